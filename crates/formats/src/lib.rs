@@ -1,0 +1,23 @@
+//! Every bit format, address map and shared constant of Sluice, described once.
+//!
+//! The SystemVerilog package `rtl/gen/sluice_pkg.sv` and the tables of
+//! `docs/design/formats.md` are generated from this crate by `sluice-gen`;
+//! `sluice-gen --check` fails when a committed file is stale.
+
+pub mod address;
+pub mod docgen;
+pub mod hash;
+pub mod limits;
+pub mod message;
+pub mod random;
+pub mod reason;
+pub mod row;
+pub mod rows;
+pub mod svgen;
+pub mod target;
+
+pub use address::{Node, Table};
+pub use message::{Message, MessageError, Op, Status};
+pub use reason::Reason;
+pub use row::{Row, RowError};
+pub use target::Target;

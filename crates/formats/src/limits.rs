@@ -1,0 +1,43 @@
+//! Limits that hold for every target.
+
+/// Version of every format in this crate. Objects, loads and plug-ins carry it.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Tenant IDs are 12 bits; 0 is the system tenant.
+pub const TENANT_BITS: u32 = 12;
+/// The system tenant, owner of unmapped and untagged packets.
+pub const SYSTEM_TENANT: u16 = 0;
+/// Module IDs are 6 bits in every format; a target may have fewer modules.
+pub const MODULE_BITS: u32 = 6;
+/// The module of the system tenant.
+pub const SYSTEM_MODULE: u8 = 0;
+/// Rows of the VLAN table: one per VLAN ID.
+pub const VLAN_ROWS: u32 = 4096;
+/// Destinations: bits of a destination mask. Ports come first, host queues follow.
+pub const DESTINATIONS: u32 = 8;
+/// Longest frame any target takes, in bytes without FCS, outer tag included.
+pub const MAX_FRAME_BYTES: u32 = 9216;
+/// Shortest frame that can be told apart: one Ethernet header.
+pub const MIN_FRAME_BYTES: u32 = 14;
+/// Bytes of a match key.
+pub const KEY_BYTES: usize = 13;
+/// Ways of the exact-match table; ways 0 and 1 use hash 0, ways 2 and 3 hash 1.
+pub const WAYS: u32 = 4;
+/// UDP destination port of reconfiguration packets, dropped on every port (Menshen's in-band port).
+pub const RECONFIG_UDP_PORT: u16 = 0xf1f2;
+/// EtherType of the tag that ingress takes off.
+pub const VLAN_ETHERTYPE: u16 = 0x8100;
+/// Length of one tag in bytes.
+pub const TAG_BYTES: usize = 4;
+/// Data words of one configuration message at most (8 x 32 bit).
+pub const MESSAGE_DATA_WORDS: usize = 8;
+/// A pending maintenance access takes a slot after this many cycles without a gap.
+pub const MAINTENANCE_PERIOD: u32 = 256;
+/// A node discards a configuration message whose next word does not come within this many cycles.
+pub const MESSAGE_TIMEOUT_CYCLES: u32 = 4096;
+/// Time unit of stamps and rates: one tick in picoseconds (one cycle at 250 MHz).
+pub const TICK_PS: u64 = 4000;
+/// Width of the tick counter.
+pub const TICK_BITS: u32 = 48;
+/// Fraction bits of the rate limiter's cost per byte.
+pub const COST_FRACTION_BITS: u32 = 16;

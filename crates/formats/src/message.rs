@@ -1,0 +1,174 @@
+//! Configuration messages: what travels on the ring, 32-bit words with a last marker.
+//!
+//! word 0: op 31:28, status 27:24, node 23:16, sequence 15:0;
+//! word 1: table 31:24, index 23:0; then 0 to 8 data words; last: CRC-32C of all before.
+//! A write's reply has no data; a read's request has none and its reply the row.
+
+use crate::hash::crc32c_words;
+use crate::limits::MESSAGE_DATA_WORDS;
+
+/// What is asked, or what an answer answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Read one row.
+    Read = 1,
+    /// Write one row; it becomes visible to packets in one cycle.
+    Write = 2,
+    /// Answer to a read.
+    ReadReply = 9,
+    /// Answer to a write.
+    WriteReply = 10,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Done.
+    Ok = 0,
+    /// Packets of the other generation are still in flight; ask again.
+    Busy = 1,
+    /// No such table or index.
+    BadAddress = 2,
+    /// The row has another number of words.
+    BadLength = 3,
+    /// The table cannot be written.
+    ReadOnly = 4,
+    /// Unknown op.
+    BadOp = 5,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What it is.
+    pub op: Op,
+    /// How it ended (requests: `Ok`).
+    pub status: Status,
+    /// Node number.
+    pub node: u8,
+    /// Sequence number that an answer repeats.
+    pub sequence: u16,
+    /// Table number within the node.
+    pub table: u8,
+    /// Row index, 24 bits.
+    pub index: u32,
+    /// Row words.
+    pub data: Vec<u32>,
+}
+
+/// Words that are no message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// Too few or too many words.
+    #[error("configuration message of {found} words, 3 to {max} are allowed", max = 3 + MESSAGE_DATA_WORDS)]
+    Length {
+        /// Words found.
+        found: usize,
+    },
+    /// The checksum differs.
+    #[error("configuration message: checksum is {found:#010x}, its words give {expected:#010x}")]
+    Checksum {
+        /// Checksum in the message.
+        found: u32,
+        /// Checksum of its words.
+        expected: u32,
+    },
+    /// Unknown op or status code.
+    #[error("configuration message: unknown {what} code {found}")]
+    Code {
+        /// "op" or "status".
+        what: &'static str,
+        /// Code found.
+        found: u32,
+    },
+}
+
+impl Message {
+    /// The words on the ring, checksum last.
+    pub fn encode(&self) -> Vec<u32> {
+        let mut words = vec![
+            (self.op as u32) << 28 | (self.status as u32) << 24 | u32::from(self.node) << 16 | u32::from(self.sequence),
+            u32::from(self.table) << 24 | (self.index & 0xff_ffff),
+        ];
+        words.extend(&self.data);
+        words.push(crc32c_words(&words));
+        words
+    }
+
+    /// A message from its words.
+    pub fn decode(words: &[u32]) -> Result<Self, MessageError> {
+        let n = words.len();
+        if !(3..=3 + MESSAGE_DATA_WORDS).contains(&n) {
+            return Err(MessageError::Length { found: n });
+        }
+        let expected = crc32c_words(&words[..n - 1]);
+        if words[n - 1] != expected {
+            return Err(MessageError::Checksum { found: words[n - 1], expected });
+        }
+        let op = match words[0] >> 28 {
+            1 => Op::Read,
+            2 => Op::Write,
+            9 => Op::ReadReply,
+            10 => Op::WriteReply,
+            found => return Err(MessageError::Code { what: "op", found }),
+        };
+        let status = match words[0] >> 24 & 0xf {
+            0 => Status::Ok,
+            1 => Status::Busy,
+            2 => Status::BadAddress,
+            3 => Status::BadLength,
+            4 => Status::ReadOnly,
+            5 => Status::BadOp,
+            found => return Err(MessageError::Code { what: "status", found }),
+        };
+        Ok(Self {
+            op,
+            status,
+            node: (words[0] >> 16) as u8,
+            sequence: words[0] as u16,
+            table: (words[1] >> 24) as u8,
+            index: words[1] & 0xff_ffff,
+            data: words[2..n - 1].to_vec(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message() -> Message {
+        Message {
+            op: Op::Write,
+            status: Status::Ok,
+            node: 2,
+            sequence: 0xbeef,
+            table: 4,
+            index: 0x12_3456,
+            data: vec![1, 2, 3],
+        }
+    }
+
+    #[test]
+    fn a_message_comes_back_from_its_words() {
+        assert_eq!(Message::decode(&message().encode()).unwrap(), message());
+    }
+
+    #[test]
+    fn any_single_flipped_bit_is_refused() {
+        let words = message().encode();
+        for bit in 0..words.len() * 32 {
+            let mut bad = words.clone();
+            bad[bit / 32] ^= 1 << (bit % 32);
+            assert!(Message::decode(&bad).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn short_and_long_messages_are_refused() {
+        assert_eq!(Message::decode(&[0, 0]), Err(MessageError::Length { found: 2 }));
+        assert_eq!(Message::decode(&[0; 12]), Err(MessageError::Length { found: 12 }));
+    }
+}

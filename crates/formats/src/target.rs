@@ -1,0 +1,124 @@
+//! Targets: the resources of one configuration of the NIC.
+
+use crate::limits::{FORMAT_VERSION, WAYS};
+use serde::Serialize;
+
+/// Resources of one RTL configuration; models, linker and RTL parameters all come from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Target {
+    /// Name on the command line and of the plug-in.
+    pub name: &'static str,
+    /// Bytes of one bus beat, which is also one cell of the shared buffer.
+    pub bus_bytes: u32,
+    /// Network ports.
+    pub ports: u32,
+    /// Host queues.
+    pub hosts: u32,
+    /// Modules, the system module 0 included.
+    pub modules: u32,
+    /// Sets of each way of the exact-match table.
+    pub sets: u32,
+    /// Cells of the shared egress buffer.
+    pub cells: u32,
+    /// Packets one egress queue can hold.
+    pub queue_packets: u32,
+    /// Beats of one port's ingress FIFO.
+    pub port_beats: u32,
+    /// Packets of one port's ingress FIFO.
+    pub port_packets: u32,
+}
+
+/// The configuration to build on: 512-bit bus, 64 modules, 2,048 entries.
+pub const DEFAULT: Target = Target {
+    name: "default",
+    bus_bytes: 64,
+    ports: 4,
+    hosts: 4,
+    modules: 64,
+    sets: 512,
+    cells: 4096,
+    queue_packets: 64,
+    port_beats: 512,
+    port_packets: 256,
+};
+
+/// A small one that reaches every corner soon: 256-bit bus, 8 modules, 64 entries.
+pub const TINY: Target = Target {
+    name: "tiny",
+    bus_bytes: 32,
+    ports: 4,
+    hosts: 4,
+    modules: 8,
+    sets: 16,
+    cells: 1024,
+    queue_packets: 16,
+    port_beats: 512,
+    port_packets: 32,
+};
+
+/// All targets. The position is the `Target` parameter of the RTL top.
+pub const ALL: [Target; 2] = [DEFAULT, TINY];
+
+impl Target {
+    /// The target of this name.
+    pub fn by_name(name: &str) -> Option<&'static Target> {
+        ALL.iter().find(|t| t.name == name)
+    }
+
+    /// Entries of the exact-match table.
+    pub fn entries(&self) -> u32 {
+        self.sets * WAYS
+    }
+
+    /// Ports and host queues.
+    pub fn destinations(&self) -> u32 {
+        self.ports + self.hosts
+    }
+
+    /// Beats of a packet of `bytes`.
+    pub fn beats(&self, bytes: u32) -> u32 {
+        bytes.div_ceil(self.bus_bytes).max(1)
+    }
+
+    /// Every resource by name, in the order of the RTL's configuration struct.
+    pub fn resources(&self) -> [(&'static str, u32); 9] {
+        [
+            ("bus_bytes", self.bus_bytes),
+            ("ports", self.ports),
+            ("hosts", self.hosts),
+            ("modules", self.modules),
+            ("sets", self.sets),
+            ("cells", self.cells),
+            ("queue_packets", self.queue_packets),
+            ("port_beats", self.port_beats),
+            ("port_packets", self.port_packets),
+        ]
+    }
+
+    /// Hash of the format version and every resource; objects, loads and plug-ins carry it.
+    pub fn hash(&self) -> u32 {
+        let mut words = vec![FORMAT_VERSION];
+        words.extend(self.resources().iter().map(|r| r.1));
+        crate::hash::crc32c_words(&words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_have_names_and_hashes_of_their_own() {
+        assert_ne!(DEFAULT.hash(), TINY.hash());
+        assert_eq!(Target::by_name("tiny"), Some(&TINY));
+        assert_eq!(Target::by_name("huge"), None);
+    }
+
+    #[test]
+    fn every_target_holds_the_longest_frame() {
+        for t in ALL {
+            assert!(t.beats(crate::limits::MAX_FRAME_BYTES) <= t.port_beats);
+            assert!(t.beats(crate::limits::MAX_FRAME_BYTES) <= t.cells);
+        }
+    }
+}
