@@ -1,0 +1,292 @@
+//! What a packet script says. Plain data: no device and no object format is known here.
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use crate::mac::MacAddr;
+use crate::notation::Pattern;
+use crate::text::Position;
+
+/// A parsed packet script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// Name of the file.
+    pub file: String,
+    /// Its statements, in order.
+    pub statements: Vec<Statement>,
+}
+
+/// One statement and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// Where it begins.
+    pub position: Position,
+    /// Its text, without comment, for messages.
+    pub text: String,
+    /// What it says.
+    pub command: Command,
+}
+
+/// What a statement says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// The target that the script is for.
+    Device(Target),
+    /// Seed of whatever is random in the run.
+    Seed(u64),
+    /// Settings of the NIC, handed on as they are.
+    Nic(Vec<Setting>),
+    /// Declares a tenant.
+    Tenant(Tenant),
+    /// Loads a tenant's object from a file, which is named relative to the script.
+    Load {
+        /// The tenant.
+        tenant: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Declares a tenant's table.
+    Table(Table),
+    /// Begins an update of a tenant's table, invisible until its commit.
+    Begin {
+        /// The tenant.
+        tenant: String,
+        /// Whether the update starts from an empty table rather than from the present one.
+        replace: bool,
+    },
+    /// Adds an entry, or changes the action of the entry with that key.
+    Add {
+        /// The tenant.
+        tenant: String,
+        /// The key.
+        key: Key,
+        /// The action.
+        action: Action,
+    },
+    /// Deletes an entry.
+    Del {
+        /// The tenant.
+        tenant: String,
+        /// The key.
+        key: Key,
+    },
+    /// Makes an update visible, at once and whole.
+    Commit {
+        /// The tenant.
+        tenant: String,
+    },
+    /// Offers packets to a port.
+    Send(Send),
+    /// Expects packets at a destination.
+    Expect {
+        /// Where.
+        destination: Destination,
+        /// How many, one after the other.
+        count: u64,
+        /// What they are.
+        pattern: Pattern,
+    },
+    /// Expects that nothing is left: no packet and no drop that was not expected.
+    ExpectNone,
+    /// Expects dropped packets.
+    Drop {
+        /// How many.
+        count: u64,
+        /// Name of the reason.
+        reason: String,
+        /// Of this tenant, or of any.
+        tenant: Option<String>,
+    },
+    /// Expects the value of a counter.
+    Counter {
+        /// The tenant, or `total` for the sum over all.
+        tenant: String,
+        /// Name of the counter.
+        name: String,
+        /// How it compares.
+        relation: Relation,
+        /// With what.
+        value: u64,
+    },
+    /// Lets cycles pass.
+    Wait {
+        /// How many.
+        cycles: u64,
+    },
+    /// Waits until nothing is in flight.
+    Idle,
+    /// Stops a destination from taking packets.
+    Block(Destination),
+    /// Lets it take packets again.
+    Unblock(Destination),
+    /// Disturbs the messages of the configuration ring.
+    FaultConfig {
+        /// Share of messages that are lost, in percent.
+        drop: u8,
+        /// Share of messages that are corrupted, in percent.
+        corrupt: u8,
+    },
+}
+
+/// Which target a script is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The 512-bit one.
+    Default,
+    /// The 256-bit one with few entries.
+    Tiny,
+    /// Both.
+    Any,
+}
+
+/// A setting that is handed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Where it stands, for an error of whoever reads it.
+    pub position: Position,
+}
+
+/// A tenant as declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    /// Its name in the script.
+    pub name: String,
+    /// Its ID, 1 to 4095. 0 is the system tenant, named `system`, which need not be declared.
+    pub id: u16,
+    /// Its VLAN IDs.
+    pub vlans: Vec<u16>,
+    /// Whether its packets keep their tag.
+    pub keep_tag: bool,
+    /// Rate in bits a second and burst in bytes at ingress.
+    pub rate: Option<(u64, u64)>,
+    /// Weight in the fair queues.
+    pub weight: Option<u64>,
+    /// Most cells that it may hold of the shared buffer.
+    pub limit: Option<u64>,
+}
+
+/// A table as declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Whose it is.
+    pub tenant: String,
+    /// What is looked up, with the bits that count.
+    pub key: KeyMask,
+    /// Action where no entry matches.
+    pub default: Action,
+}
+
+/// What a table looks up, with a set bit where the packet's bit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyMask {
+    /// The destination MAC.
+    Dmac(MacAddr),
+    /// The IPv4 five-tuple.
+    FiveTuple(Tuple),
+}
+
+/// Key of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// A destination MAC.
+    Dmac(MacAddr),
+    /// An IPv4 five-tuple.
+    FiveTuple(Tuple),
+}
+
+/// An IPv4 five-tuple, or a mask of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tuple {
+    /// Source address.
+    pub src: Ipv4Addr,
+    /// Source port.
+    pub sport: u16,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// Destination port.
+    pub dport: u16,
+    /// Protocol.
+    pub protocol: u8,
+}
+
+/// What is done with a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// Where it goes.
+    pub forward: Forward,
+    /// New destination MAC.
+    pub set_dmac: Option<MacAddr>,
+}
+
+/// Where a packet goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Forward {
+    /// Nowhere.
+    Drop,
+    /// To one destination.
+    To(Destination),
+    /// A copy to each of several.
+    Multicast {
+        /// The destinations, each once, in the order given.
+        destinations: Vec<Destination>,
+        /// Whether the port it came from gets none.
+        except_ingress: bool,
+    },
+}
+
+/// Where a packet can come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Destination {
+    /// A port.
+    Port(u8),
+    /// A host queue.
+    Host(u8),
+}
+
+/// Packets offered to a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Send {
+    /// The port.
+    pub port: u8,
+    /// How many times.
+    pub count: u64,
+    /// The packet.
+    pub bytes: Vec<u8>,
+    /// When.
+    pub timing: Timing,
+}
+
+/// When packets are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// So many idle cycles before each; 0 is as soon as the port takes it.
+    Gap(u64),
+    /// The first not before this cycle of the run, the others right behind.
+    At(u64),
+}
+
+/// How a counter compares with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `=`
+    Equal,
+    /// `>=`
+    AtLeast,
+    /// `<=`
+    AtMost,
+}
+
+impl Relation {
+    /// Whether `counter` stands in this relation to `value`.
+    pub fn holds(self, counter: u64, value: u64) -> bool {
+        match self {
+            Relation::Equal => counter == value,
+            Relation::AtLeast => counter >= value,
+            Relation::AtMost => counter <= value,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Packet scripts: files `*.pkt` that set up tenants, send packets and say what is expected.
+//!
+//! The language is described in `docs/guide/scripts.md`. Here it is parsed and checked as
+//! far as that needs no device; who carries it out implements [`Runner`].
+
+mod ast;
+mod error;
+mod parse;
+mod run;
+mod setup;
+mod tables;
+mod traffic;
+mod updates;
+mod words;
+
+pub use ast::{
+    Action, Command, Destination, Forward, Key, KeyMask, Relation, Script, Send, Setting, Statement, Table, Target,
+    Tenant, Timing, Tuple,
+};
+pub use error::{ScriptError, ScriptProblem};
+pub use parse::{STATEMENTS, SYSTEM, TOTAL};
+pub use run::{Failure, Runner};

@@ -1,0 +1,153 @@
+//! Reading a packet script, and what can be checked before it runs.
+
+use std::path::Path;
+
+use super::ast::{Command, Script, Statement, Tenant};
+use super::error::{ScriptError, ScriptProblem};
+use super::updates::Updates;
+use super::words::{Located, Word, Words};
+use super::{setup, tables, traffic};
+use crate::text::{Cursor, Lines, Span, line_at, position, quote};
+
+/// Every statement, in the order of the reference.
+pub const STATEMENTS: [&str; 20] = [
+    "device", "seed", "nic", "tenant", "load", "table", "add", "del", "begin", "replace", "commit", "send", "expect",
+    "drop", "counter", "wait", "idle", "block", "unblock", "fault",
+];
+
+/// Tenant that is there without being declared.
+pub const SYSTEM: &str = "system";
+/// In a `counter` statement: the sum over all tenants.
+pub const TOTAL: &str = "total";
+
+impl Script {
+    /// Reads and parses a file.
+    pub fn read(path: &Path) -> Result<Script, ScriptError> {
+        let file = path.display().to_string();
+        let whole =
+            |problem| ScriptError { file: file.clone(), position: None, excerpt: None, problem: Box::new(problem) };
+        let bytes = std::fs::read(path).map_err(|e| whole(e.into()))?;
+        let text =
+            String::from_utf8(bytes).map_err(|e| whole(ScriptProblem::NotText { at: e.utf8_error().valid_up_to() }))?;
+        Script::parse(&file, &text)
+    }
+
+    /// Parses `text`; `file` names it in errors.
+    pub fn parse(file: &str, text: &str) -> Result<Script, ScriptError> {
+        let statements = parse_statements(text).map_err(|(span, problem)| {
+            let shown = text.get(span.start..span.end).unwrap_or_default();
+            let first_line = shown.lines().next().unwrap_or_default();
+            ScriptError {
+                file: file.to_string(),
+                position: Some(position(text, span.start)),
+                excerpt: Some((line_at(text, span.start).to_string(), first_line.chars().count())),
+                problem: Box::new(problem),
+            }
+        })?;
+        Ok(Script { file: file.to_string(), statements })
+    }
+}
+
+fn parse_statements(text: &str) -> Located<Vec<Statement>> {
+    let mut parser = Parser { lines: Lines::new(text), tenants: Vec::new(), updates: Updates::default() };
+    let mut statements = Vec::new();
+    let mut cursor = Cursor::new(text, 0);
+    loop {
+        cursor.skip_blanks();
+        if cursor.peek() == Some('#') {
+            cursor.take_while(|c| c != '\n');
+        }
+        if cursor.take("\r\n") || cursor.take("\n") {
+            continue;
+        }
+        if cursor.rest().is_empty() {
+            break;
+        }
+        let start = cursor.at();
+        let mut words = Words { cursor };
+        let command = parser.statement(&mut words)?;
+        words.end()?;
+        cursor = words.cursor;
+        statements.push(Statement {
+            position: parser.lines.position(start),
+            text: without_end(&text[start..cursor.at()]).to_string(),
+            command,
+        });
+    }
+    parser.updates.end()?;
+    Ok(statements)
+}
+
+/// A statement without the blanks and joined line ends behind it.
+fn without_end(mut text: &str) -> &str {
+    loop {
+        let shorter = text.trim_end_matches([' ', '\t']);
+        let joined = shorter.strip_suffix("\\\r\n").or(shorter.strip_suffix("\\\n"));
+        match joined {
+            Some(joined) => text = joined,
+            None => return shorter,
+        }
+    }
+}
+
+/// What is known at one point of the script.
+pub(super) struct Parser<'a> {
+    pub lines: Lines<'a>,
+    /// Tenants declared so far, and where.
+    pub tenants: Vec<(Tenant, Span)>,
+    pub updates: Updates,
+}
+
+impl Parser<'_> {
+    fn statement(&mut self, words: &mut Words<'_>) -> Located<Command> {
+        let name = words.need("a statement")?;
+        self.updates.check_allowed(name)?;
+        match name.text {
+            "device" => setup::device(words),
+            "seed" => setup::seed(words),
+            "nic" => setup::nic(self, words),
+            "tenant" => setup::tenant(self, words),
+            "load" => tables::load(self, words),
+            "table" => tables::table(self, words),
+            "add" => tables::add(self, words),
+            "del" => tables::del(self, words),
+            "begin" => tables::begin(self, words, name.span),
+            "replace" => tables::replace_block(self, words, name.span),
+            "}" => self.updates.close_block(name.span),
+            "commit" => tables::commit(self, words),
+            "send" => traffic::send(words),
+            "expect" => traffic::expect(words),
+            "drop" => traffic::drop(self, words),
+            "counter" => traffic::counter(self, words),
+            "wait" => traffic::wait(words),
+            "idle" => Ok(Command::Idle),
+            "block" => Ok(Command::Block(words.destination()?)),
+            "unblock" => Ok(Command::Unblock(words.destination()?)),
+            "fault" => traffic::fault(words),
+            _ => Err((
+                name.span,
+                ScriptProblem::UnknownStatement { found: quote(name.text), allowed: STATEMENTS.join(", ") },
+            )),
+        }
+    }
+
+    /// The name of a tenant that is declared.
+    pub fn tenant(&self, words: &mut Words<'_>) -> Located<String> {
+        let word = words.need("the name of a tenant")?;
+        self.declared(word)
+    }
+
+    /// That this tenant is declared.
+    pub fn declared(&self, word: Word<'_>) -> Located<String> {
+        let names = || self.tenants.iter().map(|(tenant, _)| tenant.name.as_str());
+        if word.text == SYSTEM || names().any(|name| name == word.text) {
+            return Ok(word.text.to_string());
+        }
+        let declared: Vec<&str> = std::iter::once(SYSTEM).chain(names()).collect();
+        let problem = ScriptProblem::UnknownTenant {
+            found: quote(word.text).trim_matches('`').to_string(),
+            declared: declared.join(", "),
+        };
+        Err((word.span, problem))
+    }
+}

@@ -1,0 +1,150 @@
+//! Statements that say what there is: device, seed, NIC, tenants.
+
+use super::ast::{Command, Setting, Target, Tenant};
+use super::error::ScriptProblem;
+use super::parse::{Parser, SYSTEM, TOTAL};
+use super::words::{Located, Word, Words};
+use crate::text::{Span, quote};
+
+pub(super) fn device(words: &mut Words<'_>) -> Located<Command> {
+    let word = words.need("default, tiny or any")?;
+    let target = match word.text {
+        "default" => Target::Default,
+        "tiny" => Target::Tiny,
+        "any" => Target::Any,
+        _ => return Err(word.bad("the target", "default, tiny or any")),
+    };
+    Ok(Command::Device(target))
+}
+
+pub(super) fn seed(words: &mut Words<'_>) -> Located<Command> {
+    let word = words.need("a seed")?;
+    let seed = word.number("the seed", 0, u128::from(u64::MAX))?;
+    Ok(Command::Seed(seed as u64))
+}
+
+pub(super) fn nic(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
+    let mut settings: Vec<Setting> = Vec::new();
+    loop {
+        let word = words.need("a setting such as untagged=drop")?;
+        let (key, value) = word.option();
+        let value = value.ok_or_else(|| (word.span, word.unexpected("name=value")))?;
+        let name = key.name("the name of a setting")?;
+        if settings.iter().any(|s| s.name == name) {
+            return Err(twice("nic", key));
+        }
+        settings.push(Setting {
+            name: name.to_string(),
+            value: value.text.to_string(),
+            position: parser.lines.position(word.span.start),
+        });
+        if words.at_end() {
+            return Ok(Command::Nic(settings));
+        }
+    }
+}
+
+/// Names of the tenant statement's options.
+const TENANT_OPTIONS: &str = "id=, vlan=, keep_tag, rate=, burst=, weight=, limit=";
+
+pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
+    let word = words.need("a name for the tenant")?;
+    let name = word.name("the name of a tenant")?;
+    if [SYSTEM, TOTAL, "replace"].contains(&name) {
+        return Err(word.bad("the name of a tenant", "one that is not reserved"));
+    }
+    taken(parser, word, format!("the name `{name}`"), |t| t.name == name)?;
+    let mut id = None;
+    let mut vlans: Option<Vec<u16>> = None;
+    let mut keep_tag = None;
+    let (mut rate, mut burst, mut weight, mut limit) = (None, None, None, None);
+    while let Some(option) = words.next() {
+        let (key, value) = option.option();
+        let first = match (key.text, value) {
+            ("id", Some(value)) => {
+                let n = value.number("the tenant's ID", 1, 4095)? as u16;
+                taken(parser, value, format!("ID {n}"), |t| t.id == n)?;
+                id.replace(n).is_none()
+            }
+            ("vlan", Some(value)) => vlans.replace(vlan_ids(parser, value)?).is_none(),
+            ("keep_tag", None) => keep_tag.replace(true).is_none(),
+            ("rate", Some(value)) => rate.replace(value.scaled("the rate")?).is_none(),
+            ("burst", Some(value)) => burst.replace(value.scaled("the burst")?).is_none(),
+            ("weight", Some(value)) => {
+                let n = value.number("the weight", 1, u128::from(u32::MAX))?;
+                weight.replace(n as u64).is_none()
+            }
+            ("limit", Some(value)) => {
+                let n = value.number("the limit", 0, u128::from(u32::MAX))?;
+                limit.replace(n as u64).is_none()
+            }
+            _ => return Err(unknown_option("tenant", option, TENANT_OPTIONS)),
+        };
+        if !first {
+            return Err(twice("tenant", key));
+        }
+    }
+    let missing = |what: &str| {
+        let problem = ScriptProblem::Options {
+            statement: "tenant",
+            found: format!("no `{what}=`"),
+            expected: "`tenant NAME id=N vlan=V[,V...]`, `rate=` and `burst=` together".to_string(),
+        };
+        (word.span, problem)
+    };
+    let rate = match (rate, burst) {
+        (Some(rate), Some(burst)) => Some((rate, burst)),
+        (None, None) => None,
+        (Some(_), None) => return Err(missing("burst")),
+        (None, Some(_)) => return Err(missing("rate")),
+    };
+    let tenant = Tenant {
+        name: name.to_string(),
+        id: id.ok_or_else(|| missing("id"))?,
+        vlans: vlans.ok_or_else(|| missing("vlan"))?,
+        keep_tag: keep_tag.unwrap_or(false),
+        rate,
+        weight,
+        limit,
+    };
+    parser.tenants.push((tenant.clone(), word.span));
+    Ok(Command::Tenant(tenant))
+}
+
+fn vlan_ids(parser: &Parser<'_>, list: Word<'_>) -> Located<Vec<u16>> {
+    let mut vlans = Vec::new();
+    for piece in list.pieces() {
+        let vid = piece.number("a VLAN ID", 1, 4094)? as u16;
+        if vlans.contains(&vid) {
+            return Err(piece.bad("a VLAN ID", "each only once"));
+        }
+        taken(parser, piece, format!("VLAN {vid}"), |t| t.vlans.contains(&vid))?;
+        vlans.push(vid);
+    }
+    Ok(vlans)
+}
+
+/// That no tenant has this already.
+fn taken(parser: &Parser<'_>, word: Word<'_>, what: String, has: impl Fn(&Tenant) -> bool) -> Located<()> {
+    match parser.tenants.iter().find(|(tenant, _)| has(tenant)) {
+        None => Ok(()),
+        Some((owner, Span { start, .. })) => Err((
+            word.span,
+            ScriptProblem::Taken { what, owner: owner.name.clone(), line: parser.lines.position(*start).line },
+        )),
+    }
+}
+
+pub(super) fn unknown_option(statement: &'static str, option: Word<'_>, allowed: &str) -> (Span, ScriptProblem) {
+    let problem = ScriptProblem::UnknownOption { statement, found: quote(option.text), allowed: allowed.to_string() };
+    (option.span, problem)
+}
+
+pub(super) fn twice(statement: &'static str, option: Word<'_>) -> (Span, ScriptProblem) {
+    let problem = ScriptProblem::Options {
+        statement,
+        found: format!("{} twice", quote(option.text)),
+        expected: "each option once".to_string(),
+    };
+    (option.span, problem)
+}
