@@ -1,0 +1,30 @@
+//! The relocatable `Object`, the linker/placer and the `Load` (contract 2).
+//!
+//! Compilers emit an [`Object`]; [`Linker`] places it for one tenant and returns a [`Load`]
+//! of absolute writes. Formats: `docs/design/object.md`.
+
+pub mod action;
+pub mod binary;
+mod bytes;
+pub mod codes;
+pub mod demand;
+pub mod destination;
+pub mod error;
+mod json;
+pub mod key;
+pub mod linker;
+pub mod load;
+mod load_file;
+pub mod object;
+pub mod show;
+mod text;
+
+pub use action::Action;
+pub use codes::codes;
+pub use demand::{Demands, Rate, Survives};
+pub use destination::{Destination, Destinations};
+pub use error::ObjectError;
+pub use key::{KeyBytes, KeySpec, Match};
+pub use linker::{LinkError, Linker, NicSettings, PortSettings, TenantSpec, VlanGrant};
+pub use load::{Load, Step};
+pub use object::{Entry, Object, Symbol, SymbolOf, TargetNeed};

@@ -1,0 +1,113 @@
+//! Where entries lie in the match table: cuckoo placement in buckets of two rows.
+//!
+//! Each key has two buckets: ways 0 and 1 at the set of its first hash, ways 2 and 3 at
+//! that of its second. A full bucket makes room by moving an entry to its other bucket.
+//! The search is breadth first over all rows of the region: it finds the fewest moves, it
+//! finds a place whenever one exists for all entries together, and it draws no random
+//! number, so that the same operations give the same rows.
+
+use super::spaces::{Region, Slot};
+use crate::KeyBytes;
+use sluice_formats::limits::WAYS;
+use sluice_formats::rows::EntryRow;
+use std::collections::VecDeque;
+
+/// The match table as the device holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchTable {
+    sets: u32,
+    /// By way, then set.
+    rows: Vec<Option<EntryRow>>,
+}
+
+impl MatchTable {
+    /// An empty table.
+    pub fn new(sets: u32) -> Self {
+        Self { sets, rows: vec![None; (sets * WAYS) as usize] }
+    }
+
+    fn index(&self, slot: Slot) -> usize {
+        (u32::from(slot.way) * self.sets + slot.set) as usize
+    }
+
+    fn slot(&self, index: usize) -> Slot {
+        Slot { way: (index as u32 / self.sets) as u8, set: index as u32 % self.sets }
+    }
+
+    /// The row in a slot.
+    pub fn get(&self, slot: Slot) -> Option<&EntryRow> {
+        self.rows.get(self.index(slot))?.as_ref()
+    }
+
+    /// Puts a row into a slot, or empties it.
+    pub fn set(&mut self, slot: Slot, row: Option<EntryRow>) {
+        let index = self.index(slot);
+        self.rows[index] = row;
+    }
+
+    /// Every row of the region, by way and set.
+    pub fn rows_of(&self, region: Region) -> impl Iterator<Item = (Slot, &EntryRow)> {
+        let slots = (0..WAYS as u8).flat_map(move |way| (0..region.sets()).map(move |s| (way, region.base + s)));
+        slots.filter_map(|(way, set)| self.get(Slot { way, set }).map(|row| (Slot { way, set }, row)))
+    }
+
+    /// Where the key lies.
+    pub fn find(&self, region: Region, key: &KeyBytes) -> Option<Slot> {
+        let here = |slot: &Slot| self.get(*slot).is_some_and(|row| row.key_bytes() == *key);
+        region.slots(key).into_iter().find(here)
+    }
+
+    /// Slots along which to move entries so that `key` has a place.
+    ///
+    /// The last slot is free; the entry in each other one moves to the next, and `key` goes
+    /// into the first. The region is one generation's half.
+    pub fn path_to_room(&self, region: Region, key: &KeyBytes) -> Option<Vec<Slot>> {
+        let mut starts = region.slots(key);
+        let free = |pair: &[Slot]| pair.iter().filter(|s| self.get(**s).is_none()).count();
+        if free(&starts[2..]) > free(&starts[..2]) {
+            starts.rotate_left(2);
+        }
+        // The slot before, by index; a start is its own.
+        let mut before: Vec<Option<usize>> = vec![None; self.rows.len()];
+        let mut queue = VecDeque::new();
+        for start in starts {
+            let i = self.index(start);
+            before[i] = Some(i);
+            queue.push_back(i);
+        }
+        while let Some(i) = queue.pop_front() {
+            let Some(row) = &self.rows[i] else { return Some(self.trace_back(i, &before)) };
+            for next in region.slots(&row.key_bytes()) {
+                let n = self.index(next);
+                if before[n].is_none() {
+                    before[n] = Some(i);
+                    queue.push_back(n);
+                }
+            }
+        }
+        None
+    }
+
+    fn trace_back(&self, last: usize, before: &[Option<usize>]) -> Vec<Slot> {
+        let mut path = vec![self.slot(last)];
+        let mut at = last;
+        while let Some(previous) = before[at].filter(|p| *p != at) {
+            path.push(self.slot(previous));
+            at = previous;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Moves the entries along a path; each move is told to `moved` before the next.
+    pub fn make_room(&mut self, path: &[Slot], mut moved: impl FnMut(Slot, Slot, &EntryRow)) {
+        for hop in path.windows(2).rev() {
+            let (from, to) = (hop[0], hop[1]);
+            if let Some(row) = self.get(from).copied() {
+                moved(from, to, &row);
+                self.set(to, Some(row));
+                self.set(from, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Settings of the NIC that belong to no tenant.
+
+use super::writer::Writer;
+use super::{LinkError, Linker};
+use crate::load::Load;
+use sluice_formats::address::control;
+use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, SYSTEM_TENANT};
+use sluice_formats::rows::PortPolicyRow;
+use sluice_formats::{Node, Table, Target};
+
+/// Settings of the NIC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NicSettings {
+    /// One for each port.
+    pub ports: Vec<PortSettings>,
+    /// Cycles without progress while there is work before the watchdog counts; 0 is off.
+    pub watchdog: u32,
+}
+
+/// Policy of one port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortSettings {
+    /// Tenant of untagged frames; without one they are dropped as unmapped.
+    pub untagged: Option<u16>,
+    /// Frames with a second tag are dropped.
+    pub drop_double_tag: bool,
+    /// Shortest frame in bytes as received.
+    pub min_frame: u16,
+    /// Longest frame in bytes as received.
+    pub max_frame: u16,
+}
+
+impl Default for PortSettings {
+    /// Every length the NIC can take, no untagged frames, second tags pass.
+    fn default() -> Self {
+        let (min_frame, max_frame) = (MIN_FRAME_BYTES as u16, MAX_FRAME_BYTES as u16);
+        Self { untagged: None, drop_double_tag: false, min_frame, max_frame }
+    }
+}
+
+impl NicSettings {
+    /// Default policy on every port, no watchdog.
+    pub fn new(target: &Target) -> Self {
+        Self { ports: vec![PortSettings::default(); target.ports as usize], watchdog: 0 }
+    }
+}
+
+impl Linker {
+    /// Port policies and watchdog. Tenants of untagged frames are admitted before.
+    pub fn nic(&mut self, settings: NicSettings) -> Result<Load, LinkError> {
+        let wrong = |what: String, found: String, allowed: String| Err(LinkError::Setting { what, found, allowed });
+        if settings.ports.len() != self.target.ports as usize {
+            let allowed = format!("{}, the ports of target {}", self.target.ports, self.target.name);
+            return wrong("port policies".to_owned(), settings.ports.len().to_string(), allowed);
+        }
+        for (p, port) in settings.ports.iter().enumerate() {
+            let (min, max) = (u32::from(port.min_frame), u32::from(port.max_frame));
+            if !(MIN_FRAME_BYTES..=max).contains(&min) || max > MAX_FRAME_BYTES {
+                let allowed = format!("{MIN_FRAME_BYTES} <= min_frame <= max_frame <= {MAX_FRAME_BYTES}");
+                return wrong(format!("port {p}: frame lengths"), format!("{min} to {max}"), allowed);
+            }
+        }
+        let mut w = Writer::default();
+        for (p, port) in settings.ports.iter().enumerate() {
+            w.write(Node::Port(p as u8), Table::PortPolicy, 0, &self.policy_row(port)?);
+        }
+        w.words(Node::System, Table::Control, control::WATCHDOG, vec![settings.watchdog]);
+        let load = w.load(self, SYSTEM_TENANT, "nic settings".to_owned());
+        self.check(&load)?;
+        self.settings = settings;
+        Ok(load)
+    }
+
+    pub(super) fn policy_row(&self, port: &PortSettings) -> Result<PortPolicyRow, LinkError> {
+        let module = port.untagged.map(|id| self.tenant(id).map(|t| t.module)).transpose()?;
+        Ok(PortPolicyRow {
+            untagged_valid: module.is_some(),
+            untagged_module: module.unwrap_or(0),
+            untagged_tenant: port.untagged.unwrap_or(0),
+            drop_double_tag: port.drop_double_tag,
+            min_frame: port.min_frame,
+            max_frame: port.max_frame,
+        })
+    }
+}

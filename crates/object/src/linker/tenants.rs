@@ -1,0 +1,313 @@
+//! Tenants: admission and removal.
+
+use super::spaces::Region;
+use super::writer::Writer;
+use super::{LinkError, Linker};
+use crate::demand::{Queues, Rate};
+use crate::destination::{Destination, Destinations};
+use crate::key::KeySpec;
+use crate::load::Load;
+use crate::object::check_name;
+use sluice_formats::limits::{SYSTEM_MODULE, SYSTEM_TENANT, TENANT_BITS, VLAN_ROWS, WAYS};
+use sluice_formats::rows::{LimitRow, OverlayRow, QuantumRow, RateRow, VlanRow};
+use sluice_formats::{Node, Table};
+use std::collections::BTreeSet;
+
+/// What a tenant is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TenantSpec {
+    /// ID, 0 to 4095; 0 is the system tenant, owner of module 0.
+    pub id: u16,
+    /// Name for people, each once.
+    pub name: String,
+    /// VLANs whose frames are the tenant's.
+    pub vlans: Vec<VlanGrant>,
+    /// The outer tag stays in the frame.
+    pub keep_tag: bool,
+    /// Rate limit; none is no limit.
+    pub rate: Option<Rate>,
+    /// Scheduling weight in bytes, 1 or more.
+    pub quantum: u16,
+    /// Destinations it may send to, with the cells its queue there may hold.
+    pub queues: Queues,
+    /// Entries of its table; room for a replacement is reserved beside them.
+    pub max_entries: u32,
+}
+
+/// One VLAN on one port, or on all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VlanGrant {
+    /// Port; none is every port.
+    pub port: Option<u8>,
+    /// VLAN ID, 0 to 4095.
+    pub vlan: u16,
+}
+
+/// An admitted tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    /// What it was given.
+    pub spec: TenantSpec,
+    /// Its module.
+    pub module: u8,
+    /// Its match sets, half for each generation; none when it has no entries.
+    pub region: Option<Region>,
+    /// What it runs.
+    pub running: Option<Running>,
+    /// Its VLANs as (port, VLAN ID).
+    pub vlans: BTreeSet<(u8, u16)>,
+}
+
+/// A program that packets go through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// Name of the object.
+    pub object: String,
+    /// What it matches on.
+    pub key: KeySpec,
+}
+
+impl TenantSpec {
+    /// A tenant with nothing but a quantum of 1,500 bytes.
+    pub fn new(id: u16, name: impl Into<String>) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            vlans: Vec::new(),
+            keep_tag: false,
+            rate: None,
+            quantum: 1500,
+            queues: Queues::new(),
+            max_entries: 0,
+        }
+    }
+
+    /// Cells of all its queues.
+    pub fn cells(&self) -> u32 {
+        self.queues.values().map(|c| u32::from(*c)).sum()
+    }
+
+    /// Destinations it may send to.
+    pub fn destinations(&self) -> Destinations {
+        self.queues.keys().copied().collect()
+    }
+
+    pub(super) fn rate_row(&self) -> Result<RateRow, LinkError> {
+        let row = self.rate.map(|r| r.row()).transpose().map_err(|e| match e {
+            crate::ObjectError::Value { path, found, allowed } => self.wrong(&path, found, allowed),
+            error => LinkError::Object { object: self.name.clone(), error },
+        })?;
+        Ok(row.unwrap_or_default())
+    }
+
+    fn wrong(&self, what: &str, found: impl ToString, allowed: impl ToString) -> LinkError {
+        let (found, allowed) = (found.to_string(), allowed.to_string());
+        LinkError::Setting { what: format!("tenant `{}`: {what}", self.name), found, allowed }
+    }
+}
+
+impl Tenant {
+    /// The match sets that one generation uses.
+    pub fn bank(&self, generation: u8) -> Option<Region> {
+        self.region.map(|r| r.half(generation))
+    }
+
+    pub(super) fn vlan_row(&self) -> VlanRow {
+        VlanRow { valid: true, keep_tag: self.spec.keep_tag, module_id: self.module, tenant: self.spec.id }
+    }
+}
+
+impl Linker {
+    /// Takes a tenant in: module, match sets, queues, rate; its VLANs last.
+    pub fn admit(&mut self, spec: TenantSpec) -> Result<Load, LinkError> {
+        let mut next = self.clone();
+        let load = next.build_admit(spec)?;
+        next.check(&load)?;
+        *self = next;
+        Ok(load)
+    }
+
+    /// Lets a tenant go: no more packets, then its program, then its resources.
+    pub fn remove(&mut self, id: u16) -> Result<Load, LinkError> {
+        let mut next = self.clone();
+        let load = next.build_remove(id)?;
+        self.check(&load)?;
+        *self = next;
+        Ok(load)
+    }
+
+    fn build_admit(&mut self, spec: TenantSpec) -> Result<Load, LinkError> {
+        let vlans = self.check_spec(&spec)?;
+        let rate = spec.rate_row()?;
+        let module = self.free_module(&spec)?;
+        let region = self.take_sets(&spec)?;
+
+        let mut w = Writer::default();
+        for generation in 0..2 {
+            w.overlay(module, generation, &OverlayRow::default());
+        }
+        if let Some(region) = region {
+            for way in 0..WAYS as u8 {
+                for set in region.base..region.base + region.sets() {
+                    w.entry(super::spaces::Slot { way, set }, None);
+                }
+            }
+        }
+        w.write(Node::Stamp, Table::Rate, module.into(), &rate);
+        w.write(Node::Egress, Table::Quantum, module.into(), &QuantumRow { bytes: spec.quantum });
+        for number in 0..self.target.destinations() as u8 {
+            let d = Destination::from_number(number, self.target);
+            let cells = d.and_then(|d| spec.queues.get(&d)).copied().unwrap_or(0);
+            w.write(Node::Egress, Table::Limit, self.queue(number, module), &LimitRow { cells });
+        }
+        w.barrier();
+        let (id, label) = (spec.id, format!("admit {}", spec.name));
+        let tenant = Tenant { spec, module, region, running: None, vlans };
+        for (port, vlan) in &tenant.vlans {
+            w.write(Node::Port(*port), Table::Vlan, (*vlan).into(), &tenant.vlan_row());
+        }
+        self.tenants.insert(id, tenant);
+        Ok(w.load(self, id, label))
+    }
+
+    fn build_remove(&mut self, id: u16) -> Result<Load, LinkError> {
+        let tenant = self.tenant(id)?.clone();
+        let mut w = Writer::default();
+        for (port, vlan) in &tenant.vlans {
+            w.write(Node::Port(*port), Table::Vlan, (*vlan).into(), &VlanRow::default());
+        }
+        for p in 0..self.settings.ports.len() {
+            if self.settings.ports[p].untagged == Some(id) {
+                self.settings.ports[p].untagged = None;
+                let row = self.policy_row(&self.settings.ports[p])?;
+                w.write(Node::Port(p as u8), Table::PortPolicy, 0, &row);
+            }
+        }
+        w.barrier();
+        if tenant.running.is_some() {
+            self.stop(id, &mut w)?;
+        }
+        w.queues_empty(tenant.module);
+        // Packets that waited in the ports' FIFOs have passed the last table now.
+        w.drained(tenant.module, 0);
+        w.drained(tenant.module, 1);
+        for number in 0..self.target.destinations() as u8 {
+            w.write(Node::Egress, Table::Limit, self.queue(number, tenant.module), &LimitRow::default());
+        }
+        w.write(Node::Egress, Table::Quantum, tenant.module.into(), &QuantumRow::default());
+        self.tenants.remove(&id);
+        if let Some(region) = tenant.region {
+            self.sets.give_back(region);
+        }
+        Ok(w.load(self, id, format!("remove {}", tenant.spec.name)))
+    }
+
+    /// Index of a queue's rows.
+    pub(super) fn queue(&self, destination: u8, module: u8) -> u32 {
+        u32::from(destination) * self.target.modules + u32::from(module)
+    }
+
+    fn check_spec(&self, spec: &TenantSpec) -> Result<BTreeSet<(u8, u16)>, LinkError> {
+        if u32::from(spec.id) >> TENANT_BITS != 0 {
+            return Err(spec.wrong("ID", spec.id, "0 to 4095"));
+        }
+        if let Err(crate::ObjectError::Value { found, allowed, .. }) = check_name("name", &spec.name) {
+            return Err(LinkError::Setting { what: format!("tenant {}: name", spec.id), found, allowed });
+        }
+        for t in self.tenants.values() {
+            let what = match (t.spec.id == spec.id, t.spec.name == spec.name) {
+                (true, _) => "the ID",
+                (_, true) => "the name",
+                _ => continue,
+            };
+            return Err(taken(spec, what, t));
+        }
+        if spec.quantum == 0 {
+            return Err(spec.wrong("quantum", 0, "1 to 65535 bytes"));
+        }
+        for (d, cells) in &spec.queues {
+            if d.number(self.target).is_none() {
+                return Err(self.no_destination(format!("tenant `{}`: queues", spec.name), *d));
+            }
+            if *cells == 0 {
+                return Err(spec.wrong(&format!("cells at {d}"), 0, "1 to 65535, or no queue there"));
+            }
+        }
+        let left = self.left().cells;
+        if spec.cells() > left {
+            return Err(LinkError::NoRoom {
+                resource: "queue cells",
+                asked: spec.cells(),
+                left: left.to_string(),
+                holders: self.holders(|t| t.spec.cells()),
+            });
+        }
+        self.check_vlans(spec)
+    }
+
+    fn check_vlans(&self, spec: &TenantSpec) -> Result<BTreeSet<(u8, u16)>, LinkError> {
+        let mut vlans = BTreeSet::new();
+        for grant in &spec.vlans {
+            if u32::from(grant.vlan) >= VLAN_ROWS {
+                return Err(spec.wrong("VLAN", grant.vlan, "0 to 4095"));
+            }
+            match grant.port {
+                None => vlans.extend((0..self.target.ports as u8).map(|p| (p, grant.vlan))),
+                Some(p) if u32::from(p) < self.target.ports => drop(vlans.insert((p, grant.vlan))),
+                Some(p) => {
+                    let allowed = format!("0 to {}, or every port", self.target.ports - 1);
+                    return Err(spec.wrong(&format!("port of VLAN {}", grant.vlan), p, allowed));
+                }
+            }
+        }
+        for t in self.tenants.values() {
+            if let Some((port, vlan)) = t.vlans.intersection(&vlans).next() {
+                return Err(taken(spec, &format!("VLAN {vlan} on port {port}"), t));
+            }
+        }
+        Ok(vlans)
+    }
+
+    pub(super) fn no_destination(&self, what: String, found: Destination) -> LinkError {
+        let allowed = format!("port0 to port{} and host0 to host{}", self.target.ports - 1, self.target.hosts - 1);
+        LinkError::NoDestination { what, found, target: self.target.name, allowed }
+    }
+
+    fn free_module(&self, spec: &TenantSpec) -> Result<u8, LinkError> {
+        if spec.id == SYSTEM_TENANT {
+            return Ok(SYSTEM_MODULE);
+        }
+        let used: BTreeSet<u8> = self.tenants.values().map(|t| t.module).collect();
+        let free = (1..self.target.modules as u8).find(|m| !used.contains(m));
+        free.ok_or_else(|| LinkError::NoRoom {
+            resource: "modules",
+            asked: 1,
+            left: "0".to_owned(),
+            holders: self.holders(|t| u32::from(t.module != SYSTEM_MODULE)),
+        })
+    }
+
+    fn take_sets(&mut self, spec: &TenantSpec) -> Result<Option<Region>, LinkError> {
+        if spec.max_entries == 0 {
+            return Ok(None);
+        }
+        let table_bits = self.target.sets.trailing_zeros();
+        let Some(bits) = Region::bits_for(spec.max_entries, table_bits) else {
+            let most = Region::most_entries(table_bits);
+            let allowed = format!("at most {most} on target {}", self.target.name);
+            return Err(spec.wrong("max_entries", spec.max_entries, allowed));
+        };
+        let region = self.sets.take(bits);
+        region.map(Some).ok_or_else(|| LinkError::NoRoom {
+            resource: "match sets (a power of two, for both generations)",
+            asked: 1 << bits,
+            left: format!("{}, the largest block {}", self.sets.free(), self.sets.largest_block()),
+            holders: self.holders(|t| t.region.map_or(0, Region::sets)),
+        })
+    }
+}
+
+fn taken(spec: &TenantSpec, what: &str, holder: &Tenant) -> LinkError {
+    let (name, holder) = (spec.name.clone(), holder.spec.name.clone());
+    LinkError::Taken { id: spec.id, name, what: what.to_owned(), holder }
+}

@@ -1,0 +1,65 @@
+//! Steps of a load under construction.
+
+use super::Linker;
+use super::spaces::Slot;
+use crate::load::{Load, Step};
+use sluice_formats::limits::FORMAT_VERSION;
+use sluice_formats::rows::{EntryRow, OverlayRow};
+use sluice_formats::{Node, Row, Table};
+
+/// Collects steps in their order.
+#[derive(Default)]
+pub(super) struct Writer {
+    steps: Vec<Step>,
+}
+
+impl Writer {
+    pub fn write(&mut self, node: Node, table: Table, index: u32, row: &impl Row) {
+        let words = row.pack().expect("every value was checked when it was admitted");
+        self.words(node, table, index, words);
+    }
+
+    pub fn words(&mut self, node: Node, table: Table, index: u32, words: Vec<u32>) {
+        self.steps.push(Step::Write { node, table, index, words });
+    }
+
+    /// Writes or, with `None`, clears one row of the match table.
+    pub fn entry(&mut self, slot: Slot, row: Option<&EntryRow>) {
+        let table = [Table::Way0, Table::Way1, Table::Way2, Table::Way3][usize::from(slot.way)];
+        self.write(Node::Match, table, slot.set, row.unwrap_or(&EntryRow::default()));
+    }
+
+    pub fn overlay(&mut self, module: u8, generation: u8, row: &OverlayRow) {
+        let index = 2 * u32::from(module) + u32::from(generation);
+        self.write(Node::Match, Table::Overlay, index, row);
+    }
+
+    /// Moves a row that packets may be looking up: there is no moment without it.
+    pub fn move_entry(&mut self, from: Slot, to: Slot, row: &EntryRow) {
+        self.entry(to, Some(row));
+        self.barrier();
+        self.entry(from, None);
+        self.barrier();
+    }
+
+    pub fn barrier(&mut self) {
+        self.steps.push(Step::Barrier);
+    }
+
+    pub fn drained(&mut self, module: u8, generation: u8) {
+        self.steps.push(Step::WaitDrained { module, generation });
+    }
+
+    pub fn commit(&mut self, module: u8, generation: u8) {
+        self.steps.push(Step::Commit { module, generation });
+    }
+
+    pub fn queues_empty(&mut self, module: u8) {
+        self.steps.push(Step::WaitQueuesEmpty { module });
+    }
+
+    pub fn load(self, linker: &Linker, tenant: u16, label: String) -> Load {
+        let target_hash = linker.target.hash();
+        Load { format_version: FORMAT_VERSION, target_hash, tenant, label, steps: self.steps }
+    }
+}

@@ -1,0 +1,44 @@
+//! The pages of the error codes say what the code does.
+
+use sluice_object::{Object, ObjectError};
+
+fn examples(page: &str) -> Vec<&str> {
+    page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[test]
+fn the_wrong_json_example_gives_the_code_and_the_right_one_is_taken() {
+    let mut checked = 0;
+    for (code, page) in sluice_object::codes() {
+        assert!(page.starts_with(&format!("# {code}: ")), "{code}");
+        assert!(page.contains("\nWrong:\n") && page.contains("\nRight:\n"), "{code}");
+        if let [wrong, right] = examples(page)[..] {
+            assert_eq!(Object::from_json(wrong).map_err(|e| e.code()), Err(*code), "{wrong}");
+            Object::from_json(right).unwrap_or_else(|e| panic!("{code}: {e}"));
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 5);
+}
+
+#[test]
+fn codes_rise_and_every_page_is_listed() {
+    let listed: Vec<&str> = sluice_object::codes().iter().map(|c| c.0).collect();
+    assert!(listed.is_sorted());
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors");
+    let names = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap());
+    let mut pages: Vec<String> = names.filter(|n| n.starts_with("E02")).collect();
+    pages.sort();
+    assert_eq!(pages, listed.iter().map(|c| format!("{c}.md")).collect::<Vec<_>>());
+}
+
+#[test]
+fn messages_say_where_what_was_found_and_what_is_allowed() {
+    let e = Object::from_json("{\"sluice_object\": 1,\n \"nam\": 3}").unwrap_err();
+    let text = "line 2, column 6: unknown field `nam`, expected one of `sluice_object`, `name`, `target`, `key`, \
+                `default`, `entries`, `demands`, `symbols`, `survives`";
+    assert_eq!(e.to_string(), text);
+    let e = Object::from_binary(b"SLOB\x02\0\0\0").unwrap_err();
+    assert_eq!(e.to_string(), "object of format version 2; this build reads version 1");
+    assert!(matches!(Object::decode(b"ELF"), Err(ObjectError::Binary { offset: 0, .. })));
+}

@@ -1,0 +1,227 @@
+//! A device of tables only, and the table lookup as docs/design/nic.md writes it.
+#![allow(dead_code)] // each test binary uses its part
+
+use sluice_formats::hash::crc32c;
+use sluice_formats::random::Rng;
+use sluice_formats::rows::{ActionRow, EntryRow, KeyKind, OverlayRow};
+use sluice_formats::{Node, Row, Table, Target};
+use sluice_object::{Action, Destination, KeyBytes, KeySpec, Load, Object, Step, TenantSpec, VlanGrant};
+use std::collections::BTreeMap;
+
+/// Rows by address; what was never written is zero.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Rows(pub BTreeMap<(Node, Table, u32), Vec<u32>>);
+
+impl Rows {
+    pub fn write(&mut self, step: &Step) {
+        if let Step::Write { node, table, index, words } = step {
+            self.0.insert((*node, *table, *index), words.clone());
+        }
+    }
+
+    pub fn row<R: Row>(&self, node: Node, table: Table, index: u32) -> R {
+        let zero = vec![0; R::words()];
+        R::unpack(self.0.get(&(node, table, index)).unwrap_or(&zero)).unwrap()
+    }
+
+    /// The whole load at once.
+    pub fn run(&mut self, load: &Load) {
+        load.steps.iter().for_each(|s| self.write(s));
+    }
+
+    /// Action of a packet with this unmasked key: nic.md, "Match and action", line by line.
+    pub fn lookup(&self, module: u8, generation: u8, packet: &KeyBytes) -> Found {
+        let overlay: OverlayRow = self.row(Node::Match, Table::Overlay, 2 * u32::from(module) + u32::from(generation));
+        if !overlay.valid {
+            return Found::NoModule;
+        }
+        if overlay.key_kind == 0 {
+            return Found::Default(overlay.action());
+        }
+        let mut key = *packet;
+        for (i, byte) in key.iter_mut().enumerate() {
+            if overlay.key_mask >> i & 1 == 0 {
+                *byte = 0;
+            }
+        }
+        let c = crc32c(&key);
+        let h = c ^ (c.rotate_left(7) & c.rotate_left(18)) ^ (c.rotate_left(13) & c.rotate_left(29));
+        let set0 = u32::from(overlay.set_base) | ((h & 0xffff) & ((1 << overlay.set_bits) - 1));
+        let set1 = u32::from(overlay.set_base) | ((h >> 16) & ((1 << overlay.set_bits) - 1));
+        for (way, set) in [(0, set0), (1, set0), (2, set1), (3, set1)] {
+            let entry: EntryRow = self.row(Node::Match, Table::way(way).unwrap(), set);
+            if entry.generations >> generation & 1 == 1 && entry.module_id == module && entry.key_bytes() == key {
+                return Found::Entry(entry.action());
+            }
+        }
+        Found::Default(overlay.action())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    NoModule,
+    Default(ActionRow),
+    Entry(ActionRow),
+}
+
+/// A program as a map: what packets of its generation must see.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    pub key: KeySpec,
+    pub default: Option<ActionRow>,
+    pub entries: BTreeMap<KeyBytes, ActionRow>,
+}
+
+impl Expected {
+    pub fn nothing() -> Self {
+        Self { key: KeySpec::NONE, default: None, entries: BTreeMap::new() }
+    }
+
+    pub fn of(object: &Object, target: &Target) -> Self {
+        let entry = |e: &sluice_object::Entry| (e.key, e.action.row(target).unwrap());
+        Self {
+            key: object.key,
+            default: Some(object.default.row(target).unwrap()),
+            entries: object.entries.iter().map(entry).collect(),
+        }
+    }
+
+    pub fn lookup(&self, packet: &KeyBytes) -> Found {
+        let Some(default) = self.default else { return Found::NoModule };
+        if self.key.kind == KeyKind::None {
+            return Found::Default(default);
+        }
+        self.entries.get(&self.key.masked(*packet)).map_or(Found::Default(default), |a| Found::Entry(*a))
+    }
+}
+
+/// Checks the rows for the generations that packets may carry, with every key of `packets`.
+pub fn see_exactly(
+    rows: &Rows,
+    module: u8,
+    seen: &[(u8, &Expected)],
+    packets: &[KeyBytes],
+    what: &str,
+) -> Result<(), String> {
+    for (generation, expected) in seen {
+        for packet in packets {
+            let (found, want) = (rows.lookup(module, *generation, packet), expected.lookup(packet));
+            if found != want {
+                return Err(format!(
+                    "{what}: generation {generation}, key {packet:02x?}: found {found:?}, want {want:?}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs a load as a device may: writes between other steps in any order. At every point
+/// packets of the present generation, and of the one before while it may be in flight, are
+/// checked. `before` and `after` are what packets see around a commit; without a commit,
+/// `after` is checked at the end and `stable` at every point.
+pub fn run_checked(
+    rows: &mut Rows,
+    load: &Load,
+    module: u8,
+    current: &mut u8,
+    views: (&Expected, &Expected),
+    packets: &[KeyBytes],
+    rng: &mut Rng,
+) -> Result<(), String> {
+    let (before, after) = views;
+    // A generation's packets may be in flight until a wait says otherwise.
+    let mut seen: Vec<(u8, &Expected)> = vec![(*current, before)];
+    let mut batch: Vec<&Step> = Vec::new();
+    for (i, step) in load.steps.iter().chain([&Step::Barrier]).enumerate() {
+        if matches!(step, Step::Write { .. }) {
+            batch.push(step);
+            continue;
+        }
+        rng.shuffle(&mut batch);
+        // Any subset of a batch may be done: some random ones, then one after the other.
+        for subset in 0..4 {
+            let mut some = rows.clone();
+            batch.iter().filter(|_| rng.chance(1, 2)).for_each(|w| some.write(w));
+            see_exactly(&some, module, &seen, packets, &format!("{} before step {i}, subset {subset}", load.label))?;
+        }
+        let stride = (batch.len() / 24).max(1);
+        for (n, w) in batch.drain(..).enumerate() {
+            rows.write(w);
+            if n % stride == 0 {
+                see_exactly(rows, module, &seen, packets, &format!("{} before step {i}, {n} written", load.label))?;
+            }
+        }
+        see_exactly(rows, module, &seen, packets, &format!("{} at step {i}", load.label))?;
+        match step {
+            Step::Commit { generation, .. } if generation != current => {
+                *current = *generation;
+                seen.push((*current, after));
+                see_exactly(rows, module, &seen, packets, &format!("{} after its commit", load.label))?;
+            }
+            Step::WaitDrained { generation, .. } if generation != current => seen.retain(|(g, _)| g != generation),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A tenant with `entries` entries on VLAN `id` of every port, and 64 cells everywhere (8 on
+/// the tiny target).
+pub fn tenant(id: u16, name: &str, entries: u32, target: &Target) -> TenantSpec {
+    let cells = (target.cells / 64) as u16;
+    let all = (0..target.destinations() as u8).filter_map(|n| Destination::from_number(n, target));
+    TenantSpec {
+        vlans: vec![VlanGrant { port: None, vlan: id }],
+        queues: all.map(|d| (d, cells)).collect(),
+        max_entries: entries,
+        ..TenantSpec::new(id, name)
+    }
+}
+
+pub fn random_action(rng: &mut Rng, target: &Target) -> Action {
+    let mask = 1 + rng.below((1 << target.destinations()) - 1) as u8;
+    let mut action = Action {
+        to: sluice_object::Destinations::from_mask(mask, target),
+        except_ingress: rng.chance(1, 2),
+        set_dmac: None,
+    };
+    if rng.chance(1, 2) {
+        let mut mac = [0; 6];
+        rng.fill(&mut mac);
+        action.set_dmac = Some(mac);
+    }
+    action
+}
+
+pub fn random_key(rng: &mut Rng) -> KeyBytes {
+    let mut key = [0; 13];
+    rng.fill(&mut key);
+    key
+}
+
+/// An object with `n` random entries under this key, which has room for them.
+pub fn random_object(rng: &mut Rng, name: &str, key: KeySpec, n: usize, target: &Target) -> Object {
+    let mut object = Object::new(name, key, random_action(rng, target));
+    let mut seen = std::collections::BTreeSet::new();
+    while object.entries.len() < n {
+        let k = key.masked(random_key(rng));
+        if seen.insert(k) {
+            object.push(k, random_action(rng, target));
+        }
+    }
+    object
+}
+
+/// The object's keys, with the bytes that do not count made random, and some others.
+pub fn packets_for(objects: &[&Object], rng: &mut Rng) -> Vec<KeyBytes> {
+    let mut packets: Vec<KeyBytes> = (0..20).map(|_| random_key(rng)).collect();
+    for object in objects {
+        for entry in &object.entries {
+            let noise = random_key(rng);
+            packets.push(std::array::from_fn(|i| if object.key.keeps(i) { entry.key[i] } else { noise[i] }));
+        }
+    }
+    packets
+}

@@ -1,0 +1,265 @@
+//! Fuzzers: outside bytes into the decoders, random operations into the linker.
+//!
+//! SLUICE_FUZZ_SECONDS (1) is the time of each, SLUICE_SEED repeats one run of it.
+
+mod common;
+
+use arbtest::arbitrary::{Result, Unstructured};
+use common::*;
+use sluice_formats::limits::FORMAT_VERSION;
+use sluice_formats::random::{Rng, SEED_VARIABLE};
+use sluice_formats::rows::KeyKind;
+use sluice_formats::target::{DEFAULT, TINY};
+use sluice_formats::{Node, Table, hash};
+use sluice_object::linker::Linker;
+use sluice_object::{KeyBytes, KeySpec, Load, NicSettings, Object, Step};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+fn fuzz(name: &str, property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
+    let seed = std::env::var(SEED_VARIABLE).ok();
+    let seconds = std::env::var("SLUICE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(1.0);
+    let test = arbtest::arbtest(property).budget(Duration::from_secs_f64(seconds));
+    let number = seed.as_deref().and_then(|s| match s.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => s.parse().ok(),
+    });
+    match number {
+        Some(seed) => {
+            println!("{name}: {SEED_VARIABLE}={seed}");
+            test.seed(seed).run();
+        }
+        None => {
+            println!("{name}: a failure prints its seed, {SEED_VARIABLE}=seed repeats it");
+            test.run();
+        }
+    }
+}
+
+fn some_object(u: &mut Unstructured<'_>) -> Result<Object> {
+    let mut rng = Rng::new(u.arbitrary()?);
+    let spec = match u.int_in_range(0..=3)? {
+        0 => KeySpec::NONE,
+        1 => KeySpec::DMAC,
+        2 => KeySpec { kind: KeyKind::FiveTuple, mask: u.int_in_range(0..=0x1fff)? | 0x0110 },
+        _ => KeySpec::FIVE_TUPLE,
+    };
+    let n = if spec.kind == KeyKind::None { 0 } else { u.int_in_range(0..=12)? };
+    Ok(random_object(&mut rng, "fuzz", spec, n, &DEFAULT))
+}
+
+/// Valid bytes with some changed, and the checksum made right again half of the time, so
+/// that the change reaches what lies behind it.
+fn mutate(u: &mut Unstructured<'_>, mut bytes: Vec<u8>, checksum: bool) -> Result<Vec<u8>> {
+    for _ in 0..u.int_in_range(0..=4)? {
+        let at = u.choose_index(bytes.len())?;
+        match u.int_in_range(0..=3)? {
+            0 => bytes[at] = u.arbitrary()?,
+            1 => bytes.insert(at, u.arbitrary()?),
+            2 => drop(bytes.remove(at)),
+            _ => bytes[at] ^= 1 << u.int_in_range(0..=7)?,
+        }
+    }
+    if checksum && bytes.len() >= 20 && u.ratio(7, 8)? {
+        let end = bytes.len() - 4;
+        let total = bytes.len() as u32;
+        bytes[8..12].copy_from_slice(&total.to_le_bytes());
+        let crc = hash::crc32c(&bytes[..end]);
+        bytes[end..].copy_from_slice(&crc.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+#[test]
+fn fuzz_binary_object() {
+    let (mut taken, mut refused) = (0u64, BTreeMap::<&str, u64>::new());
+    fuzz("fuzz_binary_object", |u| {
+        let bytes = some_object(u)?.to_binary();
+        let bytes = if u.ratio(1, 16)? { u.arbitrary()? } else { mutate(u, bytes, true)? };
+        match Object::decode(&bytes) {
+            Ok(object) => {
+                taken += 1;
+                if bytes.starts_with(b"SLOB") {
+                    assert_eq!(object.to_binary(), bytes);
+                }
+                assert_eq!(Object::from_json(&object.to_json()).unwrap(), object);
+                sluice_object::show::table(&object);
+            }
+            Err(e) => *refused.entry(e.code()).or_default() += 1,
+        }
+        Ok(())
+    });
+    println!("{taken} taken, refused {refused:?}");
+}
+
+#[test]
+fn fuzz_json_object() {
+    let (mut taken, mut refused) = (0u64, BTreeMap::<&str, u64>::new());
+    fuzz("fuzz_json_object", |u| {
+        let text = some_object(u)?.to_json();
+        let bytes = if u.ratio(1, 2)? { mutate(u, text.into_bytes(), false)? } else { mutate_words(u, &text)? };
+        match Object::decode(&bytes) {
+            Ok(object) => {
+                taken += 1;
+                assert_eq!(Object::from_binary(&object.to_binary()).unwrap(), object);
+                assert_eq!(Object::from_json(&object.to_json()).unwrap(), object);
+            }
+            Err(e) => *refused.entry(e.code()).or_default() += 1,
+        }
+        Ok(())
+    });
+    println!("{taken} taken, refused {refused:?}");
+}
+
+/// JSON with one token replaced by another.
+fn mutate_words(u: &mut Unstructured<'_>, text: &str) -> Result<Vec<u8>> {
+    let mut tokens: Vec<&str> = text.split_inclusive(|c: char| " ,:[]{}\"\n".contains(c)).collect();
+    let others =
+        ["0", "-1", "4294967296", "null", "\"drop\"", "port7", "host9", "{}", "[", "]", "dmac", "dst[4]", "\u{e9}"];
+    for _ in 0..u.int_in_range(1..=3)? {
+        let at = u.choose_index(tokens.len())?;
+        tokens[at] = if u.ratio(1, 2)? { u.choose(&others)? } else { tokens[u.choose_index(tokens.len())?] };
+    }
+    Ok(tokens.concat().into_bytes())
+}
+
+#[test]
+fn fuzz_load() {
+    let mut linker = Linker::new(&TINY);
+    let loads = [
+        linker.admit(tenant(1, "red", 8, &TINY)).unwrap(),
+        linker.load(1, &random_object(&mut Rng::new(1), "a", KeySpec::DMAC, 8, &TINY)).unwrap(),
+    ];
+    fuzz("fuzz_load", |u| {
+        let load = u.choose(&loads)?;
+        let decoded = if u.arbitrary()? {
+            let bytes = mutate(u, load.to_binary(), true)?;
+            let decoded = Load::from_binary(&bytes).ok();
+            assert!(decoded.as_ref().is_none_or(|l| l.to_binary() == bytes));
+            decoded
+        } else {
+            let bytes = mutate_words(u, &load.to_json())?;
+            Load::from_json(std::str::from_utf8(&bytes).unwrap()).ok()
+        };
+        if let Some(load) = decoded {
+            let _ = linker.check(&load);
+            let _ = Load::from_json(&load.to_json()).unwrap();
+        }
+        Ok(())
+    });
+}
+
+/// What a linker should know, kept in the plainest way.
+#[derive(Default)]
+struct Mirror {
+    rows: Rows,
+    /// Entries and default by tenant that runs something.
+    running: BTreeMap<u16, Expected>,
+}
+
+fn check_invariants(linker: &Linker, mirror: &Mirror) {
+    let (target, mut sets, mut cells, mut modules) = (linker.target(), BTreeSet::new(), 0, BTreeSet::new());
+    let mut vlans = BTreeSet::new();
+    for t in linker.tenants() {
+        assert!(modules.insert(t.module) && (t.module == 0) == (t.spec.id == 0));
+        assert!(t.vlans.iter().all(|v| vlans.insert(*v)), "a VLAN has two owners");
+        for set in t.region.into_iter().flat_map(|r| r.base..r.base + r.sets()) {
+            assert!(set < target.sets && sets.insert(set), "set {set} has two owners");
+        }
+        cells += t.spec.cells();
+        assert_eq!(t.running.is_some(), mirror.running.contains_key(&t.spec.id));
+        let Some(expected) = mirror.running.get(&t.spec.id) else { continue };
+        let generation = linker.generation(t.spec.id).unwrap();
+        let packets: Vec<KeyBytes> = expected.entries.keys().copied().collect();
+        see_exactly(&mirror.rows, t.module, &[(generation, expected)], &packets, &t.spec.name).unwrap();
+        assert_eq!(linker.entries(t.spec.id).unwrap().len(), expected.entries.len());
+    }
+    assert!(cells + target.beats(9216) <= target.cells);
+    let left = linker.left();
+    assert_eq!(left.sets, target.sets - sets.len() as u32);
+    assert_eq!(left.cells, target.cells - target.beats(9216) - cells);
+    // The device's own limits say the same.
+    let limits = mirror.rows.0.iter().filter(|((n, t, _), _)| (*n, *t) == (Node::Egress, Table::Limit));
+    assert_eq!(limits.map(|(_, w)| w[0]).sum::<u32>(), cells);
+}
+
+#[test]
+fn fuzz_linker_operations() {
+    let (mut done, mut refused) = (0u64, BTreeMap::<&str, u64>::new());
+    fuzz("fuzz_linker_operations", |u| {
+        let target = if u.arbitrary()? { &TINY } else { &DEFAULT };
+        let mut linker = Linker::new(target);
+        let mut mirror = Mirror::default();
+        let mut rng = Rng::new(u.arbitrary()?);
+        for _ in 0..u.int_in_range(1..=40)? {
+            let id = u.int_in_range(0..=9u16)?;
+            let key = linker.tenant(id).ok().and_then(|t| t.running.as_ref()).map_or(KeySpec::DMAC, |r| r.key);
+            let some_key = key.masked([u.int_in_range(0..=20u8)?; 13]);
+            let action = random_action(&mut rng, target);
+            let mut next = linker.clone();
+            let mut after = mirror.running.clone();
+            let result = match u.int_in_range(0..=8)? {
+                0 | 1 => {
+                    let mut spec = tenant(id, &format!("t{id}"), u.int_in_range(0..=40)?, target);
+                    spec.vlans[0].vlan = u.int_in_range(0..=12)?;
+                    next.admit(spec)
+                }
+                2 | 3 => {
+                    let mut n = u.int_in_range(0..=24)?;
+                    let spec = *u.choose(&[KeySpec::NONE, KeySpec::DMAC, KeySpec::FIVE_TUPLE])?;
+                    n = if spec.kind == KeyKind::None { 0 } else { n };
+                    let object = random_object(&mut rng, "o", spec, n, target);
+                    after.insert(id, Expected::of(&object, target));
+                    let runs = mirror.running.contains_key(&id);
+                    if runs { next.replace(id, &object) } else { next.load(id, &object) }
+                }
+                4 => {
+                    after.remove(&id);
+                    next.unload(id)
+                }
+                5 => {
+                    after.remove(&id);
+                    next.remove(id)
+                }
+                6 => {
+                    after.entry(id).and_modify(|e| {
+                        e.entries.insert(some_key, action.row(target).unwrap());
+                    });
+                    next.insert(id, &some_key, &action)
+                }
+                7 => {
+                    after.entry(id).and_modify(|e| {
+                        e.entries.insert(some_key, action.row(target).unwrap());
+                    });
+                    if u.arbitrary()? {
+                        next.modify(id, &some_key, &action)
+                    } else {
+                        after.entry(id).and_modify(|e| {
+                            e.entries.remove(&some_key);
+                        });
+                        next.delete(id, &some_key)
+                    }
+                }
+                _ => {
+                    let mut settings = NicSettings::new(target);
+                    settings.ports[0].untagged = u.arbitrary::<bool>()?.then_some(id);
+                    next.nic(settings)
+                }
+            };
+            match result {
+                Ok(load) => {
+                    done += 1;
+                    assert_eq!(load.format_version, FORMAT_VERSION);
+                    assert!(load.steps.iter().all(|s| !matches!(s, Step::Write { words, .. } if words.is_empty())));
+                    mirror.rows.run(&load);
+                    mirror.running = after;
+                    linker = next;
+                }
+                Err(e) => *refused.entry(e.code()).or_default() += 1,
+            }
+            check_invariants(&linker, &mirror);
+        }
+        Ok(())
+    });
+    println!("{done} operations done, refused {refused:?}");
+}

@@ -1,0 +1,125 @@
+//! Files of every format version: today's code reads them and writes the same bytes.
+//!
+//! SLUICE_WRITE_GOLDEN=1 writes files that are missing; it never changes one.
+
+mod common;
+
+use common::tenant;
+use sluice_formats::rows::KeyKind;
+use sluice_formats::target::TINY;
+use sluice_object::{Action, Destination, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf};
+use std::path::PathBuf;
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+fn golden(name: &str, today: &[u8]) -> Vec<u8> {
+    if std::env::var_os("SLUICE_WRITE_GOLDEN").is_some() && !path(name).exists() {
+        std::fs::write(path(name), today).unwrap();
+    }
+    std::fs::read(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+fn port(n: u8) -> Destination {
+    Destination::Port(n)
+}
+
+/// Uses every part of the format.
+fn red() -> Object {
+    let key = KeySpec::of_fields(KeyKind::FiveTuple, &["dst", "dport", "src[0]"]).unwrap();
+    let mut object = Object::new("red", key, Action::to([Destination::Host(1)]));
+    object.target = sluice_object::TargetNeed::exact(&TINY);
+    for n in 1..=6u8 {
+        let m = Match {
+            dst: Some([10, 0, 0, n].into()),
+            dport: Some(80 + u16::from(n)),
+            src: Some([10, 0, 0, 0].into()),
+            ..Match::default()
+        };
+        let action = match n % 3 {
+            0 => Action::DROP,
+            1 => Action::to([port(n % 4)]).set_dmac([2, 0, 0, 0, 0, n]),
+            _ => Action::to([port(0), port(1), port(2), port(3)]).except_ingress(),
+        };
+        object.push(m.key(&key).unwrap(), action);
+    }
+    object.demands.entries = 8;
+    object.demands.queues.insert(port(0), 10);
+    object.demands.quantum = 500;
+    object.demands.rate = Some(Rate { bits_per_second: 1_000_000_000, burst_bytes: 20_000 });
+    object.symbols = vec![
+        Symbol { name: "gateway".to_owned(), of: SymbolOf::Entry(0) },
+        Symbol { name: "uplink".to_owned(), of: SymbolOf::Destination(port(3)) },
+    ];
+    object
+}
+
+/// The smallest one.
+fn nothing() -> Object {
+    Object::new("nothing", KeySpec::NONE, Action::DROP)
+}
+
+fn load_of_red() -> Load {
+    let mut linker = Linker::new(&TINY);
+    let mut spec = tenant(7, "red", 8, &TINY);
+    spec.rate = Some(Rate { bits_per_second: 2_000_000_000, burst_bytes: 40_000 });
+    linker.admit(spec).unwrap();
+    linker.load(7, &red()).unwrap()
+}
+
+#[test]
+fn objects_of_version_1() {
+    for (name, object) in [("red.v1", red()), ("nothing.v1", nothing())] {
+        let binary = golden(&format!("{name}.slob"), &object.to_binary());
+        assert_eq!(Object::decode(&binary).unwrap(), object);
+        assert_eq!(object.to_binary(), binary);
+        let json = golden(&format!("{name}.json"), object.to_json().as_bytes());
+        assert_eq!(Object::decode(&json).unwrap(), object);
+        assert_eq!(object.to_json().into_bytes(), json);
+    }
+}
+
+#[test]
+fn loads_of_version_1() {
+    let load = load_of_red();
+    let binary = golden("red.v1.slld", &load.to_binary());
+    assert_eq!(Load::from_binary(&binary).unwrap(), load);
+    assert_eq!(load.to_binary(), binary);
+    let json = golden("red.v1.load.json", load.to_json().as_bytes());
+    assert_eq!(Load::from_json(std::str::from_utf8(&json).unwrap()).unwrap(), load);
+    assert_eq!(load.to_json().into_bytes(), json);
+}
+
+#[test]
+fn object_show() {
+    let text = sluice_object::show::table(&red());
+    assert_eq!(text.into_bytes(), golden("red.v1.txt", sluice_object::show::table(&red()).as_bytes()));
+    assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn any_changed_byte_of_a_binary_is_refused() {
+    for (bytes, decode) in [
+        (red().to_binary(), (|b| Object::from_binary(b).is_err()) as fn(&[u8]) -> bool),
+        (load_of_red().to_binary(), |b| Load::from_binary(b).is_err()),
+    ] {
+        for at in 0..bytes.len() {
+            let mut bad = bytes.clone();
+            bad[at] ^= 0x10;
+            assert!(decode(&bad), "byte {at}");
+            assert!(decode(&bytes[..at]), "cut at {at}");
+        }
+    }
+}
+
+#[test]
+fn other_versions_are_refused_in_both_forms() {
+    let mut bytes = red().to_binary();
+    bytes[4] = 2;
+    assert_eq!(Object::from_binary(&bytes).unwrap_err().code(), "E0202");
+    let text = red().to_json().replace("\"sluice_object\": 1", "\"sluice_object\": 0");
+    assert_eq!(Object::from_json(&text).unwrap_err().code(), "E0202");
+    let text = load_of_red().to_json().replace("\"format_version\": 1", "\"format_version\": 2");
+    assert_eq!(Load::from_json(&text).unwrap_err().code(), "E0202");
+}
