@@ -1,0 +1,125 @@
+//! The file as it is written, before anything is looked up.
+
+use super::error::{ConfigError, ConfigProblem};
+use serde::Deserialize;
+use sluice_formats::rows::KeyKind;
+use sluice_object::{Action, Match};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use toml::Spanned;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConfigFile {
+    pub device: DeviceTable,
+    #[serde(default)]
+    pub port: Vec<PortTable>,
+    #[serde(default)]
+    pub host: Vec<HostTable>,
+    #[serde(default)]
+    pub tenant: Vec<TenantTable>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeviceTable {
+    pub target: Spanned<String>,
+    #[serde(default)]
+    pub watchdog: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PortTable {
+    pub number: Spanned<u8>,
+    pub untagged: Option<Spanned<String>>,
+    pub min_frame: Option<Spanned<u16>>,
+    pub max_frame: Option<Spanned<u16>>,
+    pub double_tag: Option<DoubleTag>,
+    pub input: Option<PathBuf>,
+    pub output: Option<PathBuf>,
+    pub iface: Option<Spanned<String>>,
+    pub tap: Option<Spanned<String>>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum DoubleTag {
+    Pass,
+    Drop,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HostTable {
+    pub number: Spanned<u8>,
+    pub output: Option<PathBuf>,
+    pub tap: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TenantTable {
+    pub name: Spanned<String>,
+    pub id: u16,
+    pub vlans: Vec<VlanEntry>,
+    #[serde(default)]
+    pub keep_tag: bool,
+    pub rate: Option<u64>,
+    pub burst: Option<u32>,
+    pub quantum: Option<u16>,
+    pub max_entries: Option<u32>,
+    #[serde(default)]
+    pub queues: BTreeMap<String, u16>,
+    pub object: Option<Spanned<PathBuf>>,
+    pub table: Option<Spanned<TableTable>>,
+}
+
+/// A VLAN on every port, or on one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a VLAN ID, or { vlan = ID, port = NUMBER }")]
+pub(super) enum VlanEntry {
+    Everywhere(u16),
+    OnPort(VlanOnPort),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VlanOnPort {
+    pub vlan: u16,
+    pub port: u8,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TableTable {
+    pub key: KeyKind,
+    pub fields: Option<Vec<String>>,
+    pub default: Action,
+    #[serde(default)]
+    pub entries: Vec<EntryTable>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EntryTable {
+    #[serde(rename = "match")]
+    pub key: Match,
+    pub action: Action,
+}
+
+/// Reads the text; what does not fit is told with its place.
+pub(super) fn parse(file: &str, text: &str) -> Result<ConfigFile, ConfigError> {
+    let describe = |error: toml::de::Error, problem: fn(String) -> ConfigProblem| {
+        let problem = problem(error.message().trim().replace('\n', ", "));
+        match error.span() {
+            Some(span) => ConfigError::at(file, text, span, problem),
+            None => ConfigError::whole(file, problem),
+        }
+    };
+    // Once for the syntax alone, so that the two kinds of mistakes can be told apart.
+    if let Err(error) = text.parse::<toml::Table>() {
+        return Err(describe(error, |what| ConfigProblem::Syntax { what }));
+    }
+    toml::from_str(text).map_err(|error| describe(error, |what| ConfigProblem::Shape { what }))
+}

@@ -1,0 +1,85 @@
+//! `nic.toml`: what a NIC is, who its tenants are, and where its ports lead.
+//!
+//! The guide is `docs/guide/nic-toml.md`. Reading checks everything that can be checked without
+//! a device; [`bring_up`] does the rest through the linker.
+
+mod bring_up;
+mod error;
+mod file;
+mod resolve;
+
+pub use bring_up::{BringUpError, bring_up};
+pub use error::{ConfigError, ConfigProblem};
+
+use sluice_formats::Target;
+use sluice_object::{NicSettings, Object, TenantSpec};
+use std::path::{Path, PathBuf};
+
+/// A NIC as its file describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NicConfig {
+    /// Name of the file.
+    pub file: String,
+    /// Resources of the device.
+    pub target: &'static Target,
+    /// Port policies and watchdog; written after the tenants.
+    pub settings: NicSettings,
+    /// Tenants in the order of the file, each with what it runs.
+    pub tenants: Vec<TenantConfig>,
+    /// What each port is bound to, by port number.
+    pub ports: Vec<PortBinding>,
+    /// What each host queue is bound to, by queue number.
+    pub hosts: Vec<HostBinding>,
+}
+
+/// A tenant and what it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TenantConfig {
+    /// What it is given.
+    pub spec: TenantSpec,
+    /// Its program; without one its packets are dropped (`no_module`).
+    pub object: Option<Object>,
+}
+
+/// Where a port's packets come from and go to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortBinding {
+    /// Capture that is played into the port.
+    pub input: Option<PathBuf>,
+    /// Capture that gets what leaves through the port.
+    pub output: Option<PathBuf>,
+    /// Network interface of the machine, both ways.
+    pub iface: Option<String>,
+    /// TAP device, both ways; made when it does not exist.
+    pub tap: Option<String>,
+}
+
+/// Where a host queue's packets go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostBinding {
+    /// Capture that gets them.
+    pub output: Option<PathBuf>,
+    /// TAP device that gets them; made when it does not exist.
+    pub tap: Option<String>,
+}
+
+impl NicConfig {
+    /// Reads a file. Files that it names lie relative to it.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let file = path.display().to_string();
+        let unreadable = |what: String| ConfigError::whole(&file, ConfigProblem::Unreadable { what });
+        let bytes = std::fs::read(path).map_err(|e| unreadable(e.to_string()))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|e| unreadable(format!("byte {} is no UTF-8 text", e.utf8_error().valid_up_to())))?;
+        Self::parse(&file, &text, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Reads the text of a file; objects that it names lie in `folder`.
+    pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, ConfigError> {
+        let parsed = file::parse(file, text)?;
+        resolve::Resolver { file, text, folder }.config(parsed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! From the file's words to what the linker takes.
+
+use super::error::{ConfigError, ConfigProblem};
+use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, TableTable, TenantTable, VlanEntry};
+use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
+use sluice_formats::{Target, target};
+use sluice_object::{Destination, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec, VlanGrant};
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+
+/// Longest name of an interface in Linux.
+const INTERFACE_NAME: usize = 15;
+
+pub(super) struct Resolver<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+    pub folder: &'a Path,
+}
+
+impl Resolver<'_> {
+    fn wrong(&self, span: Range<usize>, what: impl Into<String>, found: impl ToString, allowed: &str) -> ConfigError {
+        let (what, found, allowed) = (what.into(), found.to_string(), allowed.to_owned());
+        ConfigError::at(self.file, self.text, span, ConfigProblem::Value { what, found, allowed })
+    }
+
+    pub fn config(&self, file: ConfigFile) -> Result<NicConfig, ConfigError> {
+        let name = &file.device.target;
+        let target = target::ALL.iter().find(|t| t.name == name.get_ref()).ok_or_else(|| {
+            let allowed = target::ALL.map(|t| t.name).join(", ");
+            self.wrong(name.span(), "device.target", format!("`{}`", name.get_ref()), &allowed)
+        })?;
+        let mut settings = NicSettings::new(target);
+        settings.watchdog = file.device.watchdog;
+        let mut ports = vec![PortBinding::default(); target.ports as usize];
+        let mut seen = Vec::new();
+        for port in &file.port {
+            let number = self.number(&port.number, "port", target.ports, &mut seen)?;
+            self.port(port, &file, &mut settings, number)?;
+            ports[number] = self.port_binding(port)?;
+        }
+        let mut hosts = vec![HostBinding::default(); target.hosts as usize];
+        let mut seen = Vec::new();
+        for host in &file.host {
+            let number = self.number(&host.number, "host queue", target.hosts, &mut seen)?;
+            hosts[number] = self.host_binding(host)?;
+        }
+        let bound = ports.iter().flat_map(|p| [&p.iface, &p.tap]).chain(hosts.iter().map(|h| &h.tap)).flatten();
+        let mut names: Vec<&String> = bound.collect();
+        names.sort();
+        if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
+            let what = "interfaces".to_owned();
+            let found = format!("`{}` twice", twice[0]);
+            let problem = ConfigProblem::Value { what, found, allowed: "each interface once".to_owned() };
+            return Err(ConfigError::whole(self.file, problem));
+        }
+        let tenants = self.tenants(&file, target, &settings)?;
+        Ok(NicConfig { file: self.file.to_owned(), target, settings, tenants, ports, hosts })
+    }
+
+    fn number(&self, number: &Spanned<u8>, what: &str, count: u32, seen: &mut Vec<u8>) -> Result<usize, ConfigError> {
+        let n = *number.get_ref();
+        if u32::from(n) >= count {
+            return Err(self.wrong(number.span(), what, n, &format!("0 to {}", count - 1)));
+        }
+        if seen.contains(&n) {
+            return Err(self.wrong(number.span(), what, format!("{n} twice"), "each number once"));
+        }
+        seen.push(n);
+        Ok(usize::from(n))
+    }
+
+    fn port(
+        &self,
+        port: &PortTable,
+        file: &ConfigFile,
+        settings: &mut NicSettings,
+        number: usize,
+    ) -> Result<(), ConfigError> {
+        let policy = &mut settings.ports[number];
+        if let Some(untagged) = port.untagged.as_ref().filter(|u| u.get_ref() != "drop") {
+            let tenant = file.tenant.iter().find(|t| t.name.get_ref() == untagged.get_ref());
+            let tenant = tenant.ok_or_else(|| {
+                let names: Vec<&str> = file.tenant.iter().map(|t| t.name.get_ref().as_str()).collect();
+                let allowed = format!("drop, or a tenant: {}", names.join(", "));
+                self.wrong(untagged.span(), "untagged", format!("`{}`", untagged.get_ref()), &allowed)
+            })?;
+            policy.untagged = Some(tenant.id);
+        }
+        policy.drop_double_tag = port.double_tag == Some(DoubleTag::Drop);
+        let bounds = [(&port.min_frame, &mut policy.min_frame), (&port.max_frame, &mut policy.max_frame)];
+        for (given, to) in bounds {
+            if let Some(bytes) = given {
+                if !(14..=9216).contains(bytes.get_ref()) {
+                    return Err(self.wrong(bytes.span(), "frame length", bytes.get_ref(), "14 to 9216 bytes"));
+                }
+                *to = *bytes.get_ref();
+            }
+        }
+        if policy.min_frame > policy.max_frame {
+            let found = format!("{} to {}", policy.min_frame, policy.max_frame);
+            return Err(self.wrong(port.number.span(), "frame lengths", found, "min_frame <= max_frame"));
+        }
+        Ok(())
+    }
+
+    fn port_binding(&self, port: &PortTable) -> Result<PortBinding, ConfigError> {
+        let live = [&port.iface, &port.tap].into_iter().flatten().count();
+        if live > 1 || (live == 1 && (port.input.is_some() || port.output.is_some())) {
+            let allowed = "captures (input, output), or iface, or tap";
+            return Err(self.wrong(port.number.span(), "port", "several bindings", allowed));
+        }
+        Ok(PortBinding {
+            input: port.input.as_ref().map(|p| self.folder.join(p)),
+            output: port.output.as_ref().map(|p| self.folder.join(p)),
+            iface: self.interface(&port.iface)?,
+            tap: self.interface(&port.tap)?,
+        })
+    }
+
+    fn host_binding(&self, host: &HostTable) -> Result<HostBinding, ConfigError> {
+        if host.tap.is_some() && host.output.is_some() {
+            return Err(self.wrong(host.number.span(), "host queue", "output and tap", "one of them"));
+        }
+        let output = host.output.as_ref().map(|p| self.folder.join(p));
+        Ok(HostBinding { output, tap: self.interface(&host.tap)? })
+    }
+
+    fn interface(&self, name: &Option<Spanned<String>>) -> Result<Option<String>, ConfigError> {
+        let Some(spanned) = name else { return Ok(None) };
+        let name = spanned.get_ref();
+        let good = |c: char| c.is_ascii_graphic() && c != '/' && c != ':';
+        if name.is_empty() || name.len() > INTERFACE_NAME || !name.chars().all(good) {
+            let found = format!("`{}`", name.escape_default());
+            let allowed = "1 to 15 printable characters but `/` and `:`";
+            return Err(self.wrong(spanned.span(), "interface", found, allowed));
+        }
+        Ok(Some(name.clone()))
+    }
+
+    /// Tenants in order. A linker of the same target tries them, so that what does not fit is
+    /// told with its place before any device is there.
+    fn tenants(
+        &self,
+        file: &ConfigFile,
+        target: &'static Target,
+        settings: &NicSettings,
+    ) -> Result<Vec<TenantConfig>, ConfigError> {
+        let mut linker = Linker::new(target);
+        let mut tenants = Vec::new();
+        for table in &file.tenant {
+            let tenant = self.tenant(table, target)?;
+            let name = tenant.spec.name.clone();
+            let refused = |error: sluice_object::LinkError| {
+                let problem =
+                    ConfigProblem::Object { tenant: name.clone(), what: error.to_string(), code: Some(error.code()) };
+                ConfigError::at(self.file, self.text, table.name.span(), problem)
+            };
+            linker.admit(tenant.spec.clone()).map_err(&refused)?;
+            if let Some(object) = &tenant.object {
+                linker.load(tenant.spec.id, object).map_err(&refused)?;
+            }
+            tenants.push(tenant);
+        }
+        if let Err(error) = linker.nic(settings.clone()) {
+            let (what, code) = (error.to_string(), Some(error.code()));
+            let problem = ConfigProblem::Object { tenant: "system".to_owned(), what, code };
+            return Err(ConfigError::whole(self.file, problem));
+        }
+        Ok(tenants)
+    }
+
+    fn tenant(&self, table: &TenantTable, target: &'static Target) -> Result<TenantConfig, ConfigError> {
+        let name = table.name.get_ref().clone();
+        let object = self.object(table, &name)?;
+        let mut spec = TenantSpec::new(table.id, name);
+        let vlan = |entry: &VlanEntry| match entry {
+            VlanEntry::Everywhere(vlan) => VlanGrant { port: None, vlan: *vlan },
+            VlanEntry::OnPort(on) => VlanGrant { port: Some(on.port), vlan: on.vlan },
+        };
+        spec.vlans = table.vlans.iter().map(vlan).collect();
+        spec.keep_tag = table.keep_tag;
+        spec.rate = match (table.rate, table.burst) {
+            (None, None) => None,
+            (Some(bits_per_second), Some(burst_bytes)) => Some(Rate { bits_per_second, burst_bytes }),
+            (rate, _) => {
+                let found = if rate.is_some() { "rate without burst" } else { "burst without rate" };
+                return Err(self.wrong(table.name.span(), "rate limit", found, "both, or neither"));
+            }
+        };
+        spec.quantum = table.quantum.unwrap_or(spec.quantum);
+        for (text, cells) in &table.queues {
+            let destination: Destination = text.parse().map_err(|_| {
+                let allowed = format!("port0 to port{}, host0 to host{}", target.ports - 1, target.hosts - 1);
+                self.wrong(table.name.span(), "queues", format!("`{}`", text.escape_default()), &allowed)
+            })?;
+            spec.queues.insert(destination, *cells);
+        }
+        let entries = object.as_ref().map_or(0, |o: &Object| {
+            o.demands.entries.max(u32::from(o.key.kind != sluice_formats::rows::KeyKind::None))
+        });
+        spec.max_entries = table.max_entries.unwrap_or(entries);
+        Ok(TenantConfig { spec, object })
+    }
+
+    fn object(&self, table: &TenantTable, name: &str) -> Result<Option<Object>, ConfigError> {
+        let problem = |what: String, code| ConfigProblem::Object { tenant: name.to_owned(), what, code };
+        let bad = |span: Range<usize>, error: &ObjectError| {
+            ConfigError::at(self.file, self.text, span, problem(error.to_string(), Some(error.code())))
+        };
+        match (&table.object, &table.table) {
+            (None, None) => Ok(None),
+            (Some(path), Some(_)) => {
+                Err(self.wrong(path.span(), format!("tenant `{name}`"), "object and table", "one of them"))
+            }
+            (Some(path), None) => {
+                let file = self.folder.join(path.get_ref());
+                let bytes = std::fs::read(&file).map_err(|e| {
+                    let what = format!("object {}: {e}", file.display());
+                    ConfigError::at(self.file, self.text, path.span(), problem(what, None))
+                })?;
+                Object::decode(&bytes).map(Some).map_err(|e| bad(path.span(), &e))
+            }
+            (None, Some(inline)) => {
+                let object = inline_object(name, inline.get_ref()).map_err(|e| bad(inline.span(), &e))?;
+                Ok(Some(object))
+            }
+        }
+    }
+}
+
+fn inline_object(name: &str, table: &TableTable) -> Result<Object, ObjectError> {
+    let key = match &table.fields {
+        Some(fields) => KeySpec::of_fields(table.key, fields)?,
+        None => KeySpec::whole(table.key),
+    };
+    let mut object = Object::new(name, key, table.default);
+    for entry in &table.entries {
+        object.push(entry.key.key(&key)?, entry.action);
+    }
+    object.check()?;
+    Ok(object)
+}

@@ -1,0 +1,107 @@
+use super::*;
+use crate::SoftwareNic;
+use crate::device::{Device, Offer};
+use sluice_object::{Destination, Linker};
+use std::collections::BTreeMap;
+
+/// The example of the guide: the first `toml` block.
+fn example() -> String {
+    let guide = include_str!("../../../../docs/guide/nic-toml.md");
+    let block = guide.split("```toml\n").nth(1).expect("the guide has an example");
+    block.split("```").next().unwrap().to_owned()
+}
+
+fn parse(text: &str) -> Result<NicConfig, ConfigError> {
+    NicConfig::parse("nic.toml", text, Path::new("/nowhere"))
+}
+
+#[test]
+fn the_example_of_the_guide_is_read_as_it_says() {
+    let config = parse(&example()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(config.target.name, "default");
+    assert_eq!(config.settings.ports[0].max_frame, 1522);
+    assert!(config.settings.ports[0].drop_double_tag);
+    assert_eq!(config.settings.ports[1].untagged, Some(2));
+    assert_eq!(config.ports[0].input, Some(PathBuf::from("/nowhere/in0.pcap")));
+    assert_eq!(config.ports[2].iface.as_deref(), Some("eth1"));
+    assert_eq!(config.hosts[0].tap.as_deref(), Some("sluice0"));
+    let red = &config.tenants[0];
+    assert_eq!((red.spec.id, red.spec.vlans.len(), red.spec.quantum), (1, 2, 3000));
+    assert_eq!(red.spec.queues, BTreeMap::from([(Destination::Port(1), 128), (Destination::Host(0), 64)]));
+    assert_eq!(red.object.as_ref().unwrap().entries.len(), 2);
+    assert!(config.tenants[1].spec.keep_tag);
+}
+
+#[test]
+fn a_brought_up_device_forwards_by_the_file() {
+    let config = parse(&example()).unwrap_or_else(|e| panic!("{e}"));
+    let mut nic = SoftwareNic::new(*config.target);
+    let mut linker = Linker::new(config.target);
+    bring_up(&config, &mut nic, &mut linker).unwrap_or_else(|e| panic!("{e}"));
+    let bytes = sluice_packet::notation::packet("eth/vlan(vid=10)/ipv4/udp/pad(to=64)").unwrap();
+    nic.offer(&[Offer { port: 0, bytes, at: 0, bad: false }]).unwrap();
+    nic.quiesce().unwrap();
+    let counters = nic.counters().unwrap();
+    let module = linker.tenant(1).unwrap().module;
+    assert_eq!(counters.modules[&module].forwarded, 1, "{counters:?}");
+    let other = Linker::new(&sluice_formats::target::TINY);
+    let error = bring_up(&config, &mut nic, &mut { other }).unwrap_err();
+    assert_eq!(
+        (error.code(), error.to_string().as_str()),
+        ("E0306", "nic.toml is for target default, the linker is tiny")
+    );
+}
+
+#[test]
+fn mistakes_are_answered_with_place_and_what_is_allowed() {
+    let device = "[device]\ntarget = \"tiny\"\n";
+    let tenant = format!("{device}[[tenant]]\nname = \"red\"\nid = 1\nvlans = [7]\n");
+    for (text, code, line, words) in [
+        ("[device\n".to_owned(), "E0302", 1, "not TOML"),
+        ("[device]\ntarget = \"huge\"\n".to_owned(), "E0304", 2, "found `huge`, allowed: default, tiny"),
+        (format!("{device}speed = 9\n"), "E0303", 3, "unknown field `speed`, expected `target` or `watchdog`"),
+        ("[[tenant]]\n".to_owned(), "E0303", 1, "missing field"),
+        (format!("{device}[[port]]\nnumber = 4\n"), "E0304", 4, "found 4, allowed: 0 to 3"),
+        (format!("{device}[[port]]\nnumber = 1\n[[port]]\nnumber = 1\n"), "E0304", 6, "1 twice"),
+        (format!("{device}[[port]]\nnumber = 0\nmax_frame = 9217\n"), "E0304", 5, "14 to 9216 bytes"),
+        (format!("{device}[[port]]\nnumber = 0\nmin_frame = 90\nmax_frame = 80\n"), "E0304", 4, "90 to 80"),
+        (format!("{device}[[port]]\nnumber = 0\ndouble_tag = \"keep\"\n"), "E0303", 5, "`pass` or `drop`"),
+        (format!("{device}[[port]]\nnumber = 0\nuntagged = \"red\"\n"), "E0304", 5, "found `red`"),
+        (format!("{device}[[port]]\nnumber = 0\niface = \"a/b\"\n"), "E0304", 5, "printable"),
+        (format!("{device}[[port]]\nnumber = 0\niface = \"a\"\ntap = \"b\"\n"), "E0304", 4, "several bindings"),
+        (format!("{device}[[host]]\nnumber = 9\n"), "E0304", 4, "0 to 3"),
+        (format!("{tenant}rate = 9\n"), "E0304", 4, "rate without burst"),
+        (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 4, "bits_per_second"),
+        (format!("{tenant}queues = {{ port7 = 9 }}\n"), "E0221", 4, "port7"),
+        (format!("{tenant}queues = {{ lan = 9 }}\n"), "E0304", 4, "found `lan`"),
+        (format!("{tenant}object = \"none.json\"\n"), "E0305", 7, "/nowhere/none.json"),
+        (
+            format!("{tenant}object = \"a\"\n[tenant.table]\nkey = \"none\"\ndefault = \"drop\"\n"),
+            "E0304",
+            7,
+            "one of them",
+        ),
+        (format!("{tenant}[tenant.table]\nkey = \"dmac\"\ndefault = {{ to = [\"port2\"] }}\n"), "E0222", 4, "port2"),
+        (format!("{tenant}[tenant.table]\nkey = \"mac\"\ndefault = \"drop\"\n"), "E0303", 8, "unknown variant `mac`"),
+        (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 1\nvlans = [8]\n"), "E0224", 8, "taken by tenant `red`"),
+        (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [7]\n"), "E0224", 8, "VLAN 7"),
+        (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [\"8\"]\n"), "E0303", 10, "a VLAN ID, or"),
+        (format!("{tenant}max_entries = 9999\n"), "E0226", 4, "max_entries"),
+    ] {
+        let error = parse(&text).expect_err(&text);
+        let shown = error.to_string();
+        assert_eq!(error.code(), code, "{text}\n{shown}");
+        assert!(shown.contains(words), "{text}\n{shown}");
+        assert_eq!(error.place.map(|(line, ..)| line), Some(line), "{text}\n{shown}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_or_no_text_is_told_in_words() {
+    let error = NicConfig::read(Path::new("/nowhere/nic.toml")).unwrap_err();
+    assert_eq!(error.code(), "E0301");
+    assert!(error.to_string().starts_with("/nowhere/nic.toml: [E0301] cannot be read"), "{error}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), [b'a', 0xff]).unwrap();
+    assert!(NicConfig::read(file.path()).unwrap_err().to_string().contains("byte 1 is no UTF-8"));
+}

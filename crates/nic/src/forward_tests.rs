@@ -1,0 +1,256 @@
+use super::*;
+use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow, mac_bits};
+use sluice_formats::target::{DEFAULT, TINY};
+use sluice_formats::{Node, Row, Table};
+
+const PORT: u8 = 1;
+
+fn put<R: Row>(tables: &mut Tables, node: Node, table: Table, index: u32, row: &R) {
+    assert_eq!(tables.write(node, table, index, &row.pack().unwrap()), sluice_formats::Status::Ok);
+}
+
+/// VLAN 7 is module 3, tenant 77; VLAN 8 the same with its tag kept; untagged frames are refused.
+fn tables() -> Tables {
+    let mut tables = Tables::new(DEFAULT);
+    let policy = PortPolicyRow { min_frame: 20, max_frame: 1518, drop_double_tag: true, ..Default::default() };
+    put(&mut tables, Node::Port(PORT), Table::PortPolicy, 0, &policy);
+    let row = VlanRow { valid: true, keep_tag: false, module_id: 3, tenant: 77 };
+    put(&mut tables, Node::Port(PORT), Table::Vlan, 7, &row);
+    put(&mut tables, Node::Port(PORT), Table::Vlan, 8, &VlanRow { keep_tag: true, ..row });
+    tables
+}
+
+fn tagged(vid: u16, inner: u16, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; 12];
+    bytes.extend([0x81, 0x00]);
+    bytes.extend((0x6000 | vid).to_be_bytes());
+    bytes.extend(inner.to_be_bytes());
+    bytes.resize(length, 0);
+    bytes
+}
+
+/// 10.0.0.1:0x1111 to 10.0.0.2:`port`.
+fn ipv4(protocol: u8, port: u16, length: usize) -> Vec<u8> {
+    let mut bytes = vec![2; 12];
+    bytes.extend([0x08, 0x00, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    bytes.extend([0x11, 0x11]);
+    bytes.extend(port.to_be_bytes());
+    bytes.resize(length, 0);
+    bytes
+}
+
+fn reason(bytes: &[u8], bad: bool) -> Option<Reason> {
+    classify(PORT, bytes, bad, &tables()).result.err()
+}
+
+#[test]
+fn the_vlan_names_tenant_module_and_tag() {
+    let c = classify(PORT, &tagged(7, 0x0800, 64), false, &tables());
+    let accepted = Accepted { module: 3, tenant: 77, tci: 0x6007, tag_off: true };
+    assert_eq!(c, Classified { owner: 3, result: Ok(accepted) });
+    let c = classify(PORT, &tagged(8, 0x0800, 64), false, &tables());
+    assert_eq!(c.result, Ok(Accepted { tci: 0x6008, tag_off: false, ..accepted }));
+}
+
+#[test]
+fn errors_have_the_documented_priority_and_owner() {
+    let long_unmapped = tagged(9, 0x0800, 2000);
+    assert_eq!(reason(&long_unmapped, true), Some(Reason::BadFrame));
+    assert_eq!(reason(&long_unmapped, false), Some(Reason::Giant));
+    assert_eq!(reason(&tagged(9, 0x0800, 19), false), Some(Reason::Runt));
+    assert_eq!(reason(&tagged(9, 0x8100, 64), false), Some(Reason::Unmapped));
+    assert_eq!(reason(&tagged(7, 0x8100, 64), false), Some(Reason::DoubleTag));
+    assert_eq!(reason(&tagged(7, 0x88a8, 64), false), Some(Reason::DoubleTag));
+    assert_eq!(reason(&tagged(7, 0x88a8, 64), true), Some(Reason::BadFrame));
+    assert_eq!(classify(PORT, &tagged(7, 0, 10_000), false, &tables()).owner, 3);
+    assert_eq!(classify(PORT, &tagged(9, 0, 64), false, &tables()).owner, 0);
+}
+
+#[test]
+fn a_frame_without_a_whole_tag_is_untagged() {
+    let mut tables = tables();
+    let policy = PortPolicyRow {
+        untagged_valid: true,
+        untagged_module: 5,
+        untagged_tenant: 50,
+        max_frame: 9999,
+        ..Default::default()
+    };
+    put(&mut tables, Node::Port(PORT), Table::PortPolicy, 0, &policy);
+    for length in 14..16 {
+        let bytes = &tagged(7, 0, 64)[..length];
+        let accepted = Accepted { module: 5, tenant: 50, tci: 0, tag_off: false };
+        assert_eq!(classify(PORT, bytes, false, &tables).result, Ok(accepted));
+    }
+    assert_eq!(classify(PORT, &tagged(7, 0, 16), false, &tables).owner, 3);
+    assert_eq!(classify(PORT, &[0; 13], false, &tables).result, Err(Reason::Runt));
+    assert_eq!(classify(PORT, &[0; 9217], false, &tables).result, Err(Reason::Giant));
+    assert!(classify(PORT, &[0; 9216], false, &tables).result.is_ok());
+}
+
+#[test]
+fn a_module_beyond_the_target_owns_nothing() {
+    let mut tables = Tables::new(TINY);
+    let row = VlanRow { valid: true, keep_tag: false, module_id: 13, tenant: 1 };
+    put(&mut tables, Node::Port(0), Table::Vlan, 1, &row);
+    let policy = PortPolicyRow { max_frame: 100, ..Default::default() };
+    put(&mut tables, Node::Port(0), Table::PortPolicy, 0, &policy);
+    let unmapped = Classified { owner: 0, result: Err(Reason::Unmapped) };
+    assert_eq!(classify(0, &tagged(1, 0, 64), false, &tables), unmapped);
+}
+
+#[test]
+fn the_tuple_has_ports_only_where_the_packet_has() {
+    let full = headers(&ipv4(UDP, 53, 60)).tuple.unwrap();
+    assert_eq!(full, [10, 0, 0, 1, 10, 0, 0, 2, 0x11, 0x11, 0, 53, UDP]);
+    let without_ports = [10, 0, 0, 1, 10, 0, 0, 2, 0, 0, 0, 0, UDP];
+    assert_eq!(headers(&ipv4(UDP, 53, 37)).tuple, Some(without_ports));
+    let mut fragment = ipv4(UDP, 53, 60);
+    fragment[21] = 1;
+    assert_eq!(headers(&fragment).tuple, Some(without_ports));
+    let mut first_fragment = ipv4(UDP, 53, 60);
+    first_fragment[20] = 0x20;
+    assert_eq!(headers(&first_fragment).tuple, Some(full));
+    assert_eq!(headers(&ipv4(1, 53, 60)).tuple.unwrap()[8..], [0, 0, 0, 0, 1]);
+    assert_eq!(headers(&ipv4(UDP, 53, 60)[..33]).tuple, None);
+    let mut options = ipv4(UDP, 53, 60);
+    options[14] = 0x46;
+    assert_eq!(headers(&options).tuple, None);
+}
+
+#[test]
+fn headers_behind_a_kept_tag_are_found() {
+    let plain = ipv4(TCP, 80, 60);
+    let mut kept = plain[..12].to_vec();
+    kept.extend([0x81, 0x00, 0, 7]);
+    kept.extend(&plain[12..]);
+    assert_eq!(headers(&kept), headers(&plain));
+}
+
+#[test]
+fn reconfiguration_packets_are_dropped_whoever_sends_them() {
+    let verdict_of = |bytes: &[u8]| verdict(&tables(), 3, 0, PORT, true, bytes);
+    assert_eq!(verdict_of(&ipv4(UDP, 0xf1f2, 60)), Err(Reason::Reconfig));
+    assert_eq!(verdict_of(&ipv4(TCP, 0xf1f2, 60)), Err(Reason::NoModule));
+    assert_eq!(verdict(&tables(), 3, 0, PORT, false, &ipv4(UDP, 0xf1f2, 60)), Err(Reason::Rate));
+}
+
+/// Module 3 looks up the 5-tuple in sets 4 to 7; generation 1 only.
+fn overlay() -> OverlayRow {
+    OverlayRow { valid: true, key_kind: 2, key_mask: 0x1fff, set_base: 4, set_bits: 2, ..Default::default() }
+}
+
+#[test]
+fn an_entry_is_found_by_every_way_and_only_in_its_generation_and_module() {
+    let packet = ipv4(UDP, 53, 60);
+    let tuple = headers(&packet).tuple.unwrap();
+    let (h0, h1) = set_hashes(&tuple);
+    for way in 0..4 {
+        let hash = if way < 2 { h0 } else { h1 };
+        let set = 4 | (u32::from(hash) & 3);
+        let entry = EntryRow {
+            generations: 0b10,
+            module_id: 3,
+            key: EntryRow::key_from_bytes(&tuple),
+            destinations: 0b10_0010,
+            set_dmac: true,
+            dmac: mac_bits([1, 2, 3, 4, 5, 6]),
+            ..Default::default()
+        };
+        let mut tables = tables();
+        for generation in 0..2 {
+            put(&mut tables, Node::Match, Table::Overlay, 6 + generation, &overlay());
+        }
+        put(&mut tables, Node::Match, Table::way(way).unwrap(), set, &entry);
+        let forward = Forward { destinations: 0b10_0010, dmac: Some([1, 2, 3, 4, 5, 6]) };
+        assert_eq!(verdict(&tables, 3, 1, PORT, true, &packet), Ok(forward), "way {way}");
+        assert_eq!(verdict(&tables, 3, 0, PORT, true, &packet), Err(Reason::Miss));
+        put(&mut tables, Node::Match, Table::way(way).unwrap(), set, &EntryRow { module_id: 2, ..entry });
+        assert_eq!(verdict(&tables, 3, 1, PORT, true, &packet), Err(Reason::Miss));
+    }
+}
+
+#[test]
+fn actions_end_in_their_own_reasons() {
+    let packet = ipv4(UDP, 53, 60);
+    let mut tables = tables();
+    let default = OverlayRow { key_kind: 0, destinations: 0b0010, except_ingress: true, ..overlay() };
+    put(&mut tables, Node::Match, Table::Overlay, 6, &default);
+    assert_eq!(verdict(&tables, 3, 0, PORT, true, &packet), Err(Reason::NoDestination));
+    assert_eq!(verdict(&tables, 3, 0, 0, true, &packet), Ok(Forward { destinations: 0b10, dmac: None }));
+    let tuple = headers(&packet).tuple.unwrap();
+    let set = 4 | (u32::from(set_hashes(&tuple).0) & 3);
+    let drop = EntryRow { generations: 1, module_id: 3, key: EntryRow::key_from_bytes(&tuple), ..Default::default() };
+    put(&mut tables, Node::Match, Table::Overlay, 6, &overlay());
+    put(&mut tables, Node::Match, Table::Way0, set, &drop);
+    assert_eq!(verdict(&tables, 3, 0, PORT, true, &packet), Err(Reason::Action));
+}
+
+#[test]
+fn a_masked_key_ignores_the_bytes_masked_out() {
+    let bytes = ipv4(UDP, 53, 60);
+    let overlay = OverlayRow { key_mask: 0b1_0000_1111_0000, ..overlay() };
+    let key = key(&bytes, &headers(&bytes), &overlay).unwrap();
+    assert_eq!(key, [0, 0, 0, 0, 10, 0, 0, 2, 0, 0, 0, 0, UDP]);
+    let dmac = OverlayRow { key_kind: 1, key_mask: 0b11_1110, ..overlay };
+    assert_eq!(super::key(&bytes, &headers(&bytes), &dmac).unwrap()[..7], [0, 2, 2, 2, 2, 2, 0]);
+    let reserved = OverlayRow { key_kind: 3, ..overlay };
+    assert_eq!(super::key(&bytes, &headers(&bytes), &reserved), None);
+}
+
+fn limited(cost_per_byte: u32, burst: u32) -> Tables {
+    let mut tables = Tables::new(DEFAULT);
+    put(&mut tables, Node::Stamp, Table::Rate, 3, &RateRow { cost_per_byte, burst });
+    tables
+}
+
+#[test]
+fn a_rate_of_one_tick_a_byte_lets_exactly_that_through() {
+    let mut tables = limited(1 << 16, 100);
+    assert!(conforms(&mut tables, 3, 1000, 100));
+    assert!(conforms(&mut tables, 3, 1000, 100), "100 ahead is the burst");
+    assert!(!conforms(&mut tables, 3, 1000, 1), "200 ahead is not");
+    assert!(!conforms(&mut tables, 3, 1099, 1));
+    assert!(conforms(&mut tables, 3, 1100, 1));
+    assert!(!conforms(&mut tables, 3, 1100, 1), "the byte before cost one tick more");
+}
+
+#[test]
+fn fractions_of_a_tick_add_up() {
+    let mut tables = limited(1 << 15, 0);
+    assert!(conforms(&mut tables, 3, 0, 3));
+    assert!(!conforms(&mut tables, 3, 1, 3), "1.5 ticks are not over");
+    assert!(conforms(&mut tables, 3, 2, 3));
+}
+
+#[test]
+fn the_wrap_of_the_ticks_changes_no_decision() {
+    for start in [0u64, (1 << 48) - 150, 1 << 47, (1 << 47) - 100, u64::MAX - 400] {
+        let mut tables = limited(1 << 16, 50);
+        let decisions: Vec<bool> = (0..40).map(|i| conforms(&mut tables, 3, start + i * 10, 20)).collect();
+        let mut reference = limited(1 << 16, 50);
+        let expected: Vec<bool> = (0..40).map(|i| conforms(&mut reference, 3, 1000 + i * 10, 20)).collect();
+        assert_eq!(decisions, expected, "start {start:#x}");
+        assert!(expected.contains(&false));
+    }
+}
+
+#[test]
+fn a_limiter_left_alone_is_full_after_any_number_of_rounds_of_the_stamps() {
+    const QUARTER: u64 = 1 << 46;
+    let (cost, burst) = (u32::MAX >> 8, u32::MAX);
+    for pause in [1, 2, 3, 4, 6, 9].into_iter().flat_map(|n| [n * QUARTER - 1, n * QUARTER, n * QUARTER + 1]) {
+        let mut tables = limited(cost, burst);
+        let burst_of = |tables: &mut Tables, at| (0..5000).take_while(|_| conforms(tables, 3, at, 9000)).count();
+        let first = burst_of(&mut tables, 77);
+        assert!(first > 1 && first < 5000 && !conforms(&mut tables, 3, 77, 1));
+        assert_eq!(burst_of(&mut tables, 77 + pause), first, "pause {pause:#x}");
+    }
+}
+
+#[test]
+fn no_cost_is_no_limit() {
+    let mut tables = limited(0, 0);
+    assert!((0..100).all(|_| conforms(&mut tables, 3, 5, 9000)));
+    assert_eq!(tables.rate_state_mut(3).tat, 0);
+}

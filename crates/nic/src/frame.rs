@@ -1,0 +1,99 @@
+//! A frame between ingress and output: the outer tag comes off and goes on in place.
+
+use sluice_formats::limits::{TAG_BYTES, VLAN_ETHERTYPE};
+
+/// Bytes of the two MAC addresses, before which nothing is ever inserted.
+const MACS_BYTES: usize = 12;
+
+/// A frame as the NIC holds it, without the tag that ingress took off.
+///
+/// The room of the tag stays in front of the bytes, so that neither removing it nor putting
+/// it back moves the payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Frame {
+    /// A frame from the bytes received; with `tag_off` its outer tag is removed. A frame too
+    /// short for a tag stays as it is.
+    pub fn new(mut bytes: Vec<u8>, tag_off: bool) -> Self {
+        if tag_off && bytes.len() >= MACS_BYTES + TAG_BYTES {
+            bytes.copy_within(0..MACS_BYTES, TAG_BYTES);
+            return Self { buffer: bytes, start: TAG_BYTES };
+        }
+        Self { buffer: bytes, start: 0 }
+    }
+
+    /// The bytes that tables see.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// Whether ingress took a tag off.
+    pub fn tag_off(&self) -> bool {
+        self.start != 0
+    }
+
+    /// Rewrites the destination MAC.
+    pub fn set_dmac(&mut self, mac: [u8; 6]) {
+        let start = self.start;
+        if let Some(room) = self.buffer.get_mut(start..start + 6) {
+            room.copy_from_slice(&mac);
+        }
+    }
+
+    /// The bytes that leave through a port: the tag is back.
+    pub fn into_port(mut self, tci: u16) -> Vec<u8> {
+        if self.tag_off() {
+            self.buffer.copy_within(TAG_BYTES..TAG_BYTES + MACS_BYTES, 0);
+            self.buffer[MACS_BYTES..MACS_BYTES + 2].copy_from_slice(&VLAN_ETHERTYPE.to_be_bytes());
+            self.buffer[MACS_BYTES + 2..MACS_BYTES + TAG_BYTES].copy_from_slice(&tci.to_be_bytes());
+        }
+        self.buffer
+    }
+
+    /// The bytes that reach a host queue: as the tables saw them.
+    pub fn into_host(mut self) -> Vec<u8> {
+        if self.tag_off() {
+            self.buffer.drain(..self.start);
+        }
+        self.buffer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tagged() -> Vec<u8> {
+        let mut bytes: Vec<u8> = (0..12).collect();
+        bytes.extend([0x81, 0x00, 0x60, 0x07, 0x08, 0x00, 99, 98]);
+        bytes
+    }
+
+    #[test]
+    fn the_tag_comes_off_and_goes_back_unchanged() {
+        let frame = Frame::new(tagged(), true);
+        assert_eq!(frame.bytes(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 8, 0, 99, 98]);
+        assert_eq!(frame.clone().into_host(), frame.bytes());
+        assert_eq!(frame.into_port(0x6007), tagged());
+    }
+
+    #[test]
+    fn a_new_destination_mac_leaves_with_the_frame() {
+        let mut frame = Frame::new(tagged(), true);
+        frame.set_dmac([0xaa; 6]);
+        assert_eq!(frame.bytes()[..8], [0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 6, 7]);
+        assert_eq!(frame.into_port(0x6007)[..14], [0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 6, 7, 8, 9, 10, 11, 0x81, 0]);
+    }
+
+    #[test]
+    fn a_kept_tag_stays_everywhere() {
+        let frame = Frame::new(tagged(), false);
+        assert_eq!(frame.bytes(), tagged());
+        assert_eq!(frame.clone().into_port(1), tagged());
+        assert_eq!(frame.into_host(), tagged());
+    }
+}

@@ -1,0 +1,445 @@
+//! The model in lockstep with a hardware trace.
+//!
+//! The trace tells what only the hardware knows (the order of the merge, stamps, generations,
+//! overload, tail drops); everything else is computed by the functions of [`crate::forward`]
+//! and compared at once, so that the first difference names its packet.
+//!
+//! Events are given in the order of their cycles, within one cycle leave rows last: a queue's
+//! room is given back at the end of the cycle of its leave row. The buffer's cells come back
+//! one by one while the last copy is read, and the last of them a cycle after its leave row:
+//! within these bounds a shortage of the buffer is fed, queue limits are exact. A write is
+//! given when the device has answered it with ok. The instant at which it took effect lies
+//! between request and answer: give the request to [`Replay::announce_write`], and until the
+//! answer both rows count for ports, limits and commits. Rows of the match pipeline and rates
+//! have no such doubt: their loads never touch a generation that packets see, and rates
+//! are written while their module is idle.
+
+mod compare;
+mod writes;
+
+pub use compare::Mismatch;
+
+use crate::bank::CounterBank;
+use crate::device::Counters;
+use crate::forward::{self, Accepted, Classified};
+use crate::frame::Frame;
+use crate::room::Room;
+use crate::tables::Tables;
+use compare::{check, describe_bytes, mismatch};
+use sluice_formats::limits::TICK_BITS;
+use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::{Reason, Target};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use writes::PendingWrite;
+
+/// Sequence numbers within a packet ID.
+const SEQUENCE_MASK: u32 = 0x0fff_ffff;
+
+/// A packet between its port and its last output.
+#[derive(Debug)]
+struct Packet {
+    frame: Frame,
+    accepted: Accepted,
+    port: u8,
+    generation: u8,
+    stamp: u64,
+    conform: bool,
+    flow_hash: u32,
+    destinations: u8,
+    /// Destinations that queue admission has not judged yet.
+    unjudged: u8,
+    /// The buffer holds it: at least one copy was admitted.
+    stored: bool,
+    /// Copies admitted whose last beat was not read yet.
+    copies: u32,
+    /// Copies admitted that have not been seen at the output yet.
+    unseen: u32,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: VecDeque<u32>,
+    left: VecDeque<u32>,
+}
+
+/// The model of one NIC, driven by a trace.
+#[derive(Debug)]
+pub struct Replay {
+    target: Target,
+    tables: Tables,
+    /// The latest stamp, without its wrap.
+    ticks: u64,
+    bank: CounterBank,
+    room: Room,
+    packets: HashMap<u32, Packet>,
+    next_sequence: Vec<u32>,
+    stored: Vec<VecDeque<u32>>,
+    pipeline: VecDeque<u32>,
+    judging: VecDeque<u32>,
+    queues: Vec<Queue>,
+    /// A packet's last copy left since the last admission was judged.
+    cell_on_its_way: bool,
+    announced: Vec<PendingWrite>,
+    superseded: Vec<PendingWrite>,
+}
+
+impl Replay {
+    /// A NIC after reset.
+    pub fn new(target: Target) -> Self {
+        let ports = target.ports as usize;
+        let queues = (target.destinations() * target.modules) as usize;
+        Self {
+            target,
+            tables: Tables::new(target),
+            ticks: 0,
+            bank: CounterBank::new(target),
+            room: Room::new(&target),
+            packets: HashMap::new(),
+            next_sequence: vec![0; ports],
+            stored: vec![VecDeque::new(); ports],
+            pipeline: VecDeque::new(),
+            judging: VecDeque::new(),
+            queues: (0..queues).map(|_| Queue::default()).collect(),
+            cell_on_its_way: false,
+            announced: Vec::new(),
+            superseded: Vec::new(),
+        }
+    }
+
+    /// The model's tables.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// A frame has ended on a port. Overload is fed, everything else computed.
+    pub fn port(&mut self, row: &PortTraceRow, bytes: &[u8], bad: bool) -> Result<(), Mismatch> {
+        let at = "port";
+        let port = (row.id >> 28) as u8;
+        check(u32::from(port) < self.target.ports, row.id, at, || ("an existing port", format!("port {port}")))?;
+        let sequence = self.next_sequence[usize::from(port)];
+        let expected = u32::from(port) << 28 | sequence;
+        check(row.id == expected, row.id, at, || (format!("id {expected:#010x}"), format!("id {:#010x}", row.id)))?;
+        self.next_sequence[usize::from(port)] = (sequence + 1) & SEQUENCE_MASK;
+        let length = u32::from(row.length);
+        check(length as usize == bytes.len(), row.id, at, || {
+            (format!("{} bytes", bytes.len()), format!("{length} bytes"))
+        })?;
+
+        let reason = row.dropped.then(|| Reason::from_code(row.reason));
+        check(reason != Some(None), row.id, at, || ("a reason that exists", format!("reason {}", row.reason)))?;
+        let device = (row.module_id, reason.flatten());
+        let agrees = |c: &Classified| match (c.result, device.1) {
+            (Ok(_), Some(Reason::Overload)) | (Ok(_), None) => c.owner == device.0,
+            (Err(model), Some(reason)) => c.owner == device.0 && model == reason,
+            (Ok(_), Some(_)) | (Err(_), None) => false,
+        };
+        let model = forward::classify(port, bytes, bad, &self.tables);
+        let classified = if agrees(&model) {
+            model
+        } else {
+            self.classify_during_write(port, bytes, bad, agrees).ok_or_else(|| {
+                let name = |r: Option<Reason>| r.map_or("stored", Reason::name);
+                let model_text = format!("module {}, {}", model.owner, name(model.result.err()));
+                mismatch(row.id, at, model_text, format!("module {}, {}", device.0, name(device.1)))
+            })?
+        };
+        self.forget_superseded(port);
+
+        self.bank.arrived(port, classified.owner, bytes.len());
+        match (classified.result, device.1) {
+            (Ok(accepted), None) => {
+                let packet = Packet {
+                    frame: Frame::new(bytes.to_vec(), accepted.tag_off),
+                    accepted,
+                    port,
+                    generation: 0,
+                    stamp: 0,
+                    conform: true,
+                    flow_hash: 0,
+                    destinations: 0,
+                    unjudged: 0,
+                    stored: false,
+                    copies: 0,
+                    unseen: 0,
+                };
+                self.packets.insert(row.id, packet);
+                self.stored[usize::from(port)].push_back(row.id);
+            }
+            (_, reason) => {
+                self.bank.dropped_at_port(port, classified.owner, reason.unwrap_or(Reason::Overload));
+            }
+        }
+        Ok(())
+    }
+
+    /// A packet enters the pipeline. Order and stamp are fed, the generation is one it may have.
+    pub fn merge(&mut self, row: &MergeTraceRow) -> Result<(), Mismatch> {
+        let at = "merge";
+        let stored = self.stored.get_mut((row.id >> 28) as usize);
+        let head = stored.and_then(VecDeque::pop_front);
+        check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
+        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        let module = packet.accepted.module;
+        check(row.module_id == module, row.id, at, || {
+            (format!("module {module}"), format!("module {}", row.module_id))
+        })?;
+        let generation = u8::from(row.generation);
+        if self.tables.generation(module).current != generation {
+            self.commit_under_way(row.id, module, generation)?;
+        }
+        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        packet.generation = generation;
+        packet.stamp = row.stamp;
+        // Stamps come in the order of time: the rounds between two are lost only if no packet at
+        // all is stamped for a whole one.
+        self.ticks += row.stamp.wrapping_sub(self.ticks) & ((1 << TICK_BITS) - 1);
+        self.tables.generation_mut(module).in_flight[usize::from(generation)] += 1;
+        packet.conform = forward::conforms(&mut self.tables, module, self.ticks, packet.frame.bytes().len() as u32);
+        self.pipeline.push_back(row.id);
+        Ok(())
+    }
+
+    /// A packet has its verdict: the same reason and destinations, rate limit included.
+    pub fn verdict(&mut self, row: &VerdictTraceRow) -> Result<(), Mismatch> {
+        let at = "verdict";
+        let head = self.pipeline.pop_front();
+        check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
+        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        let Accepted { module, .. } = packet.accepted;
+        let bytes = packet.frame.bytes();
+        let model = forward::verdict(&self.tables, module, packet.generation, packet.port, packet.conform, bytes);
+        let device = if row.dropped {
+            format!(
+                "module {}, {}",
+                row.module_id,
+                Reason::from_code(row.reason).map_or("unknown reason", Reason::name)
+            )
+        } else {
+            format!("module {}, destinations {:#04x}", row.module_id, row.destinations)
+        };
+        let model_text = match &model {
+            Ok(forward) => format!("module {module}, destinations {:#04x}", forward.destinations),
+            Err(reason) => format!("module {module}, {}", reason.name()),
+        };
+        check(model_text == device, row.id, at, || (model_text.clone(), device))?;
+        self.tables.generation_mut(module).in_flight[usize::from(packet.generation)] -= 1;
+        match model {
+            Ok(forward) => {
+                packet.flow_hash = forward::flow_hash(&forward::headers(bytes));
+                packet.destinations = forward.destinations;
+                packet.unjudged = forward.destinations;
+                if let Some(mac) = forward.dmac {
+                    packet.frame.set_dmac(mac);
+                }
+                self.bank.copied(module, forward.destinations);
+                self.judging.push_back(row.id);
+            }
+            Err(reason) => {
+                self.bank.dropped_by_verdict(module, reason);
+                self.packets.remove(&row.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy was queued or tail dropped. The drop is fed and must have been due: the model keeps
+    /// the same occupancy, so neither an early drop nor a late admission passes.
+    pub fn queue(&mut self, row: &QueueTraceRow) -> Result<(), Mismatch> {
+        let at = "queue";
+        let head = self.judging.front().copied();
+        check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
+        let packet = self.packets.get(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        let module = packet.accepted.module;
+        let destination = packet.unjudged.trailing_zeros() as u8;
+        check((row.module_id, row.destination) == (module, destination), row.id, at, || {
+            (
+                format!("module {module}, destination {destination}"),
+                format!("module {}, destination {}", row.module_id, row.destination),
+            )
+        })?;
+        let queue = self.room.queue(destination, module);
+        let cells = self.target.beats(packet.frame.bytes().len() as u32);
+        let stored = packet.stored;
+        let device = if row.dropped { Err(Reason::from_code(row.reason)) } else { Ok(()) };
+        let limits = self.possible_limits(queue);
+        let due = |limit: &u32| {
+            let model = self.room.judge(queue, *limit, cells, stored);
+            model.map_err(Some) == device || self.buffer_may_differ(model, device, cells)
+        };
+        if !limits.iter().any(due) {
+            let name = |r: Result<(), Reason>| r.map_or_else(Reason::name, |()| "admitted");
+            let state = format!(
+                "{} ({} cells on {} of {:?}, {} of {} packets, {} free in the buffer)",
+                name(self.room.judge(queue, limits[0], cells, stored)),
+                cells,
+                self.room.used_cells(queue),
+                limits,
+                self.room.packets(queue),
+                self.target.queue_packets,
+                self.room.free_cells()
+            );
+            let device = device.map_or_else(|r| r.map_or("unknown reason", Reason::name), |()| "admitted");
+            return Err(mismatch(row.id, at, state, device.to_owned()));
+        }
+        self.cell_on_its_way = false;
+
+        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        packet.unjudged &= packet.unjudged - 1;
+        match device {
+            Ok(()) => {
+                self.room.take(queue, cells, packet.stored);
+                packet.stored = true;
+                packet.copies += 1;
+                packet.unseen += 1;
+                self.queues[queue].waiting.push_back(row.id);
+            }
+            Err(reason) => {
+                self.bank.dropped_at_queue(queue, reason.unwrap_or(Reason::TailBuffer));
+            }
+        }
+        if packet.unjudged == 0 {
+            if packet.stored && packet.copies == 0 {
+                // Its admitted copies have left while the others were judged and dropped.
+                self.room.give_back_buffer(cells);
+            }
+            self.judging.pop_front();
+            self.forget_if_done(row.id);
+        }
+        Ok(())
+    }
+
+    /// The last beat of a copy was read: its room is free from now on.
+    pub fn leave(&mut self, row: &LeaveTraceRow) -> Result<(), Mismatch> {
+        let at = "leave";
+        let queue = self.queue_of(row.id, at, row.destination, row.module_id)?;
+        let head = self.queues[queue].waiting.pop_front();
+        check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
+        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        let length = packet.frame.bytes().len();
+        check(usize::from(row.length) == length, row.id, at, || {
+            (format!("{length} bytes"), format!("{} bytes", row.length))
+        })?;
+        packet.copies -= 1;
+        // A copy that is still to be judged finds the packet in the buffer.
+        let last = packet.copies == 0 && packet.unjudged == 0;
+        self.cell_on_its_way |= last;
+        self.room.give_back(queue, self.target.beats(length as u32), last);
+        self.bank.left(queue, length);
+        self.queues[queue].left.push_back(row.id);
+        Ok(())
+    }
+
+    /// A frame came out of a destination: the head of its queue, with equal bytes and sideband.
+    pub fn output(&mut self, destination: u8, bytes: &[u8], sideband: &SidebandRow) -> Result<(), Mismatch> {
+        let (at, id) = ("output", sideband.id);
+        let queue = self.queue_of(id, at, destination, sideband.module_id)?;
+        let head = self.queues[queue].left.pop_front();
+        check(head == Some(id), id, at, || (next_packet(head), format!("packet {id:#010x}")))?;
+        let packet = self.packets.get_mut(&id).ok_or_else(|| unknown(id, at))?;
+        let model = SidebandRow {
+            id,
+            stamp: packet.stamp,
+            tenant: packet.accepted.tenant,
+            module_id: packet.accepted.module,
+            generation: packet.generation == 1,
+            length: packet.frame.bytes().len() as u16,
+            tci: packet.accepted.tci,
+            tag_off: packet.accepted.tag_off,
+            flow_hash: packet.flow_hash,
+            destinations: packet.destinations,
+        };
+        check(model == *sideband, id, at, || (format!("{model:?}"), format!("{sideband:?}")))?;
+        let frame = packet.frame.clone();
+        let expected = if u32::from(destination) < self.target.ports {
+            frame.into_port(packet.accepted.tci)
+        } else {
+            frame.into_host()
+        };
+        check(expected == bytes, id, at, || describe_bytes(&expected, bytes))?;
+        packet.unseen -= 1;
+        self.forget_if_done(id);
+        Ok(())
+    }
+
+    /// The counters that the device should have now. `tick` is only carried along.
+    pub fn counters(&self, tick: u64) -> Counters {
+        let mut in_flight = BTreeMap::new();
+        for packet in self.packets.values() {
+            // Before its verdict a packet is one; afterwards each of its copies is.
+            let copies = packet.copies + packet.unjudged.count_ones();
+            let before_verdict = packet.destinations == 0;
+            *in_flight.entry(packet.accepted.module).or_insert(0) += u64::from(copies + u32::from(before_verdict));
+        }
+        Counters { tick, modules: self.bank.modules(&in_flight), wedges: 0 }
+    }
+
+    /// One counter by its address.
+    pub fn counter(
+        &self,
+        node: sluice_formats::Node,
+        table: sluice_formats::Table,
+        index: u32,
+    ) -> Result<u64, sluice_formats::Status> {
+        self.bank.value(node, table, index)
+    }
+
+    /// Packets that have not had all their events yet, oldest ID of each port first.
+    pub fn outstanding(&self) -> Vec<u32> {
+        let mut ids: Vec<u32> = self.packets.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    fn queue_of(&self, id: u32, at: &'static str, destination: u8, module: u8) -> Result<usize, Mismatch> {
+        let exists = u32::from(destination) < self.target.destinations() && u32::from(module) < self.target.modules;
+        check(exists, id, at, || ("an existing queue", format!("destination {destination}, module {module}")))?;
+        Ok(self.room.queue(destination, module))
+    }
+
+    /// Whether model and device can differ because cells come back one by one.
+    fn buffer_may_differ(&self, model: Result<(), Reason>, device: Result<(), Option<Reason>>, cells: u32) -> bool {
+        match (model, device) {
+            // The last cell of the packet that has just left was not back yet.
+            (Ok(()), Err(Some(Reason::TailBuffer))) => {
+                self.cell_on_its_way && self.room.free_cells() < i64::from(cells) + 1
+            }
+            // Cells of packets that are being read for the last time were back already.
+            (Err(Reason::TailBuffer), Ok(())) => {
+                self.room.free_cells() + i64::from(self.cells_being_read()) >= i64::from(cells)
+            }
+            _ => false,
+        }
+    }
+
+    /// Cells that may be back although their packets have not left: of packets whose every copy
+    /// is the next of its queue, all but the last cell.
+    fn cells_being_read(&self) -> u32 {
+        let mut heads: HashMap<u32, u32> = HashMap::new();
+        for id in self.queues.iter().filter_map(|q| q.waiting.front()) {
+            *heads.entry(*id).or_default() += 1;
+        }
+        let read = |(id, copies): (u32, u32)| {
+            let packet = self.packets.get(&id)?;
+            let whole = packet.copies == copies && packet.unjudged == 0;
+            whole.then(|| self.target.beats(packet.frame.bytes().len() as u32) - 1)
+        };
+        heads.into_iter().filter_map(read).sum()
+    }
+
+    fn forget_if_done(&mut self, id: u32) {
+        if self.packets.get(&id).is_some_and(|p| p.unjudged == 0 && p.unseen == 0) {
+            self.packets.remove(&id);
+        }
+    }
+}
+
+fn next_packet(head: Option<u32>) -> String {
+    head.map_or("no packet".to_owned(), |id| format!("packet {id:#010x}"))
+}
+
+fn unknown(id: u32, at: &'static str) -> Mismatch {
+    mismatch(id, at, "no such packet".to_owned(), format!("packet {id:#010x}"))
+}
+
+#[cfg(test)]
+mod tests;

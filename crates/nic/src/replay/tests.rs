@@ -1,0 +1,297 @@
+use super::*;
+use sluice_formats::rows::{OverlayRow, PortPolicyRow, RateRow, VlanRow, mac_bits};
+use sluice_formats::target::TINY;
+use sluice_formats::{Node, Row, Table};
+
+const MODULE: u8 = 2;
+
+fn set<R: Row>(replay: &mut Replay, node: Node, table: Table, index: u32, row: &R) {
+    replay.apply_write(node, table, index, &row.pack().unwrap()).unwrap();
+}
+
+fn multicast(destinations: u8) -> OverlayRow {
+    OverlayRow { valid: true, destinations, set_dmac: true, dmac: mac_bits([9; 6]), ..Default::default() }
+}
+
+/// VLAN 7 of port 0 is module 2: port 1 and host queue 0, new MAC; two cells a queue.
+fn replay() -> Replay {
+    let mut replay = Replay::new(TINY);
+    let policy = PortPolicyRow { max_frame: 1518, ..Default::default() };
+    set(&mut replay, Node::Port(0), Table::PortPolicy, 0, &policy);
+    let vlan = VlanRow { valid: true, keep_tag: false, module_id: MODULE, tenant: 70 };
+    set(&mut replay, Node::Port(0), Table::Vlan, 7, &vlan);
+    for generation in 0..2 {
+        set(&mut replay, Node::Match, Table::Overlay, 2 * u32::from(MODULE) + generation, &multicast(0b1_0010));
+    }
+    for destination in [1, 4] {
+        let queue = destination * TINY.modules + u32::from(MODULE);
+        replay.apply_write(Node::Egress, Table::Limit, queue, &[2]).unwrap();
+    }
+    replay
+}
+
+fn frame() -> Vec<u8> {
+    let mut bytes = vec![1; 12];
+    bytes.extend([0x81, 0x00, 0x20, 0x07, 0x12, 0x34]);
+    bytes.resize(36, 5);
+    bytes
+}
+
+fn port_row(id: u32) -> PortTraceRow {
+    PortTraceRow { id, module_id: MODULE, dropped: false, reason: 0, length: 36 }
+}
+
+fn merge_row(id: u32, generation: bool) -> MergeTraceRow {
+    MergeTraceRow { id, module_id: MODULE, generation, stamp: 1000 }
+}
+
+fn verdict_row(id: u32) -> VerdictTraceRow {
+    VerdictTraceRow { id, module_id: MODULE, dropped: false, reason: 0, destinations: 0b1_0010 }
+}
+
+fn queue_row(id: u32, destination: u8, drop: Option<Reason>) -> QueueTraceRow {
+    let reason = drop.map_or(0, |r| r as u8);
+    QueueTraceRow { id, module_id: MODULE, destination, dropped: drop.is_some(), reason }
+}
+
+fn leave_row(id: u32, destination: u8) -> LeaveTraceRow {
+    LeaveTraceRow { id, module_id: MODULE, destination, length: 32 }
+}
+
+fn sideband(id: u32) -> SidebandRow {
+    SidebandRow {
+        id,
+        stamp: 1000,
+        tenant: 70,
+        module_id: MODULE,
+        generation: false,
+        length: 32,
+        tci: 0x2007,
+        tag_off: true,
+        flow_hash: 0,
+        destinations: 0b1_0010,
+    }
+}
+
+/// Brings packet `id` to its verdict.
+fn through(replay: &mut Replay, id: u32) {
+    replay.port(&port_row(id), &frame(), false).unwrap();
+    replay.merge(&merge_row(id, false)).unwrap();
+    replay.verdict(&verdict_row(id)).unwrap();
+}
+
+fn port_bytes() -> Vec<u8> {
+    let mut bytes = frame();
+    bytes[..6].fill(9);
+    bytes
+}
+
+fn host_bytes() -> Vec<u8> {
+    let mut bytes = port_bytes();
+    bytes.drain(12..16);
+    bytes
+}
+
+#[test]
+fn a_right_trace_passes_and_the_accounting_closes_at_every_event() {
+    let mut replay = replay();
+    let close = |replay: &Replay| {
+        let counters = replay.counters(0);
+        assert!(counters.modules.values().all(|c| c.closes()), "{counters:?}");
+    };
+    replay.port(&port_row(0), &frame(), false).unwrap();
+    close(&replay);
+    replay.merge(&merge_row(0, false)).unwrap();
+    assert_eq!(replay.tables().generation(MODULE).in_flight, [1, 0]);
+    close(&replay);
+    replay.verdict(&verdict_row(0)).unwrap();
+    close(&replay);
+    for destination in [1, 4] {
+        replay.queue(&queue_row(0, destination, None)).unwrap();
+        close(&replay);
+    }
+    for (destination, bytes) in [(4, host_bytes()), (1, port_bytes())] {
+        replay.leave(&leave_row(0, destination)).unwrap();
+        close(&replay);
+        replay.output(destination, &bytes, &sideband(0)).unwrap();
+    }
+    assert_eq!(replay.outstanding(), [] as [u32; 0]);
+    let c = &replay.counters(0).modules[&MODULE];
+    assert_eq!((c.offered, c.copies, c.forwarded, c.delivered, c.in_flight), (1, 1, 1, 1, 0));
+}
+
+#[test]
+fn a_wrong_owner_reason_or_length_at_the_port_is_found() {
+    let wrong_owner = PortTraceRow { module_id: 3, ..port_row(0) };
+    let text = replay().port(&wrong_owner, &frame(), false).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "packet 0 of port 0 (id 0x00000000) at port: the model has module 2, stored, the device has module 3, stored"
+    );
+    let dropped = PortTraceRow { dropped: true, reason: Reason::Runt as u8, ..port_row(0) };
+    assert!(replay().port(&dropped, &frame(), false).is_err());
+    assert!(replay().port(&port_row(0), &frame(), true).is_err(), "a bad frame is not stored");
+    assert!(replay().port(&port_row(0), &frame()[..35], false).is_err());
+    assert!(replay().port(&port_row(1), &frame(), false).is_err(), "the first frame has number 0");
+    assert!(replay().port(&port_row(7 << 28), &frame(), false).is_err());
+    let unknown = PortTraceRow { dropped: true, reason: 7, ..port_row(0) };
+    assert!(replay().port(&unknown, &frame(), false).is_err());
+}
+
+#[test]
+fn overload_is_taken_from_the_trace_and_counted() {
+    let mut replay = replay();
+    let overload = PortTraceRow { dropped: true, reason: Reason::Overload as u8, ..port_row(0) };
+    replay.port(&overload, &frame(), false).unwrap();
+    assert_eq!(replay.counters(0).modules[&MODULE].dropped, BTreeMap::from([(Reason::Overload, 1)]));
+    assert!(replay.merge(&merge_row(0, false)).is_err());
+}
+
+#[test]
+fn packets_of_a_port_do_not_overtake() {
+    let mut replay = replay();
+    replay.port(&port_row(0), &frame(), false).unwrap();
+    replay.port(&port_row(1), &frame(), false).unwrap();
+    assert!(replay.merge(&merge_row(1, false)).is_err());
+}
+
+#[test]
+fn a_generation_nobody_committed_is_found() {
+    let mut replay = replay();
+    replay.port(&port_row(0), &frame(), false).unwrap();
+    assert!(replay.merge(&merge_row(0, true)).is_err());
+}
+
+#[test]
+fn a_commit_under_way_may_take_effect_and_not_go_back() {
+    let mut replay = replay();
+    for id in 0..3 {
+        replay.port(&port_row(id), &frame(), false).unwrap();
+    }
+    replay.announce_write(Node::Stamp, Table::Generation, u32::from(MODULE), &[1]);
+    replay.merge(&merge_row(0, false)).unwrap();
+    replay.merge(&merge_row(1, true)).unwrap();
+    assert!(replay.merge(&merge_row(2, false)).is_err());
+    replay.apply_write(Node::Stamp, Table::Generation, u32::from(MODULE), &[1]).unwrap();
+}
+
+#[test]
+fn a_commit_to_a_generation_in_flight_is_found() {
+    let mut replay = replay();
+    for id in 0..2 {
+        replay.port(&port_row(id), &frame(), false).unwrap();
+        replay.merge(&merge_row(id, id == 1)).unwrap();
+        if id == 0 {
+            replay.apply_write(Node::Stamp, Table::Generation, u32::from(MODULE), &[1]).unwrap();
+        }
+    }
+    let early = replay.apply_write(Node::Stamp, Table::Generation, u32::from(MODULE), &[0]);
+    assert!(early.is_err());
+}
+
+#[test]
+fn a_wrong_verdict_is_found() {
+    let mut replay = replay();
+    replay.port(&port_row(0), &frame(), false).unwrap();
+    replay.merge(&merge_row(0, false)).unwrap();
+    let wrong = VerdictTraceRow { destinations: 2, ..verdict_row(0) };
+    let text = replay.verdict(&wrong).unwrap_err().to_string();
+    assert!(text.contains("destinations 0x12") && text.contains("destinations 0x02"), "{text}");
+}
+
+#[test]
+fn an_early_tail_drop_and_a_late_admission_are_found() {
+    let mut replay = replay();
+    through(&mut replay, 0);
+    assert!(replay.queue(&queue_row(0, 1, Some(Reason::TailLimit))).is_err());
+    replay.queue(&queue_row(0, 1, None)).unwrap();
+    replay.queue(&queue_row(0, 4, None)).unwrap();
+    for id in 1..3 {
+        through(&mut replay, id);
+    }
+    replay.queue(&queue_row(1, 1, None)).unwrap();
+    replay.queue(&queue_row(1, 4, None)).unwrap();
+    // Two cells are used; the third does not fit before a leave.
+    assert!(replay.queue(&queue_row(2, 1, None)).is_err());
+    assert!(replay.queue(&queue_row(2, 1, Some(Reason::TailPackets))).is_err());
+    replay.queue(&queue_row(2, 1, Some(Reason::TailLimit))).unwrap();
+    assert!(replay.queue(&queue_row(2, 4, None)).is_err());
+    replay.leave(&leave_row(0, 4)).unwrap();
+    replay.queue(&queue_row(2, 4, None)).unwrap();
+    assert!(replay.counters(0).modules[&MODULE].closes());
+}
+
+#[test]
+fn copies_are_judged_lowest_destination_first_and_all_of_them() {
+    let mut replay = replay();
+    through(&mut replay, 0);
+    assert!(replay.queue(&queue_row(0, 4, None)).is_err());
+    assert!(replay.queue(&queue_row(0, 1, None)).is_ok());
+    assert_eq!(replay.outstanding(), [0]);
+}
+
+#[test]
+fn wrong_bytes_sideband_or_order_at_the_output_are_found() {
+    let with_two = || {
+        let mut replay = replay();
+        for id in 0..2 {
+            through(&mut replay, id);
+            for destination in [1, 4] {
+                replay.queue(&queue_row(id, destination, None)).unwrap();
+            }
+        }
+        replay.leave(&leave_row(0, 1)).unwrap();
+        replay
+    };
+    assert!(with_two().output(1, &port_bytes(), &sideband(0)).is_ok());
+    assert!(with_two().output(1, &port_bytes(), &sideband(1)).is_err());
+    assert!(with_two().output(4, &host_bytes(), &sideband(0)).is_err(), "it has not left queue 4");
+    let wrong = SidebandRow { tci: 7, ..sideband(0) };
+    assert!(with_two().output(1, &port_bytes(), &wrong).is_err());
+    let mut bytes = port_bytes();
+    bytes[20] ^= 1;
+    let text = with_two().output(1, &bytes, &sideband(0)).unwrap_err().to_string();
+    assert!(text.contains("from byte 12: 81 00 20 07"), "{text}");
+    assert!(with_two().leave(&leave_row(1, 4)).is_err(), "packet 0 is before it");
+}
+
+#[test]
+fn a_frame_that_was_arriving_during_a_write_may_have_seen_either_row() {
+    let mut replay = replay();
+    let unmapped = PortTraceRow { module_id: 0, dropped: true, reason: Reason::Unmapped as u8, ..port_row(0) };
+    replay.announce_write(Node::Port(0), Table::Vlan, 7, &[0]);
+    replay.port(&unmapped, &frame(), false).unwrap();
+    replay.apply_write(Node::Port(0), Table::Vlan, 7, &[0]).unwrap();
+    replay.port(&port_row(1), &frame(), false).unwrap();
+    assert!(replay.port(&port_row(2), &frame(), false).is_err(), "only one frame can have been under way");
+}
+
+#[test]
+fn a_limiter_left_alone_for_half_a_round_of_the_stamps_and_more_is_full() {
+    for pause in [1u64, 2, 3, 5].map(|quarters| quarters << 46) {
+        let mut replay = replay();
+        let rate = RateRow { cost_per_byte: 1 << 16, burst: 0 };
+        set(&mut replay, Node::Stamp, Table::Rate, u32::from(MODULE), &rate);
+        let untagged =
+            PortPolicyRow { max_frame: 1518, untagged_valid: true, untagged_module: 1, ..Default::default() };
+        set(&mut replay, Node::Port(0), Table::PortPolicy, 0, &untagged);
+        let mut next = 0;
+        let mut conforms = |replay: &mut Replay, module_id, ticks: u64| {
+            let id = next;
+            next += 1;
+            let bytes = if module_id == MODULE { frame() } else { [1; 36].to_vec() };
+            replay.port(&PortTraceRow { module_id, ..port_row(id) }, &bytes, false).unwrap();
+            let stamp = ticks & ((1 << 48) - 1);
+            replay.merge(&MergeTraceRow { module_id, stamp, ..merge_row(id, false) }).unwrap();
+            replay.packets[&id].conform
+        };
+        let begin = (1 << 48) - 100;
+        assert!(conforms(&mut replay, MODULE, begin));
+        assert!(!conforms(&mut replay, MODULE, begin + 31), "32 bytes at a tick a byte");
+        // Another module's packet, so that no whole round goes by without a stamp.
+        assert!(conforms(&mut replay, 1, begin + pause / 2));
+        assert!(conforms(&mut replay, MODULE, begin + pause), "pause {pause:#x}");
+        assert!(!conforms(&mut replay, MODULE, begin + pause + 31));
+        assert!(conforms(&mut replay, MODULE, begin + pause + 32));
+    }
+}

@@ -1,0 +1,110 @@
+//! Configuration writes of a replay, and the doubt about the instant at which they took effect.
+
+use super::Replay;
+use super::compare::{Mismatch, mismatch};
+use crate::forward::{self, Classified};
+use sluice_formats::{Node, Status, Table};
+
+/// A row that packets may or may not have seen.
+#[derive(Clone, Debug)]
+pub(super) struct PendingWrite {
+    node: Node,
+    table: Table,
+    index: u32,
+    words: Vec<u32>,
+}
+
+impl Replay {
+    /// A write was asked for: until it is applied or withdrawn, both rows count for the ports'
+    /// VLAN and policy rows, the queues' limits and commits.
+    pub fn announce_write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) {
+        self.announced.push(PendingWrite { node, table, index, words: words.to_vec() });
+    }
+
+    /// The device did not take the write (busy, or an error): nothing has changed.
+    pub fn withdraw_write(&mut self, node: Node, table: Table, index: u32) {
+        if let Some(at) = self.announced.iter().position(|w| (w.node, w.table, w.index) == (node, table, index)) {
+            self.announced.remove(at);
+        }
+    }
+
+    /// The device answered a write with ok. A write that the model refuses is a mismatch: a
+    /// commit that came while the generation was in use, or a row that does not exist.
+    pub fn apply_write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Result<(), Mismatch> {
+        self.withdraw_write(node, table, index);
+        if matches!(table, Table::Vlan | Table::PortPolicy)
+            && let Ok(old) = self.tables.read(node, table, index)
+        {
+            // One frame a port may have begun before the write and end after it.
+            self.superseded.push(PendingWrite { node, table, index, words: old });
+        }
+        match self.tables.write(node, table, index, words) {
+            Status::Ok => Ok(()),
+            status => Err(Mismatch {
+                packet: None,
+                at: "write",
+                model: format!("{status:?} for {node:?} {} row {index}", table.name()),
+                device: "Ok".to_owned(),
+            }),
+        }
+    }
+
+    /// Judges a frame with each row in doubt in place of the present one.
+    pub(super) fn classify_during_write(
+        &mut self,
+        port: u8,
+        bytes: &[u8],
+        bad: bool,
+        agrees: impl Fn(&Classified) -> bool,
+    ) -> Option<Classified> {
+        let in_doubt: Vec<PendingWrite> =
+            self.announced.iter().chain(&self.superseded).filter(|w| w.node == Node::Port(port)).cloned().collect();
+        in_doubt.into_iter().find_map(|write| {
+            let present = self.tables.read(write.node, write.table, write.index).ok()?;
+            self.tables.write(write.node, write.table, write.index, &write.words);
+            let classified = forward::classify(port, bytes, bad, &self.tables);
+            self.tables.write(write.node, write.table, write.index, &present);
+            agrees(&classified).then_some(classified)
+        })
+    }
+
+    /// A frame of the port has ended: the next one began after all writes applied so far.
+    pub(super) fn forget_superseded(&mut self, port: u8) {
+        self.superseded.retain(|w| w.node != Node::Port(port));
+    }
+
+    /// A packet was stamped with the generation that is not current: only right when a commit
+    /// to it is under way, which has then taken effect for good.
+    pub(super) fn commit_under_way(&mut self, id: u32, module: u8, generation: u8) -> Result<(), Mismatch> {
+        let current = self.tables.generation(module).current;
+        let asked = self.announced.iter().any(|w| {
+            (w.table, w.index) == (Table::Generation, u32::from(module))
+                && w.words.first().map(|w| w & 1) == Some(u32::from(generation))
+        });
+        if !asked {
+            return Err(mismatch(id, "merge", format!("generation {current}"), format!("generation {generation}")));
+        }
+        match self.tables.write(Node::Stamp, Table::Generation, u32::from(module), &[u32::from(generation)]) {
+            Status::Ok => {
+                // Taken effect: going back would need another commit.
+                self.withdraw_write(Node::Stamp, Table::Generation, u32::from(module));
+                Ok(())
+            }
+            _ => {
+                let in_flight = self.tables.generation(module).in_flight[usize::from(generation)];
+                let model = format!("{in_flight} packets of generation {generation} in flight, so no commit");
+                Err(mismatch(id, "merge", model, format!("generation {generation}")))
+            }
+        }
+    }
+
+    /// The present limit of a queue and those asked for.
+    pub(super) fn possible_limits(&self, queue: usize) -> Vec<u32> {
+        let asked = self
+            .announced
+            .iter()
+            .filter(|w| (w.table, w.index as usize) == (Table::Limit, queue))
+            .filter_map(|w| w.words.first().map(|cells| cells & 0xffff));
+        std::iter::once(self.tables.limit(queue)).chain(asked).collect()
+    }
+}

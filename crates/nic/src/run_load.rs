@@ -1,0 +1,34 @@
+//! Running one load to its end, while packets flow.
+
+use crate::device::{Device, DeviceError, Event, Outcome};
+use sluice_object::Load;
+
+/// Ticks between two looks at a load that is under way.
+const PIECE_TICKS: u64 = 64;
+/// A load that has not ended after this many ticks never will: something it waits for is blocked.
+const PATIENCE_TICKS: u64 = 4_000_000;
+
+/// Submits a load and lets time pass until it has ended; what happens to packets meanwhile is
+/// added to `outcomes`.
+pub fn run_load(device: &mut dyn Device, load: &Load, outcomes: &mut Vec<Outcome>) -> Result<(), DeviceError> {
+    let op = device.submit(load)?;
+    let start = device.now();
+    loop {
+        device.advance(PIECE_TICKS)?;
+        let mut ended = None;
+        for event in device.poll(usize::MAX) {
+            match event {
+                Event::Outcome(outcome) => outcomes.push(outcome),
+                Event::OpDone { op: done, result } if done == op => ended = Some(result),
+                Event::OpDone { .. } => {}
+            }
+        }
+        if let Some(result) = ended {
+            return result;
+        }
+        let ticks = device.now().saturating_sub(start);
+        if ticks > PATIENCE_TICKS {
+            return Err(DeviceError::Timeout { what: format!("load `{}`", load.label), ticks });
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Packet scripts on any device, through the linker.
+//!
+//! What the statements mean is in `docs/guide/scripts.md`. A statement that expects something
+//! and does not find it is noted and the script goes on; one that cannot be carried out ends it.
+
+mod plan;
+mod runner;
+mod settings;
+mod tables;
+mod traffic;
+
+use crate::device::{Device, DeviceError};
+use runner::Runner;
+use sluice_formats::Target;
+use sluice_object::{LinkError, ObjectError};
+use sluice_packet::script::{Command, Script, Statement, Target as ScriptTarget};
+use std::fmt;
+
+/// Why a statement failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptFailure {
+    /// The linker refuses it.
+    #[error(transparent)]
+    Link(Box<LinkError>),
+    /// The device refuses or failed it.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// An object file cannot be used.
+    #[error("object `{file}`: {what}")]
+    Object {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+        /// Code of the object's error.
+        code: &'static str,
+    },
+    /// A value that this NIC cannot have.
+    #[error("{what}: found {found}, allowed: {allowed}")]
+    Value {
+        /// What it is for.
+        what: String,
+        /// Found.
+        found: String,
+        /// Allowed.
+        allowed: String,
+    },
+    /// Something was expected and did not happen.
+    #[error("expected {expected}, found {found}")]
+    Expectation {
+        /// Expected.
+        expected: String,
+        /// Found.
+        found: String,
+    },
+    /// The accounting does not close: a fault of the device.
+    #[error("the accounting of module {module} does not close: {counters}")]
+    Accounting {
+        /// Module.
+        module: u8,
+        /// Its counters.
+        counters: String,
+    },
+}
+
+impl From<LinkError> for ScriptFailure {
+    fn from(error: LinkError) -> Self {
+        Self::Link(Box::new(error))
+    }
+}
+
+impl ScriptFailure {
+    /// Code for `sluice explain`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Link(error) => error.code(),
+            Self::Device(_) => "E0307",
+            Self::Object { code, .. } => code,
+            Self::Value { .. } => "E0310",
+            Self::Expectation { .. } => "E0311",
+            Self::Accounting { .. } => "E0312",
+        }
+    }
+
+    /// Whether the script can go on after it.
+    fn is_expectation(&self) -> bool {
+        matches!(self, Self::Expectation { .. } | Self::Accounting { .. })
+    }
+
+    pub(crate) fn value(what: impl Into<String>, found: impl ToString, allowed: impl Into<String>) -> Self {
+        Self::Value { what: what.into(), found: found.to_string(), allowed: allowed.into() }
+    }
+
+    fn object(file: &std::path::Path, error: &ObjectError) -> Self {
+        Self::Object { file: file.display().to_string(), what: error.to_string(), code: error.code() }
+    }
+}
+
+/// A failure and the statement it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedStatement {
+    /// The statement; None for what was found after the last one.
+    pub statement: Option<Statement>,
+    /// Why.
+    pub failure: ScriptFailure,
+}
+
+/// How a script went on one device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Name of the script.
+    pub file: String,
+    /// Kind of the device.
+    pub device: &'static str,
+    /// Its target.
+    pub target: &'static str,
+    /// Why it was not run at all: it is for another target.
+    pub skipped: Option<String>,
+    /// Statements carried out.
+    pub statements: usize,
+    /// Packets offered.
+    pub sent: u64,
+    /// Packets and copies that came out.
+    pub received: u64,
+    /// Packets and copies dropped.
+    pub dropped: u64,
+    /// What failed.
+    pub failures: Vec<FailedStatement>,
+}
+
+impl Report {
+    /// Whether nothing failed.
+    pub fn passed(&self) -> bool {
+        self.failures.is_empty()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for failed in &self.failures {
+            let FailedStatement { statement, failure } = failed;
+            let code = failure.code();
+            match statement {
+                None => writeln!(f, "{}: after the last statement: [{code}] {failure}", self.file)?,
+                Some(statement) => {
+                    let at = statement.position;
+                    writeln!(f, "{}:{}:{}: [{code}] {failure}", self.file, at.line, at.column)?;
+                    writeln!(f, "  {} | {}", at.line, statement.text)?;
+                }
+            }
+        }
+        if let Some(why) = &self.skipped {
+            return write!(f, "{}: skipped on {}: {why}", self.file, self.device);
+        }
+        let verdict = if self.passed() { "ok" } else { "FAILED" };
+        write!(
+            f,
+            "{}: {verdict} on {} ({}): {} statements, {} packets sent, {} came out, {} dropped",
+            self.file, self.device, self.target, self.statements, self.sent, self.received, self.dropped
+        )
+    }
+}
+
+/// Whether a script is for this target: what its `device` statement says.
+pub fn is_for(script: &Script, target: &Target) -> bool {
+    let wanted = script.statements.iter().rev().find_map(|s| match s.command {
+        Command::Device(wanted) => Some(wanted),
+        _ => None,
+    });
+    match wanted {
+        Some(ScriptTarget::Default) => target.name == "default",
+        Some(ScriptTarget::Tiny) => target.name == "tiny",
+        Some(ScriptTarget::Any) | None => true,
+    }
+}
+
+/// Runs a script on a device after reset.
+pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
+    let (kind, target) = (device.capabilities().kind, device.capabilities().target);
+    let mut report = Report {
+        file: script.file.clone(),
+        device: kind,
+        target: target.name,
+        skipped: None,
+        statements: 0,
+        sent: 0,
+        received: 0,
+        dropped: 0,
+        failures: Vec::new(),
+    };
+    if !is_for(script, &target) {
+        report.skipped = Some(format!("the script is for another target than {}", target.name));
+        return report;
+    }
+    let mut runner = match Runner::new(script, device) {
+        Ok(runner) => runner,
+        Err(failure) => {
+            report.failures.push(FailedStatement { statement: None, failure });
+            return report;
+        }
+    };
+    let mut ended_early = false;
+    for statement in &script.statements {
+        report.statements += 1;
+        if let Err(failure) = runner.run(&statement.command) {
+            ended_early = !failure.is_expectation();
+            report.failures.push(FailedStatement { statement: Some(statement.clone()), failure });
+            if ended_early {
+                break;
+            }
+        }
+    }
+    if !ended_early {
+        let left = runner.finish().into_iter().map(|failure| FailedStatement { statement: None, failure });
+        report.failures.extend(left);
+    }
+    (report.sent, report.received, report.dropped) = runner.seen.totals();
+    report
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! What each tenant of a script needs, read from the whole script before it runs: the linker
+//! wants to know it at admission.
+
+use super::ScriptFailure;
+use super::tables::read_object;
+use sluice_formats::Target;
+use sluice_object::{Destination, Linker};
+use sluice_packet::script::{Action, Command, Destination as ScriptDestination, Forward, Key, Script};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Needs of one tenant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Need {
+    /// Where its actions send.
+    pub destinations: BTreeSet<Destination>,
+    /// Different keys it ever has.
+    keys: BTreeSet<Key>,
+    /// Entries of the largest object it loads.
+    loaded: u32,
+    /// Whether it looks anything up.
+    pub has_table: bool,
+    /// Cells of each of its queues.
+    pub cells: u16,
+}
+
+impl Need {
+    /// Entries to be admitted with.
+    pub fn entries(&self) -> u32 {
+        (self.keys.len() as u32).max(self.loaded).max(u32::from(self.has_table))
+    }
+
+    fn add(&mut self, action: &Action) {
+        let destinations: Vec<ScriptDestination> = match &action.forward {
+            Forward::Drop => Vec::new(),
+            Forward::To(destination) => vec![*destination],
+            Forward::Multicast { destinations, .. } => destinations.clone(),
+        };
+        self.destinations.extend(destinations.into_iter().map(destination));
+    }
+}
+
+/// The linker's name of a script's destination.
+pub(super) fn destination(destination: ScriptDestination) -> Destination {
+    match destination {
+        ScriptDestination::Port(n) => Destination::Port(n),
+        ScriptDestination::Host(n) => Destination::Host(n),
+    }
+}
+
+/// Needs of every tenant by name.
+pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap<String, Need>, ScriptFailure> {
+    let mut needs: BTreeMap<String, Need> = BTreeMap::new();
+    let mut limits: BTreeMap<String, u64> = BTreeMap::new();
+    for statement in &script.statements {
+        match &statement.command {
+            Command::Tenant(tenant) => {
+                needs.entry(tenant.name.clone()).or_default();
+                limits.extend(tenant.limit.map(|limit| (tenant.name.clone(), limit)));
+            }
+            Command::Table(table) => {
+                let need = needs.entry(table.tenant.clone()).or_default();
+                need.has_table = true;
+                need.add(&table.default);
+            }
+            Command::Add { tenant, key, action } => {
+                let need = needs.entry(tenant.clone()).or_default();
+                need.keys.insert(*key);
+                need.add(action);
+            }
+            Command::Load { tenant, file } => {
+                let object = read_object(&script.file, file)?;
+                let need = needs.entry(tenant.clone()).or_default();
+                need.has_table |= !object.entries.is_empty();
+                need.loaded = need.loaded.max(object.demands.entries);
+                need.destinations.extend(object.demands.queues.keys().copied());
+            }
+            _ => {}
+        }
+    }
+    share_cells(&mut needs, &limits, target)?;
+    Ok(needs)
+}
+
+/// Queues with a limit get that; the others share evenly what is left.
+fn share_cells(
+    needs: &mut BTreeMap<String, Need>,
+    limits: &BTreeMap<String, u64>,
+    target: &'static Target,
+) -> Result<(), ScriptFailure> {
+    let grantable = u64::from(Linker::new(target).grantable_cells());
+    let queues = |need: &Need| need.destinations.len() as u64;
+    let fixed: u64 = needs.iter().filter_map(|(name, need)| Some(limits.get(name)?.saturating_mul(queues(need)))).sum();
+    let shared: u64 = needs.iter().filter(|(name, _)| !limits.contains_key(*name)).map(|(_, need)| queues(need)).sum();
+    let each = grantable.saturating_sub(fixed) / shared.max(1);
+    for (name, need) in needs.iter_mut() {
+        let cells = limits.get(name).copied().unwrap_or(each);
+        need.cells = u16::try_from(cells)
+            .map_err(|_| ScriptFailure::value(format!("tenant `{name}`: limit"), cells, "0 to 65535 cells a queue"))?;
+    }
+    Ok(())
+}
+
+/// A file named by a script, relative to the script.
+pub(super) fn beside(script: &str, file: &std::path::Path) -> PathBuf {
+    std::path::Path::new(script).parent().map_or_else(|| file.to_owned(), |folder| folder.join(file))
+}

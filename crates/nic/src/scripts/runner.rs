@@ -1,0 +1,335 @@
+//! One script on one device.
+
+use super::ScriptFailure;
+use super::plan::{self, Need, destination};
+use super::tables::{TableState, action, read_object};
+use super::traffic::Seen;
+use crate::device::{Device, Event, ModuleCounters, Offer};
+use crate::run_load::run_load;
+use sluice_formats::{Reason, Target, target};
+use sluice_object::{Destination, Linker, Load, TenantSpec, VlanGrant};
+use sluice_packet::script::{Command, Script, Send, TOTAL, Tenant, Timing};
+use std::collections::BTreeMap;
+
+/// Bytes of quantum a weight of 1 stands for.
+const QUANTUM_PER_WEIGHT: u64 = 1500;
+/// Most events taken at once.
+const POLL: usize = 4096;
+
+pub(super) struct Runner<'a> {
+    device: &'a mut dyn Device,
+    script: &'a Script,
+    linker: Linker,
+    target: &'static Target,
+    needs: BTreeMap<String, Need>,
+    ids: BTreeMap<String, u16>,
+    tables: BTreeMap<String, TableState>,
+    /// Tables of updates that are not committed yet.
+    updates: BTreeMap<String, Option<TableState>>,
+    pub seen: Seen,
+    seed: u64,
+    begun_at: u64,
+    port_free_at: Vec<u64>,
+}
+
+impl<'a> Runner<'a> {
+    pub fn new(script: &'a Script, device: &'a mut dyn Device) -> Result<Self, ScriptFailure> {
+        let found = device.capabilities().target;
+        let target = target::ALL.iter().find(|t| t.hash() == found.hash()).ok_or_else(|| {
+            let allowed = target::ALL.map(|t| t.name).join(", ");
+            ScriptFailure::value("target of the device", found.name, allowed)
+        })?;
+        let needs = plan::needs(script, target)?;
+        let mut runner = Self {
+            script,
+            linker: Linker::new(target),
+            target,
+            needs,
+            ids: BTreeMap::new(),
+            tables: BTreeMap::new(),
+            updates: BTreeMap::new(),
+            seen: Seen::default(),
+            seed: 0,
+            begun_at: device.now(),
+            port_free_at: vec![0; target.ports as usize],
+            device,
+        };
+        // Ports take frames of every length before the first `nic` statement.
+        let settings = runner.linker.settings().clone();
+        let load = runner.linker.nic(settings)?;
+        runner.run_load(&load)?;
+        runner.begun_at = runner.device.now();
+        Ok(runner)
+    }
+
+    pub fn run(&mut self, command: &Command) -> Result<(), ScriptFailure> {
+        match command {
+            Command::Device(_) => Ok(()),
+            Command::Seed(seed) => {
+                self.seed = *seed;
+                Ok(())
+            }
+            Command::Nic(given) => {
+                let mut settings = self.linker.settings().clone();
+                super::settings::apply(&mut settings, given, |name| self.ids.get(name).copied())?;
+                let load = self.linker.nic(settings)?;
+                self.run_load(&load)
+            }
+            Command::Tenant(tenant) => self.admit(tenant),
+            Command::Load { tenant, file } => {
+                let table = TableState::of_object(&read_object(&self.script.file, file)?);
+                self.install(tenant, table)
+            }
+            Command::Table(declared) => {
+                let table = TableState::declared(declared)?;
+                match self.updates.get_mut(&declared.tenant) {
+                    Some(update) => {
+                        *update = Some(table);
+                        Ok(())
+                    }
+                    None => self.install(&declared.tenant, table),
+                }
+            }
+            Command::Begin { tenant, replace } => {
+                let present = self.tables.get(tenant).cloned().map(|mut table| {
+                    if *replace {
+                        table.entries.clear();
+                    }
+                    table
+                });
+                self.updates.insert(tenant.clone(), present);
+                Ok(())
+            }
+            Command::Commit { tenant } => match self.updates.remove(tenant) {
+                Some(Some(table)) => self.install(tenant, table),
+                _ => Ok(()),
+            },
+            Command::Add { tenant, key, action: given } => self.add(tenant, key, Some(action(given))),
+            Command::Del { tenant, key } => self.add(tenant, key, None),
+            Command::Send(send) => self.send(send),
+            Command::Expect { destination: to, count, pattern } => {
+                let (number, name) = self.destination(destination(*to))?;
+                self.rest()?;
+                self.seen.expect(number, &name, *count, pattern)
+            }
+            Command::ExpectNone => {
+                self.rest()?;
+                self.seen.expect_none()
+            }
+            Command::Drop { count, reason, tenant } => self.expect_drops(*count, reason, tenant.as_deref()),
+            Command::Counter { tenant, name, relation, value } => {
+                let found = self.counter(tenant, name)?;
+                if relation.holds(found, *value) {
+                    return Ok(());
+                }
+                let sign =
+                    format!("{relation:?}").replace("AtLeast", ">=").replace("AtMost", "<=").replace("Equal", "=");
+                let expected = format!("{name} of {tenant} {sign} {value}");
+                Err(ScriptFailure::Expectation { expected, found: found.to_string() })
+            }
+            Command::Wait { cycles } => {
+                self.device.advance(*cycles)?;
+                self.poll();
+                Ok(())
+            }
+            Command::Idle => self.rest(),
+            Command::Block(to) => self.set_blocked(destination(*to), true),
+            Command::Unblock(to) => self.set_blocked(destination(*to), false),
+            Command::FaultConfig { drop, corrupt } => {
+                Ok(self.device.disturb_configuration(*drop, *corrupt, self.seed)?)
+            }
+        }
+    }
+
+    /// What is left after the last statement.
+    pub fn finish(&mut self) -> Vec<ScriptFailure> {
+        let rest = self.rest();
+        let none = rest.and_then(|()| self.seen.expect_none()).err();
+        let accounting = self.device.counters().map_err(ScriptFailure::from).and_then(|counters| {
+            let open = counters.modules.iter().find(|(_, c)| !c.closes());
+            open.map_or(Ok(()), |(m, c)| Err(ScriptFailure::Accounting { module: *m, counters: format!("{c:?}") }))
+        });
+        none.into_iter().chain(accounting.err()).collect()
+    }
+
+    fn admit(&mut self, tenant: &Tenant) -> Result<(), ScriptFailure> {
+        let need = self.needs.get(&tenant.name).cloned().unwrap_or_default();
+        let mut spec = TenantSpec::new(tenant.id, tenant.name.clone());
+        spec.vlans = tenant.vlans.iter().map(|vlan| VlanGrant { port: None, vlan: *vlan }).collect();
+        spec.keep_tag = tenant.keep_tag;
+        if let Some((bits_per_second, burst)) = tenant.rate {
+            let burst_bytes = u32::try_from(burst).map_err(|_| {
+                ScriptFailure::value(format!("burst of `{}`", tenant.name), burst, "up to 4294967295 bytes")
+            })?;
+            spec.rate = Some(sluice_object::Rate { bits_per_second, burst_bytes });
+        }
+        if let Some(weight) = tenant.weight {
+            let quantum = weight.saturating_mul(QUANTUM_PER_WEIGHT);
+            spec.quantum = u16::try_from(quantum).map_err(|_| {
+                let most = u64::from(u16::MAX) / QUANTUM_PER_WEIGHT;
+                ScriptFailure::value(format!("weight of `{}`", tenant.name), weight, format!("1 to {most}"))
+            })?;
+        }
+        spec.queues = need.destinations.iter().filter(|_| need.cells > 0).map(|d| (*d, need.cells)).collect();
+        spec.max_entries = need.entries();
+        self.ids.insert(tenant.name.clone(), tenant.id);
+        let load = self.linker.admit(spec)?;
+        self.run_load(&load)
+    }
+
+    fn id(&self, tenant: &str) -> Result<u16, ScriptFailure> {
+        self.ids.get(tenant).copied().ok_or_else(|| {
+            let declared: Vec<&str> = self.ids.keys().map(String::as_str).collect();
+            ScriptFailure::value("tenant with a table", format!("`{tenant}`"), declared.join(", "))
+        })
+    }
+
+    /// Loads a table, or replaces the running one without a gap.
+    fn install(&mut self, tenant: &str, table: TableState) -> Result<(), ScriptFailure> {
+        let (id, object) = (self.id(tenant)?, table.object());
+        let running = self.linker.tenant(id)?.running.is_some();
+        let load = if running { self.linker.replace(id, &object)? } else { self.linker.load(id, &object)? };
+        self.tables.insert(tenant.to_owned(), table);
+        self.run_load(&load)
+    }
+
+    /// Adds or changes an entry, or takes it out; in an open update, or at once.
+    fn add(
+        &mut self,
+        tenant: &str,
+        key: &sluice_packet::script::Key,
+        action: Option<sluice_object::Action>,
+    ) -> Result<(), ScriptFailure> {
+        let no_table = || ScriptFailure::value("entry", format!("tenant `{tenant}` has no table"), "`table` before");
+        let id = self.id(tenant)?;
+        let (table, in_update) = match self.updates.get_mut(tenant) {
+            Some(update) => (update.as_mut().ok_or_else(no_table)?, true),
+            None => (self.tables.get_mut(tenant).ok_or_else(no_table)?, false),
+        };
+        let key = table.masked(key)?;
+        let present = match action {
+            Some(action) => table.entries.insert(key, action).is_some(),
+            None => table.entries.remove(&key).is_some(),
+        };
+        if in_update {
+            return Ok(());
+        }
+        let load = match (action, present) {
+            (Some(action), false) => self.linker.insert(id, &key, &action)?,
+            (Some(action), true) => self.linker.modify(id, &key, &action)?,
+            (None, _) => self.linker.delete(id, &key)?,
+        };
+        self.run_load(&load)
+    }
+
+    fn send(&mut self, send: &Send) -> Result<(), ScriptFailure> {
+        let port = usize::from(send.port);
+        let beats = u64::from(self.target.beats(send.bytes.len() as u32));
+        let mut offers = Vec::with_capacity(send.count.min(POLL as u64) as usize);
+        for i in 0..send.count {
+            let free_at = self.port_free_at.get(port).copied().unwrap_or(0).max(self.device.now());
+            let at = match send.timing {
+                Timing::Gap(gap) => free_at + gap,
+                Timing::At(cycle) if i == 0 => self.begun_at + cycle,
+                Timing::At(_) => free_at,
+            };
+            if let Some(free) = self.port_free_at.get_mut(port) {
+                *free = at.max(free_at) + beats;
+            }
+            offers.push(Offer { port: send.port, bytes: send.bytes.clone(), at, bad: false });
+            if offers.len() == POLL {
+                self.device.offer_owned(std::mem::take(&mut offers))?;
+            }
+        }
+        self.device.offer_owned(offers)?;
+        self.seen.sent += send.count;
+        Ok(())
+    }
+
+    fn expect_drops(&mut self, count: u64, reason: &str, tenant: Option<&str>) -> Result<(), ScriptFailure> {
+        let reason = Reason::by_name(reason).ok_or_else(|| {
+            let names: Vec<&str> = Reason::ALL.iter().map(|r| r.name()).collect();
+            ScriptFailure::value("reason", format!("`{reason}`"), names.join(", "))
+        })?;
+        let module = tenant.map(|tenant| self.module(tenant)).transpose()?;
+        self.rest()?;
+        self.seen.expect_drops(count, reason, |of| module.is_none_or(|m| m == of))
+    }
+
+    /// The module of a tenant; that of `system` is 0 whether it was admitted or not.
+    fn module(&self, tenant: &str) -> Result<u8, ScriptFailure> {
+        match self.ids.get(tenant) {
+            Some(id) => Ok(self.linker.tenant(*id)?.module),
+            None => Ok(sluice_formats::limits::SYSTEM_MODULE),
+        }
+    }
+
+    fn counter(&mut self, tenant: &str, name: &str) -> Result<u64, ScriptFailure> {
+        self.rest()?;
+        let counters = self.device.counters()?;
+        if tenant == TOTAL {
+            return counters.modules.values().map(|c| value(c, name)).sum();
+        }
+        value(&counters.modules.get(&self.module(tenant)?).cloned().unwrap_or_default(), name)
+    }
+
+    fn destination(&self, destination: Destination) -> Result<(u8, String), ScriptFailure> {
+        let number = destination.number(self.target).ok_or_else(|| {
+            let (ports, hosts) = (self.target.ports - 1, self.target.hosts - 1);
+            ScriptFailure::value("destination", destination, format!("port 0 to {ports}, host 0 to {hosts}"))
+        })?;
+        Ok((number, destination.to_string()))
+    }
+
+    fn set_blocked(&mut self, to: Destination, blocked: bool) -> Result<(), ScriptFailure> {
+        let (number, _) = self.destination(to)?;
+        Ok(self.device.set_blocked(number, blocked)?)
+    }
+
+    fn run_load(&mut self, load: &Load) -> Result<(), ScriptFailure> {
+        let mut outcomes = Vec::new();
+        let result = run_load(self.device, load, &mut outcomes);
+        self.seen.take(outcomes, self.target);
+        Ok(result?)
+    }
+
+    /// Everything offered has come out, been dropped, or stands behind a blocked destination.
+    fn rest(&mut self) -> Result<(), ScriptFailure> {
+        self.device.quiesce()?;
+        self.poll();
+        Ok(())
+    }
+
+    fn poll(&mut self) {
+        loop {
+            let events = self.device.poll(POLL);
+            if events.is_empty() {
+                return;
+            }
+            let outcome = |event| if let Event::Outcome(outcome) = event { Some(outcome) } else { None };
+            self.seen.take(events.into_iter().filter_map(outcome).collect(), self.target);
+        }
+    }
+}
+
+/// A counter by its name in JSON; a reason's name is its drops, `dropped` all of them.
+fn value(counters: &ModuleCounters, name: &str) -> Result<u64, ScriptFailure> {
+    Ok(match name {
+        "offered" => counters.offered,
+        "offered_bytes" => counters.offered_bytes,
+        "copies" => counters.copies,
+        "forwarded" => counters.forwarded,
+        "forwarded_bytes" => counters.forwarded_bytes,
+        "delivered" => counters.delivered,
+        "delivered_bytes" => counters.delivered_bytes,
+        "in_flight" => counters.in_flight,
+        "dropped" => counters.dropped.values().sum(),
+        reason => {
+            let allowed = "offered, offered_bytes, copies, forwarded, forwarded_bytes, delivered, delivered_bytes, \
+                           in_flight, dropped, or a reason";
+            let reason =
+                Reason::by_name(reason).ok_or_else(|| ScriptFailure::value("counter", format!("`{name}`"), allowed))?;
+            counters.dropped.get(&reason).copied().unwrap_or(0)
+        }
+    })
+}

@@ -1,0 +1,119 @@
+//! Tables of a script's tenants: what they hold, and the objects made of them.
+
+use super::ScriptFailure;
+use super::plan::{beside, destination};
+use sluice_formats::limits::KEY_BYTES;
+use sluice_formats::rows::KeyKind;
+use sluice_object::{Action, Destinations, KeyBytes, KeySpec, Object};
+use sluice_packet::script::{self, Forward, Key, KeyMask, Tuple};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A table as the script has built it.
+#[derive(Clone, Debug)]
+pub(super) struct TableState {
+    pub name: String,
+    pub key: KeySpec,
+    pub default: Action,
+    pub entries: BTreeMap<KeyBytes, Action>,
+}
+
+impl TableState {
+    pub fn declared(table: &script::Table) -> Result<Self, ScriptFailure> {
+        Ok(Self {
+            name: table.tenant.clone(),
+            key: key_spec(&table.key)?,
+            default: action(&table.default),
+            entries: BTreeMap::new(),
+        })
+    }
+
+    pub fn of_object(object: &Object) -> Self {
+        Self {
+            name: object.name.clone(),
+            key: object.key,
+            default: object.default,
+            entries: object.entries.iter().map(|e| (e.key, e.action)).collect(),
+        }
+    }
+
+    pub fn object(&self) -> Object {
+        let mut object = Object::new(self.name.clone(), self.key, self.default);
+        for (key, action) in &self.entries {
+            object.push(*key, *action);
+        }
+        object
+    }
+
+    /// The key of an entry as the table compares it.
+    pub fn masked(&self, key: &Key) -> Result<KeyBytes, ScriptFailure> {
+        let (kind, bytes) = match key {
+            Key::Dmac(mac) => (KeyKind::Dmac, mac_key(mac.0)),
+            Key::FiveTuple(tuple) => (KeyKind::FiveTuple, tuple_key(tuple)),
+        };
+        if kind != self.key.kind {
+            let allowed = format!("a key of kind {}", self.key.kind.name());
+            return Err(ScriptFailure::value("key", format!("one of kind {}", kind.name()), allowed));
+        }
+        Ok(self.key.masked(bytes))
+    }
+}
+
+/// Reads an object named by a script.
+pub(super) fn read_object(script: &str, file: &Path) -> Result<Object, ScriptFailure> {
+    let path = beside(script, file);
+    let bytes = std::fs::read(&path).map_err(|e| ScriptFailure::Object {
+        file: path.display().to_string(),
+        what: e.to_string(),
+        code: "E0305",
+    })?;
+    Object::decode(&bytes).map_err(|e| ScriptFailure::object(&path, &e))
+}
+
+/// The linker's action.
+pub(super) fn action(given: &script::Action) -> Action {
+    let (to, except_ingress): (Destinations, bool) = match &given.forward {
+        Forward::Drop => return Action::DROP,
+        Forward::To(to) => (std::iter::once(destination(*to)).collect(), false),
+        Forward::Multicast { destinations, except_ingress } => {
+            (destinations.iter().map(|d| destination(*d)).collect(), *except_ingress)
+        }
+    };
+    Action { to, except_ingress, set_dmac: given.set_dmac.map(|mac| mac.0) }
+}
+
+fn mac_key(mac: [u8; 6]) -> KeyBytes {
+    let mut key = [0; KEY_BYTES];
+    key[..6].copy_from_slice(&mac);
+    key
+}
+
+fn tuple_key(tuple: &Tuple) -> KeyBytes {
+    let mut key = [0; KEY_BYTES];
+    key[..4].copy_from_slice(&tuple.src.octets());
+    key[4..8].copy_from_slice(&tuple.dst.octets());
+    key[8..10].copy_from_slice(&tuple.sport.to_be_bytes());
+    key[10..12].copy_from_slice(&tuple.dport.to_be_bytes());
+    key[12] = tuple.protocol;
+    key
+}
+
+/// The NIC masks whole bytes.
+fn key_spec(mask: &KeyMask) -> Result<KeySpec, ScriptFailure> {
+    let (kind, bits, length) = match mask {
+        KeyMask::Dmac(mac) => (KeyKind::Dmac, mac_key(mac.0), 6),
+        KeyMask::FiveTuple(tuple) => (KeyKind::FiveTuple, tuple_key(tuple), KEY_BYTES),
+    };
+    let mut mask = 0;
+    for (i, byte) in bits[..length].iter().enumerate() {
+        match byte {
+            0xff => mask |= 1 << i,
+            0 => {}
+            _ => {
+                let found = format!("{byte:#04x} in byte {i} of the key");
+                return Err(ScriptFailure::value("mask", found, "whole bytes: 0x00 or 0xff, prefixes of 8, 16 or 24"));
+            }
+        }
+    }
+    Ok(KeySpec { kind, mask })
+}

@@ -1,0 +1,69 @@
+use super::*;
+use crate::SoftwareNic;
+use sluice_formats::target::TINY;
+
+fn run(text: &str) -> Report {
+    let script = Script::parse("test.pkt", text).unwrap_or_else(|e| panic!("{e}"));
+    run_script(&script, &mut SoftwareNic::new(TINY))
+}
+
+const SETUP: &str = "tenant red id=3 vlan=7\ntable red key=dmac default=port 2\n";
+
+#[test]
+fn a_failed_expectation_names_its_line_and_the_script_goes_on() {
+    let report = run(&format!("{SETUP}send 0 eth/vlan(vid=7)/arp\nexpect port 1 eth/vlan(vid=7)/arp\nexpect none\n"));
+    assert_eq!(report.failures.len(), 2);
+    let text = report.to_string();
+    assert!(text.contains("test.pkt:4:1: [E0311] expected packet 1 of 1 at port1"), "{text}");
+    assert!(text.contains("4 | expect port 1 eth/vlan(vid=7)/arp"), "{text}");
+    assert!(text.contains("test.pkt:5:1: [E0311]") && text.contains("1 at destination 2"), "{text}");
+    assert!(!report.passed());
+}
+
+#[test]
+fn packets_and_drops_nobody_asked_for_fail_at_the_end() {
+    let report = run(&format!("{SETUP}send 0 eth/vlan(vid=7)/arp\nsend 0 eth/arp\n"));
+    let text = report.to_string();
+    assert!(text.contains("after the last statement") && text.contains("1 dropped of module 0 (unmapped)"), "{text}");
+    assert_eq!((report.sent, report.received, report.dropped), (2, 1, 1));
+}
+
+#[test]
+fn a_differing_packet_is_shown_field_by_field() {
+    let report =
+        run(&format!("{SETUP}send 0 eth/vlan(vid=7)/ipv4(ttl=9)\nexpect port 2 eth/vlan(vid=7)/ipv4(ttl=8)\n"));
+    let text = report.to_string();
+    assert!(text.contains("ttl"), "{text}");
+    assert_eq!(report.failures.len(), 2);
+}
+
+#[test]
+fn what_the_nic_cannot_have_ends_the_script_in_words() {
+    for (text, code, words) in [
+        ("nic speed=9", "E0310", "found `speed`, allowed: port, untagged"),
+        ("nic untagged=red", "E0310", "the name of a tenant declared before"),
+        ("nic port=4", "E0310", "0 to 3"),
+        ("nic min_frame=9217", "E0226", "max_frame <= 9216"),
+        ("tenant red id=3 vlan=7 weight=99", "E0310", "1 to 43"),
+        ("tenant red id=3 vlan=7\ntable red key=five_tuple mask=dst/20 default=drop", "E0310", "whole bytes"),
+        ("tenant red id=3 vlan=7\ntable red key=dmac default=port 6", "E0221", "port6 does not exist"),
+        ("drop reason=boredom", "E0310", "overload, unmapped"),
+        ("counter system speed = 1", "E0310", "offered_bytes"),
+        ("tenant red id=3 vlan=7\nload red none.json", "E0305", "none.json"),
+        ("send 4 eth", "E0307", "ports 0 to 3"),
+        ("block port 4", "E0310", "port 0 to 3"),
+    ] {
+        let report = run(text);
+        let [failed] = report.failures.as_slice() else { panic!("{text}: {report}") };
+        let message = failed.failure.to_string();
+        assert!(message.contains(words), "{text}: {message}");
+        assert_eq!(failed.failure.code(), code, "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_script_for_another_target_is_skipped() {
+    let report = run("device default\nsend 0 eth");
+    assert!(report.passed() && report.skipped.is_some());
+    assert_eq!(report.sent, 0);
+}

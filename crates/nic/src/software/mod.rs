@@ -1,0 +1,405 @@
+//! The software NIC: the device `model`.
+//!
+//! Time is explicit and in ticks. A frame takes one tick a beat on its port, the merge one
+//! tick a beat of the frame without its tag, the buffer is read as [`Options::service`] says.
+//! Stamps, cycles of first and last beats and the order between queues are this NIC's own;
+//! what becomes of each packet is that of docs/design/nic.md.
+
+mod egress;
+mod ingress;
+mod loads;
+mod options;
+
+pub use options::{Options, Service};
+
+use crate::bank::CounterBank;
+use crate::device::{
+    Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Verdict, check_destination, check_load,
+    check_offer,
+};
+use crate::forward;
+use crate::frame::Frame;
+use crate::tables::{Tables, check_address};
+use egress::{Egress, Left, Packet};
+use ingress::{Arrival, Ports};
+use loads::{Done, Loads, Progress, status_name};
+use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
+use sluice_formats::limits::{FORMAT_VERSION, TICK_BITS, TICK_PS};
+use sluice_formats::{Node, Reason, Table, Target};
+use sluice_object::Load;
+use std::collections::{BTreeMap, VecDeque};
+
+const SEQUENCE_MASK: u32 = 0x0fff_ffff;
+
+/// A NIC in software, on captures and on live interfaces.
+#[derive(Debug)]
+pub struct SoftwareNic {
+    capabilities: Capabilities,
+    options: Options,
+    tables: Tables,
+    bank: CounterBank,
+    last_snapshot: CounterBank,
+    now: u64,
+    next_sequence: Vec<u32>,
+    ports: Ports<Packet>,
+    merge_free_at: u64,
+    pipeline: VecDeque<(u64, Packet)>,
+    egress: Egress,
+    loads: Loads,
+    events: VecDeque<Event>,
+}
+
+impl SoftwareNic {
+    /// A NIC after reset, with default options.
+    pub fn new(target: Target) -> Self {
+        Self::with_options(target, Options::default())
+    }
+
+    /// A NIC after reset.
+    pub fn with_options(target: Target, options: Options) -> Self {
+        Self {
+            capabilities: Capabilities { kind: "model", target, tick_ps: TICK_PS, has_cycles: false },
+            options,
+            tables: Tables::new(target),
+            bank: CounterBank::new(target),
+            last_snapshot: CounterBank::new(target),
+            now: 0,
+            next_sequence: vec![0; target.ports as usize],
+            ports: Ports::new(target),
+            merge_free_at: 0,
+            pipeline: VecDeque::new(),
+            egress: Egress::new(target, options.service),
+            loads: Loads::default(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// The configuration as packets see it now.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    fn target(&self) -> &Target {
+        &self.capabilities.target
+    }
+
+    /// Everything that is due at the present tick.
+    fn tick(&mut self) {
+        self.finish_outputs();
+        self.take_arrivals();
+        self.give_verdicts();
+        self.step_loads();
+        self.merge();
+        self.egress.start(self.now, &self.tables);
+    }
+
+    fn take_arrivals(&mut self) {
+        for port in 0..self.target().ports as u8 {
+            while let Some((first_in, arrival)) = self.ports.arrived(port, self.now) {
+                self.arrive(port, first_in, arrival);
+            }
+        }
+    }
+
+    fn arrive(&mut self, port: u8, first_in: u64, arrival: Arrival) {
+        let sequence = &mut self.next_sequence[usize::from(port)];
+        let id = u32::from(port) << 28 | *sequence;
+        *sequence = (*sequence + 1) & SEQUENCE_MASK;
+        let classified = forward::classify(port, &arrival.bytes, arrival.bad, &self.tables);
+        self.bank.arrived(port, classified.owner, arrival.bytes.len());
+        let result = classified.result.and_then(|accepted| {
+            let frame_bytes =
+                arrival.bytes.len() - if accepted.tag_off { sluice_formats::limits::TAG_BYTES } else { 0 };
+            let beats = self.target().beats(frame_bytes as u32);
+            let room = !self.options.limit_port_fifos || self.ports.has_room(port, beats);
+            if room { Ok((accepted, beats)) } else { Err(Reason::Overload) }
+        });
+        match result {
+            Ok((accepted, beats)) => {
+                let packet = Packet {
+                    id,
+                    port,
+                    module: accepted.module,
+                    generation: 0,
+                    tenant: accepted.tenant,
+                    tci: accepted.tci,
+                    conform: true,
+                    stamp: 0,
+                    first_in,
+                    frame: Frame::new(arrival.bytes, accepted.tag_off),
+                };
+                self.ports.store(port, beats, packet);
+            }
+            Err(reason) => {
+                self.bank.dropped_at_port(port, classified.owner, reason);
+                self.events.push_back(Event::Outcome(Outcome {
+                    id,
+                    verdict: Verdict::Dropped { reason, destination: None },
+                    module: classified.owner,
+                    tenant: None,
+                    generation: None,
+                    stamp: None,
+                    bytes: Vec::new(),
+                    first_in: Some(first_in),
+                    first_out: None,
+                    last_out: Some(self.now),
+                }));
+            }
+        }
+    }
+
+    fn merge(&mut self) {
+        if self.merge_free_at > self.now || self.tables.control(control::HOLD) & 1 == 1 {
+            return;
+        }
+        let Some((beats, mut packet)) = self.ports.take() else { return };
+        let generation = self.tables.generation_mut(packet.module);
+        packet.generation = generation.current;
+        generation.in_flight[usize::from(generation.current)] += 1;
+        packet.stamp = self.now & ((1 << TICK_BITS) - 1);
+        let length = packet.frame.bytes().len() as u32;
+        packet.conform = forward::conforms(&mut self.tables, packet.module, self.now, length);
+        self.merge_free_at = self.now + u64::from(beats);
+        self.pipeline.push_back((self.now + self.options.pipeline_ticks.max(1), packet));
+    }
+
+    fn give_verdicts(&mut self) {
+        while self.pipeline.front().is_some_and(|(due, _)| *due <= self.now) {
+            let Some((_, mut packet)) = self.pipeline.pop_front() else { return };
+            let (module, generation) = (packet.module, packet.generation);
+            let bytes = packet.frame.bytes();
+            let verdict = forward::verdict(&self.tables, module, generation, packet.port, packet.conform, bytes);
+            self.tables.generation_mut(module).in_flight[usize::from(generation)] -= 1;
+            match verdict {
+                Ok(forward) => {
+                    if let Some(mac) = forward.dmac {
+                        packet.frame.set_dmac(mac);
+                    }
+                    self.bank.copied(module, forward.destinations);
+                    let (bank, events, now) = (&mut self.bank, &mut self.events, self.now);
+                    self.egress.admit(&self.tables, packet, forward.destinations, |packet, to, queue, reason| {
+                        bank.dropped_at_queue(queue, reason);
+                        events.push_back(dropped(packet, reason, Some(to), now));
+                    });
+                }
+                Err(reason) => {
+                    self.bank.dropped_by_verdict(module, reason);
+                    self.events.push_back(dropped(&packet, reason, None, self.now));
+                }
+            }
+        }
+    }
+
+    fn finish_outputs(&mut self) {
+        let (bank, events, ports) = (&mut self.bank, &mut self.events, self.capabilities.target.ports);
+        self.egress.finish(self.now, |left| {
+            bank.left(left.queue, left.packet.frame.bytes().len());
+            events.push_back(Event::Outcome(outcome(left, ports)));
+        });
+    }
+
+    fn step_loads(&mut self) {
+        if self.loads.is_empty() {
+            return;
+        }
+        let epoch = self.tables.control(control::EPOCH);
+        loop {
+            let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.egress, module);
+            match self.loads.step(self.now, self.options.step_ticks, &mut self.tables, is_inside) {
+                Progress::Waits => return,
+                Progress::Stepped(Done::Wrote(Table::Control, control::EPOCH)) => {
+                    if self.tables.control(control::EPOCH) != epoch {
+                        self.last_snapshot = self.bank.clone();
+                    }
+                }
+                Progress::Stepped(_) => {}
+                Progress::Ended(op, result) => self.events.push_back(Event::OpDone { op, result }),
+            }
+        }
+    }
+
+    /// The next tick at which anything happens; none when nothing would ever happen.
+    fn next_event(&self) -> Option<u64> {
+        let held = self.tables.control(control::HOLD) & 1 == 1;
+        let merge = (self.ports.has_stored() && !held).then_some(self.merge_free_at);
+        let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.egress, module);
+        let loads = self.loads.next_event(&self.tables, is_inside);
+        [
+            self.ports.next_event(),
+            merge,
+            self.pipeline.front().map(|(due, _)| *due),
+            self.egress.next_event(self.now),
+            loads,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+        .map(|t| t.max(self.now.saturating_add(1)))
+        .filter(|t| *t > self.now)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.ports.next_event().is_none()
+            && !self.ports.has_stored()
+            && self.pipeline.is_empty()
+            && self.egress.is_idle()
+            && self.loads.is_empty()
+    }
+
+    fn info(&self, index: u32) -> u64 {
+        match index {
+            info::VERSION => u64::from(FORMAT_VERSION),
+            info::TARGET_HASH => u64::from(self.target().hash()),
+            info::TICKS => self.now & ((1 << TICK_BITS) - 1),
+            // No ring, so no lost messages; no clock, so no watchdog.
+            _ => 0,
+        }
+    }
+}
+
+/// Packets that are in the device and have no verdict yet.
+fn before_queues<'a>(
+    ports: &'a Ports<Packet>,
+    pipeline: &'a VecDeque<(u64, Packet)>,
+) -> impl Iterator<Item = &'a Packet> {
+    ports.stored().chain(pipeline.iter().map(|(_, packet)| packet))
+}
+
+/// Whether any packet of the module is in the device: stored at a port, on its way, in a queue.
+fn is_inside(ports: &Ports<Packet>, pipeline: &VecDeque<(u64, Packet)>, egress: &Egress, module: u8) -> bool {
+    egress.room.packets_of(module) != 0 || before_queues(ports, pipeline).any(|packet| packet.module == module)
+}
+
+fn outcome(left: Left, ports: u32) -> Outcome {
+    let Left { packet, destination, first_out, last_out, .. } = left;
+    let (verdict, bytes) = if u32::from(destination) < ports {
+        (Verdict::Forwarded { port: destination }, packet.frame.into_port(packet.tci))
+    } else {
+        (Verdict::Delivered { queue: destination - ports as u8 }, packet.frame.into_host())
+    };
+    Outcome {
+        id: packet.id,
+        verdict,
+        module: packet.module,
+        tenant: Some(packet.tenant),
+        generation: Some(packet.generation),
+        stamp: Some(packet.stamp),
+        bytes,
+        first_in: Some(packet.first_in),
+        first_out: Some(first_out),
+        last_out: Some(last_out),
+    }
+}
+
+fn dropped(packet: &Packet, reason: Reason, destination: Option<u8>, now: u64) -> Event {
+    Event::Outcome(Outcome {
+        id: packet.id,
+        verdict: Verdict::Dropped { reason, destination },
+        module: packet.module,
+        tenant: Some(packet.tenant),
+        generation: Some(packet.generation),
+        stamp: Some(packet.stamp),
+        bytes: Vec::new(),
+        first_in: Some(packet.first_in),
+        first_out: None,
+        last_out: Some(now),
+    })
+}
+
+impl Device for SoftwareNic {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError> {
+        check_load(load, self.target())?;
+        Ok(self.loads.push(load.clone(), self.now))
+    }
+
+    fn offer(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
+        self.offer_owned(packets.to_vec())
+    }
+
+    fn offer_owned(&mut self, packets: Vec<Offer>) -> Result<(), DeviceError> {
+        check_offer(&packets, self.target())?;
+        for Offer { port, bytes, at, bad } in packets {
+            self.ports.offer(port, Arrival { bytes, at: at.max(self.now), bad });
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn advance(&mut self, ticks: u64) -> Result<(), DeviceError> {
+        let end = self.now.saturating_add(ticks);
+        self.tick();
+        while self.now < end {
+            self.now = self.next_event().map_or(end, |t| t.min(end));
+            self.tick();
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, max: usize) -> Vec<Event> {
+        let count = max.min(self.events.len());
+        self.events.drain(..count).collect()
+    }
+
+    fn set_blocked(&mut self, destination: u8, blocked: bool) -> Result<(), DeviceError> {
+        check_destination(destination, self.target())?;
+        self.egress.set_blocked(destination, blocked);
+        Ok(())
+    }
+
+    fn quiesce(&mut self) -> Result<(), DeviceError> {
+        let start = self.now;
+        loop {
+            self.tick();
+            if self.is_idle() {
+                return Ok(());
+            }
+            match self.next_event() {
+                Some(next) => self.now = next,
+                None => {
+                    let what = match self.loads.label() {
+                        Some(label) => format!("load `{label}`"),
+                        None => "packets behind the held merge".to_owned(),
+                    };
+                    return Err(DeviceError::Timeout { what, ticks: self.now - start });
+                }
+            }
+        }
+    }
+
+    fn counters(&mut self) -> Result<Counters, DeviceError> {
+        let mut in_flight: BTreeMap<u8, u64> = BTreeMap::new();
+        for packet in before_queues(&self.ports, &self.pipeline) {
+            *in_flight.entry(packet.module).or_default() += 1;
+        }
+        for module in 0..self.target().modules as u8 {
+            *in_flight.entry(module).or_default() += self.egress.room.packets_of(module);
+        }
+        Ok(Counters { tick: self.now, modules: self.bank.modules(&in_flight), wedges: 0 })
+    }
+
+    fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
+        let target = self.target();
+        let words = |value: u64| vec![value as u32, (value >> 32) as u32];
+        let row = check_address(target, node, table, index).and_then(|()| match table.access() {
+            Access::ReadWrite => self.tables.read(node, table, index),
+            Access::ReadOnly => Ok(words(self.info(index))),
+            Access::Counter => {
+                let bank = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.last_snapshot } else { &self.bank };
+                bank.value(node, table, index).map(words)
+            }
+        });
+        row.map_err(|status| DeviceError::Read {
+            node,
+            table: table.name(),
+            index,
+            what: status_name(status).to_owned(),
+        })
+    }
+}
