@@ -1,0 +1,228 @@
+/// Bank of counters with exact snapshots.
+///
+/// `inc_valid_i` adds `inc_amount_i` to counter `inc_index_i`, modulo 2^Width; one increment a
+/// cycle, also when all of them hit one counter.
+///
+/// A host read (`rd_valid_i`) is answered 3 cycles later by `rd_valid_o` with `rd_data_o`:
+///   - `rd_snapshot_i` low: the live value. All increments presented in cycles before the
+///     read's are in, those of the read's own cycle and later are not.
+///   - `rd_snapshot_i` high: the value at the moment of the last change of `epoch_i`.
+///     Increments presented in cycles before the one in which `epoch_i` took its present
+///     number are in, those from that cycle on are not. Before the first change it is zero.
+/// `epoch_i` is taken in the cycle of the increment or read; it may change at any time, as
+/// often as every cycle. What an entry keeps is the number of the epoch of its last increment
+/// and its value before the first increment of that epoch. Epoch numbers are compared in
+/// full: a snapshot is wrong only for an entry that was last incremented exactly
+/// 2^EpochWidth epochs ago.
+///
+/// Values and epoch numbers live in RAM: they start at zero and a reset leaves them alone, so
+/// `epoch_i` must not go back to an old number at a reset. Increments of the last two cycles
+/// before a reset may be lost. An index that is not below
+/// `Entries` counts nowhere and reads an unspecified value.
+///
+/// Latency: 3 cycles, fixed. Throughput: 1 increment and 1 host read per cycle. Never stalls.
+module sluice_counter_bank #(
+    parameter  int unsigned Entries    = 256,
+    parameter  int unsigned Width      = 64,
+    parameter  int unsigned IncWidth   = 16,
+    parameter  int unsigned EpochWidth = 32,
+    localparam int unsigned IndexWidth = (Entries > 1) ? $clog2(Entries) : 1
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic [EpochWidth-1:0] epoch_i,
+    // Increments.
+    input  logic                  inc_valid_i,
+    input  logic [IndexWidth-1:0] inc_index_i,
+    input  logic [  IncWidth-1:0] inc_amount_i,
+    // Host reads.
+    input  logic                  rd_valid_i,
+    input  logic                  rd_snapshot_i,
+    input  logic [IndexWidth-1:0] rd_index_i,
+    output logic                  rd_valid_o,
+    output logic [     Width-1:0] rd_data_o
+);
+
+  if (Entries < 1) begin : gen_bad_entries
+    $fatal(1, "counter_bank: Entries is %0d, expected at least 1 (%m)", Entries);
+  end
+  if (Width < 1) begin : gen_bad_width
+    $fatal(1, "counter_bank: Width is %0d, expected at least 1 (%m)", Width);
+  end
+  if (IncWidth < 1 || IncWidth > Width) begin : gen_bad_inc_width
+    $fatal(1, "counter_bank: IncWidth is %0d, expected 1 to Width, which is %0d (%m)", IncWidth, Width);
+  end
+  if (EpochWidth < 1) begin : gen_bad_epoch_width
+    $fatal(1, "counter_bank: EpochWidth is %0d, expected at least 1 (%m)", EpochWidth);
+  end
+
+  typedef struct packed {
+    logic [EpochWidth-1:0] epoch;  // of the last increment
+    logic [Width-1:0]      value;
+  } entry_t;
+
+  // A read of the RAMs sees what was written up to the cycle before. An increment is written
+  // two cycles after its RAM read, so whoever reads in the next two cycles takes its result
+  // from the pipeline instead: from `write` (the increment one cycle ahead of the reader) or
+  // from `written_q` (two cycles ahead).
+  typedef struct packed {
+    logic                  valid;
+    logic [IndexWidth-1:0] index;
+    entry_t                entry;
+    logic                  shadow_valid;  // first increment of its epoch
+    logic [Width-1:0]      shadow;
+  } write_t;
+
+  write_t write, written_q;
+
+  // Increments: read, add, write.
+  logic                    add_valid_q;
+  logic   [IndexWidth-1:0] add_index_q;
+  logic   [EpochWidth-1:0] add_epoch_q;
+  logic   [  IncWidth-1:0] add_amount_q;
+  entry_t                  add_from_ram;
+  entry_t                  add_entry;
+
+  logic                    write_valid_q;
+  logic   [IndexWidth-1:0] write_index_q;
+  logic   [EpochWidth-1:0] write_epoch_q;
+  logic   [     Width-1:0] write_value_q;
+  entry_t                  write_old_q;
+
+  sluice_ram_1r1w #(
+      .Width(EpochWidth + Width),
+      .Depth(Entries)
+  ) u_live (
+      .clk_i    (clk_i),
+      .wr_en_i  (write.valid),
+      .wr_addr_i(write.index),
+      .wr_data_i(write.entry),
+      .rd_en_i  (inc_valid_i),
+      .rd_addr_i(inc_index_i),
+      .rd_data_o(add_from_ram)
+  );
+
+  always_comb begin
+    add_entry = add_from_ram;
+    if (written_q.valid && written_q.index == add_index_q) add_entry = written_q.entry;
+    if (write.valid && write.index == add_index_q) add_entry = write.entry;
+  end
+
+  assign write = '{
+          // Before the first edge in reset `write_valid_q` is anything, and a RAM has no reset.
+          valid:
+          write_valid_q
+          &&
+          rst_ni,
+          index: write_index_q,
+          entry: '{epoch: write_epoch_q, value: write_value_q},
+          shadow_valid: write_old_q.epoch != write_epoch_q,
+          shadow: write_old_q.value
+      };
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      add_valid_q     <= 1'b0;
+      write_valid_q   <= 1'b0;
+      written_q.valid <= 1'b0;
+    end else begin
+      add_valid_q     <= inc_valid_i;
+      write_valid_q   <= add_valid_q;
+      written_q.valid <= write.valid;
+    end
+    add_index_q            <= inc_index_i;
+    add_epoch_q            <= epoch_i;
+    add_amount_q           <= inc_amount_i;
+    write_index_q          <= add_index_q;
+    write_epoch_q          <= add_epoch_q;
+    write_value_q          <= add_entry.value + Width'(add_amount_q);
+    write_old_q            <= add_entry;
+    written_q.index        <= write.index;
+    written_q.entry        <= write.entry;
+    written_q.shadow_valid <= write.shadow_valid;
+    written_q.shadow       <= write.shadow;
+  end
+
+  // Host reads: read (from a second copy of the live values), forward, choose.
+  logic                    fwd_valid_q;
+  logic                    fwd_snapshot_q;
+  logic   [IndexWidth-1:0] fwd_index_q;
+  logic   [EpochWidth-1:0] fwd_epoch_q;
+  entry_t                  fwd_from_ram;
+  logic   [     Width-1:0] fwd_shadow_from_ram;
+
+  entry_t                  fwd_entry;
+  logic   [     Width-1:0] fwd_shadow;
+
+  logic                    choose_valid_q;
+  logic                    choose_snapshot_q;
+  logic   [EpochWidth-1:0] choose_epoch_q;
+  entry_t                  choose_entry_q;
+  logic   [     Width-1:0] choose_shadow_q;
+
+  sluice_ram_1r1w #(
+      .Width(EpochWidth + Width),
+      .Depth(Entries)
+  ) u_live_copy (
+      .clk_i    (clk_i),
+      .wr_en_i  (write.valid),
+      .wr_addr_i(write.index),
+      .wr_data_i(write.entry),
+      .rd_en_i  (rd_valid_i),
+      .rd_addr_i(rd_index_i),
+      .rd_data_o(fwd_from_ram)
+  );
+
+  sluice_ram_1r1w #(
+      .Width(Width),
+      .Depth(Entries)
+  ) u_shadow (
+      .clk_i    (clk_i),
+      .wr_en_i  (write.valid && write.shadow_valid),
+      .wr_addr_i(write.index),
+      .wr_data_i(write.shadow),
+      .rd_en_i  (rd_valid_i),
+      .rd_addr_i(rd_index_i),
+      .rd_data_o(fwd_shadow_from_ram)
+  );
+
+  always_comb begin
+    fwd_entry  = fwd_from_ram;
+    fwd_shadow = fwd_shadow_from_ram;
+    if (written_q.valid && written_q.index == fwd_index_q) begin
+      fwd_entry = written_q.entry;
+      if (written_q.shadow_valid) fwd_shadow = written_q.shadow;
+    end
+    if (write.valid && write.index == fwd_index_q) begin
+      fwd_entry = write.entry;
+      if (write.shadow_valid) fwd_shadow = write.shadow;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      fwd_valid_q    <= 1'b0;
+      choose_valid_q <= 1'b0;
+      rd_valid_o     <= 1'b0;
+    end else begin
+      fwd_valid_q    <= rd_valid_i;
+      choose_valid_q <= fwd_valid_q;
+      rd_valid_o     <= choose_valid_q;
+    end
+    fwd_snapshot_q <= rd_snapshot_i;
+    fwd_index_q <= rd_index_i;
+    fwd_epoch_q <= epoch_i;
+    choose_snapshot_q <= fwd_snapshot_q;
+    choose_epoch_q <= fwd_epoch_q;
+    choose_entry_q <= fwd_entry;
+    choose_shadow_q <= fwd_shadow;
+    // An entry without an increment in this epoch still has the value it began with.
+    rd_data_o <= (choose_snapshot_q && choose_entry_q.epoch == choose_epoch_q) ? choose_shadow_q : choose_entry_q.value;
+  end
+
+`ifndef SYNTHESIS
+  ReadTakesThreeCycles_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && choose_valid_q) || rd_valid_o);
+`endif
+
+endmodule

@@ -1,0 +1,158 @@
+/// Tables of one port: VLAN rows, policy, counters, and their configuration access.
+///
+/// VLAN row: `vlan_row_o` one cycle after `vlan_read_i`, until the next read. Only the low 12
+/// bits of `vlan_index_i` count. Policy: a register, all 0 after reset, so that every frame is a
+/// giant until the port is configured.
+/// Counters count `trace_i` in the cycle of `ended_i`.
+/// Configuration: answered 4 cycles after `cfg_valid_i`.
+module sluice_nic_port_tables
+  import sluice_pkg::*;
+  import sluice_nic_pkg::*;
+#(
+    parameter nic_cfg_t Cfg = NicCfgDefault
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                    vlan_read_i,
+    input  logic             [15:0] vlan_index_i,
+    output vlan_row_t               vlan_row_o,
+    output port_policy_row_t        policy_o,
+
+    input logic        [31:0] epoch_i,
+    input logic               ended_i,
+    input port_trace_t        trace_i,
+
+    input  logic     cfg_valid_i,
+    input  cfg_req_t cfg_req_i,
+    output logic     cfg_valid_o,
+    output cfg_rsp_t cfg_rsp_o
+);
+
+  localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
+  localparam int unsigned AnswerCycles = 4;
+
+  logic is_vlan, is_policy, is_packets, is_bytes, is_drops, is_counter, write;
+  cfg_req_t row_req;
+  cfg_status_e status;
+  logic [AnswerCycles-1:0] answer_q;
+  vlan_row_t vlan_readback;
+  port_policy_row_t policy_q;
+  logic packets_valid, bytes_valid, drops_valid;
+  logic [CounterBits-1:0] packets, bytes, drops, counter_q;
+
+  assign is_vlan    = cfg_req_i.tab == TableVlan;
+  assign is_policy  = cfg_req_i.tab == TablePortPolicy;
+  assign is_packets = cfg_req_i.tab == TablePortPackets;
+  assign is_bytes   = cfg_req_i.tab == TablePortBytes;
+  assign is_drops   = cfg_req_i.tab == TablePortDrops;
+  assign is_counter = is_packets || is_bytes || is_drops;
+  assign row_req    = is_counter ? cfg_counter(cfg_req_i) : cfg_req_i;
+
+  always_comb begin
+    status = cfg_check(row_req, is_counter, 1'b0, 24'(is_drops ? 8 * Cfg.modules : Cfg.modules), 4'd2);
+    if (is_vlan) status = cfg_check(row_req, 1'b1, 1'b1, 24'(VlanRows), 4'(VlanRowWords));
+    if (is_policy) status = cfg_check(row_req, 1'b1, 1'b1, 24'd1, 4'(PortPolicyRowWords));
+  end
+  assign write = cfg_valid_i && cfg_req_i.write && status == StatusOk;
+
+  sluice_ram_dp #(
+      .Width(VlanRowBits),
+      .Depth(VlanRows)
+  ) u_vlan (
+      .clk_i,
+      .a_en_i   (cfg_valid_i && is_vlan),
+      .a_we_i   (write),
+      .a_addr_i (cfg_req_i.index[11:0]),
+      .a_wdata_i(cfg_req_i.data[VlanRowBits-1:0]),
+      .a_rdata_o(vlan_readback),
+      .b_en_i   (vlan_read_i),
+      .b_addr_i (vlan_index_i[11:0]),
+      .b_rdata_o(vlan_row_o)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) policy_q <= '0;
+    else if (write && is_policy) policy_q <= cfg_req_i.data[PortPolicyRowBits-1:0];
+  end
+  assign policy_o = policy_q;
+
+  sluice_counter_bank #(
+      .Entries (Cfg.modules),
+      .Width   (CounterBits),
+      .IncWidth(1)
+  ) u_packets (
+      .clk_i,
+      .rst_ni,
+      .epoch_i,
+      .inc_valid_i  (ended_i),
+      .inc_index_i  (trace_i.module_id[ModuleIndexBits-1:0]),
+      .inc_amount_i (1'b1),
+      .rd_valid_i   (cfg_valid_i && is_packets),
+      .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
+      .rd_index_i   (cfg_req_i.index[ModuleIndexBits-1:0]),
+      .rd_valid_o   (packets_valid),
+      .rd_data_o    (packets)
+  );
+
+  sluice_counter_bank #(
+      .Entries (Cfg.modules),
+      .Width   (CounterBits),
+      .IncWidth(16)
+  ) u_bytes (
+      .clk_i,
+      .rst_ni,
+      .epoch_i,
+      .inc_valid_i  (ended_i),
+      .inc_index_i  (trace_i.module_id[ModuleIndexBits-1:0]),
+      .inc_amount_i (trace_i.length),
+      .rd_valid_i   (cfg_valid_i && is_bytes),
+      .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
+      .rd_index_i   (cfg_req_i.index[ModuleIndexBits-1:0]),
+      .rd_valid_o   (bytes_valid),
+      .rd_data_o    (bytes)
+  );
+
+  sluice_counter_bank #(
+      .Entries (8 * Cfg.modules),
+      .Width   (CounterBits),
+      .IncWidth(1)
+  ) u_drops (
+      .clk_i,
+      .rst_ni,
+      .epoch_i,
+      .inc_valid_i  (ended_i && trace_i.dropped),
+      .inc_index_i  ({trace_i.module_id[ModuleIndexBits-1:0], trace_i.reason[2:0]}),
+      .inc_amount_i (1'b1),
+      .rd_valid_i   (cfg_valid_i && is_drops),
+      .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
+      .rd_index_i   (cfg_req_i.index[ModuleIndexBits+2:0]),
+      .rd_valid_o   (drops_valid),
+      .rd_data_o    (drops)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) answer_q <= '0;
+    else answer_q <= {answer_q[AnswerCycles-2:0], cfg_valid_i};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (packets_valid) counter_q <= packets;
+    if (bytes_valid) counter_q <= bytes;
+    if (drops_valid) counter_q <= drops;
+  end
+
+  assign cfg_valid_o = answer_q[AnswerCycles-1];
+  always_comb begin
+    cfg_rsp_o = '{status: status, words: 4'd2, data: 256'(counter_q)};
+    if (is_vlan) begin
+      cfg_rsp_o.words = 4'(VlanRowWords);
+      cfg_rsp_o.data  = 256'(vlan_readback);
+    end
+    if (is_policy) begin
+      cfg_rsp_o.words = 4'(PortPolicyRowWords);
+      cfg_rsp_o.data  = 256'(policy_q);
+    end
+  end
+
+endmodule

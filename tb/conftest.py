@@ -1,0 +1,24 @@
+"""Draws the run's seed once, before pytest starts its workers, and prints it."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "lib"))
+
+from sluice_tb.seed import base_seed  # noqa: E402
+
+# cocotb needs the tools by name, also when pytest is called without an activated .venv.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
+def pytest_configure(config):
+    base_seed()
+
+
+def pytest_report_header(config):
+    return f"SLUICE_SEED={base_seed()}"
+
+
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(f"seed: SLUICE_SEED={base_seed()}")

@@ -1,0 +1,153 @@
+"""Verilates a module for cocotb, and keeps the result as long as its sources stay the same.
+
+A build is looked up by module, parameters, defines and tool set-up; it is current while
+every file that Verilator read for it has the bytes it had then. So nothing needs a list
+of dependencies: a module is found as rtl/**/<module>.sv, and its children likewise.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import cocotb_tools.config
+
+ROOT = Path(__file__).resolve().parents[3]
+CACHE = ROOT / ".cache" / "sim"
+VENV = ROOT / ".venv"
+JOBS = 2
+
+FLAGS = [
+    "--cc", "--exe", "--vpi", "--public-flat-rw", "--prefix", "Vtop", "--timing", "--assert",
+    # Unreset registers and out-of-range reads are random, from the run's seed.
+    "--x-assign", "unique", "--x-initial", "unique",
+    "-O3", "-Wno-fatal", "--quiet-stats",
+]  # fmt: skip
+# Small models: compile time counts more than speed, for Python is the slow part.
+MAKE_OPTIONS = ["OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"]
+
+
+def trace_flags() -> list[str]:
+    """FST where the lz4 headers are there, VCD where not."""
+    probe = subprocess.run(["g++", "-x", "c++", "-fsyntax-only", "-"], input="#include <lz4.h>", text=True, stderr=-3)
+    return ["--trace-fst" if probe.returncode == 0 else "--trace-vcd"]
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _is_current(manifest: Path) -> bool:
+    try:
+        inputs = json.loads(manifest.read_text())
+    except (OSError, ValueError):
+        return False
+    return all(_digest(ROOT / name) == digest for name, digest in inputs.items())
+
+
+def _inputs_read(build_dir: Path) -> dict[str, str | None]:
+    """Project files that Verilator read, from its own dependency list."""
+    rule = (build_dir / "Vtop__ver.d").read_text().replace("\\\n", " ")
+    names = rule.split(" : ", 1)[1].split("\n")[0].split()
+    paths = {(ROOT / name).resolve() for name in names}
+    inside = (path for path in paths if path.is_relative_to(ROOT) and not path.is_relative_to(VENV))
+    return {str(path.relative_to(ROOT)): _digest(path) for path in sorted(inside)}
+
+
+def find_module(module: str) -> str:
+    """The one file rtl/**/<module>.sv."""
+    hits = sorted(ROOT.glob(f"rtl/**/{module}.sv"))
+    if len(hits) != 1:
+        raise FileNotFoundError(f"module {module}: {len(hits)} files match rtl/**/{module}.sv, expected 1")
+    return str(hits[0].relative_to(ROOT))
+
+
+def _run(command: Sequence[str], log: Path, what: str, **environment: str) -> None:
+    with open(log, "a") as out:
+        print("$", *command, file=out, flush=True)
+        done = subprocess.run(command, cwd=ROOT, stdout=out, stderr=out, env=os.environ | environment)
+    if done.returncode != 0:
+        raise RuntimeError(f"{what} failed (exit {done.returncode}), log {log}:\n{log.read_text()[-4000:]}")
+
+
+def _borrow_runtime(build_dir: Path, store: Path) -> None:
+    """Verilator's own runtime is the same for all benches; it is compiled for the first one only."""
+    if store.is_dir():
+        for path in store.iterdir():
+            shutil.copyfile(path, build_dir / path.name)
+
+
+def _lend_runtime(build_dir: Path, store: Path) -> None:
+    if store.is_dir():
+        return
+    draft = store.with_name(f"{store.name}.{os.getpid()}")
+    draft.mkdir(parents=True)
+    for path in build_dir.glob("verilated*.o"):
+        shutil.copyfile(path, draft / path.name)
+    try:
+        draft.rename(store)
+    except OSError:
+        shutil.rmtree(draft)
+
+
+def build(
+    module: str,
+    sources: Sequence[str],
+    parameters: Mapping[str, object],
+    defines: Mapping[str, object],
+    trace: bool,
+) -> Path:
+    """Builds the simulator if it is not there, and returns its folder."""
+    trace_options = trace_flags() if trace else []
+    folders = sorted({str(path.parent.relative_to(ROOT)) for path in ROOT.glob("rtl/**/*.sv")})
+    libraries = [word for folder in folders for word in ("-y", folder)]
+    options = [
+        *FLAGS, *trace_options, "--top-module", module,
+        *(f"-G{name}={value}" for name, value in parameters.items()),
+        *(f"-D{name}={value}" for name, value in defines.items()),
+    ]  # fmt: skip
+    pins = (ROOT / "tools" / "requirements.txt").read_text()
+    toolset = "\0".join([pins, str(ROOT), *trace_options, *MAKE_OPTIONS])
+    key = hashlib.sha256("\0".join([toolset, module, *sources, *options]).encode()).hexdigest()[:16]
+    build_dir = CACHE / f"{module}-{key}"
+    build_dir.mkdir(parents=True, exist_ok=True)
+    with open(build_dir / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _is_current(build_dir / "inputs.json"):
+            # Where modules are looked up is no part of the key: what was found is in the manifest.
+            options += [*libraries, "+libext+.sv"]
+            _compile(module, sources, options, build_dir, hashlib.sha256(toolset.encode()).hexdigest()[:16], trace)
+    return build_dir
+
+
+def _compile(
+    module: str, sources: Sequence[str], options: Sequence[str], build_dir: Path, toolset: str, trace: bool
+) -> None:
+    for path in build_dir.iterdir():
+        if path.name != "lock":
+            path.unlink() if path.is_file() else shutil.rmtree(path)
+    log = build_dir / "build.log"
+    libs = cocotb_tools.config.libs_dir
+    main = cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp"
+    command = [
+        str(VENV / "bin" / "verilator"), *options, "-Mdir", str(build_dir), "-o", module,
+        "-LDFLAGS", f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator",
+        str(main), *sources,
+    ]  # fmt: skip
+    _run(command, log, f"verilator on {module}")
+    store = CACHE / f"runtime-{toolset}"
+    _borrow_runtime(build_dir, store)
+    # The caller may be a recipe of make, whose job server this make could not reach.
+    make = ["make", "-j", str(JOBS), "-C", str(build_dir), "-f", "Vtop.mk", f"VM_TRACE={int(trace)}", *MAKE_OPTIONS]
+    _run(make, log, f"C++ of {module}", MAKEFLAGS="")
+    _lend_runtime(build_dir, store)
+    for path in build_dir.glob("*.gch"):
+        path.unlink()
+    (build_dir / "inputs.json").write_text(json.dumps(_inputs_read(build_dir), indent=1))

@@ -1,0 +1,155 @@
+"""sluice_nic_generation.
+
+Every test compares all outputs with plain counters in every cycle.
+
+Claims
+- a packet is stamped with the generation that is current in its cycle; a commit serves the next cycle's packets
+- the counts of both generations follow enters and leaves, also when both fall into one cycle
+- a commit to the other generation while one of its packets is in flight answers busy and changes nothing, in
+  the cycle of the last leave too; without one it is never busy
+- a commit to the current generation is never busy and changes nothing
+- MaxInFlight packets of one module fit into its count
+"""
+
+from collections import deque
+
+import cocotb
+import pytest
+from cocotb.triggers import FallingEdge, RisingEdge
+from sluice_tb import bench_rng, run_bench, start
+
+INPUTS = [
+    "enter_valid_i",
+    "enter_module_i",
+    "leave_valid_i",
+    "leave_module_i",
+    "leave_generation_i",
+    "commit_valid_i",
+    "commit_module_i",
+    "commit_generation_i",
+]
+
+
+class Bench:
+    """Modules' generations and counts, and the packets in flight."""
+
+    def __init__(self, dut, rng):
+        self.dut, self.rng = dut, rng
+        self.modules, self.most = int(dut.Modules.value), int(dut.MaxInFlight.value)
+        self.current = [0] * self.modules
+        self.count = [[0, 0] for _ in range(self.modules)]
+        self.flying = deque()
+        self.seen = {"busy": 0, "done": 0, "same": 0, "with_enter": 0, "with_leave": 0}
+
+    async def begin(self):
+        await start(self.dut, **dict.fromkeys(INPUTS, 0))
+        return self
+
+    async def cycle(self, enter=None, leave=False, commit=None, look=None):
+        """`enter`: module; `leave`: the oldest packet; `commit`: (module, generation); `look`: module to read."""
+        dut, rng = self.dut, self.rng
+        leaving = self.flying.popleft() if leave else None
+        noise = rng.randrange(self.modules)
+        dut.enter_valid_i.value = enter is not None
+        dut.enter_module_i.value = noise if enter is None else enter
+        dut.leave_valid_i.value = leave
+        dut.leave_module_i.value, dut.leave_generation_i.value = leaving or (noise, rng.getrandbits(1))
+        shown, to = commit or (noise if look is None else look, rng.getrandbits(1))
+        dut.commit_valid_i.value = commit is not None
+        dut.commit_module_i.value, dut.commit_generation_i.value = shown, to
+        await FallingEdge(dut.clk_i)
+        current, count = self.current[shown], self.count[shown]
+        assert int(dut.current_o.value) == current
+        assert [int(dut.in_flight_0_o.value), int(dut.in_flight_1_o.value)] == count
+        if enter is not None:
+            assert int(dut.generation_o.value) == self.current[enter]
+        busy = commit is not None and to != current and count[to] != 0
+        if commit is not None:
+            assert int(dut.commit_busy_o.value) == busy
+            self.seen["busy" if busy else "same" if to == current else "done"] += 1
+            self.seen["with_enter"] += enter == shown and to != current
+            self.seen["with_leave"] += leaving == (shown, to) and to != current
+        if enter is not None:
+            self.flying.append((enter, self.current[enter]))
+            self.count[enter][self.current[enter]] += 1
+        if leave:
+            self.count[leaving[0]][leaving[1]] -= 1
+        if commit is not None and not busy:
+            self.current[shown] = to
+        await RisingEdge(dut.clk_i)
+        return busy
+
+
+@cocotb.test()
+async def random_packets_and_commits_obey_the_rules(dut):
+    rng = bench_rng("generation")
+    bench = await Bench(dut, rng).begin()
+    for _ in range(300):
+        few = [rng.randrange(bench.modules) for _ in range(2)]
+        enters, leaves, commits = rng.choice((0, 0.3, 0.9)), rng.choice((0.2, 0.6, 0.95)), rng.choice((0.1, 0.8))
+        for _ in range(60):
+            # What leaves was there before; in a full NIC one may enter as one leaves.
+            leave = bool(bench.flying) and rng.random() < leaves
+            room = len(bench.flying) - leave < bench.most
+            enter = rng.choice(few) if room and rng.random() < enters else None
+            commit = (rng.choice(few), rng.getrandbits(1)) if rng.random() < commits else None
+            await bench.cycle(enter, leave, commit)
+    assert min(bench.seen.values()) > 20, bench.seen
+
+
+@cocotb.test()
+async def a_commit_under_packets_is_busy_and_changes_nothing(dut):
+    bench = await Bench(dut, bench_rng("busy")).begin()
+    m = bench.modules - 1
+    await bench.cycle(enter=m)
+    # To generation 1, which has no packet; the stamp of the same cycle is still 0.
+    assert not await bench.cycle(enter=m, commit=(m, 1))
+    for _ in range(5):
+        assert await bench.cycle(commit=(m, 0))
+        await bench.cycle(look=m)
+    await bench.cycle(enter=m)
+    await bench.cycle(leave=True)
+    # The last packet of generation 0 leaves in the very cycle: still in flight.
+    assert await bench.cycle(leave=True, commit=(m, 0))
+    assert not await bench.cycle(commit=(m, 1))
+    assert not await bench.cycle(commit=(m, 0))
+    assert bench.current[m] == 0 and bench.count[m] == [0, 1]
+    assert await bench.cycle(commit=(m, 1), leave=True)
+    assert not await bench.cycle(commit=(m, 1))
+
+
+@cocotb.test()
+async def the_count_holds_all_packets(dut):
+    bench = await Bench(dut, bench_rng("full")).begin()
+    for generation in (1, 0, 1):
+        await bench.cycle(commit=(0, generation))
+        for _ in range(bench.most):
+            await bench.cycle(enter=0, look=0)
+        for _ in range(10):
+            await bench.cycle(enter=0, leave=True, look=0)
+        while bench.flying:
+            await bench.cycle(leave=True, look=0)
+    for _ in range(2):
+        await bench.cycle(look=0)
+
+
+@cocotb.test()
+async def a_reset_clears_generations_and_counts(dut):
+    bench = await Bench(dut, bench_rng("reset")).begin()
+    for m in range(bench.modules):
+        await bench.cycle(commit=(m, 1), enter=m if m < bench.most - 1 else None)
+    await bench.cycle(enter=0)
+    dut.enter_valid_i.value = dut.leave_valid_i.value = dut.commit_valid_i.value = 0
+    dut.rst_ni.value = 0
+    await RisingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    bench.current = [0] * bench.modules
+    bench.count = [[0, 0] for _ in range(bench.modules)]
+    bench.flying.clear()
+    for m in range(bench.modules):
+        await bench.cycle(look=m)
+
+
+@pytest.mark.parametrize("modules, most", [(64, 32), (5, 7), (1, 4)])
+def test_generation(modules, most):
+    run_bench("sluice_nic_generation", parameters={"Modules": modules, "MaxInFlight": most})

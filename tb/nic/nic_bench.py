@@ -1,0 +1,108 @@
+"""What the benches of the NIC's blocks share: bit layouts by hand from formats.md, and one cycle at a time."""
+
+from collections.abc import Mapping, Sequence
+
+from cocotb.triggers import RisingEdge
+
+PACKAGES = ["rtl/gen/sluice_pkg.sv", "rtl/nic/sluice_nic_pkg.sv"]
+TARGETS = {
+    0: {"bus_bytes": 64, "modules": 64, "port_beats": 512, "port_packets": 256},
+    1: {"bus_bytes": 32, "modules": 8, "port_beats": 512, "port_packets": 32},
+}
+
+# Fields from bit 0 upwards, with their widths.
+VLAN_ROW = {"valid": 1, "keep_tag": 1, "module_id": 6, "tenant": 12}
+PORT_POLICY_ROW = {
+    "untagged_valid": 1,
+    "untagged_module": 6,
+    "untagged_tenant": 12,
+    "drop_double_tag": 1,
+    "min_frame": 14,
+    "max_frame": 14,
+}
+SIDEBAND = {
+    "id": 32,
+    "stamp": 48,
+    "tenant": 12,
+    "module_id": 6,
+    "generation": 1,
+    "length": 14,
+    "tci": 16,
+    "tag_off": 1,
+    "flow_hash": 32,
+    "destinations": 8,
+}
+PORT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 5, "length": 16}
+# Inside the NIC (sluice_nic_pkg): the first member of a packed structure is its highest.
+PORT_DESC = {"length": 14, "tag_off": 1, "tci": 16, "tenant": 12, "module_id": 6, "id": 32}
+CFG_REQ = {"data": 256, "words": 4, "index": 24, "table": 8, "write": 1}
+CFG_RSP = {"data": 256, "words": 4, "status": 4}
+
+OK, BUSY, BAD_ADDRESS, BAD_LENGTH, READ_ONLY, BAD_OP = range(6)
+
+
+def pack_fields(layout: Mapping[str, int], **values: int) -> int:
+    """A row from its fields; all have to be there and fit."""
+    assert values.keys() == layout.keys(), f"fields {sorted(values)}, expected {sorted(layout)}"
+    word, at = 0, 0
+    for name, width in layout.items():
+        assert 0 <= values[name] < 1 << width, f"{name} is {values[name]}, expected {width} bits"
+        word |= values[name] << at
+        at += width
+    return word
+
+
+def fields(layout: Mapping[str, int], word: int) -> dict[str, int]:
+    """The fields of a row."""
+    values = {}
+    for name, width in layout.items():
+        values[name] = word & ((1 << width) - 1)
+        word >>= width
+    return values
+
+
+def crc32c(message: bytes) -> int:
+    """RFC 3720, bit by bit."""
+    crc = 0xFFFFFFFF
+    for byte in message:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+assert crc32c(b"123456789") == 0xE3069283
+
+
+def words_of(value: int, count: int) -> list[int]:
+    """The value as 32-bit words, lowest first."""
+    return [value >> 32 * i & 0xFFFFFFFF for i in range(count)]
+
+
+def beats_of(frame: bytes, width: int, rng) -> list[dict]:
+    """A frame as beats of `width` bytes; what lies behind its end is noise."""
+    beats = []
+    for at in range(0, len(frame), width):
+        part = frame[at : at + width]
+        data = part + rng.randbytes(width - len(part))
+        beats.append(
+            {
+                "data": int.from_bytes(data, "little"),
+                "bytes": len(part),
+                "first": int(at == 0),
+                "last": int(at + width >= len(frame)),
+            }
+        )
+    return beats
+
+
+def bytes_of(beats: Sequence[int], width: int) -> bytes:
+    """The bytes of data words."""
+    return b"".join(beat.to_bytes(width, "little") for beat in beats)
+
+
+async def step(dut, **inputs: int) -> None:
+    """Sets the inputs of this cycle and runs it; outputs read afterwards are still those of this cycle."""
+    for name, value in inputs.items():
+        getattr(dut, name).value = value
+    await RisingEdge(dut.clk_i)
