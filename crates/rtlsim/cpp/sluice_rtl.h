@@ -1,0 +1,115 @@
+// C interface of a Verilated NIC (plug-in `libsluice_rtl_<config>.so`).
+//
+// The Rust side is crates/rtlsim/src/plugin.rs; change both and SLUICE_RTL_ABI together.
+// Nothing here knows a bit format: rows, frames and messages travel as words and bytes.
+// A handle belongs to one thread at a time. No function throws, exits or prints.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SLUICE_RTL_ABI 1u
+#define SLUICE_RTL_EXPORT extern "C" __attribute__((visibility("default")))
+
+/// What the plug-in was built with.
+struct sluice_rtl_info {
+  uint32_t abi;
+  uint32_t flags;      // SLUICE_RTL_*
+  const char *config;  // name in tools/configs.toml
+};
+
+enum { SLUICE_RTL_HAS_WAVES = 1u, SLUICE_RTL_HAS_HOOKS = 2u };
+
+/// What the caller believes the top looks like; `sluice_rtl_open` checks it against the port widths.
+struct sluice_rtl_layout {
+  uint32_t bus_bytes;
+  uint32_t ports;
+  uint32_t destinations;
+  uint32_t sideband_bits;
+  uint32_t port_trace_bits;
+  uint32_t merge_trace_bits;
+  uint32_t verdict_trace_bits;
+  uint32_t queue_trace_bits;
+  uint32_t leave_trace_bits;
+};
+
+/// When a call of `sluice_rtl_run` ends, besides errors.
+struct sluice_rtl_until {
+  uint64_t max_cycles;
+  uint32_t frames;        // this many frames have left; 0: not looked at
+  uint32_t replies;       // this many configuration messages have left; 0: not looked at
+  uint32_t quiet_cycles;  // all inputs are sent and no event for this long; 0: not looked at
+  uint32_t event_bytes;   // the event buffer holds this much; 0: not looked at
+};
+
+enum {  // Why `sluice_rtl_run` ended, one or several.
+  SLUICE_RTL_STOP_CYCLES = 1u,
+  SLUICE_RTL_STOP_FRAMES = 2u,
+  SLUICE_RTL_STOP_REPLIES = 4u,
+  SLUICE_RTL_STOP_QUIET = 8u,
+  SLUICE_RTL_STOP_BUFFER = 16u,
+  SLUICE_RTL_STOP_ERROR = 32u,  // see sluice_rtl_error; the instance is dead
+};
+
+/// Head of each event; the payload follows, padded to 8 bytes. Little-endian.
+struct sluice_rtl_event {
+  uint8_t kind;    // SLUICE_RTL_EVENT_*
+  uint8_t source;  // port or destination
+  uint16_t reserved;
+  uint32_t bytes;  // of the payload, without padding
+  uint64_t tick;
+};
+
+enum {
+  SLUICE_RTL_EVENT_ARRIVED = 1,  // last beat in. Payload: u64 tick of the first beat, u64 frames before it
+  SLUICE_RTL_EVENT_LEFT = 2,     // last beat out. Payload: u64 tick of the first beat, sideband words, frame
+  SLUICE_RTL_EVENT_REPLY = 3,    // last word of a configuration message. Payload: words
+  SLUICE_RTL_EVENT_EPOCH = 4,    // the snapshot epoch changed before this cycle's events. Payload: u32
+  SLUICE_RTL_EVENT_PORT = 5,     // trace rows, as words
+  SLUICE_RTL_EVENT_MERGE = 6,
+  SLUICE_RTL_EVENT_VERDICT = 7,
+  SLUICE_RTL_EVENT_QUEUE = 8,
+  SLUICE_RTL_EVENT_LEAVE = 9,
+};
+
+/// Head of each frame in `sluice_rtl_offer`; its bytes follow, padded to 8.
+struct sluice_rtl_offer {
+  uint32_t bytes;
+  uint8_t port;
+  uint8_t bad;
+  uint16_t reserved;
+  uint64_t at;  // earliest tick of the first beat
+};
+
+struct sluice_rtl;
+
+SLUICE_RTL_EXPORT const sluice_rtl_info *sluice_rtl_info_get(void);
+
+/// A NIC after its reset, or null with the reason in `error` (always terminated).
+/// `seed` decides initial values, padding bytes, gaps and stalls.
+SLUICE_RTL_EXPORT sluice_rtl *sluice_rtl_open(const sluice_rtl_layout *layout, uint64_t seed, char *error, size_t room);
+SLUICE_RTL_EXPORT void sluice_rtl_close(sluice_rtl *nic);
+
+SLUICE_RTL_EXPORT uint64_t sluice_rtl_now(const sluice_rtl *nic);     // tick of the cycle that comes next
+SLUICE_RTL_EXPORT uint64_t sluice_rtl_cycles(const sluice_rtl *nic);  // since open, reset included
+SLUICE_RTL_EXPORT const char *sluice_rtl_error_text(const sluice_rtl *nic);
+
+/// Queues frames; returns 0, or -1 and queues none when the buffer is malformed.
+SLUICE_RTL_EXPORT int sluice_rtl_offer_frames(sluice_rtl *nic, const uint8_t *frames, size_t bytes);
+/// Queues words for the configuration ring; `last` marks the final one as the end of a message.
+SLUICE_RTL_EXPORT void sluice_rtl_send(sluice_rtl *nic, const uint32_t *words, size_t count, int last);
+
+/// Chance in 256ths that a destination is ready; with `burst` > 1 runs of up to that many cycles.
+SLUICE_RTL_EXPORT int sluice_rtl_set_ready(sluice_rtl *nic, uint32_t destination, uint32_t chance, uint32_t burst);
+/// Chance in 256ths of a gap before each beat of a frame on a port.
+SLUICE_RTL_EXPORT int sluice_rtl_set_gaps(sluice_rtl *nic, uint32_t port, uint32_t chance);
+/// Chances in 256ths of a gap before a configuration word in, and of a stall of one out.
+SLUICE_RTL_EXPORT void sluice_rtl_set_config_stalls(sluice_rtl *nic, uint32_t gap, uint32_t stall);
+
+/// Runs; events are appended to the buffer. Returns SLUICE_RTL_STOP_* bits.
+SLUICE_RTL_EXPORT uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until);
+/// All events since the last call; valid until the next call of any function with this handle.
+SLUICE_RTL_EXPORT size_t sluice_rtl_take_events(sluice_rtl *nic, const uint8_t **events);
+
+/// Writes waves to `path` for cycles with from <= tick < to. Returns 0, or -1 without waves.
+SLUICE_RTL_EXPORT int sluice_rtl_waves(sluice_rtl *nic, const char *path, uint64_t from, uint64_t to);

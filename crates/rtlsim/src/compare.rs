@@ -1,0 +1,405 @@
+//! RTL and model in lockstep, as one device.
+//!
+//! Every packet's verdict, reason, bytes and sideband, every row written and every counter
+//! read are compared in the cycle in which the RTL shows them. The first difference ends the
+//! comparison with an error that names packet, cycle and both sides; where the plug-in with
+//! waves is there, the same inputs then run again with waves around that cycle.
+//!
+//! Loads that packets see at once (anything but a replacement of overlays and entries behind
+//! a commit) are only applied at rest: `submit` lets the device come to rest before and after
+//! such a load, because the instant at which a single row changes is not in the trace.
+//! Replacements run at any moment, between packets.
+
+use crate::device::RtlNic;
+use crate::error::RtlError;
+use crate::follow::{Compared, Difference, Follower};
+use crate::locate::Variant;
+use crate::options::{RtlOptions, Waves};
+use crate::plugin::Plugin;
+use sluice_formats::address::Access;
+use sluice_formats::{Node, Table};
+use sluice_nic::device::Rows;
+use sluice_nic::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
+use sluice_object::{Load, Step};
+use std::path::{Path, PathBuf};
+
+/// Ticks of waves before and after a difference.
+const WAVES_BEFORE: u64 = 300;
+const WAVES_AFTER: u64 = 60;
+
+/// An input, as the RTL was given it.
+#[derive(Clone, Debug)]
+enum Input {
+    Offer(Vec<Offer>),
+    Submit(Load),
+    Block(u8, bool),
+    Advance(u64),
+    Quiesce,
+    Counters,
+    ReadRow(Node, Table, u32),
+    Snapshot,
+}
+
+/// RTL and model in lockstep.
+pub struct Comparison {
+    capabilities: Capabilities,
+    rtl: RtlNic,
+    follower: Follower,
+    /// All inputs since the start; a simulation has no other way back.
+    journal: Vec<Input>,
+    waves_folder: PathBuf,
+    failed: Option<DeviceError>,
+}
+
+impl Comparison {
+    /// Starts both. Waves of a difference go to `waves_folder`.
+    pub fn open(config: &str, options: RtlOptions, waves_folder: impl Into<PathBuf>) -> Result<Self, RtlError> {
+        let mut rtl = RtlNic::open(config, options)?;
+        rtl.start_tap();
+        let capabilities = Capabilities { kind: "compare", ..rtl.capabilities().clone() };
+        let follower = Follower::new(capabilities.target);
+        let (journal, waves_folder) = (Vec::new(), waves_folder.into());
+        Ok(Self { capabilities, rtl, follower, journal, waves_folder, failed: None })
+    }
+
+    /// What has been compared so far.
+    pub fn compared(&self) -> Compared {
+        self.follower.compared()
+    }
+
+    /// The simulated NIC.
+    pub fn rtl(&self) -> &RtlNic {
+        &self.rtl
+    }
+
+    /// Where waves of a difference go.
+    pub fn waves_folder(&self) -> &Path {
+        &self.waves_folder
+    }
+
+    /// Hands an input to the RTL and keeps it for a second run.
+    fn input<T>(
+        &mut self,
+        input: Input,
+        run: impl FnOnce(&mut RtlNic, &mut Follower) -> Result<T, Halt>,
+    ) -> Result<T, DeviceError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.journal.push(input);
+        let result = run(&mut self.rtl, &mut self.follower);
+        // What the RTL told before it failed may hold the difference that came first.
+        let followed = self.follower.follow(self.rtl.take_tapped());
+        match (followed, result) {
+            (Ok(()), Ok(value)) => Ok(value),
+            (Err(difference), _) | (_, Err(Halt::Different(difference))) => Err(self.different(difference)),
+            (_, Err(Halt::Device(error @ DeviceError::Unavailable(_)))) => {
+                let text = self.with_waves(error.to_string(), self.rtl.now(), None);
+                Err(self.fail(text))
+            }
+            (_, Err(Halt::Device(error))) => Err(error),
+        }
+    }
+
+    fn different(&mut self, difference: Difference) -> DeviceError {
+        let tick = difference.tick;
+        let text = format!("RTL and model differ at tick {tick}: {}", difference.mismatch);
+        let text = self.with_waves(text, tick, Some(difference));
+        self.fail(text)
+    }
+
+    fn fail(&mut self, text: String) -> DeviceError {
+        let error = DeviceError::Unavailable(text);
+        self.failed = Some(error.clone());
+        error
+    }
+
+    /// Adds where the waves are, or why there are none.
+    fn with_waves(&self, text: String, tick: u64, expected: Option<Difference>) -> String {
+        let seed = self.rtl.options().seed;
+        match self.run_again(tick, expected) {
+            Ok(waves) => format!("{text}\nseed {seed}; {waves}"),
+            Err(error) => format!("{text}\nseed {seed}; no waves: {error}"),
+        }
+    }
+
+    /// Runs all inputs again with waves around `tick`.
+    fn run_again(&self, tick: u64, expected: Option<Difference>) -> Result<String, DeviceError> {
+        let target = self.capabilities.target;
+        let plugin = Plugin::find(target.name, Variant::Trace)?;
+        let seed = self.rtl.options().seed;
+        let path = self.waves_folder.join(format!("difference-{}-seed{seed}-tick{tick}.fst", target.name));
+        std::fs::create_dir_all(&self.waves_folder)
+            .map_err(|e| DeviceError::Unavailable(format!("{}: {e}", self.waves_folder.display())))?;
+        let waves = Waves { path: path.clone(), from: tick.saturating_sub(WAVES_BEFORE), to: tick + WAVES_AFTER };
+        let end = waves.to;
+        let options = RtlOptions { waves: Some(waves), ..self.rtl.options().clone() };
+        let mut rtl = RtlNic::start(plugin, options)?;
+        rtl.start_tap();
+        let mut follower = Follower::new(target);
+        let mut found = None;
+        for input in &self.journal {
+            // The first difference is looked for again, but the run goes on behind it.
+            if let Err(Halt::Different(difference)) = repeat(&mut rtl, &mut follower, input, end) {
+                found.get_or_insert(difference);
+            }
+            if rtl.now() >= end {
+                break;
+            }
+        }
+        if rtl.now() < end {
+            // A failed simulation stays where it is; otherwise let the window fill.
+            let _ = rtl.advance(end - rtl.now());
+        }
+        if let Err(difference) = follower.follow(rtl.take_tapped()) {
+            found.get_or_insert(difference);
+        }
+        let again = if expected.is_none() || found == expected { "" } else { " (the second run did not show it)" };
+        let ns = (rtl.cycles() - rtl.now() + tick) * 4;
+        Ok(format!("waves around it: {} at {ns} ns{again}", path.display()))
+    }
+
+    fn quiesce_now(&mut self) -> Result<(), DeviceError> {
+        self.input(Input::Quiesce, quiesce_following)
+    }
+}
+
+/// Why an input was not carried out to its end.
+enum Halt {
+    Device(DeviceError),
+    Different(Difference),
+}
+
+impl From<DeviceError> for Halt {
+    fn from(error: DeviceError) -> Self {
+        Self::Device(error)
+    }
+}
+
+impl From<Difference> for Halt {
+    fn from(difference: Difference) -> Self {
+        Self::Different(difference)
+    }
+}
+
+fn advance_following(rtl: &mut RtlNic, follower: &mut Follower, ticks: u64) -> Result<(), Halt> {
+    let end = rtl.now().saturating_add(ticks);
+    while rtl.now() < end {
+        rtl.step(end - rtl.now())?;
+        follower.follow(rtl.take_tapped())?;
+    }
+    Ok(())
+}
+
+fn quiesce_following(rtl: &mut RtlNic, follower: &mut Follower) -> Result<(), Halt> {
+    let mut different = None;
+    let result = rtl.quiesce_with(|rtl| {
+        follower.follow(rtl.take_tapped()).map_err(|difference| {
+            let stop = DeviceError::Unavailable("difference".into());
+            different = Some(difference);
+            stop
+        })
+    });
+    match different {
+        Some(difference) => Err(difference.into()),
+        None => Ok(result?),
+    }
+}
+
+/// Repeats one input of the journal, no longer than to tick `end`.
+fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) -> Result<(), Halt> {
+    match input {
+        Input::Offer(packets) => {
+            follower.offered(packets);
+            rtl.offer(packets)?;
+        }
+        Input::Submit(load) => {
+            rtl.submit(load)?;
+        }
+        Input::Block(destination, blocked) => rtl.set_blocked(*destination, *blocked)?,
+        Input::Advance(ticks) => advance_following(rtl, follower, (*ticks).min(end.saturating_sub(rtl.now())))?,
+        Input::Quiesce => quiesce_following(rtl, follower)?,
+        Input::Counters => {
+            let counters = rtl.counters()?;
+            follower.follow(rtl.take_tapped())?;
+            follower.compare_counters(&counters)?;
+        }
+        Input::ReadRow(node, table, index) => {
+            let _ = rtl.read_row(*node, *table, *index)?;
+        }
+        Input::Snapshot => {
+            let _ = rtl.snapshot()?;
+        }
+    }
+    Ok(follower.follow(rtl.take_tapped())?)
+}
+
+/// Whether packets in flight could see a load's rows change one by one.
+fn acts_at_once(load: &Load) -> bool {
+    let commits = load.steps.iter().any(|s| matches!(s, Step::Commit { .. }));
+    let guarded =
+        |table: &Table| matches!(table, Table::Overlay | Table::Way0 | Table::Way1 | Table::Way2 | Table::Way3);
+    let plain = load.steps.iter().any(|s| matches!(s, Step::Write { table, .. } if !guarded(table)));
+    plain || !commits
+}
+
+/// Whether the model has the same words as the device while no load runs.
+fn is_comparable(table: Table) -> bool {
+    table.access() == Access::ReadWrite && table != Table::Control
+}
+
+impl Device for Comparison {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError> {
+        if !acts_at_once(load) {
+            return self.input(Input::Submit(load.clone()), |rtl, _| Ok(rtl.submit(load)?));
+        }
+        self.quiesce_now()?;
+        let op = self.input(Input::Submit(load.clone()), |rtl, _| Ok(rtl.submit(load)?))?;
+        self.quiesce_now()?;
+        Ok(op)
+    }
+
+    fn offer(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
+        self.input(Input::Offer(packets.to_vec()), |rtl, follower| {
+            rtl.offer(packets)?;
+            follower.offered(packets);
+            Ok(())
+        })
+    }
+
+    fn now(&self) -> u64 {
+        self.rtl.now()
+    }
+
+    fn advance(&mut self, ticks: u64) -> Result<(), DeviceError> {
+        self.input(Input::Advance(ticks), |rtl, follower| advance_following(rtl, follower, ticks))
+    }
+
+    fn poll(&mut self, max: usize) -> Vec<Event> {
+        self.rtl.poll(max)
+    }
+
+    fn set_blocked(&mut self, destination: u8, blocked: bool) -> Result<(), DeviceError> {
+        self.input(Input::Block(destination, blocked), |rtl, _| Ok(rtl.set_blocked(destination, blocked)?))
+    }
+
+    fn quiesce(&mut self) -> Result<(), DeviceError> {
+        self.quiesce_now()
+    }
+
+    fn counters(&mut self) -> Result<Counters, DeviceError> {
+        self.input(Input::Counters, |rtl, follower| {
+            let counters = rtl.counters()?;
+            follower.follow(rtl.take_tapped())?;
+            follower.compare_counters(&counters)?;
+            Ok(counters)
+        })
+    }
+
+    fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
+        self.input(Input::ReadRow(node, table, index), |rtl, follower| {
+            let words = rtl.read_row(node, table, index)?;
+            follower.follow(rtl.take_tapped())?;
+            // In-flight counts of generations move with the packets.
+            if !rtl.has_loads() && is_comparable(table) && table != Table::Generation {
+                follower.compare_row(node, table, index, &words)?;
+            }
+            Ok(words)
+        })
+    }
+
+    fn snapshot(&mut self) -> Result<Rows, DeviceError> {
+        self.quiesce_now()?;
+        self.input(Input::Snapshot, |rtl, follower| {
+            let rows = rtl.snapshot()?;
+            follower.follow(rtl.take_tapped())?;
+            let target = rtl.capabilities().target;
+            for (&(node, table, index), words) in &rows {
+                let place = Node::from_number(node, &target).and_then(|n| Some((n, Table::from_number(n, table)?)));
+                if let Some((node, table)) = place.filter(|(_, table)| is_comparable(*table)) {
+                    follower.compare_row(node, table, index, words)?;
+                }
+            }
+            Ok(rows)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_formats::row::Row;
+    use sluice_formats::rows::{OverlayRow, PortPolicyRow, QuantumRow};
+
+    fn write(node: Node, table: Table, index: u32, row: &impl Row) -> Step {
+        Step::Write { node, table, index, words: row.pack().unwrap() }
+    }
+
+    fn load(steps: Vec<Step>) -> Load {
+        let target_hash = sluice_formats::target::TINY.hash();
+        Load {
+            format_version: sluice_formats::limits::FORMAT_VERSION,
+            target_hash,
+            tenant: 0,
+            label: "test".into(),
+            steps,
+        }
+    }
+
+    /// Untagged frames of port 0 leave through port 1.
+    fn set_up(nic: &mut Comparison) {
+        let policy = PortPolicyRow { untagged_valid: true, untagged_module: 1, max_frame: 9216, ..Default::default() };
+        let overlay = OverlayRow { valid: true, destinations: 2, ..Default::default() };
+        let limit = sluice_formats::rows::LimitRow { cells: 100 };
+        let steps = vec![
+            write(Node::Port(0), Table::PortPolicy, 0, &policy),
+            write(Node::Match, Table::Overlay, 2, &overlay),
+            write(Node::Egress, Table::Quantum, 1, &QuantumRow { bytes: 1500 }),
+            write(Node::Egress, Table::Limit, 8 + 1, &limit),
+        ];
+        nic.submit(&load(steps)).unwrap();
+    }
+
+    #[test]
+    fn only_replacements_run_while_packets_flow() {
+        let row = OverlayRow::default();
+        let overlay = || write(Node::Match, Table::Overlay, 2, &row);
+        let commit = || Step::Commit { module: 1, generation: 1 };
+        let quantum = write(Node::Egress, Table::Quantum, 1, &QuantumRow::default());
+        assert!(!acts_at_once(&load(vec![overlay(), commit()])));
+        assert!(acts_at_once(&load(vec![overlay()])));
+        assert!(acts_at_once(&load(vec![overlay(), commit(), quantum])));
+    }
+
+    #[test]
+    fn a_difference_names_packet_tick_and_both_sides_and_leaves_waves() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut nic = match Comparison::open("tiny", RtlOptions::default(), folder.path()) {
+            Ok(nic) => nic,
+            Err(error) => return println!("skipped: {error}"),
+        };
+        set_up(&mut nic);
+        let offer = Offer { port: 0, bytes: (0..100).collect(), at: 0, bad: false };
+        nic.offer(&[offer.clone(), offer]).unwrap();
+        // The model is told another second packet than the RTL.
+        nic.follower.sabotage(0, 1, 70);
+        let error = nic.quiesce().unwrap_err().to_string();
+        assert!(error.contains("packet 1 of port 0 (id 0x00000001) at output"), "{error}");
+        assert!(error.contains("RTL and model differ at tick"), "{error}");
+        assert!(error.contains("seed 1"), "{error}");
+        if Plugin::find("tiny", Variant::Trace).is_ok() {
+            // The second run is told the truth.
+            assert!(error.contains(".fst at") && error.contains("did not show it"), "{error}");
+            let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap();
+            assert!(file.metadata().unwrap().len() > 10_000);
+        } else {
+            assert!(error.contains("make plugins"), "{error}");
+        }
+        // It stays failed.
+        assert_eq!(nic.advance(1).unwrap_err().to_string(), error);
+    }
+}

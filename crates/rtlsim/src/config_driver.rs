@@ -1,0 +1,386 @@
+//! Executes loads, reads and snapshots over the configuration ring.
+//!
+//! Like `Requester` it does no input or output: `next_message` gives what to send, `receive`
+//! takes what came. Loads run one after the other; reads and snapshots run beside them.
+//!
+//! How the waiting steps of a load are met with what the hardware offers:
+//! - `WaitDrained` reads the module's generation row until its in-flight count is 0.
+//! - `Commit` writes the generation row, and asks again while the answer is busy.
+//! - `WaitQueuesEmpty` takes a snapshot of the module's counters until nothing of it is in
+//!   flight: offered + copies = forwarded + delivered + dropped. That also waits for packets
+//!   that have not reached a queue yet, and so would never end while the module's VLANs still
+//!   bring packets; a load unmaps them first.
+
+use crate::requester::{Answer, Request, RequestError, RequestId, Requester};
+use crate::snapshot_read::{Scope, SnapshotCounters, SnapshotRead};
+use sluice_formats::row::Row;
+use sluice_formats::rows::GenerationRow;
+use sluice_formats::{Node, Status, Table, Target};
+use sluice_nic::{DeviceError, OpId};
+use sluice_object::{Load, Step};
+use std::collections::{HashMap, VecDeque};
+
+/// Ticks between two looks at something that is waited for.
+const LOOK_AGAIN: u64 = 64;
+
+/// What the driver tells its owner.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Done {
+    /// A write or commit of a load is about to be sent: from now on it may take effect.
+    Announced(RowWrite),
+    /// It has been acknowledged: from now on it has.
+    Applied(RowWrite),
+    /// A load has ended.
+    Load {
+        /// Which.
+        op: OpId,
+        /// How.
+        result: Result<(), DeviceError>,
+    },
+    /// A read has ended.
+    Read {
+        /// Which.
+        id: RequestId,
+        /// The row, or why not.
+        answer: Answer,
+    },
+    /// A snapshot has ended.
+    Snapshot(Result<SnapshotCounters, String>),
+}
+
+/// A row and what a load makes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowWrite {
+    /// Node.
+    pub node: Node,
+    /// Table.
+    pub table: Table,
+    /// Index.
+    pub index: u32,
+    /// Words.
+    pub words: Vec<u32>,
+}
+
+impl From<&Request> for RowWrite {
+    fn from(request: &Request) -> Self {
+        let Request { node, table, index, data, .. } = request;
+        Self { node: *node, table: *table, index: *index, words: data.clone() }
+    }
+}
+
+/// The load that runs.
+struct Running {
+    op: OpId,
+    load: Load,
+    /// Next step to begin.
+    step: usize,
+    /// Writes under way, with their step.
+    writes: HashMap<RequestId, (usize, Request)>,
+    /// What the step before `step` waits for, if it does.
+    wait: Option<Wait>,
+    failed: Option<(usize, String)>,
+    /// Steps before this one have been announced.
+    announced: usize,
+}
+
+enum Wait {
+    Drained(RequestId, u8),
+    Commit(RequestId, Request),
+    QueuesEmpty,
+    /// Begin the step again at this tick.
+    Until(u64),
+}
+
+/// Who asked for a snapshot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asker {
+    Owner,
+    Load,
+}
+
+/// Executes loads, reads and snapshots.
+pub struct ConfigDriver {
+    requester: Requester,
+    loads: VecDeque<(OpId, Load)>,
+    running: Option<Running>,
+    snapshots: VecDeque<(Asker, Scope)>,
+    snapshot: Option<(Asker, SnapshotRead)>,
+    epoch: u32,
+    done: VecDeque<Done>,
+}
+
+impl ConfigDriver {
+    /// A driver for a NIC whose snapshot epoch is 0, as after its reset.
+    pub fn new(target: Target) -> Self {
+        Self {
+            requester: Requester::new(target),
+            loads: VecDeque::new(),
+            running: None,
+            snapshots: VecDeque::new(),
+            snapshot: None,
+            epoch: 0,
+            done: VecDeque::new(),
+        }
+    }
+
+    /// Queues a load, which the caller has checked for version and target.
+    pub fn submit(&mut self, op: OpId, load: Load) {
+        self.loads.push_back((op, load));
+    }
+
+    /// Queues a read.
+    pub fn read(&mut self, node: Node, table: Table, index: u32) -> RequestId {
+        self.requester.ask(Request::read(node, table, index))
+    }
+
+    /// Queues a snapshot of all counters.
+    pub fn snapshot(&mut self) {
+        self.snapshots.push_back((Asker::Owner, Scope::All));
+    }
+
+    /// Whether a load runs or waits.
+    pub fn has_loads(&self) -> bool {
+        self.running.is_some() || !self.loads.is_empty()
+    }
+
+    /// The load that runs and its step, for messages.
+    pub fn position(&self) -> Option<String> {
+        self.running.as_ref().map(|r| format!("load `{}`, step {}", r.load.label, r.step))
+    }
+
+    /// Whether nothing waits or is under way.
+    pub fn is_idle(&self) -> bool {
+        !self.has_loads() && self.snapshot.is_none() && self.snapshots.is_empty() && self.requester.is_idle()
+    }
+
+    /// Requests below, for reports.
+    pub fn requester(&self) -> &Requester {
+        &self.requester
+    }
+
+    /// What ended.
+    pub fn take_done(&mut self) -> Option<Done> {
+        self.done.pop_front()
+    }
+
+    /// Next tick at which `next_message` may have something without an answer coming first.
+    pub fn wake(&self) -> Option<u64> {
+        let wait = match self.running.as_ref().and_then(|r| r.wait.as_ref()) {
+            Some(Wait::Until(tick)) => Some(*tick),
+            _ => None,
+        };
+        [wait, self.requester.deadline()].into_iter().flatten().min()
+    }
+
+    /// The next message to put on the ring at tick `now`.
+    pub fn next_message(&mut self, now: u64) -> Option<Vec<u32>> {
+        self.start_snapshot();
+        self.proceed(now);
+        let message = self.requester.next_message(now);
+        // Requests that were given up end here.
+        self.collect(now);
+        message
+    }
+
+    /// Takes words that came from the ring at tick `now`.
+    pub fn receive(&mut self, words: &[u32], now: u64) {
+        self.requester.receive(words, now);
+        self.collect(now);
+    }
+
+    fn start_snapshot(&mut self) {
+        if self.snapshot.is_some() {
+            return;
+        }
+        if let Some((asker, scope)) = self.snapshots.pop_front() {
+            self.epoch = self.epoch.wrapping_add(1);
+            let mut read = SnapshotRead::new(*self.requester.target(), scope, self.epoch);
+            read.start(|request| self.requester.ask(request));
+            self.snapshot = Some((asker, read));
+        }
+    }
+
+    fn collect(&mut self, now: u64) {
+        while let Some((id, answer)) = self.requester.take_done() {
+            if self.snapshot.as_ref().is_some_and(|(_, s)| s.awaits(id)) {
+                self.snapshot_answer(id, answer, now);
+            } else if !self.load_answer(id, &answer, now) {
+                self.done.push_back(Done::Read { id, answer });
+            }
+        }
+    }
+
+    fn snapshot_answer(&mut self, id: RequestId, answer: Answer, now: u64) {
+        let Some((asker, read)) = self.snapshot.as_mut() else { return };
+        let asker = *asker;
+        let ended = match answer {
+            Ok(words) => read.answer(id, &words, |request| self.requester.ask(request)),
+            Err(error) => Some(Err(error.to_string())),
+        };
+        let Some(result) = ended else { return };
+        self.snapshot = None;
+        match asker {
+            Asker::Owner => self.done.push_back(Done::Snapshot(result)),
+            Asker::Load => self.queues_looked_at(result, now),
+        }
+    }
+
+    fn queues_looked_at(&mut self, result: Result<SnapshotCounters, String>, now: u64) {
+        let Some(running) = self.running.as_mut() else { return };
+        match result {
+            Ok(counters) if counters.modules.values().all(|m| m.in_flight == 0) => {
+                running.wait = None;
+                running.step += 1;
+            }
+            Ok(_) => running.wait = Some(Wait::Until(now + LOOK_AGAIN)),
+            Err(what) => running.fail(running.step, what),
+        }
+    }
+
+    /// Takes an answer if it belongs to the running load.
+    fn load_answer(&mut self, id: RequestId, answer: &Answer, now: u64) -> bool {
+        let Some(running) = self.running.as_mut() else { return false };
+        if let Some((step, request)) = running.writes.remove(&id) {
+            match answer {
+                Ok(_) => self.done.push_back(Done::Applied((&request).into())),
+                Err(RequestError::Refused { status: Status::Busy, .. }) => {
+                    let again = self.requester.ask(request.clone());
+                    running.writes.insert(again, (step, request));
+                }
+                Err(error) => running.fail(step, error.to_string()),
+            }
+            return true;
+        }
+        match &running.wait {
+            Some(Wait::Drained(expected, generation)) if *expected == id => {
+                match answer.as_ref().map_err(ToString::to_string).and_then(|words| in_flight(words, *generation)) {
+                    Ok(0) => running.next_step(),
+                    Ok(_) => running.wait = Some(Wait::Until(now + LOOK_AGAIN)),
+                    Err(what) => running.fail(running.step, what),
+                }
+                true
+            }
+            Some(Wait::Commit(expected, request)) if *expected == id => {
+                match answer {
+                    Ok(_) => {
+                        self.done.push_back(Done::Applied(request.into()));
+                        running.next_step();
+                    }
+                    Err(RequestError::Refused { status: Status::Busy, .. }) => {
+                        running.wait = Some(Wait::Until(now + LOOK_AGAIN));
+                    }
+                    Err(error) => running.fail(running.step, error.to_string()),
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins steps until one waits.
+    fn proceed(&mut self, now: u64) {
+        if self.running.is_none() {
+            let Some((op, load)) = self.loads.pop_front() else { return };
+            self.running =
+                Some(Running { op, load, step: 0, writes: HashMap::new(), wait: None, failed: None, announced: 0 });
+        }
+        let Some(running) = self.running.as_mut() else { return };
+        while running.may_begin(now) {
+            let Some(step) = running.load.steps.get(running.step) else {
+                return self.finish();
+            };
+            match begin(step) {
+                Begin::Write(request) => {
+                    running.announce(&request, &mut self.done);
+                    let id = self.requester.ask(request.clone());
+                    running.writes.insert(id, (running.step, request));
+                    running.step += 1;
+                }
+                _ if !running.writes.is_empty() => return,
+                Begin::Barrier => running.step += 1,
+                Begin::Drained(request, generation) => {
+                    running.wait = Some(Wait::Drained(self.requester.ask(request), generation));
+                }
+                Begin::Commit(request) => {
+                    running.announce(&request, &mut self.done);
+                    running.wait = Some(Wait::Commit(self.requester.ask(request.clone()), request));
+                }
+                Begin::QueuesEmpty(module) => {
+                    running.wait = Some(Wait::QueuesEmpty);
+                    self.snapshots.push_back((Asker::Load, Scope::Module(module)));
+                    return self.start_snapshot();
+                }
+            }
+        }
+        if running.failed.is_some() && running.writes.is_empty() {
+            self.finish();
+        }
+    }
+
+    fn finish(&mut self) {
+        // The last writes must be acknowledged first.
+        if self.running.as_ref().is_none_or(|r| !r.writes.is_empty()) {
+            return;
+        }
+        let Some(running) = self.running.take() else { return };
+        let label = running.load.label;
+        let result = running.failed.map_or(Ok(()), |(step, what)| Err(DeviceError::Step { label, step, what }));
+        self.done.push_back(Done::Load { op: running.op, result });
+    }
+}
+
+impl Running {
+    fn fail(&mut self, step: usize, what: String) {
+        self.wait = None;
+        self.failed.get_or_insert((step, what));
+    }
+
+    /// Once a step, however often it is asked.
+    fn announce(&mut self, request: &Request, done: &mut VecDeque<Done>) {
+        if self.announced <= self.step {
+            self.announced = self.step + 1;
+            done.push_back(Done::Announced(request.into()));
+        }
+    }
+
+    fn next_step(&mut self) {
+        self.wait = None;
+        self.step += 1;
+    }
+
+    fn may_begin(&mut self, now: u64) -> bool {
+        if matches!(self.wait, Some(Wait::Until(tick)) if tick <= now) {
+            self.wait = None;
+        }
+        // More writes than this would only wait in the requester's queue.
+        self.wait.is_none() && self.failed.is_none() && self.writes.len() < crate::requester::WINDOW
+    }
+}
+
+enum Begin {
+    Write(Request),
+    Barrier,
+    Drained(Request, u8),
+    Commit(Request),
+    QueuesEmpty(u8),
+}
+
+fn begin(step: &Step) -> Begin {
+    match step {
+        Step::Write { node, table, index, words } => Begin::Write(Request::write(*node, *table, *index, words.clone())),
+        Step::Barrier => Begin::Barrier,
+        Step::WaitDrained { module, generation } => {
+            Begin::Drained(Request::read(Node::Stamp, Table::Generation, (*module).into()), *generation)
+        }
+        Step::Commit { module, generation } => {
+            let words = vec![u32::from(*generation & 1)];
+            Begin::Commit(Request::write(Node::Stamp, Table::Generation, (*module).into(), words))
+        }
+        Step::WaitQueuesEmpty { module } => Begin::QueuesEmpty(*module),
+    }
+}
+
+fn in_flight(words: &[u32], generation: u8) -> Result<u8, String> {
+    let row = GenerationRow::unpack(words).map_err(|e| e.to_string())?;
+    Ok(if generation == 0 { row.in_flight_0 } else { row.in_flight_1 })
+}

@@ -1,0 +1,416 @@
+//! The RTL as a device: packets and configuration go in and out while the caller advances time.
+
+use crate::config_driver::{ConfigDriver, Done, RowWrite};
+use crate::error::RtlError;
+use crate::event::{self, RtlEvent, What};
+use crate::fault::{FaultCounts, FaultInjector};
+use crate::locate::Variant;
+use crate::options::{Ready, RtlOptions};
+use crate::plugin::{Instance, Plugin, Stop, Until};
+use crate::recount::Recount;
+use crate::requester::{Answer, RequestId, RequesterCounts};
+use crate::snapshot_read::SnapshotCounters;
+use crate::track::Tracker;
+use sluice_formats::address::{Access, info};
+use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
+use sluice_formats::{Node, Table};
+use sluice_nic::device::{Rows, check_destination, check_load, check_offer};
+use sluice_nic::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
+use sluice_object::Load;
+use std::collections::{HashMap, VecDeque};
+
+/// Longest stretch in one call: bounds memory and the delay of an interrupt.
+const STRETCH: u64 = 16_384;
+const EVENT_BYTES: u32 = 1 << 20;
+/// Cycles without an event after which `quiesce` looks whether it is done.
+const QUIET: u32 = 16;
+/// Cycles without any progress after which `quiesce` gives up, and a synchronous read too.
+const PATIENCE: u64 = 500_000;
+
+/// Cycles beyond one a cell until the pipeline runs after a reset.
+const CLEAR_MARGIN: u64 = 64;
+
+/// Something that happened inside, in order, for whoever follows the device in lockstep.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tapped {
+    /// A trace row, a frame in or out, or a snapshot.
+    Event(RtlEvent),
+    /// A load's write is about to be sent.
+    Announced(RowWrite),
+    /// It has been acknowledged.
+    Applied(RowWrite),
+}
+
+/// A NIC in RTL simulation.
+///
+/// Time passes only within `advance`, `quiesce`, `counters`, `read_row` and `snapshot`: the
+/// latter three talk to the NIC over its configuration ring, which takes cycles.
+pub struct RtlNic {
+    capabilities: Capabilities,
+    plugin: Plugin,
+    instance: Instance,
+    options: RtlOptions,
+    driver: ConfigDriver,
+    faults: FaultInjector,
+    tracker: Tracker,
+    recount: Recount,
+    happened: VecDeque<Event>,
+    blocked: Vec<bool>,
+    next_op: u64,
+    latest_offer: u64,
+    /// Events that show progress: all but replies.
+    progress: u64,
+    rows: HashMap<RequestId, Answer>,
+    counters: Option<Result<SnapshotCounters, String>>,
+    tap: Option<VecDeque<Tapped>>,
+    failed: Option<DeviceError>,
+}
+
+impl RtlNic {
+    /// Starts the NIC of a configuration ("default", "tiny") and checks who it says it is.
+    pub fn open(config: &str, options: RtlOptions) -> Result<Self, RtlError> {
+        let variant = if options.waves.is_some() { Variant::Trace } else { options.variant };
+        Self::start(Plugin::find(config, variant)?, options)
+    }
+
+    /// Starts a NIC of a loaded plug-in.
+    pub fn start(plugin: Plugin, options: RtlOptions) -> Result<Self, RtlError> {
+        let target = *plugin.target();
+        let mut instance = plugin.open(options.seed)?;
+        if let Some(waves) = &options.waves {
+            instance.waves(&waves.path, waves.from, waves.to)?;
+        }
+        let stalls = &options.stalls;
+        for port in 0..target.ports as u8 {
+            instance.set_gaps(port, stalls.port_gaps)?;
+        }
+        for destination in 0..target.destinations() as u8 {
+            instance.set_ready(destination, stalls.ready)?;
+        }
+        instance.set_config_stalls(stalls.config_gaps, stalls.config_stalls);
+        let mut nic = Self {
+            capabilities: Capabilities { kind: "rtl", target, tick_ps: TICK_PS, has_cycles: true },
+            instance,
+            driver: ConfigDriver::new(target),
+            faults: FaultInjector::new(options.faults, options.seed),
+            tracker: Tracker::new(target),
+            recount: Recount::new(target),
+            happened: VecDeque::new(),
+            blocked: vec![false; target.destinations() as usize],
+            next_op: 0,
+            latest_offer: 0,
+            progress: 0,
+            rows: HashMap::new(),
+            counters: None,
+            tap: None,
+            failed: None,
+            plugin,
+            options,
+        };
+        nic.check_identity()?;
+        // The buffer's cells are cleared one a cycle; packets before that would wait at the ports.
+        let clear = u64::from(target.cells) + CLEAR_MARGIN;
+        nic.advance(clear).map_err(|e| RtlError::Identity { what: e.to_string() })?;
+        Ok(nic)
+    }
+
+    /// The plug-in it runs in.
+    pub fn plugin(&self) -> &Plugin {
+        &self.plugin
+    }
+
+    /// Its options.
+    pub fn options(&self) -> &RtlOptions {
+        &self.options
+    }
+
+    /// Clock cycles simulated since the start, reset included.
+    pub fn cycles(&self) -> u64 {
+        self.instance.cycles()
+    }
+
+    /// What the fault injector has done.
+    pub fn fault_counts(&self) -> FaultCounts {
+        self.faults.counts()
+    }
+
+    /// What the configuration driver has done.
+    pub fn requester_counts(&self) -> RequesterCounts {
+        self.driver.requester().counts()
+    }
+
+    /// Keeps what happens inside for `take_tapped`, from now on.
+    pub fn start_tap(&mut self) {
+        self.tap.get_or_insert_default();
+    }
+
+    /// What happened inside since the last call.
+    pub fn take_tapped(&mut self) -> VecDeque<Tapped> {
+        self.tap.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Lets at most `ticks` pass, less when there is something to look at.
+    pub fn step(&mut self, ticks: u64) -> Result<(), DeviceError> {
+        self.pump(ticks, 0).map(|_| ())
+    }
+
+    /// Whether loads run or wait.
+    pub fn has_loads(&self) -> bool {
+        self.driver.has_loads()
+    }
+
+    /// `quiesce`, looking at the device each time something may have happened.
+    pub fn quiesce_with(
+        &mut self,
+        mut look: impl FnMut(&mut Self) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let (mut seen, mut since) = (self.progress, self.now());
+        while !self.at_rest() {
+            self.pump(u64::MAX, QUIET)?;
+            look(self)?;
+            if self.progress != seen || self.now() <= self.latest_offer {
+                (seen, since) = (self.progress, self.now());
+            }
+            if self.now() - since > PATIENCE {
+                let position = self.driver.position().unwrap_or_else(|| "packets".into());
+                let what = format!("{position} ({})", self.tracker.describe());
+                return Err(DeviceError::Timeout { what, ticks: PATIENCE });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_identity(&mut self) -> Result<(), RtlError> {
+        let identity = |e: DeviceError| RtlError::Identity { what: e.to_string() };
+        let hash = self.capabilities.target.hash();
+        for (index, what, allowed) in
+            [(info::VERSION, "format version", FORMAT_VERSION), (info::TARGET_HASH, "target hash", hash)]
+        {
+            let found = self.read_row(Node::System, Table::Info, index).map_err(identity)?;
+            if found.first() != Some(&allowed) {
+                let found = format!("{:08x}", found.first().copied().unwrap_or(0));
+                return Err(self.plugin.mismatch(what, found, format!("{allowed:08x}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs until something is to be decided, at most `ticks`.
+    fn pump(&mut self, ticks: u64, quiet_cycles: u32) -> Result<Stop, DeviceError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let result = self.try_pump(ticks, quiet_cycles);
+        if let Err(error) = &result {
+            self.failed = Some(error.clone());
+        }
+        result
+    }
+
+    fn try_pump(&mut self, ticks: u64, quiet_cycles: u32) -> Result<Stop, DeviceError> {
+        let now = self.instance.now();
+        for words in self.faults.due(now) {
+            self.driver.receive(&words, now);
+        }
+        while let Some(words) = self.driver.next_message(now) {
+            for sent in self.faults.request(words) {
+                self.instance.send(&sent.words, sent.ended);
+            }
+        }
+        self.settle();
+        let wake = [self.driver.wake(), self.faults.next_due()].into_iter().flatten().min();
+        let until_wake = wake.map_or(u64::MAX, |tick| tick.saturating_sub(now).max(1));
+        let until = Until {
+            max_cycles: ticks.min(STRETCH).min(until_wake),
+            replies: u32::from(!self.driver.is_idle()),
+            quiet_cycles,
+            event_bytes: EVENT_BYTES,
+            frames: 0,
+        };
+        let ran = self.instance.run(&until);
+        // Also after a failure: what came before it is true, and helps to find it.
+        let mut events = Vec::new();
+        let decoded = event::decode(self.instance.take_events(), |e| events.push(e));
+        for event in events {
+            self.take_event(event)?;
+        }
+        decoded.map_err(|e| DeviceError::Unavailable(e.to_string()))?;
+        Ok(ran?)
+    }
+
+    fn take_event(&mut self, event: RtlEvent) -> Result<(), DeviceError> {
+        if let What::Reply(words) = event.what {
+            for words in self.faults.reply(words, event.tick) {
+                self.driver.receive(&words, event.tick);
+            }
+            self.settle();
+            return Ok(());
+        }
+        self.progress += 1;
+        self.recount.count(&event).map_err(DeviceError::Unavailable)?;
+        let outcome = self.tracker.take(&event).map_err(|e| DeviceError::Unavailable(e.to_string()))?;
+        if let Some(tap) = self.tap.as_mut() {
+            tap.push_back(Tapped::Event(event));
+        }
+        self.happened.extend(outcome.map(Event::Outcome));
+        Ok(())
+    }
+
+    /// Sorts out what the driver has finished.
+    fn settle(&mut self) {
+        while let Some(done) = self.driver.take_done() {
+            match done {
+                Done::Announced(write) => self.tap_push(Tapped::Announced(write)),
+                Done::Applied(write) => {
+                    self.progress += 1;
+                    self.tap_push(Tapped::Applied(write));
+                }
+                Done::Load { op, result } => self.happened.push_back(Event::OpDone { op, result }),
+                Done::Read { id, answer } => {
+                    self.rows.insert(id, answer);
+                }
+                Done::Snapshot(result) => self.counters = Some(result),
+            }
+        }
+    }
+
+    fn tap_push(&mut self, item: Tapped) {
+        if let Some(tap) = self.tap.as_mut() {
+            tap.push_back(item);
+        }
+    }
+
+    /// Lets time pass until `ready` gives something.
+    fn wait_for<T>(&mut self, what: &str, mut ready: impl FnMut(&mut Self) -> Option<T>) -> Result<T, DeviceError> {
+        let end = self.now() + PATIENCE;
+        loop {
+            if let Some(value) = ready(self) {
+                return Ok(value);
+            }
+            if self.now() >= end {
+                return Err(DeviceError::Timeout { what: what.into(), ticks: PATIENCE });
+            }
+            self.pump(end - self.now(), 0)?;
+        }
+    }
+
+    fn check_counters(&self, read: &SnapshotCounters) -> Result<u64, DeviceError> {
+        let unavailable = |what: String| DeviceError::Unavailable(what);
+        let frozen = self.recount.frozen(read.epoch);
+        let frozen = frozen.ok_or_else(|| unavailable(format!("the trace shows no snapshot {}", read.epoch)))?;
+        if !self.options.check_accounting {
+            return Ok(frozen.tick);
+        }
+        for module in frozen.modules.keys().chain(read.modules.keys()) {
+            let (counted, found) = (frozen.modules.get(module), read.modules.get(module));
+            if counted != found {
+                let at = format!("snapshot {} at tick {}, module {module}", read.epoch, frozen.tick);
+                return Err(unavailable(format!("{at}: counters say {found:?}, the trace says {counted:?}")));
+            }
+        }
+        Ok(frozen.tick)
+    }
+
+    fn at_rest(&self) -> bool {
+        !self.driver.has_loads() && self.tracker.at_rest(&self.blocked)
+    }
+
+    fn read_error(node: Node, table: Table, index: u32, what: &str) -> DeviceError {
+        DeviceError::Read { node, table: table.name(), index, what: what.into() }
+    }
+}
+
+impl Device for RtlNic {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError> {
+        check_load(load, &self.capabilities.target)?;
+        let op = OpId(self.next_op);
+        self.next_op += 1;
+        self.driver.submit(op, load.clone());
+        Ok(op)
+    }
+
+    fn offer(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
+        check_offer(packets, &self.capabilities.target)?;
+        self.instance.offer(packets)?;
+        self.tracker.offered(packets.len() as u64);
+        self.latest_offer = packets.iter().map(|p| p.at).fold(self.latest_offer, u64::max);
+        Ok(())
+    }
+
+    fn now(&self) -> u64 {
+        self.instance.now()
+    }
+
+    fn advance(&mut self, ticks: u64) -> Result<(), DeviceError> {
+        let end = self.now().saturating_add(ticks);
+        while self.now() < end {
+            self.pump(end - self.now(), 0)?;
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, max: usize) -> Vec<Event> {
+        let count = max.min(self.happened.len());
+        self.happened.drain(..count).collect()
+    }
+
+    fn set_blocked(&mut self, destination: u8, blocked: bool) -> Result<(), DeviceError> {
+        check_destination(destination, &self.capabilities.target)?;
+        let pattern = if blocked { Ready::Never } else { self.options.stalls.ready };
+        self.instance.set_ready(destination, pattern)?;
+        self.blocked[usize::from(destination)] = blocked;
+        Ok(())
+    }
+
+    fn quiesce(&mut self) -> Result<(), DeviceError> {
+        self.quiesce_with(|_| Ok(()))
+    }
+
+    fn counters(&mut self) -> Result<Counters, DeviceError> {
+        self.counters = None;
+        self.driver.snapshot();
+        let read = self.wait_for("snapshot of the counters", |nic| nic.counters.take())?;
+        let read = read.map_err(DeviceError::Unavailable)?;
+        let tick = self.check_counters(&read)?;
+        Ok(Counters { tick, modules: read.modules, wedges: read.wedges })
+    }
+
+    fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
+        if !table.is_of(node) {
+            return Err(Self::read_error(node, table, index, "the node has no such table"));
+        }
+        let id = self.driver.read(node, table, index);
+        let answer = self.wait_for("read", |nic| nic.rows.remove(&id))?;
+        answer.map_err(|e| Self::read_error(node, table, index, &e.to_string()))
+    }
+
+    /// All rows, many reads under way at a time.
+    fn snapshot(&mut self) -> Result<Rows, DeviceError> {
+        let target = self.capabilities.target;
+        let mut asked = HashMap::new();
+        for node in Node::all(&target) {
+            for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && t.access() == Access::ReadWrite) {
+                for index in 0..table.rows(&target) {
+                    asked.insert(self.driver.read(node, table, index), (node, table, index));
+                }
+            }
+        }
+        let mut rows = Rows::new();
+        let mut left = asked.len();
+        while left > 0 {
+            let (id, answer) = self.wait_for("read of all rows", |nic| {
+                let id = *nic.rows.keys().next()?;
+                nic.rows.remove(&id).map(|answer| (id, answer))
+            })?;
+            let Some((node, table, index)) = asked.remove(&id) else { continue };
+            let words = answer.map_err(|e| Self::read_error(node, table, index, &e.to_string()))?;
+            rows.insert((node.number(), table.number(), index), words);
+            left -= 1;
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,183 @@
+//! What the shim reports, cycle by cycle: traces of the RTL, frames in and out, replies.
+
+use sluice_formats::row::{Row, RowError};
+use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
+
+/// One thing that happened in one cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RtlEvent {
+    /// Tick of the cycle.
+    pub tick: u64,
+    /// What.
+    pub what: What,
+}
+
+/// What happened. Within a cycle: the epoch, frames in, traces in pipeline order, frames out, replies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The last beat of a frame went into a port.
+    Arrived {
+        /// Port.
+        port: u8,
+        /// Tick of its first beat.
+        first: u64,
+        /// Frames on this port before it.
+        number: u32,
+    },
+    /// The last beat of a frame left.
+    Left {
+        /// Destination.
+        destination: u8,
+        /// Tick of its first beat.
+        first: u64,
+        /// Sideband.
+        sideband: SidebandRow,
+        /// Frame.
+        bytes: Vec<u8>,
+    },
+    /// A configuration message left.
+    Reply(Vec<u32>),
+    /// The snapshot epoch changed: counters of the snapshot hold the events before this one.
+    Epoch(u32),
+    /// Trace of a port.
+    Port(PortTraceRow),
+    /// Trace of the merge.
+    Merge(MergeTraceRow),
+    /// Trace of the match pipeline.
+    Verdict(VerdictTraceRow),
+    /// Trace of queue admission.
+    Queue(QueueTraceRow),
+    /// Trace of the buffer.
+    Leave(LeaveTraceRow),
+}
+
+/// Bytes that are no events: a plug-in and a program that do not belong together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EventError {
+    /// A record ends beyond the buffer, or is shorter than its kind.
+    #[error("event at byte {at}: cut off")]
+    Short {
+        /// Offset.
+        at: usize,
+    },
+    /// No such kind.
+    #[error("event at byte {at}: unknown kind {found}")]
+    Kind {
+        /// Offset.
+        at: usize,
+        /// Found.
+        found: u8,
+    },
+    /// A trace row or sideband that does not unpack.
+    #[error("event at byte {at}: {error}")]
+    Row {
+        /// Offset.
+        at: usize,
+        /// Why.
+        error: RowError,
+    },
+}
+
+const HEAD_BYTES: usize = 16;
+
+/// Calls `take` with every event of a buffer that `Instance::take_events` gave.
+pub fn decode(buffer: &[u8], mut take: impl FnMut(RtlEvent)) -> Result<(), EventError> {
+    let mut at = 0;
+    while at < buffer.len() {
+        let head = buffer.get(at..at + HEAD_BYTES).ok_or(EventError::Short { at })?;
+        let length = le32(&head[4..]) as usize;
+        let begin = at + HEAD_BYTES;
+        let payload = buffer.get(begin..begin + length).ok_or(EventError::Short { at })?;
+        let what = decode_one(head[0], head[1], payload, at)?;
+        take(RtlEvent { tick: le64(&head[8..]), what });
+        at = begin + length.next_multiple_of(8);
+    }
+    Ok(())
+}
+
+fn decode_one(kind: u8, source: u8, payload: &[u8], at: usize) -> Result<What, EventError> {
+    let short = EventError::Short { at };
+    match kind {
+        1 if payload.len() == 16 => {
+            Ok(What::Arrived { port: source, first: le64(payload), number: le64(&payload[8..]) as u32 })
+        }
+        2 => {
+            let frame = 8 + 4 * SidebandRow::words();
+            let (fixed, bytes) = payload.split_at_checked(frame).ok_or(short)?;
+            let (first, sideband) = (le64(fixed), row(&fixed[8..], at)?);
+            Ok(What::Left { destination: source, first, sideband, bytes: bytes.to_vec() })
+        }
+        3 => Ok(What::Reply(words(payload))),
+        4 if payload.len() == 4 => Ok(What::Epoch(le32(payload))),
+        5 => Ok(What::Port(row(payload, at)?)),
+        6 => Ok(What::Merge(row(payload, at)?)),
+        7 => Ok(What::Verdict(row(payload, at)?)),
+        8 => Ok(What::Queue(row(payload, at)?)),
+        9 => Ok(What::Leave(row(payload, at)?)),
+        1 | 4 => Err(short),
+        found => Err(EventError::Kind { at, found }),
+    }
+}
+
+fn row<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
+    R::unpack(&words(bytes)).map_err(|error| EventError::Row { at, error })
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(le32).collect()
+}
+
+fn le32(bytes: &[u8]) -> u32 {
+    bytes.iter().take(4).rev().fold(0, |v, &b| v << 8 | u32::from(b))
+}
+
+fn le64(bytes: &[u8]) -> u64 {
+    bytes.iter().take(8).rev().fold(0, |v, &b| v << 8 | u64::from(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kind: u8, source: u8, tick: u64, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![kind, source, 0, 0];
+        bytes.extend((payload.len() as u32).to_le_bytes());
+        bytes.extend(tick.to_le_bytes());
+        bytes.extend(payload);
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        bytes
+    }
+
+    fn all(buffer: &[u8]) -> Result<Vec<RtlEvent>, EventError> {
+        let mut events = Vec::new();
+        decode(buffer, |e| events.push(e)).map(|()| events)
+    }
+
+    #[test]
+    fn events_come_out_in_the_order_written() {
+        let sideband = SidebandRow { id: 0x2000_0005, length: 3, ..SidebandRow::default() };
+        let mut left = 77u64.to_le_bytes().to_vec();
+        left.extend(sideband.pack().unwrap().iter().flat_map(|w| w.to_le_bytes()));
+        left.extend([1, 2, 3]);
+        let mut buffer = record(4, 0, 5, &9u32.to_le_bytes());
+        buffer.extend(record(2, 6, 80, &left));
+        buffer.extend(record(3, 0, 81, &[1, 0, 0, 0, 2, 0, 0, 0]));
+        let expected = [
+            RtlEvent { tick: 5, what: What::Epoch(9) },
+            RtlEvent { tick: 80, what: What::Left { destination: 6, first: 77, sideband, bytes: vec![1, 2, 3] } },
+            RtlEvent { tick: 81, what: What::Reply(vec![1, 2]) },
+        ];
+        assert_eq!(all(&buffer).unwrap(), expected);
+    }
+
+    #[test]
+    fn cut_and_unknown_records_are_refused_with_their_place() {
+        let mut buffer = record(4, 0, 5, &9u32.to_le_bytes());
+        let at = buffer.len();
+        buffer.extend(record(200, 0, 5, &[]));
+        assert_eq!(all(&buffer), Err(EventError::Kind { at, found: 200 }));
+        assert_eq!(all(&record(1, 0, 0, &[0; 8])), Err(EventError::Short { at: 0 }));
+        assert_eq!(all(&record(3, 0, 0, &[0; 40])[..24]), Err(EventError::Short { at: 0 }));
+        assert!(matches!(all(&record(6, 0, 0, &[0xff; 12])), Err(EventError::Row { at: 0, .. })));
+    }
+}

@@ -1,0 +1,185 @@
+//! Feeds what a simulated NIC tells to the model and stops at the first difference.
+
+use crate::device::Tapped;
+use crate::event::{RtlEvent, What};
+use sluice_formats::{Table, Target};
+use sluice_nic::device::ModuleCounters;
+use sluice_nic::{Counters, Mismatch, Offer, Replay};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Model counters kept for snapshots whose reads are on their way.
+const SNAPSHOTS_KEPT: usize = 8;
+
+/// Where RTL and model part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Tick of the RTL's event.
+    pub tick: u64,
+    /// Packet and both sides.
+    pub mismatch: Mismatch,
+}
+
+/// What has been compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Frames that ended on a port.
+    pub packets: u64,
+    /// Frames that left, compared byte for byte.
+    pub outputs: u64,
+    /// Copies dropped at a queue.
+    pub tail_drops: u64,
+    /// Frames dropped because a port had no room.
+    pub overloads: u64,
+    /// Commits acknowledged.
+    pub commits: u64,
+    /// Rows written.
+    pub writes: u64,
+    /// Snapshots of all counters.
+    pub snapshots: u64,
+}
+
+/// The model behind a simulated NIC.
+pub struct Follower {
+    model: Replay,
+    /// Frames offered to each port that have not ended there yet.
+    sent: Vec<VecDeque<(Vec<u8>, bool)>>,
+    snapshots: VecDeque<Counters>,
+    compared: Compared,
+    tick: u64,
+}
+
+impl Follower {
+    /// The model of a NIC after its reset.
+    pub fn new(target: Target) -> Self {
+        Self {
+            model: Replay::new(target),
+            sent: vec![VecDeque::new(); target.ports as usize],
+            snapshots: VecDeque::new(),
+            compared: Compared::default(),
+            tick: 0,
+        }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Replay {
+        &self.model
+    }
+
+    /// What has been compared so far.
+    pub fn compared(&self) -> Compared {
+        self.compared
+    }
+
+    /// Frames that the NIC was offered.
+    pub fn offered(&mut self, packets: &[Offer]) {
+        for packet in packets {
+            self.sent[usize::from(packet.port)].push_back((packet.bytes.clone(), packet.bad));
+        }
+    }
+
+    /// Flips a byte of a frame that is on its way to a port, as far as the model knows.
+    #[cfg(test)]
+    pub(crate) fn sabotage(&mut self, port: usize, frame: usize, byte: usize) {
+        self.sent[port][frame].0[byte] ^= 0xff;
+    }
+
+    /// Takes everything that the NIC tells, in its order.
+    pub fn follow(&mut self, tapped: VecDeque<Tapped>) -> Result<(), Difference> {
+        for item in tapped {
+            let result = match item {
+                Tapped::Event(event) => {
+                    self.tick = event.tick;
+                    self.event(event)
+                }
+                Tapped::Announced(write) => {
+                    self.model.announce_write(write.node, write.table, write.index, &write.words);
+                    Ok(())
+                }
+                Tapped::Applied(write) => {
+                    self.compared.writes += 1;
+                    self.compared.commits += u64::from(write.table == Table::Generation);
+                    self.model.apply_write(write.node, write.table, write.index, &write.words)
+                }
+            };
+            result.map_err(|mismatch| Difference { tick: self.tick, mismatch })?;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: RtlEvent) -> Result<(), Mismatch> {
+        match event.what {
+            What::Port(row) => {
+                self.compared.packets += 1;
+                self.compared.overloads += u64::from(row.dropped && row.reason == 0);
+                let queue = self.sent.get_mut((row.id >> 28) as usize);
+                let Some((bytes, bad)) = queue.and_then(VecDeque::pop_front) else {
+                    return Err(Mismatch {
+                        packet: Some(row.id),
+                        at: "port",
+                        model: "no frame offered".into(),
+                        device: "the end of a frame".into(),
+                    });
+                };
+                self.model.port(&row, &bytes, bad)
+            }
+            What::Merge(row) => self.model.merge(&row),
+            What::Verdict(row) => self.model.verdict(&row),
+            What::Queue(row) => {
+                self.compared.tail_drops += u64::from(row.dropped);
+                self.model.queue(&row)
+            }
+            What::Leave(row) => self.model.leave(&row),
+            What::Left { destination, sideband, bytes, .. } => {
+                self.compared.outputs += 1;
+                self.model.output(destination, &bytes, &sideband)
+            }
+            What::Epoch(_) => {
+                if self.snapshots.len() == SNAPSHOTS_KEPT {
+                    self.snapshots.pop_front();
+                }
+                self.snapshots.push_back(self.model.counters(event.tick));
+                Ok(())
+            }
+            What::Arrived { .. } | What::Reply(_) => Ok(()),
+        }
+    }
+
+    /// Compares the counters that the NIC gave with the model's of the same instant.
+    pub fn compare_counters(&mut self, device: &Counters) -> Result<(), Difference> {
+        let model = self.snapshots.iter().find(|c| c.tick == device.tick);
+        let none = BTreeMap::new();
+        let (model, device, tick) = (model.map_or(&none, |c| &c.modules), &device.modules, device.tick);
+        self.compared.snapshots += 1;
+        for module in model.keys().chain(device.keys()) {
+            let (m, d) = (model.get(module), device.get(module));
+            if m != d {
+                let show = |c: Option<&ModuleCounters>| c.map_or("no counters".into(), |c| format!("{c:?}"));
+                let model = format!("module {module}: {}", show(m));
+                let mismatch = Mismatch { packet: None, at: "counters", model, device: show(d) };
+                return Err(Difference { tick, mismatch });
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares a row that was read back while no load ran.
+    pub fn compare_row(
+        &self,
+        node: sluice_formats::Node,
+        table: Table,
+        index: u32,
+        device: &[u32],
+    ) -> Result<(), Difference> {
+        let model = self.model.tables().read(node, table, index);
+        if model.as_deref() == Ok(device) {
+            return Ok(());
+        }
+        let mismatch = Mismatch {
+            packet: None,
+            at: "row",
+            model: format!("{node:?} {}[{index}] = {model:08x?}", table.name()),
+            device: format!("{device:08x?}"),
+        };
+        Err(Difference { tick: self.tick, mismatch })
+    }
+}

@@ -1,0 +1,28 @@
+//! Verilated tops as run-time plug-ins behind the `Device` trait.
+//!
+//! `cargo build` needs no Verilator: the plug-ins are built by `make plugins` and loaded when
+//! an [`RtlNic`] is opened. [`Comparison`] runs the RTL and the model in lockstep.
+
+pub mod compare;
+pub mod config_driver;
+pub mod device;
+pub mod error;
+pub mod event;
+pub mod fault;
+pub mod follow;
+pub mod locate;
+pub mod options;
+pub mod plugin;
+pub mod recount;
+pub mod requester;
+pub mod snapshot_read;
+pub mod track;
+
+pub use compare::Comparison;
+pub use device::RtlNic;
+pub use error::RtlError;
+pub use fault::Faults;
+pub use follow::Compared;
+pub use locate::Variant;
+pub use options::{Ready, RtlOptions, Stalls, Waves};
+pub use plugin::Plugin;

@@ -1,0 +1,326 @@
+//! Single requests over the configuration ring: sequence numbers, timeouts, repetition.
+//!
+//! Does no input or output itself: the caller asks for the next message to send, hands in
+//! what came back, and says what time it is. Every request is absolute, so sending one again
+//! is harmless as long as nothing later to the same row went before it; the layer above
+//! (`config_driver`) never has two requests for one row under way.
+
+use sluice_formats::{Message, Node, Op, Status, Table, Target};
+use std::collections::VecDeque;
+
+/// Requests under way at most.
+pub const WINDOW: usize = 8;
+/// Times that a request is sent before it counts as unanswered.
+pub const ATTEMPTS: u32 = 64;
+/// Times that a request comes back as it was before no node counts as having this number.
+/// Once proves nothing: what a fault did to it on its way out, another may undo on its way back.
+const RETURNS: u32 = 3;
+const FIRST_TIMEOUT: u64 = 4_096;
+const SHORTEST_TIMEOUT: u64 = 512;
+const LONGEST_TIMEOUT: u64 = 32_768;
+
+/// Identifies a request until its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(u64);
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Read or write.
+    pub op: Op,
+    /// Node.
+    pub node: Node,
+    /// Table.
+    pub table: Table,
+    /// Row, with the snapshot bit where it is meant.
+    pub index: u32,
+    /// Row words of a write.
+    pub data: Vec<u32>,
+}
+
+impl Request {
+    /// A read.
+    pub fn read(node: Node, table: Table, index: u32) -> Self {
+        Self { op: Op::Read, node, table, index, data: Vec::new() }
+    }
+
+    /// A write.
+    pub fn write(node: Node, table: Table, index: u32, data: Vec<u32>) -> Self {
+        Self { op: Op::Write, node, table, index, data }
+    }
+
+    /// For messages to people.
+    pub fn describe(&self) -> String {
+        let what = if self.op == Op::Write { "write" } else { "read" };
+        format!("{what} of {:?} {}[{}]", self.node, self.table.name(), self.index).to_lowercase()
+    }
+}
+
+/// Why a request has no data.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// The node refused.
+    #[error("{request} answered {}", status_name(*status))]
+    Refused {
+        /// The request.
+        request: String,
+        /// Status.
+        status: Status,
+    },
+    /// It came back round the ring.
+    #[error("{request}: no node of this number answers")]
+    NoNode {
+        /// The request.
+        request: String,
+    },
+    /// No answer.
+    #[error("{request} was not answered, {attempts} times asked")]
+    Unanswered {
+        /// The request.
+        request: String,
+        /// Times sent.
+        attempts: u32,
+    },
+    /// The answer has another number of words.
+    #[error("{request} answered with {found} words, the row has {allowed}")]
+    Length {
+        /// The request.
+        request: String,
+        /// Found.
+        found: usize,
+        /// Allowed.
+        allowed: usize,
+    },
+}
+
+/// Name of a status, as the other devices say it.
+fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "ok",
+        Status::Busy => "busy",
+        Status::BadAddress => "bad_address",
+        Status::BadLength => "bad_length",
+        Status::ReadOnly => "read_only",
+        Status::BadOp => "bad_op",
+    }
+}
+
+/// The end of a request: the row of a read, nothing for a write.
+pub type Answer = Result<Vec<u32>, RequestError>;
+
+struct Outstanding {
+    id: RequestId,
+    request: Request,
+    sequence: u16,
+    attempts: u32,
+    /// Times it came back as it was.
+    returns: u32,
+    /// Place among all messages sent.
+    order: u64,
+    sent: u64,
+    deadline: u64,
+}
+
+/// Counts for reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequesterCounts {
+    /// Requests answered.
+    pub answered: u64,
+    /// Messages sent again.
+    pub repeated: u64,
+    /// Messages that were no answer to anything under way.
+    pub ignored: u64,
+}
+
+/// Requests waiting and under way.
+pub struct Requester {
+    target: Target,
+    waiting: VecDeque<(RequestId, Request)>,
+    outstanding: Vec<Outstanding>,
+    done: VecDeque<(RequestId, Answer)>,
+    next_id: u64,
+    sequence: u16,
+    order: u64,
+    /// Smoothed round trip in ticks, once one is known.
+    round_trip: Option<u64>,
+    counts: RequesterCounts,
+}
+
+impl Requester {
+    /// A requester for a NIC of this target.
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            waiting: VecDeque::new(),
+            outstanding: Vec::new(),
+            done: VecDeque::new(),
+            next_id: 0,
+            sequence: 0,
+            order: 0,
+            round_trip: None,
+            counts: RequesterCounts::default(),
+        }
+    }
+
+    /// Queues a request.
+    pub fn ask(&mut self, request: Request) -> RequestId {
+        let id = RequestId(self.next_id);
+        self.next_id += 1;
+        self.waiting.push_back((id, request));
+        id
+    }
+
+    /// Whether anything waits or is under way.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.outstanding.is_empty()
+    }
+
+    /// Counts so far.
+    pub fn counts(&self) -> RequesterCounts {
+        self.counts
+    }
+
+    /// Next tick at which a message may have to be sent again.
+    pub fn deadline(&self) -> Option<u64> {
+        self.outstanding.iter().map(|o| o.deadline).min()
+    }
+
+    /// The next message to put on the ring at tick `now`.
+    pub fn next_message(&mut self, now: u64) -> Option<Vec<u32>> {
+        self.give_up(now);
+        if let Some(late) = self.outstanding.iter_mut().filter(|o| o.deadline <= now).min_by_key(|o| o.order) {
+            late.attempts += 1;
+            self.counts.repeated += 1;
+            let patience = timeout(self.round_trip, late.attempts);
+            Self::stamp(late, &mut self.order, now, patience);
+            return Some(encode(late));
+        }
+        if self.outstanding.len() >= WINDOW {
+            return None;
+        }
+        let (id, request) = self.waiting.pop_front()?;
+        let sequence = self.free_sequence();
+        let patience = timeout(self.round_trip, 1);
+        let mut fresh = Outstanding { id, request, sequence, attempts: 1, returns: 0, order: 0, sent: 0, deadline: 0 };
+        Self::stamp(&mut fresh, &mut self.order, now, patience);
+        let words = encode(&fresh);
+        self.outstanding.push(fresh);
+        Some(words)
+    }
+
+    /// Takes words that came from the ring at tick `now`.
+    pub fn receive(&mut self, words: &[u32], now: u64) {
+        let found = Message::decode(words).ok().and_then(|m| {
+            let at = self.outstanding.iter().position(|o| answers(&m, o))?;
+            Some((m, at))
+        });
+        let Some((message, at)) = found else {
+            self.counts.ignored += 1;
+            return;
+        };
+        let asked = &mut self.outstanding[at];
+        if is_request(&message) && asked.returns + 1 < RETURNS {
+            asked.returns += 1;
+            asked.deadline = now;
+            return;
+        }
+        let done = self.outstanding.remove(at);
+        self.counts.answered += 1;
+        // Only first attempts: a late answer to one of several would look like a quick one.
+        if done.attempts == 1 {
+            let sample = now.saturating_sub(done.sent);
+            self.round_trip = Some(self.round_trip.map_or(sample, |old| (7 * old + sample) / 8));
+        }
+        // A node answers in order: what it was asked before and has not answered is lost.
+        for earlier in self.outstanding.iter_mut() {
+            if earlier.request.node == done.request.node && earlier.order < done.order {
+                earlier.deadline = now;
+            }
+        }
+        let answer = self.judge(&done.request, message);
+        self.done.push_back((done.id, answer));
+    }
+
+    /// The next request that ended.
+    pub fn take_done(&mut self) -> Option<(RequestId, Answer)> {
+        self.done.pop_front()
+    }
+
+    fn judge(&self, request: &Request, message: Message) -> Answer {
+        let described = || request.describe();
+        if is_request(&message) {
+            return Err(RequestError::NoNode { request: described() });
+        }
+        if message.status != Status::Ok {
+            return Err(RequestError::Refused { request: described(), status: message.status });
+        }
+        let allowed = if request.op == Op::Read { request.table.words() } else { 0 };
+        if message.data.len() != allowed {
+            let found = message.data.len();
+            return Err(RequestError::Length { request: described(), found, allowed });
+        }
+        Ok(message.data)
+    }
+
+    fn stamp(message: &mut Outstanding, order: &mut u64, now: u64, patience: u64) {
+        *order += 1;
+        (message.order, message.sent, message.deadline) = (*order, now, now + patience);
+    }
+
+    fn give_up(&mut self, now: u64) {
+        while let Some(at) = self.outstanding.iter().position(|o| o.deadline <= now && o.attempts >= ATTEMPTS) {
+            let lost = self.outstanding.remove(at);
+            let error = RequestError::Unanswered { request: lost.request.describe(), attempts: lost.attempts };
+            self.done.push_back((lost.id, Err(error)));
+        }
+    }
+
+    /// A number that is not under way; 65,536 are many more than the window.
+    fn free_sequence(&mut self) -> u16 {
+        loop {
+            self.sequence = self.sequence.wrapping_add(1);
+            if self.outstanding.iter().all(|o| o.sequence != self.sequence) {
+                return self.sequence;
+            }
+        }
+    }
+
+    /// The target that requests go to.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+}
+
+fn timeout(round_trip: Option<u64>, attempts: u32) -> u64 {
+    let base = round_trip.map_or(FIRST_TIMEOUT, |t| (4 * t).max(SHORTEST_TIMEOUT));
+    (base << (attempts - 1).min(6)).min(LONGEST_TIMEOUT)
+}
+
+fn encode(o: &Outstanding) -> Vec<u32> {
+    Message {
+        op: o.request.op,
+        status: Status::Ok,
+        node: o.request.node.number(),
+        sequence: o.sequence,
+        table: o.request.table.number(),
+        index: o.request.index,
+        data: o.request.data.clone(),
+    }
+    .encode()
+}
+
+fn is_request(message: &Message) -> bool {
+    matches!(message.op, Op::Read | Op::Write)
+}
+
+fn answers(message: &Message, o: &Outstanding) -> bool {
+    let reply = match o.request.op {
+        Op::Read => Op::ReadReply,
+        _ => Op::WriteReply,
+    };
+    message.sequence == o.sequence
+        && message.node == o.request.node.number()
+        && message.table == o.request.table.number()
+        && message.index == o.request.index
+        && (message.op == reply || message.op == o.request.op)
+}

@@ -1,0 +1,185 @@
+//! Turns events into outcomes, and knows what is still on its way.
+
+use crate::event::{RtlEvent, What};
+use sluice_formats::{Reason, Target};
+use sluice_nic::{Outcome, Verdict};
+use std::collections::HashMap;
+
+/// What is known of a packet that has copies on their way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Packet {
+    first_in: Option<u64>,
+    generation: Option<u8>,
+    stamp: Option<u64>,
+    /// Copies that have no outcome yet.
+    copies: u32,
+}
+
+/// Follows every packet from its first beat to its last outcome.
+pub struct Tracker {
+    target: Target,
+    packets: HashMap<u32, Packet>,
+    /// Offered frames whose port has not traced their end.
+    arriving: u64,
+    /// Stored packets without a verdict.
+    undecided: u64,
+    /// Copies named by verdicts that no queue has seen.
+    unqueued: u64,
+    /// Copies in each queue or on its wire.
+    queued: Vec<u64>,
+}
+
+/// Trace events that contradict each other.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("packet {id:#010x} at tick {tick}: {what}")]
+pub struct TraceError {
+    /// Packet ID.
+    pub id: u32,
+    /// Tick.
+    pub tick: u64,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl Tracker {
+    /// A tracker of a NIC after its reset.
+    pub fn new(target: Target) -> Self {
+        let queued = vec![0; target.destinations() as usize];
+        Self { target, packets: HashMap::new(), arriving: 0, undecided: 0, unqueued: 0, queued }
+    }
+
+    /// Says that frames were offered.
+    pub fn offered(&mut self, frames: u64) {
+        self.arriving += frames;
+    }
+
+    /// Whether nothing is on its way but what waits for the blocked destinations.
+    pub fn at_rest(&self, blocked: &[bool]) -> bool {
+        let moving = self.queued.iter().zip(blocked).any(|(count, blocked)| *count != 0 && !blocked);
+        self.arriving == 0 && self.undecided == 0 && self.unqueued == 0 && !moving
+    }
+
+    /// What is on its way, for messages.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} frames arriving, {} without verdict, {} copies before a queue, queued by destination {:?}",
+            self.arriving, self.undecided, self.unqueued, self.queued
+        )
+    }
+
+    /// Takes an event; gives the outcome it completes.
+    pub fn take(&mut self, event: &RtlEvent) -> Result<Option<Outcome>, TraceError> {
+        let tick = event.tick;
+        match &event.what {
+            What::Arrived { port, first, number } => {
+                let id = u32::from(*port) << 28 | number & 0xfff_ffff;
+                self.packets.insert(id, Packet { first_in: Some(*first), ..Packet::default() });
+                Ok(None)
+            }
+            What::Port(row) => {
+                self.arriving = self.arriving.checked_sub(1).ok_or_else(|| error(row.id, tick, "never offered"))?;
+                if row.dropped {
+                    let packet = self.packets.remove(&row.id).unwrap_or_default();
+                    return dropped(row.id, row.module_id, row.reason, None, packet, tick).map(Some);
+                }
+                self.undecided += 1;
+                Ok(None)
+            }
+            What::Merge(row) => {
+                let packet = self.packets.entry(row.id).or_default();
+                packet.generation = Some(row.generation.into());
+                packet.stamp = Some(row.stamp);
+                Ok(None)
+            }
+            What::Verdict(row) => {
+                self.undecided = self.undecided.checked_sub(1).ok_or_else(|| error(row.id, tick, "never stored"))?;
+                if row.dropped {
+                    let packet = self.packets.remove(&row.id).unwrap_or_default();
+                    return dropped(row.id, row.module_id, row.reason, None, packet, tick).map(Some);
+                }
+                let copies = row.destinations.count_ones();
+                self.unqueued += u64::from(copies);
+                self.packets.entry(row.id).or_default().copies = copies;
+                Ok(None)
+            }
+            What::Queue(row) => {
+                self.unqueued = self.unqueued.checked_sub(1).ok_or_else(|| error(row.id, tick, "no verdict"))?;
+                if row.dropped {
+                    let packet = self.finish_copy(row.id, tick)?;
+                    return dropped(row.id, row.module_id, row.reason, Some(row.destination), packet, tick).map(Some);
+                }
+                *self.queue(row.destination, row.id, tick)? += 1;
+                Ok(None)
+            }
+            What::Left { destination, first, sideband, bytes } => {
+                let queue = self.queue(*destination, sideband.id, tick)?;
+                *queue = queue.checked_sub(1).ok_or_else(|| error(sideband.id, tick, "left a queue it was not in"))?;
+                let packet = self.finish_copy(sideband.id, tick)?;
+                Ok(Some(Outcome {
+                    id: sideband.id,
+                    verdict: self.departure(*destination),
+                    module: sideband.module_id,
+                    tenant: Some(sideband.tenant),
+                    generation: Some(sideband.generation.into()),
+                    stamp: Some(sideband.stamp),
+                    bytes: bytes.clone(),
+                    first_in: packet.first_in,
+                    first_out: Some(*first),
+                    last_out: Some(tick),
+                }))
+            }
+            What::Leave(_) | What::Epoch(_) | What::Reply(_) => Ok(None),
+        }
+    }
+
+    fn departure(&self, destination: u8) -> Verdict {
+        match u32::from(destination).checked_sub(self.target.ports) {
+            None => Verdict::Forwarded { port: destination },
+            Some(queue) => Verdict::Delivered { queue: queue as u8 },
+        }
+    }
+
+    fn queue(&mut self, destination: u8, id: u32, tick: u64) -> Result<&mut u64, TraceError> {
+        self.queued.get_mut(usize::from(destination)).ok_or_else(|| error(id, tick, "no such destination"))
+    }
+
+    fn finish_copy(&mut self, id: u32, tick: u64) -> Result<Packet, TraceError> {
+        let Some(packet) = self.packets.get_mut(&id).filter(|p| p.copies > 0) else {
+            return Err(error(id, tick, "more copies than its verdict named"));
+        };
+        packet.copies -= 1;
+        let known = *packet;
+        if known.copies == 0 {
+            self.packets.remove(&id);
+        }
+        Ok(known)
+    }
+}
+
+fn error(id: u32, tick: u64, what: &str) -> TraceError {
+    TraceError { id, tick, what: what.into() }
+}
+
+fn dropped(
+    id: u32,
+    module: u8,
+    code: u8,
+    destination: Option<u8>,
+    packet: Packet,
+    tick: u64,
+) -> Result<Outcome, TraceError> {
+    let reason =
+        Reason::from_code(code).ok_or_else(|| TraceError { id, tick, what: format!("unknown drop reason {code}") })?;
+    Ok(Outcome {
+        id,
+        verdict: Verdict::Dropped { reason, destination },
+        module,
+        tenant: None,
+        generation: packet.generation,
+        stamp: packet.stamp,
+        bytes: Vec::new(),
+        first_in: packet.first_in,
+        first_out: None,
+        last_out: Some(tick),
+    })
+}

@@ -1,0 +1,80 @@
+//! RTL and model in lockstep, packet by packet.
+
+mod support;
+
+use sluice_formats::random::{Rng, test_seed};
+use sluice_nic::{Device, Event};
+use sluice_rtlsim::{Comparison, Faults, Ready, RtlOptions, Stalls};
+
+fn comparison(config: &str, options: RtlOptions) -> Option<Comparison> {
+    support::has(config, options.variant).then(|| Comparison::open(config, options, support::waves_folder()).unwrap())
+}
+
+#[test]
+fn random_packets_of_all_modules_agree() {
+    let seed = test_seed("random_packets_of_all_modules_agree");
+    for config in ["tiny", "default"] {
+        let options = RtlOptions { seed, stalls: support::stalls(), ..RtlOptions::default() };
+        let Some(mut nic) = comparison(config, options) else { continue };
+        support::set_up(&mut nic);
+        for round in 0..10 {
+            support::offer_some(&mut nic, 100, seed.wrapping_add(round));
+            nic.advance(300).unwrap();
+            let counters = nic.counters().unwrap();
+            assert!(counters.modules.values().all(|m| m.closes()));
+        }
+        nic.quiesce().unwrap();
+        let counters = nic.counters().unwrap();
+        assert!(counters.modules.values().all(|m| m.in_flight == 0));
+        let compared = nic.compared();
+        println!("{config}: {compared:?}");
+        assert_eq!(compared.packets, 1_000);
+        let outcomes = nic.poll(usize::MAX).into_iter().filter(|e| matches!(e, Event::Outcome(_))).count() as u64;
+        let total: u64 = counters.modules.values().map(|m| m.offered + m.copies).sum();
+        assert_eq!(outcomes, total);
+    }
+}
+
+#[test]
+fn a_blocked_destination_fills_its_queues_and_nothing_else() {
+    let Some(mut nic) = comparison("tiny", RtlOptions::default()) else { return };
+    support::set_up(&mut nic);
+    nic.set_blocked(1, true).unwrap();
+    support::offer_some(&mut nic, 1_000, 3);
+    nic.quiesce().unwrap();
+    let waiting: u64 = nic.counters().unwrap().modules.values().map(|m| m.in_flight).sum();
+    assert!(waiting > 0);
+    assert!(nic.compared().tail_drops > 0);
+    nic.set_blocked(1, false).unwrap();
+    nic.quiesce().unwrap();
+    assert!(nic.counters().unwrap().modules.values().all(|m| m.in_flight == 0));
+}
+
+#[test]
+fn a_ring_that_loses_and_corrupts_messages_only_costs_time() {
+    let seed = test_seed("a_ring_that_loses_and_corrupts_messages_only_costs_time");
+    let faults = Faults { drop: 26, corrupt: 26, duplicate: 13, delay: 26, longest_delay: 2_000 };
+    let stalls = Stalls { ready: Ready::Random { chance: 200 }, ..support::stalls() };
+    let Some(mut nic) = comparison("tiny", RtlOptions { seed, faults, stalls, ..RtlOptions::default() }) else {
+        return;
+    };
+    support::set_up(&mut nic);
+    let mut rng = Rng::new(seed);
+    for _ in 0..5 {
+        support::offer_some(&mut nic, 40, rng.next_u64());
+        let counters = nic.counters().unwrap();
+        assert!(counters.modules.values().all(|m| m.closes()));
+    }
+    nic.quiesce().unwrap();
+    let (counts, asked) = (nic.rtl().fault_counts(), nic.rtl().requester_counts());
+    println!("{counts:?} {asked:?} {:?}", nic.compared());
+    assert!(counts.dropped > 50 && counts.corrupted > 50 && asked.repeated > 50);
+}
+
+#[test]
+fn every_row_reads_back_as_the_model_has_it() {
+    let Some(mut nic) = comparison("tiny", RtlOptions::default()) else { return };
+    support::set_up(&mut nic);
+    let rows = nic.snapshot().unwrap();
+    assert_eq!(rows.len(), 4 * (4096 + 1) + 2 * 8 + 4 * 16 + 16 + 64 + 8 + 3);
+}

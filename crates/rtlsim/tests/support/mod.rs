@@ -1,0 +1,125 @@
+//! What the tests with plug-ins share.
+#![allow(dead_code)] // each test uses a part
+
+use sluice_formats::limits::FORMAT_VERSION;
+use sluice_formats::random::Rng;
+use sluice_formats::row::Row;
+use sluice_formats::rows::{LimitRow, OverlayRow, PortPolicyRow, QuantumRow, VlanRow};
+use sluice_formats::{Node, Table};
+use sluice_nic::{Device, DeviceError, Event, Offer};
+use sluice_object::{Load, Step};
+use sluice_rtlsim::{Plugin, Ready, RtlNic, RtlOptions, Stalls, Variant};
+
+/// Makes a missing plug-in a failure; `make test` sets it.
+const REQUIRED_VARIABLE: &str = "SLUICE_REQUIRE_PLUGINS";
+
+/// Whether a plug-in is there. Says so when it is not.
+pub fn has(config: &str, variant: Variant) -> bool {
+    match Plugin::find(config, variant) {
+        Ok(_) => true,
+        Err(error) => {
+            let required = std::env::var_os(REQUIRED_VARIABLE).is_some() && variant == Variant::Test;
+            assert!(!required, "{REQUIRED_VARIABLE} is set: {error}");
+            println!("skipped: {error}");
+            false
+        }
+    }
+}
+
+/// A NIC, or None (with a message) where there is no plug-in.
+pub fn open(config: &str, options: RtlOptions) -> Option<RtlNic> {
+    has(config, Variant::Test).then(|| RtlNic::open(config, options).unwrap())
+}
+
+/// Where waves of a difference go: beside the test's executable, so that they outlive the test.
+pub fn waves_folder() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("waves")
+}
+
+pub fn stalls() -> Stalls {
+    Stalls { port_gaps: 40, ready: Ready::Bursts { chance: 200, longest: 20 }, config_gaps: 60, config_stalls: 60 }
+}
+
+pub fn write(node: Node, table: Table, index: u32, words: &[u32]) -> Step {
+    Step::Write { node, table, index, words: words.to_vec() }
+}
+
+pub fn row(node: Node, table: Table, index: u32, row: &impl Row) -> Step {
+    write(node, table, index, &row.pack().unwrap())
+}
+
+pub fn load(nic: &dyn Device, steps: Vec<Step>) -> Load {
+    Load {
+        format_version: FORMAT_VERSION,
+        target_hash: nic.capabilities().target.hash(),
+        tenant: 0,
+        label: "test".into(),
+        steps,
+    }
+}
+
+/// Runs steps to their end; other events of the meantime are lost.
+pub fn run_steps(nic: &mut dyn Device, steps: Vec<Step>) -> Result<(), DeviceError> {
+    let op = nic.submit(&load(nic, steps))?;
+    for _ in 0..1_000 {
+        for event in nic.poll(usize::MAX) {
+            if let Event::OpDone { op: ended, result } = event
+                && ended == op
+            {
+                return result;
+            }
+        }
+        nic.advance(1_000)?;
+    }
+    panic!("the load did not end within a million ticks");
+}
+
+/// VLAN v = module v on every port, for every module; module m sends to port m % 4 and host m % 4.
+pub fn set_up(nic: &mut dyn Device) {
+    let target = nic.capabilities().target;
+    let mut steps = Vec::new();
+    for port in 0..target.ports {
+        let node = Node::Port(port as u8);
+        let policy = PortPolicyRow { min_frame: 14, max_frame: 9216, ..PortPolicyRow::default() };
+        steps.push(row(node, Table::PortPolicy, 0, &policy));
+        for m in 1..target.modules {
+            let vlan = VlanRow { valid: true, keep_tag: false, module_id: m as u8, tenant: m as u16 };
+            steps.push(row(node, Table::Vlan, m, &vlan));
+        }
+    }
+    for m in 1..target.modules {
+        let destinations = (1u8 << (m % target.ports)) | (1 << (target.ports + m % target.hosts));
+        let overlay = OverlayRow { valid: true, destinations, ..OverlayRow::default() };
+        steps.push(row(Node::Match, Table::Overlay, 2 * m, &overlay));
+        steps.push(row(Node::Match, Table::Overlay, 2 * m + 1, &overlay));
+        steps.push(row(Node::Egress, Table::Quantum, m, &QuantumRow { bytes: 1500 }));
+        for d in 0..target.destinations() {
+            let cells = (target.cells / target.destinations()) as u16;
+            steps.push(row(Node::Egress, Table::Limit, d * target.modules + m, &LimitRow { cells }));
+        }
+    }
+    run_steps(nic, steps).unwrap();
+}
+
+/// A tagged frame of this VLAN with random contents.
+pub fn tagged(vlan: u16, length: usize, rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = rng.bytes(length.max(18));
+    bytes[12..14].copy_from_slice(&[0x81, 0x00]);
+    bytes[14..16].copy_from_slice(&vlan.to_be_bytes());
+    bytes
+}
+
+/// Offers packets of random modules, ports and sizes.
+pub fn offer_some(nic: &mut dyn Device, count: usize, seed: u64) {
+    let target = nic.capabilities().target;
+    let mut rng = Rng::new(seed);
+    let packets: Vec<Offer> = (0..count)
+        .map(|_| {
+            let module = rng.range(1, u64::from(target.modules) - 1) as u16;
+            let length = if rng.chance(1, 2) { rng.range(60, 130) } else { rng.range(60, 1518) };
+            let port = rng.below(target.ports.into()) as u8;
+            Offer { port, bytes: tagged(module, length as usize, &mut rng), at: 0, bad: rng.chance(1, 50) }
+        })
+        .collect();
+    nic.offer(&packets).unwrap();
+}
