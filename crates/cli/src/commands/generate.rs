@@ -1,0 +1,95 @@
+//! `sluice generate`: a capture for whoever has none.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::output::Output;
+use clap::Args;
+use sluice_packet::capture::{CaptureWriter, Packet};
+use sluice_packet::generate::{mixed_capture, mixed_host};
+use std::path::PathBuf;
+
+/// Hosts 1 to 4 of a VLAN are servers.
+const SERVERS: u8 = 4;
+
+/// Makes a capture of mixed protocols on several VLANs, the same from the same seed
+///
+/// On each VLAN twelve hosts hold conversations: DHCP, ARP, DNS, HTTP, TLS, ICMP, IPv6
+/// neighbour discovery, multicast DNS, NTP, VXLAN, IP in IP and fragments. What the clients
+/// send arrives on port0, what the four servers send on port1.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  sluice generate --seed 7 --vlan 10,20 --packets 500 -o out/mixed.pcapng")]
+pub struct Generate {
+    /// VLANs on which hosts talk
+    #[arg(long = "vlan", value_delimiter = ',', required = true, value_parser = clap::value_parser!(u16).range(1..=4094))]
+    vlans: Vec<u16>,
+    /// Packets in all
+    #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    packets: u64,
+    /// A VLAN that speaks seldom, one packet of 25
+    #[arg(long, value_name = "VLAN", value_parser = clap::value_parser!(u16).range(1..=4094))]
+    seldom: Option<u16>,
+    /// Mixes in frames without a tag, one packet of 50
+    #[arg(long)]
+    untagged: bool,
+    /// Seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Capture to write, .pcapng
+    #[arg(short, long)]
+    output: PathBuf,
+}
+
+impl Generate {
+    /// Writes the capture.
+    pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
+        files::make_folder(&self.output)?;
+        let mut writer = CaptureWriter::create(&self.output, &["port0", "port1"])?;
+        for packet in self.capture() {
+            writer.write(&packet)?;
+        }
+        let packets = writer.packets();
+        writer.finish()?;
+        out.line(format!("{}: {packets} packets, seed {}", self.output.display(), self.seed))
+    }
+
+    fn capture(&self) -> Vec<Packet> {
+        let packets = self.packets as usize;
+        let seldom = self.seldom.map_or(0, |_| packets / 25);
+        let untagged = if self.untagged { packets / 50 } else { 0 };
+        let mut all = mixed_capture(self.seed, &self.vlans, packets - seldom - untagged);
+        let end = all.last().map_or(0, |p| p.stamp);
+        let mut vlans = self.vlans.clone();
+        if let Some(vlan) = self.seldom {
+            all.extend(spread(mixed_capture(self.seed.wrapping_add(1), &[vlan], seldom), end));
+            vlans.push(vlan);
+        }
+        let bare = mixed_capture(self.seed.wrapping_add(2), &self.vlans, untagged);
+        all.extend(spread(bare.into_iter().map(without_tag).collect(), end));
+        all.sort_by_key(|p| p.stamp);
+        for packet in &mut all {
+            packet.interface = u32::from(from_server(&packet.bytes, &vlans));
+        }
+        all
+    }
+}
+
+/// The same packets, spread evenly up to `end`.
+fn spread(mut packets: Vec<Packet>, end: u64) -> Vec<Packet> {
+    let (Some(first), count) = (packets.first().map(|p| p.stamp), packets.len() as u64) else { return packets };
+    let step = end.saturating_sub(first) / count;
+    for (packet, n) in packets.iter_mut().zip(0..) {
+        packet.stamp = first + n * step;
+    }
+    packets
+}
+
+fn without_tag(mut packet: Packet) -> Packet {
+    packet.bytes.drain(12..16);
+    packet.wire_len = packet.bytes.len() as u32;
+    packet
+}
+
+fn from_server(frame: &[u8], vlans: &[u16]) -> bool {
+    let servers = vlans.iter().flat_map(|vlan| (1..=SERVERS).map(|n| mixed_host(*vlan, n).0));
+    servers.into_iter().any(|mac| frame.get(6..12) == Some(&mac.0[..]))
+}

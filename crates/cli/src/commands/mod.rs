@@ -1,0 +1,8 @@
+//! One command a file.
+
+pub mod completions;
+pub mod explain;
+pub mod generate;
+pub mod object;
+pub mod run;
+pub mod script;

@@ -1,0 +1,65 @@
+//! `sluice object`: look at objects, build them, check them.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{files, view};
+use clap::{Args, Subcommand};
+use sluice_object::Object;
+use std::path::PathBuf;
+
+/// Shows, builds and checks objects: what a tenant brings
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  sluice object show programs/nic/red.json")]
+pub struct ObjectArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Shows an object, binary or JSON, as people read it
+    #[command(after_help = "Example:\n  sluice object show programs/nic/red.json")]
+    Show {
+        /// Object
+        file: PathBuf,
+        /// Its JSON form instead
+        #[arg(long)]
+        json: bool,
+    },
+    /// Writes the binary form of an object
+    #[command(after_help = "Example:\n  sluice object build programs/nic/red.json -o out/red.slob")]
+    Build {
+        /// Object, binary or JSON
+        file: PathBuf,
+        /// File to write
+        #[arg(short, long)]
+        output: PathBuf,
+    },
+    /// Says whether an object is whole and valid
+    #[command(after_help = "Example:\n  sluice object check programs/nic/red.json")]
+    Check {
+        /// Object
+        file: PathBuf,
+    },
+}
+
+impl ObjectArgs {
+    /// Does it.
+    pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
+        match &self.what {
+            What::Show { file, json: true } => out.text(&files::object(file)?.to_json()),
+            What::Show { file, json: false } => view::object(&files::object(file)?, out),
+            What::Build { file, output } => {
+                let object = files::object(file)?;
+                let bytes = object.to_binary();
+                files::write(output, &bytes)?;
+                out.line(format!("{}: {}, {} bytes", output.display(), summary(&object), bytes.len()))
+            }
+            What::Check { file } => out.line(format!("{}: {}", file.display(), summary(&files::object(file)?))),
+        }
+    }
+}
+
+fn summary(object: &Object) -> String {
+    format!("object `{}`, {} entries, ok", object.name, object.entries.len())
+}

@@ -1,0 +1,249 @@
+//! `sluice run`: captures in, captures out.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::output::Output;
+use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
+use crate::run::bring_up::{self, Nic};
+use crate::run::device::{self, Choice};
+use crate::run::interrupt;
+use crate::run::live;
+use crate::run::pace::{Clock, Pace};
+use crate::run::play::{Change, Play, Played};
+use crate::run::progress::Progress;
+use crate::run::report::Report;
+use crate::run::sink::{self, Sinks, Written};
+use crate::run::source::Source;
+use clap::Args;
+use sluice_formats::Target;
+use sluice_nic::Device;
+use sluice_object::Linker;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Packets of a port follow each other at this rate unless said otherwise: four such ports
+/// are below what one pipeline of the default target carries.
+const GIGABITS: f64 = 25.0;
+
+/// Plays captures through the tenants' tables of a NIC
+///
+/// Prints a table per tenant: packets offered, forwarded to ports, delivered to host queues,
+/// copies made by multicast, drops by reason. Exits with 0 when all is well, 1 when the
+/// devices differ or the accounting does not close, 2 when the input cannot be used, 130
+/// after Ctrl-C.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sluice run --config programs/nic/nic.toml --in programs/nic/mixed.pcapng \\
+      --out port1=out/port1.pcapng --out host0=out/host0.pcapng
+  sluice run --config programs/nic/nic.toml --in port0=programs/nic/mixed.pcapng \\
+      --replace red=programs/nic/red-2.json@50% --device both --json")]
+pub struct Run {
+    /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Capture that arrives on a port; without a port, on those its interfaces are named after
+    #[arg(long = "in", value_name = "[PORT=]FILE", value_parser = assign::input)]
+    inputs: Vec<Input>,
+    /// Capture of what leaves a port or reaches a host queue, .pcap or .pcapng
+    #[arg(long = "out", value_name = "PORT|HOST=FILE", value_parser = assign::output)]
+    outputs: Vec<OutputFile>,
+    /// Which device
+    #[arg(long, value_enum, default_value = "model")]
+    device: Choice,
+    /// Target, default or tiny; otherwise the one that the description says
+    #[arg(long, value_parser = device::target)]
+    target: Option<&'static Target>,
+    /// Replaces a tenant's program before a packet or after a part of all packets
+    #[arg(long, value_name = "TENANT=FILE@MOMENT", value_parser = assign::replacement)]
+    replace: Vec<Replacement>,
+    /// Plays at most so many packets
+    #[arg(long, value_name = "PACKETS")]
+    limit: Option<u64>,
+    /// Gbit/s at which each port's packets follow each other
+    #[arg(long, default_value_t = GIGABITS, value_parser = gigabits, conflicts_with = "stamps")]
+    gbps: f64,
+    /// Packets arrive at their stamps instead
+    #[arg(long)]
+    stamps: bool,
+    /// Waves of the RTL, FST
+    #[arg(long, value_name = "FILE")]
+    waves: Option<PathBuf>,
+    /// Seed of the RTL's initial values
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// One JSON document instead of the table
+    #[arg(long)]
+    json: bool,
+}
+
+fn gigabits(text: &str) -> Result<f64, String> {
+    let rate: f64 = text.parse().map_err(|_| "expected a number as in 25 or 0.1".to_owned())?;
+    if (0.001..=1000.0).contains(&rate) { Ok(rate) } else { Err("expected 0.001 to 1000".to_owned()) }
+}
+
+impl Run {
+    /// Plays and reports.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        if self.waves.is_some() && self.device == Choice::Model {
+            return Err(Failure::input("E0502", "--waves: the model has no waves, expected --device rtl or both"));
+        }
+        // All that can be wrong with the input is found before anything is written or run.
+        let nic = bring_up::read(&self.config, self.target)?;
+        if live::is_live(&nic.config) {
+            return self.run_live(&nic, out);
+        }
+        let inputs = nic.inputs(&self.inputs);
+        if inputs.is_empty() {
+            return Err(Failure::input(
+                "E0502",
+                "no packets: there is no --in, and no port of the description has input",
+            )
+            .help("--in port0=FILE plays a capture"));
+        }
+        let mut first = Some(Source::open(&inputs, nic.target)?);
+        if self.device == Choice::Both {
+            Source::check_twice(&inputs, "--device both")?;
+        }
+        let packets = self.packets(&inputs)?;
+        let changes = self.changes(&nic, packets)?;
+        let outputs = nic.outputs(&self.outputs);
+        let read = inputs.iter().map(|i| i.file.as_path()).chain(self.replace.iter().map(|r| r.file.as_path()));
+        sink::check_apart(&outputs, read.chain([self.config.as_path()]))?;
+        let sinks = Sinks::create(&outputs, nic.target)?;
+        let rtl = match self.device {
+            Choice::Model => None,
+            choice => Some(device::rtl(choice, nic.target, self.seed, self.waves.as_deref())?),
+        };
+        interrupt::listen();
+        let source = |first: &mut Option<Source>| match first.take() {
+            Some(source) => Ok(source),
+            None => Source::open(&inputs, nic.target),
+        };
+        let (mut model_run, mut rtl_run, mut written) = (None, None, Vec::new());
+        let mut linker = None;
+        let mut sinks = Some(sinks);
+        if self.device != Choice::Rtl {
+            // With both, the RTL's outputs are kept: they are the same, and have its stamps.
+            let own = if rtl.is_none() { sinks.take().unwrap_or_default() } else { Sinks::default() };
+            let mut device = device::model(nic.target);
+            let (played, files, used) = self.play(&nic, &mut *device, source(&mut first)?, &changes, packets, own)?;
+            model_run = Some(played);
+            written.extend(files);
+            linker = Some(used);
+        }
+        if let Some(mut device) = rtl {
+            let sinks = sinks.take().unwrap_or_default();
+            let (played, files, used) = self.play(&nic, &mut *device, source(&mut first)?, &changes, packets, sinks)?;
+            rtl_run = Some(played);
+            written.extend(files);
+            linker = Some(used);
+        }
+        let Some(linker) = linker else { return Ok(ExitCode::SUCCESS) };
+        self.report(
+            &Report {
+                target: nic.target.name,
+                seed: self.seed,
+                linker: &linker,
+                model: model_run.as_ref(),
+                rtl: rtl_run.as_ref(),
+                compared: self.device == Choice::Both,
+                written: &written,
+                live: None,
+            },
+            out,
+        )
+    }
+
+    /// Live interfaces: only the model keeps up with them, and packets there have no numbers.
+    fn run_live(&self, nic: &Nic, out: &mut Output) -> Result<ExitCode, Failure> {
+        if self.device != Choice::Model || !self.replace.is_empty() || self.stamps {
+            let what = format!("{} has live interfaces", self.config.display());
+            return Err(Failure::input("E0502", format!("{what}: --device rtl, --replace and --stamps need captures")));
+        }
+        let mut device = device::model(nic.target);
+        let linker = nic.start(&mut *device)?;
+        let bindings = live::open(nic, &self.inputs, &self.outputs)?;
+        interrupt::listen();
+        let progress = Progress::new("live", None);
+        let (played, counts) = live::run(&mut *device, bindings, self.limit.unwrap_or(u64::MAX), &progress)?;
+        drop(progress);
+        self.report(
+            &Report {
+                target: nic.target.name,
+                seed: self.seed,
+                linker: &linker,
+                model: Some(&played),
+                rtl: None,
+                compared: false,
+                written: &[],
+                live: Some(counts),
+            },
+            out,
+        )
+    }
+
+    fn report(&self, report: &Report<'_>, out: &mut Output) -> Result<ExitCode, Failure> {
+        if self.json {
+            out.json(&report.json())?
+        } else {
+            report.text(out)?
+        }
+        if let Some(what) = report.open_account() {
+            return Err(Failure::difference("E0506", format!("the accounting does not close: {what}")));
+        }
+        Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
+    }
+
+    fn play(
+        &self,
+        nic: &Nic,
+        device: &mut dyn Device,
+        mut source: Source,
+        changes: &[Change],
+        packets: Option<u64>,
+        mut sinks: Sinks,
+    ) -> Result<(Played, Vec<Written>, Linker), Failure> {
+        let mut linker = nic.start(device)?;
+        let pace = if self.stamps { Pace::Stamps } else { Pace::Line(self.gbps * 1e9) };
+        let start = device.now();
+        sinks.start(source.first_stamp(), start);
+        let played = Play {
+            clock: Clock::new(pace, nic.target.ports as usize, start),
+            limit: self.limit.unwrap_or(u64::MAX),
+            changes: changes.to_vec(),
+            sinks: &mut sinks,
+            progress: &Progress::new(device.capabilities().kind, packets),
+            device,
+            linker: &mut linker,
+        }
+        .run(&mut source)?;
+        Ok((played, sinks.finish()?, linker))
+    }
+
+    /// Packets that will be played, where somebody asks.
+    fn packets(&self, inputs: &[Input]) -> Result<Option<u64>, Failure> {
+        let shares = self.replace.iter().any(|r| matches!(r.at, Moment::Share(_)));
+        if shares {
+            Source::check_twice(inputs, "--replace with a percentage")?;
+        } else if !std::io::stderr().is_terminal() || Source::check_twice(inputs, "").is_err() {
+            return Ok(None);
+        }
+        let packets = Source::count(inputs)?;
+        Ok(Some(packets.min(self.limit.unwrap_or(u64::MAX))))
+    }
+
+    fn changes(&self, nic: &Nic, packets: Option<u64>) -> Result<Vec<Change>, Failure> {
+        let mut changes = Vec::new();
+        for replacement in &self.replace {
+            let before = match replacement.at {
+                Moment::Packet(number) => number,
+                Moment::Share(share) => (packets.unwrap_or(0) as f64 * share) as u64,
+            };
+            let tenant = nic.tenant(&replacement.tenant)?;
+            changes.push(Change { before, tenant, object: files::object(&replacement.file)? });
+        }
+        changes.sort_by_key(|c| c.before);
+        Ok(changes)
+    }
+}

@@ -1,0 +1,108 @@
+//! `sluice script`: packet scripts on any device.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::run::device::{self, Choice};
+use crate::run::interrupt;
+use clap::Args;
+use serde_json::{Value, json};
+use sluice_formats::Target;
+use sluice_nic::Device;
+use sluice_nic::scripts::{FailedStatement, Report, run_script};
+use sluice_packet::script::{Command, Script};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Runs packet scripts and says which expectations fail
+///
+/// A script says what packets are sent and what must come out (docs/guide/scripts.md). Exits
+/// with 0 when all pass, 1 when one fails, 2 when one cannot be read.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  sluice script programs/nic/red.pkt programs/nic/green.pkt --device model")]
+pub struct ScriptArgs {
+    /// Packet scripts, *.pkt
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Which device
+    #[arg(long, value_enum, default_value = "model")]
+    device: Choice,
+    /// Target, default or tiny; scripts for the other one are skipped
+    #[arg(long, value_parser = device::target, default_value = "default")]
+    target: &'static Target,
+    /// Waves of the RTL, FST; with one script
+    #[arg(long, value_name = "FILE")]
+    waves: Option<PathBuf>,
+    /// One JSON document instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
+impl ScriptArgs {
+    /// Runs them, each on a device after reset.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        if self.waves.is_some() && (self.files.len() > 1 || self.device == Choice::Model) {
+            return Err(Failure::input("E0502", "--waves: expected one script, and --device rtl or both"));
+        }
+        let scripts = self.files.iter().map(|file| Script::read(file)).collect::<Result<Vec<_>, _>>();
+        let scripts = scripts.map_err(|e| Failure::input(e.code(), e))?;
+        interrupt::listen();
+        let mut reports = Vec::new();
+        for script in &scripts {
+            if interrupt::asked() {
+                return Ok(ExitCode::from(interrupt::EXIT_CODE));
+            }
+            let report = self.run_one(script)?;
+            if !self.json {
+                out.line(report.to_string())?;
+                out.flush()?;
+            }
+            reports.push(report);
+        }
+        let failed = reports.iter().filter(|r| !r.passed()).count();
+        let skipped = reports.iter().filter(|r| r.skipped.is_some()).count();
+        let passed = reports.len() - failed - skipped;
+        if self.json {
+            let scripts: Vec<Value> = reports.iter().map(report_json).collect();
+            out.json(&json!({ "passed": passed, "failed": failed, "skipped": skipped, "scripts": scripts }))?;
+        } else if reports.len() > 1 {
+            out.line(format!("{passed} passed, {failed} failed, {skipped} skipped"))?;
+        }
+        Ok(ExitCode::from(u8::from(failed > 0)))
+    }
+
+    fn run_one(&self, script: &Script) -> Result<Report, Failure> {
+        let seed = script.statements.iter().find_map(|s| match s.command {
+            Command::Seed(seed) => Some(seed),
+            _ => None,
+        });
+        let mut device: Box<dyn Device> = match self.device {
+            Choice::Model => device::model(self.target),
+            choice => device::rtl(choice, self.target, seed.unwrap_or(1), self.waves.as_deref())?,
+        };
+        Ok(run_script(script, &mut *device))
+    }
+}
+
+fn report_json(report: &Report) -> Value {
+    let failure = |failed: &FailedStatement| {
+        let at = failed.statement.as_ref().map(|s| s.position);
+        json!({
+            "line": at.map(|p| p.line),
+            "column": at.map(|p| p.column),
+            "statement": failed.statement.as_ref().map(|s| s.text.clone()),
+            "code": failed.failure.code(),
+            "what": failed.failure.to_string(),
+        })
+    };
+    json!({
+        "file": report.file,
+        "device": report.device,
+        "target": report.target,
+        "passed": report.passed() && report.skipped.is_none(),
+        "skipped": report.skipped,
+        "sent": report.sent,
+        "received": report.received,
+        "dropped": report.dropped,
+        "failures": report.failures.iter().map(failure).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,79 @@
+//! How commands fail: one form on stderr, one exit code a kind.
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Why a command did not succeed. Pages of the codes E05xx: docs/errors.
+#[derive(Debug)]
+pub struct Failure {
+    kind: Kind,
+    code: &'static str,
+    what: String,
+    help: Option<String>,
+}
+
+/// What the exit code tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 1: devices differ, accounting is not closed, or an expectation failed.
+    Difference,
+    /// 2: the input cannot be used.
+    BadInput,
+}
+
+impl Failure {
+    /// The input cannot be used.
+    pub fn input(code: &'static str, what: impl ToString) -> Self {
+        Self { kind: Kind::BadInput, code, what: what.to_string(), help: None }
+    }
+
+    /// The run showed something that must not be.
+    pub fn difference(code: &'static str, what: impl ToString) -> Self {
+        Self { kind: Kind::Difference, code, what: what.to_string(), help: None }
+    }
+
+    /// The same with a line that says what to do.
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// A file that the operating system refuses.
+    pub fn file(path: &Path, action: &str, error: &std::io::Error) -> Self {
+        Self::input("E0501", format!("{}: cannot be {action}: {error}", path.display()))
+    }
+
+    /// Exit code.
+    pub fn exit(&self) -> ExitCode {
+        match self.kind {
+            Kind::Difference => ExitCode::from(1),
+            Kind::BadInput => ExitCode::from(2),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Captures, descriptions and scripts say their code themselves; here it stands once, in front.
+        let what = self.what.replacen(&format!("error[{}]: ", self.code), "", 1);
+        let what = what.replacen(&format!("[{}] ", self.code), "", 1);
+        write!(f, "error[{}]: {what}", self.code)?;
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        write!(f, "\n  more: sluice explain {}", self.code)
+    }
+}
+
+impl From<sluice_packet::capture::CaptureError> for Failure {
+    fn from(error: sluice_packet::capture::CaptureError) -> Self {
+        Self::input(error.code(), error)
+    }
+}
+
+impl From<sluice_object::LinkError> for Failure {
+    fn from(error: sluice_object::LinkError) -> Self {
+        Self::input(error.code(), error)
+    }
+}

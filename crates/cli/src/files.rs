@@ -1,0 +1,39 @@
+//! Files that commands read and write.
+
+use crate::failure::Failure;
+use sluice_object::Object;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file.
+pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|e| Failure::file(path, "read", &e))
+}
+
+/// Writes a file; folders on its way are made.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    make_folder(path)?;
+    fs::write(path, bytes).map_err(|e| Failure::file(path, "written", &e))
+}
+
+/// Makes the folder that a file will be in.
+pub fn make_folder(path: &Path) -> Result<(), Failure> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => {
+            fs::create_dir_all(folder).map_err(|e| Failure::file(folder, "made", &e))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The file that a path names, however it is written; devices and pipes are only themselves.
+pub fn identity(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
+}
+
+/// An object, binary or JSON.
+pub fn object(path: &Path) -> Result<Object, Failure> {
+    Object::decode(&read(path)?).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
+}

@@ -1,0 +1,69 @@
+//! `sluice`: runs captures and packet scripts through the NIC, on every device.
+
+mod commands;
+mod failure;
+mod files;
+mod output;
+mod run;
+mod table;
+mod view;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use commands::{completions, explain, generate, object, run as run_command, script};
+use failure::Failure;
+use output::Output;
+use std::process::ExitCode;
+use std::sync::LazyLock;
+
+/// A multi-tenant SmartNIC data plane: captures in, captures out
+#[derive(Debug, Parser)]
+#[command(name = "sluice", version = VERSION.as_str(), propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Examples:
+  sluice run --config programs/nic/nic.toml --in programs/nic/mixed.pcapng
+  sluice script programs/nic/red.pkt
+  sluice explain --list")]
+struct Sluice {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run_command::Run),
+    Script(script::ScriptArgs),
+    Object(object::ObjectArgs),
+    Generate(generate::Generate),
+    Explain(explain::Explain),
+    Completions(completions::Completions),
+}
+
+/// Objects, loads and plug-ins of another format version are refused.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!("{} (format version {})", env!("CARGO_PKG_VERSION"), sluice_formats::limits::FORMAT_VERSION)
+});
+
+fn main() -> ExitCode {
+    let arguments = Sluice::parse();
+    let mut out = Output::stdout();
+    let result = dispatch(arguments.command, &mut out);
+    let flushed = out.flush();
+    match result.and_then(|code| flushed.map(|()| code)) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("{failure}");
+            failure.exit()
+        }
+    }
+}
+
+fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Run(command) => return command.run(out),
+        Command::Script(command) => return command.run(out),
+        Command::Object(command) => command.run(out)?,
+        Command::Generate(command) => command.run(out)?,
+        Command::Explain(command) => command.run(out)?,
+        Command::Completions(command) => command.run(Sluice::command(), out)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,44 @@
+//! Standard output. A reader that goes away (`| head`) ends the program quietly.
+
+use crate::failure::Failure;
+use std::io::{self, BufWriter, Write};
+
+/// Where results go. Errors, progress and hints go to standard error.
+pub struct Output {
+    inner: BufWriter<Box<dyn Write>>,
+}
+
+impl Output {
+    /// Standard output.
+    pub fn stdout() -> Self {
+        Self { inner: BufWriter::new(Box::new(io::stdout())) }
+    }
+
+    /// A line.
+    pub fn line(&mut self, text: impl AsRef<str>) -> Result<(), Failure> {
+        self.text(text.as_ref())?;
+        self.text("\n")
+    }
+
+    /// Text as it is.
+    pub fn text(&mut self, text: &str) -> Result<(), Failure> {
+        self.inner.write_all(text.as_bytes()).or_else(gone)
+    }
+
+    /// A JSON document of its own.
+    pub fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
+        self.line(format!("{value:#}"))
+    }
+
+    /// Writes what is still buffered.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        self.inner.flush().or_else(gone)
+    }
+}
+
+fn gone(error: io::Error) -> Result<(), Failure> {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => std::process::exit(0),
+        _ => Err(Failure::input("E0501", format!("standard output cannot be written: {error}"))),
+    }
+}

@@ -1,0 +1,93 @@
+//! From a description of the NIC to a running device.
+
+use super::assign::{Input, OutputFile};
+use crate::failure::Failure;
+use crate::files;
+use sluice_formats::Target;
+use sluice_nic::config::{BringUpError, ConfigError, NicConfig, bring_up};
+use sluice_nic::{Device, DeviceError};
+use sluice_object::{Destination, Linker};
+use std::path::Path;
+
+/// A NIC as described.
+pub struct Nic {
+    pub config: NicConfig,
+    pub target: &'static Target,
+}
+
+/// Reads a description; `target` takes the place of the one that it names.
+pub fn read(path: &Path, target: Option<&'static Target>) -> Result<Nic, Failure> {
+    let mut config = NicConfig::read(path).map_err(wrong)?;
+    if let Some(target) = target.filter(|t| t.name != config.target.name) {
+        config = retarget(path, target)?;
+    }
+    Ok(Nic { target: config.target, config })
+}
+
+/// The same description for another target. What does not fit there is told as always.
+fn retarget(path: &Path, target: &Target) -> Result<NicConfig, Failure> {
+    let file = format!("{} for target {}", path.display(), target.name);
+    let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
+    let mut table: toml::Table = text.parse().unwrap_or_default();
+    if let Some(device) = table.get_mut("device").and_then(|d| d.as_table_mut()) {
+        device.insert("target".to_owned(), target.name.into());
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    // Lines and columns would be those of the changed text.
+    NicConfig::parse(&file, &table.to_string(), folder).map_err(|e| wrong(ConfigError { place: None, ..e }))
+}
+
+fn wrong(error: ConfigError) -> Failure {
+    Failure::input(error.code(), error)
+}
+
+impl Nic {
+    /// Configures a device after reset; the linker stands for what it holds then.
+    pub fn start(&self, device: &mut dyn Device) -> Result<Linker, Failure> {
+        let mut linker = Linker::new(self.target);
+        bring_up(&self.config, device, &mut linker).map_err(|e| match &e {
+            BringUpError::Device { error: DeviceError::Step { .. } | DeviceError::Timeout { .. }, .. } => {
+                Failure::difference("E0505", e)
+            }
+            BringUpError::Device { error: DeviceError::Unavailable(_), .. } => Failure::difference("E0505", e),
+            _ => Failure::input(e.code(), e),
+        })?;
+        Ok(linker)
+    }
+
+    /// ID of a tenant by name or ID.
+    pub fn tenant(&self, text: &str) -> Result<u16, Failure> {
+        let specs = || self.config.tenants.iter().map(|t| &t.spec);
+        let found = specs().find(|s| s.name == text || s.id.to_string() == text);
+        found.map(|s| s.id).ok_or_else(|| {
+            let names: Vec<String> = specs().map(|s| format!("{} ({})", s.name, s.id)).collect();
+            let what = format!("--replace: tenant `{text}` is not in {}", self.config.file);
+            Failure::input("E0509", format!("{what}, it has: {}", names.join(", ")))
+        })
+    }
+
+    /// Captures to play: those of the command line, and of the description for other ports.
+    pub fn inputs(&self, given: &[Input]) -> Vec<Input> {
+        let mut inputs = given.to_vec();
+        for (port, binding) in (0..).zip(&self.config.ports) {
+            let taken = given.iter().any(|i| i.port.is_none_or(|p| p == port));
+            if let (Some(file), false) = (&binding.input, taken) {
+                inputs.push(Input { port: Some(port), file: file.clone() });
+            }
+        }
+        inputs
+    }
+
+    /// Captures to write, in the same way.
+    pub fn outputs(&self, given: &[OutputFile]) -> Vec<OutputFile> {
+        let ports = (0..).map(Destination::Port).zip(self.config.ports.iter().map(|p| &p.output));
+        let hosts = (0..).map(Destination::Host).zip(self.config.hosts.iter().map(|h| &h.output));
+        let mut outputs = given.to_vec();
+        for (from, file) in ports.chain(hosts) {
+            if let (Some(file), false) = (file, given.iter().any(|o| o.from == from)) {
+                outputs.push(OutputFile { from, file: file.clone() });
+            }
+        }
+        outputs
+    }
+}

@@ -1,0 +1,56 @@
+//! Which devices a command runs on, and how they are opened.
+
+use crate::failure::Failure;
+use clap::ValueEnum;
+use sluice_formats::Target;
+use sluice_nic::{Device, SoftwareNic};
+use sluice_rtlsim::{Comparison, RtlError, RtlNic, RtlOptions, Waves};
+use std::path::{Path, PathBuf};
+
+/// Devices as the command line names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Choice {
+    /// The software NIC
+    Model,
+    /// The RTL in simulation
+    Rtl,
+    /// Both: the RTL with the model in lockstep, compared in every packet and counter
+    Both,
+}
+
+/// Where waves around a difference go.
+pub const WAVES_FOLDER: &str = "out";
+
+/// The target of this name.
+pub fn target(name: &str) -> Result<&'static Target, String> {
+    Target::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = sluice_formats::target::ALL.iter().map(|t| t.name).collect();
+        format!("expected {}", names.join(" or "))
+    })
+}
+
+/// The software NIC.
+pub fn model(target: &Target) -> Box<dyn Device> {
+    Box::new(SoftwareNic::new(*target))
+}
+
+/// The RTL, alone or with the model in lockstep.
+pub fn rtl(choice: Choice, target: &Target, seed: u64, waves: Option<&Path>) -> Result<Box<dyn Device>, Failure> {
+    let waves = waves.map(|path| Waves::all(path.to_owned()));
+    let options = RtlOptions { seed, waves, check_accounting: true, ..RtlOptions::default() };
+    Ok(match choice {
+        Choice::Both => {
+            Box::new(Comparison::open(target.name, options, PathBuf::from(WAVES_FOLDER)).map_err(unavailable)?)
+        }
+        _ => Box::new(RtlNic::open(target.name, options).map_err(unavailable)?),
+    })
+}
+
+fn unavailable(error: RtlError) -> Failure {
+    match error {
+        RtlError::Missing { .. } => Failure::input("E0503", error)
+            .help("`make plugins` builds them; SLUICE_PLUGIN_DIR names another folder; --device model needs none"),
+        RtlError::Failed { .. } => Failure::difference("E0505", error),
+        _ => Failure::input("E0503", error),
+    }
+}

@@ -1,0 +1,205 @@
+//! Plays arrivals through a device, replaces programs on the way, and keeps what comes out.
+
+use super::interrupt;
+use super::pace::Clock;
+use super::progress::Progress;
+use super::sink::Sinks;
+use super::source::{Arrival, Source};
+use super::tally::Tally;
+use crate::failure::Failure;
+use sluice_nic::{Counters, Device, DeviceError, Event, Offer, OpId};
+use sluice_object::{Linker, Object};
+use std::time::{Duration, Instant};
+
+/// Packets offered in one call.
+const BATCH: usize = 256;
+/// The same while a program is being replaced, so that its end is seen soon.
+const SMALL_BATCH: usize = 8;
+/// Events taken in one call.
+const EVENTS: usize = 4096;
+
+/// A program that takes the place of a tenant's running one.
+#[derive(Clone)]
+pub struct Change {
+    /// Before the packet with this number, from 0.
+    pub before: u64,
+    /// Tenant ID.
+    pub tenant: u16,
+    /// The program.
+    pub object: Object,
+}
+
+/// A replacement that was done.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// Label of the load.
+    pub label: String,
+    /// Number of the packet before which it was submitted.
+    pub before: u64,
+    /// Number of the packet before which it was seen to be done.
+    pub done: u64,
+    /// Ticks from its submission until it was seen to be done.
+    pub ticks: u64,
+}
+
+/// What a run came to.
+pub struct Played {
+    /// Packets offered.
+    pub offered: u64,
+    /// Sums of the outcomes.
+    pub tally: Tally,
+    /// Counters after the last packet.
+    pub counters: Counters,
+    /// Wall time from the first packet to the last outcome.
+    pub wall: Duration,
+    /// Replacements.
+    pub changes: Vec<Changed>,
+    /// What the counters do not add up to, if they do not.
+    pub open_account: Option<String>,
+    /// It was ended by Ctrl-C.
+    pub interrupted: bool,
+    /// It has hardware cycles.
+    pub has_cycles: bool,
+}
+
+/// One run on one device.
+pub struct Play<'a> {
+    /// The device, configured.
+    pub device: &'a mut dyn Device,
+    /// What the device holds.
+    pub linker: &'a mut Linker,
+    /// When packets arrive.
+    pub clock: Clock,
+    /// Most packets to offer.
+    pub limit: u64,
+    /// In the order of their packets.
+    pub changes: Vec<Change>,
+    /// Where packets go.
+    pub sinks: &'a mut Sinks,
+    /// Who is told how far it is.
+    pub progress: &'a Progress,
+}
+
+#[derive(Default)]
+struct State {
+    offered: u64,
+    tally: Tally,
+    under_way: Vec<(OpId, Changed, u64)>,
+    changed: Vec<Changed>,
+}
+
+impl Play<'_> {
+    /// Plays until the source ends, the limit is reached or Ctrl-C is pressed; then waits
+    /// until nothing is in flight.
+    pub fn run(mut self, source: &mut Source) -> Result<Played, Failure> {
+        let mut state = State::default();
+        let start = Instant::now();
+        let mut changes = std::mem::take(&mut self.changes).into_iter().peekable();
+        let mut ended = false;
+        while !ended && !interrupt::asked() {
+            while let Some(change) = changes.next_if(|c| c.before <= state.offered) {
+                self.change(&change, &mut state)?;
+            }
+            let until = changes.peek().map_or(self.limit, |c| c.before.min(self.limit));
+            let batch = if state.under_way.is_empty() { BATCH } else { SMALL_BATCH };
+            let room = (until - state.offered).min(batch as u64) as usize;
+            let mut batch = Vec::with_capacity(room);
+            while batch.len() < room {
+                match source.next()? {
+                    Some(arrival) => batch.push(self.offer(arrival)),
+                    None => break,
+                }
+            }
+            ended = batch.len() < room || state.offered + batch.len() as u64 == self.limit;
+            self.play(batch, &mut state)?;
+            self.progress.at(state.offered);
+        }
+        let interrupted = interrupt::asked();
+        if !interrupted {
+            // At the very end, as 100%, the program is replaced and no packet sees it.
+            for change in changes {
+                if change.before > state.offered {
+                    let (before, played) = (change.before, state.offered);
+                    let what = format!("--replace: packet {before} was not reached, {played} were played");
+                    return Err(Failure::input("E0510", what));
+                }
+                self.change(&change, &mut state)?;
+            }
+        }
+        self.device.quiesce().map_err(failed)?;
+        self.take(&mut state)?;
+        let wall = start.elapsed();
+        let counters = self.device.counters().map_err(failed)?;
+        Ok(Played {
+            open_account: state.tally.audit(&counters, state.offered).err(),
+            offered: state.offered,
+            tally: state.tally,
+            counters,
+            wall,
+            changes: state.changed,
+            interrupted,
+            has_cycles: self.device.capabilities().has_cycles,
+        })
+    }
+
+    fn offer(&mut self, arrival: Arrival) -> Offer {
+        let Arrival { port, packet } = arrival;
+        let at = self.clock.arrival(port, packet.stamp, packet.bytes.len());
+        Offer { port, bytes: packet.bytes, at, bad: false }
+    }
+
+    /// Offers a batch and lets time pass until its last packet begins to arrive.
+    fn play(&mut self, batch: Vec<Offer>, state: &mut State) -> Result<(), Failure> {
+        let last = batch.iter().map(|o| o.at).max().unwrap_or(0);
+        state.offered += batch.len() as u64;
+        self.device.offer_owned(batch).map_err(failed)?;
+        self.device.advance(last.saturating_sub(self.device.now())).map_err(failed)?;
+        self.take(state)
+    }
+
+    fn change(&mut self, change: &Change, state: &mut State) -> Result<(), Failure> {
+        let load = self.linker.replace(change.tenant, &change.object)?;
+        let op = self.device.submit(&load).map_err(failed)?;
+        let changed = Changed { label: load.label, before: state.offered, done: 0, ticks: 0 };
+        state.under_way.push((op, changed, self.device.now()));
+        Ok(())
+    }
+
+    /// Takes what has happened.
+    fn take(&mut self, state: &mut State) -> Result<(), Failure> {
+        loop {
+            let events = self.device.poll(EVENTS);
+            if events.is_empty() {
+                return Ok(());
+            }
+            for event in events {
+                match event {
+                    Event::Outcome(outcome) => {
+                        state.tally.add(&outcome);
+                        self.sinks.take(outcome)?;
+                    }
+                    Event::OpDone { op, result } => {
+                        result.map_err(failed)?;
+                        let Some(at) = state.under_way.iter().position(|(o, ..)| *o == op) else { continue };
+                        let (_, mut changed, since) = state.under_way.remove(at);
+                        changed.ticks = self.device.now() - since;
+                        changed.done = state.offered;
+                        state.changed.push(changed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A device that failed while it ran: a difference in lockstep, a failed assertion, a wedge.
+pub fn failed(error: DeviceError) -> Failure {
+    match error {
+        DeviceError::NoPort { .. } | DeviceError::FrameLength { .. } => Failure::input("E0508", error),
+        _ => Failure::difference("E0505", error),
+    }
+}
+
+#[cfg(test)]
+#[path = "play_tests.rs"]
+mod tests;

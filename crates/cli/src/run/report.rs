@@ -1,0 +1,238 @@
+//! What a run came to, as a table and as JSON.
+
+use super::play::Played;
+use super::sink::Written;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::table::Table;
+use serde_json::{Value, json};
+use sluice_nic::device::ModuleCounters;
+use sluice_nic::ports::LiveCounts;
+use sluice_object::Linker;
+
+/// Runs of one command: on the model, on the RTL, or on both.
+pub struct Report<'a> {
+    pub target: &'static str,
+    pub seed: u64,
+    pub linker: &'a Linker,
+    /// The run of the software NIC.
+    pub model: Option<&'a Played>,
+    /// The run of the RTL.
+    pub rtl: Option<&'a Played>,
+    /// The RTL ran with the model in lockstep.
+    pub compared: bool,
+    pub written: &'a [Written],
+    /// What the loop on live interfaces has seen.
+    pub live: Option<LiveCounts>,
+}
+
+/// One row of the table.
+struct Row {
+    id: Option<u16>,
+    name: String,
+    module: Option<u8>,
+    counters: ModuleCounters,
+}
+
+impl Report<'_> {
+    /// The run whose counters are shown: the RTL's where there is one.
+    fn shown(&self) -> Option<&Played> {
+        self.rtl.or(self.model)
+    }
+
+    /// What does not add up, with its device.
+    pub fn open_account(&self) -> Option<String> {
+        let runs = [("model", self.model), ("rtl", self.rtl)];
+        runs.into_iter().find_map(|(device, run)| Some(format!("{device}: {}", run?.open_account.as_ref()?)))
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let Some(shown) = self.shown() else { return Vec::new() };
+        let mut rows = Vec::new();
+        let mut total = ModuleCounters::default();
+        let tenants = self.linker.tenants().map(|t| (t.module, t.spec.id, t.spec.name.clone()));
+        let mut names: Vec<(u8, u16, String)> = tenants.collect();
+        if !names.iter().any(|n| n.0 == 0) {
+            names.push((0, 0, "system".to_owned()));
+        }
+        names.sort();
+        for (module, id, name) in names {
+            let counters = shown.counters.modules.get(&module).cloned().unwrap_or_default();
+            add(&mut total, &counters);
+            rows.push(Row { id: Some(id), name, module: Some(module), counters });
+        }
+        rows.push(Row { id: None, name: "total".to_owned(), module: None, counters: total });
+        rows
+    }
+
+    /// Prints the table.
+    pub fn text(&self, out: &mut Output) -> Result<(), Failure> {
+        let mut headings = vec!["tenant", "offered", "copies", "forwarded", "delivered", "dropped"];
+        headings.extend(self.model.map(|_| "packets/s"));
+        headings.extend(self.rtl.map(|_| "cycles/packet"));
+        headings.push("dropped by reason");
+        let last = headings.len() - 1;
+        let mut table = Table::new(headings);
+        for row in self.rows() {
+            let c = &row.counters;
+            let dropped: u64 = c.dropped.values().sum();
+            let mut cells = vec![row.name.clone()];
+            cells.extend([c.offered, c.copies, c.forwarded, c.delivered, dropped].map(group));
+            cells.extend(self.model.map(|played| self.packets_per_second(&row, played).map_or("-".to_owned(), group)));
+            cells.extend(self.rtl.map(|played| cycles(&row, played).map_or("-".to_owned(), |c| format!("{c:.1}"))));
+            let reasons: Vec<String> =
+                c.dropped.iter().filter(|d| *d.1 > 0).map(|(r, n)| format!("{} {n}", r.name())).collect();
+            cells.push(reasons.join(", "));
+            table.row(cells);
+        }
+        out.text(&table.left(last).to_string())?;
+        out.text("\n")?;
+        self.lines(out)
+    }
+
+    fn lines(&self, out: &mut Output) -> Result<(), Failure> {
+        if let Some(model) = self.model {
+            let seconds = model.wall.as_secs_f64();
+            out.line(format!("model: {} packets in {:.1} ms of wall time", group(model.offered), seconds * 1e3))?;
+        }
+        if let Some((rtl, ticks)) = self.rtl.and_then(|rtl| Some((rtl, span(rtl)?))) {
+            let apart = ticks as f64 / rtl.offered.max(1) as f64;
+            let seconds = rtl.wall.as_secs_f64();
+            let (packets, cycles) = (group(rtl.offered), group(ticks));
+            out.line(format!(
+                "rtl: {packets} packets in {cycles} cycles, {apart:.1} cycles from one to the next; simulated in \
+                 {seconds:.1} s"
+            ))?;
+            out.line("     cycles/packet: from the first beat in to the last beat out, mean of what left")?;
+        }
+        for played in [self.model, self.rtl].into_iter().flatten() {
+            let device = if played.has_cycles { "rtl" } else { "model" };
+            for c in &played.changes {
+                out.line(format!("{device}: {} begun at packet {}, done by packet {}", c.label, c.before, c.done))?;
+            }
+        }
+        if let Some(c) = &self.live {
+            out.line(format!(
+                "live: {} received, {} sent, {} refused by interfaces, {} longer than a port takes",
+                c.received, c.sent, c.refused, c.oversize
+            ))?;
+        }
+        if self.compared {
+            out.line("compared: model and rtl agree in every packet, byte and counter")?;
+        }
+        if self.shown().is_some_and(|played| played.interrupted) {
+            out.line("interrupted: what was in flight has been finished")?;
+        }
+        if self.open_account().is_none() {
+            out.line("accounting: closed; offered + copies = forwarded + delivered + dropped for every tenant")?;
+        }
+        for w in self.written {
+            out.line(format!("wrote {}: {} packets of {}", w.path.display(), w.packets, w.from))?;
+        }
+        Ok(())
+    }
+
+    /// One document.
+    pub fn json(&self) -> Value {
+        let rows: Vec<Value> = self.rows().iter().map(|row| self.row_json(row)).collect();
+        let (tenants, total) = rows.split_at(rows.len().saturating_sub(1));
+        let device = |played: &Played| {
+            json!({
+                "packets": played.offered,
+                "wall_seconds": played.wall.as_secs_f64(),
+                "ticks": span(played),
+                "interrupted": played.interrupted,
+                "wedges": played.counters.wedges,
+                "replacements": played.changes.iter().map(|c| json!({
+                    "label": c.label, "begun_at_packet": c.before, "done_by_packet": c.done, "ticks": c.ticks,
+                })).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "format_version": sluice_formats::limits::FORMAT_VERSION,
+            "target": self.target,
+            "seed": self.seed,
+            "model": self.model.map(device),
+            "rtl": self.rtl.map(device),
+            "compared": self.compared,
+            "live": self.live.map(|c| json!({
+                "received": c.received, "sent": c.sent, "refused": c.refused, "oversize": c.oversize,
+            })),
+            "accounting_closed": self.open_account().is_none(),
+            "tenants": tenants,
+            "total": total.first(),
+            "outputs": self.written.iter().map(|w| json!({
+                "destination": w.from.to_string(), "file": w.path, "packets": w.packets,
+            })).collect::<Vec<_>>(),
+        })
+    }
+
+    fn row_json(&self, row: &Row) -> Value {
+        let mut value = serde_json::to_value(&row.counters).unwrap_or_default();
+        value["id"] = json!(row.id);
+        value["name"] = json!(row.name);
+        value["packets_per_second"] = json!(self.model.and_then(|played| self.packets_per_second(row, played)));
+        value["cycles_per_packet"] = json!(self.rtl.and_then(|played| cycles(row, played)));
+        value
+    }
+
+    fn packets_per_second(&self, row: &Row, played: &Played) -> Option<u64> {
+        let offered = match row.module {
+            Some(module) => played.counters.modules.get(&module).map_or(0, |c| c.offered),
+            None => played.offered,
+        };
+        let seconds = played.wall.as_secs_f64();
+        (offered > 0 && seconds > 0.0).then(|| (offered as f64 / seconds) as u64)
+    }
+}
+
+/// Mean cycles of the row's packets in the NIC.
+fn cycles(row: &Row, played: &Played) -> Option<f64> {
+    match row.module {
+        Some(module) => played.tally.module(module).cycles_per_packet(),
+        None => played.tally.total().cycles_per_packet(),
+    }
+}
+
+/// Ticks from the first beat in to the last beat out.
+fn span(played: &Played) -> Option<u64> {
+    played.tally.total().seen.map(|(first, last)| last.saturating_sub(first) + 1)
+}
+
+fn add(total: &mut ModuleCounters, one: &ModuleCounters) {
+    total.offered += one.offered;
+    total.offered_bytes += one.offered_bytes;
+    total.copies += one.copies;
+    total.forwarded += one.forwarded;
+    total.forwarded_bytes += one.forwarded_bytes;
+    total.delivered += one.delivered;
+    total.delivered_bytes += one.delivered_bytes;
+    total.in_flight += one.in_flight;
+    for (reason, count) in &one.dropped {
+        *total.dropped.entry(*reason).or_default() += count;
+    }
+}
+
+/// A number with commas between its thousands.
+fn group(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::group;
+
+    #[test]
+    fn thousands_are_grouped() {
+        let texts: Vec<String> = [0, 999, 1000, 1234567].into_iter().map(group).collect();
+        assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+    }
+}

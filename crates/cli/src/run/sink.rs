@@ -1,0 +1,111 @@
+//! Captures of what leaves the NIC.
+
+use super::assign::OutputFile;
+use crate::failure::Failure;
+use crate::files;
+use sluice_formats::Target;
+use sluice_formats::limits::TICK_PS;
+use sluice_nic::{Outcome, Verdict};
+use sluice_object::Destination;
+use sluice_packet::capture::{CaptureWriter, Packet};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// One capture a destination; packets of other destinations are not kept.
+#[derive(Default)]
+pub struct Sinks {
+    files: BTreeMap<Destination, Sink>,
+    /// Nanoseconds that tick 0 stands for.
+    origin: u64,
+}
+
+struct Sink {
+    path: PathBuf,
+    writer: CaptureWriter<BufWriter<File>>,
+}
+
+/// Refuses outputs that would overwrite a file that is read, or each other.
+pub fn check_apart<'a>(outputs: &[OutputFile], read: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    let read: Vec<PathBuf> = read.into_iter().map(files::identity).collect();
+    let mut taken = BTreeMap::new();
+    for OutputFile { from, file } in outputs {
+        let identity = files::identity(file);
+        let file = file.display();
+        if read.contains(&identity) {
+            return Err(Failure::input("E0502", format!("{file} is read, it cannot be the capture of {from} too")));
+        }
+        // Two captures of one destination have an error of their own.
+        if let Some(first) = taken.insert(identity, from).filter(|first| *first != from) {
+            return Err(Failure::input("E0502", format!("{file} is to be the capture of {first} and of {from}")));
+        }
+    }
+    Ok(())
+}
+
+impl Sinks {
+    /// Creates the captures.
+    pub fn create(outputs: &[OutputFile], target: &Target) -> Result<Self, Failure> {
+        let mut sinks = Self::default();
+        for output in outputs {
+            let (from, path) = (output.from, output.file.clone());
+            if from.number(target).is_none() {
+                let (ports, hosts) = (target.ports - 1, target.hosts - 1);
+                let allowed = format!("port0 to port{ports} and host0 to host{hosts}");
+                return Err(Failure::input("E0502", format!("{from} does not exist, the target has {allowed}")));
+            }
+            files::make_folder(&path)?;
+            let writer = CaptureWriter::create(&path, &[&from.to_string()])?;
+            if let Some(first) = sinks.files.insert(from, Sink { path, writer }) {
+                let what = format!("two captures of {from}: {} and {}", first.path.display(), output.file.display());
+                return Err(Failure::input("E0502", format!("{what}; one is allowed")));
+            }
+        }
+        Ok(sinks)
+    }
+
+    /// From now on the tick `start` stands for `stamp`.
+    pub fn start(&mut self, stamp: u64, start: u64) {
+        self.origin = stamp.saturating_sub(nanoseconds(start));
+    }
+
+    /// Keeps a packet that has left. Its stamp is the tick of its first beat out, or of its
+    /// arrival where the device has no cycles.
+    pub fn take(&mut self, outcome: Outcome) -> Result<(), Failure> {
+        let from = match outcome.verdict {
+            Verdict::Forwarded { port } => Destination::Port(port),
+            Verdict::Delivered { queue } => Destination::Host(queue),
+            Verdict::Dropped { .. } => return Ok(()),
+        };
+        let Some(sink) = self.files.get_mut(&from) else { return Ok(()) };
+        let tick = outcome.first_out.or(outcome.stamp).unwrap_or(0);
+        let stamp = self.origin + nanoseconds(tick);
+        Ok(sink.writer.write(&Packet::new(stamp, outcome.bytes))?)
+    }
+
+    /// Ends the captures; their names with the packets in each.
+    pub fn finish(self) -> Result<Vec<Written>, Failure> {
+        let mut written = Vec::new();
+        for (from, sink) in self.files {
+            written.push(Written { from, path: sink.path, packets: sink.writer.packets() });
+            sink.writer.finish()?;
+        }
+        Ok(written)
+    }
+}
+
+fn nanoseconds(ticks: u64) -> u64 {
+    (u128::from(ticks) * u128::from(TICK_PS) / 1000) as u64
+}
+
+/// A capture that was written.
+#[derive(Debug)]
+pub struct Written {
+    /// Port or host queue.
+    pub from: Destination,
+    /// File.
+    pub path: PathBuf,
+    /// Packets in it.
+    pub packets: u64,
+}

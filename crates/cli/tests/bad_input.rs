@@ -1,0 +1,139 @@
+//! What cannot be used is refused with exit code 2, in words, with a code.
+
+mod common;
+
+use common::{Called, Folder};
+
+const NIC: &str = "programs/nic/nic.toml";
+const CAPTURE: &str = "programs/nic/mixed.pcapng";
+
+fn refused(called: &Called, words: &[&str]) {
+    assert_eq!(called.code, 2, "{}{}", called.out, called.err);
+    for word in words {
+        assert!(called.err.contains(word), "`{word}` is not in:\n{}", called.err);
+    }
+}
+
+/// The same, by the command itself: it has a code with a page.
+fn refused_with_code(folder: &Folder, arguments: &[&str], words: &[&str]) {
+    let called = folder.sluice(arguments);
+    refused(&called, words);
+    let code = called.err.split_once("error[").and_then(|(_, rest)| rest.split_once(']'));
+    let code = code.unwrap_or_else(|| panic!("no code in {}", called.err)).0.to_owned();
+    assert!(called.err.contains(&format!("sluice explain {code}")), "{}", called.err);
+    folder.sluice(&["explain", &code]).ok();
+}
+
+#[test]
+fn files_that_are_not_there() {
+    let f = Folder::new();
+    refused_with_code(&f, &["run", "--config", "no.toml", "--in", CAPTURE], &["no.toml"]);
+    refused_with_code(&f, &["run", "--config", NIC, "--in", "port0=no.pcap"], &["no.pcap"]);
+    refused_with_code(&f, &["script", "no.pkt"], &["no.pkt"]);
+    refused_with_code(&f, &["object", "show", "no.json"], &["no.json"]);
+    refused_with_code(&f, &["object", "check", "."], &["."]);
+    refused_with_code(&f, &["run", "--config", NIC, "--in", CAPTURE, "--replace", "red=no.json@5"], &["no.json"]);
+    refused_with_code(&f, &["object", "build", "programs/nic/red.json", "-o", "/dev/null/x"], &["/dev/null"]);
+}
+
+#[test]
+fn malformed_files() {
+    let f = Folder::new();
+    f.write("bad.toml", "this is [ no TOML");
+    refused_with_code(&f, &["run", "--config", "bad.toml", "--in", CAPTURE], &["bad.toml"]);
+    f.write("strange.toml", "colour = \"red\"\n");
+    refused_with_code(&f, &["run", "--config", "strange.toml", "--in", CAPTURE], &["strange.toml", "colour"]);
+    f.write("bad.pcap", b"\x00\x01\x02\x03\x04\x05");
+    refused_with_code(&f, &["run", "--config", NIC, "--in", "port0=bad.pcap"], &["bad.pcap", "00010203"]);
+    let cut = &std::fs::read(f.path(CAPTURE)).unwrap()[..5_000];
+    f.write("cut.pcapng", cut);
+    refused_with_code(&f, &["run", "--config", NIC, "--in", "cut.pcapng"], &["cut.pcapng", "packet"]);
+    f.write("bad.json", "{\"sluice_object\": 1, \"name\": }");
+    refused_with_code(&f, &["object", "check", "bad.json"], &["bad.json", "line 1"]);
+    f.write("old.json", "{\"sluice_object\": 99}");
+    refused_with_code(&f, &["object", "show", "old.json"], &["version 99", "version 1"]);
+    f.write("bad.slob", b"SLOB\xff\xff\xff\xff");
+    refused_with_code(&f, &["object", "show", "bad.slob"], &["bad.slob"]);
+    f.write("bad.pkt", "send 0 eth\nfrobnicate\n");
+    refused_with_code(&f, &["script", "bad.pkt"], &["bad.pkt:2:1", "frobnicate"]);
+}
+
+fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["run", "--config", NIC][..], more].concat()
+}
+
+#[test]
+fn ports_tenants_and_options_that_do_not_exist() {
+    let f = Folder::new();
+    refused_with_code(&f, &run(&["--in", &format!("port7={CAPTURE}")]), &["port7", "port0 to port3"]);
+    refused_with_code(&f, &run(&["--in", CAPTURE, "--out", "host6=o.pcap"]), &["host6", "host0 to host3"]);
+    refused_with_code(&f, &run(&["--in", CAPTURE, "--out", "port0=a.txt"]), &["a.txt", "pcapng"]);
+    let twice = ["--in", CAPTURE, "--out", "port0=a.pcap", "--out", "port0=b.pcap"];
+    refused_with_code(&f, &run(&twice), &["port0", "a.pcap", "b.pcap"]);
+    refused_with_code(&f, &run(&[]), &["--in"]);
+    let pink = ["--in", CAPTURE, "--replace", "pink=programs/nic/red-2.json@5"];
+    refused_with_code(&f, &run(&pink), &["pink", "red", "green", "blue"]);
+    refused_with_code(&f, &run(&["--in", CAPTURE, "--waves", "w.fst"]), &["--waves", "rtl"]);
+    refused_with_code(&f, &["explain", "E9999"], &["E9999", "--list"]);
+}
+
+#[test]
+fn a_file_that_is_read_or_written_already_is_never_overwritten() {
+    let folder = Folder::new();
+    let capture = std::fs::read(folder.path("programs/nic/mixed.pcapng")).unwrap();
+    folder.write("in.pcapng", &capture);
+    for more in [["--in", "in.pcapng", "--out", "port0=in.pcapng"], ["--in", "in.pcapng", "--out", "port0=./in.pcapng"]]
+    {
+        let arguments: Vec<&str> = ["run", "--config", "programs/nic/nic.toml"].into_iter().chain(more).collect();
+        refused_with_code(&folder, &arguments, &["E0502", "in.pcapng", "is read", "port0"]);
+    }
+    assert!(std::fs::read(folder.path("in.pcapng")).unwrap() == capture);
+    let twice = ["--in", "in.pcapng", "--out", "port0=a.pcap", "--out", "host1=a.pcap"];
+    let arguments: Vec<&str> = ["run", "--config", "programs/nic/nic.toml"].into_iter().chain(twice).collect();
+    refused_with_code(&folder, &arguments, &["E0502", "a.pcap", "port0", "host1"]);
+    assert!(!folder.path("a.pcap").exists());
+}
+
+#[test]
+fn usage_errors_say_what_is_allowed() {
+    let f = Folder::new();
+    refused(&f.sluice(&["run", "--config", NIC, "--in", "host0=a.pcap"]), &["host0", "port"]);
+    refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--out", "x"]), &["port0=FILE"]);
+    refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--replace", "red=x@200%"]), &["200%", "100%"]);
+    refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--target", "huge"]), &["huge", "default or tiny"]);
+    refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--device", "board"]), &["model", "rtl", "both"]);
+    refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--gbps", "0"]), &["0.001 to 1000"]);
+    refused(&f.sluice(&["generate", "--vlan", "0", "-o", "x.pcap"]), &["1..=4094"]);
+    refused(&f.sluice(&["explain"]), &["CODE"]);
+    refused(&f.sluice(&["completions", "tcsh"]), &["bash", "zsh", "fish"]);
+}
+
+#[test]
+fn live_interfaces_that_are_not_there_and_what_needs_captures() {
+    let f = Folder::new();
+    f.write("live.toml", "[device]\ntarget = \"default\"\n[[port]]\nnumber = 0\niface = \"no-such-0\"\n");
+    refused_with_code(&f, &["run", "--config", "live.toml"], &["no-such-0", "is not there"]);
+    let replace = ["run", "--config", "live.toml", "--replace", "red=programs/nic/red.json@5"];
+    refused_with_code(&f, &replace, &["live interfaces"]);
+    refused_with_code(&f, &["run", "--config", "live.toml", "--device", "rtl"], &["live interfaces", "--device rtl"]);
+}
+
+#[test]
+fn another_target_that_the_tenants_do_not_fit_is_refused() {
+    let f = Folder::new();
+    refused_with_code(&f, &run(&["--in", CAPTURE, "--target", "tiny"]), &["nic.toml for target tiny", "left"]);
+}
+
+#[test]
+fn a_replacement_that_is_never_reached() {
+    let f = Folder::new();
+    let late = ["--in", CAPTURE, "--limit", "10", "--replace", "red=programs/nic/red-2.json@11"];
+    refused_with_code(&f, &run(&late), &["packet 11", "10 were played"]);
+}
+
+#[test]
+fn a_missing_plug_in_says_how_to_get_it() {
+    let f = Folder::new();
+    let called = f.shell("SLUICE_PLUGIN_DIR=/nowhere sluice script programs/nic/red.pkt --device rtl");
+    refused(&called, &["E0503", "/nowhere", "make plugins", "SLUICE_PLUGIN_DIR"]);
+}

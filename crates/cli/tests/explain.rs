@@ -1,0 +1,43 @@
+//! `sluice explain`: every code in the sources has its page, and every page is printed.
+
+mod common;
+
+use common::{Folder, root};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Codes in string literals of a crate's sources.
+fn codes_in(folder: &Path, codes: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            codes_in(&path, codes);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let literals = text.split('"').filter(|s| s.len() == 5 && s.starts_with('E'));
+            codes.extend(literals.filter(|s| s[1..].bytes().all(|b| b.is_ascii_digit())).map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn every_code_in_the_sources_has_a_page_and_every_page_a_code() {
+    let mut codes = BTreeSet::new();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        codes_in(&entry.unwrap().path().join("src"), &mut codes);
+    }
+    assert!(codes.len() > 50, "{codes:?}");
+    let list = Folder::new().sluice(&["explain", "--list"]).ok();
+    let pages: BTreeSet<String> = list.lines().filter_map(|l| Some(l.split_once(": ")?.0.to_owned())).collect();
+    let missing: Vec<_> = codes.difference(&pages).collect();
+    assert!(missing.is_empty(), "codes without a page in docs/errors: {missing:?}");
+    let stale: Vec<_> = pages.difference(&codes).collect();
+    assert!(stale.is_empty(), "pages of codes that nothing reports: {stale:?}");
+}
+
+#[test]
+fn a_page_is_printed_whatever_the_case_of_its_code() {
+    let folder = Folder::new();
+    let page = folder.sluice(&["explain", "e0222"]).ok();
+    assert_eq!(page, std::fs::read_to_string(root().join("docs/errors/E0222.md")).unwrap());
+}
