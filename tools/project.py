@@ -1,0 +1,137 @@
+"""Paths, commands and tables that the project's scripts share."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+CACHE = ROOT / ".cache"
+BUILD = ROOT / "build"
+NIC_TOP = "sluice_nic_top"
+# A RAM of 32,768 words may be initialized in a loop; slang's own limit is 4,000 rounds. Its
+# parallel parser throws in the WebAssembly build.
+READ_SLANG = "read_slang --threads 1 --unroll-limit 70000 -D SYNTHESIS"
+NIC_FILE_LIST = ROOT / "rtl" / "nic" / "sluice_nic.f"
+
+
+def tool_environment() -> dict[str, str]:
+    """The environment with the tools of .venv in front, and no trace of a calling make."""
+    environment = dict(os.environ)
+    environment["PATH"] = f"{VENV / 'bin'}{os.pathsep}{environment['PATH']}"
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+        environment.pop(name, None)
+    return environment
+
+
+def run(command: Sequence[str], **options) -> subprocess.CompletedProcess:
+    """Runs in the repository's root with the tools in reach; the caller looks at the result."""
+    options.setdefault("cwd", ROOT)
+    options.setdefault("env", tool_environment())
+    return subprocess.run(command, **options)
+
+
+def captured(command: Sequence[str], **options) -> tuple[int, str]:
+    """Exit code and output, stderr included."""
+    done = run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options)
+    return done.returncode, done.stdout
+
+
+def fail(message: str) -> None:
+    """Ends the script with a message and status 1."""
+    sys.exit(f"{Path(sys.argv[0]).name}: {message}")
+
+
+def digest(paths: Iterable[Path], *texts: str) -> str:
+    """Hash of files (names and contents) and texts."""
+    total = hashlib.sha256("\0".join(texts).encode())
+    for path in sorted(set(paths)):
+        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+        total.update(f"\0{name}\0".encode() + path.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def pins() -> str:
+    """The pinned tool versions, as part of what a cached result depends on."""
+    return (ROOT / "tools" / "requirements.txt").read_text()
+
+
+@dataclass(frozen=True)
+class Block:
+    """A module with representative parameters."""
+
+    name: str
+    top: str
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    ecp5: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Its source file."""
+        return find_module(self.top)
+
+    @property
+    def parameter_text(self) -> str:
+        """For tables: `Width=8 Depth=16`."""
+        return " ".join(f"{name}={value}" for name, value in self.parameters.items()) or "defaults"
+
+
+def rtl_files(area: str = "**") -> list[Path]:
+    """SystemVerilog sources below rtl/, generated ones included."""
+    return sorted((ROOT / "rtl").glob(f"{area}/*.sv"))
+
+
+def find_module(module: str) -> Path:
+    """The one file rtl/**/<module>.sv."""
+    hits = sorted((ROOT / "rtl").glob(f"**/{module}.sv"))
+    if len(hits) != 1:
+        fail(f"module {module}: {len(hits)} files match rtl/**/{module}.sv, expected 1")
+    return hits[0]
+
+
+def packages() -> list[Path]:
+    """Generated packages first, then the others; they are read before any module."""
+    generated = sorted((ROOT / "rtl" / "gen").glob("*.sv"))
+    return generated + [path for path in rtl_files() if path.stem.endswith("_pkg") and path not in generated]
+
+
+def blocks() -> list[Block]:
+    """The table synth/blocks.toml, checked."""
+    table = ROOT / "synth" / "blocks.toml"
+    known = {"name", "top", "parameters", "ecp5"}
+    result = []
+    for entry in tomllib.loads(table.read_text()).get("block", []):
+        if unknown := entry.keys() - known:
+            fail(f"{table.name}: block {entry.get('name')!r} has {sorted(unknown)}, allowed are {sorted(known)}")
+        if "top" not in entry:
+            fail(f"{table.name}: a block without `top`: {entry}")
+        result.append(Block(entry.get("name", entry["top"].removeprefix("sluice_")), entry["top"],
+                            entry.get("parameters", {}), entry.get("ecp5", False)))  # fmt: skip
+    return result
+
+
+def configurations() -> dict[str, dict]:
+    """The RTL configurations of tools/configs.toml."""
+    return tomllib.loads((ROOT / "tools" / "configs.toml").read_text())
+
+
+def read_json(path: Path):
+    """Parsed file, or None when it is missing or broken (a cache is rebuilt then)."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """A reader sees the old file or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(text)
+    draft.rename(path)

@@ -1,0 +1,31 @@
+#!/bin/sh
+# `make run`: the shipped capture through three tenants' tables, on the model and on the RTL.
+# Exit status 1 when the devices differ or the accounting does not close.
+set -eu
+cd "$(dirname "$0")/.."
+
+nic=programs/nic
+set -- run --config $nic/nic.toml --in $nic/mixed.pcapng --replace red=$nic/red-2.json@50% --device both
+cat <<COMMAND
+\$ target/release/sluice run --config $nic/nic.toml --in $nic/mixed.pcapng \\
+    --replace red=$nic/red-2.json@50% --device both \\
+    --out port0=out/port0.pcapng ... --out host3=out/host3.pcapng
+
+COMMAND
+for destination in port0 port1 port2 port3 host0 host1 host2 host3; do
+  set -- "$@" --out $destination=out/$destination.pcapng
+done
+target/release/sluice "$@"
+
+cat <<NEXT
+
+What to try next, after  export PATH=\$PWD/target/release:\$PATH
+  any viewer on out/port3.pcapng                   red's servers appear there half way
+  sluice object show $nic/green.json      the table behind one row above
+  sluice script $nic/*.pkt --device both  what each tenant's packets must do
+  sluice run --config $nic/nic.toml --in $nic/mixed.pcapng --device both --gbps 400
+                                                   press harder: overload and tail drops
+  sluice run --config $nic/nic.toml --in port0=YOURS.pcap --out port1=out/mine.pcap
+                                                   a capture of yours (VLANs 10, 20, 30)
+  docs/guide/README.md                             everything else
+NEXT

@@ -1,0 +1,190 @@
+"""`make synth`: area, depth and ECP5 clock of the blocks in synth/blocks.toml, into docs/synth.md.
+
+    .venv/bin/python tools/synth.py [NAME ...]     # a name is part of a block's; docs only when all ran
+
+Blocks are synthesized one by one, two at a time. A result is kept in .cache/synth as long as
+the block's sources, its parameters, these scripts and the pinned tools stay the same.
+"""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+
+import ecp5
+import netlist
+from project import (
+    CACHE,
+    READ_SLANG,
+    ROOT,
+    Block,
+    blocks,
+    captured,
+    digest,
+    fail,
+    packages,
+    pins,
+    read_json,
+    rtl_files,
+    write_atomically,
+)
+
+JOBS = 2
+LIMIT_SECONDS = 1800
+DOC = ROOT / "docs" / "synth.md"
+
+INTRODUCTION = """# Area, depth and clock of the blocks
+
+Written by `make synth` on {date}; do not edit. Yosys 0.70 (`read_slang`, `synth_xilinx -family xcup -flatten
+-noiopad`), each block alone with the parameters given, which stand in `synth/blocks.toml`. These are
+figures of Yosys and not of Vivado: good for comparing blocks and versions of a block.
+
+- **LUT** is the number of LUT1 to LUT6 and INV cells, and of the LUTs that distributed RAM occupies
+  (also given alone as **LUTRAM**): RAM32M16, RAM64M8 and RAM256X1D 8, RAM32M, RAM64M and RAM128X1D 4,
+  RAM32X1D and RAM64X1D 2, SRL16E and SRLC32E 1. That two small LUTs may share one is not counted.
+- **BRAM** is in blocks of 36 Kb; an 18 Kb block is half a one.
+- **Depth** is the longest path of the mapped netlist from register to register, in LUT levels: a LUT
+  counts 1, a distributed RAM read 1, a carry chain 1 when it is entered, whatever its length, and
+  MUXF7 to MUXF9 nothing. **With ports** counts paths from inputs and to outputs too.
+- **ECP5 clock**: placed and routed by nextpnr on an {device}, one seed, with a register at
+  every port, aiming at {target} MHz. A slow part: a proxy for timing. Where ABC9 failed on the
+  netlist as it is, the option of `synth_ecp5` with which it did not is given.
+
+| block | parameters | LUT | LUTRAM | FF | BRAM | URAM | DSP | depth | with ports | ECP5 clock |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Figures of one block."""
+
+    lut: int
+    lutram: int
+    ff: int
+    bram: float
+    uram: int
+    dsp: int
+    depth: int
+    depth_ports: int
+    mhz: float | None = None
+    option: str = ""
+
+
+def closure(top: str) -> list[Path]:
+    """The module's file and those of all modules and packages that it names, packages first."""
+    by_name = {path.stem: path for path in rtl_files()}
+    found, open_names = {}, [top]
+    while open_names:
+        name = open_names.pop()
+        if name in found or name not in by_name:
+            continue
+        found[name] = by_name[name]
+        text = re.sub(r"//[^\n]*", "", by_name[name].read_text())
+        open_names += set(re.findall(r"\b[a-z]\w+\b", text)) & by_name.keys()
+    first = [path for path in packages() if path in found.values()]
+    return first + [path for path in found.values() if path not in first]
+
+
+def kept(folder: Path, work: Callable[[Path], dict]) -> dict:
+    """The figures that `work` once put into the folder, or those that it makes now."""
+    figures = read_json(folder / "result.json")
+    if figures is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        figures = work(folder)
+        write_atomically(folder / "result.json", json.dumps(figures))
+        for netlist_file in set(folder.glob("*.json")) - {folder / "result.json"}:
+            # Large, and of use only when something failed.
+            netlist_file.unlink()
+    return figures
+
+
+def area_and_depth(block: Block, files: list[Path]) -> dict:
+    """Figures of the netlist for UltraScale+."""
+    values = " ".join(f"-G {name}={value}" for name, value in block.parameters.items())
+    names = " ".join(str(path.relative_to(ROOT)) for path in files)
+    read = f"{READ_SLANG} --top {block.top} {values} {names}"
+    map_it = f"synth_xilinx -family xcup -flatten -noiopad -top {block.top}"
+
+    def work(folder: Path) -> dict:
+        output = folder / "xcup.json"
+        script = f"{read}; {map_it}; write_json {output.relative_to(ROOT)}"
+        code, text = captured(["nice", "timeout", str(LIMIT_SECONDS), "yosys", "-q", "-p", script])
+        if code != 0 or not output.exists():
+            raise RuntimeError(f"synth_xilinx (exit {code}): {text[-2000:]}")
+        module = json.loads(output.read_text())["modules"][block.top]
+        depth, depth_ports = netlist.depths(module)
+        ports = {
+            name: {"direction": port["direction"], "width": len(port["bits"])} for name, port in module["ports"].items()
+        }
+        return asdict(netlist.area(module["cells"])) | {"depth": depth, "depth_ports": depth_ports, "ports": ports}
+
+    key = digest([*files, Path(netlist.__file__)], pins(), read, map_it)
+    return kept(CACHE / "synth" / f"{block.top}-{key}", work)
+
+
+def ecp5_clock(block: Block, files: list[Path], ports: dict) -> dict:
+    """The clock on an ECP5."""
+    names = [str(path.relative_to(ROOT)) for path in files]
+
+    def work(folder: Path) -> dict:
+        mhz, option = ecp5.clock_mhz(block.top, dict(block.parameters), ports, names, folder)
+        return {"mhz": mhz, "option": option}
+
+    key = digest([*files, Path(ecp5.__file__)], pins(), repr(sorted(block.parameters.items())))
+    return kept(CACHE / "synth" / f"{block.top}-ecp5-{key}", work)
+
+
+def measure(block: Block) -> Result | None:
+    """All figures of a block; None when a tool failed."""
+    begin = time.monotonic()
+    try:
+        files = closure(block.top)
+        figures = area_and_depth(block, files)
+        ports = figures.pop("ports")
+        result = Result(**figures, **(ecp5_clock(block, files, ports) if block.ecp5 else {}))
+    except (RuntimeError, ValueError) as problem:
+        print(f"synth: {block.name} ({block.parameter_text}): FAILED\n{problem}", flush=True)
+        return None
+    seconds = time.monotonic() - begin
+    if seconds > 1:
+        clock = f", {result.mhz:.0f} MHz" if result.mhz else ""
+        figures = f"{result.lut} LUT, depth {result.depth}{clock}"
+        print(f"synth: {block.name} ({block.parameter_text}): {figures}, {seconds:.0f} s", flush=True)
+    return result
+
+
+def row(block: Block, result: Result) -> str:
+    """One line of the table."""
+    option = f" ({result.option})" if result.option else ""
+    clock = f"{result.mhz:.0f} MHz{option}" if result.mhz else ""
+    memory = f"{result.bram:g} | {result.uram} | {result.dsp}"
+    return (
+        f"| {block.name} | {block.parameter_text} | {result.lut:,} | {result.lutram:,} | {result.ff:,} | {memory} |"
+        f" {result.depth} | {result.depth_ports} | {clock} |\n"
+    )
+
+
+def main() -> None:
+    names = sys.argv[1:]
+    wanted = [block for block in blocks() if not names or any(name in block.name for name in names)]
+    if not wanted:
+        fail(f"no block of synth/blocks.toml matches {' '.join(names)}")
+    with ThreadPoolExecutor(JOBS) as pool:
+        results = list(pool.map(measure, wanted))
+    failed = sum(result is None for result in results)
+    if not names and not failed:
+        text = INTRODUCTION.format(date=date.today(), device=ecp5.DEVICE_NAME, target=ecp5.TARGET_MHZ)
+        write_atomically(DOC, text + "".join(map(row, wanted, results)))
+        print(f"synth: wrote {DOC.relative_to(ROOT)}")
+    print(f"synth: {len(results) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""`make test`: runs every test and counts. The last line is `N passed, N failed`."""
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from project import BUILD, ROOT, tool_environment
+
+RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;")
+SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped")
+BENCH_WORKERS = 2
+
+
+@dataclass
+class Count:
+    """Tests of one runner, by how they ended."""
+
+    passed: int = 0
+    failed: int = 0
+
+
+def _stream(command: Sequence[str], look: Callable[[str], None]) -> int:
+    """Shows the output as it comes, and shows it to `look`; returns the exit code."""
+    with subprocess.Popen(
+        command, cwd=ROOT, env=tool_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            look(line)
+    return process.returncode
+
+
+def _settle(count: Count, code: int) -> Count:
+    """A runner that failed before it could count has failed once."""
+    if code != 0 and count.failed == 0:
+        count.failed = 1
+    return count
+
+
+def rust() -> Count:
+    # Tests on the RTL are skipped where there is no plug-in; `make test` has built them.
+    os.environ["SLUICE_REQUIRE_PLUGINS"] = "1"
+    count = Count()
+
+    def look(line: str) -> None:
+        if found := RUST_RESULT.match(line):
+            count.passed += int(found[1])
+            count.failed += int(found[2])
+
+    return _settle(count, _stream(["cargo", "test", "--workspace", "--no-fail-fast"], look))
+
+
+def benches() -> Count:
+    report = BUILD / "pytest.xml"
+    report.unlink(missing_ok=True)
+    report.parent.mkdir(exist_ok=True)
+    command = ["pytest", "-q", "-n", str(BENCH_WORKERS), f"--junitxml={report}"]
+    code = _stream(command, lambda line: None)
+    count = Count()
+    if report.exists():
+        for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+            number = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
+            count.failed += number["failures"] + number["errors"]
+            count.passed += number["tests"] - number["failures"] - number["errors"] - number["skipped"]
+    return _settle(count, code)
+
+
+def scripts() -> Count:
+    """Every packet script on model and RTL in lockstep; the NIC's own also on the tiny target."""
+    nic = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("crates/nic/scripts/*.pkt"))
+    programs = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("programs/**/*.pkt"))
+    count = Count()
+
+    def look(line: str) -> None:
+        if found := SCRIPT_RESULT.match(line):
+            count.passed += int(found[1])
+            # A script that was skipped has not been shown: every device is there.
+            count.failed += int(found[2]) + int(found[3])
+
+    code = 0
+    for target, files in (("default", nic + programs), ("tiny", nic)):
+        command = ["target/debug/sluice", "script", *files, "--device", "both", "--target", target]
+        code |= _stream(command, look)
+    return _settle(count, code)
+
+
+def main() -> None:
+    total = Count()
+    for runner in (rust, scripts, benches):
+        count = runner()
+        print(f"test: {runner.__name__}: {count.passed} passed, {count.failed} failed\n", flush=True)
+        total.passed += count.passed
+        total.failed += count.failed
+    print(f"{total.passed} passed, {total.failed} failed")
+    sys.exit(1 if total.failed or not total.passed else 0)
+
+
+if __name__ == "__main__":
+    main()
