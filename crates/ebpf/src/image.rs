@@ -1,0 +1,196 @@
+//! An object file after loading: relocatable, without addresses and file descriptors.
+
+use crate::Insn;
+use std::collections::BTreeMap;
+
+/// All programs and maps of one object file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// Programs in the order of their sections and addresses.
+    pub programs: Vec<Program>,
+    /// Maps: declared ones first, then `.rodata`, `.data`, `.bss`.
+    pub maps: Vec<MapSpec>,
+    /// The license section's text.
+    pub license: String,
+    /// `.BTF` as the kernel takes it, if the object has it.
+    pub btf: Option<Vec<u8>>,
+}
+
+/// One program: its own instructions, and behind them the functions it calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// Symbol.
+    pub name: String,
+    /// Section, such as `xdp` or `xdp/firewall`.
+    pub section: String,
+    /// Slots. Map references are `pseudo::MAP` and `pseudo::MAP_VALUE`, by index in the image.
+    pub insns: Vec<Insn>,
+    /// The program at slot 0 first, then its functions, by rising start.
+    pub functions: Vec<Function>,
+    /// Source lines by first slot, where BTF has them.
+    pub lines: BTreeMap<u32, Line>,
+}
+
+/// A function of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Symbol.
+    pub name: String,
+    /// First slot; it ends where the next begins.
+    pub start: u32,
+    /// BTF type of the function, for the kernel; 0 without.
+    pub btf_type: u32,
+}
+
+/// A source line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// File as the compiler names it.
+    pub file: String,
+    /// Text of the line.
+    pub text: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 when unknown.
+    pub column: u32,
+}
+
+/// Kind of a map; numbers as in `enum bpf_map_type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // The names are the kernel's.
+pub enum MapType {
+    Hash = 1,
+    Array = 2,
+    ProgArray = 3,
+    PerfEventArray = 4,
+    PercpuHash = 5,
+    PercpuArray = 6,
+    LruHash = 9,
+    LruPercpuHash = 10,
+    LpmTrie = 11,
+    ArrayOfMaps = 12,
+    HashOfMaps = 13,
+    Devmap = 14,
+    Cpumap = 16,
+    Xskmap = 17,
+    DevmapHash = 25,
+    Ringbuf = 27,
+}
+
+impl MapType {
+    /// All that exist here.
+    pub const ALL: [Self; 16] = [
+        Self::Hash,
+        Self::Array,
+        Self::ProgArray,
+        Self::PerfEventArray,
+        Self::PercpuHash,
+        Self::PercpuArray,
+        Self::LruHash,
+        Self::LruPercpuHash,
+        Self::LpmTrie,
+        Self::ArrayOfMaps,
+        Self::HashOfMaps,
+        Self::Devmap,
+        Self::Cpumap,
+        Self::Xskmap,
+        Self::DevmapHash,
+        Self::Ringbuf,
+    ];
+
+    /// The kind with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| *t as u32 == number)
+    }
+
+    /// Name as bpftool prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hash => "hash",
+            Self::Array => "array",
+            Self::ProgArray => "prog_array",
+            Self::PerfEventArray => "perf_event_array",
+            Self::PercpuHash => "percpu_hash",
+            Self::PercpuArray => "percpu_array",
+            Self::LruHash => "lru_hash",
+            Self::LruPercpuHash => "lru_percpu_hash",
+            Self::LpmTrie => "lpm_trie",
+            Self::ArrayOfMaps => "array_of_maps",
+            Self::HashOfMaps => "hash_of_maps",
+            Self::Devmap => "devmap",
+            Self::Cpumap => "cpumap",
+            Self::Xskmap => "xskmap",
+            Self::DevmapHash => "devmap_hash",
+            Self::Ringbuf => "ringbuf",
+        }
+    }
+
+    /// One value a CPU.
+    pub fn is_per_cpu(self) -> bool {
+        matches!(self, Self::PercpuHash | Self::PercpuArray | Self::LruPercpuHash)
+    }
+}
+
+/// Flags of `map_flags`.
+pub mod map_flags {
+    /// Entries are not allocated before (LPM must have it).
+    pub const NO_PREALLOC: u32 = 1 << 0;
+    /// One LRU list a CPU.
+    pub const NO_COMMON_LRU: u32 = 1 << 1;
+    /// A NUMA node is given.
+    pub const NUMA_NODE: u32 = 1 << 2;
+    /// User space only reads.
+    pub const RDONLY: u32 = 1 << 3;
+    /// User space only writes.
+    pub const WRONLY: u32 = 1 << 4;
+    /// Seed of the hash is zero.
+    pub const ZERO_SEED: u32 = 1 << 6;
+    /// Programs only read.
+    pub const RDONLY_PROG: u32 = 1 << 7;
+    /// Programs only write.
+    pub const WRONLY_PROG: u32 = 1 << 8;
+    /// User space maps it into its memory.
+    pub const MMAPABLE: u32 = 1 << 10;
+    /// An array of maps takes inner arrays of any length.
+    pub const INNER_MAP: u32 = 1 << 12;
+}
+
+/// A map as the object declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapSpec {
+    /// Symbol; `.rodata` and the like for data sections.
+    pub name: String,
+    /// Kind.
+    pub kind: MapType,
+    /// Bytes of a key.
+    pub key_size: u32,
+    /// Bytes of a value.
+    pub value_size: u32,
+    /// Most entries; 0 when user space must set it before the map is made.
+    pub max_entries: u32,
+    /// `map_flags`.
+    pub flags: u32,
+    /// `LIBBPF_PIN_BY_NAME`: it outlives a replacement.
+    pub pinned: bool,
+    /// What a map of maps holds.
+    pub inner: Option<Box<MapSpec>>,
+    /// Entries that the object gives: inner maps of a map of maps, programs of a program array.
+    pub initial: Vec<(u32, Initial)>,
+    /// First value of a data section's map.
+    pub contents: Option<Vec<u8>>,
+    /// No program and no user may write it (`.rodata`).
+    pub frozen: bool,
+    /// Offset of a `struct bpf_spin_lock` in the value.
+    pub spin_lock: Option<u32>,
+    /// BTF types of key and value, for the kernel and for printing; 0 without.
+    pub btf: (u32, u32),
+}
+
+/// An entry that the object gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// The map with this index in the image.
+    Map(usize),
+    /// The program with this name.
+    Program(String),
+}

@@ -1,0 +1,1 @@
+//! Structural validation: what holds for every program before it runs.
