@@ -1,6 +1,9 @@
 //! Helpers: numbers, names and signatures as in the kernel's `bpf.h`, one file for each family.
 
+mod held;
 pub mod routes;
+
+pub use held::{Held, MAX_TAIL_CALLS};
 
 use crate::FaultReason;
 use crate::map::Class;

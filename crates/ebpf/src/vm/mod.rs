@@ -89,6 +89,9 @@ pub struct Cpu<'a> {
     pub redirect: Option<Redirect>,
     /// Set by `tail_call`: the program number (a program array's value) to go on with.
     pub tail_call: Option<u32>,
+    /// Locks, ring-buffer records and keys that helpers hold; `read` and `write` of region 9 go there, and
+    /// `Held::at_exit` is asked at the program's end and before a tail call.
+    pub held: crate::helper::Held,
 }
 
 impl Cpu<'_> {
