@@ -26,7 +26,7 @@ impl Mapped {
     }
 
     fn word(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset % 8 == 0 && offset + 8 <= self.bytes, "word {offset} of {} mapped bytes", self.bytes);
+        assert!(offset.is_multiple_of(8) && offset + 8 <= self.bytes, "word {offset} of {} mapped bytes", self.bytes);
         // SAFETY: aligned and inside of the mapping, which lives as long as `self`; shared with the
         // kernel, which like we uses whole words there.
         unsafe { AtomicU64::from_ptr(self.start.add(offset).cast()) }

@@ -4,6 +4,9 @@ use super::{KernelError, possible_cpus, sys};
 use crate::{Errno, MapSpec, MapType};
 use std::os::fd::OwnedFd;
 
+/// A key and its value.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
 /// Type information that the kernel has taken.
 pub struct Btf(pub(super) OwnedFd);
 
@@ -118,7 +121,7 @@ impl KernelMap {
     }
 
     /// All entries in the kernel's order; keys whose value cannot be read (empty slots) are left out.
-    pub fn entries(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Errno> {
+    pub fn entries(&self) -> Result<Vec<Entry>, Errno> {
         Ok(self.keys()?.into_iter().filter_map(|k| self.lookup(&k).ok().map(|v| (k, v))).collect())
     }
 }

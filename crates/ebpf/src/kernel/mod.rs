@@ -16,7 +16,7 @@ mod sys;
 pub use error::KernelError;
 pub use events::{PerfReader, RingReader};
 pub use load::Kernel;
-pub use maps::{Btf, KernelMap};
+pub use maps::{Btf, Entry, KernelMap};
 pub use program::{KernelProgram, TestInput, TestOutput};
 
 /// Shortest frame a test run takes: an Ethernet header.
