@@ -15,6 +15,8 @@ impl Errno {
     pub const AGAIN: Self = Self(11);
     /// Out of memory.
     pub const NOMEM: Self = Self(12);
+    /// Permission denied.
+    pub const ACCES: Self = Self(13);
     /// Bad address.
     pub const FAULT: Self = Self(14);
     /// Busy.

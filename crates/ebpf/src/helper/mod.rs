@@ -1,7 +1,15 @@
 //! Helpers: numbers, names and signatures as in the kernel's `bpf.h`, one file for each family.
 
+mod checksum;
+mod clock;
 mod held;
+mod map;
+mod memory;
+mod packet;
+mod processor;
+mod redirect;
 pub mod routes;
+mod tail_call;
 
 pub use held::{Held, MAX_TAIL_CALLS};
 
@@ -69,8 +77,44 @@ pub struct Helper {
 
 /// The helper with this number.
 pub fn find(id: i32) -> Option<&'static Helper> {
-    ALL.iter().find(|h| h.id == id)
+    ALL.binary_search_by_key(&id, |h| h.id).ok().map(|index| &ALL[index])
 }
 
-/// All helpers, by number.
-pub static ALL: &[Helper] = &[];
+/// All helpers, by rising number.
+pub static ALL: &[Helper] = &[
+    map::LOOKUP,
+    map::UPDATE,
+    map::DELETE,
+    clock::KTIME,
+    processor::PRANDOM,
+    processor::PROCESSOR_ID,
+    tail_call::TAIL_CALL,
+    redirect::REDIRECT,
+    checksum::CSUM_DIFF,
+    processor::NUMA_NODE,
+    packet::ADJUST_HEAD,
+    redirect::REDIRECT_MAP,
+    packet::ADJUST_META,
+    packet::ADJUST_TAIL,
+    clock::JIFFIES,
+    clock::KTIME_BOOT,
+    clock::KTIME_COARSE,
+    map::LOOKUP_PERCPU,
+    clock::KTIME_TAI,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn helpers_are_sorted_by_number_and_named_once() {
+        assert!(ALL.windows(2).all(|w| w[0].id < w[1].id));
+        let mut names: Vec<_> = ALL.iter().map(|h| h.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ALL.len());
+        assert!(ALL.iter().all(|h| find(h.id).is_some_and(|f| f.name == h.name)));
+        assert!(find(0).is_none() && find(-1).is_none() && find(i32::MAX).is_none());
+    }
+}

@@ -2,7 +2,7 @@
 
 mod packet;
 
-pub use packet::Packet;
+pub use packet::{Packet, RESERVED};
 
 use crate::{Fault, FaultReason, Image, MapId, MapSpace, Redirect, Verdict, World};
 

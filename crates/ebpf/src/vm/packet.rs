@@ -48,4 +48,42 @@ impl Packet {
     pub fn metadata(&self) -> &[u8] {
         &self.buffer[self.meta as usize..self.data as usize]
     }
+
+    /// Offset of the first byte of metadata; equals `data` without metadata.
+    pub fn meta(&self) -> u32 {
+        self.meta
+    }
+
+    /// Offset of the first byte of the frame.
+    pub fn data(&self) -> u32 {
+        self.data
+    }
+
+    /// Offset one past the frame's last byte.
+    pub fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// Offset one past the last byte that the frame can grow to.
+    pub fn limit(&self) -> u32 {
+        HEADROOM + MAX_GROWN
+    }
+
+    /// Moves the bounds; bytes that come into view at the end are zero. Bounds that are none
+    /// change nothing and give false.
+    pub fn set_bounds(&mut self, meta: u32, data: u32, end: u32) -> bool {
+        if !(RESERVED <= meta && meta <= data && data <= end && end as usize <= self.buffer.len()) {
+            return false;
+        }
+        if end > self.end {
+            self.buffer[self.end as usize..end as usize].fill(0);
+        }
+        (self.meta, self.data, self.end) = (meta, data, end);
+        true
+    }
+
+    /// The buffer from metadata to end, to move bytes in it.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.meta as usize..self.end as usize]
+    }
 }

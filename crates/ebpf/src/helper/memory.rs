@@ -1,0 +1,81 @@
+//! Arguments that are memory: read as a copy, or written at once.
+
+use crate::vm::Cpu;
+use crate::{FaultReason, MapId, MapSpec};
+
+/// Most bytes that one helper call reads as a copy; no packet or value that programs pass is longer.
+const MAX_COPY: u64 = 1 << 20;
+
+/// A copy of memory, without allocation while it is short.
+pub(super) struct Copy {
+    short: [u8; 64],
+    long: Vec<u8>,
+    len: usize,
+}
+
+impl Copy {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        if self.len <= self.short.len() { &self.short[..self.len] } else { &self.long }
+    }
+}
+
+/// Copies `len` bytes at `address`. No bytes need no address.
+pub(super) fn copy(cpu: &Cpu<'_>, helper: &'static str, address: u64, len: u32) -> Result<Copy, FaultReason> {
+    let mut copy = Copy { short: [0; 64], long: Vec::new(), len: len as usize };
+    let bytes = read(cpu, helper, address, len)?;
+    match copy.short.get_mut(..bytes.len()) {
+        Some(short) => short.copy_from_slice(bytes),
+        None => copy.long = bytes.to_vec(),
+    }
+    Ok(copy)
+}
+
+/// The `len` bytes at `address`. No bytes need no address.
+pub(super) fn read<'a>(
+    cpu: &'a Cpu<'_>,
+    helper: &'static str,
+    address: u64,
+    len: u32,
+) -> Result<&'a [u8], FaultReason> {
+    match u64::from(len) {
+        0 => Ok(&[]),
+        1..=MAX_COPY => cpu.read(helper, address, len),
+        _ => Err(crate::map::access_fault(helper, address, len)),
+    }
+}
+
+/// The zero-terminated text at `address`, without the zero: read up to the end of what is there, at most `max`.
+pub(super) fn text(cpu: &Cpu<'_>, helper: &'static str, address: u64, max: u32) -> Result<Vec<u8>, FaultReason> {
+    let mut text = Vec::new();
+    while text.len() < max as usize {
+        match cpu.read(helper, address.wrapping_add(text.len() as u64), 1)? {
+            [0] => break,
+            byte => text.extend_from_slice(byte),
+        }
+    }
+    Ok(text)
+}
+
+/// The map of a handle with its declaration.
+pub(super) fn map<'a>(
+    cpu: &'a Cpu<'_>,
+    helper: &'static str,
+    argument: u8,
+    handle: u64,
+) -> Result<(MapId, &'a MapSpec), FaultReason> {
+    let id = cpu.map(helper, argument, handle)?;
+    let spec = cpu.maps.spec(id).ok_or(FaultReason::Argument {
+        helper,
+        argument,
+        value: handle,
+        expected: "the handle of a map",
+    })?;
+    Ok((id, spec))
+}
+
+/// The number that an entry of a devmap, cpumap, xskmap or program array holds.
+pub(super) fn entry(cpu: &Cpu<'_>, map: MapId, index: u32) -> Option<u32> {
+    let value = cpu.maps.user_lookup(map, &index.to_le_bytes()).ok()?;
+    Some(u32::from_le_bytes(value.get(..4)?.try_into().ok()?))
+}
