@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=60, help="for each target (60)")
     parser.add_argument("names", nargs="*", help="parts of targets' names; all by default")
     arguments = parser.parse_args()
-    if "SLUICE_SEED" in os.environ:
+    if os.environ.setdefault("SLUICE_SEED", "random") != "random":
         fail("SLUICE_SEED is set: it repeats a single input, unset it to fuzz")
     names = arguments.names
     wanted = [target for target in targets() if not names or any(name in target.name for name in names)]

@@ -123,18 +123,21 @@ impl Rng {
     }
 }
 
-/// The seed of a random test: `SLUICE_SEED` (decimal or 0x...) or one from the clock.
+/// The seed of a random test: `SLUICE_SEED` (decimal or 0x...), one from the clock if that is
+/// `random`, and one of the test's own, always the same, without it (docs/decisions/seeds.md).
 ///
 /// Prints it, so that a failure can be repeated. Says so when the variable is no number.
 pub fn test_seed(test: &str) -> u64 {
-    let clock =
-        || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |t| t.as_nanos() as u64);
+    let own = u64::from(crate::hash::crc32c(test.as_bytes()));
     let seed = match std::env::var(SEED_VARIABLE) {
+        Ok(text) if text == "random" => {
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(own, |t| t.as_nanos() as u64)
+        }
         Ok(text) => parse_seed(&text).unwrap_or_else(|| {
-            eprintln!("{SEED_VARIABLE} is `{text}`, expected a number below 2^64: not used");
-            clock()
+            eprintln!("{SEED_VARIABLE} is `{text}`, expected `random` or a number below 2^64: not used");
+            own
         }),
-        Err(_) => clock(),
+        Err(_) => own,
     };
     println!("{test}: {SEED_VARIABLE}={seed}");
     seed

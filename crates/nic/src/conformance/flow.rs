@@ -106,7 +106,9 @@ pub(super) fn packets_start_at_their_tick(device: &mut dyn Device) {
     bench.device.offer(&[offer]).unwrap_or_else(|e| panic!("{e}"));
     bench.advance(4000);
     assert!(bench.outcomes.is_empty(), "the packet came early: {:?}", bench.outcomes);
-    assert!(bench.counters().modules.get(&RED.0).is_none_or(|c| c.offered == 0));
+    // Reading counters takes time on a ring that loses messages.
+    let counters = bench.counters();
+    assert!(counters.tick >= at || counters.modules.get(&RED.0).is_none_or(|c| c.offered == 0));
     bench.rest();
     assert_eq!(bench.outcomes.len(), 1);
     let stamp = bench.outcomes[0].stamp.unwrap_or(0);
