@@ -8,6 +8,9 @@ pub enum LoadError {
     /// A map cannot be made.
     #[error(transparent)]
     Map(#[from] MapError),
+    /// A program can never run.
+    #[error(transparent)]
+    Refused(#[from] crate::validate::Refusal),
 }
 
 /// Reads an ELF object. Programs that cannot run are refused by [`crate::validate`], not here,

@@ -1,10 +1,25 @@
 //! The interpreter: the executable specification of XDP programs.
 
+mod code;
+mod exec;
+mod memory;
 mod packet;
+mod runtime;
+mod stack;
+mod trace;
 
-pub use packet::{Packet, RESERVED};
+pub use packet::{HEADROOM, MAX_GROWN, Packet, RESERVED};
+pub use runtime::{Installed, Runtime};
+pub use trace::{Access, At, Coverage, Tracer};
 
-use crate::{Fault, FaultReason, Image, MapId, MapSpace, Redirect, Verdict, World};
+use crate::{Fault, MapSpace, Redirect, Verdict, World};
+use stack::Stack;
+
+/// Most taken back edges and calls of one packet, unless set otherwise.
+///
+/// The kernel's verifier follows every round of a loop and gives up after 1,000,000 instructions,
+/// so that no program it accepts comes here without `bpf_loop` or tail calls.
+pub const WORK_LIMIT: u64 = 1 << 20;
 
 /// Where a packet came in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,53 +45,10 @@ pub struct Outcome {
     pub fault: Option<Fault>,
 }
 
-/// Programs and maps of one tenant, ready to run.
-///
-/// Several generations may be installed; they share the maps that are kept.
-pub struct Runtime {
-    /// The maps.
-    pub maps: MapSpace,
-    /// Time, random, routes, events.
-    pub world: World,
-}
-
-/// One installed image. Not a NIC generation: numbers are never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Installed(pub u32);
-
-impl Runtime {
-    /// Without programs.
-    pub fn new(cpus: u32, seed: u64) -> Self {
-        Self { maps: MapSpace::new(cpus), world: World::new(seed) }
-    }
-
-    /// Validates every program, makes the maps and binds them. `keep` gives, by index in the
-    /// image, a map that is there already and is used instead of a new one.
-    pub fn install(&mut self, image: &Image, keep: &dyn Fn(usize) -> Option<MapId>) -> Result<Installed, crate::load::LoadError> {
-        let _ = (image, keep);
-        todo!()
-    }
-
-    /// Removes an image's programs, and its maps but for those that another image uses.
-    pub fn remove(&mut self, image: Installed) {
-        todo!("{image:?}")
-    }
-
-    /// The map with this index in the image.
-    pub fn map(&self, image: Installed, index: usize) -> Option<MapId> {
-        todo!("{image:?} {index}")
-    }
-
-    /// Runs program `program` (index in the image) on a packet.
-    pub fn run(&mut self, image: Installed, program: usize, packet: &mut Packet, ingress: Ingress) -> Outcome {
-        todo!("{image:?} {program} {packet:?} {ingress:?}")
-    }
-}
-
 /// One execution: what helpers work on.
 pub struct Cpu<'a> {
-    /// r0 to r10.
-    pub registers: [u64; 11],
+    /// r0 to r10; the rest is unused, so that no index needs a check.
+    pub registers: [u64; 16],
     /// The packet.
     pub packet: &'a mut Packet,
     /// Where it came in.
@@ -87,34 +59,20 @@ pub struct Cpu<'a> {
     pub world: &'a mut World,
     /// Set by redirect helpers.
     pub redirect: Option<Redirect>,
-    /// Set by `tail_call`: the program number (a program array's value) to go on with.
+    /// Set by `tail_call`: the program number (a program array's value) to go on with. When that
+    /// is not possible the program goes on behind the call with the r0 that the helper gave.
     pub tail_call: Option<u32>,
-    /// Locks, ring-buffer records and keys that helpers hold; `read` and `write` of region 9 go there, and
+    /// Locks, ring-buffer records and keys that helpers hold; region 9 is served from it, and
     /// `Held::at_exit` is asked at the program's end and before a tail call.
     pub held: crate::helper::Held,
+    programs: &'a [Option<code::Loaded>],
+    /// Number of the program that runs.
+    program: u32,
+    stack: &'a mut Stack,
+    instructions: u64,
+    work: u64,
+    limit: u64,
+    tracer: Option<&'a dyn Tracer>,
+    /// Where the first fault was: program, slot, registers.
+    place: Option<(u32, u32, [u64; 16])>,
 }
-
-impl Cpu<'_> {
-    /// Memory at a device address, if one object holds all of it.
-    pub fn read(&self, access: &'static str, address: u64, bytes: u32) -> Result<&[u8], FaultReason> {
-        todo!("{access} {address} {bytes}")
-    }
-
-    /// The same to write.
-    pub fn write(&mut self, access: &'static str, address: u64, bytes: u32) -> Result<&mut [u8], FaultReason> {
-        todo!("{access} {address} {bytes}")
-    }
-
-    /// The map of a handle.
-    pub fn map(&self, helper: &'static str, argument: u8, handle: u64) -> Result<MapId, FaultReason> {
-        todo!("{helper} {argument} {handle}")
-    }
-
-    /// Calls a function of the running program from a helper (`loop`, `for_each_map_elem`).
-    pub fn call(&mut self, function: u64, args: [u64; 5]) -> Result<u64, FaultReason> {
-        todo!("{function} {args:?}")
-    }
-}
-
-#[doc(hidden)]
-pub type FaultOf = Fault;

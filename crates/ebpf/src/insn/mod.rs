@@ -1,4 +1,9 @@
-//! One eBPF instruction slot and the numbers of RFC 9669.
+//! One eBPF instruction slot, the numbers of RFC 9669, and what instructions mean.
+
+mod kind;
+pub mod op;
+
+pub use kind::{AluOp, AtomicOp, Cond, Kind, Malformed, Operand, Order, WideValue};
 
 /// One 64-bit slot; a 64-bit immediate load takes two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
