@@ -447,11 +447,7 @@ impl Insn {
         let next = next.ok_or(Malformed::NoSecondSlot)?;
         if (next.op, next.dst, next.src, next.off) != (0, 0, 0, 0) {
             let found = i64::from_le_bytes(next.to_bytes());
-            return Err(Malformed::Reserved {
-                field: "second slot",
-                found,
-                allowed: "opcode, registers and offset 0",
-            });
+            return Err(Malformed::Reserved { field: "second slot", found, allowed: "opcode, registers and offset 0" });
         }
         zero("off", self.off)?;
         let value = match self.src {

@@ -123,11 +123,7 @@ fn branch(cond: Cond, wide: bool) -> (Code, Code) {
 impl Loaded {
     /// Decodes a validated program. `map` gives the map of an index in the image, `first` the
     /// address of its first value.
-    pub fn new(
-        program: &Program,
-        map: &dyn Fn(u32) -> Option<MapId>,
-        first: &dyn Fn(MapId) -> Option<u32>,
-    ) -> Self {
+    pub fn new(program: &Program, map: &dyn Fn(u32) -> Option<MapId>, first: &dyn Fn(MapId) -> Option<u32>) -> Self {
         let insns = &program.insns;
         let hole = Op { code: Code::Hole, dst: 0, src: 0, off: 0, imm: 0 };
         let mut ops = vec![hole; insns.len()];
@@ -144,12 +140,7 @@ impl Loaded {
     }
 }
 
-fn op(
-    kind: Kind,
-    slot: u32,
-    map: &dyn Fn(u32) -> Option<MapId>,
-    first: &dyn Fn(MapId) -> Option<u32>,
-) -> Option<Op> {
+fn op(kind: Kind, slot: u32, map: &dyn Fn(u32) -> Option<MapId>, first: &dyn Fn(MapId) -> Option<u32>) -> Option<Op> {
     use Code::*;
     let plain = |code, dst, src, off: i32, imm: u64| Some(Op { code, dst, src, off, imm });
     let target = kind.target(slot).unwrap_or(0) as i32;

@@ -1,8 +1,8 @@
 //! The instructions: one loop over decoded operations.
 
+use super::Cpu;
 use super::code::{Code, Loaded, Op};
 use super::trace::{Access, At};
-use super::Cpu;
 use crate::address::{CONTEXT, STACK_FRAMES, frame_pointer};
 use crate::insn::AtomicOp;
 use crate::{FaultReason, helper};
@@ -79,7 +79,7 @@ impl Cpu<'_> {
         let programs = self.programs;
         let mut code = ops(programs, self.program);
         let mut pc = start as usize;
-        let mut at = pc;
+        let mut at;
         let mut executed = 0;
         let result = 'run: loop {
             at = pc;
@@ -305,7 +305,11 @@ impl Cpu<'_> {
         // r0 and r1 to r5 are the helper's and are dead after it; r6 to r10 come back.
         self.enter(0)?;
         self.registers[1..6].copy_from_slice(&args);
-        if self.tracer.is_some() { self.execute::<true>(slot)? } else { self.execute::<false>(slot)? };
+        if self.tracer.is_some() {
+            self.execute::<true>(slot)?
+        } else {
+            self.execute::<false>(slot)?
+        };
         self.leave();
         Ok(self.registers[0])
     }

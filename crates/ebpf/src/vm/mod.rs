@@ -6,6 +6,8 @@ mod memory;
 mod packet;
 mod runtime;
 mod stack;
+#[cfg(test)]
+mod tests;
 mod trace;
 
 pub use packet::{HEADROOM, MAX_GROWN, Packet, RESERVED};

@@ -58,11 +58,7 @@ impl Runtime {
     /// Validates every program, makes the maps and binds them. `keep` gives, by index in the
     /// image, a map that is there already and is used instead of a new one. Nothing is changed
     /// when it fails.
-    pub fn install(
-        &mut self,
-        image: &Image,
-        keep: &dyn Fn(usize) -> Option<MapId>,
-    ) -> Result<Installed, LoadError> {
+    pub fn install(&mut self, image: &Image, keep: &dyn Fn(usize) -> Option<MapId>) -> Result<Installed, LoadError> {
         validate::validate(image)?;
         self.install_unchecked(image, keep)
     }
