@@ -68,7 +68,7 @@ fn src(op: &Op) -> usize {
 }
 
 /// The program with this number, if it is there.
-fn ops<'a>(programs: &'a [Option<Loaded>], number: u32) -> &'a [Op] {
+fn ops(programs: &[Option<Loaded>], number: u32) -> &[Op] {
     programs.get(number as usize).and_then(Option::as_ref).map_or(&[], |p| &p.ops)
 }
 
