@@ -14,6 +14,16 @@ pub(super) struct Copy {
 }
 
 impl Copy {
+    /// A copy of bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut copy = Copy { short: [0; 64], long: Vec::new(), len: bytes.len() };
+        match copy.short.get_mut(..bytes.len()) {
+            Some(short) => short.copy_from_slice(bytes),
+            None => copy.long = bytes.to_vec(),
+        }
+        copy
+    }
+
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         if self.len <= self.short.len() { &self.short[..self.len] } else { &self.long }
@@ -22,13 +32,7 @@ impl Copy {
 
 /// Copies `len` bytes at `address`. No bytes need no address.
 pub(super) fn copy(cpu: &Cpu<'_>, helper: &'static str, address: u64, len: u32) -> Result<Copy, FaultReason> {
-    let mut copy = Copy { short: [0; 64], long: Vec::new(), len: len as usize };
-    let bytes = read(cpu, helper, address, len)?;
-    match copy.short.get_mut(..bytes.len()) {
-        Some(short) => short.copy_from_slice(bytes),
-        None => copy.long = bytes.to_vec(),
-    }
-    Ok(copy)
+    read(cpu, helper, address, len).map(Copy::of)
 }
 
 /// The `len` bytes at `address`. No bytes need no address.
@@ -43,6 +47,14 @@ pub(super) fn read<'a>(
         1..=MAX_COPY => cpu.read(helper, address, len),
         _ => Err(crate::map::access_fault(helper, address, len)),
     }
+}
+
+/// Writes bytes at `address`. No bytes need no address.
+pub(super) fn write(cpu: &mut Cpu<'_>, helper: &'static str, address: u64, bytes: &[u8]) -> Result<(), FaultReason> {
+    if !bytes.is_empty() {
+        cpu.write(helper, address, bytes.len() as u32)?.copy_from_slice(bytes);
+    }
+    Ok(())
 }
 
 /// The zero-terminated text at `address`, without the zero: read up to the end of what is there, at most `max`.
@@ -78,4 +90,9 @@ pub(super) fn map<'a>(
 pub(super) fn entry(cpu: &Cpu<'_>, map: MapId, index: u32) -> Option<u32> {
     let value = cpu.maps.user_lookup(map, &index.to_le_bytes()).ok()?;
     Some(u32::from_le_bytes(value.get(..4)?.try_into().ok()?))
+}
+
+/// Address of a value for a callback.
+pub(super) fn value(cpu: &mut Cpu<'_>, map: MapId, key: &[u8]) -> Option<u64> {
+    cpu.maps.lookup(map, key, cpu.world.cpu).map(u64::from)
 }

@@ -1,13 +1,18 @@
 //! Helpers: numbers, names and signatures as in the kernel's `bpf.h`, one file for each family.
 
+mod bytes;
 mod checksum;
 mod clock;
 mod held;
+mod iterate;
+mod lock;
 mod map;
 mod memory;
 mod packet;
+mod perf;
 mod processor;
 mod redirect;
+mod ringbuf;
 pub mod routes;
 mod tail_call;
 
@@ -34,6 +39,10 @@ pub enum Arg {
     Write,
     /// Length of the memory before.
     Size,
+    /// Address of memory of so many bytes that is written.
+    WriteExact(u32),
+    /// Address of zero-terminated text that is read.
+    Text,
     /// Any number.
     Number,
     /// A function of the program.
@@ -90,15 +99,28 @@ pub static ALL: &[Helper] = &[
     processor::PROCESSOR_ID,
     tail_call::TAIL_CALL,
     redirect::REDIRECT,
+    perf::PERF_EVENT_OUTPUT,
     checksum::CSUM_DIFF,
     processor::NUMA_NODE,
     packet::ADJUST_HEAD,
     redirect::REDIRECT_MAP,
     packet::ADJUST_META,
     packet::ADJUST_TAIL,
+    lock::LOCK,
+    lock::UNLOCK,
     clock::JIFFIES,
     clock::KTIME_BOOT,
+    ringbuf::OUTPUT,
+    ringbuf::RESERVE,
+    ringbuf::SUBMIT,
+    ringbuf::DISCARD,
+    ringbuf::QUERY,
     clock::KTIME_COARSE,
+    iterate::FOR_EACH,
+    iterate::LOOP,
+    bytes::GET_BUFF_LEN,
+    bytes::LOAD_BYTES,
+    bytes::STORE_BYTES,
     map::LOOKUP_PERCPU,
     clock::KTIME_TAI,
 ];
