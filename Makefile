@@ -52,6 +52,10 @@ long: rust venv plugins ## the random and hitless runs at full length (20 minute
 gen: rust ## write the generated packages and tables
 	@cargo run --quiet -p sluice-formats --bin sluice-gen
 
+.PHONY: programs
+programs: ## the XDP objects of programs/xdp from their sources, where clang is installed
+	@tools/with_python.sh tools/programs.py
+
 .PHONY: plugins
 plugins: venv ## the Verilated NIC, as plug-ins in build/plugins
 	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS)
