@@ -1,9 +1,12 @@
 //! One eBPF instruction slot, the numbers of RFC 9669, and what instructions mean.
 
+mod decode;
 mod kind;
+mod names;
 pub mod op;
 
 pub use kind::{AluOp, AtomicOp, Cond, Kind, Malformed, Operand, Order, WideValue};
+pub use names::{helper_name, helper_number};
 
 /// One 64-bit slot; a 64-bit immediate load takes two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
