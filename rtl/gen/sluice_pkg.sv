@@ -204,7 +204,10 @@ package sluice_pkg;
     ReasonNoDestination = 5'd13,
     ReasonTailLimit = 5'd16,
     ReasonTailPackets = 5'd17,
-    ReasonTailBuffer = 5'd18
+    ReasonTailBuffer = 5'd18,
+    ReasonXdpDrop = 5'd24,
+    ReasonXdpAborted = 5'd25,
+    ReasonXdpTooLong = 5'd26
   } reason_e;
   localparam int unsigned CopiesKind = 7;
 
@@ -213,6 +216,7 @@ package sluice_pkg;
   localparam logic [7:0] NodeStamp = 8'd1;
   localparam logic [7:0] NodeMatch = 8'd2;
   localparam logic [7:0] NodeEgress = 8'd3;
+  localparam logic [7:0] NodeXdp = 8'd4;
   localparam logic [7:0] NodePort0 = 8'd8;
   localparam logic [7:0] TableInfo = 8'd0;
   localparam logic [7:0] TableControl = 8'd1;
@@ -234,6 +238,7 @@ package sluice_pkg;
   localparam logic [7:0] TableQueueDrops = 8'd2;
   localparam logic [7:0] TableQueuePackets = 8'd3;
   localparam logic [7:0] TableQueueBytes = 8'd4;
+  localparam logic [7:0] TableXdpDrops = 8'd0;
   localparam int unsigned SnapshotIndexBit = 23;
   localparam int unsigned InfoVersion = 0;
   localparam int unsigned InfoTargetHash = 1;

@@ -16,6 +16,8 @@ pub enum Node {
     Match,
     /// The shared buffer, queues and schedulers.
     Egress,
+    /// The XDP engine, on devices that have one.
+    Xdp,
 }
 
 /// Number of the first port node.
@@ -29,6 +31,7 @@ impl Node {
             Self::Stamp => 1,
             Self::Match => 2,
             Self::Egress => 3,
+            Self::Xdp => 4,
             // Ports beyond 247 have no number of their own; no target has them.
             Self::Port(p) => FIRST_PORT_NODE.saturating_add(p),
         }
@@ -41,6 +44,7 @@ impl Node {
             1 => Some(Self::Stamp),
             2 => Some(Self::Match),
             3 => Some(Self::Egress),
+            4 => Some(Self::Xdp),
             n if n >= FIRST_PORT_NODE && u32::from(n - FIRST_PORT_NODE) < target.ports => {
                 Some(Self::Port(n - FIRST_PORT_NODE))
             }
@@ -48,7 +52,7 @@ impl Node {
         }
     }
 
-    /// Every node of `target`.
+    /// Every node that all devices of `target` have: not the XDP engine's.
     pub fn all(target: &Target) -> Vec<Self> {
         let ports = (0..target.ports as u8).map(Self::Port);
         [Self::System, Self::Stamp, Self::Match, Self::Egress].into_iter().chain(ports).collect()
@@ -99,6 +103,8 @@ pub enum Table {
     QueuePackets,
     /// Bytes that left a queue (without the tag taken off), by queue.
     QueueBytes,
+    /// Packets dropped by XDP programs, by module * 8 + kind.
+    XdpDrops,
 }
 
 /// Who may write a table.
@@ -147,7 +153,7 @@ pub mod control {
 
 impl Table {
     /// All tables in the order of the address map.
-    pub const ALL: [Table; 20] = [
+    pub const ALL: [Table; 21] = [
         Self::Info,
         Self::Control,
         Self::Vlan,
@@ -168,6 +174,7 @@ impl Table {
         Self::QueueDrops,
         Self::QueuePackets,
         Self::QueueBytes,
+        Self::XdpDrops,
     ];
 
     /// The table of one way.
@@ -178,7 +185,7 @@ impl Table {
     /// Number within its node.
     pub fn number(self) -> u8 {
         match self {
-            Self::Info | Self::Vlan | Self::Rate | Self::Way0 | Self::Limit => 0,
+            Self::Info | Self::Vlan | Self::Rate | Self::Way0 | Self::Limit | Self::XdpDrops => 0,
             Self::Control | Self::PortPolicy | Self::Generation | Self::Way1 | Self::Quantum => 1,
             Self::PortPackets | Self::Way2 | Self::QueueDrops => 2,
             Self::PortBytes | Self::Way3 | Self::QueuePackets => 3,
@@ -198,6 +205,7 @@ impl Table {
             Self::Limit | Self::Quantum | Self::QueueDrops | Self::QueuePackets | Self::QueueBytes => {
                 node == Node::Egress
             }
+            Self::XdpDrops => node == Node::Xdp,
             _ => node == Node::Match,
         }
     }
@@ -216,7 +224,7 @@ impl Table {
             Self::Vlan => crate::limits::VLAN_ROWS,
             Self::PortPolicy => 1,
             Self::PortPackets | Self::PortBytes | Self::Rate | Self::Generation | Self::Quantum => target.modules,
-            Self::PortDrops | Self::ForwardEvents => target.modules * 8,
+            Self::PortDrops | Self::ForwardEvents | Self::XdpDrops => target.modules * 8,
             Self::Way0 | Self::Way1 | Self::Way2 | Self::Way3 => target.sets,
             Self::Overlay => 2 * target.modules,
             Self::Limit | Self::QueuePackets | Self::QueueBytes => queues,
@@ -234,7 +242,8 @@ impl Table {
             | Self::ForwardEvents
             | Self::QueueDrops
             | Self::QueuePackets
-            | Self::QueueBytes => Access::Counter,
+            | Self::QueueBytes
+            | Self::XdpDrops => Access::Counter,
             _ => Access::ReadWrite,
         }
     }
@@ -281,6 +290,7 @@ impl Table {
             Self::QueueDrops => "queue_drops",
             Self::QueuePackets => "queue_packets",
             Self::QueueBytes => "queue_bytes",
+            Self::XdpDrops => "xdp_drops",
         }
     }
 
@@ -304,6 +314,7 @@ impl Table {
             Self::QueueDrops => "tail drops, by queue * 4 + kind",
             Self::QueuePackets => "packets that left, by queue",
             Self::QueueBytes => "bytes that left, by queue",
+            Self::XdpDrops => "packets dropped by programs, by module * 8 + kind",
         }
     }
 }
@@ -316,7 +327,7 @@ mod tests {
     #[test]
     fn every_table_is_found_again_by_its_number() {
         for target in target::ALL {
-            for node in Node::all(&target) {
+            for node in Node::all(&target).into_iter().chain([Node::Xdp]) {
                 assert_eq!(Node::from_number(node.number(), &target), Some(node));
                 for table in Table::ALL.into_iter().filter(|t| t.is_of(node)) {
                     assert_eq!(Table::from_number(node, table.number()), Some(table));

@@ -75,13 +75,14 @@ pub fn document() -> String {
     );
     let _ = writeln!(
         o,
-        "Nodes: 0 system, 1 stamp, 2 match, 3 egress, {FIRST_PORT_NODE} + p port p. Index bit 23 of a counter reads\n\
+        "Nodes: 0 system, 1 stamp, 2 match, 3 egress, 4 xdp (devices with that engine),\n\
+         {FIRST_PORT_NODE} + p port p. Index bit 23 of a counter reads\n\
          its value at the last snapshot.\n"
     );
     o.push_str("| node | table | name | row | words | rows default | rows tiny | access |\n");
     o.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for t in Table::ALL {
-        let node = crate::Node::all(&target::DEFAULT).into_iter().find(|n| t.is_of(*n));
+        let node = crate::Node::all(&target::DEFAULT).into_iter().chain([crate::Node::Xdp]).find(|n| t.is_of(*n));
         let node = match node {
             Some(crate::Node::Port(_)) => "port".into(),
             Some(n) => format!("{n:?}").to_lowercase(),

@@ -28,7 +28,7 @@ pub enum Reason {
     Miss = 11,
     /// The matched entry's action is drop.
     Action = 12,
-    /// `except_ingress` left no destination.
+    /// `except_ingress` left no destination, or a program's redirect leads nowhere.
     NoDestination = 13,
     /// The queue's cell limit.
     TailLimit = 16,
@@ -36,11 +36,17 @@ pub enum Reason {
     TailPackets = 17,
     /// The shared buffer has no room for the whole packet.
     TailBuffer = 18,
+    /// The XDP program said drop.
+    XdpDrop = 24,
+    /// The XDP program said aborted, or a fault ended it.
+    XdpAborted = 25,
+    /// The XDP program made the frame longer than the NIC takes.
+    XdpTooLong = 26,
 }
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 15] = [
+    pub const ALL: [Reason; 18] = [
         Self::Overload,
         Self::Unmapped,
         Self::Runt,
@@ -56,6 +62,9 @@ impl Reason {
         Self::TailLimit,
         Self::TailPackets,
         Self::TailBuffer,
+        Self::XdpDrop,
+        Self::XdpAborted,
+        Self::XdpTooLong,
     ];
 
     /// The reason with this code.
@@ -81,6 +90,9 @@ impl Reason {
             Self::TailLimit => "tail_limit",
             Self::TailPackets => "tail_packets",
             Self::TailBuffer => "tail_buffer",
+            Self::XdpDrop => "xdp_drop",
+            Self::XdpAborted => "xdp_aborted",
+            Self::XdpTooLong => "xdp_too_long",
         }
     }
 
@@ -103,10 +115,13 @@ impl Reason {
             Self::NoModule => "the module has no overlay in the packet's generation",
             Self::Miss => "no entry matched and the default action is drop",
             Self::Action => "the matched entry's action is drop",
-            Self::NoDestination => "except_ingress left no destination",
+            Self::NoDestination => "except_ingress left no destination, or a program's redirect leads nowhere",
             Self::TailLimit => "the queue's cell limit was reached",
             Self::TailPackets => "the queue held as many packets as it can",
             Self::TailBuffer => "the shared buffer had no room for the whole packet",
+            Self::XdpDrop => "the XDP program said drop",
+            Self::XdpAborted => "the XDP program said aborted, or a fault ended it",
+            Self::XdpTooLong => "the XDP program made the frame longer than the NIC takes",
         }
     }
 
@@ -121,7 +136,8 @@ impl Reason {
         match self as u8 {
             0..=7 => Table::PortDrops,
             8..=15 => Table::ForwardEvents,
-            _ => Table::QueueDrops,
+            16..=23 => Table::QueueDrops,
+            _ => Table::XdpDrops,
         }
     }
 }

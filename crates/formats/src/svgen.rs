@@ -96,9 +96,13 @@ pub fn package() -> String {
     constant(&mut o, "CopiesKind", COPIES_KIND);
 
     o.push_str("\n  // Nodes of the configuration ring and their tables.\n");
-    for (name, node) in
-        [("System", Node::System), ("Stamp", Node::Stamp), ("Match", Node::Match), ("Egress", Node::Egress)]
-    {
+    for (name, node) in [
+        ("System", Node::System),
+        ("Stamp", Node::Stamp),
+        ("Match", Node::Match),
+        ("Egress", Node::Egress),
+        ("Xdp", Node::Xdp),
+    ] {
         let _ = writeln!(o, "  localparam logic [7:0] Node{name} = 8'd{};", node.number());
     }
     let _ = writeln!(o, "  localparam logic [7:0] NodePort0 = 8'd{FIRST_PORT_NODE};");

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 const COUNTER_MASK: u64 = (1 << 48) - 1;
 const PORT_DROP_KINDS: usize = 8;
 const FORWARD_KINDS: usize = 8;
+const XDP_KINDS: usize = 8;
 const QUEUE_DROP_KINDS: usize = 4;
 
 /// Every counter of one NIC.
@@ -21,6 +22,7 @@ pub struct CounterBank {
     port_bytes: Vec<u64>,
     port_drops: Vec<u64>,
     forward_events: Vec<u64>,
+    xdp_drops: Vec<u64>,
     queue_drops: Vec<u64>,
     queue_packets: Vec<u64>,
     queue_bytes: Vec<u64>,
@@ -37,6 +39,7 @@ impl CounterBank {
             port_bytes: vec![0; ports * modules],
             port_drops: vec![0; ports * modules * PORT_DROP_KINDS],
             forward_events: vec![0; modules * FORWARD_KINDS],
+            xdp_drops: vec![0; modules * XDP_KINDS],
             queue_drops: vec![0; queues * QUEUE_DROP_KINDS],
             queue_packets: vec![0; queues],
             queue_bytes: vec![0; queues],
@@ -60,9 +63,13 @@ impl CounterBank {
         self.port_drops[at * PORT_DROP_KINDS + reason.kind() as usize] += 1;
     }
 
-    /// A packet was dropped by the rate limit or the tables.
+    /// A packet was dropped by the rate limit, the tables or a program.
     pub fn dropped_by_verdict(&mut self, module: u8, reason: Reason) {
-        self.forward_events[usize::from(module) * FORWARD_KINDS + reason.kind() as usize] += 1;
+        let (module, kind) = (usize::from(module), reason.kind() as usize);
+        match reason.table() {
+            Table::XdpDrops => self.xdp_drops[module * XDP_KINDS + kind] += 1,
+            _ => self.forward_events[module * FORWARD_KINDS + kind] += 1,
+        }
     }
 
     /// A packet goes to `destinations`: all but the first are copies.
@@ -92,6 +99,7 @@ impl CounterBank {
             (Node::Port(p), Table::PortBytes) => self.port_bytes[usize::from(p) * modules + i],
             (Node::Port(p), Table::PortDrops) => self.port_drops[usize::from(p) * modules * PORT_DROP_KINDS + i],
             (_, Table::ForwardEvents) => self.forward_events[i],
+            (_, Table::XdpDrops) => self.xdp_drops[i],
             (_, Table::QueueDrops) => self.queue_drops[i],
             (_, Table::QueuePackets) => self.queue_packets[i],
             (_, Table::QueueBytes) => self.queue_bytes[i],
@@ -133,6 +141,7 @@ impl CounterBank {
                     .map(|p| self.port_drops[self.of_port(p, module) * PORT_DROP_KINDS + kind])
                     .sum(),
                 Table::ForwardEvents => self.forward_events[m * FORWARD_KINDS + kind],
+                Table::XdpDrops => self.xdp_drops[m * XDP_KINDS + kind],
                 _ => (0..self.target.destinations() as usize)
                     .map(|d| self.queue_drops[(d * modules + m) * QUEUE_DROP_KINDS + kind])
                     .sum(),

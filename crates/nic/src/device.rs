@@ -6,7 +6,7 @@
 //! A load takes effect step by step somewhere between its submission and its `OpDone`.
 
 use sluice_formats::{Reason, Target};
-use sluice_object::Load;
+use sluice_object::{Load, Step};
 use std::collections::BTreeMap;
 
 /// Identifies an operation until its `OpDone`.
@@ -24,6 +24,8 @@ pub struct Capabilities {
     pub tick_ps: u64,
     /// Outcomes carry cycle stamps that mean hardware cycles.
     pub has_cycles: bool,
+    /// XDP programs run on it.
+    pub has_xdp: bool,
 }
 
 /// A packet that arrives on a port.
@@ -220,6 +222,16 @@ pub enum DeviceError {
         /// How long.
         ticks: u64,
     },
+    /// The load holds an XDP program.
+    #[error("load `{label}`, step {step}: an XDP program, but the device `{device}` has no XDP engine")]
+    NoXdp {
+        /// The load's label.
+        label: String,
+        /// Step, from 0.
+        step: usize,
+        /// Kind of the device.
+        device: &'static str,
+    },
     /// The device is not there.
     #[error("{0}")]
     Unavailable(String),
@@ -254,6 +266,14 @@ pub fn check_offer(packets: &[Offer], target: &Target) -> Result<(), DeviceError
         }
     }
     Ok(())
+}
+
+/// Refuses a load with an XDP program, for devices without an XDP engine.
+pub fn check_no_xdp(load: &Load, device: &'static str) -> Result<(), DeviceError> {
+    match load.steps.iter().position(|s| matches!(s, Step::Program { .. })) {
+        Some(step) => Err(DeviceError::NoXdp { label: load.label.clone(), step, device }),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a destination that the target does not have.

@@ -7,6 +7,7 @@ use crate::destination::{Destination, Destinations};
 use crate::error::ObjectError;
 use crate::key::KeySpec;
 use crate::object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
+use crate::xdp_binary::{read_xdp, write_xdp};
 use sluice_formats::limits::KEY_BYTES;
 use sluice_formats::rows::KeyKind;
 
@@ -55,6 +56,9 @@ impl Object {
             }
         });
         w.section(7, |w| w.u8(u8::from(self.survives.table) | u8::from(self.survives.counters) << 1));
+        if let Some(xdp) = &self.xdp {
+            w.section(8, |w| write_xdp(w, xdp));
+        }
         w.finish()
     }
 
@@ -102,9 +106,16 @@ impl Object {
         let flags = read_flags(&mut r, 0b11, "survival flags")?;
         let survives = Survives { table: flags & 1 != 0, counters: flags & 2 != 0 };
         r.finish("section survival")?;
+
+        let mut xdp = None;
+        if file.left() > 0 {
+            let mut r = file.section(8, "xdp")?;
+            xdp = Some(Box::new(read_xdp(&mut r)?));
+            r.finish("section xdp")?;
+        }
         file.finish("the sections")?;
 
-        let object = Object { name, target, key, default, entries, demands, symbols, survives };
+        let object = Object { name, target, key, default, entries, demands, symbols, survives, xdp };
         object.check()?;
         Ok(object)
     }

@@ -6,6 +6,7 @@ use crate::destination::Destination;
 use crate::error::{ObjectError, bad};
 use crate::key::{KeySpec, Match};
 use crate::object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
+use crate::xdp::Xdp;
 use serde::{Deserialize, Serialize};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::rows::KeyKind;
@@ -29,6 +30,8 @@ struct ObjectJson {
     #[serde(default)]
     symbols: Vec<SymbolJson>,
     survives: Survives,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    xdp: Option<Box<Xdp>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -143,6 +146,7 @@ impl Object {
             demands: self.demands.clone(),
             symbols: self.symbols.iter().map(SymbolJson::new).collect(),
             survives: self.survives,
+            xdp: self.xdp.clone(),
         }
     }
 
@@ -169,6 +173,7 @@ impl Object {
             demands: json.demands,
             symbols: symbols.collect::<Result<_, _>>()?,
             survives: json.survives,
+            xdp: json.xdp,
         };
         object.check()?;
         Ok(object)

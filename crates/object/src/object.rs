@@ -5,6 +5,7 @@ use crate::demand::{Demands, Survives};
 use crate::destination::Destination;
 use crate::error::{ObjectError, bad};
 use crate::key::{KeyBytes, KeySpec};
+use crate::xdp::Xdp;
 use sluice_formats::Target;
 use sluice_formats::rows::KeyKind;
 use std::collections::{HashMap, HashSet};
@@ -14,7 +15,8 @@ pub const MAX_NAME: usize = 63;
 /// Most entries of an object; targets have fewer.
 pub const MAX_ENTRIES: u32 = 1 << 20;
 
-/// A program for the NIC's table. It knows no address: keys, actions and demands only.
+/// A program for the NIC: a table, or an XDP program. It knows no address: keys, actions,
+/// instructions, maps and demands only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Name: letters, digits, `_`, `-`, `.`.
@@ -33,6 +35,8 @@ pub struct Object {
     pub symbols: Vec<Symbol>,
     /// State that outlives a replacement.
     pub survives: Survives,
+    /// An XDP program in place of the table; `XDP_PASS` is the default action.
+    pub xdp: Option<Box<Xdp>>,
 }
 
 /// One logical entry.
@@ -95,6 +99,7 @@ impl Object {
             demands: Demands::default(),
             symbols: Vec::new(),
             survives: Survives::VERSION_1,
+            xdp: None,
         };
         object.demand(&default);
         object
@@ -127,7 +132,21 @@ impl Object {
         self.check_entries()?;
         self.check_demands()?;
         self.check_symbols()?;
+        self.check_xdp()?;
         self.survives.check()
+    }
+
+    /// A program stands in place of the table, and passes to one destination.
+    fn check_xdp(&self) -> Result<(), ObjectError> {
+        let Some(xdp) = &self.xdp else { return Ok(()) };
+        if self.key != KeySpec::NONE {
+            return Err(bad("key.kind", self.key.kind.name(), "none, for an XDP program stands in the table's place"));
+        }
+        let Action { to, except_ingress, set_dmac } = self.default;
+        if to.iter().count() != 1 || except_ingress || set_dmac.is_some() {
+            return Err(bad("default", self.default, "one destination and nothing else: where XDP_PASS goes"));
+        }
+        xdp.check()
     }
 
     fn check_action(&self, path: &str, action: &Action) -> Result<(), ObjectError> {

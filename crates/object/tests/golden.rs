@@ -7,7 +7,10 @@ mod common;
 use common::tenant;
 use sluice_formats::rows::KeyKind;
 use sluice_formats::target::TINY;
-use sluice_object::{Action, Destination, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf};
+use sluice_object::{
+    Action, Destination, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf, Xdp, XdpEntry, XdpInitial,
+    XdpMap, XdpProgram,
+};
 use std::path::PathBuf;
 
 fn path(name: &str) -> PathBuf {
@@ -60,6 +63,56 @@ fn nothing() -> Object {
     Object::new("nothing", KeySpec::NONE, Action::DROP)
 }
 
+/// Uses every part of an XDP program.
+fn filter() -> Object {
+    let map = |name: &str, kind, sizes: [u32; 3]| XdpMap {
+        name: name.to_owned(),
+        kind,
+        key_size: sizes[0],
+        value_size: sizes[1],
+        max_entries: sizes[2],
+        ..XdpMap::default()
+    };
+    let maps = vec![
+        XdpMap { pinned: true, flags: 1, spin_lock: Some(8), ..map("flows", 1, [4, 16, 1000]) },
+        XdpMap { initial: vec![(3, XdpInitial::Program("tail".to_owned()))], ..map("calls", 3, [4, 4, 8]) },
+        XdpMap {
+            initial: vec![(0, XdpInitial::Map(3))],
+            inner: Some(Box::new(map("inner", 2, [4, 8, 2]))),
+            ..map("outer", 12, [4, 4, 1])
+        },
+        map("count", 2, [4, 8, 2]),
+        XdpMap { frozen: true, contents: Some(b"abcd".to_vec()), ..map(".rodata", 2, [4, 4, 1]) },
+    ];
+    let program = |name: &str, slots: Vec<u64>| XdpProgram {
+        name: name.to_owned(),
+        functions: vec![(name.to_owned(), 0), ("helper".to_owned(), 2)],
+        slots,
+    };
+    let mut object = Object::new("filter", KeySpec::NONE, Action::to([Destination::Host(1)]));
+    object.demands.queues.insert(port(0), 4);
+    object.xdp = Some(Box::new(Xdp {
+        main: 1,
+        programs: vec![
+            program("tail", vec![0x2_0000_00b7, 0x95, 0x95]),
+            program("main", vec![0x1_0000_00b7, 0x95, 0x95]),
+        ],
+        maps,
+        keep: vec!["count".to_owned()],
+        entries: vec![XdpEntry { map: 3, key: vec![1, 0, 0, 0], value: vec![9; 8] }],
+        interfaces: [(7, 0), (9, 3)].into(),
+    }));
+    object
+}
+
+/// The load that puts it in place of itself, with two maps kept.
+fn load_of_filter() -> Load {
+    let mut linker = Linker::new(&TINY);
+    linker.admit(tenant(7, "red", 0, &TINY)).unwrap();
+    linker.load(7, &filter()).unwrap();
+    linker.replace(7, &filter()).unwrap()
+}
+
 fn load_of_red() -> Load {
     let mut linker = Linker::new(&TINY);
     let mut spec = tenant(7, "red", 8, &TINY);
@@ -70,7 +123,7 @@ fn load_of_red() -> Load {
 
 #[test]
 fn objects_of_version_1() {
-    for (name, object) in [("red.v1", red()), ("nothing.v1", nothing())] {
+    for (name, object) in [("red.v1", red()), ("nothing.v1", nothing()), ("filter.v1", filter())] {
         let binary = golden(&format!("{name}.slob"), &object.to_binary());
         assert_eq!(Object::decode(&binary).unwrap(), object);
         assert_eq!(object.to_binary(), binary);
@@ -82,13 +135,14 @@ fn objects_of_version_1() {
 
 #[test]
 fn loads_of_version_1() {
-    let load = load_of_red();
-    let binary = golden("red.v1.slld", &load.to_binary());
-    assert_eq!(Load::from_binary(&binary).unwrap(), load);
-    assert_eq!(load.to_binary(), binary);
-    let json = golden("red.v1.load.json", load.to_json().as_bytes());
-    assert_eq!(Load::from_json(std::str::from_utf8(&json).unwrap()).unwrap(), load);
-    assert_eq!(load.to_json().into_bytes(), json);
+    for (name, load) in [("red.v1", load_of_red()), ("filter.v1", load_of_filter())] {
+        let binary = golden(&format!("{name}.slld"), &load.to_binary());
+        assert_eq!(Load::from_binary(&binary).unwrap(), load);
+        assert_eq!(load.to_binary(), binary);
+        let json = golden(&format!("{name}.load.json"), load.to_json().as_bytes());
+        assert_eq!(Load::from_json(std::str::from_utf8(&json).unwrap()).unwrap(), load);
+        assert_eq!(load.to_json().into_bytes(), json);
+    }
 }
 
 #[test]
@@ -102,7 +156,9 @@ fn object_show() {
 fn any_changed_byte_of_a_binary_is_refused() {
     for (bytes, decode) in [
         (red().to_binary(), (|b| Object::from_binary(b).is_err()) as fn(&[u8]) -> bool),
+        (filter().to_binary(), |b| Object::from_binary(b).is_err()),
         (load_of_red().to_binary(), |b| Load::from_binary(b).is_err()),
+        (load_of_filter().to_binary(), |b| Load::from_binary(b).is_err()),
     ] {
         for at in 0..bytes.len() {
             let mut bad = bytes.clone();

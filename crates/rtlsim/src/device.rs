@@ -14,7 +14,7 @@ use crate::track::Tracker;
 use sluice_formats::address::{Access, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
 use sluice_formats::{Node, Table};
-use sluice_nic::device::{Rows, check_destination, check_load, check_offer};
+use sluice_nic::device::{Rows, check_destination, check_load, check_no_xdp, check_offer};
 use sluice_nic::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_object::Load;
 use std::collections::{HashMap, VecDeque};
@@ -89,7 +89,7 @@ impl RtlNic {
         }
         instance.set_config_stalls(stalls.config_gaps, stalls.config_stalls);
         let mut nic = Self {
-            capabilities: Capabilities { kind: "rtl", target, tick_ps: TICK_PS, has_cycles: true },
+            capabilities: Capabilities { kind: "rtl", target, tick_ps: TICK_PS, has_cycles: true, has_xdp: false },
             instance,
             driver: ConfigDriver::new(target),
             faults: FaultInjector::new(options.faults, options.seed),
@@ -327,6 +327,7 @@ impl Device for RtlNic {
 
     fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError> {
         check_load(load, &self.capabilities.target)?;
+        check_no_xdp(load, self.capabilities.kind)?;
         let op = OpId(self.next_op);
         self.next_op += 1;
         self.driver.submit(op, load.clone());

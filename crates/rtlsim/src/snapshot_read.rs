@@ -146,6 +146,8 @@ impl SnapshotRead {
         match reason.table() {
             Table::PortDrops => self.ports().map(|p| (p, Table::PortDrops, module * 8 + reason.kind())).collect(),
             Table::ForwardEvents => vec![(Node::Match, Table::ForwardEvents, module * 8 + reason.kind())],
+            // There is no XDP engine.
+            Table::XdpDrops => Vec::new(),
             _ => (0..self.target.destinations())
                 .map(|d| (Node::Egress, Table::QueueDrops, (d * self.target.modules + module) * 4 + reason.kind()))
                 .collect(),

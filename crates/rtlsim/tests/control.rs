@@ -88,7 +88,8 @@ fn requests_that_cannot_be_met_are_answered_with_the_reason() {
         let nobody = Node::Port(target.ports as u8);
         says(nic.read_row(nobody, Table::Vlan, 0).map(drop), "no node of this number");
         for table in Table::ALL {
-            let node = Node::all(&target).into_iter().find(|n| table.is_of(*n)).unwrap();
+            // Tables of the XDP engine are on no node of this device.
+            let Some(node) = Node::all(&target).into_iter().find(|n| table.is_of(*n)) else { continue };
             let rows = table.rows(&target);
             says(nic.read_row(node, table, rows).map(drop), "bad_address");
             says(nic.read_row(node, table, 0x7f_ffff).map(drop), "bad_address");

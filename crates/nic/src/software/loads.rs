@@ -135,6 +135,7 @@ fn carry_out(step: &Step, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -
             exists(*module, 0, tables)?;
             Ok(waited(!is_inside(*module)))
         }
+        Step::Program { .. } => Err("there is no XDP engine yet".to_owned()),
     }
 }
 

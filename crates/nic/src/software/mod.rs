@@ -58,7 +58,7 @@ impl SoftwareNic {
     /// A NIC after reset.
     pub fn with_options(target: Target, options: Options) -> Self {
         Self {
-            capabilities: Capabilities { kind: "model", target, tick_ps: TICK_PS, has_cycles: false },
+            capabilities: Capabilities { kind: "model", target, tick_ps: TICK_PS, has_cycles: false, has_xdp: true },
             options,
             tables: Tables::new(target),
             bank: CounterBank::new(target),

@@ -5,7 +5,7 @@ use super::spaces::{Region, Slot};
 use super::tenants::Tenant;
 use super::{LinkError, Linker};
 use crate::destination::Destinations;
-use crate::load::{Load, Step};
+use crate::load::{Load, PlacedXdp, Step};
 use sluice_formats::address::{Access, control};
 use sluice_formats::limits::{FORMAT_VERSION, SYSTEM_TENANT};
 use sluice_formats::rows::{ActionRow, EntryRow, KeyKind, LimitRow, OverlayRow, PortPolicyRow, QuantumRow, VlanRow};
@@ -83,9 +83,11 @@ impl Checker<'_> {
             return self.write(*node, *table, *index, words);
         }
         self.batch.clear();
-        let (module, generation) = match *step {
-            Step::WaitDrained { module, generation } | Step::Commit { module, generation } => (module, generation),
-            Step::WaitQueuesEmpty { module } => (module, 0),
+        let (module, generation) = match step {
+            Step::WaitDrained { module, generation }
+            | Step::Commit { module, generation }
+            | Step::Program { module, generation, .. } => (*module, *generation),
+            Step::WaitQueuesEmpty { module } => (*module, 0),
             Step::Write { .. } | Step::Barrier => return Ok(()),
         };
         self.own_module(module)?;
@@ -99,7 +101,34 @@ impl Checker<'_> {
                 self.live = true;
                 self.drained = [false; 2];
             }
+            Step::Program { program, .. } => self.program(generation, program.as_deref())?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// A program comes into, and goes from, a generation that no packet uses; it sends only
+    /// where its tenant may, and keeps only maps that are there and alike.
+    fn program(&self, generation: u8, program: Option<&PlacedXdp>) -> Result<(), Refusal> {
+        let tenant = self.module()?;
+        if (self.live || program.is_some()) && (generation == self.current || !self.drained[usize::from(generation)]) {
+            return Err(Order(self.not_drained("program", generation)));
+        }
+        let Some(program) = program else { return Ok(()) };
+        program.check().map_err(|e| Space(e.to_string()))?;
+        let allowed = tenant.spec.destinations();
+        let given = program.granted.iter().chain([program.pass]);
+        if let Some(found) = given.into_iter().find(|d| !allowed.contains(*d)) {
+            let name = &tenant.spec.name;
+            return Err(Space(format!("a program that may send to {found}, tenant `{name}` may use: {allowed}")));
+        }
+        let running = tenant.running.as_ref().and_then(|r| r.xdp.as_deref());
+        for (new, old) in &program.kept {
+            let map = program.xdp.maps.get(*new as usize);
+            let old = running.and_then(|xdp| xdp.maps.get(*old as usize));
+            if !map.zip(old).is_some_and(|(map, old)| map.name == old.name && map.differs(old).is_none()) {
+                return Err(Space(format!("map {new} of the program is kept, but no map like it is running")));
+            }
         }
         Ok(())
     }

@@ -137,6 +137,25 @@ pub enum LinkError {
         /// What to do instead.
         allowed: &'static str,
     },
+    /// A map that is to be kept over a replacement is another one now.
+    #[error(
+        "tenant `{tenant}`: object `{object}` keeps map `{map}`, but its {what} is {old} in the running program and \
+         {new} in the new one; nothing was changed"
+    )]
+    KeptMap {
+        /// Tenant.
+        tenant: String,
+        /// The new object.
+        object: String,
+        /// Map.
+        map: String,
+        /// Attribute.
+        what: String,
+        /// In the running program.
+        old: String,
+        /// In the new one.
+        new: String,
+    },
     /// A run-time operation on an entry.
     #[error("tenant `{tenant}`: {operation} {key}: {found}; {allowed}")]
     Entry {
@@ -204,6 +223,7 @@ impl LinkError {
             Self::Space { .. } => "E0231",
             Self::Order { .. } => "E0232",
             Self::Foreign { .. } => "E0233",
+            Self::KeptMap { .. } => "E0470",
         }
     }
 }

@@ -6,9 +6,11 @@ use super::writer::Writer;
 use super::{LinkError, Linker};
 use crate::action::Action;
 use crate::key::{KeySpec, describe};
-use crate::load::Load;
+use crate::load::{Load, PlacedXdp};
 use crate::object::{Object, TargetNeed};
 use sluice_formats::rows::{ActionRow, EntryRow, KeyKind, OverlayRow};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl Linker {
     /// The tenant's first program.
@@ -70,8 +72,12 @@ impl Linker {
             self.table.rows_of(bank).for_each(|(slot, row)| w.entry(slot, Some(row)));
         }
         w.overlay(module, new, &overlay);
+        if let Some(program) = placed_xdp(&tenant, object)? {
+            w.program(module, new, Some(program));
+        }
         self.commit(&tenant, w);
-        let running = Running { object: object.name.clone(), key: object.key };
+        let xdp = object.xdp.as_deref().map(|xdp| Arc::new(xdp.clone()));
+        let running = Running { object: object.name.clone(), key: object.key, xdp };
         if let Some(t) = self.tenants.get_mut(&id) {
             t.running = Some(running);
         }
@@ -106,6 +112,9 @@ impl Linker {
             }
         }
         w.overlay(tenant.module, old, &OverlayRow::default());
+        if tenant.running.as_ref().is_some_and(|r| r.xdp.is_some()) {
+            w.program(tenant.module, old, None);
+        }
     }
 
     /// Finds a place for every entry in the new generation's sets. Rows move freely: none is
@@ -216,6 +225,26 @@ impl Linker {
             _ => Ok(()),
         }
     }
+}
+
+/// The program for the device, with the maps that it takes over from the running one.
+fn placed_xdp(tenant: &Tenant, object: &Object) -> Result<Option<PlacedXdp>, LinkError> {
+    let Some(xdp) = object.xdp.as_deref() else { return Ok(None) };
+    let running = tenant.running.as_ref().and_then(|r| r.xdp.as_deref());
+    let mut kept = BTreeMap::new();
+    for (new, map) in xdp.maps.iter().enumerate().filter(|(i, _)| xdp.keeps(*i)) {
+        let olds = running.iter().flat_map(|old| old.maps.iter().enumerate());
+        let Some((old, before)) = olds.into_iter().find(|(_, old)| old.name == map.name) else { continue };
+        if let Some((what, old, new)) = map.differs(before) {
+            let (tenant, object, map) = (tenant.spec.name.clone(), object.name.clone(), map.name.clone());
+            return Err(LinkError::KeptMap { tenant, object, map, what, old, new });
+        }
+        kept.insert(new as u32, old as u32);
+    }
+    // Its default action, which was checked, is one destination.
+    let pass = object.default.to.iter().next();
+    let granted = tenant.spec.destinations();
+    Ok(pass.map(|pass| PlacedXdp { xdp: xdp.clone(), kept, pass, granted }))
 }
 
 pub(super) fn entry_row(module: u8, generation: u8, key: &crate::KeyBytes, action: ActionRow) -> EntryRow {

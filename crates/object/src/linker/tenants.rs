@@ -8,10 +8,12 @@ use crate::destination::{Destination, Destinations};
 use crate::key::KeySpec;
 use crate::load::Load;
 use crate::object::check_name;
+use crate::xdp::Xdp;
 use sluice_formats::limits::{SYSTEM_MODULE, SYSTEM_TENANT, TENANT_BITS, VLAN_ROWS, WAYS};
 use sluice_formats::rows::{LimitRow, OverlayRow, QuantumRow, RateRow, VlanRow};
 use sluice_formats::{Node, Table};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What a tenant is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +67,8 @@ pub struct Running {
     pub object: String,
     /// What it matches on.
     pub key: KeySpec,
+    /// Its XDP program.
+    pub xdp: Option<Arc<Xdp>>,
 }
 
 impl TenantSpec {

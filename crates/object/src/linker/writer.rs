@@ -2,7 +2,7 @@
 
 use super::Linker;
 use super::spaces::Slot;
-use crate::load::{Load, Step};
+use crate::load::{Load, PlacedXdp, Step};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::rows::{EntryRow, OverlayRow};
 use sluice_formats::{Node, Row, Table};
@@ -52,6 +52,10 @@ impl Writer {
 
     pub fn commit(&mut self, module: u8, generation: u8) {
         self.steps.push(Step::Commit { module, generation });
+    }
+
+    pub fn program(&mut self, module: u8, generation: u8, program: Option<PlacedXdp>) {
+        self.steps.push(Step::Program { module, generation, program: program.map(Box::new) });
     }
 
     pub fn queues_empty(&mut self, module: u8) {
