@@ -3,8 +3,26 @@
 //! A tenant's maps live in one [`MapSpace`], which gives each the device addresses of its values;
 //! several generations of programs may share it.
 
-use crate::address::Region;
-use crate::{Errno, FaultReason, MapSpec};
+mod attributes;
+mod clock;
+mod error;
+mod keyed;
+mod pages;
+mod program;
+mod slots;
+mod table;
+mod user;
+
+pub use attributes::as_libbpf_creates;
+pub use error::MapError;
+pub use pages::{READ_ONLY_BYTES, WRITABLE_BYTES};
+
+use crate::address::{MAP_HANDLES, Region};
+use crate::image::map_flags::{RDONLY_PROG, WRONLY_PROG};
+use crate::{Errno, FaultReason, MapSpec, MapType};
+use keyed::Keyed;
+use pages::{Demand, Pages, Place};
+use slots::Slots;
 
 /// A map of one tenant. Not an index in an image: a map that is kept has one ID over replacements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,16 +54,53 @@ pub mod update_flags {
     pub const LOCK: u64 = 4;
 }
 
+/// Determinism of a kind of map.
+pub fn class(kind: MapType) -> Class {
+    match kind {
+        MapType::Hash | MapType::PercpuHash | MapType::HashOfMaps | MapType::DevmapHash => Class::SetEqual,
+        MapType::LruHash | MapType::LruPercpuHash => Class::Property,
+        _ => Class::Exact,
+    }
+}
+
 /// All maps of one tenant and the addresses of their values.
 #[derive(Debug)]
 pub struct MapSpace {
     cpus: u32,
+    /// By `MapId`; a number is never given twice.
+    maps: Vec<Option<Box<Map>>>,
+    pages: Pages,
+}
+
+/// One map.
+#[derive(Debug)]
+struct Map {
+    spec: MapSpec,
+    place: Place,
+    /// Slots of one CPU's values.
+    slots: u32,
+    store: Store,
+    /// Entries of maps of maps that hold this one.
+    holders: u32,
+    /// Removed, and only alive in what holds it.
+    removed: bool,
+}
+
+/// How keys become slots.
+#[derive(Debug)]
+enum Store {
+    /// The key is the slot.
+    Array,
+    /// Hash maps.
+    Keyed(Keyed),
+    /// References: no memory that programs see.
+    Slots(Slots),
 }
 
 impl MapSpace {
     /// Without maps; per-CPU maps will have `cpus` values.
     pub fn new(cpus: u32) -> Self {
-        Self { cpus }
+        Self { cpus: cpus.max(1), maps: Vec::new(), pages: Pages::default() }
     }
 
     /// Copies of each per-CPU value.
@@ -54,111 +109,169 @@ impl MapSpace {
     }
 
     /// Makes a map, or says why the kernel would not (`MapError` has code E043x).
+    ///
+    /// `contents` become the first value; `initial` is for who knows the other maps and programs.
     pub fn create(&mut self, spec: &MapSpec) -> Result<MapId, MapError> {
-        todo!("{spec:?}")
+        attributes::check(spec)?;
+        let number = self.maps.len() as u32;
+        let copies = if spec.kind.is_per_cpu() { self.cpus } else { 1 };
+        let space = |(asked, left, all)| MapError::Space { map: spec.name.clone(), asked, left, all };
+        // A table of references or keys counts like values, though programs have no address of it.
+        let bounded = |bytes: u64| {
+            if bytes > WRITABLE_BYTES { Err(space((bytes, WRITABLE_BYTES, WRITABLE_BYTES))) } else { Ok(()) }
+        };
+        let entries = u64::from(spec.max_entries);
+        let lru = matches!(spec.kind, MapType::LruHash | MapType::LruPercpuHash);
+        let (store, asides, values) = match spec.kind {
+            MapType::Array | MapType::PercpuArray | MapType::Devmap => (Store::Array, 0, true),
+            MapType::Hash | MapType::LruHash | MapType::DevmapHash | MapType::PercpuHash | MapType::LruPercpuHash => {
+                let asides = if spec.kind.is_per_cpu() { 0 } else { self.cpus };
+                bounded((entries + u64::from(asides)).saturating_mul(u64::from(spec.key_size).max(8)))?;
+                (Store::Keyed(Keyed::new(spec.key_size, spec.max_entries, asides, lru)), asides, true)
+            }
+            MapType::HashOfMaps => {
+                bounded(entries.saturating_mul(u64::from(spec.key_size).max(8)))?;
+                (Store::Slots(Slots::keyed(spec.key_size, spec.max_entries)), 0, false)
+            }
+            MapType::ArrayOfMaps | MapType::ProgArray | MapType::PerfEventArray | MapType::Cpumap | MapType::Xskmap => {
+                bounded(entries * Slots::ENTRY_BYTES)?;
+                (Store::Slots(Slots::indexed(spec.max_entries)), 0, false)
+            }
+            MapType::LpmTrie | MapType::Ringbuf => {
+                return Err(MapError::Declaration {
+                    map: spec.name.clone(),
+                    what: "kind",
+                    found: spec.kind.name().to_owned(),
+                    allowed: "the other kinds".to_owned(),
+                    errno: Errno::NOTSUPP,
+                });
+            }
+        };
+        let slots = spec.max_entries + asides;
+        let devmap = matches!(spec.kind, MapType::Devmap | MapType::DevmapHash);
+        let mut place = Place::default();
+        if values {
+            let demand = Demand {
+                slots: u64::from(slots) * u64::from(copies),
+                value_size: spec.value_size,
+                program_reads: spec.flags & WRONLY_PROG == 0,
+                program_writes: spec.flags & RDONLY_PROG == 0 && !devmap,
+                read_only: spec.flags & RDONLY_PROG != 0 || devmap,
+            };
+            place = self.pages.allocate(number, demand).map_err(space)?;
+        }
+        if let Some(contents) = &spec.contents {
+            let most = contents.len().min(spec.value_size as usize);
+            if let Some(first) = self.pages.memory_mut(number).get_mut(..most) {
+                first.copy_from_slice(&contents[..most]);
+            }
+        }
+        self.maps.push(Some(Box::new(Map { spec: spec.clone(), place, slots, store, holders: 0, removed: false })));
+        Ok(MapId(number))
     }
 
-    /// Removes a map; its addresses are free again.
+    /// Removes a map; its addresses are free again. One that a map of maps holds lives on there.
     pub fn remove(&mut self, map: MapId) {
-        todo!("{map:?}")
+        if let Some(m) = self.get_mut(map) {
+            m.removed = true;
+            self.collect(map);
+        }
+    }
+
+    /// Frees a map that is removed and that nothing holds, and what it held.
+    fn collect(&mut self, map: MapId) {
+        let Some(m) = self.get(map).filter(|m| m.removed && m.holders == 0) else { return };
+        let of_maps = matches!(m.spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps);
+        let held: Vec<u32> = match &m.store {
+            Store::Slots(slots) if of_maps => slots.all().collect(),
+            _ => Vec::new(),
+        };
+        self.maps[map.0 as usize] = None;
+        self.pages.free(map.0);
+        held.into_iter().for_each(|inner| self.let_go(MapId(inner)));
+    }
+
+    /// One entry of a map of maps less holds `inner`.
+    fn let_go(&mut self, inner: MapId) {
+        if let Some(m) = self.get_mut(inner) {
+            m.holders -= 1;
+            self.collect(inner);
+        }
     }
 
     /// The declaration of a map.
     pub fn spec(&self, map: MapId) -> Option<&MapSpec> {
-        todo!("{map:?}")
+        self.get(map).map(|m| &m.spec)
     }
 
     /// All maps in the order they were made.
     pub fn ids(&self) -> Vec<MapId> {
-        todo!()
+        let alive = |m: &Option<Box<Map>>| m.as_ref().is_some_and(|m| !m.removed);
+        self.maps.iter().enumerate().filter(|(_, m)| alive(m)).map(|(i, _)| MapId(i as u32)).collect()
     }
 
     /// Address of the first value (arrays only; for `pseudo::MAP_VALUE`).
     pub fn first_value(&self, map: MapId) -> Option<u32> {
-        todo!("{map:?}")
-    }
-
-    /// Program side: address of the value, as `bpf_map_lookup_elem` on this CPU returns it.
-    /// For a map of maps the handle of the inner map.
-    pub fn lookup(&mut self, map: MapId, key: &[u8], cpu: u32) -> Option<u32> {
-        todo!("{map:?} {key:?} {cpu}")
-    }
-
-    /// Program side: `bpf_map_update_elem` on this CPU.
-    pub fn update(&mut self, map: MapId, key: &[u8], value: &[u8], flags: u64, cpu: u32) -> Result<(), Errno> {
-        todo!("{map:?} {key:?} {value:?} {flags} {cpu}")
-    }
-
-    /// Program side: `bpf_map_delete_elem`.
-    pub fn delete(&mut self, map: MapId, key: &[u8]) -> Result<(), Errno> {
-        todo!("{map:?} {key:?}")
-    }
-
-    /// User side, as bpf(2) `BPF_MAP_LOOKUP_ELEM`: per-CPU values one after the other, each
-    /// rounded up to 8 bytes.
-    pub fn user_lookup(&self, map: MapId, key: &[u8]) -> Result<Vec<u8>, Errno> {
-        todo!("{map:?} {key:?}")
-    }
-
-    /// User side, as bpf(2) `BPF_MAP_UPDATE_ELEM`. Values of maps of maps and program arrays are
-    /// the `MapId` or program number as 4 little-endian bytes.
-    pub fn user_update(&mut self, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), Errno> {
-        todo!("{map:?} {key:?} {value:?} {flags}")
-    }
-
-    /// User side, as bpf(2) `BPF_MAP_DELETE_ELEM`.
-    pub fn user_delete(&mut self, map: MapId, key: &[u8]) -> Result<(), Errno> {
-        todo!("{map:?} {key:?}")
-    }
-
-    /// User side: the key behind this one, or the first one; `None` at the end.
-    pub fn next_key(&self, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, Errno> {
-        todo!("{map:?} {key:?}")
+        self.get(map).filter(|m| m.spec.kind == MapType::Array).map(|m| m.place.first)
     }
 
     /// Bytes of map values at a device address (regions 4 to 8); never across two values.
+    #[inline]
     pub fn read(&self, address: u64, bytes: usize) -> Option<&[u8]> {
-        todo!("{address} {bytes}")
+        self.pages.read(address, bytes)
     }
 
     /// The same to write; `None` also where programs may only read.
+    #[inline]
     pub fn write(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
-        todo!("{address} {bytes}")
+        self.pages.write(address, bytes)
     }
 
     /// The map that a value's address belongs to, and the offset in the value.
     pub fn owner(&self, address: u64) -> Option<(MapId, u32)> {
-        todo!("{address}")
+        self.pages.owner(address).map(|(map, offset)| (MapId(map), offset))
+    }
+
+    #[inline]
+    fn get(&self, map: MapId) -> Option<&Map> {
+        self.maps.get(map.0 as usize)?.as_deref()
+    }
+
+    #[inline]
+    fn get_mut(&mut self, map: MapId) -> Option<&mut Map> {
+        self.maps.get_mut(map.0 as usize)?.as_deref_mut()
     }
 }
 
-/// Why a map was not made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MapError {
-    /// A size, flag or limit that this kind of map does not take.
-    #[error("map `{map}`: {what} is {found}, allowed: {allowed}")]
-    Declaration {
-        /// Name.
-        map: String,
-        /// Which attribute.
-        what: &'static str,
-        /// Found.
-        found: String,
-        /// Allowed.
-        allowed: String,
-    },
-    /// No address space left.
-    #[error("map `{map}` needs {asked} bytes of values, {left} of {all} are left")]
-    Space {
-        /// Name.
-        map: String,
-        /// Asked.
-        asked: u64,
-        /// Left.
-        left: u64,
-        /// In all.
-        all: u64,
-    },
+impl Map {
+    /// Key of an array, if it has so many entries.
+    #[inline]
+    fn index(&self, key: &[u8]) -> Option<u32> {
+        let index = u32::from_le_bytes(key.try_into().ok()?);
+        (index < self.spec.max_entries).then_some(index)
+    }
+
+    /// Address of a slot's value on a CPU.
+    #[inline]
+    fn address(&self, slot: u32, cpu: u32) -> u32 {
+        self.place.address(if self.spec.kind.is_per_cpu() { cpu * self.slots + slot } else { slot })
+    }
+}
+
+/// Handle of a map, as programs hold it.
+pub fn handle(map: MapId) -> u32 {
+    MAP_HANDLES + map.0
+}
+
+/// Puts a value in its place, but for a spin lock in it.
+fn put(to: &mut [u8], value: &[u8], spin_lock: Option<u32>) {
+    match spin_lock.map(|at| at as usize) {
+        Some(at) if at + 4 <= to.len() => {
+            to[..at].copy_from_slice(&value[..at]);
+            to[at + 4..].copy_from_slice(&value[at + 4..]);
+        }
+        _ => to.copy_from_slice(value),
+    }
 }
 
 /// The fault of an access that no value allows.
