@@ -69,6 +69,20 @@ pub(super) fn text(cpu: &Cpu<'_>, helper: &'static str, address: u64, max: u32) 
     Ok(text)
 }
 
+/// The text at `address` up to its zero (not included) or up to `max` bytes; nothing when it runs into
+/// what may not be read, which is no fault here: the kernel's formats read with care.
+pub(super) fn peek_text(cpu: &Cpu<'_>, address: u64, max: usize) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    while text.len() < max {
+        match cpu.read("format", address.checked_add(text.len() as u64)?, 1) {
+            Ok([0]) => break,
+            Ok(byte) => text.extend_from_slice(byte),
+            Err(_) => return None,
+        }
+    }
+    Some(text)
+}
+
 /// The map of a handle with its declaration.
 pub(super) fn map<'a>(
     cpu: &'a Cpu<'_>,

@@ -3,6 +3,7 @@
 mod bytes;
 mod checksum;
 mod clock;
+mod format;
 mod held;
 mod iterate;
 mod lock;
@@ -10,11 +11,13 @@ mod map;
 mod memory;
 mod packet;
 mod perf;
+mod print;
 mod processor;
 mod redirect;
 mod ringbuf;
 pub mod routes;
 mod tail_call;
+mod text;
 
 pub use held::{Held, MAX_TAIL_CALLS};
 
@@ -95,6 +98,7 @@ pub static ALL: &[Helper] = &[
     map::UPDATE,
     map::DELETE,
     clock::KTIME,
+    print::TRACE_PRINTK,
     processor::PRANDOM,
     processor::PROCESSOR_ID,
     tail_call::TAIL_CALL,
@@ -108,6 +112,8 @@ pub static ALL: &[Helper] = &[
     packet::ADJUST_TAIL,
     lock::LOCK,
     lock::UNLOCK,
+    text::STRTOL,
+    text::STRTOUL,
     clock::JIFFIES,
     clock::KTIME_BOOT,
     ringbuf::OUTPUT,
@@ -117,7 +123,10 @@ pub static ALL: &[Helper] = &[
     ringbuf::QUERY,
     clock::KTIME_COARSE,
     iterate::FOR_EACH,
+    print::SNPRINTF,
+    print::TRACE_VPRINTK,
     iterate::LOOP,
+    text::STRNCMP,
     bytes::GET_BUFF_LEN,
     bytes::LOAD_BYTES,
     bytes::STORE_BYTES,
