@@ -1,10 +1,17 @@
 //! One eBPF instruction slot, the numbers of RFC 9669, and what instructions mean.
 
+mod assemble;
 mod decode;
+mod disasm;
+mod encode;
 mod kind;
 mod names;
 pub mod op;
+#[cfg(test)]
+mod tests;
 
+pub use assemble::{AssembleError, assemble};
+pub use disasm::{listing, text};
 pub use kind::{AluOp, AtomicOp, Cond, Kind, Malformed, Operand, Order, WideValue};
 pub use names::{helper_name, helper_number};
 
