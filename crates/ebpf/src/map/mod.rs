@@ -9,20 +9,25 @@ mod error;
 mod keyed;
 mod pages;
 mod program;
+mod ring;
 mod slots;
 mod table;
+mod trie;
 mod user;
 
 pub use attributes::as_libbpf_creates;
 pub use error::MapError;
 pub use pages::{READ_ONLY_BYTES, WRITABLE_BYTES};
+pub use ring::ring_query;
 
 use crate::address::{MAP_HANDLES, Region};
 use crate::image::map_flags::{RDONLY_PROG, WRONLY_PROG};
-use crate::{Errno, FaultReason, MapSpec, MapType};
+use crate::{FaultReason, MapSpec, MapType};
 use keyed::Keyed;
 use pages::{Demand, Pages, Place};
+use ring::Ring;
 use slots::Slots;
+use trie::Trie;
 
 /// A map of one tenant. Not an index in an image: a map that is kept has one ID over replacements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,6 +75,7 @@ pub struct MapSpace {
     /// By `MapId`; a number is never given twice.
     maps: Vec<Option<Box<Map>>>,
     pages: Pages,
+    ring_consumer: bool,
 }
 
 /// One map.
@@ -95,12 +101,16 @@ enum Store {
     Keyed(Keyed),
     /// References: no memory that programs see.
     Slots(Slots),
+    /// Longest prefix match.
+    Trie(Trie),
+    /// Ring buffer.
+    Ring(Ring),
 }
 
 impl MapSpace {
     /// Without maps; per-CPU maps will have `cpus` values.
     pub fn new(cpus: u32) -> Self {
-        Self { cpus: cpus.max(1), maps: Vec::new(), pages: Pages::default() }
+        Self { cpus: cpus.max(1), maps: Vec::new(), pages: Pages::default(), ring_consumer: true }
     }
 
     /// Copies of each per-CPU value.
@@ -137,17 +147,13 @@ impl MapSpace {
                 bounded(entries * Slots::ENTRY_BYTES)?;
                 (Store::Slots(Slots::indexed(spec.max_entries)), 0, false)
             }
-            MapType::LpmTrie | MapType::Ringbuf => {
-                return Err(MapError::Declaration {
-                    map: spec.name.clone(),
-                    what: "kind",
-                    found: spec.kind.name().to_owned(),
-                    allowed: "the other kinds".to_owned(),
-                    errno: Errno::NOTSUPP,
-                });
+            MapType::LpmTrie => {
+                bounded(2 * entries.saturating_mul(u64::from(spec.key_size)))?;
+                (Store::Trie(Trie::new(spec.key_size, spec.max_entries)), trie::SPARE_SLOTS, true)
             }
+            MapType::Ringbuf => (Store::Ring(Ring::new(spec.max_entries)), 0, false),
         };
-        let slots = spec.max_entries + asides;
+        let slots = spec.max_entries.saturating_add(asides);
         let devmap = matches!(spec.kind, MapType::Devmap | MapType::DevmapHash);
         let mut place = Place::default();
         if values {

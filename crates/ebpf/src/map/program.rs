@@ -27,6 +27,8 @@ impl MapSpace {
                 Some(m.address(slot, cpu))
             }
             Store::Keyed(keyed) => keyed.lookup(key).map(|slot| m.address(slot, cpu)),
+            Store::Trie(trie) => trie.find(key).map(|slot| m.address(slot, cpu)),
+            Store::Ring(_) => None,
             Store::Slots(slots) => {
                 let [first, _] = slots.get(slots.find(key)?)?;
                 match m.spec.kind {
@@ -71,6 +73,12 @@ impl MapSpace {
                 put(&mut memory[at..at + size], value, m.spec.spin_lock);
                 Ok(())
             }
+            MapType::LpmTrie => {
+                let Store::Trie(trie) = &mut m.store else { return Err(Errno::INVAL) };
+                let at = m.place.offset(trie.update(key, flags)?);
+                self.pages.memory_mut(map.0)[at..at + value.len()].copy_from_slice(value);
+                Ok(())
+            }
             // The verifier lets no program change the others.
             _ => Err(Errno::INVAL),
         }
@@ -87,8 +95,46 @@ impl MapSpace {
         }
         match (&mut m.store, m.spec.kind) {
             (_, MapType::DevmapHash) => Err(Errno::INVAL),
+            (Store::Trie(trie), _) => trie.delete(key),
             (Store::Keyed(keyed), _) => keyed.delete(key).map(drop).ok_or(Errno::NOENT),
             _ => Err(Errno::INVAL),
+        }
+    }
+
+    /// What an entry refers to: the interface of a devmap, the program number of a program array, the
+    /// queue length of a cpumap, the socket of an xskmap, the `MapId` of an inner map.
+    pub fn reference(&self, map: MapId, index: u32) -> Option<u32> {
+        let m = self.get(map)?;
+        let key = index.to_le_bytes();
+        let slot = match &m.store {
+            Store::Slots(slots) => return slots.get(slots.find(&key)?).map(|[first, _]| first),
+            Store::Keyed(keyed) if m.spec.kind == MapType::DevmapHash => keyed.table.find(&key)?,
+            Store::Array if m.spec.kind == MapType::Devmap => m.index(&key)?,
+            _ => return None,
+        };
+        let at = m.place.offset(slot);
+        let interface = u32::from_le_bytes(self.pages.memory(map.0).get(at..at + 4)?.try_into().ok()?);
+        (interface != 0).then_some(interface)
+    }
+
+    /// The entries of arrays and hash maps one after the other, as `bpf_for_each_map_elem` meets them:
+    /// start with `cursor` 0 and go on with the number that is returned beside the value's address on
+    /// this CPU. `key` gets the key. Entries may be changed and deleted between the calls.
+    pub fn next_entry(&self, map: MapId, cursor: u64, cpu: u32, key: &mut Vec<u8>) -> Option<(u64, u32)> {
+        let m = self.get(map).filter(|m| m.spec.flags & WRONLY_PROG == 0 && cpu < self.cpus && m.place.first != 0)?;
+        key.clear();
+        match &m.store {
+            Store::Array if m.spec.kind != MapType::Devmap => {
+                let slot = u32::try_from(cursor).ok().filter(|&slot| slot < m.spec.max_entries)?;
+                key.extend(slot.to_le_bytes());
+                Some((cursor + 1, m.address(slot, cpu)))
+            }
+            Store::Keyed(keyed) if m.spec.kind != MapType::DevmapHash => {
+                let (next, slot) = keyed.table.next(usize::try_from(cursor).ok()?)?;
+                key.extend(keyed.table.key(slot));
+                Some((next as u64, m.address(slot, cpu)))
+            }
+            _ => None,
         }
     }
 }

@@ -23,9 +23,11 @@ impl MapSpace {
         }
         let memory = self.pages.memory(map.0);
         match &m.store {
-            Store::Array | Store::Keyed(_) => {
+            Store::Ring(_) => Err(Errno::NOTSUPP),
+            Store::Array | Store::Keyed(_) | Store::Trie(_) => {
                 let slot = match &m.store {
                     Store::Keyed(keyed) => keyed.table.find(key),
+                    Store::Trie(trie) => trie.find(key),
                     _ => m.index(key),
                 };
                 let slot = slot.ok_or(Errno::NOENT)?;
@@ -93,6 +95,12 @@ impl MapSpace {
                 self.pages.memory_mut(map.0)[at..at + size].copy_from_slice(&value[..size]);
                 Ok(())
             }
+            MapType::LpmTrie => {
+                let Store::Trie(trie) = &mut m.store else { return Err(Errno::INVAL) };
+                let slot = trie.update(key, flags)?;
+                m.user_put(self.pages.memory_mut(map.0), slot, value, cpus);
+                Ok(())
+            }
             MapType::ArrayOfMaps | MapType::HashOfMaps => self.hold(map, key, value, flags),
             _ => m.refer(key, value, flags, cpus),
         }
@@ -114,6 +122,8 @@ impl MapSpace {
                 Ok(())
             }
             (Store::Keyed(keyed), _) => keyed.delete(key).map(drop).ok_or(Errno::NOENT),
+            (Store::Trie(trie), _) => trie.delete(key),
+            (Store::Ring(_), _) => Err(Errno::NOTSUPP),
             (Store::Slots(slots), MapType::Cpumap | MapType::Xskmap) => {
                 slots.set(index.ok_or(Errno::INVAL)?, None);
                 Ok(())
@@ -144,6 +154,8 @@ impl MapSpace {
             Store::Keyed(keyed) => Some(&keyed.table),
             Store::Slots(slots) => slots.keys.as_ref(),
             Store::Array => None,
+            Store::Trie(trie) => return Ok(trie.next(key)),
+            Store::Ring(_) => return Err(Errno::NOTSUPP),
         };
         let Some(table) = table else {
             let next = match key.and_then(|key| m.index(key)) {
