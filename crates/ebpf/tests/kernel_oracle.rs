@@ -3,8 +3,8 @@
 use sluice_ebpf::image::{Function, Initial, map_flags};
 use sluice_ebpf::insn::{CALL, EXIT, LD_IMM64, pseudo};
 use sluice_ebpf::kernel::{
-    HEADROOM, Kernel, KernelMap, KernelProgram, MAX_FRAME, MIN_FRAME, PerfReader, Pinned, RingReader, TestInput,
-    available, possible_cpus,
+    HEADROOM, Kernel, KernelMap, KernelProgram, MAX_FRAME, MIN_FRAME, PerfReader, Pinned, QUEUES, RingReader, Sandbox,
+    TestInput, available, possible_cpus,
 };
 use sluice_ebpf::{Errno, Image, Insn, MapSpec, MapType, Program};
 
@@ -251,4 +251,27 @@ fn ring_records_and_perf_events_arrive_in_order() {
         }
     }
     assert_eq!(perf.lost, 0);
+}
+
+#[test]
+fn a_sandbox_has_its_own_interfaces_and_queues() {
+    if skipped() {
+        return;
+    }
+    let p = program(
+        "both",
+        &[&[i(0x61, 0, 1, 12, 0), i(0x61, 2, 1, 16, 0), i(0x67, 0, 0, 0, 8), i(0x4f, 0, 2, 0, 0), i(EXIT, 0, 0, 0, 0)]],
+    );
+    let p = KernelProgram::load(&p, &[], None, "GPL").unwrap();
+    let run = |ifindex, queue| {
+        p.test_run(&TestInput { frame: &[0; 60], metadata: &[], ifindex, queue }).map(|o| o.r0).map_err(|e| e.errno)
+    };
+    {
+        let _sandbox = Sandbox::enter(8).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(run(0, 0), Ok(0x100));
+        assert_eq!(run(5, 3), Ok(0x503));
+        assert_eq!(run(8, QUEUES), Err(Errno::INVAL));
+        assert_eq!(run(9, 0), Err(Errno::NODEV));
+    }
+    assert_eq!(run(0, 0), Ok(0x100), "back where the thread was");
 }

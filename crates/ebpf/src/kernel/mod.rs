@@ -5,19 +5,23 @@
 //! the kernel verifier's answer; [`KernelProgram::test_run`] runs one packet. What can be
 //! compared with the kernel, and how, is docs/design/xdp-oracle.md.
 
+mod compare;
 mod error;
 mod events;
 mod load;
 mod mapped;
 mod maps;
 mod program;
+mod sandbox;
 mod sys;
 
+pub use compare::{Difference, Differential, hex};
 pub use error::KernelError;
 pub use events::{PerfReader, RingReader};
 pub use load::Kernel;
 pub use maps::{Btf, Entry, KernelMap};
 pub use program::{KernelProgram, TestInput, TestOutput};
+pub use sandbox::{QUEUES, Sandbox};
 
 /// Shortest frame a test run takes: an Ethernet header.
 pub const MIN_FRAME: usize = 14;
