@@ -426,6 +426,11 @@ impl Body<'_> {
             let at = self.rng.index(SHARED / bytes as usize) as i16 * bytes;
             self.emit(0xc3 | size, MAP, source, at, kind);
         }
+        if kind == 0xf1 && bytes == 4 {
+            // Linux 6.18 leaves r0's upper half as it was when the words are equal, if its verifier
+            // has seen the instructions behind it before (docs/design/xdp-oracle.md).
+            self.emit(0xbc, 0, 0, 0, 0);
+        }
     }
 
     /// An access through a computed address: into the map by a number that is masked, into the
