@@ -57,8 +57,9 @@ static __always_inline void decrement_ttl(struct iphdr *ip)
     ip->ttl -= 1;
 }
 
-// Writes a UDP checksum: one that comes out as 0 is written as 0xffff, because 0 says that there is none.
-static __always_inline __u16 udp_checksum(__u16 checksum)
+// A checksum that must not be 0: in UDP that says that there is none, and in ICMP a message of zeros alone would be
+// wrong with it. 0xffff stands for the same sum and is right in both.
+static __always_inline __u16 not_zero(__u16 checksum)
 {
     return checksum ? checksum : 0xffff;
 }
