@@ -1,7 +1,9 @@
 //! An object file after loading: relocatable, without addresses and file descriptors.
 
 use crate::Insn;
-use std::collections::BTreeMap;
+use crate::insn::pseudo;
+use crate::load::LoadError;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All programs and maps of one object file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +16,73 @@ pub struct Image {
     pub license: String,
     /// `.BTF` as the kernel takes it, if the object has it.
     pub btf: Option<Vec<u8>>,
+    /// Programs of the object that cannot be run, in its order.
+    pub refused: Vec<RefusedProgram>,
+    /// Maps that cannot be made; programs that use them are refused.
+    pub refused_maps: Vec<RefusedMap>,
+}
+
+/// A program that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedProgram {
+    /// Symbol.
+    pub name: String,
+    /// Section.
+    pub section: String,
+    /// Why.
+    pub error: LoadError,
+}
+
+/// A map that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedMap {
+    /// Symbol.
+    pub name: String,
+    /// Why.
+    pub error: LoadError,
+}
+
+impl Image {
+    /// The map with this name.
+    pub fn map(&self, name: &str) -> Option<usize> {
+        self.maps.iter().position(|m| m.name == name)
+    }
+
+    /// The program with this name.
+    pub fn program(&self, name: &str) -> Option<usize> {
+        self.programs.iter().position(|p| p.name == name)
+    }
+
+    /// Sets how many entries a map has, as user space does before it loads an object. It must be
+    /// set where the object leaves it 0. A ring buffer takes whole powers of two of pages: the
+    /// number is rounded up. Entries that the object gives must still have room.
+    pub fn set_max_entries(&mut self, name: &str, entries: u32) -> Result<(), LoadError> {
+        let refuse = |why| LoadError::MaxEntries { map: name.to_string(), found: entries, why };
+        let map = self.maps.iter_mut().find(|m| m.name == name).ok_or_else(|| refuse("the object has no such map"))?;
+        if map.contents.is_some() || map.name.starts_with('.') {
+            return Err(refuse("a data section has one entry"));
+        }
+        let given = map.initial.iter().map(|(index, _)| *index).max();
+        if map.kind != MapType::HashOfMaps && given.is_some_and(|last| last >= entries) {
+            return Err(refuse("the object gives entries beyond it"));
+        }
+        map.max_entries = if map.kind == MapType::Ringbuf { crate::load::ring_size(entries) } else { entries };
+        Ok(())
+    }
+}
+
+impl Program {
+    /// Maps that its instructions name, by index in the image.
+    pub fn maps(&self) -> BTreeSet<usize> {
+        let named = |i: &&Insn| i.is_wide() && matches!(i.src, pseudo::MAP | pseudo::MAP_VALUE);
+        self.instructions().filter(named).map(|i| i.imm as usize).collect()
+    }
+
+    /// Instructions, without the second halves of 64-bit immediates.
+    pub fn instructions(&self) -> impl Iterator<Item = &Insn> {
+        let mut second = false;
+        self.insns.iter().filter(move |i| !std::mem::replace(&mut second, !second && i.is_wide()))
+    }
 }
 
 /// One program: its own instructions, and behind them the functions it calls.

@@ -49,7 +49,7 @@ fn map(name: &str, kind: MapType, key_size: u32, value_size: u32, max_entries: u
 }
 
 fn image(programs: Vec<Program>, maps: Vec<MapSpec>) -> Image {
-    Image { programs, maps, license: "GPL".into(), btf: None }
+    Image { programs, maps, license: "GPL".into(), ..Image::default() }
 }
 
 const CALL_HELPER: fn(i32) -> Insn = |id| i(CALL, 0, pseudo::HELPER, 0, id);

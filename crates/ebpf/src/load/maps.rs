@@ -1,0 +1,183 @@
+//! The maps of an object: where each is declared, what it is, or why it is refused.
+
+use super::btf::Btf;
+use super::elf::{Elf, Home};
+use super::error::LoadError;
+use super::names;
+use super::{btf_maps, data, legacy_maps};
+use crate::MapType;
+use crate::image::{Initial, MapSpec};
+use std::collections::{HashMap, HashSet};
+
+/// Section of BTF maps.
+pub(super) const BTF_MAPS: &str = ".maps";
+/// Section of legacy maps.
+pub(super) const LEGACY_MAPS: &str = "maps";
+
+/// A map as the object has it.
+pub(super) struct Declared {
+    /// Symbol.
+    pub name: String,
+    /// Its section.
+    pub section: usize,
+    /// First byte in it.
+    pub offset: u64,
+    /// Bytes in it.
+    pub size: u64,
+    /// A data section: any address in it is of its one value.
+    pub is_data: bool,
+    /// What it is, or why it is refused.
+    pub spec: Result<MapSpec, LoadError>,
+    /// iproute2's id of it; 0 without.
+    pub id: u32,
+    /// Index in the image, if it is not refused.
+    pub index: usize,
+}
+
+/// All maps: declared ones first, then `.rodata`, `.data`, `.bss`.
+pub(super) struct Maps {
+    all: Vec<Declared>,
+    at: HashMap<(usize, u64), usize>,
+}
+
+/// What a symbol's address is in.
+pub(super) enum Found<'a> {
+    /// The map itself.
+    Map(&'a Declared),
+    /// Byte of the one value of a data section.
+    Value(&'a Declared, u64),
+}
+
+impl Maps {
+    /// Reads all declarations. Fails only where the sections themselves are broken.
+    pub fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Result<Self, LoadError> {
+        let mut all = btf_maps::read(elf, btf)?;
+        all.extend(legacy_maps::read(elf, all.len())?);
+        all.extend(data::read(elf, btf));
+        let mut names = HashSet::new();
+        for map in &mut all {
+            if !names.insert(map.name.clone()) {
+                map.spec = Err(LoadError::Duplicate { what: "map", name: map.name.clone() });
+            }
+        }
+        refuse_holders(&mut all);
+        let mut next = 0;
+        let mut moved = Vec::new();
+        for map in &mut all {
+            map.index = next;
+            moved.push(next);
+            next += usize::from(map.spec.is_ok());
+        }
+        // Until here initial entries count declarations, from here maps of the image.
+        for spec in all.iter_mut().filter_map(|m| m.spec.as_mut().ok()) {
+            for (_, initial) in &mut spec.initial {
+                if let Initial::Map(at) = initial {
+                    *at = moved[*at];
+                }
+            }
+        }
+        let at = all.iter().enumerate().map(|(at, m)| ((m.section, m.offset), at)).collect();
+        Ok(Self { all, at })
+    }
+
+    /// What is at a byte of a section; a data section is one value.
+    pub fn at(&self, section: usize, byte: u64) -> Option<Found<'_>> {
+        if let Some(data) = self.at.get(&(section, 0)).map(|at| &self.all[*at]).filter(|m| m.is_data) {
+            return Some(Found::Value(data, byte));
+        }
+        self.at.get(&(section, byte)).map(|at| Found::Map(&self.all[*at]))
+    }
+
+    /// All.
+    pub fn iter(&self) -> impl Iterator<Item = &Declared> {
+        self.all.iter()
+    }
+
+    /// Maps of the image, and those refused.
+    pub fn into_parts(self) -> (Vec<MapSpec>, Vec<(String, LoadError)>) {
+        let (mut maps, mut refused) = (Vec::new(), Vec::new());
+        for map in self.all {
+            match map.spec {
+                Ok(spec) => maps.push(spec),
+                Err(error) => refused.push((map.name, error)),
+            }
+        }
+        (maps, refused)
+    }
+}
+
+/// Refuses maps that are given refused maps as entries; holders hold no holders, so once is enough.
+fn refuse_holders(all: &mut [Declared]) {
+    for at in 0..all.len() {
+        let Ok(spec) = &all[at].spec else { continue };
+        let error = spec.initial.iter().find_map(|(_, initial)| match initial {
+            Initial::Map(held) => all[*held].spec.as_ref().err().cloned(),
+            Initial::Program(_) => None,
+        });
+        if let Some(error) = error {
+            all[at].spec = Err(error);
+        }
+    }
+}
+
+/// The map type with this number.
+pub(super) fn map_type(map: &str, number: u32) -> Result<MapType, LoadError> {
+    MapType::from_number(number).ok_or_else(|| {
+        let allowed: Vec<&str> = MapType::ALL.iter().map(|t| t.name()).collect();
+        LoadError::MapType {
+            map: map.to_string(),
+            number,
+            name: names::map_type(number),
+            allowed: allowed.join(", "),
+        }
+    })
+}
+
+/// An empty declaration.
+pub(super) fn blank(name: &str, kind: MapType) -> MapSpec {
+    MapSpec {
+        name: name.to_string(),
+        kind,
+        key_size: 0,
+        value_size: 0,
+        max_entries: 0,
+        flags: 0,
+        pinned: false,
+        inner: None,
+        initial: Vec::new(),
+        contents: None,
+        frozen: false,
+        spin_lock: None,
+        btf: (0, 0),
+    }
+}
+
+/// Rounds the size of a ring buffer up to a power of two of pages, as libbpf does.
+pub(crate) fn ring_size(entries: u32) -> u32 {
+    const PAGE: u32 = 4096;
+    if entries == 0 || entries.is_power_of_two() && entries.is_multiple_of(PAGE) {
+        return entries;
+    }
+    entries.max(PAGE).checked_next_power_of_two().unwrap_or(entries)
+}
+
+/// Whether maps hold maps.
+pub(super) fn holds_maps(kind: MapType) -> bool {
+    matches!(kind, MapType::ArrayOfMaps | MapType::HashOfMaps)
+}
+
+/// Symbols that stand in a section, by rising address.
+pub(super) fn symbols_of(elf: &Elf<'_>, section: usize) -> Vec<usize> {
+    use super::elf::SymbolKind::{NoType, Object};
+    let mut found: Vec<usize> = (0..elf.symbols.len())
+        .filter(|s| {
+            let symbol = &elf.symbols[*s];
+            symbol.home == Home::Section(section)
+                && matches!(symbol.kind, NoType | Object)
+                && !symbol.name.is_empty()
+                && !symbol.name.starts_with(".L")
+        })
+        .collect();
+    found.sort_by_key(|s| elf.symbols[*s].value);
+    found
+}
