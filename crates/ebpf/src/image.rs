@@ -81,7 +81,11 @@ impl Program {
     /// Instructions, without the second halves of 64-bit immediates.
     pub fn instructions(&self) -> impl Iterator<Item = &Insn> {
         let mut second = false;
-        self.insns.iter().filter(move |i| !std::mem::replace(&mut second, !second && i.is_wide()))
+        self.insns.iter().filter(move |i| {
+            let first = !second;
+            second = first && i.is_wide();
+            first
+        })
     }
 }
 

@@ -11,7 +11,6 @@ pub(super) mod kind {
     pub const STRUCT: u8 = 4;
     pub const UNION: u8 = 5;
     pub const ENUM: u8 = 6;
-    pub const FWD: u8 = 7;
     pub const TYPEDEF: u8 = 8;
     pub const VOLATILE: u8 = 9;
     pub const CONST: u8 = 10;
@@ -63,8 +62,6 @@ pub(super) struct Member<'a> {
     pub kind: u32,
     /// Bits from the start.
     pub bit: u32,
-    /// Bits of a bit field; 0 otherwise.
-    pub bits: u32,
 }
 
 /// Variable of a section.
@@ -138,9 +135,9 @@ impl<'a> Btf<'a> {
             _ => return Err(bad(base + at + 4, format!("kind {kind}"), "1 to 19")),
         };
         let len = fixed + each * count as usize;
-        let extra = types.get(at + 12..at + 12 + len).ok_or_else(|| {
-            bad(base + at, format!("a type of {} bytes", 12 + len), "no more than there are left")
-        })?;
+        let extra = types
+            .get(at + 12..at + 12 + len)
+            .ok_or_else(|| bad(base + at, format!("a type of {} bytes", 12 + len), "no more than there are left"))?;
         let name = string(self.strings, name).ok_or_else(|| bad(base + at, format!("name {name}"), "a string"))?;
         Ok(Type { at: base + at, name, kind, count, flag: info >> 31 != 0, size_or_type, extra })
     }
@@ -205,8 +202,9 @@ impl<'a> Btf<'a> {
         let of = if matches!(one.kind, kind::STRUCT | kind::UNION) { one.extra } else { &[] };
         of.chunks_exact(12).map(move |m| {
             let word = |n| u32_at(m, n).unwrap_or(0);
-            let (bit, bits) = if flag { (word(8) & 0xff_ffff, word(8) >> 24) } else { (word(8), 0) };
-            Member { name: self.string(word(0)).unwrap_or(""), kind: word(4), bit, bits }
+            // With the flag the upper byte is the width of a bit field.
+            let bit = if flag { word(8) & 0xff_ffff } else { word(8) };
+            Member { name: self.string(word(0)).unwrap_or(""), kind: word(4), bit }
         })
     }
 }
@@ -221,10 +219,7 @@ impl Type<'_> {
     /// Variables of a section.
     pub fn variables(&self) -> impl Iterator<Item = SectionVar> {
         let of = if self.kind == kind::DATASEC { self.extra } else { &[] };
-        of.chunks_exact(12).map(|v| SectionVar {
-            kind: u32_at(v, 0).unwrap_or(0),
-            offset: u32_at(v, 4).unwrap_or(0),
-        })
+        of.chunks_exact(12).map(|v| SectionVar { kind: u32_at(v, 0).unwrap_or(0), offset: u32_at(v, 4).unwrap_or(0) })
     }
 
     /// Linkage of a variable: 0 static, 1 global, 2 extern.

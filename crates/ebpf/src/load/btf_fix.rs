@@ -55,7 +55,7 @@ fn int(at: usize, out: &mut [u8]) {
     put(out, at + 12, 32);
 }
 
-fn extern_type(_: &Btf<'_>, one: &Type<'_>, out: &mut [u8]) {
+fn extern_type(one: &Type<'_>, out: &mut [u8]) {
     if one.kind == kind::VAR {
         return int(one.at, out);
     }
@@ -82,13 +82,7 @@ fn extern_section(btf: &Btf<'_>, one: &Type<'_>, out: &mut [u8]) {
     put(out, one.at + 8, bytes);
 }
 
-fn data_section(
-    btf: &Btf<'_>,
-    one: &Type<'_>,
-    elf: &Elf<'_>,
-    symbols: &HashMap<(&str, usize), u64>,
-    out: &mut [u8],
-) {
+fn data_section(btf: &Btf<'_>, one: &Type<'_>, elf: &Elf<'_>, symbols: &HashMap<(&str, usize), u64>, out: &mut [u8]) {
     let Some((index, section)) = elf.section(one.name) else { return };
     let mut vars: Vec<(u32, u32, u32)> = Vec::new();
     for (n, var) in one.variables().enumerate() {

@@ -27,7 +27,8 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Result<Vec<Declared>
             return Err(malformed(place(), format!("type {} in its DATASEC", var.kind), "a variable"));
         };
         let name = variable.name;
-        let symbol = symbols.get(name).ok_or_else(|| malformed(place(), format!("no symbol `{name}`"), "one for each map"))?;
+        let symbol =
+            symbols.get(name).ok_or_else(|| malformed(place(), format!("no symbol `{name}`"), "one for each map"))?;
         let size = btf.size(variable.size_or_type).unwrap_or(0);
         if size == 0 || symbol.value.checked_add(size).is_none_or(|end| end > bytes.size) {
             let found = format!("map `{name}` of {size} bytes at byte {}", symbol.value);
@@ -245,7 +246,9 @@ fn initials(elf: &Elf<'_>, section: usize, values: &[u64], maps: &mut [Declared]
                 let symbol = &elf.symbols[relocation.symbol];
                 let what = match spec.kind {
                     MapType::ProgArray => program(elf, symbol).ok_or("a program"),
-                    _ => inner_map(symbol, section, &by_offset, maps).ok_or("a map of section .maps that holds no maps"),
+                    _ => {
+                        inner_map(symbol, section, &by_offset, maps).ok_or("a map of section .maps that holds no maps")
+                    }
                 };
                 what.map(|what| ((slot / 8) as u32, what)).map_err(|e| bad(format!("`{}`", symbol.name), e))
             }

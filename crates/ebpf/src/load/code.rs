@@ -207,7 +207,8 @@ impl Places<'_, '_> {
             let line = lines[..after].last().filter(|l| l.offset >= function.start * 8)?;
             Some((self.btf?.string(line.file)?.to_string(), line.position >> 10))
         });
-        let function = if function.name.is_empty() { format!("function_{}", function.start) } else { function.name.into() };
+        let function =
+            if function.name.is_empty() { format!("function_{}", function.start) } else { function.name.into() };
         Box::new(Place { function, section: section.to_string(), instruction: slot, source })
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Vec<Declared> {
                     is_data: true,
                     spec: map(section, family == ".rodata", btf),
                     id: 0,
-            index: 0,
+                    index: 0,
                 });
             }
         }

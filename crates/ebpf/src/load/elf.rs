@@ -3,7 +3,7 @@
 use super::error::{LoadError, malformed};
 use object::LittleEndian as LE;
 use object::elf;
-use object::read::elf::{FileHeader, Rel, SectionHeader, Sym};
+use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::read::{SectionIndex, SymbolIndex};
 
 /// Longest name of a section or symbol: names are copied.
@@ -59,8 +59,6 @@ pub(super) struct Symbol<'a> {
     pub kind: SymbolKind,
     /// Visible only in this file.
     pub is_local: bool,
-    /// Weak.
-    pub is_weak: bool,
 }
 
 /// Where a symbol is.
@@ -168,7 +166,7 @@ impl<'a> Elf<'a> {
             _ => SymbolKind::Other,
         };
         let (value, size) = (symbol.st_value(LE), symbol.st_size(LE));
-        Ok(Symbol { name, home, value, size, kind, is_local: symbol.is_local(), is_weak: symbol.is_weak() })
+        Ok(Symbol { name, home, value, size, kind, is_local: symbol.is_local() })
     }
 
     /// Adds the relocations of one section of them to the section they are for.
@@ -205,8 +203,7 @@ impl<'a> Elf<'a> {
             let (offset, symbol) = (relocation.r_offset.get(LE), relocation.r_sym(LE) as usize);
             if symbol >= self.symbols.len() || offset >= section.data.len() as u64 {
                 let found = format!("a relocation of byte {offset} by symbol {symbol}");
-                let expected =
-                    format!("bytes below {} and symbols below {}", section.data.len(), self.symbols.len());
+                let expected = format!("bytes below {} and symbols below {}", section.data.len(), self.symbols.len());
                 return Err(malformed(place, found, expected));
             }
             section.relocations.push(Relocation { offset, symbol, kind: relocation.r_type(LE).0 });

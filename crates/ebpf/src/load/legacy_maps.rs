@@ -87,7 +87,8 @@ pub(super) fn read(elf: &Elf<'_>, base: usize) -> Result<Vec<Declared>, LoadErro
 fn declaration(name: &str, bytes: &[u8]) -> Result<(MapSpec, Links), LoadError> {
     let bad = |field, found: String, expected| LoadError::LegacyMap { map: name.to_string(), field, found, expected };
     let size = bytes.len();
-    if !matches!(size, 16 | 20 | 24 | 28 | 36) && !(size > 36 && size.is_multiple_of(4)) {
+    let known = matches!(size, 16 | 20 | 24 | 28 | 36) || size > 36 && size.is_multiple_of(4);
+    if !known {
         return Err(bad("size", format!("{size} bytes"), "16, 20, 24, 28, 36 or more, in fours"));
     }
     let word = |n: usize| bytes.get(n * 4..n * 4 + 4).map_or(0, |w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
@@ -125,12 +126,8 @@ fn inner(
     outer: usize,
     base: usize,
 ) -> Result<(Option<Box<MapSpec>>, Vec<(u32, Initial)>), LoadError> {
-    let bad = |field, found: String, expected| LoadError::LegacyMap {
-        map: all[outer].name.clone(),
-        field,
-        found,
-        expected,
-    };
+    let bad =
+        |field, found: String, expected| LoadError::LegacyMap { map: all[outer].name.clone(), field, found, expected };
     let inside = |at: usize| -> Result<Box<MapSpec>, LoadError> {
         let held = all[at].spec.as_ref().map_err(Clone::clone)?;
         match holds_maps(held.kind) {

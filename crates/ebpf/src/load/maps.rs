@@ -124,12 +124,7 @@ fn refuse_holders(all: &mut [Declared]) {
 pub(super) fn map_type(map: &str, number: u32) -> Result<MapType, LoadError> {
     MapType::from_number(number).ok_or_else(|| {
         let allowed: Vec<&str> = MapType::ALL.iter().map(|t| t.name()).collect();
-        LoadError::MapType {
-            map: map.to_string(),
-            number,
-            name: names::map_type(number),
-            allowed: allowed.join(", "),
-        }
+        LoadError::MapType { map: map.to_string(), number, name: names::map_type(number), allowed: allowed.join(", ") }
     })
 }
 

@@ -2,7 +2,11 @@
 
 /// Name of a helper without `bpf_`.
 pub fn helper(id: i32) -> &'static str {
-    usize::try_from(id).ok().and_then(|id| HELPERS.get(id.checked_sub(1)?)).copied().unwrap_or("no helper of Linux 6.18")
+    usize::try_from(id)
+        .ok()
+        .and_then(|id| HELPERS.get(id.checked_sub(1)?))
+        .copied()
+        .unwrap_or("no helper of Linux 6.18")
 }
 
 /// Name of a map type as bpftool prints it.

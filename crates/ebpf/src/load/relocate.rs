@@ -73,7 +73,7 @@ impl Relocator<'_, '_> {
         let insn = body.insns[slot as usize];
         match (insn.op, relocation) {
             (LD_IMM64, _) => {
-                if !body.insns.get(slot as usize + 1).is_some_and(|i| i.op == 0) {
+                if body.insns.get(slot as usize + 1).is_none_or(|i| i.op != 0) {
                     return Err(LoadError::Code {
                         place: place().to_string(),
                         found: "a 64-bit immediate without its second half".to_string(),
@@ -117,7 +117,7 @@ impl Relocator<'_, '_> {
         let (at, addend) = (slot as usize, body.insns[slot as usize].imm);
         let byte = symbol.value.wrapping_add(i64::from(addend) as u64);
         if self.elf.sections[section].is_code {
-            let target = (byte % 8 == 0).then(|| u32::try_from(byte / 8).ok()).flatten();
+            let target = byte.is_multiple_of(8).then(|| u32::try_from(byte / 8).ok()).flatten();
             let target = target.and_then(|t| self.code.at(section, t)).ok_or_else(|| LoadError::Call {
                 place: place(),
                 found: format!("byte {byte} of section `{}`", self.elf.sections[section].name),
