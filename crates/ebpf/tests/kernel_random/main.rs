@@ -117,7 +117,8 @@ fn random_programs_leave_what_they_leave_in_the_kernel() {
             insns: generated.insns,
             ..Program::default()
         };
-        let image = Image { programs: vec![program], maps: vec![spec.clone()], license: "GPL".into(), btf: None };
+        let image =
+            Image { programs: vec![program], maps: vec![spec.clone()], license: "GPL".into(), ..Image::default() };
         let program = &image.programs[0];
         let kernel = match KernelProgram::load(program, &maps, None, "GPL") {
             Ok(kernel) => kernel,
