@@ -6,6 +6,7 @@
 
 pub mod address;
 pub mod analysis;
+pub mod codes;
 pub mod errno;
 pub mod fault;
 pub mod helper;
@@ -19,6 +20,7 @@ pub mod verdict;
 pub mod vm;
 pub mod world;
 
+pub use codes::codes;
 pub use errno::Errno;
 pub use fault::{Fault, FaultReason};
 pub use image::{Image, MapSpec, MapType, Program};

@@ -113,7 +113,7 @@ pub enum LoadError {
         name: String,
     },
     /// A helper that Sluice does not have.
-    #[error("{place}: helper {id} ({name}) is not available, `sluice xdp check --helpers` lists those that are")]
+    #[error("{place}: helper {id} ({name}) is not available")]
     Helper {
         /// Where.
         place: Box<Place>,

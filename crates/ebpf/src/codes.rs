@@ -1,0 +1,16 @@
+//! Pages of this crate's error codes, for `sluice explain`.
+
+macro_rules! pages {
+    ($($code:literal),+ $(,)?) => {
+        &[$(($code, include_str!(concat!("../../../docs/errors/", $code, ".md")))),+]
+    };
+}
+
+/// Codes with their pages, in rising order.
+pub fn codes() -> &'static [(&'static str, &'static str)] {
+    pages![
+        "E0401", "E0402", "E0403", "E0404", "E0405", "E0406", "E0407", "E0408", "E0409", "E0410", "E0411", "E0412",
+        "E0413", "E0414", "E0415", "E0416", "E0417", "E0418", "E0419", "E0420", "E0421", "E0422", "E0423", "E0424",
+        "E0470",
+    ]
+}
