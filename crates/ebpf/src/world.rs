@@ -3,7 +3,6 @@
 use crate::MapId;
 use crate::helper::routes::Routes;
 use sluice_formats::random::Rng;
-use std::collections::BTreeMap;
 
 /// Most bytes of events that are kept.
 const MAX_EVENT_BYTES: u64 = 64 << 20;
@@ -21,8 +20,7 @@ pub struct World {
     pub cpu: u32,
     /// `fib_lookup`.
     pub routes: Routes,
-    /// Events since they were last taken, in order. Taking all of them, by [`World::take_events`] or
-    /// otherwise, makes room in the ring buffers.
+    /// Events since they were last taken, in order.
     pub events: Vec<Event>,
     /// Most events kept: further ones, and those above 64 MiB in all, are counted in `lost_events`.
     pub max_events: usize,
@@ -30,35 +28,6 @@ pub struct World {
     pub lost_events: u64,
     /// Bytes of `events`, each with an overhead.
     event_bytes: u64,
-    /// How full the ring buffers are.
-    rings: BTreeMap<MapId, Ring>,
-}
-
-/// Positions of a ring buffer, in bytes since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ring {
-    /// Bytes it holds.
-    pub size: u64,
-    /// Where the next record begins.
-    pub producer: u64,
-    /// Up to where the host has read.
-    pub consumer: u64,
-}
-
-impl Ring {
-    /// Takes room for a record, as the kernel does: a header of 8 bytes before it, the whole rounded
-    /// up to 8, one byte of the ring always free.
-    pub fn produce(&mut self, bytes: u64) -> bool {
-        if bytes > u64::from(u32::MAX / 4) {
-            return false;
-        }
-        let room = (bytes + 8).next_multiple_of(8);
-        if self.producer + room - self.consumer >= self.size {
-            return false;
-        }
-        self.producer += room;
-        true
-    }
 }
 
 /// What a program told the host.
@@ -96,13 +65,14 @@ impl World {
             max_events: 1 << 16,
             lost_events: 0,
             event_bytes: 0,
-            rings: BTreeMap::new(),
         }
     }
 
     /// Keeps an event, or counts it as lost.
     pub fn emit(&mut self, event: Event) {
-        self.notice_taken();
+        if self.events.is_empty() {
+            self.event_bytes = 0;
+        }
         let bytes = event.bytes() as u64 + EVENT_OVERHEAD;
         if self.events.len() < self.max_events && self.event_bytes + bytes <= MAX_EVENT_BYTES {
             self.event_bytes += bytes;
@@ -112,29 +82,10 @@ impl World {
         }
     }
 
-    /// All events so far, in order: the host has read every ring buffer to its end.
+    /// All events so far, in order.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.event_bytes = 0;
-        self.rings.values_mut().for_each(|r| r.consumer = r.producer);
         std::mem::take(&mut self.events)
-    }
-
-    /// Forgets what a map has of state here; call it when the map is removed.
-    pub fn forget(&mut self, map: MapId) {
-        self.rings.remove(&map);
-    }
-
-    /// Positions of a ring buffer of `size` bytes.
-    pub(crate) fn ring(&mut self, map: MapId, size: u32) -> &mut Ring {
-        self.notice_taken();
-        self.rings.entry(map).or_insert(Ring { size: size.into(), ..Ring::default() })
-    }
-
-    /// Sees that `events` was emptied from outside.
-    fn notice_taken(&mut self) {
-        if self.events.is_empty() && self.event_bytes > 0 {
-            self.take_events();
-        }
     }
 }
 
@@ -165,27 +116,5 @@ mod tests {
         assert_eq!(world.take_events().len(), 2);
         world.emit(ring_event(MAX_EVENT_BYTES as usize));
         assert_eq!((world.events.len(), world.lost_events), (0, 4));
-    }
-
-    #[test]
-    fn a_ring_buffer_keeps_one_byte_free_and_is_empty_once_events_are_taken() {
-        let mut world = World::new(1);
-        let fill = |world: &mut World| (0..).take_while(|_| world.ring(MapId(1), 4096).produce(8)).count();
-        assert_eq!(fill(&mut world), 255);
-        world.emit(ring_event(8));
-        assert_eq!(fill(&mut world), 0);
-        world.events.clear();
-        assert_eq!(fill(&mut world), 255);
-        world.take_events();
-        assert_eq!(fill(&mut world), 255);
-        let ring = *world.ring(MapId(1), 4096);
-        assert_eq!(ring.producer - ring.consumer, 4080);
-    }
-
-    #[test]
-    fn a_record_longer_than_the_ring_never_fits() {
-        let mut ring = Ring { size: 4096, ..Ring::default() };
-        assert!(!ring.produce(4096) && !ring.produce(4088) && !ring.produce(4081) && !ring.produce(u64::MAX));
-        assert!(ring.produce(4080));
     }
 }

@@ -31,8 +31,8 @@ struct Block {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Reserved in this ring buffer.
-    Record(MapId),
+    /// Reserved in this ring buffer at this position.
+    Record(MapId, u64),
     /// A key that a callback looks at; programs only read it.
     Key,
 }
@@ -61,24 +61,31 @@ impl Held {
         if self.lock.is_some() {
             return Err(FaultReason::Protocol("the program ended while it held a spin lock"));
         }
-        if self.blocks.iter().any(|b| matches!(b.kind, Kind::Record(_))) {
+        if self.blocks.iter().any(|b| matches!(b.kind, Kind::Record(..))) {
             return Err(FaultReason::Protocol("the program ended while it held a reserved record"));
         }
         Ok(())
     }
 
     /// Makes a record of zeros; `None` when the region is full.
-    pub(crate) fn reserve(&mut self, map: MapId, bytes: u32) -> Option<u32> {
-        self.place(Kind::Record(map), vec![0; bytes as usize])
+    pub(crate) fn reserve(&mut self, map: MapId, position: u64, bytes: u32) -> Option<u32> {
+        self.place(Kind::Record(map, position), vec![0; bytes as usize])
     }
 
-    /// Takes a record away from the program.
-    pub(crate) fn release(&mut self, address: u64) -> Option<(MapId, Vec<u8>)> {
+    /// Takes a record away from the program: its ring buffer, its position there, its bytes.
+    pub(crate) fn release(&mut self, address: u64) -> Option<(MapId, u64, Vec<u8>)> {
         let index = self.blocks.iter().position(|b| u64::from(b.address) == address)?;
         match self.blocks[index].kind {
-            Kind::Record(map) => Some((map, self.blocks.remove(index).data)),
+            Kind::Record(map, position) => Some((map, position, self.blocks.remove(index).data)),
             Kind::Key => None,
         }
+    }
+
+    /// Forgets everything, as after a fault; the records that were reserved still.
+    pub(crate) fn abandon(&mut self) -> Vec<(MapId, u64)> {
+        self.lock = None;
+        let record = |b: Block| if let Kind::Record(map, position) = b.kind { Some((map, position)) } else { None };
+        self.blocks.drain(..).filter_map(record).collect()
     }
 
     /// Shows a key to a callback.
@@ -126,8 +133,8 @@ mod tests {
     #[test]
     fn records_are_apart_and_end_where_they_end() {
         let mut held = Held::default();
-        let a = u64::from(held.reserve(MapId(1), 8).unwrap());
-        let b = u64::from(held.reserve(MapId(1), 0).unwrap());
+        let a = u64::from(held.reserve(MapId(1), 0, 8).unwrap());
+        let b = u64::from(held.reserve(MapId(1), 0, 0).unwrap());
         assert_ne!(a, b);
         held.write(a, 8).unwrap().fill(7);
         assert_eq!(held.read(a, 8).unwrap(), [7; 8]);
@@ -138,9 +145,9 @@ mod tests {
     #[test]
     fn a_record_that_is_not_given_back_is_a_fault_at_the_end() {
         let mut held = Held::default();
-        let a = u64::from(held.reserve(MapId(1), 8).unwrap());
+        let a = u64::from(held.reserve(MapId(1), 0, 8).unwrap());
         assert!(held.at_exit().is_err());
-        assert_eq!(held.release(a), Some((MapId(1), vec![0; 8])));
+        assert_eq!(held.release(a), Some((MapId(1), 0, vec![0; 8])));
         assert_eq!(held.release(a), None);
         assert!(held.at_exit().is_ok());
         held.lock = Some(1);
@@ -161,7 +168,7 @@ mod tests {
     #[test]
     fn the_region_is_bounded() {
         let mut held = Held::default();
-        assert!(held.reserve(MapId(1), 0x0fff_ff00).is_some());
-        assert!(held.reserve(MapId(1), 0x100).is_none());
+        assert!(held.reserve(MapId(1), 0, 0x0fff_ff00).is_some());
+        assert!(held.reserve(MapId(1), 0, 0x100).is_none());
     }
 }

@@ -4,7 +4,7 @@ use super::memory;
 use super::{Arg, Helper, Ret};
 use crate::map::Class;
 use crate::vm::Cpu;
-use crate::{Errno, FaultReason, MapId, MapType};
+use crate::{Errno, FaultReason, MapType};
 
 /// `long bpf_loop(nr_loops, callback, callback_ctx, flags)`.
 pub const LOOP: Helper = Helper {
@@ -50,63 +50,33 @@ fn repeat(cpu: &mut Cpu<'_>, [times, callback, ctx, flags, _]: [u64; 5]) -> Resu
 
 fn for_each(cpu: &mut Cpu<'_>, [handle, callback, ctx, flags, _]: [u64; 5]) -> Result<u64, FaultReason> {
     let (map, spec) = memory::map(cpu, FOR_EACH.name, 1, handle)?;
-    let (kind, entries) = (spec.kind, spec.max_entries);
-    let array = matches!(kind, MapType::Array | MapType::PercpuArray);
-    let hash = matches!(kind, MapType::Hash | MapType::PercpuHash | MapType::LruHash | MapType::LruPercpuHash);
-    if !array && !hash {
+    if !matches!(
+        spec.kind,
+        MapType::Array
+            | MapType::PercpuArray
+            | MapType::Hash
+            | MapType::PercpuHash
+            | MapType::LruHash
+            | MapType::LruPercpuHash
+    ) {
         let expected = "an array or hash";
         return Err(FaultReason::Argument { helper: FOR_EACH.name, argument: 1, value: handle, expected });
     }
     if flags != 0 {
         return Ok(Errno::INVAL.result());
     }
-    let mut visited = 0;
-    if array {
-        for index in 0..entries {
-            visited += 1;
-            if visit(cpu, map, &index.to_le_bytes(), [handle, callback, ctx])? == Some(true) {
-                break;
-            }
-        }
-        return Ok(visited);
-    }
-    // The callback may delete and add: what was there at first and is still there is visited.
-    for key in keys(cpu, map) {
-        match visit(cpu, map, &key, [handle, callback, ctx])? {
-            None => {}
-            Some(stop) => {
-                visited += 1;
-                if stop {
-                    break;
-                }
-            }
+    let (mut visited, mut cursor, mut key) = (0, 0, Vec::new());
+    // The callback may delete and add entries: the cursor stays good.
+    while let Some((next, value)) = cpu.maps.next_entry(map, cursor, cpu.world.cpu, &mut key) {
+        cursor = next;
+        visited += 1;
+        let no_room = FaultReason::Protocol("no addresses are left to show a key at");
+        let shown = cpu.held.show_key(&key).ok_or(no_room)?;
+        let result = cpu.call(callback, [handle, shown.into(), value.into(), ctx, 0]);
+        cpu.held.hide_key(shown);
+        if result? != 0 {
+            break;
         }
     }
     Ok(visited)
-}
-
-/// Calls back for one entry, if it is there; whether the callback wants no more.
-fn visit(
-    cpu: &mut Cpu<'_>,
-    map: MapId,
-    key: &[u8],
-    [handle, callback, ctx]: [u64; 3],
-) -> Result<Option<bool>, FaultReason> {
-    let Some(value) = memory::value(cpu, map, key) else {
-        return Ok(None);
-    };
-    let Some(shown) = cpu.held.show_key(key) else {
-        return Err(FaultReason::Protocol("no addresses are left to show a key at"));
-    };
-    let result = cpu.call(callback, [handle, shown.into(), value, ctx, 0]);
-    cpu.held.hide_key(shown);
-    Ok(Some(result? != 0))
-}
-
-fn keys(cpu: &Cpu<'_>, map: MapId) -> Vec<Vec<u8>> {
-    let mut keys: Vec<Vec<u8>> = Vec::new();
-    while let Ok(Some(next)) = cpu.maps.next_key(map, keys.last().map(Vec::as_slice)) {
-        keys.push(next);
-    }
-    keys
 }

@@ -99,14 +99,3 @@ pub(super) fn map<'a>(
     })?;
     Ok((id, spec))
 }
-
-/// The number that an entry of a devmap, cpumap, xskmap or program array holds.
-pub(super) fn entry(cpu: &Cpu<'_>, map: MapId, index: u32) -> Option<u32> {
-    let value = cpu.maps.user_lookup(map, &index.to_le_bytes()).ok()?;
-    Some(u32::from_le_bytes(value.get(..4)?.try_into().ok()?))
-}
-
-/// Address of a value for a callback.
-pub(super) fn value(cpu: &mut Cpu<'_>, map: MapId, key: &[u8]) -> Option<u64> {
-    cpu.maps.lookup(map, key, cpu.world.cpu).map(u64::from)
-}

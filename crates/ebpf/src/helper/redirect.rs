@@ -65,9 +65,9 @@ fn redirect_map(cpu: &mut Cpu<'_>, [handle, key, flags, ..]: [u64; 5]) -> Result
         Some(Redirect::Broadcast { map, exclude_ingress: flags & EXCLUDE_INGRESS != 0 })
     } else {
         match kind {
-            MapType::Devmap | MapType::DevmapHash => memory::entry(cpu, map, index).map(Redirect::Interface),
-            MapType::Cpumap => memory::entry(cpu, map, index).map(|_| Redirect::Cpu(index)),
-            _ => memory::entry(cpu, map, index).map(|_| Redirect::Socket { map, index }),
+            MapType::Devmap | MapType::DevmapHash => cpu.maps.reference(map, index).map(Redirect::Interface),
+            MapType::Cpumap => cpu.maps.reference(map, index).map(|_| Redirect::Cpu(index)),
+            _ => cpu.maps.reference(map, index).map(|_| Redirect::Socket { map, index }),
         }
     };
     if to.is_none() {

@@ -4,7 +4,7 @@ use super::memory;
 use super::{Arg, Helper, Ret};
 use crate::map::Class;
 use crate::vm::Cpu;
-use crate::world::{Event, Ring};
+use crate::world::Event;
 use crate::{Errno, FaultReason, MapId, MapType};
 
 /// `long bpf_ringbuf_output(ringbuf, data, size, flags)`.
@@ -67,56 +67,70 @@ const WAKEUP: u64 = 3;
 
 fn output(cpu: &mut Cpu<'_>, [handle, data, size, flags, _]: [u64; 5]) -> Result<u64, FaultReason> {
     let map = ring(cpu, OUTPUT.name, handle)?;
-    let data = memory::read(cpu, OUTPUT.name, data, size as u32)?;
+    let data = memory::copy(cpu, OUTPUT.name, data, size as u32)?;
     if flags & !WAKEUP != 0 {
         return Ok(Errno::INVAL.result());
     }
-    let data = data.to_vec();
-    // The kernel takes a u64 length here; a longer one than memory holds did not get this far.
-    if !state(cpu, map).produce(data.len() as u64) {
-        return Ok(Errno::AGAIN.result());
-    }
-    cpu.world.emit(Event::Ring { map, data });
-    Ok(0)
+    let world = &mut *cpu.world;
+    let mut deliver = |data| world.emit(Event::Ring { map, data });
+    Ok(match cpu.maps.ring_output(map, data.bytes(), &mut deliver) {
+        Ok(()) => 0,
+        Err(errno) => errno.result(),
+    })
 }
 
 fn reserve(cpu: &mut Cpu<'_>, [handle, size, flags, ..]: [u64; 5]) -> Result<u64, FaultReason> {
     let map = ring(cpu, RESERVE.name, handle)?;
-    if flags != 0 || !state(cpu, map).produce(size) {
+    if flags != 0 {
         return Ok(0);
     }
-    // The record region is as large as the largest ring buffers that fit the address map: a record
-    // that finds no addresses stays in the ring as a discarded one would.
-    Ok(cpu.held.reserve(map, size as u32).map_or(0, u64::from))
+    let Some(position) = cpu.maps.ring_reserve(map, size) else {
+        return Ok(0);
+    };
+    match cpu.held.reserve(map, position, size as u32) {
+        Some(address) => Ok(address.into()),
+        // No addresses are left: nothing is reserved after all.
+        None => {
+            commit(cpu, map, position, None);
+            Ok(0)
+        }
+    }
 }
 
 fn submit(cpu: &mut Cpu<'_>, [record, ..]: [u64; 5]) -> Result<u64, FaultReason> {
-    let (map, data) = release(cpu, SUBMIT.name, record)?;
-    cpu.world.emit(Event::Ring { map, data });
+    let (map, position, data) = cpu.held.release(record).ok_or(no_record(SUBMIT.name, record))?;
+    commit(cpu, map, position, Some(data));
     Ok(0)
 }
 
 fn discard(cpu: &mut Cpu<'_>, [record, ..]: [u64; 5]) -> Result<u64, FaultReason> {
-    release(cpu, DISCARD.name, record)?;
+    let (map, position, _) = cpu.held.release(record).ok_or(no_record(DISCARD.name, record))?;
+    commit(cpu, map, position, None);
     Ok(0)
 }
 
 fn query(cpu: &mut Cpu<'_>, [handle, what, ..]: [u64; 5]) -> Result<u64, FaultReason> {
     let map = ring(cpu, QUERY.name, handle)?;
-    let ring = state(cpu, map);
-    Ok(match what {
-        0 => ring.producer - ring.consumer,
-        1 => ring.size,
-        2 => ring.consumer,
-        3 => ring.producer,
-        _ => 0,
-    })
+    Ok(cpu.maps.ring_query(map, what))
 }
 
-fn release(cpu: &mut Cpu<'_>, helper: &'static str, record: u64) -> Result<(MapId, Vec<u8>), FaultReason> {
-    let expected = "a record that ringbuf_reserve gave";
-    let fault = FaultReason::Argument { helper, argument: 1, value: record, expected };
-    cpu.held.release(record).ok_or(fault)
+/// Submits a record, or discards it; what reaches the host by it are events.
+fn commit(cpu: &mut Cpu<'_>, map: MapId, position: u64, data: Option<Vec<u8>>) {
+    let world = &mut *cpu.world;
+    cpu.maps.ring_commit(map, position, data, &mut |data| world.emit(Event::Ring { map, data }));
+}
+
+fn no_record(helper: &'static str, record: u64) -> FaultReason {
+    FaultReason::Argument { helper, argument: 1, value: record, expected: "a record that ringbuf_reserve gave" }
+}
+
+impl Cpu<'_> {
+    /// After a fault: no lock is held, and reserved records are discarded, so that the ring goes on.
+    pub(crate) fn abandon_held(&mut self) {
+        for (map, position) in self.held.abandon() {
+            commit(self, map, position, None);
+        }
+    }
 }
 
 fn ring(cpu: &Cpu<'_>, helper: &'static str, handle: u64) -> Result<MapId, FaultReason> {
@@ -124,9 +138,4 @@ fn ring(cpu: &Cpu<'_>, helper: &'static str, handle: u64) -> Result<MapId, Fault
         (map, spec) if spec.kind == MapType::Ringbuf => Ok(map),
         _ => Err(FaultReason::Argument { helper, argument: 1, value: handle, expected: "a ring buffer" }),
     }
-}
-
-fn state<'a>(cpu: &'a mut Cpu<'_>, map: MapId) -> &'a mut Ring {
-    let size = cpu.maps.spec(map).map_or(0, |s| s.max_entries);
-    cpu.world.ring(map, size)
 }

@@ -31,7 +31,7 @@ fn tail_call(cpu: &mut Cpu<'_>, [ctx, handle, index, ..]: [u64; 5]) -> Result<u6
         return Ok(Errno::PERM.result());
     }
     // The kernel takes a u32: higher bits are cut off. A missing program is not counted.
-    let Some(program) = memory::entry(cpu, map, index as u32) else {
+    let Some(program) = cpu.maps.reference(map, index as u32) else {
         return Ok(Errno::NOENT.result());
     };
     cpu.held.tail_calls += 1;

@@ -232,6 +232,7 @@ impl Cpu<'_> {
 
     #[cold]
     fn faulted(&mut self, reason: FaultReason) -> Outcome {
+        self.abandon_held();
         let (program, pc, registers) = self.place.unwrap_or((self.program, 0, self.registers));
         let name = self.programs.get(program as usize).and_then(Option::as_ref).map(|p| p.name.clone());
         let mut kept = [0; 11];
