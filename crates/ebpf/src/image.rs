@@ -1,7 +1,7 @@
 //! An object file after loading: relocatable, without addresses and file descriptors.
 
 use crate::Insn;
-use crate::insn::pseudo;
+use crate::insn::{Kind, pseudo};
 use crate::load::LoadError;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,6 +102,28 @@ pub struct Program {
     pub functions: Vec<Function>,
     /// Source lines by first slot, where BTF has them.
     pub lines: BTreeMap<u32, Line>,
+}
+
+impl Program {
+    /// A program of slots alone: its functions are slot 0 and what it calls or points to.
+    pub fn from_insns(name: &str, insns: Vec<Insn>) -> Self {
+        let mut starts = std::collections::BTreeSet::from([0]);
+        let mut slot = 0;
+        while slot < insns.len() {
+            let kind = insns[slot].kind(insns.get(slot + 1).copied()).ok();
+            if let Some(kind @ (Kind::CallLocal { .. } | Kind::Wide { .. })) = kind {
+                let target = kind.target(slot as u32).and_then(|t| u32::try_from(t).ok());
+                starts.extend(target.filter(|t| (*t as usize) < insns.len()));
+            }
+            slot += kind.map_or(1, Kind::slots) as usize;
+        }
+        let function = |start| {
+            let name = if start == 0 { name.to_owned() } else { format!("function_{start}") };
+            Function { name, start, btf_type: 0 }
+        };
+        let functions = starts.into_iter().map(function).collect();
+        Self { name: name.to_owned(), insns, functions, ..Self::default() }
+    }
 }
 
 /// A function of a program.

@@ -15,6 +15,7 @@ pub mod insn;
 pub mod kernel;
 pub mod load;
 pub mod map;
+pub mod plugin;
 pub mod validate;
 pub mod verdict;
 pub mod vm;
