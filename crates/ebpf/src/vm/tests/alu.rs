@@ -34,34 +34,10 @@ fn expected(op: AluOp, bits: u32, a: u64, b: u64) -> u64 {
         AluOp::Add => a + b,
         AluOp::Sub => a + (mask + 1) - b,
         AluOp::Mul => (a * (b & 0xffff_ffff)) + ((a * (b >> 32)) << 32),
-        AluOp::Div => {
-            if b == 0 {
-                0
-            } else {
-                a / b
-            }
-        }
-        AluOp::Mod => {
-            if b == 0 {
-                a
-            } else {
-                a % b
-            }
-        }
-        AluOp::Sdiv => {
-            if b == 0 {
-                0
-            } else {
-                (sa / sb) as u128
-            }
-        }
-        AluOp::Smod => {
-            if b == 0 {
-                a
-            } else {
-                (sa % sb) as u128
-            }
-        }
+        AluOp::Div => a.checked_div(b).unwrap_or(0),
+        AluOp::Mod => a.checked_rem(b).unwrap_or(a),
+        AluOp::Sdiv => sa.checked_div(sb).unwrap_or(0) as u128,
+        AluOp::Smod => sa.checked_rem(sb).unwrap_or(sa) as u128,
         AluOp::Or => a | b,
         AluOp::And => a & b,
         AluOp::Xor => a ^ b,
