@@ -39,11 +39,17 @@ pub fn format(format: &[u8], arguments: &[u64], memory: &dyn Memory) -> Result<F
     let mut arguments = arguments.iter().copied();
     let mut room = Room { used: 0 };
     let at = |i: usize| format.get(i).copied().unwrap_or(0);
-    let ends = |c: u8| c == 0 || is_space(c) || c.is_ascii_punctuation();
+    let ends = |c: u8| c == 0 || is_space(c) || is_punctuation(c);
+    // Behind a pointer the kernel passes over letters and digits, whatever they mean.
+    let swallow = |i: &mut usize| {
+        while is_letter_or_digit(at(*i)) {
+            *i += 1;
+        }
+    };
     let mut i = 0;
     while i < format.len() {
         let c = format[i];
-        if !(c == b' ' || c.is_ascii_graphic() || is_space(c)) {
+        if c.is_ascii_control() && !is_space(c) {
             return Err(Errno::INVAL);
         }
         i += 1;
@@ -80,24 +86,27 @@ pub fn format(format: &[u8], arguments: &[u64], memory: &dyn Memory) -> Result<F
                 }
                 // A program has no user memory: `%pus` finds nothing.
                 let text = if at(i - 2) == b'k' { memory.text(argument, room.left()?) } else { None };
-                out.put_string(spec, room.string(text)?);
+                out.put(&room.string(text)?);
             }
             b'p' if (ends(at(i + 1)) && at(i + 1) != b'%') || matches!(at(i + 1), b'K' | b'x' | b's' | b'S') => {
                 room.number(8)?;
                 out.put_pointer(spec, at(i + 1), argument);
                 i += if matches!(at(i + 1), b'K' | b'x' | b's' | b'S') { 2 } else { 1 };
+                swallow(&mut i);
             }
             b'p' if at(i + 1) == b'B' => {
-                // The symbol's text is made before the format is: no width.
                 let text = format!("{argument:#x}").into_bytes();
-                out.put_string(spec, room.string(Some(text))?);
+                out.put(&room.string(Some(text))?);
                 i += 2;
+                swallow(&mut i);
             }
             b'p' if matches!(at(i + 1), b'i' | b'I') && matches!(at(i + 2), b'4' | b'6') => {
                 let bytes = if at(i + 2) == b'4' { 4 } else { 16 };
                 let address = memory.bytes(argument, bytes).unwrap_or(vec![0; bytes]);
-                out.put_string(spec, room.string(Some(ip(&address, at(i + 1) == b'I')))?);
+                // The text is made before the format is: it knows no width.
+                out.put(&room.string(Some(ip(&address, at(i + 1) == b'I')))?);
                 i += 3;
+                swallow(&mut i);
             }
             b's' => {
                 i += 1;
@@ -257,9 +266,17 @@ fn ip(bytes: &[u8], separators: bool) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The kernel's `isspace`, for 7-bit characters.
+/// The kernel's `isspace`; above 127 its table is Latin-1.
 pub fn is_space(c: u8) -> bool {
-    matches!(c, 9..=13 | b' ')
+    matches!(c, 9..=13 | b' ' | 0xa0)
+}
+
+fn is_punctuation(c: u8) -> bool {
+    c.is_ascii_punctuation() || matches!(c, 0xa1..=0xbf | 0xd7 | 0xf7)
+}
+
+fn is_letter_or_digit(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || c >= 0xc0 && !is_punctuation(c)
 }
 
 #[cfg(test)]

@@ -108,6 +108,11 @@ pub fn map(name: &str, kind: MapType, key_size: u32, value_size: u32, max_entrie
     }
 }
 
+/// An image under the GPL, without type information.
+pub fn image(programs: Vec<Program>, maps: Vec<MapSpec>) -> Image {
+    Image { programs, maps, license: "GPL".into(), ..Image::default() }
+}
+
 /// An image of programs and maps, in the kernel and here.
 pub struct Pair {
     pub kernel: Kernel,
@@ -117,11 +122,11 @@ pub struct Pair {
 
 impl Pair {
     pub fn new(programs: Vec<Program>, maps: Vec<MapSpec>) -> Self {
-        Self::of(&Image { programs, maps, license: "GPL".into(), btf: None })
+        Self::of(&image(programs, maps))
     }
 
     pub fn of(image: &Image) -> Self {
-        let kernel = Kernel::load(image).unwrap_or_else(|e| panic!("{e}\n{}", e.log));
+        let kernel = Kernel::load(image).unwrap_or_else(|e| panic!("{e}\n{}", &e.log[e.log.len().saturating_sub(400)..]));
         let mut ours = Runtime::new(sluice_ebpf::kernel::possible_cpus(), 1);
         let installed = ours.install(image, &|_| None).expect("installs");
         Self { kernel, ours, installed }
