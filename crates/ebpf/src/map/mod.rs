@@ -6,12 +6,17 @@
 mod attributes;
 mod clock;
 mod error;
+pub mod file;
 mod keyed;
+pub mod notation;
 mod pages;
+pub mod print;
 mod program;
 mod ring;
 mod slots;
 mod table;
+#[cfg(test)]
+mod testing;
 mod trie;
 mod user;
 

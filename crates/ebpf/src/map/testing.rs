@@ -1,0 +1,30 @@
+//! Declarations for this folder's tests.
+
+use super::{MapId, MapSpace};
+use crate::image::map_flags::NO_PREALLOC;
+use crate::{MapSpec, MapType};
+
+pub(super) fn spec(kind: MapType, key_size: u32, value_size: u32, max_entries: u32) -> MapSpec {
+    MapSpec {
+        name: "test".to_owned(),
+        kind,
+        key_size,
+        value_size,
+        max_entries,
+        flags: if kind == MapType::LpmTrie { NO_PREALLOC } else { 0 },
+        pinned: false,
+        inner: None,
+        initial: Vec::new(),
+        contents: None,
+        frozen: false,
+        spin_lock: None,
+        btf: (0, 0),
+    }
+}
+
+/// One such map alone, for two CPUs.
+pub(super) fn space(spec: &MapSpec) -> (MapSpace, MapId) {
+    let mut maps = MapSpace::new(2);
+    let map = maps.create(spec).expect("the declaration is right");
+    (maps, map)
+}
