@@ -5,6 +5,8 @@
 
 mod calls;
 mod refusal;
+#[cfg(test)]
+mod tests;
 
 pub use refusal::{Reason, Refusal};
 
