@@ -188,6 +188,14 @@ pub enum LoadError {
         /// Names of those there are.
         allowed: String,
     },
+    /// An instruction uses a map that was refused; the code is that of the map's refusal.
+    #[error("{place}: uses a map that was refused: {error}")]
+    UsesRefused {
+        /// Where.
+        place: Box<Place>,
+        /// Why the map was refused.
+        error: Box<LoadError>,
+    },
     /// An initialiser of a map of maps or program array.
     #[error("map `{map}`, initial entry at byte {offset}: {found}, expected {expected}")]
     Initial {
@@ -296,6 +304,7 @@ impl LoadError {
             Self::BtfMap { .. } => "E0414",
             Self::LegacyMap { .. } => "E0415",
             Self::MapType { .. } => "E0416",
+            Self::UsesRefused { error, .. } => error.code(),
             Self::Initial { .. } => "E0417",
             Self::Call { .. } => "E0418",
             Self::Immediate { .. } => "E0419",
@@ -321,6 +330,7 @@ impl LoadError {
             | Self::Core { place, .. }
             | Self::Call { place, .. }
             | Self::Immediate { place, .. }
+            | Self::UsesRefused { place, .. }
             | Self::OtherHook { place, .. } => Some(place),
             _ => None,
         }

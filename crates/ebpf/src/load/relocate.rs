@@ -140,17 +140,17 @@ impl Relocator<'_, '_> {
                 return Err(LoadError::Target { place: place(), found, expected: "a map, data or a function" });
             }
         };
-        let index = self.usable(map)?;
+        let index = self.usable(map).map_err(|error| LoadError::UsesRefused { place: place(), error })?;
         body.insns[at] = Insn { src, imm: index, ..body.insns[at] };
         body.insns[at + 1].imm = offset as i32;
         Ok(())
     }
 
     /// Index of a map in the image, or why there is none.
-    fn usable(&self, map: &Declared) -> Result<i32, LoadError> {
+    fn usable(&self, map: &Declared) -> Result<i32, Box<LoadError>> {
         match &map.spec {
             Ok(_) => Ok(map.index as i32),
-            Err(error) => Err(error.clone()),
+            Err(error) => Err(Box::new(error.clone())),
         }
     }
 

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Rebuilds the objects of the loader's tests with clang-16. They are committed: nobody needs clang to run the tests.
+#
+# NAME.v2.o and NAME.v3.o have type information, NAME.v2.nog.o and NAME.v3.nog.o none.
+set -euo pipefail
+cd "$(dirname "$0")/../.." # The compiler reads the lines of .BTF.ext under the names it gives to files.
+flags=(-target bpf -O2 -std=gnu11 -Wall -Wno-unused-function -I"/usr/include/$(uname -m)-linux-gnu" -fdebug-compilation-dir=.)
+here=tests/objects
+
+compile() { # NAME SOURCE FLAGS...
+	clang-16 "${flags[@]}" "${@:3}" -c "$here/$2" -o "$here/$1"
+	llvm-strip-16 -g "$here/$1" # DWARF only: .BTF stays.
+}
+
+for cpu in v2 v3; do
+	for name in maps_btf features core refused; do compile "$name.$cpu.o" "$name.c" -mcpu=$cpu -g; done
+	for name in functions data; do
+		compile "$name.$cpu.o" "$name.c" -mcpu=$cpu -g
+		compile "$name.$cpu.nog.o" "$name.c" -mcpu=$cpu
+	done
+done
+for form in 16 20 24 28 36 280; do compile "maps_legacy.$form.o" maps_legacy.c -mcpu=v2 -DFORM=$form; done
+clang-16 -target bpf -c $here/notype.s -o $here/notype.o
