@@ -3,7 +3,8 @@
 use sluice_packet::mac::MacAddr;
 use sluice_packet::notation::packet;
 use sluice_packet::script::{
-    Command, Destination, Forward, Key, KeyMask, Relation, Runner, Script, Statement, Target, Timing,
+    Command, Destination, Forward, Key, KeyMask, MapOnly, MapOperation, MapStatement, Relation, Runner, Script,
+    Statement, Target, Timing,
 };
 
 fn parse(text: &str) -> Script {
@@ -114,6 +115,74 @@ fault config drop=20% corrupt=5
     assert_eq!(commands[11], Command::Block(Destination::Port(1)));
     assert_eq!(commands[12], Command::Unblock(Destination::Host(0)));
     assert_eq!(commands[13], Command::FaultConfig { drop: 20, corrupt: 5 });
+}
+
+#[test]
+fn programs_maps_routes_and_events_parse() {
+    let text = "\
+tenant red id=3 vlan=7 to=port0,host3
+xdp red fw.o
+xdp red fw.o section=xdp/a program=fw pass=host 2 keep=flows,count max_entries=a:5,b:0x10 interfaces=7:0,9:3
+map red flows set ip:10.0.0.1,be16:80 u64:7
+map red flows set u32:1 u64:7 noexist
+map red flows set u32:1 u64:7 exist
+map red flows delete u32:1
+map red flows expect u32:1 sum:8
+map red flows expect u32:1 none
+routes red routes.txt
+event red log u32:1,hex:00
+";
+    let commands = commands(text);
+    let Command::Tenant(red) = &commands[0] else { panic!() };
+    assert_eq!(red.to, Some(vec![Destination::Port(0), Destination::Host(3)]));
+    let Command::Xdp(plain) = &commands[1] else { panic!() };
+    assert_eq!((plain.pass, plain.section.as_deref(), plain.keep.len()), (Destination::Host(0), None, 0));
+    let Command::Xdp(xdp) = &commands[2] else { panic!() };
+    assert_eq!((xdp.section.as_deref(), xdp.program.as_deref()), (Some("xdp/a"), Some("fw")));
+    assert_eq!((xdp.pass, &xdp.keep[..]), (Destination::Host(2), &["flows".to_string(), "count".to_string()][..]));
+    assert_eq!(xdp.max_entries, [("a".to_string(), 5), ("b".to_string(), 16)]);
+    assert_eq!(xdp.interfaces, [(7, 0), (9, 3)]);
+    let operation = |at: usize| match &commands[at] {
+        Command::Map(MapStatement { tenant, map, key, operation }) => {
+            assert_eq!((tenant.as_str(), map.as_str()), ("red", "flows"));
+            (key.as_str(), operation.clone())
+        }
+        other => panic!("{other:?}"),
+    };
+    let set = |only| MapOperation::Set { value: "u64:7".to_string(), only };
+    assert_eq!(operation(3), ("ip:10.0.0.1,be16:80", set(MapOnly::Any)));
+    assert_eq!(operation(4), ("u32:1", set(MapOnly::NoExist)));
+    assert_eq!(operation(5), ("u32:1", set(MapOnly::Exist)));
+    assert_eq!(operation(6), ("u32:1", MapOperation::Delete));
+    assert_eq!(operation(7), ("u32:1", MapOperation::Expect(Some("sum:8".to_string()))));
+    assert_eq!(operation(8), ("u32:1", MapOperation::Expect(None)));
+    assert!(matches!(&commands[9], Command::Routes { file, .. } if file.to_str() == Some("routes.txt")));
+    assert!(matches!(&commands[10], Command::Event { map, bytes, .. } if map == "log" && bytes == "u32:1,hex:00"));
+}
+
+#[test]
+fn mistakes_in_statements_of_programs_are_answered() {
+    for (line, want, says) in [
+        ("xdp red", "E0113", "expected the file of an XDP object"),
+        ("xdp red a.o speed=9", "E0115", "section=, program=, pass=, keep="),
+        ("xdp red a.o pass=queue 1", "E0113", "host N or port N"),
+        ("xdp red a.o keep=a,a", "E0114", "each only once"),
+        ("xdp red a.o max_entries=5", "E0114", "MAP:N"),
+        ("xdp red a.o section=a section=b", "E0116", "twice"),
+        ("map red flows set u32:1 u64:1", "E0120", "`red` has no XDP program yet, expected `xdp red FILE` before"),
+        ("xdp red a.o\nmap red flows take u32:1", "E0113", "set, delete or expect"),
+        ("xdp red a.o\nmap red flows set u32:1 u64:1 maybe", "E0113", "noexist, exist"),
+        ("xdp red a.o\nmap red flows expect u32:1", "E0113", "a value as in"),
+        ("xdp red a.o\nadd red dst=2:0:0:0:0:1 -> drop", "E0120", "no table yet"),
+        ("table red key=dmac default=drop\nbegin red\nxdp red a.o\ncommit red", "E0120", "an update of its own"),
+    ] {
+        let (code, text) = error(&format!("{TENANT}{line}"));
+        assert_eq!(code, want, "{text}");
+        assert!(text.contains(says), "{text}");
+    }
+    let (code, text) = error("tenant red id=3 vlan=7 to=port0,port0");
+    assert_eq!(code, "E0114");
+    assert!(text.contains("each once"), "{text}");
 }
 
 #[test]

@@ -75,6 +75,26 @@ pub enum Command {
         /// The tenant.
         tenant: String,
     },
+    /// Loads a tenant's XDP program, or puts it in place of what runs.
+    Xdp(Xdp),
+    /// Reads, writes or deletes an entry of a map of the tenant's program.
+    Map(MapStatement),
+    /// Routes and neighbours of the tenant's program, from a file named relative to the script.
+    Routes {
+        /// The tenant.
+        tenant: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Expects the next event that the tenant's program gave to a map.
+    Event {
+        /// The tenant.
+        tenant: String,
+        /// The map.
+        map: String,
+        /// Its bytes, as items.
+        bytes: String,
+    },
     /// Offers packets to a port.
     Send(Send),
     /// Expects packets at a destination.
@@ -167,6 +187,72 @@ pub struct Tenant {
     pub weight: Option<u64>,
     /// Most cells that it may hold of the shared buffer.
     pub limit: Option<u64>,
+    /// Destinations that it may use; without them those that its tables name, and all when it
+    /// runs an XDP program.
+    pub to: Option<Vec<Destination>>,
+}
+
+/// An XDP program to be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Xdp {
+    /// Whose it is.
+    pub tenant: String,
+    /// The object file, relative to the script.
+    pub file: PathBuf,
+    /// Section of the program, if the file has several.
+    pub section: Option<String>,
+    /// Name of the program, if the file has several.
+    pub program: Option<String>,
+    /// Where `XDP_PASS` goes.
+    pub pass: Destination,
+    /// Maps that are kept beside those that are pinned.
+    pub keep: Vec<String>,
+    /// Most entries of maps that leave it to user space, by name.
+    pub max_entries: Vec<(String, u32)>,
+    /// Port of an interface index, where it is not one less.
+    pub interfaces: Vec<(u32, u8)>,
+}
+
+/// An operation on a map. Keys and values are items with commas between them, which whoever
+/// carries it out reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapStatement {
+    /// Whose it is.
+    pub tenant: String,
+    /// The map.
+    pub map: String,
+    /// The key.
+    pub key: String,
+    /// What is done.
+    pub operation: MapOperation,
+}
+
+/// What is done with an entry of a map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MapOperation {
+    /// Writes it.
+    Set {
+        /// The value.
+        value: String,
+        /// Whether it may be there or missing.
+        only: MapOnly,
+    },
+    /// Deletes it.
+    Delete,
+    /// Expects this value, or that there is no entry.
+    Expect(Option<String>),
+}
+
+/// Whether an entry that is written may be there or missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MapOnly {
+    /// Both.
+    #[default]
+    Any,
+    /// It must be missing.
+    NoExist,
+    /// It must be there.
+    Exist,
 }
 
 /// A table as declared.

@@ -12,10 +12,11 @@ mod tables;
 mod traffic;
 mod updates;
 mod words;
+mod xdp;
 
 pub use ast::{
-    Action, Command, Destination, Forward, Key, KeyMask, Relation, Script, Send, Setting, Statement, Table, Target,
-    Tenant, Timing, Tuple,
+    Action, Command, Destination, Forward, Key, KeyMask, MapOnly, MapOperation, MapStatement, Relation, Script, Send,
+    Setting, Statement, Table, Target, Tenant, Timing, Tuple, Xdp,
 };
 pub use error::{ScriptError, ScriptProblem};
 pub use parse::{STATEMENTS, SYSTEM, TOTAL};

@@ -6,13 +6,13 @@ use super::ast::{Command, Script, Statement, Tenant};
 use super::error::{ScriptError, ScriptProblem};
 use super::updates::Updates;
 use super::words::{Located, Word, Words};
-use super::{setup, tables, traffic};
+use super::{setup, tables, traffic, xdp};
 use crate::text::{Cursor, Lines, Span, line_at, position, quote};
 
 /// Every statement, in the order of the reference.
-pub const STATEMENTS: [&str; 20] = [
-    "device", "seed", "nic", "tenant", "load", "table", "add", "del", "begin", "replace", "commit", "send", "expect",
-    "drop", "counter", "wait", "idle", "block", "unblock", "fault",
+pub const STATEMENTS: [&str; 24] = [
+    "device", "seed", "nic", "tenant", "load", "table", "add", "del", "begin", "replace", "commit", "xdp", "map",
+    "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock", "fault",
 ];
 
 /// Tenant that is there without being declared.
@@ -115,6 +115,10 @@ impl Parser<'_> {
             "replace" => tables::replace_block(self, words, name.span),
             "}" => self.updates.close_block(name.span),
             "commit" => tables::commit(self, words),
+            "xdp" => xdp::load(self, words),
+            "map" => xdp::map(self, words),
+            "routes" => xdp::routes(self, words),
+            "event" => xdp::event(self, words),
             "send" => traffic::send(words),
             "expect" => traffic::expect(words),
             "drop" => traffic::drop(self, words),

@@ -1,10 +1,10 @@
 //! Statements that say what there is: device, seed, NIC, tenants.
 
-use super::ast::{Command, Setting, Target, Tenant};
+use super::ast::{Command, Destination, Setting, Target, Tenant};
 use super::error::ScriptProblem;
 use super::parse::{Parser, SYSTEM, TOTAL};
 use super::words::{Located, Word, Words};
-use crate::text::{Span, quote};
+use crate::text::{Span, number, quote};
 
 pub(super) fn device(words: &mut Words<'_>) -> Located<Command> {
     let word = words.need("default, tiny or any")?;
@@ -45,7 +45,7 @@ pub(super) fn nic(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command
 }
 
 /// Names of the tenant statement's options.
-const TENANT_OPTIONS: &str = "id=, vlan=, keep_tag, rate=, burst=, weight=, limit=";
+const TENANT_OPTIONS: &str = "id=, vlan=, keep_tag, rate=, burst=, weight=, limit=, to=";
 
 pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let word = words.need("a name for the tenant")?;
@@ -57,7 +57,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     let mut id = None;
     let mut vlans: Option<Vec<u16>> = None;
     let mut keep_tag = None;
-    let (mut rate, mut burst, mut weight, mut limit) = (None, None, None, None);
+    let (mut rate, mut burst, mut weight, mut limit, mut to) = (None, None, None, None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -78,6 +78,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
                 let n = value.number("the limit", 0, u128::from(u32::MAX))?;
                 limit.replace(n as u64).is_none()
             }
+            ("to", Some(value)) => to.replace(destinations(value)?).is_none(),
             _ => return Err(unknown_option("tenant", option, TENANT_OPTIONS)),
         };
         if !first {
@@ -106,9 +107,25 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         rate,
         weight,
         limit,
+        to,
     };
     parser.tenants.push((tenant.clone(), word.span));
     Ok(Command::Tenant(tenant))
+}
+
+/// `port0,host1`
+fn destinations(list: Word<'_>) -> Located<Vec<Destination>> {
+    let mut all = Vec::new();
+    for piece in list.pieces() {
+        let numbered = |kind, make: fn(u8) -> Destination| {
+            let digits = piece.text.strip_prefix(kind)?;
+            number(digits).and_then(|n| u8::try_from(n).ok()).map(make)
+        };
+        let one = numbered("port", Destination::Port).or_else(|| numbered("host", Destination::Host));
+        let one = one.filter(|d| !all.contains(d));
+        all.push(one.ok_or_else(|| piece.bad("a destination", "port0, host0 and the like, each once"))?);
+    }
+    Ok(all)
 }
 
 fn vlan_ids(parser: &Parser<'_>, list: Word<'_>) -> Located<Vec<u16>> {

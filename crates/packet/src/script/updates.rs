@@ -1,6 +1,6 @@
 //! Which updates are open, and of which kind each tenant's table is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ast::Command;
 use super::error::ScriptProblem;
@@ -38,6 +38,8 @@ struct Open {
 pub(super) struct Updates {
     tables: BTreeMap<String, TableKind>,
     open: BTreeMap<String, Open>,
+    /// Tenants that were given an XDP program.
+    programs: BTreeSet<String>,
     /// Tenant of the `replace NAME {` block that reading is in.
     block: Option<(String, Span)>,
 }
@@ -157,6 +159,32 @@ impl Updates {
         }
         self.tables.insert(tenant.to_string(), TableKind::Loaded);
         Ok(())
+    }
+
+    /// An XDP program takes the place of the table.
+    pub fn xdp(&mut self, tenant: &str, span: Span) -> Located<()> {
+        if self.open.contains_key(tenant) {
+            let problem = ScriptProblem::Update {
+                found: format!("`xdp {tenant}` within an update"),
+                expected: format!("`commit {tenant}` before: a program is an update of its own"),
+            };
+            return Err((span, problem));
+        }
+        self.tables.remove(tenant);
+        self.programs.insert(tenant.to_string());
+        Ok(())
+    }
+
+    /// That the tenant has an XDP program.
+    pub fn check_program(&self, tenant: &str, span: Span) -> Located<()> {
+        if self.programs.contains(tenant) {
+            return Ok(());
+        }
+        let problem = ScriptProblem::Update {
+            found: format!("`{tenant}` has no XDP program yet"),
+            expected: format!("`xdp {tenant} FILE` before"),
+        };
+        Err((span, problem))
     }
 
     /// That the tenant's table takes such a key.

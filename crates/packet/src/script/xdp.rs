@@ -1,0 +1,148 @@
+//! Statements about XDP programs: programs, maps, routes, events.
+
+use std::path::PathBuf;
+
+use super::ast::{Command, Destination, MapOnly, MapOperation, MapStatement, Xdp};
+use super::parse::Parser;
+use super::setup::{twice, unknown_option};
+use super::words::{Located, MAX_DESTINATION, Word, Words};
+use crate::text::number;
+
+const OPTIONS: &str = "section=, program=, pass=, keep=, max_entries=, interfaces=";
+
+pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
+    let span = words.here();
+    let tenant = parser.tenant(words)?;
+    let file = words.need("the file of an XDP object")?;
+    parser.updates.xdp(&tenant, span)?;
+    let (mut section, mut program, mut pass, mut keep) = (None, None, None, None);
+    let (mut max_entries, mut interfaces) = (None, None);
+    while let Some(option) = words.next() {
+        let (name, value) = option.option();
+        let first = match (name.text, value) {
+            ("section", Some(value)) => section.replace(symbol(value, "the section")?).is_none(),
+            ("program", Some(value)) => program.replace(symbol(value, "the program")?).is_none(),
+            ("pass", Some(value)) => pass.replace(pass_to(value, words)?).is_none(),
+            ("keep", Some(value)) => keep.replace(names(value)?).is_none(),
+            ("max_entries", Some(value)) => max_entries.replace(sizes(value)?).is_none(),
+            ("interfaces", Some(value)) => interfaces.replace(ports(value)?).is_none(),
+            _ => return Err(unknown_option("xdp", option, OPTIONS)),
+        };
+        if !first {
+            return Err(twice("xdp", name));
+        }
+    }
+    Ok(Command::Xdp(Xdp {
+        tenant,
+        file: PathBuf::from(file.text),
+        section,
+        program,
+        pass: pass.unwrap_or(Destination::Host(0)),
+        keep: keep.unwrap_or_default(),
+        max_entries: max_entries.unwrap_or_default(),
+        interfaces: interfaces.unwrap_or_default(),
+    }))
+}
+
+pub(super) fn map(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
+    let (tenant, map) = tenant_and_map(parser, words)?;
+    let operation = words.need("set, delete or expect")?;
+    if !["set", "delete", "expect"].contains(&operation.text) {
+        return Err((operation.span, operation.unexpected("set, delete or expect")));
+    }
+    let key = words.need("a key as in u32:1 or ip:10.0.0.1,be16:80")?.text.to_string();
+    let mut value = || words.need("a value as in u64:7 or hex:00ff").map(|value| value.text.to_string());
+    let operation = match operation.text {
+        "delete" => MapOperation::Delete,
+        "set" => {
+            let value = value()?;
+            let only = match words.next() {
+                None => MapOnly::Any,
+                Some(word) if word.text == "noexist" => MapOnly::NoExist,
+                Some(word) if word.text == "exist" => MapOnly::Exist,
+                Some(word) => return Err((word.span, word.unexpected("noexist, exist or the end of the line"))),
+            };
+            MapOperation::Set { value, only }
+        }
+        _ => MapOperation::Expect(Some(value()?).filter(|value| value != "none")),
+    };
+    Ok(Command::Map(MapStatement { tenant, map, key, operation }))
+}
+
+pub(super) fn routes(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
+    let span = words.here();
+    let tenant = parser.tenant(words)?;
+    parser.updates.check_program(&tenant, span)?;
+    let file = words.need("the file of routes")?;
+    Ok(Command::Routes { tenant, file: PathBuf::from(file.text) })
+}
+
+pub(super) fn event(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
+    let (tenant, map) = tenant_and_map(parser, words)?;
+    let bytes = words.need("the bytes of an event as in u32:1,hex:00ff")?.text.to_string();
+    Ok(Command::Event { tenant, map, bytes })
+}
+
+fn tenant_and_map(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<(String, String)> {
+    let span = words.here();
+    let tenant = parser.tenant(words)?;
+    parser.updates.check_program(&tenant, span)?;
+    let map = symbol(words.need("the name of a map")?, "the map")?;
+    Ok((tenant, map))
+}
+
+/// A name as C and ELF have it.
+fn symbol(word: Word<'_>, what: &str) -> Located<String> {
+    if word.text.is_empty() || !word.text.bytes().all(|c| c.is_ascii_graphic()) {
+        return Err(word.bad(what, "a name of printable characters"));
+    }
+    Ok(word.text.to_string())
+}
+
+/// `host N` or `port N`, of which the first word stands behind `pass=`.
+fn pass_to(kind: Word<'_>, words: &mut Words<'_>) -> Located<Destination> {
+    let make = match kind.text {
+        "host" => Destination::Host,
+        "port" => Destination::Port,
+        _ => return Err((kind.span, kind.unexpected("host N or port N"))),
+    };
+    let number = words.need("its number")?.number("the destination", 0, MAX_DESTINATION)?;
+    Ok(make(number as u8))
+}
+
+fn names(list: Word<'_>) -> Located<Vec<String>> {
+    let mut all = Vec::new();
+    for piece in list.pieces() {
+        let name = symbol(piece, "the map")?;
+        if all.contains(&name) {
+            return Err(piece.bad("the map", "each only once"));
+        }
+        all.push(name);
+    }
+    Ok(all)
+}
+
+/// `MAP:N,MAP:N`
+fn sizes(list: Word<'_>) -> Located<Vec<(String, u32)>> {
+    let one = |piece: Word<'_>| {
+        let parsed = piece.text.rsplit_once(':').and_then(|(map, n)| {
+            let n = number(n).and_then(|n| u32::try_from(n).ok())?;
+            (!map.is_empty()).then(|| (map.to_string(), n))
+        });
+        parsed.ok_or_else(|| piece.bad("max_entries", "MAP:N with commas between them"))
+    };
+    list.pieces().map(one).collect()
+}
+
+/// `IFINDEX:PORT,IFINDEX:PORT`
+fn ports(list: Word<'_>) -> Located<Vec<(u32, u8)>> {
+    let one = |piece: Word<'_>| {
+        let parsed = piece.text.split_once(':').and_then(|(interface, port)| {
+            let interface = number(interface).and_then(|n| u32::try_from(n).ok())?;
+            let port = number(port).and_then(|n| u8::try_from(n).ok())?;
+            Some((interface, port))
+        });
+        parsed.ok_or_else(|| piece.bad("interfaces", "INTERFACE:PORT with commas between them, as in 7:0,9:3"))
+    };
+    list.pieces().map(one).collect()
+}
