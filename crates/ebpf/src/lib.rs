@@ -16,6 +16,7 @@ pub mod kernel;
 pub mod load;
 pub mod map;
 pub mod plugin;
+pub mod tenant;
 pub mod validate;
 pub mod verdict;
 pub mod vm;

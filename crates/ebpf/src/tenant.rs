@@ -1,0 +1,257 @@
+//! From an image to the relocatable object that a NIC's linker places, and back on the device.
+
+use crate::image::{Function, Initial};
+use crate::load::LoadError;
+use crate::map::{MapError, as_libbpf_creates};
+use crate::validate::{Options as Checks, Refusal, validate_program};
+use crate::{Image, Insn, MapSpace, MapSpec, MapType, Program};
+use sluice_object::{Action, Destination, KeySpec, Object, ObjectError, Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
+use std::collections::BTreeMap;
+
+/// Processors of a tenant, as its programs see them: its packets run in one context, one after the
+/// other.
+pub const CPUS: u32 = 1;
+
+/// What a tenant says beside its object file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Section of the program, where the file has several.
+    pub section: Option<String>,
+    /// Name of the program, where the file has several.
+    pub program: Option<String>,
+    /// Where `XDP_PASS` goes.
+    pub pass: Destination,
+    /// Maps kept over a replacement beside those that are pinned by name.
+    pub keep: Vec<String>,
+    /// Most entries of maps, by name.
+    pub max_entries: Vec<(String, u32)>,
+    /// Port of an interface index, where it is not one less.
+    pub interfaces: BTreeMap<u32, u8>,
+    /// Entries that maps begin with: map, key, value.
+    pub entries: Vec<(String, Vec<u8>, Vec<u8>)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            section: None,
+            program: None,
+            pass: Destination::Host(0),
+            keep: Vec::new(),
+            max_entries: Vec::new(),
+            interfaces: BTreeMap::new(),
+            entries: Vec::new(),
+        }
+    }
+}
+
+/// Why an image does not become a tenant's object, or an object no image.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TenantError {
+    /// A program, section or map that the file does not have, or too many to choose from.
+    #[error("{what}: found {found}, allowed: {allowed}")]
+    NoSuch {
+        /// What was looked for.
+        what: &'static str,
+        /// Found.
+        found: String,
+        /// What the file has.
+        allowed: String,
+    },
+    /// A program that can never run.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A map that cannot be made.
+    #[error(transparent)]
+    Map(#[from] MapError),
+    /// The file cannot be read.
+    #[error(transparent)]
+    Load(LoadError),
+    /// The object itself.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
+}
+
+impl TenantError {
+    /// Code for `sluice explain`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuch { .. } => "E0471",
+            Self::Refused(error) => error.code(),
+            Self::Map(error) => error.code(),
+            Self::Load(error) => error.code(),
+            Self::Object(error) => error.code(),
+        }
+    }
+}
+
+/// Reads an object file and makes the tenant's object of it.
+pub fn read(name: &str, elf: &[u8], options: &Options) -> Result<Object, TenantError> {
+    object(name, &crate::load::load(elf).map_err(TenantError::Load)?, options)
+}
+
+/// The object of one program of an image, with the programs that it calls through program arrays.
+///
+/// Everything that can be refused without a NIC is refused here: the program is valid, and its
+/// maps can be made.
+pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, TenantError> {
+    let main = main_program(image, options)?;
+    let mut maps = image.maps.clone();
+    let names = || maps_of(image);
+    for (map, max_entries) in &options.max_entries {
+        let spec = maps.iter_mut().find(|spec| spec.name == *map);
+        spec.ok_or_else(|| no_such("max_entries of a map", map, names()))?.max_entries = *max_entries;
+    }
+    if let Some(map) = options.keep.iter().find(|map| !maps.iter().any(|spec| spec.name == **map)) {
+        return Err(no_such("map to be kept", map, names()));
+    }
+    // As libbpf creates them, so that what is compared on a replacement is what was made.
+    for spec in &mut maps {
+        *spec = as_libbpf_creates(spec, CPUS);
+    }
+    let mut space = MapSpace::new(CPUS);
+    for spec in &maps {
+        space.create(spec)?;
+    }
+    let called = |program: &Program| {
+        let calls = |(_, initial): &(u32, Initial)| matches!(initial, Initial::Program(n) if *n == program.name);
+        maps.iter().any(|spec| spec.initial.iter().any(calls))
+    };
+    let mut programs = vec![&image.programs[main]];
+    programs.extend(image.programs.iter().enumerate().filter(|(i, p)| *i != main && called(p)).map(|(_, p)| p));
+    for program in &programs {
+        validate_program(program, &maps, Checks::default())?;
+    }
+    let entry = |(map, key, value): &(String, Vec<u8>, Vec<u8>)| {
+        let position = maps.iter().position(|spec| spec.name == *map);
+        let map = position.ok_or_else(|| no_such("map with entries", map, names()))? as u32;
+        Ok(XdpEntry { map, key: key.clone(), value: value.clone() })
+    };
+    let mut object = Object::new(name, KeySpec::NONE, Action::to([options.pass]));
+    object.xdp = Some(Box::new(Xdp {
+        main: 0,
+        programs: programs.into_iter().map(plain_program).collect(),
+        maps: maps.iter().map(plain_map).collect(),
+        keep: options.keep.clone(),
+        entries: options.entries.iter().map(entry).collect::<Result<_, TenantError>>()?,
+        interfaces: options.interfaces.clone(),
+    }));
+    object.check()?;
+    Ok(object)
+}
+
+/// The image that a device runs.
+pub fn image(xdp: &Xdp) -> Result<Image, TenantError> {
+    let program = |p: &XdpProgram| Program {
+        name: p.name.clone(),
+        section: "xdp".to_owned(),
+        insns: p.slots.iter().map(|slot| Insn::from_bytes(slot.to_le_bytes())).collect(),
+        functions: p.functions.iter().map(|(n, start)| function(n, *start)).collect(),
+        lines: BTreeMap::new(),
+    };
+    Ok(Image {
+        programs: xdp.programs.iter().map(program).collect(),
+        maps: xdp.maps.iter().map(spec).collect::<Result<_, _>>()?,
+        ..Image::default()
+    })
+}
+
+fn no_such(what: &'static str, found: &str, allowed: String) -> TenantError {
+    TenantError::NoSuch { what, found: format!("`{found}`"), allowed }
+}
+
+fn maps_of(image: &Image) -> String {
+    let names: Vec<&str> = image.maps.iter().map(|m| m.name.as_str()).collect();
+    if names.is_empty() { "none: the file has no maps".to_owned() } else { names.join(", ") }
+}
+
+/// The program that is meant. Without a name it is the only one that no program array calls.
+fn main_program(image: &Image, options: &Options) -> Result<usize, TenantError> {
+    let (section, name) = (options.section.as_deref(), options.program.as_deref());
+    let is_tail = |program: &Program| {
+        let calls = |(_, initial): &(u32, Initial)| matches!(initial, Initial::Program(n) if *n == program.name);
+        image.maps.iter().any(|spec| spec.initial.iter().any(calls))
+    };
+    let meant = |p: &Program| match (section, name) {
+        (None, None) => !is_tail(p),
+        _ => section.is_none_or(|s| s == p.section) && name.is_none_or(|n| n == p.name),
+    };
+    let found: Vec<usize> = (0..image.programs.len()).filter(|i| meant(&image.programs[*i])).collect();
+    match found[..] {
+        [one] => Ok(one),
+        _ => {
+            let asked = match (section, name) {
+                (None, None) => "nothing that picks one".to_owned(),
+                (Some(s), None) => format!("section `{s}`"),
+                (None, Some(n)) => format!("`{n}`"),
+                (Some(s), Some(n)) => format!("`{n}` in section `{s}`"),
+            };
+            let all: Vec<String> =
+                image.programs.iter().map(|p| format!("`{}` in section `{}`", p.name, p.section)).collect();
+            let count = if found.is_empty() { "which picks none" } else { "which picks several" };
+            let allowed = format!("one of {}", all.join(", "));
+            Err(TenantError::NoSuch { what: "program", found: format!("{asked}, {count}"), allowed })
+        }
+    }
+}
+
+fn plain_program(program: &Program) -> XdpProgram {
+    XdpProgram {
+        name: program.name.clone(),
+        slots: program.insns.iter().map(|insn| u64::from_le_bytes(insn.to_bytes())).collect(),
+        functions: program.functions.iter().map(|f| (f.name.clone(), f.start)).collect(),
+    }
+}
+
+fn plain_map(spec: &MapSpec) -> XdpMap {
+    let initial = |(key, initial): &(u32, Initial)| match initial {
+        Initial::Map(index) => (*key, XdpInitial::Map(*index as u32)),
+        Initial::Program(name) => (*key, XdpInitial::Program(name.clone())),
+    };
+    XdpMap {
+        name: spec.name.clone(),
+        kind: spec.kind as u32,
+        key_size: spec.key_size,
+        value_size: spec.value_size,
+        max_entries: spec.max_entries,
+        flags: spec.flags,
+        pinned: spec.pinned,
+        frozen: spec.frozen,
+        spin_lock: spec.spin_lock,
+        contents: spec.contents.clone(),
+        initial: spec.initial.iter().map(initial).collect(),
+        inner: spec.inner.as_deref().map(|inner| Box::new(plain_map(inner))),
+    }
+}
+
+fn function(name: &str, start: u32) -> Function {
+    Function { name: name.to_owned(), start, btf_type: 0 }
+}
+
+fn spec(map: &XdpMap) -> Result<MapSpec, TenantError> {
+    let allowed = || MapType::ALL.map(|t| format!("{} ({})", t as u32, t.name())).join(", ");
+    let kind = MapType::from_number(map.kind).ok_or_else(|| TenantError::NoSuch {
+        what: "type of a map",
+        found: map.kind.to_string(),
+        allowed: allowed(),
+    })?;
+    let initial = |(key, initial): &(u32, XdpInitial)| match initial {
+        XdpInitial::Map(index) => (*key, Initial::Map(*index as usize)),
+        XdpInitial::Program(name) => (*key, Initial::Program(name.clone())),
+    };
+    Ok(MapSpec {
+        name: map.name.clone(),
+        kind,
+        key_size: map.key_size,
+        value_size: map.value_size,
+        max_entries: map.max_entries,
+        flags: map.flags,
+        pinned: map.pinned,
+        inner: map.inner.as_deref().map(|inner| spec(inner).map(Box::new)).transpose()?,
+        initial: map.initial.iter().map(initial).collect(),
+        contents: map.contents.clone(),
+        frozen: map.frozen,
+        spin_lock: map.spin_lock,
+        btf: (0, 0),
+    })
+}
