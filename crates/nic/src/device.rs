@@ -5,6 +5,8 @@
 //! queues come in any order; those of one queue (destination, module) in queue order.
 //! A load takes effect step by step somewhere between its submission and its `OpDone`.
 
+use sluice_ebpf::helper::routes::Routes;
+use sluice_ebpf::{MapId, MapSpec};
 use sluice_formats::{Reason, Target};
 use sluice_object::{Load, Step};
 use std::collections::BTreeMap;
@@ -101,6 +103,46 @@ pub enum Event {
         /// How.
         result: Result<(), DeviceError>,
     },
+}
+
+/// What an XDP program told the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum XdpEvent {
+    /// A line of `trace_printk`.
+    Trace {
+        /// The line.
+        line: String,
+    },
+    /// `perf_event_output`.
+    Perf {
+        /// Name of the map.
+        map: String,
+        /// Processor whose buffer it went to.
+        cpu: u32,
+        /// The bytes.
+        data: Vec<u8>,
+    },
+    /// A record of a ring buffer.
+    Ring {
+        /// Name of the map.
+        map: String,
+        /// The bytes.
+        data: Vec<u8>,
+    },
+    /// Events that found no room before they were taken.
+    Lost {
+        /// How many.
+        events: u64,
+    },
+}
+
+/// A map of a running XDP program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct XdpMap {
+    /// Names it in operations; the same over replacements that keep it.
+    pub id: MapId,
+    /// Its declaration.
+    pub spec: MapSpec,
 }
 
 /// Counters of one module, all of one instant.
@@ -232,6 +274,22 @@ pub enum DeviceError {
         /// Kind of the device.
         device: &'static str,
     },
+    /// A map or routes of a module that runs no XDP program.
+    #[error("module {module} runs no XDP program")]
+    NoProgram {
+        /// Module.
+        module: u8,
+    },
+    /// An operation on a map, refused as Linux refuses it.
+    #[error("map {map}: {operation}: errno {errno}")]
+    Map {
+        /// "lookup", "update", "delete", "next key".
+        operation: &'static str,
+        /// Its ID.
+        map: u32,
+        /// Linux' error number, positive.
+        errno: i32,
+    },
     /// The device is not there.
     #[error("{0}")]
     Unavailable(String),
@@ -334,6 +392,47 @@ pub trait Device {
         table: sluice_formats::Table,
         index: u32,
     ) -> Result<Vec<u32>, DeviceError>;
+
+    /// Maps of the XDP program that new packets of a module run, in the program's order.
+    fn maps(&mut self, module: u8) -> Result<Vec<XdpMap>, DeviceError> {
+        Err(DeviceError::NoProgram { module })
+    }
+
+    /// `BPF_MAP_LOOKUP_ELEM` of bpf(2).
+    fn map_lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
+        let _ = (map, key);
+        Err(DeviceError::NoProgram { module })
+    }
+
+    /// `BPF_MAP_UPDATE_ELEM` of bpf(2).
+    fn map_update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
+        let _ = (map, key, value, flags);
+        Err(DeviceError::NoProgram { module })
+    }
+
+    /// `BPF_MAP_DELETE_ELEM` of bpf(2).
+    fn map_delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
+        let _ = (map, key);
+        Err(DeviceError::NoProgram { module })
+    }
+
+    /// `BPF_MAP_GET_NEXT_KEY` of bpf(2); without a key the first one, at the end none.
+    fn map_next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        let _ = (map, key);
+        Err(DeviceError::NoProgram { module })
+    }
+
+    /// Routes and neighbours that the module's XDP programs see.
+    fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
+        let _ = routes;
+        Err(DeviceError::NoProgram { module })
+    }
+
+    /// Takes what the module's XDP programs told since the last call, in order.
+    fn take_xdp_events(&mut self, module: u8) -> Vec<XdpEvent> {
+        let _ = module;
+        Vec::new()
+    }
 
     /// All that can be read from the device, to compare devices and to save a state: every
     /// configuration row by address. Counters are not part of it.

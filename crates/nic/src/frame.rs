@@ -44,6 +44,16 @@ impl Frame {
         }
     }
 
+    /// Puts other bytes in the place of those that tables see. Fewer than two MAC addresses have
+    /// no place for a tag: then none comes back.
+    pub fn replace(&mut self, bytes: &[u8]) {
+        if bytes.len() < MACS_BYTES {
+            self.start = 0;
+        }
+        self.buffer.truncate(self.start);
+        self.buffer.extend_from_slice(bytes);
+    }
+
     /// The bytes that leave through a port: the tag is back.
     pub fn into_port(mut self, tci: u16) -> Vec<u8> {
         if self.tag_off() {

@@ -4,8 +4,12 @@
 //! allows: outcomes of one queue in order, everything else in any order; loads begin late,
 //! their ends are told late, and time passes in small pieces.
 
-use crate::device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Verdict, check_load};
+use crate::device::{
+    Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Verdict, XdpEvent, XdpMap, check_load,
+};
 use crate::software::SoftwareNic;
+use sluice_ebpf::MapId;
+use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::random::Rng;
 use sluice_formats::{Node, Table, Target};
 use sluice_object::Load;
@@ -176,6 +180,34 @@ impl Device for MockDevice {
 
     fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
         self.inner.read_row(node, table, index)
+    }
+
+    fn maps(&mut self, module: u8) -> Result<Vec<XdpMap>, DeviceError> {
+        self.inner.maps(module)
+    }
+
+    fn map_lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
+        self.inner.map_lookup(module, map, key)
+    }
+
+    fn map_update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
+        self.inner.map_update(module, map, key, value, flags)
+    }
+
+    fn map_delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
+        self.inner.map_delete(module, map, key)
+    }
+
+    fn map_next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.inner.map_next_key(module, map, key)
+    }
+
+    fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
+        self.inner.set_routes(module, routes)
+    }
+
+    fn take_xdp_events(&mut self, module: u8) -> Vec<XdpEvent> {
+        self.inner.take_xdp_events(module)
     }
 }
 

@@ -3,7 +3,9 @@
 //! What the statements mean is in `docs/guide/scripts.md`. A statement that expects something
 //! and does not find it is noted and the script goes on; one that cannot be carried out ends it.
 
+mod items;
 mod plan;
+mod programs;
 mod runner;
 mod settings;
 mod tables;
@@ -190,6 +192,11 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
     };
     if !is_for(script, &target) {
         report.skipped = Some(format!("the script is for another target than {}", target.name));
+        return report;
+    }
+    let xdp = |s: &Statement| matches!(s.command, Command::Xdp(_));
+    if !device.capabilities().has_xdp && script.statements.iter().any(xdp) {
+        report.skipped = Some("the device has no XDP engine".to_owned());
         return report;
     }
     let mut runner = match Runner::new(script, device) {

@@ -51,11 +51,14 @@ pub(super) fn destination(destination: ScriptDestination) -> Destination {
 /// Needs of every tenant by name.
 pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap<String, Need>, ScriptFailure> {
     let mut needs: BTreeMap<String, Need> = BTreeMap::new();
+    let mut named: BTreeMap<String, BTreeSet<Destination>> = BTreeMap::new();
     let mut limits: BTreeMap<String, u64> = BTreeMap::new();
     for statement in &script.statements {
         match &statement.command {
             Command::Tenant(tenant) => {
                 needs.entry(tenant.name.clone()).or_default();
+                let to = |to: &Vec<ScriptDestination>| to.iter().map(|d| destination(*d)).collect();
+                named.extend(tenant.to.as_ref().map(|list| (tenant.name.clone(), to(list))));
                 limits.extend(tenant.limit.map(|limit| (tenant.name.clone(), limit)));
             }
             Command::Table(table) => {
@@ -75,8 +78,16 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                 need.loaded = need.loaded.max(object.demands.entries);
                 need.destinations.extend(object.demands.queues.keys().copied());
             }
+            // Where a program sends, it decides itself.
+            Command::Xdp(xdp) => {
+                let need = needs.entry(xdp.tenant.clone()).or_default();
+                need.destinations.extend((0..8).filter_map(|n| Destination::from_number(n, target)));
+            }
             _ => {}
         }
+    }
+    for (name, to) in named {
+        needs.entry(name).or_default().destinations = to;
     }
     share_cells(&mut needs, &limits, target)?;
     Ok(needs)

@@ -2,14 +2,15 @@
 
 use super::ScriptFailure;
 use super::plan::{self, Need, destination};
+use super::programs;
 use super::tables::{TableState, action, read_object};
 use super::traffic::Seen;
-use crate::device::{Device, Event, ModuleCounters, Offer};
+use crate::device::{Device, Event, ModuleCounters, Offer, XdpEvent};
 use crate::run_load::run_load;
 use sluice_formats::{Reason, Target, target};
-use sluice_object::{Destination, Linker, Load, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
 use sluice_packet::script::{Command, Script, Send, TOTAL, Tenant, Timing};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes of quantum a weight of 1 stands for.
 const QUANTUM_PER_WEIGHT: u64 = 1500;
@@ -27,6 +28,8 @@ pub(super) struct Runner<'a> {
     /// Tables of updates that are not committed yet.
     updates: BTreeMap<String, Option<TableState>>,
     pub seen: Seen,
+    /// What programs told and the script has not asked for, by module.
+    events: BTreeMap<u8, VecDeque<XdpEvent>>,
     seed: u64,
     begun_at: u64,
     port_free_at: Vec<u64>,
@@ -49,6 +52,7 @@ impl<'a> Runner<'a> {
             tables: BTreeMap::new(),
             updates: BTreeMap::new(),
             seen: Seen::default(),
+            events: BTreeMap::new(),
             seed: 0,
             begun_at: device.now(),
             port_free_at: vec![0; target.ports as usize],
@@ -106,6 +110,30 @@ impl<'a> Runner<'a> {
             },
             Command::Add { tenant, key, action: given } => self.add(tenant, key, Some(action(given))),
             Command::Del { tenant, key } => self.add(tenant, key, None),
+            Command::Xdp(xdp) => {
+                let object = programs::object(&self.script.file, xdp)?;
+                self.tables.remove(&xdp.tenant);
+                self.put(&xdp.tenant, &object)
+            }
+            Command::Map(given) => {
+                // What was sent before sees the map as it was.
+                self.rest()?;
+                let module = self.module(&given.tenant)?;
+                programs::map(self.device, module, given)
+            }
+            Command::Routes { tenant, file } => {
+                self.rest()?;
+                let routes = programs::routes(&self.script.file, file)?;
+                let module = self.module(tenant)?;
+                Ok(self.device.set_routes(module, routes)?)
+            }
+            Command::Event { tenant, map, bytes } => {
+                self.rest()?;
+                let module = self.module(tenant)?;
+                let waiting = self.events.entry(module).or_default();
+                waiting.extend(self.device.take_xdp_events(module));
+                programs::event(waiting, map, bytes)
+            }
             Command::Send(send) => self.send(send),
             Command::Expect { destination: to, count, pattern } => {
                 let (number, name) = self.destination(destination(*to))?;
@@ -186,10 +214,16 @@ impl<'a> Runner<'a> {
 
     /// Loads a table, or replaces the running one without a gap.
     fn install(&mut self, tenant: &str, table: TableState) -> Result<(), ScriptFailure> {
-        let (id, object) = (self.id(tenant)?, table.object());
-        let running = self.linker.tenant(id)?.running.is_some();
-        let load = if running { self.linker.replace(id, &object)? } else { self.linker.load(id, &object)? };
+        let object = table.object();
         self.tables.insert(tenant.to_owned(), table);
+        self.put(tenant, &object)
+    }
+
+    /// Loads an object, or replaces the running one without a gap.
+    fn put(&mut self, tenant: &str, object: &Object) -> Result<(), ScriptFailure> {
+        let id = self.id(tenant)?;
+        let running = self.linker.tenant(id)?.running.is_some();
+        let load = if running { self.linker.replace(id, object)? } else { self.linker.load(id, object)? };
         self.run_load(&load)
     }
 

@@ -1,5 +1,6 @@
 //! Loads of the software NIC: one step after the other, while packets flow.
 
+use super::xdp::Engine;
 use crate::device::{DeviceError, OpId};
 use crate::tables::Tables;
 use sluice_formats::{Node, Status, Table};
@@ -56,7 +57,14 @@ impl Loads {
 
     /// Does the next step, if its time has come and what it waits for is there. `is_inside` says
     /// whether any packet of a module is in the device.
-    pub fn step(&mut self, now: u64, step_ticks: u64, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Progress {
+    pub fn step(
+        &mut self,
+        now: u64,
+        step_ticks: u64,
+        tables: &mut Tables,
+        xdp: &mut Engine,
+        is_inside: impl Fn(u8) -> bool,
+    ) -> Progress {
         let Some((op, load, at)) = self.queue.front_mut() else { return Progress::Waits };
         if self.ready_at > now {
             return Progress::Waits;
@@ -66,7 +74,7 @@ impl Loads {
             self.queue.pop_front();
             return Progress::Ended(op, Ok(()));
         };
-        let done = match carry_out(step, tables, is_inside) {
+        let done = match carry_out(step, tables, xdp, is_inside) {
             Ok(Done::NotYet) => return Progress::Waits,
             Ok(done) => done,
             Err(what) => {
@@ -102,7 +110,12 @@ fn drained(tables: &Tables, module: u8, generation: u8) -> bool {
 }
 
 /// Does one step, or says what is wrong with it.
-fn carry_out(step: &Step, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Result<Done, String> {
+fn carry_out(
+    step: &Step,
+    tables: &mut Tables,
+    xdp: &mut Engine,
+    is_inside: impl Fn(u8) -> bool,
+) -> Result<Done, String> {
     let exists = |module: u8, generation: u8, tables: &Tables| {
         if !tables.module_exists(module) {
             return Err(format!("module {module} does not exist, 0 to {} do", tables.target().modules - 1));
@@ -135,7 +148,14 @@ fn carry_out(step: &Step, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -
             exists(*module, 0, tables)?;
             Ok(waited(!is_inside(*module)))
         }
-        Step::Program { .. } => Err("there is no XDP engine yet".to_owned()),
+        Step::Program { module, generation, program } => {
+            exists(*module, *generation, tables)?;
+            match program {
+                Some(program) => xdp.install(*module, *generation, program)?,
+                None => xdp.remove(*module, *generation),
+            }
+            Ok(Done::Waited)
+        }
     }
 }
 

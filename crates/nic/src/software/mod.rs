@@ -9,20 +9,23 @@ mod egress;
 mod ingress;
 mod loads;
 mod options;
+mod xdp;
 
 pub use options::{Options, Service};
 
 use crate::bank::CounterBank;
 use crate::device::{
-    Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Verdict, check_destination, check_load,
-    check_offer,
+    Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Verdict, XdpEvent, XdpMap,
+    check_destination, check_load, check_offer,
 };
-use crate::forward;
+use crate::forward::{self, Forward};
 use crate::frame::Frame;
 use crate::tables::{Tables, check_address};
 use egress::{Egress, Left, Packet};
 use ingress::{Arrival, Ports};
 use loads::{Done, Loads, Progress, status_name};
+use sluice_ebpf::MapId;
+use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_BITS, TICK_PS};
 use sluice_formats::{Node, Reason, Table, Target};
@@ -45,6 +48,7 @@ pub struct SoftwareNic {
     merge_free_at: u64,
     pipeline: VecDeque<(u64, Packet)>,
     egress: Egress,
+    xdp: xdp::Engine,
     loads: Loads,
     events: VecDeque<Event>,
 }
@@ -69,6 +73,7 @@ impl SoftwareNic {
             merge_free_at: 0,
             pipeline: VecDeque::new(),
             egress: Egress::new(target, options.service),
+            xdp: xdp::Engine::new(target),
             loads: Loads::default(),
             events: VecDeque::new(),
         }
@@ -168,7 +173,15 @@ impl SoftwareNic {
             let Some((_, mut packet)) = self.pipeline.pop_front() else { return };
             let (module, generation) = (packet.module, packet.generation);
             let bytes = packet.frame.bytes();
-            let verdict = forward::verdict(&self.tables, module, generation, packet.port, packet.conform, bytes);
+            let mut verdict = forward::verdict(&self.tables, module, generation, packet.port, packet.conform, bytes);
+            // A program stands behind the checks and in the place of the tables.
+            if verdict.is_ok() {
+                let now_ns = packet.stamp * self.capabilities.tick_ps / 1000;
+                let ran = self.xdp.run(module, generation, packet.port, now_ns, &mut packet.frame);
+                if let Some(to) = ran {
+                    verdict = to.map(|destinations| Forward { destinations, dmac: None });
+                }
+            }
             self.tables.generation_mut(module).in_flight[usize::from(generation)] -= 1;
             match verdict {
                 Ok(forward) => {
@@ -205,7 +218,7 @@ impl SoftwareNic {
         let epoch = self.tables.control(control::EPOCH);
         loop {
             let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.egress, module);
-            match self.loads.step(self.now, self.options.step_ticks, &mut self.tables, is_inside) {
+            match self.loads.step(self.now, self.options.step_ticks, &mut self.tables, &mut self.xdp, is_inside) {
                 Progress::Waits => return,
                 Progress::Stepped(Done::Wrote(Table::Control, control::EPOCH)) => {
                     if self.tables.control(control::EPOCH) != epoch {
@@ -401,5 +414,35 @@ impl Device for SoftwareNic {
             index,
             what: status_name(status).to_owned(),
         })
+    }
+
+    fn maps(&mut self, module: u8) -> Result<Vec<XdpMap>, DeviceError> {
+        let exists = self.tables.module_exists(module);
+        let current = if exists { self.tables.generation(module).current } else { 0 };
+        self.xdp.maps(module, current)
+    }
+
+    fn map_lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
+        self.xdp.map_lookup(module, map, key)
+    }
+
+    fn map_update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
+        self.xdp.map_update(module, map, key, value, flags)
+    }
+
+    fn map_delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
+        self.xdp.map_delete(module, map, key)
+    }
+
+    fn map_next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.xdp.map_next_key(module, map, key)
+    }
+
+    fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
+        self.xdp.set_routes(module, routes)
+    }
+
+    fn take_xdp_events(&mut self, module: u8) -> Vec<XdpEvent> {
+        self.xdp.take_events(module)
     }
 }

@@ -1,0 +1,167 @@
+//! XDP statements: programs, maps, routes and events.
+
+use super::ScriptFailure;
+use super::items::{Piece, bytes, pieces, shown};
+use super::plan::{beside, destination};
+use crate::device::{Device, DeviceError, XdpEvent, XdpMap};
+use sluice_ebpf::errno::Errno;
+use sluice_ebpf::map::update_flags;
+use sluice_ebpf::tenant;
+use sluice_object::Object;
+use sluice_packet::script::{MapOnly, MapOperation, MapStatement, Xdp};
+use std::collections::VecDeque;
+use std::path::Path;
+
+/// First bytes of an ELF file.
+const ELF: &[u8] = b"\x7fELF";
+
+/// The tenant's object of an object file of clang, or one that was made of it before.
+pub(super) fn object(script: &str, xdp: &Xdp) -> Result<Object, ScriptFailure> {
+    let path = beside(script, &xdp.file);
+    let file = path.display().to_string();
+    let read = read_file(&path)?;
+    if !read.starts_with(ELF) {
+        return Object::decode(&read).map_err(|e| ScriptFailure::object(&path, &e));
+    }
+    let options = tenant::Options {
+        section: xdp.section.clone(),
+        program: xdp.program.clone(),
+        pass: destination(xdp.pass),
+        keep: xdp.keep.clone(),
+        max_entries: xdp.max_entries.clone(),
+        interfaces: xdp.interfaces.iter().copied().collect(),
+        ..tenant::Options::default()
+    };
+    tenant::read(&xdp.tenant, &read, &options).map_err(|e| ScriptFailure::Object {
+        file,
+        what: e.to_string(),
+        code: e.code(),
+    })
+}
+
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, ScriptFailure> {
+    std::fs::read(path).map_err(|e| ScriptFailure::Object {
+        file: path.display().to_string(),
+        what: e.to_string(),
+        code: "E0305",
+    })
+}
+
+/// Carries out a `map` statement on the maps of a module.
+pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> Result<(), ScriptFailure> {
+    let maps = device.maps(module)?;
+    let XdpMap { id, spec } = named(&maps, &given.map)?;
+    let by_name = |name: &str| maps.iter().find(|m| m.spec.name == name).map(|m| m.id.0);
+    let key = bytes(&given.key, by_name)?;
+    let size = |what: &str, found: usize, allowed: u32| {
+        if found == allowed as usize {
+            return Ok(());
+        }
+        let what = format!("{what} of map `{}`", given.map);
+        Err(ScriptFailure::value(what, format!("{found} bytes"), format!("{allowed} bytes")))
+    };
+    size("key", key.len(), spec.key_size)?;
+    match &given.operation {
+        MapOperation::Delete => Ok(device.map_delete(module, *id, &key)?),
+        MapOperation::Set { value, only } => {
+            let mut value = bytes(value, by_name)?;
+            size("value", value.len(), spec.value_size)?;
+            if spec.kind.is_per_cpu() {
+                value.resize(value.len().next_multiple_of(8), 0);
+                value = value.repeat(tenant::CPUS as usize);
+            }
+            let flags = match only {
+                MapOnly::Any => update_flags::ANY,
+                MapOnly::NoExist => update_flags::NOEXIST,
+                MapOnly::Exist => update_flags::EXIST,
+            };
+            Ok(device.map_update(module, *id, &key, &value, flags)?)
+        }
+        MapOperation::Expect(expected) => {
+            let found = match device.map_lookup(module, *id, &key) {
+                Ok(value) => Some(value),
+                Err(DeviceError::Map { errno, .. }) if errno == Errno::NOENT.0 => None,
+                Err(error) => return Err(error.into()),
+            };
+            let entry = format!("`{}` {}", given.map, given.key);
+            match (expected, found) {
+                (None, None) => Ok(()),
+                (Some(expected), None) => {
+                    let (expected, found) = (format!("{entry} {expected}"), "no entry".to_owned());
+                    Err(ScriptFailure::Expectation { expected, found })
+                }
+                (None, Some(found)) => {
+                    let (expected, found) = (format!("no entry {entry}"), shown(&found));
+                    Err(ScriptFailure::Expectation { expected, found })
+                }
+                (Some(expected), Some(found)) => {
+                    let wanted = pieces(expected, by_name)?;
+                    size("value", wanted.iter().map(Piece::len).sum(), spec.value_size)?;
+                    let copies = if spec.kind.is_per_cpu() { tenant::CPUS as usize } else { 1 };
+                    compare(&wanted, &found, copies).map_err(|found| {
+                        let expected = format!("{entry} {expected}");
+                        ScriptFailure::Expectation { expected, found }
+                    })
+                }
+            }
+        }
+    }
+}
+
+/// The map of this name.
+fn named<'a>(maps: &'a [XdpMap], name: &str) -> Result<&'a XdpMap, ScriptFailure> {
+    maps.iter().find(|m| m.spec.name == name).ok_or_else(|| {
+        let names: Vec<&str> = maps.iter().map(|m| m.spec.name.as_str()).collect();
+        ScriptFailure::value("map", format!("`{name}`"), format!("maps of the program: {}", names.join(", ")))
+    })
+}
+
+/// Compares a value of `copies` processors; otherwise what was found in its place.
+fn compare(wanted: &[Piece], found: &[u8], copies: usize) -> Result<(), String> {
+    let stride = found.len() / copies.max(1);
+    let mut at = 0;
+    for piece in wanted {
+        let end = at + piece.len();
+        match piece {
+            Piece::Bytes(bytes) if found.get(at..end) == Some(bytes) => {}
+            Piece::Bytes(_) => return Err(shown(&found[..stride.min(found.len())])),
+            Piece::Sum(wanted) => {
+                let word =
+                    |copy: &[u8]| copy.get(at..end).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes);
+                let sum = found.chunks(stride.max(1)).map(word).fold(0, u64::wrapping_add);
+                if sum != *wanted {
+                    return Err(format!("sum:{sum} at byte {at}"));
+                }
+            }
+        }
+        at = end;
+    }
+    Ok(())
+}
+
+/// Takes the next event of a map out of what a program told.
+pub(super) fn event(waiting: &mut VecDeque<XdpEvent>, map: &str, expected: &str) -> Result<(), ScriptFailure> {
+    let wanted = bytes(expected, |_| None)?;
+    let of_map = |event: &XdpEvent| match event {
+        XdpEvent::Perf { map: of, .. } | XdpEvent::Ring { map: of, .. } => of == map,
+        _ => false,
+    };
+    let expectation = |found: String| {
+        let expected = format!("the next event of `{map}`: {expected}");
+        ScriptFailure::Expectation { expected, found }
+    };
+    let Some(at) = waiting.iter().position(of_map) else { return Err(expectation("none".to_owned())) };
+    match waiting.remove(at) {
+        Some(XdpEvent::Perf { data, .. } | XdpEvent::Ring { data, .. }) if data != wanted => {
+            Err(expectation(shown(&data)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads routes and neighbours.
+pub(super) fn routes(script: &str, file: &Path) -> Result<sluice_ebpf::helper::routes::Routes, ScriptFailure> {
+    let path = beside(script, file);
+    read_file(&path)?;
+    Err(ScriptFailure::value("routes", path.display(), "nothing: this build has no reader of routes yet"))
+}
