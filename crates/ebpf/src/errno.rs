@@ -33,6 +33,8 @@ impl Errno {
     pub const RANGE: Self = Self(34);
     /// Not supported (the kernel's own number).
     pub const NOTSUPP: Self = Self(524);
+    /// Address family not supported.
+    pub const AFNOSUPPORT: Self = Self(97);
     /// Operation not supported.
     pub const OPNOTSUPP: Self = Self(95);
 

@@ -403,7 +403,7 @@ fn numbers_in_text_are_read_as_by_the_kernel() {
         "0xffffffffffffffff",
         "0x10000000000000000",
         "-0x10",
-        "1\0002",
+        "1\x002",
     ]
     .iter()
     .map(|t| t.as_bytes().to_vec())
@@ -454,14 +454,9 @@ fn text_in_frozen_maps_is_compared_and_formatted() {
             Pair::of(&image).run(0, &FRAME, &format!("{a:?} and {b:?}, {len} bytes"));
         }
     }
-    for (text, count, size) in [
-        ("%d-%d", 2, 20),
-        ("%d-%d", 2, 3),
-        ("%d-%d", 2, 1),
-        ("", 0, 20),
-        ("%llx%c", 2, 20),
-        ("%d", 2, 0),
-    ] {
+    for (text, count, size) in
+        [("%d-%d", 2, 20), ("%d-%d", 2, 3), ("%d-%d", 2, 1), ("", 0, 20), ("%llx%c", 2, 20), ("%d", 2, 0)]
+    {
         // The text goes to the frame; a kept byte behind it shows where it ends.
         let mut asm = Asm::default().mov_reg(6, 1).mov(7, 0);
         for n in 0..count as i16 {

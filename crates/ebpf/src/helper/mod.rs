@@ -3,6 +3,7 @@
 mod bytes;
 mod checksum;
 mod clock;
+mod fib;
 mod format;
 mod held;
 mod iterate;
@@ -110,6 +111,7 @@ pub static ALL: &[Helper] = &[
     redirect::REDIRECT_MAP,
     packet::ADJUST_META,
     packet::ADJUST_TAIL,
+    fib::FIB_LOOKUP,
     lock::LOCK,
     lock::UNLOCK,
     text::STRTOL,
@@ -122,6 +124,7 @@ pub static ALL: &[Helper] = &[
     ringbuf::DISCARD,
     ringbuf::QUERY,
     clock::KTIME_COARSE,
+    fib::CHECK_MTU,
     iterate::FOR_EACH,
     print::SNPRINTF,
     print::TRACE_VPRINTK,

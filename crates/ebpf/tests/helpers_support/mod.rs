@@ -126,7 +126,8 @@ impl Pair {
     }
 
     pub fn of(image: &Image) -> Self {
-        let kernel = Kernel::load(image).unwrap_or_else(|e| panic!("{e}\n{}", &e.log[e.log.len().saturating_sub(400)..]));
+        let kernel =
+            Kernel::load(image).unwrap_or_else(|e| panic!("{e}\n{}", &e.log[e.log.len().saturating_sub(400)..]));
         let mut ours = Runtime::new(sluice_ebpf::kernel::possible_cpus(), 1);
         let installed = ours.install(image, &|_| None).expect("installs");
         Self { kernel, ours, installed }
@@ -165,7 +166,15 @@ impl Pair {
         let ours = self.ours.run(self.installed, program, &mut packet, ingress);
         assert_eq!(ours.fault, None, "{what}");
         assert_eq!(ours.r0 as u32 as i32, kernel.r0 as i32, "{what}: r0");
-        assert!(packet.frame() == kernel.frame, "{what}: frames differ");
+        if packet.frame() != kernel.frame {
+            let differs = packet.frame().iter().zip(&kernel.frame).position(|(a, b)| a != b);
+            let lengths = (packet.frame().len(), kernel.frame.len());
+            panic!(
+                "frames differ first at {differs:?} of {lengths:?} bytes: {:x?}, in the kernel {:x?}; {what}",
+                packet.frame(),
+                kernel.frame
+            );
+        }
         assert!(packet.metadata() == kernel.metadata, "{what}: metadata differs");
         ours
     }
