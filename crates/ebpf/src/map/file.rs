@@ -287,7 +287,9 @@ fn apply(maps: &mut MapSpace, map: MapId, entry: Entry) -> Result<(), String> {
             all
         }
         _ => {
-            return Err("found an entry with both or neither, allowed: `value`, or `values` of a per-CPU map".to_owned());
+            return Err(
+                "found an entry with both or neither, allowed: `value`, or `values` of a per-CPU map".to_owned()
+            );
         }
     };
     maps.user_update(map, &key, &value, 0).map_err(explain)
