@@ -183,11 +183,13 @@ impl MapSpace {
         if !outer.spec.inner.as_ref().is_some_and(|template| attributes::may_stand_for(&candidate.spec, template)) {
             return Err(Errno::INVAL);
         }
+        if flags > EXIST {
+            return Err(Errno::INVAL);
+        }
         let Some(Store::Slots(slots)) = self.get_mut(map).map(|m| &mut m.store) else { return Err(Errno::INVAL) };
         let slot = match (slots.find(key), &slots.keys) {
             (Some(_), Some(_)) if flags == NOEXIST => return Err(Errno::EXIST),
             (Some(slot), _) => slot,
-            _ if flags > EXIST => return Err(Errno::INVAL),
             _ if flags == EXIST => return Err(Errno::NOENT),
             _ => slots.insert(key).ok_or(Errno::TOOBIG)?,
         };
