@@ -3,6 +3,7 @@
 use super::num::Num;
 use super::range::{Range, signed};
 use super::tnum::{Tnum, low};
+use crate::insn::AluOp;
 
 /// An arithmetic operation of the instruction set, without its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,24 +57,23 @@ impl Op {
         Self::Neg,
     ];
 
-    /// Of an ALU opcode's upper four bits; moves and byte swaps are none of these.
-    pub fn of(code: u8, offset: i16) -> Option<Self> {
-        Some(match (code >> 4, offset) {
-            (0x0, 0) => Self::Add,
-            (0x1, 0) => Self::Sub,
-            (0x2, 0) => Self::Mul,
-            (0x3, 0) => Self::Div,
-            (0x3, 1) => Self::SDiv,
-            (0x4, 0) => Self::Or,
-            (0x5, 0) => Self::And,
-            (0x6, 0) => Self::Lsh,
-            (0x7, 0) => Self::Rsh,
-            (0x8, 0) => Self::Neg,
-            (0x9, 0) => Self::Mod,
-            (0x9, 1) => Self::SMod,
-            (0xa, 0) => Self::Xor,
-            (0xc, 0) => Self::Arsh,
-            _ => return None,
+    /// Of an instruction; a move is none of these.
+    pub fn of(op: AluOp) -> Option<Self> {
+        Some(match op {
+            AluOp::Add => Self::Add,
+            AluOp::Sub => Self::Sub,
+            AluOp::Mul => Self::Mul,
+            AluOp::Div => Self::Div,
+            AluOp::Or => Self::Or,
+            AluOp::And => Self::And,
+            AluOp::Lsh => Self::Lsh,
+            AluOp::Rsh => Self::Rsh,
+            AluOp::Mod => Self::Mod,
+            AluOp::Xor => Self::Xor,
+            AluOp::Arsh => Self::Arsh,
+            AluOp::Sdiv => Self::SDiv,
+            AluOp::Smod => Self::SMod,
+            AluOp::Mov => return None,
         })
     }
 

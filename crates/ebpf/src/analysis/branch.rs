@@ -2,6 +2,7 @@
 
 use super::num::Num;
 use super::range::Range;
+use crate::insn::Cond;
 
 /// A comparison of the instruction set, without its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,22 +34,21 @@ pub enum Test {
 }
 
 impl Test {
-    /// Of a jump's opcode; `None` for jumps that compare nothing.
-    pub fn of(opcode: u8) -> Option<Self> {
-        Some(match opcode >> 4 {
-            0x1 => Self::Eq,
-            0x2 => Self::Gt,
-            0x3 => Self::Ge,
-            0x4 => Self::Set,
-            0x5 => Self::Ne,
-            0x6 => Self::SGt,
-            0x7 => Self::SGe,
-            0xa => Self::Lt,
-            0xb => Self::Le,
-            0xc => Self::SLt,
-            0xd => Self::SLe,
-            _ => return None,
-        })
+    /// Of a branch.
+    pub fn of(cond: Cond) -> Self {
+        match cond {
+            Cond::Eq => Self::Eq,
+            Cond::Gt => Self::Gt,
+            Cond::Ge => Self::Ge,
+            Cond::Set => Self::Set,
+            Cond::Ne => Self::Ne,
+            Cond::Sgt => Self::SGt,
+            Cond::Sge => Self::SGe,
+            Cond::Lt => Self::Lt,
+            Cond::Le => Self::Le,
+            Cond::Slt => Self::SLt,
+            Cond::Sle => Self::SLe,
+        }
     }
 
     /// What holds when this does not.

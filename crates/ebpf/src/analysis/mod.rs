@@ -1,10 +1,30 @@
 //! Region analysis: which region, offsets and map each instruction's operands point into.
+//!
+//! [`analyze`] takes a program that was validated and says for each instruction what every
+//! register holds before it: a number with its known bits and bounds, or an address as a base
+//! (packet, stack frame, value of a map, ...) with an offset. What is said holds on every run;
+//! what is not known is said to be unknown. The method is docs/design/xdp-analysis.md.
 
 pub mod alu;
 pub mod branch;
+mod call;
+mod fixpoint;
+mod graph;
 pub mod num;
 pub mod range;
+mod regions;
+mod report;
+mod stack;
+mod state;
+mod summary;
 pub mod tnum;
+mod transfer;
+mod value;
 
 #[cfg(test)]
 mod testing;
+
+pub use regions::{Access, AccessKind, At, Call, Regions, analyze, operands};
+pub use report::Listing;
+pub use summary::{MapUse, Summary};
+pub use value::{Base, Generation, MAX_BUFFER, MapRef, Value};
