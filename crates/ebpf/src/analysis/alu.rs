@@ -142,9 +142,9 @@ impl Op {
 
     fn bits(self, a: Tnum, b: Tnum) -> Tnum {
         match self {
-            Self::Add => a.add(b),
-            Self::Sub => a.sub(b),
-            Self::Mul => a.mul(b),
+            Self::Add => a.plus(b),
+            Self::Sub => a.minus(b),
+            Self::Mul => a.times(b),
             Self::Or => a.or(b),
             Self::And => a.and(b),
             Self::Xor => a.xor(b),
@@ -178,8 +178,8 @@ fn shift(op: Op, width: u32, a: Num, b: Num) -> Num {
     let amount = Op::And.apply(64, b, Num::constant(u64::from(width - 1)));
     let one = |k: u32| {
         let bits = match op {
-            Op::Lsh => a.bits.shl(k),
-            Op::Rsh => a.bits.shr(k),
+            Op::Lsh => a.bits.left(k),
+            Op::Rsh => a.bits.right(k),
             _ => a.bits.sar(width, k),
         };
         let range = |width, r: Range| match op {

@@ -55,7 +55,7 @@ impl Code<'_> {
         let args = callback_arguments(id, map, &before, self);
         let mut ways = Vec::new();
         for function in self.callbacks(&before[(1 + position).min(5)]) {
-            ways.push((Edge::Enter { function, back: next, callback: Some(args) }, s.clone()));
+            ways.push((Edge::Enter { function, back: next, callback: Some(Box::new(args)) }, s.clone()));
         }
         ways.push((Edge::Slot(next), s));
         Step::Ways(ways)

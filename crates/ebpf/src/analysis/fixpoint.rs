@@ -179,6 +179,7 @@ impl<'a> Solver<'a> {
                 }
                 let called = self.context(context, function, back, depth, callback.is_some())?;
                 let saved = [s.regs[6], s.regs[7], s.regs[8], s.regs[9]];
+                let callback = callback.map(|args| *args);
                 s.frames.push(Rc::new(Frame { saved, callback, ..Frame::new() }));
                 enter(&mut s, callback);
                 self.arrive(called, function, s);

@@ -24,7 +24,7 @@ mod value;
 #[cfg(test)]
 mod testing;
 
-pub use regions::{Access, AccessKind, At, Call, Regions, analyze, operands};
+pub use regions::{Access, AccessKind, At, Call, MAX_SLOTS, Regions, analyze, operands};
 pub use report::Listing;
 pub use summary::{MapUse, Summary};
 pub use value::{Base, Generation, MAX_BUFFER, MapRef, Value};

@@ -11,6 +11,7 @@ use crate::address::Region;
 use crate::helper::{self, Arg};
 use crate::insn::{Kind, Operand};
 use crate::{Image, Program};
+use std::sync::Arc;
 
 /// Kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -74,11 +75,11 @@ pub struct Call {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct At {
     /// r0 to r10 before it; `None` when it is never executed.
-    pub before: Option<[Value; 11]>,
+    pub before: Option<Arc<[Value; 11]>>,
     /// The packet bounds that the context has then.
     pub generation: Option<Generation>,
     /// Its memory access.
-    pub access: Option<Access>,
+    pub access: Option<Box<Access>>,
     /// Its helper call.
     pub call: Option<Call>,
 }
@@ -102,8 +103,11 @@ pub struct Regions {
 
 /// Instructions that may be followed: every program that people write needs far less.
 fn step_limit(slots: usize) -> u64 {
-    100_000 + 400 * slots as u64
+    100_000 + 200 * slots as u64
 }
+
+/// Longest program that is analysed; nothing is known of longer ones.
+pub const MAX_SLOTS: usize = 1 << 16;
 
 /// Finds what holds before each instruction of a program that was validated. Ends on any program.
 pub fn analyze(image: &Image, program: &Program) -> Regions {
@@ -118,7 +122,8 @@ pub fn analyze(image: &Image, program: &Program) -> Regions {
         steps: 0,
         summary: Summary::default(),
     };
-    for shared in [false, true] {
+    let analysed = program.insns.len() <= MAX_SLOTS;
+    for shared in [false, true].into_iter().filter(|_| analysed) {
         let mut solver = Solver::new(&code, &graph, shared, limit);
         let result = if program.insns.is_empty() { Ok(()) } else { solver.solve() };
         regions.steps += limit - solver.steps_left();
@@ -132,9 +137,12 @@ pub fn analyze(image: &Image, program: &Program) -> Regions {
     }
     regions.complete = false;
     let mut nothing = State::nothing();
+    let registers = Arc::new(nothing.regs);
     for pc in (0..program.insns.len() as u32).filter(|pc| code.kind(*pc).is_some() && graph.reached[*pc as usize]) {
         nothing.generation = Generation::Merge(pc);
-        see(&code, &mut regions.slots[pc as usize], pc, &nothing);
+        let at = &mut regions.slots[pc as usize];
+        see(&code, at, pc, &nothing);
+        at.before = Some(registers.clone());
     }
     regions.summary = Summary::new(&code, &graph, &regions.slots);
     regions
@@ -143,9 +151,9 @@ pub fn analyze(image: &Image, program: &Program) -> Regions {
 /// Adds what holds on one more way to an instruction.
 fn see(code: &Code<'_>, at: &mut At, pc: u32, state: &State) {
     let mut state = state.clone();
-    let (access, call) = (access(code, &state, pc), call(code, &state, pc));
-    let Some(before) = &mut at.before else {
-        *at = At { before: Some(state.regs), generation: Some(state.generation), access, call };
+    let (access, call) = (access(code, &state, pc).map(Box::new), call(code, &state, pc));
+    let Some(before) = at.before.as_mut().map(Arc::make_mut) else {
+        *at = At { before: Some(Arc::new(state.regs)), generation: Some(state.generation), access, call };
         return;
     };
     if at.generation != Some(state.generation) {
@@ -217,9 +225,9 @@ fn access(code: &Code<'_>, s: &State, pc: u32) -> Option<Access> {
 
 /// Whether programs may access values of this map so.
 fn may(spec: Option<&crate::MapSpec>, kind: AccessKind) -> bool {
-    use crate::image::map_flags::{RDONLY_PROG, WRONLY_PROG};
+    use crate::image::map_flags::WRONLY_PROG;
     spec.is_some_and(|spec| {
-        let read_only = super::value::is_read_only(spec) || spec.flags & RDONLY_PROG != 0;
+        let read_only = super::value::is_read_only(spec);
         let write_only = spec.flags & WRONLY_PROG != 0;
         match kind {
             AccessKind::Load => !write_only,

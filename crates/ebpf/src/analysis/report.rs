@@ -2,7 +2,7 @@
 
 use super::num::Num;
 use super::regions::{Access, At, Call, Regions, operands};
-use super::value::{Base, Generation, Value};
+use super::value::{Base, Generation, MapRef, Value};
 use crate::address::{CONTEXT, CONTEXT_BYTES, FUNCTIONS, Region};
 use crate::insn::Kind;
 use crate::{Image, Program, helper};
@@ -83,8 +83,6 @@ pub struct Listing<'a> {
     pub program: &'a Program,
     /// What is known.
     pub regions: &'a Regions,
-    /// Text of the instruction at a slot.
-    pub text: &'a dyn Fn(u32) -> String,
 }
 
 impl Listing<'_> {
@@ -154,7 +152,11 @@ impl fmt::Display for Listing<'_> {
                 (Some(kind), Some(at)) => self.notes(pc, kind, at).join("; "),
                 _ => String::new(),
             };
-            let text = format!("{pc:5}: {}", (self.text)(pc));
+            let text = match kind {
+                Some(kind) => crate::insn::text(kind, &|map| MapRef::Map(map).name(self.image)),
+                None => "?".into(),
+            };
+            let text = format!("{pc:5}: {text}");
             if notes.is_empty() {
                 writeln!(f, "{text}")?
             } else {
@@ -250,7 +252,7 @@ struct Slot<'a> {
     generation: Option<Generation>,
     before: Known<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    access: &'a Option<Access>,
+    access: &'a Option<Box<Access>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: &'a Option<Call>,
 }

@@ -84,29 +84,29 @@ impl Tnum {
     }
 
     /// Sum.
-    pub fn add(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         self.add_carry(other, 0)
     }
 
     /// Difference: `self + !other + 1`.
-    pub fn sub(self, other: Self) -> Self {
+    pub fn minus(self, other: Self) -> Self {
         self.add_carry(Self { value: !other.max(), mask: other.mask }, 1)
     }
 
     /// Product, bit by bit of the first factor.
-    pub fn mul(self, other: Self) -> Self {
+    pub fn times(self, other: Self) -> Self {
         if self.mask == 0 && other.mask == 0 {
             return Self::constant(self.value.wrapping_mul(other.value));
         }
         let (mut sum, mut rest, mut shifted) = (Self::constant(0), self, other);
         while rest.max() != 0 {
             if rest.value & 1 == 1 {
-                sum = sum.add(shifted);
+                sum = sum.plus(shifted);
             } else if rest.mask & 1 == 1 {
-                sum = sum.add(Self { value: 0, mask: shifted.max() });
+                sum = sum.plus(Self { value: 0, mask: shifted.max() });
             }
-            rest = rest.shr(1);
-            shifted = shifted.shl(1);
+            rest = rest.right(1);
+            shifted = shifted.left(1);
         }
         sum
     }
@@ -130,12 +130,12 @@ impl Tnum {
     }
 
     /// Shifted left by `k` below 64.
-    pub fn shl(self, k: u32) -> Self {
+    pub fn left(self, k: u32) -> Self {
         Self { value: self.value << k, mask: self.mask << k }
     }
 
     /// Shifted right by `k` below 64, zeros from above.
-    pub fn shr(self, k: u32) -> Self {
+    pub fn right(self, k: u32) -> Self {
         Self { value: self.value >> k, mask: self.mask >> k }
     }
 
@@ -173,9 +173,9 @@ mod tests {
     fn every_operation_holds_for_all_four_bit_numbers() {
         type Op = (&'static str, fn(Tnum, Tnum) -> Tnum, fn(u64, u64) -> u64);
         let ops: [Op; 6] = [
-            ("add", Tnum::add, u64::wrapping_add),
-            ("sub", Tnum::sub, u64::wrapping_sub),
-            ("mul", Tnum::mul, u64::wrapping_mul),
+            ("add", Tnum::plus, u64::wrapping_add),
+            ("sub", Tnum::minus, u64::wrapping_sub),
+            ("mul", Tnum::times, u64::wrapping_mul),
             ("and", Tnum::and, |a, b| a & b),
             ("or", Tnum::or, |a, b| a | b),
             ("xor", Tnum::xor, |a, b| a ^ b),
@@ -203,7 +203,7 @@ mod tests {
                     .flat_map(|x| members(b, 4).map(move |y| Tnum::constant(x + y)))
                     .reduce(Tnum::join)
                     .unwrap();
-                assert_eq!(a.add(b), best, "{a:?} {b:?}");
+                assert_eq!(a.plus(b), best, "{a:?} {b:?}");
             }
         }
     }
@@ -213,7 +213,7 @@ mod tests {
         for a in all(4) {
             for k in 0..4 {
                 for x in members(a, 4) {
-                    assert!(a.shl(k).contains(x << k) && a.shr(k).contains(x >> k));
+                    assert!(a.left(k).contains(x << k) && a.right(k).contains(x >> k));
                     let signed = (((x << 60) as i64 >> 60) >> k) as u64 & 15;
                     assert!(a.sar(4, k).contains(signed), "{a:?} {x} {k}");
                 }

@@ -5,24 +5,25 @@ use super::branch::Test;
 use super::num::Num;
 use super::stack;
 use super::state::{Mark, State};
-use super::value::{Base, Value};
+use super::value::{Base, MapRef, Value, is_read_only};
 use crate::address::{CONTEXT, FUNCTIONS};
 use crate::insn::{AluOp, AtomicOp, Kind, Operand, WideValue};
 use crate::{Image, Program};
 use std::rc::Rc;
 
 /// Where control goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Edge {
     /// To a slot of the same function.
     Slot(u32),
     /// Into a function; it comes back to slot `back`.
-    Enter { function: u32, back: u32, callback: Option<[Value; 5]> },
+    Enter { function: u32, back: u32, callback: Option<Box<[Value; 5]>> },
     /// Out of the function.
     Return,
 }
 
 /// What becomes of a state.
+#[expect(clippy::large_enum_variant, reason = "taken apart at once; nearly all are the large one")]
 pub(super) enum Step {
     /// Goes on with the next instruction.
     Next(State),
@@ -147,10 +148,10 @@ impl<'a> Code<'a> {
 
     fn arithmetic(&self, s: &mut State, pc: u32, op: AluOp, wide: bool, dst: u8, src: Operand) -> Value {
         let Some(op) = Op::of(op) else {
-            if let Operand::Reg(r) = src {
-                if wide || s.regs[usize::from(r)].fits_32() {
-                    s.identify(r.into(), pc);
-                }
+            if let Operand::Reg(r) = src
+                && (wide || s.regs[usize::from(r)].fits_32())
+            {
+                s.identify(r.into(), pc);
             }
             let value = operand(s, src, wide);
             return if wide { value } else { value.truncate(32) };
@@ -171,7 +172,6 @@ impl<'a> Code<'a> {
     }
 
     fn wide(&self, pc: u32, value: WideValue) -> Value {
-        use super::value::MapRef;
         match value {
             WideValue::Number(n) => Value::constant(n),
             WideValue::Map(map) => Value::pointer(Base::Handle(MapRef::Map(map))),
@@ -197,7 +197,7 @@ impl<'a> Code<'a> {
                 frame.map_or(anything, |f| stack::load(f, offset as i64, bytes))
             }
             (Base::Map(map), Some(offset)) if at.is_inside(self.image, bytes) => {
-                let spec = map.spec(self.image).filter(|spec| spec.frozen);
+                let spec = map.spec(self.image).filter(|spec| spec.frozen && is_read_only(spec));
                 let contents = spec.and_then(|spec| spec.contents.as_deref());
                 let found = contents.and_then(|c| c.get(offset as usize..offset as usize + bytes as usize));
                 found.map_or(anything, |found| {
@@ -294,7 +294,7 @@ fn compare_bounds(s: &mut State, pc: u32, test: Test, wide: bool, dst: u8, src: 
 
 fn one_bound(s: &mut State, pc: u32, wide: bool, below: u8, above: u8, strict: i64) {
     let (p, e) = (s.regs[usize::from(below)], s.regs[usize::from(above)]);
-    if p.nullable || e.nullable || !wide && !(p.fits_32() && e.fits_32()) {
+    if p.nullable || e.nullable || !(wide || p.fits_32() && e.fits_32()) {
         return;
     }
     let Some(slack) = e.offset.as_constant().map(|c| c as i64).filter(|c| c.abs() < FAR) else { return };

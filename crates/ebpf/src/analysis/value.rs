@@ -3,6 +3,7 @@
 use super::alu::{self, Op};
 use super::num::Num;
 use crate::address::{self, Region};
+use crate::image::map_flags::RDONLY_PROG;
 use crate::{Image, MapSpec};
 use serde::Serialize;
 
@@ -327,5 +328,5 @@ impl Value {
 /// Whether a map's values are in the region that programs only read.
 pub(super) fn is_read_only(spec: &MapSpec) -> bool {
     use crate::MapType::{Devmap, DevmapHash};
-    spec.frozen || matches!(spec.kind, Devmap | DevmapHash)
+    spec.flags & RDONLY_PROG != 0 || matches!(spec.kind, Devmap | DevmapHash)
 }
