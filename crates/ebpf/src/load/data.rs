@@ -49,15 +49,16 @@ fn map(section: &Section<'_>, read_only: bool, btf: Option<&Btf<'_>>) -> Result<
     if read_only {
         spec.flags |= map_flags::RDONLY_PROG;
     }
+    // As libbpf: mapped into user space's memory, unless types say that it can name nothing there.
+    let mut mapped = true;
     if let (Some((id, datasec)), Some(btf)) = (datasec, btf) {
         spec.btf = (0, id);
-        let linkage = |id| btf.get(id).map_or(0, |v| v.linkage());
-        // As libbpf: only what user space can name is mapped into its memory.
-        if datasec.variables().any(|v| linkage(v.kind) != 0) {
-            spec.flags |= map_flags::MMAPABLE;
-        }
+        mapped = datasec.variables().any(|v| btf.get(v.kind).map_or(0, |v| v.linkage()) != 0);
         let is_lock = |id| btf.get(id).is_some_and(|v| is_spin_lock(btf, v.size_or_type));
         spec.spin_lock = datasec.variables().find(|v| is_lock(v.kind)).map(|v| v.offset);
+    }
+    if mapped {
+        spec.flags |= map_flags::MMAPABLE;
     }
     Ok(spec)
 }

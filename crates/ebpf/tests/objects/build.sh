@@ -13,7 +13,7 @@ compile() { # NAME SOURCE FLAGS...
 }
 
 for cpu in v2 v3; do
-	for name in maps_btf features core refused; do compile "$name.$cpu.o" "$name.c" -mcpu=$cpu -g; done
+	for name in maps_btf open features core refused beside; do compile "$name.$cpu.o" "$name.c" -mcpu=$cpu -g; done
 	for name in functions data; do
 		compile "$name.$cpu.o" "$name.c" -mcpu=$cpu -g
 		compile "$name.$cpu.nog.o" "$name.c" -mcpu=$cpu

@@ -8,14 +8,11 @@ static NOINLINE __u32 middle(__u32 x) { return leaf(x) ^ leaf(x + 1); }
 NOINLINE __u32 shared(__u32 x) { return middle(x) + 5; }
 __hidden NOINLINE __u32 unused(__u32 x) { return leaf(x) - 1; }
 
-// A static function beside the programs, as SEC on it makes one.
-static SEC("xdp") NOINLINE __u32 beside(__u32 x) { return shared(x) + 2; }
+static NOINLINE __u32 beside(__u32 x) { return shared(x) + 2; }
 
 SEC("xdp") int two_levels(struct xdp_md *ctx) { return shared(ctx->rx_queue_index) & 3; }
-SEC("xdp") NOINLINE int plain(struct xdp_md *ctx) { return ctx->rx_queue_index & 1; }
+SEC("xdp") int plain(struct xdp_md *ctx) { return ctx->rx_queue_index & 1; }
 SEC("xdp") int with_static(struct xdp_md *ctx) { return (beside(ctx->rx_queue_index) + leaf(9)) & 3; }
-// A program that calls another program.
-SEC("xdp/other") int calls_program(struct xdp_md *ctx) { return plain(ctx) + 1; }
 
 struct state { __u32 sum; };
 static long step(__u32 i, struct state *s) { s->sum += leaf(i); return 0; }

@@ -22,8 +22,6 @@ struct { __uint(type, BPF_MAP_TYPE_CPUMAP); __uint(max_entries, 12); __type(key,
 struct { __uint(type, BPF_MAP_TYPE_XSKMAP); __uint(max_entries, 13); __type(key, __u32); __type(value, __u32); } xskmap SEC(".maps");
 struct { __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY); __uint(key_size, 4); __uint(value_size, 4); } events SEC(".maps");
 struct { __uint(type, BPF_MAP_TYPE_RINGBUF); __uint(max_entries, 5000); } ring SEC(".maps");
-// Left for user space.
-struct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32); } unsized SEC(".maps");
 
 struct inner { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 2); __type(key, __u32); __type(value, __u32); };
 struct inner first SEC(".maps"), second SEC(".maps");
@@ -44,7 +42,7 @@ SEC("xdp/tail") int tail_a(struct xdp_md *ctx) { return XDP_DROP; }
 SEC("xdp") int uses_all(struct xdp_md *ctx)
 {
 	int n = LOOK(hash) + LOOK(array) + LOOK(percpu) + LOOK(percpu_hash) + LOOK(lru) + LOOK(lru_percpu) + LOOK(lpm)
-		+ LOOK(devmap) + LOOK(devmap_hash) + LOOK(cpumap) + LOOK(xskmap) + LOOK(outer) + LOOK(outer_hash) + LOOK(unsized);
+		+ LOOK(devmap) + LOOK(devmap_hash) + bpf_redirect_map(&cpumap, 0, 0) + LOOK(xskmap) + LOOK(outer) + LOOK(outer_hash);
 	bpf_ringbuf_output(&ring, &n, 4, 0);
 	bpf_perf_event_output(ctx, &events, BPF_F_CURRENT_CPU, &n, 4);
 	bpf_tail_call(ctx, &tails, 2);

@@ -14,6 +14,8 @@ struct { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 1); __type(key, _
 int unknown_helper(struct xdp_md *ctx);
 struct { __uint(type, BPF_MAP_TYPE_PROG_ARRAY); __uint(max_entries, 1); __uint(key_size, 4);
 	__array(values, int (struct xdp_md *)); } tails SEC(".maps") = { .values = { [0] = (void *)&unknown_helper } };
+struct { __uint(type, BPF_MAP_TYPE_PROG_ARRAY); __uint(max_entries, 1); __uint(key_size, 4);
+	__array(values, int (struct xdp_md *)); } beyond SEC(".maps") = { .values = { [1] = (void *)&unknown_helper } };
 
 static __u32 key;
 static __attribute__((noinline)) int deep(struct xdp_md *ctx) { return bpf_kfunc_of_tests(ctx) + 1; }
