@@ -11,7 +11,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-pub use error::RoutesError;
+pub use error::{Mistake, RoutesError};
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
