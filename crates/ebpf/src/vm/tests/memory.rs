@@ -203,7 +203,7 @@ fn every_register_starts_from_zero_but_r1_and_r10() {
     for register in [0, 2, 3, 4, 5, 6, 7, 8, 9] {
         assert_eq!(r0(&format!("r0 = r{register}\nexit")), 0);
     }
-    assert_eq!(run("r0 = r1\nexit").r0, CONTEXT.into());
+    assert_eq!(run("r0 = r1\nexit").r0, u64::from(CONTEXT));
     assert_eq!(run("r0 = r10\nexit").r0, u64::from(STACK) + 1024);
 }
 
