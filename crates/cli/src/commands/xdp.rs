@@ -1,0 +1,34 @@
+//! `sluice xdp`: XDP object files, as clang writes them for Linux.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::xdp::check::Check;
+use crate::xdp::disasm::Disasm;
+use crate::xdp::run::XdpRun;
+use clap::{Args, Subcommand};
+use std::process::ExitCode;
+
+/// Runs, checks and disassembles XDP programs
+#[derive(Args, Debug)]
+pub struct XdpArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(XdpRun),
+    Check(Check),
+    Disasm(Disasm),
+}
+
+impl XdpArgs {
+    /// Does it.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        match &self.command {
+            Command::Run(run) => run.run(out),
+            Command::Check(check) => check.run(out),
+            Command::Disasm(disasm) => disasm.run(out),
+        }
+    }
+}

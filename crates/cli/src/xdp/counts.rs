@@ -1,0 +1,135 @@
+//! What the packets of one program came to.
+
+use serde_json::{Value, json};
+use sluice_ebpf::vm::Outcome;
+use sluice_ebpf::{Redirect, Verdict};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Sums over the packets of one program.
+#[derive(Default)]
+pub struct Counts {
+    /// Packets.
+    pub packets: u64,
+    verdicts: [u64; 5],
+    instructions: BTreeMap<u64, u64>,
+    faults: BTreeMap<String, u64>,
+    redirects: BTreeMap<String, u64>,
+    /// Time in the program.
+    pub wall: Duration,
+}
+
+impl Counts {
+    /// Adds a packet.
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.packets += 1;
+        self.verdicts[outcome.verdict as usize] += 1;
+        *self.instructions.entry(outcome.instructions).or_default() += 1;
+        if let Some(fault) = &outcome.fault {
+            let what = format!("{} at {}:{}", fault.reason, fault.program, fault.pc);
+            *self.faults.entry(what).or_default() += 1;
+        }
+        if outcome.verdict == Verdict::Redirect {
+            *self.redirects.entry(destination(outcome.redirect)).or_default() += 1;
+        }
+    }
+
+    /// Verdicts that occurred, with their packets.
+    pub fn verdicts(&self) -> impl Iterator<Item = (Verdict, u64)> {
+        Verdict::ALL.into_iter().map(|v| (v, self.verdicts[v as usize]))
+    }
+
+    /// Why packets were lost: drops, aborts and redirects to nowhere, by reason.
+    pub fn drops(&self) -> BTreeMap<String, u64> {
+        let mut drops = BTreeMap::new();
+        let of = |v: Verdict| self.verdicts[v as usize];
+        let faulted: u64 = self.faults.values().sum();
+        drops.insert("xdp_drop".to_owned(), of(Verdict::Drop));
+        drops.insert("xdp_aborted".to_owned(), of(Verdict::Aborted) - faulted);
+        drops.insert("no_destination".to_owned(), self.redirects.get(NOWHERE).copied().unwrap_or(0));
+        drops.extend(self.faults.iter().map(|(what, n)| (format!("fault: {what}"), *n)));
+        drops.retain(|_, n| *n > 0);
+        drops
+    }
+
+    /// Packets by where a redirect sent them.
+    pub fn redirects(&self) -> &BTreeMap<String, u64> {
+        &self.redirects
+    }
+
+    /// Instructions of the packet at this share of all, ordered by instructions; 0 without packets.
+    pub fn instructions_at(&self, share: f64) -> u64 {
+        let rank = ((self.packets as f64 * share).ceil() as u64).max(1);
+        let mut seen = 0;
+        for (instructions, packets) in &self.instructions {
+            seen += packets;
+            if seen >= rank {
+                return *instructions;
+            }
+        }
+        0
+    }
+
+    /// Packets a second, where time was measured.
+    pub fn packets_per_second(&self) -> Option<f64> {
+        let seconds = self.wall.as_secs_f64();
+        (seconds > 0.0 && self.packets > 0).then(|| self.packets as f64 / seconds)
+    }
+
+    /// One document.
+    pub fn json(&self) -> Value {
+        let verdicts: serde_json::Map<String, Value> =
+            self.verdicts().map(|(v, n)| (v.name().to_owned(), json!(n))).collect();
+        json!({
+            "packets": self.packets,
+            "verdicts": verdicts,
+            "drops": self.drops(),
+            "redirects": self.redirects,
+            "instructions_per_packet": {
+                "min": self.instructions_at(0.0),
+                "median": self.instructions_at(0.5),
+                "p99": self.instructions_at(0.99),
+            },
+            "packets_per_second": self.packets_per_second(),
+        })
+    }
+}
+
+const NOWHERE: &str = "nowhere";
+
+fn destination(redirect: Option<Redirect>) -> String {
+    match redirect {
+        None => NOWHERE.to_owned(),
+        Some(Redirect::Interface(index)) => format!("ifindex {index}"),
+        Some(Redirect::Broadcast { exclude_ingress: true, .. }) => "broadcast but for the ingress".to_owned(),
+        Some(Redirect::Broadcast { exclude_ingress: false, .. }) => "broadcast".to_owned(),
+        Some(Redirect::Cpu(cpu)) => format!("cpu {cpu}"),
+        Some(Redirect::Socket { index, .. }) => format!("socket {index}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(r0: u64, instructions: u64) -> Outcome {
+        Outcome { r0, verdict: Verdict::from_r0(r0), redirect: None, instructions, fault: None }
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_sorted_packets() {
+        let mut counts = Counts::default();
+        assert_eq!(counts.instructions_at(0.5), 0);
+        (1..=100).rev().for_each(|n| counts.add(&outcome(2, n)));
+        assert_eq!([0.0, 0.5, 0.99].map(|s| counts.instructions_at(s)), [1, 50, 99]);
+    }
+
+    #[test]
+    fn a_redirect_without_destination_is_a_drop() {
+        let mut counts = Counts::default();
+        counts.add(&outcome(4, 1));
+        counts.add(&outcome(77, 1));
+        let drops: Vec<_> = counts.drops().into_iter().collect();
+        assert_eq!(drops, [("no_destination".to_owned(), 1), ("xdp_aborted".to_owned(), 1)]);
+    }
+}

@@ -1,0 +1,9 @@
+//! What `sluice xdp` and `sluice map` are made of.
+
+pub mod check;
+pub mod counts;
+pub mod disasm;
+pub mod object;
+pub mod report;
+pub mod run;
+pub mod sink;

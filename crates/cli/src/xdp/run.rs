@@ -1,0 +1,236 @@
+//! `sluice xdp run`: a capture through a program, packet by packet.
+
+use super::counts::Counts;
+use super::object;
+use super::report::{Report, Ran};
+use super::sink::Sink;
+use crate::failure::Failure;
+use crate::files;
+use crate::output::Output;
+use crate::run::interrupt;
+use crate::run::progress::Progress;
+use clap::Args;
+use sluice_ebpf::vm::{Ingress, Installed};
+use sluice_ebpf::{Image, Packet, Runtime};
+use sluice_packet::capture::{self, CaptureReader, ReadOptions};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Packets read and run before any is written.
+const BATCH: usize = 512;
+
+/// Plays captures through an XDP program
+///
+/// Prints verdicts, why packets were lost, instructions per packet, packets per second, and
+/// what the maps hold afterwards. Without --section and --program every program of the object
+/// has a run of its own over all captures, with maps of its own.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sluice xdp run programs/xdp/firewall/firewall.o --in programs/nic/mixed.pcapng --out out/passed.pcapng
+  sluice xdp run router.o --in a.pcap --map routes=routes.txt --state out/router.json --json")]
+pub struct XdpRun {
+    /// Object file that clang wrote for the target bpf
+    object: PathBuf,
+    /// Only the program of this section
+    #[arg(long)]
+    section: Option<String>,
+    /// Only the program with this name
+    #[arg(long)]
+    program: Option<String>,
+    /// Capture to play; several are played one after the other
+    #[arg(long = "in", value_name = "CAPTURE", required = true)]
+    inputs: Vec<PathBuf>,
+    /// Capture of what leaves: interfaces pass, tx, redirect in .pcapng
+    #[arg(long = "out", value_name = "CAPTURE")]
+    output: Option<PathBuf>,
+    /// Entries of a map, before the first packet (docs/guide/xdp.md)
+    #[arg(long = "map", value_name = "NAME=FILE", value_parser = named_file)]
+    maps: Vec<(String, PathBuf)>,
+    /// Size of a map whose size the object leaves open
+    #[arg(long, value_name = "NAME=N", value_parser = named_number)]
+    max_entries: Vec<(String, u32)>,
+    /// Routes, neighbours and interfaces of fib_lookup
+    #[arg(long, value_name = "FILE")]
+    routes: Option<PathBuf>,
+    /// Index of the interface that packets come in on
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    ifindex: u32,
+    /// Receive queue that packets come in on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    queue: u32,
+    /// Processor that the program runs on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    cpu: u32,
+    /// Processors of per-CPU maps
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    cpus: u32,
+    /// Seed of the program's random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Keeps the maps in a file, for sluice map
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Plays at most so many packets
+    #[arg(long, value_name = "PACKETS")]
+    limit: Option<u64>,
+    /// Prints every instruction of every packet, with its registers
+    #[arg(long)]
+    trace: bool,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+fn named<'a>(text: &'a str, expected: &str) -> Result<(&'a str, &'a str), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name, value)),
+        _ => Err(format!("expected {expected}")),
+    }
+}
+
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    named(text, "MAP=FILE, as in routes=routes.txt").map(|(name, file)| (name.to_owned(), file.into()))
+}
+
+fn named_number(text: &str) -> Result<(String, u32), String> {
+    let (name, number) = named(text, "MAP=N, as in flows=1024")?;
+    Ok((name.to_owned(), number.parse().map_err(|_| format!("expected a number of entries, found `{number}`"))?))
+}
+
+impl XdpRun {
+    /// Plays and reports.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let mut image = object::read(&self.object)?;
+        for (name, entries) in &self.max_entries {
+            object::set_max_entries(&mut image, &self.object, name, *entries)?;
+        }
+        let programs = object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?;
+        let single = [("--out", self.output.is_some()), ("--state", self.state.is_some())];
+        if let Some((option, _)) = single.iter().find(|(_, given)| *given && programs.len() > 1) {
+            let what = format!("{option}: {} has {} programs, expected one", self.object.display(), programs.len());
+            return Err(Failure::input("E0490", what).help("say which with --section or --program"));
+        }
+        let packets = self.count()?;
+        interrupt::listen();
+        let mut runs = Vec::new();
+        let mut written = None;
+        for program in programs {
+            if interrupt::asked() {
+                break;
+            }
+            let mut runtime = Runtime::new(self.cpus, self.seed);
+            let installed = self.install(&mut runtime, &image)?;
+            let sink = self.output.as_deref().map(Sink::create).transpose()?;
+            let (counts, sink) = self.play(&mut runtime, installed, program, sink, packets, out)?;
+            written = sink.map(Sink::finish).transpose()?;
+            if let Some(path) = &self.state {
+                object::save_state(&runtime, installed, &image, path)?;
+            }
+            runs.push(Ran { name: image.programs[program].name.clone(), section: image.programs[program].section.clone(), counts, runtime, installed });
+        }
+        let report = Report { object: &self.object, image: &image, runs, written };
+        if self.json { out.json(&report.json())? } else { report.text(out)? }
+        Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
+    }
+
+    fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
+        runtime.world.cpu = self.cpu;
+        if let Some(path) = &self.routes {
+            runtime.world.routes = object::routes(path)?;
+        }
+        let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
+        let installed = runtime.install(image, &|_| None).map_err(failure)?;
+        for (name, file) in &self.maps {
+            object::fill_map(runtime, installed, image, name, file)?;
+        }
+        Ok(installed)
+    }
+
+    /// Packets that will be played, where a bar shows them.
+    fn count(&self) -> Result<Option<u64>, Failure> {
+        let is_file = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.is_file());
+        if !std::io::stderr().is_terminal() || !self.inputs.iter().all(is_file) {
+            return Ok(None);
+        }
+        let mut packets = 0;
+        for path in &self.inputs {
+            let mut reader = CaptureReader::open(path, ReadOptions::default())?;
+            let mut packet = capture::Packet::default();
+            while reader.read(&mut packet)? {
+                packets += 1;
+            }
+        }
+        Ok(Some(packets.min(self.limit.unwrap_or(u64::MAX))))
+    }
+
+    fn play(
+        &self,
+        runtime: &mut Runtime,
+        installed: Installed,
+        program: usize,
+        mut sink: Option<Sink>,
+        packets: Option<u64>,
+        out: &mut Output,
+    ) -> Result<(Counts, Option<Sink>), Failure> {
+        let progress = Progress::new("xdp", packets);
+        let mut counts = Counts::default();
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let mut batch: Vec<capture::Packet> = vec![capture::Packet::default(); BATCH];
+        let mut after: Vec<(sluice_ebpf::Verdict, Vec<u8>)> = Vec::with_capacity(BATCH);
+        let mut packet = Packet::new(&[]);
+        let ingress = Ingress { ifindex: self.ifindex, queue: self.queue };
+        for path in &self.inputs {
+            let mut reader = CaptureReader::open(path, ReadOptions::default())?;
+            loop {
+                let mut read = 0;
+                while read < BATCH && counts.packets + (read as u64) < limit && reader.read(&mut batch[read])? {
+                    read += 1;
+                }
+                if read == 0 || interrupt::asked() {
+                    break;
+                }
+                let start = Instant::now();
+                for arrival in &batch[..read] {
+                    runtime.world.now_ns = arrival.stamp;
+                    packet.set(&arrival.bytes);
+                    let outcome = match self.trace {
+                        true => trace(runtime, installed, program, &mut packet, ingress, out)?,
+                        false => runtime.run(installed, program, &mut packet, ingress),
+                    };
+                    if sink.is_some() {
+                        after.push((outcome.verdict, packet.frame().to_vec()));
+                    }
+                    counts.add(&outcome);
+                }
+                counts.wall += start.elapsed();
+                progress.at(counts.packets);
+                if let Some(sink) = &mut sink {
+                    for (arrival, (verdict, frame)) in batch.iter().zip(after.drain(..)) {
+                        sink.take(verdict, arrival.stamp, &frame)?;
+                    }
+                }
+            }
+        }
+        Ok((counts, sink))
+    }
+}
+
+fn trace(
+    runtime: &mut Runtime,
+    installed: Installed,
+    program: usize,
+    packet: &mut Packet,
+    ingress: Ingress,
+    out: &mut Output,
+) -> Result<sluice_ebpf::vm::Outcome, Failure> {
+    let _ = out;
+    Ok(runtime.run(installed, program, packet, ingress))
+}
+
+/// Writes a file for people and `sluice map`.
+#[allow(dead_code)]
+fn keep(path: &Path, text: &str) -> Result<(), Failure> {
+    files::write(path, text.as_bytes())
+}
