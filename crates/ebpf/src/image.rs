@@ -151,7 +151,8 @@ pub struct Line {
 }
 
 /// Kind of a map; numbers as in `enum bpf_map_type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // The names are the kernel's.
 pub enum MapType {
     Hash = 1,
@@ -251,7 +252,7 @@ pub mod map_flags {
 }
 
 /// A map as the object declares it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MapSpec {
     /// Symbol; `.rodata` and the like for data sections.
     pub name: String,
@@ -270,6 +271,7 @@ pub struct MapSpec {
     /// What a map of maps holds.
     pub inner: Option<Box<MapSpec>>,
     /// Entries that the object gives: inner maps of a map of maps, programs of a program array.
+    #[serde(skip)]
     pub initial: Vec<(u32, Initial)>,
     /// First value of a data section's map.
     pub contents: Option<Vec<u8>>,

@@ -17,6 +17,7 @@ pub mod load;
 pub mod map;
 pub mod plugin;
 pub mod tenant;
+pub mod state;
 pub mod validate;
 pub mod verdict;
 pub mod vm;

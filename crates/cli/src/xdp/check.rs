@@ -1,0 +1,119 @@
+//! `sluice xdp check`: what an object holds, and what of it cannot be run.
+
+use super::object;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::table::Table;
+use clap::Args;
+use serde_json::{Value, json};
+use sluice_ebpf::load::{MapReport, ProgramReport, Report};
+use sluice_ebpf::{Image, validate};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Says what an object holds, and what of it is refused and why
+///
+/// Exits with 0 when every program can be run, 1 when some cannot, 2 when the file is no
+/// object.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  sluice xdp check programs/xdp/firewall/firewall.o")]
+pub struct Check {
+    /// Object file that clang wrote for the target bpf
+    object: PathBuf,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    /// Reads, validates and reports.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let image = object::read(&self.object)?;
+        let report = sluice_ebpf::load::report(&image);
+        let invalid = invalid(&image);
+        if self.json {
+            let mut value = json!(report);
+            if let Some(list) = value["refused"].as_array_mut() {
+                list.extend(invalid.iter().map(|(name, code, why)| {
+                    json!({ "what": "program", "name": name, "code": code, "reason": why })
+                }));
+            }
+            out.json(&value)?;
+        } else {
+            text(&report, &invalid, out)?;
+        }
+        Ok(ExitCode::from(u8::from(!report.refused.is_empty() || !invalid.is_empty())))
+    }
+}
+
+/// Programs that the loader took and validation refuses: name, code, reason.
+fn invalid(image: &Image) -> Vec<(String, &'static str, String)> {
+    let mut refused = Vec::new();
+    for program in &image.programs {
+        let alone = Image { programs: vec![program.clone()], ..image.clone() };
+        if let Err(error) = validate::validate(&alone) {
+            refused.push((program.name.clone(), error.code(), error.to_string()));
+        }
+    }
+    refused
+}
+
+fn text(report: &Report, invalid: &[(String, &'static str, String)], out: &mut Output) -> Result<(), Failure> {
+    let types = if report.btf { "with BTF" } else { "without BTF" };
+    out.line(format!("license {}, {types}\n", if report.license.is_empty() { "none" } else { &report.license }))?;
+    let mut table = Table::new(["program", "section", "insns", "functions", "maps", "helpers", "features"]);
+    for column in [1, 4, 5, 6] {
+        table = table.left(column);
+    }
+    for program in &report.programs {
+        table.row(program_row(program));
+    }
+    out.text(&table.to_string())?;
+    if !report.maps.is_empty() {
+        let mut table = Table::new(["map", "type", "key", "value", "entries", "flags", ""]).left(1).left(6);
+        for map in &report.maps {
+            table.row(map_row(map));
+        }
+        out.text(&format!("\n{table}"))?;
+    }
+    let refused = report.refused.iter().map(|r| (&r.name, r.code, &r.reason));
+    for (name, code, why) in refused.chain(invalid.iter().map(|(name, code, why)| (name, *code, why))) {
+        let why = why.replacen(&format!("[{code}] "), "", 1);
+        out.line(format!("\nrefused: {name}: error[{code}]: {why}"))?;
+    }
+    Ok(())
+}
+
+fn program_row(program: &ProgramReport) -> Vec<String> {
+    let helpers: Vec<&str> = program.helpers.keys().copied().collect();
+    let names = |value: Value| value.as_str().unwrap_or_default().to_owned();
+    let features: Vec<String> = program.features.iter().map(|f| names(json!(f))).collect();
+    vec![
+        program.name.clone(),
+        program.section.clone(),
+        program.instructions.to_string(),
+        program.functions.len().to_string(),
+        program.maps.join(" "),
+        helpers.join(" "),
+        features.join(" "),
+    ]
+}
+
+fn map_row(map: &MapReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    if map.max_entries == 0 && map.kind != "perf_event_array" {
+        notes.push("size is set by --max-entries".to_owned());
+    }
+    notes.extend(map.pinned.then(|| "outlives replacements".to_owned()));
+    notes.extend(map.frozen.then(|| "read-only".to_owned()));
+    notes.extend(map.inner.as_ref().map(|inner| format!("of {}", inner.kind)));
+    vec![
+        map.name.clone(),
+        map.kind.to_owned(),
+        map.key_size.to_string(),
+        map.value_size.to_string(),
+        map.max_entries.to_string(),
+        format!("{:#x}", map.flags),
+        notes.join(", "),
+    ]
+}

@@ -1,0 +1,152 @@
+//! What a run of programs came to, as text and as JSON.
+
+use super::counts::Counts;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::table::Table;
+use serde_json::{Value, json};
+use sluice_ebpf::world::Event;
+use sluice_ebpf::{MapId, Runtime, state};
+use std::path::{Path, PathBuf};
+
+/// Entries of a map that the text shows; --json, --state and sluice map have all.
+const SHOWN_ENTRIES: usize = 8;
+/// Events that the text shows.
+const SHOWN_EVENTS: usize = 8;
+
+/// The run of one program.
+pub struct Ran {
+    /// Its name.
+    pub name: String,
+    /// Its section.
+    pub section: String,
+    /// Sums.
+    pub counts: Counts,
+    /// Its maps and events.
+    pub runtime: Runtime,
+}
+
+/// Runs of one object's programs.
+pub struct Report<'a> {
+    /// Object file.
+    pub object: &'a Path,
+    /// In the object's order.
+    pub runs: Vec<Ran>,
+    /// Capture that was written, and its packets.
+    pub written: Option<(PathBuf, u64)>,
+    /// File that keeps the maps.
+    pub state: Option<&'a Path>,
+}
+
+impl Report<'_> {
+    /// Prints it.
+    pub fn text(&self, out: &mut Output) -> Result<(), Failure> {
+        let mut table = Table::new([
+            "program", "packets", "pass", "tx", "redirect", "drop", "aborted", "insns min", "median", "p99", "packets/s",
+        ]);
+        for ran in &self.runs {
+            let c = &ran.counts;
+            let by: Vec<u64> = c.verdicts().map(|(_, n)| n).collect();
+            let mut cells = vec![ran.name.clone()];
+            cells.extend([c.packets, by[2], by[3], by[4], by[1], by[0]].map(|n| n.to_string()));
+            cells.extend([0.0, 0.5, 0.99].map(|share| c.instructions_at(share).to_string()));
+            cells.push(c.packets_per_second().map_or("-".to_owned(), |rate| format!("{rate:.0}")));
+            table.row(cells);
+        }
+        out.text(&table.to_string())?;
+        for ran in &self.runs {
+            out.text("\n")?;
+            if self.runs.len() > 1 {
+                out.line(format!("{}:", ran.name))?;
+            }
+            ran.text(out)?;
+        }
+        if let Some((path, packets)) = &self.written {
+            out.line(format!("wrote {}: {packets} packets", path.display()))?;
+        }
+        if let Some(path) = self.state {
+            out.line(format!("wrote {}: sluice map dump --state {}", path.display(), path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// One document.
+    pub fn json(&self) -> Value {
+        json!({
+            "object": self.object,
+            "programs": self.runs.iter().map(Ran::json).collect::<Vec<_>>(),
+            "output": self.written.as_ref().map(|(path, packets)| json!({ "file": path, "packets": packets })),
+            "state": self.state,
+        })
+    }
+}
+
+impl Ran {
+    fn text(&self, out: &mut Output) -> Result<(), Failure> {
+        for (reason, packets) in self.counts.drops() {
+            out.line(format!("lost: {packets} {reason}"))?;
+        }
+        for (to, packets) in self.counts.redirects() {
+            out.line(format!("redirected: {packets} to {to}"))?;
+        }
+        let maps = &self.runtime.maps;
+        for id in maps.ids() {
+            let Some(spec) = maps.spec(id) else { continue };
+            if spec.frozen || !state::has_entries(spec.kind) {
+                continue;
+            }
+            let entries = state::entries(maps, id);
+            // An array has all its entries always: those that hold something are of interest.
+            let (all, entries) = (entries.len(), entries.into_iter().filter(|(_, v)| v.iter().any(|b| *b != 0)));
+            let entries: Vec<_> = entries.collect();
+            out.line(format!("map {} ({}): {all} entries, {} not zero", spec.name, spec.kind.name(), entries.len()))?;
+            for (key, value) in entries.iter().take(SHOWN_ENTRIES) {
+                out.line(format!("  key {}  value {}", spaced(key), spaced(value)))?;
+            }
+            if entries.len() > SHOWN_ENTRIES {
+                out.line(format!("  and {} more", entries.len() - SHOWN_ENTRIES))?;
+            }
+        }
+        let world = &self.runtime.world;
+        if !world.events.is_empty() {
+            let lost = world.lost_events;
+            out.line(format!("events: {}, and {lost} lost", world.events.len()))?;
+        }
+        for event in world.events.iter().take(SHOWN_EVENTS) {
+            out.line(match event {
+                Event::Trace(text) => format!("  trace: {}", text.trim_end()),
+                Event::Perf { map, cpu, data } => format!("  {} (cpu {cpu}): {}", self.map_name(*map), spaced(data)),
+                Event::Ring { map, data } => format!("  {}: {}", self.map_name(*map), spaced(data)),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn map_name(&self, map: MapId) -> &str {
+        self.runtime.maps.spec(map).map_or("", |spec| spec.name.as_str())
+    }
+
+    fn json(&self) -> Value {
+        let mut value = self.counts.json();
+        value["name"] = json!(self.name);
+        value["section"] = json!(self.section);
+        value["maps"] = json!(state::State::of(&self.runtime.maps).maps);
+        value["events"] = self.runtime.world.events.iter().map(|event| self.event(event)).collect();
+        value["lost_events"] = json!(self.runtime.world.lost_events);
+        value
+    }
+
+    fn event(&self, event: &Event) -> Value {
+        match event {
+            Event::Trace(text) => json!({ "trace": text }),
+            Event::Perf { map, cpu, data } => {
+                json!({ "map": self.map_name(*map), "cpu": cpu, "data": state::to_hex(data) })
+            }
+            Event::Ring { map, data } => json!({ "map": self.map_name(*map), "data": state::to_hex(data) }),
+        }
+    }
+}
+
+fn spaced(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
+}
