@@ -166,7 +166,8 @@ pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-fn from_hex(text: &str, at: &str) -> Result<Vec<u8>, StateError> {
+/// Bytes of pairs of hexadecimal digits; `at` says where they stand.
+pub fn from_hex(text: &str, at: &str) -> Result<Vec<u8>, StateError> {
     let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
     match digits {
         Some(digits) if digits.len().is_multiple_of(2) => {
