@@ -3,13 +3,15 @@
 mod commands;
 mod failure;
 mod files;
+mod maps;
 mod output;
 mod run;
 mod table;
 mod view;
+mod xdp;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use commands::{completions, explain, generate, object, run as run_command, script};
+use commands::{completions, explain, generate, object, run as run_command, script, xdp as xdp_command};
 use failure::Failure;
 use output::Output;
 use std::process::ExitCode;
@@ -31,6 +33,7 @@ struct Sluice {
 enum Command {
     Run(run_command::Run),
     Script(script::ScriptArgs),
+    Xdp(xdp_command::XdpArgs),
     Object(object::ObjectArgs),
     Generate(generate::Generate),
     Explain(explain::Explain),
@@ -60,6 +63,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(command) => return command.run(out),
         Command::Script(command) => return command.run(out),
+        Command::Xdp(command) => return command.run(out),
         Command::Object(command) => command.run(out)?,
         Command::Generate(command) => command.run(out)?,
         Command::Explain(command) => command.run(out)?,

@@ -6,3 +6,4 @@ pub mod generate;
 pub mod object;
 pub mod run;
 pub mod script;
+pub mod xdp;

@@ -7,3 +7,4 @@ pub mod object;
 pub mod report;
 pub mod run;
 pub mod sink;
+pub mod trace;

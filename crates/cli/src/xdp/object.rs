@@ -4,6 +4,8 @@ use crate::failure::Failure;
 use crate::files;
 use sluice_ebpf::Image;
 use sluice_ebpf::image::Initial;
+use sluice_ebpf::state::State;
+use sluice_ebpf::MapSpace;
 use std::path::Path;
 
 /// Reads an object file.
@@ -37,4 +39,14 @@ pub fn choose(
     let there: Vec<String> = image.programs.iter().map(|p| format!("`{}` in section `{}`", p.name, p.section)).collect();
     let what = format!("{}: there is no {}, there are {}", path.display(), found.join(" with "), there.join(", "));
     Err(Failure::input("E0490", what))
+}
+
+/// The size of a map that the object leaves to user space.
+pub fn set_max_entries(image: &mut Image, path: &Path, map: &str, entries: u32) -> Result<(), Failure> {
+    image.set_max_entries(map, entries).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
+}
+
+/// Keeps maps for `sluice map`.
+pub fn save_state(maps: &MapSpace, path: &Path) -> Result<(), Failure> {
+    files::write(path, State::of(maps).to_json().as_bytes())
 }

@@ -2,10 +2,10 @@
 
 use super::counts::Counts;
 use super::object;
-use super::report::{Report, Ran};
+use super::report::{Ran, Report};
+use super::trace::Trace;
 use super::sink::Sink;
 use crate::failure::Failure;
-use crate::files;
 use crate::output::Output;
 use crate::run::interrupt;
 use crate::run::progress::Progress;
@@ -14,7 +14,7 @@ use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Image, Packet, Runtime};
 use sluice_packet::capture::{self, CaptureReader, ReadOptions};
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -123,28 +123,23 @@ impl XdpRun {
             let mut runtime = Runtime::new(self.cpus, self.seed);
             let installed = self.install(&mut runtime, &image)?;
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
-            let (counts, sink) = self.play(&mut runtime, installed, program, sink, packets, out)?;
+            let (counts, sink) = self.play(&mut runtime, installed, (&image, program), sink, packets, out)?;
             written = sink.map(Sink::finish).transpose()?;
             if let Some(path) = &self.state {
-                object::save_state(&runtime, installed, &image, path)?;
+                object::save_state(&runtime.maps, path)?;
             }
-            runs.push(Ran { name: image.programs[program].name.clone(), section: image.programs[program].section.clone(), counts, runtime, installed });
+            let (name, section) = (image.programs[program].name.clone(), image.programs[program].section.clone());
+            runs.push(Ran { name, section, counts, runtime });
         }
-        let report = Report { object: &self.object, image: &image, runs, written };
+        let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
         if self.json { out.json(&report.json())? } else { report.text(out)? }
         Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
     }
 
     fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
         runtime.world.cpu = self.cpu;
-        if let Some(path) = &self.routes {
-            runtime.world.routes = object::routes(path)?;
-        }
         let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
         let installed = runtime.install(image, &|_| None).map_err(failure)?;
-        for (name, file) in &self.maps {
-            object::fill_map(runtime, installed, image, name, file)?;
-        }
         Ok(installed)
     }
 
@@ -169,7 +164,7 @@ impl XdpRun {
         &self,
         runtime: &mut Runtime,
         installed: Installed,
-        program: usize,
+        (image, program): (&Image, usize),
         mut sink: Option<Sink>,
         packets: Option<u64>,
         out: &mut Output,
@@ -196,7 +191,12 @@ impl XdpRun {
                     runtime.world.now_ns = arrival.stamp;
                     packet.set(&arrival.bytes);
                     let outcome = match self.trace {
-                        true => trace(runtime, installed, program, &mut packet, ingress, out)?,
+                        true => {
+                            let trace = Trace::of(runtime, installed, image);
+                            let outcome = runtime.run_traced(installed, program, &mut packet, ingress, &trace);
+                            out.text(&trace.text(counts.packets, &outcome))?;
+                            outcome
+                        }
                         false => runtime.run(installed, program, &mut packet, ingress),
                     };
                     if sink.is_some() {
@@ -217,20 +217,3 @@ impl XdpRun {
     }
 }
 
-fn trace(
-    runtime: &mut Runtime,
-    installed: Installed,
-    program: usize,
-    packet: &mut Packet,
-    ingress: Ingress,
-    out: &mut Output,
-) -> Result<sluice_ebpf::vm::Outcome, Failure> {
-    let _ = out;
-    Ok(runtime.run(installed, program, packet, ingress))
-}
-
-/// Writes a file for people and `sluice map`.
-#[allow(dead_code)]
-fn keep(path: &Path, text: &str) -> Result<(), Failure> {
-    files::write(path, text.as_bytes())
-}
