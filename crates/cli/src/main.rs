@@ -11,7 +11,7 @@ mod view;
 mod xdp;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use commands::{completions, explain, generate, object, run as run_command, script, xdp as xdp_command};
+use commands::{completions, explain, generate, map, object, run as run_command, script, xdp as xdp_command};
 use failure::Failure;
 use output::Output;
 use std::process::ExitCode;
@@ -34,6 +34,7 @@ enum Command {
     Run(run_command::Run),
     Script(script::ScriptArgs),
     Xdp(xdp_command::XdpArgs),
+    Map(map::MapArgs),
     Object(object::ObjectArgs),
     Generate(generate::Generate),
     Explain(explain::Explain),
@@ -64,6 +65,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Run(command) => return command.run(out),
         Command::Script(command) => return command.run(out),
         Command::Xdp(command) => return command.run(out),
+        Command::Map(command) => return command.run(out),
         Command::Object(command) => command.run(out)?,
         Command::Generate(command) => command.run(out)?,
         Command::Explain(command) => command.run(out)?,

@@ -149,7 +149,8 @@ impl State {
                 if matches!(map.spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) {
                     let number = value.as_slice().try_into().ok().map(u32::from_le_bytes);
                     let inner = number.and_then(|n| by_number.get(&n));
-                    let inner = inner.ok_or_else(|| StateError::new(&at, &entry.value, "the id of a map, as 4 bytes"))?;
+                    let inner =
+                        inner.ok_or_else(|| StateError::new(&at, &entry.value, "the id of a map, as 4 bytes"))?;
                     value = inner.0.to_le_bytes().to_vec();
                 }
                 space
@@ -173,7 +174,9 @@ pub fn from_hex(text: &str, at: &str) -> Result<Vec<u8>, StateError> {
         Some(digits) if digits.len().is_multiple_of(2) => {
             Ok(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
         }
-        _ => Err(StateError::new(at, format!("`{}`", text.chars().take(40).collect::<String>()), "pairs of hex digits")),
+        _ => {
+            Err(StateError::new(at, format!("`{}`", text.chars().take(40).collect::<String>()), "pairs of hex digits"))
+        }
     }
 }
 
@@ -207,7 +210,12 @@ mod tests {
         let first = space.create(&inner).unwrap();
         let outer = MapSpec { inner: Some(Box::new(inner)), ..spec("outer", MapType::HashOfMaps, 4, 4) };
         let outer = space.create(&outer).unwrap();
-        let rodata = MapSpec { frozen: true, max_entries: 1, contents: Some(vec![7; 6]), ..spec(".rodata", MapType::Array, 4, 6) };
+        let rodata = MapSpec {
+            frozen: true,
+            max_entries: 1,
+            contents: Some(vec![7; 6]),
+            ..spec(".rodata", MapType::Array, 4, 6)
+        };
         space.create(&rodata).unwrap();
         space.user_update(hash, &[1, 2, 3, 4], &[9; 8], 0).unwrap();
         space.user_update(percpu, &2u32.to_le_bytes(), &[5; 16], 0).unwrap();

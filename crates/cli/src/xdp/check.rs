@@ -35,9 +35,11 @@ impl Check {
         if self.json {
             let mut value = json!(report);
             if let Some(list) = value["refused"].as_array_mut() {
-                list.extend(invalid.iter().map(|(name, code, why)| {
-                    json!({ "what": "program", "name": name, "code": code, "reason": why })
-                }));
+                list.extend(
+                    invalid.iter().map(
+                        |(name, code, why)| json!({ "what": "program", "name": name, "code": code, "reason": why }),
+                    ),
+                );
             }
             out.json(&value)?;
         } else {

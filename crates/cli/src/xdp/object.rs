@@ -4,8 +4,10 @@ use crate::failure::Failure;
 use crate::files;
 use sluice_ebpf::Image;
 use sluice_ebpf::image::Initial;
+use sluice_ebpf::map::file;
 use sluice_ebpf::state::State;
-use sluice_ebpf::MapSpace;
+use sluice_ebpf::vm::Installed;
+use sluice_ebpf::{MapSpace, Runtime};
 use std::path::Path;
 
 /// Reads an object file.
@@ -16,12 +18,7 @@ pub fn read(path: &Path) -> Result<Image, Failure> {
 
 /// Indices of the programs meant by `section` and `program`; without either, of all that the
 /// object does not itself put into a program array.
-pub fn choose(
-    image: &Image,
-    path: &Path,
-    section: Option<&str>,
-    program: Option<&str>,
-) -> Result<Vec<usize>, Failure> {
+pub fn choose(image: &Image, path: &Path, section: Option<&str>, program: Option<&str>) -> Result<Vec<usize>, Failure> {
     let is_tail = |name: &str| {
         let places = |initial: &Initial| matches!(initial, Initial::Program(n) if n == name);
         image.maps.iter().any(|m| m.initial.iter().any(|(_, i)| places(i)))
@@ -36,7 +33,8 @@ pub fn choose(
     }
     let found = [section.map(|s| format!("section `{s}`")), program.map(|p| format!("program `{p}`"))];
     let found: Vec<String> = found.into_iter().flatten().collect();
-    let there: Vec<String> = image.programs.iter().map(|p| format!("`{}` in section `{}`", p.name, p.section)).collect();
+    let there: Vec<String> =
+        image.programs.iter().map(|p| format!("`{}` in section `{}`", p.name, p.section)).collect();
     let what = format!("{}: there is no {}, there are {}", path.display(), found.join(" with "), there.join(", "));
     Err(Failure::input("E0490", what))
 }
@@ -49,4 +47,35 @@ pub fn set_max_entries(image: &mut Image, path: &Path, map: &str, entries: u32) 
 /// Keeps maps for `sluice map`.
 pub fn save_state(maps: &MapSpace, path: &Path) -> Result<(), Failure> {
     files::write(path, State::of(maps).to_json().as_bytes())
+}
+
+/// Sets a map's entries from a file.
+pub fn fill_map(
+    runtime: &mut Runtime,
+    installed: Installed,
+    image: &Image,
+    name: &str,
+    path: &Path,
+) -> Result<(), Failure> {
+    let of = |name: &str| runtime.map(installed, image.maps.iter().position(|m| m.name == name)?);
+    let Some(map) = of(name) else {
+        let there: Vec<String> = image.maps.iter().map(|m| format!("`{}`", m.name)).collect();
+        let what = format!("--map {name}={}: there is no such map, there are {}", path.display(), there.join(", "));
+        return Err(Failure::input("E0490", what));
+    };
+    let all: Vec<(String, Option<sluice_ebpf::MapId>)> =
+        image.maps.iter().map(|m| (m.name.clone(), of(&m.name))).collect();
+    let named = |name: &str| all.iter().find(|(n, _)| n == name).and_then(|(_, id)| *id);
+    let text = text(path, file::MOST_FILE_BYTES)?;
+    let failure = |e: file::MapFileError| Failure::input(e.code(), format!("{}: {e}", path.display()));
+    file::read(&mut runtime.maps, map, &text, &named).map_err(failure).map(drop)
+}
+
+/// A text file of at most so many bytes.
+fn text(path: &Path, most: u64) -> Result<String, Failure> {
+    let bytes = std::fs::metadata(path).map_err(|e| Failure::file(path, "read", &e))?.len();
+    if bytes > most {
+        return Err(Failure::input("E0490", format!("{}: {bytes} bytes, at most {most} are read", path.display())));
+    }
+    Ok(String::from_utf8_lossy(&files::read(path)?).into_owned())
 }

@@ -42,7 +42,17 @@ impl Report<'_> {
     /// Prints it.
     pub fn text(&self, out: &mut Output) -> Result<(), Failure> {
         let mut table = Table::new([
-            "program", "packets", "pass", "tx", "redirect", "drop", "aborted", "insns min", "median", "p99", "packets/s",
+            "program",
+            "packets",
+            "pass",
+            "tx",
+            "redirect",
+            "drop",
+            "aborted",
+            "insns min",
+            "median",
+            "p99",
+            "packets/s",
         ]);
         for ran in &self.runs {
             let c = &ran.counts;

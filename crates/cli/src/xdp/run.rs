@@ -3,8 +3,8 @@
 use super::counts::Counts;
 use super::object;
 use super::report::{Ran, Report};
-use super::trace::Trace;
 use super::sink::Sink;
+use super::trace::Trace;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::run::interrupt;
@@ -132,14 +132,22 @@ impl XdpRun {
             runs.push(Ran { name, section, counts, runtime });
         }
         let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
-        if self.json { out.json(&report.json())? } else { report.text(out)? }
+        if self.json {
+            out.json(&report.json())?
+        } else {
+            report.text(out)?
+        }
         Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
     }
 
     fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
         runtime.world.cpu = self.cpu;
-        let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
+        let failure =
+            |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
         let installed = runtime.install(image, &|_| None).map_err(failure)?;
+        for (name, file) in &self.maps {
+            object::fill_map(runtime, installed, image, name, file)?;
+        }
         Ok(installed)
     }
 
@@ -216,4 +224,3 @@ impl XdpRun {
         Ok((counts, sink))
     }
 }
-

@@ -264,7 +264,7 @@ impl Words {
 }
 
 /// A value for every CPU, if the map has one for each.
-pub(super) fn per_cpu(spec: &MapSpec, cpus: u32, mut one: Vec<u8>) -> Vec<u8> {
+pub fn per_cpu(spec: &MapSpec, cpus: u32, mut one: Vec<u8>) -> Vec<u8> {
     if !spec.kind.is_per_cpu() {
         return one;
     }

@@ -1,0 +1,256 @@
+//! `sluice map`: the maps of XDP programs, in bpftool's words.
+
+use crate::failure::Failure;
+use crate::maps::saved::Saved;
+use crate::maps::socket::Socket;
+use crate::maps::{MapAccess, MapInfo};
+use crate::output::Output;
+use crate::table::Table;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use sluice_ebpf::map::file::explain;
+use sluice_ebpf::map::notation::{self, Words};
+use sluice_ebpf::map::print;
+use sluice_ebpf::{Errno, MapType};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Lists, reads and changes maps: saved by a run, or of a running NIC
+///
+/// Keys and values are bytes in bpftool's words (`key 10 0 0 1 value hex 00 ff`), or one word of
+/// items (`ip:10.0.0.1,u16:80`, docs/guide/scripts.md). Values of per-CPU maps: `set` gives every
+/// processor the same. Exits with 1 when the map refuses, 2 when the request is none.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sluice xdp run firewall.o --in a.pcap --state out/maps.json
+  sluice map --state out/maps.json dump flows
+  sluice map --state out/maps.json set interfaces key 0 0 0 0 value hex 01 00 00 00 00 00 00 00
+  sluice map --socket /run/sluice.sock --tenant red get vips ip:10.0.0.1")]
+pub struct MapArgs {
+    /// Maps that `sluice xdp run --state` has saved; changes are written back
+    #[arg(long, value_name = "FILE", required_unless_present = "socket", conflicts_with = "socket")]
+    state: Option<PathBuf>,
+    /// Socket of a running NIC (`sluice run --socket`)
+    #[arg(long, value_name = "FILE")]
+    socket: Option<PathBuf>,
+    /// Only this tenant's maps
+    #[arg(long, requires = "socket")]
+    tenant: Option<String>,
+    /// One JSON document, as bpftool -j prints it
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The maps
+    #[command(visible_alias = "show")]
+    List,
+    /// All entries of a map, or of every map
+    Dump {
+        /// Name, or `id N`
+        map: Vec<String>,
+    },
+    /// One entry
+    #[command(visible_alias = "lookup")]
+    Get {
+        /// Name
+        map: String,
+        /// `key BYTES`, or items
+        #[arg(required = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+    /// Makes or changes an entry
+    #[command(visible_alias = "update")]
+    Set {
+        /// Name
+        map: String,
+        /// `key BYTES value BYTES [any|noexist|exist]`, or items for key and value
+        #[arg(required = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+    /// Removes an entry
+    Delete {
+        /// Name
+        map: String,
+        /// `key BYTES`, or items
+        #[arg(required = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+}
+
+impl MapArgs {
+    /// Does it.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let mut maps: Box<dyn MapAccess> = match (&self.state, &self.socket) {
+            (Some(path), _) => Box::new(Saved::open(path)?),
+            (None, Some(path)) => Box::new(Socket::open(path)?),
+            (None, None) => return Err(Failure::input("E0490", "expected --state or --socket")),
+        };
+        match &self.command {
+            Command::List => self.list(&mut *maps, out)?,
+            Command::Dump { map } => self.dump(&mut *maps, map, out)?,
+            Command::Get { map, words } => {
+                let map = self.find(&mut *maps, map)?;
+                let key = self.key(&mut *maps, &map, words)?;
+                let value = maps.lookup(&map, &key)?.map_err(|e| refused(&map, "get", e))?;
+                match self.json {
+                    true => out.json(&print::json_entry(&map.spec, &key, &value))?,
+                    false => out.text(&print::plain_entry(&map.spec, &key, &value))?,
+                }
+            }
+            Command::Set { map, words } => {
+                let map = self.find(&mut *maps, map)?;
+                let (key, value, flags) = self.entry(&mut *maps, &map, words)?;
+                maps.update(&map, &key, &value, flags)?.map_err(|e| refused(&map, "set", e))?;
+            }
+            Command::Delete { map, words } => {
+                let map = self.find(&mut *maps, map)?;
+                let key = self.key(&mut *maps, &map, words)?;
+                maps.delete(&map, &key)?.map_err(|e| refused(&map, "delete", e))?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn all(&self, maps: &mut dyn MapAccess) -> Result<Vec<MapInfo>, Failure> {
+        let wanted = |info: &MapInfo| self.tenant.as_ref().is_none_or(|tenant| *tenant == info.tenant);
+        Ok(maps.list()?.into_iter().filter(wanted).collect())
+    }
+
+    fn find(&self, maps: &mut dyn MapAccess, name: &str) -> Result<MapInfo, Failure> {
+        let all = self.all(maps)?;
+        let mut found = all.iter().filter(|m| m.spec.name == name);
+        match (found.next(), found.next()) {
+            (Some(map), None) => Ok(map.clone()),
+            (Some(first), Some(second)) => {
+                let tenants = format!("`{}` and `{}`", first.tenant, second.tenant);
+                Err(Failure::input("E0490", format!("map `{name}`: tenants {tenants} have one, say --tenant")))
+            }
+            (None, _) => {
+                let there: Vec<String> = all.iter().map(|m| format!("`{}`", m.spec.name)).collect();
+                Err(Failure::input("E0490", format!("there is no map `{name}`, there are {}", there.join(", "))))
+            }
+        }
+    }
+
+    fn list(&self, maps: &mut dyn MapAccess, out: &mut Output) -> Result<(), Failure> {
+        let all = self.all(maps)?;
+        if self.json {
+            let list: Vec<Value> = all.iter().map(describe).collect();
+            return out.json(&json!(list));
+        }
+        let mut table = Table::new(["map", "tenant", "type", "key", "value", "entries", "flags"]).left(1).left(2);
+        for MapInfo { tenant, spec, .. } in &all {
+            let sizes = [spec.key_size, spec.value_size, spec.max_entries].map(|n| n.to_string());
+            let [key, value, entries] = sizes;
+            let kind = spec.kind.name().to_owned();
+            table.row([spec.name.clone(), tenant.clone(), kind, key, value, entries, format!("{:#x}", spec.flags)]);
+        }
+        out.text(&table.to_string())
+    }
+
+    fn dump(&self, maps: &mut dyn MapAccess, names: &[String], out: &mut Output) -> Result<(), Failure> {
+        let chosen = match names {
+            [] => self.all(maps)?,
+            names => names.iter().map(|name| self.find(maps, name)).collect::<Result<_, _>>()?,
+        };
+        let mut documents = Vec::new();
+        for map in &chosen {
+            let entries = maps.dump(map)?;
+            if self.json {
+                let list = entries.iter().map(|(key, value)| print::json_entry(&map.spec, key, value));
+                documents.push((map, Value::Array(list.collect())));
+                continue;
+            }
+            if chosen.len() > 1 {
+                out.line(format!("{} ({}):", map.spec.name, map.spec.kind.name()))?;
+            }
+            for (key, value) in &entries {
+                out.text(&print::plain_entry(&map.spec, key, value))?;
+            }
+            out.line(format!("Found {} element{}", entries.len(), if entries.len() == 1 { "" } else { "s" }))?;
+        }
+        match documents.as_slice() {
+            [] => Ok(()),
+            [(_, one)] if names.len() == 1 => out.json(one),
+            all => {
+                let named = all.iter().map(|(map, list)| (map.spec.name.clone(), list.clone()));
+                out.json(&Value::Object(named.collect()))
+            }
+        }
+    }
+
+    fn key(&self, maps: &mut dyn MapAccess, map: &MapInfo, words: &[String]) -> Result<Vec<u8>, Failure> {
+        if let [items] = words {
+            return notation::items(items).map_err(|e| Failure::input(e.code(), e));
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let read = Words::parse(&words, &map.spec, maps.cpus()?).map_err(|e| Failure::input(e.code(), e))?;
+        match (read.key, read.value) {
+            (Some(key), None) => Ok(key),
+            _ => Err(Failure::input("E0436", "expected `key BYTES` and nothing else")),
+        }
+    }
+
+    fn entry(
+        &self,
+        maps: &mut dyn MapAccess,
+        map: &MapInfo,
+        words: &[String],
+    ) -> Result<(Vec<u8>, Vec<u8>, u64), Failure> {
+        let cpus = maps.cpus()?;
+        let bad = |e: notation::NotationError| Failure::input(e.code(), e);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        // Items have a colon, bpftool's words never.
+        let split = match words.as_slice() {
+            [key, value, rest @ ..] if key.contains(':') => Some((*key, *value, rest)),
+            _ => None,
+        };
+        if let Some((key, value, rest)) = split {
+            let key = notation::items(key).map_err(bad)?;
+            let flags = Words::parse(rest, &map.spec, cpus).map_err(bad)?.flags;
+            let value = match value.strip_prefix("map:") {
+                Some(name) => self.inner(maps, map, name)?,
+                None => notation::per_cpu(&map.spec, cpus, notation::items(value).map_err(bad)?),
+            };
+            return Ok((key, value, flags));
+        }
+        let read = Words::parse(&words, &map.spec, cpus).map_err(bad)?;
+        match (read.key, read.value, read.inner) {
+            (Some(key), Some(value), None) => Ok((key, value, read.flags)),
+            (Some(key), None, Some(inner)) => Ok((key, self.inner(maps, map, &inner)?, read.flags)),
+            _ => Err(Failure::input("E0436", "expected `key BYTES value BYTES [any|noexist|exist]`")),
+        }
+    }
+
+    fn inner(&self, maps: &mut dyn MapAccess, map: &MapInfo, name: &str) -> Result<Vec<u8>, Failure> {
+        if !matches!(map.spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) {
+            let kind = map.spec.kind.name();
+            return Err(Failure::input("E0436", format!("map `{}` is a {kind}: expected bytes", map.spec.name)));
+        }
+        Ok(self.find(maps, name)?.id.to_le_bytes().to_vec())
+    }
+}
+
+fn refused(map: &MapInfo, what: &str, errno: Errno) -> Failure {
+    Failure::difference("E0493", format!("map `{}`, {what}: {}", map.spec.name, explain(errno)))
+}
+
+fn describe(map: &MapInfo) -> Value {
+    let spec = &map.spec;
+    json!({
+        "id": map.id,
+        "name": spec.name,
+        "tenant": (!map.tenant.is_empty()).then_some(&map.tenant),
+        "type": spec.kind.name(),
+        "bytes_key": spec.key_size,
+        "bytes_value": spec.value_size,
+        "max_entries": spec.max_entries,
+        "flags": spec.flags,
+        "frozen": spec.frozen,
+        "pinned": spec.pinned,
+    })
+}
