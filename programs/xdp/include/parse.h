@@ -133,7 +133,7 @@ static __always_inline int skip_extensions(void **at, void *end, __u8 next, stru
 {
     upper->later_fragment = 0;
     upper->fragment = 0;
-#pragma unroll
+#pragma clang loop unroll(disable)
     for (int i = 0; i < IPV6_EXTENSIONS; i++) {
         __u8 *extension = *at;
 

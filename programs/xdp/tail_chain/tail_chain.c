@@ -98,6 +98,14 @@ static __always_inline int counted(__u32 counter, int verdict)
     return verdict;
 }
 
+// What the parser has found, or NULL when no parser was there.
+static __always_inline struct found *metadata(struct xdp_md *ctx)
+{
+    struct found *found = (void *)(long)ctx->data_meta;
+
+    return (void *)(found + 1) > (void *)(long)ctx->data ? NULL : found;
+}
+
 // Takes the metadata off and passes the packet to the host.
 static __always_inline int to_host(struct xdp_md *ctx, __u32 counter)
 {
@@ -158,10 +166,8 @@ int parse(struct xdp_md *ctx)
     if (!usual)
         return XDP_ABORTED;
     found.slot = usual->slot;
-    if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(found)))
-        return counted(NO_METADATA, XDP_DROP);
-    kept = (void *)(long)ctx->data_meta;
-    if ((void *)(kept + 1) > (void *)(long)ctx->data)
+    kept = bpf_xdp_adjust_meta(ctx, -(int)sizeof(found)) ? NULL : metadata(ctx);
+    if (!kept)
         return counted(NO_METADATA, XDP_DROP);
     *kept = found;
     bpf_tail_call(ctx, &stages, STAGE_POLICY);
@@ -172,12 +178,12 @@ int parse(struct xdp_md *ctx)
 SEC("xdp/policy")
 int policy(struct xdp_md *ctx)
 {
-    struct found *found = (void *)(long)ctx->data_meta;
+    struct found *found = metadata(ctx);
     struct service service;
     struct policy *says;
     __u32 zero = 0;
 
-    if ((void *)(found + 1) > (void *)(long)ctx->data)
+    if (!found)
         return counted(NO_METADATA, XDP_DROP);
     service.port = found->dest_port;
     service.protocol = found->protocol;
@@ -197,10 +203,10 @@ int policy(struct xdp_md *ctx)
 SEC("xdp/forward")
 int forward(struct xdp_md *ctx)
 {
-    struct found *found = (void *)(long)ctx->data_meta;
+    struct found *found = metadata(ctx);
     __u32 slot;
 
-    if ((void *)(found + 1) > (void *)(long)ctx->data)
+    if (!found)
         return counted(NO_METADATA, XDP_DROP);
     slot = found->slot;
     bpf_xdp_adjust_meta(ctx, sizeof(*found));
