@@ -4,9 +4,9 @@ use super::num::Num;
 use super::state::State;
 use super::transfer::{Code, Edge, Step};
 use super::value::{Base, Generation, MapRef, Value};
-use crate::MapType;
 use crate::address::{FUNCTIONS, STACK_BYTES};
 use crate::helper::{self, Arg, Helper, Ret};
+use crate::{MapSpec, MapType};
 
 /// Helpers with a meaning beyond their signature.
 mod number {
@@ -103,26 +103,30 @@ impl Code<'_> {
     }
 
     fn looked_up(&self, map: MapRef) -> Value {
-        let Some(spec) = map.spec(self.image) else { return Value::unknown() };
-        match (spec.kind, map) {
-            (MapType::ArrayOfMaps | MapType::HashOfMaps, MapRef::Map(index)) => {
-                Value::pointer(Base::Handle(MapRef::Inner(index))).or_null()
-            }
-            (
-                MapType::Hash
-                | MapType::Array
-                | MapType::PercpuHash
-                | MapType::PercpuArray
-                | MapType::LruHash
-                | MapType::LruPercpuHash
-                | MapType::LpmTrie
-                | MapType::Devmap
-                | MapType::DevmapHash,
-                _,
-            ) => Value::pointer(Base::Map(map)).or_null(),
-            _ => Value::unknown(),
+        use MapType::{ArrayOfMaps, HashOfMaps};
+        if let MapRef::Map(index) = map
+            && map.all(self.image, |spec| matches!(spec.kind, ArrayOfMaps | HashOfMaps))
+        {
+            return Value::pointer(Base::Handle(MapRef::Inner(index))).or_null();
         }
+        if map.all(self.image, has_values) { Value::pointer(Base::Map(map)).or_null() } else { Value::unknown() }
     }
+}
+
+/// Whether a lookup gives the address of a value.
+fn has_values(spec: &MapSpec) -> bool {
+    matches!(
+        spec.kind,
+        MapType::Hash
+            | MapType::Array
+            | MapType::PercpuHash
+            | MapType::PercpuArray
+            | MapType::LruHash
+            | MapType::LruPercpuHash
+            | MapType::LpmTrie
+            | MapType::Devmap
+            | MapType::DevmapHash
+    )
 }
 
 /// r1 to r5 of the callback.

@@ -36,7 +36,7 @@ pub struct Access {
     pub address: Value,
     /// The one region it is in, if that is known.
     pub region: Option<Region>,
-    /// The map whose value it is in. Only where it is surely in that map's value.
+    /// The map, or maps, whose value it is in. Only where it is surely in a value.
     pub map: Option<MapRef>,
     /// Largest power of two, to 8, that surely divides the offset (the address of a number).
     pub alignment: u32,
@@ -213,7 +213,7 @@ fn access(code: &Code<'_>, s: &State, pc: u32) -> Option<Access> {
     let region = address.region(code.image, width);
     let in_bounds = match address.base {
         Base::Map(map) => {
-            inside && may(map.spec(code.image), kind) && (kind != AccessKind::Atomic || alignment >= width)
+            inside && map.all(code.image, |spec| may(spec, kind)) && (kind != AccessKind::Atomic || alignment >= width)
         }
         Base::Key(_) => inside && kind == AccessKind::Load,
         Base::Stack(_) | Base::Record(_) => inside && (kind != AccessKind::Atomic || alignment >= width),
@@ -224,17 +224,15 @@ fn access(code: &Code<'_>, s: &State, pc: u32) -> Option<Access> {
 }
 
 /// Whether programs may access values of this map so.
-fn may(spec: Option<&crate::MapSpec>, kind: AccessKind) -> bool {
+fn may(spec: &crate::MapSpec, kind: AccessKind) -> bool {
     use crate::image::map_flags::WRONLY_PROG;
-    spec.is_some_and(|spec| {
-        let read_only = super::value::is_read_only(spec);
-        let write_only = spec.flags & WRONLY_PROG != 0;
-        match kind {
-            AccessKind::Load => !write_only,
-            AccessKind::Store => !read_only,
-            AccessKind::Atomic => !read_only && !write_only,
-        }
-    })
+    let read_only = super::value::is_read_only(spec);
+    let write_only = spec.flags & WRONLY_PROG != 0;
+    match kind {
+        AccessKind::Load => !write_only,
+        AccessKind::Store => !read_only,
+        AccessKind::Atomic => !read_only && !write_only,
+    }
 }
 
 fn context_field(address: &Value, kind: AccessKind, width: u32) -> bool {

@@ -41,6 +41,10 @@ pub(super) enum Mark {
     Id(u32),
 }
 
+/// Largest distance from a packet's start that lengths are proven for: less than the address of
+/// the packet region, so that no sum wraps.
+pub(super) const FAR: i64 = 1 << 28;
+
 /// What is known before an instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct State {
@@ -127,6 +131,52 @@ impl State {
         }
     }
 
+    /// Gives a packet address that differs between two states one identity in both, with what is
+    /// proven of it in either, so that it is not lost where they meet.
+    fn unite(&mut self, o: &mut Self, r: usize, pc: u32) {
+        let (a, b) = (self.regs[r], o.regs[r]);
+        let packet = matches!(a.base, Base::Packet(_)) && a.base == b.base && !a.nullable && !b.nullable;
+        let same = a.id == b.id && (a.id.is_some() || a.offset == b.offset && a.offset.as_constant().is_some());
+        if packet && !same {
+            let id = 1 << 31 | pc << 4 | r as u32;
+            self.adopt(r, id);
+            o.adopt(r, id);
+        }
+    }
+
+    /// Makes `id` the identity of a register's packet address and of what is known relative to it.
+    fn adopt(&mut self, r: usize, id: u32) {
+        let v = self.regs[r];
+        if v.id == Some((id, 0)) {
+            return;
+        }
+        let known = self.proven_from(&v);
+        self.fresh_id(id);
+        if let Some((old, delta)) = v.id.filter(|(old, _)| *old != id) {
+            let of = |v: &Value| v.id.is_some_and(|(i, _)| i == old);
+            self.change(of, |v| v.id = v.id.map(|(_, d)| (id, d.wrapping_sub(delta))));
+        }
+        self.regs[r].id = Some((id, 0));
+        if let Some(bytes) = known {
+            self.prove(Mark::Id(id), bytes);
+        }
+    }
+
+    /// Bytes that the frame surely has from this packet address on.
+    pub fn proven_from(&self, v: &Value) -> Option<i64> {
+        if !v.has_generation(self.generation) || !matches!(v.base, Base::Packet(_)) || v.nullable {
+            return None;
+        }
+        let (least, greatest) = v.offsets();
+        // Sums of addresses so near to the packet do not wrap.
+        if least <= -FAR || greatest >= i64::MAX / 2 {
+            return None;
+        }
+        let by_id = v.id.filter(|(_, d)| d.abs() < FAR).and_then(|(id, d)| Some(self.proven.get(&Mark::Id(id))? - d));
+        let by_data = self.proven.get(&Mark::Data).filter(|_| greatest < FAR).map(|n| n - greatest);
+        by_id.max(by_data).filter(|n| *n > 0)
+    }
+
     /// Everything that holds in both, which arrive at slot `pc`; widened if thresholds are given.
     /// Both have as many frames.
     pub fn join(&mut self, mut o: Self, pc: u32, thresholds: Option<&[i64]>) {
@@ -138,12 +188,14 @@ impl State {
             Some(thresholds) => a.widen(b, thresholds),
             None => a.join(b),
         };
+        for r in 0..11 {
+            self.unite(&mut o, r, pc);
+        }
         for (a, b) in self.regs.iter_mut().zip(&o.regs) {
             *a = join(a, b);
         }
-        for (index, (a, b)) in self.frames.iter_mut().zip(&o.frames).enumerate() {
+        for (a, b) in self.frames.iter_mut().zip(&o.frames) {
             if !Rc::ptr_eq(a, b) && a != b {
-                let _ = index;
                 *a = Rc::new(join_frames(a, b, &join));
             }
         }

@@ -4,6 +4,7 @@ use super::graph::{Graph, successors};
 use super::regions::{AccessKind, At};
 use super::transfer::Code;
 use super::value::{Base, MapRef, Value};
+use crate::MapSpec;
 use crate::address::Region;
 use crate::helper::{self, Arg};
 use crate::insn::Kind;
@@ -117,15 +118,17 @@ impl Summary {
         let (from, to) = (low, high.saturating_add(access.width.into()));
         let write = access.kind != AccessKind::Load;
         match (access.address.base, access.map) {
-            (_, Some(map)) => {
-                let used = self.map(code, map);
-                match access.kind {
-                    AccessKind::Load => used.reads.push(pc),
-                    AccessKind::Store => used.writes.push(pc),
-                    AccessKind::Atomic => used.atomics.push(pc),
-                }
-                if access.kind != AccessKind::Atomic {
-                    touches.push(Touch { pc, map, from, to, write });
+            (_, Some(maps)) => {
+                for map in maps.each() {
+                    let used = self.map(code, map);
+                    match access.kind {
+                        AccessKind::Load => used.reads.push(pc),
+                        AccessKind::Store => used.writes.push(pc),
+                        AccessKind::Atomic => used.atomics.push(pc),
+                    }
+                    if access.kind != AccessKind::Atomic {
+                        touches.push(Touch { pc, map, from, to, write });
+                    }
                 }
             }
             (Base::Stack(frame), _) => self.stack_use(frame, from),
@@ -151,8 +154,11 @@ impl Summary {
     fn call(&mut self, code: &Code<'_>, pc: u32, at: &At, touches: &mut Vec<Touch>) {
         let Some(call) = &at.call else { return };
         let Some(helper) = helper::find(call.helper) else { return };
-        let spec = call.map.and_then(|m| m.spec(code.image));
-        if let Some(map) = call.map {
+        let sizes = |size: fn(&MapSpec) -> u32| {
+            let maps = call.map.map_or_else(Vec::new, MapRef::each);
+            maps.into_iter().filter_map(|m| m.spec(code.image)).map(size).max().unwrap_or(0).into()
+        };
+        for map in call.map.map_or_else(Vec::new, MapRef::each) {
             self.map(code, map).calls.push((pc, helper.name));
             // An update replaces the whole value; what was read of it before is then modified.
             if helper.name == "map_update_elem" {
@@ -162,8 +168,8 @@ impl Summary {
         for (index, (arg, value)) in call.args.iter().enumerate() {
             let sized = || call.args.get(index + 1).map_or(0, |(_, n)| n.as_number().whole.umax);
             let bytes = match arg {
-                Arg::Key => spec.map_or(0, |s| s.key_size.into()),
-                Arg::Value => spec.map_or(0, |s| s.value_size.into()),
+                Arg::Key => sizes(|s| s.key_size),
+                Arg::Value => sizes(|s| s.value_size),
                 Arg::Read | Arg::Write => sized(),
                 _ => continue,
             };

@@ -4,7 +4,7 @@ use super::alu::{self, Op};
 use super::branch::Test;
 use super::num::Num;
 use super::stack;
-use super::state::{Mark, State};
+use super::state::{FAR, Mark, State};
 use super::value::{Base, MapRef, Value, is_read_only};
 use crate::address::{CONTEXT, FUNCTIONS};
 use crate::insn::{AluOp, AtomicOp, Kind, Operand, WideValue};
@@ -38,10 +38,6 @@ pub(super) struct Code<'a> {
     /// By slot; `None` where no instruction begins.
     pub kinds: Vec<Option<Kind>>,
 }
-
-/// Largest distance from a packet's start that lengths are proven for: less than the address of
-/// the packet region, so that no sum wraps.
-const FAR: i64 = 1 << 28;
 
 impl<'a> Code<'a> {
     pub fn new(image: &'a Image, program: &'a Program) -> Self {
@@ -161,7 +157,8 @@ impl<'a> Code<'a> {
             return Value::constant(0);
         }
         if wide {
-            return a.apply(op, &b);
+            let sum = a.apply(op, &b);
+            return if op == Op::Add { self.further(s, pc, sum, &a, &b) } else { sum };
         }
         let plain = a.base == Base::Number && b.base == Base::Number;
         if matches!(op, Op::Add | Op::Sub) && !plain {
@@ -169,6 +166,22 @@ impl<'a> Code<'a> {
             return a.apply(op, &b).truncate(32);
         }
         Value::number(op.apply(32, a.as_number(), b.as_number()))
+    }
+
+    /// A sum; of a packet address and a bounded number it keeps what is proven of the address.
+    fn further(&self, s: &mut State, pc: u32, sum: Value, a: &Value, b: &Value) -> Value {
+        let (pointer, number) = if b.base == Base::Number { (a, b) } else { (b, a) };
+        let greatest = number.offset.whole.smax;
+        let packet = matches!(sum.base, Base::Packet(_)) && sum.id.is_none() && sum.offset.as_constant().is_none();
+        if !packet || number.offset.whole.smin < 0 || greatest >= FAR {
+            return sum;
+        }
+        let known = s.proven_from(pointer);
+        let id = s.fresh_id(pc);
+        if let Some(bytes) = known {
+            s.prove(Mark::Id(id), bytes - greatest);
+        }
+        Value { id: Some((id, 0)), ..sum }
     }
 
     fn wide(&self, pc: u32, value: WideValue) -> Value {
@@ -338,17 +351,13 @@ fn one_bound(s: &mut State, pc: u32, wide: bool, below: u8, above: u8, strict: i
 /// Whether an access of `bytes` bytes is surely in the packet as it is now.
 pub(super) fn proven_in_packet(s: &State, at: &Value, bytes: u32) -> bool {
     let (least, greatest) = at.offsets();
-    let proven = |mark, end: i64| s.proven.get(&mark).is_some_and(|n| end <= *n);
     let width = i64::from(bytes);
     if at.nullable || least < 0 || greatest >= FAR {
         return false;
     }
     match at.base {
-        Base::Packet(g) if g == s.generation => {
-            let by_id = at.id.is_some_and(|(id, d)| d.abs() < FAR && proven(Mark::Id(id), d + width));
-            by_id || proven(Mark::Data, greatest + width)
-        }
-        Base::Meta(g) if g == s.generation => proven(Mark::Meta, greatest + width),
+        Base::Packet(_) => s.proven_from(at).is_some_and(|n| width <= n),
+        Base::Meta(g) if g == s.generation => s.proven.get(&Mark::Meta).is_some_and(|n| greatest + width <= *n),
         _ => false,
     }
 }

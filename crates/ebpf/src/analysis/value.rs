@@ -31,15 +31,50 @@ pub enum MapRef {
     Map(u32),
     /// Some map inside of the map of maps with this index.
     Inner(u32),
+    /// One of several maps: bit i stands for the map with index i, below 64.
+    OneOf(u64),
 }
 
 impl MapRef {
-    /// Its declaration.
+    /// Its declaration, if it is one map.
     pub fn spec(self, image: &Image) -> Option<&MapSpec> {
         match self {
             Self::Map(index) => image.maps.get(index as usize),
             Self::Inner(index) => image.maps.get(index as usize)?.inner.as_deref(),
+            Self::OneOf(_) => None,
         }
+    }
+
+    /// The maps that it may be, each alone.
+    pub fn each(self) -> Vec<Self> {
+        match self {
+            Self::OneOf(set) => (0..64).filter(|i| set >> i & 1 == 1).map(Self::Map).collect(),
+            one => vec![one],
+        }
+    }
+
+    fn set(self) -> Option<u64> {
+        match self {
+            Self::Map(index) => 1u64.checked_shl(index),
+            Self::OneOf(set) => Some(set),
+            Self::Inner(_) => None,
+        }
+    }
+
+    /// One of both.
+    fn join(self, o: Self) -> Option<Self> {
+        if self == o { Some(self) } else { Some(Self::OneOf(self.set()? | o.set()?)) }
+    }
+
+    /// Whether `f` holds for each map it may be.
+    pub(super) fn all(self, image: &Image, f: impl Fn(&MapSpec) -> bool) -> bool {
+        self.each().into_iter().all(|m| m.spec(image).is_some_and(&f))
+    }
+
+    /// Bytes that each value has at least.
+    pub(super) fn value_bytes(self, image: &Image) -> Option<u32> {
+        let sizes = self.each().into_iter().map(|m| m.spec(image).map(|s| s.value_size));
+        sizes.collect::<Option<Vec<u32>>>()?.into_iter().min()
     }
 
     /// Its name; of an inner map that of the outer one, with `[]`.
@@ -47,6 +82,10 @@ impl MapRef {
         match self {
             Self::Map(i) => image.maps.get(i as usize).map_or_else(|| format!("map{i}"), |m| m.name.clone()),
             Self::Inner(i) => Self::Map(i).name(image) + "[]",
+            Self::OneOf(_) => {
+                let names: Vec<String> = self.each().into_iter().map(|m| m.name(image)).collect();
+                names.join("|")
+            }
         }
     }
 }
@@ -69,7 +108,7 @@ pub enum Base {
     Map(MapRef),
     /// The handle of a map.
     Handle(MapRef),
-    /// The first byte of a reserved record of so many bytes.
+    /// The first byte of a reserved record of so many bytes or more.
     Record(u32),
     /// The first byte of a key of so many bytes that a callback is shown.
     Key(u32),
@@ -93,6 +132,17 @@ impl Base {
             Self::Map(_) => (address::MAP_VALUES, address::RECORDS - 1),
             Self::Record(_) | Self::Key(_) => (address::RECORDS, address::MAP_HANDLES - 1),
             Self::Handle(_) => (address::MAP_HANDLES, address::FUNCTIONS - 1),
+        }
+    }
+
+    /// Of two bases that differ.
+    fn join(self, o: Self) -> Option<Self> {
+        match (self, o) {
+            (Self::Map(a), Self::Map(b)) => a.join(b).map(Self::Map),
+            (Self::Handle(a), Self::Handle(b)) => a.join(b).map(Self::Handle),
+            (Self::Record(a), Self::Record(b)) => Some(Self::Record(a.min(b))),
+            (Self::Key(a), Self::Key(b)) => Some(Self::Key(a.min(b))),
+            _ => None,
         }
     }
 
@@ -228,6 +278,9 @@ impl Value {
         if self.base == o.base {
             return Self { base: self.base, offset: self.offset.join(o.offset), nullable, id };
         }
+        if let Some(base) = self.base.join(o.base) {
+            return Self { base, offset: self.offset.join(o.offset), nullable, id };
+        }
         for (null, pointer) in [(self, o), (o, self)] {
             if null.as_constant() == Some(0) && pointer.base != Base::Number {
                 return Self { nullable: true, id, ..*pointer };
@@ -245,7 +298,10 @@ impl Value {
         if joined.base == Base::Number && !thresholds.is_empty() {
             return joined;
         }
-        if joined.base == Base::Number { Self::number(self.as_number().widen(joined.offset, &[])) } else { joined }
+        if joined.base == Base::Number {
+            return Self::number(self.as_number().widen(joined.offset, &[]));
+        }
+        Self { offset: self.offset.widen(joined.offset, thresholds), ..joined }
     }
 
     /// The low `bits` bits, zero above; the value itself if it is no longer than that.
@@ -280,8 +336,9 @@ impl Value {
             && self.within(bytes, width)
         {
             return Some(match self.base {
-                Base::Map(map) if is_read_only(map.spec(image)?) => Region::ReadOnly,
-                Base::Map(_) => Region::MapValue,
+                Base::Map(map) if map.all(image, is_read_only) => Region::ReadOnly,
+                Base::Map(map) if map.all(image, |s| !is_read_only(s)) => Region::MapValue,
+                Base::Map(_) => return None,
                 Base::Stack(_) => Region::Stack,
                 _ => Region::Record,
             });
@@ -297,7 +354,7 @@ impl Value {
     /// is known.
     fn object_bytes(&self, image: &Image) -> Option<(i64, i64)> {
         match self.base {
-            Base::Map(map) => Some((0, map.spec(image)?.value_size.into())),
+            Base::Map(map) => Some((0, map.value_bytes(image)?.into())),
             Base::Stack(_) => Some((-i64::from(address::STACK_BYTES), 0)),
             Base::Record(bytes) | Base::Key(bytes) => Some((0, bytes.into())),
             _ => None,
