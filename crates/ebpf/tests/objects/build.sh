@@ -19,5 +19,6 @@ for cpu in v2 v3; do
 		compile "$name.$cpu.nog.o" "$name.c" -mcpu=$cpu
 	done
 done
+compile helpers_callbacks.o helpers_callbacks.c -mcpu=v3 -g
 for form in 16 20 24 28 36 280; do compile "maps_legacy.$form.o" maps_legacy.c -mcpu=v2 -DFORM=$form; done
 clang-16 -target bpf -c $here/notype.s -o $here/notype.o
