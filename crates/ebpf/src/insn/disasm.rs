@@ -2,6 +2,7 @@
 
 use super::{AluOp, AtomicOp, Cond, Kind, Operand, Order, WideValue, helper_name};
 use crate::{MapSpec, Program};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Operator of an arithmetic instruction.
@@ -132,12 +133,16 @@ pub fn text(kind: Kind, map: &dyn Fn(u32) -> String) -> String {
 /// A whole program: function names, source lines, `slot: (opcode) text`.
 pub fn listing(program: &Program, maps: &[MapSpec]) -> String {
     let name = |index: u32| maps.get(index as usize).map_or_else(|| format!("#{index}"), |m| m.name.clone());
+    let mut names: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+    for function in &program.functions {
+        names.entry(function.start).or_default().push(&function.name);
+    }
     let mut out = String::new();
     let mut slot = 0;
     while slot < program.insns.len() {
         let at = slot as u32;
-        for function in program.functions.iter().filter(|f| f.start == at) {
-            let _ = writeln!(out, "{}:", function.name);
+        for name in names.get(&at).into_iter().flatten() {
+            let _ = writeln!(out, "{name}:");
         }
         if let Some(line) = program.lines.get(&at) {
             let _ = writeln!(out, "; {} @ {}:{}", line.text.trim(), line.file, line.line);

@@ -39,16 +39,19 @@ pub(super) fn check(check: &Check<'_>) -> Result<(), Refusal> {
     }
     let Some(mut function) = (0..functions).find(|f| waiting[*f] > 0) else { return Ok(()) };
     // Every function left is called by another one left: going back ends in a circle.
+    let mut back = vec![None; functions];
+    for edge in edges.iter().filter(|e| waiting[e.caller] > 0) {
+        back[edge.callee] = Some(*edge);
+    }
     let mut seen = vec![false; functions];
-    loop {
-        let back = edges.iter().find(|e| e.callee == function && waiting[e.caller] > 0);
-        let Some(edge) = back else { return Ok(()) };
+    while let Some(edge) = back[function] {
         if std::mem::replace(&mut seen[function], true) {
             let reason = Reason::Recursion { function: check.starts[function] };
             return Err(check.refuse(edge.slot, reason));
         }
         function = edge.caller;
     }
+    Ok(())
 }
 
 fn edges(check: &Check<'_>) -> Result<Vec<Edge>, Refusal> {

@@ -2,7 +2,7 @@
 
 use super::{MAX_SLOTS, Options, Reason, validate, validate_program};
 use crate::image::{Initial, Line};
-use crate::insn::{EXIT, Insn, assemble};
+use crate::insn::{CALL, EXIT, Insn, assemble};
 use crate::{Image, MapSpec, MapType, Program, codes};
 
 /// Text with lines of raw slots: `hex` and eight bytes.
@@ -144,6 +144,16 @@ fn a_thousand_functions_called_twice_each_are_checked_at_once() {
         text += &format!("f{f}:\nr0 = 0\nexit\n");
     }
     assert_eq!(check(&program(&text)), Ok(()));
+}
+
+#[test]
+fn a_circle_of_many_functions_is_found_at_once() {
+    // Each calls the next, the last the first.
+    let call = |off| [Insn { op: CALL, src: 1, imm: off, ..Insn::default() }, Insn { op: EXIT, ..Insn::default() }];
+    let count = 200_000;
+    let mut insns: Vec<Insn> = (1..count).flat_map(|_| call(1)).collect();
+    insns.extend(call(1 - 2 * count));
+    assert_eq!(check(&Program::from_insns("p", insns)), Err("E0451"));
 }
 
 #[test]

@@ -135,7 +135,8 @@ impl Loaded {
             }
             slot += kind.map_or(1, Kind::slots) as usize;
         }
-        let functions = program.functions.iter().map(|f| f.start).collect();
+        let mut functions: Vec<u32> = program.functions.iter().map(|f| f.start).collect();
+        functions.sort_unstable();
         Self { name: program.name.clone(), ops, functions }
     }
 }
