@@ -4,6 +4,7 @@ use super::object;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
+use sluice_ebpf::{analysis, validate};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,6 +20,9 @@ pub struct Disasm {
     /// Only the program with this name
     #[arg(long)]
     program: Option<String>,
+    /// Behind each instruction what its operands point into, as far as it is known
+    #[arg(long)]
+    regions: bool,
 }
 
 impl Disasm {
@@ -35,7 +39,15 @@ impl Disasm {
                 out.line("")?;
             }
             out.line(format!("section {}:", program.section))?;
-            out.text(&sluice_ebpf::insn::listing(program, &image.maps))?;
+            if !self.regions {
+                out.text(&sluice_ebpf::insn::listing(program, &image.maps))?;
+                continue;
+            }
+            // The analysis takes programs that are valid.
+            validate::validate_program(program, &image.maps, validate::Options::default())
+                .map_err(|e| Failure::input(e.code(), format!("{}: {e}", self.object.display())))?;
+            let regions = analysis::analyze(&image, program);
+            out.text(&analysis::Listing { image: &image, program, regions: &regions }.to_string())?;
         }
         Ok(ExitCode::SUCCESS)
     }

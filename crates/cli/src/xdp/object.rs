@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use sluice_ebpf::Image;
+use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::image::Initial;
 use sluice_ebpf::map::file;
 use sluice_ebpf::state::State;
@@ -78,4 +79,14 @@ fn text(path: &Path, most: u64) -> Result<String, Failure> {
         return Err(Failure::input("E0490", format!("{}: {bytes} bytes, at most {most} are read", path.display())));
     }
     Ok(String::from_utf8_lossy(&files::read(path)?).into_owned())
+}
+
+/// Longest routes file that is read.
+const MOST_ROUTES_BYTES: u64 = 64 << 20;
+
+/// Routes, neighbours and interfaces from a file.
+pub fn routes(path: &Path) -> Result<Routes, Failure> {
+    let failure =
+        |e: sluice_ebpf::helper::routes::RoutesError| Failure::input(e.code(), format!("{}: {e}", path.display()));
+    Routes::parse(&text(path, MOST_ROUTES_BYTES)?).map_err(failure)
 }

@@ -142,6 +142,9 @@ impl XdpRun {
 
     fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
         runtime.world.cpu = self.cpu;
+        if let Some(path) = &self.routes {
+            runtime.world.routes = object::routes(path)?;
+        }
         let failure =
             |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
         let installed = runtime.install(image, &|_| None).map_err(failure)?;

@@ -1,0 +1,145 @@
+//! `sluice xdp` and `sluice map`: from an object file and a capture to verdicts and maps.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+const FIREWALL: &str = "programs/xdp/firewall/firewall.o";
+const DROP: &str = "programs/xdp/drop/drop.o";
+const CAPTURE: &str = "programs/nic/mixed.pcapng";
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+#[test]
+fn a_run_says_what_became_of_every_packet() {
+    let run = json(&Folder::new().sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--json"]).ok());
+    let program = &run["programs"][0];
+    assert_eq!(program["name"], "drop");
+    assert_eq!(program["packets"], 3000);
+    let verdicts = program["verdicts"].as_object().unwrap();
+    let names: Vec<&str> = verdicts.keys().map(String::as_str).collect();
+    assert_eq!(names, ["aborted", "drop", "pass", "redirect", "tx"]);
+    assert_eq!(verdicts.values().map(|n| n.as_u64().unwrap()).sum::<u64>(), 3000);
+    assert_eq!(program["drops"]["xdp_drop"], verdicts["drop"]);
+    let insns = &program["instructions_per_packet"];
+    let [min, median, p99] = ["min", "median", "p99"].map(|name| insns[name].as_u64().unwrap());
+    assert!(0 < min && min <= median && median <= p99, "{insns}");
+    assert!(program["packets_per_second"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn what_passes_is_written_and_what_is_dropped_is_not() {
+    let folder = Folder::new();
+    let entries = "u32:1 u32:1,u32:2\nu32:2 u32:2,u32:1\n";
+    folder.write("interfaces", entries);
+    let run = |out: &str| {
+        let arguments = ["xdp", "run", FIREWALL, "--in", CAPTURE, "--map", "interfaces=interfaces", "--json"];
+        let arguments: Vec<&str> = arguments.into_iter().chain(["--out", out]).collect();
+        json(&folder.sluice(&arguments).ok())
+    };
+    for out in ["out/left.pcapng", "out/left.pcap"] {
+        let run = run(out);
+        let verdicts = &run["programs"][0]["verdicts"];
+        let left: u64 = ["pass", "tx", "redirect"].iter().map(|v| verdicts[*v].as_u64().unwrap()).sum();
+        assert!(verdicts["drop"].as_u64().unwrap() > 0, "{verdicts}");
+        assert_eq!(run["output"]["packets"], left);
+        let read = sluice_packet::capture::read_all(&folder.path(out)).unwrap();
+        assert_eq!(read.len() as u64, left);
+    }
+}
+
+#[test]
+fn maps_that_a_run_saves_are_listed_read_and_changed() {
+    let folder = Folder::new();
+    folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--cpus", "2", "--state", "maps.json"]).ok();
+    let map = |words: &str| {
+        let arguments: Vec<&str> = ["map", "--state", "maps.json"].into_iter().chain(words.split(' ')).collect();
+        folder.sluice(&arguments)
+    };
+    assert!(map("list").ok().contains("protocols"));
+    let get = |map_words: &str| json(&map(map_words).ok());
+    let tcp = get("--json get protocols key 6 0 0 0");
+    assert_eq!(tcp["key"], json(r#"["0x06", "0x00", "0x00", "0x00"]"#));
+    assert_eq!(tcp["values"].as_array().unwrap().len(), 2, "a value for each processor");
+    map("set protocols key hex 06 0 0 0 value 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16").ok();
+    let tcp = get("--json get protocols u32:6");
+    assert_eq!(tcp["values"][1]["value"][15], "0x10");
+    let dump = get("--json dump protocols");
+    assert_eq!(dump.as_array().unwrap().len(), 259);
+    // An array has all its entries always.
+    let refused = map("delete protocols key 6 0 0 0");
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("E0493"), "{}", refused.err);
+}
+
+#[test]
+fn runs_are_the_same_each_time() {
+    let folder = Folder::new();
+    let run = || {
+        let mut run = json(&folder.sluice(&["xdp", "run", FIREWALL, "--in", CAPTURE, "--json"]).ok());
+        run["programs"][0]["packets_per_second"] = Value::Null;
+        run
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn check_lists_programs_maps_and_helpers() {
+    let folder = Folder::new();
+    let text = folder.sluice(&["xdp", "check", FIREWALL]).ok();
+    assert!(text.contains("redirect_map") && text.contains("lru_hash"), "{text}");
+    let report = json(&folder.sluice(&["xdp", "check", FIREWALL, "--json"]).ok());
+    assert_eq!(report["programs"][0]["name"], "firewall");
+    assert_eq!(report["refused"], json("[]"));
+    assert!(report["programs"][0]["helpers"]["redirect_map"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn disassembly_has_source_lines_and_regions() {
+    let folder = Folder::new();
+    let plain = folder.sluice(&["xdp", "disasm", DROP]).ok();
+    assert!(plain.contains("r7 = *(u32 *)(r1 +0)") && plain.contains("drop.c:"), "{plain}");
+    let regions = folder.sluice(&["xdp", "disasm", DROP, "--regions"]).ok();
+    assert!(regions.contains("context") && regions.len() > plain.len(), "{regions}");
+}
+
+#[test]
+fn a_trace_has_every_instruction_of_a_packet() {
+    let folder = Folder::new();
+    let arguments = ["xdp", "run", DROP, "--in", CAPTURE, "--limit", "2", "--trace"];
+    let text = folder.sluice(&arguments).ok();
+    assert!(text.starts_with("packet 0\n") && text.contains("packet 1\n"), "{text}");
+    assert!(text.contains("Load of 4 at 0x10000000"), "{text}");
+}
+
+#[test]
+fn wrong_requests_are_answered() {
+    let folder = Folder::new();
+    folder.write("noise.o", b"\x7fELF and then nothing");
+    folder.write("maps.json", "{}");
+    folder.write("routes", "10.0.0.0/8 dev nowhere\n");
+    folder.write("entries", "u32:1\n");
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["xdp", "run", "none.o", "--in", CAPTURE], 2, "E0501"),
+        (&["xdp", "run", "noise.o", "--in", CAPTURE], 2, "E04"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--section", "xdp/none"], 2, "E0490"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--program", "none"], 2, "E0490"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--map", "none=entries"], 2, "E0490"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--map", "protocols=entries"], 2, "E0437"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--routes", "routes"], 2, "E046"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--out", "left.txt"], 2, "E01"),
+        (&["xdp", "run", DROP, "--in", "noise.o"], 2, "E01"),
+        (&["xdp", "check", "noise.o"], 2, "E04"),
+        (&["xdp", "disasm", DROP, "--program", "none"], 2, "E0490"),
+        (&["map", "--state", "maps.json", "list"], 2, "E0491"),
+        (&["map", "--socket", "none.sock", "list"], 2, "E0501"),
+    ];
+    for (arguments, code, error) in cases {
+        let called = folder.sluice(arguments);
+        assert_eq!(called.code, *code, "{arguments:?}: {}", called.err);
+        assert!(called.err.contains(error), "{arguments:?}: {}", called.err);
+    }
+}
