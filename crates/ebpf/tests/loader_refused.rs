@@ -400,6 +400,17 @@ fn e0421_what_is_too_large() {
     expect(&bss.refusal("data"), "E0421", "section `.bss`: 1073741825 bytes, at most 1073741824 are allowed");
     let bss = Elf::new("data.v2").put_header(".bss", SH_SIZE, u64::MAX);
     expect(&bss.refusal("data"), "E0421", "section `.bss`: 18446744073709551615 bytes");
+    // Many maps of four bytes, each with a symbol of its own.
+    let good = Elf::new("maps_legacy.20");
+    let one = good.bytes(".symtab")[good.symbol("flows") - good.section(".symtab")..][..24].to_vec();
+    let mut symbols = good.bytes(".symtab");
+    for at in 0..2000u64 {
+        symbols.extend(&one);
+        let from = symbols.len() - 16;
+        symbols[from..from + 8].copy_from_slice(&(at * 4).to_le_bytes());
+    }
+    let many = good.replace(".symtab", &symbols).replace("maps", &[0; 8000]);
+    expect(&many.error(), "E0421", "section `maps`: 2003 maps, at most 1024 are allowed");
     // The function at the section's end reaches to its new end.
     let good = Elf::new("notype");
     let mut code = good.bytes("xdp_drop");

@@ -196,6 +196,14 @@ impl<'a> Btf<'a> {
         None
     }
 
+    /// One member of a struct or union.
+    pub fn member(&self, one: &Type<'a>, at: usize) -> Option<Member<'a>> {
+        let of = if matches!(one.kind, kind::STRUCT | kind::UNION) { one.extra } else { &[] };
+        let from = at.checked_mul(12)?;
+        let only = Type { extra: of.get(from..from.checked_add(12)?)?, ..*one };
+        self.members(&only).next()
+    }
+
     /// Members of a struct or union.
     pub fn members<'b>(&'b self, one: &Type<'a>) -> impl Iterator<Item = Member<'a>> + use<'a, 'b> {
         let flag = one.flag;

@@ -18,10 +18,15 @@ pub(super) fn fixed(btf: &Btf<'_>, data: &[u8], elf: &Elf<'_>) -> Vec<u8> {
             _ => None,
         })
         .collect();
+    let sections: HashMap<&str, usize> = elf.sections.iter().enumerate().rev().map(|(at, s)| (s.name, at)).collect();
     for (_, one) in btf.iter() {
         match one.kind {
             kind::DATASEC if matches!(one.name, ".ksyms" | ".kconfig") => extern_section(btf, one, &mut out),
-            kind::DATASEC => data_section(btf, one, elf, &symbols, &mut out),
+            kind::DATASEC => {
+                if let Some(at) = sections.get(one.name) {
+                    data_section(btf, one, (*at, elf.sections[*at].size), &symbols, &mut out);
+                }
+            }
             kind::VAR | kind::FUNC if one.linkage() == EXTERN => extern_type(one, &mut out),
             // A tag may not stand on what an extern has become.
             kind::DECL_TAG if btf.get(one.size_or_type).is_some_and(is_extern) => int(one.at, &mut out),
@@ -82,16 +87,21 @@ fn extern_section(btf: &Btf<'_>, one: &Type<'_>, out: &mut [u8]) {
     put(out, one.at + 8, bytes);
 }
 
-fn data_section(btf: &Btf<'_>, one: &Type<'_>, elf: &Elf<'_>, symbols: &HashMap<(&str, usize), u64>, out: &mut [u8]) {
-    let Some((index, section)) = elf.section(one.name) else { return };
+fn data_section(
+    btf: &Btf<'_>,
+    one: &Type<'_>,
+    (index, size): (usize, u64),
+    symbols: &HashMap<(&str, usize), u64>,
+    out: &mut [u8],
+) {
     let mut vars: Vec<(u32, u32, u32)> = Vec::new();
     for (n, var) in one.variables().enumerate() {
         let name = btf.get(var.kind).map_or("", |v| v.name);
         // Static variables have their offset already, and no symbol of their own in some objects.
         let offset = symbols.get(&(name, index)).and_then(|v| u32::try_from(*v).ok()).unwrap_or(var.offset);
         let size_at = one.at + 12 + n * 12 + 8;
-        let size = out.get(size_at..size_at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        vars.push((offset, var.kind, size));
+        let bytes = out.get(size_at..size_at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        vars.push((offset, var.kind, bytes));
     }
     vars.sort();
     for (n, (offset, kind, size)) in vars.into_iter().enumerate() {
@@ -100,5 +110,5 @@ fn data_section(btf: &Btf<'_>, one: &Type<'_>, elf: &Elf<'_>, symbols: &HashMap<
         put(out, at + 4, offset);
         put(out, at + 8, size);
     }
-    put(out, one.at + 8, u32::try_from(section.size).unwrap_or(u32::MAX));
+    put(out, one.at + 8, u32::try_from(size).unwrap_or(u32::MAX));
 }

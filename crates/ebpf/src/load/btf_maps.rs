@@ -3,11 +3,14 @@
 use super::btf::{Btf, Member, Type, kind};
 use super::elf::{Elf, Home, Symbol, SymbolKind};
 use super::error::{LoadError, malformed};
-use super::maps::{BTF_MAPS, Declared, blank, holds_maps, map_type, ring_size};
+use super::maps::{BTF_MAPS, Declared, blank, check_count, holds_maps, map_type, ring_size};
 use crate::MapType;
 use crate::image::{Initial, MapSpec};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
+/// Most fields of a declaration: there are eleven kinds.
+const MAX_FIELDS: u32 = 32;
 /// `LIBBPF_PIN_BY_NAME`.
 const PIN_BY_NAME: u32 = 1;
 
@@ -18,10 +21,13 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Result<Vec<Declared>
     let btf = btf.ok_or_else(|| malformed(place(), "no section .BTF", "one that describes the maps (`clang -g`)"))?;
     let datasec = btf.iter().find(|(_, t)| t.kind == kind::DATASEC && t.name == BTF_MAPS);
     let (_, datasec) = datasec.ok_or_else(|| malformed(place(), "no DATASEC in .BTF", "one that lists the maps"))?;
+    check_count(BTF_MAPS, datasec.count as usize)?;
     let is_object = |s: &&Symbol<'_>| matches!(s.kind, SymbolKind::Object | SymbolKind::NoType);
     let symbols = elf.symbols.iter().filter(|s| s.home == Home::Section(section)).filter(is_object);
     let symbols: HashMap<&str, &Symbol<'_>> = symbols.map(|s| (s.name, s)).collect();
     let (mut found, mut values) = (Vec::new(), Vec::new());
+    // Many maps may have one large type of values.
+    let locks = RefCell::default();
     for var in datasec.variables() {
         let Some(variable) = btf.get(var.kind).filter(|t| t.kind == kind::VAR) else {
             return Err(malformed(place(), format!("type {} in its DATASEC", var.kind), "a variable"));
@@ -35,9 +41,10 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Result<Vec<Declared>
             return Err(malformed(place(), found, format!("maps inside of its {} bytes", bytes.size)));
         }
         let declaration = btf.skip(variable.size_or_type).map(|(_, t)| t);
-        let last = declaration.and_then(|t| btf.members(t).last()).filter(|m| m.name == "values");
+        let last =
+            declaration.and_then(|t| btf.member(t, (t.count as usize).checked_sub(1)?)).filter(|m| m.name == "values");
         values.push(symbol.value + u64::from(last.map_or(0, |m| m.bit / 8)));
-        let spec = Declaration { btf, map: name }.read(variable, name);
+        let spec = Declaration { btf, locks: &locks, map: name }.read(variable, name);
         found.push(Declared {
             name: name.to_string(),
             section,
@@ -56,6 +63,7 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Result<Vec<Declared>
 /// One declaration while it is read.
 struct Declaration<'b, 'a> {
     btf: &'b Btf<'a>,
+    locks: &'b RefCell<HashMap<u32, Option<u32>>>,
     map: &'b str,
 }
 
@@ -80,6 +88,10 @@ impl<'a> Declaration<'_, 'a> {
     }
 
     fn fields(&self, declaration: &Type<'a>, name: &str, is_inner: bool) -> Result<MapSpec, LoadError> {
+        if declaration.count > MAX_FIELDS {
+            let expected = format!("at most {MAX_FIELDS}");
+            return Err(self.bad("number of fields", declaration.count.to_string(), expected));
+        }
         let members: Vec<Member<'a>> = self.btf.members(declaration).collect();
         let number = members.iter().find(|m| m.name == "type");
         let number = number.ok_or_else(|| self.bad("type", "missing", "__uint(type, BPF_MAP_TYPE_...)"))?;
@@ -130,7 +142,8 @@ impl<'a> Declaration<'_, 'a> {
         if kind == MapType::Ringbuf {
             spec.max_entries = ring_size(spec.max_entries);
         }
-        spec.spin_lock = spin_lock(self.btf, spec.btf.1);
+        let value = spec.btf.1;
+        spec.spin_lock = *self.locks.borrow_mut().entry(value).or_insert_with(|| spin_lock(self.btf, value));
         if no_types(kind) {
             spec.btf = (0, 0);
         }
@@ -211,7 +224,7 @@ fn no_types(kind: MapType) -> bool {
 }
 
 /// Offset of a `struct bpf_spin_lock` that is a direct member.
-pub(super) fn spin_lock(btf: &Btf<'_>, value: u32) -> Option<u32> {
+fn spin_lock(btf: &Btf<'_>, value: u32) -> Option<u32> {
     let (_, value) = btf.skip(value).filter(|_| value != 0)?;
     btf.members(value).find(|m| is_spin_lock(btf, m.kind)).map(|m| m.bit / 8)
 }

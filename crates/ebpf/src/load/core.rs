@@ -129,7 +129,7 @@ fn access(btf: &Btf<'_>, record: &CoreInfo) -> String {
         let (Some((_, one)), Ok(step)) = (btf.skip(at), step.parse::<u32>()) else { break };
         match one.kind {
             kind::STRUCT | kind::UNION => {
-                let Some(member) = btf.members(one).nth(step as usize) else { break };
+                let Some(member) = btf.member(one, step as usize) else { break };
                 if !member.name.is_empty() {
                     shown.push('.');
                     shown.push_str(member.name);

@@ -7,6 +7,7 @@ use super::error::LoadError;
 use super::maps::{Declared, blank};
 use crate::MapType;
 use crate::image::{MapSpec, map_flags};
+use std::collections::HashMap;
 
 /// Largest section: all writable values together have no more addresses.
 pub(super) const MAX_DATA: u64 = 1 << 30;
@@ -14,6 +15,8 @@ pub(super) const MAX_DATA: u64 = 1 << 30;
 /// `.rodata` and its like first, then `.data`, then `.bss`.
 pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Vec<Declared> {
     let mut found = Vec::new();
+    let datasecs = btf.iter().flat_map(|b| b.iter()).filter(|(_, t)| t.kind == kind::DATASEC);
+    let datasecs: HashMap<&str, u32> = datasecs.map(|(id, t)| (t.name, id)).collect();
     for family in [".rodata", ".data", ".bss"] {
         for (index, section) in elf.sections.iter().enumerate() {
             let suffix = section.name.strip_prefix(family);
@@ -24,7 +27,7 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Vec<Declared> {
                     offset: 0,
                     size: section.size,
                     is_data: true,
-                    spec: map(section, family == ".rodata", btf),
+                    spec: map(section, family == ".rodata", btf, datasecs.get(section.name).copied()),
                     id: 0,
                     index: 0,
                 });
@@ -34,7 +37,12 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Vec<Declared> {
     found
 }
 
-fn map(section: &Section<'_>, read_only: bool, btf: Option<&Btf<'_>>) -> Result<MapSpec, LoadError> {
+fn map(
+    section: &Section<'_>,
+    read_only: bool,
+    btf: Option<&Btf<'_>>,
+    datasec: Option<u32>,
+) -> Result<MapSpec, LoadError> {
     let size = u32::try_from(section.size).ok().filter(|s| u64::from(*s) <= MAX_DATA);
     let size = size.ok_or_else(|| LoadError::TooLarge {
         what: format!("section `{}`", section.name),
@@ -42,7 +50,6 @@ fn map(section: &Section<'_>, read_only: bool, btf: Option<&Btf<'_>>) -> Result<
         allowed: MAX_DATA,
         unit: "bytes",
     })?;
-    let datasec = btf.and_then(|b| b.iter().find(|(_, t)| t.kind == kind::DATASEC && t.name == section.name));
     let mut spec = MapSpec { key_size: 4, value_size: size, max_entries: 1, ..blank(section.name, MapType::Array) };
     spec.frozen = read_only;
     spec.contents = (!section.is_bss).then(|| section.data.to_vec());
@@ -51,7 +58,9 @@ fn map(section: &Section<'_>, read_only: bool, btf: Option<&Btf<'_>>) -> Result<
     }
     // As libbpf: mapped into user space's memory, unless types say that it can name nothing there.
     let mut mapped = true;
-    if let (Some((id, datasec)), Some(btf)) = (datasec, btf) {
+    if let (Some(id), Some(btf)) = (datasec, btf)
+        && let Some(datasec) = btf.get(id)
+    {
         spec.btf = (0, id);
         mapped = datasec.variables().any(|v| btf.get(v.kind).map_or(0, |v| v.linkage()) != 0);
         let is_lock = |id| btf.get(id).is_some_and(|v| is_spin_lock(btf, v.size_or_type));

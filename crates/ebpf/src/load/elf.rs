@@ -7,7 +7,7 @@ use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::read::{SectionIndex, SymbolIndex};
 
 /// Longest name of a section or symbol: names are copied.
-const MAX_NAME: usize = 4096;
+const MAX_NAME: usize = 1024;
 
 /// A relocatable BPF object.
 pub(super) struct Elf<'a> {

@@ -17,7 +17,7 @@
 
 use super::elf::Elf;
 use super::error::{LoadError, malformed};
-use super::maps::{Declared, LEGACY_MAPS, blank, holds_maps, map_type, ring_size, symbols_of};
+use super::maps::{Declared, LEGACY_MAPS, blank, check_count, holds_maps, map_type, ring_size, symbols_of};
 use crate::MapType;
 use crate::image::{Initial, MapSpec, map_flags};
 
@@ -43,6 +43,7 @@ pub(super) fn read(elf: &Elf<'_>, base: usize) -> Result<Vec<Declared>, LoadErro
     if symbols.is_empty() {
         return Err(malformed("section `maps`", "no symbols", "one for each map"));
     }
+    check_count(LEGACY_MAPS, symbols.len())?;
     let (mut found, mut links) = (Vec::new(), Vec::new());
     for (at, symbol) in symbols.iter().enumerate() {
         let symbol = &elf.symbols[*symbol];

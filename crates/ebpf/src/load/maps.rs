@@ -14,6 +14,18 @@ pub(super) const BTF_MAPS: &str = ".maps";
 /// Section of legacy maps.
 pub(super) const LEGACY_MAPS: &str = "maps";
 
+/// Most maps of one section: a program of the kernel's uses 64 at most.
+const MAX_MAPS: usize = 1024;
+
+/// Refuses a section of too many maps.
+pub(super) fn check_count(section: &str, found: usize) -> Result<(), LoadError> {
+    if found <= MAX_MAPS {
+        return Ok(());
+    }
+    let what = format!("section `{section}`");
+    Err(LoadError::TooLarge { what, found: found as u64, allowed: MAX_MAPS as u64, unit: "maps" })
+}
+
 /// A map as the object has it.
 pub(super) struct Declared {
     /// Symbol.
@@ -38,6 +50,7 @@ pub(super) struct Declared {
 pub(super) struct Maps {
     all: Vec<Declared>,
     at: HashMap<(usize, u64), usize>,
+    made: Vec<usize>,
 }
 
 /// What a symbol's address is in.
@@ -77,7 +90,8 @@ impl Maps {
             }
         }
         let at = all.iter().enumerate().map(|(at, m)| ((m.section, m.offset), at)).collect();
-        Ok(Self { all, at })
+        let made = all.iter().enumerate().filter(|(_, m)| m.spec.is_ok()).map(|(at, _)| at).collect();
+        Ok(Self { all, at, made })
     }
 
     /// What is at a byte of a section; a data section is one value.
@@ -86,6 +100,11 @@ impl Maps {
             return Some(Found::Value(data, byte));
         }
         self.at.get(&(section, byte)).map(|at| Found::Map(&self.all[*at]))
+    }
+
+    /// The map with this index in the image.
+    pub fn made(&self, index: i32) -> Option<&Declared> {
+        usize::try_from(index).ok().and_then(|index| self.made.get(index)).map(|at| &self.all[*at])
     }
 
     /// All.

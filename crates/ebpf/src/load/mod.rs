@@ -133,24 +133,29 @@ fn tails(image: &mut Image, ids: &[u32]) {
 }
 
 /// Refuses programs whose program array would hold a refused program, until there are none.
+/// Arrays that no program uses lose such entries.
 fn refuse_entries(image: &mut Image) {
+    let programs = std::mem::take(&mut image.programs).into_iter();
+    let mut programs: Vec<_> = programs.map(|program| (program.maps(), program)).collect();
     loop {
-        let here: HashSet<&str> = image.programs.iter().map(|p| p.name.as_str()).collect();
+        let here: HashSet<&str> = programs.iter().map(|(_, p)| p.name.as_str()).collect();
         let mut bad: HashMap<usize, LoadError> = HashMap::new();
-        for (at, map) in image.maps.iter().enumerate() {
-            for (index, initial) in &map.initial {
-                if let Initial::Program(program) = initial
-                    && !here.contains(program.as_str())
-                {
-                    let (map, program) = (map.name.clone(), program.clone());
-                    bad.entry(at).or_insert(LoadError::Entry { map, index: *index, program });
-                }
+        for (at, map) in image.maps.iter_mut().enumerate() {
+            let missing = |i: &Initial| matches!(i, Initial::Program(program) if !here.contains(program.as_str()));
+            if let Some((index, Initial::Program(program))) = map.initial.iter().find(|(_, i)| missing(i)) {
+                let error = LoadError::Entry { map: map.name.clone(), index: *index, program: program.clone() };
+                bad.insert(at, error);
+                map.initial.retain(|(_, i)| !missing(i));
             }
         }
-        let (mut kept, before) = (Vec::new(), image.programs.len());
-        for program in std::mem::take(&mut image.programs) {
-            match program.maps().into_iter().find_map(|m| bad.get(&m)) {
-                None => kept.push(program),
+        if bad.is_empty() {
+            image.programs = programs.into_iter().map(|(_, program)| program).collect();
+            return;
+        }
+        let mut kept = Vec::new();
+        for (maps, program) in programs {
+            match maps.iter().find_map(|m| bad.get(m)) {
+                None => kept.push((maps, program)),
                 Some(error) => image.refused.push(RefusedProgram {
                     name: program.name,
                     section: program.section,
@@ -158,14 +163,6 @@ fn refuse_entries(image: &mut Image) {
                 }),
             }
         }
-        image.programs = kept;
-        if image.programs.len() == before {
-            // Arrays that no program uses keep what there is.
-            for at in bad.into_keys() {
-                let here: HashSet<&str> = image.programs.iter().map(|p| p.name.as_str()).collect();
-                image.maps[at].initial.retain(|(_, i)| !matches!(i, Initial::Program(p) if !here.contains(p.as_str())));
-            }
-            return;
-        }
+        programs = kept;
     }
 }

@@ -167,10 +167,8 @@ impl Relocator<'_, '_> {
             1 | 2 => refuse("a map by file descriptor", "a relocation that names the map"),
             3 => refuse("a kernel variable by BTF ID", "numbers, maps, data and functions of the object"),
             pseudo::MAP | pseudo::MAP_VALUE => {
-                let index = usize::try_from(insn.imm).ok();
                 let offset = u64::from(body.insns[slot as usize + 1].imm as u32);
-                let map = self.maps.iter().find(|m| m.spec.is_ok() && Some(m.index) == index);
-                match map {
+                match self.maps.made(insn.imm) {
                     Some(_) if insn.src == pseudo::MAP => Ok(()),
                     Some(map) if map.is_data && offset <= map.size => Ok(()),
                     _ => refuse("a map by index", "the index of a map of the object"),
