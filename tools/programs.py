@@ -21,9 +21,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import program_docs
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "programs" / "xdp"
 RECORD = FOLDER / "BUILT-WITH"
+PAGE = ROOT / "docs" / "guide" / "xdp-programs.md"
 MAJOR = 16
 FLAGS = ["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
 FLAGS += ["-Wno-unused-function", "-Wno-pass-failed"]
@@ -81,6 +84,11 @@ def objects(names: list[str]) -> list[Object]:
         if any(path.name == "fed.h" for path in includes(source)):
             found.append(Object(source, fed=True))
     return found
+
+
+def page() -> str:
+    """The guide's page with what is made from the sources brought up to date."""
+    return program_docs.updated(PAGE.read_text(), [target.source for target in objects([]) if not target.fed])
 
 
 def tools() -> Tools | None:
@@ -163,6 +171,8 @@ def build(names: list[str]) -> int:
                 print(f"programs: {target.name}: {'changed' if old else 'new'}, {len(new)} bytes")
                 changed += 1
     RECORD.write_text(record(found.version))
+    if not failed:
+        PAGE.write_text(page())
     print(f"programs: clang {found.version}: {len(targets) - failed} built, {changed} changed, {failed} failed")
     return 1 if failed else 0
 
@@ -180,6 +190,8 @@ def check() -> int:
     stale |= {name: "no source makes it" for name in committed - known}
     if old[1:2] != [f"flags {' '.join(FLAGS)}"]:
         stale["BUILT-WITH"] = "made with other flags"
+    if not stale and page() != PAGE.read_text():
+        stale[str(PAGE.relative_to(ROOT))] = "does not say what the sources say"
     found = tools()
     if not found or old[:1] != [f"clang {found.version}"]:
         here = f"clang {found.version}" if found else f"no clang-{MAJOR}"

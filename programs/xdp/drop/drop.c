@@ -11,6 +11,7 @@
 #define OTHER_ETHERTYPE 257
 #define OTHER_MALFORMED 258
 
+// By IP protocol number, and behind these OTHER_ARP, OTHER_ETHERTYPE and OTHER_MALFORMED.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 259);

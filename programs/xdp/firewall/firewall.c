@@ -40,6 +40,7 @@ enum reason {
     REASONS,
 };
 
+// By interface index.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, INTERFACES);
@@ -47,6 +48,7 @@ struct {
     __type(value, struct interface);
 } interfaces SEC(".maps");
 
+// Interface index by slot.
 struct {
     __uint(type, BPF_MAP_TYPE_DEVMAP);
     __uint(max_entries, INTERFACES);
@@ -54,6 +56,7 @@ struct {
     __type(value, __u32);
 } ports SEC(".maps");
 
+// IPv4.
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 65536);
@@ -61,6 +64,7 @@ struct {
     __type(value, struct flow);
 } flows SEC(".maps");
 
+// IPv6.
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 65536);

@@ -26,6 +26,7 @@ struct {
     __type(value, __u64);
 } addresses SEC(".maps");
 
+// The same for IPv6.
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 4096);
@@ -33,6 +34,7 @@ struct {
     __type(value, __u64);
 } addresses6 SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

@@ -51,6 +51,7 @@ struct budget {
     __u64 sent;
 };
 
+// The only entry is the configuration.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -58,6 +59,7 @@ struct {
     __type(value, struct config);
 } config SEC(".maps");
 
+// Errors that each processor has sent in this second.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
@@ -65,6 +67,7 @@ struct {
     __type(value, struct budget);
 } budgets SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

@@ -39,6 +39,7 @@ struct tunnel {
     __u32 index;
 };
 
+// Tunnels by service.
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 1024);
@@ -54,6 +55,7 @@ struct {
     __type(value, struct traffic);
 } stats SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

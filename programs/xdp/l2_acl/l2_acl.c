@@ -29,17 +29,23 @@ struct rule {
     __u64 packets;
 };
 
-#define ADDRESS_RULES(name)                                                                                            \
-    struct {                                                                                                           \
-        __uint(type, BPF_MAP_TYPE_HASH);                                                                               \
-        __uint(max_entries, 4096);                                                                                     \
-        __type(key, struct address_key);                                                                               \
-        __type(value, struct rule);                                                                                    \
-    } name SEC(".maps")
+// Rules for source addresses.
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __type(key, struct address_key);
+    __type(value, struct rule);
+} sources SEC(".maps");
 
-ADDRESS_RULES(sources);
-ADDRESS_RULES(dests);
+// Rules for destination addresses.
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __type(key, struct address_key);
+    __type(value, struct rule);
+} dests SEC(".maps");
 
+// Rules for EtherTypes.
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 256);
@@ -55,6 +61,7 @@ struct {
     __type(value, struct rule);
 } policies SEC(".maps");
 
+// Interface index by slot.
 struct {
     __uint(type, BPF_MAP_TYPE_DEVMAP);
     __uint(max_entries, INTERFACES);

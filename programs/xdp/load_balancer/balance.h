@@ -80,6 +80,7 @@ struct real_stats {
     __u64 flows;
 };
 
+// The only entry is the configuration.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -87,6 +88,7 @@ struct {
     __type(value, struct settings);
 } settings SEC(".maps");
 
+// By address, port and protocol.
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, SERVICES);
@@ -120,6 +122,7 @@ struct {
     .values = {[0] = &ring_0, [1] = &ring_1},
 };
 
+// Real servers of the flows that were seen last.
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 65536);
@@ -127,6 +130,7 @@ struct {
     __type(value, struct connection);
 } connections SEC(".maps");
 
+// By the service's index.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, SERVICES);
@@ -134,6 +138,7 @@ struct {
     __type(value, struct traffic);
 } service_stats SEC(".maps");
 
+// By the number of the real server.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, REALS);

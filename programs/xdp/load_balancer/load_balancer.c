@@ -32,6 +32,7 @@ enum counter {
 #define TCP_SYN 0x02
 #define TCP_ACK 0x10
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

@@ -68,6 +68,7 @@ enum counter {
     COUNTERS,
 };
 
+// The only entry is the configuration.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -75,6 +76,7 @@ struct {
     __type(value, struct settings);
 } settings SEC(".maps");
 
+// Both directions in one entry.
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 16384);
@@ -82,6 +84,7 @@ struct {
     __type(value, struct connection);
 } connections SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

@@ -51,6 +51,7 @@ struct binding {
 #define ENDED_OUTSIDE 2
 #define ENDED (ENDED_INSIDE | ENDED_OUTSIDE)
 
+// The only entry is the configuration.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);

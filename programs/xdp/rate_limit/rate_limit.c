@@ -61,6 +61,7 @@ struct {
     __type(value, __u32);
 } prefixes SEC(".maps");
 
+// By source.
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, 65536);
@@ -68,6 +69,7 @@ struct {
     __type(value, struct bucket);
 } buckets SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

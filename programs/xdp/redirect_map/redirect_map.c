@@ -21,6 +21,7 @@ struct patch {
 #define PATCHED 1
 #define REWRITE 2
 
+// By interface index.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, INTERFACES);
@@ -28,6 +29,7 @@ struct {
     __type(value, struct patch);
 } patches SEC(".maps");
 
+// Interface index by slot.
 struct {
     __uint(type, BPF_MAP_TYPE_DEVMAP);
     __uint(max_entries, INTERFACES);

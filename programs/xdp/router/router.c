@@ -73,6 +73,7 @@ struct {
     __type(value, struct interface);
 } interfaces SEC(".maps");
 
+// By IPv4 address.
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 4096);
@@ -80,6 +81,7 @@ struct {
     __type(value, struct neighbour);
 } neighbours SEC(".maps");
 
+// By prefix.
 struct {
     __uint(type, BPF_MAP_TYPE_LPM_TRIE);
     __uint(max_entries, 16384);
@@ -88,6 +90,7 @@ struct {
     __type(value, struct route);
 } routes SEC(".maps");
 
+// Interface index by slot.
 struct {
     __uint(type, BPF_MAP_TYPE_DEVMAP);
     __uint(max_entries, INTERFACES);
@@ -95,6 +98,7 @@ struct {
     __type(value, __u32);
 } ports SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

@@ -27,6 +27,7 @@ struct queue_stats {
     __u64 not_ip;
 };
 
+// The only entry is the configuration.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);

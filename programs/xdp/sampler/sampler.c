@@ -49,6 +49,7 @@ enum counter {
     COUNTERS,
 };
 
+// The only entry is the configuration.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -56,11 +57,13 @@ struct {
     __type(value, struct config);
 } config SEC(".maps");
 
+// `struct sample`.
 struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);
     __uint(max_entries, 65536);
 } samples SEC(".maps");
 
+// `struct perf_head`, then bytes of the packet.
 struct {
     __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
     __uint(max_entries, 128);
@@ -68,6 +71,7 @@ struct {
     __type(value, __u32);
 } events SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

@@ -13,6 +13,7 @@ enum counter {
     COUNTERS,
 };
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

@@ -54,6 +54,7 @@ int parse(struct xdp_md *ctx);
 int policy(struct xdp_md *ctx);
 int forward(struct xdp_md *ctx);
 
+// Programs by `enum stage`.
 struct {
     __uint(type, BPF_MAP_TYPE_PROG_ARRAY);
     __uint(max_entries, STAGES);
@@ -63,6 +64,7 @@ struct {
     .values = {[STAGE_PARSE] = &parse, [STAGE_POLICY] = &policy, [STAGE_FORWARD] = &forward},
 };
 
+// Policies by port and protocol.
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 1024);
@@ -78,6 +80,7 @@ struct {
     __type(value, struct policy);
 } otherwise SEC(".maps");
 
+// Interface index by slot.
 struct {
     __uint(type, BPF_MAP_TYPE_DEVMAP);
     __uint(max_entries, 64);
@@ -85,6 +88,7 @@ struct {
     __type(value, __u32);
 } ports SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);

@@ -73,6 +73,7 @@ enum counter {
     COUNTERS,
 };
 
+// The only entry is the configuration.
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -88,6 +89,7 @@ struct {
     __type(value, __u32);
 } vlans SEC(".maps");
 
+// Flows that are not inspected, IPv4.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
     __uint(max_entries, 32768);
@@ -95,6 +97,7 @@ struct {
     __type(value, struct bypassed);
 } flows4 SEC(".maps");
 
+// The same, IPv6.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
     __uint(max_entries, 32768);
@@ -102,6 +105,7 @@ struct {
     __type(value, struct bypassed);
 } flows6 SEC(".maps");
 
+// Queue length by processor: where packets are inspected.
 struct {
     __uint(type, BPF_MAP_TYPE_CPUMAP);
     __uint(max_entries, 64);
@@ -109,6 +113,7 @@ struct {
     __type(value, __u32);
 } workers SEC(".maps");
 
+// Interface index by slot.
 struct {
     __uint(type, BPF_MAP_TYPE_DEVMAP);
     __uint(max_entries, 64);
@@ -116,6 +121,7 @@ struct {
     __type(value, __u32);
 } ports SEC(".maps");
 
+// Packets by `enum counter`.
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COUNTERS);
