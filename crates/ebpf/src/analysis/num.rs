@@ -140,9 +140,11 @@ impl Num {
     /// bounds that move go to the next of `thresholds` (rising), or all the way without.
     pub fn widen(self, newer: Self, thresholds: &[i64]) -> Self {
         let joined = self.join(newer);
+        // Far below the ends sums still do not wrap, and a check can take a bound back.
+        let last = [-(1 << 40), 0, 1 << 40];
         let mut n = Self {
             bits: joined.bits,
-            whole: widen_range(64, self.whole, joined.whole, thresholds),
+            whole: widen_range(64, self.whole, joined.whole, if thresholds.is_empty() { &last } else { thresholds }),
             half: widen_range(32, self.half, joined.half, thresholds),
         };
         if thresholds.is_empty() && joined.bits != self.bits {

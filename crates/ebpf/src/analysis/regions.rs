@@ -25,7 +25,8 @@ pub enum AccessKind {
     Atomic,
 }
 
-/// A memory access of an instruction.
+/// A memory access of an instruction. What is said of its place holds for every access that does
+/// not fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Access {
     /// What it does.
@@ -164,8 +165,8 @@ fn see(code: &Code<'_>, at: &mut At, pc: u32, state: &State) {
         *before = old.regs;
         at.generation = Some(state.generation);
         if let Some(access) = &mut at.access {
-            let (base, _) = base_register(code, pc).unwrap_or((0, 0));
-            access.address = before[base].plus(base_register(code, pc).unwrap_or((0, 0)).1);
+            let (base, offset) = base_register(code, pc).unwrap_or((0, 0));
+            access.address = before[base].accessed(offset);
         }
         if let Some(call) = &mut at.call {
             call.args = arguments(call.helper, before);
@@ -176,7 +177,7 @@ fn see(code: &Code<'_>, at: &mut At, pc: u32, state: &State) {
     }
     if let (Some(a), Some(mut b)) = (&mut at.access, access) {
         let (base, offset) = base_register(code, pc).unwrap_or((0, 0));
-        b.address = state.regs[base].plus(offset);
+        b.address = state.regs[base].accessed(offset);
         a.join(&b);
     }
     if let (Some(a), Some(b)) = (&mut at.call, call) {
@@ -202,7 +203,8 @@ fn access(code: &Code<'_>, s: &State, pc: u32) -> Option<Access> {
         _ => return None,
     };
     let (register, offset) = base_register(code, pc)?;
-    let address = s.regs[register].plus(offset);
+    let address = s.regs[register].accessed(offset);
+    let nullable = s.regs[register].nullable;
     let inside = address.is_inside(code.image, width);
     let bits = address.offset.bits;
     let alignment = 1 << (bits.value | bits.mask | 8).trailing_zeros();
@@ -220,7 +222,7 @@ fn access(code: &Code<'_>, s: &State, pc: u32) -> Option<Access> {
         Base::Packet(_) | Base::Meta(_) => kind != AccessKind::Atomic && proven_in_packet(s, &address, width),
         _ => context_field(&address, kind, width),
     };
-    Some(Access { kind, width, address, region, map, alignment, in_bounds })
+    Some(Access { kind, width, address, region, map, alignment, in_bounds: in_bounds && !nullable })
 }
 
 /// Whether programs may access values of this map so.

@@ -89,7 +89,8 @@ impl<'a> Code<'a> {
             }
             Kind::Wide { dst, value } => s.regs[usize::from(dst)] = self.wide(pc, value),
             Kind::Load { size, signed, dst, src, off } => {
-                let at = s.regs[usize::from(src)].plus(off.into());
+                let at = s.regs[usize::from(src)].accessed(off.into());
+                not_null(&mut s, src);
                 let value = self.load(&s, &at, size.into());
                 s.regs[usize::from(dst)] = if signed {
                     Value::number(alu::sign_extend(64, u32::from(size) * 8, value.as_number()))
@@ -98,7 +99,8 @@ impl<'a> Code<'a> {
                 };
             }
             Kind::Store { size, dst, off, src } => {
-                let at = s.regs[usize::from(dst)].plus(off.into());
+                let at = s.regs[usize::from(dst)].accessed(off.into());
+                not_null(&mut s, dst);
                 if let (Operand::Reg(r), 8) = (src, size) {
                     s.identify(r.into(), pc);
                 }
@@ -106,7 +108,8 @@ impl<'a> Code<'a> {
                 self.store(&mut s, &at, size.into(), Some(value));
             }
             Kind::Atomic { size, op, fetch, dst, off, src } => {
-                let at = s.regs[usize::from(dst)].plus(off.into());
+                let at = s.regs[usize::from(dst)].accessed(off.into());
+                not_null(&mut s, dst);
                 self.store(&mut s, &at, size.into(), None);
                 let old = Value::number(Num::of_width(u32::from(size) * 8));
                 match op {
@@ -264,6 +267,15 @@ fn refine(s: &mut State, pc: u32, test: Test, wide: bool, dst: u8, src: Operand)
     }
     compare_bounds(s, pc, test, wide, dst, src);
     true
+}
+
+/// An access through register `r` succeeds, so that it is not 0.
+fn not_null(s: &mut State, r: u8) {
+    let r = usize::from(r);
+    if s.regs[r].nullable {
+        let n = Num::unsigned(1, u64::MAX);
+        learn(s, r, n);
+    }
 }
 
 /// Register `r` is one of `n`; so is every value equal to it.

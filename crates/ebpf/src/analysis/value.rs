@@ -235,6 +235,11 @@ impl Value {
         Self { offset, id: self.id.map(|(id, d)| (id, d.wrapping_add(k))), ..*self }
     }
 
+    /// The address of an access at this address plus `k` that does not fault: never near 0.
+    pub(super) fn accessed(&self, k: i64) -> Self {
+        Self { nullable: false, ..*self }.plus(k)
+    }
+
     /// A 64-bit operation.
     pub fn apply(&self, op: Op, o: &Self) -> Self {
         let pointers = (self.base != Base::Number || self.nullable, o.base != Base::Number || o.nullable);

@@ -1,0 +1,5 @@
+//! Holds what the analysis claims against what the interpreter does.
+
+pub mod checker;
+pub mod packets;
+pub mod programs;
