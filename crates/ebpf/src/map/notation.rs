@@ -184,9 +184,11 @@ fn item_bytes(column: usize, item: &str) -> Result<Vec<u8>, NotationError> {
 
 fn integer(column: usize, text: &str, most: u64) -> Result<u64, NotationError> {
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric());
-    let value = match text.strip_prefix("0x") {
+    // As in packet scripts, `_` may stand between digits.
+    let joined = if text.starts_with('_') || text.ends_with('_') { text.to_owned() } else { text.replace('_', "") };
+    let value = match joined.strip_prefix("0x") {
         Some(hex) if digits(hex) => u64::from_str_radix(hex, 16).ok(),
-        None if digits(text) => text.parse().ok(),
+        None if digits(&joined) => joined.parse().ok(),
         _ => None,
     };
     value.filter(|&v| v <= most).ok_or_else(|| bad(column, text, format!("a number up to {most}, decimal or 0x...")))

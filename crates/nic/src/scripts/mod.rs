@@ -3,7 +3,6 @@
 //! What the statements mean is in `docs/guide/scripts.md`. A statement that expects something
 //! and does not find it is noted and the script goes on; one that cannot be carried out ends it.
 
-mod items;
 mod plan;
 mod programs;
 mod runner;
@@ -35,6 +34,24 @@ pub enum ScriptFailure {
         /// What is wrong with it.
         what: String,
         /// Code of the object's error.
+        code: &'static str,
+    },
+    /// A key or value of a map that is none.
+    #[error("{what}: {error}")]
+    Notation {
+        /// Which.
+        what: &'static str,
+        /// Why.
+        error: sluice_ebpf::map::notation::NotationError,
+    },
+    /// Routes that are none.
+    #[error("{file}: {what}")]
+    Routes {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+        /// Its code.
         code: &'static str,
     },
     /// A value that this NIC cannot have.
@@ -78,6 +95,8 @@ impl ScriptFailure {
             Self::Link(error) => error.code(),
             Self::Device(_) => "E0307",
             Self::Object { code, .. } => code,
+            Self::Notation { error, .. } => error.code(),
+            Self::Routes { code, .. } => code,
             Self::Value { .. } => "E0310",
             Self::Expectation { .. } => "E0311",
             Self::Accounting { .. } => "E0312",

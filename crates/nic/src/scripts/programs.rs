@@ -1,10 +1,11 @@
 //! XDP statements: programs, maps, routes and events.
 
 use super::ScriptFailure;
-use super::items::{Piece, bytes, pieces, shown};
 use super::plan::{beside, destination};
 use crate::device::{Device, DeviceError, XdpEvent, XdpMap};
 use sluice_ebpf::errno::Errno;
+use sluice_ebpf::helper::routes::{Routes, RoutesError};
+use sluice_ebpf::map::notation::{NotationError, Written, hex_item, items};
 use sluice_ebpf::map::update_flags;
 use sluice_ebpf::tenant;
 use sluice_object::Object;
@@ -52,7 +53,7 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
     let maps = device.maps(module)?;
     let XdpMap { id, spec } = named(&maps, &given.map)?;
     let by_name = |name: &str| maps.iter().find(|m| m.spec.name == name).map(|m| m.id.0);
-    let key = bytes(&given.key, by_name)?;
+    let key = items(&given.key).map_err(notation("key"))?;
     let size = |what: &str, found: usize, allowed: u32| {
         if found == allowed as usize {
             return Ok(());
@@ -64,7 +65,15 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
     match &given.operation {
         MapOperation::Delete => Ok(device.map_delete(module, *id, &key)?),
         MapOperation::Set { value, only } => {
-            let mut value = bytes(value, by_name)?;
+            let mut value = match Written::parse(value).map_err(notation("value"))? {
+                Written::Map(name) => {
+                    let inner = by_name(&name).ok_or_else(|| no_map(&maps, &name))?;
+                    inner.to_le_bytes().to_vec()
+                }
+                written => written.bytes().map(<[u8]>::to_vec).ok_or_else(|| {
+                    ScriptFailure::value("value", format!("`{value}`"), "bytes: a sum is only expected")
+                })?,
+            };
             size("value", value.len(), spec.value_size)?;
             if spec.kind.is_per_cpu() {
                 value.resize(value.len().next_multiple_of(8), 0);
@@ -95,13 +104,15 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
                     Err(ScriptFailure::Expectation { expected, found })
                 }
                 (Some(expected), Some(found)) => {
-                    let wanted = pieces(expected, by_name)?;
-                    size("value", wanted.iter().map(Piece::len).sum(), spec.value_size)?;
-                    let copies = if spec.kind.is_per_cpu() { tenant::CPUS as usize } else { 1 };
-                    compare(&wanted, &found, copies).map_err(|found| {
-                        let expected = format!("{entry} {expected}");
-                        ScriptFailure::Expectation { expected, found }
-                    })
+                    let matches = match Written::parse(expected).map_err(notation("value"))? {
+                        Written::Map(name) => by_name(&name).is_some_and(|id| found == id.to_le_bytes()),
+                        written => written.matches(spec, &found),
+                    };
+                    if matches {
+                        return Ok(());
+                    }
+                    let (expected, found) = (format!("{entry} {expected}"), shown(&found));
+                    Err(ScriptFailure::Expectation { expected, found })
                 }
             }
         }
@@ -110,38 +121,28 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
 
 /// The map of this name.
 fn named<'a>(maps: &'a [XdpMap], name: &str) -> Result<&'a XdpMap, ScriptFailure> {
-    maps.iter().find(|m| m.spec.name == name).ok_or_else(|| {
-        let names: Vec<&str> = maps.iter().map(|m| m.spec.name.as_str()).collect();
-        ScriptFailure::value("map", format!("`{name}`"), format!("maps of the program: {}", names.join(", ")))
-    })
+    maps.iter().find(|m| m.spec.name == name).ok_or_else(|| no_map(maps, name))
 }
 
-/// Compares a value of `copies` processors; otherwise what was found in its place.
-fn compare(wanted: &[Piece], found: &[u8], copies: usize) -> Result<(), String> {
-    let stride = found.len() / copies.max(1);
-    let mut at = 0;
-    for piece in wanted {
-        let end = at + piece.len();
-        match piece {
-            Piece::Bytes(bytes) if found.get(at..end) == Some(bytes) => {}
-            Piece::Bytes(_) => return Err(shown(&found[..stride.min(found.len())])),
-            Piece::Sum(wanted) => {
-                let word =
-                    |copy: &[u8]| copy.get(at..end).and_then(|w| w.try_into().ok()).map_or(0, u64::from_le_bytes);
-                let sum = found.chunks(stride.max(1)).map(word).fold(0, u64::wrapping_add);
-                if sum != *wanted {
-                    return Err(format!("sum:{sum} at byte {at}"));
-                }
-            }
-        }
-        at = end;
-    }
-    Ok(())
+fn no_map(maps: &[XdpMap], name: &str) -> ScriptFailure {
+    let names: Vec<&str> = maps.iter().map(|m| m.spec.name.as_str()).collect();
+    ScriptFailure::value("map", format!("`{name}`"), format!("maps of the program: {}", names.join(", ")))
+}
+
+fn notation(what: &'static str) -> impl FnOnce(NotationError) -> ScriptFailure {
+    move |error| ScriptFailure::Notation { what, error }
+}
+
+/// A value in messages.
+fn shown(bytes: &[u8]) -> String {
+    const MOST: usize = 64;
+    let more = if bytes.len() > MOST { format!("... ({} bytes)", bytes.len()) } else { String::new() };
+    hex_item(&bytes[..bytes.len().min(MOST)]) + &more
 }
 
 /// Takes the next event of a map out of what a program told.
 pub(super) fn event(waiting: &mut VecDeque<XdpEvent>, map: &str, expected: &str) -> Result<(), ScriptFailure> {
-    let wanted = bytes(expected, |_| None)?;
+    let wanted = items(expected).map_err(notation("event"))?;
     let of_map = |event: &XdpEvent| match event {
         XdpEvent::Perf { map: of, .. } | XdpEvent::Ring { map: of, .. } => of == map,
         _ => false,
@@ -160,8 +161,13 @@ pub(super) fn event(waiting: &mut VecDeque<XdpEvent>, map: &str, expected: &str)
 }
 
 /// Reads routes and neighbours.
-pub(super) fn routes(script: &str, file: &Path) -> Result<sluice_ebpf::helper::routes::Routes, ScriptFailure> {
+pub(super) fn routes(script: &str, file: &Path) -> Result<Routes, ScriptFailure> {
     let path = beside(script, file);
-    read_file(&path)?;
-    Err(ScriptFailure::value("routes", path.display(), "nothing: this build has no reader of routes yet"))
+    let text = String::from_utf8_lossy(&read_file(&path)?).into_owned();
+    let wrong = |e: RoutesError| ScriptFailure::Routes {
+        file: path.display().to_string(),
+        what: e.to_string(),
+        code: e.code(),
+    };
+    Routes::parse(&text).map_err(wrong)
 }
