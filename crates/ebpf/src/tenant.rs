@@ -8,9 +8,9 @@ use crate::{Image, Insn, MapSpace, MapSpec, MapType, Program};
 use sluice_object::{Action, Destination, KeySpec, Object, ObjectError, Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
 use std::collections::BTreeMap;
 
-/// Processors of a tenant, as its programs see them: its packets run in one context, one after the
-/// other.
-pub const CPUS: u32 = 1;
+/// Processors that a tenant's maps are made for: as many as a NIC has host queues, for a cpumap leads
+/// to these. Its packets run on processor 0, one after the other.
+pub const CPUS: u32 = 8;
 
 /// What a tenant says beside its object file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ flags+=(-fdebug-compilation-dir=. "-ffile-prefix-map=$PWD=.")
 for name in verdicts fault tag; do
   "$clang" "${flags[@]}" -c "$name.c" -o "$name.o"
 done
-for version in 1 2; do
+for version in 1 2 90; do
   "$clang" "${flags[@]}" "-DVERSION=$version" -c version.c -o "version_$version.o"
 done
 "$clang" "${flags[@]}" -DVERSION=3 "-DVALUE=struct { __u64 a, b; }" -c version.c -o version_wide.o
