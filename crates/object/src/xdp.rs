@@ -6,6 +6,7 @@
 use crate::error::{ObjectError, bad};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 
 /// Longest name of a program, a function or a map.
 pub const MAX_SYMBOL: usize = 255;
@@ -113,6 +114,24 @@ pub struct XdpEntry {
     pub value: Vec<u8>,
 }
 
+/// An attribute in which two maps differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Which.
+    pub what: String,
+    /// In the running program.
+    pub old: String,
+    /// In the new one.
+    pub new: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, old, new } = self;
+        write!(f, "its {what} is {old} in the running program and {new} in the new one")
+    }
+}
+
 /// `BPF_MAP_TYPE_PROG_ARRAY`.
 const PROG_ARRAY: u32 = 3;
 
@@ -124,21 +143,22 @@ impl XdpMap {
         [self.kind, self.key_size, self.value_size, self.max_entries, self.flags]
     }
 
-    /// The first attribute that differs from `old`'s: which, old, new.
-    pub fn differs(&self, old: &XdpMap) -> Option<(String, String, String)> {
-        let shapes = old.shape().into_iter().zip(self.shape());
-        if let Some((what, (old, new))) = SHAPE.into_iter().zip(shapes).find(|(_, (old, new))| old != new) {
-            return Some((what.to_owned(), old.to_string(), new.to_string()));
+    /// The first attribute that differs from `old`'s.
+    pub fn differs(&self, old: &XdpMap) -> Option<Difference> {
+        let difference = |what: &str, old: &dyn fmt::Display, new: &dyn fmt::Display| {
+            Some(Difference { what: what.to_owned(), old: old.to_string(), new: new.to_string() })
+        };
+        let mut shapes = SHAPE.into_iter().zip(old.shape().into_iter().zip(self.shape()));
+        if let Some((what, (old, new))) = shapes.find(|(_, (old, new))| old != new) {
+            return difference(what, &old, &new);
         }
+        let said = |there: bool| if there { "there" } else { "none" };
         match (&old.inner, &self.inner) {
             (Some(old), Some(new)) => {
-                new.differs(old).map(|(what, old, new)| (format!("{what} of the inner map"), old, new))
+                new.differs(old).map(|d| Difference { what: format!("inner map's {}", d.what), ..d })
             }
             (None, None) => None,
-            (old, _) => {
-                let said = |there: bool| if there { "there" } else { "none" }.to_owned();
-                Some(("inner map".to_owned(), said(old.is_some()), said(old.is_none())))
-            }
+            (old, new) => difference("inner map", &said(old.is_some()), &said(new.is_some())),
         }
     }
 

@@ -80,13 +80,14 @@ fn a_kept_map_that_differs_refuses_the_replacement_and_nothing_changes() {
         change(&mut map);
         object(vec![map])
     };
-    let changes: [(&str, &dyn Fn(&mut XdpMap)); 7] = [
+    type Change<'a> = &'a dyn Fn(&mut XdpMap);
+    let changes: [(&str, Change<'_>); 7] = [
         ("its type is 1 in the running program and 9 in the new one", &|m| m.kind = 9),
         ("key size is 4", &|m| m.key_size = 5),
         ("value size is 8 in the running program and 16", &|m| m.value_size = 16),
         ("max entries is 8", &|m| m.max_entries = 9),
         ("flags is 0", &|m| m.flags = 1),
-        ("key size of the inner map", &|m| m.inner.as_mut().unwrap().key_size = 4),
+        ("inner map's key size", &|m| m.inner.as_mut().unwrap().key_size = 4),
         ("inner map is there in the running program and none", &|m| m.inner = None),
     ];
     for (words, change) in changes {

@@ -56,7 +56,7 @@ impl Engine {
             generations: [None, None],
             names: BTreeMap::new(),
         });
-        let before = slot.generations[usize::from(1 - generation & 1)].as_ref().map(|p| p.installed);
+        let before = slot.generations[usize::from((generation ^ 1) & 1)].as_ref().map(|p| p.installed);
         let result = slot.put(&image, kept, before).and_then(|installed| {
             let given = slot.give(installed, placed);
             if given.is_err() {

@@ -3,6 +3,7 @@
 use super::spaces::Holder;
 use crate::destination::Destination;
 use crate::error::ObjectError;
+use crate::xdp::Difference;
 use std::fmt;
 
 /// An operation that was refused; nothing has changed.
@@ -138,10 +139,7 @@ pub enum LinkError {
         allowed: &'static str,
     },
     /// A map that is to be kept over a replacement is another one now.
-    #[error(
-        "tenant `{tenant}`: object `{object}` keeps map `{map}`, but its {what} is {old} in the running program and \
-         {new} in the new one; nothing was changed"
-    )]
+    #[error("tenant `{tenant}`: object `{object}` keeps map `{map}`, but {difference}; nothing was changed")]
     KeptMap {
         /// Tenant.
         tenant: String,
@@ -149,12 +147,8 @@ pub enum LinkError {
         object: String,
         /// Map.
         map: String,
-        /// Attribute.
-        what: String,
-        /// In the running program.
-        old: String,
-        /// In the new one.
-        new: String,
+        /// What is another one.
+        difference: Box<Difference>,
     },
     /// A run-time operation on an entry.
     #[error("tenant `{tenant}`: {operation} {key}: {found}; {allowed}")]

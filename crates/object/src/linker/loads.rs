@@ -235,9 +235,9 @@ fn placed_xdp(tenant: &Tenant, object: &Object) -> Result<Option<PlacedXdp>, Lin
     for (new, map) in xdp.maps.iter().enumerate().filter(|(i, _)| xdp.keeps(*i)) {
         let olds = running.iter().flat_map(|old| old.maps.iter().enumerate());
         let Some((old, before)) = olds.into_iter().find(|(_, old)| old.name == map.name) else { continue };
-        if let Some((what, old, new)) = map.differs(before) {
+        if let Some(difference) = map.differs(before).map(Box::new) {
             let (tenant, object, map) = (tenant.spec.name.clone(), object.name.clone(), map.name.clone());
-            return Err(LinkError::KeptMap { tenant, object, map, what, old, new });
+            return Err(LinkError::KeptMap { tenant, object, map, difference });
         }
         kept.insert(new as u32, old as u32);
     }
