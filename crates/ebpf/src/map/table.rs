@@ -29,39 +29,38 @@ fn fold(a: u64, b: u64) -> u64 {
 
 const MIX: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03, 0x8cb9_2ba7_2f3d_8dd7];
 
-#[inline]
-fn word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
-}
-
-/// Hash of a key: eight bytes a step, each folded by a 64 by 64 bit product.
+/// Hash of a key: eight bytes a step, each folded by a 64 by 64 bit product. The last step takes the
+/// last eight bytes, some of them again, which costs less than a word of odd length.
 #[inline]
 fn hash(key: &[u8]) -> u64 {
     if let Ok(four) = <[u8; 4]>::try_from(key) {
         return fold(u64::from(u32::from_le_bytes(four)) ^ MIX[0], MIX[1]);
     }
     let mut state = MIX[0] ^ key.len() as u64;
-    let (words, rest) = key.as_chunks::<8>();
-    for eight in words {
-        state = fold(state ^ u64::from_le_bytes(*eight), MIX[1]).wrapping_add(MIX[2]);
-    }
-    if !rest.is_empty() {
-        state = fold(state ^ word(rest), MIX[1]).wrapping_add(MIX[2]);
+    let mut step = |word: u64| state = fold(state ^ word, MIX[1]).wrapping_add(MIX[2]);
+    if let Some(last) = key.last_chunk::<8>() {
+        let (words, rest) = key.as_chunks::<8>();
+        words.iter().for_each(|eight| step(u64::from_le_bytes(*eight)));
+        if !rest.is_empty() {
+            step(u64::from_le_bytes(*last));
+        }
+    } else if let (Some(first), Some(last)) = (key.first_chunk::<4>(), key.last_chunk::<4>()) {
+        step(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32);
+    } else {
+        step(key.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
     }
     fold(state, MIX[2])
 }
 
+/// Whether two keys of one length are the same; the common lengths without a call of memcmp.
 #[inline]
 fn same(a: &[u8], b: &[u8]) -> bool {
-    // The common widths without a call of memcmp.
+    if let (Some(a_last), Some(b_last)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) {
+        return a_last == b_last && a.as_chunks::<8>().0.iter().eq(b.as_chunks::<8>().0);
+    }
     match (<[u8; 4]>::try_from(a), <[u8; 4]>::try_from(b)) {
         (Ok(a), Ok(b)) => a == b,
-        _ => match (<[u8; 8]>::try_from(a), <[u8; 8]>::try_from(b)) {
-            (Ok(a), Ok(b)) => a == b,
-            _ => a == b,
-        },
+        _ => a == b,
     }
 }
 

@@ -10,6 +10,9 @@ const NO_PREALLOC: u32 = 1;
 const RDONLY: u32 = 8;
 const WRONLY: u32 = 16;
 
+/// A key and what a lookup of it gives.
+type Entry = (Vec<u8>, Result<Vec<u8>, Errno>);
+
 /// One map in the kernel and here.
 struct Both {
     spec: MapSpec,
@@ -29,7 +32,7 @@ impl Both {
         Self { spec: spec.clone(), kernel, maps, map, value_bytes }
     }
 
-    fn all_of_the_kernel(&self) -> Vec<(Vec<u8>, Result<Vec<u8>, Errno>)> {
+    fn all_of_the_kernel(&self) -> Vec<Entry> {
         let mut all = Vec::new();
         let mut key = self.kernel.next_key(None, self.spec.key_size).unwrap();
         while let Some(this) = key {
@@ -40,7 +43,7 @@ impl Both {
         all
     }
 
-    fn all_of_ours(&self) -> Vec<(Vec<u8>, Result<Vec<u8>, Errno>)> {
+    fn all_of_ours(&self) -> Vec<Entry> {
         let mut all = Vec::new();
         let mut key = self.maps.next_key(self.map, None).unwrap();
         while let Some(this) = key {
