@@ -33,8 +33,8 @@ pub trait Memory {
     fn bytes(&self, address: u64, bytes: usize) -> Option<Vec<u8>>;
 }
 
-/// Writes the arguments by the format.
-pub fn format(format: &[u8], arguments: &[u64], memory: &dyn Memory) -> Result<Formatted, Errno> {
+/// Writes the arguments by the format, for a buffer of `size` bytes.
+pub fn format(format: &[u8], arguments: &[u64], size: u64, memory: &dyn Memory) -> Result<Formatted, Errno> {
     let mut out = Formatted { text: Vec::new(), len: 0 };
     let mut arguments = arguments.iter().copied();
     let mut room = Room { used: 0 };
@@ -86,7 +86,7 @@ pub fn format(format: &[u8], arguments: &[u64], memory: &dyn Memory) -> Result<F
                 }
                 // A program has no user memory: `%pus` finds nothing.
                 let text = if at(i - 2) == b'k' { memory.text(argument, room.left()?) } else { None };
-                out.put(&room.string(text)?);
+                out.put_made(size, room.string(text)?);
             }
             b'p' if (ends(at(i + 1)) && at(i + 1) != b'%') || matches!(at(i + 1), b'K' | b'x' | b's' | b'S') => {
                 room.number(8)?;
@@ -96,7 +96,7 @@ pub fn format(format: &[u8], arguments: &[u64], memory: &dyn Memory) -> Result<F
             }
             b'p' if at(i + 1) == b'B' => {
                 let text = format!("{argument:#x}").into_bytes();
-                out.put(&room.string(Some(text))?);
+                out.put_made(size, room.string(Some(text))?);
                 i += 2;
                 swallow(&mut i);
             }
@@ -104,7 +104,7 @@ pub fn format(format: &[u8], arguments: &[u64], memory: &dyn Memory) -> Result<F
                 let bytes = if at(i + 2) == b'4' { 4 } else { 16 };
                 let address = memory.bytes(argument, bytes).unwrap_or(vec![0; bytes]);
                 // The text is made before the format is: it knows no width.
-                out.put(&room.string(Some(ip(&address, at(i + 1) == b'I')))?);
+                out.put_made(size, room.string(Some(ip(&address, at(i + 1) == b'I')))?);
                 i += 3;
                 swallow(&mut i);
             }
@@ -222,6 +222,14 @@ impl Formatted {
         }
     }
 
+    /// A text that was made before the format is written: without width, and (as in the kernel) not
+    /// even counted once the buffer is full.
+    fn put_made(&mut self, size: u64, text: Vec<u8>) {
+        if self.len < size {
+            self.put(&text);
+        }
+    }
+
     fn put_number(&mut self, spec: Spec, sign: &str, digits: &str) {
         let fill = spec.width.saturating_sub((sign.len() + digits.len()) as u64);
         match (spec.left, spec.zero) {
@@ -296,7 +304,7 @@ mod tests {
     }
 
     fn shown(text: &str, arguments: &[u64]) -> Result<String, Errno> {
-        format(text.as_bytes(), arguments, &Fixed).map(|f| String::from_utf8(f.text).unwrap())
+        format(text.as_bytes(), arguments, 1024, &Fixed).map(|f| String::from_utf8(f.text).unwrap())
     }
 
     #[test]
@@ -330,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_huge_width_makes_no_huge_text() {
-        let f = format(b"%9999999999999d", &[1], &Fixed).unwrap();
+        let f = format(b"%9999999999999d", &[1], 1024, &Fixed).unwrap();
         assert_eq!((f.text.len(), f.len), (MAX_TEXT, 9_999_999_999_999));
     }
 }

@@ -67,7 +67,7 @@ fn snprintf(cpu: &mut Cpu<'_>, [to, size, text, data, len]: [u64; 5]) -> Result<
         Ok(arguments) => arguments,
         Err(errno) => return Ok(errno.result()),
     };
-    let made = match expand(cpu, &text, &arguments) {
+    let made = match expand(cpu, &text, &arguments, size as u32 as usize) {
         Ok(made) => made,
         Err(errno) => return Ok(errno.result()),
     };
@@ -87,7 +87,7 @@ fn trace(cpu: &mut Cpu<'_>, text: &[u8], arguments: &[u64]) -> u64 {
     let Some(end) = text.iter().position(|b| *b == 0) else {
         return Errno::INVAL.result();
     };
-    match expand(cpu, &text[..end], arguments) {
+    match expand(cpu, &text[..end], arguments, LINE) {
         Err(errno) => errno.result(),
         Ok(mut made) => {
             made.text.truncate(LINE - 1);
@@ -102,8 +102,8 @@ fn length(len: u64) -> u64 {
     i64::from(len as i32) as u64
 }
 
-fn expand(cpu: &Cpu<'_>, text: &[u8], arguments: &[u64]) -> Result<Formatted, Errno> {
-    format(text, arguments, cpu)
+fn expand(cpu: &Cpu<'_>, text: &[u8], arguments: &[u64], size: usize) -> Result<Formatted, Errno> {
+    format(text, arguments, size as u64, cpu)
 }
 
 impl Memory for Cpu<'_> {
