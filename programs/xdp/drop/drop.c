@@ -22,7 +22,7 @@ struct {
 // The index in `protocols` that a frame is counted under.
 static __always_inline __u32 classify(void *at, void *end)
 {
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     __be16 type;
 
     if (!eth)

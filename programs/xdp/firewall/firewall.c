@@ -102,7 +102,7 @@ struct upper_part {
 };
 
 // Reads the upper header. Returns -1 for one that is malformed, -2 for one that is not let through at all.
-static __always_inline int read_upper(void *at, void *end, __u32 protocol, struct upper_part *part)
+static __always_inline int read_upper(void *at, void *end, __u32 protocol, int v6, struct upper_part *part)
 {
     part->flags = 0;
     part->begins = 1;
@@ -128,9 +128,8 @@ static __always_inline int read_upper(void *at, void *end, __u32 protocol, struc
         part->dest = udp->dest;
         return 0;
     }
-    if (protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6) {
+    if (protocol == (v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP)) {
         struct icmp *icmp = at;
-        int v6 = protocol == IPPROTO_ICMPV6;
 
         if ((void *)(icmp + 1) > end)
             return -1;
@@ -179,10 +178,10 @@ static __always_inline int judge(void *map, void *key, struct upper_part *part, 
         enum step step;
 
         // An echo request from the outside has the identifier of a flow by chance only.
-        if (!inside && part->begins && (protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6))
+        if (!inside && (protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6) && part->begins)
             return refuse(DROP_NO_FLOW);
         // A port used again: the SYN begins anew what was about to end.
-        if (inside && part->begins && flow->state == STATE_CLOSING)
+        if (inside && flow->state == STATE_CLOSING && part->begins)
             goto begin;
         step = advance(flow, part->flags, inside, now);
         if (step == STEP_REFUSE)
@@ -246,7 +245,7 @@ static __always_inline int ipv4(void *at, void *end, int inside, __u32 slot)
         return refuse(DROP_MALFORMED);
     if (ip->frag_off & bpf_htons(IPV4_MORE | IPV4_OFFSET))
         return inside ? XDP_PASS : refuse(DROP_FRAGMENT);
-    problem = ip->protocol == IPPROTO_ICMPV6 ? -2 : read_upper(at, end, ip->protocol, &part);
+    problem = read_upper(at, end, ip->protocol, 0, &part);
     if (problem)
         return refuse(problem == -1 ? DROP_MALFORMED : DROP_PROTOCOL);
     if (part.quotes) {
@@ -273,7 +272,7 @@ static __always_inline int ipv6(void *at, void *end, int inside, __u32 slot)
         return refuse(DROP_MALFORMED);
     if (upper.fragment)
         return inside ? XDP_PASS : refuse(DROP_FRAGMENT);
-    problem = upper.protocol == IPPROTO_ICMP ? -2 : read_upper(at, end, upper.protocol, &part);
+    problem = read_upper(at, end, upper.protocol, 1, &part);
     if (problem)
         return refuse(problem == -1 ? DROP_MALFORMED : DROP_PROTOCOL);
     if (part.link)
@@ -296,18 +295,19 @@ int firewall(struct xdp_md *ctx)
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
     __u32 ifindex = ctx->ingress_ifindex;
-    struct interface *from = bpf_map_lookup_elem(&interfaces, &ifindex);
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
+    struct interface *from;
     __u32 side, slot;
 
+    if (!eth)
+        return refuse(DROP_MALFORMED);
+    from = bpf_map_lookup_elem(&interfaces, &ifindex);
     if (!from || from->side == SIDE_NONE)
         return XDP_PASS;
     side = from->side;
     slot = from->slot;
-    if (!eth)
-        return refuse(DROP_MALFORMED);
     if (eth->h_proto == bpf_htons(ETH_P_IP))
-        return ipv4(at, end, side == SIDE_INSIDE, slot);
+        return side == SIDE_INSIDE ? ipv4(at, end, 1, slot) : ipv4(at, end, 0, slot);
     if (eth->h_proto == bpf_htons(ETH_P_IPV6))
         return ipv6(at, end, side == SIDE_INSIDE, slot);
     if (eth->h_proto == bpf_htons(ETH_P_ARP))

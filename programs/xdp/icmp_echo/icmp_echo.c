@@ -42,7 +42,7 @@ struct {
     __type(value, __u64);
 } counters SEC(".maps");
 
-static __always_inline int answer_ipv4(struct ethhdr *eth, void *at, void *end)
+static __always_inline int answer_ipv4(struct eth_header *eth, void *at, void *end)
 {
     struct iphdr *ip = take_ipv4(&at, end);
     struct icmp *icmp = at;
@@ -76,7 +76,7 @@ static __always_inline int answer_ipv4(struct ethhdr *eth, void *at, void *end)
     return ANSWERED;
 }
 
-static __always_inline int answer_ipv6(struct ethhdr *eth, void *at, void *end)
+static __always_inline int answer_ipv6(struct eth_header *eth, void *at, void *end)
 {
     struct ipv6hdr *ip = take_ipv6(&at, end);
     struct icmp *icmp = at;
@@ -111,7 +111,7 @@ int icmp_echo(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     int outcome = TO_HOST;
 
     if (!eth)

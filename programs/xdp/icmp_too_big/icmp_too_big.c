@@ -105,10 +105,10 @@ static __always_inline int within_budget(__u32 most)
 
 // Cuts the frame behind what is quoted and makes room before it for the error's headers. Returns the new Ethernet
 // header, addressed back to the sender, with all of the error behind it, or NULL.
-static __always_inline struct ethhdr *reshape(struct xdp_md *ctx, __u32 headers)
+static __always_inline struct eth_header *reshape(struct xdp_md *ctx, __u32 headers)
 {
     __u32 bytes = ctx->data_end - ctx->data;
-    struct ethhdr *eth, *old;
+    struct eth_header *eth, *old;
 
     if (bpf_xdp_adjust_tail(ctx, (int)(sizeof(*eth) + QUOTED) - (int)bytes))
         return NULL;
@@ -126,7 +126,7 @@ static __always_inline struct ethhdr *reshape(struct xdp_md *ctx, __u32 headers)
 
 static __always_inline int answer_ipv4(struct xdp_md *ctx, const struct config *set, __u32 mtu)
 {
-    struct ethhdr *eth = reshape(ctx, sizeof(struct iphdr) + sizeof(struct icmp));
+    struct eth_header *eth = reshape(ctx, sizeof(struct iphdr) + sizeof(struct icmp));
     struct iphdr *ip, *quoted;
     struct icmp *icmp;
 
@@ -160,7 +160,7 @@ static __always_inline int answer_ipv4(struct xdp_md *ctx, const struct config *
 
 static __always_inline int answer_ipv6(struct xdp_md *ctx, const struct config *set, __u32 mtu)
 {
-    struct ethhdr *eth = reshape(ctx, sizeof(struct ipv6hdr) + sizeof(struct icmp));
+    struct eth_header *eth = reshape(ctx, sizeof(struct ipv6hdr) + sizeof(struct icmp));
     struct ipv6hdr *ip, *quoted;
     struct icmp *icmp;
     __s64 sum;
@@ -248,7 +248,7 @@ int icmp_too_big(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     __u32 zero = 0;
     struct config *set = bpf_map_lookup_elem(&config, &zero);
 

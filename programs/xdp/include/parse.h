@@ -17,6 +17,14 @@
 #define NULL ((void *)0)
 #endif
 
+// The Ethernet header. Unlike <linux/if_ether.h> it is known to lie at an even address, so that its fields are
+// loaded and stored two bytes at a time.
+struct eth_header {
+    __u8 h_dest[ETH_ALEN];
+    __u8 h_source[ETH_ALEN];
+    __be16 h_proto;
+};
+
 // An 802.1Q or 802.1ad tag, from behind its EtherType to the EtherType of what follows.
 struct vlan_tag {
     __be16 tci;
@@ -159,18 +167,22 @@ static __always_inline int skip_extensions(void **at, void *end, __u8 next, stru
     return 0;
 }
 
+// A MAC address at an even address, as all are here, copied two bytes at a time.
+struct mac {
+    __u16 words[ETH_ALEN / 2];
+} __attribute__((may_alias));
+
 static __always_inline void copy_mac(__u8 *to, const __u8 *from)
 {
-    __builtin_memcpy(to, from, ETH_ALEN);
+    *(struct mac *)to = *(const struct mac *)from;
 }
 
-static __always_inline void swap_macs(struct ethhdr *eth)
+static __always_inline void swap_macs(struct eth_header *eth)
 {
-    __u8 other[ETH_ALEN];
+    struct mac dest = *(struct mac *)eth->h_dest;
 
-    copy_mac(other, eth->h_source);
-    copy_mac(eth->h_source, eth->h_dest);
-    copy_mac(eth->h_dest, other);
+    copy_mac(eth->h_dest, eth->h_source);
+    *(struct mac *)eth->h_source = dest;
 }
 
 #endif

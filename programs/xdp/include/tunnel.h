@@ -28,7 +28,7 @@ struct inner {
 // the frame came to. Returns what stands behind it, with room for the outer header, or NULL when there is none.
 static __always_inline void *grow_front(struct xdp_md *ctx, __u32 bytes, const __u8 *dest, __be16 type)
 {
-    struct ethhdr *eth, *old;
+    struct eth_header *eth, *old;
     void *end;
 
     if (bpf_xdp_adjust_head(ctx, -(int)bytes))

@@ -122,7 +122,7 @@ int iptunnel(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     struct service key = {};
     struct tunnel *tunnel;
     struct inner inner;

@@ -107,7 +107,7 @@ int l2_acl(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     struct rule *rule;
     __u16 vlan = 0;
     __u32 ifindex;

@@ -193,7 +193,7 @@ static __always_inline struct service *find_service(const struct flow_key *flow)
 // Makes the echo request in the frame its reply. The headers' bounds were checked when it was read.
 static __always_inline int answer_echo(struct xdp_md *ctx, int family)
 {
-    struct ethhdr *eth = (void *)(long)ctx->data;
+    struct eth_header *eth = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
 
     if (family == 4) {
@@ -257,7 +257,7 @@ int load_balancer(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     struct packet packet = {};
     struct real_stats *stats;
     struct service *service;

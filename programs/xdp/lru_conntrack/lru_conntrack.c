@@ -172,7 +172,7 @@ static __always_inline int read_upper(void *at, void *end, __u32 protocol, struc
 static __always_inline int read_packet(void *at, void *end, struct endpoint *source, struct endpoint *dest,
                                        __u8 *flags)
 {
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     struct upper upper;
     int fragment;
     __be16 type;

@@ -166,7 +166,7 @@ static __always_inline void touch(struct binding *binding, __u64 now, __u8 flags
 }
 
 // From a client to the outside.
-static __always_inline int outward(const struct settings *set, struct ethhdr *eth, struct iphdr *ip, void *at,
+static __always_inline int outward(const struct settings *set, struct eth_header *eth, struct iphdr *ip, void *at,
                                    void *end)
 {
     struct transport found;
@@ -222,7 +222,7 @@ static __always_inline struct binding *bound(const struct settings *set, __u32 c
 }
 
 // From the outside to a client.
-static __always_inline int inward(const struct settings *set, struct ethhdr *eth, struct iphdr *ip, void *at,
+static __always_inline int inward(const struct settings *set, struct eth_header *eth, struct iphdr *ip, void *at,
                                   void *end)
 {
     struct transport found;
@@ -264,7 +264,7 @@ static __always_inline void write_quoted(struct icmp *icmp, void *at, __u32 clas
 }
 
 // An ICMP error from the outside quotes what a client sent, translated; one from the inside what a client got.
-static __always_inline int error(const struct settings *set, struct ethhdr *eth, struct iphdr *ip, void *at, void *end,
+static __always_inline int error(const struct settings *set, struct eth_header *eth, struct iphdr *ip, void *at, void *end,
                                  int from_inside)
 {
     struct icmp *icmp = at;
@@ -328,7 +328,7 @@ int nat(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     __u32 zero = 0;
     struct settings *set = bpf_map_lookup_elem(&settings, &zero);
     struct iphdr *ip;

@@ -86,7 +86,7 @@ static __always_inline int counted(__u32 counter, int verdict)
 // Reads the source. Returns -1 for a malformed packet, -2 for one that is not IP.
 static __always_inline int read_source(void *at, void *end, struct in6_addr *source)
 {
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     __be16 type;
 
     if (!eth)

@@ -48,7 +48,7 @@ struct {
 SEC("xdp")
 int redirect_map(struct xdp_md *ctx)
 {
-    struct ethhdr *eth = (void *)(long)ctx->data;
+    struct eth_header *eth = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
     __u32 ifindex = ctx->ingress_ifindex;
     struct patch *patch;

@@ -130,7 +130,7 @@ int router(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     __u32 ifindex = ctx->ingress_ifindex;
     struct iphdr *ip = at;
     struct neighbour *neighbour;

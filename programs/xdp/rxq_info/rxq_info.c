@@ -88,7 +88,7 @@ static __always_inline void count_processor(void)
 SEC("xdp")
 int rxq_info(struct xdp_md *ctx)
 {
-    struct ethhdr *eth = (void *)(long)ctx->data;
+    struct eth_header *eth = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
     __u32 queue = ctx->rx_queue_index;
     struct queue_stats *stats;

@@ -118,7 +118,7 @@ int sampler(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     __u32 zero = 0;
     struct config *set = bpf_map_lookup_elem(&config, &zero);
     __u32 length, captured;

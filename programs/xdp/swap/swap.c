@@ -77,7 +77,7 @@ int swap(struct xdp_md *ctx)
 {
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     int result = 0;
     __be16 type;
 

@@ -127,7 +127,7 @@ int tail_chain(struct xdp_md *ctx)
 // Fills `found` from the frame. Returns -1 for what is not IPv4 with ports, or is malformed.
 static __always_inline int read_frame(void *at, void *end, struct found *found)
 {
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     struct ports *both;
     struct iphdr *ip;
     __be16 type;

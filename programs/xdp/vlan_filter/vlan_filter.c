@@ -233,7 +233,7 @@ int vlan_filter(struct xdp_md *ctx)
     void *at = (void *)(long)ctx->data;
     void *end = (void *)(long)ctx->data_end;
     __u64 bytes = end - at;
-    struct ethhdr *eth = take(&at, end, sizeof(*eth));
+    struct eth_header *eth = take(&at, end, sizeof(*eth));
     int outer = 0, inner = 0;
     struct settings *set;
     __u32 *action, vlan;
