@@ -181,6 +181,22 @@ fn the_analysis_of_huge_programs_ends_soon() {
         );
         assert!(time < Duration::from_secs(20));
     }
+    // Ten thousand slots that are all reached: diamonds over spills in a loop.
+    let mut text = String::from("r6 = r1\nr7 = *(u32 *)(r1 +12)\nagain:\n");
+    for i in 0..2000 {
+        let slot = 8 * (1 + i % 60);
+        text += &format!("r7 += {i}\nif r7 > {} goto l{i}\n*(u64 *)(r10 -{slot}) = r7\n", i * 37 % 5000);
+        text += &format!("l{i}:\nr8 = *(u64 *)(r10 -{slot})\nr7 ^= r8\n");
+    }
+    text += "if r7 > 9 goto done\ngotol again\ndone:\nr0 = 1\nexit\n";
+    let program = sluice_ebpf::insn::assemble("huge", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let image = Image { programs: vec![program], ..Image::default() };
+    let start = Instant::now();
+    let regions = analyze(&image, &image.programs[0]);
+    let (time, slots) = (start.elapsed(), image.programs[0].insns.len());
+    println!("{slots} slots, all reached: {time:?}, {} steps, complete: {}", regions.steps, regions.complete);
+    assert!(regions.complete && regions.summary.dead.is_empty());
+    assert!(time < Duration::from_secs(20));
 }
 
 /// Runs a program with a map `values` (array, 24 bytes, 1 entry) on some frames, and gives its claims.
@@ -228,7 +244,8 @@ fn an_index_that_was_checked_stays_in_the_value() {
              call bpf_map_lookup_elem#1\nif r0 == 0 goto out\nif r6 > {last} goto out\nr0 += r6\nr1 = *(u64 *)(r0 +0)\nout:\nr0 = 1\nexit"
         )
     };
-    let access = |r: sluice_ebpf::analysis::Regions| r.slots.iter().filter_map(|s| s.access.clone()).next_back().unwrap();
+    let access =
+        |r: sluice_ebpf::analysis::Regions| r.slots.iter().filter_map(|s| s.access.clone()).next_back().unwrap();
     assert!(access(assembled(&text(16))).in_bounds);
     let further = access(assembled(&text(17)));
     assert!(!further.in_bounds && further.map.is_none());
