@@ -211,7 +211,7 @@ mod tests {
         for key_size in [1, 3, 4, 7, 8, 13, 16, 33] {
             let mut table = Table::new(key_size);
             let mut model = BTreeMap::new();
-            let mut free: Vec<u32> = (0..300).collect();
+            let mut free: Vec<u32> = (0..500).collect(); // 400 keys, and one to exchange
             for _ in 0..4000 {
                 let mut key = vec![0; key_size];
                 key[0] = rng.below(200) as u8;
