@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 /// Types of one layout in all kernels: name and size.
 #[rustfmt::skip]
-const FIXED: [(&str, u32); 38] = [
+const FIXED: [(&str, u32); 35] = [
     ("ethhdr", 14), ("vlan_hdr", 4), ("vlan_ethhdr", 18), ("arphdr", 8), ("iphdr", 20), ("ipv6hdr", 40),
     ("in_addr", 4), ("in6_addr", 16), ("ipv6_opt_hdr", 2), ("ipv6_rt_hdr", 4), ("frag_hdr", 8),
     ("ip_auth_hdr", 12), ("ip_esp_hdr", 8), ("ip_comp_hdr", 4), ("tcphdr", 20), ("udphdr", 8),
@@ -24,7 +24,7 @@ const FIXED: [(&str, u32); 38] = [
     ("mpls_label", 4), ("vxlanhdr", 8), ("pppoe_hdr", 6), ("nd_opt_hdr", 2),
     ("xdp_md", 24), ("bpf_fib_lookup", 64), ("bpf_redir_neigh", 20), ("bpf_devmap_val", 8),
     ("bpf_cpumap_val", 8), ("bpf_spin_lock", 4), ("bpf_lpm_trie_key", 4), ("bpf_lpm_trie_key_u8", 4),
-    ("bpf_timer", 16), ("xdp_action", 4), ("bpf_adj_room_mode", 4), ("ip_conntrack_info", 4),
+    ("xdp_action", 4),
 ];
 
 /// Names of the kinds of relocations, as in `enum bpf_core_relo_kind`.
