@@ -77,6 +77,7 @@ def scripts() -> Count:
     xdp = [path for path in every if re.search(r"^xdp ", path.read_text(), re.MULTILINE)]
     rest = [path for path in every if path not in xdp]
     tiny = [path for path in rest if path in nic]
+    tiny_xdp = [path for path in xdp if path in nic]
     count = Count()
 
     def look(line: str) -> None:
@@ -86,7 +87,12 @@ def scripts() -> Count:
             count.failed += int(found[2]) + int(found[3])
 
     code = 0
-    for target, device, files in (("default", "both", rest), ("tiny", "both", tiny), ("default", "model", xdp)):
+    for target, device, files in (
+        ("default", "both", rest),
+        ("tiny", "both", tiny),
+        ("default", "model", xdp),
+        ("tiny", "model", tiny_xdp),
+    ):
         names = [str(path.relative_to(ROOT)) for path in files]
         command = ["target/debug/sluice", "script", *names, "--device", device, "--target", target]
         code |= _stream(command, look)

@@ -2,9 +2,10 @@
 
 use crate::image::{Function, Initial};
 use crate::load::LoadError;
+use crate::map::file::{self, MapFileError};
 use crate::map::{MapError, as_libbpf_creates};
 use crate::validate::{Options as Checks, Refusal, validate_program};
-use crate::{Image, Insn, MapSpace, MapSpec, MapType, Program};
+use crate::{Image, Insn, MapId, MapSpace, MapSpec, MapType, Program};
 use sluice_object::{Action, Destination, KeySpec, Object, ObjectError, Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
 use std::collections::BTreeMap;
 
@@ -27,8 +28,8 @@ pub struct Options {
     pub max_entries: Vec<(String, u32)>,
     /// Port of an interface index, where it is not one less.
     pub interfaces: BTreeMap<u32, u8>,
-    /// Entries that maps begin with: map, key, value.
-    pub entries: Vec<(String, Vec<u8>, Vec<u8>)>,
+    /// Entries that maps begin with, by name of the map, as the text of a map file.
+    pub files: Vec<(String, String)>,
 }
 
 impl Default for Options {
@@ -40,7 +41,7 @@ impl Default for Options {
             keep: Vec::new(),
             max_entries: Vec::new(),
             interfaces: BTreeMap::new(),
-            entries: Vec::new(),
+            files: Vec::new(),
         }
     }
 }
@@ -64,6 +65,14 @@ pub enum TenantError {
     /// A map that cannot be made.
     #[error(transparent)]
     Map(#[from] MapError),
+    /// Entries that a map begins with.
+    #[error("map `{map}`: {error}")]
+    Entries {
+        /// Which.
+        map: String,
+        /// Why not.
+        error: MapFileError,
+    },
     /// The file cannot be read.
     #[error(transparent)]
     Load(LoadError),
@@ -79,6 +88,7 @@ impl TenantError {
             Self::NoSuch { .. } => "E0471",
             Self::Refused(error) => error.code(),
             Self::Map(error) => error.code(),
+            Self::Entries { error, .. } => error.code(),
             Self::Load(error) => error.code(),
             Self::Object(error) => error.code(),
         }
@@ -109,10 +119,7 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
     for spec in &mut maps {
         *spec = as_libbpf_creates(spec, CPUS);
     }
-    let mut space = MapSpace::new(CPUS);
-    for spec in &maps {
-        space.create(spec)?;
-    }
+    let entries = first_entries(&maps, &options.files)?;
     let called = |program: &Program| {
         let calls = |(_, initial): &(u32, Initial)| matches!(initial, Initial::Program(n) if *n == program.name);
         maps.iter().any(|spec| spec.initial.iter().any(calls))
@@ -122,22 +129,66 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
     for program in &programs {
         validate_program(program, &maps, Checks::default())?;
     }
-    let entry = |(map, key, value): &(String, Vec<u8>, Vec<u8>)| {
-        let position = maps.iter().position(|spec| spec.name == *map);
-        let map = position.ok_or_else(|| no_such("map with entries", map, names()))? as u32;
-        Ok(XdpEntry { map, key: key.clone(), value: value.clone() })
-    };
     let mut object = Object::new(name, KeySpec::NONE, Action::to([options.pass]));
     object.xdp = Some(Box::new(Xdp {
         main: 0,
         programs: programs.into_iter().map(plain_program).collect(),
         maps: maps.iter().map(plain_map).collect(),
         keep: options.keep.clone(),
-        entries: options.entries.iter().map(entry).collect::<Result<_, TenantError>>()?,
+        entries,
         interfaces: options.interfaces.clone(),
     }));
     object.check()?;
     Ok(object)
+}
+
+/// Makes the maps to see that they can be made, and reads what they begin with.
+fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<XdpEntry>, TenantError> {
+    let mut space = MapSpace::new(CPUS);
+    // A new space numbers its maps from 0: an ID is a position.
+    for spec in maps {
+        space.create(spec)?;
+    }
+    let position = |name: &str| maps.iter().position(|spec| spec.name == *name);
+    let id = |name: &str| position(name).map(|index| MapId(index as u32));
+    let mut entries = Vec::new();
+    for (name, text) in files {
+        let is_state = |index: &usize| maps[*index].kind != MapType::ProgArray && !maps[*index].frozen;
+        let index = position(name).filter(is_state).ok_or_else(|| {
+            let all: Vec<&str> = maps.iter().enumerate().filter(|(i, _)| is_state(i)).map(|(_, m)| &*m.name).collect();
+            no_such("map with entries", name, all.join(", "))
+        })?;
+        let map = MapId(index as u32);
+        let refused = |error| TenantError::Entries { map: name.clone(), error };
+        file::read(&mut space, map, text, &id).map_err(refused)?;
+        let mut key: Option<Vec<u8>> = None;
+        let unread = |e: crate::Errno| {
+            refused(MapFileError {
+                line: 1,
+                column: 1,
+                what: format!("maps of this kind are not read: {}", file::explain(e)),
+            })
+        };
+        while let Some(next) = space.next_key(map, key.as_deref()).map_err(unread)? {
+            match space.user_lookup(map, &next) {
+                // Entries of arrays are there and zero without being given.
+                Ok(value) if maps[index].contents.is_none() && is_array(maps[index].kind) && is_zero(&value) => {}
+                Ok(value) => entries.push(XdpEntry { map: map.0, key: next.clone(), value }),
+                Err(crate::Errno::NOENT) => {}
+                Err(errno) => return Err(unread(errno)),
+            }
+            key = Some(next);
+        }
+    }
+    Ok(entries)
+}
+
+fn is_array(kind: MapType) -> bool {
+    matches!(kind, MapType::Array | MapType::PercpuArray)
+}
+
+fn is_zero(value: &[u8]) -> bool {
+    value.iter().all(|byte| *byte == 0)
 }
 
 /// The image that a device runs.

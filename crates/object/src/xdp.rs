@@ -109,7 +109,7 @@ pub struct XdpEntry {
     /// Key.
     #[serde(with = "crate::hex::bytes")]
     pub key: Vec<u8>,
-    /// Value as bpf(2) takes it.
+    /// Value as bpf(2) takes it; of a map of maps the inner map's position.
     #[serde(with = "crate::hex::bytes")]
     pub value: Vec<u8>,
 }

@@ -60,14 +60,17 @@ pub fn bring_up(config: &NicConfig, device: &mut dyn Device, linker: &mut Linker
         }
     }
     let refused = |error: LinkError| BringUpError::Link { file: file(), error: Box::new(error) };
-    let mut run = |load: Load| {
-        run_load(device, &load, &mut Vec::new()).map_err(|error| BringUpError::Device { file: file(), error })
-    };
+    let failed = |error: DeviceError| BringUpError::Device { file: file(), error };
+    let run = |device: &mut dyn Device, load: Load| run_load(device, &load, &mut Vec::new()).map_err(failed);
     for tenant in &config.tenants {
-        run(linker.admit(tenant.spec.clone()).map_err(refused)?)?;
+        run(device, linker.admit(tenant.spec.clone()).map_err(refused)?)?;
         if let Some(object) = &tenant.object {
-            run(linker.load(tenant.spec.id, object).map_err(refused)?)?;
+            run(device, linker.load(tenant.spec.id, object).map_err(refused)?)?;
+        }
+        if let Some(routes) = &tenant.routes {
+            let module = linker.tenant(tenant.spec.id).map_err(refused)?.module;
+            device.set_routes(module, routes.clone()).map_err(failed)?;
         }
     }
-    run(linker.nic(config.settings.clone()).map_err(refused)?)
+    run(device, linker.nic(config.settings.clone()).map_err(refused)?)
 }

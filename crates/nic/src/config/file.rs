@@ -73,6 +73,34 @@ pub(super) struct TenantTable {
     pub queues: BTreeMap<String, u16>,
     pub object: Option<Spanned<PathBuf>>,
     pub table: Option<Spanned<TableTable>>,
+    pub xdp: Option<Spanned<PathBuf>>,
+    pub section: Option<Spanned<String>>,
+    pub program: Option<Spanned<String>>,
+    pub pass: Option<Spanned<String>>,
+    pub keep_maps: Option<Spanned<Vec<String>>>,
+    pub maps: Option<Spanned<BTreeMap<String, PathBuf>>>,
+    pub map_sizes: Option<Spanned<BTreeMap<String, u32>>>,
+    pub interfaces: Option<Spanned<BTreeMap<String, u32>>>,
+    pub routes: Option<Spanned<PathBuf>>,
+}
+
+impl TenantTable {
+    /// Keys that only say something about an XDP program, where they are given.
+    pub fn of_program(&self) -> impl Iterator<Item = (&'static str, std::ops::Range<usize>)> {
+        let span = |name, span: Option<std::ops::Range<usize>>| span.map(|span| (name, span));
+        [
+            span("section", self.section.as_ref().map(Spanned::span)),
+            span("program", self.program.as_ref().map(Spanned::span)),
+            span("pass", self.pass.as_ref().map(Spanned::span)),
+            span("keep_maps", self.keep_maps.as_ref().map(Spanned::span)),
+            span("maps", self.maps.as_ref().map(Spanned::span)),
+            span("map_sizes", self.map_sizes.as_ref().map(Spanned::span)),
+            span("interfaces", self.interfaces.as_ref().map(Spanned::span)),
+            span("routes", self.routes.as_ref().map(Spanned::span)),
+        ]
+        .into_iter()
+        .flatten()
+    }
 }
 
 /// A VLAN on every port, or on one.

@@ -6,11 +6,13 @@
 mod bring_up;
 mod error;
 mod file;
+mod program;
 mod resolve;
 
 pub use bring_up::{BringUpError, bring_up};
 pub use error::{ConfigError, ConfigProblem};
 
+use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::Target;
 use sluice_object::{NicSettings, Object, TenantSpec};
 use std::path::{Path, PathBuf};
@@ -39,6 +41,8 @@ pub struct TenantConfig {
     pub spec: TenantSpec,
     /// Its program; without one its packets are dropped (`no_module`).
     pub object: Option<Object>,
+    /// Routes and neighbours that its XDP program sees.
+    pub routes: Option<Routes>,
 }
 
 /// Where a port's packets come from and go to.

@@ -19,7 +19,13 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn wrong(&self, span: Range<usize>, what: impl Into<String>, found: impl ToString, allowed: &str) -> ConfigError {
+    pub(super) fn wrong(
+        &self,
+        span: Range<usize>,
+        what: impl Into<String>,
+        found: impl ToString,
+        allowed: &str,
+    ) -> ConfigError {
         let (what, found, allowed) = (what.into(), found.to_string(), allowed.to_owned());
         ConfigError::at(self.file, self.text, span, ConfigProblem::Value { what, found, allowed })
     }
@@ -172,7 +178,8 @@ impl Resolver<'_> {
 
     fn tenant(&self, table: &TenantTable, target: &'static Target) -> Result<TenantConfig, ConfigError> {
         let name = table.name.get_ref().clone();
-        let object = self.object(table, &name)?;
+        let object = self.object(table, &name, target)?;
+        let routes = self.routes(table, &name)?;
         let mut spec = TenantSpec::new(table.id, name);
         let vlan = |entry: &VlanEntry| match entry {
             VlanEntry::Everywhere(vlan) => VlanGrant { port: None, vlan: *vlan },
@@ -200,16 +207,20 @@ impl Resolver<'_> {
             o.demands.entries.max(u32::from(o.key.kind != sluice_formats::rows::KeyKind::None))
         });
         spec.max_entries = table.max_entries.unwrap_or(entries);
-        Ok(TenantConfig { spec, object })
+        Ok(TenantConfig { spec, object, routes })
     }
 
-    fn object(&self, table: &TenantTable, name: &str) -> Result<Option<Object>, ConfigError> {
+    fn object(&self, table: &TenantTable, name: &str, target: &Target) -> Result<Option<Object>, ConfigError> {
         let problem = |what: String, code| ConfigProblem::Object { tenant: name.to_owned(), what, code };
         let bad = |span: Range<usize>, error: &ObjectError| {
             ConfigError::at(self.file, self.text, span, problem(error.to_string(), Some(error.code())))
         };
+        let given = [table.object.is_some(), table.table.is_some(), table.xdp.is_some()];
+        if let Some(path) = table.xdp.as_ref().filter(|_| given.iter().filter(|g| **g).count() > 1) {
+            return Err(self.wrong(path.span(), format!("tenant `{name}`"), "xdp and object or table", "one of them"));
+        }
         match (&table.object, &table.table) {
-            (None, None) => Ok(None),
+            (None, None) => self.program(table, name, target),
             (Some(path), Some(_)) => {
                 Err(self.wrong(path.span(), format!("tenant `{name}`"), "object and table", "one of them"))
             }

@@ -4,7 +4,7 @@ use crate::device::{DeviceError, XdpEvent, XdpMap};
 use crate::frame::Frame;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::vm::{Ingress, Installed};
-use sluice_ebpf::{Errno, MapId, Packet, Redirect, Runtime, Verdict, tenant, world};
+use sluice_ebpf::{Errno, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant, world};
 use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES};
 use sluice_formats::{Reason, Target};
 use sluice_object::{Destination, PlacedXdp};
@@ -226,10 +226,19 @@ impl Module {
     fn give(&mut self, installed: Installed, placed: &PlacedXdp) -> Result<(), String> {
         for entry in placed.xdp.entries.iter().filter(|e| !placed.kept.contains_key(&e.map)) {
             let Some(id) = self.runtime.map(installed, entry.map as usize) else { continue };
+            let of_maps = matches!(
+                self.runtime.maps.spec(id).map(|spec| spec.kind),
+                Some(MapType::ArrayOfMaps | MapType::HashOfMaps)
+            );
+            let inner = |value: &[u8]| {
+                let position = u32::from_le_bytes(*value.first_chunk()?);
+                Some(self.runtime.map(installed, position as usize)?.0.to_le_bytes().to_vec())
+            };
+            let value = if of_maps { inner(&entry.value).unwrap_or_default() } else { entry.value.clone() };
             let name = || placed.xdp.maps.get(entry.map as usize).map_or("", |m| m.name.as_str());
             self.runtime
                 .maps
-                .user_update(id, &entry.key, &entry.value, 0)
+                .user_update(id, &entry.key, &value, 0)
                 .map_err(|e| format!("map `{}`: an entry that it begins with is refused: errno {}", name(), e.0))?;
         }
         Ok(())

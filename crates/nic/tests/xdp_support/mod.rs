@@ -1,4 +1,5 @@
 //! A NIC with tenants that run XDP programs, through the linker.
+#![allow(dead_code)] // each test binary uses its part
 
 use sluice_ebpf::tenant::{self, Options};
 use sluice_formats::Target;

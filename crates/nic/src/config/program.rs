@@ -1,0 +1,106 @@
+//! The XDP program of a tenant.
+
+use super::error::{ConfigError, ConfigProblem};
+use super::file::TenantTable;
+use super::resolve::Resolver;
+use sluice_ebpf::helper::routes::Routes;
+use sluice_ebpf::tenant::{self, Options};
+use sluice_formats::Target;
+use sluice_object::{Destination, Object};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+/// Largest file of entries or routes.
+const MOST_BYTES: u64 = 256 << 20;
+
+impl Resolver<'_> {
+    /// The object of a tenant's `xdp`, with everything that is said about it.
+    pub(super) fn program(
+        &self,
+        table: &TenantTable,
+        name: &str,
+        target: &Target,
+    ) -> Result<Option<Object>, ConfigError> {
+        let Some(path) = &table.xdp else {
+            return match table.of_program().next() {
+                None => Ok(None),
+                Some((key, span)) => Err(self.wrong(span, format!("tenant `{name}`"), key, "with `xdp` only")),
+            };
+        };
+        let destination = |text: &str, span: Range<usize>, what: &str| {
+            let known = text.parse::<Destination>().ok().filter(|d| d.number(target).is_some());
+            known.ok_or_else(|| {
+                let allowed = format!("port0 to port{}, host0 to host{}", target.ports - 1, target.hosts - 1);
+                self.wrong(span, what, format!("`{}`", text.escape_default()), &allowed)
+            })
+        };
+        let mut options = Options {
+            section: table.section.as_ref().map(|s| s.get_ref().clone()),
+            program: table.program.as_ref().map(|s| s.get_ref().clone()),
+            keep: table.keep_maps.as_ref().map(|k| k.get_ref().clone()).unwrap_or_default(),
+            ..Options::default()
+        };
+        if let Some(pass) = &table.pass {
+            options.pass = destination(pass.get_ref(), pass.span(), "pass")?;
+        }
+        if let Some(sizes) = &table.map_sizes {
+            options.max_entries = sizes.get_ref().clone().into_iter().collect();
+        }
+        if let Some(interfaces) = &table.interfaces {
+            options.interfaces = BTreeMap::new();
+            for (port, interface) in interfaces.get_ref() {
+                let Destination::Port(number) = destination(port, interfaces.span(), "interfaces")? else {
+                    return Err(self.wrong(interfaces.span(), "interfaces", format!("`{port}`"), "ports"));
+                };
+                if options.interfaces.insert(*interface, number).is_some() {
+                    let found = format!("interface {interface} twice");
+                    return Err(self.wrong(interfaces.span(), "interfaces", found, "each interface once"));
+                }
+            }
+        }
+        if let Some(maps) = &table.maps {
+            for (map, file) in maps.get_ref() {
+                options.files.push((map.clone(), self.text_of(file, maps.span(), name)?));
+            }
+        }
+        let bytes = self.bytes_of(path.get_ref(), path.span(), name)?;
+        tenant::read(name, &bytes, &options).map(Some).map_err(|e| {
+            let what = format!("{}: {e}", path.get_ref().display());
+            self.of_object(path.span(), name, what, Some(e.code()))
+        })
+    }
+
+    /// Routes and neighbours.
+    pub(super) fn routes(&self, table: &TenantTable, name: &str) -> Result<Option<Routes>, ConfigError> {
+        let Some(path) = &table.routes else { return Ok(None) };
+        let text = self.text_of(path.get_ref(), path.span(), name)?;
+        Routes::parse(&text).map(Some).map_err(|e| {
+            let what = format!("{}: {e}", path.get_ref().display());
+            self.of_object(path.span(), name, what, Some(e.code()))
+        })
+    }
+
+    fn of_object(&self, span: Range<usize>, name: &str, what: String, code: Option<&'static str>) -> ConfigError {
+        let problem = ConfigProblem::Object { tenant: name.to_owned(), what, code };
+        ConfigError::at(self.file, self.text, span, problem)
+    }
+
+    fn bytes_of(&self, path: &Path, span: Range<usize>, name: &str) -> Result<Vec<u8>, ConfigError> {
+        let file = self.folder.join(path);
+        let length = std::fs::metadata(&file).map_or(0, |m| m.len());
+        let read = if length > MOST_BYTES {
+            Err(format!("{length} bytes, at most {MOST_BYTES} are read"))
+        } else {
+            std::fs::read(&file).map_err(|e| e.to_string())
+        };
+        read.map_err(|what| self.of_object(span, name, format!("{}: {what}", file.display()), None))
+    }
+
+    fn text_of(&self, path: &Path, span: Range<usize>, name: &str) -> Result<String, ConfigError> {
+        String::from_utf8(self.bytes_of(path, span.clone(), name)?).map_err(|e| {
+            let what = format!("{}: byte {} is no UTF-8 text", path.display(), e.utf8_error().valid_up_to());
+            self.of_object(span, name, what, None)
+        })
+    }
+}
