@@ -450,3 +450,23 @@ pub trait Device {
         Ok(rows)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_without_the_engine_refuses_a_program_and_says_which_step() {
+        let mut load = Load {
+            format_version: sluice_formats::limits::FORMAT_VERSION,
+            target_hash: 0,
+            tenant: 3,
+            label: "load red".to_owned(),
+            steps: vec![Step::Barrier],
+        };
+        assert_eq!(check_no_xdp(&load, "rtl"), Ok(()));
+        load.steps.push(Step::Program { module: 1, generation: 0, program: None });
+        let text = check_no_xdp(&load, "rtl").unwrap_err().to_string();
+        assert_eq!(text, "load `load red`, step 1: an XDP program, but the device `rtl` has no XDP engine");
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::key::describe;
 use crate::object::{Object, SymbolOf, TargetNeed};
+use crate::xdp::Xdp;
 use std::fmt::Write;
 
 /// A table of everything in the object, one line for each entry.
@@ -33,7 +34,7 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
         ("object", object.name.clone()),
         ("target", target),
         ("key", format!("{} {fields}", object.key.kind.name()).trim_end().to_owned()),
-        ("default", object.default.to_string()),
+        (if object.xdp.is_some() { "pass" } else { "default" }, object.default.to_string()),
         ("room for", format!("{} entries, and as many during a replacement", demands.entries)),
         ("queues", if queues.is_empty() { "none".to_owned() } else { queues.join(", ") }),
         ("quantum", quantum),
@@ -42,6 +43,9 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
     ];
     for (name, value) in lines {
         writeln!(out, "{name:<9} {value}")?;
+    }
+    if let Some(xdp) = &object.xdp {
+        return render_xdp(xdp, out);
     }
     for symbol in &object.symbols {
         let of = match symbol.of {
@@ -55,6 +59,32 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n{:>6}  {:<wide$}  action", "entry", "key")?;
     for (i, (key, entry)) in keys.iter().zip(&object.entries).enumerate() {
         writeln!(out, "{i:>6}  {key:<wide$}  {}", entry.action)?;
+    }
+    Ok(())
+}
+
+fn render_xdp(xdp: &Xdp, out: &mut String) -> std::fmt::Result {
+    for (i, program) in xdp.programs.iter().enumerate() {
+        let main = if i == xdp.main as usize { ", the one that packets run" } else { "" };
+        writeln!(out, "{:<9} {}: {} slots{main}", "program", program.name, program.slots.len())?;
+    }
+    for (interface, port) in &xdp.interfaces {
+        writeln!(out, "{:<9} {interface} = port{port}", "interface")?;
+    }
+    let wide = xdp.maps.iter().map(|m| m.name.len()).max().unwrap_or(0).max(4);
+    writeln!(
+        out,
+        "\n{:<wide$}  {:>4}  {:>5}  {:>6}  {:>8}  {:>6}  kept",
+        "map", "type", "key", "value", "entries", "flags"
+    )?;
+    for (i, map) in xdp.maps.iter().enumerate() {
+        let kept = if xdp.keeps(i) { "yes" } else { "no" };
+        let (key, value, entries) = (map.key_size, map.value_size, map.max_entries);
+        writeln!(
+            out,
+            "{:<wide$}  {:>4}  {key:>5}  {value:>6}  {entries:>8}  {:>#6x}  {kept}",
+            map.name, map.kind, map.flags
+        )?;
     }
     Ok(())
 }

@@ -149,6 +149,8 @@ fn loads_of_version_1() {
 fn object_show() {
     let text = sluice_object::show::table(&red());
     assert_eq!(text.into_bytes(), golden("red.v1.txt", sluice_object::show::table(&red()).as_bytes()));
+    let text = sluice_object::show::table(&filter());
+    assert_eq!(text.as_bytes(), golden("filter.v1.txt", text.as_bytes()));
     assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
 }
 
