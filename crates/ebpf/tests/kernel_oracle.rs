@@ -269,7 +269,7 @@ fn a_sandbox_has_its_own_interfaces_and_queues() {
     {
         let _sandbox = Sandbox::enter(8).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(run(0, 0), Ok(0x100));
-        assert_eq!(run(5, 3), Ok(0x503));
+        assert_eq!(run(5, QUEUES - 1), Ok(0x500 + QUEUES - 1));
         assert_eq!(run(8, QUEUES), Err(Errno::INVAL));
         assert_eq!(run(9, 0), Err(Errno::NODEV));
     }

@@ -3,6 +3,7 @@
 //! The rules of comparison are docs/design/xdp-oracle.md.
 
 use super::{Entry, Kernel, KernelError, PerfReader, RingReader, TestInput, possible_cpus};
+use crate::image::Initial;
 use crate::vm::{At, Ingress, Installed, Outcome, Tracer};
 use crate::world::Event;
 use crate::{Errno, Image, MapId, MapType, Packet, Runtime};
@@ -33,7 +34,7 @@ impl Tracer for Hits {
     }
 }
 
-/// What happened to the map whose two sides are compared.
+/// A ring buffer whose records are compared.
 struct Ring {
     map: usize,
     reader: RingReader,
@@ -112,6 +113,30 @@ impl Differential {
         let (id, value) = (self.id(map), self.id(inner));
         let there = self.kernel.maps[map].update(key, &self.kernel.maps[inner].fd().to_le_bytes(), 0);
         let here = self.runtime.maps.user_update(id, key, &value.0.to_le_bytes(), 0);
+        self.agree(map, "set", key, there, here)
+    }
+
+    /// Sets the entries that the object gives (inner maps, programs of program arrays) anew.
+    pub fn restore(&mut self) -> Result<(), Difference> {
+        for map in 0..self.image.maps.len() {
+            for (key, initial) in self.image.maps[map].initial.clone() {
+                let key = key.to_le_bytes();
+                match initial {
+                    Initial::Map(inner) => self.set_inner(map, &key, inner)?,
+                    Initial::Program(name) => self.set_program(map, &key, &name)?,
+                }
+                .map_err(|e| Difference(format!("an entry that the object gives: {e:?}")))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a program into a program array, on both sides.
+    pub fn set_program(&mut self, map: usize, key: &[u8], program: &str) -> Result<Result<(), Errno>, Difference> {
+        let index = self.image.program(program).ok_or_else(|| Difference(format!("no program `{program}`")))?;
+        let number = self.runtime.program_number(self.installed, index).expect("every program of the image is there");
+        let there = self.kernel.maps[map].update(key, &self.kernel.programs[index].fd().to_le_bytes(), 0);
+        let here = self.runtime.maps.user_update(self.id(map), key, &number.to_le_bytes(), 0);
         self.agree(map, "set", key, there, here)
     }
 

@@ -15,7 +15,7 @@ pub struct Sandbox {
 }
 
 /// Receive queues of each interface but the loopback.
-pub const QUEUES: u32 = 4;
+pub const QUEUES: u32 = 72;
 
 /// The peer of interface n is interface n above.
 const PEERS: u32 = 1000;
