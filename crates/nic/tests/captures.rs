@@ -54,7 +54,7 @@ fn a_capture_played_into_a_port_comes_out_in_order() {
     let mut nic = SoftwareNic::new(*config.target);
     bring_up(&config, &mut nic, &mut Linker::new(config.target)).unwrap_or_else(|e| panic!("{e}"));
     let mut bindings = Bindings::open(&config).unwrap_or_else(|e| panic!("{e}"));
-    let counts = run_live(&mut nic, &mut bindings, |_| false).unwrap_or_else(|e| panic!("{e}"));
+    let counts = run_live(&mut nic, &mut bindings, |_, _| false).unwrap_or_else(|e| panic!("{e}"));
     bindings.finish().unwrap();
     let dropped: u64 = nic.counters().unwrap().modules.values().flat_map(|c| c.dropped.values()).sum();
     assert_eq!((counts.received, counts.sent, dropped), (200, 200, 0));

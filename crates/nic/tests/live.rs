@@ -105,7 +105,7 @@ fn frames_go_through_interfaces_with_their_tags() {
     }
     let begun = Instant::now();
     let counts =
-        run_live(&mut nic, &mut bindings, |counts| counts.sent >= 2 || begun.elapsed() > Duration::from_secs(5));
+        run_live(&mut nic, &mut bindings, |_, counts| counts.sent >= 2 || begun.elapsed() > Duration::from_secs(5));
     let counts = counts.unwrap_or_else(|e| panic!("{e}"));
     assert!(counts.received >= 2 && counts.sent >= 2, "{counts:?}");
     let through = receive(&mut wires[1], |bytes| bytes.len() == red.len());

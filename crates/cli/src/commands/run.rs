@@ -6,6 +6,7 @@ use crate::output::Output;
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
 use crate::run::device::{self, Choice};
+use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live;
 use crate::run::pace::{Clock, Pace};
@@ -66,6 +67,12 @@ pub struct Run {
     /// Packets arrive at their stamps instead
     #[arg(long)]
     stamps: bool,
+    /// What XDP programs tell the host, a JSON object a line
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// Local socket on which `sluice map` finds the tenants' maps while it runs
+    #[arg(long, value_name = "FILE")]
+    socket: Option<PathBuf>,
     /// Waves of the RTL, FST
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
@@ -166,7 +173,9 @@ impl Run {
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
         interrupt::listen();
         let progress = Progress::new("live", None);
-        let (played, counts) = live::run(&mut *device, bindings, self.limit.unwrap_or(u64::MAX), &progress)?;
+        let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref())?;
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let (played, counts) = live::run(&mut *device, bindings, limit, &progress, &mut host)?;
         drop(progress);
         self.report(
             &Report {
@@ -214,6 +223,7 @@ impl Run {
             changes: changes.to_vec(),
             sinks: &mut sinks,
             progress: &Progress::new(device.capabilities().kind, packets),
+            host: &mut Host::open(&linker, self.events.as_deref(), self.socket.as_deref())?,
             device,
             linker: &mut linker,
         }

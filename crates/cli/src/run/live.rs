@@ -2,6 +2,7 @@
 
 use super::assign::{Input, OutputFile};
 use super::bring_up::Nic;
+use super::host::Host;
 use super::interrupt;
 use super::play::{Played, failed};
 use super::progress::Progress;
@@ -44,20 +45,28 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
     Bindings::open(&config).map_err(port)
 }
 
-/// Moves packets until Ctrl-C, `limit` packets, or the end of every source.
+/// Moves packets until Ctrl-C, `limit` packets, or the end of every source; `host` sees to what
+/// else the host does with the device.
 pub fn run(
     device: &mut dyn Device,
     mut bindings: Bindings,
     limit: u64,
     progress: &Progress,
+    host: &mut Host,
 ) -> Result<(Played, LiveCounts), Failure> {
     let start = Instant::now();
-    let stop = |counts: &LiveCounts| {
+    let mut lost = None;
+    let stop = |device: &mut dyn Device, counts: &LiveCounts| {
         progress.at(counts.received);
-        interrupt::asked() || counts.received >= limit
+        lost = host.serve(device).err();
+        lost.is_some() || interrupt::asked() || counts.received >= limit
     };
     let mut counts = run_live(device, &mut bindings, stop).map_err(port)?;
+    if let Some(failure) = lost {
+        return Err(failure);
+    }
     device.quiesce().map_err(failed)?;
+    host.finish(device)?;
     deliver_rest(device, &mut bindings, &mut counts)?;
     bindings.finish().map_err(port)?;
     let wall = start.elapsed();

@@ -3,8 +3,11 @@
 pub mod assign;
 pub mod bring_up;
 pub mod device;
+pub mod events;
+pub mod host;
 pub mod interrupt;
 pub mod live;
+pub mod map_server;
 pub mod pace;
 pub mod play;
 pub mod progress;

@@ -1,5 +1,6 @@
 //! Plays arrivals through a device, replaces programs on the way, and keeps what comes out.
 
+use super::host::Host;
 use super::interrupt;
 use super::pace::Clock;
 use super::progress::Progress;
@@ -78,6 +79,8 @@ pub struct Play<'a> {
     pub sinks: &'a mut Sinks,
     /// Who is told how far it is.
     pub progress: &'a Progress,
+    /// What else the host does with the device.
+    pub host: &'a mut Host,
 }
 
 #[derive(Default)]
@@ -128,6 +131,7 @@ impl Play<'_> {
         }
         self.device.quiesce().map_err(failed)?;
         self.take(&mut state)?;
+        self.host.finish(self.device)?;
         let wall = start.elapsed();
         let counters = self.device.counters().map_err(failed)?;
         Ok(Played {
@@ -170,7 +174,7 @@ impl Play<'_> {
         loop {
             let events = self.device.poll(EVENTS);
             if events.is_empty() {
-                return Ok(());
+                return self.host.serve(self.device);
             }
             for event in events {
                 match event {

@@ -83,6 +83,7 @@ fn play(fault: Fault) -> Result<Played, Failure> {
         changes: Vec::new(),
         sinks: &mut Sinks::default(),
         progress: &Progress::new("test", None),
+        host: &mut Host::default(),
     }
     .run(&mut source)
 }

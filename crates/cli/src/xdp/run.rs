@@ -10,6 +10,7 @@ use crate::output::Output;
 use crate::run::interrupt;
 use crate::run::progress::Progress;
 use clap::Args;
+use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Image, Packet, Runtime};
 use sluice_packet::capture::{self, CaptureReader, ReadOptions};
@@ -105,6 +106,9 @@ impl XdpRun {
         let mut image = object::read(&self.object)?;
         for (name, entries) in &self.max_entries {
             object::set_max_entries(&mut image, &self.object, name, *entries)?;
+        }
+        for spec in &mut image.maps {
+            *spec = as_libbpf_creates(spec, self.cpus);
         }
         let programs = object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?;
         let single = [("--out", self.output.is_some()), ("--state", self.state.is_some())];

@@ -23,18 +23,18 @@ pub struct LiveCounts {
 }
 
 /// Moves packets until `stop` says so, or every source has ended and the device is at rest.
-/// `stop` is asked at least every pause.
+/// `stop` is asked at least every pause; it may use the device meanwhile.
 pub fn run_live(
     device: &mut dyn Device,
     bindings: &mut Bindings,
-    mut stop: impl FnMut(&LiveCounts) -> bool,
+    mut stop: impl FnMut(&mut dyn Device, &LiveCounts) -> bool,
 ) -> Result<LiveCounts, PortError> {
     let mut counts = LiveCounts::default();
     let (begun, first_tick) = (Instant::now(), device.now());
     let (tick_ps, ports) = (device.capabilities().tick_ps, device.capabilities().target.ports as u8);
     let mut ended: Vec<bool> = bindings.sources.iter().map(Option::is_none).collect();
     let mut offers = Vec::new();
-    while !stop(&counts) {
+    while !stop(device, &counts) {
         for (port, source) in bindings.sources.iter_mut().enumerate() {
             let Some(source) = source.as_mut().filter(|_| !ended[port]) else { continue };
             for _ in 0..BATCH {

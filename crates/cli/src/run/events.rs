@@ -1,0 +1,55 @@
+//! What XDP programs tell the host: a JSON object a line, in each tenant's order.
+
+use crate::failure::Failure;
+use crate::files;
+use serde_json::{Value, json};
+use sluice_ebpf::state::to_hex;
+use sluice_nic::Device;
+use sluice_nic::device::XdpEvent;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// The file that events go to.
+pub struct Events {
+    path: PathBuf,
+    file: BufWriter<File>,
+    tenants: Vec<(u8, String)>,
+}
+
+impl Events {
+    /// Creates it.
+    pub fn create(path: &Path, tenants: Vec<(u8, String)>) -> Result<Self, Failure> {
+        files::make_folder(path)?;
+        let file = File::create(path).map_err(|e| Failure::file(path, "written", &e))?;
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file), tenants })
+    }
+
+    /// Writes what was told since the last time.
+    pub fn take(&mut self, device: &mut dyn Device) -> Result<(), Failure> {
+        let tick = device.now();
+        for (module, tenant) in &self.tenants {
+            for event in device.take_xdp_events(*module) {
+                let mut line = line(&event);
+                line["tenant"] = json!(tenant);
+                line["tick"] = json!(tick);
+                writeln!(self.file, "{line}").map_err(|e| Failure::file(&self.path, "written", &e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is still buffered.
+    pub fn finish(&mut self) -> Result<(), Failure> {
+        self.file.flush().map_err(|e| Failure::file(&self.path, "written", &e))
+    }
+}
+
+fn line(event: &XdpEvent) -> Value {
+    match event {
+        XdpEvent::Trace { line } => json!({ "trace": line }),
+        XdpEvent::Perf { map, cpu, data } => json!({ "map": map, "cpu": cpu, "data": to_hex(data) }),
+        XdpEvent::Ring { map, data } => json!({ "map": map, "data": to_hex(data) }),
+        XdpEvent::Lost { events } => json!({ "lost": events }),
+    }
+}

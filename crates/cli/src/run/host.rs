@@ -1,0 +1,45 @@
+//! What the host does beside the packets: takes events, serves the local socket.
+
+use super::events::Events;
+use super::map_server::MapServer;
+use crate::failure::Failure;
+use sluice_nic::Device;
+use sluice_object::Linker;
+use std::path::Path;
+
+/// The host's side of a run.
+#[derive(Default)]
+pub struct Host {
+    events: Option<Events>,
+    server: Option<MapServer>,
+}
+
+impl Host {
+    /// With a file for events and a socket for `sluice map`, where they are wanted.
+    pub fn open(linker: &Linker, events: Option<&Path>, socket: Option<&Path>) -> Result<Self, Failure> {
+        let tenants: Vec<(u8, String)> = linker.tenants().map(|t| (t.module, t.spec.name.clone())).collect();
+        Ok(Self {
+            events: events.map(|path| Events::create(path, tenants.clone())).transpose()?,
+            server: socket.map(|path| MapServer::open(path, tenants)).transpose()?,
+        })
+    }
+
+    /// Does what there is to do; never waits.
+    pub fn serve(&mut self, device: &mut dyn Device) -> Result<(), Failure> {
+        if let Some(events) = &mut self.events {
+            events.take(device)?;
+        }
+        if let Some(server) = &mut self.server {
+            server.serve(device);
+        }
+        Ok(())
+    }
+
+    /// After the last packet.
+    pub fn finish(&mut self, device: &mut dyn Device) -> Result<(), Failure> {
+        match &mut self.events {
+            Some(events) => events.take(device).and_then(|()| events.finish()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Maps of a running NIC over its socket.
+
+use super::*;
+use crate::maps::MapAccess;
+use crate::maps::socket::Socket;
+use sluice_ebpf::map::update_flags;
+use sluice_ebpf::{Errno, tenant};
+use sluice_formats::target;
+use sluice_nic::SoftwareNic;
+use sluice_nic::run_load::run_load;
+use sluice_object::{Destination, Linker, TenantSpec, VlanGrant};
+use std::thread;
+
+/// A NIC whose tenant `red` runs the shipped program that counts and drops.
+fn nic() -> (SoftwareNic, Vec<(u8, String)>) {
+    let target = target::ALL[0];
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp/drop/drop.o");
+    let object = tenant::read("drop", &fs::read(path).unwrap(), &tenant::Options::default()).unwrap();
+    let (mut nic, mut linker) = (SoftwareNic::new(*target), Linker::new(target));
+    let spec = TenantSpec {
+        vlans: vec![VlanGrant { port: None, vlan: 7 }],
+        queues: [(Destination::Port(0), 160), (Destination::Host(0), 160)].into(),
+        ..TenantSpec::new(3, "red".to_owned())
+    };
+    for load in [linker.admit(spec).unwrap(), linker.load(3, &object).unwrap()] {
+        run_load(&mut nic, &load).unwrap();
+    }
+    let tenants = linker.tenants().map(|t| (t.module, t.spec.name.clone())).collect();
+    (nic, tenants)
+}
+
+/// Serves while `client` runs; what it returned.
+fn served<T: Send + 'static>(client: impl FnOnce(&Path) -> T + Send + 'static) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nic.sock");
+    let (mut nic, tenants) = nic();
+    let mut server = MapServer::open(&path, tenants).unwrap();
+    let there = path.clone();
+    let client = thread::spawn(move || client(&there));
+    while !client.is_finished() {
+        server.serve(&mut nic);
+        thread::sleep(Duration::from_micros(200));
+    }
+    drop(server);
+    assert!(!path.exists(), "the socket file goes with the server");
+    client.join().unwrap()
+}
+
+#[test]
+fn maps_are_listed_read_and_changed_while_the_nic_runs() {
+    served(|path| {
+        let mut socket = Socket::open(path).unwrap();
+        let maps = socket.list().unwrap();
+        assert_eq!(
+            maps.iter().map(|m| (m.tenant.as_str(), m.spec.name.as_str())).collect::<Vec<_>>(),
+            [("red", "protocols")]
+        );
+        let cpus = socket.cpus().unwrap() as usize;
+        let (map, key, value) = (&maps[0], 6u32.to_le_bytes(), vec![5; 16 * cpus]);
+        assert_eq!(socket.update(map, &key, &value, update_flags::ANY).unwrap(), Ok(()));
+        assert_eq!(socket.lookup(map, &key).unwrap(), Ok(value.clone()));
+        assert_eq!(socket.delete(map, &key).unwrap(), Err(Errno::INVAL));
+        assert_eq!(socket.update(map, &key, &value, update_flags::NOEXIST).unwrap(), Err(Errno::EXIST));
+        assert_eq!(socket.lookup(map, &999u32.to_le_bytes()).unwrap(), Err(Errno::NOENT));
+        let entries = socket.dump(map).unwrap();
+        assert_eq!((entries.len(), &entries[6]), (259, &(key.to_vec(), value)));
+    });
+}
+
+#[test]
+fn requests_that_are_none_are_refused_and_the_next_one_is_served() {
+    let answers = served(|path| {
+        use std::io::{BufRead, BufReader};
+        let mut stream = UnixStream::connect(path).unwrap();
+        let requests = [
+            "nonsense",
+            r#"{"op":"lookup","tenant":"blue","id":0,"key":"00"}"#,
+            r#"{"op":"lookup","tenant":"red","id":0,"key":"0g"}"#,
+            r#"{"op":"lookup","tenant":"red","id":77,"key":"00000000"}"#,
+            r#"{"op":"explode"}"#,
+            r#"{"op":"list"}"#,
+        ];
+        stream.write_all((requests.join("\n") + "\n").as_bytes()).unwrap();
+        let lines = BufReader::new(stream).lines().take(requests.len()).map(Result::unwrap);
+        lines.collect::<Vec<String>>()
+    });
+    for (answer, part) in answers.iter().zip(["the request is none", "no tenant `blue`", "pairs of hex digits"]) {
+        assert!(answer.starts_with("{\"refused\"") && answer.contains(part), "{answer}");
+    }
+    assert!(answers[3].starts_with("{\"errno\"") || answers[3].starts_with("{\"refused\""), "{}", answers[3]);
+    assert!(answers[4].contains("unknown variant"), "{}", answers[4]);
+    assert!(answers[5].starts_with("{\"maps\""), "{}", answers[5]);
+}
+
+#[test]
+fn a_socket_that_somebody_listens_on_is_not_taken_and_a_file_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nic.sock");
+    let first = MapServer::open(&path, Vec::new()).unwrap();
+    assert!(MapServer::open(&path, Vec::new()).is_err());
+    drop(first);
+    // What a run that was killed leaves behind.
+    drop(UnixListener::bind(&path).unwrap());
+    drop(MapServer::open(&path, Vec::new()).unwrap());
+    fs::write(&path, "a file").unwrap();
+    assert!(MapServer::open(&path, Vec::new()).is_err());
+    assert_eq!(fs::read(&path).unwrap(), b"a file");
+}
