@@ -5,7 +5,7 @@ use crate::maps::MapAccess;
 use crate::maps::socket::Socket;
 use sluice_ebpf::map::update_flags;
 use sluice_ebpf::{Errno, tenant};
-use sluice_formats::target;
+use sluice_formats::{Target, target};
 use sluice_nic::SoftwareNic;
 use sluice_nic::run_load::run_load;
 use sluice_object::{Destination, Linker, TenantSpec, VlanGrant};
@@ -13,7 +13,7 @@ use std::thread;
 
 /// A NIC whose tenant `red` runs the shipped program that counts and drops.
 fn nic() -> (SoftwareNic, Vec<(u8, String)>) {
-    let target = target::ALL[0];
+    let target: &'static Target = &target::DEFAULT;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp/drop/drop.o");
     let object = tenant::read("drop", &fs::read(path).unwrap(), &tenant::Options::default()).unwrap();
     let (mut nic, mut linker) = (SoftwareNic::new(*target), Linker::new(target));
@@ -23,7 +23,7 @@ fn nic() -> (SoftwareNic, Vec<(u8, String)>) {
         ..TenantSpec::new(3, "red".to_owned())
     };
     for load in [linker.admit(spec).unwrap(), linker.load(3, &object).unwrap()] {
-        run_load(&mut nic, &load).unwrap();
+        run_load(&mut nic, &load, &mut Vec::new()).unwrap();
     }
     let tenants = linker.tenants().map(|t| (t.module, t.spec.name.clone())).collect();
     (nic, tenants)
