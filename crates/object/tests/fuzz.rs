@@ -12,7 +12,10 @@ use sluice_formats::rows::KeyKind;
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Table, hash};
 use sluice_object::linker::Linker;
-use sluice_object::{KeyBytes, KeySpec, Load, NicSettings, Object, Step};
+use sluice_object::{
+    Action, Destination, KeyBytes, KeySpec, Load, NicSettings, Object, Step, Xdp, XdpEntry, XdpInitial, XdpMap,
+    XdpProgram,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -45,7 +48,58 @@ fn some_object(u: &mut Unstructured<'_>) -> Result<Object> {
         _ => KeySpec::FIVE_TUPLE,
     };
     let n = if spec.kind == KeyKind::None { 0 } else { u.int_in_range(0..=12)? };
-    Ok(random_object(&mut rng, "fuzz", spec, n, &DEFAULT))
+    let mut object = random_object(&mut rng, "fuzz", spec, n, &DEFAULT);
+    if spec == KeySpec::NONE && u.ratio(3, 4)? {
+        object.default = Action::to([Destination::Host(0)]);
+        object.demands.queues.insert(Destination::Host(0), 1);
+        object.xdp = Some(Box::new(some_xdp(&mut rng)));
+    }
+    Ok(object)
+}
+
+/// A program with a few of everything.
+fn some_xdp(rng: &mut Rng) -> Xdp {
+    let programs: Vec<XdpProgram> = (0..rng.range(1, 3))
+        .map(|i| XdpProgram {
+            name: format!("program_{i}"),
+            slots: (0..rng.range(1, 6)).map(|_| rng.next_u64()).collect(),
+            functions: if rng.chance(1, 2) { vec![("f".to_owned(), 0)] } else { Vec::new() },
+        })
+        .collect();
+    let maps = rng.below(4) as u32;
+    let map = |rng: &mut Rng, name: String| {
+        let value_size = rng.below(9) as u32;
+        XdpMap {
+            name,
+            kind: 1 + rng.below(3) as u32,
+            key_size: 4,
+            value_size,
+            max_entries: rng.next_u32(),
+            flags: rng.next_u32(),
+            pinned: rng.chance(1, 2),
+            frozen: rng.chance(1, 4),
+            spin_lock: rng.chance(1, 4).then_some(4),
+            contents: rng.chance(1, 4).then(|| vec![7; value_size as usize]),
+            initial: Vec::new(),
+            inner: None,
+        }
+    };
+    let maps: Vec<XdpMap> = (0..maps)
+        .map(|i| {
+            let mut one = map(rng, format!("map_{i}"));
+            one.inner = rng.chance(1, 4).then(|| Box::new(map(rng, "inner".to_owned())));
+            if rng.chance(1, 3) {
+                one.initial = vec![(rng.next_u32(), XdpInitial::Map(rng.below(maps.into()) as u32))];
+                one.initial.push((1, XdpInitial::Program("program_0".to_owned())));
+            }
+            one
+        })
+        .collect();
+    let keep = maps.iter().filter(|m| m.is_state()).take(1).map(|m| m.name.clone()).collect();
+    let entry = XdpEntry { map: 0, key: vec![1; 4], value: vec![2; 3] };
+    let entries = if maps.is_empty() { Vec::new() } else { vec![entry] };
+    let interfaces = (0..rng.below(3)).map(|i| (rng.next_u32(), i as u8)).collect();
+    Xdp { main: rng.below(programs.len() as u64) as u32, programs, maps, keep, entries, interfaces }
 }
 
 /// Valid bytes with some changed, and the checksum made right again half of the time, so

@@ -45,6 +45,7 @@ impl Engine {
 
     /// Puts a program into a generation that no packet uses.
     pub fn install(&mut self, module: u8, generation: u8, placed: &PlacedXdp) -> Result<(), String> {
+        placed.check().map_err(|e| e.to_string())?;
         self.remove(module, generation);
         let PlacedXdp { xdp, kept, pass, granted } = placed;
         let image = tenant::image(xdp).map_err(|e| e.to_string())?;
