@@ -5,6 +5,7 @@ mod calls;
 mod fuzz;
 mod leaks;
 mod memory;
+mod runtime;
 
 use crate::insn::assemble;
 use crate::vm::{Ingress, Outcome, Packet, Runtime};
