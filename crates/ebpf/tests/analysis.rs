@@ -237,6 +237,16 @@ fn packet_addresses_are_stale_after_the_packet_moved() {
 }
 
 #[test]
+fn what_was_proven_of_the_packet_does_not_outlive_its_move() {
+    let r = assembled(
+        "r6 = r1\nr2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr2 += 34\nif r2 > r3 goto out\n\
+         r1 = r6\nr2 = -20\ncall bpf_xdp_adjust_tail#65\nr2 = *(u32 *)(r6 +0)\nr5 = *(u8 *)(r2 +33)\n\
+         out:\nr0 = 1\nexit",
+    );
+    assert!(!r.slots[9].access.as_ref().unwrap().in_bounds);
+}
+
+#[test]
 fn an_index_that_was_checked_stays_in_the_value() {
     let text = |last: u32| {
         format!(
