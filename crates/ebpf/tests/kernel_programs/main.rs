@@ -1,6 +1,7 @@
 //! The shipped programs, run by the kernel and by the interpreter on the same packets.
 
 mod coverage;
+mod jumbo;
 mod replay;
 mod shipped;
 mod steps;
