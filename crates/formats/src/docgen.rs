@@ -76,8 +76,7 @@ pub fn document() -> String {
     let _ = writeln!(
         o,
         "Nodes: 0 system, 1 stamp, 2 match, 3 egress, 4 xdp (devices with that engine),\n\
-         {FIRST_PORT_NODE} + p port p. Index bit 23 of a counter reads\n\
-         its value at the last snapshot.\n"
+         {FIRST_PORT_NODE} + p port p. Index bit 23 of a counter reads its value at the last snapshot.\n"
     );
     o.push_str("| node | table | name | row | words | rows default | rows tiny | access |\n");
     o.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
