@@ -6,7 +6,7 @@ clang=${CLANG:-clang-16}
 flags=(-O2 -g -target bpf -mcpu=v3 -Wall -I "/usr/include/$(uname -m)-linux-gnu")
 # Paths of this machine stay out of the objects.
 flags+=(-fdebug-compilation-dir=. "-ffile-prefix-map=$PWD=.")
-for name in verdicts fault tag; do
+for name in verdicts fault tag nested fib; do
   "$clang" "${flags[@]}" -c "$name.c" -o "$name.o"
 done
 for version in 1 2 90; do
