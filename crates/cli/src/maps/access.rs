@@ -15,6 +15,9 @@ pub struct MapInfo {
     pub spec: MapSpec,
 }
 
+/// Key and value of an entry.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
 /// Operations as bpf(2) has them for user space.
 pub trait MapAccess {
     /// All maps.
@@ -30,7 +33,7 @@ pub trait MapAccess {
     fn delete(&mut self, map: &MapInfo, key: &[u8]) -> Result<Result<(), Errno>, Failure>;
 
     /// All entries.
-    fn dump(&mut self, map: &MapInfo) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Failure>;
+    fn dump(&mut self, map: &MapInfo) -> Result<Vec<Entry>, Failure>;
 
     /// Values of each entry of a per-CPU map.
     fn cpus(&mut self) -> Result<u32, Failure>;

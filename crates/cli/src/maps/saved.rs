@@ -1,5 +1,6 @@
 //! Maps that a run has saved; changes are written back at once.
 
+use super::access::Entry;
 use super::{MapAccess, MapInfo};
 use crate::failure::Failure;
 use crate::files;
@@ -55,7 +56,7 @@ impl MapAccess for Saved {
         Ok(done)
     }
 
-    fn dump(&mut self, map: &MapInfo) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Failure> {
+    fn dump(&mut self, map: &MapInfo) -> Result<Vec<Entry>, Failure> {
         Ok(state::entries(&self.space, MapId(map.id)))
     }
 

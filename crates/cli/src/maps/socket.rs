@@ -1,5 +1,6 @@
 //! Maps of a running NIC, over its local socket.
 
+use super::access::Entry;
 use super::protocol::{MAX_LINE, Reply, Request};
 use super::{MapAccess, MapInfo};
 use crate::failure::Failure;
@@ -87,7 +88,7 @@ impl MapAccess for Socket {
         }
     }
 
-    fn dump(&mut self, map: &MapInfo) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Failure> {
+    fn dump(&mut self, map: &MapInfo) -> Result<Vec<Entry>, Failure> {
         match self.ask(&Request::Dump { tenant: map.tenant.clone(), id: map.id })? {
             Reply::Entries(entries) => {
                 entries.iter().map(|(key, value)| Ok((self.bytes(key)?, self.bytes(value)?))).collect()
