@@ -1,5 +1,6 @@
 #!/bin/sh
-# `make run`: the shipped capture through three tenants' tables, on the model and on the RTL.
+# `make run`: the shipped capture through three tenants' tables, on the model and on the RTL,
+# and through a firewall, an address translator and a load balancer, three XDP programs, on the model.
 # Exit status 1 when the devices differ or the accounting does not close.
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,11 +18,23 @@ for destination in port0 port1 port2 port3 host0 host1 host2 host3; do
 done
 target/release/sluice "$@"
 
+xdp=programs/xdp
+cat <<COMMAND
+
+\$ target/release/sluice run --config $xdp/nic.toml --in $nic/mixed.pcapng \\
+    --out port0=out/xdp-port0.pcapng --out port1=out/xdp-port1.pcapng
+
+COMMAND
+target/release/sluice run --config $xdp/nic.toml --in $nic/mixed.pcapng \
+  --out port0=out/xdp-port0.pcapng --out port1=out/xdp-port1.pcapng
+
 cat <<NEXT
 
 What to try next, after  export PATH=\$PWD/target/release:\$PATH
   any viewer on out/port3.pcapng                   red's servers appear there half way
   sluice object show $nic/green.json      the table behind one row above
+  sluice xdp run $xdp/firewall/firewall.o --in $xdp/mixed.pcap
+                                                   one XDP object over a capture; your own too
   sluice script $nic/*.pkt --device both  what each tenant's packets must do
   sluice run --config $nic/nic.toml --in $nic/mixed.pcapng --device both --gbps 400
                                                    press harder: overload and tail drops
