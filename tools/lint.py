@@ -67,6 +67,11 @@ def python() -> Outcome:
     return _merge([captured(["ruff", "check", "--quiet"]), captured(["ruff", "format", "--check", "--quiet"])])
 
 
+def programs() -> Outcome:
+    """The committed XDP objects are those of their sources, where the compiler is there to tell."""
+    return _merge([captured([sys.executable, "tools/programs.py", "--check"])])
+
+
 def rtl_format() -> Outcome:
     # verible takes one file a call. Generated files are held to be current, not to be formatted.
     written = [path for path in rtl_files() if path.parent.name != "gen"]
@@ -144,7 +149,7 @@ def rtl_yosys() -> Outcome:
 
 LANES: list[list[Callable[[], Outcome]]] = [
     [rust_format, rust_clippy, generated_files],
-    [python, rtl_format, rtl_lint, rtl_yosys],
+    [python, programs, rtl_format, rtl_lint, rtl_yosys],
 ]
 
 

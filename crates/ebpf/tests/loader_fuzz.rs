@@ -80,9 +80,9 @@ fn damage(bytes: &mut Vec<u8>, times: u64, rng: &mut Rng) {
 }
 
 #[test]
-fn damaged_objects_are_loaded_or_refused() {
+fn fuzz_damaged_objects() {
     let seconds = std::env::var("SLUICE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(1.0);
-    let seed = test_seed("damaged_objects_are_loaded_or_refused");
+    let seed = test_seed("fuzz_damaged_objects");
     let (mut rng, objects, start) = (Rng::new(seed), objects(), Instant::now());
     let (mut rounds, mut loaded, mut codes) = (0, 0u64, std::collections::BTreeMap::new());
     while start.elapsed().as_secs_f64() < seconds {
@@ -122,6 +122,6 @@ fn damaged_objects_are_loaded_or_refused() {
         assert!(began.elapsed() < HANG, "one input took {:?}", began.elapsed());
         rounds += 1;
     }
-    println!("{rounds} inputs, {loaded} loaded, refusals {codes:?}");
+    println!("fuzz: {rounds} inputs, {loaded} loaded, refusals {codes:?}");
     assert!(rounds < 500 || loaded > 0 && loaded < rounds, "{loaded} of {rounds} inputs were loaded");
 }

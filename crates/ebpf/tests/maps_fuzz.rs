@@ -1,14 +1,23 @@
-//! Notation and map files of noise: no panic, no hang, no unbounded memory. `SLUICE_FUZZ_SECONDS` makes
+//! Notation, map files, saved maps and routes of noise: no panic, no hang, no unbounded memory. `SLUICE_FUZZ_SECONDS` makes
 //! it longer.
 
 use arbtest::arbitrary::{Result, Unstructured};
+use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::map::{file, notation};
+use sluice_ebpf::state::State;
 use sluice_ebpf::{MapSpace, MapSpec, MapType};
 
-fn fuzz(name: &str, property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
+fn fuzz(name: &str, mut property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
     let seconds = std::env::var("SLUICE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
     println!("{name}: {seconds} s; arbtest prints the seed of a failure");
-    arbtest::arbtest(property).budget_ms(1000 * seconds).run();
+    let mut inputs = 0u64;
+    arbtest::arbtest(|u| {
+        inputs += 1;
+        property(u)
+    })
+    .budget_ms(1000 * seconds)
+    .run();
+    println!("fuzz: {inputs} inputs");
 }
 
 /// Text of the pieces that such files have, and of others.
@@ -118,6 +127,64 @@ fn fuzz_map_files() {
                 };
                 assert_eq!(sorted(file::write(&again, other).expect("readable")), sorted(written));
             }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn fuzz_saved_maps() {
+    let good = State::of(&maps(MapType::Hash).0).to_json();
+    let cuts: Vec<usize> = good.char_indices().map(|(at, _)| at).collect();
+    let pieces = ["0", "7", "\"", "4294967295", "-1", "null", "[]", "{", "hash_of_maps", "lpm_trie", "00000000", "é"];
+    fuzz("fuzz_saved_maps", |u| {
+        let mut text = good.clone();
+        for _ in 0..u.int_in_range(1..=4)? {
+            let at = *u.choose(&cuts)?;
+            let at = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            let rest = text.split_off(at);
+            text.push_str(u.choose::<&str>(&pieces)?);
+            let skip = u.int_in_range(0..=3)?;
+            text.extend(rest.chars().skip(skip));
+        }
+        if let Ok((space, ids)) = State::from_json(&text).and_then(|state| state.restore()) {
+            assert_eq!(space.ids(), ids);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn fuzz_routes() {
+    let pieces = [
+        "10.0.0.0/8 ",
+        "default ",
+        "via ",
+        "dev ",
+        "eth0 ",
+        "neigh ",
+        "link ",
+        "index ",
+        "2 ",
+        "lladdr ",
+        "mtu ",
+        "fd00::/8 ",
+        "02:00:00:00:00:01 ",
+        "blackhole ",
+        "forwarding ",
+        "on ",
+        "table ",
+        "metric ",
+        "src ",
+        "\n",
+        "\n",
+        "#",
+        "link eth0 index 2\n",
+    ];
+    fuzz("fuzz_routes", |u| {
+        let text = text(u, &pieces)?;
+        if let Err(error) = Routes::parse(&text) {
+            assert!(error.line <= text.lines().count() + 1, "{text:?}: {error}");
         }
         Ok(())
     });
