@@ -5,6 +5,7 @@
 //! queues come in any order; those of one queue (destination, module) in queue order.
 //! A load takes effect step by step somewhere between its submission and its `OpDone`.
 
+use crate::xdp_counts::XdpCounts;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::{MapId, MapSpec};
 use sluice_formats::{Reason, Target};
@@ -432,6 +433,11 @@ pub trait Device {
     fn take_xdp_events(&mut self, module: u8) -> Vec<XdpEvent> {
         let _ = module;
         Vec::new()
+    }
+
+    /// What the module's XDP programs came to since it has had one, over replacements.
+    fn xdp_counts(&mut self, module: u8) -> Result<XdpCounts, DeviceError> {
+        Err(DeviceError::NoProgram { module })
     }
 
     /// All that can be read from the device, to compare devices and to save a state: every

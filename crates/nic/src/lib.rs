@@ -15,9 +15,11 @@ pub mod run_load;
 pub mod scripts;
 pub mod software;
 pub mod tables;
+pub mod xdp_counts;
 
 pub use config::{NicConfig, bring_up};
 pub use device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Rows, Verdict};
 pub use replay::{Mismatch, Replay};
 pub use software::SoftwareNic;
 pub use tables::Tables;
+pub use xdp_counts::XdpCounts;

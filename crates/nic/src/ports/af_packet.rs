@@ -14,6 +14,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The largest frame that the kernel may have merged.
 const BUFFER_BYTES: usize = 65_536 + 64;
+/// Frames that wait for the NIC, with the kernel's bookkeeping: a millisecond of 100 Gbit/s.
+const WAITING_BYTES: libc::c_int = 16 << 20;
 /// Bytes before the tag's place.
 const MACS_BYTES: usize = 12;
 
@@ -37,6 +39,10 @@ impl PacketSocket {
         let one: libc::c_int = 1;
         set_option(&socket, libc::PACKET_AUXDATA, &one).map_err(failed("PACKET_AUXDATA"))?;
         set_option(&socket, libc::PACKET_IGNORE_OUTGOING, &one).map_err(failed("PACKET_IGNORE_OUTGOING"))?;
+        // The larger one needs CAP_NET_ADMIN; without, the system's limit holds.
+        set_buffer(&socket, libc::SO_RCVBUFFORCE)
+            .or_else(|_| set_buffer(&socket, libc::SO_RCVBUF))
+            .map_err(failed("SO_RCVBUF"))?;
         bind(&socket, index).map_err(failed("bind"))?;
         // SAFETY: the struct is plain numbers, for which all zeros is a value.
         let mut membership: libc::packet_mreq = unsafe { zeroed() };
@@ -77,6 +83,10 @@ impl Source for PacketSocket {
             Err(e) if e.raw_os_error() == Some(libc::ENETDOWN) => Ok(Input::Later),
             Err(e) => Err(self.failed("receive", e)),
         }
+    }
+
+    fn missed(&mut self) -> u64 {
+        statistics(&self.socket).map_or(0, |s| s.tp_drops.into())
     }
 }
 
@@ -124,6 +134,24 @@ fn set_option<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result
     let (pointer, length) = (std::ptr::from_ref(value).cast(), size_of::<T>() as libc::socklen_t);
     // SAFETY: pointer and length are those of a live value that the kernel only reads.
     checked(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, pointer, length) }).map(drop)
+}
+
+fn set_buffer(socket: &OwnedFd, option: libc::c_int) -> io::Result<()> {
+    let (pointer, length) = (std::ptr::from_ref(&WAITING_BYTES).cast(), size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: pointer and length are those of a constant that the kernel only reads.
+    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, pointer, length) }).map(drop)
+}
+
+/// Packets since the last call.
+fn statistics(socket: &File) -> io::Result<libc::tpacket_stats> {
+    // SAFETY: the struct is plain numbers, for which all zeros is a value.
+    let mut statistics: libc::tpacket_stats = unsafe { zeroed() };
+    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+    let pointer = (&raw mut statistics).cast();
+    let option = libc::PACKET_STATISTICS;
+    // SAFETY: the pointer is to a live struct of the length that the kernel is told.
+    checked(unsafe { libc::getsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, pointer, &raw mut length) })?;
+    Ok(statistics)
 }
 
 fn bind(socket: &OwnedFd, index: libc::c_int) -> io::Result<()> {

@@ -20,6 +20,8 @@ pub struct LiveCounts {
     pub refused: u64,
     /// Merged frames, longer than any port takes: turn the interface's offloads off.
     pub oversize: u64,
+    /// Packets that came faster than they were taken: lost before the NIC.
+    pub missed: u64,
 }
 
 /// Moves packets until `stop` says so, or every source has ended and the device is at rest.
@@ -70,6 +72,7 @@ pub fn run_live(
             std::thread::sleep(PAUSE);
         }
     }
+    counts.missed = bindings.sources.iter_mut().flatten().map(|source| source.missed()).sum();
     Ok(counts)
 }
 

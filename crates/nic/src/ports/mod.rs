@@ -43,6 +43,11 @@ pub enum Input {
 pub trait Source {
     /// The next packet; never waits.
     fn next(&mut self) -> Result<Input, PortError>;
+
+    /// Packets since the last call that came and found no room before they were taken.
+    fn missed(&mut self) -> u64 {
+        0
+    }
 }
 
 /// Where a destination's packets go.

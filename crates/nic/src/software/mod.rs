@@ -21,6 +21,7 @@ use crate::device::{
 use crate::forward::{self, Forward};
 use crate::frame::Frame;
 use crate::tables::{Tables, check_address};
+use crate::xdp_counts::XdpCounts;
 use egress::{Egress, Left, Packet};
 use ingress::{Arrival, Ports};
 use loads::{Done, Loads, Progress, status_name};
@@ -444,5 +445,9 @@ impl Device for SoftwareNic {
 
     fn take_xdp_events(&mut self, module: u8) -> Vec<XdpEvent> {
         self.xdp.take_events(module)
+    }
+
+    fn xdp_counts(&mut self, module: u8) -> Result<XdpCounts, DeviceError> {
+        self.xdp.counts(module)
     }
 }

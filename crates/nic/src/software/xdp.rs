@@ -2,6 +2,7 @@
 
 use crate::device::{DeviceError, XdpEvent, XdpMap};
 use crate::frame::Frame;
+use crate::xdp_counts::XdpCounts;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Errno, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant, world};
@@ -26,6 +27,7 @@ struct Module {
     generations: [Option<Program>; 2],
     /// Names of the maps that were ever made: an event may be taken after its map is gone.
     names: BTreeMap<MapId, String>,
+    counts: XdpCounts,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,7 @@ impl Engine {
             runtime: Runtime::new(tenant::CPUS, u64::from(module)),
             generations: [None, None],
             names: BTreeMap::new(),
+            counts: XdpCounts::default(),
         });
         let before = slot.generations[usize::from((generation ^ 1) & 1)].as_ref().map(|p| p.installed);
         let result = slot.put(&image, kept, before).and_then(|installed| {
@@ -118,6 +121,10 @@ impl Engine {
         self.packet.set(frame.bytes());
         let ingress = Ingress { ifindex: program.interface_of(port), queue: 0 };
         let outcome = runtime.run(program.installed, program.main, &mut self.packet, ingress);
+        slot.counts.add(outcome.verdict as usize, outcome.instructions);
+        if let Some(fault) = &outcome.fault {
+            slot.counts.add_fault(format!("{} at {}:{}", fault.reason, fault.program, fault.pc));
+        }
         let to = match outcome.verdict {
             Verdict::Aborted => Err(Reason::XdpAborted),
             Verdict::Drop => Err(Reason::XdpDrop),
@@ -132,6 +139,9 @@ impl Engine {
             Ok(mask) => mask,
             Err(reason) => return Some(Err(reason)),
         };
+        if outcome.verdict == Verdict::Redirect {
+            *slot.counts.redirects.entry(mask).or_default() += 1;
+        }
         let bytes = self.packet.frame();
         let tag = if frame.tag_off() { TAG_BYTES } else { 0 };
         if bytes.len() + tag > MAX_FRAME_BYTES as usize {
@@ -184,6 +194,10 @@ impl Engine {
     pub fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
         self.module_mut(module)?.runtime.world.routes = routes;
         Ok(())
+    }
+
+    pub fn counts(&self, module: u8) -> Result<XdpCounts, DeviceError> {
+        Ok(self.module(module)?.counts.clone())
     }
 
     pub fn take_events(&mut self, module: u8) -> Vec<XdpEvent> {

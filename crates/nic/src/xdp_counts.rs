@@ -1,0 +1,83 @@
+//! What a module's XDP programs came to since the module has had one.
+
+use std::collections::BTreeMap;
+
+/// Counts of instructions below this are kept exactly.
+const EXACT: usize = 4096;
+/// Binary digits that longer counts keep.
+const DIGITS: u32 = 7;
+/// Places of faults that are told apart; others are counted together.
+const MAX_PLACES: usize = 64;
+
+/// Verdicts, instructions a packet, faults and destinations of redirects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct XdpCounts {
+    /// Packets that the programs have seen.
+    pub packets: u64,
+    /// By verdict, in the order of their numbers: aborted, drop, pass, tx, redirect.
+    pub verdicts: [u64; 5],
+    /// Faults, which are among the aborted: by reason and place.
+    pub faults: BTreeMap<String, u64>,
+    /// Redirected packets that led anywhere, by the mask of their destinations.
+    pub redirects: BTreeMap<u8, u64>,
+    /// Packets by instructions, below [`EXACT`].
+    short: Vec<u64>,
+    /// Packets by instructions from there on, rounded down to [`DIGITS`] binary digits.
+    long: BTreeMap<u64, u64>,
+}
+
+impl XdpCounts {
+    /// A packet with this verdict took so many instructions.
+    pub(crate) fn add(&mut self, verdict: usize, instructions: u64) {
+        self.packets += 1;
+        self.verdicts[verdict] += 1;
+        match usize::try_from(instructions) {
+            Ok(index) if index < EXACT => {
+                if index >= self.short.len() {
+                    self.short.resize(index + 1, 0);
+                }
+                self.short[index] += 1;
+            }
+            _ => {
+                let shift = 64 - DIGITS - instructions.leading_zeros();
+                *self.long.entry(instructions >> shift << shift).or_default() += 1;
+            }
+        }
+    }
+
+    /// A packet faulted there.
+    pub(crate) fn add_fault(&mut self, place: String) {
+        let known = self.faults.contains_key(&place) || self.faults.len() < MAX_PLACES;
+        *self.faults.entry(if known { place } else { "at other places".to_owned() }).or_default() += 1;
+    }
+
+    /// Instructions that packets took, ascending, with the number of packets. From 4,096 on they
+    /// are rounded down to seven binary digits.
+    pub fn instructions(&self) -> impl Iterator<Item = (u64, u64)> {
+        let short = (0..).zip(&self.short).filter(|(_, packets)| **packets > 0).map(|(n, packets)| (n, *packets));
+        short.chain(self.long.iter().map(|(n, packets)| (*n, *packets)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_counts_are_exact_and_long_ones_keep_seven_digits() {
+        let mut counts = XdpCounts::default();
+        for instructions in [0, 7, 7, 4095, 4096, 4159, 4160, u64::MAX] {
+            counts.add(2, instructions);
+        }
+        let seen: Vec<_> = counts.instructions().collect();
+        assert_eq!(seen, [(0, 1), (7, 2), (4095, 1), (4096, 2), (4160, 1), (127 << 57, 1)]);
+        assert_eq!((counts.packets, counts.verdicts), (8, [0, 0, 8, 0, 0]));
+    }
+
+    #[test]
+    fn faults_at_very_many_places_take_bounded_memory() {
+        let mut counts = XdpCounts::default();
+        (0..1000).for_each(|place| counts.add_fault(format!("fault {place}")));
+        assert_eq!((counts.faults.len(), counts.faults["at other places"]), (MAX_PLACES + 1, 1000 - MAX_PLACES as u64));
+    }
+}
