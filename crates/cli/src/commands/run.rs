@@ -8,7 +8,7 @@ use crate::run::bring_up::{self, Nic};
 use crate::run::device::{self, Choice};
 use crate::run::host::Host;
 use crate::run::interrupt;
-use crate::run::live;
+use crate::run::live::{self, Until};
 use crate::run::pace::{Clock, Pace};
 use crate::run::play::{Change, Play, Played};
 use crate::run::progress::Progress;
@@ -174,8 +174,8 @@ impl Run {
         interrupt::listen();
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref())?;
-        let limit = self.limit.unwrap_or(u64::MAX);
-        let (played, counts) = live::run(&mut *device, bindings, limit, &progress, &mut host)?;
+        let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
+        let (played, counts) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
         drop(progress);
         self.report(
             &Report {

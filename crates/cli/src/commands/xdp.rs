@@ -17,7 +17,7 @@ pub struct XdpArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(XdpRun),
+    Run(Box<XdpRun>),
     Check(Check),
     Disasm(Disasm),
 }

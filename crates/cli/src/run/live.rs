@@ -12,7 +12,7 @@ use crate::files;
 use sluice_nic::ports::{Bindings, LiveCounts, PortError, run_live};
 use sluice_nic::{Device, Event, NicConfig, Verdict};
 use sluice_object::Destination;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Whether the description binds anything to an interface or TAP device.
 pub fn is_live(config: &NicConfig) -> bool {
@@ -42,15 +42,29 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
         };
         *place.ok_or_else(|| Failure::input("E0502", format!("{from} does not exist")))? = Some(file.clone());
     }
-    Bindings::open(&config).map_err(port)
+    bind(&config)
 }
 
-/// Moves packets until Ctrl-C, `limit` packets, or the end of every source; `host` sees to what
-/// else the host does with the device.
+/// Opens what a description binds.
+pub fn bind(config: &NicConfig) -> Result<Bindings, Failure> {
+    Bindings::open(config).map_err(port)
+}
+
+/// When a run ends that nobody interrupts.
+#[derive(Clone, Copy, Debug)]
+pub struct Until {
+    /// After so many packets.
+    pub packets: u64,
+    /// After this time.
+    pub time: Option<Duration>,
+}
+
+/// Moves packets until Ctrl-C, `until`, or the end of every source; `host` sees to what else the
+/// host does with the device.
 pub fn run(
     device: &mut dyn Device,
     mut bindings: Bindings,
-    limit: u64,
+    until: Until,
     progress: &Progress,
     host: &mut Host,
 ) -> Result<(Played, LiveCounts), Failure> {
@@ -59,7 +73,8 @@ pub fn run(
     let stop = |device: &mut dyn Device, counts: &LiveCounts| {
         progress.at(counts.received);
         lost = host.serve(device).err();
-        lost.is_some() || interrupt::asked() || counts.received >= limit
+        let over = counts.received >= until.packets || until.time.is_some_and(|time| start.elapsed() >= time);
+        lost.is_some() || interrupt::asked() || over
     };
     let mut counts = run_live(device, &mut bindings, stop).map_err(port)?;
     if let Some(failure) = lost {

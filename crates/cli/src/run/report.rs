@@ -113,8 +113,8 @@ impl Report<'_> {
         }
         if let Some(c) = &self.live {
             out.line(format!(
-                "live: {} received, {} sent, {} refused by interfaces, {} longer than a port takes",
-                c.received, c.sent, c.refused, c.oversize
+                "live: {} received, {} missed, {} sent, {} refused by interfaces, {} longer than a port takes",
+                c.received, c.missed, c.sent, c.refused, c.oversize
             ))?;
         }
         if self.compared {
@@ -156,7 +156,7 @@ impl Report<'_> {
             "rtl": self.rtl.map(device),
             "compared": self.compared,
             "live": self.live.map(|c| json!({
-                "received": c.received, "sent": c.sent, "refused": c.refused, "oversize": c.oversize,
+                "received": c.received, "missed": c.missed, "sent": c.sent, "refused": c.refused, "oversize": c.oversize,
             })),
             "accounting_closed": self.open_account().is_none(),
             "tenants": tenants,

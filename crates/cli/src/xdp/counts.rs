@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sluice_ebpf::vm::Outcome;
 use sluice_ebpf::{Redirect, Verdict};
+use sluice_nic::XdpCounts;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,11 +16,31 @@ pub struct Counts {
     instructions: BTreeMap<u64, u64>,
     faults: BTreeMap<String, u64>,
     redirects: BTreeMap<String, u64>,
-    /// Time in the program.
+    /// Time in the program; on live interfaces that of the whole run.
     pub wall: Duration,
 }
 
 impl Counts {
+    /// Those of a NIC's module over `wall`; `name` tells a mask of destinations.
+    pub fn of_device(counts: &XdpCounts, wall: Duration, name: impl Fn(u8) -> String) -> Self {
+        let mut redirects: BTreeMap<String, u64> = BTreeMap::new();
+        for (mask, packets) in &counts.redirects {
+            *redirects.entry(name(*mask)).or_default() += packets;
+        }
+        let nowhere = counts.verdicts[Verdict::Redirect as usize] - redirects.values().sum::<u64>();
+        if nowhere > 0 {
+            redirects.insert(NOWHERE.to_owned(), nowhere);
+        }
+        Self {
+            packets: counts.packets,
+            verdicts: counts.verdicts,
+            instructions: counts.instructions().collect(),
+            faults: counts.faults.clone(),
+            redirects,
+            wall,
+        }
+    }
+
     /// Adds a packet.
     pub fn add(&mut self, outcome: &Outcome) {
         self.packets += 1;

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod counts;
 pub mod disasm;
+pub mod live;
 pub mod object;
 pub mod report;
 pub mod run;

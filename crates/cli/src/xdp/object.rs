@@ -81,6 +81,11 @@ fn text(path: &Path, most: u64) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&files::read(path)?).into_owned())
 }
 
+/// The text of a file of a map's entries.
+pub fn map_text(path: &Path) -> Result<String, Failure> {
+    text(path, file::MOST_FILE_BYTES)
+}
+
 /// Longest routes file that is read.
 const MOST_ROUTES_BYTES: u64 = 64 << 20;
 

@@ -1,6 +1,7 @@
 //! `sluice xdp run`: a capture through a program, packet by packet.
 
 use super::counts::Counts;
+use super::live;
 use super::object;
 use super::report::{Ran, Report};
 use super::sink::Sink;
@@ -22,39 +23,54 @@ use std::time::Instant;
 /// Packets read and run before any is written.
 const BATCH: usize = 512;
 
-/// Plays captures through an XDP program
+/// Plays captures or live interfaces through an XDP program
 ///
 /// Prints verdicts, why packets were lost, instructions per packet, packets per second, and
 /// what the maps hold afterwards. Without --section and --program every program of the object
-/// has a run of its own over all captures, with maps of its own.
+/// has a run of its own over all captures, with maps of its own. On live interfaces one program
+/// runs until Ctrl-C, --limit or --seconds.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice xdp run programs/xdp/firewall/firewall.o --in programs/nic/mixed.pcapng --out out/passed.pcapng
-  sluice xdp run router.o --in a.pcap --map routes=routes.txt --state out/router.json --json")]
+  sluice xdp run router.o --in a.pcap --map routes=routes.txt --state out/router.json --json
+  sluice xdp run redirect_map.o --iface eth1,eth2 --map patches=patches.txt --map ports=ports.txt --seconds 60")]
 pub struct XdpRun {
     /// Object file that clang wrote for the target bpf
-    object: PathBuf,
+    pub(super) object: PathBuf,
     /// Only the program of this section
     #[arg(long)]
-    section: Option<String>,
+    pub(super) section: Option<String>,
     /// Only the program with this name
     #[arg(long)]
-    program: Option<String>,
+    pub(super) program: Option<String>,
     /// Capture to play; several are played one after the other
-    #[arg(long = "in", value_name = "CAPTURE", required = true)]
+    #[arg(long = "in", value_name = "CAPTURE", required_unless_present = "iface")]
     inputs: Vec<PathBuf>,
+    /// Interfaces whose packets the program gets, instead of captures; the first has index 1
+    #[arg(long, value_name = "IFACE[=IFINDEX]", value_delimiter = ',', value_parser = live::interface,
+          conflicts_with_all = ["inputs", "output", "ifindex", "queue", "cpu", "cpus", "seed", "trace"])]
+    pub(super) iface: Vec<live::Interface>,
+    /// TAP device that gets what the program passes, made if it is not there
+    #[arg(long, value_name = "NAME", requires = "iface", value_parser = live::device_name)]
+    pub(super) tap: Option<String>,
+    /// Ends after this time
+    #[arg(long, value_name = "N", requires = "iface", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(super) seconds: Option<u64>,
+    /// Local socket on which `sluice map` finds the maps while it runs
+    #[arg(long, value_name = "FILE", requires = "iface")]
+    pub(super) socket: Option<PathBuf>,
     /// Capture of what leaves: interfaces pass, tx, redirect in .pcapng
     #[arg(long = "out", value_name = "CAPTURE")]
     output: Option<PathBuf>,
     /// Entries of a map, before the first packet (docs/guide/xdp.md)
     #[arg(long = "map", value_name = "NAME=FILE", value_parser = named_file)]
-    maps: Vec<(String, PathBuf)>,
+    pub(super) maps: Vec<(String, PathBuf)>,
     /// Size of a map whose size the object leaves open
     #[arg(long, value_name = "NAME=N", value_parser = named_number)]
-    max_entries: Vec<(String, u32)>,
+    pub(super) max_entries: Vec<(String, u32)>,
     /// Routes, neighbours and interfaces of fib_lookup
     #[arg(long, value_name = "FILE")]
-    routes: Option<PathBuf>,
+    pub(super) routes: Option<PathBuf>,
     /// Index of the interface that packets come in on
     #[arg(long, value_name = "N", default_value_t = 1)]
     ifindex: u32,
@@ -72,16 +88,16 @@ pub struct XdpRun {
     seed: u64,
     /// Keeps the maps in a file, for sluice map
     #[arg(long, value_name = "FILE")]
-    state: Option<PathBuf>,
+    pub(super) state: Option<PathBuf>,
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS")]
-    limit: Option<u64>,
+    pub(super) limit: Option<u64>,
     /// Prints every instruction of every packet, with its registers
     #[arg(long)]
     trace: bool,
     /// One JSON document instead of text
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 fn named<'a>(text: &'a str, expected: &str) -> Result<(&'a str, &'a str), String> {
@@ -103,6 +119,9 @@ fn named_number(text: &str) -> Result<(String, u32), String> {
 impl XdpRun {
     /// Plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        if !self.iface.is_empty() {
+            return self.run_live(out);
+        }
         let mut image = object::read(&self.object)?;
         for (name, entries) in &self.max_entries {
             object::set_max_entries(&mut image, &self.object, name, *entries)?;
