@@ -24,6 +24,10 @@ run: build venv ## the shipped capture through three tenants, on model and RTL
 test: rust venv plugins ## run every test: Rust, benches, scripts
 	@$(PYTHON) tools/test.py
 
+.PHONY: test-live
+test-live: build ## XDP programs between network namespaces: live ping, TCP, UDP (root)
+	@tools/with_python.sh tools/test_live.py
+
 .PHONY: lint
 lint: rust venv ## check formats, lints, generated files and elaboration
 	@$(PYTHON) tools/lint.py
