@@ -25,21 +25,7 @@ const ROUNDS: usize = 401;
 const PACKETS: u32 = 2000;
 
 fn map(name: &str, kind: MapType, key_size: u32, max_entries: u32) -> MapSpec {
-    MapSpec {
-        name: name.into(),
-        kind,
-        key_size,
-        value_size: 8,
-        max_entries,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: vec![],
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec { initial: vec![], ..MapSpec::new(name, kind, key_size, 8, max_entries) }
 }
 
 /// 64 bytes: Ethernet, IPv4 from 10.0.0.1 to 192.0.2.1, UDP.

@@ -14,21 +14,8 @@ fn main() {
 
 fn filled(kind: MapType, key_size: u32, entries: u32) -> (MapSpace, MapId, Vec<Vec<u8>>) {
     let mut maps = MapSpace::new(2);
-    let spec = MapSpec {
-        name: "bench".to_owned(),
-        kind,
-        key_size,
-        value_size: 16,
-        max_entries: entries,
-        flags: u32::from(kind == MapType::LpmTrie),
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    };
+    let spec =
+        MapSpec { flags: u32::from(kind == MapType::LpmTrie), ..MapSpec::new("bench", kind, key_size, 16, entries) };
     let map = maps.create(&spec).expect("a right declaration");
     let mut rng = Rng::new(1);
     let mut keys: Vec<Vec<u8>> = (0..entries)

@@ -283,6 +283,27 @@ pub struct MapSpec {
     pub btf: (u32, u32),
 }
 
+impl MapSpec {
+    /// A declaration without flags and without anything else beside its sizes.
+    pub fn new(name: impl Into<String>, kind: MapType, key_size: u32, value_size: u32, max_entries: u32) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            key_size,
+            value_size,
+            max_entries,
+            flags: 0,
+            pinned: false,
+            inner: None,
+            initial: Vec::new(),
+            contents: None,
+            frozen: false,
+            spin_lock: None,
+            btf: (0, 0),
+        }
+    }
+}
+
 /// An entry that the object gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Initial {

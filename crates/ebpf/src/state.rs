@@ -185,21 +185,7 @@ mod tests {
     use super::*;
 
     fn spec(name: &str, kind: MapType, key_size: u32, value_size: u32) -> MapSpec {
-        MapSpec {
-            name: name.to_owned(),
-            kind,
-            key_size,
-            value_size,
-            max_entries: 4,
-            flags: 0,
-            pinned: false,
-            inner: None,
-            initial: Vec::new(),
-            contents: None,
-            frozen: false,
-            spin_lock: None,
-            btf: (0, 0),
-        }
+        MapSpec::new(name, kind, key_size, value_size, 4)
     }
 
     fn filled() -> MapSpace {

@@ -291,11 +291,6 @@ fn spec(map: &XdpMap) -> Result<MapSpec, TenantError> {
         XdpInitial::Program(name) => (*key, Initial::Program(name.clone())),
     };
     Ok(MapSpec {
-        name: map.name.clone(),
-        kind,
-        key_size: map.key_size,
-        value_size: map.value_size,
-        max_entries: map.max_entries,
         flags: map.flags,
         pinned: map.pinned,
         inner: map.inner.as_deref().map(|inner| spec(inner).map(Box::new)).transpose()?,
@@ -303,6 +298,6 @@ fn spec(map: &XdpMap) -> Result<MapSpec, TenantError> {
         contents: map.contents.clone(),
         frozen: map.frozen,
         spin_lock: map.spin_lock,
-        btf: (0, 0),
+        ..MapSpec::new(map.name.clone(), kind, map.key_size, map.value_size, map.max_entries)
     })
 }

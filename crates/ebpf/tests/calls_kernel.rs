@@ -42,19 +42,8 @@ fn image(texts: &[&str]) -> Image {
         program
     };
     let jumps = MapSpec {
-        name: "jumps".into(),
-        kind: MapType::ProgArray,
-        key_size: 4,
-        value_size: 4,
-        max_entries: 8,
-        flags: 0,
-        pinned: false,
-        inner: None,
         initial: (0..texts.len()).map(|n| (n as u32 + 1, Initial::Program(format!("p{n}")))).collect(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
+        ..MapSpec::new("jumps", MapType::ProgArray, 4, 4, 8)
     };
     Image {
         programs: texts.iter().enumerate().map(program).collect(),

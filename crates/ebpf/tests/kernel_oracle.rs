@@ -31,21 +31,7 @@ fn program(name: &str, parts: &[&[Insn]]) -> Program {
 }
 
 fn map(name: &str, kind: MapType, key_size: u32, value_size: u32, max_entries: u32) -> MapSpec {
-    MapSpec {
-        name: name.into(),
-        kind,
-        key_size,
-        value_size,
-        max_entries,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec::new(name, kind, key_size, value_size, max_entries)
 }
 
 fn image(programs: Vec<Program>, maps: Vec<MapSpec>) -> Image {

@@ -13,21 +13,7 @@ fn examples(code: &str) -> (String, String) {
 }
 
 fn spec(kind: MapType, key_size: u32, value_size: u32, max_entries: u32) -> MapSpec {
-    MapSpec {
-        name: "example".to_owned(),
-        kind,
-        key_size,
-        value_size,
-        max_entries,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec::new("example", kind, key_size, value_size, max_entries)
 }
 
 fn create(spec: &MapSpec) -> Result<MapId, MapError> {

@@ -35,21 +35,7 @@ fn text(u: &mut Unstructured<'_>, pieces: &[&str]) -> Result<String> {
 }
 
 fn maps(kind: MapType) -> (MapSpace, sluice_ebpf::MapId) {
-    let spec = MapSpec {
-        name: "fuzz".to_owned(),
-        kind,
-        key_size: 4,
-        value_size: 4,
-        max_entries: 8,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    };
+    let spec = MapSpec::new("fuzz", kind, 4, 4, 8);
     let mut maps = MapSpace::new(2);
     let map = maps.create(&spec).expect("a right declaration");
     (maps, map)

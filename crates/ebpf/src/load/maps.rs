@@ -149,21 +149,7 @@ pub(super) fn map_type(map: &str, number: u32) -> Result<MapType, LoadError> {
 
 /// An empty declaration.
 pub(super) fn blank(name: &str, kind: MapType) -> MapSpec {
-    MapSpec {
-        name: name.to_string(),
-        kind,
-        key_size: 0,
-        value_size: 0,
-        max_entries: 0,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec::new(name, kind, 0, 0, 0)
 }
 
 /// Rounds the size of a ring buffer up to a power of two of pages, as libbpf does.

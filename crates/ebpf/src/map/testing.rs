@@ -6,19 +6,8 @@ use crate::{MapSpec, MapType};
 
 pub(super) fn spec(kind: MapType, key_size: u32, value_size: u32, max_entries: u32) -> MapSpec {
     MapSpec {
-        name: "test".to_owned(),
-        kind,
-        key_size,
-        value_size,
-        max_entries,
         flags: if kind == MapType::LpmTrie { NO_PREALLOC } else { 0 },
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
+        ..MapSpec::new("test", kind, key_size, value_size, max_entries)
     }
 }
 

@@ -176,19 +176,8 @@ fn unreachable_instructions_pass_where_that_is_asked_for() {
 #[test]
 fn map_indices_and_value_offsets_are_checked() {
     let map = |kind, max_entries| MapSpec {
-        name: "m".into(),
-        kind,
-        key_size: 4,
-        value_size: 16,
-        max_entries,
-        flags: 0,
-        pinned: false,
-        inner: None,
         initial: Vec::<(u32, Initial)>::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
+        ..MapSpec::new("m", kind, 4, 16, max_entries)
     };
     let check = |text: &str, map: MapSpec| {
         let programs = vec![assemble("p", &format!("{text}\nr0 = 0\nexit"), &["m"]).unwrap()];

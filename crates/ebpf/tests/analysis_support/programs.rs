@@ -7,21 +7,7 @@ use sluice_formats::random::Rng;
 
 /// A map without extras.
 pub fn map(name: &str, kind: MapType, value_size: u32, max_entries: u32) -> MapSpec {
-    MapSpec {
-        name: name.into(),
-        kind,
-        key_size: 4,
-        value_size,
-        max_entries,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec::new(name, kind, 4, value_size, max_entries)
 }
 
 struct Writer<'r> {

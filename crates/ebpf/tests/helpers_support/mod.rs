@@ -91,21 +91,7 @@ fn size(bytes: u32) -> u8 {
 }
 
 pub fn map(name: &str, kind: MapType, key_size: u32, value_size: u32, max_entries: u32) -> MapSpec {
-    MapSpec {
-        name: name.into(),
-        kind,
-        key_size,
-        value_size,
-        max_entries,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec::new(name, kind, key_size, value_size, max_entries)
 }
 
 /// An image under the GPL, without type information.

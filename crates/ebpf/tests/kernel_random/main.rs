@@ -22,21 +22,7 @@ const PROGRAMS: usize = 5000;
 const RUNS: usize = 4;
 
 fn shared_map() -> MapSpec {
-    MapSpec {
-        name: "shared".into(),
-        kind: MapType::Array,
-        key_size: 4,
-        value_size: VALUE as u32,
-        max_entries: 1,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec::new("shared", MapType::Array, 4, VALUE as u32, 1)
 }
 
 fn inputs(rng: &mut Rng) -> Vec<u8> {

@@ -9,21 +9,7 @@ use sluice_ebpf::{MapSpec, MapType};
 
 /// A declaration without anything that the system call does not take.
 fn spec(kind: MapType, key_size: u32, value_size: u32, max_entries: u32, flags: u32) -> MapSpec {
-    MapSpec {
-        name: "test".to_owned(),
-        kind,
-        key_size,
-        value_size,
-        max_entries,
-        flags,
-        pinned: false,
-        inner: None,
-        initial: Vec::new(),
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec { flags, ..MapSpec::new("test", kind, key_size, value_size, max_entries) }
 }
 
 /// The kernel's CPUs; without bpf(2) says that the test is skipped.

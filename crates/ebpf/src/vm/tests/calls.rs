@@ -116,21 +116,7 @@ fn with_program_array(texts: &[&str]) -> Image {
     let program = |(n, text): (usize, &&str)| {
         assemble(&format!("p{n}"), text, &["jumps"]).unwrap_or_else(|e| panic!("{e} in\n{text}"))
     };
-    let map = MapSpec {
-        name: "jumps".into(),
-        kind: MapType::ProgArray,
-        key_size: 4,
-        value_size: 4,
-        max_entries: 4,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: vec![],
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    };
+    let map = MapSpec { initial: vec![], ..MapSpec::new("jumps", MapType::ProgArray, 4, 4, 4) };
     Image { programs: texts.iter().enumerate().map(program).collect(), maps: vec![map], ..Image::default() }
 }
 

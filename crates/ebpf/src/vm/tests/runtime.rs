@@ -6,21 +6,7 @@ use crate::{Image, MapSpec, MapType};
 use std::cell::RefCell;
 
 fn map(name: &str, kind: MapType) -> MapSpec {
-    MapSpec {
-        name: name.into(),
-        kind,
-        key_size: 4,
-        value_size: 8,
-        max_entries: 4,
-        flags: 0,
-        pinned: false,
-        inner: None,
-        initial: vec![],
-        contents: None,
-        frozen: false,
-        spin_lock: None,
-        btf: (0, 0),
-    }
+    MapSpec { initial: vec![], ..MapSpec::new(name, kind, 4, 8, 4) }
 }
 
 /// Adds one to the first value of `counts`; r0 is the new value.
