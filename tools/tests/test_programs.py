@@ -8,6 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import program_docs  # noqa: E402
+
 import programs  # noqa: E402
 
 SOURCE = """// first
