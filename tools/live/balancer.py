@@ -44,10 +44,11 @@ maps = {{ settings = "settings", ring_0 = "ring" }}
             for protocol in (6, 17):
                 nic.map("set", "services", f"{address},be16:{PORT},u8:{protocol},u8:{version}", "u32:0,u32:4,u32:0")
             nic.map("set", "services", f"{address},be16:0,u8:{icmp},u8:{version}", "u32:0,u32:0,u32:4")
+        it.up()
         for device, net in (("clients", 1), ("servers", 2)):
             gateway.ip(f"addr add 10.{net}.0.1/24 dev {device}", f"addr add fd00:{net}::1/64 dev {device} nodad")
             gateway.ip(f"link set {device} up")
-        gateway.ip("addr add 10.3.0.1/24 dev balancer", "link set balancer up")
+        gateway.ip("addr add 10.3.0.1/24 dev balancer")
         for version, address in (("-4", f"{VIP4}/32"), ("-6", f"{VIP6}/128")):
             gateway.ip(f"{version} neigh add {address.split('/')[0]} lladdr {MAC_BALANCER} dev balancer nud permanent")
             gateway.ip(f"{version} route add {address} dev balancer")

@@ -66,10 +66,10 @@ maps = {{ interfaces = "interfaces", routes = "routes", ports = "ports" }}
 """,
         )
         nic = Nic(it, sluice, "run", "--config", config)
+        it.up()
         for space, own, gateway, mac in ((a, "10.1.0.2", "10.1.0.1", MAC_RA), (b, "10.2.0.2", "10.2.0.1", MAC_RB)):
             space.ip(
                 f"addr add {own}/24 dev eth0",
-                "link set eth0 up",
                 f"neigh add {gateway} lladdr {mac} dev eth0 nud permanent",
                 f"route add default via {gateway}",
             )
@@ -97,18 +97,24 @@ maps = {{ interfaces = "interfaces", routes = "routes", ports = "ports" }}
         return f"{tenant['forwarded']} packets forwarded, {at_host} to the host's TAP device"
 
 
-def patch_panel(it: Lab) -> tuple[Path, Path]:
-    """Entries of redirect_map: what comes by one interface leaves by the other."""
-    return it.write("patches", "u32:1 u32:1,u32:1,zero:12\nu32:2 u32:1,u32:0,zero:12\n"), it.write(
-        "ports", "u32:0 u32:1\nu32:1 u32:2\n"
-    )
+# Entries of redirect_map: what comes by one interface leaves by the other.
+PATCHES = {"u32:1": "u32:1,u32:1,zero:12", "u32:2": "u32:1,u32:0,zero:12"}
+SLOTS = "u32:0 u32:1\nu32:1 u32:2\n"
+
+
+def patches() -> str:
+    """The text of a file of them."""
+    return "".join(f"{key} {value}\n" for key, value in PATCHES.items())
+
+
+def addresses(a: Namespace, b: Namespace) -> None:
+    """Of one network for both."""
+    for space, number in ((a, 1), (b, 2)):
+        space.ip(f"addr add 10.5.0.{number}/24 dev eth0", f"addr add fd05::{number}/64 dev eth0 nodad")
 
 
 def joined(it: Lab, a: Namespace, b: Namespace, nic: Nic) -> int:
     """Two namespaces that are one network, ARP and neighbour discovery included; returns packets redirected."""
-    for space, number in ((a, 1), (b, 2)):
-        space.ip(f"addr add 10.5.0.{number}/24 dev eth0", f"addr add fd05::{number}/64 dev eth0 nodad")
-        space.ip("link set eth0 up")
     b.service("echo", PORT, "0.0.0.0", "fd05::2")
     for host in ("10.5.0.2", "fd05::2"):
         ping(a, host, 64)
@@ -126,7 +132,8 @@ def redirect_map(folder: Path, sluice: Path) -> str:
     with lab(folder, "a", "b", ipv6=True) as (it, a, b):
         it.port(0, a, "eth0", MAC_A)
         it.port(1, b, "eth0", MAC_B)
-        patch_panel(it)
+        it.write("patches", patches())
+        it.write("ports", SLOTS)
         config = it.write(
             "nic.toml",
             f"""{ports("panel")}[[tenant]]
@@ -139,6 +146,8 @@ maps = {{ patches = "patches", ports = "ports" }}
 """,
         )
         nic = Nic(it, sluice, "run", "--config", config)
+        it.up()
+        addresses(a, b)
         redirected = joined(it, a, b, nic)
         report = nic.stop()
         equal(report["total"]["forwarded"], redirected, "packets forwarded, of those that the program redirected")
@@ -151,17 +160,25 @@ def xdp_run(folder: Path, sluice: Path) -> str:
     with lab(folder, "a", "b", ipv6=True) as (it, a, b):
         it.port(0, a, "eth0", MAC_A)
         it.port(1, b, "eth0", MAC_B)
-        patches, slots = patch_panel(it)
-        # Interface indices of the second run differ from the ports' numbers.
         state = it.folder / "state.json"
         nic = Nic(
             it, sluice, "xdp", "run", XDP / "redirect_map" / "redirect_map.o", "--iface", "p0,p1=2", "--tap", "host0",
-            "--map", f"patches={patches}", "--map", f"ports={slots}", "--state", state,
+            "--map", f"ports={it.write('ports', SLOTS)}", "--state", state,
         )  # fmt: skip
+        it.up()
+        addresses(a, b)
+        # Without patches all is the host's.
+        equal(a.peer("ping", "10.5.0.2", 1)["replies"], 0, "ping without patches")
+        for key, value in PATCHES.items():
+            nic.map("set", "patches", key, value)
+        # What was asked in vain is not asked again at once.
+        a.ip("neigh flush dev eth0")
         redirected = joined(it, a, b, nic)
+        at_host = it.spaces["nic"].packets("host0")[0]
+        check(at_host > 0, "the host's TAP device has got packets")
         report = nic.stop()
         program = report["programs"][0]
-        verdicts = {"aborted": 0, "drop": 0, "pass": 0, "tx": 0, "redirect": redirected}
+        verdicts = {"aborted": 0, "drop": 0, "pass": at_host, "tx": 0, "redirect": redirected}
         equal((program["name"], program["verdicts"]), ("redirect_map", verdicts), "verdicts")
         equal(sum(program["redirects"].values()), redirected, "destinations of redirects")
         equal(sorted(program["redirects"]), ["p0", "p1"], "names of destinations")

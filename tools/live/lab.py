@@ -65,7 +65,8 @@ class Namespace:
         )
         self.processes: list[subprocess.Popen] = []
         equal(self.holder.stdout.readline(), b"ready\n", f"namespace {name}")
-        settings = {"ipv4/conf/*/rp_filter": 0, "ipv4/ping_group_range": "0 2147483647"}
+        self.ipv6 = ipv6
+        settings = {"ipv4/conf/*/rp_filter": 0}
         settings |= {"ipv6/conf/*/accept_dad": 0} if ipv6 else {"ipv6/conf/*/disable_ipv6": 1}
         for setting, value in settings.items():
             for which in ("all", "default") if "*" in setting else ("",):
@@ -110,10 +111,13 @@ class Namespace:
             raise Failed(f"{self.name}: {' '.join(map(str, words))}: {process.stderr.read().strip()}")
         return process
 
+    def link(self, device: str) -> dict:
+        """What the kernel says of a device."""
+        return json.loads(self.run("ip", "-json", "-statistics", "link", "show", "dev", device))[0]
+
     def packets(self, device: str) -> tuple[int, int]:
         """Packets that a device has received and sent since it was made."""
-        link = json.loads(self.run("ip", "-json", "-statistics", "link", "show", "dev", device))[0]
-        stats = link["stats64"]
+        stats = self.link(device)["stats64"]
         return stats["rx"]["packets"], stats["tx"]["packets"]
 
     def close(self) -> None:
@@ -159,6 +163,25 @@ class Lab:
         nic.ip(f"link set p{number} up")
         self.cables[f"p{number}"] = (space, device)
 
+    def up(self) -> None:
+        """Brings up what is joined to the NIC. IPv6 begins when all of it is up: what it sends of itself would be lost
+        at an end that is still down."""
+        self._ipv6(False)
+        for space, device in self.cables.values():
+            space.ip(f"link set {device} up")
+        # A device takes frames and drops them until the kernel has noticed that the other end is there.
+        deadline = time.monotonic() + 5
+        ends = [(self.spaces["nic"], port) for port in self.cables] + list(self.cables.values())
+        while any(space.link(device)["operstate"] != "UP" for space, device in ends):
+            check(time.monotonic() < deadline, "the cables do not come up")
+            time.sleep(0.01)
+        self._ipv6(True)
+
+    def _ipv6(self, on: bool) -> None:
+        for space, device in self.cables.values():
+            if space.ipv6:
+                space.set(f"ipv6/conf/{device}/disable_ipv6", int(not on))
+
     def write(self, name: str, text: str) -> Path:
         """A file of the test."""
         path = self.folder / name
@@ -172,6 +195,7 @@ class Lab:
 
     def settle(self) -> None:
         """Waits until nothing moves any more, then takes the cables off the NIC."""
+        self._ipv6(False)
         deadline = time.monotonic() + 5
         before = None
         while before != (before := self.traffic()):

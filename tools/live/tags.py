@@ -31,8 +31,9 @@ def two_tenants(folder: Path, sluice: Path) -> str:
         for name, number, keep in (("red", 10, "false"), ("blue", 20, "true")):
             text += TENANT.format(name=name, number=number, keep=keep, xdp=XDP, patches="joined")
         nic = Nic(it, sluice, "run", "--config", it.write("nic.toml", text))
+        it.up()
         for space, own in ((a, 1), (b, 2)):
-            space.ip("link set eth0 up", f"addr add 10.6.0.{own}/24 dev eth0")
+            space.ip(f"addr add 10.6.0.{own}/24 dev eth0")
             # Stacked: VLAN 7 within VLAN 10.
             for lower, number in (("eth0", 10), ("eth0", 20), ("v10", 7)):
                 space.service("vlan", lower, f"v{number}", number)
