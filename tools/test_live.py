@@ -38,7 +38,8 @@ def _ended(*_: object) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    binary = os.environ.get("SLUICE", ROOT / "target" / "release" / "sluice")
+    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "sluice"
+    binary = os.environ.get("SLUICE", built)
     parser.add_argument("--sluice", type=Path, default=binary, help="the command; also in SLUICE")
     parser.add_argument("only", nargs="*", help="tests whose names begin so")
     given = parser.parse_args()

@@ -48,6 +48,15 @@ def offloads(device: str) -> None:
     print("{}")
 
 
+def inject(device: str, count: str) -> None:
+    """Sends frames that the machine's own stack might send: to all, of an EtherType for experiments."""
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as wire:
+        wire.bind((device, 0))
+        for number in range(int(count)):
+            wire.send(b"\xff" * 6 + wire.getsockname()[4] + b"\x88\xb5" + struct.pack("!I", number).ljust(46, b"\0"))
+    print(json.dumps({"sent": int(count)}))
+
+
 def checksum(data: bytes) -> int:
     total = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
@@ -255,7 +264,7 @@ def vlan(lower: str, name: str, number: str) -> None:
                 os.write(device, frame[:12] + frame[16:])
 
 
-JOBS = {job.__name__: job for job in (offloads, ping, tcp, udp, echo, decapsulate, vlan)}
+JOBS = {job.__name__: job for job in (offloads, inject, ping, tcp, udp, echo, decapsulate, vlan)}
 
 if __name__ == "__main__":
     # SIGKILL with the parent is set by who starts it; it outlives no test.
