@@ -129,6 +129,7 @@ fn values_programs_only_read_lie_in_their_region_and_refuse_stores() {
     let secret = maps.create(&MapSpec { flags: WRONLY_PROG, ..spec(MapType::Array, 4, 8, 1) }).unwrap();
     let at = maps.first_value(secret).unwrap().into();
     assert!(maps.read(at, 1).is_none() && maps.write(at, 8).is_some());
+    assert_eq!(maps.lookup(secret, &key(0), 0).map(u64::from), Some(at), "a program finds it, to write");
 }
 
 #[test]

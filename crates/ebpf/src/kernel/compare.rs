@@ -65,6 +65,8 @@ impl Differential {
         let installed = runtime
             .install(&image, &|_| None)
             .map_err(|e| Difference(format!("the kernel accepts what is refused here: {e}")))?;
+        // As in a test run, where the host reads between packets only.
+        runtime.maps.set_ring_consumer(false);
         let slots = image.programs.iter().map(|p| vec![0; p.insns.len()]).collect();
         let (mut rings, mut perfs) = (Vec::new(), Vec::new());
         for (index, map) in kernel.maps.iter().enumerate() {
@@ -223,6 +225,7 @@ impl Differential {
             let id = self.runtime.map(self.installed, ring.map);
             let of_map = |e: &Event| matches!(e, Event::Ring { map, .. } if Some(*map) == id);
             let here: Vec<Vec<u8>> = events.extract_if(.., |e| of_map(e)).map(data).collect();
+            id.into_iter().for_each(|id| self.runtime.maps.ring_consume(id));
             if there != here {
                 let name = &self.image.maps[ring.map].name;
                 return Err(Difference(format!("ring buffer `{name}`: kernel {there:02x?}, here {here:02x?}\n")));

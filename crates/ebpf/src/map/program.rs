@@ -2,12 +2,12 @@
 
 use super::update_flags::{EXIST, LOCK, NOEXIST};
 use super::{Map, MapId, MapSpace, Store, handle, put};
-use crate::image::map_flags::{RDONLY_PROG, WRONLY_PROG};
+use crate::image::map_flags::RDONLY_PROG;
 use crate::{Errno, MapType};
 
 impl MapSpace {
     /// Program side: address of the value, as `bpf_map_lookup_elem` on this CPU returns it.
-    /// For a map of maps the handle of the inner map.
+    /// For a map of maps the handle of the inner map. Of a `WRONLY_PROG` map too: such a value is only written.
     ///
     /// The address stays good as long as the map is there. After a delete the value reads as it was
     /// until another entry takes its slot; it is memory of this map in any case.
@@ -15,7 +15,7 @@ impl MapSpace {
     pub fn lookup(&mut self, map: MapId, key: &[u8], cpu: u32) -> Option<u32> {
         let cpus = self.cpus;
         let m = self.maps.get_mut(map.0 as usize)?.as_deref_mut()?;
-        if key.len() != m.spec.key_size as usize || m.spec.flags & WRONLY_PROG != 0 || cpu >= cpus {
+        if key.len() != m.spec.key_size as usize || cpu >= cpus {
             return None;
         }
         match &mut m.store {
@@ -121,7 +121,7 @@ impl MapSpace {
     /// start with `cursor` 0 and go on with the number that is returned beside the value's address on
     /// this CPU. `key` gets the key. Entries may be changed and deleted between the calls.
     pub fn next_entry(&self, map: MapId, cursor: u64, cpu: u32, key: &mut Vec<u8>) -> Option<(u64, u32)> {
-        let m = self.get(map).filter(|m| m.spec.flags & WRONLY_PROG == 0 && cpu < self.cpus && m.place.first != 0)?;
+        let m = self.get(map).filter(|m| cpu < self.cpus && m.place.first != 0)?;
         key.clear();
         match &m.store {
             Store::Array if m.spec.kind != MapType::Devmap => {

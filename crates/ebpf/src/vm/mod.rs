@@ -20,8 +20,9 @@ use stack::Stack;
 /// Most taken back edges and calls of one packet, unless set otherwise.
 ///
 /// The kernel's verifier follows every round of a loop and gives up after 1,000,000 instructions,
-/// so that no program it accepts comes here without `bpf_loop` or tail calls.
-pub const WORK_LIMIT: u64 = 1 << 20;
+/// so that no program it accepts comes here without `bpf_loop` or tail calls; and one `bpf_loop` of
+/// as many rounds as the kernel allows, 2^23, is within it.
+pub const WORK_LIMIT: u64 = 1 << 24;
 
 /// Where a packet came in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
