@@ -21,7 +21,7 @@ use sluice_nic::config::{HostBinding, PortBinding, TenantConfig};
 use sluice_nic::device::XdpEvent;
 use sluice_nic::ports::LiveCounts;
 use sluice_nic::{Device, DeviceError, NicConfig};
-use sluice_object::{Destination, NicSettings, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -125,9 +125,7 @@ impl XdpRun {
         };
         let mut spec = TenantSpec::new(TENANT, self.object.file_stem().unwrap_or_default().to_string_lossy());
         spec.keep_tag = true;
-        // One longest frame of the buffer cannot be given away.
-        let cells = (target.cells - target.beats(sluice_formats::limits::MAX_FRAME_BYTES)) as usize;
-        let queue = (cells / (self.iface.len() + 1)) as u16;
+        let queue = (Linker::new(target).grantable_cells() as usize / (self.iface.len() + 1)) as u16;
         let mut interfaces = BTreeMap::new();
         for (port, (number, interface)) in (0u8..).zip((1..).zip(&self.iface)) {
             config.ports[usize::from(port)].iface = Some(interface.name.clone());
