@@ -5,10 +5,13 @@
 //! result of each operation to a map. What is compared, and how, is docs/design/xdp-oracle.md.
 
 use sluice_ebpf::image::Image;
+use sluice_ebpf::insn::EXIT;
 use sluice_ebpf::kernel::{Differential, MAX_FRAME, MAX_METADATA, MIN_FRAME, Pinned, Sandbox, TestInput, available};
-use sluice_ebpf::{MapType, load};
+use sluice_ebpf::{Insn, MapType, Program, Verdict, load};
 use sluice_formats::random::{Rng, test_seed};
 
+/// Opcode of a 64-bit immediate load.
+const WIDE: u8 = 0x18;
 /// Operations of a script.
 const OPS: usize = 24;
 /// Interfaces that packets come from.
@@ -155,6 +158,20 @@ fn entries(both: &mut Differential, rng: &mut Rng) {
 
 fn nothing(_: &mut Differential, _: &mut Rng) {}
 
+/// Exchanges the programs of the program array, so that no more than eight frames are in use.
+fn programs(both: &mut Differential, rng: &mut Rng) {
+    let targets = both.map("targets").expect("it is there");
+    match rng.below(6) {
+        0 => both.delete(targets, &(rng.index(6) as u32).to_le_bytes()),
+        1 => both.set_program(targets, &(rng.index(6) as u32).to_le_bytes(), "tail_short"),
+        2 => both.set_program(targets, &(rng.index(6) as u32).to_le_bytes(), "tail_long"),
+        3 => both.set_program(targets, &(rng.index(2) as u32 + 3).to_le_bytes(), "tail_again"),
+        _ => Ok(Ok(())),
+    }
+    .map(drop)
+    .unwrap_or_else(|e| panic!("{e}"));
+}
+
 /// Exchanges the maps in both maps of maps, with ones that fit and ones that do not.
 fn inner_maps(both: &mut Differential, rng: &mut Rng) {
     for _ in 0..rng.index(3) {
@@ -184,6 +201,29 @@ fn nested_maps(both: &mut Differential, rng: &mut Rng) {
     entries(both, rng);
 }
 
+#[test]
+fn the_verdict_is_the_lower_half_of_r0() {
+    if let Err(why) = available() {
+        return println!("skipped: {why}");
+    }
+    let _pinned = Pinned::to(0).expect("processor 0 is there");
+    let mut rng = Rng::new(test_seed("verdict"));
+    let edges = [0, 1, 2, 3, 4, 5, 6, 1 << 31, 1 << 32, 1 << 63, u64::MAX, u64::MAX - 1];
+    let garbage: Vec<u64> = (0..20).map(|n| rng.next_u64() << 32 | n).collect();
+    for r0 in edges.into_iter().chain(garbage) {
+        let (lower, upper) = (r0 as u32 as i32, (r0 >> 32) as i32);
+        let load = [Insn { op: WIDE, imm: lower, ..Insn::default() }, Insn { imm: upper, ..Insn::default() }];
+        let insns = load.into_iter().chain([Insn { op: EXIT, ..Insn::default() }]).collect();
+        let program = Program::from_insns("verdict", insns);
+        let image = Image { programs: vec![program], license: "GPL".into(), ..Image::default() };
+        let mut both = Differential::new(&image).unwrap_or_else(|e| panic!("{e}"));
+        let outcome = both.run(0, &TestInput::frame(&[0; MIN_FRAME])).unwrap_or_else(|e| panic!("{e}"));
+        let verdicts = [Verdict::Aborted, Verdict::Drop, Verdict::Pass, Verdict::Tx, Verdict::Redirect];
+        let expected = verdicts.get(r0 as u32 as usize).copied().unwrap_or(Verdict::Aborted);
+        assert_eq!((outcome.r0, outcome.verdict), (r0, expected), "{r0:#x}");
+    }
+}
+
 macro_rules! corners {
     ($($test:ident: $object:literal $program:literal $codes:literal $packets:literal $between:ident;)*) => {$(
         #[test]
@@ -203,7 +243,7 @@ corners! {
     a_map_without_preallocation_that_is_full: "stale" "churn_lazy" 9 500 entries;
     an_lru_map_below_its_capacity: "stale" "churn_lru" 9 500 entries;
     redirects_by_every_kind_of_map: "jumps" "redirects" 10 2000 entries;
-    tail_calls_from_functions_with_stack: "jumps" "dispatch" 6 1000 nothing;
+    tail_calls_from_functions_with_stack: "jumps" "dispatch" 6 1000 programs;
     thousands_of_instructions: "long" "hashes" 1 300 nothing;
     prefixes_of_4_bytes: "prefixes" "trie4" 9 1000 entries;
     prefixes_of_16_bytes: "prefixes" "trie16" 9 1000 entries;
@@ -211,13 +251,14 @@ corners! {
     prefixes_of_3_bytes: "prefixes" "trie3" 9 1000 entries;
     prefixes_of_9_bytes: "prefixes" "trie9" 9 1000 entries;
     head_tail_and_metadata_in_any_order: "moves" "moves" 12 3000 nothing;
+    head_tail_and_metadata_of_programs_that_take_fragments: "moves.v2" "moves" 12 3000 nothing;
     packet_pointers_on_the_stack: "moves" "spilled" 1 1000 nothing;
     ring_buffers_with_records_outstanding: "rings" "rings" 12 2000 nothing;
     callbacks_in_callbacks: "rounds" "rounds" 10 250 entries;
     as_many_rounds_as_there_can_be: "rounds" "most" 1 1 nothing;
     maps_in_maps_that_are_exchanged: "inner" "inner" 10 500 inner_maps;
     maps_of_maps_of_other_kinds: "nested" "nested" 12 400 nested_maps;
-    functions_and_memory_handed_through_frames: "functions" "functions" 18 1500 entries;
+    functions_and_memory_handed_through_frames: "functions" "functions" 19 1500 entries;
     values_with_locks: "state" "locks" 9 1000 entries;
     copies_of_processors: "state" "copies" 11 1000 entries;
     atomics_of_all_widths: "state" "atomics" 15 1000 entries;

@@ -23,5 +23,6 @@ compile helpers_callbacks.o helpers_callbacks.c -mcpu=v3 -g
 for name in stale prefixes moves rings rounds inner state jumps long nested functions; do
 	compile "corners/$name.o" "corners/$name.c" -mcpu=v3 -g
 done
+compile corners/moves.v2.o corners/moves.c -mcpu=v2 -g -DFRAGS
 for form in 16 20 24 28 36 280; do compile "maps_legacy.$form.o" maps_legacy.c -mcpu=v2 -DFORM=$form; done
 clang-16 -target bpf -c $here/notype.s -o $here/notype.o

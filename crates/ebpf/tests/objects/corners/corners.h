@@ -9,7 +9,12 @@
 #define RUN OPS /* of them are run */
 #endif
 #define ZEROED(type, name) type name; __builtin_memset(&name, 0, sizeof(name))
-#define ENTRY(name) SEC("xdp") int name(struct xdp_md *ctx)
+#ifdef FRAGS
+#define SECTION "xdp.frags"
+#else
+#define SECTION "xdp"
+#endif
+#define ENTRY(name) SEC(SECTION) int name(struct xdp_md *ctx)
 #define MAP(name_, type_, key_, value_, entries_, flags_)	\
 	struct {						\
 		__uint(type, type_);				\

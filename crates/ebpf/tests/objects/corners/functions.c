@@ -108,6 +108,16 @@ ENTRY(functions)
 	case 12: { __u32 k = o->key & 7; __u64 *p = bpf_map_lookup_elem(&only_write, &k); if (p) *p = o->x; __u64 v = 6; r = bpf_map_update_elem(&only_write, &k, &v, o->a & 3); break; }
 	case 16: { __u32 k = o->key & 7; __u64 *p = bpf_map_lookup_elem(&hash_write, &k); r = !p; if (p) *p = o->x; __u64 v = 6; r |= bpf_map_update_elem(&hash_write, &k, &v, o->a & 3) * 2; break; }
 	case 17: r = bpf_for_each_map_elem(&hash_write, put, &n, 0); break;
+	case 18: {	/* helpers whose memory is a value */
+		ZEROED(struct big_key, key);
+		__builtin_memset(key.k, o->key & 3, 101);
+		__u8 *p = bpf_map_lookup_elem(&large, &key);
+		if (!p) { r = -1; break; }
+		r = o->b & 1 ? bpf_xdp_load_bytes(ctx, o->x & 2047, p + (o->a & 63), (o->x & 1023) + 1)
+			     : bpf_xdp_store_bytes(ctx, o->x & 2047, p + (o->a & 63), (o->x & 1023) + 1);
+		r += (__u64)bpf_csum_diff(0, 0, (__be32 *)(p + (o->a & 60)), 128, o->x) << 16;
+		break;
+	}
 	case 13: r = bpf_perf_event_output(ctx, &events, (o->key & 1 ? BPF_F_CURRENT_CPU : (o->key >> 1 & 1) * 9000) | (__u64)(o->x & 0xfff) << 32, cells, (o->a & 63) + 1); break;
 	case 14: r = bpf_xdp_load_bytes(ctx, o->x, cells, (o->a & 31) + 1); break;
 	case 15: r = bpf_xdp_store_bytes(ctx, o->x, cells, (o->a & 31) + 1); break;

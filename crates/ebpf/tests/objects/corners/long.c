@@ -1,4 +1,4 @@
-/* Thousands of instructions without a loop: hashes over the packet, unrolled. */
+/* Thousands of instructions in a row: hashes over the packet, unrolled. */
 #include "corners.h"
 
 #define ROL(x, n) ((x) << (n) | (x) >> (sizeof(x) * 8 - (n)))
@@ -29,7 +29,7 @@ ENTRY(hashes)
 #pragma clang loop unroll(full)
 	for (int i = 0; i < 16; i++)
 		w[i] = __builtin_bswap32(((__u32 *)data)[i]);
-#pragma clang loop unroll(full)
+	/* This one stays a loop: the verifier follows it round by round. */
 	for (int i = 0; i < 80; i++) {
 		__u32 f, k, x;
 		if (i >= 16)
