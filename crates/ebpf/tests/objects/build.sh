@@ -20,7 +20,7 @@ for cpu in v2 v3; do
 	done
 done
 compile helpers_callbacks.o helpers_callbacks.c -mcpu=v3 -g
-for name in stale prefixes moves rings rounds inner state jumps long nested functions; do
+for name in stale prefixes moves rings rounds inner state jumps long nested functions split; do
 	compile "corners/$name.o" "corners/$name.c" -mcpu=v3 -g
 done
 compile corners/moves.v2.o corners/moves.c -mcpu=v2 -g -DFRAGS
