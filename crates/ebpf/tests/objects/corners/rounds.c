@@ -155,7 +155,7 @@ ENTRY(most)
 		return XDP_ABORTED;
 	res->r[0] = r;
 	res->r[1] = s.sum;
-	/* Cut: docs/design/xdp-oracle.md, faults of Linux. */
+	/* Cut: docs/design/xdp-oracle.md, what cannot be compared. */
 	res->r[2] = (int)bpf_loop((1 << 23) + 1, count, &s, 0);
 	res->r[3] = bpf_loop(0, count, &s, 0);
 	res->r[4] = s.sum;
