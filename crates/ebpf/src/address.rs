@@ -68,6 +68,22 @@ pub enum Region {
 }
 
 impl Region {
+    /// Its name in faults, listings and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Context => "context",
+            Self::Packet => "packet",
+            Self::Stack => "stack",
+            Self::MapValue => "map_value",
+            Self::ReadOnly => "read_only",
+            Self::Record => "record",
+            Self::MapHandle => "map_handle",
+            Self::Function => "function",
+            Self::Unmapped => "unmapped",
+        }
+    }
+
     /// The region of an address.
     pub fn of(address: u64) -> Self {
         if address >> 32 != 0 {

@@ -6,7 +6,7 @@ use crate::address::Region;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultReason {
     /// A load or store that no region allows.
-    #[error("{access} of {bytes} bytes at {address:#x} is outside of what the {region:?} region holds")]
+    #[error("{access} of {bytes} bytes at {address:#x} is outside of what the {} region holds", .region.name())]
     Access {
         /// "load", "store", "atomic", or the helper's name.
         access: &'static str,

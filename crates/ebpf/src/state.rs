@@ -110,7 +110,11 @@ impl State {
     pub fn from_json(text: &str) -> Result<Self, StateError> {
         let state: Self = serde_json::from_str(text).map_err(|e| {
             let at = format!("line {}, column {}", e.line(), e.column());
-            StateError::new(at, e.to_string(), "maps that a run has saved")
+            // serde_json repeats the place behind what it found.
+            let found = e.to_string();
+            let found = found.split(" at line ").next().unwrap_or_default();
+            let found = found.strip_prefix("expected value").map_or(found, |_| "no JSON");
+            StateError::new(at, found, "maps that a run has saved")
         })?;
         if state.sluice_maps != STATE_VERSION {
             return Err(StateError::new("sluice_maps", state.sluice_maps.to_string(), STATE_VERSION.to_string()));

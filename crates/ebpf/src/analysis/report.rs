@@ -115,7 +115,7 @@ impl Listing<'_> {
     }
 
     fn access(&self, a: &Access) -> String {
-        let region = a.region.map_or("region unknown", region_name);
+        let region = a.region.map_or("region unknown", Region::name);
         let bounds = if a.in_bounds { "" } else { ", may fault" };
         format!("[{region}] {} {} bytes{bounds}", Words(&a.address, self.image), a.width)
     }
@@ -124,22 +124,6 @@ impl Listing<'_> {
         let args: Vec<String> = call.args.iter().map(|(_, v)| Words(v, self.image).to_string()).collect();
         let name = helper::find(call.helper).map_or("unknown helper", |h| h.name);
         format!("{name}({})", args.join(", "))
-    }
-}
-
-/// Name of a region in listings and JSON.
-fn region_name(region: Region) -> &'static str {
-    match region {
-        Region::Null => "null",
-        Region::Context => "context",
-        Region::Packet => "packet",
-        Region::Stack => "stack",
-        Region::MapValue => "map_value",
-        Region::ReadOnly => "read_only",
-        Region::Record => "record",
-        Region::MapHandle => "map_handle",
-        Region::Function => "function",
-        Region::Unmapped => "unmapped",
     }
 }
 
@@ -156,6 +140,12 @@ impl fmt::Display for Listing<'_> {
                 Some(kind) => crate::insn::text(kind, &|map| MapRef::Map(map).name(self.image)),
                 None => "?".into(),
             };
+            for function in self.program.functions.iter().filter(|function| function.start == pc) {
+                writeln!(f, "{}:", function.name)?;
+            }
+            if let Some(line) = self.program.lines.get(&pc) {
+                writeln!(f, "; {} @ {}:{}", line.text.trim(), line.file, line.line)?;
+            }
             let text = format!("{pc:5}: {text}");
             if notes.is_empty() {
                 writeln!(f, "{text}")?
@@ -213,7 +203,7 @@ impl Serialize for Access {
         let mut out = s.serialize_struct("Access", 7)?;
         out.serialize_field("kind", &self.kind)?;
         out.serialize_field("width", &self.width)?;
-        out.serialize_field("region", &self.region.map_or("unknown", region_name))?;
+        out.serialize_field("region", &self.region.map_or("unknown", Region::name))?;
         out.serialize_field("map", &self.map)?;
         out.serialize_field("address", &self.address)?;
         out.serialize_field("alignment", &self.alignment)?;

@@ -41,6 +41,23 @@ pub fn load(elf: &[u8]) -> Result<Image, LoadError> {
 
 /// The same, with another list of helpers.
 pub fn load_with(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image, LoadError> {
+    let image = read(bytes, has_helper)?;
+    match image.refused.as_slice() {
+        _ if !image.programs.is_empty() => Ok(image),
+        [only] => Err(only.error.clone()),
+        all => {
+            let first = all.first().map_or(String::new(), |first| first.error.to_string());
+            Err(LoadError::NoProgram { why: format!("all {} are refused, the first one: {first}", all.len()) })
+        }
+    }
+}
+
+/// Reads an ELF object for [`report`], also where each of its programs is refused.
+pub fn inspect(elf: &[u8]) -> Result<Image, LoadError> {
+    read(elf, &|id| helper::find(id).is_some())
+}
+
+fn read(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image, LoadError> {
     let elf = elf::Elf::parse(bytes)?;
     let types = elf.section(".BTF").map(|(_, s)| s.data).filter(|d| !d.is_empty());
     let btf = types.map(btf::Btf::parse).transpose()?;
@@ -90,13 +107,8 @@ pub fn load_with(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image
     image.refused_maps = refused.into_iter().map(|(name, error)| RefusedMap { name, error }).collect();
     tails(&mut image, &ids);
     refuse_entries(&mut image);
-    if image.programs.is_empty() {
-        let why = match image.refused.first() {
-            None => "no executable section holds a global function".to_string(),
-            Some(first) if image.refused.len() == 1 => return Err(first.error.clone()),
-            Some(first) => format!("all {} are refused, the first one: {}", image.refused.len(), first.error),
-        };
-        return Err(LoadError::NoProgram { why });
+    if image.programs.is_empty() && image.refused.is_empty() {
+        return Err(LoadError::NoProgram { why: "no executable section holds a global function".to_string() });
     }
     Ok(image)
 }

@@ -4,9 +4,9 @@
 //! per-CPU map is one for all CPUs, or one for each with `|` between them. Or JSON, as a dump gives it.
 //! Entries are applied as they are read: of a file only one is in memory beside its text.
 
-use super::notation::{self, Written, flag, hex_item};
+use super::notation::{self, Written, flag, hex_item, quoted};
 use super::{MapId, MapSpace};
-use crate::{Errno, MapType};
+use crate::{Errno, MapSpec, MapType};
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use std::fmt::{self, Write};
 
@@ -50,6 +50,35 @@ pub fn explain(errno: Errno) -> String {
     format!("{why} (error {})", errno.0)
 }
 
+/// The same for one entry: of an index that is too large with what was found and what is allowed.
+pub fn explain_entry(spec: &MapSpec, key: &[u8], errno: Errno) -> String {
+    let of_indices = matches!(
+        spec.kind,
+        MapType::Array
+            | MapType::PercpuArray
+            | MapType::Devmap
+            | MapType::Cpumap
+            | MapType::Xskmap
+            | MapType::ProgArray
+            | MapType::PerfEventArray
+            | MapType::ArrayOfMaps
+    );
+    let index = key.try_into().ok().map(u32::from_le_bytes).filter(|_| of_indices);
+    match (index.filter(|index| *index >= spec.max_entries), errno) {
+        (Some(index), Errno::TOOBIG | Errno::INVAL) => {
+            format!("index {index}, allowed: below {} (error {})", spec.max_entries, errno.0)
+        }
+        (_, Errno::TOOBIG | Errno::NOSPC) => {
+            format!("the map is full: it has {} entries, its max_entries (error {})", spec.max_entries, errno.0)
+        }
+        _ => explain(errno),
+    }
+}
+
+fn refusal(maps: &MapSpace, map: MapId, key: &[u8], errno: Errno) -> String {
+    maps.spec(map).map_or_else(|| explain(errno), |spec| explain_entry(spec, key, errno))
+}
+
 /// Applies a map file's entries; returns how many. `named` finds the map of `map:NAME`.
 pub fn read(
     maps: &mut MapSpace,
@@ -81,18 +110,19 @@ fn read_text(
         };
         let flags = match words.next() {
             None => 0,
-            Some((column, word)) => flag(word)
-                .ok_or_else(|| at(column, format!("found `{word}`, allowed: any, noexist, exist or the line's end")))?,
+            Some((column, word)) => flag(word).ok_or_else(|| {
+                at(column, format!("found {}, allowed: any, noexist, exist or the line's end", quoted(word)))
+            })?,
         };
         if let Some((column, word)) = words.next() {
-            return Err(at(column, format!("found `{word}`, allowed: the line's end")));
+            return Err(at(column, format!("found {}, allowed: the line's end", quoted(word))));
         }
         let (key_column, key) = key;
         let key = notation::items(key).map_err(|e| at(key_column + e.column() - 1, item_text(&e)))?;
         check_size(maps, map, "key", key.len()).map_err(|what| at(key_column, what))?;
         let (column, value) = value;
         let value = value_bytes(maps, map, value, named).map_err(|(offset, what)| at(column + offset, what))?;
-        maps.user_update(map, &key, &value, flags).map_err(|errno| at(key_column, explain(errno)))?;
+        maps.user_update(map, &key, &value, flags).map_err(|errno| at(key_column, refusal(maps, map, &key, errno)))?;
         count += 1;
     }
     Ok(count)
@@ -136,13 +166,13 @@ fn value_bytes(
         let written = Written::parse(copy).map_err(|e| (offset + e.column() - 1, item_text(&e)))?;
         let bytes = match &written {
             Written::Map(name) if matches!(spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) => {
-                let inner =
-                    named(name).ok_or_else(|| (offset, format!("found `{name}`, allowed: the name of a map")))?;
+                let inner = named(name)
+                    .ok_or_else(|| (offset, format!("found {}, allowed: the name of a map", quoted(name))))?;
                 inner.0.to_le_bytes().to_vec()
             }
             written => match written.bytes() {
                 Some(bytes) => bytes.to_vec(),
-                None => return Err((offset, format!("found `{copy}`, allowed: bytes"))),
+                None => return Err((offset, format!("found {}, allowed: bytes", quoted(copy)))),
             },
         };
         check_size(maps, map, "value", bytes.len()).map_err(|what| (offset, what))?;
@@ -292,7 +322,7 @@ fn apply(maps: &mut MapSpace, map: MapId, entry: Entry) -> Result<(), String> {
             );
         }
     };
-    maps.user_update(map, &key, &value, 0).map_err(explain)
+    maps.user_update(map, &key, &value, 0).map_err(|errno| refusal(maps, map, &key, errno))
 }
 
 #[cfg(test)]

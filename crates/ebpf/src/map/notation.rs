@@ -60,12 +60,14 @@ fn bad(column: usize, found: &str, allowed: impl Into<String>) -> NotationError 
     NotationError::Item { column, found: quoted(found), allowed: allowed.into() }
 }
 
-/// What was found, not longer than a line.
-fn quoted(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("`{}...`", &text[..end]),
+/// What was found, not longer than a line, with control characters escaped: files may hold anything.
+pub(super) fn quoted(text: &str) -> String {
+    let printable = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let shown: String = text.chars().take(40).map(printable).collect();
+    match text.chars().nth(40) {
+        Some(_) => format!("`{shown}...`"),
         None if text.is_empty() => "nothing".to_owned(),
-        None => format!("`{text}`"),
+        None => format!("`{shown}`"),
     }
 }
 
