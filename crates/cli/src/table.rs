@@ -46,6 +46,19 @@ impl fmt::Display for Table {
     }
 }
 
+/// A number with commas between its thousands.
+pub fn group(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +69,11 @@ mod tests {
         table.row(["red", "10", ""]);
         table.row(["green", "2000", "rate"]);
         assert_eq!(table.to_string(), "tenant  offered  why\nred          10\ngreen      2000  rate\n");
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        let texts: Vec<String> = [0, 999, 1000, 1234567].into_iter().map(group).collect();
+        assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -69,6 +69,9 @@ fn maps_that_a_run_saves_are_listed_read_and_changed() {
     assert_eq!(tcp["values"][1]["value"][15], "0x10");
     let dump = get("--json dump protocols");
     assert_eq!(dump.as_array().unwrap().len(), 259);
+    // The maps may be named before the command or behind it.
+    let behind = folder.sluice(&["map", "get", "protocols", "u32:6", "--json", "--state", "maps.json"]).ok();
+    assert_eq!(json(&behind), tcp);
     // An array has all its entries always.
     let refused = map("delete protocols key 6 0 0 0");
     assert_eq!(refused.code, 1);
@@ -98,12 +101,30 @@ fn check_lists_programs_maps_and_helpers() {
 }
 
 #[test]
+fn check_names_every_program_and_map_that_is_refused() {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink(common::root().join("crates"), folder.path("crates")).unwrap();
+    let called = folder.sluice(&["xdp", "check", "crates/ebpf/tests/objects/refused.v3.o", "--json"]);
+    assert_eq!(called.code, 1, "{}", called.err);
+    let codes: Vec<String> =
+        json(&called.out)["refused"].as_array().unwrap().iter().map(|r| r["code"].to_string()).collect();
+    assert!(
+        codes.len() > 3 && ["E0410", "E0414", "E0416", "E0417"].iter().all(|c| codes.contains(&format!("\"{c}\"")))
+    );
+    let called = folder.sluice(&["xdp", "check", "noise.o"]);
+    assert_eq!(called.code, 2, "{}", called.err);
+}
+
+#[test]
 fn disassembly_has_source_lines_and_regions() {
     let folder = Folder::new();
     let plain = folder.sluice(&["xdp", "disasm", DROP]).ok();
     assert!(plain.contains("r7 = *(u32 *)(r1 +0)") && plain.contains("drop.c:"), "{plain}");
     let regions = folder.sluice(&["xdp", "disasm", DROP, "--regions"]).ok();
     assert!(regions.contains("context") && regions.len() > plain.len(), "{regions}");
+    let lines = |text: &str| text.lines().filter(|l| l.starts_with(';')).count();
+    assert_eq!(lines(&regions), lines(&plain), "every source line of the plain listing");
+    assert!(regions.contains("\ndrop:\n"), "{regions}");
 }
 
 #[test]
@@ -122,6 +143,9 @@ fn wrong_requests_are_answered() {
     folder.write("maps.json", "{}");
     folder.write("routes", "10.0.0.0/8 dev nowhere\n");
     folder.write("entries", "u32:1\n");
+    folder.write("beyond", "u32:259 zero:16\n");
+    folder.write("control", "u32:1 zero:16 \u{1b}[2J\n");
+    folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--state", "drop.json"]).ok();
     let cases: &[(&[&str], i32, &str)] = &[
         (&["xdp", "run", "none.o", "--in", CAPTURE], 2, "E0501"),
         (&["xdp", "run", "noise.o", "--in", CAPTURE], 2, "E04"),
@@ -137,10 +161,21 @@ fn wrong_requests_are_answered() {
         (&["xdp", "run", DROP, "--iface", "a=2,b"], 2, "E0490"),
         (&["xdp", "run", DROP, "--iface", "a", "--program", "none"], 2, "E0471"),
         (&["xdp", "run", DROP, "--iface", "a", "--map", "protocols=entries"], 2, "E0437"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--cpu", "2", "--cpus", "2"], 2, "E0490"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--map", "protocols=beyond"], 2, "index 259, allowed: below 259"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--map", "protocols=control"], 2, "`\\u{1b}[2J`"),
         (&["xdp", "check", "noise.o"], 2, "E04"),
         (&["xdp", "disasm", DROP, "--program", "none"], 2, "E0490"),
         (&["map", "--state", "maps.json", "list"], 2, "E0491"),
+        (&["map", "--state", "maps.json", "list"], 2, "missing field `sluice_maps`, expected"),
         (&["map", "--socket", "none.sock", "list"], 2, "E0501"),
+        (&["map", "list"], 2, "E0490"),
+        (&["map", "list", "--state", "maps.json", "--socket", "none.sock"], 2, "E0490"),
+        (&["map", "list", "--state", "maps.json", "--tenant", "red"], 2, "E0490"),
+        (&["map", "get", "protocols", "u16:6", "--state", "drop.json"], 2, "E0435"),
+        (&["map", "set", "protocols", "u32:6", "u8:1", "--state", "drop.json"], 2, "E0435"),
+        (&["map", "get", "protocols", "key", "-1", "0", "0", "0", "--state", "drop.json"], 2, "E0436"),
+        (&["map", "set", "protocols", "u32:259", "zero:16", "--state", "drop.json"], 1, "index 259, allowed: below"),
     ];
     for (arguments, code, error) in cases {
         let called = folder.sluice(arguments);

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::table::Table;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use sluice_ebpf::map::file::explain;
+use sluice_ebpf::map::file::explain_entry;
 use sluice_ebpf::map::notation::{self, Words};
 use sluice_ebpf::map::print;
 use sluice_ebpf::{Errno, MapType};
@@ -19,22 +19,24 @@ use std::process::ExitCode;
 ///
 /// Keys and values are bytes in bpftool's words (`key 10 0 0 1 value hex 00 ff`), or one word of
 /// items (`ip:10.0.0.1,u16:80`, docs/guide/scripts.md). Values of per-CPU maps: `set` gives every
-/// processor the same. Exits with 1 when the map refuses, 2 when the request is none.
+/// processor the same. Exits with 1 when the map refuses, 2 when the request is none. One of --state
+/// and --socket says where the maps are.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  sluice xdp run firewall.o --in a.pcap --state out/maps.json
-  sluice map --state out/maps.json dump flows
-  sluice map --state out/maps.json set interfaces key 0 0 0 0 value hex 01 00 00 00 00 00 00 00
+  sluice xdp run programs/xdp/swap/swap.o --in programs/xdp/mixed.pcap --state out/maps.json
+  sluice map --state out/maps.json dump counters
+  sluice map --state out/maps.json set counters key 0 0 0 0 value hex 01 00 00 00 00 00 00 00
+  sluice map --state out/maps.json get counters u32:0 --json
   sluice map --socket /run/sluice.sock --tenant red get vips ip:10.0.0.1")]
 pub struct MapArgs {
     /// Maps that `sluice xdp run --state` has saved; changes are written back
-    #[arg(long, value_name = "FILE", required_unless_present = "socket", conflicts_with = "socket")]
+    #[arg(long, value_name = "FILE", global = true)]
     state: Option<PathBuf>,
     /// Socket of a running NIC (`sluice run --socket`)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     socket: Option<PathBuf>,
-    /// Only this tenant's maps
-    #[arg(long, requires = "socket")]
+    /// Only this tenant's maps, of a running NIC
+    #[arg(long, global = true)]
     tenant: Option<String>,
     /// One JSON document, as bpftool -j prints it
     #[arg(long, global = true)]
@@ -50,7 +52,7 @@ enum Command {
     List,
     /// All entries of a map, or of every map
     Dump {
-        /// Name, or `id N`
+        /// Names; without, every map
         map: Vec<String>,
     },
     /// One entry
@@ -59,7 +61,7 @@ enum Command {
         /// Name
         map: String,
         /// `key BYTES`, or items
-        #[arg(required = true, allow_hyphen_values = true)]
+        #[arg(required = true, allow_negative_numbers = true)]
         words: Vec<String>,
     },
     /// Makes or changes an entry
@@ -68,7 +70,7 @@ enum Command {
         /// Name
         map: String,
         /// `key BYTES value BYTES [any|noexist|exist]`, or items for key and value
-        #[arg(required = true, allow_hyphen_values = true)]
+        #[arg(required = true, allow_negative_numbers = true)]
         words: Vec<String>,
     },
     /// Removes an entry
@@ -76,7 +78,7 @@ enum Command {
         /// Name
         map: String,
         /// `key BYTES`, or items
-        #[arg(required = true, allow_hyphen_values = true)]
+        #[arg(required = true, allow_negative_numbers = true)]
         words: Vec<String>,
     },
 }
@@ -85,9 +87,15 @@ impl MapArgs {
     /// Does it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let mut maps: Box<dyn MapAccess> = match (&self.state, &self.socket) {
-            (Some(path), _) => Box::new(Saved::open(path)?),
+            (Some(_), None) if self.tenant.is_some() => {
+                return Err(Failure::input("E0490", "--tenant: a state file has no tenants, expected --socket"));
+            }
+            (Some(path), None) => Box::new(Saved::open(path)?),
             (None, Some(path)) => Box::new(Socket::open(path)?),
-            (None, None) => return Err(Failure::input("E0490", "expected --state or --socket")),
+            (found, _) => {
+                let found = if found.is_some() { "both" } else { "neither" };
+                return Err(Failure::input("E0490", format!("found {found}, expected --state or --socket")));
+            }
         };
         match &self.command {
             Command::List => self.list(&mut *maps, out)?,
@@ -95,7 +103,7 @@ impl MapArgs {
             Command::Get { map, words } => {
                 let map = self.find(&mut *maps, map)?;
                 let key = self.key(&mut *maps, &map, words)?;
-                let value = maps.lookup(&map, &key)?.map_err(|e| refused(&map, "get", e))?;
+                let value = maps.lookup(&map, &key)?.map_err(|e| refused(&map, "get", &key, e))?;
                 match self.json {
                     true => out.json(&print::json_entry(&map.spec, &key, &value))?,
                     false => out.text(&print::plain_entry(&map.spec, &key, &value))?,
@@ -104,12 +112,12 @@ impl MapArgs {
             Command::Set { map, words } => {
                 let map = self.find(&mut *maps, map)?;
                 let (key, value, flags) = self.entry(&mut *maps, &map, words)?;
-                maps.update(&map, &key, &value, flags)?.map_err(|e| refused(&map, "set", e))?;
+                maps.update(&map, &key, &value, flags)?.map_err(|e| refused(&map, "set", &key, e))?;
             }
             Command::Delete { map, words } => {
                 let map = self.find(&mut *maps, map)?;
                 let key = self.key(&mut *maps, &map, words)?;
-                maps.delete(&map, &key)?.map_err(|e| refused(&map, "delete", e))?;
+                maps.delete(&map, &key)?.map_err(|e| refused(&map, "delete", &key, e))?;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -117,7 +125,14 @@ impl MapArgs {
 
     fn all(&self, maps: &mut dyn MapAccess) -> Result<Vec<MapInfo>, Failure> {
         let wanted = |info: &MapInfo| self.tenant.as_ref().is_none_or(|tenant| *tenant == info.tenant);
-        Ok(maps.list()?.into_iter().filter(wanted).collect())
+        let all = maps.list()?;
+        if let Some(tenant) = self.tenant.as_ref().filter(|_| !all.iter().any(wanted)) {
+            let mut there: Vec<String> = all.iter().map(|m| format!("`{}`", m.tenant)).collect();
+            there.dedup();
+            let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+            return Err(Failure::input("E0490", format!("tenant `{tenant}` has no maps, tenants with maps: {there}")));
+        }
+        Ok(all.into_iter().filter(wanted).collect())
     }
 
     fn find(&self, maps: &mut dyn MapAccess, name: &str) -> Result<MapInfo, Failure> {
@@ -166,7 +181,7 @@ impl MapArgs {
                 continue;
             }
             if chosen.len() > 1 {
-                out.line(format!("{} ({}):", map.spec.name, map.spec.kind.name()))?;
+                out.line(format!("{} ({}):", label(map, &chosen), map.spec.kind.name()))?;
             }
             for (key, value) in &entries {
                 out.text(&print::plain_entry(&map.spec, key, value))?;
@@ -177,7 +192,7 @@ impl MapArgs {
             [] => Ok(()),
             [(_, one)] if names.len() == 1 => out.json(one),
             all => {
-                let named = all.iter().map(|(map, list)| (map.spec.name.clone(), list.clone()));
+                let named = all.iter().map(|(map, list)| (label(map, &chosen), list.clone()));
                 out.json(&Value::Object(named.collect()))
             }
         }
@@ -185,7 +200,8 @@ impl MapArgs {
 
     fn key(&self, maps: &mut dyn MapAccess, map: &MapInfo, words: &[String]) -> Result<Vec<u8>, Failure> {
         if let [items] = words {
-            return notation::items(items).map_err(|e| Failure::input(e.code(), e));
+            let key = notation::items(items).map_err(|e| Failure::input(e.code(), e))?;
+            return sized("key", key, map.spec.key_size);
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let read = Words::parse(&words, &map.spec, maps.cpus()?).map_err(|e| Failure::input(e.code(), e))?;
@@ -210,11 +226,14 @@ impl MapArgs {
             _ => None,
         };
         if let Some((key, value, rest)) = split {
-            let key = notation::items(key).map_err(bad)?;
+            let key = sized("key", notation::items(key).map_err(bad)?, map.spec.key_size)?;
             let flags = Words::parse(rest, &map.spec, cpus).map_err(bad)?.flags;
             let value = match value.strip_prefix("map:") {
                 Some(name) => self.inner(maps, map, name)?,
-                None => notation::per_cpu(&map.spec, cpus, notation::items(value).map_err(bad)?),
+                None => {
+                    let value = sized("value", notation::items(value).map_err(bad)?, map.spec.value_size)?;
+                    notation::per_cpu(&map.spec, cpus, value)
+                }
             };
             return Ok((key, value, flags));
         }
@@ -235,8 +254,22 @@ impl MapArgs {
     }
 }
 
-fn refused(map: &MapInfo, what: &str, errno: Errno) -> Failure {
-    Failure::difference("E0493", format!("map `{}`, {what}: {}", map.spec.name, explain(errno)))
+/// A map's name; with its tenant's where two of `all` have the same.
+fn label(map: &MapInfo, all: &[MapInfo]) -> String {
+    let same = all.iter().filter(|other| other.spec.name == map.spec.name).count();
+    if same > 1 { format!("{}/{}", map.tenant, map.spec.name) } else { map.spec.name.clone() }
+}
+
+/// Bytes written as items, if they are as many as the map's keys or values have.
+fn sized(what: &str, bytes: Vec<u8>, size: u32) -> Result<Vec<u8>, Failure> {
+    match bytes.len() {
+        found if found == size as usize => Ok(bytes),
+        found => Err(Failure::input("E0435", format!("the {what} has {found} bytes, allowed: {size}"))),
+    }
+}
+
+fn refused(map: &MapInfo, what: &str, key: &[u8], errno: Errno) -> Failure {
+    Failure::difference("E0493", format!("map `{}`, {what}: {}", map.spec.name, explain_entry(&map.spec, key, errno)))
 }
 
 fn describe(map: &MapInfo) -> Value {

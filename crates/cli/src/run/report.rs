@@ -4,7 +4,7 @@ use super::play::Played;
 use super::sink::Written;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::table::Table;
+use crate::table::{Table, group};
 use serde_json::{Value, json};
 use sluice_nic::device::ModuleCounters;
 use sluice_nic::ports::LiveCounts;
@@ -210,29 +210,5 @@ fn add(total: &mut ModuleCounters, one: &ModuleCounters) {
     total.in_flight += one.in_flight;
     for (reason, count) in &one.dropped {
         *total.dropped.entry(*reason).or_default() += count;
-    }
-}
-
-/// A number with commas between its thousands.
-fn group(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::group;
-
-    #[test]
-    fn thousands_are_grouped() {
-        let texts: Vec<String> = [0, 999, 1000, 1234567].into_iter().map(group).collect();
-        assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
     }
 }

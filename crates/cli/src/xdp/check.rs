@@ -8,14 +8,15 @@ use clap::Args;
 use serde_json::{Value, json};
 use sluice_ebpf::load::Report;
 use sluice_ebpf::load::report::{MapReport, ProgramReport};
-use sluice_ebpf::{Image, validate};
+use sluice_ebpf::map::as_libbpf_creates;
+use sluice_ebpf::{Image, MapSpace, MapSpec, validate};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Says what an object holds, and what of it is refused and why
 ///
-/// Exits with 0 when every program can be run, 1 when some cannot, 2 when the file is no
-/// object.
+/// Exits with 0 when every program can be run, 1 when a program or map is refused, 2 when the file
+/// is no object or has no program.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice xdp check programs/xdp/firewall/firewall.o")]
 pub struct Check {
@@ -29,16 +30,17 @@ pub struct Check {
 impl Check {
     /// Reads, validates and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let image = object::read(&self.object)?;
+        let image = object::inspect(&self.object)?;
         let report = sluice_ebpf::load::report(&image);
-        let invalid = invalid(&image);
+        let mut invalid = invalid(&image);
+        invalid.extend(unmade(&image));
         if self.json {
             let mut value = json!(report);
             if let Some(list) = value["refused"].as_array_mut() {
                 list.extend(
-                    invalid.iter().map(
-                        |(name, code, why)| json!({ "what": "program", "name": name, "code": code, "reason": why }),
-                    ),
+                    invalid
+                        .iter()
+                        .map(|r| json!({ "what": r.what, "name": r.name, "code": r.code, "reason": r.reason })),
                 );
             }
             out.json(&value)?;
@@ -49,21 +51,42 @@ impl Check {
     }
 }
 
-/// Programs that the loader took and validation refuses: name, code, reason.
-fn invalid(image: &Image) -> Vec<(String, &'static str, String)> {
+/// What the loader took and cannot be run all the same.
+struct Invalid {
+    what: &'static str,
+    name: String,
+    code: &'static str,
+    reason: String,
+}
+
+/// Maps that cannot be made, one after the other as a run makes them. Those whose size is still to
+/// be set are left out.
+fn unmade(image: &Image) -> Vec<Invalid> {
+    let mut space = MapSpace::new(1);
+    let specs = image.maps.iter().map(|spec| as_libbpf_creates(spec, 1)).filter(|spec| spec.max_entries > 0);
+    let refused = |spec: MapSpec| {
+        let error = space.create(&spec).err()?;
+        Some(Invalid { what: "map", name: spec.name, code: error.code(), reason: error.to_string() })
+    };
+    specs.filter_map(refused).collect()
+}
+
+/// Programs that the loader took and validation refuses.
+fn invalid(image: &Image) -> Vec<Invalid> {
     let mut refused = Vec::new();
     for program in &image.programs {
         let alone = Image { programs: vec![program.clone()], ..image.clone() };
         if let Err(error) = validate::validate(&alone) {
-            refused.push((program.name.clone(), error.code(), error.to_string()));
+            let (name, code) = (program.name.clone(), error.code());
+            refused.push(Invalid { what: "program", name, code, reason: error.to_string() });
         }
     }
     refused
 }
 
-fn text(report: &Report, invalid: &[(String, &'static str, String)], out: &mut Output) -> Result<(), Failure> {
+fn text(report: &Report, invalid: &[Invalid], out: &mut Output) -> Result<(), Failure> {
     let types = if report.btf { "with BTF" } else { "without BTF" };
-    out.line(format!("license {}, {types}\n", if report.license.is_empty() { "none" } else { &report.license }))?;
+    out.line(format!("license {}, {types}", if report.license.is_empty() { "none" } else { &report.license }))?;
     let mut table = Table::new(["program", "section", "insns", "functions", "maps", "helpers", "features"]);
     for column in [1, 4, 5, 6] {
         table = table.left(column);
@@ -71,7 +94,9 @@ fn text(report: &Report, invalid: &[(String, &'static str, String)], out: &mut O
     for program in &report.programs {
         table.row(program_row(program));
     }
-    out.text(&table.to_string())?;
+    if !report.programs.is_empty() {
+        out.text(&format!("\n{table}"))?;
+    }
     if !report.maps.is_empty() {
         let mut table = Table::new(["map", "type", "key", "value", "entries", "flags", ""]).left(1).left(6);
         for map in &report.maps {
@@ -80,7 +105,7 @@ fn text(report: &Report, invalid: &[(String, &'static str, String)], out: &mut O
         out.text(&format!("\n{table}"))?;
     }
     let refused = report.refused.iter().map(|r| (&r.name, r.code, &r.reason));
-    for (name, code, why) in refused.chain(invalid.iter().map(|(name, code, why)| (name, *code, why))) {
+    for (name, code, why) in refused.chain(invalid.iter().map(|r| (&r.name, r.code, &r.reason))) {
         let why = why.replacen(&format!("[{code}] "), "", 1);
         out.line(format!("\nrefused: {name}: error[{code}]: {why}"))?;
     }

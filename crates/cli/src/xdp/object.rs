@@ -17,6 +17,12 @@ pub fn read(path: &Path) -> Result<Image, Failure> {
     sluice_ebpf::load::load(&elf).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
 }
 
+/// The same, also where each of its programs is refused.
+pub fn inspect(path: &Path) -> Result<Image, Failure> {
+    let elf = files::read(path)?;
+    sluice_ebpf::load::inspect(&elf).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
+}
+
 /// Indices of the programs meant by `section` and `program`; without either, of all that the
 /// object does not itself put into a program array.
 pub fn choose(image: &Image, path: &Path, section: Option<&str>, program: Option<&str>) -> Result<Vec<usize>, Failure> {

@@ -3,10 +3,10 @@
 use super::counts::Counts;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::table::Table;
+use crate::table::{Table, group};
 use serde_json::{Value, json};
 use sluice_ebpf::world::Event;
-use sluice_ebpf::{MapId, Runtime, state};
+use sluice_ebpf::{MapId, MapType, Runtime, state};
 use std::path::{Path, PathBuf};
 
 /// Entries of a map that the text shows; --json, --state and sluice map have all.
@@ -58,9 +58,9 @@ impl Report<'_> {
             let c = &ran.counts;
             let by: Vec<u64> = c.verdicts().map(|(_, n)| n).collect();
             let mut cells = vec![ran.name.clone()];
-            cells.extend([c.packets, by[2], by[3], by[4], by[1], by[0]].map(|n| n.to_string()));
-            cells.extend([0.0, 0.5, 0.99].map(|share| c.instructions_at(share).to_string()));
-            cells.push(c.packets_per_second().map_or("-".to_owned(), |rate| format!("{rate:.0}")));
+            cells.extend([c.packets, by[2], by[3], by[4], by[1], by[0]].map(group));
+            cells.extend([0.0, 0.5, 0.99].map(|share| group(c.instructions_at(share))));
+            cells.push(c.packets_per_second().map_or("-".to_owned(), |rate| group(rate.round() as u64)));
             table.row(cells);
         }
         out.text(&table.to_string())?;
@@ -107,9 +107,12 @@ impl Ran {
             }
             let entries = state::entries(maps, id);
             // An array has all its entries always: those that hold something are of interest.
-            let (all, entries) = (entries.len(), entries.into_iter().filter(|(_, v)| v.iter().any(|b| *b != 0)));
-            let entries: Vec<_> = entries.collect();
-            out.line(format!("map {} ({}): {all} entries, {} not zero", spec.name, spec.kind.name(), entries.len()))?;
+            let always_full = matches!(spec.kind, MapType::Array | MapType::PercpuArray);
+            let (all, entries) = (entries.len(), entries.into_iter());
+            let entries: Vec<_> = entries.filter(|(_, v)| !always_full || v.iter().any(|b| *b != 0)).collect();
+            let not_zero = if always_full { format!(", {} not zero", entries.len()) } else { String::new() };
+            let unit = if all == 1 { "entry" } else { "entries" };
+            out.line(format!("map {} ({}): {all} {unit}{not_zero}", spec.name, spec.kind.name()))?;
             for (key, value) in entries.iter().take(SHOWN_ENTRIES) {
                 out.line(format!("  key {}  value {}", spaced(key), spaced(value)))?;
             }

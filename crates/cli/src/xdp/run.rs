@@ -31,9 +31,11 @@ const BATCH: usize = 512;
 /// runs until Ctrl-C, --limit or --seconds.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  sluice xdp run programs/xdp/firewall/firewall.o --in programs/nic/mixed.pcapng --out out/passed.pcapng
-  sluice xdp run router.o --in a.pcap --map routes=routes.txt --state out/router.json --json
-  sluice xdp run redirect_map.o --iface eth1,eth2 --map patches=patches.txt --map ports=ports.txt --seconds 60")]
+  sluice xdp run programs/xdp/swap/swap.o --in programs/nic/mixed.pcapng --out out/left.pcapng
+  sluice xdp run programs/xdp/rate_limit/rate_limit.o --in programs/xdp/mixed.pcap --json \\
+    --map classes=programs/xdp/rate_limit/classes.map --state out/maps.json
+  sluice xdp run programs/xdp/redirect_map/redirect_map.o --iface eth1,eth2 --seconds 60 \\
+    --map patches=patches.txt --map ports=ports.txt")]
 pub struct XdpRun {
     /// Object file that clang wrote for the target bpf
     pub(super) object: PathBuf,
@@ -121,6 +123,10 @@ impl XdpRun {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         if !self.iface.is_empty() {
             return self.run_live(out);
+        }
+        if self.cpu >= self.cpus {
+            let what = format!("--cpu {}: there are {} (--cpus), allowed: 0 to {}", self.cpu, self.cpus, self.cpus - 1);
+            return Err(Failure::input("E0490", what));
         }
         let mut image = object::read(&self.object)?;
         for (name, entries) in &self.max_entries {
