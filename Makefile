@@ -16,7 +16,7 @@ build: rust ## build target/release/sluice
 	@cargo build --release -p sluice-cli
 
 .PHONY: run
-run: build venv ## the shipped capture through three tenants, on model and RTL
+run: build venv ## a capture through tables on model and RTL, and through XDP programs
 	@$(PYTHON) tools/plugin.py --variant test default
 	@tools/run.sh
 

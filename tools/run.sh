@@ -33,7 +33,7 @@ cat <<NEXT
 What to try next, after  export PATH=\$PWD/target/release:\$PATH
   any viewer on out/port3.pcapng                   red's servers appear there half way
   sluice object show $nic/green.json      the table behind one row above
-  sluice xdp run $xdp/firewall/firewall.o --in $xdp/mixed.pcap
+  sluice xdp run $xdp/swap/swap.o --in $xdp/mixed.pcap
                                                    one XDP object over a capture; your own too
   sluice script $nic/*.pkt --device both  what each tenant's packets must do
   sluice run --config $nic/nic.toml --in $nic/mixed.pcapng --device both --gbps 400
