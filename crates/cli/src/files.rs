@@ -33,6 +33,18 @@ pub fn identity(path: &Path) -> PathBuf {
     path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
+/// A program that takes the place of a running one: an object, or an XDP object file whose maps
+/// named in `keep` go on.
+pub fn successor(path: &Path, running: Option<&Object>, keep: &[String]) -> Result<Object, Failure> {
+    let bytes = read(path)?;
+    let Some(running) = running.filter(|_| bytes.starts_with(b"\x7fELF")) else {
+        return Object::decode(&bytes).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())));
+    };
+    let name = &running.name;
+    let object = sluice_ebpf::tenant::successor(name, &bytes, running, keep);
+    object.map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
+}
+
 /// An object, binary or JSON.
 pub fn object(path: &Path) -> Result<Object, Failure> {
     Object::decode(&read(path)?).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))

@@ -183,3 +183,27 @@ fn wrong_requests_are_answered() {
         assert!(called.err.contains(error), "{arguments:?}: {}", called.err);
     }
 }
+
+#[test]
+fn a_program_is_replaced_by_an_object_file_and_keeps_the_maps_that_are_named() {
+    let folder = Folder::new();
+    let config = "programs/xdp/nic.toml";
+    let run = |extra: &[&str]| {
+        let arguments = ["run", "--config", config, "--in", CAPTURE, "--json"];
+        folder.sluice(&[&arguments[..], extra].concat())
+    };
+    let red = |called: common::Called| {
+        let run = json(&called.ok());
+        let red = run["tenants"].as_array().unwrap().iter().find(|t| t["name"] == "red").unwrap().clone();
+        (red["forwarded"].as_u64().unwrap(), red["dropped"]["xdp_drop"].as_u64().unwrap_or(0))
+    };
+    let replace = "red=programs/xdp/firewall/firewall.o@50%";
+    let never = red(run(&[]));
+    let kept = red(run(&["--replace", replace, "--keep-maps", "flows,flows6"]));
+    assert_eq!(kept, never, "the flows go on");
+    // Without them, answers to flows that began before are dropped.
+    let cleared = red(run(&["--replace", replace]));
+    assert!(cleared.1 > never.1 && cleared.0 + cleared.1 == never.0 + never.1, "{cleared:?} {never:?}");
+    let unknown = run(&["--replace", replace, "--keep-maps", "none"]);
+    assert!(unknown.code == 2 && unknown.err.contains("E0471"), "{}", unknown.err);
+}

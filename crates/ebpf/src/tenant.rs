@@ -143,6 +143,47 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
 }
 
 /// Makes the maps to see that they can be made, and reads what they begin with.
+/// The object of a file that takes the place of a running program: packets pass to where that
+/// passed them, interfaces have the same indices, and what the host gave the running program's maps
+/// is given to those of the same name, kind and sizes that begin anew. Kept are the maps in `keep`,
+/// and those that the running program was to keep, where there still are any of that name.
+pub fn successor(name: &str, elf: &[u8], running: &Object, keep: &[String]) -> Result<Object, TenantError> {
+    let mut options = Options { keep: keep.to_vec(), ..Options::default() };
+    if let Some(pass) = running.default.to.iter().next() {
+        options.pass = pass;
+    }
+    let before = running.xdp.as_deref();
+    options.interfaces = before.map(|xdp| xdp.interfaces.clone()).unwrap_or_default();
+    let mut object = read(name, elf, &options)?;
+    if let (Some(before), Some(after)) = (before, object.xdp.as_deref_mut()) {
+        let place = |index: u32| {
+            let old = before.maps.get(index as usize)?;
+            let same = |new: &XdpMap| {
+                new.name == old.name
+                    && (new.kind, new.key_size, new.value_size) == (old.kind, old.key_size, old.value_size)
+            };
+            after.maps.iter().position(same).map(|new| new as u32)
+        };
+        let moved = |entry: &XdpEntry| {
+            let map = place(entry.map)?;
+            let holds_maps = [MapType::ArrayOfMaps as u32, MapType::HashOfMaps as u32];
+            let value = match <[u8; 4]>::try_from(entry.value.as_slice()) {
+                Ok(inner) if holds_maps.contains(&after.maps[map as usize].kind) => {
+                    place(u32::from_le_bytes(inner))?.to_le_bytes().to_vec()
+                }
+                _ => entry.value.clone(),
+            };
+            Some(XdpEntry { map, key: entry.key.clone(), value })
+        };
+        let goes_on = |map: &&String| after.maps.iter().any(|m| m.name == **map) && !keep.contains(map);
+        let kept: Vec<String> = before.keep.iter().filter(goes_on).cloned().collect();
+        after.keep.extend(kept);
+        after.entries = before.entries.iter().filter_map(moved).collect();
+    }
+    object.check()?;
+    Ok(object)
+}
+
 fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<XdpEntry>, TenantError> {
     let mut space = MapSpace::new(CPUS);
     // A new space numbers its maps from 0: an ID is a position.

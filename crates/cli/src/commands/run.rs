@@ -58,6 +58,9 @@ pub struct Run {
     /// Replaces a tenant's program before a packet or after a part of all packets
     #[arg(long, value_name = "TENANT=FILE@MOMENT", value_parser = assign::replacement)]
     replace: Vec<Replacement>,
+    /// Maps that go on when an XDP program is replaced, beside those that are pinned by name
+    #[arg(long, value_name = "MAP,...", value_delimiter = ',', requires = "replace")]
+    keep_maps: Vec<String>,
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS")]
     limit: Option<u64>,
@@ -251,7 +254,10 @@ impl Run {
                 Moment::Share(share) => (packets.unwrap_or(0) as f64 * share) as u64,
             };
             let tenant = nic.tenant(&replacement.tenant)?;
-            changes.push(Change { before, tenant, object: files::object(&replacement.file)? });
+            let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
+            let running = configured.and_then(|t| t.object.as_ref());
+            let object = files::successor(&replacement.file, running, &self.keep_maps)?;
+            changes.push(Change { before, tenant, object });
         }
         changes.sort_by_key(|c| c.before);
         Ok(changes)
