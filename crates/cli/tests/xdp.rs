@@ -137,6 +137,33 @@ fn a_trace_has_every_instruction_of_a_packet() {
 }
 
 #[test]
+fn a_file_that_is_read_is_never_overwritten() {
+    let folder = Folder::new();
+    let files = [("in.pcapng", CAPTURE), ("drop.o", DROP)];
+    let before = files.map(|(name, from)| {
+        let bytes = std::fs::read(folder.path(from)).unwrap();
+        folder.write(name, &bytes);
+        bytes
+    });
+    folder.write("map", "");
+    for more in [
+        ["--out", "in.pcapng"],
+        ["--out", "./in.pcapng"],
+        ["--state", "in.pcapng"],
+        ["--state", "drop.o"],
+        ["--state", "./map"],
+    ] {
+        let arguments = ["xdp", "run", "drop.o", "--in", "in.pcapng", "--map", "protocols=map"];
+        let called = folder.sluice(&arguments.into_iter().chain(more).collect::<Vec<_>>());
+        assert_eq!(called.code, 2, "{more:?}: {}", called.err);
+        assert!(called.err.contains("E0502") && called.err.contains("is read"), "{}", called.err);
+    }
+    let called = folder.sluice(&["xdp", "run", "drop.o", "--in", "in.pcapng", "--out", "a.pcap", "--state", "a.pcap"]);
+    assert!(called.err.contains("E0502") && !folder.path("a.pcap").exists(), "{}", called.err);
+    assert_eq!(files.map(|(name, _)| std::fs::read(folder.path(name)).unwrap()), before);
+}
+
+#[test]
 fn wrong_requests_are_answered() {
     let folder = Folder::new();
     folder.write("noise.o", b"\x7fELF and then nothing");

@@ -7,6 +7,7 @@ use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::Trace;
 use crate::failure::Failure;
+use crate::files;
 use crate::output::Output;
 use crate::run::interrupt;
 use crate::run::progress::Progress;
@@ -121,6 +122,7 @@ fn named_number(text: &str) -> Result<(String, u32), String> {
 impl XdpRun {
     /// Plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        self.check_apart()?;
         if !self.iface.is_empty() {
             return self.run_live(out);
         }
@@ -167,6 +169,23 @@ impl XdpRun {
             report.text(out)?
         }
         Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
+    }
+
+    /// Refuses outputs that would overwrite a file that is read, or each other.
+    fn check_apart(&self) -> Result<(), Failure> {
+        let read = self.inputs.iter().chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
+        let mut taken: Vec<(PathBuf, &str)> =
+            read.chain(&self.routes).map(|file| (files::identity(file), "is read")).collect();
+        for (option, file) in [("--out", &self.output), ("--state", &self.state)] {
+            let Some(file) = file else { continue };
+            let identity = files::identity(file);
+            if let Some((_, why)) = taken.iter().find(|(other, _)| *other == identity) {
+                let what = format!("{option}: {} {why}, expected a file of its own", file.display());
+                return Err(Failure::input("E0502", what));
+            }
+            taken.push((identity, "is written by --out"));
+        }
+        Ok(())
     }
 
     fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
