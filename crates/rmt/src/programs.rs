@@ -2,3 +2,4 @@
 
 pub mod calc;
 pub mod l3_router;
+pub mod tunnel;

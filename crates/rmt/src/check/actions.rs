@@ -69,7 +69,8 @@ fn state(at: &str, op: &StateOp) -> Checked {
         Access::Atom { .. } => Ok(()),
         Access::Meter { limit, top, shift, .. } => {
             at_most(format!("{at}.shift"), shift.into(), 55)?;
-            ensure(top >= limit, format!("{at}.top"), top, format!("at least the limit, {limit}"))
+            let good = top >= limit && top >> 31 == 0;
+            ensure(good, format!("{at}.top"), top, format!("at least the limit, {limit}, and below 2^31"))
         }
     }
 }
@@ -100,6 +101,18 @@ mod tests {
         assert!(problem(Action { alus: vec![alu], ..Action::default() }).contains("when"));
         let state = Some(StateOp { new_to: Some(8), ..StateOp::at(0, Update::KEEP) });
         assert_eq!(problem(Action { state, ..Action::default() }), "a.state.to: found 8, allowed: at most 7");
+    }
+
+    #[test]
+    fn the_top_of_a_meter_is_no_less_than_its_limit_and_below_half_the_clock() {
+        let meter = |limit, top| {
+            let access = Access::Meter { limit, cost: 1, top, per_packet: true, shift: 0 };
+            let state = Some(StateOp { access, ..StateOp::at(0, Update::KEEP) });
+            check("a", &Action { state, ..Action::default() }, false)
+        };
+        assert_eq!(meter(5, (1 << 31) - 1), Ok(()));
+        assert!(meter(5, 4).unwrap_err().to_string().contains("a.state.top: found 4"));
+        assert!(meter(5, 1 << 31).is_err());
     }
 
     #[test]
