@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sluice_ebpf::vm::Outcome;
-use sluice_ebpf::{Redirect, Verdict};
+use sluice_ebpf::{Fault, Image, Redirect, Verdict};
 use sluice_nic::XdpCounts;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -41,13 +41,14 @@ impl Counts {
         }
     }
 
-    /// Adds a packet.
-    pub fn add(&mut self, outcome: &Outcome) {
+    /// Adds a packet; `image` knows source lines.
+    pub fn add(&mut self, outcome: &Outcome, image: &Image) {
         self.packets += 1;
         self.verdicts[outcome.verdict as usize] += 1;
         *self.instructions.entry(outcome.instructions).or_default() += 1;
         if let Some(fault) = &outcome.fault {
-            let what = format!("{} at {}:{}", fault.reason, fault.program, fault.pc);
+            let line = source(image, fault).map_or(String::new(), |line| format!(" ({line})"));
+            let what = format!("{} at {}:{}{line}", fault.reason, fault.program, fault.pc);
             *self.faults.entry(what).or_default() += 1;
         }
         if outcome.verdict == Verdict::Redirect {
@@ -116,6 +117,13 @@ impl Counts {
     }
 }
 
+/// File and line of the fault's instruction, where the object has them.
+fn source(image: &Image, fault: &Fault) -> Option<String> {
+    let program = image.programs.iter().find(|p| p.name == fault.program)?;
+    let (_, line) = program.lines.range(..=fault.pc).next_back()?;
+    Some(format!("{}:{}", line.file, line.line))
+}
+
 const NOWHERE: &str = "nowhere";
 
 fn destination(redirect: Option<Redirect>) -> String {
@@ -132,6 +140,7 @@ fn destination(redirect: Option<Redirect>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sluice_ebpf::{FaultReason, Program, image};
 
     fn outcome(r0: u64, instructions: u64) -> Outcome {
         Outcome { r0, verdict: Verdict::from_r0(r0), redirect: None, instructions, fault: None }
@@ -141,16 +150,31 @@ mod tests {
     fn percentiles_are_those_of_the_sorted_packets() {
         let mut counts = Counts::default();
         assert_eq!(counts.instructions_at(0.5), 0);
-        (1..=100).rev().for_each(|n| counts.add(&outcome(2, n)));
+        (1..=100).rev().for_each(|n| counts.add(&outcome(2, n), &Image::default()));
         assert_eq!([0.0, 0.5, 0.99].map(|s| counts.instructions_at(s)), [1, 50, 99]);
     }
 
     #[test]
     fn a_redirect_without_destination_is_a_drop() {
         let mut counts = Counts::default();
-        counts.add(&outcome(4, 1));
-        counts.add(&outcome(77, 1));
+        counts.add(&outcome(4, 1), &Image::default());
+        counts.add(&outcome(77, 1), &Image::default());
         let drops: Vec<_> = counts.drops().into_iter().collect();
         assert_eq!(drops, [("no_destination".to_owned(), 1), ("xdp_aborted".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn a_fault_is_told_with_the_source_line_that_its_instruction_belongs_to() {
+        let line = |line| image::Line { file: "p.c".to_owned(), text: String::new(), line, column: 1 };
+        let lines = [(0, line(5)), (2, line(6)), (9, line(7))].into();
+        let program = Program { name: "p".to_owned(), lines, ..Program::default() };
+        let image = Image { programs: vec![program], ..Image::default() };
+        let fault = Fault { reason: FaultReason::BadOpcode(0), program: "p".to_owned(), pc: 8, registers: [0; 11] };
+        let mut counts = Counts::default();
+        counts.add(&Outcome { fault: Some(fault), ..outcome(0, 1) }, &image);
+        assert_eq!(
+            counts.drops().into_keys().collect::<Vec<_>>(),
+            ["fault: opcode 0x00 does not exist at p:8 (p.c:6)"]
+        );
     }
 }

@@ -261,7 +261,7 @@ impl XdpRun {
                     if sink.is_some() {
                         after.push((outcome.verdict, packet.frame().to_vec()));
                     }
-                    counts.add(&outcome);
+                    counts.add(&outcome, image);
                 }
                 counts.wall += start.elapsed();
                 progress.at(counts.packets);
