@@ -191,6 +191,7 @@ fn wrong_requests_are_answered() {
         (&["xdp", "run", DROP, "--in", CAPTURE, "--cpu", "2", "--cpus", "2"], 2, "E0490"),
         (&["xdp", "run", DROP, "--in", CAPTURE, "--map", "protocols=beyond"], 2, "index 259, allowed: below 259"),
         (&["xdp", "run", DROP, "--in", CAPTURE, "--map", "protocols=control"], 2, "`\\u{1b}[2J`"),
+        (&["xdp", "run", DROP, "--in", CAPTURE, "--max-entries", "protocols=0"], 2, "--max-entries protocols=N"),
         (&["xdp", "check", "noise.o"], 2, "E04"),
         (&["xdp", "disasm", DROP, "--program", "none"], 2, "E0490"),
         (&["map", "--state", "maps.json", "list"], 2, "E0491"),

@@ -193,8 +193,15 @@ impl XdpRun {
         if let Some(path) = &self.routes {
             runtime.world.routes = object::routes(path)?;
         }
-        let failure =
-            |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
+        let failure = |e: sluice_ebpf::load::LoadError| {
+            let failure = Failure::input(e.code(), format!("{}: {e}", self.object.display()));
+            match image.maps.iter().find(|map| map.max_entries == 0) {
+                Some(open) if e.code() == "E0430" => {
+                    failure.help(format!("the object leaves a size open: --max-entries {}=N", open.name))
+                }
+                _ => failure,
+            }
+        };
         let installed = runtime.install(image, &|_| None).map_err(failure)?;
         for (name, file) in &self.maps {
             object::fill_map(runtime, installed, image, name, file)?;
