@@ -368,6 +368,29 @@ mod tests {
     }
 
     #[test]
+    fn bits_outside_the_mask_neither_change_nor_stop_a_carry() {
+        let p = phv(&[(c2(0), 0x12f0)]);
+        assert_eq!(one(Alu::field(c2(0), Op::Move, B::Imm(0xffff), 0x00ff), &p), 0x12ff);
+        assert_eq!(one(Alu::field(c2(0), Op::Ge, B::Imm(0x0001), 0x00ff), &p), 0x1201);
+        // Fields in two pieces: what lies between takes part as 0.
+        assert_eq!(one(Alu::field(c2(0), Op::Sub, B::Imm(1), 0xf00f), &p), 0x02ff);
+        assert_eq!(one(Alu::field(c2(0), Op::Add, B::Imm(1), 0xf00f), &p), 0x12f1);
+    }
+
+    #[test]
+    fn a_comparison_of_other_containers_writes_b_or_keeps_self() {
+        let run_with = |op, a, b| {
+            let alu = Alu { a: A::P0, ..Alu::whole(c2(0), op, B::P1) };
+            let mut action = Action { alus: vec![alu], ..Action::default() };
+            action.picks[0].container = [1, 2, 0];
+            let p = phv(&[(c2(0), 99), (c2(1), a), (c2(2), b)]);
+            run(&action, &p, [false; 2], &[0; DATA], false).get(c2(0))
+        };
+        assert_eq!([(4, 5), (5, 5), (6, 5)].map(|(a, b)| run_with(Op::Lt, a, b)), [5, 99, 99]);
+        assert_eq!([(4, 5), (5, 5), (6, 5)].map(|(a, b)| run_with(Op::Ge, a, b)), [99, 5, 5]);
+    }
+
+    #[test]
     fn logic_is_bit_by_bit() {
         let p = phv(&[(c2(0), 0b1100)]);
         let of = |op| one(Alu::whole(c2(0), op, B::Imm(0b1010)), &p);

@@ -252,3 +252,19 @@ fn a_load_that_does_not_fit_beside_the_others_is_refused_with_what_is_short() {
     p.load(1, 0, full(20), Memory::Zeroed).unwrap();
     assert!(matches!(p.load(8, 0, full(1), Memory::Zeroed), Err(LoadError::Module { found: 8, allowed: 8 })));
 }
+
+#[test]
+fn pages_that_two_generations_share_count_once() {
+    let pages = |n| {
+        let mut program = counting();
+        program.stages[1].as_mut().unwrap().pages = n;
+        program
+    };
+    let mut p = with(TINY, &[(1, 0, pages(5))]);
+    p.load(1, 1, pages(5), Memory::Keep).unwrap();
+    let refused = p.load(2, 0, pages(4), Memory::Zeroed).unwrap_err();
+    assert_eq!(refused.to_string(), "stage 1: 9 pages with this program, the target has 8");
+    p.load(2, 0, pages(3), Memory::Zeroed).unwrap();
+    let refused = p.load(1, 1, pages(5), Memory::Zeroed).unwrap_err();
+    assert_eq!(refused.to_string(), "stage 1: 13 pages with this program, the target has 8");
+}
