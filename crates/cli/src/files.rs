@@ -16,6 +16,19 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     fs::write(path, bytes).map_err(|e| Failure::file(path, "written", &e))
 }
 
+/// Puts a file in the place of another: whoever reads it sees all of the old or all of the new.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let beside = path.with_file_name(name);
+    let done = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+    done.map_err(|e| {
+        // Nothing else is lost when what was begun cannot be removed.
+        let _ = fs::remove_file(&beside);
+        Failure::file(path, "written", &e)
+    })
+}
+
 /// Makes the folder that a file will be in.
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
     match path.parent() {

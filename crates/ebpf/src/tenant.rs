@@ -273,7 +273,7 @@ fn main_program(image: &Image, options: &Options) -> Result<usize, TenantError> 
         [one] => Ok(one),
         _ => {
             let asked = match (section, name) {
-                (None, None) => "nothing that picks one".to_owned(),
+                (None, None) => "neither section nor program named".to_owned(),
                 (Some(s), None) => format!("section `{s}`"),
                 (None, Some(n)) => format!("`{n}`"),
                 (Some(s), Some(n)) => format!("`{n}` in section `{s}`"),
