@@ -51,7 +51,7 @@ pub fn identity(path: &Path) -> PathBuf {
 pub fn successor(path: &Path, running: Option<&Object>, keep: &[String]) -> Result<Object, Failure> {
     let bytes = read(path)?;
     let Some(running) = running.filter(|_| bytes.starts_with(b"\x7fELF")) else {
-        return Object::decode(&bytes).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())));
+        return decode(path, &bytes);
     };
     let name = &running.name;
     let object = sluice_ebpf::tenant::successor(name, &bytes, running, keep);
@@ -60,5 +60,9 @@ pub fn successor(path: &Path, running: Option<&Object>, keep: &[String]) -> Resu
 
 /// An object, binary or JSON.
 pub fn object(path: &Path) -> Result<Object, Failure> {
-    Object::decode(&read(path)?).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
+    decode(path, &read(path)?)
+}
+
+fn decode(path: &Path, bytes: &[u8]) -> Result<Object, Failure> {
+    Object::decode(bytes).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
 }

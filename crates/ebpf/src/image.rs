@@ -48,6 +48,22 @@ impl Image {
         self.maps.iter().position(|m| m.name == name)
     }
 
+    /// Indices of the programs meant by section and name; without either, of all that the object
+    /// does not itself put into a program array.
+    pub fn chosen(&self, section: Option<&str>, name: Option<&str>) -> Vec<usize> {
+        let meant = |p: &Program| match (section, name) {
+            (None, None) => !self.calls(&p.name),
+            _ => section.is_none_or(|s| s == p.section) && name.is_none_or(|n| n == p.name),
+        };
+        (0..self.programs.len()).filter(|i| meant(&self.programs[*i])).collect()
+    }
+
+    /// Whether the object puts the program with this name into a program array.
+    pub fn calls(&self, name: &str) -> bool {
+        let places = |(_, initial): &(u32, Initial)| matches!(initial, Initial::Program(n) if n == name);
+        self.maps.iter().any(|spec| spec.initial.iter().any(places))
+    }
+
     /// The program with this name.
     pub fn program(&self, name: &str) -> Option<usize> {
         self.programs.iter().position(|p| p.name == name)
@@ -66,7 +82,7 @@ impl Image {
         if map.kind != MapType::HashOfMaps && given.is_some_and(|last| last >= entries) {
             return Err(refuse("the object gives entries beyond it"));
         }
-        map.max_entries = if map.kind == MapType::Ringbuf { crate::load::ring_size(entries) } else { entries };
+        map.max_entries = if map.kind == MapType::Ringbuf { crate::map::ring_size(entries) } else { entries };
         Ok(())
     }
 }

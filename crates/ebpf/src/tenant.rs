@@ -120,12 +120,9 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
         *spec = as_libbpf_creates(spec, CPUS);
     }
     let entries = first_entries(&maps, &options.files)?;
-    let called = |program: &Program| {
-        let calls = |(_, initial): &(u32, Initial)| matches!(initial, Initial::Program(n) if *n == program.name);
-        maps.iter().any(|spec| spec.initial.iter().any(calls))
-    };
     let mut programs = vec![&image.programs[main]];
-    programs.extend(image.programs.iter().enumerate().filter(|(i, p)| *i != main && called(p)).map(|(_, p)| p));
+    programs
+        .extend(image.programs.iter().enumerate().filter(|(i, p)| *i != main && image.calls(&p.name)).map(|(_, p)| p));
     for program in &programs {
         validate_program(program, &maps, Checks::default())?;
     }
@@ -260,15 +257,7 @@ fn maps_of(image: &Image) -> String {
 /// The program that is meant. Without a name it is the only one that no program array calls.
 fn main_program(image: &Image, options: &Options) -> Result<usize, TenantError> {
     let (section, name) = (options.section.as_deref(), options.program.as_deref());
-    let is_tail = |program: &Program| {
-        let calls = |(_, initial): &(u32, Initial)| matches!(initial, Initial::Program(n) if *n == program.name);
-        image.maps.iter().any(|spec| spec.initial.iter().any(calls))
-    };
-    let meant = |p: &Program| match (section, name) {
-        (None, None) => !is_tail(p),
-        _ => section.is_none_or(|s| s == p.section) && name.is_none_or(|n| n == p.name),
-    };
-    let found: Vec<usize> = (0..image.programs.len()).filter(|i| meant(&image.programs[*i])).collect();
+    let found = image.chosen(section, name);
     match found[..] {
         [one] => Ok(one),
         _ => {

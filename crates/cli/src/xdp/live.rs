@@ -10,6 +10,7 @@ use crate::output::Output;
 use crate::run::bring_up::Nic;
 use crate::run::host::Host;
 use crate::run::live::{self, Until};
+use crate::run::play::failed;
 use crate::run::progress::Progress;
 use crate::run::{device, interrupt};
 use sluice_ebpf::state::{Entry, MapState, STATE_VERSION, State, has_entries, to_hex};
@@ -20,7 +21,7 @@ use sluice_formats::Target;
 use sluice_nic::config::{HostBinding, PortBinding, TenantConfig};
 use sluice_nic::device::XdpEvent;
 use sluice_nic::ports::LiveCounts;
-use sluice_nic::{Device, DeviceError, NicConfig};
+use sluice_nic::{Device, NicConfig};
 use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -219,10 +220,6 @@ fn runtime_of(state: &State, events: Vec<XdpEvent>) -> Result<Runtime, Failure> 
         runtime.world.events.extend(event);
     }
     Ok(runtime)
-}
-
-fn failed(error: DeviceError) -> Failure {
-    Failure::difference("E0505", error)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use crate::files;
 use sluice_ebpf::Image;
 use sluice_ebpf::helper::routes::Routes;
-use sluice_ebpf::image::Initial;
 use sluice_ebpf::map::file;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::Installed;
@@ -26,15 +25,7 @@ pub fn inspect(path: &Path) -> Result<Image, Failure> {
 /// Indices of the programs meant by `section` and `program`; without either, of all that the
 /// object does not itself put into a program array.
 pub fn choose(image: &Image, path: &Path, section: Option<&str>, program: Option<&str>) -> Result<Vec<usize>, Failure> {
-    let is_tail = |name: &str| {
-        let places = |initial: &Initial| matches!(initial, Initial::Program(n) if n == name);
-        image.maps.iter().any(|m| m.initial.iter().any(|(_, i)| places(i)))
-    };
-    let meant = |p: &sluice_ebpf::Program| match (section, program) {
-        (None, None) => !is_tail(&p.name),
-        _ => section.is_none_or(|s| s == p.section) && program.is_none_or(|n| n == p.name),
-    };
-    let chosen: Vec<usize> = (0..image.programs.len()).filter(|i| meant(&image.programs[*i])).collect();
+    let chosen = image.chosen(section, program);
     if !chosen.is_empty() {
         return Ok(chosen);
     }

@@ -3,7 +3,7 @@
 use super::btf::{Btf, Member, Type, kind};
 use super::elf::{Elf, Home, Symbol, SymbolKind};
 use super::error::{LoadError, malformed};
-use super::maps::{BTF_MAPS, Declared, blank, check_count, holds_maps, map_type, ring_size};
+use super::maps::{BTF_MAPS, Declared, check_count, holds_maps, map_type};
 use crate::MapType;
 use crate::image::{Initial, MapSpec};
 use std::cell::RefCell;
@@ -96,7 +96,7 @@ impl<'a> Declaration<'_, 'a> {
         let number = members.iter().find(|m| m.name == "type");
         let number = number.ok_or_else(|| self.bad("type", "missing", "__uint(type, BPF_MAP_TYPE_...)"))?;
         let kind = map_type(self.map, self.number(number)?)?;
-        let mut spec = blank(name, kind);
+        let mut spec = MapSpec::new(name, kind, 0, 0, 0);
         let (mut key, mut value) = (None, None);
         for (at, member) in members.iter().enumerate() {
             match member.name {
@@ -140,7 +140,7 @@ impl<'a> Declaration<'_, 'a> {
         }
         (spec.key_size, spec.value_size) = (key.unwrap_or(0), value.unwrap_or(0));
         if kind == MapType::Ringbuf {
-            spec.max_entries = ring_size(spec.max_entries);
+            spec.max_entries = crate::map::ring_size(spec.max_entries);
         }
         let value = spec.btf.1;
         spec.spin_lock = *self.locks.borrow_mut().entry(value).or_insert_with(|| spin_lock(self.btf, value));

@@ -4,7 +4,7 @@ use super::btf::{Btf, kind};
 use super::btf_maps::is_spin_lock;
 use super::elf::{Elf, Section};
 use super::error::LoadError;
-use super::maps::{Declared, blank};
+use super::maps::Declared;
 use crate::MapType;
 use crate::image::{MapSpec, map_flags};
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ fn map(
         allowed: MAX_DATA,
         unit: "bytes",
     })?;
-    let mut spec = MapSpec { key_size: 4, value_size: size, max_entries: 1, ..blank(section.name, MapType::Array) };
+    let mut spec = MapSpec::new(section.name, MapType::Array, 4, size, 1);
     spec.frozen = read_only;
     spec.contents = (!section.is_bss).then(|| section.data.to_vec());
     if read_only {

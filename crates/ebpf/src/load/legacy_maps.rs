@@ -17,7 +17,7 @@
 
 use super::elf::Elf;
 use super::error::{LoadError, malformed};
-use super::maps::{Declared, LEGACY_MAPS, blank, check_count, holds_maps, map_type, ring_size, symbols_of};
+use super::maps::{Declared, LEGACY_MAPS, check_count, holds_maps, map_type, symbols_of};
 use crate::MapType;
 use crate::image::{Initial, MapSpec, map_flags};
 
@@ -94,10 +94,10 @@ fn declaration(name: &str, bytes: &[u8]) -> Result<(MapSpec, Links), LoadError> 
     }
     let word = |n: usize| bytes.get(n * 4..n * 4 + 4).map_or(0, |w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
     let kind = map_type(name, word(0))?;
-    let mut spec = blank(name, kind);
+    let mut spec = MapSpec::new(name, kind, 0, 0, 0);
     (spec.key_size, spec.value_size, spec.max_entries, spec.flags) = (word(1), word(2), word(3), word(4));
     if kind == MapType::Ringbuf {
-        spec.max_entries = ring_size(spec.max_entries);
+        spec.max_entries = crate::map::ring_size(spec.max_entries);
     }
     let mut links = Links::default();
     let mut pinning = 0;

@@ -147,20 +147,6 @@ pub(super) fn map_type(map: &str, number: u32) -> Result<MapType, LoadError> {
     })
 }
 
-/// An empty declaration.
-pub(super) fn blank(name: &str, kind: MapType) -> MapSpec {
-    MapSpec::new(name, kind, 0, 0, 0)
-}
-
-/// Rounds the size of a ring buffer up to a power of two of pages, as libbpf does.
-pub(crate) fn ring_size(entries: u32) -> u32 {
-    const PAGE: u32 = 4096;
-    if entries == 0 || entries.is_power_of_two() && entries.is_multiple_of(PAGE) {
-        return entries;
-    }
-    entries.max(PAGE).checked_next_power_of_two().unwrap_or(entries)
-}
-
 /// Whether maps hold maps.
 pub(super) fn holds_maps(kind: MapType) -> bool {
     matches!(kind, MapType::ArrayOfMaps | MapType::HashOfMaps)

@@ -26,7 +26,6 @@ mod relocate;
 pub mod report;
 
 pub use error::{LoadError, Place};
-pub(crate) use maps::ring_size;
 pub use report::{Report, report};
 
 use crate::image::{Initial, RefusedMap, RefusedProgram};

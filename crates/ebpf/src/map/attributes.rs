@@ -251,16 +251,22 @@ impl Check<'_> {
     }
 }
 
+/// Rounds the size of a ring buffer up to a power of two of pages, as libbpf does.
+pub(crate) fn ring_size(entries: u32) -> u32 {
+    if entries == 0 {
+        return 0;
+    }
+    let pages = entries.div_ceil(KERNEL_PAGE).next_power_of_two();
+    pages.checked_mul(KERNEL_PAGE).unwrap_or(entries)
+}
+
 /// The declaration as libbpf hands it to the kernel: a perf event array without length gets one entry
 /// a CPU, a ring buffer's length the next power of two of pages.
 pub fn as_libbpf_creates(spec: &MapSpec, cpus: u32) -> MapSpec {
     let mut spec = spec.clone();
     match spec.kind {
         MapType::PerfEventArray if spec.max_entries == 0 => spec.max_entries = cpus.max(1),
-        MapType::Ringbuf if spec.max_entries != 0 => {
-            let pages = spec.max_entries.div_ceil(KERNEL_PAGE).next_power_of_two();
-            spec.max_entries = pages.checked_mul(KERNEL_PAGE).unwrap_or(spec.max_entries);
-        }
+        MapType::Ringbuf => spec.max_entries = ring_size(spec.max_entries),
         _ => {}
     }
     if let Some(inner) = &mut spec.inner {

@@ -21,6 +21,7 @@ mod trie;
 mod user;
 
 pub use attributes::as_libbpf_creates;
+pub(crate) use attributes::ring_size;
 pub use error::MapError;
 pub use pages::{READ_ONLY_BYTES, WRITABLE_BYTES};
 pub use ring::ring_query;
