@@ -1,7 +1,7 @@
 //! Every bit format, address map and shared constant of Sluice, described once.
 //!
-//! The SystemVerilog package `rtl/gen/sluice_pkg.sv` and the tables of
-//! `docs/design/formats.md` are generated from this crate by `sluice-gen`;
+//! The SystemVerilog packages of `rtl/gen` and the tables of `docs/design/formats.md` and
+//! `rmt-rows.md` are generated from this crate by `sluice-gen`;
 //! `sluice-gen --check` fails when a committed file is stale.
 
 pub mod address;
@@ -11,6 +11,7 @@ pub mod limits;
 pub mod message;
 pub mod random;
 pub mod reason;
+pub mod rmt;
 pub mod row;
 pub mod rows;
 pub mod svgen;

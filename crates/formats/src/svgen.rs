@@ -9,7 +9,7 @@ use crate::target;
 use std::fmt::Write;
 
 /// `snake_case` to `CamelCase`.
-fn camel(snake: &str) -> String {
+pub(crate) fn camel(snake: &str) -> String {
     snake
         .split('_')
         .map(|part| {

@@ -9,14 +9,16 @@ fn main() -> ExitCode {
         [] => false,
         ["--check"] => true,
         _ => {
-            eprintln!("usage: sluice-gen [--check]\nwrites rtl/gen/sluice_pkg.sv and docs/design/formats.md");
+            eprintln!("usage: sluice-gen [--check]\nwrites rtl/gen/*.sv, docs/design/formats.md and rmt-rows.md");
             return ExitCode::from(2);
         }
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let files = [
         ("rtl/gen/sluice_pkg.sv", sluice_formats::svgen::package()),
+        ("rtl/gen/sluice_rmt_rows_pkg.sv", sluice_formats::rmt::svgen::package()),
         ("docs/design/formats.md", sluice_formats::docgen::document()),
+        ("docs/design/rmt-rows.md", sluice_formats::rmt::docgen::document()),
     ];
     for (name, text) in files {
         let path = root.join(name);

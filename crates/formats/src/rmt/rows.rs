@@ -1,0 +1,416 @@
+//! Rows of the rmt pipeline: docs/design/rmt.md, "Rows".
+
+use super::layout::{Wide, layout};
+use super::target::{KEY_BITS, KEY_BYTES};
+
+layout! {
+    /// One alternative of a selection.
+    AlternativePart, "rmt_alternative" {
+        /// It takes part.
+        valid: bool = 1,
+        /// Value of the selector bytes, byte 0 in bits 7:0.
+        value: Wide<8> = 64,
+        /// Bits of them that count.
+        mask: Wide<8> = 64,
+        /// Node or path that it leads to.
+        to: u8 = 4,
+    }
+}
+
+layout! {
+    /// A selection of the parser. First rows: 2 * module + generation; node rows: 4 * that + node.
+    SelectRow, "rmt_select_row" {
+        /// The module has a program in this generation (first rows); otherwise no_module.
+        valid: bool = 1,
+        /// Offsets of the selector bytes in the window.
+        offsets: [u8; 8] = 7,
+        /// Alternatives; the lowest that matches counts.
+        alternatives: [AlternativePart; 8] = 0,
+    }
+}
+
+layout! {
+    /// Extraction of one container.
+    ExtractPart, "rmt_extract" {
+        /// The container is taken from the packet.
+        taken: bool = 1,
+        /// Offset of its first byte in the window.
+        offset: u8 = 7,
+    }
+}
+
+layout! {
+    /// A checksum to verify.
+    VerifyPart, "rmt_verify" {
+        /// There is one.
+        valid: bool = 1,
+        /// First byte in the window.
+        start: u8 = 7,
+        /// Number of 16-bit words.
+        words: u8 = 6,
+    }
+}
+
+layout! {
+    /// A parse path. Index: 16 * (2 * module + generation) + path.
+    PathRow, "rmt_path_row" {
+        /// By container number.
+        extract: [ExtractPart; 24] = 0,
+        /// Valid headers.
+        headers: u16 = 16,
+        /// Fewest bytes of a packet.
+        least: u8 = 8,
+        /// Header checksum to verify.
+        verify: VerifyPart = 0,
+    }
+}
+
+layout! {
+    /// A deparse pattern.
+    PatternPart, "rmt_pattern" {
+        /// It takes part.
+        valid: bool = 1,
+        /// Value: path in bits 3:0, valid headers in bits 19:4.
+        value: u32 = 20,
+        /// Bits that count.
+        mask: u32 = 20,
+        /// Deparse row that it picks.
+        row: u8 = 4,
+    }
+}
+
+layout! {
+    /// Deparse patterns of a module. Index: 2 * module + generation.
+    PatternsRow, "rmt_patterns_row" {
+        /// The lowest that matches counts.
+        patterns: [PatternPart; 16] = 0,
+    }
+}
+
+layout! {
+    /// Source of one byte of the outgoing header.
+    LanePart, "rmt_lane" {
+        /// Place of the container in its class.
+        place: u8 = 3,
+        /// 0 to 2: size class of 2, 4, 6 bytes; 3: the packet's byte.
+        size: u8 = 2,
+    }
+}
+
+layout! {
+    /// A checksum to update.
+    UpdatePart, "rmt_update" {
+        /// There is one.
+        valid: bool = 1,
+        /// First byte of the outgoing header.
+        start: u8 = 7,
+        /// Number of 16-bit words.
+        words: u8 = 6,
+        /// First of the two bytes that it is written to.
+        at: u8 = 7,
+    }
+}
+
+layout! {
+    /// One beat of a deparse row. Index: beats * (16 * (2 * module + generation) + row) + beat, beats being
+    /// those of the window. All beats of a row agree but for lanes and rotations.
+    DeparseRow, "rmt_deparse_row" {
+        /// Half of the bytes that the packet grows by, two's complement.
+        half_delta: u8 = 7,
+        /// Bytes of the packet from here on move by the delta.
+        split: u8 = 8,
+        /// Fewest bytes of an outgoing packet.
+        least: u8 = 8,
+        /// Checksums; both sums are taken before either is written.
+        updates: [UpdatePart; 2] = 0,
+        /// Rotations of the 2-byte containers: lane i of the beat carries byte (i - rotation) mod 2.
+        rotate2: [u8; 8] = 1,
+        /// Rotations of the 4-byte containers.
+        rotate4: [u8; 8] = 2,
+        /// Rotations of the 6-byte containers.
+        rotate6: [u8; 8] = 3,
+        /// Bytes of the beat; a bus of 32 bytes has the first 32.
+        lanes: [LanePart; 64] = 0,
+    }
+}
+
+layout! {
+    /// Who owns a stage. Index: 0.
+    StageOwnerRow, "rmt_stage_owner_row" {
+        /// The stage is the system module's.
+        system: bool = 1,
+    }
+}
+
+layout! {
+    /// A predicate: `(a & mask) op (b & mask)`, 48 bits, unsigned.
+    PredicatePart, "rmt_predicate" {
+        /// 0 to 23 a container, 24 to 39 a metadata word.
+        a: u8 = 6,
+        /// 0 to 23 a container, 63 the immediate.
+        b: u8 = 6,
+        /// Comparison: == != < <= > >= from 0.
+        op: u8 = 3,
+        /// Bits that count.
+        mask: u64 = 48,
+        /// Immediate.
+        immediate: u64 = 48,
+    }
+}
+
+layout! {
+    /// Key, conditions and default of a module in a stage. Index: 2 * module + generation.
+    KeyRow, "rmt_key_row" {
+        /// Places of the key's containers in their classes: two of 2, of 4, of 6 bytes.
+        pieces: [u8; 6] = 3,
+        /// Bits of the key that count.
+        mask: Wide<KEY_BYTES> = KEY_BITS,
+        /// Predicates; one that is not there has mask 0 and op !=, and is false.
+        predicates: [PredicatePart; 2] = 0,
+        /// Condition i is bit `p0 + 2 * p1` of truth[i].
+        truth: [u8; 2] = 4,
+        /// First set of the module, a multiple of its number of sets.
+        set_base: u8 = 8,
+        /// The module has 2^set_bits sets.
+        set_bits: u8 = 4,
+        /// First hit counter of the module.
+        hits_base: u16 = 11,
+        /// There is a default action.
+        default_valid: bool = 1,
+        /// Its action row.
+        default_action: u16 = 9,
+        /// Its logical number.
+        default_number: u16 = 11,
+    }
+}
+
+layout! {
+    /// An exact entry. Table: way. Index: set.
+    ExactRow, "rmt_exact_row" {
+        /// Bit g: the entry exists for packets of generation g.
+        generations: u8 = 2,
+        /// Owner.
+        module_id: u8 = 6,
+        /// Masked key.
+        key: Wide<KEY_BYTES> = KEY_BITS,
+        /// Action row.
+        action: u16 = 9,
+        /// Logical number.
+        number: u16 = 11,
+    }
+}
+
+layout! {
+    /// A ternary entry. Index: entry; the lowest that matches wins.
+    TernaryRow, "rmt_ternary_row" {
+        /// Bit g: the entry exists for packets of generation g; 0: it is not valid.
+        generations: u8 = 2,
+        /// Owner.
+        module_id: u8 = 6,
+        /// Value.
+        value: Wide<KEY_BYTES> = KEY_BITS,
+        /// Bits that count.
+        mask: Wide<KEY_BYTES> = KEY_BITS,
+        /// Action row.
+        action: u16 = 9,
+        /// Logical number.
+        number: u16 = 11,
+    }
+}
+
+layout! {
+    /// Action data. Index: way * sets + set of an exact entry; behind these, entry of a ternary one; behind
+    /// these, 2 * module + generation of a default.
+    DataRow, "rmt_data_row" {
+        /// Bytes, the first in bits 7:0.
+        data: Wide<16> = 128,
+    }
+}
+
+macro_rules! class_part {
+    ($(#[doc = $doc:literal])+ $name:ident, $sv:literal, $ty:ty, $bits:literal) => {
+        layout! {
+            $(#[doc = $doc])+
+            $name, $sv {
+                /// P0, P1, P2: places of containers of the class.
+                pick: [u8; 3] = 3,
+                /// DA, DB: first 2-byte positions in the action data.
+                data: [u8; 2] = 3,
+                /// R is P2 rotated left by this.
+                amount: u8 = 6,
+                /// And masked by this.
+                rotate_mask: $ty = $bits,
+            }
+        }
+    };
+}
+class_part! {
+    /// What the ALUs of the 2-byte class share.
+    Class2Part, "rmt_class2", u16, 16
+}
+class_part! {
+    /// What the ALUs of the 4-byte class share.
+    Class4Part, "rmt_class4", u32, 32
+}
+class_part! {
+    /// What the ALUs of the 6-byte class share.
+    Class6Part, "rmt_class6", u64, 48
+}
+
+layout! {
+    /// What the ALU of one container does.
+    AluPart, "rmt_alu" {
+        /// 0 none, then add, sub, and, or, xor, move, andnot, ge, lt.
+        op: u8 = 4,
+        /// 0 self, 1 P0, 2 P1, 3 X.
+        a: u8 = 2,
+        /// 0 immediate, 1 DA, 2 DB, 3 P0, 4 P1, 5 R, 6 X.
+        b: u8 = 4,
+        /// 0 always, 1 condition 0, 2 not condition 0, 3 condition 1, 4 not condition 1.
+        when: u8 = 3,
+    }
+}
+
+layout! {
+    /// Write of one metadata word.
+    WordPart, "rmt_word_write" {
+        /// 0 immediate, 1 DA and 2 P0 of the 2-byte class, 3 X.
+        source: u8 = 2,
+        /// Bits written; 0: none.
+        mask: u16 = 16,
+        /// Immediate.
+        immediate: u16 = 16,
+        /// As of an ALU.
+        when: u8 = 3,
+    }
+}
+
+layout! {
+    /// State access of an action.
+    StatePart, "rmt_state_access" {
+        /// 0 none, 1 access, 2 meter.
+        kind: u8 = 2,
+        /// As of an ALU.
+        when: u8 = 3,
+        /// Index source: 0 zero, 1 P2 and 2 DA of the 2-byte class, 3 X.
+        source: u8 = 2,
+        /// Bits of the source that count.
+        index_mask: u16 = 12,
+        /// Added to them.
+        base: u16 = 12,
+        /// Comparison of the old word with O: == != < <= > >= from 0.
+        relation: u8 = 3,
+        /// What `taken` is: 0 to 4 as `when`, 5 the comparison.
+        condition: u8 = 3,
+        /// O: 0 immediate, 1 X, 2 DB and 3 P1 of the 4-byte class.
+        o_source: u8 = 2,
+        /// Immediate of O; limit of a meter.
+        o_immediate: u32 = 32,
+        /// T, likewise.
+        t_source: u8 = 2,
+        /// Immediate of T; cost of a meter.
+        t_immediate: u32 = 32,
+        /// F, likewise.
+        f_source: u8 = 2,
+        /// Immediate of F; top of a meter.
+        f_immediate: u32 = 32,
+        /// The old word is added to T.
+        t_old: bool = 1,
+        /// T is subtracted.
+        t_negate: bool = 1,
+        /// The old word is added to F.
+        f_old: bool = 1,
+        /// F is subtracted.
+        f_negate: bool = 1,
+        /// Bit 3: the old word goes to the 4-byte container of bits 2:0.
+        old_to: u8 = 4,
+        /// Bit 3: the new word, or a meter's colour, goes to the 4-byte container of bits 2:0.
+        new_to: u8 = 4,
+        /// A meter costs per packet and not per byte.
+        per_packet: bool = 1,
+        /// A meter's clock: the stamp shifted left by 8, then right by this.
+        shift: u8 = 6,
+    }
+}
+
+layout! {
+    /// An action. Index: action row.
+    ActionRow, "rmt_action_row" {
+        /// Module that it belongs to.
+        owner: u8 = 6,
+        /// Shared operands of the 2-byte class.
+        class2: Class2Part = 0,
+        /// Shared operands of the 4-byte class.
+        class4: Class4Part = 0,
+        /// Shared operands of the 6-byte class.
+        class6: Class6Part = 0,
+        /// X: 0 to 23 a container, 24 to 39 metadata words from this one, 40 hash, 41 number; others zero.
+        cross_source: u8 = 6,
+        /// X is shifted right by 16 times this, 0 to 2.
+        cross_shift: u8 = 2,
+        /// State access.
+        state: StatePart = 0,
+        /// By container number.
+        alus: [AluPart; 24] = 0,
+        /// Immediates of the 2-byte containers.
+        immediate2: [u16; 8] = 16,
+        /// Immediates of the 4-byte containers.
+        immediate4: [u32; 8] = 32,
+        /// Immediates of the 6-byte containers.
+        immediate6: [u64; 8] = 48,
+        /// Masks of the 2-byte containers.
+        mask2: [u16; 8] = 16,
+        /// Masks of the 4-byte containers.
+        mask4: [u32; 8] = 32,
+        /// Masks of the 6-byte containers.
+        mask6: [u64; 8] = 48,
+        /// Writes of metadata words 9 to 15; the first two only in system stages.
+        words: [WordPart; 7] = 0,
+    }
+}
+
+layout! {
+    /// A page of state. Index: 64 * (2 * module + generation) + page of the module.
+    PageRow, "rmt_page_row" {
+        /// The module has this page.
+        valid: bool = 1,
+        /// Page of the stage.
+        page: u8 = 6,
+    }
+}
+
+layout! {
+    /// A state word. Index: word.
+    StateWordRow, "rmt_state_word_row" {
+        /// Its value.
+        value: u32 = 32,
+    }
+}
+
+layout! {
+    /// Zeroing of a page of state: written with its index, any value; reads as 0. Index: page of the stage.
+    ZeroPageRow, "rmt_zero_page_row" {
+        /// Nothing.
+        unused: bool = 1,
+    }
+}
+
+layout! {
+    /// A multicast group. Index: group; 0 is never looked at.
+    GroupRow, "rmt_group_row" {
+        /// Module that may use it; everyone may use module 0's.
+        owner: u8 = 6,
+        /// Destinations.
+        destinations: u8 = 8,
+        /// Tag of the copy to each destination.
+        tags: [u16; 8] = 16,
+    }
+}
+
+layout! {
+    /// Destinations that a module may send to. Index: module.
+    GrantedRow, "rmt_granted_row" {
+        /// Destination mask.
+        destinations: u8 = 8,
+    }
+}

@@ -1,0 +1,77 @@
+/// Types that travel between the blocks of the rmt pipeline (docs/design/rmt.md).
+package sluice_rmt_pkg;
+
+  import sluice_pkg::*;
+  import sluice_rmt_rows_pkg::*;
+
+  // Containers; container n is c2[n], c4[n - 8] or c6[n - 16]. The first byte of the packet is the most significant.
+  typedef struct packed {
+    logic [7:0][47:0] c6;
+    logic [7:0][31:0] c4;
+    logic [7:0][15:0] c2;
+  } rmt_containers_t;
+
+  // Containers and metadata words of a packet.
+  typedef struct packed {
+    logic [15:0][15:0] words;
+    rmt_containers_t   c;
+  } rmt_phv_t;
+
+  // Metadata words.
+  localparam int unsigned WordIngressPort = 0;
+  localparam int unsigned WordLength = 1;
+  localparam int unsigned WordArrival = 2;
+  localparam int unsigned WordQueueing = 5;
+  localparam int unsigned WordTenant = 7;
+  localparam int unsigned WordStatus = 8;
+  localparam int unsigned WordEgress = 11;
+  localparam int unsigned WordGroup = 12;
+  localparam int unsigned WordHeaders = 13;
+  localparam int unsigned WordFirstWritable = 9;
+
+  // What a packet is to the tables; leads its PHV by one cycle everywhere in the pipeline.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    logic                  generation;
+    logic                  system_generation;
+    logic                  dropped;            // it does nothing any more, for `reason`
+    rmt_event_e            reason;
+  } rmt_ctl_t;
+
+  // What the entrance knows of a packet; with every slot of its window.
+  typedef struct packed {
+    rmt_ctl_t              ctl;
+    logic [3:0]            port;
+    logic [TenantBits-1:0] tenant;
+    logic [13:0]           length;
+    logic [TickBits-1:0]   arrival;
+    logic [TickBits-1:0]   queueing;
+  } rmt_desc_t;
+
+  // Where a packet goes.
+  typedef struct packed {
+    logic [DestBits-1:0]       destinations;
+    logic [2:0]                queue;
+    logic [DestBits-1:0][15:0] tags;
+  } rmt_route_t;
+
+  // The winner of a stage's match.
+  typedef struct packed {
+    logic        valid;   // there is an action
+    logic [8:0]  action;  // its row
+    logic [10:0] number;  // logical number of the entry
+    logic [11:0] data;    // row of the action data
+  } rmt_win_t;
+
+  // A configuration access to the tables of an rmt node. The row of a write lies at the upper end of the node's shadow
+  // register; a read asks for the 8 words of the row that begin with 8 * slice.
+  typedef struct packed {
+    logic        write;
+    logic [7:0]  tab;
+    logic        snapshot;
+    logic [6:0]  slice;
+    logic [15:0] index;
+    logic [6:0]  words;     // of a write
+  } rmt_cfg_req_t;
+
+endpackage
