@@ -1,4 +1,6 @@
-//! Reading text with positions: shared by the packet notation and packet scripts.
+//! Reading text with positions: shared by all languages that people write.
+
+use std::fmt;
 
 /// A piece of the text, in bytes from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +63,27 @@ pub fn line_at(text: &str, offset: usize) -> &str {
     let end = bytes[start..].iter().position(|b| *b == b'\n');
     let end = end.map_or(text.len(), |n| start + n);
     text[start..end].trim_end_matches('\r')
+}
+
+/// Writes where an error is, and marks `width` characters of the line from there:
+/// ` --> FILE:LINE:COLUMN` and the line below it.
+pub fn write_excerpt(
+    f: &mut fmt::Formatter<'_>,
+    file: &str,
+    position: Position,
+    excerpt: Option<(&str, usize)>,
+) -> fmt::Result {
+    write!(f, " --> {file}:{}:{}", position.line, position.column)?;
+    let Some((line, width)) = excerpt else {
+        return Ok(());
+    };
+    let number = position.line.to_string();
+    let margin = " ".repeat(number.len());
+    // Tabs stay tabs, so that the mark stands below what it means.
+    let before = line.chars().take(position.column - 1);
+    let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let mark = "^".repeat(width.max(1));
+    write!(f, "\n{margin} |\n{number} | {line}\n{margin} | {indent}{mark}")
 }
 
 /// A place in the text from which reading goes on.
@@ -156,7 +179,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// `text` in backquotes, cut when long, so that an error stays one line.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     const LONGEST: usize = 40;
     let shown = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
     let clean: String = text.chars().map(shown).collect();
@@ -167,7 +190,7 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// A number: decimal or 0x, with `_` between digits.
-pub(crate) fn number(text: &str) -> Option<u128> {
+pub fn number(text: &str) -> Option<u128> {
     let (digits, radix) = match text.strip_prefix("0x") {
         Some(hex) => (hex, 16),
         None => (text, 10),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::notation::Problem;
-use crate::text::Position;
+use crate::text::{Position, write_excerpt};
 
 /// What is wrong with a script, and where.
 #[derive(Debug)]
@@ -33,21 +33,12 @@ impl std::error::Error for ScriptError {
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error[{}]: {}\n --> {}", self.code(), self.problem, self.file)?;
+        writeln!(f, "error[{}]: {}", self.code(), self.problem)?;
         let Some(position) = self.position else {
-            return Ok(());
+            return write!(f, " --> {}", self.file);
         };
-        write!(f, ":{}:{}", position.line, position.column)?;
-        let Some((line, width)) = &self.excerpt else {
-            return Ok(());
-        };
-        let number = position.line.to_string();
-        let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the mark stands below what it means.
-        let before = line.chars().take(position.column - 1);
-        let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let mark = "^".repeat((*width).max(1));
-        write!(f, "\n{margin} |\n{number} | {line}\n{margin} | {indent}{mark}")
+        let excerpt = self.excerpt.as_ref().map(|(line, width)| (line.as_str(), *width));
+        write_excerpt(f, &self.file, position, excerpt)
     }
 }
 
