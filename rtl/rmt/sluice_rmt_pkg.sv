@@ -74,4 +74,19 @@ package sluice_rmt_pkg;
     logic [6:0]  words;     // of a write
   } rmt_cfg_req_t;
 
+  // Status of an access to a table of `rows` rows of `words` words.
+  function automatic cfg_status_e rmt_cfg_check(rmt_cfg_req_t req, logic counter, logic [16:0] rows, logic [6:0] words);
+    if (17'(req.index) >= rows || {req.slice, 3'd0} >= 10'(words) || (req.snapshot && !counter)) return StatusBadAddress;
+    if (req.write && counter) return StatusReadOnly;
+    if (req.write && req.words != words) return StatusBadLength;
+    return StatusOk;
+  endfunction
+
+  // Words of the answer to a read of a row of `words` words.
+  function automatic logic [3:0] rmt_slice_words(rmt_cfg_req_t req, logic [6:0] words);
+    logic [9:0] left;
+    left = 10'(words) - {req.slice, 3'd0};
+    return (left > 10'd8) ? 4'd8 : left[3:0];
+  endfunction
+
 endpackage
