@@ -76,7 +76,8 @@ package sluice_rmt_pkg;
 
   // Status of an access to a table of `rows` rows of `words` words.
   function automatic cfg_status_e rmt_cfg_check(rmt_cfg_req_t req, logic counter, logic [16:0] rows, logic [6:0] words);
-    if (17'(req.index) >= rows || {req.slice, 3'd0} >= 10'(words) || (req.snapshot && !counter)) return StatusBadAddress;
+    if (17'(req.index) >= rows || {req.slice, 3'd0} >= 10'(words) || (req.snapshot && !counter))
+      return StatusBadAddress;
     if (req.write && counter) return StatusReadOnly;
     if (req.write && req.words != words) return StatusBadLength;
     return StatusOk;
