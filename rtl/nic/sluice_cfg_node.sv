@@ -6,7 +6,11 @@
 /// the tables in one cycle (`req_valid_o`, with `req_o` stable until the answer). The answer
 /// (`rsp_valid_i`, one cycle) becomes the reply. Other messages pass through.
 ///
-/// A message for this node with a wrong checksum, fewer than three or more than eleven words,
+/// A row has up to `RowWords` words. `req_o` has the first MessageDataWords of them, and their number up to
+/// 15; `row_o` and `words_o` have all: a row of n words stands in the upper 32 * n bits of `row_o`, the
+/// first word lowest (it is shifted in, so that a wide row costs no decoder). Both are stable like `req_o`.
+///
+/// A message for this node with a wrong checksum, fewer than three or more than 3 + RowWords words,
 /// or a pause of `MessageTimeoutCycles` inside is discarded and reported (`bad_message_o`,
 /// `timeout_o`); nothing is answered, the host asks again. What comes after the pause is
 /// discarded up to the next last word.
@@ -17,7 +21,8 @@ module sluice_cfg_node
   import sluice_pkg::*;
   import sluice_nic_pkg::*;
 #(
-    parameter logic [7:0] Node = 8'd0
+    parameter logic [7:0] Node = 8'd0,
+    parameter int unsigned RowWords = MessageDataWords
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -32,16 +37,23 @@ module sluice_cfg_node
     output logic [31:0] m_data_o,
     output logic        m_last_o,
 
-    output logic     req_valid_o,
-    output cfg_req_t req_o,
-    input  logic     rsp_valid_i,
-    input  cfg_rsp_t rsp_i,
+    output logic                       req_valid_o,
+    output cfg_req_t                   req_o,
+    output logic     [32*RowWords-1:0] row_o,
+    output logic     [            6:0] words_o,
+    input  logic                       rsp_valid_i,
+    input  cfg_rsp_t                   rsp_i,
 
     output logic bad_message_o,
     output logic timeout_o
 );
 
   localparam int unsigned TimerWidth = $clog2(MessageTimeoutCycles + 1);
+  localparam int unsigned CountWidth = $clog2(RowWords + 2);
+
+  if (RowWords < MessageDataWords || RowWords > 127) begin : gen_bad_row_words
+    $fatal(1, "cfg_node: RowWords is %0d, expected %0d to 127 (%m)", RowWords, MessageDataWords);
+  end
 
   typedef enum logic [2:0] {
     StAwaitHeader,
@@ -54,7 +66,7 @@ module sluice_cfg_node
   } state_e;
 
   state_e state_d, state_q;
-  logic [3:0] count_d, count_q;  // words taken, or sent
+  logic [CountWidth-1:0] count_d, count_q;  // words taken, or sent
   logic overlong_d, overlong_q;
   logic checksum_ok_d, checksum_ok_q;
   logic [31:0] crc_d, crc_q;
@@ -62,6 +74,10 @@ module sluice_cfg_node
   cfg_req_t req_d, req_q;
   cfg_rsp_t rsp_d, rsp_q;
   logic [TimerWidth-1:0] timer_d, timer_q;
+
+  logic [31:0] data_words;
+  logic store;
+  logic [32*RowWords-1:0] row_q;
 
   logic mine, take, send, req_valid_q;
   logic out_valid, out_ready, out_last;
@@ -86,11 +102,11 @@ module sluice_cfg_node
   assign crc_before = (state_q == StAwaitHeader) ? '1 : crc_q;
 
   // Reply words: header, address, row, checksum.
-  assign reply_is_crc = count_q == 4'd2 + rsp_q.words;
+  assign reply_is_crc = count_q == CountWidth'(2) + CountWidth'(rsp_q.words);
   always_comb begin
     if (reply_is_crc) out_data = ~crc_q;
-    else if (count_q == 4'd0) out_data = {1'b1, header_q[30:28], 4'(rsp_q.status), Node, header_q[15:0]};
-    else if (count_q == 4'd1) out_data = {req_q.tab, req_q.index};
+    else if (count_q == '0) out_data = {1'b1, header_q[30:28], 4'(rsp_q.status), Node, header_q[15:0]};
+    else if (count_q == CountWidth'(1)) out_data = {req_q.tab, req_q.index};
     else out_data = rsp_q.data[31:0];
     if (state_q != StSendReply) out_data = s_data_i;
   end
@@ -118,6 +134,7 @@ module sluice_cfg_node
     timer_d       = '0;
     bad_message_o = 1'b0;
     timeout_o     = 1'b0;
+    store         = 1'b0;
 
     unique case (state_q)
       StAwaitHeader: begin
@@ -145,12 +162,15 @@ module sluice_cfg_node
           if (s_last_i) begin
             checksum_ok_d = s_data_i == ~crc_q;
             state_d       = StCheck;
-          end else if (count_q == 4'd1 + 4'(MessageDataWords)) begin
+          end else if (count_q == CountWidth'(1 + RowWords)) begin
             overlong_d = 1'b1;
           end else begin
-            count_d = count_q + 4'd1;
-            if (count_q == 4'd0) {req_d.tab, req_d.index} = s_data_i;
-            else req_d.data[32*(32'(count_q)-1)+:32] = s_data_i;
+            count_d = count_q + CountWidth'(1);
+            store   = count_q != '0;
+            if (count_q == '0) {req_d.tab, req_d.index} = s_data_i;
+            for (int unsigned i = 0; i < MessageDataWords; i++) begin
+              if (32'(count_q) == 1 + i) req_d.data[32*i+:32] = s_data_i;
+            end
           end
         end else if (timer_q == TimerWidth'(MessageTimeoutCycles)) begin
           timeout_o = 1'b1;
@@ -162,16 +182,16 @@ module sluice_cfg_node
         if (take && s_last_i) state_d = StAwaitHeader;
       end
       StCheck: begin
-        req_d.words = count_q - 4'd1;
+        req_d.words = (data_words > 32'd15) ? 4'd15 : data_words[3:0];
         req_d.write = header_q[31:28] == OpWrite;
         rsp_d       = '{status: StatusOk, words: '0, data: '0};
-        if (!checksum_ok_q || overlong_q || count_q == 4'd0) begin
+        if (!checksum_ok_q || overlong_q || count_q == '0) begin
           bad_message_o = 1'b1;
           state_d       = StAwaitHeader;
         end else if (header_q[31:28] != OpWrite && header_q[31:28] != OpRead) begin
           rsp_d.status = StatusBadOp;
           state_d      = StSendReply;
-        end else if (header_q[31:28] == OpRead && count_q != 4'd1) begin
+        end else if (header_q[31:28] == OpRead && count_q != CountWidth'(1)) begin
           rsp_d.status = StatusBadLength;
           state_d      = StSendReply;
         end else begin
@@ -190,8 +210,8 @@ module sluice_cfg_node
       StSendReply: begin
         if (send) begin
           crc_d   = crc_next;
-          count_d = count_q + 4'd1;
-          if (count_q > 4'd1) rsp_d.data = rsp_q.data >> 32;
+          count_d = count_q + CountWidth'(1);
+          if (count_q > CountWidth'(1)) rsp_d.data = rsp_q.data >> 32;
           if (reply_is_crc) state_d = StAwaitHeader;
         end
       end
@@ -219,9 +239,13 @@ module sluice_cfg_node
     header_q      <= header_d;
     req_q         <= req_d;
     rsp_q         <= rsp_d;
+    if (state_q == StCheck) words_o <= data_words[6:0];
+    if (store) row_q <= {s_data_i, row_q[32*RowWords-1:32]};
   end
 
+  assign data_words = 32'(count_q) - 32'd1;
   assign req_o = req_q;
+  assign row_o = row_q;
   // RAM has no reset: before the first edge of a reset this register holds anything.
   assign req_valid_o = req_valid_q && rst_ni;
 

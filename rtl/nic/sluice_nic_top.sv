@@ -84,6 +84,8 @@ module sluice_nic_top
   logic [Nodes-1:0] req_valid, rsp_valid, bad_message, timeout;
   cfg_req_t [Nodes-1:0] req;
   cfg_rsp_t [Nodes-1:0] rsp;
+  logic [Nodes-1:0][32*MessageDataWords-1:0] unused_row;
+  logic [Nodes-1:0][6:0] unused_words;
 
   assign ring_valid[0] = s_axis_cfg_tvalid;
   assign ring_data[0] = s_axis_cfg_tdata;
@@ -110,6 +112,8 @@ module sluice_nic_top
         .m_last_o     (ring_last[n+1]),
         .req_valid_o  (req_valid[n]),
         .req_o        (req[n]),
+        .row_o        (unused_row[n]),
+        .words_o      (unused_words[n]),
         .rsp_valid_i  (rsp_valid[n]),
         .rsp_i        (rsp[n]),
         .bad_message_o(bad_message[n]),

@@ -3,7 +3,8 @@
 Claims (message layout: docs/design/formats.md, "Configuration messages")
 - a right message for the node gives the tables one access of one cycle, stable until the answer, with exactly
   its op, table, index and data; the answer leaves as one reply with the request's node, sequence, table, index
-- a message for the node with a wrong checksum (any bit), fewer than 3 or more than 11 words is discarded,
+- the row also stands at the top of `row_o`, with its number of words, up to RowWords (36 in a second build)
+- a message for the node with a wrong checksum (any bit), fewer than 3 or more than 3 + RowWords words is discarded,
   reported once, neither accessed nor answered
 - so is one with a pause of more than MessageTimeoutCycles, up to its last word; a shorter pause does no harm,
   nor does the time that a message waits because the node itself is not ready
@@ -13,9 +14,11 @@ Claims (message layout: docs/design/formats.md, "Configuration messages")
 - an unknown op is answered with bad op, a read with data with bad length; neither reaches the tables as such
 """
 
+import os
 from collections import Counter
 
 import cocotb
+import pytest
 from cocotb.triggers import RisingEdge
 from nic.nic_bench import (
     BAD_ADDRESS,
@@ -49,7 +52,7 @@ from sluice_tb import (
 NODE, OTHER = 5, 9
 READ, WRITE, READ_REPLY, WRITE_REPLY = 1, 2, 9, 10
 TIMEOUT = 4096
-MOST_DATA = 8
+MOST_DATA = int(os.environ.get("ROW_WORDS", "8"))
 
 
 def checksum(words):
@@ -62,6 +65,8 @@ def message(op, table, index, data=(), *, node=NODE, sequence=0, status=OK):
 
 
 WORDS = {0: 1, 1: 2, 2: 3, 3: 6, 4: 8}
+if MOST_DATA > 8:
+    WORDS |= {5: 16, 6: MOST_DATA}
 READ_ONLY_TABLE = 4
 
 
@@ -84,7 +89,7 @@ class Rows:
         if write:
             self.rows[table, index] = data
             return OK, []
-        return OK, self.rows.get((table, index), [0] * WORDS[table])
+        return OK, self.rows.get((table, index), [0] * WORDS[table])[:8]
 
 
 class Tables:
@@ -106,7 +111,10 @@ class Tables:
                 continue
             asked = int(dut.req_o.value)
             request = fields(CFG_REQ, asked)
-            data = words_of(request["data"], request["words"])
+            count = int(dut.words_o.value)
+            data = words_of(int(dut.row_o.value) >> 32 * (MOST_DATA - count), count)
+            assert request["words"] == min(count, 15)
+            assert words_of(request["data"], min(count, 8)) == data[:8]
             self.accesses.append((request["write"], request["table"], request["index"], data))
             status, row = self.rows.answer(*self.accesses[-1])
             for _ in range(self.rng.choice((1, 2, 4, 12)) - 1):
@@ -186,7 +194,7 @@ class Expected:
 
 
 def any_request(rng):
-    table = rng.choice((0, 1, 2, 3, 4, 7))
+    table = rng.choice((*WORDS, 7))
     index = rng.choice((0, 1, 2, 62, 63, 64, 0xFFFFFF))
     sequence = rng.getrandbits(16)
     if rng.random() < 0.4:
@@ -205,7 +213,7 @@ def any_bad(rng):
         return words[: rng.randint(1, 2)]
     if kind == 2:
         # A right checksum does not make up for the length.
-        return message(WRITE, 0, 0, [rng.getrandbits(32) for _ in range(rng.choice((9, 10, 17, 18, 25)))])
+        return message(WRITE, 0, 0, [rng.getrandbits(32) for _ in range(MOST_DATA + rng.choice((1, 2, 9, 10, 17)))])
     words.pop(rng.randrange(1, len(words) - 1))
     return words if len(words) < 3 or words[-1] != checksum(words[:-1]) else words[:2]
 
@@ -292,14 +300,15 @@ async def any_flipped_bit_is_found(dut):
 async def every_length_is_checked(dut):
     bench = await Bench().begin(dut, "lengths")
     messages = []
-    for count in range(1, 40):
+    most = MOST_DATA + 31
+    for count in range(1, most + 1):
         if count < 3:
             messages.append(message(READ, 0, 0)[:count])
         else:
             messages.append(message(WRITE, 4, 0, [count] * (count - 3)))
         messages.append(message(READ, 0, 0, sequence=count))
     expected = await exchange(bench, messages)
-    assert expected.bad == 2 + 28 and len(expected.out) == 39 + 9
+    assert expected.bad == 2 + 28 and len(expected.out) == most + 1 + MOST_DATA
 
 
 @cocotb.test()
@@ -428,5 +437,7 @@ async def a_read_with_data_is_answered_with_bad_length(dut):
     assert bench.reports == {"bad": 0, "timeout": 0}
 
 
-def test_cfg_node():
-    run_bench("sluice_cfg_node", packages=PACKAGES, parameters={"Node": NODE})
+@pytest.mark.parametrize("row_words", [8, 36])
+def test_cfg_node(row_words):
+    parameters = {"Node": NODE, "RowWords": row_words}
+    run_bench("sluice_cfg_node", packages=PACKAGES, parameters=parameters, env={"ROW_WORDS": str(row_words)})
