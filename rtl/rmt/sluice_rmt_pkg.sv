@@ -51,7 +51,7 @@ package sluice_rmt_pkg;
   // Where a packet goes.
   typedef struct packed {
     logic [DestBits-1:0]       destinations;
-    logic [2:0]                queue;
+    logic [2:0]                egress_queue;
     logic [DestBits-1:0][15:0] tags;
   } rmt_route_t;
 
