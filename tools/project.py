@@ -14,11 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 BUILD = ROOT / "build"
-NIC_TOP = "sluice_nic_top"
 # A RAM of 32,768 words may be initialized in a loop; slang's own limit is 4,000 rounds. Its
 # parallel parser throws in the WebAssembly build.
 READ_SLANG = "read_slang --threads 1 --unroll-limit 70000 -D SYNTHESIS"
-NIC_FILE_LIST = ROOT / "rtl" / "nic" / "sluice_nic.f"
 
 
 def tool_environment() -> dict[str, str]:
@@ -116,9 +114,34 @@ def blocks() -> list[Block]:
     return result
 
 
-def configurations() -> dict[str, dict]:
+@dataclass(frozen=True)
+class Configuration:
+    """A top with parameters that is simulated."""
+
+    name: str
+    area: str
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def top(self) -> str:
+        """Its module."""
+        return f"sluice_{self.area}_top"
+
+    @property
+    def file_list(self) -> Path:
+        """Its sources."""
+        return ROOT / "rtl" / self.area / f"sluice_{self.area}.f"
+
+    @property
+    def arguments(self) -> list[str]:
+        """Its parameters for Verilator."""
+        return [f"-G{name}={value}" for name, value in self.parameters.items()]
+
+
+def configurations() -> dict[str, Configuration]:
     """The RTL configurations of tools/configs.toml."""
-    return tomllib.loads((ROOT / "tools" / "configs.toml").read_text())
+    table = tomllib.loads((ROOT / "tools" / "configs.toml").read_text())
+    return {name: Configuration(name, entry["area"], entry.get("parameters", {})) for name, entry in table.items()}
 
 
 def read_json(path: Path):

@@ -11,7 +11,7 @@
 namespace sluice {
 
 /// Most words that a sideband may have.
-constexpr uint32_t kSidebandWords = 8;
+constexpr uint32_t kSidebandWords = 10;
 
 /// One destination's outputs in one cycle.
 struct Beat {

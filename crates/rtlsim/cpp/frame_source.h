@@ -14,6 +14,8 @@ namespace sluice {
 
 struct Frame {
   std::vector<uint8_t> bytes;
+  /// Sideband of the stream, for tops that take one.
+  std::vector<uint32_t> user;
   uint64_t at;
   bool bad;
 };
@@ -22,6 +24,8 @@ struct Frame {
 struct BeatPins {
   uint8_t *data;
   uint8_t *keep;
+  /// Or null.
+  uint8_t *user;
 };
 
 class FrameSource {
@@ -50,6 +54,7 @@ class FrameSource {
     }
     const uint64_t ones = ~uint64_t{0} >> (64 - count);
     std::memcpy(pins.keep, &ones, bus_bytes_ / 8);
+    if (pins.user) std::memcpy(pins.user, frame.user.data(), 4 * frame.user.size());
     return true;
   }
 

@@ -1,20 +1,16 @@
-// One Verilated NIC with everything around its pins.
+// One Verilated top with everything around its pins.
 #pragma once
 
 #include <verilated.h>
 
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "Vsluice_nic.h"
-#include "config_wire.h"
+#include "Vsluice_top.h"
 #include "event_buffer.h"
 #include "failure.h"
-#include "frame_sink.h"
-#include "frame_source.h"
+#include "pins.h"
 #include "sluice_rtl.h"
-#include "stalls.h"
 #if VM_TRACE_FST
 #include <verilated_fst_c.h>
 #endif
@@ -23,17 +19,16 @@ namespace sluice {
 
 class Instance {
  public:
-  /// Why a top with this layout cannot be driven, or empty.
-  static std::string misfit(const sluice_rtl_layout &layout);
-
   Instance(const sluice_rtl_layout &layout, uint64_t seed);
   ~Instance();
   Instance(const Instance &) = delete;
 
+  /// Why a top with this layout cannot be driven, or empty.
+  static std::string misfit(const sluice_rtl_layout &layout);
+
   /// Holds reset for some cycles.
   void reset();
   uint32_t run(const sluice_rtl_until &until);
-  int offer(const uint8_t *frames, size_t bytes);
   int waves(const char *path, uint64_t from, uint64_t to);
 
   uint64_t now() const { return top_->ticks_o; }
@@ -41,9 +36,7 @@ class Instance {
   Failure &failure() { return failure_; }
   const Failure &failure() const { return failure_; }
   EventBuffer &events() { return events_; }
-  ConfigWire &config() { return config_; }
-  std::vector<FrameSource> &sources() { return sources_; }
-  std::vector<Stalls> &stalls() { return stalls_; }
+  Pins &pins() { return *pins_; }
 
  private:
   /// Makes this instance the one that Verilator's runtime and messages belong to.
@@ -53,34 +46,15 @@ class Instance {
     }
     Failure::Current current;
   };
-  /// What one cycle brought that `run` counts.
-  struct Counted {
-    uint32_t frames;
-    uint32_t replies;
-  };
   Counted cycle();
-  void drive();
-  Counted sample();
-  void sample_outputs(Counted &counted);
-  void sample_config(Counted &counted);
-  void sample_traces();
-  template <typename T>
-  void trace_row(uint8_t kind, uint8_t source, const T &pins, uint32_t low, uint32_t bits);
-  void broken(const std::string &what, const char *rule);
-  bool inputs_sent() const;
   void dump(uint32_t half);
 
-  sluice_rtl_layout layout_;
   Failure failure_;
   std::unique_ptr<VerilatedContext> context_;
-  std::unique_ptr<Vsluice_nic> top_;
+  std::unique_ptr<Vsluice_top> top_;
   EventBuffer events_;
-  std::vector<FrameSource> sources_;
-  std::vector<FrameSink> sinks_;
-  std::vector<Stalls> stalls_;
-  ConfigWire config_;
+  std::unique_ptr<Pins> pins_;
   uint64_t cycles_ = 0;
-  uint32_t ready_ = 0;
   uint32_t epoch_ = 0;
 #if VM_TRACE_FST
   std::unique_ptr<VerilatedFstC> fst_;

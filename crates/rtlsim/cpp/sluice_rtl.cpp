@@ -59,7 +59,7 @@ const char *sluice_rtl_error_text(const sluice_rtl *nic) { return nic->instance.
 
 int sluice_rtl_offer_frames(sluice_rtl *nic, const uint8_t *frames, size_t bytes) {
   try {
-    return nic->instance.offer(frames, bytes);
+    return nic->instance.pins().offer(frames, bytes);
   } catch (const std::exception &exception) {
     nic->instance.failure().stop(exception.what());
     return -1;
@@ -68,21 +68,21 @@ int sluice_rtl_offer_frames(sluice_rtl *nic, const uint8_t *frames, size_t bytes
 
 void sluice_rtl_send(sluice_rtl *nic, const uint32_t *words, size_t count, int last) {
   try {
-    nic->instance.config().send(words, count, last != 0);
+    nic->instance.pins().config().send(words, count, last != 0);
   } catch (const std::exception &exception) {
     nic->instance.failure().stop(exception.what());
   }
 }
 
 int sluice_rtl_set_ready(sluice_rtl *nic, uint32_t destination, uint32_t chance, uint32_t burst) {
-  auto &stalls = nic->instance.stalls();
+  auto &stalls = nic->instance.pins().stalls();
   if (destination >= stalls.size()) return -1;
   stalls[destination].set(chance, burst);
   return 0;
 }
 
 int sluice_rtl_set_gaps(sluice_rtl *nic, uint32_t port, uint32_t chance) {
-  auto &sources = nic->instance.sources();
+  auto &sources = nic->instance.pins().sources();
   // A chance of 1 would never let a beat through.
   if (port >= sources.size() || chance > 255) return -1;
   sources[port].set_gaps(chance);
@@ -90,7 +90,7 @@ int sluice_rtl_set_gaps(sluice_rtl *nic, uint32_t port, uint32_t chance) {
 }
 
 void sluice_rtl_set_config_stalls(sluice_rtl *nic, uint32_t gap, uint32_t stall) {
-  nic->instance.config().set_stalls(gap > 255 ? 255 : gap, stall > 255 ? 255 : stall);
+  nic->instance.pins().config().set_stalls(gap > 255 ? 255 : gap, stall > 255 ? 255 : stall);
 }
 
 uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until) {

@@ -1,4 +1,4 @@
-// C interface of a Verilated NIC (plug-in `libsluice_rtl_<config>.so`).
+// C interface of a Verilated top (plug-in `libsluice_rtl_<config>.so`).
 //
 // The Rust side is crates/rtlsim/src/plugin.rs; change both and SLUICE_RTL_ABI together.
 // Nothing here knows a bit format: rows, frames and messages travel as words and bytes.
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLUICE_RTL_ABI 1u
+#define SLUICE_RTL_ABI 2u
 #define SLUICE_RTL_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// What the plug-in was built with.
@@ -31,6 +31,7 @@ struct sluice_rtl_layout {
   uint32_t verdict_trace_bits;
   uint32_t queue_trace_bits;
   uint32_t leave_trace_bits;
+  uint32_t input_user_bits;  // of the sideband that each frame in begins with (whole words); 0: none
 };
 
 /// When a call of `sluice_rtl_run` ends, besides errors.
@@ -66,7 +67,7 @@ enum {
   SLUICE_RTL_EVENT_REPLY = 3,    // last word of a configuration message. Payload: words
   SLUICE_RTL_EVENT_EPOCH = 4,    // the snapshot epoch changed before this cycle's events. Payload: u32
   SLUICE_RTL_EVENT_PORT = 5,     // trace rows, as words
-  SLUICE_RTL_EVENT_MERGE = 6,
+  SLUICE_RTL_EVENT_MERGE = 6,    // of the rmt top: its stamp
   SLUICE_RTL_EVENT_VERDICT = 7,
   SLUICE_RTL_EVENT_QUEUE = 8,
   SLUICE_RTL_EVENT_LEAVE = 9,

@@ -80,19 +80,39 @@ pub enum EventError {
 
 const HEAD_BYTES: usize = 16;
 
-/// Calls `take` with every event of a buffer that `Instance::take_events` gave.
-pub fn decode(buffer: &[u8], mut take: impl FnMut(RtlEvent)) -> Result<(), EventError> {
+/// An event as the shim wrote it.
+pub(crate) struct Record<'a> {
+    /// Offset in the buffer, for errors.
+    pub at: usize,
+    pub kind: u8,
+    pub source: u8,
+    pub tick: u64,
+    pub payload: &'a [u8],
+}
+
+/// Calls `take` with every record of a buffer that `Instance::take_events` gave.
+pub(crate) fn records<'a>(
+    buffer: &'a [u8],
+    mut take: impl FnMut(Record<'a>) -> Result<(), EventError>,
+) -> Result<(), EventError> {
     let mut at = 0;
     while at < buffer.len() {
         let head = buffer.get(at..at + HEAD_BYTES).ok_or(EventError::Short { at })?;
         let length = le32(&head[4..]) as usize;
         let begin = at + HEAD_BYTES;
         let payload = buffer.get(begin..begin + length).ok_or(EventError::Short { at })?;
-        let what = decode_one(head[0], head[1], payload, at)?;
-        take(RtlEvent { tick: le64(&head[8..]), what });
+        take(Record { at, kind: head[0], source: head[1], tick: le64(&head[8..]), payload })?;
         at = begin + length.next_multiple_of(8);
     }
     Ok(())
+}
+
+/// Calls `take` with every event of a NIC's buffer.
+pub fn decode(buffer: &[u8], mut take: impl FnMut(RtlEvent)) -> Result<(), EventError> {
+    records(buffer, |r| {
+        take(RtlEvent { tick: r.tick, what: decode_one(r.kind, r.source, r.payload, r.at)? });
+        Ok(())
+    })
 }
 
 fn decode_one(kind: u8, source: u8, payload: &[u8], at: usize) -> Result<What, EventError> {
@@ -119,19 +139,19 @@ fn decode_one(kind: u8, source: u8, payload: &[u8], at: usize) -> Result<What, E
     }
 }
 
-fn row<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
+pub(crate) fn row<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
     R::unpack(&words(bytes)).map_err(|error| EventError::Row { at, error })
 }
 
-fn words(bytes: &[u8]) -> Vec<u32> {
+pub(crate) fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(le32).collect()
 }
 
-fn le32(bytes: &[u8]) -> u32 {
+pub(crate) fn le32(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).rev().fold(0, |v, &b| v << 8 | u32::from(b))
 }
 
-fn le64(bytes: &[u8]) -> u64 {
+pub(crate) fn le64(bytes: &[u8]) -> u64 {
     bytes.iter().take(8).rev().fold(0, |v, &b| v << 8 | u64::from(b))
 }
 

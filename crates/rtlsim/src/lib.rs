@@ -15,6 +15,7 @@ pub mod options;
 pub mod plugin;
 pub mod recount;
 pub mod requester;
+pub mod rmt;
 pub mod snapshot_read;
 pub mod track;
 

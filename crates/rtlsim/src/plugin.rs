@@ -16,9 +16,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Version of the C interface, `SLUICE_RTL_ABI`.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 const HAS_WAVES: u32 = 1;
-const OFFER_HEAD_BYTES: usize = 16;
 
 #[repr(C)]
 struct RawInfo {
@@ -27,17 +26,20 @@ struct RawInfo {
     config: *const c_char,
 }
 
+/// What a top looks like; the shim checks it against the widths of the ports.
 #[repr(C)]
-struct RawLayout {
-    bus_bytes: u32,
-    ports: u32,
-    destinations: u32,
-    sideband_bits: u32,
-    port_trace_bits: u32,
-    merge_trace_bits: u32,
-    verdict_trace_bits: u32,
-    queue_trace_bits: u32,
-    leave_trace_bits: u32,
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RawLayout {
+    pub bus_bytes: u32,
+    pub ports: u32,
+    pub destinations: u32,
+    pub sideband_bits: u32,
+    pub port_trace_bits: u32,
+    pub merge_trace_bits: u32,
+    pub verdict_trace_bits: u32,
+    pub queue_trace_bits: u32,
+    pub leave_trace_bits: u32,
+    pub input_user_bits: u32,
 }
 
 /// When `Instance::run` ends, besides errors; zero: not looked at.
@@ -137,16 +139,16 @@ impl Api {
     }
 }
 
-/// A loaded plug-in.
+/// A plug-in of any top.
 #[derive(Clone)]
-pub struct Plugin {
+pub(crate) struct Loaded {
     api: Arc<Api>,
     path: PathBuf,
-    target: Target,
+    config: String,
     flags: u32,
 }
 
-impl Plugin {
+impl Loaded {
     /// Finds and loads the plug-in of a configuration.
     pub fn find(config: &str, variant: Variant) -> Result<Self, RtlError> {
         let path = locate::find(config, variant).map_err(|places| RtlError::Missing {
@@ -154,12 +156,11 @@ impl Plugin {
             searched: places.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "),
             recipe: variant.recipe(),
         })?;
-        let plugin = Self::load(&path)?;
-        if plugin.target.name != config {
-            let (found, allowed) = (plugin.target.name.to_string(), config.to_string());
-            return Err(plugin.mismatch("configuration", found, allowed));
+        let loaded = Self::load(&path)?;
+        if loaded.config != config {
+            return Err(loaded.mismatch("configuration", loaded.config.clone(), config.to_string()));
         }
-        Ok(plugin)
+        Ok(loaded)
     }
 
     /// Loads one file.
@@ -184,11 +185,64 @@ impl Plugin {
         }
         // SAFETY: the version matches, so the layout does; `config` is a terminated constant.
         let (flags, config) = unsafe { ((*info).flags, CStr::from_ptr((*info).config).to_string_lossy().into_owned()) };
-        let Some(target) = Target::by_name(&config) else {
+        Ok(Self { api: Arc::new(api), path: path.to_path_buf(), config, flags })
+    }
+
+    /// The configuration it was built for.
+    pub fn config(&self) -> &str {
+        &self.config
+    }
+
+    /// Whether it can write waves.
+    pub fn has_waves(&self) -> bool {
+        self.flags & HAS_WAVES != 0
+    }
+
+    pub fn mismatch(&self, what: &'static str, found: String, allowed: String) -> RtlError {
+        RtlError::Mismatch { path: self.path.display().to_string(), what, found, allowed }
+    }
+
+    /// A top after its reset; `seed` decides initial values, padding, gaps and stalls.
+    pub fn open(&self, layout: &RawLayout, seed: u64) -> Result<Instance, RtlError> {
+        let mut error = [0u8; 1024];
+        // SAFETY: the layout outlives the call, and the shim writes at most `error.len()` bytes,
+        // the last of them zero.
+        let nic = unsafe { (self.api.open)(layout, seed, error.as_mut_ptr().cast(), error.len()) };
+        match NonNull::new(nic) {
+            Some(nic) => Ok(Instance { api: Arc::clone(&self.api), nic }),
+            None => {
+                let end = error.iter().position(|&b| b == 0).unwrap_or(error.len());
+                let what = String::from_utf8_lossy(&error[..end]).into_owned();
+                Err(RtlError::Open { path: self.path.display().to_string(), what })
+            }
+        }
+    }
+}
+
+/// A loaded plug-in of the NIC.
+#[derive(Clone)]
+pub struct Plugin {
+    loaded: Loaded,
+    target: Target,
+}
+
+impl Plugin {
+    /// Finds and loads the plug-in of a configuration.
+    pub fn find(config: &str, variant: Variant) -> Result<Self, RtlError> {
+        Self::new(Loaded::find(config, variant)?)
+    }
+
+    /// Loads one file.
+    pub fn load(path: &Path) -> Result<Self, RtlError> {
+        Self::new(Loaded::load(path)?)
+    }
+
+    fn new(loaded: Loaded) -> Result<Self, RtlError> {
+        let Some(target) = Target::by_name(loaded.config()) else {
             let allowed = target::ALL.map(|t| t.name).join(", ");
-            return Err(RtlError::Mismatch { path: shown, what: "configuration", found: config, allowed });
+            return Err(loaded.mismatch("configuration", loaded.config().to_string(), allowed));
         };
-        Ok(Self { api: Arc::new(api), path: path.to_path_buf(), target: *target, flags })
+        Ok(Self { loaded, target: *target })
     }
 
     /// The configuration it was built for.
@@ -198,16 +252,16 @@ impl Plugin {
 
     /// Its file.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.loaded.path
     }
 
     /// Whether it can write waves.
     pub fn has_waves(&self) -> bool {
-        self.flags & HAS_WAVES != 0
+        self.loaded.has_waves()
     }
 
     pub(crate) fn mismatch(&self, what: &'static str, found: String, allowed: String) -> RtlError {
-        RtlError::Mismatch { path: self.path.display().to_string(), what, found, allowed }
+        self.loaded.mismatch(what, found, allowed)
     }
 
     /// A NIC after its reset; `seed` decides initial values, padding, gaps and stalls.
@@ -223,23 +277,30 @@ impl Plugin {
             verdict_trace_bits: VerdictTraceRow::width(),
             queue_trace_bits: QueueTraceRow::width(),
             leave_trace_bits: LeaveTraceRow::width(),
+            input_user_bits: 0,
         };
-        let mut error = [0u8; 1024];
-        // SAFETY: the layout outlives the call, and the shim writes at most `error.len()` bytes,
-        // the last of them zero.
-        let nic = unsafe { (self.api.open)(&layout, seed, error.as_mut_ptr().cast(), error.len()) };
-        match NonNull::new(nic) {
-            Some(nic) => Ok(Instance { api: Arc::clone(&self.api), nic }),
-            None => {
-                let end = error.iter().position(|&b| b == 0).unwrap_or(error.len());
-                let what = String::from_utf8_lossy(&error[..end]).into_owned();
-                Err(RtlError::Open { path: self.path.display().to_string(), what })
-            }
-        }
+        self.loaded.open(&layout, seed)
     }
 }
 
-/// A simulated NIC and everything around its pins.
+/// Frames on their way to the shim.
+#[derive(Default)]
+pub(crate) struct OfferBuffer(Vec<u8>);
+
+impl OfferBuffer {
+    /// Appends a frame with the words of its sideband.
+    pub fn push(&mut self, port: u8, bad: bool, at: u64, user: &[u32], bytes: &[u8]) {
+        let out = &mut self.0;
+        out.extend((4 * user.len() as u32 + bytes.len() as u32).to_le_bytes());
+        out.extend([port, u8::from(bad), 0, 0]);
+        out.extend(at.to_le_bytes());
+        user.iter().for_each(|w| out.extend(w.to_le_bytes()));
+        out.extend(bytes);
+        out.resize(out.len().next_multiple_of(8), 0);
+    }
+}
+
+/// A simulated top and everything around its pins.
 pub struct Instance {
     api: Arc<Api>,
     nic: NonNull<RawNic>,
@@ -271,15 +332,14 @@ impl Instance {
 
     /// Queues frames on their ports.
     pub fn offer(&mut self, packets: &[Offer]) -> Result<(), RtlError> {
-        let room = packets.iter().map(|p| OFFER_HEAD_BYTES + p.bytes.len().next_multiple_of(8)).sum();
-        let mut buffer = Vec::with_capacity(room);
-        for packet in packets {
-            buffer.extend((packet.bytes.len() as u32).to_le_bytes());
-            buffer.extend([packet.port, u8::from(packet.bad), 0, 0]);
-            buffer.extend(packet.at.to_le_bytes());
-            buffer.extend(&packet.bytes);
-            buffer.resize(buffer.len().next_multiple_of(8), 0);
-        }
+        let mut buffer = OfferBuffer::default();
+        packets.iter().for_each(|p| buffer.push(p.port, p.bad, p.at, &[], &p.bytes));
+        self.offer_buffer(&buffer)
+    }
+
+    /// Queues the frames of a buffer.
+    pub(crate) fn offer_buffer(&mut self, buffer: &OfferBuffer) -> Result<(), RtlError> {
+        let buffer = &buffer.0;
         // SAFETY: pointer and length are those of a live buffer that the shim only reads.
         match unsafe { (self.api.offer)(self.nic.as_ptr(), buffer.as_ptr(), buffer.len()) } {
             0 => Ok(()),

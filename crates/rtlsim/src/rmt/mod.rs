@@ -1,0 +1,7 @@
+//! The rmt pipeline's own top, `sluice_rmt_top`, as a plug-in: rows in, packets through, events out.
+
+mod driver;
+mod event;
+
+pub use driver::{RmtOffer, RmtRtl};
+pub use event::{RmtEvent, RmtWhat, Route};
