@@ -327,6 +327,8 @@ package sluice_rmt_rows_pkg;
     RmtEventDeparseReject = 4'd8,
     RmtEventDeparseShort = 4'd9,
     RmtEventDeparseLong = 4'd10,
+    RmtEventBadLength = 4'd11,
+    RmtEventMisfit = 4'd12,
     RmtEventCopies = 4'd15
   } rmt_event_e;
 

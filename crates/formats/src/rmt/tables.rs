@@ -274,13 +274,17 @@ pub enum Event {
     DeparseShort = 9,
     /// The outgoing packet is longer than the longest frame.
     DeparseLong = 10,
+    /// The sideband's length is 0, above the longest frame or not that of what came, found within the window.
+    BadLength = 11,
+    /// What came ended before or behind the sideband's length, found behind the window: filled up or cut; no drop.
+    Misfit = 12,
     /// Copies beyond the first; no drop.
     Copies = 15,
 }
 
 impl Event {
     /// All events.
-    pub const ALL: [Event; 12] = [
+    pub const ALL: [Event; 14] = [
         Self::Rate,
         Self::Reconfig,
         Self::NoModule,
@@ -292,6 +296,8 @@ impl Event {
         Self::DeparseReject,
         Self::DeparseShort,
         Self::DeparseLong,
+        Self::BadLength,
+        Self::Misfit,
         Self::Copies,
     ];
 
@@ -314,6 +320,8 @@ impl Event {
             Self::DeparseReject => "deparse_reject",
             Self::DeparseShort => "deparse_short",
             Self::DeparseLong => "deparse_long",
+            Self::BadLength => "bad_length",
+            Self::Misfit => "misfit",
             Self::Copies => "copies",
         }
     }
