@@ -1,0 +1,353 @@
+/// Match part of a stage: key, conditions, exact and ternary match, winner (docs/design/rmt.md, "Stage").
+///
+/// The packet's slot comes as everywhere in the pipeline: `valid_i` and whose rows it uses one cycle before `phv_i`. `win_o` is
+/// combinational in c3, so that it can address a RAM; without a winner its `valid` is low. Everything else is registered.
+///
+///        key row read (in the cycle before c0)
+///   c0   key pieces, operands of the predicates, compared
+///   c1   conditions, hash, sets; ternary chunks read, combined
+///   c2   ways read, compared; lowest ternary entry
+///   c3   way, winner
+///   c4   conditions and hash registered for the action
+///
+/// Tables key, exact0 to exact3, ternary. Writes take effect in one cycle, those of the ternary table as
+/// `sluice_rmt_ternary` says. Reads of key and exact rows wait for a slot without packet, with `slot_request_o` high, and
+/// read what a packet in that slot would see. The answer to another block's table is never valid; while
+/// `cfg_valid_o` is low `cfg_rsp_o` is zero, so that answers are combined by OR.
+///
+/// Latency: 3 cycles from `phv_i`, fixed. Throughput: 1 packet a cycle. Never stalls.
+module sluice_rmt_match
+  import sluice_pkg::*;
+  import sluice_nic_pkg::*;
+  import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_pkg::*;
+#(
+    parameter rmt_cfg_t Cfg = RmtCfgDefault
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // The cycle before c0.
+    input logic                  valid_i,
+    input logic [ModuleBits-1:0] rows_module_i,
+    input logic                  rows_generation_i,
+
+    input  rmt_phv_t        phv_i,         // c0
+    output rmt_win_t        win_o,         // c3
+    output logic     [10:0] hits_base_o,   // c3
+    output logic     [ 1:0] conditions_o,  // c4
+    output logic     [31:0] hash_o,        // c4
+
+    input  logic                                    cfg_valid_i,
+    input  rmt_cfg_req_t                            cfg_req_i,
+    input  logic         [32*RmtActionRowWords-1:0] cfg_row_i,
+    output logic                                    cfg_valid_o,
+    output cfg_rsp_t                                cfg_rsp_o,
+    output logic                                    slot_request_o
+);
+
+  localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
+  localparam int unsigned SetBits = $clog2(Cfg.sets);
+  localparam int unsigned TernaryBits = $clog2(Cfg.ternary);
+  localparam int unsigned FirstTernaryData = RmtExactWays * Cfg.sets;
+  localparam int unsigned FirstDefaultData = FirstTernaryData + Cfg.ternary;
+  localparam int unsigned RowTop = 32 * RmtActionRowWords - 1;
+
+  if (2 ** ModuleIndexBits != Cfg.modules || Cfg.modules < 2 || ModuleIndexBits > ModuleBits) begin : gen_bad_modules
+    $fatal(1, "rmt_match: modules is %0d, expected a power of two from 2 to 64 (%m)", Cfg.modules);
+  end
+
+  // Configuration: which access, and what of it the tables do now.
+  logic is_key, is_ternary, mine, write_now, key_slot, exact_slot_c1, write_ternary_q, ternary_ready;
+  logic [RmtExactWays-1:0] is_way;
+  cfg_status_e status;
+  logic [6:0] row_words;
+  logic [16:0] rows;
+
+  assign is_key     = cfg_req_i.tab == TableRmtKey;
+  assign is_ternary = cfg_req_i.tab == TableRmtTernary;
+  for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_is_way
+    assign is_way[w] = cfg_req_i.tab == TableRmtExact0 + 8'(w);
+  end
+  assign mine = is_key || is_ternary || |is_way;
+
+  always_comb begin
+    row_words = 7'(RmtExactRowWords);
+    rows = 17'(Cfg.sets);
+    if (is_key) begin
+      row_words = 7'(RmtKeyRowWords);
+      rows = 17'(2 * Cfg.modules);
+    end
+    if (is_ternary) begin
+      row_words = 7'(RmtTernaryRowWords);
+      rows = 17'(Cfg.ternary);
+    end
+  end
+  assign status = rmt_cfg_check(cfg_req_i, 1'b0, rows, row_words);
+  assign write_now = cfg_valid_i && cfg_req_i.write && status == StatusOk;
+
+  // Which cycles hold a packet: valid_q[n] in c<n>.
+  logic [1:0] valid_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) valid_q <= '0;
+    else valid_q <= {valid_q[0], valid_i};
+  end
+
+  // Before c0: the row of the packet's module and generation.
+  logic [ModuleIndexBits:0] rows_index, rows_index_q[4];
+  logic [ModuleBits-1:0] module_q[2];
+  logic generation_q[2];
+  rmt_key_row_t row;
+
+  assign rows_index = {rows_module_i[ModuleIndexBits-1:0], rows_generation_i};
+
+  sluice_ram_1r1w #(
+      .Width(RmtKeyRowBits),
+      .Depth(2 * Cfg.modules)
+  ) u_key_rows (
+      .clk_i,
+      .wr_en_i  (write_now && is_key),
+      .wr_addr_i(cfg_req_i.index[ModuleIndexBits:0]),
+      .wr_data_i(cfg_row_i[RowTop-32*RmtKeyRowWords+1+:RmtKeyRowBits]),
+      .rd_en_i  (1'b1),
+      .rd_addr_i(valid_i ? rows_index : cfg_req_i.index[ModuleIndexBits:0]),
+      .rd_data_o(row)
+  );
+
+  always_ff @(posedge clk_i) begin
+    rows_index_q[0] <= rows_index;
+    for (int unsigned i = 1; i < 4; i++) rows_index_q[i] <= rows_index_q[i-1];
+    module_q[0] <= rows_module_i;
+    module_q[1] <= module_q[0];
+    generation_q[0] <= rows_generation_i;
+    generation_q[1] <= generation_q[0];
+  end
+
+  // c0: key and predicates.
+  logic [191:0] key_pieces, key_pieces_q1;
+  logic [1:0] holds;
+
+  sluice_rmt_key u_key (
+      .containers_i(phv_i.c),
+      .pieces_i    (row.pieces),
+      .mask_i      (row.mask[191:0]),
+      .key_o       (key_pieces)
+  );
+
+  for (genvar p = 0; p < 2; p++) begin : gen_predicate
+    sluice_rmt_predicate u_predicate (
+        .clk_i,
+        .phv_i,
+        .row_i  (row.predicates[p]),
+        .holds_o(holds[p])
+    );
+  end
+
+  logic [1:0][3:0] truth_q1;
+  logic [1:0] condition_mask_q1;
+  logic [SetBits-1:0] set_mask, set_base_q1, set_mask_q1;
+
+  always_comb begin
+    for (int unsigned i = 0; i < SetBits; i++) set_mask[i] = row.set_bits > 4'(i);
+  end
+
+  always_ff @(posedge clk_i) begin
+    key_pieces_q1     <= key_pieces;
+    truth_q1          <= row.truth;
+    condition_mask_q1 <= row.mask[193:192];
+    set_base_q1       <= row.set_base[SetBits-1:0];
+    set_mask_q1       <= set_mask;
+  end
+
+  // c1: conditions, whole key, hash.
+  logic [1:0] conditions, conditions_q2, conditions_q3;
+  logic [RmtKeyBits-1:0] key;
+  logic [31:0] hash, hash_q2, hash_q3;
+
+  assign conditions[0] = truth_q1[0][holds];
+  assign conditions[1] = truth_q1[1][holds];
+  assign key = {conditions & condition_mask_q1, key_pieces_q1};
+
+  sluice_crc32c #(
+      .Width(8 * RmtKeyHashBytes)
+  ) u_hash (
+      .data_i((8 * RmtKeyHashBytes)'(key)),
+      .crc_o (hash)
+  );
+
+  always_ff @(posedge clk_i) begin
+    conditions_q2 <= conditions;
+    conditions_q3 <= conditions_q2;
+    conditions_o  <= conditions_q3;
+    hash_q2       <= hash;
+    hash_q3       <= hash_q2;
+    hash_o        <= hash_q3;
+  end
+
+  // c1 to c3: the two kinds of entries, and the default.
+  logic exact_hit, ternary_hit;
+  logic [8:0] exact_action, ternary_action;
+  logic [10:0] exact_number, ternary_number;
+  logic [11:0] exact_data;
+  logic [TernaryBits-1:0] ternary_index;
+  rmt_exact_row_t [RmtExactWays-1:0] exact_rows;
+  rmt_ternary_row_t ternary_row;
+
+  sluice_rmt_exact #(
+      .Cfg(Cfg)
+  ) u_exact (
+      .clk_i,
+      .valid_i      (valid_q[1]),
+      .key_i        (key),
+      .hash_i       (hash),
+      .set_base_i   (set_base_q1),
+      .set_mask_i   (set_mask_q1),
+      .module_i     (module_q[1]),
+      .generation_i (generation_q[1]),
+      .hit_o        (exact_hit),
+      .action_o     (exact_action),
+      .number_o     (exact_number),
+      .data_o       (exact_data),
+      .write_i      (is_way & {RmtExactWays{write_now}}),
+      .write_index_i(cfg_req_i.index[SetBits-1:0]),
+      .write_row_i  (cfg_row_i[RowTop-32*RmtExactRowWords+1+:RmtExactRowBits]),
+      .slot_index_i (cfg_req_i.index[SetBits-1:0]),
+      .slot_rows_o  (exact_rows)
+  );
+
+  sluice_rmt_ternary #(
+      .Cfg(Cfg)
+  ) u_ternary (
+      .clk_i,
+      .rst_ni,
+      .key_i       (key),
+      .module_i    (module_q[1]),
+      .generation_i(generation_q[1]),
+      .hit_o       (ternary_hit),
+      .index_o     (ternary_index),
+      .action_o    (ternary_action),
+      .number_o    (ternary_number),
+      .wr_valid_i  (write_ternary_q),
+      .wr_ready_o  (ternary_ready),
+      .wr_index_i  (cfg_req_i.index[TernaryBits-1:0]),
+      .wr_row_i    (cfg_row_i[RowTop-32*RmtTernaryRowWords+1+:RmtTernaryRowBits]),
+      .rd_en_i     (cfg_valid_i && is_ternary),
+      .rd_index_i  (cfg_req_i.index[TernaryBits-1:0]),
+      .rd_row_o    (ternary_row)
+  );
+
+  typedef struct packed {
+    logic [10:0] hits_base;
+    logic        valid;
+    logic [8:0]  action;
+    logic [10:0] number;
+  } default_t;
+
+  default_t default_q[1:3];
+
+  always_ff @(posedge clk_i) begin
+    default_q[1] <= '{
+        hits_base: row.hits_base,
+        valid: row.default_valid,
+        action: row.default_action,
+        number: row.default_number
+    };
+    for (int unsigned i = 2; i <= 3; i++) default_q[i] <= default_q[i-1];
+  end
+  assign hits_base_o = default_q[3].hits_base;
+
+  // c3: winner.
+  always_comb begin
+    win_o = '{
+        valid: default_q[3].valid,
+        action: default_q[3].action,
+        number: default_q[3].number,
+        data: 12'(FirstDefaultData) + 12'(rows_index_q[3])
+    };
+    if (ternary_hit) begin
+      win_o = '{
+          valid: 1'b1,
+          action: ternary_action,
+          number: ternary_number,
+          data: 12'(FirstTernaryData) + 12'(ternary_index)
+      };
+    end
+    if (exact_hit) win_o = '{valid: 1'b1, action: exact_action, number: exact_number, data: exact_data};
+  end
+
+  // Reads: in a slot without packet, except of the ternary table, whose copy packets do not look at.
+  logic read_key_q, read_exact_q, key_slot_q, exact_slot_q, read_ternary_q;
+  logic answer_d, answer_q;
+
+  assign key_slot       = read_key_q && !valid_i;
+  assign exact_slot_c1  = read_exact_q && !valid_q[1];
+  assign slot_request_o = read_key_q || read_exact_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      read_key_q      <= 1'b0;
+      read_exact_q    <= 1'b0;
+      key_slot_q      <= 1'b0;
+      exact_slot_q    <= 1'b0;
+      read_ternary_q  <= 1'b0;
+      write_ternary_q <= 1'b0;
+      answer_q        <= 1'b0;
+    end else begin
+      if (cfg_valid_i && !cfg_req_i.write && status == StatusOk) begin
+        read_key_q   <= is_key;
+        read_exact_q <= |is_way;
+      end
+      if (key_slot) read_key_q <= 1'b0;
+      if (exact_slot_c1) read_exact_q <= 1'b0;
+      key_slot_q     <= key_slot;
+      exact_slot_q   <= exact_slot_c1;
+      read_ternary_q <= cfg_valid_i && is_ternary && !cfg_req_i.write && status == StatusOk;
+      if (write_now && is_ternary) write_ternary_q <= 1'b1;
+      else if (ternary_ready) write_ternary_q <= 1'b0;
+      answer_q <= answer_d;
+    end
+  end
+
+  assign answer_d = (cfg_valid_i && mine && (status != StatusOk || (cfg_req_i.write && !is_ternary))) ||
+      (write_ternary_q && ternary_ready) || key_slot_q || exact_slot_q || read_ternary_q;
+
+  // Each part of each row has registers of its own, which are zero but in the cycle of its answer: an OR is less
+  // than a multiplexer.
+  localparam int unsigned SliceBits = 32 * MessageDataWords;
+  logic [1:0][SliceBits-1:0] key_read_q, ternary_read_q;
+  rmt_exact_row_t [RmtExactWays-1:0] exact_read_q;
+
+  for (genvar s = 0; s < 2; s++) begin : gen_slice
+    always_ff @(posedge clk_i) begin
+      if (!(key_slot_q && cfg_req_i.slice[0] == 1'(s))) key_read_q[s] <= '0;
+      else key_read_q[s] <= SliceBits'(row >> (s * SliceBits));
+      if (!(read_ternary_q && cfg_req_i.slice[0] == 1'(s))) ternary_read_q[s] <= '0;
+      else ternary_read_q[s] <= SliceBits'(ternary_row >> (s * SliceBits));
+    end
+  end
+  for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_exact_read
+    always_ff @(posedge clk_i) begin
+      if (!(exact_slot_q && is_way[w])) exact_read_q[w] <= '0;
+      else exact_read_q[w] <= exact_rows[w];
+    end
+  end
+
+  assign cfg_valid_o = answer_q;
+  always_comb begin
+    cfg_rsp_o = '0;
+    if (answer_q) begin
+      cfg_rsp_o.status = status;
+      cfg_rsp_o.words  = rmt_slice_words(cfg_req_i, row_words);
+    end
+    cfg_rsp_o.data = key_read_q[0] | key_read_q[1] | ternary_read_q[0] | ternary_read_q[1];
+    for (int unsigned w = 0; w < RmtExactWays; w++) cfg_rsp_o.data |= SliceBits'(exact_read_q[w]);
+  end
+
+`ifndef SYNTHESIS
+  OneAnswerPerAccess_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !cfg_valid_o || !$past(cfg_valid_o));
+  ExactWinsOverTernary_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !exact_hit || win_o.data < 12'(FirstTernaryData));
+`endif
+
+endmodule
