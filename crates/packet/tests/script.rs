@@ -161,6 +161,30 @@ event red log u32:1,hex:00
 }
 
 #[test]
+fn rmt_modules_of_tenants_and_of_the_system_parse() {
+    let commands =
+        commands("tenant red id=3 vlan=7\nrmt red calc.rmt\nrmt red calc2.rmt keep\nrmt system system.rmt\n");
+    let rmt = |i: usize| match &commands[i] {
+        Command::Rmt(rmt) => (rmt.tenant.clone(), rmt.file.display().to_string(), rmt.keep),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(rmt(1), ("red".into(), "calc.rmt".into(), false));
+    assert_eq!(rmt(2), ("red".into(), "calc2.rmt".into(), true));
+    assert_eq!(rmt(3), ("system".into(), "system.rmt".into(), false));
+    for (line, want, says) in [
+        ("rmt red", "E0113", "expected the file of an rmt module"),
+        ("rmt blue a.rmt", "E0117", "blue"),
+        ("rmt red a.rmt hold", "E0115", "keep"),
+        ("rmt red a.rmt keep keep", "E0116", "twice"),
+        ("table red key=dmac default=drop\nbegin red\nrmt red a.rmt\ncommit red", "E0120", "an update of its own"),
+    ] {
+        let (code, text) = error(&format!("{TENANT}{line}"));
+        assert_eq!(code, want, "{text}");
+        assert!(text.contains(says), "{text}");
+    }
+}
+
+#[test]
 fn mistakes_in_statements_of_programs_are_answered() {
     for (line, want, says) in [
         ("xdp red", "E0113", "expected the file of an XDP object"),

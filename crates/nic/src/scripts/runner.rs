@@ -115,6 +115,11 @@ impl<'a> Runner<'a> {
                 self.tables.remove(&xdp.tenant);
                 self.put(&xdp.tenant, &object)
             }
+            Command::Rmt(rmt) => {
+                let found = format!("rmt {} {}", rmt.tenant, rmt.file.display());
+                let allowed = "`sluice rmt run --script`, whose pipeline takes modules";
+                Err(ScriptFailure::value("statement for this device", found, allowed))
+            }
             Command::Map(given) => {
                 // What was sent before sees the map as it was.
                 self.rest()?;

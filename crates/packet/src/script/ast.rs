@@ -77,6 +77,8 @@ pub enum Command {
     },
     /// Loads a tenant's XDP program, or puts it in place of what runs.
     Xdp(Xdp),
+    /// `rmt NAME FILE [keep]`: the tenant's module, hitlessly in the place of what runs.
+    Rmt(Rmt),
     /// Reads, writes or deletes an entry of a map of the tenant's program.
     Map(MapStatement),
     /// Routes and neighbours of the tenant's program, from a file named relative to the script.
@@ -190,6 +192,17 @@ pub struct Tenant {
     /// Destinations that it may use; without them those that its tables name, and all when it
     /// runs an XDP program.
     pub to: Option<Vec<Destination>>,
+}
+
+/// An rmt module of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rmt {
+    /// Tenant; `system` is the system module's.
+    pub tenant: String,
+    /// `.rmt` file, relative to the script.
+    pub file: PathBuf,
+    /// The state words of the module in its place are kept.
+    pub keep: bool,
 }
 
 /// An XDP program to be loaded.

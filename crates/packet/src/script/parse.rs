@@ -6,13 +6,13 @@ use super::ast::{Command, Script, Statement, Tenant};
 use super::error::{ScriptError, ScriptProblem};
 use super::updates::Updates;
 use super::words::{Located, Word, Words};
-use super::{setup, tables, traffic, xdp};
+use super::{rmt, setup, tables, traffic, xdp};
 use crate::text::{Cursor, Lines, Span, line_at, position, quote};
 
 /// Every statement, in the order of the reference.
-pub const STATEMENTS: [&str; 24] = [
-    "device", "seed", "nic", "tenant", "load", "table", "add", "del", "begin", "replace", "commit", "xdp", "map",
-    "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock", "fault",
+pub const STATEMENTS: [&str; 25] = [
+    "device", "seed", "nic", "tenant", "load", "table", "add", "del", "begin", "replace", "commit", "xdp", "rmt",
+    "map", "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock", "fault",
 ];
 
 /// Tenant that is there without being declared.
@@ -116,6 +116,7 @@ impl Parser<'_> {
             "}" => self.updates.close_block(name.span),
             "commit" => tables::commit(self, words),
             "xdp" => xdp::load(self, words),
+            "rmt" => rmt::load(self, words),
             "map" => xdp::map(self, words),
             "routes" => xdp::routes(self, words),
             "event" => xdp::event(self, words),

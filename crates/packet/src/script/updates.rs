@@ -175,6 +175,20 @@ impl Updates {
         Ok(())
     }
 
+    /// An rmt module takes the place of the table or program.
+    pub fn rmt(&mut self, tenant: &str, span: Span) -> Located<()> {
+        if self.open.contains_key(tenant) {
+            let problem = ScriptProblem::Update {
+                found: format!("`rmt {tenant}` within an update"),
+                expected: format!("`commit {tenant}` before: a module is an update of its own"),
+            };
+            return Err((span, problem));
+        }
+        self.tables.remove(tenant);
+        self.programs.remove(tenant);
+        Ok(())
+    }
+
     /// That the tenant has an XDP program.
     pub fn check_program(&self, tenant: &str, span: Span) -> Located<()> {
         if self.programs.contains(tenant) {
