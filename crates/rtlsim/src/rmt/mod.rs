@@ -2,6 +2,8 @@
 
 mod driver;
 mod event;
+mod passage;
 
 pub use driver::{RmtOffer, RmtRtl};
 pub use event::{RmtEvent, RmtWhat, Route};
+pub use passage::{End, Passage, Passages};
