@@ -7,6 +7,7 @@
 pub mod action;
 pub mod check;
 pub mod deparser;
+pub mod fast;
 pub mod parser;
 pub mod phv;
 pub mod pipeline;
