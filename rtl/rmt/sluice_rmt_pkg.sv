@@ -11,8 +11,9 @@ package sluice_rmt_pkg;
     logic [7:0][15:0] c2;
   } rmt_containers_t;
 
-  // Containers and metadata words of a packet.
+  // Containers and metadata words of a packet. The words hold bits 31:0 of the queueing stamp; meters need all of it.
   typedef struct packed {
+    logic [15:0]       queueing_high;
     logic [15:0][15:0] words;
     rmt_containers_t   c;
   } rmt_phv_t;
