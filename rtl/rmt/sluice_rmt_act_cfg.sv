@@ -1,0 +1,174 @@
+/// Configuration of the action part of a stage: checks a request, does it, answers.
+///
+/// Rows of data, action and page are written in the second cycle of the request. Reads are given to the tables and
+/// wait for their answers; an action row is read in place of a packet (`bubble_i`: there is none in c3), state words
+/// find their own cycle. One request at a time; `cfg_req_i` holds until the answer.
+///
+/// `cfg_valid_o` is high for one cycle; `cfg_rsp_o` is zero in all others. Tables of others are not answered.
+module sluice_rmt_act_cfg
+  import sluice_pkg::*;
+  import sluice_nic_pkg::cfg_rsp_t;
+  import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_pkg::*;
+#(
+    parameter rmt_cfg_t Cfg = RmtCfgDefault
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic         bubble_i,
+    input  logic         cfg_valid_i,
+    input  rmt_cfg_req_t cfg_req_i,
+    output logic         cfg_valid_o,
+    output cfg_rsp_t     cfg_rsp_o,
+    output logic         slot_request_o,
+
+    output logic                           action_write_o,
+    output logic                           action_read_o,
+    input  logic                           action_valid_i,
+    input  logic [32*MessageDataWords-1:0] action_slice_i,  // zero without `action_valid_i`
+
+    output logic          data_valid_o,
+    input  rmt_data_row_t data_row_i,
+
+    output logic          page_valid_o,
+    input  rmt_page_row_t page_row_i,
+
+    output logic        host_valid_o,
+    input  logic        host_done_i,
+    input  logic [31:0] host_value_i,
+    input  logic        host_request_i,
+
+    output logic                   range_valid_o,
+    input  logic                   range_done_i,
+    input  logic [CounterBits-1:0] range_value_i
+);
+
+  localparam int unsigned DataRows = RmtExactWays * Cfg.sets + Cfg.ternary + 2 * Cfg.modules;
+  localparam int unsigned PageRows = 2 * Cfg.modules * RmtModulePages;
+
+  typedef enum logic [2:0] {
+    StAwaitRequest,
+    StDo,
+    StAwaitRow,
+    StAwaitBubble,
+    StAwaitAction,
+    StAwaitWord,
+    StAwaitCounter
+  } state_e;
+
+  state_e state_d, state_q;
+  logic mine, write;
+  cfg_status_e status_d, status_q;
+  logic [6:0] row_words;
+  logic answer_d, answer_q;
+  logic [127:0] row_d, row_q;
+  logic [3:0] words_d, words_q;
+  logic is_data, is_action, is_page, is_word, is_zero, is_range;
+
+  assign is_data = cfg_req_i.tab == TableRmtData;
+  assign is_action = cfg_req_i.tab == TableRmtAction;
+  assign is_page = cfg_req_i.tab == TableRmtPage;
+  assign is_word = cfg_req_i.tab == TableRmtStateWord;
+  assign is_zero = cfg_req_i.tab == TableRmtZeroPage;
+  assign is_range = cfg_req_i.tab == TableRmtStateRange;
+  assign mine = is_data || is_action || is_page || is_word || is_zero || is_range;
+  assign write = cfg_req_i.write;
+
+  always_comb begin
+    logic [16:0] rows;
+    unique case (cfg_req_i.tab)
+      TableRmtData: {rows, row_words} = {17'(DataRows), 7'(RmtDataRowWords)};
+      TableRmtAction: {rows, row_words} = {17'(Cfg.actions), 7'(RmtActionRowWords)};
+      TableRmtPage: {rows, row_words} = {17'(PageRows), 7'(RmtPageRowWords)};
+      TableRmtStateWord: {rows, row_words} = {17'(Cfg.words), 7'(RmtStateWordRowWords)};
+      TableRmtZeroPage: {rows, row_words} = {17'(Cfg.words / RmtPageWords), 7'(RmtZeroPageRowWords)};
+      default: {rows, row_words} = {17'(Cfg.modules), 7'd2};
+    endcase
+    status_d = rmt_cfg_check(cfg_req_i, is_range, rows, row_words);
+  end
+
+  always_comb begin
+    state_d        = state_q;
+    answer_d       = 1'b0;
+    row_d          = '0;
+    action_write_o = 1'b0;
+    action_read_o  = 1'b0;
+    data_valid_o   = 1'b0;
+    page_valid_o   = 1'b0;
+    host_valid_o   = 1'b0;
+    range_valid_o  = 1'b0;
+
+    unique case (state_q)
+      StAwaitRequest: if (cfg_valid_i && mine) state_d = StDo;
+      StDo: begin
+        state_d  = StAwaitRequest;
+        answer_d = 1'b1;
+        if (status_q == StatusOk) begin
+          action_write_o = is_action && write;
+          data_valid_o   = is_data;
+          page_valid_o   = is_page;
+          host_valid_o   = is_word || (is_zero && write);
+          range_valid_o  = is_range;
+          answer_d       = 1'b0;
+          if (host_valid_o) state_d = StAwaitWord;
+          else if (is_range) state_d = StAwaitCounter;
+          else if (write || is_zero) answer_d = 1'b1;
+          else state_d = is_action ? StAwaitBubble : StAwaitRow;
+        end
+      end
+      StAwaitRow: begin
+        answer_d = 1'b1;
+        row_d    = is_data ? data_row_i : 128'(page_row_i);
+        state_d  = StAwaitRequest;
+      end
+      StAwaitBubble: begin
+        action_read_o = bubble_i;
+        if (bubble_i) state_d = StAwaitAction;
+      end
+      StAwaitAction:  if (action_valid_i) state_d = StAwaitRequest;
+      StAwaitWord: begin
+        answer_d = host_done_i;
+        if (host_done_i) begin
+          row_d[31:0] = (is_word && !write) ? host_value_i : '0;
+          state_d     = StAwaitRequest;
+        end
+      end
+      StAwaitCounter: begin
+        answer_d = range_done_i;
+        if (range_done_i) begin
+          row_d[CounterBits-1:0] = range_value_i;
+          state_d = StAwaitRequest;
+        end
+      end
+      default:        state_d = StAwaitRequest;
+    endcase
+  end
+
+  assign words_d = (write || status_q != StatusOk) ? '0 : rmt_slice_words(cfg_req_i, row_words);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q  <= StAwaitRequest;
+      answer_q <= 1'b0;
+    end else begin
+      state_q  <= state_d;
+      answer_q <= answer_d;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (state_q == StAwaitRequest) status_q <= status_d;
+    words_q <= words_d;
+    row_q   <= answer_d ? row_d : '0;
+  end
+
+  // The words of an action row are kept in the rows' own register.
+  assign slot_request_o = state_q == StAwaitBubble || host_request_i;
+  assign cfg_valid_o = answer_q || action_valid_i;
+  assign cfg_rsp_o = '{
+          status: answer_q ? status_q : StatusOk,
+          words: cfg_valid_o ? words_q : '0,
+          data: action_slice_i | 256'(row_q)
+      };
+
+endmodule

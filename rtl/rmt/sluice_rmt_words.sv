@@ -1,0 +1,43 @@
+/// Writes of metadata words 9 to 15 by an action (docs/design/rmt.md, "ALUs").
+///
+/// Who may write a word is not in the action row: words 0 to 8 pass through, words 9 and 10 are written only with
+/// `system_i`, which is the stage's own register.
+///
+/// Latency: 0 cycles (c7). Throughput: a packet a cycle.
+module sluice_rmt_words
+  import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_pkg::*;
+  import sluice_rmt_act_pkg::*;
+(
+    input  logic                         act_i,
+    input  logic                         system_i,
+    input  logic            [ 1:0]       conditions_i,
+    input  rmt_word_write_t [ 6:0]       writes_i,
+    input  logic            [15:0]       da_i,
+    input  logic            [15:0]       p0_i,
+    input  logic            [15:0]       x_i,
+    input  logic            [15:0][15:0] words_i,
+    output logic            [15:0][15:0] words_o
+);
+
+  logic [6:0] written;
+  logic [6:0][15:0] value;
+
+  always_comb begin
+    words_o = words_i;
+    for (int unsigned i = 0; i < 7; i++) begin
+      unique case (writes_i[i].source)
+        2'd0: value[i] = writes_i[i].immediate;
+        2'd1: value[i] = da_i;
+        2'd2: value[i] = p0_i;
+        default: value[i] = x_i;
+      endcase
+      written[i] = act_i && act_when(writes_i[i].when, conditions_i);
+      if (WordFirstWritable + i < WordEgress) written[i] &= system_i;
+      for (int unsigned b = 0; b < 16; b++) begin
+        if (written[i] && writes_i[i].mask[b]) words_o[WordFirstWritable+i][b] = value[i][b];
+      end
+    end
+  end
+
+endmodule
