@@ -34,12 +34,12 @@ pub fn crc32c_words(words: &[u32]) -> u32 {
         .fold(u32::MAX, |crc, b| (crc >> 8) ^ TABLE[((crc ^ u32::from(b)) & 0xff) as usize])
 }
 
-/// The two set hashes of a masked 13-byte match key: `(ways 0 and 1, ways 2 and 3)`.
+/// The two set hashes of a masked match key: `(ways 0 and 1, ways 2 and 3)`.
 ///
 /// One CRC serves both: bits 15:0 and bits 31:16 after a mixing step of one LUT level. The
 /// step is there because a CRC is linear: keys in rows (addresses, ports) would fall onto few
 /// sets, in both halves at once.
-pub fn set_hashes(key: &[u8; crate::limits::KEY_BYTES]) -> (u16, u16) {
+pub fn set_hashes(key: &[u8]) -> (u16, u16) {
     let h = crc32c(key);
     let mixed = h ^ (h.rotate_left(7) & h.rotate_left(18)) ^ (h.rotate_left(13) & h.rotate_left(29));
     (mixed as u16, (mixed >> 16) as u16)

@@ -7,6 +7,7 @@
 pub mod action;
 pub mod check;
 pub mod deparser;
+pub mod encode;
 pub mod fast;
 pub mod parser;
 pub mod phv;
@@ -17,9 +18,11 @@ pub mod reason;
 pub mod stage;
 pub mod state;
 pub mod target;
+pub mod testing;
 
 pub use action::Action;
 pub use check::{Role, check};
+pub use encode::{decode, encode};
 pub use phv::{Container, Phv, Word};
 pub use pipeline::{Arrival, Copy, Group, Outcome, Pipeline, StageTrace};
 pub use program::Program;

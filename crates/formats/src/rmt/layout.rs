@@ -102,6 +102,12 @@ impl<const N: usize> Default for Wide<N> {
     }
 }
 
+impl<const N: usize> AsRef<[u8]> for Wide<N> {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 impl<const N: usize> Bits for Wide<N> {
     fn total(width: u32) -> u32 {
         width

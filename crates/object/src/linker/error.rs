@@ -223,7 +223,7 @@ impl LinkError {
 }
 
 /// "red 128, blue 64", or "nobody".
-struct Held<'a>(&'a [Holder]);
+pub(super) struct Held<'a>(pub(super) &'a [Holder]);
 
 impl fmt::Display for Held<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,6 +10,7 @@ mod entries;
 pub mod error;
 mod loads;
 pub mod placement;
+pub mod rmt;
 mod settings;
 pub mod spaces;
 pub mod tenants;

@@ -12,15 +12,35 @@ use sluice_formats::limits::WAYS;
 use sluice_formats::rows::EntryRow;
 use std::collections::VecDeque;
 
-/// The match table as the device holds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MatchTable {
-    sets: u32,
-    /// By way, then set.
-    rows: Vec<Option<EntryRow>>,
+/// A row of a hash table.
+pub trait Keyed: Clone {
+    /// Masked key; its bytes are what is hashed.
+    type Key: AsRef<[u8]> + PartialEq;
+
+    /// The row's key.
+    fn key(&self) -> Self::Key;
 }
 
-impl MatchTable {
+impl Keyed for EntryRow {
+    type Key = KeyBytes;
+
+    fn key(&self) -> KeyBytes {
+        self.key_bytes()
+    }
+}
+
+/// The match table as the device holds it.
+pub type MatchTable = Cuckoo<EntryRow>;
+
+/// A hash table of two sets a key as the device holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cuckoo<R> {
+    sets: u32,
+    /// By way, then set.
+    rows: Vec<Option<R>>,
+}
+
+impl<R: Keyed> Cuckoo<R> {
     /// An empty table.
     pub fn new(sets: u32) -> Self {
         Self { sets, rows: vec![None; (sets * WAYS) as usize] }
@@ -35,25 +55,25 @@ impl MatchTable {
     }
 
     /// The row in a slot.
-    pub fn get(&self, slot: Slot) -> Option<&EntryRow> {
+    pub fn get(&self, slot: Slot) -> Option<&R> {
         self.rows.get(self.index(slot))?.as_ref()
     }
 
     /// Puts a row into a slot, or empties it.
-    pub fn set(&mut self, slot: Slot, row: Option<EntryRow>) {
+    pub fn set(&mut self, slot: Slot, row: Option<R>) {
         let index = self.index(slot);
         self.rows[index] = row;
     }
 
     /// Every row of the region, by way and set.
-    pub fn rows_of(&self, region: Region) -> impl Iterator<Item = (Slot, &EntryRow)> {
+    pub fn rows_of(&self, region: Region) -> impl Iterator<Item = (Slot, &R)> {
         let slots = (0..WAYS as u8).flat_map(move |way| (0..region.sets()).map(move |s| (way, region.base + s)));
         slots.filter_map(|(way, set)| self.get(Slot { way, set }).map(|row| (Slot { way, set }, row)))
     }
 
     /// Where the key lies.
-    pub fn find(&self, region: Region, key: &KeyBytes) -> Option<Slot> {
-        let here = |slot: &Slot| self.get(*slot).is_some_and(|row| row.key_bytes() == *key);
+    pub fn find(&self, region: Region, key: &R::Key) -> Option<Slot> {
+        let here = |slot: &Slot| self.get(*slot).is_some_and(|row| row.key() == *key);
         region.slots(key).into_iter().find(here)
     }
 
@@ -61,7 +81,7 @@ impl MatchTable {
     ///
     /// The last slot is free; the entry in each other one moves to the next, and `key` goes
     /// into the first. The region is one generation's half.
-    pub fn path_to_room(&self, region: Region, key: &KeyBytes) -> Option<Vec<Slot>> {
+    pub fn path_to_room(&self, region: Region, key: &R::Key) -> Option<Vec<Slot>> {
         let mut starts = region.slots(key);
         let free = |pair: &[Slot]| pair.iter().filter(|s| self.get(**s).is_none()).count();
         if free(&starts[2..]) > free(&starts[..2]) {
@@ -77,7 +97,7 @@ impl MatchTable {
         }
         while let Some(i) = queue.pop_front() {
             let Some(row) = &self.rows[i] else { return Some(self.trace_back(i, &before)) };
-            for next in region.slots(&row.key_bytes()) {
+            for next in region.slots(&row.key()) {
                 let n = self.index(next);
                 if before[n].is_none() {
                     before[n] = Some(i);
@@ -100,10 +120,10 @@ impl MatchTable {
     }
 
     /// Moves the entries along a path; each move is told to `moved` before the next.
-    pub fn make_room(&mut self, path: &[Slot], mut moved: impl FnMut(Slot, Slot, &EntryRow)) {
+    pub fn make_room(&mut self, path: &[Slot], mut moved: impl FnMut(Slot, Slot, &R)) {
         for hop in path.windows(2).rev() {
             let (from, to) = (hop[0], hop[1]);
-            if let Some(row) = self.get(from).copied() {
+            if let Some(row) = self.get(from).cloned() {
                 moved(from, to, &row);
                 self.set(to, Some(row));
                 self.set(from, None);

@@ -55,8 +55,8 @@ impl Region {
     }
 
     /// Where a masked key may lie: ways 0 and 1 by the first hash, 2 and 3 by the second.
-    pub fn slots(self, key: &crate::KeyBytes) -> [Slot; 4] {
-        let (hash0, hash1) = set_hashes(key);
+    pub fn slots(self, key: &impl AsRef<[u8]>) -> [Slot; 4] {
+        let (hash0, hash1) = set_hashes(key.as_ref());
         let set = |hash: u16| self.base | (u32::from(hash) & (self.sets() - 1));
         let (set0, set1) = (set(hash0), set(hash1));
         [Slot { way: 0, set: set0 }, Slot { way: 1, set: set0 }, Slot { way: 2, set: set1 }, Slot { way: 3, set: set1 }]

@@ -1,0 +1,146 @@
+//! Whether a program fits what its module was given, and the system program.
+
+use super::error::RmtError;
+use super::placer::{Bank, Holding, Placer};
+use crate::rmt::{RmtPart, RmtStage};
+use sluice_formats::rmt::target::CONTAINERS;
+
+/// Place of the group among the metadata words that an action may write.
+const GROUP: usize = 12 - 9;
+
+impl Placer {
+    /// Each stage is within its quota, and a tenant's is not the system module's.
+    pub(super) fn check_given(&self, module: u8, holding: &Holding, part: &RmtPart) -> Result<(), RmtError> {
+        for (&stage, rows) in &part.stages {
+            let tenant = holding.name.clone();
+            if module != 0 && self.target.is_system(stage.into()) {
+                return Err(RmtError::SystemStage { stage, tenant, found: "rows" });
+            }
+            let given = holding.quota.stages.get(&stage).copied().unwrap_or_default();
+            let asked = [
+                ("exact entries", u32::from(rows.exact_room), given.exact),
+                ("ternary entries", u32::from(rows.ternary_room), given.ternary),
+                ("actions", rows.actions.len() as u32, given.actions),
+                ("pages of state", u32::from(rows.pages), given.pages),
+                ("logical numbers", u32::from(rows.numbers), given.numbers),
+            ];
+            if let Some((resource, asked, given)) = asked.into_iter().find(|(_, asked, given)| asked > given) {
+                return Err(RmtError::Given { stage, resource, asked, tenant, given });
+            }
+            if !holding.stages.contains_key(&stage) {
+                return Err(RmtError::Given { stage, resource: "stages", asked: 1, tenant, given: 0 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups are the tenant's own, and those that its rows name for all to see are its own or the system's.
+    /// Which group a packet's bytes lead to, only the hardware sees: `rmt_fault`.
+    pub(super) fn check_group_use(
+        &self,
+        module: u8,
+        holding: &Holding,
+        part: &RmtPart,
+        running: Option<&Bank>,
+    ) -> Result<(), RmtError> {
+        let refuse =
+            |found: String, allowed: String| Err(RmtError::Group { tenant: holding.name.clone(), found, allowed });
+        let own = &holding.quota.groups;
+        for (number, group) in &part.groups {
+            if !own.contains(number) {
+                return refuse(format!("the program has group {number}"), format!("it was given groups {own:?}"));
+            }
+            if running.and_then(|b| b.part.groups.get(number)).is_some_and(|g| g != group) {
+                let found = format!("group {number} has other destinations or tags in the running program");
+                return refuse(found, "the same ones until it is replaced, or another number".to_owned());
+            }
+        }
+        for (&stage, rows) in &part.stages {
+            for number in groups_named(rows) {
+                let systems = self.holders.get(&0).is_some_and(|h| h.quota.groups.contains(&number));
+                if number != 0 && !own.contains(&number) && !systems && module != 0 {
+                    let found = format!("stage {stage} sends to group {number}");
+                    return refuse(found, format!("its own, {own:?}, and those of the system module"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is exchanged with the system program is in the same containers on both sides.
+    pub(super) fn check_shared(&self, module: u8, holding: &Holding, part: &RmtPart) -> Result<(), RmtError> {
+        let of = |h: &Holding| h.banks.clone().into_iter().flatten().map(|b| b.part).collect::<Vec<_>>();
+        if module == 0 {
+            for tenant in self.holders.iter().filter(|(m, _)| **m != 0).map(|(_, h)| h) {
+                of(tenant).iter().try_for_each(|p| agree(&tenant.name, p, part))?;
+            }
+            return Ok(());
+        }
+        let systems = self.holders.get(&0).map(of).unwrap_or_default();
+        if let (true, Some((name, _))) = (systems.is_empty(), part.shared.first_key_value()) {
+            let found = format!("the program exchanges `{name}` with the system program, and none is there");
+            let allowed = "load the system program first".to_owned();
+            return Err(RmtError::Shared { tenant: holding.name.clone(), found, allowed });
+        }
+        systems.iter().try_for_each(|system| agree(&holding.name, part, system))
+    }
+}
+
+/// Names are in the same containers; what the tenant does not name, it leaves at zero.
+fn agree(tenant: &str, part: &RmtPart, system: &RmtPart) -> Result<(), RmtError> {
+    let refuse = |found: String, allowed: String| Err(RmtError::Shared { tenant: tenant.to_owned(), found, allowed });
+    for (name, &own) in &part.shared {
+        let theirs = system.shared.get(name);
+        if theirs != Some(&own) {
+            let there = theirs.map_or("does not have it".to_owned(), |&c| format!("has it in {}", container(c)));
+            return refuse(
+                format!("`{name}` is exchanged in {}", container(own)),
+                format!("the system program {there}"),
+            );
+        }
+    }
+    for (name, &c) in system.shared.iter().filter(|(name, _)| !part.shared.contains_key(*name)) {
+        if fills(part, c.into()) {
+            let found = format!("the program fills {}", container(c));
+            return refuse(found, format!("the system program takes it as `{name}`: say so, or leave it at zero"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path, an ALU or a state access writes the container.
+fn fills(part: &RmtPart, container: usize) -> bool {
+    let result = container.checked_sub(8).filter(|n| *n < 8).map(|n| 8 | n as u8);
+    let by_action = |stage: &RmtStage| {
+        stage.actions.iter().any(|a| {
+            let state = a.state.kind != 0 && [a.state.old_to, a.state.new_to].iter().any(|to| Some(*to) == result);
+            a.alus.get(container).is_some_and(|alu| alu.op != 0) || state
+        })
+    };
+    part.paths.iter().any(|p| p.extract.get(container).is_some_and(|e| e.taken)) || part.stages.values().any(by_action)
+}
+
+/// `c4[3]`
+fn container(number: u8) -> String {
+    debug_assert!(usize::from(number) < CONTAINERS);
+    format!("c{}[{}]", 2 * (number / 8 + 1), number % 8)
+}
+
+/// Groups that the stage's actions send to, as far as the rows say it.
+fn groups_named(stage: &RmtStage) -> Vec<u16> {
+    let mut named = Vec::new();
+    let leads = stage.exact.iter().map(|e| (e.row.action, &e.data));
+    let leads = leads.chain(stage.ternary.iter().map(|e| (e.row.action, &e.data)));
+    let default = stage.key.default_valid.then_some((stage.key.default_action, &stage.default_data));
+    for (action, data) in leads.chain(default) {
+        let Some(row) = stage.actions.get(usize::from(action)) else { continue };
+        let write = &row.words[GROUP];
+        let at = 2 * usize::from(row.class2.data[0]);
+        match (write.mask, write.source) {
+            (u16::MAX, 0) => named.push(write.immediate),
+            (u16::MAX, 1) => named.push(u16::from_be_bytes([data.0[at % 16], data.0[(at + 1) % 16]])),
+            _ => {}
+        }
+    }
+    named
+}

@@ -1,0 +1,24 @@
+//! Placement and admission of programs for the rmt pipeline.
+//!
+//! [`Placer`] owns the free space of a whole pipeline: what each module was given, where each row lies. It
+//! returns rows, in no order but the one it names.
+
+mod admit;
+pub mod error;
+mod place;
+pub mod placer;
+pub mod quota;
+mod space;
+
+pub use error::RmtError;
+pub use place::{Placed, RowWrite};
+pub use placer::Placer;
+pub use quota::{Quota, StageQuota};
+
+use crate::rmt::part::RmtKey;
+
+/// A key as people read it in errors: all bytes, the highest first, without leading zeros.
+fn hex(key: &RmtKey) -> String {
+    let digits: String = key.0.iter().rev().map(|b| format!("{b:02x}")).collect();
+    format!("0x{:0>1}", digits.trim_start_matches('0'))
+}

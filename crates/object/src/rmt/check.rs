@@ -1,0 +1,164 @@
+//! What an rmt part may be: every value fits its field, every position is there, nothing is said that only the
+//! linker knows. What the rows mean, `sluice-rmt` checks when it reads a program back from them.
+
+use super::part::{RmtKey, RmtPart, RmtStage};
+use crate::error::{ObjectError, bad};
+use crate::object::check_name;
+use sluice_formats::rmt::layout::Layout;
+use sluice_formats::rmt::rows::{ActionRow, ExactRow, KeyRow, SelectRow, TernaryRow};
+use sluice_formats::rmt::target::{CONTAINERS, MODULE_PAGES, NODES, NUMBERS, PATHS, PATTERNS, Target};
+use std::collections::HashSet;
+
+impl RmtPart {
+    /// Refuses what no rmt part for the target may be. Everything that is decoded or linked has passed it.
+    pub fn check(&self, target: &Target) -> Result<(), ObjectError> {
+        self.check_ends(target)?;
+        for (&number, stage) in &self.stages {
+            let at = format!("rmt.stages.{number}");
+            if usize::from(number) >= target.stages {
+                return Err(bad(at, number, format!("stages below {}", target.stages)));
+            }
+            stage.check(&at, target)?;
+        }
+        for (&number, group) in &self.groups {
+            let at = format!("rmt.groups.{number}");
+            if number == 0 || usize::from(number) >= target.groups {
+                return Err(bad(at, number, format!("groups 1 to {}", target.groups - 1)));
+            }
+            packs(&at, &group.row(0))?;
+        }
+        let mut seen = HashSet::new();
+        for (name, &container) in &self.shared {
+            check_name("rmt.shared", name)?;
+            if usize::from(container) >= CONTAINERS || !seen.insert(container) {
+                let allowed = "containers 0 to 23, each once";
+                return Err(bad(format!("rmt.shared.{name}"), format!("container {container}"), allowed));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_ends(&self, target: &Target) -> Result<(), ObjectError> {
+        at_most("rmt.nodes", self.nodes.len(), NODES)?;
+        at_most("rmt.paths", self.paths.len(), PATHS)?;
+        at_most("rmt.deparse", self.deparse.len(), PATTERNS)?;
+        select("rmt.first", &self.first, self.nodes.len())?;
+        for (i, node) in self.nodes.iter().enumerate() {
+            select(&format!("rmt.nodes[{i}]"), node, self.paths.len())?;
+        }
+        for (i, path) in self.paths.iter().enumerate() {
+            packs(&format!("rmt.paths[{i}]"), path)?;
+        }
+        packs("rmt.patterns", &self.patterns)?;
+        for (i, pattern) in self.patterns.patterns.iter().enumerate().filter(|(_, p)| p.valid) {
+            below(&format!("rmt.patterns[{i}].row"), pattern.row.into(), self.deparse.len())?;
+        }
+        for (i, beats) in self.deparse.iter().enumerate() {
+            let at = format!("rmt.deparse[{i}]");
+            if beats.len() != target.window_beats() {
+                return Err(bad(at, format!("{} beats", beats.len()), format!("{}", target.window_beats())));
+            }
+            beats.iter().try_for_each(|beat| packs(&at, beat))?;
+        }
+        Ok(())
+    }
+}
+
+impl RmtStage {
+    fn check(&self, at: &str, target: &Target) -> Result<(), ObjectError> {
+        at_most(&format!("{at}.actions"), self.actions.len(), target.actions)?;
+        at_most(&format!("{at}.pages"), self.pages.into(), target.pages().min(MODULE_PAGES))?;
+        at_most(&format!("{at}.numbers"), self.numbers.into(), NUMBERS)?;
+        for (name, room, entries, most) in [
+            ("exact_room", self.exact_room, self.exact.len(), target.exact),
+            ("ternary_room", self.ternary_room, self.ternary.len(), target.ternary),
+        ] {
+            if usize::from(room) < entries || usize::from(room) > most {
+                let allowed = format!("{entries} (the entries there are) to {most}");
+                return Err(bad(format!("{at}.{name}"), room, allowed));
+            }
+        }
+        let key = &self.key;
+        packs(&format!("{at}.key"), key)?;
+        let placed = KeyRow { set_base: 0, set_bits: 0, hits_base: 0, ..key.clone() };
+        virtual_only(&format!("{at}.key"), *key == placed)?;
+        if key.default_valid {
+            self.leads(&format!("{at}.key.default"), key.default_action, key.default_number)?;
+        }
+        let mut keys = HashSet::new();
+        for (i, entry) in self.exact.iter().enumerate() {
+            let (at, row) = (format!("{at}.exact[{i}]"), &entry.row);
+            packs(&at, row)?;
+            virtual_only(&at, *row == ExactRow { generations: 0, module_id: 0, ..row.clone() })?;
+            within(&at, &row.key, &key.mask, "the key mask")?;
+            if !keys.insert(row.key) {
+                return Err(bad(at, "a key that stands before", "each key once"));
+            }
+            self.leads(&at, row.action, row.number)?;
+        }
+        for (i, entry) in self.ternary.iter().enumerate() {
+            let (at, row) = (format!("{at}.ternary[{i}]"), &entry.row);
+            packs(&at, row)?;
+            virtual_only(&at, *row == TernaryRow { generations: 0, module_id: 0, ..row.clone() })?;
+            within(&at, &row.mask, &key.mask, "the key mask")?;
+            within(&at, &row.value, &row.mask, "its mask")?;
+            self.leads(&at, row.action, row.number)?;
+        }
+        let falling = self.ternary.windows(2).all(|w| ones(&w[0].row.mask) >= ones(&w[1].row.mask));
+        if self.longest && !falling {
+            return Err(bad(format!("{at}.ternary"), "a longer mask behind a shorter one", "longest first"));
+        }
+        for (i, action) in self.actions.iter().enumerate() {
+            let at = format!("{at}.actions[{i}]");
+            packs(&at, action)?;
+            virtual_only(&at, *action == ActionRow { owner: 0, ..action.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// An action and a number that are there.
+    pub(crate) fn leads(&self, at: &str, action: u16, number: u16) -> Result<(), ObjectError> {
+        below(&format!("{at}.action"), action.into(), self.actions.len())?;
+        below(&format!("{at}.number"), number.into(), self.numbers.into())
+    }
+}
+
+/// Number of bits set.
+pub(crate) fn ones(key: &RmtKey) -> u32 {
+    key.0.iter().map(|b| b.count_ones()).sum()
+}
+
+pub(crate) fn within(at: &str, value: &RmtKey, mask: &RmtKey, what: &str) -> Result<(), ObjectError> {
+    match value.0.iter().zip(&mask.0).all(|(v, m)| v & !m == 0) {
+        true => Ok(()),
+        false => Err(bad(at, format!("bits outside {what}"), format!("bits within {what}"))),
+    }
+}
+
+fn select(at: &str, row: &SelectRow, leads_to: usize) -> Result<(), ObjectError> {
+    packs(at, row)?;
+    if !row.valid {
+        return Err(bad(format!("{at}.valid"), false, "true"));
+    }
+    for (i, a) in row.alternatives.iter().enumerate().filter(|(_, a)| a.valid) {
+        below(&format!("{at}.alternatives[{i}].to"), a.to.into(), leads_to)?;
+    }
+    Ok(())
+}
+
+fn packs(at: &str, row: &impl Layout) -> Result<(), ObjectError> {
+    row.pack().map(drop).map_err(|e| bad(at, e, "values within their fields"))
+}
+
+fn virtual_only(at: &str, good: bool) -> Result<(), ObjectError> {
+    let allowed = "0 in what the linker fills in: module, generations, owner, set_base, set_bits, hits_base";
+    if good { Ok(()) } else { Err(bad(at, "a place", allowed)) }
+}
+
+fn at_most(at: &str, found: usize, most: usize) -> Result<(), ObjectError> {
+    if found <= most { Ok(()) } else { Err(bad(at, found, format!("at most {most}"))) }
+}
+
+fn below(at: &str, found: usize, limit: usize) -> Result<(), ObjectError> {
+    if found < limit { Ok(()) } else { Err(bad(at, found, format!("below {limit}"))) }
+}

@@ -1,0 +1,96 @@
+//! Relocatable rows of one program for the rmt pipeline.
+
+use sluice_formats::rmt::layout::Wide;
+use sluice_formats::rmt::rows::{
+    ActionRow, DeparseRow, ExactRow, GroupRow, KeyRow, PathRow, PatternsRow, SelectRow, TernaryRow,
+};
+use sluice_formats::rmt::target::{DATA, KEY_BYTES};
+use std::collections::BTreeMap;
+
+/// A key, or the mask of one.
+pub type RmtKey = Wide<KEY_BYTES>;
+/// Action data of an entry.
+pub type RmtData = Wide<DATA>;
+
+/// Rows of one program as they are on the device, but for what only the linker knows: module, generation,
+/// sets, rows of actions and entries, pages, bases of counters. Such fields are 0, and actions are positions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RmtPart {
+    /// First selection.
+    pub first: SelectRow,
+    /// Second selections.
+    pub nodes: Vec<SelectRow>,
+    /// Paths.
+    pub paths: Vec<PathRow>,
+    /// Deparse patterns.
+    pub patterns: PatternsRow,
+    /// Deparse rows, each the rows of its beats.
+    pub deparse: Vec<Vec<DeparseRow>>,
+    /// Stages that the program does something in.
+    pub stages: BTreeMap<u8, RmtStage>,
+    /// Multicast groups by number.
+    pub groups: BTreeMap<u16, RmtGroup>,
+    /// Containers, by name, that are exchanged with the system program.
+    pub shared: BTreeMap<String, u8>,
+    /// A replacement takes over the running program's state words.
+    pub keep_state: bool,
+}
+
+/// One stage of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RmtStage {
+    /// Key, conditions, default.
+    pub key: KeyRow,
+    /// Action data of the default.
+    pub default_data: RmtData,
+    /// Exact entries.
+    pub exact: Vec<RmtExact>,
+    /// Ternary entries; the first that matches wins.
+    pub ternary: Vec<RmtTernary>,
+    /// Ternary entries stand in falling order of the bits in their masks (LPM), and new ones do too.
+    pub longest: bool,
+    /// Actions.
+    pub actions: Vec<ActionRow>,
+    /// Pages of state words.
+    pub pages: u16,
+    /// Logical numbers are below this.
+    pub numbers: u16,
+    /// Exact entries to reserve: those of the program and room for more.
+    pub exact_room: u16,
+    /// Ternary entries to reserve.
+    pub ternary_room: u16,
+}
+
+/// An exact entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RmtExact {
+    /// The entry.
+    pub row: ExactRow,
+    /// Its action data.
+    pub data: RmtData,
+}
+
+/// A ternary entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RmtTernary {
+    /// The entry.
+    pub row: TernaryRow,
+    /// Its action data.
+    pub data: RmtData,
+}
+
+/// A multicast group; its number is the same in every object, and granted to a tenant when it is admitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RmtGroup {
+    /// Destination mask.
+    pub destinations: u8,
+    /// Tag of the copy to each destination.
+    pub tags: [u16; 8],
+}
+
+impl RmtGroup {
+    /// The row of a group of this module.
+    pub fn row(&self, owner: u8) -> GroupRow {
+        GroupRow { owner, destinations: self.destinations, tags: self.tags }
+    }
+}

@@ -1,0 +1,200 @@
+//! Programs of many tenants placed, replaced and taken away.
+
+use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::rmt::tables::{Node, Table};
+use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
+use sluice_object::{RmtPart, RmtStage};
+use sluice_rmt::target::{DEFAULT, TINY, Target};
+use sluice_rmt::testing::device::Device;
+use sluice_rmt::testing::{Shape, checked_program};
+use sluice_rmt::{Role, encode};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+const SHAPE: Shape = Shape { exact: 5, ternary: 2, actions: 3, pages: 2, numbers: 24, role: Role::Tenant };
+
+fn random_part(rng: &mut Rng, target: &Target, module: u8) -> Arc<RmtPart> {
+    let role = if module == 0 { Role::System } else { Role::Tenant };
+    let mut part = encode(&checked_program(rng, target, &Shape { role, ..SHAPE }), target).unwrap();
+    part.keep_state = rng.chance(1, 2);
+    Arc::new(part)
+}
+
+/// Whether the device's rows of a module and generation are the part's.
+fn check_rows(device: &Device, target: &Target, module: u8, generation: u8, part: &RmtPart) {
+    let there = device.part(module, generation);
+    assert!(there.first == part.first && there.patterns == part.patterns);
+    assert!(there.nodes[..part.nodes.len()] == part.nodes && there.paths[..part.paths.len()] == part.paths);
+    assert!(there.deparse[..part.deparse.len()] == part.deparse);
+    for (&number, found) in &there.stages {
+        let wanted = part.stages.get(&number).cloned().unwrap_or_default();
+        check_stage(found, &wanted, module);
+        for entry in &wanted.exact {
+            let row = device.find_exact(number, module, generation, &entry.row.key.0);
+            assert_eq!(row.expect("a present entry is found").number, entry.row.number);
+        }
+        assert!(!target.is_system(usize::from(number)) || module == 0);
+    }
+}
+
+fn check_stage(found: &RmtStage, wanted: &RmtStage, module: u8) {
+    let action = |stage: &RmtStage, position: u16| {
+        let mut row = stage.actions[usize::from(position)].clone();
+        assert!(row.owner == module || row.owner == 0);
+        row.owner = 0;
+        row
+    };
+    let (mut a, mut b) = (found.exact.clone(), wanted.exact.clone());
+    a.sort_by_key(|e| e.row.key.0);
+    b.sort_by_key(|e| e.row.key.0);
+    assert_eq!((a.len(), found.ternary.len(), found.pages), (b.len(), wanted.ternary.len(), wanted.pages));
+    for (a, b) in a.iter().zip(&b) {
+        assert!((a.row.key, a.row.number, a.data) == (b.row.key, b.row.number, b.data));
+        assert!(action(found, a.row.action) == action(wanted, b.row.action));
+    }
+    for (a, b) in found.ternary.iter().zip(&wanted.ternary) {
+        assert!((a.row.value, a.row.mask, a.row.number, a.data) == (b.row.value, b.row.mask, b.row.number, b.data));
+        assert!(action(found, a.row.action) == action(wanted, b.row.action));
+    }
+    assert!(found.key.mask == wanted.key.mask && found.key.default_valid == wanted.key.default_valid);
+    if wanted.key.default_valid {
+        assert!(action(found, found.key.default_action) == action(wanted, wanted.key.default_action));
+        assert_eq!((found.key.default_number, found.default_data), (wanted.key.default_number, wanted.default_data));
+    }
+}
+
+/// What the test knows of a module.
+struct Tenant {
+    current: u8,
+    part: Option<Arc<RmtPart>>,
+    /// Programs that it may run.
+    parts: Vec<Arc<RmtPart>>,
+}
+
+impl Tenant {
+    /// State is kept only page for page, and zeroed only where there are pages for it.
+    fn may_run(&self, part: &RmtPart) -> bool {
+        let pages =
+            |p: &RmtPart| p.stages.iter().map(|(s, r)| (*s, r.pages)).filter(|p| p.1 > 0).collect::<BTreeSet<_>>();
+        match &self.part {
+            Some(running) if part.keep_state => pages(running) == pages(part),
+            Some(_) => pages(part)
+                .iter()
+                .all(|(s, _)| self.parts.iter().any(|p| !p.keep_state && pages(p).iter().any(|q| q.0 == *s))),
+            None => true,
+        }
+    }
+}
+
+fn write_all<'a>(device: &mut Device, owners: &mut Owners, module: u8, writes: impl IntoIterator<Item = &'a RowWrite>) {
+    for w in writes {
+        device.write(w);
+        owners.wrote(module, w);
+    }
+}
+
+/// Which module wrote what last, while there was something there.
+#[derive(Default)]
+struct Owners(BTreeMap<(Node, Table, u32), u8>);
+
+impl Owners {
+    fn wrote(&mut self, module: u8, write: &RowWrite) {
+        let place = (write.node, write.table, write.index);
+        if write.table == Table::Generation {
+            // It outlives the module's owner.
+            return;
+        }
+        if write.words.iter().all(|&w| w == 0) && write.table != Table::ZeroPage {
+            if let Some(owner) = self.0.remove(&place) {
+                assert_eq!(owner, module, "{place:?} is taken away by another module");
+            }
+        } else if let Some(owner) = self.0.insert(place, module) {
+            assert_eq!(owner, module, "{place:?} is written by two modules");
+        }
+    }
+
+    /// The module is gone: pages and its grant are nobody's.
+    fn left(&mut self, module: u8) {
+        self.0.retain(|place, owner| *owner != module || !matches!(place.1, Table::ZeroPage));
+    }
+}
+
+#[test]
+fn tenants_come_go_and_are_replaced_and_no_two_share_a_row() {
+    let mut rng = Rng::new(test_seed("rmt_placer"));
+    for target in [TINY, DEFAULT] {
+        let most = rng.range(1, target.modules as u64) as usize;
+        let mut placer = Placer::new(target);
+        let (mut device, mut owners) = (Device::new(target), Owners::default());
+        let mut tenants: BTreeMap<u8, Tenant> = BTreeMap::new();
+        let (mut refused, mut replaced) = (0, 0);
+        let least = 6 * most + 60;
+        for step in 0..100_000 {
+            if step >= least && replaced >= 30 {
+                break;
+            }
+            let module = rng.below(most as u64) as u8;
+            match tenants.get_mut(&module) {
+                None => {
+                    let parts: Vec<_> = (0..3).map(|_| random_part(&mut rng, &target, module)).collect();
+                    let quota = parts.iter().fold(Quota::default(), |q, p| q.or(&Quota::of(p, 0xff)));
+                    match placer.admit(module, &format!("t{module}"), quota) {
+                        Ok(writes) => {
+                            write_all(&mut device, &mut owners, module, &writes);
+                            tenants.insert(module, Tenant { current: 1, part: None, parts });
+                        }
+                        Err(e) => {
+                            assert_eq!(e.code(), "E0670", "{e}");
+                            refused += 1;
+                        }
+                    }
+                }
+                Some(_) if rng.chance(1, 6) => {
+                    for generation in 0..2 {
+                        write_all(&mut device, &mut owners, module, &placer.clear(module, generation).unwrap());
+                    }
+                    write_all(&mut device, &mut owners, module, &placer.release(module).unwrap());
+                    owners.left(module);
+                    assert!(!owners.0.values().any(|&o| o == module), "step {step}: rows of module {module} stay");
+                    tenants.remove(&module);
+                }
+                Some(tenant) => {
+                    let part = tenant.parts[rng.index(tenant.parts.len())].clone();
+                    if !tenant.may_run(&part) {
+                        continue;
+                    }
+                    let next = 1 - tenant.current;
+                    let placed = placer.place(module, next, &part);
+                    let placed = placed.unwrap_or_else(|e| panic!("a program within its quota: {e}"));
+                    write_all(&mut device, &mut owners, module, placed.all());
+                    // The running program is untouched until it is cleared.
+                    if let Some(running) = &tenant.part {
+                        check_rows(&device, &target, module, tenant.current, running);
+                        replaced += 1;
+                    }
+                    check_rows(&device, &target, module, next, &part);
+                    write_all(&mut device, &mut owners, module, [&placer.commit(module, next)]);
+                    let clear = placer.clear(module, tenant.current).unwrap();
+                    write_all(&mut device, &mut owners, module, &clear);
+                    (tenant.current, tenant.part) = (next, Some(part));
+                }
+            }
+        }
+        for (&module, tenant) in &tenants {
+            let part = tenant.part.clone().unwrap_or_default();
+            check_rows(&device, &target, module, tenant.current, &part);
+            check_rows(&device, &target, module, 1 - tenant.current, &RmtPart::default());
+        }
+        println!(
+            "{}: {most} modules, {} at the end, {refused} refused, {replaced} replaced",
+            target.name,
+            tenants.len()
+        );
+        assert!(replaced >= 30);
+        for &module in tenants.keys() {
+            (0..2).for_each(|g| drop(placer.clear(module, g).unwrap()));
+            placer.release(module).unwrap();
+        }
+        assert_eq!(placer.left(), Placer::new(target).left(), "freed space comes back");
+    }
+}
