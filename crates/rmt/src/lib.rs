@@ -19,6 +19,7 @@ pub mod stage;
 pub mod state;
 pub mod target;
 pub mod testing;
+pub mod text;
 
 pub use action::Action;
 pub use check::{Role, check};

@@ -1,0 +1,231 @@
+//! The syntax tree to a program: names are looked up, operands are allotted.
+
+mod action;
+mod conditions;
+mod key;
+mod meter;
+mod operands;
+mod packet;
+mod raw;
+mod scope;
+mod stage;
+mod state;
+
+use super::Unit;
+use super::ast::*;
+use super::error::{Diagnostics, Read, unknown};
+use super::names::{Demands, Destination, GroupRow, Names};
+use crate::pipeline::Memory;
+use crate::program::Program;
+use crate::target;
+use scope::{Scope, Thing};
+use sluice_formats::Target;
+use sluice_packet::text::Span;
+use std::collections::{BTreeMap, HashMap};
+
+/// Where in the text a part of the program stands, by the checker's name of the part.
+#[derive(Debug, Default)]
+pub(super) struct Places(HashMap<String, Span>);
+
+impl Places {
+    pub fn put(&mut self, at: impl Into<String>, span: Span) {
+        self.0.insert(at.into(), span);
+    }
+
+    /// Place of the part, or of the smallest one around it that is known.
+    pub fn find(&self, at: &str) -> Span {
+        let mut at = at;
+        loop {
+            if let Some(span) = self.0.get(at) {
+                return *span;
+            }
+            match at.rfind(['.', '[']) {
+                Some(cut) => at = &at[..cut],
+                None => return self.0.get("").copied().unwrap_or_default(),
+            }
+        }
+    }
+}
+
+/// What lowering carries along.
+pub(super) struct Lower<'a> {
+    scope: Scope<'a>,
+    pub notes: &'a mut Diagnostics,
+    pub places: Places,
+    pub names: Names,
+}
+
+/// The unit of a file, and where its parts stand. With mistakes noted the unit is of no use.
+pub(super) fn lower(file: &File, text: &str, target: &'static Target, notes: &mut Diagnostics) -> (Unit, Places) {
+    let scope = Scope { text, target, names: HashMap::new(), headers: HashMap::new() };
+    let names = Names { module: file.name.text.clone(), ..Names::default() };
+    let mut lower = Lower { scope, notes, places: Places::default(), names };
+    lower.places.put("", file.name.span);
+    let mut unit = Unit {
+        role: file.role,
+        program: Program::default(),
+        memory: Memory::Zeroed,
+        groups: Vec::new(),
+        demands: Demands::default(),
+        names: Names::default(),
+    };
+    for item in &file.items {
+        lower.declaration(item, &mut unit);
+    }
+    let mut once: HashMap<String, Span> = HashMap::new();
+    for item in &file.items {
+        let (what, span) = match item {
+            Item::Parser(p) => ("the parser".to_string(), p.span),
+            Item::Deparser(d) => ("the deparser".to_string(), d.span),
+            Item::Demands { span, .. } => ("demands".to_string(), *span),
+            Item::State { span, .. } => ("state".to_string(), *span),
+            _ => continue,
+        };
+        if let Some(first) = once.get(&what) {
+            let e = lower.scope.twice(span, what, *first);
+            lower.notes.push(e);
+        } else {
+            once.insert(what, span);
+        }
+    }
+    for item in &file.items {
+        if let Item::Parser(p) = item {
+            unit.program.parser = lower.parser(p);
+        }
+    }
+    let mut stages = HashMap::new();
+    for item in &file.items {
+        let Item::Stage(stage) = item else { continue };
+        let number = lower.scope.number(&stage.number, "the stage", 0, 31);
+        let Some(number) = lower.notes.ok(number) else { continue };
+        let number = number as usize;
+        if let Some(first) = stages.insert(number, stage.span) {
+            let e = lower.scope.twice(stage.number.span, format!("stage {number}"), first);
+            lower.notes.push(e);
+        }
+        let lowered = lower.stage(number, stage);
+        let all = &mut unit.program.stages;
+        if all.len() <= number {
+            all.resize(number + 1, None);
+            lower.places.put("stages", stage.number.span);
+        }
+        all[number] = Some(lowered);
+    }
+    for item in &file.items {
+        if let Item::Deparser(d) = item {
+            unit.program.deparser = lower.deparser(d);
+        }
+    }
+    unit.names = lower.names;
+    (unit, lower.places)
+}
+
+impl Lower<'_> {
+    fn declaration(&mut self, item: &Item, unit: &mut Unit) {
+        match item {
+            Item::Const(all) => {
+                for (name, expr) in all {
+                    let value = self.scope.value(expr);
+                    if let Some(value) = self.notes.ok(value) {
+                        self.declare(name, Thing::Value(value));
+                    }
+                }
+            }
+            Item::Container(all) => {
+                for (name, place) in all {
+                    let thing = self.scope.thing(place, &[]).and_then(|t| match t {
+                        Thing::Bits(b) => Ok(b),
+                        _ => Err(unknown(place.span, "container", &place.name.text, "as in c2[0] or c2[0][7:0]")),
+                    });
+                    if let Some(bits) = self.notes.ok(thing)
+                        && self.declare(name, Thing::Bits(bits))
+                    {
+                        self.names.containers.push((name.text.clone(), bits));
+                    }
+                }
+            }
+            Item::Header(all) => {
+                for (name, expr) in all {
+                    let number = self.scope.number(expr, "the header", 0, target::HEADERS as u128 - 1);
+                    let Some(number) = self.notes.ok(number) else { continue };
+                    let fresh = self.scope.fresh(name, self.scope.headers.get(&name.text).map(|h| h.1));
+                    if self.notes.ok(fresh).is_some() {
+                        self.scope.headers.insert(name.text.clone(), (number as u8, name.span));
+                        self.names.headers.push((name.text.clone(), number as u8));
+                    }
+                }
+            }
+            Item::Group(group) => {
+                if let Some(row) = self.group(group) {
+                    self.names.groups.push((group.name.text.clone(), row.number));
+                    unit.groups.push(row);
+                }
+            }
+            Item::State { keep, .. } => unit.memory = if *keep { Memory::Keep } else { Memory::Zeroed },
+            Item::Demands { items, .. } => {
+                for item in items {
+                    let result = self.demand(item, &mut unit.demands);
+                    self.notes.ok(result);
+                }
+            }
+            Item::Parser(_) | Item::Stage(_) | Item::Deparser(_) => {}
+        }
+    }
+
+    fn declare(&mut self, name: &Name, thing: Thing) -> bool {
+        let fresh = self.scope.fresh(name, self.scope.names.get(&name.text).map(|n| n.1));
+        let good = self.notes.ok(fresh).is_some();
+        if good {
+            self.scope.names.insert(name.text.clone(), (thing, name.span));
+        }
+        good
+    }
+
+    fn destination(&self, name: &Name) -> Read<Destination> {
+        let allowed = || {
+            let t = self.scope.target;
+            unknown(
+                name.span,
+                "destination",
+                &name.text,
+                format!("port0 to port{} and host0 to host{}", t.ports - 1, t.hosts - 1),
+            )
+        };
+        Destination::parse(&name.text).filter(|d| d.bit(self.scope.target).is_some()).ok_or_else(allowed)
+    }
+
+    fn group(&mut self, item: &GroupItem) -> Option<GroupRow> {
+        let number = self.scope.number(&item.number, "the group", 1, 0xffff);
+        let number = self.notes.ok(number)? as u16;
+        let good = self.declare(&item.name, Thing::Value(number.into()));
+        let mut members = BTreeMap::new();
+        for (name, tag) in &item.members {
+            let tag = tag.as_ref().map_or(Ok(0), |t| self.scope.number(t, "the tag", 0, 0xffff));
+            let member = self.destination(name).and_then(|d| Ok((d, tag? as u16)));
+            let Some((destination, tag)) = self.notes.ok(member) else { continue };
+            if members.insert(destination, tag).is_some() {
+                let e = self.scope.twice(name.span, format!("`{destination}`"), item.name.span);
+                self.notes.push(e);
+            }
+        }
+        good.then_some(GroupRow { number, members })
+    }
+
+    fn demand(&mut self, item: &Demand, demands: &mut Demands) -> Read<()> {
+        match item {
+            Demand::Quantum(n) => demands.quantum = self.scope.number(n, "the quantum", 0, 0xffff)? as u16,
+            Demand::Rate { rate, burst } => {
+                let rate = self.scope.number(rate, "the rate", 1, u64::MAX.into())?;
+                demands.rate = Some((rate, self.scope.number(burst, "the burst", 0, u32::MAX.into())? as u32));
+            }
+            Demand::Queue { destination, cells } => {
+                let place = self.destination(destination)?;
+                let cells = self.scope.number(cells, "the cells", 0, 0xffff)? as u16;
+                if demands.queues.insert(place, cells).is_some() {
+                    return Err(self.scope.twice(destination.span, format!("`{place}`"), destination.span));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! The text form: the shipped programs and the guide, mistakes and their places.
+
+use sluice_rmt::Program;
+use sluice_rmt::programs::l3_router::Route;
+use sluice_rmt::programs::tunnel::{Ends, Entry};
+use sluice_rmt::programs::{calc, l3_router, tunnel};
+use sluice_rmt::target::DEFAULT;
+use sluice_rmt::text::{Unit, read};
+use std::path::{Path, PathBuf};
+
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn shipped(name: &str) -> Unit {
+    let path = project().join("programs/rmt").join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    read(name, &text, &DEFAULT).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Equal, without pages of rows when they are not.
+fn assert_same(found: &Program, expected: &Program) {
+    assert!(found.parser == expected.parser, "parser: {:#?}", found.parser);
+    for (i, (f, e)) in found.stages.iter().zip(&expected.stages).enumerate() {
+        assert!(f == e, "stage {i}: {f:#?}\nexpected {e:#?}");
+    }
+    assert!(found == expected, "deparser, or the number of stages");
+}
+
+#[test]
+fn calc_is_the_program_that_rust_builds() {
+    assert_same(&shipped("calc.rmt").program, &calc::program(1));
+}
+
+#[test]
+fn the_router_is_the_program_that_rust_builds() {
+    let route = |prefix, length, n: u8| Route {
+        prefix,
+        length,
+        destination: n,
+        next_hop: [2, 0, 0, 0, 1, n],
+        own: [2, 0, 0, 0, 2, n],
+    };
+    let routes = [route([10, 0, 0, 0], 8, 0), route([10, 1, 0, 0], 16, 1), route([10, 1, 2, 3], 32, 2)];
+    assert_same(&shipped("l3_router.rmt").program, &l3_router::program(1, &routes));
+}
+
+#[test]
+fn the_tunnel_is_the_program_that_rust_builds() {
+    let ends = Ends { here: [172, 16, 0, 1], there: [172, 16, 0, 2] };
+    let into = [Entry { address: [10, 0, 0, 9], destination: 1 }];
+    assert_same(&shipped("tunnel.rmt").program, &tunnel::program(1, ends, &into, 3));
+}
+
+/// Text of each block of this language.
+fn blocks(page: &str) -> Vec<&str> {
+    page.split("```rmt\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[test]
+fn the_examples_of_the_guide_pass() {
+    let page = std::fs::read_to_string(project().join("docs/guide/rmt.md")).unwrap();
+    let all = blocks(&page);
+    assert!(!all.is_empty());
+    for text in all {
+        read("rmt.md", text, &DEFAULT).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+#[test]
+fn the_wrong_example_of_each_page_gives_its_code_and_the_right_one_passes() {
+    let mut checked = 0;
+    for number in (601..620).chain([650]) {
+        let code = format!("E0{number}");
+        let Ok(page) = std::fs::read_to_string(project().join(format!("docs/errors/{code}.md"))) else { continue };
+        assert!(page.starts_with(&format!("# {code}: ")), "{code}");
+        let [wrong, right] = blocks(&page)[..] else { panic!("{code}: two examples") };
+        let errors = read("wrong.rmt", wrong, &DEFAULT).expect_err(&code);
+        assert_eq!(errors.0.iter().map(|e| e.code()).collect::<Vec<_>>(), [code.as_str()], "{errors}");
+        read("right.rmt", right, &DEFAULT).unwrap_or_else(|e| panic!("{code}: {e}"));
+        checked += 1;
+    }
+    assert_eq!(checked, 16);
+}
+
+fn errors(text: &str) -> String {
+    read("m.rmt", text, &DEFAULT).unwrap_err().to_string()
+}
+
+#[test]
+fn a_mistake_is_shown_with_its_line_and_what_is_allowed() {
+    let text = "module m\ncontainer ttl = c2[0][15:8]\nstage 1 {\n    key tll\n    action a { ttl = 256 }\n}\n";
+    let expected = "error[E0604]: unknown name `tll`, expected one of ttl\n --> m.rmt:4:9\n  |\n4 |     key tll\n  |         ^^^\n\n\
+                    error[E0603]: the value is 0x100, expected at most 0xff, 8 bits\n --> m.rmt:5:22\n  |\n\
+                    5 |     action a { ttl = 256 }\n  |                      ^^^";
+    assert_eq!(errors(text), expected);
+}
+
+#[test]
+fn what_ran_out_is_said_with_those_who_read_it() {
+    let names = (0..8).map(|i| format!("a{i} = c4[{i}]")).collect::<Vec<_>>().join(", ");
+    let copies = "a0 = a4; a1 = a5; a2 = a6; a3 = a7; c6[0] = hash";
+    let text = format!("module m\ncontainer {names}\nstage 1 {{ action fwd {{ {copies} }} }}\n");
+    let found = errors(&text);
+    let expected = "error[E0610]: stage 1, action `fwd`: a further 4-byte container is read (`a4`, `a5`, `a6`, `a7`); \
+                    an action has 3 picks a size, one of them with the rotator, and one cross value";
+    assert!(found.starts_with(expected), "{found}");
+}
+
+#[test]
+fn rules_of_the_checker_are_shown_at_the_statement_that_breaks_them() {
+    let text = "module m\nparser {\n    select { * -> all }\n    path all { least 20 }\n}\ndeparser {\n    row r {\n        \
+                put c4[0] @14\n        put c4[0] @20\n    }\n}\n";
+    let found = errors(text);
+    assert!(found.starts_with("error[E0650]: deparser.rows[0].lanes[20]: "), "{found}");
+    assert!(found.contains(" --> m.rmt:9:13\n"), "{found}");
+    let found = errors("module m\nstage 1 { action a { queue_depth = 1 } }");
+    assert!(found.contains("a write of word 9") && found.contains(" --> m.rmt:2:22\n"), "{found}");
+}
+
+#[test]
+fn at_most_twenty_mistakes_are_shown_and_reading_ends() {
+    let text = format!("module m\n{}", "foo bar\n".repeat(10_000));
+    assert_eq!(read("m.rmt", &text, &DEFAULT).unwrap_err().0.len(), 20);
+}
