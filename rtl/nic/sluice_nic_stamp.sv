@@ -41,7 +41,7 @@ module sluice_nic_stamp
     $fatal(1, "nic_stamp: MaxInFlight is %0d, expected at most 255 (%m)", MaxInFlight);
   end
 
-  logic is_rate, is_generation, commit_busy, current, unused_conform_valid;
+  logic is_rate, is_generation, commit_busy, current, unused_conform_valid, unused_system_generation;
   logic [CountBits-1:0] in_flight_0, in_flight_1;
   cfg_status_e status, checked;
   logic [AnswerCycles-1:0] answer_q;
@@ -68,19 +68,21 @@ module sluice_nic_stamp
   ) u_generation (
       .clk_i,
       .rst_ni,
-      .enter_valid_i      (token_valid_i),
-      .enter_module_i     (token_desc_i.module_id[IndexBits-1:0]),
+      .enter_valid_i            (token_valid_i),
+      .enter_module_i           (token_desc_i.module_id[IndexBits-1:0]),
       .generation_o,
+      .system_generation_o      (unused_system_generation),
       .leave_valid_i,
-      .leave_module_i     (leave_module_i[IndexBits-1:0]),
+      .leave_module_i           (leave_module_i[IndexBits-1:0]),
       .leave_generation_i,
-      .commit_valid_i     (cfg_valid_i && cfg_req_i.write && is_generation && checked == StatusOk),
-      .commit_module_i    (cfg_module),
-      .commit_generation_i(cfg_req_i.data[0]),
-      .commit_busy_o      (commit_busy),
-      .current_o          (current),
-      .in_flight_0_o      (in_flight_0),
-      .in_flight_1_o      (in_flight_1)
+      .leave_system_generation_i(1'b0),
+      .commit_valid_i           (cfg_valid_i && cfg_req_i.write && is_generation && checked == StatusOk),
+      .commit_module_i          (cfg_module),
+      .commit_generation_i      (cfg_req_i.data[0]),
+      .commit_busy_o            (commit_busy),
+      .current_o                (current),
+      .in_flight_0_o            (in_flight_0),
+      .in_flight_1_o            (in_flight_1)
   );
 
   sluice_token_bucket #(

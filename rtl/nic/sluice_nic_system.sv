@@ -6,7 +6,7 @@ module sluice_nic_system
   import sluice_pkg::*;
   import sluice_nic_pkg::*;
 #(
-    parameter nic_cfg_t Cfg = NicCfgDefault,
+    parameter int unsigned TargetHash = NicCfgDefault.target_hash,
     parameter int unsigned Nodes = 8
 ) (
     input logic clk_i,
@@ -78,7 +78,7 @@ module sluice_nic_system
     if (is_info) begin
       unique case (32'(cfg_req_i.index))
         InfoVersion:     row_q <= 64'(FormatVersion);
-        InfoTargetHash:  row_q <= 64'(Cfg.target_hash);
+        InfoTargetHash:  row_q <= 64'(TargetHash);
         InfoTicks:       row_q <= 64'(ticks_o);
         InfoBadMessages: row_q <= 64'(bad_messages_q);
         InfoTimeouts:    row_q <= 64'(timeouts_q);

@@ -126,8 +126,8 @@ module sluice_nic_top
   assign trace_epoch_o = epoch;
 
   sluice_nic_system #(
-      .Cfg  (Cfg),
-      .Nodes(Nodes)
+      .TargetHash(Cfg.target_hash),
+      .Nodes     (Nodes)
   ) u_system (
       .clk_i,
       .rst_ni,

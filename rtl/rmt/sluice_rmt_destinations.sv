@@ -1,0 +1,213 @@
+/// Where a packet goes, from its metadata (docs/design/rmt.md, "After the stages"); tables group, granted, events.
+///
+/// `ctl_i` comes one cycle before `phv_i`; all outputs are in the same cycle. A packet dropped before passes, with
+/// no destinations.
+///
+/// Latency: 2 cycles from `phv_i` to the outputs. Throughput: a packet a cycle. Never stalls.
+/// Configuration: answered 4 cycles after the access; accesses need no cycle without a packet.
+module sluice_rmt_destinations
+  import sluice_pkg::*;
+  import sluice_nic_pkg::cfg_rsp_t;
+  import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_pkg::*;
+#(
+    parameter rmt_cfg_t Cfg = RmtCfgDefault,
+    parameter int unsigned RowWords = RmtPatternsRowWords
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic     ctl_valid_i,
+    input rmt_ctl_t ctl_i,
+    input rmt_phv_t phv_i,
+
+    output logic       valid_o,
+    output rmt_ctl_t   ctl_o,
+    output rmt_phv_t   phv_o,
+    output rmt_route_t route_o,
+
+    input logic       [          31:0] epoch_i,
+    input logic                        event_valid_i,
+    input logic       [ModuleBits-1:0] event_module_i,
+    input rmt_event_e                  event_kind_i,
+    input logic       [           3:0] event_amount_i,
+    input logic                        misfit_valid_i,
+    input logic       [ModuleBits-1:0] misfit_module_i,
+
+    input  logic                           cfg_valid_i,
+    input  rmt_cfg_req_t                   cfg_req_i,
+    input  logic         [32*RowWords-1:0] cfg_row_i,
+    output logic                           cfg_valid_o,
+    output cfg_rsp_t                       cfg_rsp_o
+);
+
+  localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
+  localparam int unsigned GroupIndexBits = $clog2(Cfg.groups);
+  localparam int unsigned EventIndexBits = $clog2(16 * Cfg.modules);
+  localparam int unsigned AnswerCycles = 4;
+
+  // Metadata word WordEgress.
+  typedef struct packed {
+    logic       discard;
+    logic [2:0] unused_high;
+    logic       except_ingress;
+    logic [2:0] egress_queue;
+    logic [7:0] destinations;
+  } egress_t;
+
+  // Configuration.
+  logic is_group, is_granted, is_events, mine, ok;
+  cfg_status_e status, status_q;
+  logic [6:0] words;
+  logic [AnswerCycles-1:0] answer_q;
+  rmt_group_row_t group_read;
+  rmt_granted_row_t granted_read;
+  logic events_valid;
+  logic [CounterBits-1:0] events, events_q;
+
+  assign is_group = cfg_req_i.tab == TableRmtGroup;
+  assign is_granted = cfg_req_i.tab == TableRmtGranted;
+  assign is_events = cfg_req_i.tab == TableRmtEvents;
+  assign mine = is_group || is_granted || is_events;
+  always_comb begin
+    words  = 7'(RmtGroupRowWords);
+    status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.groups), words);
+    if (is_granted) begin
+      words  = 7'(RmtGrantedRowWords);
+      status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.modules), words);
+    end
+    if (is_events) begin
+      words  = 7'd2;
+      status = rmt_cfg_check(cfg_req_i, 1'b1, 17'(16 * Cfg.modules), words);
+    end
+  end
+  assign ok = cfg_valid_i && status == StatusOk;
+
+  // The PHV is in c0 with `phv_i`, its row of groups and grants in c1, the outputs in c2.
+  logic valid0_q, valid1_q, valid2_q;
+  rmt_ctl_t ctl0_q, ctl1_q, ctl2_q;
+  rmt_phv_t phv1_q, phv2_q;
+  rmt_route_t route2_q;
+  rmt_group_row_t group;
+  rmt_granted_row_t granted;
+  logic grouped_q, known_q;
+  egress_t egress;
+  logic [15:0] port;
+  logic [DestBits-1:0] asked, left;
+  logic fault;
+  rmt_ctl_t ctl;
+  rmt_route_t route;
+
+  sluice_ram_dp #(
+      .Width(RmtGroupRowBits),
+      .Depth(Cfg.groups)
+  ) u_groups (
+      .clk_i,
+      .a_en_i   (ok && is_group),
+      .a_we_i   (cfg_req_i.write),
+      .a_addr_i (cfg_req_i.index[GroupIndexBits-1:0]),
+      .a_wdata_i(cfg_row_i[32*(RowWords-RmtGroupRowWords)+:RmtGroupRowBits]),
+      .a_rdata_o(group_read),
+      .b_en_i   (1'b1),
+      .b_addr_i (phv_i.words[WordGroup][GroupIndexBits-1:0]),
+      .b_rdata_o(group)
+  );
+
+  sluice_ram_dp #(
+      .Width(RmtGrantedRowBits),
+      .Depth(Cfg.modules)
+  ) u_granted (
+      .clk_i,
+      .a_en_i   (ok && is_granted),
+      .a_we_i   (cfg_req_i.write),
+      .a_addr_i (cfg_req_i.index[ModuleIndexBits-1:0]),
+      .a_wdata_i(cfg_row_i[32*(RowWords-RmtGrantedRowWords)+:RmtGrantedRowBits]),
+      .a_rdata_o(granted_read),
+      .b_en_i   (1'b1),
+      .b_addr_i (ctl0_q.module_id[ModuleIndexBits-1:0]),
+      .b_rdata_o(granted)
+  );
+
+  assign egress = phv1_q.words[WordEgress];
+  assign port   = phv1_q.words[WordIngressPort];
+  assign fault  = grouped_q && (!known_q || (group.owner != '0 && group.owner != ctl1_q.module_id));
+  assign asked  = grouped_q ? group.destinations : egress.destinations;
+  always_comb begin
+    left = asked & granted.destinations;
+    for (int unsigned d = 0; d < DestBits; d++) if (egress.except_ingress && 32'(port) == d) left[d] = 1'b0;
+
+    ctl = ctl1_q;
+    if (!ctl1_q.dropped) begin
+      ctl.dropped = egress.discard || fault || left == '0;
+      if (egress.discard) ctl.reason = RmtEventDiscard;
+      else if (fault) ctl.reason = RmtEventRmtFault;
+      else ctl.reason = RmtEventNoDestination;
+    end
+
+    route = '{destinations: left, egress_queue: egress.egress_queue, tags: grouped_q ? group.tags : '0};
+    if (ctl.dropped) route = '0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      valid0_q <= 1'b0;
+      valid1_q <= 1'b0;
+      valid2_q <= 1'b0;
+    end else begin
+      valid0_q <= ctl_valid_i;
+      valid1_q <= valid0_q;
+      valid2_q <= valid1_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    ctl0_q    <= ctl_i;
+    ctl1_q    <= ctl0_q;
+    ctl2_q    <= ctl;
+    phv1_q    <= phv_i;
+    phv2_q    <= phv1_q;
+    route2_q  <= route;
+    grouped_q <= phv_i.words[WordGroup] != '0;
+    known_q   <= 32'(phv_i.words[WordGroup]) < Cfg.groups;
+  end
+
+  assign valid_o = valid2_q;
+  assign ctl_o   = ctl2_q;
+  assign phv_o   = phv2_q;
+  assign route_o = route2_q;
+
+  sluice_rmt_events #(
+      .Modules(Cfg.modules)
+  ) u_events (
+      .clk_i,
+      .rst_ni,
+      .epoch_i,
+      .event_valid_i,
+      .event_module_i,
+      .event_kind_i,
+      .event_amount_i,
+      .misfit_valid_i,
+      .misfit_module_i,
+      .rd_valid_i   (ok && is_events),
+      .rd_snapshot_i(cfg_req_i.snapshot),
+      .rd_index_i   (cfg_req_i.index[EventIndexBits-1:0]),
+      .rd_valid_o   (events_valid),
+      .rd_data_o    (events)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) answer_q <= '0;
+    else answer_q <= {answer_q[AnswerCycles-2:0], cfg_valid_i && mine};
+  end
+  always_ff @(posedge clk_i) begin
+    if (cfg_valid_i) status_q <= status;
+    if (events_valid) events_q <= events;
+  end
+
+  assign cfg_valid_o = answer_q[AnswerCycles-1];
+  always_comb begin
+    cfg_rsp_o = '{status: status_q, words: rmt_slice_words(cfg_req_i, words), data: 256'(group_read)};
+    if (is_granted) cfg_rsp_o.data = 256'(granted_read);
+    if (is_events) cfg_rsp_o.data = 256'(events_q);
+  end
+
+endmodule

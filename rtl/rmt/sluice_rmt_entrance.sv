@@ -1,0 +1,287 @@
+/// Takes packets in: their beats to the packet FIFO, their windows as slots to the parser (docs/design/rmt.md).
+///
+/// The slots of a packet, its first WindowBeats beats, follow each other in consecutive cycles: they wait here
+/// until all are there. A packet begins only with one of `Credits` credits, each of which stands for a place in
+/// the PHV FIFO and comes back by `credit_i`; nothing behind stalls. `token_valid_o` marks the first slot: in
+/// that cycle the stamp gives both generations, and what the packet is dropped for at once is known
+/// (`token_foreign_o`: its module is not of this target; `token_misfit_o`: what came is not what its sideband
+/// says). `desc_o` stays the same for all slots of a packet.
+///
+/// While `slot_request_i` is high and no cycle has been without a first slot for MaintenancePeriod - 1 cycles,
+/// one is left out.
+///
+/// Latency: 1 cycle from a beat to its slot when it completes the window and nothing waits. Throughput: a beat
+/// a cycle, no cycle between packets. Stall behaviour: the input stalls when a FIFO is full, when no credit is
+/// left or `hold_i` is high and WindowBeats beats wait, and for a misfit's filling up.
+module sluice_rmt_entrance
+  import sluice_pkg::*;
+  import sluice_nic_pkg::WindowBytes;
+  import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_pkg::*;
+#(
+    parameter rmt_cfg_t Cfg = RmtCfgDefault,
+    parameter int unsigned Credits = 128,
+    localparam int unsigned Bytes = Cfg.bus_bytes
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic                hold_i,
+    input logic [TickBits-1:0] ticks_i,
+
+    input  logic                    s_axis_tvalid,
+    output logic                    s_axis_tready,
+    input  logic [     8*Bytes-1:0] s_axis_tdata,
+    input  logic [       Bytes-1:0] s_axis_tkeep,
+    input  logic                    s_axis_tlast,
+    input  logic [SidebandBits-1:0] s_axis_tuser,
+
+    // Packet FIFO and meta FIFO.
+    output logic                    beat_valid_o,
+    input  logic                    beat_ready_i,
+    output logic      [8*Bytes-1:0] beat_data_o,
+    output logic                    beat_last_o,
+    output logic                    side_valid_o,
+    input  logic                    side_ready_i,
+    output sideband_t               side_o,
+
+    // Slots.
+    output logic                    slot_valid_o,
+    output logic                    slot_first_o,
+    output logic                    slot_last_o,
+    output logic      [8*Bytes-1:0] slot_data_o,
+    output rmt_desc_t               desc_o,
+
+    output logic                     token_valid_o,
+    output logic                     token_foreign_o,
+    output logic                     token_misfit_o,
+    output logic [8*WindowBytes-1:0] token_window_o,
+    input  logic                     generation_i,
+    input  logic                     system_generation_i,
+
+    input logic credit_i,
+    input logic slot_request_i,
+
+    // A packet that is not dropped was cut or filled up.
+    output logic                  misfit_valid_o,
+    output logic [ModuleBits-1:0] misfit_module_o,
+
+    output logic waiting_o
+);
+
+  localparam int unsigned WindowBeats = RmtWindowBytes / Bytes;
+  localparam int unsigned CreditBits = $clog2(Credits + 1);
+  localparam int unsigned LevelBits = $clog2(WindowBeats + 1);
+  localparam int unsigned PeriodBits = $clog2(MaintenancePeriod);
+  localparam int unsigned TokenBeats = WindowBytes / Bytes;
+
+  if (Bytes != 32 && Bytes != 64) begin : gen_bad_bytes
+    $fatal(1, "rmt_entrance: bus_bytes is %0d, expected 32 or 64 (%m)", Bytes);
+  end
+  if (Credits < 1) begin : gen_bad_credits
+    $fatal(1, "rmt_entrance: Credits is %0d, expected at least 1 (%m)", Credits);
+  end
+
+  typedef struct packed {
+    logic               misfit;
+    logic               last;
+    logic               first;
+    logic [8*Bytes-1:0] data;
+  } slot_t;
+
+  // What is kept of the sideband until the last slot.
+  typedef struct packed {
+    logic                  foreign;
+    logic [ModuleBits-1:0] module_id;
+    logic [3:0]            port;
+    logic [TenantBits-1:0] tenant;
+    logic [13:0]           length;
+    logic [TickBits-1:0]   arrival;
+  } head_t;
+
+  logic fit_valid, fit_ready, fit_first, fit_last, fit_window, fit_window_last, fit_misfit;
+  logic [8*Bytes-1:0] fit_data;
+  sideband_t fit_side;
+  logic foreign;
+  logic fire, push;
+
+  slot_t [WindowBeats-1:0] slots_q;
+  slot_t slot;
+  logic [LevelBits-1:0] level_q, fill_at;
+  head_t head, head_in;
+  logic head_in_ready, head_valid;
+  logic [2:0] unused_head_level;
+  logic complete, misfit, may_start, emit, start;
+  logic [CreditBits-1:0] credits_q;
+  logic [PeriodBits-1:0] starved_q;
+  logic leave_out;
+  logic generation_q, system_generation_q;
+  logic [TickBits-1:0] queueing_q;
+
+  sluice_rmt_fit #(
+      .Bytes      (Bytes),
+      .WindowBeats(WindowBeats)
+  ) u_fit (
+      .clk_i,
+      .rst_ni,
+      .s_axis_tvalid,
+      .s_axis_tready,
+      .s_axis_tdata,
+      .s_axis_tkeep,
+      .s_axis_tlast,
+      .s_axis_tuser,
+      .valid_o      (fit_valid),
+      .ready_i      (fit_ready),
+      .data_o       (fit_data),
+      .first_o      (fit_first),
+      .last_o       (fit_last),
+      .window_o     (fit_window),
+      .window_last_o(fit_window_last),
+      .misfit_o     (fit_misfit),
+      .side_o       (fit_side)
+  );
+
+  // A beat goes everywhere in one cycle or nowhere.
+  assign fit_ready = beat_ready_i && (!fit_first || side_ready_i) &&
+      (!fit_window || level_q != LevelBits'(WindowBeats) || emit);
+  assign fire = fit_valid && fit_ready;
+  assign push = fire && fit_window;
+
+  assign beat_valid_o = fire;
+  assign beat_data_o = fit_data;
+  assign beat_last_o = fit_last;
+  assign side_valid_o = fire && fit_first;
+  assign foreign = 32'(fit_side.module_id) >= Cfg.modules;
+  always_comb begin
+    side_o = fit_side;
+    if (foreign) side_o.module_id = ModuleBits'(SystemModule);
+  end
+
+  // Misfits behind the window, once a packet.
+  logic misfit_before_q;
+  logic [ModuleBits-1:0] module_q;
+  always_ff @(posedge clk_i) begin
+    if (fire) misfit_before_q <= fit_misfit;
+    if (fire && fit_first) module_q <= side_o.module_id;
+  end
+  assign misfit_valid_o = fire && !fit_window && fit_misfit && !misfit_before_q;
+  assign misfit_module_o = module_q;
+
+  // Beats of windows in order; place 0 is the next slot.
+  assign slot = '{misfit: fit_misfit, last: fit_window_last, first: fit_first, data: fit_data};
+  assign fill_at = level_q - LevelBits'(emit);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) level_q <= '0;
+    else level_q <= fill_at + LevelBits'(push);
+  end
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < WindowBeats; i++) begin
+      if (push && 32'(fill_at) == i) slots_q[i] <= slot;
+      else if (emit && i + 1 < WindowBeats) slots_q[i] <= slots_q[(i+1)%WindowBeats];
+    end
+  end
+
+  // The first last slot that waits is that of the packet in front.
+  always_comb begin
+    complete = 1'b0;
+    misfit   = 1'b0;
+    for (int unsigned i = WindowBeats; i > 0; i--) begin
+      if (32'(level_q) >= i && slots_q[i-1].last) begin
+        complete = 1'b1;
+        misfit   = slots_q[i-1].misfit;
+      end
+    end
+  end
+
+  assign leave_out = slot_request_i && starved_q == PeriodBits'(MaintenancePeriod - 1);
+  assign may_start = credits_q != '0 && !hold_i && !leave_out;
+  // A packet that has begun goes on: its slots are all there.
+  assign emit = complete && (!slots_q[0].first || may_start);
+  assign start = emit && slots_q[0].first;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      credits_q <= CreditBits'(Credits);
+      starved_q <= '0;
+    end else begin
+      credits_q <= credits_q - CreditBits'(start) + CreditBits'(credit_i);
+      if (!slot_request_i || !start) starved_q <= '0;
+      else if (starved_q != PeriodBits'(MaintenancePeriod - 1)) starved_q <= starved_q + PeriodBits'(1);
+    end
+  end
+
+  assign head_in = '{
+          foreign: foreign,
+          module_id: side_o.module_id,
+          port: fit_side.id[31:28],
+          tenant: fit_side.tenant,
+          length: fit_side.length,
+          arrival: fit_side.stamp
+      };
+
+  sluice_fifo #(
+      .Width($bits(head_t)),
+      .Depth(WindowBeats < 4 ? 4 : WindowBeats)
+  ) u_heads (
+      .clk_i,
+      .rst_ni,
+      .valid_i(push && fit_first),
+      .ready_o(head_in_ready),
+      .data_i (head_in),
+      .valid_o(head_valid),
+      .ready_i(emit && slots_q[0].last),
+      .data_o (head),
+      .level_o(unused_head_level)
+  );
+
+  assign slot_valid_o = emit;
+  assign slot_first_o = slots_q[0].first;
+  assign slot_last_o = slots_q[0].last;
+  assign slot_data_o = slots_q[0].data;
+
+  assign token_valid_o = start;
+  assign token_foreign_o = head.foreign;
+  assign token_misfit_o = misfit;
+  for (genvar b = 0; b < TokenBeats; b++) begin : gen_token_window
+    assign token_window_o[8*Bytes*b+:8*Bytes] = slots_q[b].data;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      generation_q        <= generation_i;
+      system_generation_q <= system_generation_i;
+      queueing_q          <= ticks_i;
+    end
+  end
+
+  // Nobody is dropped here yet: sluice_rmt_refuse does it when the rate limit has answered.
+  assign desc_o = '{
+          ctl: '{
+              module_id: head.module_id,
+              generation: slots_q[0].first ? generation_i : generation_q,
+              system_generation: slots_q[0].first ? system_generation_i : system_generation_q,
+              dropped: 1'b0,
+              reason: RmtEventRate
+          },
+          port: head.port,
+          tenant: head.tenant,
+          length: head.length,
+          arrival: head.arrival,
+          queueing: slots_q[0].first ? ticks_i : queueing_q
+      };
+
+  assign waiting_o = level_q != '0;
+
+`ifndef SYNTHESIS
+  SlotsHaveTheirHead_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !emit || head_valid);
+  HeadsHaveRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(push && fit_first) || head_in_ready);
+  SlotsOfAPacketHaveNoGap_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && emit && !slots_q[0].last) || emit);
+  CreditsDoNotOverflow_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) credits_q <= CreditBits'(Credits));
+`endif
+
+endmodule

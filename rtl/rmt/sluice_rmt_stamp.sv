@@ -1,0 +1,125 @@
+/// Gives packets of the rmt pipeline their two generations, asks their rate limit; node NodeStamp.
+///
+/// A token comes with a packet's first slot and gets its module's and the system module's generation in the same
+/// cycle; the rate limit's answer follows 4 cycles later. The packet counts as in flight for its module, and for
+/// the system module, until `leave_*`: no commit to a generation while a packet of it is in flight. A packet of
+/// the system module itself counts once.
+///
+/// Latency and stalls: as above; never stalls. At most 255 packets may be in flight.
+/// Configuration: answered 4 cycles after the access; the commit takes effect in its cycle.
+module sluice_rmt_stamp
+  import sluice_pkg::*;
+  import sluice_nic_pkg::*;
+  import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_pkg::*;
+#(
+    parameter rmt_cfg_t Cfg = RmtCfgDefault
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic [TickBits-1:0] ticks_i,
+
+    input  logic                  token_valid_i,
+    input  logic [ModuleBits-1:0] token_module_i,
+    input  logic [          13:0] token_length_i,
+    output logic                  generation_o,
+    output logic                  system_generation_o,
+    output logic                  conform_o,
+
+    input logic     leave_valid_i,
+    input rmt_ctl_t leave_ctl_i,
+
+    input  logic     cfg_valid_i,
+    input  cfg_req_t cfg_req_i,
+    output logic     cfg_valid_o,
+    output cfg_rsp_t cfg_rsp_o
+);
+
+  localparam int unsigned IndexBits = $clog2(Cfg.modules);
+  localparam int unsigned MaxInFlight = 255;
+  localparam int unsigned AnswerCycles = 4;
+
+  logic is_rate, is_generation, commit_busy, unused_conform_valid;
+  cfg_status_e status, checked;
+  logic [AnswerCycles-1:0] answer_q;
+  cfg_status_e status_q;
+  rate_row_t rate, rate_write;
+  generation_row_t generation;
+  logic [IndexBits-1:0] cfg_module;
+
+  assign is_rate = cfg_req_i.tab == TableRate;
+  assign is_generation = cfg_req_i.tab == TableGeneration;
+  assign cfg_module = cfg_req_i.index[IndexBits-1:0];
+  assign rate_write = cfg_req_i.data[RateRowBits-1:0];
+
+  always_comb begin
+    checked = cfg_check(cfg_req_i, is_rate || is_generation, 1'b1, 24'(Cfg.modules),
+                        is_rate ? 4'(RateRowWords) : 4'(GenerationRowWords));
+    status = checked;
+    if (checked == StatusOk && is_generation && cfg_req_i.write && commit_busy) status = StatusBusy;
+  end
+
+  sluice_nic_generation #(
+      .Modules    (Cfg.modules),
+      .MaxInFlight(MaxInFlight),
+      .System     (1'b1)
+  ) u_generation (
+      .clk_i,
+      .rst_ni,
+      .enter_valid_i            (token_valid_i),
+      .enter_module_i           (token_module_i[IndexBits-1:0]),
+      .generation_o,
+      .system_generation_o,
+      .leave_valid_i,
+      .leave_module_i           (leave_ctl_i.module_id[IndexBits-1:0]),
+      .leave_generation_i       (leave_ctl_i.generation),
+      .leave_system_generation_i(leave_ctl_i.system_generation),
+      .commit_valid_i           (cfg_valid_i && cfg_req_i.write && is_generation && checked == StatusOk),
+      .commit_module_i          (cfg_module),
+      .commit_generation_i      (cfg_req_i.data[0]),
+      .commit_busy_o            (commit_busy),
+      .current_o                (generation.current),
+      .in_flight_0_o            (generation.in_flight_0),
+      .in_flight_1_o            (generation.in_flight_1)
+  );
+
+  sluice_token_bucket #(
+      .Buckets     (Cfg.modules),
+      .TimeWidth   (TickBits),
+      .LengthWidth (14),
+      .CostIntWidth($bits(rate.cost_per_byte) - CostFractionBits),
+      .FracWidth   (CostFractionBits),
+      .BurstWidth  ($bits(rate.burst))
+  ) u_rate (
+      .clk_i,
+      .rst_ni,
+      .valid_i    (token_valid_i),
+      .index_i    (token_module_i[IndexBits-1:0]),
+      .now_i      (ticks_i),
+      .length_i   (token_length_i),
+      .valid_o    (unused_conform_valid),
+      .conform_o,
+      .cfg_en_i   (cfg_valid_i && is_rate && checked == StatusOk),
+      .cfg_we_i   (cfg_req_i.write),
+      .cfg_index_i(cfg_module),
+      .cfg_cost_i (rate_write.cost_per_byte),
+      .cfg_burst_i(rate_write.burst),
+      .cfg_cost_o (rate.cost_per_byte),
+      .cfg_burst_o(rate.burst)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) answer_q <= '0;
+    else answer_q <= {answer_q[AnswerCycles-2:0], cfg_valid_i};
+  end
+  always_ff @(posedge clk_i) begin
+    if (cfg_valid_i) status_q <= status;
+  end
+
+  assign cfg_valid_o = answer_q[AnswerCycles-1];
+  assign cfg_rsp_o = is_rate ?
+      '{status: status_q, words: 4'(RateRowWords), data: 256'(rate)} :
+      '{status: status_q, words: 4'(GenerationRowWords), data: 256'(generation)};
+
+endmodule
