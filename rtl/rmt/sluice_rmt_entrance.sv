@@ -3,9 +3,11 @@
 /// The slots of a packet, its first WindowBeats beats, follow each other in consecutive cycles: they wait here
 /// until all are there. A packet begins only with one of `Credits` credits, each of which stands for a place in
 /// the PHV FIFO and comes back by `credit_i`; nothing behind stalls. `token_valid_o` marks the first slot: in
-/// that cycle the stamp gives both generations, and what the packet is dropped for at once is known
-/// (`token_foreign_o`: its module is not of this target; `token_misfit_o`: what came is not what its sideband
-/// says). `desc_o` stays the same for all slots of a packet.
+/// that cycle the stamp gives both generations; with `token_foreign_o` its module is not of this target. Whether
+/// what came is what its sideband says is told by `window_*_o`, once a packet in their order, at the latest in
+/// the first slot's cycle, and by `late_*_o` for what is found behind the window. `desc_o` stays the same for all
+/// slots of a packet. A beat goes to slots and FIFOs in one cycle, so `beat_valid_o` and `side_valid_o` are only
+/// high while both are ready.
 ///
 /// While `slot_request_i` is high and no cycle has been without a first slot for MaintenancePeriod - 1 cycles,
 /// one is left out.
@@ -53,8 +55,8 @@ module sluice_rmt_entrance
     output rmt_desc_t               desc_o,
 
     output logic                     token_valid_o,
+    output logic [             31:0] token_id_o,
     output logic                     token_foreign_o,
-    output logic                     token_misfit_o,
     output logic [8*WindowBytes-1:0] token_window_o,
     input  logic                     generation_i,
     input  logic                     system_generation_i,
@@ -62,16 +64,16 @@ module sluice_rmt_entrance
     input logic credit_i,
     input logic slot_request_i,
 
-    // A packet that is not dropped was cut or filled up.
-    output logic                  misfit_valid_o,
-    output logic [ModuleBits-1:0] misfit_module_o,
+    output logic                  window_valid_o,
+    output logic                  window_misfit_o,
+    output logic                  late_valid_o,
+    output logic [ModuleBits-1:0] late_module_o,
 
     output logic waiting_o
 );
 
   localparam int unsigned WindowBeats = RmtWindowBytes / Bytes;
   localparam int unsigned CreditBits = $clog2(Credits + 1);
-  localparam int unsigned LevelBits = $clog2(WindowBeats + 1);
   localparam int unsigned PeriodBits = $clog2(MaintenancePeriod);
   localparam int unsigned TokenBeats = WindowBytes / Bytes;
 
@@ -83,7 +85,6 @@ module sluice_rmt_entrance
   end
 
   typedef struct packed {
-    logic               misfit;
     logic               last;
     logic               first;
     logic [8*Bytes-1:0] data;
@@ -93,13 +94,13 @@ module sluice_rmt_entrance
   typedef struct packed {
     logic                  foreign;
     logic [ModuleBits-1:0] module_id;
-    logic [3:0]            port;
+    logic [31:0]           id;
     logic [TenantBits-1:0] tenant;
     logic [13:0]           length;
     logic [TickBits-1:0]   arrival;
   } head_t;
 
-  logic fit_valid, fit_ready, fit_first, fit_last, fit_window, fit_window_last, fit_misfit;
+  logic fit_valid, fit_ready, fit_first, fit_last, fit_window, fit_window_last;
   logic [8*Bytes-1:0] fit_data;
   sideband_t fit_side;
   logic foreign;
@@ -107,14 +108,15 @@ module sluice_rmt_entrance
 
   slot_t [WindowBeats-1:0] slots_q;
   slot_t slot;
-  logic [LevelBits-1:0] level_q, fill_at;
+  logic [WindowBeats-1:0] have_q, have_d, left, fill;
   head_t head, head_in;
   logic head_in_ready, head_valid;
-  logic [2:0] unused_head_level;
-  logic complete, misfit, may_start, emit, start;
+  logic [$clog2(WindowBeats+2)-1:0] unused_head_level;
+  logic complete, may_start, emit, start;
   logic [CreditBits-1:0] credits_q;
   logic [PeriodBits-1:0] starved_q;
-  logic leave_out;
+  logic starved_full_q, have_credit_q, leave_out;
+  logic [CreditBits-1:0] credits_d;
   logic generation_q, system_generation_q;
   logic [TickBits-1:0] queueing_q;
 
@@ -137,13 +139,14 @@ module sluice_rmt_entrance
       .last_o       (fit_last),
       .window_o     (fit_window),
       .window_last_o(fit_window_last),
-      .misfit_o     (fit_misfit),
-      .side_o       (fit_side)
+      .side_o       (fit_side),
+      .window_valid_o,
+      .window_misfit_o,
+      .late_o       (late_valid_o)
   );
 
   // A beat goes everywhere in one cycle or nowhere.
-  assign fit_ready = beat_ready_i && (!fit_first || side_ready_i) &&
-      (!fit_window || level_q != LevelBits'(WindowBeats) || emit);
+  assign fit_ready = beat_ready_i && (!fit_first || side_ready_i) && (!fit_window || !have_q[WindowBeats-1] || emit);
   assign fire = fit_valid && fit_ready;
   assign push = fire && fit_window;
 
@@ -157,64 +160,70 @@ module sluice_rmt_entrance
     if (foreign) side_o.module_id = ModuleBits'(SystemModule);
   end
 
-  // Misfits behind the window, once a packet.
-  logic misfit_before_q;
   logic [ModuleBits-1:0] module_q;
-  always_ff @(posedge clk_i) begin
-    if (fire) misfit_before_q <= fit_misfit;
-    if (fire && fit_first) module_q <= side_o.module_id;
-  end
-  assign misfit_valid_o = fire && !fit_window && fit_misfit && !misfit_before_q;
-  assign misfit_module_o = module_q;
+  always_ff @(posedge clk_i) if (fire && fit_first) module_q <= side_o.module_id;
+  assign late_module_o = module_q;
 
   // Beats of windows in order; place 0 is the next slot.
-  assign slot = '{misfit: fit_misfit, last: fit_window_last, first: fit_first, data: fit_data};
-  assign fill_at = level_q - LevelBits'(emit);
+  assign slot = '{last: fit_window_last, first: fit_first, data: fit_data};
+
+  // Place i holds a slot; after this cycle's slot has gone.
+  always_comb begin
+    left = have_q;
+    if (emit) left = have_q >> 1;
+    have_d = left;
+    if (push) have_d = {left[WindowBeats-2:0], 1'b1};
+    fill = have_d & ~left;
+  end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) level_q <= '0;
-    else level_q <= fill_at + LevelBits'(push);
+    if (!rst_ni) have_q <= '0;
+    else have_q <= have_d;
   end
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WindowBeats; i++) begin
-      if (push && 32'(fill_at) == i) slots_q[i] <= slot;
-      else if (emit && i + 1 < WindowBeats) slots_q[i] <= slots_q[(i+1)%WindowBeats];
+      if (fill[i]) slots_q[i] <= slot;
+      else if (emit) slots_q[i] <= slots_q[(i+1)%WindowBeats];
     end
   end
 
-  // The first last slot that waits is that of the packet in front.
+  // Any last slot that waits means that the packet in front is whole.
   always_comb begin
     complete = 1'b0;
-    misfit   = 1'b0;
-    for (int unsigned i = WindowBeats; i > 0; i--) begin
-      if (32'(level_q) >= i && slots_q[i-1].last) begin
-        complete = 1'b1;
-        misfit   = slots_q[i-1].misfit;
-      end
-    end
+    for (int unsigned i = 0; i < WindowBeats; i++) complete |= have_q[i] && slots_q[i].last;
   end
 
-  assign leave_out = slot_request_i && starved_q == PeriodBits'(MaintenancePeriod - 1);
-  assign may_start = credits_q != '0 && !hold_i && !leave_out;
+  assign leave_out = slot_request_i && starved_full_q;
+  assign may_start = have_credit_q && !hold_i && !leave_out;
   // A packet that has begun goes on: its slots are all there.
   assign emit = complete && (!slots_q[0].first || may_start);
   assign start = emit && slots_q[0].first;
 
+  assign credits_d = credits_q - CreditBits'(start) + CreditBits'(credit_i);
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      credits_q <= CreditBits'(Credits);
-      starved_q <= '0;
+      credits_q      <= CreditBits'(Credits);
+      have_credit_q  <= 1'b1;
+      starved_q      <= '0;
+      starved_full_q <= 1'b0;
     end else begin
-      credits_q <= credits_q - CreditBits'(start) + CreditBits'(credit_i);
-      if (!slot_request_i || !start) starved_q <= '0;
-      else if (starved_q != PeriodBits'(MaintenancePeriod - 1)) starved_q <= starved_q + PeriodBits'(1);
+      credits_q     <= credits_d;
+      have_credit_q <= credits_q > CreditBits'(1) || (credits_q == CreditBits'(1) && !start) || credit_i;
+      if (!slot_request_i || !start) begin
+        starved_q      <= '0;
+        starved_full_q <= 1'b0;
+      end else if (!starved_full_q) begin
+        starved_q      <= starved_q + PeriodBits'(1);
+        starved_full_q <= starved_q == PeriodBits'(MaintenancePeriod - 2);
+      end
     end
   end
 
   assign head_in = '{
           foreign: foreign,
           module_id: side_o.module_id,
-          port: fit_side.id[31:28],
+          id: fit_side.id,
           tenant: fit_side.tenant,
           length: fit_side.length,
           arrival: fit_side.stamp
@@ -222,7 +231,7 @@ module sluice_rmt_entrance
 
   sluice_fifo #(
       .Width($bits(head_t)),
-      .Depth(WindowBeats < 4 ? 4 : WindowBeats)
+      .Depth(WindowBeats + 1)
   ) u_heads (
       .clk_i,
       .rst_ni,
@@ -241,8 +250,8 @@ module sluice_rmt_entrance
   assign slot_data_o = slots_q[0].data;
 
   assign token_valid_o = start;
+  assign token_id_o = head.id;
   assign token_foreign_o = head.foreign;
-  assign token_misfit_o = misfit;
   for (genvar b = 0; b < TokenBeats; b++) begin : gen_token_window
     assign token_window_o[8*Bytes*b+:8*Bytes] = slots_q[b].data;
   end
@@ -264,14 +273,14 @@ module sluice_rmt_entrance
               dropped: 1'b0,
               reason: RmtEventRate
           },
-          port: head.port,
+          port: head.id[31:28],
           tenant: head.tenant,
           length: head.length,
           arrival: head.arrival,
           queueing: slots_q[0].first ? ticks_i : queueing_q
       };
 
-  assign waiting_o = level_q != '0;
+  assign waiting_o = have_q[0];
 
 `ifndef SYNTHESIS
   SlotsHaveTheirHead_A :
@@ -280,6 +289,8 @@ module sluice_rmt_entrance
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(push && fit_first) || head_in_ready);
   SlotsOfAPacketHaveNoGap_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && emit && !slots_q[0].last) || emit);
+  CreditIsKnownToBeThere_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) have_credit_q == (credits_q != '0));
   CreditsDoNotOverflow_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) credits_q <= CreditBits'(Credits));
 `endif

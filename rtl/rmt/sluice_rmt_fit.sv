@@ -2,10 +2,13 @@
 ///
 /// Out come `length` bytes (at least 1, at most MaxFrameBytes) in as many beats as they take, with `last_o` on
 /// the last and zeros behind the end and where `tkeep` says that there is no byte. A packet that ends before is
-/// filled up with zeros; what comes behind the end is taken and thrown away. `misfit_o` with a beat: it, or one
-/// of the packet before it, is not as the length says. `side_o` goes with the first beat.
+/// filled up with zeros; what comes behind the end is taken and thrown away. `side_o` goes with the first beat.
 ///
-/// Latency: 0 cycles. Throughput: a beat a cycle. Stall behaviour: `ready_i` low stalls the input; so do beats
+/// Whether beats, `tkeep` and `tlast` are those of the length is told a cycle after a beat: `window_valid_o` once
+/// a packet, for its first WindowBeats beats together, and `late_o` with the first beat behind them that is not
+/// right when they were.
+///
+/// Latency: 0 cycles for beats. Throughput: a beat a cycle. Stall behaviour: `ready_i` low stalls the input; so do beats
 /// filled up. `valid_o` does not depend on `ready_i`.
 module sluice_rmt_fit
   import sluice_pkg::*;
@@ -31,8 +34,11 @@ module sluice_rmt_fit
     output logic                    last_o,
     output logic                    window_o,       // one of the first WindowBeats beats
     output logic                    window_last_o,  // and the last of these in the packet
-    output logic                    misfit_o,
-    output sideband_t               side_o
+    output sideband_t               side_o,
+
+    output logic window_valid_o,
+    output logic window_misfit_o,
+    output logic late_o
 );
 
   if (2 ** OffsetBits != Bytes || Bytes < 2) begin : gen_bad_bytes
@@ -53,10 +59,9 @@ module sluice_rmt_fit
 
   state_e state_d, state_q;
   sideband_t side;
-  logic first, taking, fire, ends, as_said, impossible;
+  logic first, taking, fire, ends, impossible;
   logic [13:0] length, left, left_q;  // bytes from this beat on
   logic [Bytes-1:0] there;
-  logic misfit_q;
   logic [CountBits-1:0] count_q;  // beats of the packet before this one, up to WindowBeats
 
   assign side = s_axis_tuser;
@@ -81,8 +86,6 @@ module sluice_rmt_fit
     assign data_o[8*i+:8] = (there[i] && s_axis_tkeep[i] && taking) ? s_axis_tdata[8*i+:8] : 8'd0;
   end
 
-  assign as_said = !taking || (s_axis_tkeep == there && s_axis_tlast == ends && !(first && impossible));
-
   assign valid_o = taking ? s_axis_tvalid : state_q == StFillUp;
   assign s_axis_tready = taking ? ready_i : state_q == StCutOff;
   assign fire = valid_o && ready_i;
@@ -90,7 +93,6 @@ module sluice_rmt_fit
   assign last_o = ends;
   assign window_o = first || count_q != CountBits'(WindowBeats);
   assign window_last_o = ends || (first ? WindowBeats == 1 : count_q == CountBits'(WindowBeats - 1));
-  assign misfit_o = !as_said || (!first && misfit_q);
   always_comb begin
     side_o = side;
     side_o.length = length;
@@ -124,12 +126,34 @@ module sluice_rmt_fit
 
   always_ff @(posedge clk_i) begin
     if (fire) begin
-      left_q   <= (first ? length : left_q) - 14'(Bytes);
-      misfit_q <= misfit_o;
+      left_q <= (first ? length : left_q) - 14'(Bytes);
       if (first) count_q <= CountBits'(1);
       else if (window_o) count_q <= count_q + CountBits'(1);
     end
   end
+
+  // The comparison with what the length says takes a cycle of its own.
+  localparam int unsigned Parts = Bytes / 8;
+  logic check_q, check_first_q, check_window_q, check_last_q, check_rest_q, misfit, misfit_q;
+  logic [Parts-1:0] check_keep_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) check_q <= 1'b0;
+    else check_q <= fire;
+  end
+  always_ff @(posedge clk_i) begin
+    check_first_q  <= first;
+    check_window_q <= window_o;
+    check_last_q   <= window_last_o;
+    check_rest_q   <= taking && (s_axis_tlast != ends || (first && impossible));
+    for (int unsigned p = 0; p < Parts; p++) check_keep_q[p] <= taking && s_axis_tkeep[8*p+:8] != there[8*p+:8];
+    if (check_q) misfit_q <= misfit;
+  end
+
+  assign misfit = check_rest_q || |check_keep_q || (!check_first_q && misfit_q);
+  assign window_valid_o = check_q && check_window_q && check_last_q;
+  assign window_misfit_o = misfit;
+  assign late_o = check_q && !check_window_q && misfit && !misfit_q;
 
 `ifndef SYNTHESIS
   logic stalled;

@@ -1,7 +1,8 @@
 /// Drops packets for what is known a few cycles behind their first slot (docs/design/rmt.md, "Entrance").
 ///
 /// A token comes with the first slot; its rate limit's answer (`conform_i`) 4 cycles later, when the
-/// reconfiguration rule has been looked at too. The verdict waits until the parser gives the packet's `ctl_i`,
+/// reconfiguration rule has been looked at too. `window_*_i` say once a packet, in their order and no later than
+/// the token, whether what came is what the sideband says. The verdict waits until the parser gives the packet's `ctl_i`,
 /// at least 5 cycles behind the token, and takes precedence over the parser's.
 ///
 /// Latency: 0 cycles from `ctl_i` to `ctl_o`. Throughput: a packet a cycle. Never stalls.
@@ -16,10 +17,12 @@ module sluice_rmt_refuse
 
     input logic                     token_valid_i,
     input logic                     token_foreign_i,
-    input logic                     token_misfit_i,
     input logic [             13:0] token_length_i,
     input logic [8*WindowBytes-1:0] token_window_i,
     input logic                     conform_i,
+
+    input logic window_valid_i,
+    input logic window_misfit_i,
 
     input  logic     ctl_valid_i,
     input  rmt_ctl_t ctl_i,
@@ -32,7 +35,6 @@ module sluice_rmt_refuse
 
   typedef struct packed {
     logic foreign;
-    logic misfit;
     logic reconfig;
   } finding_t;
 
@@ -49,7 +51,8 @@ module sluice_rmt_refuse
   finding_t finding;
   refusal_t verdict_in, verdict;
   logic verdict_in_ready, verdict_valid;
-  logic [$clog2(Depth+1)-1:0] unused_level;
+  logic misfit_in_ready, misfit_valid, misfit;
+  logic [$clog2(Depth+1)-1:0] unused_level, unused_misfit_level;
 
   sluice_nic_extract u_extract (
       .window_i(window_q),
@@ -64,16 +67,31 @@ module sluice_rmt_refuse
   always_ff @(posedge clk_i) begin
     window_q <= token_window_i;
     length_q <= token_length_i;
-    finding_q[0] <= '{foreign: token_foreign_i, misfit: token_misfit_i, reconfig: 1'b0};
-    finding_q[1] <= '{foreign: finding_q[0].foreign, misfit: finding_q[0].misfit, reconfig: fields.reconfig};
+    finding_q[0] <= '{foreign: token_foreign_i, reconfig: 1'b0};
+    finding_q[1] <= '{foreign: finding_q[0].foreign, reconfig: fields.reconfig};
     for (int unsigned i = 2; i < AnswerCycles; i++) finding_q[i] <= finding_q[i-1];
   end
+
+  sluice_fifo #(
+      .Width(1),
+      .Depth(Depth)
+  ) u_misfits (
+      .clk_i,
+      .rst_ni,
+      .valid_i(window_valid_i),
+      .ready_o(misfit_in_ready),
+      .data_i (window_misfit_i),
+      .valid_o(misfit_valid),
+      .ready_i(valid_q[AnswerCycles-1]),
+      .data_o (misfit),
+      .level_o(unused_misfit_level)
+  );
 
   assign finding = finding_q[AnswerCycles-1];
   always_comb begin
     verdict_in = '{dropped: 1'b1, reason: RmtEventReconfig};
     if (finding.foreign) verdict_in.reason = RmtEventNoModule;
-    else if (finding.misfit) verdict_in.reason = RmtEventBadLength;
+    else if (misfit) verdict_in.reason = RmtEventBadLength;
     else if (!conform_i) verdict_in.reason = RmtEventRate;
     else verdict_in.dropped = finding.reconfig;
   end
@@ -104,6 +122,10 @@ module sluice_rmt_refuse
 `ifndef SYNTHESIS
   VerdictIsThereInTime_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !ctl_valid_i || verdict_valid);
+  MisfitIsKnownInTime_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !valid_q[AnswerCycles-1] || misfit_valid);
+  MisfitHasRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !window_valid_i || misfit_in_ready);
   VerdictHasRoom_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !valid_q[AnswerCycles-1] || verdict_in_ready);
 `endif

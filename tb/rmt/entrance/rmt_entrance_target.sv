@@ -38,8 +38,8 @@ module rmt_entrance_target
     output logic [$bits(rmt_desc_t)-1:0] desc_o,
 
     output logic                     token_valid_o,
+    output logic [             31:0] token_id_o,
     output logic                     token_foreign_o,
-    output logic                     token_misfit_o,
     output logic [8*WindowBytes-1:0] token_window_o,
     input  logic                     generation_i,
     input  logic                     system_generation_i,
@@ -47,8 +47,10 @@ module rmt_entrance_target
     input logic credit_i,
     input logic slot_request_i,
 
-    output logic                  misfit_valid_o,
-    output logic [ModuleBits-1:0] misfit_module_o,
+    output logic                  window_valid_o,
+    output logic                  window_misfit_o,
+    output logic                  late_valid_o,
+    output logic [ModuleBits-1:0] late_module_o,
 
     output logic waiting_o
 );

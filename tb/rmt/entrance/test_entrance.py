@@ -5,7 +5,7 @@ Claims (docs/design/rmt.md, "Entrance")
   a packet follow each other without a gap, bytes behind the end are zero, `desc_o` is the packet's in each of them
 - generations and queueing time are those of the first slot's cycle
 - what is not as its sideband says (length, holes, too few or too many beats) becomes as long as that says; it is
-  told with the token when the window shows it, and once, later, when not; a module of no row becomes module 0
+  told at the token at the latest when the window shows it, and once, later, when not; foreign modules become 0
 - packets of any sizes come in at one beat a cycle; a slot follows its packet's last window beat by one cycle
 - no packet begins without a credit, or under hold
 - with a request there is a cycle without a first slot in every 256, and only one in 256 is left out
@@ -33,7 +33,8 @@ class Bench:
         self.out = 0
         self.beat_stalls, self.side_stalls, self.credit_stalls = never(), never(), never()
         self.hold, self.request = never(), never()
-        self.beats, self.sides, self.slots, self.tokens, self.misfits = [], [], [], [], []
+        self.beats, self.sides, self.slots, self.tokens = [], [], [], []
+        self.misfits, self.windows = [], []
         self.taken = []  # cycles of beats accepted
         self.cycle = 0
         axis = ("tvalid", "tdata", "tkeep", "tlast", "tuser")
@@ -79,8 +80,10 @@ class Bench:
         if int(dut.side_valid_o.value):
             assert shown["side_ready_i"]
             self.sides.append(int(dut.side_o.value))
-        if int(dut.misfit_valid_o.value):
-            self.misfits.append(int(dut.misfit_module_o.value))
+        if int(dut.late_valid_o.value):
+            self.misfits.append(int(dut.late_module_o.value))
+        if int(dut.window_valid_o.value):
+            self.windows.append(int(dut.window_misfit_o.value))
         if int(dut.slot_valid_o.value):
             desc = fields(DESC, int(dut.desc_o.value))
             desc |= fields(CTL, desc.pop("ctl"))
@@ -90,10 +93,11 @@ class Bench:
         if int(dut.token_valid_o.value):
             assert not shown["hold_i"] and self.out < self.credits
             self.out += 1
+            assert len(self.windows) > len(self.tokens), "a token before its window's verdict"
             self.tokens.append(
                 {
+                    "id": int(dut.token_id_o.value),
                     "foreign": int(dut.token_foreign_o.value),
-                    "misfit": int(dut.token_misfit_o.value),
                     "window": int(dut.token_window_o.value),
                     "generation": shown["generation_i"],
                     "system_generation": shown["system_generation_i"],
@@ -124,14 +128,14 @@ class Bench:
         """Everything that came out against the packets alone."""
         beats, slots, misfits = iter(self.beats), iter(self.slots), []
         assert len(self.sides) == len(self.tokens) == len(packets)
-        for packet, side, token in zip(packets, self.sides, self.tokens, strict=True):
+        for packet, side, token, window in zip(packets, self.sides, self.tokens, self.windows, strict=True):
             frame, early, late = packet.fitted(self.width)
             said = packet.side
             foreign = said["module_id"] >= self.modules
             module = 0 if foreign else said["module_id"]
             expected = said | {"length": len(frame), "module_id": module}
             assert fields(SIDEBAND, side) == expected
-            assert (token["foreign"], token["misfit"]) == (foreign, early)
+            assert (token["id"], token["foreign"], window) == (said["id"], foreign, early)
             misfits += [module] * late
             count = -(-len(frame) // self.width)
             padded = frame.ljust(count * self.width, b"\0")
@@ -195,13 +199,19 @@ async def what_does_not_fit_is_made_to_fit_and_told(dut):
     bench.source.stalls, bench.beat_stalls = burst_stalls(rng, 10), random_stalls(rng, 0.2)
     await bench.done(packets)
     late = bench.check(packets)
-    early = sum(token["misfit"] for token in bench.tokens)
+    early = sum(bench.windows)
     assert late > 10 and early > 100, (late, early)
 
 
 @cocotb.test()
 async def a_beat_a_cycle_whatever_the_sizes(dut):
-    for name, lengths in (("64", [64] * 300), ("min", [60] * 300), ("65", [65] * 200), ("mix", None), ("1500", [1500] * 20)):
+    for name, lengths in (
+        ("64", [64] * 300),
+        ("min", [60] * 300),
+        ("65", [65] * 200),
+        ("mix", None),
+        ("1500", [1500] * 20),
+    ):
         bench = await Bench().begin(dut, f"rate_{name}")
         lengths = lengths or [any_length(bench.rng) for _ in range(200)]
         packets = [bench.any_packet(length) for length in lengths]
