@@ -183,7 +183,7 @@ module sluice_rmt_entrance
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WindowBeats; i++) begin
       if (fill[i]) slots_q[i] <= slot;
-      else if (emit) slots_q[i] <= slots_q[(i+1)%WindowBeats];
+      else if (emit && i + 1 < WindowBeats) slots_q[i] <= slots_q[(i+1)%WindowBeats];
     end
   end
 
