@@ -4,8 +4,12 @@
 use super::driver::{RmtOffer, RmtRtl};
 use super::event::RmtWhat;
 use super::passage::{End, Passage, Passages};
+use super::tenants::RowSink;
 use crate::error::RtlError;
 use crate::plugin::Until;
+use sluice_formats::Status;
+use sluice_object::linker::rmt::{RmtError, RowWrite};
+use sluice_rmt::fast::Fast;
 use sluice_rmt::{Arrival, Copy, Outcome};
 use std::collections::{HashMap, VecDeque};
 
@@ -13,17 +17,16 @@ use std::collections::{HashMap, VecDeque};
 pub trait Model {
     /// A packet's way through the pipeline.
     fn run(&mut self, arrival: &Arrival) -> Outcome;
+    /// A row that was written; models of whole programs do not look at rows.
+    fn write(&mut self, row: &RowWrite) -> Status;
 }
 
-impl Model for sluice_rmt::Pipeline {
+impl Model for Fast {
     fn run(&mut self, arrival: &Arrival) -> Outcome {
-        sluice_rmt::Pipeline::run(self, arrival)
+        Fast::run(self, arrival)
     }
-}
-
-impl<F: FnMut(&Arrival) -> Outcome> Model for F {
-    fn run(&mut self, arrival: &Arrival) -> Outcome {
-        self(arrival)
+    fn write(&mut self, row: &RowWrite) -> Status {
+        Fast::write(self, row.node, row.table, row.index, &row.words)
     }
 }
 
@@ -36,10 +39,12 @@ pub struct Agreed {
     pub outcome: Outcome,
 }
 
-/// The RTL, with what is under way in it.
-pub struct Lockstep {
+/// RTL and model, with what is under way.
+pub struct Lockstep<M> {
     /// The RTL; packets go in by [`Lockstep::offer`], and events are taken by [`Lockstep::run`].
     pub rtl: RmtRtl,
+    /// The model.
+    pub model: M,
     waiting: HashMap<u32, RmtOffer>,
     expected: VecDeque<Outcome>,
     passages: Passages,
@@ -47,10 +52,17 @@ pub struct Lockstep {
     pub agreed: u64,
 }
 
-impl Lockstep {
-    /// Around an instance that nothing was offered to.
-    pub fn new(rtl: RmtRtl) -> Self {
-        Self { rtl, waiting: HashMap::new(), expected: VecDeque::new(), passages: Passages::default(), agreed: 0 }
+impl<M: Model> Lockstep<M> {
+    /// Around an instance that nothing was offered to, and a model in the same state.
+    pub fn new(rtl: RmtRtl, model: M) -> Self {
+        Self {
+            rtl,
+            model,
+            waiting: HashMap::new(),
+            expected: VecDeque::new(),
+            passages: Passages::default(),
+            agreed: 0,
+        }
     }
 
     /// Queues packets; those under way have different IDs.
@@ -71,29 +83,31 @@ impl Lockstep {
     }
 
     /// Runs the RTL for some cycles, or until it is quiet; `seen` gets each packet that ended.
-    pub fn run(&mut self, until: &Until, model: &mut dyn Model, mut seen: impl FnMut(Agreed)) -> Result<(), RtlError> {
+    pub fn run(&mut self, until: &Until, seen: &mut dyn FnMut(Agreed)) -> Result<(), RtlError> {
         let result = self.rtl.run(until);
         // What happened before a failure tells more than the failure.
-        self.follow(model, &mut seen)?;
+        self.follow(seen)?;
         result.map(drop)
     }
 
     /// Runs until every packet has ended.
-    pub fn finish(&mut self, model: &mut dyn Model, mut seen: impl FnMut(Agreed)) -> Result<(), RtlError> {
-        self.follow(model, &mut seen)?;
+    pub fn finish(&mut self, seen: &mut dyn FnMut(Agreed)) -> Result<(), RtlError> {
+        self.follow(seen)?;
         let until = Until { max_cycles: 1_000_000, quiet_cycles: 2_000, event_bytes: 1 << 22, ..Until::default() };
+        let mut stuck = 0;
         while self.open() > 0 {
-            let before = (self.open(), self.rtl.now());
-            self.run(&until, model, &mut seen)?;
-            if self.open() == before.0 && self.rtl.now() - before.1 < until.max_cycles {
-                return Err(RtlError::Failed { what: format!("{} packets never ended", self.open()) });
+            let before = self.open();
+            self.run(&until, seen)?;
+            stuck = if self.open() == before { stuck + 1 } else { 0 };
+            if stuck == 3 {
+                return Err(RtlError::Failed { what: format!("{before} packets never ended") });
             }
         }
         Ok(())
     }
 
     /// Takes what the ring's calls of the driver left behind.
-    pub fn follow(&mut self, model: &mut dyn Model, seen: &mut dyn FnMut(Agreed)) -> Result<(), RtlError> {
+    pub fn follow(&mut self, seen: &mut dyn FnMut(Agreed)) -> Result<(), RtlError> {
         while let Some(event) = self.rtl.take_event() {
             if let RmtWhat::Stamped { id, module, generation, system_generation, queueing } = event.what {
                 let Some(packet) = self.waiting.get(&id) else {
@@ -102,7 +116,7 @@ impl Lockstep {
                 if packet.sideband.module_id != module {
                     return Err(RtlError::Failed { what: format!("packet {id:#x} was stamped for module {module}") });
                 }
-                self.expected.push_back(model.run(&Arrival {
+                self.expected.push_back(self.model.run(&Arrival {
                     packet: &packet.bytes,
                     module,
                     generation,
@@ -126,6 +140,47 @@ impl Lockstep {
             }
         }
         Ok(())
+    }
+}
+
+impl From<RmtError> for RtlError {
+    fn from(error: RmtError) -> Self {
+        Self::Failed { what: error.to_string() }
+    }
+}
+
+impl<M: Model> RowSink for Lockstep<M> {
+    type Error = RtlError;
+
+    fn write(&mut self, rows: &[RowWrite]) -> Result<(), RtlError> {
+        self.rtl.write_all(rows.iter().map(|r| (r.node, r.table, r.index, &r.words[..])))?;
+        self.follow(&mut |_| {})?;
+        for row in rows {
+            let status = self.model.write(row);
+            if status != Status::Ok {
+                let what =
+                    format!("the model answered {status:?} to {:?} {}[{}]", row.node, row.table.name(), row.index);
+                return Err(RtlError::Failed { what });
+            }
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, module: u8, generation: u8) -> Result<(), RtlError> {
+        while !self.rtl.commit(module, generation)? {
+            self.follow(&mut |_| {})?;
+        }
+        self.follow(&mut |_| {})
+    }
+
+    fn drained(&mut self, module: u8, generation: u8) -> Result<(), RtlError> {
+        loop {
+            let row = self.rtl.generation(module)?;
+            self.follow(&mut |_| {})?;
+            if [row.in_flight_0, row.in_flight_1][usize::from(generation & 1)] == 0 {
+                return Ok(());
+            }
+        }
     }
 }
 

@@ -4,8 +4,10 @@ mod driver;
 mod event;
 mod lockstep;
 mod passage;
+mod tenants;
 
 pub use driver::{RmtOffer, RmtRtl};
 pub use event::{RmtEvent, RmtWhat, Route};
 pub use lockstep::{Agreed, Lockstep, Model};
 pub use passage::{End, Passage, Passages};
+pub use tenants::{RowSink, Tenants};

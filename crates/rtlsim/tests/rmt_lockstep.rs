@@ -1,0 +1,253 @@
+//! Random modules and traffic on the rmt top, beside the specification and the fast model, packet by packet.
+
+use sluice_formats::Status;
+use sluice_formats::address::Access;
+use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::rmt::tables::{Node, Table};
+use sluice_formats::rmt::target::{DEFAULT, TINY, Target};
+use sluice_formats::rows::SidebandRow;
+use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
+use sluice_rmt::check::Role;
+use sluice_rmt::encode::encode;
+use sluice_rmt::fast::Fast;
+use sluice_rmt::pipeline::Memory;
+use sluice_rmt::testing::{Shape, checked_program};
+use sluice_rmt::{Arrival, Outcome, Pipeline, Program};
+use sluice_rtlsim::plugin::Until;
+use sluice_rtlsim::rmt::{Lockstep, Model, RmtOffer, RmtRtl, RowSink, Tenants};
+use sluice_rtlsim::{Ready, RtlError, RtlOptions};
+use std::sync::Arc;
+
+/// Specification and fast model, which must agree with each other too.
+struct Both {
+    spec: Pipeline,
+    fast: Fast,
+}
+
+impl Model for Both {
+    fn run(&mut self, arrival: &Arrival) -> Outcome {
+        let (spec, fast) = (self.spec.run(arrival), self.fast.run(arrival));
+        assert_eq!(spec, fast, "specification and fast model differ on {arrival:?}");
+        spec
+    }
+    fn write(&mut self, row: &RowWrite) -> Status {
+        self.fast.write(row.node, row.table, row.index, &row.words)
+    }
+}
+
+/// A random run on one target.
+struct Run {
+    rng: Rng,
+    target: Target,
+    lockstep: Lockstep<Both>,
+    tenants: Tenants,
+    /// What runs, by module.
+    programs: Vec<Option<Program>>,
+    sent: u32,
+}
+
+impl Run {
+    fn new(target: Target, seed: u64) -> Option<Self> {
+        let mut rng = Rng::new(seed);
+        let options = RtlOptions { seed: rng.next_u64(), ..RtlOptions::default() };
+        let rtl = match RmtRtl::open(&target, &options) {
+            Ok(rtl) => rtl,
+            Err(error @ RtlError::Missing { .. }) => {
+                println!("skipped: {error}");
+                return None;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let both = Both { spec: Pipeline::new(target), fast: Fast::new(target) };
+        Some(Self {
+            rng,
+            target,
+            lockstep: Lockstep::new(rtl, both),
+            tenants: Tenants::new(Placer::new(target)),
+            programs: vec![None; target.modules],
+            sent: 0,
+        })
+    }
+
+    fn shape(&self, module: u8) -> Shape {
+        let role = if module == 0 { Role::System } else { Role::Tenant };
+        // Small enough that all modules fit beside each other, twice.
+        let share = |n: usize| (n / (3 * self.target.modules)).clamp(1, 6);
+        Shape {
+            exact: share(self.target.exact),
+            ternary: share(self.target.ternary),
+            actions: share(self.target.actions),
+            pages: share(self.target.pages()),
+            numbers: 16,
+            role,
+        }
+    }
+
+    /// Admits a module with a program of its own, if there is room.
+    fn admit(&mut self, module: u8) -> bool {
+        let shape = self.shape(module);
+        let program = checked_program(&mut self.rng, &self.target, &shape);
+        let Ok(part) = encode(&program, &self.target) else { return false };
+        let part = Arc::new(part);
+        let quota = Quota::of(&part, self.rng.next_u32() as u8 | 1);
+        let granted = quota.destinations;
+        if Placer::admit(&mut self.tenants.placer().clone(), module, "trial", quota.clone()).is_err() {
+            return false;
+        }
+        self.tenants.admit(&mut self.lockstep, module, &format!("tenant{module}"), quota).unwrap();
+        self.lockstep.model.spec.grant(module, granted);
+        self.install(module, program, &part);
+        true
+    }
+
+    /// Another program in the place of what a module runs, if its room has it.
+    fn replace(&mut self, module: u8) {
+        let shape = self.shape(module);
+        let program = checked_program(&mut self.rng, &self.target, &shape);
+        let Ok(part) = encode(&program, &self.target) else { return };
+        let part = Arc::new(part);
+        let next = 1 - self.tenants.generation(module);
+        if self.tenants.placer().clone().place(module, next, &part).is_ok() {
+            self.install(module, program, &part);
+        }
+    }
+
+    fn install(&mut self, module: u8, program: Program, part: &Arc<sluice_object::rmt::RmtPart>) {
+        let memory = if part.keep_state { Memory::Keep } else { Memory::Zeroed };
+        let generation = self.tenants.prepare(&mut self.lockstep, module, part).unwrap();
+        self.lockstep.model.spec.load(module, generation, program.clone(), memory).unwrap();
+        self.tenants.commit(&mut self.lockstep, module).unwrap();
+        self.lockstep.model.spec.unload(module, 1 - generation);
+        self.programs[usize::from(module)] = Some(program);
+    }
+
+    /// A packet that may get through the parser of a module.
+    fn packet(&mut self, module: u8) -> RmtOffer {
+        let rng = &mut self.rng;
+        let length = match rng.below(20) {
+            0 => rng.range(14, 64),
+            1..=9 => rng.range(60, 130),
+            10..=17 => rng.range(128, 400),
+            18 => rng.range(400, 1600),
+            _ if rng.chance(1, 20) => rng.range(9_000, 9_216),
+            _ => 64,
+        };
+        let mut bytes: Vec<u8> = (0..length).map(|_| rng.next_u32() as u8).collect();
+        if let Some(program) = &self.programs[usize::from(module)] {
+            aim(rng, &program.parser, &mut bytes);
+        }
+        let port = rng.below(4) as u32;
+        self.sent += 1;
+        let sideband = SidebandRow {
+            id: port << 28 | self.sent & 0xfff_ffff,
+            stamp: self.lockstep.rtl.now(),
+            tenant: if module == 0 { 0 } else { 4095 - u16::from(module) },
+            module_id: module,
+            length: bytes.len() as u16,
+            tci: rng.next_u32() as u16,
+            tag_off: rng.chance(1, 2),
+            flow_hash: rng.next_u32(),
+            ..SidebandRow::default()
+        };
+        RmtOffer { sideband, bytes, at: 0 }
+    }
+
+    fn traffic(&mut self, packets: usize, modules: u8) {
+        let gaps = if self.rng.chance(1, 2) { 0 } else { self.rng.below(200) as u8 };
+        let ready = match self.rng.below(3) {
+            0 => Ready::Always,
+            1 => Ready::Random { chance: self.rng.range(40, 255) as u8 },
+            _ => Ready::Bursts { chance: 150, longest: 40 },
+        };
+        self.lockstep.rtl.set_gaps(gaps).unwrap();
+        self.lockstep.rtl.set_ready(ready).unwrap();
+        let offers: Vec<RmtOffer> = (0..packets)
+            .map(|_| {
+                let module = self.rng.below(u64::from(modules)) as u8;
+                self.packet(module)
+            })
+            .collect();
+        self.lockstep.offer(&offers).unwrap();
+        let until = Until { max_cycles: self.rng.range(1, 4 * packets as u64), ..Until::default() };
+        self.lockstep.run(&until, &mut |_| {}).unwrap();
+    }
+
+    /// Every row and counter of the RTL against the fast model's, and the words against the specification's.
+    fn compare_tables(&mut self) {
+        for node in Node::all(&self.target) {
+            for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && *t != Table::Generation) {
+                let rows = table.rows(&self.target) as u32;
+                // All rows of the small target; a sample of the large one's.
+                let step = if rows > 600 { 1 + self.rng.below(13) as u32 } else { 1 };
+                for index in (0..rows).step_by(step as usize) {
+                    if table.access() == Access::ReadWrite || table.access() == Access::Counter {
+                        let rtl = self.lockstep.rtl.read_row(node, table, index).unwrap();
+                        let model = self.lockstep.model.fast.row(node, table, index).unwrap();
+                        assert_eq!(rtl, model, "{node:?} {}[{index}]", table.name());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Often sets the bytes that a random path of the parser asks for.
+fn aim(rng: &mut Rng, parser: &sluice_rmt::parser::Parser, bytes: &mut [u8]) {
+    let mut select = &parser.first;
+    for _ in 0..2 {
+        if select.alternatives.is_empty() {
+            return;
+        }
+        let chosen = &select.alternatives[rng.index(select.alternatives.len())];
+        for (k, &offset) in select.offsets.iter().enumerate() {
+            if let Some(byte) = bytes.get_mut(usize::from(offset)) {
+                *byte = *byte & !chosen.mask[k] | chosen.value[k] & chosen.mask[k];
+            }
+        }
+        match parser.nodes.get(usize::from(chosen.to)) {
+            Some(node) => select = node,
+            None => return,
+        }
+    }
+}
+
+/// Modules come, go and change while packets flow.
+fn random_run(target: Target, name: &str, packets: usize, most_modules: u64) {
+    let seed = test_seed(name);
+    println!("seed {seed}");
+    let Some(mut run) = Run::new(target, seed) else { return };
+    let stage_owners = run.tenants.placer().stage_owners();
+    RowSink::write(&mut run.lockstep, &stage_owners).unwrap();
+    let modules = run.rng.range(2, most_modules.min(target.modules as u64)) as u8;
+    for module in 0..modules {
+        run.admit(module);
+    }
+    let mut left = packets;
+    while left > 0 {
+        let batch = run.rng.range(1, 200).min(left as u64) as usize;
+        // One more module than there are: its packets are dropped.
+        run.traffic(batch, (modules + 1).min(target.modules as u8));
+        left -= batch;
+        if run.rng.chance(1, 3) {
+            let module = run.rng.below(u64::from(modules)) as u8;
+            match run.programs[usize::from(module)] {
+                Some(_) => run.replace(module),
+                None => drop(run.admit(module)),
+            }
+        }
+    }
+    run.lockstep.finish(&mut |_| {}).unwrap();
+    assert_eq!(run.lockstep.agreed, packets as u64);
+    run.compare_tables();
+    println!("{} packets of {modules} modules agreed", run.lockstep.agreed);
+}
+
+#[test]
+fn random_modules_and_traffic_agree_on_the_tiny_target() {
+    random_run(TINY, "rmt_random_tiny", 2_000, 8);
+}
+
+#[test]
+fn random_modules_and_traffic_agree_on_the_default_target() {
+    random_run(DEFAULT, "rmt_random_default", 1_000, 64);
+}
