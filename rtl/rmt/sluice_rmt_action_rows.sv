@@ -1,6 +1,6 @@
 /// The action rows of a stage, in RAMs by the cycle that uses their columns (docs/design/rmt-rows.md, rmt_action_row).
 ///
-/// The row named in c3 appears column by column: `pick_o` in c4, `rotate_o` in c5, `operand_o` in c6, `result_o` in
+/// The row named in c3 appears column by column: `pick_o` in c4, `early_o` in c5, `operand_o` in c6, `result_o` in
 /// c7, each for one cycle. So no column is ever delayed in registers. A write puts the whole row there in one cycle.
 ///
 /// A host read (`read_i`) takes the place of a packet in c3: it reads the row as a packet would and gives the 8 words
@@ -28,7 +28,7 @@ module sluice_rmt_action_rows
     input logic [          3:0] slice_i,
 
     output act_pick_t    pick_o,
-    output act_rotate_t  rotate_o,
+    output act_early_t  early_o,
     output act_operand_t operand_o,
     output act_result_t  result_o,
 
@@ -64,16 +64,16 @@ module sluice_rmt_action_rows
   );
 
   sluice_ram_1r1w #(
-      .Width($bits(act_rotate_t)),
+      .Width($bits(act_early_t)),
       .Depth(Rows)
-  ) u_rotate (
+  ) u_early (
       .clk_i,
       .wr_en_i  (write_i),
       .wr_addr_i(write_index_i),
-      .wr_data_i(act_rotate(write_row_i)),
+      .wr_data_i(act_early(write_row_i)),
       .rd_en_i  (1'b1),
       .rd_addr_i(index4_q),
-      .rd_data_o(rotate_o)
+      .rd_data_o(early_o)
   );
 
   sluice_ram_1r1w #(
@@ -108,13 +108,13 @@ module sluice_rmt_action_rows
   localparam int unsigned LateBit = RmtActionRowBits - $bits(act_result_t);  // columns of c7 lie above all others
 
   act_pick_t pick5_q, pick6_q;
-  act_rotate_t rotate6_q;
+  act_early_t early6_q;
   logic [Slices-1:0][SliceBits-1:0] slices6, slices7;
-  logic [SliceBits-1:0] early_q, middle_q, late;
+  logic [SliceBits-1:0] low_q, middle_q, late;
   logic [6:4] read_q;
   logic read7_q;
 
-  assign slices6 = (Slices * SliceBits)'(act_row(pick6_q, rotate6_q, operand_o, '0));
+  assign slices6 = (Slices * SliceBits)'(act_row(pick6_q, early6_q, operand_o, '0));
   assign slices7 = (Slices * SliceBits)'(act_row('0, '0, '0, result_o));
 
   always_comb begin
@@ -127,18 +127,18 @@ module sluice_rmt_action_rows
   end
 
   always_ff @(posedge clk_i) begin
-    pick5_q   <= pick_o;
-    pick6_q   <= pick5_q;
-    rotate6_q <= rotate_o;
-    early_q   <= slices6[slice_i[1:0]];
-    middle_q  <= slice_i[0] ? slices6[5] : slices6[4];
+    pick5_q <= pick_o;
+    pick6_q <= pick5_q;
+    early6_q <= early_o;
+    low_q <= slices6[slice_i[1:0]];
+    middle_q <= slice_i[0] ? slices6[5] : slices6[4];
   end
 
   // Bits of slice 5 that were read in c6.
   localparam logic [SliceBits-1:0] Before = SliceBits'((257'd1 << (LateBit - EarlySlices * SliceBits)) - 257'd1);
   always_ff @(posedge clk_i) begin
     if (!read7_q) read_data_o <= '0;
-    else if (slice_i < 4'd4) read_data_o <= early_q;
+    else if (slice_i < 4'd4) read_data_o <= low_q;
     else if (slice_i == 4'd4) read_data_o <= middle_q;
     else if (slice_i == 4'd5) read_data_o <= (Before & middle_q) | (~Before & slices7[5]);
     else read_data_o <= late;

@@ -37,7 +37,7 @@ module sluice_rmt_state
     input logic      [          15:0] length_i,
 
     // c5
-    input act_rotate_t rotate_i,
+    input act_early_t early_i,
 
     // c6
     input logic      [ 1:0] c6_conditions_i,
@@ -220,9 +220,9 @@ module sluice_rmt_state
   logic [31:0] now, now_limit, now_top, inc, next, old, new_word;
   logic red, meter6;
   always_ff @(posedge clk_i) begin
-    o_immediate_q <= rotate_i.o_immediate;
-    t_immediate_q <= rotate_i.t_immediate;
-    f_immediate_q <= rotate_i.f_immediate;
+    o_immediate_q <= early_i.o_immediate;
+    t_immediate_q <= early_i.t_immediate;
+    f_immediate_q <= early_i.f_immediate;
   end
 
   sluice_rmt_meter u_meter (
@@ -230,9 +230,9 @@ module sluice_rmt_state
       .queueing_i,
       .shift_i     (pick_i.shift),
       .length_i,
-      .limit_i     (rotate_i.o_immediate),
-      .cost_i      (rotate_i.t_immediate),
-      .top_i       (rotate_i.f_immediate),
+      .limit_i     (early_i.o_immediate),
+      .cost_i      (early_i.t_immediate),
+      .top_i       (early_i.f_immediate),
       .per_packet_i(atom_i.per_packet),
       .now_o       (now),
       .now_limit_o (now_limit),
