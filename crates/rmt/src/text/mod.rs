@@ -9,10 +9,13 @@ mod lexer;
 mod lower;
 mod names;
 mod parse;
+mod print;
 
 pub use error::{MOST_ERRORS, TextError, TextErrors, TextProblem};
 pub use lexer::MOST_BYTES;
 pub use names::{ActionNames, Bits, MemoryName, MeterRate, Names, Parameter, StageNames};
+
+pub use print::print;
 
 use crate::check::{self, Role};
 use crate::pipeline::Memory;

@@ -11,6 +11,10 @@ mod scope;
 mod stage;
 mod state;
 
+pub(super) use meter::row as meter_row;
+pub(super) use raw::OPS;
+pub(super) use scope::{WORDS, reserved};
+
 use super::Unit;
 use super::ast::*;
 use super::error::{Diagnostics, Read, place, unknown, value};
