@@ -2,11 +2,9 @@
 
 use sluice_formats::rmt::target::Target;
 use sluice_object::linker::rmt::Quota;
-use sluice_object::rmt::{RmtGroup, RmtPart};
-use sluice_rmt::Program;
-use sluice_rmt::encode::encode;
-use sluice_rmt::pipeline::Memory;
+use sluice_object::rmt::RmtPart;
 use sluice_rmt::text::{self, Unit};
+use sluice_rmt::{Program, Role};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,20 +40,17 @@ impl ModuleFile {
 
     /// A unit with its rows.
     pub fn of(unit: Unit, target: &Target) -> Result<Self, String> {
-        let mut part = encode(&unit.program, target).map_err(|e| e.to_string())?;
-        part.keep_state = unit.memory == Memory::Keep;
-        let nic = sluice_formats::Target::by_name(target.name).unwrap_or(&sluice_formats::target::DEFAULT);
-        for group in &unit.groups {
-            let mut row = RmtGroup::default();
-            for (member, &tag) in &group.members {
-                let bit =
-                    member.bit(nic).ok_or_else(|| format!("group {}: no {member} on the target", group.number))?;
-                row.destinations |= 1 << bit;
-                row.tags[usize::from(bit)] = tag;
-            }
-            part.groups.insert(group.number, row);
-        }
+        let part = unit.part(target).map_err(|e| e.to_string())?;
         Ok(Self { unit, part: Arc::new(part) })
+    }
+
+    /// Its module's number: 0 for a system module, `next` for others.
+    pub fn module(&self, next: &mut u8) -> u8 {
+        if self.unit.role == Role::System {
+            return 0;
+        }
+        *next += 1;
+        *next - 1
     }
 
     /// What it runs.
@@ -66,7 +61,7 @@ impl ModuleFile {
     /// Destinations that it demands; all where it demands none.
     pub fn destinations(&self, target: &Target) -> u8 {
         let nic = sluice_formats::Target::by_name(target.name).unwrap_or(&sluice_formats::target::DEFAULT);
-        let queues = self.unit.demands.queues.keys().filter_map(|d| d.bit(nic));
+        let queues = self.unit.demands.queues.keys().filter_map(|d| d.number(nic));
         match queues.fold(0, |mask, bit| mask | 1 << bit) {
             0 => 0xff,
             mask => mask,

@@ -256,13 +256,13 @@ impl Runner<'_> {
     }
 
     fn bit(&self, destination: Destination) -> Result<u8, Failure> {
-        use sluice_rmt::text::Destination as Named;
+        use sluice_object::Destination as Named;
         let nic = sluice_formats::Target::by_name(self.target.name).unwrap_or(&sluice_formats::target::DEFAULT);
         let named = match destination {
             Destination::Port(n) => Named::Port(n),
             Destination::Host(n) => Named::Host(n),
         };
-        named.bit(nic).ok_or_else(|| {
+        named.number(nic).ok_or_else(|| {
             value("destination", named, format!("port 0 to {}, host 0 to {}", nic.ports - 1, nic.hosts - 1))
         })
     }
