@@ -455,6 +455,7 @@ module sluice_rmt_parser
     phv_o.words[WordLength] <= 16'(desc6_q.length);
     phv_o.words[WordArrival+:3] <= desc6_q.arrival;
     phv_o.words[WordQueueing+:2] <= desc6_q.queueing[31:0];
+    phv_o.queueing_high <= desc6_q.queueing[47:32];
     phv_o.words[WordTenant] <= 16'(desc6_q.tenant);
     if (ctl_q.dropped) begin
       phv_o.c <= '0;

@@ -170,7 +170,7 @@ class Bench:
         slots = min(self.beats, -(-len(packet) // self.width))
         wanted = parse(program, packet, desc | {"dropped": ctl["dropped"], "reason": ctl["reason"]})
         last = self.now + slots - 1
-        self.expected.append((self._leaves(last, slots), last, slots, ctl, wanted))
+        self.expected.append((self._leaves(last, slots), ctl, wanted, desc["queueing"]))
         for i in range(slots):
             part = packet[i * self.width : (i + 1) * self.width]
             await self.cycle(
@@ -196,7 +196,7 @@ class Bench:
     def _check_packets(self):
         dut = self.dut
         if self.phv is not None:
-            ctl, wanted = self.phv
+            ctl, wanted, queueing = self.phv
             got = int(dut.phv_o.value)
             for n, size in enumerate(SIZES):
                 value = got & ((1 << 8 * size) - 1)
@@ -204,14 +204,15 @@ class Bench:
                 assert value == wanted.containers[n], f"container {n}: {value:x}, expected {wanted.containers[n]:x}"
             words = [got >> 16 * w & 0xFFFF for w in range(16)]
             assert words == wanted.words, (words, wanted.words, ctl)
+            assert got >> 256 == queueing >> 32, "upper bits of the queueing stamp, beside the words"
         self.phv = None
         due = bool(self.expected) and self.expected[0][0] == self.now
         assert int(dut.ctl_valid_o.value) == due, f"cycle {self.now}: ctl_valid_o is {int(not due)}"
         if due:
-            _, _, _, ctl, wanted = self.expected.popleft()
+            _, ctl, wanted, queueing = self.expected.popleft()
             got = fields(CTL, int(dut.ctl_o.value))
             assert got == ctl | {"dropped": wanted.dropped, "reason": wanted.reason}
-            self.phv = ctl, wanted
+            self.phv = ctl, wanted, queueing
             reason = wanted.reason if wanted.dropped else None
             self.seen["reasons"][reason] = self.seen["reasons"].get(reason, 0) + 1
 
