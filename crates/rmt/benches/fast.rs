@@ -10,10 +10,17 @@ mod bmv2;
 
 use sluice_formats::random::Rng;
 use sluice_object::linker::rmt::{Placer, Quota};
+use sluice_rmt::action::{Action, Alu, B, Cross, Op, Picks, When, WordOp, WordSource};
+use sluice_rmt::deparser::{DeparseRow, Deparser};
 use sluice_rmt::fast::{Buffers, Fast};
+use sluice_rmt::parser::{Parser, Path};
+use sluice_rmt::phv::Container;
 use sluice_rmt::pipeline::Memory;
+use sluice_rmt::program::Stage;
 use sluice_rmt::programs::l3_router::Route;
 use sluice_rmt::programs::{calc, l3_router, tunnel};
+use sluice_rmt::stage::{Key, KeySpec, Leads, Left, Predicate, Right, Tables};
+use sluice_rmt::state::{IndexSource, Operand, Relation, StateOp, Update};
 use sluice_rmt::target::DEFAULT;
 use sluice_rmt::{Arrival, Outcome, Pipeline, Program, encode};
 use std::hint::black_box;
@@ -69,6 +76,48 @@ fn router_packet(rng: &mut Rng, length: usize) -> Vec<u8> {
     ipv4_packet([10, rng.index(ROUTES) as u8, 0, rng.next_u32() as u8], 17, length)
 }
 
+/// Every container taken, changed by its ALU in each of three stages and put back; two conditions, five
+/// metadata words and a state access at the hash of the whole key: as much as an action can do.
+fn everything() -> Program {
+    let mut path = Path { least: 110, ..Path::default() };
+    let mut row = DeparseRow { least: 110, ..DeparseRow::default() };
+    let mut at = 14;
+    for n in 0..24 {
+        path.extract[n] = Some(at as u8);
+        row.put(Container(n as u8), at);
+        at += Container(n as u8).bytes();
+    }
+    let predicate = |n| {
+        let (a, b) = (Left::Container(Container(n)), Right::Container(Container(n + 1)));
+        Some(Predicate { a, b, mask: 0xffff, relation: Relation::Lt })
+    };
+    let ops = [Op::Add, Op::Sub, Op::Xor, Op::Ge, Op::Lt];
+    let operands = [B::P0, B::P1, B::R, B::X, B::DataA, B::DataB];
+    let alu =
+        |n: usize| Alu { when: When::If(n as u8 % 2), ..Alu::whole(Container(n as u8), ops[n % 5], operands[n % 6]) };
+    let word =
+        |word| WordOp { word, source: WordSource::X, mask: if word == 11 { 0 } else { 0xff }, when: When::Always };
+    let to = WordOp { word: 11, source: WordSource::Imm(1), mask: 0xff, when: When::Always };
+    let count =
+        StateOp { source: IndexSource::X, index_mask: 63, new_to: Some(0), ..StateOp::at(0, Update::add(Operand::P1)) };
+    let mut action =
+        Action { cross: Cross::Hash, alus: (0..24).map(alu).collect(), state: Some(count), ..Action::default() };
+    action.words.extend([to, word(14), word(15)]);
+    for picks in &mut action.picks {
+        *picks = Picks { container: [1, 2, 3], amount: 5, rotate_mask: 0xffff, data: [0, 1] };
+    }
+    let mut mask = Key([0xff; 25]);
+    mask.put(194, 6, 0);
+    let stage = Stage {
+        key: KeySpec { mask, predicates: [predicate(0), predicate(8)], truth: [0b1010, 0b1100], ..KeySpec::default() },
+        tables: Tables { default: Some(Leads::default()), ..Tables::default() },
+        actions: vec![action],
+        pages: 1,
+    };
+    let stages = vec![None, Some(stage.clone()), Some(stage.clone()), Some(stage)];
+    Program { parser: Parser::single(path), stages, deparser: Deparser::single(row) }
+}
+
 fn cases() -> Vec<Case> {
     let mut rng = Rng::new(1);
     let mut cases = Vec::new();
@@ -92,6 +141,7 @@ fn cases() -> Vec<Case> {
     add("tunnel in, 64 bytes".to_owned(), false, program, &mut |_| ipv4_packet([192, 0, 2, 9], 17, 64));
     let programs = (1..64).map(|m| (m, calc::program(1 + usize::from(m) % 3))).collect();
     add("63 tenants of calc, 64 bytes".to_owned(), false, programs, &mut |r| calc_packet(r, 64));
+    add("all that an action can do, 128".to_owned(), false, vec![(1, everything())], &mut |r| r.bytes(128));
     cases
 }
 

@@ -2,7 +2,7 @@
 //!
 //! It takes packets from a capture and writes another (`--use-files`), so that neither root nor interfaces are
 //! needed. Counted is the time from its first packet out to its last, without its start. Its program is the
-//! JSON of `fast/calc.p4`: that of `SLUICE_BMV2_CALC`, else `p4c` makes it where that is on the PATH.
+//! JSON of `fast/calc.p4`: that of `SLUICE_BMV2_CALC` (a full path), else `p4c` makes it where that is on the PATH.
 
 use sluice_packet::capture::{Packet, write_all};
 use std::path::{Path, PathBuf};
@@ -26,8 +26,9 @@ fn on_the_path(program: &str) -> bool {
 
 fn json(folder: &Path) -> Result<PathBuf, String> {
     if let Some(file) = std::env::var_os(JSON) {
-        // The switch runs in another folder.
-        return std::path::absolute(file).map_err(|e| e.to_string());
+        // The bench runs in the crate's folder and the switch in one of its own.
+        let file = PathBuf::from(file);
+        return if file.is_absolute() { Ok(file) } else { Err(format!("{JSON} is not a full path")) };
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/fast/calc.p4");
     if !on_the_path("p4c") {
