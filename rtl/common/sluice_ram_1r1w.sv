@@ -8,12 +8,15 @@
 /// An address that is not below `Depth` (possible when `Depth` is no power of two) reads an
 /// unspecified word; a write to it changes no word below `Depth`.
 ///
+/// `Style` is what synthesis is told of the memory: "block" keeps a shallow and wide one out of LUTs.
+///
 /// Latency: 1 cycle, fixed. Throughput: 1 read and 1 write per cycle. Never stalls.
 module sluice_ram_1r1w #(
     parameter int unsigned Width = 32,
     parameter int unsigned Depth = 512,
     parameter int unsigned Lanes = 1,
     parameter bit InitZero = 1'b1,
+    parameter Style = "auto",
     localparam int unsigned AddrWidth = (Depth > 1) ? $clog2(Depth) : 1
 ) (
     input  logic                 clk_i,
@@ -37,7 +40,7 @@ module sluice_ram_1r1w #(
 
   localparam int unsigned LaneWidth = Width / Lanes;
 
-  logic [Width-1:0] mem[Depth];
+  (* ram_style = Style *) logic [Width-1:0] mem[Depth];
 
   if (InitZero) begin : gen_init_zero
     initial for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;

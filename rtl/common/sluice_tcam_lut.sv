@@ -178,12 +178,20 @@ module sluice_tcam_lut #(
     end
   end
 
+  // All chunks accept: a carry goes in for a valid entry and comes out if every group of six chunks lets it through.
+  localparam int unsigned Sixes = (Chunks + 5) / 6;
+
   for (genvar e = 0; e < int'(Entries); e++) begin : gen_match
-    logic [Chunks-1:0] column;
-    for (genvar c = 0; c < int'(Chunks); c++) begin : gen_column
-      assign column[c] = accepted[c][e];
+    logic [6*Sixes-1:0] column;
+    (* keep *)logic [  Sixes-1:0] six;
+    logic [  Sixes-1:0] unused_sum;
+    for (genvar c = 0; c < int'(6 * Sixes); c++) begin : gen_column
+      assign column[c] = c >= int'(Chunks) || accepted[(c<int'(Chunks))?c : 0][e];
     end
-    assign match[e] = valid_q[e] && &column;
+    for (genvar s = 0; s < int'(Sixes); s++) begin : gen_six
+      assign six[s] = &column[6*s+:6];
+    end
+    assign {match[e], unused_sum} = {1'b0, six} + (Sixes + 1)'(valid_q[e]);
   end
 
   always_ff @(posedge clk_i) begin

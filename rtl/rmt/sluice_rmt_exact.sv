@@ -2,9 +2,9 @@
 ///
 ///   c1  sets from the hash                    c2  ways read, compared                c3  answer
 ///
-/// A lookup enters with every c1 of a packet (`valid_i`) and is answered two cycles later by `hit_o` and what stands in
-/// the entry; several that match are no correct configuration, the lowest way is taken then. A cycle without
-/// packet reads the set `slot_index_i` of all ways, which is in `slot_rows_o` one cycle later.
+/// A lookup of every c1 is answered two cycles later by `hit_o` and what stands in the entry; several that match are no
+/// correct configuration, the lowest way is taken then. `rows_o` has in c2 what was read: with a `set_mask_i` of zero the
+/// set `set_base_i` of all ways.
 ///
 /// A write replaces a row in one cycle and is seen by lookups of later cycles.
 ///
@@ -19,7 +19,6 @@ module sluice_rmt_exact
     input logic clk_i,
 
     // c1
-    input logic                  valid_i,
     input logic [RmtKeyBits-1:0] key_i,
     input logic [          31:0] hash_i,
     input logic [   SetBits-1:0] set_base_i,
@@ -37,8 +36,7 @@ module sluice_rmt_exact
     input  logic           [RmtExactWays-1:0] write_i,
     input  logic           [     SetBits-1:0] write_index_i,
     input  rmt_exact_row_t                    write_row_i,
-    input  logic           [     SetBits-1:0] slot_index_i,
-    output rmt_exact_row_t [RmtExactWays-1:0] slot_rows_o
+    output rmt_exact_row_t [RmtExactWays-1:0] rows_o
 );
 
   if (2 ** SetBits != Cfg.sets || Cfg.sets < 2 || SetBits > 8) begin : gen_bad_sets
@@ -50,8 +48,9 @@ module sluice_rmt_exact
     return (word << by) | (word >> (32 - by));
   endfunction
 
-  logic [31:0] mixed;
-  logic [1:0][SetBits-1:0] set, set_q2, set_q3;
+  (* keep *) logic [31:0] mixed;
+  (* keep *) logic [1:0][SetBits-1:0] set;
+  logic [1:0][SetBits-1:0] set_q2, set_q3;
 
   assign mixed  = hash_i ^ (rotate(hash_i, 7) & rotate(hash_i, 18)) ^ (rotate(hash_i, 13) & rotate(hash_i, 29));
   assign set[0] = set_base_i | (mixed[SetBits-1:0] & set_mask_i);
@@ -69,24 +68,38 @@ module sluice_rmt_exact
         .wr_addr_i(write_index_i),
         .wr_data_i(write_row_i),
         .rd_en_i  (1'b1),
-        .rd_addr_i(valid_i ? set[w/2] : slot_index_i),
+        .rd_addr_i(set[w/2]),
         .rd_data_o(row[w])
     );
   end
-  assign slot_rows_o = row;
+  assign rows_o = row;
 
   // c2.
   logic [RmtKeyBits-1:0] key_q2;
   logic [ModuleBits-1:0] module_q2;
   logic generation_q2;
   logic [RmtExactWays-1:0] match, match_q3;
+
   logic [RmtExactWays-1:0][ 8:0] action_q3;
   logic [RmtExactWays-1:0][10:0] number_q3;
 
-  always_comb begin
-    for (int unsigned w = 0; w < RmtExactWays; w++) begin
-      match[w] = row[w].generations[generation_q2] && {row[w].module_id, row[w].key} == {module_q2, key_q2};
+  // All equal: a carry goes in for an entry of the generation and comes out if every group of three bits lets it through.
+  localparam int unsigned Compared = ModuleBits + RmtKeyBits;
+  localparam int unsigned Groups = (Compared + 2) / 3;
+
+  logic [RmtExactWays-1:0][Groups-1:0] unused_sum;
+
+  for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_compare
+    logic [3*Groups-1:0] differ;
+    (* keep *) logic [Groups-1:0] same;
+    (* keep *) logic of_generation;
+
+    assign differ = (3 * Groups)'({row[w].module_id, row[w].key} ^ {module_q2, key_q2});
+    for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
+      assign same[g] = differ[3*g+:3] == '0;
     end
+    assign of_generation = row[w].generations[generation_q2];
+    assign {match[w], unused_sum[w]} = {1'b0, same} + (Groups + 1)'(of_generation);
   end
 
   always_ff @(posedge clk_i) begin

@@ -125,7 +125,7 @@ module sluice_rmt_match
 
   // c0: key and predicates.
   logic [191:0] key_pieces, key_pieces_q1;
-  logic [1:0] holds;
+  logic [1:0] opposite, compares_q1;
 
   sluice_rmt_key u_key (
       .containers_i(phv_i.c),
@@ -138,41 +138,49 @@ module sluice_rmt_match
     sluice_rmt_predicate u_predicate (
         .clk_i,
         .phv_i,
-        .row_i  (row.predicates[p]),
-        .holds_o(holds[p])
+        .row_i     (row.predicates[p]),
+        .opposite_o(opposite[p]),
+        .compares_o(compares_q1[p])
     );
   end
 
   logic [1:0][3:0] truth_q1;
   logic [1:0] condition_mask_q1;
   logic [SetBits-1:0] set_mask, set_base_q1, set_mask_q1;
+  logic [1:0][3:0] truth;
 
   always_comb begin
-    for (int unsigned i = 0; i < SetBits; i++) set_mask[i] = row.set_bits > 4'(i);
+    // A slot without packet reads the set that the host asks for.
+    for (int unsigned i = 0; i < SetBits; i++) set_mask[i] = valid_q[0] && row.set_bits > 4'(i);
+    for (int unsigned i = 0; i < 2; i++) begin
+      for (int unsigned e = 0; e < 4; e++) truth[i][e] = row.truth[i][2'(e)^opposite];
+    end
   end
 
   always_ff @(posedge clk_i) begin
     key_pieces_q1     <= key_pieces;
-    truth_q1          <= row.truth;
+    truth_q1          <= truth;
     condition_mask_q1 <= row.mask[193:192];
-    set_base_q1       <= row.set_base[SetBits-1:0];
+    set_base_q1       <= valid_q[0] ? row.set_base[SetBits-1:0] : cfg_req_i.index[SetBits-1:0];
     set_mask_q1       <= set_mask;
   end
 
   // c1: conditions, whole key, hash.
-  logic [1:0] conditions, conditions_q2, conditions_q3;
+  (* keep *)logic [ 1:0] conditions;
+  (* keep *)logic [31:0] hash;
+  logic [1:0] conditions_q2, conditions_q3;
+  logic [31:0] hash_q2, hash_q3;
   logic [RmtKeyBits-1:0] key;
-  logic [31:0] hash, hash_q2, hash_q3;
 
-  assign conditions[0] = truth_q1[0][holds];
-  assign conditions[1] = truth_q1[1][holds];
+  assign conditions[0] = truth_q1[0][compares_q1];
+  assign conditions[1] = truth_q1[1][compares_q1];
   assign key = {conditions & condition_mask_q1, key_pieces_q1};
 
-  sluice_crc32c #(
-      .Width(8 * RmtKeyHashBytes)
-  ) u_hash (
-      .data_i((8 * RmtKeyHashBytes)'(key)),
-      .crc_o (hash)
+  sluice_rmt_hash u_hash (
+      .clk_i,
+      .pieces_i    (key_pieces),
+      .conditions_i(key[193:192]),
+      .hash_o      (hash)
   );
 
   always_ff @(posedge clk_i) begin
@@ -197,7 +205,6 @@ module sluice_rmt_match
       .Cfg(Cfg)
   ) u_exact (
       .clk_i,
-      .valid_i      (valid_q[1]),
       .key_i        (key),
       .hash_i       (hash),
       .set_base_i   (set_base_q1),
@@ -211,8 +218,7 @@ module sluice_rmt_match
       .write_i      (is_way & {RmtExactWays{write_now}}),
       .write_index_i(cfg_req_i.index[SetBits-1:0]),
       .write_row_i  (cfg_row_i[RowTop-32*RmtExactRowWords+1+:RmtExactRowBits]),
-      .slot_index_i (cfg_req_i.index[SetBits-1:0]),
-      .slot_rows_o  (exact_rows)
+      .rows_o       (exact_rows)
   );
 
   sluice_rmt_ternary #(

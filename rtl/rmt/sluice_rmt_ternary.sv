@@ -87,7 +87,8 @@ module sluice_rmt_ternary
 
   sluice_ram_1r1w #(
       .Width(RmtTernaryRowBits),
-      .Depth(Cfg.ternary)
+      .Depth(Cfg.ternary),
+      .Style("block")
   ) u_copy (
       .clk_i,
       .wr_en_i  (wr_valid_i && wr_ready_o),

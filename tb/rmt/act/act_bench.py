@@ -104,7 +104,6 @@ class Bench:
         self.request: Request | None = None
         self.answers: list[tuple[Request, int]] = []
         self.last_use: dict[int, int] = {}
-        self.last_access: dict[int, int] = {}
         self.faults = 0
         self.done: Counter = Counter()
 
@@ -168,8 +167,6 @@ class Bench:
             self.counting = p.rows_module
             self.done["range"] += 1
             return
-        self.done["distance", self.now - self.last_access.get(p.word, -99)] += 1
-        self.last_access[p.word] = self.now
         old = self.words.get(p.word, 0)
         new, shown = run_state(s, old, p.operands, p.phv, p.conditions)
         self.words[p.word] = new
@@ -224,7 +221,7 @@ class Bench:
         dut = self.dut
         self.pipe = [packet, *self.pipe[:5]]
         c3, c4, c5, _, _, c8 = self.pipe
-        if epoch is not None and epoch != self.epoch:
+        if epoch is not None:
             self.epoch, self.ranges_at_change = epoch, self.ranges.copy()
         if request is not None:
             assert self.request is None

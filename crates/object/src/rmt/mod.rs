@@ -2,9 +2,7 @@
 //!
 //! `sluice-rmt` makes it from a checked program; `linker::rmt` gives it its places.
 
-pub(crate) mod binary;
-pub(crate) mod check;
-mod json;
+mod check;
 pub mod part;
 
 pub use part::{RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};

@@ -1,5 +1,0 @@
-//! The match-action pipeline alone.
-
-mod report;
-pub mod run;
-mod trace;
