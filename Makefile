@@ -51,6 +51,7 @@ fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 .PHONY: long
 long: rust venv plugins ## the random and hitless runs at full length (20 minutes)
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test fast_vs_spec -- --nocapture
 
 .PHONY: gen
 gen: rust ## write the generated packages and tables

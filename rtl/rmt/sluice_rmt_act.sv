@@ -95,7 +95,7 @@ module sluice_rmt_act
 
   // c3: rows.
   act_pick_t pick;
-  act_rotate_t rotate;
+  act_early_t early;
   act_operand_t operand;
   act_result_t result;
   rmt_data_row_t action_data;
@@ -107,12 +107,12 @@ module sluice_rmt_act
       .rst_ni,
       .write_i      (action_write),
       .write_index_i(cfg_req_i.index[ActionWidth-1:0]),
-      .write_row_i  (cfg_row_i[32*RmtActionRowWords-1-:32*RmtActionRowWords][RmtActionRowBits-1:0]),
+      .write_row_i  (cfg_row_i[RmtActionRowBits-1:0]),
       .index_i      (ctl_valid_i ? win_i.action[ActionWidth-1:0] : cfg_req_i.index[ActionWidth-1:0]),
       .read_i       (action_read),
       .slice_i      (cfg_req_i.slice[3:0]),
       .pick_o       (pick),
-      .rotate_o     (rotate),
+      .early_o      (early),
       .operand_o    (operand),
       .result_o     (result),
       .read_valid_o (action_valid),
@@ -142,9 +142,11 @@ module sluice_rmt_act
   logic [ModuleBits-1:0] module4_q;
   logic [10:0] number4_q;
   logic [7:0][15:0] halves;
-  logic [47:0] x, x5_q, x6_q;
-  logic [15:0][15:0] words5_q, words6_q, words7_q;
-  logic [15:0] queueing5_q, queueing6_q, queueing7_q;
+  logic [2:0][15:0] lanes;
+  logic [47:0] x;
+  // Kept, so that they do not become shift registers, which are LUTs.
+  (* keep *) logic [15:0][15:0] words5_q, words6_q, words7_q;
+  (* keep *) logic [15:0] queueing5_q, queueing6_q, queueing7_q;
 
   assign owned = pick.owner == module4_q;
   assign act4  = valid4_q && owned;
@@ -166,8 +168,6 @@ module sluice_rmt_act
     number4_q     <= win_i.number;
     system_q      <= {system_q[6:4], system_i};
     conditions_q  <= {conditions_q[6:5], conditions_i};
-    x5_q          <= x;
-    x6_q          <= x5_q;
     queueing5_q   <= phv_i.queueing_high;
     queueing6_q   <= queueing5_q;
     queueing7_q   <= queueing6_q;
@@ -181,11 +181,13 @@ module sluice_rmt_act
   end
 
   sluice_rmt_cross u_cross (
+      .clk_i,
       .phv_i,
       .hash_i,
       .number_i(number4_q),
       .source_i(pick.cross_source),
       .shift_i (pick.cross_shift),
+      .lanes_o (lanes),
       .x_o     (x)
   );
 
@@ -208,13 +210,13 @@ module sluice_rmt_act
       .data_i       (pick.data[0]),
       .halves_i     (halves),
       .picked_o     (picked2),
-      .amount_i     (rotate.amount[0]),
-      .rotate_mask_i(rotate.rotate_mask2),
-      .act_i        (act_q[6]),
-      .conditions_i (conditions_q[6]),
-      .alus_i       (operand.alus[7:0]),
+      .amount_i     (early.amount[0]),
+      .rotate_mask_i(early.rotate_mask2),
+      .act_i        (act_q[5]),
+      .conditions_i (conditions_q[5]),
+      .alus_i       (early.alus[7:0]),
       .immediates_i (operand.immediate2),
-      .x_i          (x6_q[15:0]),
+      .x_i          (x[15:0]),
       .operands_o   (operands2),
       .masks_i      (result.mask2),
       .result_o     (alus.c2)
@@ -229,13 +231,13 @@ module sluice_rmt_act
       .data_i       (pick.data[1]),
       .halves_i     (halves),
       .picked_o     (picked4_unused),
-      .amount_i     (rotate.amount[1]),
-      .rotate_mask_i(rotate.rotate_mask4),
-      .act_i        (act_q[6]),
-      .conditions_i (conditions_q[6]),
-      .alus_i       (operand.alus[15:8]),
+      .amount_i     (early.amount[1]),
+      .rotate_mask_i(early.rotate_mask4),
+      .act_i        (act_q[5]),
+      .conditions_i (conditions_q[5]),
+      .alus_i       (early.alus[15:8]),
       .immediates_i (operand.immediate4),
-      .x_i          (x6_q[31:0]),
+      .x_i          (x[31:0]),
       .operands_o   (operands4),
       .masks_i      (result.mask4),
       .result_o     (alus.c4)
@@ -250,13 +252,13 @@ module sluice_rmt_act
       .data_i       (pick.data[2]),
       .halves_i     (halves),
       .picked_o     (picked6_unused),
-      .amount_i     (rotate.amount[2]),
-      .rotate_mask_i(rotate.rotate_mask6),
-      .act_i        (act_q[6]),
-      .conditions_i (conditions_q[6]),
-      .alus_i       (operand.alus[23:16]),
+      .amount_i     (early.amount[2]),
+      .rotate_mask_i(early.rotate_mask6),
+      .act_i        (act_q[5]),
+      .conditions_i (conditions_q[5]),
+      .alus_i       (early.alus[23:16]),
       .immediates_i (operand.immediate6),
-      .x_i          (x6_q),
+      .x_i          (x),
       .operands_o   (operands6_unused),
       .masks_i      (result.mask6),
       .result_o     (alus.c6)
@@ -274,13 +276,13 @@ module sluice_rmt_act
       .pick_i(pick),
       .p2_i(picked2[0][11:0]),
       .da_i(picked2[1][11:0]),
-      .x_i(x[11:0]),
+      .lanes_i({lanes[2][11:0], lanes[1][11:0], lanes[0][11:0]}),
       .queueing_i({phv_i.queueing_high, phv_i.words[WordQueueing+:2]}),
       .length_i(phv_i.words[WordLength]),
-      .rotate_i(rotate),
+      .early_i(early),
       .c6_conditions_i(conditions_q[6]),
       .atom_i(operand.atom),
-      .c6_x_i(x6_q[31:0]),
+      .c6_x_i(x[31:0]),
       .c6_db_i(operands4[3]),
       .c6_p1_i(operands4[1]),
       .alus_i(alus.c4),
@@ -311,7 +313,7 @@ module sluice_rmt_act
   logic [15:0] x7_q, da7_q, p07_q;
   logic [15:0][15:0] words;
   always_ff @(posedge clk_i) begin
-    x7_q  <= x6_q[15:0];
+    x7_q  <= x[15:0];
     da7_q <= operands2[2];
     p07_q <= operands2[0];
   end

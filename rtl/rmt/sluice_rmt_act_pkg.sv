@@ -18,8 +18,9 @@ package sluice_rmt_act_pkg;
     logic [5:0]           shift;
   } act_pick_t;
 
-  // c5: rotators, numbers of a meter.
+  // c5: rotators, what the ALUs do, numbers of a meter.
   typedef struct packed {
+    rmt_alu_t [23:0] alus;
     logic [2:0][5:0] amount;
     logic [15:0]     rotate_mask2;
     logic [31:0]     rotate_mask4;
@@ -27,7 +28,7 @@ package sluice_rmt_act_pkg;
     logic [31:0]     o_immediate;
     logic [31:0]     t_immediate;
     logic [31:0]     f_immediate;
-  } act_rotate_t;
+  } act_early_t;
 
   // c6, state: operands of the atom.
   typedef struct packed {
@@ -47,7 +48,6 @@ package sluice_rmt_act_pkg;
 
   // c6: operands.
   typedef struct packed {
-    rmt_alu_t [23:0]  alus;
     logic [7:0][15:0] immediate2;
     logic [7:0][31:0] immediate4;
     logic [7:0][47:0] immediate6;
@@ -82,8 +82,7 @@ package sluice_rmt_act_pkg;
   endfunction
 
   function automatic act_pick_t act_pick(rmt_action_row_t row);
-    return
-    '{
+    act_pick = '{
         owner: row.owner,
         pick: {row.class6.pick, row.class4.pick, row.class2.pick},
         data: {row.class6.data, row.class4.data, row.class2.data},
@@ -95,13 +94,12 @@ package sluice_rmt_act_pkg;
         index_mask: row.state.index_mask,
         base: row.state.base,
         shift: row.state.shift
-    }
-    ;
+    };
   endfunction
 
-  function automatic act_rotate_t act_rotate(rmt_action_row_t row);
-    return
-    '{
+  function automatic act_early_t act_early(rmt_action_row_t row);
+    act_early = '{
+        alus: row.alus,
         amount: {row.class6.amount, row.class4.amount, row.class2.amount},
         rotate_mask2: row.class2.rotate_mask,
         rotate_mask4: row.class4.rotate_mask,
@@ -109,14 +107,11 @@ package sluice_rmt_act_pkg;
         o_immediate: row.state.o_immediate,
         t_immediate: row.state.t_immediate,
         f_immediate: row.state.f_immediate
-    }
-    ;
+    };
   endfunction
 
   function automatic act_operand_t act_operand(rmt_action_row_t row);
-    return
-    '{
-        alus: row.alus,
+    act_operand = '{
         immediate2: row.immediate2,
         immediate4: row.immediate4,
         immediate6: row.immediate6,
@@ -134,8 +129,7 @@ package sluice_rmt_act_pkg;
             new_to: row.state.new_to,
             per_packet: row.state.per_packet
         }
-    }
-    ;
+    };
   endfunction
 
   function automatic act_result_t act_result(rmt_action_row_t row);
@@ -143,28 +137,27 @@ package sluice_rmt_act_pkg;
   endfunction
 
   // The row back from its columns.
-  function automatic rmt_action_row_t act_row(act_pick_t pick, act_rotate_t rotate, act_operand_t operand,
+  function automatic rmt_action_row_t act_row(act_pick_t pick, act_early_t early, act_operand_t operand,
                                               act_result_t result);
-    return
-    '{
+    act_row = '{
         owner: pick.owner,
         class2: '{
             pick: pick.pick[0],
             data: pick.data[0],
-            amount: rotate.amount[0],
-            rotate_mask: rotate.rotate_mask2
+            amount: early.amount[0],
+            rotate_mask: early.rotate_mask2
         },
         class4: '{
             pick: pick.pick[1],
             data: pick.data[1],
-            amount: rotate.amount[1],
-            rotate_mask: rotate.rotate_mask4
+            amount: early.amount[1],
+            rotate_mask: early.rotate_mask4
         },
         class6: '{
             pick: pick.pick[2],
             data: pick.data[2],
-            amount: rotate.amount[2],
-            rotate_mask: rotate.rotate_mask6
+            amount: early.amount[2],
+            rotate_mask: early.rotate_mask6
         },
         cross_source: pick.cross_source,
         cross_shift: pick.cross_shift,
@@ -177,11 +170,11 @@ package sluice_rmt_act_pkg;
             relation: operand.atom.relation,
             condition: operand.atom.condition,
             o_source: operand.atom.o_source,
-            o_immediate: rotate.o_immediate,
+            o_immediate: early.o_immediate,
             t_source: operand.atom.t_source,
-            t_immediate: rotate.t_immediate,
+            t_immediate: early.t_immediate,
             f_source: operand.atom.f_source,
-            f_immediate: rotate.f_immediate,
+            f_immediate: early.f_immediate,
             t_old: operand.atom.t_old,
             t_negate: operand.atom.t_negate,
             f_old: operand.atom.f_old,
@@ -191,7 +184,7 @@ package sluice_rmt_act_pkg;
             per_packet: operand.atom.per_packet,
             shift: pick.shift
         },
-        alus: operand.alus,
+        alus: early.alus,
         immediate2: operand.immediate2,
         immediate4: operand.immediate4,
         immediate6: operand.immediate6,
@@ -199,8 +192,7 @@ package sluice_rmt_act_pkg;
         mask4: result.mask4,
         mask6: result.mask6,
         words: result.words
-    }
-    ;
+    };
   endfunction
 
 endpackage

@@ -1,6 +1,6 @@
 /// The action rows of a stage, in RAMs by the cycle that uses their columns (docs/design/rmt-rows.md, rmt_action_row).
 ///
-/// The row named in c3 appears column by column: `pick_o` in c4, `rotate_o` in c5, `operand_o` in c6, `result_o` in
+/// The row named in c3 appears column by column: `pick_o` in c4, `early_o` in c5, `operand_o` in c6, `result_o` in
 /// c7, each for one cycle. So no column is ever delayed in registers. A write puts the whole row there in one cycle.
 ///
 /// A host read (`read_i`) takes the place of a packet in c3: it reads the row as a packet would and gives the 8 words
@@ -28,7 +28,7 @@ module sluice_rmt_action_rows
     input logic [          3:0] slice_i,
 
     output act_pick_t    pick_o,
-    output act_rotate_t  rotate_o,
+    output act_early_t  early_o,
     output act_operand_t operand_o,
     output act_result_t  result_o,
 
@@ -43,116 +43,97 @@ module sluice_rmt_action_rows
   localparam int unsigned SliceBits = 32 * MessageDataWords;
   localparam int unsigned Slices = (RmtActionRowWords + MessageDataWords - 1) / MessageDataWords;
 
-  logic [AddrWidth-1:0] index4_q, index5_q, index6_q;
-  always_ff @(posedge clk_i) begin
-    index4_q <= index_i;
-    index5_q <= index4_q;
-    index6_q <= index5_q;
-  end
+  localparam int unsigned Groups = 4;
+  typedef logic [Slices-1:0][SliceBits-1:0] slices_t;
 
-  sluice_ram_1r1w #(
-      .Width($bits(act_pick_t)),
-      .Depth(Rows)
-  ) u_pick (
-      .clk_i,
-      .wr_en_i  (write_i),
-      .wr_addr_i(write_index_i),
-      .wr_data_i(act_pick(write_row_i)),
-      .rd_en_i  (1'b1),
-      .rd_addr_i(index_i),
-      .rd_data_o(pick_o)
-  );
+  // Whether columns of the group (0 to 3: used in c4 to c7) lie in the slice. Columns of c7 lie above all others.
+  function automatic logic present(int unsigned group, int unsigned slice);
+    rmt_action_row_t row;
+    slices_t slices;
+    unique case (group)
+      0: row = act_row('1, '0, '0, '0);
+      1: row = act_row('0, '1, '0, '0);
+      2: row = act_row('0, '0, '1, '0);
+      default: row = act_row('0, '0, '0, '1);
+    endcase
+    slices = (Slices * SliceBits)'(row);
+    return slices[slice] != '0;
+  endfunction
 
-  sluice_ram_1r1w #(
-      .Width($bits(act_rotate_t)),
-      .Depth(Rows)
-  ) u_rotate (
-      .clk_i,
-      .wr_en_i  (write_i),
-      .wr_addr_i(write_index_i),
-      .wr_data_i(act_rotate(write_row_i)),
-      .rd_en_i  (1'b1),
-      .rd_addr_i(index4_q),
-      .rd_data_o(rotate_o)
-  );
-
-  sluice_ram_1r1w #(
-      .Width($bits(act_operand_t)),
-      .Depth(Rows)
-  ) u_operand (
-      .clk_i,
-      .wr_en_i  (write_i),
-      .wr_addr_i(write_index_i),
-      .wr_data_i(act_operand(write_row_i)),
-      .rd_en_i  (1'b1),
-      .rd_addr_i(index5_q),
-      .rd_data_o(operand_o)
-  );
-
-  sluice_ram_1r1w #(
-      .Width($bits(act_result_t)),
-      .Depth(Rows)
-  ) u_result (
-      .clk_i,
-      .wr_en_i  (write_i),
-      .wr_addr_i(write_index_i),
-      .wr_data_i(act_result(write_row_i)),
-      .rd_en_i  (1'b1),
-      .rd_addr_i(index6_q),
-      .rd_data_o(result_o)
-  );
-
-  // Host reads. Slices 0 to 4 are complete in c6, where the columns of c4 and c5 are kept for this alone; 5 lies on
-  // both sides; 6 to 9 are there in c7.
-  localparam int unsigned EarlySlices = 5;
-  localparam int unsigned LateBit = RmtActionRowBits - $bits(act_result_t);  // columns of c7 lie above all others
-
-  act_pick_t pick5_q, pick6_q;
-  act_rotate_t rotate6_q;
-  logic [Slices-1:0][SliceBits-1:0] slices6, slices7;
-  logic [SliceBits-1:0] early_q, middle_q, late;
-  logic [6:4] read_q;
-  logic read7_q;
-
-  assign slices6 = (Slices * SliceBits)'(act_row(pick6_q, rotate6_q, operand_o, '0));
-  assign slices7 = (Slices * SliceBits)'(act_row('0, '0, '0, result_o));
+  slices_t written[Groups], columns[Groups];
+  logic [AddrWidth-1:0] index[Groups];
+  logic [Groups:1] read_q;
+  logic [Groups-1:0] reads;
 
   always_comb begin
-    unique case (slice_i)
-      4'd6: late = slices7[6];
-      4'd7: late = slices7[7];
-      4'd8: late = slices7[8];
-      default: late = slices7[9];
-    endcase
+    written[0] = (Slices * SliceBits)'(act_row(act_pick(write_row_i), '0, '0, '0));
+    written[1] = (Slices * SliceBits)'(act_row('0, act_early(write_row_i), '0, '0));
+    written[2] = (Slices * SliceBits)'(act_row('0, '0, act_operand(write_row_i), '0));
+    written[3] = (Slices * SliceBits)'(act_row('0, '0, '0, act_result(write_row_i)));
+  end
+
+  assign index[0] = index_i;
+  assign reads = {read_q[Groups-1:1], read_i};
+  for (genvar g = 1; g < int'(Groups); g++) begin : gen_index
+    always_ff @(posedge clk_i) index[g] <= index[g-1];
+  end
+
+  // A RAM for each group and slice. While the host reads, all slices but its own are cleared.
+  for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
+    for (genvar s = 0; s < int'(Slices); s++) begin : gen_slice
+      if (present(g, s)) begin : gen_columns
+        sluice_ram_1r1w_clear #(
+            .Width(SliceBits),
+            .Depth(Rows)
+        ) u_columns (
+            .clk_i,
+            .wr_en_i   (write_i),
+            .wr_addr_i (write_index_i),
+            .wr_data_i (written[g][s]),
+            .rd_clear_i(reads[g] && slice_i != 4'(s)),
+            .rd_addr_i (index[g]),
+            .rd_data_o (columns[g][s])
+        );
+      end else begin : gen_none
+        assign columns[g][s] = '0;
+      end
+    end
+  end
+
+  assign pick_o = act_pick(RmtActionRowBits'(columns[0]));
+  assign early_o = act_early(RmtActionRowBits'(columns[1]));
+  assign operand_o = act_operand(RmtActionRowBits'(columns[2]));
+  assign result_o = act_result(RmtActionRowBits'(columns[3]));
+
+  // Host reads: columns of c4 to c6 meet in c6, those of c7 join them; a bit of a slice is in one group.
+  slices_t pick5_q, pick6_q, early6_q;
+  logic [SliceBits-1:0] before_d, before_q, read_d;
+
+  always_comb begin
+    before_d = '0;
+    read_d   = before_q;
+    for (int unsigned s = 0; s < Slices; s++) begin
+      before_d |= pick6_q[s] | early6_q[s] | columns[2][s];
+      read_d |= columns[3][s];
+    end
   end
 
   always_ff @(posedge clk_i) begin
-    pick5_q   <= pick_o;
-    pick6_q   <= pick5_q;
-    rotate6_q <= rotate_o;
-    early_q   <= slices6[slice_i[1:0]];
-    middle_q  <= slice_i[0] ? slices6[5] : slices6[4];
-  end
-
-  // Bits of slice 5 that were read in c6.
-  localparam logic [SliceBits-1:0] Before = SliceBits'((257'd1 << (LateBit - EarlySlices * SliceBits)) - 257'd1);
-  always_ff @(posedge clk_i) begin
-    if (!read7_q) read_data_o <= '0;
-    else if (slice_i < 4'd4) read_data_o <= early_q;
-    else if (slice_i == 4'd4) read_data_o <= middle_q;
-    else if (slice_i == 4'd5) read_data_o <= (Before & middle_q) | (~Before & slices7[5]);
-    else read_data_o <= late;
+    pick5_q  <= columns[0];
+    pick6_q  <= pick5_q;
+    early6_q <= columns[1];
+    before_q <= before_d;
+    if (!read_q[Groups]) read_data_o <= '0;
+    else read_data_o <= read_d;
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       read_q       <= '0;
-      read7_q      <= 1'b0;
       read_valid_o <= 1'b0;
     end else begin
-      read_q       <= {read_q[5:4], read_i};
-      read7_q      <= read_q[6];
-      read_valid_o <= read7_q;
+      read_q       <= {read_q[Groups-1:1], read_i};
+      read_valid_o <= read_q[Groups];
     end
   end
 

@@ -1,7 +1,7 @@
 /// The eight containers of one size in an action: shared picks, rotator, ALUs (docs/design/rmt.md, "Operands", "ALUs").
 ///
 ///   c4  P0, P1, P2 and the action data picks chosen     c6  A and B of every ALU chosen
-///   c5  P2 rotated                                      c7  ALUs: `result_o`
+///   c5  P2 rotated, ALUs decoded                        c7  ALUs: `result_o`
 ///
 /// The containers enter in c4; each group of inputs is taken in the cycle that it is named under.
 /// Latency: `result_o` in the fourth cycle. Throughput: a packet a cycle. Never stalls.
@@ -21,16 +21,16 @@ module sluice_rmt_class
     output logic [1:0][Width-1:0] picked_o,      // P2, DA
 
     // c5
-    input logic [      5:0] amount_i,
-    input logic [Width-1:0] rotate_mask_i,
+    input logic                 act_i,
+    input logic     [      1:0] conditions_i,
+    input rmt_alu_t [      7:0] alus_i,
+    input logic     [      5:0] amount_i,
+    input logic     [Width-1:0] rotate_mask_i,
 
     // c6
-    input  logic                            act_i,
-    input  logic     [      1:0]            conditions_i,
-    input  rmt_alu_t [      7:0]            alus_i,
-    input  logic     [      7:0][Width-1:0] immediates_i,
-    input  logic     [Width-1:0]            x_i,
-    output logic     [      3:0][Width-1:0] operands_o,    // P0, P1, DA, DB
+    input  logic [      7:0][Width-1:0] immediates_i,
+    input  logic [Width-1:0]            x_i,
+    output logic [      3:0][Width-1:0] operands_o,    // P0, P1, DA, DB
 
     // c7
     input  logic [7:0][Width-1:0] masks_i,

@@ -1,44 +1,67 @@
 /// The cross value X: a container, three metadata words, the hash or the entry's number, shifted right
 /// (docs/design/rmt.md, "Operands").
 ///
-/// Three lanes of 16 bits, each indexed by the source itself, so that nothing is decoded before. A source without a
-/// meaning, and a shift of 3, give zero.
+/// Three lanes of 16 bits, chosen in three steps of four by the source's own bits, so that nothing is decoded before
+/// (c4); the shift comes a cycle later, beside the rotators. A source without a meaning, and a shift of 3, give zero.
 ///
-/// Latency: 0 cycles.
+/// Latency: `lanes_o` in c4, `x_o` two cycles later, in c6. Throughput: a packet a cycle. Never stalls.
 module sluice_rmt_cross
   import sluice_rmt_pkg::*;
   import sluice_rmt_act_pkg::*;
 (
-    input  rmt_phv_t        phv_i,
-    input  logic     [31:0] hash_i,
-    input  logic     [10:0] number_i,
-    input  logic     [ 5:0] source_i,
-    input  logic     [ 1:0] shift_i,
-    output logic     [47:0] x_o
+    input  logic                  clk_i,
+    input  rmt_phv_t              phv_i,
+    input  logic     [31:0]       hash_i,
+    input  logic     [10:0]       number_i,
+    input  logic     [ 5:0]       source_i,
+    input  logic     [ 1:0]       shift_i,
+    output logic     [ 2:0][15:0] lanes_o,   // before the shift
+    output logic     [47:0]       x_o
 );
 
-  logic [2:0][63:0][15:0] lanes;
-  logic [2:0][15:0] lane;
+  logic [2:0][63:0][15:0] sources;
+  logic [2:0][15:0] lanes_q;
+  logic [1:0] shift_q;
+  logic [47:0] x_d;
+
+  function automatic logic [15:0] choose(logic [3:0][15:0] of, logic [1:0] which);
+    return which[1] ? (which[0] ? of[3] : of[2]) : (which[0] ? of[1] : of[0]);
+  endfunction
 
   always_comb begin
-    lanes = '0;
+    logic [15:0][15:0] first;
+    logic [ 3:0][15:0] second;
+    sources = '0;
     for (int unsigned i = 0; i < 8; i++) begin
-      lanes[0][i] = phv_i.c.c2[i];
-      for (int unsigned l = 0; l < 2; l++) lanes[l][8+i] = phv_i.c.c4[i][16*l+:16];
-      for (int unsigned l = 0; l < 3; l++) lanes[l][16+i] = phv_i.c.c6[i][16*l+:16];
+      sources[0][i] = phv_i.c.c2[i];
+      for (int unsigned l = 0; l < 2; l++) sources[l][8+i] = phv_i.c.c4[i][16*l+:16];
+      for (int unsigned l = 0; l < 3; l++) sources[l][16+i] = phv_i.c.c6[i][16*l+:16];
     end
     for (int unsigned l = 0; l < 3; l++) begin
-      for (int unsigned k = 0; k + l < 16; k++) lanes[l][6'(k)+CrossWords] = phv_i.words[k+l];
+      for (int unsigned k = 0; k + l < 16; k++) sources[l][6'(k)+CrossWords] = phv_i.words[k+l];
     end
-    for (int unsigned l = 0; l < 2; l++) lanes[l][CrossHash] = hash_i[16*l+:16];
-    lanes[0][CrossNumber] = 16'(number_i);
-    for (int unsigned l = 0; l < 3; l++) lane[l] = lanes[l][source_i];
-    unique case (shift_i)
-      2'd0: x_o = lane;
-      2'd1: x_o = {16'd0, lane[2], lane[1]};
-      2'd2: x_o = {32'd0, lane[2]};
-      default: x_o = '0;
+    for (int unsigned l = 0; l < 2; l++) sources[l][CrossHash] = hash_i[16*l+:16];
+    sources[0][CrossNumber] = 16'(number_i);
+    for (int unsigned l = 0; l < 3; l++) begin
+      for (int unsigned i = 0; i < 16; i++) first[i] = choose(sources[l][4*i+:4], source_i[1:0]);
+      for (int unsigned i = 0; i < 4; i++) second[i] = choose(first[4*i+:4], source_i[3:2]);
+      lanes_o[l] = choose(second, source_i[5:4]);
+    end
+  end
+
+  always_comb begin
+    unique case (shift_q)
+      2'd0: x_d = lanes_q;
+      2'd1: x_d = {16'd0, lanes_q[2], lanes_q[1]};
+      2'd2: x_d = {32'd0, lanes_q[2]};
+      default: x_d = '0;
     endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    lanes_q <= lanes_o;
+    shift_q <= shift_i;
+    x_o     <= x_d;
   end
 
 endmodule

@@ -25,19 +25,19 @@ module sluice_rmt_state
     input logic rst_ni,
 
     // c4
-    input logic                       act_i,         // the packet carries out an action
-    input logic      [           1:0] conditions_i,
-    input logic      [ModuleBits-1:0] module_i,      // owner of the rows
-    input logic                       generation_i,
-    input act_pick_t                  pick_i,
-    input logic      [          11:0] p2_i,
-    input logic      [          11:0] da_i,
-    input logic      [          11:0] x_i,
-    input logic      [  TickBits-1:0] queueing_i,
-    input logic      [          15:0] length_i,
+    input logic                             act_i,         // the packet carries out an action
+    input logic      [           1:0]       conditions_i,
+    input logic      [ModuleBits-1:0]       module_i,      // owner of the rows
+    input logic                             generation_i,
+    input act_pick_t                        pick_i,
+    input logic      [          11:0]       p2_i,
+    input logic      [          11:0]       da_i,
+    input logic      [           2:0][11:0] lanes_i,       // of the cross value, before its shift
+    input logic      [  TickBits-1:0]       queueing_i,
+    input logic      [          15:0]       length_i,
 
     // c5
-    input act_rotate_t rotate_i,
+    input act_early_t early_i,
 
     // c6
     input logic      [ 1:0] c6_conditions_i,
@@ -78,6 +78,8 @@ module sluice_rmt_state
 
   localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
   localparam int unsigned OffsetBits = $clog2(RmtPageWords);
+  localparam int unsigned RangeEntries = 512;
+  localparam int unsigned RangeWidth = $clog2(RangeEntries);
 
   if (Cfg.words < 2 * RmtPageWords || Cfg.words > RmtModulePages * RmtPageWords) begin : gen_bad_words
     $fatal(
@@ -94,7 +96,8 @@ module sluice_rmt_state
 
   // c4: index.
   logic wanted, wanted5_q, meter5_q, beyond5_q;
-  logic [11:0] source;
+  logic [11:0] near, source;
+  logic [1:0] far;
   logic [12:0] index;
   logic [OffsetBits-1:0] offset5_q;
   logic [ModuleIndexBits-1:0] module5_q;
@@ -103,11 +106,14 @@ module sluice_rmt_state
       pick_i.when, conditions_i
   );
   always_comb begin
-    unique case (pick_i.source)
-      2'd0: source = '0;
-      2'd1: source = p2_i;
-      2'd2: source = da_i;
-      default: source = x_i;
+    // The cross value comes late: its lanes join in one step with what else there is.
+    near = ({12{pick_i.source == 2'd1}} & p2_i) | ({12{pick_i.source == 2'd2}} & da_i);
+    far  = (pick_i.source == 2'd3) ? pick_i.cross_shift + 2'd1 : 2'd0;
+    unique case (far)
+      2'd0: source = near;
+      2'd1: source = lanes_i[0];
+      2'd2: source = lanes_i[1];
+      default: source = lanes_i[2];
     endcase
   end
   assign index = {1'b0, source & pick_i.index_mask} + {1'b0, pick_i.base};
@@ -188,7 +194,8 @@ module sluice_rmt_state
   assign slot_request_o = host_pending_q;
 
   sluice_counter_bank #(
-      .Entries (Cfg.modules),
+      // As many as a block RAM has: fewer become LUTs.
+      .Entries (RangeEntries),
       .Width   (CounterBits),
       .IncWidth(1)
   ) u_range (
@@ -196,11 +203,11 @@ module sluice_rmt_state
       .rst_ni,
       .epoch_i,
       .inc_valid_i  (range6_q),
-      .inc_index_i  (module6_q),
+      .inc_index_i  (RangeWidth'(module6_q)),
       .inc_amount_i (1'b1),
       .rd_valid_i   (range_valid_i),
       .rd_snapshot_i(range_snapshot_i),
-      .rd_index_i   (range_index_i[ModuleIndexBits-1:0]),
+      .rd_index_i   (RangeWidth'(range_index_i)),
       .rd_valid_o   (range_valid_o),
       .rd_data_o    (range_value_o)
   );
@@ -220,9 +227,9 @@ module sluice_rmt_state
   logic [31:0] now, now_limit, now_top, inc, next, old, new_word;
   logic red, meter6;
   always_ff @(posedge clk_i) begin
-    o_immediate_q <= rotate_i.o_immediate;
-    t_immediate_q <= rotate_i.t_immediate;
-    f_immediate_q <= rotate_i.f_immediate;
+    o_immediate_q <= early_i.o_immediate;
+    t_immediate_q <= early_i.t_immediate;
+    f_immediate_q <= early_i.f_immediate;
   end
 
   sluice_rmt_meter u_meter (
@@ -230,9 +237,9 @@ module sluice_rmt_state
       .queueing_i,
       .shift_i     (pick_i.shift),
       .length_i,
-      .limit_i     (rotate_i.o_immediate),
-      .cost_i      (rotate_i.t_immediate),
-      .top_i       (rotate_i.f_immediate),
+      .limit_i     (early_i.o_immediate),
+      .cost_i      (early_i.t_immediate),
+      .top_i       (early_i.f_immediate),
       .per_packet_i(atom_i.per_packet),
       .now_o       (now),
       .now_limit_o (now_limit),

@@ -5,13 +5,16 @@ mod failure;
 mod files;
 mod maps;
 mod output;
+mod rmt;
 mod run;
 mod table;
 mod view;
 mod xdp;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use commands::{completions, explain, generate, map, object, run as run_command, script, xdp as xdp_command};
+use commands::{
+    completions, explain, generate, map, object, rmt as rmt_command, run as run_command, script, xdp as xdp_command,
+};
 use failure::Failure;
 use output::Output;
 use std::process::ExitCode;
@@ -33,6 +36,7 @@ struct Sluice {
 enum Command {
     Run(run_command::Run),
     Script(script::ScriptArgs),
+    Rmt(rmt_command::RmtArgs),
     Xdp(xdp_command::XdpArgs),
     Map(map::MapArgs),
     Object(object::ObjectArgs),
@@ -64,6 +68,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(command) => return command.run(out),
         Command::Script(command) => return command.run(out),
+        Command::Rmt(command) => return command.run(out),
         Command::Xdp(command) => return command.run(out),
         Command::Map(command) => return command.run(out),
         Command::Object(command) => command.run(out)?,

@@ -7,6 +7,7 @@ use crate::destination::{Destination, Destinations};
 use crate::error::ObjectError;
 use crate::key::KeySpec;
 use crate::object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
+use crate::rmt::binary::{read_rmt, write_rmt};
 use crate::xdp_binary::{read_xdp, write_xdp};
 use sluice_formats::limits::KEY_BYTES;
 use sluice_formats::rows::KeyKind;
@@ -59,6 +60,9 @@ impl Object {
         if let Some(xdp) = &self.xdp {
             w.section(8, |w| write_xdp(w, xdp));
         }
+        if let Some(part) = &self.rmt {
+            w.section(9, |w| write_rmt(w, part));
+        }
         w.finish()
     }
 
@@ -108,14 +112,20 @@ impl Object {
         r.finish("section survival")?;
 
         let mut xdp = None;
-        if file.left() > 0 {
+        if file.next_is(8) {
             let mut r = file.section(8, "xdp")?;
             xdp = Some(Box::new(read_xdp(&mut r)?));
             r.finish("section xdp")?;
         }
+        let mut rmt = None;
+        if file.left() > 0 {
+            let mut r = file.section(9, "rmt")?;
+            rmt = Some(Box::new(read_rmt(&mut r)?));
+            r.finish("section rmt")?;
+        }
         file.finish("the sections")?;
 
-        let object = Object { name, target, key, default, entries, demands, symbols, survives, xdp };
+        let object = Object { name, target, key, default, entries, demands, symbols, survives, xdp, rmt };
         object.check()?;
         Ok(object)
     }

@@ -164,6 +164,11 @@ impl<'a> Reader<'a> {
         text.map(str::to_owned).map_err(|_| wrong(at, "bytes that are no text", format!("{what} in UTF-8")))
     }
 
+    /// Whether the section with this number is next.
+    pub fn next_is(&self, number: u32) -> bool {
+        self.bytes[self.at..self.end].starts_with(&number.to_le_bytes())
+    }
+
     /// The section with this number, which must be next.
     pub fn section(&mut self, number: u32, what: &str) -> Result<Reader<'a>, ObjectError> {
         let at = self.at;

@@ -6,6 +6,7 @@ use crate::destination::Destination;
 use crate::error::{ObjectError, bad};
 use crate::key::{KeySpec, Match};
 use crate::object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
+use crate::rmt::RmtPart;
 use crate::xdp::Xdp;
 use serde::{Deserialize, Serialize};
 use sluice_formats::limits::FORMAT_VERSION;
@@ -32,6 +33,8 @@ struct ObjectJson {
     survives: Survives,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     xdp: Option<Box<Xdp>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rmt: Option<Box<RmtPart>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -147,6 +150,7 @@ impl Object {
             symbols: self.symbols.iter().map(SymbolJson::new).collect(),
             survives: self.survives,
             xdp: self.xdp.clone(),
+            rmt: self.rmt.clone(),
         }
     }
 
@@ -174,6 +178,7 @@ impl Object {
             symbols: symbols.collect::<Result<_, _>>()?,
             survives: json.survives,
             xdp: json.xdp,
+            rmt: json.rmt,
         };
         object.check()?;
         Ok(object)

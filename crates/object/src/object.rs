@@ -5,6 +5,7 @@ use crate::demand::{Demands, Survives};
 use crate::destination::Destination;
 use crate::error::{ObjectError, bad};
 use crate::key::{KeyBytes, KeySpec};
+use crate::rmt::RmtPart;
 use crate::xdp::Xdp;
 use sluice_formats::Target;
 use sluice_formats::rows::KeyKind;
@@ -15,8 +16,8 @@ pub const MAX_NAME: usize = 63;
 /// Most entries of an object; targets have fewer.
 pub const MAX_ENTRIES: u32 = 1 << 20;
 
-/// A program for the NIC: a table, or an XDP program. It knows no address: keys, actions,
-/// instructions, maps and demands only.
+/// A program for the NIC: a table, an XDP program, or a program of the rmt pipeline. It knows no address: keys,
+/// actions, instructions, maps, rows and demands only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Name: letters, digits, `_`, `-`, `.`.
@@ -37,6 +38,8 @@ pub struct Object {
     pub survives: Survives,
     /// An XDP program in place of the table; `XDP_PASS` is the default action.
     pub xdp: Option<Box<Xdp>>,
+    /// Rows for the rmt pipeline in place of the table.
+    pub rmt: Option<Box<RmtPart>>,
 }
 
 /// One logical entry.
@@ -100,6 +103,7 @@ impl Object {
             symbols: Vec::new(),
             survives: Survives::VERSION_1,
             xdp: None,
+            rmt: None,
         };
         object.demand(&default);
         object
@@ -133,7 +137,32 @@ impl Object {
         self.check_demands()?;
         self.check_symbols()?;
         self.check_xdp()?;
+        self.check_rmt()?;
         self.survives.check()
+    }
+
+    /// A program of the rmt pipeline is for one target, and nothing stands beside it.
+    fn check_rmt(&self) -> Result<(), ObjectError> {
+        let Some(part) = &self.rmt else { return Ok(()) };
+        if self.xdp.is_some() {
+            return Err(bad("xdp", "an XDP program", "none beside an rmt part"));
+        }
+        if self.key != KeySpec::NONE || self.default != Action::DROP || self.demands.entries != 0 {
+            let found =
+                format!("key {}, default {}, {} entries", self.key.kind.name(), self.default, self.demands.entries);
+            return Err(bad(
+                "rmt",
+                found,
+                "key none, default drop and 0 entries, for the part stands in the table's place",
+            ));
+        }
+        let hash = if let TargetNeed::Exact { hash, .. } = &self.target { *hash } else { 0 };
+        let known = sluice_formats::rmt::target::ALL;
+        let target = known.iter().find(|t| t.hash() == hash).ok_or_else(|| {
+            let all: Vec<String> = known.iter().map(|t| format!("{} ({:08x})", t.name, t.hash())).collect();
+            bad("target.hash", format!("{hash:08x}"), format!("a target of the rmt pipeline: {}", all.join(", ")))
+        })?;
+        part.check(target)
     }
 
     /// A program stands in place of the table, and passes to one destination.

@@ -2,6 +2,7 @@
 
 use crate::key::describe;
 use crate::object::{Object, SymbolOf, TargetNeed};
+use crate::rmt::RmtPart;
 use crate::xdp::Xdp;
 use std::fmt::Write;
 
@@ -35,7 +36,13 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
         ("target", target),
         ("key", format!("{} {fields}", object.key.kind.name()).trim_end().to_owned()),
         (if object.xdp.is_some() { "pass" } else { "default" }, object.default.to_string()),
-        ("room for", format!("{} entries, and as many during a replacement", demands.entries)),
+        (
+            "room for",
+            match &object.rmt {
+                Some(_) => "a replacement by a program like it".to_owned(),
+                None => format!("{} entries, and as many during a replacement", demands.entries),
+            },
+        ),
         ("queues", if queues.is_empty() { "none".to_owned() } else { queues.join(", ") }),
         ("quantum", quantum),
         ("rate", rate),
@@ -46,6 +53,9 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
     }
     if let Some(xdp) = &object.xdp {
         return render_xdp(xdp, out);
+    }
+    if let Some(part) = &object.rmt {
+        return render_rmt(part, out);
     }
     for symbol in &object.symbols {
         let of = match symbol.of {
@@ -59,6 +69,31 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n{:>6}  {:<wide$}  action", "entry", "key")?;
     for (i, (key, entry)) in keys.iter().zip(&object.entries).enumerate() {
         writeln!(out, "{i:>6}  {key:<wide$}  {}", entry.action)?;
+    }
+    Ok(())
+}
+
+fn render_rmt(part: &RmtPart, out: &mut String) -> std::fmt::Result {
+    let patterns = part.patterns.patterns.iter().filter(|p| p.valid).count();
+    let (paths, rows) = (part.paths.len(), part.deparse.len());
+    writeln!(out, "{:<9} {paths} paths, {patterns} deparse patterns, {rows} deparse rows", "rmt")?;
+    writeln!(out, "{:<9} {}", "state", if part.keep_state { "kept" } else { "begins with zeros" })?;
+    for (number, group) in &part.groups {
+        writeln!(out, "{:<9} {number}: destinations {:#04x}", "group", group.destinations)?;
+    }
+    for (name, c) in &part.shared {
+        writeln!(out, "{:<9} {name} in c{}[{}]", "shared", 2 * (c / 8 + 1), c % 8)?;
+    }
+    writeln!(
+        out,
+        "\n{:>5}  {:>11}  {:>11}  {:>7}  {:>5}  {:>8}",
+        "stage", "exact", "ternary", "actions", "pages", "counters"
+    )?;
+    for (number, s) in &part.stages {
+        let exact = format!("{} of {}", s.exact.len(), s.exact_room);
+        let ternary = format!("{} of {}", s.ternary.len(), s.ternary_room);
+        let (actions, pages, numbers) = (s.actions.len(), s.pages, s.numbers);
+        writeln!(out, "{number:>5}  {exact:>11}  {ternary:>11}  {actions:>7}  {pages:>5}  {numbers:>8}")?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use sluice_formats::rows::KeyKind;
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Table, hash};
 use sluice_object::linker::Linker;
+use sluice_object::linker::rmt::{Quota, RmtLinker};
 use sluice_object::{
     Action, Destination, KeyBytes, KeySpec, Load, NicSettings, Object, Step, Xdp, XdpEntry, XdpInitial, XdpMap,
     XdpProgram,
@@ -53,6 +54,9 @@ fn some_object(u: &mut Unstructured<'_>) -> Result<Object> {
         object.default = Action::to([Destination::Host(0)]);
         object.demands.queues.insert(Destination::Host(0), 1);
         object.xdp = Some(Box::new(some_xdp(&mut rng)));
+    }
+    if spec == KeySpec::NONE && u.ratio(1, 3)? {
+        return Ok(rmt::object(rmt::part()));
     }
     Ok(object)
 }
@@ -138,12 +142,24 @@ fn fuzz_binary_object() {
                 }
                 assert_eq!(Object::from_json(&object.to_json()).unwrap(), object);
                 sluice_object::show::table(&object);
+                link_rmt(&object);
             }
             Err(e) => *refused.entry(e.code()).or_default() += 1,
         }
         Ok(())
     });
     println!("{taken} taken, refused {refused:?}");
+}
+
+/// What is decoded is placed or refused.
+fn link_rmt(object: &Object) {
+    let Some(part) = &object.rmt else { return };
+    let mut linker = RmtLinker::new(sluice_formats::rmt::target::TINY);
+    if linker.admit(7, "red", Quota::of(part, 0xff)).is_ok() && linker.load(7, object).is_ok() {
+        linker.load(7, object).expect("what fits once fits again");
+        linker.remove(7).expect("it can leave");
+        assert_eq!(linker.placer().left(), RmtLinker::new(sluice_formats::rmt::target::TINY).placer().left());
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 use common::tenant;
 use sluice_formats::rows::KeyKind;
 use sluice_formats::target::TINY;
+use sluice_object::linker::rmt::{Quota, RmtLinker};
 use sluice_object::{
     Action, Destination, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf, Xdp, XdpEntry, XdpInitial,
     XdpMap, XdpProgram,
@@ -105,6 +106,24 @@ fn filter() -> Object {
     object
 }
 
+/// Uses every part of a program for the rmt pipeline.
+fn router() -> Object {
+    common::rmt::object(common::rmt::part())
+}
+
+/// The load that puts it in place of itself, its state kept.
+fn load_of_router() -> Load {
+    let mut linker = RmtLinker::new(sluice_formats::rmt::target::TINY);
+    linker.admit(0, "system", Quota { destinations: 0xff, ..Quota::default() }).unwrap();
+    let mut system = common::rmt::part();
+    system.stages.clear();
+    system.groups.clear();
+    linker.load(0, &common::rmt::object(system)).unwrap();
+    linker.admit(7, "red", Quota::of(&common::rmt::part(), 0xff)).unwrap();
+    linker.load(7, &router()).unwrap();
+    linker.load(7, &router()).unwrap()
+}
+
 /// The load that puts it in place of itself, with two maps kept.
 fn load_of_filter() -> Load {
     let mut linker = Linker::new(&TINY);
@@ -123,7 +142,9 @@ fn load_of_red() -> Load {
 
 #[test]
 fn objects_of_version_1() {
-    for (name, object) in [("red.v1", red()), ("nothing.v1", nothing()), ("filter.v1", filter())] {
+    for (name, object) in
+        [("red.v1", red()), ("nothing.v1", nothing()), ("filter.v1", filter()), ("router.v1", router())]
+    {
         let binary = golden(&format!("{name}.slob"), &object.to_binary());
         assert_eq!(Object::decode(&binary).unwrap(), object);
         assert_eq!(object.to_binary(), binary);
@@ -135,7 +156,7 @@ fn objects_of_version_1() {
 
 #[test]
 fn loads_of_version_1() {
-    for (name, load) in [("red.v1", load_of_red()), ("filter.v1", load_of_filter())] {
+    for (name, load) in [("red.v1", load_of_red()), ("filter.v1", load_of_filter()), ("router.v1", load_of_router())] {
         let binary = golden(&format!("{name}.slld"), &load.to_binary());
         assert_eq!(Load::from_binary(&binary).unwrap(), load);
         assert_eq!(load.to_binary(), binary);
@@ -151,6 +172,8 @@ fn object_show() {
     assert_eq!(text.into_bytes(), golden("red.v1.txt", sluice_object::show::table(&red()).as_bytes()));
     let text = sluice_object::show::table(&filter());
     assert_eq!(text.as_bytes(), golden("filter.v1.txt", text.as_bytes()));
+    let text = sluice_object::show::table(&router());
+    assert_eq!(text.as_bytes(), golden("router.v1.txt", text.as_bytes()));
     assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
 }
 
@@ -161,6 +184,7 @@ fn any_changed_byte_of_a_binary_is_refused() {
         (filter().to_binary(), |b| Object::from_binary(b).is_err()),
         (load_of_red().to_binary(), |b| Load::from_binary(b).is_err()),
         (load_of_filter().to_binary(), |b| Load::from_binary(b).is_err()),
+        (router().to_binary(), |b| Object::from_binary(b).is_err()),
     ] {
         for at in 0..bytes.len() {
             let mut bad = bytes.clone();

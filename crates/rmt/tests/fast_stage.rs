@@ -377,6 +377,61 @@ fn a_meter_is_green_within_its_burst_and_red_behind_it() {
     assert_eq!(colours((1 << 48) + (1 << 33) + 10_050, 1), [1]);
 }
 
+#[test]
+fn what_lies_further_ahead_than_the_top_is_behind() {
+    let colour = |ahead: u32| {
+        let mut action = forward(1);
+        let state =
+            StatePart { o_immediate: 300, t_immediate: 7, f_immediate: 400, per_packet: true, ..StatePart::default() };
+        action.state = StatePart { kind: 2, old_to: 9, new_to: 8, shift: 8, ..state };
+        let mut d = Device::with(TINY, 1, &action);
+        page(&mut d, 1, 2, 0, 0);
+        d.set(STAGE, Table::StateWord, 0, &StateWordRow { value: 1000u32.wrapping_add(ahead) });
+        let colour = d.first(&sluice_rmt::Arrival { queueing: 1000, ..arrival(1, 0) });
+        (colour, d.fast.state_word(1, 0).wrapping_sub(1000))
+    };
+    let seen = [0, 300, 301, 400, 401, u32::MAX].map(colour);
+    assert_eq!(seen, [(0, 7), (0, 307), (1, 301), (1, 400), (0, 7), (0, 7)]);
+}
+
+#[test]
+fn a_meter_by_bytes_charges_the_length_with_16_fraction_bits() {
+    let mut action = forward(1);
+    let state = StatePart { o_immediate: 1000, t_immediate: 0x18000, f_immediate: 9999, ..StatePart::default() };
+    action.state = StatePart { kind: 2, new_to: 8, shift: 8, ..state };
+    let mut d = Device::with(TINY, 1, &action);
+    page(&mut d, 1, 2, 0, 0);
+    let mut run = |length: usize| {
+        d.set(STAGE, Table::StateWord, 0, &StateWordRow { value: 50 });
+        d.first(&sluice_rmt::Arrival { queueing: 50, ..of(&vec![0; length], 1, 0) });
+        d.fast.state_word(1, 0) - 50
+    };
+    assert_eq!([60, 61, 9000].map(&mut run), [90, 91, 13_500]);
+}
+
+#[test]
+fn an_entry_that_is_overwritten_is_gone_for_its_module() {
+    let mut d = keyed(DEFAULT, &[1, 2]);
+    let found = |d: &mut Device| {
+        [7, 8].map(|v| d.fast.run(&of(&packet(v), 1, 0)) == sluice_rmt::Outcome::Dropped(Reason::NoDestination))
+    };
+    let set = d.exact(1, 0, &entry(1, 7, 3), (0, 1));
+    let ternary = TernaryRow {
+        generations: 1,
+        module_id: 1,
+        value: key(0, 16, 8),
+        mask: key(0, 16, 0xffff),
+        action: 2,
+        number: 0,
+    };
+    d.set(STAGE, Table::Ternary, 9, &ternary);
+    assert_eq!(found(&mut d), [false, false]);
+    d.set(STAGE, Table::Exact(0), set, &ExactRow { module_id: 2, ..entry(1, 7, 3) });
+    assert_eq!(found(&mut d), [true, false]);
+    d.set(STAGE, Table::Ternary, 9, &TernaryRow { module_id: 2, ..ternary });
+    assert_eq!(found(&mut d), [true, true]);
+}
+
 /// A write of metadata word `word` in a stage, and of `c4[0]` from word 9 in the next one.
 fn word_writer(d: &mut Device, stage: u8, owner: u8) {
     let mut action = ActionRow { owner, ..ActionRow::default() };

@@ -9,9 +9,9 @@ use sluice_formats::rmt::rows::*;
 use sluice_formats::rmt::tables::{Event, Node, Table};
 use sluice_formats::rows::GenerationRow;
 use sluice_formats::{Row, address::Access};
-use sluice_rmt::Reason;
-use sluice_rmt::fast::Fast;
+use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::target::{DEFAULT, TINY, Target};
+use sluice_rmt::{Outcome, Reason};
 
 fn tables(target: &Target) -> impl Iterator<Item = (Node, Table)> {
     Node::all(target)
@@ -162,4 +162,27 @@ fn a_new_epoch_keeps_every_counter_as_it_is() {
     assert_eq!(counts(&d, Device::at_snapshot), [1, 1]);
     d.fast.set_epoch(0);
     assert_eq!(counts(&d, Device::at_snapshot), [2, 2]);
+}
+
+#[test]
+fn a_batch_does_what_its_packets_do_one_by_one() {
+    let mut action = forward(2);
+    action.state = StatePart { kind: 1, t_old: true, t_immediate: 1, new_to: 8, ..StatePart::default() };
+    let device = || {
+        let mut d = Device::with(TINY, 2, &action);
+        d.set(Node::Stage(1), Table::Page, 64 * 4, &PageRow { valid: true, page: 3 });
+        d
+    };
+    let arrivals = [arrival(2, 0), arrival(1, 0), of(&[9; 200], 2, 0), arrival(2, 0), of(&[0; 4], 2, 0)];
+    let mut one_by_one = device();
+    let expected = arrivals.map(|a| one_by_one.fast.run(&a));
+    let (mut seen, mut buffers) = (Vec::new(), Buffers::default());
+    device().fast.run_batch(arrivals, &mut buffers, |_, verdict, out| {
+        seen.push(match verdict {
+            Ok(()) => Outcome::Sent { packet: out.packet.clone(), copies: out.copies.clone() },
+            Err(reason) => Outcome::Dropped(reason),
+        });
+    });
+    assert_eq!(seen, expected);
+    assert!(matches!(&seen[3], Outcome::Sent { packet, .. } if packet[..4] == [0, 0, 0, 3]));
 }

@@ -34,6 +34,9 @@ const SECTIONS: [Section; 4] = [
     ("hitless", "Replacements under full load", hitless),
 ];
 
+/// Sections that others write, kept as they are.
+const OTHERS: [&str; 1] = ["fast"];
+
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     if let Some(unknown) = named.iter().find(|n| SECTIONS.iter().all(|s| s.0 != **n)) {
@@ -216,7 +219,7 @@ fn put(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/measurements.md");
     let old = std::fs::read_to_string(&path).unwrap_or_default();
     let mut new = HEAD.to_owned();
-    for (section, ..) in SECTIONS {
+    for section in SECTIONS.map(|s| s.0).into_iter().chain(OTHERS) {
         let (begin, end) = (format!("<!-- {section} -->\n"), format!("<!-- end of {section} -->\n"));
         let kept = old.split_once(&begin).and_then(|(_, rest)| Some(rest.split_once(&end)?.0));
         let body = if section == name { Some(text) } else { kept };

@@ -169,7 +169,8 @@ impl Run {
             .collect();
         self.lockstep.offer(&offers).unwrap();
         let until = Until { max_cycles: self.rng.range(1, 4 * packets as u64), ..Until::default() };
-        self.lockstep.run(&until, &mut |_| {}).unwrap();
+        self.lockstep.run(&until).unwrap();
+        self.lockstep.ended.clear();
     }
 
     /// Every row and counter of the RTL against the fast model's, and the words against the specification's.
@@ -236,7 +237,7 @@ fn random_run(target: Target, name: &str, packets: usize, most_modules: u64) {
             }
         }
     }
-    run.lockstep.finish(&mut |_| {}).unwrap();
+    run.lockstep.finish().unwrap();
     assert_eq!(run.lockstep.agreed, packets as u64);
     run.compare_tables();
     println!("{} packets of {modules} modules agreed", run.lockstep.agreed);

@@ -9,6 +9,7 @@ Claims
   the cycle of the last leave too; without one it is never busy
 - a commit to the current generation is never busy and changes nothing
 - MaxInFlight packets of one module fit into its count
+- with System each packet has module 0's generation too, and counts for module 0 by it, its own ones once
 """
 
 from collections import deque
@@ -24,6 +25,7 @@ INPUTS = [
     "leave_valid_i",
     "leave_module_i",
     "leave_generation_i",
+    "leave_system_generation_i",
     "commit_valid_i",
     "commit_module_i",
     "commit_generation_i",
@@ -36,6 +38,7 @@ class Bench:
     def __init__(self, dut, rng):
         self.dut, self.rng = dut, rng
         self.modules, self.most = int(dut.Modules.value), int(dut.MaxInFlight.value)
+        self.system = int(dut.System.value)
         self.current = [0] * self.modules
         self.count = [[0, 0] for _ in range(self.modules)]
         self.flying = deque()
@@ -45,6 +48,13 @@ class Bench:
         await start(self.dut, **dict.fromkeys(INPUTS, 0))
         return self
 
+    def add(self, packet, amount):
+        """Counts a packet (module, its generation, the system's) where it counts."""
+        module, own, system = packet
+        self.count[module][own] += amount
+        if self.system and module != 0:
+            self.count[0][system] += amount
+
     async def cycle(self, enter=None, leave=False, commit=None, look=None):
         """`enter`: module; `leave`: the oldest packet; `commit`: (module, generation); `look`: module to read."""
         dut, rng = self.dut, self.rng
@@ -53,7 +63,8 @@ class Bench:
         dut.enter_valid_i.value = enter is not None
         dut.enter_module_i.value = noise if enter is None else enter
         dut.leave_valid_i.value = leave
-        dut.leave_module_i.value, dut.leave_generation_i.value = leaving or (noise, rng.getrandbits(1))
+        gone = leaving or (noise, rng.getrandbits(1), rng.getrandbits(1))
+        dut.leave_module_i.value, dut.leave_generation_i.value, dut.leave_system_generation_i.value = gone
         shown, to = commit or (noise if look is None else look, rng.getrandbits(1))
         dut.commit_valid_i.value = commit is not None
         dut.commit_module_i.value, dut.commit_generation_i.value = shown, to
@@ -63,17 +74,19 @@ class Bench:
         assert [int(dut.in_flight_0_o.value), int(dut.in_flight_1_o.value)] == count
         if enter is not None:
             assert int(dut.generation_o.value) == self.current[enter]
+            assert int(dut.system_generation_o.value) == self.current[0]
         busy = commit is not None and to != current and count[to] != 0
         if commit is not None:
             assert int(dut.commit_busy_o.value) == busy
             self.seen["busy" if busy else "same" if to == current else "done"] += 1
             self.seen["with_enter"] += enter == shown and to != current
-            self.seen["with_leave"] += leaving == (shown, to) and to != current
+            self.seen["with_leave"] += leaving is not None and leaving[:2] == (shown, to) and to != current
         if enter is not None:
-            self.flying.append((enter, self.current[enter]))
-            self.count[enter][self.current[enter]] += 1
+            entering = (enter, self.current[enter], self.current[0])
+            self.flying.append(entering)
+            self.add(entering, 1)
         if leave:
-            self.count[leaving[0]][leaving[1]] -= 1
+            self.add(leaving, -1)
         if commit is not None and not busy:
             self.current[shown] = to
         await RisingEdge(dut.clk_i)
@@ -150,6 +163,6 @@ async def a_reset_clears_generations_and_counts(dut):
         await bench.cycle(look=m)
 
 
-@pytest.mark.parametrize("modules, most", [(64, 32), (5, 7), (1, 4)])
-def test_generation(modules, most):
-    run_bench("sluice_nic_generation", parameters={"Modules": modules, "MaxInFlight": most})
+@pytest.mark.parametrize("modules, most, system", [(64, 32, 0), (5, 7, 0), (1, 4, 0), (64, 255, 1), (5, 7, 1)])
+def test_generation(modules, most, system):
+    run_bench("sluice_nic_generation", parameters={"Modules": modules, "MaxInFlight": most, "System": system})

@@ -104,6 +104,7 @@ class Bench:
         self.request: Request | None = None
         self.answers: list[tuple[Request, int]] = []
         self.last_use: dict[int, int] = {}
+        self.last_access: dict[int, int] = {}
         self.faults = 0
         self.done: Counter = Counter()
 
@@ -167,6 +168,8 @@ class Bench:
             self.counting = p.rows_module
             self.done["range"] += 1
             return
+        self.done["distance", self.now - self.last_access.get(p.word, -99)] += 1
+        self.last_access[p.word] = self.now
         old = self.words.get(p.word, 0)
         new, shown = run_state(s, old, p.operands, p.phv, p.conditions)
         self.words[p.word] = new
@@ -221,7 +224,7 @@ class Bench:
         dut = self.dut
         self.pipe = [packet, *self.pipe[:5]]
         c3, c4, c5, _, _, c8 = self.pipe
-        if epoch is not None:
+        if epoch is not None and epoch != self.epoch:
             self.epoch, self.ranges_at_change = epoch, self.ranges.copy()
         if request is not None:
             assert self.request is None

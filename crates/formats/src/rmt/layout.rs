@@ -1,6 +1,11 @@
 //! Layouts of wide rows: fields may be numbers, arrays of them, or other layouts.
 
+use super::layout_json::{Element, Given, wide_from_text, wide_text};
 use crate::row::RowError;
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+use std::fmt;
+use std::marker::PhantomData;
 
 /// Packs values into words, bit 0 of word 0 first.
 #[derive(Debug, Default)]
@@ -57,6 +62,12 @@ pub trait Bits: Sized {
     fn put(&self, width: u32, to: &mut BitWriter) -> Result<(), TooWide>;
     /// Reads a value.
     fn get(width: u32, from: &mut BitReader) -> Self;
+    /// Whether all its bits are 0; JSON leaves such fields out.
+    fn is_zero(&self) -> bool;
+    /// The JSON form: numbers, text for [`Wide`], lists without the zeros at their end, objects for layouts.
+    fn to_json<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error>;
+    /// Reads the JSON form. Whether a value fits its width shows when the row is packed.
+    fn from_json<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
 }
 
 macro_rules! number {
@@ -72,6 +83,9 @@ macro_rules! number {
             Ok(())
         }
         fn get(width: u32, from: &mut BitReader) -> Self { from.get(width) as $t }
+        fn is_zero(&self) -> bool { *self == 0 }
+        fn to_json<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> { self.serialize(to) }
+        fn from_json<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> { <$t>::deserialize(from) }
     } )+ };
 }
 number!(u8, u16, u32, u64);
@@ -89,6 +103,15 @@ impl Bits for bool {
     }
     fn get(_: u32, from: &mut BitReader) -> Self {
         from.get(1) == 1
+    }
+    fn is_zero(&self) -> bool {
+        !self
+    }
+    fn to_json<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.serialize(to)
+    }
+    fn from_json<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        bool::deserialize(from)
     }
 }
 
@@ -124,6 +147,16 @@ impl<const N: usize> Bits for Wide<N> {
     fn get(width: u32, from: &mut BitReader) -> Self {
         Self(std::array::from_fn(|i| from.get(width.saturating_sub(8 * i as u32).min(8)) as u8))
     }
+    fn is_zero(&self) -> bool {
+        self.0 == [0; N]
+    }
+    fn to_json<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&wide_text(&self.0))
+    }
+    fn from_json<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        wide_from_text(&text).map(Self).map_err(D::Error::custom)
+    }
 }
 
 impl<T: Bits, const N: usize> Bits for [T; N] {
@@ -144,6 +177,34 @@ impl<T: Bits, const N: usize> Bits for [T; N] {
     }
     fn get(width: u32, from: &mut BitReader) -> Self {
         std::array::from_fn(|_| T::get(width, from))
+    }
+    fn is_zero(&self) -> bool {
+        self.iter().all(T::is_zero)
+    }
+    fn to_json<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let length = self.iter().rposition(|v| !v.is_zero()).map_or(0, |last| last + 1);
+        let mut list = to.serialize_seq(Some(length))?;
+        self[..length].iter().try_for_each(|v| list.serialize_element(&Element(v)))?;
+        list.end()
+    }
+    fn from_json<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct List<T, const N: usize>(PhantomData<T>);
+        impl<'de, T: Bits, const N: usize> Visitor<'de> for List<T, N> {
+            type Value = [T; N];
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a list of at most {N}")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<[T; N], A::Error> {
+                let mut all = <[T; N]>::get(0, &mut BitReader::new(&[]));
+                let mut at = 0;
+                while let Some(Given(value)) = list.next_element()? {
+                    *all.get_mut(at).ok_or_else(|| A::Error::invalid_length(at + 1, &self))? = value;
+                    at += 1;
+                }
+                Ok(all)
+            }
+        }
+        from.deserialize_seq(List(PhantomData))
     }
 }
 
@@ -208,8 +269,13 @@ pub trait Layout: Bits + Clone + Default + PartialEq {
 macro_rules! layout {
     ($(#[doc = $doc:literal])+ $name:ident, $sv:literal { $( #[doc = $fdoc:literal] $field:ident : $ty:ty = $width:expr ),+ $(,)? }) => {
         $(#[doc = $doc])+
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct $name { $( #[doc = $fdoc] pub $field: $ty ),+ }
+        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name { $(
+            #[doc = $fdoc]
+            #[serde(with = "crate::rmt::layout_json", skip_serializing_if = "crate::rmt::layout::Bits::is_zero")]
+            pub $field: $ty
+        ),+ }
 
         impl Default for $name {
             fn default() -> Self {
@@ -226,6 +292,13 @@ macro_rules! layout {
             }
             fn get(_: u32, from: &mut $crate::rmt::layout::BitReader) -> Self {
                 Self { $( $field: <$ty as $crate::rmt::layout::Bits>::get($width, from) ),+ }
+            }
+            fn is_zero(&self) -> bool { true $( && $crate::rmt::layout::Bits::is_zero(&self.$field) )+ }
+            fn to_json<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                serde::Serialize::serialize(self, to)
+            }
+            fn from_json<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                serde::Deserialize::deserialize(from)
             }
         }
 

@@ -2,6 +2,7 @@
 
 pub mod docgen;
 pub mod layout;
+pub mod layout_json;
 pub mod rows;
 pub mod svgen;
 pub mod tables;

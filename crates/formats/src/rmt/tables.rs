@@ -22,7 +22,8 @@ pub const SLICE_INDEX_BIT: u32 = 16;
 pub const MOST_ROW_WORDS: usize = 80;
 
 /// A node of the pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Node {
     /// Entrance: generations.
     Stamp,
@@ -58,7 +59,8 @@ impl Node {
 }
 
 /// A table behind a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Table {
     /// `GenerationRow` by module.
     Generation,

@@ -88,6 +88,12 @@ impl Checker<'_> {
             | Step::Commit { module, generation }
             | Step::Program { module, generation, .. } => (*module, *generation),
             Step::WaitQueuesEmpty { module } => (*module, 0),
+            Step::Row { table, .. } => {
+                return Err(Space(format!(
+                    "a row of table {} of the rmt pipeline, which this NIC has not",
+                    table.name()
+                )));
+            }
             Step::Write { .. } | Step::Barrier => return Ok(()),
         };
         self.own_module(module)?;

@@ -11,7 +11,7 @@ use sluice_formats::rows::EntryRow;
 /// without a commit in reverse order, so that moves delete before they copy.
 pub fn unsafe_order(load: &Load) -> Load {
     let mut load = Load { label: format!("unsafe {}", load.label), ..load.clone() };
-    let first_write = load.steps.iter().position(|s| matches!(s, Step::Write { .. }));
+    let first_write = load.steps.iter().position(|s| matches!(s, Step::Write { .. } | Step::Row { .. }));
     let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. }));
     match (first_write, commit) {
         (Some(write), Some(commit)) if write < commit => {

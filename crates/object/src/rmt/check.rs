@@ -117,7 +117,7 @@ impl RmtStage {
     }
 
     /// An action and a number that are there.
-    pub(crate) fn leads(&self, at: &str, action: u16, number: u16) -> Result<(), ObjectError> {
+    fn leads(&self, at: &str, action: u16, number: u16) -> Result<(), ObjectError> {
         below(&format!("{at}.action"), action.into(), self.actions.len())?;
         below(&format!("{at}.number"), number.into(), self.numbers.into())
     }
@@ -128,8 +128,13 @@ pub(crate) fn ones(key: &RmtKey) -> u32 {
     key.0.iter().map(|b| b.count_ones()).sum()
 }
 
-pub(crate) fn within(at: &str, value: &RmtKey, mask: &RmtKey, what: &str) -> Result<(), ObjectError> {
-    match value.0.iter().zip(&mask.0).all(|(v, m)| v & !m == 0) {
+/// Whether the value has no bits outside the mask.
+pub(crate) fn inside(value: &RmtKey, mask: &RmtKey) -> bool {
+    value.0.iter().zip(&mask.0).all(|(v, m)| v & !m == 0)
+}
+
+fn within(at: &str, value: &RmtKey, mask: &RmtKey, what: &str) -> Result<(), ObjectError> {
+    match inside(value, mask) {
         true => Ok(()),
         false => Err(bad(at, format!("bits outside {what}"), format!("bits within {what}"))),
     }

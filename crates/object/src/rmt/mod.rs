@@ -2,7 +2,9 @@
 //!
 //! `sluice-rmt` makes it from a checked program; `linker::rmt` gives it its places.
 
-mod check;
+pub(crate) mod binary;
+pub(crate) mod check;
+mod json;
 pub mod part;
 
 pub use part::{RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};

@@ -1,6 +1,7 @@
 //! Relocatable rows of one program for the rmt pipeline.
 
-use sluice_formats::rmt::layout::Wide;
+use serde::{Deserialize, Serialize};
+use sluice_formats::rmt::layout::{Bits, Wide};
 use sluice_formats::rmt::rows::{
     ActionRow, DeparseRow, ExactRow, GroupRow, KeyRow, PathRow, PatternsRow, SelectRow, TernaryRow,
 };
@@ -14,7 +15,8 @@ pub type RmtData = Wide<DATA>;
 
 /// Rows of one program as they are on the device, but for what only the linker knows: module, generation,
 /// sets, rows of actions and entries, pages, bases of counters. Such fields are 0, and actions are positions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RmtPart {
     /// First selection.
     pub first: SelectRow,
@@ -27,27 +29,36 @@ pub struct RmtPart {
     /// Deparse rows, each the rows of its beats.
     pub deparse: Vec<Vec<DeparseRow>>,
     /// Stages that the program does something in.
+    #[serde(deserialize_with = "super::json::once")]
     pub stages: BTreeMap<u8, RmtStage>,
     /// Multicast groups by number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "super::json::once")]
     pub groups: BTreeMap<u16, RmtGroup>,
     /// Containers, by name, that are exchanged with the system program.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "super::json::once")]
     pub shared: BTreeMap<String, u8>,
     /// A replacement takes over the running program's state words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_state: bool,
 }
 
 /// One stage of a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RmtStage {
     /// Key, conditions, default.
     pub key: KeyRow,
     /// Action data of the default.
+    #[serde(with = "sluice_formats::rmt::layout_json", skip_serializing_if = "Bits::is_zero", default)]
     pub default_data: RmtData,
     /// Exact entries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<RmtExact>,
     /// Ternary entries; the first that matches wins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ternary: Vec<RmtTernary>,
     /// Ternary entries stand in falling order of the bits in their masks (LPM), and new ones do too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub longest: bool,
     /// Actions.
     pub actions: Vec<ActionRow>,
@@ -62,25 +73,30 @@ pub struct RmtStage {
 }
 
 /// An exact entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RmtExact {
     /// The entry.
     pub row: ExactRow,
     /// Its action data.
+    #[serde(with = "sluice_formats::rmt::layout_json", skip_serializing_if = "Bits::is_zero", default)]
     pub data: RmtData,
 }
 
 /// A ternary entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RmtTernary {
     /// The entry.
     pub row: TernaryRow,
     /// Its action data.
+    #[serde(with = "sluice_formats::rmt::layout_json", skip_serializing_if = "Bits::is_zero", default)]
     pub data: RmtData,
 }
 
 /// A multicast group; its number is the same in every object, and granted to a tenant when it is admitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RmtGroup {
     /// Destination mask.
     pub destinations: u8,

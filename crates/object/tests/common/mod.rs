@@ -1,6 +1,8 @@
 //! A device of tables only, and the table lookup as docs/design/nic.md writes it.
 #![allow(dead_code)] // each test binary uses its part
 
+pub mod rmt;
+
 use sluice_formats::hash::crc32c;
 use sluice_formats::random::Rng;
 use sluice_formats::rows::{ActionRow, EntryRow, KeyKind, OverlayRow};

@@ -13,32 +13,39 @@ const SLACK: usize = 8;
 
 /// The first bytes of a packet, zeros behind its end.
 #[derive(Clone, Debug)]
-pub struct Window([u8; WINDOW + SLACK]);
+pub struct Window {
+    bytes: [u8; WINDOW + SLACK],
+    /// From here on there are zeros.
+    end: usize,
+}
 
 impl Default for Window {
     fn default() -> Self {
-        Self([0; WINDOW + SLACK])
+        Self { bytes: [0; WINDOW + SLACK], end: 0 }
     }
 }
 
 impl Window {
     fn fill(&mut self, packet: &[u8]) {
         let n = packet.len().min(WINDOW);
-        self.0[..n].copy_from_slice(&packet[..n]);
-        self.0[n..WINDOW].fill(0);
+        self.bytes[..n].copy_from_slice(&packet[..n]);
+        if n < self.end {
+            self.bytes[n..self.end].fill(0);
+        }
+        self.end = n;
     }
 
     #[inline]
     fn load(&self, offset: u8) -> u64 {
         let at = usize::from(offset) % WINDOW;
         let mut eight = [0; SLACK];
-        eight.copy_from_slice(&self.0[at..at + SLACK]);
+        eight.copy_from_slice(&self.bytes[at..at + SLACK]);
         u64::from_be_bytes(eight)
     }
 
     fn span(&self, start: u8, words: u8) -> &[u8] {
         let start = usize::from(start).min(WINDOW);
-        &self.0[start..WINDOW.min(start + 2 * usize::from(words))]
+        &self.bytes[start..WINDOW.min(start + 2 * usize::from(words))]
     }
 }
 
@@ -90,7 +97,8 @@ impl Select {
 
     #[inline]
     fn select(&self, window: &Window) -> Option<u8> {
-        let gather = |v, &(offset, shift): &(u8, u32)| v | u64::from(window.0[usize::from(offset) % WINDOW]) << shift;
+        let gather =
+            |v, &(offset, shift): &(u8, u32)| v | u64::from(window.bytes[usize::from(offset) % WINDOW]) << shift;
         let bytes = self.bytes.iter().fold(0, gather);
         self.alternatives.iter().find(|a| (bytes ^ a.value) & a.mask == 0).map(|a| a.to)
     }

@@ -99,8 +99,9 @@ impl StageNode {
             Table::Page => {
                 self.page_rows.write(row, words);
                 let page = self.page_rows.row(row);
-                let there = page.valid && usize::from(page.page) < self.target.pages();
-                self.pages[row] = if there { page.page } else { NO_PAGE };
+                // Pages above the target's are cut off to those that there are.
+                let number = (usize::from(page.page) % self.target.pages()) as u8;
+                self.pages[row] = if page.valid { number } else { NO_PAGE };
             }
             Table::StateWord => self.words[row] = words[0],
             _ => self.words[row * PAGE_WORDS..(row + 1) * PAGE_WORDS].fill(0),

@@ -102,8 +102,8 @@ impl Device {
         stage
     }
 
-    /// The exact entry that the hardware finds: by set and way, as docs/design/rmt.md says.
-    pub fn find_exact(&self, stage: u8, module: u8, generation: u8, key: &[u8; 25]) -> Option<ExactRow> {
+    /// The exact entry that the hardware finds, with its way and set: as docs/design/rmt.md says.
+    pub fn find_exact(&self, stage: u8, module: u8, generation: u8, key: &[u8; 25]) -> Option<(ExactRow, u32)> {
         let node = Node::Stage(stage);
         let spec: KeyRow = self.read(node, Table::Key, 2 * u32::from(module) + u32::from(generation));
         let h = sluice_formats::hash::crc32c(key);
@@ -111,9 +111,30 @@ impl Device {
         let sets = (1u32 << spec.set_bits) - 1;
         (0..4).find_map(|way| {
             let hash = if way < 2 { mixed & 0xffff } else { mixed >> 16 };
-            let row: ExactRow = self.read(node, Table::Exact(way), u32::from(spec.set_base) | (hash & sets));
+            let set = u32::from(spec.set_base) | (hash & sets);
+            let row: ExactRow = self.read(node, Table::Exact(way), set);
             let here = row.generations >> generation & 1 == 1 && row.module_id == module && row.key.0 == *key;
-            here.then_some(row)
+            here.then_some((row, u32::from(way) * self.target.sets() as u32 + set))
         })
+    }
+
+    /// What a packet with this masked key gets: action row, logical number, action data.
+    pub fn find(&self, stage: u8, module: u8, generation: u8, key: &[u8; 25]) -> Option<(u16, u16, [u8; 16])> {
+        let node = Node::Stage(stage);
+        let (exact, entries) = (self.target.exact as u32, self.target.ternary as u32);
+        let data = |index| self.read::<DataRow>(node, Table::Data, index).data.0;
+        if let Some((row, at)) = self.find_exact(stage, module, generation, key) {
+            return Some((row.action, row.number, data(at)));
+        }
+        let ternary = (0..entries).find_map(|index| {
+            let row: TernaryRow = self.read(node, Table::Ternary, index);
+            let mine = row.generations >> generation & 1 == 1 && row.module_id == module;
+            let agrees = (0..25).all(|i| (key[i] ^ row.value.0[i]) & row.mask.0[i] == 0);
+            (mine && agrees).then(|| (row.action, row.number, data(exact + index)))
+        });
+        let bank = 2 * u32::from(module) + u32::from(generation);
+        let spec: KeyRow = self.read(node, Table::Key, bank);
+        let default = (spec.default_action, spec.default_number, data(exact + entries + bank));
+        ternary.or(spec.default_valid.then_some(default))
     }
 }

@@ -242,16 +242,28 @@ pub(super) type Located = (Span, TextProblem);
 pub(super) type Read<T> = Result<T, Located>;
 
 /// Mistakes so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Diagnostics {
     pub found: Vec<Located>,
+    most: usize,
+}
+
+impl Default for Diagnostics {
+    fn default() -> Self {
+        Self { found: Vec::new(), most: MOST_ERRORS }
+    }
 }
 
 impl Diagnostics {
+    /// Takes any number; none is kept.
+    pub fn unbounded() -> Self {
+        Self { found: Vec::new(), most: 0 }
+    }
+
     /// Takes note of a mistake.
     pub fn push(&mut self, located: Located) {
         // The same place twice says nothing new.
-        if self.found.len() < MOST_ERRORS && self.found.iter().all(|f| f.0 != located.0) {
+        if self.found.len() < self.most && self.found.iter().all(|f| f.0 != located.0) {
             self.found.push(located);
         }
     }
@@ -263,7 +275,7 @@ impl Diagnostics {
 
     /// Whether no more will be taken.
     pub fn full(&self) -> bool {
-        self.found.len() >= MOST_ERRORS
+        self.most > 0 && self.found.len() >= self.most
     }
 }
 

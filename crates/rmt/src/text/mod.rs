@@ -9,18 +9,21 @@ mod lexer;
 mod lower;
 mod names;
 mod parse;
+mod print;
 
 pub use error::{MOST_ERRORS, TextError, TextErrors, TextProblem};
 pub use lexer::MOST_BYTES;
-pub use names::{
-    ActionNames, Bits, Demands, Destination, GroupRow, MemoryName, MeterRate, Names, Parameter, StageNames,
-};
+pub use names::{ActionNames, Bits, MemoryName, MeterRate, Names, Parameter, StageNames};
+
+pub use print::print;
 
 use crate::check::{self, Role};
 use crate::pipeline::Memory;
 use crate::program::Program;
 use crate::target::Target;
 use error::Diagnostics;
+use sluice_object::{Demands, RmtGroup, RmtPart};
+use std::collections::BTreeMap;
 
 /// A module: its program, and what goes with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +34,12 @@ pub struct Unit {
     pub program: Program,
     /// What a replacement does with the words of the running program.
     pub memory: Memory,
-    /// Multicast groups that it brings.
-    pub groups: Vec<GroupRow>,
+    /// Multicast groups that it brings, by number.
+    pub groups: BTreeMap<u16, RmtGroup>,
+    /// Containers, by name, that are exchanged with the system program.
+    pub shared: BTreeMap<String, u8>,
+    /// Entries to reserve, by stage, where it is said; elsewhere those that are there.
+    pub rooms: BTreeMap<usize, Room>,
     /// What its tenant has to be given.
     pub demands: Demands,
     /// Names for people and tools.
@@ -43,8 +50,56 @@ impl Unit {
     /// A program without names and demands.
     pub fn of(program: Program, role: Role) -> Self {
         let names = Names { module: "unnamed".into(), ..Names::default() };
-        Self { role, program, memory: Memory::Zeroed, groups: Vec::new(), demands: Demands::default(), names }
+        Self {
+            role,
+            program,
+            memory: Memory::Zeroed,
+            groups: BTreeMap::new(),
+            shared: BTreeMap::new(),
+            rooms: BTreeMap::new(),
+            demands: Demands::default(),
+            names,
+        }
     }
+
+    /// The rows of an object.
+    pub fn part(&self, target: &Target) -> Result<RmtPart, check::Problem> {
+        let mut part = crate::encode(&self.program, target)?;
+        for (&number, room) in &self.rooms {
+            if let Some(stage) = u8::try_from(number).ok().and_then(|n| part.stages.get_mut(&n)) {
+                let at_least = |said: usize, there: u16| u16::try_from(said).unwrap_or(u16::MAX).max(there);
+                stage.exact_room = at_least(room.exact, stage.exact_room);
+                stage.ternary_room = at_least(room.ternary, stage.ternary_room);
+            }
+        }
+        part.groups = self.groups.clone();
+        part.shared = self.shared.clone();
+        part.keep_state = self.memory == Memory::Keep;
+        Ok(part)
+    }
+
+    /// The unit of an object's rows, without names.
+    pub fn of_part(part: &RmtPart, target: &Target, role: Role) -> Result<Self, check::Problem> {
+        let mut unit = Self::of(crate::decode(part, target, role)?, role);
+        unit.memory = if part.keep_state { Memory::Keep } else { Memory::Zeroed };
+        (unit.groups, unit.shared) = (part.groups.clone(), part.shared.clone());
+        for (&number, rows) in &part.stages {
+            let room = Room { exact: rows.exact_room.into(), ternary: rows.ternary_room.into() };
+            if room != (Room { exact: rows.exact.len(), ternary: rows.ternary.len() }) {
+                unit.rooms.insert(number.into(), room);
+            }
+        }
+        Ok(unit)
+    }
+}
+
+/// Entries to reserve in a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Exact ones.
+    pub exact: usize,
+    /// Ternary ones.
+    pub ternary: usize,
 }
 
 /// Reads a module for a target; `file` names it in errors.

@@ -1,8 +1,6 @@
-//! What a text says beyond its program: names, demands, groups.
+//! Names of the parts of a program.
 
 use crate::phv::Container;
-use std::collections::BTreeMap;
-use std::fmt;
 
 /// Bits of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,75 +106,4 @@ pub struct Names {
     pub groups: Vec<(String, u16)>,
     /// By stage.
     pub stages: Vec<StageNames>,
-}
-
-/// A port or host queue by number, on no target yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Destination {
-    /// Network port.
-    Port(u8),
-    /// Host queue.
-    Host(u8),
-}
-
-impl Destination {
-    /// `port0` to `port7`, `host0` to `host7`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let digit = |d: &str| match d.as_bytes() {
-            [d @ b'0'..=b'7'] => Some(d - b'0'),
-            _ => None,
-        };
-        match (text.strip_prefix("port"), text.strip_prefix("host")) {
-            (Some(d), _) => digit(d).map(Self::Port),
-            (_, Some(d)) => digit(d).map(Self::Host),
-            _ => None,
-        }
-    }
-
-    /// Its bit in a destination mask of the target: ports first.
-    pub fn bit(self, target: &sluice_formats::Target) -> Option<u8> {
-        let (n, base, count) = match self {
-            Self::Port(n) => (n, 0, target.ports),
-            Self::Host(n) => (n, target.ports, target.hosts),
-        };
-        (u32::from(n) < count && base + u32::from(n) < 8).then(|| (base + u32::from(n)) as u8)
-    }
-
-    /// The destination of a bit of a destination mask.
-    pub fn of_bit(bit: u8, target: &sluice_formats::Target) -> Option<Self> {
-        let n = u32::from(bit);
-        if n < target.ports {
-            return Some(Self::Port(bit));
-        }
-        (n < target.destinations()).then(|| Self::Host((n - target.ports) as u8))
-    }
-}
-
-impl fmt::Display for Destination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Port(n) => write!(f, "port{n}"),
-            Self::Host(n) => write!(f, "host{n}"),
-        }
-    }
-}
-
-/// What a tenant has to be given.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Demands {
-    /// Scheduling weight in bytes; 0 takes any.
-    pub quantum: u16,
-    /// Bits a second and bytes at once; none takes any.
-    pub rate: Option<(u64, u32)>,
-    /// Destinations it uses, with the cells it needs at each.
-    pub queues: BTreeMap<Destination, u16>,
-}
-
-/// A multicast group that the module brings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupRow {
-    /// Number.
-    pub number: u16,
-    /// Destinations, with the tag of the copy to each.
-    pub members: BTreeMap<Destination, u16>,
 }

@@ -5,6 +5,7 @@ use sluice_formats::rmt::tables::Event as Reason;
 use sluice_formats::rmt::target::DESTINATIONS;
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
+use sluice_rmt::Copy;
 
 /// Bits of a packet's route: destinations, queue, a tag for each destination.
 pub const ROUTE_BITS: u32 = DESTINATIONS as u32 + 3 + 16 * DESTINATIONS as u32;
@@ -80,6 +81,14 @@ pub struct Route {
     pub queue: u8,
     /// Tag of the copy to each destination.
     pub tags: [u16; DESTINATIONS],
+}
+
+impl Route {
+    /// One copy for each destination, lowest first.
+    pub fn copies(&self) -> Vec<Copy> {
+        let copy = |destination: u8| Copy { destination, queue: self.queue, tag: self.tags[usize::from(destination)] };
+        (0..DESTINATIONS as u8).filter(|d| self.destinations >> d & 1 == 1).map(copy).collect()
+    }
 }
 
 /// Bits [low, low + width) of words, at most 64.

@@ -2,6 +2,7 @@
 
 use super::error::RmtError;
 use super::placer::{Bank, Holding, Placer};
+use crate::rmt::part::RmtData;
 use crate::rmt::{RmtPart, RmtStage};
 use sluice_formats::rmt::target::CONTAINERS;
 
@@ -38,7 +39,6 @@ impl Placer {
     /// Which group a packet's bytes lead to, only the hardware sees: `rmt_fault`.
     pub(super) fn check_group_use(
         &self,
-        module: u8,
         holding: &Holding,
         part: &RmtPart,
         running: Option<&Bank>,
@@ -56,15 +56,43 @@ impl Placer {
             }
         }
         for (&stage, rows) in &part.stages {
-            for number in groups_named(rows) {
-                let systems = self.holders.get(&0).is_some_and(|h| h.quota.groups.contains(&number));
-                if number != 0 && !own.contains(&number) && !systems && module != 0 {
-                    let found = format!("stage {stage} sends to group {number}");
-                    return refuse(found, format!("its own, {own:?}, and those of the system module"));
-                }
+            let leads = rows.exact.iter().map(|e| (e.row.action, &e.data));
+            let leads = leads.chain(rows.ternary.iter().map(|e| (e.row.action, &e.data)));
+            let default = rows.key.default_valid.then_some((rows.key.default_action, &rows.default_data));
+            for (action, data) in leads.chain(default) {
+                self.check_group_named(holding, stage, rows, action, data)?;
             }
         }
         Ok(())
+    }
+
+    /// The group that an action sends to, as far as its row and its data say it.
+    pub(super) fn check_group_named(
+        &self,
+        holding: &Holding,
+        stage: u8,
+        rows: &RmtStage,
+        action: u16,
+        data: &RmtData,
+    ) -> Result<(), RmtError> {
+        let Some(row) = rows.actions.get(usize::from(action)) else { return Ok(()) };
+        let write = &row.words[GROUP];
+        let at = 2 * usize::from(row.class2.data[0] & 7);
+        let number = match (write.mask, write.source) {
+            (u16::MAX, 0) => write.immediate,
+            (u16::MAX, 1) => u16::from_be_bytes([data.0[at], data.0[at + 1]]),
+            _ => 0,
+        };
+        let own = &holding.quota.groups;
+        let systems = self.holders.get(&0).is_some_and(|h| h.quota.groups.contains(&number));
+        if number == 0 || own.contains(&number) || systems {
+            return Ok(());
+        }
+        Err(RmtError::Group {
+            tenant: holding.name.clone(),
+            found: format!("stage {stage}, action {action} sends to group {number}"),
+            allowed: format!("its own, {own:?}, and those of the system module"),
+        })
     }
 
     /// What is exchanged with the system program is in the same containers on both sides.
@@ -124,23 +152,4 @@ fn fills(part: &RmtPart, container: usize) -> bool {
 fn container(number: u8) -> String {
     debug_assert!(usize::from(number) < CONTAINERS);
     format!("c{}[{}]", 2 * (number / 8 + 1), number % 8)
-}
-
-/// Groups that the stage's actions send to, as far as the rows say it.
-fn groups_named(stage: &RmtStage) -> Vec<u16> {
-    let mut named = Vec::new();
-    let leads = stage.exact.iter().map(|e| (e.row.action, &e.data));
-    let leads = leads.chain(stage.ternary.iter().map(|e| (e.row.action, &e.data)));
-    let default = stage.key.default_valid.then_some((stage.key.default_action, &stage.default_data));
-    for (action, data) in leads.chain(default) {
-        let Some(row) = stage.actions.get(usize::from(action)) else { continue };
-        let write = &row.words[GROUP];
-        let at = 2 * usize::from(row.class2.data[0]);
-        match (write.mask, write.source) {
-            (u16::MAX, 0) => named.push(write.immediate),
-            (u16::MAX, 1) => named.push(u16::from_be_bytes([data.0[at % 16], data.0[(at + 1) % 16]])),
-            _ => {}
-        }
-    }
-    named
 }

@@ -1,7 +1,7 @@
 //! What the placer refuses. Pages: docs/errors/E0670.md and on.
 
 use crate::error::ObjectError;
-use crate::linker::error::Held;
+use crate::linker::error::{Held, LinkError};
 use crate::linker::spaces::Holder;
 
 /// An operation that was refused; nothing has changed.
@@ -15,6 +15,9 @@ pub enum RmtError {
         /// What is wrong.
         error: ObjectError,
     },
+    /// Refused by the rules of all linkers.
+    #[error(transparent)]
+    Link(#[from] LinkError),
     /// A resource is used up.
     #[error("{place}: {asked} {resource} asked for by `{tenant}`, {left} left; held by {held}", held = Held(.holders))]
     NoRoom {
@@ -143,6 +146,7 @@ impl RmtError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Part { error, .. } => error.code(),
+            Self::Link(error) => error.code(),
             Self::NoRoom { .. } => "E0670",
             Self::Given { .. } => "E0671",
             Self::NoPlace { .. } => "E0672",

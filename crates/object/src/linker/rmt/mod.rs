@@ -1,18 +1,23 @@
 //! Placement and admission of programs for the rmt pipeline.
 //!
 //! [`Placer`] owns the free space of a whole pipeline: what each module was given, where each row lies. It
-//! returns rows, in no order but the one it names.
+//! returns rows, in no order but the one it names. [`RmtLinker`] makes loads of them.
 
 mod admit;
+mod check;
+mod entries;
 pub mod error;
+mod loads;
 mod place;
 pub mod placer;
 pub mod quota;
 mod space;
 
+pub use entries::{Batches, EntryAt, EntryKey, EntryLeads};
 pub use error::RmtError;
+pub use loads::{RmtLinker, RmtTenant};
 pub use place::{Placed, RowWrite};
-pub use placer::Placer;
+pub use placer::{Placer, StageLeft};
 pub use quota::{Quota, StageQuota};
 
 use crate::rmt::part::RmtKey;

@@ -92,7 +92,7 @@ impl Placer {
         let object = holding.name.clone();
         part.check(&self.target).map_err(|error| RmtError::Part { object, error })?;
         self.check_given(module, holding, part)?;
-        self.check_group_use(module, holding, part, holding.banks[1 - bank].as_ref())?;
+        self.check_group_use(holding, part, holding.banks[1 - bank].as_ref())?;
         self.check_shared(module, holding, part)?;
         let page_set = self.page_set(holding, part, bank)?;
 

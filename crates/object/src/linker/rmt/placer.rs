@@ -154,6 +154,11 @@ impl Placer {
         RowWrite::new(Node::Deparser, Table::Granted, module.into(), &GrantedRow { destinations })
     }
 
+    /// Destinations that a module was given.
+    pub fn granted(&self, module: u8) -> u8 {
+        self.holders.get(&module).map_or(0, |h| h.quota.destinations)
+    }
+
     pub(super) fn holding(&self, module: u8, operation: &'static str) -> Result<&Holding, RmtError> {
         self.holders.get(&module).ok_or_else(|| RmtError::Module {
             module,

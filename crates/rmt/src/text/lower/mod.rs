@@ -11,15 +11,20 @@ mod scope;
 mod stage;
 mod state;
 
+pub(super) use meter::row as meter_row;
+pub(super) use raw::OPS;
+pub(super) use scope::{WORDS, reserved};
+
 use super::Unit;
 use super::ast::*;
-use super::error::{Diagnostics, Read, unknown};
-use super::names::{Demands, Destination, GroupRow, Names};
+use super::error::{Diagnostics, Read, place, unknown, value};
+use super::names::Names;
 use crate::pipeline::Memory;
 use crate::program::Program;
 use crate::target;
 use scope::{Scope, Thing};
 use sluice_formats::Target;
+use sluice_object::{Demands, Destination, Rate, RmtGroup};
 use sluice_packet::text::Span;
 use std::collections::{BTreeMap, HashMap};
 
@@ -65,7 +70,9 @@ pub(super) fn lower(file: &File, text: &str, target: &'static Target, notes: &mu
         role: file.role,
         program: Program::default(),
         memory: Memory::Zeroed,
-        groups: Vec::new(),
+        groups: BTreeMap::new(),
+        shared: BTreeMap::new(),
+        rooms: BTreeMap::new(),
         demands: Demands::default(),
         names: Names::default(),
     };
@@ -104,6 +111,9 @@ pub(super) fn lower(file: &File, text: &str, target: &'static Target, notes: &mu
             lower.notes.push(e);
         }
         let lowered = lower.stage(number, stage);
+        if let Some(room) = lower.rooms(stage, &lowered) {
+            unit.rooms.insert(number, room);
+        }
         let all = &mut unit.program.stages;
         if all.len() <= number {
             all.resize(number + 1, None);
@@ -156,9 +166,25 @@ impl Lower<'_> {
                 }
             }
             Item::Group(group) => {
-                if let Some(row) = self.group(group) {
-                    self.names.groups.push((group.name.text.clone(), row.number));
-                    unit.groups.push(row);
+                if let Some((number, row)) = self.group(group) {
+                    self.names.groups.push((group.name.text.clone(), number));
+                    if unit.groups.insert(number, row).is_some() {
+                        let before = self.names.groups.iter().find(|g| g.1 == number).map(|g| g.0.clone());
+                        let found = format!("group {number}, which is `{}`", before.unwrap_or_default());
+                        self.notes.push(place(group.number.span, found, "a number for each group"));
+                    }
+                }
+            }
+            Item::Share(all) => {
+                for place in all {
+                    let container = self.scope.container(place);
+                    let Some(container) = self.notes.ok(container) else { continue };
+                    if !place.brackets.is_empty() {
+                        self.notes.push(crate::text::error::place(place.span, "a container by number", "its name"));
+                    } else if unit.shared.insert(place.name.text.clone(), container.0).is_some() {
+                        let e = self.scope.twice(place.span, format!("`{}`", place.name.text), place.span);
+                        self.notes.push(e);
+                    }
                 }
             }
             Item::State { keep, .. } => unit.memory = if *keep { Memory::Keep } else { Memory::Zeroed },
@@ -191,24 +217,27 @@ impl Lower<'_> {
                 format!("port0 to port{} and host0 to host{}", t.ports - 1, t.hosts - 1),
             )
         };
-        Destination::parse(&name.text).filter(|d| d.bit(self.scope.target).is_some()).ok_or_else(allowed)
+        name.text.parse().ok().filter(|d: &Destination| d.number(self.scope.target).is_some()).ok_or_else(allowed)
     }
 
-    fn group(&mut self, item: &GroupItem) -> Option<GroupRow> {
+    fn group(&mut self, item: &GroupItem) -> Option<(u16, RmtGroup)> {
         let number = self.scope.number(&item.number, "the group", 1, 0xffff);
         let number = self.notes.ok(number)? as u16;
         let good = self.declare(&item.name, Thing::Value(number.into()));
-        let mut members = BTreeMap::new();
+        let mut row = RmtGroup::default();
         for (name, tag) in &item.members {
             let tag = tag.as_ref().map_or(Ok(0), |t| self.scope.number(t, "the tag", 0, 0xffff));
             let member = self.destination(name).and_then(|d| Ok((d, tag? as u16)));
             let Some((destination, tag)) = self.notes.ok(member) else { continue };
-            if members.insert(destination, tag).is_some() {
+            let bit = destination.number(self.scope.target).unwrap_or(0);
+            if row.destinations >> bit & 1 == 1 {
                 let e = self.scope.twice(name.span, format!("`{destination}`"), item.name.span);
                 self.notes.push(e);
             }
+            row.destinations |= 1 << bit;
+            row.tags[usize::from(bit)] = tag;
         }
-        good.then_some(GroupRow { number, members })
+        good.then_some((number, row))
     }
 
     fn demand(&mut self, item: &Demand, demands: &mut Demands) -> Read<()> {
@@ -216,7 +245,10 @@ impl Lower<'_> {
             Demand::Quantum(n) => demands.quantum = self.scope.number(n, "the quantum", 0, 0xffff)? as u16,
             Demand::Rate { rate, burst } => {
                 let rate = self.scope.number(rate, "the rate", 1, u64::MAX.into())?;
-                demands.rate = Some((rate, self.scope.number(burst, "the burst", 0, u32::MAX.into())? as u32));
+                let burst_bytes = self.scope.number(burst, "the burst", 0, u32::MAX.into())? as u32;
+                let asked = Rate { bits_per_second: rate, burst_bytes };
+                asked.row().map_err(|e| value(burst.span, "the rate", "one that no row says", e))?;
+                demands.rate = Some(asked);
             }
             Demand::Queue { destination, cells } => {
                 let place = self.destination(destination)?;

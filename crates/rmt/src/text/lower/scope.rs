@@ -3,8 +3,9 @@
 use crate::phv::{Class, Container, Word};
 use crate::text::ast::*;
 use crate::text::error::{Read, TextProblem, bits, operation, place, unknown, value};
-use crate::text::names::{Bits, Destination, Parameter};
+use crate::text::names::{Bits, Parameter};
 use sluice_formats::Target;
+use sluice_object::Destination;
 use sluice_packet::text::{Span, quote};
 use std::collections::HashMap;
 
@@ -93,7 +94,7 @@ const RESERVED: [&str; 20] = [
 /// Whether a name belongs to the language.
 pub(in crate::text) fn reserved(name: &str) -> bool {
     let piece = name.len() == 2 && name.starts_with('k') && name.as_bytes()[1].is_ascii_digit();
-    piece || RESERVED.contains(&name) || WORDS.iter().any(|w| w.0 == name) || Destination::parse(name).is_some()
+    piece || RESERVED.contains(&name) || WORDS.iter().any(|w| w.0 == name) || name.parse::<Destination>().is_ok()
 }
 
 /// Everything that is declared outside of stages.
@@ -249,9 +250,9 @@ impl Scope<'_> {
         if let Some((thing, _)) = self.names.get(name) {
             return Ok(Some((*thing, 0)));
         }
-        if let Some(destination) = Destination::parse(name) {
+        if let Ok(destination) = name.parse::<Destination>() {
             let (ports, hosts) = (self.target.ports, self.target.hosts);
-            let bit = destination.bit(self.target).ok_or_else(|| {
+            let bit = destination.number(self.target).ok_or_else(|| {
                 let allowed = format!("port0 to port{} and host0 to host{}", ports - 1, hosts.max(1) - 1);
                 unknown(place.span, "destination", name, allowed)
             })?;

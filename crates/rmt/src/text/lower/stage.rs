@@ -5,6 +5,7 @@ use super::scope::list;
 use crate::program::Stage;
 use crate::stage::{Exact, Key, KeySpec, Leads, Order, Ternary};
 use crate::target::{DATA, PAGE_WORDS};
+use crate::text::Room;
 use crate::text::ast::*;
 use crate::text::error::{Located, Read, TextProblem, place, unknown, value};
 use crate::text::names::{ActionNames, MemoryName, MeterRate, Parameter, StageNames};
@@ -118,6 +119,21 @@ impl Lower<'_> {
             next += count;
         }
         pages.max(next.div_ceil(PAGE_WORDS as u64)) as u16
+    }
+
+    /// Entries to reserve, exact and ternary, if it is said.
+    pub(super) fn rooms(&mut self, item: &StageItem, stage: &Stage) -> Option<Room> {
+        let mut room = Room { exact: stage.tables.exact.len(), ternary: stage.tables.ternary.len() };
+        let mut said = false;
+        for part in &item.items {
+            let StagePart::Room { exact, entries } = part else { continue };
+            let slot = if *exact { &mut room.exact } else { &mut room.ternary };
+            let read = self.scope.number(entries, "the room", *slot as u128, 4096);
+            let Some(n) = self.notes.ok(read) else { continue };
+            *slot = n as usize;
+            said = true;
+        }
+        said.then_some(room)
     }
 
     fn meter_rate(&mut self, item: &MeterItem) -> Option<MeterRate> {

@@ -58,7 +58,7 @@ pub(super) fn file(text: &str, notes: &mut Diagnostics) -> File {
     File { role, name, items }
 }
 
-const ITEMS: &str = "const, container, header, group, state, demands, parser, stage or deparser";
+const ITEMS: &str = "const, container, header, share, group, state, demands, parser, stage or deparser";
 
 impl Parser<'_> {
     fn token(&self) -> &Token {
@@ -223,6 +223,7 @@ impl Parser<'_> {
             "const" => self.declared(|p| p.expr()).map(Item::Const),
             "container" => self.declared(|p| p.place()).map(Item::Container),
             "header" => self.declared(|p| p.expr()).map(Item::Header),
+            "share" => self.list(|p| p.place()).map(Item::Share),
             "group" => self.group().map(Item::Group),
             "state" => {
                 let keep = self.is("keep");

@@ -6,7 +6,8 @@ use crate::text::error::{Read, place};
 use crate::text::lexer::Token;
 use sluice_packet::text::Span;
 
-const PARTS: &str = "key, condition, predicate, pieces, memory, meter, pages, exact, ternary, lpm, default or action";
+const PARTS: &str =
+    "key, condition, predicate, pieces, memory, meter, pages, room, exact, ternary, lpm, default or action";
 
 impl Parser<'_> {
     pub(super) fn stage_item(&mut self, span: Span) -> Read<StageItem> {
@@ -45,6 +46,13 @@ impl Parser<'_> {
             }
             "meter" => StagePart::Meter(self.meter()?),
             "pages" => StagePart::Pages(self.expr()?),
+            "room" => {
+                let exact = self.is("exact");
+                if !(self.take("exact") || self.take("ternary")) {
+                    return Err(self.expected("`exact` or `ternary`"));
+                }
+                StagePart::Room { exact, entries: self.expr()? }
+            }
             "exact" => self.entries(EntryKind::Exact, start)?,
             "ternary" => {
                 let kind = if self.take("longest") { EntryKind::Longest } else { EntryKind::Ternary };

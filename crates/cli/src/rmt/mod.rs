@@ -1,0 +1,5 @@
+//! The match-action pipeline alone.
+
+mod report;
+pub mod run;
+mod trace;

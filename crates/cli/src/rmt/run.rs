@@ -1,0 +1,213 @@
+//! `sluice rmt run`: captures and packet scripts through modules.
+
+use super::report::{Report, Tally};
+use super::trace;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::run::device::Choice;
+use crate::run::interrupt;
+use crate::run::progress::Progress;
+use clap::Args;
+use sluice_formats::rmt::target::{self, Target};
+use sluice_packet::capture::{CaptureReader, Packet, ReadOptions};
+use sluice_packet::script::{Command, Script};
+use sluice_rtlsim::rmt::{ModuleFile, Runs, Session, SessionError, run_script};
+use sluice_rtlsim::{RtlOptions, Variant, Waves};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Frames under way at once.
+const BATCH: usize = 256;
+
+/// Plays a capture or a packet script through modules of the pipeline
+///
+/// With --in, the frames of VLAN 1 are the first module's, those of VLAN 2 the second's and so on; untagged ones are the
+/// first module's too, and a system module serves every packet. With --script the script says which modules run
+/// (docs/guide/scripts.md). On the RTL, cycles_per_packet are the cycles between the first output beats of the first
+/// and the last packet, divided by their number less one.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sluice rmt run programs/rmt/l3_router.rmt --in programs/nic/mixed.pcapng --device both --json
+  sluice rmt run programs/rmt/calc.rmt --in calc.pcap --trace 0
+  sluice rmt run --script programs/rmt/calc.pkt --device both")]
+pub struct RmtRun {
+    /// Modules, *.rmt; only with --in
+    #[arg(required_unless_present = "scripts", conflicts_with = "scripts")]
+    modules: Vec<PathBuf>,
+    /// Capture to play
+    #[arg(long = "in", value_name = "CAPTURE", required_unless_present = "scripts", conflicts_with = "scripts")]
+    input: Option<PathBuf>,
+    /// Packet scripts to run, each on an empty pipeline
+    #[arg(long = "script", value_name = "FILE", num_args = 1..)]
+    scripts: Vec<PathBuf>,
+    /// Which device
+    #[arg(long, value_enum, default_value = "model")]
+    device: Choice,
+    /// Target, default or tiny
+    #[arg(long, value_parser = rmt_target, default_value = "default")]
+    target: &'static Target,
+    /// Plays the capture so many times, as fast as the pipeline takes it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Shows what every stage does with this packet of the capture, the first being 0
+    #[arg(long, value_name = "PACKET", requires = "input")]
+    trace: Option<u64>,
+    /// Seed of the RTL's initial values
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Waves of the RTL, FST
+    #[arg(long, value_name = "FILE")]
+    waves: Option<PathBuf>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// A target of the pipeline by name.
+pub fn rmt_target(name: &str) -> Result<&'static Target, String> {
+    let names = || target::ALL.map(|t| t.name).join(" or ");
+    Target::by_name(name).ok_or_else(|| format!("expected {}", names()))
+}
+
+impl RmtRun {
+    /// Runs and reports.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        if self.waves.is_some() && (self.device == Choice::Model || self.scripts.len() > 1) {
+            return Err(Failure::input("E0502", "--waves: expected --device rtl or both, and one script at most"));
+        }
+        interrupt::listen();
+        if self.scripts.is_empty() { self.play(out) } else { self.scripts(out) }
+    }
+
+    fn session(&self, seed: u64) -> Result<Session, Failure> {
+        let runs = match self.device {
+            Choice::Model => Runs::Model,
+            Choice::Rtl => Runs::Rtl,
+            Choice::Both => Runs::Both,
+        };
+        let variant = if self.waves.is_some() { Variant::Trace } else { Variant::Test };
+        let waves = self.waves.clone().map(Waves::all);
+        let options = RtlOptions { variant, seed, waves, ..RtlOptions::default() };
+        Session::open(self.target, runs, &options).map_err(failure)
+    }
+
+    fn play(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let read = |path: &PathBuf| ModuleFile::read(path, self.target).map_err(|e| Failure::input(e.code, e.what));
+        let files = self.modules.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        if let Some(packet) = self.trace {
+            let frames = self.frames(Some(packet))?;
+            out.text(&trace::trace(&files, self.target, &frames)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut session = self.session(self.seed)?;
+        let mut tally = Tally::new(self.target);
+        let mut next = 1;
+        for file in &files {
+            let module = file.module(&mut next);
+            let name = &file.unit.names.module;
+            let vlans = if module == 0 { vec![] } else { vec![u16::from(module)] };
+            session.admit(module, name, &vlans, file.quota(self.target)).map_err(failure)?;
+            session.load(module, &file.part).map_err(failure)?;
+            tally.name(module, name);
+        }
+        session.set_untagged((next > 1).then_some(1));
+        let frames = self.frames(None)?;
+        let progress = Progress::new("rmt", Some(frames.len() as u64 * u64::from(self.repeat)));
+        let start = Instant::now();
+        for _ in 0..self.repeat {
+            for batch in frames.chunks(BATCH) {
+                session.send(0, batch.iter().cloned()).map_err(failure)?;
+                // The next batch is there before this one has gone in.
+                if self.device != Choice::Model {
+                    let beats: usize = batch.iter().map(|f| self.target.beats(f.len())).sum();
+                    session.wait(beats as u64 / 2).map_err(failure)?;
+                }
+                while let Some(finished) = session.take() {
+                    tally.take(&finished);
+                }
+                progress.at(tally.packets());
+                if interrupt::asked() {
+                    return Ok(ExitCode::from(interrupt::EXIT_CODE));
+                }
+            }
+        }
+        session.settle().map_err(failure)?;
+        while let Some(finished) = session.take() {
+            tally.take(&finished);
+        }
+        let wall = start.elapsed();
+        let report = Report { target: self.target, device: self.device, tally: &tally, wall };
+        if self.json {
+            out.json(&report.json())?
+        } else {
+            out.text(&report.text())?
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Frames of the capture, up to and with one of them if it is given.
+    fn frames(&self, last: Option<u64>) -> Result<Vec<Vec<u8>>, Failure> {
+        let Some(path) = &self.input else { return Ok(Vec::new()) };
+        let mut reader = CaptureReader::open(path, ReadOptions::default())?;
+        let mut packet = Packet::default();
+        let mut frames = Vec::new();
+        while last.is_none_or(|last| frames.len() as u64 <= last) && reader.read(&mut packet)? {
+            frames.push(packet.bytes.clone());
+        }
+        match last {
+            Some(last) if frames.len() as u64 <= last => {
+                let what = format!("--trace {last}: {} has {} packets, the first is 0", path.display(), frames.len());
+                Err(Failure::input("E0690", what))
+            }
+            _ => Ok(frames),
+        }
+    }
+
+    fn scripts(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let read = |file: &PathBuf| Script::read(file).map_err(|e| Failure::input(e.code(), e));
+        let scripts = self.scripts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let (mut failed, mut reports) = (0, Vec::new());
+        for script in &scripts {
+            if interrupt::asked() {
+                return Ok(ExitCode::from(interrupt::EXIT_CODE));
+            }
+            let seed = script.statements.iter().find_map(|s| match s.command {
+                Command::Seed(seed) => Some(seed),
+                _ => None,
+            });
+            let mut session = self.session(seed.unwrap_or(self.seed))?;
+            let mut tally = Tally::new(self.target);
+            let start = Instant::now();
+            let report = run_script(script, &mut session, self.target, &mut |f| tally.take(f));
+            failed += usize::from(!report.failures.is_empty());
+            let of = Report { target: self.target, device: self.device, tally: &tally, wall: start.elapsed() };
+            if self.json {
+                reports.push(of.script_json(script, &report));
+            } else {
+                out.text(&of.script_text(script, &report))?;
+                out.flush()?;
+            }
+        }
+        if self.json {
+            // One script's numbers stand at the top, as those of a capture do.
+            let document = match <[_; 1]>::try_from(reports) {
+                Ok([only]) => only,
+                Err(reports) => serde_json::json!({
+                    "passed": scripts.len() - failed, "failed": failed, "scripts": reports,
+                }),
+            };
+            out.json(&document)?;
+        }
+        Ok(ExitCode::from(u8::from(failed > 0)))
+    }
+}
+
+/// A session's error as the command's.
+pub fn failure(error: SessionError) -> Failure {
+    match &error {
+        SessionError::Link(link) => Failure::input(link.code(), &error),
+        SessionError::Rtl(_) => Failure::input("E0505", &error),
+        SessionError::Row { .. } => Failure::difference("E0307", &error),
+    }
+}

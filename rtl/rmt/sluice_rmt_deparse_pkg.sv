@@ -1,0 +1,44 @@
+/// What the parts of the deparser say to each other.
+package sluice_rmt_deparse_pkg;
+
+  import sluice_rmt_rows_pkg::*;
+
+  // One beat's time of a packet in the deparser: it takes the packet's next beat, or gives one, or both.
+  typedef struct packed {
+    logic              first;     // of the packet
+    logic              out;       // gives an outgoing beat
+    logic              last;      // the packet's last one
+    logic [5:0]        end_byte;  // last byte of the last beat
+    logic              window;    // lies in the header window
+    logic [1:0]        beat;      // which beat of it
+    logic              next;      // the packet's next beat comes behind this slot's
+    logic              second;    // and another one behind that
+    logic [6:0]        shift;     // 32 - half the delta: 2-byte words from the oldest beat that may be wanted
+    logic [7:0]        split;     // of the packet
+    rmt_update_t [1:0] updates;
+  } deparse_slot_t;
+
+  // A row without lanes and rotations.
+  typedef struct packed {
+    rmt_update_t [1:0] updates;
+    logic [7:0]        least;
+    logic [7:0]        split;
+    logic [6:0]        half_delta;
+  } deparse_head_t;
+
+  // Lanes and rotations of a row.
+  typedef struct packed {
+    rmt_lane_t [63:0] lanes;
+    logic [7:0][2:0]  rotate6;
+    logic [7:0][1:0]  rotate4;
+    logic [7:0]       rotate2;
+  } deparse_lanes_t;
+
+  // A packet's sums, and where they go.
+  typedef struct packed {
+    logic [1:0][15:0] ones;   // ones' complement, first byte of a 16-bit word at an even place
+    logic [1:0][6:0]  at;
+    logic [1:0]       valid;
+  } deparse_sums_t;
+
+endpackage

@@ -1,0 +1,338 @@
+/// Front of the deparser: a packet's pattern, its row, its verdict, and its slots in turn (docs/design/rmt.md,
+/// "Deparser").
+///
+/// A packet has as many slots, one a cycle, as it has beats or would have, whichever is more; slot n takes the
+/// packet's beat n, if there is one, and gives the outgoing beat n, if there is one. A packet that is dropped has the
+/// slots of its beats; one dropped for the length that it would have, those of that length too.
+///
+///   S0  PHV and sideband wait; patterns row read
+///   S1  pattern
+///   S2  deparse row read
+///   S3  row: slots, lengths, verdict; the slot's own beat waits (`here_i`)
+///   S4  `slot_o`; the beats behind it wait (`here_i`, `behind_i`)
+///
+/// `load_o`: a slot moves from S3 to S4, with the row's lanes, containers and `half_delta_o` beside it, and takes its
+/// beat if `load_beat_o`. `step_o`: the slot of S4 moves on and is gone. Behind S4 nothing stands still: it waits for
+/// `room_i`.
+///
+/// `leave_valid_o`: the packet reads no row any more. Verdict and event are registered, and come when the packet's
+/// first slot enters S4. Event: a drop, or the number of copies beyond the first; none if that is 0.
+///
+/// Latency: 4 cycles to `slot_o`. Throughput: a slot a cycle, no cycle between packets. Stalls without loss.
+module sluice_rmt_deparse_slots
+  import sluice_pkg::*;
+  import sluice_nic_pkg::*;
+  import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_pkg::*;
+  import sluice_rmt_deparse_pkg::*;
+#(
+    parameter rmt_cfg_t Cfg = RmtCfgDefault
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic       phv_valid_i,
+    output logic       phv_ready_o,
+    input  rmt_phv_t   phv_i,
+    input  rmt_ctl_t   ctl_i,
+    input  rmt_route_t route_i,
+    input  logic       side_valid_i,
+    output logic       side_ready_o,
+    input  sideband_t  side_i,
+
+    // S3
+    input  logic                  here_i,
+    output logic                  load_o,
+    output logic                  load_first_o,
+    output logic                  load_beat_o,
+    output logic                  load_window_o,
+    output rmt_containers_t       containers_o,
+    output deparse_lanes_t        lanes_o,
+    output logic            [6:0] half_delta_o,
+
+    // S4
+    input  logic          behind_i,
+    input  logic          room_i,
+    output logic          step_o,
+    output deparse_slot_t slot_o,
+    output sideband_t     side_o,    // of the outgoing packet
+    output rmt_route_t    route_o,
+
+    output logic                        leave_valid_o,
+    output rmt_ctl_t                    leave_ctl_o,
+    output logic                        event_valid_o,
+    output logic       [ModuleBits-1:0] event_module_o,
+    output rmt_event_e                  event_kind_o,
+    output logic       [           3:0] event_amount_o,
+    output logic                        verdict_valid_o,
+    output logic       [          31:0] verdict_id_o,
+    output rmt_ctl_t                    verdict_ctl_o,
+    output logic       [  DestBits-1:0] verdict_destinations_o,
+
+    input  logic                                      cfg_valid_i,
+    input  rmt_cfg_req_t                              cfg_req_i,
+    input  logic         [32*RmtPatternsRowWords-1:0] cfg_row_i,
+    output logic                                      cfg_valid_o,
+    output cfg_rsp_t                                  cfg_rsp_o,
+    output logic                                      slot_request_o
+);
+
+  localparam int unsigned ByteBits = $clog2(Cfg.bus_bytes);
+  localparam int unsigned WindowBeats = RmtWindowBytes / Cfg.bus_bytes;
+  localparam int unsigned BeatBits = $clog2(WindowBeats);
+  localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
+  localparam int unsigned CountBits = 14 - ByteBits;
+  localparam int unsigned ExtraBits = 9 - ByteBits;
+
+  // S0.
+  logic take, patterns_hold, free1, free2, free3;
+
+  assign take = phv_valid_i && side_valid_i && !patterns_hold && free1;
+  assign phv_ready_o = take;
+  assign side_ready_o = take;
+
+  // S1: pattern.
+  logic valid1_q, hit1;
+  logic [3:0] row1;
+  logic [19:0] key1_q;
+  rmt_ctl_t ctl1_q;
+  rmt_route_t route1_q;
+  sideband_t side1_q;
+  rmt_containers_t containers1_q;
+  rmt_patterns_row_t patterns;
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      key1_q        <= {phv_i.words[WordHeaders], phv_i.words[WordStatus][7:4]};
+      ctl1_q        <= ctl_i;
+      route1_q      <= route_i;
+      side1_q       <= side_i;
+      containers1_q <= phv_i.c;
+    end
+  end
+
+  sluice_rmt_pattern u_pattern (
+      .patterns_i(patterns),
+      .key_i     (key1_q),
+      .hit_o     (hit1),
+      .row_o     (row1)
+  );
+
+  // S2.
+  logic valid2_q, gone2_q;
+  rmt_event_e reason2_q;
+  logic [3:0] row2_q, destinations2_q;
+  logic [13:0] last_byte2_q;
+  rmt_ctl_t ctl2_q;
+  rmt_route_t route2_q;
+  sideband_t side2_q;
+  rmt_containers_t containers2_q;
+
+  always_ff @(posedge clk_i) begin
+    if (valid1_q && free2) begin
+      gone2_q         <= ctl1_q.dropped || !hit1;
+      reason2_q       <= ctl1_q.dropped ? ctl1_q.reason : RmtEventDeparseReject;
+      row2_q          <= row1;
+      destinations2_q <= count_ones(route1_q.destinations);
+      last_byte2_q    <= side1_q.length - 14'd1;
+      ctl2_q          <= ctl1_q;
+      route2_q        <= route1_q;
+      side2_q         <= side1_q;
+      containers2_q   <= containers1_q;
+    end
+  end
+
+  // S3. `left`: beats that the packet has behind the slot's; `over`: slots behind its last beat.
+  logic valid3_q, first3_q, gone3_q, beat3_q, enter3, row_hold;
+  rmt_event_e reason3_q;
+  logic [3:0] row3_q, destinations3_q;
+  logic [BeatBits:0] slot3_q;
+  logic [CountBits-1:0] left3_q;
+  logic [2:0] over3_q;
+  logic [ByteBits-1:0] end3_q;
+  rmt_ctl_t ctl3_q;
+  rmt_route_t route3_q;
+  sideband_t side3_q;
+  rmt_containers_t containers3_q;
+  deparse_head_t head;
+  logic left_any, left_two, more3, load;
+
+  assign left_any = left3_q != '0;
+  assign left_two = left3_q[CountBits-1:1] != '0;
+  assign enter3   = valid2_q && free3 && !row_hold;
+
+  always_ff @(posedge clk_i) begin
+    if (enter3) begin
+      first3_q        <= 1'b1;
+      gone3_q         <= gone2_q;
+      reason3_q       <= reason2_q;
+      row3_q          <= row2_q;
+      destinations3_q <= destinations2_q;
+      slot3_q         <= '0;
+      beat3_q         <= 1'b1;
+      left3_q         <= last_byte2_q[13:ByteBits];
+      over3_q         <= '0;
+      end3_q          <= last_byte2_q[ByteBits-1:0];
+      ctl3_q          <= ctl2_q;
+      route3_q        <= route2_q;
+      side3_q         <= side2_q;
+      containers3_q   <= containers2_q;
+    end else if (load) begin
+      first3_q <= 1'b0;
+      if (load_window_o) slot3_q <= slot3_q + 1'b1;
+      beat3_q <= left_any;
+      if (left_any) left3_q <= left3_q - 1'b1;
+      else over3_q <= over3_q + 1'b1;
+    end
+  end
+
+  // Bytes from the last incoming beat's begin to the outgoing packet's last one; beats that it has more, or less.
+  logic signed [8:0] reach;
+  logic signed [ExtraBits-1:0] extra;
+  logic signed [3:0] place;
+  logic signed [15:0] length;
+  logic [1:0] left_sat;
+  logic short_packet, long_packet, dropped;
+  rmt_event_e reason;
+
+  assign reach = $signed({{(9 - ByteBits) {1'b0}}, end3_q}) + $signed({head.half_delta[6], head.half_delta, 1'b0});
+  assign extra = reach[8:ByteBits];
+  assign length = $signed({2'b0, side3_q.length}) + $signed({{8{head.half_delta[6]}}, head.half_delta, 1'b0});
+
+  // A row of zeros lets no packet become empty.
+  assign short_packet = length < $signed({8'd0, head.least}) || length == '0;
+  assign long_packet = length > $signed(16'(MaxFrameBytes));
+  assign dropped = gone3_q || short_packet || long_packet;
+  always_comb begin
+    reason = long_packet ? RmtEventDeparseLong : RmtEventDeparseShort;
+    if (gone3_q) reason = reason3_q;
+  end
+
+  // The slot's place against the last incoming beat, as far as it matters.
+  assign left_sat = left_two ? ((left3_q[CountBits-1:2] != '0 || left3_q[0]) ? 2'd3 : 2'd2) : {1'b0, left3_q[0]};
+  assign place = $signed({1'b0, over3_q}) - $signed({2'b0, left_sat});
+  assign more3 = valid3_q && (left_any || (!gone3_q && 4'(extra) > $signed({1'b0, over3_q})));
+
+  // Movement. The slots of a packet follow each other without a gap: S3 has the next one unless S4 is the last.
+  logic valid4_q;
+  assign step_o = valid4_q && room_i && (!slot_o.next || here_i) && (!slot_o.second || behind_i);
+  assign load   = valid3_q && (!beat3_q || here_i) && (!valid4_q || step_o);
+  assign free3  = !valid3_q || (load && !more3);
+  assign free2  = !valid2_q || enter3;
+  assign free1  = !valid1_q || free2;
+
+  logic valid1_d, valid3_d;
+  assign valid1_d = take || (valid1_q && !free2);
+  assign valid3_d = enter3 || (valid3_q && !(load && !more3));
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      valid1_q <= 1'b0;
+      valid2_q <= 1'b0;
+      valid3_q <= 1'b0;
+      valid4_q <= 1'b0;
+    end else begin
+      valid1_q <= valid1_d;
+      valid2_q <= (valid1_q && free2) || (valid2_q && !enter3);
+      valid3_q <= valid3_d;
+      valid4_q <= load || (valid4_q && !step_o);
+    end
+  end
+
+  logic [BeatBits-1:0] next_beat;
+  assign next_beat = slot3_q[BeatBits-1:0] + 1'b1;
+
+  sluice_rmt_deparse_rows #(
+      .Cfg(Cfg)
+  ) u_rows (
+      .clk_i,
+      .rst_ni,
+      .patterns_read_i(take),
+      .patterns_select_i(phv_valid_i && side_valid_i && !patterns_hold),
+      .patterns_index_i({ctl_i.module_id[ModuleIndexBits-1:0], ctl_i.generation}),
+      .patterns_wanted_i(valid1_d),
+      .patterns_hold_o(patterns_hold),
+      .patterns_o(patterns),
+      // A row is read again for each beat of the window, and for nothing behind it.
+      .row_read_i(enter3 || (load && more3 && slot3_q < (BeatBits + 1)'(WindowBeats - 1))),
+      .row_first_i(enter3),
+      .row_select_i(more3 || (valid2_q && !row_hold)),
+      .row_index_i      (more3 ? {ctl3_q.module_id[ModuleIndexBits-1:0], ctl3_q.generation, row3_q, next_beat} :
+                         {ctl2_q.module_id[ModuleIndexBits-1:0], ctl2_q.generation, row2_q, BeatBits'(0)}),
+      .row_wanted_i(valid3_d),
+      .row_hold_o(row_hold),
+      .head_o(head),
+      .lanes_o,
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_row_i,
+      .cfg_valid_o,
+      .cfg_rsp_o,
+      .slot_request_o
+  );
+
+  assign load_o        = load;
+  assign load_first_o  = first3_q;
+  assign load_beat_o   = beat3_q;
+  assign load_window_o = !slot3_q[BeatBits];
+  assign containers_o  = containers3_q;
+  assign half_delta_o  = head.half_delta;
+
+  // S4.
+  logic out3;
+  assign out3 = 4'(extra) >= place && !dropped;
+
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      slot_o.first        <= first3_q;
+      slot_o.out          <= out3;
+      // Whatever the row says, a packet ends with its last slot.
+      slot_o.last         <= 4'(extra) == place || !more3;
+      slot_o.end_byte     <= 6'(reach[ByteBits-1:0]);
+      slot_o.window       <= load_window_o;
+      slot_o.beat         <= 2'(slot3_q[BeatBits-1:0]);
+      slot_o.next         <= left_any;
+      slot_o.second       <= left_two && Cfg.bus_bytes == 32;
+      slot_o.shift        <= 7'd32 - head.half_delta;
+      slot_o.split        <= head.split;
+      slot_o.updates      <= head.updates;
+      side_o              <= side3_q;
+      side_o.length       <= length[13:0];
+      side_o.destinations <= route3_q.destinations;
+      route_o             <= route3_q;
+    end
+  end
+
+  // Verdict and leave.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      leave_valid_o   <= 1'b0;
+      event_valid_o   <= 1'b0;
+      verdict_valid_o <= 1'b0;
+    end else begin
+      leave_valid_o   <= load && !more3;
+      event_valid_o   <= load && first3_q && (dropped || destinations3_q > 4'd1);
+      verdict_valid_o <= load && first3_q;
+    end
+    leave_ctl_o    <= ctl3_q;
+    event_kind_o   <= dropped ? reason : RmtEventCopies;
+    event_amount_o <= dropped ? 4'd1 : destinations3_q - 4'd1;
+    verdict_id_o   <= side3_q.id;
+    verdict_ctl_o  <= ctl3_q;
+    if (dropped) begin
+      verdict_ctl_o.dropped <= 1'b1;
+      verdict_ctl_o.reason  <= reason;
+    end
+    verdict_destinations_o <= dropped ? '0 : route3_q.destinations;
+  end
+
+  assign event_module_o = verdict_ctl_o.module_id;
+
+`ifndef SYNTHESIS
+  SlotsOfAPacketFollowEachOther_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(valid4_q && slot_o.next) || (valid3_q && beat3_q));
+  EveryPacketsOutputEnds_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(load && out3 && !more3) || 4'(extra) == place);
+`endif
+
+endmodule

@@ -1,0 +1,100 @@
+/// One selection of the parser: 8 bytes of the window against 8 ternary alternatives; the lowest that matches counts.
+///
+/// docs/design/rmt.md, "Parser", `select(row)`. The window comes by slots, one a cycle without gaps; each
+/// selector byte is taken from the slot that it lies in and is zero where the packet has no such slot.
+/// `row_i` has to hold from the packet's first slot to its last.
+///
+/// Latency: 1 cycle from the last slot to `valid_o` and the result, which is combinational behind the compared
+/// bytes. Throughput: 1 slot a cycle. Never stalls.
+module sluice_rmt_select
+  import sluice_rmt_rows_pkg::*;
+#(
+    parameter int unsigned Bytes = 64,
+    localparam int unsigned BeatBits = $clog2(RmtWindowBytes / Bytes)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic                                valid_i,
+    input logic                                first_i,
+    input logic                                last_i,
+    input logic            [BeatBits-1:0]      beat_i,
+    input logic            [   Bytes-1:0][7:0] data_i,
+    input rmt_select_row_t                     row_i,
+
+    output logic       valid_o,
+    output logic       program_o,  // row_i.valid
+    output logic       hit_o,
+    output logic [3:0] to_o
+);
+
+  localparam int unsigned ByteBits = $clog2(Bytes);
+
+  // Bytes: taken once each, kept while the other slots pass.
+  logic [RmtSelectors-1:0][7:0] byte_d, byte_q;
+  logic valid_q, program_q;
+  rmt_alternative_t [7:0] alternatives_q;
+
+  for (genvar k = 0; k < int'(RmtSelectors); k++) begin : gen_byte
+    sluice_rmt_mux #(
+        .Inputs(Bytes),
+        .Width (8)
+    ) u_mux (
+        .data_i,
+        .index_i(row_i.offsets[k][ByteBits-1:0]),
+        .data_o (byte_d[k])
+    );
+    always_ff @(posedge clk_i) begin
+      if (row_i.offsets[k][6:ByteBits] == beat_i) byte_q[k] <= byte_d[k];
+      else if (first_i) byte_q[k] <= '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) valid_q <= 1'b0;
+    else valid_q <= valid_i && last_i;
+  end
+  // The next packet's row may follow at once.
+  always_ff @(posedge clk_i) begin
+    program_q <= row_i.valid;
+    alternatives_q <= row_i.alternatives;
+  end
+
+  // Two bits of a byte with their value and mask fill a LUT. All of them have to be set: then a one that is added
+  // below comes out above. A carry chain is as deep as one LUT, and needs none.
+  localparam int unsigned Pairs = 4 * RmtSelectors;
+  (* keep *) logic [7:0][Pairs-1:0] pair_match;
+  logic [7:0][Pairs-1:0] unused_sum;
+  logic [7:0] match;
+  logic [2*Pairs-1:0] bits;
+  assign bits = byte_q;
+  for (genvar i = 0; i < 8; i++) begin : gen_alternative
+    for (genvar p = 0; p < int'(Pairs); p++) begin : gen_pair
+      assign pair_match[i][p] =
+          ((bits[2*p+:2] ^ alternatives_q[i].value[2*p+:2]) & alternatives_q[i].mask[2*p+:2]) == '0;
+    end
+    assign {match[i], unused_sum[i]} = {1'b0, pair_match[i]} + (Pairs + 1)'(alternatives_q[i].valid);
+  end
+
+  // The lowest of eight as three groups, so that it takes two levels.
+  logic [2:0] group_hit;
+  logic [2:0][3:0] group_to;
+  always_comb begin
+    for (int unsigned g = 0; g < 3; g++) begin
+      group_hit[g] = 1'b0;
+      group_to[g]  = '0;
+      for (int unsigned j = 0; j < 3; j++) begin
+        if (3 * g + j < 8) begin
+          if (!group_hit[g] && match[3*g+j]) group_to[g] = alternatives_q[3*g+j].to;
+          group_hit[g] |= match[3*g+j];
+        end
+      end
+    end
+  end
+
+  assign valid_o = valid_q;
+  assign program_o = program_q;
+  assign hit_o = |group_hit;
+  assign to_o = group_hit[0] ? group_to[0] : group_hit[1] ? group_to[1] : group_to[2];
+
+endmodule

@@ -1,0 +1,125 @@
+"""A hand-made program for the pipeline, what it makes of a packet, and the ring that brings it in."""
+
+from dataclasses import dataclass
+
+from nic.nic_bench import crc32c
+from rmt.rows import row, words_of_layout
+from sluice_tb import StreamSink, StreamSource
+
+SYSTEM, STAMP, PARSER, DEPARSER, STAGE0 = 0, 1, 5, 6, 32
+READ, WRITE = 1, 2
+OK, BUSY = 0, 1
+OTHER_LANE = 3 << 3
+C6, XOR, ADD = 16, 5, 1
+
+
+@dataclass(frozen=True)
+class Program:
+    """Changes the destination MAC, sends to `destinations`, puts a tag of 4 bytes behind the MACs if `tag` is given.
+
+    Only IPv4 is let through.
+    """
+
+    module: int
+    generation: int = 0
+    flip: int = 0
+    destinations: int = 0xFF
+    queue: int = 0
+    tag: int | None = None
+    action: int = 1
+
+    def rows(self, stages: int, beats: int):
+        """(node, table, index, layout, row) of everything that the program needs."""
+        at = 2 * self.module + self.generation
+        any_bytes = row("rmt_alternative", valid=1, to=0)
+        yield PARSER, 0, at, "rmt_select_row", row("rmt_select_row", valid=1, alternatives=[any_bytes] + [0] * 7)
+        ipv4 = row("rmt_alternative", valid=1, value=0x0008, mask=0xFFFF, to=5)
+        select = row("rmt_select_row", valid=1, offsets=[12, 13] + [0] * 6, alternatives=[0, ipv4] + [0] * 6)
+        yield PARSER, 1, 4 * at, "rmt_select_row", select
+        extract = [0] * 24
+        extract[C6], extract[C6 + 1] = row("rmt_extract", taken=1), row("rmt_extract", taken=1, offset=6)
+        yield PARSER, 2, 16 * at + 5, "rmt_path_row", row("rmt_path_row", extract=extract, headers=1, least=14)
+        never = row("rmt_predicate", op=1)
+        key = row("rmt_key_row", predicates=[never, never], default_valid=1, default_action=self.action)
+        yield STAGE0 + 1, 1, at, "rmt_key_row", key
+        egress = row("rmt_word_write", mask=0xFFFF, immediate=self.destinations | self.queue << 8)
+        alus = [0] * 24
+        alus[C6] = row("rmt_alu", op=XOR)
+        fields = {"immediate6": [self.flip] + [0] * 7, "mask6": [(1 << 48) - 1] + [0] * 7}
+        if self.tag is not None:
+            # A container that nobody extracted is 0.
+            alus[8] = row("rmt_alu", op=ADD)
+            fields |= {"immediate4": [self.tag] + [0] * 7, "mask4": [0xFFFFFFFF] + [0] * 7}
+        action = row("rmt_action_row", owner=self.module, alus=alus, words=[0, 0, egress, 0, 0, 0, 0], **fields)
+        yield STAGE0 + 1, 8, self.action, "rmt_action_row", action
+        pattern = row("rmt_pattern", valid=1, value=5 | 1 << 4, mask=0x1F, row=3)
+        yield DEPARSER, 0, at, "rmt_patterns_row", row("rmt_patterns_row", patterns=[0, pattern] + [0] * 14)
+        for beat in range(beats):
+            sources = [OTHER_LANE] * 64
+            for lane in range(16 if beat == 0 else 0):
+                if lane < 6:
+                    sources[lane] = 2 << 3
+                elif lane < 12:
+                    sources[lane] = 2 << 3 | 1
+                elif lane < 16 and self.tag is not None:
+                    sources[lane] = 1 << 3
+            deparse = row(
+                "rmt_deparse_row",
+                half_delta=0 if self.tag is None else 2,
+                split=12,
+                least=14,
+                lanes=sources,
+            )
+            yield DEPARSER, 1, beats * (16 * at + 3) + beat, "rmt_deparse_row", deparse
+        yield DEPARSER, 3, self.module, "rmt_granted_row", row("rmt_granted_row", destinations=0xFF)
+
+    def result(self, frame: bytes) -> bytes:
+        """What leaves."""
+        dmac = (int.from_bytes(frame[:6], "big") ^ self.flip).to_bytes(6, "big")
+        tag = b"" if self.tag is None else self.tag.to_bytes(4, "big")
+        return dmac + frame[6:12] + tag + frame[12:]
+
+
+class Ring:
+    """The configuration ring, one message after the other."""
+
+    def __init__(self, dut):
+        names = {"data": "tdata", "last": "tlast"}
+        into = {name: getattr(dut, f"s_axis_cfg_{pin}") for name, pin in names.items()}
+        out = {name: getattr(dut, f"m_axis_cfg_{pin}") for name, pin in names.items()}
+        self.source = StreamSource(dut.clk_i, valid=dut.s_axis_cfg_tvalid, ready=dut.s_axis_cfg_tready, data=into)
+        self.sink = StreamSink(
+            dut.clk_i, valid=dut.m_axis_cfg_tvalid, ready=dut.m_axis_cfg_tready, data=out, reset=dut.rst_ni
+        )
+        self.taken = 0
+
+    async def access(self, op, node, table, index, data=()):
+        """Status and words of the answer."""
+        words = [op << 28 | node << 16 | self.taken & 0xFFFF, table << 24 | index, *data]
+        words.append(crc32c(b"".join(word.to_bytes(4, "little") for word in words)))
+        self.source.send_all({"data": w, "last": int(i == len(words) - 1)} for i, w in enumerate(words))
+        answer = []
+        while not answer or not answer[-1]["last"]:
+            answer = (await self.sink.wait_for(self.taken + len(answer) + 1))[self.taken :]
+        answer = [item["data"] for item in answer]
+        self.taken += len(answer)
+        assert answer[0] >> 28 == op | 8 and answer[0] >> 16 & 0xFF == node, "not an answer"
+        return answer[0] >> 24 & 0xF, answer[2:-1]
+
+    async def write(self, node, table, index, value, words):
+        status, _ = await self.access(WRITE, node, table, index, [value >> 32 * i & 0xFFFFFFFF for i in range(words)])
+        return status
+
+    async def read(self, node, table, index, words):
+        """A whole row, 8 words at a time."""
+        value = 0
+        for at in range(0, words, 8):
+            status, data = await self.access(READ, node, table, index | at // 8 << 16)
+            assert status == OK and len(data) == min(8, words - at), (node, table, index, status, data)
+            value |= sum(word << 32 * (at + i) for i, word in enumerate(data))
+        return value
+
+    async def load(self, program, stages, beats):
+        for node, table, index, layout, value in program.rows(stages, beats):
+            status = await self.write(node, table, index, value, words_of_layout(layout))
+            assert status == OK, (node, table, index, status)
