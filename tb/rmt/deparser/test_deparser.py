@@ -1,0 +1,275 @@
+"""sluice_rmt_deparser.
+
+Claims
+- every packet leaves as docs/design/rmt.md says, byte by byte, with its keep, new length, destinations and route; bytes
+  behind its end are zero; any rows that the checker allows, any stalls on any side, both bus widths
+- packets that come dropped, that no pattern takes, too short or too long ones leave nothing; one verdict a packet, in
+  order, its event in the same cycle; one leave
+- a packet takes max(beats in, beats out) cycles and none lies between packets; 64-byte packets one a cycle
+- 9 cycles from PHV and first beat to the output register, one more for each further beat of the outgoing header
+- tables answer as docs/design/rmt-rows.md says, under traffic too, and writes take effect
+"""
+
+import cocotb
+import pytest
+from cocotb.triggers import RisingEdge
+from deparser_bench import LATENCY, LONG, LONGEST, SHORT, Bench
+from deparser_model import DEPARSE_WORDS, PATTERNS_WORDS, REJECT, Program, Row, Update, random_program, random_row
+from rmt.rmt_bench import PACKAGES
+from sluice_tb import burst_stalls, never, random_stalls, run_bench
+
+
+async def begun(dut, name, programs=6):
+    bench = await Bench().begin(dut, name)
+    for _ in range(programs):
+        module, generation = bench.rng.randrange(bench.modules), bench.rng.randrange(2)
+        await bench.load(module, generation, random_program(bench.rng, bench.width))
+    return bench
+
+
+async def any_packets(dut, name, count, stalls):
+    bench = await begun(dut, name)
+    bench.stall(*[make(bench.rng) for make in stalls])
+    for _ in range(count):
+        bench.send_any()
+    await bench.check()
+    return bench
+
+
+def full(rng):
+    return never()
+
+
+def some(rng):
+    return random_stalls(rng, rng.choice((0.1, 0.3, 0.6)))
+
+
+def bursts(rng):
+    return burst_stalls(rng, rng.choice((3, 12, 60)))
+
+
+@cocotb.test()
+@cocotb.parametrize(part=[0, 1, 2])
+async def any_packets_at_full_rate_take_no_cycle_too_many(dut, part):
+    bench = await any_packets(dut, f"rate{part}", 250, [full] * 4)
+    bench.check_rate()
+    last = max(i for i, packet in enumerate(bench.expected) if packet.out is not None)
+    slots = sum(packet.slots for packet in bench.expected[: last + 1])
+    # From the first slot's verdict to the last outgoing beat.
+    beats = 128 // bench.width
+    took = bench.sink.cycles[-1] - bench.verdict_cycles[0]
+    assert took <= slots + LATENCY - 5 + beats, f"{took} cycles for {slots} slots"
+
+
+@cocotb.test()
+async def any_packets_with_a_slow_sink(dut):
+    bench = await any_packets(dut, "sink", 300, [full, full, full, some])
+    assert len(bench.reasons) > 3, bench.reasons
+
+
+@cocotb.test()
+async def any_packets_with_slow_sources(dut):
+    await any_packets(dut, "sources", 300, [some, some, some, full])
+
+
+@cocotb.test()
+@cocotb.parametrize(part=[0, 1, 2, 3])
+async def any_packets_with_bursts_everywhere(dut, part):
+    await any_packets(dut, f"bursts{part}", 150, [bursts] * 4)
+
+
+@cocotb.test()
+@cocotb.parametrize(part=[0, 1])
+async def any_packets_with_gaps_in_the_beats_only(dut, part):
+    await any_packets(dut, f"beats{part}", 150, [full, full, bursts, full])
+
+
+@cocotb.test()
+async def packets_of_64_bytes_leave_one_a_cycle(dut):
+    bench = await Bench().begin(dut, "line")
+    rng, width = bench.rng, bench.width
+    for module in range(4):
+        row = random_row(rng, width, delta=0)
+        while row.least > 64:
+            row = random_row(rng, width, delta=0)
+        await bench.load(module, module & 1, Program([(0, 0, 0)], [row]))
+    for i in range(400):
+        bench.send(64, i % 4, i & 1)
+    await bench.check()
+    bench.check_rate()
+    assert bench.sink.cycles[-1] - bench.sink.cycles[0] == 400 * 64 // width - 1
+
+
+@cocotb.test()
+async def every_delta_at_every_edge(dut):
+    bench = await Bench().begin(dut, "edges")
+    rng, width = bench.rng, bench.width
+    bench.stall(sink=random_stalls(rng, 0.2))
+    lengths = (60, 64, 65, 127, 128, 129, 192, 256)
+    deltas = [*range(-64, 66, 2)]
+    rows = {}
+    for at, delta in enumerate(deltas):
+        module, generation = divmod(at % 16, 2)
+        if at % 16 == 0:
+            rows = {}
+        # At least one row of each delta that takes short packets.
+        short = Row(delta=delta, split=rng.randrange(0, 15))
+        for i in range(short.split, short.split + max(delta, 0)):
+            short.put(rng, width, i)
+        short.settle()
+        end = short.least & ~1
+        short.updates = [Update(0, end // 2, 2 * rng.randrange(end // 2))]
+        rows[module, generation] = Program([(0, 15, 0), (0, 0, 1)], [short, random_row(rng, width, delta)])
+        await bench.load(module, generation, rows[module, generation])
+        for length in lengths:
+            bench.send(length, module, generation, path=0)
+            bench.send(length, module, generation, path=1)
+        await bench.heads.drain()
+        for _ in range(40):
+            await RisingEdge(dut.clk_i)
+    sent = await bench.check()
+    assert len(sent) > len(deltas) * 7
+
+
+@cocotb.test()
+async def the_longest_packets_and_those_that_would_be_too_long(dut):
+    bench = await Bench().begin(dut, "long")
+    rng, width = bench.rng, bench.width
+    for module, delta in enumerate((-64, -2, 0, 2, 64)):
+        await bench.load(module, 0, Program([(0, 0, 0)], [random_row(rng, width, delta)]))
+        edge = min(LONGEST, LONGEST - delta)
+        for length in (edge, edge - 1, min(LONGEST, edge + 1)):
+            bench.send(length, module, 0)
+            bench.send(rng.randint(14, 200), module, 0)
+    await bench.check()
+    bench.check_rate()
+    assert bench.reasons.get(LONG, 0) == 2, bench.reasons
+
+
+@cocotb.test()
+async def a_packet_is_dropped_if_and_only_if_it_leaves_shorter_than_least(dut):
+    bench = await Bench().begin(dut, "short")
+    rng, width = bench.rng, bench.width
+    bench.stall(sink=random_stalls(rng, 0.1))
+    for module in range(8):
+        row = random_row(rng, width)
+        row.settle(rng.randrange(0, 120))
+        await bench.load(module, 1, Program([(5, 15, 0)], [row]))
+        for excess in (-3, -2, -1, 0, 1, 2):
+            bench.send(max(1, row.least - row.delta + excess), module, 1, path=5)
+            # And no pattern at all.
+            bench.send(rng.randint(14, 130), module, 1, path=6)
+    await bench.check()
+    assert bench.reasons[SHORT] >= 8 and bench.reasons[REJECT] == 48
+
+
+@cocotb.test()
+async def packets_dropped_before_take_the_cycles_of_their_beats(dut):
+    bench = await begun(dut, "dropped")
+    rng = bench.rng
+    for _ in range(200):
+        if rng.random() < 0.3:
+            bench.send_any()
+        else:
+            module, generation = rng.choice(list(bench.programs))
+            length = rng.choice((64, rng.randint(1, 300)))
+            bench.send(length, module, generation, dropped=rng.randrange(12))
+    await bench.check()
+    bench.check_rate()
+
+
+@cocotb.test()
+async def a_lone_packet_takes_nine_cycles_to_the_output(dut):
+    bench = await Bench().begin(dut, "latency")
+    rng, width = bench.rng, bench.width
+    seen = set()
+    for module in range(8):
+        await bench.load(module, 0, Program([(0, 0, 0)], [random_row(rng, width)]))
+    for _ in range(80):
+        module = rng.randrange(8)
+        row = bench.programs[module, 0].rows[0]
+        length = max(row.least - row.delta, rng.choice((32, 64, rng.randint(14, 200))))
+        # The cycle in which all three begin to wait.
+        begin = bench.entry.cycle + 1
+        before = len(bench.sink.items)
+        want = bench.send(length, module, 0)
+        beats = -(-len(want.out) // width)
+        await bench.sink.wait_for(before + beats)
+        header = min(beats, 128 // width)
+        took = bench.sink.cycles[before] - begin - 1
+        assert took <= LATENCY + header - 1, f"{took} cycles, {length} bytes, {len(want.out)} out"
+        assert bench.sink.cycles[before + beats - 1] - begin - 1 <= LATENCY + header - 1 + want.slots - 1
+        seen.add(took)
+        for _ in range(rng.randrange(5, 20)):
+            await RisingEdge(dut.clk_i)
+    assert min(seen) == LATENCY, seen
+    await bench.check()
+
+
+@cocotb.test()
+async def tables_answer_as_the_page_says(dut):
+    bench = await Bench().begin(dut, "tables")
+    rng = bench.rng
+    for table, words, bits in ((0, PATTERNS_WORDS, 720), (1, DEPARSE_WORDS, 433)):
+        rows = bench.row_count(table)
+        for index in (0, 1, rows - 1, *[rng.randrange(rows) for _ in range(20)]):
+            value = rng.getrandbits(bits)
+            await bench.write(table, index, value)
+            for piece in range(-(-words // 8)):
+                assert await bench.access(table, index, False, piece=piece) < 6
+        for index in (rows, rows + 1, 0xFFFF):
+            await bench.access(table, index, True)
+            await bench.access(table, index, False)
+        for wrong in (0, 1, words - 1, words + 1, 127):
+            await bench.access(table, 1, True, words=wrong)
+        await bench.access(table, 1, False, piece=-(-words // 8))
+        await bench.access(table, 1, False, piece=127)
+        await bench.access(table, 1, False, snapshot=1)
+        await bench.access(table, 1, False)
+
+
+@cocotb.test()
+async def tables_are_read_and_written_under_traffic(dut):
+    bench = await begun(dut, "traffic")
+    rng = bench.rng
+    for round_ in range(4):
+        bench.stall(sink=never() if round_ < 2 else random_stalls(rng, 0.3))
+        for _ in range(400):
+            bench.send_any()
+        waits = []
+        while bench.verdicts:
+            table = rng.randrange(2)
+            pieces = -(-(PATTERNS_WORDS, DEPARSE_WORDS)[table] // 8)
+            index = rng.choice([*bench.tables[table], rng.randrange(bench.row_count(table))])
+            waits.append(await bench.access(table, index, False, piece=rng.randrange(pieces)))
+            # Rows of nobody's packets.
+            module, generation = rng.randrange(bench.modules), rng.randrange(2)
+            if (module, generation) not in bench.programs:
+                await bench.load(module, generation, random_program(rng, bench.width))
+        assert max(waits) > 5, "packets were in no read's way"
+    await bench.check()
+
+
+@cocotb.test()
+async def a_read_that_finds_no_free_cycle_takes_one(dut):
+    bench = await Bench().begin(dut, "busy")
+    await bench.load(0, 0, Program([(0, 0, 0)], [Row().settle()]))
+    for _ in range(1500):
+        bench.send(bench.width, 0, 0)
+    for _ in range(20):
+        await RisingEdge(dut.clk_i)
+    for table in (0, 1):
+        took = await bench.access(table, 0, False)
+        # Not before its patience is at an end, and only one cycle is lost then.
+        assert 255 < took < 265, took
+    await bench.check()
+    cycles = bench.verdict_cycles
+    gaps = [now - before for before, now in zip(cycles, cycles[1:], strict=False)]
+    assert gaps.count(1) >= len(gaps) - 2 and sum(gaps) <= len(gaps) + 4, sorted(gaps)[-5:]
+
+
+@pytest.mark.parametrize("target", [0, 1])
+def test_deparser(target):
+    sources = ["rtl/rmt/sluice_rmt_deparser.sv", "tb/rmt/deparser/rmt_deparser_target.sv"]
+    packages = [*PACKAGES, "rtl/rmt/sluice_rmt_deparse_pkg.sv"]
+    run_bench("rmt_deparser_target", packages=packages, sources=sources, parameters={"Target": target})
