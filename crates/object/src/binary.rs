@@ -131,7 +131,7 @@ impl Object {
     }
 }
 
-fn read_flags(r: &mut Reader, allowed: u8, what: &str) -> Result<u8, ObjectError> {
+pub(crate) fn read_flags(r: &mut Reader, allowed: u8, what: &str) -> Result<u8, ObjectError> {
     let at = r.at();
     match r.u8(what)? {
         flags if flags & !allowed == 0 => Ok(flags),

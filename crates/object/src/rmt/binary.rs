@@ -1,6 +1,7 @@
 //! The binary form of an rmt part. A row is its words, as on the configuration ring.
 
 use super::part::{RmtData, RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};
+use crate::binary::read_flags;
 use crate::bytes::{Reader, Writer, wrong};
 use crate::error::ObjectError;
 use sluice_formats::rmt::layout::{Layout, Wide};
@@ -10,6 +11,7 @@ use std::fmt::Display;
 
 const LONGEST: u8 = 1;
 const KEEP_STATE: u8 = 1;
+const SYSTEM: u8 = 2;
 
 /// Fewest bytes of a group, a stage, a shared container, a list.
 const GROUP_BYTES: usize = 19;
@@ -40,7 +42,8 @@ pub(crate) fn write_rmt(w: &mut Writer, part: &RmtPart) {
         w.name(name);
         w.u8(*container);
     }
-    w.u8(if part.keep_state { KEEP_STATE } else { 0 });
+    let flags = [(part.keep_state, KEEP_STATE), (part.system, SYSTEM)];
+    w.u8(flags.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum());
 }
 
 fn write_stage(w: &mut Writer, stage: &RmtStage) {
@@ -90,12 +93,13 @@ pub(crate) fn read_rmt(r: &mut Reader) -> Result<RmtPart, ObjectError> {
         Ok((number, RmtGroup { destinations, tags }))
     })?;
     let shared = rising(r, SHARED_BYTES, "shared containers", |r| Ok((r.name("name")?, r.u8("container")?)))?;
-    let keep_state = read_flag(r, KEEP_STATE, "flags")?;
-    Ok(RmtPart { first, nodes, paths, patterns, deparse, stages, groups, shared, keep_state })
+    let flags = read_flags(r, KEEP_STATE | SYSTEM, "flags")?;
+    let (keep_state, system) = (flags & KEEP_STATE != 0, flags & SYSTEM != 0);
+    Ok(RmtPart { first, nodes, paths, patterns, deparse, stages, groups, shared, keep_state, system })
 }
 
 fn read_stage(r: &mut Reader) -> Result<RmtStage, ObjectError> {
-    let longest = read_flag(r, LONGEST, "flags of a stage")?;
+    let longest = read_flags(r, LONGEST, "flags of a stage")? & LONGEST != 0;
     let [pages, numbers, exact_room, ternary_room] =
         [r.u16("pages")?, r.u16("numbers")?, r.u16("room for exact entries")?, r.u16("room for ternary entries")?];
     let key = read_row(r)?;
@@ -112,15 +116,6 @@ fn read_stage(r: &mut Reader) -> Result<RmtStage, ObjectError> {
 
 fn read_data(r: &mut Reader) -> Result<RmtData, ObjectError> {
     r.array("action data").map(Wide)
-}
-
-fn read_flag(r: &mut Reader, flag: u8, what: &str) -> Result<bool, ObjectError> {
-    let at = r.at();
-    let bits = r.u8(what)?;
-    if bits & !flag != 0 {
-        return Err(wrong(at, format!("{what} {bits:#04x}"), format!("bits of {flag:#04x}")));
-    }
-    Ok(bits == flag)
 }
 
 /// Bytes of a row.

@@ -40,6 +40,9 @@ pub struct RmtPart {
     /// A replacement takes over the running program's state words.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_state: bool,
+    /// It is the system module's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub system: bool,
 }
 
 /// One stage of a program.

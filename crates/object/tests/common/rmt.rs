@@ -68,6 +68,7 @@ pub fn part() -> RmtPart {
         groups: [(3, RmtGroup { destinations: 0b11, tags: [1, 2, 0, 0, 0, 0, 0, 9] })].into(),
         shared: [("virtual_ip".to_owned(), 8)].into(),
         keep_state: true,
+        system: false,
     }
 }
 

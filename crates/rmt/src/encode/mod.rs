@@ -6,6 +6,7 @@
 mod action;
 mod codes;
 mod deparser;
+pub mod object;
 mod parser;
 mod stage;
 mod state;

@@ -89,6 +89,10 @@ impl Placer {
             let (found, allowed) = (format!("generation {bank} has a program"), "clear it first".to_owned());
             return Err(RmtError::Module { module, operation: "load", found, allowed });
         }
+        if part.system && module != 0 {
+            let (found, allowed) = ("a program of the system module".to_owned(), "module 0 for it".to_owned());
+            return Err(RmtError::Module { module, operation: "load", found, allowed });
+        }
         let object = holding.name.clone();
         part.check(&self.target).map_err(|error| RmtError::Part { object, error })?;
         self.check_given(module, holding, part)?;
