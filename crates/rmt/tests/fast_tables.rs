@@ -186,3 +186,13 @@ fn a_batch_does_what_its_packets_do_one_by_one() {
     assert_eq!(seen, expected);
     assert!(matches!(&seen[3], Outcome::Sent { packet, .. } if packet[..4] == [0, 0, 0, 3]));
 }
+
+#[test]
+fn drops_before_the_pipeline_are_counted_beside_its_own() {
+    let mut d = Device::with(TINY, 2, &forward(2));
+    for event in [Event::Rate, Event::Reconfig, Event::BadLength, Event::Misfit, Event::Rate] {
+        d.fast.count(2, event);
+    }
+    let counts = |module| Event::ALL.map(|e| d.events(module, e)).iter().sum::<u64>();
+    assert_eq!((d.events(2, Event::Rate), counts(2), counts(3)), (2, 5, 0));
+}

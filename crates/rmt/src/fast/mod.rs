@@ -140,6 +140,11 @@ impl Fast {
         self.stages.iter_mut().for_each(StageNode::snapshot);
     }
 
+    /// Counts what happened to a packet before the pipeline: the entrance's drops and misfits.
+    pub fn count(&mut self, module: u8, event: Event) {
+        self.deparser.events.add(16 * usize::from(module) + event as usize, 1);
+    }
+
     /// Generation that the stamp gives to packets of a module.
     pub fn generation(&self, module: u8) -> u8 {
         self.generations.get(usize::from(module)).copied().unwrap_or(0)
