@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{check_rows, random_part};
+use common::{Owners, check_rows, random_part};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::tables::{Node, Table};
 use sluice_object::RmtPart;
 use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
 use sluice_rmt::target::{DEFAULT, TINY};
@@ -39,32 +38,6 @@ fn write_all<'a>(device: &mut Device, owners: &mut Owners, module: u8, writes: i
     for w in writes {
         device.write(w);
         owners.wrote(module, w);
-    }
-}
-
-/// Which module wrote what last, while there was something there.
-#[derive(Default)]
-struct Owners(BTreeMap<(Node, Table, u32), u8>);
-
-impl Owners {
-    fn wrote(&mut self, module: u8, write: &RowWrite) {
-        let place = (write.node, write.table, write.index);
-        if write.table == Table::Generation {
-            // It outlives the module's owner.
-            return;
-        }
-        if write.words.iter().all(|&w| w == 0) && write.table != Table::ZeroPage {
-            if let Some(owner) = self.0.remove(&place) {
-                assert_eq!(owner, module, "{place:?} is taken away by another module");
-            }
-        } else if let Some(owner) = self.0.insert(place, module) {
-            assert_eq!(owner, module, "{place:?} is written by two modules");
-        }
-    }
-
-    /// The module is gone: pages and its grant are nobody's.
-    fn left(&mut self, module: u8) {
-        self.0.retain(|place, owner| *owner != module || !matches!(place.1, Table::ZeroPage));
     }
 }
 

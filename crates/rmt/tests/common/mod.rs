@@ -1,11 +1,16 @@
 //! What tests of placing share.
 
+#![allow(dead_code)] // each test binary uses its part
+
 use sluice_formats::random::Rng;
+use sluice_formats::rmt::tables::{Node, Table};
+use sluice_object::linker::rmt::RowWrite;
 use sluice_object::{RmtPart, RmtStage};
 use sluice_rmt::target::Target;
 use sluice_rmt::testing::device::Device;
 use sluice_rmt::testing::{Shape, checked_program};
 use sluice_rmt::{Role, encode};
+use std::collections::BTreeMap;
 
 /// Small enough that many find room.
 pub const SHAPE: Shape = Shape { exact: 5, ternary: 2, actions: 3, pages: 2, numbers: 24, role: Role::Tenant };
@@ -57,5 +62,32 @@ fn check_stage(found: &RmtStage, wanted: &RmtStage, module: u8) {
     if wanted.key.default_valid {
         assert!(action(found, found.key.default_action) == action(wanted, wanted.key.default_action));
         assert_eq!((found.key.default_number, found.default_data), (wanted.key.default_number, wanted.default_data));
+    }
+}
+
+/// Which module wrote what last, while there was something there.
+#[derive(Default)]
+pub struct Owners(pub BTreeMap<(Node, Table, u32), u8>);
+
+impl Owners {
+    /// Takes note of a write, and of who it is by.
+    pub fn wrote(&mut self, module: u8, write: &RowWrite) {
+        let place = (write.node, write.table, write.index);
+        if write.table == Table::Generation {
+            // It outlives the module's owner.
+            return;
+        }
+        if write.words.iter().all(|&w| w == 0) && write.table != Table::ZeroPage {
+            if let Some(owner) = self.0.remove(&place) {
+                assert_eq!(owner, module, "{place:?} is taken away by another module");
+            }
+        } else if let Some(owner) = self.0.insert(place, module) {
+            assert_eq!(owner, module, "{place:?} is written by two modules");
+        }
+    }
+
+    /// The module is gone: pages and its grant are nobody's.
+    pub fn left(&mut self, module: u8) {
+        self.0.retain(|place, owner| *owner != module || !matches!(place.1, Table::ZeroPage));
     }
 }

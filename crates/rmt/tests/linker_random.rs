@@ -1,0 +1,228 @@
+//! Random operations of many tenants on one pipeline, against the plainest mirror of what each of them has.
+
+mod common;
+
+use common::{Owners, SHAPE, random_part};
+use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::rmt::layout::Wide;
+use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RmtError, RmtLinker, RowWrite};
+use sluice_object::{Demands, Load, RmtPart, Step};
+use sluice_rmt::encode::object::object;
+use sluice_rmt::target::{DEFAULT, TINY, Target};
+use sluice_rmt::testing::device::Device;
+use std::collections::BTreeMap;
+
+type Entry = (EntryKey, EntryLeads);
+
+/// Entries of one tenant's program by stage: ternary ones in their order.
+type Tables = BTreeMap<u8, Vec<Entry>>;
+
+/// Parts that a tenant may run, and what the one that runs has.
+type Has = (Vec<RmtPart>, Option<(usize, Tables)>);
+
+fn tables(part: &RmtPart) -> Tables {
+    let stage = |(&n, s): (&u8, &sluice_object::RmtStage)| {
+        let exact = s.exact.iter().map(|e| {
+            let leads = EntryLeads { action: e.row.action, number: e.row.number, data: e.data };
+            (EntryKey::Exact(e.row.key), leads)
+        });
+        let ternary = s.ternary.iter().map(|e| {
+            let leads = EntryLeads { action: e.row.action, number: e.row.number, data: e.data };
+            (EntryKey::Ternary { value: e.row.value, mask: e.row.mask }, leads)
+        });
+        (n, exact.chain(ternary).collect())
+    };
+    part.stages.iter().map(stage).collect()
+}
+
+fn ones(mask: &Wide<25>) -> u32 {
+    mask.0.iter().map(|b| b.count_ones()).sum()
+}
+
+fn agrees(key: &Wide<25>, value: &Wide<25>, mask: &Wide<25>) -> bool {
+    (0..25).all(|i| (key.0[i] ^ value.0[i]) & mask.0[i] == 0)
+}
+
+/// What packets with this key get, as the specification says.
+fn find(entries: &[Entry], key: &Wide<25>) -> Option<(u16, [u8; 16])> {
+    let exact = entries.iter().find(|(k, _)| matches!(k, EntryKey::Exact(k) if k == key));
+    let ternary =
+        || entries.iter().find(|(k, _)| matches!(k, EntryKey::Ternary { value, mask } if agrees(key, value, mask)));
+    exact.or_else(ternary).map(|(_, l)| (l.number, l.data.0))
+}
+
+struct Bench {
+    target: Target,
+    linker: RmtLinker,
+    device: Device,
+    owners: Owners,
+    tenants: BTreeMap<u16, Has>,
+}
+
+impl Bench {
+    fn run(&mut self, module: u8, load: &Load) {
+        for step in &load.steps {
+            if let Step::Row { node, table, index, words } = step {
+                let write = RowWrite { node: *node, table: *table, index: *index, words: words.clone() };
+                self.device.write(&write);
+                self.owners.wrote(module, &write);
+            }
+        }
+    }
+
+    /// Every entry of every tenant is what its packets meet.
+    fn look(&self) {
+        for (id, (parts, running)) in &self.tenants {
+            let (module, generation) = (self.linker.tenant(*id).unwrap().module, self.linker.generation(*id).unwrap());
+            let Some((part, tables)) = running else {
+                assert!(!self.device.part(module, generation).first.valid);
+                continue;
+            };
+            assert!(self.device.part(module, generation).first == parts[*part].first);
+            for (&stage, entries) in tables {
+                for (key, _) in entries {
+                    let (EntryKey::Exact(key) | EntryKey::Ternary { value: key, .. }) = key;
+                    let found = self.device.find(stage, module, generation, &key.0).map(|f| (f.1, f.2));
+                    assert_eq!(found, find(entries, key), "tenant {id}, stage {stage}");
+                }
+                assert_eq!(self.linker.entries(*id, stage).unwrap().len(), entries.len());
+            }
+        }
+    }
+
+    /// A random entry operation on a running program, and what it should make of the entries.
+    fn entry_operation(&mut self, id: u16, rng: &mut Rng) -> Option<(Result<Load, RmtError>, u8, Vec<Entry>)> {
+        let (parts, Some((part, tables))) = self.tenants.get(&id)? else { return None };
+        let (&stage, entries) = tables.iter().nth(rng.index(tables.len()))?;
+        let rows = &parts[*part].stages[&stage];
+        let leads = EntryLeads {
+            action: rng.below(rows.actions.len() as u64) as u16,
+            number: rng.below(u64::from(rows.numbers)) as u16,
+            data: Wide(std::array::from_fn(|_| rng.below(2) as u8)),
+        };
+        let mut entries = entries.clone();
+        if !entries.is_empty() && rng.chance(1, 2) {
+            let at = rng.index(entries.len());
+            let key = entries[at].0;
+            // Of two equal ternary entries the first one is meant.
+            let at = entries.iter().position(|e| e.0 == key).unwrap();
+            if rng.chance(1, 2) {
+                entries[at].1 = leads;
+                return Some((self.linker.modify(id, stage, key, &leads), stage, entries));
+            }
+            entries.remove(at);
+            return Some((self.linker.delete(id, stage, key), stage, entries));
+        }
+        let random =
+            |rng: &mut Rng, within: &Wide<25>| Wide(std::array::from_fn(|i| within.0[i] & rng.next_u32() as u8));
+        let first = entries.iter().position(|e| matches!(e.0, EntryKey::Ternary { .. })).unwrap_or(entries.len());
+        let (key, before) = if rng.chance(1, 2) {
+            let key = EntryKey::Exact(random(rng, &rows.key.mask));
+            if entries.iter().any(|e| e.0 == key) {
+                return None;
+            }
+            entries.insert(0, (key, leads));
+            (key, None)
+        } else {
+            let mask = random(rng, &rows.key.mask);
+            let key = EntryKey::Ternary { value: random(rng, &mask), mask };
+            let shorter = |e: &Entry| matches!(&e.0, EntryKey::Ternary { mask: m, .. } if ones(m) < ones(&mask));
+            let longest = entries.iter().position(shorter).unwrap_or(entries.len());
+            let at = if rows.longest { longest } else { rng.range(first as u64, entries.len() as u64) as usize };
+            entries.insert(at, (key, leads));
+            (key, Some(at - first))
+        };
+        Some((self.linker.insert(id, stage, key, &leads, before), stage, entries))
+    }
+
+    /// One random operation; true if it was done.
+    fn step(&mut self, rng: &mut Rng) -> Option<bool> {
+        let id = rng.below(self.target.modules as u64) as u16;
+        let before = format!("{:?}", self.linker.placer().left());
+        let module = self.linker.tenant(id).map_or(0, |t| t.module);
+        let name = format!("t{id}");
+        let done = if !self.tenants.contains_key(&id) {
+            let parts: Vec<RmtPart> = (0..2)
+                .map(|_| {
+                    let mut part = RmtPart { keep_state: false, ..random_part(rng, &self.target, u8::from(id != 0)) };
+                    for stage in part.stages.values_mut() {
+                        stage.exact_room += rng.below(6) as u16;
+                        stage.ternary_room += rng.below(2) as u16;
+                        stage.numbers = SHAPE.numbers as u16;
+                    }
+                    part
+                })
+                .collect();
+            let quota = parts.iter().fold(Quota::default(), |q, p| q.or(&Quota::of(p, 0xff)));
+            let load = self.linker.admit(id, &name, quota);
+            let module = self.linker.tenant(id).map_or(0, |t| t.module);
+            load.map(|load| {
+                self.run(module, &load);
+                self.tenants.insert(id, (parts, None));
+            })
+        } else if rng.chance(1, 12) {
+            self.linker.remove(id).map(|load| {
+                self.run(module, &load);
+                self.owners.left(module);
+                self.tenants.remove(&id);
+            })
+        } else if rng.chance(1, 3) {
+            let at = rng.index(2);
+            let part = self.tenants[&id].0[at].clone();
+            let running = Some((at, tables(&part)));
+            let load = self.linker.load(id, &object("p", part, Demands::default(), &self.target));
+            load.map(|load| {
+                self.run(module, &load);
+                self.tenants.entry(id).and_modify(|t| t.1 = running);
+            })
+        } else if rng.chance(1, 10) && self.tenants[&id].1.is_some() {
+            self.linker.unload(id).map(|load| {
+                self.run(module, &load);
+                self.tenants.entry(id).and_modify(|t| t.1 = None);
+            })
+        } else {
+            let (load, stage, entries) = self.entry_operation(id, rng)?;
+            load.map(|load| {
+                self.run(module, &load);
+                self.tenants.entry(id).and_modify(|t| {
+                    t.1.iter_mut().for_each(|(_, tables)| drop(tables.insert(stage, entries.clone())));
+                });
+            })
+        };
+        if let Err(e) = &done {
+            assert!(["E0670", "E0672", "E0677"].contains(&e.code()), "{e}");
+            assert_eq!(format!("{:?}", self.linker.placer().left()), before, "a refusal changes nothing");
+        }
+        Some(done.is_ok())
+    }
+}
+
+#[test]
+fn every_tenant_has_its_own_whatever_the_others_do() {
+    let mut rng = Rng::new(test_seed("rmt_linker_random"));
+    for (target, steps) in [(TINY, 1500), (DEFAULT, 500)] {
+        let (linker, device) = (RmtLinker::new(target), Device::new(target));
+        let mut bench = Bench { target, linker, device, owners: Owners::default(), tenants: BTreeMap::new() };
+        let (mut done, mut refused) = (0, 0);
+        for step in 0..steps {
+            match bench.step(&mut rng) {
+                Some(true) => done += 1,
+                Some(false) => refused += 1,
+                None => {}
+            }
+            if step % 10 == 0 {
+                bench.look();
+            }
+        }
+        bench.look();
+        println!("{}: {done} done, {refused} refused, {} tenants at the end", target.name, bench.tenants.len());
+        assert!(done > steps / 4, "{done} of {steps}");
+        for id in bench.tenants.keys().copied().collect::<Vec<_>>() {
+            let module = bench.linker.tenant(id).unwrap().module;
+            let load = bench.linker.remove(id).unwrap();
+            bench.run(module, &load);
+        }
+        assert_eq!(bench.linker.placer().left(), RmtLinker::new(target).placer().left(), "freed space comes back");
+        assert_eq!(bench.device.places().collect::<Vec<_>>(), [], "rows that stay");
+    }
+}
