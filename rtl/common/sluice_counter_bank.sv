@@ -75,6 +75,10 @@ module sluice_counter_bank #(
 
   write_t write, written_q;
 
+  // Epochs differ: three bits a LUT, kept so that the rest is a short tree.
+  localparam int unsigned Triples = (EpochWidth + 2) / 3;
+  (* keep *) logic [Triples-1:0] write_differs, choose_differs;
+
   // Increments: read, add, write.
   logic                    add_valid_q;
   logic   [IndexWidth-1:0] add_index_q;
@@ -116,7 +120,7 @@ module sluice_counter_bank #(
           rst_ni,
           index: write_index_q,
           entry: '{epoch: write_epoch_q, value: write_value_q},
-          shadow_valid: write_old_q.epoch != write_epoch_q,
+          shadow_valid: |write_differs,
           shadow: write_old_q.value
       };
 
@@ -159,6 +163,12 @@ module sluice_counter_bank #(
   logic   [EpochWidth-1:0] choose_epoch_q;
   entry_t                  choose_entry_q;
   logic   [     Width-1:0] choose_shadow_q;
+
+  for (genvar t = 0; t < int'(Triples); t++) begin : gen_write_differs
+    localparam int unsigned Bits = (EpochWidth - 3 * t < 3) ? EpochWidth - 3 * t : 3;
+    assign write_differs[t]  = write_old_q.epoch[3*t+:Bits] != write_epoch_q[3*t+:Bits];
+    assign choose_differs[t] = choose_entry_q.epoch[3*t+:Bits] != choose_epoch_q[3*t+:Bits];
+  end
 
   sluice_ram_1r1w #(
       .Width(EpochWidth + Width),
@@ -217,7 +227,7 @@ module sluice_counter_bank #(
     choose_entry_q <= fwd_entry;
     choose_shadow_q <= fwd_shadow;
     // An entry without an increment in this epoch still has the value it began with.
-    rd_data_o <= (choose_snapshot_q && choose_entry_q.epoch == choose_epoch_q) ? choose_shadow_q : choose_entry_q.value;
+    rd_data_o <= (choose_snapshot_q && choose_differs == '0) ? choose_shadow_q : choose_entry_q.value;
   end
 
 `ifndef SYNTHESIS

@@ -102,7 +102,7 @@ module sluice_rmt_atom #(
     endcase
     f_d = meter_i ? next_i : (f_i ^ {32{f_negate_i}});
 
-    if (set_i) code_d = Always;
+    if (set_i || meter_i) code_d = Always;
     else if (compared_i) code_d = relation_i;
     else code_d = taken_i ? Always : Never;
   end
@@ -128,7 +128,8 @@ module sluice_rmt_atom #(
   logic ge, le, t_unused, f_unused;
   logic before_now, beyond_limit, beyond_top;
   logic [30:0] before_unused, limit_unused, top_unused;
-  logic taken, behind, red;
+  // Kept, so that the choice of the new word is one LUT behind them.
+  (* keep *) logic otherwise, behind, red;
 
   assign old = bypass_q ? new8_q : read_q;
 
@@ -146,20 +147,20 @@ module sluice_rmt_atom #(
 
   always_comb begin
     unique case (code_q)
-      3'd0: taken = ge && le;
-      3'd1: taken = !(ge && le);
-      3'd2: taken = !ge;
-      3'd3: taken = le;
-      3'd4: taken = !le;
-      3'd5: taken = ge;
-      Never: taken = 1'b0;
-      default: taken = 1'b1;
+      3'd0: otherwise = !(ge && le);
+      3'd1: otherwise = ge && le;
+      3'd2: otherwise = ge;
+      3'd3: otherwise = !le;
+      3'd4: otherwise = le;
+      3'd5: otherwise = !ge;
+      Never: otherwise = 1'b1;
+      default: otherwise = 1'b0;
     endcase
     // What lies before now, or so far ahead that it must, begins anew at now.
-    behind = before_now || beyond_top;
-    red = meter_q && !behind && beyond_limit;
-    if (meter_q ? behind : !taken) new_o = f_sum;
-    else if (red) new_o = old;
+    behind = meter_q && (before_now || beyond_top);
+    red = meter_q && !(before_now || beyond_top) && beyond_limit;
+    if (red) new_o = old;
+    else if (otherwise || behind) new_o = f_sum;
     else new_o = t_sum;
   end
   assign old_o = old;

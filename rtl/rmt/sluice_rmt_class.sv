@@ -47,14 +47,26 @@ module sluice_rmt_class
   logic [1:0][Width-1:0] data_d, data_q;
   // Behind the last position there are zeros.
   logic [15:0][15:0] halves;
-
   assign halves = {128'd0, halves_i};
-  always_comb begin
-    for (int unsigned i = 0; i < 3; i++) pick_d[i] = containers_i[pick_i[i]];
-    for (int unsigned i = 0; i < 2; i++) begin
-      for (int unsigned h = 0; h < Halves; h++) begin
-        data_d[i][16*(Halves-1-h)+:16] = halves[4'(data_i[i])+4'(h)];
+
+  for (genvar i = 0; i < 3; i++) begin : gen_pick
+    // Kept, so that each step maps as it is written.
+    (* keep *) logic [1:0][Width-1:0] first;
+    for (genvar h = 0; h < 2; h++) begin : gen_first
+      assign first[h] = pick_i[i][1] ? (pick_i[i][0] ? containers_i[4*h+3] : containers_i[4*h+2]) :
+          (pick_i[i][0] ? containers_i[4*h+1] : containers_i[4*h]);
+    end
+    assign pick_d[i] = first[pick_i[i][2]];
+  end
+
+  for (genvar i = 0; i < 2; i++) begin : gen_data
+    for (genvar k = 0; k < int'(Halves); k++) begin : gen_half
+      (* keep *) logic [1:0][15:0] first;
+      for (genvar h = 0; h < 2; h++) begin : gen_first
+        assign first[h] = data_i[i][1] ? (data_i[i][0] ? halves[4*h+3+k] : halves[4*h+2+k]) :
+            (data_i[i][0] ? halves[4*h+1+k] : halves[4*h+k]);
       end
+      assign data_d[i][16*(int'(Halves)-1-k)+:16] = first[data_i[i][2]];
     end
   end
   assign picked_o = {data_d[0], pick_d[2]};

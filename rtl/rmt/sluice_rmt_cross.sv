@@ -9,14 +9,14 @@ module sluice_rmt_cross
   import sluice_rmt_pkg::*;
   import sluice_rmt_act_pkg::*;
 (
-    input  logic                  clk_i,
-    input  rmt_phv_t              phv_i,
-    input  logic     [31:0]       hash_i,
-    input  logic     [10:0]       number_i,
-    input  logic     [ 5:0]       source_i,
-    input  logic     [ 1:0]       shift_i,
-    output logic     [ 2:0][15:0] lanes_o,   // before the shift
-    output logic     [47:0]       x_o
+               input  logic                  clk_i,
+               input  rmt_phv_t              phv_i,
+               input  logic     [31:0]       hash_i,
+               input  logic     [10:0]       number_i,
+               input  logic     [ 5:0]       source_i,
+               input  logic     [ 1:0]       shift_i,
+    (* keep *) output logic     [ 2:0][15:0] lanes_o,   // before the shift
+               output logic     [47:0]       x_o
 );
 
   logic [2:0][63:0][15:0] sources;
@@ -29,8 +29,6 @@ module sluice_rmt_cross
   endfunction
 
   always_comb begin
-    logic [15:0][15:0] first;
-    logic [ 3:0][15:0] second;
     sources = '0;
     for (int unsigned i = 0; i < 8; i++) begin
       sources[0][i] = phv_i.c.c2[i];
@@ -42,11 +40,19 @@ module sluice_rmt_cross
     end
     for (int unsigned l = 0; l < 2; l++) sources[l][CrossHash] = hash_i[16*l+:16];
     sources[0][CrossNumber] = 16'(number_i);
-    for (int unsigned l = 0; l < 3; l++) begin
-      for (int unsigned i = 0; i < 16; i++) first[i] = choose(sources[l][4*i+:4], source_i[1:0]);
-      for (int unsigned i = 0; i < 4; i++) second[i] = choose(first[4*i+:4], source_i[3:2]);
-      lanes_o[l] = choose(second, source_i[5:4]);
+  end
+
+  for (genvar l = 0; l < 3; l++) begin : gen_lane
+    // Kept, so that each step maps as it is written.
+    (* keep *)logic [15:0][15:0] first;
+    (* keep *)logic [ 3:0][15:0] second;
+    for (genvar i = 0; i < 16; i++) begin : gen_first
+      assign first[i] = choose(sources[l][4*i+:4], source_i[1:0]);
     end
+    for (genvar i = 0; i < 4; i++) begin : gen_second
+      assign second[i] = choose(first[4*i+:4], source_i[3:2]);
+    end
+    assign lanes_o[l] = choose(second, source_i[5:4]);
   end
 
   always_comb begin

@@ -96,8 +96,9 @@ module sluice_rmt_state
 
   // c4: index.
   logic wanted, wanted5_q, meter5_q, beyond5_q;
-  logic [11:0] near, source;
-  logic [1:0] far;
+  // Kept, so that each step maps as it is written.
+  (* keep *) logic [11:0] near, source;
+  (* keep *) logic [1:0] far;
   logic [12:0] index;
   logic [OffsetBits-1:0] offset5_q;
   logic [ModuleIndexBits-1:0] module5_q;
