@@ -36,10 +36,10 @@ struct Sluice {
 enum Command {
     Run(run_command::Run),
     Script(script::ScriptArgs),
-    Rmt(rmt_command::RmtArgs),
     Xdp(xdp_command::XdpArgs),
     Map(map::MapArgs),
     Object(object::ObjectArgs),
+    Rmt(rmt_command::RmtArgs),
     Generate(generate::Generate),
     Explain(explain::Explain),
     Completions(completions::Completions),
@@ -68,8 +68,8 @@ fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(command) => return command.run(out),
         Command::Script(command) => return command.run(out),
-        Command::Rmt(command) => return command.run(out),
         Command::Xdp(command) => return command.run(out),
+        Command::Rmt(command) => return command.run(out),
         Command::Map(command) => return command.run(out),
         Command::Object(command) => command.run(out)?,
         Command::Generate(command) => command.run(out)?,

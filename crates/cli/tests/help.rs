@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 16] = [
     &[],
     &["run"],
     &["script"],
@@ -19,6 +19,8 @@ const COMMANDS: [&[&str]; 14] = [
     &["xdp", "check"],
     &["xdp", "disasm"],
     &["map"],
+    &["rmt", "check"],
+    &["rmt", "show"],
 ];
 
 /// Lines behind "Example:", with continued lines joined.

@@ -2,11 +2,13 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::rmt::check::Check;
 use crate::rmt::run::RmtRun;
+use crate::rmt::show::Show;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Runs modules of the match-action pipeline
+/// Checks, shows and runs modules of the match-action pipeline
 #[derive(Args, Debug)]
 pub struct RmtArgs {
     #[command(subcommand)]
@@ -15,6 +17,8 @@ pub struct RmtArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Check(Check),
+    Show(Show),
     Run(RmtRun),
 }
 
@@ -22,6 +26,8 @@ impl RmtArgs {
     /// Does it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         match &self.command {
+            Command::Check(check) => check.run(out),
+            Command::Show(show) => show.run(out),
             Command::Run(run) => run.run(out),
         }
     }

@@ -120,6 +120,23 @@ pub fn read(file: &str, text: &str, target: &Target) -> Result<Unit, TextErrors>
     Err(TextErrors(errors.collect()))
 }
 
+/// Reads the bytes of a file.
+pub fn read_bytes(file: &str, bytes: &[u8], target: &Target) -> Result<Unit, TextErrors> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => read(file, text, target),
+        Err(e) => {
+            let at = e.valid_up_to();
+            let good = String::from_utf8_lossy(&bytes[..at]);
+            let problem = TextProblem::Character {
+                found: format!("byte {at} of the file, which is no UTF-8"),
+                expected: "text".into(),
+            };
+            let span = sluice_packet::text::Span { start: at, end: at };
+            Err(TextErrors(vec![TextError::new(file, &good, span, problem)]))
+        }
+    }
+}
+
 /// The NIC's target of the same name: it knows the ports.
 fn nic_target(target: &Target) -> &'static sluice_formats::Target {
     sluice_formats::Target::by_name(target.name).unwrap_or(&sluice_formats::target::DEFAULT)

@@ -137,16 +137,16 @@ impl Printer<'_> {
         let names = self.names.stage(n);
         let inline = self.style.stages[n].conditions && names.predicates == [None, None];
         let mut predicates = [String::from("p0"), String::from("p1")];
-        for i in 0..2 {
+        for (i, shown) in predicates.iter_mut().enumerate() {
             let Some(p) = &key.predicates[i] else { continue };
             if inline {
-                predicates[i] = self.comparison(p);
+                *shown = self.comparison(p);
                 continue;
             }
             if let (true, Some(name)) = (self.style.stages[n].conditions, &names.predicates[i]) {
-                predicates[i] = name.clone();
+                shown.clone_from(name);
             }
-            page.line(format!("predicate {} = {}", predicates[i], self.comparison(p)));
+            page.line(format!("predicate {shown} = {}", self.comparison(p)));
         }
         for i in 0..2u8 {
             let table = key.truth[usize::from(i)];

@@ -1,0 +1,30 @@
+//! `sluice rmt show`: a module in canonical form.
+
+use super::{failure, read, target};
+use crate::failure::Failure;
+use crate::output::Output;
+use clap::Args;
+use sluice_rmt::Target;
+use sluice_rmt::text::print;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Prints a module in canonical form: every container, entry and statement as the pipeline has it
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  sluice rmt show programs/rmt/calc.rmt")]
+pub struct Show {
+    /// Module, *.rmt
+    file: PathBuf,
+    /// Target, default or tiny
+    #[arg(long, value_parser = target, default_value = "default")]
+    target: Target,
+}
+
+impl Show {
+    /// Reads and prints it.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let unit = read(&self.file, &self.target)?.map_err(|e| failure(&e))?;
+        out.text(&print(&unit, &self.target))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,54 @@
+//! `sluice rmt`: modules are checked and shown.
+
+mod common;
+
+use common::Folder;
+
+#[test]
+fn check_says_what_a_module_uses_of_each_stage() {
+    let f = Folder::new();
+    let text = f.sluice(&["rmt", "check", "programs/rmt/calc.rmt"]).ok();
+    let expected = "programs/rmt/calc.rmt: OK, module calc\n  parser 1 nodes, 1 paths; deparser 1 patterns, 1 rows; groups 0\n  \
+                    stage   exact  ternary  actions  pages\n  1      5/1024     0/64    6/512   0/64\n";
+    assert_eq!(text, expected);
+    let json = f.sluice(&["rmt", "check", "programs/rmt/calc.rmt", "--target", "tiny", "--json"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&value["passed"], &value["target"]), (&true.into(), &"tiny".into()));
+    assert_eq!(value["modules"][0]["stages"][0]["exact"], 5);
+}
+
+#[test]
+fn mistakes_of_all_files_are_shown_with_their_lines_and_exit_code_2() {
+    let f = Folder::new();
+    f.write("a.rmt", "module a\nstage 1 {\n    key nothing\n    action x { c2[0] = 70000 }\n}\n");
+    f.write("b.rmt", "module b\nstage 0 {\n    action x { discard }\n}\n");
+    f.write("c.rmt", [0x6d, 0xff]);
+    let called = f.sluice(&["rmt", "check", "a.rmt", "programs/rmt/calc.rmt", "b.rmt", "c.rmt"]);
+    assert_eq!(called.code, 2);
+    assert!(called.out.starts_with("programs/rmt/calc.rmt: OK"), "{}", called.out);
+    for words in [
+        "error[E0604]",
+        "a.rmt:3:9",
+        "error[E0603]",
+        "a.rmt:4:24",
+        "error[E0650]",
+        "b.rmt:2:7",
+        "error[E0601]",
+        "c.rmt:1:2",
+    ] {
+        assert!(called.err.contains(words), "{words}:\n{}", called.err);
+    }
+    let called = f.sluice(&["rmt", "check", "a.rmt", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&called.out).unwrap();
+    assert_eq!((called.code, &value["modules"][0]["errors"][1]["line"]), (2, &4.into()));
+    assert_eq!(f.sluice(&["rmt", "show", "no.rmt"]).code, 2);
+}
+
+#[test]
+fn what_is_shown_is_shown_the_same_again() {
+    let f = Folder::new();
+    let text = f.sluice(&["rmt", "show", "programs/rmt/tunnel.rmt"]).ok();
+    assert!(text.contains("when path plain and headers ethernet, outer, inner -> add"), "{text}");
+    f.write("again.rmt", &text);
+    assert_eq!(f.sluice(&["rmt", "show", "again.rmt"]).ok(), text);
+}
