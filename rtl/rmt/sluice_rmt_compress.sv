@@ -16,7 +16,8 @@ module sluice_rmt_compress
     output logic [Outputs-1:0][15:0] data_o
 );
 
-  // Bits of the number of ones in 6 bits, as tables: an adder would be mapped to a carry chain.
+  // Bits of the number of ones in 6 bits, as tables: each is one LUT then. The `+` of the language would be mapped to
+  // a carry chain, full adders to two levels.
   function automatic logic [2:0][63:0] count_bits();
     for (int unsigned x = 0; x < 64; x++) begin
       {count_bits[2][x], count_bits[1][x], count_bits[0][x]} = 3'($countones(6'(x)));
@@ -24,7 +25,6 @@ module sluice_rmt_compress
   endfunction
   localparam logic [2:0][63:0] CountBit = count_bits();
 
-  // Each bit is one LUT; `keep` holds the mapper to it.
   (* keep *) logic [Outputs-1:0][15:0] sum;
   assign data_o = sum;
 

@@ -49,7 +49,7 @@ module sluice_rmt_extract
       end
       // Banks in front of the first byte's have what has gone on to the next row. An adder would be a carry chain.
       logic [RowBits:0] carry;
-      assign carry[0] = b < 3 && 3'(offset[1:0]) > 3'(b);
+      assign carry[0] = (b == 0) ? |offset[1:0] : (b == 1) ? offset[1] : (b == 2) ? &offset[1:0] : 1'b0;
       for (genvar j = 0; j < int'(RowBits); j++) begin : gen_row_bit
         assign row[j] = offset[2+j] ^ carry[j];
         assign carry[j+1] = offset[2+j] && carry[j];

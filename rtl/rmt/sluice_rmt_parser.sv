@@ -82,14 +82,10 @@ module sluice_rmt_parser
     logic [PathBits-1:0] path;
   } at_path_t;
 
-  // A path's row as it is kept: the end of the span in place of its length, for it takes no adding.
+  // A path's row as it is kept: beside the span its bytes one by one, for there is no time to find them.
   typedef struct packed {
-    logic [7:0]                       span_end;
-    logic [6:0]                       span_start;
-    logic                             verify;
-    logic [7:0]                       least;
-    logic [15:0]                      headers;
-    rmt_extract_t [RmtContainers-1:0] extract;
+    logic [RmtWindowBytes-1:0] span;
+    rmt_path_row_t             row;
   } kept_path_t;
 
   // Configuration.
@@ -101,25 +97,15 @@ module sluice_rmt_parser
   assign written_select = cfg_row_i[32*RowWords-32*RmtSelectRowWords+:RmtSelectRowBits];
   assign written_path   = cfg_row_i[32*RowWords-32*RmtPathRowWords+:RmtPathRowBits];
 
+  logic [7:0] span_end;
+  assign span_end = 8'(written_path.verify.start) + {1'b0, written_path.verify.words, 1'b0};
   always_ff @(posedge clk_i) begin
-    written_kept_path <= '{
-        span_end: 8'(written_path.verify.start) + {1'b0, written_path.verify.words, 1'b0},
-        span_start: written_path.verify.start,
-        verify: written_path.verify.valid,
-        least: written_path.least,
-        headers: written_path.headers,
-        extract: written_path.extract
-    };
+    written_kept_path.row <= written_path;
+    // Ones from the start on, less those from the end on.
+    written_kept_path.span <= ({RmtWindowBytes{1'b1}} << written_path.verify.start) &
+        ~({RmtWindowBytes{1'b1}} << span_end);
   end
-
-  logic [7:0] span;
-  assign span = kept_path.span_end - 8'(kept_path.span_start);
-  assign path_row = '{
-          verify: '{words: span[6:1], start: kept_path.span_start, valid: kept_path.verify},
-          least: kept_path.least,
-          headers: kept_path.headers,
-          extract: kept_path.extract
-      };
+  assign path_row = kept_path.row;
 
   sluice_rmt_parser_config #(
       .Modules(Cfg.modules)
@@ -178,24 +164,28 @@ module sluice_rmt_parser
 
   // 2: compare.
   logic valid2, hit2, program2;
-  logic [3:0] to2;
-  at_node_t at_node, started_node, started_node_q;
+  logic [3:0] to2, address2;
+  logic early2;
+  at_node_t at_node, early_node, started_node, started_node_q;
 
   sluice_rmt_select #(
       .Bytes(Bytes)
   ) u_select_first (
       .clk_i,
       .rst_ni,
-      .valid_i  (valid1_q),
-      .first_i  (first1_q),
-      .last_i   (last1_q),
-      .beat_i   (beat1_q),
-      .data_i   (data1_q),
-      .row_i    (first_row),
-      .valid_o  (valid2),
-      .program_o(program2),
-      .hit_o    (hit2),
-      .to_o     (to2)
+      .valid_i   (valid1_q),
+      .first_i   (first1_q),
+      .last_i    (last1_q),
+      .beat_i    (beat1_q),
+      .data_i    (data1_q),
+      .row_i     (first_row),
+      .valid_o   (valid2),
+      .program_o (program2),
+      .hit_o     (hit2),
+      .to_o      (to2),
+      .other_i   (early2),
+      .other_to_i(4'(early_node.node)),
+      .address_o (address2)
   );
   assign at_node = '{overlay: overlay2_q, has_program: program2, hit: hit2, node: to2[NodeBits-1:0]};
 
@@ -223,7 +213,9 @@ module sluice_rmt_parser
       .slot_data_i,
       .result_valid_i(valid2),
       .result_i      (at_node),
-      .other_i       (other_node),
+      .idle_result_i (other_node),
+      .early_o       (early2),
+      .early_result_o(early_node),
       .start_o       (start_node),
       .result_o      (started_node),
       .idle_o        (free[1]),
@@ -243,7 +235,7 @@ module sluice_rmt_parser
       .wr_addr_i(cfg_req_i.index[NodeBits+ModuleIndexBits:0]),
       .wr_data_i(written_select),
       .rd_en_i  (start_node || read[1]),
-      .rd_addr_i({started_node.overlay, started_node.node}),
+      .rd_addr_i({started_node.overlay, address2[NodeBits-1:0]}),
       .rd_data_o(node_row)
   );
 
@@ -253,25 +245,29 @@ module sluice_rmt_parser
 
   // 4: compare.
   logic valid4, hit4, unused_program4;
-  logic [3:0] to4;
+  logic [3:0] to4, address4;
+  logic early4;
   at_node_t at_node4_q;
-  at_path_t at_path, started_path, started_path_q;
+  at_path_t at_path, early_path, started_path, started_path_q;
 
   sluice_rmt_select #(
       .Bytes(Bytes)
   ) u_select_node (
       .clk_i,
       .rst_ni,
-      .valid_i  (valid3),
-      .first_i  (first3),
-      .last_i   (last3),
-      .beat_i   (beat3),
-      .data_i   (data3),
-      .row_i    (node_row),
-      .valid_o  (valid4),
-      .program_o(unused_program4),
-      .hit_o    (hit4),
-      .to_o     (to4)
+      .valid_i   (valid3),
+      .first_i   (first3),
+      .last_i    (last3),
+      .beat_i    (beat3),
+      .data_i    (data3),
+      .row_i     (node_row),
+      .valid_o   (valid4),
+      .program_o (unused_program4),
+      .hit_o     (hit4),
+      .to_o      (to4),
+      .other_i   (early4),
+      .other_to_i(early_path.path),
+      .address_o (address4)
   );
   always_ff @(posedge clk_i) at_node4_q <= started_node_q;
   assign at_path = '{
@@ -305,7 +301,9 @@ module sluice_rmt_parser
       .slot_data_i,
       .result_valid_i(valid4),
       .result_i      (at_path),
-      .other_i       (other_path),
+      .idle_result_i (other_path),
+      .early_o       (early4),
+      .early_result_o(early_path),
       .start_o       (start_path),
       .result_o      (started_path),
       .idle_o        (free[2]),
@@ -325,7 +323,7 @@ module sluice_rmt_parser
       .wr_addr_i(cfg_req_i.index[PathBits+ModuleIndexBits:0]),
       .wr_data_i(written_kept_path),
       .rd_en_i  (start_path || read[2]),
-      .rd_addr_i({started_path.overlay, started_path.path}),
+      .rd_addr_i({started_path.overlay, address4}),
       .rd_data_o(kept_path)
   );
 
@@ -357,6 +355,7 @@ module sluice_rmt_parser
   always_ff @(posedge clk_i) begin
     if (start_path) begin
       started_path_q <= started_path;
+      started_path_q.path <= address4;
       desc5_q <= desc;
     end
   end
@@ -372,7 +371,7 @@ module sluice_rmt_parser
         .first_i  (first5),
         .beat_i   (beat5),
         .data_i   (data5),
-        .extract_i(kept_path.extract[n]),
+        .extract_i(path_row.extract[n]),
         .value_o  (containers.c2[n])
     );
     sluice_rmt_extract #(
@@ -383,7 +382,7 @@ module sluice_rmt_parser
         .first_i  (first5),
         .beat_i   (beat5),
         .data_i   (data5),
-        .extract_i(kept_path.extract[8+n]),
+        .extract_i(path_row.extract[8+n]),
         .value_o  (containers.c4[n])
     );
     sluice_rmt_extract #(
@@ -394,12 +393,14 @@ module sluice_rmt_parser
         .first_i  (first5),
         .beat_i   (beat5),
         .data_i   (data5),
-        .extract_i(kept_path.extract[16+n]),
+        .extract_i(path_row.extract[16+n]),
         .value_o  (containers.c6[n])
     );
   end
 
   logic wrong;
+  logic [WindowBeats-1:0][Bytes-1:0] span5;
+  assign span5 = kept_path.span;
   sluice_rmt_checksum_verify #(
       .Bytes(Bytes)
   ) u_checksum (
@@ -407,17 +408,15 @@ module sluice_rmt_parser
       .rst_ni,
       .valid_i(valid5),
       .last_i (last5),
-      .beat_i (beat5),
       .data_i (data5),
-      .start_i(kept_path.span_start),
-      .end_i  (kept_path.span_end),
+      .mask_i (span5[beat5]),
       .wrong_o(wrong)
   );
 
   logic dropped, short;
   rmt_event_e reason;
   rmt_ctl_t   ctl_q;
-  assign short = desc5_q.length < 14'(kept_path.least);
+  assign short = desc5_q.length < 14'(path_row.least);
   always_comb begin
     dropped = 1'b1;
     if (desc5_q.ctl.dropped) reason = desc5_q.ctl.reason;
@@ -442,9 +441,9 @@ module sluice_rmt_parser
     ctl_q.dropped <= dropped;
     ctl_q.reason  <= dropped ? reason : desc5_q.ctl.reason;
     desc6_q       <= desc5_q;
-    headers_q     <= kept_path.headers;
+    headers_q     <= path_row.headers;
     path_q        <= started_path_q.path;
-    verify_q      <= kept_path.verify;
+    verify_q      <= path_row.verify.valid;
   end
   assign ctl_o = ctl_q;
 

@@ -25,7 +25,12 @@ module sluice_rmt_select
     output logic       valid_o,
     output logic       program_o,  // row_i.valid
     output logic       hit_o,
-    output logic [3:0] to_o
+    output logic [3:0] to_o,
+
+    // `to_o`, or `other_to_i` with `other_i`: the table that it leads to has both as addresses, and `to_o` comes late.
+    input  logic       other_i,
+    input  logic [3:0] other_to_i,
+    output logic [3:0] address_o
 );
 
   localparam int unsigned ByteBits = $clog2(Bytes);
@@ -95,6 +100,12 @@ module sluice_rmt_select
   assign valid_o = valid_q;
   assign program_o = program_q;
   assign hit_o = |group_hit;
+  // No deeper for the other one: it takes the last group's place, and the first two give way.
+  (* keep *) logic [1:0] address_hit;
+  (* keep *) logic [2:0][3:0] address_to;
+  assign address_hit = group_hit[1:0] & {2{!other_i}};
+  assign address_to = {other_i ? other_to_i : group_to[2], group_to[1:0]};
+  assign address_o = address_hit[0] ? address_to[0] : address_hit[1] ? address_to[1] : address_to[2];
   assign to_o = group_hit[0] ? group_to[0] : group_hit[1] ? group_to[1] : group_to[2];
 
 endmodule

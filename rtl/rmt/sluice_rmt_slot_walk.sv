@@ -30,8 +30,10 @@ module sluice_rmt_slot_walk
     input logic                   result_valid_i,
     input logic [ResultWidth-1:0] result_i,
 
-    // `result_o` while nothing starts: the address of an access that waits for `idle_o`.
-    input logic [ResultWidth-1:0] other_i,
+    // What counts instead of `result_i`: a result that has waited, or `idle_result_i` while nothing starts. Known early.
+    input  logic [ResultWidth-1:0] idle_result_i,
+    output logic                   early_o,
+    output logic [ResultWidth-1:0] early_result_o,
 
     output logic                   start_o,
     output logic [ResultWidth-1:0] result_o,
@@ -74,12 +76,13 @@ module sluice_rmt_slot_walk
   logic [Waiting-1:0][ResultWidth-1:0] waiting_d, waiting_q;
   logic waits;
 
-  assign waits    = count_q != '0;
-  assign load     = more_q || waits || result_valid_i;
-  assign start_o  = !more_q && (waits || result_valid_i);
-  // A result that has just been found comes late in its cycle, and all else early.
-  assign result_o = (waits || !result_valid_i) ? (waits ? waiting_q[0] : other_i) : result_i;
-  assign idle_o   = !load;
+  assign waits          = count_q != '0;
+  assign load           = more_q || waits || result_valid_i;
+  assign start_o        = !more_q && (waits || result_valid_i);
+  assign early_o        = waits || !result_valid_i;
+  assign early_result_o = waits ? waiting_q[0] : idle_result_i;
+  assign result_o       = early_o ? early_result_o : result_i;
+  assign idle_o         = !load;
 
   always_comb begin
     waiting_d = waiting_q;
