@@ -9,6 +9,8 @@ PACKAGES = [
     "rtl/gen/sluice_rmt_rows_pkg.sv",
     "rtl/nic/sluice_nic_pkg.sv",
     "rtl/rmt/sluice_rmt_pkg.sv",
+    "rtl/rmt/sluice_rmt_act_pkg.sv",
+    "rtl/rmt/sluice_rmt_sum_pkg.sv",
 ]
 TARGETS = {
     0: {"bus_bytes": 64, "modules": 64, "stages": 5, "groups": 256},
