@@ -3,7 +3,7 @@
 /// `ctl_i` comes one cycle before `phv_i`; all outputs are in the same cycle. A packet dropped before passes, with
 /// no destinations.
 ///
-/// Latency: 2 cycles from `phv_i` to the outputs. Throughput: a packet a cycle. Never stalls.
+/// Latency: 1 cycle from `phv_i` to the outputs, which are not registered (they go into a RAM). Throughput: a packet a cycle. Never stalls.
 /// Configuration: answered 4 cycles after the access; accesses need no cycle without a packet.
 module sluice_rmt_destinations
   import sluice_pkg::*;
@@ -83,11 +83,10 @@ module sluice_rmt_destinations
   end
   assign ok = cfg_valid_i && status == StatusOk;
 
-  // The PHV is in c0 with `phv_i`, its row of groups and grants in c1, the outputs in c2.
-  logic valid0_q, valid1_q, valid2_q;
-  rmt_ctl_t ctl0_q, ctl1_q, ctl2_q;
-  rmt_phv_t phv1_q, phv2_q;
-  rmt_route_t route2_q;
+  // The PHV is in c0 with `phv_i`, its row of groups and grants and the outputs in c1.
+  logic valid0_q, valid1_q;
+  rmt_ctl_t ctl0_q, ctl1_q;
+  rmt_phv_t phv1_q;
   rmt_group_row_t group;
   rmt_granted_row_t granted;
   logic grouped_q, known_q;
@@ -152,28 +151,23 @@ module sluice_rmt_destinations
     if (!rst_ni) begin
       valid0_q <= 1'b0;
       valid1_q <= 1'b0;
-      valid2_q <= 1'b0;
     end else begin
       valid0_q <= ctl_valid_i;
       valid1_q <= valid0_q;
-      valid2_q <= valid1_q;
     end
   end
   always_ff @(posedge clk_i) begin
     ctl0_q    <= ctl_i;
     ctl1_q    <= ctl0_q;
-    ctl2_q    <= ctl;
     phv1_q    <= phv_i;
-    phv2_q    <= phv1_q;
-    route2_q  <= route;
     grouped_q <= phv_i.words[WordGroup] != '0;
     known_q   <= 32'(phv_i.words[WordGroup]) < Cfg.groups;
   end
 
-  assign valid_o = valid2_q;
-  assign ctl_o   = ctl2_q;
-  assign phv_o   = phv2_q;
-  assign route_o = route2_q;
+  assign valid_o = valid1_q;
+  assign ctl_o   = ctl;
+  assign phv_o   = phv1_q;
+  assign route_o = route;
 
   sluice_rmt_events #(
       .Modules(Cfg.modules)

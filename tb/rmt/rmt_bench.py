@@ -11,6 +11,7 @@ PACKAGES = [
     "rtl/rmt/sluice_rmt_pkg.sv",
     "rtl/rmt/sluice_rmt_act_pkg.sv",
     "rtl/rmt/sluice_rmt_sum_pkg.sv",
+    "rtl/rmt/sluice_rmt_deparse_pkg.sv",
 ]
 TARGETS = {
     0: {"bus_bytes": 64, "modules": 64, "stages": 5, "groups": 256},

@@ -1,7 +1,7 @@
 """sluice_rmt_destinations.
 
 Claims (docs/design/rmt.md, "After the stages" and "Rows")
-- of any packets, one a cycle or not, each leaves three cycles behind its `ctl_i`, with the route, the reason and the
+- of any packets, one a cycle or not, each leaves two cycles behind its `ctl_i`, with the route, the reason and the
   PHV that the rules give; one that comes dropped keeps its reason and has no route
 - rows of groups and grants count from the cycle after their write, and are read back, under packets
 - events are counted by module and kind; misfits beside them, none lost; a snapshot holds what was before
@@ -19,7 +19,7 @@ from sluice_tb import bench_rng, run_bench, start
 
 GROUP, GRANTED, EVENT_TABLE = 2, 3, 4
 ROW_WORDS = 23
-LATENCY = 3
+LATENCY = 2
 INPUTS = [
     *("ctl_valid_i", "ctl_i", "port_i", "egress_i", "group_i", "containers_i", "epoch_i", "event_valid_i"),
     *("event_module_i", "event_kind_i", "event_amount_i", "misfit_valid_i", "misfit_module_i", "cfg_valid_i"),

@@ -151,7 +151,7 @@ async def nothing_is_lost_under_any_stalls(dut):
     rng = bench.rng
     await bench.load(PLAIN, TAGGER)
     for _ in range(500):
-        bench.send(rng.choice((PLAIN, TAGGER)), bench.frame(any_length(rng)))
+        bench.send(rng.choice((PLAIN, TAGGER)), bench.frame(max(14, any_length(rng))))
     rates = (never, lambda: random_stalls(rng, 0.5), lambda: burst_stalls(rng, 60), lambda: random_stalls(rng, 0.85))
 
     async def change():
@@ -192,9 +192,10 @@ async def an_idle_pipeline_is_within_its_cycles(dut):
             bench.send(program, bench.frame(length))
             await bench.settle()
             waited = bench.sink.cycles[-1] - bench.entry.cycles[before]
-            beats = -(-length // bench.width)
-            dut._log.info(f"{length} bytes, {len(program.result(bytes(length)))} out: {waited} cycles")
-            assert waited <= 64 + (beats if beats > 1 else 0), f"{length} bytes: {waited} cycles"
+            longer = len(program.result(bytes(length)))
+            beats = -(-longer // bench.width)
+            dut._log.info(f"{length} bytes, {longer} out: {waited} cycles")
+            assert waited <= 64 + (beats if longer > 64 else 0), f"{length} bytes: {waited} cycles"
     bench.check()
 
 
