@@ -38,9 +38,17 @@ module sluice_ram_1r1w #(
     $fatal(1, "ram_1r1w: Lanes is %0d, expected a divisor of Width, which is %0d (%m)", Lanes, Width);
   end
 
+  if (40'(Style) != 40'("auto") && 40'(Style) != 40'("block")) begin : gen_bad_style
+    $fatal(1, "ram_1r1w: Style is %s, expected auto or block (%m)", Style);
+  end
+
   localparam int unsigned LaneWidth = Width / Lanes;
 
-  (* ram_style = Style *) logic [Width-1:0] mem[Depth];
+  // Proofs look into the array; with the attribute it would be a memory to them.
+`ifdef SYNTHESIS
+  (* ram_style = Style *)
+`endif
+  logic [Width-1:0] mem[Depth];
 
   if (InitZero) begin : gen_init_zero
     initial for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;

@@ -47,7 +47,14 @@ module sluice_rmt_cross
     (* keep *)logic [15:0][15:0] first;
     (* keep *)logic [ 3:0][15:0] second;
     for (genvar i = 0; i < 16; i++) begin : gen_first
-      assign first[i] = choose(sources[l][4*i+:4], source_i[1:0]);
+      // The upper bit first in lane 2: pairs of words that are lane 0's too would be shared, a step deeper.
+      if (l == 2) begin : gen_upper_first
+        assign first[i] = choose(
+            {sources[l][4*i+3], sources[l][4*i+1], sources[l][4*i+2], sources[l][4*i]}, {source_i[0], source_i[1]}
+        );
+      end else begin : gen_lower_first
+        assign first[i] = choose(sources[l][4*i+:4], source_i[1:0]);
+      end
     end
     for (genvar i = 0; i < 4; i++) begin : gen_second
       assign second[i] = choose(first[4*i+:4], source_i[3:2]);

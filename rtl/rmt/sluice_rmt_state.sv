@@ -109,13 +109,8 @@ module sluice_rmt_state
   always_comb begin
     // The cross value comes late: its lanes join in one step with what else there is.
     near = ({12{pick_i.source == 2'd1}} & p2_i) | ({12{pick_i.source == 2'd2}} & da_i);
-    far  = (pick_i.source == 2'd3) ? pick_i.cross_shift + 2'd1 : 2'd0;
-    unique case (far)
-      2'd0: source = near;
-      2'd1: source = lanes_i[0];
-      2'd2: source = lanes_i[1];
-      default: source = lanes_i[2];
-    endcase
+    far = (pick_i.source == 2'd3) ? pick_i.cross_shift + 2'd1 : 2'd0;
+    source = far[1] ? (far[0] ? lanes_i[2] : lanes_i[1]) : (far[0] ? lanes_i[0] : near);
   end
   assign index = {1'b0, source & pick_i.index_mask} + {1'b0, pick_i.base};
 
