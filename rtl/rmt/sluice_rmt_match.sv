@@ -144,42 +144,45 @@ module sluice_rmt_match
     );
   end
 
-  logic [1:0][3:0] truth_q1;
-  logic [1:0] condition_mask_q1;
+  logic [1:0][3:0] truth_q1, truth_key_q1;
   logic [SetBits-1:0] set_mask, set_base_q1, set_mask_q1;
-  logic [1:0][3:0] truth;
+  logic [1:0][3:0] truth, truth_key;
 
   always_comb begin
     // A slot without packet reads the set that the host asks for.
     for (int unsigned i = 0; i < SetBits; i++) set_mask[i] = valid_q[0] && row.set_bits > 4'(i);
     for (int unsigned i = 0; i < 2; i++) begin
       for (int unsigned e = 0; e < 4; e++) truth[i][e] = row.truth[i][2'(e)^opposite];
+      truth_key[i] = truth[i] & {4{row.mask[192+i]}};
     end
   end
 
   always_ff @(posedge clk_i) begin
-    key_pieces_q1     <= key_pieces;
-    truth_q1          <= truth;
-    condition_mask_q1 <= row.mask[193:192];
-    set_base_q1       <= valid_q[0] ? row.set_base[SetBits-1:0] : cfg_req_i.index[SetBits-1:0];
-    set_mask_q1       <= set_mask;
+    key_pieces_q1 <= key_pieces;
+    truth_q1      <= truth;
+    truth_key_q1  <= truth_key;
+    set_base_q1   <= valid_q[0] ? row.set_base[SetBits-1:0] : cfg_req_i.index[SetBits-1:0];
+    set_mask_q1   <= set_mask;
   end
 
   // c1: conditions, whole key, hash.
-  (* keep *)logic [ 1:0] conditions;
+  (* keep *)logic [ 1:0] key_conditions;
   (* keep *)logic [31:0] hash;
-  logic [1:0] conditions_q2, conditions_q3;
+  logic [1:0] conditions, conditions_q2, conditions_q3;
   logic [31:0] hash_q2, hash_q3;
   logic [RmtKeyBits-1:0] key;
 
-  assign conditions[0] = truth_q1[0][compares_q1];
-  assign conditions[1] = truth_q1[1][compares_q1];
-  assign key = {conditions & condition_mask_q1, key_pieces_q1};
+  // Those of the key are masked in the truth table, for they come late.
+  for (genvar i = 0; i < 2; i++) begin : gen_condition
+    assign conditions[i] = truth_q1[i][compares_q1];
+    assign key_conditions[i] = truth_key_q1[i][compares_q1];
+  end
+  assign key = {key_conditions, key_pieces_q1};
 
   sluice_rmt_hash u_hash (
       .clk_i,
       .pieces_i    (key_pieces),
-      .conditions_i(key[193:192]),
+      .conditions_i(key_conditions),
       .hash_o      (hash)
   );
 

@@ -23,6 +23,9 @@ TARGETS = {
 }
 OWNER, KEY, EXACT, TERNARY, HITS = 0, 1, 2, 6, 12
 TABLE_WORDS = {OWNER: 1, KEY: 16, **dict.fromkeys(range(EXACT, EXACT + 4), 7), TERNARY: 13, HITS: 2}
+# Tables of the action part, which these benches write only.
+DATA, ACTION, PAGE = 7, 8, 9
+TABLE_WORDS |= {DATA: 4, ACTION: 77, PAGE: 1}
 OK, BAD_ADDRESS, BAD_LENGTH, READ_ONLY = 0, 2, 3, 4
 ROW_WORDS = 77
 TERNARY_WRITE = 34  # cycles
@@ -50,6 +53,7 @@ class Packet:
     conditions: list[int] = field(default_factory=list)
     hash: int = 0
     win: dict | None = None
+    out: Phv | None = None
 
     def ctl(self) -> int:
         return pack_fields(
@@ -142,6 +146,10 @@ class Bench:
         if p.win and not p.dropped:
             Bench.hits[(p.row.hits_base + p.win["number"]) % 2048] += 1
 
+    def _act(self, p: Packet) -> tuple[bool, Phv]:
+        """Whether the packet is refused, and its PHV behind the stage. Rows of zeros are module 0's and do nothing."""
+        return bool(p.win and not p.dropped and p.rows[0] != 0), p.phv
+
     def _check(self):
         dut = self.dut
         if p := self.pipe[4]:
@@ -153,20 +161,20 @@ class Bench:
         p = self.pipe[8]
         assert int(dut.ctl_valid_o.value) == (p is not None)
         if p:
-            # Action rows are all zero and so module 0's: of others they are refused.
-            fault = p.win and not p.dropped and p.rows[0] != 0
-            self.seen["fault"] += bool(fault)
+            fault, p.out = self._act(p)
+            self.seen["fault"] += fault
             left = Packet(p.phv, p.module, p.generation, p.system_generation, p.dropped, p.reason)
             if fault:
                 left.dropped, left.reason = 1, EVENTS["rmt_fault"]
             assert int(dut.ctl_o.value) == left.ctl()
         if p := self.pipe[9]:
-            assert int(dut.phv_o.value) == p.phv.packed()
+            assert int(dut.phv_o.value) == p.out.packed()
 
     # Accesses.
 
     def _status(self, r: Request) -> int:
         rows = {OWNER: 1, KEY: 2 * self.sizes["modules"], TERNARY: self.sizes["ternary"], HITS: 2048}
+        rows |= dict.fromkeys((DATA, ACTION, PAGE), 1 << 16)
         size = rows.get(r.table, self.sizes["sets"])
         words = TABLE_WORDS.get(r.table)
         if words is None or r.index >= size or 8 * r.slice >= words or (r.snapshot and r.table != HITS):
@@ -214,7 +222,7 @@ class Bench:
                 self.system = r.row & 1
             elif r.table == KEY:
                 Bench.key_rows[divmod(r.index, 2)] = r.row
-            else:
+            elif r.table < TERNARY:
                 Bench.exact[r.table - EXACT, r.index] = r.row
 
     def _answer(self):
