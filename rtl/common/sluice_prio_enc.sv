@@ -18,33 +18,41 @@ module sluice_prio_enc #(
     $fatal(1, "prio_enc: Width is %0d, expected at least 1 (%m)", Width);
   end
 
-  localparam int unsigned Leaves = 2 ** IndexWidth;
+  // A tree of nodes with four children each: whether one has a bit set, and where the lowest one is. The depth in LUTs is
+  // logarithmic, which a chain of `if`s over the bits is not; `keep` makes what is between two levels a LUT's output.
+  localparam int unsigned Levels = (IndexWidth + 1) / 2;
 
-  // A binary tree in heap order: node n has the children 2n+1 (lower bits) and 2n+2, the
-  // leaves are the last `Leaves` nodes. The depth in LUTs is logarithmic, which a chain of
-  // `if`s over the bits is not.
-  logic [2*Leaves-2:0]                 node_valid;
-  logic [2*Leaves-2:0][IndexWidth-1:0] node_index;
+  for (genvar l = 1; l <= int'(Levels); l++) begin : gen_level
+    localparam int unsigned Nodes = 4 ** (Levels - l);
+    (* keep *) logic [Nodes-1:0] any;
+    (* keep *) logic [Nodes-1:0][2*l-1:0] index;
+    logic [4*Nodes-1:0] child;
 
-  for (genvar i = 0; i < int'(Leaves); i++) begin : gen_leaf
-    assign node_valid[int'(Leaves)-1+i] = (i < int'(Width)) ? req_i[(i<int'(Width))?i : 0] : 1'b0;
-    assign node_index[int'(Leaves)-1+i] = '0;
-  end
+    if (l == 1) begin : gen_bits
+      assign child = (4 * Nodes)'(req_i);
+    end else begin : gen_below
+      assign child = gen_level[l-1].any;
+    end
 
-  for (genvar level = 0; level < int'(IndexWidth); level++) begin : gen_level
-    localparam int unsigned Bit = IndexWidth - 1 - level;
-    for (genvar n = 2 ** level - 1; n < 2 ** (level + 1) - 1; n++) begin : gen_node
-      assign node_valid[n] = node_valid[2*n+1] | node_valid[2*n+2];
-      always_comb begin
-        node_index[n] = node_valid[2*n+1] ? node_index[2*n+1] : node_index[2*n+2];
-        // Without a set bit at all the index stays zero.
-        node_index[n][Bit] = ~node_valid[2*n+1] & node_valid[2*n+2];
+    for (genvar n = 0; n < int'(Nodes); n++) begin : gen_node
+      logic [3:0] of;
+      logic [1:0] which;
+      assign of = child[4*n+:4];
+      assign any[n] = |of;
+      // Without a set bit at all the index stays zero.
+      assign which = {!of[0] && !of[1] && (of[2] || of[3]), !of[0] && (of[1] || (!of[2] && of[3]))};
+      if (l == 1) begin : gen_whole
+        assign index[n] = which;
+      end else begin : gen_lower
+        logic [3:0][2*l-3:0] lower;
+        assign lower = gen_level[l-1].index[4*n+:4];
+        assign index[n] = {which, lower[which]};
       end
     end
   end
 
-  assign valid_o  = node_valid[0];
-  assign index_o  = node_index[0];
+  assign valid_o  = gen_level[Levels].any[0];
+  assign index_o  = gen_level[Levels].index[0][IndexWidth-1:0];
   assign onehot_o = req_i & (~req_i + 1'b1);
 
 endmodule

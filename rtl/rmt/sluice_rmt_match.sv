@@ -58,10 +58,21 @@ module sluice_rmt_match
   end
 
   // Configuration: which access, and what of it the tables do now.
-  logic is_key, is_ternary, mine, write_now, key_slot, exact_slot_c1, write_ternary_q, ternary_ready;
+  logic
+      is_key,
+      is_ternary,
+      mine,
+      access_q,
+      good_q,
+      read_now,
+      write_now,
+      key_slot,
+      exact_slot_c1,
+      write_ternary_q,
+      ternary_ready;
   logic [RmtExactWays-1:0] is_way;
-  cfg_status_e status;
-  logic [6:0] row_words;
+  cfg_status_e status, status_q;
+  logic [ 6:0] row_words;
   logic [16:0] rows;
 
   assign is_key     = cfg_req_i.tab == TableRmtKey;
@@ -84,7 +95,16 @@ module sluice_rmt_match
     end
   end
   assign status = rmt_cfg_check(cfg_req_i, 1'b0, rows, row_words);
-  assign write_now = cfg_valid_i && cfg_req_i.write && status == StatusOk;
+
+  // The check has a cycle of its own.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) access_q <= 1'b0;
+    else access_q <= cfg_valid_i && mine;
+    good_q   <= status == StatusOk;
+    status_q <= status;
+  end
+  assign read_now  = access_q && good_q && !cfg_req_i.write;
+  assign write_now = access_q && good_q && cfg_req_i.write;
 
   // Which cycles hold a packet: valid_q[n] in c<n>.
   logic [1:0] valid_q;
@@ -240,7 +260,7 @@ module sluice_rmt_match
       .wr_ready_o  (ternary_ready),
       .wr_index_i  (cfg_req_i.index[TernaryBits-1:0]),
       .wr_row_i    (cfg_row_i[RowTop-32*RmtTernaryRowWords+1+:RmtTernaryRowBits]),
-      .rd_en_i     (cfg_valid_i && is_ternary),
+      .rd_en_i     (read_now && is_ternary),
       .rd_index_i  (cfg_req_i.index[TernaryBits-1:0]),
       .rd_row_o    (ternary_row)
   );
@@ -302,7 +322,7 @@ module sluice_rmt_match
       write_ternary_q <= 1'b0;
       answer_q        <= 1'b0;
     end else begin
-      if (cfg_valid_i && !cfg_req_i.write && status == StatusOk) begin
+      if (read_now) begin
         read_key_q   <= is_key;
         read_exact_q <= |is_way;
       end
@@ -310,14 +330,14 @@ module sluice_rmt_match
       if (exact_slot_c1) read_exact_q <= 1'b0;
       key_slot_q     <= key_slot;
       exact_slot_q   <= exact_slot_c1;
-      read_ternary_q <= cfg_valid_i && is_ternary && !cfg_req_i.write && status == StatusOk;
+      read_ternary_q <= read_now && is_ternary;
       if (write_now && is_ternary) write_ternary_q <= 1'b1;
       else if (ternary_ready) write_ternary_q <= 1'b0;
       answer_q <= answer_d;
     end
   end
 
-  assign answer_d = (cfg_valid_i && mine && (status != StatusOk || (cfg_req_i.write && !is_ternary))) ||
+  assign answer_d = (access_q && (!good_q || (cfg_req_i.write && !is_ternary))) ||
       (write_ternary_q && ternary_ready) || key_slot_q || exact_slot_q || read_ternary_q;
 
   // Each part of each row has registers of its own, which are zero but in the cycle of its answer: an OR is less
@@ -345,7 +365,7 @@ module sluice_rmt_match
   always_comb begin
     cfg_rsp_o = '0;
     if (answer_q) begin
-      cfg_rsp_o.status = status;
+      cfg_rsp_o.status = status_q;
       cfg_rsp_o.words  = rmt_slice_words(cfg_req_i, row_words);
     end
     cfg_rsp_o.data = key_read_q[0] | key_read_q[1] | ternary_read_q[0] | ternary_read_q[1];

@@ -162,14 +162,14 @@ module sluice_rmt_stage
   end
 
   // Configuration.
-  logic is_owner, is_hits, is_unknown, hits_read, hits_read_valid, owner_answer_q, answer_q;
+  logic is_owner, is_hits, is_unknown, hits_read, hits_read_valid, owner_answer_q, access_q, good_q, answer_q;
   logic [CounterBits-1:0] hits_read_data, hits_q;
-  cfg_status_e status;
+  cfg_status_e status, status_q;
 
   assign is_owner = cfg_req_i.tab == TableRmtStageOwner;
   assign is_hits = cfg_req_i.tab == TableRmtHits;
   assign is_unknown = cfg_req_i.tab > TableRmtStateRange;
-  assign hits_read = cfg_valid_i && is_hits && status == StatusOk;
+  assign hits_read = access_q && is_hits && good_q;
 
   always_comb begin
     status = StatusBadAddress;
@@ -198,22 +198,25 @@ module sluice_rmt_stage
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       system_q       <= ResetOwner;
+      access_q       <= 1'b0;
       answer_q       <= 1'b0;
       owner_answer_q <= 1'b0;
     end else begin
-      if (cfg_valid_i && is_owner && cfg_req_i.write && status == StatusOk)
-        system_q <= cfg_row_i[32*(RmtActionRowWords-1)];
-      answer_q <= (cfg_valid_i && (is_owner || is_unknown || (is_hits && status != StatusOk))) || hits_read_valid;
-      owner_answer_q <= cfg_valid_i && is_owner;
+      access_q <= cfg_valid_i && (is_owner || is_hits || is_unknown);
+      if (access_q && is_owner && cfg_req_i.write && good_q) system_q <= cfg_row_i[32*(RmtActionRowWords-1)];
+      answer_q <= (access_q && (!is_hits || !good_q)) || hits_read_valid;
+      owner_answer_q <= access_q && is_owner;
     end
-    hits_q <= hits_read_valid ? hits_read_data : '0;
+    good_q   <= status == StatusOk;
+    status_q <= status;
+    hits_q   <= hits_read_valid ? hits_read_data : '0;
   end
 
   cfg_rsp_t shell_rsp;
   always_comb begin
     shell_rsp = '0;
     if (answer_q) begin
-      shell_rsp.status = status;
+      shell_rsp.status = status_q;
       shell_rsp.words  = is_owner ? 4'd1 : 4'd2;
     end
     shell_rsp.data = 256'(hits_q) | 256'(owner_answer_q && system_q);

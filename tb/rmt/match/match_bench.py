@@ -207,7 +207,7 @@ class Bench:
     def _effects(self):
         """What the access in hand changes for the cycles behind this one."""
         r = self.request
-        if not r or r.row is None or r.status != OK:
+        if not r or r.began < 0 or r.row is None or r.status != OK:
             return
         age = self.now - r.began
         if r.table == TERNARY:
@@ -230,7 +230,7 @@ class Bench:
         if not int(dut.cfg_valid_o.value):
             assert int(dut.cfg_rsp_o.value) == 0
             return
-        assert r is not None and self.now > r.began, "an answer to no access"
+        assert r is not None and self.now > r.began >= 0, "an answer to no access"
         rsp = fields(CFG_RSP, int(dut.cfg_rsp_o.value))
         assert rsp["status"] == r.status, f"{r}: status {rsp['status']}"
         if r.status == OK and r.table == TERNARY and r.row is not None:
@@ -272,8 +272,9 @@ class Bench:
             self._enter(packet)
         if self.pipe[2]:
             self._look_up(self.pipe[2])
-        if request:
-            self._begin_access(request)
+        # The check of an access has a cycle of its own.
+        if self.request and self.request.began < 0 and not request:
+            self._begin_access(self.request)
         self._check()
         if self.pipe[6]:
             self._count(self.pipe[6])

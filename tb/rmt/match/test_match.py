@@ -419,6 +419,7 @@ async def a_read_waits_for_a_slot_and_asks_for_it(dut):
     for table in (KEY, EXACT, EXACT + 2):
         request = Request(table, traffic.rng.randrange(8))
         await bench.cycle(traffic.packet(), request)
+        await bench.cycle(traffic.packet())
         for _ in range(300):
             await bench.cycle(traffic.packet())
             assert int(dut.slot_request_o.value) and bench.request is request
