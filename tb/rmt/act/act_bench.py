@@ -88,6 +88,7 @@ class Bench:
 
     # By all tests of a run.
     pages_written: set[int] = set()
+    last_epoch = 0
 
     def __init__(self, dut):
         self.dut = dut
@@ -123,7 +124,9 @@ class Bench:
             await self.access(Request(ZERO_PAGE, page, write=True))
         for module in range(self.sizes["modules"]):
             _, value = await self.access(Request(STATE_RANGE, module), check=False)
-            self.ranges[module] = self.ranges_at_change[module] = value
+            self.ranges[module] = value
+        # Epochs do not come back, and a counter's snapshot is that of the last change.
+        await self.cycle(epoch=Bench.last_epoch + 1)
         return self
 
     # Reference, by cycle of a packet.
@@ -225,7 +228,8 @@ class Bench:
         self.pipe = [packet, *self.pipe[:5]]
         c3, c4, c5, _, _, c8 = self.pipe
         if epoch is not None and epoch != self.epoch:
-            self.epoch, self.ranges_at_change = epoch, self.ranges.copy()
+            self.epoch = Bench.last_epoch = epoch
+            self.ranges_at_change = self.ranges.copy()
         if request is not None:
             assert self.request is None
             self.request, request.began = request, self.now
