@@ -8,6 +8,9 @@ use sluice_object::{Object, TargetNeed};
 
 /// Prints an object.
 pub fn object(object: &Object, out: &mut Output) -> Result<(), Failure> {
+    if object.rmt.is_some() {
+        return out.text(&sluice_object::show::table(object));
+    }
     let target = match &object.target {
         TargetNeed::Any => "any".to_owned(),
         TargetNeed::Exact { name, hash } => format!("{name} ({hash:08x})"),

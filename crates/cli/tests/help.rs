@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 17] = [
     &[],
     &["run"],
     &["script"],
@@ -20,6 +20,7 @@ const COMMANDS: [&[&str]; 16] = [
     &["xdp", "disasm"],
     &["map"],
     &["rmt", "check"],
+    &["rmt", "build"],
     &["rmt", "show"],
 ];
 

@@ -52,3 +52,28 @@ fn what_is_shown_is_shown_the_same_again() {
     f.write("again.rmt", &text);
     assert_eq!(f.sluice(&["rmt", "show", "again.rmt"]).ok(), text);
 }
+
+#[test]
+fn an_object_of_a_module_is_shown_as_the_text_that_it_was_built_from() {
+    let f = Folder::new();
+    for (name, form) in [("calc", vec![]), ("l3_router", vec!["--json"]), ("tunnel", vec!["--target", "tiny"])] {
+        let module = format!("programs/rmt/{name}.rmt");
+        let mut build = vec!["rmt", "build", &module, "-o", "out/object"];
+        build.extend(&form);
+        let said = f.sluice(&build).ok();
+        assert!(said.starts_with(&format!("out/object: object `{name}` for target ")), "{said}");
+        let shown = f.sluice(&["rmt", "show", "out/object"]).ok();
+        assert!(shown.contains(&format!("module {name}")), "{shown}");
+        // Built again from what is shown, it is the same object but for names, which it has not.
+        f.write("shown.rmt", &shown);
+        let mut again = build.clone();
+        (again[2], again[4]) = ("shown.rmt", "out/again");
+        f.sluice(&again).ok();
+        assert_eq!(f.sluice(&["rmt", "show", "out/again"]).ok(), shown);
+        let table = f.sluice(&["object", "show", "out/object"]).ok();
+        assert!(table.contains("deparse rows") && table.contains("stage"), "{table}");
+    }
+    let called = f.sluice(&["rmt", "show", "programs/nic/red.json"]);
+    assert_eq!(called.code, 2);
+    assert!(called.err.contains("error[E0690]") && called.err.contains("has no rmt part"), "{}", called.err);
+}

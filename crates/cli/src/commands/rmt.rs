@@ -2,13 +2,14 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::rmt::build::Build;
 use crate::rmt::check::Check;
 use crate::rmt::run::RmtRun;
 use crate::rmt::show::Show;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Checks, shows and runs modules of the match-action pipeline
+/// Checks, builds, shows and runs modules of the match-action pipeline
 #[derive(Args, Debug)]
 pub struct RmtArgs {
     #[command(subcommand)]
@@ -18,6 +19,7 @@ pub struct RmtArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(Check),
+    Build(Build),
     Show(Show),
     Run(RmtRun),
 }
@@ -27,6 +29,7 @@ impl RmtArgs {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         match &self.command {
             Command::Check(check) => check.run(out),
+            Command::Build(build) => build.run(out),
             Command::Show(show) => show.run(out),
             Command::Run(run) => run.run(out),
         }

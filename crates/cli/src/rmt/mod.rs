@@ -1,5 +1,6 @@
 //! What `sluice rmt` is made of.
 
+pub mod build;
 pub mod check;
 mod report;
 pub mod run;
@@ -8,6 +9,7 @@ mod trace;
 
 use crate::failure::Failure;
 use crate::files;
+use sluice_rmt::encode::object::{role_of, target_of};
 use sluice_rmt::target::{self, Target};
 use sluice_rmt::text::{TextErrors, Unit, read_bytes};
 use std::path::Path;
@@ -23,6 +25,27 @@ pub fn target(name: &str) -> Result<Target, String> {
 /// A module that passes the checker, or what is wrong with it.
 pub fn read(path: &Path, target: &Target) -> Result<Result<Unit, TextErrors>, Failure> {
     Ok(read_bytes(&path.display().to_string(), &files::read(path)?, target))
+}
+
+/// A module's text, or an object that carries the rows of one; an object is for its own target.
+pub fn read_any(path: &Path, target: &Target) -> Result<(Unit, Target), Failure> {
+    let bytes = files::read(path)?;
+    let text = std::str::from_utf8(&bytes).is_ok_and(|t| !t.trim_start().starts_with('{'));
+    if text && !bytes.starts_with(b"SLOB") {
+        let unit = read_bytes(&path.display().to_string(), &bytes, target).map_err(|e| failure(&e))?;
+        return Ok((unit, *target));
+    }
+    let object = files::object(path)?;
+    let place = path.display();
+    let (Some(part), Some(target)) = (&object.rmt, target_of(&object)) else {
+        let name = &object.name;
+        let what = format!("{place}: object `{name}` has no rmt part, expected a module or the object of one");
+        return Err(Failure::input("E0690", what));
+    };
+    let wrong = |e| Failure::input("E0650", format!("{place}: {e}"));
+    let mut unit = Unit::of_part(part, target, role_of(part)).map_err(wrong)?;
+    (unit.names.module, unit.demands) = (object.name.clone(), object.demands.clone());
+    Ok((unit, *target))
 }
 
 /// All that is wrong with a module.

@@ -1,6 +1,6 @@
 //! `sluice rmt show`: a module in canonical form.
 
-use super::{failure, read, target};
+use super::{read_any, target};
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
@@ -13,9 +13,9 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice rmt show programs/rmt/calc.rmt")]
 pub struct Show {
-    /// Module, *.rmt
+    /// Module, *.rmt, or the object of one
     file: PathBuf,
-    /// Target, default or tiny
+    /// Target of a module, default or tiny; an object has its own
     #[arg(long, value_parser = target, default_value = "default")]
     target: Target,
 }
@@ -23,8 +23,8 @@ pub struct Show {
 impl Show {
     /// Reads and prints it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let unit = read(&self.file, &self.target)?.map_err(|e| failure(&e))?;
-        out.text(&print(&unit, &self.target))?;
+        let (unit, target) = read_any(&self.file, &self.target)?;
+        out.text(&print(&unit, &target))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -75,6 +75,7 @@ impl Unit {
         part.groups = self.groups.clone();
         part.shared = self.shared.clone();
         part.keep_state = self.memory == Memory::Keep;
+        part.system = self.role == Role::System;
         Ok(part)
     }
 
