@@ -357,8 +357,8 @@ module sluice_rmt
     end
   end
 
-  assign cfg_valid_o[AtParser]   = parser_cfg_valid || parser_unknown_q;
-  assign cfg_rsp_o[AtParser]     = parser_unknown_q ? NoTable : parser_cfg_rsp;
+  assign cfg_valid_o[AtParser] = parser_cfg_valid || parser_unknown_q;
+  assign cfg_rsp_o[AtParser] = parser_unknown_q ? NoTable : parser_cfg_rsp;
   assign cfg_valid_o[AtDeparser] = deparser_cfg_valid || destinations_cfg_valid || deparser_unknown_q;
   assign cfg_rsp_o[AtDeparser] = deparser_unknown_q ? NoTable :
       destinations_cfg_valid ? destinations_cfg_rsp : deparser_cfg_rsp;
