@@ -299,6 +299,7 @@ module sluice_rmt_deparse_slots
       side_o              <= side3_q;
       side_o.length       <= length[13:0];
       side_o.destinations <= route3_q.destinations;
+      side_o.generation   <= ctl3_q.generation;
       route_o             <= route3_q;
     end
   end

@@ -4,15 +4,16 @@
 /// until all are there. A packet begins only with one of `Credits` credits, each of which stands for a place in
 /// the PHV FIFO and comes back by `credit_i`; nothing behind stalls. `token_valid_o` marks the first slot: in
 /// that cycle the stamp gives both generations; with `token_foreign_o` its module is not of this target. Whether
-/// what came is what its sideband says is told by `window_*_o`, once a packet in their order, at the latest in
-/// the first slot's cycle, and by `late_*_o` for what is found behind the window. `desc_o` stays the same for all
+/// what came is what its sideband says is told by `window_*_o`, once a packet in their order, at the latest a cycle
+/// behind the first slot, and by `late_*_o` for what is found behind the window. `desc_o` stays the same for all
 /// slots of a packet. A beat goes to slots and FIFOs in one cycle, so `beat_valid_o` and `side_valid_o` are only
 /// high while both are ready.
 ///
 /// While `slot_request_i` is high and no cycle has been without a first slot for MaintenancePeriod - 1 cycles,
 /// one is left out.
 ///
-/// Latency: 1 cycle from a beat to its slot when it completes the window and nothing waits. Throughput: a beat
+/// Latency: 1 cycle from a beat that completes a packet of up to 64 bytes to the first slot, 1 from the window's last
+/// beat but one of longer ones, when nothing waits. Throughput: a beat
 /// a cycle, no cycle between packets. Stall behaviour: the input stalls when a FIFO is full, when no credit is
 /// left or `hold_i` is high and WindowBeats beats wait, and for a misfit's filling up.
 module sluice_rmt_entrance
@@ -112,7 +113,7 @@ module sluice_rmt_entrance
   head_t head, head_in;
   logic head_in_ready, head_valid;
   logic [$clog2(WindowBeats+2)-1:0] unused_head_level;
-  logic complete, may_start, emit, start;
+  logic coming, complete, may_start, emit, start;
   logic [CreditBits-1:0] credits_q;
   logic [PeriodBits-1:0] starved_q;
   logic starved_full_q, have_credit_q, leave_out;
@@ -187,9 +188,12 @@ module sluice_rmt_entrance
     end
   end
 
-  // Any last slot that waits means that the packet in front is whole.
+  // Any last slot that waits means that the packet in front is whole. So does one that comes in this cycle behind
+  // others, if the token has its bytes: it is there when its turn has come. That it comes is said without `emit`,
+  // which waits for it.
+  assign coming = fit_valid && beat_ready_i && fit_window && fit_window_last && !fit_first && !have_q[WindowBeats-1];
   always_comb begin
-    complete = 1'b0;
+    complete = coming && have_q[TokenBeats-1];
     for (int unsigned i = 0; i < WindowBeats; i++) complete |= have_q[i] && slots_q[i].last;
   end
 

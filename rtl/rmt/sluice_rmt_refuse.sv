@@ -2,7 +2,7 @@
 ///
 /// A token comes with the first slot; its rate limit's answer (`conform_i`) 4 cycles later, when the
 /// reconfiguration rule has been looked at too. `window_*_i` say once a packet, in their order and no later than
-/// the token, whether what came is what the sideband says. The verdict waits until the parser gives the packet's `ctl_i`,
+/// a cycle behind the token, whether what came is what the sideband says. The verdict waits until the parser gives the packet's `ctl_i`,
 /// at least 5 cycles behind the token, and takes precedence over the parser's.
 ///
 /// Latency: 0 cycles from `ctl_i` to `ctl_o`. Throughput: a packet a cycle. Never stalls.
