@@ -5,11 +5,9 @@
 /// mind: all words are taken from even places, and the sum comes with its bytes swapped. So its high byte always
 /// belongs to an even place, and `sum_o` needs no swap to be written back.
 ///
-/// The span comes one cycle before its beat's bytes stand in a register for the last cycle but one (S4 of the
-/// deparser): S4 span, S5 ends, bytes that count; S6 `data_i`, tree; S7 `sum_o`, over this beat and the packet's
-/// before it.
+/// S4 span, S5 bytes that count; S6 sum of the beat; S7 `sum_o`, over this beat and the packet's before it.
 ///
-/// Latency: `sum_o` one cycle behind `data_i`. Throughput: one beat a cycle. Never stalls.
+/// Latency: `sum_o` two cycles behind `data_i`. Throughput: one beat a cycle. Never stalls.
 module sluice_rmt_checksum_update
   import sluice_rmt_rows_pkg::*;
 #(
@@ -22,10 +20,14 @@ module sluice_rmt_checksum_update
     input logic              window_i,
     input logic        [1:0] beat_i,
 
-    input  logic [Bytes-1:0][7:0] data_i,   // S6
-    input  logic                  valid_i,  // S7: the beat is one of a packet's
-    input  logic                  first_i,  // S7: its first
-    output logic [     15:0]      sum_o     // S7
+    // S5
+    input  logic [Bytes-1:0][7:0] data_i,
+    output logic [      1:0]      reach_o, // the beat of the window in which the span ends; 0 without one
+
+    // S7
+    input  logic        valid_i,  // the beat is one of a packet's
+    input  logic        first_i,  // its first
+    output logic [15:0] sum_o
 );
 
   if (Bytes != 32 && Bytes != 64) begin : gen_bad_bytes
@@ -35,28 +37,45 @@ module sluice_rmt_checksum_update
   localparam int unsigned Words = Bytes / 2;
   localparam int unsigned WordBits = $clog2(Words);
 
-  // S5: the span in pairs of bytes. With an odd start pair k is bytes 2k + 1 and 2k + 2, else 2k and 2k + 1.
-  logic valid5_q, odd5_q;
-  logic [6:0] begin5_q, end5_q, at5_q, base5_q;
+  // S4: the span in pairs of bytes. With an odd start pair k is bytes 2k + 1 and 2k + 2, else 2k and 2k + 1. Pairs are
+  // counted from the last one before the beat, whose second byte may be the beat's first.
+  logic [7:0] base;
+  logic [6:0] first_pair, end_pair, at_pair;
+
+  assign base = 8'({6'd0, beat_i} << WordBits);
+  assign first_pair = {1'b0, update_i.start[6:1]};
+  assign end_pair = first_pair + {1'b0, update_i.words};
+  assign at_pair = {1'b0, update_i.at[6:1]};
+
+  // `if_before`: what stands for a pair before all that are counted.
+  function automatic logic [5:0] from_base(logic [6:0] pair, logic [7:0] origin, logic [5:0] if_before);
+    logic [7:0] distance;
+    distance = {1'b0, pair} + 8'd1 - origin;
+    return distance[7] ? if_before : distance[6] ? 6'd63 : distance[5:0];
+  endfunction
+
+  logic odd5_q;
+  logic [5:0] first5_q, end5_q, at5_q;
+  logic [7:0] last_byte;
+
+  // Of an odd start the last byte is that at 2 * end_pair, else the one before it.
+  assign last_byte = {end_pair, 1'b0} - {7'd0, !update_i.start[0]};
 
   always_ff @(posedge clk_i) begin
-    valid5_q <= update_i.valid && window_i;
     odd5_q   <= update_i.start[0];
-    begin5_q <= {1'b0, update_i.start[6:1]};
-    end5_q   <= {1'b0, update_i.start[6:1]} + {1'b0, update_i.words};
-    at5_q    <= {1'b0, update_i.at[6:1]};
-    base5_q  <= 7'({5'd0, beat_i} << WordBits);
+    first5_q <= from_base(first_pair, base, 6'd0);
+    end5_q   <= (update_i.valid && window_i) ? from_base(end_pair, base, 6'd0) : 6'd0;
+    at5_q    <= from_base(at_pair, base, 6'd63);
+    reach_o  <= update_i.valid ? 2'(last_byte >> (WordBits + 1)) : 2'd0;
   end
 
-  // Pair k of the beat is bit k + 1; bit 0 the last one of the beat before, whose second byte may be this beat's first.
-  logic [Words:0] pair;
-  logic [Bytes-1:0] counts, counts6_q;
+  // S5: which bytes count.
+  logic [  Words:0] pair;
+  logic [Bytes-1:0] counts;
 
   always_comb begin
     for (int unsigned k = 0; k <= Words; k++) begin
-      logic [7:0] index;
-      index   = {1'b0, base5_q} + 8'(k);  // one more than the pair's
-      pair[k] = index > {1'b0, begin5_q} && index <= {1'b0, end5_q} && index != {1'b0, at5_q} + 8'd1 && valid5_q;
+      pair[k] = first5_q < 6'(k + 1) && end5_q > 6'(k) && at5_q != 6'(k);
     end
     for (int unsigned k = 0; k < Words; k++) begin
       counts[2*k+1] = pair[k+1];
@@ -64,29 +83,47 @@ module sluice_rmt_checksum_update
     end
   end
 
-  always_ff @(posedge clk_i) counts6_q <= counts;
+  // A copy of the beat of its own: to clear registers costs no LUT.
+  logic [Words-1:0][15:0] words6_q;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned k = 0; k < Words; k++) begin
+      if (!counts[2*k]) words6_q[k][15:8] <= '0;
+      else words6_q[k][15:8] <= data_i[2*k];
+      if (!counts[2*k+1]) words6_q[k][7:0] <= '0;
+      else words6_q[k][7:0] <= data_i[2*k+1];
+    end
+  end
 
   // S6.
-  logic [1:0][15:0] rows, rows7_q;
+  logic [2:0][15:0] partial, rows7_q;
 
   sluice_rmt_ones_sum #(
       .Words(Words)
   ) u_sum (
-      .data_i,
-      .counts_i(counts6_q),
-      .sum_o   (rows)
+      .words_i(words6_q),
+      .sum_o  (partial)
   );
 
-  always_ff @(posedge clk_i) rows7_q <= rows;
+  always_ff @(posedge clk_i) rows7_q <= partial;
 
   // S7.
-  logic [15:0] before_q, kept, ones, carries;
+  logic [15:0] before_q, kept, ones1, carries1, ones2, carries2;
   logic [16:0] total;
 
+  function automatic logic [15:0] doubled(logic [15:0] x);
+    return {x[14:0], x[15]};
+  endfunction
+
+  function automatic logic [15:0] majority(logic [15:0] a, logic [15:0] b, logic [15:0] c);
+    return (a & b) | (c & (a | b));
+  endfunction
+
   assign kept = first_i ? '0 : before_q;
-  assign ones = rows7_q[0] ^ rows7_q[1] ^ kept;
-  assign carries = (rows7_q[0] & rows7_q[1]) | (rows7_q[0] & kept) | (rows7_q[1] & kept);
-  assign total = {1'b0, ones} + {1'b0, carries[14:0], carries[15]};
+  assign ones1 = rows7_q[0] ^ rows7_q[1] ^ rows7_q[2];
+  assign carries1 = doubled(majority(rows7_q[0], rows7_q[1], rows7_q[2]));
+  assign ones2 = ones1 ^ carries1 ^ kept;
+  assign carries2 = doubled(majority(ones1, carries1, kept));
+  assign total = {1'b0, ones2} + {1'b0, carries2};
   assign sum_o = total[15:0] + 16'(total[16]);
 
   always_ff @(posedge clk_i) begin

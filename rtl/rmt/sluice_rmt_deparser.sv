@@ -18,9 +18,9 @@
 /// Rows are those that the checker lets through. Other rows give unspecified bytes, though never those of another
 /// packet, and every packet still ends.
 ///
-/// Latency: 9 cycles from PHV and first beat to the output register for a packet of one beat in its window, a cycle
-/// more for each further beat of the outgoing header. Throughput: as many cycles as a packet has beats, in or out,
-/// whichever are more, and none between packets. Stalls without loss.
+/// Latency: 9 cycles from PHV and first beat to the output register if the checksums' spans end in the first beat of the
+/// outgoing header, a cycle more for each further beat up to their end. Throughput: as many cycles as a packet has
+/// beats, in or out, whichever are more, and none between packets. Stalls without loss.
 module sluice_rmt_deparser
   import sluice_pkg::*;
   import sluice_nic_pkg::*;
@@ -243,6 +243,15 @@ module sluice_rmt_deparser
   logic valid5_q, valid6_q, valid7_q;
   deparse_slot_t slot5_q, slot6_q, slot7_q;
 
+  // The sums are complete with the beat in which the last of them ends.
+  logic [1:0][1:0] reach;
+  logic [1:0] last_reach;
+  logic summed5, summed6_q, summed7_q;
+  assign last_reach = (reach[0] > reach[1]) ? reach[0] : reach[1];
+  assign summed5 = slot5_q.window && (slot5_q.beat == last_reach ||
+      (slot5_q.beat < last_reach && (slot5_q.last || slot5_q.beat == 2'(LastBeat))));
+
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid5_q <= 1'b0;
@@ -253,9 +262,11 @@ module sluice_rmt_deparser
       valid6_q <= valid5_q;
       valid7_q <= valid6_q;
     end
-    slot5_q <= slot;
-    slot6_q <= slot5_q;
-    slot7_q <= slot6_q;
+    slot5_q   <= slot;
+    summed6_q <= summed5;
+    summed7_q <= summed6_q;
+    slot6_q   <= slot5_q;
+    slot7_q   <= slot6_q;
   end
 
   // S6, S7: checksums.
@@ -268,7 +279,8 @@ module sluice_rmt_deparser
         .update_i(slot.updates[u]),
         .window_i(slot.window),
         .beat_i  (slot.beat),
-        .data_i  (data_q),
+        .data_i  (data_d),
+        .reach_o (reach[u]),
         .valid_i (valid7_q),
         .first_i (slot7_q.first),
         .sum_o   (sums.ones[u])
@@ -293,7 +305,7 @@ module sluice_rmt_deparser
       .meta_valid_i (step && slot.out && slot.first),
       .meta_side_i  (side),
       .meta_route_i (route),
-      .sums_valid_i (valid7_q && slot7_q.window && (slot7_q.last || slot7_q.beat == 2'(LastBeat))),
+      .sums_valid_i (valid7_q && summed7_q),
       .sums_i       (sums),
       .m_valid_o,
       .m_ready_i,
