@@ -45,8 +45,7 @@ module sluice_rmt_checksum_verify
   // By three: with each bit's mask, an adder's column is one LUT.
   logic [Words1-1:0][15:0] sum1;
   logic [Words2-1:0][15:0] sum2;
-  logic [Words3-1:0][15:0] sum3;
-  logic [2:0][15:0] sum4_d, sum4_q;
+  logic [Words3-1:0][15:0] sum3_d, sum3_q;
   sluice_rmt_compress #(
       .Inputs(Words),
       .Group (3)
@@ -66,29 +65,28 @@ module sluice_rmt_checksum_verify
       .Group (6)
   ) u_sum3 (
       .data_i(sum2),
-      .data_o(sum3)
+      .data_o(sum3_d)
   );
+  // Sum of the packet's slots so far: three words and, for the next slot, two.
+  logic valid_q, last_q;
+  logic [1:0][15:0] total_d, total_q;
+  logic [2:0][15:0] sum4, sum;
   if (Words3 > 3) begin : gen_sum4
     sluice_rmt_compress #(
         .Inputs(Words3),
         .Group (6)
     ) u_sum4 (
-        .data_i(sum3),
-        .data_o(sum4_d)
+        .data_i(sum3_q),
+        .data_o(sum4)
     );
   end else begin : gen_no_sum4
-    assign sum4_d = sum3;
+    assign sum4 = sum3_q;
   end
-
-  // Sum of the packet's slots so far: three words and, for the next slot, two.
-  logic valid_q, last_q;
-  logic [1:0][15:0] total_d, total_q;
-  logic [2:0][15:0] sum;
   sluice_rmt_compress #(
       .Inputs(5),
       .Group (6)
   ) u_sum (
-      .data_i({total_q, sum4_q}),
+      .data_i({total_q, sum4}),
       .data_o(sum)
   );
 
@@ -112,7 +110,7 @@ module sluice_rmt_checksum_verify
   end
   always_ff @(posedge clk_i) begin
     last_q <= last_i;
-    sum4_q <= sum4_d;
+    sum3_q <= sum3_d;
     // Every packet begins at zero.
     if (valid_q && !last_q) total_q <= total_d;
     else total_q <= '0;

@@ -4,8 +4,9 @@
 /// packet has no such slot, behind the window, and where the container is not taken. `extract_i` has to hold
 /// from the packet's first slot to its last.
 ///
-/// Up to 4 bytes: four banks of the slot, each giving one byte of a row of four, then a rotation. 6 bytes: a
-/// shift that drops what is not needed any more after each step, coarse steps first. Both are 4:1 choices only.
+///
+/// A shift by 4:1 choices, coarse steps first; each drops what is not needed any more. Banks of 2 or 4 bytes with a row
+/// each are smaller for small containers, but finding the rows is a level more, which there is no room for.
 ///
 /// Latency: 1 cycle from the last slot. Throughput: 1 slot a cycle. Never stalls.
 module sluice_rmt_extract
@@ -37,69 +38,31 @@ module sluice_rmt_extract
   // Byte k is byte (offset + k) modulo Bytes of the slot.
   logic [Size-1:0][7:0] picked;
 
-  if (Size <= 4) begin : gen_banks
-    localparam int unsigned Rows = Bytes / 4;
-    localparam int unsigned RowBits = ByteBits - 2;
-    logic [3:0][7:0] bank;
-    for (genvar b = 0; b < 4; b++) begin : gen_bank
-      logic [Rows-1:0][7:0] rows;
-      (* keep *) logic [RowBits-1:0] row;
-      for (genvar r = 0; r < int'(Rows); r++) begin : gen_row
-        assign rows[r] = data_i[4*r+b];
-      end
-      // Banks in front of the first byte's have what has gone on to the next row. An adder would be a carry chain.
-      logic [RowBits:0] carry;
-      assign carry[0] = (b == 0) ? |offset[1:0] : (b == 1) ? offset[1] : (b == 2) ? &offset[1:0] : 1'b0;
-      for (genvar j = 0; j < int'(RowBits); j++) begin : gen_row_bit
-        assign row[j] = offset[2+j] ^ carry[j];
-        assign carry[j+1] = offset[2+j] && carry[j];
-      end
-      sluice_rmt_mux #(
-          .Inputs(Rows),
-          .Width (8)
-      ) u_mux (
-          .data_i (rows),
-          .index_i(row),
-          .data_o (bank[b])
-      );
-    end
-    for (genvar k = 0; k < int'(Size); k++) begin : gen_rotate
-      sluice_rmt_mux #(
-          .Inputs(4),
-          .Width (8)
-      ) u_mux (
-          .data_i ({bank[(k+3)%4], bank[(k+2)%4], bank[(k+1)%4], bank[k%4]}),
-          .index_i(offset[1:0]),
-          .data_o (picked[k])
-      );
-    end
-  end else begin : gen_shift
-    localparam int unsigned Steps = (ByteBits + 1) / 2;
-    // What step s may still be shifted by after it, and how many bytes it keeps.
-    logic [Steps:0][Bytes-1:0][7:0] kept;
-    assign kept[0] = data_i;
-    for (genvar s = 0; s < int'(Steps); s++) begin : gen_step
-      localparam int unsigned High = ByteBits - 2 * s;
-      localparam int unsigned Grain = (High >= 2) ? 2 ** (High - 2) : 1;
-      for (genvar i = 0; i < int'(Bytes); i++) begin : gen_byte
-        if (i >= int'(Grain + Size - 1)) begin : gen_none
-          assign kept[s+1][i] = '0;
-        end else if (High >= 2) begin : gen_four
-          sluice_rmt_mux #(
-              .Inputs(4),
-              .Width (8)
-          ) u_mux (
-              .data_i ({kept[s][(i+3*Grain)%Bytes], kept[s][(i+2*Grain)%Bytes], kept[s][(i+Grain)%Bytes], kept[s][i]}),
-              .index_i(offset[High-1-:2]),
-              .data_o (kept[s+1][i])
-          );
-        end else begin : gen_two
-          assign kept[s+1][i] = offset[0] ? kept[s][i+1] : kept[s][i];
-        end
+  localparam int unsigned Steps = (ByteBits + 1) / 2;
+  // What step s may still be shifted by after it, and how many bytes it keeps.
+  logic [Steps:0][Bytes-1:0][7:0] kept;
+  assign kept[0] = data_i;
+  for (genvar s = 0; s < int'(Steps); s++) begin : gen_step
+    localparam int unsigned High = ByteBits - 2 * s;
+    localparam int unsigned Grain = (High >= 2) ? 2 ** (High - 2) : 1;
+    for (genvar i = 0; i < int'(Bytes); i++) begin : gen_byte
+      if (i >= int'(Grain + Size - 1)) begin : gen_none
+        assign kept[s+1][i] = '0;
+      end else if (High >= 2) begin : gen_four
+        sluice_rmt_mux #(
+            .Inputs(4),
+            .Width (8)
+        ) u_mux (
+            .data_i ({kept[s][(i+3*Grain)%Bytes], kept[s][(i+2*Grain)%Bytes], kept[s][(i+Grain)%Bytes], kept[s][i]}),
+            .index_i(offset[High-1-:2]),
+            .data_o (kept[s+1][i])
+        );
+      end else begin : gen_two
+        assign kept[s+1][i] = offset[0] ? kept[s][i+1] : kept[s][i];
       end
     end
-    assign picked = kept[Steps][Size-1:0];
   end
+  assign picked = kept[Steps][Size-1:0];
 
   for (genvar k = 0; k < int'(Size); k++) begin : gen_keep
     // The byte lies in the slot of the first one, or in the one behind it.
