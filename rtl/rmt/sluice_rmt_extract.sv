@@ -4,7 +4,6 @@
 /// packet has no such slot, behind the window, and where the container is not taken. `extract_i` has to hold
 /// from the packet's first slot to its last.
 ///
-///
 /// A shift by 4:1 choices, coarse steps first; each drops what is not needed any more. Banks of 2 or 4 bytes with a row
 /// each are smaller for small containers, but finding the rows is a level more, which there is no room for.
 ///
