@@ -152,7 +152,9 @@ module sluice_rmt_deparse_out
     end
     // Eight bytes each; the first one are those before the beat, whose last byte's partner is this beat's first.
     for (genvar i = 0; i <= int'(Bytes / 8); i++) begin : gen_high
-      assign high[i] = sums.valid[u] && beat.window && {1'b0, at[6:3]} + 5'd1 == 5'(beat.number * (Bytes / 8)) + 5'(i);
+      localparam int unsigned Group = (i + Bytes / 8 - 1) % (Bytes / 8);
+      assign high[i] = sums.valid[u] && beat.window && at[ByteBits-1:3] == (ByteBits - 3)'(Group) &&
+          2'(at[6:ByteBits]) == ((i == 0) ? beat.number - 2'd1 : beat.number);
     end
     for (genvar i = 0; i < int'(Bytes); i++) begin : gen_byte
       assign hit[u][i] = (high[i/8+1] && low[i%8]) || (high[(i+7)/8] && low[(i+7)%8]);

@@ -83,18 +83,20 @@ module sluice_rmt_deparse_rows
   logic [WaitBits-1:0] waited_q;
   logic impatient;
 
-  assign patterns_slot   = patterns_waits_q && !patterns_wanted_i;
-  assign row_slot        = row_waits_q && !row_wanted_i;
-  assign slot_request_o  = patterns_waits_q || row_waits_q;
-  assign impatient       = waited_q == WaitBits'(Patience);
-  assign patterns_hold_o = patterns_waits_q && impatient;
-  assign row_hold_o      = row_waits_q && impatient;
+  assign patterns_slot  = patterns_waits_q && !patterns_wanted_i;
+  assign row_slot       = row_waits_q && !row_wanted_i;
+  assign slot_request_o = patterns_waits_q || row_waits_q;
+  assign impatient      = waited_q == WaitBits'(Patience);
+
+
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       patterns_waits_q <= 1'b0;
       row_waits_q      <= 1'b0;
       patterns_slot_q  <= 1'b0;
+      patterns_hold_o  <= 1'b0;
+      row_hold_o       <= 1'b0;
       row_slot_q       <= 1'b0;
       waited_q         <= '0;
     end else begin
@@ -103,6 +105,8 @@ module sluice_rmt_deparse_rows
       if (read_now && is_deparse) row_waits_q <= 1'b1;
       else if (row_slot) row_waits_q <= 1'b0;
       patterns_slot_q <= patterns_slot;
+      patterns_hold_o <= patterns_waits_q && !patterns_slot && impatient;
+      row_hold_o      <= row_waits_q && !row_slot && impatient;
       row_slot_q      <= row_slot;
       if (!slot_request_o) waited_q <= '0;
       else if (!impatient) waited_q <= waited_q + 1'b1;

@@ -6,8 +6,8 @@
 /// slots of its beats; one dropped for the length that it would have, those of that length too.
 ///
 ///   S0  PHV and sideband wait; patterns row read
-///   S1  pattern
-///   S2  deparse row read
+///   S1  patterns compared
+///   S2  pattern, deparse row read
 ///   S3  row: slots, lengths, verdict; the slot's own beat waits (`here_i`)
 ///   S4  `slot_o`; the beats behind it wait (`here_i`, `behind_i`)
 ///
@@ -92,8 +92,7 @@ module sluice_rmt_deparse_slots
   assign side_ready_o = take;
 
   // S1: pattern.
-  logic valid1_q, hit1;
-  logic [3:0] row1;
+  logic valid1_q;
   logic [19:0] key1_q;
   rmt_ctl_t ctl1_q;
   rmt_route_t route1_q;
@@ -111,17 +110,21 @@ module sluice_rmt_deparse_slots
     end
   end
 
+  logic hit2;
+  logic [3:0] row2;
+
   sluice_rmt_pattern u_pattern (
+      .clk_i,
+      .load_i    (valid1_q && free2),
       .patterns_i(patterns),
       .key_i     (key1_q),
-      .hit_o     (hit1),
-      .row_o     (row1)
+      .hit_o     (hit2),
+      .row_o     (row2)
   );
 
   // S2.
-  logic valid2_q, gone2_q;
-  rmt_event_e reason2_q;
-  logic [3:0] row2_q, destinations2_q;
+  logic valid2_q;
+  logic [3:0] destinations2_q;
   logic [13:0] last_byte2_q;
   rmt_ctl_t ctl2_q;
   rmt_route_t route2_q;
@@ -130,9 +133,6 @@ module sluice_rmt_deparse_slots
 
   always_ff @(posedge clk_i) begin
     if (valid1_q && free2) begin
-      gone2_q         <= ctl1_q.dropped || !hit1;
-      reason2_q       <= ctl1_q.dropped ? ctl1_q.reason : RmtEventDeparseReject;
-      row2_q          <= row1;
       destinations2_q <= count_ones(route1_q.destinations);
       last_byte2_q    <= side1_q.length - 14'd1;
       ctl2_q          <= ctl1_q;
@@ -156,21 +156,29 @@ module sluice_rmt_deparse_slots
   rmt_containers_t containers3_q;
   deparse_head_t head;
   logic left_any, left_two, more3, load;
+  logic [1:0] left_sat3_q;  // up to three of `left`
 
-  assign left_any = left3_q != '0;
-  assign left_two = left3_q[CountBits-1:1] != '0;
-  assign enter3   = valid2_q && free3 && !row_hold;
+  function automatic logic [1:0] up_to_three(logic [CountBits-1:0] beats);
+    return (beats[CountBits-1:2] != '0) ? 2'd3 : beats[1:0];
+  endfunction
+
+  logic [CountBits-1:0] left_less;
+  assign left_less = left3_q - 1'b1;
+  assign left_any = left_sat3_q != '0;
+  assign left_two = left_sat3_q[1];
+  assign enter3 = valid2_q && free3 && !row_hold;
 
   always_ff @(posedge clk_i) begin
     if (enter3) begin
       first3_q        <= 1'b1;
-      gone3_q         <= gone2_q;
-      reason3_q       <= reason2_q;
-      row3_q          <= row2_q;
+      gone3_q         <= ctl2_q.dropped || !hit2;
+      reason3_q       <= ctl2_q.dropped ? ctl2_q.reason : RmtEventDeparseReject;
+      row3_q          <= row2;
       destinations3_q <= destinations2_q;
       slot3_q         <= '0;
       beat3_q         <= 1'b1;
       left3_q         <= last_byte2_q[13:ByteBits];
+      left_sat3_q     <= up_to_three(last_byte2_q[13:ByteBits]);
       over3_q         <= '0;
       end3_q          <= last_byte2_q[ByteBits-1:0];
       ctl3_q          <= ctl2_q;
@@ -181,8 +189,12 @@ module sluice_rmt_deparse_slots
       first3_q <= 1'b0;
       if (load_window_o) slot3_q <= slot3_q + 1'b1;
       beat3_q <= left_any;
-      if (left_any) left3_q <= left3_q - 1'b1;
-      else over3_q <= over3_q + 1'b1;
+      if (left_any) begin
+        left3_q     <= left_less;
+        left_sat3_q <= up_to_three(left_less);
+      end else begin
+        over3_q <= over3_q + 1'b1;
+      end
     end
   end
 
@@ -191,7 +203,6 @@ module sluice_rmt_deparse_slots
   logic signed [ExtraBits-1:0] extra;
   logic signed [3:0] place;
   logic signed [15:0] length;
-  logic [1:0] left_sat;
   logic short_packet, long_packet, dropped;
   rmt_event_e reason;
 
@@ -209,8 +220,7 @@ module sluice_rmt_deparse_slots
   end
 
   // The slot's place against the last incoming beat, as far as it matters.
-  assign left_sat = left_two ? ((left3_q[CountBits-1:2] != '0 || left3_q[0]) ? 2'd3 : 2'd2) : {1'b0, left3_q[0]};
-  assign place = $signed({1'b0, over3_q}) - $signed({2'b0, left_sat});
+  assign place = $signed({1'b0, over3_q}) - $signed({2'b0, left_sat3_q});
   assign more3 = valid3_q && (left_any || (!gone3_q && 4'(extra) > $signed({1'b0, over3_q})));
 
   // Movement. The slots of a packet follow each other without a gap: S3 has the next one unless S4 is the last.
@@ -258,7 +268,7 @@ module sluice_rmt_deparse_slots
       .row_first_i(enter3),
       .row_select_i(more3 || (valid2_q && !row_hold)),
       .row_index_i      (more3 ? {ctl3_q.module_id[ModuleIndexBits-1:0], ctl3_q.generation, row3_q, next_beat} :
-                         {ctl2_q.module_id[ModuleIndexBits-1:0], ctl2_q.generation, row2_q, BeatBits'(0)}),
+                         {ctl2_q.module_id[ModuleIndexBits-1:0], ctl2_q.generation, row2, BeatBits'(0)}),
       .row_wanted_i(valid3_d),
       .row_hold_o(row_hold),
       .head_o(head),

@@ -1,39 +1,48 @@
 /// Deparse pattern of a packet: the lowest that matches picks a row (docs/design/rmt.md, "Deparser").
 ///
-/// Latency: 0 cycles (combinational).
+/// `hit_o` and `row_o` are of what came with the last `load_i`.
+///
+/// Latency: 1 cycle. Throughput: one packet a cycle.
 module sluice_rmt_pattern
   import sluice_rmt_rows_pkg::*;
 (
+    input logic clk_i,
+
+    input  logic                     load_i,
     input  rmt_patterns_row_t        patterns_i,
     input  logic              [19:0] key_i,       // path in bits 3:0, valid headers in bits 19:4
     output logic                     hit_o,
     output logic              [ 3:0] row_o
 );
 
-  // Level l has 16 >> l groups of 2^l patterns: whether one of the group matches, and the lowest one's row.
-  logic [15:0] hit[5];
-  logic [15:0][3:0] row[5];
+  logic [15:0] hit_q;
+  logic [15:0][3:0] row_q;
 
   for (genvar p = 0; p < 16; p++) begin : gen_pattern
     rmt_pattern_t pattern;
-    assign pattern   = patterns_i.patterns[p];
-    assign hit[0][p] = pattern.valid && ((key_i ^ pattern.value) & pattern.mask) == '0;
-    assign row[0][p] = pattern.row;
-  end
-
-  for (genvar l = 1; l < 5; l++) begin : gen_level
-    for (genvar g = 0; g < 16; g++) begin : gen_group
-      if (g < (16 >> l)) begin : gen_used
-        assign hit[l][g] = hit[l-1][2*g] || hit[l-1][2*g+1];
-        assign row[l][g] = hit[l-1][2*g] ? row[l-1][2*g] : row[l-1][2*g+1];
-      end else begin : gen_unused
-        assign hit[l][g] = 1'b0;
-        assign row[l][g] = '0;
+    assign pattern = patterns_i.patterns[p];
+    always_ff @(posedge clk_i) begin
+      if (load_i) begin
+        hit_q[p] <= pattern.valid && ((key_i ^ pattern.value) & pattern.mask) == '0;
+        row_q[p] <= pattern.row;
       end
     end
   end
 
-  assign hit_o = hit[4][0];
-  assign row_o = row[4][0];
+  // Four patterns each, then the four.
+  function automatic logic [3:0] lowest(logic [2:0] hit, logic [3:0][3:0] row);
+    return hit[0] ? row[0] : hit[1] ? row[1] : hit[2] ? row[2] : row[3];
+  endfunction
+
+  logic [3:0] any;
+  logic [3:0][3:0] row;
+
+  for (genvar g = 0; g < 4; g++) begin : gen_four
+    assign any[g] = |hit_q[4*g+:4];
+    assign row[g] = lowest(hit_q[4*g+:3], row_q[4*g+:4]);
+  end
+
+  assign hit_o = |any;
+  assign row_o = lowest(any[2:0], row);
 
 endmodule
