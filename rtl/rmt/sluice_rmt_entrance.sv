@@ -113,7 +113,7 @@ module sluice_rmt_entrance
   head_t head, head_in;
   logic head_in_ready, head_valid;
   logic [$clog2(WindowBeats+2)-1:0] unused_head_level;
-  logic coming, complete, may_start, emit, start;
+  logic whole, coming, may_start, emit_if_whole, emit, start;
   logic [CreditBits-1:0] credits_q;
   logic [PeriodBits-1:0] starved_q;
   logic starved_full_q, have_credit_q, leave_out;
@@ -147,7 +147,8 @@ module sluice_rmt_entrance
   );
 
   // A beat goes everywhere in one cycle or nowhere.
-  assign fit_ready = beat_ready_i && (!fit_first || side_ready_i) && (!fit_window || !have_q[WindowBeats-1] || emit);
+  assign fit_ready = beat_ready_i && (!fit_first || side_ready_i) &&
+      (!fit_window || !have_q[WindowBeats-1] || (whole && emit_if_whole));
   assign fire = fit_valid && fit_ready;
   assign push = fire && fit_window;
 
@@ -193,14 +194,15 @@ module sluice_rmt_entrance
   // which waits for it.
   assign coming = fit_valid && beat_ready_i && fit_window && fit_window_last && !fit_first && !have_q[WindowBeats-1];
   always_comb begin
-    complete = coming && have_q[TokenBeats-1];
-    for (int unsigned i = 0; i < WindowBeats; i++) complete |= have_q[i] && slots_q[i].last;
+    whole = 1'b0;
+    for (int unsigned i = 0; i < WindowBeats; i++) whole |= have_q[i] && slots_q[i].last;
   end
 
   assign leave_out = slot_request_i && starved_full_q;
   assign may_start = have_credit_q && !hold_i && !leave_out;
   // A packet that has begun goes on: its slots are all there.
-  assign emit = complete && (!slots_q[0].first || may_start);
+  assign emit_if_whole = !slots_q[0].first || may_start;
+  assign emit = (whole || (coming && have_q[TokenBeats-1])) && emit_if_whole;
   assign start = emit && slots_q[0].first;
 
   assign credits_d = credits_q - CreditBits'(start) + CreditBits'(credit_i);

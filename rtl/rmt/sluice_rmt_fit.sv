@@ -62,6 +62,7 @@ module sluice_rmt_fit
   logic first, taking, fire, ends, impossible;
   logic [13:0] length, left, left_q;  // bytes from this beat on
   logic [Bytes-1:0] there;
+  logic ends_q;  // the beat behind this one is the last
   logic [CountBits-1:0] count_q;  // beats of the packet before this one, up to WindowBeats
 
   assign side = s_axis_tuser;
@@ -77,7 +78,7 @@ module sluice_rmt_fit
 
   // Neither limit of the length decides about bytes of a first beat, so that they are not waited for.
   assign left = first ? side.length : left_q;
-  assign ends = left[13:OffsetBits] == '0 || left == 14'(Bytes);
+  assign ends = first ? side.length <= 14'(Bytes) : ends_q;
   assign there[Bytes-1] = left[13:OffsetBits] != '0;
   for (genvar i = 0; i < Bytes - 1; i++) begin : gen_there
     assign there[i] = left[13:OffsetBits] != '0 || left[OffsetBits-1:0] > OffsetBits'(i);
@@ -126,6 +127,7 @@ module sluice_rmt_fit
 
   always_ff @(posedge clk_i) begin
     if (fire) begin
+      ends_q <= left <= 14'(2 * Bytes);
       left_q <= (first ? length : left_q) - 14'(Bytes);
       if (first) count_q <= CountBits'(1);
       else if (window_o) count_q <= count_q + CountBits'(1);
