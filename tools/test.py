@@ -12,6 +12,8 @@ from project import BUILD, ROOT, tool_environment
 
 RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;")
 SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped")
+RMT_SCRIPT_RESULT = re.compile(r"^(passed|FAILED) \S+\.pkt: \d+ statements")
+RMT = ROOT / "programs" / "rmt"
 BENCH_WORKERS = 2
 
 
@@ -72,7 +74,8 @@ def benches() -> Count:
 def scripts() -> Count:
     """Every packet script on model and RTL in lockstep, the NIC's own also on the tiny target; XDP on the model."""
     nic = sorted(ROOT.glob("crates/nic/scripts/*.pkt"))
-    every = nic + sorted(ROOT.glob("programs/**/*.pkt"))
+    # Those of the rmt modules have a runner of their own.
+    every = nic + sorted(p for p in ROOT.glob("programs/**/*.pkt") if RMT not in p.parents)
     # The RTL has no XDP engine.
     xdp = [path for path in every if re.search(r"^xdp ", path.read_text(), re.MULTILINE)]
     rest = [path for path in every if path not in xdp]
@@ -99,9 +102,29 @@ def scripts() -> Count:
     return _settle(count, code)
 
 
+def rmt_scripts() -> Count:
+    """The packet scripts of the rmt modules: in lockstep where the pipeline has a plug-in, else on the model."""
+    there = (BUILD / "plugins" / "libsluice_rtl_rmt_default.so").exists()
+    if not there:
+        print("rmt_scripts: no libsluice_rtl_rmt_default.so, so on the model only")
+    names = [str(path.relative_to(ROOT)) for path in sorted(RMT.rglob("*.pkt"))]
+    command = ["target/debug/sluice", "rmt", "run", "--script", *names, "--device", "both" if there else "model"]
+    count = Count()
+
+    def look(line: str) -> None:
+        if found := RMT_SCRIPT_RESULT.match(line):
+            count.passed += found[1] == "passed"
+            count.failed += found[1] == "FAILED"
+
+    count = _settle(count, _stream(command, look))
+    # A script without a result is one that was not run.
+    count.failed += max(0, len(names) - count.passed - count.failed)
+    return count
+
+
 def main() -> None:
     total = Count()
-    for runner in (rust, scripts, benches):
+    for runner in (rust, scripts, rmt_scripts, benches):
         count = runner()
         print(f"test: {runner.__name__}: {count.passed} passed, {count.failed} failed\n", flush=True)
         total.passed += count.passed
