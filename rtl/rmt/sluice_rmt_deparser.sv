@@ -5,7 +5,7 @@
 /// containers (sluice_rmt_gather) or the packet (sluice_rmt_realign), two checksums are summed over the beats as they
 /// pass (sluice_rmt_checksum_update) and written while the beats wait for that (sluice_rmt_deparse_out). Packets that
 /// come dropped, or that no pattern or length lets through, are discarded. `m_side_o`, with every beat, is the
-/// packet's sideband with its new length and its destinations.
+/// packet's sideband with its new length, its generation and its destinations.
 ///
 ///   S0 to S3  PHV, patterns, row, slots (sluice_rmt_deparse_slots); S3 containers are rotated
 ///   S4, S5    lanes and realigner
@@ -18,8 +18,8 @@
 /// Rows are those that the checker lets through. Other rows give unspecified bytes, though never those of another
 /// packet, and every packet still ends.
 ///
-/// Latency: 9 cycles from PHV and first beat to the output register if the checksums' spans end in the first beat of the
-/// outgoing header, a cycle more for each further beat up to their end. Throughput: as many cycles as a packet has
+/// Latency: 9 cycles from PHV and first beat to the output register if the checksums' spans end in the first beat of
+/// the outgoing header, a cycle more for each further beat up to their end. Throughput: as many cycles as a packet has
 /// beats, in or out, whichever are more, and none between packets. Stalls without loss.
 module sluice_rmt_deparser
   import sluice_pkg::*;

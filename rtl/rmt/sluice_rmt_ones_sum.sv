@@ -40,7 +40,7 @@ module sluice_rmt_ones_sum #(
     return {x[14:0], x[15]};
   endfunction
 
-  // How many of six bits are set, as tables: so each bit of the number is one LUT.
+  // How many of six bits are set, as tables: each bit of the number is to be one LUT, which `keep` keeps.
   function automatic logic [63:0] table_of(int unsigned bit_of_count);
     logic [63:0] t;
     for (int unsigned i = 0; i < 64; i++) begin
@@ -81,9 +81,11 @@ module sluice_rmt_ones_sum #(
             for (genvar r = 0; r < 6; r++) begin : gen_row
               assign bits[r] = gen_level[l-1].rows[6*g+r][b];
             end
-            assign ones[b]  = Ones[bits];
-            assign twos[b]  = Twos[bits];
-            assign fours[b] = Fours[bits];
+            (* keep *) logic one, two, four;
+            assign one = Ones[bits];
+            assign two = Twos[bits];
+            assign four = Fours[bits];
+            assign {ones[b], twos[b], fours[b]} = {one, two, four};
           end
           assign rows[3*g]   = ones;
           assign rows[3*g+1] = twice(twos);

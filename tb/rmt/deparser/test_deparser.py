@@ -97,7 +97,9 @@ async def packets_of_64_bytes_leave_one_a_cycle(dut):
         bench.send(64, i % 4, i & 1)
     await bench.check()
     bench.check_rate()
-    assert bench.sink.cycles[-1] - bench.sink.cycles[0] == 400 * 64 // width - 1
+    # A packet may wait longer for the beat in which its checksums end than the first one did.
+    beats = 64 // width
+    assert 0 <= bench.sink.cycles[-1] - bench.sink.cycles[0] - (400 * beats - 1) <= beats - 1
 
 
 @cocotb.test()
@@ -243,7 +245,7 @@ async def tables_are_read_and_written_under_traffic(dut):
         while bench.verdicts:
             table = rng.randrange(2)
             pieces = -(-(PATTERNS_WORDS, DEPARSE_WORDS)[table] // 8)
-            index = rng.choice([*bench.tables[table], rng.randrange(bench.row_count(table))])
+            index = rng.choice(list(bench.tables[table]))
             waits.append(await bench.access(table, index, False, piece=rng.randrange(pieces)))
             # Rows of nobody's packets.
             module, generation = rng.randrange(bench.modules), rng.randrange(2)
