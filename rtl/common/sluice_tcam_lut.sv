@@ -124,7 +124,8 @@ module sluice_tcam_lut #(
 
   // Whether the entry accepts the row's number, for each chunk.
   logic [PaddedWidth-1:0] wr_value, wr_mask;
-  logic [Chunks-1:0] accepts;
+  // Public, so that simulation works it out once and not again for every word of all lanes.
+  logic [Chunks-1:0] accepts  /* verilator public_flat_rd */;
 
   assign wr_value = PaddedWidth'(wr_value_i);
   assign wr_mask  = PaddedWidth'(wr_mask_i);
