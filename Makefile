@@ -6,6 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
 CONFIGS := default tiny
+RMT_CONFIGS := rmt_default rmt_tiny
 
 .PHONY: help
 help: ## list the targets
@@ -50,7 +51,7 @@ fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 
 .PHONY: long
 long: rust venv plugins ## the random and hitless runs at full length (20 minutes)
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test rmt_lockstep -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test fast_vs_spec -- --nocapture
 
 .PHONY: gen
@@ -62,8 +63,8 @@ programs: ## the XDP objects of programs/xdp from their sources, where clang is 
 	@tools/with_python.sh tools/programs.py
 
 .PHONY: plugins
-plugins: venv ## the Verilated NIC, as plug-ins in build/plugins
-	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS)
+plugins: venv ## the Verilated NIC and rmt pipeline, as plug-ins in build/plugins
+	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(RMT_CONFIGS)
 	@$(PYTHON) tools/plugin.py --variant trace $(CONFIGS)
 
 .PHONY: plugins-bench
