@@ -165,8 +165,8 @@ def build(config: Configuration, variant: Variant) -> None:
     runtime = runtime_archive(variant)
     model = verilate(config, variant, folder)
     common = [*variant.defines, f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE}/vltstd", "-Wno-unused", "-w"]
-    own = [*variant.defines, f"-I{folder}", f"-I{SHIM}", f"-I{own_shim}", f"-isystem{INCLUDE}", "-Wall", "-Wextra",
-           f'-DSLUICE_CONFIG_NAME="{name}"']  # fmt: skip
+    own = [*variant.defines, f"-I{folder}", f"-I{SHIM}", f"-I{own_shim}", f"-isystem{INCLUDE}",
+           f"-isystem{INCLUDE}/vltstd", "-Wall", "-Wextra", f'-DSLUICE_CONFIG_NAME="{name}"']  # fmt: skip
     # Slow files hold reset and set-up code: compiling them fast matters more.
     jobs = [(path, folder / f"{path.stem}.o", [("-O0" if "Slow" in path.name else variant.optimize), *common])
             for path in model]  # fmt: skip

@@ -5,6 +5,8 @@
 //!
 //! `SLUICE_SEED` fixes the seed. Each section says with which one it was measured.
 
+#[path = "rmt/mod.rs"]
+mod rmt;
 #[path = "../tests/support/mod.rs"]
 mod support;
 #[path = "../tests/support/traffic/mod.rs"]
@@ -27,10 +29,11 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 4] = [
+const SECTIONS: [Section; 5] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
+    ("rmt", "The rmt pipeline", rmt::cycles),
     ("hitless", "Replacements under full load", hitless),
 ];
 
@@ -47,7 +50,7 @@ fn main() {
     let seed = std::env::var(SEED_VARIABLE).ok().and_then(|s| s.parse().ok()).unwrap_or(1);
     for (name, title, measure) in SECTIONS {
         let wanted = if named.is_empty() { name != "hitless" } else { named.iter().any(|n| n == name) };
-        if wanted && CONFIGS.iter().all(|c| support::has(c, variant(name))) {
+        if wanted && plugins(name).iter().all(|c| support::has(c, variant(name))) {
             let body = measure(seed);
             let head = format!(
                 "## {title}\n\n`{SEED_VARIABLE}={seed} cargo bench -p sluice-rtlsim --bench measure -- {name}`, {}.\n\n",
@@ -59,9 +62,14 @@ fn main() {
     }
 }
 
-/// Replacements run with all assertions on, the rest as fast as it goes.
+/// Replacements and the rmt pipeline run with all assertions on, the rest as fast as it goes.
 fn variant(section: &str) -> Variant {
-    if section == "hitless" { Variant::Test } else { Variant::Bench }
+    if matches!(section, "hitless" | "rmt") { Variant::Test } else { Variant::Bench }
+}
+
+/// What a section needs.
+fn plugins(section: &str) -> [&'static str; 2] {
+    if section == "rmt" { ["rmt_default", "rmt_tiny"] } else { CONFIGS }
 }
 
 fn throughput(seed: u64) -> String {
