@@ -34,10 +34,6 @@ module rmt_act_target
     output logic                                    slot_request_o
 );
 
-  sluice_rmt_act #(
-      .Cfg(Cfg)
-  ) u_act (
-      .*
-  );
+  sluice_rmt_act #(.Cfg(Cfg)) u_act (.*);
 
 endmodule
