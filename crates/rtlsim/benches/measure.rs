@@ -14,7 +14,7 @@ mod traffic;
 
 use sluice_formats::random::SEED_VARIABLE;
 use sluice_packet::generate::Sizes;
-use sluice_rtlsim::Variant;
+use sluice_rtlsim::{Variant, locate};
 use std::fmt::Write;
 use std::path::PathBuf;
 use traffic::rates::{self, From, LENGTHS};
@@ -50,7 +50,7 @@ fn main() {
     let seed = std::env::var(SEED_VARIABLE).ok().and_then(|s| s.parse().ok()).unwrap_or(1);
     for (name, title, measure) in SECTIONS {
         let wanted = if named.is_empty() { name != "hitless" } else { named.iter().any(|n| n == name) };
-        if wanted && plugins(name).iter().all(|c| support::has(c, variant(name))) {
+        if wanted && there(name) {
             let body = measure(seed);
             let head = format!(
                 "## {title}\n\n`{SEED_VARIABLE}={seed} cargo bench -p sluice-rtlsim --bench measure -- {name}`, {}.\n\n",
@@ -67,9 +67,16 @@ fn variant(section: &str) -> Variant {
     if matches!(section, "hitless" | "rmt") { Variant::Test } else { Variant::Bench }
 }
 
-/// What a section needs.
-fn plugins(section: &str) -> [&'static str; 2] {
-    if section == "rmt" { ["rmt_default", "rmt_tiny"] } else { CONFIGS }
+/// Whether the plug-ins that a section needs are there.
+fn there(section: &str) -> bool {
+    if section != "rmt" {
+        return CONFIGS.iter().all(|c| support::has(c, variant(section)));
+    }
+    let missing = ["rmt_default", "rmt_tiny"].into_iter().find(|c| locate::find(c, Variant::Test).is_err());
+    if let Some(config) = missing {
+        println!("rmt: no plug-in {}, so it is skipped: make plugins", locate::file_name(config, Variant::Test));
+    }
+    missing.is_none()
 }
 
 fn throughput(seed: u64) -> String {

@@ -64,6 +64,7 @@ impl Run {
         let rtl = match RmtRtl::open(&target, &options) {
             Ok(rtl) => rtl,
             Err(error @ RtlError::Missing { .. }) => {
+                assert!(std::env::var_os("SLUICE_REQUIRE_PLUGINS").is_none(), "{error}");
                 println!("skipped: {error}");
                 return None;
             }

@@ -32,6 +32,7 @@ impl Bench {
         let rtl = match RmtRtl::open(&target, &RtlOptions::default()) {
             Ok(rtl) => rtl,
             Err(error @ RtlError::Missing { .. }) => {
+                assert!(std::env::var_os("SLUICE_REQUIRE_PLUGINS").is_none(), "{error}");
                 println!("skipped: {error}");
                 return None;
             }
