@@ -165,7 +165,7 @@ impl Run {
         RmtOffer { sideband, bytes, at: 0 }
     }
 
-    fn traffic(&mut self, packets: usize, modules: u8) {
+    fn traffic(&mut self, packets: usize, modules: &[u8]) {
         let gaps = if self.rng.chance(1, 2) { 0 } else { self.rng.below(200) as u8 };
         let ready = match self.rng.below(3) {
             0 => Ready::Always,
@@ -176,7 +176,7 @@ impl Run {
         self.lockstep.rtl.set_ready(ready).unwrap();
         let offers: Vec<RmtOffer> = (0..packets)
             .map(|_| {
-                let module = self.rng.below(u64::from(modules)) as u8;
+                let module = modules[self.rng.index(modules.len())];
                 self.packet(module)
             })
             .collect();
@@ -262,11 +262,21 @@ fn random_round(mut run: Run, packets: usize, modules: u8) {
     let stage_owners = run.tenants.placer().stage_owners();
     RowSink::write(&mut run.lockstep, &stage_owners).unwrap();
     let admitted = (0..modules).filter(|&module| run.admit(module)).count();
+    // A module that was let in and runs nothing: its packets are dropped.
+    let empty = (usize::from(modules) < run.target.modules).then_some(modules);
+    if let Some(module) = empty {
+        run.tenants.admit(&mut run.lockstep, module, "empty", Quota::default()).unwrap();
+    }
     let (mut left, mut changes) = (packets, 0);
     while left > 0 {
         let batch = run.rng.range(1, 200).min(left as u64) as usize;
-        // One more module than there are: its packets are dropped.
-        run.traffic(batch, (modules + 1).min(run.target.modules as u8));
+        // Modules that were not let in have no rows, and no VLAN leads to them.
+        let running = (0..modules).filter(|&m| run.programs[usize::from(m)].is_some());
+        let there: Vec<u8> = running.chain(empty).collect();
+        if there.is_empty() {
+            return;
+        }
+        run.traffic(batch, &there);
         left -= batch;
         if run.rng.chance(1, 3) {
             changes += 1;

@@ -158,7 +158,7 @@ impl RmtRun {
         match last {
             Some(last) if frames.len() as u64 <= last => {
                 let what = format!("--trace {last}: {} has {} packets, the first is 0", path.display(), frames.len());
-                Err(Failure::input("E0690", what))
+                Err(Failure::input("E0502", what))
             }
             _ => Ok(frames),
         }
