@@ -42,7 +42,7 @@ fn spread(values: &[u64]) -> Option<Value> {
 impl Tally {
     /// Nothing yet.
     pub fn new(target: &Target) -> Self {
-        let ports = sluice_formats::Target::by_name(target.name).map_or(4, |t| t.ports);
+        let ports = target.nic().ports;
         let (modules, first, last) = (BTreeMap::new(), Vec::new(), Vec::new());
         Self { ports, modules, packets: 0, first, last, ends: None }
     }

@@ -1,13 +1,12 @@
 //! `--trace`: what every stage does with a packet, by the specification interpreter.
 
 use crate::failure::Failure;
-use sluice_formats::limits::VLAN_ETHERTYPE;
 use sluice_formats::rmt::target::Target;
 use sluice_rmt::phv::{CONTAINERS, Container};
 use sluice_rmt::pipeline::{Group, Memory, StageTrace};
 use sluice_rmt::stage::Hit;
 use sluice_rmt::{Arrival, Outcome, Phv, Pipeline};
-use sluice_rtlsim::rmt::ModuleFile;
+use sluice_rtlsim::rmt::{ModuleFile, take_tag};
 use std::fmt::Write;
 
 /// Metadata words by number.
@@ -46,12 +45,8 @@ pub fn trace(files: &[ModuleFile], target: &Target, frames: &[Vec<u8>]) -> Resul
     let mut text = String::new();
     let mut clock = 0;
     for (i, frame) in frames.iter().enumerate() {
-        let tagged = frame.len() >= 16 && frame[12..14] == VLAN_ETHERTYPE.to_be_bytes();
-        let module = if tagged { u16::from_be_bytes([frame[14], frame[15]]) & 0xfff } else { 1 };
         let mut bytes = frame.clone();
-        if tagged {
-            bytes.drain(12..16);
-        }
+        let module = take_tag(&mut bytes).map_or(1, |t| u16::from_be_bytes([t[2], t[3]]) & 0xfff);
         let last = i + 1 == frames.len();
         if module == 0 || module >= next.into() {
             if last {

@@ -1,7 +1,7 @@
 //! Generates `docs/design/rmt-rows.md`.
 
 use super::layout::Layout;
-use super::rows::*;
+use super::rows::each_layout;
 use super::tables::{Event, Node, Table};
 use super::target;
 use crate::address::Access;
@@ -43,34 +43,7 @@ pub fn document() -> String {
         let _ = write!(o, " `{:08x}` |", t.hash());
     }
     o.push_str("\n\n## Layouts\n\n");
-    layout::<AlternativePart>(&mut o);
-    layout::<SelectRow>(&mut o);
-    layout::<ExtractPart>(&mut o);
-    layout::<VerifyPart>(&mut o);
-    layout::<PathRow>(&mut o);
-    layout::<PatternPart>(&mut o);
-    layout::<PatternsRow>(&mut o);
-    layout::<LanePart>(&mut o);
-    layout::<UpdatePart>(&mut o);
-    layout::<DeparseRow>(&mut o);
-    layout::<StageOwnerRow>(&mut o);
-    layout::<PredicatePart>(&mut o);
-    layout::<KeyRow>(&mut o);
-    layout::<ExactRow>(&mut o);
-    layout::<TernaryRow>(&mut o);
-    layout::<DataRow>(&mut o);
-    layout::<Class2Part>(&mut o);
-    layout::<Class4Part>(&mut o);
-    layout::<Class6Part>(&mut o);
-    layout::<AluPart>(&mut o);
-    layout::<WordPart>(&mut o);
-    layout::<StatePart>(&mut o);
-    layout::<ActionRow>(&mut o);
-    layout::<PageRow>(&mut o);
-    layout::<StateWordRow>(&mut o);
-    layout::<ZeroPageRow>(&mut o);
-    layout::<GroupRow>(&mut o);
-    layout::<GrantedRow>(&mut o);
+    each_layout!(layout, &mut o);
     o.push_str("## Events\n\nDrop reasons and kinds of the event counters.\n\n| code | name |\n| --- | --- |\n");
     for e in Event::ALL {
         let _ = writeln!(o, "| {} | `{}` |", e as u8, e.name());

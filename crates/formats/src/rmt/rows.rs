@@ -414,3 +414,39 @@ layout! {
         destinations: u8 = 8,
     }
 }
+
+/// Calls a function with every layout as its type, parts before the rows that have them.
+macro_rules! each_layout {
+    ($call:ident, $argument:expr) => {{
+        use $crate::rmt::rows::*;
+        $call::<AlternativePart>($argument);
+        $call::<SelectRow>($argument);
+        $call::<ExtractPart>($argument);
+        $call::<VerifyPart>($argument);
+        $call::<PathRow>($argument);
+        $call::<PatternPart>($argument);
+        $call::<PatternsRow>($argument);
+        $call::<LanePart>($argument);
+        $call::<UpdatePart>($argument);
+        $call::<DeparseRow>($argument);
+        $call::<StageOwnerRow>($argument);
+        $call::<PredicatePart>($argument);
+        $call::<KeyRow>($argument);
+        $call::<ExactRow>($argument);
+        $call::<TernaryRow>($argument);
+        $call::<DataRow>($argument);
+        $call::<Class2Part>($argument);
+        $call::<Class4Part>($argument);
+        $call::<Class6Part>($argument);
+        $call::<AluPart>($argument);
+        $call::<WordPart>($argument);
+        $call::<StatePart>($argument);
+        $call::<ActionRow>($argument);
+        $call::<PageRow>($argument);
+        $call::<StateWordRow>($argument);
+        $call::<ZeroPageRow>($argument);
+        $call::<GroupRow>($argument);
+        $call::<GrantedRow>($argument);
+    }};
+}
+pub(crate) use each_layout;

@@ -1,7 +1,7 @@
 //! Generates `rtl/gen/sluice_rmt_rows_pkg.sv`.
 
 use super::layout::Layout;
-use super::rows::*;
+use super::rows::each_layout;
 use super::tables::{DEPARSER_NODE, Event, FIRST_STAGE_NODE, MOST_ROW_WORDS, PARSER_NODE, SLICE_INDEX_BIT, Table};
 use super::target;
 use crate::svgen::camel;
@@ -46,34 +46,7 @@ pub fn package() -> String {
         let _ = writeln!(o, "  localparam int unsigned Rmt{name} = {value};");
     }
     o.push('\n');
-    layout::<AlternativePart>(&mut o);
-    layout::<SelectRow>(&mut o);
-    layout::<ExtractPart>(&mut o);
-    layout::<VerifyPart>(&mut o);
-    layout::<PathRow>(&mut o);
-    layout::<PatternPart>(&mut o);
-    layout::<PatternsRow>(&mut o);
-    layout::<LanePart>(&mut o);
-    layout::<UpdatePart>(&mut o);
-    layout::<DeparseRow>(&mut o);
-    layout::<StageOwnerRow>(&mut o);
-    layout::<PredicatePart>(&mut o);
-    layout::<KeyRow>(&mut o);
-    layout::<ExactRow>(&mut o);
-    layout::<TernaryRow>(&mut o);
-    layout::<DataRow>(&mut o);
-    layout::<Class2Part>(&mut o);
-    layout::<Class4Part>(&mut o);
-    layout::<Class6Part>(&mut o);
-    layout::<AluPart>(&mut o);
-    layout::<WordPart>(&mut o);
-    layout::<StatePart>(&mut o);
-    layout::<ActionRow>(&mut o);
-    layout::<PageRow>(&mut o);
-    layout::<StateWordRow>(&mut o);
-    layout::<ZeroPageRow>(&mut o);
-    layout::<GroupRow>(&mut o);
-    layout::<GrantedRow>(&mut o);
+    each_layout!(layout, &mut o);
     o.push_str("  // Drop reasons, and kinds of the event counters.\n  typedef enum logic [3:0] {\n");
     for (i, e) in Event::ALL.iter().enumerate() {
         let comma = if i + 1 == Event::ALL.len() { "" } else { "," };

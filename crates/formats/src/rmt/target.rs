@@ -95,6 +95,11 @@ impl Target {
         ALL.iter().find(|t| t.name == name)
     }
 
+    /// The NIC's target of the same name: it knows ports and host queues.
+    pub fn nic(&self) -> &'static crate::target::Target {
+        crate::target::Target::by_name(self.name).unwrap_or(&crate::target::DEFAULT)
+    }
+
     /// Whether the system module owns the stage.
     pub fn is_system(&self, stage: usize) -> bool {
         stage < 32 && self.system_stages >> stage & 1 == 1

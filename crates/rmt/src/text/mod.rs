@@ -107,7 +107,7 @@ pub struct Room {
 pub fn read(file: &str, text: &str, target: &Target) -> Result<Unit, TextErrors> {
     let mut notes = Diagnostics::default();
     let tree = parse::file(text, &mut notes);
-    let (unit, places) = lower::lower(&tree, text, nic_target(target), &mut notes);
+    let (unit, places) = lower::lower(&tree, text, target.nic(), &mut notes);
     if notes.found.is_empty()
         && let Err(problem) = check::check(&unit.program, target, unit.role)
     {
@@ -136,9 +136,4 @@ pub fn read_bytes(file: &str, bytes: &[u8], target: &Target) -> Result<Unit, Tex
             Err(TextErrors(vec![TextError::new(file, &good, span, problem)]))
         }
     }
-}
-
-/// The NIC's target of the same name: it knows the ports.
-fn nic_target(target: &Target) -> &'static sluice_formats::Target {
-    sluice_formats::Target::by_name(target.name).unwrap_or(&sluice_formats::target::DEFAULT)
 }

@@ -15,5 +15,5 @@ pub use lockstep::{Agreed, Lockstep, Model};
 pub use module_file::{ModuleError, ModuleFile};
 pub use passage::{End, Passage, Passages};
 pub use script::{Failure, ScriptReport, run_script};
-pub use session::{Cycles, Finished, Leaving, Runs, Session, SessionError};
+pub use session::{Cycles, Finished, Leaving, Runs, Session, SessionError, take_tag};
 pub use tenants::{RowSink, Tenants};

@@ -60,7 +60,7 @@ impl ModuleFile {
 
     /// Destinations that it demands; all where it demands none.
     pub fn destinations(&self, target: &Target) -> u8 {
-        let nic = sluice_formats::Target::by_name(target.name).unwrap_or(&sluice_formats::target::DEFAULT);
+        let nic = target.nic();
         let queues = self.unit.demands.queues.keys().filter_map(|d| d.number(nic));
         match queues.fold(0, |mask, bit| mask | 1 << bit) {
             0 => 0xff,

@@ -257,7 +257,7 @@ impl Runner<'_> {
 
     fn bit(&self, destination: Destination) -> Result<u8, Failure> {
         use sluice_object::Destination as Named;
-        let nic = sluice_formats::Target::by_name(self.target.name).unwrap_or(&sluice_formats::target::DEFAULT);
+        let nic = self.target.nic();
         let named = match destination {
             Destination::Port(n) => Named::Port(n),
             Destination::Host(n) => Named::Host(n),
@@ -289,7 +289,14 @@ impl Runner<'_> {
                 Ok(copies) => {
                     count("copies", copies.len() as u64 - 1);
                     for leaving in copies {
-                        count(if leaving.copy.destination < 4 { "forwarded" } else { "delivered" }, 1);
+                        count(
+                            if u32::from(leaving.copy.destination) < self.target.nic().ports {
+                                "forwarded"
+                            } else {
+                                "delivered"
+                            },
+                            1,
+                        );
                         let stream = (leaving.copy.destination, finished.module.unwrap_or(0));
                         self.streams.entry(stream).or_default().push_back(leaving.bytes.clone());
                         self.report.received += 1;

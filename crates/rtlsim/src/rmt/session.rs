@@ -153,7 +153,7 @@ impl Session {
     /// An empty pipeline.
     pub fn open(target: &Target, runs: Runs, options: &RtlOptions) -> Result<Self, SessionError> {
         let fast = Fast::new(*target);
-        let nic = sluice_formats::Target::by_name(target.name).unwrap_or(&sluice_formats::target::DEFAULT);
+        let nic = target.nic();
         let engine = match runs {
             Runs::Model => Engine::Model { fast: Box::new(fast), clock: 0 },
             _ => {
@@ -204,14 +204,13 @@ impl Session {
         for frame in frames {
             let number = self.offered;
             self.offered += 1;
-            let tagged = frame.len() >= 16 && frame[12..14] == VLAN_ETHERTYPE.to_be_bytes();
-            let tag: Option<[u8; 4]> = tagged.then(|| [frame[12], frame[13], frame[14], frame[15]]);
-            let tci = tag.map_or(0, |t| u16::from_be_bytes([t[2], t[3]]));
-            let module = if tagged { self.vlans.get(&(tci & 0xfff)).copied() } else { self.untagged };
             let mut bytes = frame;
-            if tagged {
-                bytes.drain(12..16);
-            }
+            let tag = take_tag(&mut bytes);
+            let tci = tag.map_or(0, |t| u16::from_be_bytes([t[2], t[3]]));
+            let module = match tag {
+                Some(_) => self.vlans.get(&(tci & 0xfff)).copied(),
+                None => self.untagged,
+            };
             let length = bytes.len();
             let reason = match module {
                 _ if length < 14 => Err("runt"),
@@ -236,7 +235,7 @@ impl Session {
                 module_id: module,
                 length: length as u16,
                 tci,
-                tag_off: tagged,
+                tag_off: tag.is_some(),
                 ..SidebandRow::default()
             };
             self.under_way.insert(id, Way { number, length, tag });
@@ -335,6 +334,14 @@ fn ended(outcome: Outcome) -> Ended {
         Outcome::Dropped(reason) => Err(reason.name()),
         Outcome::Sent { packet, copies } => Ok((packet, copies)),
     }
+}
+
+/// Takes the outer 0x8100 tag off a frame, as ingress does.
+pub fn take_tag(frame: &mut Vec<u8>) -> Option<[u8; 4]> {
+    let tagged = frame.len() >= 16 && frame[12..14] == VLAN_ETHERTYPE.to_be_bytes();
+    let tag = tagged.then(|| [frame[12], frame[13], frame[14], frame[15]])?;
+    frame.drain(12..16);
+    Some(tag)
 }
 
 /// Puts the tag back on at ports, and notes the end.

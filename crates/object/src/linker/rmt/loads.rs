@@ -291,7 +291,7 @@ impl RmtLinker {
             return Err(RmtError::Part { object: name.clone(), error });
         };
         let granted = self.placer.granted(tenant.module);
-        let nic = sluice_formats::Target::by_name(target.name).unwrap_or(&sluice_formats::target::DEFAULT);
+        let nic = target.nic();
         let wanted = object.demands.destinations();
         let not_there = |d| {
             let error = bad("demands.queues", d, format!("destinations of target {}", target.name));

@@ -10,7 +10,7 @@ mod packet;
 mod stage;
 
 use super::error::Diagnostics;
-use super::{Unit, lower, nic_target, parse};
+use super::{Unit, lower, parse};
 use crate::check::Role;
 use crate::pipeline::Memory;
 use crate::program::Program;
@@ -78,7 +78,7 @@ pub fn print(unit: &Unit, target: &Target) -> String {
         StageStyle { pieces: true, conditions: true, actions: vec![true; actions] }
     });
     let style = Style { nodes: true, stages: stages.collect() };
-    let target = nic_target(target);
+    let target = target.nic();
     let mut printer = Printer { unit, names: Namer::new(unit), target, style };
     // Each round takes back what was wrong: what acts on another part comes first.
     for _ in 0..3 {
