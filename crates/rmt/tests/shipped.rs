@@ -84,13 +84,18 @@ fn the_load_balancer_keeps_a_flow_on_its_server_and_uses_all_four() {
     let mut p = pipeline("load_balancing");
     let mut servers = [0; 4];
     for port in 0..200u16 {
-        let packet = ipv4(6, A, [10, 0, 0, 100], port, 80, &[]);
+        let before = port.wrapping_mul(777);
+        let packet = ipv4(6, A, [10, 0, 0, 100], port, 80, &[&[0; 8][..], &before.to_be_bytes()].concat());
         let (out, copies) = sent(at(&mut p, &packet, 0, 0));
         assert_eq!(sent(at(&mut p, &packet, 0, 0)), (out.clone(), copies.clone()));
         let server = out[33];
         let mut expected = packet.clone();
         expected[..6].copy_from_slice(&[2, 0, 0, 0, 1, server]);
         expected[30..34].copy_from_slice(&[10, 0, 1, server]);
+        // RFC 1624: the old address comes out of the sum, the new one goes in.
+        let sum = u32::from(before) + 0x0064 + 0xffff - (0x0100 + u32::from(server));
+        let folded = (sum & 0xffff) + (sum >> 16);
+        expected[50..52].copy_from_slice(&(folded as u16).to_be_bytes());
         checksum(&mut expected);
         assert_eq!(out, expected);
         assert_eq!(copies, [(if server <= 2 { 1 } else { 2 }, 0, 0)]);

@@ -1,7 +1,9 @@
 //! The syntax tree to a program: names are looked up, operands are allotted.
 
 mod action;
+mod allot;
 mod conditions;
+mod factors;
 mod key;
 mod meter;
 mod operands;
@@ -10,6 +12,7 @@ mod raw;
 mod scope;
 mod stage;
 mod state;
+mod words;
 
 pub(super) use meter::row as meter_row;
 pub(super) use raw::OPS;

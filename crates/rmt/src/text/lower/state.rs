@@ -1,7 +1,8 @@
 //! Accesses of memories and meters.
 
 use super::Lower;
-use super::action::{Factor, What, Work};
+use super::action::Work;
+use super::factors::{Factor, What};
 use super::operands::{Allotment, Need, Slot, Source, bring};
 use super::scope::Thing;
 use crate::action::{Cross, When};
