@@ -46,6 +46,10 @@ module sluice_rmt_destinations
   localparam int unsigned EventIndexBits = $clog2(16 * Cfg.modules);
   localparam int unsigned AnswerCycles = 4;
 
+  if (2 ** ModuleIndexBits != Cfg.modules || 2 ** GroupIndexBits != Cfg.groups) begin : gen_bad_tables
+    $fatal(1, "rmt_destinations: modules %0d, groups %0d, expected powers of two (%m)", Cfg.modules, Cfg.groups);
+  end
+
   // Metadata word WordEgress.
   typedef struct packed {
     logic       discard;
@@ -56,14 +60,15 @@ module sluice_rmt_destinations
   } egress_t;
 
   // Configuration.
-  logic is_group, is_granted, is_events, mine, ok;
+  logic is_group, is_granted, is_events, mine, beyond, access_q, ok;
   cfg_status_e status, status_q;
   logic [6:0] words;
+  logic [3:0] words_q;
   logic [AnswerCycles-1:0] answer_q;
   rmt_group_row_t group_read;
   rmt_granted_row_t granted_read;
-  logic events_valid;
-  logic [CounterBits-1:0] events, events_q;
+  logic unused_events_valid;
+  logic [CounterBits-1:0] events;
 
   assign is_group = cfg_req_i.tab == TableRmtGroup;
   assign is_granted = cfg_req_i.tab == TableRmtGranted;
@@ -71,17 +76,27 @@ module sluice_rmt_destinations
   assign mine = is_group || is_granted || is_events;
   always_comb begin
     words  = 7'(RmtGroupRowWords);
-    status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.groups), words);
+    beyond = |cfg_req_i.index[15:GroupIndexBits];
     if (is_granted) begin
       words  = 7'(RmtGrantedRowWords);
-      status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.modules), words);
+      beyond = |cfg_req_i.index[15:ModuleIndexBits];
     end
     if (is_events) begin
       words  = 7'd2;
-      status = rmt_cfg_check(cfg_req_i, 1'b1, 17'(16 * Cfg.modules), words);
+      beyond = |cfg_req_i.index[15:EventIndexBits];
     end
+    status = rmt_cfg_status(cfg_req_i, is_events, beyond, words);
   end
-  assign ok = cfg_valid_i && status == StatusOk;
+  // The check has a cycle of its own.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) access_q <= 1'b0;
+    else access_q <= cfg_valid_i && mine;
+  end
+  always_ff @(posedge clk_i) begin
+    status_q <= status;
+    words_q  <= rmt_slice_words(cfg_req_i, words);
+  end
+  assign ok = access_q && status_q == StatusOk;
 
   // The PHV is in c0 with `phv_i`, its row of groups and grants and the outputs in c1.
   logic valid0_q, valid1_q;
@@ -89,12 +104,10 @@ module sluice_rmt_destinations
   rmt_phv_t phv1_q;
   rmt_group_row_t group;
   rmt_granted_row_t granted;
-  logic grouped_q, known_q;
-  egress_t egress;
-  logic [15:0] port;
-  logic [DestBits-1:0] asked, left;
-  logic fault;
-  rmt_ctl_t ctl;
+  egress_t egress0, egress;
+  logic grouped0, grouped_q, unknown_q, gone_q, fault, pass;
+  logic [DestBits-1:0] open_q, asked, left;
+  rmt_ctl_t   ctl;
   rmt_route_t route;
 
   sluice_ram_dp #(
@@ -127,24 +140,35 @@ module sluice_rmt_destinations
       .b_rdata_o(granted)
   );
 
-  assign egress = phv1_q.words[WordEgress];
-  assign port   = phv1_q.words[WordIngressPort];
-  assign fault  = grouped_q && (!known_q || (group.owner != '0 && group.owner != ctl1_q.module_id));
-  assign asked  = grouped_q ? group.destinations : egress.destinations;
-  always_comb begin
-    left = asked & granted.destinations;
-    for (int unsigned d = 0; d < DestBits; d++) if (egress.except_ingress && 32'(port) == d) left[d] = 1'b0;
+  // c0: what the metadata alone says.
+  assign egress0  = phv_i.words[WordEgress];
+  assign grouped0 = phv_i.words[WordGroup] != '0;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned d = 0; d < DestBits; d++) begin
+      open_q[d] <= !(egress0.except_ingress && 32'(phv_i.words[WordIngressPort]) == d);
+    end
+    grouped_q <= grouped0;
+    unknown_q <= grouped0 && 32'(phv_i.words[WordGroup]) >= Cfg.groups;
+    gone_q    <= ctl0_q.dropped || egress0.discard;
+  end
 
+  // c1.
+  assign egress = phv1_q.words[WordEgress];
+  assign fault  = unknown_q || (grouped_q && group.owner != '0 && group.owner != ctl1_q.module_id);
+  assign asked  = grouped_q ? group.destinations : egress.destinations;
+  assign left   = asked & granted.destinations & open_q;
+  assign pass   = !gone_q && !fault && left != '0;
+  always_comb begin
     ctl = ctl1_q;
+    ctl.dropped = !pass;
     if (!ctl1_q.dropped) begin
-      ctl.dropped = egress.discard || fault || left == '0;
       if (egress.discard) ctl.reason = RmtEventDiscard;
       else if (fault) ctl.reason = RmtEventRmtFault;
       else ctl.reason = RmtEventNoDestination;
     end
 
-    route = '{destinations: left, egress_queue: egress.egress_queue, tags: grouped_q ? group.tags : '0};
-    if (ctl.dropped) route = '0;
+    route = '0;
+    if (pass) route = '{destinations: left, egress_queue: egress.egress_queue, tags: grouped_q ? group.tags : '0};
   end
 
   always_ff @(posedge clk_i) begin
@@ -157,11 +181,9 @@ module sluice_rmt_destinations
     end
   end
   always_ff @(posedge clk_i) begin
-    ctl0_q    <= ctl_i;
-    ctl1_q    <= ctl0_q;
-    phv1_q    <= phv_i;
-    grouped_q <= phv_i.words[WordGroup] != '0;
-    known_q   <= 32'(phv_i.words[WordGroup]) < Cfg.groups;
+    ctl0_q <= ctl_i;
+    ctl1_q <= ctl0_q;
+    phv1_q <= phv_i;
   end
 
   assign valid_o = valid1_q;
@@ -184,7 +206,7 @@ module sluice_rmt_destinations
       .rd_valid_i   (ok && is_events),
       .rd_snapshot_i(cfg_req_i.snapshot),
       .rd_index_i   (cfg_req_i.index[EventIndexBits-1:0]),
-      .rd_valid_o   (events_valid),
+      .rd_valid_o   (unused_events_valid),
       .rd_data_o    (events)
   );
 
@@ -192,16 +214,11 @@ module sluice_rmt_destinations
     if (!rst_ni) answer_q <= '0;
     else answer_q <= {answer_q[AnswerCycles-2:0], cfg_valid_i && mine};
   end
-  always_ff @(posedge clk_i) begin
-    if (cfg_valid_i) status_q <= status;
-    if (events_valid) events_q <= events;
-  end
-
   assign cfg_valid_o = answer_q[AnswerCycles-1];
   always_comb begin
-    cfg_rsp_o = '{status: status_q, words: rmt_slice_words(cfg_req_i, words), data: 256'(group_read)};
+    cfg_rsp_o = '{status: status_q, words: words_q, data: 256'(group_read)};
     if (is_granted) cfg_rsp_o.data = 256'(granted_read);
-    if (is_events) cfg_rsp_o.data = 256'(events_q);
+    if (is_events) cfg_rsp_o.data = 256'(events);
   end
 
 endmodule

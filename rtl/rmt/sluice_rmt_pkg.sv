@@ -77,8 +77,12 @@ package sluice_rmt_pkg;
 
   // Status of an access to a table of `rows` rows of `words` words.
   function automatic cfg_status_e rmt_cfg_check(rmt_cfg_req_t req, logic counter, logic [16:0] rows, logic [6:0] words);
-    if (17'(req.index) >= rows || {req.slice, 3'd0} >= 10'(words) || (req.snapshot && !counter))
-      return StatusBadAddress;
+    return rmt_cfg_status(req, counter, 17'(req.index) >= rows, words);
+  endfunction
+
+  // The same, where it is known that the index is `beyond` the table: tables of a power of two need no comparison.
+  function automatic cfg_status_e rmt_cfg_status(rmt_cfg_req_t req, logic counter, logic beyond, logic [6:0] words);
+    if (beyond || {req.slice, 3'd0} >= 10'(words) || (req.snapshot && !counter)) return StatusBadAddress;
     if (req.write && counter) return StatusReadOnly;
     if (req.write && req.words != words) return StatusBadLength;
     return StatusOk;
