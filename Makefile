@@ -67,9 +67,13 @@ plugins: venv ## the Verilated NIC and rmt pipeline, as plug-ins in build/plugin
 	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(RMT_CONFIGS)
 	@$(PYTHON) tools/plugin.py --variant trace $(CONFIGS)
 
+.PHONY: plugins-waves
+plugins-waves: venv ## the rmt pipeline's with waves, for sluice rmt run --waves (takes long)
+	@$(PYTHON) tools/plugin.py --variant trace $(RMT_CONFIGS)
+
 .PHONY: plugins-bench
 plugins-bench: venv ## the same built for speed, without assertions
-	@$(PYTHON) tools/plugin.py --variant bench $(CONFIGS)
+	@$(PYTHON) tools/plugin.py --variant bench $(CONFIGS) $(RMT_CONFIGS)
 
 .PHONY: venv
 venv: ## install the pinned tools into .venv

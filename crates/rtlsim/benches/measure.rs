@@ -5,6 +5,10 @@
 //!
 //! `SLUICE_SEED` fixes the seed. Each section says with which one it was measured.
 
+#[path = "plot/mod.rs"]
+mod plot;
+#[path = "../tests/support/rmt_replacing.rs"]
+mod replacing;
 #[path = "rmt/mod.rs"]
 mod rmt;
 #[path = "../tests/support/mod.rs"]
@@ -18,7 +22,7 @@ use sluice_rtlsim::{Variant, locate};
 use std::fmt::Write;
 use std::path::PathBuf;
 use traffic::rates::{self, From, LENGTHS};
-use traffic::replacing::{self, Plan};
+use traffic::replacing::Plan;
 use traffic::shares::{self, Claim};
 
 const CONFIGS: [&str; 2] = ["default", "tiny"];
@@ -29,11 +33,13 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 5] = [
+const SECTIONS: [Section; 7] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
     ("rmt", "The rmt pipeline", rmt::cycles),
+    ("rmt-writes", "Rows and modules of the rmt pipeline", rmt::writes),
+    ("rmt-replacement", "A replacement in the rmt pipeline under full load", rmt::replacement),
     ("hitless", "Replacements under full load", hitless),
 ];
 
@@ -64,17 +70,19 @@ fn main() {
 
 /// Replacements and the rmt pipeline run with all assertions on, the rest as fast as it goes.
 fn variant(section: &str) -> Variant {
-    if matches!(section, "hitless" | "rmt") { Variant::Test } else { Variant::Bench }
+    if section == "hitless" { Variant::Test } else { Variant::Bench }
 }
 
 /// Whether the plug-ins that a section needs are there.
 fn there(section: &str) -> bool {
-    if section != "rmt" {
+    if !section.starts_with("rmt") {
         return CONFIGS.iter().all(|c| support::has(c, variant(section)));
     }
-    let missing = ["rmt_default", "rmt_tiny"].into_iter().find(|c| locate::find(c, Variant::Test).is_err());
+    let configs: &[&str] = if section == "rmt" { &["rmt_default", "rmt_tiny"] } else { &["rmt_default"] };
+    let missing = configs.iter().find(|c| locate::find(c, rmt::VARIANT).is_err());
     if let Some(config) = missing {
-        println!("rmt: no plug-in {}, so it is skipped: make plugins", locate::file_name(config, Variant::Test));
+        let (file, recipe) = (locate::file_name(config, rmt::VARIANT), rmt::VARIANT.recipe(config));
+        println!("{section}: no plug-in {file}, so it is skipped: {recipe}");
     }
     missing.is_none()
 }
@@ -204,7 +212,7 @@ fn hitless(seed: u64) -> String {
         let plan = Plan::new(c, 1_000, seed);
         [(c, plan.clone()), (c, plan.with_faults())]
     }) {
-        let run = replacing::run(&plan);
+        let run = traffic::replacing::run(&plan);
         println!("{}", run.summary(&plan));
         let (c, f) = (&run.conclusion, &run.conclusion.faults);
         assert!(f.none(), "{f:?}");

@@ -1,5 +1,6 @@
-//! Simulation speed: clock cycles of the whole NIC in a second, through the Device trait. Each
-//! figure is the best of some stretches, because other programs slow the others down.
+//! Simulation speed: clock cycles in a second of the whole NIC, through the Device trait, and of the rmt
+//! pipeline alone. Seconds are those of the processor, where the system tells them, because other programs have their
+//! share of it; each figure is the best of some stretches.
 //!
 //!     make plugins-bench && cargo bench -p sluice-rtlsim
 
@@ -7,13 +8,46 @@
 mod support;
 
 use sluice_formats::random::Rng;
+use sluice_formats::rmt::target as rmt_target;
 use sluice_formats::target;
 use sluice_nic::{Device, Offer};
-use sluice_rtlsim::{RtlNic, RtlOptions, Variant};
+use sluice_rtlsim::rmt::{ModuleFile, Runs, Session};
+use sluice_rtlsim::{RtlNic, RtlOptions, Variant, locate};
+use std::path::Path;
 use std::time::Instant;
 
 const STRETCHES: u64 = 8;
 const STRETCH_CYCLES: u64 = 5_000;
+/// Cycles a second that one engine is to reach with the plug-in built for speed.
+const ENGINE_AIM: f64 = 100_000.0;
+/// Stretches and their cycles of the rmt pipeline.
+const RMT_STRETCHES: u64 = 5;
+const RMT_STRETCH_CYCLES: u64 = 4_000;
+
+/// Time that this thread has had a processor, or time by the clock where that is not known.
+struct Clock {
+    begin: Instant,
+    had: Option<u64>,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { begin: Instant::now(), had: Self::had() }
+    }
+
+    fn seconds(&self) -> f64 {
+        match (self.had, Self::had()) {
+            (Some(before), Some(now)) => (now - before) as f64 * 1e-9,
+            _ => self.begin.elapsed().as_secs_f64(),
+        }
+    }
+
+    /// Nanoseconds on a processor.
+    fn had() -> Option<u64> {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        text.split(' ').next()?.parse().ok()
+    }
+}
 
 /// What the ports carry.
 #[derive(Clone, Copy)]
@@ -35,9 +69,67 @@ fn main() {
             println!("{label:<18} {name:<8} {cycles:>12.0} {outcomes:>12.0}");
         }
     }
+    rmt();
 }
 
-/// Cycles and outcomes in a second of wall-clock time.
+/// The rmt pipeline with CALC, beside the aim.
+fn rmt() {
+    println!("{:<18} {:<8} {:>12} {:>12} {:>12}", "config", "traffic", "cycles/s", "packets/s", "of the aim");
+    for (target, variant) in rmt_target::ALL.into_iter().flat_map(|t| [(t, Variant::Bench), (t, Variant::Test)]) {
+        let config = format!("rmt_{}", target.name);
+        if locate::find(&config, variant).is_err() {
+            println!("skipped: no {}: {}", locate::file_name(&config, variant), variant.recipe(&config));
+            continue;
+        }
+        let label = format!("{config}{}", if variant == Variant::Bench { "" } else { " (checked)" });
+        for (name, traffic) in [("idle", Traffic::Idle), ("64 B", Traffic::Minimum), ("mixed", Traffic::Mixed)] {
+            let (cycles, packets) = measure_rmt(&target, variant, traffic);
+            let share = 100.0 * cycles / ENGINE_AIM;
+            println!("{label:<18} {name:<8} {cycles:>12.0} {packets:>12.0} {share:>10.1} %");
+        }
+    }
+    println!("aim: {ENGINE_AIM:.0} cycles/s an engine");
+}
+
+/// Cycles and packets in a second, one packet after the other.
+fn measure_rmt(target: &rmt_target::Target, variant: Variant, traffic: Traffic) -> (f64, f64) {
+    let options = RtlOptions { variant, ..RtlOptions::default() };
+    let mut session = Session::open(target, Runs::Rtl, &options).expect("the plug-in was found");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt/calc.rmt");
+    let calc = ModuleFile::read(&path, target).expect("CALC fits");
+    session.admit(1, "calc", &[], calc.quota(target)).expect("there is room");
+    session.load(1, &calc.part).expect("it loads");
+    session.set_untagged(Some(1));
+    let (mut rng, mut beats, mut frames) = (Rng::new(1), 0, Vec::new());
+    while !matches!(traffic, Traffic::Idle) && beats < RMT_STRETCHES * RMT_STRETCH_CYCLES {
+        let length = tagged_length(traffic, &mut rng) - 4;
+        beats += target.beats(length) as u64;
+        frames.push(question(length, &mut rng));
+    }
+    let quiet = frames.is_empty();
+    session.send(0, frames).expect("it is taken");
+    let (mut cycles, mut packets) = (0f64, 0f64);
+    for _ in 0..RMT_STRETCHES {
+        let begin = Clock::start();
+        session.wait(RMT_STRETCH_CYCLES).expect("the simulation runs");
+        let seconds = begin.seconds();
+        let ended = std::iter::from_fn(|| session.take()).count();
+        assert!(quiet || ended > 0, "nothing came out");
+        cycles = cycles.max(RMT_STRETCH_CYCLES as f64 / seconds);
+        packets = packets.max(ended as f64 / seconds);
+    }
+    (cycles, packets)
+}
+
+/// A sum that CALC is asked for.
+fn question(length: usize, rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = vec![2; 12];
+    bytes.extend([0x12, 0x34, b'P', b'4', 1, b'+']);
+    bytes.resize_with(length, || rng.next_u32() as u8);
+    bytes
+}
+
+/// Cycles and outcomes in a second.
 fn measure(config: &str, variant: Variant, traffic: Traffic) -> (f64, f64) {
     let options = RtlOptions { variant, check_accounting: false, ..RtlOptions::default() };
     let mut nic = RtlNic::open(config, options).expect("the plug-in was found");
@@ -46,10 +138,10 @@ fn measure(config: &str, variant: Variant, traffic: Traffic) -> (f64, f64) {
     nic.offer(&frames).expect("frames are in range");
     let (mut cycles, mut outcomes) = (0f64, 0f64);
     for _ in 0..STRETCHES {
-        let begin = Instant::now();
+        let begin = Clock::start();
         nic.advance(STRETCH_CYCLES).expect("the simulation runs");
         let events = nic.poll(usize::MAX).len();
-        let seconds = begin.elapsed().as_secs_f64();
+        let seconds = begin.seconds();
         assert!(frames.is_empty() || events > 0, "nothing came out");
         cycles = cycles.max(STRETCH_CYCLES as f64 / seconds);
         outcomes = outcomes.max(events as f64 / seconds);
@@ -64,11 +156,7 @@ fn frames(nic: &RtlNic, traffic: Traffic) -> Vec<Offer> {
     let (begin, mut beats) = (nic.now(), 0);
     let mut frames = Vec::new();
     while !matches!(traffic, Traffic::Idle) && beats < STRETCHES * STRETCH_CYCLES {
-        let length = match traffic {
-            Traffic::Mixed if rng.chance(5, 12) => 1518,
-            Traffic::Mixed if rng.chance(1, 3) => 594,
-            _ => 68,
-        };
+        let length = tagged_length(traffic, &mut rng);
         let at = begin + beats;
         beats += u64::from(target.beats(length as u32 - 4));
         let module = 1 + rng.below(u64::from(target.modules) - 1) as u16;
@@ -76,4 +164,13 @@ fn frames(nic: &RtlNic, traffic: Traffic) -> Vec<Offer> {
         frames.push(Offer { port, bytes: support::tagged(module, length, &mut rng), at, bad: false });
     }
     frames
+}
+
+/// Bytes of a frame with its tag.
+fn tagged_length(traffic: Traffic, rng: &mut Rng) -> usize {
+    match traffic {
+        Traffic::Mixed if rng.chance(5, 12) => 1518,
+        Traffic::Mixed if rng.chance(1, 3) => 594,
+        _ => 68,
+    }
 }

@@ -26,10 +26,11 @@ impl Variant {
         }
     }
 
-    /// How to build it.
-    pub fn recipe(self) -> &'static str {
+    /// How to build it for a configuration.
+    pub fn recipe(self, config: &str) -> &'static str {
         match self {
             Self::Test => "make plugins",
+            Self::Trace if config.starts_with("rmt_") => "make plugins-waves (waves need the lz4 and zlib headers)",
             Self::Trace => "make plugins (waves need the lz4 and zlib headers)",
             Self::Bench => "make plugins-bench",
         }

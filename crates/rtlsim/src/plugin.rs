@@ -154,7 +154,7 @@ impl Loaded {
         let path = locate::find(config, variant).map_err(|places| RtlError::Missing {
             name: locate::file_name(config, variant),
             searched: places.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "),
-            recipe: variant.recipe(),
+            recipe: variant.recipe(config),
         })?;
         let loaded = Self::load(&path)?;
         if loaded.config != config {
