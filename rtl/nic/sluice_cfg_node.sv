@@ -49,7 +49,7 @@ module sluice_cfg_node
 );
 
   localparam int unsigned TimerWidth = $clog2(MessageTimeoutCycles + 1);
-  localparam int unsigned CountWidth = $clog2(RowWords + 2);
+  localparam int unsigned CountWidth = $clog2(RowWords + 1);
 
   if (RowWords < MessageDataWords || RowWords > 127) begin : gen_bad_row_words
     $fatal(1, "cfg_node: RowWords is %0d, expected %0d to 127 (%m)", RowWords, MessageDataWords);
@@ -60,58 +60,52 @@ module sluice_cfg_node
     StPass,
     StAwaitWords,
     StDiscard,
+    StCompare,
     StCheck,
     StAwaitAnswer,
     StSendReply
   } state_e;
 
   state_e state_d, state_q;
-  logic [CountWidth-1:0] count_d, count_q;  // words taken, or sent
+  logic await_address_d, await_address_q;
+  logic [CountWidth-1:0] count_d, count_q;  // words of the row taken
   logic overlong_d, overlong_q;
-  logic checksum_ok_d, checksum_ok_q;
-  logic [31:0] crc_d, crc_q;
+  logic checksum_ok_q;
+  logic [31:0] crc_q;
   logic [31:0] header_d, header_q;
   cfg_req_t req_d, req_q;
-  cfg_rsp_t rsp_d, rsp_q;
+  // The reply without its checksum, next word lowest. While a message is taken, its last word stands there.
+  logic [2+MessageDataWords-1:0][31:0] reply_d, reply_q;
+  logic crc_word_d, crc_word_q;  // that word belongs to the checksum
+  logic [4:0] left_d, left_q;  // words of the reply behind the lowest, without the checksum
+  logic reply_crc_d, reply_crc_q;
   logic [TimerWidth-1:0] timer_d, timer_q;
+  logic bad_message_d, timeout_d;
 
-  logic [31:0] data_words;
   logic store;
   logic [32*RowWords-1:0] row_q;
 
-  logic mine, take, send, req_valid_q;
+  logic mine, take, send, sending, req_valid_q;
   logic out_valid, out_ready, out_last;
   logic [31:0] out_data;
-  logic [31:0] crc_word, crc_block, crc_before, crc_next;
-  logic reply_is_crc;
+  logic [31:0] crc_block;
 
+  assign sending = state_q == StSendReply;
   assign mine = s_data_i[23:16] == Node;
   assign take = s_valid_i && s_ready_o;
-  assign send = out_valid && out_ready;
+  assign send = sending && out_ready;
 
   // The block gives ~step(~0 ^ data); with data = ~(crc ^ word) that is ~step(crc ^ word).
-  assign crc_word = (state_q == StSendReply) ? out_data : s_data_i;
   sluice_crc32c #(
       .Width(32)
   ) u_crc (
-      .data_i(~(crc_before ^ crc_word)),
+      .data_i(~(crc_q ^ reply_q[0])),
       .crc_o (crc_block)
   );
-  assign crc_next = ~crc_block;
-  // A header may follow a reply without a cycle between them.
-  assign crc_before = (state_q == StAwaitHeader) ? '1 : crc_q;
 
-  // Reply words: header, address, row, checksum.
-  assign reply_is_crc = count_q == CountWidth'(2) + CountWidth'(rsp_q.words);
-  always_comb begin
-    if (reply_is_crc) out_data = ~crc_q;
-    else if (count_q == '0) out_data = {1'b1, header_q[30:28], 4'(rsp_q.status), Node, header_q[15:0]};
-    else if (count_q == CountWidth'(1)) out_data = {req_q.tab, req_q.index};
-    else out_data = rsp_q.data[31:0];
-    if (state_q != StSendReply) out_data = s_data_i;
-  end
-  assign out_last = (state_q == StSendReply) ? reply_is_crc : s_last_i;
-  assign out_valid = (state_q == StSendReply) || (s_valid_i && (state_q == StPass || (state_q == StAwaitHeader && !mine)));
+  assign out_data  = !sending ? s_data_i : reply_crc_q ? ~crc_q : reply_q[0];
+  assign out_last  = sending ? reply_crc_q : s_last_i;
+  assign out_valid = sending || (s_valid_i && (state_q == StPass || (state_q == StAwaitHeader && !mine)));
 
   always_comb begin
     unique case (state_q)
@@ -123,28 +117,32 @@ module sluice_cfg_node
   end
 
   always_comb begin
-    state_d       = state_q;
-    count_d       = count_q;
-    overlong_d    = overlong_q;
-    checksum_ok_d = checksum_ok_q;
-    crc_d         = crc_q;
-    header_d      = header_q;
-    req_d         = req_q;
-    rsp_d         = rsp_q;
-    timer_d       = '0;
-    bad_message_o = 1'b0;
-    timeout_o     = 1'b0;
-    store         = 1'b0;
+    state_d         = state_q;
+    await_address_d = await_address_q;
+    count_d         = count_q;
+    overlong_d      = overlong_q;
+    header_d        = header_q;
+    req_d           = req_q;
+    reply_d         = {rsp_i.data, req_q.tab, req_q.index, reply_header(rsp_i.status)};
+    crc_word_d      = 1'b0;
+    left_d          = left_q;
+    reply_crc_d     = 1'b0;
+    timer_d         = '0;
+    bad_message_d   = 1'b0;
+    timeout_d       = 1'b0;
+    store           = 1'b0;
 
     unique case (state_q)
       StAwaitHeader: begin
-        count_d    = '0;
-        overlong_d = 1'b0;
-        header_d   = s_data_i;
+        await_address_d = 1'b1;
+        count_d         = '0;
+        overlong_d      = 1'b0;
+        header_d        = s_data_i;
+        reply_d[0]      = s_data_i;
         if (take) begin
           if (mine) begin
-            crc_d         = crc_next;
-            bad_message_o = s_last_i;
+            crc_word_d    = 1'b1;
+            bad_message_d = s_last_i;
             if (!s_last_i) state_d = StAwaitWords;
           end else if (!s_last_i) begin
             state_d = StPass;
@@ -155,25 +153,27 @@ module sluice_cfg_node
         if (take && s_last_i) state_d = StAwaitHeader;
       end
       StAwaitWords: begin
-        timer_d = timer_q + 1'b1;
-        if (take) begin
-          timer_d = '0;
-          crc_d   = crc_next;
+        timer_d    = timer_q + 1'b1;
+        reply_d[0] = s_data_i;
+        if (s_valid_i) begin
+          timer_d    = '0;
+          crc_word_d = !s_last_i;
           if (s_last_i) begin
-            checksum_ok_d = s_data_i == ~crc_q;
-            state_d       = StCheck;
-          end else if (count_q == CountWidth'(1 + RowWords)) begin
+            state_d = StCompare;
+          end else if (await_address_q) begin
+            await_address_d          = 1'b0;
+            {req_d.tab, req_d.index} = s_data_i;
+          end else if (count_q == CountWidth'(RowWords)) begin
             overlong_d = 1'b1;
           end else begin
             count_d = count_q + CountWidth'(1);
-            store   = count_q != '0;
-            if (count_q == '0) {req_d.tab, req_d.index} = s_data_i;
+            store   = 1'b1;
             for (int unsigned i = 0; i < MessageDataWords; i++) begin
-              if (32'(count_q) == 1 + i) req_d.data[32*i+:32] = s_data_i;
+              if (32'(count_q) == i) req_d.data[32*i+:32] = s_data_i;
             end
           end
         end else if (timer_q == TimerWidth'(MessageTimeoutCycles)) begin
-          timeout_o = 1'b1;
+          timeout_d = 1'b1;
           state_d   = StDiscard;
         end
       end
@@ -181,69 +181,81 @@ module sluice_cfg_node
       StDiscard: begin
         if (take && s_last_i) state_d = StAwaitHeader;
       end
+      // All words but the last are in `crc_q` now, the last is the lowest of `reply_q`.
+      StCompare: state_d = StCheck;
       StCheck: begin
-        req_d.words = (data_words > 32'd15) ? 4'd15 : data_words[3:0];
+        req_d.words = (32'(count_q) > 32'd15) ? 4'd15 : 4'(count_q);
         req_d.write = header_q[31:28] == OpWrite;
-        rsp_d       = '{status: StatusOk, words: '0, data: '0};
-        if (!checksum_ok_q || overlong_q || count_q == '0) begin
-          bad_message_o = 1'b1;
+        left_d      = 5'd1;
+        if (!checksum_ok_q || overlong_q || await_address_q) begin
+          bad_message_d = 1'b1;
           state_d       = StAwaitHeader;
         end else if (header_q[31:28] != OpWrite && header_q[31:28] != OpRead) begin
-          rsp_d.status = StatusBadOp;
-          state_d      = StSendReply;
-        end else if (header_q[31:28] == OpRead && count_q != CountWidth'(1)) begin
-          rsp_d.status = StatusBadLength;
-          state_d      = StSendReply;
+          reply_d[0] = reply_header(StatusBadOp);
+          state_d    = StSendReply;
+        end else if (header_q[31:28] == OpRead && count_q != '0) begin
+          reply_d[0] = reply_header(StatusBadLength);
+          state_d    = StSendReply;
         end else begin
           state_d = StAwaitAnswer;
         end
-        count_d = '0;
-        crc_d   = '1;
       end
       StAwaitAnswer: begin
-        if (rsp_valid_i) begin
-          rsp_d   = rsp_i;
-          state_d = StSendReply;
-          if (req_q.write || rsp_i.status != StatusOk) rsp_d.words = '0;
-        end
+        left_d = (req_q.write || rsp_i.status != StatusOk) ? 5'd1 : 5'(rsp_i.words) + 5'd1;
+        if (rsp_valid_i) state_d = StSendReply;
       end
       StSendReply: begin
-        if (send) begin
-          crc_d   = crc_next;
-          count_d = count_q + CountWidth'(1);
-          if (count_q > CountWidth'(1)) rsp_d.data = rsp_q.data >> 32;
-          if (reply_is_crc) state_d = StAwaitHeader;
+        reply_d     = reply_q;
+        reply_crc_d = reply_crc_q;
+        if (out_ready) begin
+          reply_d     = reply_q >> 32;
+          left_d      = left_q - 5'd1;
+          reply_crc_d = left_q == '0;
+          if (reply_crc_q) state_d = StAwaitHeader;
         end
       end
-      default: state_d = StAwaitHeader;
+      default:   state_d = StAwaitHeader;
     endcase
   end
 
+  function automatic logic [31:0] reply_header(cfg_status_e status);
+    return {1'b1, header_q[30:28], 4'(status), Node, header_q[15:0]};
+  endfunction
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q     <= StAwaitHeader;
-      timer_q     <= '0;
-      req_valid_q <= 1'b0;
+      state_q       <= StAwaitHeader;
+      timer_q       <= '0;
+      req_valid_q   <= 1'b0;
+      crc_word_q    <= 1'b0;
+      bad_message_o <= 1'b0;
+      timeout_o     <= 1'b0;
     end else begin
-      state_q     <= state_d;
-      timer_q     <= timer_d;
-      req_valid_q <= state_q == StCheck && state_d == StAwaitAnswer;
+      state_q       <= state_d;
+      timer_q       <= timer_d;
+      req_valid_q   <= state_q == StCheck && state_d == StAwaitAnswer;
+      crc_word_q    <= crc_word_d;
+      bad_message_o <= bad_message_d;
+      timeout_o     <= timeout_d;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    count_q       <= count_d;
-    overlong_q    <= overlong_d;
-    checksum_ok_q <= checksum_ok_d;
-    crc_q         <= crc_d;
-    header_q      <= header_d;
-    req_q         <= req_d;
-    rsp_q         <= rsp_d;
-    if (state_q == StCheck) words_o <= data_words[6:0];
+    await_address_q <= await_address_d;
+    count_q         <= count_d;
+    overlong_q      <= overlong_d;
+    checksum_ok_q   <= reply_q[0] == ~crc_q;
+    header_q        <= header_d;
+    req_q           <= req_d;
+    reply_q         <= reply_d;
+    left_q          <= left_d;
+    reply_crc_q     <= reply_crc_d;
+    if (state_q == StAwaitHeader || state_q == StCheck) crc_q <= '1;
+    else if (crc_word_q || send) crc_q <= ~crc_block;
+    if (state_q == StCheck) words_o <= 7'(count_q);
     if (store) row_q <= {s_data_i, row_q[32*RowWords-1:32]};
   end
 
-  assign data_words = 32'(count_q) - 32'd1;
   assign req_o = req_q;
   assign row_o = row_q;
   // RAM has no reset: before the first edge of a reset this register holds anything.
