@@ -4,9 +4,10 @@ Every test compares all outputs with plain counters in every cycle.
 
 Claims
 - a packet is stamped with the generation that is current in its cycle; a commit serves the next cycle's packets
-- the counts of both generations follow enters and leaves, also when both fall into one cycle
+- the counts of both generations follow enters and leaves, also when both fall into one cycle; they are shown three
+  cycles after the packet, for the module asked for a cycle ago
 - a commit to the other generation while one of its packets is in flight answers busy and changes nothing, in
-  the cycle of the last leave too; without one it is never busy
+  the cycle of the last leave and the next one too; without one it is never busy
 - a commit to the current generation is never busy and changes nothing
 - MaxInFlight packets of one module fit into its count
 - with System each packet has module 0's generation too, and counts for module 0 by it, its own ones once
@@ -42,11 +43,23 @@ class Bench:
         self.current = [0] * self.modules
         self.count = [[0, 0] for _ in range(self.modules)]
         self.flying = deque()
+        self.forget()
         self.seen = {"busy": 0, "done": 0, "same": 0, "with_enter": 0, "with_leave": 0}
 
     async def begin(self):
         await start(self.dut, **dict.fromkeys(INPUTS, 0))
         return self
+
+    def forget(self):
+        """Nothing was asked for and nothing left in the cycle before; the counts were 0 for two cycles."""
+        self.left = None
+        self.shown, self.past = None, deque([[[0, 0]] * self.modules] * 2)
+
+    def counts(self, packet, module, generation):
+        """Whether the packet is one that a commit of the module to the generation waits for."""
+        return packet is not None and (
+            packet[:2] == (module, generation) or bool(self.system) and (module, generation) == (0, packet[2])
+        )
 
     def add(self, packet, amount):
         """Counts a packet (module, its generation, the system's) where it counts."""
@@ -71,11 +84,16 @@ class Bench:
         await FallingEdge(dut.clk_i)
         current, count = self.current[shown], self.count[shown]
         assert int(dut.current_o.value) == current
-        assert [int(dut.in_flight_0_o.value), int(dut.in_flight_1_o.value)] == count
+        before = self.past.popleft()
+        if self.shown is not None:
+            assert [int(dut.in_flight_0_o.value), int(dut.in_flight_1_o.value)] == before[self.shown]
+        self.shown = shown
+        self.past.append([list(pair) for pair in self.count])
         if enter is not None:
             assert int(dut.generation_o.value) == self.current[enter]
             assert int(dut.system_generation_o.value) == self.current[0]
-        busy = commit is not None and to != current and count[to] != 0
+        flying = count[to] != 0 or self.counts(self.left, shown, to)
+        busy = commit is not None and to != current and flying
         if commit is not None:
             assert int(dut.commit_busy_o.value) == busy
             self.seen["busy" if busy else "same" if to == current else "done"] += 1
@@ -87,6 +105,7 @@ class Bench:
             self.add(entering, 1)
         if leave:
             self.add(leaving, -1)
+        self.left = leaving
         if commit is not None and not busy:
             self.current[shown] = to
         await RisingEdge(dut.clk_i)
@@ -122,12 +141,13 @@ async def a_commit_under_packets_is_busy_and_changes_nothing(dut):
         await bench.cycle(look=m)
     await bench.cycle(enter=m)
     await bench.cycle(leave=True)
-    # The last packet of generation 0 leaves in the very cycle: still in flight.
+    # The last packet of generation 0 leaves in the very cycle: it counts in this one and the next.
     assert await bench.cycle(leave=True, commit=(m, 0))
     assert not await bench.cycle(commit=(m, 1))
     assert not await bench.cycle(commit=(m, 0))
     assert bench.current[m] == 0 and bench.count[m] == [0, 1]
     assert await bench.cycle(commit=(m, 1), leave=True)
+    assert await bench.cycle(commit=(m, 1))
     assert not await bench.cycle(commit=(m, 1))
 
 
@@ -142,7 +162,7 @@ async def the_count_holds_all_packets(dut):
             await bench.cycle(enter=0, leave=True, look=0)
         while bench.flying:
             await bench.cycle(leave=True, look=0)
-    for _ in range(2):
+    for _ in range(4):
         await bench.cycle(look=0)
 
 
@@ -159,6 +179,7 @@ async def a_reset_clears_generations_and_counts(dut):
     bench.current = [0] * bench.modules
     bench.count = [[0, 0] for _ in range(bench.modules)]
     bench.flying.clear()
+    bench.forget()
     for m in range(bench.modules):
         await bench.cycle(look=m)
 
