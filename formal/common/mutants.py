@@ -79,7 +79,7 @@ MUTANTS = [
     ("counter_bank", "prove", "counter_bank", "choose_snapshot_q && choose_entry_q", "choose_entry_q"),
     ("token_bucket", "prove", "token_bucket", "if (charge && dec_index_q == add_index_q)", "if (1'b0)"),
     ("token_bucket", "prove", "token_bucket", "if (dec_clear_q && dec_clear_index_q == add_index_q)", "if (1'b0)"),
-    ("token_bucket", "prove", "token_bucket", " || ahead_of_limit == '0", ""),
+    ("token_bucket", "prove", "token_bucket", "{add_limit_q, FracWidth'(1)}", "{add_limit_q, FracWidth'(0)}"),
     ("token_bucket", "prove", "token_bucket", "charge = dec_valid_q && conform", "charge = dec_valid_q"),
     ("token_bucket", "prove", "token_bucket", "ahead_of_now[TatWidth-1]", "(dec_tat_q < dec_now_q)"),
     ("token_bucket", "prove", "token_bucket", "used_q & recent_q", "used_q"),

@@ -124,7 +124,7 @@ module sluice_token_bucket #(
   logic                   dec_valid_q;
   logic [ IndexWidth-1:0] dec_index_q;
   tat_t                   dec_now_q;
-  tat_t                   dec_limit_q;  // now + burst
+  tat_t                   dec_limit_q;  // now + burst, and the smallest fraction more
   tat_t                   dec_charge_q;
   tat_t                   dec_now_charged_q;  // now + charge
   logic                   dec_unlimited_q;
@@ -142,7 +142,7 @@ module sluice_token_bucket #(
   assign ahead_of_limit = dec_tat_q - dec_limit_q;
   // Signs of the differences modulo 2^TatWidth: right on both sides of the wrap.
   assign in_past = !dec_used_q || ahead_of_now[TatWidth-1];
-  assign conform = in_past || dec_unlimited_q || ahead_of_limit[TatWidth-1] || ahead_of_limit == '0;
+  assign conform = in_past || dec_unlimited_q || ahead_of_limit[TatWidth-1];
   assign charge = dec_valid_q && conform;
   assign tat_d = in_past ? dec_now_charged_q : dec_tat_q + dec_charge_q;
 
@@ -233,7 +233,7 @@ module sluice_token_bucket #(
 
     dec_index_q       <= add_index_q;
     dec_now_q         <= {add_now_q, FracWidth'(0)};
-    dec_limit_q       <= {add_limit_q, FracWidth'(0)};
+    dec_limit_q       <= {add_limit_q, FracWidth'(1)};
     dec_charge_q      <= TatWidth'(add_charge_q);
     dec_now_charged_q <= {add_now_q, FracWidth'(0)} + TatWidth'(add_charge_q);
     dec_unlimited_q   <= add_unlimited_q;

@@ -35,3 +35,4 @@ rtl/nic/sluice_nic_tag_strip.sv
 rtl/nic/sluice_nic_top.sv
 rtl/nic/sluice_nic_watchdog.sv
 rtl/nic/sluice_nic_writer.sv
+rtl/rmt/sluice_rmt_mux.sv
