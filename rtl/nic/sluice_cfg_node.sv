@@ -67,17 +67,17 @@ module sluice_cfg_node
   } state_e;
 
   state_e state_d, state_q;
-  logic await_address_d, await_address_q;
-  logic [CountWidth-1:0] count_d, count_q;  // words of the row taken
+  logic address_next_d, address_next_q;
+  logic [CountWidth-1:0] count_d, count_q;  // words of the row taken, or on their way
   logic overlong_d, overlong_q;
   logic checksum_ok_q;
   logic [31:0] crc_q;
   logic [31:0] header_d, header_q;
   cfg_req_t req_d, req_q;
-  // The reply without its checksum, next word lowest. While a message is taken, its last word stands there.
-  logic [2+MessageDataWords-1:0][31:0] reply_d, reply_q;
-  logic crc_word_d, crc_word_q;  // that word belongs to the checksum
-  logic [4:0] left_d, left_q;  // words of the reply behind the lowest, without the checksum
+  logic [MessageDataWords-1:0][31:0] answer_q;
+  logic [31:0] word_d, word_q;  // taken last, or to be sent next
+  logic crc_word_d, crc_word_q;  // it was taken and belongs to the checksum
+  logic [4:0] left_d, left_q;  // words to be sent behind it, without the checksum
   logic reply_crc_d, reply_crc_q;
   logic [TimerWidth-1:0] timer_d, timer_q;
   logic bad_message_d, timeout_d;
@@ -99,11 +99,11 @@ module sluice_cfg_node
   sluice_crc32c #(
       .Width(32)
   ) u_crc (
-      .data_i(~(crc_q ^ reply_q[0])),
+      .data_i(~(crc_q ^ word_q)),
       .crc_o (crc_block)
   );
 
-  assign out_data  = !sending ? s_data_i : reply_crc_q ? ~crc_q : reply_q[0];
+  assign out_data  = !sending ? s_data_i : reply_crc_q ? ~crc_q : word_q;
   assign out_last  = sending ? reply_crc_q : s_last_i;
   assign out_valid = sending || (s_valid_i && (state_q == StPass || (state_q == StAwaitHeader && !mine)));
 
@@ -117,28 +117,28 @@ module sluice_cfg_node
   end
 
   always_comb begin
-    state_d         = state_q;
-    await_address_d = await_address_q;
-    count_d         = count_q;
-    overlong_d      = overlong_q;
-    header_d        = header_q;
-    req_d           = req_q;
-    reply_d         = {rsp_i.data, req_q.tab, req_q.index, reply_header(rsp_i.status)};
-    crc_word_d      = 1'b0;
-    left_d          = left_q;
-    reply_crc_d     = 1'b0;
-    timer_d         = '0;
-    bad_message_d   = 1'b0;
-    timeout_d       = 1'b0;
-    store           = 1'b0;
+    state_d        = state_q;
+    address_next_d = address_next_q;
+    count_d        = count_q;
+    overlong_d     = overlong_q;
+    header_d       = header_q;
+    req_d          = req_q;
+    word_d         = reply_header(rsp_i.status);
+    crc_word_d     = 1'b0;
+    left_d         = left_q;
+    reply_crc_d    = 1'b0;
+    timer_d        = '0;
+    bad_message_d  = 1'b0;
+    timeout_d      = 1'b0;
+    store          = 1'b0;
 
     unique case (state_q)
       StAwaitHeader: begin
-        await_address_d = 1'b1;
-        count_d         = '0;
-        overlong_d      = 1'b0;
-        header_d        = s_data_i;
-        reply_d[0]      = s_data_i;
+        address_next_d = 1'b1;
+        count_d        = '0;
+        overlong_d     = 1'b0;
+        header_d       = s_data_i;
+        word_d         = s_data_i;
         if (take) begin
           if (mine) begin
             crc_word_d    = 1'b1;
@@ -153,15 +153,15 @@ module sluice_cfg_node
         if (take && s_last_i) state_d = StAwaitHeader;
       end
       StAwaitWords: begin
-        timer_d    = timer_q + 1'b1;
-        reply_d[0] = s_data_i;
+        timer_d = timer_q + 1'b1;
+        word_d  = s_data_i;
         if (s_valid_i) begin
           timer_d    = '0;
           crc_word_d = !s_last_i;
           if (s_last_i) begin
             state_d = StCompare;
-          end else if (await_address_q) begin
-            await_address_d          = 1'b0;
+          end else if (address_next_q) begin
+            address_next_d           = 1'b0;
             {req_d.tab, req_d.index} = s_data_i;
           end else if (count_q == CountWidth'(RowWords)) begin
             overlong_d = 1'b1;
@@ -181,34 +181,38 @@ module sluice_cfg_node
       StDiscard: begin
         if (take && s_last_i) state_d = StAwaitHeader;
       end
-      // All words but the last are in `crc_q` now, the last is the lowest of `reply_q`.
+      // All words but the last are in `crc_q` now, the last one is in `word_q`.
       StCompare: state_d = StCheck;
       StCheck: begin
         req_d.words = (32'(count_q) > 32'd15) ? 4'd15 : 4'(count_q);
         req_d.write = header_q[31:28] == OpWrite;
         left_d      = 5'd1;
-        if (!checksum_ok_q || overlong_q || await_address_q) begin
+        if (!checksum_ok_q || overlong_q || address_next_q) begin
           bad_message_d = 1'b1;
           state_d       = StAwaitHeader;
         end else if (header_q[31:28] != OpWrite && header_q[31:28] != OpRead) begin
-          reply_d[0] = reply_header(StatusBadOp);
-          state_d    = StSendReply;
+          word_d  = reply_header(StatusBadOp);
+          state_d = StSendReply;
         end else if (header_q[31:28] == OpRead && count_q != '0) begin
-          reply_d[0] = reply_header(StatusBadLength);
-          state_d    = StSendReply;
+          word_d  = reply_header(StatusBadLength);
+          state_d = StSendReply;
         end else begin
           state_d = StAwaitAnswer;
         end
+        address_next_d = 1'b1;
+        count_d        = '0;
       end
       StAwaitAnswer: begin
         left_d = (req_q.write || rsp_i.status != StatusOk) ? 5'd1 : 5'(rsp_i.words) + 5'd1;
         if (rsp_valid_i) state_d = StSendReply;
       end
       StSendReply: begin
-        reply_d     = reply_q;
+        word_d      = word_q;
         reply_crc_d = reply_crc_q;
         if (out_ready) begin
-          reply_d     = reply_q >> 32;
+          word_d         = address_next_q ? {req_q.tab, req_q.index} : answer_q[count_q[$clog2(MessageDataWords)-1:0]];
+          address_next_d = 1'b0;
+          if (!address_next_q) count_d = count_q + CountWidth'(1);
           left_d      = left_q - 5'd1;
           reply_crc_d = left_q == '0;
           if (reply_crc_q) state_d = StAwaitHeader;
@@ -241,18 +245,19 @@ module sluice_cfg_node
   end
 
   always_ff @(posedge clk_i) begin
-    await_address_q <= await_address_d;
-    count_q         <= count_d;
-    overlong_q      <= overlong_d;
-    checksum_ok_q   <= reply_q[0] == ~crc_q;
-    header_q        <= header_d;
-    req_q           <= req_d;
-    reply_q         <= reply_d;
-    left_q          <= left_d;
-    reply_crc_q     <= reply_crc_d;
+    address_next_q <= address_next_d;
+    count_q        <= count_d;
+    overlong_q     <= overlong_d;
+    checksum_ok_q  <= word_q == ~crc_q;
+    header_q       <= header_d;
+    req_q          <= req_d;
+    word_q         <= word_d;
+    left_q         <= left_d;
+    reply_crc_q    <= reply_crc_d;
     if (state_q == StAwaitHeader || state_q == StCheck) crc_q <= '1;
     else if (crc_word_q || send) crc_q <= ~crc_block;
     if (state_q == StCheck) words_o <= 7'(count_q);
+    if (state_q == StAwaitAnswer) answer_q <= rsp_i.data;
     if (store) row_q <= {s_data_i, row_q[32*RowWords-1:32]};
   end
 
