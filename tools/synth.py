@@ -10,7 +10,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -18,6 +18,7 @@ from pathlib import Path
 
 import ecp5
 import netlist
+import whole
 from project import (
     CACHE,
     READ_SLANG,
@@ -98,34 +99,83 @@ def kept(folder: Path, work: Callable[[Path], dict]) -> dict:
         folder.mkdir(parents=True, exist_ok=True)
         figures = work(folder)
         write_atomically(folder / "result.json", json.dumps(figures))
-        for netlist_file in set(folder.glob("*.json")) - {folder / "result.json"}:
+        for netlist_file in {*folder.glob("*.json"), *folder.glob("*.il")} - {folder / "result.json"}:
             # Large, and of use only when something failed.
             netlist_file.unlink()
     return figures
 
 
-def area_and_depth(block: Block, files: list[Path]) -> dict:
-    """Figures of the netlist for UltraScale+."""
-    values = " ".join(f"-G {name}={value}" for name, value in block.parameters.items())
-    names = " ".join(str(path.relative_to(ROOT)) for path in files)
-    read = f"{READ_SLANG} --top {block.top} {values} {names}"
-    map_it = f"synth_xilinx -family xcup -flatten -noiopad -top {block.top}"
+def mapped(top: str, values: Mapping[str, object], files: list[Path], boxes: Sequence[str] = ()) -> tuple[dict, Path]:
+    """Figures of the netlist for UltraScale+, and the folder that they are kept in.
 
-    def work(folder: Path) -> dict:
-        output = folder / "xcup.json"
-        script = f"{read}; {map_it}; write_json {output.relative_to(ROOT)}"
+    Modules that `boxes` names are not looked into; the netlist without them stays in the folder then.
+    """
+    inner = sorted(set(boxes) & {path.stem for path in files} - {top})
+    options = " ".join([f"--blackboxed-module {name}" for name in inner] + [f"-G {n}={v}" for n, v in values.items()])
+    names = " ".join(str(path.relative_to(ROOT)) for path in files)
+    read = f"{READ_SLANG} --top {top} {options} {names}"
+    map_it = f"synth_xilinx -family xcup -flatten -noiopad -top {top}"
+
+    def yosys(script: str, output: Path) -> str:
         code, text = captured(["nice", "timeout", str(LIMIT_SECONDS), "yosys", "-q", "-p", script])
         if code != 0 or not output.exists():
-            raise RuntimeError(f"synth_xilinx (exit {code}): {text[-2000:]}")
-        module = json.loads(output.read_text())["modules"][block.top]
-        depth, depth_ports = netlist.depths(module)
+            raise RuntimeError(f"yosys (exit {code}): {text[-2000:]}")
+        return output.read_text()
+
+    def work(folder: Path) -> dict:
+        output, where = folder / "xcup.json", folder.relative_to(ROOT)
+        found = {}
+        source = read
+        if inner:
+            before = yosys(f"{read}; write_rtlil {where}/read.il; write_json {where}/read.json", folder / "read.json")
+            found = whole.instances(json.loads(before), top, inner)
+            plain = whole.without_parameters((folder / "read.il").read_text(), inner)
+            (folder / "read.il").write_text(plain)
+            source = f"read_rtlil {where}/read.il"
+        module = json.loads(yosys(f"{source}; {map_it}; write_json {where}/xcup.json", output))["modules"][top]
+        if left := found.keys() - module["cells"].keys():
+            raise ValueError(f"{top}: instances {sorted(left)} are not in the mapped netlist")
         ports = {
             name: {"direction": port["direction"], "width": len(port["bits"])} for name, port in module["ports"].items()
         }
-        return asdict(netlist.area(module["cells"])) | {"depth": depth, "depth_ports": depth_ports, "ports": ports}
+        figures = asdict(netlist.area(module["cells"], found)) | {"ports": ports}
+        if inner:
+            (folder / "netlist").write_text(json.dumps({"ports": module["ports"], "cells": module["cells"]}))
+            return figures | {"boxes": {name: [piece.top, piece.values] for name, piece in found.items()}}
+        return figures | {"timing": asdict(netlist.timing(module))}
 
-    key = digest([*files, Path(netlist.__file__)], pins(), read, map_it)
-    return kept(CACHE / "synth" / f"{block.top}-{key}", work)
+    tools = [Path(netlist.__file__), *([Path(whole.__file__)] if inner else [])]
+    folder = CACHE / "synth" / f"{top}-{digest([*files, *tools], pins(), read, map_it)}"
+    return kept(folder, work), folder
+
+
+def map_piece(piece: whole.Piece, boxes: Sequence[str]) -> whole.Mapped:
+    """A piece of a whole."""
+    begin = time.monotonic()
+    figures, folder = mapped(piece.top, piece.literals, closure(piece.top), boxes)
+    area = netlist.Area(**{field: figures[field] for field in ("lut", "lutram", "ff", "bram", "uram", "dsp")})
+    seconds = time.monotonic() - begin
+    if seconds > 1:
+        print(f"synth: {piece.name} ({piece.text or 'defaults'}): {area.lut} LUT, {seconds:.0f} s", flush=True)
+    if "timing" in figures:
+        return whole.Mapped(area, {}, None, netlist.Timing(**figures["timing"]))
+    inside = {name: whole.Piece(top, tuple(map(tuple, values))) for name, (top, values) in figures["boxes"].items()}
+    return whole.Mapped(area, inside, json.loads((folder / "netlist").read_text()), None)
+
+
+def whole_tables(names: Sequence[str]) -> tuple[str, bool]:
+    """Text of all tables about whole tops whose name contains one of the names, and whether all were made."""
+    text, good = "", True
+    for entry in whole.wholes():
+        if names and not any(name in entry.name for name in names):
+            continue
+        try:
+            many, one = (whole.Design(entry, change, map_piece, JOBS) for change in ({}, entry.compare))
+            text += whole.budget_table(many) + whole.compare_table(many, one)
+        except (RuntimeError, ValueError) as problem:
+            print(f"synth: {entry.name}: FAILED\n{problem}", flush=True)
+            good = False
+    return text, good
 
 
 def ecp5_clock(block: Block, files: list[Path], ports: dict) -> dict:
@@ -145,8 +195,9 @@ def measure(block: Block) -> Result | None:
     begin = time.monotonic()
     try:
         files = closure(block.top)
-        figures = area_and_depth(block, files)
-        ports = figures.pop("ports")
+        figures, _ = mapped(block.top, block.parameters, files)
+        ports, timing = figures.pop("ports"), figures.pop("timing")
+        figures |= {"depth": timing["depth"], "depth_ports": timing["depth_ports"]}
         result = Result(**figures, **(ecp5_clock(block, files, ports) if block.ecp5 else {}))
     except (RuntimeError, ValueError) as problem:
         print(f"synth: {block.name} ({block.parameter_text}): FAILED\n{problem}", flush=True)
@@ -173,17 +224,20 @@ def row(block: Block, result: Result) -> str:
 def main() -> None:
     names = sys.argv[1:]
     wanted = [block for block in blocks() if not names or any(name in block.name for name in names)]
-    if not wanted:
-        fail(f"no block of synth/blocks.toml matches {' '.join(names)}")
     with ThreadPoolExecutor(JOBS) as pool:
         results = list(pool.map(measure, wanted))
+    tables, good = whole_tables(names)
+    if not wanted and not tables and good:
+        fail(f"nothing in synth/blocks.toml and synth/whole.toml matches {' '.join(names)}")
     failed = sum(result is None for result in results)
-    if not names and not failed:
+    if not names and not failed and good:
         text = INTRODUCTION.format(date=date.today(), device=ecp5.DEVICE_NAME, target=ecp5.TARGET_MHZ)
-        write_atomically(DOC, text + "".join(map(row, wanted, results)))
+        write_atomically(DOC, text + "".join(map(row, wanted, results)) + tables)
         print(f"synth: wrote {DOC.relative_to(ROOT)}")
+    elif tables:
+        print(tables)
     print(f"synth: {len(results) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if failed or not good else 0)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from netlist import area, depths  # noqa: E402
+import whole  # noqa: E402
+from netlist import area, timing  # noqa: E402
 
-OUTPUTS = {"O", "Q", "CO", "DOA", "DPO"}
+OUTPUTS = {"O", "Q", "CO", "DOA", "DPO", "out"}
 
 
 def cell(kind, **pins):
@@ -22,6 +23,11 @@ def module(*cells, inputs=(), outputs=()):
     ports = {f"i{net}": {"direction": "input", "bits": [net]} for net in inputs}
     ports |= {f"o{net}": {"direction": "output", "bits": [net]} for net in outputs}
     return {"cells": {str(index): item for index, item in enumerate(cells)}, "ports": ports}
+
+
+def depths(path, boxes=None):
+    found = timing(path, boxes)
+    return found.depth, found.depth_ports
 
 
 def test_levels_count_luts_and_not_wide_muxes():
@@ -85,3 +91,72 @@ def test_a_loop_a_latch_and_an_unknown_cell_are_refused():
         area({"x": cell("LDCE", D="a", Q="b")})
     with pytest.raises(ValueError, match="FOO"):
         area({"x": cell("FOO", D="a", Q="b")})
+
+
+def test_a_path_through_boxes_is_as_long_as_without_them():
+    launch = [cell("FDRE", C="c", D="k", Q="a"), cell("LUT1", I0="a", O="b")]
+    middle = [cell("LUT1", I0="b", O="m"), cell("LUT1", I0="m", O="n")]
+    capture = [cell("LUT1", I0="n", O="d"), cell("FDRE", C="c", D="d", Q="k")]
+    inner = {
+        "from": timing(module(*launch, inputs="k", outputs="b")),
+        "through": timing(module(*middle, inputs="b", outputs="n")),
+        "to": timing(module(*capture, inputs="n", outputs="k")),
+    }
+    assert inner["through"].through == [("on", 0, "ib", 0, 2)]
+    path = module()
+    path["cells"] = {
+        "from": cell("box", ik="k", ob="b"),
+        "through": cell("box", ib="b", on="n"),
+        "to": cell("box", **{"in": "n"}, ok="k"),
+    }
+    found = timing(path, inner)
+    assert found.depth == timing(module(*launch, *middle, *capture)).depth == 4
+    assert found.longest == ["from.ob", "to.in", 4]
+    assert area(path["cells"], inner).lut == 0
+    with pytest.raises(ValueError, match="box"):
+        area(path["cells"])
+
+
+def test_a_box_tells_the_distance_of_each_bit_of_its_ports():
+    cells = [
+        cell("FDRE", C="c", D="e", Q="a"),
+        cell("LUT2", I0="a", I1="x", O="b"),
+        cell("LUT1", I0="b", O="e"),
+    ]
+    path = module(*cells)
+    path["ports"] = {
+        "in": {"direction": "input", "bits": ["x", "u"]},
+        "out": {"direction": "output", "bits": ["a", "b", "1"]},
+    }
+    found = timing(path)
+    assert found.to_register == {"in": [2, None]}
+    assert found.from_register == {"out": [0, 1, None]}
+    assert found.through == [("out", 1, "in", 0, 1)]
+    # The longest path inside counts where the ports' are shorter.
+    assert (found.depth, found.depth_ports) == (2, 2)
+
+
+def test_parameters_and_instances_are_those_of_the_elaborated_design():
+    assert whole.own_parameters("sluice_cfg_node") == ["Node", "RowWords"]
+    assert whole.own_parameters("sluice_nic_watchdog") == []
+    cells = {
+        "u_node": {"type": "sluice_cfg_node", "parameters": {"Node": "00000101", "RowWords": "100", "CountWidth": "1"}},
+        "u_other": {"type": "$and", "parameters": {}},
+    }
+    found = whole.instances({"modules": {"top": {"cells": cells}}}, "top", ["sluice_cfg_node"])
+    assert found == {"u_node": whole.Piece("sluice_cfg_node", (("Node", "00000101"), ("RowWords", "100")))}
+    assert found["u_node"].text == "Node=5 RowWords=4"
+    assert found["u_node"].literals == {"Node": "8'b00000101", "RowWords": "3'b100"}
+    del cells["u_node"]["parameters"]["Node"]
+    with pytest.raises(ValueError, match="Node"):
+        whole.instances({"modules": {"top": {"cells": cells}}}, "top", ["sluice_cfg_node"])
+
+
+def test_a_field_of_the_configuration_is_changed_alone():
+    fields = whole.config_fields("rmt_cfg_t")
+    bits = "".join(f"{number:032b}" for number in range(1, len(fields) + 1))
+    piece = whole.Piece("sluice_rmt_match", (("Cfg", bits), ("Stage", "1")))
+    after = whole.changed(piece, {"Cfg": {"modules": 64}})
+    at = 32 * fields.index("modules")
+    assert after.values == (("Cfg", bits[:at] + f"{64:032b}" + bits[at + 32 :]), ("Stage", "1"))
+    assert whole.changed(piece, {"Other": {"modules": 64}}) == piece

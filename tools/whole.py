@@ -1,0 +1,257 @@
+"""The sum over all instances of a top and the depth across them, for `make synth`.
+
+The modules that synth/whole.toml names are *parts*: each is mapped alone with the parameters that it has in the top. A
+module that holds parts is mapped with these as boxes, so that what stands between them counts too. Which instances
+there are is read from the elaborated design, and those of the mapped one have to be the same: nothing is left out.
+"""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import netlist
+from project import ROOT, fail, find_module
+
+TABLE = ROOT / "synth" / "whole.toml"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Instances that share a line of the budget."""
+
+    name: str
+    modules: Sequence[str]
+    budget: int
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A top that is measured by its parts."""
+
+    name: str
+    top: str
+    limit: int
+    inner: Sequence[str]
+    compare: Mapping[str, Mapping[str, int]]
+    parts: Sequence[Part]
+
+    @property
+    def boxes(self) -> list[str]:
+        """All modules that are mapped alone."""
+        return [module for part in self.parts for module in part.modules] + list(self.inner)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A module with the values of its parameters, as bits."""
+
+    top: str
+    values: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """As in the other tables."""
+        return self.top.removeprefix("sluice_")
+
+    @property
+    def text(self) -> str:
+        """The parameters that are numbers: `Stage=1`."""
+        return " ".join(f"{name}={int(bits, 2)}" for name, bits in self.values if len(bits) <= 64)
+
+    @property
+    def literals(self) -> dict[str, str]:
+        """For the command line."""
+        return {name: f"{len(bits)}'b{bits}" for name, bits in self.values}
+
+
+def wholes() -> list[Whole]:
+    """The table, checked."""
+    known = {"name", "top", "limit", "inner", "compare", "part"}
+    result = []
+    for entry in tomllib.loads(TABLE.read_text()).get("whole", []):
+        if wrong := entry.keys() ^ known:
+            fail(f"{TABLE.name}: {entry.get('name')!r}: {sorted(wrong)} unknown or missing, expected {sorted(known)}")
+        parts = [Part(**part) for part in entry.pop("part")]
+        result.append(Whole(parts=parts, **entry))
+    return result
+
+
+def own_parameters(module: str) -> list[str]:
+    """Names of a module's parameters, without its local ones."""
+    text = re.sub(r"//[^\n]*", "", find_module(module).read_text())
+    begin = re.search(rf"\bmodule\s+{module}\b(?:\s*import\b[^;]*;)*\s*(#\()?", text)
+    if not begin[1]:
+        return []
+    before_ports = re.split(r"\)\s*\(\s*(?:input|output)", text[begin.end() :])[0]
+    return [re.search(r"(\w+)\s*=", line)[1] for line in re.split(r"\bparameter\b", before_ports)[1:]]
+
+
+def instances(elaborated: dict, top: str, boxes: Sequence[str]) -> dict[str, Piece]:
+    """The boxes in an elaborated module (Yosys' JSON), by the names of their instances."""
+    found = {}
+    for name, cell in elaborated["modules"][top]["cells"].items():
+        if cell["type"] in boxes:
+            names = own_parameters(cell["type"])
+            values = {key: value for key, value in cell["parameters"].items() if key in names}
+            if missing := set(names) - values.keys():
+                raise ValueError(f"{top}: instance {name} does not tell its {sorted(missing)}")
+            found[name] = Piece(cell["type"], tuple(sorted(values.items())))
+    return found
+
+
+def without_parameters(rtlil: str, boxes: Sequence[str]) -> str:
+    """RTLIL whose boxes have no parameters any more: ABC9 takes a module with parameters for one to derive."""
+    return re.sub(rf"(  cell \\(?:{'|'.join(boxes)}) .*\n)((?:    parameter .*\n)+)", r"\1", rtlil)
+
+
+def config_fields(name: str) -> list[str]:
+    """Fields of the rmt pipeline's configuration, first one highest, 32 bits each."""
+    text = find_module("sluice_rmt_rows_pkg").read_text()
+    body = re.search(rf"typedef struct packed \{{([^}}]*)\}} {name};", text)[1]
+    fields = re.findall(r"(\w[\w ]*?) (\w+);", body)
+    if any(kind != "int unsigned" for kind, _ in fields):
+        fail(f"{name}: a field is not an int unsigned")
+    return [field for _, field in fields]
+
+
+def changed(piece: Piece, change: Mapping[str, Mapping[str, int]]) -> Piece:
+    """The piece with fields of its configuration set: `{"Cfg": {"modules": 1}}`."""
+    values = dict(piece.values)
+    for parameter in values.keys() & change.keys():
+        bits = values[parameter]
+        words = {field: bits[32 * i : 32 * i + 32] for i, field in enumerate(config_fields("rmt_cfg_t"))}
+        words |= {field: f"{number:032b}" for field, number in change[parameter].items()}
+        values[parameter] = "".join(words.values())
+    return Piece(piece.top, tuple(sorted(values.items())))
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A piece alone: its area without boxes, and the boxes in it."""
+
+    area: netlist.Area
+    boxes: Mapping[str, Piece]
+    module: dict | None  # the netlist, if there are boxes
+    timing: netlist.Timing | None  # if there are none
+
+
+class Design:
+    """All pieces of a top."""
+
+    def __init__(self, whole: Whole, change: Mapping, map_piece: Callable[[Piece, Sequence[str]], Mapped], jobs: int):
+        self.whole, self.change = whole, change
+        self.mapped: dict[Piece, Mapped] = {}
+        self.timings: dict[Piece, netlist.Timing] = {}
+        self.top = Piece(whole.top)
+        wanted = [self.top]
+        with ThreadPoolExecutor(jobs) as pool:
+            while wanted:
+                results = pool.map(lambda piece: map_piece(piece, whole.boxes), wanted)
+                self.mapped.update(zip(wanted, results, strict=True))
+                below = {piece for done in wanted for piece in self.children(done).values()}
+                wanted = sorted(below - self.mapped.keys(), key=lambda piece: (piece.top, piece.values))
+
+    def children(self, piece: Piece) -> dict[str, Piece]:
+        """The boxes in a piece, with the change."""
+        return {name: changed(box, self.change) for name, box in self.mapped[piece].boxes.items()}
+
+    def timing(self, piece: Piece) -> netlist.Timing:
+        """Depths of the piece with all that is in it."""
+        if piece not in self.timings:
+            mapped = self.mapped[piece]
+            boxes = {name: self.timing(box) for name, box in self.children(piece).items()}
+            self.timings[piece] = mapped.timing or netlist.timing(mapped.module, boxes)
+        return self.timings[piece]
+
+    def counts(self, piece: Piece) -> Counter:
+        """How often each piece is in one, itself included."""
+        total = Counter({piece: 1})
+        for box in self.children(piece).values():
+            total.update(self.counts(box))
+        return total
+
+    def lines(self) -> list[tuple[Part, Counter]]:
+        """Each part and what is in it; the last one is what stands between the parts."""
+        result = []
+        for part in self.whole.parts:
+            total = Counter()
+            for box in self.children(self.top).values():
+                if box.top in part.modules:
+                    total.update(self.counts(box))
+            result.append((part, total))
+        return [*result, (Part("between them", [], 0), Counter({self.top: 1}))]
+
+    def sum(self, pieces: Counter, figure: str) -> float:
+        """A figure over instances."""
+        return sum(number * getattr(self.mapped[piece].area, figure) for piece, number in pieces.items())
+
+
+def _figures(design: Design, pieces: Counter) -> str:
+    figures = [f"{design.sum(pieces, figure):,}" for figure in ("lut", "lutram", "ff")]
+    return " | ".join([*figures, f"{design.sum(pieces, 'bram'):g}", f"{design.sum(pieces, 'dsp')}"])
+
+
+def budget_table(design: Design) -> str:
+    """Every piece, the sums of the parts beside their budget, the sum of all."""
+    whole = design.whole
+    text = (
+        f"\n## {whole.name[0].upper()}{whole.name[1:]} against its budget\n\n"
+        f"`{whole.top}` at its default parameters: every instance in it, each mapped alone; figures are those of all\n"
+        "instances of a line together. A block that holds others of the table is counted without them; the last line\n"
+        "is what stands between the blocks. **Depth** is that of the block with all that is in it. The list is the\n"
+        "elaborated design's, and the mapped one has to have the same instances; there are no other black boxes.\n"
+        "The budget is that of [the decision page](decisions/rmt-isolation-and-budget.md).\n\n"
+        "| block | parameters | instances | LUT each | LUT | LUTRAM | FF | BRAM | DSP | budget | depth | with ports |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+    )
+    everything = Counter()
+    for part, pieces in design.lines():
+        for piece, number in sorted(pieces.items(), key=lambda item: (item[0].top, len(item[0].text), item[0].text)):
+            timing = design.timing(piece)
+            one = Counter({piece: number})
+            text += (
+                f"| {piece.name} | {piece.text} | {number} | {design.mapped[piece].area.lut:,} |"
+                f" {_figures(design, one)} | | {timing.depth} | {timing.depth_ports} |\n"
+            )
+        text += f"| **{part.name}** | | {pieces.total()} | | {_figures(design, pieces)} | {part.budget:,} | | |\n"
+        everything.update(pieces)
+    timing = design.timing(design.top)
+    text += (
+        f"| **sum** | | {everything.total()} | | {_figures(design, everything)} | {whole.limit:,} | {timing.depth} |"
+        f" {timing.depth_ports} |\n"
+    )
+    begin, end, levels = timing.longest
+    text += (
+        f"\nNo path from register to register, in a block or across blocks, has more than {timing.depth} levels. The\n"
+        f"longest across blocks begins in `{begin}`, ends in `{end}` and has {levels}.\n"
+    )
+    return text
+
+
+def compare_table(many: Design, one: Design) -> str:
+    """The same blocks with the configuration changed."""
+    change = ", ".join(f"{field} = {number}" for fields in one.change.values() for field, number in fields.items())
+    text = (
+        f"\n## The cost of isolation\n\nThe same with `{change}` in place of the default. A block whose figures do not"
+        " depend on it is left out;\nthe sum has all. LUT with LUTRAM.\n\n"
+        f"| block | parameters | instances | LUT | {change} | more | FF | {change} | more | BRAM | {change} | more |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+    )
+
+    def line(name: str, parameters: str, left: Counter, right: Counter) -> str:
+        cells = []
+        for figure in ("lut", "ff", "bram"):
+            a, b = many.sum(left, figure), one.sum(right, figure)
+            cells += [f"{a:,g}" if figure == "bram" else f"{a:,}", f"{b:,g}" if figure == "bram" else f"{b:,}",
+                      f"{a - b:,g}" if figure == "bram" else f"{a - b:,}"]  # fmt: skip
+        return f"| {name} | {parameters} | {left.total()} | {' | '.join(cells)} |\n"
+
+    left_all, right_all = many.counts(many.top), one.counts(one.top)
+    for piece, number in sorted(left_all.items(), key=lambda item: (item[0].top, len(item[0].text), item[0].text)):
+        other = changed(piece, one.change)
+        if other != piece:
+            text += line(piece.name, piece.text, Counter({piece: number}), Counter({other: number}))
+    return text + line("**sum**", "", left_all, right_all)
