@@ -119,12 +119,11 @@ module counter_bank #(
       u_dut.u_live_copy.mem[choose_i] == '0 && u_dut.u_shadow.mem[choose_i] == '0 && value_q == '0 &&
       at_change_q == '0 && epoch_q == '0 && last_epoch_q == '0 && !counted_q));
   StagesFollowTheReads_A :
-  assert property (@(posedge clk_i) init_q || {u_dut.choose_valid_q, u_dut.fwd_valid_q} == read_q[1:0]);
+  assert property (@(posedge clk_i) init_q || {u_dut.rd2_valid_q, u_dut.rd1_valid_q} == read_q[1:0]);
   CopyIsTheSame_A :
   assert property (@(posedge clk_i) init_q || u_dut.u_live_copy.mem[chosen_q] == ram);
   WrittenIsInRam_A :
-  assert property (@(posedge clk_i) init_q || !after_write || (u_dut.written_q.entry == ram &&
-      (!u_dut.written_q.shadow_valid || u_dut.written_q.shadow == ram_shadow)));
+  assert property (@(posedge clk_i) init_q || !after_write || u_dut.written_q.entry == ram);
   AddsToTheNewest_A :
   assert property (@(posedge clk_i) init_q || !in_add || adding == written);
   ValueIsTheNewest_A :
@@ -133,11 +132,14 @@ module counter_bank #(
   assert property (@(posedge clk_i) init_q || at_change_q == ((last_epoch_q == epoch_q) ? newest_shadow : newest_value));
   UncountedIsZero_A :
   assert property (@(posedge clk_i) init_q || counted_q || (value_q == '0 && newest_shadow == '0 && at_change_q == '0));
-  ForwardedIsExpected_A :
+  // What a read of two cycles ago, of one cycle ago and of now finds when it comes to the RAM.
+  ReadsFollowTheIndex_A :
+  assert property (@(posedge clk_i) init_q || ((!read_q[0] || (u_dut.rd1_index_q == chosen_q) == ours_q[0]) &&
+      (!read_q[1] || (u_dut.rd2_index_q == chosen_q) == ours_q[1])));
+  JustReadIsExpected_A :
   assert property (@(posedge clk_i) init_q || !read_q[0] || !ours_q[0] || expected_q[0] ==
-      ((u_dut.fwd_snapshot_q && u_dut.fwd_entry.epoch == u_dut.fwd_epoch_q) ? u_dut.fwd_shadow : u_dut.fwd_entry.value));
-  ChosenIsExpected_A :
+      ((u_dut.rd1_snapshot_q && written[Width+:EpochWidth] == u_dut.add_epoch_q) ? written_shadow : written[Width-1:0]));
+  ReadBeforeIsExpected_A :
   assert property (@(posedge clk_i) init_q || !read_q[1] || !ours_q[1] || expected_q[1] ==
-      ((u_dut.choose_snapshot_q && u_dut.choose_entry_q.epoch == u_dut.choose_epoch_q) ? u_dut.choose_shadow_q :
-       u_dut.choose_entry_q.value));
+      ((u_dut.rd2_snapshot_q && ram[Width+:EpochWidth] == u_dut.write_epoch_q) ? ram_shadow : ram[Width-1:0]));
 endmodule

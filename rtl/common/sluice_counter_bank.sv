@@ -3,7 +3,7 @@
 /// `inc_valid_i` adds `inc_amount_i` to counter `inc_index_i`, modulo 2^Width; one increment a
 /// cycle, also when all of them hit one counter.
 ///
-/// A host read (`rd_valid_i`) is answered 3 cycles later by `rd_valid_o` with `rd_data_o`:
+/// A host read (`rd_valid_i`) is answered 3 cycles later by `rd_valid_o` with `rd_data_o`, which is not registered:
 ///   - `rd_snapshot_i` low: the live value. All increments presented in cycles before the
 ///     read's are in, those of the read's own cycle and later are not.
 ///   - `rd_snapshot_i` high: the value at the moment of the last change of `epoch_i`.
@@ -62,8 +62,8 @@ module sluice_counter_bank #(
   } entry_t;
 
   // A read of the RAMs sees what was written up to the cycle before. An increment is written
-  // two cycles after its RAM read, so whoever reads in the next two cycles takes its result
-  // from the pipeline instead: from `write` (the increment one cycle ahead of the reader) or
+  // two cycles after its RAM read, so an increment in the next two cycles takes its result
+  // from the pipeline instead: from `write` (the increment one cycle ahead) or
   // from `written_q` (two cycles ahead).
   typedef struct packed {
     logic                  valid;
@@ -73,7 +73,9 @@ module sluice_counter_bank #(
     logic [Width-1:0]      shadow;
   } write_t;
 
-  write_t write, written_q;
+  write_t                                                                   write;
+
+  struct packed {logic valid; logic [IndexWidth-1:0] index; entry_t entry;} written_q;
 
   // Epochs differ: three bits a LUT, kept so that the rest is a short tree.
   localparam int unsigned Triples = (EpochWidth + 2) / 3;
@@ -134,40 +136,31 @@ module sluice_counter_bank #(
       write_valid_q   <= add_valid_q;
       written_q.valid <= write.valid;
     end
-    add_index_q            <= inc_index_i;
-    add_epoch_q            <= epoch_i;
-    add_amount_q           <= inc_amount_i;
-    write_index_q          <= add_index_q;
-    write_epoch_q          <= add_epoch_q;
-    write_value_q          <= add_entry.value + Width'(add_amount_q);
-    write_old_q            <= add_entry;
-    written_q.index        <= write.index;
-    written_q.entry        <= write.entry;
-    written_q.shadow_valid <= write.shadow_valid;
-    written_q.shadow       <= write.shadow;
+    add_index_q     <= inc_index_i;
+    add_epoch_q     <= epoch_i;
+    add_amount_q    <= inc_amount_i;
+    write_index_q   <= add_index_q;
+    write_epoch_q   <= add_epoch_q;
+    write_value_q   <= add_entry.value + Width'(add_amount_q);
+    write_old_q     <= add_entry;
+    written_q.index <= write.index;
+    written_q.entry <= write.entry;
   end
 
-  // Host reads: read (from a second copy of the live values), forward, choose.
-  logic                    fwd_valid_q;
-  logic                    fwd_snapshot_q;
-  logic   [IndexWidth-1:0] fwd_index_q;
-  logic   [EpochWidth-1:0] fwd_epoch_q;
-  entry_t                  fwd_from_ram;
-  logic   [     Width-1:0] fwd_shadow_from_ram;
-
-  entry_t                  fwd_entry;
-  logic   [     Width-1:0] fwd_shadow;
-
-  logic                    choose_valid_q;
-  logic                    choose_snapshot_q;
-  logic   [EpochWidth-1:0] choose_epoch_q;
-  entry_t                  choose_entry_q;
-  logic   [     Width-1:0] choose_shadow_q;
+  // Host reads, from a second copy of the live values. Two cycles late, for then the RAMs hold what was presented before the
+  // read's cycle and nothing later: an increment is written two cycles after its own.
+  logic rd1_valid_q, rd1_snapshot_q, rd2_valid_q, rd2_snapshot_q, choose_snapshot_q;
+  logic [IndexWidth-1:0] rd1_index_q, rd2_index_q;
+  logic [EpochWidth-1:0] choose_epoch_q;
+  entry_t choose_entry;
+  logic [Width-1:0] choose_shadow;
+  logic choose_same;
+  logic [Triples-1:0] unused_same;
 
   for (genvar t = 0; t < int'(Triples); t++) begin : gen_write_differs
     localparam int unsigned Bits = (EpochWidth - 3 * t < 3) ? EpochWidth - 3 * t : 3;
     assign write_differs[t]  = write_old_q.epoch[3*t+:Bits] != write_epoch_q[3*t+:Bits];
-    assign choose_differs[t] = choose_entry_q.epoch[3*t+:Bits] != choose_epoch_q[3*t+:Bits];
+    assign choose_differs[t] = choose_entry.epoch[3*t+:Bits] != choose_epoch_q[3*t+:Bits];
   end
 
   sluice_ram_1r1w #(
@@ -178,9 +171,9 @@ module sluice_counter_bank #(
       .wr_en_i  (write.valid),
       .wr_addr_i(write.index),
       .wr_data_i(write.entry),
-      .rd_en_i  (rd_valid_i),
-      .rd_addr_i(rd_index_i),
-      .rd_data_o(fwd_from_ram)
+      .rd_en_i  (rd2_valid_q),
+      .rd_addr_i(rd2_index_q),
+      .rd_data_o(choose_entry)
   );
 
   sluice_ram_1r1w #(
@@ -191,48 +184,36 @@ module sluice_counter_bank #(
       .wr_en_i  (write.valid && write.shadow_valid),
       .wr_addr_i(write.index),
       .wr_data_i(write.shadow),
-      .rd_en_i  (rd_valid_i),
-      .rd_addr_i(rd_index_i),
-      .rd_data_o(fwd_shadow_from_ram)
+      .rd_en_i  (rd2_valid_q),
+      .rd_addr_i(rd2_index_q),
+      .rd_data_o(choose_shadow)
   );
-
-  always_comb begin
-    fwd_entry  = fwd_from_ram;
-    fwd_shadow = fwd_shadow_from_ram;
-    if (written_q.valid && written_q.index == fwd_index_q) begin
-      fwd_entry = written_q.entry;
-      if (written_q.shadow_valid) fwd_shadow = written_q.shadow;
-    end
-    if (write.valid && write.index == fwd_index_q) begin
-      fwd_entry = write.entry;
-      if (write.shadow_valid) fwd_shadow = write.shadow;
-    end
-  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      fwd_valid_q    <= 1'b0;
-      choose_valid_q <= 1'b0;
-      rd_valid_o     <= 1'b0;
+      rd1_valid_q <= 1'b0;
+      rd2_valid_q <= 1'b0;
+      rd_valid_o  <= 1'b0;
     end else begin
-      fwd_valid_q    <= rd_valid_i;
-      choose_valid_q <= fwd_valid_q;
-      rd_valid_o     <= choose_valid_q;
+      rd1_valid_q <= rd_valid_i;
+      rd2_valid_q <= rd1_valid_q;
+      rd_valid_o  <= rd2_valid_q;
     end
-    fwd_snapshot_q <= rd_snapshot_i;
-    fwd_index_q <= rd_index_i;
-    fwd_epoch_q <= epoch_i;
-    choose_snapshot_q <= fwd_snapshot_q;
-    choose_epoch_q <= fwd_epoch_q;
-    choose_entry_q <= fwd_entry;
-    choose_shadow_q <= fwd_shadow;
-    // An entry without an increment in this epoch still has the value it began with.
-    rd_data_o <= (choose_snapshot_q && choose_differs == '0) ? choose_shadow_q : choose_entry_q.value;
+    rd1_snapshot_q    <= rd_snapshot_i;
+    rd1_index_q       <= rd_index_i;
+    rd2_snapshot_q    <= rd1_snapshot_q;
+    rd2_index_q       <= rd1_index_q;
+    choose_snapshot_q <= rd2_snapshot_q;
+    choose_epoch_q    <= write_epoch_q;  // that of the read's cycle
   end
+
+  // An entry without an increment in this epoch still has the value it began with. All equal: a carry comes through.
+  assign {choose_same, unused_same} = {1'b0, ~choose_differs} + (Triples + 1)'(choose_snapshot_q);
+  assign rd_data_o = choose_same ? choose_shadow : choose_entry.value;
 
 `ifndef SYNTHESIS
   ReadTakesThreeCycles_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && choose_valid_q) || rd_valid_o);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && rd2_valid_q) || rd_valid_o);
 `endif
 
 endmodule

@@ -106,15 +106,13 @@ module sluice_tcam_lut #(
   logic [Groups-1:0] wr_group;
   logic [Lanes-1:0] wr_lane;
   logic [GroupWidth-1:0] wr_group_index;
-  logic [Entries-1:0] wr_entry;
 
   always_comb begin
     wr_group = '0;
     wr_lane  = '0;
     for (int unsigned e = 0; e < Entries; e++) begin
-      wr_entry[e] = wr_index_i == IndexWidth'(e);
-      wr_group[e/Lanes] |= wr_entry[e];
-      wr_lane[e%Lanes] |= wr_entry[e];
+      wr_group[e/Lanes] |= wr_index_i == IndexWidth'(e);
+      wr_lane[e%Lanes] |= wr_index_i == IndexWidth'(e);
     end
     wr_group_index = '0;
     for (int unsigned g = 0; g < Groups; g++) begin
@@ -179,26 +177,30 @@ module sluice_tcam_lut #(
     end
   end
 
-  // All chunks accept: a carry goes in for a valid entry and comes out if every group of six chunks lets it through.
-  localparam int unsigned Sixes = (Chunks + 5) / 6;
+  // The entry is valid and all chunks accept: a carry comes out if every group of six lets it through.
+  localparam int unsigned Sixes = (Chunks + 6) / 6;
 
   for (genvar e = 0; e < int'(Entries); e++) begin : gen_match
     logic [6*Sixes-1:0] column;
-    (* keep *)logic [  Sixes-1:0] six;
-    logic [  Sixes-1:0] unused_sum;
+    (* keep *) logic [Sixes-1:0] six;
+    logic [Sixes:0] unused_sum;
     for (genvar c = 0; c < int'(6 * Sixes); c++) begin : gen_column
-      assign column[c] = c >= int'(Chunks) || accepted[(c<int'(Chunks))?c : 0][e];
+      if (c < int'(Chunks)) begin : gen_accepted
+        assign column[c] = accepted[c][e];
+      end else begin : gen_rest
+        assign column[c] = c > int'(Chunks) || valid_q[e];
+      end
     end
     for (genvar s = 0; s < int'(Sixes); s++) begin : gen_six
       assign six[s] = &column[6*s+:6];
     end
-    assign {match[e], unused_sum} = {1'b0, six} + (Sixes + 1)'(valid_q[e]);
+    assign {match[e], unused_sum} = {1'b0, six, 1'b1} + (Sixes + 2)'(1'b1);
   end
 
   always_ff @(posedge clk_i) begin
     for (int unsigned e = 0; e < Entries; e++) begin
       if (!rst_ni) valid_q[e] <= 1'b0;
-      else if (wr_valid_i && wr_entry[e]) valid_q[e] <= wr_entry_valid_i && last_step;
+      else if (wr_valid_i && wr_group[e/Lanes] && wr_lane[e%Lanes]) valid_q[e] <= wr_entry_valid_i && last_step;
     end
   end
 

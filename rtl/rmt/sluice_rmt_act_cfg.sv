@@ -60,10 +60,9 @@ module sluice_rmt_act_cfg
   state_e state_d, state_q;
   logic mine, write;
   cfg_status_e status_d, status_q;
-  logic [6:0] row_words;
   logic answer_d, answer_q;
   logic [127:0] row_d, row_q;
-  logic [3:0] words_d, words_q;
+  logic [3:0] slice_words, words_d, words_q;
   logic is_data, is_action, is_page, is_word, is_zero, is_range;
 
   assign is_data = cfg_req_i.tab == TableRmtData;
@@ -75,17 +74,34 @@ module sluice_rmt_act_cfg
   assign mine = is_data || is_action || is_page || is_word || is_zero || is_range;
   assign write = cfg_req_i.write;
 
+  // Each table's limits are constants.
   always_comb begin
-    logic [16:0] rows;
     unique case (cfg_req_i.tab)
-      TableRmtData: {rows, row_words} = {17'(DataRows), 7'(RmtDataRowWords)};
-      TableRmtAction: {rows, row_words} = {17'(Cfg.actions), 7'(RmtActionRowWords)};
-      TableRmtPage: {rows, row_words} = {17'(PageRows), 7'(RmtPageRowWords)};
-      TableRmtStateWord: {rows, row_words} = {17'(Cfg.words), 7'(RmtStateWordRowWords)};
-      TableRmtZeroPage: {rows, row_words} = {17'(Cfg.words / RmtPageWords), 7'(RmtZeroPageRowWords)};
-      default: {rows, row_words} = {17'(Cfg.modules), 7'd2};
+      TableRmtData: begin
+        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(DataRows), 7'(RmtDataRowWords));
+        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtDataRowWords));
+      end
+      TableRmtAction: begin
+        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.actions), 7'(RmtActionRowWords));
+        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtActionRowWords));
+      end
+      TableRmtPage: begin
+        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(PageRows), 7'(RmtPageRowWords));
+        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtPageRowWords));
+      end
+      TableRmtStateWord: begin
+        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.words), 7'(RmtStateWordRowWords));
+        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtStateWordRowWords));
+      end
+      TableRmtZeroPage: begin
+        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.words / RmtPageWords), 7'(RmtZeroPageRowWords));
+        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtZeroPageRowWords));
+      end
+      default: begin
+        status_d = rmt_cfg_check(cfg_req_i, 1'b1, 17'(Cfg.modules), 7'd2);
+        slice_words = rmt_slice_words(cfg_req_i, 7'd2);
+      end
     endcase
-    status_d = rmt_cfg_check(cfg_req_i, is_range, rows, row_words);
   end
 
   always_comb begin
@@ -145,7 +161,7 @@ module sluice_rmt_act_cfg
     endcase
   end
 
-  assign words_d = (write || status_q != StatusOk) ? '0 : rmt_slice_words(cfg_req_i, row_words);
+  assign words_d = (write || status_q != StatusOk) ? '0 : slice_words;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

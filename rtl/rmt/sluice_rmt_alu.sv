@@ -1,8 +1,8 @@
 /// The ALU of one container (docs/design/rmt.md, "ALUs").
 ///
 /// One carry chain for all operations: its sum input is one function of A, B, the mask and the operation, its carry
-/// input is A or, for logic, nothing, so that no carry ever starts. A comparison writes B if the chain ends with a carry.
-/// The last LUT takes sum, B, the container as it came, the mask, that carry and whether it is a comparison.
+/// input is A or, for logic, nothing, so that no carry ever starts. A comparison writes B if the chain's carry says so.
+/// The last LUT takes sum, B, the container as it came, the mask, whether to write and whether it is a comparison.
 ///
 /// Latency: what is done (c5), operands (c6), then mask and `own_i` (c7), which give `result_o` in the same cycle.
 /// Throughput: one a cycle. Never stalls. An operation or `when` without a meaning writes nothing.
@@ -45,9 +45,9 @@ module sluice_rmt_alu
   localparam logic [3:0] CodeLt = 4'd9;
 
   typedef enum logic [2:0] {
-    OpLess,   // b + ~a
+    OpNone,
     OpAdd,
-    OpSub,    // and ge
+    OpSub,    // and ge, lt
     OpAnd,
     OpOr,
     OpXor,
@@ -59,22 +59,22 @@ module sluice_rmt_alu
   logic [1:0] a_select_q, b_low_q, b_high_q;
   op_e op_d, op6_q, op_q;
   logic compare_d, compare6_q, compare_q;
+  logic less_d, less6_q, less_q;
 
   always_comb begin
     compare_d = alu_i.op == CodeGe || alu_i.op == CodeLt;
-    unique case (alu_i.op)
-      CodeGe:  op_d = OpSub;
-      CodeLt:  op_d = OpLess;
-      default: op_d = op_e'(alu_i.op[2:0]);
-    endcase
+    less_d = alu_i.op == CodeLt;
+    op_d = compare_d ? OpSub : op_e'(alu_i.op[2:0]);
     if (!act_i || alu_i.op == CodeNone || alu_i.op > CodeLt || !act_when(alu_i.when, conditions_i)) begin
       compare_d = 1'b1;
+      less_d = 1'b0;
       op_d = OpMove;
     end
   end
 
   // c6: operands. B takes four and then three more: two LUTs a bit.
   logic [Width-1:0] a_d, a_q, b_low, b_d, b_q;
+  logic arithmetic_q;
 
   always_comb begin
     unique case (a_select_q)
@@ -98,50 +98,45 @@ module sluice_rmt_alu
   end
 
   always_ff @(posedge clk_i) begin
-    a_select_q <= alu_i.a;
-    b_low_q    <= alu_i.b[1:0];
-    b_high_q   <= alu_i.b[2] ? alu_i.b[1:0] + 2'd1 : 2'd0;
-    op6_q      <= op_d;
-    compare6_q <= compare_d;
-    a_q        <= a_d;
-    b_q        <= b_d;
-    op_q       <= op6_q;
-    compare_q  <= compare6_q;
+    a_select_q   <= alu_i.a;
+    b_low_q      <= alu_i.b[1:0];
+    b_high_q     <= alu_i.b[2] ? alu_i.b[1:0] + 2'd1 : 2'd0;
+    op6_q        <= op_d;
+    compare6_q   <= compare_d;
+    less6_q      <= less_d;
+    a_q          <= a_d;
+    b_q          <= b_d;
+    op_q         <= op6_q;
+    compare_q    <= compare6_q;
+    less_q       <= less6_q;
+    arithmetic_q <= op6_q == OpAdd || op6_q == OpSub;
   end
 
   // c7: the chain.
-  logic [Width-1:0] x, y, sum;
-  logic carry, carry_in, unused;
+  logic [Width-1:0] pass, into, sum;
+  logic write, carry_in, unused, unused_over;
 
   always_comb begin
-    x = '0;
     unique case (op_q)
-      OpLess: begin
-        x = ~(a_q & mask_i);
-        y = b_q & mask_i;
-      end
-      OpAdd: begin
-        x = a_q & mask_i;
-        y = b_q & mask_i;
-      end
-      OpSub: begin
-        x = a_q & mask_i;
-        y = ~(b_q & mask_i);
-      end
-      OpAnd: y = a_q & b_q;
-      OpOr: y = a_q | b_q;
-      OpXor: y = a_q ^ b_q;
-      OpMove: y = b_q;
-      default: y = a_q & ~b_q;
+      OpAdd: pass = (a_q ^ b_q) & mask_i;
+      OpSub: pass = ~(a_q ^ b_q) | ~mask_i;
+      OpAnd: pass = a_q & b_q;
+      OpOr: pass = a_q | b_q;
+      OpXor: pass = a_q ^ b_q;
+      OpMove: pass = b_q;
+      default: pass = a_q & ~b_q;
     endcase
   end
   assign carry_in = op_q == OpSub;
-  // The carry enters through a bit of its own below the sum: one chain, no second adder.
-  assign {carry, sum, unused} = {1'b0, x, 1'b1} + {1'b0, y, carry_in};
+  assign into = a_q & mask_i & {Width{arithmetic_q}};
+  // A bit passes the carry where `pass` is set and puts in `into` where not. The carry enters through a bit of its own
+  // below the sum. Two bits above it make the carry into whether to write: always but for a comparison, which writes
+  // with a carry, or without one for lt. One chain for all that.
+  assign {write, unused_over, sum, unused} = {1'b0, 1'b1, into, 1'b1} + {less_q, !compare_q, into ^ pass, carry_in};
 
   always_comb begin
     for (int unsigned i = 0; i < Width; i++) begin
-      result_o[i] = (mask_i[i] && (carry || !compare_q)) ? (compare_q ? b_q[i] : sum[i]) : own_i[i];
+      result_o[i] = (mask_i[i] && write) ? (compare_q ? b_q[i] : sum[i]) : own_i[i];
     end
   end
 

@@ -72,8 +72,7 @@ module sluice_rmt_match
       ternary_ready;
   logic [RmtExactWays-1:0] is_way;
   cfg_status_e status, status_q;
-  logic [ 6:0] row_words;
-  logic [16:0] rows;
+  logic [3:0] words, words_q;
 
   assign is_key     = cfg_req_i.tab == TableRmtKey;
   assign is_ternary = cfg_req_i.tab == TableRmtTernary;
@@ -82,26 +81,25 @@ module sluice_rmt_match
   end
   assign mine = is_key || is_ternary || |is_way;
 
+  // Each table's limits are constants; the check has a cycle of its own.
   always_comb begin
-    row_words = 7'(RmtExactRowWords);
-    rows = 17'(Cfg.sets);
+    status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.sets), 7'(RmtExactRowWords));
+    words  = rmt_slice_words(cfg_req_i, 7'(RmtExactRowWords));
     if (is_key) begin
-      row_words = 7'(RmtKeyRowWords);
-      rows = 17'(2 * Cfg.modules);
+      status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(2 * Cfg.modules), 7'(RmtKeyRowWords));
+      words  = rmt_slice_words(cfg_req_i, 7'(RmtKeyRowWords));
     end
     if (is_ternary) begin
-      row_words = 7'(RmtTernaryRowWords);
-      rows = 17'(Cfg.ternary);
+      status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.ternary), 7'(RmtTernaryRowWords));
+      words  = rmt_slice_words(cfg_req_i, 7'(RmtTernaryRowWords));
     end
   end
-  assign status = rmt_cfg_check(cfg_req_i, 1'b0, rows, row_words);
-
-  // The check has a cycle of its own.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) access_q <= 1'b0;
     else access_q <= cfg_valid_i && mine;
     good_q   <= status == StatusOk;
     status_q <= status;
+    words_q  <= words;
   end
   assign read_now  = access_q && good_q && !cfg_req_i.write;
   assign write_now = access_q && good_q && cfg_req_i.write;
@@ -114,7 +112,8 @@ module sluice_rmt_match
   end
 
   // Before c0: the row of the packet's module and generation.
-  logic [ModuleIndexBits:0] rows_index, rows_index_q[4];
+  logic [ModuleIndexBits:0] rows_index;
+  (* keep *) logic [ModuleIndexBits:0] rows_index_q[4];
   logic [ModuleBits-1:0] module_q[2];
   logic generation_q[2];
   rmt_key_row_t row;
@@ -188,8 +187,10 @@ module sluice_rmt_match
   // c1: conditions, whole key, hash.
   (* keep *)logic [ 1:0] key_conditions;
   (* keep *)logic [31:0] hash;
-  logic [1:0] conditions, conditions_q2, conditions_q3;
-  logic [31:0] hash_q2, hash_q3;
+  logic [ 1:0] conditions;
+  // Delays are kept, so that they do not become shift registers, which are LUTs.
+  (* keep *) logic [1:0] conditions_q2, conditions_q3;
+  (* keep *) logic [31:0] hash_q2, hash_q3;
   logic [RmtKeyBits-1:0] key;
 
   // Those of the key are masked in the truth table, for they come late.
@@ -272,7 +273,7 @@ module sluice_rmt_match
     logic [10:0] number;
   } default_t;
 
-  default_t default_q[1:3];
+  (* keep *) default_t default_q[1:3];
 
   always_ff @(posedge clk_i) begin
     default_q[1] <= '{
@@ -366,7 +367,7 @@ module sluice_rmt_match
     cfg_rsp_o = '0;
     if (answer_q) begin
       cfg_rsp_o.status = status_q;
-      cfg_rsp_o.words  = rmt_slice_words(cfg_req_i, row_words);
+      cfg_rsp_o.words  = words_q;
     end
     cfg_rsp_o.data = key_read_q[0] | key_read_q[1] | ternary_read_q[0] | ternary_read_q[1];
     for (int unsigned w = 0; w < RmtExactWays; w++) cfg_rsp_o.data |= SliceBits'(exact_read_q[w]);

@@ -49,12 +49,15 @@ module sluice_rmt_stage
 
   // ctl: ctl_q[n] is that of the packet whose PHV came in n cycles ago, in c<n>.
   localparam int unsigned Last = 7;
+  // Delays are kept, so that they do not become shift registers, which are LUTs.
   logic system_q;
   logic [Last:0] valid_q;
-  rmt_ctl_t ctl_q[Last+1];
-  logic [3:0] system_of_q;
-  logic [ModuleBits-1:0] rows_module, rows_module_q[4];
-  logic rows_generation, rows_generation_q[4];
+  (* keep *) rmt_ctl_t ctl_q[Last+1];
+  (* keep *) logic [3:0] system_of_q;
+  logic [ModuleBits-1:0] rows_module;
+  logic rows_generation;
+  (* keep *) logic [ModuleBits-1:0] rows_module_q[4];
+  (* keep *) logic rows_generation_q[4];
   logic fault;
 
   assign rows_module     = system_q ? ModuleBits'(SystemModule) : ctl_i.module_id;
@@ -85,7 +88,7 @@ module sluice_rmt_stage
   logic [10:0] hits_base;
   logic [1:0] conditions;
   logic [31:0] hash;
-  rmt_phv_t phv_q[1:4];
+  (* keep *) rmt_phv_t phv_q[1:4];
 
   always_ff @(posedge clk_i) begin
     phv_q[1] <= phv_i;
@@ -162,7 +165,8 @@ module sluice_rmt_stage
   end
 
   // Configuration.
-  logic is_owner, is_hits, is_unknown, hits_read, hits_read_valid, owner_answer_q, access_q, good_q, answer_q;
+  logic is_owner, is_hits, is_unknown, hits_read, hits_read_valid, owner_answer_q;
+  logic access_q, good_q, answer_q;
   logic [CounterBits-1:0] hits_read_data, hits_q;
   cfg_status_e status, status_q;
 
