@@ -383,7 +383,7 @@ package sluice_rmt_rows_pkg;
       actions: 512,
       words: 4096,
       groups: 256,
-      target_hash: 32'hfdf87766
+      target_hash: 32'hb4567efa
   };
   localparam rmt_cfg_t RmtCfgTiny = '{
       bus_bytes: 32,
@@ -395,7 +395,7 @@ package sluice_rmt_rows_pkg;
       actions: 32,
       words: 512,
       groups: 16,
-      target_hash: 32'h8fe661b5
+      target_hash: 32'hcc0b7726
   };
 
   // Configuration by the number that the top takes as its parameter.
