@@ -107,14 +107,15 @@ package sluice_pkg;
 
   // Trace of the stamp: a packet enters the pipeline.
   typedef struct packed {
+    logic [47:0] arrival;
     logic [47:0] stamp;
     logic        system_generation;
     logic        generation;
     logic [5:0]  module_id;
     logic [31:0] id;
   } merge_trace_t;
-  localparam int unsigned MergeTraceBits = 88;
-  localparam int unsigned MergeTraceWords = 3;
+  localparam int unsigned MergeTraceBits = 136;
+  localparam int unsigned MergeTraceWords = 5;
 
   // Trace of the rmt pipeline: a packet has its verdict. Counted in the same cycle.
   typedef struct packed {

@@ -78,7 +78,7 @@ row! {
     SidebandRow, "sideband" {
         /// Packet ID: ingress port in bits 31:28, its sequence number on that port below.
         id: u32 = 32,
-        /// Ingress stamp in ticks.
+        /// Ticks when it arrived at its port.
         stamp: u64 = TICK_BITS,
         /// Tenant.
         tenant: u16 = TENANT_BITS,
@@ -130,8 +130,10 @@ row! {
         generation: bool = 1,
         /// Generation of the system module that was stamped.
         system_generation: bool = 1,
-        /// Ingress stamp in ticks.
+        /// Ticks when it entered the pipeline.
         stamp: u64 = TICK_BITS,
+        /// Ticks when it arrived at its port, as in its sideband.
+        arrival: u64 = TICK_BITS,
     }
 }
 
