@@ -259,7 +259,7 @@ package sluice_pkg;
       queue_packets: 16,
       port_beats: 512,
       port_packets: 32,
-      target_hash: 32'hcc0b7726
+      target_hash: 32'h09f35cfc
   };
 
   // Configuration by the number that the top takes as its parameter.

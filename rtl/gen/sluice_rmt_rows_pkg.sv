@@ -390,12 +390,12 @@ package sluice_rmt_rows_pkg;
       modules: 8,
       stages: 3,
       system_stages: 5,
-      sets: 8,
+      sets: 16,
       ternary: 8,
       actions: 32,
       words: 512,
       groups: 16,
-      target_hash: 32'hcc0b7726
+      target_hash: 32'h09f35cfc
   };
 
   // Configuration by the number that the top takes as its parameter.

@@ -79,7 +79,7 @@ pub const TINY: Target = Target {
     modules: 8,
     stages: 3,
     system_stages: 0b101,
-    exact: 32,
+    exact: 64,
     ternary: 8,
     actions: 32,
     words: 512,
