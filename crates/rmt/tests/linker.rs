@@ -5,7 +5,7 @@ mod common;
 use common::{check_rows, random_part};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::layout::Wide;
-use sluice_formats::rmt::tables::{Node, Table};
+use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RmtError, RmtLinker, RowWrite};
 use sluice_object::{Action, KeySpec, Load, Object, RmtGroup, RmtPart, Step, TargetNeed};
 use sluice_rmt::action::{Action as Row, When, WordOp, WordSource};
