@@ -15,9 +15,9 @@ use sluice_rmt::target::{DEFAULT, TINY, Target};
 use sluice_rmt::{Outcome, Reason};
 
 fn tables(target: &Target) -> impl Iterator<Item = (Node, Table)> {
-    nodes(target)
-        .into_iter()
-        .flat_map(|node| Table::ALL.into_iter().filter(move |t| t.is_of(node)).map(move |table| (node, table)))
+    nodes(target).into_iter().flat_map(|node| {
+        Table::ALL.into_iter().filter(move |t| t.is_of(node) && *t != Table::Rate).map(move |table| (node, table))
+    })
 }
 
 #[test]

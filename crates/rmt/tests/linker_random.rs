@@ -2,11 +2,12 @@
 
 mod common;
 
+use common::linker::Tenants;
 use common::{Owners, SHAPE, random_part};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::layout::Wide;
-use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RmtError, RmtLinker, RowWrite};
-use sluice_object::{Demands, Load, RmtPart, Step};
+use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RowWrite};
+use sluice_object::{Demands, LinkError, Load, RmtPart, Step};
 use sluice_rmt::encode::object::object;
 use sluice_rmt::target::{DEFAULT, TINY, Target};
 use sluice_rmt::testing::device::Device;
@@ -53,7 +54,7 @@ fn find(entries: &[Entry], key: &Wide<25>) -> Option<(u16, [u8; 16])> {
 
 struct Bench {
     target: Target,
-    linker: RmtLinker,
+    linker: Tenants,
     device: Device,
     owners: Owners,
     tenants: BTreeMap<u16, Has>,
@@ -62,7 +63,9 @@ struct Bench {
 impl Bench {
     fn run(&mut self, module: u8, load: &Load) {
         for step in &load.steps {
-            if let Step::Row { node, table, index, words } = step {
+            if let Step::Write { node, table, index, words } = step
+                && table.is_rmt()
+            {
                 let write = RowWrite { node: *node, table: *table, index: *index, words: words.clone() };
                 self.device.write(&write);
                 self.owners.wrote(module, &write);
@@ -73,7 +76,7 @@ impl Bench {
     /// Every entry of every tenant is what its packets meet.
     fn look(&self) {
         for (id, (parts, running)) in &self.tenants {
-            let (module, generation) = (self.linker.tenant(*id).unwrap().module, self.linker.generation(*id).unwrap());
+            let (module, generation) = (self.linker.module(*id).unwrap(), self.linker.generation(*id));
             let Some((part, tables)) = running else {
                 assert!(!self.device.part(module, generation).first.valid);
                 continue;
@@ -85,13 +88,13 @@ impl Bench {
                     let found = self.device.find(stage, module, generation, &key.0).map(|f| (f.1, f.2));
                     assert_eq!(found, find(entries, key), "tenant {id}, stage {stage}");
                 }
-                assert_eq!(self.linker.entries(*id, stage).unwrap().len(), entries.len());
+                assert_eq!(self.linker.entries(*id, stage).len(), entries.len());
             }
         }
     }
 
     /// A random entry operation on a running program, and what it should make of the entries.
-    fn entry_operation(&mut self, id: u16, rng: &mut Rng) -> Option<(Result<Load, RmtError>, u8, Vec<Entry>)> {
+    fn entry_operation(&mut self, id: u16, rng: &mut Rng) -> Option<(Result<Load, LinkError>, u8, Vec<Entry>)> {
         let (parts, Some((part, tables))) = self.tenants.get(&id)? else { return None };
         let (&stage, entries) = tables.iter().nth(rng.index(tables.len()))?;
         let rows = &parts[*part].stages[&stage];
@@ -139,7 +142,7 @@ impl Bench {
     fn step(&mut self, rng: &mut Rng) -> Option<bool> {
         let id = rng.below(self.target.modules as u64) as u16;
         let before = format!("{:?}", self.linker.placer().left());
-        let module = self.linker.tenant(id).map_or(0, |t| t.module);
+        let module = self.linker.module(id).unwrap_or(0);
         let name = format!("t{id}");
         let done = if !self.tenants.contains_key(&id) {
             let parts: Vec<RmtPart> = (0..2)
@@ -155,7 +158,7 @@ impl Bench {
                 .collect();
             let quota = parts.iter().fold(Quota::default(), |q, p| q.or(&Quota::of(p, 0xff)));
             let load = self.linker.admit(id, &name, quota);
-            let module = self.linker.tenant(id).map_or(0, |t| t.module);
+            let module = self.linker.module(id).unwrap_or(0);
             load.map(|load| {
                 self.run(module, &load);
                 self.tenants.insert(id, (parts, None));
@@ -201,7 +204,7 @@ impl Bench {
 fn every_tenant_has_its_own_whatever_the_others_do() {
     let mut rng = Rng::new(test_seed("rmt_linker_random"));
     for (target, steps) in [(TINY, 1500), (DEFAULT, 500)] {
-        let (linker, device) = (RmtLinker::new(target), Device::new(target));
+        let (linker, device) = (Tenants::new(target), Device::new(target));
         let mut bench = Bench { target, linker, device, owners: Owners::default(), tenants: BTreeMap::new() };
         let (mut done, mut refused) = (0, 0);
         for step in 0..steps {
@@ -218,11 +221,11 @@ fn every_tenant_has_its_own_whatever_the_others_do() {
         println!("{}: {done} done, {refused} refused, {} tenants at the end", target.name, bench.tenants.len());
         assert!(done > steps / 4, "{done} of {steps}");
         for id in bench.tenants.keys().copied().collect::<Vec<_>>() {
-            let module = bench.linker.tenant(id).unwrap().module;
+            let module = bench.linker.module(id).unwrap();
             let load = bench.linker.remove(id).unwrap();
             bench.run(module, &load);
         }
-        assert_eq!(bench.linker.placer().left(), RmtLinker::new(target).placer().left(), "freed space comes back");
+        assert_eq!(bench.linker.placer().left(), Tenants::new(target).placer().left(), "freed space comes back");
         assert_eq!(bench.device.places().collect::<Vec<_>>(), [], "rows that stay");
     }
 }

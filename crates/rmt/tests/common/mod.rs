@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // each test binary uses its part
 
+pub mod linker;
+
 use sluice_formats::random::Rng;
 use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::RowWrite;
