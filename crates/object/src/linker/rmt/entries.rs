@@ -87,7 +87,7 @@ impl Operation {
             stage: self.at.stage,
             tenant: self.tenant.clone(),
             operation: self.name,
-            key: self.at.key,
+            key: Box::new(self.at.key),
             found: found.into(),
             allowed: allowed.into(),
         })

@@ -123,7 +123,7 @@ pub enum RmtError {
         /// "insert", "modify", "delete".
         operation: &'static str,
         /// The key.
-        key: EntryKey,
+        key: Box<EntryKey>,
         /// How things are.
         found: String,
         /// What is allowed.

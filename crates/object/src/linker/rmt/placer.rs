@@ -154,6 +154,11 @@ impl Placer {
         RowWrite::new(Node::Deparser, Table::Granted, module.into(), &GrantedRow { destinations })
     }
 
+    /// Match sets that a module was given in a stage, half of them for each generation.
+    pub fn region(&self, module: u8, stage: u8) -> Option<Region> {
+        self.holders.get(&module)?.stages.get(&stage)?.region
+    }
+
     /// Destinations that a module was given.
     pub fn granted(&self, module: u8) -> u8 {
         self.holders.get(&module).map_or(0, |h| h.quota.destinations)
