@@ -192,7 +192,7 @@ fn a_batch_does_what_its_packets_do_one_by_one() {
 fn drops_before_the_pipeline_are_counted_beside_its_own() {
     let mut d = Device::with(TINY, 2, &forward(2));
     for event in [Event::Rate, Event::Reconfig, Event::BadLength, Event::Misfit, Event::Rate] {
-        d.fast.count(2, event);
+        d.fast.count(2, event, 1);
     }
     let counts = |module| Event::ALL.map(|e| d.events(module, e)).iter().sum::<u64>();
     assert_eq!((d.events(2, Event::Rate), counts(2), counts(3)), (2, 5, 0));

@@ -142,9 +142,15 @@ impl Fast {
         self.stages.iter_mut().for_each(StageNode::snapshot);
     }
 
-    /// Counts what happened to a packet before the pipeline: the entrance's drops and misfits.
-    pub fn count(&mut self, module: u8, event: Event) {
-        self.deparser.events.add(16 * usize::from(module) + event as usize, 1);
+    /// Counts what happened to a packet outside the pipeline: the entrance's drops and misfits, what follows behind.
+    pub fn count(&mut self, module: u8, event: Event, amount: u64) {
+        self.deparser.events.add(16 * usize::from(module) + event as usize, amount);
+    }
+
+    /// What was counted of a module.
+    pub fn counted(&self, module: u8, event: Event) -> u64 {
+        let row = 16 * usize::from(module) + event as usize;
+        if usize::from(module) < self.target.modules { self.deparser.events.get(row, false) } else { 0 }
     }
 
     /// Generation that the stamp gives to packets of a module.
