@@ -9,7 +9,7 @@ mod configuration;
 mod flow;
 mod refusals;
 
-pub use bench::{BLUE, Bench, RED, RawLoad, tagged_frame};
+pub use bench::{BLUE, Bench, RED, RawLoad, sender, tagged_frame};
 
 use crate::device::Device;
 
