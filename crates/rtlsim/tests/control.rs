@@ -8,8 +8,8 @@ use sluice_formats::address::{control, info};
 use sluice_formats::hash::crc32c_words;
 use sluice_formats::limits::{MAINTENANCE_PERIOD, MESSAGE_TIMEOUT_CYCLES};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::row::Row;
-use sluice_formats::rows::EntryRow;
+use sluice_formats::rmt::layout::{Layout, Wide};
+use sluice_formats::rmt::rows::ExactRow;
 use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_nic::Device;
 use sluice_object::Step;
@@ -185,14 +185,18 @@ fn reads_of_match_rows_under_full_load_take_one_slot_in_256() {
         let mut rig = Rig::open(config, RtlOptions { seed, ..RtlOptions::default() }, &[Module::new(1, To::One(4))]);
         let mut rng = Rng::new(seed);
         let target = rig.target;
-        let rows: Vec<(Table, u32, EntryRow)> = (0..8)
+        let stage = Node::Stage(1);
+        let rows: Vec<(Table, u32, ExactRow)> = (0..8u8)
             .map(|i| {
-                let key = u128::from(rng.next_u64());
-                let row = EntryRow { generations: 3, module_id: 5, key, destinations: 1, ..EntryRow::default() };
-                (Table::way(i % 4).unwrap(), target.sets - 1 - i, row)
+                let mut key = Wide([0; 25]);
+                key.0[..8].copy_from_slice(&rng.next_u64().to_le_bytes());
+                let row = ExactRow { generations: 3, module_id: 5, key, ..ExactRow::default() };
+                (Table::Exact(i % 4), target.rmt.sets() as u32 - 1 - u32::from(i), row)
             })
             .collect();
-        let writes = rows.iter().map(|(table, set, row)| support::row(Node::Match, *table, *set, row)).collect();
+        let write =
+            |(table, set, row): &(Table, u32, ExactRow)| support::write(stage, *table, *set, &row.pack().unwrap());
+        let writes = rows.iter().map(write).collect();
         rig.perform(writes);
         // Packets of one beat, more than the pipeline takes, for as long as 40 reads last.
         let length = target.bus_bytes.min(60);
@@ -207,9 +211,9 @@ fn reads_of_match_rows_under_full_load_take_one_slot_in_256() {
         let mut longest = 0;
         for (table, set, row) in rows.iter().cycle().take(40) {
             let asked = rig.nic.now();
-            let words = rig.nic.read_row(Node::Match, *table, *set).unwrap();
+            let words = rig.nic.read_row(stage, *table, *set).unwrap();
             longest = longest.max(rig.nic.now() - asked);
-            assert_eq!(EntryRow::unpack(&words).unwrap(), *row);
+            assert_eq!(ExactRow::unpack(&words).unwrap(), *row);
         }
         let end = rig.nic.now();
         rig.quiesce();
