@@ -92,7 +92,6 @@ fn full_reserves_of_random_keys() {
         (96, 5, 20_000, 60),
         (192, 6, 4000, 10),
         (384, 7, 2000, 5),
-        (768, 8, 1000, 3),
     ] {
         let region = Region { base: 0, bits };
         let refused = (0..rounds).filter(|_| fill(region, entries, &mut rng).1 < entries).count();
