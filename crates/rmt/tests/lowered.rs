@@ -1,6 +1,6 @@
 //! Table objects as programs: what packets meet is what the NIC's one table did.
 //!
-//! The reference below is docs/design/nic.md, "Tables", on the object itself: no key of the pipeline, no row.
+//! The reference below works on the object itself, as docs/design/object.md, "Lowering", says it: no key of the pipeline, no row.
 
 mod common;
 
