@@ -310,13 +310,14 @@ mod tests {
         assert_eq!(tables.write(Node::Port(4), Table::Vlan, 0, &[0]), Status::BadAddress);
         assert_eq!(tables.write(Node::Parser, Table::Vlan, 0, &[0]), Status::BadAddress);
         let (stage, words) = (Node::Stage(1), Table::Exact(0).words());
-        assert_eq!(tables.write(stage, Table::Exact(0), 8, &vec![0; words]), Status::BadAddress);
-        assert_eq!(tables.write(stage, Table::Exact(0), 7, &vec![0; words - 1]), Status::BadLength);
+        let sets = TINY.rmt.sets() as u32;
+        assert_eq!(tables.write(stage, Table::Exact(0), sets, &vec![0; words]), Status::BadAddress);
+        assert_eq!(tables.write(stage, Table::Exact(0), sets - 1, &vec![0; words - 1]), Status::BadLength);
         assert_eq!(tables.write(Node::Stage(3), Table::Key, 0, &vec![0; Table::Key.words()]), Status::BadAddress);
         assert_eq!(tables.write(Node::Egress, Table::QueuePackets, 0, &[0, 0]), Status::ReadOnly);
         assert_eq!(tables.write(Node::Deparser, Table::Events, 0, &[0, 0]), Status::ReadOnly);
         assert_eq!(tables.write(Node::System, Table::Info, 0, &[0, 0]), Status::ReadOnly);
-        assert_eq!(tables.read(stage, Table::Exact(0), 8), Err(Status::BadAddress));
+        assert_eq!(tables.read(stage, Table::Exact(0), sets), Err(Status::BadAddress));
     }
 
     #[test]

@@ -122,7 +122,10 @@ impl<'a> Runner<'a> {
                 if rmt.tenant == SYSTEM && !self.ids.contains_key(SYSTEM) {
                     self.admit_system()?;
                 }
-                let object = rmt_object(&self.script.file, rmt, self.target)?;
+                let mut object = rmt_object(&self.script.file, rmt, self.target)?;
+                // What `to=` of the tenant leaves out the module does not get, whatever it demands.
+                let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
+                object.demands.queues.retain(|destination, _| granted.contains_key(destination));
                 self.program(&rmt.tenant, &object)
             }
             Command::Map(given) => {
