@@ -16,4 +16,3 @@ rtl/nic/sluice_nic_tag_insert.sv
 rtl/nic/sluice_nic_tag_strip.sv
 rtl/nic/sluice_nic_top.sv
 rtl/nic/sluice_nic_writer.sv
-rtl/rmt/sluice_rmt_mux.sv
