@@ -10,7 +10,7 @@ mod frames;
 mod support;
 
 use frames::Pool;
-use sluice_formats::limits::KEY_BYTES;
+use sluice_formats::limits::{KEY_BYTES, SYSTEM_MODULE};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::GroupRow;
@@ -20,11 +20,12 @@ use sluice_nic::{Device, Event, Offer, Verdict};
 use sluice_object::linker::rmt::{Placer, Quota, StageQuota};
 use sluice_object::lower::{lower, stage_of};
 use sluice_object::{Action, Destinations, KeyKind, KeySpec, Object, RmtPart, Step};
-use sluice_rmt::Program;
+use sluice_rmt::action::{When, WordOp, WordSource};
 use sluice_rmt::check::Role;
 use sluice_rmt::encode;
 use sluice_rmt::programs::send::Send;
 use sluice_rmt::testing::{Shape, aim, checked_program};
+use sluice_rmt::{Program, Word};
 use sluice_rtlsim::{Comparison, Ready, RtlOptions, Stalls};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -80,12 +81,29 @@ const ENTRIES: usize = 6;
 
 /// What a module may run: a table whose keys packets have, a program that copies, a tunnel whose headers come and go, or rows that
 /// no compiler would think of.
-fn program(rng: &mut Rng, target: &Target, pool: &Pool) -> (RmtPart, Option<Program>) {
+fn program(rng: &mut Rng, target: &Target, pool: &Pool, module: u8, group: u16) -> (RmtPart, Option<Program>) {
     let encoded = |program: &Program| encode(program, &target.rmt).unwrap();
-    match rng.below(8) {
+    // What the system module runs meets every packet.
+    let role = if module == SYSTEM_MODULE { Role::System } else { Role::Tenant };
+    match if role == Role::System { 1 } else { rng.below(8) } {
         0 => {
             let send = Send { destinations: rng.next_u32() as u8, except_ingress: rng.chance(1, 2), dmac: None };
-            (encoded(&send.program(&target.rmt)), None)
+            let mut program = send.program(&target.rmt);
+            let stage = program.stages.iter_mut().flatten().next().unwrap();
+            let word = |word: Word, value, mask| WordOp {
+                word: word as u8,
+                source: WordSource::Imm(value),
+                mask,
+                when: When::Always,
+            };
+            let queue = rng.below(8) as u16;
+            let egress = u16::from(send.destinations) | queue << 8 | u16::from(send.except_ingress) << 11;
+            let words = &mut stage.actions[0].words;
+            *words = vec![word(Word::Egress, egress, 0x0fff)];
+            if rng.chance(2, 3) {
+                words.push(word(Word::Group, group, 0xffff));
+            }
+            (encoded(&program), None)
         }
         1 | 2 => {
             let share = |n: usize| (n / (3 * target.rmt.modules)).clamp(1, 4);
@@ -95,10 +113,10 @@ fn program(rng: &mut Rng, target: &Target, pool: &Pool) -> (RmtPart, Option<Prog
                 actions: 2,
                 pages: 2,
                 numbers: 16,
-                role: Role::Tenant,
+                role,
             };
             let program = checked_program(rng, &target.rmt, &shape);
-            (encoded(&program), Some(program))
+            (RmtPart { system: role == Role::System, ..encoded(&program) }, Some(program))
         }
         kind => {
             let kind = match kind {
@@ -131,9 +149,11 @@ fn program(rng: &mut Rng, target: &Target, pool: &Pool) -> (RmtPart, Option<Prog
     }
 }
 
-/// What a module has of the pipeline, and the programs of its generations.
+/// What modules have of the pipeline, and the programs of their generations.
 struct Pipeline {
     placer: Placer,
+    /// Each module's own multicast group.
+    groups: HashMap<u8, u16>,
     /// Programs that frames are aimed at, by VLAN of the module.
     aims: HashMap<u8, Program>,
 }
@@ -166,12 +186,7 @@ fn configure(rng: &mut Rng, target: &Target, pool: &Pool, modules: &[u8]) -> (Ve
         };
         steps.push(support::row(Node::Port(p), Table::PortPolicy, 0, &policy));
     }
-    for group in 1..target.rmt.groups as u32 {
-        let owner = if rng.chance(1, 2) { 0 } else { *rng.choose(modules).unwrap() };
-        let tags = std::array::from_fn(|_| rng.next_u32() as u16);
-        let row = GroupRow { owner, destinations: rng.next_u32() as u8, tags };
-        steps.push(support::write(Node::Deparser, Table::Group, group, &row.pack().unwrap()));
-    }
+    let groups: HashMap<u8, u16> = modules.iter().zip(1..).map(|(&module, group)| (module, group)).collect();
     for &module in modules {
         let m = u32::from(module);
         let limited = rng.chance(1, 5);
@@ -188,10 +203,13 @@ fn configure(rng: &mut Rng, target: &Target, pool: &Pool, modules: &[u8]) -> (Ve
             steps.push(support::row(Node::Egress, Table::Limit, d * target.modules + m, &limit));
         }
         let granted = if rng.chance(1, 4) { rng.next_u32() as u8 } else { 0xff };
-        let (part, aim) = program(rng, target, pool);
-        let table = StageQuota { exact: ENTRIES as u32, actions: 2, numbers: 16, ..StageQuota::default() };
-        let quota = Quota::of(&part, granted)
-            .or(&Quota { stages: BTreeMap::from([(stage_of(target), table)]), ..Quota::default() });
+        let (part, aim) = program(rng, target, pool, module, groups[&module]);
+        let mut quota = Quota::of(&part, granted);
+        quota.groups.insert(groups[&module]);
+        if module != SYSTEM_MODULE {
+            let table = StageQuota { exact: ENTRIES as u32, actions: 2, numbers: 16, ..StageQuota::default() };
+            quota = quota.or(&Quota { stages: BTreeMap::from([(stage_of(target), table)]), ..Quota::default() });
+        }
         // Modules that find no room any more run nothing.
         if Placer::admit(&mut placer.clone(), module, "trial", quota.clone()).is_err() {
             let rows = placer.admit(module, &format!("m{module}"), Quota::default()).unwrap();
@@ -200,13 +218,23 @@ fn configure(rng: &mut Rng, target: &Target, pool: &Pool, modules: &[u8]) -> (Ve
         }
         let rows = placer.admit(module, &format!("m{module}"), quota).unwrap();
         steps.extend(rows.into_iter().map(support::write_row));
-        if !rng.chance(1, 20) {
-            let placed = placer.place(module, 0, &Arc::new(part)).unwrap();
+        // Programs that name groups of others are refused.
+        if !rng.chance(1, 20)
+            && let Ok(placed) = placer.place(module, 0, &Arc::new(part))
+        {
             steps.extend(placed.zero.into_iter().chain(placed.rows).map(support::write_row));
             aims.extend(aim.map(|program| (module, program)));
         }
     }
-    (steps, Pipeline { placer, aims })
+    // Behind admissions, which hide the groups that they grant.
+    for group in 1..target.rmt.groups as u32 {
+        let own = modules.get(group as usize - 1).filter(|_| !rng.chance(1, 8));
+        let owner = own.copied().unwrap_or_else(|| *rng.choose(modules).unwrap());
+        let tags = std::array::from_fn(|_| rng.next_u32() as u16);
+        let row = GroupRow { owner, destinations: rng.next_u32() as u8, tags };
+        steps.push(support::write(Node::Deparser, Table::Group, group, &row.pack().unwrap()));
+    }
+    (steps, Pipeline { placer, groups, aims })
 }
 
 /// The next generation of one module, as a load that may come at any moment: the rows of another
@@ -220,14 +248,13 @@ fn commit(
     generation: u8,
 ) -> Vec<Step> {
     let mut steps = vec![Step::WaitDrained { module, generation }];
-    let placer = &mut pipeline.placer;
     if rng.chance(2, 3) {
-        let (part, aim) = program(rng, target, pool);
+        let (part, aim) = program(rng, target, pool, module, pipeline.groups[&module]);
         let part = Arc::new(part);
-        let mut trial = placer.clone();
+        let mut trial = pipeline.placer.clone();
         let cleared = trial.clear(module, generation).unwrap();
         if let Ok(placed) = trial.place(module, generation, &part) {
-            *placer = trial;
+            pipeline.placer = trial;
             steps.extend(cleared.into_iter().map(support::write_row));
             steps.push(Step::Barrier);
             steps.extend(placed.zero.into_iter().map(support::write_row));
@@ -294,9 +321,12 @@ fn run_one(config: &str, seed: u64, totals: &mut Totals) {
     let mut vlans: Vec<u16> = (0..rng.range(1, 9)).map(|_| rng.below(4096) as u16).collect();
     vlans.extend([0, 4095]);
     let pool = Pool::new(&mut rng, vlans);
-    let mut modules: Vec<u8> = (0..target.modules as u8).collect();
+    let mut modules: Vec<u8> = (1..target.modules as u8).collect();
     rng.shuffle(&mut modules);
-    modules.truncate(rng.range(1, 7) as usize);
+    modules.truncate(rng.range(1, 6) as usize);
+    if rng.chance(1, 2) {
+        modules.insert(0, SYSTEM_MODULE);
+    }
     let (steps, mut pipeline) = configure(&mut rng, &target, &pool, &modules);
     support::run_steps(&mut nic, steps).unwrap();
 
