@@ -65,11 +65,11 @@ programs: ## the XDP objects of programs/xdp from their sources, where clang is 
 .PHONY: plugins
 plugins: venv ## the Verilated NIC and rmt pipeline, as plug-ins in build/plugins
 	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(RMT_CONFIGS)
-	@$(PYTHON) tools/plugin.py --variant trace $(CONFIGS)
+	@$(PYTHON) tools/plugin.py --variant trace tiny
 
 .PHONY: plugins-waves
-plugins-waves: venv ## the rmt pipeline's with waves, for sluice rmt run --waves (takes long)
-	@$(PYTHON) tools/plugin.py --variant trace $(RMT_CONFIGS)
+plugins-waves: venv ## the same with waves, for --waves (takes long)
+	@$(PYTHON) tools/plugin.py --variant trace $(CONFIGS) $(RMT_CONFIGS)
 
 .PHONY: plugins-bench
 plugins-bench: venv ## the same built for speed, without assertions

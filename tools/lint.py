@@ -135,13 +135,16 @@ def rtl_lint() -> Outcome:
 def rtl_yosys() -> Outcome:
     """Yosys' front end reads every module, for synthesis and proofs are on it.
 
-    Folder by folder, and rtl/rmt by its top, which instantiates every module of it: with all of them as tops in
-    one read the front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone is read.
+    Folder by folder, and folders with a top by that, which instantiates every module of them: with all of rtl/rmt
+    as tops in one read the front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone
+    is read.
     """
     folders: dict[str, list[str]] = {}
     for path in _modules():
         folders.setdefault(path.parent.name, []).append(path.stem)
-    folders["rmt"] = [name for name in folders.get("rmt", []) if name == "sluice_rmt_top"]
+    for folder, names in folders.items():
+        top = f"sluice_{folder}_top"
+        folders[folder] = [top] if top in names else names
     files = _relative([*packages(), *_modules()])
     results = []
     for modules in filter(None, folders.values()):

@@ -74,12 +74,12 @@ def benches() -> Count:
 def scripts() -> Count:
     """Every packet script on model and RTL in lockstep, the NIC's own also on the tiny target; XDP on the model."""
     nic = sorted(ROOT.glob("crates/nic/scripts/*.pkt"))
-    # Those of the rmt modules have a runner of their own.
-    every = nic + sorted(p for p in ROOT.glob("programs/**/*.pkt") if RMT not in p.parents)
+    every = nic + sorted(ROOT.glob("programs/**/*.pkt"))
     # The RTL has no XDP engine.
     xdp = [path for path in every if re.search(r"^xdp ", path.read_text(), re.MULTILINE)]
     rest = [path for path in every if path not in xdp]
-    tiny = [path for path in rest if path in nic]
+    only_default = [path for path in rest if re.search(r"^device default", path.read_text(), re.MULTILINE)]
+    tiny = [path for path in rest if path in nic and path not in only_default]
     tiny_xdp = [path for path in xdp if path in nic]
     count = Count()
 
@@ -103,7 +103,7 @@ def scripts() -> Count:
 
 
 def rmt_scripts() -> Count:
-    """The packet scripts of the rmt modules: in lockstep where the pipeline has a plug-in, else on the model."""
+    """The scripts of the rmt modules on the pipeline alone: in lockstep where it has a plug-in, else on the model."""
     there = (BUILD / "plugins" / "libsluice_rtl_rmt_default.so").exists()
     if not there:
         print("rmt_scripts: no libsluice_rtl_rmt_default.so, so on the model only")

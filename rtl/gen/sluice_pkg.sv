@@ -3,7 +3,7 @@
 /// Formats, address map and targets of Sluice.
 package sluice_pkg;
 
-  localparam int unsigned FormatVersion = 1;
+  localparam int unsigned FormatVersion = 2;
   localparam int unsigned TenantBits = 12;
   localparam int unsigned ModuleBits = 6;
   localparam int unsigned SystemModule = 0;
@@ -13,7 +13,6 @@ package sluice_pkg;
   localparam int unsigned MaxFrameBytes = 9216;
   localparam int unsigned MinFrameBytes = 14;
   localparam int unsigned KeyBytes = 13;
-  localparam int unsigned Ways = 4;
   localparam int unsigned TagBytes = 4;
   localparam int unsigned MessageDataWords = 8;
   localparam int unsigned MaintenancePeriod = 256;
@@ -54,44 +53,6 @@ package sluice_pkg;
   localparam int unsigned RateRowBits = 56;
   localparam int unsigned RateRowWords = 2;
 
-  // What to do with a packet.
-  typedef struct packed {
-    logic [47:0] dmac;
-    logic        set_dmac;
-    logic        except_ingress;
-    logic [7:0]  destinations;
-  } action_row_t;
-  localparam int unsigned ActionRowBits = 58;
-  localparam int unsigned ActionRowWords = 2;
-
-  // Overlay of one module in one generation. Index: 2 * module + generation.
-  typedef struct packed {
-    logic [47:0] dmac;
-    logic        set_dmac;
-    logic        except_ingress;
-    logic [7:0]  destinations;
-    logic [3:0]  set_bits;
-    logic [15:0] set_base;
-    logic [12:0] key_mask;
-    logic [1:0]  key_kind;
-    logic        valid;
-  } overlay_row_t;
-  localparam int unsigned OverlayRowBits = 94;
-  localparam int unsigned OverlayRowWords = 3;
-
-  // One exact-match entry. Table: way. Index: set.
-  typedef struct packed {
-    logic [47:0]  dmac;
-    logic         set_dmac;
-    logic         except_ingress;
-    logic [7:0]   destinations;
-    logic [103:0] key;
-    logic [5:0]   module_id;
-    logic [1:0]   generations;
-  } entry_row_t;
-  localparam int unsigned EntryRowBits = 170;
-  localparam int unsigned EntryRowWords = 6;
-
   // Generation of one module. Index: module. Writing `current` commits; other fields are read only.
   typedef struct packed {
     logic [7:0] in_flight_1;
@@ -117,6 +78,8 @@ package sluice_pkg;
 
   // Sideband of a packet inside the NIC and `tuser` of every output.
   typedef struct packed {
+    logic [15:0] tag;
+    logic [2:0]  queue;
     logic [7:0]  destinations;
     logic [31:0] flow_hash;
     logic        tag_off;
@@ -128,50 +91,52 @@ package sluice_pkg;
     logic [47:0] stamp;
     logic [31:0] id;
   } sideband_t;
-  localparam int unsigned SidebandBits = 170;
+  localparam int unsigned SidebandBits = 189;
   localparam int unsigned SidebandWords = 6;
 
   // Trace of a port: one frame has ended. The port's counters count it in the same cycle.
   typedef struct packed {
     logic [15:0] length;
-    logic [4:0]  reason;
+    logic [5:0]  reason;
     logic        dropped;
     logic [5:0]  module_id;
     logic [31:0] id;
   } port_trace_t;
-  localparam int unsigned PortTraceBits = 60;
+  localparam int unsigned PortTraceBits = 61;
   localparam int unsigned PortTraceWords = 2;
 
-  // Trace of the merge: a packet enters the pipeline.
+  // Trace of the stamp: a packet enters the pipeline.
   typedef struct packed {
+    logic [47:0] arrival;
     logic [47:0] stamp;
+    logic        system_generation;
     logic        generation;
     logic [5:0]  module_id;
     logic [31:0] id;
   } merge_trace_t;
-  localparam int unsigned MergeTraceBits = 87;
-  localparam int unsigned MergeTraceWords = 3;
+  localparam int unsigned MergeTraceBits = 136;
+  localparam int unsigned MergeTraceWords = 5;
 
-  // Trace of the match pipeline: a packet has its verdict. Counted in the same cycle.
+  // Trace of the rmt pipeline: a packet has its verdict. Counted in the same cycle.
   typedef struct packed {
     logic [7:0]  destinations;
-    logic [4:0]  reason;
+    logic [5:0]  reason;
     logic        dropped;
     logic [5:0]  module_id;
     logic [31:0] id;
   } verdict_trace_t;
-  localparam int unsigned VerdictTraceBits = 52;
+  localparam int unsigned VerdictTraceBits = 53;
   localparam int unsigned VerdictTraceWords = 2;
 
   // Trace of queue admission: one copy was queued or tail dropped. Drops count in the same cycle.
   typedef struct packed {
-    logic [4:0]  reason;
+    logic [5:0]  reason;
     logic        dropped;
     logic [2:0]  destination;
     logic [5:0]  module_id;
     logic [31:0] id;
   } queue_trace_t;
-  localparam int unsigned QueueTraceBits = 47;
+  localparam int unsigned QueueTraceBits = 48;
   localparam int unsigned QueueTraceWords = 2;
 
   // Trace of the buffer: the last beat of a copy was read out. Counted in the same cycle.
@@ -184,37 +149,38 @@ package sluice_pkg;
   localparam int unsigned LeaveTraceBits = 55;
   localparam int unsigned LeaveTraceWords = 2;
 
-  localparam logic [1:0] KeyNone = 2'd0;
-  localparam logic [1:0] KeyDmac = 2'd1;
-  localparam logic [1:0] KeyFiveTuple = 2'd2;
-
-  // Drop reasons; the low three bits are the kind of counter.
-  typedef enum logic [4:0] {
-    ReasonOverload = 5'd0,
-    ReasonUnmapped = 5'd1,
-    ReasonRunt = 5'd2,
-    ReasonGiant = 5'd3,
-    ReasonBadFrame = 5'd4,
-    ReasonDoubleTag = 5'd5,
-    ReasonRate = 5'd8,
-    ReasonReconfig = 5'd9,
-    ReasonNoModule = 5'd10,
-    ReasonMiss = 5'd11,
-    ReasonAction = 5'd12,
-    ReasonNoDestination = 5'd13,
-    ReasonTailLimit = 5'd16,
-    ReasonTailPackets = 5'd17,
-    ReasonTailBuffer = 5'd18,
-    ReasonXdpDrop = 5'd24,
-    ReasonXdpAborted = 5'd25,
-    ReasonXdpTooLong = 5'd26
+  // Drop reasons; the low three bits are the kind of counter, from 32 on (the rmt pipeline) the low four.
+  typedef enum logic [5:0] {
+    ReasonOverload = 6'd0,
+    ReasonUnmapped = 6'd1,
+    ReasonRunt = 6'd2,
+    ReasonGiant = 6'd3,
+    ReasonBadFrame = 6'd4,
+    ReasonDoubleTag = 6'd5,
+    ReasonTailLimit = 6'd16,
+    ReasonTailPackets = 6'd17,
+    ReasonTailBuffer = 6'd18,
+    ReasonXdpDrop = 6'd24,
+    ReasonXdpAborted = 6'd25,
+    ReasonXdpTooLong = 6'd26,
+    ReasonRate = 6'd32,
+    ReasonReconfig = 6'd33,
+    ReasonNoModule = 6'd34,
+    ReasonParseReject = 6'd35,
+    ReasonParseShort = 6'd36,
+    ReasonRmtFault = 6'd37,
+    ReasonDiscard = 6'd38,
+    ReasonNoDestination = 6'd39,
+    ReasonDeparseReject = 6'd40,
+    ReasonDeparseShort = 6'd41,
+    ReasonDeparseLong = 6'd42,
+    ReasonBadLength = 6'd43
   } reason_e;
-  localparam int unsigned CopiesKind = 7;
+  localparam int unsigned FirstRmtReason = 32;
 
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeSystem = 8'd0;
   localparam logic [7:0] NodeStamp = 8'd1;
-  localparam logic [7:0] NodeMatch = 8'd2;
   localparam logic [7:0] NodeEgress = 8'd3;
   localparam logic [7:0] NodeXdp = 8'd4;
   localparam logic [7:0] NodePort0 = 8'd8;
@@ -227,12 +193,6 @@ package sluice_pkg;
   localparam logic [7:0] TablePortDrops = 8'd4;
   localparam logic [7:0] TableRate = 8'd0;
   localparam logic [7:0] TableGeneration = 8'd1;
-  localparam logic [7:0] TableWay0 = 8'd0;
-  localparam logic [7:0] TableWay1 = 8'd1;
-  localparam logic [7:0] TableWay2 = 8'd2;
-  localparam logic [7:0] TableWay3 = 8'd3;
-  localparam logic [7:0] TableOverlay = 8'd4;
-  localparam logic [7:0] TableForwardEvents = 8'd5;
   localparam logic [7:0] TableLimit = 8'd0;
   localparam logic [7:0] TableQuantum = 8'd1;
   localparam logic [7:0] TableQueueDrops = 8'd2;
@@ -272,7 +232,6 @@ package sluice_pkg;
     int unsigned ports;
     int unsigned hosts;
     int unsigned modules;
-    int unsigned sets;
     int unsigned cells;
     int unsigned queue_packets;
     int unsigned port_beats;
@@ -285,24 +244,22 @@ package sluice_pkg;
       ports: 4,
       hosts: 4,
       modules: 64,
-      sets: 512,
       cells: 4096,
       queue_packets: 64,
       port_beats: 512,
       port_packets: 256,
-      target_hash: 32'h25fefd01
+      target_hash: 32'hb4567efa
   };
   localparam nic_cfg_t NicCfgTiny = '{
       bus_bytes: 32,
       ports: 4,
       hosts: 4,
       modules: 8,
-      sets: 16,
       cells: 1024,
       queue_packets: 16,
       port_beats: 512,
       port_packets: 32,
-      target_hash: 32'hab812f35
+      target_hash: 32'h09f35cfc
   };
 
   // Configuration by the number that the top takes as its parameter.

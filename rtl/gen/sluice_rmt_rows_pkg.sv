@@ -383,19 +383,19 @@ package sluice_rmt_rows_pkg;
       actions: 512,
       words: 4096,
       groups: 256,
-      target_hash: 32'hfdf87766
+      target_hash: 32'hb4567efa
   };
   localparam rmt_cfg_t RmtCfgTiny = '{
       bus_bytes: 32,
       modules: 8,
       stages: 3,
       system_stages: 5,
-      sets: 8,
+      sets: 16,
       ternary: 8,
       actions: 32,
       words: 512,
       groups: 16,
-      target_hash: 32'h8fe661b5
+      target_hash: 32'h09f35cfc
   };
 
   // Configuration by the number that the top takes as its parameter.

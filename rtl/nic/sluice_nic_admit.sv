@@ -1,7 +1,7 @@
 /// Decides for each copy of a packet whether its queue has room (docs/design/nic.md, "Queues").
 ///
-/// Takes verdicts in order, looks at one destination a cycle, lowest first, and hands on which
-/// copies were admitted; a dropped packet passes with none. Occupancy is the difference of two
+/// Takes verdicts in order, each with a destination at least, looks at one destination a cycle, lowest first, and
+/// hands on which copies were admitted. Occupancy is the difference of two
 /// running counts, one written here at admission, one at release, so that neither side waits.
 /// A release in the same cycle is not seen yet.
 ///
@@ -68,7 +68,7 @@ module sluice_nic_admit
   logic [DestBits-1:0] rest_q, rest, onehot, admitted_q, admitted_before, admitted;
   logic first_q, more, step;
   logic [2:0] dest;
-  logic any;
+  logic unused_any;
 
   assign rest = first_q ? verdict_i.sideband.destinations : rest_q;
   assign admitted_before = first_q ? '0 : admitted_q;
@@ -77,7 +77,7 @@ module sluice_nic_admit
       .Width(DestBits)
   ) u_lowest (
       .req_i   (rest),
-      .valid_o (any),
+      .valid_o (unused_any),
       .index_o (dest),
       .onehot_o(onehot)
   );
@@ -99,7 +99,7 @@ module sluice_nic_admit
   assign over_limit = 17'(used) + 17'(cells) > 17'(limit);
   assign over_packets = packets_in - packets_out == PacketBits'(Cfg.queue_packets);
   assign over_buffer = admitted_before == '0 && 16'(free_q) < cells;
-  assign room = any && !over_limit && !over_packets && !over_buffer;
+  assign room = !over_limit && !over_packets && !over_buffer;
   assign admit = step && room;
   assign admitted = admitted_before | (room ? onehot : '0);
 
@@ -151,12 +151,7 @@ module sluice_nic_admit
 
   assign verdict_ready_o = step && !more;
   assign decision_valid_o = verdict_valid_i && !more;
-  assign decision_o = '{
-          sideband: verdict_i.sideband,
-          admitted: admitted,
-          set_dmac: verdict_i.set_dmac,
-          dmac: verdict_i.dmac
-      };
+  assign decision_o = '{admitted: admitted, verdict: verdict_i};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -174,7 +169,7 @@ module sluice_nic_admit
     end
   end
 
-  assign trace_valid_o = step && any;
+  assign trace_valid_o = step;
   assign trace_o = '{
           id: verdict_i.sideband.id,
           module_id: verdict_i.sideband.module_id,
@@ -184,6 +179,8 @@ module sluice_nic_admit
       };
 
 `ifndef SYNTHESIS
+  VerdictHasADestination_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !verdict_valid_i || verdict_i.sideband.destinations != '0);
   // Contract 5: a tail drop happens only when the queue or the buffer has no room.
   TailDropMeansFull_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(trace_valid_o && trace_o.dropped) ||

@@ -1,6 +1,6 @@
 /// Egress: admission, shared buffer, queues, schedulers, outputs; node NodeEgress.
 ///
-/// Verdicts and the beats of their packets come in the same order. This is the only place
+/// Verdicts and the beats of their packets come in the same order, packets without a destination not at all. This is the only place
 /// behind the port FIFOs where packets are lost, whole, counted by queue and reason.
 /// `m_axis_*`: destination d in the d-th part, ports first.
 ///
@@ -159,7 +159,7 @@ module sluice_nic_egress
   logic [3:0] cell_copies, read_copies;
   logic [  DestBits-1:0] stored_dests;
   logic [ModuleBits-1:0] stored_module;
-  sideband_t meta_in, meta_out;
+  verdict_t meta_in, meta_out;
 
   sluice_nic_writer #(
       .Cfg(Cfg)
@@ -218,7 +218,7 @@ module sluice_nic_egress
       .rd_data_o(read_link)
   );
   sluice_ram_1r1w #(
-      .Width   (SidebandBits),
+      .Width   ($bits(verdict_t)),
       .Depth   (Cfg.cells),
       .InitZero(1'b0)
   ) u_meta (

@@ -1,4 +1,5 @@
-/// Header fields from the first 64 bytes of a packet, as docs/design/nic.md says.
+/// The 5-tuple of a packet and whether it is a reconfiguration packet, from its first 64 bytes (docs/design/nic.md,
+/// "Flow hash").
 ///
 /// A frame that still begins with a whole 0x8100 tag has its fields 4 bytes further. Bytes at
 /// or beyond `length_i` are never believed.
@@ -42,7 +43,7 @@ module sluice_nic_extract
   ) == 8'd0 && length >= 14'd38;
 
   always_comb begin
-    fields_o = '{dmac: window_i[47:0], ipv4: ipv4, l4: l4, tuple: '0, reconfig: 1'b0};
+    fields_o = '{ipv4: ipv4, tuple: '0, reconfig: 1'b0};
     if (ipv4) begin
       fields_o.tuple[63:0]   = header[8*(26-Ethernet)+:64];
       fields_o.tuple[95:64]  = l4 ? header[8*(34-Ethernet)+:32] : 32'd0;

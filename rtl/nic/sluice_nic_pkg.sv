@@ -5,6 +5,7 @@ package sluice_nic_pkg;
 
   // What a port stores beside a packet.
   typedef struct packed {
+    logic [TickBits-1:0]   arrival;    // ticks when its last beat was there
     logic [31:0]           id;
     logic [ModuleBits-1:0] module_id;
     logic [TenantBits-1:0] tenant;
@@ -25,32 +26,26 @@ package sluice_nic_pkg;
     logic [13:0]           length;
   } frame_end_t;
 
-  // First bytes of a packet that the match pipeline may look at.
+  // First bytes of a packet that flow hash and reconfiguration rule look at.
   localparam int unsigned WindowBytes = 64;
 
   // Header fields behind the window.
   typedef struct packed {
-    logic [47:0]           dmac;
     logic                  ipv4;
-    logic                  l4;
     logic [8*KeyBytes-1:0] tuple;
     logic                  reconfig;
   } fields_t;
 
-  // Verdict of the match pipeline.
+  // Where a packet goes that the pipeline has let through; destination d's copy has tag d.
   typedef struct packed {
-    sideband_t   sideband;
-    logic        dropped;
-    logic        set_dmac;
-    logic [47:0] dmac;
+    logic [DestBits-1:0][15:0] tags;
+    sideband_t                 sideband;
   } verdict_t;
 
   // Verdict after admission to the queues.
   typedef struct packed {
-    sideband_t           sideband;
     logic [DestBits-1:0] admitted;
-    logic                set_dmac;
-    logic [47:0]         dmac;
+    verdict_t            verdict;
   } decision_t;
 
   // A configuration access to one node's tables.

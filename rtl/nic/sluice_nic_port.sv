@@ -1,7 +1,8 @@
 /// Ingress of one port: VLAN to tenant, policy, tag off, store and forward, counters.
 ///
 /// docs/design/nic.md, "Ingress of port p", says what happens to a frame. The port is never
-/// stalled; a frame without room in the FIFO is dropped whole.
+/// stalled; a frame without room in the FIFO is dropped whole. A frame's arrival is the cycle in which its last beat
+/// is stored, the one before its trace.
 ///
 /// Latency: last beat in to descriptor out 4 cycles; first data beat 2 later. Throughput: one
 /// beat a cycle in and out.
@@ -16,6 +17,8 @@ module sluice_nic_port
 ) (
     input logic clk_i,
     input logic rst_ni,
+
+    input logic [TickBits-1:0] ticks_i,
 
     input logic               s_axis_tvalid,
     input logic [8*Bytes-1:0] s_axis_tdata,
@@ -206,6 +209,7 @@ module sluice_nic_port
 
   assign id = {4'(Port), sequence_q};
   assign desc = '{
+          arrival: ticks_i,
           id: id,
           module_id: out_end.module_id,
           tenant: out_end.tenant,

@@ -3,7 +3,7 @@
 /// `stored_*` puts a packet's first cell into the queue of each of its destinations, one a
 /// cycle. A queue is a ring of `queue_packets` cell numbers; admission made room for them.
 /// Per destination a `sluice_nic_drr` chooses the module; chosen copies wait in a short queue
-/// (`copy_*`) for the reader, with their sideband.
+/// (`copy_*`) for the reader, with their sideband and in it their destination's tag.
 ///
 /// Latency: 7 cycles from stored to copy when idle. Throughput: one copy a cycle in and out.
 /// Stall behaviour: a destination whose copies are not taken stops choosing, the others go on.
@@ -30,10 +30,10 @@ module sluice_nic_queues
     input  logic [  DestBits-1:0] stored_dests_i,
     input  logic [ModuleBits-1:0] stored_module_i,
 
-    // Sideband of the packet whose first cell is `meta_cell_o`, one cycle later.
-    output logic                     meta_read_o,
-    output logic      [CellBits-1:0] meta_cell_o,
-    input  sideband_t                meta_i,
+    // Verdict on the packet whose first cell is `meta_cell_o`, one cycle later.
+    output logic                    meta_read_o,
+    output logic     [CellBits-1:0] meta_cell_o,
+    input  verdict_t                meta_i,
 
     output logic      [Dests-1:0]               copy_valid_o,
     input  logic      [Dests-1:0]               copy_ready_i,
@@ -170,7 +170,7 @@ module sluice_nic_queues
     end
   end
 
-  // 1: cell number from the ring. 2: sideband. 3: to the destination, and charge.
+  // 1: cell number from the ring. 2: verdict. 3: to the destination, and charge.
   logic [CellBits-1:0] ring_cell, meta_cell_q;
   logic ring_valid_q, meta_valid_q;
   logic [DestIndexBits-1:0] ring_dest_q, meta_dest_q;
@@ -209,8 +209,13 @@ module sluice_nic_queues
     localparam int unsigned LevelBits = $clog2(CopyDepth + 1);
     logic arrives, unused_ready;
     logic [LevelBits-1:0] level, on_the_way_q;
+    sideband_t meta;
 
     assign arrives = meta_valid_q && 32'(meta_dest_q) == d;
+    always_comb begin
+      meta = meta_i.sideband;
+      meta.tag = meta_i.tags[d];
+    end
     // Chosen and not yet in the queue of copies: at most two.
     assign choice_ready[d] = 32'(level) + 32'(on_the_way_q) < CopyDepth;
 
@@ -229,8 +234,8 @@ module sluice_nic_queues
         .module_o       (choice_module[d]),
         .take_i         (choose[d]),
         .charge_valid_i (arrives),
-        .charge_module_i(meta_i.module_id[ModuleIndexBits-1:0]),
-        .charge_bytes_i (meta_i.length),
+        .charge_module_i(meta.module_id[ModuleIndexBits-1:0]),
+        .charge_bytes_i (meta.length),
         .quantum_index_o(drr_quantum_index[d]),
         .quantum_i      (drr_quantum[d])
     );
@@ -243,7 +248,7 @@ module sluice_nic_queues
         .rst_ni,
         .valid_i(arrives),
         .ready_o(unused_ready),
-        .data_i ({meta_cell_q, meta_i}),
+        .data_i ({meta_cell_q, meta}),
         .valid_o(copy_valid_o[d]),
         .ready_i(copy_ready_i[d]),
         .data_o ({copy_cell_o[d], copy_meta_o[d]}),

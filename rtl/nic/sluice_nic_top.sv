@@ -1,6 +1,6 @@
 /// The NIC: ports, one shared match-action pipeline, egress queues, configuration ring.
 ///
-/// docs/design/nic.md says what it does. `Target` chooses the configuration (0 default, 1
+/// docs/design/nic.md and rmt.md say what it does. `Target` chooses the configurations of both (0 default, 1
 /// tiny, crates/formats/src/target.rs). Port p, destination d and trace p are the p-th or d-th
 /// part of their flat buses, lowest bits first; destinations are the ports, then host queues.
 ///
@@ -15,9 +15,12 @@
 module sluice_nic_top
   import sluice_pkg::*;
   import sluice_nic_pkg::*;
+  import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_pkg::*;
 #(
     parameter int unsigned Target = 0,
     localparam nic_cfg_t Cfg = nic_cfg(Target),
+    localparam rmt_cfg_t RmtCfg = rmt_cfg(Target),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Ports = Cfg.ports,
     localparam int unsigned Dests = Cfg.ports + Cfg.hosts
@@ -63,66 +66,69 @@ module sluice_nic_top
     output logic [     LeaveTraceBits-1:0] trace_leave_o
 );
 
-  // A packet's header spends 8 cycles between merge and verdict; its beats wait in a queue.
-  localparam int unsigned Credits = 32;
-  localparam int unsigned DataBeats = 512;
-  localparam int unsigned Nodes = 4 + Ports;
-  // Positions on the ring; the first four are the nodes' numbers too.
-  localparam int unsigned AtSystem = 32'(NodeSystem);
-  localparam int unsigned AtStamp = 32'(NodeStamp);
-  localparam int unsigned AtMatch = 32'(NodeMatch);
-  localparam int unsigned AtEgress = 32'(NodeEgress);
-  localparam int unsigned AtPort0 = 4;
+  localparam int unsigned Stages = RmtCfg.stages;
+  // Between the pipeline and the admission to the queues.
+  localparam int unsigned EgressDepth = 16;
+  // Positions on the ring.
+  localparam int unsigned AtSystem = 0;
+  localparam int unsigned AtStamp = 1;
+  localparam int unsigned AtEgress = 2;
+  localparam int unsigned AtPort0 = 3;
+  localparam int unsigned AtPipeline = AtPort0 + Ports;
+  localparam int unsigned Nodes = AtPipeline + 2 + Stages;
 
   if (Target > 1) begin : gen_bad_target
     $fatal(1, "nic_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
   end
 
-  // Configuration ring: system, stamp, match, egress, ports; then back to the host.
-  logic [Nodes:0] ring_valid, ring_ready, ring_last;
-  logic [Nodes:0][31:0] ring_data;
-  logic [Nodes-1:0] req_valid, rsp_valid, bad_message, timeout;
-  cfg_req_t [Nodes-1:0] req;
-  cfg_rsp_t [Nodes-1:0] rsp;
-  logic [Nodes-1:0][32*MessageDataWords-1:0] unused_row;
-  logic [Nodes-1:0][6:0] unused_words;
-
-  assign ring_valid[0] = s_axis_cfg_tvalid;
-  assign ring_data[0] = s_axis_cfg_tdata;
-  assign ring_last[0] = s_axis_cfg_tlast;
-  assign s_axis_cfg_tready = ring_ready[0];
-  assign m_axis_cfg_tvalid = ring_valid[Nodes];
-  assign m_axis_cfg_tdata = ring_data[Nodes];
-  assign m_axis_cfg_tlast = ring_last[Nodes];
-  assign ring_ready[Nodes] = m_axis_cfg_tready;
-
-  for (genvar n = 0; n < Nodes; n++) begin : gen_node
-    sluice_cfg_node #(
-        .Node(n < AtPort0 ? 8'(n) : NodePort0 + 8'(n - AtPort0))
-    ) u_node (
-        .clk_i,
-        .rst_ni,
-        .s_valid_i    (ring_valid[n]),
-        .s_ready_o    (ring_ready[n]),
-        .s_data_i     (ring_data[n]),
-        .s_last_i     (ring_last[n]),
-        .m_valid_o    (ring_valid[n+1]),
-        .m_ready_i    (ring_ready[n+1]),
-        .m_data_o     (ring_data[n+1]),
-        .m_last_o     (ring_last[n+1]),
-        .req_valid_o  (req_valid[n]),
-        .req_o        (req[n]),
-        .row_o        (unused_row[n]),
-        .words_o      (unused_words[n]),
-        .rsp_valid_i  (rsp_valid[n]),
-        .rsp_i        (rsp[n]),
-        .bad_message_o(bad_message[n]),
-        .timeout_o    (timeout[n])
+  if (RmtCfg.bus_bytes != Cfg.bus_bytes || RmtCfg.modules != Cfg.modules) begin : gen_bad_pair
+    $fatal(
+        1,
+        "nic_top: the pipeline has a bus of %0d bytes and %0d modules, expected %0d and %0d (%m)",
+        RmtCfg.bus_bytes,
+        RmtCfg.modules,
+        Cfg.bus_bytes,
+        Cfg.modules
     );
   end
 
+  logic [Nodes-1:0] req_valid, rsp_valid, bad_message, timeout;
+  cfg_req_t [AtPipeline-1:0] req;
+  cfg_rsp_t [Nodes-1:0] rsp;
+  rmt_cfg_req_t [Nodes-1:AtPipeline] rmt_req;
+  logic [32*RmtSelectRowWords-1:0] parser_row;
+  logic [Stages-1:0][32*RmtActionRowWords-1:0] stage_row;
+  logic [32*RmtPatternsRowWords-1:0] deparser_row;
+
+  sluice_nic_ring #(
+      .Ports (Ports),
+      .Stages(Stages)
+  ) u_ring (
+      .clk_i,
+      .rst_ni,
+      .s_axis_cfg_tvalid,
+      .s_axis_cfg_tready,
+      .s_axis_cfg_tdata,
+      .s_axis_cfg_tlast,
+      .m_axis_cfg_tvalid,
+      .m_axis_cfg_tready,
+      .m_axis_cfg_tdata,
+      .m_axis_cfg_tlast,
+      .req_valid_o   (req_valid),
+      .req_o         (req),
+      .rmt_req_o     (rmt_req),
+      .parser_row_o  (parser_row),
+      .stage_row_o   (stage_row),
+      .deparser_row_o(deparser_row),
+      .rsp_valid_i   (rsp_valid),
+      .rsp_i         (rsp),
+      .bad_message_o (bad_message),
+      .timeout_o     (timeout)
+  );
+
   logic [31:0] epoch, watchdog_limit;
-  logic hold, clearing, wedged, waiting, progress;
+  logic hold, clearing, wedged;
+  logic merge_waiting, flow_waiting, rmt_waiting, rmt_progress, egress_progress;
   assign trace_epoch_o = epoch;
 
   sluice_nic_system #(
@@ -157,6 +163,7 @@ module sluice_nic_top
     ) u_port (
         .clk_i,
         .rst_ni,
+        .ticks_i      (ticks_o),
         .s_axis_tvalid(s_axis_port_tvalid[p]),
         .s_axis_tdata (s_axis_port_tdata[p*8*Bytes+:8*Bytes]),
         .s_axis_tkeep (s_axis_port_tkeep[p*Bytes+:Bytes]),
@@ -179,120 +186,189 @@ module sluice_nic_top
     );
   end
 
-  // One pipeline: beats wait beside it, headers go through it.
-  logic data_in_valid, data_in_ready, data_in_last, data_valid, data_ready, data_last;
-  logic [8*Bytes-1:0] data_in, data;
-  logic [$clog2(DataBeats+1)-1:0] unused_data_level;
-  logic token_valid, slot_request, slot_grant, generation, conform, credit;
-  port_desc_t token_desc;
-  logic [8*WindowBytes-1:0] token_window;
-  logic verdict_in_valid, unused_verdict_in_ready, verdict_valid, verdict_ready;
-  verdict_t verdict_in, verdict;
-  logic [$clog2(Credits+1)-1:0] unused_verdict_level;
+  // One stream, and what the pipeline has to know of its packets.
+  logic merged_valid, merged_ready, merged_last, rmt_tvalid, rmt_tready, rmt_tlast;
+  logic [8*Bytes-1:0] merged_data, rmt_tdata;
+  logic [Bytes-1:0] rmt_tkeep;
+  port_desc_t merged_desc;
+  sideband_t rmt_tuser;
 
   sluice_nic_merge #(
-      .Cfg    (Cfg),
-      .Credits(Credits)
+      .Cfg(Cfg)
   ) u_merge (
       .clk_i,
       .rst_ni,
-      .hold_i        (hold || clearing),
-      .desc_valid_i  (desc_valid),
-      .desc_ready_o  (desc_ready),
-      .desc_i        (desc),
-      .valid_i       (port_valid),
-      .ready_o       (port_ready),
-      .data_i        (port_data),
-      .last_i        (port_last),
-      .data_valid_o  (data_in_valid),
-      .data_ready_i  (data_in_ready),
-      .data_o        (data_in),
-      .data_last_o   (data_in_last),
-      .token_valid_o (token_valid),
-      .token_desc_o  (token_desc),
-      .token_window_o(token_window),
-      .credit_i      (credit),
-      .slot_request_i(slot_request),
-      .slot_grant_o  (slot_grant),
-      .waiting_o     (waiting)
+      .desc_valid_i(desc_valid),
+      .desc_ready_o(desc_ready),
+      .desc_i      (desc),
+      .valid_i     (port_valid),
+      .ready_o     (port_ready),
+      .data_i      (port_data),
+      .last_i      (port_last),
+      .data_valid_o(merged_valid),
+      .data_ready_i(merged_ready),
+      .data_o      (merged_data),
+      .data_last_o (merged_last),
+      .desc_o      (merged_desc),
+      .waiting_o   (merge_waiting)
   );
 
-  sluice_fifo_ram #(
-      .Width(8 * Bytes + 1),
-      .Depth(DataBeats)
-  ) u_data (
+  sluice_nic_flow #(
+      .Bytes(Bytes)
+  ) u_flow (
       .clk_i,
       .rst_ni,
-      .valid_i(data_in_valid),
-      .ready_o(data_in_ready),
-      .data_i ({data_in_last, data_in}),
-      .valid_o(data_valid),
-      .ready_i(data_ready),
-      .data_o ({data_last, data}),
-      .level_o(unused_data_level)
+      .valid_i      (merged_valid),
+      .ready_o      (merged_ready),
+      .data_i       (merged_data),
+      .last_i       (merged_last),
+      .desc_i       (merged_desc),
+      .m_axis_tvalid(rmt_tvalid),
+      .m_axis_tready(rmt_tready),
+      .m_axis_tdata (rmt_tdata),
+      .m_axis_tkeep (rmt_tkeep),
+      .m_axis_tlast (rmt_tlast),
+      .m_axis_tuser (rmt_tuser),
+      .waiting_o    (flow_waiting)
   );
 
-  sluice_nic_stamp #(
-      .Cfg        (Cfg),
-      .MaxInFlight(Credits)
+  // The pipeline; the stamp knows whose packets are in it.
+  logic token_valid, generation, system_generation, conform, leave_valid;
+  logic [31:0] token_id, verdict_id;
+  logic [ModuleBits-1:0] token_module;
+  logic [13:0] token_length;
+  logic [TickBits-1:0] token_arrival;
+  rmt_ctl_t leave_ctl, verdict_ctl;
+  logic [DestBits-1:0] verdict_destinations;
+  verdict_trace_t trace_verdict;
+  logic out_valid, out_ready, out_last, out_first_q;
+  logic [8*Bytes-1:0] out_data;
+  logic [Bytes-1:0] unused_out_keep;
+  sideband_t out_side;
+  rmt_route_t out_route;
+
+  sluice_rmt_stamp #(
+      .Cfg(RmtCfg)
   ) u_stamp (
       .clk_i,
       .rst_ni,
-      .ticks_i           (ticks_o),
-      .token_valid_i     (token_valid),
-      .token_desc_i      (token_desc),
-      .generation_o      (generation),
-      .conform_o         (conform),
-      .leave_valid_i     (verdict_in_valid),
-      .leave_module_i    (verdict_in.sideband.module_id),
-      .leave_generation_i(verdict_in.sideband.generation),
-      .cfg_valid_i       (req_valid[AtStamp]),
-      .cfg_req_i         (req[AtStamp]),
-      .cfg_valid_o       (rsp_valid[AtStamp]),
-      .cfg_rsp_o         (rsp[AtStamp]),
-      .trace_valid_o     (trace_merge_valid_o),
-      .trace_o           (trace_merge_o)
+      .ticks_i            (ticks_o),
+      .token_valid_i      (token_valid),
+      .token_id_i         (token_id),
+      .token_module_i     (token_module),
+      .token_length_i     (token_length),
+      .token_arrival_i    (token_arrival),
+      .generation_o       (generation),
+      .system_generation_o(system_generation),
+      .conform_o          (conform),
+      .leave_valid_i      (leave_valid),
+      .leave_ctl_i        (leave_ctl),
+      .cfg_valid_i        (req_valid[AtStamp]),
+      .cfg_req_i          (req[AtStamp]),
+      .cfg_valid_o        (rsp_valid[AtStamp]),
+      .cfg_rsp_o          (rsp[AtStamp]),
+      .trace_valid_o      (trace_merge_valid_o),
+      .trace_o            (trace_merge_o)
   );
 
-  sluice_nic_forward #(
-      .Cfg(Cfg)
-  ) u_forward (
+  sluice_rmt #(
+      .Cfg(RmtCfg)
+  ) u_rmt (
       .clk_i,
       .rst_ni,
-      .token_valid_i     (token_valid),
-      .token_desc_i      (token_desc),
-      .token_window_i    (token_window),
-      .token_generation_i(generation),
-      .token_stamp_i     (ticks_o),
-      .conform_i         (conform),
-      .slot_request_o    (slot_request),
-      .slot_grant_i      (slot_grant),
-      .verdict_valid_o   (verdict_in_valid),
-      .verdict_o         (verdict_in),
-      .epoch_i           (epoch),
-      .cfg_valid_i       (req_valid[AtMatch]),
-      .cfg_req_i         (req[AtMatch]),
-      .cfg_valid_o       (rsp_valid[AtMatch]),
-      .cfg_rsp_o         (rsp[AtMatch]),
-      .trace_valid_o     (trace_verdict_valid_o),
-      .trace_o           (trace_verdict_o)
+      .ticks_i               (ticks_o),
+      .epoch_i               (epoch),
+      .hold_i                (hold || clearing),
+      .s_axis_tvalid         (rmt_tvalid),
+      .s_axis_tready         (rmt_tready),
+      .s_axis_tdata          (rmt_tdata),
+      .s_axis_tkeep          (rmt_tkeep),
+      .s_axis_tlast          (rmt_tlast),
+      .s_axis_tuser          (rmt_tuser),
+      .m_axis_tvalid         (out_valid),
+      .m_axis_tready         (out_ready),
+      .m_axis_tdata          (out_data),
+      .m_axis_tkeep          (unused_out_keep),
+      .m_axis_tlast          (out_last),
+      .m_axis_side           (out_side),
+      .m_axis_route          (out_route),
+      .token_valid_o         (token_valid),
+      .token_id_o            (token_id),
+      .token_module_o        (token_module),
+      .token_length_o        (token_length),
+      .token_arrival_o       (token_arrival),
+      .generation_i          (generation),
+      .system_generation_i   (system_generation),
+      .conform_i             (conform),
+      .leave_valid_o         (leave_valid),
+      .leave_ctl_o           (leave_ctl),
+      .verdict_valid_o       (trace_verdict_valid_o),
+      .verdict_id_o          (verdict_id),
+      .verdict_ctl_o         (verdict_ctl),
+      .verdict_destinations_o(verdict_destinations),
+      .cfg_valid_i           (req_valid[Nodes-1:AtPipeline]),
+      .cfg_req_i             (rmt_req),
+      .parser_row_i          (parser_row),
+      .stage_row_i           (stage_row),
+      .deparser_row_i        (deparser_row),
+      .cfg_valid_o           (rsp_valid[Nodes-1:AtPipeline]),
+      .cfg_rsp_o             (rsp[Nodes-1:AtPipeline]),
+      .waiting_o             (rmt_waiting),
+      .progress_o            (rmt_progress)
   );
+
+  assign trace_verdict = '{
+          destinations: verdict_destinations,
+          reason: rmt_reason(verdict_ctl.reason),
+          dropped: verdict_ctl.dropped,
+          module_id: verdict_ctl.module_id,
+          id: verdict_id
+      };
+  assign trace_verdict_o = trace_verdict;
+
+  // Verdicts and beats part here and meet again behind the admission.
+  logic verdict_in_ready, data_in_ready, verdict_valid, verdict_ready, data_valid, data_ready, data_last;
+  verdict_t verdict_in, verdict;
+  logic [8*Bytes-1:0] data;
+  logic [$clog2(EgressDepth+1)-1:0] unused_verdict_level, unused_data_level;
+
+  assign out_ready  = verdict_in_ready && data_in_ready;
+  assign verdict_in = '{tags: out_route.tags, sideband: out_side};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) out_first_q <= 1'b1;
+    else if (out_valid && out_ready) out_first_q <= out_last;
+  end
 
   sluice_fifo #(
       .Width($bits(verdict_t)),
-      .Depth(Credits)
+      .Depth(EgressDepth)
   ) u_verdicts (
       .clk_i,
       .rst_ni,
-      .valid_i(verdict_in_valid),
-      .ready_o(unused_verdict_in_ready),
+      .valid_i(out_valid && out_first_q && data_in_ready),
+      .ready_o(verdict_in_ready),
       .data_i (verdict_in),
       .valid_o(verdict_valid),
       .ready_i(verdict_ready),
       .data_o (verdict),
       .level_o(unused_verdict_level)
   );
-  assign credit = verdict_valid && verdict_ready;
+
+  sluice_fifo #(
+      .Width(8 * Bytes + 1),
+      .Depth(EgressDepth)
+  ) u_data (
+      .clk_i,
+      .rst_ni,
+      .valid_i(out_valid && verdict_in_ready),
+      .ready_o(data_in_ready),
+      .data_i ({out_last, out_data}),
+      .valid_o(data_valid),
+      .ready_i(data_ready),
+      .data_o ({data_last, data}),
+      .level_o(unused_data_level)
+  );
 
   sluice_nic_egress #(
       .Cfg(Cfg)
@@ -322,21 +398,16 @@ module sluice_nic_top
       .queue_trace_o      (trace_queue_o),
       .leave_trace_valid_o(trace_leave_valid_o),
       .leave_trace_o      (trace_leave_o),
-      .progress_o         (progress)
+      .progress_o         (egress_progress)
   );
 
   sluice_nic_watchdog u_watchdog (
       .clk_i,
       .rst_ni,
       .limit_i   (watchdog_limit),
-      .waiting_i (waiting || data_valid || verdict_valid),
-      .progress_i(progress),
+      .waiting_i (merge_waiting || flow_waiting || rmt_waiting || verdict_valid || data_valid),
+      .progress_i(rmt_progress || egress_progress),
       .wedged_o  (wedged)
   );
-
-`ifndef SYNTHESIS
-  VerdictHasRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !verdict_in_valid || unused_verdict_in_ready);
-`endif
 
 endmodule

@@ -1,8 +1,8 @@
 /// Writes admitted packets into cells of the shared buffer and hands them to their queues.
 ///
 /// A decision meets its packet's beats, which come in the same order. An admitted packet takes
-/// one cell a beat, linked in order; one without admitted copies is read and forgotten. The
-/// first beat gets the new destination MAC. Cells come from the pool of never used ones, then
+/// one cell a beat, linked in order; one without admitted copies is read and forgotten. The verdict goes
+/// beside the first cell. Cells come from the pool of never used ones, then
 /// from those given back (`cell_freed_*`); room was reserved at admission.
 ///
 /// Latency: 1 cycle to the buffer; the copy is queued with the last beat. Throughput: one beat
@@ -27,14 +27,14 @@ module sluice_nic_writer
     input  logic [8*Bytes-1:0] data_i,
     input  logic               last_i,
 
-    output logic                     cell_write_o,
-    output logic      [CellBits-1:0] cell_o,
-    output logic      [ 8*Bytes-1:0] cell_data_o,
-    output logic      [         3:0] cell_copies_o,
-    output logic                     meta_write_o,
-    output sideband_t                meta_o,
-    output logic                     link_write_o,
-    output logic      [CellBits-1:0] link_from_o,
+    output logic                    cell_write_o,
+    output logic     [CellBits-1:0] cell_o,
+    output logic     [ 8*Bytes-1:0] cell_data_o,
+    output logic     [         3:0] cell_copies_o,
+    output logic                    meta_write_o,
+    output verdict_t                meta_o,
+    output logic                    link_write_o,
+    output logic     [CellBits-1:0] link_from_o,
 
     output logic                  stored_valid_o,
     input  logic                  stored_ready_i,
@@ -80,22 +80,18 @@ module sluice_nic_writer
 
   assign cell_o = fresh ? fresh_q[CellBits-1:0] : pool_cell;
   assign cell_write_o = take && keep;
+  assign cell_data_o = data_i;
   assign cell_copies_o = count_ones(decision_i.admitted);
   assign meta_write_o = cell_write_o && first_q;
-  assign meta_o = decision_i.sideband;
+  assign meta_o = decision_i.verdict;
   assign link_write_o = cell_write_o && !first_q;
   assign link_from_o = previous_q;
   assign head = first_q ? cell_o : head_q;
 
-  always_comb begin
-    cell_data_o = data_i;
-    if (first_q && decision_i.set_dmac) cell_data_o[47:0] = decision_i.dmac;
-  end
-
   assign stored_valid_o = can_store && last_i;
   assign stored_cell_o = head;
   assign stored_dests_o = decision_i.admitted;
-  assign stored_module_o = decision_i.sideband.module_id;
+  assign stored_module_o = decision_i.verdict.sideband.module_id;
   assign progress_o = take;
 
   always_ff @(posedge clk_i) begin
@@ -121,8 +117,8 @@ module sluice_nic_writer
   always_ff @(posedge clk_i) if (take) beats_q <= first_q ? 16'd1 : beats_q + 16'd1;
   BeatsMatchTheLength_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(take && last_i) ||
-                   ((first_q ? 0 : 32'(beats_q)) + 1) * Bytes >= 32'(decision_i.sideband.length) &&
-                   (first_q ? 0 : 32'(beats_q)) * Bytes < 32'(decision_i.sideband.length));
+                   ((first_q ? 0 : 32'(beats_q)) + 1) * Bytes >= 32'(decision_i.verdict.sideband.length) &&
+                   (first_q ? 0 : 32'(beats_q)) * Bytes < 32'(decision_i.verdict.sideband.length));
 `endif
 
 endmodule

@@ -21,6 +21,7 @@ rtl/common/sluice_token_bucket.sv
 rtl/nic/sluice_cfg_node.sv
 rtl/nic/sluice_nic_extract.sv
 rtl/nic/sluice_nic_generation.sv
+rtl/nic/sluice_nic_ring.sv
 rtl/nic/sluice_nic_system.sv
 rtl/nic/sluice_nic_watchdog.sv
 rtl/rmt/sluice_rmt.sv

@@ -49,6 +49,7 @@ module sluice_rmt
     output logic     [          31:0] token_id_o,
     output logic     [ModuleBits-1:0] token_module_o,
     output logic     [          13:0] token_length_o,
+    output logic     [  TickBits-1:0] token_arrival_o,
     input  logic                      generation_i,
     input  logic                      system_generation_i,
     input  logic                      conform_i,
@@ -142,8 +143,9 @@ module sluice_rmt
       .late_module_o  (misfit_module),
       .waiting_o      (entrance_waiting)
   );
-  assign token_module_o = desc.ctl.module_id;
-  assign token_length_o = desc.length;
+  assign token_module_o  = desc.ctl.module_id;
+  assign token_length_o  = desc.length;
+  assign token_arrival_o = desc.arrival;
 
   sluice_fifo_ram #(
       .Width(8 * Bytes + 1),

@@ -88,6 +88,11 @@ package sluice_rmt_pkg;
     return StatusOk;
   endfunction
 
+  // The reason of a drop in traces.
+  function automatic reason_e rmt_reason(rmt_event_e kind);
+    return reason_e'(6'(ReasonRate) | 6'(kind));
+  endfunction
+
   // Words of the answer to a read of a row of `words` words.
   function automatic logic [3:0] rmt_slice_words(rmt_cfg_req_t req, logic [6:0] words);
     logic [9:0] left;

@@ -21,8 +21,10 @@ module sluice_rmt_stamp
     input logic [TickBits-1:0] ticks_i,
 
     input  logic                  token_valid_i,
+    input  logic [          31:0] token_id_i,
     input  logic [ModuleBits-1:0] token_module_i,
     input  logic [          13:0] token_length_i,
+    input  logic [  TickBits-1:0] token_arrival_i,
     output logic                  generation_o,
     output logic                  system_generation_o,
     output logic                  conform_o,
@@ -33,7 +35,10 @@ module sluice_rmt_stamp
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
     output logic     cfg_valid_o,
-    output cfg_rsp_t cfg_rsp_o
+    output cfg_rsp_t cfg_rsp_o,
+
+    output logic         trace_valid_o,
+    output merge_trace_t trace_o
 );
 
   localparam int unsigned IndexBits = $clog2(Cfg.modules);
@@ -108,6 +113,16 @@ module sluice_rmt_stamp
       .cfg_cost_o (rate.cost_per_byte),
       .cfg_burst_o(rate.burst)
   );
+
+  assign trace_valid_o = token_valid_i;
+  assign trace_o = '{
+          arrival: token_arrival_i,
+          stamp: ticks_i,
+          system_generation: system_generation_o,
+          generation: generation_o,
+          module_id: token_module_i,
+          id: token_id_i
+      };
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) answer_q <= '0;

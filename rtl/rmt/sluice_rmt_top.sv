@@ -2,7 +2,8 @@
 ///
 /// `Target` chooses the configuration (0 default, 1 tiny). Packets come with their sideband as `tuser` (id, arrival
 /// as stamp, tenant, module, length, tci, tag_off, flow_hash; the rest is not looked at) and leave with it in
-/// the lower bits of `m_axis_tuser` (new length, generation, destinations), above it the route (queue, tags).
+/// the lower bits of `m_axis_tuser` (new length, generation, destinations, queue; tag 0), above it the tags of all
+/// destinations, lowest first.
 ///
 /// The configuration ring is that of docs/design/nic.md; nodes in order: system, stamp, parser, stages, deparser.
 ///
@@ -20,9 +21,7 @@ module sluice_rmt_top
     parameter int unsigned Target = 0,
     localparam rmt_cfg_t Cfg = rmt_cfg(Target),
     localparam int unsigned Bytes = Cfg.bus_bytes,
-    localparam int unsigned RouteBits = $bits(rmt_route_t),
-    localparam int unsigned StampBits = TickBits + 2 + ModuleBits + 32,
-    localparam int unsigned VerdictBits = DestBits + $bits(rmt_event_e) + 1 + ModuleBits + 32
+    localparam int unsigned TagsBits = 16 * DestBits
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -34,12 +33,12 @@ module sluice_rmt_top
     input  logic                    s_axis_tlast,
     input  logic [SidebandBits-1:0] s_axis_tuser,
 
-    output logic                              m_axis_tvalid,
-    input  logic                              m_axis_tready,
-    output logic [               8*Bytes-1:0] m_axis_tdata,
-    output logic [                 Bytes-1:0] m_axis_tkeep,
-    output logic                              m_axis_tlast,
-    output logic [RouteBits+SidebandBits-1:0] m_axis_tuser,
+    output logic                             m_axis_tvalid,
+    input  logic                             m_axis_tready,
+    output logic [              8*Bytes-1:0] m_axis_tdata,
+    output logic [                Bytes-1:0] m_axis_tkeep,
+    output logic                             m_axis_tlast,
+    output logic [TagsBits+SidebandBits-1:0] m_axis_tuser,
 
     input  logic        s_axis_cfg_tvalid,
     output logic        s_axis_cfg_tready,
@@ -53,12 +52,10 @@ module sluice_rmt_top
     output logic [TickBits-1:0] ticks_o,
     output logic [        31:0] trace_epoch_o,
 
-    // A packet is stamped; {queueing, system generation, generation, module, id}.
-    output logic                   trace_stamp_valid_o,
-    output logic [  StampBits-1:0] trace_stamp_o,
-    // It has its verdict; {destinations, reason, dropped, module, id}.
-    output logic                   trace_verdict_valid_o,
-    output logic [VerdictBits-1:0] trace_verdict_o
+    output logic                        trace_stamp_valid_o,
+    output logic [  MergeTraceBits-1:0] trace_stamp_o,
+    output logic                        trace_verdict_valid_o,
+    output logic [VerdictTraceBits-1:0] trace_verdict_o
 );
 
   localparam int unsigned Stages = Cfg.stages;
@@ -72,89 +69,38 @@ module sluice_rmt_top
     $fatal(1, "rmt_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
   end
 
-  function automatic logic [7:0] node_number(int unsigned at);
-    if (at == AtSystem) return NodeSystem;
-    if (at == AtStamp) return NodeStamp;
-    if (at == AtPipeline) return NodeRmtParser;
-    if (at == Nodes - 1) return NodeRmtDeparser;
-    return NodeRmtStage0 + 8'(at - AtPipeline - 1);
-  endfunction
-
-  function automatic int unsigned row_words(int unsigned at);
-    if (at < AtPipeline) return MessageDataWords;
-    if (at == AtPipeline) return RmtSelectRowWords;
-    if (at == Nodes - 1) return RmtPatternsRowWords;
-    return RmtActionRowWords;
-  endfunction
-
-  logic [Nodes:0] ring_valid, ring_ready, ring_last;
-  logic [Nodes:0][31:0] ring_data;
   logic [Nodes-1:0] req_valid, rsp_valid, bad_message, timeout;
-  cfg_req_t [Nodes-1:0] req;
+  cfg_req_t [AtPipeline-1:0] req;
   cfg_rsp_t [Nodes-1:0] rsp;
-  logic [Nodes-1:0][6:0] words;
   rmt_cfg_req_t [Nodes-1:AtPipeline] rmt_req;
   logic [32*RmtSelectRowWords-1:0] parser_row;
   logic [Stages-1:0][32*RmtActionRowWords-1:0] stage_row;
   logic [32*RmtPatternsRowWords-1:0] deparser_row;
 
-  assign ring_valid[0] = s_axis_cfg_tvalid;
-  assign ring_data[0] = s_axis_cfg_tdata;
-  assign ring_last[0] = s_axis_cfg_tlast;
-  assign s_axis_cfg_tready = ring_ready[0];
-  assign m_axis_cfg_tvalid = ring_valid[Nodes];
-  assign m_axis_cfg_tdata = ring_data[Nodes];
-  assign m_axis_cfg_tlast = ring_last[Nodes];
-  assign ring_ready[Nodes] = m_axis_cfg_tready;
-
-  for (genvar n = 0; n < Nodes; n++) begin : gen_node
-    logic [32*row_words(n)-1:0] row;
-
-    sluice_cfg_node #(
-        .Node    (node_number(n)),
-        .RowWords(row_words(n))
-    ) u_node (
-        .clk_i,
-        .rst_ni,
-        .s_valid_i    (ring_valid[n]),
-        .s_ready_o    (ring_ready[n]),
-        .s_data_i     (ring_data[n]),
-        .s_last_i     (ring_last[n]),
-        .m_valid_o    (ring_valid[n+1]),
-        .m_ready_i    (ring_ready[n+1]),
-        .m_data_o     (ring_data[n+1]),
-        .m_last_o     (ring_last[n+1]),
-        .req_valid_o  (req_valid[n]),
-        .req_o        (req[n]),
-        .row_o        (row),
-        .words_o      (words[n]),
-        .rsp_valid_i  (rsp_valid[n]),
-        .rsp_i        (rsp[n]),
-        .bad_message_o(bad_message[n]),
-        .timeout_o    (timeout[n])
-    );
-
-    if (n < AtPipeline) begin : gen_nic_rows
-      logic unused_row;
-      assign unused_row = ^row;
-    end else begin : gen_request
-      assign rmt_req[n] = '{
-              write: req[n].write,
-              tab: req[n].tab,
-              snapshot: req[n].index[SnapshotIndexBit],
-              slice: req[n].index[RmtSliceIndexBit+:7],
-              index: req[n].index[15:0],
-              words: words[n]
-          };
-      if (n == AtPipeline) begin : gen_parser
-        assign parser_row = row;
-      end else if (n == Nodes - 1) begin : gen_deparser
-        assign deparser_row = row;
-      end else begin : gen_stage
-        assign stage_row[n-AtPipeline-1] = row;
-      end
-    end
-  end
+  sluice_nic_ring #(
+      .Stages(Stages)
+  ) u_ring (
+      .clk_i,
+      .rst_ni,
+      .s_axis_cfg_tvalid,
+      .s_axis_cfg_tready,
+      .s_axis_cfg_tdata,
+      .s_axis_cfg_tlast,
+      .m_axis_cfg_tvalid,
+      .m_axis_cfg_tready,
+      .m_axis_cfg_tdata,
+      .m_axis_cfg_tlast,
+      .req_valid_o   (req_valid),
+      .req_o         (req),
+      .rmt_req_o     (rmt_req),
+      .parser_row_o  (parser_row),
+      .stage_row_o   (stage_row),
+      .deparser_row_o(deparser_row),
+      .rsp_valid_i   (rsp_valid),
+      .rsp_i         (rsp),
+      .bad_message_o (bad_message),
+      .timeout_o     (timeout)
+  );
 
   logic [31:0] epoch, watchdog_limit;
   logic hold, wedged, waiting, progress;
@@ -182,9 +128,11 @@ module sluice_rmt_top
   logic [31:0] token_id, verdict_id;
   logic [ModuleBits-1:0] token_module;
   logic [13:0] token_length;
+  logic [TickBits-1:0] token_arrival;
   rmt_ctl_t verdict_ctl;
   logic [DestBits-1:0] verdict_destinations;
   rmt_ctl_t leave_ctl;
+  verdict_trace_t trace_verdict;
 
   sluice_rmt_stamp #(
       .Cfg(Cfg)
@@ -193,8 +141,10 @@ module sluice_rmt_top
       .rst_ni,
       .ticks_i            (ticks_o),
       .token_valid_i      (token_valid),
+      .token_id_i         (token_id),
       .token_module_i     (token_module),
       .token_length_i     (token_length),
+      .token_arrival_i    (token_arrival),
       .generation_o       (generation),
       .system_generation_o(system_generation),
       .conform_o          (conform),
@@ -203,7 +153,9 @@ module sluice_rmt_top
       .cfg_valid_i        (req_valid[AtStamp]),
       .cfg_req_i          (req[AtStamp]),
       .cfg_valid_o        (rsp_valid[AtStamp]),
-      .cfg_rsp_o          (rsp[AtStamp])
+      .cfg_rsp_o          (rsp[AtStamp]),
+      .trace_valid_o      (trace_stamp_valid_o),
+      .trace_o            (trace_stamp_o)
   );
 
   sideband_t  m_axis_side;
@@ -234,6 +186,7 @@ module sluice_rmt_top
       .token_id_o            (token_id),
       .token_module_o        (token_module),
       .token_length_o        (token_length),
+      .token_arrival_o       (token_arrival),
       .generation_i          (generation),
       .system_generation_i   (system_generation),
       .conform_i             (conform),
@@ -254,12 +207,15 @@ module sluice_rmt_top
       .progress_o            (progress)
   );
   assign trace_epoch_o = epoch;
-  assign trace_stamp_valid_o = token_valid;
-  assign trace_stamp_o = {ticks_o, system_generation, generation, token_module, token_id};
-  assign trace_verdict_o = {
-    verdict_destinations, verdict_ctl.reason, verdict_ctl.dropped, verdict_ctl.module_id, verdict_id
-  };
-  assign m_axis_tuser = {m_axis_route, m_axis_side};
+  assign trace_verdict = '{
+          destinations: verdict_destinations,
+          reason: rmt_reason(verdict_ctl.reason),
+          dropped: verdict_ctl.dropped,
+          module_id: verdict_ctl.module_id,
+          id: verdict_id
+      };
+  assign trace_verdict_o = trace_verdict;
+  assign m_axis_tuser = {m_axis_route.tags, m_axis_side};
 
   sluice_nic_watchdog u_watchdog (
       .clk_i,

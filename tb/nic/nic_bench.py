@@ -31,10 +31,12 @@ SIDEBAND = {
     "tag_off": 1,
     "flow_hash": 32,
     "destinations": 8,
+    "queue": 3,
+    "tag": 16,
 }
-PORT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 5, "length": 16}
+PORT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 6, "length": 16}
 # Inside the NIC (sluice_nic_pkg): the first member of a packed structure is its highest.
-PORT_DESC = {"length": 14, "tag_off": 1, "tci": 16, "tenant": 12, "module_id": 6, "id": 32}
+PORT_DESC = {"length": 14, "tag_off": 1, "tci": 16, "tenant": 12, "module_id": 6, "id": 32, "arrival": 48}
 CFG_REQ = {"data": 256, "words": 4, "index": 24, "table": 8, "write": 1}
 CFG_RSP = {"data": 256, "words": 4, "status": 4}
 

@@ -1,6 +1,8 @@
 //! Files that commands read and write.
 
 use crate::failure::Failure;
+use sluice_formats::Target;
+use sluice_nic::program_file;
 use sluice_object::Object;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,12 +48,12 @@ pub fn identity(path: &Path) -> PathBuf {
     path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
-/// A program that takes the place of a running one: an object, or an XDP object file whose maps
-/// named in `keep` go on.
-pub fn successor(path: &Path, running: Option<&Object>, keep: &[String]) -> Result<Object, Failure> {
+/// A program that takes the place of a running one: an object, an rmt module, or an XDP object file
+/// whose maps named in `keep` go on.
+pub fn successor(path: &Path, running: Option<&Object>, keep: &[String], target: &Target) -> Result<Object, Failure> {
     let bytes = read(path)?;
     let Some(running) = running.filter(|_| bytes.starts_with(b"\x7fELF")) else {
-        return decode(path, &bytes);
+        return program_file::decode(path, &bytes, target).map_err(|e| Failure::input(e.code, e.what));
     };
     let name = &running.name;
     let object = sluice_ebpf::tenant::successor(name, &bytes, running, keep);
@@ -60,9 +62,5 @@ pub fn successor(path: &Path, running: Option<&Object>, keep: &[String]) -> Resu
 
 /// An object, binary or JSON.
 pub fn object(path: &Path) -> Result<Object, Failure> {
-    decode(path, &read(path)?)
-}
-
-fn decode(path: &Path, bytes: &[u8]) -> Result<Object, Failure> {
-    Object::decode(bytes).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
+    Object::decode(&read(path)?).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
 }

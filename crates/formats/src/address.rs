@@ -1,5 +1,10 @@
 //! Configuration address map: nodes on the ring, their tables, who may write them.
+//!
+//! An index has the row in bits 15:0. A write carries the whole row in one message. Rows of the rmt pipeline are read
+//! in slices of 8 words, the first of which is 8 times bits 22:16. Bit 23 of a counter reads its value at the last
+//! snapshot.
 
+use crate::rmt::target::{MODULE_PAGES, NODES, NUMBERS, PATHS, PATTERNS};
 use crate::target::Target;
 
 /// A node of the configuration ring.
@@ -12,16 +17,22 @@ pub enum Node {
     Port(u8),
     /// Merge and stamp: rates, generations.
     Stamp,
-    /// The match-action table.
-    Match,
     /// The shared buffer, queues and schedulers.
     Egress,
     /// The XDP engine, on devices that have one.
     Xdp,
+    /// The parser of the rmt pipeline.
+    Parser,
+    /// Groups, grants, deparser and events of the rmt pipeline.
+    Deparser,
+    /// A stage of the rmt pipeline.
+    Stage(u8),
 }
 
 /// Number of the first port node.
 pub const FIRST_PORT_NODE: u8 = 8;
+/// Number of the first stage's node.
+pub const FIRST_STAGE_NODE: u8 = 32;
 
 impl Node {
     /// Number in messages.
@@ -29,33 +40,27 @@ impl Node {
         match self {
             Self::System => 0,
             Self::Stamp => 1,
-            Self::Match => 2,
             Self::Egress => 3,
             Self::Xdp => 4,
-            // Ports beyond 247 have no number of their own; no target has them.
+            Self::Parser => 5,
+            Self::Deparser => 6,
+            // Numbers that would not fit: no target has so many ports or stages.
             Self::Port(p) => FIRST_PORT_NODE.saturating_add(p),
+            Self::Stage(s) => FIRST_STAGE_NODE.saturating_add(s),
         }
     }
 
     /// The node of this number on `target`.
     pub fn from_number(number: u8, target: &Target) -> Option<Self> {
-        match number {
-            0 => Some(Self::System),
-            1 => Some(Self::Stamp),
-            2 => Some(Self::Match),
-            3 => Some(Self::Egress),
-            4 => Some(Self::Xdp),
-            n if n >= FIRST_PORT_NODE && u32::from(n - FIRST_PORT_NODE) < target.ports => {
-                Some(Self::Port(n - FIRST_PORT_NODE))
-            }
-            _ => None,
-        }
+        Self::all(target).into_iter().chain([Self::Xdp]).find(|n| n.number() == number)
     }
 
     /// Every node that all devices of `target` have: not the XDP engine's.
     pub fn all(target: &Target) -> Vec<Self> {
         let ports = (0..target.ports as u8).map(Self::Port);
-        [Self::System, Self::Stamp, Self::Match, Self::Egress].into_iter().chain(ports).collect()
+        let stages = (0..target.rmt.stages as u8).map(Self::Stage);
+        let ends = [Self::System, Self::Stamp, Self::Egress, Self::Parser, Self::Deparser];
+        ends.into_iter().chain(ports).chain(stages).collect()
     }
 }
 
@@ -81,18 +86,6 @@ pub enum Table {
     Rate,
     /// `GenerationRow` by module.
     Generation,
-    /// `EntryRow` by set, way 0.
-    Way0,
-    /// `EntryRow` by set, way 1.
-    Way1,
-    /// `EntryRow` by set, way 2.
-    Way2,
-    /// `EntryRow` by set, way 3.
-    Way3,
-    /// `OverlayRow` by 2 * module + generation.
-    Overlay,
-    /// Packets dropped by rate and table, and copies made, by module * 8 + kind.
-    ForwardEvents,
     /// `LimitRow` by queue (destination * modules + module).
     Limit,
     /// `QuantumRow` by module.
@@ -105,6 +98,44 @@ pub enum Table {
     QueueBytes,
     /// Packets dropped by XDP programs, by module * 8 + kind.
     XdpDrops,
+    /// First `SelectRow` by 2 * module + generation.
+    First,
+    /// Node `SelectRow` by 4 * (2 * module + generation) + node.
+    Node,
+    /// `PathRow` by 16 * (2 * module + generation) + path.
+    Path,
+    /// `StageOwnerRow`, index 0.
+    StageOwner,
+    /// `KeyRow` by 2 * module + generation.
+    Key,
+    /// `ExactRow` by set, way 0 to 3.
+    Exact(u8),
+    /// `TernaryRow` by entry.
+    Ternary,
+    /// `DataRow`.
+    Data,
+    /// `ActionRow` by action row.
+    Action,
+    /// `PageRow` by 64 * (2 * module + generation) + page of the module.
+    Page,
+    /// `StateWordRow` by word.
+    StateWord,
+    /// `ZeroPageRow` by page of the stage.
+    ZeroPage,
+    /// Packets that met an entry, by hits_base + number.
+    Hits,
+    /// State accesses that were not done, by module.
+    StateRange,
+    /// `PatternsRow` by 2 * module + generation.
+    Patterns,
+    /// `DeparseRow` by beats * (16 * (2 * module + generation) + row) + beat.
+    Deparse,
+    /// `GroupRow` by group.
+    Group,
+    /// `GrantedRow` by module.
+    Granted,
+    /// Drops and copies of the rmt pipeline by module * 16 + kind (`rmt::tables::Event`).
+    Events,
 }
 
 /// Who may write a table.
@@ -153,7 +184,7 @@ pub mod control {
 
 impl Table {
     /// All tables in the order of the address map.
-    pub const ALL: [Table; 21] = [
+    pub const ALL: [Table; 37] = [
         Self::Info,
         Self::Control,
         Self::Vlan,
@@ -163,34 +194,55 @@ impl Table {
         Self::PortDrops,
         Self::Rate,
         Self::Generation,
-        Self::Way0,
-        Self::Way1,
-        Self::Way2,
-        Self::Way3,
-        Self::Overlay,
-        Self::ForwardEvents,
         Self::Limit,
         Self::Quantum,
         Self::QueueDrops,
         Self::QueuePackets,
         Self::QueueBytes,
         Self::XdpDrops,
+        Self::First,
+        Self::Node,
+        Self::Path,
+        Self::StageOwner,
+        Self::Key,
+        Self::Exact(0),
+        Self::Exact(1),
+        Self::Exact(2),
+        Self::Exact(3),
+        Self::Ternary,
+        Self::Data,
+        Self::Action,
+        Self::Page,
+        Self::StateWord,
+        Self::ZeroPage,
+        Self::Hits,
+        Self::StateRange,
+        Self::Patterns,
+        Self::Deparse,
+        Self::Group,
+        Self::Granted,
+        Self::Events,
     ];
-
-    /// The table of one way.
-    pub fn way(way: u32) -> Option<Self> {
-        [Self::Way0, Self::Way1, Self::Way2, Self::Way3].get(way as usize).copied()
-    }
 
     /// Number within its node.
     pub fn number(self) -> u8 {
         match self {
-            Self::Info | Self::Vlan | Self::Rate | Self::Way0 | Self::Limit | Self::XdpDrops => 0,
-            Self::Control | Self::PortPolicy | Self::Generation | Self::Way1 | Self::Quantum => 1,
-            Self::PortPackets | Self::Way2 | Self::QueueDrops => 2,
-            Self::PortBytes | Self::Way3 | Self::QueuePackets => 3,
-            Self::PortDrops | Self::Overlay | Self::QueueBytes => 4,
-            Self::ForwardEvents => 5,
+            Self::Info | Self::Vlan | Self::Rate | Self::Limit | Self::XdpDrops => 0,
+            Self::First | Self::StageOwner | Self::Patterns => 0,
+            Self::Control | Self::PortPolicy | Self::Generation | Self::Quantum => 1,
+            Self::Node | Self::Key | Self::Deparse => 1,
+            Self::PortPackets | Self::QueueDrops | Self::Path | Self::Group => 2,
+            Self::PortBytes | Self::QueuePackets | Self::Granted => 3,
+            Self::PortDrops | Self::QueueBytes | Self::Events => 4,
+            Self::Exact(way) => 2 + way,
+            Self::Ternary => 6,
+            Self::Data => 7,
+            Self::Action => 8,
+            Self::Page => 9,
+            Self::StateWord => 10,
+            Self::ZeroPage => 11,
+            Self::Hits => 12,
+            Self::StateRange => 13,
         }
     }
 
@@ -206,8 +258,25 @@ impl Table {
                 node == Node::Egress
             }
             Self::XdpDrops => node == Node::Xdp,
-            _ => node == Node::Match,
+            Self::First | Self::Node | Self::Path => node == Node::Parser,
+            Self::Patterns | Self::Deparse | Self::Group | Self::Granted | Self::Events => node == Node::Deparser,
+            Self::StageOwner
+            | Self::Key
+            | Self::Exact(_)
+            | Self::Ternary
+            | Self::Data
+            | Self::Action
+            | Self::Page
+            | Self::StateWord
+            | Self::ZeroPage
+            | Self::Hits
+            | Self::StateRange => matches!(node, Node::Stage(_)),
         }
+    }
+
+    /// Whether it is a table of the rmt pipeline: its rows are `rmt::layout` layouts, or counters.
+    pub fn is_rmt(self) -> bool {
+        [Node::Parser, Node::Deparser, Node::Stage(0)].into_iter().any(|n| self.is_of(n))
     }
 
     /// The table of this number behind `node`.
@@ -218,17 +287,32 @@ impl Table {
     /// Rows on `target`.
     pub fn rows(self, target: &Target) -> u32 {
         let queues = target.destinations() * target.modules;
+        let banks = 2 * target.modules;
+        let rmt = &target.rmt;
         match self {
             Self::Info => info::ROWS,
             Self::Control => control::ROWS,
             Self::Vlan => crate::limits::VLAN_ROWS,
-            Self::PortPolicy => 1,
+            Self::PortPolicy | Self::StageOwner => 1,
             Self::PortPackets | Self::PortBytes | Self::Rate | Self::Generation | Self::Quantum => target.modules,
-            Self::PortDrops | Self::ForwardEvents | Self::XdpDrops => target.modules * 8,
-            Self::Way0 | Self::Way1 | Self::Way2 | Self::Way3 => target.sets,
-            Self::Overlay => 2 * target.modules,
+            Self::StateRange | Self::Granted => target.modules,
+            Self::PortDrops | Self::XdpDrops => target.modules * 8,
+            Self::Events => target.modules * 16,
             Self::Limit | Self::QueuePackets | Self::QueueBytes => queues,
             Self::QueueDrops => queues * 4,
+            Self::First | Self::Key | Self::Patterns => banks,
+            Self::Node => NODES as u32 * banks,
+            Self::Path => PATHS as u32 * banks,
+            Self::Exact(_) => rmt.sets() as u32,
+            Self::Ternary => rmt.ternary as u32,
+            Self::Data => (rmt.exact + rmt.ternary) as u32 + banks,
+            Self::Action => rmt.actions as u32,
+            Self::Page => MODULE_PAGES as u32 * banks,
+            Self::StateWord => rmt.words as u32,
+            Self::ZeroPage => rmt.pages() as u32,
+            Self::Hits => NUMBERS as u32,
+            Self::Deparse => (rmt.window_beats() * PATTERNS) as u32 * banks,
+            Self::Group => rmt.groups as u32,
         }
     }
 
@@ -239,35 +323,51 @@ impl Table {
             Self::PortPackets
             | Self::PortBytes
             | Self::PortDrops
-            | Self::ForwardEvents
             | Self::QueueDrops
             | Self::QueuePackets
             | Self::QueueBytes
-            | Self::XdpDrops => Access::Counter,
+            | Self::XdpDrops
+            | Self::Hits
+            | Self::StateRange
+            | Self::Events => Access::Counter,
             _ => Access::ReadWrite,
         }
     }
 
-    /// 32-bit words of one row (`Info` rows have two).
+    /// 32-bit words of one row (`Info` rows and counters have two).
     pub fn words(self) -> usize {
+        use crate::rmt::layout::Layout;
+        use crate::rmt::rows::*;
         use crate::row::Row;
         use crate::rows::*;
         match self {
-            Self::Info => 2,
             Self::Control => 1,
             Self::Vlan => VlanRow::words(),
             Self::PortPolicy => PortPolicyRow::words(),
             Self::Rate => RateRow::words(),
             Self::Generation => GenerationRow::words(),
-            Self::Way0 | Self::Way1 | Self::Way2 | Self::Way3 => EntryRow::words(),
-            Self::Overlay => OverlayRow::words(),
             Self::Limit => LimitRow::words(),
             Self::Quantum => QuantumRow::words(),
+            Self::First | Self::Node => SelectRow::words(),
+            Self::Path => PathRow::words(),
+            Self::StageOwner => StageOwnerRow::words(),
+            Self::Key => KeyRow::words(),
+            Self::Exact(_) => ExactRow::words(),
+            Self::Ternary => TernaryRow::words(),
+            Self::Data => DataRow::words(),
+            Self::Action => ActionRow::words(),
+            Self::Page => PageRow::words(),
+            Self::StateWord => StateWordRow::words(),
+            Self::ZeroPage => ZeroPageRow::words(),
+            Self::Patterns => PatternsRow::words(),
+            Self::Deparse => DeparseRow::words(),
+            Self::Group => GroupRow::words(),
+            Self::Granted => GrantedRow::words(),
             _ => 2,
         }
     }
 
-    /// Name in docs, messages and SystemVerilog (`Table` + this, camel case).
+    /// Name in docs, messages and SystemVerilog (`Table` + this, `TableRmt` + this for the rmt pipeline's, camel case).
     pub fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -279,18 +379,34 @@ impl Table {
             Self::PortDrops => "port_drops",
             Self::Rate => "rate",
             Self::Generation => "generation",
-            Self::Way0 => "way0",
-            Self::Way1 => "way1",
-            Self::Way2 => "way2",
-            Self::Way3 => "way3",
-            Self::Overlay => "overlay",
-            Self::ForwardEvents => "forward_events",
             Self::Limit => "limit",
             Self::Quantum => "quantum",
             Self::QueueDrops => "queue_drops",
             Self::QueuePackets => "queue_packets",
             Self::QueueBytes => "queue_bytes",
             Self::XdpDrops => "xdp_drops",
+            Self::First => "first",
+            Self::Node => "node",
+            Self::Path => "path",
+            Self::StageOwner => "stage_owner",
+            Self::Key => "key",
+            Self::Exact(0) => "exact0",
+            Self::Exact(1) => "exact1",
+            Self::Exact(2) => "exact2",
+            Self::Exact(_) => "exact3",
+            Self::Ternary => "ternary",
+            Self::Data => "data",
+            Self::Action => "action",
+            Self::Page => "page",
+            Self::StateWord => "state_word",
+            Self::ZeroPage => "zero_page",
+            Self::Hits => "hits",
+            Self::StateRange => "state_range",
+            Self::Patterns => "patterns",
+            Self::Deparse => "deparse",
+            Self::Group => "group",
+            Self::Granted => "granted",
+            Self::Events => "events",
         }
     }
 
@@ -306,15 +422,30 @@ impl Table {
             Self::PortDrops => "packets dropped, by module * 8 + kind",
             Self::Rate => "`rate_row` by module",
             Self::Generation => "`generation_row` by module",
-            Self::Way0 | Self::Way1 | Self::Way2 | Self::Way3 => "`entry_row` by set",
-            Self::Overlay => "`overlay_row` by 2 * module + generation",
-            Self::ForwardEvents => "drops and copies, by module * 8 + kind",
             Self::Limit => "`limit_row` by destination * modules + module",
             Self::Quantum => "`quantum_row` by module",
             Self::QueueDrops => "tail drops, by queue * 4 + kind",
             Self::QueuePackets => "packets that left, by queue",
             Self::QueueBytes => "bytes that left, by queue",
             Self::XdpDrops => "packets dropped by programs, by module * 8 + kind",
+            Self::First | Self::Node => "`rmt_select_row`",
+            Self::Path => "`rmt_path_row`",
+            Self::StageOwner => "`rmt_stage_owner_row`",
+            Self::Key => "`rmt_key_row`",
+            Self::Exact(_) => "`rmt_exact_row` by set",
+            Self::Ternary => "`rmt_ternary_row` by entry",
+            Self::Data => "`rmt_data_row`",
+            Self::Action => "`rmt_action_row` by action row",
+            Self::Page => "`rmt_page_row`",
+            Self::StateWord => "`rmt_state_word_row` by word",
+            Self::ZeroPage => "`rmt_zero_page_row` by page",
+            Self::Hits => "packets that met an entry, by hits_base + number",
+            Self::StateRange => "state accesses that were not done, by module",
+            Self::Patterns => "`rmt_patterns_row`",
+            Self::Deparse => "`rmt_deparse_row`",
+            Self::Group => "`rmt_group_row` by group",
+            Self::Granted => "`rmt_granted_row` by module",
+            Self::Events => "drops and copies, by module * 16 + kind",
         }
     }
 }
@@ -334,13 +465,19 @@ mod tests {
                 }
             }
         }
+        assert_eq!(Node::from_number(2, &target::DEFAULT), None);
         assert_eq!(Node::from_number(12, &target::DEFAULT), None);
+        assert_eq!(Node::from_number(37, &target::DEFAULT), None);
     }
 
     #[test]
-    fn every_row_fits_one_message() {
+    fn every_row_fits_one_message_and_every_table_the_index() {
+        use crate::limits::{MESSAGE_DATA_WORDS, MOST_ROW_WORDS};
         for table in Table::ALL {
-            assert!(table.words() <= crate::limits::MESSAGE_DATA_WORDS);
+            assert!(table.words() <= if table.is_rmt() { MOST_ROW_WORDS } else { MESSAGE_DATA_WORDS });
+            for target in target::ALL {
+                assert!(table.rows(&target) <= 1 << crate::rmt::tables::SLICE_INDEX_BIT);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Generates `docs/design/formats.md`.
 
-use crate::address::{Access, FIRST_PORT_NODE, Table};
+use crate::address::{Access, FIRST_PORT_NODE, FIRST_STAGE_NODE, Table};
 use crate::limits::FORMAT_VERSION;
 use crate::reason::Reason;
 use crate::row::Row;
@@ -52,9 +52,6 @@ pub fn document() -> String {
     row_table::<PortPolicyRow>(&mut o);
     row_table::<RateRow>(&mut o);
     row_table::<GenerationRow>(&mut o);
-    row_table::<OverlayRow>(&mut o);
-    row_table::<EntryRow>(&mut o);
-    row_table::<ActionRow>(&mut o);
     row_table::<LimitRow>(&mut o);
     row_table::<QuantumRow>(&mut o);
     row_table::<SidebandRow>(&mut o);
@@ -69,18 +66,19 @@ pub fn document() -> String {
     }
     o.push_str(
         "\n## Configuration messages\n\nWord 0: op 31:28, status 27:24, node 23:16, sequence 15:0. Word 1: table 31:24,\n\
-         index 23:0. Then 0 to 8 data words. Last: CRC-32C over all words before it, each least significant byte\n\
-         first. Ops: 1 read, 2 write, 9 and 10 their replies. Status: 0 ok, 1 busy, 2 bad address, 3 bad length,\n\
-         4 read only, 5 bad op.\n\n## Address map\n\n",
+         index 23:0. Then the data words. Last: CRC-32C over all words before it, each least significant byte\n\
+         first. A write has the whole row; a reply to a read has at most 8 words of it. Ops: 1 read, 2 write, 9 and 10\n\
+         their replies. Status: 0 ok, 1 busy, 2 bad address, 3 bad length, 4 read only, 5 bad op.\n\n## Address map\n\n",
     );
     let _ = writeln!(
         o,
-        "Nodes: 0 system, 1 stamp, 2 match, 3 egress, 4 xdp (devices with that engine),\n\
-         {FIRST_PORT_NODE} + p port p. Index bit 23 of a counter reads its value at the last snapshot.\n"
+        "Nodes: 0 system, 1 stamp, 3 egress, 4 xdp (devices with that engine), {FIRST_PORT_NODE} + p port p. Those of the\n\
+         rmt pipeline, 5, 6 and {FIRST_STAGE_NODE} + s, are in [rmt-rows.md](rmt-rows.md#tables).\n\
+         Index bit 23 of a counter reads its value at the last snapshot.\n"
     );
     o.push_str("| node | table | name | row | words | rows default | rows tiny | access |\n");
     o.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for t in Table::ALL {
+    for t in Table::ALL.into_iter().filter(|t| !t.is_rmt()) {
         let node = crate::Node::all(&target::DEFAULT).into_iter().chain([crate::Node::Xdp]).find(|n| t.is_of(*n));
         let node = match node {
             Some(crate::Node::Port(_)) => "port".into(),

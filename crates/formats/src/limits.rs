@@ -1,7 +1,7 @@
 //! Limits that hold for every target.
 
 /// Version of every format in this crate. Objects, loads and plug-ins carry it.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Tenant IDs are 12 bits; 0 is the system tenant.
 pub const TENANT_BITS: u32 = 12;
@@ -19,18 +19,18 @@ pub const DESTINATIONS: u32 = 8;
 pub const MAX_FRAME_BYTES: u32 = 9216;
 /// Shortest frame that can be told apart: one Ethernet header.
 pub const MIN_FRAME_BYTES: u32 = 14;
-/// Bytes of a match key.
+/// Bytes of the IPv4 5-tuple: the flow hash covers them, and keys of table objects have as many.
 pub const KEY_BYTES: usize = 13;
-/// Ways of the exact-match table; ways 0 and 1 use hash 0, ways 2 and 3 hash 1.
-pub const WAYS: u32 = 4;
 /// UDP destination port of reconfiguration packets, dropped on every port (Menshen's in-band port).
 pub const RECONFIG_UDP_PORT: u16 = 0xf1f2;
 /// EtherType of the tag that ingress takes off.
 pub const VLAN_ETHERTYPE: u16 = 0x8100;
 /// Length of one tag in bytes.
 pub const TAG_BYTES: usize = 4;
-/// Data words of one configuration message at most (8 x 32 bit).
+/// Data words of a reply at most, and of a write to a table outside the rmt pipeline.
 pub const MESSAGE_DATA_WORDS: usize = 8;
+/// Words of a row at most, and so of a write.
+pub const MOST_ROW_WORDS: usize = 80;
 /// A pending maintenance access takes a slot after this many cycles without a gap.
 pub const MAINTENANCE_PERIOD: u32 = 256;
 /// A node discards a configuration message whose next word does not come within this many cycles.

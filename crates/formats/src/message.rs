@@ -1,11 +1,11 @@
 //! Configuration messages: what travels on the ring, 32-bit words with a last marker.
 //!
 //! word 0: op 31:28, status 27:24, node 23:16, sequence 15:0;
-//! word 1: table 31:24, index 23:0; then 0 to 8 data words; last: CRC-32C of all before.
-//! A write's reply has no data; a read's request has none and its reply the row.
+//! word 1: table 31:24, index 23:0; then the data words; last: CRC-32C of all before. A write has the whole row, a
+//! reply to a read at most 8 words of it. A write's reply and a read's request have no data.
 
 use crate::hash::crc32c_words;
-use crate::limits::MESSAGE_DATA_WORDS;
+use crate::limits::MOST_ROW_WORDS;
 
 /// What is asked, or what an answer answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -62,7 +62,7 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// Too few or too many words.
-    #[error("configuration message of {found} words, 3 to {max} are allowed", max = 3 + MESSAGE_DATA_WORDS)]
+    #[error("configuration message of {found} words, 3 to {max} are allowed", max = 3 + MOST_ROW_WORDS)]
     Length {
         /// Words found.
         found: usize,
@@ -100,7 +100,7 @@ impl Message {
     /// A message from its words.
     pub fn decode(words: &[u32]) -> Result<Self, MessageError> {
         let n = words.len();
-        if !(3..=3 + MESSAGE_DATA_WORDS).contains(&n) {
+        if !(3..=3 + MOST_ROW_WORDS).contains(&n) {
             return Err(MessageError::Length { found: n });
         }
         let expected = crc32c_words(&words[..n - 1]);
@@ -169,6 +169,6 @@ mod tests {
     #[test]
     fn short_and_long_messages_are_refused() {
         assert_eq!(Message::decode(&[0, 0]), Err(MessageError::Length { found: 2 }));
-        assert_eq!(Message::decode(&[0; 12]), Err(MessageError::Length { found: 12 }));
+        assert_eq!(Message::decode(&[0; 84]), Err(MessageError::Length { found: 84 }));
     }
 }

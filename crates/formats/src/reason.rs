@@ -1,6 +1,7 @@
 //! Why packets are dropped, and where it is counted.
 
 use crate::address::Table;
+use crate::rmt::tables::Event;
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -18,18 +19,6 @@ pub enum Reason {
     BadFrame = 4,
     /// A second tag where the port takes none.
     DoubleTag = 5,
-    /// The module's rate limit.
-    Rate = 8,
-    /// A reconfiguration packet (UDP port 0xf1f2) from a port.
-    Reconfig = 9,
-    /// The module has no overlay in the packet's generation.
-    NoModule = 10,
-    /// No entry matched and the default action is drop.
-    Miss = 11,
-    /// The matched entry's action is drop.
-    Action = 12,
-    /// `except_ingress` left no destination, or a program's redirect leads nowhere.
-    NoDestination = 13,
     /// The queue's cell limit.
     TailLimit = 16,
     /// The queue holds as many packets as it can.
@@ -42,29 +31,62 @@ pub enum Reason {
     XdpAborted = 25,
     /// The XDP program made the frame longer than the NIC takes.
     XdpTooLong = 26,
+    /// The module's rate limit.
+    Rate = 32,
+    /// A reconfiguration packet (UDP port 0xf1f2) from a port.
+    Reconfig = 33,
+    /// The module has no program in the packet's generation.
+    NoModule = 34,
+    /// No alternative of the parser matched.
+    ParseReject = 35,
+    /// Shorter than its parse path needs.
+    ParseShort = 36,
+    /// An action row or group of another module.
+    RmtFault = 37,
+    /// The program, or the table's entry or default, said drop.
+    Discard = 38,
+    /// No granted destination is left, or an XDP program's redirect leads nowhere.
+    NoDestination = 39,
+    /// No deparse pattern for path and headers.
+    DeparseReject = 40,
+    /// The outgoing packet is shorter than its deparse row says.
+    DeparseShort = 41,
+    /// The outgoing packet is longer than the longest frame.
+    DeparseLong = 42,
+    /// The packet is not as long as its sideband says.
+    BadLength = 43,
 }
+
+/// Code of the first reason of the rmt pipeline; its kinds of `rmt::tables::Event` follow.
+pub const FIRST_RMT_REASON: u8 = 32;
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 18] = [
+    pub const ALL: [Reason; 24] = [
         Self::Overload,
         Self::Unmapped,
         Self::Runt,
         Self::Giant,
         Self::BadFrame,
         Self::DoubleTag,
-        Self::Rate,
-        Self::Reconfig,
-        Self::NoModule,
-        Self::Miss,
-        Self::Action,
-        Self::NoDestination,
         Self::TailLimit,
         Self::TailPackets,
         Self::TailBuffer,
         Self::XdpDrop,
         Self::XdpAborted,
         Self::XdpTooLong,
+        Self::Rate,
+        Self::Reconfig,
+        Self::NoModule,
+        Self::ParseReject,
+        Self::ParseShort,
+        Self::RmtFault,
+        Self::Discard,
+        Self::NoDestination,
+        Self::DeparseReject,
+        Self::DeparseShort,
+        Self::DeparseLong,
+        Self::BadLength,
     ];
 
     /// The reason with this code.
@@ -81,18 +103,24 @@ impl Reason {
             Self::Giant => "giant",
             Self::BadFrame => "bad_frame",
             Self::DoubleTag => "double_tag",
-            Self::Rate => "rate",
-            Self::Reconfig => "reconfig",
-            Self::NoModule => "no_module",
-            Self::Miss => "miss",
-            Self::Action => "action",
-            Self::NoDestination => "no_destination",
             Self::TailLimit => "tail_limit",
             Self::TailPackets => "tail_packets",
             Self::TailBuffer => "tail_buffer",
             Self::XdpDrop => "xdp_drop",
             Self::XdpAborted => "xdp_aborted",
             Self::XdpTooLong => "xdp_too_long",
+            Self::Rate => "rate",
+            Self::Reconfig => "reconfig",
+            Self::NoModule => "no_module",
+            Self::ParseReject => "parse_reject",
+            Self::ParseShort => "parse_short",
+            Self::RmtFault => "rmt_fault",
+            Self::Discard => "discard",
+            Self::NoDestination => "no_destination",
+            Self::DeparseReject => "deparse_reject",
+            Self::DeparseShort => "deparse_short",
+            Self::DeparseLong => "deparse_long",
+            Self::BadLength => "bad_length",
         }
     }
 
@@ -110,37 +138,67 @@ impl Reason {
             Self::Giant => "longer than the port's max_frame",
             Self::BadFrame => "marked bad by the MAC, or byte enables with a hole",
             Self::DoubleTag => "a second tag where the port takes none",
-            Self::Rate => "above the module's rate limit",
-            Self::Reconfig => "a reconfiguration packet (UDP port 0xf1f2) from a port",
-            Self::NoModule => "the module has no overlay in the packet's generation",
-            Self::Miss => "no entry matched and the default action is drop",
-            Self::Action => "the matched entry's action is drop",
-            Self::NoDestination => "except_ingress left no destination, or a program's redirect leads nowhere",
             Self::TailLimit => "the queue's cell limit was reached",
             Self::TailPackets => "the queue held as many packets as it can",
             Self::TailBuffer => "the shared buffer had no room for the whole packet",
             Self::XdpDrop => "the XDP program said drop",
             Self::XdpAborted => "the XDP program said aborted, or a fault ended it",
             Self::XdpTooLong => "the XDP program made the frame longer than the NIC takes",
+            Self::Rate => "above the module's rate limit",
+            Self::Reconfig => "a reconfiguration packet (UDP port 0xf1f2) from a port",
+            Self::NoModule => "the module has no program in the packet's generation",
+            Self::ParseReject => "no alternative of the parser matched",
+            Self::ParseShort => "shorter than its parse path needs",
+            Self::RmtFault => "an action row or group of another module",
+            Self::Discard => "the program, or the table's entry or default, said drop",
+            Self::NoDestination => "no granted destination is left, or a program's redirect leads nowhere",
+            Self::DeparseReject => "no deparse pattern for path and headers",
+            Self::DeparseShort => "the outgoing packet is shorter than its deparse row says",
+            Self::DeparseLong => "the outgoing packet is longer than the longest frame",
+            Self::BadLength => "the packet is not as long as its sideband says",
         }
     }
 
-    /// Kind of counter: the low three bits of the code.
-    pub fn kind(self) -> u32 {
-        self as u32 & 7
+    /// The rmt pipeline's kind of the reason, if it is one of its own.
+    pub fn event(self) -> Option<Event> {
+        (self as u8).checked_sub(FIRST_RMT_REASON).and_then(Event::from_code)
     }
 
-    /// Table that counts the reason, at index `module * 8 + kind` (egress: `queue * 4 + kind`).
-    /// Ingress reasons are counted by each port's node.
+    /// Kind of counter: the low bits of the code, four in the rmt pipeline and three elsewhere.
+    pub fn kind(self) -> u32 {
+        self as u32 & if self.event().is_some() { 15 } else { 7 }
+    }
+
+    /// Table that counts the reason, at index `module * 8 + kind` (egress: `queue * 4 + kind`, rmt pipeline:
+    /// `module * 16 + kind`). Ingress reasons are counted by each port's node.
     pub fn table(self) -> Table {
         match self as u8 {
             0..=7 => Table::PortDrops,
-            8..=15 => Table::ForwardEvents,
             16..=23 => Table::QueueDrops,
-            _ => Table::XdpDrops,
+            24..=31 => Table::XdpDrops,
+            _ => Table::Events,
         }
     }
 }
 
-/// Kind of `ForwardEvents` that counts copies made by multicast (destinations - 1 a packet).
-pub const COPIES_KIND: u32 = 7;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_the_rmt_pipeline_are_its_events() {
+        let events = Event::ALL.into_iter().filter_map(Event::reason);
+        let mut reasons: Vec<Reason> = events.inspect(|r| assert_eq!(r.event().unwrap().name(), r.name())).collect();
+        reasons.sort();
+        let own = |r: &Reason| r.table() == Table::Events;
+        assert_eq!(reasons, Reason::ALL.into_iter().filter(own).collect::<Vec<_>>());
+        assert_eq!((Event::Copies.reason(), Event::Misfit.reason()), (None, None));
+    }
+
+    #[test]
+    fn every_reason_is_found_by_code_and_name() {
+        for r in Reason::ALL {
+            assert_eq!((Reason::from_code(r as u8), Reason::by_name(r.name())), (Some(r), Some(r)));
+        }
+    }
+}

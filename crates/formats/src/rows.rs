@@ -1,9 +1,7 @@
 //! The rows of the NIC's tables, the generation row and the output sideband.
 
-use crate::limits::{KEY_BYTES, MODULE_BITS, TENANT_BITS, TICK_BITS};
+use crate::limits::{MODULE_BITS, TENANT_BITS, TICK_BITS};
 use crate::row::row;
-
-const KEY_BITS: u32 = 8 * KEY_BYTES as u32;
 
 row! {
     /// Who owns the packets of one VLAN on one port. Index: VLAN ID.
@@ -48,64 +46,6 @@ row! {
 }
 
 row! {
-    /// What to do with a packet.
-    ActionRow, "action_row" {
-        /// Destination mask, ports first; none means drop.
-        destinations: u8 = 8,
-        /// The port the packet came from is taken out of the mask.
-        except_ingress: bool = 1,
-        /// The destination MAC is rewritten.
-        set_dmac: bool = 1,
-        /// New destination MAC, first byte on the wire in bits 7:0.
-        dmac: u64 = 48,
-    }
-}
-
-row! {
-    /// Overlay of one module in one generation. Index: 2 * module + generation.
-    OverlayRow, "overlay_row" {
-        /// The module exists in this generation; otherwise its packets are dropped (no_module).
-        valid: bool = 1,
-        /// 0 no lookup, 1 destination MAC, 2 IPv4 5-tuple (see `KeyKind`).
-        key_kind: u8 = 2,
-        /// Bit i keeps key byte i, otherwise the byte is 0 in the key.
-        key_mask: u16 = KEY_BYTES as u32,
-        /// First set of the module, a multiple of its number of sets.
-        set_base: u16 = 16,
-        /// The module has 2^set_bits sets.
-        set_bits: u8 = 4,
-        /// Default action: destination mask.
-        destinations: u8 = 8,
-        /// Default action: leave out the port the packet came from.
-        except_ingress: bool = 1,
-        /// Default action: rewrite the destination MAC.
-        set_dmac: bool = 1,
-        /// Default action: new destination MAC.
-        dmac: u64 = 48,
-    }
-}
-
-row! {
-    /// One exact-match entry. Table: way. Index: set.
-    EntryRow, "entry_row" {
-        /// Bit g: the entry exists for packets of generation g.
-        generations: u8 = 2,
-        /// Owner.
-        module_id: u8 = MODULE_BITS,
-        /// Masked key, byte 0 in bits 7:0.
-        key: u128 = KEY_BITS,
-        /// Action: destination mask.
-        destinations: u8 = 8,
-        /// Action: leave out the port the packet came from.
-        except_ingress: bool = 1,
-        /// Action: rewrite the destination MAC.
-        set_dmac: bool = 1,
-        /// Action: new destination MAC.
-        dmac: u64 = 48,
-    }
-}
-
-row! {
     /// Generation of one module. Index: module. Writing `current` commits; other fields are read only.
     GenerationRow, "generation_row" {
         /// Generation that arriving packets are stamped with.
@@ -138,7 +78,7 @@ row! {
     SidebandRow, "sideband" {
         /// Packet ID: ingress port in bits 31:28, its sequence number on that port below.
         id: u32 = 32,
-        /// Ingress stamp in ticks.
+        /// Ticks when it arrived at its port.
         stamp: u64 = TICK_BITS,
         /// Tenant.
         tenant: u16 = TENANT_BITS,
@@ -156,6 +96,10 @@ row! {
         flow_hash: u32 = 32,
         /// Destinations that the verdict named.
         destinations: u8 = 8,
+        /// Queue that the program asked for.
+        queue: u8 = 3,
+        /// Tag of this copy's destination in the multicast group, 0 without a group.
+        tag: u16 = 16,
     }
 }
 
@@ -169,14 +113,14 @@ row! {
         /// Dropped for `reason`; otherwise it is stored.
         dropped: bool = 1,
         /// Reason code, 0 to 7.
-        reason: u8 = 5,
+        reason: u8 = 6,
         /// Bytes as received.
         length: u16 = 16,
     }
 }
 
 row! {
-    /// Trace of the merge: a packet enters the pipeline.
+    /// Trace of the stamp: a packet enters the pipeline.
     MergeTraceRow, "merge_trace" {
         /// Packet ID.
         id: u32 = 32,
@@ -184,13 +128,17 @@ row! {
         module_id: u8 = MODULE_BITS,
         /// Generation stamped.
         generation: bool = 1,
-        /// Ingress stamp in ticks.
+        /// Generation of the system module that was stamped.
+        system_generation: bool = 1,
+        /// Ticks when it entered the pipeline.
         stamp: u64 = TICK_BITS,
+        /// Ticks when it arrived at its port, as in its sideband.
+        arrival: u64 = TICK_BITS,
     }
 }
 
 row! {
-    /// Trace of the match pipeline: a packet has its verdict. Counted in the same cycle.
+    /// Trace of the rmt pipeline: a packet has its verdict. Counted in the same cycle.
     VerdictTraceRow, "verdict_trace" {
         /// Packet ID.
         id: u32 = 32,
@@ -198,8 +146,8 @@ row! {
         module_id: u8 = MODULE_BITS,
         /// Dropped for `reason`.
         dropped: bool = 1,
-        /// Reason code, 8 to 15.
-        reason: u8 = 5,
+        /// Reason code, 32 to 47.
+        reason: u8 = 6,
         /// Destination mask.
         destinations: u8 = 8,
     }
@@ -217,7 +165,7 @@ row! {
         /// Tail dropped for `reason`.
         dropped: bool = 1,
         /// Reason code, 16 and up.
-        reason: u8 = 5,
+        reason: u8 = 6,
     }
 }
 
@@ -235,84 +183,6 @@ row! {
     }
 }
 
-/// What an overlay's key is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KeyKind {
-    /// No lookup: the default action always.
-    None = 0,
-    /// Destination MAC in key bytes 0 to 5.
-    Dmac = 1,
-    /// IPv4 source (0-3), destination (4-7), source port (8-9), destination port (10-11), protocol (12).
-    FiveTuple = 2,
-}
-
-impl KeyKind {
-    /// The kind with this code.
-    pub fn from_code(code: u8) -> Option<Self> {
-        [Self::None, Self::Dmac, Self::FiveTuple].into_iter().find(|k| *k as u8 == code)
-    }
-
-    /// Name in objects, scripts and docs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Dmac => "dmac",
-            Self::FiveTuple => "five_tuple",
-        }
-    }
-}
-
-/// Rows that carry an action in their last four fields.
-macro_rules! with_action {
-    ($($row:ty),+) => { $(
-        impl $row {
-            /// The row's action.
-            pub fn action(&self) -> ActionRow {
-                ActionRow {
-                    destinations: self.destinations,
-                    except_ingress: self.except_ingress,
-                    set_dmac: self.set_dmac,
-                    dmac: self.dmac,
-                }
-            }
-
-            /// The same row with another action.
-            pub fn with_action(mut self, action: ActionRow) -> Self {
-                (self.destinations, self.except_ingress) = (action.destinations, action.except_ingress);
-                (self.set_dmac, self.dmac) = (action.set_dmac, action.dmac);
-                self
-            }
-        }
-    )+ };
-}
-with_action!(OverlayRow, EntryRow);
-
-impl EntryRow {
-    /// The key as bytes, byte 0 first.
-    pub fn key_bytes(&self) -> [u8; KEY_BYTES] {
-        let mut bytes = [0; KEY_BYTES];
-        bytes.copy_from_slice(&self.key.to_le_bytes()[..KEY_BYTES]);
-        bytes
-    }
-
-    /// The key value of these bytes.
-    pub fn key_from_bytes(bytes: &[u8; KEY_BYTES]) -> u128 {
-        bytes.iter().rev().fold(0, |v, &b| v << 8 | u128::from(b))
-    }
-}
-
-/// A MAC address as rows hold it: first byte on the wire in bits 7:0.
-pub fn mac_bits(mac: [u8; 6]) -> u64 {
-    mac.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
-}
-
-/// The MAC address of these row bits.
-pub fn mac_bytes(bits: u64) -> [u8; 6] {
-    let b = bits.to_le_bytes();
-    [b[0], b[1], b[2], b[3], b[4], b[5]]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,18 +190,17 @@ mod tests {
 
     #[test]
     fn rows_come_back_from_their_words() {
-        let entry = EntryRow {
-            generations: 2,
-            module_id: 63,
-            key: (1 << 104) - 3,
-            destinations: 0x81,
-            except_ingress: true,
-            set_dmac: true,
-            dmac: 0x0605_0403_0201,
+        let policy = PortPolicyRow {
+            untagged_valid: true,
+            untagged_module: 63,
+            untagged_tenant: 0xabc,
+            drop_double_tag: true,
+            min_frame: 60,
+            max_frame: 9216,
         };
-        let words = entry.pack().unwrap();
-        assert_eq!(words.len(), 6);
-        assert_eq!(EntryRow::unpack(&words).unwrap(), entry);
+        let words = policy.pack().unwrap();
+        assert_eq!(words.len(), 2);
+        assert_eq!(PortPolicyRow::unpack(&words).unwrap(), policy);
     }
 
     #[test]
@@ -344,11 +213,5 @@ mod tests {
     fn set_padding_bits_and_wrong_word_counts_are_refused() {
         assert!(VlanRow::unpack(&[1 << 20]).is_err());
         assert!(VlanRow::unpack(&[0, 0]).is_err());
-    }
-
-    #[test]
-    fn mac_bits_have_the_first_wire_byte_lowest() {
-        assert_eq!(mac_bits([1, 2, 3, 4, 5, 6]), 0x0605_0403_0201);
-        assert_eq!(mac_bytes(0x0605_0403_0201), [1, 2, 3, 4, 5, 6]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::address::{FIRST_PORT_NODE, Node, SNAPSHOT_INDEX_BIT, Table, control, info};
 use crate::limits::*;
-use crate::reason::{COPIES_KIND, Reason};
+use crate::reason::{FIRST_RMT_REASON, Reason};
 use crate::row::{Field, Row};
 use crate::rows::*;
 use crate::target;
@@ -56,7 +56,6 @@ pub fn package() -> String {
     constant(&mut o, "MaxFrameBytes", MAX_FRAME_BYTES);
     constant(&mut o, "MinFrameBytes", MIN_FRAME_BYTES);
     constant(&mut o, "KeyBytes", KEY_BYTES as u32);
-    constant(&mut o, "Ways", WAYS);
     constant(&mut o, "TagBytes", TAG_BYTES as u32);
     constant(&mut o, "MessageDataWords", MESSAGE_DATA_WORDS as u32);
     constant(&mut o, "MaintenancePeriod", MAINTENANCE_PERIOD);
@@ -70,9 +69,6 @@ pub fn package() -> String {
     row_struct::<VlanRow>(&mut o);
     row_struct::<PortPolicyRow>(&mut o);
     row_struct::<RateRow>(&mut o);
-    row_struct::<ActionRow>(&mut o);
-    row_struct::<OverlayRow>(&mut o);
-    row_struct::<EntryRow>(&mut o);
     row_struct::<GenerationRow>(&mut o);
     row_struct::<LimitRow>(&mut o);
     row_struct::<QuantumRow>(&mut o);
@@ -83,30 +79,24 @@ pub fn package() -> String {
     row_struct::<QueueTraceRow>(&mut o);
     row_struct::<LeaveTraceRow>(&mut o);
 
-    for kind in [KeyKind::None, KeyKind::Dmac, KeyKind::FiveTuple] {
-        let _ = writeln!(o, "  localparam logic [1:0] Key{} = 2'd{};", camel(kind.name()), kind as u8);
-    }
-    o.push_str("\n  // Drop reasons; the low three bits are the kind of counter.\n");
-    o.push_str("  typedef enum logic [4:0] {\n");
+    o.push_str(
+        "  // Drop reasons; the low three bits are the kind of counter, from 32 on (the rmt pipeline) the low four.\n  \
+         typedef enum logic [5:0] {\n",
+    );
     for (i, r) in Reason::ALL.iter().enumerate() {
         let comma = if i + 1 == Reason::ALL.len() { "" } else { "," };
-        let _ = writeln!(o, "    Reason{} = 5'd{}{comma}", camel(r.name()), *r as u8);
+        let _ = writeln!(o, "    Reason{} = 6'd{}{comma}", camel(r.name()), *r as u8);
     }
     o.push_str("  } reason_e;\n");
-    constant(&mut o, "CopiesKind", COPIES_KIND);
+    constant(&mut o, "FirstRmtReason", u32::from(FIRST_RMT_REASON));
 
     o.push_str("\n  // Nodes of the configuration ring and their tables.\n");
-    for (name, node) in [
-        ("System", Node::System),
-        ("Stamp", Node::Stamp),
-        ("Match", Node::Match),
-        ("Egress", Node::Egress),
-        ("Xdp", Node::Xdp),
-    ] {
+    for (name, node) in [("System", Node::System), ("Stamp", Node::Stamp), ("Egress", Node::Egress), ("Xdp", Node::Xdp)]
+    {
         let _ = writeln!(o, "  localparam logic [7:0] Node{name} = 8'd{};", node.number());
     }
     let _ = writeln!(o, "  localparam logic [7:0] NodePort0 = 8'd{FIRST_PORT_NODE};");
-    for t in Table::ALL {
+    for t in Table::ALL.into_iter().filter(|t| !t.is_rmt()) {
         let _ = writeln!(o, "  localparam logic [7:0] Table{} = 8'd{};", camel(t.name()), t.number());
     }
     constant(&mut o, "SnapshotIndexBit", SNAPSHOT_INDEX_BIT);

@@ -1,6 +1,7 @@
 //! Targets: the resources of one configuration of the NIC.
 
-use crate::limits::{FORMAT_VERSION, WAYS};
+use crate::limits::FORMAT_VERSION;
+use crate::rmt::target as rmt;
 use serde::Serialize;
 
 /// Resources of one RTL configuration; models, linker and RTL parameters all come from here.
@@ -16,8 +17,6 @@ pub struct Target {
     pub hosts: u32,
     /// Modules, the system module 0 included.
     pub modules: u32,
-    /// Sets of each way of the exact-match table.
-    pub sets: u32,
     /// Cells of the shared egress buffer.
     pub cells: u32,
     /// Packets one egress queue can hold.
@@ -26,34 +25,36 @@ pub struct Target {
     pub port_beats: u32,
     /// Packets of one port's ingress FIFO.
     pub port_packets: u32,
+    /// Its rmt pipeline.
+    pub rmt: rmt::Target,
 }
 
-/// The configuration to build on: 512-bit bus, 64 modules, 2,048 entries.
+/// The configuration to build on: 512-bit bus, 64 modules, 5 stages.
 pub const DEFAULT: Target = Target {
     name: "default",
     bus_bytes: 64,
     ports: 4,
     hosts: 4,
     modules: 64,
-    sets: 512,
     cells: 4096,
     queue_packets: 64,
     port_beats: 512,
     port_packets: 256,
+    rmt: rmt::DEFAULT,
 };
 
-/// A small one that reaches every corner soon: 256-bit bus, 8 modules, 64 entries.
+/// A small one that reaches every corner soon: 256-bit bus, 8 modules, 3 stages.
 pub const TINY: Target = Target {
     name: "tiny",
     bus_bytes: 32,
     ports: 4,
     hosts: 4,
     modules: 8,
-    sets: 16,
     cells: 1024,
     queue_packets: 16,
     port_beats: 512,
     port_packets: 32,
+    rmt: rmt::TINY,
 };
 
 /// All targets. The position is the `Target` parameter of the RTL top.
@@ -63,11 +64,6 @@ impl Target {
     /// The target of this name.
     pub fn by_name(name: &str) -> Option<&'static Target> {
         ALL.iter().find(|t| t.name == name)
-    }
-
-    /// Entries of the exact-match table.
-    pub fn entries(&self) -> u32 {
-        self.sets * WAYS
     }
 
     /// Ports and host queues.
@@ -80,14 +76,13 @@ impl Target {
         bytes.div_ceil(self.bus_bytes).max(1)
     }
 
-    /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 9] {
+    /// Every resource but those of the rmt pipeline by name, in the order of the RTL's configuration struct.
+    pub fn resources(&self) -> [(&'static str, u32); 8] {
         [
             ("bus_bytes", self.bus_bytes),
             ("ports", self.ports),
             ("hosts", self.hosts),
             ("modules", self.modules),
-            ("sets", self.sets),
             ("cells", self.cells),
             ("queue_packets", self.queue_packets),
             ("port_beats", self.port_beats),
@@ -95,10 +90,11 @@ impl Target {
         ]
     }
 
-    /// Hash of the format version and every resource; objects, loads and plug-ins carry it.
+    /// Hash of the format version and every resource, the rmt pipeline's too; objects, loads and plug-ins carry it.
     pub fn hash(&self) -> u32 {
         let mut words = vec![FORMAT_VERSION];
         words.extend(self.resources().iter().map(|r| r.1));
+        words.extend(self.rmt.resources().iter().map(|r| r.1));
         crate::hash::crc32c_words(&words)
     }
 }
@@ -119,6 +115,15 @@ mod tests {
         for t in ALL {
             assert!(t.beats(crate::limits::MAX_FRAME_BYTES) <= t.port_beats);
             assert!(t.beats(crate::limits::MAX_FRAME_BYTES) <= t.cells);
+        }
+    }
+
+    #[test]
+    fn a_target_and_its_rmt_pipeline_belong_together() {
+        for t in ALL {
+            assert_eq!((t.rmt.name, t.rmt.bus_bytes as u32, t.rmt.modules as u32), (t.name, t.bus_bytes, t.modules));
+            assert_eq!((t.rmt.nic(), t.rmt.hash()), (Target::by_name(t.name).unwrap(), t.hash()));
+            assert!(t.destinations() as usize <= rmt::DESTINATIONS);
         }
     }
 }

@@ -1,15 +1,19 @@
-//! Packets a second through the software NIC: 64-byte frames of three tenants, looked up by
-//! 5-tuple, and the pure functions alone.
+//! Packets a second through the software NIC: 64-byte frames of two tenants, looked up by
+//! 5-tuple, and entrance and pipeline alone.
 
 use divan::counter::ItemsCount;
-use sluice_formats::hash::set_hashes;
-use sluice_formats::rows::{EntryRow, OverlayRow};
-use sluice_formats::{Node, Table, target};
-use sluice_nic::conformance::{BLUE, Bench, RED, RawLoad};
+use sluice_formats::target;
+use sluice_nic::SoftwareNic;
 use sluice_nic::device::{Device, Event, Offer};
-use sluice_nic::{SoftwareNic, forward};
+use sluice_nic::forward::{self, Entering};
+use sluice_nic::run_load::run_load;
+use sluice_nic::tables::Stamped;
+use sluice_object::{Action, Destination, KeyKind, KeySpec, Linker, Load, Object, TenantSpec, VlanGrant};
+use sluice_rmt::fast::Buffers;
 
 const BATCH: usize = 1024;
+/// Tenants and their VLANs.
+const VLANS: [(u16, u16); 2] = [(1, 10), (2, 20)];
 
 fn main() {
     divan::main();
@@ -27,40 +31,28 @@ fn frame(vid: u16, length: usize, flow: u16) -> Vec<u8> {
     bytes
 }
 
-/// Two tenants whose 64 flows all hit entries.
+/// Two tenants whose 32 flows each all hit entries of a table.
 fn device() -> SoftwareNic {
     let mut nic = SoftwareNic::new(target::DEFAULT);
-    let mut bench = Bench::with_tenants(&mut nic);
-    let mut load = RawLoad::new(&target::DEFAULT, "entries");
-    for (module, base) in [(RED.0, 0u16), (BLUE.0, 128)] {
-        let overlay = OverlayRow {
-            valid: true,
-            key_kind: 2,
-            key_mask: 0x1fff,
-            set_base: base,
-            set_bits: 7,
-            ..Default::default()
-        };
-        load = load.row(Node::Match, Table::Overlay, 2 * u32::from(module), &overlay);
+    let mut linker = Linker::new(&target::DEFAULT);
+    let mut run = |load: Load| run_load(&mut nic, &load, &mut Vec::new()).unwrap_or_else(|e| panic!("{e}"));
+    for (id, vlan) in VLANS {
+        let mut object = Object::new(format!("flows-{id}"), KeySpec::whole(KeyKind::FiveTuple), Action::DROP);
         for flow in 0..32u16 {
-            let headers = forward::headers(&{
-                let mut plain = frame(10, 64, flow);
-                plain.drain(12..16);
-                plain
-            });
-            let Some(key) = headers.tuple else { continue };
-            let entry = EntryRow {
-                generations: 1,
-                module_id: module,
-                key: EntryRow::key_from_bytes(&key),
-                destinations: 1 << (flow % 8),
-                ..Default::default()
-            };
-            let set = u32::from(base | (set_hashes(&key).0 & 127));
-            load = load.row(Node::Match, Table::Way0, set, &entry);
+            let mut plain = frame(vlan, 64, flow);
+            plain.drain(12..16);
+            let Some(key) = forward::headers(&plain).tuple else { continue };
+            let to = Destination::from_number((flow % 8) as u8, &target::DEFAULT);
+            object.push(key, Action { to: to.into_iter().collect(), ..Action::DROP });
         }
+        let mut spec = TenantSpec::new(id, format!("tenant-{id}"));
+        spec.vlans = vec![VlanGrant { port: None, vlan }];
+        spec.queues = (0..8).filter_map(|n| Some((Destination::from_number(n, &target::DEFAULT)?, 200))).collect();
+        spec.make_room(&object);
+        run(linker.admit(spec).unwrap_or_else(|e| panic!("{e}")));
+        run(linker.load(id, &object).unwrap_or_else(|e| panic!("{e}")));
     }
-    bench.run_load(&load.load());
+    run(linker.nic(linker.settings().clone()).unwrap_or_else(|e| panic!("{e}")));
     nic
 }
 
@@ -91,10 +83,13 @@ fn packets_through_the_nic(bencher: divan::Bencher, length: usize) {
 
 #[divan::bench]
 fn verdicts(bencher: divan::Bencher) {
-    let nic = device();
-    let mut plain = frame(10, 64, 7);
+    let mut tables = device().tables().clone();
+    let mut plain = frame(VLANS[0].1, 64, 7);
     plain.drain(12..16);
+    let stamped = Stamped { generation: tables.generation(1).current, system_generation: 0 };
+    let entering = Entering { module: 1, tenant: 1, port: 0, stamped, arrival: 0, stamp: 0, conform: true };
+    let mut buffers = Buffers::default();
     bencher
         .counter(ItemsCount::new(1usize))
-        .bench_local(|| forward::verdict(nic.tables(), RED.0, 0, 0, true, divan::black_box(&plain)));
+        .bench_local(|| forward::run(&mut tables, &entering, divan::black_box(&plain), &mut buffers));
 }

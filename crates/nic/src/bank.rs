@@ -1,27 +1,25 @@
-//! The counters of the NIC, indexed as in the address map.
+//! The counters of the NIC, indexed as in the address map; those of the rmt pipeline are its model's.
 
 use crate::device::ModuleCounters;
 use crate::tables::check_address;
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
-use sluice_formats::reason::COPIES_KIND;
+use sluice_formats::rmt::tables::Event;
 use sluice_formats::{Node, Reason, Status, Table, Target};
 use std::collections::BTreeMap;
 
 /// Counters are 48 bits wide and wrap.
 const COUNTER_MASK: u64 = (1 << 48) - 1;
 const PORT_DROP_KINDS: usize = 8;
-const FORWARD_KINDS: usize = 8;
 const XDP_KINDS: usize = 8;
 const QUEUE_DROP_KINDS: usize = 4;
 
-/// Every counter of one NIC.
+/// Every counter of one NIC but those of the rmt pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterBank {
     target: Target,
     port_packets: Vec<u64>,
     port_bytes: Vec<u64>,
     port_drops: Vec<u64>,
-    forward_events: Vec<u64>,
     xdp_drops: Vec<u64>,
     queue_drops: Vec<u64>,
     queue_packets: Vec<u64>,
@@ -38,7 +36,6 @@ impl CounterBank {
             port_packets: vec![0; ports * modules],
             port_bytes: vec![0; ports * modules],
             port_drops: vec![0; ports * modules * PORT_DROP_KINDS],
-            forward_events: vec![0; modules * FORWARD_KINDS],
             xdp_drops: vec![0; modules * XDP_KINDS],
             queue_drops: vec![0; queues * QUEUE_DROP_KINDS],
             queue_packets: vec![0; queues],
@@ -63,19 +60,9 @@ impl CounterBank {
         self.port_drops[at * PORT_DROP_KINDS + reason.kind() as usize] += 1;
     }
 
-    /// A packet was dropped by the rate limit, the tables or a program.
-    pub fn dropped_by_verdict(&mut self, module: u8, reason: Reason) {
-        let (module, kind) = (usize::from(module), reason.kind() as usize);
-        match reason.table() {
-            Table::XdpDrops => self.xdp_drops[module * XDP_KINDS + kind] += 1,
-            _ => self.forward_events[module * FORWARD_KINDS + kind] += 1,
-        }
-    }
-
-    /// A packet goes to `destinations`: all but the first are copies.
-    pub fn copied(&mut self, module: u8, destinations: u8) {
-        let copies = u64::from(destinations.count_ones().saturating_sub(1));
-        self.forward_events[usize::from(module) * FORWARD_KINDS + COPIES_KIND as usize] += copies;
+    /// A packet was dropped by its XDP program.
+    pub fn dropped_by_program(&mut self, module: u8, reason: Reason) {
+        self.xdp_drops[usize::from(module) * XDP_KINDS + reason.kind() as usize] += 1;
     }
 
     /// A copy was dropped at its queue.
@@ -98,7 +85,6 @@ impl CounterBank {
             (Node::Port(p), Table::PortPackets) => self.port_packets[usize::from(p) * modules + i],
             (Node::Port(p), Table::PortBytes) => self.port_bytes[usize::from(p) * modules + i],
             (Node::Port(p), Table::PortDrops) => self.port_drops[usize::from(p) * modules * PORT_DROP_KINDS + i],
-            (_, Table::ForwardEvents) => self.forward_events[i],
             (_, Table::XdpDrops) => self.xdp_drops[i],
             (_, Table::QueueDrops) => self.queue_drops[i],
             (_, Table::QueuePackets) => self.queue_packets[i],
@@ -108,15 +94,20 @@ impl CounterBank {
         Ok(value & COUNTER_MASK)
     }
 
-    /// The counters by module, with what each has in flight; modules without packets are absent.
-    pub fn modules(&self, in_flight: &BTreeMap<u8, u64>) -> BTreeMap<u8, ModuleCounters> {
+    /// The counters by module, with what each has in flight and the pipeline's `events` of it; modules
+    /// without packets are absent.
+    pub fn modules(
+        &self,
+        in_flight: &BTreeMap<u8, u64>,
+        events: impl Fn(u8, Event) -> u64,
+    ) -> BTreeMap<u8, ModuleCounters> {
         (0..self.target.modules as u8)
-            .map(|m| (m, self.module(m, in_flight.get(&m).copied().unwrap_or(0))))
+            .map(|m| (m, self.module(m, in_flight.get(&m).copied().unwrap_or(0), &events)))
             .filter(|(_, c)| *c != ModuleCounters::default())
             .collect()
     }
 
-    fn module(&self, module: u8, in_flight: u64) -> ModuleCounters {
+    fn module(&self, module: u8, in_flight: u64, events: impl Fn(u8, Event) -> u64) -> ModuleCounters {
         let (modules, m) = (self.target.modules as usize, usize::from(module));
         let mut c = ModuleCounters { in_flight, ..ModuleCounters::default() };
         for port in 0..self.target.ports as u8 {
@@ -136,12 +127,12 @@ impl CounterBank {
         }
         for reason in Reason::ALL {
             let kind = reason.kind() as usize;
-            let count: u64 = match reason.table() {
-                Table::PortDrops => (0..self.target.ports as u8)
+            let count: u64 = match (reason.table(), reason.event()) {
+                (_, Some(event)) => events(module, event),
+                (Table::PortDrops, _) => (0..self.target.ports as u8)
                     .map(|p| self.port_drops[self.of_port(p, module) * PORT_DROP_KINDS + kind])
                     .sum(),
-                Table::ForwardEvents => self.forward_events[m * FORWARD_KINDS + kind],
-                Table::XdpDrops => self.xdp_drops[m * XDP_KINDS + kind],
+                (Table::XdpDrops, _) => self.xdp_drops[m * XDP_KINDS + kind],
                 _ => (0..self.target.destinations() as usize)
                     .map(|d| self.queue_drops[(d * modules + m) * QUEUE_DROP_KINDS + kind])
                     .sum(),
@@ -150,7 +141,7 @@ impl CounterBank {
                 c.dropped.insert(reason, count);
             }
         }
-        c.copies = self.forward_events[m * FORWARD_KINDS + COPIES_KIND as usize];
+        c.copies = events(module, Event::Copies);
         c
     }
 }
@@ -167,12 +158,17 @@ mod tests {
         bank.arrived(3, 5, 100);
         bank.arrived(3, 5, 64);
         bank.dropped_at_port(3, 5, Reason::Runt);
-        bank.copied(5, 0b1_0001);
         bank.left(5, 60);
         bank.left(4 * 8 + 5, 60);
         bank.dropped_at_queue(7 * 8 + 5, Reason::TailLimit);
-        let modules = bank.modules(&BTreeMap::new());
-        assert_eq!(modules.keys().copied().collect::<Vec<_>>(), [5]);
+        let events = |module, event| match (module, event) {
+            (5, Event::Copies) => 1,
+            (6, Event::Discard) => 3,
+            _ => 0,
+        };
+        let modules = bank.modules(&BTreeMap::new(), events);
+        assert_eq!(modules.keys().copied().collect::<Vec<_>>(), [5, 6]);
+        assert_eq!(modules[&6].dropped, BTreeMap::from([(Reason::Discard, 3)]));
         let c = &modules[&5];
         assert_eq!((c.offered, c.offered_bytes, c.copies, c.forwarded, c.delivered), (3, 224, 1, 1, 1));
         assert_eq!(c.dropped, BTreeMap::from([(Reason::Runt, 1), (Reason::TailLimit, 1)]));

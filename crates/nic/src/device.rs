@@ -80,10 +80,14 @@ pub struct Outcome {
     pub tenant: Option<u16>,
     /// Generation stamped; None for packets dropped at ingress.
     pub generation: Option<u8>,
-    /// Ingress stamp in ticks; None for packets dropped at ingress.
+    /// Tick at which it entered the pipeline and got its generation; None for packets dropped at ingress.
     pub stamp: Option<u64>,
     /// Bytes as they left; empty for drops.
     pub bytes: Vec<u8>,
+    /// Queue that the program asked for; 0 for drops.
+    pub queue: u8,
+    /// Tag of this copy in the program's multicast group; 0 without a group.
+    pub tag: u16,
     /// Tick of the first beat in, where the device has cycles.
     pub first_in: Option<u64>,
     /// Tick of the first beat out.
@@ -386,7 +390,7 @@ pub trait Device {
     /// Counters of one instant, without stopping anything.
     fn counters(&mut self) -> Result<Counters, DeviceError>;
 
-    /// Reads a row back: what packets would see.
+    /// Reads a row back, all its words: what packets would see.
     fn read_row(
         &mut self,
         node: sluice_formats::Node,

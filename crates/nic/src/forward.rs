@@ -2,11 +2,12 @@
 //!
 //! The software NIC and the replay of a hardware trace share them.
 
-use crate::tables::Tables;
-use sluice_formats::hash::{crc32c, set_hashes};
-use sluice_formats::limits::{COST_FRACTION_BITS, KEY_BYTES, RECONFIG_UDP_PORT, VLAN_ETHERTYPE, WAYS};
-use sluice_formats::rows::{ActionRow, EntryRow, KeyKind, OverlayRow};
-use sluice_formats::{Reason, limits::SYSTEM_MODULE};
+use crate::tables::{Stamped, Tables};
+use sluice_formats::Reason;
+use sluice_formats::hash::crc32c;
+use sluice_formats::limits::{COST_FRACTION_BITS, KEY_BYTES, RECONFIG_UDP_PORT, SYSTEM_MODULE, VLAN_ETHERTYPE};
+use sluice_rmt::fast::Buffers;
+use sluice_rmt::{Arrival, Copy};
 
 /// EtherType of a service tag, looked for only behind an outer 0x8100.
 const SERVICE_TAG_ETHERTYPE: u16 = 0x88a8;
@@ -97,16 +98,16 @@ pub fn conforms(tables: &mut Tables, module: u8, ticks: u64, length: u32) -> boo
     conform
 }
 
-/// What the headers give to the tables.
+/// What the entrance reads from the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// The IPv4 5-tuple as key bytes.
+    /// The IPv4 5-tuple: source, destination, ports, protocol.
     pub tuple: Option<[u8; KEY_BYTES]>,
     /// UDP to the port that once configured NICs.
     pub reconfig: bool,
 }
 
-/// Reads the headers of a frame as the tables see it.
+/// Reads the headers of a frame without the tag that ingress took off.
 pub fn headers(bytes: &[u8]) -> Headers {
     let o = if begins_with_tag(bytes) { 4 } else { 0 };
     let ipv4 =
@@ -132,95 +133,62 @@ pub fn flow_hash(headers: &Headers) -> u32 {
     headers.tuple.map_or(0, |tuple| crc32c(&tuple))
 }
 
-/// The masked key of an overlay, where it looks anything up for this packet.
-pub fn key(bytes: &[u8], headers: &Headers, overlay: &OverlayRow) -> Option<[u8; KEY_BYTES]> {
-    let mut key = match KeyKind::from_code(overlay.key_kind)? {
-        KeyKind::None => return None,
-        KeyKind::Dmac => {
-            let mut key = [0; KEY_BYTES];
-            key[..6].copy_from_slice(bytes.get(..6)?);
-            key
-        }
-        KeyKind::FiveTuple => headers.tuple?,
-    };
-    for (i, byte) in key.iter_mut().enumerate() {
-        if overlay.key_mask >> i & 1 == 0 {
-            *byte = 0;
-        }
-    }
-    Some(key)
-}
-
-/// The entry that a module's packet of a generation hits.
-pub fn lookup<'a>(
-    tables: &'a Tables,
-    module: u8,
-    generation: u8,
-    overlay: &OverlayRow,
-    key: &[u8; KEY_BYTES],
-) -> Option<&'a EntryRow> {
-    let (hash0, hash1) = set_hashes(key);
-    let within = (1u32 << overlay.set_bits) - 1;
-    let base = u32::from(overlay.set_base);
-    let sets = [base | (u32::from(hash0) & within), base | (u32::from(hash1) & within)];
-    let value = EntryRow::key_from_bytes(key);
-    (0..WAYS)
-        .map(|way| tables.entry(way, sets[(way / 2) as usize]))
-        .find(|entry| entry.generations >> generation & 1 == 1 && entry.module_id == module && entry.key == value)
-}
-
-/// What the match pipeline says to a packet that may go on.
+/// A packet that was stamped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Forward {
-    /// Destinations, at least one.
-    pub destinations: u8,
-    /// New destination MAC.
-    pub dmac: Option<[u8; 6]>,
+pub struct Entering {
+    /// Module.
+    pub module: u8,
+    /// Tenant.
+    pub tenant: u16,
+    /// Port of arrival.
+    pub port: u8,
+    /// Its generations.
+    pub stamped: Stamped,
+    /// Ticks when it arrived.
+    pub arrival: u64,
+    /// Ticks when it entered the pipeline.
+    pub stamp: u64,
+    /// Its rate limit lets it through.
+    pub conform: bool,
 }
 
-/// The verdict on a frame of a module that was stamped with `generation`.
-pub fn verdict(
-    tables: &Tables,
-    module: u8,
-    generation: u8,
-    port: u8,
-    conform: bool,
-    bytes: &[u8],
-) -> Result<Forward, Reason> {
-    if !conform {
-        return Err(Reason::Rate);
-    }
-    let headers = headers(bytes);
-    if headers.reconfig {
-        return Err(Reason::Reconfig);
-    }
-    let overlay = tables.overlay(module, generation);
-    if !overlay.valid {
-        return Err(Reason::NoModule);
-    }
-    let hit = key(bytes, &headers, overlay).and_then(|key| lookup(tables, module, generation, overlay, &key));
-    let (action, nothing) = match hit {
-        Some(entry) => (entry.action(), Reason::Action),
-        None => (overlay.action(), Reason::Miss),
+/// A packet's way through entrance and pipeline. What leaves is in `buffers` after `Ok`: the bytes, the
+/// same for all copies, and at least one copy. Drops and copies are counted.
+pub fn run(tables: &mut Tables, packet: &Entering, bytes: &[u8], buffers: &mut Buffers) -> Result<(), Reason> {
+    let refused = if !packet.conform {
+        Some(Reason::Rate)
+    } else if headers(bytes).reconfig {
+        Some(Reason::Reconfig)
+    } else {
+        None
     };
-    apply(&action, port, tables.target().destinations(), nothing)
+    if let Some(reason) = refused {
+        count(tables, packet.module, reason);
+        return Err(reason);
+    }
+    let arrival = Arrival {
+        packet: bytes,
+        module: packet.module,
+        generation: packet.stamped.generation,
+        system_generation: packet.stamped.system_generation,
+        tenant: packet.tenant,
+        port: packet.port,
+        arrival: packet.arrival,
+        queueing: packet.stamp,
+    };
+    tables.rmt_mut().run_into(&arrival, buffers)
 }
 
-/// Carries out an action; `nothing` is the reason when it names no destination.
-fn apply(action: &ActionRow, port: u8, destinations: u32, nothing: Reason) -> Result<Forward, Reason> {
-    let existing = if destinations >= 8 { u8::MAX } else { (1 << destinations) - 1 };
-    let mut mask = action.destinations & existing;
-    if mask == 0 {
-        return Err(nothing);
+/// Counts a drop behind ingress by a reason that the pipeline's events have.
+pub fn count(tables: &mut Tables, module: u8, reason: Reason) {
+    if let Some(event) = reason.event() {
+        tables.rmt_mut().count(module, event, 1);
     }
-    if action.except_ingress {
-        mask &= !(1u8.checked_shl(u32::from(port)).unwrap_or(0));
-    }
-    if mask == 0 {
-        return Err(Reason::NoDestination);
-    }
-    let dmac = action.set_dmac.then(|| sluice_formats::rows::mac_bytes(action.dmac));
-    Ok(Forward { destinations: mask, dmac })
+}
+
+/// Destinations of copies as a mask.
+pub fn mask(copies: &[Copy]) -> u8 {
+    copies.iter().fold(0, |mask, copy| mask | 1u8.checked_shl(copy.destination.into()).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
 use super::*;
-use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow, mac_bits};
+use crate::conformance::sender;
+use sluice_formats::rmt::tables::Event;
+use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Row, Table};
+use sluice_object::linker::rmt::{Placer, Quota};
+use sluice_rmt::programs::send::Send;
 
 const PORT: u8 = 1;
 
@@ -127,75 +131,80 @@ fn headers_behind_a_kept_tag_are_found() {
     assert_eq!(headers(&kept), headers(&plain));
 }
 
-#[test]
-fn reconfiguration_packets_are_dropped_whoever_sends_them() {
-    let verdict_of = |bytes: &[u8]| verdict(&tables(), 3, 0, PORT, true, bytes);
-    assert_eq!(verdict_of(&ipv4(UDP, 0xf1f2, 60)), Err(Reason::Reconfig));
-    assert_eq!(verdict_of(&ipv4(TCP, 0xf1f2, 60)), Err(Reason::NoModule));
-    assert_eq!(verdict(&tables(), 3, 0, PORT, false, &ipv4(UDP, 0xf1f2, 60)), Err(Reason::Rate));
+/// Module 3 has a program in generation 1 only.
+fn running(send: &Send) -> Tables {
+    let mut tables = tables();
+    let mut placer = Placer::new(DEFAULT.rmt);
+    let part = sender(send, &DEFAULT);
+    let mut rows = placer.stage_owners();
+    rows.extend(placer.admit(3, "three", Quota::of(&part, 0b0111_1111)).unwrap());
+    rows.extend(placer.place(3, 1, &part).unwrap().rows);
+    for row in rows {
+        let status = tables.write(row.node, row.table, row.index, &row.words);
+        assert_eq!(status, sluice_formats::Status::Ok, "{row:?}");
+    }
+    tables
 }
 
-/// Module 3 looks up the 5-tuple in sets 4 to 7; generation 1 only.
-fn overlay() -> OverlayRow {
-    OverlayRow { valid: true, key_kind: 2, key_mask: 0x1fff, set_base: 4, set_bits: 2, ..Default::default() }
+fn entering(generation: u8) -> Entering {
+    let stamped = Stamped { generation, system_generation: 0 };
+    Entering { module: 3, tenant: 77, port: PORT, stamped, arrival: 1, stamp: 2, conform: true }
+}
+
+/// Reason or destinations, and what was counted.
+fn run_one(tables: &mut Tables, entering: &Entering, bytes: &[u8]) -> (Result<u8, Reason>, Vec<(Event, u64)>) {
+    let mut buffers = Buffers::default();
+    let result = run(tables, entering, bytes, &mut buffers).map(|()| mask(&buffers.copies));
+    let counted = |event: Event| (event, tables.rmt().counted(3, event));
+    (result, Event::ALL.into_iter().map(counted).filter(|(_, count)| *count != 0).collect())
 }
 
 #[test]
-fn an_entry_is_found_by_every_way_and_only_in_its_generation_and_module() {
-    let packet = ipv4(UDP, 53, 60);
-    let tuple = headers(&packet).tuple.unwrap();
-    let (h0, h1) = set_hashes(&tuple);
-    for way in 0..4 {
-        let hash = if way < 2 { h0 } else { h1 };
-        let set = 4 | (u32::from(hash) & 3);
-        let entry = EntryRow {
-            generations: 0b10,
-            module_id: 3,
-            key: EntryRow::key_from_bytes(&tuple),
-            destinations: 0b10_0010,
-            set_dmac: true,
-            dmac: mac_bits([1, 2, 3, 4, 5, 6]),
-            ..Default::default()
-        };
-        let mut tables = tables();
-        for generation in 0..2 {
-            put(&mut tables, Node::Match, Table::Overlay, 6 + generation, &overlay());
-        }
-        put(&mut tables, Node::Match, Table::way(way).unwrap(), set, &entry);
-        let forward = Forward { destinations: 0b10_0010, dmac: Some([1, 2, 3, 4, 5, 6]) };
-        assert_eq!(verdict(&tables, 3, 1, PORT, true, &packet), Ok(forward), "way {way}");
-        assert_eq!(verdict(&tables, 3, 0, PORT, true, &packet), Err(Reason::Miss));
-        put(&mut tables, Node::Match, Table::way(way).unwrap(), set, &EntryRow { module_id: 2, ..entry });
-        assert_eq!(verdict(&tables, 3, 1, PORT, true, &packet), Err(Reason::Miss));
+fn the_entrance_refuses_before_the_program_and_counts_it() {
+    let udp = ipv4(UDP, 0xf1f2, 60);
+    for (generation, conform, bytes, reason, event) in [
+        (1, false, &udp, Reason::Rate, Event::Rate),
+        (1, true, &udp, Reason::Reconfig, Event::Reconfig),
+        (0, true, &udp, Reason::Reconfig, Event::Reconfig),
+        (0, true, &ipv4(TCP, 0xf1f2, 60), Reason::NoModule, Event::NoModule),
+    ] {
+        let entering = Entering { conform, ..entering(generation) };
+        let seen = run_one(&mut running(&Send::to(0b10)), &entering, bytes);
+        assert_eq!(seen, (Err(reason), vec![(event, 1)]));
     }
 }
 
 #[test]
-fn actions_end_in_their_own_reasons() {
+fn a_program_runs_in_its_generation_and_its_copies_and_drops_are_counted() {
     let packet = ipv4(UDP, 53, 60);
-    let mut tables = tables();
-    let default = OverlayRow { key_kind: 0, destinations: 0b0010, except_ingress: true, ..overlay() };
-    put(&mut tables, Node::Match, Table::Overlay, 6, &default);
-    assert_eq!(verdict(&tables, 3, 0, PORT, true, &packet), Err(Reason::NoDestination));
-    assert_eq!(verdict(&tables, 3, 0, 0, true, &packet), Ok(Forward { destinations: 0b10, dmac: None }));
-    let tuple = headers(&packet).tuple.unwrap();
-    let set = 4 | (u32::from(set_hashes(&tuple).0) & 3);
-    let drop = EntryRow { generations: 1, module_id: 3, key: EntryRow::key_from_bytes(&tuple), ..Default::default() };
-    put(&mut tables, Node::Match, Table::Overlay, 6, &overlay());
-    put(&mut tables, Node::Match, Table::Way0, set, &drop);
-    assert_eq!(verdict(&tables, 3, 0, PORT, true, &packet), Err(Reason::Action));
+    let send = Send { destinations: 0xff, except_ingress: true, dmac: Some([1, 2, 3, 4, 5, 6]) };
+    let mut tables = running(&send);
+    let mut buffers = Buffers::default();
+    assert_eq!(run(&mut tables, &entering(1), &packet, &mut buffers), Ok(()));
+    // Not to the port of arrival, and not to the destination that is not the module's.
+    assert_eq!(mask(&buffers.copies), 0b0111_1101);
+    assert_eq!(buffers.packet[..6], [1, 2, 3, 4, 5, 6]);
+    assert_eq!(buffers.packet[6..], packet[6..]);
+    assert_eq!(tables.rmt().counted(3, Event::Copies), 5);
+    for (send, reason, event) in [
+        (Send::to(0), Reason::Discard, Event::Discard),
+        (Send::to(0x80), Reason::NoDestination, Event::NoDestination),
+        (Send { except_ingress: true, ..Send::to(1 << PORT) }, Reason::NoDestination, Event::NoDestination),
+    ] {
+        assert_eq!(run_one(&mut running(&send), &entering(1), &packet), (Err(reason), vec![(event, 1)]));
+    }
 }
 
 #[test]
-fn a_masked_key_ignores_the_bytes_masked_out() {
-    let bytes = ipv4(UDP, 53, 60);
-    let overlay = OverlayRow { key_mask: 0b1_0000_1111_0000, ..overlay() };
-    let key = key(&bytes, &headers(&bytes), &overlay).unwrap();
-    assert_eq!(key, [0, 0, 0, 0, 10, 0, 0, 2, 0, 0, 0, 0, UDP]);
-    let dmac = OverlayRow { key_kind: 1, key_mask: 0b11_1110, ..overlay };
-    assert_eq!(super::key(&bytes, &headers(&bytes), &dmac).unwrap()[..7], [0, 2, 2, 2, 2, 2, 0]);
-    let reserved = OverlayRow { key_kind: 3, ..overlay };
-    assert_eq!(super::key(&bytes, &headers(&bytes), &reserved), None);
+fn a_snapshot_of_the_epoch_holds_the_pipelines_counters() {
+    let mut tables = running(&Send::to(0));
+    let events = 16 * 3 + Event::Discard as u32;
+    let then = |tables: &Tables| tables.read(Node::Deparser, Table::Events, events | 1 << 23).unwrap();
+    let _ = run_one(&mut tables, &entering(1), &ipv4(UDP, 53, 60));
+    assert_eq!(tables.write(Node::System, Table::Control, 0, &[7]), sluice_formats::Status::Ok);
+    let _ = run_one(&mut tables, &entering(1), &ipv4(UDP, 53, 60));
+    assert_eq!(tables.write(Node::System, Table::Control, 1, &[1]), sluice_formats::Status::Ok);
+    assert_eq!((then(&tables), tables.read(Node::Deparser, Table::Events, events).unwrap()), (vec![1, 0], vec![2, 0]));
 }
 
 fn limited(cost_per_byte: u32, burst: u32) -> Tables {

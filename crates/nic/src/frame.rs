@@ -36,14 +36,6 @@ impl Frame {
         self.start != 0
     }
 
-    /// Rewrites the destination MAC.
-    pub fn set_dmac(&mut self, mac: [u8; 6]) {
-        let start = self.start;
-        if let Some(room) = self.buffer.get_mut(start..start + 6) {
-            room.copy_from_slice(&mac);
-        }
-    }
-
     /// Puts other bytes in the place of those that tables see. Fewer than two MAC addresses have
     /// no place for a tag: then none comes back.
     pub fn replace(&mut self, bytes: &[u8]) {
@@ -94,7 +86,9 @@ mod tests {
     #[test]
     fn a_new_destination_mac_leaves_with_the_frame() {
         let mut frame = Frame::new(tagged(), true);
-        frame.set_dmac([0xaa; 6]);
+        let mut bytes = frame.bytes().to_vec();
+        bytes[..6].fill(0xaa);
+        frame.replace(&bytes);
         assert_eq!(frame.bytes()[..8], [0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 6, 7]);
         assert_eq!(frame.into_port(0x6007)[..14], [0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 6, 7, 8, 9, 10, 11, 0x81, 0]);
     }

@@ -9,6 +9,7 @@ pub mod forward;
 pub mod frame;
 pub mod mock;
 pub mod ports;
+pub mod program_file;
 pub mod replay;
 pub mod room;
 pub mod run_load;

@@ -1,22 +1,33 @@
 //! The configuration of the NIC: every row that packets are judged by, and who may write it.
 //!
-//! Rows are kept decoded, because packets read them far more often than the host does.
+//! Rows are kept decoded, because packets read them far more often than the host does; those of the
+//! rmt pipeline are its fast model's.
 //! A written row keeps the bits of its layout and loses the padding, as in the RTL.
 
-use sluice_formats::address::{Access, control};
-use sluice_formats::limits::{MAX_FRAME_BYTES, VLAN_ROWS, WAYS};
-use sluice_formats::rows::{
-    EntryRow, GenerationRow, LimitRow, OverlayRow, PortPolicyRow, QuantumRow, RateRow, VlanRow,
-};
+use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control};
+use sluice_formats::limits::{MAX_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
+use sluice_formats::rmt::tables::SLICE_INDEX_BIT;
+use sluice_formats::rows::{GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VlanRow};
 use sluice_formats::{Node, Row, Status, Table, Target};
+use sluice_rmt::fast::{Fast, SLICE_WORDS};
 
 /// Which generation a module's packets are stamped with, and how many of each are under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generation {
     /// Generation of arriving packets, 0 or 1.
     pub current: u8,
-    /// Packets of each generation between the stamp and the last table.
+    /// Packets of each generation between the stamp and the last table. Packets of all modules
+    /// count for the system module, whose tables they meet too.
     pub in_flight: [u32; 2],
+}
+
+/// The generations that a packet was stamped with, each 0 or 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamped {
+    /// Its module's.
+    pub generation: u8,
+    /// The system module's.
+    pub system_generation: u8,
 }
 
 /// State of one module's rate limiter.
@@ -36,10 +47,9 @@ pub struct Tables {
     rate: Vec<RateRow>,
     rate_state: Vec<RateState>,
     generation: Vec<Generation>,
-    ways: Vec<EntryRow>,
-    overlay: Vec<OverlayRow>,
     limit: Vec<u16>,
     quantum: Vec<u16>,
+    rmt: Box<Fast>,
 }
 
 impl Tables {
@@ -54,10 +64,9 @@ impl Tables {
             rate: vec![RateRow::default(); modules],
             rate_state: vec![RateState::default(); modules],
             generation: vec![Generation::default(); modules],
-            ways: vec![EntryRow::default(); (WAYS * target.sets) as usize],
-            overlay: vec![OverlayRow::default(); 2 * modules],
             limit: vec![0; target.destinations() as usize * modules],
             quantum: vec![0; modules],
+            rmt: Box::new(Fast::new(target.rmt)),
         }
     }
 
@@ -81,7 +90,11 @@ impl Tables {
         }
         let i = index as usize;
         match (node, table) {
-            (_, Table::Control) => self.control[i] = words[0],
+            (Node::Parser | Node::Deparser | Node::Stage(_), _) => return self.rmt.write(node, table, index, words),
+            (_, Table::Control) => {
+                self.control[i] = words[0];
+                self.rmt.set_epoch(self.control(control::EPOCH));
+            }
             (Node::Port(p), Table::Vlan) => self.vlan[usize::from(p) * VLAN_ROWS as usize + i] = decode(words),
             (Node::Port(p), Table::PortPolicy) => self.policy[usize::from(p)] = decode(words),
             (_, Table::Rate) => {
@@ -89,11 +102,6 @@ impl Tables {
                 self.rate_state[i] = RateState::default();
             }
             (_, Table::Generation) => return self.commit(i, (words[0] & 1) as u8),
-            (_, Table::Way0 | Table::Way1 | Table::Way2 | Table::Way3) => {
-                let at = self.way_index(u32::from(table.number()), index);
-                self.ways[at] = decode(words);
-            }
-            (_, Table::Overlay) => self.overlay[i] = decode(words),
             (_, Table::Limit) => self.limit[i] = decode::<LimitRow>(words).cells,
             (_, Table::Quantum) => self.quantum[i] = decode::<QuantumRow>(words).bytes,
             _ => return Status::BadAddress,
@@ -101,12 +109,13 @@ impl Tables {
         Status::Ok
     }
 
-    /// Reads one configuration row back. Counters and identity answer `BadAddress` here: the
-    /// device holds them.
+    /// Reads one configuration row back, of the rmt pipeline the slice that the index says, or one of
+    /// its counters. Other counters and identity answer `BadAddress` here: the device holds them.
     pub fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
         check_address(&self.target, node, table, index)?;
         let i = index as usize;
         Ok(match (node, table) {
+            (Node::Parser | Node::Deparser | Node::Stage(_), _) => self.rmt.read(node, table, index)?,
             (_, Table::Control) => vec![self.control[i]],
             (Node::Port(p), Table::Vlan) => encode(&self.vlan[usize::from(p) * VLAN_ROWS as usize + i]),
             (Node::Port(p), Table::PortPolicy) => encode(&self.policy[usize::from(p)]),
@@ -119,14 +128,22 @@ impl Tables {
                     in_flight_1: g.in_flight[1].min(255) as u8,
                 })
             }
-            (_, Table::Way0 | Table::Way1 | Table::Way2 | Table::Way3) => {
-                encode(&self.ways[self.way_index(u32::from(table.number()), index)])
-            }
-            (_, Table::Overlay) => encode(&self.overlay[i]),
             (_, Table::Limit) => encode(&LimitRow { cells: self.limit[i] }),
             (_, Table::Quantum) => encode(&QuantumRow { bytes: self.quantum[i] }),
             _ => return Err(Status::BadAddress),
         })
+    }
+
+    /// A whole row of configuration; the index has no slice.
+    pub fn row(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
+        if index >> SLICE_INDEX_BIT != 0 {
+            return Err(Status::BadAddress);
+        }
+        let mut words = Vec::with_capacity(table.words());
+        for slice in 0..table.words().div_ceil(SLICE_WORDS) as u32 {
+            words.extend(self.read(node, table, index | slice << SLICE_INDEX_BIT)?);
+        }
+        Ok(words)
     }
 
     /// The commit: `busy` while packets of the generation that would become current are under way.
@@ -141,8 +158,41 @@ impl Tables {
         Status::Ok
     }
 
-    fn way_index(&self, way: u32, set: u32) -> usize {
-        (way * self.target.sets + set % self.target.sets) as usize
+    /// A packet of a module that exists is stamped: it counts as under way for its module and for the
+    /// system module, once where both are one.
+    pub fn enter(&mut self, module: u8) -> Stamped {
+        let (generation, system_generation) = (self.generation(module).current, self.generation(SYSTEM_MODULE).current);
+        let stamped = Stamped { generation, system_generation };
+        self.count_in(module, stamped);
+        stamped
+    }
+
+    /// The same with generations that are given.
+    pub fn count_in(&mut self, module: u8, stamped: Stamped) {
+        self.under_way(module, stamped, |count| *count += 1);
+    }
+
+    /// A stamped packet has met its last table.
+    pub fn leave(&mut self, module: u8, stamped: Stamped) {
+        self.under_way(module, stamped, |count| *count -= 1);
+    }
+
+    fn under_way(&mut self, module: u8, stamped: Stamped, change: impl Fn(&mut u32)) {
+        change(&mut self.generation[usize::from(module)].in_flight[usize::from(stamped.generation & 1)]);
+        if module != SYSTEM_MODULE {
+            let system = &mut self.generation[usize::from(SYSTEM_MODULE)];
+            change(&mut system.in_flight[usize::from(stamped.system_generation & 1)]);
+        }
+    }
+
+    /// The rmt pipeline.
+    pub fn rmt(&self) -> &Fast {
+        &self.rmt
+    }
+
+    /// The rmt pipeline, to run packets.
+    pub fn rmt_mut(&mut self) -> &mut Fast {
+        &mut self.rmt
     }
 
     /// Whether the target has a module. One that it does not have owns nothing.
@@ -180,21 +230,6 @@ impl Tables {
         &self.generation[usize::from(module)]
     }
 
-    /// Generations of a module that exists, to count packets in and out.
-    pub fn generation_mut(&mut self, module: u8) -> &mut Generation {
-        &mut self.generation[usize::from(module)]
-    }
-
-    /// Overlay of a module that exists in generation 0 or 1.
-    pub fn overlay(&self, module: u8, generation: u8) -> &OverlayRow {
-        &self.overlay[2 * usize::from(module) + usize::from(generation & 1)]
-    }
-
-    /// Entry of a way below `WAYS`; sets wrap.
-    pub fn entry(&self, way: u32, set: u32) -> &EntryRow {
-        &self.ways[self.way_index(way, set)]
-    }
-
     /// Cells that a queue that exists may hold.
     pub fn limit(&self, queue: usize) -> u32 {
         u32::from(self.limit[queue])
@@ -212,15 +247,22 @@ impl Tables {
     }
 }
 
-/// Whether the row exists. Bit 23 of a counter's index selects its snapshot.
+/// Whether the row, and the slice of it, exists. Bit 23 of a counter's index selects its snapshot.
 pub fn check_address(target: &Target, node: Node, table: Table, index: u32) -> Result<(), Status> {
-    let snapshot_bit =
-        if table.access() == Access::Counter { 1 << sluice_formats::address::SNAPSHOT_INDEX_BIT } else { 0 };
-    let node_exists = !matches!(node, Node::Port(port) if u32::from(port) >= target.ports);
-    if !node_exists || !table.is_of(node) || index & !snapshot_bit >= table.rows(target) {
-        return Err(Status::BadAddress);
+    let node_exists = match node {
+        Node::Port(port) => u32::from(port) < target.ports,
+        Node::Stage(stage) => usize::from(stage) < target.rmt.stages,
+        _ => true,
+    };
+    let is_counter = table.access() == Access::Counter;
+    let row = if is_counter { index & !(1 << SNAPSHOT_INDEX_BIT) } else { index };
+    let slice = if table.is_rmt() { row >> SLICE_INDEX_BIT } else { 0 };
+    let row = row - (slice << SLICE_INDEX_BIT);
+    if node_exists && table.is_of(node) && row < table.rows(target) && slice as usize * SLICE_WORDS < table.words() {
+        Ok(())
+    } else {
+        Err(Status::BadAddress)
     }
-    Ok(())
 }
 
 fn decode<R: Row + Default>(words: &[u32]) -> R {
@@ -251,11 +293,12 @@ mod tests {
                 for index in [0, table.rows(&TINY) - 1] {
                     let ones = vec![u32::MAX; table.words()];
                     assert_eq!(tables.write(node, table, index, &ones), Status::Ok, "{node:?} {table:?}");
-                    let back = tables.read(node, table, index).unwrap();
+                    let back = tables.row(node, table, index).unwrap();
                     assert_eq!(back.len(), table.words());
                     assert_eq!(tables.write(node, table, index, &back), Status::Ok);
-                    assert_eq!(tables.read(node, table, index).unwrap(), back, "{table:?}");
-                    assert!(back.iter().any(|w| *w != 0));
+                    assert_eq!(tables.row(node, table, index).unwrap(), back, "{table:?}");
+                    // Zeroing a page leaves nothing to read.
+                    assert_eq!(back.iter().any(|w| *w != 0), table != Table::ZeroPage, "{table:?}");
                 }
             }
         }
@@ -265,25 +308,61 @@ mod tests {
     fn wrong_addresses_lengths_and_read_only_tables_are_refused() {
         let mut tables = Tables::new(TINY);
         assert_eq!(tables.write(Node::Port(4), Table::Vlan, 0, &[0]), Status::BadAddress);
-        assert_eq!(tables.write(Node::Match, Table::Vlan, 0, &[0]), Status::BadAddress);
-        assert_eq!(tables.write(Node::Match, Table::Way0, 16, &[0; 6]), Status::BadAddress);
-        assert_eq!(tables.write(Node::Match, Table::Way0, 15, &[0; 5]), Status::BadLength);
+        assert_eq!(tables.write(Node::Parser, Table::Vlan, 0, &[0]), Status::BadAddress);
+        let (stage, words) = (Node::Stage(1), Table::Exact(0).words());
+        let sets = TINY.rmt.sets() as u32;
+        assert_eq!(tables.write(stage, Table::Exact(0), sets, &vec![0; words]), Status::BadAddress);
+        assert_eq!(tables.write(stage, Table::Exact(0), sets - 1, &vec![0; words - 1]), Status::BadLength);
+        assert_eq!(tables.write(Node::Stage(3), Table::Key, 0, &vec![0; Table::Key.words()]), Status::BadAddress);
         assert_eq!(tables.write(Node::Egress, Table::QueuePackets, 0, &[0, 0]), Status::ReadOnly);
+        assert_eq!(tables.write(Node::Deparser, Table::Events, 0, &[0, 0]), Status::ReadOnly);
         assert_eq!(tables.write(Node::System, Table::Info, 0, &[0, 0]), Status::ReadOnly);
-        assert_eq!(tables.read(Node::Match, Table::Way0, 16), Err(Status::BadAddress));
+        assert_eq!(tables.read(stage, Table::Exact(0), sets), Err(Status::BadAddress));
+    }
+
+    #[test]
+    fn long_rows_are_read_in_slices_that_they_have() {
+        let mut tables = Tables::new(TINY);
+        let (node, table) = (Node::Stage(1), Table::Action);
+        let row: Vec<u32> = (1..=table.words() as u32).collect();
+        assert_eq!(tables.write(node, table, 3, &row), Status::Ok);
+        let slices = table.words().div_ceil(SLICE_WORDS) as u32;
+        let slice = |s: u32| tables.read(node, table, 3 | s << SLICE_INDEX_BIT);
+        assert_eq!(slice(1).unwrap(), row[8..16]);
+        assert_eq!(slice(slices), Err(Status::BadAddress));
+        assert_eq!(tables.read(Node::Egress, Table::Quantum, 1 << SLICE_INDEX_BIT), Err(Status::BadAddress));
+        assert_eq!(tables.row(node, table, 3).unwrap().len(), row.len());
     }
 
     #[test]
     fn a_commit_is_busy_while_the_generation_to_come_is_in_flight() {
         let mut tables = Tables::new(DEFAULT);
-        tables.generation_mut(3).in_flight = [2, 1];
+        let of = |generation| Stamped { generation, system_generation: 0 };
+        for generation in [0, 1, 0] {
+            tables.count_in(3, of(generation));
+        }
         assert_eq!(tables.write(Node::Stamp, Table::Generation, 3, &[0]), Status::Ok);
         assert_eq!(tables.write(Node::Stamp, Table::Generation, 3, &[1]), Status::Busy);
         assert_eq!(tables.read(Node::Stamp, Table::Generation, 3).unwrap(), [2 << 1 | 1 << 9]);
-        tables.generation_mut(3).in_flight[1] = 0;
+        tables.leave(3, of(1));
         // Fields other than `current` are read only: what is written there is nothing.
         assert_eq!(tables.write(Node::Stamp, Table::Generation, 3, &[u32::MAX]), Status::Ok);
         assert_eq!(tables.read(Node::Stamp, Table::Generation, 3).unwrap(), [1 | 2 << 1]);
+    }
+
+    #[test]
+    fn packets_of_every_module_are_in_flight_for_the_system_module_and_its_own_count_once() {
+        let mut tables = Tables::new(TINY);
+        assert_eq!(tables.write(Node::Stamp, Table::Generation, 0, &[1]), Status::Ok);
+        let tenants = tables.enter(3);
+        assert_eq!(tenants, Stamped { generation: 0, system_generation: 1 });
+        let own = tables.enter(0);
+        assert_eq!((tables.generation(3).in_flight, tables.generation(0).in_flight), ([1, 0], [0, 2]));
+        assert_eq!(tables.write(Node::Stamp, Table::Generation, 0, &[0]), Status::Ok);
+        assert_eq!(tables.write(Node::Stamp, Table::Generation, 0, &[1]), Status::Busy);
+        tables.leave(0, own);
+        tables.leave(3, tenants);
+        assert_eq!((tables.generation(3).in_flight, tables.generation(0).in_flight), ([0, 0], [0, 0]));
     }
 
     #[test]

@@ -4,8 +4,10 @@ use arbtest::arbitrary::{Result, Unstructured};
 use sluice_formats::{Node, Status, Table, Target, address::Access, target};
 use sluice_nic::config::NicConfig;
 use sluice_nic::device::{Device, Event, Offer, Verdict};
+use sluice_nic::forward::{self, Entering};
 use sluice_nic::frame::Frame;
-use sluice_nic::{SoftwareNic, Tables, forward};
+use sluice_nic::{SoftwareNic, Tables};
+use sluice_rmt::fast::Buffers;
 use std::path::Path;
 
 fn fuzz(name: &str, property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
@@ -120,10 +122,18 @@ fn fuzz_frames_and_tables() {
         assert_eq!(frame.clone().into_port(accepted.tci), bytes, "a tag taken off goes back");
         let length = frame.bytes().len() as u32;
         let conform = forward::conforms(&mut tables, accepted.module, u.arbitrary()?, length);
-        if let Ok(forward) =
-            forward::verdict(&tables, accepted.module, u.arbitrary::<u8>()? & 1, port, conform, frame.bytes())
-        {
-            assert!(conform && forward.destinations != 0);
+        let entering = Entering {
+            module: accepted.module,
+            tenant: accepted.tenant,
+            port,
+            stamped: tables.enter(accepted.module),
+            arrival: u.arbitrary()?,
+            stamp: u.arbitrary()?,
+            conform,
+        };
+        let mut buffers = Buffers::default();
+        if forward::run(&mut tables, &entering, frame.bytes(), &mut buffers).is_ok() {
+            assert!(conform && forward::mask(&buffers.copies) != 0);
         }
         Ok(())
     });
@@ -134,13 +144,14 @@ fn fuzz_words_on_the_tables() {
     fuzz("fuzz_words_on_the_tables", |u| {
         let target = any_target(u)?;
         let mut tables = Tables::new(target);
-        let (nodes, all) =
-            ([Node::System, Node::Stamp, Node::Match, Node::Egress, Node::Port(u.arbitrary()?)], Table::ALL);
-        let (node, table, index) = (*u.choose(&nodes)?, *u.choose(&all)?, u.arbitrary()?);
+        let mut nodes = vec![Node::Port(u.arbitrary()?), Node::Stage(u.arbitrary()?)];
+        nodes.extend(Node::all(&target));
+        let (node, table) = (*u.choose(&nodes)?, *u.choose(&Table::ALL)?);
+        let index = if u.ratio(1, 2)? { u.arbitrary()? } else { u.int_in_range(0..=63)? };
         let words: Vec<u32> = u.arbitrary()?;
         let status = tables.write(node, table, index, &words);
         if status == Status::Ok {
-            assert_eq!(tables.read(node, table, index).map(|row| row.len()), Ok(table.words()));
+            assert_eq!(tables.row(node, table, index).map(|row| row.len()), Ok(table.words()));
         }
         Ok(())
     });

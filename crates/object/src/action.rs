@@ -4,8 +4,6 @@ use crate::destination::{Destination, Destinations};
 use crate::error::{ObjectError, bad};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sluice_formats::Target;
-use sluice_formats::rows::{ActionRow, mac_bits, mac_bytes};
 use std::fmt;
 
 /// An action: copies to every destination of the set; none is drop.
@@ -50,25 +48,6 @@ impl Action {
             ));
         }
         Ok(())
-    }
-
-    /// The row on `target`; the first destination it does not have otherwise.
-    pub fn row(&self, target: &Target) -> Result<ActionRow, Destination> {
-        Ok(ActionRow {
-            destinations: self.to.mask(target)?,
-            except_ingress: self.except_ingress,
-            set_dmac: self.set_dmac.is_some(),
-            dmac: self.set_dmac.map_or(0, mac_bits),
-        })
-    }
-
-    /// The action of a row on `target`.
-    pub fn from_row(row: &ActionRow, target: &Target) -> Self {
-        Self {
-            to: Destinations::from_mask(row.destinations, target),
-            except_ingress: row.except_ingress,
-            set_dmac: row.set_dmac.then(|| mac_bytes(row.dmac)),
-        }
     }
 }
 

@@ -5,12 +5,12 @@ use crate::bytes::{Reader, Writer, wrong};
 use crate::demand::{Demands, Queues, Rate, Survives};
 use crate::destination::{Destination, Destinations};
 use crate::error::ObjectError;
+use crate::key::KeyKind;
 use crate::key::KeySpec;
 use crate::object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
 use crate::rmt::binary::{read_rmt, write_rmt};
 use crate::xdp_binary::{read_xdp, write_xdp};
 use sluice_formats::limits::KEY_BYTES;
-use sluice_formats::rows::KeyKind;
 
 /// First bytes of a binary object.
 pub const OBJECT_MAGIC: [u8; 4] = *b"SLOB";

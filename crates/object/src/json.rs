@@ -4,13 +4,13 @@ use crate::action::Action;
 use crate::demand::{Demands, Survives};
 use crate::destination::Destination;
 use crate::error::{ObjectError, bad};
+use crate::key::KeyKind;
 use crate::key::{KeySpec, Match};
 use crate::object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
 use crate::rmt::RmtPart;
 use crate::xdp::Xdp;
 use serde::{Deserialize, Serialize};
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_formats::rows::KeyKind;
 
 /// Looked at before the rest, whose fields depend on it.
 #[derive(Deserialize)]

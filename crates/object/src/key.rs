@@ -3,11 +3,38 @@
 use crate::error::{ObjectError, bad, bad_key};
 use serde::{Deserialize, Serialize};
 use sluice_formats::limits::KEY_BYTES;
-use sluice_formats::rows::KeyKind;
 use std::net::Ipv4Addr;
 
 /// A masked key as the table compares it.
 pub type KeyBytes = [u8; KEY_BYTES];
+
+/// What a key is made of. Its code is the byte of binary objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyKind {
+    /// No lookup: the default action always.
+    None = 0,
+    /// Destination MAC in key bytes 0 to 5.
+    Dmac = 1,
+    /// IPv4 source (0-3), destination (4-7), source port (8-9), destination port (10-11), protocol (12).
+    FiveTuple = 2,
+}
+
+impl KeyKind {
+    /// The kind with this code.
+    pub fn from_code(code: u8) -> Option<Self> {
+        [Self::None, Self::Dmac, Self::FiveTuple].into_iter().find(|k| *k as u8 == code)
+    }
+
+    /// Name in objects, scripts and docs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Dmac => "dmac",
+            Self::FiveTuple => "five_tuple",
+        }
+    }
+}
 
 /// One field of a key: name, first byte, bytes.
 pub type KeyField = (&'static str, usize, usize);

@@ -4,7 +4,6 @@ use crate::destination::{Destination, Destinations};
 use crate::error::{ObjectError, bad};
 use crate::xdp::Xdp;
 use serde::{Deserialize, Serialize};
-use sluice_formats::rmt::tables as rmt;
 use sluice_formats::{Node, Table};
 use std::collections::BTreeMap;
 
@@ -24,18 +23,7 @@ pub enum Step {
         table: Table,
         /// Row index.
         index: u32,
-        /// Packed row (`Row::pack`).
-        words: Vec<u32>,
-    },
-    /// Write one row of the rmt pipeline.
-    Row {
-        /// Node that holds the table.
-        node: rmt::Node,
-        /// Table.
-        table: rmt::Table,
-        /// Row index.
-        index: u32,
-        /// All words of the row.
+        /// All words of the row (`pack`).
         words: Vec<u32>,
     },
     /// Every write before is done before any after begins (copy, then delete).
@@ -96,7 +84,7 @@ pub struct PlacedXdp {
 pub struct Load {
     /// Version of the formats the words are packed in.
     pub format_version: u32,
-    /// Target the words are placed for: of the NIC for `Step::Write`, of the rmt pipeline for `Step::Row`.
+    /// Target the words are placed for.
     pub target_hash: u32,
     /// Tenant whose operation it is.
     pub tenant: u16,

@@ -6,8 +6,7 @@ use crate::error::{ObjectError, bad};
 use crate::load::{Load, PlacedXdp, Step};
 use crate::xdp_binary::{read_xdp, write_xdp};
 use serde::Deserialize;
-use sluice_formats::limits::{FORMAT_VERSION, MESSAGE_DATA_WORDS};
-use sluice_formats::rmt;
+use sluice_formats::limits::{FORMAT_VERSION, MOST_ROW_WORDS};
 use sluice_formats::target::ALL;
 use sluice_formats::{Node, Table, Target};
 use std::collections::BTreeMap;
@@ -21,14 +20,6 @@ const WAIT_DRAINED: u8 = 2;
 const COMMIT: u8 = 3;
 const WAIT_QUEUES_EMPTY: u8 = 4;
 const PROGRAM: u8 = 5;
-const ROW: u8 = 6;
-
-/// What a load's rows are placed for.
-#[derive(Clone, Copy)]
-enum LoadTarget {
-    Nic(&'static Target),
-    Rmt(&'static rmt::target::Target),
-}
 
 #[derive(Deserialize)]
 struct VersionJson {
@@ -99,75 +90,39 @@ impl Load {
             if let Step::Program { program: Some(program), .. } = step {
                 program.check().map_err(|e| e.within(&format!("steps[{i}]")))?;
             }
-            let (there, name, rows, row_words, index, words) = match (step, target) {
-                (Step::Write { node, table, index, words }, LoadTarget::Nic(t)) => {
-                    let there = Node::all(t).contains(node) && table.is_of(*node);
-                    (there, table.name(), table.rows(t), table.words(), *index, words.len())
-                }
-                (Step::Row { node, table, index, words }, LoadTarget::Rmt(t)) => {
-                    let there = rmt::tables::Node::all(t).contains(node) && table.is_of(*node);
-                    (there, table.name(), table.rows(t) as u32, table.words(), *index, words.len())
-                }
-                (Step::Write { table, .. }, _) => (false, table.name(), 0, 0, 0, 0),
-                (Step::Row { table, .. }, _) => (false, table.name(), 0, 0, 0, 0),
-                _ => continue,
-            };
+            let Step::Write { node, table, index, words } = step else { continue };
+            let (there, name) = (Node::all(target).contains(node) && table.is_of(*node), table.name());
+            let (index, rows, row_words) = (*index, table.rows(target), table.words());
             if !there {
-                let allowed = format!("a table of a node of target {}", target.name());
-                return Err(bad(format!("steps[{i}]"), format!("{}, table {name}", node_of(step)), allowed));
+                let allowed = format!("a table of a node of target {}", target.name);
+                return Err(bad(format!("steps[{i}]"), format!("{node:?}, table {name}"), allowed));
             }
             if index >= rows {
                 let allowed = format!("below {rows}, the rows of {name}");
                 return Err(bad(format!("steps[{i}].index"), index, allowed));
             }
-            if words != row_words {
+            if words.len() != row_words {
                 let allowed = format!("{row_words}, the words of a row of {name}");
-                return Err(bad(format!("steps[{i}].words"), words, allowed));
+                return Err(bad(format!("steps[{i}].words"), words.len(), allowed));
             }
         }
         Ok(())
     }
 }
 
-impl LoadTarget {
-    fn name(self) -> String {
-        match self {
-            Self::Nic(t) => t.name.to_owned(),
-            Self::Rmt(t) => format!("{} of the rmt pipeline", t.name),
-        }
-    }
-}
-
-fn target_of(hash: u32) -> Option<LoadTarget> {
-    let nic = ALL.iter().find(|t| t.hash() == hash).map(LoadTarget::Nic);
-    nic.or_else(|| rmt::target::ALL.iter().find(|t| t.hash() == hash).map(LoadTarget::Rmt))
+fn target_of(hash: u32) -> Option<&'static Target> {
+    ALL.iter().find(|t| t.hash() == hash)
 }
 
 fn known_targets() -> String {
-    let nic = ALL.iter().map(|t| format!("{:08x} ({})", t.hash(), t.name));
-    let all: Vec<String> =
-        nic.chain(rmt::target::ALL.iter().map(|t| format!("{:08x} ({}, rmt)", t.hash(), t.name))).collect();
+    let all: Vec<String> = ALL.iter().map(|t| format!("{:08x} ({})", t.hash(), t.name)).collect();
     all.join(" or ")
-}
-
-/// The node of a write, as people read it.
-fn node_of(step: &Step) -> String {
-    match step {
-        Step::Write { node, .. } => format!("{node:?}"),
-        Step::Row { node, .. } => format!("{node:?}"),
-        _ => String::new(),
-    }
 }
 
 fn write_step(w: &mut Writer, step: &Step) {
     match step {
         Step::Write { node, table, index, words } => {
             w.put(&[WRITE, node.number(), table.number(), words.len() as u8]);
-            w.u32(*index);
-            words.iter().for_each(|word| w.u32(*word));
-        }
-        Step::Row { node, table, index, words } => {
-            w.put(&[ROW, node.number(), table.number(), words.len() as u8]);
             w.u32(*index);
             words.iter().for_each(|word| w.u32(*word));
         }
@@ -209,47 +164,22 @@ fn read_program(r: &mut Reader) -> Result<PlacedXdp, ObjectError> {
     Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted: Destinations { ports, hosts } })
 }
 
-fn read_step(r: &mut Reader, target: LoadTarget) -> Result<Step, ObjectError> {
+fn read_step(r: &mut Reader, target: &Target) -> Result<Step, ObjectError> {
     let at = r.at();
-    match (r.u8("step")?, target) {
-        (WRITE, LoadTarget::Nic(target)) => {
-            let address =
-                |node, table| Node::from_number(node, target).and_then(|n| Some((n, Table::from_number(n, table)?)));
-            let ((node, table), index, words) = read_write(r, at, target.name, MESSAGE_DATA_WORDS, address)?;
+    match r.u8("step")? {
+        WRITE => {
+            let [node, table, n] = r.array("address")?;
+            let index = r.u32("index")?;
+            let unknown =
+                || wrong(at + 1, format!("node {node}, table {table}"), format!("a table of {}", target.name));
+            let address = |n| Table::from_number(n, table).map(|t| (n, t));
+            let (node, table) = Node::from_number(node, target).and_then(address).ok_or_else(unknown)?;
+            if usize::from(n) > MOST_ROW_WORDS {
+                return Err(wrong(at + 3, format!("{n} words"), format!("at most {MOST_ROW_WORDS}")));
+            }
+            let words = (0..n).map(|_| r.u32("word of the row")).collect::<Result<_, _>>()?;
             Ok(Step::Write { node, table, index, words })
         }
-        (ROW, LoadTarget::Rmt(target)) => {
-            use rmt::tables::{MOST_ROW_WORDS, Node, Table};
-            let address =
-                |node, table| Node::from_number(node, target).and_then(|n| Some((n, Table::from_number(n, table)?)));
-            let ((node, table), index, words) = read_write(r, at, target.name, MOST_ROW_WORDS, address)?;
-            Ok(Step::Row { node, table, index, words })
-        }
-        (code, _) => read_other(r, at, code),
-    }
-}
-
-/// The address and the words of a write.
-fn read_write<A>(
-    r: &mut Reader,
-    at: usize,
-    target: &str,
-    most: usize,
-    address: impl Fn(u8, u8) -> Option<A>,
-) -> Result<(A, u32, Vec<u32>), ObjectError> {
-    let [node, table, n] = r.array("address")?;
-    let index = r.u32("index")?;
-    let unknown = || wrong(at + 1, format!("node {node}, table {table}"), format!("a table of {target}"));
-    let address = address(node, table).ok_or_else(unknown)?;
-    if usize::from(n) > most {
-        return Err(wrong(at + 3, format!("{n} words"), format!("at most {most}")));
-    }
-    let words = (0..n).map(|_| r.u32("word of the row")).collect::<Result<_, _>>()?;
-    Ok((address, index, words))
-}
-
-fn read_other(r: &mut Reader, at: usize, code: u8) -> Result<Step, ObjectError> {
-    match code {
         BARRIER => Ok(Step::Barrier),
         WAIT_DRAINED => {
             r.array("module, generation").map(|[module, generation]| Step::WaitDrained { module, generation })
@@ -265,6 +195,6 @@ fn read_other(r: &mut Reader, at: usize, code: u8) -> Result<Step, ObjectError> 
             };
             Ok(Step::Program { module, generation, program })
         }
-        code => Err(wrong(at, format!("step {code}"), "0 to 6; 0 for a NIC, 6 for an rmt pipeline")),
+        code => Err(wrong(at, format!("step {code}"), "0 to 5")),
     }
 }

@@ -4,11 +4,10 @@ use crate::action::Action;
 use crate::demand::{Demands, Survives};
 use crate::destination::Destination;
 use crate::error::{ObjectError, bad};
-use crate::key::{KeyBytes, KeySpec};
+use crate::key::{KeyBytes, KeyKind, KeySpec};
 use crate::rmt::RmtPart;
 use crate::xdp::Xdp;
 use sluice_formats::Target;
-use sluice_formats::rows::KeyKind;
 use std::collections::{HashMap, HashSet};
 
 /// Longest name of an object, a symbol or a target.

@@ -8,14 +8,12 @@ use arbtest::arbitrary::{Result, Unstructured};
 use common::*;
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::random::{Rng, SEED_VARIABLE};
-use sluice_formats::rows::KeyKind;
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Table, hash};
 use sluice_object::linker::Linker;
-use sluice_object::linker::rmt::{Quota, RmtLinker};
 use sluice_object::{
-    Action, Destination, KeyBytes, KeySpec, Load, NicSettings, Object, Step, Xdp, XdpEntry, XdpInitial, XdpMap,
-    XdpProgram,
+    Action, Destination, KeyBytes, KeyKind, KeySpec, Load, NicSettings, Object, Step, Xdp, XdpEntry, XdpInitial,
+    XdpMap, XdpProgram,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -153,12 +151,16 @@ fn fuzz_binary_object() {
 
 /// What is decoded is placed or refused.
 fn link_rmt(object: &Object) {
-    let Some(part) = &object.rmt else { return };
-    let mut linker = RmtLinker::new(sluice_formats::rmt::target::TINY);
-    if linker.admit(7, "red", Quota::of(part, 0xff)).is_ok() && linker.load(7, object).is_ok() {
-        linker.load(7, object).expect("what fits once fits again");
+    if object.rmt.is_none() {
+        return;
+    }
+    let mut linker = Linker::new(&TINY);
+    let mut spec = tenant(7, "red", 0, &TINY);
+    spec.make_room(object);
+    if linker.admit(spec).is_ok() && linker.load(7, object).is_ok() {
+        linker.replace(7, object).expect("what fits once fits again");
         linker.remove(7).expect("it can leave");
-        assert_eq!(linker.placer().left(), RmtLinker::new(sluice_formats::rmt::target::TINY).placer().left());
+        assert_eq!(linker.left(), Linker::new(&TINY).left());
     }
 }
 
@@ -220,7 +222,6 @@ fn fuzz_load() {
 }
 
 /// What a linker should know, kept in the plainest way.
-#[derive(Default)]
 struct Mirror {
     rows: Rows,
     /// Entries and default by tenant that runs something.
@@ -233,8 +234,9 @@ fn check_invariants(linker: &Linker, mirror: &Mirror) {
     for t in linker.tenants() {
         assert!(modules.insert(t.module) && (t.module == 0) == (t.spec.id == 0));
         assert!(t.vlans.iter().all(|v| vlans.insert(*v)), "a VLAN has two owners");
-        for set in t.region.into_iter().flat_map(|r| r.base..r.base + r.sets()) {
-            assert!(set < target.sets && sets.insert(set), "set {set} has two owners");
+        let region = linker.placer().region(t.module, STAGE);
+        for set in region.into_iter().flat_map(|r| r.base..r.base + r.sets()) {
+            assert!(set < target.rmt.sets() as u32 && sets.insert(set), "set {set} has two owners");
         }
         cells += t.spec.cells();
         assert_eq!(t.running.is_some(), mirror.running.contains_key(&t.spec.id));
@@ -246,10 +248,10 @@ fn check_invariants(linker: &Linker, mirror: &Mirror) {
     }
     assert!(cells + target.beats(9216) <= target.cells);
     let left = linker.left();
-    assert_eq!(left.sets, target.sets - sets.len() as u32);
+    assert_eq!(left.stages[usize::from(STAGE)].sets, (target.rmt.sets() - sets.len()) as u32);
     assert_eq!(left.cells, target.cells - target.beats(9216) - cells);
     // The device's own limits say the same.
-    let limits = mirror.rows.0.iter().filter(|((n, t, _), _)| (*n, *t) == (Node::Egress, Table::Limit));
+    let limits = mirror.rows.rows.iter().filter(|((n, t, _), _)| (*n, *t) == (Node::Egress, Table::Limit));
     assert_eq!(limits.map(|(_, w)| w[0]).sum::<u32>(), cells);
 }
 
@@ -259,7 +261,7 @@ fn fuzz_linker_operations() {
     fuzz("fuzz_linker_operations", |u| {
         let target = if u.arbitrary()? { &TINY } else { &DEFAULT };
         let mut linker = Linker::new(target);
-        let mut mirror = Mirror::default();
+        let mut mirror = Mirror { rows: Rows::new(target), running: BTreeMap::new() };
         let mut rng = Rng::new(u.arbitrary()?);
         for _ in 0..u.int_in_range(1..=40)? {
             let id = u.int_in_range(0..=9u16)?;
@@ -279,7 +281,7 @@ fn fuzz_linker_operations() {
                     let spec = *u.choose(&[KeySpec::NONE, KeySpec::DMAC, KeySpec::FIVE_TUPLE])?;
                     n = if spec.kind == KeyKind::None { 0 } else { n };
                     let object = random_object(&mut rng, "o", spec, n, target);
-                    after.insert(id, Expected::of(&object, target));
+                    after.insert(id, Expected::of(&object));
                     let runs = mirror.running.contains_key(&id);
                     if runs { next.replace(id, &object) } else { next.load(id, &object) }
                 }
@@ -293,13 +295,13 @@ fn fuzz_linker_operations() {
                 }
                 6 => {
                     after.entry(id).and_modify(|e| {
-                        e.entries.insert(some_key, action.row(target).unwrap());
+                        e.entries.insert(some_key, action);
                     });
                     next.insert(id, &some_key, &action)
                 }
                 7 => {
                     after.entry(id).and_modify(|e| {
-                        e.entries.insert(some_key, action.row(target).unwrap());
+                        e.entries.insert(some_key, action);
                     });
                     if u.arbitrary()? {
                         next.modify(id, &some_key, &action)

@@ -5,12 +5,11 @@
 mod common;
 
 use common::tenant;
-use sluice_formats::rows::KeyKind;
 use sluice_formats::target::TINY;
-use sluice_object::linker::rmt::{Quota, RmtLinker};
+use sluice_object::linker::rmt::Quota;
 use sluice_object::{
-    Action, Destination, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf, Xdp, XdpEntry, XdpInitial,
-    XdpMap, XdpProgram,
+    Action, Destination, KeyKind, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf, TenantSpec, Xdp,
+    XdpEntry, XdpInitial, XdpMap, XdpProgram,
 };
 use std::path::PathBuf;
 
@@ -113,15 +112,17 @@ fn router() -> Object {
 
 /// The load that puts it in place of itself, its state kept.
 fn load_of_router() -> Load {
-    let mut linker = RmtLinker::new(sluice_formats::rmt::target::TINY);
-    linker.admit(0, "system", Quota { destinations: 0xff, ..Quota::default() }).unwrap();
+    let mut linker = Linker::new(&TINY);
+    linker.admit(TenantSpec { rmt: Some(Quota::default()), ..tenant(0, "system", 0, &TINY) }).unwrap();
     let mut system = common::rmt::part();
     system.stages.clear();
     system.groups.clear();
     linker.load(0, &common::rmt::object(system)).unwrap();
-    linker.admit(7, "red", Quota::of(&common::rmt::part(), 0xff)).unwrap();
+    let mut spec = tenant(7, "red", 0, &TINY);
+    spec.make_room(&router());
+    linker.admit(spec).unwrap();
     linker.load(7, &router()).unwrap();
-    linker.load(7, &router()).unwrap()
+    linker.replace(7, &router()).unwrap()
 }
 
 /// The load that puts it in place of itself, with two maps kept.
@@ -141,9 +142,9 @@ fn load_of_red() -> Load {
 }
 
 #[test]
-fn objects_of_version_1() {
+fn objects_of_version_2() {
     for (name, object) in
-        [("red.v1", red()), ("nothing.v1", nothing()), ("filter.v1", filter()), ("router.v1", router())]
+        [("red.v2", red()), ("nothing.v2", nothing()), ("filter.v2", filter()), ("router.v2", router())]
     {
         let binary = golden(&format!("{name}.slob"), &object.to_binary());
         assert_eq!(Object::decode(&binary).unwrap(), object);
@@ -155,8 +156,8 @@ fn objects_of_version_1() {
 }
 
 #[test]
-fn loads_of_version_1() {
-    for (name, load) in [("red.v1", load_of_red()), ("filter.v1", load_of_filter()), ("router.v1", load_of_router())] {
+fn loads_of_version_2() {
+    for (name, load) in [("red.v2", load_of_red()), ("filter.v2", load_of_filter()), ("router.v2", load_of_router())] {
         let binary = golden(&format!("{name}.slld"), &load.to_binary());
         assert_eq!(Load::from_binary(&binary).unwrap(), load);
         assert_eq!(load.to_binary(), binary);
@@ -169,11 +170,11 @@ fn loads_of_version_1() {
 #[test]
 fn object_show() {
     let text = sluice_object::show::table(&red());
-    assert_eq!(text.into_bytes(), golden("red.v1.txt", sluice_object::show::table(&red()).as_bytes()));
+    assert_eq!(text.into_bytes(), golden("red.v2.txt", sluice_object::show::table(&red()).as_bytes()));
     let text = sluice_object::show::table(&filter());
-    assert_eq!(text.as_bytes(), golden("filter.v1.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("filter.v2.txt", text.as_bytes()));
     let text = sluice_object::show::table(&router());
-    assert_eq!(text.as_bytes(), golden("router.v1.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("router.v2.txt", text.as_bytes()));
     assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
 }
 
@@ -198,10 +199,28 @@ fn any_changed_byte_of_a_binary_is_refused() {
 #[test]
 fn other_versions_are_refused_in_both_forms() {
     let mut bytes = red().to_binary();
-    bytes[4] = 2;
+    bytes[4] = 1;
     assert_eq!(Object::from_binary(&bytes).unwrap_err().code(), "E0202");
-    let text = red().to_json().replace("\"sluice_object\": 1", "\"sluice_object\": 0");
+    let text = red().to_json().replace("\"sluice_object\": 2", "\"sluice_object\": 0");
     assert_eq!(Object::from_json(&text).unwrap_err().code(), "E0202");
-    let text = load_of_red().to_json().replace("\"format_version\": 1", "\"format_version\": 2");
+    let text = load_of_red().to_json().replace("\"format_version\": 2", "\"format_version\": 3");
     assert_eq!(Load::from_json(&text).unwrap_err().code(), "E0202");
+}
+
+/// Files of versions before this one stay, and are refused by their version.
+#[test]
+fn files_of_version_1_are_refused() {
+    let refused = |name: &str, code: Option<&str>| assert_eq!(code, Some("E0202"), "{name}");
+    let read = |name: &str| std::fs::read(path(name)).unwrap();
+    for name in ["red.v1", "nothing.v1", "filter.v1", "router.v1"] {
+        for name in [format!("{name}.slob"), format!("{name}.json")] {
+            refused(&name, Object::decode(&read(&name)).err().map(|e| e.code()));
+        }
+    }
+    for name in ["red.v1", "filter.v1", "router.v1"] {
+        let (binary, json) = (format!("{name}.slld"), format!("{name}.load.json"));
+        refused(&binary, Load::from_binary(&read(&binary)).err().map(|e| e.code()));
+        let text = String::from_utf8(read(&json)).unwrap();
+        refused(&json, Load::from_json(&text).err().map(|e| e.code()));
+    }
 }

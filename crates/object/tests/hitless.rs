@@ -1,16 +1,16 @@
-//! Loads against nic.md's lookup: old packets see all of the old, new ones all of the new,
+//! Loads against rmt.md's lookup: old packets see all of the old, new ones all of the new,
 //! at every moment of every order of writes that a device may choose.
 
 mod common;
 
 use common::*;
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rows::{KeyKind, OverlayRow};
+use sluice_formats::rmt::rows::SelectRow;
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Table, Target};
 use sluice_object::linker::spaces::Region;
 use sluice_object::linker::{unsafe_live_bank, unsafe_order};
-use sluice_object::{KeyBytes, KeySpec, LinkError, Linker, Load, Object, Step};
+use sluice_object::{KeyBytes, KeyKind, KeySpec, LinkError, Linker, Load, Object, Step};
 
 /// One tenant on a device of tables.
 struct Bench {
@@ -23,7 +23,7 @@ struct Bench {
 
 impl Bench {
     fn new(target: &'static Target, entries: u32, rng: &mut Rng) -> Self {
-        let (mut linker, mut rows) = (Linker::new(target), Rows::default());
+        let (mut linker, mut rows) = (Linker::new(target), Rows::new(target));
         rows.run(&linker.admit(tenant(7, "red", entries, target)).unwrap());
         let module = linker.tenant(7).unwrap().module;
         Self { linker, rows, module, current: 0, rng: rng.fork() }
@@ -37,9 +37,9 @@ impl Bench {
     fn is_at_rest(&self) {
         assert_eq!(self.current, self.linker.generation(7).unwrap());
         let other = 2 * u32::from(self.module) + u32::from(1 - self.current);
-        assert_eq!(self.rows.row::<OverlayRow>(Node::Match, Table::Overlay, other), OverlayRow::default());
-        let ways = [Table::Way0, Table::Way1, Table::Way2, Table::Way3];
-        let used = self.rows.0.iter().filter(|((_, t, _), w)| ways.contains(t) && w.iter().any(|x| *x != 0)).count();
+        assert_eq!(self.rows.layout::<SelectRow>(Node::Parser, Table::First, other), SelectRow::default());
+        let is_entry = |t: &Table| matches!(t, Table::Exact(_));
+        let used = self.rows.rows.iter().filter(|((_, t, _), w)| is_entry(t) && w.iter().any(|x| *x != 0)).count();
         assert_eq!(used, self.linker.entries(7).unwrap().len());
     }
 }
@@ -74,7 +74,7 @@ fn life(target: &'static Target, entries: usize, rounds: u32, rng: &mut Rng) -> 
         let (old, new) = pair(rng, entries, target);
         let packets = packets_for(&[&old, &new], rng);
         let nothing = Expected::nothing();
-        let (o, n) = (Expected::of(&old, target), Expected::of(&new, target));
+        let (o, n) = (Expected::of(&old), Expected::of(&new));
 
         let Ok(load) = bench.linker.load(7, &old) else {
             refused += 1;
@@ -113,7 +113,7 @@ fn a_table_of_256_entries_with_all_keys_different_is_replaced() {
     let target = &DEFAULT;
     let mut bench = Bench::new(target, 256, &mut rng);
     let old = random_object(&mut rng, "old", KeySpec::FIVE_TUPLE, 256, target);
-    let mut last = Expected::of(&old, target);
+    let mut last = Expected::of(&old);
     let load = bench.linker.load(7, &old).unwrap();
     let packets = packets_for(&[&old], &mut rng);
     bench.run(&load, &Expected::nothing(), &last, &packets).unwrap();
@@ -121,7 +121,7 @@ fn a_table_of_256_entries_with_all_keys_different_is_replaced() {
         let key = if round % 2 == 0 { KeySpec::DMAC } else { KeySpec::FIVE_TUPLE };
         let new = random_object(&mut rng, "new", key, 256, target);
         let load = bench.linker.replace(7, &new).unwrap();
-        let expected = Expected::of(&new, target);
+        let expected = Expected::of(&new);
         if round < 2 {
             let packets = packets_for(&[&old, &new], &mut rng);
             bench.run(&load, &last, &expected, &packets).unwrap();
@@ -142,7 +142,7 @@ fn unsafe_orders_are_seen_by_packets_and_refused_by_the_check() {
     for variant in [unsafe_order, unsafe_live_bank] {
         let mut bench = Bench::new(&TINY, 12, &mut rng);
         let (old, new) = pair(&mut rng, 8, &TINY);
-        let (o, n) = (Expected::of(&old, &TINY), Expected::of(&new, &TINY));
+        let (o, n) = (Expected::of(&old), Expected::of(&new));
         let packets = packets_for(&[&old, &new], &mut rng);
         let load = bench.linker.load(7, &old).unwrap();
         bench.run(&load, &Expected::nothing(), &o, &packets).unwrap();
@@ -159,7 +159,7 @@ fn unsafe_orders_are_seen_by_packets_and_refused_by_the_check() {
 fn crowded_key(rng: &mut Rng, spec: KeySpec, region: Region) -> KeyBytes {
     loop {
         let key = spec.masked(random_key(rng));
-        if region.slots(&key).iter().all(|s| s.set < region.base + 3) {
+        if slots(region, &spec, &key).iter().all(|s| s.set < region.base + 3) {
             return key;
         }
     }
@@ -174,13 +174,12 @@ fn entries_come_and_go_without_one_missed() {
         let mut bench = Bench::new(target, 24, &mut rng);
         let key = some_key(&mut rng);
         let object = random_object(&mut rng, "base", key, 4, target);
-        let mut want = Expected::of(&object, target);
+        let mut want = Expected::of(&object);
         let mut keys: Vec<KeyBytes> = object.entries.iter().map(|e| e.key).collect();
         let load = bench.linker.load(7, &object).unwrap();
         bench.run(&load, &Expected::nothing(), &want, &keys).unwrap();
         for _ in 0..80 {
             let action = random_action(&mut rng, target);
-            let row = action.row(target).unwrap();
             let (load, changed) = match (rng.below(4), rng.choose(&keys).copied()) {
                 (0, Some(k)) => {
                     keys.retain(|other| *other != k);
@@ -188,17 +187,17 @@ fn entries_come_and_go_without_one_missed() {
                     (bench.linker.delete(7, &k), k)
                 }
                 (1, Some(k)) => {
-                    want.entries.insert(k, row);
+                    want.entries.insert(k, action);
                     (bench.linker.modify(7, &k, &action), k)
                 }
                 _ => {
-                    let k = crowded_key(&mut rng, key, bench.linker.tenant(7).unwrap().bank(bench.current).unwrap());
+                    let k = crowded_key(&mut rng, key, region(&bench.linker, 7).half(bench.current));
                     let load = bench.linker.insert(7, &k, &action);
                     if load.is_err() {
                         full += 1;
                         continue;
                     }
-                    want.entries.insert(k, row);
+                    want.entries.insert(k, action);
                     keys.push(k);
                     (load, k)
                 }

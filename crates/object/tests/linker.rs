@@ -4,7 +4,9 @@ mod common;
 
 use common::*;
 use sluice_formats::random::Rng;
-use sluice_formats::rows::{EntryRow, OverlayRow, QuantumRow, RateRow, VlanRow};
+use sluice_formats::rmt::layout::Layout;
+use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, KeyRow};
+use sluice_formats::rows::{QuantumRow, RateRow, VlanRow};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Row, Table};
 use sluice_object::linker::spaces::Region;
@@ -70,7 +72,7 @@ fn each_mistake_has_its_code_and_says_what_is_allowed() {
         "held by blue 128, red 128",
     );
     refused(admit(&|s| s.max_entries = 25), "E0226", "at most 24");
-    refused(admit(&|s| s.max_entries = 16), "E0227", "16 match sets");
+    refused(admit(&|s| s.max_entries = 16), "E0670", "16 match sets");
     refused(admit(&|s| s.rate = Some(Rate { bits_per_second: 9, burst_bytes: 0 })), "E0226", "7812501 and more");
 
     let load = |change: &dyn Fn(&mut Object)| {
@@ -78,7 +80,7 @@ fn each_mistake_has_its_code_and_says_what_is_allowed() {
         change(&mut object);
         linker.clone().load(2, &object)
     };
-    refused(load(&|o| o.target = TargetNeed::exact(&DEFAULT)), "E0220", "default (25fefd01)");
+    refused(load(&|o| o.target = TargetNeed::exact(&DEFAULT)), "E0220", "default (b4567efa)");
     refused(load(&|o| o.push(key(7), Action::to([Destination::Host(6)]))), "E0221", "host6 does not exist");
     refused(load(&|o| o.demands.entries = 5), "E0223", "needs 5 entries, tenant `blue` was given 4");
     refused(
@@ -132,20 +134,20 @@ fn modules_run_out_with_the_names_of_their_holders() {
     assert_eq!(linker.tenant(0).unwrap().module, 0);
 }
 
-/// The example of docs/errors/E0227.md.
+/// The example of docs/errors/E0670.md.
 #[test]
 fn match_sets_run_out_in_powers_of_two() {
     let admit = |red, blue| {
         let mut linker = Linker::new(&DEFAULT);
         linker.admit(tenant(1, "red", red, &DEFAULT)).unwrap();
-        let sets = linker.tenant(1).unwrap().region.unwrap().sets();
+        let sets = region(&linker, 1).sets();
         (sets, linker.admit(tenant(2, "blue", blue, &DEFAULT)))
     };
-    let (sets, blue) = admit(512, 1);
-    assert_eq!(sets, 512);
-    refused(blue, "E0227", "held by red 512");
-    let (sets, blue) = admit(384, 384);
+    let (sets, blue) = admit(256, 1);
     assert_eq!(sets, 256);
+    refused(blue, "E0670", "held by red 256");
+    let (sets, blue) = admit(192, 192);
+    assert_eq!(sets, 128);
     blue.unwrap();
 }
 
@@ -153,12 +155,12 @@ fn match_sets_run_out_in_powers_of_two() {
 fn crowded_keys_are_refused_by_name_and_nothing_changes() {
     let mut linker = Linker::new(&TINY);
     linker.admit(tenant(1, "red", 16, &TINY)).unwrap();
-    let bank = linker.tenant(1).unwrap().bank(1).unwrap();
+    let bank = region(&linker, 1).half(1);
     let mut rng = Rng::new(3);
     let mut object = Object::new("crowd", KeySpec::FIVE_TUPLE, Action::DROP);
     while object.entries.len() < 5 {
         let k = random_key(&mut rng);
-        let slots = bank.slots(&k);
+        let slots = slots(bank, &KeySpec::FIVE_TUPLE, &k);
         if slots[0].set == bank.base && slots[2].set == bank.base {
             object.push(k, Action::DROP);
         }
@@ -174,18 +176,19 @@ fn crowded_keys_are_refused_by_name_and_nothing_changes() {
 #[test]
 fn a_new_owner_gets_zeroed_sets_and_its_vlans_last() {
     let mut linker = two();
-    let mut rows = Rows::default();
-    for set in 0..TINY.sets {
-        rows.0.insert((Node::Match, Table::Way2, set), vec![u32::MAX; 6]);
+    let mut rows = Rows::new(&TINY);
+    let (node, way2) = (Node::Stage(STAGE), Table::Exact(2));
+    for set in 0..TINY.rmt.sets() as u32 {
+        rows.rows.insert((node, way2, set), ExactRow { module_id: 1, ..ExactRow::default() }.pack().unwrap());
     }
     rows.run(&linker.remove(1).unwrap());
     let load = linker.admit(tenant(5, "green", 8, &TINY)).unwrap();
     rows.run(&load);
     let green = linker.tenant(5).unwrap();
     assert_eq!(green.module, 1, "the freed module is used again");
-    let Region { base, bits } = green.region.unwrap();
+    let Region { base, bits } = region(&linker, 5);
     for set in base..base + (1 << bits) {
-        assert_eq!(rows.row::<EntryRow>(Node::Match, Table::Way2, set), EntryRow::default());
+        assert_eq!(rows.layout::<ExactRow>(node, way2, set), ExactRow::default());
     }
     let barrier = load.steps.iter().position(|s| *s == Step::Barrier).unwrap();
     for (i, step) in load.steps.iter().enumerate() {
@@ -220,38 +223,46 @@ fn a_tenant_leaves_step_by_step() {
     refused(linker.unload(1), "E0225", "2 (blue)");
 }
 
+/// The action row that a tenant's table has in its other generation.
+fn second_half_action(linker: &Linker, id: u16) -> u16 {
+    let load = linker.clone().replace(id, &program(1)).unwrap();
+    let action = |s: &Step| match s {
+        Step::Write { table: Table::Action, index, words, .. } if words.iter().any(|w| *w != 0) => Some(*index as u16),
+        _ => None,
+    };
+    load.steps.iter().find_map(action).unwrap()
+}
+
 /// Loads that write one row more than their tenant's, each refused with the owner's name.
 #[test]
 fn no_load_writes_outside_its_tenant() {
     let linker = two();
-    let (red, blue) = (linker.tenant(1).unwrap(), linker.tenant(2).unwrap());
-    let (bank, other) = (red.bank(1).unwrap(), blue.bank(1).unwrap());
-    let entry = |module: u8, mask: u8, generations: u8| EntryRow {
-        generations,
-        module_id: module,
-        key: EntryRow::key_from_bytes(&key(50)),
-        destinations: mask,
-        ..EntryRow::default()
+    let (own, other) = (region(&linker, 1), region(&linker, 2));
+    let bank = own.half(1);
+    let entry = |module: u8, generations: u8| {
+        let key = sluice_object::lower::key_bits(&KeySpec::DMAC, &key(50));
+        let action = second_half_action(&linker, 1);
+        ExactRow { generations, module_id: module, key, action, number: 1 }.pack().unwrap()
     };
-    let way0 = bank.slots(&key(50))[0].set;
-    let overlay = |region: Region| OverlayRow {
-        valid: true,
-        key_kind: 1,
-        set_base: region.base as u16,
-        set_bits: region.bits as u8,
-        ..OverlayRow::default()
+    let key_row = |region: Region| {
+        KeyRow { set_base: region.base as u8, set_bits: region.bits as u8, ..KeyRow::default() }.pack().unwrap()
     };
     let write = |node, table, index, row: Vec<u32>| vec![Step::Write { node, table, index, words: row }];
     let queue = |d: u32, m: u32| d * TINY.modules + m;
-    let egress = Node::Egress;
+    let (egress, stage) = (Node::Egress, Node::Stage(STAGE));
     let cases: Vec<(Vec<Step>, &str)> = vec![
-        (write(Node::Match, Table::Way0, other.base, entry(1, 1, 2).pack().unwrap()), "belongs to tenant `blue`"),
-        (write(Node::Match, Table::Way0, 15, entry(1, 1, 2).pack().unwrap()), "belongs to nobody"),
-        (write(Node::Match, Table::Way0, way0, entry(2, 1, 2).pack().unwrap()), "module 2 of tenant `blue`"),
-        (write(Node::Match, Table::Way0, way0, entry(1, 1, 1).pack().unwrap()), "no place of the entry's key"),
-        (write(Node::Match, Table::Way0, way0 ^ 1, entry(1, 1, 2).pack().unwrap()), "no place of the entry's key"),
-        (write(Node::Match, Table::Overlay, 4, vec![0; 3]), "module 2 of tenant `blue`"),
-        (write(Node::Match, Table::Overlay, 2, overlay(other).pack().unwrap()), "sets from"),
+        (write(stage, Table::Exact(0), other.base, entry(1, 2)), "is not tenant `red`'s"),
+        (write(stage, Table::Exact(0), 15, entry(1, 2)), "is not tenant `red`'s"),
+        (write(stage, Table::Exact(0), bank.base, entry(2, 2)), "is not tenant `red`'s"),
+        (write(stage, Table::Exact(0), bank.base, entry(1, 1)), "is not tenant `red`'s"),
+        (write(stage, Table::Data, other.base, vec![0; 4]), "is not tenant `red`'s"),
+        (write(stage, Table::Action, 0, ActionRow { owner: 2, ..ActionRow::default() }.pack().unwrap()), "owner 2"),
+        (write(stage, Table::Key, 5, vec![0; KeyRow::words()]), "tenant `red` has module 1"),
+        (write(stage, Table::Key, 3, key_row(other.half(1))), "is not tenant `red`'s"),
+        (write(Node::Stage(0), Table::Key, 3, vec![0; KeyRow::words()]), "stage of the system module"),
+        (write(stage, Table::StateWord, 0, vec![0]), "not written"),
+        (write(stage, Table::StageOwner, 0, vec![0]), "belongs to the system"),
+        (write(Node::Deparser, Table::Granted, 2, GrantedRow { destinations: 1 }.pack().unwrap()), "of module 2"),
         (write(Node::Stamp, Table::Rate, 2, vec![0; 2]), "module 2 of tenant `blue`"),
         (write(Node::Stamp, Table::Rate, 1, RateRow { cost_per_byte: 1, burst: 9 }.pack().unwrap()), "granted"),
         (write(Node::Stamp, Table::Generation, 1, vec![1]), "change by commit"),
@@ -265,7 +276,7 @@ fn no_load_writes_outside_its_tenant() {
         (write(Node::Port(7), Table::Vlan, 1, vec![0]), "no table"),
         (write(Node::Port(0), Table::PortPolicy, 0, vec![0; 2]), "belongs to the system"),
         (write(Node::System, Table::Control, 1, vec![1]), "belongs to the system"),
-        (write(Node::Match, Table::Quantum, 1, vec![1]), "no table"),
+        (write(Node::Parser, Table::Quantum, 1, vec![1]), "no table"),
         (write(egress, Table::Quantum, 1, vec![1, 2]), "2 words"),
         (vec![Step::Commit { module: 2, generation: 1 }], "module 2 of tenant `blue`"),
         (vec![Step::WaitDrained { module: 1, generation: 2 }], "generation 2"),
@@ -278,8 +289,8 @@ fn no_load_writes_outside_its_tenant() {
         let load = Load { steps, ..own.clone() };
         refused(linker.check(&load), "E0231", part);
     }
-    refused(linker.check(&Load { format_version: 2, ..own.clone() }), "E0233", "version");
-    refused(linker.check(&Load { target_hash: DEFAULT.hash(), ..own.clone() }), "E0233", "ab812f35");
+    refused(linker.check(&Load { format_version: 1, ..own.clone() }), "E0233", "version");
+    refused(linker.check(&Load { target_hash: DEFAULT.hash(), ..own.clone() }), "E0233", "09f35cfc");
     refused(linker.check(&Load { tenant: 9, ..own.clone() }), "E0225", "9");
 }
 

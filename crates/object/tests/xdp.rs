@@ -162,7 +162,7 @@ fn what_no_program_may_be_is_refused_with_its_place() {
     let xdp = |change: fn(&mut Xdp)| move |o: &mut Object| change(o.xdp.as_mut().unwrap());
     let changes: Vec<(&str, Box<Change>)> = vec![
         ("default", Box::new(|o| o.default = Action::DROP)),
-        ("key.kind", Box::new(|o| o.key = KeySpec::whole(sluice_formats::rows::KeyKind::Dmac))),
+        ("key.kind", Box::new(|o| o.key = KeySpec::whole(sluice_object::KeyKind::Dmac))),
         ("xdp.main", Box::new(xdp(|x| x.main = 1))),
         ("xdp.programs[0].slots", Box::new(xdp(|x| x.programs[0].slots.clear()))),
         ("xdp.programs[0].functions[0]", Box::new(xdp(|x| x.programs[0].functions = vec![("f".to_owned(), 1)]))),

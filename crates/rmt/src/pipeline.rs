@@ -353,9 +353,9 @@ impl Pipeline {
         let (mut mask, mut tags) = (egress as u8, [0; 8]);
         let number = usize::from(phv.word(Word::Group));
         if number != 0 {
-            let group = self.groups.get(number).ok_or(Reason::Fault)?;
+            let group = self.groups.get(number).ok_or(Reason::RmtFault)?;
             if group.owner != 0 && group.owner != arrival.module {
-                return Err(Reason::Fault);
+                return Err(Reason::RmtFault);
             }
             (mask, tags) = (group.destinations, group.tags);
         }

@@ -2,4 +2,5 @@
 
 pub mod calc;
 pub mod l3_router;
+pub mod send;
 pub mod tunnel;

@@ -48,6 +48,26 @@ pub fn checked_program(rng: &mut Rng, target: &Target, shape: &Shape) -> Program
     }
 }
 
+/// Sets the bytes that a random path of the parser asks for.
+pub fn aim(rng: &mut Rng, parser: &Parser, bytes: &mut [u8]) {
+    let mut select = &parser.first;
+    for _ in 0..2 {
+        if select.alternatives.is_empty() {
+            return;
+        }
+        let chosen = &select.alternatives[rng.index(select.alternatives.len())];
+        for (k, &offset) in select.offsets.iter().enumerate() {
+            if let Some(byte) = bytes.get_mut(usize::from(offset)) {
+                *byte = *byte & !chosen.mask[k] | chosen.value[k] & chosen.mask[k];
+            }
+        }
+        match parser.nodes.get(usize::from(chosen.to)) {
+            Some(node) => select = node,
+            None => return,
+        }
+    }
+}
+
 fn below(rng: &mut Rng, n: u64) -> u8 {
     rng.below(n) as u8
 }

@@ -5,7 +5,8 @@ mod device;
 use device::*;
 use sluice_formats::rmt::layout::Wide;
 use sluice_formats::rmt::rows::*;
-use sluice_formats::rmt::tables::{Event, Node, Table};
+use sluice_formats::rmt::tables::Event;
+use sluice_formats::{Node, Table};
 use sluice_rmt::Reason;
 use sluice_rmt::target::{DATA, DEFAULT, TINY, Target};
 
@@ -215,7 +216,7 @@ fn an_action_row_of_another_module_drops_the_packet_which_does_nothing_from_ther
     for stage in [1, 2] {
         page(&mut d, stage, 2, 0, 0);
     }
-    assert_eq!(d.dropped(&arrival(1, 0)), Reason::Fault);
+    assert_eq!(d.dropped(&arrival(1, 0)), Reason::RmtFault);
     assert_eq!([1, 2].map(|s| d.fast.state_word(s, 0)), [0, 0]);
     // It met the entry of the first stage; it never came to the second one.
     assert_eq!([1, 2].map(|s| d.hits(s, 0)), [1, 0]);
@@ -223,11 +224,11 @@ fn an_action_row_of_another_module_drops_the_packet_which_does_nothing_from_ther
     // The same by an exact and by a ternary entry.
     d.set(STAGE, Table::Key, 2, &KeyRow::default());
     d.exact(1, 0, &ExactRow { key: key(0, 0, 0), ..entry(1, 0, 5) }, (0, 0));
-    assert_eq!(d.dropped(&arrival(1, 0)), Reason::Fault);
+    assert_eq!(d.dropped(&arrival(1, 0)), Reason::RmtFault);
     let ternary = TernaryRow { generations: 1, module_id: 1, action: 5, ..TernaryRow::default() };
     d.set(STAGE, Table::Exact(0), sets(&key(0, 0, 0), 0, 0)[0], &ExactRow::default());
     d.set(STAGE, Table::Ternary, 0, &ternary);
-    assert_eq!(d.dropped(&arrival(1, 0)), Reason::Fault);
+    assert_eq!(d.dropped(&arrival(1, 0)), Reason::RmtFault);
     d.set(STAGE, Table::Action, 5, &counting(1));
     d.sent(&arrival(1, 0));
     assert_eq!([1, 2].map(|s| d.fast.state_word(s, 0)), [1, 1]);
@@ -488,7 +489,7 @@ fn a_system_stage_takes_rows_pages_and_counters_of_module_0_in_the_system_genera
     assert_eq!([0, 3].map(|m| d.counter(stage, Table::StateRange, m)), [1, 0]);
     // An action row of the packet's module is a fault here.
     d.set(stage, Table::Action, 2, &counting(3));
-    assert_eq!(run(&mut d, 1), sluice_rmt::Outcome::Dropped(Reason::Fault));
+    assert_eq!(run(&mut d, 1), sluice_rmt::Outcome::Dropped(Reason::RmtFault));
     assert_eq!([0, 3].map(|m| d.events(m, Event::RmtFault)), [0, 1]);
 }
 

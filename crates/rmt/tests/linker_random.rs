@@ -2,23 +2,42 @@
 
 mod common;
 
+use common::linker::Tenants;
 use common::{Owners, SHAPE, random_part};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::layout::Wide;
-use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RmtError, RmtLinker, RowWrite};
-use sluice_object::{Demands, Load, RmtPart, Step};
+use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RowWrite};
+use sluice_object::{
+    Action, Demands, Destination, Destinations, KeySpec, LinkError, Load, Object, RmtPart, Step, TenantSpec, lower,
+};
 use sluice_rmt::encode::object::object;
 use sluice_rmt::target::{DEFAULT, TINY, Target};
 use sluice_rmt::testing::device::Device;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 type Entry = (EntryKey, EntryLeads);
 
 /// Entries of one tenant's program by stage: ternary ones in their order.
 type Tables = BTreeMap<u8, Vec<Entry>>;
 
-/// Parts that a tenant may run, and what the one that runs has.
-type Has = (Vec<RmtPart>, Option<(usize, Tables)>);
+/// Objects that a tenant may run, with their rows, and what the one that runs has.
+type Has = (Vec<(Object, RmtPart)>, Option<(usize, Tables)>);
+
+/// A table object, which the linker lowers.
+fn table(rng: &mut Rng, target: &Target) -> Object {
+    let mut object = Object::new("p", KeySpec::DMAC, Action::to([Destination::Port(rng.below(4) as u8)]));
+    let keys: BTreeSet<u8> = (0..rng.below(6)).map(|_| rng.next_u32() as u8).collect();
+    for n in keys {
+        object.push(KeySpec::DMAC.masked([n; 13]), action(rng, target));
+    }
+    object.demands.entries = 6;
+    object
+}
+
+fn action(rng: &mut Rng, target: &Target) -> Action {
+    let all = Destinations::from_mask(rng.range(1, 255) as u8, target.nic());
+    Action { set_dmac: rng.chance(1, 2).then_some([2, 0, 0, 0, 0, 9]), ..Action::to(all.iter()) }
+}
 
 fn tables(part: &RmtPart) -> Tables {
     let stage = |(&n, s): (&u8, &sluice_object::RmtStage)| {
@@ -53,7 +72,7 @@ fn find(entries: &[Entry], key: &Wide<25>) -> Option<(u16, [u8; 16])> {
 
 struct Bench {
     target: Target,
-    linker: RmtLinker,
+    linker: Tenants,
     device: Device,
     owners: Owners,
     tenants: BTreeMap<u16, Has>,
@@ -62,7 +81,9 @@ struct Bench {
 impl Bench {
     fn run(&mut self, module: u8, load: &Load) {
         for step in &load.steps {
-            if let Step::Row { node, table, index, words } = step {
+            if let Step::Write { node, table, index, words } = step
+                && table.is_rmt()
+            {
                 let write = RowWrite { node: *node, table: *table, index: *index, words: words.clone() };
                 self.device.write(&write);
                 self.owners.wrote(module, &write);
@@ -73,28 +94,32 @@ impl Bench {
     /// Every entry of every tenant is what its packets meet.
     fn look(&self) {
         for (id, (parts, running)) in &self.tenants {
-            let (module, generation) = (self.linker.tenant(*id).unwrap().module, self.linker.generation(*id).unwrap());
+            let (module, generation) = (self.linker.module(*id).unwrap(), self.linker.generation(*id));
             let Some((part, tables)) = running else {
                 assert!(!self.device.part(module, generation).first.valid);
                 continue;
             };
-            assert!(self.device.part(module, generation).first == parts[*part].first);
+            assert!(self.device.part(module, generation).first == parts[*part].1.first);
             for (&stage, entries) in tables {
                 for (key, _) in entries {
                     let (EntryKey::Exact(key) | EntryKey::Ternary { value: key, .. }) = key;
                     let found = self.device.find(stage, module, generation, &key.0).map(|f| (f.1, f.2));
                     assert_eq!(found, find(entries, key), "tenant {id}, stage {stage}");
                 }
-                assert_eq!(self.linker.entries(*id, stage).unwrap().len(), entries.len());
+                assert_eq!(self.linker.entries(*id, stage).len(), entries.len());
             }
         }
     }
 
     /// A random entry operation on a running program, and what it should make of the entries.
-    fn entry_operation(&mut self, id: u16, rng: &mut Rng) -> Option<(Result<Load, RmtError>, u8, Vec<Entry>)> {
+    fn entry_operation(&mut self, id: u16, rng: &mut Rng) -> Option<(Result<Load, LinkError>, u8, Vec<Entry>)> {
         let (parts, Some((part, tables))) = self.tenants.get(&id)? else { return None };
         let (&stage, entries) = tables.iter().nth(rng.index(tables.len()))?;
-        let rows = &parts[*part].stages[&stage];
+        let (object, part) = &parts[*part];
+        if object.rmt.is_none() {
+            return Some(self.table_operation(id, stage, entries.clone(), rng));
+        }
+        let rows = &part.stages[&stage];
         let leads = EntryLeads {
             action: rng.below(rows.actions.len() as u64) as u16,
             number: rng.below(u64::from(rows.numbers)) as u16,
@@ -135,27 +160,71 @@ impl Bench {
         Some((self.linker.insert(id, stage, key, &leads, before), stage, entries))
     }
 
+    /// The same on a running table, in its own notation.
+    fn table_operation(
+        &mut self,
+        id: u16,
+        stage: u8,
+        mut entries: Vec<Entry>,
+        rng: &mut Rng,
+    ) -> (Result<Load, LinkError>, u8, Vec<Entry>) {
+        let target = self.target.nic();
+        let action = action(rng, &self.target);
+        let leads = EntryLeads { action: 0, number: lower::ENTRY_NUMBER, data: lower::data_of(&action, target) };
+        let key = KeySpec::DMAC.masked([rng.next_u32() as u8; 13]);
+        let linker = &mut self.linker.0;
+        let load = match rng.index(entries.len() + 1) {
+            at if at < entries.len() => {
+                let EntryKey::Exact(bits) = entries[at].0 else { panic!("a table has exact entries") };
+                let key = lower::key_bytes(&KeySpec::DMAC, &bits);
+                if rng.chance(1, 2) {
+                    entries[at].1 = leads;
+                    linker.modify(id, &key, &action)
+                } else {
+                    entries.remove(at);
+                    linker.delete(id, &key)
+                }
+            }
+            _ => {
+                entries.push((EntryKey::Exact(lower::key_bits(&KeySpec::DMAC, &key)), leads));
+                linker.insert(id, &key, &action)
+            }
+        };
+        (load, stage, entries)
+    }
+
     /// One random operation; true if it was done.
     fn step(&mut self, rng: &mut Rng) -> Option<bool> {
         let id = rng.below(self.target.modules as u64) as u16;
         let before = format!("{:?}", self.linker.placer().left());
-        let module = self.linker.tenant(id).map_or(0, |t| t.module);
+        let module = self.linker.module(id).unwrap_or(0);
         let name = format!("t{id}");
         let done = if !self.tenants.contains_key(&id) {
-            let parts: Vec<RmtPart> = (0..2)
+            let lowered = id % 3 == 2;
+            let parts: Vec<(Object, RmtPart)> = (0..2)
                 .map(|_| {
+                    if lowered {
+                        let object = table(rng, &self.target);
+                        let part = lower::lower(&object, self.target.nic(), &BTreeMap::new()).unwrap();
+                        return (object, part);
+                    }
                     let mut part = RmtPart { keep_state: false, ..random_part(rng, &self.target, u8::from(id != 0)) };
                     for stage in part.stages.values_mut() {
                         stage.exact_room += rng.below(6) as u16;
                         stage.ternary_room += rng.below(2) as u16;
                         stage.numbers = SHAPE.numbers as u16;
                     }
-                    part
+                    (object("p", part.clone(), Demands::default(), &self.target), part)
                 })
                 .collect();
-            let quota = parts.iter().fold(Quota::default(), |q, p| q.or(&Quota::of(p, 0xff)));
-            let load = self.linker.admit(id, &name, quota);
-            let module = self.linker.tenant(id).map_or(0, |t| t.module);
+            let load = if lowered {
+                let queues = Destinations::from_mask(0xff, self.target.nic()).iter().map(|d| (d, 4)).collect();
+                self.linker.0.admit(TenantSpec { queues, max_entries: 6, ..TenantSpec::new(id, &name) })
+            } else {
+                let quota = parts.iter().fold(Quota::default(), |q, (_, p)| q.or(&Quota::of(p, 0xff)));
+                self.linker.admit(id, &name, quota)
+            };
+            let module = self.linker.module(id).unwrap_or(0);
             load.map(|load| {
                 self.run(module, &load);
                 self.tenants.insert(id, (parts, None));
@@ -168,9 +237,9 @@ impl Bench {
             })
         } else if rng.chance(1, 3) {
             let at = rng.index(2);
-            let part = self.tenants[&id].0[at].clone();
+            let (object, part) = self.tenants[&id].0[at].clone();
             let running = Some((at, tables(&part)));
-            let load = self.linker.load(id, &object("p", part, Demands::default(), &self.target));
+            let load = self.linker.load(id, &object);
             load.map(|load| {
                 self.run(module, &load);
                 self.tenants.entry(id).and_modify(|t| t.1 = running);
@@ -190,7 +259,7 @@ impl Bench {
             })
         };
         if let Err(e) = &done {
-            assert!(["E0670", "E0672", "E0677"].contains(&e.code()), "{e}");
+            assert!(["E0670", "E0672", "E0677", "E0228", "E0230"].contains(&e.code()), "{e}");
             assert_eq!(format!("{:?}", self.linker.placer().left()), before, "a refusal changes nothing");
         }
         Some(done.is_ok())
@@ -201,7 +270,7 @@ impl Bench {
 fn every_tenant_has_its_own_whatever_the_others_do() {
     let mut rng = Rng::new(test_seed("rmt_linker_random"));
     for (target, steps) in [(TINY, 1500), (DEFAULT, 500)] {
-        let (linker, device) = (RmtLinker::new(target), Device::new(target));
+        let (linker, device) = (Tenants::new(target), Device::new(target));
         let mut bench = Bench { target, linker, device, owners: Owners::default(), tenants: BTreeMap::new() };
         let (mut done, mut refused) = (0, 0);
         for step in 0..steps {
@@ -218,11 +287,11 @@ fn every_tenant_has_its_own_whatever_the_others_do() {
         println!("{}: {done} done, {refused} refused, {} tenants at the end", target.name, bench.tenants.len());
         assert!(done > steps / 4, "{done} of {steps}");
         for id in bench.tenants.keys().copied().collect::<Vec<_>>() {
-            let module = bench.linker.tenant(id).unwrap().module;
+            let module = bench.linker.module(id).unwrap();
             let load = bench.linker.remove(id).unwrap();
             bench.run(module, &load);
         }
-        assert_eq!(bench.linker.placer().left(), RmtLinker::new(target).placer().left(), "freed space comes back");
+        assert_eq!(bench.linker.placer().left(), Tenants::new(target).placer().left(), "freed space comes back");
         assert_eq!(bench.device.places().collect::<Vec<_>>(), [], "rows that stay");
     }
 }

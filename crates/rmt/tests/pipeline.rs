@@ -199,8 +199,8 @@ fn groups_send_tagged_copies_to_their_owner_only() {
     let both = Ok(vec![(1, 2, 100), (4, 2, 104)]);
     assert_eq!(copies(&mut p, 0x0201, 1), both);
     assert_eq!(copies(&mut p, 0x0201, 2), both);
-    assert_eq!(copies(&mut p, 0x0201, 3), Err(Reason::Fault));
-    assert_eq!(copies(&mut p, 0x0201, 256), Err(Reason::Fault));
+    assert_eq!(copies(&mut p, 0x0201, 3), Err(Reason::RmtFault));
+    assert_eq!(copies(&mut p, 0x0201, 256), Err(Reason::RmtFault));
 }
 
 #[test]
@@ -245,11 +245,11 @@ fn a_load_that_does_not_fit_beside_the_others_is_refused_with_what_is_short() {
         stage.tables.exact = (0..n).map(entry).collect();
         program
     };
-    let mut p = with(TINY, &[(1, 0, full(20))]);
+    let mut p = with(TINY, &[(1, 0, full(52))]);
     let refused = p.load(2, 0, full(13), Memory::Zeroed).unwrap_err();
-    assert_eq!(refused.to_string(), "stage 1: 33 exact entries with this program, the target has 32");
+    assert_eq!(refused.to_string(), "stage 1: 65 exact entries with this program, the target has 64");
     p.load(2, 0, full(12), Memory::Zeroed).unwrap();
-    p.load(1, 0, full(20), Memory::Zeroed).unwrap();
+    p.load(1, 0, full(52), Memory::Zeroed).unwrap();
     assert!(matches!(p.load(8, 0, full(1), Memory::Zeroed), Err(LoadError::Module { found: 8, allowed: 8 })));
 }
 

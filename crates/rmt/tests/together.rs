@@ -1,7 +1,6 @@
 //! All modules of programs/rmt as tenants of one pipeline.
 
-use sluice_object::Step;
-use sluice_object::linker::rmt::{Quota, RmtLinker};
+use sluice_object::{Linker, Step, TenantSpec};
 use sluice_rmt::Role;
 use sluice_rmt::encode::object::{object, program_of};
 use sluice_rmt::target::DEFAULT;
@@ -24,22 +23,25 @@ fn modules() -> Vec<Unit> {
 
 #[test]
 fn every_module_finds_room_beside_the_others_and_is_replaced() {
-    let mut linker = RmtLinker::new(DEFAULT);
+    let mut linker = Linker::new(DEFAULT.nic());
     let units = modules();
     assert!(units.len() >= 3 && units.iter().filter(|u| u.role == Role::System).count() <= 1);
     println!("{:<16} {:>6} {:>6} {:>6} {:>6}", "module", "rows", "words", "clear", "words");
     for (n, unit) in units.iter().enumerate() {
         let (id, name) = (if unit.role == Role::System { 0 } else { n as u16 + 1 }, &unit.names.module);
         let part = unit.part(&DEFAULT).unwrap();
-        linker.admit(id, name, Quota::of(&part, 0xff)).unwrap_or_else(|e| panic!("{name}: {e}"));
         let object = object(name, part, unit.demands.clone(), &DEFAULT);
+        let mut spec = TenantSpec { queues: unit.demands.queues.clone(), ..TenantSpec::new(id, name) };
+        spec.queues.values_mut().for_each(|cells| *cells = (*cells).max(1));
+        spec.make_room(&object);
+        linker.admit(spec).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(program_of(&object).unwrap().is_some());
         linker.load(id, &object).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let load = linker.load(id, &object).unwrap_or_else(|e| panic!("{name} again: {e}"));
+        let load = linker.replace(id, &object).unwrap_or_else(|e| panic!("{name} again: {e}"));
         let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. })).unwrap();
         let count = |steps: &[Step]| {
             let words =
-                steps.iter().filter_map(|s| if let Step::Row { words, .. } = s { Some(words.len()) } else { None });
+                steps.iter().filter_map(|s| if let Step::Write { words, .. } = s { Some(words.len()) } else { None });
             (words.clone().count(), words.sum::<usize>())
         };
         let ((rows, words), (gone, gone_words)) = (count(&load.steps[..commit]), count(&load.steps[commit..]));

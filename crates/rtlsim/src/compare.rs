@@ -5,9 +5,9 @@
 //! comparison with an error that names packet, cycle and both sides; where the plug-in with
 //! waves is there, the same inputs then run again with waves around that cycle.
 //!
-//! Loads that packets see at once (anything but a replacement of overlays and entries behind
-//! a commit) are only applied at rest: `submit` lets the device come to rest before and after
-//! such a load, because the instant at which a single row changes is not in the trace.
+//! Loads that packets see at once (anything but a replacement of a program's rows behind a commit)
+//! are only applied at rest: `submit` lets the device come to rest before and after such a load,
+//! because the instant at which a single row changes is not in the trace.
 //! Replacements run at any moment, between packets.
 
 use crate::device::RtlNic;
@@ -237,8 +237,8 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
 /// Whether packets in flight could see a load's rows change one by one.
 fn acts_at_once(load: &Load) -> bool {
     let commits = load.steps.iter().any(|s| matches!(s, Step::Commit { .. }));
-    let guarded =
-        |table: &Table| matches!(table, Table::Overlay | Table::Way0 | Table::Way1 | Table::Way2 | Table::Way3);
+    // Groups and grants are the same for both generations.
+    let guarded = |table: &Table| table.is_rmt() && !matches!(table, Table::Group | Table::Granted);
     let plain = load.steps.iter().any(|s| matches!(s, Step::Write { table, .. } if !guarded(table)));
     plain || !commits
 }
@@ -246,6 +246,11 @@ fn acts_at_once(load: &Load) -> bool {
 /// Whether the model has the same words as the device while no load runs.
 fn is_comparable(table: Table) -> bool {
     table.access() == Access::ReadWrite && table != Table::Control
+}
+
+/// Whether packets change the row.
+fn moves(table: Table) -> bool {
+    matches!(table, Table::Generation | Table::StateWord)
 }
 
 impl Device for Comparison {
@@ -304,8 +309,7 @@ impl Device for Comparison {
         self.input(Input::ReadRow(node, table, index), |rtl, follower| {
             let words = rtl.read_row(node, table, index)?;
             follower.follow(rtl.take_tapped())?;
-            // In-flight counts of generations move with the packets.
-            if !rtl.has_loads() && is_comparable(table) && table != Table::Generation {
+            if !rtl.has_loads() && is_comparable(table) && !moves(table) {
                 follower.compare_row(node, table, index, &words)?;
             }
             Ok(words)
@@ -332,8 +336,13 @@ impl Device for Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sluice_formats::rmt::layout::Layout;
+    use sluice_formats::rmt::rows::{GroupRow, KeyRow};
     use sluice_formats::row::Row;
-    use sluice_formats::rows::{OverlayRow, PortPolicyRow, QuantumRow};
+    use sluice_formats::rows::{PortPolicyRow, QuantumRow};
+    use sluice_nic::conformance::sender;
+    use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
+    use sluice_rmt::programs::send::Send;
 
     fn write(node: Node, table: Table, index: u32, row: &impl Row) -> Step {
         Step::Write { node, table, index, words: row.pack().unwrap() }
@@ -353,26 +362,34 @@ mod tests {
     /// Untagged frames of port 0 leave through port 1.
     fn set_up(nic: &mut Comparison) {
         let policy = PortPolicyRow { untagged_valid: true, untagged_module: 1, max_frame: 9216, ..Default::default() };
-        let overlay = OverlayRow { valid: true, destinations: 2, ..Default::default() };
         let limit = sluice_formats::rows::LimitRow { cells: 100 };
-        let steps = vec![
+        let target = nic.capabilities().target;
+        let mut placer = Placer::new(target.rmt);
+        let part = sender(&Send::to(2), &target);
+        let mut rows = placer.stage_owners();
+        rows.extend(placer.admit(1, "one", Quota::of(&part, 0xff)).unwrap());
+        rows.extend(placer.place(1, 0, &part).unwrap().rows);
+        let step = |RowWrite { node, table, index, words }| Step::Write { node, table, index, words };
+        let mut steps: Vec<Step> = rows.into_iter().map(step).collect();
+        steps.extend([
             write(Node::Port(0), Table::PortPolicy, 0, &policy),
-            write(Node::Match, Table::Overlay, 2, &overlay),
             write(Node::Egress, Table::Quantum, 1, &QuantumRow { bytes: 1500 }),
             write(Node::Egress, Table::Limit, 8 + 1, &limit),
-        ];
+        ]);
         nic.submit(&load(steps)).unwrap();
     }
 
     #[test]
     fn only_replacements_run_while_packets_flow() {
-        let row = OverlayRow::default();
-        let overlay = || write(Node::Match, Table::Overlay, 2, &row);
+        let write_of = |node, table, words| Step::Write { node, table, index: 2, words };
+        let key = || write_of(Node::Stage(1), Table::Key, KeyRow::default().pack().unwrap());
+        let group = || write_of(Node::Deparser, Table::Group, GroupRow::default().pack().unwrap());
         let commit = || Step::Commit { module: 1, generation: 1 };
         let quantum = write(Node::Egress, Table::Quantum, 1, &QuantumRow::default());
-        assert!(!acts_at_once(&load(vec![overlay(), commit()])));
-        assert!(acts_at_once(&load(vec![overlay()])));
-        assert!(acts_at_once(&load(vec![overlay(), commit(), quantum])));
+        assert!(!acts_at_once(&load(vec![key(), commit()])));
+        assert!(acts_at_once(&load(vec![key()])));
+        assert!(acts_at_once(&load(vec![key(), group(), commit()])));
+        assert!(acts_at_once(&load(vec![key(), commit(), quantum])));
     }
 
     #[test]

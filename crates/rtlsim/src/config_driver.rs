@@ -377,9 +377,8 @@ fn begin(step: &Step) -> Begin {
             Begin::Commit(Request::write(Node::Stamp, Table::Generation, (*module).into(), words))
         }
         Step::WaitQueuesEmpty { module } => Begin::QueuesEmpty(*module),
-        // `Device::submit` has refused loads with programs, for there is no XDP engine, and with rows, which are of a
-        // target of the rmt pipeline.
-        Step::Program { .. } | Step::Row { .. } => Begin::Barrier,
+        // `Device::submit` has refused loads with programs, for there is no XDP engine.
+        Step::Program { .. } => Begin::Barrier,
     }
 }
 

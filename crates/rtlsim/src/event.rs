@@ -41,9 +41,9 @@ pub enum What {
     Epoch(u32),
     /// Trace of a port.
     Port(PortTraceRow),
-    /// Trace of the merge.
+    /// Trace of the stamp.
     Merge(MergeTraceRow),
-    /// Trace of the match pipeline.
+    /// Trace of the pipeline's verdict.
     Verdict(VerdictTraceRow),
     /// Trace of queue admission.
     Queue(QueueTraceRow),
@@ -198,6 +198,6 @@ mod tests {
         assert_eq!(all(&buffer), Err(EventError::Kind { at, found: 200 }));
         assert_eq!(all(&record(1, 0, 0, &[0; 8])), Err(EventError::Short { at: 0 }));
         assert_eq!(all(&record(3, 0, 0, &[0; 40])[..24]), Err(EventError::Short { at: 0 }));
-        assert!(matches!(all(&record(6, 0, 0, &[0xff; 12])), Err(EventError::Row { at: 0, .. })));
+        assert!(matches!(all(&record(6, 0, 0, &[0xff; 20])), Err(EventError::Row { at: 0, .. })));
     }
 }

@@ -30,8 +30,8 @@ impl Variant {
     pub fn recipe(self, config: &str) -> &'static str {
         match self {
             Self::Test => "make plugins",
-            Self::Trace if config.starts_with("rmt_") => "make plugins-waves (waves need the lz4 and zlib headers)",
-            Self::Trace => "make plugins (waves need the lz4 and zlib headers)",
+            Self::Trace if config == "tiny" => "make plugins (waves need the lz4 and zlib headers)",
+            Self::Trace => "make plugins-waves (waves need the lz4 and zlib headers)",
             Self::Bench => "make plugins-bench",
         }
     }

@@ -3,10 +3,13 @@
 //! Does no input or output itself: the caller asks for the next message to send, hands in
 //! what came back, and says what time it is. Every request is absolute, so sending one again
 //! is harmless as long as nothing later to the same row went before it; the layer above
-//! (`config_driver`) never has two requests for one row under way.
+//! (`config_driver`) never has two requests for one row under way. A row with more words than an answer may have is
+//! read in slices, which are requests of their own below.
 
+use sluice_formats::limits::MESSAGE_DATA_WORDS;
+use sluice_formats::rmt::tables::SLICE_INDEX_BIT;
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// Requests under way at most.
 pub const WINDOW: usize = 8;
@@ -15,6 +18,9 @@ pub const ATTEMPTS: u32 = 64;
 /// Times that a request comes back as it was before no node counts as having this number.
 /// Once proves nothing: what a fault did to it on its way out, another may undo on its way back.
 const RETURNS: u32 = 3;
+/// Words of a message beside the row's.
+const FRAME_WORDS: usize = 3;
+const SLICE_MASK: u32 = 0x7f;
 const FIRST_TIMEOUT: u64 = 4_096;
 const SHORTEST_TIMEOUT: u64 = 512;
 const LONGEST_TIMEOUT: u64 = 32_768;
@@ -52,7 +58,30 @@ impl Request {
     /// For messages to people.
     pub fn describe(&self) -> String {
         let what = if self.op == Op::Write { "write" } else { "read" };
-        format!("{what} of {:?} {}[{}]", self.node, self.table.name(), self.index).to_lowercase()
+        let row = self.index & !(SLICE_MASK << SLICE_INDEX_BIT);
+        format!("{what} of {:?} {}[{row}]", self.node, self.table.name()).to_lowercase()
+    }
+
+    /// Requests that it takes: a long row is read in slices.
+    fn slices(&self) -> u32 {
+        match self.op {
+            Op::Read => self.table.words().div_ceil(MESSAGE_DATA_WORDS).max(1) as u32,
+            _ => 1,
+        }
+    }
+
+    /// Words that an answer has to have.
+    fn answer_words(&self) -> usize {
+        let first = MESSAGE_DATA_WORDS * (self.index >> SLICE_INDEX_BIT & SLICE_MASK) as usize;
+        match self.op {
+            Op::Read => self.table.words().saturating_sub(first).min(MESSAGE_DATA_WORDS),
+            _ => 0,
+        }
+    }
+
+    /// Words on the ring, there and back.
+    fn ring_words(&self) -> u64 {
+        (2 * FRAME_WORDS + self.data.len() + self.answer_words()) as u64
     }
 }
 
@@ -121,6 +150,13 @@ struct Outstanding {
     deadline: u64,
 }
 
+/// A row that is read in slices.
+struct Assembly {
+    words: Vec<u32>,
+    left: u32,
+    error: Option<RequestError>,
+}
+
 /// Counts for reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequesterCounts {
@@ -137,6 +173,9 @@ pub struct Requester {
     target: Target,
     waiting: VecDeque<(RequestId, Request)>,
     outstanding: Vec<Outstanding>,
+    /// Requests for slices: the row's, and which slice.
+    slices: HashMap<RequestId, (RequestId, u32)>,
+    rows: HashMap<RequestId, Assembly>,
     done: VecDeque<(RequestId, Answer)>,
     next_id: u64,
     sequence: u16,
@@ -153,6 +192,8 @@ impl Requester {
             target,
             waiting: VecDeque::new(),
             outstanding: Vec::new(),
+            slices: HashMap::new(),
+            rows: HashMap::new(),
             done: VecDeque::new(),
             next_id: 0,
             sequence: 0,
@@ -164,10 +205,45 @@ impl Requester {
 
     /// Queues a request.
     pub fn ask(&mut self, request: Request) -> RequestId {
+        let id = self.new_id();
+        let slices = request.slices();
+        if slices == 1 {
+            self.waiting.push_back((id, request));
+            return id;
+        }
+        for slice in 0..slices {
+            let part = self.new_id();
+            let index = request.index | slice << SLICE_INDEX_BIT;
+            self.waiting.push_back((part, Request { index, ..request.clone() }));
+            self.slices.insert(part, (id, slice));
+        }
+        self.rows.insert(id, Assembly { words: vec![0; request.table.words()], left: slices, error: None });
+        id
+    }
+
+    fn new_id(&mut self) -> RequestId {
         let id = RequestId(self.next_id);
         self.next_id += 1;
-        self.waiting.push_back((id, request));
         id
+    }
+
+    /// A request has ended; a row that is read in slices ends with the last of them.
+    fn end(&mut self, id: RequestId, answer: Answer) {
+        let Some((row, slice)) = self.slices.remove(&id) else { return self.done.push_back((id, answer)) };
+        let Some(assembly) = self.rows.get_mut(&row) else { return };
+        match answer {
+            Ok(words) => {
+                let first = MESSAGE_DATA_WORDS * slice as usize;
+                assembly.words[first..first + words.len()].copy_from_slice(&words);
+            }
+            Err(error) => assembly.error = assembly.error.take().or(Some(error)),
+        }
+        assembly.left -= 1;
+        if assembly.left == 0
+            && let Some(whole) = self.rows.remove(&row)
+        {
+            self.done.push_back((row, whole.error.map_or(Ok(whole.words), Err)));
+        }
     }
 
     /// Whether anything waits or is under way.
@@ -188,10 +264,12 @@ impl Requester {
     /// The next message to put on the ring at tick `now`.
     pub fn next_message(&mut self, now: u64) -> Option<Vec<u32>> {
         self.give_up(now);
+        // What is in front of it on the ring, should all of it come with a gap behind each word.
+        let queued = 2 * self.outstanding.iter().map(|o| o.request.ring_words()).sum::<u64>();
         if let Some(late) = self.outstanding.iter_mut().filter(|o| o.deadline <= now).min_by_key(|o| o.order) {
             late.attempts += 1;
             self.counts.repeated += 1;
-            let patience = timeout(self.round_trip, late.attempts);
+            let patience = timeout(self.round_trip, late.attempts) + queued;
             Self::stamp(late, &mut self.order, now, patience);
             return Some(encode(late));
         }
@@ -200,7 +278,7 @@ impl Requester {
         }
         let (id, request) = self.waiting.pop_front()?;
         let sequence = self.free_sequence();
-        let patience = timeout(self.round_trip, 1);
+        let patience = timeout(self.round_trip, 1) + queued + 2 * request.ring_words();
         let mut fresh = Outstanding { id, request, sequence, attempts: 1, returns: 0, order: 0, sent: 0, deadline: 0 };
         Self::stamp(&mut fresh, &mut self.order, now, patience);
         let words = encode(&fresh);
@@ -238,7 +316,7 @@ impl Requester {
             }
         }
         let answer = self.judge(&done.request, message);
-        self.done.push_back((done.id, answer));
+        self.end(done.id, answer);
     }
 
     /// The next request that ended.
@@ -254,7 +332,7 @@ impl Requester {
         if message.status != Status::Ok {
             return Err(RequestError::Refused { request: described(), status: message.status });
         }
-        let allowed = if request.op == Op::Read { request.table.words() } else { 0 };
+        let allowed = request.answer_words();
         if message.data.len() != allowed {
             let found = message.data.len();
             return Err(RequestError::Length { request: described(), found, allowed });
@@ -271,7 +349,7 @@ impl Requester {
         while let Some(at) = self.outstanding.iter().position(|o| o.deadline <= now && o.attempts >= ATTEMPTS) {
             let lost = self.outstanding.remove(at);
             let error = RequestError::Unanswered { request: lost.request.describe(), attempts: lost.attempts };
-            self.done.push_back((lost.id, Err(error)));
+            self.end(lost.id, Err(error));
         }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::requester::{Request, RequestId};
 use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control, info};
-use sluice_formats::reason::COPIES_KIND;
+use sluice_formats::rmt::tables::Event;
 use sluice_formats::{Node, Reason, Table, Target};
 use sluice_nic::device::ModuleCounters;
 use std::collections::{BTreeMap, HashMap};
@@ -37,6 +37,11 @@ enum Phase {
     Epoch,
     Offered,
     Rest,
+}
+
+/// The counter of a module's copies.
+fn copies(module: u32) -> Place {
+    (Node::Deparser, Table::Events, module * 16 + Event::Copies as u32)
 }
 
 /// A snapshot on its way.
@@ -131,7 +136,7 @@ impl SnapshotRead {
             places.push((port, Table::PortPackets, module));
             places.push((port, Table::PortBytes, module));
         }
-        places.push((Node::Match, Table::ForwardEvents, module * 8 + COPIES_KIND));
+        places.push(copies(module));
         for destination in 0..self.target.destinations() {
             let queue = destination * self.target.modules + module;
             places.push((Node::Egress, Table::QueuePackets, queue));
@@ -145,7 +150,7 @@ impl SnapshotRead {
     fn drop_places(&self, module: u32, reason: Reason) -> Vec<Place> {
         match reason.table() {
             Table::PortDrops => self.ports().map(|p| (p, Table::PortDrops, module * 8 + reason.kind())).collect(),
-            Table::ForwardEvents => vec![(Node::Match, Table::ForwardEvents, module * 8 + reason.kind())],
+            Table::Events => vec![(Node::Deparser, Table::Events, module * 16 + reason.kind())],
             // There is no XDP engine.
             Table::XdpDrops => Vec::new(),
             _ => (0..self.target.destinations())
@@ -168,10 +173,7 @@ impl SnapshotRead {
     }
 
     fn module_counters(&self, module: u32) -> Result<ModuleCounters, String> {
-        let mut c = ModuleCounters {
-            copies: self.at((Node::Match, Table::ForwardEvents, module * 8 + COPIES_KIND)),
-            ..ModuleCounters::default()
-        };
+        let mut c = ModuleCounters { copies: self.at(copies(module)), ..ModuleCounters::default() };
         for port in self.ports() {
             c.offered += self.at((port, Table::PortPackets, module));
             c.offered_bytes += self.at((port, Table::PortBytes, module));

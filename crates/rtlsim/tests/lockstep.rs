@@ -76,5 +76,11 @@ fn every_row_reads_back_as_the_model_has_it() {
     let Some(mut nic) = comparison("tiny", RtlOptions::default()) else { return };
     support::set_up(&mut nic);
     let rows = nic.snapshot().unwrap();
-    assert_eq!(rows.len(), 4 * (4096 + 1) + 2 * 8 + 4 * 16 + 16 + 64 + 8 + 3);
+    let pipeline = |stages: usize| {
+        let parser = 16 + 4 * 16 + 16 * 16;
+        let stage = 1 + 16 + 64 + 8 + (64 + 8 + 16) + 32 + 64 * 16 + 512 + 8;
+        let deparser = 16 + 4 * 16 * 16 + 16 + 8;
+        parser + stages * stage + deparser
+    };
+    assert_eq!(rows.len(), 4 * (4096 + 1) + 2 * 8 + 64 + 8 + 3 + pipeline(3));
 }

@@ -38,7 +38,7 @@ fn rows_are_written_and_read_back() {
     support::run_steps(&mut nic, vec![support::write(Node::Egress, Table::Quantum, 3, &words)]).unwrap();
     assert_eq!(nic.read_row(Node::Egress, Table::Quantum, 3).unwrap(), words);
     assert!(nic.read_row(Node::Egress, Table::Quantum, target.modules).is_err());
-    assert!(nic.read_row(Node::Egress, Table::Overlay, 0).is_err());
+    assert!(nic.read_row(Node::Egress, Table::Vlan, 0).is_err());
     let row = nic.read_row(Node::Stamp, Table::Generation, 1).unwrap();
     assert_eq!(GenerationRow::unpack(&row).unwrap(), GenerationRow::default());
 }

@@ -10,15 +10,25 @@ mod frames;
 mod support;
 
 use frames::Pool;
-use sluice_formats::hash::set_hashes;
-use sluice_formats::limits::KEY_BYTES;
+use sluice_formats::limits::{KEY_BYTES, SYSTEM_MODULE};
 use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::rmt::layout::Layout;
+use sluice_formats::rmt::rows::GroupRow;
 use sluice_formats::rows::*;
 use sluice_formats::{Node, Table, Target};
 use sluice_nic::{Device, Event, Offer, Verdict};
-use sluice_object::Step;
+use sluice_object::linker::rmt::{Placer, Quota, StageQuota};
+use sluice_object::lower::{lower, stage_of};
+use sluice_object::{Action, Destinations, KeyKind, KeySpec, Object, RmtPart, Step};
+use sluice_rmt::action::{When, WordOp, WordSource};
+use sluice_rmt::check::Role;
+use sluice_rmt::encode;
+use sluice_rmt::programs::send::Send;
+use sluice_rmt::testing::{Shape, aim, checked_program};
+use sluice_rmt::{Program, Word};
 use sluice_rtlsim::{Comparison, Ready, RtlOptions, Stalls};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Configurations and packets of one run; `SLUICE_LONG=1` makes ten times as many.
 const CONFIGURATIONS: u64 = 100;
@@ -49,7 +59,7 @@ fn stalls(rng: &mut Rng) -> Stalls {
     Stalls { ready, port_gaps: part(160), config_gaps: part(128), config_stalls: part(128) }
 }
 
-fn action(rng: &mut Rng) -> ActionRow {
+fn action(rng: &mut Rng, target: &Target) -> Action {
     let mask = rng.next_u32() as u8;
     let destinations = match rng.below(8) {
         0 => 0,
@@ -57,20 +67,111 @@ fn action(rng: &mut Rng) -> ActionRow {
         2 => mask & (rng.next_u32() as u8),
         _ => 1 << rng.below(8),
     };
-    let set_dmac = rng.chance(1, 3);
-    ActionRow { destinations, except_ingress: rng.chance(1, 4), set_dmac, dmac: rng.next_u64() >> 16 }
+    let set_dmac = rng.chance(1, 3).then(|| std::array::from_fn(|_| rng.next_u32() as u8));
+    let except_ingress = destinations != 0 && rng.chance(1, 4);
+    Action {
+        to: Destinations::from_mask(destinations, target),
+        except_ingress,
+        set_dmac: set_dmac.filter(|_| destinations != 0),
+    }
 }
 
-/// Every table with random rows, not as a linker would write them: modules share sets, keys
-/// lie in several ways at once, entries belong to one generation, both or none.
-fn configure(rng: &mut Rng, target: &Target, pool: &Pool, modules: &[u8]) -> Vec<Step> {
-    let mut steps = Vec::new();
+/// Entries of a table program.
+const ENTRIES: usize = 6;
+
+/// What a module may run: a table whose keys packets have, a program that copies, a tunnel whose headers come and go, or rows that
+/// no compiler would think of.
+fn program(rng: &mut Rng, target: &Target, pool: &Pool, module: u8, group: u16) -> (RmtPart, Option<Program>) {
+    let encoded = |program: &Program| encode(program, &target.rmt).unwrap();
+    // What the system module runs meets every packet.
+    let role = if module == SYSTEM_MODULE { Role::System } else { Role::Tenant };
+    match if role == Role::System { 1 } else { rng.below(8) } {
+        0 => {
+            let send = Send { destinations: rng.next_u32() as u8, except_ingress: rng.chance(1, 2), dmac: None };
+            let mut program = send.program(&target.rmt);
+            let stage = program.stages.iter_mut().flatten().next().unwrap();
+            let word = |word: Word, value, mask| WordOp {
+                word: word as u8,
+                source: WordSource::Imm(value),
+                mask,
+                when: When::Always,
+            };
+            let queue = rng.below(8) as u16;
+            let egress = u16::from(send.destinations) | queue << 8 | u16::from(send.except_ingress) << 11;
+            let words = &mut stage.actions[0].words;
+            *words = vec![word(Word::Egress, egress, 0x0fff)];
+            if rng.chance(2, 3) {
+                words.push(word(Word::Group, group, 0xffff));
+            }
+            (encoded(&program), None)
+        }
+        1 | 2 => {
+            let share = |n: usize| (n / (3 * target.rmt.modules)).clamp(1, 4);
+            let shape = Shape {
+                exact: share(target.rmt.exact),
+                ternary: share(target.rmt.ternary),
+                actions: 2,
+                pages: 2,
+                numbers: 16,
+                role,
+            };
+            let program = checked_program(rng, &target.rmt, &shape);
+            (RmtPart { system: role == Role::System, ..encoded(&program) }, Some(program))
+        }
+        kind => {
+            let kind = match kind {
+                3 => KeyKind::None,
+                4 | 5 => KeyKind::Dmac,
+                _ => KeyKind::FiveTuple,
+            };
+            let bytes = match kind {
+                KeyKind::None => 0,
+                KeyKind::Dmac => 0x3f,
+                KeyKind::FiveTuple => 0x1fff,
+            };
+            let spec = KeySpec { kind, mask: if rng.chance(1, 2) { bytes } else { bytes & rng.next_u32() as u16 } };
+            let mut object = Object::new("random", spec, action(rng, target));
+            let mut keys = BTreeSet::new();
+            for _ in 0..if kind == KeyKind::None { 0 } else { rng.index(ENTRIES + 1) } {
+                let mut key = [0u8; KEY_BYTES];
+                if kind == KeyKind::Dmac {
+                    key[..6].copy_from_slice(rng.choose(&pool.macs).unwrap());
+                } else {
+                    key = *rng.choose(&pool.tuples).unwrap();
+                }
+                let key = spec.masked(key);
+                if keys.insert(key) {
+                    object.push(key, action(rng, target));
+                }
+            }
+            (lower(&object, target, &BTreeMap::new()).unwrap(), None)
+        }
+    }
+}
+
+/// What modules have of the pipeline, and the programs of their generations.
+struct Pipeline {
+    placer: Placer,
+    /// Each module's own multicast group.
+    groups: HashMap<u8, u16>,
+    /// Programs that frames are aimed at, by VLAN of the module.
+    aims: HashMap<u8, Program>,
+}
+
+/// Every table with random rows.
+fn configure(rng: &mut Rng, target: &Target, pool: &Pool, modules: &[u8]) -> (Vec<Step>, Pipeline) {
+    let mut placer = Placer::new(target.rmt);
+    let mut steps: Vec<Step> = placer.stage_owners().into_iter().map(support::write_row).collect();
+    let mut aims = HashMap::new();
+    // Rows of modules that exist and were not let in are as the RAM came up.
+    let last = modules[modules.len() - 1];
+    let stranger = |rng: &mut Rng| if target.modules < 64 { rng.range(target.modules.into(), 63) as u8 } else { last };
     for p in 0..target.ports as u8 {
         for (i, &vlan) in pool.vlans.iter().enumerate() {
             let vlan_row = VlanRow {
                 valid: !rng.chance(1, 16),
                 keep_tag: rng.chance(1, 4),
-                module_id: if rng.chance(1, 30) { rng.below(64) as u8 } else { modules[i % modules.len()] },
+                module_id: if rng.chance(1, 30) { stranger(rng) } else { modules[i % modules.len()] },
                 tenant: *rng.choose(&[0, 1, 77, 4095]).unwrap(),
             };
             steps.push(support::row(Node::Port(p), Table::Vlan, vlan.into(), &vlan_row));
@@ -85,7 +186,7 @@ fn configure(rng: &mut Rng, target: &Target, pool: &Pool, modules: &[u8]) -> Vec
         };
         steps.push(support::row(Node::Port(p), Table::PortPolicy, 0, &policy));
     }
-    let mut entries: HashMap<(u32, u32), EntryRow> = HashMap::new();
+    let groups: HashMap<u8, u16> = modules.iter().zip(1..).map(|(&module, group)| (module, group)).collect();
     for &module in modules {
         let m = u32::from(module);
         let limited = rng.chance(1, 5);
@@ -101,88 +202,74 @@ fn configure(rng: &mut Rng, target: &Target, pool: &Pool, modules: &[u8]) -> Vec
             let limit = LimitRow { cells: if rng.chance(1, 16) { 0 } else { rng.range(4, most.into()) as u16 } };
             steps.push(support::row(Node::Egress, Table::Limit, d * target.modules + m, &limit));
         }
-        for generation in 0..2u32 {
-            let kind = *rng.choose(&[KeyKind::None, KeyKind::Dmac, KeyKind::FiveTuple, KeyKind::FiveTuple]).unwrap();
-            let bits = rng.range(1, target.sets.ilog2().into()) as u32;
-            let overlay = OverlayRow {
-                valid: !rng.chance(1, 20),
-                key_kind: kind as u8,
-                key_mask: if rng.chance(1, 2) { 0x1fff } else { rng.below(0x2000) as u16 },
-                set_base: ((rng.below(target.sets.into()) as u32 >> bits) << bits) as u16,
-                set_bits: bits as u8,
-                ..OverlayRow::default()
-            }
-            .with_action(action(rng));
-            steps.push(support::row(Node::Match, Table::Overlay, 2 * m + generation, &overlay));
-            for _ in 0..rng.below(24) {
-                let mut key = [0u8; KEY_BYTES];
-                if kind == KeyKind::Dmac {
-                    key[..6].copy_from_slice(rng.choose(&pool.macs).unwrap());
-                } else {
-                    key = *rng.choose(&pool.tuples).unwrap();
-                }
-                for (i, byte) in key.iter_mut().enumerate() {
-                    *byte *= (overlay.key_mask >> i & 1) as u8;
-                }
-                let hashes = set_hashes(&key);
-                let way = *rng.choose(&[0, 2, 3]).unwrap();
-                let hash = u32::from(if way < 2 { hashes.0 } else { hashes.1 });
-                let set = (u32::from(overlay.set_base) | (hash & ((1 << bits) - 1))) % target.sets;
-                let owner = if rng.chance(1, 8) { *rng.choose(modules).unwrap() } else { module };
-                let entry = EntryRow {
-                    generations: rng.below(4) as u8,
-                    module_id: owner,
-                    key: EntryRow::key_from_bytes(&key),
-                    ..EntryRow::default()
-                };
-                entries.insert((way, set), entry.with_action(action(rng)));
-            }
+        let granted = if rng.chance(1, 4) { rng.next_u32() as u8 } else { 0xff };
+        let (part, aim) = program(rng, target, pool, module, groups[&module]);
+        let mut quota = Quota::of(&part, granted);
+        quota.groups.insert(groups[&module]);
+        if module != SYSTEM_MODULE {
+            let table = StageQuota { exact: ENTRIES as u32, actions: 2, numbers: 16, ..StageQuota::default() };
+            quota = quota.or(&Quota { stages: BTreeMap::from([(stage_of(target), table)]), ..Quota::default() });
+        }
+        // Modules that find no room any more run nothing.
+        if Placer::admit(&mut placer.clone(), module, "trial", quota.clone()).is_err() {
+            let rows = placer.admit(module, &format!("m{module}"), Quota::default()).unwrap();
+            steps.extend(rows.into_iter().map(support::write_row));
+            continue;
+        }
+        let rows = placer.admit(module, &format!("m{module}"), quota).unwrap();
+        steps.extend(rows.into_iter().map(support::write_row));
+        // Programs that name groups of others are refused.
+        if !rng.chance(1, 20)
+            && let Ok(placed) = placer.place(module, 0, &Arc::new(part))
+        {
+            steps.extend(placed.zero.into_iter().chain(placed.rows).map(support::write_row));
+            aims.extend(aim.map(|program| (module, program)));
         }
     }
-    let mut entries: Vec<_> = entries.into_iter().collect();
-    entries.sort_by_key(|e| e.0);
-    for ((way, set), entry) in entries {
-        steps.push(support::row(Node::Match, Table::way(way).unwrap(), set, &entry));
+    // Behind admissions, which hide the groups that they grant.
+    for group in 1..target.rmt.groups as u32 {
+        let own = modules.get(group as usize - 1).filter(|_| !rng.chance(1, 8));
+        let owner = own.copied().unwrap_or_else(|| *rng.choose(modules).unwrap());
+        let tags = std::array::from_fn(|_| rng.next_u32() as u16);
+        let row = GroupRow { owner, destinations: rng.next_u32() as u8, tags };
+        steps.push(support::write(Node::Deparser, Table::Group, group, &row.pack().unwrap()));
     }
-    steps
+    (steps, Pipeline { placer, groups, aims })
 }
 
-/// The next generation of one module, as a load that may come at any moment: the other bank
-/// and an entry that only it has, then the commit.
-fn commit(rng: &mut Rng, target: &Target, pool: &Pool, way1: &mut Way1, module: u8, generation: u8) -> Vec<Step> {
-    let m = u32::from(module);
-    let overlay = OverlayRow {
-        valid: true,
-        key_kind: KeyKind::FiveTuple as u8,
-        key_mask: 0x1fff,
-        set_bits: target.sets.ilog2() as u8,
-        ..OverlayRow::default()
-    }
-    .with_action(action(rng));
-    let key = *rng.choose(&pool.tuples).unwrap();
-    let set = u32::from(set_hashes(&key).0) % target.sets;
-    let entry = EntryRow {
-        generations: 1 << generation,
-        module_id: module,
-        key: EntryRow::key_from_bytes(&key),
-        ..EntryRow::default()
-    }
-    .with_action(action(rng));
+/// The next generation of one module, as a load that may come at any moment: the rows of another
+/// program, if there is room for it, then the commit.
+fn commit(
+    rng: &mut Rng,
+    target: &Target,
+    pool: &Pool,
+    pipeline: &mut Pipeline,
+    module: u8,
+    generation: u8,
+) -> Vec<Step> {
     let mut steps = vec![Step::WaitDrained { module, generation }];
-    if rng.chance(1, 2) {
-        steps.push(support::row(Node::Match, Table::Overlay, 2 * m + u32::from(generation), &overlay));
-    }
-    // Way 1 belongs to these entries alone, each set to one module and generation, so that no
-    // live entry is overwritten.
-    if rng.chance(1, 4) && *way1.entry(set).or_insert((module, generation)) == (module, generation) {
-        steps.push(support::row(Node::Match, Table::Way1, set, &entry));
+    if rng.chance(2, 3) {
+        let (part, aim) = program(rng, target, pool, module, pipeline.groups[&module]);
+        let part = Arc::new(part);
+        let mut trial = pipeline.placer.clone();
+        let cleared = trial.clear(module, generation).unwrap();
+        if let Ok(placed) = trial.place(module, generation, &part) {
+            pipeline.placer = trial;
+            steps.extend(cleared.into_iter().map(support::write_row));
+            steps.push(Step::Barrier);
+            steps.extend(placed.zero.into_iter().map(support::write_row));
+            steps.push(Step::Barrier);
+            steps.extend(placed.rows.into_iter().map(support::write_row));
+            steps.push(Step::Barrier);
+            match aim {
+                Some(program) => drop(pipeline.aims.insert(module, program)),
+                None => drop(pipeline.aims.remove(&module)),
+            }
+        }
     }
     steps.push(Step::Commit { module, generation });
     steps
 }
-
-/// Who owns which set of way 1: module and generation.
-type Way1 = HashMap<u32, (u8, u8)>;
 
 /// Packets of one port, module and destination leave in the order they came.
 #[derive(Default)]
@@ -205,6 +292,27 @@ impl Order {
     }
 }
 
+/// A frame of the pool, or one that the program of a module knows.
+fn frame(rng: &mut Rng, pool: &Pool, modules: &[u8], pipeline: &Pipeline) -> Vec<u8> {
+    let mut bytes = pool.frame(rng);
+    let vlan = rng.index(pool.vlans.len());
+    let Some(program) = pipeline.aims.get(&modules[vlan % modules.len()]).filter(|_| rng.chance(2, 3)) else {
+        return bytes;
+    };
+    let mut tag = vec![0x81, 0];
+    tag.extend(pool.vlans[vlan].to_be_bytes());
+    bytes.resize(bytes.len().max(60), 0);
+    if rng.chance(1, 4) {
+        // As a module sees it that keeps the tag.
+        bytes[12..16].copy_from_slice(&tag);
+        aim(rng, &program.parser, &mut bytes);
+    } else {
+        aim(rng, &program.parser, &mut bytes);
+        bytes.splice(12..12, tag);
+    }
+    bytes
+}
+
 fn run_one(config: &str, seed: u64, totals: &mut Totals) {
     let mut rng = Rng::new(seed);
     let options = RtlOptions { seed, stalls: stalls(&mut rng), ..RtlOptions::default() };
@@ -213,20 +321,22 @@ fn run_one(config: &str, seed: u64, totals: &mut Totals) {
     let mut vlans: Vec<u16> = (0..rng.range(1, 9)).map(|_| rng.below(4096) as u16).collect();
     vlans.extend([0, 4095]);
     let pool = Pool::new(&mut rng, vlans);
-    let mut modules: Vec<u8> = (0..target.modules as u8).collect();
+    let mut modules: Vec<u8> = (1..target.modules as u8).collect();
     rng.shuffle(&mut modules);
-    modules.truncate(rng.range(1, 7) as usize);
-    let steps = configure(&mut rng, &target, &pool, &modules);
+    modules.truncate(rng.range(1, 6) as usize);
+    if rng.chance(1, 2) {
+        modules.insert(0, SYSTEM_MODULE);
+    }
+    let (steps, mut pipeline) = configure(&mut rng, &target, &pool, &modules);
     support::run_steps(&mut nic, steps).unwrap();
 
     let mut generations: HashMap<u8, u8> = HashMap::new();
     let mut order = Order::default();
-    let mut way1 = Way1::new();
     for _ in 0..ROUNDS {
         let offers: Vec<Offer> = (0..PACKETS_A_ROUND)
             .map(|_| Offer {
                 port: rng.below(target.ports.into()) as u8,
-                bytes: pool.frame(&mut rng),
+                bytes: frame(&mut rng, &pool, &modules, &pipeline),
                 at: if rng.chance(1, 10) { nic.now() + rng.below(100) } else { 0 },
                 bad: rng.chance(1, 60),
             })
@@ -239,7 +349,7 @@ fn run_one(config: &str, seed: u64, totals: &mut Totals) {
         let module = *rng.choose(&modules).unwrap();
         let generation = generations.entry(module).or_insert(0);
         *generation ^= 1;
-        let steps = commit(&mut rng, &target, &pool, &mut way1, module, *generation);
+        let steps = commit(&mut rng, &target, &pool, &mut pipeline, module, *generation);
         nic.submit(&support::load(&nic, steps)).unwrap();
         nic.advance(rng.below(300)).unwrap();
         if rng.chance(1, 8) {

@@ -3,16 +3,17 @@
 use sluice_formats::Status;
 use sluice_formats::address::Access;
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::tables::{Node, Table};
+use sluice_formats::rmt::tables::nodes;
 use sluice_formats::rmt::target::{DEFAULT, PAGE_WORDS, TINY, Target};
 use sluice_formats::rows::SidebandRow;
+use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
 use sluice_object::rmt::RmtPart;
 use sluice_rmt::check::Role;
 use sluice_rmt::encode::encode;
 use sluice_rmt::fast::Fast;
 use sluice_rmt::pipeline::Memory;
-use sluice_rmt::testing::{Shape, checked_program};
+use sluice_rmt::testing::{Shape, aim, checked_program};
 use sluice_rmt::{Arrival, Outcome, Pipeline, Program};
 use sluice_rtlsim::plugin::Until;
 use sluice_rtlsim::rmt::{Lockstep, Model, RmtOffer, RmtRtl, RowSink, Tenants};
@@ -188,9 +189,9 @@ impl Run {
 
     /// Counters outlive a reset, so their first values are taken as zero: all events and range counts, some hits.
     fn note_counters(&mut self) {
-        for node in Node::all(&self.target) {
+        for node in nodes(&self.target) {
             for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && t.access() == Access::Counter) {
-                let rows = (table.rows(&self.target) as u32).min(150);
+                let rows = (table.rows(self.target.nic())).min(150);
                 for index in 0..rows {
                     let value = self.lockstep.rtl.counter(node, table, index).unwrap();
                     self.first.push((node, table, index, value));
@@ -215,26 +216,6 @@ impl Run {
             let rtl = self.lockstep.rtl.read_row(node, table, index).unwrap();
             let model = self.lockstep.model.fast.row(node, table, index).unwrap();
             assert_eq!(rtl, model, "{node:?} {}[{index}]", table.name());
-        }
-    }
-}
-
-/// Often sets the bytes that a random path of the parser asks for.
-fn aim(rng: &mut Rng, parser: &sluice_rmt::parser::Parser, bytes: &mut [u8]) {
-    let mut select = &parser.first;
-    for _ in 0..2 {
-        if select.alternatives.is_empty() {
-            return;
-        }
-        let chosen = &select.alternatives[rng.index(select.alternatives.len())];
-        for (k, &offset) in select.offsets.iter().enumerate() {
-            if let Some(byte) = bytes.get_mut(usize::from(offset)) {
-                *byte = *byte & !chosen.mask[k] | chosen.value[k] & chosen.mask[k];
-            }
-        }
-        match parser.nodes.get(usize::from(chosen.to)) {
-            Some(node) => select = node,
-            None => return,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What the published pipeline's RTL gets wrong, one test each. Every packet is also compared with the fast model, so a
 //! test that only lets packets flow fails on any byte, drop or copy that differs.
 
-use sluice_formats::rmt::tables::{Event, Node, Table};
+use sluice_formats::rmt::tables::Event;
 use sluice_formats::rmt::target::{DEFAULT, TINY, Target};
 use sluice_formats::rows::SidebandRow;
+use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::Placer;
 use sluice_rmt::fast::Fast;
 use sluice_rmt::text;

@@ -4,7 +4,6 @@ module nic_merge_target
   import sluice_nic_pkg::*;
 #(
     parameter int unsigned Target = 0,
-    parameter int unsigned Credits = 32,
     localparam nic_cfg_t Cfg = nic_cfg(Target),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Ports = Cfg.ports,
@@ -12,8 +11,6 @@ module nic_merge_target
 ) (
     input logic clk_i,
     input logic rst_ni,
-
-    input logic hold_i,
 
     input  logic [         Ports-1:0] desc_valid_i,
     output logic [         Ports-1:0] desc_ready_o,
@@ -23,29 +20,20 @@ module nic_merge_target
     input  logic [ Ports*8*Bytes-1:0] data_i,
     input  logic [         Ports-1:0] last_i,
 
-    output logic               data_valid_o,
-    input  logic               data_ready_i,
-    output logic [8*Bytes-1:0] data_o,
-    output logic               data_last_o,
-
-    output logic                     token_valid_o,
-    output logic [     DescBits-1:0] token_desc_o,
-    output logic [8*WindowBytes-1:0] token_window_o,
-    input  logic                     credit_i,
-
-    input  logic slot_request_i,
-    output logic slot_grant_o
+    output logic                data_valid_o,
+    input  logic                data_ready_i,
+    output logic [ 8*Bytes-1:0] data_o,
+    output logic                data_last_o,
+    output logic [DescBits-1:0] desc_o
 );
 
   logic unused_waiting;
 
   sluice_nic_merge #(
-      .Cfg    (Cfg),
-      .Credits(Credits)
+      .Cfg(Cfg)
   ) u_merge (
       .clk_i,
       .rst_ni,
-      .hold_i,
       .desc_valid_i,
       .desc_ready_o,
       .desc_i,
@@ -57,12 +45,7 @@ module nic_merge_target
       .data_ready_i,
       .data_o,
       .data_last_o,
-      .token_valid_o,
-      .token_desc_o,
-      .token_window_o,
-      .credit_i,
-      .slot_request_i,
-      .slot_grant_o,
+      .desc_o,
       .waiting_o(unused_waiting)
   );
 

@@ -1,14 +1,10 @@
 """sluice_nic_merge.
 
 Claims
-- under any stalls of ports, sink and credits nothing is lost or reordered within a port, packets stay whole, and
-  each has one token, in the stream's order, with its descriptor and its first bytes
+- under any stalls of ports and sink nothing is lost or reordered within a port, packets stay whole, and each of
+  their beats has their descriptor
 - at full rate there is a beat in every cycle, from one port or from many, and an idle merge takes one cycle
 - ports that always have packets differ by at most M + 2 * (M - 1) beats over any interval, M the longest packet
-- no more tokens than credits are ever out; without credits nothing more leaves, and nothing is lost
-- a maintenance slot is granted in the first cycle without a token, after 256 cycles at most, costs one cycle at
-  most, and only one cycle in 256 is left out for it
-- hold_i stops it between packets
 """
 
 import itertools
@@ -19,11 +15,9 @@ import pytest
 from cocotb.triggers import RisingEdge
 from common.lookup_bench import start
 from nic.nic_bench import PACKAGES, PORT_DESC, TARGETS, beats_of, fields, pack_fields
-from sluice_tb import always, bench_rng, burst_stalls, never, random_stalls, run_bench
+from sluice_tb import bench_rng, burst_stalls, never, random_stalls, run_bench
 
 PORTS = 4
-WINDOW = 64
-PERIOD = 256
 DESC_BITS = sum(PORT_DESC.values())
 LONGEST = 9216
 
@@ -55,16 +49,11 @@ class Bench:
     async def begin(self, dut, name, limit=100_000):
         self.dut, self.rng = dut, bench_rng(name)
         self.width = TARGETS[int(dut.Target.value)]["bus_bytes"]
-        self.credits = int(dut.Credits.value)
-        inputs = ["hold_i", "desc_valid_i", "desc_i", "valid_i", "data_i", "last_i"]
-        await start(dut, limit=limit, **dict.fromkeys([*inputs, "data_ready_i", "credit_i", "slot_request_i"], 0))
+        inputs = ["desc_valid_i", "desc_i", "valid_i", "data_i", "last_i", "data_ready_i"]
+        await start(dut, limit=limit, **dict.fromkeys(inputs, 0))
         self.ports = [Port() for _ in range(PORTS)]
-        self.sink_stalls, self.credit_stalls = never(), never()
-        self.returns = deque()
-        self.tokens, self.beats = [], []  # (cycle, ...)
-        self.token_cycles = []
-        self.out = 0
-        self.grants, self.request = [], False
+        self.sink_stalls = never()
+        self.beats = []  # (cycle, data, last, descriptor)
         self.now = 0
         self.ready = 0
         self.pending = None
@@ -79,12 +68,11 @@ class Bench:
         p.descs.append(desc)
         p.beats.extend(beats_of(packet, self.width, rng))
 
-    async def cycle(self, hold=False):
+    async def cycle(self):
         dut, rng = self.dut, self.rng
         for p in self.ports:
             p.show()
         noise = rng.getrandbits(8 * self.width)
-        dut.hold_i.value = hold
         dut.desc_valid_i.value = sum(p.desc_shown << i for i, p in enumerate(self.ports))
         dut.desc_i.value = sum(p.descs[0] << i * DESC_BITS for i, p in enumerate(self.ports) if p.desc_shown)
         dut.valid_i.value = sum(p.beat_shown << i for i, p in enumerate(self.ports))
@@ -93,13 +81,9 @@ class Bench:
         dut.last_i.value = sum(p.beats[0]["last"] << i for i, p in enumerate(self.ports) if p.beat_shown)
         ready = not next(self.sink_stalls)
         dut.data_ready_i.value = ready
-        credit = bool(self.returns) and self.returns[0] <= self.now and not next(self.credit_stalls)
-        dut.credit_i.value = credit
-        dut.slot_request_i.value = self.request
         await RisingEdge(dut.clk_i)
         self._take_inputs()
         self._output(ready)
-        self._token(credit)
         self.now += 1
 
     def _take_inputs(self):
@@ -115,29 +99,11 @@ class Bench:
     def _output(self, ready):
         dut = self.dut
         valid = int(dut.data_valid_o.value)
-        beat = (int(dut.data_o.value), int(dut.data_last_o.value)) if valid else None
+        beat = (int(dut.data_o.value), int(dut.data_last_o.value), int(dut.desc_o.value)) if valid else None
         assert self.pending is None or beat == self.pending, "a beat gave way before it was taken"
         self.pending = beat if valid and not ready else None
         if valid and ready:
             self.beats.append((self.now, *beat))
-
-    def _token(self, credit):
-        dut = self.dut
-        token = int(dut.token_valid_o.value)
-        if credit:
-            self.returns.popleft()
-            self.out -= 1
-        if token:
-            self.tokens.append((int(dut.token_desc_o.value), int(dut.token_window_o.value)))
-            self.token_cycles.append(self.now)
-            self.returns.append(self.now + 8)
-            self.out += 1
-        assert self.out <= self.credits, f"{self.out} tokens out, {self.credits} credits"
-        grant = int(dut.slot_grant_o.value)
-        assert not (grant and token), "a slot in a cycle with a token"
-        assert grant == int(self.request and not token), f"cycle {self.now}: request {self.request}, token {token}"
-        if grant:
-            self.grants.append(self.now)
 
     def left(self):
         return any(p.beats or p.descs for p in self.ports)
@@ -155,27 +121,29 @@ class Bench:
         for _ in range(12):
             await self.cycle()
 
-    def check(self):
-        """The stream and the tokens against the ports' packets; returns the ports in order."""
+    def packets(self):
+        """The stream's packets: (words, descriptor)."""
         packets, words = [], []
-        for _, data, last in self.beats:
-            words.append(data)
+        for _, data, last, desc in self.beats:
+            words.append((data, desc))
             if last:
-                packets.append(words)
+                assert len({desc for _, desc in words}) == 1, "the descriptor changes within a packet"
+                packets.append(([data for data, _ in words], desc))
                 words = []
         assert not words, "the stream ends in the middle of a packet"
-        assert len(packets) == len(self.tokens) == sum(len(p.sent) for p in self.ports)
+        return packets
+
+    def check(self):
+        """The stream against the ports' packets."""
+        packets = self.packets()
+        assert len(packets) == sum(len(p.sent) for p in self.ports)
         due = [iter(p.sent) for p in self.ports]
-        order = []
-        for words, (desc, window) in zip(packets, self.tokens, strict=True):
+        for words, desc in packets:
             port = fields(PORT_DESC, desc)["id"] >> 28
             expected, packet = next(due[port])
             assert desc == expected, f"port {port}: {fields(PORT_DESC, desc)}"
             assert len(words) == -(-len(packet) // self.width)
             assert b"".join(w.to_bytes(self.width, "little") for w in words)[: len(packet)] == packet
-            assert window.to_bytes(WINDOW, "little")[: len(packet)] == packet[:WINDOW]
-            order.append(port)
-        return order
 
 
 def any_length(rng, width):
@@ -195,11 +163,10 @@ async def nothing_is_lost_cut_or_reordered(dut):
             for _ in range(rng.randint(0, 12)):
                 bench.add(port, any_length(rng, bench.width))
             bench.ports[port].stalls = rates()
-        bench.sink_stalls, bench.credit_stalls = rates(), rates()
-        bench.request = rng.random() < 0.5
+        bench.sink_stalls = rates()
         for _ in range(rng.randint(100, 300)):
-            await bench.cycle(hold=rng.random() < 0.1)
-    bench.sink_stalls, bench.credit_stalls = never(), never()
+            await bench.cycle()
+    bench.sink_stalls = never()
     await bench.drain()
     bench.check()
 
@@ -211,7 +178,7 @@ async def a_packet_of_an_idle_merge_leaves_a_cycle_later(dut):
         bench.add(port, 14)
         shown = bench.now
         await bench.drain()
-        assert bench.beats[-1][0] == shown + 1 == bench.token_cycles[-1]
+        assert bench.beats[-1][0] == shown + 1
     bench.check()
 
 
@@ -253,16 +220,12 @@ async def ports_share_the_beats(dut):
     # As long as all have packets: what comes after does not count.
     while all(len(p.beats) > longest for p in bench.ports):
         await bench.cycle()
-    packets, size = [], 0
-    for _, _, last in bench.beats:
-        size += 1
-        if last:
-            packets.append(size)
-            size = 0
     totals = [0] * PORTS
     extremes = {pair: [0, 0] for pair in itertools.combinations(range(PORTS), 2)}
-    for (desc, _), beats in zip(bench.tokens, packets, strict=False):
-        totals[fields(PORT_DESC, desc)["id"] >> 28] += beats
+    while not bench.beats[-1][2]:
+        await bench.cycle()
+    for words, desc in bench.packets():
+        totals[fields(PORT_DESC, desc)["id"] >> 28] += len(words)
         for (i, j), extreme in extremes.items():
             difference = totals[i] - totals[j]
             extreme[:] = min(extreme[0], difference), max(extreme[1], difference)
@@ -276,105 +239,7 @@ async def ports_share_the_beats(dut):
     bench.check()
 
 
-@cocotb.test()
-async def tokens_stop_with_the_credits(dut):
-    bench = await Bench().begin(dut, "merge_credits")
-    for port in range(PORTS):
-        for _ in range(2 * bench.credits):
-            bench.add(port, bench.rng.choice((14, 200)))
-    bench.credit_stalls = always()
-    for _ in range(12 * bench.credits):
-        await bench.cycle()
-    assert len(bench.tokens) == bench.credits
-    for more in range(1, 6):
-        bench.credit_stalls = itertools.chain([False], always())
-        for _ in range(20):
-            await bench.cycle()
-        assert len(bench.tokens) == bench.credits + more
-    bench.credit_stalls = never()
-    await bench.drain()
-    bench.check()
-
-
-@cocotb.test()
-async def slots_come_in_time_and_cost_little(dut):
-    bench = await Bench().begin(dut, "merge_slots")
-    # A token in every cycle, as far as the merge lets them.
-    for port in range(PORTS):
-        for _ in range(600):
-            bench.add(port, bench.width)
-    for _ in range(20):
-        await bench.cycle()
-    begin, before = bench.now, len(bench.tokens)
-    bench.request = True
-    for _ in range(2000):
-        await bench.cycle()
-    gaps = [b - a for a, b in itertools.pairwise([begin - 1, *bench.grants])]
-    assert max(gaps) <= PERIOD and len(gaps) >= 2000 // PERIOD
-    assert 2000 - (len(bench.tokens) - before) <= 2000 // PERIOD + 1, "cycles without a token"
-    # Asked for now and then: granted once, within the period.
-    bench.request = False
-    for _ in range(5):
-        await bench.cycle()
-    await bench.drain()
-    bench.check()
-
-
-@cocotb.test()
-async def a_lone_request_is_granted_within_the_period(dut):
-    bench = await Bench().begin(dut, "merge_lone")
-    for port in range(PORTS):
-        for _ in range(500):
-            bench.add(port, bench.width)
-    for _ in range(4):
-        for _ in range(bench.rng.randint(1, 100)):
-            await bench.cycle()
-        asked, before = bench.now, len(bench.grants)
-        bench.request = True
-        while len(bench.grants) == before:
-            assert bench.now - asked < PERIOD
-            await bench.cycle()
-        bench.request = False
-    await bench.drain()
-    bench.check()
-
-
-@cocotb.test()
-async def hold_stops_between_packets(dut):
-    bench = await Bench().begin(dut, "merge_hold")
-    rng = bench.rng
-    for port in range(PORTS):
-        for _ in range(60):
-            bench.add(port, any_length(rng, bench.width))
-    bench.sink_stalls = random_stalls(rng, 0.2)
-    for _ in range(12):
-        for _ in range(rng.randint(1, 60)):
-            await bench.cycle()
-        # The packet under way may end; one that the register holds, too.
-        begun = bench.now
-        for _ in range(120):
-            await bench.cycle(hold=True)
-        late = sum(last for cycle, _, last in bench.beats if cycle >= begun)
-        assert bench.beats[-1][2], "held in the middle of a packet"
-        assert late <= 2, f"{late} packets ended after hold"
-        assert sum(last for *_, last in bench.beats) == len(bench.tokens)
-        quiet = len(bench.beats)
-        for _ in range(20):
-            await bench.cycle(hold=True)
-        assert len(bench.beats) == quiet
-    await bench.drain()
-    bench.check()
-
-
-@pytest.mark.parametrize("target, credits", [(0, 32), (1, 32), (1, 5)])
-def test_merge(target, credits):
-    # 5 credits with answers 8 cycles later do not sustain a token a cycle.
-    few = ["nothing_is_lost_cut_or_reordered", "tokens_stop_with_the_credits", "hold_stops_between_packets"]
+@pytest.mark.parametrize("target", [0, 1], ids=["default", "tiny"])
+def test_merge(target):
     sources = ["rtl/nic/sluice_nic_merge.sv", "tb/nic/merge/nic_merge_target.sv"]
-    run_bench(
-        "nic_merge_target",
-        packages=PACKAGES,
-        sources=sources,
-        parameters={"Target": target, "Credits": credits},
-        tests=few if credits < 32 else None,
-    )
+    run_bench("nic_merge_target", packages=PACKAGES, sources=sources, parameters={"Target": target})

@@ -11,6 +11,8 @@ module nic_port_target
     input logic clk_i,
     input logic rst_ni,
 
+    input logic [TickBits-1:0] ticks_i,
+
     input logic               s_axis_tvalid,
     input logic [8*Bytes-1:0] s_axis_tdata,
     input logic [  Bytes-1:0] s_axis_tkeep,
@@ -41,6 +43,7 @@ module nic_port_target
   ) u_port (
       .clk_i,
       .rst_ni,
+      .ticks_i,
       .s_axis_tvalid,
       .s_axis_tdata,
       .s_axis_tkeep,

@@ -2,8 +2,8 @@
 
 Claims
 - every frame has one trace with its ID, owner, length and first reason, errors before overload; what is stored
-  leaves whole, in order, with its descriptor, the tag taken off or kept: any VLAN rows and policies, lengths
-  around every limit and beat, back to back and under any stalls of the output
+  leaves whole, in order, with its descriptor, the cycle before the trace as its arrival, the tag taken off or kept:
+  any VLAN rows and policies, lengths around every limit and beat, back to back and under any stalls of the output
 - byte enables with a hole, in any beat, and tuser make a frame bad; a frame of more than 65,535 bytes is a giant
 - the policy of a frame's first beat decides, also when it is written meanwhile
 - a frame is dropped as overload, whole, when its beats or its descriptor have no room, and never otherwise
@@ -52,7 +52,7 @@ class Bench:
         self.depth, self.desc_depth = target["port_beats"], target["port_packets"]
         self.model = Ingress(int(dut.Port.value), self.modules)
         inputs = ["s_axis_tvalid", "s_axis_tdata", "s_axis_tkeep", "s_axis_tlast", "s_axis_tuser", "desc_ready_i"]
-        inputs += ["ready_i", "epoch_i", "cfg_valid_i", "cfg_req_i"]
+        inputs += ["ready_i", "ticks_i", "epoch_i", "cfg_valid_i", "cfg_req_i"]
         await start(dut, **dict.fromkeys(inputs, 0))
         self.desc_stalls = self.data_stalls = never()
         self.expected = deque()  # verdicts of frames sent, not traced yet
@@ -64,6 +64,7 @@ class Bench:
         self.seen = Counter()
         self.epoch = 0
         self.now = 0
+        self.ticks = self.rng.getrandbits(47)
         self.traces = 0
         self.levels = deque(maxlen=self.beats(9300) + 8)
         cocotb.start_soon(self._watch())
@@ -80,8 +81,10 @@ class Bench:
         while True:
             desc_ready, ready = not next(self.desc_stalls), not next(self.data_stalls)
             dut.desc_ready_i.value, dut.ready_i.value = desc_ready, ready
+            dut.ticks_i.value = self.ticks
             await RisingEdge(dut.clk_i)
             self.now += 1
+            self.ticks += 1
             self.levels.append((self.beats_in, self.descs_in))
             # The snapshot has what was counted in the cycles before the new epoch.
             if int(dut.epoch_i.value) != epoch:
@@ -122,6 +125,8 @@ class Bench:
             assert fits, f"stored without room: {self.beats_in} + {need} beats, {self.descs_in} descriptors"
             self.beats_in += need
             self.descs_in += 1
+            # The cycle before the trace, in which `ticks` was two less.
+            verdict.desc["arrival"] = self.ticks - 2
             self.stored.append(verdict)
             self.leaving.append(verdict)
         else:

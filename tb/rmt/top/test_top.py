@@ -15,8 +15,8 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
 from nic.nic_bench import SIDEBAND, fields
-from pipeline import BUSY, DEPARSER, OK, PARSER, STAMP, SYSTEM, Program, Ring
-from rmt.rmt_bench import EVENTS, PACKAGES, ROUTE, TARGETS, WINDOW, Packet, any_length, any_sideband
+from rmt.pipeline import BUSY, DEPARSER, OK, PARSER, STAMP, SYSTEM, Program, Ring
+from rmt.rmt_bench import EVENTS, PACKAGES, TARGETS, WINDOW, Packet, any_length, any_sideband
 from rmt.rows import words_of_layout
 from sluice_tb import (
     StreamMonitor,
@@ -77,7 +77,7 @@ class Bench:
         self.sent.append((packet, frame, program))
 
     def packets(self):
-        """What has left: (bytes, sideband, route)."""
+        """What has left: (bytes, sideband, tags)."""
         out, data = [], bytearray()
         for item in self.sink.items:
             part = item["data"].to_bytes(self.width, "little")
@@ -86,7 +86,7 @@ class Bench:
             data += part[:count]
             if item["last"]:
                 side = fields(SIDEBAND, item["user"] & (1 << SIDEBAND_BITS) - 1)
-                out.append((bytes(data), side, fields(ROUTE, item["user"] >> SIDEBAND_BITS)))
+                out.append((bytes(data), side, item["user"] >> SIDEBAND_BITS))
                 data = bytearray()
         assert not data, "the output ends in the middle of a packet"
         return out
@@ -104,16 +104,18 @@ class Bench:
         left = self.packets()
         expected = [(packet, frame, program) for packet, frame, program in self.sent if program is not None]
         assert len(left) == len(expected), f"{len(left)} packets left of {len(expected)}"
-        for (data, side, route), (packet, frame, program) in zip(left, expected, strict=True):
+        for (data, side, tags), (packet, frame, program) in zip(left, expected, strict=True):
             wanted = program.result(frame)
             said = packet.side | {
                 "length": len(wanted),
                 "generation": program.generation,
                 "destinations": program.destinations,
+                "queue": program.queue,
+                "tag": 0,
             }
             assert side == said
             assert data == wanted, f"packet {side['id']} of {len(frame)} bytes"
-            assert route == {"tags": 0, "queue": program.queue, "destinations": program.destinations}
+            assert tags == 0
 
     async def event(self, module, name):
         return await self.ring.read(DEPARSER, 4, 16 * module + EVENTS[name], 2)

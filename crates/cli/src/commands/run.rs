@@ -27,7 +27,7 @@ use std::process::ExitCode;
 /// are below what one pipeline of the default target carries.
 const GIGABITS: f64 = 25.0;
 
-/// Plays captures through the tenants' tables of a NIC
+/// Plays captures through the tenants' programs of a NIC
 ///
 /// Prints a table per tenant: packets offered, forwarded to ports, delivered to host queues,
 /// copies made by multicast, drops by reason. Exits with 0 when all is well, 1 when the
@@ -55,7 +55,7 @@ pub struct Run {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
-    /// Replaces a tenant's program before a packet or after a part of all packets
+    /// Replaces a tenant's program (object, *.rmt or XDP object file) before a packet or after a part of all packets
     #[arg(long, value_name = "TENANT=FILE@MOMENT", value_parser = assign::replacement)]
     replace: Vec<Replacement>,
     /// Maps that go on when an XDP program is replaced, beside those that are pinned by name
@@ -256,7 +256,7 @@ impl Run {
             let tenant = nic.tenant(&replacement.tenant)?;
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
             let running = configured.and_then(|t| t.object.as_ref());
-            let object = files::successor(&replacement.file, running, &self.keep_maps)?;
+            let object = files::successor(&replacement.file, running, &self.keep_maps, nic.target)?;
             changes.push(Change { before, tenant, object });
         }
         changes.sort_by_key(|c| c.before);

@@ -123,6 +123,8 @@ mod tests {
             generation: None,
             stamp: None,
             bytes: Vec::new(),
+            queue: 0,
+            tag: 0,
             first_in: Some(10),
             first_out: Some(15),
             last_out: Some(19),
@@ -131,7 +133,7 @@ mod tests {
 
     fn counters(offered: u64, forwarded: u64, dropped: u64) -> Counters {
         let mut module = ModuleCounters { offered, forwarded, ..ModuleCounters::default() };
-        module.dropped.insert(Reason::Miss, dropped);
+        module.dropped.insert(Reason::Discard, dropped);
         Counters { modules: BTreeMap::from([(1, module)]), ..Counters::default() }
     }
 
@@ -139,7 +141,7 @@ mod tests {
     fn counters_must_agree_with_themselves_the_outcomes_and_the_input() {
         let mut tally = Tally::default();
         tally.add(&outcome(Verdict::Forwarded { port: 0 }));
-        tally.add(&outcome(Verdict::Dropped { reason: Reason::Miss, destination: None }));
+        tally.add(&outcome(Verdict::Dropped { reason: Reason::Discard, destination: None }));
         assert_eq!(tally.audit(&counters(2, 1, 1), 2), Ok(()));
         assert!(tally.audit(&counters(3, 1, 1), 3).unwrap_err().contains("offered 3"));
         assert!(tally.audit(&counters(2, 2, 0), 2).unwrap_err().contains("seen were"));

@@ -2,9 +2,9 @@
 
 use super::layout::Layout;
 use super::rows::each_layout;
-use super::tables::{Event, Node, Table};
+use super::tables::{Event, nodes};
 use super::target;
-use crate::address::Access;
+use crate::address::{Access, Node, Table};
 use std::fmt::Write;
 
 fn layout<L: Layout>(o: &mut String) {
@@ -54,7 +54,11 @@ pub fn document() -> String {
          | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for t in Table::ALL {
-        let Some(node) = Node::all(&target::DEFAULT).into_iter().find(|n| t.is_of(*n)) else { continue };
+        let Some(node) =
+            nodes(&target::DEFAULT).into_iter().filter(|_| t.is_rmt() || t == Table::Generation).find(|n| t.is_of(*n))
+        else {
+            continue;
+        };
         let (name, number) = match node {
             Node::Stage(_) => ("stage s".into(), format!("{} + s", node.number())),
             n => (format!("{n:?}").to_lowercase(), node.number().to_string()),
@@ -70,8 +74,8 @@ pub fn document() -> String {
             t.number(),
             t.name(),
             t.words(),
-            t.rows(&target::DEFAULT),
-            t.rows(&target::TINY),
+            t.rows(target::DEFAULT.nic()),
+            t.rows(target::TINY.nic()),
         );
     }
     o

@@ -12,8 +12,6 @@ pub mod target;
 mod tests {
     use super::layout::{Layout, Wide};
     use super::rows::*;
-    use super::tables::{Node, Table};
-    use super::target;
     use crate::row::RowError;
 
     #[test]
@@ -42,20 +40,6 @@ mod tests {
         let mut bad = KeyRow::default();
         bad.mask.0[24] = 4;
         assert!(matches!(bad.pack(), Err(RowError::TooWide { field: "mask", .. })));
-    }
-
-    #[test]
-    fn tables_are_found_by_their_numbers_and_fit_the_index_and_the_shadow() {
-        for t in target::ALL {
-            for node in Node::all(&t) {
-                assert_eq!(Node::from_number(node.number(), &t), Some(node));
-                for table in Table::ALL.into_iter().filter(|x| x.is_of(node)) {
-                    assert_eq!(Table::from_number(node, table.number()), Some(table));
-                    assert!(table.rows(&t) <= 1 << super::tables::SLICE_INDEX_BIT);
-                    assert!(table.words() <= super::tables::MOST_ROW_WORDS);
-                }
-            }
-        }
     }
 
     #[test]

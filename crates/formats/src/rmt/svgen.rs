@@ -2,8 +2,10 @@
 
 use super::layout::Layout;
 use super::rows::each_layout;
-use super::tables::{DEPARSER_NODE, Event, FIRST_STAGE_NODE, MOST_ROW_WORDS, PARSER_NODE, SLICE_INDEX_BIT, Table};
+use super::tables::{Event, SLICE_INDEX_BIT};
 use super::target;
+use crate::address::{Node, Table};
+use crate::limits::MOST_ROW_WORDS;
 use crate::svgen::camel;
 use std::fmt::Write;
 
@@ -53,10 +55,10 @@ pub fn package() -> String {
         let _ = writeln!(o, "    RmtEvent{} = 4'd{}{comma}", camel(e.name()), *e as u8);
     }
     o.push_str("  } rmt_event_e;\n\n  // Nodes of the configuration ring and their tables.\n");
-    for (name, number) in [("Parser", PARSER_NODE), ("Deparser", DEPARSER_NODE), ("Stage0", FIRST_STAGE_NODE)] {
-        let _ = writeln!(o, "  localparam logic [7:0] NodeRmt{name} = 8'd{number};");
+    for (name, node) in [("Parser", Node::Parser), ("Deparser", Node::Deparser), ("Stage0", Node::Stage(0))] {
+        let _ = writeln!(o, "  localparam logic [7:0] NodeRmt{name} = 8'd{};", node.number());
     }
-    for t in Table::ALL.into_iter().filter(|t| *t != Table::Generation) {
+    for t in Table::ALL.into_iter().filter(|t| t.is_rmt()) {
         let _ = writeln!(o, "  localparam logic [7:0] TableRmt{} = 8'd{};", camel(t.name()), t.number());
     }
     o.push_str("\n  // Resources of one configuration.\n  typedef struct packed {\n");

@@ -79,7 +79,7 @@ pub const TINY: Target = Target {
     modules: 8,
     stages: 3,
     system_stages: 0b101,
-    exact: 32,
+    exact: 64,
     ternary: 8,
     actions: 32,
     words: 512,
@@ -140,10 +140,8 @@ impl Target {
         ]
     }
 
-    /// Hash of the format version and every resource; objects, loads and plug-ins carry it.
+    /// Hash of the NIC's target of the same name; objects, loads and plug-ins carry it.
     pub fn hash(&self) -> u32 {
-        let mut words = vec![crate::limits::FORMAT_VERSION];
-        words.extend(self.resources().iter().map(|r| r.1));
-        crate::hash::crc32c_words(&words)
+        self.nic().hash()
     }
 }

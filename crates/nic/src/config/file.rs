@@ -2,8 +2,7 @@
 
 use super::error::{ConfigError, ConfigProblem};
 use serde::Deserialize;
-use sluice_formats::rows::KeyKind;
-use sluice_object::{Action, Match};
+use sluice_object::{Action, KeyKind, Match};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use toml::Spanned;
@@ -73,6 +72,7 @@ pub(super) struct TenantTable {
     pub queues: BTreeMap<String, u16>,
     pub object: Option<Spanned<PathBuf>>,
     pub table: Option<Spanned<TableTable>>,
+    pub rmt: Option<Spanned<RmtTable>>,
     pub xdp: Option<Spanned<PathBuf>>,
     pub section: Option<Spanned<String>>,
     pub program: Option<Spanned<String>>,
@@ -101,6 +101,33 @@ impl TenantTable {
         .into_iter()
         .flatten()
     }
+}
+
+/// What a tenant is given of the rmt pipeline.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RmtTable {
+    #[serde(default)]
+    pub stage: Vec<StageTable>,
+    #[serde(default)]
+    pub groups: Vec<u16>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StageTable {
+    pub number: u8,
+    #[serde(default)]
+    pub exact: u32,
+    #[serde(default)]
+    pub ternary: u32,
+    #[serde(default)]
+    pub actions: u32,
+    #[serde(default)]
+    pub pages: u32,
+    #[serde(default)]
+    pub fresh_pages: bool,
+    pub numbers: Option<u32>,
 }
 
 /// A VLAN on every port, or on one.

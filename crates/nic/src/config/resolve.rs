@@ -1,10 +1,14 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, TableTable, TenantTable, VlanEntry};
+use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RmtTable, TableTable, TenantTable, VlanEntry};
 use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
+use crate::program_file;
 use sluice_formats::{Target, target};
-use sluice_object::{Destination, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec, VlanGrant};
+use sluice_object::linker::rmt::{Quota, StageQuota};
+use sluice_object::{
+    Destination, KeyKind, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec, VlanGrant,
+};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -203,11 +207,40 @@ impl Resolver<'_> {
             })?;
             spec.queues.insert(destination, *cells);
         }
-        let entries = object.as_ref().map_or(0, |o: &Object| {
-            o.demands.entries.max(u32::from(o.key.kind != sluice_formats::rows::KeyKind::None))
-        });
-        spec.max_entries = table.max_entries.unwrap_or(entries);
+        spec.rmt = table.rmt.as_ref().map(|rmt| self.quota(rmt, target)).transpose()?;
+        if let Some(object) = &object {
+            // What is not said is what the first program needs; a table may get its first entry later.
+            spec.make_room(object);
+            spec.max_entries = spec.max_entries.max(u32::from(object.key.kind != KeyKind::None));
+        }
+        spec.max_entries = table.max_entries.unwrap_or(spec.max_entries);
         Ok(TenantConfig { spec, object, routes })
+    }
+
+    /// What a tenant is given of the pipeline.
+    fn quota(&self, table: &Spanned<RmtTable>, target: &Target) -> Result<Quota, ConfigError> {
+        let mut quota = Quota { groups: table.get_ref().groups.iter().copied().collect(), ..Quota::default() };
+        for stage in &table.get_ref().stage {
+            let number = stage.number;
+            if usize::from(number) >= target.rmt.stages {
+                let allowed = format!("0 to {}", target.rmt.stages - 1);
+                return Err(self.wrong(table.span(), "rmt.stage", number, &allowed));
+            }
+            let given = StageQuota {
+                exact: stage.exact,
+                ternary: stage.ternary,
+                actions: stage.actions,
+                pages: stage.pages,
+                fresh_pages: stage.fresh_pages,
+                // One for each entry, and one for the default.
+                numbers: stage.numbers.unwrap_or(stage.exact.saturating_add(stage.ternary).saturating_add(1)),
+            };
+            if quota.stages.insert(number, given).is_some() {
+                let found = format!("stage {number} twice");
+                return Err(self.wrong(table.span(), "rmt.stage", found, "each stage once"));
+            }
+        }
+        Ok(quota)
     }
 
     fn object(&self, table: &TenantTable, name: &str, target: &Target) -> Result<Option<Object>, ConfigError> {
@@ -225,12 +258,10 @@ impl Resolver<'_> {
                 Err(self.wrong(path.span(), format!("tenant `{name}`"), "object and table", "one of them"))
             }
             (Some(path), None) => {
-                let file = self.folder.join(path.get_ref());
-                let bytes = std::fs::read(&file).map_err(|e| {
-                    let what = format!("object {}: {e}", file.display());
-                    ConfigError::at(self.file, self.text, path.span(), problem(what, None))
-                })?;
-                Object::decode(&bytes).map(Some).map_err(|e| bad(path.span(), &e))
+                program_file::read(&self.folder.join(path.get_ref()), target).map(Some).map_err(|e| {
+                    let problem = problem(format!("object {}", e.what), Some(e.code));
+                    ConfigError::at(self.file, self.text, path.span(), problem)
+                })
             }
             (None, Some(inline)) => {
                 let object = inline_object(name, inline.get_ref()).map_err(|e| bad(inline.span(), &e))?;

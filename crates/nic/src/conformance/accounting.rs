@@ -2,8 +2,8 @@
 
 use super::bench::{BLUE, Bench, RED, RawLoad, tagged_frame};
 use crate::device::{Device, Offer, Verdict};
-use sluice_formats::rows::OverlayRow;
 use sluice_formats::{Node, Reason, Table};
+use sluice_rmt::programs::send::Send;
 use std::collections::BTreeMap;
 
 pub(super) fn closes_at_every_moment(device: &mut dyn Device) {
@@ -31,8 +31,7 @@ pub(super) fn closes_at_every_moment(device: &mut dyn Device) {
 pub(super) fn counts_everything(device: &mut dyn Device) {
     let mut bench = Bench::with_tenants(device);
     let target = bench.target();
-    let both = OverlayRow { valid: true, destinations: 0b11 | 1 << target.ports, ..Default::default() };
-    let load = RawLoad::new(&target, "copies").row(Node::Match, Table::Overlay, 2 * u32::from(RED.0), &both).load();
+    let load = RawLoad::new(&target, "copies").rows(bench.sends(RED.0, 0, &Send::to(0b11 | 1 << target.ports))).load();
     bench.run_load(&load);
     bench.offer(0, [tagged_frame(10, 100, 0), tagged_frame(30, 80, 0), tagged_frame(20, 64, 0), vec![0; 9]]);
     let bad = Offer { port: 1, bytes: tagged_frame(20, 70, 0), at: 0, bad: true };

@@ -2,10 +2,15 @@
 
 use crate::device::{Device, DeviceError, Event, Offer, OpId, Outcome};
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_formats::rows::{LimitRow, OverlayRow, PortPolicyRow, QuantumRow, VlanRow};
+use sluice_formats::rmt::layout::Layout;
+use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Row, Table, Target};
-use sluice_object::{Load, Step};
+use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
+use sluice_object::{Load, RmtPart, Step};
+use sluice_rmt::encode;
+use sluice_rmt::programs::send::Send;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Module and tenant of the first tenant, VLAN 10.
 pub const RED: (u8, u16) = (1, 100);
@@ -38,6 +43,18 @@ impl RawLoad {
         self.step(Step::Write { node, table, index, words })
     }
 
+    /// Adds the write of a row of the rmt pipeline.
+    pub fn layout<R: Layout>(self, node: Node, table: Table, index: u32, row: &R) -> Self {
+        let words = row.pack().unwrap_or_else(|e| panic!("{e}"));
+        self.step(Step::Write { node, table, index, words })
+    }
+
+    /// Adds rows as a placer gives them.
+    pub fn rows(self, rows: impl IntoIterator<Item = RowWrite>) -> Self {
+        let write = |RowWrite { node, table, index, words }| Step::Write { node, table, index, words };
+        rows.into_iter().map(write).fold(self, Self::step)
+    }
+
     /// Adds a step.
     pub fn step(mut self, step: Step) -> Self {
         self.0.steps.push(step);
@@ -60,10 +77,17 @@ pub fn tagged_frame(vid: u16, length: usize, number: u32) -> Vec<u8> {
     bytes
 }
 
+/// The rows of a program that sends every packet alike.
+pub fn sender(send: &Send, target: &Target) -> Arc<RmtPart> {
+    Arc::new(encode(&send.program(&target.rmt), &target.rmt).unwrap_or_else(|e| panic!("{e}")))
+}
+
 /// A device with what has happened on it.
 pub struct Bench<'a> {
     /// The device.
     pub device: &'a mut dyn Device,
+    /// Where the tenants' programs lie.
+    pub placer: Placer,
     /// Outcomes in the order polled.
     pub outcomes: Vec<Outcome>,
     /// Operations that have ended.
@@ -74,7 +98,8 @@ impl<'a> Bench<'a> {
     /// Sets up both tenants on every port: RED's packets go to port 1, BLUE's to host queue 0.
     pub fn with_tenants(device: &'a mut dyn Device) -> Self {
         let target = device.capabilities().target;
-        let mut load = RawLoad::new(&target, "set up two tenants");
+        let mut placer = Placer::new(target.rmt);
+        let mut load = RawLoad::new(&target, "set up two tenants").rows(placer.stage_owners());
         for port in (0..target.ports as u8).map(Node::Port) {
             let policy = PortPolicyRow { min_frame: 14, max_frame: 9216, ..Default::default() };
             load = load.row(port, Table::PortPolicy, 0, &policy);
@@ -83,10 +108,13 @@ impl<'a> Bench<'a> {
                 load = load.row(port, Table::Vlan, vid, &row);
             }
         }
-        for ((module, _), destinations) in [(RED, 0b10u8), (BLUE, 1 << target.ports)] {
+        for (name, (module, _), destinations) in [("red", RED, 0b10u8), ("blue", BLUE, 1 << target.ports)] {
+            let part = sender(&Send::to(destinations), &target);
+            let admitted = placer.admit(module, name, Quota::of(&part, 0xff)).unwrap_or_else(|e| panic!("{e}"));
+            load = load.rows(admitted);
             for generation in 0..2 {
-                let overlay = OverlayRow { valid: true, destinations, ..Default::default() };
-                load = load.row(Node::Match, Table::Overlay, 2 * u32::from(module) + generation, &overlay);
+                let placed = placer.place(module, generation, &part).unwrap_or_else(|e| panic!("{e}"));
+                load = load.rows(placed.rows);
             }
             load = load.row(Node::Egress, Table::Quantum, u32::from(module), &QuantumRow { bytes: 1500 });
             for destination in 0..target.destinations() {
@@ -94,7 +122,7 @@ impl<'a> Bench<'a> {
                 load = load.row(Node::Egress, Table::Limit, queue, &LimitRow { cells: LIMIT_CELLS });
             }
         }
-        let mut bench = Self { device, outcomes: Vec::new(), done: BTreeMap::new() };
+        let mut bench = Self { device, placer, outcomes: Vec::new(), done: BTreeMap::new() };
         bench.run_load(&load.load());
         bench
     }
@@ -102,6 +130,19 @@ impl<'a> Bench<'a> {
     /// The device's resources.
     pub fn target(&self) -> Target {
         self.device.capabilities().target
+    }
+
+    /// Rows that give one generation of a tenant's another program.
+    pub fn sends(&mut self, module: u8, generation: u8, send: &Send) -> Vec<RowWrite> {
+        let part = sender(send, &self.target());
+        let mut rows = self.clears(module, generation);
+        rows.extend(self.placer.place(module, generation, &part).unwrap_or_else(|e| panic!("{e}")).rows);
+        rows
+    }
+
+    /// Rows that take the program of one generation away.
+    pub fn clears(&mut self, module: u8, generation: u8) -> Vec<RowWrite> {
+        self.placer.clear(module, generation).unwrap_or_else(|e| panic!("{e}"))
     }
 
     /// Runs a load to its end, which is good.

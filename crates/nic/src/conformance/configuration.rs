@@ -3,32 +3,35 @@
 use super::bench::{Bench, RED, RawLoad, tagged_frame};
 use crate::device::{Device, DeviceError, Verdict};
 use sluice_formats::address::Access;
-use sluice_formats::rows::{EntryRow, GenerationRow, OverlayRow, QuantumRow, VlanRow, mac_bits};
+use sluice_formats::rmt::layout::{Layout, Wide};
+use sluice_formats::rmt::rows::{ActionRow, ExactRow};
+use sluice_formats::rows::{GenerationRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Row, Table};
 use sluice_object::Step;
+use sluice_rmt::programs::send::Send;
 
 pub(super) fn rows_read_back(device: &mut dyn Device) {
     let mut bench = Bench::with_tenants(device);
     let target = bench.target();
-    let entry = EntryRow {
-        generations: 0,
-        module_id: 3,
-        key: 0x1234_5678_9abc_def0_1234,
-        destinations: 0x55,
-        except_ingress: true,
-        set_dmac: true,
-        dmac: mac_bits([1, 2, 3, 4, 5, 6]),
-    };
-    let set = target.sets - 1;
+    let (stage, set) = (Node::Stage(1), Table::Exact(3).rows(&target) - 1);
+    let mut key = Wide([0; 25]);
+    key.0[..10].copy_from_slice(&[0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12]);
+    let entry = ExactRow { generations: 0, module_id: 3, key, action: 5, number: 17 };
+    // A row of many messages' worth of words.
+    let mut action = ActionRow { owner: 3, immediate2: [7; 8], mask6: [0xffff_ffff_ffff; 8], ..ActionRow::default() };
+    action.words[6].mask = 0x8001;
+    let row = target.rmt.actions as u32 - 1;
     let vlan = VlanRow { valid: false, keep_tag: true, module_id: 3, tenant: 4095 };
     let load = RawLoad::new(&target, "rows")
-        .row(Node::Match, Table::Way3, set, &entry)
+        .layout(stage, Table::Exact(3), set, &entry)
+        .layout(stage, Table::Action, row, &action)
         .row(Node::Port(2), Table::Vlan, 4095, &vlan)
         .row(Node::Egress, Table::Quantum, 3, &QuantumRow { bytes: 77 })
         .load();
     bench.run_load(&load);
     let mut read = |node, table, index| bench.device.read_row(node, table, index).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(EntryRow::unpack(&read(Node::Match, Table::Way3, set)), Ok(entry));
+    assert_eq!(ExactRow::unpack(&read(stage, Table::Exact(3), set)), Ok(entry));
+    assert_eq!(ActionRow::unpack(&read(stage, Table::Action, row)), Ok(action));
     assert_eq!(VlanRow::unpack(&read(Node::Port(2), Table::Vlan, 4095)), Ok(vlan));
     assert_eq!(VlanRow::unpack(&read(Node::Port(1), Table::Vlan, 4095)), Ok(VlanRow::default()));
     assert_eq!(read(Node::Egress, Table::Quantum, 3), [77]);
@@ -91,31 +94,28 @@ pub(super) fn replacement_is_consistent(device: &mut dyn Device) {
     let target = bench.target();
     let module = RED.0;
     let sides = [(0u8, [2, 0, 0, 0, 0, 0xaa]), (3, [2, 0, 0, 0, 0, 0xbb])];
-    let overlay = |side: usize| OverlayRow {
-        valid: true,
-        destinations: 1 << sides[side].0,
-        set_dmac: true,
-        dmac: mac_bits(sides[side].1),
-        ..Default::default()
-    };
-    let replace = |side: usize| {
-        let generation = side as u8;
+    let replace = |bench: &mut Bench<'_>, side: usize| {
+        let (generation, (port, mac)) = (side as u8, sides[side]);
+        let send = Send { destinations: 1 << port, dmac: Some(mac), ..Send::default() };
         RawLoad::new(&target, "replace")
             .step(Step::WaitDrained { module, generation })
-            .row(Node::Match, Table::Overlay, 2 * u32::from(module) + side as u32, &overlay(side))
+            .rows(bench.sends(module, generation, &send))
             .step(Step::Barrier)
             .step(Step::Commit { module, generation })
             .step(Step::WaitDrained { module, generation: 1 - generation })
-            .row(Node::Match, Table::Overlay, 2 * u32::from(module) + 1 - side as u32, &OverlayRow::default())
+            .rows(bench.clears(module, 1 - generation))
             .load()
     };
-    bench.run_load(&replace(1));
-    bench.run_load(&replace(0));
+    for side in [1, 0] {
+        let load = replace(&mut bench, side);
+        bench.run_load(&load);
+    }
     let (rounds, each) = (18usize, 10u32);
     let mut ops = Vec::new();
     for round in 0..rounds {
         bench.offer(1, (0..each).map(|i| tagged_frame(10, 60, round as u32 * each + i)));
-        ops.push(bench.device.submit(&replace(1 - round % 2)).unwrap_or_else(|e| panic!("{e}")));
+        let load = replace(&mut bench, 1 - round % 2);
+        ops.push(bench.device.submit(&load).unwrap_or_else(|e| panic!("{e}")));
         bench.advance(60);
         // A device whose outputs stall may drop what exceeds a queue: that is another check's matter.
         let offered = (round + 1) * each as usize;
@@ -155,5 +155,7 @@ pub(super) fn snapshot_holds_every_row(device: &mut dyn Device) {
     assert_eq!(at(Node::Egress, Table::Quantum, 1), Some(vec![1500]));
     let vlan = VlanRow { valid: true, keep_tag: false, module_id: RED.0, tenant: RED.1 };
     assert_eq!(at(Node::Port(3), Table::Vlan, 10), vlan.pack().ok());
-    assert_eq!(at(Node::Match, Table::Way2, 0), Some(vec![0; 6]));
+    let owner = at(Node::Stage(0), Table::StageOwner, 0);
+    assert_eq!(owner, Some(vec![1]));
+    assert_eq!(at(Node::Stage(1), Table::Action, 0).map(|row| row.len()), Some(Table::Action.words()));
 }

@@ -2,8 +2,9 @@
 
 use super::bench::{BLUE, Bench, LIMIT_CELLS, OUTPUT_STAGE_PACKETS, RED, RawLoad, tagged_frame};
 use crate::device::{Device, Offer, Outcome, Verdict};
-use sluice_formats::rows::{LimitRow, OverlayRow, mac_bits};
+use sluice_formats::rows::LimitRow;
 use sluice_formats::{Node, Reason, Table};
+use sluice_rmt::programs::send::Send;
 use std::collections::BTreeMap;
 
 /// The number that `tagged_frame` put at the end.
@@ -67,16 +68,12 @@ pub(super) fn one_queue_keeps_order(device: &mut dyn Device) {
 pub(super) fn multicast_has_every_copy(device: &mut dyn Device) {
     let mut bench = Bench::with_tenants(device);
     let target = bench.target();
-    let everywhere = OverlayRow {
-        valid: true,
+    let everywhere = Send {
         destinations: ((1u32 << target.destinations()) - 1) as u8,
         except_ingress: true,
-        set_dmac: true,
-        dmac: mac_bits([2, 9, 9, 9, 9, 9]),
-        ..Default::default()
+        dmac: Some([2, 9, 9, 9, 9, 9]),
     };
-    let load =
-        RawLoad::new(&target, "multicast").row(Node::Match, Table::Overlay, 2 * u32::from(RED.0), &everywhere).load();
+    let load = RawLoad::new(&target, "multicast").rows(bench.sends(RED.0, 0, &everywhere)).load();
     bench.run_load(&load);
     bench.offer(2, [tagged_frame(10, 100, 7)]);
     bench.rest();

@@ -7,9 +7,10 @@ mod accounting;
 mod bench;
 mod configuration;
 mod flow;
+mod programs;
 mod refusals;
 
-pub use bench::{BLUE, Bench, RED, RawLoad, tagged_frame};
+pub use bench::{BLUE, Bench, RED, RawLoad, sender, tagged_frame};
 
 use crate::device::Device;
 
@@ -30,6 +31,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("a_load_that_fails_says_where_and_the_next_one_runs", configuration::a_failing_load_says_where),
     ("each_packet_sees_all_of_the_old_or_all_of_the_new", configuration::replacement_is_consistent),
     ("a_snapshot_holds_every_configuration_row", configuration::snapshot_holds_every_row),
+    ("the_host_sees_tags_state_words_and_hits_of_a_program", programs::tags_state_and_hits),
     ("loads_for_another_format_or_target_are_refused", refusals::foreign_loads),
     ("packets_that_cannot_be_offered_are_refused_and_none_is_taken", refusals::bad_offers),
     ("destinations_and_rows_that_do_not_exist_are_refused", refusals::bad_addresses),

@@ -48,10 +48,14 @@ pub(super) fn bad_addresses(device: &mut dyn Device) {
     let destinations = device.capabilities().target.destinations() as u8;
     let refused = DeviceError::NoDestination { found: destinations, max: destinations - 1 };
     assert_eq!(device.set_blocked(destinations, true), Err(refused));
-    let sets = device.capabilities().target.sets;
-    for (node, table, index) in
-        [(Node::Match, Table::Way0, sets), (Node::Match, Table::Vlan, 0), (Node::Port(15), Table::Vlan, 0)]
-    {
+    let target = device.capabilities().target;
+    let behind = |table: Table| table.rows(&target);
+    for (node, table, index) in [
+        (Node::Stage(1), Table::Exact(0), behind(Table::Exact(0))),
+        (Node::Parser, Table::Path, behind(Table::Path)),
+        (Node::Parser, Table::Vlan, 0),
+        (Node::Port(15), Table::Vlan, 0),
+    ] {
         assert!(device.read_row(node, table, index).is_err(), "{node:?} {table:?} {index}");
     }
 }

@@ -1,8 +1,10 @@
 //! The model in lockstep with a hardware trace.
 //!
-//! The trace tells what only the hardware knows (the order of the merge, stamps, generations,
+//! The trace tells what only the hardware knows (the order of the merge, both stamps, generations,
 //! overload, tail drops); everything else is computed by the functions of [`crate::forward`]
-//! and compared at once, so that the first difference names its packet.
+//! and compared at once, so that the first difference names its packet. A packet runs through the
+//! pipeline's fast model at its verdict: verdicts come in the order of the merge, in which packets
+//! meet state and counters.
 //!
 //! Events are given in the order of their cycles, within one cycle leave rows last: a queue's
 //! room is given back at the end of the cycle of its leave row. The buffer's cells come back
@@ -10,9 +12,10 @@
 //! within these bounds a shortage of the buffer is fed, queue limits are exact. A write is
 //! given when the device has answered it with ok. The instant at which it took effect lies
 //! between request and answer: give the request to [`Replay::announce_write`], and until the
-//! answer both rows count for ports, limits and commits. Rows of the match pipeline and rates
-//! have no such doubt: their loads never touch a generation that packets see, and rates
-//! are written while their module is idle.
+//! answer both rows count for ports, limits and commits. Rows of the rmt pipeline and rates
+//! have no such doubt: their loads never change what a generation does that packets see, and rates
+//! are written while their module is idle. What packets see at once (entries of a running table,
+//! state words) is for the caller to write while nothing is on its way.
 
 mod compare;
 mod writes;
@@ -21,14 +24,16 @@ pub use compare::Mismatch;
 
 use crate::bank::CounterBank;
 use crate::device::Counters;
-use crate::forward::{self, Accepted, Classified};
+use crate::forward::{self, Accepted, Classified, Entering};
 use crate::frame::Frame;
 use crate::room::Room;
-use crate::tables::Tables;
+use crate::tables::{Stamped, Tables};
 use compare::{check, describe_bytes, mismatch};
-use sluice_formats::limits::TICK_BITS;
+use sluice_formats::limits::{SYSTEM_MODULE, TICK_BITS};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::{Reason, Target};
+use sluice_rmt::Copy;
+use sluice_rmt::fast::Buffers;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use writes::PendingWrite;
 
@@ -41,10 +46,12 @@ struct Packet {
     frame: Frame,
     accepted: Accepted,
     port: u8,
-    generation: u8,
+    stamped: Stamped,
+    arrival: u64,
     stamp: u64,
     conform: bool,
     flow_hash: u32,
+    copies_made: Vec<Copy>,
     destinations: u8,
     /// Destinations that queue admission has not judged yet.
     unjudged: u8,
@@ -71,6 +78,7 @@ pub struct Replay {
     ticks: u64,
     bank: CounterBank,
     room: Room,
+    buffers: Buffers,
     packets: HashMap<u32, Packet>,
     next_sequence: Vec<u32>,
     stored: Vec<VecDeque<u32>>,
@@ -94,6 +102,7 @@ impl Replay {
             ticks: 0,
             bank: CounterBank::new(target),
             room: Room::new(&target),
+            buffers: Buffers::default(),
             packets: HashMap::new(),
             next_sequence: vec![0; ports],
             stored: vec![VecDeque::new(); ports],
@@ -152,10 +161,12 @@ impl Replay {
                     frame: Frame::new(bytes.to_vec(), accepted.tag_off),
                     accepted,
                     port,
-                    generation: 0,
+                    stamped: Stamped::default(),
+                    arrival: 0,
                     stamp: 0,
                     conform: true,
                     flow_hash: 0,
+                    copies_made: Vec::new(),
                     destinations: 0,
                     unjudged: 0,
                     stored: false,
@@ -172,28 +183,30 @@ impl Replay {
         Ok(())
     }
 
-    /// A packet enters the pipeline. Order and stamp are fed, the generation is one it may have.
+    /// A packet enters the pipeline. Order and stamps are fed, generations are ones that it may have.
     pub fn merge(&mut self, row: &MergeTraceRow) -> Result<(), Mismatch> {
         let at = "merge";
         let stored = self.stored.get_mut((row.id >> 28) as usize);
         let head = stored.and_then(VecDeque::pop_front);
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
-        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        let packet = self.packets.get(&row.id).ok_or_else(|| unknown(row.id, at))?;
         let module = packet.accepted.module;
         check(row.module_id == module, row.id, at, || {
             (format!("module {module}"), format!("module {}", row.module_id))
         })?;
-        let generation = u8::from(row.generation);
-        if self.tables.generation(module).current != generation {
-            self.commit_under_way(row.id, module, generation)?;
+        let stamped = Stamped { generation: row.generation.into(), system_generation: row.system_generation.into() };
+        for (module, generation) in [(module, stamped.generation), (SYSTEM_MODULE, stamped.system_generation)] {
+            if self.tables.generation(module).current != generation {
+                self.commit_under_way(row.id, module, generation)?;
+            }
         }
-        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
-        packet.generation = generation;
-        packet.stamp = row.stamp;
+        self.tables.count_in(module, stamped);
         // Stamps come in the order of time: the rounds between two are lost only if no packet at
         // all is stamped for a whole one.
         self.ticks += row.stamp.wrapping_sub(self.ticks) & ((1 << TICK_BITS) - 1);
-        self.tables.generation_mut(module).in_flight[usize::from(generation)] += 1;
+        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        packet.stamped = stamped;
+        (packet.stamp, packet.arrival) = (row.stamp, row.arrival);
         packet.conform = forward::conforms(&mut self.tables, module, self.ticks, packet.frame.bytes().len() as u32);
         self.pipeline.push_back(row.id);
         Ok(())
@@ -205,9 +218,12 @@ impl Replay {
         let head = self.pipeline.pop_front();
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
         let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
-        let Accepted { module, .. } = packet.accepted;
-        let bytes = packet.frame.bytes();
-        let model = forward::verdict(&self.tables, module, packet.generation, packet.port, packet.conform, bytes);
+        let Accepted { module, tenant, .. } = packet.accepted;
+        let &mut Packet { port, stamped, arrival, stamp, conform, .. } = packet;
+        let entering = Entering { module, tenant, port, stamped, arrival, stamp, conform };
+        let model = forward::run(&mut self.tables, &entering, packet.frame.bytes(), &mut self.buffers);
+        self.tables.leave(module, stamped);
+        let destinations = forward::mask(&self.buffers.copies);
         let device = if row.dropped {
             format!(
                 "module {}, {}",
@@ -218,27 +234,20 @@ impl Replay {
             format!("module {}, destinations {:#04x}", row.module_id, row.destinations)
         };
         let model_text = match &model {
-            Ok(forward) => format!("module {module}, destinations {:#04x}", forward.destinations),
+            Ok(()) => format!("module {module}, destinations {destinations:#04x}"),
             Err(reason) => format!("module {module}, {}", reason.name()),
         };
         check(model_text == device, row.id, at, || (model_text.clone(), device))?;
-        self.tables.generation_mut(module).in_flight[usize::from(packet.generation)] -= 1;
-        match model {
-            Ok(forward) => {
-                packet.flow_hash = forward::flow_hash(&forward::headers(bytes));
-                packet.destinations = forward.destinations;
-                packet.unjudged = forward.destinations;
-                if let Some(mac) = forward.dmac {
-                    packet.frame.set_dmac(mac);
-                }
-                self.bank.copied(module, forward.destinations);
-                self.judging.push_back(row.id);
-            }
-            Err(reason) => {
-                self.bank.dropped_by_verdict(module, reason);
-                self.packets.remove(&row.id);
-            }
+        if model.is_err() {
+            self.packets.remove(&row.id);
+            return Ok(());
         }
+        packet.flow_hash = forward::flow_hash(&forward::headers(packet.frame.bytes()));
+        packet.frame.replace(&self.buffers.packet);
+        packet.copies_made.clone_from(&self.buffers.copies);
+        packet.destinations = destinations;
+        packet.unjudged = destinations;
+        self.judging.push_back(row.id);
         Ok(())
     }
 
@@ -336,17 +345,20 @@ impl Replay {
         let head = self.queues[queue].left.pop_front();
         check(head == Some(id), id, at, || (next_packet(head), format!("packet {id:#010x}")))?;
         let packet = self.packets.get_mut(&id).ok_or_else(|| unknown(id, at))?;
+        let copy = packet.copies_made.iter().find(|copy| copy.destination == destination);
         let model = SidebandRow {
             id,
-            stamp: packet.stamp,
+            stamp: packet.arrival,
             tenant: packet.accepted.tenant,
             module_id: packet.accepted.module,
-            generation: packet.generation == 1,
+            generation: packet.stamped.generation == 1,
             length: packet.frame.bytes().len() as u16,
             tci: packet.accepted.tci,
             tag_off: packet.accepted.tag_off,
             flow_hash: packet.flow_hash,
             destinations: packet.destinations,
+            queue: copy.map_or(0, |copy| copy.queue),
+            tag: copy.map_or(0, |copy| copy.tag),
         };
         check(model == *sideband, id, at, || (format!("{model:?}"), format!("{sideband:?}")))?;
         let frame = packet.frame.clone();
@@ -370,7 +382,7 @@ impl Replay {
             let before_verdict = packet.destinations == 0;
             *in_flight.entry(packet.accepted.module).or_insert(0) += u64::from(copies + u32::from(before_verdict));
         }
-        Counters { tick, modules: self.bank.modules(&in_flight), wedges: 0 }
+        Counters { tick, modules: self.bank.modules(&in_flight, |m, e| self.tables.rmt().counted(m, e)), wedges: 0 }
     }
 
     /// One counter by its address.
@@ -380,6 +392,10 @@ impl Replay {
         table: sluice_formats::Table,
         index: u32,
     ) -> Result<u64, sluice_formats::Status> {
+        if table.is_rmt() {
+            let words = self.tables.read(node, table, index)?;
+            return Ok(words.iter().rev().fold(0, |value, word| value << 32 | u64::from(*word)));
+        }
         self.bank.value(node, table, index)
     }
 

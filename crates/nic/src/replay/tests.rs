@@ -1,16 +1,15 @@
 use super::*;
-use sluice_formats::rows::{OverlayRow, PortPolicyRow, RateRow, VlanRow, mac_bits};
+use crate::conformance::sender;
+use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
 use sluice_formats::target::TINY;
 use sluice_formats::{Node, Row, Table};
+use sluice_object::linker::rmt::{Placer, Quota};
+use sluice_rmt::programs::send::Send;
 
 const MODULE: u8 = 2;
 
 fn set<R: Row>(replay: &mut Replay, node: Node, table: Table, index: u32, row: &R) {
     replay.apply_write(node, table, index, &row.pack().unwrap()).unwrap();
-}
-
-fn multicast(destinations: u8) -> OverlayRow {
-    OverlayRow { valid: true, destinations, set_dmac: true, dmac: mac_bits([9; 6]), ..Default::default() }
 }
 
 /// VLAN 7 of port 0 is module 2: port 1 and host queue 0, new MAC; two cells a queue.
@@ -20,8 +19,15 @@ fn replay() -> Replay {
     set(&mut replay, Node::Port(0), Table::PortPolicy, 0, &policy);
     let vlan = VlanRow { valid: true, keep_tag: false, module_id: MODULE, tenant: 70 };
     set(&mut replay, Node::Port(0), Table::Vlan, 7, &vlan);
+    let mut placer = Placer::new(TINY.rmt);
+    let part = sender(&Send { destinations: 0b1_0010, dmac: Some([9; 6]), ..Send::default() }, &TINY);
+    let mut rows = placer.stage_owners();
+    rows.extend(placer.admit(MODULE, "two", Quota::of(&part, 0xff)).unwrap());
     for generation in 0..2 {
-        set(&mut replay, Node::Match, Table::Overlay, 2 * u32::from(MODULE) + generation, &multicast(0b1_0010));
+        rows.extend(placer.place(MODULE, generation, &part).unwrap().rows);
+    }
+    for row in rows {
+        replay.apply_write(row.node, row.table, row.index, &row.words).unwrap();
     }
     for destination in [1, 4] {
         let queue = destination * TINY.modules + u32::from(MODULE);
@@ -42,7 +48,7 @@ fn port_row(id: u32) -> PortTraceRow {
 }
 
 fn merge_row(id: u32, generation: bool) -> MergeTraceRow {
-    MergeTraceRow { id, module_id: MODULE, generation, stamp: 1000 }
+    MergeTraceRow { id, module_id: MODULE, generation, system_generation: false, stamp: 1000, arrival: 990 }
 }
 
 fn verdict_row(id: u32) -> VerdictTraceRow {
@@ -61,7 +67,7 @@ fn leave_row(id: u32, destination: u8) -> LeaveTraceRow {
 fn sideband(id: u32) -> SidebandRow {
     SidebandRow {
         id,
-        stamp: 1000,
+        stamp: 990,
         tenant: 70,
         module_id: MODULE,
         generation: false,
@@ -70,6 +76,8 @@ fn sideband(id: u32) -> SidebandRow {
         tag_off: true,
         flow_hash: 0,
         destinations: 0b1_0010,
+        queue: 0,
+        tag: 0,
     }
 }
 
@@ -190,6 +198,20 @@ fn a_commit_to_a_generation_in_flight_is_found() {
 }
 
 #[test]
+fn the_system_modules_generation_is_checked_with_every_packet() {
+    let mut replay = replay();
+    for id in 0..3 {
+        replay.port(&port_row(id), &frame(), false).unwrap();
+    }
+    let system = |id, system_generation| MergeTraceRow { system_generation, ..merge_row(id, false) };
+    replay.merge(&system(0, false)).unwrap();
+    replay.announce_write(Node::Stamp, Table::Generation, 0, &[1]);
+    replay.merge(&system(1, true)).unwrap();
+    assert_eq!(replay.tables().generation(0).in_flight, [1, 1]);
+    assert!(replay.merge(&system(2, false)).is_err(), "nobody has gone back");
+}
+
+#[test]
 fn a_wrong_verdict_is_found() {
     let mut replay = replay();
     replay.port(&port_row(0), &frame(), false).unwrap();
@@ -246,8 +268,14 @@ fn wrong_bytes_sideband_or_order_at_the_output_are_found() {
     assert!(with_two().output(1, &port_bytes(), &sideband(0)).is_ok());
     assert!(with_two().output(1, &port_bytes(), &sideband(1)).is_err());
     assert!(with_two().output(4, &host_bytes(), &sideband(0)).is_err(), "it has not left queue 4");
-    let wrong = SidebandRow { tci: 7, ..sideband(0) };
-    assert!(with_two().output(1, &port_bytes(), &wrong).is_err());
+    for wrong in [
+        SidebandRow { tci: 7, ..sideband(0) },
+        SidebandRow { stamp: 1000, ..sideband(0) },
+        SidebandRow { queue: 1, ..sideband(0) },
+        SidebandRow { tag: 1, ..sideband(0) },
+    ] {
+        assert!(with_two().output(1, &port_bytes(), &wrong).is_err());
+    }
     let mut bytes = port_bytes();
     bytes[20] ^= 1;
     let text = with_two().output(1, &bytes, &sideband(0)).unwrap_err().to_string();

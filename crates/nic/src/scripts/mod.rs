@@ -11,6 +11,7 @@ mod tables;
 mod traffic;
 
 use crate::device::{Device, DeviceError};
+use crate::program_file::ProgramFileError;
 use runner::Runner;
 use sluice_formats::Target;
 use sluice_object::{LinkError, ObjectError};
@@ -36,6 +37,9 @@ pub enum ScriptFailure {
         /// Code of the object's error.
         code: &'static str,
     },
+    /// A file holds no program.
+    #[error(transparent)]
+    Program(#[from] ProgramFileError),
     /// A key or value of a map that is none.
     #[error("{what}: {error}")]
     Notation {
@@ -95,6 +99,7 @@ impl ScriptFailure {
             Self::Link(error) => error.code(),
             Self::Device(_) => "E0307",
             Self::Object { code, .. } => code,
+            Self::Program(error) => error.code,
             Self::Notation { error, .. } => error.code(),
             Self::Routes { code, .. } => code,
             Self::Value { .. } => "E0310",

@@ -2,15 +2,16 @@
 //! wants to know it at admission.
 
 use super::ScriptFailure;
-use super::tables::read_object;
+use super::tables::{read_object, rmt_object};
 use sluice_formats::Target;
-use sluice_object::{Destination, Linker};
+use sluice_object::linker::rmt::Quota;
+use sluice_object::{Destination, Linker, Object};
 use sluice_packet::script::{Action, Command, Destination as ScriptDestination, Forward, Key, Script};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Needs of one tenant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Need {
     /// Where its actions send.
     pub destinations: BTreeSet<Destination>,
@@ -20,6 +21,8 @@ pub(super) struct Need {
     loaded: u32,
     /// Whether it looks anything up.
     pub has_table: bool,
+    /// What its rmt modules need of the pipeline, whichever runs.
+    pub rmt: Option<Quota>,
     /// Cells of each of its queues.
     pub cells: u16,
 }
@@ -28,6 +31,27 @@ impl Need {
     /// Entries to be admitted with.
     pub fn entries(&self) -> u32 {
         (self.keys.len() as u32).max(self.loaded).max(u32::from(self.has_table))
+    }
+
+    /// Room for an object; a module that demands no destination may send everywhere.
+    fn add_object(&mut self, object: &Object, target: &Target) {
+        let Some(part) = &object.rmt else {
+            self.has_table |= !object.entries.is_empty();
+            self.loaded = self.loaded.max(object.demands.entries);
+            self.destinations.extend(object.demands.queues.keys().copied());
+            return;
+        };
+        let quota = Quota::of(part, 0);
+        self.rmt = Some(match self.rmt.take() {
+            Some(before) => before.or(&quota),
+            None => quota,
+        });
+        // What the system module sends, it sends for tenants, to their queues.
+        if object.demands.queues.is_empty() && !part.system {
+            self.destinations.extend(everywhere(target));
+        } else {
+            self.destinations.extend(object.demands.queues.keys().copied());
+        }
     }
 
     fn add(&mut self, action: &Action) {
@@ -46,6 +70,10 @@ pub(super) fn destination(destination: ScriptDestination) -> Destination {
         ScriptDestination::Port(n) => Destination::Port(n),
         ScriptDestination::Host(n) => Destination::Host(n),
     }
+}
+
+fn everywhere(target: &Target) -> impl Iterator<Item = Destination> {
+    (0..8).filter_map(|n| Destination::from_number(n, target))
 }
 
 /// Needs of every tenant by name.
@@ -72,16 +100,17 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                 need.add(action);
             }
             Command::Load { tenant, file } => {
-                let object = read_object(&script.file, file)?;
-                let need = needs.entry(tenant.clone()).or_default();
-                need.has_table |= !object.entries.is_empty();
-                need.loaded = need.loaded.max(object.demands.entries);
-                need.destinations.extend(object.demands.queues.keys().copied());
+                let object = read_object(&script.file, file, target)?;
+                needs.entry(tenant.clone()).or_default().add_object(&object, target);
+            }
+            Command::Rmt(rmt) => {
+                let object = rmt_object(&script.file, rmt, target)?;
+                needs.entry(rmt.tenant.clone()).or_default().add_object(&object, target);
             }
             // Where a program sends, it decides itself.
             Command::Xdp(xdp) => {
                 let need = needs.entry(xdp.tenant.clone()).or_default();
-                need.destinations.extend((0..8).filter_map(|n| Destination::from_number(n, target)));
+                need.destinations.extend(everywhere(target));
             }
             _ => {}
         }

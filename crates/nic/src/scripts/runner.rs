@@ -3,13 +3,14 @@
 use super::ScriptFailure;
 use super::plan::{self, Need, destination};
 use super::programs;
-use super::tables::{TableState, action, read_object};
+use super::tables::{TableState, action, read_object, rmt_object};
 use super::traffic::Seen;
 use crate::device::{Device, Event, ModuleCounters, Offer, XdpEvent};
 use crate::run_load::run_load;
+use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, target};
 use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
-use sluice_packet::script::{Command, Script, Send, TOTAL, Tenant, Timing};
+use sluice_packet::script::{Command, SYSTEM, Script, Send, TOTAL, Tenant, Timing};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes of quantum a weight of 1 stands for.
@@ -81,8 +82,11 @@ impl<'a> Runner<'a> {
             }
             Command::Tenant(tenant) => self.admit(tenant),
             Command::Load { tenant, file } => {
-                let table = TableState::of_object(&read_object(&self.script.file, file)?);
-                self.install(tenant, table)
+                let object = read_object(&self.script.file, file, self.target)?;
+                match object.rmt {
+                    None => self.install(tenant, TableState::of_object(&object)),
+                    Some(_) => self.program(tenant, &object),
+                }
             }
             Command::Table(declared) => {
                 let table = TableState::declared(declared)?;
@@ -112,13 +116,17 @@ impl<'a> Runner<'a> {
             Command::Del { tenant, key } => self.add(tenant, key, None),
             Command::Xdp(xdp) => {
                 let object = programs::object(&self.script.file, xdp)?;
-                self.tables.remove(&xdp.tenant);
-                self.put(&xdp.tenant, &object)
+                self.program(&xdp.tenant, &object)
             }
             Command::Rmt(rmt) => {
-                let found = format!("rmt {} {}", rmt.tenant, rmt.file.display());
-                let allowed = "`sluice rmt run --script`, whose pipeline takes modules";
-                Err(ScriptFailure::value("statement for this device", found, allowed))
+                if rmt.tenant == SYSTEM && !self.ids.contains_key(SYSTEM) {
+                    self.admit_system()?;
+                }
+                let mut object = rmt_object(&self.script.file, rmt, self.target)?;
+                // What `to=` of the tenant leaves out the module does not get, whatever it demands.
+                let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
+                object.demands.queues.retain(|destination, _| granted.contains_key(destination));
+                self.program(&rmt.tenant, &object)
             }
             Command::Map(given) => {
                 // What was sent before sees the map as it was.
@@ -205,6 +213,7 @@ impl<'a> Runner<'a> {
         }
         spec.queues = need.destinations.iter().filter(|_| need.cells > 0).map(|d| (*d, need.cells)).collect();
         spec.max_entries = need.entries();
+        spec.rmt = need.rmt;
         self.ids.insert(tenant.name.clone(), tenant.id);
         let load = self.linker.admit(spec)?;
         self.run_load(&load)
@@ -222,6 +231,23 @@ impl<'a> Runner<'a> {
         let object = table.object();
         self.tables.insert(tenant.to_owned(), table);
         self.put(tenant, &object)
+    }
+
+    /// Loads a program that has no table for `add` and `del`, or puts it in the place of what runs.
+    fn program(&mut self, tenant: &str, object: &Object) -> Result<(), ScriptFailure> {
+        self.tables.remove(tenant);
+        self.put(tenant, object)
+    }
+
+    /// The system module needs no statement: it has no VLAN and no queue of its own.
+    fn admit_system(&mut self) -> Result<(), ScriptFailure> {
+        let mut spec = TenantSpec::new(SYSTEM_TENANT, SYSTEM);
+        let need = self.needs.get(SYSTEM).cloned().unwrap_or_default();
+        spec.queues = need.destinations.iter().map(|d| (*d, need.cells)).collect();
+        spec.rmt = need.rmt;
+        self.ids.insert(SYSTEM.to_owned(), SYSTEM_TENANT);
+        let load = self.linker.admit(spec)?;
+        self.run_load(&load)
     }
 
     /// Loads an object, or replaces the running one without a gap.

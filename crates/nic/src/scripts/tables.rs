@@ -2,9 +2,10 @@
 
 use super::ScriptFailure;
 use super::plan::{beside, destination};
+use crate::program_file;
+use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
-use sluice_formats::rows::KeyKind;
-use sluice_object::{Action, Destinations, KeyBytes, KeySpec, Object};
+use sluice_object::{Action, Destinations, KeyBytes, KeyKind, KeySpec, Object};
 use sluice_packet::script::{self, Forward, Key, KeyMask, Tuple};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,15 +60,19 @@ impl TableState {
     }
 }
 
-/// Reads an object named by a script.
-pub(super) fn read_object(script: &str, file: &Path) -> Result<Object, ScriptFailure> {
-    let path = beside(script, file);
-    let bytes = std::fs::read(&path).map_err(|e| ScriptFailure::Object {
-        file: path.display().to_string(),
-        what: e.to_string(),
-        code: "E0305",
-    })?;
-    Object::decode(&bytes).map_err(|e| ScriptFailure::object(&path, &e))
+/// Reads what a tenant of a script runs from a file beside the script: an object or an rmt module.
+pub(super) fn read_object(script: &str, file: &Path, target: &Target) -> Result<Object, ScriptFailure> {
+    Ok(program_file::read(&beside(script, file), target)?)
+}
+
+/// Reads the module of an `rmt` statement.
+pub(super) fn rmt_object(script: &str, rmt: &script::Rmt, target: &Target) -> Result<Object, ScriptFailure> {
+    let mut object = read_object(script, &rmt.file, target)?;
+    match &mut object.rmt {
+        Some(part) => part.keep_state |= rmt.keep,
+        None => return Err(ScriptFailure::value("module", rmt.file.display(), "one of the rmt pipeline")),
+    }
+    Ok(object)
 }
 
 /// The linker's action.

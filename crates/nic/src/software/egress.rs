@@ -4,7 +4,7 @@ use super::options::Service;
 use crate::drr::Drr;
 use crate::frame::Frame;
 use crate::room::Room;
-use crate::tables::Tables;
+use crate::tables::{Stamped, Tables};
 use sluice_formats::{Reason, Target};
 use std::collections::VecDeque;
 
@@ -14,13 +14,18 @@ pub(super) struct Packet {
     pub id: u32,
     pub port: u8,
     pub module: u8,
-    pub generation: u8,
+    pub stamped: Stamped,
     pub tenant: u16,
     pub tci: u16,
     pub conform: bool,
+    pub arrival: u64,
     pub stamp: u64,
     pub first_in: u64,
     pub frame: Frame,
+    /// Queue that the program asked for.
+    pub queue: u8,
+    /// Tag of the copy to each destination.
+    pub tags: [u16; 8],
 }
 
 /// A copy that has left its queue.

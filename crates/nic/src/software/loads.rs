@@ -135,8 +135,6 @@ fn carry_out(
     };
     match step {
         Step::Write { node, table, index, words } => write(tables, *node, *table, *index, words),
-        // A load with rows is of a target of the rmt pipeline, and `Device::submit` has refused it.
-        Step::Row { table, .. } => Err(format!("no rmt pipeline, whose table {} it writes", table.name())),
         Step::Barrier => Ok(Done::Waited),
         Step::Commit { module, generation } => {
             exists(*module, *generation, tables)?;

@@ -18,9 +18,9 @@ use crate::device::{
     Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Verdict, XdpEvent, XdpMap,
     check_destination, check_load, check_offer,
 };
-use crate::forward::{self, Forward};
+use crate::forward::{self, Entering};
 use crate::frame::Frame;
-use crate::tables::{Tables, check_address};
+use crate::tables::{Stamped, Tables, check_address};
 use crate::xdp_counts::XdpCounts;
 use egress::{Egress, Left, Packet};
 use ingress::{Arrival, Ports};
@@ -29,11 +29,14 @@ use sluice_ebpf::MapId;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_BITS, TICK_PS};
+use sluice_formats::rmt::tables::Event as Counted;
 use sluice_formats::{Node, Reason, Table, Target};
 use sluice_object::Load;
+use sluice_rmt::fast::Buffers;
 use std::collections::{BTreeMap, VecDeque};
 
 const SEQUENCE_MASK: u32 = 0x0fff_ffff;
+const TICK_MASK: u64 = (1 << TICK_BITS) - 1;
 
 /// A NIC in software, on captures and on live interfaces.
 #[derive(Debug)]
@@ -48,6 +51,7 @@ pub struct SoftwareNic {
     ports: Ports<Packet>,
     merge_free_at: u64,
     pipeline: VecDeque<(u64, Packet)>,
+    buffers: Buffers,
     egress: Egress,
     xdp: xdp::Engine,
     loads: Loads,
@@ -73,6 +77,7 @@ impl SoftwareNic {
             ports: Ports::new(target),
             merge_free_at: 0,
             pipeline: VecDeque::new(),
+            buffers: Buffers::default(),
             egress: Egress::new(target, options.service),
             xdp: xdp::Engine::new(target),
             loads: Loads::default(),
@@ -126,13 +131,16 @@ impl SoftwareNic {
                     id,
                     port,
                     module: accepted.module,
-                    generation: 0,
+                    stamped: Stamped::default(),
                     tenant: accepted.tenant,
                     tci: accepted.tci,
                     conform: true,
+                    arrival: self.now & TICK_MASK,
                     stamp: 0,
                     first_in,
                     frame: Frame::new(arrival.bytes, accepted.tag_off),
+                    queue: 0,
+                    tags: [0; 8],
                 };
                 self.ports.store(port, beats, packet);
             }
@@ -146,6 +154,8 @@ impl SoftwareNic {
                     generation: None,
                     stamp: None,
                     bytes: Vec::new(),
+                    queue: 0,
+                    tag: 0,
                     first_in: Some(first_in),
                     first_out: None,
                     last_out: Some(self.now),
@@ -159,10 +169,8 @@ impl SoftwareNic {
             return;
         }
         let Some((beats, mut packet)) = self.ports.take() else { return };
-        let generation = self.tables.generation_mut(packet.module);
-        packet.generation = generation.current;
-        generation.in_flight[usize::from(generation.current)] += 1;
-        packet.stamp = self.now & ((1 << TICK_BITS) - 1);
+        packet.stamped = self.tables.enter(packet.module);
+        packet.stamp = self.now & TICK_MASK;
         let length = packet.frame.bytes().len() as u32;
         packet.conform = forward::conforms(&mut self.tables, packet.module, self.now, length);
         self.merge_free_at = self.now + u64::from(beats);
@@ -172,34 +180,48 @@ impl SoftwareNic {
     fn give_verdicts(&mut self) {
         while self.pipeline.front().is_some_and(|(due, _)| *due <= self.now) {
             let Some((_, mut packet)) = self.pipeline.pop_front() else { return };
-            let (module, generation) = (packet.module, packet.generation);
-            let bytes = packet.frame.bytes();
-            let mut verdict = forward::verdict(&self.tables, module, generation, packet.port, packet.conform, bytes);
-            // A program stands behind the checks and in the place of the tables.
-            if verdict.is_ok() {
-                let now_ns = packet.stamp * self.capabilities.tick_ps / 1000;
-                let ran = self.xdp.run(module, generation, packet.port, now_ns, &mut packet.frame);
-                if let Some(to) = ran {
-                    verdict = to.map(|destinations| Forward { destinations, dmac: None });
-                }
-            }
-            self.tables.generation_mut(module).in_flight[usize::from(generation)] -= 1;
+            let (module, stamped) = (packet.module, packet.stamped);
+            let verdict = self.judge(&mut packet);
+            self.tables.leave(module, stamped);
             match verdict {
-                Ok(forward) => {
-                    if let Some(mac) = forward.dmac {
-                        packet.frame.set_dmac(mac);
-                    }
-                    self.bank.copied(module, forward.destinations);
+                Ok(destinations) => {
                     let (bank, events, now) = (&mut self.bank, &mut self.events, self.now);
-                    self.egress.admit(&self.tables, packet, forward.destinations, |packet, to, queue, reason| {
+                    self.egress.admit(&self.tables, packet, destinations, |packet, to, queue, reason| {
                         bank.dropped_at_queue(queue, reason);
                         events.push_back(dropped(packet, reason, Some(to), now));
                     });
                 }
-                Err(reason) => {
-                    self.bank.dropped_by_verdict(module, reason);
-                    self.events.push_back(dropped(&packet, reason, None, self.now));
+                Err(reason) => self.events.push_back(dropped(&packet, reason, None, self.now)),
+            }
+        }
+    }
+
+    /// Runs a packet through the pipeline and its module's XDP program. Its destinations, or why it is
+    /// dropped; that is counted.
+    fn judge(&mut self, packet: &mut Packet) -> Result<u8, Reason> {
+        let &mut Packet { module, tenant, port, stamped, arrival, stamp, conform, .. } = packet;
+        let entering = Entering { module, tenant, port, stamped, arrival, stamp, conform };
+        forward::run(&mut self.tables, &entering, packet.frame.bytes(), &mut self.buffers)?;
+        packet.frame.replace(&self.buffers.packet);
+        for copy in &self.buffers.copies {
+            packet.queue = copy.queue;
+            packet.tags[usize::from(copy.destination & 7)] = copy.tag;
+        }
+        let now_ns = arrival * self.capabilities.tick_ps / 1000;
+        match self.xdp.run(module, stamped.generation, port, now_ns, &mut packet.frame) {
+            None => Ok(forward::mask(&self.buffers.copies)),
+            Some(Ok(destinations)) => {
+                // The pipeline has counted the copies that it made.
+                let copies = u64::from(destinations.count_ones()).saturating_sub(self.buffers.copies.len() as u64);
+                self.tables.rmt_mut().count(module, Counted::Copies, copies);
+                Ok(destinations)
+            }
+            Some(Err(reason)) => {
+                match reason.event() {
+                    Some(_) => forward::count(&mut self.tables, module, reason),
+                    None => self.bank.dropped_by_program(module, reason),
                 }
+                Err(reason)
             }
         }
     }
@@ -264,7 +286,7 @@ impl SoftwareNic {
         match index {
             info::VERSION => u64::from(FORMAT_VERSION),
             info::TARGET_HASH => u64::from(self.target().hash()),
-            info::TICKS => self.now & ((1 << TICK_BITS) - 1),
+            info::TICKS => self.now & TICK_MASK,
             // No ring, so no lost messages; no clock, so no watchdog.
             _ => 0,
         }
@@ -286,6 +308,7 @@ fn is_inside(ports: &Ports<Packet>, pipeline: &VecDeque<(u64, Packet)>, egress: 
 
 fn outcome(left: Left, ports: u32) -> Outcome {
     let Left { packet, destination, first_out, last_out, .. } = left;
+    let (queue, tag) = (packet.queue, packet.tags[usize::from(destination & 7)]);
     let (verdict, bytes) = if u32::from(destination) < ports {
         (Verdict::Forwarded { port: destination }, packet.frame.into_port(packet.tci))
     } else {
@@ -296,9 +319,11 @@ fn outcome(left: Left, ports: u32) -> Outcome {
         verdict,
         module: packet.module,
         tenant: Some(packet.tenant),
-        generation: Some(packet.generation),
+        generation: Some(packet.stamped.generation),
         stamp: Some(packet.stamp),
         bytes,
+        queue,
+        tag,
         first_in: Some(packet.first_in),
         first_out: Some(first_out),
         last_out: Some(last_out),
@@ -311,9 +336,11 @@ fn dropped(packet: &Packet, reason: Reason, destination: Option<u8>, now: u64) -
         verdict: Verdict::Dropped { reason, destination },
         module: packet.module,
         tenant: Some(packet.tenant),
-        generation: Some(packet.generation),
+        generation: Some(packet.stamped.generation),
         stamp: Some(packet.stamp),
         bytes: Vec::new(),
+        queue: 0,
+        tag: 0,
         first_in: Some(packet.first_in),
         first_out: None,
         last_out: Some(now),
@@ -395,14 +422,19 @@ impl Device for SoftwareNic {
         for module in 0..self.target().modules as u8 {
             *in_flight.entry(module).or_default() += self.egress.room.packets_of(module);
         }
-        Ok(Counters { tick: self.now, modules: self.bank.modules(&in_flight), wedges: 0 })
+        Ok(Counters {
+            tick: self.now,
+            modules: self.bank.modules(&in_flight, |m, e| self.tables.rmt().counted(m, e)),
+            wedges: 0,
+        })
     }
 
     fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
         let target = self.target();
         let words = |value: u64| vec![value as u32, (value >> 32) as u32];
         let row = check_address(target, node, table, index).and_then(|()| match table.access() {
-            Access::ReadWrite => self.tables.read(node, table, index),
+            Access::ReadWrite => self.tables.row(node, table, index),
+            _ if table.is_rmt() => self.tables.read(node, table, index),
             Access::ReadOnly => Ok(words(self.info(index))),
             Access::Counter => {
                 let bank = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.last_snapshot } else { &self.bank };

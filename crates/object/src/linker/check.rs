@@ -1,16 +1,15 @@
 //! The ownership and order check: each write within its tenant's space, no write that
 //! packets in flight would notice.
 
-use super::spaces::{Region, Slot};
+use super::rmt::check::RmtOwner;
 use super::tenants::Tenant;
 use super::{LinkError, Linker};
-use crate::destination::Destinations;
 use crate::load::{Load, PlacedXdp, Step};
 use sluice_formats::address::{Access, control};
 use sluice_formats::limits::{FORMAT_VERSION, SYSTEM_TENANT};
-use sluice_formats::rows::{ActionRow, EntryRow, KeyKind, LimitRow, OverlayRow, PortPolicyRow, QuantumRow, VlanRow};
+use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Row, Table};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 impl Linker {
     /// Refuses a load that its tenant may not run, or that packets in flight would notice.
@@ -37,7 +36,6 @@ impl Linker {
             live: tenant.is_some_and(|t| t.running.is_some()),
             drained: [false; 2],
             batch: HashSet::new(),
-            rows: HashMap::new(),
         };
         for (step, s) in load.steps.iter().enumerate() {
             let label = load.label.clone();
@@ -50,7 +48,7 @@ impl Linker {
     }
 }
 
-enum Refusal {
+pub(super) enum Refusal {
     Space(String),
     Order(String),
 }
@@ -69,8 +67,6 @@ struct Checker<'a> {
     drained: [bool; 2],
     /// Rows written since the last other step.
     batch: HashSet<(Node, Table, u32)>,
-    /// Rows of the match table as the load has left them.
-    rows: HashMap<Slot, Option<EntryRow>>,
 }
 
 impl Checker<'_> {
@@ -88,12 +84,6 @@ impl Checker<'_> {
             | Step::Commit { module, generation }
             | Step::Program { module, generation, .. } => (*module, *generation),
             Step::WaitQueuesEmpty { module } => (*module, 0),
-            Step::Row { table, .. } => {
-                return Err(Space(format!(
-                    "a row of table {} of the rmt pipeline, which this NIC has not",
-                    table.name()
-                )));
-            }
             Step::Write { .. } | Step::Barrier => return Ok(()),
         };
         self.own_module(module)?;
@@ -101,7 +91,10 @@ impl Checker<'_> {
             return Err(Space(format!("generation {generation}, there are 0 and 1")));
         }
         match step {
-            Step::WaitDrained { .. } if generation != self.current => self.drained[usize::from(generation)] = true,
+            // After a wait for everything of the module, nobody uses the current one either.
+            Step::WaitDrained { .. } if generation != self.current || !self.live => {
+                self.drained[usize::from(generation)] = true;
+            }
             Step::Commit { .. } if generation != self.current => {
                 self.current = generation;
                 self.live = true;
@@ -141,15 +134,19 @@ impl Checker<'_> {
 
     fn write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Result<(), Refusal> {
         let target = self.linker.target;
-        if !table.is_of(node) || matches!(node, Node::Port(p) if u32::from(p) >= target.ports) {
+        if !table.is_of(node) || !Node::all(target).contains(&node) {
             return Err(Space(format!("node {node:?} has no table {}", table.name())));
         }
         if table.access() != Access::ReadWrite || table == Table::Generation {
             return Err(Space(format!("table {} is not written; generations change by commit", table.name())));
         }
-        if index >= table.rows(target) {
-            let rows = table.rows(target);
-            return Err(Space(format!("row {index} of {}, the table has {rows} rows", table.name())));
+        if index >= table.rows(target) || words.len() != table.words() {
+            let (rows, n, each) = (table.rows(target), words.len(), table.words());
+            let what = format!("row {index} of {}, {n} words; the table has {rows} rows of {each}", table.name());
+            return Err(Space(what));
+        }
+        if table.is_rmt() {
+            return self.rmt_row(node, table, index, words);
         }
         match (table, node) {
             (Table::Control, _) => self.control(index, words),
@@ -165,11 +162,6 @@ impl Checker<'_> {
                 at_most("quantum", unpack::<QuantumRow>(words)?.bytes, granted)
             }
             (Table::Limit, _) => self.limit(index, unpack(words)?),
-            (Table::Overlay, _) => self.overlay(index, unpack(words)?),
-            (Table::Way0, _) => self.entry(0, index, unpack(words)?),
-            (Table::Way1, _) => self.entry(1, index, unpack(words)?),
-            (Table::Way2, _) => self.entry(2, index, unpack(words)?),
-            (Table::Way3, _) => self.entry(3, index, unpack(words)?),
             _ => Err(Space(format!("table {} is not written", table.name()))),
         }
     }
@@ -257,32 +249,26 @@ impl Checker<'_> {
         at_most(&format!("limit of queue {index} in cells"), row.cells, granted)
     }
 
-    fn overlay(&self, index: u32, row: OverlayRow) -> Result<(), Refusal> {
-        let tenant = self.own_module((index / 2) as u8)?;
-        let bank = (index % 2) as u8;
-        if row.valid {
-            let own = tenant.bank(bank);
-            let region = own.unwrap_or(Region { base: 0, bits: 0 });
-            let (base, bits) = (u32::from(row.set_base), u32::from(row.set_bits));
-            let looks_up = row.key_kind != KeyKind::None as u8;
-            if (base, bits) != (region.base, region.bits) || looks_up && own.is_none() {
-                let own = own.map_or("none".to_owned(), |r| format!("{} from {}", r.sets(), r.base));
-                let name = &tenant.spec.name;
-                let what =
-                    format!("overlay with 2^{bits} sets from {base}, tenant `{name}` has {own} in generation {bank}");
-                return Err(Space(what));
-            }
-            if KeyKind::from_code(row.key_kind).is_none() {
-                return Err(Space(format!("overlay with key kind {}, there are 0 to 2", row.key_kind)));
-            }
-            self.action(tenant, &row.action())?;
-        } else if row != OverlayRow::default() {
-            return Err(Space("an overlay that is not valid and not zero".to_owned()));
+    /// A row of the pipeline. Packets do not notice what only the other generation has, once it is drained.
+    fn rmt_row(&self, node: Node, table: Table, index: u32, words: &[u32]) -> Result<(), Refusal> {
+        let placer = &self.linker.placer;
+        if let (Table::StageOwner, Node::Stage(s)) = (table, node) {
+            self.system_only("the owner of a stage")?;
+            let expected = u32::from(placer.target().is_system(s.into()));
+            let what = || Space(format!("owner {words:?} of stage {s}, which is {expected}"));
+            return if words == [expected] { Ok(()) } else { Err(what()) };
         }
-        if (self.live || row.valid) && (bank == self.current || !self.drained[usize::from(bank)]) {
-            return Err(Order(self.not_drained("overlay", bank)));
+        let tenant = self.module()?;
+        let nothing = || Space(format!("tenant `{}` holds nothing of the pipeline", tenant.spec.name));
+        let holding = placer.holders.get(&tenant.module).ok_or_else(nothing)?;
+        let live = self.live.then_some(self.current);
+        let owner = RmtOwner { target: placer.target(), module: tenant.module, holding, live };
+        match owner.row(node, table, index, words)? {
+            Some(g) if self.live && (g == self.current || !self.drained[usize::from(g)]) => {
+                Err(Order(self.not_drained(&format!("row {index} of {}", table.name()), g)))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn not_drained(&self, what: &str, bank: u8) -> String {
@@ -290,71 +276,6 @@ impl Checker<'_> {
             format!("{what} of generation {bank}, which new packets are stamped with")
         } else {
             format!("{what} of generation {bank}, without a wait until its packets have left")
-        }
-    }
-
-    fn action(&self, tenant: &Tenant, row: &ActionRow) -> Result<(), Refusal> {
-        let target = self.linker.target;
-        let granted = tenant.spec.destinations();
-        let all = (1u16 << target.destinations()) - 1;
-        let to = Destinations::from_mask(row.destinations, target);
-        if u16::from(row.destinations) & !all != 0 || to.iter().any(|d| !granted.contains(d)) {
-            let (mask, name) = (row.destinations, &tenant.spec.name);
-            return Err(Space(format!("destination mask {mask:#04x}, tenant `{name}` may use: {granted}")));
-        }
-        Ok(())
-    }
-
-    fn entry(&mut self, way: u8, set: u32, row: EntryRow) -> Result<(), Refusal> {
-        let tenant = self.module()?;
-        let slot = Slot { way, set };
-        let name = &tenant.spec.name;
-        let Some(region) = tenant.region.filter(|r| r.contains(set)) else {
-            let holder = self.linker.tenants.values().find(|t| t.region.is_some_and(|r| r.contains(set)));
-            let of = holder.map_or("nobody".to_owned(), |t| format!("tenant `{}`", t.spec.name));
-            return Err(Space(format!("match set {set} belongs to {of}, the load is tenant `{name}`'s")));
-        };
-        let empty = row.generations == 0;
-        if empty && row != EntryRow::default() {
-            return Err(Space("an entry of no generation that is not zero".to_owned()));
-        }
-        if !empty {
-            if row.module_id != tenant.module {
-                let (found, own) = (row.module_id, tenant.module);
-                let owner = self.owner(found);
-                return Err(Space(format!("an entry of module {found}{owner}, tenant `{name}` has module {own}")));
-            }
-            let generation = u8::from(!region.half(0).contains(set));
-            let bank = region.half(generation);
-            if row.generations != 1 << generation || !bank.slots(&row.key_bytes()).contains(&slot) {
-                let bits = row.generations;
-                let what = format!("way {way}, set {set} is no place of the entry's key in generations {bits:#04b}");
-                return Err(Space(what));
-            }
-            self.action(tenant, &row.action())?;
-        }
-        let row = (!empty).then_some(row);
-        let before = self.rows.get(&slot).copied().unwrap_or_else(|| self.linker.table.get(slot).copied());
-        self.entry_order(before, row)?;
-        self.rows.insert(slot, row);
-        Ok(())
-    }
-
-    /// Rows of the generation that is not current change only when no packet of it is in
-    /// flight; a row of the current one gives way to no other key.
-    fn entry_order(&self, before: Option<EntryRow>, after: Option<EntryRow>) -> Result<(), Refusal> {
-        let other = 1 - self.current;
-        let sees = |row: &Option<EntryRow>, g: u8| row.filter(|r| r.generations >> g & 1 == 1);
-        let changes =
-            sees(&before, other).map(|r| (r.key, r.action())) != sees(&after, other).map(|r| (r.key, r.action()));
-        if changes && !self.drained[usize::from(other)] {
-            return Err(Order(self.not_drained("entry", other)));
-        }
-        match (sees(&before, self.current), after) {
-            (Some(old), Some(new)) if old.key != new.key => {
-                Err(Order("an entry over another one that packets are looking up".to_owned()))
-            }
-            _ => Ok(()),
         }
     }
 }

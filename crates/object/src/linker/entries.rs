@@ -1,94 +1,181 @@
 //! Run-time operations on single entries of the running program.
 
-use super::loads::entry_row;
-use super::spaces::Slot;
+use super::rmt::{Batches, EntryAt, EntryKey, EntryLeads, Placer, RmtError};
 use super::tenants::Tenant;
 use super::writer::Writer;
 use super::{LinkError, Linker};
 use crate::KeyBytes;
 use crate::action::Action;
-use crate::key::{KeySpec, describe};
+use crate::key::{KeyKind, KeySpec, describe};
 use crate::load::Load;
-use sluice_formats::rows::EntryRow;
+use crate::lower;
+use crate::object::Entry;
+use crate::rmt::RmtGroup;
 
 impl Linker {
-    /// Adds an entry. Entries that make room move by copy, then delete: none is missed.
+    /// Adds an entry to the running table. Entries that make room move by copy, then delete: none is missed.
     pub fn insert(&mut self, id: u16, key: &KeyBytes, action: &Action) -> Result<Load, LinkError> {
-        let (tenant, spec) = self.entry_op(id, "insert", key)?;
+        let (tenant, spec) = self.table_op(id, "insert", key)?;
         let wrong = |found: String, allowed: &str| Err(entry_error(&tenant, "insert", &spec, key, found, allowed));
-        if self.find_entry(&tenant, key).is_some() {
+        if spec.kind == KeyKind::None {
+            return wrong("the program looks nothing up".to_owned(), "a program with a key takes entries");
+        }
+        let entries = self.entries(id)?;
+        if entries.iter().any(|e| e.key == *key) {
             return wrong("the key is there".to_owned(), "modify it, or delete it first");
         }
-        let bank = tenant.bank(self.generations[usize::from(tenant.module)]);
-        let Some(bank) = bank.filter(|_| spec.kind != sluice_formats::rows::KeyKind::None) else {
-            return wrong("the program looks nothing up".to_owned(), "a program with a key takes entries");
-        };
-        let count = self.table.rows_of(bank).count() as u32;
-        if count >= tenant.spec.max_entries {
+        if entries.len() as u32 >= tenant.spec.max_entries {
             let allowed = format!("{} are granted; delete one first", tenant.spec.max_entries);
-            return wrong(format!("{count} entries are there"), &allowed);
+            return wrong(format!("{} entries are there", entries.len()), &allowed);
         }
-        let row = self.new_row(&tenant, "insert", key, action)?;
-        let mut next = self.clone();
-        let path = next.table.path_to_room(bank, key);
-        let path = path.ok_or_else(|| self.no_place(&tenant, bank, &spec, key))?;
-        let mut w = Writer::default();
-        next.table.make_room(&path, |from, to, row| w.move_entry(from, to, row));
-        next.table.set(path[0], Some(row));
-        w.entry(path[0], Some(&row));
-        self.adopt(next, &tenant, "insert", w)
+        let leads = self.leads(&tenant, "insert", action)?;
+        self.table_load(&tenant, "insert", &spec, key, |placer, at| placer.insert(at, &leads, None))
     }
 
-    /// Gives an entry another action, in one write.
+    /// Gives an entry of the running table another action, in one write.
     pub fn modify(&mut self, id: u16, key: &KeyBytes, action: &Action) -> Result<Load, LinkError> {
-        let (tenant, spec) = self.entry_op(id, "modify", key)?;
-        let slot = self.present(&tenant, "modify", &spec, key)?;
-        let row = self.new_row(&tenant, "modify", key, action)?;
-        let mut next = self.clone();
-        next.table.set(slot, Some(row));
-        let mut w = Writer::default();
-        w.entry(slot, Some(&row));
-        self.adopt(next, &tenant, "modify", w)
+        let (tenant, spec) = self.table_op(id, "modify", key)?;
+        let leads = self.leads(&tenant, "modify", action)?;
+        self.table_load(&tenant, "modify", &spec, key, |placer, at| placer.modify(at, &leads))
     }
 
-    /// Takes an entry out, in one write.
+    /// Takes an entry out of the running table.
     pub fn delete(&mut self, id: u16, key: &KeyBytes) -> Result<Load, LinkError> {
-        let (tenant, spec) = self.entry_op(id, "delete", key)?;
-        let slot = self.present(&tenant, "delete", &spec, key)?;
-        let mut next = self.clone();
-        next.table.set(slot, None);
-        let mut w = Writer::default();
-        w.entry(slot, None);
-        self.adopt(next, &tenant, "delete", w)
+        let (tenant, spec) = self.table_op(id, "delete", key)?;
+        self.table_load(&tenant, "delete", &spec, key, |placer, at| placer.delete(at))
     }
 
-    fn adopt(&mut self, next: Self, tenant: &Tenant, verb: &str, w: Writer) -> Result<Load, LinkError> {
-        let load = w.load(&next, tenant.spec.id, format!("{verb} {}", tenant.spec.name));
+    /// Entries of the running table, by key; none of a program of the rmt pipeline.
+    pub fn entries(&self, id: u16) -> Result<Vec<Entry>, LinkError> {
+        let tenant = self.tenant(id)?;
+        let Some(running) = tenant.running.as_ref().filter(|r| !r.rmt) else { return Ok(Vec::new()) };
+        let rows = self.placer.entries(tenant.module, self.generation(id)?, lower::stage_of(self.target));
+        let entry = |(key, leads): (EntryKey, EntryLeads)| match key {
+            EntryKey::Exact(bits) => Some(Entry {
+                key: lower::key_bytes(&running.key, &bits),
+                action: lower::action_of(&leads.data, self.target),
+            }),
+            EntryKey::Ternary { .. } => None,
+        };
+        let mut all: Vec<Entry> = rows.into_iter().filter_map(entry).collect();
+        all.sort_by_key(|e| e.key);
+        Ok(all)
+    }
+
+    /// Adds an entry to a stage of the running rmt program; see [`Placer::insert`].
+    pub fn rmt_insert(
+        &mut self,
+        id: u16,
+        stage: u8,
+        key: EntryKey,
+        leads: &EntryLeads,
+        before: Option<usize>,
+    ) -> Result<Load, LinkError> {
+        self.rmt_load(id, "insert", stage, key, |placer, at| placer.insert(at, leads, before))
+    }
+
+    /// Lets an entry of the running rmt program lead elsewhere.
+    pub fn rmt_modify(&mut self, id: u16, stage: u8, key: EntryKey, leads: &EntryLeads) -> Result<Load, LinkError> {
+        self.rmt_load(id, "modify", stage, key, |placer, at| placer.modify(at, leads))
+    }
+
+    /// Takes an entry out of the running rmt program.
+    pub fn rmt_delete(&mut self, id: u16, stage: u8, key: EntryKey) -> Result<Load, LinkError> {
+        self.rmt_load(id, "delete", stage, key, |placer, at| placer.delete(at))
+    }
+
+    /// Entries of the running program in a stage, exact ones first, the ternary ones in their order.
+    pub fn rmt_entries(&self, id: u16, stage: u8) -> Result<Vec<(EntryKey, EntryLeads)>, LinkError> {
+        Ok(self.placer.entries(self.tenant(id)?.module, self.generation(id)?, stage))
+    }
+
+    /// Other destinations or tags for a group of the tenant's, in one write that packets see at once.
+    pub fn set_group(&mut self, id: u16, number: u16, group: RmtGroup) -> Result<Load, LinkError> {
+        let tenant = self.tenant(id)?;
+        let (module, label) = (tenant.module, format!("group {number} of {}", tenant.spec.name));
+        let mut next = self.clone();
+        let mut w = Writer::default();
+        w.rows([next.placer.set_group(module, number, group)?]);
+        self.adopt(next, id, label, w)
+    }
+
+    fn adopt(&mut self, next: Self, id: u16, label: String, w: Writer) -> Result<Load, LinkError> {
+        let load = w.load(&next, id, label);
         self.check(&load)?;
         *self = next;
         Ok(load)
     }
 
-    fn entry_op(&self, id: u16, verb: &'static str, key: &KeyBytes) -> Result<(Tenant, KeySpec), LinkError> {
+    fn table_op(&self, id: u16, verb: &'static str, key: &KeyBytes) -> Result<(Tenant, KeySpec), LinkError> {
         let (tenant, running) = self.running(id, verb)?;
+        if running.rmt {
+            let found = format!("`{}` is a program of the rmt pipeline", running.object);
+            return Err(tenant.state(verb, found, "entries of a stage for it, and these for a table"));
+        }
         let wrong = |error| LinkError::Object { object: running.object.clone(), error };
         running.key.check_key(key).map_err(wrong)?;
         Ok((tenant.clone(), running.key))
     }
 
-    fn find_entry(&self, tenant: &Tenant, key: &KeyBytes) -> Option<Slot> {
-        let generation = self.generations[usize::from(tenant.module)];
-        self.table.find(tenant.bank(generation)?, key)
+    fn leads(&self, t: &Tenant, verb: &str, action: &Action) -> Result<EntryLeads, LinkError> {
+        self.check_action(t, &format!("tenant `{}`: {verb}", t.spec.name), action)?;
+        Ok(EntryLeads { action: 0, number: lower::ENTRY_NUMBER, data: lower::data_of(action, self.target) })
     }
 
-    fn present(&self, t: &Tenant, verb: &'static str, spec: &KeySpec, key: &KeyBytes) -> Result<Slot, LinkError> {
-        let missing = || entry_error(t, verb, spec, key, "there is no such entry".to_owned(), "insert it first");
-        self.find_entry(t, key).ok_or_else(missing)
+    fn table_load(
+        &mut self,
+        tenant: &Tenant,
+        verb: &'static str,
+        spec: &KeySpec,
+        key: &KeyBytes,
+        change: impl FnOnce(&mut Placer, EntryAt) -> Result<Batches, RmtError>,
+    ) -> Result<Load, LinkError> {
+        let bits = EntryKey::Exact(lower::key_bits(spec, key));
+        let load = self.entry_load(tenant.spec.id, verb, lower::stage_of(self.target), bits, change);
+        load.map_err(|e| match e {
+            LinkError::Rmt(RmtError::Entry { found, allowed, .. }) => {
+                entry_error(tenant, verb, spec, key, found, &allowed)
+            }
+            e => e,
+        })
     }
 
-    fn new_row(&self, t: &Tenant, verb: &str, key: &KeyBytes, action: &Action) -> Result<EntryRow, LinkError> {
-        let action = self.action_row(t, &format!("tenant `{}`: {verb}", t.spec.name), action)?;
-        Ok(entry_row(t.module, self.generations[usize::from(t.module)], key, action))
+    fn rmt_load(
+        &mut self,
+        id: u16,
+        verb: &'static str,
+        stage: u8,
+        key: EntryKey,
+        change: impl FnOnce(&mut Placer, EntryAt) -> Result<Batches, RmtError>,
+    ) -> Result<Load, LinkError> {
+        let (tenant, running) = self.running(id, verb)?;
+        if !running.rmt {
+            let found = format!("`{}` is a table", running.object);
+            return Err(tenant.state(verb, found, "entries of the table for it, and these for an rmt program"));
+        }
+        self.entry_load(id, verb, stage, key, change)
+    }
+
+    fn entry_load(
+        &mut self,
+        id: u16,
+        verb: &str,
+        stage: u8,
+        key: EntryKey,
+        change: impl FnOnce(&mut Placer, EntryAt) -> Result<Batches, RmtError>,
+    ) -> Result<Load, LinkError> {
+        let (module, generation) = (self.tenant(id)?.module, self.generation(id)?);
+        let label = format!("{verb} {}", self.tenant(id)?.spec.name);
+        let mut next = self.clone();
+        let batches = change(&mut next.placer, EntryAt { module, generation, stage, key })?;
+        let mut w = Writer::default();
+        for (i, batch) in batches.into_iter().enumerate() {
+            if i > 0 {
+                w.barrier();
+            }
+            w.rows(batch);
+        }
+        self.adopt(next, id, label, w)
     }
 }
 

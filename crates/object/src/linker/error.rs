@@ -1,5 +1,6 @@
 //! What the linker refuses. Pages: docs/errors/E0220.md and on.
 
+use super::rmt::RmtError;
 use super::spaces::Holder;
 use crate::destination::Destination;
 use crate::error::ObjectError;
@@ -184,6 +185,9 @@ pub enum LinkError {
         /// What must come before.
         what: String,
     },
+    /// A refusal of the pipeline's placer.
+    #[error(transparent)]
+    Rmt(#[from] RmtError),
     /// A load of another format version or target.
     #[error("load `{load}` is for {what} {found}, this NIC has {allowed}")]
     Foreign {
@@ -218,6 +222,7 @@ impl LinkError {
             Self::Order { .. } => "E0232",
             Self::Foreign { .. } => "E0233",
             Self::KeptMap { .. } => "E0470",
+            Self::Rmt(error) => error.code(),
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Programs: first load, hitless replacement, unload.
 
-use super::spaces::Region;
+use super::rmt::RmtError;
 use super::tenants::{Running, Tenant};
 use super::writer::Writer;
 use super::{LinkError, Linker};
 use crate::action::Action;
-use crate::key::{KeySpec, describe};
+use crate::key::{KeyKind, describe};
 use crate::load::{Load, PlacedXdp};
+use crate::lower;
 use crate::object::{Object, TargetNeed};
-use sluice_formats::rows::{ActionRow, EntryRow, KeyKind, OverlayRow};
+use crate::rmt::RmtPart;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,35 +63,34 @@ impl Linker {
         object.check().map_err(|error| LinkError::Object { object: object.name.clone(), error })?;
         let tenant = self.tenant(id)?.clone();
         self.check_demands(&tenant, object)?;
+        let part = self.part(&tenant, object)?;
         let module = tenant.module;
         let new = 1 - self.generations[usize::from(module)];
-        let overlay = self.overlay_row(&tenant, object, new)?;
 
         w.drained(module, new);
-        self.place(&tenant, object, new)?;
-        if let Some(bank) = tenant.bank(new) {
-            self.table.rows_of(bank).for_each(|(slot, row)| w.entry(slot, Some(row)));
+        let placed = self.placer.place(module, new, &part).map_err(|e| in_table_terms(e, object))?;
+        if !placed.zero.is_empty() {
+            w.rows(placed.zero);
+            w.barrier();
         }
-        w.overlay(module, new, &overlay);
+        w.rows(placed.rows);
         if let Some(program) = placed_xdp(&tenant, object)? {
             w.program(module, new, Some(program));
         }
-        self.commit(&tenant, w);
+        self.commit(&tenant, w)?;
         let xdp = object.xdp.as_deref().map(|xdp| Arc::new(xdp.clone()));
-        let running = Running { object: object.name.clone(), key: object.key, xdp };
+        let running = Running { object: object.name.clone(), key: object.key, xdp, rmt: object.rmt.is_some() };
         if let Some(t) = self.tenants.get_mut(&id) {
             t.running = Some(running);
         }
         Ok(())
     }
 
-    /// Commits to the empty overlay bank and clears the rest.
+    /// Commits to the empty generation and clears the rest.
     pub(super) fn stop(&mut self, id: u16, w: &mut Writer) -> Result<(), LinkError> {
         let tenant = self.tenant(id)?.clone();
-        let new = 1 - self.generations[usize::from(tenant.module)];
-        w.drained(tenant.module, new);
-        w.overlay(tenant.module, new, &OverlayRow::default());
-        self.commit(&tenant, w);
+        w.drained(tenant.module, 1 - self.generations[usize::from(tenant.module)]);
+        self.commit(&tenant, w)?;
         if let Some(t) = self.tenants.get_mut(&id) {
             t.running = None;
         }
@@ -98,71 +98,40 @@ impl Linker {
     }
 
     /// Commits the other generation, waits until the present one is unused, and clears it.
-    fn commit(&mut self, tenant: &Tenant, w: &mut Writer) {
+    fn commit(&mut self, tenant: &Tenant, w: &mut Writer) -> Result<(), LinkError> {
         let current = &mut self.generations[usize::from(tenant.module)];
         let old = *current;
         *current = 1 - old;
         w.commit(tenant.module, 1 - old);
         w.drained(tenant.module, old);
-        if let Some(bank) = tenant.bank(old) {
-            let slots: Vec<_> = self.table.rows_of(bank).map(|(slot, _)| slot).collect();
-            for slot in slots {
-                w.entry(slot, None);
-                self.table.set(slot, None);
-            }
-        }
-        w.overlay(tenant.module, old, &OverlayRow::default());
+        w.rows(self.placer.clear(tenant.module, old)?);
         if tenant.running.as_ref().is_some_and(|r| r.xdp.is_some()) {
             w.program(tenant.module, old, None);
-        }
-    }
-
-    /// Finds a place for every entry in the new generation's sets. Rows move freely: none is
-    /// written yet.
-    fn place(&mut self, tenant: &Tenant, object: &Object, new: u8) -> Result<(), LinkError> {
-        let Some(bank) = tenant.bank(new) else { return Ok(()) };
-        for (i, entry) in object.entries.iter().enumerate() {
-            let action = self.action_row(tenant, &format!("object `{}`, entries[{i}]", object.name), &entry.action)?;
-            let path = self.table.path_to_room(bank, &entry.key);
-            let path = path.ok_or_else(|| self.no_place(tenant, bank, &object.key, &entry.key))?;
-            self.table.make_room(&path, |_, _, _| {});
-            let row = entry_row(tenant.module, new, &entry.key, action);
-            self.table.set(path[0], Some(row));
         }
         Ok(())
     }
 
-    pub(super) fn no_place(&self, tenant: &Tenant, bank: Region, spec: &KeySpec, key: &crate::KeyBytes) -> LinkError {
-        let slots = bank.slots(key);
-        LinkError::NoPlace {
-            tenant: tenant.spec.name.clone(),
-            key: describe(spec, key),
-            set0: slots[0].set,
-            set1: slots[2].set,
-            used: self.table.rows_of(bank).count() as u32,
-            rows: bank.rows(),
+    /// The object's program for the pipeline: its own, or its table as one.
+    fn part(&self, tenant: &Tenant, object: &Object) -> Result<Arc<RmtPart>, LinkError> {
+        if let Some(part) = &object.rmt {
+            return Ok(Arc::new((**part).clone()));
         }
+        self.check_action(tenant, &format!("object `{}`, default", object.name), &object.default)?;
+        for (i, entry) in object.entries.iter().enumerate() {
+            self.check_action(tenant, &format!("object `{}`, entries[{i}]", object.name), &entry.action)?;
+        }
+        let systems = self.placer.shared();
+        lower::lower(object, self.target, &systems).map(Arc::new).ok_or_else(|| {
+            let found = format!("the system program exchanges {} containers", systems.len());
+            let allowed = "at least two of each size left, for the key and the action of a table".to_owned();
+            RmtError::Shared { tenant: tenant.spec.name.clone(), found, allowed }.into()
+        })
     }
 
-    fn overlay_row(&self, tenant: &Tenant, object: &Object, generation: u8) -> Result<OverlayRow, LinkError> {
-        let (base, bits) = tenant.bank(generation).map_or((0, 0), |r| (r.base, r.bits));
-        let row = OverlayRow {
-            valid: true,
-            key_kind: object.key.kind as u8,
-            key_mask: object.key.mask,
-            set_base: base as u16,
-            set_bits: bits as u8,
-            ..OverlayRow::default()
-        };
-        let what = format!("object `{}`, default", object.name);
-        Ok(row.with_action(self.action_row(tenant, &what, &object.default)?))
-    }
-
-    /// The action's row, if the tenant may send there.
-    pub(super) fn action_row(&self, tenant: &Tenant, what: &str, action: &Action) -> Result<ActionRow, LinkError> {
+    /// Refuses an action that the tenant may not have.
+    pub(super) fn check_action(&self, tenant: &Tenant, what: &str, action: &Action) -> Result<(), LinkError> {
         action.check().map_err(|error| LinkError::Object { object: what.to_owned(), error })?;
-        self.check_granted(tenant, what, action.to)?;
-        action.row(self.target).map_err(|d| self.no_destination(what.to_owned(), d))
+        self.check_granted(tenant, what, action.to)
     }
 
     fn check_granted(&self, tenant: &Tenant, what: &str, to: crate::Destinations) -> Result<(), LinkError> {
@@ -203,7 +172,7 @@ impl Linker {
         if demands.entries > spec.max_entries {
             return lacking("entries".to_owned(), demands.entries.into(), spec.max_entries.into());
         }
-        if object.key.kind != KeyKind::None && tenant.region.is_none() {
+        if object.key.kind != KeyKind::None && spec.max_entries == 0 {
             return lacking("match sets at least".to_owned(), 1, 0);
         }
         for (d, cells) in &demands.queues {
@@ -247,18 +216,19 @@ fn placed_xdp(tenant: &Tenant, object: &Object) -> Result<Option<PlacedXdp>, Lin
     Ok(pass.map(|pass| PlacedXdp { xdp: xdp.clone(), kept, pass, granted }))
 }
 
-pub(super) fn entry_row(module: u8, generation: u8, key: &crate::KeyBytes, action: ActionRow) -> EntryRow {
-    let row = EntryRow {
-        generations: 1 << generation,
-        module_id: module,
-        key: EntryRow::key_from_bytes(key),
-        ..EntryRow::default()
-    };
-    row.with_action(action)
+/// A refusal of an entry's place, with the key as the object names it.
+fn in_table_terms(error: RmtError, object: &Object) -> LinkError {
+    match error {
+        RmtError::NoPlace { tenant, key, set0, set1, used, rows, .. } if object.rmt.is_none() => {
+            let key = describe(&object.key, &lower::key_bytes(&object.key, &key));
+            LinkError::NoPlace { tenant, key, set0, set1, used, rows }
+        }
+        error => error.into(),
+    }
 }
 
 impl Tenant {
-    fn state(&self, operation: &'static str, found: String, allowed: &'static str) -> LinkError {
+    pub(super) fn state(&self, operation: &'static str, found: String, allowed: &'static str) -> LinkError {
         LinkError::State { tenant: self.spec.name.clone(), operation, found, allowed }
     }
 }

@@ -22,12 +22,10 @@ pub use settings::{NicSettings, PortSettings};
 pub use tenants::{Running, Tenant, TenantSpec, VlanGrant};
 pub use unsafe_order::{unsafe_live_bank, unsafe_order};
 
-use crate::action::Action;
-use crate::object::Entry;
-use placement::MatchTable;
+use rmt::{Placer, StageLeft};
 use sluice_formats::Target;
 use sluice_formats::limits::MAX_FRAME_BYTES;
-use spaces::{Holder, SetSpace};
+use spaces::Holder;
 use std::collections::BTreeMap;
 
 /// Places objects and run-time operations of all tenants of one NIC.
@@ -38,21 +36,19 @@ pub struct Linker {
     tenants: BTreeMap<u16, Tenant>,
     /// Current generation by module. It outlives the module's owner, as in the device.
     generations: Vec<u8>,
-    sets: SetSpace,
-    table: MatchTable,
+    /// Space of the rmt pipeline.
+    placer: Placer,
 }
 
 /// What is left to give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     /// Modules, the system's not counted.
     pub modules: u32,
-    /// Match sets in all.
-    pub sets: u32,
-    /// Match sets in the largest block.
-    pub largest_block: u32,
     /// Queue cells.
     pub cells: u32,
+    /// Of the rmt pipeline, by stage.
+    pub stages: Vec<StageLeft>,
 }
 
 impl Linker {
@@ -63,8 +59,7 @@ impl Linker {
             settings: NicSettings::new(target),
             tenants: BTreeMap::new(),
             generations: vec![0; target.modules as usize],
-            sets: SetSpace::new(target.sets),
-            table: MatchTable::new(target.sets),
+            placer: Placer::new(target.rmt),
         }
     }
 
@@ -93,17 +88,9 @@ impl Linker {
         Ok(self.generations[usize::from(self.tenant(id)?.module)])
     }
 
-    /// Entries of the running program, by key.
-    pub fn entries(&self, id: u16) -> Result<Vec<Entry>, LinkError> {
-        let tenant = self.tenant(id)?;
-        let rows = tenant.region.into_iter().flat_map(|r| self.table.rows_of(r));
-        let entry = |row: &sluice_formats::rows::EntryRow| Entry {
-            key: row.key_bytes(),
-            action: Action::from_row(&row.action(), self.target),
-        };
-        let mut all: Vec<Entry> = rows.map(|(_, row)| entry(row)).collect();
-        all.sort_by_key(|e| e.key);
-        Ok(all)
+    /// Where things lie in the rmt pipeline.
+    pub fn placer(&self) -> &Placer {
+        &self.placer
     }
 
     /// Cells that limits may add up to. One longest frame stays free beside them: a cell
@@ -119,9 +106,8 @@ impl Linker {
         let cells: u32 = self.tenants.values().map(|t| t.spec.cells()).sum();
         Left {
             modules: (self.target.modules - 1).saturating_sub(modules),
-            sets: self.sets.free(),
-            largest_block: self.sets.largest_block(),
             cells: self.grantable_cells().saturating_sub(cells),
+            stages: self.placer.left(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where entries lie in the match table: cuckoo placement in buckets of two rows.
+//! Where entries lie in an exact table: cuckoo placement in buckets of two rows.
 //!
 //! Each key has two buckets: ways 0 and 1 at the set of its first hash, ways 2 and 3 at
 //! that of its second. A full bucket makes room by moving an entry to its other bucket.
@@ -7,9 +7,7 @@
 //! number, so that the same operations give the same rows.
 
 use super::spaces::{Region, Slot};
-use crate::KeyBytes;
-use sluice_formats::limits::WAYS;
-use sluice_formats::rows::EntryRow;
+use sluice_formats::rmt::target::EXACT_WAYS;
 use std::collections::VecDeque;
 
 /// A row of a hash table.
@@ -21,16 +19,8 @@ pub trait Keyed: Clone {
     fn key(&self) -> Self::Key;
 }
 
-impl Keyed for EntryRow {
-    type Key = KeyBytes;
-
-    fn key(&self) -> KeyBytes {
-        self.key_bytes()
-    }
-}
-
-/// The match table as the device holds it.
-pub type MatchTable = Cuckoo<EntryRow>;
+/// Ways of the table.
+const WAYS: u32 = EXACT_WAYS as u32;
 
 /// A hash table of two sets a key as the device holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -46,7 +46,8 @@ impl NicSettings {
 }
 
 impl Linker {
-    /// Port policies and watchdog. Tenants of untagged frames are admitted before.
+    /// Port policies, watchdog, and which stages are the system module's. Tenants of untagged frames are admitted
+    /// before.
     pub fn nic(&mut self, settings: NicSettings) -> Result<Load, LinkError> {
         let wrong = |what: String, found: String, allowed: String| Err(LinkError::Setting { what, found, allowed });
         if settings.ports.len() != self.target.ports as usize {
@@ -65,6 +66,7 @@ impl Linker {
             w.write(Node::Port(p as u8), Table::PortPolicy, 0, &self.policy_row(port)?);
         }
         w.words(Node::System, Table::Control, control::WATCHDOG, vec![settings.watchdog]);
+        w.rows(self.placer.stage_owners());
         let load = w.load(self, SYSTEM_TENANT, "nic settings".to_owned());
         self.check(&load)?;
         self.settings = settings;

@@ -1,7 +1,7 @@
 //! Spaces that belong to one tenant: aligned power-of-two ranges of match sets.
 
 use sluice_formats::hash::set_hashes;
-use sluice_formats::limits::WAYS;
+use sluice_formats::rmt::target::EXACT_WAYS;
 use std::collections::BTreeSet;
 
 /// Who holds how much of a resource.
@@ -29,7 +29,7 @@ const SPARSE_PER_SET: u32 = 2;
 /// Halves of so many sets are large.
 const LARGE_SETS: u32 = 32;
 
-/// One row of the match table.
+/// One row of an exact table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
     /// Way, 0 to 3.
@@ -46,7 +46,7 @@ impl Region {
 
     /// Number of rows.
     pub fn rows(self) -> u32 {
-        self.sets() * WAYS
+        self.sets() * EXACT_WAYS as u32
     }
 
     /// Whether the set is in the region.

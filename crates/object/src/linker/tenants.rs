@@ -1,5 +1,6 @@
 //! Tenants: admission and removal.
 
+use super::rmt::Quota;
 use super::spaces::Region;
 use super::writer::Writer;
 use super::{LinkError, Linker};
@@ -7,10 +8,11 @@ use crate::demand::{Queues, Rate};
 use crate::destination::{Destination, Destinations};
 use crate::key::KeySpec;
 use crate::load::Load;
-use crate::object::check_name;
+use crate::lower;
+use crate::object::{Object, check_name};
 use crate::xdp::Xdp;
-use sluice_formats::limits::{SYSTEM_MODULE, SYSTEM_TENANT, TENANT_BITS, VLAN_ROWS, WAYS};
-use sluice_formats::rows::{LimitRow, OverlayRow, QuantumRow, RateRow, VlanRow};
+use sluice_formats::limits::{SYSTEM_MODULE, SYSTEM_TENANT, TENANT_BITS, VLAN_ROWS};
+use sluice_formats::rows::{LimitRow, QuantumRow, RateRow, VlanRow};
 use sluice_formats::{Node, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,6 +36,9 @@ pub struct TenantSpec {
     pub queues: Queues,
     /// Entries of its table; room for a replacement is reserved beside them.
     pub max_entries: u32,
+    /// Resources of the rmt pipeline for programs of its own, beside those of its table; without any it runs table
+    /// and XDP objects. The destinations in it do not count: they are those of `queues`.
+    pub rmt: Option<Quota>,
 }
 
 /// One VLAN on one port, or on all.
@@ -52,8 +57,6 @@ pub struct Tenant {
     pub spec: TenantSpec,
     /// Its module.
     pub module: u8,
-    /// Its match sets, half for each generation; none when it has no entries.
-    pub region: Option<Region>,
     /// What it runs.
     pub running: Option<Running>,
     /// Its VLANs as (port, VLAN ID).
@@ -69,6 +72,8 @@ pub struct Running {
     pub key: KeySpec,
     /// Its XDP program.
     pub xdp: Option<Arc<Xdp>>,
+    /// It is a program of the rmt pipeline, and not a table.
+    pub rmt: bool,
 }
 
 impl TenantSpec {
@@ -83,6 +88,18 @@ impl TenantSpec {
             quantum: 1500,
             queues: Queues::new(),
             max_entries: 0,
+            rmt: None,
+        }
+    }
+
+    /// Raises what the tenant is given of the pipeline to what the object needs.
+    pub fn make_room(&mut self, object: &Object) {
+        match &object.rmt {
+            Some(part) => {
+                let needs = Quota::of(part, 0);
+                self.rmt = Some(self.rmt.take().map_or_else(|| needs.clone(), |given| given.or(&needs)));
+            }
+            None => self.max_entries = self.max_entries.max(object.demands.entries),
         }
     }
 
@@ -111,18 +128,13 @@ impl TenantSpec {
 }
 
 impl Tenant {
-    /// The match sets that one generation uses.
-    pub fn bank(&self, generation: u8) -> Option<Region> {
-        self.region.map(|r| r.half(generation))
-    }
-
     pub(super) fn vlan_row(&self) -> VlanRow {
         VlanRow { valid: true, keep_tag: self.spec.keep_tag, module_id: self.module, tenant: self.spec.id }
     }
 }
 
 impl Linker {
-    /// Takes a tenant in: module, match sets, queues, rate; its VLANs last.
+    /// Takes a tenant in: module, resources of the pipeline, queues, rate; its VLANs last.
     pub fn admit(&mut self, spec: TenantSpec) -> Result<Load, LinkError> {
         let mut next = self.clone();
         let load = next.build_admit(spec)?;
@@ -144,19 +156,9 @@ impl Linker {
         let vlans = self.check_spec(&spec)?;
         let rate = spec.rate_row()?;
         let module = self.free_module(&spec)?;
-        let region = self.take_sets(&spec)?;
-
+        let quota = self.quota(&spec)?;
         let mut w = Writer::default();
-        for generation in 0..2 {
-            w.overlay(module, generation, &OverlayRow::default());
-        }
-        if let Some(region) = region {
-            for way in 0..WAYS as u8 {
-                for set in region.base..region.base + region.sets() {
-                    w.entry(super::spaces::Slot { way, set }, None);
-                }
-            }
-        }
+        w.rows(self.placer.admit(module, &spec.name, quota)?);
         w.write(Node::Stamp, Table::Rate, module.into(), &rate);
         w.write(Node::Egress, Table::Quantum, module.into(), &QuantumRow { bytes: spec.quantum });
         for number in 0..self.target.destinations() as u8 {
@@ -166,7 +168,7 @@ impl Linker {
         }
         w.barrier();
         let (id, label) = (spec.id, format!("admit {}", spec.name));
-        let tenant = Tenant { spec, module, region, running: None, vlans };
+        let tenant = Tenant { spec, module, running: None, vlans };
         for (port, vlan) in &tenant.vlans {
             w.write(Node::Port(*port), Table::Vlan, (*vlan).into(), &tenant.vlan_row());
         }
@@ -199,10 +201,8 @@ impl Linker {
             w.write(Node::Egress, Table::Limit, self.queue(number, tenant.module), &LimitRow::default());
         }
         w.write(Node::Egress, Table::Quantum, tenant.module.into(), &QuantumRow::default());
+        w.rows(self.placer.release(tenant.module)?);
         self.tenants.remove(&id);
-        if let Some(region) = tenant.region {
-            self.sets.give_back(region);
-        }
         Ok(w.load(self, id, format!("remove {}", tenant.spec.name)))
     }
 
@@ -291,23 +291,22 @@ impl Linker {
         })
     }
 
-    fn take_sets(&mut self, spec: &TenantSpec) -> Result<Option<Region>, LinkError> {
-        if spec.max_entries == 0 {
-            return Ok(None);
-        }
-        let table_bits = self.target.sets.trailing_zeros();
-        let Some(bits) = Region::bits_for(spec.max_entries, table_bits) else {
+    /// What the tenant is given of the pipeline: its programs', and its table's where it has one.
+    fn quota(&self, spec: &TenantSpec) -> Result<Quota, LinkError> {
+        let table_bits = (self.target.rmt.sets() as u32).trailing_zeros();
+        if spec.max_entries > 0 && Region::bits_for(spec.max_entries, table_bits).is_none() {
             let most = Region::most_entries(table_bits);
             let allowed = format!("at most {most} on target {}", self.target.name);
             return Err(spec.wrong("max_entries", spec.max_entries, allowed));
-        };
-        let region = self.sets.take(bits);
-        region.map(Some).ok_or_else(|| LinkError::NoRoom {
-            resource: "match sets (a power of two, for both generations)",
-            asked: 1 << bits,
-            left: format!("{}, the largest block {}", self.sets.free(), self.sets.largest_block()),
-            holders: self.holders(|t| t.region.map_or(0, Region::sets)),
-        })
+        }
+        let mut quota = spec.rmt.clone().unwrap_or_default();
+        if spec.max_entries > 0 || spec.rmt.is_none() {
+            let stages = [(lower::stage_of(self.target), lower::quota(spec.max_entries))].into();
+            quota = quota.or(&Quota { stages, ..Quota::default() });
+        }
+        let mask = spec.destinations().mask(self.target);
+        quota.destinations = mask.map_err(|d| self.no_destination(format!("tenant `{}`: queues", spec.name), d))?;
+        Ok(quota)
     }
 }
 

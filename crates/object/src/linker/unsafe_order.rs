@@ -3,15 +3,16 @@
 //! Only to show that a test of hitless updates can fail. Nothing else may use them.
 
 use crate::load::{Load, Step};
-use sluice_formats::Table;
-use sluice_formats::row::Row;
-use sluice_formats::rows::EntryRow;
+use sluice_formats::rmt::layout::Layout;
+use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
+use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS};
+use sluice_formats::{Table, target};
 
 /// The load with its commit before the writes that the commit should make visible; a load
 /// without a commit in reverse order, so that moves delete before they copy.
 pub fn unsafe_order(load: &Load) -> Load {
     let mut load = Load { label: format!("unsafe {}", load.label), ..load.clone() };
-    let first_write = load.steps.iter().position(|s| matches!(s, Step::Write { .. } | Step::Row { .. }));
+    let first_write = load.steps.iter().position(|s| matches!(s, Step::Write { .. }));
     let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. }));
     match (first_write, commit) {
         (Some(write), Some(commit)) if write < commit => {
@@ -23,20 +24,33 @@ pub fn unsafe_order(load: &Load) -> Load {
     load
 }
 
-/// The load with every entry and overlay before its commit written into the live bank.
+/// The load with all that comes before its commit written into the live generation.
 pub fn unsafe_live_bank(load: &Load) -> Load {
     let mut load = Load { label: format!("unsafe {}", load.label), ..load.clone() };
+    let Some(target) = target::ALL.iter().find(|t| t.hash() == load.target_hash) else { return load };
+    let defaults = (target.rmt.exact + target.rmt.ternary) as u32;
     let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. })).unwrap_or(0);
     for step in &mut load.steps[..commit] {
         let Step::Write { table, index, words, .. } = step else { continue };
         match table {
-            Table::Overlay => *index ^= 1,
-            Table::Way0 | Table::Way1 | Table::Way2 | Table::Way3 => {
-                if let Ok(row) = EntryRow::unpack(words)
+            Table::First | Table::Patterns | Table::Key => *index ^= 1,
+            Table::Node => *index ^= NODES as u32,
+            Table::Path => *index ^= PATHS as u32,
+            Table::Page => *index ^= MODULE_PAGES as u32,
+            Table::Deparse => *index ^= (target.rmt.window_beats() * PATTERNS) as u32,
+            Table::Data if *index >= defaults => *index = defaults + ((*index - defaults) ^ 1),
+            Table::Exact(_) => {
+                if let Ok(row) = ExactRow::unpack(words)
                     && row.generations != 0
                 {
-                    let both = EntryRow { generations: 0b11, ..row };
-                    *words = both.pack().unwrap_or_default();
+                    *words = ExactRow { generations: 0b11, ..row }.pack().unwrap_or_default();
+                }
+            }
+            Table::Ternary => {
+                if let Ok(row) = TernaryRow::unpack(words)
+                    && row.generations != 0
+                {
+                    *words = TernaryRow { generations: 0b11, ..row }.pack().unwrap_or_default();
                 }
             }
             _ => {}

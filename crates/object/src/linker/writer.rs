@@ -1,10 +1,9 @@
 //! Steps of a load under construction.
 
 use super::Linker;
-use super::spaces::Slot;
+use super::rmt::RowWrite;
 use crate::load::{Load, PlacedXdp, Step};
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_formats::rows::{EntryRow, OverlayRow};
 use sluice_formats::{Node, Row, Table};
 
 /// Collects steps in their order.
@@ -23,23 +22,11 @@ impl Writer {
         self.steps.push(Step::Write { node, table, index, words });
     }
 
-    /// Writes or, with `None`, clears one row of the match table.
-    pub fn entry(&mut self, slot: Slot, row: Option<&EntryRow>) {
-        let table = [Table::Way0, Table::Way1, Table::Way2, Table::Way3][usize::from(slot.way)];
-        self.write(Node::Match, table, slot.set, row.unwrap_or(&EntryRow::default()));
-    }
-
-    pub fn overlay(&mut self, module: u8, generation: u8, row: &OverlayRow) {
-        let index = 2 * u32::from(module) + u32::from(generation);
-        self.write(Node::Match, Table::Overlay, index, row);
-    }
-
-    /// Moves a row that packets may be looking up: there is no moment without it.
-    pub fn move_entry(&mut self, from: Slot, to: Slot, row: &EntryRow) {
-        self.entry(to, Some(row));
-        self.barrier();
-        self.entry(from, None);
-        self.barrier();
+    /// Rows of the pipeline, in any order.
+    pub fn rows(&mut self, all: impl IntoIterator<Item = RowWrite>) {
+        for RowWrite { node, table, index, words } in all {
+            self.words(node, table, index, words);
+        }
     }
 
     pub fn barrier(&mut self) {

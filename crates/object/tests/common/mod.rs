@@ -1,29 +1,47 @@
-//! A device of tables only, and the table lookup as docs/design/nic.md writes it.
+//! A device of tables only, and the lookup of a lowered table as docs/design/rmt.md writes it.
 #![allow(dead_code)] // each test binary uses its part
 
 pub mod rmt;
 
 use sluice_formats::hash::crc32c;
 use sluice_formats::random::Rng;
-use sluice_formats::rows::{ActionRow, EntryRow, KeyKind, OverlayRow};
+use sluice_formats::rmt::layout::Layout;
+use sluice_formats::rmt::rows::{ActionRow, DataRow, ExactRow, KeyRow, SelectRow};
 use sluice_formats::{Node, Row, Table, Target};
-use sluice_object::{Action, Destination, KeyBytes, KeySpec, Load, Object, Step, TenantSpec, VlanGrant};
+use sluice_object::linker::spaces::{Region, Slot};
+use sluice_object::{
+    Action, Destination, KeyBytes, KeyKind, KeySpec, Linker, Load, Object, Step, TenantSpec, VlanGrant, lower,
+};
 use std::collections::BTreeMap;
 
+/// The stage of lowered tables on both targets.
+pub const STAGE: u8 = 1;
+
 /// Rows by address; what was never written is zero.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct Rows(pub BTreeMap<(Node, Table, u32), Vec<u32>>);
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rows {
+    pub target: &'static Target,
+    pub rows: BTreeMap<(Node, Table, u32), Vec<u32>>,
+}
 
 impl Rows {
+    pub fn new(target: &'static Target) -> Self {
+        Self { target, rows: BTreeMap::new() }
+    }
+
     pub fn write(&mut self, step: &Step) {
         if let Step::Write { node, table, index, words } = step {
-            self.0.insert((*node, *table, *index), words.clone());
+            self.rows.insert((*node, *table, *index), words.clone());
         }
     }
 
     pub fn row<R: Row>(&self, node: Node, table: Table, index: u32) -> R {
         let zero = vec![0; R::words()];
-        R::unpack(self.0.get(&(node, table, index)).unwrap_or(&zero)).unwrap()
+        R::unpack(self.rows.get(&(node, table, index)).unwrap_or(&zero)).unwrap()
+    }
+
+    pub fn layout<L: Layout>(&self, node: Node, table: Table, index: u32) -> L {
+        self.rows.get(&(node, table, index)).map_or(L::default(), |words| L::unpack(words).unwrap())
     }
 
     /// The whole load at once.
@@ -31,48 +49,53 @@ impl Rows {
         load.steps.iter().for_each(|s| self.write(s));
     }
 
-    /// Action of a packet with this unmasked key: nic.md, "Match and action", line by line.
-    pub fn lookup(&self, module: u8, generation: u8, packet: &KeyBytes) -> Found {
-        let overlay: OverlayRow = self.row(Node::Match, Table::Overlay, 2 * u32::from(module) + u32::from(generation));
-        if !overlay.valid {
+    /// Action of a packet whose key, unmasked, is this one of this kind: rmt.md, "Match", line by line.
+    pub fn lookup(&self, module: u8, generation: u8, kind: KeyKind, packet: &KeyBytes) -> Found {
+        let bank = 2 * u32::from(module) + u32::from(generation);
+        let first: SelectRow = self.layout(Node::Parser, Table::First, bank);
+        if !first.valid {
             return Found::NoModule;
         }
-        if overlay.key_kind == 0 {
-            return Found::Default(overlay.action());
-        }
-        let mut key = *packet;
-        for (i, byte) in key.iter_mut().enumerate() {
-            if overlay.key_mask >> i & 1 == 0 {
-                *byte = 0;
-            }
-        }
-        let c = crc32c(&key);
+        let node = Node::Stage(STAGE);
+        let spec: KeyRow = self.layout(node, Table::Key, bank);
+        let (sets, exact) = (self.target.rmt.sets() as u32, self.target.rmt.exact as u32);
+        let data = |index| lower::action_of(&self.layout::<DataRow>(node, Table::Data, index).data, self.target);
+        let own = |action: u16| self.layout::<ActionRow>(node, Table::Action, action.into()).owner == module;
+        let mut key = lower::key_bits(&KeySpec::whole(kind), packet);
+        key.0.iter_mut().zip(spec.mask.0).for_each(|(byte, mask)| *byte &= mask);
+        let c = crc32c(&key.0);
         let h = c ^ (c.rotate_left(7) & c.rotate_left(18)) ^ (c.rotate_left(13) & c.rotate_left(29));
-        let set0 = u32::from(overlay.set_base) | ((h & 0xffff) & ((1 << overlay.set_bits) - 1));
-        let set1 = u32::from(overlay.set_base) | ((h >> 16) & ((1 << overlay.set_bits) - 1));
+        let set0 = u32::from(spec.set_base) | ((h & 0xffff) & ((1 << spec.set_bits) - 1));
+        let set1 = u32::from(spec.set_base) | ((h >> 16) & ((1 << spec.set_bits) - 1));
         for (way, set) in [(0, set0), (1, set0), (2, set1), (3, set1)] {
-            let entry: EntryRow = self.row(Node::Match, Table::way(way).unwrap(), set);
-            if entry.generations >> generation & 1 == 1 && entry.module_id == module && entry.key_bytes() == key {
-                return Found::Entry(entry.action());
+            let entry: ExactRow = self.layout(node, Table::Exact(way), set);
+            if entry.generations >> generation & 1 == 1 && entry.module_id == module && entry.key == key {
+                let action = data(u32::from(way) * sets + set);
+                return if own(entry.action) { Found::Entry(action) } else { Found::Fault };
             }
         }
-        Found::Default(overlay.action())
+        if !spec.default_valid || !own(spec.default_action) {
+            return Found::Fault;
+        }
+        Found::Default(data(exact + self.target.rmt.ternary as u32 + bank))
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
     NoModule,
-    Default(ActionRow),
-    Entry(ActionRow),
+    /// Nothing to do, or an action of another module.
+    Fault,
+    Default(Action),
+    Entry(Action),
 }
 
 /// A program as a map: what packets of its generation must see.
 #[derive(Clone, Debug)]
 pub struct Expected {
     pub key: KeySpec,
-    pub default: Option<ActionRow>,
-    pub entries: BTreeMap<KeyBytes, ActionRow>,
+    pub default: Option<Action>,
+    pub entries: BTreeMap<KeyBytes, Action>,
 }
 
 impl Expected {
@@ -80,13 +103,9 @@ impl Expected {
         Self { key: KeySpec::NONE, default: None, entries: BTreeMap::new() }
     }
 
-    pub fn of(object: &Object, target: &Target) -> Self {
-        let entry = |e: &sluice_object::Entry| (e.key, e.action.row(target).unwrap());
-        Self {
-            key: object.key,
-            default: Some(object.default.row(target).unwrap()),
-            entries: object.entries.iter().map(entry).collect(),
-        }
+    pub fn of(object: &Object) -> Self {
+        let entries = object.entries.iter().map(|e| (e.key, e.action)).collect();
+        Self { key: object.key, default: Some(object.default), entries }
     }
 
     pub fn lookup(&self, packet: &KeyBytes) -> Found {
@@ -108,7 +127,7 @@ pub fn see_exactly(
 ) -> Result<(), String> {
     for (generation, expected) in seen {
         for packet in packets {
-            let (found, want) = (rows.lookup(module, *generation, packet), expected.lookup(packet));
+            let (found, want) = (rows.lookup(module, *generation, expected.key.kind, packet), expected.lookup(packet));
             if found != want {
                 return Err(format!(
                     "{what}: generation {generation}, key {packet:02x?}: found {found:?}, want {want:?}"
@@ -180,6 +199,16 @@ pub fn tenant(id: u16, name: &str, entries: u32, target: &Target) -> TenantSpec 
         max_entries: entries,
         ..TenantSpec::new(id, name)
     }
+}
+
+/// Match sets of a tenant's table, of both generations.
+pub fn region(linker: &Linker, id: u16) -> Region {
+    linker.placer().region(linker.tenant(id).unwrap().module, STAGE).unwrap()
+}
+
+/// Where the pipeline looks for an object's key.
+pub fn slots(region: Region, spec: &KeySpec, key: &KeyBytes) -> [Slot; 4] {
+    region.slots(&lower::key_bits(spec, key))
 }
 
 pub fn random_action(rng: &mut Rng, target: &Target) -> Action {

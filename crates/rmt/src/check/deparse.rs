@@ -5,6 +5,9 @@ use crate::deparser::{DeparseRow, Deparser, Update};
 use crate::parser::Parser;
 use crate::target::{DELTA, PATTERNS, Target, WINDOW};
 
+/// Bytes of the shortest packet: a frame of 16 bytes whose tag came off.
+const LEAST_PACKET: usize = 12;
+
 pub(super) fn check(deparser: &Deparser, parser: &Parser, target: &Target) -> Checked {
     at_most("deparser.patterns", deparser.patterns.len(), PATTERNS)?;
     at_most("deparser.rows", deparser.rows.len(), PATTERNS)?;
@@ -35,7 +38,7 @@ fn row(at: &str, row: &DeparseRow, target: &Target) -> Checked {
     let good = delta % 2 == 0 && delta.abs() <= DELTA;
     ensure(good, format!("{at}.delta"), delta, "even, -64 to 64")?;
     at_most(format!("{at}.split"), row.split.into(), WINDOW)?;
-    let mut needed = 14.max(usize::from(row.split) + delta.max(0) as usize);
+    let mut needed = LEAST_PACKET.max(usize::from(row.split) + delta.max(0) as usize);
     for (i, lane) in row.lanes.iter().enumerate() {
         let Some((c, b)) = *lane else { continue };
         container(format!("{at}.lanes[{i}]"), c)?;

@@ -86,10 +86,10 @@ mod tests {
     #[test]
     fn keys_within_the_mask_and_different_pass() {
         let mut s = stage();
-        s.tables.exact = (0..32).map(exact).collect();
+        s.tables.exact = (0..64).map(exact).collect();
         assert_eq!(super::check("stage", &s, &TINY), Ok(()));
-        s.tables.exact.push(exact(32));
-        assert_eq!(problem(&s), "stage.tables.exact: found 33, allowed: at most 32");
+        s.tables.exact.push(exact(64));
+        assert_eq!(problem(&s), "stage.tables.exact: found 65, allowed: at most 64");
     }
 
     #[test]

@@ -7,9 +7,9 @@ use crate::phv::{DISCARD, EXCEPT_INGRESS, Word};
 use crate::pipeline::Copy;
 use crate::reason::Reason;
 use crate::target::{PATTERNS, Target, WINDOW};
+use sluice_formats::Table;
 use sluice_formats::limits::MAX_FRAME_BYTES;
 use sluice_formats::rmt::rows::{DeparseRow, GrantedRow, GroupRow, PatternsRow};
-use sluice_formats::rmt::tables::Table;
 
 #[derive(Clone, Copy, Debug)]
 struct Pattern {
@@ -179,7 +179,7 @@ pub struct DeparserNode {
 impl DeparserNode {
     /// Rows of zeros.
     pub fn new(target: &Target) -> Self {
-        let rows = |t: Table| t.rows(target);
+        let rows = |t: Table| t.rows(target.nic()) as usize;
         let beats = target.window_beats();
         Self {
             bus_bytes: target.bus_bytes,
@@ -240,7 +240,7 @@ impl DeparserNode {
             0 => None,
             n => {
                 let usable = |g: &&GroupRow| g.owner == 0 || g.owner == module;
-                Some(self.groups.get(n).filter(usable).ok_or(Reason::Fault)?)
+                Some(self.groups.get(n).filter(usable).ok_or(Reason::RmtFault)?)
             }
         };
         let mut mask = group.map_or(egress as u8, |g| g.destinations) & self.granted[usize::from(module)];

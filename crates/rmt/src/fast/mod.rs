@@ -28,7 +28,8 @@ use frame::Frame;
 use parser::{ParserNode, Window};
 use sluice_formats::Status;
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT};
-use sluice_formats::rmt::tables::{Event, Node, SLICE_INDEX_BIT, Table};
+use sluice_formats::rmt::tables::{Event, SLICE_INDEX_BIT};
+use sluice_formats::{Node, Table};
 use stage::StageNode;
 
 /// Words of a row that one read answers with.
@@ -101,7 +102,8 @@ impl Fast {
             Node::Stamp => self.generations[row] = (words[0] & 1) as u8,
             Node::Parser => self.parser.write(table, row, words),
             Node::Stage(s) => self.stages[usize::from(s)].write(table, row, words),
-            Node::Deparser => self.deparser.write(table, row, words),
+            // No other node has a table here.
+            _ => self.deparser.write(table, row, words),
         }
         Status::Ok
     }
@@ -116,7 +118,7 @@ impl Fast {
             (_, Access::Counter) => counter(self.deparser.events.get(row, snapshot)),
             (Node::Parser, _) => self.parser.read(table, row, slice),
             (Node::Stage(s), _) => self.stages[usize::from(s)].read(table, row, slice),
-            (Node::Deparser, _) => self.deparser.read(table, row, slice),
+            _ => self.deparser.read(table, row, slice),
         })
     }
 
@@ -140,9 +142,15 @@ impl Fast {
         self.stages.iter_mut().for_each(StageNode::snapshot);
     }
 
-    /// Counts what happened to a packet before the pipeline: the entrance's drops and misfits.
-    pub fn count(&mut self, module: u8, event: Event) {
-        self.deparser.events.add(16 * usize::from(module) + event as usize, 1);
+    /// Counts what happened to a packet outside the pipeline: the entrance's drops and misfits, what follows behind.
+    pub fn count(&mut self, module: u8, event: Event, amount: u64) {
+        self.deparser.events.add(16 * usize::from(module) + event as usize, amount);
+    }
+
+    /// What was counted of a module.
+    pub fn counted(&self, module: u8, event: Event) -> u64 {
+        let row = 16 * usize::from(module) + event as usize;
+        if usize::from(module) < self.target.modules { self.deparser.events.get(row, false) } else { 0 }
     }
 
     /// Generation that the stamp gives to packets of a module.
@@ -184,7 +192,7 @@ impl Fast {
         let verdict = self.process(arrival, buffers);
         let (kind, amount) = match verdict {
             Ok(()) => (Event::Copies, buffers.copies.len() as u64 - 1),
-            Err(reason) => (event(reason), 1),
+            Err(reason) => (reason.event().expect("the pipeline has reasons of its own"), 1),
         };
         self.deparser.events.add(16 * usize::from(arrival.module) + kind as usize, amount);
         verdict
@@ -218,7 +226,8 @@ impl Fast {
             _ => true,
         } && Table::ALL.contains(&table)
             && table.is_of(node)
-            && row < table.rows(&self.target)
+            && (table.is_rmt() || table == Table::Generation)
+            && row < table.rows(self.target.nic()) as usize
             && slice * SLICE_WORDS < table.words()
             && (!snapshot || table.access() == Access::Counter)
             && index >> 24 == 0;
@@ -242,18 +251,4 @@ fn stamp(frame: &mut Frame, arrival: &Arrival) {
         frame.set_word(Word::Queueing as usize + i, (arrival.queueing >> (16 * i)) as u16);
     }
     frame.set_word(Word::Tenant as usize, arrival.tenant);
-}
-
-fn event(reason: Reason) -> Event {
-    match reason {
-        Reason::NoModule => Event::NoModule,
-        Reason::ParseReject => Event::ParseReject,
-        Reason::ParseShort => Event::ParseShort,
-        Reason::Fault => Event::RmtFault,
-        Reason::Discard => Event::Discard,
-        Reason::NoDestination => Event::NoDestination,
-        Reason::DeparseReject => Event::DeparseReject,
-        Reason::DeparseShort => Event::DeparseShort,
-        Reason::DeparseLong => Event::DeparseLong,
-    }
 }

@@ -5,8 +5,8 @@ use super::store::Store;
 use crate::phv::Word;
 use crate::reason::Reason;
 use crate::target::{NODES, PATHS, Target, WINDOW};
+use sluice_formats::Table;
 use sluice_formats::rmt::rows::{PathRow, SelectRow};
-use sluice_formats::rmt::tables::Table;
 
 /// Zeros behind the window, so that any eight bytes from it can be loaded at once.
 const SLACK: usize = 8;
@@ -140,7 +140,7 @@ pub struct ParserNode {
 impl ParserNode {
     /// Rows of zeros.
     pub fn new(target: &Target) -> Self {
-        let [first, nodes, paths] = [Table::First, Table::Node, Table::Path].map(|t| t.rows(target));
+        let [first, nodes, paths] = [Table::First, Table::Node, Table::Path].map(|t| t.rows(target.nic()) as usize);
         Self {
             first_rows: Store::new(first),
             node_rows: Store::new(nodes),

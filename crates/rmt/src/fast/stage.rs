@@ -9,8 +9,8 @@ use super::store::{Counters, Store};
 use crate::pipeline::Arrival;
 use crate::reason::Reason;
 use crate::target::{MODULE_PAGES, PAGE_WORDS, Target};
+use sluice_formats::Table;
 use sluice_formats::rmt::rows::{ActionRow, DataRow, ExactRow, KeyRow, PageRow, TernaryRow};
-use sluice_formats::rmt::tables::Table;
 
 /// No page of the stage has this number: its words lie behind every stage's.
 const NO_PAGE: u8 = u8::MAX;
@@ -43,7 +43,7 @@ pub struct StageNode {
 impl StageNode {
     /// Rows of zeros.
     pub fn new(target: &Target, system: bool) -> Self {
-        let rows = |t: Table| t.rows(target);
+        let rows = |t: Table| t.rows(target.nic()) as usize;
         Self {
             target: *target,
             system,
@@ -154,7 +154,7 @@ impl StageNode {
         let row = usize::from(winner.action);
         let action = self.actions[row].get_or_insert_with(|| Action::compile(&self.action_rows.row(row)));
         if action.owner != owner {
-            return Err(Reason::Fault);
+            return Err(Reason::RmtFault);
         }
         let context = Context {
             data: self.data[usize::from(winner.data)],

@@ -3,7 +3,8 @@
 use crate::target::{MODULE_PAGES, NODES, PATHS, PATTERNS, Target};
 use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::*;
-use sluice_formats::rmt::tables::{Node, Table};
+use sluice_formats::rmt::tables::nodes;
+use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::RowWrite;
 use sluice_object::{RmtExact, RmtPart, RmtStage, RmtTernary};
 use std::collections::HashMap;
@@ -24,8 +25,8 @@ impl Device {
     /// Writes a row, which has to be there.
     pub fn write(&mut self, write: &RowWrite) {
         let (table, index) = (write.table, write.index);
-        assert!(Node::all(&self.target).contains(&write.node) && table.is_of(write.node), "{write:?}");
-        assert!((index as usize) < table.rows(&self.target) && write.words.len() == table.words(), "{write:?}");
+        assert!(nodes(&self.target).contains(&write.node) && table.is_of(write.node), "{write:?}");
+        assert!(index < table.rows(self.target.nic()) && write.words.len() == table.words(), "{write:?}");
         if write.words.iter().all(|&w| w == 0) {
             self.rows.remove(&(write.node, table, index));
         } else {

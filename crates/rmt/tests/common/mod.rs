@@ -2,8 +2,10 @@
 
 #![allow(dead_code)] // each test binary uses its part
 
+pub mod linker;
+
 use sluice_formats::random::Rng;
-use sluice_formats::rmt::tables::{Node, Table};
+use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::RowWrite;
 use sluice_object::{RmtPart, RmtStage};
 use sluice_rmt::target::Target;

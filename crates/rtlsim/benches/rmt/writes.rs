@@ -3,9 +3,9 @@
 use super::{CYCLES_A_MICROSECOND, open};
 use crate::replacing::{Step, Watched};
 use sluice_formats::address::Access;
-use sluice_formats::rmt::tables::{Node, Table};
 use sluice_formats::rmt::target::{DEFAULT, Target};
 use sluice_formats::rows::SidebandRow;
+use sluice_formats::{Node, Table};
 use sluice_rmt::fast::Fast;
 use sluice_rtlsim::plugin::Until;
 use sluice_rtlsim::rmt::{Lockstep, ModuleFile, RmtOffer};
@@ -82,7 +82,7 @@ fn tables(target: &Target, seed: u64) -> (String, String) {
         let writable = |t: &Table| t.is_of(node) && t.access() == Access::ReadWrite;
         for table in Table::ALL.into_iter().filter(writable) {
             // The last row of a table is of a module that is not there.
-            let index = table.rows(target) as u32 - 1;
+            let index = table.rows(target.nic()) - 1;
             let words = match table {
                 Table::ZeroPage => vec![0; table.words()],
                 _ => lockstep.rtl.read_row(node, table, index).expect("it can be read"),

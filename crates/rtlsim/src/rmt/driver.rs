@@ -1,14 +1,14 @@
 //! Drives one instance of the rmt top.
 
-use super::event::{ROUTE_BITS, RmtEvent, RmtWhat, STAMP_TRACE_BITS, VERDICT_TRACE_BITS, decode};
+use super::event::{RmtEvent, RmtWhat, TAGS_BITS, decode};
 use crate::error::RtlError;
 use crate::options::{Ready, RtlOptions};
 use crate::plugin::{Instance, Loaded, OfferBuffer, RawLayout, Stop, Until};
-use sluice_formats::rmt::tables::{Node, SLICE_INDEX_BIT, Table};
+use sluice_formats::rmt::tables::SLICE_INDEX_BIT;
 use sluice_formats::rmt::target::Target;
 use sluice_formats::row::Row;
-use sluice_formats::rows::{GenerationRow, SidebandRow};
-use sluice_formats::{Message, Op, Status};
+use sluice_formats::rows::{GenerationRow, MergeTraceRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::{Message, Node, Op, Status, Table};
 use std::collections::VecDeque;
 
 /// Words of a row that one read answers.
@@ -44,9 +44,9 @@ impl RmtRtl {
             bus_bytes: target.bus_bytes as u32,
             ports: 1,
             destinations: 1,
-            sideband_bits: SidebandRow::width() + ROUTE_BITS,
-            merge_trace_bits: STAMP_TRACE_BITS,
-            verdict_trace_bits: VERDICT_TRACE_BITS,
+            sideband_bits: SidebandRow::width() + TAGS_BITS,
+            merge_trace_bits: MergeTraceRow::width(),
+            verdict_trace_bits: VerdictTraceRow::width(),
             input_user_bits: SidebandRow::width(),
             ..RawLayout::default()
         };
@@ -224,7 +224,6 @@ impl RmtRtl {
     }
 
     fn info(&mut self, index: u32) -> Result<u32, RtlError> {
-        use sluice_formats::{Node, Table};
         self.send(Op::Read, Node::System.number(), Table::Info.number(), index, Vec::new());
         self.await_replies(1, 64)?;
         match self.replies.pop_front() {
@@ -235,7 +234,6 @@ impl RmtRtl {
 
     /// Writes a register of the system node (`sluice_formats::address::control`).
     pub fn control(&mut self, index: u32, value: u32) -> Result<(), RtlError> {
-        use sluice_formats::{Node, Table};
         self.send(Op::Write, Node::System.number(), Table::Control.number(), index, vec![value]);
         self.await_replies(1, 64)?;
         match self.take_reply() {

@@ -4,15 +4,11 @@ use crate::event::{EventError, le32, le64, records, row, words};
 use sluice_formats::rmt::tables::Event as Reason;
 use sluice_formats::rmt::target::DESTINATIONS;
 use sluice_formats::row::Row;
-use sluice_formats::rows::SidebandRow;
+use sluice_formats::rows::{MergeTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_rmt::Copy;
 
-/// Bits of a packet's route: destinations, queue, a tag for each destination.
-pub const ROUTE_BITS: u32 = DESTINATIONS as u32 + 3 + 16 * DESTINATIONS as u32;
-/// Bits of the stamp's trace.
-pub const STAMP_TRACE_BITS: u32 = 32 + 6 + 1 + 1 + 48;
-/// Bits of the verdict's trace.
-pub const VERDICT_TRACE_BITS: u32 = 32 + 6 + 1 + 4 + 8;
+/// Bits of the tags of all destinations, above the sideband.
+pub const TAGS_BITS: u32 = 16 * DESTINATIONS as u32;
 
 /// One thing that happened in one cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,11 +93,9 @@ fn bits(words: &[u32], low: u32, width: u32) -> u64 {
     (0..width).fold(0, |v, i| v | bit(low + i) << i)
 }
 
-fn route(words: &[u32], low: u32) -> Route {
-    // Packed structs have their first field highest: destinations, queue, tags.
-    let tags = std::array::from_fn(|d| bits(words, low + 16 * d as u32, 16) as u16);
-    let above = low + 16 * DESTINATIONS as u32;
-    Route { destinations: bits(words, above + 3, 8) as u8, queue: bits(words, above, 3) as u8, tags }
+/// The tags in bits `low` and up, one for each destination.
+fn tags(words: &[u32], low: u32) -> [u16; DESTINATIONS] {
+    std::array::from_fn(|d| bits(words, low + 16 * d as u32, 16) as u16)
 }
 
 /// Calls `take` with every event of a buffer.
@@ -112,7 +106,7 @@ pub(crate) fn decode(buffer: &[u8], mut take: impl FnMut(RmtEvent)) -> Result<()
         let what = match r.kind {
             1 if r.payload.len() == 16 => RmtWhat::Arrived { first: le64(r.payload) },
             2 => {
-                let user = (SidebandRow::width() + ROUTE_BITS).div_ceil(32) as usize;
+                let user = (SidebandRow::width() + TAGS_BITS).div_ceil(32) as usize;
                 let (fixed, bytes) = r.payload.split_at_checked(8 + 4 * user).ok_or(short)?;
                 let user = words(&fixed[8..]);
                 let mut own = user[..SidebandRow::words()].to_vec();
@@ -120,34 +114,30 @@ pub(crate) fn decode(buffer: &[u8], mut take: impl FnMut(RmtEvent)) -> Result<()
                     *last &= (1 << rest) - 1;
                 }
                 let own: Vec<u8> = own.iter().flat_map(|w| w.to_le_bytes()).collect();
-                RmtWhat::Left {
-                    first: le64(fixed),
-                    sideband: row(&own, r.at)?,
-                    route: route(&user, SidebandRow::width()),
-                    bytes: bytes.to_vec(),
-                }
+                let sideband: SidebandRow = row(&own, r.at)?;
+                let tags = tags(&user, SidebandRow::width());
+                let route = Route { destinations: sideband.destinations, queue: sideband.queue, tags };
+                RmtWhat::Left { first: le64(fixed), sideband, route, bytes: bytes.to_vec() }
             }
             3 => RmtWhat::Reply(payload),
             4 if r.payload.len() == 4 => RmtWhat::Epoch(le32(r.payload)),
-            6 => RmtWhat::Stamped {
-                id: bits(&payload, 0, 32) as u32,
-                module: bits(&payload, 32, 6) as u8,
-                generation: bits(&payload, 38, 1) as u8,
-                system_generation: bits(&payload, 39, 1) as u8,
-                queueing: bits(&payload, 40, 48),
-            },
-            7 => RmtWhat::Verdict {
-                id: bits(&payload, 0, 32) as u32,
-                module: bits(&payload, 32, 6) as u8,
-                dropped: match bits(&payload, 38, 1) {
-                    0 => None,
-                    _ => Some(
-                        Reason::from_code(bits(&payload, 39, 4) as u8)
-                            .ok_or(EventError::Kind { at: r.at, found: bits(&payload, 39, 4) as u8 })?,
-                    ),
-                },
-                destinations: bits(&payload, 43, 8) as u8,
-            },
+            6 => {
+                let r: MergeTraceRow = row(r.payload, r.at)?;
+                RmtWhat::Stamped {
+                    id: r.id,
+                    module: r.module_id,
+                    generation: r.generation.into(),
+                    system_generation: r.system_generation.into(),
+                    queueing: r.stamp,
+                }
+            }
+            7 => {
+                let v: VerdictTraceRow = row(r.payload, r.at)?;
+                let unknown = EventError::Kind { at: r.at, found: v.reason };
+                let reason = sluice_formats::Reason::from_code(v.reason).and_then(|r| r.event());
+                let dropped = if v.dropped { Some(reason.ok_or(unknown)?) } else { None };
+                RmtWhat::Verdict { id: v.id, module: v.module_id, dropped, destinations: v.destinations }
+            }
             1 | 4 => return Err(short),
             found => return Err(EventError::Kind { at: r.at, found }),
         };
@@ -161,19 +151,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_route_is_read_from_the_bits_that_the_packed_struct_has() {
-        // {destinations 0xa5, queue 5, tags[7..0]} above 170 bits of sideband.
+    fn tags_are_read_from_the_bits_above_the_sideband() {
+        let low = SidebandRow::width();
         let mut all = vec![0u32; 10];
         let mut put = |low: u32, width: u32, value: u64| {
             for i in 0..width {
                 all[((low + i) / 32) as usize] |= ((value >> i & 1) as u32) << ((low + i) % 32);
             }
         };
-        put(170, 16, 0x1234);
-        put(170 + 7 * 16, 16, 0xbeef);
-        put(170 + 128, 3, 5);
-        put(170 + 131, 8, 0xa5);
-        let expected = Route { destinations: 0xa5, queue: 5, tags: [0x1234, 0, 0, 0, 0, 0, 0, 0xbeef] };
-        assert_eq!(route(&all, 170), expected);
+        put(low, 16, 0x1234);
+        put(low + 7 * 16, 16, 0xbeef);
+        assert_eq!(tags(&all, low), [0x1234, 0, 0, 0, 0, 0, 0, 0xbeef]);
     }
 }

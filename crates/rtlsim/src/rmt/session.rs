@@ -119,7 +119,7 @@ impl RowSink for Engine {
         match self {
             Self::Rtl(lockstep) => Ok(RowSink::commit(&mut **lockstep, module, generation)?),
             Self::Model { .. } => {
-                use sluice_formats::rmt::tables::{Node, Table};
+                use sluice_formats::{Node, Table};
                 let words = vec![u32::from(generation & 1)];
                 self.write(&[RowWrite { node: Node::Stamp, table: Table::Generation, index: module.into(), words }])
             }

@@ -4,10 +4,13 @@
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::random::Rng;
 use sluice_formats::row::Row;
-use sluice_formats::rows::{LimitRow, OverlayRow, PortPolicyRow, QuantumRow, VlanRow};
-use sluice_formats::{Node, Table};
+use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
+use sluice_formats::{Node, Table, Target};
+use sluice_nic::conformance::sender;
 use sluice_nic::{Device, DeviceError, Event, Offer};
+use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
 use sluice_object::{Load, Step};
+use sluice_rmt::programs::send::Send;
 use sluice_rtlsim::{Plugin, Ready, RtlNic, RtlOptions, Stalls, Variant};
 
 /// Makes a missing plug-in a failure; `make test` sets it.
@@ -74,10 +77,26 @@ pub fn run_steps(nic: &mut dyn Device, steps: Vec<Step>) -> Result<(), DeviceErr
     panic!("the load did not end within a million ticks");
 }
 
+/// The step that writes a row of a placer.
+pub fn write_row(RowWrite { node, table, index, words }: RowWrite) -> Step {
+    Step::Write { node, table, index, words }
+}
+
+/// Admits a module; both its generations send every packet alike.
+pub fn sends(placer: &mut Placer, module: u8, send: &Send, target: &Target) -> Vec<Step> {
+    let part = sender(send, target);
+    let mut rows = placer.admit(module, &format!("module-{module}"), Quota::of(&part, 0xff)).unwrap();
+    for generation in 0..2 {
+        rows.extend(placer.place(module, generation, &part).unwrap().rows);
+    }
+    rows.into_iter().map(write_row).collect()
+}
+
 /// VLAN v = module v on every port, for every module; module m sends to port m % 4 and host m % 4.
 pub fn set_up(nic: &mut dyn Device) {
     let target = nic.capabilities().target;
-    let mut steps = Vec::new();
+    let mut placer = Placer::new(target.rmt);
+    let mut steps: Vec<Step> = placer.stage_owners().into_iter().map(write_row).collect();
     for port in 0..target.ports {
         let node = Node::Port(port as u8);
         let policy = PortPolicyRow { min_frame: 14, max_frame: 9216, ..PortPolicyRow::default() };
@@ -89,9 +108,7 @@ pub fn set_up(nic: &mut dyn Device) {
     }
     for m in 1..target.modules {
         let destinations = (1u8 << (m % target.ports)) | (1 << (target.ports + m % target.hosts));
-        let overlay = OverlayRow { valid: true, destinations, ..OverlayRow::default() };
-        steps.push(row(Node::Match, Table::Overlay, 2 * m, &overlay));
-        steps.push(row(Node::Match, Table::Overlay, 2 * m + 1, &overlay));
+        steps.extend(sends(&mut placer, m as u8, &Send::to(destinations), &target));
         steps.push(row(Node::Egress, Table::Quantum, m, &QuantumRow { bytes: 1500 }));
         for d in 0..target.destinations() {
             let cells = (target.cells / target.destinations()) as u16;

@@ -5,8 +5,8 @@
 
 #![allow(dead_code)] // bench and test use a part each
 
+use sluice_formats::Table;
 use sluice_formats::random::Rng;
-use sluice_formats::rmt::tables::Table;
 use sluice_formats::rmt::target::Target;
 use sluice_formats::rows::SidebandRow;
 use sluice_object::linker::rmt::{Placer, RowWrite};

@@ -13,7 +13,8 @@ use crate::rmt::check::{self, ones};
 use crate::rmt::part::{RmtData, RmtKey};
 use crate::rmt::{RmtExact, RmtStage, RmtTernary};
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
-use sluice_formats::rmt::tables::{Node, Table};
+use sluice_formats::{Node, Table};
+use std::fmt;
 use std::ops::Range;
 
 /// What packets have to have in their key.
@@ -28,6 +29,15 @@ pub enum EntryKey {
         /// Bits that count.
         mask: RmtKey,
     },
+}
+
+impl fmt::Display for EntryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(key) => f.write_str(&super::hex(key)),
+            Self::Ternary { value, mask } => write!(f, "{}/{}", super::hex(value), super::hex(mask)),
+        }
+    }
 }
 
 /// What an entry leads to.
@@ -73,15 +83,11 @@ struct Operation {
 
 impl Operation {
     fn refuse<T>(&self, found: impl Into<String>, allowed: impl Into<String>) -> Result<T, RmtError> {
-        let key = match &self.at.key {
-            EntryKey::Exact(key) => super::hex(key),
-            EntryKey::Ternary { value, mask } => format!("{}/{}", super::hex(value), super::hex(mask)),
-        };
         Err(RmtError::Entry {
             stage: self.at.stage,
             tenant: self.tenant.clone(),
             operation: self.name,
-            key,
+            key: Box::new(self.at.key),
             found: found.into(),
             allowed: allowed.into(),
         })

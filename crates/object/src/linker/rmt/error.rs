@@ -1,8 +1,10 @@
 //! What the placer refuses. Pages: docs/errors/E0670.md and on.
 
+use super::EntryKey;
 use crate::error::ObjectError;
-use crate::linker::error::{Held, LinkError};
+use crate::linker::error::Held;
 use crate::linker::spaces::Holder;
+use crate::rmt::part::RmtKey;
 
 /// An operation that was refused; nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,9 +17,6 @@ pub enum RmtError {
         /// What is wrong.
         error: ObjectError,
     },
-    /// Refused by the rules of all linkers.
-    #[error(transparent)]
-    Link(#[from] LinkError),
     /// A resource is used up.
     #[error("{place}: {asked} {resource} asked for by `{tenant}`, {left} left; held by {held}", held = Held(.holders))]
     NoRoom {
@@ -50,16 +49,17 @@ pub enum RmtError {
     },
     /// An entry has no place.
     #[error(
-        "stage {stage}: tenant `{tenant}`, exact entry {key}: no place; its sets {set0} (ways 0, 1) and {set1} (ways \
-         2, 3) and all that their entries could move to are full ({used} of {rows} rows used)"
+        "stage {stage}: tenant `{tenant}`, exact entry {}: no place; its sets {set0} (ways 0, 1) and {set1} (ways \
+         2, 3) and all that their entries could move to are full ({used} of {rows} rows used)",
+        super::hex(key)
     )]
     NoPlace {
         /// Stage.
         stage: u8,
         /// Tenant.
         tenant: String,
-        /// The key, as hexadecimal bytes.
-        key: String,
+        /// The key.
+        key: RmtKey,
         /// Set of ways 0 and 1.
         set0: u32,
         /// Set of ways 2 and 3.
@@ -122,8 +122,8 @@ pub enum RmtError {
         tenant: String,
         /// "insert", "modify", "delete".
         operation: &'static str,
-        /// The key, as hexadecimal bytes.
-        key: String,
+        /// The key.
+        key: Box<EntryKey>,
         /// How things are.
         found: String,
         /// What is allowed.
@@ -146,7 +146,6 @@ impl RmtError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Part { error, .. } => error.code(),
-            Self::Link(error) => error.code(),
             Self::NoRoom { .. } => "E0670",
             Self::Given { .. } => "E0671",
             Self::NoPlace { .. } => "E0672",

@@ -1,13 +1,12 @@
 //! Placement and admission of programs for the rmt pipeline.
 //!
 //! [`Placer`] owns the free space of a whole pipeline: what each module was given, where each row lies. It
-//! returns rows, in no order but the one it names. [`RmtLinker`] makes loads of them.
+//! returns rows, in no order but the one it names. [`crate::Linker`] makes loads of them.
 
 mod admit;
-mod check;
+pub(in crate::linker) mod check;
 mod entries;
 pub mod error;
-mod loads;
 mod place;
 pub mod placer;
 pub mod quota;
@@ -15,7 +14,6 @@ mod space;
 
 pub use entries::{Batches, EntryAt, EntryKey, EntryLeads};
 pub use error::RmtError;
-pub use loads::{RmtLinker, RmtTenant};
 pub use place::{Placed, RowWrite};
 pub use placer::{Placer, StageLeft};
 pub use quota::{Quota, StageQuota};

@@ -10,10 +10,10 @@ use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{
     ActionRow, DataRow, ExactRow, GroupRow, KeyRow, PageRow, PatternsRow, SelectRow, TernaryRow, ZeroPageRow,
 };
-use sluice_formats::rmt::tables::{Node, Table};
 use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS};
 use sluice_formats::row::Row;
 use sluice_formats::rows::GenerationRow;
+use sluice_formats::{Node, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -331,7 +331,7 @@ impl Placer {
             return Err(RmtError::NoPlace {
                 stage: number,
                 tenant: tenant.to_owned(),
-                key: super::hex(&entry.row.key),
+                key: entry.row.key,
                 set0: slots[0].set,
                 set1: slots[2].set,
                 used: space.exact.rows_of(region).count() as u32,

@@ -8,8 +8,8 @@ use crate::linker::spaces::{Holder, Region};
 use crate::rmt::RmtPart;
 use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{GrantedRow, GroupRow, StageOwnerRow};
-use sluice_formats::rmt::tables::{Node, Table};
 use sluice_formats::rmt::target::Target;
+use sluice_formats::{Node, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Placer {
     pub(super) target: Target,
-    pub(super) holders: BTreeMap<u8, Holding>,
+    pub(in crate::linker) holders: BTreeMap<u8, Holding>,
     pub(super) stages: Vec<StageSpace>,
 }
 
 /// What a module holds.
 #[derive(Clone, Debug)]
-pub(super) struct Holding {
+pub(in crate::linker) struct Holding {
     pub name: String,
     pub quota: Quota,
     pub stages: BTreeMap<u8, StageHolding>,
@@ -32,7 +32,7 @@ pub(super) struct Holding {
 
 /// What a module holds in one stage.
 #[derive(Clone, Debug)]
-pub(super) struct StageHolding {
+pub(in crate::linker) struct StageHolding {
     /// Sets of both generations.
     pub region: Option<Region>,
     /// First ternary row; generation 0 has the first half.
@@ -47,7 +47,7 @@ pub(super) struct StageHolding {
 
 /// A program in a generation.
 #[derive(Clone, Debug)]
-pub(super) struct Bank {
+pub(in crate::linker) struct Bank {
     pub part: Arc<RmtPart>,
     /// Set of pages, 0 or 1.
     pub page_set: u32,
@@ -154,9 +154,20 @@ impl Placer {
         RowWrite::new(Node::Deparser, Table::Granted, module.into(), &GrantedRow { destinations })
     }
 
+    /// Match sets that a module was given in a stage, half of them for each generation.
+    pub fn region(&self, module: u8, stage: u8) -> Option<Region> {
+        self.holders.get(&module)?.stages.get(&stage)?.region
+    }
+
     /// Destinations that a module was given.
     pub fn granted(&self, module: u8) -> u8 {
         self.holders.get(&module).map_or(0, |h| h.quota.destinations)
+    }
+
+    /// Containers, by name, that the running system program exchanges with tenants.
+    pub fn shared(&self) -> BTreeMap<String, u8> {
+        let banks = self.holders.get(&0).map(|h| h.banks.iter().flatten());
+        banks.into_iter().flatten().flat_map(|b| b.part.shared.clone()).collect()
     }
 
     pub(super) fn holding(&self, module: u8, operation: &'static str) -> Result<&Holding, RmtError> {

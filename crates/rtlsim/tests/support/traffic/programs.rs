@@ -1,11 +1,10 @@
-//! Programs of which any two neighbours differ in everything: the overlay's key, every entry,
-//! every action. Each output names the program and the entry that made it.
+//! Table programs of which any two neighbours differ in everything: the parser and the key, every
+//! entry, every action. Each output names the program and the entry that made it.
 
 use super::frames::{self, Tuple};
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
-use sluice_formats::rows::KeyKind;
-use sluice_object::{Action, Destination, KeyBytes, KeySpec, Object};
+use sluice_object::{Action, Destination, KeyBytes, KeyKind, KeySpec, Object};
 
 /// Keys of programs 0, 1, 2, 3, and again: kind or mask differ from one to the next.
 const KEYS: [KeySpec; 4] = [

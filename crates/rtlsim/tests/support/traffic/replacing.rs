@@ -101,7 +101,7 @@ impl Run {
 
 /// Entries of the replaced table: 256, or what the target can hold twice.
 pub fn entries(target: &Target) -> u16 {
-    Region::most_entries(target.sets.trailing_zeros()).min(256) as u16
+    Region::most_entries(target.rmt.sets().trailing_zeros()).min(256) as u16
 }
 
 /// Runs a plan.

@@ -2,15 +2,18 @@
 
 use super::frames::{self, Tuple};
 use crate::support;
-use sluice_formats::row::Row;
-use sluice_formats::rows::{EntryRow, LimitRow, OverlayRow, PortPolicyRow, QuantumRow, VlanRow};
+use sluice_formats::limits::KEY_BYTES;
+use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Reason, Table, Target};
 use sluice_nic::{Counters, Device, Event, Offer, Outcome, Verdict};
-use sluice_object::Step;
+use sluice_object::linker::rmt::{Placer, Quota};
+use sluice_object::lower::lower;
+use sluice_object::{Action, Destination, KeyKind, KeySpec, Object, Step};
 use sluice_rtlsim::device::Tapped;
 use sluice_rtlsim::event::What;
 use sluice_rtlsim::{RtlNic, RtlOptions};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Where a module's packets go.
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +239,8 @@ pub fn frame(choice: u8, length: usize) -> Vec<u8> {
 }
 
 fn steps(target: &Target, modules: &[Module]) -> Vec<Step> {
-    let mut steps = Vec::new();
+    let mut placer = Placer::new(target.rmt);
+    let mut steps: Vec<Step> = placer.stage_owners().into_iter().map(support::write_row).collect();
     let untagged = modules.first().map_or(0, |m| m.number);
     for port in 0..target.ports as u8 {
         let policy = PortPolicyRow {
@@ -254,11 +258,14 @@ fn steps(target: &Target, modules: &[Module]) -> Vec<Step> {
         }
     }
     for m in modules {
-        let overlay = overlay(m, &mut steps);
+        let part =
+            Arc::new(lower(&program(m, target), target, &BTreeMap::new()).expect("no system program takes containers"));
+        let name = format!("module-{}", m.number);
+        let mut rows = placer.admit(m.number, &name, Quota::of(&part, 0xff)).unwrap();
         for generation in 0..2 {
-            let index = 2 * u32::from(m.number) + generation;
-            steps.push(support::row(Node::Match, Table::Overlay, index, &overlay));
+            rows.extend(placer.place(m.number, generation, &part).unwrap().rows);
         }
+        steps.extend(rows.into_iter().map(support::write_row));
         let number = u32::from(m.number);
         steps.push(support::row(Node::Egress, Table::Quantum, number, &QuantumRow { bytes: m.quantum }));
         for d in 0..target.destinations() {
@@ -269,24 +276,19 @@ fn steps(target: &Target, modules: &[Module]) -> Vec<Step> {
     steps
 }
 
-fn overlay(module: &Module, steps: &mut Vec<Step>) -> OverlayRow {
-    let base = OverlayRow { valid: true, ..OverlayRow::default() };
+/// The table of a module: none, or one entry for each choice.
+fn program(module: &Module, target: &Target) -> Object {
+    let to = |number: u8| Action::to(Destination::from_number(number, target));
+    let name = format!("module-{}", module.number);
     let destinations = match module.to {
-        To::One(destination) => return OverlayRow { destinations: 1 << destination, ..base },
+        To::One(destination) => return Object::new(name, KeySpec::NONE, to(destination)),
         To::Spread(destinations) => destinations,
     };
-    // One set of four ways holds the whole table, whatever the hashes are.
-    let set = u32::from(module.number);
-    for (way, destination) in destinations.into_iter().enumerate() {
-        let entry = EntryRow {
-            generations: 0b11,
-            module_id: module.number,
-            key: (way as u128) << 40,
-            destinations: 1 << destination,
-            ..EntryRow::default()
-        };
-        let table = Table::way(way as u32).expect("there are four ways");
-        steps.push(support::write(Node::Match, table, set, &entry.pack().unwrap()));
+    let mut object = Object::new(name, KeySpec { kind: KeyKind::Dmac, mask: 1 << 5 }, Action::DROP);
+    for (choice, destination) in destinations.into_iter().enumerate() {
+        let mut key = [0; KEY_BYTES];
+        key[5] = choice as u8;
+        object.push(key, to(destination));
     }
-    OverlayRow { key_kind: 1, key_mask: 1 << 5, set_base: set as u16, set_bits: 0, ..base }
+    object
 }

@@ -140,9 +140,9 @@ impl Witness {
     fn judge_own(&mut self, sent: Sent, outcome: &Outcome) {
         if let Verdict::Dropped { reason, .. } = outcome.verdict {
             self.faults.own_drops += 1;
-            // Every program forwards every flow: a drop by the table is an output of neither.
-            let by_table = matches!(reason, Reason::NoModule | Reason::Miss | Reason::Action | Reason::NoDestination);
-            self.faults.mixtures += u64::from(by_table);
+            // Every program forwards every flow: a drop by the pipeline is an output of neither.
+            let by_program = reason.event().is_some() && !matches!(reason, Reason::Rate | Reason::Reconfig);
+            self.faults.mixtures += u64::from(by_program);
             return self.faults.note(|| describe(outcome, &format!("dropped, {}", reason.name())));
         }
         if let Err(what) = self.serve(sent, outcome) {

@@ -15,7 +15,7 @@ C6, XOR, ADD = 16, 5, 1
 
 @dataclass(frozen=True)
 class Program:
-    """Changes the destination MAC, sends to `destinations`, puts a tag of 4 bytes behind the MACs if `tag` is given.
+    """Changes the destination MAC, sends to `destinations` or a group, puts 4 bytes behind the MACs if `tag` is given.
 
     Only IPv4 is let through.
     """
@@ -25,6 +25,7 @@ class Program:
     flip: int = 0
     destinations: int = 0xFF
     queue: int = 0
+    group: int = 0
     tag: int | None = None
     action: int = 1
 
@@ -43,6 +44,7 @@ class Program:
         key = row("rmt_key_row", predicates=[never, never], default_valid=1, default_action=self.action)
         yield STAGE0 + 1, 1, at, "rmt_key_row", key
         egress = row("rmt_word_write", mask=0xFFFF, immediate=self.destinations | self.queue << 8)
+        group = row("rmt_word_write", mask=0xFFFF, immediate=self.group) if self.group else 0
         alus = [0] * 24
         alus[C6] = row("rmt_alu", op=XOR)
         fields = {"immediate6": [self.flip] + [0] * 7, "mask6": [(1 << 48) - 1] + [0] * 7}
@@ -50,7 +52,7 @@ class Program:
             # A container that nobody extracted is 0.
             alus[8] = row("rmt_alu", op=ADD)
             fields |= {"immediate4": [self.tag] + [0] * 7, "mask4": [0xFFFFFFFF] + [0] * 7}
-        action = row("rmt_action_row", owner=self.module, alus=alus, words=[0, 0, egress, 0, 0, 0, 0], **fields)
+        action = row("rmt_action_row", owner=self.module, alus=alus, words=[0, 0, egress, group, 0, 0, 0], **fields)
         yield STAGE0 + 1, 8, self.action, "rmt_action_row", action
         pattern = row("rmt_pattern", valid=1, value=5 | 1 << 4, mask=0x1F, row=3)
         yield DEPARSER, 0, at, "rmt_patterns_row", row("rmt_patterns_row", patterns=[0, pattern] + [0] * 14)
