@@ -147,8 +147,8 @@ module sluice_counter_bank #(
     written_q.entry <= write.entry;
   end
 
-  // Host reads, from a second copy of the live values. Two cycles late, for then the RAMs hold what was presented before the
-  // read's cycle and nothing later: an increment is written two cycles after its own.
+  // Host reads, from a second copy of the live values. Two cycles late, for then the RAMs hold what was presented
+  // before the read's cycle and nothing later: an increment is written two cycles after its own.
   logic rd1_valid_q, rd1_snapshot_q, rd2_valid_q, rd2_snapshot_q, choose_snapshot_q;
   logic [IndexWidth-1:0] rd1_index_q, rd2_index_q;
   logic [EpochWidth-1:0] choose_epoch_q;

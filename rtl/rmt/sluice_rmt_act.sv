@@ -142,7 +142,7 @@ module sluice_rmt_act
   logic [ModuleBits-1:0] module4_q;
   logic [10:0] number4_q;
   logic [7:0][15:0] halves;
-  logic [2:0][15:0] lanes;
+  logic [2:0][2:0][15:0] nearly;
   logic [47:0] x;
   // Kept, so that they do not become shift registers, which are LUTs.
   (* keep *) logic [15:0][15:0] words5_q, words6_q, words7_q;
@@ -187,7 +187,7 @@ module sluice_rmt_act
       .number_i(number4_q),
       .source_i(pick.cross_source),
       .shift_i (pick.cross_shift),
-      .lanes_o (lanes),
+      .nearly_o(nearly),
       .x_o     (x)
   );
 
@@ -276,7 +276,7 @@ module sluice_rmt_act
       .pick_i(pick),
       .p2_i(picked2[0][11:0]),
       .da_i(picked2[1][11:0]),
-      .lanes_i({lanes[2][11:0], lanes[1][11:0], lanes[0][11:0]}),
+      .nearly_i(nearly),
       .queueing_i({phv_i.queueing_high, phv_i.words[WordQueueing+:2]}),
       .length_i(phv_i.words[WordLength]),
       .early_i(early),

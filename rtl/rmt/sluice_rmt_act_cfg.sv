@@ -65,6 +65,10 @@ module sluice_rmt_act_cfg
   logic [3:0] slice_words, words_d, words_q;
   logic is_data, is_action, is_page, is_word, is_zero, is_range;
 
+  // Whose request it is, for the cycles after the first.
+  typedef struct packed {logic data, action, page, word, zero, range;} table_t;
+  table_t table_d, table_q;
+
   assign is_data = cfg_req_i.tab == TableRmtData;
   assign is_action = cfg_req_i.tab == TableRmtAction;
   assign is_page = cfg_req_i.tab == TableRmtPage;
@@ -72,6 +76,14 @@ module sluice_rmt_act_cfg
   assign is_zero = cfg_req_i.tab == TableRmtZeroPage;
   assign is_range = cfg_req_i.tab == TableRmtStateRange;
   assign mine = is_data || is_action || is_page || is_word || is_zero || is_range;
+  assign table_d = '{
+          data: is_data,
+          action: is_action,
+          page: is_page,
+          word: is_word,
+          zero: is_zero,
+          range: is_range
+      };
   assign write = cfg_req_i.write;
 
   // Each table's limits are constants.
@@ -121,21 +133,21 @@ module sluice_rmt_act_cfg
         state_d  = StAwaitRequest;
         answer_d = 1'b1;
         if (status_q == StatusOk) begin
-          action_write_o = is_action && write;
-          data_valid_o   = is_data;
-          page_valid_o   = is_page;
-          host_valid_o   = is_word || (is_zero && write);
-          range_valid_o  = is_range;
+          action_write_o = table_q.action && write;
+          data_valid_o   = table_q.data;
+          page_valid_o   = table_q.page;
+          host_valid_o   = table_q.word || (table_q.zero && write);
+          range_valid_o  = table_q.range;
           answer_d       = 1'b0;
           if (host_valid_o) state_d = StAwaitWord;
-          else if (is_range) state_d = StAwaitCounter;
-          else if (write || is_zero) answer_d = 1'b1;
-          else state_d = is_action ? StAwaitBubble : StAwaitRow;
+          else if (table_q.range) state_d = StAwaitCounter;
+          else if (write || table_q.zero) answer_d = 1'b1;
+          else state_d = table_q.action ? StAwaitBubble : StAwaitRow;
         end
       end
       StAwaitRow: begin
         answer_d = 1'b1;
-        row_d    = is_data ? data_row_i : 128'(page_row_i);
+        row_d    = table_q.data ? data_row_i : 128'(page_row_i);
         state_d  = StAwaitRequest;
       end
       StAwaitBubble: begin
@@ -146,7 +158,7 @@ module sluice_rmt_act_cfg
       StAwaitWord: begin
         answer_d = host_done_i;
         if (host_done_i) begin
-          row_d[31:0] = (is_word && !write) ? host_value_i : '0;
+          row_d[31:0] = (table_q.word && !write) ? host_value_i : '0;
           state_d     = StAwaitRequest;
         end
       end
@@ -173,7 +185,10 @@ module sluice_rmt_act_cfg
     end
   end
   always_ff @(posedge clk_i) begin
-    if (state_q == StAwaitRequest) status_q <= status_d;
+    if (state_q == StAwaitRequest) begin
+      status_q <= status_d;
+      table_q  <= table_d;
+    end
     words_q <= words_d;
     row_q   <= answer_d ? row_d : '0;
   end

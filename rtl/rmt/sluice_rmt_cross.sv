@@ -4,22 +4,23 @@
 /// Three lanes of 16 bits, chosen in three steps of four by the source's own bits, so that nothing is decoded before
 /// (c4); the shift comes a cycle later, beside the rotators. A source without a meaning, and a shift of 3, give zero.
 ///
-/// Latency: `lanes_o` in c4, `x_o` two cycles later, in c6. Throughput: a packet a cycle. Never stalls.
+/// Latency: `nearly_o` in c4, `x_o` two cycles later, in c6. Throughput: a packet a cycle. Never stalls.
 module sluice_rmt_cross
   import sluice_rmt_pkg::*;
   import sluice_rmt_act_pkg::*;
 (
-               input  logic                  clk_i,
-               input  rmt_phv_t              phv_i,
-               input  logic     [31:0]       hash_i,
-               input  logic     [10:0]       number_i,
-               input  logic     [ 5:0]       source_i,
-               input  logic     [ 1:0]       shift_i,
-    (* keep *) output logic     [ 2:0][15:0] lanes_o,   // before the shift
-               output logic     [47:0]       x_o
+    input  logic                       clk_i,
+    input  rmt_phv_t                   phv_i,
+    input  logic     [31:0]            hash_i,
+    input  logic     [10:0]            number_i,
+    input  logic     [ 5:0]            source_i,
+    input  logic     [ 1:0]            shift_i,
+    output logic     [ 2:0][2:0][15:0] nearly_o,  // lanes, before the last step by source_i[5:4]; 3 gives zero
+    output logic     [47:0]            x_o
 );
 
   logic [2:0][63:0][15:0] sources;
+  (* keep *) logic [2:0][15:0] lanes;
   logic [2:0][15:0] lanes_q;
   logic [1:0] shift_q;
   logic [47:0] x_d;
@@ -45,7 +46,7 @@ module sluice_rmt_cross
   for (genvar l = 0; l < 3; l++) begin : gen_lane
     // Kept, so that each step maps as it is written.
     (* keep *)logic [15:0][15:0] first;
-    (* keep *)logic [ 3:0][15:0] second;
+    (* keep *)logic [ 2:0][15:0] second;
     for (genvar i = 0; i < 16; i++) begin : gen_first
       // The upper bit first in lane 2: pairs of words that are lane 0's too would be shared, a step deeper.
       if (l == 2) begin : gen_upper_first
@@ -56,10 +57,11 @@ module sluice_rmt_cross
         assign first[i] = choose(sources[l][4*i+:4], source_i[1:0]);
       end
     end
-    for (genvar i = 0; i < 4; i++) begin : gen_second
+    for (genvar i = 0; i < 3; i++) begin : gen_second
       assign second[i] = choose(first[4*i+:4], source_i[3:2]);
     end
-    assign lanes_o[l] = choose(second, source_i[5:4]);
+    assign lanes[l] = choose({16'd0, second}, source_i[5:4]);
+    assign nearly_o[l] = second;
   end
 
   always_comb begin
@@ -72,7 +74,7 @@ module sluice_rmt_cross
   end
 
   always_ff @(posedge clk_i) begin
-    lanes_q <= lanes_o;
+    lanes_q <= lanes;
     shift_q <= shift_i;
     x_o     <= x_d;
   end

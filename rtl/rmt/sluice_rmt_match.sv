@@ -70,7 +70,8 @@ module sluice_rmt_match
       exact_slot_c1,
       write_ternary_q,
       ternary_ready;
-  logic [RmtExactWays-1:0] is_way;
+  logic is_key_q, is_ternary_q;
+  logic [RmtExactWays-1:0] is_way, is_way_q;
   cfg_status_e status, status_q;
   logic [3:0] words, words_q;
 
@@ -97,9 +98,13 @@ module sluice_rmt_match
   always_ff @(posedge clk_i) begin
     if (!rst_ni) access_q <= 1'b0;
     else access_q <= cfg_valid_i && mine;
-    good_q   <= status == StatusOk;
-    status_q <= status;
-    words_q  <= words;
+    good_q       <= status == StatusOk;
+    status_q     <= status;
+    words_q      <= words;
+    // `cfg_req_i` holds, so these do too.
+    is_key_q     <= is_key;
+    is_ternary_q <= is_ternary;
+    is_way_q     <= is_way;
   end
   assign read_now  = access_q && good_q && !cfg_req_i.write;
   assign write_now = access_q && good_q && cfg_req_i.write;
@@ -125,7 +130,7 @@ module sluice_rmt_match
       .Depth(2 * Cfg.modules)
   ) u_key_rows (
       .clk_i,
-      .wr_en_i  (write_now && is_key),
+      .wr_en_i  (write_now && is_key_q),
       .wr_addr_i(cfg_req_i.index[ModuleIndexBits:0]),
       .wr_data_i(cfg_row_i[RowTop-32*RmtKeyRowWords+1+:RmtKeyRowBits]),
       .rd_en_i  (1'b1),
@@ -239,7 +244,7 @@ module sluice_rmt_match
       .action_o     (exact_action),
       .number_o     (exact_number),
       .data_o       (exact_data),
-      .write_i      (is_way & {RmtExactWays{write_now}}),
+      .write_i      (is_way_q & {RmtExactWays{write_now}}),
       .write_index_i(cfg_req_i.index[SetBits-1:0]),
       .write_row_i  (cfg_row_i[RowTop-32*RmtExactRowWords+1+:RmtExactRowBits]),
       .rows_o       (exact_rows)
@@ -261,7 +266,7 @@ module sluice_rmt_match
       .wr_ready_o  (ternary_ready),
       .wr_index_i  (cfg_req_i.index[TernaryBits-1:0]),
       .wr_row_i    (cfg_row_i[RowTop-32*RmtTernaryRowWords+1+:RmtTernaryRowBits]),
-      .rd_en_i     (read_now && is_ternary),
+      .rd_en_i     (read_now && is_ternary_q),
       .rd_index_i  (cfg_req_i.index[TernaryBits-1:0]),
       .rd_row_o    (ternary_row)
   );
@@ -324,21 +329,21 @@ module sluice_rmt_match
       answer_q        <= 1'b0;
     end else begin
       if (read_now) begin
-        read_key_q   <= is_key;
-        read_exact_q <= |is_way;
+        read_key_q   <= is_key_q;
+        read_exact_q <= |is_way_q;
       end
       if (key_slot) read_key_q <= 1'b0;
       if (exact_slot_c1) read_exact_q <= 1'b0;
       key_slot_q     <= key_slot;
       exact_slot_q   <= exact_slot_c1;
-      read_ternary_q <= read_now && is_ternary;
-      if (write_now && is_ternary) write_ternary_q <= 1'b1;
+      read_ternary_q <= read_now && is_ternary_q;
+      if (write_now && is_ternary_q) write_ternary_q <= 1'b1;
       else if (ternary_ready) write_ternary_q <= 1'b0;
       answer_q <= answer_d;
     end
   end
 
-  assign answer_d = (access_q && (!good_q || (cfg_req_i.write && !is_ternary))) ||
+  assign answer_d = (access_q && (!good_q || (cfg_req_i.write && !is_ternary_q))) ||
       (write_ternary_q && ternary_ready) || key_slot_q || exact_slot_q || read_ternary_q;
 
   // Each part of each row has registers of its own, which are zero but in the cycle of its answer: an OR is less
@@ -357,7 +362,7 @@ module sluice_rmt_match
   end
   for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_exact_read
     always_ff @(posedge clk_i) begin
-      if (!(exact_slot_q && is_way[w])) exact_read_q[w] <= '0;
+      if (!(exact_slot_q && is_way_q[w])) exact_read_q[w] <= '0;
       else exact_read_q[w] <= exact_rows[w];
     end
   end

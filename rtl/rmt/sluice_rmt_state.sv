@@ -25,16 +25,16 @@ module sluice_rmt_state
     input logic rst_ni,
 
     // c4
-    input logic                             act_i,         // the packet carries out an action
-    input logic      [           1:0]       conditions_i,
-    input logic      [ModuleBits-1:0]       module_i,      // owner of the rows
-    input logic                             generation_i,
-    input act_pick_t                        pick_i,
-    input logic      [          11:0]       p2_i,
-    input logic      [          11:0]       da_i,
-    input logic      [           2:0][11:0] lanes_i,       // of the cross value, before its shift
-    input logic      [  TickBits-1:0]       queueing_i,
-    input logic      [          15:0]       length_i,
+    input logic act_i,  // the packet carries out an action
+    input logic [1:0] conditions_i,
+    input logic [ModuleBits-1:0] module_i,  // owner of the rows
+    input logic generation_i,
+    input act_pick_t pick_i,
+    input logic [11:0] p2_i,
+    input logic [11:0] da_i,
+    input logic [2:0][2:0][15:0] nearly_i,  // lanes of the cross value, before the last step of their choice
+    input logic [TickBits-1:0] queueing_i,
+    input logic [15:0] length_i,
 
     // c5
     input act_early_t early_i,
@@ -97,8 +97,8 @@ module sluice_rmt_state
   // c4: index.
   logic wanted, wanted5_q, meter5_q, beyond5_q;
   // Kept, so that each step maps as it is written.
-  (* keep *) logic [11:0] near, source;
-  (* keep *) logic [1:0] far;
+  (* keep *) logic [11:0] near;
+  (* keep *) logic [2:0][11:0] taken, far;
   logic [12:0] index;
   logic [OffsetBits-1:0] offset5_q;
   logic [ModuleIndexBits-1:0] module5_q;
@@ -107,12 +107,19 @@ module sluice_rmt_state
       pick_i.when, conditions_i
   );
   always_comb begin
-    // The cross value comes late: its lanes join in one step with what else there is.
-    near = ({12{pick_i.source == 2'd1}} & p2_i) | ({12{pick_i.source == 2'd2}} & da_i);
-    far = (pick_i.source == 2'd3) ? pick_i.cross_shift + 2'd1 : 2'd0;
-    source = far[1] ? (far[0] ? lanes_i[2] : lanes_i[1]) : (far[0] ? lanes_i[0] : near);
+    // The cross value comes late: everything else is masked before, and its lanes in the last step of their choice.
+    near = pick_i.index_mask & (({12{pick_i.source == 2'd1}} & p2_i) | ({12{pick_i.source == 2'd2}} & da_i));
+    for (int unsigned l = 0; l < 3; l++) begin
+      taken[l] = pick_i.index_mask & {12{pick_i.source == 2'd3 && pick_i.cross_shift == 2'(l)}};
+      unique case (pick_i.cross_source[5:4])
+        2'd0: far[l] = taken[l] & nearly_i[l][0][11:0];
+        2'd1: far[l] = taken[l] & nearly_i[l][1][11:0];
+        2'd2: far[l] = taken[l] & nearly_i[l][2][11:0];
+        default: far[l] = '0;
+      endcase
+    end
   end
-  assign index = {1'b0, source & pick_i.index_mask} + {1'b0, pick_i.base};
+  assign index = {1'b0, near | far[0] | far[1] | far[2]} + {1'b0, pick_i.base};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) wanted5_q <= 1'b0;
