@@ -48,10 +48,11 @@ module sluice_fifo #(
   logic [Width-1:0] mem[Depth];
   ptr_t wr_ptr_q, rd_ptr_q;
   level_t level_q;
+  logic   valid_q;  // a level above 0
   logic put, take;
 
   assign ready_o = level_q != level_t'(Depth);
-  assign valid_o = level_q != '0;
+  assign valid_o = valid_q;
   assign data_o = mem[rd_ptr_q];
   assign level_o = level_q;
 
@@ -67,10 +68,13 @@ module sluice_fifo #(
       wr_ptr_q <= '0;
       rd_ptr_q <= '0;
       level_q  <= '0;
+      valid_q  <= 1'b0;
     end else begin
       if (put) wr_ptr_q <= fifo_next(wr_ptr_q);
       if (take) rd_ptr_q <= fifo_next(rd_ptr_q);
-      level_q <= level_q + level_t'(put) - level_t'(take);
+      // One up or down: by what comes late it is only enabled.
+      if (put != take) level_q <= level_q + {{(LevelWidth - 1) {!put}}, 1'b1};
+      valid_q <= put || (take ? level_q > level_t'(1) : valid_q);
     end
   end
 
@@ -78,6 +82,8 @@ module sluice_fifo #(
   logic stalled;
   assign stalled = rst_ni && valid_o && !ready_i;
 
+  ValidIsALevelAboveZero_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_q == (level_q != '0));
   LevelIsAtMostDepth_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) level_q <= level_t'(Depth));
   OutputHoldsUntilReady_A :
