@@ -400,7 +400,9 @@ module sluice_rmt_parser
 
   logic wrong;
   logic [WindowBeats-1:0][Bytes-1:0] span5;
+  (* keep *) logic [Bytes-1:0] mask5;
   assign span5 = kept_path.span;
+  assign mask5 = span5[beat5];
   sluice_rmt_checksum_verify #(
       .Bytes(Bytes)
   ) u_checksum (
@@ -409,7 +411,7 @@ module sluice_rmt_parser
       .valid_i(valid5),
       .last_i (last5),
       .data_i (data5),
-      .mask_i (span5[beat5]),
+      .mask_i (mask5),
       .wrong_o(wrong)
   );
 

@@ -1,11 +1,11 @@
 /// Configuration of the parser's tables: first, node, path.
 ///
-/// A write is done in the cycle after the access, whole; packets that read later see it. A read waits until the
+/// A write is done two cycles after the access, whole; packets that read later see it. A read waits until the
 /// table's port is free (`free_i`), with `slot_request_o` high, and takes the slice from the row that is read
 /// then. Other tables than these answer StatusBadAddress. The node's row is used as it stands: it has to hold
 /// until the answer.
 ///
-/// Latency: 2 cycles for writes and refusals, 3 and more for reads. One access at a time.
+/// Latency: 3 cycles for writes and refusals, 4 and more for reads. One access at a time.
 module sluice_rmt_parser_config
   import sluice_pkg::*;
   import sluice_nic_pkg::*;
@@ -36,32 +36,33 @@ module sluice_rmt_parser_config
 );
 
   localparam int unsigned SliceBits = 32 * MessageDataWords;
+  localparam int unsigned RowBits = $clog2(2 * Modules);  // of the first table; more for the others
   localparam int unsigned SelectSlices = (RmtSelectRowBits + SliceBits - 1) / SliceBits;
 
   // What is asked for: valid in the cycle of the access, as the request holds.
   logic [Tables-1:0] asked;
-  logic [16:0] rows;
+  logic beyond;
   logic [6:0] words;
-  cfg_status_e status;
   always_comb begin
-    asked = '0;
-    rows  = '0;
-    words = 7'(RmtSelectRowWords);
+    asked  = '0;
+    beyond = 1'b1;
+    words  = 7'(RmtSelectRowWords);
     unique case (cfg_req_i.tab)
-      TableRmtFirst: {asked[0], rows} = {1'b1, 17'(2 * Modules)};
-      TableRmtNode: {asked[1], rows} = {1'b1, 17'(2 * Modules * RmtNodes)};
+      TableRmtFirst: {asked[0], beyond} = {1'b1, |(cfg_req_i.index >> RowBits)};
+      TableRmtNode: {asked[1], beyond} = {1'b1, |(cfg_req_i.index >> (RowBits + $clog2(RmtNodes)))};
       TableRmtPath: begin
-        {asked[2], rows} = {1'b1, 17'(2 * Modules * RmtPaths)};
+        {asked[2], beyond} = {1'b1, |(cfg_req_i.index >> (RowBits + $clog2(RmtPaths)))};
         words = 7'(RmtPathRowWords);
       end
       default: ;
     endcase
-    status = rmt_cfg_check(cfg_req_i, 1'b0, rows, words);
   end
 
-  logic [Tables-1:0] write_q, wait_q, read_q;
-  logic done_q, answer;
+  // The check has a cycle of its own.
+  logic [Tables-1:0] asked_q, write_q, wait_q, read_q;
+  logic access_q, done_q, answer;
   cfg_status_e status_q;
+  logic [3:0] words_q;
 
   assign write_o = write_q;
   assign read_o = wait_q & free_i;
@@ -70,16 +71,18 @@ module sluice_rmt_parser_config
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      access_q    <= 1'b0;
       write_q     <= '0;
       wait_q      <= '0;
       read_q      <= '0;
       done_q      <= 1'b0;
       cfg_valid_o <= 1'b0;
     end else begin
-      write_q     <= asked & {Tables{cfg_valid_i && cfg_req_i.write && status == StatusOk}};
-      wait_q      <= (wait_q & ~free_i) | (asked & {Tables{cfg_valid_i && !cfg_req_i.write && status == StatusOk}});
+      access_q    <= cfg_valid_i;
+      write_q     <= asked_q & {Tables{access_q && cfg_req_i.write && status_q == StatusOk}};
+      wait_q      <= (wait_q & ~free_i) | (asked_q & {Tables{access_q && !cfg_req_i.write && status_q == StatusOk}});
       read_q      <= read_o;
-      done_q      <= cfg_valid_i && (cfg_req_i.write || status != StatusOk);
+      done_q      <= access_q && (cfg_req_i.write || status_q != StatusOk);
       cfg_valid_o <= answer;
     end
   end
@@ -112,21 +115,23 @@ module sluice_rmt_parser_config
     if (asked[2]) slice_q <= 4'd10;
     else if (cfg_req_i.slice[2]) slice_q <= {3'b100, asked[1]};
     else slice_q <= {1'b0, asked[1], cfg_req_i.slice[1:0]};
-    status_q <= status;
+    asked_q  <= asked;
+    status_q <= rmt_cfg_status(cfg_req_i, 1'b0, beyond, words);
+    words_q  <= rmt_slice_words(cfg_req_i, words);
   end
 
   always_ff @(posedge clk_i) begin
     cfg_rsp_o <= '{status: StatusOk, words: '0, data: '0};
     if (done_q) cfg_rsp_o.status <= status_q;
     if (read_q != '0) begin
-      cfg_rsp_o.words <= rmt_slice_words(cfg_req_i, words);
+      cfg_rsp_o.words <= words_q;
       cfg_rsp_o.data  <= slice;
     end
   end
 
 `ifndef SYNTHESIS
   OneAccessAtATime_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !cfg_valid_i || (wait_q == '0 && !answer));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !cfg_valid_i || (wait_q == '0 && !access_q && !answer));
 `endif
 
 endmodule
