@@ -24,9 +24,11 @@ module sluice_rmt_checksum_update
     input  logic [Bytes-1:0][7:0] data_i,
     output logic [      1:0]      reach_o, // the beat of the window in which the span ends; 0 without one
 
+    // S6
+    input logic begin_i,  // the beat is a packet's first
+
     // S7
     input  logic        valid_i,  // the beat is one of a packet's
-    input  logic        first_i,  // its first
     output logic [15:0] sum_o
 );
 
@@ -107,7 +109,7 @@ module sluice_rmt_checksum_update
   always_ff @(posedge clk_i) rows7_q <= partial;
 
   // S7.
-  logic [15:0] before_q, kept, ones1, carries1, ones2, carries2;
+  logic [15:0] before_q, ones1, carries1, ones2, carries2;
   logic [16:0] total;
 
   function automatic logic [15:0] doubled(logic [15:0] x);
@@ -118,16 +120,16 @@ module sluice_rmt_checksum_update
     return (a & b) | (c & (a | b));
   endfunction
 
-  assign kept = first_i ? '0 : before_q;
   assign ones1 = rows7_q[0] ^ rows7_q[1] ^ rows7_q[2];
   assign carries1 = doubled(majority(rows7_q[0], rows7_q[1], rows7_q[2]));
-  assign ones2 = ones1 ^ carries1 ^ kept;
-  assign carries2 = doubled(majority(ones1, carries1, kept));
+  assign ones2 = ones1 ^ carries1 ^ before_q;
+  assign carries2 = doubled(majority(ones1, carries1, before_q));
   assign total = {1'b0, ones2} + {1'b0, carries2};
   assign sum_o = total[15:0] + 16'(total[16]);
 
   always_ff @(posedge clk_i) begin
-    if (valid_i) before_q <= sum_o;
+    if (begin_i) before_q <= '0;
+    else if (valid_i) before_q <= sum_o;
   end
 
 endmodule

@@ -55,7 +55,7 @@ module sluice_rmt_deparse_out
 
   typedef struct packed {
     logic                  last;
-    logic [ByteBits-1:0]   end_byte;
+    leading_t              end_code;  // bytes before the last one, or all
     logic                  window;
     logic [1:0]            number;
     logic [Bytes-1:0][7:0] data;
@@ -74,7 +74,7 @@ module sluice_rmt_deparse_out
 
   assign beat_in = '{
           last: beat_last_i,
-          end_byte: beat_end_i,
+          end_code: leading(!beat_last_i, 6'(beat_end_i)),
           window: beat_window_i,
           number: beat_number_i,
           data: beat_data_i
@@ -139,8 +139,14 @@ module sluice_rmt_deparse_out
 
   // Patch. Whatever the parity of `at`: even bytes take the high byte, odd ones the low byte.
   logic [Bytes-1:0] keep;
+  logic [1:0] number_before;
   logic [1:0][Bytes-1:0] hit;
   logic [Bytes-1:0][7:0] data;
+
+  assign keep = Bytes'({leading_bytes(beat.end_code), 1'b1});
+
+  // One less; an operator would become a carry chain.
+  assign number_before = {beat.number[1] ^ !beat.number[0], !beat.number[0]};
 
   for (genvar u = 0; u < 2; u++) begin : gen_hit
     (* keep *) logic [7:0] low;
@@ -154,7 +160,7 @@ module sluice_rmt_deparse_out
     for (genvar i = 0; i <= int'(Bytes / 8); i++) begin : gen_high
       localparam int unsigned Group = (i + Bytes / 8 - 1) % (Bytes / 8);
       assign high[i] = sums.valid[u] && beat.window && at[ByteBits-1:3] == (ByteBits - 3)'(Group) &&
-          2'(at[6:ByteBits]) == ((i == 0) ? beat.number - 2'd1 : beat.number);
+          2'(at[6:ByteBits]) == ((i == 0) ? number_before : beat.number);
     end
     for (genvar i = 0; i < int'(Bytes); i++) begin : gen_byte
       assign hit[u][i] = (high[i/8+1] && low[i%8]) || (high[(i+7)/8] && low[(i+7)%8]);
@@ -163,11 +169,6 @@ module sluice_rmt_deparse_out
 
   for (genvar i = 0; i < int'(Bytes); i++) begin : gen_patch
     logic [1:0][7:0] sum;
-    if (i == 0) begin : gen_first
-      assign keep[i] = 1'b1;
-    end else begin : gen_keep
-      assign keep[i] = !beat.last || beat.end_byte >= ByteBits'(i);
-    end
     assign sum[0]  = i % 2 == 0 ? sums.ones[0][15:8] : sums.ones[0][7:0];
     assign sum[1]  = i % 2 == 0 ? sums.ones[1][15:8] : sums.ones[1][7:0];
     assign data[i] = {8{keep[i]}} & (hit[1][i] ? ~sum[1] : (hit[0][i] ? ~sum[0] : beat.data[i]));

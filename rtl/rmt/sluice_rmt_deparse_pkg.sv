@@ -14,7 +14,8 @@ package sluice_rmt_deparse_pkg;
     logic              next;      // the packet's next beat comes behind this slot's
     logic              second;    // and another one behind that
     logic [6:0]        shift;     // 32 - half the delta: 2-byte words from the oldest beat that may be wanted
-    logic [7:0]        split;     // of the packet
+    logic              own_all;   // the whole beat lies before the split
+    logic [5:0]        own;       // else: how many bytes of it
     rmt_update_t [1:0] updates;
   } deparse_slot_t;
 
@@ -33,6 +34,26 @@ package sluice_rmt_deparse_pkg;
     logic [7:0][1:0]  rotate4;
     logic [7:0]       rotate2;
   } deparse_lanes_t;
+
+  // The first bytes of a beat, as a code from which each byte's mark is one LUT. (A comparison for each byte becomes a
+  // chain of small LUTs.)
+  typedef struct packed {
+    logic [7:0] eights;  // [g]: more than g times eight bytes
+    logic [7:0] rest;    // [i]: more than i bytes of the last eight, which `eights` has not
+  } leading_t;
+
+  function automatic leading_t leading(logic all, logic [5:0] count);
+    for (int unsigned i = 0; i < 8; i++) begin
+      leading.eights[i] = all || 32'(count[5:3]) > i;
+      leading.rest[i]   = 32'(count[2:0]) > i;
+    end
+  endfunction
+
+  function automatic logic [63:0] leading_bytes(leading_t code);
+    for (int unsigned i = 0; i < 64; i++) begin
+      leading_bytes[i] = code.eights[i/8] || ((i < 8 || code.eights[(i+56)/8%8]) && code.rest[i%8]);
+    end
+  endfunction
 
   // A packet's sums, and where they go.
   typedef struct packed {

@@ -1,14 +1,14 @@
 /// Tables of the deparser: patterns and deparse rows (docs/design/rmt-rows.md), for packets and for the host.
 ///
-/// Packets read a patterns row with `patterns_read_i` and a beat of a deparse row with `row_read_i`; the row is there
-/// in the next cycle and stays until the next read. The part of a row in which all beats agree, `head_o`, is that of
-/// the last read with `row_first_i`.
+/// A packet reads a patterns row with `patterns_select_i`, a deparse row with `row_select_i`, unless the packet before
+/// keeps the RAM's output, `patterns_stay_i` or `row_stay_i`; that one reads further beats of its row with
+/// `row_next_i`. The row is there in the next cycle and stays until the next read. The part of a row in which all
+/// beats agree, `head_o`, is not read with `row_next_i`. Which of them is said last: `*_stay_i` comes late.
 ///
 /// Configuration: tables patterns and deparse of the node, one access at a time; others are not answered. A write
 /// takes effect in one cycle. A host read waits, with `slot_request_o` high, until the packets leave a RAM's output
-/// alone: `patterns_wanted_i` and `row_wanted_i` say that it is a packet's in the next cycle. When that has not come
-/// for `Patience` cycles, `patterns_hold_o` or `row_hold_o` asks for no further packet's row until it has. While the
-/// packets stand still, reads do. While `cfg_valid_o` is low `cfg_rsp_o` is zero.
+/// alone. When that has not come for `Patience` cycles, `patterns_hold_o` or `row_hold_o` asks for no further packet's
+/// row until it has. While the packets stand still, reads do. While `cfg_valid_o` is low `cfg_rsp_o` is zero.
 ///
 /// Latency: 1 cycle. Throughput: one patterns row and one beat of a deparse row a cycle.
 module sluice_rmt_deparse_rows
@@ -27,18 +27,17 @@ module sluice_rmt_deparse_rows
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                                  patterns_read_i,
-    input  logic                                  patterns_select_i,  // the index is a packet's
+    input  logic                                  patterns_select_i,
+    input  logic                                  patterns_stay_i,
     input  logic              [ModuleRowBits-1:0] patterns_index_i,
-    input  logic                                  patterns_wanted_i,
     output logic                                  patterns_hold_o,
     output rmt_patterns_row_t                     patterns_o,
 
-    input  logic                         row_read_i,
-    input  logic                         row_first_i,
-    input  logic                         row_select_i,  // the index is a packet's
+    input  logic                         row_select_i,
+    input  logic                         row_stay_i,
+    input  logic                         row_next_i,
+    input  logic                         row_packet_i,  // the index is a packet's
     input  logic           [RowBits-1:0] row_index_i,
-    input  logic                         row_wanted_i,
     output logic                         row_hold_o,
     output deparse_head_t                head_o,
     output deparse_lanes_t               lanes_o,
@@ -65,30 +64,43 @@ module sluice_rmt_deparse_rows
     $fatal(1, "rmt_deparse_rows: Patience is %0d, expected at least 1 (%m)", Patience);
   end
 
-  logic is_patterns, is_deparse, write_now, read_now;
-  cfg_status_e status;
+  logic is_patterns, is_deparse, access_q, write_now, read_now;
+  cfg_status_e status_q;
+  logic [3:0] words_q;
   logic [6:0] row_words;
   rmt_deparse_row_t written;
 
   assign is_patterns = cfg_req_i.tab == TableRmtPatterns;
   assign is_deparse  = cfg_req_i.tab == TableRmtDeparse;
   assign row_words   = is_patterns ? 7'(RmtPatternsRowWords) : 7'(RmtDeparseRowWords);
-  assign status      = rmt_cfg_check(cfg_req_i, 1'b0, is_patterns ? 17'(PatternsRows) : 17'(Rows), row_words);
-  assign write_now   = cfg_valid_i && cfg_req_i.write && status == StatusOk;
-  assign read_now    = cfg_valid_i && !cfg_req_i.write && status == StatusOk;
+  assign write_now   = access_q && cfg_req_i.write && status_q == StatusOk;
+  assign read_now    = access_q && !cfg_req_i.write && status_q == StatusOk;
   assign written     = cfg_row_i[32*(RmtPatternsRowWords-RmtDeparseRowWords)+:RmtDeparseRowBits];
+
+  // The check has a cycle of its own.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) access_q <= 1'b0;
+    else access_q <= cfg_valid_i && (is_patterns || is_deparse);
+  end
+  always_ff @(posedge clk_i) begin
+    status_q <= rmt_cfg_status(
+        cfg_req_i,
+        1'b0,
+        is_patterns ? |cfg_req_i.index[15:ModuleRowBits] : |(17'(cfg_req_i.index) >> RowBits),
+        row_words
+    );
+    words_q <= rmt_slice_words(cfg_req_i, row_words);
+  end
 
   // Which read waits, and the cycle in which its row is there.
   logic patterns_waits_q, patterns_slot, patterns_slot_q, row_waits_q, row_slot, row_slot_q;
   logic [WaitBits-1:0] waited_q;
   logic impatient;
 
-  assign patterns_slot  = patterns_waits_q && !patterns_wanted_i;
-  assign row_slot       = row_waits_q && !row_wanted_i;
+  assign patterns_slot  = patterns_waits_q && !patterns_select_i && !patterns_stay_i;
+  assign row_slot       = row_waits_q && !row_select_i && !row_stay_i;
   assign slot_request_o = patterns_waits_q || row_waits_q;
   assign impatient      = waited_q == WaitBits'(Patience);
-
-
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -121,13 +133,13 @@ module sluice_rmt_deparse_rows
       .wr_en_i  (write_now && is_patterns),
       .wr_addr_i(cfg_req_i.index[ModuleRowBits-1:0]),
       .wr_data_i(cfg_row_i[RmtPatternsRowBits-1:0]),
-      .rd_en_i  (patterns_read_i || patterns_slot),
+      .rd_en_i  ((patterns_select_i || patterns_waits_q) && !patterns_stay_i),
       .rd_addr_i(patterns_select_i ? patterns_index_i : cfg_req_i.index[ModuleRowBits-1:0]),
       .rd_data_o(patterns_o)
   );
 
   logic [RowBits-1:0] row_address;
-  assign row_address = row_select_i ? row_index_i : cfg_req_i.index[RowBits-1:0];
+  assign row_address = row_packet_i ? row_index_i : cfg_req_i.index[RowBits-1:0];
 
   sluice_ram_1r1w #(
       .Width($bits(deparse_head_t)),
@@ -137,7 +149,7 @@ module sluice_rmt_deparse_rows
       .wr_en_i  (write_now && is_deparse),
       .wr_addr_i(cfg_req_i.index[RowBits-1:0]),
       .wr_data_i({written.updates, written.least, written.split, written.half_delta}),
-      .rd_en_i  ((row_read_i && row_first_i) || row_slot),
+      .rd_en_i  ((row_select_i || row_waits_q) && !row_stay_i),
       .rd_addr_i(row_address),
       .rd_data_o(head_o)
   );
@@ -150,7 +162,7 @@ module sluice_rmt_deparse_rows
       .wr_en_i  (write_now && is_deparse),
       .wr_addr_i(cfg_req_i.index[RowBits-1:0]),
       .wr_data_i({written.lanes, written.rotate6, written.rotate4, written.rotate2}),
-      .rd_en_i  (row_read_i || row_slot),
+      .rd_en_i  (row_next_i || ((row_select_i || row_waits_q) && !row_stay_i)),
       .rd_addr_i(row_address),
       .rd_data_o(lanes_o)
   );
@@ -180,28 +192,24 @@ module sluice_rmt_deparse_rows
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) answer_q <= 1'b0;
-    else
-      answer_q <= (cfg_valid_i && (is_patterns || is_deparse) && (status != StatusOk || cfg_req_i.write)) ||
-          patterns_slot_q || row_slot_q;
+    else answer_q <= (access_q && (status_q != StatusOk || cfg_req_i.write)) || patterns_slot_q || row_slot_q;
   end
 
   assign cfg_valid_o = answer_q;
   always_comb begin
     cfg_rsp_o = '0;
     if (answer_q) begin
-      cfg_rsp_o.status = status;
-      cfg_rsp_o.words  = rmt_slice_words(cfg_req_i, row_words);
+      cfg_rsp_o.status = status_q;
+      cfg_rsp_o.words  = words_q;
     end
     cfg_rsp_o.data = patterns_slice_q[0] | patterns_slice_q[1] | patterns_slice_q[2] | row_slice_q[0] | row_slice_q[1];
   end
 
 `ifndef SYNTHESIS
-  HostReadsNoPacketsRow_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-      !(patterns_slot && patterns_read_i) && !(row_slot && row_read_i));
+  OnlyWhoStaysReadsOn_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !row_next_i || row_stay_i);
   HostReadsItsOwnIndex_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-      !(patterns_slot && patterns_select_i) && !(row_slot && row_select_i));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(row_slot && row_packet_i));
 `endif
 
 endmodule

@@ -84,10 +84,13 @@ module sluice_rmt_deparse_slots
   localparam int unsigned CountBits = 14 - ByteBits;
   localparam int unsigned ExtraBits = 9 - ByteBits;
 
-  // S0.
-  logic take, patterns_hold, free1, free2, free3;
+  // Who wants the next stage, and who stays in its own. Some are kept, for they come late or lead to many.
+  (* keep *) logic want1, want3, both12, stay3;
+  logic take, patterns_hold, row_hold, free2;
 
-  assign take = phv_valid_i && side_valid_i && !patterns_hold && free1;
+  // S0.
+  assign want1 = phv_valid_i && side_valid_i && !patterns_hold;
+  assign take = want1 && !(both12 && (row_hold || stay3));
   assign phv_ready_o = take;
   assign side_ready_o = take;
 
@@ -142,21 +145,25 @@ module sluice_rmt_deparse_slots
     end
   end
 
-  // S3. `left`: beats that the packet has behind the slot's; `over`: slots behind its last beat.
-  logic valid3_q, first3_q, gone3_q, beat3_q, enter3, row_hold;
+  // S3. `left`: beats that the packet has behind the slot's. `place`: the slot's against the packet's last beat, up to
+  // three before it.
+  logic valid3_q, first3_q, gone3_q, beat3_q, enter3;
   rmt_event_e reason3_q;
   logic [3:0] row3_q, destinations3_q;
   logic [BeatBits:0] slot3_q;
   logic [CountBits-1:0] left3_q;
-  logic [2:0] over3_q;
+  logic signed [ExtraBits-1:0] place3_q;
   logic [ByteBits-1:0] end3_q;
   rmt_ctl_t ctl3_q;
   rmt_route_t route3_q;
   sideband_t side3_q;
   rmt_containers_t containers3_q;
   deparse_head_t head;
-  logic left_any, left_two, more3, load;
+  logic left_any, left_two, more_next;
+  (* keep *) logic more3, load;
   logic [1:0] left_sat3_q;  // up to three of `left`
+  // Whether a slot follows is known beforehand; but for the packet's first slot only as far as beats do.
+  logic known3_q, grow3_q;
 
   function automatic logic [1:0] up_to_three(logic [CountBits-1:0] beats);
     return (beats[CountBits-1:2] != '0) ? 2'd3 : beats[1:0];
@@ -166,7 +173,8 @@ module sluice_rmt_deparse_slots
   assign left_less = left3_q - 1'b1;
   assign left_any = left_sat3_q != '0;
   assign left_two = left_sat3_q[1];
-  assign enter3 = valid2_q && free3 && !row_hold;
+  assign want3 = valid2_q && !row_hold;
+  assign enter3 = want3 && !stay3;
 
   always_ff @(posedge clk_i) begin
     if (enter3) begin
@@ -179,7 +187,7 @@ module sluice_rmt_deparse_slots
       beat3_q         <= 1'b1;
       left3_q         <= last_byte2_q[13:ByteBits];
       left_sat3_q     <= up_to_three(last_byte2_q[13:ByteBits]);
-      over3_q         <= '0;
+      place3_q        <= -ExtraBits'(up_to_three(last_byte2_q[13:ByteBits]));
       end3_q          <= last_byte2_q[ByteBits-1:0];
       ctl3_q          <= ctl2_q;
       route3_q        <= route2_q;
@@ -192,48 +200,89 @@ module sluice_rmt_deparse_slots
       if (left_any) begin
         left3_q     <= left_less;
         left_sat3_q <= up_to_three(left_less);
+        place3_q    <= -ExtraBits'(up_to_three(left_less));
       end else begin
-        over3_q <= over3_q + 1'b1;
+        place3_q <= place3_q + 1'b1;
       end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      known3_q <= 1'b0;
+      grow3_q  <= 1'b0;
+    end else if (enter3) begin
+      known3_q <= last_byte2_q[13:ByteBits] != '0;
+      grow3_q  <= !ctl2_q.dropped && hit2;
+    end else if (load) begin
+      known3_q <= more_next;
+      grow3_q  <= 1'b0;
     end
   end
 
   // Bytes from the last incoming beat's begin to the outgoing packet's last one; beats that it has more, or less.
   logic signed [8:0] reach;
   logic signed [ExtraBits-1:0] extra;
-  logic signed [3:0] place;
-  logic signed [15:0] length;
+  logic signed [15:0] came, delta, length, over_least, over_none, under_most;
   logic short_packet, long_packet, dropped;
   rmt_event_e reason;
 
   assign reach = $signed({{(9 - ByteBits) {1'b0}}, end3_q}) + $signed({head.half_delta[6], head.half_delta, 1'b0});
   assign extra = reach[8:ByteBits];
-  assign length = $signed({2'b0, side3_q.length}) + $signed({{8{head.half_delta[6]}}, head.half_delta, 1'b0});
+  assign came = {2'b0, side3_q.length};
+  assign delta = {{8{head.half_delta[6]}}, head.half_delta, 1'b0};
+  assign length = came + delta;
 
-  // A row of zeros lets no packet become empty.
-  assign short_packet = length < $signed({8'd0, head.least}) || length == '0;
-  assign long_packet = length > $signed(16'(MaxFrameBytes));
+  // Each in one addition, beside that of the length. A row of zeros lets no packet become empty.
+  assign over_least = came + delta - $signed({8'd0, head.least});
+  assign over_none = came + delta - 16'sd1;
+  assign under_most = came + delta - 16'(MaxFrameBytes + 1);
+  assign short_packet = over_least[15] || over_none[15];
+  assign long_packet = !under_most[15];
   assign dropped = gone3_q || short_packet || long_packet;
   always_comb begin
     reason = long_packet ? RmtEventDeparseLong : RmtEventDeparseShort;
     if (gone3_q) reason = reason3_q;
   end
 
-  // The slot's place against the last incoming beat, as far as it matters.
-  assign place = $signed({1'b0, over3_q}) - $signed({2'b0, left_sat3_q});
-  assign more3 = valid3_q && (left_any || (!gone3_q && 4'(extra) > $signed({1'b0, over3_q})));
+  // `extra` against `place`, as tables: a LUT each, where an operator would become a carry chain. The packet reaches
+  // this slot; a slot behind the next one's place.
+  localparam int unsigned Places = 2 ** ExtraBits;
+  typedef logic [Places-1:0][Places-1:0] places_t;
+
+  function automatic int signed_value(int unsigned bits);
+    return (bits < Places / 2) ? int'(bits) : int'(bits) - int'(Places);
+  endfunction
+
+  function automatic places_t reached_places();
+    for (int unsigned e = 0; e < Places; e++) begin
+      for (int unsigned p = 0; p < Places; p++) reached_places[e][p] = signed_value(e) >= signed_value(p);
+    end
+  endfunction
+
+  function automatic places_t followed_places();
+    for (int unsigned e = 0; e < Places; e++) begin
+      for (int unsigned p = 0; p < Places; p++) begin
+        followed_places[e][p] = signed_value(e) > ((signed_value(p) < 0) ? 0 : signed_value(p) + 1);
+      end
+    end
+  endfunction
+
+  localparam places_t Reached = reached_places();
+  localparam places_t Followed = followed_places();
+
+  logic grows, reached;
+  assign grows = !extra[ExtraBits-1] && extra != '0;
+  assign reached = Reached[unsigned'(extra)][unsigned'(place3_q)];
+  assign more3 = known3_q || (grow3_q && grows);
+  assign more_next = left_two || (!gone3_q && Followed[unsigned'(extra)][unsigned'(place3_q)]);
 
   // Movement. The slots of a packet follow each other without a gap: S3 has the next one unless S4 is the last.
   logic valid4_q;
   assign step_o = valid4_q && room_i && (!slot_o.next || here_i) && (!slot_o.second || behind_i);
   assign load   = valid3_q && (!beat3_q || here_i) && (!valid4_q || step_o);
-  assign free3  = !valid3_q || (load && !more3);
-  assign free2  = !valid2_q || enter3;
-  assign free1  = !valid1_q || free2;
-
-  logic valid1_d, valid3_d;
-  assign valid1_d = take || (valid1_q && !free2);
-  assign valid3_d = enter3 || (valid3_q && !(load && !more3));
+  assign stay3  = valid3_q && (!load || more3);
+  assign both12 = valid1_q && valid2_q;
+  assign free2  = !(valid2_q && (row_hold || stay3));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -242,9 +291,9 @@ module sluice_rmt_deparse_slots
       valid3_q <= 1'b0;
       valid4_q <= 1'b0;
     end else begin
-      valid1_q <= valid1_d;
+      valid1_q <= take || (valid1_q && !free2);
       valid2_q <= (valid1_q && free2) || (valid2_q && !enter3);
-      valid3_q <= valid3_d;
+      valid3_q <= want3 || stay3;
       valid4_q <= load || (valid4_q && !step_o);
     end
   end
@@ -257,19 +306,18 @@ module sluice_rmt_deparse_slots
   ) u_rows (
       .clk_i,
       .rst_ni,
-      .patterns_read_i(take),
-      .patterns_select_i(phv_valid_i && side_valid_i && !patterns_hold),
+      .patterns_select_i(want1),
+      .patterns_stay_i(both12 && (row_hold || stay3)),
       .patterns_index_i({ctl_i.module_id[ModuleIndexBits-1:0], ctl_i.generation}),
-      .patterns_wanted_i(valid1_d),
       .patterns_hold_o(patterns_hold),
       .patterns_o(patterns),
       // A row is read again for each beat of the window, and for nothing behind it.
-      .row_read_i(enter3 || (load && more3 && slot3_q < (BeatBits + 1)'(WindowBeats - 1))),
-      .row_first_i(enter3),
-      .row_select_i(more3 || (valid2_q && !row_hold)),
+      .row_select_i(want3),
+      .row_stay_i(stay3),
+      .row_next_i(load && more3 && !slot3_q[BeatBits] && !(&slot3_q[BeatBits-1:0])),
+      .row_packet_i(more3 || want3),
       .row_index_i      (more3 ? {ctl3_q.module_id[ModuleIndexBits-1:0], ctl3_q.generation, row3_q, next_beat} :
                          {ctl2_q.module_id[ModuleIndexBits-1:0], ctl2_q.generation, row2, BeatBits'(0)}),
-      .row_wanted_i(valid3_d),
       .row_hold_o(row_hold),
       .head_o(head),
       .lanes_o,
@@ -289,22 +337,27 @@ module sluice_rmt_deparse_slots
   assign half_delta_o  = head.half_delta;
 
   // S4.
-  logic out3;
-  assign out3 = 4'(extra) >= place && !dropped;
+  logic out3, own_all;
+  logic [5:0] own;  // bytes before the split
+  assign out3 = reached && !dropped;
+  assign own_all = load_window_o && head.split[7:ByteBits] > (8 - ByteBits)'(slot3_q);
+  assign own     = (load_window_o && head.split[7:ByteBits] == (8 - ByteBits)'(slot3_q)) ?
+      6'(head.split[ByteBits-1:0]) : '0;
 
   always_ff @(posedge clk_i) begin
     if (load) begin
       slot_o.first        <= first3_q;
       slot_o.out          <= out3;
       // Whatever the row says, a packet ends with its last slot.
-      slot_o.last         <= 4'(extra) == place || !more3;
+      slot_o.last         <= extra == place3_q || !more3;
       slot_o.end_byte     <= 6'(reach[ByteBits-1:0]);
       slot_o.window       <= load_window_o;
       slot_o.beat         <= 2'(slot3_q[BeatBits-1:0]);
       slot_o.next         <= left_any;
       slot_o.second       <= left_two && Cfg.bus_bytes == 32;
       slot_o.shift        <= 7'd32 - head.half_delta;
-      slot_o.split        <= head.split;
+      slot_o.own_all      <= own_all;
+      slot_o.own          <= own;
       slot_o.updates      <= head.updates;
       side_o              <= side3_q;
       side_o.length       <= length[13:0];
@@ -316,17 +369,20 @@ module sluice_rmt_deparse_slots
     end
   end
 
-  // Verdict and leave.
+  // Verdict and leave. What leave is made of is registered apart: a LUT for it would stand in front of `stay3`, too.
+  logic loaded_q, followed_q;
+  assign leave_valid_o = loaded_q && !followed_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      leave_valid_o   <= 1'b0;
+      loaded_q        <= 1'b0;
       event_valid_o   <= 1'b0;
       verdict_valid_o <= 1'b0;
     end else begin
-      leave_valid_o   <= load && !more3;
+      loaded_q        <= load;
       event_valid_o   <= load && first3_q && (dropped || destinations3_q > 4'd1);
       verdict_valid_o <= load && first3_q;
     end
+    followed_q     <= more3;
     leave_ctl_o    <= ctl3_q;
     event_kind_o   <= dropped ? reason : RmtEventCopies;
     event_amount_o <= dropped ? 4'd1 : destinations3_q - 4'd1;
@@ -345,7 +401,9 @@ module sluice_rmt_deparse_slots
   SlotsOfAPacketFollowEachOther_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(valid4_q && slot_o.next) || (valid3_q && beat3_q));
   EveryPacketsOutputEnds_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(load && out3 && !more3) || 4'(extra) == place);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(load && out3 && !more3) || extra == place3_q);
+  NothingFollowsWhatIsNotThere_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) valid3_q || !more3);
 `endif
 
 endmodule

@@ -214,13 +214,17 @@ module sluice_rmt_deparser
   } from_e;
 
   from_e [Bytes-1:0] from_d, from_q;
-  logic signed [9:0] split_here;
 
-  assign split_here = $signed({2'b0, slot.split}) - $signed(10'({8'd0, slot.beat} << ByteBits));
+  (* keep *) leading_t own_code;
+  logic [Bytes-1:0] own_bytes;
+
+  assign own_code  = leading(slot.own_all, slot.own);
+  assign own_bytes = Bytes'(leading_bytes(own_code));
+
   always_comb begin
     for (int unsigned i = 0; i < Bytes; i++) begin
       if (!from_packet[i]) from_d[i] = FromContainer;
-      else if (slot.window && split_here > $signed(10'(i))) from_d[i] = FromOwn;
+      else if (own_bytes[i]) from_d[i] = FromOwn;
       else from_d[i] = slot.shift[0] ? FromOdd : FromEven;
     end
   end
@@ -281,8 +285,8 @@ module sluice_rmt_deparser
         .beat_i  (slot.beat),
         .data_i  (data_d),
         .reach_o (reach[u]),
+        .begin_i (valid6_q && slot6_q.first),
         .valid_i (valid7_q),
-        .first_i (slot7_q.first),
         .sum_o   (sums.ones[u])
     );
     assign sums.at[u] = slot7_q.updates[u].at;

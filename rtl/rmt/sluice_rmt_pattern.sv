@@ -15,34 +15,43 @@ module sluice_rmt_pattern
     output logic              [ 3:0] row_o
 );
 
-  logic [15:0] hit_q;
-  logic [15:0][3:0] row_q;
+  // Two bits of the key with their value and mask fill a LUT. All of them have to be set: then a one that is added below
+  // comes out above, on a carry chain.
+  (* keep *) logic [15:0][9:0] pair_match;
+  logic [15:0][9:0] unused_sum;
+  logic [15:0] hit;
 
   for (genvar p = 0; p < 16; p++) begin : gen_pattern
     rmt_pattern_t pattern;
     assign pattern = patterns_i.patterns[p];
+    for (genvar b = 0; b < 10; b++) begin : gen_pair
+      assign pair_match[p][b] = ((key_i[2*b+:2] ^ pattern.value[2*b+:2]) & pattern.mask[2*b+:2]) == '0;
+    end
+    assign {hit[p], unused_sum[p]} = {1'b0, pair_match[p]} + 11'(pattern.valid);
+  end
+
+  // Four patterns each, then the four.
+  function automatic logic [3:0] lowest(logic [2:0] hits, logic [3:0][3:0] rows);
+    return hits[0] ? rows[0] : hits[1] ? rows[1] : hits[2] ? rows[2] : rows[3];
+  endfunction
+
+  logic [3:0] any_q;
+  logic [3:0][3:0] row_q;
+
+  for (genvar g = 0; g < 4; g++) begin : gen_four
+    logic [3:0][3:0] row;
+    for (genvar i = 0; i < 4; i++) begin : gen_row
+      assign row[i] = patterns_i.patterns[4*g+i].row;
+    end
     always_ff @(posedge clk_i) begin
       if (load_i) begin
-        hit_q[p] <= pattern.valid && ((key_i ^ pattern.value) & pattern.mask) == '0;
-        row_q[p] <= pattern.row;
+        any_q[g] <= |hit[4*g+:4];
+        row_q[g] <= lowest(hit[4*g+:3], row);
       end
     end
   end
 
-  // Four patterns each, then the four.
-  function automatic logic [3:0] lowest(logic [2:0] hit, logic [3:0][3:0] row);
-    return hit[0] ? row[0] : hit[1] ? row[1] : hit[2] ? row[2] : row[3];
-  endfunction
-
-  logic [3:0] any;
-  logic [3:0][3:0] row;
-
-  for (genvar g = 0; g < 4; g++) begin : gen_four
-    assign any[g] = |hit_q[4*g+:4];
-    assign row[g] = lowest(hit_q[4*g+:3], row_q[4*g+:4]);
-  end
-
-  assign hit_o = |any;
-  assign row_o = lowest(any[2:0], row);
+  assign hit_o = |any_q;
+  assign row_o = lowest(any_q[2:0], row_q);
 
 endmodule
