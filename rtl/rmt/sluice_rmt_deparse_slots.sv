@@ -80,7 +80,7 @@ module sluice_rmt_deparse_slots
   localparam int unsigned ByteBits = $clog2(Cfg.bus_bytes);
   localparam int unsigned WindowBeats = RmtWindowBytes / Cfg.bus_bytes;
   localparam int unsigned BeatBits = $clog2(WindowBeats);
-  localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
+  localparam int unsigned ModuleRowBits = $clog2(2 * Cfg.modules);
   localparam int unsigned CountBits = 14 - ByteBits;
   localparam int unsigned ExtraBits = 9 - ByteBits;
 
@@ -308,7 +308,7 @@ module sluice_rmt_deparse_slots
       .rst_ni,
       .patterns_select_i(want1),
       .patterns_stay_i(both12 && (row_hold || stay3)),
-      .patterns_index_i({ctl_i.module_id[ModuleIndexBits-1:0], ctl_i.generation}),
+      .patterns_index_i(ModuleRowBits'({ctl_i.module_id, ctl_i.generation})),
       .patterns_hold_o(patterns_hold),
       .patterns_o(patterns),
       // A row is read again for each beat of the window, and for nothing behind it.
@@ -316,8 +316,8 @@ module sluice_rmt_deparse_slots
       .row_stay_i(stay3),
       .row_next_i(load && more3 && !slot3_q[BeatBits] && !(&slot3_q[BeatBits-1:0])),
       .row_packet_i(more3 || want3),
-      .row_index_i      (more3 ? {ctl3_q.module_id[ModuleIndexBits-1:0], ctl3_q.generation, row3_q, next_beat} :
-                         {ctl2_q.module_id[ModuleIndexBits-1:0], ctl2_q.generation, row2, BeatBits'(0)}),
+      .row_index_i      (more3 ? {ModuleRowBits'({ctl3_q.module_id, ctl3_q.generation}), row3_q, next_beat} :
+                         {ModuleRowBits'({ctl2_q.module_id, ctl2_q.generation}), row2, BeatBits'(0)}),
       .row_hold_o(row_hold),
       .head_o(head),
       .lanes_o,

@@ -42,6 +42,7 @@ module sluice_rmt_destinations
 );
 
   localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
+  localparam int unsigned ModuleWidth = (ModuleIndexBits > 0) ? ModuleIndexBits : 1;
   localparam int unsigned GroupIndexBits = $clog2(Cfg.groups);
   localparam int unsigned EventIndexBits = $clog2(16 * Cfg.modules);
   localparam int unsigned AnswerCycles = 4;
@@ -132,11 +133,11 @@ module sluice_rmt_destinations
       .clk_i,
       .a_en_i   (ok && is_granted),
       .a_we_i   (cfg_req_i.write),
-      .a_addr_i (cfg_req_i.index[ModuleIndexBits-1:0]),
+      .a_addr_i (cfg_req_i.index[ModuleWidth-1:0]),
       .a_wdata_i(cfg_row_i[32*(RowWords-RmtGrantedRowWords)+:RmtGrantedRowBits]),
       .a_rdata_o(granted_read),
       .b_en_i   (1'b1),
-      .b_addr_i (ctl0_q.module_id[ModuleIndexBits-1:0]),
+      .b_addr_i (ctl0_q.module_id[ModuleWidth-1:0]),
       .b_rdata_o(granted)
   );
 

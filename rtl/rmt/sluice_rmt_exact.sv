@@ -84,7 +84,7 @@ module sluice_rmt_exact
   logic [RmtExactWays-1:0][10:0] number_q3;
 
   // All equal: a carry goes in for an entry of the generation and comes out if every group of three bits lets it through.
-  localparam int unsigned Compared = ModuleBits + RmtKeyBits;
+  localparam int unsigned Compared = $clog2(Cfg.modules) + RmtKeyBits;
   localparam int unsigned Groups = (Compared + 2) / 3;
 
   logic [RmtExactWays-1:0][Groups-1:0] unused_sum;

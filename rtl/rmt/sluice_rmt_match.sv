@@ -53,8 +53,8 @@ module sluice_rmt_match
   localparam int unsigned FirstDefaultData = FirstTernaryData + Cfg.ternary;
   localparam int unsigned RowTop = 32 * RmtActionRowWords - 1;
 
-  if (2 ** ModuleIndexBits != Cfg.modules || Cfg.modules < 2 || ModuleIndexBits > ModuleBits) begin : gen_bad_modules
-    $fatal(1, "rmt_match: modules is %0d, expected a power of two from 2 to 64 (%m)", Cfg.modules);
+  if (2 ** ModuleIndexBits != Cfg.modules || ModuleIndexBits > ModuleBits) begin : gen_bad_modules
+    $fatal(1, "rmt_match: modules is %0d, expected a power of two from 1 to 64 (%m)", Cfg.modules);
   end
 
   // Configuration: which access, and what of it the tables do now.
@@ -123,7 +123,7 @@ module sluice_rmt_match
   logic generation_q[2];
   rmt_key_row_t row;
 
-  assign rows_index = {rows_module_i[ModuleIndexBits-1:0], rows_generation_i};
+  assign rows_index = (ModuleIndexBits + 1)'({rows_module_i, rows_generation_i});
 
   sluice_ram_1r1w #(
       .Width(RmtKeyRowBits),

@@ -58,8 +58,8 @@ module sluice_rmt_parser
   if (Bytes != 64 && Bytes != 32) begin : gen_bad_bytes
     $fatal(1, "rmt_parser: bus_bytes is %0d, expected 32 or 64 (%m)", Bytes);
   end
-  if (2 ** ModuleIndexBits != Cfg.modules || Cfg.modules < 2 || ModuleIndexBits > ModuleBits) begin : gen_bad_modules
-    $fatal(1, "rmt_parser: modules is %0d, expected a power of two from 2 to 64 (%m)", Cfg.modules);
+  if (2 ** ModuleIndexBits != Cfg.modules || ModuleIndexBits > ModuleBits) begin : gen_bad_modules
+    $fatal(1, "rmt_parser: modules is %0d, expected a power of two from 1 to 64 (%m)", Cfg.modules);
   end
   if (RowWords < RmtSelectRowWords) begin : gen_bad_row_words
     $fatal(1, "rmt_parser: RowWords is %0d, expected at least %0d (%m)", RowWords, RmtSelectRowWords);
@@ -127,7 +127,7 @@ module sluice_rmt_parser
 
   // 0: first row.
   overlay_t overlay0;
-  assign overlay0 = {desc_i.ctl.module_id[ModuleIndexBits-1:0], desc_i.ctl.generation};
+  assign overlay0 = overlay_t'({desc_i.ctl.module_id, desc_i.ctl.generation});
   assign free[0]  = !slot_valid_i;
 
   sluice_ram_1r1w #(

@@ -41,7 +41,7 @@ module sluice_rmt_stamp
     output merge_trace_t trace_o
 );
 
-  localparam int unsigned IndexBits = $clog2(Cfg.modules);
+  localparam int unsigned IndexBits = (Cfg.modules > 1) ? $clog2(Cfg.modules) : 1;
   localparam int unsigned MaxInFlight = 255;
   localparam int unsigned AnswerCycles = 4;
 

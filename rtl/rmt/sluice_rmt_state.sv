@@ -77,6 +77,7 @@ module sluice_rmt_state
 );
 
   localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
+  localparam int unsigned ModuleWidth = (ModuleIndexBits > 0) ? ModuleIndexBits : 1;
   localparam int unsigned OffsetBits = $clog2(RmtPageWords);
   localparam int unsigned RangeEntries = 512;
   localparam int unsigned RangeWidth = $clog2(RangeEntries);
@@ -90,8 +91,8 @@ module sluice_rmt_state
         RmtModulePages * RmtPageWords
     );
   end
-  if (2 ** ModuleIndexBits != Cfg.modules || Cfg.modules < 2 || ModuleIndexBits > ModuleBits) begin : gen_bad_modules
-    $fatal(1, "rmt_state: modules is %0d, expected a power of two from 2 to 64 (%m)", Cfg.modules);
+  if (2 ** ModuleIndexBits != Cfg.modules || ModuleIndexBits > ModuleBits) begin : gen_bad_modules
+    $fatal(1, "rmt_state: modules is %0d, expected a power of two from 1 to 64 (%m)", Cfg.modules);
   end
 
   // c4: index.
@@ -101,7 +102,7 @@ module sluice_rmt_state
   (* keep *) logic [2:0][11:0] taken, far;
   logic [12:0] index;
   logic [OffsetBits-1:0] offset5_q;
-  logic [ModuleIndexBits-1:0] module5_q;
+  logic [ModuleWidth-1:0] module5_q;
 
   assign wanted = act_i && (pick_i.kind == KindAccess || pick_i.kind == KindMeter) && act_when(
       pick_i.when, conditions_i
@@ -129,7 +130,7 @@ module sluice_rmt_state
     meter5_q  <= pick_i.kind == KindMeter;
     beyond5_q <= index[12];
     offset5_q <= index[OffsetBits-1:0];
-    module5_q <= module_i[ModuleIndexBits-1:0];
+    module5_q <= module_i[ModuleWidth-1:0];
   end
 
   // c5: page, address; the host's access where no packet's is.
@@ -150,7 +151,7 @@ module sluice_rmt_state
       .a_wdata_i(page_row_i),
       .a_rdata_o(page_row_o),
       .b_en_i   (1'b1),
-      .b_addr_i ({module_i[ModuleIndexBits-1:0], generation_i, index[11:OffsetBits]}),
+      .b_addr_i ($clog2(PageRows)'({module_i, generation_i, index[11:OffsetBits]})),
       .b_rdata_o(page)
   );
 
@@ -161,7 +162,7 @@ module sluice_rmt_state
   assign host_last = !host_zero_q || (&host_address_q[OffsetBits-1:0]);
 
   logic access6_q, host6_q, last6_q, last7_q, meter6_q, range6_q;
-  logic [ModuleIndexBits-1:0] module6_q;
+  logic [ModuleWidth-1:0] module6_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       access6_q      <= 1'b0;

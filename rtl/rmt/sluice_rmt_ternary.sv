@@ -47,7 +47,7 @@ module sluice_rmt_ternary
     $fatal(1, "rmt_ternary: ternary is %0d, expected a power of two of at least 2 (%m)", Cfg.ternary);
   end
 
-  localparam int unsigned KeyWidth = RmtKeyBits + ModuleBits + 1;
+  localparam int unsigned KeyWidth = RmtKeyBits + 1 + $clog2(Cfg.modules);
 
   logic entry_valid, one_generation, unused_valid;
 
@@ -64,10 +64,10 @@ module sluice_rmt_ternary
       .wr_ready_o,
       .wr_index_i,
       .wr_entry_valid_i(entry_valid),
-      .wr_value_i      ({wr_row_i.generations[1], wr_row_i.module_id, wr_row_i.value}),
-      .wr_mask_i       ({one_generation, {ModuleBits{1'b1}}, wr_row_i.mask}),
+      .wr_value_i      (KeyWidth'({wr_row_i.module_id, wr_row_i.generations[1], wr_row_i.value})),
+      .wr_mask_i       (KeyWidth'({{ModuleBits{1'b1}}, one_generation, wr_row_i.mask})),
       .lookup_valid_i  (1'b1),
-      .lookup_key_i    ({generation_i, module_i, key_i}),
+      .lookup_key_i    (KeyWidth'({module_i, generation_i, key_i})),
       .lookup_valid_o  (unused_valid),
       .hit_o,
       .index_o
