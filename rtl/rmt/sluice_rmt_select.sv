@@ -71,12 +71,11 @@ module sluice_rmt_select
   (* keep *) logic [7:0][Pairs-1:0] pair_match;
   logic [7:0][Pairs-1:0] unused_sum;
   logic [7:0] match;
-  logic [2*Pairs-1:0] bits;
-  assign bits = byte_q;
   for (genvar i = 0; i < 8; i++) begin : gen_alternative
+    logic [2*Pairs-1:0] differ;
+    assign differ = (byte_q ^ alternatives_q[i].value) & alternatives_q[i].mask;
     for (genvar p = 0; p < int'(Pairs); p++) begin : gen_pair
-      assign pair_match[i][p] =
-          ((bits[2*p+:2] ^ alternatives_q[i].value[2*p+:2]) & alternatives_q[i].mask[2*p+:2]) == '0;
+      assign pair_match[i][p] = differ[2*p+:2] == '0;
     end
     assign {match[i], unused_sum[i]} = {1'b0, pair_match[i]} + (Pairs + 1)'(alternatives_q[i].valid);
   end
