@@ -44,9 +44,11 @@ module sluice_ram_1r1w #(
 
   localparam int unsigned LaneWidth = Width / Lanes;
 
-  // Proofs look into the array; with the attribute it would be a memory to them.
 `ifdef SYNTHESIS
+  // Proofs look into the array; with the attribute it would be a memory to them.
+`ifndef PROOF
   (* ram_style = Style *)
+`endif
 `endif
   logic [Width-1:0] mem[Depth];
 

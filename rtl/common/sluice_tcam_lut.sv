@@ -121,15 +121,17 @@ module sluice_tcam_lut #(
   end
 
   // Whether the entry accepts the row's number, for each chunk.
-  logic [PaddedWidth-1:0] wr_value, wr_mask;
+  logic [PaddedWidth-1:0] wr_value, wr_mask, refused;
   // Public, so that simulation works it out once and not again for every word of all lanes.
   logic [Chunks-1:0] accepts  /* verilator public_flat_rd */;
 
   assign wr_value = PaddedWidth'(wr_value_i);
   assign wr_mask  = PaddedWidth'(wr_mask_i);
 
+  assign refused  = ({Chunks{row}} ^ wr_value) & wr_mask;
+
   for (genvar c = 0; c < int'(Chunks); c++) begin : gen_accepts
-    assign accepts[c] = ((row ^ wr_value[c*ChunkBits+:ChunkBits]) & wr_mask[c*ChunkBits+:ChunkBits]) == '0;
+    assign accepts[c] = refused[c*ChunkBits+:ChunkBits] == '0;
   end
 
   logic [Lanes-1:0][Chunks-1:0] copy;
@@ -177,7 +179,9 @@ module sluice_tcam_lut #(
     end
   end
 
-  // The entry is valid and all chunks accept: a carry comes out if every group of six lets it through.
+  // The entry is valid and all chunks accept. For synthesis a carry comes out if every group of six lets it through;
+  // simulation takes all entries at once (formal/common/tcam_lut.sby proves both).
+`ifdef SYNTHESIS
   localparam int unsigned Sixes = (Chunks + 6) / 6;
 
   for (genvar e = 0; e < int'(Entries); e++) begin : gen_match
@@ -196,6 +200,12 @@ module sluice_tcam_lut #(
     end
     assign {match[e], unused_sum} = {1'b0, six, 1'b1} + (Sixes + 2)'(1'b1);
   end
+`else
+  always_comb begin
+    match = valid_q;
+    for (int unsigned c = 0; c < Chunks; c++) match &= accepted[c][Entries-1:0];
+  end
+`endif
 
   always_ff @(posedge clk_i) begin
     for (int unsigned e = 0; e < Entries; e++) begin

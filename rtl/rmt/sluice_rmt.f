@@ -5,6 +5,7 @@ rtl/rmt/sluice_rmt_pkg.sv
 rtl/rmt/sluice_rmt_act_pkg.sv
 rtl/rmt/sluice_rmt_deparse_pkg.sv
 rtl/rmt/sluice_rmt_sum_pkg.sv
+rtl/common/sluice_agree.sv
 rtl/common/sluice_counter_bank.sv
 rtl/common/sluice_crc32c.sv
 rtl/common/sluice_fifo.sv

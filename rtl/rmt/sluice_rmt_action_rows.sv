@@ -46,31 +46,17 @@ module sluice_rmt_action_rows
   localparam int unsigned Groups = 4;
   typedef logic [Slices-1:0][SliceBits-1:0] slices_t;
 
-  // Whether columns of the group (0 to 3: used in c4 to c7) lie in the slice. Columns of c7 lie above all others.
-  function automatic logic present(int unsigned group, int unsigned slice);
-    rmt_action_row_t row;
-    slices_t slices;
-    unique case (group)
-      0: row = act_row('1, '0, '0, '0);
-      1: row = act_row('0, '1, '0, '0);
-      2: row = act_row('0, '0, '1, '0);
-      default: row = act_row('0, '0, '0, '1);
-    endcase
-    slices = (Slices * SliceBits)'(row);
-    return slices[slice] != '0;
-  endfunction
+  // What a group has of a row: the columns used in c4, c5, c6 and c7. Those of c7 lie above all others.
+  localparam rmt_action_row_t [Groups-1:0] Columns = {
+    act_row('0, '0, '0, '1), act_row('0, '0, '1, '0), act_row('0, '1, '0, '0), act_row('1, '0, '0, '0)
+  };
 
   slices_t written[Groups], columns[Groups];
   logic [AddrWidth-1:0] index[Groups];
   logic [Groups:1] read_q;
   logic [Groups-1:0] reads;
 
-  always_comb begin
-    written[0] = (Slices * SliceBits)'(act_row(act_pick(write_row_i), '0, '0, '0));
-    written[1] = (Slices * SliceBits)'(act_row('0, act_early(write_row_i), '0, '0));
-    written[2] = (Slices * SliceBits)'(act_row('0, '0, act_operand(write_row_i), '0));
-    written[3] = (Slices * SliceBits)'(act_row('0, '0, '0, act_result(write_row_i)));
-  end
+  always_comb for (int unsigned g = 0; g < Groups; g++) written[g] = (Slices * SliceBits)'(write_row_i & Columns[g]);
 
   assign index[0] = index_i;
   assign reads = {read_q[Groups-1:1], read_i};
@@ -81,7 +67,8 @@ module sluice_rmt_action_rows
   // A RAM for each group and slice. While the host reads, all slices but its own are cleared.
   for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
     for (genvar s = 0; s < int'(Slices); s++) begin : gen_slice
-      if (present(g, s)) begin : gen_columns
+      localparam slices_t Present = (Slices * SliceBits)'(Columns[g]);
+      if (Present[s] != '0) begin : gen_columns
         sluice_ram_1r1w_clear #(
             .Width(SliceBits),
             .Depth(Rows)

@@ -56,7 +56,7 @@ module sluice_rmt_class
       assign first[h] = pick_i[i][1] ? (pick_i[i][0] ? containers_i[4*h+3] : containers_i[4*h+2]) :
           (pick_i[i][0] ? containers_i[4*h+1] : containers_i[4*h]);
     end
-    assign pick_d[i] = first[pick_i[i][2]];
+    assign pick_d[i] = pick_i[i][2] ? first[1] : first[0];
   end
 
   for (genvar i = 0; i < 2; i++) begin : gen_data
@@ -66,7 +66,7 @@ module sluice_rmt_class
         assign first[h] = data_i[i][1] ? (data_i[i][0] ? halves[4*h+3+k] : halves[4*h+2+k]) :
             (data_i[i][0] ? halves[4*h+1+k] : halves[4*h+k]);
       end
-      assign data_d[i][16*(int'(Halves)-1-k)+:16] = first[data_i[i][2]];
+      assign data_d[i][16*(int'(Halves)-1-k)+:16] = data_i[i][2] ? first[1] : first[0];
     end
   end
   assign picked_o = {data_d[0], pick_d[2]};

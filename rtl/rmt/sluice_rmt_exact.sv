@@ -83,23 +83,19 @@ module sluice_rmt_exact
   logic [RmtExactWays-1:0][ 8:0] action_q3;
   logic [RmtExactWays-1:0][10:0] number_q3;
 
-  // All equal: a carry goes in for an entry of the generation and comes out if every group of three bits lets it through.
   localparam int unsigned Compared = $clog2(Cfg.modules) + RmtKeyBits;
-  localparam int unsigned Groups = (Compared + 2) / 3;
-
-  logic [RmtExactWays-1:0][Groups-1:0] unused_sum;
 
   for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_compare
-    logic [3*Groups-1:0] differ;
-    (* keep *) logic [Groups-1:0] same;
-    (* keep *) logic of_generation;
-
-    assign differ = (3 * Groups)'({row[w].module_id, row[w].key} ^ {module_q2, key_q2});
-    for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
-      assign same[g] = differ[3*g+:3] == '0;
-    end
-    assign of_generation = row[w].generations[generation_q2];
-    assign {match[w], unused_sum[w]} = {1'b0, same} + (Groups + 1)'(of_generation);
+    sluice_agree #(
+        .Width(Compared),
+        .Group(3)
+    ) u_agree (
+        .enable_i(row[w].generations[generation_q2]),
+        .a_i     (Compared'({row[w].module_id, row[w].key})),
+        .b_i     (Compared'({module_q2, key_q2})),
+        .mask_i  ('1),
+        .agree_o (match[w])
+    );
   end
 
   always_ff @(posedge clk_i) begin

@@ -1,7 +1,8 @@
 /// Hash of a stage: CRC-32C of the masked key as 25 bytes, bits 7:0 first (docs/design/rmt.md, "Key and conditions").
 ///
-/// The function is that of `sluice_crc32c`, split over two cycles: `pieces_i` comes in c0 and is summed up in groups of six, the
-/// conditions, which are the upper two bits of the key, come in c1 and enter last.
+/// The function is that of `sluice_crc32c`, split over two cycles: `pieces_i` comes in c0, the conditions, which are the upper
+/// two bits of the key, come in c1 and enter last. For synthesis the pieces are summed up in groups of six, a LUT each;
+/// simulation adds a column for each bit that is set. formal/rmt/hash.sby proves both.
 ///
 /// Latency: 1 cycle from `pieces_i`, 0 from `conditions_i`, fixed. Throughput: 1 key a cycle. Never stalls.
 module sluice_rmt_hash
@@ -16,8 +17,6 @@ module sluice_rmt_hash
   localparam int unsigned Pieces = 192;
   localparam int unsigned Width = 8 * RmtKeyHashBytes;
   localparam logic [31:0] ReflectedPolynomial = 32'h82F6_3B78;
-  localparam int unsigned Leaves = 24;
-  localparam int unsigned Order = 256;  // a power of two of at least Pieces
 
   typedef logic [Width-1:0][31:0] columns_t;
 
@@ -42,6 +41,10 @@ module sluice_rmt_hash
 
   localparam columns_t Columns = columns();
   localparam logic [31:0] OfZeros = of_zeros();
+
+`ifdef SYNTHESIS
+  localparam int unsigned Leaves = 24;
+  localparam int unsigned Order = 256;  // a power of two of at least Pieces
 
   // The bits of the pieces that go into leaf `leaf` of the hash's bit `row`.
   function automatic logic [Pieces-1:0] inputs_of(int unsigned row, int unsigned leaf);
@@ -77,5 +80,17 @@ module sluice_rmt_hash
     assign late = (Late == 2'b11) ? both : |(conditions_i & Late);
     assign hash_o[b] = (^branch) ^ late ^ OfZeros[b];
   end
+`else
+  logic [31:0] sum_d, sum_q;
+
+  always_comb begin
+    sum_d = OfZeros;
+    for (int unsigned i = 0; i < Pieces; i++) sum_d ^= Columns[i] & {32{pieces_i[i]}};
+    hash_o = sum_q;
+    for (int unsigned i = 0; i < 2; i++) hash_o ^= Columns[Pieces+i] & {32{conditions_i[i]}};
+  end
+
+  always_ff @(posedge clk_i) sum_q <= sum_d;
+`endif
 
 endmodule

@@ -15,19 +15,20 @@ module sluice_rmt_pattern
     output logic              [ 3:0] row_o
 );
 
-  // Two bits of the key with their value and mask fill a LUT. All of them have to be set: then a one that is added below
-  // comes out above, on a carry chain.
-  (* keep *) logic [15:0][9:0] pair_match;
-  logic [15:0][9:0] unused_sum;
   logic [15:0] hit;
 
   for (genvar p = 0; p < 16; p++) begin : gen_pattern
     rmt_pattern_t pattern;
     assign pattern = patterns_i.patterns[p];
-    for (genvar b = 0; b < 10; b++) begin : gen_pair
-      assign pair_match[p][b] = ((key_i[2*b+:2] ^ pattern.value[2*b+:2]) & pattern.mask[2*b+:2]) == '0;
-    end
-    assign {hit[p], unused_sum[p]} = {1'b0, pair_match[p]} + 11'(pattern.valid);
+    sluice_agree #(
+        .Width(20)
+    ) u_agree (
+        .enable_i(pattern.valid),
+        .a_i     (key_i),
+        .b_i     (pattern.value),
+        .mask_i  (pattern.mask),
+        .agree_o (hit[p])
+    );
   end
 
   // Four patterns each, then the four.

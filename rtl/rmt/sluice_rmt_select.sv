@@ -65,19 +65,17 @@ module sluice_rmt_select
     alternatives_q <= row_i.alternatives;
   end
 
-  // Two bits of a byte with their value and mask fill a LUT. All of them have to be set: then a one that is added
-  // below comes out above. A carry chain is as deep as one LUT, and needs none.
-  localparam int unsigned Pairs = 4 * RmtSelectors;
-  (* keep *) logic [7:0][Pairs-1:0] pair_match;
-  logic [7:0][Pairs-1:0] unused_sum;
   logic [7:0] match;
   for (genvar i = 0; i < 8; i++) begin : gen_alternative
-    logic [2*Pairs-1:0] differ;
-    assign differ = (byte_q ^ alternatives_q[i].value) & alternatives_q[i].mask;
-    for (genvar p = 0; p < int'(Pairs); p++) begin : gen_pair
-      assign pair_match[i][p] = differ[2*p+:2] == '0;
-    end
-    assign {match[i], unused_sum[i]} = {1'b0, pair_match[i]} + (Pairs + 1)'(alternatives_q[i].valid);
+    sluice_agree #(
+        .Width(8 * RmtSelectors)
+    ) u_agree (
+        .enable_i(alternatives_q[i].valid),
+        .a_i     (byte_q),
+        .b_i     (alternatives_q[i].value),
+        .mask_i  (alternatives_q[i].mask),
+        .agree_o (match[i])
+    );
   end
 
   // The lowest of eight as three groups, so that it takes two levels.

@@ -21,7 +21,7 @@ module sluice_rmt_words
 );
 
   logic [6:0] written;
-  logic [6:0][15:0] value;
+  logic [6:0][15:0] value, mask;
 
   always_comb begin
     words_o = words_i;
@@ -34,9 +34,8 @@ module sluice_rmt_words
       endcase
       written[i] = act_i && act_when(writes_i[i].when, conditions_i);
       if (WordFirstWritable + i < WordEgress) written[i] &= system_i;
-      for (int unsigned b = 0; b < 16; b++) begin
-        if (written[i] && writes_i[i].mask[b]) words_o[WordFirstWritable+i][b] = value[i][b];
-      end
+      mask[i] = writes_i[i].mask & {16{written[i]}};
+      words_o[WordFirstWritable+i] = (words_i[WordFirstWritable+i] & ~mask[i]) | (value[i] & mask[i]);
     end
   end
 

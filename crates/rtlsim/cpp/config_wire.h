@@ -49,7 +49,7 @@ class ConfigWire {
     if (!valid || !ready) return nullptr;
     message_.push_back(word);
     // A broken NIC that never ends a message must not fill the memory.
-    if (message_.size() > kLongest) return "m_axis_cfg: no tlast within 64 words";
+    if (message_.size() > kLongest) return "m_axis_cfg: no tlast within 256 words";
     if (!last) return nullptr;
     std::memcpy(events.append(SLUICE_RTL_EVENT_REPLY, 0, tick, 4 * message_.size()), message_.data(), 4 * message_.size());
     message_.clear();
@@ -62,7 +62,8 @@ class ConfigWire {
     uint32_t word;
     bool last;
   };
-  static constexpr size_t kLongest = 64;
+  // Above every row: a write that no node took comes back whole.
+  static constexpr size_t kLongest = 256;
 
   std::deque<Word> queue_;
   bool valid_ = false;

@@ -55,8 +55,12 @@ impl RawLoad {
         rows.into_iter().map(write).fold(self, Self::step)
     }
 
-    /// Adds a step.
+    /// Adds a step; a row that is written once more waits behind a barrier, as writes between barriers come in any order.
     pub fn step(mut self, step: Step) -> Self {
+        let waiting = self.0.steps.iter().rev().take_while(|s| **s != Step::Barrier);
+        if row_of(&step).is_some_and(|row| waiting.into_iter().any(|s| row_of(s) == Some(row))) {
+            self.0.steps.push(Step::Barrier);
+        }
         self.0.steps.push(step);
         self
     }
@@ -64,6 +68,14 @@ impl RawLoad {
     /// The load.
     pub fn load(self) -> Load {
         self.0
+    }
+}
+
+/// The row that a step writes.
+fn row_of(step: &Step) -> Option<(Node, Table, u32)> {
+    match step {
+        Step::Write { node, table, index, .. } => Some((*node, *table, *index)),
+        _ => None,
     }
 }
 
