@@ -50,8 +50,8 @@ fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 	@$(PYTHON) tools/fuzz.py
 
 .PHONY: long
-long: rust venv plugins ## the random and hitless runs at full length (20 minutes)
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test rmt_lockstep -- --nocapture
+long: rust venv plugins ## the random and hitless runs at full length (hours)
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test conformance --test rmt_lockstep -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test fast_vs_spec -- --nocapture
 
 .PHONY: gen

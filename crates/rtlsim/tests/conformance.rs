@@ -1,4 +1,6 @@
 //! The trait's checks on the RTL, alone and in lockstep with the model.
+//!
+//! `SLUICE_LONG=1` also reads every row of the targets above the tiny one, which takes minutes.
 
 mod support;
 
@@ -10,7 +12,9 @@ use sluice_rtlsim::{Comparison, Faults, RtlNic, RtlOptions, Variant};
 #[test]
 fn the_rtl_keeps_the_contract_on_every_target() {
     for target in target::ALL.into_iter().filter(|t| support::has(t.name, Variant::Test)) {
-        conformance::run_all(|| Box::new(RtlNic::open(target.name, RtlOptions::default()).unwrap()));
+        let short = target.name != "tiny" && std::env::var_os("SLUICE_LONG").is_none();
+        let left_out: &[&str] = if short { &[conformance::EVERY_ROW] } else { &[] };
+        conformance::run_all_but(left_out, || Box::new(RtlNic::open(target.name, RtlOptions::default()).unwrap()));
     }
 }
 

@@ -30,7 +30,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("loads_run_one_after_the_other", configuration::loads_run_in_order),
     ("a_load_that_fails_says_where_and_the_next_one_runs", configuration::a_failing_load_says_where),
     ("each_packet_sees_all_of_the_old_or_all_of_the_new", configuration::replacement_is_consistent),
-    ("a_snapshot_holds_every_configuration_row", configuration::snapshot_holds_every_row),
+    (EVERY_ROW, configuration::snapshot_holds_every_row),
     ("the_host_sees_tags_state_words_and_hits_of_a_program", programs::tags_state_and_hits),
     ("loads_for_another_format_or_target_are_refused", refusals::foreign_loads),
     ("packets_that_cannot_be_offered_are_refused_and_none_is_taken", refusals::bad_offers),
@@ -39,9 +39,18 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("counters_tell_packets_bytes_copies_and_drops", accounting::counts_everything),
 ];
 
+/// The check that reads every row there is: on a simulated NIC of the default size it takes minutes.
+pub const EVERY_ROW: &str = "a_snapshot_holds_every_configuration_row";
+
 /// Runs every check, each on a device of its own, and says which one is running.
-pub fn run_all(mut make: impl FnMut() -> Box<dyn Device>) {
-    for (name, check) in CHECKS {
+pub fn run_all(make: impl FnMut() -> Box<dyn Device>) {
+    run_all_but(&[], make);
+}
+
+/// The same without the checks of these names.
+pub fn run_all_but(left_out: &[&str], mut make: impl FnMut() -> Box<dyn Device>) {
+    let wanted = CHECKS.iter().filter(|(name, _)| !left_out.contains(name));
+    for (name, check) in wanted {
         println!("conformance: {name}");
         check(make().as_mut());
     }
