@@ -70,7 +70,7 @@ class Variant:
 
 CHECKED = ("--assert", "--x-assign", "unique", "--x-initial", "unique")
 VARIANTS = {
-    "test": Variant("", CHECKED, "-O2"),
+    "test": Variant("", CHECKED, "-O1"),
     "trace": Variant("_trace", (*CHECKED, "--trace-fst", "--trace-structs"), "-O1", trace=True),
     "bench": Variant("_bench", ("--no-assert", "--x-assign", "fast", "--x-initial", "fast"), "-O3"),
 }

@@ -77,19 +77,19 @@ module sluice_rmt_alu
   logic arithmetic_q;
 
   always_comb begin
-    unique case (a_select_q)
+    case (a_select_q)
       2'd0: a_d = self_i;
       2'd1: a_d = p0_i;
       2'd2: a_d = p1_i;
       default: a_d = x_i;
     endcase
-    unique case (b_low_q)
+    case (b_low_q)
       2'd0: b_low = immediate_i;
       2'd1: b_low = da_i;
       2'd2: b_low = db_i;
       default: b_low = p0_i;
     endcase
-    unique case (b_high_q)
+    case (b_high_q)
       2'd0: b_d = b_low;
       2'd1: b_d = p1_i;
       2'd2: b_d = r_i;
@@ -117,7 +117,7 @@ module sluice_rmt_alu
   logic write, carry_in, unused, unused_over;
 
   always_comb begin
-    unique case (op_q)
+    case (op_q)
       OpAdd: pass = (a_q ^ b_q) & mask_i;
       OpSub: pass = ~(a_q ^ b_q) | ~mask_i;
       OpAnd: pass = a_q & b_q;

@@ -94,7 +94,7 @@ module sluice_rmt_atom #(
     if (set_i) t_choice = 2'd3;
     else if (meter_i && !per_packet_i) t_choice = 2'd2;
     else t_choice = {1'b0, t_negate_i && !meter_i};
-    unique case (t_choice)
+    case (t_choice)
       2'd0: t_d = t_i;
       2'd1: t_d = ~t_i;
       2'd2: t_d = inc_i;
@@ -146,7 +146,7 @@ module sluice_rmt_atom #(
   assign {f_sum, f_unused} = {f_q, 1'b1} + {old & {32{f_old_q}}, f_negate_q};
 
   always_comb begin
-    unique case (code_q)
+    case (code_q)
       3'd0: otherwise = !(ge && le);
       3'd1: otherwise = ge && le;
       3'd2: otherwise = ge;

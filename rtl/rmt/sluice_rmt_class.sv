@@ -92,19 +92,19 @@ module sluice_rmt_class
 
   logic [Width-1:0] rotate_a, rotate_b, rotate_c, r_q;
   always_comb begin
-    unique case (amount_i[1:0])
+    case (amount_i[1:0])
       2'd0: rotate_a = pick_q[2];
       2'd1: rotate_a = rotated(pick_q[2], 1);
       2'd2: rotate_a = rotated(pick_q[2], 2);
       default: rotate_a = rotated(pick_q[2], 3);
     endcase
-    unique case (amount_i[3:2])
+    case (amount_i[3:2])
       2'd0: rotate_b = rotate_a;
       2'd1: rotate_b = rotated(rotate_a, 4);
       2'd2: rotate_b = rotated(rotate_a, 8);
       default: rotate_b = rotated(rotate_a, 12);
     endcase
-    unique case (amount_i[5:4])
+    case (amount_i[5:4])
       2'd0: rotate_c = rotate_b;
       2'd1: rotate_c = rotated(rotate_b, 16);
       2'd2: rotate_c = rotated(rotate_b, 32);

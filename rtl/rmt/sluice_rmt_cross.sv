@@ -65,7 +65,7 @@ module sluice_rmt_cross
   end
 
   always_comb begin
-    unique case (shift_q)
+    case (shift_q)
       2'd0: x_d = lanes_q;
       2'd1: x_d = {16'd0, lanes_q[2], lanes_q[1]};
       2'd2: x_d = {32'd0, lanes_q[2]};

@@ -30,14 +30,9 @@ module sluice_rmt_mux #(
       if (i >= int'(After)) begin : gen_none
         assign left[l+1][i] = '0;
       end else if (2 * l + 1 < int'(IndexWidth)) begin : gen_four
-        always_comb begin
-          unique case (index_i[2*l+:2])
-            2'd0:    left[l+1][i] = left[l][4*i];
-            2'd1:    left[l+1][i] = left[l][4*i+1];
-            2'd2:    left[l+1][i] = left[l][4*i+2];
-            default: left[l+1][i] = left[l][4*i+3];
-          endcase
-        end
+        // No unique case, here and in the ALUs: simulation would check it bit by bit of every choice.
+        assign left[l+1][i] = index_i[2*l+1] ? (index_i[2*l] ? left[l][4*i+3] : left[l][4*i+2]) :
+            (index_i[2*l] ? left[l][4*i+1] : left[l][4*i]);
       end else begin : gen_two
         assign left[l+1][i] = index_i[2*l] ? left[l][2*i+1] : left[l][2*i];
       end

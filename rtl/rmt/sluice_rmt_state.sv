@@ -112,7 +112,7 @@ module sluice_rmt_state
     near = pick_i.index_mask & (({12{pick_i.source == 2'd1}} & p2_i) | ({12{pick_i.source == 2'd2}} & da_i));
     for (int unsigned l = 0; l < 3; l++) begin
       taken[l] = pick_i.index_mask & {12{pick_i.source == 2'd3 && pick_i.cross_shift == 2'(l)}};
-      unique case (pick_i.cross_source[5:4])
+      case (pick_i.cross_source[5:4])
         2'd0: far[l] = taken[l] & nearly_i[l][0][11:0];
         2'd1: far[l] = taken[l] & nearly_i[l][1][11:0];
         2'd2: far[l] = taken[l] & nearly_i[l][2][11:0];
@@ -219,7 +219,7 @@ module sluice_rmt_state
   // c6: operands.
   function automatic logic [31:0] operand(logic [1:0] choice, logic [31:0] immediate, logic [31:0] x, logic [31:0] db,
                                           logic [31:0] p1);
-    unique case (choice)
+    case (choice)
       2'd0: return immediate;
       2'd1: return x;
       2'd2: return db;
@@ -301,7 +301,7 @@ module sluice_rmt_state
         if (atom_i.old_to == {1'b1, 3'(i)}) merge_d[i] = MergeOld;
         if (atom_i.new_to == {1'b1, 3'(i)}) merge_d[i] = meter6_q ? MergeColour : MergeNew;
       end
-      unique case (merge_q[i])
+      case (merge_q[i])
         MergeAlu: merged_o[i] = alus_i[i];
         MergeOld: merged_o[i] = old;
         MergeNew: merged_o[i] = new_word;

@@ -26,7 +26,7 @@ module sluice_rmt_words
   always_comb begin
     words_o = words_i;
     for (int unsigned i = 0; i < 7; i++) begin
-      unique case (writes_i[i].source)
+      case (writes_i[i].source)
         2'd0: value[i] = writes_i[i].immediate;
         2'd1: value[i] = da_i;
         2'd2: value[i] = p0_i;
