@@ -37,13 +37,17 @@ from project import (
 
 JOBS = 2
 LIMIT_SECONDS = 1800
+# What ABC9 counts for the wire behind a LUT. With its own 300 ps a long carry chain is as long as several LUTs, and
+# paths beside it are mapped for area, not for levels.
+WIRE_PS = 1000
 DOC = ROOT / "docs" / "synth.md"
 
 INTRODUCTION = """# Area, depth and clock of the blocks
 
 Written by `make synth` on {date}; do not edit. Yosys 0.70 (`read_slang`, `synth_xilinx -family xcup -flatten
--noiopad`), each block alone with the parameters given, which stand in `synth/blocks.toml`. These are
-figures of Yosys and not of Vivado: good for comparing blocks and versions of a block.
+-noiopad`), each block alone with the parameters given, which stand in `synth/blocks.toml`. ABC9 counts {wire} ps for
+the wire behind a LUT, so that it weighs levels as they are counted here. These are figures of Yosys and not of Vivado:
+good for comparing blocks and versions of a block.
 
 - **LUT** is the number of LUT1 to LUT6 and INV cells, and of the LUTs that distributed RAM occupies
   (also given alone as **LUTRAM**): RAM32M16, RAM64M8 and RAM256X1D 8, RAM32M, RAM64M and RAM128X1D 4,
@@ -78,7 +82,7 @@ class Result:
 
 
 def closure(top: str) -> list[Path]:
-    """The module's file and those of all modules and packages that it names, packages first."""
+    """The module's file and those of all modules and packages that it names, packages first, in a fixed order."""
     by_name = {path.stem: path for path in rtl_files()}
     found, open_names = {}, [top]
     while open_names:
@@ -89,7 +93,7 @@ def closure(top: str) -> list[Path]:
         text = re.sub(r"//[^\n]*", "", by_name[name].read_text())
         open_names += set(re.findall(r"\b[a-z]\w+\b", text)) & by_name.keys()
     first = [path for path in packages() if path in found.values()]
-    return first + [path for path in found.values() if path not in first]
+    return first + sorted(set(found.values()) - set(first))
 
 
 def kept(folder: Path, work: Callable[[Path], dict]) -> dict:
@@ -114,7 +118,7 @@ def mapped(top: str, values: Mapping[str, object], files: list[Path], boxes: Seq
     options = " ".join([f"--blackboxed-module {name}" for name in inner] + [f"-G {n}={v}" for n, v in values.items()])
     names = " ".join(str(path.relative_to(ROOT)) for path in files)
     read = f"{READ_SLANG} --top {top} {options} {names}"
-    map_it = f"synth_xilinx -family xcup -flatten -noiopad -top {top}"
+    map_it = f"scratchpad -set synth_xilinx.abc9.W {WIRE_PS}; synth_xilinx -family xcup -flatten -noiopad -top {top}"
 
     def yosys(script: str, output: Path) -> str:
         code, text = captured(["nice", "timeout", str(LIMIT_SECONDS), "yosys", "-q", "-p", script])
@@ -231,7 +235,7 @@ def main() -> None:
         fail(f"nothing in synth/blocks.toml and synth/whole.toml matches {' '.join(names)}")
     failed = sum(result is None for result in results)
     if not names and not failed and good:
-        text = INTRODUCTION.format(date=date.today(), device=ecp5.DEVICE_NAME, target=ecp5.TARGET_MHZ)
+        text = INTRODUCTION.format(date=date.today(), wire=WIRE_PS, device=ecp5.DEVICE_NAME, target=ecp5.TARGET_MHZ)
         write_atomically(DOC, text + "".join(map(row, wanted, results)) + tables)
         print(f"synth: wrote {DOC.relative_to(ROOT)}")
     elif tables:
