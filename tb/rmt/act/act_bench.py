@@ -17,7 +17,7 @@ PACKAGES = [
 SOURCES = ["rtl/rmt/sluice_rmt_act.sv", "tb/rmt/act/rmt_act_target.sv"]
 TARGETS = {
     0: {"modules": 64, "actions": 512, "words": 4096, "data": 4 * 256 + 64 + 2 * 64},
-    1: {"modules": 8, "actions": 32, "words": 512, "data": 4 * 8 + 8 + 2 * 8},
+    1: {"modules": 8, "actions": 32, "words": 512, "data": 4 * 16 + 8 + 2 * 8},
 }
 DATA, ACTION, PAGE, STATE_WORD, ZERO_PAGE, STATE_RANGE = 7, 8, 9, 10, 11, 13
 TABLE_WORDS = {DATA: 4, ACTION: 77, PAGE: 1, STATE_WORD: 1, ZERO_PAGE: 1, STATE_RANGE: 2}

@@ -19,7 +19,7 @@ PACKAGES = [
 SOURCES = ["tb/rmt/match/rmt_match_target.sv"]
 TARGETS = {
     0: {"modules": 64, "sets": 256, "ternary": 64, "system_stages": 0b10001},
-    1: {"modules": 8, "sets": 8, "ternary": 8, "system_stages": 0b101},
+    1: {"modules": 8, "sets": 16, "ternary": 8, "system_stages": 0b101},
 }
 OWNER, KEY, EXACT, TERNARY, HITS = 0, 1, 2, 6, 12
 TABLE_WORDS = {OWNER: 1, KEY: 16, **dict.fromkeys(range(EXACT, EXACT + 4), 7), TERNARY: 13, HITS: 2}
