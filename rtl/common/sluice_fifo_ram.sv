@@ -74,8 +74,9 @@ module sluice_fifo_ram #(
     end else begin
       if (put) wr_ptr_q <= ptr_next(wr_ptr_q);
       if (read) rd_ptr_q <= ptr_next(rd_ptr_q);
-      level_q  <= level_q + level_t'(put) - level_t'(take);
-      unread_q <= unread_q + level_t'(put) - level_t'(read);
+      // One up or down: by what comes late they are only enabled.
+      if (put != take) level_q <= level_q + {{(LevelWidth - 1) {!put}}, 1'b1};
+      if (put != read) unread_q <= unread_q + {{(LevelWidth - 1) {!put}}, 1'b1};
     end
   end
 
