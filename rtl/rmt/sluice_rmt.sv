@@ -95,11 +95,11 @@ module sluice_rmt
   logic slot_valid, slot_first, slot_last;
   logic [8*Bytes-1:0] slot_data;
   rmt_desc_t desc;
-  logic token_foreign, window_valid, window_misfit, credit, misfit_valid, entrance_waiting;
+  logic token_foreign, window_valid, window_misfit, credit_q, misfit_valid, entrance_waiting;
   logic [8*WindowBytes-1:0] token_window;
   logic [ModuleBits-1:0] misfit_module;
   logic [Cfg.stages-1:0] stage_slot_request;
-  logic parser_slot_request, deparser_slot_request;
+  logic parser_slot_request, deparser_slot_request, slot_request_q;
   logic [$clog2(DataBeats+1)-1:0] unused_beat_level;
   logic [$clog2(Sides+1)-1:0] unused_side_level;
 
@@ -135,14 +135,18 @@ module sluice_rmt
       .token_window_o (token_window),
       .generation_i,
       .system_generation_i,
-      .credit_i       (credit),
-      .slot_request_i (parser_slot_request || |stage_slot_request || deparser_slot_request),
+      .credit_i       (credit_q),
+      .slot_request_i (slot_request_q),
       .window_valid_o (window_valid),
       .window_misfit_o(window_misfit),
       .late_valid_o   (misfit_valid),
       .late_module_o  (misfit_module),
       .waiting_o      (entrance_waiting)
   );
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) slot_request_q <= 1'b0;
+    else slot_request_q <= parser_slot_request || |stage_slot_request || deparser_slot_request;
+  end
   assign token_module_o  = desc.ctl.module_id;
   assign token_length_o  = desc.length;
   assign token_arrival_o = desc.arrival;
@@ -301,7 +305,11 @@ module sluice_rmt
       .data_o (header),
       .level_o(unused_header_level)
   );
-  assign credit = header_valid && header_ready;
+  // Credits may come back late.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) credit_q <= 1'b0;
+    else credit_q <= header_valid && header_ready;
+  end
 
   sluice_rmt_deparser #(
       .Cfg(Cfg)

@@ -62,7 +62,7 @@ module sluice_rmt_act_cfg
   cfg_status_e status_d, status_q;
   logic answer_d, answer_q;
   logic [127:0] row_d, row_q;
-  logic [3:0] slice_words, words_d, words_q;
+  logic [3:0] words_d, words_q;
   logic is_data, is_action, is_page, is_word, is_zero, is_range;
 
   // Whose request it is, for the cycles after the first.
@@ -86,34 +86,40 @@ module sluice_rmt_act_cfg
       };
   assign write = cfg_req_i.write;
 
-  // Each table's limits are constants.
+  // Each table's limits are constants, found first and then checked once.
+  logic is_counter;
+  logic beyond;
+  logic [6:0] row_words, row_words_q;
   always_comb begin
+    is_counter = 1'b0;
     unique case (cfg_req_i.tab)
       TableRmtData: begin
-        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(DataRows), 7'(RmtDataRowWords));
-        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtDataRowWords));
+        beyond = 17'(cfg_req_i.index) >= 17'(DataRows);
+        row_words = 7'(RmtDataRowWords);
       end
       TableRmtAction: begin
-        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.actions), 7'(RmtActionRowWords));
-        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtActionRowWords));
+        beyond = 17'(cfg_req_i.index) >= 17'(Cfg.actions);
+        row_words = 7'(RmtActionRowWords);
       end
       TableRmtPage: begin
-        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(PageRows), 7'(RmtPageRowWords));
-        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtPageRowWords));
+        beyond = 17'(cfg_req_i.index) >= 17'(PageRows);
+        row_words = 7'(RmtPageRowWords);
       end
       TableRmtStateWord: begin
-        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.words), 7'(RmtStateWordRowWords));
-        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtStateWordRowWords));
+        beyond = 17'(cfg_req_i.index) >= 17'(Cfg.words);
+        row_words = 7'(RmtStateWordRowWords);
       end
       TableRmtZeroPage: begin
-        status_d = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.words / RmtPageWords), 7'(RmtZeroPageRowWords));
-        slice_words = rmt_slice_words(cfg_req_i, 7'(RmtZeroPageRowWords));
+        beyond = 17'(cfg_req_i.index) >= 17'(Cfg.words / RmtPageWords);
+        row_words = 7'(RmtZeroPageRowWords);
       end
       default: begin
-        status_d = rmt_cfg_check(cfg_req_i, 1'b1, 17'(Cfg.modules), 7'd2);
-        slice_words = rmt_slice_words(cfg_req_i, 7'd2);
+        beyond = 17'(cfg_req_i.index) >= 17'(Cfg.modules);
+        row_words = 7'd2;
+        is_counter = 1'b1;
       end
     endcase
+    status_d = rmt_cfg_status(cfg_req_i, is_counter, beyond, row_words);
   end
 
   always_comb begin
@@ -173,7 +179,7 @@ module sluice_rmt_act_cfg
     endcase
   end
 
-  assign words_d = (write || status_q != StatusOk) ? '0 : slice_words;
+  assign words_d = (write || status_q != StatusOk) ? '0 : rmt_slice_words(cfg_req_i, row_words_q);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -186,8 +192,9 @@ module sluice_rmt_act_cfg
   end
   always_ff @(posedge clk_i) begin
     if (state_q == StAwaitRequest) begin
-      status_q <= status_d;
-      table_q  <= table_d;
+      status_q    <= status_d;
+      row_words_q <= row_words;
+      table_q     <= table_d;
     end
     words_q <= words_d;
     row_q   <= answer_d ? row_d : '0;

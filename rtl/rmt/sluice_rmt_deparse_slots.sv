@@ -85,12 +85,13 @@ module sluice_rmt_deparse_slots
   localparam int unsigned ExtraBits = 9 - ByteBits;
 
   // Who wants the next stage, and who stays in its own. Some are kept, for they come late or lead to many.
-  (* keep *) logic want1, want3, both12, stay3;
-  logic take, patterns_hold, row_hold, free2;
+  (* keep *) logic want1, want3, both12, stay3, more3, load;
+  logic take, patterns_hold, row_hold, free2, valid3_q;
 
   // S0.
   assign want1 = phv_valid_i && side_valid_i && !patterns_hold;
-  assign take = want1 && !(both12 && (row_hold || stay3));
+  // As `stay3`, in one step.
+  assign take = want1 && !(both12 && (row_hold || (valid3_q && (!load || more3))));
   assign phv_ready_o = take;
   assign side_ready_o = take;
 
@@ -147,7 +148,7 @@ module sluice_rmt_deparse_slots
 
   // S3. `left`: beats that the packet has behind the slot's. `place`: the slot's against the packet's last beat, up to
   // three before it.
-  logic valid3_q, first3_q, gone3_q, beat3_q, enter3;
+  logic first3_q, gone3_q, beat3_q, enter3;
   rmt_event_e reason3_q;
   logic [3:0] row3_q, destinations3_q;
   logic [BeatBits:0] slot3_q;
@@ -160,10 +161,11 @@ module sluice_rmt_deparse_slots
   rmt_containers_t containers3_q;
   deparse_head_t head;
   logic left_any, left_two, more_next;
-  (* keep *) logic more3, load;
   logic [1:0] left_sat3_q;  // up to three of `left`
-  // Whether a slot follows is known beforehand; but for the packet's first slot only as far as beats do.
-  logic known3_q, grow3_q;
+  // Whether a slot follows is known beforehand; but for the packet's first slot only as far as beats do: then one may
+  // follow, and does if the row's half delta is at least `need` (64 is added, so that both are positive).
+  logic known3_q, may3_q;
+  logic [6:0] need3_q;
 
   function automatic logic [1:0] up_to_three(logic [CountBits-1:0] beats);
     return (beats[CountBits-1:2] != '0) ? 2'd3 : beats[1:0];
@@ -189,6 +191,7 @@ module sluice_rmt_deparse_slots
       left_sat3_q     <= up_to_three(last_byte2_q[13:ByteBits]);
       place3_q        <= -ExtraBits'(up_to_three(last_byte2_q[13:ByteBits]));
       end3_q          <= last_byte2_q[ByteBits-1:0];
+      need3_q         <= 7'(64 + Cfg.bus_bytes / 2) - 7'(last_byte2_q[ByteBits-1:1]);
       ctl3_q          <= ctl2_q;
       route3_q        <= route2_q;
       side3_q         <= side2_q;
@@ -209,13 +212,13 @@ module sluice_rmt_deparse_slots
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       known3_q <= 1'b0;
-      grow3_q  <= 1'b0;
+      may3_q   <= 1'b0;
     end else if (enter3) begin
       known3_q <= last_byte2_q[13:ByteBits] != '0;
-      grow3_q  <= !ctl2_q.dropped && hit2;
+      may3_q   <= last_byte2_q[13:ByteBits] != '0 || (!ctl2_q.dropped && hit2);
     end else if (load) begin
       known3_q <= more_next;
-      grow3_q  <= 1'b0;
+      may3_q   <= more_next;
     end
   end
 
@@ -270,10 +273,12 @@ module sluice_rmt_deparse_slots
   localparam places_t Reached = reached_places();
   localparam places_t Followed = followed_places();
 
-  logic grows, reached;
-  assign grows = !extra[ExtraBits-1] && extra != '0;
+  logic reached;
   assign reached = Reached[unsigned'(extra)][unsigned'(place3_q)];
-  assign more3 = known3_q || (grow3_q && grows);
+  // One chain: a carry comes out of the lower bits if the half delta is enough, and passes the upper one if it may.
+  logic [8:0] unused_more;
+  assign {more3, unused_more} = {1'b0, may3_q, !head.half_delta[6], head.half_delta[5:0], 1'b1} +
+      {1'b0, known3_q, ~need3_q, 1'b1};
   assign more_next = left_two || (!gone3_q && Followed[unsigned'(extra)][unsigned'(place3_q)]);
 
   // Movement. The slots of a packet follow each other without a gap: S3 has the next one unless S4 is the last.

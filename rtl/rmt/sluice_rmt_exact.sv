@@ -112,7 +112,7 @@ module sluice_rmt_exact
   end
 
   // c3.
-  logic [1:0] way;
+  (* keep *) logic [1:0] way;
 
   assign way[1]   = !match_q3[0] && !match_q3[1];
   assign way[0]   = !match_q3[0] && (match_q3[1] || !match_q3[2]);

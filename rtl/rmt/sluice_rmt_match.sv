@@ -73,7 +73,7 @@ module sluice_rmt_match
   logic is_key_q, is_ternary_q;
   logic [RmtExactWays-1:0] is_way, is_way_q;
   cfg_status_e status, status_q;
-  logic [3:0] words, words_q;
+  logic [3:0] words_q;
 
   assign is_key     = cfg_req_i.tab == TableRmtKey;
   assign is_ternary = cfg_req_i.tab == TableRmtTernary;
@@ -82,25 +82,29 @@ module sluice_rmt_match
   end
   assign mine = is_key || is_ternary || |is_way;
 
-  // Each table's limits are constants; the check has a cycle of its own.
+  // Each table's limits are constants, found first and then checked once, in a cycle of its own.
+  logic beyond;
+  logic [6:0] row_words, row_words_q;
   always_comb begin
-    status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.sets), 7'(RmtExactRowWords));
-    words  = rmt_slice_words(cfg_req_i, 7'(RmtExactRowWords));
+    beyond = 17'(cfg_req_i.index) >= 17'(Cfg.sets);
+    row_words = 7'(RmtExactRowWords);
     if (is_key) begin
-      status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(2 * Cfg.modules), 7'(RmtKeyRowWords));
-      words  = rmt_slice_words(cfg_req_i, 7'(RmtKeyRowWords));
+      beyond = 17'(cfg_req_i.index) >= 17'(2 * Cfg.modules);
+      row_words = 7'(RmtKeyRowWords);
     end
     if (is_ternary) begin
-      status = rmt_cfg_check(cfg_req_i, 1'b0, 17'(Cfg.ternary), 7'(RmtTernaryRowWords));
-      words  = rmt_slice_words(cfg_req_i, 7'(RmtTernaryRowWords));
+      beyond = 17'(cfg_req_i.index) >= 17'(Cfg.ternary);
+      row_words = 7'(RmtTernaryRowWords);
     end
+    status = rmt_cfg_status(cfg_req_i, 1'b0, beyond, row_words);
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) access_q <= 1'b0;
     else access_q <= cfg_valid_i && mine;
     good_q       <= status == StatusOk;
     status_q     <= status;
-    words_q      <= words;
+    row_words_q  <= row_words;
+    words_q      <= rmt_slice_words(cfg_req_i, row_words_q);
     // `cfg_req_i` holds, so these do too.
     is_key_q     <= is_key;
     is_ternary_q <= is_ternary;
@@ -118,7 +122,7 @@ module sluice_rmt_match
 
   // Before c0: the row of the packet's module and generation.
   logic [ModuleIndexBits:0] rows_index;
-  (* keep *) logic [ModuleIndexBits:0] rows_index_q[4];
+  (* keep *) logic [3:0][ModuleIndexBits:0] rows_index_q;
   logic [ModuleBits-1:0] module_q[2];
   logic generation_q[2];
   rmt_key_row_t row;
@@ -222,9 +226,13 @@ module sluice_rmt_match
   end
 
   // c1 to c3: the two kinds of entries, and the default.
-  logic exact_hit, ternary_hit;
-  logic [8:0] exact_action, ternary_action;
-  logic [10:0] exact_number, ternary_number;
+  // Kept, so that the winner is one step behind both kinds.
+  (* keep *) logic exact_hit;
+  (* keep *) logic [8:0] exact_action;
+  (* keep *) logic [10:0] exact_number;
+  logic ternary_hit;
+  logic [8:0] ternary_action;
+  logic [10:0] ternary_number;
   logic [11:0] exact_data;
   logic [TernaryBits-1:0] ternary_index;
   rmt_exact_row_t [RmtExactWays-1:0] exact_rows;
@@ -278,7 +286,7 @@ module sluice_rmt_match
     logic [10:0] number;
   } default_t;
 
-  (* keep *) default_t default_q[1:3];
+  (* keep *) default_t [3:1] default_q;
 
   always_ff @(posedge clk_i) begin
     default_q[1] <= '{

@@ -97,13 +97,14 @@ module sluice_rmt_parser
   assign written_select = cfg_row_i[32*RowWords-32*RmtSelectRowWords+:RmtSelectRowBits];
   assign written_path   = cfg_row_i[32*RowWords-32*RmtPathRowWords+:RmtPathRowBits];
 
-  logic [7:0] span_end;
-  assign span_end = 8'(written_path.verify.start) + {1'b0, written_path.verify.words, 1'b0};
+  // The request's row stands two cycles before it is written.
+  logic [7:0] span_end_q;
   always_ff @(posedge clk_i) begin
+    span_end_q <= 8'(written_path.verify.start) + {1'b0, written_path.verify.words, 1'b0};
     written_kept_path.row <= written_path;
     // Ones from the start on, less those from the end on.
     written_kept_path.span <= ({RmtWindowBytes{1'b1}} << written_path.verify.start) &
-        ~({RmtWindowBytes{1'b1}} << span_end);
+        ~({RmtWindowBytes{1'b1}} << span_end_q);
   end
   assign path_row = kept_path.row;
 

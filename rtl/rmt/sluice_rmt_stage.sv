@@ -52,12 +52,12 @@ module sluice_rmt_stage
   // Delays are kept, so that they do not become shift registers, which are LUTs.
   logic system_q;
   logic [Last:0] valid_q;
-  (* keep *) rmt_ctl_t ctl_q[Last+1];
+  (* keep *) rmt_ctl_t [Last:0] ctl_q;
   (* keep *) logic [3:0] system_of_q;
   logic [ModuleBits-1:0] rows_module;
   logic rows_generation;
-  (* keep *) logic [ModuleBits-1:0] rows_module_q[4];
-  (* keep *) logic rows_generation_q[4];
+  (* keep *) logic [3:0][ModuleBits-1:0] rows_module_q;
+  (* keep *) logic [3:0] rows_generation_q;
   logic fault;
 
   assign rows_module     = system_q ? ModuleBits'(SystemModule) : ctl_i.module_id;
@@ -88,11 +88,14 @@ module sluice_rmt_stage
   logic [10:0] hits_base;
   logic [1:0] conditions;
   logic [31:0] hash;
-  (* keep *) rmt_phv_t phv_q[1:4];
+  // Kept one by one, so that they do not become shift registers, which are LUTs.
+  (* keep *) rmt_phv_t phv_q1, phv_q2, phv_q3, phv_q4;
 
   always_ff @(posedge clk_i) begin
-    phv_q[1] <= phv_i;
-    for (int unsigned i = 2; i <= 4; i++) phv_q[i] <= phv_q[i-1];
+    phv_q1 <= phv_i;
+    phv_q2 <= phv_q1;
+    phv_q3 <= phv_q2;
+    phv_q4 <= phv_q3;
   end
 
   logic match_cfg_valid, match_slot_request;
@@ -134,7 +137,7 @@ module sluice_rmt_stage
       .rows_module_i    (rows_module_q[3]),
       .rows_generation_i(rows_generation_q[3]),
       .win_i            (win),
-      .phv_i            (phv_q[4]),
+      .phv_i            (phv_q4),
       .conditions_i     (conditions),
       .hash_i           (hash),
       .fault_o          (fault),
@@ -166,20 +169,29 @@ module sluice_rmt_stage
 
   // Configuration.
   logic is_owner, is_hits, is_unknown, hits_read, hits_read_valid, owner_answer_q;
-  logic access_q, good_q, answer_q;
+  logic access_q, good, answer_q;
   logic [CounterBits-1:0] hits_read_data, hits_q;
-  cfg_status_e status, status_q;
+  logic is_owner_q, is_hits_q;
+  cfg_status_e owner_status_q, hits_status_q, status;
 
   assign is_owner = cfg_req_i.tab == TableRmtStageOwner;
   assign is_hits = cfg_req_i.tab == TableRmtHits;
   assign is_unknown = cfg_req_i.tab > TableRmtStateRange;
-  assign hits_read = access_q && is_hits && good_q;
+  assign hits_read = access_q && is_hits_q && good;
 
+  // Each table's limits are constants. Which of the checks counts is chosen in the cycle behind them.
+  always_ff @(posedge clk_i) begin
+    is_owner_q     <= is_owner;
+    is_hits_q      <= is_hits;
+    owner_status_q <= rmt_cfg_check(cfg_req_i, 1'b0, 17'd1, 7'(RmtStageOwnerRowWords));
+    hits_status_q  <= rmt_cfg_check(cfg_req_i, 1'b1, 17'(RmtNumbers), 7'd2);
+  end
   always_comb begin
     status = StatusBadAddress;
-    if (is_owner) status = rmt_cfg_check(cfg_req_i, 1'b0, 17'd1, 7'(RmtStageOwnerRowWords));
-    if (is_hits) status = rmt_cfg_check(cfg_req_i, 1'b1, 17'(RmtNumbers), 7'd2);
+    if (is_owner_q) status = owner_status_q;
+    if (is_hits_q) status = hits_status_q;
   end
+  assign good = status == StatusOk;
 
   sluice_counter_bank #(
       .Entries (RmtNumbers),
@@ -207,21 +219,19 @@ module sluice_rmt_stage
       owner_answer_q <= 1'b0;
     end else begin
       access_q <= cfg_valid_i && (is_owner || is_hits || is_unknown);
-      if (access_q && is_owner && cfg_req_i.write && good_q) system_q <= cfg_row_i[32*(RmtActionRowWords-1)];
-      answer_q <= (access_q && (!is_hits || !good_q)) || hits_read_valid;
-      owner_answer_q <= access_q && is_owner;
+      if (access_q && is_owner_q && cfg_req_i.write && good) system_q <= cfg_row_i[32*(RmtActionRowWords-1)];
+      answer_q <= (access_q && (!is_hits_q || !good)) || hits_read_valid;
+      owner_answer_q <= access_q && is_owner_q;
     end
-    good_q   <= status == StatusOk;
-    status_q <= status;
-    hits_q   <= hits_read_valid ? hits_read_data : '0;
+    hits_q <= hits_read_valid ? hits_read_data : '0;
   end
 
   cfg_rsp_t shell_rsp;
   always_comb begin
     shell_rsp = '0;
     if (answer_q) begin
-      shell_rsp.status = status_q;
-      shell_rsp.words  = is_owner ? 4'd1 : 4'd2;
+      shell_rsp.status = status;
+      shell_rsp.words  = is_owner_q ? 4'd1 : 4'd2;
     end
     shell_rsp.data = 256'(hits_q) | 256'(owner_answer_q && system_q);
   end

@@ -99,7 +99,8 @@ module sluice_rmt_state
   logic wanted, wanted5_q, meter5_q, beyond5_q;
   // Kept, so that each step maps as it is written.
   (* keep *) logic [11:0] near;
-  (* keep *) logic [2:0][11:0] taken, far;
+  (* keep *) logic [2:0][11:0] far;
+  (* keep *) logic [2:0][2:0] taken;
   logic [12:0] index;
   logic [OffsetBits-1:0] offset5_q;
   logic [ModuleWidth-1:0] module5_q;
@@ -108,19 +109,17 @@ module sluice_rmt_state
       pick_i.when, conditions_i
   );
   always_comb begin
-    // The cross value comes late: everything else is masked before, and its lanes in the last step of their choice.
-    near = pick_i.index_mask & (({12{pick_i.source == 2'd1}} & p2_i) | ({12{pick_i.source == 2'd2}} & da_i));
+    // The cross value comes late: its lanes and the last step of their choice are decoded beside its first steps.
+    near = ({12{pick_i.source == 2'd1}} & p2_i) | ({12{pick_i.source == 2'd2}} & da_i);
     for (int unsigned l = 0; l < 3; l++) begin
-      taken[l] = pick_i.index_mask & {12{pick_i.source == 2'd3 && pick_i.cross_shift == 2'(l)}};
-      case (pick_i.cross_source[5:4])
-        2'd0: far[l] = taken[l] & nearly_i[l][0][11:0];
-        2'd1: far[l] = taken[l] & nearly_i[l][1][11:0];
-        2'd2: far[l] = taken[l] & nearly_i[l][2][11:0];
-        default: far[l] = '0;
-      endcase
+      for (int unsigned i = 0; i < 3; i++) begin
+        taken[l][i] = pick_i.source == 2'd3 && pick_i.cross_shift == 2'(l) && pick_i.cross_source[5:4] == 2'(i);
+      end
+      far[l] = ({12{taken[l][0]}} & nearly_i[l][0][11:0]) | ({12{taken[l][1]}} & nearly_i[l][1][11:0]) |
+          ({12{taken[l][2]}} & nearly_i[l][2][11:0]);
     end
   end
-  assign index = {1'b0, near | far[0] | far[1] | far[2]} + {1'b0, pick_i.base};
+  assign index = {1'b0, pick_i.base} + {1'b0, pick_i.index_mask & (near | far[0] | far[1] | far[2])};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) wanted5_q <= 1'b0;
