@@ -101,7 +101,10 @@ module sluice_rmt_predicate
   assign one = ~(other ^ same);
   assign {borrow, unused_difference} = {1'b0, other, carry_in} - {1'b0, one, !carry_in};
 
-  always_ff @(posedge clk_i) compares_o <= !borrow;
+  // As the chain gives it: the other way round in front of the register would be one more level.
+  logic borrow_q;
+  always_ff @(posedge clk_i) borrow_q <= borrow;
+  assign compares_o = !borrow_q;
 
   assign opposite_o = row_i.op == 3'd1 || row_i.op == 3'd4 || row_i.op == 3'd5;
 
