@@ -133,8 +133,8 @@ def mapped(top: str, values: Mapping[str, object], files: list[Path], boxes: Seq
         if inner:
             before = yosys(f"{read}; write_rtlil {where}/read.il; write_json {where}/read.json", folder / "read.json")
             found = whole.instances(json.loads(before), top, inner)
-            plain = whole.without_parameters((folder / "read.il").read_text(), inner)
-            (folder / "read.il").write_text(plain)
+            variants = whole.with_variants((folder / "read.il").read_text(), json.loads(before), top, found)
+            (folder / "read.il").write_text(variants)
             source = f"read_rtlil {where}/read.il"
         module = json.loads(yosys(f"{source}; {map_it}; write_json {where}/xcup.json", output))["modules"][top]
         if left := found.keys() - module["cells"].keys():

@@ -102,9 +102,26 @@ def instances(elaborated: dict, top: str, boxes: Sequence[str]) -> dict[str, Pie
     return found
 
 
-def without_parameters(rtlil: str, boxes: Sequence[str]) -> str:
-    """RTLIL whose boxes have no parameters any more: ABC9 takes a module with parameters for one to derive."""
-    return re.sub(rf"(  cell \\(?:{'|'.join(boxes)}) .*\n)((?:    parameter .*\n)+)", r"\1", rtlil)
+def with_variants(rtlil: str, elaborated: dict, top: str, found: Mapping[str, Piece]) -> str:
+    """RTLIL in which each kind of box, by module and parameters, is a box module of its own with its own widths.
+
+    ABC9 takes a module with parameters for one to derive, and without them instances would be of one width.
+    """
+    cells = elaborated["modules"][top]["cells"]
+    names = {piece: f"{piece.top}_variant{i}" for i, piece in enumerate(dict.fromkeys(found.values()))}
+    modules = ""
+    for piece, name in names.items():
+        cell = next(cells[instance] for instance, other in found.items() if other == piece)
+        modules += f"attribute \\blackbox 1\nmodule \\{name}\n"
+        for number, (port, nets) in enumerate(cell["connections"].items(), 1):
+            modules += f"  wire width {len(nets)} {cell['port_directions'][port]} {number} \\{port}\n"
+        modules += "end\n"
+
+    def renamed(match: re.Match) -> str:
+        return f"  cell \\{names[found[match[2]]]} \\{match[2]}\n"
+
+    tops = "|".join(sorted({piece.top for piece in names}))
+    return modules + re.sub(rf"  cell \\({tops}) \\(\S+)\n(?:    parameter .*\n)*", renamed, rtlil)
 
 
 def config_fields(name: str) -> list[str]:
