@@ -131,9 +131,10 @@ def mapped(top: str, values: Mapping[str, object], files: list[Path], boxes: Seq
         found = {}
         source = read
         if inner:
-            before = yosys(f"{read}; write_rtlil {where}/read.il; write_json {where}/read.json", folder / "read.json")
-            found = whole.instances(json.loads(before), top, inner)
-            variants = whole.with_variants((folder / "read.il").read_text(), json.loads(before), top, found)
+            read_it = f"{read}; write_rtlil {where}/read.il; write_json {where}/read.json"
+            before = json.loads(yosys(read_it, folder / "read.json"))
+            found = whole.instances(before, top, inner)
+            variants = whole.with_variants((folder / "read.il").read_text(), before, top, found)
             (folder / "read.il").write_text(variants)
             source = f"read_rtlil {where}/read.il"
         module = json.loads(yosys(f"{source}; {map_it}; write_json {where}/xcup.json", output))["modules"][top]

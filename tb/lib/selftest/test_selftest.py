@@ -79,3 +79,10 @@ def test_a_planted_fault_is_found(fault, test):
 def test_no_test_is_no_pass():
     with pytest.raises(AssertionError, match="no cocotb test ran|stopped before its end"):
         run_bench("selftest_pipe", sources=SOURCES, parameters={"Width": 8}, tests="there_is_no_such_test")
+
+
+def test_a_file_of_the_same_name_elsewhere_is_not_taken(tmp_path, monkeypatch):
+    elsewhere = tmp_path / "test_selftest.py"
+    elsewhere.write_text("import cocotb\n\n\n@cocotb.test()\nasync def words(dut):\n    assert False\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    run_bench("selftest_pipe", sources=SOURCES, parameters={"Width": 8}, tests="full_rate_is_one_word_a_cycle")

@@ -63,8 +63,8 @@ def run_bench(
     results = run_dir / "results.xml"
     label = module + "".join(f" {name}={value}" for name, value in parameters.items())
     print(f"{label}: SLUICE_SEED={seed}", flush=True)
-    if str(test_file.parent) not in sys.path:
-        sys.path.insert(0, str(test_file.parent))
+    # First, also when it is there already: the folder of an earlier bench may hold a file of the same name.
+    sys.path.insert(0, str(test_file.parent))
     try:
         get_runner("verilator").test(
             test_module=test_file.stem,
