@@ -135,22 +135,18 @@ def rtl_lint() -> Outcome:
 def rtl_yosys() -> Outcome:
     """Yosys' front end reads every module, for synthesis and proofs are on it.
 
-    Folder by folder, and folders with a top by that, which instantiates every module of them: with all of rtl/rmt
-    as tops in one read the front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone
-    is read.
+    The NIC's top instantiates every module of rtl/nic and rtl/rmt but the top of the pipeline alone, which is read
+    without what is in the NIC, and rtl/common is read module by module: with all of rtl/rmt as tops in one read the
+    front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone is read.
     """
-    folders: dict[str, list[str]] = {}
-    for path in _modules():
-        folders.setdefault(path.parent.name, []).append(path.stem)
-    for folder, names in folders.items():
-        top = f"sluice_{folder}_top"
-        folders[folder] = [top] if top in names else names
+    common = [path.stem for path in _modules() if path.parent.name == "common"]
+    reads = [[word for name in common for word in ("--top", name)], ["--top", "sluice_nic_top"]]
+    reads.append(["--top", "sluice_rmt_top", "--blackboxed-module", "sluice_rmt"])
     files = _relative([*packages(), *_modules()])
     results = []
-    for modules in filter(None, folders.values()):
-        tops = [word for name in modules for word in ("--top", name)]
+    for options in reads:
         with tempfile.NamedTemporaryFile("w", suffix=".ys", dir=ROOT / ".cache") as script:
-            script.write(f"{READ_SLANG} {' '.join(tops)} {' '.join(files)}\n")
+            script.write(f"{READ_SLANG} {' '.join(options)} {' '.join(files)}\n")
             script.flush()
             results.append(captured(["yosys", "-q", "-s", str(Path(script.name).relative_to(ROOT))]))
     return _merge(results)

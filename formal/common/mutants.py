@@ -34,7 +34,7 @@ MUTANTS = [
     ("fifo_ram", "depth5", "fifo_ram", "if (read) ram_data_q", "ram_data_q"),
     ("fifo_ram", "depth5", "ram_prefetch", "if (out_advance) out_q", "out_q"),
     ("fifo_ram", "depth5", "ram_prefetch", "ram_advance = !ram_valid_q || out_advance", "ram_advance = out_advance"),
-    ("fifo_ram", "depth5", "ram_prefetch", "read_o = unread_i && ram_advance", "read_o = unread_i"),
+    ("fifo_ram", "depth5", "ram_prefetch", "read_o = read_anyway || (unread_i && ready_i)", "read_o = unread_i"),
     ("packet_fifo", "depth5", "packet_fifo", "!fits || (last_i && drop_i)", "!fits"),
     ("packet_fifo", "depth5", "packet_fifo", "slot_free = used_q != level_t", "slot_free = level_q != level_t"),
     ("packet_fifo", "depth5", "packet_fifo", "commit ? used_q + level_t'(1)", "commit ? used_q"),
@@ -89,8 +89,8 @@ MUTANTS = [
     ("token_bucket", "prove", "token_bucket", "!add_quarter_q || recent_q[add_index_q]", "1'b1"),
     ("token_bucket", "prove", "token_bucket", "quarter_q <= mul_now_q", "quarter_q <= mul_valid_q && mul_now_q"),
     ("token_bucket", "prove", "token_bucket", "-1-:2] != add_now_q[TimeWidth-1-:2]", "-1] != add_now_q[TimeWidth-1]"),
-    ("tcam_lut", "simulation", "tcam_lut", "wr_entry_valid_i && last_step;", "wr_entry_valid_i;"),
-    ("tcam_lut", "simulation", "tcam_lut", "& wr_mask[c*ChunkBits+:ChunkBits]", ""),
+    ("tcam_lut", "synthesis", "tcam_lut", "wr_entry_valid_i && last_step;", "wr_entry_valid_i;"),
+    ("tcam_lut", "synthesis", "tcam_lut", "^ wr_value) & wr_mask;", "^ wr_value);"),
 ]  # fmt: skip
 
 

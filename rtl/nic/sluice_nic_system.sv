@@ -32,7 +32,8 @@ module sluice_nic_system
   localparam int unsigned AnswerCycles = 4;
 
   logic is_info, is_control, write;
-  cfg_status_e status;
+  cfg_status_e status, status_q;
+  logic [3:0] words_q;
   logic [AnswerCycles-1:0] answer_q;
   logic [31:0] bad_messages_q, timeouts_q, wedges_q;
   logic [63:0] row_q;
@@ -75,6 +76,8 @@ module sluice_nic_system
   end
 
   always_ff @(posedge clk_i) begin
+    status_q <= status;
+    words_q  <= is_info ? 4'd2 : 4'd1;
     if (is_info) begin
       unique case (32'(cfg_req_i.index))
         InfoVersion:     row_q <= 64'(FormatVersion);
@@ -94,6 +97,6 @@ module sluice_nic_system
   end
 
   assign cfg_valid_o = answer_q[AnswerCycles-1];
-  assign cfg_rsp_o   = '{status: status, words: is_info ? 4'd2 : 4'd1, data: 256'(row_q)};
+  assign cfg_rsp_o   = '{status: status_q, words: words_q, data: 256'(row_q)};
 
 endmodule

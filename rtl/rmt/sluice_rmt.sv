@@ -95,13 +95,15 @@ module sluice_rmt
   logic slot_valid, slot_first, slot_last;
   logic [8*Bytes-1:0] slot_data;
   rmt_desc_t desc;
-  logic token_foreign, window_valid, window_misfit, credit_q, misfit_valid, entrance_waiting;
+  logic token_foreign, window_valid, window_misfit, credit_q, entrance_waiting;
   logic [8*WindowBytes-1:0] token_window;
-  logic [ModuleBits-1:0] misfit_module;
+  logic late_valid, misfit_valid_q;
+  logic [ModuleBits-1:0] late_module, misfit_module_q;
   logic [Cfg.stages-1:0] stage_slot_request;
   logic parser_slot_request, deparser_slot_request, slot_request_q;
-  logic [$clog2(DataBeats+1)-1:0] unused_beat_level;
-  logic [$clog2(Sides+1)-1:0] unused_side_level;
+  logic beat_room_q, side_room_q;
+  logic [$clog2(DataBeats+1)-1:0] beat_level;
+  logic [$clog2(Sides+1)-1:0] side_level;
 
   sluice_rmt_entrance #(
       .Cfg    (Cfg),
@@ -118,11 +120,11 @@ module sluice_rmt
       .s_axis_tlast,
       .s_axis_tuser,
       .beat_valid_o   (beat_in_valid),
-      .beat_ready_i   (beat_in_ready),
+      .beat_ready_i   (beat_room_q),
       .beat_data_o    (beat_in),
       .beat_last_o    (beat_in_last),
       .side_valid_o   (side_in_valid),
-      .side_ready_i   (side_in_ready),
+      .side_ready_i   (side_room_q),
       .side_o         (side_in),
       .slot_valid_o   (slot_valid),
       .slot_first_o   (slot_first),
@@ -139,13 +141,29 @@ module sluice_rmt
       .slot_request_i (slot_request_q),
       .window_valid_o (window_valid),
       .window_misfit_o(window_misfit),
-      .late_valid_o   (misfit_valid),
-      .late_module_o  (misfit_module),
+      .late_valid_o   (late_valid),
+      .late_module_o  (late_module),
       .waiting_o      (entrance_waiting)
   );
   always_ff @(posedge clk_i) begin
     if (!rst_ni) slot_request_q <= 1'b0;
     else slot_request_q <= parser_slot_request || |stage_slot_request || deparser_slot_request;
+  end
+  // Misfits are counted in any cycle.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) misfit_valid_q <= 1'b0;
+    else misfit_valid_q <= late_valid;
+    misfit_module_q <= late_module;
+  end
+  // The readiness of both FIFOs is known a cycle before: with a place for what came in between.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      beat_room_q <= 1'b0;
+      side_room_q <= 1'b0;
+    end else begin
+      beat_room_q <= 32'(beat_level) + 32'd1 < DataBeats;
+      side_room_q <= 32'(side_level) + 32'd1 < Sides;
+    end
   end
   assign token_module_o  = desc.ctl.module_id;
   assign token_length_o  = desc.length;
@@ -163,7 +181,7 @@ module sluice_rmt
       .valid_o(beat_valid),
       .ready_i(beat_ready),
       .data_o ({beat_last, beat}),
-      .level_o(unused_beat_level)
+      .level_o(beat_level)
   );
 
   sluice_fifo_ram #(
@@ -178,7 +196,7 @@ module sluice_rmt
       .valid_o(side_valid),
       .ready_i(side_ready),
       .data_o (side),
-      .level_o(unused_side_level)
+      .level_o(side_level)
   );
 
   // Headers: parser, what the entrance could not say in time, stages.
@@ -282,8 +300,8 @@ module sluice_rmt
       .event_module_i (event_module),
       .event_kind_i   (event_kind),
       .event_amount_i (event_amount),
-      .misfit_valid_i (misfit_valid),
-      .misfit_module_i(misfit_module),
+      .misfit_valid_i (misfit_valid_q),
+      .misfit_module_i(misfit_module_q),
       .cfg_valid_i    (cfg_valid_i[AtDeparser]),
       .cfg_req_i      (cfg_req_i[AtDeparser]),
       .cfg_row_i      (deparser_row_i),
@@ -381,6 +399,10 @@ module sluice_rmt
 `ifndef SYNTHESIS
   HeaderHasRoom_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !header_in_valid || header_in_ready);
+  BeatHasRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !beat_in_valid || beat_in_ready);
+  SideHasRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !side_in_valid || side_in_ready);
   OneAnswerAtATime_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(
       {deparser_cfg_valid, destinations_cfg_valid, deparser_unknown_q}

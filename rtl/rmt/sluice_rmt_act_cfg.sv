@@ -63,27 +63,20 @@ module sluice_rmt_act_cfg
   logic answer_d, answer_q;
   logic [127:0] row_d, row_q;
   logic [3:0] words_d, words_q;
-  logic is_data, is_action, is_page, is_word, is_zero, is_range;
 
   // Whose request it is, for the cycles after the first.
   typedef struct packed {logic data, action, page, word, zero, range;} table_t;
   table_t table_d, table_q;
 
-  assign is_data = cfg_req_i.tab == TableRmtData;
-  assign is_action = cfg_req_i.tab == TableRmtAction;
-  assign is_page = cfg_req_i.tab == TableRmtPage;
-  assign is_word = cfg_req_i.tab == TableRmtStateWord;
-  assign is_zero = cfg_req_i.tab == TableRmtZeroPage;
-  assign is_range = cfg_req_i.tab == TableRmtStateRange;
-  assign mine = is_data || is_action || is_page || is_word || is_zero || is_range;
   assign table_d = '{
-          data: is_data,
-          action: is_action,
-          page: is_page,
-          word: is_word,
-          zero: is_zero,
-          range: is_range
+          data: cfg_req_i.tab == TableRmtData,
+          action: cfg_req_i.tab == TableRmtAction,
+          page: cfg_req_i.tab == TableRmtPage,
+          word: cfg_req_i.tab == TableRmtStateWord,
+          zero: cfg_req_i.tab == TableRmtZeroPage,
+          range: cfg_req_i.tab == TableRmtStateRange
       };
+  assign mine = |table_d;
   assign write = cfg_req_i.write;
 
   // Each table's limits are constants, found first and then checked once.

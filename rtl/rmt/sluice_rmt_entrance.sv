@@ -86,15 +86,15 @@ module sluice_rmt_entrance
   end
 
   typedef struct packed {
-    logic               last;
-    logic               first;
-    logic [8*Bytes-1:0] data;
+    logic                  last;
+    logic                  first;
+    logic [ModuleBits-1:0] module_id;
+    logic [8*Bytes-1:0]    data;
   } slot_t;
 
   // What is kept of the sideband until the last slot.
   typedef struct packed {
     logic                  foreign;
-    logic [ModuleBits-1:0] module_id;
     logic [31:0]           id;
     logic [TenantBits-1:0] tenant;
     logic [13:0]           length;
@@ -166,8 +166,14 @@ module sluice_rmt_entrance
   always_ff @(posedge clk_i) if (fire && fit_first) module_q <= side_o.module_id;
   assign late_module_o = module_q;
 
-  // Beats of windows in order; place 0 is the next slot.
-  assign slot = '{last: fit_window_last, first: fit_first, data: fit_data};
+  // Beats of windows in order; place 0 is the next slot. Its module picks the generation in the same cycle, so each
+  // has it in a register.
+  assign slot = '{
+          last: fit_window_last,
+          first: fit_first,
+          module_id: fit_first ? side_o.module_id : module_q,
+          data: fit_data
+      };
 
   // Place i holds a slot; after this cycle's slot has gone.
   always_comb begin
@@ -228,7 +234,6 @@ module sluice_rmt_entrance
 
   assign head_in = '{
           foreign: foreign,
-          module_id: side_o.module_id,
           id: fit_side.id,
           tenant: fit_side.tenant,
           length: fit_side.length,
@@ -273,7 +278,7 @@ module sluice_rmt_entrance
   // Nobody is dropped here yet: sluice_rmt_refuse does it when the rate limit has answered.
   assign desc_o = '{
           ctl: '{
-              module_id: head.module_id,
+              module_id: slots_q[0].module_id,
               generation: slots_q[0].first ? generation_i : generation_q,
               system_generation: slots_q[0].first ? system_generation_i : system_generation_q,
               dropped: 1'b0,

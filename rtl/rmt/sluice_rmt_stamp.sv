@@ -49,6 +49,7 @@ module sluice_rmt_stamp
   cfg_status_e status, checked;
   logic [AnswerCycles-1:0] answer_q;
   cfg_status_e status_q;
+  logic is_rate_q;
   rate_row_t rate, rate_write;
   generation_row_t generation;
   logic [IndexBits-1:0] cfg_module;
@@ -129,11 +130,14 @@ module sluice_rmt_stamp
     else answer_q <= {answer_q[AnswerCycles-2:0], cfg_valid_i};
   end
   always_ff @(posedge clk_i) begin
-    if (cfg_valid_i) status_q <= status;
+    if (cfg_valid_i) begin
+      status_q  <= status;
+      is_rate_q <= is_rate;
+    end
   end
 
   assign cfg_valid_o = answer_q[AnswerCycles-1];
-  assign cfg_rsp_o = is_rate ?
+  assign cfg_rsp_o = is_rate_q ?
       '{status: status_q, words: 4'(RateRowWords), data: 256'(rate)} :
       '{status: status_q, words: 4'(GenerationRowWords), data: 256'(generation)};
 

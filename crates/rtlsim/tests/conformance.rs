@@ -12,7 +12,7 @@ use sluice_rtlsim::{Comparison, Faults, RtlNic, RtlOptions, Variant};
 #[test]
 fn the_rtl_keeps_the_contract_on_every_target() {
     for target in target::ALL.into_iter().filter(|t| support::has(t.name, Variant::Test)) {
-        let short = target.name != "tiny" && std::env::var_os("SLUICE_LONG").is_none();
+        let short = target.name != "tiny" && !support::long();
         let left_out: &[&str] = if short { &[conformance::EVERY_ROW] } else { &[] };
         conformance::run_all_but(left_out, || Box::new(RtlNic::open(target.name, RtlOptions::default()).unwrap()));
     }

@@ -23,7 +23,7 @@ fn is_there(config: &str) -> bool {
 
 /// So many replacements, or all of them in a long run.
 fn replacements(short: u32) -> u32 {
-    if std::env::var_os("SLUICE_LONG").is_some() { 1_000 } else { short }
+    if support::long() { 1_000 } else { short }
 }
 
 fn assert_hitless(plan: &Plan) -> Run {

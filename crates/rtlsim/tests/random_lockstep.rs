@@ -386,7 +386,7 @@ fn run(config: &str, configurations: u64, test: &str) {
     if !support::has(config, sluice_rtlsim::Variant::Test) {
         return;
     }
-    let configurations = configurations * if std::env::var_os("SLUICE_LONG").is_some() { 20 } else { 1 };
+    let configurations = configurations * if support::long() { 20 } else { 1 };
     let mut totals = Totals::default();
     for i in 0..configurations {
         let one = seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));

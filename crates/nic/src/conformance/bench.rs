@@ -57,8 +57,8 @@ impl RawLoad {
 
     /// Adds a step; a row that is written once more waits behind a barrier, as writes between barriers come in any order.
     pub fn step(mut self, step: Step) -> Self {
-        let waiting = self.0.steps.iter().rev().take_while(|s| **s != Step::Barrier);
-        if row_of(&step).is_some_and(|row| waiting.into_iter().any(|s| row_of(s) == Some(row))) {
+        let mut waiting = self.0.steps.iter().rev().take_while(|s| **s != Step::Barrier);
+        if row_of(&step).is_some_and(|row| waiting.any(|s| row_of(s) == Some(row))) {
             self.0.steps.push(Step::Barrier);
         }
         self.0.steps.push(step);

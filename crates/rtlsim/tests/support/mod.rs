@@ -29,6 +29,11 @@ pub fn has(config: &str, variant: Variant) -> bool {
     }
 }
 
+/// Whether this is a run at full length, as `make long` makes it.
+pub fn long() -> bool {
+    std::env::var_os("SLUICE_LONG").is_some()
+}
+
 /// A NIC, or None (with a message) where there is no plug-in.
 pub fn open(config: &str, options: RtlOptions) -> Option<RtlNic> {
     has(config, Variant::Test).then(|| RtlNic::open(config, options).unwrap())
