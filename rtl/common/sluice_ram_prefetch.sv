@@ -33,13 +33,14 @@ module sluice_ram_prefetch #(
   logic [Width-1:0] out_q;
   logic out_advance, ram_advance;
   // Kept, so that `ready_i`, which comes late, is one LUT away from `read_o`.
-  (* keep *) logic read_anyway;
+  (* keep *) logic read_anyway, read_if_taken;
 
   assign out_advance = !out_valid_q || ready_i;
   assign ram_advance = !ram_valid_q || out_advance;
 
   assign read_anyway = unread_i && !(ram_valid_q && out_valid_q);
-  assign read_o = read_anyway || (unread_i && ready_i);
+  assign read_if_taken = unread_i;
+  assign read_o = read_anyway || (read_if_taken && ready_i);
   assign valid_o = out_valid_q;
   assign data_o = out_q;
 

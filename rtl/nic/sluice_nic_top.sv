@@ -401,11 +401,15 @@ module sluice_nic_top
       .progress_o         (egress_progress)
   );
 
+  logic waiting;
+  assign waiting = merge_waiting || flow_waiting || rmt_waiting || verdict_valid || data_valid;
+
+  // What waits behind a reset until the queues' tables are clear is no fault.
   sluice_nic_watchdog u_watchdog (
       .clk_i,
       .rst_ni,
       .limit_i   (watchdog_limit),
-      .waiting_i (merge_waiting || flow_waiting || rmt_waiting || verdict_valid || data_valid),
+      .waiting_i (waiting && !clearing),
       .progress_i(rmt_progress || egress_progress),
       .wedged_o  (wedged)
   );

@@ -91,7 +91,8 @@ module sluice_rmt
   logic beat_in_valid, beat_in_ready, beat_in_last, beat_valid, beat_ready, beat_last;
   logic [8*Bytes-1:0] beat_in, beat;
   logic side_in_valid, side_in_ready, side_valid, side_ready;
-  sideband_t side_in, side;
+  sideband_t side_in, side_in_q, side;
+  logic side_in_valid_q;
   logic slot_valid, slot_first, slot_last;
   logic [8*Bytes-1:0] slot_data;
   rmt_desc_t desc;
@@ -155,15 +156,19 @@ module sluice_rmt
     else misfit_valid_q <= late_valid;
     misfit_module_q <= late_module;
   end
-  // The readiness of both FIFOs is known a cycle before: with a place for what came in between.
+  // The readiness of both FIFOs is known a cycle before: with places for what comes in between. Sidebands, which nobody
+  // waits for, go in a cycle later.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      beat_room_q <= 1'b0;
-      side_room_q <= 1'b0;
+      beat_room_q     <= 1'b0;
+      side_room_q     <= 1'b0;
+      side_in_valid_q <= 1'b0;
     end else begin
-      beat_room_q <= 32'(beat_level) + 32'd1 < DataBeats;
-      side_room_q <= 32'(side_level) + 32'd1 < Sides;
+      beat_room_q     <= 32'(beat_level) + 32'd1 < DataBeats;
+      side_room_q     <= 32'(side_level) + 32'd2 < Sides;
+      side_in_valid_q <= side_in_valid;
     end
+    side_in_q <= side_in;
   end
   assign token_module_o  = desc.ctl.module_id;
   assign token_length_o  = desc.length;
@@ -190,9 +195,9 @@ module sluice_rmt
   ) u_sides (
       .clk_i,
       .rst_ni,
-      .valid_i(side_in_valid),
+      .valid_i(side_in_valid_q),
       .ready_o(side_in_ready),
-      .data_i (side_in),
+      .data_i (side_in_q),
       .valid_o(side_valid),
       .ready_i(side_ready),
       .data_o (side),
@@ -402,7 +407,7 @@ module sluice_rmt
   BeatHasRoom_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !beat_in_valid || beat_in_ready);
   SideHasRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !side_in_valid || side_in_ready);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !side_in_valid_q || side_in_ready);
   OneAnswerAtATime_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(
       {deparser_cfg_valid, destinations_cfg_valid, deparser_unknown_q}
