@@ -1,13 +1,9 @@
-"""`make test`: runs every test and counts. The last line is `N passed, N failed`.
-
-The benches run beside the rest, which alone would often leave a core idle; what they print comes last.
-"""
+"""`make test`: runs every test and counts. The last line is `N passed, N failed`."""
 
 import os
 import re
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -60,38 +56,19 @@ def rust() -> Count:
     return _settle(count, _stream(["cargo", "test", "--workspace", "--no-fail-fast"], look))
 
 
-class Benches:
-    """The benches, from when they are made; their output waits in a file until they are asked for their count."""
-
-    def __init__(self) -> None:
-        BUILD.mkdir(exist_ok=True)
-        self._report, log = BUILD / "pytest.xml", BUILD / "pytest.log"
-        self._report.unlink(missing_ok=True)
-        command = ["pytest", "-q", "-n", str(BENCH_WORKERS), "--durations=10", f"--junitxml={self._report}"]
-        with open(log, "w") as out:
-            self._process = subprocess.Popen(command, cwd=ROOT, env=tool_environment(), stdout=out, stderr=out)
-        self._printed = open(log)
-
-    def count(self) -> Count:
-        running = True
-        while running:
-            running = self._process.poll() is None
-            print(self._printed.read(), end="", flush=True)
-            time.sleep(0.2 if running else 0)
-        count = Count()
-        if self._report.exists():
-            for suite in ElementTree.parse(self._report).getroot().iter("testsuite"):
-                number = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
-                count.failed += number["failures"] + number["errors"]
-                count.passed += number["tests"] - number["failures"] - number["errors"] - number["skipped"]
-        return _settle(count, self._process.returncode)
-
-    def stop(self) -> None:
-        """Ends them, if they have not ended."""
-        if self._process.poll() is None:
-            self._process.terminate()
-            self._process.wait()
-        self._printed.close()
+def benches() -> Count:
+    report = BUILD / "pytest.xml"
+    report.unlink(missing_ok=True)
+    report.parent.mkdir(exist_ok=True)
+    command = ["pytest", "-q", "-n", str(BENCH_WORKERS), f"--junitxml={report}"]
+    code = _stream(command, lambda line: None)
+    count = Count()
+    if report.exists():
+        for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+            number = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
+            count.failed += number["failures"] + number["errors"]
+            count.passed += number["tests"] - number["failures"] - number["errors"] - number["skipped"]
+    return _settle(count, code)
 
 
 def scripts() -> Count:
@@ -147,16 +124,11 @@ def rmt_scripts() -> Count:
 
 def main() -> None:
     total = Count()
-    beside = Benches()
-    runners = {"rust": rust, "scripts": scripts, "rmt_scripts": rmt_scripts, "benches": beside.count}
-    try:
-        for name, runner in runners.items():
-            count = runner()
-            print(f"test: {name}: {count.passed} passed, {count.failed} failed\n", flush=True)
-            total.passed += count.passed
-            total.failed += count.failed
-    finally:
-        beside.stop()
+    for runner in (rust, scripts, rmt_scripts, benches):
+        count = runner()
+        print(f"test: {runner.__name__}: {count.passed} passed, {count.failed} failed\n", flush=True)
+        total.passed += count.passed
+        total.failed += count.failed
     print(f"{total.passed} passed, {total.failed} failed")
     sys.exit(1 if total.failed or not total.passed else 0)
 
