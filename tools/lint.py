@@ -135,16 +135,20 @@ def rtl_lint() -> Outcome:
 def rtl_yosys() -> Outcome:
     """Yosys' front end reads every module, for synthesis and proofs are on it.
 
-    The NIC's top instantiates every module of rtl/nic and rtl/rmt but the top of the pipeline alone, which is read
-    without what is in the NIC, and rtl/common is read module by module: with all of rtl/rmt as tops in one read the
-    front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone is read.
+    Folder by folder, and folders with a top by that, which instantiates every module of them: with all of rtl/rmt
+    as tops in one read the front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone
+    is read. The pipeline in the pipeline's top is read with the NIC's.
     """
-    common = [path.stem for path in _modules() if path.parent.name == "common"]
-    reads = [[word for name in common for word in ("--top", name)], ["--top", "sluice_nic_top"]]
-    reads.append(["--top", "sluice_rmt_top", "--blackboxed-module", "sluice_rmt"])
+    folders: dict[str, list[str]] = {}
+    for path in _modules():
+        folders.setdefault(path.parent.name, []).append(path.stem)
     files = _relative([*packages(), *_modules()])
     results = []
-    for options in reads:
+    for folder, names in folders.items():
+        top = f"sluice_{folder}_top"
+        options = [word for name in ([top] if top in names else names) for word in ("--top", name)]
+        if top == "sluice_rmt_top":
+            options += ["--blackboxed-module", "sluice_rmt"]
         with tempfile.NamedTemporaryFile("w", suffix=".ys", dir=ROOT / ".cache") as script:
             script.write(f"{READ_SLANG} {' '.join(options)} {' '.join(files)}\n")
             script.flush()

@@ -1,5 +1,7 @@
 //! Random modules and traffic on the rmt top, beside the specification and the fast model, packet by packet.
 
+mod support;
+
 use sluice_formats::Status;
 use sluice_formats::address::Access;
 use sluice_formats::random::{Rng, test_seed};
@@ -235,7 +237,7 @@ fn random_rounds(target: Target, name: &str, rounds: usize, packets: usize) {
 
 /// `SLUICE_LONG=1` asks for twenty times as much.
 fn long_factor() -> usize {
-    if std::env::var_os("SLUICE_LONG").is_some() { 20 } else { 1 }
+    if support::long() { 20 } else { 1 }
 }
 
 fn random_round(mut run: Run, packets: usize, modules: u8) {

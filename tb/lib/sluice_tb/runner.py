@@ -64,7 +64,8 @@ def run_bench(
     label = module + "".join(f" {name}={value}" for name, value in parameters.items())
     print(f"{label}: SLUICE_SEED={seed}", flush=True)
     # First, also when it is there already: the folder of an earlier bench may hold a file of the same name.
-    sys.path.insert(0, str(test_file.parent))
+    folder = str(test_file.parent)
+    sys.path[:] = [folder, *(entry for entry in sys.path if entry != folder)]
     try:
         get_runner("verilator").test(
             test_module=test_file.stem,
