@@ -5,7 +5,7 @@
 /// containers (sluice_rmt_gather) or the packet (sluice_rmt_realign), two checksums are summed over the beats as they
 /// pass (sluice_rmt_checksum_update) and written while the beats wait for that (sluice_rmt_deparse_out). Packets that
 /// come dropped, or that no pattern or length lets through, are discarded. `m_side_o`, with every beat, is the
-/// packet's sideband with its new length, its generation and its destinations.
+/// packet's sideband with its new length, its generation, its destinations, their queue and a tag of 0.
 ///
 ///   S0 to S3  PHV, patterns, row, slots (sluice_rmt_deparse_slots); S3 containers are rotated
 ///   S4, S5    lanes and realigner
