@@ -4,6 +4,10 @@ mod common;
 
 use common::{Owners, check_rows, random_part};
 use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::rmt::layout::Layout;
+use sluice_formats::rmt::rows::PageRow;
+use sluice_formats::rmt::target::MODULE_PAGES;
+use sluice_formats::{Node, Table};
 use sluice_object::RmtPart;
 use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
 use sluice_rmt::target::{DEFAULT, TINY};
@@ -118,5 +122,48 @@ fn tenants_come_go_and_are_replaced_and_no_two_share_a_row() {
             placer.release(module).unwrap();
         }
         assert_eq!(placer.left(), Placer::new(target).left(), "freed space comes back");
+    }
+}
+
+/// Rows of pages are only written for programs that access state; then also those behind the program's own.
+#[test]
+fn the_first_program_with_state_blanks_pages_that_were_there_before() {
+    let mut rng = Rng::new(test_seed("the_first_program_with_state_blanks_pages_that_were_there_before"));
+    let module = 3;
+    let mut with_state = 0;
+    while with_state < 20 {
+        let part = Arc::new(random_part(&mut rng, &DEFAULT, module));
+        let mut placer = Placer::new(DEFAULT);
+        let mut device = Device::new(DEFAULT);
+        let first = 2 * u32::from(module) * MODULE_PAGES as u32;
+        let words = PageRow { valid: true, page: 63 }.pack().unwrap();
+        for (stage, index) in (0..5).flat_map(|s| (first..first + 2 * MODULE_PAGES as u32).map(move |i| (s, i))) {
+            device.write(&RowWrite { node: Node::Stage(stage), table: Table::Page, index, words: words.clone() });
+        }
+        let valid = |device: &Device, generation: u32, stage: u8| {
+            let rows = first + generation * MODULE_PAGES as u32..first + (generation + 1) * MODULE_PAGES as u32;
+            rows.filter(|&i| device.read::<PageRow>(Node::Stage(stage), Table::Page, i).valid).count()
+        };
+        let writes = placer.admit(module, "before", Quota::of(&part, 0xff)).unwrap();
+        assert!(!writes.iter().any(|w| w.table == Table::Page));
+        writes.iter().for_each(|w| device.write(w));
+        for generation in 0..2 {
+            let placed = placer.place(module, generation, &part).unwrap();
+            placed.all().for_each(|w| device.write(w));
+            for (&number, stage) in part.stages.iter().filter(|(_, s)| s.accesses_state()) {
+                with_state += 1;
+                assert_eq!(valid(&device, generation.into(), number), usize::from(stage.pages));
+            }
+            placer.clear(module, generation).unwrap().iter().for_each(|w| device.write(w));
+            for (&number, _) in part.stages.iter().filter(|(_, s)| s.accesses_state()) {
+                assert_eq!(valid(&device, generation.into(), number), 0);
+            }
+            // A second time nothing of it is left to do.
+            let again = placer.place(module, generation, &part).unwrap();
+            let pages: usize = part.stages.values().map(|s| usize::from(s.pages)).sum();
+            assert_eq!(again.rows.iter().filter(|w| w.table == Table::Page).count(), pages);
+            again.all().for_each(|w| device.write(w));
+            placer.clear(module, generation).unwrap().iter().for_each(|w| device.write(w));
+        }
     }
 }

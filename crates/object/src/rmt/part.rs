@@ -75,6 +75,13 @@ pub struct RmtStage {
     pub ternary_room: u16,
 }
 
+impl RmtStage {
+    /// Whether an action accesses the state.
+    pub fn accesses_state(&self) -> bool {
+        self.actions.iter().any(|action| action.state.kind != 0)
+    }
+}
+
 /// An exact entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -124,6 +124,9 @@ impl Placer {
         let Rows { writes, seen, .. } = rows;
         if let Some(h) = next.holders.get_mut(&module) {
             h.banks[bank] = Some(Bank { part: part.clone(), page_set, rows: seen });
+            for (number, _) in part.stages.iter().filter(|(_, s)| s.accesses_state()) {
+                h.stages.entry(*number).and_modify(|held| held.blank_pages[bank] = true);
+            }
         }
         *self = next;
         Ok(Placed { zero, rows: writes })
@@ -190,7 +193,8 @@ impl Placer {
         Ok(RowWrite::new(Node::Deparser, Table::Group, number.into(), &group.row(module)))
     }
 
-    /// Zeros wherever the module's packets could look before its first program is there.
+    /// Zeros wherever the module's packets could look before its first program is there. To page rows only a program
+    /// leads, which blanks them itself.
     pub(super) fn blank(&self, module: u8) -> Vec<RowWrite> {
         let mut writes = Vec::new();
         let banks = 2 * u32::from(module)..2 * u32::from(module) + 2;
@@ -204,11 +208,6 @@ impl Placer {
         let Some(holding) = self.holders.get(&module) else { return writes };
         for (&stage, held) in &holding.stages {
             let (node, quota) = (Node::Stage(stage), &holding.quota.stages[&stage]);
-            if quota.actions > 0 {
-                let first = 2 * u32::from(module) * MODULE_PAGES as u32;
-                let rows = first..first + 2 * MODULE_PAGES as u32;
-                writes.extend(rows.map(|i| RowWrite::new(node, Table::Page, i, &PageRow::default())));
-            }
             for way in 0..4 {
                 let sets = held.region.map_or(0..0, |r| r.base..r.base + r.sets());
                 writes.extend(sets.map(|i| RowWrite::new(node, Table::Exact(way), i, &ExactRow::default())));
@@ -290,6 +289,12 @@ impl Placer {
         for (i, &page) in (0..).zip(pages) {
             let row = PageRow { valid: true, page: page as u8 };
             rows.put(node, Table::Page, MODULE_PAGES as u32 * bank + i, &row);
+        }
+        // Accesses behind the module's pages find rows that are not valid, whoever had them before.
+        if stage.accesses_state() && !held.blank_pages[usize::from(generation)] {
+            let behind = u32::from(stage.pages)..MODULE_PAGES as u32;
+            let blank = |i| RowWrite::new(node, Table::Page, MODULE_PAGES as u32 * bank + i, &PageRow::default());
+            rows.writes.extend(behind.map(blank));
         }
         for entry in &stage.exact {
             let row = ExactRow {

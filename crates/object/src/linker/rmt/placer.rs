@@ -43,6 +43,8 @@ pub(in crate::linker) struct StageHolding {
     pub pages: Vec<u32>,
     /// First hit counter.
     pub hits_base: u32,
+    /// Whether the page rows of a generation are zero but for those of its program.
+    pub blank_pages: [bool; 2],
 }
 
 /// A program in a generation.
@@ -242,7 +244,7 @@ impl Placer {
         let actions = take_lowest(&mut space.actions, actions);
         let pages = take_lowest(&mut space.pages, pages);
         self.stages[usize::from(stage)] = space;
-        Ok(StageHolding { region, ternary, actions, pages, hits_base })
+        Ok(StageHolding { region, ternary, actions, pages, hits_base, blank_pages: [false; 2] })
     }
 
     /// How much each module holds in a stage.
