@@ -6,15 +6,17 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
-from project import BUILD, ROOT, tool_environment
+from project import BUILD, ROOT, captured, tool_environment
 
 RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;")
 SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped")
 RMT_SCRIPT_RESULT = re.compile(r"^(passed|FAILED) \S+\.pkt: \d+ statements")
 RMT = ROOT / "programs" / "rmt"
-BENCH_WORKERS = 2
+WORKERS = 2
 
 
 @dataclass
@@ -60,7 +62,7 @@ def benches() -> Count:
     report = BUILD / "pytest.xml"
     report.unlink(missing_ok=True)
     report.parent.mkdir(exist_ok=True)
-    command = ["pytest", "-q", "-n", str(BENCH_WORKERS), f"--junitxml={report}"]
+    command = ["pytest", "-q", "-n", str(WORKERS), f"--junitxml={report}"]
     code = _stream(command, lambda line: None)
     count = Count()
     if report.exists():
@@ -71,7 +73,7 @@ def benches() -> Count:
     return _settle(count, code)
 
 
-def scripts() -> Count:
+def _nic_scripts() -> list[list[str]]:
     """Every packet script on model and RTL in lockstep, the NIC's own also on the tiny target; XDP on the model."""
     nic = sorted(ROOT.glob("crates/nic/scripts/*.pkt"))
     every = nic + sorted(ROOT.glob("programs/**/*.pkt"))
@@ -81,50 +83,66 @@ def scripts() -> Count:
     only_default = [path for path in rest if re.search(r"^device default", path.read_text(), re.MULTILINE)]
     tiny = [path for path in rest if path in nic and path not in only_default]
     tiny_xdp = [path for path in xdp if path in nic]
-    count = Count()
-
-    def look(line: str) -> None:
-        if found := SCRIPT_RESULT.match(line):
-            count.passed += int(found[1])
-            # A script that was skipped has not been shown: every device is there.
-            count.failed += int(found[2]) + int(found[3])
-
-    code = 0
-    for target, device, files in (
-        ("default", "both", rest),
-        ("tiny", "both", tiny),
-        ("default", "model", xdp),
-        ("tiny", "model", tiny_xdp),
-    ):
-        names = [str(path.relative_to(ROOT)) for path in files]
-        command = ["target/debug/sluice", "script", *names, "--device", device, "--target", target]
-        code |= _stream(command, look)
-    return _settle(count, code)
+    return [
+        ["target/debug/sluice", "script", *_names(files), "--device", device, "--target", target]
+        for target, device, files in (
+            # In two halves, for they take longest.
+            ("default", "both", rest[::2]),
+            ("default", "both", rest[1::2]),
+            ("tiny", "both", tiny),
+            ("default", "model", xdp),
+            ("tiny", "model", tiny_xdp),
+        )
+    ]
 
 
-def rmt_scripts() -> Count:
-    """The scripts of the rmt modules on the pipeline alone: in lockstep where it has a plug-in, else on the model."""
+def _rmt_scripts() -> tuple[list[str], int]:
+    """The scripts of the rmt modules on the pipeline alone, and how many: in lockstep where it has a plug-in."""
     there = (BUILD / "plugins" / "libsluice_rtl_rmt_default.so").exists()
     if not there:
-        print("rmt_scripts: no libsluice_rtl_rmt_default.so, so on the model only")
-    names = [str(path.relative_to(ROOT)) for path in sorted(RMT.rglob("*.pkt"))]
-    command = ["target/debug/sluice", "rmt", "run", "--script", *names, "--device", "both" if there else "model"]
-    count = Count()
+        print("scripts: no libsluice_rtl_rmt_default.so, so those of rmt on the model only")
+    names = _names(sorted(RMT.rglob("*.pkt")))
+    return ["target/debug/sluice", "rmt", "run", "--script", *names, "--device", "both" if there else "model"], len(
+        names
+    )
 
-    def look(line: str) -> None:
-        if found := RMT_SCRIPT_RESULT.match(line):
-            count.passed += found[1] == "passed"
-            count.failed += found[1] == "FAILED"
 
-    count = _settle(count, _stream(command, look))
-    # A script without a result is one that was not run.
-    count.failed += max(0, len(names) - count.passed - count.failed)
-    return count
+def _names(files: Sequence[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in files]
+
+
+def scripts() -> Count:
+    """All packet scripts, two commands at a time; each shows its output when it ends."""
+    rmt, rmt_files = _rmt_scripts()
+    total = Count()
+
+    def one(command: list[str]) -> tuple[list[str], int, str]:
+        return command, *captured(command)
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for command, code, text in pool.map(one, [*_nic_scripts(), rmt]):
+            print(text, end="", flush=True)
+            count = Count()
+            for line in text.splitlines():
+                if found := SCRIPT_RESULT.match(line):
+                    count.passed += int(found[1])
+                    # A script that was skipped has not been shown: every device is there.
+                    count.failed += int(found[2]) + int(found[3])
+                elif found := RMT_SCRIPT_RESULT.match(line):
+                    count.passed += found[1] == "passed"
+                    count.failed += found[1] == "FAILED"
+            _settle(count, code)
+            if command is rmt:
+                # A script without a result is one that was not run.
+                count.failed += max(0, rmt_files - count.passed - count.failed)
+            total.passed += count.passed
+            total.failed += count.failed
+    return total
 
 
 def main() -> None:
     total = Count()
-    for runner in (rust, scripts, rmt_scripts, benches):
+    for runner in (rust, scripts, benches):
         count = runner()
         print(f"test: {runner.__name__}: {count.passed} passed, {count.failed} failed\n", flush=True)
         total.passed += count.passed

@@ -17,8 +17,9 @@ fn random_packets_of_all_modules_agree() {
         let options = RtlOptions { seed, stalls: support::stalls(), ..RtlOptions::default() };
         let Some(mut nic) = comparison(config, options) else { continue };
         support::set_up(&mut nic);
-        for round in 0..10 {
-            support::offer_some(&mut nic, 100, seed.wrapping_add(round));
+        // Few rounds: the counters of all modules are read in each.
+        for round in 0..4 {
+            support::offer_some(&mut nic, 250, seed.wrapping_add(round));
             nic.advance(300).unwrap();
             let counters = nic.counters().unwrap();
             assert!(counters.modules.values().all(|m| m.closes()));

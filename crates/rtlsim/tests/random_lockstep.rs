@@ -31,8 +31,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Configurations of each target, 50,000 packets together; `SLUICE_LONG=1` makes twenty times as many.
-const TINY_CONFIGURATIONS: u64 = 60;
-const DEFAULT_CONFIGURATIONS: u64 = 40;
+const TINY_CONFIGURATIONS: u64 = 80;
+const DEFAULT_CONFIGURATIONS: u64 = 20;
 const ROUNDS: u64 = 10;
 const PACKETS_A_ROUND: usize = 50;
 
