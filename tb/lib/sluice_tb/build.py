@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,8 @@ import cocotb_tools.config
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = ROOT / ".cache" / "sim"
 VENV = ROOT / ".venv"
-STOP = ROOT / "tb" / "lib" / "cpp" / "stop.cpp"
+CPP = ROOT / "tb" / "lib" / "cpp"
+STOP, RUNTIME_H, RUNTIME_MK = CPP / "stop.cpp", CPP / "runtime.h", CPP / "runtime.mk"
 JOBS = 2
 
 FLAGS = [
@@ -33,7 +35,8 @@ FLAGS = [
     "--output-split-cfuncs", "2000",
 ]  # fmt: skip
 # Small models: compile time counts more than speed, for Python is the slow part.
-MAKE_OPTIONS = ["OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"]
+OPTIMIZE = "-O1"
+MAKE_OPTIONS = [f"OPT_FAST={OPTIMIZE}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"]
 
 
 def trace_flags() -> list[str]:
@@ -82,20 +85,29 @@ def _run(command: Sequence[str], log: Path, what: str, **environment: str) -> No
         raise RuntimeError(f"{what} failed (exit {done.returncode}), log {log}:\n{log.read_text()[-4000:]}")
 
 
-def _borrow_runtime(build_dir: Path, store: Path) -> None:
-    """Verilator's runtime and stop.cpp are the same for all benches; they are compiled for the first one only."""
-    if store.is_dir():
-        for path in store.iterdir():
-            shutil.copyfile(path, build_dir / path.name)
+def _borrow_runtime(build_dir: Path, store: Path) -> list[str]:
+    """What is the same for all benches is compiled for the first one only; returns options of make that use it.
+
+    That is Verilator's runtime, stop.cpp and the precompiled headers. Large models have precompiled headers of their
+    own.
+    """
+    for path in store.glob("*.o"):
+        shutil.copyfile(path, build_dir / path.name)
+    header = store / RUNTIME_H.name
+    large = re.search(r"^VM_PARALLEL_BUILDS = 1$", (build_dir / "Vtop_classes.mk").read_text(), re.MULTILINE)
+    return [] if large or not header.exists() else [f"OPT_FAST={OPTIMIZE} -include {header}"]
 
 
-def _lend_runtime(build_dir: Path, store: Path) -> None:
+def _lend_runtime(build_dir: Path, store: Path, make: Sequence[str], log: Path) -> None:
     if store.is_dir():
         return
     draft = store.with_name(f"{store.name}.{os.getpid()}")
     draft.mkdir(parents=True)
     for path in [*build_dir.glob("verilated*.o"), build_dir / "stop.o"]:
         shutil.copyfile(path, draft / path.name)
+    shutil.copyfile(RUNTIME_H, draft / RUNTIME_H.name)
+    precompile = [*make, "-f", str(RUNTIME_MK), f"STORE={draft}", f"{draft}/{RUNTIME_H.name}.gch"]
+    _run(precompile, log, "precompiling the runtime's headers", MAKEFLAGS="")
     try:
         draft.rename(store)
     except OSError:
@@ -119,7 +131,8 @@ def build(
         *(f"-D{name}={value}" for name, value in defines.items()),
     ]  # fmt: skip
     pins = (ROOT / "tools" / "requirements.txt").read_text()
-    toolset = "\0".join([pins, STOP.read_text(), str(ROOT), *trace_options, *MAKE_OPTIONS])
+    own = [path.read_text() for path in (STOP, RUNTIME_H, RUNTIME_MK)]
+    toolset = "\0".join([pins, *own, str(ROOT), *trace_options, *MAKE_OPTIONS])
     key = hashlib.sha256("\0".join([toolset, module, *sources, *options]).encode()).hexdigest()[:16]
     build_dir = CACHE / f"{module}-{key}"
     build_dir.mkdir(parents=True, exist_ok=True)
@@ -148,11 +161,12 @@ def _compile(
     ]  # fmt: skip
     _run(command, log, f"verilator on {module}")
     store = CACHE / f"runtime-{toolset}"
-    _borrow_runtime(build_dir, store)
+    borrowed = _borrow_runtime(build_dir, store)
     # The caller may be a recipe of make, whose job server this make could not reach.
     make = ["make", "-j", str(JOBS), "-C", str(build_dir), "-f", "Vtop.mk", f"VM_TRACE={int(trace)}", *MAKE_OPTIONS]
-    _run(make, log, f"C++ of {module}", MAKEFLAGS="")
-    _lend_runtime(build_dir, store)
+    # What comes last counts.
+    _run([*make, *borrowed], log, f"C++ of {module}", MAKEFLAGS="")
+    _lend_runtime(build_dir, store, make, log)
     for path in build_dir.glob("*.gch"):
         path.unlink()
     (build_dir / "inputs.json").write_text(json.dumps(_inputs_read(build_dir), indent=1))
