@@ -35,7 +35,8 @@ An exact entry is two rows, its key and its data. Entries written behind one ano
 const OF_MODULES: &str = "
 Whole modules of `programs/rmt`, one after the other into one pipeline, without packets. Rows and words of the program; cycles from
 the first word, of a read that asks whether the other generation has drained, to the answer of the last row, and to that of the
-commit. Letting a module in comes before and writes zeros wherever its packets could look.
+commit. Letting a module in comes before and writes zeros wherever its packets could look, but for rows of pages: the first
+program of a generation that accesses state blanks those of the stage itself, 64 with its own.
 
 | module | rows | words | written: cycles | us | committed: cycles | us | let in: cycles |
 | --- | --- | --- | --- | --- | --- | --- | --- |
