@@ -96,15 +96,13 @@ def _nic_scripts() -> list[list[str]]:
     ]
 
 
-def _rmt_scripts() -> tuple[list[str], int]:
-    """The scripts of the rmt modules on the pipeline alone, and how many: in lockstep where it has a plug-in."""
+def _rmt_scripts(files: Sequence[Path]) -> list[str]:
+    """The scripts of the rmt modules on the pipeline alone: in lockstep where it has a plug-in, else on the model."""
     there = (BUILD / "plugins" / "libsluice_rtl_rmt_default.so").exists()
     if not there:
         print("scripts: no libsluice_rtl_rmt_default.so, so those of rmt on the model only")
-    names = _names(sorted(RMT.rglob("*.pkt")))
-    return ["target/debug/sluice", "rmt", "run", "--script", *names, "--device", "both" if there else "model"], len(
-        names
-    )
+    device = "both" if there else "model"
+    return ["target/debug/sluice", "rmt", "run", "--script", *_names(files), "--device", device]
 
 
 def _names(files: Sequence[Path]) -> list[str]:
@@ -113,14 +111,12 @@ def _names(files: Sequence[Path]) -> list[str]:
 
 def scripts() -> Count:
     """All packet scripts, two commands at a time; each shows its output when it ends."""
-    rmt, rmt_files = _rmt_scripts()
+    rmt_files = sorted(RMT.rglob("*.pkt"))
+    rmt = _rmt_scripts(rmt_files)
+    commands = [*_nic_scripts(), rmt]
     total = Count()
-
-    def one(command: list[str]) -> tuple[list[str], int, str]:
-        return command, *captured(command)
-
     with ThreadPoolExecutor(WORKERS) as pool:
-        for command, code, text in pool.map(one, [*_nic_scripts(), rmt]):
+        for command, (code, text) in zip(commands, pool.map(captured, commands), strict=True):
             print(text, end="", flush=True)
             count = Count()
             for line in text.splitlines():
@@ -134,7 +130,7 @@ def scripts() -> Count:
             _settle(count, code)
             if command is rmt:
                 # A script without a result is one that was not run.
-                count.failed += max(0, rmt_files - count.passed - count.failed)
+                count.failed += max(0, len(rmt_files) - count.passed - count.failed)
             total.passed += count.passed
             total.failed += count.failed
     return total

@@ -124,8 +124,8 @@ impl Placer {
         let Rows { writes, seen, .. } = rows;
         if let Some(h) = next.holders.get_mut(&module) {
             h.banks[bank] = Some(Bank { part: part.clone(), page_set, rows: seen });
-            for (number, _) in part.stages.iter().filter(|(_, s)| s.accesses_state()) {
-                h.stages.entry(*number).and_modify(|held| held.blank_pages[bank] = true);
+            for (number, held) in &mut h.stages {
+                held.blank_pages[bank] |= part.stages.get(number).is_some_and(RmtStage::accesses_state);
             }
         }
         *self = next;
