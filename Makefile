@@ -21,17 +21,20 @@ run: build venv ## a capture through tables on model and RTL, and through XDP pr
 	@$(PYTHON) tools/plugin.py --variant test default
 	@tools/run.sh
 
-.PHONY: test
-test: rust venv plugins ## run every test: Rust, benches, scripts
-	@$(PYTHON) tools/test.py
+# One recipe, so that `make lint test` is one schedule without phases.
+.PHONY: lint test
+lint: ## check formats, lints, generated files and elaboration
+test: ## run every test: Rust, benches, scripts
+lint test &: rust venv
+	@$(PYTHON) tools/check.py $(filter lint test,$(MAKECMDGOALS))
+
+.PHONY: test-changed
+test-changed: rust venv ## lint and test, without what passed with the same inputs
+	@$(PYTHON) tools/check.py lint test --changed
 
 .PHONY: test-live
 test-live: build ## XDP programs between network namespaces: live ping, TCP, UDP (root)
 	@tools/with_python.sh tools/test_live.py
-
-.PHONY: lint
-lint: rust venv ## check formats, lints, generated files and elaboration
-	@$(PYTHON) tools/lint.py
 
 .PHONY: bench
 bench: rust venv plugins-bench ## measure speeds

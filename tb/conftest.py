@@ -16,6 +16,14 @@ def pytest_configure(config):
     base_seed()
 
 
+def pytest_collection_modifyitems(config, items):
+    """What is marked `long` runs with SLUICE_LONG, and then nothing else."""
+    long = bool(os.environ.get("SLUICE_LONG"))
+    other = [item for item in items if bool(item.get_closest_marker("long")) != long]
+    config.hook.pytest_deselected(items=other)
+    items[:] = [item for item in items if item not in other]
+
+
 def pytest_report_header(config):
     return f"SLUICE_SEED={base_seed()}"
 

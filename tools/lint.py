@@ -1,35 +1,19 @@
-"""`make lint`: every static check; prints one line each and the output of those that fail.
+"""Every static check, one after the other; `make lint` runs them as jobs (jobs.py).
 
     .venv/bin/python tools/lint.py [CHECK ...]
 
-Two run side by side, because cargo and the RTL tools seldom want both cores.
+Prints the output of those that fail.
 """
 
-import functools
 import sys
 import tempfile
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from project import (
-    CACHE,
-    READ_SLANG,
-    ROOT,
-    blocks,
-    captured,
-    configurations,
-    digest,
-    packages,
-    pins,
-    rtl_files,
-    write_atomically,
-)
+from project import READ_SLANG, ROOT, blocks, captured, configurations, packages, rtl_files
 
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
 VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert", "tools/waivers.vlt"]
-LINT_FILES = ("tools/lint.py", "tools/waivers.vlt", "tools/configs.toml", "synth/blocks.toml")
 
 Outcome = tuple[bool, str]
 
@@ -81,24 +65,6 @@ def rtl_format() -> Outcome:
     return _merge(results)
 
 
-def _unless_unchanged(check: Callable[[], Outcome]) -> Callable[[], Outcome]:
-    """Elaborations take long and depend on nothing but files: what passed once is not done again."""
-
-    @functools.wraps(check)
-    def remembered() -> Outcome:
-        inputs = [*rtl_files(), *(ROOT / name for name in LINT_FILES)]
-        inputs += [config.file_list for config in configurations().values() if config.file_list.exists()]
-        stamp = CACHE / "lint" / f"{check.__name__}-{digest(inputs, pins())}"
-        if stamp.exists():
-            return True, ""
-        good, text = check()
-        if good:
-            write_atomically(stamp, "")
-        return good, text
-
-    return remembered
-
-
 def _verilator_elaborations() -> list[tuple[str, list[str]]]:
     """(what, arguments) of each top: all modules as they are, the table's blocks, what is simulated."""
     folders = sorted({str(path.parent.relative_to(ROOT)) for path in rtl_files()})
@@ -122,7 +88,6 @@ def _verilator_elaborations() -> list[tuple[str, list[str]]]:
     return jobs
 
 
-@_unless_unchanged
 def rtl_lint() -> Outcome:
     results = []
     for what, arguments in _verilator_elaborations():
@@ -131,7 +96,6 @@ def rtl_lint() -> Outcome:
     return _merge(results)
 
 
-@_unless_unchanged
 def rtl_yosys() -> Outcome:
     """Yosys' front end reads every module, for synthesis and proofs are on it.
 
@@ -156,31 +120,24 @@ def rtl_yosys() -> Outcome:
     return _merge(results)
 
 
-JOBS = 2
-# Those that are over at once, then the two long ones that take one core each; cargo takes both for what is left.
-CHECKS: list[Callable[[], Outcome]] = [
-    python, programs, rtl_format, rust_format, rtl_lint, rtl_yosys, rust_clippy, generated_files
-]  # fmt: skip
-
-
-def _run(check: Callable[[], Outcome]) -> bool:
-    begin = time.monotonic()
-    good, text = check()
-    name = check.__name__.replace("_", " ")
-    line = f"lint: {name:<16} {'ok' if good else 'FAILED':<6} {time.monotonic() - begin:6.1f} s"
-    print(line if good else f"{line}\n{text.rstrip()}", flush=True)
-    return good
+CHECKS: dict[str, Callable[[], Outcome]] = {
+    check.__name__: check
+    for check in (
+        python, programs, rtl_format, rust_format, rtl_lint, rtl_yosys, rust_clippy, generated_files
+    )
+}  # fmt: skip
 
 
 def main() -> None:
-    known = {check.__name__: check for check in CHECKS}
-    if unknown := set(sys.argv[1:]) - known.keys():
-        sys.exit(f"lint.py: {sorted(unknown)} unknown; allowed: {', '.join(known)}")
-    wanted = sys.argv[1:] or list(known)
-    with ThreadPoolExecutor(JOBS) as pool:
-        passed = list(pool.map(_run, [check for check in CHECKS if check.__name__ in wanted]))
-    print(f"lint: {sum(passed)} passed, {len(passed) - sum(passed)} failed")
-    sys.exit(0 if all(passed) else 1)
+    if unknown := set(sys.argv[1:]) - CHECKS.keys():
+        sys.exit(f"lint.py: {sorted(unknown)} unknown; allowed: {', '.join(CHECKS)}")
+    status = 0
+    for name in sys.argv[1:] or CHECKS:
+        good, text = CHECKS[name]()
+        if not good:
+            status = 1
+            print(f"{name}: FAILED\n{text.rstrip()}")
+    sys.exit(status)
 
 
 if __name__ == "__main__":

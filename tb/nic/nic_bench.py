@@ -76,6 +76,17 @@ def crc32c(message: bytes) -> int:
 assert crc32c(b"123456789") == 0xE3069283
 
 
+def flow_hash(frame: bytes) -> int:
+    """Of a frame as it came in, by docs/design/nic.md."""
+    o = 4 if len(frame) >= 16 and frame[12:14] == b"\x81\x00" else 0
+    if len(frame) < o + 34 or frame[12 + o : 14 + o] != b"\x08\x00" or frame[14 + o] != 0x45:
+        return 0
+    protocol, fragment = frame[23 + o], int.from_bytes(frame[20 + o : 22 + o], "big") & 0x1FFF
+    l4 = protocol in (6, 17) and fragment == 0 and len(frame) >= o + 38
+    ports = frame[34 + o : 38 + o] if l4 else bytes(4)
+    return crc32c(frame[26 + o : 34 + o] + ports + bytes([protocol]))
+
+
 def words_of(value: int, count: int) -> list[int]:
     """The value as 32-bit words, lowest first."""
     return [value >> 32 * i & 0xFFFFFFFF for i in range(count)]

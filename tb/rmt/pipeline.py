@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nic.nic_bench import crc32c
 from rmt.rows import row, words_of_layout
-from sluice_tb import StreamSink, StreamSource
+from sluice_tb.plugin import REPLIES, PluginTop
 
 SYSTEM, STAMP, PARSER, DEPARSER, STAGE0 = 0, 1, 5, 6, 32
 READ, WRITE = 1, 2
@@ -83,45 +83,44 @@ class Program:
 
 
 class Ring:
-    """The configuration ring, one message after the other."""
+    """The configuration ring of a plug-in's top, one message after the other. Its owner hands it the answers."""
 
-    def __init__(self, dut):
-        names = {"data": "tdata", "last": "tlast"}
-        into = {name: getattr(dut, f"s_axis_cfg_{pin}") for name, pin in names.items()}
-        out = {name: getattr(dut, f"m_axis_cfg_{pin}") for name, pin in names.items()}
-        self.source = StreamSource(dut.clk_i, valid=dut.s_axis_cfg_tvalid, ready=dut.s_axis_cfg_tready, data=into)
-        self.sink = StreamSink(
-            dut.clk_i, valid=dut.m_axis_cfg_tvalid, ready=dut.m_axis_cfg_tready, data=out, reset=dut.rst_ni
-        )
-        self.taken = 0
+    # Cycles until a message must have been answered, whatever else goes on.
+    LIMIT = 20_000
 
-    async def access(self, op, node, table, index, data=()):
+    def __init__(self, top: PluginTop):
+        self.top, self.sent, self.answer = top, 0, None
+
+    def take(self, event):
+        """An answer has come."""
+        self.answer = [int.from_bytes(event.data[at : at + 4], "little") for at in range(0, len(event.data), 4)]
+
+    def access(self, op, node, table, index, data=()):
         """Status and words of the answer."""
-        words = [op << 28 | node << 16 | self.taken & 0xFFFF, table << 24 | index, *data]
+        words = [op << 28 | node << 16 | self.sent & 0xFFFF, table << 24 | index, *data]
         words.append(crc32c(b"".join(word.to_bytes(4, "little") for word in words)))
-        self.source.send_all({"data": w, "last": int(i == len(words) - 1)} for i, w in enumerate(words))
-        answer = []
-        while not answer or not answer[-1]["last"]:
-            answer = (await self.sink.wait_for(self.taken + len(answer) + 1))[self.taken :]
-        answer = [item["data"] for item in answer]
-        self.taken += len(answer)
+        self.sent, self.answer = self.sent + 1, None
+        self.top.send(words)
+        assert self.top.run(self.LIMIT, replies=1) & REPLIES, f"no answer of node {node}, table {table}, index {index}"
+        answer = self.answer
         assert answer[0] >> 28 == op | 8 and answer[0] >> 16 & 0xFF == node, "not an answer"
+        assert answer[-1] == crc32c(b"".join(word.to_bytes(4, "little") for word in answer[:-1])), "a wrong CRC"
         return answer[0] >> 24 & 0xF, answer[2:-1]
 
-    async def write(self, node, table, index, value, words):
-        status, _ = await self.access(WRITE, node, table, index, [value >> 32 * i & 0xFFFFFFFF for i in range(words)])
+    def write(self, node, table, index, value, words):
+        status, _ = self.access(WRITE, node, table, index, [value >> 32 * i & 0xFFFFFFFF for i in range(words)])
         return status
 
-    async def read(self, node, table, index, words):
+    def read(self, node, table, index, words):
         """A whole row, 8 words at a time."""
         value = 0
         for at in range(0, words, 8):
-            status, data = await self.access(READ, node, table, index | at // 8 << 16)
+            status, data = self.access(READ, node, table, index | at // 8 << 16)
             assert status == OK and len(data) == min(8, words - at), (node, table, index, status, data)
             value |= sum(word << 32 * (at + i) for i, word in enumerate(data))
         return value
 
-    async def load(self, program, stages, beats):
+    def load(self, program, stages, beats):
         for node, table, index, layout, value in program.rows(stages, beats):
-            status = await self.write(node, table, index, value, words_of_layout(layout))
+            status = self.write(node, table, index, value, words_of_layout(layout))
             assert status == OK, (node, table, index, status)

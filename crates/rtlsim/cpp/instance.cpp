@@ -19,7 +19,8 @@ std::string Instance::misfit(const sluice_rtl_layout &layout) {
   return Pins::misfit(*top, layout);
 }
 
-Instance::Instance(const sluice_rtl_layout &layout, uint64_t seed) : context_(std::make_unique<VerilatedContext>()) {
+Instance::Instance(const sluice_rtl_layout &layout, uint64_t seed)
+    : layout_(layout), seed_(seed), context_(std::make_unique<VerilatedContext>()) {
   const Entered entered(*this);
   context_->randReset(2);
   // 0 would ask for a seed from the clock.
@@ -29,7 +30,6 @@ Instance::Instance(const sluice_rtl_layout &layout, uint64_t seed) : context_(st
   context_->traceEverOn(true);
 #endif
   top_ = std::make_unique<Vsluice_top>(context_.get(), "nic");
-  pins_ = std::make_unique<Pins>(*top_, layout, seed, events_, failure_);
 }
 
 Instance::~Instance() {
@@ -42,6 +42,8 @@ Instance::~Instance() {
 
 void Instance::reset() {
   const Entered entered(*this);
+  // Nothing of what was on the wires is left; what comes next is drawn anew.
+  pins_ = std::make_unique<Pins>(*top_, layout_, seed_ + resets_++, events_, failure_);
   pins_->idle();
   top_->rst_ni = 0;
   for (uint32_t i = 0; i < kResetCycles && !failure_.stopped(); ++i) {

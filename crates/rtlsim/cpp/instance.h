@@ -50,6 +50,9 @@ class Instance {
   void dump(uint32_t half);
 
   Failure failure_;
+  sluice_rtl_layout layout_;
+  uint64_t seed_;
+  uint64_t resets_ = 0;
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Vsluice_top> top_;
   EventBuffer events_;

@@ -53,6 +53,15 @@ void sluice_rtl_close(sluice_rtl *nic) {
   }
 }
 
+int sluice_rtl_reset(sluice_rtl *nic) {
+  try {
+    nic->instance.reset();
+  } catch (const std::exception &exception) {
+    nic->instance.failure().stop(exception.what());
+  }
+  return nic->instance.failure().stopped() ? -1 : 0;
+}
+
 uint64_t sluice_rtl_now(const sluice_rtl *nic) { return nic->instance.now(); }
 uint64_t sluice_rtl_cycles(const sluice_rtl *nic) { return nic->instance.cycles(); }
 const char *sluice_rtl_error_text(const sluice_rtl *nic) { return nic->instance.failure().text().c_str(); }

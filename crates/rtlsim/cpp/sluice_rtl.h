@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLUICE_RTL_ABI 2u
+#define SLUICE_RTL_ABI 3u
 #define SLUICE_RTL_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// What the plug-in was built with.
@@ -90,6 +90,10 @@ SLUICE_RTL_EXPORT const sluice_rtl_info *sluice_rtl_info_get(void);
 /// `seed` decides initial values, padding bytes, gaps and stalls.
 SLUICE_RTL_EXPORT sluice_rtl *sluice_rtl_open(const sluice_rtl_layout *layout, uint64_t seed, char *error, size_t room);
 SLUICE_RTL_EXPORT void sluice_rtl_close(sluice_rtl *nic);
+
+/// Holds reset for some cycles. Frames and messages that wait, or are half in or out, are gone; gaps and stalls are off.
+/// Returns 0, or -1 when the instance is dead.
+SLUICE_RTL_EXPORT int sluice_rtl_reset(sluice_rtl *nic);
 
 SLUICE_RTL_EXPORT uint64_t sluice_rtl_now(const sluice_rtl *nic);     // tick of the cycle that comes next
 SLUICE_RTL_EXPORT uint64_t sluice_rtl_cycles(const sluice_rtl *nic);  // since open, reset included

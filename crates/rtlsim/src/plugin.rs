@@ -16,7 +16,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Version of the C interface, `SLUICE_RTL_ABI`.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 const HAS_WAVES: u32 = 1;
 
 #[repr(C)]

@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import cocotb_tools.config
@@ -141,8 +141,23 @@ def build(
         if not _is_current(build_dir / "inputs.json"):
             # Where modules are looked up is no part of the key: what was found is in the manifest.
             options += [*libraries, "+libext+.sv"]
-            _compile(module, sources, options, build_dir, hashlib.sha256(toolset.encode()).hexdigest()[:16], trace)
+            try:
+                _compile(module, sources, options, build_dir, hashlib.sha256(toolset.encode()).hexdigest()[:16], trace)
+            except RuntimeError:
+                # What it has read nobody knows.
+                _record(str(path.relative_to(ROOT)) for path in ROOT.glob("rtl/**/*.sv"))
+                raise
+        _record(json.loads((build_dir / "inputs.json").read_text()))
     return build_dir
+
+
+def _record(names: Iterable[str]) -> None:
+    """Adds files to the list of what the bench reads, which `make test-changed` looks at."""
+    if place := os.environ.get("SLUICE_BENCH_INPUTS"):
+        path = Path(place)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "a") as out:
+            out.writelines(f"{name}\n" for name in names)
 
 
 def _compile(

@@ -327,6 +327,6 @@ async def a_module_alone_is_renewed_without_a_lost_cycle(dut):
         assert bench.now - begin == 1000, f"module {m}: {bench.now - begin - 1000} cycles lost"
 
 
-@pytest.mark.parametrize("modules", [8, 64])
+@pytest.mark.parametrize("modules", [8, pytest.param(64, marks=pytest.mark.long)])
 def test_drr(modules):
     run_bench("sluice_nic_drr", parameters={"Modules": modules})

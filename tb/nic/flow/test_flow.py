@@ -11,22 +11,11 @@ Claims (docs/design/nic.md, "Flow hash")
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
-from nic.nic_bench import PACKAGES, PORT_DESC, SIDEBAND, beats_of, crc32c, fields, pack_fields
+from nic.nic_bench import PACKAGES, PORT_DESC, SIDEBAND, beats_of, fields, flow_hash, pack_fields
 from sluice_tb import StreamMonitor, StreamSink, StreamSource, bench_rng, burst_stalls, never, random_stalls, run_bench
 from sluice_tb import start as start_bench
 
 LATENCY = 4
-
-
-def flow_hash(frame: bytes) -> int:
-    """By the page."""
-    o = 4 if len(frame) >= 16 and frame[12:14] == b"\x81\x00" else 0
-    if len(frame) < o + 34 or frame[12 + o : 14 + o] != b"\x08\x00" or frame[14 + o] != 0x45:
-        return 0
-    protocol, fragment = frame[23 + o], int.from_bytes(frame[20 + o : 22 + o], "big") & 0x1FFF
-    l4 = protocol in (6, 17) and fragment == 0 and len(frame) >= o + 38
-    ports = frame[34 + o : 38 + o] if l4 else bytes(4)
-    return crc32c(frame[26 + o : 34 + o] + ports + bytes([protocol]))
 
 
 def any_frame(rng) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 from cocotb.triggers import RisingEdge
 from common.lookup_bench import start
 from nic.nic_bench import PACKAGES, PORT_DESC, TARGETS, beats_of, fields, pack_fields
-from sluice_tb import bench_rng, burst_stalls, never, random_stalls, run_bench
+from sluice_tb import DEFAULT, TINY, bench_rng, burst_stalls, never, random_stalls, run_bench
 
 PORTS = 4
 DESC_BITS = sum(PORT_DESC.values())
@@ -239,7 +239,7 @@ async def ports_share_the_beats(dut):
     bench.check()
 
 
-@pytest.mark.parametrize("target", [0, 1], ids=["default", "tiny"])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_merge(target):
     sources = ["rtl/nic/sluice_nic_merge.sv", "tb/nic/merge/nic_merge_target.sv"]
     run_bench("nic_merge_target", packages=PACKAGES, sources=sources, parameters={"Target": target})

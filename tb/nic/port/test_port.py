@@ -487,7 +487,7 @@ async def a_reset_closes_the_port(dut):
         assert bench.seen[reason] == verdicts + 1
 
 
-@pytest.mark.parametrize("target, port", [(0, 0), (1, 3)])
+@pytest.mark.parametrize("target, port", [pytest.param(0, 0, marks=pytest.mark.long), (1, 3)])
 def test_port(target, port):
     sources = ["rtl/nic/sluice_nic_port.sv", "tb/nic/port/nic_port_target.sv"]
     run_bench("nic_port_target", packages=PACKAGES, sources=sources, parameters={"Target": target, "Port": port})

@@ -29,7 +29,7 @@ from rmt.act.act_bench import (
 )
 from rmt.act.random_action import any_action, any_packet, any_phv
 from rmt.act.reference import BITS, Action, Alu, WordWrite
-from sluice_tb import bench_rng, run_bench
+from sluice_tb import DEFAULT, TINY, bench_rng, run_bench
 
 
 async def populate(bench, rng, modules, rows):
@@ -227,6 +227,6 @@ async def requests_under_traffic_are_done_whole_and_in_order(dut):
     assert answered > 100 and bench.done["range"] > 20
 
 
-@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_act(target):
     run_bench("rmt_act_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": target})

@@ -16,7 +16,7 @@ from cocotb.triggers import RisingEdge
 from deparser_bench import LATENCY, LONG, LONGEST, SHORT, Bench
 from deparser_model import DEPARSE_WORDS, PATTERNS_WORDS, REJECT, Program, Row, Update, random_program, random_row
 from rmt.rmt_bench import PACKAGES
-from sluice_tb import burst_stalls, never, random_stalls, run_bench
+from sluice_tb import DEFAULT, TINY, burst_stalls, never, random_stalls, run_bench
 
 
 async def begun(dut, name, programs=6):
@@ -273,7 +273,7 @@ async def a_read_that_finds_no_free_cycle_takes_one(dut):
     assert gaps.count(1) >= len(gaps) - 2 and sum(gaps) <= len(gaps) + 4, sorted(gaps)[-5:]
 
 
-@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_deparser(target):
     sources = ["rtl/rmt/sluice_rmt_deparser.sv", "tb/rmt/deparser/rmt_deparser_target.sv"]
     packages = [*PACKAGES, "rtl/rmt/sluice_rmt_deparse_pkg.sv"]

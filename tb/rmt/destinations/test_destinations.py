@@ -15,7 +15,7 @@ import pytest
 from cocotb.triggers import RisingEdge
 from nic.nic_bench import BAD_ADDRESS, BAD_LENGTH, CFG_RSP, OK, READ_ONLY, fields, pack_fields
 from rmt.rmt_bench import CFG_REQ, CTL, EVENTS, PACKAGES, ROUTE, TARGETS
-from sluice_tb import bench_rng, run_bench, start
+from sluice_tb import DEFAULT, TINY, bench_rng, run_bench, start
 
 GROUP, GRANTED, EVENT_TABLE = 2, 3, 4
 ROW_WORDS = 23
@@ -235,7 +235,7 @@ async def every_event_counts_once(dut):
             assert await bench.access(EVENT_TABLE, index, snapshot=1, packets=False) == (OK, before.get(index, 0))
 
 
-@pytest.mark.parametrize("target", [0, 1], ids=["default", "tiny"])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_destinations(target):
     sources = ["tb/rmt/destinations/rmt_destinations_target.sv"]
     run_bench("rmt_destinations_target", sources=sources, packages=PACKAGES, parameters={"Target": target})

@@ -18,7 +18,18 @@ import pytest
 from cocotb.triggers import RisingEdge
 from nic.nic_bench import SIDEBAND, fields
 from rmt.rmt_bench import CTL, DESC, PACKAGES, PERIOD, TARGETS, WINDOW, Packet, any_length, any_sideband, spoil
-from sluice_tb import StreamSource, always, bench_rng, burst_stalls, never, random_stalls, run_bench, start
+from sluice_tb import (
+    DEFAULT,
+    TINY,
+    StreamSource,
+    always,
+    bench_rng,
+    burst_stalls,
+    never,
+    random_stalls,
+    run_bench,
+    start,
+)
 
 INPUTS = ["hold_i", "ticks_i", "beat_ready_i", "side_ready_i", "generation_i", "system_generation_i", "credit_i"]
 
@@ -269,7 +280,7 @@ async def a_request_leaves_one_cycle_in_256_out(dut):
     assert len(left_out) == 4 and {b - a for a, b in itertools.pairwise(left_out)} == {PERIOD - 1}
 
 
-@pytest.mark.parametrize("target", [0, 1], ids=["default", "tiny"])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_entrance(target):
     sources = ["tb/rmt/entrance/rmt_entrance_target.sv"]
     run_bench("rmt_entrance_target", sources=sources, packages=PACKAGES, parameters={"Target": target})

@@ -51,7 +51,7 @@ from rmt.match.reference import (
     Predicate,
     Ternary,
 )
-from sluice_tb import bench_rng, run_bench
+from sluice_tb import DEFAULT, TINY, bench_rng, run_bench
 
 ONES = (1 << 48) - 1
 ALL = (1 << KEY_BITS) - 1
@@ -430,6 +430,6 @@ async def a_read_waits_for_a_slot_and_asks_for_it(dut):
     await bench.drain()
 
 
-@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_match(target):
     run_bench("rmt_match_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": target})

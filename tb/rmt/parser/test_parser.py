@@ -36,7 +36,7 @@ from parser_model import (
     random_packet,
     random_program,
 )
-from sluice_tb import burst_stalls, never, random_stalls, run_bench
+from sluice_tb import DEFAULT, TINY, burst_stalls, never, random_stalls, run_bench
 
 EDGES = (1, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129, 300)
 
@@ -323,7 +323,7 @@ async def a_reset_leaves_nothing_of_the_packets_in_flight(dut):
         await bench.drain()
 
 
-@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_parser(target):
     sources = ["rtl/rmt/sluice_rmt_parser.sv", "tb/rmt/parser/rmt_parser_target.sv"]
     run_bench("rmt_parser_target", packages=PACKAGES, sources=sources, parameters={"Target": target})

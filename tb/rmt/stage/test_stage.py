@@ -26,7 +26,7 @@ from rmt.match.match_bench import (
     Request,
 )
 from rmt.match.reference import GE, IMMEDIATE, KEY_BITS, LT, Exact, KeyRow, Phv, Predicate, Ternary
-from sluice_tb import bench_rng, run_bench
+from sluice_tb import DEFAULT, TINY, bench_rng, run_bench
 
 FROM_DA, FROM_X = 1, 6
 IF_0, IF_NOT_1 = 1, 4
@@ -145,6 +145,6 @@ async def packets_pass_match_and_action_in_eight_cycles(dut):
         assert bench.seen[kind] > 20, bench.seen
 
 
-@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_stage(target):
     run_bench("rmt_match_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": target})

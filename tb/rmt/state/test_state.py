@@ -16,7 +16,7 @@ import pytest
 from rmt.act.act_bench import PACKAGES, PAGE, SOURCES, STATE_RANGE, STATE_WORD, ZERO_PAGE, Bench, Packet, Request
 from rmt.act.random_action import any_phv, any_state
 from rmt.act.reference import METER, OLD, Action, Picks, State
-from sluice_tb import bench_rng, run_bench
+from sluice_tb import DEFAULT, TINY, bench_rng, run_bench
 
 CROSS_C4 = 8
 
@@ -253,6 +253,6 @@ async def an_invalid_page_takes_the_words_away_and_the_other_generation_keeps_th
     await final(bench, [64, 128])
 
 
-@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_state(target):
     run_bench("rmt_act_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": target})

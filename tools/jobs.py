@@ -1,0 +1,248 @@
+"""What `make lint` and `make test` run, as jobs of one schedule. `check.py` runs them.
+
+Groups: lint, build (plug-ins, Rust), rust (one job a test executable), scripts, benches (one job a file).
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+import lint
+from project import BUILD, ROOT, captured
+from schedule import Count, Job, Schedule, nothing
+
+PYTHON = sys.executable
+RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;", re.MULTILINE)
+SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped", re.MULTILINE)
+RMT_SCRIPT_RESULT = re.compile(r"^(passed|FAILED) \S+\.pkt: \d+ statements", re.MULTILINE)
+BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
+# Work that begins when the first executables of Rust are there.
+BEHIND_RUST = 60.0
+# One worker, one core.
+CARGO = {"CARGO_BUILD_JOBS": "1"}
+PLUGINS = {"nic": ("plugin default", "plugin tiny"), "rmt": ("plugin rmt_default", "plugin rmt_tiny")}
+ALL_PLUGINS = (*PLUGINS["nic"], *PLUGINS["rmt"])
+# Packages whose tests open plug-ins.
+OPENS_PLUGINS = ("sluice-rtlsim", "sluice-cli")
+ENGINES = {"sluice-ebpf": "xdp", "sluice-rmt": "rmt", "sluice-rtlsim": "nic"}
+
+
+@cache
+def _tracked() -> tuple[Path, ...]:
+    """All files of the project that are not ignored."""
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return tuple(path for path in (ROOT / name for name in names) if path.is_file())
+
+
+@cache
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(paths: Iterable[Path], *texts: str) -> str:
+    lines = [f"{path} {_file_digest(path) if path.is_file() else 'missing'}" for path in sorted(set(paths))]
+    return hashlib.sha256("\n".join([*texts, *lines]).encode()).hexdigest()[:16]
+
+
+def _inputs(keep: Callable[[str], bool], *more: Path) -> Callable[[], str]:
+    """A digest of the project's files whose name `keep` accepts, and of `more`."""
+    return lambda: _digest([*(path for path in _tracked() if keep(str(path.relative_to(ROOT)))), *more])
+
+
+def _is_data(name: str) -> bool:
+    """What a test of Rust or a script may read at run time, beside its executable."""
+    return not name.startswith(("rtl/", "tb/", "formal/", "synth/", "tools/")) and not name.endswith(".rs")
+
+
+# Lint
+
+
+def lint_jobs() -> list[Job]:
+    """One job a check of lint.py."""
+    takes_cargo = ("rust_clippy", "generated_files")
+    return [
+        Job(
+            f"lint {name}", "lint", "lint", [PYTHON, "tools/lint.py", name],
+            lock="cargo" if name in takes_cargo else None,
+            environment=CARGO if name in takes_cargo else {},
+            # Of the documents only generated tables are checked.
+            inputs=_inputs(lambda path: path.startswith("docs/design/") or not path.startswith("docs/")),
+        )
+        for name in lint.CHECKS
+    ]  # fmt: skip
+
+
+# Builds
+
+
+def plugin_jobs() -> list[Job]:
+    """The Verilated tops with assertions, and one with waves where those are possible."""
+    tops = [(engine, name) for engine, names in PLUGINS.items() for name in names]
+    jobs = [
+        Job(name, "build", engine, [PYTHON, "tools/plugin.py", "--jobs", "1", name.split()[1]], count=nothing)
+        for engine, name in tops
+    ]
+    waves = [PYTHON, "tools/plugin.py", "--jobs", "1", "--variant", "trace", "tiny"]
+    return [*jobs, Job("plugin tiny trace", "build", "nic", waves, count=nothing)]
+
+
+def rust_jobs(schedule: Schedule) -> list[Job]:
+    """Builds all tests; each executable is a job as soon as it is linked, and so are the scripts."""
+
+    def watch(line: str) -> bool:
+        if not line.startswith("{"):
+            return False
+        message = json.loads(line)
+        if message.get("reason") == "compiler-artifact" and message.get("executable"):
+            schedule.add(_made(message))
+        return True
+
+    build = ["cargo", "test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]
+    documents = ["cargo", "test", "--workspace", "--doc"]
+    return [
+        Job("rust build", "build", "rust", build, lock="cargo", count=nothing, watch=watch, environment=CARGO,
+            behind=BEHIND_RUST),
+        Job("rust doc", "rust", "rust", documents, lock="cargo", needs=["rust build"], count=_rust_count,
+            environment=CARGO, inputs=_inputs(lambda name: name.startswith("crates/"))),
+    ]  # fmt: skip
+
+
+def _made(message: dict) -> list[Job]:
+    """The jobs that an executable makes possible."""
+    executable, target = Path(message["executable"]), message["target"]
+    if message["profile"]["test"]:
+        return [_rust_test(Path(message["manifest_path"]).parent, target, executable)]
+    return script_jobs(executable) if target["name"] == "sluice" else []
+
+
+def _rust_test(folder: Path, target: dict, executable: Path) -> Job:
+    package, name = f"sluice-{folder.name}", target["name"]
+    needs: Sequence[str] = ALL_PLUGINS if package in OPENS_PLUGINS else ()
+    engine = ENGINES.get(package, "host")
+    if package == "sluice-rtlsim" and target["kind"] == ["test"]:
+        engine = "rmt" if name.startswith("rmt_") else "nic"
+        needs = PLUGINS[engine]
+    what = name if target["kind"] == ["test"] else f"{name} (unit tests)"
+    return Job(
+        f"rust {folder.name} {what}", "rust", engine, [str(executable)],
+        needs=needs, folder=folder, count=_rust_count,
+        # Tests on the RTL are skipped where there is no plug-in; here there are all.
+        environment={"SLUICE_REQUIRE_PLUGINS": "1", "RUST_TEST_THREADS": "1", "CARGO_MANIFEST_DIR": str(folder)},
+        inputs=_inputs(_is_data, executable, *(_library(plugin) for plugin in needs)),
+    )  # fmt: skip
+
+
+def _library(plugin: str) -> Path:
+    return BUILD / "plugins" / f"libsluice_rtl_{plugin.split()[1]}.so"
+
+
+def _rust_count(text: str, good: bool) -> Count:
+    count = Count()
+    for found in RUST_RESULT.finditer(text):
+        count += Count(int(found[1]), int(found[2]))
+    return count
+
+
+# Scripts
+
+
+def script_jobs(sluice: Path) -> list[Job]:
+    """Every packet script on model and RTL in lockstep, the NIC's own also on the tiny target; XDP on the model."""
+    nic = sorted(ROOT.glob("crates/nic/scripts/*.pkt"))
+    every = nic + sorted(ROOT.glob("programs/**/*.pkt"))
+    # The RTL has no XDP engine.
+    xdp = [path for path in every if re.search(r"^xdp ", path.read_text(), re.MULTILINE)]
+    rest = [path for path in every if path not in xdp]
+    only_default = [path for path in rest if re.search(r"^device default", path.read_text(), re.MULTILINE)]
+    tiny = [path for path in rest if path in nic and path not in only_default]
+    tiny_xdp = [path for path in xdp if path in nic]
+    pipeline = sorted((ROOT / "programs" / "rmt").rglob("*.pkt"))
+
+    def job(what: str, engine: str, command: Sequence[str], files: Sequence[Path], needs: Sequence[str]) -> Job:
+        names = [str(path.relative_to(ROOT)) for path in files]
+        inputs = _inputs(_is_data, sluice, *(_library(plugin) for plugin in needs))
+        words = [word for part in command for word in (names if part == "FILES" else [part])]
+        return Job(f"scripts {what}", "scripts", engine, [str(sluice), *words], needs=needs,
+                   count=_script_count(len(names)), inputs=inputs)  # fmt: skip
+
+    def on_nic(what: str, target: str, device: str, files: Sequence[Path], engine: str) -> Job:
+        command = ["script", "FILES", "--device", device, "--target", target]
+        return job(f"{target} {what}", engine, command, files, [f"plugin {target}"] if device == "both" else [])
+
+    return [
+        # In two halves, for they take longest.
+        on_nic("1 of 2", "default", "both", rest[::2], "nic"),
+        on_nic("2 of 2", "default", "both", rest[1::2], "nic"),
+        on_nic("on both", "tiny", "both", tiny, "nic"),
+        on_nic("xdp", "default", "model", xdp, "xdp"),
+        on_nic("xdp", "tiny", "model", tiny_xdp, "xdp"),
+        job("rmt alone", "rmt", ["rmt", "run", "--script", "FILES", "--device", "both"], pipeline, PLUGINS["rmt"][:1]),
+    ]
+
+
+def _script_count(files: int) -> Callable[[str, bool], Count]:
+    def count(text: str, good: bool) -> Count:
+        total = Count()
+        for found in SCRIPT_RESULT.finditer(text):
+            # A script that was skipped has not been shown: every device is there.
+            total += Count(int(found[1]), int(found[2]) + int(found[3]))
+        for found in RMT_SCRIPT_RESULT.finditer(text):
+            total += Count(int(found[1] == "passed"), int(found[1] == "FAILED"))
+        # A script without a result is one that was not run.
+        return Count(total.passed, max(total.failed, files - total.passed))
+
+    return count
+
+
+# Benches
+
+
+def bench_jobs() -> list[Job]:
+    """One job a file of tests in tb/ and tools/."""
+    files = sorted([*ROOT.glob("tb/**/test_*.py"), *ROOT.glob("tools/tests/test_*.py")])
+    return [_bench(path) for path in files]
+
+
+def _bench(path: Path) -> Job:
+    name = str(path.relative_to(ROOT))
+    area = path.relative_to(ROOT).parts[1]
+    engine = area if area in ("nic", "rmt", "common") else "lint"
+    read = BUILD / "inputs" / f"{path.stem}.txt"
+    needs = tuple(plugin for plugin in ALL_PLUGINS if path.parent.name == "top" and plugin in PLUGINS.get(area, ()))
+
+    def inputs() -> str:
+        """The bench's own files and the sources of the modules that it simulated when it last ran."""
+        folder = str(path.parent.relative_to(ROOT))
+        shared = [file for file in _tracked() if str(file).endswith((".py", ".cpp", ".h"))]
+        own = [file for file in shared if str(file.relative_to(ROOT)).startswith((folder, "tb/", "tools/"))]
+        sources = [ROOT / line for line in read.read_text().split("\n") if line] if read.exists() else []
+        return _digest([*own, *sources, *map(_library, needs)], "" if sources or needs else "never ran")
+
+    command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
+    return Job(f"bench {name}", "benches", engine, command, needs=needs, count=_bench_count, inputs=inputs,
+               environment={"SLUICE_BENCH_INPUTS": str(read)})  # fmt: skip
+
+
+def _bench_count(text: str, good: bool) -> Count:
+    closing = next((line for line in reversed(text.splitlines()) if BENCH_RESULT.search(line)), "")
+    numbers = {what.rstrip("s"): int(number) for number, what in BENCH_RESULT.findall(closing)}
+    return Count(numbers.get("passed", 0), numbers.get("failed", 0) + numbers.get("error", 0))
+
+
+def closing_lines(text: str) -> list[str]:
+    """The last words of a runner: cargo's results, pytest's total, the scripts' total."""
+    kept = [line for line in text.splitlines() if RUST_RESULT.match(line) or SCRIPT_RESULT.match(line)]
+    if not kept:
+        kept = [line for line in text.splitlines() if re.fullmatch(r"\d+ (passed|failed).* in [\d.]+s.*", line)][-1:]
+    return kept
+
+
+def commit() -> str:
+    """For the record of a run."""
+    return captured(["git", "describe", "--always", "--dirty"])[1].strip()
