@@ -79,7 +79,7 @@ package sluice_pkg;
   // Sideband of a packet inside the NIC and `tuser` of every output.
   typedef struct packed {
     logic [15:0] tag;
-    logic [2:0]  queue;
+    logic [2:0]  egress_queue;
     logic [7:0]  destinations;
     logic [31:0] flow_hash;
     logic        tag_off;

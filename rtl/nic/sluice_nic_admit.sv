@@ -86,14 +86,14 @@ module sluice_nic_admit
   assign step = verdict_valid_i && (more || decision_ready_i);
 
   // The queue and its room.
-  logic [QueueBits-1:0] queue;
+  logic [QueueBits-1:0] queue_index;
   logic [15:0] cells, cells_in, cells_out, used, limit;
   logic [PacketBits-1:0] packets_in, packets_out;
   logic over_limit, over_packets, over_buffer, room, admit;
   logic [CellBits-1:0] free_q;
   reason_e reason;
 
-  assign queue = QueueBits'({dest, verdict_i.sideband.module_id[ModuleIndexBits-1:0]});
+  assign queue_index = QueueBits'({dest, verdict_i.sideband.module_id[ModuleIndexBits-1:0]});
   assign cells = (16'(verdict_i.sideband.length) + 16'(Cfg.bus_bytes - 1)) >> OffsetBits;
   assign used = cells_in - cells_out;
   assign over_limit = 17'(used) + 17'(cells) > 17'(limit);
@@ -115,9 +115,9 @@ module sluice_nic_admit
   ) u_in (
       .clk_i,
       .we_i   (admit || clear_i),
-      .waddr_i(clear_i ? clear_index_i : queue),
+      .waddr_i(clear_i ? clear_index_i : queue_index),
       .wdata_i(clear_i ? '0 : {cells_in + cells, packets_in + 1'b1}),
-      .raddr_i(queue),
+      .raddr_i(queue_index),
       .rdata_o({cells_in, packets_in})
   );
 
@@ -132,7 +132,7 @@ module sluice_nic_admit
       .we_i   (release_valid_i || clear_i),
       .waddr_i(clear_i ? clear_index_i : release_queue_i),
       .wdata_i(clear_i ? '0 : {release_cells_before + release_cells_i, release_packets_before + 1'b1}),
-      .raddr_i({release_queue_i, queue}),
+      .raddr_i({release_queue_i, queue_index}),
       .rdata_o({release_cells_before, release_packets_before, cells_out, packets_out})
   );
 
@@ -145,7 +145,7 @@ module sluice_nic_admit
       .we_i   (limit_write_i),
       .waddr_i(limit_index_i),
       .wdata_i(limit_i),
-      .raddr_i({limit_index_i, queue}),
+      .raddr_i({limit_index_i, queue_index}),
       .rdata_o({limit_o, limit})
   );
 

@@ -368,7 +368,7 @@ module sluice_rmt_deparse_slots
       side_o.length       <= length[13:0];
       side_o.destinations <= route3_q.destinations;
       side_o.generation   <= ctl3_q.generation;
-      side_o.queue        <= route3_q.egress_queue;
+      side_o.egress_queue <= route3_q.egress_queue;
       side_o.tag          <= '0;
       route_o             <= route3_q;
     end

@@ -31,7 +31,7 @@ SIDEBAND = {
     "tag_off": 1,
     "flow_hash": 32,
     "destinations": 8,
-    "queue": 3,
+    "egress_queue": 3,
     "tag": 16,
 }
 PORT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 6, "length": 16}

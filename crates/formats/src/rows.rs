@@ -97,7 +97,7 @@ row! {
         /// Destinations that the verdict named.
         destinations: u8 = 8,
         /// Queue that the program asked for.
-        queue: u8 = 3,
+        egress_queue: u8 = 3,
         /// Tag of this copy's destination in the multicast group, 0 without a group.
         tag: u16 = 16,
     }

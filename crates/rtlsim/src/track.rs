@@ -123,7 +123,7 @@ impl Tracker {
                     generation: Some(sideband.generation.into()),
                     stamp: packet.stamp,
                     bytes: bytes.clone(),
-                    queue: sideband.queue,
+                    queue: sideband.egress_queue,
                     tag: sideband.tag,
                     first_in: packet.first_in,
                     first_out: Some(*first),

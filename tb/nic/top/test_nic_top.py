@@ -153,7 +153,7 @@ class Bench:
             "tag_off": int(off),
             "flow_hash": flow_hash(stored),
             "destinations": mask,
-            "queue": program.queue,
+            "egress_queue": program.queue,
         }
         copies = {}
         for d in range(DESTS):

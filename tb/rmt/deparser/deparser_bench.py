@@ -272,7 +272,7 @@ class Bench:
         items = iter(self.sink.items)
         for number, (want, count) in enumerate(zip(sent, counts, strict=True)):
             side = want.side | {"length": len(want.out), "destinations": want.route["destinations"]}
-            side |= {"generation": want.ctl["generation"], "queue": want.route["queue"], "tag": 0}
+            side |= {"generation": want.ctl["generation"], "egress_queue": want.route["egress_queue"], "tag": 0}
             for i in range(count):
                 part = want.out[i * self.width : (i + 1) * self.width]
                 beat = next(items)

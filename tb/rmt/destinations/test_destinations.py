@@ -57,7 +57,7 @@ class Rules:
             mask &= ~(1 << port)
         if not mask:
             return drop("no_destination")
-        return ctl, pack_fields(ROUTE, tags=tags, queue=egress >> 8 & 7, destinations=mask)
+        return ctl, pack_fields(ROUTE, tags=tags, egress_queue=egress >> 8 & 7, destinations=mask)
 
 
 class Bench:

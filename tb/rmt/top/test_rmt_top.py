@@ -84,7 +84,7 @@ class Bench:
                 "length": len(wanted),
                 "generation": program.generation,
                 "destinations": program.destinations,
-                "queue": program.queue,
+                "egress_queue": program.queue,
                 "tag": 0,
             }
             assert side == said

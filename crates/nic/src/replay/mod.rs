@@ -357,7 +357,7 @@ impl Replay {
             tag_off: packet.accepted.tag_off,
             flow_hash: packet.flow_hash,
             destinations: packet.destinations,
-            queue: copy.map_or(0, |copy| copy.queue),
+            egress_queue: copy.map_or(0, |copy| copy.queue),
             tag: copy.map_or(0, |copy| copy.tag),
         };
         check(model == *sideband, id, at, || (format!("{model:?}"), format!("{sideband:?}")))?;

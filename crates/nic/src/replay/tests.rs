@@ -76,7 +76,7 @@ fn sideband(id: u32) -> SidebandRow {
         tag_off: true,
         flow_hash: 0,
         destinations: 0b1_0010,
-        queue: 0,
+        egress_queue: 0,
         tag: 0,
     }
 }
@@ -271,7 +271,7 @@ fn wrong_bytes_sideband_or_order_at_the_output_are_found() {
     for wrong in [
         SidebandRow { tci: 7, ..sideband(0) },
         SidebandRow { stamp: 1000, ..sideband(0) },
-        SidebandRow { queue: 1, ..sideband(0) },
+        SidebandRow { egress_queue: 1, ..sideband(0) },
         SidebandRow { tag: 1, ..sideband(0) },
     ] {
         assert!(with_two().output(1, &port_bytes(), &wrong).is_err());

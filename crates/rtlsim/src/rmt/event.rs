@@ -116,7 +116,7 @@ pub(crate) fn decode(buffer: &[u8], mut take: impl FnMut(RmtEvent)) -> Result<()
                 let own: Vec<u8> = own.iter().flat_map(|w| w.to_le_bytes()).collect();
                 let sideband: SidebandRow = row(&own, r.at)?;
                 let tags = tags(&user, SidebandRow::width());
-                let route = Route { destinations: sideband.destinations, queue: sideband.queue, tags };
+                let route = Route { destinations: sideband.destinations, queue: sideband.egress_queue, tags };
                 RmtWhat::Left { first: le64(fixed), sideband, route, bytes: bytes.to_vec() }
             }
             3 => RmtWhat::Reply(payload),

@@ -209,7 +209,7 @@ fn compare(passage: &Passage, outcome: &Outcome, offered: &RmtOffer) -> Result<(
             wanted.generation = passage.generation == 1;
             wanted.length = packet.len() as u16;
             wanted.destinations = copies.iter().fold(0, |mask, c| mask | 1 << c.destination);
-            wanted.queue = copies.first().map_or(0, |c| c.queue);
+            wanted.egress_queue = copies.first().map_or(0, |c| c.queue);
             if *sideband != wanted {
                 return Err(format!("sideband\n  rtl   {sideband:?}\n  model {wanted:?}"));
             }
