@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import cocotb_tools.config
+from compiler import compiler, is_clang, version
 
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = ROOT / ".cache" / "sim"
@@ -23,6 +24,8 @@ VENV = ROOT / ".venv"
 CPP = ROOT / "tb" / "lib" / "cpp"
 STOP, RUNTIME_H, RUNTIME_MK = CPP / "stop.cpp", CPP / "runtime.h", CPP / "runtime.mk"
 JOBS = 2
+# A store of the runtime is whole when it has this.
+READY = "ready"
 
 FLAGS = [
     "--cc", "--exe", "--vpi", "--prefix", "Vtop", "--timing", "--assert",
@@ -36,7 +39,15 @@ FLAGS = [
 ]  # fmt: skip
 # Small models: compile time counts more than speed, for Python is the slow part.
 OPTIMIZE = "-O1"
-MAKE_OPTIONS = [f"OPT_FAST={OPTIMIZE}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"]
+# Precompiled headers have options of their own with clang; no model of a bench has coroutines.
+CLANG_OPTIONS = ["CFG_CXXFLAGS_COROUTINES=", "CFG_CXXFLAGS_PCH_I=-include-pch", "CFG_GCH_IF_CLANG=.gch",
+                 "CFG_CXXFLAGS_NO_UNUSED=-w"]  # fmt: skip
+
+
+def make_options() -> list[str]:
+    """What the model's makefile is told."""
+    levels = [f"OPT_FAST={OPTIMIZE}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"]
+    return [f"CXX={compiler()}", f"LINK={compiler()}", *levels, *(CLANG_OPTIONS if is_clang() else [])]
 
 
 def trace_flags() -> list[str]:
@@ -91,27 +102,28 @@ def _borrow_runtime(build_dir: Path, store: Path) -> list[str]:
     That is Verilator's runtime, stop.cpp and the precompiled headers. Large models have precompiled headers of their
     own.
     """
+    if not (store / READY).exists():
+        return []
     for path in store.glob("*.o"):
         shutil.copyfile(path, build_dir / path.name)
     header = store / RUNTIME_H.name
     large = re.search(r"^VM_PARALLEL_BUILDS = 1$", (build_dir / "Vtop_classes.mk").read_text(), re.MULTILINE)
-    return [] if large or not header.exists() else [f"OPT_FAST={OPTIMIZE} -include {header}"]
+    return [] if large else [f"OPT_FAST={OPTIMIZE} -include {header}"]
 
 
 def _lend_runtime(build_dir: Path, store: Path, make: Sequence[str], log: Path) -> None:
-    if store.is_dir():
-        return
-    draft = store.with_name(f"{store.name}.{os.getpid()}")
-    draft.mkdir(parents=True)
-    for path in [*build_dir.glob("verilated*.o"), build_dir / "stop.o"]:
-        shutil.copyfile(path, draft / path.name)
-    shutil.copyfile(RUNTIME_H, draft / RUNTIME_H.name)
-    precompile = [*make, "-f", str(RUNTIME_MK), f"STORE={draft}", f"{draft}/{RUNTIME_H.name}.gch"]
-    _run(precompile, log, "precompiling the runtime's headers", MAKEFLAGS="")
-    try:
-        draft.rename(store)
-    except OSError:
-        shutil.rmtree(draft)
+    # Where it is used, for a precompiled header of clang knows its own path.
+    store.mkdir(parents=True, exist_ok=True)
+    with open(store / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (store / READY).exists():
+            return
+        for path in [*build_dir.glob("verilated*.o"), build_dir / "stop.o"]:
+            shutil.copyfile(path, store / path.name)
+        shutil.copyfile(RUNTIME_H, store / RUNTIME_H.name)
+        precompile = [*make, "-f", str(RUNTIME_MK), f"STORE={store}", f"{store}/{RUNTIME_H.name}.gch"]
+        _run(precompile, log, "precompiling the runtime's headers", MAKEFLAGS="")
+        (store / READY).touch()
 
 
 def build(
@@ -132,7 +144,7 @@ def build(
     ]  # fmt: skip
     pins = (ROOT / "tools" / "requirements.txt").read_text()
     own = [path.read_text() for path in (STOP, RUNTIME_H, RUNTIME_MK)]
-    toolset = "\0".join([pins, *own, str(ROOT), *trace_options, *MAKE_OPTIONS])
+    toolset = "\0".join([pins, *own, str(ROOT), *trace_options, version(), *make_options()])
     key = hashlib.sha256("\0".join([toolset, module, *sources, *options]).encode()).hexdigest()[:16]
     build_dir = CACHE / f"{module}-{key}"
     build_dir.mkdir(parents=True, exist_ok=True)
@@ -178,7 +190,7 @@ def _compile(
     store = CACHE / f"runtime-{toolset}"
     borrowed = _borrow_runtime(build_dir, store)
     # The caller may be a recipe of make, whose job server this make could not reach.
-    make = ["make", "-j", str(JOBS), "-C", str(build_dir), "-f", "Vtop.mk", f"VM_TRACE={int(trace)}", *MAKE_OPTIONS]
+    make = ["make", "-j", str(JOBS), "-C", str(build_dir), "-f", "Vtop.mk", f"VM_TRACE={int(trace)}", *make_options()]
     # What comes last counts.
     _run([*make, *borrowed], log, f"C++ of {module}", MAKEFLAGS="")
     _lend_runtime(build_dir, store, make, log)
