@@ -15,7 +15,7 @@ from pathlib import Path
 
 from jobs import bench_jobs, closing_lines, commit, lint_jobs, plugin_jobs, rust_jobs
 from project import BUILD, CACHE, ROOT, read_json, write_atomically
-from schedule import LOGS, Count, Done, Job, Schedule
+from schedule import LOGS, Count, Done, Job, Schedule, end_with_what_runs
 
 WORKERS = 2
 BUDGET = ROOT / "tools" / "budget.toml"
@@ -62,8 +62,12 @@ def main() -> None:
     def skip(job: Job) -> bool:
         return arguments.changed and job.inputs is not None and _stamp(job).exists()
 
+    end_with_what_runs()
     begin = time.monotonic()
-    done = schedule.run(skip)
+    try:
+        done = schedule.run(skip)
+    except KeyboardInterrupt:
+        sys.exit("check.py: interrupted")
     took = time.monotonic() - begin
     write_atomically(TIMES, f"{_json(times)}\n")
     _report(done, took, budget)

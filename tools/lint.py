@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from project import READ_SLANG, ROOT, blocks, captured, configurations, packages, rtl_files
+from project import READ_SLANG, ROOT, captured, configurations, packages, rtl_files
 
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
 VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert", "tools/waivers.vlt"]
@@ -66,7 +66,7 @@ def rtl_format() -> Outcome:
 
 
 def _verilator_elaborations() -> list[tuple[str, list[str]]]:
-    """(what, arguments) of each top: all modules as they are, the table's blocks, what is simulated."""
+    """(what, arguments) of each module once, as it is, and of each top that is simulated, with its parameters."""
     folders = sorted({str(path.parent.relative_to(ROOT)) for path in rtl_files()})
     library = [word for folder in folders for word in ("-y", folder)] + ["+libext+.sv"]
     package_files = _relative(packages())
@@ -77,11 +77,6 @@ def _verilator_elaborations() -> list[tuple[str, list[str]]]:
         if path.stem not in tops:
             name = str(path.relative_to(ROOT))
             jobs.append((path.stem, [*library, *package_files, "--top-module", path.stem, name]))
-    for block in blocks():
-        values = [f"-G{name}={value}" for name, value in block.parameters.items()]
-        name = str(block.path.relative_to(ROOT))
-        what = f"{block.top} {block.parameter_text}"
-        jobs.append((what, [*library, *package_files, "--top-module", block.top, *values, name]))
     for config in simulated:
         arguments = ["-f", str(config.file_list.relative_to(ROOT)), "--top-module", config.top, *config.arguments]
         jobs.append((f"{config.top} {config.name}", arguments))

@@ -251,4 +251,10 @@ def _kill(process: subprocess.Popen) -> None:
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
-        pass
+        signal.signal(number, signal.default_int_handler)
+
+
+def end_with_what_runs() -> None:
+    """A signal that ends this process ends its jobs, too, as Ctrl-C does."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)

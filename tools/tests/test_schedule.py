@@ -1,5 +1,8 @@
 """The schedule: what runs beside what, what waits, what is not run, and how it is counted."""
 
+import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -109,6 +112,28 @@ def test_an_interrupt_ends_what_runs():
     begin = time.monotonic()
     schedule.run()
     assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_run_and_its_jobs(tmp_path, number):
+    program = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
+import schedule
+schedule.LOGS = schedule.Path({str(tmp_path)!r})
+schedule.end_with_what_runs()
+runs = schedule.Schedule(lambda job: 1.0, 1, lambda *done: None)
+runs.add([schedule.Job("sleeps", "rust", "host", ["sh", "-c", "echo $$ > {tmp_path}/pid; sleep 60"])])
+runs.run()
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    pid = tmp_path / "pid"
+    while not pid.exists() or not pid.read_text():
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert process.wait(20) != 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
 
 
 def test_needs_that_do_not_exist_and_names_that_come_twice_are_refused():
