@@ -251,7 +251,7 @@ def _kill(process: subprocess.Popen) -> None:
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
-        signal.signal(number, signal.default_int_handler)
+        pass
 
 
 def end_with_what_runs() -> None:
