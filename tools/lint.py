@@ -13,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from filelists import all_lists
 from project import (
     CACHE,
     READ_SLANG,
@@ -28,8 +29,8 @@ from project import (
 )
 
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
-VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert", "tools/waivers.vlt"]
-LINT_FILES = ("tools/lint.py", "tools/waivers.vlt", "tools/configs.toml", "synth/blocks.toml")
+VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert"]
+LINT_FILES = ("tools/lint.py", "tools/configs.toml", "synth/blocks.toml")
 
 Outcome = tuple[bool, str]
 
@@ -87,7 +88,7 @@ def _unless_unchanged(check: Callable[[], Outcome]) -> Callable[[], Outcome]:
     @functools.wraps(check)
     def remembered() -> Outcome:
         inputs = [*rtl_files(), *(ROOT / name for name in LINT_FILES)]
-        inputs += [config.file_list for config in configurations().values() if config.file_list.exists()]
+        inputs += all_lists()
         stamp = CACHE / "lint" / f"{check.__name__}-{digest(inputs, pins())}"
         if stamp.exists():
             return True, ""
@@ -117,7 +118,7 @@ def _verilator_elaborations() -> list[tuple[str, list[str]]]:
         what = f"{block.top} {block.parameter_text}"
         jobs.append((what, [*library, *package_files, "--top-module", block.top, *values, name]))
     for config in simulated:
-        arguments = ["-f", str(config.file_list.relative_to(ROOT)), "--top-module", config.top, *config.arguments]
+        arguments = ["-F", str(config.file_list.relative_to(ROOT)), "--top-module", config.top, *config.arguments]
         jobs.append((f"{config.top} {config.name}", arguments))
     return jobs
 
