@@ -13,7 +13,7 @@ from pathlib import Path
 from project import READ_SLANG, ROOT, captured, configurations, packages, rtl_files
 
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
-VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert", "tools/waivers.vlt"]
+VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert"]
 
 Outcome = tuple[bool, str]
 
@@ -78,7 +78,7 @@ def _verilator_elaborations() -> list[tuple[str, list[str]]]:
             name = str(path.relative_to(ROOT))
             jobs.append((path.stem, [*library, *package_files, "--top-module", path.stem, name]))
     for config in simulated:
-        arguments = ["-f", str(config.file_list.relative_to(ROOT)), "--top-module", config.top, *config.arguments]
+        arguments = ["-F", str(config.file_list.relative_to(ROOT)), "--top-module", config.top, *config.arguments]
         jobs.append((f"{config.top} {config.name}", arguments))
     return jobs
 

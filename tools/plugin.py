@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelists import all_lists, listed_files
 from project import (
     BUILD,
     CACHE,
@@ -85,20 +86,6 @@ VARIANTS = {
 }
 
 
-def listed_files(file_list: Path) -> list[Path]:
-    """Sources of a `.f` file: paths relative to the repository, // comments, -f for more lists."""
-    files = []
-    for line in file_list.read_text().splitlines():
-        words = line.split("//")[0].split()
-        if words[:1] == ["-f"]:
-            files += listed_files(ROOT / words[1])
-        elif words and words[0][0] not in "+-":
-            files.append(ROOT / words[0])
-    if missing := [str(path.relative_to(ROOT)) for path in files if not path.is_file()]:
-        fail(f"{file_list.relative_to(ROOT)} lists files that do not exist: {', '.join(missing)}")
-    return files
-
-
 def checked(command: list[str], what: str) -> str:
     """Runs a tool when a slot is free; its output only matters when it fails."""
     with SLOTS:
@@ -144,8 +131,8 @@ def verilate(config: Configuration, variant: Variant, folder: Path) -> list[Path
     """SystemVerilog to C++; returns the C++ files."""
     command = [
         "verilator", "--cc", "-O3", "-Wno-fatal", "--timing", "--quiet", *variant.verilator, "--prefix", PREFIX,
-        "--top-module", config.top, *SPLIT, "--Mdir", str(folder), *config.arguments, "tools/waivers.vlt",
-        "-f", str(config.file_list.relative_to(ROOT)),
+        "--top-module", config.top, *SPLIT, "--Mdir", str(folder), *config.arguments,
+        "-F", str(config.file_list.relative_to(ROOT)),
     ]  # fmt: skip
     text = checked(command, "verilator")
     if text.strip():
@@ -177,7 +164,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     shim_sources = sorted([*SHIM.glob("*.cpp"), *own_shim.glob("*.cpp")])
     shim = [*shim_sources, *sorted([*SHIM.glob("*.h"), *own_shim.glob("*.h")])]
     options = [pins(), str(ROOT), repr(config), repr(variant), Path(__file__).read_text()]
-    stamp = digest([*listed_files(config.file_list), config.file_list, *shim], *options)
+    stamp = digest([*listed_files(config.file_list), *all_lists(), *shim], *options)
     stamp_file = PLUGINS / f".{plugin.name}.stamp"
     if plugin.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
         return

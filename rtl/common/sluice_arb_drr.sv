@@ -30,7 +30,10 @@
 /// each of them every requester owes at least `Quantum`.
 ///
 /// Latency: 0 cycles from request to grant. Throughput: 1 decision per cycle.
+// "Multiple top level modules": rtl/common is a library, and in its list several modules stand alone.
+// verilator lint_off MULTITOP
 module sluice_arb_drr #(
+// verilator lint_on MULTITOP
     parameter  int unsigned Requests   = 4,
     parameter  int unsigned CostWidth  = 14,
     parameter  int unsigned Quantum    = 1600,

@@ -3,6 +3,8 @@
 /// Formats, address map and targets of Sluice.
 package sluice_pkg;
 
+  // "Parameter is not used": a package serves all blocks; each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
   localparam int unsigned FormatVersion = 2;
   localparam int unsigned TenantBits = 12;
   localparam int unsigned ModuleBits = 6;
@@ -270,4 +272,5 @@ package sluice_pkg;
     endcase
   endfunction
 
+  // verilator lint_on UNUSEDPARAM
 endpackage

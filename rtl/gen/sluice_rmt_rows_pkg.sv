@@ -3,6 +3,8 @@
 /// Rows, tables and targets of the rmt pipeline (docs/design/rmt.md).
 package sluice_rmt_rows_pkg;
 
+  // "Parameter is not used": a package serves all blocks; each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
   localparam int unsigned RmtWindowBytes = 128;
   localparam int unsigned RmtContainers = 24;
   localparam int unsigned RmtNodes = 4;
@@ -406,4 +408,5 @@ package sluice_rmt_rows_pkg;
     endcase
   endfunction
 
+  // verilator lint_on UNUSEDPARAM
 endpackage

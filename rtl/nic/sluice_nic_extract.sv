@@ -9,7 +9,10 @@ module sluice_nic_extract
   import sluice_pkg::*;
   import sluice_nic_pkg::*;
 (
+    // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+    // verilator lint_off UNUSEDSIGNAL
     input  logic    [8*WindowBytes-1:0] window_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  logic    [             13:0] length_i,
     output fields_t                     fields_o
 );

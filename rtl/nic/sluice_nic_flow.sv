@@ -54,7 +54,10 @@ module sluice_nic_flow
   logic advance, whole;
   logic [3:1] valid_q;
   beat_t beat1_q, beat2_q;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   fields_t fields, fields2_q;
+  // verilator lint_on UNUSEDSIGNAL
   logic [8*WindowBytes-1:0] window;
   logic [31:0] flow_crc;
   logic [OffsetBits-1:0] end2;

@@ -2,6 +2,8 @@
 package sluice_nic_pkg;
 
   import sluice_pkg::*;
+  // "Parameter is not used": a package serves several blocks, and each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
 
   // What a port stores beside a packet.
   typedef struct packed {
@@ -64,7 +66,10 @@ package sluice_nic_pkg;
   } cfg_rsp_t;
 
   // Status of an access to a table of `rows` rows of `words` words.
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic cfg_status_e cfg_check(cfg_req_t req, logic known, logic writable, logic [23:0] rows,
+  // verilator lint_on UNUSEDSIGNAL
                                             logic [3:0] words);
     if (!known || req.index >= rows) return StatusBadAddress;
     if (req.write && !writable) return StatusReadOnly;
@@ -87,4 +92,5 @@ package sluice_nic_pkg;
     return n;
   endfunction
 
+  // verilator lint_on UNUSEDPARAM
 endpackage

@@ -251,7 +251,10 @@ module sluice_nic_port
   );
 
   // One frame has ended: count it.
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   frame_end_t done_end_q;
+  // verilator lint_on UNUSEDSIGNAL
   logic [31:0] done_id_q;
   always_ff @(posedge clk_i) begin
     done_end_q <= out_end;

@@ -15,13 +15,19 @@ module sluice_nic_port_tables
     input logic rst_ni,
 
     input  logic                    vlan_read_i,
+    // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+    // verilator lint_off UNUSEDSIGNAL
     input  logic             [15:0] vlan_index_i,
+    // verilator lint_on UNUSEDSIGNAL
     output vlan_row_t               vlan_row_o,
     output port_policy_row_t        policy_o,
 
     input logic        [31:0] epoch_i,
     input logic               ended_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input port_trace_t        trace_i,
+    // verilator lint_on UNUSEDSIGNAL
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,

@@ -76,7 +76,10 @@ module sluice_nic_ring
   assign ready[Nodes] = m_axis_cfg_tready;
 
   for (genvar n = 0; n < Nodes; n++) begin : gen_node
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     cfg_req_t req;
+    // verilator lint_on UNUSEDSIGNAL
     logic [6:0] words;
     logic [32*row_words(n)-1:0] row;
 

@@ -38,7 +38,11 @@ module sluice_nic_system
   logic [31:0] bad_messages_q, timeouts_q, wedges_q;
   logic [63:0] row_q;
   // Counters outlive a reset, so their epoch does too.
+  // "Procedural assignment to declaration with initial value": the epoch starts at 0 like the counters' RAM and,
+  // like them, has no reset.
+  // verilator lint_off PROCASSINIT
   logic [31:0] epoch_q = '0;
+  // verilator lint_on PROCASSINIT
   assign epoch_o = epoch_q;
 
   assign is_info = cfg_req_i.tab == TableInfo;

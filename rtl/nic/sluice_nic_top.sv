@@ -238,14 +238,20 @@ module sluice_nic_top
   logic [ModuleBits-1:0] token_module;
   logic [13:0] token_length;
   logic [TickBits-1:0] token_arrival;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   rmt_ctl_t leave_ctl, verdict_ctl;
+  // verilator lint_on UNUSEDSIGNAL
   logic [DestBits-1:0] verdict_destinations;
   verdict_trace_t trace_verdict;
   logic out_valid, out_ready, out_last, out_first_q;
   logic [8*Bytes-1:0] out_data;
   logic [Bytes-1:0] unused_out_keep;
   sideband_t out_side;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   rmt_route_t out_route;
+  // verilator lint_on UNUSEDSIGNAL
 
   sluice_rmt_stamp #(
       .Cfg(RmtCfg)

@@ -27,7 +27,10 @@ module sluice_rmt_act
 
     // c3
     input logic                      ctl_valid_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input rmt_ctl_t                  ctl_i,
+    // verilator lint_on UNUSEDSIGNAL
     input logic                      system_i,
     input logic     [ModuleBits-1:0] rows_module_i,
     input logic                      rows_generation_i,
@@ -195,8 +198,11 @@ module sluice_rmt_act
   logic [1:0][15:0] picked2;
   logic [1:0][31:0] picked4_unused;
   logic [1:0][47:0] picked6_unused;
+  // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+  // verilator lint_off UNUSEDSIGNAL
   logic [3:0][15:0] operands2;
   logic [3:0][31:0] operands4;
+  // verilator lint_on UNUSEDSIGNAL
   logic [3:0][47:0] operands6_unused;
   rmt_containers_t alus;
   logic [7:0][31:0] merged;

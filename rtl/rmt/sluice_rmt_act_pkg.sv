@@ -2,6 +2,8 @@
 package sluice_rmt_act_pkg;
 
   import sluice_rmt_rows_pkg::*;
+  // "Parameter is not used": a package serves several blocks, and each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
 
   // c4: what is picked, where the state access goes. Class 0 to 2: containers of 2, 4, 6 bytes.
   typedef struct packed {
@@ -81,7 +83,10 @@ package sluice_rmt_act_pkg;
     endcase
   endfunction
 
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic act_pick_t act_pick(rmt_action_row_t row);
+  // verilator lint_on UNUSEDSIGNAL
     act_pick = '{
         owner: row.owner,
         pick: {row.class6.pick, row.class4.pick, row.class2.pick},
@@ -97,7 +102,10 @@ package sluice_rmt_act_pkg;
     };
   endfunction
 
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic act_early_t act_early(rmt_action_row_t row);
+  // verilator lint_on UNUSEDSIGNAL
     act_early = '{
         alus: row.alus,
         amount: {row.class6.amount, row.class4.amount, row.class2.amount},
@@ -110,7 +118,10 @@ package sluice_rmt_act_pkg;
     };
   endfunction
 
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic act_operand_t act_operand(rmt_action_row_t row);
+  // verilator lint_on UNUSEDSIGNAL
     act_operand = '{
         immediate2: row.immediate2,
         immediate4: row.immediate4,
@@ -132,7 +143,10 @@ package sluice_rmt_act_pkg;
     };
   endfunction
 
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic act_result_t act_result(rmt_action_row_t row);
+  // verilator lint_on UNUSEDSIGNAL
     return '{mask2: row.mask2, mask4: row.mask4, mask6: row.mask6, words: row.words};
   endfunction
 
@@ -195,4 +209,5 @@ package sluice_rmt_act_pkg;
     };
   endfunction
 
+  // verilator lint_on UNUSEDPARAM
 endpackage

@@ -46,7 +46,10 @@ module sluice_rmt_class
   logic [2:0][Width-1:0] pick_d, pick_q;
   logic [1:0][Width-1:0] data_d, data_q;
   // Behind the last position there are zeros.
+  // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+  // verilator lint_off UNUSEDSIGNAL
   logic [15:0][15:0] halves;
+  // verilator lint_on UNUSEDSIGNAL
   assign halves = {128'd0, halves_i};
 
   for (genvar i = 0; i < 3; i++) begin : gen_pick

@@ -10,7 +10,10 @@ module sluice_rmt_cross
   import sluice_rmt_act_pkg::*;
 (
     input  logic                       clk_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input  rmt_phv_t                   phv_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  logic     [31:0]            hash_i,
     input  logic     [10:0]            number_i,
     input  logic     [ 5:0]            source_i,
@@ -45,7 +48,10 @@ module sluice_rmt_cross
 
   for (genvar l = 0; l < 3; l++) begin : gen_lane
     // Kept, so that each step maps as it is written.
+    // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+    // verilator lint_off UNUSEDSIGNAL
     (* keep *)logic [15:0][15:0] first;
+    // verilator lint_on UNUSEDSIGNAL
     (* keep *)logic [ 2:0][15:0] second;
     for (genvar i = 0; i < 16; i++) begin : gen_first
       // The upper bit first in lane 2: pairs of words that are lane 0's too would be shared, a step deeper.

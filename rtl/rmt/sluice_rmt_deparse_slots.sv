@@ -33,7 +33,10 @@ module sluice_rmt_deparse_slots
 
     input  logic       phv_valid_i,
     output logic       phv_ready_o,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input  rmt_phv_t   phv_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  rmt_ctl_t   ctl_i,
     input  rmt_route_t route_i,
     input  logic       side_valid_i,
@@ -225,7 +228,10 @@ module sluice_rmt_deparse_slots
   // Bytes from the last incoming beat's begin to the outgoing packet's last one; beats that it has more, or less.
   logic signed [8:0] reach;
   logic signed [ExtraBits-1:0] extra;
+  // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+  // verilator lint_off UNUSEDSIGNAL
   logic signed [15:0] came, delta, length, over_least, over_none, under_most;
+  // verilator lint_on UNUSEDSIGNAL
   logic short_packet, long_packet, dropped;
   rmt_event_e reason;
 

@@ -245,7 +245,10 @@ module sluice_rmt_deparser
 
   // The slot's way from S5 to S7.
   logic valid5_q, valid6_q, valid7_q;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   deparse_slot_t slot5_q, slot6_q, slot7_q;
+  // verilator lint_on UNUSEDSIGNAL
 
   // The sums are complete with the beat in which the last of them ends.
   logic [1:0][1:0] reach;

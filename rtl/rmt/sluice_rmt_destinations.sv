@@ -36,7 +36,10 @@ module sluice_rmt_destinations
 
     input  logic                           cfg_valid_i,
     input  rmt_cfg_req_t                   cfg_req_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input  logic         [32*RowWords-1:0] cfg_row_i,
+    // verilator lint_on UNUSEDSIGNAL
     output logic                           cfg_valid_o,
     output cfg_rsp_t                       cfg_rsp_o
 );
@@ -105,7 +108,10 @@ module sluice_rmt_destinations
   rmt_phv_t phv1_q;
   rmt_group_row_t group;
   rmt_granted_row_t granted;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   egress_t egress0, egress;
+  // verilator lint_on UNUSEDSIGNAL
   logic grouped0, grouped_q, unknown_q, gone_q, fault, pass;
   logic [DestBits-1:0] open_q, asked, left;
   rmt_ctl_t   ctl;

@@ -48,7 +48,10 @@ module sluice_rmt_exact
     return (word << by) | (word >> (32 - by));
   endfunction
 
+  // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+  // verilator lint_off UNUSEDSIGNAL
   (* keep *) logic [31:0] mixed;
+  // verilator lint_on UNUSEDSIGNAL
   (* keep *) logic [1:0][SetBits-1:0] set;
   logic [1:0][SetBits-1:0] set_q2, set_q3;
 

@@ -29,13 +29,21 @@ module sluice_rmt_hash
   function automatic columns_t columns();
     columns_t c;
     c[Width-1] = ReflectedPolynomial;
+    // "Declaration of signal hides declaration in upper scope": a name inside a function, found again when the
+    // stages of a pipeline are copies with parameters of their own.
+    // verilator lint_off VARHIDDEN
     for (int i = int'(Width) - 2; i >= 0; i--) c[i] = after_zero(c[i+1]);
+    // verilator lint_on VARHIDDEN
     return c;
   endfunction
 
   function automatic logic [31:0] of_zeros();
     logic [31:0] crc = '1;
+    // "Declaration of signal hides declaration in upper scope": a name inside a function, found again when the
+    // stages of a pipeline are copies with parameters of their own.
+    // verilator lint_off VARHIDDEN
     for (int i = 0; i < int'(Width); i++) crc = after_zero(crc);
+    // verilator lint_on VARHIDDEN
     return ~crc;
   endfunction
 

@@ -40,7 +40,10 @@ module sluice_rmt_match
 
     input  logic                                    cfg_valid_i,
     input  rmt_cfg_req_t                            cfg_req_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input  logic         [32*RmtActionRowWords-1:0] cfg_row_i,
+    // verilator lint_on UNUSEDSIGNAL
     output logic                                    cfg_valid_o,
     output cfg_rsp_t                                cfg_rsp_o,
     output logic                                    slot_request_o

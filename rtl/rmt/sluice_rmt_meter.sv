@@ -30,7 +30,10 @@ module sluice_rmt_meter
 
   logic [31:0] now_d, now5_q, cost_q;
   logic [15:0] length5_q;
+  // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+  // verilator lint_off UNUSEDSIGNAL
   logic [47:0] product_q;
+  // verilator lint_on UNUSEDSIGNAL
 
   assign now_d = 32'({queueing_i, 8'd0} >> shift_i);
 

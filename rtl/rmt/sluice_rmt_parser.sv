@@ -42,7 +42,10 @@ module sluice_rmt_parser
     output logic                           slot_request_o,
     input  logic                           cfg_valid_i,
     input  rmt_cfg_req_t                   cfg_req_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input  logic         [32*RowWords-1:0] cfg_row_i,
+    // verilator lint_on UNUSEDSIGNAL
     output logic                           cfg_valid_o,
     output cfg_rsp_t                       cfg_rsp_o
 );
@@ -165,9 +168,15 @@ module sluice_rmt_parser
 
   // 2: compare.
   logic valid2, hit2, program2;
+  // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+  // verilator lint_off UNUSEDSIGNAL
   logic [3:0] to2, address2;
+  // verilator lint_on UNUSEDSIGNAL
   logic early2;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   at_node_t at_node, early_node, started_node, started_node_q;
+  // verilator lint_on UNUSEDSIGNAL
 
   sluice_rmt_select #(
       .Bytes(Bytes)
@@ -248,8 +257,11 @@ module sluice_rmt_parser
   logic valid4, hit4, unused_program4;
   logic [3:0] to4, address4;
   logic early4;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   at_node_t at_node4_q;
   at_path_t at_path, early_path, started_path, started_path_q;
+  // verilator lint_on UNUSEDSIGNAL
 
   sluice_rmt_select #(
       .Bytes(Bytes)
@@ -330,7 +342,10 @@ module sluice_rmt_parser
 
   // Descriptors, kept until their packet's path is there.
   logic [$clog2(Slots)-1:0] desc_write_q, desc_read_q;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   rmt_desc_t desc, desc5_q, desc6_q;
+  // verilator lint_on UNUSEDSIGNAL
 
   sluice_ram_lut #(
       .Width($bits(rmt_desc_t)),

@@ -18,7 +18,10 @@ module sluice_rmt_pattern
   logic [15:0] hit;
 
   for (genvar p = 0; p < 16; p++) begin : gen_pattern
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     rmt_pattern_t pattern;
+    // verilator lint_on UNUSEDSIGNAL
     assign pattern = patterns_i.patterns[p];
     sluice_agree #(
         .Width(20)

@@ -3,6 +3,8 @@ package sluice_rmt_pkg;
 
   import sluice_pkg::*;
   import sluice_rmt_rows_pkg::*;
+  // "Parameter is not used": a package serves several blocks, and each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
 
   // Containers; container n is c2[n], c4[n - 8] or c6[n - 16]. The first byte of the packet is the most significant.
   typedef struct packed {
@@ -81,7 +83,10 @@ package sluice_rmt_pkg;
   endfunction
 
   // The same, where it is known that the index is `beyond` the table: tables of a power of two need no comparison.
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic cfg_status_e rmt_cfg_status(rmt_cfg_req_t req, logic counter, logic beyond, logic [6:0] words);
+  // verilator lint_on UNUSEDSIGNAL
     if (beyond || {req.slice, 3'd0} >= 10'(words) || (req.snapshot && !counter)) return StatusBadAddress;
     if (req.write && counter) return StatusReadOnly;
     if (req.write && req.words != words) return StatusBadLength;
@@ -94,10 +99,14 @@ package sluice_rmt_pkg;
   endfunction
 
   // Words of the answer to a read of a row of `words` words.
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic logic [3:0] rmt_slice_words(rmt_cfg_req_t req, logic [6:0] words);
+  // verilator lint_on UNUSEDSIGNAL
     logic [9:0] left;
     left = 10'(words) - {req.slice, 3'd0};
     return (left > 10'd8) ? 4'd8 : left[3:0];
   endfunction
 
+  // verilator lint_on UNUSEDPARAM
 endpackage

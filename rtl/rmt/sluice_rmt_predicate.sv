@@ -10,7 +10,10 @@ module sluice_rmt_predicate
   import sluice_rmt_rows_pkg::*;
 (
     input  logic           clk_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input  rmt_phv_t       phv_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  rmt_predicate_t row_i,
     output logic           opposite_o,  // with the row
     output logic           compares_o   // one cycle later; the predicate holds if this is not `opposite_o`

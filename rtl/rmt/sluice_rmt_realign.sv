@@ -24,7 +24,10 @@ module sluice_rmt_realign #(
     input logic [Words-1:0][15:0] here_i,
     input logic [Words-1:0][15:0] behind_i,
 
+    // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+    // verilator lint_off UNUSEDSIGNAL
     input  logic [      6:0]       shift_i,  // of the slot in the first register: 32 - half the delta
+    // verilator lint_on UNUSEDSIGNAL
     output logic [Words-1:0][15:0] own_o,
     output logic [Words-1:0][15:0] even_o
 );
@@ -64,7 +67,10 @@ module sluice_rmt_realign #(
   end
 
   logic [Words-1:0][15:0] columns, by8, by8_q, by2, own_q;
+  // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
+  // verilator lint_off UNUSEDSIGNAL
   logic [2:0] shift_q;
+  // verilator lint_on UNUSEDSIGNAL
 
   for (genvar c = 0; c < int'(Words); c++) begin : gen_column
     (* keep *) logic [15:0] column;

@@ -47,7 +47,10 @@ module sluice_rmt_refuse
   finding_t [AnswerCycles-1:0] finding_q;
   logic [8*WindowBytes-1:0] window_q;
   logic [13:0] length_q;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   fields_t fields;
+  // verilator lint_on UNUSEDSIGNAL
   finding_t finding;
   refusal_t verdict_in, verdict;
   logic verdict_in_ready, verdict_valid;

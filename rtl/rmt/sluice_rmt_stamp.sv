@@ -30,7 +30,10 @@ module sluice_rmt_stamp
     output logic                  conform_o,
 
     input logic     leave_valid_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input rmt_ctl_t leave_ctl_i,
+    // verilator lint_on UNUSEDSIGNAL
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,

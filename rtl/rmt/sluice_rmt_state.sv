@@ -29,7 +29,10 @@ module sluice_rmt_state
     input logic [1:0] conditions_i,
     input logic [ModuleBits-1:0] module_i,  // owner of the rows
     input logic generation_i,
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input act_pick_t pick_i,
+    // verilator lint_on UNUSEDSIGNAL
     input logic [11:0] p2_i,
     input logic [11:0] da_i,
     input logic [2:0][2:0][15:0] nearly_i,  // lanes of the cross value, before the last step of their choice
@@ -37,7 +40,10 @@ module sluice_rmt_state
     input logic [15:0] length_i,
 
     // c5
+    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+    // verilator lint_off UNUSEDSIGNAL
     input act_early_t early_i,
+    // verilator lint_on UNUSEDSIGNAL
 
     // c6
     input logic      [ 1:0] c6_conditions_i,
@@ -216,7 +222,11 @@ module sluice_rmt_state
   );
 
   // c6: operands.
+  // "Declaration of signal hides declaration in upper scope": a name inside a function, found again when the
+  // stages of a pipeline are copies with parameters of their own.
+  // verilator lint_off VARHIDDEN
   function automatic logic [31:0] operand(logic [1:0] choice, logic [31:0] immediate, logic [31:0] x, logic [31:0] db,
+  // verilator lint_on VARHIDDEN
                                           logic [31:0] p1);
     case (choice)
       2'd0: return immediate;

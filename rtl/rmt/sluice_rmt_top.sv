@@ -129,7 +129,10 @@ module sluice_rmt_top
   logic [ModuleBits-1:0] token_module;
   logic [13:0] token_length;
   logic [TickBits-1:0] token_arrival;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   rmt_ctl_t verdict_ctl;
+  // verilator lint_on UNUSEDSIGNAL
   logic [DestBits-1:0] verdict_destinations;
   rmt_ctl_t leave_ctl;
   verdict_trace_t trace_verdict;
@@ -159,7 +162,10 @@ module sluice_rmt_top
   );
 
   sideband_t  m_axis_side;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
   rmt_route_t m_axis_route;
+  // verilator lint_on UNUSEDSIGNAL
 
   sluice_rmt #(
       .Cfg(Cfg)

@@ -5,6 +5,7 @@ mod failure;
 mod files;
 mod maps;
 mod output;
+mod ring_text;
 mod rmt;
 mod run;
 mod table;

@@ -18,6 +18,7 @@ pub mod load;
 mod load_file;
 pub mod lower;
 pub mod object;
+pub mod ring;
 pub mod rmt;
 pub mod show;
 mod text;

@@ -5,6 +5,7 @@ pub mod explain;
 pub mod generate;
 pub mod map;
 pub mod object;
+pub mod ring;
 pub mod rmt;
 pub mod run;
 pub mod script;

@@ -1,5 +1,6 @@
-//! `sluice object`: look at objects, build them, check them.
+//! `sluice object`: look at objects, build them, check them, turn them into words of the ring.
 
+use super::ring::Ring;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::{files, view};
@@ -7,7 +8,7 @@ use clap::{Args, Subcommand};
 use sluice_object::Object;
 use std::path::PathBuf;
 
-/// Shows, builds and checks objects: what a tenant brings
+/// Shows, builds and checks objects, and prints them as words of the configuration ring
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice object show programs/nic/red.json")]
 pub struct ObjectArgs {
@@ -41,6 +42,7 @@ enum What {
         /// Object
         file: PathBuf,
     },
+    Ring(Ring),
 }
 
 impl ObjectArgs {
@@ -55,6 +57,7 @@ impl ObjectArgs {
                 files::write(output, &bytes)?;
                 out.line(format!("{}: {}, {} bytes", output.display(), summary(&object), bytes.len()))
             }
+            What::Ring(ring) => ring.run(out),
             What::Check { file } => out.line(format!("{}: {}", file.display(), summary(&files::object(file)?))),
         }
     }

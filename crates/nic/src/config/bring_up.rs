@@ -3,6 +3,7 @@
 use super::NicConfig;
 use crate::device::{Device, DeviceError};
 use crate::run_load::run_load;
+use sluice_formats::Target;
 use sluice_object::{LinkError, Linker, Load};
 
 /// Why a NIC did not come up.
@@ -52,25 +53,44 @@ impl BringUpError {
 /// Admits the tenants, loads what they run, and opens the ports last. Nothing has been offered
 /// yet: the ports of a device after reset drop every frame as a giant.
 pub fn bring_up(config: &NicConfig, device: &mut dyn Device, linker: &mut Linker) -> Result<(), BringUpError> {
-    let file = || config.file.clone();
-    let found = config.target.name;
-    for (what, target) in [("device", device.capabilities().target), ("linker", *linker.target())] {
-        if target.hash() != config.target.hash() {
-            return Err(BringUpError::Target { file: file(), found, what, allowed: target.name });
-        }
-    }
-    let refused = |error: LinkError| BringUpError::Link { file: file(), error: Box::new(error) };
-    let failed = |error: DeviceError| BringUpError::Device { file: file(), error };
-    let run = |device: &mut dyn Device, load: Load| run_load(device, &load, &mut Vec::new()).map_err(failed);
+    check_target(config, "device", &device.capabilities().target)?;
+    let failed = |error: DeviceError| BringUpError::Device { file: config.file.clone(), error };
+    let run = |device: &mut dyn Device, load: &Load| run_load(device, load, &mut Vec::new()).map_err(failed);
+    let loads = loads(config, linker)?;
+    let (tenants, ports) = loads.split_at(loads.len().saturating_sub(1));
+    tenants.iter().try_for_each(|load| run(device, load))?;
     for tenant in &config.tenants {
-        run(device, linker.admit(tenant.spec.clone()).map_err(refused)?)?;
-        if let Some(object) = &tenant.object {
-            run(device, linker.load(tenant.spec.id, object).map_err(refused)?)?;
-        }
         if let Some(routes) = &tenant.routes {
-            let module = linker.tenant(tenant.spec.id).map_err(refused)?.module;
+            let module = linker.tenant(tenant.spec.id).map_err(|e| refused(config, e))?.module;
             device.set_routes(module, routes.clone()).map_err(failed)?;
         }
     }
-    run(device, linker.nic(config.settings.clone()).map_err(refused)?)
+    ports.iter().try_for_each(|load| run(device, load))
+}
+
+/// The loads of a bring-up, in order: each tenant is admitted and gets its program, then the ports open.
+pub fn loads(config: &NicConfig, linker: &mut Linker) -> Result<Vec<Load>, BringUpError> {
+    check_target(config, "linker", linker.target())?;
+    let refused = |error| refused(config, error);
+    let mut loads = Vec::new();
+    for tenant in &config.tenants {
+        loads.push(linker.admit(tenant.spec.clone()).map_err(refused)?);
+        if let Some(object) = &tenant.object {
+            loads.push(linker.load(tenant.spec.id, object).map_err(refused)?);
+        }
+    }
+    loads.push(linker.nic(config.settings.clone()).map_err(refused)?);
+    Ok(loads)
+}
+
+fn check_target(config: &NicConfig, what: &'static str, target: &Target) -> Result<(), BringUpError> {
+    if target.hash() == config.target.hash() {
+        return Ok(());
+    }
+    let (file, found) = (config.file.clone(), config.target.name);
+    Err(BringUpError::Target { file, found, what, allowed: target.name })
+}
+
+fn refused(config: &NicConfig, error: LinkError) -> BringUpError {
+    BringUpError::Link { file: config.file.clone(), error: Box::new(error) }
 }

@@ -9,7 +9,7 @@ mod file;
 mod program;
 mod resolve;
 
-pub use bring_up::{BringUpError, bring_up};
+pub use bring_up::{BringUpError, bring_up, loads};
 pub use error::{ConfigError, ConfigProblem};
 
 use sluice_ebpf::helper::routes::Routes;

@@ -1,0 +1,141 @@
+//! `sluice object ring`: loads as the words that a driver sends.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::output::Output;
+use crate::ring_text::{self, Section};
+use crate::run::bring_up::{self, Nic};
+use crate::run::device;
+use clap::Args;
+use sluice_formats::Target;
+use sluice_formats::limits::FORMAT_VERSION;
+use sluice_nic::config;
+use sluice_object::ring::{NotOnTheRing, RingWriter};
+use sluice_object::{Linker, Load};
+use std::path::{Path, PathBuf};
+
+/// Prints what a driver sends on the configuration ring: the bring-up of a NIC, and replacements
+///
+/// A line is a step: `write`, `commit`, `wait` and `check` are sent as they stand, CRC-32C included; what their answers
+/// have to be is in docs/guide/rtl.md. Each section is whole: the first brings a NIC up from its reset, the others
+/// replace a program while packets run, in the order given. The same order has to be played.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sluice object ring --config programs/nic/nic.toml
+  sluice object ring --config programs/nic/nic.toml --replace red=programs/nic/red-2.json --c")]
+pub struct Ring {
+    /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
+    #[arg(long, value_name = "FILE", required_unless_present = "loads", conflicts_with = "loads")]
+    config: Option<PathBuf>,
+    /// Target, default or tiny; otherwise the one that the description says
+    #[arg(long, value_parser = device::target, requires = "config")]
+    target: Option<&'static Target>,
+    /// Another program for a tenant: an object or a *.rmt module
+    #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
+    replace: Vec<(String, PathBuf)>,
+    /// One JSON document instead
+    #[arg(long, conflicts_with = "c")]
+    json: bool,
+    /// A C header for the driver in integration/driver instead
+    #[arg(long)]
+    c: bool,
+    /// Loads that are linked already, binary or JSON
+    #[arg(value_name = "LOAD")]
+    loads: Vec<PathBuf>,
+}
+
+fn replacement(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((tenant, file)) if !tenant.is_empty() && !file.is_empty() => Ok((tenant.to_owned(), file.into())),
+        _ => Err("expected TENANT=FILE, as in red=red-2.json".to_owned()),
+    }
+}
+
+impl Ring {
+    /// Prints it.
+    pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
+        let mut writer = RingWriter::default();
+        let (target, sections) = match &self.config {
+            Some(config) => self.described(config, &mut writer)?,
+            None => self.linked(&mut writer)?,
+        };
+        if self.json {
+            return out.json(&ring_text::json(target, &sections));
+        }
+        out.text(&if self.c { ring_text::header(target, &sections) } else { ring_text::text(target, &sections) })
+    }
+
+    fn described(&self, path: &Path, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
+        let nic = bring_up::read(path, self.target)?;
+        let mut linker = Linker::new(nic.target);
+        let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
+        let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];
+        for (i, (tenant, file)) in self.replace.iter().enumerate() {
+            let load = replaced(&nic, &mut linker, tenant, file)?;
+            sections.push(section(&format!("replace_{}", i + 1), nic.target, &[load], writer)?);
+        }
+        Ok((nic.target, sections))
+    }
+
+    fn linked(&self, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
+        let mut found: Option<&'static Target> = None;
+        let mut sections = Vec::new();
+        for (i, path) in self.loads.iter().enumerate() {
+            let load = read_load(path)?;
+            let target = target_of(path, &load, found)?;
+            sections.push(section(&format!("load_{}", i + 1), target, &[load], writer)?);
+            found = Some(target);
+        }
+        let missing = || Failure::input("E0502", "object ring: neither --config nor a load is given");
+        Ok((found.ok_or_else(missing)?, sections))
+    }
+}
+
+fn replaced(nic: &Nic, linker: &mut Linker, tenant: &str, file: &Path) -> Result<Load, Failure> {
+    let id = nic.tenant(tenant)?;
+    let running = nic.config.tenants.iter().find(|t| t.spec.id == id).and_then(|t| t.object.as_ref());
+    Ok(linker.replace(id, &files::successor(file, running, &[], nic.target)?)?)
+}
+
+fn section(name: &str, target: &Target, loads: &[Load], writer: &mut RingWriter) -> Result<Section, Failure> {
+    let refused = |e: NotOnTheRing| Failure::input(e.code(), e);
+    let checks = writer.checks(target);
+    let mut steps = Vec::new();
+    for load in loads {
+        steps.push((load.label.clone(), writer.load(load).map_err(refused)?));
+    }
+    Ok(Section { name: name.to_owned(), checks, loads: steps })
+}
+
+fn read_load(path: &Path) -> Result<Load, Failure> {
+    let bytes = files::read(path)?;
+    let load = if bytes.first() == Some(&b'{') {
+        Load::from_json(&String::from_utf8_lossy(&bytes))
+    } else {
+        Load::from_binary(&bytes)
+    };
+    load.map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
+}
+
+/// The load's target, which has to be that of the loads before it.
+fn target_of(path: &Path, load: &Load, before: Option<&'static Target>) -> Result<&'static Target, Failure> {
+    let known = sluice_formats::target::ALL.iter().find(|t| t.hash() == load.target_hash);
+    let allowed = || match before {
+        Some(target) => format!("{:08x} ({}), that of the loads before", target.hash(), target.name),
+        None => sluice_formats::target::ALL
+            .iter()
+            .map(|t| format!("{:08x} ({})", t.hash(), t.name))
+            .collect::<Vec<_>>()
+            .join(" or "),
+    };
+    match known {
+        Some(target) if load.format_version == FORMAT_VERSION && before.is_none_or(|b| b.hash() == target.hash()) => {
+            Ok(target)
+        }
+        _ => {
+            let found = format!("format version {}, target {:08x}", load.format_version, load.target_hash);
+            let allowed = format!("version {FORMAT_VERSION}, target {}", allowed());
+            Err(Failure::input("E0233", format!("{}: found {found}, allowed: {allowed}", path.display())))
+        }
+    }
+}

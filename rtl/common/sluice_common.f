@@ -1,0 +1,25 @@
+// All modules of rtl/common, each of use alone. Paths are relative to this file: read it with -F.
+../gen/sluice_pkg.sv
+sluice_agree.sv
+sluice_arb_drr.sv
+sluice_arb_rr.sv
+sluice_axis_narrow.sv
+sluice_axis_register.sv
+sluice_axis_widen.sv
+sluice_axis_width.sv
+sluice_cam_reg.sv
+sluice_counter_bank.sv
+sluice_crc32c.sv
+sluice_fifo.sv
+sluice_fifo_ram.sv
+sluice_packet_fifo.sv
+sluice_prio_enc.sv
+sluice_ram_1r1w.sv
+sluice_ram_1r1w_clear.sv
+sluice_ram_dp.sv
+sluice_ram_lut.sv
+sluice_ram_prefetch.sv
+sluice_ram_sp.sv
+sluice_skid.sv
+sluice_tcam_lut.sv
+sluice_token_bucket.sv
