@@ -151,6 +151,7 @@ module tcam_lut #(
       assign accepts = ((row ^ (ChunkBits)'(padded_t'(value_q[e]) >> (c * ChunkBits))) &
                         (ChunkBits)'(padded_t'(mask_q[e]) >> (c * ChunkBits))) == '0;
 
+`ifdef SYNTHESIS
       MirrorIsChanged_A :
       assert property (@(posedge clk_i) init_q || !(valid_q[e] || (busy && step > 6'(row))) ||
           u_dut.u_mirror.mem[Group*Rows+row][Lane*Chunks+c] == accepts);
@@ -160,6 +161,11 @@ module tcam_lut #(
       RowIsThatOfTheMirror_A :
       assert property (@(posedge clk_i) init_q || !(valid_q[e] || (busy && step > 6'(row) + 2)) ||
           u_dut.gen_chunk[c].gen_group[Group].u_rows.mem[row][Lane] == accepts);
+`else
+      RowIsWritten_A :
+      assert property (@(posedge clk_i) init_q || !(valid_q[e] || (busy && step > 6'(row) + 2)) ||
+          u_dut.rows[c*Rows+32'(row)][e] == accepts);
+`endif
     end
   end
 endmodule

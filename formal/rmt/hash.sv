@@ -5,6 +5,7 @@ module hash
   import sluice_rmt_rows_pkg::*;
 (
     input logic         clk_i,
+    input logic         valid_i,
     input logic [191:0] pieces_i,
     input logic [  1:0] conditions_i
 );
@@ -17,6 +18,7 @@ module hash
 
   sluice_rmt_hash u_dut (
       .clk_i,
+      .valid_i,
       .pieces_i,
       .conditions_i,
       .hash_o(crc)
@@ -24,8 +26,9 @@ module hash
 
   logic init_q = 1'b1;
   always_ff @(posedge clk_i) begin
-    init_q   <= 1'b0;
-    pieces_q <= pieces_i;
+    // The key that came last counts.
+    if (valid_i) init_q <= 1'b0;
+    if (valid_i) pieces_q <= pieces_i;
   end
 
   assign data = Width'({conditions_i, pieces_q});

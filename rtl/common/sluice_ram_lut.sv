@@ -34,7 +34,10 @@ module sluice_ram_lut #(
 
   logic [Width-1:0] mem[Depth];
 
-  initial for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;
+  initial begin
+    /* verilator unroll_disable */
+    for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;
+  end
 
   // `always`, not `always_ff`: the initial block above is a second driver of the memory.
   always @(posedge clk_i) begin

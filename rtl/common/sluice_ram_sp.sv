@@ -33,7 +33,10 @@ module sluice_ram_sp #(
   logic [Width-1:0] mem[Depth];
 
   if (InitZero) begin : gen_init_zero
-    initial for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;
+    initial begin
+      /* verilator unroll_disable */
+      for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;
+    end
   end
 
   // `always`, not `always_ff`: the initial block above is a second driver of the memory.

@@ -5,7 +5,8 @@
 /// matches if all chunks accept. Chunks of 5 bits fill the 32-deep LUT RAMs of UltraScale+.
 ///
 /// A lookup (`lookup_valid_i`) is answered 2 cycles later by `lookup_valid_o`, `hit_o` and
-/// `index_o`. If several entries match, the lowest index wins; without a match `index_o` is 0.
+/// `index_o`, which hold until the next answer. If several entries match, the lowest index wins; without a match
+/// `index_o` is 0.
 ///
 /// A write replaces one entry: the key matches if it agrees with `wr_value_i` wherever
 /// `wr_mask_i` is one. `wr_valid_i` and what comes with it stay until `wr_ready_o`, which
@@ -63,9 +64,6 @@ module sluice_tcam_lut #(
   localparam int unsigned Rows = 2 ** ChunkBits;
   localparam int unsigned Chunks = (KeyWidth + ChunkBits - 1) / ChunkBits;
   localparam int unsigned PaddedWidth = Chunks * ChunkBits;
-  localparam int unsigned Lanes = (GroupEntries < Entries) ? GroupEntries : Entries;
-  localparam int unsigned Groups = (Entries + Lanes - 1) / Lanes;
-  localparam int unsigned GroupWidth = (Groups > 1) ? $clog2(Groups) : 1;
 
   typedef logic [ChunkBits-1:0] row_t;
 
@@ -102,6 +100,22 @@ module sluice_tcam_lut #(
     copy_row_q <= read_row_q;
   end
 
+  // Lookup, first cycle: read all chunks, combine. For synthesis a carry comes out if every group of six chunks lets it
+  // through. In simulation a row of a chunk is one word of all entries, in which a write changes its entry's bit when
+  // synthesis copies the row; nothing is worked out without a lookup or a write. formal/common/tcam_lut.sby proves both.
+  logic [PaddedWidth-1:0] key, wr_value, wr_mask;
+  logic [Entries-1:0] valid_q, match_q;
+  logic match_valid_q;
+
+  assign key      = PaddedWidth'(lookup_key_i);
+  assign wr_value = PaddedWidth'(wr_value_i);
+  assign wr_mask  = PaddedWidth'(wr_mask_i);
+
+`ifdef SYNTHESIS
+  localparam int unsigned Lanes = (GroupEntries < Entries) ? GroupEntries : Entries;
+  localparam int unsigned Groups = (Entries + Lanes - 1) / Lanes;
+  localparam int unsigned GroupWidth = (Groups > 1) ? $clog2(Groups) : 1;
+
   // Where the entry is: group and lane by comparison with constants, which needs no division.
   logic [Groups-1:0] wr_group;
   logic [Lanes-1:0] wr_lane;
@@ -121,14 +135,10 @@ module sluice_tcam_lut #(
   end
 
   // Whether the entry accepts the row's number, for each chunk.
-  logic [PaddedWidth-1:0] wr_value, wr_mask, refused;
-  // Public, so that simulation works it out once and not again for every word of all lanes.
-  logic [Chunks-1:0] accepts  /* verilator public_flat_rd */;
+  logic [PaddedWidth-1:0] refused;
+  logic [Chunks-1:0] accepts;
 
-  assign wr_value = PaddedWidth'(wr_value_i);
-  assign wr_mask  = PaddedWidth'(wr_mask_i);
-
-  assign refused  = ({Chunks{row}} ^ wr_value) & wr_mask;
+  assign refused = ({Chunks{row}} ^ wr_value) & wr_mask;
 
   for (genvar c = 0; c < int'(Chunks); c++) begin : gen_accepts
     assign accepts[c] = refused[c*ChunkBits+:ChunkBits] == '0;
@@ -150,14 +160,8 @@ module sluice_tcam_lut #(
       .rd_data_o(copy)
   );
 
-  // Lookup, first cycle: read all chunks, combine.
-  logic [PaddedWidth-1:0] key;
   logic [Chunks-1:0][Groups*Lanes-1:0] accepted;
-  logic [Entries-1:0] valid_q;
-  logic [Entries-1:0] match, match_q;
-  logic match_valid_q;
-
-  assign key = PaddedWidth'(lookup_key_i);
+  logic [Entries-1:0] match;
 
   for (genvar c = 0; c < int'(Chunks); c++) begin : gen_chunk
     logic [Lanes-1:0] copy_of_chunk;
@@ -179,9 +183,7 @@ module sluice_tcam_lut #(
     end
   end
 
-  // The entry is valid and all chunks accept. For synthesis a carry comes out if every group of six lets it through;
-  // simulation takes all entries at once (formal/common/tcam_lut.sby proves both).
-`ifdef SYNTHESIS
+  // The entry is valid and all chunks accept.
   localparam int unsigned Sixes = (Chunks + 6) / 6;
 
   for (genvar e = 0; e < int'(Entries); e++) begin : gen_match
@@ -200,12 +202,9 @@ module sluice_tcam_lut #(
     end
     assign {match[e], unused_sum} = {1'b0, six, 1'b1} + (Sixes + 2)'(1'b1);
   end
-`else
-  always_comb begin
-    match = valid_q;
-    for (int unsigned c = 0; c < Chunks; c++) match &= accepted[c][Entries-1:0];
+  always_ff @(posedge clk_i) begin
+    if (lookup_valid_i) match_q <= match;
   end
-`endif
 
   always_ff @(posedge clk_i) begin
     for (int unsigned e = 0; e < Entries; e++) begin
@@ -213,6 +212,36 @@ module sluice_tcam_lut #(
       else if (wr_valid_i && wr_group[e/Lanes] && wr_lane[e%Lanes]) valid_q[e] <= wr_entry_valid_i && last_step;
     end
   end
+`else
+  logic [Entries-1:0] rows[Chunks*Rows];
+
+  initial begin
+    /* verilator unroll_disable */
+    for (int unsigned i = 0; i < Chunks * Rows; i++) rows[i] = '0;
+  end
+
+  // Blocking assignments: nothing else looks at the rows, and they are read before they are changed.
+  /* verilator lint_off BLKSEQ */
+  always @(posedge clk_i) begin
+    if (lookup_valid_i) begin
+      automatic logic [Entries-1:0] match = valid_q;
+      for (int unsigned c = 0; c < Chunks; c++) match &= rows[c*Rows+32'(key[c*ChunkBits+:ChunkBits])];
+      match_q <= match;
+    end
+    if (copy_valid_q && rewrite && 32'(wr_index_i) < Entries) begin
+      for (int unsigned c = 0; c < Chunks; c++) begin
+        rows[c*Rows+32'(copy_row_q)][wr_index_i] =
+            ((copy_row_q ^ wr_value[c*ChunkBits+:ChunkBits]) & wr_mask[c*ChunkBits+:ChunkBits]) == '0;
+      end
+    end
+  end
+  /* verilator lint_on BLKSEQ */
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) valid_q <= '0;
+    else if (wr_valid_i && 32'(wr_index_i) < Entries) valid_q[wr_index_i] <= wr_entry_valid_i && last_step;
+  end
+`endif
 
   // Second cycle: lowest index.
   logic hit;
@@ -236,9 +265,10 @@ module sluice_tcam_lut #(
       match_valid_q  <= lookup_valid_i;
       lookup_valid_o <= match_valid_q;
     end
-    match_q <= match;
-    hit_o   <= hit;
-    index_o <= index;
+    if (match_valid_q) begin
+      hit_o   <= hit;
+      index_o <= index;
+    end
   end
 
 `ifndef SYNTHESIS

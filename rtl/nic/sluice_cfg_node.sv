@@ -73,7 +73,7 @@ module sluice_cfg_node
   logic checksum_ok_q;
   logic [31:0] crc_q;
   logic [31:0] header_d, header_q;
-  cfg_req_t req_d, req_q;
+  cfg_req_t req_q;
   logic [MessageDataWords-1:0][31:0] answer_q;
   logic [31:0] word_d, word_q;  // taken last, or to be sent next
   logic crc_word_d, crc_word_q;  // it was taken and belongs to the checksum
@@ -82,7 +82,7 @@ module sluice_cfg_node
   logic [TimerWidth-1:0] timer_d, timer_q;
   logic bad_message_d, timeout_d;
 
-  logic store;
+  logic store, store_address;
   logic [32*RowWords-1:0] row_q;
 
   logic mine, take, send, sending, req_valid_q;
@@ -122,7 +122,6 @@ module sluice_cfg_node
     count_d        = count_q;
     overlong_d     = overlong_q;
     header_d       = header_q;
-    req_d          = req_q;
     word_d         = reply_header(rsp_i.status);
     crc_word_d     = 1'b0;
     left_d         = left_q;
@@ -131,6 +130,7 @@ module sluice_cfg_node
     bad_message_d  = 1'b0;
     timeout_d      = 1'b0;
     store          = 1'b0;
+    store_address  = 1'b0;
 
     unique case (state_q)
       StAwaitHeader: begin
@@ -161,16 +161,13 @@ module sluice_cfg_node
           if (s_last_i) begin
             state_d = StCompare;
           end else if (address_next_q) begin
-            address_next_d           = 1'b0;
-            {req_d.tab, req_d.index} = s_data_i;
+            address_next_d = 1'b0;
+            store_address  = 1'b1;
           end else if (count_q == CountWidth'(RowWords)) begin
             overlong_d = 1'b1;
           end else begin
             count_d = count_q + CountWidth'(1);
             store   = 1'b1;
-            for (int unsigned i = 0; i < MessageDataWords; i++) begin
-              if (32'(count_q) == i) req_d.data[32*i+:32] = s_data_i;
-            end
           end
         end else if (timer_q == TimerWidth'(MessageTimeoutCycles)) begin
           timeout_d = 1'b1;
@@ -184,9 +181,7 @@ module sluice_cfg_node
       // All words but the last are in `crc_q` now, the last one is in `word_q`.
       StCompare: state_d = StCheck;
       StCheck: begin
-        req_d.words = (32'(count_q) > 32'd15) ? 4'd15 : 4'(count_q);
-        req_d.write = header_q[31:28] == OpWrite;
-        left_d      = 5'd1;
+        left_d = 5'd1;
         if (!checksum_ok_q || overlong_q || address_next_q) begin
           bad_message_d = 1'b1;
           state_d       = StAwaitHeader;
@@ -250,15 +245,24 @@ module sluice_cfg_node
     overlong_q     <= overlong_d;
     checksum_ok_q  <= word_q == ~crc_q;
     header_q       <= header_d;
-    req_q          <= req_d;
     word_q         <= word_d;
     left_q         <= left_d;
     reply_crc_q    <= reply_crc_d;
     if (state_q == StAwaitHeader || state_q == StCheck) crc_q <= '1;
     else if (crc_word_q || send) crc_q <= ~crc_block;
-    if (state_q == StCheck) words_o <= 7'(count_q);
+    if (store_address) {req_q.tab, req_q.index} <= s_data_i;
+    if (state_q == StCheck) begin
+      req_q.words <= (32'(count_q) > 32'd15) ? 4'd15 : 4'(count_q);
+      req_q.write <= header_q[31:28] == OpWrite;
+      words_o     <= 7'(count_q);
+    end
     if (state_q == StAwaitAnswer) answer_q <= rsp_i.data;
-    if (store) row_q <= {s_data_i, row_q[32*RowWords-1:32]};
+    if (store) begin
+      row_q <= {s_data_i, row_q[32*RowWords-1:32]};
+      for (int unsigned i = 0; i < MessageDataWords; i++) begin
+        if (32'(count_q) == i) req_q.data[32*i+:32] <= s_data_i;
+      end
+    end
   end
 
   assign req_o = req_q;

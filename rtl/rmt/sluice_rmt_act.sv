@@ -111,6 +111,7 @@ module sluice_rmt_act
       .write_i      (action_write),
       .write_index_i(cfg_req_i.index[ActionWidth-1:0]),
       .write_row_i  (cfg_row_i[RmtActionRowBits-1:0]),
+      .valid_i      (ctl_valid_i),
       .index_i      (ctl_valid_i ? win_i.action[ActionWidth-1:0] : cfg_req_i.index[ActionWidth-1:0]),
       .read_i       (action_read),
       .slice_i      (cfg_req_i.slice[3:0]),
@@ -139,6 +140,7 @@ module sluice_rmt_act
 
   // c4: is there anything to do, cross value, action data as numbers.
   logic valid4_q, generation4_q, owned, act4;
+  logic [7:4] valid_q;  // whether c<n> holds a packet: what is of one moves with it
   logic [7:4] system_q;
   logic [7:5] act_q;
   logic [7:5][1:0] conditions_q;
@@ -157,10 +159,12 @@ module sluice_rmt_act
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid4_q <= 1'b0;
+      valid_q  <= '0;
       act_q    <= '0;
       fault_o  <= 1'b0;
     end else begin
       valid4_q <= ctl_valid_i && win_i.valid && !ctl_i.dropped;
+      valid_q  <= {valid_q[6:4], ctl_valid_i};
       act_q    <= {act_q[6:5], act4};
       fault_o  <= valid4_q && !owned;
     end
@@ -171,12 +175,18 @@ module sluice_rmt_act
     number4_q     <= win_i.number;
     system_q      <= {system_q[6:4], system_i};
     conditions_q  <= {conditions_q[6:5], conditions_i};
-    queueing5_q   <= phv_i.queueing_high;
-    queueing6_q   <= queueing5_q;
-    queueing7_q   <= queueing6_q;
-    words5_q      <= phv_i.words;
-    words6_q      <= words5_q;
-    words7_q      <= words6_q;
+    if (valid_q[4]) begin
+      queueing5_q <= phv_i.queueing_high;
+      words5_q    <= phv_i.words;
+    end
+    if (valid_q[5]) begin
+      queueing6_q <= queueing5_q;
+      words6_q    <= words5_q;
+    end
+    if (valid_q[6]) begin
+      queueing7_q <= queueing6_q;
+      words7_q    <= words6_q;
+    end
   end
 
   always_comb begin
@@ -185,6 +195,7 @@ module sluice_rmt_act
 
   sluice_rmt_cross u_cross (
       .clk_i,
+      .valid_i (valid_q[5:4]),
       .phv_i,
       .hash_i,
       .number_i(number4_q),
@@ -211,6 +222,7 @@ module sluice_rmt_act
       .Bytes(2)
   ) u_class2 (
       .clk_i,
+      .valid_i      (valid_q[6:4]),
       .containers_i (phv_i.c.c2),
       .pick_i       (pick.pick[0]),
       .data_i       (pick.data[0]),
@@ -232,6 +244,7 @@ module sluice_rmt_act
       .Bytes(4)
   ) u_class4 (
       .clk_i,
+      .valid_i      (valid_q[6:4]),
       .containers_i (phv_i.c.c4),
       .pick_i       (pick.pick[1]),
       .data_i       (pick.data[1]),
@@ -253,6 +266,7 @@ module sluice_rmt_act
       .Bytes(6)
   ) u_class6 (
       .clk_i,
+      .valid_i      (valid_q[6:4]),
       .containers_i (phv_i.c.c6),
       .pick_i       (pick.pick[2]),
       .data_i       (pick.data[2]),
@@ -319,9 +333,11 @@ module sluice_rmt_act
   logic [15:0] x7_q, da7_q, p07_q;
   logic [15:0][15:0] words;
   always_ff @(posedge clk_i) begin
-    x7_q  <= x[15:0];
-    da7_q <= operands2[2];
-    p07_q <= operands2[0];
+    if (valid_q[6]) begin
+      x7_q  <= x[15:0];
+      da7_q <= operands2[2];
+      p07_q <= operands2[0];
+    end
   end
 
   sluice_rmt_words u_words (
@@ -337,7 +353,9 @@ module sluice_rmt_act
   );
 
   always_ff @(posedge clk_i) begin
-    phv_o <= '{queueing_high: queueing7_q, words: words, c: '{c2: alus.c2, c4: merged, c6: alus.c6}};
+    if (valid_q[7]) begin
+      phv_o <= '{queueing_high: queueing7_q, words: words, c: '{c2: alus.c2, c4: merged, c6: alus.c6}};
+    end
   end
 
 endmodule

@@ -12,7 +12,8 @@ module sluice_rmt_alu
 #(
     parameter int unsigned Width = 16
 ) (
-    input logic clk_i,
+    input logic       clk_i,
+    input logic [6:5] valid_i, // whether c5, c6 hold a packet
 
     // c5
     input logic           act_i,         // the packet carries out an action
@@ -98,18 +99,22 @@ module sluice_rmt_alu
   end
 
   always_ff @(posedge clk_i) begin
-    a_select_q   <= alu_i.a;
-    b_low_q      <= alu_i.b[1:0];
-    b_high_q     <= alu_i.b[2] ? alu_i.b[1:0] + 2'd1 : 2'd0;
-    op6_q        <= op_d;
-    compare6_q   <= compare_d;
-    less6_q      <= less_d;
-    a_q          <= a_d;
-    b_q          <= b_d;
-    op_q         <= op6_q;
-    compare_q    <= compare6_q;
-    less_q       <= less6_q;
-    arithmetic_q <= op6_q == OpAdd || op6_q == OpSub;
+    if (valid_i[5]) begin
+      a_select_q <= alu_i.a;
+      b_low_q    <= alu_i.b[1:0];
+      b_high_q   <= alu_i.b[2] ? alu_i.b[1:0] + 2'd1 : 2'd0;
+      op6_q      <= op_d;
+      compare6_q <= compare_d;
+      less6_q    <= less_d;
+    end
+    if (valid_i[6]) begin
+      a_q          <= a_d;
+      b_q          <= b_d;
+      op_q         <= op6_q;
+      compare_q    <= compare6_q;
+      less_q       <= less6_q;
+      arithmetic_q <= op6_q == OpAdd || op6_q == OpSub;
+    end
   end
 
   // c7: the chain.

@@ -11,7 +11,8 @@ module sluice_rmt_class
     parameter  int unsigned Bytes = 2,
     localparam int unsigned Width = 8 * Bytes
 ) (
-    input logic clk_i,
+    input logic       clk_i,
+    input logic [6:4] valid_i, // whether c4 to c6 hold a packet
 
     // c4
     input  logic [7:0][Width-1:0] containers_i,
@@ -77,13 +78,17 @@ module sluice_rmt_class
   logic [7:0][Width-1:0] containers5_q, containers6_q, containers7_q;
   logic [1:0][Width-1:0] pick6_q, data6_q;
   always_ff @(posedge clk_i) begin
-    pick_q        <= pick_d;
-    data_q        <= data_d;
-    pick6_q       <= pick_q[1:0];
-    data6_q       <= data_q;
-    containers5_q <= containers_i;
-    containers6_q <= containers5_q;
-    containers7_q <= containers6_q;
+    if (valid_i[4]) begin
+      pick_q        <= pick_d;
+      data_q        <= data_d;
+      containers5_q <= containers_i;
+    end
+    if (valid_i[5]) begin
+      pick6_q       <= pick_q[1:0];
+      data6_q       <= data_q;
+      containers6_q <= containers5_q;
+    end
+    if (valid_i[6]) containers7_q <= containers6_q;
   end
 
   // c5: rotator, two bits of the amount a level; rotations by 32 and by 16 make one by 48, which is none for 6 bytes.
@@ -114,7 +119,7 @@ module sluice_rmt_class
       default: rotate_c = rotated(rotate_b, 48);
     endcase
   end
-  always_ff @(posedge clk_i) r_q <= rotate_c & rotate_mask_i;
+  always_ff @(posedge clk_i) if (valid_i[5]) r_q <= rotate_c & rotate_mask_i;
 
   // c6 and c7: ALUs.
   assign operands_o = {data6_q, pick6_q};
@@ -124,6 +129,7 @@ module sluice_rmt_class
         .Width(Width)
     ) u_alu (
         .clk_i,
+        .valid_i    (valid_i[6:5]),
         .act_i,
         .conditions_i,
         .alu_i      (alus_i[i]),

@@ -10,6 +10,7 @@ module sluice_rmt_cross
   import sluice_rmt_act_pkg::*;
 (
     input  logic                       clk_i,
+    input  logic     [ 5:4]            valid_i,   // whether c4, c5 hold a packet
     // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
     // verilator lint_off UNUSEDSIGNAL
     input  rmt_phv_t                   phv_i,
@@ -80,9 +81,11 @@ module sluice_rmt_cross
   end
 
   always_ff @(posedge clk_i) begin
-    lanes_q <= lanes;
-    shift_q <= shift_i;
-    x_o     <= x_d;
+    if (valid_i[4]) begin
+      lanes_q <= lanes;
+      shift_q <= shift_i;
+    end
+    if (valid_i[5]) x_o <= x_d;
   end
 
 endmodule

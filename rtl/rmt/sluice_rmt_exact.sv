@@ -2,7 +2,7 @@
 ///
 ///   c1  sets from the hash                    c2  ways read, compared                c3  answer
 ///
-/// A lookup of every c1 is answered two cycles later by `hit_o` and what stands in the entry; several that match are no
+/// A lookup (`valid_i` in c1) is answered two cycles later by `hit_o` and what stands in the entry; several that match are no
 /// correct configuration, the lowest way is taken then. `rows_o` has in c2 what was read: with a `set_mask_i` of zero the
 /// set `set_base_i` of all ways.
 ///
@@ -19,6 +19,7 @@ module sluice_rmt_exact
     input logic clk_i,
 
     // c1
+    input logic                  valid_i,
     input logic [RmtKeyBits-1:0] key_i,
     input logic [          31:0] hash_i,
     input logic [   SetBits-1:0] set_base_i,
@@ -36,7 +37,7 @@ module sluice_rmt_exact
     input  logic           [RmtExactWays-1:0] write_i,
     input  logic           [     SetBits-1:0] write_index_i,
     input  rmt_exact_row_t                    write_row_i,
-    output rmt_exact_row_t [RmtExactWays-1:0] rows_o
+    output rmt_exact_row_t                    rows_o       [RmtExactWays]
 );
 
   if (2 ** SetBits != Cfg.sets || Cfg.sets < 2 || SetBits > 8) begin : gen_bad_sets
@@ -59,7 +60,7 @@ module sluice_rmt_exact
   assign set[0] = set_base_i | (mixed[SetBits-1:0] & set_mask_i);
   assign set[1] = set_base_i | (mixed[16+:SetBits] & set_mask_i);
 
-  rmt_exact_row_t [RmtExactWays-1:0] row;
+  rmt_exact_row_t row[RmtExactWays];
 
   for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_way
     sluice_ram_1r1w #(
@@ -80,7 +81,7 @@ module sluice_rmt_exact
   // c2.
   logic [RmtKeyBits-1:0] key_q2;
   logic [ModuleBits-1:0] module_q2;
-  logic generation_q2;
+  logic generation_q2, valid_q2;
   logic [RmtExactWays-1:0] match, match_q3;
 
   logic [RmtExactWays-1:0][ 8:0] action_q3;
@@ -102,15 +103,20 @@ module sluice_rmt_exact
   end
 
   always_ff @(posedge clk_i) begin
-    key_q2        <= key_i;
-    module_q2     <= module_i;
-    generation_q2 <= generation_i;
-    set_q2        <= set;
-    set_q3        <= set_q2;
-    match_q3      <= match;
-    for (int unsigned w = 0; w < RmtExactWays; w++) begin
-      action_q3[w] <= row[w].action;
-      number_q3[w] <= row[w].number;
+    valid_q2 <= valid_i;
+    if (valid_i) begin
+      key_q2        <= key_i;
+      module_q2     <= module_i;
+      generation_q2 <= generation_i;
+      set_q2        <= set;
+    end
+    if (valid_q2) begin
+      set_q3   <= set_q2;
+      match_q3 <= match;
+      for (int unsigned w = 0; w < RmtExactWays; w++) begin
+        action_q3[w] <= row[w].action;
+        number_q3[w] <= row[w].number;
+      end
     end
   end
 

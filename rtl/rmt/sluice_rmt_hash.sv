@@ -2,13 +2,14 @@
 ///
 /// The function is that of `sluice_crc32c`, split over two cycles: `pieces_i` comes in c0, the conditions, which are the upper
 /// two bits of the key, come in c1 and enter last. For synthesis the pieces are summed up in groups of six, a LUT each;
-/// simulation adds a column for each bit that is set. formal/rmt/hash.sby proves both.
+/// simulation looks up what each byte adds. formal/rmt/hash.sby proves both.
 ///
-/// Latency: 1 cycle from `pieces_i`, 0 from `conditions_i`, fixed. Throughput: 1 key a cycle. Never stalls.
+/// Latency: 1 cycle from `pieces_i` with `valid_i`, 0 from `conditions_i`, fixed. Throughput: 1 key a cycle. Never stalls.
 module sluice_rmt_hash
   import sluice_rmt_rows_pkg::*;
 (
     input  logic         clk_i,
+    input  logic         valid_i,       // c0
     input  logic [191:0] pieces_i,      // c0
     input  logic [  1:0] conditions_i,  // c1
     output logic [ 31:0] hash_o         // c1
@@ -80,7 +81,7 @@ module sluice_rmt_hash
     (* keep *) logic [Leaves/6-1:0] branch;
     for (genvar l = 0; l < int'(Leaves); l++) begin : gen_leaf
       localparam logic [Pieces-1:0] Inputs = inputs_of(b, l);
-      always_ff @(posedge clk_i) leaf_q[l] <= ^(pieces_i & Inputs);
+      always_ff @(posedge clk_i) if (valid_i) leaf_q[l] <= ^(pieces_i & Inputs);
     end
     for (genvar l = 0; l < int'(Leaves / 6); l++) begin : gen_branch
       assign branch[l] = ^leaf_q[6*l+:6];
@@ -89,16 +90,35 @@ module sluice_rmt_hash
     assign hash_o[b] = (^branch) ^ late ^ OfZeros[b];
   end
 `else
-  logic [31:0] sum_d, sum_q;
+  typedef logic [255:0][31:0] table_t;
 
-  always_comb begin
-    sum_d = OfZeros;
-    for (int unsigned i = 0; i < Pieces; i++) sum_d ^= Columns[i] & {32{pieces_i[i]}};
-    hash_o = sum_q;
-    for (int unsigned i = 0; i < 2; i++) hash_o ^= Columns[Pieces+i] & {32{conditions_i[i]}};
+  // What the values of byte `place` add.
+  function automatic table_t table_of(int unsigned place);
+    table_t t;
+    t[0] = '0;
+    for (int unsigned b = 0; b < 8; b++) begin
+      for (int unsigned i = 0; i < 2 ** b; i++) t[2**b+i] = t[i] ^ Columns[8*place+b];
+    end
+    return t;
+  endfunction
+
+  logic [Pieces/8-1:0][31:0] added;
+  logic [31:0] sum_q;
+
+  for (genvar i = 0; i < int'(Pieces / 8); i++) begin : gen_byte
+    localparam table_t Table = table_of(i);
+    assign added[i] = Table[pieces_i[8*i+:8]];
   end
 
-  always_ff @(posedge clk_i) sum_q <= sum_d;
+  always_ff @(posedge clk_i) begin
+    if (valid_i) begin
+      automatic logic [31:0] sum = OfZeros;
+      for (int unsigned i = 0; i < Pieces / 8; i++) sum ^= added[i];
+      sum_q <= sum;
+    end
+  end
+
+  assign hash_o = sum_q ^ (Columns[Pieces] & {32{conditions_i[0]}}) ^ (Columns[Pieces+1] & {32{conditions_i[1]}});
 `endif
 
 endmodule

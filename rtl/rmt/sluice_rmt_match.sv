@@ -146,12 +146,17 @@ module sluice_rmt_match
   );
 
   always_ff @(posedge clk_i) begin
-    rows_index_q[0] <= rows_index;
-    for (int unsigned i = 1; i < 4; i++) rows_index_q[i] <= rows_index_q[i-1];
-    module_q[0] <= rows_module_i;
-    module_q[1] <= module_q[0];
-    generation_q[0] <= rows_generation_i;
-    generation_q[1] <= generation_q[0];
+    if (valid_i) begin
+      rows_index_q[0] <= rows_index;
+      module_q[0]     <= rows_module_i;
+      generation_q[0] <= rows_generation_i;
+    end
+    if (valid_q[0]) begin
+      rows_index_q[1] <= rows_index_q[0];
+      module_q[1]     <= module_q[0];
+      generation_q[1] <= generation_q[0];
+    end
+    for (int unsigned i = 2; i < 4; i++) rows_index_q[i] <= rows_index_q[i-1];
   end
 
   // c0: key and predicates.
@@ -168,6 +173,7 @@ module sluice_rmt_match
   for (genvar p = 0; p < 2; p++) begin : gen_predicate
     sluice_rmt_predicate u_predicate (
         .clk_i,
+        .valid_i   (valid_q[0]),
         .phv_i,
         .row_i     (row.predicates[p]),
         .opposite_o(opposite[p]),
@@ -189,11 +195,13 @@ module sluice_rmt_match
   end
 
   always_ff @(posedge clk_i) begin
-    key_pieces_q1 <= key_pieces;
-    truth_q1      <= truth;
-    truth_key_q1  <= truth_key;
-    set_base_q1   <= valid_q[0] ? row.set_base[SetBits-1:0] : cfg_req_i.index[SetBits-1:0];
-    set_mask_q1   <= set_mask;
+    if (valid_q[0]) begin
+      key_pieces_q1 <= key_pieces;
+      truth_q1      <= truth;
+      truth_key_q1  <= truth_key;
+    end
+    set_base_q1 <= valid_q[0] ? row.set_base[SetBits-1:0] : cfg_req_i.index[SetBits-1:0];
+    set_mask_q1 <= set_mask;
   end
 
   // c1: conditions, whole key, hash.
@@ -214,16 +222,19 @@ module sluice_rmt_match
 
   sluice_rmt_hash u_hash (
       .clk_i,
+      .valid_i     (valid_q[0]),
       .pieces_i    (key_pieces),
       .conditions_i(key_conditions),
       .hash_o      (hash)
   );
 
   always_ff @(posedge clk_i) begin
-    conditions_q2 <= conditions;
+    if (valid_q[1]) begin
+      conditions_q2 <= conditions;
+      hash_q2       <= hash;
+    end
     conditions_q3 <= conditions_q2;
     conditions_o  <= conditions_q3;
-    hash_q2       <= hash;
     hash_q3       <= hash_q2;
     hash_o        <= hash_q3;
   end
@@ -238,13 +249,14 @@ module sluice_rmt_match
   logic [10:0] ternary_number;
   logic [11:0] exact_data;
   logic [TernaryBits-1:0] ternary_index;
-  rmt_exact_row_t [RmtExactWays-1:0] exact_rows;
+  rmt_exact_row_t exact_rows[RmtExactWays];
   rmt_ternary_row_t ternary_row;
 
   sluice_rmt_exact #(
       .Cfg(Cfg)
   ) u_exact (
       .clk_i,
+      .valid_i      (valid_q[1]),
       .key_i        (key),
       .hash_i       (hash),
       .set_base_i   (set_base_q1),
@@ -266,6 +278,7 @@ module sluice_rmt_match
   ) u_ternary (
       .clk_i,
       .rst_ni,
+      .valid_i     (valid_q[1]),
       .key_i       (key),
       .module_i    (module_q[1]),
       .generation_i(generation_q[1]),
@@ -292,12 +305,14 @@ module sluice_rmt_match
   (* keep *) default_t [3:1] default_q;
 
   always_ff @(posedge clk_i) begin
-    default_q[1] <= '{
-        hits_base: row.hits_base,
-        valid: row.default_valid,
-        action: row.default_action,
-        number: row.default_number
-    };
+    if (valid_q[0]) begin
+      default_q[1] <= '{
+          hits_base: row.hits_base,
+          valid: row.default_valid,
+          action: row.default_action,
+          number: row.default_number
+      };
+    end
     for (int unsigned i = 2; i <= 3; i++) default_q[i] <= default_q[i-1];
   end
   assign hits_base_o = default_q[3].hits_base;
@@ -361,7 +376,7 @@ module sluice_rmt_match
   // than a multiplexer.
   localparam int unsigned SliceBits = 32 * MessageDataWords;
   logic [1:0][SliceBits-1:0] key_read_q, ternary_read_q;
-  rmt_exact_row_t [RmtExactWays-1:0] exact_read_q;
+  logic [SliceBits-1:0] exact_read_q[RmtExactWays];
 
   for (genvar s = 0; s < 2; s++) begin : gen_slice
     always_ff @(posedge clk_i) begin
@@ -374,7 +389,7 @@ module sluice_rmt_match
   for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_exact_read
     always_ff @(posedge clk_i) begin
       if (!(exact_slot_q && is_way_q[w])) exact_read_q[w] <= '0;
-      else exact_read_q[w] <= exact_rows[w];
+      else exact_read_q[w] <= SliceBits'(exact_rows[w]);
     end
   end
 
@@ -386,7 +401,7 @@ module sluice_rmt_match
       cfg_rsp_o.words  = words_q;
     end
     cfg_rsp_o.data = key_read_q[0] | key_read_q[1] | ternary_read_q[0] | ternary_read_q[1];
-    for (int unsigned w = 0; w < RmtExactWays; w++) cfg_rsp_o.data |= SliceBits'(exact_read_q[w]);
+    for (int unsigned w = 0; w < RmtExactWays; w++) cfg_rsp_o.data |= exact_read_q[w];
   end
 
 `ifndef SYNTHESIS

@@ -4,7 +4,9 @@
 /// same, and zero only if every word is.
 ///
 /// Latency: 0 cycles (combinational). Four steps for 32 words, mostly of six rows into three.
-module sluice_rmt_ones_sum #(
+module sluice_rmt_ones_sum
+  import sluice_rmt_sum_pkg::*;
+#(
     parameter int unsigned Words = 32
 ) (
     input  logic [Words-1:0][15:0] words_i,
@@ -40,6 +42,7 @@ module sluice_rmt_ones_sum #(
     return {x[14:0], x[15]};
   endfunction
 
+`ifdef SYNTHESIS
   // How many of six bits are set, as tables: each bit of the number is to be one LUT, which `keep` keeps.
   function automatic logic [63:0] table_of(int unsigned bit_of_count);
     logic [63:0] t;
@@ -55,6 +58,7 @@ module sluice_rmt_ones_sum #(
   localparam logic [63:0] Ones = table_of(0);
   localparam logic [63:0] Twos = table_of(1);
   localparam logic [63:0] Fours = table_of(2);
+`endif
 
   for (genvar l = 0; l <= int'(Levels); l++) begin : gen_level
     (* keep *) logic [rows_of(l)-1:0][15:0] rows;
@@ -75,7 +79,9 @@ module sluice_rmt_ones_sum #(
             assign rows[3*g+2+:Rest-3] = gen_level[l-1].rows[6*g+3+:Rest-3];
           end
         end else begin : gen_six
+          // All columns at once in simulation (formal/rmt/ones_sum.sby proves both).
           logic [15:0] ones, twos, fours;
+`ifdef SYNTHESIS
           for (genvar b = 0; b < 16; b++) begin : gen_bit
             logic [5:0] bits;
             for (genvar r = 0; r < 6; r++) begin : gen_row
@@ -87,6 +93,9 @@ module sluice_rmt_ones_sum #(
             assign four = Fours[bits];
             assign {ones[b], twos[b], fours[b]} = {one, two, four};
           end
+`else
+          assign {fours, twos, ones} = counts_of_six(gen_level[l-1].rows[6*g+:6]);
+`endif
           assign rows[3*g]   = ones;
           assign rows[3*g+1] = twice(twos);
           assign rows[3*g+2] = twice(twice(fours));

@@ -10,13 +10,14 @@ module sluice_rmt_predicate
   import sluice_rmt_rows_pkg::*;
 (
     input  logic           clk_i,
+    input  logic           valid_i,
     // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
     // verilator lint_off UNUSEDSIGNAL
     input  rmt_phv_t       phv_i,
     // verilator lint_on UNUSEDSIGNAL
     input  rmt_predicate_t row_i,
     output logic           opposite_o,  // with the row
-    output logic           compares_o   // one cycle later; the predicate holds if this is not `opposite_o`
+    output logic           compares_o   // one cycle after `valid_i`; the predicate holds if this is not `opposite_o`
 );
 
   localparam int unsigned Width = 48;
@@ -106,7 +107,7 @@ module sluice_rmt_predicate
 
   // As the chain gives it: the other way round in front of the register would be one more level.
   logic borrow_q;
-  always_ff @(posedge clk_i) borrow_q <= borrow;
+  always_ff @(posedge clk_i) if (valid_i) borrow_q <= borrow;
   assign compares_o = !borrow_q;
 
   assign opposite_o = row_i.op == 3'd1 || row_i.op == 3'd4 || row_i.op == 3'd5;

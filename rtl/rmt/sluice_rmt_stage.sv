@@ -66,19 +66,28 @@ module sluice_rmt_stage
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= '0;
     else valid_q <= {valid_q[Last-1:0], ctl_valid_i};
-    ctl_q[0] <= ctl_i;
-    for (int unsigned i = 1; i <= Last; i++) ctl_q[i] <= ctl_q[i-1];
+  end
+  // What is of a packet moves with it: an idle stage costs simulation little.
+  always_ff @(posedge clk_i) begin
+    if (ctl_valid_i) begin
+      ctl_q[0]             <= ctl_i;
+      rows_module_q[0]     <= rows_module;
+      rows_generation_q[0] <= rows_generation;
+    end
+    for (int unsigned i = 1; i <= Last; i++) begin
+      if (valid_q[i-1]) ctl_q[i] <= ctl_q[i-1];
+    end
+    for (int unsigned i = 1; i < 4; i++) begin
+      if (valid_q[i-1]) begin
+        rows_module_q[i]     <= rows_module_q[i-1];
+        rows_generation_q[i] <= rows_generation_q[i-1];
+      end
+    end
     if (fault) begin
       ctl_q[6].dropped <= 1'b1;
       ctl_q[6].reason  <= RmtEventRmtFault;
     end
     system_of_q <= {system_of_q[2:0], system_q};
-    rows_module_q[0] <= rows_module;
-    rows_generation_q[0] <= rows_generation;
-    for (int unsigned i = 1; i < 4; i++) begin
-      rows_module_q[i] <= rows_module_q[i-1];
-      rows_generation_q[i] <= rows_generation_q[i-1];
-    end
   end
   assign ctl_valid_o = valid_q[Last];
   assign ctl_o = ctl_q[Last];
@@ -92,10 +101,10 @@ module sluice_rmt_stage
   (* keep *) rmt_phv_t phv_q1, phv_q2, phv_q3, phv_q4;
 
   always_ff @(posedge clk_i) begin
-    phv_q1 <= phv_i;
-    phv_q2 <= phv_q1;
-    phv_q3 <= phv_q2;
-    phv_q4 <= phv_q3;
+    if (valid_q[0]) phv_q1 <= phv_i;
+    if (valid_q[1]) phv_q2 <= phv_q1;
+    if (valid_q[2]) phv_q3 <= phv_q2;
+    if (valid_q[3]) phv_q4 <= phv_q3;
   end
 
   logic match_cfg_valid, match_slot_request;

@@ -2,7 +2,7 @@
 ///
 ///   c1  chunks read and combined              c2  lowest entry                       c3  answer, with the entry's action
 ///
-/// A lookup of every cycle is answered two cycles later by `hit_o` and what stands in the entry.
+/// A lookup (`valid_i`) is answered two cycles later by `hit_o` and what stands in the entry.
 ///
 /// A write (`wr_valid_i`, held with its row until `wr_ready_o`) makes the entry invalid at once and valid when it is
 /// whole, 34 cycles later: lookups meet the old entry, none, or the new one. An entry of no generation is only made
@@ -23,6 +23,7 @@ module sluice_rmt_ternary
     input logic rst_ni,
 
     // c1
+    input logic                  valid_i,
     input logic [RmtKeyBits-1:0] key_i,
     input logic [ModuleBits-1:0] module_i,
     input logic                  generation_i,
@@ -66,7 +67,7 @@ module sluice_rmt_ternary
       .wr_entry_valid_i(entry_valid),
       .wr_value_i      (KeyWidth'({wr_row_i.module_id, wr_row_i.generations[1], wr_row_i.value})),
       .wr_mask_i       (KeyWidth'({{ModuleBits{1'b1}}, one_generation, wr_row_i.mask})),
-      .lookup_valid_i  (1'b1),
+      .lookup_valid_i  (valid_i),
       .lookup_key_i    (KeyWidth'({module_i, generation_i, key_i})),
       .lookup_valid_o  (unused_valid),
       .hit_o,
