@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler import compiler, is_clang, version
 from filelists import all_lists, listed_files
 from project import (
     BUILD,
@@ -51,8 +52,8 @@ PREFIX = "Vsluice_top"
 SPLIT = ["--output-split", "300000", "--output-split-cfuncs", "2000"]
 # Read before every file: Verilator's messages and failures go to the shim.
 HOOKS = SHIM / "verilator_hooks.h"
-CXX = ["g++", "-std=c++20", "-fcoroutines", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
-       "-include", str(HOOKS)]  # fmt: skip
+CXX = [compiler(), "-std=c++20", *([] if is_clang() else ["-fcoroutines"]), "-fPIC", "-fvisibility=hidden",
+       "-fvisibility-inlines-hidden", "-include", str(HOOKS)]  # fmt: skip
 DEFINES = ["VERILATOR=1", "VM_COVERAGE=0", "VM_SC=0", "VM_TIMING=0", "VM_TRACE_VCD=0", "VM_TRACE_SAIF=0",
            "VL_IGNORE_UNKNOWN_ARCH=1"]  # fmt: skip
 
@@ -111,7 +112,9 @@ def compile_all(jobs: list[tuple[Path, Path, list[str]]]) -> None:
 def runtime_archive(variant: Variant) -> Path:
     """Verilator's runtime, compiled once for all plug-ins of one kind."""
     names = ["verilated", "verilated_threads", *(["verilated_fst_c"] if variant.trace else [])]
-    stamp = digest([HOOKS, *(INCLUDE / f"{name}.cpp" for name in names)], pins(), str(ROOT), *CXX, *variant.defines)
+    stamp = digest(
+        [HOOKS, *(INCLUDE / f"{name}.cpp" for name in names)], pins(), str(ROOT), version(), *CXX, *variant.defines
+    )
     folder = CACHE / "rtl" / f"runtime-{stamp}"
     archive = folder / "libverilated.a"
     if archive.exists():
@@ -163,7 +166,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     own_shim = SHIM / config.area
     shim_sources = sorted([*SHIM.glob("*.cpp"), *own_shim.glob("*.cpp")])
     shim = [*shim_sources, *sorted([*SHIM.glob("*.h"), *own_shim.glob("*.h")])]
-    options = [pins(), str(ROOT), repr(config), repr(variant), Path(__file__).read_text()]
+    options = [pins(), str(ROOT), version(), repr(config), repr(variant), Path(__file__).read_text()]
     stamp = digest([*listed_files(config.file_list), *all_lists(), *shim], *options)
     stamp_file = PLUGINS / f".{plugin.name}.stamp"
     if plugin.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
@@ -171,7 +174,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     if not shim_sources or HOOKS not in shim:
         fail(f"no C++ shim in {SHIM.relative_to(ROOT)} (*.cpp and {HOOKS.name})")
     begin = time.monotonic()
-    print(f"plugin: building {plugin.relative_to(ROOT)}", flush=True)
+    print(f"plugin: building {plugin.relative_to(ROOT)} with {version()}", flush=True)
     folder = CACHE / "rtl" / f"{name}{variant.suffix}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -188,7 +191,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     exports.write_text("{ global: sluice_rtl_*; local: *; };\n")
     draft = folder / plugin.name
     flags = ["-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined", f"-Wl,--version-script={exports}"]
-    link = ["g++", *flags, "-o", str(draft),
+    link = [compiler(), *flags, "-o", str(draft),
             *(str(target) for _, target, _ in jobs), str(runtime), "-lstdc++", *variant.libraries]  # fmt: skip
     checked(link, "linking")
     PLUGINS.mkdir(parents=True, exist_ok=True)

@@ -349,5 +349,6 @@ def test_a_reset_leaves_nothing_of_the_traffic(target):
         bench.open_ports()
         for _ in range(40):
             bench.send(bench.rng.randrange(PORTS), bench.any_frame())
-        bench.settle()
+        # Packets wait for the queues' tables to be cleared.
+        bench.settle(quiet=10_000)
         bench.check()
