@@ -76,15 +76,31 @@ def crc32c(message: bytes) -> int:
 assert crc32c(b"123456789") == 0xE3069283
 
 
-def flow_hash(frame: bytes) -> int:
-    """Of a frame as it came in, by docs/design/nic.md."""
+def _behind_tag(frame: bytes) -> int | None:
+    """Where IPv4 without options begins less 14, one tag let pass, or None; by docs/design/nic.md."""
     o = 4 if len(frame) >= 16 and frame[12:14] == b"\x81\x00" else 0
-    if len(frame) < o + 34 or frame[12 + o : 14 + o] != b"\x08\x00" or frame[14 + o] != 0x45:
+    ipv4 = len(frame) >= o + 34 and frame[12 + o : 14 + o] == b"\x08\x00" and frame[14 + o] == 0x45
+    return o if ipv4 else None
+
+
+def _has_ports(frame: bytes, o: int) -> bool:
+    fragment = int.from_bytes(frame[20 + o : 22 + o], "big") & 0x1FFF
+    return frame[23 + o] in (6, 17) and fragment == 0 and len(frame) >= o + 38
+
+
+def flow_hash(frame: bytes) -> int:
+    """Of a frame as it came in."""
+    o = _behind_tag(frame)
+    if o is None:
         return 0
-    protocol, fragment = frame[23 + o], int.from_bytes(frame[20 + o : 22 + o], "big") & 0x1FFF
-    l4 = protocol in (6, 17) and fragment == 0 and len(frame) >= o + 38
-    ports = frame[34 + o : 38 + o] if l4 else bytes(4)
-    return crc32c(frame[26 + o : 34 + o] + ports + bytes([protocol]))
+    ports = frame[34 + o : 38 + o] if _has_ports(frame, o) else bytes(4)
+    return crc32c(frame[26 + o : 34 + o] + ports + frame[23 + o : 24 + o])
+
+
+def is_reconfiguration(frame: bytes) -> bool:
+    """Whether the pipeline's entrance takes it for a reconfiguration packet: UDP to port 0xf1f2."""
+    o = _behind_tag(frame)
+    return o is not None and _has_ports(frame, o) and frame[23 + o] == 17 and frame[36 + o : 38 + o] == b"\xf1\xf2"
 
 
 def words_of(value: int, count: int) -> list[int]:

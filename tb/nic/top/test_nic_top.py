@@ -14,7 +14,17 @@ Claims (docs/design/nic.md, docs/design/rmt.md)
 from collections import Counter, defaultdict
 
 import pytest
-from nic.nic_bench import OK, PORT_POLICY_ROW, PORT_TRACE, SIDEBAND, VLAN_ROW, fields, flow_hash, pack_fields
+from nic.nic_bench import (
+    OK,
+    PORT_POLICY_ROW,
+    PORT_TRACE,
+    SIDEBAND,
+    VLAN_ROW,
+    fields,
+    flow_hash,
+    is_reconfiguration,
+    pack_fields,
+)
 from rmt.pipeline import DEPARSER, SYSTEM, Program, Ring
 from rmt.rmt_bench import EVENTS, TARGETS, WINDOW
 from rmt.rows import row, words_of_layout
@@ -134,7 +144,7 @@ class Bench:
         off = tagged and not keep
         stored = frame[:12] + frame[16:] if off else frame
         expected = {"module": module}
-        if len(stored) >= 38 and stored[12:14] == b"\x08\0" and stored[36:38] == b"\xf1\xf2":
+        if is_reconfiguration(stored):
             return expected | {"reason": "reconfig"}
         program = PROGRAMS.get(module)
         if program is None:
