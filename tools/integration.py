@@ -1,10 +1,10 @@
 """What others' tools read of the RTL, from the file lists and the tops: written, or with --check held to be current.
 
-    .venv/bin/python tools/integration.py [--check]
+.venv/bin/python tools/integration.py [--check]
 
-    sluice.core, Bender.yml       the sources in order, for FuseSoC and Bender
-    integration/sluice_*_flat.v   the tops behind Verilog-2001 ports of plain vectors
-    docs/guide/rtl.md             its tables of ports
+sluice.core, Bender.yml       the sources in order, for FuseSoC and Bender
+integration/sluice_*_flat.v   the tops behind Verilog-2001 ports of plain vectors
+docs/guide/rtl.md             its tables of ports
 """
 
 import re

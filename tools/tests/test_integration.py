@@ -7,8 +7,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-import integration  # noqa: E402
 from project import READ_SLANG, ROOT, captured  # noqa: E402
+
+import integration  # noqa: E402
 
 LINT = ["verilator", "--lint-only", "-Wall"]
 
