@@ -235,3 +235,81 @@ fn a_program_is_replaced_by_an_object_file_and_keeps_the_maps_that_are_named() {
     let unknown = run(&["--replace", replace, "--keep-maps", "none"]);
     assert!(unknown.code == 2 && unknown.err.contains("E0471"), "{}", unknown.err);
 }
+
+/// A folder that also has the loader's test objects.
+fn objects() -> Folder {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink(common::root().join("crates/ebpf/tests/objects"), folder.path("objects")).unwrap();
+    folder
+}
+
+/// Address space that a run with maps of 33 million entries may take, in KiB. The values alone have 434 MB of
+/// addresses; entries built one by one took 4.5 GB.
+const ADDRESS_SPACE: u32 = 1_000_000;
+
+#[test]
+fn a_run_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touched() {
+    let folder = objects();
+    let run = "sluice xdp run objects/large.o --in programs/xdp/mixed.pcap --limit 24 --state maps.json";
+    for form in ["", " --json"] {
+        let ran = folder.shell(&format!("ulimit -v {ADDRESS_SPACE}; {run}{form}")).ok();
+        if form.is_empty() {
+            assert!(ran.contains("map rings (array): 33554944 entries, "), "{ran}");
+            continue;
+        }
+        let maps = json(&ran)["programs"][0]["maps"].clone();
+        let touched = |map: usize| maps[map]["entries"].as_array().unwrap().len();
+        assert!((1..=24).contains(&touched(0)) && touched(0) == touched(1) && touched(1) == touched(2), "{maps}");
+    }
+    let saved = std::fs::metadata(folder.path("maps.json")).unwrap().len();
+    assert!(saved < 16 << 10, "{saved} bytes are saved");
+    let state = json(&std::fs::read_to_string(folder.path("maps.json")).unwrap());
+    let key = state["maps"][0]["entries"][0]["key"].as_str().unwrap();
+    let items = format!("hex:{key}");
+    let map = |words: &str| folder.shell(&format!("ulimit -v {ADDRESS_SPACE}; sluice map --state maps.json {words}"));
+    assert!(map(&format!("get rings {items}")).ok().contains("value: "));
+    assert!(map("get rings u32:33554943").ok().contains("value: 00 00 00 00"), "zeros are there without being saved");
+    map("set rings u32:33554943 u32:5").ok();
+    assert!(map("get rings u32:33554943").ok().contains("value: 05 00 00 00"));
+    assert!(map("get rings u32:33554944").err.contains("E0493"));
+}
+
+#[test]
+fn a_tenant_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touched() {
+    let folder = objects();
+    let nic = "[device]\ntarget = \"default\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
+               queues = { host0 = 160 }\nxdp = \"objects/large.o\"\nmaps = { rings = \"rings.map\" }\n";
+    folder.write("nic.toml", nic);
+    folder.write("rings.map", "u32:33554943 u32:5\n");
+    // Per-CPU values are there for eight processors: 659 MB of addresses.
+    let ran = folder.shell("ulimit -v 1500000; sluice run --config nic.toml --in 0=programs/nic/mixed.pcapng --json");
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn a_map_that_is_too_large_says_how_to_make_it_smaller_and_can_be_made_so() {
+    let folder = objects();
+    let run = |size: &str| {
+        let size = format!("rings={size}");
+        let arguments = ["xdp", "run", "objects/large.o", "--in", "programs/xdp/mixed.pcap", "--max-entries", &size];
+        folder.sluice(&arguments)
+    };
+    let called = run("200000000");
+    assert_eq!(called.code, 2, "{}", called.out);
+    assert!(called.err.contains("[E0432]") && called.err.contains("--max-entries rings=N"), "{}", called.err);
+    assert!(run("100000").ok().contains("map rings (array): 100000 entries"));
+    let check = folder.sluice(&["xdp", "check", "objects/large.o", "--max-entries", "rings=200000000"]);
+    assert_eq!(check.code, 1);
+    assert!(check.out.contains("--max-entries rings=N"), "{}", check.out);
+}
+
+#[test]
+fn the_json_of_a_run_has_the_contents_of_rodata() {
+    let folder = objects();
+    let run = json(
+        &folder.sluice(&["xdp", "run", "objects/data.v3.o", "--in", "programs/xdp/mixed.pcap", "--json"]).ok(),
+    );
+    let maps = run["programs"][0]["maps"].as_array().unwrap().clone();
+    let rodata = maps.iter().find(|map| map["spec"]["name"] == ".rodata.tune").unwrap();
+    assert_eq!(rodata["entries"], json(r#"[{"key": "00000000", "value": "63000000"}]"#));
+}

@@ -71,10 +71,17 @@ impl Image {
 
     /// Sets how many entries a map has, as user space does before it loads an object. It must be
     /// set where the object leaves it 0. A ring buffer takes whole powers of two of pages: the
-    /// number is rounded up. Entries that the object gives must still have room.
+    /// number is rounded up. Entries that the object gives must still have room. A map that a map of
+    /// maps has for its template, or begins with, changes the template too; `NAME.inner` is the
+    /// template that the declaration of NAME has.
     pub fn set_max_entries(&mut self, name: &str, entries: u32) -> Result<(), LoadError> {
         let refuse = |why| LoadError::MaxEntries { map: name.to_string(), found: entries, why };
-        let map = self.maps.iter_mut().find(|m| m.name == name).ok_or_else(|| refuse("the object has no such map"))?;
+        let Some(index) = self.map(name) else {
+            let template = self.maps.iter_mut().filter_map(|m| m.inner.as_deref_mut()).find(|inner| inner.name == name);
+            template.ok_or_else(|| refuse("the object has no such map"))?.max_entries = entries;
+            return Ok(());
+        };
+        let map = &mut self.maps[index];
         if map.contents.is_some() || map.name.starts_with('.') {
             return Err(refuse("a data section has one entry"));
         }
@@ -82,7 +89,18 @@ impl Image {
         if map.kind != MapType::HashOfMaps && given.is_some_and(|last| last >= entries) {
             return Err(refuse("the object gives entries beyond it"));
         }
+        let before = map.max_entries;
         map.max_entries = if map.kind == MapType::Ringbuf { crate::map::ring_size(entries) } else { entries };
+        let after = map.max_entries;
+        for holder in &mut self.maps {
+            let begins_with = holder.initial.iter().any(|(_, initial)| *initial == Initial::Map(index));
+            if let Some(template) = holder.inner.as_deref_mut()
+                && template.max_entries == before
+                && (begins_with || template.name == name)
+            {
+                template.max_entries = after;
+            }
+        }
         Ok(())
     }
 }

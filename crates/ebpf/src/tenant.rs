@@ -106,12 +106,15 @@ pub fn read(name: &str, elf: &[u8], options: &Options) -> Result<Object, TenantE
 /// maps can be made.
 pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, TenantError> {
     let main = main_program(image, options)?;
-    let mut maps = image.maps.clone();
+    let mut sized = image.clone();
     let names = || maps_of(image);
     for (map, max_entries) in &options.max_entries {
-        let spec = maps.iter_mut().find(|spec| spec.name == *map);
-        spec.ok_or_else(|| no_such("max_entries of a map", map, names()))?.max_entries = *max_entries;
+        if image.map(map).is_none() && !map.ends_with(".inner") {
+            return Err(no_such("max_entries of a map", map, names()));
+        }
+        sized.set_max_entries(map, *max_entries).map_err(TenantError::Load)?;
     }
+    let mut maps = sized.maps;
     if let Some(map) = options.keep.iter().find(|map| !maps.iter().any(|spec| spec.name == **map)) {
         return Err(no_such("map to be kept", map, names()));
     }
@@ -207,10 +210,8 @@ fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<Xdp
                 what: format!("maps of this kind are not read: {}", file::explain(e)),
             })
         };
-        while let Some(next) = space.next_key(map, key.as_deref()).map_err(unread)? {
+        while let Some(next) = space.next_held_key(map, key.as_deref()).map_err(unread)? {
             match space.user_lookup(map, &next) {
-                // Entries of arrays are there and zero without being given.
-                Ok(value) if maps[index].contents.is_none() && is_array(maps[index].kind) && is_zero(&value) => {}
                 Ok(value) => entries.push(XdpEntry { map: map.0, key: next.clone(), value }),
                 Err(crate::Errno::NOENT) => {}
                 Err(errno) => return Err(unread(errno)),
@@ -219,14 +220,6 @@ fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<Xdp
         }
     }
     Ok(entries)
-}
-
-fn is_array(kind: MapType) -> bool {
-    matches!(kind, MapType::Array | MapType::PercpuArray)
-}
-
-fn is_zero(value: &[u8]) -> bool {
-    value.iter().all(|byte| *byte == 0)
 }
 
 /// The image that a device runs.

@@ -1,6 +1,7 @@
 //! `sluice xdp check`: what an object holds, and what of it cannot be run.
 
 use super::object;
+use super::run::named_number;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::Table;
@@ -22,6 +23,9 @@ use std::process::ExitCode;
 pub struct Check {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
+    /// Entries of a map, in place of those that the object declares; may be given several times
+    #[arg(long, value_name = "NAME=N", value_parser = named_number)]
+    max_entries: Vec<(String, u32)>,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -30,7 +34,10 @@ pub struct Check {
 impl Check {
     /// Reads, validates and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let image = object::inspect(&self.object)?;
+        let mut image = object::inspect(&self.object)?;
+        for (name, entries) in &self.max_entries {
+            object::set_max_entries(&mut image, &self.object, name, *entries)?;
+        }
         let report = sluice_ebpf::load::report(&image);
         let mut invalid = invalid(&image);
         invalid.extend(unmade(&image));

@@ -186,7 +186,7 @@ fn state_of(device: &mut dyn Device, module: u8) -> Result<State, Failure> {
         let mut key: Option<Vec<u8>> = None;
         while has_entries(state.spec.kind) {
             // A map that user space may not list has no entries to keep.
-            let Ok(Some(next)) = device.map_next_key(module, map.id, key.as_deref()) else { break };
+            let Ok(Some(next)) = device.map_next_held_key(module, map.id, key.as_deref()) else { break };
             // Places of an array of references that hold nothing are left out.
             if let Ok(value) = device.map_lookup(module, map.id, &next) {
                 match state.spec.frozen {

@@ -68,7 +68,7 @@ pub struct XdpRun {
     /// Entries of a map, before the first packet (docs/guide/xdp.md)
     #[arg(long = "map", value_name = "NAME=FILE", value_parser = named_file)]
     pub(super) maps: Vec<(String, PathBuf)>,
-    /// Size of a map whose size the object leaves open
+    /// Entries of a map, more or fewer than the object declares; may be given several times
     #[arg(long, value_name = "NAME=N", value_parser = named_number)]
     pub(super) max_entries: Vec<(String, u32)>,
     /// Routes, neighbours and interfaces of fib_lookup
@@ -114,7 +114,7 @@ fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     named(text, "MAP=FILE, as in routes=routes.txt").map(|(name, file)| (name.to_owned(), file.into()))
 }
 
-fn named_number(text: &str) -> Result<(String, u32), String> {
+pub(super) fn named_number(text: &str) -> Result<(String, u32), String> {
     let (name, number) = named(text, "MAP=N, as in flows=1024")?;
     Ok((name.to_owned(), number.parse().map_err(|_| format!("expected a number of entries, found `{number}`"))?))
 }
