@@ -282,7 +282,7 @@ fn a_tenant_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touche
     folder.write("nic.toml", nic);
     folder.write("rings.map", "u32:33554943 u32:5\n");
     // Per-CPU values are there for eight processors: 659 MB of addresses.
-    let ran = folder.shell("ulimit -v 1500000; sluice run --config nic.toml --in 0=programs/nic/mixed.pcapng --json");
+    let ran = folder.shell("ulimit -v 1500000; sluice run --config nic.toml --in port0=programs/nic/mixed.pcapng --json");
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
 }
 
@@ -312,4 +312,91 @@ fn the_json_of_a_run_has_the_contents_of_rodata() {
     let maps = run["programs"][0]["maps"].as_array().unwrap().clone();
     let rodata = maps.iter().find(|map| map["spec"]["name"] == ".rodata.tune").unwrap();
     assert_eq!(rodata["entries"], json(r#"[{"key": "00000000", "value": "63000000"}]"#));
+}
+
+#[test]
+fn variables_and_templates_are_set_before_a_run() {
+    let folder = objects();
+    let run = |options: &[&str]| {
+        let first = ["xdp", "run", "objects/settings.o", "--in", "programs/xdp/mixed.pcap", "--limit", "3", "--json"];
+        folder.sluice(&first.into_iter().chain(options.iter().copied()).collect::<Vec<_>>())
+    };
+    let template = ["--inner-map", "tenants=tenant"];
+    let without = run(&[]);
+    assert_eq!(without.code, 2);
+    assert!(without.err.contains("[E0433]") && without.err.contains("--inner-map tenants=MAP"), "{}", without.err);
+    let verdicts = |set: &str| {
+        let called = run(&[template[0], template[1], "--set", set]);
+        assert!(called.err.contains("note: ") && called.err.contains("pinning 16"), "{}", called.err);
+        json(&called.ok())["programs"][0]["verdicts"].clone()
+    };
+    assert_eq!(verdicts("limit=3")["tx"], 3);
+    assert_eq!(verdicts("strict=false")["pass"], 3);
+    let wrong = run(&[template[0], template[1], "--set", "limits=3"]);
+    assert!(wrong.code == 2 && wrong.err.contains("[E0425]") && wrong.err.contains("`limit`"), "{}", wrong.err);
+    let wide = run(&[template[0], template[1], "--set", "offset=200"]);
+    assert!(wide.code == 2 && wide.err.contains("[E0426]") && wide.err.contains("8 bits"), "{}", wide.err);
+}
+
+#[test]
+fn check_lists_variables_notes_and_warnings() {
+    let folder = objects();
+    let settings = folder.sluice(&["xdp", "check", "objects/settings.o", "--inner-map", "tenants=tenant", "--json"]);
+    let report = json(&settings.ok());
+    let rate = report["variables"].as_array().unwrap().iter().find(|v| v["name"] == "policy.rate").unwrap().clone();
+    let expected = r#"{"name": "policy.rate", "section": ".data", "type": "__u32", "size": 4, "value": "1000"}"#;
+    assert_eq!(rate, json(expected));
+    let local = folder.sluice(&["xdp", "check", "objects/local.o"]).ok();
+    assert!(local.contains("note: function `forgotten` of section `xdp` has local binding"), "{local}");
+    assert!(local.contains("warning: program `unchecked`, instruction 15"), "{local}");
+    let report = json(&folder.sluice(&["xdp", "check", "objects/local.o", "--json"]).ok());
+    assert_eq!((report["notes"].as_array().unwrap().len(), report["warnings"].as_array().unwrap().len()), (2, 1));
+    assert_eq!(report["warnings"][0]["register"], 3);
+}
+
+#[test]
+fn each_packet_has_a_line_with_verdict_instructions_and_path() {
+    let folder = Folder::new();
+    let tail = "programs/xdp/tail_chain/tail_chain.o";
+    let run = |options: &[&str]| {
+        let first = ["xdp", "run", tail, "--in", "programs/xdp/mixed.pcap", "--json", "--packets"];
+        folder.sluice(&first.into_iter().chain(options.iter().copied()).collect::<Vec<_>>())
+    };
+    let report = json(&run(&["out/packets.jsonl"]).ok());
+    let text = std::fs::read_to_string(folder.path("out/packets.jsonl")).unwrap();
+    let lines: Vec<Value> = text.lines().map(json).collect();
+    let program = &report["programs"][0];
+    assert_eq!(lines.len() as u64, program["packets"].as_u64().unwrap());
+    for (verdict, packets) in program["verdicts"].as_object().unwrap() {
+        assert_eq!(lines.iter().filter(|l| l["verdict"] == *verdict).count() as u64, packets.as_u64().unwrap());
+    }
+    let least = lines.iter().map(|l| l["instructions"].as_u64().unwrap()).min();
+    assert_eq!(least, program["instructions_per_packet"]["min"].as_u64());
+    assert_eq!(lines[0]["path"], json(r#"["tail_chain", "parse", "policy"]"#));
+    assert_eq!((lines[7]["packet"].as_u64(), &lines[7]["to"], &lines[7]["fault"]), (Some(7), &Value::Null, &Value::Null));
+    // On standard output the lines are alone.
+    let piped = run(&["-"]);
+    assert_eq!(json(&piped.err)["programs"][0]["packets"], program["packets"]);
+    assert_eq!(piped.ok(), text);
+    let both = run(&["-", "--trace"]);
+    assert!(both.code == 2 && both.err.contains("[E0490]"), "{}", both.err);
+    assert_eq!(run(&[tail]).code, 2, "the object is read");
+}
+
+#[test]
+fn a_redirected_packet_has_its_destination_and_an_aborted_one_its_fault() {
+    let folder = Folder::new();
+    let run = |object: &str, maps: &[&str]| -> Vec<Value> {
+        let first = ["xdp", "run", object, "--in", "programs/xdp/mixed.pcap", "--packets", "-"];
+        let out = folder.sluice(&first.into_iter().chain(maps.iter().copied()).collect::<Vec<_>>()).ok();
+        out.lines().map(json).collect()
+    };
+    let maps = [
+        "--map",
+        "patches=programs/xdp/redirect_map/patches.map",
+        "--map",
+        "ports=programs/xdp/redirect_map/ports.map",
+    ];
+    let lines = run("programs/xdp/redirect_map/redirect_map.o", &maps);
+    assert!(lines.iter().any(|l| l["verdict"] == "redirect" && l["to"].as_str().unwrap().starts_with("ifindex ")));
 }

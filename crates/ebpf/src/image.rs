@@ -20,6 +20,17 @@ pub struct Image {
     pub refused: Vec<RefusedProgram>,
     /// Maps that cannot be made; programs that use them are refused.
     pub refused_maps: Vec<RefusedMap>,
+    /// What was taken otherwise than the object says, or left out.
+    pub notes: Vec<Note>,
+}
+
+/// Something that the loader did and that the object's author may not expect.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Note {
+    /// The function or map.
+    pub name: String,
+    /// What was done with it, and why.
+    pub text: String,
 }
 
 /// A program that cannot be run.
@@ -67,6 +78,34 @@ impl Image {
     /// The program with this name.
     pub fn program(&self, name: &str) -> Option<usize> {
         self.programs.iter().position(|p| p.name == name)
+    }
+
+    /// Makes `template` what a map of maps holds, as user space does that supplies the first inner map
+    /// itself: any map of the object that holds no maps.
+    pub fn set_inner_map(&mut self, outer: &str, template: &str) -> Result<(), LoadError> {
+        let holds_maps = |spec: &MapSpec| matches!(spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps);
+        let names = |wanted: bool| {
+            let there = self.maps.iter().filter(|m| holds_maps(m) == wanted && !m.name.starts_with('.'));
+            there.map(|m| format!("`{}`", m.name)).collect::<Vec<_>>().join(", ")
+        };
+        let refuse = |found: String, wanted: bool| {
+            let there = names(wanted);
+            let what = if wanted { "a map of maps" } else { "a map that holds no maps" };
+            let allowed =
+                if there.is_empty() { format!("{what}: the object has none") } else { format!("{what}: {there}") };
+            LoadError::Template { map: outer.to_owned(), found, allowed }
+        };
+        let found = |name: &str| match self.map(name) {
+            Some(at) => format!("`{name}`, a {}", self.maps[at].kind.name()),
+            None => format!("`{name}`, which the object does not have"),
+        };
+        let holder = self.map(outer).filter(|at| holds_maps(&self.maps[*at]));
+        let holder = holder.ok_or_else(|| refuse(found(outer), true))?;
+        let held = self.map(template).filter(|at| !holds_maps(&self.maps[*at]));
+        let held = held.ok_or_else(|| refuse(found(template), false))?;
+        let inner = MapSpec { initial: Vec::new(), pinned: false, contents: None, ..self.maps[held].clone() };
+        self.maps[holder].inner = Some(Box::new(inner));
+        Ok(())
     }
 
     /// Sets how many entries a map has, as user space does before it loads an object. It must be

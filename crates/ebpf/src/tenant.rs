@@ -26,6 +26,10 @@ pub struct Options {
     pub keep: Vec<String>,
     /// Most entries of maps, by name.
     pub max_entries: Vec<(String, u32)>,
+    /// Templates of maps of maps, by name: the map of maps, and the map that stands for what it holds.
+    pub inner_maps: Vec<(String, String)>,
+    /// Values of variables, by name.
+    pub variables: Vec<(String, String)>,
     /// Port of an interface index, where it is not one less.
     pub interfaces: BTreeMap<u32, u8>,
     /// Entries that maps begin with, by name of the map, as the text of a map file.
@@ -40,6 +44,8 @@ impl Default for Options {
             pass: Destination::Host(0),
             keep: Vec::new(),
             max_entries: Vec::new(),
+            inner_maps: Vec::new(),
+            variables: Vec::new(),
             interfaces: BTreeMap::new(),
             files: Vec::new(),
         }
@@ -113,6 +119,12 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
             return Err(no_such("max_entries of a map", map, names()));
         }
         sized.set_max_entries(map, *max_entries).map_err(TenantError::Load)?;
+    }
+    for (outer, template) in &options.inner_maps {
+        sized.set_inner_map(outer, template).map_err(TenantError::Load)?;
+    }
+    for (name, value) in &options.variables {
+        sized.set_variable(name, value).map_err(TenantError::Load)?;
     }
     let mut maps = sized.maps;
     if let Some(map) = options.keep.iter().find(|map| !maps.iter().any(|spec| spec.name == **map)) {

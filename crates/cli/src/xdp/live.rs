@@ -144,7 +144,9 @@ impl XdpRun {
         let mut options = Options {
             section: self.section.clone(),
             program: self.program.clone(),
-            max_entries: self.max_entries.clone(),
+            max_entries: self.prepare.max_entries.clone(),
+            inner_maps: self.prepare.inner_map.clone(),
+            variables: self.prepare.set.clone(),
             interfaces,
             ..Options::default()
         };
