@@ -282,7 +282,8 @@ fn a_tenant_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touche
     folder.write("nic.toml", nic);
     folder.write("rings.map", "u32:33554943 u32:5\n");
     // Per-CPU values are there for eight processors: 659 MB of addresses.
-    let ran = folder.shell("ulimit -v 1500000; sluice run --config nic.toml --in port0=programs/nic/mixed.pcapng --json");
+    let ran =
+        folder.shell("ulimit -v 1500000; sluice run --config nic.toml --in port0=programs/nic/mixed.pcapng --json");
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
 }
 
@@ -306,9 +307,8 @@ fn a_map_that_is_too_large_says_how_to_make_it_smaller_and_can_be_made_so() {
 #[test]
 fn the_json_of_a_run_has_the_contents_of_rodata() {
     let folder = objects();
-    let run = json(
-        &folder.sluice(&["xdp", "run", "objects/data.v3.o", "--in", "programs/xdp/mixed.pcap", "--json"]).ok(),
-    );
+    let run =
+        json(&folder.sluice(&["xdp", "run", "objects/data.v3.o", "--in", "programs/xdp/mixed.pcap", "--json"]).ok());
     let maps = run["programs"][0]["maps"].as_array().unwrap().clone();
     let rodata = maps.iter().find(|map| map["spec"]["name"] == ".rodata.tune").unwrap();
     assert_eq!(rodata["entries"], json(r#"[{"key": "00000000", "value": "63000000"}]"#));
@@ -373,7 +373,10 @@ fn each_packet_has_a_line_with_verdict_instructions_and_path() {
     let least = lines.iter().map(|l| l["instructions"].as_u64().unwrap()).min();
     assert_eq!(least, program["instructions_per_packet"]["min"].as_u64());
     assert_eq!(lines[0]["path"], json(r#"["tail_chain", "parse", "policy"]"#));
-    assert_eq!((lines[7]["packet"].as_u64(), &lines[7]["to"], &lines[7]["fault"]), (Some(7), &Value::Null, &Value::Null));
+    assert_eq!(
+        (lines[7]["packet"].as_u64(), &lines[7]["to"], &lines[7]["fault"]),
+        (Some(7), &Value::Null, &Value::Null)
+    );
     // On standard output the lines are alone.
     let piped = run(&["-"]);
     assert_eq!(json(&piped.err)["programs"][0]["packets"], program["packets"]);
@@ -385,7 +388,7 @@ fn each_packet_has_a_line_with_verdict_instructions_and_path() {
 
 #[test]
 fn a_redirected_packet_has_its_destination_and_an_aborted_one_its_fault() {
-    let folder = Folder::new();
+    let folder = objects();
     let run = |object: &str, maps: &[&str]| -> Vec<Value> {
         let first = ["xdp", "run", object, "--in", "programs/xdp/mixed.pcap", "--packets", "-"];
         let out = folder.sluice(&first.into_iter().chain(maps.iter().copied()).collect::<Vec<_>>()).ok();
@@ -399,4 +402,6 @@ fn a_redirected_packet_has_its_destination_and_an_aborted_one_its_fault() {
     ];
     let lines = run("programs/xdp/redirect_map/redirect_map.o", &maps);
     assert!(lines.iter().any(|l| l["verdict"] == "redirect" && l["to"].as_str().unwrap().starts_with("ifindex ")));
+    let lines = run("objects/local.o", &["--program", "unchecked"]);
+    assert!(lines.iter().all(|l| l["verdict"] == "aborted" && l["fault"].as_str().unwrap().contains("unchecked:")));
 }

@@ -443,7 +443,7 @@ fn every_code_of_the_loader_has_a_page_and_a_test() {
     let listed = sluice_ebpf::codes().iter().filter(|(code, _)| ("E0401".."E0430").contains(code));
     let listed: BTreeSet<String> = listed.map(|(code, _)| format!("{code}.md")).collect();
     assert_eq!(pages, listed);
-    let tests = concat!(include_str!("loader_refused.rs"), include_str!("loader.rs"));
+    let tests = concat!(include_str!("loader_refused.rs"), include_str!("loader.rs"), include_str!("prepare.rs"));
     for (code, page) in sluice_ebpf::codes().iter().filter(|(code, _)| *code < "E0430") {
         assert!(page.starts_with(&format!("# {code}: ")), "{code}");
         assert!(page.contains("\nWrong:\n") && page.contains("\nRight:\n"), "{code}");

@@ -136,7 +136,11 @@ fn a_template_is_a_map_of_the_object_that_holds_no_maps() {
     let mut image = image("settings");
     for (outer, template, part) in [
         ("shared", "tenant", "found `shared`, a array, allowed: a map of maps: `tenants`"),
-        ("tenants", "tenants", "found `tenants`, a hash_of_maps, allowed: a map that holds no maps: `shared`, `tenant`"),
+        (
+            "tenants",
+            "tenants",
+            "found `tenants`, a hash_of_maps, allowed: a map that holds no maps: `shared`, `tenant`",
+        ),
         ("tenants", "none", "found `none`, which the object does not have"),
     ] {
         let error = image.set_inner_map(outer, template).unwrap_err();
@@ -185,6 +189,7 @@ fn a_size_changes_the_template_that_it_stands_for() {
     image.set_max_entries("first", 9).unwrap();
     image.set_max_entries("second", 9).unwrap();
     image.set_max_entries("outer_hash.inner", 33).unwrap();
+    image.set_max_entries("events", 1).unwrap();
     let inner = |name: &str| image.maps[image.map(name).unwrap()].inner.as_deref().unwrap().max_entries;
     assert_eq!((inner("outer"), inner("outer_hash")), (9, 33));
     let mut runtime = Runtime::new(1, 0);

@@ -26,8 +26,7 @@ impl Prepare {
         for (name, entries) in &self.max_entries {
             object::set_max_entries(image, path, name, *entries)?;
         }
-        let failure =
-            |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", path.display()));
+        let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", path.display()));
         for (outer, template) in &self.inner_map {
             image.set_inner_map(outer, template).map_err(failure)?;
         }

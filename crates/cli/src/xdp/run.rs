@@ -150,7 +150,8 @@ impl XdpRun {
             let mut runtime = Runtime::new(self.cpus, self.seed);
             let installed = self.install(&mut runtime, &image)?;
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
-            let (counts, sink) = self.play(&mut runtime, installed, (&image, program), (sink, &mut log), packets, out)?;
+            let (counts, sink) =
+                self.play(&mut runtime, installed, (&image, program), (sink, &mut log), packets, out)?;
             written = sink.map(Sink::finish).transpose()?;
             if let Some(path) = &self.state {
                 object::save_state(&runtime.maps, path)?;

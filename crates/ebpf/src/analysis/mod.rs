@@ -28,5 +28,5 @@ mod testing;
 pub use regions::{Access, AccessKind, At, Call, MAX_SLOTS, Regions, analyze, operands};
 pub use report::Listing;
 pub use summary::{MapUse, Summary};
-pub use warn::{MayBeNull, may_be_null};
 pub use value::{Base, Generation, MAX_BUFFER, MapRef, Value};
+pub use warn::{MayBeNull, may_be_null};

@@ -151,7 +151,8 @@ fn read_text(
         check_size(maps, map, "key", key.len()).map_err(|what| at(key_column, what))?;
         let (column, value) = value;
         let value = value_bytes(maps, map, value, named).map_err(|(offset, what)| at(column + offset, what))?;
-        maps.user_update(map, &key, &value, flags).map_err(|errno| at(key_column, refusal(maps, map, &key, &value, errno)))?;
+        maps.user_update(map, &key, &value, flags)
+            .map_err(|errno| at(key_column, refusal(maps, map, &key, &value, errno)))?;
         count += 1;
     }
     Ok(count)

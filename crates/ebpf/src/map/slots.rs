@@ -23,12 +23,24 @@ impl Slots {
 
     /// The key is the index.
     pub fn indexed(capacity: u32) -> Self {
-        Self { keys: None, entries: vec![[0; 3]; capacity as usize], occupied: BTreeSet::new(), free: Vec::new(), capacity }
+        Self {
+            keys: None,
+            entries: vec![[0; 3]; capacity as usize],
+            occupied: BTreeSet::new(),
+            free: Vec::new(),
+            capacity,
+        }
     }
 
     /// By key.
     pub fn keyed(key_size: u32, capacity: u32) -> Self {
-        Self { keys: Some(Table::new(key_size as usize)), entries: Vec::new(), occupied: BTreeSet::new(), free: Vec::new(), capacity }
+        Self {
+            keys: Some(Table::new(key_size as usize)),
+            entries: Vec::new(),
+            occupied: BTreeSet::new(),
+            free: Vec::new(),
+            capacity,
+        }
     }
 
     /// Slot of a key.

@@ -1,7 +1,7 @@
 //! What the host does with maps, as bpf(2) does: lookup, update, delete, next key.
 
-use super::update_flags::{ANY, EXIST, LOCK, NOEXIST};
 use super::pages::Pages;
+use super::update_flags::{ANY, EXIST, LOCK, NOEXIST};
 use super::{Map, MapId, MapSpace, Store, attributes, put};
 use crate::image::map_flags::{RDONLY, WRONLY};
 use crate::{Errno, MapType};

@@ -71,8 +71,9 @@ impl Resolver<'_> {
             options.inner_maps = inner.get_ref().clone().into_iter().collect();
         }
         if let Some(variables) = &table.variables {
-            values("", variables.get_ref(), &mut options.variables)
-                .map_err(|found| self.wrong(variables.span(), "variables", found, "numbers, true, false and strings"))?;
+            values("", variables.get_ref(), &mut options.variables).map_err(|found| {
+                self.wrong(variables.span(), "variables", found, "numbers, true, false and strings")
+            })?;
         }
         if let Some(interfaces) = &table.interfaces {
             options.interfaces = BTreeMap::new();

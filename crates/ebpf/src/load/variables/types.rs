@@ -69,14 +69,7 @@ fn fields<'a>(btf: &Btf<'a>, one: &Type<'a>, base: u32, depth: usize) -> Vec<(Me
 }
 
 /// What a variable is made of: structures field by field, everything else as it is.
-pub(super) fn leaves(
-    btf: &Btf<'_>,
-    name: &str,
-    kind: u32,
-    offset: u32,
-    to: &mut Vec<(String, u32, u32)>,
-    most: usize,
-) {
+pub(super) fn leaves(btf: &Btf<'_>, name: &str, kind: u32, offset: u32, to: &mut Vec<(String, u32, u32)>, most: usize) {
     if to.len() >= most || name.matches('.').count() > MAX_DEPTH {
         return;
     }
@@ -97,12 +90,15 @@ pub(super) fn path(btf: &Btf<'_>, kind: u32, rest: &str) -> Result<Found, Wrong>
     let mut found = Found { kind, offset: 0 };
     let mut rest = rest;
     while !rest.is_empty() {
-        let (id, one) = btf.skip(found.kind).ok_or_else(|| ("a type that is not there".to_owned(), String::new()))?;
+        let (_, one) = btf.skip(found.kind).ok_or_else(|| ("a type that is not there".to_owned(), String::new()))?;
         if let Some(field) = rest.strip_prefix('.') {
             let end = field.find(['.', '[']).unwrap_or(field.len());
             let (wanted, behind) = field.split_at(end);
             if !matches!(one.kind, kind::STRUCT | kind::UNION) {
-                return Err((format!("field `{wanted}` of {}", type_name(btf, id)), "fields of structures".to_owned()));
+                return Err((
+                    format!("field `{wanted}` of {}", type_name(btf, found.kind)),
+                    "fields of structures".to_owned(),
+                ));
             }
             let all = fields(btf, one, 0, 0);
             let Some((member, offset)) = all.iter().find(|(member, _)| member.name == wanted) else {
@@ -115,9 +111,11 @@ pub(super) fn path(btf: &Btf<'_>, kind: u32, rest: &str) -> Result<Found, Wrong>
             continue;
         }
         let index = rest.strip_prefix('[').and_then(|inside| inside.split_once(']'));
-        let Some((index, behind)) = index else { return Err((format!("`{rest}`"), "`.field` or `[index]`".to_owned())) };
+        let Some((index, behind)) = index else {
+            return Err((format!("`{rest}`"), "`.field` or `[index]`".to_owned()));
+        };
         let Some((element, count)) = one.array() else {
-            return Err((format!("index {index} of {}", type_name(btf, id)), "indices of arrays".to_owned()));
+            return Err((format!("index {index} of {}", type_name(btf, found.kind)), "indices of arrays".to_owned()));
         };
         let number = index.parse::<u32>().ok().filter(|number| *number < count);
         let number = number.ok_or_else(|| (format!("index {index}"), format!("below {count}")))?;
