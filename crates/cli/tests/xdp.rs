@@ -250,7 +250,7 @@ const ADDRESS_SPACE: u32 = 1_000_000;
 #[test]
 fn a_run_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touched() {
     let folder = objects();
-    let run = "sluice xdp run objects/large.o --in programs/xdp/mixed.pcap --limit 24 --state maps.json";
+    let run = "sluice xdp run objects/prepare/large.o --in programs/xdp/mixed.pcap --limit 24 --state maps.json";
     for form in ["", " --json"] {
         let ran = folder.shell(&format!("ulimit -v {ADDRESS_SPACE}; {run}{form}")).ok();
         if form.is_empty() {
@@ -278,7 +278,7 @@ fn a_run_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touched()
 fn a_tenant_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touched() {
     let folder = objects();
     let nic = "[device]\ntarget = \"default\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
-               queues = { host0 = 160 }\nxdp = \"objects/large.o\"\nmaps = { rings = \"rings.map\" }\n";
+               queues = { host0 = 160 }\nxdp = \"objects/prepare/large.o\"\nmaps = { rings = \"rings.map\" }\n";
     folder.write("nic.toml", nic);
     folder.write("rings.map", "u32:33554943 u32:5\n");
     // Per-CPU values are there for eight processors: 659 MB of addresses.
@@ -292,14 +292,15 @@ fn a_map_that_is_too_large_says_how_to_make_it_smaller_and_can_be_made_so() {
     let folder = objects();
     let run = |size: &str| {
         let size = format!("rings={size}");
-        let arguments = ["xdp", "run", "objects/large.o", "--in", "programs/xdp/mixed.pcap", "--max-entries", &size];
+        let arguments =
+            ["xdp", "run", "objects/prepare/large.o", "--in", "programs/xdp/mixed.pcap", "--max-entries", &size];
         folder.sluice(&arguments)
     };
     let called = run("200000000");
     assert_eq!(called.code, 2, "{}", called.out);
     assert!(called.err.contains("[E0432]") && called.err.contains("--max-entries rings=N"), "{}", called.err);
     assert!(run("100000").ok().contains("map rings (array): 100000 entries"));
-    let check = folder.sluice(&["xdp", "check", "objects/large.o", "--max-entries", "rings=200000000"]);
+    let check = folder.sluice(&["xdp", "check", "objects/prepare/large.o", "--max-entries", "rings=200000000"]);
     assert_eq!(check.code, 1);
     assert!(check.out.contains("--max-entries rings=N"), "{}", check.out);
 }
@@ -318,7 +319,8 @@ fn the_json_of_a_run_has_the_contents_of_rodata() {
 fn variables_and_templates_are_set_before_a_run() {
     let folder = objects();
     let run = |options: &[&str]| {
-        let first = ["xdp", "run", "objects/settings.o", "--in", "programs/xdp/mixed.pcap", "--limit", "3", "--json"];
+        let first =
+            ["xdp", "run", "objects/prepare/settings.o", "--in", "programs/xdp/mixed.pcap", "--limit", "3", "--json"];
         folder.sluice(&first.into_iter().chain(options.iter().copied()).collect::<Vec<_>>())
     };
     let template = ["--inner-map", "tenants=tenant"];
@@ -341,15 +343,16 @@ fn variables_and_templates_are_set_before_a_run() {
 #[test]
 fn check_lists_variables_notes_and_warnings() {
     let folder = objects();
-    let settings = folder.sluice(&["xdp", "check", "objects/settings.o", "--inner-map", "tenants=tenant", "--json"]);
+    let settings =
+        folder.sluice(&["xdp", "check", "objects/prepare/settings.o", "--inner-map", "tenants=tenant", "--json"]);
     let report = json(&settings.ok());
     let rate = report["variables"].as_array().unwrap().iter().find(|v| v["name"] == "policy.rate").unwrap().clone();
     let expected = r#"{"name": "policy.rate", "section": ".data", "type": "__u32", "size": 4, "value": "1000"}"#;
     assert_eq!(rate, json(expected));
-    let local = folder.sluice(&["xdp", "check", "objects/local.o"]).ok();
+    let local = folder.sluice(&["xdp", "check", "objects/prepare/local.o"]).ok();
     assert!(local.contains("note: function `forgotten` of section `xdp` has local binding"), "{local}");
     assert!(local.contains("warning: program `unchecked`, instruction 15"), "{local}");
-    let report = json(&folder.sluice(&["xdp", "check", "objects/local.o", "--json"]).ok());
+    let report = json(&folder.sluice(&["xdp", "check", "objects/prepare/local.o", "--json"]).ok());
     assert_eq!((report["notes"].as_array().unwrap().len(), report["warnings"].as_array().unwrap().len()), (2, 1));
     assert_eq!(report["warnings"][0]["register"], 3);
 }
@@ -402,6 +405,6 @@ fn a_redirected_packet_has_its_destination_and_an_aborted_one_its_fault() {
     ];
     let lines = run("programs/xdp/redirect_map/redirect_map.o", &maps);
     assert!(lines.iter().any(|l| l["verdict"] == "redirect" && l["to"].as_str().unwrap().starts_with("ifindex ")));
-    let lines = run("objects/local.o", &["--program", "unchecked"]);
+    let lines = run("objects/prepare/local.o", &["--program", "unchecked"]);
     assert!(lines.iter().all(|l| l["verdict"] == "aborted" && l["fault"].as_str().unwrap().contains("unchecked:")));
 }

@@ -17,7 +17,7 @@ fn image(name: &str) -> Image {
 
 /// The settings object with its template, ready to run.
 fn settings() -> Image {
-    let mut image = image("settings");
+    let mut image = image("prepare/settings");
     image.set_inner_map("tenants", "tenant").unwrap();
     image
 }
@@ -35,7 +35,7 @@ fn verdict(image: &Image, program: &str) -> Verdict {
 
 #[test]
 fn variables_have_type_place_and_first_value() {
-    let image = image("settings");
+    let image = image("prepare/settings");
     let list: Vec<(String, String, u32, String, String)> =
         image.variables().into_iter().map(|v| (v.name, v.kind, v.size, v.section, v.value)).collect();
     let expected = [
@@ -123,17 +123,17 @@ fn a_tenant_begins_with_its_variables_and_templates() {
         inner_maps: vec![("tenants".to_owned(), "tenant".to_owned())],
         ..Options::default()
     };
-    let object = tenant::read("red", &bytes("settings"), &options).unwrap();
+    let object = tenant::read("red", &bytes("prepare/settings"), &options).unwrap();
     let image = tenant::image(object.xdp.as_deref().unwrap()).unwrap();
     assert_eq!(verdict(&image, "settings"), Verdict::Tx);
-    let without = tenant::read("red", &bytes("settings"), &Options::default()).unwrap_err();
+    let without = tenant::read("red", &bytes("prepare/settings"), &Options::default()).unwrap_err();
     assert_eq!(without.code(), "E0433");
     assert!(without.to_string().contains("--inner-map tenants=MAP"), "{without}");
 }
 
 #[test]
 fn a_template_is_a_map_of_the_object_that_holds_no_maps() {
-    let mut image = image("settings");
+    let mut image = image("prepare/settings");
     for (outer, template, part) in [
         ("shared", "tenant", "found `shared`, a array, allowed: a map of maps: `tenants`"),
         (
@@ -200,14 +200,14 @@ fn a_size_changes_the_template_that_it_stands_for() {
 
 #[test]
 fn static_functions_and_unknown_pinning_are_told() {
-    let local = image("local");
+    let local = image("prepare/local");
     let text: Vec<&str> = local.notes.iter().map(|note| note.text.as_str()).collect();
     assert_eq!(text.len(), 2, "{text:?}");
     assert!(text[0].contains("`twice` of section `xdp`") && text[0].contains("a function of `program`"), "{}", text[0]);
     assert!(text[1].contains("`forgotten`") && text[1].contains("it is left out"), "{}", text[1]);
     // What is called runs: twice(1) is XDP_PASS.
     assert_eq!(verdict(&local, "program"), Verdict::Pass);
-    let settings = image("settings");
+    let settings = image("prepare/settings");
     assert_eq!(settings.notes.len(), 1);
     assert!(settings.notes[0].text.contains("map `shared`: pinning 16"), "{}", settings.notes[0].text);
     assert!(settings.maps[settings.map("shared").unwrap()].pinned);
@@ -218,7 +218,7 @@ fn static_functions_and_unknown_pinning_are_told() {
 
 #[test]
 fn an_unchecked_lookup_given_to_a_helper_is_warned_of() {
-    let image = image("local");
+    let image = image("prepare/local");
     let warned = |name: &str| {
         let program = &image.programs[image.program(name).unwrap()];
         may_be_null(&image, program, &analyze(&image, program))

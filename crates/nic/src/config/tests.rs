@@ -108,7 +108,7 @@ fn a_file_that_is_not_there_or_no_text_is_told_in_words() {
 
 #[test]
 fn variables_and_templates_of_a_tenant_reach_its_object() {
-    let object = concat!(env!("CARGO_MANIFEST_DIR"), "/../ebpf/tests/objects/settings.o");
+    let object = concat!(env!("CARGO_MANIFEST_DIR"), "/../ebpf/tests/objects/prepare/settings.o");
     let text = |more: &str| {
         format!(
             "[device]\ntarget = \"default\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
