@@ -14,6 +14,11 @@ impl Output {
         Self { inner: BufWriter::new(Box::new(io::stdout())) }
     }
 
+    /// Standard error, for a report beside results that a program reads.
+    pub fn stderr() -> Self {
+        Self { inner: BufWriter::new(Box::new(io::stderr())) }
+    }
+
     /// A line.
     pub fn line(&mut self, text: impl AsRef<str>) -> Result<(), Failure> {
         self.text(text.as_ref())?;

@@ -235,3 +235,176 @@ fn a_program_is_replaced_by_an_object_file_and_keeps_the_maps_that_are_named() {
     let unknown = run(&["--replace", replace, "--keep-maps", "none"]);
     assert!(unknown.code == 2 && unknown.err.contains("E0471"), "{}", unknown.err);
 }
+
+/// A folder that also has the loader's test objects.
+fn objects() -> Folder {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink(common::root().join("crates/ebpf/tests/objects"), folder.path("objects")).unwrap();
+    folder
+}
+
+/// Address space that a run with maps of 33 million entries may take, in KiB. The values alone have 434 MB of
+/// addresses; entries built one by one took 4.5 GB.
+const ADDRESS_SPACE: u32 = 1_000_000;
+
+#[test]
+fn a_run_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touched() {
+    let folder = objects();
+    let run = "sluice xdp run objects/prepare/large.o --in programs/xdp/mixed.pcap --limit 24 --state maps.json";
+    for form in ["", " --json"] {
+        let ran = folder.shell(&format!("ulimit -v {ADDRESS_SPACE}; {run}{form}")).ok();
+        if form.is_empty() {
+            assert!(ran.contains("map rings (array): 33554944 entries, "), "{ran}");
+            continue;
+        }
+        let maps = json(&ran)["programs"][0]["maps"].clone();
+        let touched = |map: usize| maps[map]["entries"].as_array().unwrap().len();
+        assert!((1..=24).contains(&touched(0)) && touched(0) == touched(1) && touched(1) == touched(2), "{maps}");
+    }
+    let saved = std::fs::metadata(folder.path("maps.json")).unwrap().len();
+    assert!(saved < 16 << 10, "{saved} bytes are saved");
+    let state = json(&std::fs::read_to_string(folder.path("maps.json")).unwrap());
+    let key = state["maps"][0]["entries"][0]["key"].as_str().unwrap();
+    let items = format!("hex:{key}");
+    let map = |words: &str| folder.shell(&format!("ulimit -v {ADDRESS_SPACE}; sluice map --state maps.json {words}"));
+    assert!(map(&format!("get rings {items}")).ok().contains("value: "));
+    assert!(map("get rings u32:33554943").ok().contains("value: 00 00 00 00"), "zeros are there without being saved");
+    map("set rings u32:33554943 u32:5").ok();
+    assert!(map("get rings u32:33554943").ok().contains("value: 05 00 00 00"));
+    assert!(map("get rings u32:33554944").err.contains("E0493"));
+}
+
+#[test]
+fn a_tenant_with_maps_of_millions_of_entries_takes_the_memory_of_those_it_touched() {
+    let folder = objects();
+    let nic = "[device]\ntarget = \"default\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
+               queues = { host0 = 160 }\nxdp = \"objects/prepare/large.o\"\nmaps = { rings = \"rings.map\" }\n";
+    folder.write("nic.toml", nic);
+    folder.write("rings.map", "u32:33554943 u32:5\n");
+    // Per-CPU values are there for eight processors: 659 MB of addresses.
+    let ran =
+        folder.shell("ulimit -v 1500000; sluice run --config nic.toml --in port0=programs/nic/mixed.pcapng --json");
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn a_map_that_is_too_large_says_how_to_make_it_smaller_and_can_be_made_so() {
+    let folder = objects();
+    let run = |size: &str| {
+        let size = format!("rings={size}");
+        let arguments =
+            ["xdp", "run", "objects/prepare/large.o", "--in", "programs/xdp/mixed.pcap", "--max-entries", &size];
+        folder.sluice(&arguments)
+    };
+    let called = run("200000000");
+    assert_eq!(called.code, 2, "{}", called.out);
+    assert!(called.err.contains("[E0432]") && called.err.contains("--max-entries rings=N"), "{}", called.err);
+    assert!(run("100000").ok().contains("map rings (array): 100000 entries"));
+    let check = folder.sluice(&["xdp", "check", "objects/prepare/large.o", "--max-entries", "rings=200000000"]);
+    assert_eq!(check.code, 1);
+    assert!(check.out.contains("--max-entries rings=N"), "{}", check.out);
+}
+
+#[test]
+fn the_json_of_a_run_has_the_contents_of_rodata() {
+    let folder = objects();
+    let run =
+        json(&folder.sluice(&["xdp", "run", "objects/data.v3.o", "--in", "programs/xdp/mixed.pcap", "--json"]).ok());
+    let maps = run["programs"][0]["maps"].as_array().unwrap().clone();
+    let rodata = maps.iter().find(|map| map["spec"]["name"] == ".rodata.tune").unwrap();
+    assert_eq!(rodata["entries"], json(r#"[{"key": "00000000", "value": "63000000"}]"#));
+}
+
+#[test]
+fn variables_and_templates_are_set_before_a_run() {
+    let folder = objects();
+    let run = |options: &[&str]| {
+        let first =
+            ["xdp", "run", "objects/prepare/settings.o", "--in", "programs/xdp/mixed.pcap", "--limit", "3", "--json"];
+        folder.sluice(&first.into_iter().chain(options.iter().copied()).collect::<Vec<_>>())
+    };
+    let template = ["--inner-map", "tenants=tenant"];
+    let without = run(&[]);
+    assert_eq!(without.code, 2);
+    assert!(without.err.contains("[E0433]") && without.err.contains("--inner-map tenants=MAP"), "{}", without.err);
+    let verdicts = |set: &str| {
+        let called = run(&[template[0], template[1], "--set", set]);
+        assert!(called.err.contains("note: ") && called.err.contains("pinning 16"), "{}", called.err);
+        json(&called.ok())["programs"][0]["verdicts"].clone()
+    };
+    assert_eq!(verdicts("limit=3")["tx"], 3);
+    assert_eq!(verdicts("strict=false")["pass"], 3);
+    let wrong = run(&[template[0], template[1], "--set", "limits=3"]);
+    assert!(wrong.code == 2 && wrong.err.contains("[E0425]") && wrong.err.contains("`limit`"), "{}", wrong.err);
+    let wide = run(&[template[0], template[1], "--set", "offset=200"]);
+    assert!(wide.code == 2 && wide.err.contains("[E0426]") && wide.err.contains("8 bits"), "{}", wide.err);
+}
+
+#[test]
+fn check_lists_variables_notes_and_warnings() {
+    let folder = objects();
+    let settings =
+        folder.sluice(&["xdp", "check", "objects/prepare/settings.o", "--inner-map", "tenants=tenant", "--json"]);
+    let report = json(&settings.ok());
+    let rate = report["variables"].as_array().unwrap().iter().find(|v| v["name"] == "policy.rate").unwrap().clone();
+    let expected = r#"{"name": "policy.rate", "section": ".data", "type": "__u32", "size": 4, "value": "1000"}"#;
+    assert_eq!(rate, json(expected));
+    let local = folder.sluice(&["xdp", "check", "objects/prepare/local.o"]).ok();
+    assert!(local.contains("note: function `forgotten` of section `xdp` has local binding"), "{local}");
+    assert!(local.contains("warning: program `unchecked`, instruction 15"), "{local}");
+    let report = json(&folder.sluice(&["xdp", "check", "objects/prepare/local.o", "--json"]).ok());
+    assert_eq!((report["notes"].as_array().unwrap().len(), report["warnings"].as_array().unwrap().len()), (2, 1));
+    assert_eq!(report["warnings"][0]["register"], 3);
+}
+
+#[test]
+fn each_packet_has_a_line_with_verdict_instructions_and_path() {
+    let folder = Folder::new();
+    let tail = "programs/xdp/tail_chain/tail_chain.o";
+    let run = |options: &[&str]| {
+        let first = ["xdp", "run", tail, "--in", "programs/xdp/mixed.pcap", "--json", "--packets"];
+        folder.sluice(&first.into_iter().chain(options.iter().copied()).collect::<Vec<_>>())
+    };
+    let report = json(&run(&["out/packets.jsonl"]).ok());
+    let text = std::fs::read_to_string(folder.path("out/packets.jsonl")).unwrap();
+    let lines: Vec<Value> = text.lines().map(json).collect();
+    let program = &report["programs"][0];
+    assert_eq!(lines.len() as u64, program["packets"].as_u64().unwrap());
+    for (verdict, packets) in program["verdicts"].as_object().unwrap() {
+        assert_eq!(lines.iter().filter(|l| l["verdict"] == *verdict).count() as u64, packets.as_u64().unwrap());
+    }
+    let least = lines.iter().map(|l| l["instructions"].as_u64().unwrap()).min();
+    assert_eq!(least, program["instructions_per_packet"]["min"].as_u64());
+    assert_eq!(lines[0]["path"], json(r#"["tail_chain", "parse", "policy"]"#));
+    assert_eq!(
+        (lines[7]["packet"].as_u64(), &lines[7]["to"], &lines[7]["fault"]),
+        (Some(7), &Value::Null, &Value::Null)
+    );
+    // On standard output the lines are alone.
+    let piped = run(&["-"]);
+    assert_eq!(json(&piped.err)["programs"][0]["packets"], program["packets"]);
+    assert_eq!(piped.ok(), text);
+    let both = run(&["-", "--trace"]);
+    assert!(both.code == 2 && both.err.contains("[E0490]"), "{}", both.err);
+    assert_eq!(run(&[tail]).code, 2, "the object is read");
+}
+
+#[test]
+fn a_redirected_packet_has_its_destination_and_an_aborted_one_its_fault() {
+    let folder = objects();
+    let run = |object: &str, maps: &[&str]| -> Vec<Value> {
+        let first = ["xdp", "run", object, "--in", "programs/xdp/mixed.pcap", "--packets", "-"];
+        let out = folder.sluice(&first.into_iter().chain(maps.iter().copied()).collect::<Vec<_>>()).ok();
+        out.lines().map(json).collect()
+    };
+    let maps = [
+        "--map",
+        "patches=programs/xdp/redirect_map/patches.map",
+        "--map",
+        "ports=programs/xdp/redirect_map/ports.map",
+    ];
+    let lines = run("programs/xdp/redirect_map/redirect_map.o", &maps);
+    assert!(lines.iter().any(|l| l["verdict"] == "redirect" && l["to"].as_str().unwrap().starts_with("ifindex ")));
+    let lines = run("objects/prepare/local.o", &["--program", "unchecked"]);
+    assert!(lines.iter().all(|l| l["verdict"] == "aborted" && l["fault"].as_str().unwrap().contains("unchecked:")));
+}

@@ -20,6 +20,17 @@ pub struct Image {
     pub refused: Vec<RefusedProgram>,
     /// Maps that cannot be made; programs that use them are refused.
     pub refused_maps: Vec<RefusedMap>,
+    /// What was taken otherwise than the object says, or left out.
+    pub notes: Vec<Note>,
+}
+
+/// Something that the loader did and that the object's author may not expect.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Note {
+    /// The function or map.
+    pub name: String,
+    /// What was done with it, and why.
+    pub text: String,
 }
 
 /// A program that cannot be run.
@@ -69,12 +80,47 @@ impl Image {
         self.programs.iter().position(|p| p.name == name)
     }
 
+    /// Makes `template` what a map of maps holds, as user space does that supplies the first inner map
+    /// itself: any map of the object that holds no maps.
+    pub fn set_inner_map(&mut self, outer: &str, template: &str) -> Result<(), LoadError> {
+        let holds_maps = |spec: &MapSpec| matches!(spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps);
+        let names = |wanted: bool| {
+            let there = self.maps.iter().filter(|m| holds_maps(m) == wanted && !m.name.starts_with('.'));
+            there.map(|m| format!("`{}`", m.name)).collect::<Vec<_>>().join(", ")
+        };
+        let refuse = |found: String, wanted: bool| {
+            let there = names(wanted);
+            let what = if wanted { "a map of maps" } else { "a map that holds no maps" };
+            let allowed =
+                if there.is_empty() { format!("{what}: the object has none") } else { format!("{what}: {there}") };
+            LoadError::Template { map: outer.to_owned(), found, allowed }
+        };
+        let found = |name: &str| match self.map(name) {
+            Some(at) => format!("`{name}`, a {}", self.maps[at].kind.name()),
+            None => format!("`{name}`, which the object does not have"),
+        };
+        let holder = self.map(outer).filter(|at| holds_maps(&self.maps[*at]));
+        let holder = holder.ok_or_else(|| refuse(found(outer), true))?;
+        let held = self.map(template).filter(|at| !holds_maps(&self.maps[*at]));
+        let held = held.ok_or_else(|| refuse(found(template), false))?;
+        let inner = MapSpec { initial: Vec::new(), pinned: false, contents: None, ..self.maps[held].clone() };
+        self.maps[holder].inner = Some(Box::new(inner));
+        Ok(())
+    }
+
     /// Sets how many entries a map has, as user space does before it loads an object. It must be
     /// set where the object leaves it 0. A ring buffer takes whole powers of two of pages: the
-    /// number is rounded up. Entries that the object gives must still have room.
+    /// number is rounded up. Entries that the object gives must still have room. A map that a map of
+    /// maps has for its template, or begins with, changes the template too; `NAME.inner` is the
+    /// template that the declaration of NAME has.
     pub fn set_max_entries(&mut self, name: &str, entries: u32) -> Result<(), LoadError> {
         let refuse = |why| LoadError::MaxEntries { map: name.to_string(), found: entries, why };
-        let map = self.maps.iter_mut().find(|m| m.name == name).ok_or_else(|| refuse("the object has no such map"))?;
+        let Some(index) = self.map(name) else {
+            let template = self.maps.iter_mut().filter_map(|m| m.inner.as_deref_mut()).find(|inner| inner.name == name);
+            template.ok_or_else(|| refuse("the object has no such map"))?.max_entries = entries;
+            return Ok(());
+        };
+        let map = &mut self.maps[index];
         if map.contents.is_some() || map.name.starts_with('.') {
             return Err(refuse("a data section has one entry"));
         }
@@ -82,7 +128,18 @@ impl Image {
         if map.kind != MapType::HashOfMaps && given.is_some_and(|last| last >= entries) {
             return Err(refuse("the object gives entries beyond it"));
         }
+        let before = map.max_entries;
         map.max_entries = if map.kind == MapType::Ringbuf { crate::map::ring_size(entries) } else { entries };
+        let after = map.max_entries;
+        for holder in &mut self.maps {
+            let begins_with = holder.initial.iter().any(|(_, initial)| *initial == Initial::Map(index));
+            if let Some(template) = holder.inner.as_deref_mut()
+                && template.max_entries == before
+                && (begins_with || template.name == name)
+            {
+                template.max_entries = after;
+            }
+        }
         Ok(())
     }
 }

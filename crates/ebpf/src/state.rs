@@ -2,6 +2,7 @@
 //!
 //! Keys and values are hexadecimal; those of per-CPU maps are the values of all CPUs, one after
 //! the other, each rounded up to 8 bytes. A map of maps holds the `id` of maps of the document.
+//! Entries of arrays that are zero are left out: they are there without being named.
 
 use crate::map::update_flags;
 use crate::{MapId, MapSpace, MapSpec, MapType};
@@ -33,7 +34,7 @@ pub struct MapState {
     pub id: u32,
     /// Declaration. A frozen map has its bytes in `contents`.
     pub spec: MapSpec,
-    /// Entries, in the map's order.
+    /// Entries, in the map's order; zeros of arrays may be left out.
     pub entries: Vec<Entry>,
 }
 
@@ -75,6 +76,17 @@ pub fn has_entries(kind: MapType) -> bool {
     !matches!(kind, MapType::Ringbuf | MapType::PerfEventArray)
 }
 
+/// Entries of a map that hold something: of an array those that are not zero.
+pub fn held_entries(space: &MapSpace, map: MapId) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut held = Vec::new();
+    // A map that user space may not read shows none.
+    let _ = space.for_each_held::<crate::Errno>(map, &mut |key, value| {
+        held.push((key.to_vec(), value.to_vec()));
+        Ok(())
+    });
+    held
+}
+
 /// All keys of a map, in its order.
 pub fn keys(space: &MapSpace, map: MapId) -> Vec<Vec<u8>> {
     let mut keys: Vec<Vec<u8>> = Vec::new();
@@ -95,7 +107,7 @@ impl State {
     pub fn of(space: &MapSpace) -> Self {
         let maps = space.ids().into_iter().filter_map(|id| {
             let mut spec = space.spec(id)?.clone();
-            let mut entries = if has_entries(spec.kind) { entries(space, id) } else { Vec::new() };
+            let mut entries = if has_entries(spec.kind) { held_entries(space, id) } else { Vec::new() };
             if spec.frozen {
                 spec.contents = entries.pop().map(|(_, value)| value);
                 entries.clear();
@@ -223,6 +235,29 @@ mod tests {
         assert_eq!(State::of(&space), state);
         assert_eq!(space.user_lookup(ids[0], &[1, 2, 3, 4]), Ok(vec![9; 8]));
         assert_eq!(space.user_lookup(ids[4], &[0; 4]), Ok(vec![7; 6]));
+    }
+
+    #[test]
+    fn an_array_keeps_what_is_not_zero_and_a_full_document_still_loads() {
+        let mut space = filled();
+        let data = MapSpec { contents: Some(vec![7; 4]), max_entries: 1, ..spec(".data", MapType::Array, 4, 4) };
+        let data = space.create(&data).unwrap();
+        space.user_update(data, &[0; 4], &[0; 4], 0).unwrap();
+        let state = State::of(&space);
+        let counts = state.maps.iter().find(|map| map.spec.name == "counts").unwrap();
+        assert_eq!(counts.entries.iter().map(|e| e.key.as_str()).collect::<Vec<_>>(), ["02000000"]);
+        // What an earlier version has saved has all four.
+        let mut full = state.clone();
+        let entry = |key: u32| Entry {
+            key: to_hex(&key.to_le_bytes()),
+            value: if key == 2 { "05".repeat(16) } else { "00".repeat(16) },
+        };
+        full.maps[1].entries = (0..4).map(entry).collect();
+        for document in [&state, &full] {
+            let (restored, ids) = State::from_json(&document.to_json()).unwrap().restore().unwrap();
+            assert_eq!(State::of(&restored), state);
+            assert_eq!(restored.user_lookup(ids[5], &[0; 4]), Ok(vec![0; 4]), "not the object's contents");
+        }
     }
 
     #[test]

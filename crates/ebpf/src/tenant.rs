@@ -26,6 +26,10 @@ pub struct Options {
     pub keep: Vec<String>,
     /// Most entries of maps, by name.
     pub max_entries: Vec<(String, u32)>,
+    /// Templates of maps of maps, by name: the map of maps, and the map that stands for what it holds.
+    pub inner_maps: Vec<(String, String)>,
+    /// Values of variables, by name.
+    pub variables: Vec<(String, String)>,
     /// Port of an interface index, where it is not one less.
     pub interfaces: BTreeMap<u32, u8>,
     /// Entries that maps begin with, by name of the map, as the text of a map file.
@@ -40,6 +44,8 @@ impl Default for Options {
             pass: Destination::Host(0),
             keep: Vec::new(),
             max_entries: Vec::new(),
+            inner_maps: Vec::new(),
+            variables: Vec::new(),
             interfaces: BTreeMap::new(),
             files: Vec::new(),
         }
@@ -106,12 +112,21 @@ pub fn read(name: &str, elf: &[u8], options: &Options) -> Result<Object, TenantE
 /// maps can be made.
 pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, TenantError> {
     let main = main_program(image, options)?;
-    let mut maps = image.maps.clone();
+    let mut sized = image.clone();
     let names = || maps_of(image);
     for (map, max_entries) in &options.max_entries {
-        let spec = maps.iter_mut().find(|spec| spec.name == *map);
-        spec.ok_or_else(|| no_such("max_entries of a map", map, names()))?.max_entries = *max_entries;
+        if image.map(map).is_none() && !map.ends_with(".inner") {
+            return Err(no_such("max_entries of a map", map, names()));
+        }
+        sized.set_max_entries(map, *max_entries).map_err(TenantError::Load)?;
     }
+    for (outer, template) in &options.inner_maps {
+        sized.set_inner_map(outer, template).map_err(TenantError::Load)?;
+    }
+    for (name, value) in &options.variables {
+        sized.set_variable(name, value).map_err(TenantError::Load)?;
+    }
+    let mut maps = sized.maps;
     if let Some(map) = options.keep.iter().find(|map| !maps.iter().any(|spec| spec.name == **map)) {
         return Err(no_such("map to be kept", map, names()));
     }
@@ -207,10 +222,8 @@ fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<Xdp
                 what: format!("maps of this kind are not read: {}", file::explain(e)),
             })
         };
-        while let Some(next) = space.next_key(map, key.as_deref()).map_err(unread)? {
+        while let Some(next) = space.next_held_key(map, key.as_deref()).map_err(unread)? {
             match space.user_lookup(map, &next) {
-                // Entries of arrays are there and zero without being given.
-                Ok(value) if maps[index].contents.is_none() && is_array(maps[index].kind) && is_zero(&value) => {}
                 Ok(value) => entries.push(XdpEntry { map: map.0, key: next.clone(), value }),
                 Err(crate::Errno::NOENT) => {}
                 Err(errno) => return Err(unread(errno)),
@@ -219,14 +232,6 @@ fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<Xdp
         }
     }
     Ok(entries)
-}
-
-fn is_array(kind: MapType) -> bool {
-    matches!(kind, MapType::Array | MapType::PercpuArray)
-}
-
-fn is_zero(value: &[u8]) -> bool {
-    value.iter().all(|byte| *byte == 0)
 }
 
 /// The image that a device runs.

@@ -427,6 +427,17 @@ pub trait Device {
         Err(DeviceError::NoProgram { module })
     }
 
+    /// The same, where zeros of arrays and places that hold nothing may be left out: what a map of
+    /// millions is listed by.
+    fn map_next_held_key(
+        &mut self,
+        module: u8,
+        map: MapId,
+        key: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.map_next_key(module, map, key)
+    }
+
     /// Routes and neighbours that the module's XDP programs see.
     fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
         let _ = routes;

@@ -1,13 +1,15 @@
 //! `sluice xdp check`: what an object holds, and what of it cannot be run.
 
 use super::object;
+use super::prepare::Prepare;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::Table;
 use clap::Args;
 use serde_json::{Value, json};
-use sluice_ebpf::load::Report;
+use sluice_ebpf::analysis::{self, MayBeNull};
 use sluice_ebpf::load::report::{MapReport, ProgramReport};
+use sluice_ebpf::load::{Report, Variable};
 use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::{Image, MapSpace, MapSpec, validate};
 use std::path::PathBuf;
@@ -15,13 +17,16 @@ use std::process::ExitCode;
 
 /// Says what an object holds, and what of it is refused and why
 ///
-/// Exits with 0 when every program can be run, 1 when a program or map is refused, 2 when the file
+/// Lists programs, maps and the variables that --set changes; warns of lookups whose result is given to
+/// a helper unchecked. Exits with 0 when every program can be run, 1 when a program or map is refused, 2 when the file
 /// is no object or has no program.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice xdp check programs/xdp/firewall/firewall.o")]
 pub struct Check {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
+    #[command(flatten)]
+    prepare: Prepare,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -30,12 +35,15 @@ pub struct Check {
 impl Check {
     /// Reads, validates and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let image = object::inspect(&self.object)?;
+        let mut image = object::inspect(&self.object)?;
+        self.prepare.apply(&mut image, &self.object)?;
         let report = sluice_ebpf::load::report(&image);
         let mut invalid = invalid(&image);
         invalid.extend(unmade(&image));
+        let warnings = warnings(&image, &invalid);
         if self.json {
             let mut value = json!(report);
+            value["warnings"] = json!(warnings);
             if let Some(list) = value["refused"].as_array_mut() {
                 list.extend(
                     invalid
@@ -46,6 +54,9 @@ impl Check {
             out.json(&value)?;
         } else {
             text(&report, &invalid, out)?;
+            for warning in &warnings {
+                out.line(format!("\nwarning: {warning}"))?;
+            }
         }
         Ok(ExitCode::from(u8::from(!report.refused.is_empty() || !invalid.is_empty())))
     }
@@ -69,6 +80,12 @@ fn unmade(image: &Image) -> Vec<Invalid> {
         Some(Invalid { what: "map", name: spec.name, code: error.code(), reason: error.to_string() })
     };
     specs.filter_map(refused).collect()
+}
+
+/// What programs that can be run do wrong on some way through them.
+fn warnings(image: &Image, invalid: &[Invalid]) -> Vec<MayBeNull> {
+    let valid = image.programs.iter().filter(|p| !invalid.iter().any(|i| i.what == "program" && i.name == p.name));
+    valid.flat_map(|p| analysis::may_be_null(image, p, &analysis::analyze(image, p))).collect()
 }
 
 /// Programs that the loader took and validation refuses.
@@ -103,6 +120,16 @@ fn text(report: &Report, invalid: &[Invalid], out: &mut Output) -> Result<(), Fa
             table.row(map_row(map));
         }
         out.text(&format!("\n{table}"))?;
+    }
+    if !report.variables.is_empty() {
+        let mut table = Table::new(["variable", "type", "bytes", "section", "value"]).left(1).left(3).left(4);
+        for Variable { name, section, kind, size, value } in &report.variables {
+            table.row([name.clone(), kind.clone(), size.to_string(), section.clone(), value.clone()]);
+        }
+        out.text(&format!("\n{table}"))?;
+    }
+    for note in &report.notes {
+        out.line(format!("\nnote: {}", note.text))?;
     }
     let refused = report.refused.iter().map(|r| (&r.name, r.code, &r.reason));
     for (name, code, why) in refused.chain(invalid.iter().map(|r| (&r.name, r.code, &r.reason))) {

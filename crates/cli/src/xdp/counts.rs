@@ -126,7 +126,8 @@ fn source(image: &Image, fault: &Fault) -> Option<String> {
 
 const NOWHERE: &str = "nowhere";
 
-fn destination(redirect: Option<Redirect>) -> String {
+/// Where a redirect leads.
+pub fn destination(redirect: Option<Redirect>) -> String {
     match redirect {
         None => NOWHERE.to_owned(),
         Some(Redirect::Interface(index)) => format!("ifindex {index}"),

@@ -144,7 +144,9 @@ impl XdpRun {
         let mut options = Options {
             section: self.section.clone(),
             program: self.program.clone(),
-            max_entries: self.max_entries.clone(),
+            max_entries: self.prepare.max_entries.clone(),
+            inner_maps: self.prepare.inner_map.clone(),
+            variables: self.prepare.set.clone(),
             interfaces,
             ..Options::default()
         };
@@ -186,7 +188,7 @@ fn state_of(device: &mut dyn Device, module: u8) -> Result<State, Failure> {
         let mut key: Option<Vec<u8>> = None;
         while has_entries(state.spec.kind) {
             // A map that user space may not list has no entries to keep.
-            let Ok(Some(next)) = device.map_next_key(module, map.id, key.as_deref()) else { break };
+            let Ok(Some(next)) = device.map_next_held_key(module, map.id, key.as_deref()) else { break };
             // Places of an array of references that hold nothing are left out.
             if let Ok(value) = device.map_lookup(module, map.id, &next) {
                 match state.spec.frozen {

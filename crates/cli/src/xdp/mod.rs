@@ -5,6 +5,8 @@ pub mod counts;
 pub mod disasm;
 pub mod live;
 pub mod object;
+pub mod packets;
+pub mod prepare;
 pub mod report;
 pub mod run;
 pub mod sink;

@@ -10,10 +10,15 @@ use sluice_ebpf::vm::Installed;
 use sluice_ebpf::{MapSpace, Runtime};
 use std::path::Path;
 
-/// Reads an object file.
+/// Reads an object file; what the loader took otherwise than it says goes to standard error.
 pub fn read(path: &Path) -> Result<Image, Failure> {
     let elf = files::read(path)?;
-    sluice_ebpf::load::load(&elf).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
+    let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", path.display()));
+    let image = sluice_ebpf::load::load(&elf).map_err(failure)?;
+    for note in &image.notes {
+        eprintln!("note: {}: {}", path.display(), note.text);
+    }
+    Ok(image)
 }
 
 /// The same, also where each of its programs is refused.

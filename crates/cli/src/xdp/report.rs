@@ -5,8 +5,9 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::{Table, group};
 use serde_json::{Value, json};
+use sluice_ebpf::state::{Entry, MapState};
 use sluice_ebpf::world::Event;
-use sluice_ebpf::{MapId, MapType, Runtime, state};
+use sluice_ebpf::{Errno, MapId, MapType, Runtime, state};
 use std::path::{Path, PathBuf};
 
 /// Entries of a map that the text shows; --json, --state and sluice map have all.
@@ -105,19 +106,29 @@ impl Ran {
             if spec.frozen || !state::has_entries(spec.kind) {
                 continue;
             }
-            let entries = state::entries(maps, id);
             // An array has all its entries always: those that hold something are of interest.
             let always_full = matches!(spec.kind, MapType::Array | MapType::PercpuArray);
-            let (all, entries) = (entries.len(), entries.into_iter());
-            let entries: Vec<_> = entries.filter(|(_, v)| !always_full || v.iter().any(|b| *b != 0)).collect();
-            let not_zero = if always_full { format!(", {} not zero", entries.len()) } else { String::new() };
+            let (mut held, mut shown) = (0u64, Vec::new());
+            // A map that user space may not read shows no entries.
+            let _ = maps.for_each_held::<Errno>(id, &mut |key, value| {
+                if !always_full || value.iter().any(|byte| *byte != 0) {
+                    if shown.len() < SHOWN_ENTRIES {
+                        shown.push(format!("  key {}  value {}", spaced(key), spaced(value)));
+                    }
+                    held += 1;
+                }
+                Ok(())
+            });
+            let all = if always_full { u64::from(spec.max_entries) } else { held };
+            let not_zero = if always_full { format!(", {held} not zero") } else { String::new() };
             let unit = if all == 1 { "entry" } else { "entries" };
             out.line(format!("map {} ({}): {all} {unit}{not_zero}", spec.name, spec.kind.name()))?;
-            for (key, value) in entries.iter().take(SHOWN_ENTRIES) {
-                out.line(format!("  key {}  value {}", spaced(key), spaced(value)))?;
+            let more = held - shown.len() as u64;
+            for entry in shown {
+                out.line(entry)?;
             }
-            if entries.len() > SHOWN_ENTRIES {
-                out.line(format!("  and {} more", entries.len() - SHOWN_ENTRIES))?;
+            if more > 0 {
+                out.line(format!("  and {more} more"))?;
             }
         }
         let world = &self.runtime.world;
@@ -143,10 +154,20 @@ impl Ran {
         let mut value = self.counts.json();
         value["name"] = json!(self.name);
         value["section"] = json!(self.section);
-        value["maps"] = json!(state::State::of(&self.runtime.maps).maps);
+        value["maps"] = json!(self.maps());
         value["events"] = self.runtime.world.events.iter().map(|event| self.event(event)).collect();
         value["lost_events"] = json!(self.runtime.world.lost_events);
         value
+    }
+
+    /// The maps as a state has them; a map that nobody writes has its value among the entries too.
+    fn maps(&self) -> Vec<MapState> {
+        let mut maps = state::State::of(&self.runtime.maps).maps;
+        for map in &mut maps {
+            let Some(value) = map.spec.contents.as_ref().filter(|_| map.spec.frozen) else { continue };
+            map.entries = vec![Entry { key: state::to_hex(&[0; 4]), value: state::to_hex(value) }];
+        }
+        maps
     }
 
     fn event(&self, event: &Event) -> Value {

@@ -3,6 +3,8 @@
 use super::counts::Counts;
 use super::live;
 use super::object;
+use super::packets::{Arrived, PacketLog};
+use super::prepare::{Prepare, named};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::Trace;
@@ -68,9 +70,8 @@ pub struct XdpRun {
     /// Entries of a map, before the first packet (docs/guide/xdp.md)
     #[arg(long = "map", value_name = "NAME=FILE", value_parser = named_file)]
     pub(super) maps: Vec<(String, PathBuf)>,
-    /// Size of a map whose size the object leaves open
-    #[arg(long, value_name = "NAME=N", value_parser = named_number)]
-    pub(super) max_entries: Vec<(String, u32)>,
+    #[command(flatten)]
+    pub(super) prepare: Prepare,
     /// Routes, neighbours and interfaces of fib_lookup
     #[arg(long, value_name = "FILE")]
     pub(super) routes: Option<PathBuf>,
@@ -92,6 +93,10 @@ pub struct XdpRun {
     /// Keeps the maps in a file, for sluice map
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
+    /// What became of each packet: verdict, instructions, path through programs and destination, a JSON
+    /// object a line; `-` is standard output, the report then goes to standard error
+    #[arg(long, value_name = "FILE", conflicts_with = "iface")]
+    packets: Option<PathBuf>,
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS")]
     pub(super) limit: Option<u64>,
@@ -103,20 +108,8 @@ pub struct XdpRun {
     pub(super) json: bool,
 }
 
-fn named<'a>(text: &'a str, expected: &str) -> Result<(&'a str, &'a str), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name, value)),
-        _ => Err(format!("expected {expected}")),
-    }
-}
-
 fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     named(text, "MAP=FILE, as in routes=routes.txt").map(|(name, file)| (name.to_owned(), file.into()))
-}
-
-fn named_number(text: &str) -> Result<(String, u32), String> {
-    let (name, number) = named(text, "MAP=N, as in flows=1024")?;
-    Ok((name.to_owned(), number.parse().map_err(|_| format!("expected a number of entries, found `{number}`"))?))
 }
 
 impl XdpRun {
@@ -131,9 +124,7 @@ impl XdpRun {
             return Err(Failure::input("E0490", what));
         }
         let mut image = object::read(&self.object)?;
-        for (name, entries) in &self.max_entries {
-            object::set_max_entries(&mut image, &self.object, name, *entries)?;
-        }
+        self.prepare.apply(&mut image, &self.object)?;
         for spec in &mut image.maps {
             *spec = as_libbpf_creates(spec, self.cpus);
         }
@@ -144,6 +135,11 @@ impl XdpRun {
             return Err(Failure::input("E0490", what).help("say which with --section or --program"));
         }
         let packets = self.count()?;
+        let mut log = self.packets.as_deref().map(PacketLog::create).transpose()?;
+        if self.trace && matches!(log, Some(PacketLog::Standard)) {
+            let what = "--packets -: --trace writes to standard output too, expected a file or no --trace";
+            return Err(Failure::input("E0490", what));
+        }
         interrupt::listen();
         let mut runs = Vec::new();
         let mut written = None;
@@ -154,7 +150,8 @@ impl XdpRun {
             let mut runtime = Runtime::new(self.cpus, self.seed);
             let installed = self.install(&mut runtime, &image)?;
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
-            let (counts, sink) = self.play(&mut runtime, installed, (&image, program), sink, packets, out)?;
+            let (counts, sink) =
+                self.play(&mut runtime, installed, (&image, program), (sink, &mut log), packets, out)?;
             written = sink.map(Sink::finish).transpose()?;
             if let Some(path) = &self.state {
                 object::save_state(&runtime.maps, path)?;
@@ -163,11 +160,15 @@ impl XdpRun {
             runs.push(Ran { name, section, counts, runtime });
         }
         let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
+        let mut beside = matches!(log, Some(PacketLog::Standard)).then(Output::stderr);
+        log.map(PacketLog::finish).transpose()?;
+        let report_to = beside.as_mut().unwrap_or(out);
         if self.json {
-            out.json(&report.json())?
+            report_to.json(&report.json())?;
         } else {
-            report.text(out)?
+            report.text(report_to)?;
         }
+        report_to.flush()?;
         Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
     }
 
@@ -176,14 +177,16 @@ impl XdpRun {
         let read = self.inputs.iter().chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
         let mut taken: Vec<(PathBuf, &str)> =
             read.chain(&self.routes).map(|file| (files::identity(file), "is read")).collect();
-        for (option, file) in [("--out", &self.output), ("--state", &self.state)] {
+        let packets = self.packets.clone().filter(|file| file.as_os_str() != "-");
+        for (option, file) in [("--out", &self.output), ("--state", &self.state), ("--packets", &packets)] {
             let Some(file) = file else { continue };
             let identity = files::identity(file);
             if let Some((_, why)) = taken.iter().find(|(other, _)| *other == identity) {
                 let what = format!("{option}: {} {why}, expected a file of its own", file.display());
                 return Err(Failure::input("E0502", what));
             }
-            taken.push((identity, "is written by --out"));
+            let why = if option == "--out" { "is written by --out" } else { "is written by --state" };
+            taken.push((identity, why));
         }
         Ok(())
     }
@@ -231,7 +234,7 @@ impl XdpRun {
         runtime: &mut Runtime,
         installed: Installed,
         (image, program): (&Image, usize),
-        mut sink: Option<Sink>,
+        (mut sink, log): (Option<Sink>, &mut Option<PacketLog>),
         packets: Option<u64>,
         out: &mut Output,
     ) -> Result<(Counts, Option<Sink>), Failure> {
@@ -267,6 +270,12 @@ impl XdpRun {
                     };
                     if sink.is_some() {
                         after.push((outcome.verdict, packet.frame().to_vec()));
+                    }
+                    if let Some(log) = log {
+                        let (number, time_ns, length) = (counts.packets, arrival.stamp, arrival.bytes.len());
+                        let arrived = Arrived { number, capture: path, time_ns, length };
+                        let left = (&outcome, packet.frame().len());
+                        log.take(&arrived, (image, program), (runtime, installed), left, out)?;
                     }
                     counts.add(&outcome, image);
                 }

@@ -20,6 +20,7 @@ mod summary;
 pub mod tnum;
 mod transfer;
 mod value;
+mod warn;
 
 #[cfg(test)]
 mod testing;
@@ -28,3 +29,4 @@ pub use regions::{Access, AccessKind, At, Call, MAX_SLOTS, Regions, analyze, ope
 pub use report::Listing;
 pub use summary::{MapUse, Summary};
 pub use value::{Base, Generation, MAX_BUFFER, MapRef, Value};
+pub use warn::{MayBeNull, may_be_null};

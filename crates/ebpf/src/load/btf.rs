@@ -62,6 +62,8 @@ pub(super) struct Member<'a> {
     pub kind: u32,
     /// Bits from the start.
     pub bit: u32,
+    /// Bits of a bit field, where the type says so; 0 otherwise.
+    pub width: u32,
 }
 
 /// Variable of a section.
@@ -212,7 +214,8 @@ impl<'a> Btf<'a> {
             let word = |n| u32_at(m, n).unwrap_or(0);
             // With the flag the upper byte is the width of a bit field.
             let bit = if flag { word(8) & 0xff_ffff } else { word(8) };
-            Member { name: self.string(word(0)).unwrap_or(""), kind: word(4), bit }
+            let width = if flag { word(8) >> 24 } else { 0 };
+            Member { name: self.string(word(0)).unwrap_or(""), kind: word(4), bit, width }
         })
     }
 }
@@ -228,6 +231,36 @@ impl Type<'_> {
     pub fn variables(&self) -> impl Iterator<Item = SectionVar> {
         let of = if self.kind == kind::DATASEC { self.extra } else { &[] };
         of.chunks_exact(12).map(|v| SectionVar { kind: u32_at(v, 0).unwrap_or(0), offset: u32_at(v, 4).unwrap_or(0) })
+    }
+
+    /// Encoding of an integer: 1 signed, 2 character, 4 boolean.
+    pub fn encoding(&self) -> u32 {
+        if self.kind == kind::INT { u32_at(self.extra, 0).unwrap_or(0) >> 24 & 0xf } else { 0 }
+    }
+
+    /// Bits that an integer has in its bytes.
+    pub fn int_bits(&self) -> u32 {
+        if self.kind == kind::INT { u32_at(self.extra, 0).unwrap_or(0) & 0xff } else { 0 }
+    }
+
+    /// Offsets of the names of an enumeration's values in the strings, and the values.
+    pub fn values(&self) -> impl Iterator<Item = (u32, i128)> {
+        let each = match self.kind {
+            kind::ENUM => 8,
+            kind::ENUM64 => 12,
+            _ => usize::MAX,
+        };
+        let signed = self.flag;
+        self.extra.chunks_exact(each).map(move |v| {
+            let word = |at| u32_at(v, at).unwrap_or(0);
+            let value = match (each, signed) {
+                (8, false) => i128::from(word(4)),
+                (8, true) => i128::from(word(4) as i32),
+                (_, false) => i128::from(u64::from(word(4)) | u64::from(word(8)) << 32),
+                (_, true) => i128::from((u64::from(word(4)) | u64::from(word(8)) << 32) as i64),
+            };
+            (word(0), value)
+        })
     }
 
     /// Linkage of a variable: 0 static, 1 global, 2 extern.

@@ -6,7 +6,7 @@ use super::error::{LoadError, malformed};
 use super::maps::{BTF_MAPS, Declared, check_count, holds_maps, map_type};
 use crate::MapType;
 use crate::image::{Initial, MapSpec};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most fields of a declaration: there are eleven kinds.
@@ -44,7 +44,8 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Result<Vec<Declared>
         let last =
             declaration.and_then(|t| btf.member(t, (t.count as usize).checked_sub(1)?)).filter(|m| m.name == "values");
         values.push(symbol.value + u64::from(last.map_or(0, |m| m.bit / 8)));
-        let spec = Declaration { btf, locks: &locks, map: name }.read(variable, name);
+        let declaration = Declaration { btf, locks: &locks, map: name, odd_pinning: Cell::new(None) };
+        let spec = declaration.read(variable, name);
         found.push(Declared {
             name: name.to_string(),
             section,
@@ -52,6 +53,7 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Result<Vec<Declared>
             size,
             is_data: false,
             spec,
+            odd_pinning: declaration.odd_pinning.get(),
             id: 0,
             index: 0,
         });
@@ -65,6 +67,8 @@ struct Declaration<'b, 'a> {
     btf: &'b Btf<'a>,
     locks: &'b RefCell<HashMap<u32, Option<u32>>>,
     map: &'b str,
+    /// A value of `pinning` that is none of libbpf's.
+    odd_pinning: Cell<Option<u32>>,
 }
 
 impl<'a> Declaration<'_, 'a> {
@@ -124,8 +128,10 @@ impl<'a> Declaration<'_, 'a> {
                 }
                 "pinning" => match self.number(member)? {
                     _ if is_inner => return Err(self.bad("pinning", "given to an inner map", "none")),
-                    by @ 0..=PIN_BY_NAME => spec.pinned = by == PIN_BY_NAME,
-                    by => return Err(self.bad("pinning", by.to_string(), "LIBBPF_PIN_NONE or LIBBPF_PIN_BY_NAME")),
+                    by => {
+                        spec.pinned = by != 0;
+                        self.odd_pinning.set((by > PIN_BY_NAME).then_some(by));
+                    }
                 },
                 "map_extra" => match self.long(member)? {
                     0 => {}

@@ -28,6 +28,7 @@ pub(super) fn read(elf: &Elf<'_>, btf: Option<&Btf<'_>>) -> Vec<Declared> {
                     size: section.size,
                     is_data: true,
                     spec: map(section, family == ".rodata", btf, datasecs.get(section.name).copied()),
+                    odd_pinning: None,
                     id: 0,
                     index: 0,
                 });

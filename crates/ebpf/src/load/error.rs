@@ -1,4 +1,4 @@
-//! Why objects, maps and programs are refused. Pages: docs/errors/E0401.md to E0424.md.
+//! Why objects, maps and programs are refused. Pages: docs/errors/E0401.md to E0427.md.
 
 use crate::map::MapError;
 use std::fmt;
@@ -276,6 +276,38 @@ pub enum LoadError {
         /// Why not.
         why: &'static str,
     },
+    /// `Image::set_variable` of a name that the object does not have.
+    #[error("variable `{name}`: {found}, allowed: {allowed}")]
+    NoVariable {
+        /// Name.
+        name: String,
+        /// Found.
+        found: String,
+        /// What there is.
+        allowed: String,
+    },
+    /// A value that a variable cannot hold.
+    #[error("variable `{name}` ({kind}): found {found}, allowed: {allowed}")]
+    VariableValue {
+        /// Name.
+        name: String,
+        /// Its type.
+        kind: String,
+        /// Found.
+        found: String,
+        /// Allowed.
+        allowed: String,
+    },
+    /// `Image::set_inner_map` of maps that do not fit.
+    #[error("inner map of `{map}`: found {found}, allowed: {allowed}")]
+    Template {
+        /// The map of maps.
+        map: String,
+        /// Found.
+        found: String,
+        /// Allowed.
+        allowed: String,
+    },
     /// A map cannot be made.
     #[error(transparent)]
     Map(#[from] MapError),
@@ -313,6 +345,9 @@ impl LoadError {
             Self::Entry { .. } => "E0422",
             Self::Duplicate { .. } => "E0423",
             Self::MaxEntries { .. } => "E0424",
+            Self::NoVariable { .. } => "E0425",
+            Self::VariableValue { .. } => "E0426",
+            Self::Template { .. } => "E0427",
             Self::Map(error) => error.code(),
             Self::Refused(error) => error.code(),
         }

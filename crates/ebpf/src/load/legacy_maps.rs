@@ -26,6 +26,8 @@ use crate::image::{Initial, MapSpec, map_flags};
 struct Links {
     /// Position of the inner map in the section.
     inner_at: Option<u32>,
+    /// A value of `pinning` beyond those of iproute2.
+    odd_pinning: Option<u32>,
     /// iproute2: this map's id.
     id: u32,
     /// iproute2: id of the inner map.
@@ -67,6 +69,7 @@ pub(super) fn read(elf: &Elf<'_>, base: usize) -> Result<Vec<Declared>, LoadErro
             size: bytes.len() as u64,
             is_data: false,
             spec,
+            odd_pinning: link.odd_pinning,
             id: link.id,
             index: 0,
         });
@@ -112,9 +115,7 @@ fn declaration(name: &str, bytes: &[u8]) -> Result<(MapSpec, Links), LoadError> 
         _ => {}
     }
     // PIN_OBJECT_NS, PIN_GLOBAL_NS, PIN_CUSTOM_NS: wherever it is, it outlives the program.
-    if pinning > 3 {
-        return Err(bad("pinning", pinning.to_string(), "0 to 3"));
-    }
+    links.odd_pinning = (pinning > 3).then_some(pinning);
     spec.pinned = pinning != 0;
     Ok((spec, links))
 }
@@ -137,7 +138,13 @@ fn inner(
         }
     };
     if let Some(at) = links[outer].inner_at {
+        let given = at;
         let at = usize::try_from(at).ok().filter(|at| *at < all.len() && *at != outer);
+        // 0 is also what stands there when user space brings the template.
+        let fits = |at: usize| all[at].spec.as_ref().is_ok_and(|spec| !holds_maps(spec.kind));
+        if given == 0 && !at.is_some_and(fits) {
+            return Ok((None, Vec::new()));
+        }
         let at = at.ok_or_else(|| bad("inner_map_idx", format!("{:?}", links[outer].inner_at), "another map"))?;
         return Ok((Some(inside(at)?), Vec::new()));
     }

@@ -6,7 +6,7 @@ use super::error::LoadError;
 use super::names;
 use super::{btf_maps, data, legacy_maps};
 use crate::MapType;
-use crate::image::{Initial, MapSpec};
+use crate::image::{Initial, MapSpec, Note};
 use std::collections::{HashMap, HashSet};
 
 /// Section of BTF maps.
@@ -40,6 +40,8 @@ pub(super) struct Declared {
     pub is_data: bool,
     /// What it is, or why it is refused.
     pub spec: Result<MapSpec, LoadError>,
+    /// A value of `pinning` that only a project's own loader knows.
+    pub odd_pinning: Option<u32>,
     /// iproute2's id of it; 0 without.
     pub id: u32,
     /// Index in the image, if it is not refused.
@@ -110,6 +112,18 @@ impl Maps {
     /// All.
     pub fn iter(&self) -> impl Iterator<Item = &Declared> {
         self.all.iter()
+    }
+
+    /// What was taken otherwise than declared.
+    pub fn notes(&self) -> impl Iterator<Item = Note> {
+        self.all.iter().filter_map(|map| {
+            let text = format!(
+                "pinning {} means something only to the loader of its project: taken as pinned by name, it outlives \
+                 a replacement",
+                map.odd_pinning?
+            );
+            Some(Note { name: map.name.clone(), text: format!("map `{}`: {text}", map.name) })
+        })
     }
 
     /// Maps of the image, and those refused.

@@ -22,11 +22,14 @@ mod legacy_maps;
 mod link;
 mod maps;
 pub mod names;
+mod notes;
 mod relocate;
 pub mod report;
+mod variables;
 
 pub use error::{LoadError, Place};
 pub use report::{Report, report};
+pub use variables::Variable;
 
 use crate::image::{Initial, RefusedMap, RefusedProgram};
 use crate::{Image, MapType, helper};
@@ -100,6 +103,8 @@ fn read(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image, LoadErr
     if let Some(btf) = &btf {
         image.btf = Some(btf_fix::fixed(btf, types.unwrap_or_default(), &elf));
     }
+    image.notes = notes::local_functions(&elf, &code, &image.programs);
+    image.notes.extend(maps.notes());
     let ids = maps.iter().filter(|m| m.spec.is_ok()).map(|m| m.id).collect::<Vec<_>>();
     let (maps, refused) = maps.into_parts();
     image.maps = maps;
@@ -107,7 +112,11 @@ fn read(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image, LoadErr
     tails(&mut image, &ids);
     refuse_entries(&mut image);
     if image.programs.is_empty() && image.refused.is_empty() {
-        return Err(LoadError::NoProgram { why: "no executable section holds a global function".to_string() });
+        let mut why = "no executable section holds a global function".to_string();
+        if let Some(note) = image.notes.first() {
+            why = format!("{why}: {}", note.text);
+        }
+        return Err(LoadError::NoProgram { why });
     }
     Ok(image)
 }

@@ -1,7 +1,7 @@
 //! A summary of an image for people and programs (`sluice xdp check`).
 
-use super::{LoadError, names};
-use crate::image::{Image, Initial, MapSpec, Program};
+use super::{LoadError, Variable, names};
+use crate::image::{Image, Initial, MapSpec, Note, Program};
 use crate::insn::{CALL, LD_IMM64, pseudo};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +17,12 @@ pub struct Report {
     pub programs: Vec<ProgramReport>,
     /// Maps.
     pub maps: Vec<MapReport>,
+    /// Variables that user space may set, with their first values.
+    pub variables: Vec<Variable>,
     /// Programs and maps that were refused.
     pub refused: Vec<RefusedReport>,
+    /// What was taken otherwise than the object says, or left out.
+    pub notes: Vec<Note>,
 }
 
 /// One program.
@@ -152,7 +156,9 @@ pub fn report(image: &Image) -> Report {
         btf: image.btf.is_some(),
         programs: image.programs.iter().map(|p| self::program(image, p)).collect(),
         maps: image.maps.iter().map(|m| map(image, m)).collect(),
+        variables: image.variables(),
         refused,
+        notes: image.notes.clone(),
     }
 }
 

@@ -215,7 +215,12 @@ impl Check<'_> {
             Err(MapError::Inner { map: self.0.name.clone(), found, allowed: allowed.to_owned(), errno })
         };
         let Some(inner) = &self.0.inner else {
-            return bad("not declared".to_owned(), "a map declaration in `values`, or an inner map", Errno(9));
+            let named = format!(
+                "a map declaration in `values`, an inner map, or a template that `--inner-map {}=MAP` (`inner_maps` in \
+                 nic.toml) names",
+                self.0.name
+            );
+            return bad("not declared".to_owned(), &named, Errno(9));
         };
         match inner.kind {
             MapType::ArrayOfMaps | MapType::HashOfMaps => {

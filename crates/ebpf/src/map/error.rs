@@ -34,10 +34,17 @@ pub enum MapError {
         errno: Errno,
     },
     /// No address space left.
-    #[error("map `{map}` needs {asked} bytes of values, {left} of {all} are left")]
+    #[error(
+        "map `{map}` with {entries} entries needs {asked} bytes of values, {left} of {all} are left: give it at most \
+         about {fit} entries (`--max-entries {map}=N`, or `map_sizes` in nic.toml)"
+    )]
     Space {
         /// Name.
         map: String,
+        /// Its entries.
+        entries: u32,
+        /// How many would fit, but for what rounding to pages takes.
+        fit: u64,
         /// Asked.
         asked: u64,
         /// Left.

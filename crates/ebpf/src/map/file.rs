@@ -68,6 +68,10 @@ pub fn explain_entry(spec: &MapSpec, key: &[u8], errno: Errno) -> String {
         (Some(index), Errno::TOOBIG | Errno::INVAL) => {
             format!("index {index}, allowed: below {} (error {})", spec.max_entries, errno.0)
         }
+        (_, Errno::INVAL) if above_key(spec, key).is_some() => {
+            let (bits, most) = above_key(spec, key).unwrap_or_default();
+            format!("prefix length {bits}, allowed: 0 to {most}, the bits of the key behind it (error {})", errno.0)
+        }
         (_, Errno::TOOBIG | Errno::NOSPC) => {
             format!("the map is full: it has {} entries, its max_entries (error {})", spec.max_entries, errno.0)
         }
@@ -75,7 +79,32 @@ pub fn explain_entry(spec: &MapSpec, key: &[u8], errno: Errno) -> String {
     }
 }
 
-fn refusal(maps: &MapSpace, map: MapId, key: &[u8], errno: Errno) -> String {
+/// Prefix length of an LPM key that is longer than the key, and the most it may be.
+fn above_key(spec: &MapSpec, key: &[u8]) -> Option<(u32, u32)> {
+    let bits = u32::from_le_bytes(*key.first_chunk()?);
+    let most = (key.len() as u32 - 4) * 8;
+    (spec.kind == MapType::LpmTrie && bits > most).then_some((bits, most))
+}
+
+/// In what a map differs from what the map of maps holds.
+fn inner_difference(maps: &MapSpace, map: MapId, value: &[u8]) -> Option<String> {
+    let template = maps.spec(map)?.inner.as_deref()?;
+    let inner = maps.spec(MapId(u32::from_le_bytes(value.try_into().ok()?)))?;
+    let words = |spec: &MapSpec| {
+        let (kind, key, value, flags) = (spec.kind.name(), spec.key_size, spec.value_size, spec.flags);
+        format!("{kind} with keys of {key} bytes, values of {value}, flags {flags:#x}, {} entries", spec.max_entries)
+    };
+    if super::attributes::may_stand_for(inner, template) {
+        return None;
+    }
+    Some(format!("inner map `{}` is of kind {}, allowed: {}", inner.name, words(inner), words(template)))
+}
+
+fn refusal(maps: &MapSpace, map: MapId, key: &[u8], value: &[u8], errno: Errno) -> String {
+    let different = if errno == Errno::INVAL { inner_difference(maps, map, value) } else { None };
+    if let Some(different) = different {
+        return format!("{different} (error {})", errno.0);
+    }
     maps.spec(map).map_or_else(|| explain(errno), |spec| explain_entry(spec, key, errno))
 }
 
@@ -122,7 +151,8 @@ fn read_text(
         check_size(maps, map, "key", key.len()).map_err(|what| at(key_column, what))?;
         let (column, value) = value;
         let value = value_bytes(maps, map, value, named).map_err(|(offset, what)| at(column + offset, what))?;
-        maps.user_update(map, &key, &value, flags).map_err(|errno| at(key_column, refusal(maps, map, &key, errno)))?;
+        maps.user_update(map, &key, &value, flags)
+            .map_err(|errno| at(key_column, refusal(maps, map, &key, &value, errno)))?;
         count += 1;
     }
     Ok(count)
@@ -322,7 +352,7 @@ fn apply(maps: &mut MapSpace, map: MapId, entry: Entry) -> Result<(), String> {
             );
         }
     };
-    maps.user_update(map, &key, &value, 0).map_err(|errno| refusal(maps, map, &key, errno))
+    maps.user_update(map, &key, &value, 0).map_err(|errno| refusal(maps, map, &key, &value, errno))
 }
 
 #[cfg(test)]
@@ -372,6 +402,24 @@ mod tests {
         assert!(message("[{\"key\":[1,0,0,0]}]").contains("allowed: `value`"));
         assert!(message("[").starts_with("line 1, column 1: EOF"));
         assert!(message("[] x").starts_with("line 1, column 4: trailing"));
+    }
+
+    #[test]
+    fn an_inner_map_of_another_kind_and_a_prefix_beyond_the_key_are_told_apart() {
+        let template = spec(MapType::Array, 4, 8, 2);
+        let outer = MapSpec { inner: Some(Box::new(template)), ..spec(MapType::HashOfMaps, 4, 4, 4) };
+        let (mut maps, map) = space(&outer);
+        let other = maps.create(&MapSpec { name: "other".to_owned(), ..spec(MapType::Hash, 4, 8, 2) }).unwrap();
+        let named = |_: &str| Some(other);
+        let message = read(&mut maps, map, "u32:1 map:other", &named).unwrap_err().to_string();
+        let expected = "line 1, column 1: inner map `other` is of kind hash with keys of 4 bytes, values of 8, flags 0x0, 2 \
+                        entries, allowed: array with keys of 4 bytes, values of 8, flags 0x0, 2 entries (error 22)";
+        assert_eq!(message, expected);
+        let (mut maps, map) = space(&spec(MapType::LpmTrie, 8, 4, 4));
+        let message = read(&mut maps, map, "u32:33,ip:10.0.0.0 u32:1", &none).unwrap_err().to_string();
+        let expected = "line 1, column 1: prefix length 33, allowed: 0 to 32, the bits of the key behind it (error 22)";
+        assert_eq!(message, expected);
+        assert_eq!(read(&mut maps, map, "u32:32,ip:10.0.0.0 u32:1", &none), Ok(1));
     }
 
     #[test]

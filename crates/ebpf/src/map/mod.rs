@@ -17,6 +17,7 @@ mod slots;
 mod table;
 #[cfg(test)]
 mod testing;
+mod touched;
 mod trie;
 mod user;
 
@@ -131,7 +132,11 @@ impl MapSpace {
         attributes::check(spec)?;
         let number = self.maps.len() as u32;
         let copies = if spec.kind.is_per_cpu() { self.cpus } else { 1 };
-        let space = |(asked, left, all)| MapError::Space { map: spec.name.clone(), asked, left, all };
+        let space = |(asked, left, all): (u64, u64, u64)| {
+            let (map, entries) = (spec.name.clone(), spec.max_entries);
+            let fit = (u128::from(left) * u128::from(entries) / u128::from(asked.max(1))) as u64;
+            MapError::Space { map, entries, fit, asked, left, all }
+        };
         // A table of references or keys counts like values, though programs have no address of it.
         let bounded = |bytes: u64| {
             if bytes > WRITABLE_BYTES { Err(space((bytes, WRITABLE_BYTES, WRITABLE_BYTES))) } else { Ok(()) }
@@ -174,8 +179,8 @@ impl MapSpace {
         }
         if let Some(contents) = &spec.contents {
             let most = contents.len().min(spec.value_size as usize);
-            if let Some(first) = self.pages.memory_mut(number).get_mut(..most) {
-                first.copy_from_slice(&contents[..most]);
+            if values && most > 0 {
+                self.pages.bytes_mut(number, 0, most).copy_from_slice(&contents[..most]);
             }
         }
         self.maps.push(Some(Box::new(Map { spec: spec.clone(), place, slots, store, holders: 0, removed: false })));

@@ -2,7 +2,8 @@
 //!
 //! A map's values lie at `base + slot * stride`; the stride is a power of two, so that slot and
 //! offset are a shift and a mask, here as in hardware. Memory is zero when a map is made and the
-//! operating system gives it when it is first touched.
+//! operating system gives it when it is first touched. Each page knows whether it was ever written,
+//! so that a large map is listed by what was touched.
 
 use crate::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY, RECORDS};
 
@@ -32,6 +33,16 @@ struct Page {
     writable: u32,
     /// Bytes of a value; 0 where there is no map.
     value_size: u32,
+    /// It was written: pages that were not hold zeros only.
+    touched: bool,
+}
+
+/// The memory of one map.
+#[derive(Debug, Default)]
+struct Memory {
+    /// Number of its first page.
+    first_page: u32,
+    bytes: Vec<u8>,
 }
 
 /// Where a map's values lie.
@@ -70,7 +81,7 @@ pub(super) struct Demand {
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     tables: [Vec<Page>; REGIONS],
-    memory: Vec<Vec<u8>>,
+    memory: Vec<Memory>,
 }
 
 /// Bytes between two slots, as a shift.
@@ -98,6 +109,7 @@ impl Pages {
             readable: if demand.program_reads { demand.value_size } else { 0 },
             writable: if demand.program_writes && !demand.read_only { demand.value_size } else { 0 },
             value_size: demand.value_size,
+            touched: false,
         };
         for number in first_page..first_page + pages as u32 {
             let table = &mut self.tables[(number / REGION_PAGES) as usize];
@@ -109,9 +121,10 @@ impl Pages {
         }
         let map = map as usize;
         if self.memory.len() <= map {
-            self.memory.resize_with(map + 1, Vec::new);
+            self.memory.resize_with(map + 1, Memory::default);
         }
-        self.memory[map] = vec![0; asked as usize];
+        // Zeroed by the operating system, page by page when they are touched.
+        self.memory[map] = Memory { first_page, bytes: vec![0; asked as usize] };
         Ok(Place { first, shift })
     }
 
@@ -123,18 +136,44 @@ impl Pages {
             table.truncate(used);
         }
         if let Some(memory) = self.memory.get_mut(map as usize) {
-            *memory = Vec::new();
+            *memory = Memory::default();
         }
     }
 
     /// A map's memory, slot after slot.
     pub fn memory(&self, map: u32) -> &[u8] {
-        self.memory.get(map as usize).map_or(&[], Vec::as_slice)
+        self.memory.get(map as usize).map_or(&[], |memory| &memory.bytes)
     }
 
-    /// The same to write.
-    pub fn memory_mut(&mut self, map: u32) -> &mut [u8] {
-        self.memory.get_mut(map as usize).map_or(&mut [], Vec::as_mut_slice)
+    /// Bytes of a map's memory, to write.
+    #[inline]
+    pub fn bytes_mut(&mut self, map: u32, at: usize, bytes: usize) -> &mut [u8] {
+        let first_page = self.memory[map as usize].first_page;
+        self.touch(first_page, at, bytes);
+        &mut self.memory[map as usize].bytes[at..at + bytes]
+    }
+
+    /// Marks the pages of some bytes as written.
+    fn touch(&mut self, first_page: u32, at: usize, bytes: usize) {
+        let page = |at: usize| first_page + (at >> PAGE_SHIFT) as u32;
+        for number in page(at)..=page(at + bytes.saturating_sub(1)) {
+            let table = &mut self.tables[(number / REGION_PAGES) as usize];
+            if let Some(page) = table.get_mut((number % REGION_PAGES) as usize) {
+                page.touched = true;
+            }
+        }
+    }
+
+    /// The first place at or behind `at` in a map's memory that may hold anything but zeros; its end
+    /// if there is none.
+    pub fn next_touched(&self, map: u32, at: usize) -> usize {
+        let Some(memory) = self.memory.get(map as usize) else { return 0 };
+        let page_bytes = PAGE_BYTES as usize;
+        let mut at = at;
+        while at < memory.bytes.len() && !self.page(memory.first_page + (at >> PAGE_SHIFT) as u32).touched {
+            at = (at & !(page_bytes - 1)) + page_bytes;
+        }
+        at.min(memory.bytes.len())
     }
 
     /// Whether a devmap's value names an interface.
@@ -151,19 +190,29 @@ impl Pages {
             return None;
         }
         let relative = relative as usize;
-        self.memory.get(page.map as usize)?.get(relative..relative + bytes)
+        self.memory.get(page.map as usize)?.bytes.get(relative..relative + bytes)
     }
 
     /// Program side: bytes in one value, to write.
     #[inline]
     pub fn write(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
-        let page = *self.page_of(address)?;
+        let region = (address >> 28).wrapping_sub(4);
+        let table = self.tables.get_mut(usize::try_from(region).ok()?)?;
+        let page = table.get_mut((address >> PAGE_SHIFT) as usize & (REGION_PAGES as usize - 1))?;
+        if page.value_size == 0 {
+            return None;
+        }
         let relative = address as u32 - page.first;
         if bytes > page.writable.checked_sub(relative & page.mask)? as usize {
             return None;
         }
-        let relative = relative as usize;
-        self.memory.get_mut(page.map as usize)?.get_mut(relative..relative + bytes)
+        page.touched = true;
+        let (map, relative) = (page.map as usize, relative as usize);
+        if (relative & (PAGE_BYTES as usize - 1)) + bytes > PAGE_BYTES as usize {
+            // Of a value that is longer than a page.
+            self.touch(self.memory.get(map)?.first_page, relative, bytes);
+        }
+        self.memory.get_mut(map)?.bytes.get_mut(relative..relative + bytes)
     }
 
     /// Map and offset in the value.

@@ -54,29 +54,28 @@ impl MapSpace {
                 let slot = m.array_update(key, flags)?;
                 let at = m.offset(slot, cpu);
                 let size = spec_size(m);
-                put(&mut self.pages.memory_mut(map.0)[at..at + size], value, m.spec.spin_lock);
+                put(self.pages.bytes_mut(map.0, at, size), value, m.spec.spin_lock);
                 Ok(())
             }
             MapType::Hash | MapType::PercpuHash | MapType::LruHash | MapType::LruPercpuHash => {
                 let (slot, new) = m.keyed_update(key, flags, cpu)?;
                 let (size, cpus) = (spec_size(m), self.cpus);
-                let memory = self.pages.memory_mut(map.0);
                 if new {
                     // Other CPUs' copies and the lock of a new entry are zero.
                     let copies = if m.spec.kind.is_per_cpu() { cpus } else { 1 };
                     for copy in 0..copies {
                         let at = m.offset(slot, copy);
-                        memory[at..at + size.next_multiple_of(8)].fill(0);
+                        self.pages.bytes_mut(map.0, at, size.next_multiple_of(8)).fill(0);
                     }
                 }
                 let at = m.offset(slot, cpu);
-                put(&mut memory[at..at + size], value, m.spec.spin_lock);
+                put(self.pages.bytes_mut(map.0, at, size), value, m.spec.spin_lock);
                 Ok(())
             }
             MapType::LpmTrie => {
                 let Store::Trie(trie) = &mut m.store else { return Err(Errno::INVAL) };
                 let at = m.place.offset(trie.update(key, flags)?);
-                self.pages.memory_mut(map.0)[at..at + value.len()].copy_from_slice(value);
+                self.pages.bytes_mut(map.0, at, value.len()).copy_from_slice(value);
                 Ok(())
             }
             // The verifier lets no program change the others.

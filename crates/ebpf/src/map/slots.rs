@@ -2,6 +2,7 @@
 //! have no address of them.
 
 use super::table::Table;
+use std::collections::BTreeSet;
 
 /// Up to two numbers a slot; by index, or by key.
 #[derive(Debug)]
@@ -10,6 +11,8 @@ pub(super) struct Slots {
     pub keys: Option<Table>,
     /// 1 and two numbers, or zeros.
     entries: Vec<[u32; 3]>,
+    /// Slots that hold something.
+    occupied: BTreeSet<u32>,
     free: Vec<u32>,
     capacity: u32,
 }
@@ -20,12 +23,24 @@ impl Slots {
 
     /// The key is the index.
     pub fn indexed(capacity: u32) -> Self {
-        Self { keys: None, entries: vec![[0; 3]; capacity as usize], free: Vec::new(), capacity }
+        Self {
+            keys: None,
+            entries: vec![[0; 3]; capacity as usize],
+            occupied: BTreeSet::new(),
+            free: Vec::new(),
+            capacity,
+        }
     }
 
     /// By key.
     pub fn keyed(key_size: u32, capacity: u32) -> Self {
-        Self { keys: Some(Table::new(key_size as usize)), entries: Vec::new(), free: Vec::new(), capacity }
+        Self {
+            keys: Some(Table::new(key_size as usize)),
+            entries: Vec::new(),
+            occupied: BTreeSet::new(),
+            free: Vec::new(),
+            capacity,
+        }
     }
 
     /// Slot of a key.
@@ -49,6 +64,10 @@ impl Slots {
         let old = self.get(slot);
         if let Some(entry) = self.entries.get_mut(slot as usize) {
             *entry = value.map_or([0; 3], |[first, second]| [1, first, second]);
+            match value {
+                Some(_) => self.occupied.insert(slot),
+                None => self.occupied.remove(&slot),
+            };
         }
         old
     }
@@ -76,6 +95,11 @@ impl Slots {
 
     /// First numbers of all entries.
     pub fn all(&self) -> impl Iterator<Item = u32> {
-        self.entries.iter().filter(|e| e[0] != 0).map(|e| e[1])
+        self.occupied.iter().map(|slot| self.entries[*slot as usize][1])
+    }
+
+    /// The first slot at or behind `from` that holds something.
+    pub fn next_occupied(&self, from: u32) -> Option<u32> {
+        self.occupied.range(from..).next().copied()
     }
 }

@@ -1,5 +1,6 @@
 //! What the host does with maps, as bpf(2) does: lookup, update, delete, next key.
 
+use super::pages::Pages;
 use super::update_flags::{ANY, EXIST, LOCK, NOEXIST};
 use super::{Map, MapId, MapSpace, Store, attributes, put};
 use crate::image::map_flags::{RDONLY, WRONLY};
@@ -75,30 +76,28 @@ impl MapSpace {
         match m.spec.kind {
             MapType::Array | MapType::PercpuArray => {
                 let slot = m.array_update(key, flags)?;
-                m.user_put(self.pages.memory_mut(map.0), slot, value, cpus);
+                m.user_put(&mut self.pages, map.0, slot, value, cpus);
                 Ok(())
             }
             MapType::Hash | MapType::LruHash | MapType::PercpuHash | MapType::LruPercpuHash => {
                 let (slot, new) = m.keyed_update(key, flags, 0)?;
-                let memory = self.pages.memory_mut(map.0);
                 if new && !m.spec.kind.is_per_cpu() {
-                    let at = m.offset(slot, 0);
-                    memory[at..at + size].fill(0);
+                    self.pages.bytes_mut(map.0, m.offset(slot, 0), size).fill(0);
                 }
-                m.user_put(memory, slot, value, cpus);
+                m.user_put(&mut self.pages, map.0, slot, value, cpus);
                 Ok(())
             }
             MapType::Devmap | MapType::DevmapHash => {
                 let value = m.interface(value)?;
                 let slot = m.device_slot(key, value, flags)?;
                 let at = m.offset(slot, 0);
-                self.pages.memory_mut(map.0)[at..at + size].copy_from_slice(&value[..size]);
+                self.pages.bytes_mut(map.0, at, size).copy_from_slice(&value[..size]);
                 Ok(())
             }
             MapType::LpmTrie => {
                 let Store::Trie(trie) = &mut m.store else { return Err(Errno::INVAL) };
                 let slot = trie.update(key, flags)?;
-                m.user_put(self.pages.memory_mut(map.0), slot, value, cpus);
+                m.user_put(&mut self.pages, map.0, slot, value, cpus);
                 Ok(())
             }
             MapType::ArrayOfMaps | MapType::HashOfMaps => self.hold(map, key, value, flags),
@@ -118,7 +117,7 @@ impl MapSpace {
             (_, MapType::Devmap) => {
                 let at = m.place.offset(index.ok_or(Errno::INVAL)?);
                 let size = m.spec.value_size as usize;
-                self.pages.memory_mut(map.0)[at..at + size].fill(0);
+                self.pages.bytes_mut(map.0, at, size).fill(0);
                 Ok(())
             }
             (Store::Keyed(keyed), _) => keyed.delete(key).map(drop).ok_or(Errno::NOENT),
@@ -224,15 +223,14 @@ impl Map {
         if self.spec.kind.is_per_cpu() { size.next_multiple_of(8) * cpus as usize } else { size }
     }
 
-    fn user_put(&self, memory: &mut [u8], slot: u32, value: &[u8], cpus: u32) {
+    fn user_put(&self, pages: &mut Pages, map: u32, slot: u32, value: &[u8], cpus: u32) {
         let size = self.spec.value_size as usize;
         if !self.spec.kind.is_per_cpu() {
-            let at = self.offset(slot, 0);
-            return put(&mut memory[at..at + size], value, self.spec.spin_lock);
+            return put(pages.bytes_mut(map, self.offset(slot, 0), size), value, self.spec.spin_lock);
         }
         let rounded = size.next_multiple_of(8);
         for (cpu, copy) in (0..cpus).zip(value.chunks_exact(rounded)) {
-            memory[self.offset(slot, cpu)..][..rounded].copy_from_slice(copy);
+            pages.bytes_mut(map, self.offset(slot, cpu), rounded).copy_from_slice(copy);
         }
     }
 

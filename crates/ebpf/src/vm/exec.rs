@@ -209,6 +209,7 @@ impl Cpu<'_> {
                     {
                         check!(self.held.at_exit());
                         self.program = number;
+                        self.tail_called.push(number);
                         code = ops(programs, number);
                         pc = 0;
                         self.registers[1] = CONTEXT.into();

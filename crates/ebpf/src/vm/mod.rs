@@ -69,6 +69,8 @@ pub struct Cpu<'a> {
     /// `Held::at_exit` is asked at the program's end and before a tail call.
     pub held: crate::helper::Held,
     programs: &'a [Option<code::Loaded>],
+    /// Programs that tail calls went on with.
+    tail_called: &'a mut Vec<u32>,
     /// Number of the program that runs.
     program: u32,
     stack: &'a mut Stack,

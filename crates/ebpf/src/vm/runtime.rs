@@ -39,6 +39,8 @@ pub struct Runtime {
     images: BTreeMap<Installed, Entry>,
     next: u32,
     stack: Stack,
+    /// Of the last packet.
+    tail_called: Vec<u32>,
 }
 
 impl Runtime {
@@ -52,6 +54,7 @@ impl Runtime {
             images: BTreeMap::new(),
             next: 0,
             stack: Stack::new(),
+            tail_called: Vec::new(),
         }
     }
 
@@ -149,6 +152,11 @@ impl Runtime {
         (program < entry.programs as usize).then(|| entry.first + program as u32)
     }
 
+    /// Numbers of the programs that the last packet's tail calls went on with, in order.
+    pub fn tail_called(&self) -> &[u32] {
+        &self.tail_called
+    }
+
     /// Runs program `program` (index in the image) on a packet. A program that does not exist
     /// faults.
     pub fn run(&mut self, image: Installed, program: usize, packet: &mut Packet, ingress: Ingress) -> Outcome {
@@ -193,6 +201,7 @@ impl Runtime {
         tracer: Option<&dyn Tracer>,
     ) -> Outcome {
         self.stack.enter(0);
+        self.tail_called.clear();
         let mut cpu = Cpu {
             registers,
             packet,
@@ -203,6 +212,7 @@ impl Runtime {
             redirect: None,
             tail_call: None,
             programs: &self.programs,
+            tail_called: &mut self.tail_called,
             program: number,
             stack: &mut self.stack,
             instructions: 0,

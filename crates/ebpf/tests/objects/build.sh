@@ -19,6 +19,7 @@ for cpu in v2 v3; do
 		compile "$name.$cpu.nog.o" "$name.c" -mcpu=$cpu
 	done
 done
+for name in large settings local; do compile "prepare/$name.o" "prepare/$name.c" -mcpu=v3 -g; done
 compile helpers_callbacks.o helpers_callbacks.c -mcpu=v3 -g
 for name in stale prefixes moves rings rounds inner state jumps long nested functions split; do
 	compile "corners/$name.o" "corners/$name.c" -mcpu=v3 -g

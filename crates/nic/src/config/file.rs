@@ -80,6 +80,8 @@ pub(super) struct TenantTable {
     pub keep_maps: Option<Spanned<Vec<String>>>,
     pub maps: Option<Spanned<BTreeMap<String, PathBuf>>>,
     pub map_sizes: Option<Spanned<BTreeMap<String, u32>>>,
+    pub inner_maps: Option<Spanned<BTreeMap<String, String>>>,
+    pub variables: Option<Spanned<toml::Table>>,
     pub interfaces: Option<Spanned<BTreeMap<String, u32>>>,
     pub routes: Option<Spanned<PathBuf>>,
 }
@@ -95,6 +97,8 @@ impl TenantTable {
             span("keep_maps", self.keep_maps.as_ref().map(Spanned::span)),
             span("maps", self.maps.as_ref().map(Spanned::span)),
             span("map_sizes", self.map_sizes.as_ref().map(Spanned::span)),
+            span("inner_maps", self.inner_maps.as_ref().map(Spanned::span)),
+            span("variables", self.variables.as_ref().map(Spanned::span)),
             span("interfaces", self.interfaces.as_ref().map(Spanned::span)),
             span("routes", self.routes.as_ref().map(Spanned::span)),
         ]

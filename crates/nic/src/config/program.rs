@@ -14,6 +14,26 @@ use std::path::Path;
 /// Largest file of entries or routes.
 const MOST_BYTES: u64 = 256 << 20;
 
+/// Values of variables by name; a table inside gives fields: `policy = { rate = 1 }` or `policy.rate = 1`.
+fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> Result<(), String> {
+    for (name, value) in table {
+        let name = format!("{before}{name}");
+        let text = match value {
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Float(number) => number.to_string(),
+            toml::Value::Boolean(yes) => yes.to_string(),
+            toml::Value::String(text) => text.clone(),
+            toml::Value::Table(inside) => {
+                values(&format!("{name}."), inside, to)?;
+                continue;
+            }
+            other => return Err(format!("`{name}`, {}", other.type_str())),
+        };
+        to.push((name, text));
+    }
+    Ok(())
+}
+
 impl Resolver<'_> {
     /// The object of a tenant's `xdp`, with everything that is said about it.
     pub(super) fn program(
@@ -46,6 +66,14 @@ impl Resolver<'_> {
         }
         if let Some(sizes) = &table.map_sizes {
             options.max_entries = sizes.get_ref().clone().into_iter().collect();
+        }
+        if let Some(inner) = &table.inner_maps {
+            options.inner_maps = inner.get_ref().clone().into_iter().collect();
+        }
+        if let Some(variables) = &table.variables {
+            values("", variables.get_ref(), &mut options.variables).map_err(|found| {
+                self.wrong(variables.span(), "variables", found, "numbers, true, false and strings")
+            })?;
         }
         if let Some(interfaces) = &table.interfaces {
             options.interfaces = BTreeMap::new();

@@ -105,3 +105,32 @@ fn a_file_that_is_not_there_or_no_text_is_told_in_words() {
     std::fs::write(file.path(), [b'a', 0xff]).unwrap();
     assert!(NicConfig::read(file.path()).unwrap_err().to_string().contains("byte 1 is no UTF-8"));
 }
+
+#[test]
+fn variables_and_templates_of_a_tenant_reach_its_object() {
+    let object = concat!(env!("CARGO_MANIFEST_DIR"), "/../ebpf/tests/objects/prepare/settings.o");
+    let text = |more: &str| {
+        format!(
+            "[device]\ntarget = \"default\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
+             queues = {{ host0 = 160 }}\nxdp = \"{object}\"\ninner_maps = {{ tenants = \"tenant\" }}\n{more}\n"
+        )
+    };
+    let set = "variables = { limit = 3, strict = false, mode = \"MODE_OFF\", policy.rate = 9, \"table[1]\" = 7 }";
+    let config = parse(&text(set)).unwrap_or_else(|e| panic!("{e}"));
+    let xdp = config.tenants[0].object.as_ref().unwrap().xdp.clone().unwrap();
+    let contents = |name: &str| xdp.maps.iter().find(|m| m.name == name).unwrap().contents.clone().unwrap();
+    assert_eq!(contents(".rodata")[..4], [3, 0, 0, 0]);
+    assert!(contents(".data").windows(4).any(|w| w == [9, 0, 0, 0]) && contents(".data").contains(&7));
+    assert!(xdp.maps.iter().find(|m| m.name == "tenants").unwrap().inner.is_some());
+    for (more, part) in [
+        ("variables = { limits = 3 }", "E0425"),
+        ("variables = { offset = 200 }", "E0426"),
+        ("variables = { limit = [1] }", "`limit`, array"),
+    ] {
+        let error = parse(&text(more)).unwrap_err();
+        let message = format!("{} {error}", error.code());
+        assert!(message.contains(part), "{message}");
+    }
+    let without = text("").replace("xdp = ", "object = ");
+    assert!(parse(&without).unwrap_err().to_string().contains("inner_maps"));
+}

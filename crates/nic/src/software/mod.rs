@@ -471,6 +471,15 @@ impl Device for SoftwareNic {
         self.xdp.map_next_key(module, map, key)
     }
 
+    fn map_next_held_key(
+        &mut self,
+        module: u8,
+        map: MapId,
+        key: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.xdp.map_next_held_key(module, map, key)
+    }
+
     fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
         self.xdp.set_routes(module, routes)
     }

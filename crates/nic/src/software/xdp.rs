@@ -191,6 +191,15 @@ impl Engine {
         self.module(module)?.runtime.maps.next_key(map, key).map_err(failed("next key", map))
     }
 
+    pub fn map_next_held_key(
+        &self,
+        module: u8,
+        map: MapId,
+        key: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.module(module)?.runtime.maps.next_held_key(map, key).map_err(failed("next key", map))
+    }
+
     pub fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
         self.module_mut(module)?.runtime.world.routes = routes;
         Ok(())
@@ -295,7 +304,7 @@ impl Program {
             Redirect::Broadcast { map, exclude_ingress } => {
                 let mut mask = 0;
                 let mut key = None;
-                while let Ok(Some(next)) = runtime.maps.next_key(map, key.as_deref()) {
+                while let Ok(Some(next)) = runtime.maps.next_held_key(map, key.as_deref()) {
                     let value = runtime.maps.user_lookup(map, &next).unwrap_or_default();
                     if let Some(bytes) = value.first_chunk::<4>() {
                         mask |= self.interface(u32::from_le_bytes(*bytes), target).unwrap_or(0);

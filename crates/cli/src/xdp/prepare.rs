@@ -1,0 +1,58 @@
+//! What user space says about an object before it loads it: sizes, templates, variables.
+
+use super::object;
+use crate::failure::Failure;
+use clap::Args;
+use sluice_ebpf::Image;
+use std::path::Path;
+
+/// Options that change an object before it is loaded.
+#[derive(Args, Debug)]
+pub struct Prepare {
+    /// Entries of a map, more or fewer than the object declares; may be given several times
+    #[arg(long, value_name = "NAME=N", value_parser = named_number)]
+    pub max_entries: Vec<(String, u32)>,
+    /// Map that stands for what a map of maps holds, where the object leaves it to user space
+    #[arg(long, value_name = "OUTER=TEMPLATE", value_parser = named_map)]
+    pub inner_map: Vec<(String, String)>,
+    /// Value of a variable of .rodata, .data or .bss (limit=9, policy.rate=1000, `key=hex:00ff`)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named_value)]
+    pub set: Vec<(String, String)>,
+}
+
+impl Prepare {
+    /// Changes the object that `path` holds.
+    pub fn apply(&self, image: &mut Image, path: &Path) -> Result<(), Failure> {
+        for (name, entries) in &self.max_entries {
+            object::set_max_entries(image, path, name, *entries)?;
+        }
+        let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", path.display()));
+        for (outer, template) in &self.inner_map {
+            image.set_inner_map(outer, template).map_err(failure)?;
+        }
+        for (name, value) in &self.set {
+            image.set_variable(name, value).map_err(failure)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn named<'a>(text: &'a str, expected: &str) -> Result<(&'a str, &'a str), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name, value)),
+        _ => Err(format!("expected {expected}")),
+    }
+}
+
+fn named_number(text: &str) -> Result<(String, u32), String> {
+    let (name, number) = named(text, "MAP=N, as in flows=1024")?;
+    Ok((name.to_owned(), number.parse().map_err(|_| format!("expected a number of entries, found `{number}`"))?))
+}
+
+fn named_map(text: &str) -> Result<(String, String), String> {
+    named(text, "OUTER=TEMPLATE, as in tables=table").map(|(outer, template)| (outer.to_owned(), template.to_owned()))
+}
+
+fn named_value(text: &str) -> Result<(String, String), String> {
+    named(text, "NAME=VALUE, as in limit=9").map(|(name, value)| (name.to_owned(), value.to_owned()))
+}
