@@ -1,5 +1,6 @@
 //! `sluice`: runs captures and packet scripts through the NIC, on every device.
 
+mod captures;
 mod commands;
 mod failure;
 mod files;
@@ -73,7 +74,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Rmt(command) => return command.run(out),
         Command::Map(command) => return command.run(out),
         Command::Object(command) => command.run(out)?,
-        Command::Generate(command) => command.run(out)?,
+        Command::Generate(command) => return command.run(out),
         Command::Explain(command) => command.run(out)?,
         Command::Completions(command) => command.run(Sluice::command(), out)?,
     }

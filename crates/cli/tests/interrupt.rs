@@ -1,34 +1,132 @@
-//! Ctrl-C ends a run in order: outputs are whole, the table is printed, the exit code is 130.
+//! A signal ends a run in order: outputs are whole, the table is printed, the exit code is 128 and the signal's number.
 
 mod common;
 
 use common::{Folder, root};
 use sluice_packet::capture::{CaptureWriter, Format, read_all};
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-/// More packets than a pipe holds: when they are written, the run has begun.
-const BEGUN: u64 = 2_000;
+const RUN: [&str; 7] = ["run", "--config", "programs/nic/nic.toml", "--in", "port0=-", "--out", "port1=out.pcapng"];
+const XDP: [&str; 6] = ["xdp", "run", "programs/xdp/swap/swap.o", "--in", "-", "--out=out.pcapng"];
+const RMT: [&str; 5] = ["rmt", "run", "programs/rmt/l3_router.rmt", "--in", "-"];
 
-#[test]
-fn ctrl_c_finishes_what_is_in_flight_and_exits_with_130() {
-    let folder = Folder::new();
-    let mut packets = read_all(&root().join("programs/nic/mixed.pcapng")).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
-        .args(["run", "--config", "programs/nic/nic.toml", "--in", "port0=/dev/stdin", "--out", "port1=out.pcapng"])
+fn sluice(folder: &Folder, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_sluice"))
+        .args(arguments)
         .current_dir(folder.path(""))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Output, messages and exit code; fails when the child does not end.
+fn end_of(mut child: Child) -> (String, String, Option<i32>) {
+    let since = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if since.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            panic!("it did not end within 20 s");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let (mut out, mut err) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    (out, err, child.wait().unwrap().code())
+}
+
+/// A part of the shipped capture, as pcap.
+fn some_packets(count: usize) -> Vec<u8> {
+    let mut writer = CaptureWriter::new("pipe", Vec::new(), Format::Pcap, &["port0"]).unwrap();
+    for mut packet in read_all(&root().join("programs/nic/mixed.pcapng")).unwrap().into_iter().take(count) {
+        packet.interface = 0;
+        writer.write(&packet).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+/// Waits until the child has read what was written: until its thread waits in a read again.
+fn let_it_read() {
+    std::thread::sleep(Duration::from_millis(700));
+}
+
+#[test]
+fn a_read_that_waits_ends_with_each_signal_and_what_came_is_played_and_written() {
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        // What the table of each says of 300 packets; 289 are of VLANs that no module has.
+        for (arguments, shown) in [(&RUN[..], "300"), (&XDP, "300"), (&RMT, "289")] {
+            let folder = Folder::new();
+            let mut child = sluice(&folder, arguments);
+            let mut stdin = child.stdin.take().unwrap();
+            // The last packet is cut off in its middle.
+            let bytes = some_packets(301);
+            stdin.write_all(&bytes[..bytes.len() - 7]).unwrap();
+            stdin.flush().unwrap();
+            let_it_read();
+            assert!(child.try_wait().unwrap().is_none(), "{arguments:?} ended by itself");
+            signal(&child, name);
+            let (out, err, ended) = end_of(child);
+            assert_eq!(ended, Some(code), "{name} {arguments:?}: {out}{err}");
+            assert!(err.contains("ending"), "{name} {arguments:?}: {err}");
+            assert!(out.contains(shown), "{name} {arguments:?}: 300 packets are in no table:\n{out}");
+            if arguments.iter().any(|word| word.contains("out.pcapng")) {
+                assert!(!read_all(&folder.path("out.pcapng")).unwrap().is_empty(), "{name} {arguments:?}");
+            }
+            drop(stdin);
+        }
+    }
+}
+
+#[test]
+fn a_second_signal_within_a_second_does_not_lose_the_report() {
+    let folder = Folder::new();
+    let mut child = sluice(&folder, &RUN);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&some_packets(200)).unwrap();
+    stdin.flush().unwrap();
+    let_it_read();
+    for _ in 0..3 {
+        signal(&child, "TERM");
+    }
+    let (out, err, code) = end_of(child);
+    assert_eq!(code, Some(143), "{out}{err}");
+    assert!(out.contains("interrupted") && out.contains("accounting: closed"), "{out}{err}");
+    drop(stdin);
+}
+
+#[test]
+fn a_fifo_that_nobody_writes_to_is_left() {
+    let folder = Folder::new();
+    assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
+    for arguments in [
+        &["run", "--config", "programs/nic/nic.toml", "--in", "port0=pipe"][..],
+        &["xdp", "run", "programs/xdp/swap/swap.o", "--in", "pipe"],
+        &["rmt", "run", "programs/rmt/l3_router.rmt", "--in", "pipe"],
+    ] {
+        let child = sluice(&folder, arguments);
+        let_it_read();
+        signal(&child, "INT");
+        let (out, err, code) = end_of(child);
+        assert_eq!(code, Some(130), "{arguments:?}: {out}{err}");
+    }
+}
+
+#[test]
+fn a_capture_that_goes_on_and_on_is_ended_at_a_packet() {
+    let folder = Folder::new();
+    let mut child = sluice(&folder, &RUN);
     let stdin = child.stdin.take().unwrap();
-    let written = Arc::new(AtomicU64::new(0));
-    let count = written.clone();
-    // An endless capture: it ends when nobody reads any more.
+    let mut packets = read_all(&root().join("programs/nic/mixed.pcapng")).unwrap();
     let feeder = std::thread::spawn(move || {
         let mut writer = CaptureWriter::new("pipe", stdin, Format::Pcap, &["port0"]).unwrap();
         loop {
@@ -37,24 +135,82 @@ fn ctrl_c_finishes_what_is_in_flight_and_exits_with_130() {
                 if writer.write(packet).is_err() {
                     return writer.packets();
                 }
-                count.fetch_add(1, Ordering::Relaxed);
             }
         }
     });
-    while written.load(Ordering::Relaxed) < BEGUN {
-        std::thread::sleep(Duration::from_millis(10));
-        assert!(child.try_wait().unwrap().is_none(), "the run ended before it was interrupted");
-    }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let mut table = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_to_string(&mut table).unwrap();
-    let messages: Vec<String> = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap).collect();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{messages:?}");
+    let_it_read();
+    signal(&child, "INT");
+    let (table, err, code) = end_of(child);
+    assert_eq!(code, Some(130), "{err}");
     let fed = feeder.join().unwrap();
-    assert!(messages.iter().any(|l| l.contains("ending")), "{messages:?}");
     assert!(table.contains("interrupted") && table.contains("accounting: closed"), "{table}");
     let total = table.lines().find(|l| l.starts_with("total")).unwrap();
     let offered: u64 = total.split_whitespace().nth(1).unwrap().replace(',', "").parse().unwrap();
     assert!(offered > 0 && offered <= fed + 1, "{offered} of {fed}");
     assert!(!read_all(&folder.path("out.pcapng")).unwrap().is_empty());
+}
+
+#[test]
+fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
+    let folder = Folder::new();
+    let line = format!("trap '' HUP; exec {} {}", env!("CARGO_BIN_EXE_sluice"), RUN.join(" "));
+    let mut child = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(folder.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let_it_read();
+    signal(&child, "HUP");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none());
+    stdin.write_all(&some_packets(50)).unwrap();
+    drop(stdin);
+    let (out, err, code) = end_of(child);
+    assert_eq!(code, Some(0), "{out}{err}");
+}
+
+#[test]
+fn a_capture_is_generated_into_a_pipe_and_played_from_it() {
+    let folder = Folder::new();
+    let line = "sluice generate --vlan 10,20 --packets 500 -o - \
+                | sluice run --config programs/nic/nic.toml --in - --out port1=- > left.pcapng";
+    let called = folder.shell(line);
+    assert_eq!(called.code, 0, "{}", called.err);
+    assert!(called.err.contains("500 packets") && called.err.contains("accounting: closed"), "{}", called.err);
+    assert!(!read_all(&folder.path("left.pcapng")).unwrap().is_empty());
+    let twice = folder.sluice(&["run", "--config", "programs/nic/nic.toml", "--in", "port0=-", "--in", "port1=-"]);
+    assert_eq!(twice.code, 2);
+    assert!(twice.err.contains("- stands 2 times"), "{}", twice.err);
+    let both = ["run", "--config", "programs/nic/nic.toml", "--in", "programs/nic/mixed.pcapng"];
+    let called = folder.sluice(&[&both[..], &["--out", "port0=-", "--out", "port1=-"]].concat());
+    assert!(called.code == 2 && called.err.contains("- stands 2 times"), "{}", called.err);
+}
+
+#[test]
+fn several_captures_are_played_one_after_the_other() {
+    let folder = Folder::new();
+    let module = "programs/rmt/l3_router.rmt";
+    let capture = "programs/nic/mixed.pcapng";
+    let once = folder.sluice(&["rmt", "run", module, "--in", capture, "--json"]).ok();
+    let twice = folder.sluice(&["rmt", "run", module, "--in", capture, "--in", capture, "--json"]).ok();
+    let packets = |text: &str| {
+        let value: serde_json::Value = serde_json::from_str(text).unwrap();
+        value["packets"].as_u64().unwrap()
+    };
+    assert_eq!(packets(&twice), 2 * packets(&once));
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_is_told_as_before() {
+    let folder = Folder::new();
+    let called = folder.sluice(&["rmt", "run", "programs/rmt/l3_router.rmt", "--in", "nowhere.pcap"]);
+    assert!(called.code == 2 && called.err.contains("nowhere.pcap"), "{}", called.err);
+    // A folder is no capture either.
+    assert!(OpenOptions::new().read(true).open(Path::new(".")).is_ok());
+    let called = folder.sluice(&["rmt", "run", "programs/rmt/l3_router.rmt", "--in", "programs"]);
+    assert!(called.code == 2 && called.err.contains("programs"), "{}", called.err);
 }

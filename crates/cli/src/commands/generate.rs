@@ -1,12 +1,14 @@
 //! `sluice generate`: a capture for whoever has none.
 
+use crate::captures;
 use crate::failure::Failure;
-use crate::files;
 use crate::output::Output;
+use crate::run::interrupt;
 use clap::Args;
-use sluice_packet::capture::{CaptureWriter, Packet};
+use sluice_packet::capture::Packet;
 use sluice_packet::generate::{mixed_capture, mixed_host};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Hosts 1 to 4 of a VLAN are servers.
 const SERVERS: u8 = 4;
@@ -34,22 +36,29 @@ pub struct Generate {
     /// Seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Capture to write, .pcapng
+    /// Capture to write, .pcapng; `-` is standard output
     #[arg(short, long)]
     output: PathBuf,
 }
 
 impl Generate {
     /// Writes the capture.
-    pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
-        files::make_folder(&self.output)?;
-        let mut writer = CaptureWriter::create(&self.output, &["port0", "port1"])?;
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        interrupt::listen();
+        let mut beside = captures::is_standard(&self.output).then(Output::stderr);
+        let mut writer = captures::create(&self.output, &["port0", "port1"])?;
         for packet in self.capture() {
+            if interrupt::asked() {
+                break;
+            }
             writer.write(&packet)?;
         }
         let packets = writer.packets();
         writer.finish()?;
-        out.line(format!("{}: {packets} packets, seed {}", self.output.display(), self.seed))
+        let out = beside.as_mut().unwrap_or(out);
+        out.line(format!("{}: {packets} packets, seed {}", self.output.display(), self.seed))?;
+        out.flush()?;
+        Ok(interrupt::exit_code(ExitCode::SUCCESS))
     }
 
     fn capture(&self) -> Vec<Packet> {

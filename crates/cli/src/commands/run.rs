@@ -1,5 +1,6 @@
 //! `sluice run`: captures in, captures out.
 
+use crate::captures;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
@@ -32,21 +33,24 @@ const GIGABITS: f64 = 25.0;
 /// Prints a table per tenant: packets offered, forwarded to ports, delivered to host queues,
 /// copies made by multicast, drops by reason. Exits with 0 when all is well, 1 when the
 /// devices differ or the accounting does not close, 2 when the input cannot be used, 130
-/// after Ctrl-C.
+/// after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP: outputs are whole then, too.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice run --config programs/nic/nic.toml --in programs/nic/mixed.pcapng \\
       --out port1=out/port1.pcapng --out host0=out/host0.pcapng
   sluice run --config programs/nic/nic.toml --in port0=programs/nic/mixed.pcapng \\
-      --replace red=programs/nic/red-2.json@50% --device both --json")]
+      --replace red=programs/nic/red-2.json@50% --device both --json
+  tcpdump -w - | sluice run --config programs/nic/nic.toml --in port0=- --out port1=- | tcpdump -r -")]
 pub struct Run {
     /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Capture that arrives on a port; without a port, on those its interfaces are named after
+    /// Capture that arrives on a port; without a port, on those its interfaces are named after; `-` is standard input.
+    /// Several are played together, the earliest stamp first
     #[arg(long = "in", value_name = "[PORT=]FILE", value_parser = assign::input)]
     inputs: Vec<Input>,
-    /// Capture of what leaves a port or reaches a host queue, .pcap or .pcapng
+    /// Capture of what leaves a port or reaches a host queue, .pcap or .pcapng; `-` is standard output, the table then
+    /// goes to standard error
     #[arg(long = "out", value_name = "PORT|HOST=FILE", value_parser = assign::output)]
     outputs: Vec<OutputFile>,
     /// Which device
@@ -98,6 +102,10 @@ impl Run {
         if self.waves.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--waves: the model has no waves, expected --device rtl or both"));
         }
+        interrupt::listen();
+        captures::check_standard("--in", self.inputs.iter().map(|input| input.file.as_path()))?;
+        let mut beside = self.outputs.iter().any(|o| captures::is_standard(&o.file)).then(Output::stderr);
+        let out = beside.as_mut().unwrap_or(out);
         // All that can be wrong with the input is found before anything is written or run.
         let nic = bring_up::read(&self.config, self.target)?;
         if live::is_live(&nic.config) {
@@ -174,7 +182,6 @@ impl Run {
         let mut device = device::model(nic.target);
         let linker = nic.start(&mut *device)?;
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
-        interrupt::listen();
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref())?;
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
@@ -204,7 +211,8 @@ impl Run {
         if let Some(what) = report.open_account() {
             return Err(Failure::difference("E0506", format!("the accounting does not close: {what}")));
         }
-        Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
+        out.flush()?;
+        Ok(interrupt::exit_code(ExitCode::SUCCESS))
     }
 
     fn play(

@@ -49,7 +49,7 @@ impl ScriptArgs {
         let mut reports = Vec::new();
         for script in &scripts {
             if interrupt::asked() {
-                return Ok(ExitCode::from(interrupt::EXIT_CODE));
+                break;
             }
             let report = self.run_one(script)?;
             if !self.json {
@@ -64,10 +64,10 @@ impl ScriptArgs {
         if self.json {
             let scripts: Vec<Value> = reports.iter().map(report_json).collect();
             out.json(&json!({ "passed": passed, "failed": failed, "skipped": skipped, "scripts": scripts }))?;
-        } else if reports.len() > 1 {
+        } else if scripts.len() > 1 {
             out.line(format!("{passed} passed, {failed} failed, {skipped} skipped"))?;
         }
-        Ok(ExitCode::from(u8::from(failed > 0)))
+        Ok(interrupt::exit_code(ExitCode::from(u8::from(failed > 0))))
     }
 
     fn run_one(&self, script: &Script) -> Result<Report, Failure> {

@@ -2,6 +2,7 @@
 
 use super::report::{Report, Tally};
 use super::trace;
+use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::run::device::Choice;
@@ -9,7 +10,7 @@ use crate::run::interrupt;
 use crate::run::progress::Progress;
 use clap::Args;
 use sluice_formats::rmt::target::{self, Target};
-use sluice_packet::capture::{CaptureReader, Packet, ReadOptions};
+use sluice_packet::capture::Packet;
 use sluice_packet::script::{Command, Script};
 use sluice_rtlsim::rmt::{ModuleFile, Runs, Session, SessionError, run_script};
 use sluice_rtlsim::{RtlOptions, Variant, Waves};
@@ -35,9 +36,9 @@ pub struct RmtRun {
     /// Modules, *.rmt; only with --in
     #[arg(required_unless_present = "scripts", conflicts_with = "scripts")]
     modules: Vec<PathBuf>,
-    /// Capture to play
+    /// Capture to play, `-` is standard input; several are played one after the other
     #[arg(long = "in", value_name = "CAPTURE", required_unless_present = "scripts", conflicts_with = "scripts")]
-    input: Option<PathBuf>,
+    inputs: Vec<PathBuf>,
     /// Packet scripts to run, each on an empty pipeline
     #[arg(long = "script", value_name = "FILE", num_args = 1..)]
     scripts: Vec<PathBuf>,
@@ -51,7 +52,7 @@ pub struct RmtRun {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
     /// Shows what every stage does with this packet of the capture, the first being 0
-    #[arg(long, value_name = "PACKET", requires = "input")]
+    #[arg(long, value_name = "PACKET", requires = "inputs")]
     trace: Option<u64>,
     /// Seed of the RTL's initial values
     #[arg(long, default_value_t = 1)]
@@ -76,6 +77,7 @@ impl RmtRun {
         if self.waves.is_some() && (self.device == Choice::Model || self.scripts.len() > 1) {
             return Err(Failure::input("E0502", "--waves: expected --device rtl or both, and one script at most"));
         }
+        captures::check_standard("--in", self.inputs.iter().map(PathBuf::as_path))?;
         interrupt::listen();
         if self.scripts.is_empty() { self.play(out) } else { self.scripts(out) }
     }
@@ -113,9 +115,11 @@ impl RmtRun {
         }
         session.set_untagged((next > 1).then_some(1));
         let frames = self.frames(None)?;
+        // A signal that ended the reading lets what was read be played.
+        let asked = interrupt::asked();
         let progress = Progress::new("rmt", Some(frames.len() as u64 * u64::from(self.repeat)));
         let start = Instant::now();
-        for _ in 0..self.repeat {
+        'play: for _ in 0..self.repeat {
             for batch in frames.chunks(BATCH) {
                 session.send(0, batch.iter().cloned()).map_err(failure)?;
                 // The next batch is there before this one has gone in.
@@ -127,9 +131,12 @@ impl RmtRun {
                     tally.take(&finished);
                 }
                 progress.at(tally.packets());
-                if interrupt::asked() {
-                    return Ok(ExitCode::from(interrupt::EXIT_CODE));
+                if interrupt::asked() != asked {
+                    break 'play;
                 }
+            }
+            if asked {
+                break;
             }
         }
         session.settle().map_err(failure)?;
@@ -143,21 +150,22 @@ impl RmtRun {
         } else {
             out.text(&report.text())?
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(interrupt::exit_code(ExitCode::SUCCESS))
     }
 
-    /// Frames of the capture, up to and with one of them if it is given.
+    /// Frames of the captures, up to and with one of them if it is given.
     fn frames(&self, last: Option<u64>) -> Result<Vec<Vec<u8>>, Failure> {
-        let Some(path) = &self.input else { return Ok(Vec::new()) };
-        let mut reader = CaptureReader::open(path, ReadOptions::default())?;
         let mut packet = Packet::default();
         let mut frames = Vec::new();
-        while last.is_none_or(|last| frames.len() as u64 <= last) && reader.read(&mut packet)? {
-            frames.push(packet.bytes.clone());
+        for path in &self.inputs {
+            let mut reader = Capture::open(path)?;
+            while last.is_none_or(|last| frames.len() as u64 <= last) && reader.read(&mut packet)? {
+                frames.push(packet.bytes.clone());
+            }
         }
         match last {
             Some(last) if frames.len() as u64 <= last => {
-                let what = format!("--trace {last}: {} has {} packets, the first is 0", path.display(), frames.len());
+                let what = format!("--trace {last}: --in has {} packets, the first is 0", frames.len());
                 Err(Failure::input("E0502", what))
             }
             _ => Ok(frames),
@@ -170,7 +178,7 @@ impl RmtRun {
         let (mut failed, mut reports) = (0, Vec::new());
         for script in &scripts {
             if interrupt::asked() {
-                return Ok(ExitCode::from(interrupt::EXIT_CODE));
+                break;
             }
             let seed = script.statements.iter().find_map(|s| match s.command {
                 Command::Seed(seed) => Some(seed),
@@ -194,12 +202,12 @@ impl RmtRun {
             let document = match <[_; 1]>::try_from(reports) {
                 Ok([only]) => only,
                 Err(reports) => serde_json::json!({
-                    "passed": scripts.len() - failed, "failed": failed, "scripts": reports,
+                    "passed": reports.len() - failed, "failed": failed, "scripts": reports,
                 }),
             };
             out.json(&document)?;
         }
-        Ok(ExitCode::from(u8::from(failed > 0)))
+        Ok(interrupt::exit_code(ExitCode::from(u8::from(failed > 0))))
     }
 }
 

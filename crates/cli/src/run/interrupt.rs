@@ -1,23 +1,64 @@
-//! Ctrl-C: the first asks a run to end in order, the second ends the process.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks a command to end in order, a later one ends the process.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+/// The signal that asked; 0: none.
+static ASKED: AtomicI32 = AtomicI32::new(0);
+static LISTENING: Once = Once::new();
 
-/// Exit code of a run that was interrupted, as shells have it for SIGINT.
-pub const EXIT_CODE: u8 = 130;
+/// Signals within this time of the first are the same wish: a terminal that closes sends two, an impatient hand more.
+const GRACE: Duration = Duration::from_secs(1);
 
-/// Listens from now on. Where the system has no such signal, nothing is listened for.
+/// Listens from now on. A signal that is ignored when the program starts (`nohup`) stays ignored.
 pub fn listen() {
-    let _ = ctrlc::set_handler(|| {
-        if ASKED.swap(true, Ordering::Relaxed) {
-            std::process::exit(EXIT_CODE.into());
-        }
-        eprintln!("\nending: packets in flight are finished and outputs written; Ctrl-C again to stop at once");
+    LISTENING.call_once(|| {
+        let ignored = ignored_from_the_start();
+        let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        // Where the system has no such signals, nothing is listened for.
+        let Ok(mut signals) = Signals::new(wanted) else { return };
+        std::thread::spawn(move || {
+            let mut first = None;
+            for signal in signals.forever() {
+                match first {
+                    None => {
+                        first = Some(Instant::now());
+                        ASKED.store(signal, Ordering::Relaxed);
+                        // A terminal that has gone hears nothing more.
+                        let text =
+                            "\nending: packets in flight are finished and outputs written; again to stop at once";
+                        let _ = writeln!(std::io::stderr(), "{text}");
+                    }
+                    Some(begun) if begun.elapsed() >= GRACE => std::process::exit(128 + signal),
+                    Some(_) => {}
+                }
+            }
+        });
     });
 }
 
-/// Whether the run is to end.
+/// Whether the command is to end.
 pub fn asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+    ASKED.load(Ordering::Relaxed) != 0
+}
+
+/// Exit code of a command that a signal ended, as shells have it: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP;
+/// otherwise `code`.
+pub fn exit_code(code: ExitCode) -> ExitCode {
+    match ASKED.load(Ordering::Relaxed) {
+        0 => code,
+        signal => ExitCode::from(128 + signal as u8),
+    }
+}
+
+/// The mask of ignored signals, where /proc tells it; bit n is signal n + 1.
+fn ignored_from_the_start() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

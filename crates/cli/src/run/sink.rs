@@ -1,16 +1,15 @@
 //! Captures of what leaves the NIC.
 
 use super::assign::OutputFile;
+use crate::captures::{self, Writer};
 use crate::failure::Failure;
 use crate::files;
 use sluice_formats::Target;
 use sluice_formats::limits::TICK_PS;
 use sluice_nic::{Outcome, Verdict};
 use sluice_object::Destination;
-use sluice_packet::capture::{CaptureWriter, Packet};
+use sluice_packet::capture::Packet;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// One capture a destination; packets of other destinations are not kept.
@@ -23,12 +22,14 @@ pub struct Sinks {
 
 struct Sink {
     path: PathBuf,
-    writer: CaptureWriter<BufWriter<File>>,
+    writer: Writer,
 }
 
 /// Refuses outputs that would overwrite a file that is read, or each other.
 pub fn check_apart<'a>(outputs: &[OutputFile], read: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
-    let read: Vec<PathBuf> = read.into_iter().map(files::identity).collect();
+    captures::check_standard("--out", outputs.iter().map(|output| output.file.as_path()))?;
+    let read: Vec<PathBuf> =
+        read.into_iter().filter(|file| !captures::is_standard(file)).map(files::identity).collect();
     let mut taken = BTreeMap::new();
     for OutputFile { from, file } in outputs {
         let identity = files::identity(file);
@@ -55,8 +56,7 @@ impl Sinks {
                 let allowed = format!("port0 to port{ports} and host0 to host{hosts}");
                 return Err(Failure::input("E0502", format!("{from} does not exist, the target has {allowed}")));
             }
-            files::make_folder(&path)?;
-            let writer = CaptureWriter::create(&path, &[&from.to_string()])?;
+            let writer = captures::create(&path, &[&from.to_string()])?;
             if let Some(first) = sinks.files.insert(from, Sink { path, writer }) {
                 let what = format!("two captures of {from}: {} and {}", first.path.display(), output.file.display());
                 return Err(Failure::input("E0502", format!("{what}; one is allowed")));

@@ -1,10 +1,10 @@
 //! Packets of captures, merged by their stamps.
 
 use super::assign::Input;
+use crate::captures::{self, Capture as Reader};
 use crate::failure::Failure;
 use sluice_formats::Target;
-use sluice_packet::capture::{CaptureReader, Packet, ReadOptions};
-use std::fs::File;
+use sluice_packet::capture::Packet;
 
 /// A packet and the port it arrives on.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Source {
 
 struct Capture {
     input: Input,
-    reader: CaptureReader<File>,
+    reader: Reader,
     next: Option<Packet>,
 }
 
@@ -36,7 +36,7 @@ impl Source {
             if let Some(port) = input.port {
                 source.check_port(port, &input.file.display().to_string())?;
             }
-            let reader = CaptureReader::open(&input.file, ReadOptions::default())?;
+            let reader = Reader::open(&input.file)?;
             let mut capture = Capture { input: input.clone(), reader, next: None };
             capture.advance()?;
             source.captures.push(capture);
@@ -46,7 +46,7 @@ impl Source {
 
     /// That all captures can be read more than once, as `why` needs it.
     pub fn check_twice(inputs: &[Input], why: &str) -> Result<(), Failure> {
-        let pipe = inputs.iter().find(|i| std::fs::metadata(&i.file).is_ok_and(|m| !m.is_file()));
+        let pipe = inputs.iter().find(|i| captures::is_pipe(&i.file));
         pipe.map_or(Ok(()), |input| {
             let file = input.file.display();
             Err(Failure::input("E0502", format!("{file}: a pipe is read once, {why} reads captures twice")))
@@ -57,7 +57,7 @@ impl Source {
     pub fn count(inputs: &[Input]) -> Result<u64, Failure> {
         let mut packets = 0;
         for input in inputs {
-            let mut reader = CaptureReader::open(&input.file, ReadOptions::default())?;
+            let mut reader = Reader::open(&input.file)?;
             let mut packet = Packet::default();
             while reader.read(&mut packet)? {
                 packets += 1;
@@ -107,7 +107,7 @@ impl Capture {
 
     /// Port by the interface's name.
     fn port_of(&self, interface: u32) -> Result<u8, Failure> {
-        let name = self.reader.interfaces().get(interface as usize).map_or("", |i| i.name.as_str());
+        let name = self.reader.interface(interface);
         let port = name.strip_prefix("port").and_then(|n| n.parse().ok());
         port.ok_or_else(|| {
             let file = self.input.file.display();

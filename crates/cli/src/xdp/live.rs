@@ -106,7 +106,7 @@ impl XdpRun {
         if let Some(what) = played.open_account {
             return Err(Failure::difference("E0506", format!("the accounting does not close: {what}")));
         }
-        Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
+        Ok(interrupt::exit_code(ExitCode::SUCCESS))
     }
 
     /// A NIC whose ports are the interfaces, and whose only tenant gets all that comes.

@@ -8,6 +8,7 @@ use super::prepare::{Prepare, named};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::Trace;
+use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
@@ -17,7 +18,7 @@ use clap::Args;
 use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Image, Packet, Runtime};
-use sluice_packet::capture::{self, CaptureReader, ReadOptions};
+use sluice_packet::capture;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,7 +49,7 @@ pub struct XdpRun {
     /// Only the program with this name
     #[arg(long)]
     pub(super) program: Option<String>,
-    /// Capture to play; several are played one after the other
+    /// Capture to play, `-` is standard input; several are played one after the other
     #[arg(long = "in", value_name = "CAPTURE", required_unless_present = "iface")]
     inputs: Vec<PathBuf>,
     /// Interfaces whose packets the program gets, instead of captures; the first has index 1
@@ -64,7 +65,7 @@ pub struct XdpRun {
     /// Local socket on which `sluice map` finds the maps while it runs
     #[arg(long, value_name = "FILE", requires = "iface")]
     pub(super) socket: Option<PathBuf>,
-    /// Capture of what leaves: interfaces pass, tx, redirect in .pcapng
+    /// Capture of what leaves: interfaces pass, tx, redirect in .pcapng; `-` is standard output
     #[arg(long = "out", value_name = "CAPTURE")]
     output: Option<PathBuf>,
     /// Entries of a map, before the first packet (docs/guide/xdp.md)
@@ -116,6 +117,7 @@ impl XdpRun {
     /// Plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         self.check_apart()?;
+        interrupt::listen();
         if !self.iface.is_empty() {
             return self.run_live(out);
         }
@@ -134,17 +136,20 @@ impl XdpRun {
             let what = format!("{option}: {} has {} programs, expected one", self.object.display(), programs.len());
             return Err(Failure::input("E0490", what).help("say which with --section or --program"));
         }
+        if let Some(pipe) = self.inputs.iter().find(|path| captures::is_pipe(path) && programs.len() > 1) {
+            let what = format!("{}: a pipe is read once, {} programs read it", pipe.display(), programs.len());
+            return Err(Failure::input("E0502", what).help("say which with --section or --program"));
+        }
         let packets = self.count()?;
         let mut log = self.packets.as_deref().map(PacketLog::create).transpose()?;
         if self.trace && matches!(log, Some(PacketLog::Standard)) {
             let what = "--packets -: --trace writes to standard output too, expected a file or no --trace";
             return Err(Failure::input("E0490", what));
         }
-        interrupt::listen();
         let mut runs = Vec::new();
         let mut written = None;
         for program in programs {
-            if interrupt::asked() {
+            if interrupt::asked() && !runs.is_empty() {
                 break;
             }
             let mut runtime = Runtime::new(self.cpus, self.seed);
@@ -160,7 +165,9 @@ impl XdpRun {
             runs.push(Ran { name, section, counts, runtime });
         }
         let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
-        let mut beside = matches!(log, Some(PacketLog::Standard)).then(Output::stderr);
+        let taken =
+            matches!(log, Some(PacketLog::Standard)) || self.output.as_deref().is_some_and(captures::is_standard);
+        let mut beside = taken.then(Output::stderr);
         log.map(PacketLog::finish).transpose()?;
         let report_to = beside.as_mut().unwrap_or(out);
         if self.json {
@@ -169,16 +176,20 @@ impl XdpRun {
             report.text(report_to)?;
         }
         report_to.flush()?;
-        Ok(if interrupt::asked() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::SUCCESS })
+        Ok(interrupt::exit_code(ExitCode::SUCCESS))
     }
 
     /// Refuses outputs that would overwrite a file that is read, or each other.
     fn check_apart(&self) -> Result<(), Failure> {
-        let read = self.inputs.iter().chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
+        captures::check_standard("--in", self.inputs.iter().map(PathBuf::as_path))?;
+        captures::check_standard("--out and --packets", self.output.iter().chain(&self.packets).map(PathBuf::as_path))?;
+        let inputs = self.inputs.iter().filter(|file| !captures::is_standard(file));
+        let read = inputs.chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
         let mut taken: Vec<(PathBuf, &str)> =
             read.chain(&self.routes).map(|file| (files::identity(file), "is read")).collect();
-        let packets = self.packets.clone().filter(|file| file.as_os_str() != "-");
-        for (option, file) in [("--out", &self.output), ("--state", &self.state), ("--packets", &packets)] {
+        let file = |file: &Option<PathBuf>| file.clone().filter(|file| !captures::is_standard(file));
+        let (output, packets) = (file(&self.output), file(&self.packets));
+        for (option, file) in [("--out", &output), ("--state", &self.state), ("--packets", &packets)] {
             let Some(file) = file else { continue };
             let identity = files::identity(file);
             if let Some((_, why)) = taken.iter().find(|(other, _)| *other == identity) {
@@ -214,13 +225,12 @@ impl XdpRun {
 
     /// Packets that will be played, where a bar shows them.
     fn count(&self) -> Result<Option<u64>, Failure> {
-        let is_file = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.is_file());
-        if !std::io::stderr().is_terminal() || !self.inputs.iter().all(is_file) {
+        if !std::io::stderr().is_terminal() || self.inputs.iter().any(|path| captures::is_pipe(path)) {
             return Ok(None);
         }
         let mut packets = 0;
         for path in &self.inputs {
-            let mut reader = CaptureReader::open(path, ReadOptions::default())?;
+            let mut reader = Capture::open(path)?;
             let mut packet = capture::Packet::default();
             while reader.read(&mut packet)? {
                 packets += 1;
@@ -246,13 +256,14 @@ impl XdpRun {
         let mut packet = Packet::new(&[]);
         let ingress = Ingress { ifindex: self.ifindex, queue: self.queue };
         for path in &self.inputs {
-            let mut reader = CaptureReader::open(path, ReadOptions::default())?;
+            let mut reader = Capture::open(path)?;
             loop {
                 let mut read = 0;
                 while read < BATCH && counts.packets + (read as u64) < limit && reader.read(&mut batch[read])? {
                     read += 1;
                 }
-                if read == 0 || interrupt::asked() {
+                let last = interrupt::asked();
+                if read == 0 {
                     break;
                 }
                 let start = Instant::now();
@@ -285,6 +296,9 @@ impl XdpRun {
                     for (arrival, (verdict, frame)) in batch.iter().zip(after.drain(..)) {
                         sink.take(verdict, arrival.stamp, &frame)?;
                     }
+                }
+                if last {
+                    return Ok((counts, sink));
                 }
             }
         }

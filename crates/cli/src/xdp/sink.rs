@@ -1,11 +1,9 @@
 //! The capture of what a program lets leave: by verdict, where the format has interfaces.
 
+use crate::captures::{self, Writer};
 use crate::failure::Failure;
-use crate::files;
 use sluice_ebpf::Verdict;
-use sluice_packet::capture::{CaptureWriter, Format, Packet};
-use std::fs::File;
-use std::io::BufWriter;
+use sluice_packet::capture::{Format, Packet};
 use std::path::{Path, PathBuf};
 
 const INTERFACES: [(Verdict, &str); 3] =
@@ -14,17 +12,16 @@ const INTERFACES: [(Verdict, &str); 3] =
 /// One capture; pcapng has an interface for each verdict.
 pub struct Sink {
     path: PathBuf,
-    writer: CaptureWriter<BufWriter<File>>,
+    writer: Writer,
     has_interfaces: bool,
 }
 
 impl Sink {
     /// Creates the file.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        files::make_folder(path)?;
-        let has_interfaces = Format::from_path(path)? == Format::PcapNg;
+        let has_interfaces = captures::format(path)? == Format::PcapNg;
         let names: Vec<&str> = INTERFACES.iter().map(|(_, name)| *name).collect();
-        let writer = CaptureWriter::create(path, if has_interfaces { &names } else { &names[..1] })?;
+        let writer = captures::create(path, if has_interfaces { &names } else { &names[..1] })?;
         Ok(Self { path: path.to_owned(), writer, has_interfaces })
     }
 

@@ -23,6 +23,11 @@ impl CaptureError {
         CaptureError { file: file.to_string(), packet: None, offset: None, problem }
     }
 
+    /// What the operating system says of a capture, `file` by name.
+    pub fn io(file: &str, error: std::io::Error) -> CaptureError {
+        Self::of_file(file, CaptureProblem::Io(error))
+    }
+
     /// Code by which the problem is explained.
     pub fn code(&self) -> &'static str {
         self.problem.code()
