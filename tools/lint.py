@@ -74,7 +74,8 @@ def programs() -> Outcome:
 def rtl_format() -> Outcome:
     # verible takes one file a call. Generated files are held to be current, not to be formatted.
     written = [path for path in rtl_files() if path.parent.name != "gen"]
-    files = [*written, *sorted(ROOT.glob("tb/**/*.sv")), *sorted(ROOT.glob("formal/**/*.sv"))]
+    others = [path for folder in ("integration", "tb", "formal") for path in sorted(ROOT.glob(f"{folder}/**/*.sv"))]
+    files = [*written, *others]
     results = []
     for name in _relative(files):
         code, text = captured([*VERIBLE, name])

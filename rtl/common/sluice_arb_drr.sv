@@ -33,7 +33,7 @@
 // "Multiple top level modules": rtl/common is a library, and in its list several modules stand alone.
 // verilator lint_off MULTITOP
 module sluice_arb_drr #(
-// verilator lint_on MULTITOP
+    // verilator lint_on MULTITOP
     parameter  int unsigned Requests   = 4,
     parameter  int unsigned CostWidth  = 14,
     parameter  int unsigned Quantum    = 1600,

@@ -69,7 +69,7 @@ package sluice_nic_pkg;
   // "Bits of function variable are not used": the function takes some fields of a whole row or request.
   // verilator lint_off UNUSEDSIGNAL
   function automatic cfg_status_e cfg_check(cfg_req_t req, logic known, logic writable, logic [23:0] rows,
-  // verilator lint_on UNUSEDSIGNAL
+                                            // verilator lint_on UNUSEDSIGNAL
                                             logic [3:0] words);
     if (!known || req.index >= rows) return StatusBadAddress;
     if (req.write && !writable) return StatusReadOnly;

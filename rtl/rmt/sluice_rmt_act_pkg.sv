@@ -86,7 +86,7 @@ package sluice_rmt_act_pkg;
   // "Bits of function variable are not used": the function takes some fields of a whole row or request.
   // verilator lint_off UNUSEDSIGNAL
   function automatic act_pick_t act_pick(rmt_action_row_t row);
-  // verilator lint_on UNUSEDSIGNAL
+    // verilator lint_on UNUSEDSIGNAL
     act_pick = '{
         owner: row.owner,
         pick: {row.class6.pick, row.class4.pick, row.class2.pick},
@@ -105,7 +105,7 @@ package sluice_rmt_act_pkg;
   // "Bits of function variable are not used": the function takes some fields of a whole row or request.
   // verilator lint_off UNUSEDSIGNAL
   function automatic act_early_t act_early(rmt_action_row_t row);
-  // verilator lint_on UNUSEDSIGNAL
+    // verilator lint_on UNUSEDSIGNAL
     act_early = '{
         alus: row.alus,
         amount: {row.class6.amount, row.class4.amount, row.class2.amount},
@@ -121,7 +121,7 @@ package sluice_rmt_act_pkg;
   // "Bits of function variable are not used": the function takes some fields of a whole row or request.
   // verilator lint_off UNUSEDSIGNAL
   function automatic act_operand_t act_operand(rmt_action_row_t row);
-  // verilator lint_on UNUSEDSIGNAL
+    // verilator lint_on UNUSEDSIGNAL
     act_operand = '{
         immediate2: row.immediate2,
         immediate4: row.immediate4,
@@ -146,7 +146,7 @@ package sluice_rmt_act_pkg;
   // "Bits of function variable are not used": the function takes some fields of a whole row or request.
   // verilator lint_off UNUSEDSIGNAL
   function automatic act_result_t act_result(rmt_action_row_t row);
-  // verilator lint_on UNUSEDSIGNAL
+    // verilator lint_on UNUSEDSIGNAL
     return '{mask2: row.mask2, mask4: row.mask4, mask6: row.mask6, words: row.words};
   endfunction
 

@@ -86,7 +86,7 @@ package sluice_rmt_pkg;
   // "Bits of function variable are not used": the function takes some fields of a whole row or request.
   // verilator lint_off UNUSEDSIGNAL
   function automatic cfg_status_e rmt_cfg_status(rmt_cfg_req_t req, logic counter, logic beyond, logic [6:0] words);
-  // verilator lint_on UNUSEDSIGNAL
+    // verilator lint_on UNUSEDSIGNAL
     if (beyond || {req.slice, 3'd0} >= 10'(words) || (req.snapshot && !counter)) return StatusBadAddress;
     if (req.write && counter) return StatusReadOnly;
     if (req.write && req.words != words) return StatusBadLength;
@@ -102,7 +102,7 @@ package sluice_rmt_pkg;
   // "Bits of function variable are not used": the function takes some fields of a whole row or request.
   // verilator lint_off UNUSEDSIGNAL
   function automatic logic [3:0] rmt_slice_words(rmt_cfg_req_t req, logic [6:0] words);
-  // verilator lint_on UNUSEDSIGNAL
+    // verilator lint_on UNUSEDSIGNAL
     logic [9:0] left;
     left = 10'(words) - {req.slice, 3'd0};
     return (left > 10'd8) ? 4'd8 : left[3:0];

@@ -226,7 +226,7 @@ module sluice_rmt_state
   // stages of a pipeline are copies with parameters of their own.
   // verilator lint_off VARHIDDEN
   function automatic logic [31:0] operand(logic [1:0] choice, logic [31:0] immediate, logic [31:0] x, logic [31:0] db,
-  // verilator lint_on VARHIDDEN
+                                          // verilator lint_on VARHIDDEN
                                           logic [31:0] p1);
     case (choice)
       2'd0: return immediate;

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// What is played as a whole.
 pub struct Section {
-    /// `bring_up`, `replace_1`.
+    /// `bring_up`, `change_1`.
     pub name: String,
     /// This is the right NIC.
     pub checks: Vec<RingStep>,

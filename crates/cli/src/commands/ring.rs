@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 ///
 /// A line is a step: `write`, `commit`, `wait` and `check` are sent as they stand, CRC-32C included; what their answers
 /// have to be is in docs/guide/rtl.md. Each section is whole: the first brings a NIC up from its reset, the others
-/// replace a program while packets run, in the order given. The same order has to be played.
+/// load or replace a program while packets run. They have to be played in this order.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice object ring --config programs/nic/nic.toml
@@ -30,7 +30,7 @@ pub struct Ring {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target, requires = "config")]
     target: Option<&'static Target>,
-    /// Another program for a tenant: an object or a *.rmt module
+    /// Another program for a tenant, or its first: an object or a *.rmt module
     #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
     replace: Vec<(String, PathBuf)>,
     /// One JSON document instead
@@ -71,8 +71,8 @@ impl Ring {
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];
         for (i, (tenant, file)) in self.replace.iter().enumerate() {
-            let load = replaced(&nic, &mut linker, tenant, file)?;
-            sections.push(section(&format!("replace_{}", i + 1), nic.target, &[load], writer)?);
+            let load = changed(&nic, &mut linker, tenant, file)?;
+            sections.push(section(&format!("change_{}", i + 1), nic.target, &[load], writer)?);
         }
         Ok((nic.target, sections))
     }
@@ -91,10 +91,13 @@ impl Ring {
     }
 }
 
-fn replaced(nic: &Nic, linker: &mut Linker, tenant: &str, file: &Path) -> Result<Load, Failure> {
+/// Replaces the program that runs, or loads the first one.
+fn changed(nic: &Nic, linker: &mut Linker, tenant: &str, file: &Path) -> Result<Load, Failure> {
     let id = nic.tenant(tenant)?;
     let running = nic.config.tenants.iter().find(|t| t.spec.id == id).and_then(|t| t.object.as_ref());
-    Ok(linker.replace(id, &files::successor(file, running, &[], nic.target)?)?)
+    let object = files::successor(file, running, &[], nic.target)?;
+    let runs = linker.tenant(id)?.running.is_some();
+    Ok(if runs { linker.replace(id, &object)? } else { linker.load(id, &object)? })
 }
 
 fn section(name: &str, target: &Target, loads: &[Load], writer: &mut RingWriter) -> Result<Section, Failure> {

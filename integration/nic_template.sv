@@ -1,0 +1,113 @@
+/// An instantiation of the NIC to copy from: every port by name, the slices of one port, one destination, the sideband.
+///
+/// Frames come from MACs that cannot be stalled and go to sinks that can; docs/guide/rtl.md has the rules. The trace
+/// ports are for benches and stay open.
+module nic_template
+  import sluice_pkg::*;
+#(
+    parameter int unsigned Target = 0,
+    localparam nic_cfg_t Cfg = nic_cfg(Target),
+    localparam int unsigned Bytes = Cfg.bus_bytes,
+    localparam int unsigned Ports = Cfg.ports,
+    localparam int unsigned Hosts = Cfg.hosts,
+    localparam int unsigned Dests = Ports + Hosts
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // From the MACs: never stalled; `bad` with the last beat marks a frame with a wrong FCS, which is dropped.
+    input logic [Ports-1:0]              mac_rx_valid_i,
+    input logic [Ports-1:0][8*Bytes-1:0] mac_rx_data_i,
+    input logic [Ports-1:0][  Bytes-1:0] mac_rx_keep_i,
+    input logic [Ports-1:0]              mac_rx_last_i,
+    input logic [Ports-1:0]              mac_rx_bad_i,
+
+    // To the MACs.
+    output logic [Ports-1:0]              mac_tx_valid_o,
+    input  logic [Ports-1:0]              mac_tx_ready_i,
+    output logic [Ports-1:0][8*Bytes-1:0] mac_tx_data_o,
+    output logic [Ports-1:0][  Bytes-1:0] mac_tx_keep_o,
+    output logic [Ports-1:0]              mac_tx_last_o,
+
+    // To the host, a queue each, with what the NIC knows of the packet.
+    output logic      [Hosts-1:0]              host_valid_o,
+    input  logic      [Hosts-1:0]              host_ready_i,
+    output logic      [Hosts-1:0][8*Bytes-1:0] host_data_o,
+    output logic      [Hosts-1:0][  Bytes-1:0] host_keep_o,
+    output logic      [Hosts-1:0]              host_last_o,
+    output sideband_t [Hosts-1:0]              host_sideband_o,
+
+    // Configuration ring: a word FIFO in each direction.
+    input  logic        cfg_in_valid_i,
+    output logic        cfg_in_ready_o,
+    input  logic [31:0] cfg_in_data_i,
+    input  logic        cfg_in_last_i,
+    output logic        cfg_out_valid_o,
+    input  logic        cfg_out_ready_i,
+    output logic [31:0] cfg_out_data_o,
+    output logic        cfg_out_last_o
+);
+
+  // Destinations are the ports, then the host queues.
+  logic [Dests-1:0] valid, ready, last;
+  logic [Dests-1:0][8*Bytes-1:0] data;
+  logic [Dests-1:0][Bytes-1:0] keep;
+  sideband_t [Dests-1:0] sideband;
+  // Always 1: a port is never stalled.
+  logic [Ports-1:0] unused_ready;
+
+  sluice_nic_top #(
+      .Target(Target)
+  ) u_nic (
+      .clk_i,
+      .rst_ni,
+      .s_axis_port_tvalid   (mac_rx_valid_i),
+      .s_axis_port_tready   (unused_ready),
+      .s_axis_port_tdata    (mac_rx_data_i),
+      .s_axis_port_tkeep    (mac_rx_keep_i),
+      .s_axis_port_tlast    (mac_rx_last_i),
+      .s_axis_port_tuser    (mac_rx_bad_i),
+      .m_axis_tvalid        (valid),
+      .m_axis_tready        (ready),
+      .m_axis_tdata         (data),
+      .m_axis_tkeep         (keep),
+      .m_axis_tlast         (last),
+      .m_axis_tuser         (sideband),
+      .s_axis_cfg_tvalid    (cfg_in_valid_i),
+      .s_axis_cfg_tready    (cfg_in_ready_o),
+      .s_axis_cfg_tdata     (cfg_in_data_i),
+      .s_axis_cfg_tlast     (cfg_in_last_i),
+      .m_axis_cfg_tvalid    (cfg_out_valid_o),
+      .m_axis_cfg_tready    (cfg_out_ready_i),
+      .m_axis_cfg_tdata     (cfg_out_data_o),
+      .m_axis_cfg_tlast     (cfg_out_last_o),
+      .ticks_o              (),
+      .trace_epoch_o        (),
+      .trace_port_valid_o   (),
+      .trace_port_o         (),
+      .trace_merge_valid_o  (),
+      .trace_merge_o        (),
+      .trace_verdict_valid_o(),
+      .trace_verdict_o      (),
+      .trace_queue_valid_o  (),
+      .trace_queue_o        (),
+      .trace_leave_valid_o  (),
+      .trace_leave_o        ()
+  );
+
+  assign mac_tx_valid_o = valid[Ports-1:0];
+  assign mac_tx_data_o = data[Ports-1:0];
+  assign mac_tx_keep_o = keep[Ports-1:0];
+  assign mac_tx_last_o = last[Ports-1:0];
+  assign host_valid_o = valid[Dests-1:Ports];
+  assign host_data_o = data[Dests-1:Ports];
+  assign host_keep_o = keep[Dests-1:Ports];
+  assign host_last_o = last[Dests-1:Ports];
+  assign host_sideband_o = sideband[Dests-1:Ports];
+  assign ready = {host_ready_i, mac_tx_ready_i};
+
+  // A MAC has no use for the sideband.
+  logic unused_sideband;
+  assign unused_sideband = ^sideband[Ports-1:0];
+
+endmodule

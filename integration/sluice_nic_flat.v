@@ -1,0 +1,128 @@
+// Written by tools/integration.py from the file lists of rtl/; do not edit.
+// sluice_nic_top for tools and designs that take no SystemVerilog ports. IEEE 1364-2001.
+// TARGET 0 is default (512 bit), 1 is tiny (256 bit); the ports are those of docs/guide/rtl.md.
+module sluice_nic_flat (
+    clk_i,
+    rst_ni,
+    s_axis_port_tvalid,
+    s_axis_port_tready,
+    s_axis_port_tdata,
+    s_axis_port_tkeep,
+    s_axis_port_tlast,
+    s_axis_port_tuser,
+    m_axis_tvalid,
+    m_axis_tready,
+    m_axis_tdata,
+    m_axis_tkeep,
+    m_axis_tlast,
+    m_axis_tuser,
+    s_axis_cfg_tvalid,
+    s_axis_cfg_tready,
+    s_axis_cfg_tdata,
+    s_axis_cfg_tlast,
+    m_axis_cfg_tvalid,
+    m_axis_cfg_tready,
+    m_axis_cfg_tdata,
+    m_axis_cfg_tlast,
+    ticks_o,
+    trace_epoch_o,
+    trace_port_valid_o,
+    trace_port_o,
+    trace_merge_valid_o,
+    trace_merge_o,
+    trace_verdict_valid_o,
+    trace_verdict_o,
+    trace_queue_valid_o,
+    trace_queue_o,
+    trace_leave_valid_o,
+    trace_leave_o
+);
+
+    parameter TARGET = 0;
+
+    localparam BYTES = (TARGET == 1) ? 32 : 64;
+    localparam PORTS = 4;
+    localparam DESTS = 8;
+    localparam TICK_BITS = 48;
+    localparam SIDEBAND_BITS = 189;
+    localparam PORT_TRACE_BITS = 61;
+    localparam MERGE_TRACE_BITS = 136;
+    localparam VERDICT_TRACE_BITS = 53;
+    localparam QUEUE_TRACE_BITS = 48;
+    localparam LEAVE_TRACE_BITS = 55;
+
+    input clk_i;
+    input rst_ni;
+    input [PORTS-1:0] s_axis_port_tvalid;
+    output [PORTS-1:0] s_axis_port_tready;
+    input [PORTS*8*BYTES-1:0] s_axis_port_tdata;
+    input [PORTS*BYTES-1:0] s_axis_port_tkeep;
+    input [PORTS-1:0] s_axis_port_tlast;
+    input [PORTS-1:0] s_axis_port_tuser;
+    output [DESTS-1:0] m_axis_tvalid;
+    input [DESTS-1:0] m_axis_tready;
+    output [DESTS*8*BYTES-1:0] m_axis_tdata;
+    output [DESTS*BYTES-1:0] m_axis_tkeep;
+    output [DESTS-1:0] m_axis_tlast;
+    output [DESTS*SIDEBAND_BITS-1:0] m_axis_tuser;
+    input s_axis_cfg_tvalid;
+    output s_axis_cfg_tready;
+    input [32-1:0] s_axis_cfg_tdata;
+    input s_axis_cfg_tlast;
+    output m_axis_cfg_tvalid;
+    input m_axis_cfg_tready;
+    output [32-1:0] m_axis_cfg_tdata;
+    output m_axis_cfg_tlast;
+    output [TICK_BITS-1:0] ticks_o;
+    output [32-1:0] trace_epoch_o;
+    output [PORTS-1:0] trace_port_valid_o;
+    output [PORTS*PORT_TRACE_BITS-1:0] trace_port_o;
+    output trace_merge_valid_o;
+    output [MERGE_TRACE_BITS-1:0] trace_merge_o;
+    output trace_verdict_valid_o;
+    output [VERDICT_TRACE_BITS-1:0] trace_verdict_o;
+    output trace_queue_valid_o;
+    output [QUEUE_TRACE_BITS-1:0] trace_queue_o;
+    output trace_leave_valid_o;
+    output [LEAVE_TRACE_BITS-1:0] trace_leave_o;
+
+    sluice_nic_top #(
+        .Target(TARGET)
+    ) u_top (
+        .clk_i(clk_i),
+        .rst_ni(rst_ni),
+        .s_axis_port_tvalid(s_axis_port_tvalid),
+        .s_axis_port_tready(s_axis_port_tready),
+        .s_axis_port_tdata(s_axis_port_tdata),
+        .s_axis_port_tkeep(s_axis_port_tkeep),
+        .s_axis_port_tlast(s_axis_port_tlast),
+        .s_axis_port_tuser(s_axis_port_tuser),
+        .m_axis_tvalid(m_axis_tvalid),
+        .m_axis_tready(m_axis_tready),
+        .m_axis_tdata(m_axis_tdata),
+        .m_axis_tkeep(m_axis_tkeep),
+        .m_axis_tlast(m_axis_tlast),
+        .m_axis_tuser(m_axis_tuser),
+        .s_axis_cfg_tvalid(s_axis_cfg_tvalid),
+        .s_axis_cfg_tready(s_axis_cfg_tready),
+        .s_axis_cfg_tdata(s_axis_cfg_tdata),
+        .s_axis_cfg_tlast(s_axis_cfg_tlast),
+        .m_axis_cfg_tvalid(m_axis_cfg_tvalid),
+        .m_axis_cfg_tready(m_axis_cfg_tready),
+        .m_axis_cfg_tdata(m_axis_cfg_tdata),
+        .m_axis_cfg_tlast(m_axis_cfg_tlast),
+        .ticks_o(ticks_o),
+        .trace_epoch_o(trace_epoch_o),
+        .trace_port_valid_o(trace_port_valid_o),
+        .trace_port_o(trace_port_o),
+        .trace_merge_valid_o(trace_merge_valid_o),
+        .trace_merge_o(trace_merge_o),
+        .trace_verdict_valid_o(trace_verdict_valid_o),
+        .trace_verdict_o(trace_verdict_o),
+        .trace_queue_valid_o(trace_queue_valid_o),
+        .trace_queue_o(trace_queue_o),
+        .trace_leave_valid_o(trace_leave_valid_o),
+        .trace_leave_o(trace_leave_o)
+    );
+
+endmodule
