@@ -114,6 +114,7 @@ impl Driver {
 
     /// Runs it against a NIC after its reset; none where there is no plug-in.
     pub fn play(&self, fault: Fault) -> Option<Run> {
+        let mut bench = Bench::open(fault)?;
         let mut child = Command::new(self.0.path("driver"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -121,7 +122,6 @@ impl Driver {
             .spawn()
             .unwrap();
         let (mut input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut bench = Bench::open(fault)?;
         for line in output.lines() {
             let answer = bench.hear(&line.unwrap());
             // A driver that has ended reads no more.
@@ -211,17 +211,14 @@ impl Bench {
         self.requests += 1;
         let message = Message::decode(&words).expect("a driver sends whole messages");
         let generation = message.node == Node::Stamp.number() && message.table == Table::Generation.number();
-        match self.fault {
+        let fault = self.fault;
+        match fault {
             Fault::LostRequests if self.requests.is_multiple_of(7) => return self.run.faults += 1,
-            Fault::BusyCommits if generation && message.op == Op::Write && message.index == 1 => {
-                if self.planted() {
-                    return self.answer(&message, Op::WriteReply, Status::Busy, vec![]);
-                }
+            Fault::BusyCommits if generation && message.op == Op::Write && message.index == 1 && self.planted() => {
+                return self.answer(&message, Op::WriteReply, Status::Busy, vec![]);
             }
-            Fault::InFlight if generation && message.op == Op::Read => {
-                if self.planted() {
-                    return self.answer(&message, Op::ReadReply, Status::Ok, vec![0x1fffe]);
-                }
+            Fault::InFlight if generation && message.op == Op::Read && self.planted() => {
+                return self.answer(&message, Op::ReadReply, Status::Ok, vec![0x1fffe]);
             }
             Fault::InFlight if self.left < 3 => self.run.broken = Some("it did not wait".to_owned()),
             Fault::OtherNic if message.op == Op::Read && message.index == 1 => {
