@@ -7,8 +7,8 @@ use super::btf::{Btf, kind};
 use crate::Image;
 use types::{Found, encode, path, show, type_name};
 
-/// Most variables and fields that are listed of one object.
-const MOST: usize = 4096;
+/// Most variables and fields that are looked at.
+const MOST: usize = 65_536;
 /// Most names that a message lists.
 const MOST_NAMES: usize = 40;
 
@@ -54,15 +54,18 @@ impl Image {
     /// Variables and fields that user space may set, in the order of their sections. Without BTF there are none.
     pub fn variables(&self) -> Vec<Variable> {
         let Some(btf) = self.btf.as_deref().and_then(|bytes| Btf::parse(bytes).ok()) else { return Vec::new() };
-        let mut list = Vec::new();
+        let (mut list, mut left) = (Vec::new(), MOST);
         for root in roots(self, &btf) {
             let mut places = Vec::new();
-            types::leaves(&btf, root.name, root.kind, root.offset, &mut places, MOST - list.len());
+            types::leaves(&btf, root.name, root.kind, root.offset, &mut places, &mut left);
             for (name, kind, offset) in places {
                 let size = btf.size(kind).and_then(|size| u32::try_from(size).ok()).unwrap_or(0);
                 let spec = &self.maps[root.map];
-                let zeros = vec![0; size as usize];
                 let range = offset as usize..(offset as usize).saturating_add(size as usize);
+                if range.end > spec.value_size as usize {
+                    continue;
+                }
+                let zeros = vec![0; size as usize];
                 let bytes = spec.contents.as_ref().map_or(Some(&zeros[..]), |contents| contents.get(range));
                 let Some(bytes) = bytes else { continue };
                 let (section, value) = (spec.name.clone(), show(&btf, kind, bytes));
@@ -104,7 +107,7 @@ impl Image {
         };
         let value = encode(&btf, kind, size, value).map_err(refused)?;
         let spec = &mut self.maps[root.map];
-        let at = root.offset as usize + offset as usize;
+        let at = (root.offset as usize).saturating_add(offset as usize);
         if at + value.len() > spec.value_size as usize {
             let found = format!("bytes {at} to {}", at + value.len());
             return Err(missing(found, format!("bytes inside of the {} of `{}`", spec.value_size, spec.name)));

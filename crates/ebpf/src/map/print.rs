@@ -73,7 +73,7 @@ pub fn numbers(bytes: &[u8]) -> String {
 }
 
 /// What is done with each key and value.
-type Each<'a, E> = dyn FnMut(&[u8], &[u8]) -> Result<(), E> + 'a;
+pub(super) type Each<'a, E> = dyn FnMut(&[u8], &[u8]) -> Result<(), E> + 'a;
 
 impl MapSpace {
     /// All entries, each with its value, in the order of [`MapSpace::next_key`]; `each` may stop by an

@@ -2,6 +2,7 @@
 //!
 //! An array has all its entries always. Those that nobody wrote are zero, and their pages say so.
 
+use super::print::Each;
 use super::{Map, MapId, MapSpace, Store};
 use crate::{Errno, MapType};
 
@@ -65,11 +66,7 @@ impl MapSpace {
 
     /// All entries that hold something, each with its value, in the order of the keys' positions;
     /// `each` may stop by an error.
-    pub fn for_each_held<E: From<Errno>>(
-        &self,
-        map: MapId,
-        each: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn for_each_held<E: From<Errno>>(&self, map: MapId, each: &mut Each<'_, E>) -> Result<(), E> {
         let mut key = self.next_held_key(map, None)?;
         while let Some(this) = key {
             match self.user_lookup(map, &this) {

@@ -131,6 +131,4 @@ fn variables_and_templates_of_a_tenant_reach_its_object() {
         let message = format!("{} {error}", error.code());
         assert!(message.contains(part), "{message}");
     }
-    let without = text("").replace("xdp = ", "object = ");
-    assert!(parse(&without).unwrap_err().to_string().contains("inner_maps"));
 }

@@ -1,6 +1,6 @@
 //! Values of a BTF type: where a field is, how bytes read, and what bytes a text is.
 
-use super::listed;
+use super::{MOST, listed};
 use crate::load::btf::{Btf, Member, Type, kind};
 use crate::map::notation;
 
@@ -53,14 +53,17 @@ fn is_bit_field(btf: &Btf<'_>, member: &Member<'_>) -> bool {
     member.width != 0 || !member.bit.is_multiple_of(8) || partial
 }
 
-/// Fields of a structure by name; those of nameless members are its own.
-fn fields<'a>(btf: &Btf<'a>, one: &Type<'a>, base: u32, depth: usize) -> Vec<(Member<'a>, u32)> {
+/// Fields of a structure by name; those of nameless members are its own. Looks at `left` members at most: in an
+/// object that is not right a structure may hold itself.
+fn fields<'a>(btf: &Btf<'a>, one: &Type<'a>, base: u32, depth: usize, left: &mut usize) -> Vec<(Member<'a>, u32)> {
     let mut found = Vec::new();
     for member in btf.members(one) {
-        let offset = base + member.bit / 8;
+        let Some(fewer) = left.checked_sub(1) else { break };
+        *left = fewer;
+        let offset = base.saturating_add(member.bit / 8);
         match btf.skip(member.kind) {
             Some((_, inner)) if member.name.is_empty() && depth < MAX_DEPTH => {
-                found.extend(fields(btf, inner, offset, depth + 1));
+                found.extend(fields(btf, inner, offset, depth + 1, left));
             }
             _ => found.push((member, offset)),
         }
@@ -69,19 +72,29 @@ fn fields<'a>(btf: &Btf<'a>, one: &Type<'a>, base: u32, depth: usize) -> Vec<(Me
 }
 
 /// What a variable is made of: structures field by field, everything else as it is.
-pub(super) fn leaves(btf: &Btf<'_>, name: &str, kind: u32, offset: u32, to: &mut Vec<(String, u32, u32)>, most: usize) {
-    if to.len() >= most || name.matches('.').count() > MAX_DEPTH {
+pub(super) fn leaves(
+    btf: &Btf<'_>,
+    name: &str,
+    kind: u32,
+    offset: u32,
+    to: &mut Vec<(String, u32, u32)>,
+    left: &mut usize,
+) {
+    if *left == 0 || name.matches('.').count() > MAX_DEPTH {
         return;
     }
     match btf.skip(kind) {
         Some((_, one)) if matches!(one.kind, kind::STRUCT | kind::UNION) => {
-            for (member, at) in fields(btf, one, offset, 0) {
+            for (member, at) in fields(btf, one, offset, 0, left) {
                 if !is_bit_field(btf, &member) {
-                    leaves(btf, &format!("{name}.{}", member.name), member.kind, at, to, most);
+                    leaves(btf, &format!("{name}.{}", member.name), member.kind, at, to, left);
                 }
             }
         }
-        _ => to.push((name.to_owned(), kind, offset)),
+        _ => {
+            *left -= 1;
+            to.push((name.to_owned(), kind, offset));
+        }
     }
 }
 
@@ -100,14 +113,14 @@ pub(super) fn path(btf: &Btf<'_>, kind: u32, rest: &str) -> Result<Found, Wrong>
                     "fields of structures".to_owned(),
                 ));
             }
-            let all = fields(btf, one, 0, 0);
+            let all = fields(btf, one, 0, 0, &mut { MOST });
             let Some((member, offset)) = all.iter().find(|(member, _)| member.name == wanted) else {
                 return Err((format!("no field `{wanted}`"), listed(all.iter().map(|(member, _)| member.name))));
             };
             if is_bit_field(btf, member) {
                 return Err((format!("bit field `{wanted}`"), "whole bytes: set the structure with `hex:`".to_owned()));
             }
-            (found.kind, found.offset, rest) = (member.kind, found.offset + offset, behind);
+            (found.kind, found.offset, rest) = (member.kind, found.offset.saturating_add(*offset), behind);
             continue;
         }
         let index = rest.strip_prefix('[').and_then(|inside| inside.split_once(']'));
@@ -120,7 +133,7 @@ pub(super) fn path(btf: &Btf<'_>, kind: u32, rest: &str) -> Result<Found, Wrong>
         let number = index.parse::<u32>().ok().filter(|number| *number < count);
         let number = number.ok_or_else(|| (format!("index {index}"), format!("below {count}")))?;
         let size = btf.size(element).and_then(|size| u32::try_from(size).ok()).unwrap_or(0);
-        found = Found { kind: element, offset: found.offset + number * size };
+        found = Found { kind: element, offset: found.offset.saturating_add(number.saturating_mul(size)) };
         rest = behind;
     }
     Ok(found)
