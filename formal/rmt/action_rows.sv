@@ -50,6 +50,7 @@ module action_rows
   );
 
   logic init_q = 1'b1;
+  logic reset_q = 1'b1;  // `init_q` of the cycle before: the answer's register has no reset
   logic chosen_q;
   rmt_action_row_t row_q, before_q;  // of the chosen index: now, and as a read of the cycle before met it
   logic [5:1] ours_q, reads_q, ours_read_q;
@@ -58,6 +59,7 @@ module action_rows
 
   always_comb begin
     assume (rst_ni == !init_q);
+    assume (!init_q || !(write_i || valid_i || read_i));
     // Who reads takes the place of a packet, holds the slice, and neither reads again nor writes before the answer.
     assume (!read_i || !valid_i);
     assume (reads_q == '0 || (!read_i && !write_i && slice_i == slice_q));
@@ -66,7 +68,8 @@ module action_rows
   end
 
   always_ff @(posedge clk_i) begin
-    init_q <= 1'b0;
+    init_q  <= 1'b0;
+    reset_q <= init_q;
     if (init_q) begin
       chosen_q <= choose_i;
       row_q    <= '0;
@@ -101,7 +104,7 @@ module action_rows
   ReadGivesASliceOfTheRow_A :
   assert property (@(posedge clk_i) init_q || !ours_read_q[5] || read_data == slice);
   NothingWithoutAnAnswer_A :
-  assert property (@(posedge clk_i) init_q || reads_q[5] || read_data == '0);
+  assert property (@(posedge clk_i) init_q || reset_q || reads_q[5] || read_data == '0);
 
   // Strengthening for the induction: what the block holds of the chosen row.
 `ifdef SYNTHESIS

@@ -201,9 +201,7 @@ module sluice_tcam_lut #(
     end
     assign {match[e], unused_sum} = {1'b0, six, 1'b1} + (Sixes + 2)'(1'b1);
   end
-  always_ff @(posedge clk_i) begin
-    if (lookup_valid_i) match_q <= match;
-  end
+  always_ff @(posedge clk_i) match_q <= match;
 
   always_ff @(posedge clk_i) begin
     for (int unsigned e = 0; e < Entries; e++) begin
@@ -238,7 +236,7 @@ module sluice_tcam_lut #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= '0;
-    else if (wr_valid_i && 32'(wr_index_i) < Entries) valid_q[wr_index_i] <= wr_entry_valid_i && last_step;
+    else if (wr_valid_i && 32'(wr_index_i) < Entries) valid_q[wr_index_i] <= last_step && wr_entry_valid_i;
   end
 `endif
 
