@@ -5,7 +5,8 @@
 Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
 FST waves) and `bench` (for speed; two-state zero start, no assertions).
 
-A plug-in is current while its stamp, the hash of all sources and options, stays the same.
+A plug-in is current while its stamp stays the same: the hash of all sources and options, and the compiler
+(tools/compiler.py).
 Only the C functions sluice_rtl_* are exported, so that several plug-ins live side by side
 in one process.
 """
@@ -23,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler import compiler, is_clang, version
+import compiler
 from filelists import all_lists, listed_files
 from project import (
     BUILD,
@@ -52,8 +53,7 @@ PREFIX = "Vsluice_top"
 SPLIT = ["--output-split", "300000", "--output-split-cfuncs", "2000"]
 # Read before every file: Verilator's messages and failures go to the shim.
 HOOKS = SHIM / "verilator_hooks.h"
-CXX = [compiler(), "-std=c++20", *([] if is_clang() else ["-fcoroutines"]), "-fPIC", "-fvisibility=hidden",
-       "-fvisibility-inlines-hidden", "-include", str(HOOKS)]  # fmt: skip
+CXX = ["-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-include", str(HOOKS)]
 DEFINES = ["VERILATOR=1", "VM_COVERAGE=0", "VM_SC=0", "VM_TIMING=0", "VM_TRACE_VCD=0", "VM_TRACE_SAIF=0",
            "VL_IGNORE_UNKNOWN_ARCH=1"]  # fmt: skip
 
@@ -99,11 +99,12 @@ def checked(command: list[str], what: str) -> str:
 def compile_all(jobs: list[tuple[Path, Path, list[str]]]) -> None:
     """Compiles (source, object, options), as many at a time as there are slots."""
 
+    cxx = compiler.chosen()
+
     def one(job: tuple[Path, Path, list[str]]) -> None:
         source, target, options = job
-        checked(
-            [*CXX, "-include", str(HOOKS), *options, "-c", str(source), "-o", str(target)], f"compiling {source.name}"
-        )
+        command = [cxx.command, *cxx.language, *CXX, *options, "-c", str(source), "-o", str(target)]
+        checked(command, f"compiling {source.name}")
 
     with ThreadPoolExecutor(JOBS) as pool:
         list(pool.map(one, jobs))
@@ -112,9 +113,8 @@ def compile_all(jobs: list[tuple[Path, Path, list[str]]]) -> None:
 def runtime_archive(variant: Variant) -> Path:
     """Verilator's runtime, compiled once for all plug-ins of one kind."""
     names = ["verilated", "verilated_threads", *(["verilated_fst_c"] if variant.trace else [])]
-    stamp = digest(
-        [HOOKS, *(INCLUDE / f"{name}.cpp" for name in names)], pins(), str(ROOT), version(), *CXX, *variant.defines
-    )
+    options = [pins(), str(ROOT), repr(compiler.chosen()), *CXX, *variant.defines]
+    stamp = digest([HOOKS, *(INCLUDE / f"{name}.cpp" for name in names)], *options)
     folder = CACHE / "rtl" / f"runtime-{stamp}"
     archive = folder / "libverilated.a"
     if archive.exists():
@@ -166,15 +166,17 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     own_shim = SHIM / config.area
     shim_sources = sorted([*SHIM.glob("*.cpp"), *own_shim.glob("*.cpp")])
     shim = [*shim_sources, *sorted([*SHIM.glob("*.h"), *own_shim.glob("*.h")])]
-    options = [pins(), str(ROOT), version(), repr(config), repr(variant), Path(__file__).read_text()]
-    stamp = digest([*listed_files(config.file_list), *all_lists(), *shim], *options)
+    options = [pins(), str(ROOT), repr(config), repr(variant), Path(__file__).read_text()]
+    cxx = compiler.chosen()
+    # The compiler's name in clear too: whoever asks what a plug-in was built with finds it there.
+    stamp = f"{digest([*listed_files(config.file_list), *all_lists(), *shim], repr(cxx), *options)} {cxx.version}"
     stamp_file = PLUGINS / f".{plugin.name}.stamp"
     if plugin.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
         return
     if not shim_sources or HOOKS not in shim:
         fail(f"no C++ shim in {SHIM.relative_to(ROOT)} (*.cpp and {HOOKS.name})")
     begin = time.monotonic()
-    print(f"plugin: building {plugin.relative_to(ROOT)} with {version()}", flush=True)
+    print(f"plugin: building {plugin.relative_to(ROOT)} with {cxx.command} ({cxx.version})", flush=True)
     folder = CACHE / "rtl" / f"{name}{variant.suffix}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -191,7 +193,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     exports.write_text("{ global: sluice_rtl_*; local: *; };\n")
     draft = folder / plugin.name
     flags = ["-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined", f"-Wl,--version-script={exports}"]
-    link = [compiler(), *flags, "-o", str(draft),
+    link = [cxx.command, *flags, "-o", str(draft),
             *(str(target) for _, target, _ in jobs), str(runtime), "-lstdc++", *variant.libraries]  # fmt: skip
     checked(link, "linking")
     PLUGINS.mkdir(parents=True, exist_ok=True)

@@ -98,8 +98,16 @@ module sluice_axis_width #(
   assign s_stalled = rst_ni && s_axis_tvalid && !s_axis_tready;
   assign s_beat = {s_axis_tdata, s_axis_tkeep, s_axis_tlast, s_axis_tuser};
 
-  SourceHoldsUntilReady_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(s_stalled) || (s_axis_tvalid && $stable(s_beat)));
+  // A property would copy what is wide in every cycle.
+  logic stalled_q;
+  logic [$bits(s_beat)-1:0] held_q;
+  always_ff @(posedge clk_i) begin
+    stalled_q <= s_stalled;
+    if (s_stalled) held_q <= s_beat;
+    if (rst_ni && stalled_q) begin
+      SourceHoldsUntilReady_A : assert (s_axis_tvalid && s_beat == held_q);
+    end
+  end
   KeepHasNoHole_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
                    !s_axis_tvalid || (s_axis_tkeep & (s_axis_tkeep + InBytes'(1))) == '0)

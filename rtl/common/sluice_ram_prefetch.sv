@@ -63,10 +63,26 @@ module sluice_ram_prefetch #(
   assign stalled = rst_ni && valid_o && !ready_i;
   assign ram_stalled = rst_ni && ram_valid_q && !ram_advance;
 
-  OutputHoldsUntilReady_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(stalled) || (valid_o && $stable(data_o)));
-  RamDataHoldsUntilItMoves_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(ram_stalled) || (ram_valid_q && $stable(ram_data_i)));
+  // A property would copy what is wide in every cycle.
+  logic stalled_q;
+  logic [Width-1:0] held_q;
+  always_ff @(posedge clk_i) begin
+    stalled_q <= stalled;
+    if (stalled) held_q <= data_o;
+    if (rst_ni && stalled_q) begin
+      OutputHoldsUntilReady_A : assert (valid_o && data_o == held_q);
+    end
+  end
+
+  logic ram_stalled_q;
+  logic [Width-1:0] ram_held_q;
+  always_ff @(posedge clk_i) begin
+    ram_stalled_q <= ram_stalled;
+    if (ram_stalled) ram_held_q <= ram_data_i;
+    if (rst_ni && ram_stalled_q) begin
+      RamDataHoldsUntilItMoves_A : assert (ram_valid_q && ram_data_i == ram_held_q);
+    end
+  end
 `endif
 
 endmodule

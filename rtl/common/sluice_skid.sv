@@ -59,8 +59,16 @@ module sluice_skid #(
   logic stalled;
   assign stalled = rst_ni && valid_o && !ready_i;
 
-  OutputHoldsUntilReady_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(stalled) || (valid_o && $stable(data_o)));
+  // A property would copy what is wide in every cycle.
+  logic stalled_q;
+  logic [Width-1:0] held_q;
+  always_ff @(posedge clk_i) begin
+    stalled_q <= stalled;
+    if (stalled) held_q <= data_o;
+    if (rst_ni && stalled_q) begin
+      OutputHoldsUntilReady_A : assert (valid_o && data_o == held_q);
+    end
+  end
   SecondEntryOnlyBehindTheFirst_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) ready_q || valid_q);
 `endif

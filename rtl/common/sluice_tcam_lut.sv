@@ -5,8 +5,7 @@
 /// matches if all chunks accept. Chunks of 5 bits fill the 32-deep LUT RAMs of UltraScale+.
 ///
 /// A lookup (`lookup_valid_i`) is answered 2 cycles later by `lookup_valid_o`, `hit_o` and
-/// `index_o`, which hold until the next answer. If several entries match, the lowest index wins; without a match
-/// `index_o` is 0.
+/// `index_o`. If several entries match, the lowest index wins; without a match `index_o` is 0.
 ///
 /// A write replaces one entry: the key matches if it agrees with `wr_value_i` wherever
 /// `wr_mask_i` is one. `wr_valid_i` and what comes with it stay until `wr_ready_o`, which
@@ -202,9 +201,7 @@ module sluice_tcam_lut #(
     end
     assign {match[e], unused_sum} = {1'b0, six, 1'b1} + (Sixes + 2)'(1'b1);
   end
-  always_ff @(posedge clk_i) begin
-    if (lookup_valid_i) match_q <= match;
-  end
+  always_ff @(posedge clk_i) match_q <= match;
 
   always_ff @(posedge clk_i) begin
     for (int unsigned e = 0; e < Entries; e++) begin
@@ -239,7 +236,7 @@ module sluice_tcam_lut #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= '0;
-    else if (wr_valid_i && 32'(wr_index_i) < Entries) valid_q[wr_index_i] <= wr_entry_valid_i && last_step;
+    else if (wr_valid_i && 32'(wr_index_i) < Entries) valid_q[wr_index_i] <= last_step && wr_entry_valid_i;
   end
 `endif
 
@@ -265,20 +262,24 @@ module sluice_tcam_lut #(
       match_valid_q  <= lookup_valid_i;
       lookup_valid_o <= match_valid_q;
     end
-    if (match_valid_q) begin
-      hit_o   <= hit;
-      index_o <= index;
-    end
+    hit_o   <= hit;
+    index_o <= index;
   end
 
 `ifndef SYNTHESIS
-  WriteIsStableUntilReady_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(
-      rst_ni && wr_valid_i && !wr_ready_o
-  ) || (wr_valid_i && $stable(
-      {wr_index_i, wr_entry_valid_i, wr_value_i, wr_mask_i}
-  )))
-  else $error("tcam_lut: a write changed before wr_ready_o (%m)");
+  // A property would copy what is wide in every cycle.
+  logic waits, waits_q;
+  logic [IndexWidth+2*KeyWidth:0] write_q;
+  assign waits = rst_ni && wr_valid_i && !wr_ready_o;
+  always_ff @(posedge clk_i) begin
+    waits_q <= waits;
+    if (waits) write_q <= {wr_index_i, wr_entry_valid_i, wr_value_i, wr_mask_i};
+    if (rst_ni && waits_q) begin
+      WriteIsStableUntilReady_A :
+      assert (wr_valid_i && write_q == {wr_index_i, wr_entry_valid_i, wr_value_i, wr_mask_i})
+      else $error("tcam_lut: a write changed before wr_ready_o (%m)");
+    end
+  end
 `endif
 
 endmodule

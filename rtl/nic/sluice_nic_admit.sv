@@ -179,16 +179,26 @@ module sluice_nic_admit
       };
 
 `ifndef SYNTHESIS
-  VerdictHasADestination_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !verdict_valid_i || verdict_i.sideband.destinations != '0);
+  // A property would copy the RAMs that it reads in every cycle.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      VerdictHasADestination_A : assert (!verdict_valid_i || verdict_i.sideband.destinations != '0);
+    end
+  end
   // Contract 5: a tail drop happens only when the queue or the buffer has no room.
-  TailDropMeansFull_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(trace_valid_o && trace_o.dropped) ||
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      TailDropMeansFull_A :
+      assert (!(trace_valid_o && trace_o.dropped) ||
                    32'(used) + 32'(cells) > 32'(limit) || 32'(packets_in - packets_out) >= Cfg.queue_packets ||
                    32'(free_q) < 32'(cells));
-  QueueKeepsItsLimitOfPackets_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   !admit || 32'(PacketBits'(packets_in - packets_out)) < Cfg.queue_packets);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      QueueKeepsItsLimitOfPackets_A : assert (!admit || 32'(PacketBits'(packets_in - packets_out)) < Cfg.queue_packets);
+    end
+  end
   FreeCellsStayInRange_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(free_q) <= Cfg.cells);
 `endif

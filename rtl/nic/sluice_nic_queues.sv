@@ -275,11 +275,17 @@ module sluice_nic_queues
   );
 
 `ifndef SYNTHESIS
-  QueueIsNotEmptyWhenChosen_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !chosen || choice_in != choice_out);
-  QueueDoesNotOverflow_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   !chosen || 32'(PacketBits'(choice_in - choice_out)) <= Cfg.queue_packets);
+  // A property would copy the RAMs that it reads in every cycle.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      QueueIsNotEmptyWhenChosen_A : assert (!chosen || choice_in != choice_out);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      QueueDoesNotOverflow_A : assert (!chosen || 32'(PacketBits'(choice_in - choice_out)) <= Cfg.queue_packets);
+    end
+  end
 `endif
 
 endmodule

@@ -198,8 +198,12 @@ module sluice_nic_reader
   end
 
 `ifndef SYNTHESIS
-  NoCellIsReadMoreOftenThanItHasCopies_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !got_q || reads <= read_copies_i);
+  // A property would copy the RAMs that it reads in every cycle.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      NoCellIsReadMoreOftenThanItHasCopies_A : assert (!got_q || reads <= read_copies_i);
+    end
+  end
 `endif
 
 endmodule

@@ -89,12 +89,19 @@ module sluice_nic_tag_insert
   end
 
 `ifndef SYNTHESIS
-  BeatHoldsUntilTaken_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(
-      rst_ni && m_axis_tvalid && !m_axis_tready
-  ) || (m_axis_tvalid && $stable(
-      {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser}
-  )));
+  logic stalled;
+  assign stalled = rst_ni && m_axis_tvalid && !m_axis_tready;
+  // A property would copy what is wide in every cycle.
+  logic stalled_q;
+  logic [$bits({m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser})-1:0] held_q;
+  always_ff @(posedge clk_i) begin
+    stalled_q <= stalled;
+    if (stalled) held_q <= {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
+    if (rst_ni && stalled_q) begin
+      BeatHoldsUntilTaken_A :
+      assert (m_axis_tvalid && {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser} == held_q);
+    end
+  end
 `endif
 
 endmodule

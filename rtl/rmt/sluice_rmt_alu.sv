@@ -102,11 +102,12 @@ module sluice_rmt_alu
     if (valid_i[5]) begin
       a_select_q <= alu_i.a;
       b_low_q    <= alu_i.b[1:0];
-      b_high_q   <= alu_i.b[2] ? alu_i.b[1:0] + 2'd1 : 2'd0;
-      op6_q      <= op_d;
-      compare6_q <= compare_d;
-      less6_q    <= less_d;
     end
+    // Set by choices: an enable would cost a LUT.
+    b_high_q   <= alu_i.b[2] ? alu_i.b[1:0] + 2'd1 : 2'd0;
+    op6_q      <= op_d;
+    compare6_q <= compare_d;
+    less6_q    <= less_d;
     if (valid_i[6]) begin
       a_q          <= a_d;
       b_q          <= b_d;

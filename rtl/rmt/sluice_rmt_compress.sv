@@ -54,7 +54,7 @@ module sluice_rmt_compress
       logic [Bits-1:0][15:0] counts;
       assign counts = (16 * Bits)'(counts_of_six(96'(data_i[first+:Words])));
       for (genvar k = 0; k < int'(Bits); k++) begin : gen_rotated
-        assign sum[Out+k] = (counts[k] << k) | (counts[k] >> (16 - k));
+        assign sum[Out+k] = (counts[k] << k) | (counts[k] >> ((16 - k) % 16));
       end
 `endif
     end

@@ -198,12 +198,16 @@ module sluice_rmt_deparse_out
       (!beat_valid_i || beat_ready) && (!meta_valid_i || meta_ready) && (!sums_valid_i || sums_ready));
   EveryBeatHasItsPacketsMeta_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !go || meta_valid);
-  OutputHoldsUntilReady_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(
-      stalled
-  ) || (m_valid_o && $stable(
-      {m_data_o, m_keep_o, m_last_o, m_side_o, m_route_o}
-  )));
+  // A property would copy what is wide in every cycle.
+  logic stalled_q;
+  logic [9 * Bytes + 1 + $bits(meta_t)-1:0] held_q;
+  always_ff @(posedge clk_i) begin
+    stalled_q <= stalled;
+    if (stalled) held_q <= {m_data_o, m_keep_o, m_last_o, m_side_o, m_route_o};
+    if (rst_ni && stalled_q) begin
+      OutputHoldsUntilReady_A : assert (m_valid_o && {m_data_o, m_keep_o, m_last_o, m_side_o, m_route_o} == held_q);
+    end
+  end
 `endif
 
 endmodule

@@ -34,10 +34,11 @@ module sluice_rmt_exact
     output logic [11:0] data_o,
 
     // Configuration.
-    input  logic           [RmtExactWays-1:0] write_i,
-    input  logic           [     SetBits-1:0] write_index_i,
-    input  rmt_exact_row_t                    write_row_i,
-    output rmt_exact_row_t                    rows_o       [RmtExactWays]
+    input  logic           [RmtExactWays-1:0]                          write_i,
+    input  logic           [     SetBits-1:0]                          write_index_i,
+    input  rmt_exact_row_t                                             write_row_i,
+    // Each in whole words.
+    output logic           [RmtExactWays-1:0][32*RmtExactRowWords-1:0] rows_o
 );
 
   if (2 ** SetBits != Cfg.sets || Cfg.sets < 2 || SetBits > 8) begin : gen_bad_sets
@@ -76,7 +77,7 @@ module sluice_rmt_exact
         .rd_data_o(row[w])
     );
   end
-  assign rows_o = row;
+  always_comb for (int unsigned w = 0; w < RmtExactWays; w++) rows_o[w] = (32 * RmtExactRowWords)'(row[w]);
 
   // c2.
   logic [RmtKeyBits-1:0] key_q2;

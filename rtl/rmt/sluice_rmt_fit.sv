@@ -160,14 +160,21 @@ module sluice_rmt_fit
 `ifndef SYNTHESIS
   logic stalled;
   assign stalled = rst_ni && valid_o && !ready_i;
-  OutputHoldsWhenTheInputDoes_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(
-      stalled
-  ) || !$stable(
-      {s_axis_tvalid, s_axis_tdata, s_axis_tkeep, s_axis_tlast, s_axis_tuser}
-  ) || (valid_o && $stable(
-      {data_o, last_o}
-  )));
+  // A property would copy what is wide in every cycle.
+  localparam int unsigned InBits = $bits({s_axis_tvalid, s_axis_tdata, s_axis_tkeep, s_axis_tlast, s_axis_tuser});
+  logic stalled_q;
+  logic [InBits-1:0] in_held_q;
+  logic [$bits({data_o, last_o})-1:0] out_held_q;
+  always_ff @(posedge clk_i) begin
+    stalled_q <= stalled;
+    if (stalled) begin
+      in_held_q  <= {s_axis_tvalid, s_axis_tdata, s_axis_tkeep, s_axis_tlast, s_axis_tuser};
+      out_held_q <= {data_o, last_o};
+    end
+    if (rst_ni && stalled_q && in_held_q == {s_axis_tvalid, s_axis_tdata, s_axis_tkeep, s_axis_tlast, s_axis_tuser}) begin
+      OutputHoldsWhenTheInputDoes_A : assert (valid_o && {data_o, last_o} == out_held_q);
+    end
+  end
 `endif
 
 endmodule

@@ -2,7 +2,7 @@
 ///
 /// The function is that of `sluice_crc32c`, split over two cycles: `pieces_i` comes in c0, the conditions, which are the upper
 /// two bits of the key, come in c1 and enter last. For synthesis the pieces are summed up in groups of six, a LUT each;
-/// simulation looks up what each byte adds. formal/rmt/hash.sby proves both.
+/// simulation looks up what each four bits add. formal/rmt/hash.sby proves both.
 ///
 /// Latency: 1 cycle from `pieces_i` with `valid_i`, 0 from `conditions_i`, fixed. Throughput: 1 key a cycle. Never stalls.
 module sluice_rmt_hash
@@ -90,30 +90,30 @@ module sluice_rmt_hash
     assign hash_o[b] = (^branch) ^ late ^ OfZeros[b];
   end
 `else
-  typedef logic [255:0][31:0] table_t;
+  typedef logic [15:0][31:0] table_t;
 
-  // What the values of byte `place` add.
+  // What the values of four bits add.
   function automatic table_t table_of(int unsigned place);
     table_t t;
     t[0] = '0;
-    for (int unsigned b = 0; b < 8; b++) begin
-      for (int unsigned i = 0; i < 2 ** b; i++) t[2**b+i] = t[i] ^ Columns[8*place+b];
+    for (int unsigned b = 0; b < 4; b++) begin
+      for (int unsigned i = 0; i < 2 ** b; i++) t[2**b+i] = t[i] ^ Columns[4*place+b];
     end
     return t;
   endfunction
 
-  logic [Pieces/8-1:0][31:0] added;
+  logic [Pieces/4-1:0][31:0] added;
   logic [31:0] sum_q;
 
-  for (genvar i = 0; i < int'(Pieces / 8); i++) begin : gen_byte
+  for (genvar i = 0; i < int'(Pieces / 4); i++) begin : gen_four
     localparam table_t Table = table_of(i);
-    assign added[i] = Table[pieces_i[8*i+:8]];
+    assign added[i] = Table[pieces_i[4*i+:4]];
   end
 
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       automatic logic [31:0] sum = OfZeros;
-      for (int unsigned i = 0; i < Pieces / 8; i++) sum ^= added[i];
+      for (int unsigned i = 0; i < Pieces / 4; i++) sum ^= added[i];
       sum_q <= sum;
     end
   end

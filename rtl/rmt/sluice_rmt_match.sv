@@ -249,7 +249,7 @@ module sluice_rmt_match
   logic [10:0] ternary_number;
   logic [11:0] exact_data;
   logic [TernaryBits-1:0] ternary_index;
-  rmt_exact_row_t exact_rows[RmtExactWays];
+  logic [RmtExactWays-1:0][32*RmtExactRowWords-1:0] exact_rows;
   rmt_ternary_row_t ternary_row;
 
   sluice_rmt_exact #(

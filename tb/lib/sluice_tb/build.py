@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import cocotb_tools.config
-from compiler import compiler, is_clang, version
+from compiler import chosen
 
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = ROOT / ".cache" / "sim"
@@ -47,7 +47,8 @@ CLANG_OPTIONS = ["CFG_CXXFLAGS_COROUTINES=", "CFG_CXXFLAGS_PCH_I=-include-pch", 
 def make_options() -> list[str]:
     """What the model's makefile is told."""
     levels = [f"OPT_FAST={OPTIMIZE}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"]
-    return [f"CXX={compiler()}", f"LINK={compiler()}", *levels, *(CLANG_OPTIONS if is_clang() else [])]
+    command = chosen().command
+    return [f"CXX={command}", f"LINK={command}", *levels, *(CLANG_OPTIONS if chosen().is_clang else [])]
 
 
 def trace_flags() -> list[str]:
@@ -144,7 +145,7 @@ def build(
     ]  # fmt: skip
     pins = (ROOT / "tools" / "requirements.txt").read_text()
     own = [path.read_text() for path in (STOP, RUNTIME_H, RUNTIME_MK)]
-    toolset = "\0".join([pins, *own, str(ROOT), *trace_options, version(), *make_options()])
+    toolset = "\0".join([pins, *own, str(ROOT), *trace_options, chosen().version, *make_options()])
     key = hashlib.sha256("\0".join([toolset, module, *sources, *options]).encode()).hexdigest()[:16]
     build_dir = CACHE / f"{module}-{key}"
     build_dir.mkdir(parents=True, exist_ok=True)
