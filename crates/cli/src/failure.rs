@@ -1,5 +1,6 @@
 //! How commands fail: one form on stderr, one exit code a kind.
 
+use crate::printable;
 use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -58,9 +59,9 @@ impl fmt::Display for Failure {
         // Captures, descriptions and scripts say their code themselves; here it stands once, in front.
         let what = self.what.replacen(&format!("error[{}]: ", self.code), "", 1);
         let what = what.replacen(&format!("[{}] ", self.code), "", 1);
-        write!(f, "error[{}]: {what}", self.code)?;
+        write!(f, "error[{}]: {}", self.code, printable::message(&what))?;
         if let Some(help) = &self.help {
-            write!(f, "\n  help: {help}")?;
+            write!(f, "\n  help: {}", printable::message(help))?;
         }
         write!(f, "\n  more: sluice explain {}", self.code)
     }

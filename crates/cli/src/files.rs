@@ -4,12 +4,18 @@ use crate::failure::Failure;
 use sluice_formats::Target;
 use sluice_nic::program_file;
 use sluice_object::Object;
+use sluice_packet::bounded;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file.
+/// Bytes of an object file or load.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|e| Failure::file(path, "read", &e))
+    read_at_most(path, bounded::MOST_OBJECT)
+}
+
+/// Bytes of a file that has no more than `most`.
+pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    bounded::read(path, most).map_err(|e| Failure::file(path, "read", &e))
 }
 
 /// Writes a file; folders on its way are made.

@@ -6,6 +6,7 @@ mod failure;
 mod files;
 mod maps;
 mod output;
+mod printable;
 mod ring_text;
 mod rmt;
 mod run;

@@ -1,6 +1,7 @@
 //! Standard output. A reader that goes away (`| head`) ends the program quietly.
 
 use crate::failure::Failure;
+use crate::printable;
 use std::io::{self, BufWriter, Write};
 
 /// Where results go. Errors, progress and hints go to standard error.
@@ -25,14 +26,14 @@ impl Output {
         self.text("\n")
     }
 
-    /// Text as it is.
+    /// Text; control characters of names and excerpts are escaped.
     pub fn text(&mut self, text: &str) -> Result<(), Failure> {
-        self.inner.write_all(text.as_bytes()).or_else(gone)
+        self.inner.write_all(printable::text(text).as_bytes()).or_else(gone)
     }
 
-    /// A JSON document of its own.
+    /// A JSON document of its own; JSON has escapes of its own.
     pub fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        self.line(format!("{value:#}"))
+        self.inner.write_all(format!("{value:#}\n").as_bytes()).or_else(gone)
     }
 
     /// Writes what is still buffered.

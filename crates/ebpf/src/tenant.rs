@@ -116,7 +116,7 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
     let names = || maps_of(image);
     for (map, max_entries) in &options.max_entries {
         if image.map(map).is_none() && !map.ends_with(".inner") {
-            return Err(no_such("max_entries of a map", map, names()));
+            return Err(no_such("--max-entries (`map_sizes` in nic.toml)", map, names()));
         }
         sized.set_max_entries(map, *max_entries).map_err(TenantError::Load)?;
     }
@@ -128,7 +128,7 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
     }
     let mut maps = sized.maps;
     if let Some(map) = options.keep.iter().find(|map| !maps.iter().any(|spec| spec.name == **map)) {
-        return Err(no_such("map to be kept", map, names()));
+        return Err(no_such("--keep-maps (`keep_maps` in nic.toml)", map, names()));
     }
     // As libbpf creates them, so that what is compared on a replacement is what was made.
     for spec in &mut maps {
@@ -209,7 +209,7 @@ fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<Xdp
         let is_state = |index: &usize| maps[*index].kind != MapType::ProgArray && !maps[*index].frozen;
         let index = position(name).filter(is_state).ok_or_else(|| {
             let all: Vec<&str> = maps.iter().enumerate().filter(|(i, _)| is_state(i)).map(|(_, m)| &*m.name).collect();
-            no_such("map with entries", name, all.join(", "))
+            no_such("--map (`maps` in nic.toml)", name, all.join(", "))
         })?;
         let map = MapId(index as u32);
         let refused = |error| TenantError::Entries { map: name.clone(), error };
@@ -276,7 +276,11 @@ fn main_program(image: &Image, options: &Options) -> Result<usize, TenantError> 
                 image.programs.iter().map(|p| format!("`{}` in section `{}`", p.name, p.section)).collect();
             let count = if found.is_empty() { "which picks none" } else { "which picks several" };
             let allowed = format!("one of {}", all.join(", "));
-            Err(TenantError::NoSuch { what: "program", found: format!("{asked}, {count}"), allowed })
+            Err(TenantError::NoSuch {
+                what: "--program or --section (`program`, `section` in nic.toml)",
+                found: format!("{asked}, {count}"),
+                allowed,
+            })
         }
     }
 }

@@ -75,11 +75,11 @@ fn a_program_is_picked_by_name_or_section_and_maps_are_named_as_in_the_file() {
     for (error, words) in [
         (
             pick(|o| o.keep.push("none".to_owned())),
-            "map to be kept: found `none`, allowed: calls, pinned, named, fresh",
+            "--keep-maps (`keep_maps` in nic.toml): found `none`, allowed: calls, pinned, named, fresh",
         ),
-        (pick(|o| o.max_entries.push(("none".to_owned(), 4))), "max_entries of a map: found `none`"),
-        (pick(|o| o.files.push(("none".to_owned(), String::new()))), "map with entries: found `none`"),
-        (pick(|o| o.files.push(("calls".to_owned(), String::new()))), "map with entries: found `calls`"),
+        (pick(|o| o.max_entries.push(("none".to_owned(), 4))), "--max-entries (`map_sizes` in nic.toml): found `none`"),
+        (pick(|o| o.files.push(("none".to_owned(), String::new()))), "--map (`maps` in nic.toml): found `none`"),
+        (pick(|o| o.files.push(("calls".to_owned(), String::new()))), "--map (`maps` in nic.toml): found `calls`"),
     ] {
         assert_eq!(error.code(), "E0471");
         assert!(error.to_string().contains(words), "{error}");

@@ -2,6 +2,7 @@
 
 use sluice_formats::Target;
 use sluice_object::Object;
+use sluice_packet::bounded;
 use sluice_rmt::encode::object::object;
 use sluice_rmt::text;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub fn is_module(path: &Path) -> bool {
 
 /// Reads a file. A module becomes an object for `target`.
 pub fn read(path: &Path, target: &Target) -> Result<Object, ProgramFileError> {
-    let bytes = std::fs::read(path)
+    let bytes = bounded::read(path, bounded::MOST_OBJECT)
         .map_err(|e| ProgramFileError { code: "E0305", what: format!("{}: {e}", path.display()) })?;
     decode(path, &bytes, target)
 }

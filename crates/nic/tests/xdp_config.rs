@@ -69,7 +69,7 @@ fn mistakes_are_answered_with_their_place() {
     for (lines, words) in [
         ("program = \"none\"", ["[E0471]", "`verdicts` in section `xdp`"]),
         ("keep_maps = [\"none\"]", ["[E0471]", "packets, bytes, flows"]),
-        ("maps = { none = \"flows.txt\" }", ["[E0471]", "map with entries: found `none`"]),
+        ("maps = { none = \"flows.txt\" }", ["[E0471]", "--map (`maps` in nic.toml): found `none`"]),
         ("maps = { flows = \"flows.txt\" }", ["[E0437]", "line 2"]),
         ("maps = { flows = \"missing.txt\" }", ["[E0305]", "missing.txt"]),
         ("map_sizes = { flows = 0 }", ["[E0430]", "flows"]),

@@ -7,10 +7,12 @@
 //! | [`notation`] | the same as one line of text, patterns and diffs |
 //! | [`checksum`] | Internet checksums, whole and incremental |
 //! | [`flow`] | which flow a packet belongs to |
+//! | [`bounded`] | whole files, up to a size |
 //! | [`capture`] | pcap and pcapng files |
 //! | [`generate`] | packets made from a seed |
 //! | [`script`] | packet scripts |
 
+pub mod bounded;
 pub mod capture;
 pub mod checksum;
 pub mod flow;

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 /// Lists, reads and changes maps: saved by a run, or of a running NIC
 ///
 /// Keys and values are bytes in bpftool's words (`key 10 0 0 1 value hex 00 ff`), or one word of
-/// items (`ip:10.0.0.1,u16:80`, docs/guide/scripts.md). Values of per-CPU maps: `set` gives every
+/// items (`ip:10.0.0.1,u16:80`, docs/guide/scripts.md). `name X` is the map X, as bpftool has it. Values of per-CPU maps: `set` gives every
 /// processor the same. Exits with 1 when the map refuses, 2 when the request is none. One of --state
 /// and --socket says where the maps are.
 #[derive(Args, Debug)]
@@ -27,6 +27,7 @@ use std::process::ExitCode;
   sluice map --state out/maps.json dump counters
   sluice map --state out/maps.json set counters key 0 0 0 0 value hex 01 00 00 00 00 00 00 00
   sluice map --state out/maps.json get counters u32:0 --json
+  sluice map --state out/maps.json dump name counters
   sluice map --socket /run/sluice.sock --tenant red get vips ip:10.0.0.1")]
 pub struct MapArgs {
     /// Maps that `sluice xdp run --state` has saved; changes are written back
@@ -39,13 +40,16 @@ pub struct MapArgs {
     #[arg(long, global = true)]
     tenant: Option<String>,
     /// One JSON document, as bpftool -j prints it
-    #[arg(long, global = true)]
+    #[arg(short = 'j', long, global = true)]
     json: bool,
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+/// How bpftool says that a name follows; a map that is called so is `name name`.
+const NAME: &str = "name";
+
+#[derive(Clone, Debug, Subcommand)]
 enum Command {
     /// The maps
     #[command(visible_alias = "show")]
@@ -83,6 +87,24 @@ enum Command {
     },
 }
 
+impl Command {
+    /// The same without bpftool's word `name` in front of a map's name.
+    fn without_name(&self) -> Command {
+        let mut command = self.clone();
+        match &mut command {
+            Command::List => {}
+            Command::Dump { map } if map.len() == 2 && map[0] == NAME => drop(map.remove(0)),
+            Command::Dump { .. } => {}
+            Command::Get { map, words } | Command::Set { map, words } | Command::Delete { map, words } => {
+                if map == NAME && words.len() > 1 {
+                    *map = words.remove(0);
+                }
+            }
+        }
+        command
+    }
+}
+
 impl MapArgs {
     /// Does it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -97,7 +119,7 @@ impl MapArgs {
                 return Err(Failure::input("E0490", format!("found {found}, expected --state or --socket")));
             }
         };
-        match &self.command {
+        match &self.command.without_name() {
             Command::List => self.list(&mut *maps, out)?,
             Command::Dump { map } => self.dump(&mut *maps, map, out)?,
             Command::Get { map, words } => {

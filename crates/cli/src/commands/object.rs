@@ -24,7 +24,7 @@ enum What {
         /// Object
         file: PathBuf,
         /// Its JSON form instead
-        #[arg(long)]
+        #[arg(short = 'j', long)]
         json: bool,
     },
     /// Writes the binary form of an object

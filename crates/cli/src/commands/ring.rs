@@ -34,7 +34,7 @@ pub struct Ring {
     #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
     replace: Vec<(String, PathBuf)>,
     /// One JSON document instead
-    #[arg(long, conflicts_with = "c")]
+    #[arg(short = 'j', long, conflicts_with = "c")]
     json: bool,
     /// A C header for the driver in integration/driver instead
     #[arg(long)]

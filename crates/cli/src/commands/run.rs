@@ -68,9 +68,8 @@ pub struct Run {
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS")]
     limit: Option<u64>,
-    /// Gbit/s at which each port's packets follow each other
-    #[arg(long, default_value_t = GIGABITS, value_parser = gigabits, conflicts_with = "stamps")]
-    gbps: f64,
+    #[arg(long, value_parser = gigabits, conflicts_with = "stamps", help = format!("Gbit/s at which each port's packets follow each other [default: {GIGABITS}]"))]
+    gbps: Option<f64>,
     /// Packets arrive at their stamps instead
     #[arg(long)]
     stamps: bool,
@@ -87,7 +86,7 @@ pub struct Run {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// One JSON document instead of the table
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     json: bool,
 }
 
@@ -117,7 +116,7 @@ impl Run {
                 "E0502",
                 "no packets: there is no --in, and no port of the description has input",
             )
-            .help("--in port0=FILE plays a capture"));
+            .help("--in port0=FILE plays a capture; `iface` of a port in the description takes a live interface"));
         }
         let mut first = Some(Source::open(&inputs, nic.target)?);
         if self.device == Choice::Both {
@@ -175,9 +174,15 @@ impl Run {
 
     /// Live interfaces: only the model keeps up with them, and packets there have no numbers.
     fn run_live(&self, nic: &Nic, out: &mut Output) -> Result<ExitCode, Failure> {
-        if self.device != Choice::Model || !self.replace.is_empty() || self.stamps {
-            let what = format!("{} has live interfaces", self.config.display());
-            return Err(Failure::input("E0502", format!("{what}: --device rtl, --replace and --stamps need captures")));
+        let of_captures = [
+            ("--device rtl", self.device != Choice::Model),
+            ("--replace", !self.replace.is_empty()),
+            ("--stamps", self.stamps),
+            ("--gbps", self.gbps.is_some()),
+        ];
+        if let Some((option, _)) = of_captures.iter().find(|(_, given)| *given) {
+            let what = format!("{option}: {} has live interfaces, {option} needs captures only", self.config.display());
+            return Err(Failure::input("E0502", what).help("take `iface` and `tap` out of the description"));
         }
         let mut device = device::model(nic.target);
         let linker = nic.start(&mut *device)?;
@@ -225,7 +230,7 @@ impl Run {
         mut sinks: Sinks,
     ) -> Result<(Played, Vec<Written>, Linker), Failure> {
         let mut linker = nic.start(device)?;
-        let pace = if self.stamps { Pace::Stamps } else { Pace::Line(self.gbps * 1e9) };
+        let pace = if self.stamps { Pace::Stamps } else { Pace::Line(self.gbps.unwrap_or(GIGABITS) * 1e9) };
         let start = device.now();
         sinks.start(source.first_stamp(), start);
         let played = Play {

@@ -33,7 +33,7 @@ pub struct ScriptArgs {
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
     /// One JSON document instead of lines
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     json: bool,
 }
 

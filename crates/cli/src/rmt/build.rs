@@ -26,7 +26,7 @@ pub struct Build {
     #[arg(long, value_parser = target, default_value = "default")]
     target: Target,
     /// Writes the JSON form instead of the binary one
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     json: bool,
 }
 

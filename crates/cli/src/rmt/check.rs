@@ -26,7 +26,7 @@ pub struct Check {
     #[arg(long, value_parser = target, default_value = "default")]
     target: Target,
     /// One JSON document instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     json: bool,
 }
 

@@ -49,10 +49,11 @@ pub struct RmtRun {
     #[arg(long, value_parser = rmt_target, default_value = "default")]
     target: &'static Target,
     /// Plays the capture so many times, as fast as the pipeline takes it
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..),
+          conflicts_with_all = ["scripts", "trace"])]
     repeat: u32,
     /// Shows what every stage does with this packet of the capture, the first being 0
-    #[arg(long, value_name = "PACKET", requires = "inputs")]
+    #[arg(long, value_name = "PACKET", requires = "inputs", conflicts_with_all = ["json", "waves"])]
     trace: Option<u64>,
     /// Seed of the RTL's initial values
     #[arg(long, default_value_t = 1)]
@@ -61,7 +62,7 @@ pub struct RmtRun {
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
     /// One JSON document instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     json: bool,
 }
 

@@ -7,6 +7,7 @@ use sluice_formats::Target;
 use sluice_nic::config::{BringUpError, ConfigError, NicConfig, bring_up};
 use sluice_nic::{Device, DeviceError};
 use sluice_object::{Destination, Linker};
+use sluice_packet::bounded::MOST_TEXT;
 use std::path::Path;
 
 /// A NIC as described.
@@ -27,7 +28,7 @@ pub fn read(path: &Path, target: Option<&'static Target>) -> Result<Nic, Failure
 /// The same description for another target. What does not fit there is told as always.
 fn retarget(path: &Path, target: &Target) -> Result<NicConfig, Failure> {
     let file = format!("{} for target {}", path.display(), target.name);
-    let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
+    let text = String::from_utf8_lossy(&files::read_at_most(path, MOST_TEXT)?).into_owned();
     let mut table: toml::Table = text.parse().unwrap_or_default();
     if let Some(device) = table.get_mut("device").and_then(|d| d.as_table_mut()) {
         device.insert("target".to_owned(), target.name.into());

@@ -4,6 +4,7 @@ use super::assign::Input;
 use crate::captures::{self, Capture as Reader};
 use crate::failure::Failure;
 use sluice_formats::Target;
+use sluice_nic::device::MAX_OFFER_BYTES;
 use sluice_packet::capture::Packet;
 
 /// A packet and the port it arrives on.
@@ -26,6 +27,8 @@ struct Capture {
     input: Input,
     reader: Reader,
     next: Option<Packet>,
+    /// Packets read before `next`.
+    read: u64,
 }
 
 impl Source {
@@ -37,7 +40,7 @@ impl Source {
                 source.check_port(port, &input.file.display().to_string())?;
             }
             let reader = Reader::open(&input.file)?;
-            let mut capture = Capture { input: input.clone(), reader, next: None };
+            let mut capture = Capture { input: input.clone(), reader, next: None, read: 0 };
             capture.advance()?;
             source.captures.push(capture);
         }
@@ -77,6 +80,12 @@ impl Source {
         let Some((_, earliest)) = stamps.min() else { return Ok(None) };
         let capture = &mut self.captures[earliest];
         let packet = capture.advance()?.unwrap_or_default();
+        if packet.bytes.is_empty() || packet.bytes.len() > MAX_OFFER_BYTES {
+            let (file, number, found) = (capture.input.file.display(), capture.read, packet.bytes.len());
+            let what =
+                format!("{file}: packet {number}: a frame of {found} bytes, 1 to {MAX_OFFER_BYTES} are possible");
+            return Err(Failure::input("E0508", what));
+        }
         let port = match capture.input.port {
             Some(port) => port,
             None => {
@@ -102,7 +111,9 @@ impl Capture {
     fn advance(&mut self) -> Result<Option<Packet>, Failure> {
         let mut packet = Packet::default();
         let next = self.reader.read(&mut packet)?.then_some(packet);
-        Ok(std::mem::replace(&mut self.next, next))
+        let before = std::mem::replace(&mut self.next, next);
+        self.read += u64::from(before.is_some());
+        Ok(before)
     }
 
     /// Port by the interface's name.

@@ -28,7 +28,7 @@ pub struct Check {
     #[command(flatten)]
     prepare: Prepare,
     /// One JSON document instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     json: bool,
 }
 

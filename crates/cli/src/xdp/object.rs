@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::printable;
 use sluice_ebpf::Image;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::map::file;
@@ -16,7 +17,8 @@ pub fn read(path: &Path) -> Result<Image, Failure> {
     let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", path.display()));
     let image = sluice_ebpf::load::load(&elf).map_err(failure)?;
     for note in &image.notes {
-        eprintln!("note: {}: {}", path.display(), note.text);
+        let text = format!("{}: {}", path.display(), note.text);
+        eprintln!("note: {}", printable::message(&text));
     }
     Ok(image)
 }
@@ -76,11 +78,7 @@ pub fn fill_map(
 
 /// A text file of at most so many bytes.
 fn text(path: &Path, most: u64) -> Result<String, Failure> {
-    let bytes = std::fs::metadata(path).map_err(|e| Failure::file(path, "read", &e))?.len();
-    if bytes > most {
-        return Err(Failure::input("E0490", format!("{}: {bytes} bytes, at most {most} are read", path.display())));
-    }
-    Ok(String::from_utf8_lossy(&files::read(path)?).into_owned())
+    Ok(String::from_utf8_lossy(&files::read_at_most(path, most)?).into_owned())
 }
 
 /// The text of a file of a map's entries.

@@ -50,20 +50,21 @@ pub struct XdpRun {
     #[arg(long)]
     pub(super) program: Option<String>,
     /// Capture to play, `-` is standard input; several are played one after the other
-    #[arg(long = "in", value_name = "CAPTURE", required_unless_present = "iface")]
+    #[arg(long = "in", value_name = "CAPTURE")]
     inputs: Vec<PathBuf>,
     /// Interfaces whose packets the program gets, instead of captures; the first has index 1
     #[arg(long, value_name = "IFACE[=IFINDEX]", value_delimiter = ',', value_parser = live::interface,
           conflicts_with_all = ["inputs", "output", "ifindex", "queue", "cpu", "cpus", "seed", "trace"])]
     pub(super) iface: Vec<live::Interface>,
     /// TAP device that gets what the program passes, made if it is not there
-    #[arg(long, value_name = "NAME", requires = "iface", value_parser = live::device_name)]
+    #[arg(long, value_name = "NAME", requires = "iface", conflicts_with = "inputs", value_parser = live::device_name)]
     pub(super) tap: Option<String>,
     /// Ends after this time
-    #[arg(long, value_name = "N", requires = "iface", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", requires = "iface", conflicts_with = "inputs",
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(super) seconds: Option<u64>,
     /// Local socket on which `sluice map` finds the maps while it runs
-    #[arg(long, value_name = "FILE", requires = "iface")]
+    #[arg(long, value_name = "FILE", requires = "iface", conflicts_with = "inputs")]
     pub(super) socket: Option<PathBuf>,
     /// Capture of what leaves: interfaces pass, tx, redirect in .pcapng; `-` is standard output
     #[arg(long = "out", value_name = "CAPTURE")]
@@ -105,7 +106,7 @@ pub struct XdpRun {
     #[arg(long)]
     trace: bool,
     /// One JSON document instead of text
-    #[arg(long)]
+    #[arg(short = 'j', long)]
     pub(super) json: bool,
 }
 
@@ -116,6 +117,10 @@ fn named_file(text: &str) -> Result<(String, PathBuf), String> {
 impl XdpRun {
     /// Plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        if self.inputs.is_empty() && self.iface.is_empty() {
+            let what = "no packets: expected --in CAPTURE, or --iface IFACE for live interfaces";
+            return Err(Failure::input("E0490", what).help("sluice xdp run FILE.o --in capture.pcapng"));
+        }
         self.check_apart()?;
         interrupt::listen();
         if !self.iface.is_empty() {

@@ -15,6 +15,7 @@ pub use error::{ConfigError, ConfigProblem};
 use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::Target;
 use sluice_object::{NicSettings, Object, TenantSpec};
+use sluice_packet::bounded;
 use std::path::{Path, PathBuf};
 
 /// A NIC as its file describes it.
@@ -72,7 +73,7 @@ impl NicConfig {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
         let unreadable = |what: String| ConfigError::whole(&file, ConfigProblem::Unreadable { what });
-        let bytes = std::fs::read(path).map_err(|e| unreadable(e.to_string()))?;
+        let bytes = bounded::read(path, bounded::MOST_TEXT).map_err(|e| unreadable(e.to_string()))?;
         let text = String::from_utf8(bytes)
             .map_err(|e| unreadable(format!("byte {} is no UTF-8 text", e.utf8_error().valid_up_to())))?;
         Self::parse(&file, &text, path.parent().unwrap_or(Path::new("")))

@@ -7,12 +7,10 @@ use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::tenant::{self, Options};
 use sluice_formats::Target;
 use sluice_object::{Destination, Object};
+use sluice_packet::bounded;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
-
-/// Largest file of entries or routes.
-const MOST_BYTES: u64 = 256 << 20;
 
 /// Values of variables by name; a table inside gives fields: `policy = { rate = 1 }` or `policy.rate = 1`.
 fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> Result<(), String> {
@@ -116,13 +114,8 @@ impl Resolver<'_> {
 
     fn bytes_of(&self, path: &Path, span: Range<usize>, name: &str) -> Result<Vec<u8>, ConfigError> {
         let file = self.folder.join(path);
-        let length = std::fs::metadata(&file).map_or(0, |m| m.len());
-        let read = if length > MOST_BYTES {
-            Err(format!("{length} bytes, at most {MOST_BYTES} are read"))
-        } else {
-            std::fs::read(&file).map_err(|e| e.to_string())
-        };
-        read.map_err(|what| self.of_object(span, name, format!("{}: {what}", file.display()), None))
+        bounded::read(&file, bounded::MOST_OBJECT)
+            .map_err(|what| self.of_object(span, name, format!("{}: {what}", file.display()), None))
     }
 
     fn text_of(&self, path: &Path, span: Range<usize>, name: &str) -> Result<String, ConfigError> {

@@ -9,6 +9,7 @@ use sluice_ebpf::map::notation::{NotationError, Written, hex_item, items};
 use sluice_ebpf::map::update_flags;
 use sluice_ebpf::tenant;
 use sluice_object::Object;
+use sluice_packet::bounded;
 use sluice_packet::script::{MapOnly, MapOperation, MapStatement, Xdp};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -41,7 +42,7 @@ pub(super) fn object(script: &str, xdp: &Xdp) -> Result<Object, ScriptFailure> {
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, ScriptFailure> {
-    std::fs::read(path).map_err(|e| ScriptFailure::Object {
+    bounded::read(path, bounded::MOST_OBJECT).map_err(|e| ScriptFailure::Object {
         file: path.display().to_string(),
         what: e.to_string(),
         code: "E0305",

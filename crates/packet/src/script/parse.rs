@@ -7,6 +7,7 @@ use super::error::{ScriptError, ScriptProblem};
 use super::updates::Updates;
 use super::words::{Located, Word, Words};
 use super::{rmt, setup, tables, traffic, xdp};
+use crate::bounded;
 use crate::text::{Cursor, Lines, Span, line_at, position, quote};
 
 /// Every statement, in the order of the reference.
@@ -26,7 +27,7 @@ impl Script {
         let file = path.display().to_string();
         let whole =
             |problem| ScriptError { file: file.clone(), position: None, excerpt: None, problem: Box::new(problem) };
-        let bytes = std::fs::read(path).map_err(|e| whole(e.into()))?;
+        let bytes = bounded::read(path, bounded::MOST_TEXT).map_err(|e| whole(e.into()))?;
         let text =
             String::from_utf8(bytes).map_err(|e| whole(ScriptProblem::NotText { at: e.utf8_error().valid_up_to() }))?;
         Script::parse(&file, &text)

@@ -3,6 +3,7 @@
 use sluice_formats::rmt::target::Target;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::rmt::RmtPart;
+use sluice_packet::bounded;
 use sluice_rmt::text::{self, Unit};
 use sluice_rmt::{Program, Role};
 use std::path::Path;
@@ -31,8 +32,9 @@ impl ModuleFile {
     /// Reads a file for a target.
     pub fn read(path: &Path, target: &Target) -> Result<Self, ModuleError> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| ModuleError { code: "E0501", what: format!("{shown}: cannot be read: {e}") })?;
+        let unreadable = |what: String| ModuleError { code: "E0501", what: format!("{shown}: cannot be read: {what}") };
+        let bytes = bounded::read(path, bounded::MOST_TEXT).map_err(|e| unreadable(e.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|e| unreadable(e.utf8_error().to_string()))?;
         let unit =
             text::read(&shown, &text, target).map_err(|e| ModuleError { code: e.code(), what: e.to_string() })?;
         Self::of(unit, target).map_err(|what| ModuleError { code: "E0650", what: format!("{shown}: {what}") })

@@ -87,6 +87,11 @@ impl Lower<'_> {
             "c1" => Some(1),
             name => context.conditions.iter().position(|c| c.as_ref().is_some_and(|c| c.0 == name)),
         };
+        if condition.is_none() && context.predicate_names.iter().flatten().any(|named| named.0 == p.name.text) {
+            let found = format!("predicate `{}`", p.name.text);
+            let allowed = format!("a container or a condition, as in `condition is_{0} = {0}`", p.name.text);
+            return Err(place(p.name.span, found, allowed));
+        }
         if let Some(i) = condition {
             if !p.brackets.is_empty() || !expr.rest.is_empty() {
                 return Err(place(expr.span, self.scope.shown(expr.span), "the condition alone"));

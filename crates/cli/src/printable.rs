@@ -1,0 +1,52 @@
+//! What comes from files and names goes to a terminal without what a terminal would obey.
+
+use std::borrow::Cow;
+
+/// Longest line of a message; an excerpt of a user's file may be a line of a megabyte.
+const LONGEST_LINE: usize = 1_000;
+
+/// Text with control characters as escapes, `\u{1b}`; ends of lines and tabs stay.
+pub fn text(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text.chars().map(|c| if is_obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() });
+    Cow::Owned(escaped.collect())
+}
+
+/// The same for a message, whose lines are cut when they are long.
+pub fn message(message: &str) -> String {
+    let lines = text(message);
+    let cut = lines.split('\n').map(|line| match line.char_indices().nth(LONGEST_LINE) {
+        Some((at, _)) => format!("{}... ({} characters)", &line[..at], line.chars().count()),
+        None => line.to_owned(),
+    });
+    cut.collect::<Vec<_>>().join("\n")
+}
+
+/// Control characters, and those that turn the direction of what follows.
+fn is_obeyed(c: char) -> bool {
+    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && c != '\n' && c != '\t') || turns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped_and_the_rest_is_as_it_was() {
+        assert_eq!(text("a\tb\nc \u{e9} \u{20ac}"), "a\tb\nc \u{e9} \u{20ac}");
+        assert_eq!(text("\u{1b}[31mred\r\u{7f}\u{9b}0m\u{202e}x"), "\\u{1b}[31mred\\u{d}\\u{7f}\\u{9b}0m\\u{202e}x");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_and_its_length_said_and_others_stay_whole() {
+        let long = "x".repeat(5_000);
+        let shown = message(&format!("first\n{long}\nlast"));
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!((lines[0], lines[2]), ("first", "last"));
+        assert!(lines[1].ends_with("x... (5000 characters)") && lines[1].len() < 1_050, "{}", lines[1]);
+        assert_eq!(message(&"\u{20ac}".repeat(1_000)).chars().count(), 1_000);
+    }
+}

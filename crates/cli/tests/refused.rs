@@ -1,0 +1,136 @@
+//! What would be ignored is refused, files without an end are left, and nothing of a file is obeyed by a terminal.
+
+mod common;
+
+use common::Folder;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Each call must be refused with exit code 2 and say all of these.
+fn refused(folder: &Folder, arguments: &[&str], words: &[&str]) {
+    let called = folder.sluice(arguments);
+    assert_eq!(called.code, 2, "{arguments:?}: {}{}", called.out, called.err);
+    for word in words {
+        assert!(called.err.contains(word), "{arguments:?}: no {word:?} in\n{}", called.err);
+    }
+}
+
+#[test]
+fn options_that_would_be_ignored_are_refused() {
+    let folder = Folder::new();
+    let capture = "programs/nic/mixed.pcapng";
+    let xdp = ["xdp", "run", "programs/xdp/drop/drop.o", "--in", capture];
+    for option in [["--seconds", "3"], ["--tap", "sluice0"], ["--socket", "maps.sock"]] {
+        refused(&folder, &[&xdp[..], &option].concat(), &[option[0], "--in"]);
+    }
+    let rmt = ["rmt", "run", "programs/rmt/calc.rmt", "--in", capture, "--trace", "0"];
+    refused(&folder, &[&rmt[..], &["--json"]].concat(), &["--trace", "--json"]);
+    refused(&folder, &[&rmt[..], &["--repeat", "2"]].concat(), &["--trace", "--repeat"]);
+    let script = ["rmt", "run", "--script", "programs/rmt/calc.pkt", "--repeat", "2"];
+    refused(&folder, &script, &["--repeat", "--script"]);
+    folder.write("live.toml", "[device]\ntarget = \"default\"\n\n[[port]]\nnumber = 0\niface = \"no-such-iface\"\n");
+    for option in [&["--gbps", "10"][..], &["--stamps"], &["--device", "rtl"]] {
+        let call = [&["run", "--config", "live.toml"][..], option].concat();
+        refused(&folder, &call, &[option[0], "has live interfaces"]);
+    }
+    refused(&folder, &["xdp", "run", "programs/xdp/drop/drop.o"], &["--in CAPTURE", "--iface IFACE"]);
+}
+
+/// A file without an end must cost neither memory nor time: 1 GB of addresses is all that the call may have.
+#[test]
+fn files_without_an_end_are_left_at_their_limit() {
+    let folder = Folder::new();
+    let calls: [&[&str]; 8] = [
+        &["run", "--config", "/dev/zero", "--in", "programs/nic/mixed.pcapng"],
+        &["script", "/dev/zero"],
+        &["rmt", "check", "/dev/zero"],
+        &["rmt", "run", "/dev/zero", "--in", "programs/nic/mixed.pcapng"],
+        &["object", "show", "/dev/zero"],
+        &["xdp", "check", "/dev/zero"],
+        &["map", "--state", "/dev/zero", "list"],
+        &[
+            "xdp",
+            "run",
+            "programs/xdp/rate_limit/rate_limit.o",
+            "--in",
+            "programs/xdp/mixed.pcap",
+            "--map",
+            "classes=/dev/zero",
+        ],
+    ];
+    for arguments in calls {
+        let line = format!("ulimit -v 1000000; exec {} {}", env!("CARGO_BIN_EXE_sluice"), arguments.join(" "));
+        let output = Command::new("sh").arg0("sh").args(["-c", &line]).current_dir(folder.path("")).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {err}");
+        assert!(err.contains("/dev/zero") && err.contains("longer than"), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn control_characters_of_files_and_names_are_escaped_and_long_lines_cut() {
+    let folder = Folder::new();
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[31m\u{9b}2J\u{202e}";
+    folder.write("evil.toml", format!("[device]\ntarget = \"{evil}\"\n"));
+    folder.write("long.toml", format!("[device]\ntarget = {}\n", "x".repeat(1_000_000)));
+    folder.write("evil.pkt", format!("send 0 {evil}\n"));
+    folder.write("evil.rmt", format!("module m\nstage 1 {{ key {evil} }}\n"));
+    folder.write(&format!("{evil}.pcap"), "no capture");
+    let file = format!("port0={evil}.pcap");
+    let calls: [&[&str]; 6] = [
+        &["run", "--config", "evil.toml", "--in", "programs/nic/mixed.pcapng"],
+        &["run", "--config", "long.toml", "--in", "programs/nic/mixed.pcapng"],
+        &["run", "--config", "programs/nic/nic.toml", "--in", &file],
+        &["script", "evil.pkt"],
+        &["rmt", "check", "evil.rmt"],
+        &["map", "--state", "evil.toml", "list"],
+    ];
+    for arguments in calls {
+        let called = folder.sluice(arguments);
+        assert_ne!(called.code, 0, "{arguments:?}");
+        let shown = format!("{}{}", called.out, called.err);
+        let obeyed = shown.chars().find(|c| (c.is_control() && *c != '\n' && *c != '\t') || *c == '\u{202e}');
+        assert_eq!(obeyed, None, "{arguments:?}: {shown:?}");
+        let longest = shown.lines().map(str::len).max().unwrap_or(0);
+        assert!(longest < 4_100, "{arguments:?}: a line of {longest} bytes");
+    }
+}
+
+#[test]
+fn messages_name_the_packet_the_option_and_the_predicate() {
+    let folder = Folder::new();
+    // Two frames, the second of 0 bytes.
+    let mut pcap = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0];
+    for length in [60u32, 0] {
+        for word in [0, 0, length, length] {
+            pcap.extend(word.to_le_bytes());
+        }
+        pcap.extend(vec![2; length as usize]);
+    }
+    folder.write("empty.pcap", pcap);
+    let call = ["run", "--config", "programs/nic/nic.toml", "--in", "port0=empty.pcap"];
+    refused(&folder, &call, &["E0508", "empty.pcap", "packet 2", "0 bytes"]);
+    let module = std::fs::read_to_string(folder.path("programs/rmt/l3_router.rmt")).unwrap();
+    folder.write("p.rmt", module.replace("condition refused = status.bad == 1 or", "predicate refused ="));
+    refused(&folder, &["rmt", "check", "p.rmt"], &["predicate `refused`", "condition"]);
+}
+
+#[test]
+fn a_map_is_named_as_bpftool_names_it_and_json_has_a_short_option() {
+    let folder = Folder::new();
+    let run = ["xdp", "run", "programs/xdp/drop/drop.o", "--in", "programs/nic/mixed.pcapng", "--state", "maps.json"];
+    folder.sluice(&run).ok();
+    let map = |words: &[&str]| folder.sluice(&[&["map", "--state", "maps.json"][..], words].concat());
+    let plain = map(&["dump", "protocols"]).ok();
+    assert_eq!(map(&["dump", "name", "protocols"]).ok(), plain);
+    let key = ["key", "17", "0", "0", "0"];
+    let one = map(&[&["get", "protocols"][..], &key].concat()).ok();
+    assert_eq!(map(&[&["lookup", "name", "protocols"][..], &key].concat()).ok(), one);
+    assert_eq!(map(&["-j", "dump", "protocols"]).ok(), map(&["--json", "dump", "protocols"]).ok());
+    let unknown = map(&["dump", "name", "nobody"]);
+    assert!(unknown.code == 2 && unknown.err.contains("`nobody`") && unknown.err.contains("`protocols`"));
+    for call in [&["script", "programs/nic/blue.pkt", "-j"][..], &["xdp", "check", "programs/xdp/drop/drop.o", "-j"]] {
+        let text = folder.sluice(call).ok();
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{call:?}: {text}");
+    }
+}
