@@ -89,7 +89,12 @@ module action_rows
     end
   end
 
-  assign slice = SliceBits'((Slices * SliceBits)'(row_q) >> (32'(slice_i) * SliceBits));
+  always_comb begin
+    logic [Slices-1:0][SliceBits-1:0] slices;
+    slices = (Slices * SliceBits)'(row_q);
+    slice  = '0;
+    for (int unsigned s = 0; s < Slices; s++) if (32'(slice_i) == s) slice = slices[s];
+  end
 
   PickIsThatOfTheRow_A :
   assert property (@(posedge clk_i) init_q || !ours_q[1] || pick == act_pick(before_q));

@@ -147,7 +147,10 @@ module sluice_rmt_action_rows
   end
 
   function automatic logic [SliceBits-1:0] slice_of(rmt_action_row_t row, logic [3:0] slice);
-    return SliceBits'((Slices * SliceBits)'(row) >> (32'(slice) * SliceBits));
+    slices_t slices;
+    slices   = (Slices * SliceBits)'(row);
+    slice_of = '0;
+    for (int unsigned s = 0; s < Slices; s++) if (32'(slice) == s) slice_of = slices[s];
   endfunction
 
   // `always`, not `always_ff`: the initial block above is a second driver of the memories.

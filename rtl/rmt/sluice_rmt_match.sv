@@ -195,13 +195,12 @@ module sluice_rmt_match
   end
 
   always_ff @(posedge clk_i) begin
-    if (valid_q[0]) begin
-      key_pieces_q1 <= key_pieces;
-      truth_q1      <= truth;
-      truth_key_q1  <= truth_key;
-    end
-    set_base_q1 <= valid_q[0] ? row.set_base[SetBits-1:0] : cfg_req_i.index[SetBits-1:0];
-    set_mask_q1 <= set_mask;
+    // Cleared by the mask: an enable would cost a LUT.
+    key_pieces_q1 <= key_pieces;
+    truth_q1      <= truth;
+    truth_key_q1  <= truth_key;
+    set_base_q1   <= valid_q[0] ? row.set_base[SetBits-1:0] : cfg_req_i.index[SetBits-1:0];
+    set_mask_q1   <= set_mask;
   end
 
   // c1: conditions, whole key, hash.
