@@ -3,20 +3,15 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::run::interrupt;
-use sluice_packet::capture::{CaptureError, CaptureReader, CaptureWriter, Format, Packet, ReadOptions};
+use sluice_packet::capture::{Awaited, CaptureError, CaptureReader, CaptureWriter, Format, Packet, ReadOptions};
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 
 /// What stands for standard input or output in the place of a file.
 const STANDARD: &str = "-";
-/// How often a read that waits looks whether it is to end.
-const LOOK: Duration = Duration::from_millis(50);
-const CHUNK_BYTES: usize = 64 << 10;
-/// Chunks that are read ahead.
-const AHEAD: usize = 4;
+/// Where standard input is a file.
+const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// Whether a path stands for standard input or output.
 pub fn is_standard(path: &Path) -> bool {
@@ -26,25 +21,20 @@ pub fn is_standard(path: &Path) -> bool {
 /// A capture that is read. A signal ends a read that waits for a pipe, and the capture with it.
 pub struct Capture {
     /// None when the command was asked to end before the capture began.
-    reader: Option<CaptureReader<Box<dyn Read>>>,
+    reader: Option<CaptureReader<Awaited>>,
 }
 
 impl Capture {
     /// Opens a file, a pipe, or standard input.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let name = if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() };
         if is_standard(path) && io::stdin().is_terminal() {
             let what = "-: standard input is a terminal, expected a capture through a pipe";
             return Err(Failure::input("E0502", what).help("tcpdump -w - | sluice ... --in port0=-"));
         }
-        let stream: Box<dyn Read> = if is_standard(path) || is_pipe(path) {
-            Box::new(Waiting::open(path.to_owned()))
-        } else {
-            Box::new(File::open(path).map_err(|e| CaptureError::io(&name, e))?)
-        };
-        match CaptureReader::new(&name, stream, ReadOptions::default()) {
+        let path = if is_standard(path) { Path::new(STANDARD_INPUT) } else { path };
+        match CaptureReader::open_until(path, ReadOptions::default(), interrupt::asked) {
             Ok(reader) => Ok(Self { reader: Some(reader) }),
-            Err(_) if interrupt::asked() => Ok(Self { reader: None }),
+            Err(error) if error.was_stopped() => Ok(Self { reader: None }),
             Err(error) => Err(error.into()),
         }
     }
@@ -54,7 +44,7 @@ impl Capture {
         let Some(reader) = &mut self.reader else { return Ok(false) };
         match reader.read(packet) {
             // What a signal cut off is no fault of the capture.
-            Err(_) if interrupt::asked() => Ok(false),
+            Err(error) if error.was_stopped() => Ok(false),
             other => Ok(other?),
         }
     }
@@ -69,65 +59,6 @@ impl Capture {
 /// Whether a path is read once only, and may make its reader wait.
 pub fn is_pipe(path: &Path) -> bool {
     is_standard(path) || std::fs::metadata(path).is_ok_and(|m| !m.is_file())
-}
-
-/// Bytes of a pipe, read by a thread of its own, which nobody waits for at the end.
-struct Waiting {
-    chunks: Receiver<io::Result<Vec<u8>>>,
-    chunk: Vec<u8>,
-    at: usize,
-}
-
-impl Waiting {
-    fn open(path: PathBuf) -> Self {
-        let (send, chunks) = sync_channel(AHEAD);
-        std::thread::spawn(move || {
-            // Opening a FIFO waits for its writer.
-            let stream: io::Result<Box<dyn Read>> = match is_standard(&path) {
-                true => Ok(Box::new(io::stdin())),
-                false => File::open(&path).map(|file| Box::new(file) as Box<dyn Read>),
-            };
-            let mut stream = match stream {
-                Ok(stream) => stream,
-                Err(error) => return drop(send.send(Err(error))),
-            };
-            loop {
-                let mut chunk = vec![0; CHUNK_BYTES];
-                let read = match stream.read(&mut chunk) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Ok(length) => {
-                        chunk.truncate(length);
-                        Ok(chunk)
-                    }
-                    Err(error) => Err(error),
-                };
-                let last = !read.as_ref().is_ok_and(|chunk| !chunk.is_empty());
-                if send.send(read).is_err() || last {
-                    return;
-                }
-            }
-        });
-        Self { chunks, chunk: Vec::new(), at: 0 }
-    }
-}
-
-impl Read for Waiting {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.chunk.len() {
-            match self.chunks.recv_timeout(LOOK) {
-                Ok(chunk) => (self.chunk, self.at) = (chunk?, 0),
-                Err(RecvTimeoutError::Timeout) if !interrupt::asked() => continue,
-                Err(_) => return Ok(0),
-            }
-            if self.chunk.is_empty() {
-                return Ok(0);
-            }
-        }
-        let length = buffer.len().min(self.chunk.len() - self.at);
-        buffer[..length].copy_from_slice(&self.chunk[self.at..self.at + length]);
-        self.at += length;
-        Ok(length)
-    }
 }
 
 /// A capture that is written.

@@ -93,7 +93,7 @@ fn frames_go_through_interfaces_with_their_tags() {
     let mut nic = SoftwareNic::new(*config.target);
     let mut linker = Linker::new(config.target);
     bring_up(&config, &mut nic, &mut linker).unwrap_or_else(|e| panic!("{e}"));
-    let mut bindings = Bindings::open(&config).unwrap_or_else(|e| panic!("{e}"));
+    let mut bindings = Bindings::open(&config, || false).unwrap_or_else(|e| panic!("{e}"));
     let mut wires = [PacketSocket::open("wire0").unwrap(), PacketSocket::open("wire1").unwrap()];
     let mut host = PacketSocket::open("tap0").unwrap();
 

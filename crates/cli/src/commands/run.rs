@@ -190,7 +190,7 @@ impl Run {
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref())?;
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
-        let (played, counts) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        let (played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
         drop(progress);
         self.report(
             &Report {
@@ -200,8 +200,8 @@ impl Run {
                 model: Some(&played),
                 rtl: None,
                 compared: false,
-                written: &[],
-                live: Some(counts),
+                written: &seen.written,
+                live: Some(&seen),
             },
             out,
         )

@@ -6,12 +6,16 @@ use super::host::Host;
 use super::interrupt;
 use super::play::{Played, failed};
 use super::progress::Progress;
+use super::sink::Written;
 use super::tally::Tally;
+use crate::captures;
 use crate::failure::Failure;
 use crate::files;
-use sluice_nic::ports::{Bindings, LiveCounts, PortError, run_live};
+use serde_json::{Value, json};
+use sluice_nic::ports::{Bindings, LinkReport, LinkState, LiveCounts, PortError, Watch, run_live};
 use sluice_nic::{Device, Event, NicConfig, Verdict};
 use sluice_object::Destination;
+use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Whether the description binds anything to an interface or TAP device.
@@ -32,9 +36,20 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
             let what = format!("port{port} does not exist, the target has port0 to port{}", count - 1);
             return Err(Failure::input("E0502", what));
         };
+        if let Some(name) = binding.iface.as_ref().or(binding.tap.as_ref()) {
+            let what = format!(
+                "--in: port{port} gets the packets of `{name}`, {} cannot be its input too",
+                input.file.display()
+            );
+            return Err(Failure::input("E0520", what).help("play the capture into a port without iface and tap"));
+        }
         binding.input = Some(input.file.clone());
     }
     for OutputFile { from, file } in outputs {
+        if captures::is_standard(file) {
+            let what = format!("--out {from}=-: with live interfaces expected a file or a FIFO");
+            return Err(Failure::input("E0502", what));
+        }
         files::make_folder(file)?;
         let place = match from {
             Destination::Port(n) => config.ports.get_mut(usize::from(*n)).map(|p| &mut p.output),
@@ -47,7 +62,7 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
 
 /// Opens what a description binds.
 pub fn bind(config: &NicConfig) -> Result<Bindings, Failure> {
-    Bindings::open(config).map_err(port)
+    Bindings::open(config, interrupt::asked).map_err(port)
 }
 
 /// When a run ends that nobody interrupts.
@@ -59,6 +74,54 @@ pub struct Until {
     pub time: Option<Duration>,
 }
 
+/// What the loop on live interfaces has seen.
+#[derive(Debug)]
+pub struct Seen {
+    pub counts: LiveCounts,
+    /// Interfaces and TAP devices, in the order of ports and host queues.
+    pub interfaces: Vec<LinkReport>,
+    /// Captures of what left.
+    pub written: Vec<Written>,
+}
+
+impl Seen {
+    /// As a part of a report.
+    pub fn json(&self) -> Value {
+        let c = &self.counts;
+        let interface = |link: &LinkReport| {
+            json!({
+                "name": link.name, "state": state(link), "outages": link.outages,
+                "outage_seconds": link.without.as_secs_f64(),
+            })
+        };
+        json!({
+            "received": c.received, "missed": c.missed, "sent": c.sent, "refused": c.refused, "oversize": c.oversize,
+            "interfaces": self.interfaces.iter().map(interface).collect::<Vec<_>>(),
+        })
+    }
+
+    /// A line for each interface that went away.
+    pub fn outages(&self) -> Vec<String> {
+        let gone = self.interfaces.iter().filter(|link| link.outages > 0);
+        let line = |link: &LinkReport| {
+            let (name, times, seconds) = (&link.name, link.outages, link.without.as_secs_f64());
+            format!(
+                "interface {name}: down or gone {times} times, {seconds:.1} s in all; at the end it was {}",
+                state(link)
+            )
+        };
+        gone.map(line).collect()
+    }
+}
+
+fn state(link: &LinkReport) -> &'static str {
+    match link.state {
+        LinkState::Up => "up",
+        LinkState::Down => "down",
+        LinkState::Gone => "gone",
+    }
+}
+
 /// Moves packets until Ctrl-C, `until`, or the end of every source; `host` sees to what else the
 /// host does with the device.
 pub fn run(
@@ -67,11 +130,13 @@ pub fn run(
     until: Until,
     progress: &Progress,
     host: &mut Host,
-) -> Result<(Played, LiveCounts), Failure> {
+) -> Result<(Played, Seen), Failure> {
+    let watches = bindings.watches.clone();
     let start = Instant::now();
     let mut lost = None;
     let stop = |device: &mut dyn Device, counts: &LiveCounts| {
         progress.at(counts.received);
+        watches.iter().for_each(tell);
         lost = host.serve(device).err();
         let over = counts.received >= until.packets || until.time.is_some_and(|time| start.elapsed() >= time);
         lost.is_some() || interrupt::asked() || over
@@ -83,7 +148,9 @@ pub fn run(
     device.quiesce().map_err(failed)?;
     host.finish(device)?;
     deliver_rest(device, &mut bindings, &mut counts)?;
-    bindings.finish().map_err(port)?;
+    let written = bindings.finish().map_err(port)?;
+    watches.iter().for_each(tell);
+    let interfaces = watches.iter().map(Watch::report).collect();
     let wall = start.elapsed();
     let counters = device.counters().map_err(failed)?;
     let open = counters.modules.iter().find(|(_, c)| !c.closes() || c.in_flight != 0);
@@ -97,7 +164,22 @@ pub fn run(
         interrupted: interrupt::asked(),
         has_cycles: device.capabilities().has_cycles,
     };
-    Ok((played, counts))
+    let written = written.into_iter().map(|w| Written { from: w.from, path: w.path, packets: w.packets }).collect();
+    Ok((played, Seen { counts, interfaces, written }))
+}
+
+/// A line for each change of an interface.
+fn tell(watch: &Watch) {
+    for state in watch.take_changes() {
+        let name = watch.report().name;
+        let text = match state {
+            LinkState::Up => format!("interface `{name}` is back and taken up again"),
+            LinkState::Down => format!("interface `{name}` is down: its packets wait until it is up again"),
+            LinkState::Gone => format!("interface `{name}` is gone: it is taken up again when it is back"),
+        };
+        // The run goes on also where nobody can be told.
+        let _ = writeln!(std::io::stderr(), "warning: {text}");
+    }
 }
 
 /// Packets that were in flight when the loop ended.

@@ -1,5 +1,6 @@
 //! What a run came to, as a table and as JSON.
 
+use super::live::Seen;
 use super::play::Played;
 use super::sink::Written;
 use crate::failure::Failure;
@@ -7,7 +8,6 @@ use crate::output::Output;
 use crate::table::{Table, group};
 use serde_json::{Value, json};
 use sluice_nic::device::ModuleCounters;
-use sluice_nic::ports::LiveCounts;
 use sluice_object::Linker;
 
 /// Runs of one command: on the model, on the RTL, or on both.
@@ -23,7 +23,7 @@ pub struct Report<'a> {
     pub compared: bool,
     pub written: &'a [Written],
     /// What the loop on live interfaces has seen.
-    pub live: Option<LiveCounts>,
+    pub live: Option<&'a Seen>,
 }
 
 /// One row of the table.
@@ -111,11 +111,13 @@ impl Report<'_> {
                 out.line(format!("{device}: {} begun at packet {}, done by packet {}", c.label, c.before, c.done))?;
             }
         }
-        if let Some(c) = &self.live {
+        if let Some(seen) = self.live {
+            let c = &seen.counts;
             out.line(format!(
                 "live: {} received, {} missed, {} sent, {} refused by interfaces, {} longer than a port takes",
                 c.received, c.missed, c.sent, c.refused, c.oversize
             ))?;
+            seen.outages().into_iter().try_for_each(|line| out.line(line))?;
         }
         if self.compared {
             out.line("compared: model and rtl agree in every packet, byte and counter")?;
@@ -155,9 +157,7 @@ impl Report<'_> {
             "model": self.model.map(device),
             "rtl": self.rtl.map(device),
             "compared": self.compared,
-            "live": self.live.map(|c| json!({
-                "received": c.received, "missed": c.missed, "sent": c.sent, "refused": c.refused, "oversize": c.oversize,
-            })),
+            "live": self.live.map(Seen::json),
             "accounting_closed": self.open_account().is_none(),
             "tenants": tenants,
             "total": total.first(),

@@ -89,19 +89,18 @@ impl XdpRun {
             let mut value = report.json();
             let tenant = played.counters.modules.get(&module).cloned().unwrap_or_default();
             value["nic"] = serde_json::json!(tenant);
-            value["live"] = serde_json::json!({
-                "received": seen.received, "missed": seen.missed, "sent": seen.sent, "refused": seen.refused, "oversize": seen.oversize,
-                "seconds": played.wall.as_secs_f64(),
-            });
+            value["live"] = seen.json();
+            value["live"]["seconds"] = played.wall.as_secs_f64().into();
             out.json(&value)?;
         } else {
             report.text(out)?;
-            let LiveCounts { received, missed, sent, refused, oversize } = seen;
+            let LiveCounts { received, missed, sent, refused, oversize } = seen.counts;
             out.line(format!(
                 "live: {received} received, {missed} missed, {sent} sent, {refused} refused by interfaces, {oversize} longer than a \
                  port takes, in {:.1} s",
                 played.wall.as_secs_f64()
             ))?;
+            seen.outages().into_iter().try_for_each(|line| out.line(line))?;
         }
         if let Some(what) = played.open_account {
             return Err(Failure::difference("E0506", format!("the accounting does not close: {what}")));
@@ -128,6 +127,11 @@ impl XdpRun {
         spec.keep_tag = true;
         let queue = (Linker::new(target).grantable_cells() as usize / (self.iface.len() + 1)) as u16;
         let mut interfaces = BTreeMap::new();
+        let bound: Vec<&String> = self.iface.iter().map(|i| &i.name).chain(&self.tap).collect();
+        if let Some((_, twice)) = bound.iter().enumerate().find(|(n, name)| bound[..*n].contains(name)) {
+            let what = format!("--iface, --tap: interface `{twice}` twice, expected each once");
+            return Err(Failure::input("E0521", what));
+        }
         for (port, (number, interface)) in (0u8..).zip((1..).zip(&self.iface)) {
             config.ports[usize::from(port)].iface = Some(interface.name.clone());
             config.settings.ports[usize::from(port)].untagged = Some(TENANT);

@@ -55,14 +55,14 @@ impl Resolver<'_> {
             let number = self.number(&host.number, "host queue", target.hosts, &mut seen)?;
             hosts[number] = self.host_binding(host)?;
         }
-        let bound = ports.iter().flat_map(|p| [&p.iface, &p.tap]).chain(hosts.iter().map(|h| &h.tap)).flatten();
-        let mut names: Vec<&String> = bound.collect();
-        names.sort();
-        if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
-            let what = "interfaces".to_owned();
-            let found = format!("`{}` twice", twice[0]);
-            let problem = ConfigProblem::Value { what, found, allowed: "each interface once".to_owned() };
-            return Err(ConfigError::whole(self.file, problem));
+        let bound = file.port.iter().flat_map(|p| [&p.iface, &p.tap]).chain(file.host.iter().map(|h| &h.tap));
+        let mut names: Vec<&Spanned<String>> = Vec::new();
+        for name in bound.flatten() {
+            if names.iter().any(|n| n.get_ref() == name.get_ref()) {
+                let found = format!("`{}` twice", name.get_ref());
+                return Err(self.wrong(name.span(), "interfaces", found, "each interface once"));
+            }
+            names.push(name);
         }
         let tenants = self.tenants(&file, target, &settings)?;
         Ok(NicConfig { file: self.file.to_owned(), target, settings, tenants, ports, hosts })
@@ -116,8 +116,8 @@ impl Resolver<'_> {
 
     fn port_binding(&self, port: &PortTable) -> Result<PortBinding, ConfigError> {
         let live = [&port.iface, &port.tap].into_iter().flatten().count();
-        if live > 1 || (live == 1 && (port.input.is_some() || port.output.is_some())) {
-            let allowed = "captures (input, output), or iface, or tap";
+        if live > 1 || (live == 1 && port.input.is_some()) {
+            let allowed = "input, or iface, or tap; output with any of them";
             return Err(self.wrong(port.number.span(), "port", "several bindings", allowed));
         }
         Ok(PortBinding {
@@ -129,9 +129,6 @@ impl Resolver<'_> {
     }
 
     fn host_binding(&self, host: &HostTable) -> Result<HostBinding, ConfigError> {
-        if host.tap.is_some() && host.output.is_some() {
-            return Err(self.wrong(host.number.span(), "host queue", "output and tap", "one of them"));
-        }
         let output = host.output.as_ref().map(|p| self.folder.join(p));
         Ok(HostBinding { output, tap: self.interface(&host.tap)? })
     }

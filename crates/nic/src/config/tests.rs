@@ -69,6 +69,13 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
         (format!("{device}[[port]]\nnumber = 0\nuntagged = \"red\"\n"), "E0304", 5, "found `red`"),
         (format!("{device}[[port]]\nnumber = 0\niface = \"a/b\"\n"), "E0304", 5, "printable"),
         (format!("{device}[[port]]\nnumber = 0\niface = \"a\"\ntap = \"b\"\n"), "E0304", 4, "several bindings"),
+        (format!("{device}[[port]]\nnumber = 0\niface = \"a\"\ninput = \"b.pcap\"\n"), "E0304", 4, "several bindings"),
+        (
+            format!("{device}[[port]]\nnumber = 0\niface = \"a\"\n[[host]]\nnumber = 0\ntap = \"a\"\n"),
+            "E0304",
+            8,
+            "`a` twice",
+        ),
         (format!("{device}[[host]]\nnumber = 9\n"), "E0304", 4, "0 to 3"),
         (format!("{tenant}rate = 9\n"), "E0304", 4, "rate without burst"),
         (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 4, "bits_per_second"),

@@ -4,7 +4,7 @@
 //! (`PACKET_AUXDATA`). The kept crates for AF_PACKET do not ask for it, and a NIC that tells its
 //! tenants apart by VLAN cannot do without: hence these few system calls, and nothing else here.
 
-use super::{Input, PortError, Received, Sink, Source};
+use super::{Input, LinkState, PortError, Received, Sink, Source};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -50,12 +50,6 @@ impl PacketSocket {
         membership.mr_type = libc::PACKET_MR_PROMISC as libc::c_ushort;
         set_option(&socket, libc::PACKET_ADD_MEMBERSHIP, &membership).map_err(failed("promiscuous mode"))?;
         Ok(Self { socket: File::from(socket), name: name.to_owned(), buffer: vec![0; BUFFER_BYTES] })
-    }
-
-    /// A second handle on the same socket, to send while the first receives.
-    pub fn try_clone(&self) -> Result<Self, PortError> {
-        let socket = self.socket.try_clone().map_err(|e| self.failed("dup", e))?;
-        Ok(Self { socket, name: self.name.clone(), buffer: Vec::new() })
     }
 
     fn failed(&self, what: &'static str, error: io::Error) -> PortError {
@@ -119,6 +113,35 @@ fn interface_index(name: &str) -> io::Result<libc::c_int> {
         0 => Err(io::Error::last_os_error()),
         index => Ok(index as libc::c_int),
     }
+}
+
+/// What an interface is now, with its index where it is there.
+pub(super) fn interface_state(name: &str) -> (LinkState, Option<u32>) {
+    let Ok(index) = interface_index(name) else { return (LinkState::Gone, None) };
+    match interface_flags(name) {
+        Ok(flags) if flags & libc::IFF_UP != 0 => (LinkState::Up, Some(index as u32)),
+        Ok(_) => (LinkState::Down, Some(index as u32)),
+        // Deleted between the two questions.
+        Err(_) => (LinkState::Gone, None),
+    }
+}
+
+fn interface_flags(name: &str) -> io::Result<libc::c_int> {
+    // Any socket may ask.
+    // SAFETY: takes numbers only.
+    let fd = checked(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: the descriptor is new and nobody else's.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: the struct is plain numbers, for which all zeros is a value.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    // The last byte stays zero.
+    for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    // SAFETY: the pointer is to a live struct of the kind that this request fills.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS as _, &raw mut request) })?;
+    // SAFETY: the kernel has filled this member of the union.
+    Ok(libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags }))
 }
 
 fn open_socket() -> io::Result<OwnedFd> {

@@ -1,7 +1,11 @@
 //! Opening what a configuration binds ports and host queues to.
 
-use super::{CaptureSink, CaptureSource, PortError, Sink, Source};
+use super::copy::Copied;
+use super::{CaptureSink, CaptureSource, PortError, Sink, Source, Watch};
 use crate::config::NicConfig;
+use sluice_object::Destination;
+use sluice_packet::capture::Stop;
+use std::path::{Path, PathBuf};
 
 /// Open sources by port and sinks by destination, ports first.
 #[derive(Default)]
@@ -10,71 +14,106 @@ pub struct Bindings {
     pub sources: Vec<Option<Box<dyn Source>>>,
     /// Where each destination's packets go; without one they are counted and forgotten.
     pub sinks: Vec<Option<Box<dyn Sink>>>,
+    /// The interfaces of the machine among them.
+    pub watches: Vec<Watch>,
+    /// By destination: its capture, where it has one.
+    captures: Vec<(Destination, Option<PathBuf>)>,
 }
 
-type Both = (Box<dyn Source>, Box<dyn Sink>);
+/// A capture that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Port or host queue.
+    pub from: Destination,
+    /// File.
+    pub path: PathBuf,
+    /// Packets in it.
+    pub packets: u64,
+}
+
+struct Live {
+    source: Box<dyn Source>,
+    sink: Box<dyn Sink>,
+    watch: Watch,
+}
 
 impl Bindings {
-    /// Opens everything that the file names. Captures that are written are created.
-    pub fn open(config: &NicConfig) -> Result<Self, PortError> {
+    /// Opens everything that the file names. Captures that are written are created; beside an interface they get
+    /// a copy of what leaves. Pipes are waited for until `stop` says so.
+    pub fn open(config: &NicConfig, stop: Stop) -> Result<Self, PortError> {
         let mut bindings = Self::default();
-        for (number, port) in config.ports.iter().enumerate() {
+        for (number, port) in (0..).zip(&config.ports) {
             let live = match (&port.iface, &port.tap) {
                 (Some(name), _) => Some(open_interface(name)?),
                 (None, Some(name)) => Some(open_tap(name)?),
                 (None, None) => None,
             };
             let (mut source, mut sink) = (None, None);
-            if let Some(both) = live {
-                (source, sink) = (Some(both.0), Some(both.1));
+            if let Some(live) = live {
+                (source, sink) = (Some(live.source), Some(live.sink));
+                bindings.watches.push(live.watch);
             }
             if let Some(path) = &port.input {
-                source = Some(Box::new(CaptureSource::open(path)?));
-            }
-            if let Some(path) = &port.output {
-                sink = Some(Box::new(CaptureSink::create(path, &format!("port{number}"))?));
+                source = CaptureSource::open(path, stop)?.map(|capture| Box::new(capture) as _);
             }
             bindings.sources.push(source);
-            bindings.sinks.push(sink);
+            bindings.bind(Destination::Port(number), sink, port.output.as_deref())?;
         }
-        for (number, host) in config.hosts.iter().enumerate() {
-            let name = format!("host{number}");
-            let sink: Option<Box<dyn Sink>> = match (&host.tap, &host.output) {
-                (Some(tap), _) => Some(open_tap(tap)?.1),
-                (None, Some(path)) => Some(Box::new(CaptureSink::create(path, &name)?)),
-                (None, None) => None,
-            };
-            bindings.sinks.push(sink);
+        for (number, host) in (0..).zip(&config.hosts) {
+            let mut sink = None;
+            if let Some(tap) = &host.tap {
+                let live = open_tap(tap)?;
+                bindings.watches.push(live.watch);
+                sink = Some(live.sink);
+            }
+            bindings.bind(Destination::Host(number), sink, host.output.as_deref())?;
         }
         Ok(bindings)
     }
 
+    fn bind(&mut self, to: Destination, live: Option<Box<dyn Sink>>, path: Option<&Path>) -> Result<(), PortError> {
+        let capture = path.map(|path| CaptureSink::create(path, &to.to_string())).transpose()?;
+        self.sinks.push(match (live, capture) {
+            (Some(interface), Some(copy)) => Some(Box::new(Copied { interface, copy })),
+            (None, Some(capture)) => Some(Box::new(capture)),
+            (live, None) => live,
+        });
+        self.captures.push((to, path.map(Path::to_owned)));
+        Ok(())
+    }
+
     /// Finishes every sink; the first failure is told, the others are finished all the same.
-    pub fn finish(self) -> Result<(), PortError> {
-        let results: Vec<_> = self.sinks.into_iter().flatten().map(|sink| sink.finish()).collect();
-        results.into_iter().collect()
+    pub fn finish(self) -> Result<Vec<Written>, PortError> {
+        let finished = |sink: Option<Box<dyn Sink>>| sink.map_or(Ok(0), |sink| sink.finish());
+        let results: Vec<_> = self.sinks.into_iter().map(finished).collect();
+        let packets = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let captures = self.captures.into_iter().zip(packets);
+        Ok(captures.filter_map(|((from, path), packets)| Some(Written { from, path: path?, packets })).collect())
     }
 }
 
 #[cfg(all(feature = "live", target_os = "linux"))]
-fn open_interface(name: &str) -> Result<Both, PortError> {
-    let socket = super::PacketSocket::open(name)?;
-    let sender = socket.try_clone()?;
-    Ok((Box::new(socket), Box::new(sender)))
+fn open_interface(name: &str) -> Result<Live, PortError> {
+    open_live(super::link::Kind::Packet, name)
 }
 
 #[cfg(all(feature = "live", target_os = "linux"))]
-fn open_tap(name: &str) -> Result<Both, PortError> {
-    let tap = super::Tap::open(name)?;
-    Ok((Box::new(tap.clone()), Box::new(tap)))
+fn open_tap(name: &str) -> Result<Live, PortError> {
+    open_live(super::link::Kind::Tap, name)
+}
+
+#[cfg(all(feature = "live", target_os = "linux"))]
+fn open_live(kind: super::link::Kind, name: &str) -> Result<Live, PortError> {
+    let link = super::link::Link::open(kind, name)?;
+    Ok(Live { source: Box::new(link.clone()), watch: link.watch(), sink: Box::new(link) })
 }
 
 #[cfg(not(all(feature = "live", target_os = "linux")))]
-fn open_interface(name: &str) -> Result<Both, PortError> {
+fn open_interface(name: &str) -> Result<Live, PortError> {
     Err(PortError::NotBuilt { name: name.to_owned() })
 }
 
 #[cfg(not(all(feature = "live", target_os = "linux")))]
-fn open_tap(name: &str) -> Result<Both, PortError> {
+fn open_tap(name: &str) -> Result<Live, PortError> {
     Err(PortError::NotBuilt { name: name.to_owned() })
 }

@@ -1,7 +1,7 @@
 //! Captures as sources and sinks.
 
 use super::{Input, PortError, Received, Sink, Source};
-use sluice_packet::capture::{CaptureReader, CaptureWriter, Packet, ReadOptions};
+use sluice_packet::capture::{Awaited, CaptureReader, CaptureWriter, Packet, ReadOptions, Stop};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -9,13 +9,19 @@ use std::path::Path;
 /// Plays a capture.
 #[derive(Debug)]
 pub struct CaptureSource {
-    reader: CaptureReader<File>,
+    reader: CaptureReader<Awaited>,
 }
 
 impl CaptureSource {
     /// Opens a pcap or pcapng file.
-    pub fn open(path: &Path) -> Result<Self, PortError> {
-        Ok(Self { reader: CaptureReader::open(path, ReadOptions::default())? })
+    ///
+    /// Pipes are waited for until `stop` says so; then the capture is at its end, or there is none.
+    pub fn open(path: &Path, stop: Stop) -> Result<Option<Self>, PortError> {
+        match CaptureReader::open_until(path, ReadOptions::default(), stop) {
+            Ok(reader) => Ok(Some(Self { reader })),
+            Err(error) if error.was_stopped() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Bytes read of how many, where the file has a size: for progress.
@@ -27,10 +33,12 @@ impl CaptureSource {
 impl Source for CaptureSource {
     fn next(&mut self) -> Result<Input, PortError> {
         let mut packet = Packet::default();
-        if !self.reader.read(&mut packet)? {
-            return Ok(Input::End);
+        match self.reader.read(&mut packet) {
+            Ok(true) => Ok(Input::Packet(Received { bytes: packet.bytes, stamp_ns: packet.stamp })),
+            Ok(false) => Ok(Input::End),
+            Err(error) if error.was_stopped() => Ok(Input::End),
+            Err(error) => Err(error.into()),
         }
-        Ok(Input::Packet(Received { bytes: packet.bytes, stamp_ns: packet.stamp }))
     }
 }
 
@@ -52,7 +60,9 @@ impl Sink for CaptureSink {
         Ok(true)
     }
 
-    fn finish(self: Box<Self>) -> Result<(), PortError> {
-        Ok(self.writer.finish()?)
+    fn finish(self: Box<Self>) -> Result<u64, PortError> {
+        let packets = self.writer.packets();
+        self.writer.finish()?;
+        Ok(packets)
     }
 }

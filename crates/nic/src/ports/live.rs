@@ -37,6 +37,7 @@ pub fn run_live(
     let mut ended: Vec<bool> = bindings.sources.iter().map(Option::is_none).collect();
     let mut offers = Vec::new();
     while !stop(device, &counts) {
+        bindings.sinks.iter_mut().flatten().for_each(|sink| sink.look());
         for (port, source) in bindings.sources.iter_mut().enumerate() {
             let Some(source) = source.as_mut().filter(|_| !ended[port]) else { continue };
             for _ in 0..BATCH {

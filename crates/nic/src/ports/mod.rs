@@ -5,17 +5,22 @@
 mod af_packet;
 mod bindings;
 mod capture;
+mod copy;
+#[cfg(all(feature = "live", target_os = "linux"))]
+mod link;
 mod live;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod tap;
+mod watch;
 
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub use af_packet::PacketSocket;
-pub use bindings::Bindings;
+pub use bindings::{Bindings, Written};
 pub use capture::{CaptureSink, CaptureSource};
 pub use live::{LiveCounts, run_live};
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub use tap::Tap;
+pub use watch::{LinkReport, LinkState, Watch};
 
 use sluice_packet::capture::CaptureError;
 
@@ -55,9 +60,12 @@ pub trait Sink {
     /// Sends a frame; false when an interface has no room for it now. Never waits.
     fn send(&mut self, bytes: &[u8], stamp_ns: u64) -> Result<bool, PortError>;
 
-    /// Writes what is still buffered.
-    fn finish(self: Box<Self>) -> Result<(), PortError> {
-        Ok(())
+    /// Called at least every pause of the loop: an interface looks whether it is still there.
+    fn look(&mut self) {}
+
+    /// Writes what is still buffered; packets that a capture has of it.
+    fn finish(self: Box<Self>) -> Result<u64, PortError> {
+        Ok(0)
     }
 }
 

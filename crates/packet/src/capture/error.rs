@@ -28,6 +28,11 @@ impl CaptureError {
         Self::of_file(file, CaptureProblem::Io(error))
     }
 
+    /// Whether this is no mistake: reading was told to stop while it waited (`CaptureReader::open_until`).
+    pub fn was_stopped(&self) -> bool {
+        matches!(&self.problem, CaptureProblem::Io(error) if super::awaited::was_stopped(error))
+    }
+
     /// Code by which the problem is explained.
     pub fn code(&self) -> &'static str {
         self.problem.code()

@@ -4,6 +4,7 @@
 //! however malformed, gives packets and then possibly one error that says the file, the
 //! packet and the byte; nothing panics.
 
+mod awaited;
 mod error;
 mod pcap;
 mod pcapng;
@@ -14,6 +15,7 @@ mod writer;
 
 use std::path::Path;
 
+pub use awaited::{Awaited, Stop};
 pub use error::{CaptureError, CaptureProblem};
 pub use reader::{CaptureReader, Interface, ReadOptions};
 pub use writer::CaptureWriter;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use pcap_file::DataLink;
 
+use super::awaited::{Awaited, Stop};
 use super::error::{CaptureError, CaptureProblem};
 use super::pcap::Pcap;
 use super::pcapng::{PcapNg, SECTION};
@@ -55,6 +56,19 @@ impl CaptureReader<File> {
         let metadata = reader.metadata().map_err(io)?;
         let mut capture = CaptureReader::new(&file, reader, options)?;
         // A pipe has no size that would say how far reading has come.
+        capture.size = metadata.is_file().then_some(metadata.len());
+        Ok(capture)
+    }
+}
+
+impl CaptureReader<Awaited> {
+    /// Opens a file of which pipes and terminals are waited for until `stop` says so: then opening and reading end
+    /// with an error that `was_stopped`.
+    pub fn open_until(path: &Path, options: ReadOptions, stop: Stop) -> Result<Self, CaptureError> {
+        let file = path.display().to_string();
+        let io = |error| CaptureError::of_file(&file, CaptureProblem::Io(error));
+        let (reader, metadata) = Awaited::open(path, stop).map_err(io)?;
+        let mut capture = CaptureReader::new(&file, reader, options)?;
         capture.size = metadata.is_file().then_some(metadata.len());
         Ok(capture)
     }

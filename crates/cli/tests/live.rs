@@ -1,0 +1,220 @@
+//! `sluice run` between live interfaces, in a network namespace of its own. Where that is not permitted the test says
+//! so and checks nothing.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::Folder;
+use sluice_nic::ports::{Input, PacketSocket, Sink, Source};
+use sluice_packet::capture::read_all;
+use sluice_packet::notation::packet;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const INSIDE: &str = "SLUICE_TEST_IN_NAMESPACE";
+const PATIENCE: Duration = Duration::from_secs(20);
+const NIC: &str = r#"
+[device]
+target = "default"
+[[port]]
+number = 0
+iface = "nic0"
+[[port]]
+number = 1
+iface = "nic1"
+output = "copy.pcapng"
+[[host]]
+number = 0
+tap = "tap0"
+[[tenant]]
+name = "red"
+id = 1
+vlans = [10]
+queues = { port1 = 64 }
+[tenant.table]
+key = "none"
+default = { to = ["port1"] }
+"#;
+
+fn ip(arguments: &str) {
+    let output = Command::new("ip").args(arguments.split(' ')).output().expect("the command `ip` runs");
+    assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn veth(port: u8) {
+    ip(&format!("link add nic{port} type veth peer name wire{port}"));
+    ip(&format!("link set nic{port} up"));
+    ip(&format!("link set wire{port} up"));
+}
+
+/// Whether the test goes on in here; otherwise it has run in a namespace of its own, or cannot.
+fn is_inside(test: &str) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let permitted = Command::new("unshare").args(["--net", "ip", "link"]).output().is_ok_and(|o| o.status.success());
+    if !permitted || !Path::new("/dev/net/tun").exists() {
+        println!("{test}: skipped: needs `unshare --net`, `ip` and /dev/net/tun, as root");
+        return false;
+    }
+    let exe = std::env::current_exe().expect("the test has a path");
+    let arguments = ["--net".as_ref(), exe.as_os_str(), "--exact".as_ref(), test.as_ref(), "--nocapture".as_ref()];
+    let output = Command::new("unshare").args(arguments).env(INSIDE, "1").output().expect("unshare runs");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    false
+}
+
+/// A running NIC; its messages are in a file.
+struct Nic<'a> {
+    folder: &'a Folder,
+    child: Child,
+}
+
+impl<'a> Nic<'a> {
+    fn start(folder: &'a Folder, arguments: &[&str]) -> Self {
+        let errors = std::fs::File::create(folder.path("errors")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
+        command.args(["run", "--config", "nic.toml", "--json"]).args(arguments).current_dir(folder.path(""));
+        Self { folder, child: command.stdout(Stdio::piped()).stderr(errors).spawn().unwrap() }
+    }
+
+    fn errors(&self) -> String {
+        std::fs::read_to_string(self.folder.path("errors")).unwrap()
+    }
+
+    fn wait_for(&mut self, message: &str) {
+        let begun = Instant::now();
+        while !self.errors().contains(message) {
+            assert!(self.child.try_wait().unwrap().is_none(), "the NIC ended: {}", self.errors());
+            assert!(begun.elapsed() < PATIENCE, "`{message}` is not told: {}", self.errors());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Sends a frame into wire0 until it comes out of wire1.
+    fn forwards(&mut self) {
+        let (mut from, mut to) = (PacketSocket::open("wire0").unwrap(), PacketSocket::open("wire1").unwrap());
+        let frame = packet("eth/vlan(vid=10)/ipv4/udp(dport=53)/payload(len=123, seed=1)").unwrap();
+        let begun = Instant::now();
+        loop {
+            from.send(&frame, 0).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+            while let Input::Packet(received) = to.next().unwrap() {
+                if received.bytes == frame {
+                    return;
+                }
+            }
+            assert!(self.child.try_wait().unwrap().is_none(), "the NIC ended: {}", self.errors());
+            assert!(begun.elapsed() < PATIENCE, "no packet comes through: {}", self.errors());
+        }
+    }
+
+    /// Ends it and gives its report.
+    fn end(mut self) -> serde_json::Value {
+        assert!(Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success());
+        let mut report = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(143), "{}", self.errors());
+        serde_json::from_str(&report).unwrap()
+    }
+}
+
+impl Drop for Nic<'_> {
+    fn drop(&mut self) {
+        // It has ended where the test passed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_capture_beside_an_interface_gets_a_copy() {
+    if !is_inside("a_capture_beside_an_interface_gets_a_copy") {
+        return;
+    }
+    (0..2).for_each(veth);
+    let folder = Folder::new();
+    folder.write("nic.toml", NIC);
+    // First as the description says it, then as the command line does, in its place.
+    for (arguments, file) in
+        [(&[][..], "copy.pcapng"), (&["--out", "port1=other.pcap", "--out", "host0=host.pcap"], "other.pcap")]
+    {
+        let mut nic = Nic::start(&folder, arguments);
+        nic.forwards();
+        let report = nic.end();
+        let kept = read_all(&folder.path(file)).unwrap();
+        assert!(!kept.is_empty() && kept.iter().all(|p| p.bytes.len() == 14 + 4 + 20 + 8 + 123), "{file}");
+        assert_eq!(report["outputs"][0]["packets"], kept.len(), "{report}");
+        assert_eq!(report["live"]["sent"], kept.len(), "the interface gets all of them too: {report}");
+    }
+}
+
+#[test]
+fn interfaces_that_go_are_told_and_taken_up_again() {
+    if !is_inside("interfaces_that_go_are_told_and_taken_up_again") {
+        return;
+    }
+    (0..2).for_each(veth);
+    let folder = Folder::new();
+    folder.write("nic.toml", NIC);
+    let mut nic = Nic::start(&folder, &[]);
+    nic.forwards();
+    ip("link set nic1 down");
+    nic.wait_for("interface `nic1` is down");
+    ip("link set nic1 up");
+    nic.wait_for("interface `nic1` is back");
+    nic.forwards();
+    ip("link del nic0");
+    nic.wait_for("interface `nic0` is gone");
+    veth(0);
+    nic.wait_for("interface `nic0` is back");
+    nic.forwards();
+    ip("link del nic1");
+    nic.wait_for("interface `nic1` is gone");
+    veth(1);
+    nic.forwards();
+    ip("link del tap0");
+    nic.wait_for("interface `tap0` is gone");
+    ip("tuntap add tap0 mode tap");
+    nic.wait_for("interface `tap0` is back");
+    ip("link set nic0 down");
+    nic.wait_for("interface `nic0` is down");
+    let report = nic.end();
+    let interfaces = report["live"]["interfaces"].as_array().unwrap();
+    let seen: Vec<_> = interfaces
+        .iter()
+        .map(|i| (i["name"].as_str().unwrap(), i["outages"].as_u64().unwrap(), i["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(seen, [("nic0", 2, "down"), ("nic1", 2, "up"), ("tap0", 1, "up")], "{report}");
+    assert!(interfaces.iter().all(|i| i["outage_seconds"].as_f64().unwrap() > 0.0), "{report}");
+    assert_eq!(report["accounting_closed"], true);
+}
+
+#[test]
+fn a_capture_cannot_be_the_input_of_a_port_with_an_interface() {
+    let folder = Folder::new();
+    folder.write("nic.toml", NIC);
+    let called = folder.sluice(&["run", "--config", "nic.toml", "--in", "port0=programs/nic/mixed.pcapng"]);
+    assert_eq!(called.code, 2);
+    assert!(called.err.contains("E0520") && called.err.contains("`nic0`"), "{}", called.err);
+}
+
+#[test]
+fn an_interface_given_twice_is_refused() {
+    let folder = Folder::new();
+    for arguments in [&["--iface", "lo,lo"][..], &["--iface", "lo=3,lo=4"], &["--iface", "lo", "--tap", "lo"]] {
+        let called = folder.sluice(&[&["xdp", "run", "programs/xdp/swap/swap.o", "--limit", "1"], arguments].concat());
+        assert_eq!(called.code, 2, "{arguments:?}");
+        assert!(called.err.contains("E0521") && called.err.contains("`lo` twice"), "{}", called.err);
+    }
+    folder.write("nic.toml", NIC.replace("nic1", "nic0"));
+    let called = folder.sluice(&["run", "--config", "nic.toml"]);
+    assert!(
+        called.code == 2 && called.err.contains("nic.toml:9:") && called.err.contains("`nic0` twice"),
+        "{}",
+        called.err
+    );
+}

@@ -1,0 +1,25 @@
+//! A capture beside an interface: what leaves goes to both.
+
+use super::{CaptureSink, PortError, Sink};
+
+/// Sends to an interface and keeps a copy of every frame, also of those that the interface has no room for.
+pub(super) struct Copied {
+    pub interface: Box<dyn Sink>,
+    pub copy: CaptureSink,
+}
+
+impl Sink for Copied {
+    fn send(&mut self, bytes: &[u8], stamp_ns: u64) -> Result<bool, PortError> {
+        self.copy.send(bytes, stamp_ns)?;
+        self.interface.send(bytes, stamp_ns)
+    }
+
+    fn look(&mut self) {
+        self.interface.look();
+    }
+
+    fn finish(self: Box<Self>) -> Result<u64, PortError> {
+        self.interface.finish()?;
+        Box::new(self.copy).finish()
+    }
+}

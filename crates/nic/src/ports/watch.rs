@@ -1,0 +1,101 @@
+//! What interfaces go through while a NIC runs: kept where they are used, read where it is told.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// What an interface is to the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// There, and set up.
+    Up,
+    /// There, and set down.
+    Down,
+    /// Not there.
+    Gone,
+}
+
+/// What an interface has gone through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkReport {
+    /// The interface.
+    pub name: String,
+    /// How often it went down or away.
+    pub outages: u64,
+    /// For how long, together.
+    pub without: Duration,
+    /// What it is now.
+    pub state: LinkState,
+}
+
+/// A handle on what is known of one interface.
+#[derive(Clone, Debug)]
+pub struct Watch(Rc<RefCell<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    report: LinkReport,
+    since: Instant,
+    changes: Vec<LinkState>,
+}
+
+impl Watch {
+    /// Of an interface that is there.
+    pub fn new(name: &str) -> Self {
+        let report = LinkReport { name: name.to_owned(), outages: 0, without: Duration::ZERO, state: LinkState::Up };
+        Self(Rc::new(RefCell::new(Inner { report, since: Instant::now(), changes: Vec::new() })))
+    }
+
+    /// The interface is this now.
+    pub fn change(&self, state: LinkState) {
+        let inner = &mut *self.0.borrow_mut();
+        match (inner.report.state, state) {
+            (before, now) if before == now => return,
+            (LinkState::Up, _) => {
+                inner.report.outages += 1;
+                inner.since = Instant::now();
+            }
+            (_, LinkState::Up) => inner.report.without += inner.since.elapsed(),
+            _ => {}
+        }
+        inner.report.state = state;
+        inner.changes.push(state);
+    }
+
+    /// Changes since the last call, the oldest first.
+    pub fn take_changes(&self) -> Vec<LinkState> {
+        std::mem::take(&mut self.0.borrow_mut().changes)
+    }
+
+    /// All until now; an outage that goes on counts so far.
+    pub fn report(&self) -> LinkReport {
+        let inner = self.0.borrow();
+        let mut report = inner.report.clone();
+        if report.state != LinkState::Up {
+            report.without += inner.since.elapsed();
+        }
+        report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_counted_once_however_it_goes_on() {
+        let watch = Watch::new("eth1");
+        for state in [LinkState::Up, LinkState::Down, LinkState::Gone, LinkState::Gone, LinkState::Up] {
+            watch.change(state);
+        }
+        assert_eq!(watch.take_changes(), [LinkState::Down, LinkState::Gone, LinkState::Up]);
+        assert_eq!(watch.take_changes(), []);
+        let before = watch.report();
+        assert_eq!((before.outages, before.state), (1, LinkState::Up));
+        watch.change(LinkState::Gone);
+        std::thread::sleep(Duration::from_millis(2));
+        let after = watch.report();
+        assert_eq!((after.outages, after.state), (2, LinkState::Gone));
+        assert!(after.without >= before.without + Duration::from_millis(2));
+    }
+}
