@@ -6,12 +6,13 @@ use crate::run::interrupt;
 use sluice_packet::capture::{Awaited, CaptureError, CaptureReader, CaptureWriter, Format, Packet, ReadOptions};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 /// What stands for standard input or output in the place of a file.
 const STANDARD: &str = "-";
-/// Where standard input is a file.
-const STANDARD_INPUT: &str = "/dev/stdin";
+/// Its name in errors.
+const STANDARD_INPUT: &str = "standard input";
 
 /// Whether a path stands for standard input or output.
 pub fn is_standard(path: &Path) -> bool {
@@ -31,8 +32,12 @@ impl Capture {
             let what = "-: standard input is a terminal, expected a capture through a pipe";
             return Err(Failure::input("E0502", what).help("tcpdump -w - | sluice ... --in port0=-"));
         }
-        let path = if is_standard(path) { Path::new(STANDARD_INPUT) } else { path };
-        match CaptureReader::open_until(path, ReadOptions::default(), interrupt::asked) {
+        let opened = if is_standard(path) {
+            standard_input()
+        } else {
+            CaptureReader::open_until(path, ReadOptions::default(), interrupt::asked)
+        };
+        match opened {
             Ok(reader) => Ok(Self { reader: Some(reader) }),
             Err(error) if error.was_stopped() => Ok(Self { reader: None }),
             Err(error) => Err(error.into()),
@@ -54,6 +59,13 @@ impl Capture {
         let interfaces = self.reader.as_ref().map_or(&[][..], |reader| reader.interfaces());
         interfaces.get(number as usize).map_or("", |interface| interface.name.as_str())
     }
+}
+
+/// A handle of its own: standard input may be a socket, which has no file to open.
+fn standard_input() -> Result<CaptureReader<Awaited>, CaptureError> {
+    let handle = io::stdin().as_fd().try_clone_to_owned().map_err(|e| CaptureError::io(STANDARD_INPUT, e))?;
+    let stream = Awaited::of(File::from(handle), interrupt::asked);
+    CaptureReader::new(STANDARD_INPUT, stream, ReadOptions::default())
 }
 
 /// Whether a path is read once only, and may make its reader wait.

@@ -31,9 +31,9 @@ impl Output {
         self.inner.write_all(printable::text(text).as_bytes()).or_else(gone)
     }
 
-    /// A JSON document of its own; JSON has escapes of its own.
+    /// A JSON document of its own.
     pub fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        self.inner.write_all(format!("{value:#}\n").as_bytes()).or_else(gone)
+        self.inner.write_all(printable::json(&format!("{value:#}\n")).as_bytes()).or_else(gone)
     }
 
     /// Writes what is still buffered.

@@ -14,6 +14,15 @@ pub fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
+/// A JSON document with what it does not escape itself as `\\u009b`.
+pub fn json(document: &str) -> Cow<'_, str> {
+    if !document.chars().any(is_obeyed) {
+        return Cow::Borrowed(document);
+    }
+    let escaped = |c: char| if is_obeyed(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    Cow::Owned(document.chars().map(escaped).collect())
+}
+
 /// The same for a message, whose lines are cut when they are long.
 pub fn message(message: &str) -> String {
     let lines = text(message);
@@ -38,6 +47,15 @@ mod tests {
     fn what_a_terminal_would_obey_is_escaped_and_the_rest_is_as_it_was() {
         assert_eq!(text("a\tb\nc \u{e9} \u{20ac}"), "a\tb\nc \u{e9} \u{20ac}");
         assert_eq!(text("\u{1b}[31mred\r\u{7f}\u{9b}0m\u{202e}x"), "\\u{1b}[31mred\\u{d}\\u{7f}\\u{9b}0m\\u{202e}x");
+    }
+
+    #[test]
+    fn a_json_document_stays_one_with_the_same_strings() {
+        let value = serde_json::json!({ "name": "a\u{1b}\u{7f}\u{9b}\u{202e}\u{e9}" });
+        let shown = format!("{value:#}");
+        let shown = json(&shown);
+        assert!(shown.is_ascii() || !shown.chars().any(is_obeyed));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
     }
 
     #[test]

@@ -33,6 +33,9 @@ fn options_that_would_be_ignored_are_refused() {
         let call = [&["run", "--config", "live.toml"][..], option].concat();
         refused(&folder, &call, &[option[0], "has live interfaces"]);
     }
+    refused(&folder, &[&rmt[..], &["--device", "both"]].concat(), &["--trace", "--device"]);
+    let seed = ["run", "--config", "programs/nic/nic.toml", "--in", capture, "--seed", "9"];
+    refused(&folder, &seed, &["--seed", "--device rtl"]);
     refused(&folder, &["xdp", "run", "programs/xdp/drop/drop.o"], &["--in CAPTURE", "--iface IFACE"]);
 }
 
@@ -93,6 +96,32 @@ fn control_characters_of_files_and_names_are_escaped_and_long_lines_cut() {
         assert_eq!(obeyed, None, "{arguments:?}: {shown:?}");
         let longest = shown.lines().map(str::len).max().unwrap_or(0);
         assert!(longest < 4_100, "{arguments:?}: a line of {longest} bytes");
+    }
+}
+
+#[test]
+fn a_json_report_has_no_control_characters_and_a_failed_statement_is_cut() {
+    let folder = Folder::new();
+    let name = "a\u{9b}\u{202e}.pkt";
+    folder.write(name, "device default\n");
+    let text = folder.sluice(&["script", name, "--json"]).ok();
+    assert!(text.contains("\\u009b") && !text.contains('\u{9b}') && !text.contains('\u{202e}'), "{text}");
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["scripts"][0]["file"], name);
+}
+
+#[test]
+fn a_description_may_name_standard_output_and_the_table_gives_way() {
+    let folder = Folder::new();
+    let capture = folder.path("programs/nic/mixed.pcapng").display().to_string();
+    let text = std::fs::read_to_string(folder.path("programs/nic/nic.toml")).unwrap();
+    let text = text.replace("object = \"", &format!("object = \"{}/", folder.path("programs/nic").display()));
+    folder.write("dash.toml", format!("{text}\n[[host]]\nnumber = 0\noutput = \"-\"\n"));
+    for config in ["dash.toml", "./dash.toml"] {
+        let line = format!("sluice run --config {config} --in {capture} > left.pcapng");
+        let called = folder.shell(&line);
+        assert!(called.code == 0 && called.err.contains("accounting: closed"), "{config}: {}", called.err);
+        assert!(!sluice_packet::capture::read_all(&folder.path("left.pcapng")).unwrap().is_empty());
     }
 }
 

@@ -82,9 +82,9 @@ pub struct Run {
     /// Waves of the RTL, FST
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
-    /// Seed of the RTL's initial values
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// Seed of the RTL's initial values [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
     /// One JSON document instead of the table
     #[arg(short = 'j', long)]
     json: bool,
@@ -101,16 +101,19 @@ impl Run {
         if self.waves.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--waves: the model has no waves, expected --device rtl or both"));
         }
+        if self.seed.is_some() && self.device == Choice::Model {
+            return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
+        }
         interrupt::listen();
-        captures::check_standard("--in", self.inputs.iter().map(|input| input.file.as_path()))?;
-        let mut beside = self.outputs.iter().any(|o| captures::is_standard(&o.file)).then(Output::stderr);
-        let out = beside.as_mut().unwrap_or(out);
         // All that can be wrong with the input is found before anything is written or run.
         let nic = bring_up::read(&self.config, self.target)?;
+        let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
         if live::is_live(&nic.config) {
-            return self.run_live(&nic, out);
+            return self.run_live(&nic, &outputs, out);
         }
-        let inputs = nic.inputs(&self.inputs);
+        captures::check_standard("--in", inputs.iter().map(|input| input.file.as_path()))?;
+        let mut beside = outputs.iter().any(|o| captures::is_standard(&o.file)).then(Output::stderr);
+        let out = beside.as_mut().unwrap_or(out);
         if inputs.is_empty() {
             return Err(Failure::input(
                 "E0502",
@@ -124,15 +127,13 @@ impl Run {
         }
         let packets = self.packets(&inputs)?;
         let changes = self.changes(&nic, packets)?;
-        let outputs = nic.outputs(&self.outputs);
         let read = inputs.iter().map(|i| i.file.as_path()).chain(self.replace.iter().map(|r| r.file.as_path()));
         sink::check_apart(&outputs, read.chain([self.config.as_path()]))?;
         let sinks = Sinks::create(&outputs, nic.target)?;
         let rtl = match self.device {
             Choice::Model => None,
-            choice => Some(device::rtl(choice, nic.target, self.seed, self.waves.as_deref())?),
+            choice => Some(device::rtl(choice, nic.target, self.seed(), self.waves.as_deref())?),
         };
-        interrupt::listen();
         let source = |first: &mut Option<Source>| match first.take() {
             Some(source) => Ok(source),
             None => Source::open(&inputs, nic.target),
@@ -160,7 +161,7 @@ impl Run {
         self.report(
             &Report {
                 target: nic.target.name,
-                seed: self.seed,
+                seed: self.seed(),
                 linker: &linker,
                 model: model_run.as_ref(),
                 rtl: rtl_run.as_ref(),
@@ -173,7 +174,7 @@ impl Run {
     }
 
     /// Live interfaces: only the model keeps up with them, and packets there have no numbers.
-    fn run_live(&self, nic: &Nic, out: &mut Output) -> Result<ExitCode, Failure> {
+    fn run_live(&self, nic: &Nic, outputs: &[OutputFile], out: &mut Output) -> Result<ExitCode, Failure> {
         let of_captures = [
             ("--device rtl", self.device != Choice::Model),
             ("--replace", !self.replace.is_empty()),
@@ -183,6 +184,10 @@ impl Run {
         if let Some((option, _)) = of_captures.iter().find(|(_, given)| *given) {
             let what = format!("{option}: {} has live interfaces, {option} needs captures only", self.config.display());
             return Err(Failure::input("E0502", what).help("take `iface` and `tap` out of the description"));
+        }
+        if let Some(output) = outputs.iter().find(|output| captures::is_standard(&output.file)) {
+            let what = format!("the capture of {} is -: with live interfaces expected a file", output.from);
+            return Err(Failure::input("E0502", what));
         }
         let mut device = device::model(nic.target);
         let linker = nic.start(&mut *device)?;
@@ -195,7 +200,7 @@ impl Run {
         self.report(
             &Report {
                 target: nic.target.name,
-                seed: self.seed,
+                seed: self.seed(),
                 linker: &linker,
                 model: Some(&played),
                 rtl: None,
@@ -205,6 +210,10 @@ impl Run {
             },
             out,
         )
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
     }
 
     fn report(&self, report: &Report<'_>, out: &mut Output) -> Result<ExitCode, Failure> {

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::printable;
 use crate::run::device::{self, Choice};
 use crate::run::interrupt;
 use clap::Args;
@@ -53,7 +54,7 @@ impl ScriptArgs {
             }
             let report = self.run_one(script)?;
             if !self.json {
-                out.line(report.to_string())?;
+                out.line(printable::message(&report.to_string()))?;
                 out.flush()?;
             }
             reports.push(report);

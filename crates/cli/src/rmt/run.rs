@@ -5,6 +5,7 @@ use super::trace;
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::printable;
 use crate::run::device::Choice;
 use crate::run::interrupt;
 use crate::run::progress::Progress;
@@ -53,11 +54,11 @@ pub struct RmtRun {
           conflicts_with_all = ["scripts", "trace"])]
     repeat: u32,
     /// Shows what every stage does with this packet of the capture, the first being 0
-    #[arg(long, value_name = "PACKET", requires = "inputs", conflicts_with_all = ["json", "waves"])]
+    #[arg(long, value_name = "PACKET", requires = "inputs", conflicts_with_all = ["json", "waves", "device", "seed"])]
     trace: Option<u64>,
-    /// Seed of the RTL's initial values
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// Seed of the RTL's initial values [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
     /// Waves of the RTL, FST
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
@@ -77,6 +78,9 @@ impl RmtRun {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         if self.waves.is_some() && (self.device == Choice::Model || self.scripts.len() > 1) {
             return Err(Failure::input("E0502", "--waves: expected --device rtl or both, and one script at most"));
+        }
+        if self.seed.is_some() && self.device == Choice::Model {
+            return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
         }
         captures::check_standard("--in", self.inputs.iter().map(PathBuf::as_path))?;
         interrupt::listen();
@@ -103,7 +107,7 @@ impl RmtRun {
             out.text(&trace::trace(&files, self.target, &frames)?)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut session = self.session(self.seed)?;
+        let mut session = self.session(self.seed.unwrap_or(1))?;
         let mut tally = Tally::new(self.target);
         let mut next = 1;
         for file in &files {
@@ -185,7 +189,7 @@ impl RmtRun {
                 Command::Seed(seed) => Some(seed),
                 _ => None,
             });
-            let mut session = self.session(seed.unwrap_or(self.seed))?;
+            let mut session = self.session(seed.or(self.seed).unwrap_or(1))?;
             let mut tally = Tally::new(self.target);
             let start = Instant::now();
             let report = run_script(script, &mut session, self.target, &mut |f| tally.take(f));
@@ -194,7 +198,7 @@ impl RmtRun {
             if self.json {
                 reports.push(of.script_json(script, &report));
             } else {
-                out.text(&of.script_text(script, &report))?;
+                out.text(&printable::message(&of.script_text(script, &report)))?;
                 out.flush()?;
             }
         }

@@ -8,7 +8,6 @@ use super::play::{Played, failed};
 use super::progress::Progress;
 use super::sink::Written;
 use super::tally::Tally;
-use crate::captures;
 use crate::failure::Failure;
 use crate::files;
 use serde_json::{Value, json};
@@ -46,10 +45,6 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
         binding.input = Some(input.file.clone());
     }
     for OutputFile { from, file } in outputs {
-        if captures::is_standard(file) {
-            let what = format!("--out {from}=-: with live interfaces expected a file or a FIFO");
-            return Err(Failure::input("E0502", what));
-        }
         files::make_folder(file)?;
         let place = match from {
             Destination::Port(n) => config.ports.get_mut(usize::from(*n)).map(|p| &mut p.output),

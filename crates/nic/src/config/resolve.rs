@@ -10,7 +10,7 @@ use sluice_object::{
     Destination, KeyKind, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec, VlanGrant,
 };
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// Longest name of an interface in Linux.
@@ -121,16 +121,21 @@ impl Resolver<'_> {
             return Err(self.wrong(port.number.span(), "port", "several bindings", allowed));
         }
         Ok(PortBinding {
-            input: port.input.as_ref().map(|p| self.folder.join(p)),
-            output: port.output.as_ref().map(|p| self.folder.join(p)),
+            input: port.input.as_ref().map(|p| self.capture(p)),
+            output: port.output.as_ref().map(|p| self.capture(p)),
             iface: self.interface(&port.iface)?,
             tap: self.interface(&port.tap)?,
         })
     }
 
     fn host_binding(&self, host: &HostTable) -> Result<HostBinding, ConfigError> {
-        let output = host.output.as_ref().map(|p| self.folder.join(p));
+        let output = host.output.as_ref().map(|p| self.capture(p));
         Ok(HostBinding { output, tap: self.interface(&host.tap)? })
+    }
+
+    /// Where a capture lies; `-` is no file of the folder but standard input or output.
+    fn capture(&self, path: &Path) -> PathBuf {
+        if path.as_os_str() == "-" { path.to_owned() } else { self.folder.join(path) }
     }
 
     fn interface(&self, name: &Option<Spanned<String>>) -> Result<Option<String>, ConfigError> {

@@ -33,6 +33,12 @@ impl Awaited {
         let metadata = file.metadata()?;
         Ok((Self { file, waits: !metadata.is_file(), stop }, metadata))
     }
+
+    /// Waits for a file that is open already.
+    pub fn of(file: File, stop: Stop) -> Self {
+        let waits = !file.metadata().is_ok_and(|metadata| metadata.is_file());
+        Self { file, waits, stop }
+    }
 }
 
 impl Read for Awaited {
