@@ -230,3 +230,8 @@ async def requests_under_traffic_are_done_whole_and_in_order(dut):
 @pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_act(target):
     run_bench("rmt_act_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": target})
+
+
+def test_act_as_synthesized():
+    """The bodies that synthesis gets, where they are others (docs/decisions/simulated-bodies.md)."""
+    run_bench("rmt_act_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": 1}, defines={"SYNTHESIS": 1})

@@ -433,3 +433,10 @@ async def a_read_waits_for_a_slot_and_asks_for_it(dut):
 @pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_match(target):
     run_bench("rmt_match_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": target})
+
+
+def test_match_as_synthesized():
+    """The bodies that synthesis gets, where they are others (docs/decisions/simulated-bodies.md)."""
+    run_bench(
+        "rmt_match_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": 1}, defines={"SYNTHESIS": 1}
+    )
