@@ -6,6 +6,7 @@ use sluice_nic::program_file;
 use sluice_object::Object;
 use sluice_packet::bounded;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes of an object file or load.
@@ -47,11 +48,32 @@ pub fn make_folder(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The file that a path names, however it is written; devices and pipes are only themselves.
-pub fn identity(path: &Path) -> PathBuf {
+/// What tells files apart, however their paths are written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Identity {
+    /// A file that is there, by device and inode: two hard links are one file.
+    There(u64, u64),
+    /// One that is not there yet.
+    Path(PathBuf),
+}
+
+/// The file that a path names; devices and pipes are only themselves.
+pub fn identity(path: &Path) -> Identity {
+    if let Ok(found) = fs::metadata(path).as_ref().map(|found| (found.dev(), found.ino())) {
+        return Identity::There(found.0, found.1);
+    }
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
+    Identity::Path(path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned()))
+}
+
+/// Refuses an output that is the file that it is made from.
+pub fn check_other(source: &Path, output: &Path) -> Result<(), Failure> {
+    if identity(source) != identity(output) {
+        return Ok(());
+    }
+    let what = format!("--output: {} is read, expected a file of its own", output.display());
+    Err(Failure::input("E0502", what))
 }
 
 /// A program that takes the place of a running one: an object, an rmt module, or an XDP object file

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     match result.and_then(|code| flushed.map(|()| code)) {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("{failure}");
+            printable::tell(&failure);
             failure.exit()
         }
     }

@@ -1,6 +1,7 @@
 //! What comes from files and names goes to a terminal without what a terminal would obey.
 
 use std::borrow::Cow;
+use std::io::Write;
 
 /// Longest line of a message; an excerpt of a user's file may be a line of a megabyte.
 const LONGEST_LINE: usize = 1_000;
@@ -31,6 +32,11 @@ pub fn message(message: &str) -> String {
         None => line.to_owned(),
     });
     cut.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes a line to standard error. Where that is full or gone nobody can be told, and the exit code says enough.
+pub fn tell(line: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Control characters, and those that turn the direction of what follows.

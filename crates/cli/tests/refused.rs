@@ -26,6 +26,9 @@ fn options_that_would_be_ignored_are_refused() {
     let rmt = ["rmt", "run", "programs/rmt/calc.rmt", "--in", capture, "--trace", "0"];
     refused(&folder, &[&rmt[..], &["--json"]].concat(), &["--trace", "--json"]);
     refused(&folder, &[&rmt[..], &["--repeat", "2"]].concat(), &["--trace", "--repeat"]);
+    refused(&folder, &["rmt", "run", "--script", "programs/rmt/calc.pkt", "--trace", "0"], &["--trace"]);
+    refused(&folder, &[&xdp[..], &["--trace", "--json"]].concat(), &["--trace", "--json"]);
+    refused(&folder, &[&xdp[..], &["--trace", "--out", "-"]].concat(), &["--trace", "--out"]);
     let script = ["rmt", "run", "--script", "programs/rmt/calc.pkt", "--repeat", "2"];
     refused(&folder, &script, &["--repeat", "--script"]);
     folder.write("live.toml", "[device]\ntarget = \"default\"\n\n[[port]]\nnumber = 0\niface = \"no-such-iface\"\n");
@@ -122,6 +125,40 @@ fn a_description_may_name_standard_output_and_the_table_gives_way() {
         let called = folder.shell(&line);
         assert!(called.code == 0 && called.err.contains("accounting: closed"), "{config}: {}", called.err);
         assert!(!sluice_packet::capture::read_all(&folder.path("left.pcapng")).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn what_is_read_is_never_written_over() {
+    let folder = Folder::new();
+    let copy = |from: &str, to: &str| std::fs::copy(folder.path(from), folder.path(to)).map(drop).unwrap();
+    copy("programs/rmt/calc.rmt", "calc.rmt");
+    copy("programs/nic/red.json", "red.json");
+    copy("programs/nic/mixed.pcapng", "in.pcapng");
+    std::fs::hard_link(folder.path("in.pcapng"), folder.path("link.pcapng")).unwrap();
+    let run = ["run", "--config", "programs/nic/nic.toml", "--in", "in.pcapng"];
+    let before = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    let (calc, red, capture) = (before("calc.rmt"), before("red.json"), before("in.pcapng"));
+    refused(&folder, &["rmt", "build", "calc.rmt", "-o", "./calc.rmt"], &["E0502", "calc.rmt is read"]);
+    refused(&folder, &["object", "build", "red.json", "-o", "red.json"], &["E0502", "red.json is read"]);
+    for events in ["in.pcapng", "link.pcapng", "red.json", "calc.rmt"] {
+        refused(&folder, &[&run[..], &["--events", events]].concat(), &["E0502", events]);
+    }
+    refused(&folder, &[&run[..], &["--out", "port0=link.pcapng"]].concat(), &["E0502", "link.pcapng"]);
+    refused(&folder, &[&run[..], &["--out", "port0=q.pcap", "--events", "./q.pcap"]].concat(), &["E0502", "q.pcap"]);
+    let xdp = ["xdp", "run", "programs/xdp/swap/swap.o", "--in", "in.pcapng"];
+    for option in ["--out", "--packets", "--state"] {
+        refused(&folder, &[&xdp[..], &[option, "link.pcapng"]].concat(), &["E0502", "link.pcapng"]);
+    }
+    assert!(calc == before("calc.rmt") && red == before("red.json") && capture == before("in.pcapng"));
+}
+
+#[test]
+fn an_error_that_nobody_can_be_told_keeps_its_exit_code() {
+    let folder = Folder::new();
+    for line in ["rmt check none", "script none", "xdp check none", "run --config none", "explain E9999"] {
+        let called = folder.shell(&format!("sluice {line} 2>/dev/full"));
+        assert_eq!(called.code, 2, "{line}");
     }
 }
 

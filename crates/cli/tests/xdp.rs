@@ -384,7 +384,8 @@ fn each_packet_has_a_line_with_verdict_instructions_and_path() {
     let piped = run(&["-"]);
     assert_eq!(json(&piped.err)["programs"][0]["packets"], program["packets"]);
     assert_eq!(piped.ok(), text);
-    let both = run(&["-", "--trace"]);
+    let capture = "programs/xdp/mixed.pcap";
+    let both = folder.sluice(&["xdp", "run", tail, "--in", capture, "--packets", "-", "--trace"]);
     assert!(both.code == 2 && both.err.contains("[E0490]"), "{}", both.err);
     assert_eq!(run(&[tail]).code, 2, "the object is read");
 }

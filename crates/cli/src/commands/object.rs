@@ -52,6 +52,7 @@ impl ObjectArgs {
             What::Show { file, json: true } => out.text(&files::object(file)?.to_json()),
             What::Show { file, json: false } => view::object(&files::object(file)?, out),
             What::Build { file, output } => {
+                files::check_other(file, output)?;
                 let object = files::object(file)?;
                 let bytes = object.to_binary();
                 files::write(output, &bytes)?;

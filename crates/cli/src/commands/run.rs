@@ -20,7 +20,7 @@ use clap::Args;
 use sluice_formats::Target;
 use sluice_nic::Device;
 use sluice_object::Linker;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -108,6 +108,7 @@ impl Run {
         // All that can be wrong with the input is found before anything is written or run.
         let nic = bring_up::read(&self.config, self.target)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
+        self.check_events(&inputs, &outputs)?;
         if live::is_live(&nic.config) {
             return self.run_live(&nic, &outputs, out);
         }
@@ -210,6 +211,27 @@ impl Run {
             },
             out,
         )
+    }
+
+    /// Events must not go where something else is read or written, nor over a file that is no list of events.
+    fn check_events(&self, inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Failure> {
+        let Some(events) = &self.events else { return Ok(()) };
+        let inputs = inputs.iter().map(|input| &input.file);
+        let others =
+            inputs.chain(outputs.iter().map(|output| &output.file)).chain(self.replace.iter().map(|r| &r.file));
+        let identity = files::identity(events);
+        if others.chain([&self.config]).any(|other| files::identity(other) == identity) {
+            let what = format!("--events: {} is read or written already, expected a file of its own", events.display());
+            return Err(Failure::input("E0502", what));
+        }
+        let mut begin = [0; 2];
+        let is_file = std::fs::metadata(events).is_ok_and(|found| found.is_file() && found.len() > 0);
+        let read = is_file.then(|| std::fs::File::open(events).and_then(|mut file| file.read_exact(&mut begin)));
+        if read.is_some() && &begin != b"{\"" {
+            let what = format!("--events: {} holds something else than events, expected a new file", events.display());
+            return Err(Failure::input("E0502", what));
+        }
+        Ok(())
     }
 
     fn seed(&self) -> u64 {

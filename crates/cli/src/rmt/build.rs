@@ -33,6 +33,7 @@ pub struct Build {
 impl Build {
     /// Reads, encodes and writes it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        files::check_other(&self.file, &self.output)?;
         let unit = read(&self.file, &self.target)?.map_err(|e| failure(&e))?;
         let place = self.file.display();
         let part = unit.part(&self.target).map_err(|e| Failure::input("E0650", format!("{place}: {e}")))?;

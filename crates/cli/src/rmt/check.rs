@@ -3,6 +3,7 @@
 use super::{failure, read, target};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::printable;
 use crate::table::Table;
 use clap::Args;
 use serde_json::{Value, json};
@@ -47,7 +48,7 @@ impl Check {
                 Ok(unit) => self.text(&name, &unit, out)?,
                 Err(errors) => {
                     out.flush()?;
-                    eprintln!("{}", failure(&errors));
+                    printable::tell(failure(&errors));
                 }
             }
         }

@@ -54,7 +54,7 @@ pub struct RmtRun {
           conflicts_with_all = ["scripts", "trace"])]
     repeat: u32,
     /// Shows what every stage does with this packet of the capture, the first being 0
-    #[arg(long, value_name = "PACKET", requires = "inputs", conflicts_with_all = ["json", "waves", "device", "seed"])]
+    #[arg(long, value_name = "PACKET", requires = "inputs", conflicts_with_all = ["json", "waves", "device", "seed", "scripts"])]
     trace: Option<u64>,
     /// Seed of the RTL's initial values [default: 1]
     #[arg(long)]

@@ -18,7 +18,7 @@ pub fn read(path: &Path) -> Result<Image, Failure> {
     let image = sluice_ebpf::load::load(&elf).map_err(failure)?;
     for note in &image.notes {
         let text = format!("{}: {}", path.display(), note.text);
-        eprintln!("note: {}", printable::message(&text));
+        printable::tell(format_args!("note: {}", printable::message(&text)));
     }
     Ok(image)
 }

@@ -103,7 +103,7 @@ pub struct XdpRun {
     #[arg(long, value_name = "PACKETS")]
     pub(super) limit: Option<u64>,
     /// Prints every instruction of every packet, with its registers
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     trace: bool,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
@@ -147,8 +147,10 @@ impl XdpRun {
         }
         let packets = self.count()?;
         let mut log = self.packets.as_deref().map(PacketLog::create).transpose()?;
-        if self.trace && matches!(log, Some(PacketLog::Standard)) {
-            let what = "--packets -: --trace writes to standard output too, expected a file or no --trace";
+        let to_standard = self.output.as_deref().is_some_and(captures::is_standard);
+        if self.trace && (to_standard || matches!(log, Some(PacketLog::Standard))) {
+            let option = if to_standard { "--out" } else { "--packets" };
+            let what = format!("{option} -: --trace writes to standard output too, expected a file or no --trace");
             return Err(Failure::input("E0490", what));
         }
         let mut runs = Vec::new();
@@ -190,7 +192,7 @@ impl XdpRun {
         captures::check_standard("--out and --packets", self.output.iter().chain(&self.packets).map(PathBuf::as_path))?;
         let inputs = self.inputs.iter().filter(|file| !captures::is_standard(file));
         let read = inputs.chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
-        let mut taken: Vec<(PathBuf, &str)> =
+        let mut taken: Vec<(files::Identity, &str)> =
             read.chain(&self.routes).map(|file| (files::identity(file), "is read")).collect();
         let file = |file: &Option<PathBuf>| file.clone().filter(|file| !captures::is_standard(file));
         let (output, packets) = (file(&self.output), file(&self.packets));
