@@ -3,7 +3,9 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::run::interrupt;
-use sluice_packet::capture::{Awaited, CaptureError, CaptureReader, CaptureWriter, Format, Packet, ReadOptions};
+use sluice_packet::capture::{
+    Awaited, CaptureError, CaptureReader, CaptureWriter, Format, Packet, ReadOptions, check_interfaces,
+};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -101,8 +103,10 @@ pub fn create(path: &Path, interfaces: &[&str]) -> Result<Writer, Failure> {
         let stream: Box<dyn Write> = Box::new(io::stdout());
         return Ok(CaptureWriter::new("standard output", BufWriter::new(stream), format, interfaces)?);
     }
-    files::make_folder(path)?;
     let name = path.display().to_string();
+    // A file that is there already is left as it is where its name asks for too much.
+    check_interfaces(&name, format, interfaces)?;
+    files::make_folder(path)?;
     let file: Box<dyn Write> = Box::new(File::create(path).map_err(|e| CaptureError::io(&name, e))?);
     Ok(CaptureWriter::new(&name, BufWriter::new(file), format, interfaces)?)
 }

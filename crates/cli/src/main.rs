@@ -54,7 +54,10 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 fn main() -> ExitCode {
-    let arguments = Sluice::parse();
+    let arguments = match Sluice::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refused(&error),
+    };
     let mut out = Output::stdout();
     let result = dispatch(arguments.command, &mut out);
     let flushed = out.flush();
@@ -65,6 +68,20 @@ fn main() -> ExitCode {
             failure.exit()
         }
     }
+}
+
+/// What clap says of a command line: as it has it, unless it would show what a terminal obeys, or a very long line.
+fn refused(error: &clap::Error) -> ExitCode {
+    let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if !error.use_stderr() || given.iter().all(|word| printable::message(word) == *word) {
+        error.exit();
+    }
+    // The same mistake in escaped words; clap itself would leave out a part of what a terminal obeys.
+    let escaped = Sluice::try_parse_from(given.iter().map(|word| printable::text(word).into_owned())).err();
+    let shown = escaped.filter(|again| again.kind() == error.kind());
+    let text = shown.as_ref().unwrap_or(error).render().to_string();
+    printable::tell(printable::message(text.trim_end()));
+    ExitCode::from(2)
 }
 
 fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::printable;
+use crate::run::interrupt;
 use std::io::{self, BufWriter, Write};
 
 /// Where results go. Errors, progress and hints go to standard error.
@@ -44,6 +45,8 @@ impl Output {
 
 fn gone(error: io::Error) -> Result<(), Failure> {
     match error.kind() {
+        // A terminal that hung up takes no report, nor does a reader that the same Ctrl-C ended: the exit code says it.
+        _ if interrupt::asked() => Ok(()),
         io::ErrorKind::BrokenPipe => std::process::exit(0),
         _ => Err(Failure::input("E0501", format!("standard output cannot be written: {error}"))),
     }

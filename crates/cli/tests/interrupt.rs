@@ -214,3 +214,74 @@ fn a_file_that_cannot_be_opened_is_told_as_before() {
     let called = folder.sluice(&["rmt", "run", "programs/rmt/l3_router.rmt", "--in", "programs"]);
     assert!(called.code == 2 && called.err.contains("programs"), "{}", called.err);
 }
+
+/// As when its window is closed: SIGHUP comes, and whatever is written to the terminal fails.
+#[test]
+fn a_terminal_that_hangs_up_takes_no_report_and_the_captures_are_whole() {
+    if !Command::new("script").arg("--version").output().is_ok_and(|o| o.status.success()) {
+        println!("skipped: needs the command `script`");
+        return;
+    }
+    for arguments in [
+        &["run", "--config", "programs/nic/nic.toml", "--in", "port0=pipe", "--out", "port1=out.pcapng"][..],
+        &["xdp", "run", "programs/xdp/swap/swap.o", "--in", "pipe", "--out=out.pcapng"],
+        &["rmt", "run", "programs/rmt/l3_router.rmt", "--in", "pipe"],
+    ] {
+        let folder = Folder::new();
+        assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
+        // As shells do, this one hands the signal on; it stays, to keep the code. The first `wait` ends with the trap.
+        let call = format!("{} {}", env!("CARGO_BIN_EXE_sluice"), arguments.join(" "));
+        let line = format!("trap 'kill -HUP $!' HUP; {call} & wait $!; wait $!; echo $? > code.new; mv code.new code");
+        let mut terminal = Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .current_dir(folder.path(""))
+            .env("SHELL", "/bin/sh")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Open both ways and with less than a pipe holds, so that the test waits for nobody.
+        let mut pipe = OpenOptions::new().read(true).write(true).open(folder.path("pipe")).unwrap();
+        let packets = some_packets(100);
+        assert!(packets.len() < 60_000, "{} bytes", packets.len());
+        pipe.write_all(&packets).unwrap();
+        let_it_read();
+        terminal.kill().unwrap();
+        terminal.wait().unwrap();
+        let since = Instant::now();
+        while !folder.path("code").exists() {
+            assert!(since.elapsed() < Duration::from_secs(20), "{arguments:?} did not end within 20 s");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let code = std::fs::read_to_string(folder.path("code")).unwrap();
+        assert_eq!(code.trim(), "129", "{arguments:?}");
+        if arguments.iter().any(|word| word.contains("out.pcapng")) {
+            assert!(!read_all(&folder.path("out.pcapng")).unwrap().is_empty(), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_the_same_signal_ends_does_not_make_an_ended_run_a_success() {
+    let folder = Folder::new();
+    let mut child = sluice(&folder, &RUN);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&some_packets(100)).unwrap();
+    stdin.flush().unwrap();
+    let_it_read();
+    // As the other side of `sluice ... | tee`.
+    drop(child.stdout.take());
+    signal(&child, "INT");
+    let since = Instant::now();
+    let code = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status.code();
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "it did not end within 20 s");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(code, Some(130));
+    assert!(!read_all(&folder.path("out.pcapng")).unwrap().is_empty());
+    drop(stdin);
+}

@@ -42,6 +42,71 @@ fn options_that_would_be_ignored_are_refused() {
     refused(&folder, &["xdp", "run", "programs/xdp/drop/drop.o"], &["--in CAPTURE", "--iface IFACE"]);
 }
 
+#[test]
+fn a_capture_that_a_live_run_reads_or_writes_already_is_refused_and_left_as_it_was() {
+    let folder = Folder::new();
+    folder.write("live.toml", "[device]\ntarget = \"default\"\n\n[[port]]\nnumber = 0\niface = \"no-such-iface\"\n");
+    let capture = std::fs::read(folder.path("programs/nic/mixed.pcapng")).unwrap();
+    folder.write("in.pcapng", &capture);
+    let live = |words: &[&str], says: &[&str]| {
+        refused(&folder, &[&["run", "--config", "live.toml"][..], words].concat(), says);
+    };
+    live(&["--in", "port2=in.pcapng", "--out", "port1=./in.pcapng"], &["E0502", "in.pcapng", "is read"]);
+    live(&["--in", "port2=in.pcapng", "--in", "port2=other.pcap"], &["E0502", "port2", "in.pcapng", "other.pcap"]);
+    live(&["--in", "port2=-"], &["E0502", "port2", "live interfaces expected a file"]);
+    live(&["--out", "port1=a.pcap", "--out", "port1=b.pcap"], &["E0502", "port1", "a.pcap and b.pcap"]);
+    live(&["--out", "port1=a.pcap", "--out", "host0=a.pcap"], &["E0502", "a.pcap", "port1", "host0"]);
+    assert_eq!(std::fs::read(folder.path("in.pcapng")).unwrap(), capture);
+    assert!(!folder.path("a.pcap").exists());
+}
+
+#[test]
+fn a_share_of_too_few_packets_and_maps_that_nothing_keeps_are_refused() {
+    let folder = Folder::new();
+    const GENERATE: &[&str] = &["generate", "--vlan", "10", "-o", "new.pcapng"];
+    refused(&folder, &[GENERATE, &["--packets", "49", "--untagged"]].concat(), &["E0502", "--untagged", "49", "50"]);
+    refused(&folder, &[GENERATE, &["--packets", "24", "--seldom", "20"]].concat(), &["E0502", "--seldom", "24", "25"]);
+    refused(&folder, &[GENERATE, &["--seldom", "10"]].concat(), &["E0502", "--seldom 10", "--vlan"]);
+    assert!(!folder.path("new.pcapng").exists());
+    for words in [&["--packets", "50", "--untagged"][..], &["--packets", "25", "--seldom", "20"]] {
+        folder.sluice(&[GENERATE, words].concat()).ok();
+    }
+    let replace = ["run", "--config", "programs/nic/nic.toml", "--in", "programs/nic/mixed.pcapng", "--replace"];
+    let kept = [&replace[..], &["red=programs/nic/red-2.json@50%", "--keep-maps", "flows"]].concat();
+    refused(&folder, &kept, &["E0502", "--keep-maps", "`flows`", "XDP object file"]);
+}
+
+#[test]
+fn a_capture_of_a_format_that_cannot_hold_it_leaves_the_file_that_was_there() {
+    let folder = Folder::new();
+    folder.write("mine.pcap", "mine");
+    refused(&folder, &["generate", "--vlan", "10", "-o", "mine.pcap"], &["E0161", "mine.pcap"]);
+    assert_eq!(std::fs::read(folder.path("mine.pcap")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_capture_in_the_place_of_a_module_is_called_one() {
+    let folder = Folder::new();
+    let capture = "programs/nic/mixed.pcapng";
+    let call = ["rmt", "run", "programs/rmt/calc.rmt", "--in", capture, capture];
+    refused(&folder, &call, &["E0502", "mixed.pcapng is a capture", "--in before each"]);
+}
+
+#[test]
+fn arguments_that_the_command_line_refuses_are_escaped_and_cut() {
+    let folder = Folder::new();
+    let evil = "\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}";
+    let long = "x".repeat(100_000);
+    for arguments in [&["run", "--config", "x", "--gbps", evil][..], &[evil], &["generate", "--vlan", evil], &[&long]] {
+        let called = folder.sluice(arguments);
+        assert_eq!(called.code, 2, "{arguments:?}");
+        let obeyed = called.err.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        assert_eq!(obeyed, None, "{:?}", called.err);
+        assert!(called.err.contains("\\u{1b}") || arguments == [long.as_str()], "{}", called.err);
+        assert!(called.err.len() < 2_000 && called.err.contains("--help"), "{} bytes", called.err.len());
+    }
+}
+
 /// A file without an end must cost neither memory nor time: 1 GB of addresses is all that the call may have.
 #[test]
 fn files_without_an_end_are_left_at_their_limit() {
@@ -193,6 +258,8 @@ fn a_map_is_named_as_bpftool_names_it_and_json_has_a_short_option() {
     let one = map(&[&["get", "protocols"][..], &key].concat()).ok();
     assert_eq!(map(&[&["lookup", "name", "protocols"][..], &key].concat()).ok(), one);
     assert_eq!(map(&["-j", "dump", "protocols"]).ok(), map(&["--json", "dump", "protocols"]).ok());
+    // As bpftool -j says that it was done.
+    assert_eq!(map(&[&["-j", "set", "protocols"][..], &key, &["value", "hex"], &["01"; 16]].concat()).ok(), "null\n");
     let unknown = map(&["dump", "name", "nobody"]);
     assert!(unknown.code == 2 && unknown.err.contains("`nobody`") && unknown.err.contains("`protocols`"));
     for call in [&["script", "programs/nic/blue.pkt", "-j"][..], &["xdp", "check", "programs/xdp/drop/drop.o", "-j"]] {

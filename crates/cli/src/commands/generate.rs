@@ -12,6 +12,10 @@ use std::process::ExitCode;
 
 /// Hosts 1 to 4 of a VLAN are servers.
 const SERVERS: u8 = 4;
+/// One packet of so many is of the VLAN that speaks seldom.
+const SELDOM: usize = 25;
+/// One packet of so many has no tag.
+const UNTAGGED: usize = 50;
 
 /// Makes a capture of mixed protocols on several VLANs, the same from the same seed
 ///
@@ -19,7 +23,10 @@ const SERVERS: u8 = 4;
 /// neighbour discovery, multicast DNS, NTP, VXLAN, IP in IP and fragments. What the clients
 /// send arrives on port0, what the four servers send on port1.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  sluice generate --seed 7 --vlan 10,20 --packets 500 -o out/mixed.pcapng")]
+#[command(after_help = "Examples:
+  sluice generate --seed 7 --vlan 10,20 --packets 500 -o out/mixed.pcapng
+  sluice generate --vlan 1 --seldom 2 --untagged -o - | \\
+    sluice rmt run programs/rmt/l3_router.rmt --in - -j")]
 pub struct Generate {
     /// VLANs on which hosts talk
     #[arg(long = "vlan", value_delimiter = ',', required = true, value_parser = clap::value_parser!(u16).range(1..=4094))]
@@ -44,6 +51,7 @@ pub struct Generate {
 impl Generate {
     /// Writes the capture.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        self.check_shares()?;
         interrupt::listen();
         let mut beside = captures::is_standard(&self.output).then(Output::stderr);
         let mut writer = captures::create(&self.output, &["port0", "port1"])?;
@@ -61,10 +69,26 @@ impl Generate {
         Ok(interrupt::exit_code(ExitCode::SUCCESS))
     }
 
+    /// Refuses what would make no packet of its own.
+    fn check_shares(&self) -> Result<(), Failure> {
+        if let Some(vlan) = self.seldom.filter(|vlan| self.vlans.contains(vlan)) {
+            let what = format!("--seldom {vlan}: it is one of --vlan, expected another VLAN");
+            return Err(Failure::input("E0502", what));
+        }
+        let shares = [("--seldom", self.seldom.is_some(), SELDOM), ("--untagged", self.untagged, UNTAGGED)];
+        match shares.iter().find(|(_, given, share)| *given && self.packets < *share as u64) {
+            None => Ok(()),
+            Some((option, _, share)) => {
+                let what = format!("{option}: one packet of {share} is, and --packets is {}", self.packets);
+                Err(Failure::input("E0502", format!("{what}; expected {share} or more")))
+            }
+        }
+    }
+
     fn capture(&self) -> Vec<Packet> {
         let packets = self.packets as usize;
-        let seldom = self.seldom.map_or(0, |_| packets / 25);
-        let untagged = if self.untagged { packets / 50 } else { 0 };
+        let seldom = self.seldom.map_or(0, |_| packets / SELDOM);
+        let untagged = if self.untagged { packets / UNTAGGED } else { 0 };
         let mut all = mixed_capture(self.seed, &self.vlans, packets - seldom - untagged);
         let end = all.last().map_or(0, |p| p.stamp);
         let mut vlans = self.vlans.clone();

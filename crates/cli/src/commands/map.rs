@@ -135,14 +135,21 @@ impl MapArgs {
                 let map = self.find(&mut *maps, map)?;
                 let (key, value, flags) = self.entry(&mut *maps, &map, words)?;
                 maps.update(&map, &key, &value, flags)?.map_err(|e| refused(&map, "set", &key, e))?;
+                self.done(out)?;
             }
             Command::Delete { map, words } => {
                 let map = self.find(&mut *maps, map)?;
                 let key = self.key(&mut *maps, &map, words)?;
                 maps.delete(&map, &key)?.map_err(|e| refused(&map, "delete", &key, e))?;
+                self.done(out)?;
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// A change that was made; one without --json says nothing.
+    fn done(&self, out: &mut Output) -> Result<(), Failure> {
+        if self.json { out.json(&Value::Null) } else { Ok(()) }
     }
 
     fn all(&self, maps: &mut dyn MapAccess) -> Result<Vec<MapInfo>, Failure> {

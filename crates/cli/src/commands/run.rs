@@ -49,8 +49,8 @@ pub struct Run {
     /// Several are played together, the earliest stamp first
     #[arg(long = "in", value_name = "[PORT=]FILE", value_parser = assign::input)]
     inputs: Vec<Input>,
-    /// Capture of what leaves a port or reaches a host queue, .pcap or .pcapng; `-` is standard output, the table then
-    /// goes to standard error
+    /// Capture of what leaves a port or reaches a host queue, .pcap or .pcapng; beside a live interface it gets a
+    /// copy; `-` is standard output, the table then goes to standard error
     #[arg(long = "out", value_name = "PORT|HOST=FILE", value_parser = assign::output)]
     outputs: Vec<OutputFile>,
     /// Which device
@@ -110,7 +110,7 @@ impl Run {
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
         self.check_events(&inputs, &outputs)?;
         if live::is_live(&nic.config) {
-            return self.run_live(&nic, &outputs, out);
+            return self.run_live(&nic, &inputs, &outputs, out);
         }
         captures::check_standard("--in", inputs.iter().map(|input| input.file.as_path()))?;
         let mut beside = outputs.iter().any(|o| captures::is_standard(&o.file)).then(Output::stderr);
@@ -175,7 +175,13 @@ impl Run {
     }
 
     /// Live interfaces: only the model keeps up with them, and packets there have no numbers.
-    fn run_live(&self, nic: &Nic, outputs: &[OutputFile], out: &mut Output) -> Result<ExitCode, Failure> {
+    fn run_live(
+        &self,
+        nic: &Nic,
+        inputs: &[Input],
+        outputs: &[OutputFile],
+        out: &mut Output,
+    ) -> Result<ExitCode, Failure> {
         let of_captures = [
             ("--device rtl", self.device != Choice::Model),
             ("--replace", !self.replace.is_empty()),
@@ -186,10 +192,9 @@ impl Run {
             let what = format!("{option}: {} has live interfaces, {option} needs captures only", self.config.display());
             return Err(Failure::input("E0502", what).help("take `iface` and `tap` out of the description"));
         }
-        if let Some(output) = outputs.iter().find(|output| captures::is_standard(&output.file)) {
-            let what = format!("the capture of {} is -: with live interfaces expected a file", output.from);
-            return Err(Failure::input("E0502", what));
-        }
+        live::check_captures(inputs, outputs)?;
+        let read = inputs.iter().map(|input| input.file.as_path());
+        sink::check_apart(outputs, read.chain([self.config.as_path()]))?;
         let mut device = device::model(nic.target);
         let linker = nic.start(&mut *device)?;
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
@@ -302,6 +307,11 @@ impl Run {
             let running = configured.and_then(|t| t.object.as_ref());
             let object = files::successor(&replacement.file, running, &self.keep_maps, nic.target)?;
             changes.push(Change { before, tenant, object });
+        }
+        let keeps = |map: &String| changes.iter().any(|c| c.object.xdp.as_ref().is_some_and(|x| x.keep.contains(map)));
+        if let Some(map) = self.keep_maps.iter().find(|map| !keeps(map)) {
+            let what = format!("--keep-maps: nothing keeps `{map}`, expected a --replace with an XDP object file");
+            return Err(Failure::input("E0502", what).help("--replace TENANT=FILE.o@MOMENT"));
         }
         changes.sort_by_key(|c| c.before);
         Ok(changes)

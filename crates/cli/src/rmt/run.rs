@@ -31,6 +31,7 @@ const BATCH: usize = 256;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice rmt run programs/rmt/l3_router.rmt --in programs/nic/mixed.pcapng --device both --json
+  sluice rmt run programs/rmt/calc.rmt --in monday.pcap --in tuesday.pcap
   sluice rmt run programs/rmt/calc.rmt --in calc.pcap --trace 0
   sluice rmt run --script programs/rmt/calc.pkt --device both")]
 pub struct RmtRun {
@@ -100,7 +101,15 @@ impl RmtRun {
     }
 
     fn play(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let read = |path: &PathBuf| ModuleFile::read(path, self.target).map_err(|e| Failure::input(e.code, e.what));
+        let read = |path: &PathBuf| {
+            ModuleFile::read(path, self.target).map_err(|e| {
+                match !captures::is_pipe(path) && Capture::open(path).is_ok() {
+                    true => Failure::input("E0502", format!("{} is a capture, expected a module", path.display()))
+                        .help("several captures: --in before each of them"),
+                    false => Failure::input(e.code, e.what),
+                }
+            })
+        };
         let files = self.modules.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         if let Some(packet) = self.trace {
             let frames = self.frames(Some(packet))?;

@@ -8,18 +8,38 @@ use super::play::{Played, failed};
 use super::progress::Progress;
 use super::sink::Written;
 use super::tally::Tally;
+use crate::captures;
 use crate::failure::Failure;
 use crate::files;
+use crate::printable;
 use serde_json::{Value, json};
 use sluice_nic::ports::{Bindings, LinkReport, LinkState, LiveCounts, PortError, Watch, run_live};
 use sluice_nic::{Device, Event, NicConfig, Verdict};
 use sluice_object::Destination;
-use std::io::Write;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Whether the description binds anything to an interface or TAP device.
 pub fn is_live(config: &NicConfig) -> bool {
     config.ports.iter().any(|p| p.iface.is_some() || p.tap.is_some()) || config.hosts.iter().any(|h| h.tap.is_some())
+}
+
+/// Refuses captures that a run on live interfaces cannot have: standard input and output, and two for one port.
+pub fn check_captures(inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Failure> {
+    let read = inputs.iter().filter_map(|input| Some((Destination::Port(input.port?), &input.file)));
+    let written = outputs.iter().map(|output| (output.from, &output.file));
+    if let Some((place, _)) = read.clone().chain(written).find(|(_, file)| captures::is_standard(file)) {
+        let what = format!("the capture of {place} is -: with live interfaces expected a file");
+        return Err(Failure::input("E0502", what));
+    }
+    let mut taken = BTreeMap::new();
+    for (port, file) in read {
+        if let Some(first) = taken.insert(port, file) {
+            let what = format!("{port} would play {} and {}", first.display(), file.display());
+            return Err(Failure::input("E0502", format!("{what}; with live interfaces one capture a port is allowed")));
+        }
+    }
+    Ok(())
 }
 
 /// Opens what the description binds, with the captures of the command line in their places.
@@ -172,8 +192,7 @@ fn tell(watch: &Watch) {
             LinkState::Down => format!("interface `{name}` is down: its packets wait until it is up again"),
             LinkState::Gone => format!("interface `{name}` is gone: it is taken up again when it is back"),
         };
-        // The run goes on also where nobody can be told.
-        let _ = writeln!(std::io::stderr(), "warning: {text}");
+        printable::tell(format_args!("warning: {text}"));
     }
 }
 

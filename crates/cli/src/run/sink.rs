@@ -25,20 +25,23 @@ struct Sink {
     writer: Writer,
 }
 
-/// Refuses outputs that would overwrite a file that is read, or each other.
+/// Refuses outputs that would overwrite a file that is read, or each other, and two of one destination.
 pub fn check_apart<'a>(outputs: &[OutputFile], read: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
     captures::check_standard("--out", outputs.iter().map(|output| output.file.as_path()))?;
     let read: Vec<files::Identity> =
         read.into_iter().filter(|file| !captures::is_standard(file)).map(files::identity).collect();
-    let mut taken = BTreeMap::new();
+    let (mut taken, mut captures) = (BTreeMap::new(), BTreeMap::new());
     for OutputFile { from, file } in outputs {
+        if let Some(first) = captures.insert(*from, file) {
+            let what = format!("two captures of {from}: {} and {}", first.display(), file.display());
+            return Err(Failure::input("E0502", format!("{what}; one is allowed")));
+        }
         let identity = files::identity(file);
         let file = file.display();
         if read.contains(&identity) {
             return Err(Failure::input("E0502", format!("{file} is read, it cannot be the capture of {from} too")));
         }
-        // Two captures of one destination have an error of their own.
-        if let Some(first) = taken.insert(identity, from).filter(|first| *first != from) {
+        if let Some(first) = taken.insert(identity, from) {
             return Err(Failure::input("E0502", format!("{file} is to be the capture of {first} and of {from}")));
         }
     }
@@ -46,21 +49,19 @@ pub fn check_apart<'a>(outputs: &[OutputFile], read: impl IntoIterator<Item = &'
 }
 
 impl Sinks {
-    /// Creates the captures.
+    /// Creates the captures, which have passed [`check_apart`].
     pub fn create(outputs: &[OutputFile], target: &Target) -> Result<Self, Failure> {
         let mut sinks = Self::default();
-        for output in outputs {
-            let (from, path) = (output.from, output.file.clone());
+        for OutputFile { from, .. } in outputs {
             if from.number(target).is_none() {
                 let (ports, hosts) = (target.ports - 1, target.hosts - 1);
                 let allowed = format!("port0 to port{ports} and host0 to host{hosts}");
                 return Err(Failure::input("E0502", format!("{from} does not exist, the target has {allowed}")));
             }
-            let writer = captures::create(&path, &[&from.to_string()])?;
-            if let Some(first) = sinks.files.insert(from, Sink { path, writer }) {
-                let what = format!("two captures of {from}: {} and {}", first.path.display(), output.file.display());
-                return Err(Failure::input("E0502", format!("{what}; one is allowed")));
-            }
+        }
+        for OutputFile { from, file } in outputs {
+            let writer = captures::create(file, &[&from.to_string()])?;
+            sinks.files.insert(*from, Sink { path: file.clone(), writer });
         }
         Ok(sinks)
     }

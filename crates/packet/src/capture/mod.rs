@@ -18,7 +18,7 @@ use std::path::Path;
 pub use awaited::{Awaited, Stop};
 pub use error::{CaptureError, CaptureProblem};
 pub use reader::{CaptureReader, Interface, ReadOptions};
-pub use writer::CaptureWriter;
+pub use writer::{CaptureWriter, check_interfaces};
 
 /// One packet of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

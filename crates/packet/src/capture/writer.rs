@@ -34,10 +34,21 @@ impl CaptureWriter<BufWriter<File>> {
     pub fn create(path: &Path, interfaces: &[&str]) -> Result<Self, CaptureError> {
         let format = Format::from_path(path)?;
         let file = path.display().to_string();
+        check_interfaces(&file, format, interfaces)?;
         let created = File::create(path);
         let created = created.map_err(|e| CaptureError::of_file(&file, CaptureProblem::Io(e)))?;
         CaptureWriter::new(&file, BufWriter::new(created), format, interfaces)
     }
+}
+
+/// Refuses interfaces that a format cannot hold, before anything is created.
+pub fn check_interfaces(file: &str, format: Format, interfaces: &[&str]) -> Result<(), CaptureError> {
+    if format != Format::Pcap || interfaces.len() <= 1 {
+        return Ok(());
+    }
+    let (found, allowed) = (interfaces.len() as u64, "one".to_string());
+    let problem = CaptureProblem::DoesNotFit { what: "the number of interfaces", found, allowed };
+    Err(CaptureError::of_file(file, problem))
 }
 
 impl<W: Write> CaptureWriter<W> {
@@ -46,12 +57,8 @@ impl<W: Write> CaptureWriter<W> {
     /// A pcap file has one interface: more are refused. The numbers are little-endian on
     /// every machine, so that the same packets give the same file.
     pub fn new(file: &str, writer: W, format: Format, interfaces: &[&str]) -> Result<Self, CaptureError> {
+        check_interfaces(file, format, interfaces)?;
         let inner = match format {
-            Format::Pcap if interfaces.len() > 1 => Err(CaptureProblem::DoesNotFit {
-                what: "the number of interfaces",
-                found: interfaces.len() as u64,
-                allowed: "one".to_string(),
-            }),
             Format::Pcap => open_pcap(writer),
             Format::PcapNg => open_pcapng(writer, interfaces),
         };
