@@ -8,7 +8,7 @@ use sluice_object::{Object, TargetNeed};
 
 /// Prints an object.
 pub fn object(object: &Object, out: &mut Output) -> Result<(), Failure> {
-    if object.rmt.is_some() {
+    if object.parts.rmt.is_some() {
         return out.text(&sluice_object::show::table(object));
     }
     let target = match &object.target {

@@ -142,7 +142,7 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
         validate_program(program, &maps, Checks::default())?;
     }
     let mut object = Object::new(name, KeySpec::NONE, Action::to([options.pass]));
-    object.xdp = Some(Box::new(Xdp {
+    object.parts.xdp = Some(Box::new(Xdp {
         main: 0,
         programs: programs.into_iter().map(plain_program).collect(),
         maps: maps.iter().map(plain_map).collect(),
@@ -167,7 +167,7 @@ pub fn successor(name: &str, elf: &[u8], running: &Object, keep: &[String]) -> R
     let before = running.xdp.as_deref();
     options.interfaces = before.map(|xdp| xdp.interfaces.clone()).unwrap_or_default();
     let mut object = read(name, elf, &options)?;
-    if let (Some(before), Some(after)) = (before, object.xdp.as_deref_mut()) {
+    if let (Some(before), Some(after)) = (before, object.parts.xdp.as_deref_mut()) {
         let place = |index: u32| {
             let old = before.maps.get(index as usize)?;
             let same = |new: &XdpMap| {

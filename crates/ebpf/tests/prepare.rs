@@ -124,7 +124,7 @@ fn a_tenant_begins_with_its_variables_and_templates() {
         ..Options::default()
     };
     let object = tenant::read("red", &bytes("prepare/settings"), &options).unwrap();
-    let image = tenant::image(object.xdp.as_deref().unwrap()).unwrap();
+    let image = tenant::image(object.parts.xdp.as_deref().unwrap()).unwrap();
     assert_eq!(verdict(&image, "settings"), Verdict::Tx);
     let without = tenant::read("red", &bytes("prepare/settings"), &Options::default()).unwrap_err();
     assert_eq!(without.code(), "E0433");

@@ -24,7 +24,7 @@ fn options(change: impl FnOnce(&mut Options)) -> Options {
 fn programs_and_maps_come_back_as_they_were() {
     let image = version();
     let object = tenant::object("red", &image, &Options::default()).unwrap();
-    let xdp = object.xdp.as_deref().unwrap();
+    let xdp = object.parts.xdp.as_deref().unwrap();
     let back = tenant::image(xdp).unwrap();
     assert_eq!(xdp.main, 0);
     let names: Vec<&str> = back.programs.iter().map(|p| p.name.as_str()).collect();
@@ -53,7 +53,7 @@ fn a_program_is_picked_by_name_or_section_and_maps_are_named_as_in_the_file() {
             .to_vec(),
         ..version()
     };
-    let picked = |o: Options| tenant::object("red", &two, &o).map(|o| o.xdp.unwrap().programs[0].name.clone());
+    let picked = |o: Options| tenant::object("red", &two, &o).map(|o| o.parts.xdp.unwrap().programs[0].name.clone());
     assert_eq!(picked(options(|o| o.program = Some("b".to_owned()))).unwrap(), "b");
     assert_eq!(picked(options(|o| o.section = Some("xdp/a".to_owned()))).unwrap(), "a");
     for (wrong, words) in [
@@ -97,7 +97,7 @@ fn first_entries_are_what_the_files_give() {
         o.files.push(("fresh".to_owned(), "u32:0 u64:0\n".to_owned()));
     });
     let object = tenant::object("red", &version(), &given).unwrap();
-    let xdp = object.xdp.unwrap();
+    let xdp = object.parts.xdp.unwrap();
     let [entry] = &xdp.entries[..] else { panic!("{:?}", xdp.entries) };
     assert_eq!(xdp.maps[entry.map as usize].name, "named");
     assert_eq!((entry.key.as_slice(), entry.value.as_slice()), (&[0; 4][..], &7u64.to_le_bytes()[..]));
@@ -110,7 +110,7 @@ fn first_entries_are_what_the_files_give() {
 #[test]
 fn an_object_with_an_unknown_type_of_map_is_refused_by_the_device() {
     let object = tenant::object("red", &version(), &Options::default()).unwrap();
-    let mut xdp = *object.xdp.unwrap();
+    let mut xdp = *object.parts.xdp.unwrap();
     xdp.maps[1].kind = 99;
     let error = tenant::image(&xdp).unwrap_err();
     assert!(error.to_string().contains("found 99") && error.to_string().contains("27 (ringbuf)"), "{error}");

@@ -6,6 +6,7 @@
 
 pub mod address;
 pub mod docgen;
+pub mod engine;
 pub mod hash;
 pub mod limits;
 pub mod message;
@@ -18,6 +19,7 @@ pub mod svgen;
 pub mod target;
 
 pub use address::{Node, Table};
+pub use engine::EngineId;
 pub use message::{Message, MessageError, Op, Status};
 pub use reason::Reason;
 pub use row::{Row, RowError};

@@ -61,7 +61,7 @@ mod tests {
     fn a_module_becomes_an_object_for_the_target_and_an_object_stays_one() {
         for target in [DEFAULT, TINY] {
             let object = read(&calc(), &target).unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!((object.name.as_str(), object.rmt.is_some()), ("calc", true));
+            assert_eq!((object.name.as_str(), object.parts.rmt.is_some()), ("calc", true));
             let again = decode(Path::new("calc.slob"), &object.to_binary(), &target);
             assert_eq!(again, Ok(object.clone()));
             assert_eq!(decode(Path::new("calc.json"), object.to_json().as_bytes(), &target), Ok(object));

@@ -26,7 +26,7 @@ fn version(mark: u8) -> Object {
     let options = Options { keep: vec!["named".to_owned()], ..Options::default() };
     let mut object = object("version_90.o", &options);
     let mut marks = 0;
-    for slot in object.xdp.as_mut().unwrap().programs.iter_mut().flat_map(|p| &mut p.slots) {
+    for slot in object.parts.xdp.as_mut().unwrap().programs.iter_mut().flat_map(|p| &mut p.slots) {
         let mut insn = Insn::from_bytes(slot.to_le_bytes());
         if insn.imm == i32::from(MARK) {
             insn.imm = mark.into();
@@ -242,7 +242,7 @@ fn a_program_that_a_device_cannot_take_fails_its_load_and_the_old_one_goes_on() 
     one(DEFAULT, FILES[0], |nic| {
         let mut bad = object(FILES[1], &Options::default());
         // A map that Linux would not make.
-        bad.xdp.as_mut().unwrap().maps[2].key_size = 7;
+        bad.parts.xdp.as_mut().unwrap().maps[2].key_size = 7;
         let load = nic.linker.clone().replace(1, &bad).unwrap();
         let failed = nic.try_run(&load).unwrap_err();
         assert!(matches!(&failed, DeviceError::Step { what, .. } if what.contains("key")), "{failed}");

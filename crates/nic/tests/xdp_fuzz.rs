@@ -14,7 +14,7 @@ use xdp_support::{Nic, frame, object};
 
 /// Changes a few bytes of slots and numbers of maps.
 fn damage(object: &mut Object, rng: &mut Rng) {
-    let Some(xdp) = object.xdp.as_mut() else { return };
+    let Some(xdp) = object.parts.xdp.as_mut() else { return };
     for _ in 0..rng.range(1, 3) {
         if rng.chance(1, 8) && !xdp.maps.is_empty() {
             let at = rng.below(xdp.maps.len() as u64) as usize;

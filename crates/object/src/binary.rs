@@ -8,8 +8,7 @@ use crate::error::ObjectError;
 use crate::key::KeyKind;
 use crate::key::KeySpec;
 use crate::object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
-use crate::rmt::binary::{read_rmt, write_rmt};
-use crate::xdp_binary::{read_xdp, write_xdp};
+use crate::part::Parts;
 use sluice_formats::limits::KEY_BYTES;
 
 /// First bytes of a binary object.
@@ -57,12 +56,7 @@ impl Object {
             }
         });
         w.section(7, |w| w.u8(u8::from(self.survives.table) | u8::from(self.survives.counters) << 1));
-        if let Some(xdp) = &self.xdp {
-            w.section(8, |w| write_xdp(w, xdp));
-        }
-        if let Some(part) = &self.rmt {
-            w.section(9, |w| write_rmt(w, part));
-        }
+        self.parts.write(&mut w);
         w.finish()
     }
 
@@ -111,21 +105,10 @@ impl Object {
         let survives = Survives { table: flags & 1 != 0, counters: flags & 2 != 0 };
         r.finish("section survival")?;
 
-        let mut xdp = None;
-        if file.next_is(8) {
-            let mut r = file.section(8, "xdp")?;
-            xdp = Some(Box::new(read_xdp(&mut r)?));
-            r.finish("section xdp")?;
-        }
-        let mut rmt = None;
-        if file.left() > 0 {
-            let mut r = file.section(9, "rmt")?;
-            rmt = Some(Box::new(read_rmt(&mut r)?));
-            r.finish("section rmt")?;
-        }
+        let parts = Parts::read(&mut file)?;
         file.finish("the sections")?;
 
-        let object = Object { name, target, key, default, entries, demands, symbols, survives, xdp, rmt };
+        let object = Object { name, target, key, default, entries, demands, symbols, survives, parts };
         object.check()?;
         Ok(object)
     }

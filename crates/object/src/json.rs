@@ -7,8 +7,7 @@ use crate::error::{ObjectError, bad};
 use crate::key::KeyKind;
 use crate::key::{KeySpec, Match};
 use crate::object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
-use crate::rmt::RmtPart;
-use crate::xdp::Xdp;
+use crate::part::{Parts, with_parts};
 use serde::{Deserialize, Serialize};
 use sluice_formats::limits::FORMAT_VERSION;
 
@@ -18,24 +17,48 @@ struct VersionJson {
     sluice_object: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ObjectJson {
-    sluice_object: u32,
-    name: String,
-    target: TargetJson,
-    key: KeyJson,
-    default: Action,
-    entries: Vec<EntryJson>,
-    demands: Demands,
-    #[serde(default)]
-    symbols: Vec<SymbolJson>,
-    survives: Survives,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    xdp: Option<Box<Xdp>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rmt: Option<Box<RmtPart>>,
+macro_rules! object_json {
+    ($($(#[$doc:meta])* $name:ident: $part:ty,)*) => {
+        #[derive(Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct ObjectJson {
+            sluice_object: u32,
+            name: String,
+            target: TargetJson,
+            key: KeyJson,
+            default: Action,
+            entries: Vec<EntryJson>,
+            demands: Demands,
+            #[serde(default)]
+            symbols: Vec<SymbolJson>,
+            survives: Survives,
+            $(#[serde(default, skip_serializing_if = "Option::is_none")] $name: Option<Box<$part>>,)*
+        }
+
+        impl ObjectJson {
+            fn of(object: &Object) -> Self {
+                let entry = |e: &Entry| EntryJson { key: Match::from_key(&object.key, &e.key), action: e.action };
+                Self {
+                    sluice_object: FORMAT_VERSION,
+                    name: object.name.clone(),
+                    target: TargetJson::new(&object.target),
+                    key: KeyJson { kind: object.key.kind, fields: object.key.field_names() },
+                    default: object.default,
+                    entries: object.entries.iter().map(entry).collect(),
+                    demands: object.demands.clone(),
+                    symbols: object.symbols.iter().map(SymbolJson::new).collect(),
+                    survives: object.survives,
+                    $($name: object.parts.$name.clone(),)*
+                }
+            }
+
+            fn take_parts(&mut self) -> Parts {
+                Parts { $($name: self.$name.take(),)* }
+            }
+        }
+    };
 }
+with_parts!(object_json);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,31 +150,14 @@ impl SymbolJson {
 impl Object {
     /// The JSON form: same object, same bytes.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(&self.json()).expect("an object has text keys only");
+        let mut text = serde_json::to_string_pretty(&ObjectJson::of(self)).expect("an object has text keys only");
         text.push('\n');
         text
     }
 
     /// The JSON form as a value.
     pub fn to_json_value(&self) -> serde_json::Value {
-        serde_json::to_value(self.json()).expect("an object has text keys only")
-    }
-
-    fn json(&self) -> ObjectJson {
-        let entry = |e: &Entry| EntryJson { key: Match::from_key(&self.key, &e.key), action: e.action };
-        ObjectJson {
-            sluice_object: FORMAT_VERSION,
-            name: self.name.clone(),
-            target: TargetJson::new(&self.target),
-            key: KeyJson { kind: self.key.kind, fields: self.key.field_names() },
-            default: self.default,
-            entries: self.entries.iter().map(entry).collect(),
-            demands: self.demands.clone(),
-            symbols: self.symbols.iter().map(SymbolJson::new).collect(),
-            survives: self.survives,
-            xdp: self.xdp.clone(),
-            rmt: self.rmt.clone(),
-        }
+        serde_json::to_value(ObjectJson::of(self)).expect("an object has text keys only")
     }
 
     /// Reads the JSON form.
@@ -161,7 +167,8 @@ impl Object {
             let found = version.sluice_object;
             return Err(ObjectError::Version { what: "object", found, allowed: FORMAT_VERSION });
         }
-        let json: ObjectJson = serde_json::from_str(text).map_err(|e| json_error(&e))?;
+        let mut json: ObjectJson = serde_json::from_str(text).map_err(|e| json_error(&e))?;
+        let parts = json.take_parts();
         let key = KeySpec::of_fields(json.key.kind, &json.key.fields)?;
         let entry = |(i, e): (usize, &EntryJson)| {
             let masked = e.key.key(&key).map_err(|err| err.within(&format!("entries[{i}]")))?;
@@ -177,8 +184,7 @@ impl Object {
             demands: json.demands,
             symbols: symbols.collect::<Result<_, _>>()?,
             survives: json.survives,
-            xdp: json.xdp,
-            rmt: json.rmt,
+            parts,
         };
         object.check()?;
         Ok(object)

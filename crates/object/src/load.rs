@@ -1,11 +1,8 @@
 //! A `Load`: absolute writes in an order that is safe for packets in flight.
 
-use crate::destination::{Destination, Destinations};
-use crate::error::{ObjectError, bad};
-use crate::xdp::Xdp;
+use crate::install::{Install, StepJson};
 use serde::{Deserialize, Serialize};
-use sluice_formats::{Node, Table};
-use std::collections::BTreeMap;
+use sluice_formats::{EngineId, Node, Table};
 
 /// One step of a load.
 ///
@@ -13,7 +10,7 @@ use std::collections::BTreeMap;
 /// any order; every other step begins when all before it are done, and is done before any
 /// after it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(from = "StepJson", into = "StepJson")]
 pub enum Step {
     /// Write one row.
     Write {
@@ -51,31 +48,18 @@ pub enum Step {
         /// Module.
         module: u8,
     },
-    /// Put an XDP program into a generation of the module that no packet uses, or take it and
-    /// the maps that nobody keeps away.
-    Program {
+    /// Put a program of an engine into a generation of the module that no packet uses, or take it and what nobody
+    /// keeps of it away.
+    Install {
+        /// Engine.
+        engine: EngineId,
         /// Module.
         module: u8,
         /// Generation, 0 or 1.
         generation: u8,
         /// The program; none takes the one that is there away.
-        program: Option<Box<PlacedXdp>>,
+        install: Option<Install>,
     },
-}
-
-/// An XDP program as a device takes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlacedXdp {
-    /// Programs and maps.
-    pub xdp: Xdp,
-    /// Maps that are not made anew, by position, with the position that each has in the program
-    /// of the other generation.
-    pub kept: BTreeMap<u32, u32>,
-    /// Where `XDP_PASS` goes.
-    pub pass: Destination,
-    /// Where the program may send.
-    pub granted: Destinations,
 }
 
 /// Absolute writes for one operation of one tenant.
@@ -92,15 +76,4 @@ pub struct Load {
     pub label: String,
     /// The steps.
     pub steps: Vec<Step>,
-}
-
-impl PlacedXdp {
-    /// Refuses what no program may be; whose it is does not matter here.
-    pub fn check(&self) -> Result<(), ObjectError> {
-        self.xdp.check()?;
-        match self.kept.keys().find(|map| !self.xdp.keeps(**map as usize)) {
-            Some(map) => Err(bad("kept", format!("map {map}"), "maps that ask to be kept")),
-            None => Ok(()),
-        }
-    }
 }

@@ -1,15 +1,13 @@
 //! Binary and JSON forms of a load; the layout is in docs/design/object.md.
 
 use crate::bytes::{Reader, Writer, wrong};
-use crate::destination::{Destination, Destinations};
 use crate::error::{ObjectError, bad};
-use crate::load::{Load, PlacedXdp, Step};
-use crate::xdp_binary::{read_xdp, write_xdp};
+use crate::install::Install;
+use crate::load::{Load, Step};
 use serde::Deserialize;
 use sluice_formats::limits::{FORMAT_VERSION, MOST_ROW_WORDS};
 use sluice_formats::target::ALL;
-use sluice_formats::{Node, Table, Target};
-use std::collections::BTreeMap;
+use sluice_formats::{EngineId, Node, Table, Target};
 
 /// First bytes of a binary load.
 pub const LOAD_MAGIC: [u8; 4] = *b"SLLD";
@@ -19,7 +17,8 @@ const BARRIER: u8 = 1;
 const WAIT_DRAINED: u8 = 2;
 const COMMIT: u8 = 3;
 const WAIT_QUEUES_EMPTY: u8 = 4;
-const PROGRAM: u8 = 5;
+/// Bit 0 of its last byte: a program follows; above it the engine.
+const INSTALL: u8 = 5;
 
 #[derive(Deserialize)]
 struct VersionJson {
@@ -87,8 +86,12 @@ impl Load {
             return Err(bad("label", format!("{} bytes", self.label.len()), "at most 255 bytes"));
         }
         for (i, step) in self.steps.iter().enumerate() {
-            if let Step::Program { program: Some(program), .. } = step {
-                program.check().map_err(|e| e.within(&format!("steps[{i}]")))?;
+            if let Step::Install { engine, install: Some(install), .. } = step {
+                let at = format!("steps[{i}]");
+                if install.engine() != *engine {
+                    return Err(bad(at, format!("engine {engine}"), format!("{}, whose program it is", install.engine())));
+                }
+                install.check().map_err(|e| e.within(&at))?;
             }
             let Step::Write { node, table, index, words } = step else { continue };
             let (there, name) = (Node::all(target).contains(node) && table.is_of(*node), table.name());
@@ -119,6 +122,11 @@ fn known_targets() -> String {
     all.join(" or ")
 }
 
+fn known_engines() -> String {
+    let all = EngineId::ALL.map(|e| format!("{} ({e})", e.number()));
+    all.join(" or ")
+}
+
 fn write_step(w: &mut Writer, step: &Step) {
     match step {
         Step::Write { node, table, index, words } => {
@@ -130,38 +138,11 @@ fn write_step(w: &mut Writer, step: &Step) {
         Step::WaitDrained { module, generation } => w.put(&[WAIT_DRAINED, *module, *generation]),
         Step::Commit { module, generation } => w.put(&[COMMIT, *module, *generation]),
         Step::WaitQueuesEmpty { module } => w.put(&[WAIT_QUEUES_EMPTY, *module]),
-        Step::Program { module, generation, program } => {
-            w.put(&[PROGRAM, *module, *generation, u8::from(program.is_some())]);
-            program.iter().for_each(|program| write_program(w, program));
+        Step::Install { engine, module, generation, install } => {
+            w.put(&[INSTALL, *module, *generation, engine.number() << 1 | u8::from(install.is_some())]);
+            install.iter().for_each(|install| install.write(w));
         }
     }
-}
-
-fn write_program(w: &mut Writer, program: &PlacedXdp) {
-    let PlacedXdp { xdp, kept, pass, granted } = program;
-    w.put(&[pass.code(), granted.ports, granted.hosts]);
-    w.u32(kept.len() as u32);
-    for (new, old) in kept {
-        w.u32(*new);
-        w.u32(*old);
-    }
-    write_xdp(w, xdp);
-}
-
-fn read_program(r: &mut Reader) -> Result<PlacedXdp, ObjectError> {
-    let at = r.at();
-    let [pass, ports, hosts] = r.array("destinations")?;
-    let pass = Destination::from_code(pass).ok_or_else(|| wrong(at, format!("destination {pass}"), "0 to 15"))?;
-    let mut kept = BTreeMap::new();
-    for _ in 0..r.count(8, "kept maps")? {
-        let at = r.at();
-        let [new, old] = [r.u32("map")?, r.u32("map of the program before")?];
-        if kept.last_key_value().is_some_and(|(last, _)| *last >= new) {
-            return Err(wrong(at, new, "maps in rising order, each once"));
-        }
-        kept.insert(new, old);
-    }
-    Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted: Destinations { ports, hosts } })
 }
 
 fn read_step(r: &mut Reader, target: &Target) -> Result<Step, ObjectError> {
@@ -186,14 +167,13 @@ fn read_step(r: &mut Reader, target: &Target) -> Result<Step, ObjectError> {
         }
         COMMIT => r.array("module, generation").map(|[module, generation]| Step::Commit { module, generation }),
         WAIT_QUEUES_EMPTY => Ok(Step::WaitQueuesEmpty { module: r.u8("module")? }),
-        PROGRAM => {
-            let [module, generation, there] = r.array("module, generation, program")?;
-            let program = match there {
-                0 => None,
-                1 => Some(Box::new(read_program(r)?)),
-                n => return Err(wrong(at + 3, format!("{n} programs"), "0 or 1")),
-            };
-            Ok(Step::Program { module, generation, program })
+        INSTALL => {
+            let [module, generation, what] = r.array("module, generation, engine")?;
+            let unknown = || wrong(at + 3, format!("engine {}", what >> 1), known_engines());
+            let engine = EngineId::from_number(what >> 1).ok_or_else(unknown)?;
+            let there = what & 1 == 1;
+            let install = if there { Some(Install::read(engine, r)?.ok_or_else(unknown)?) } else { None };
+            Ok(Step::Install { engine, module, generation, install })
         }
         code => Err(wrong(at, format!("step {code}"), "0 to 5")),
     }

@@ -5,8 +5,7 @@ use crate::demand::{Demands, Survives};
 use crate::destination::Destination;
 use crate::error::{ObjectError, bad};
 use crate::key::{KeyBytes, KeyKind, KeySpec};
-use crate::rmt::RmtPart;
-use crate::xdp::Xdp;
+use crate::part::Parts;
 use sluice_formats::Target;
 use std::collections::{HashMap, HashSet};
 
@@ -15,8 +14,8 @@ pub const MAX_NAME: usize = 63;
 /// Most entries of an object; targets have fewer.
 pub const MAX_ENTRIES: u32 = 1 << 20;
 
-/// A program for the NIC: a table, an XDP program, or a program of the rmt pipeline. It knows no address: keys,
-/// actions, instructions, maps, rows and demands only.
+/// A program for the NIC: a table, or at most one part for each engine. It knows no address: keys, actions,
+/// instructions, maps, rows and demands only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Name: letters, digits, `_`, `-`, `.`.
@@ -35,10 +34,8 @@ pub struct Object {
     pub symbols: Vec<Symbol>,
     /// State that outlives a replacement.
     pub survives: Survives,
-    /// An XDP program in place of the table; `XDP_PASS` is the default action.
-    pub xdp: Option<Box<Xdp>>,
-    /// Rows for the rmt pipeline in place of the table.
-    pub rmt: Option<Box<RmtPart>>,
+    /// Programs of engines in place of the table.
+    pub parts: Parts,
 }
 
 /// One logical entry.
@@ -101,8 +98,7 @@ impl Object {
             demands: Demands::default(),
             symbols: Vec::new(),
             survives: Survives::VERSION_1,
-            xdp: None,
-            rmt: None,
+            parts: Parts::default(),
         };
         object.demand(&default);
         object
@@ -135,46 +131,8 @@ impl Object {
         self.check_entries()?;
         self.check_demands()?;
         self.check_symbols()?;
-        self.check_xdp()?;
-        self.check_rmt()?;
+        self.parts.check(self)?;
         self.survives.check()
-    }
-
-    /// A program of the rmt pipeline is for one target, and nothing stands beside it.
-    fn check_rmt(&self) -> Result<(), ObjectError> {
-        let Some(part) = &self.rmt else { return Ok(()) };
-        if self.xdp.is_some() {
-            return Err(bad("xdp", "an XDP program", "none beside an rmt part"));
-        }
-        if self.key != KeySpec::NONE || self.default != Action::DROP || self.demands.entries != 0 {
-            let found =
-                format!("key {}, default {}, {} entries", self.key.kind.name(), self.default, self.demands.entries);
-            return Err(bad(
-                "rmt",
-                found,
-                "key none, default drop and 0 entries, for the part stands in the table's place",
-            ));
-        }
-        let hash = if let TargetNeed::Exact { hash, .. } = &self.target { *hash } else { 0 };
-        let known = sluice_formats::rmt::target::ALL;
-        let target = known.iter().find(|t| t.hash() == hash).ok_or_else(|| {
-            let all: Vec<String> = known.iter().map(|t| format!("{} ({:08x})", t.name, t.hash())).collect();
-            bad("target.hash", format!("{hash:08x}"), format!("a target of the rmt pipeline: {}", all.join(", ")))
-        })?;
-        part.check(target)
-    }
-
-    /// A program stands in place of the table, and passes to one destination.
-    fn check_xdp(&self) -> Result<(), ObjectError> {
-        let Some(xdp) = &self.xdp else { return Ok(()) };
-        if self.key != KeySpec::NONE {
-            return Err(bad("key.kind", self.key.kind.name(), "none, for an XDP program stands in the table's place"));
-        }
-        let Action { to, except_ingress, set_dmac } = self.default;
-        if to.iter().count() != 1 || except_ingress || set_dmac.is_some() {
-            return Err(bad("default", self.default, "one destination and nothing else: where XDP_PASS goes"));
-        }
-        xdp.check()
     }
 
     fn check_action(&self, path: &str, action: &Action) -> Result<(), ObjectError> {

@@ -58,7 +58,7 @@ pub struct NotOnTheRing {
     /// The step.
     pub step: usize,
     /// What it is.
-    pub found: &'static str,
+    pub found: String,
 }
 
 impl NotOnTheRing {
@@ -100,9 +100,9 @@ impl RingWriter {
                 Ok(RingStep::Commit(self.message(Op::Write, Node::Stamp, Table::Generation, (*module).into(), &words)))
             }
             Step::WaitQueuesEmpty { .. } => {
-                Err(refused(i, "a wait for empty queues, which takes snapshots of counters"))
+                Err(refused(i, "a wait for empty queues, which takes snapshots of counters".to_owned()))
             }
-            Step::Program { .. } => Err(refused(i, "an XDP program")),
+            Step::Install { engine, .. } => Err(refused(i, format!("a program of the engine {engine}"))),
         });
         steps.collect()
     }
@@ -189,6 +189,7 @@ impl RingStep {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sluice_formats::EngineId;
     use sluice_formats::target::DEFAULT;
 
     fn load(steps: Vec<Step>) -> Load {
@@ -235,7 +236,8 @@ mod tests {
 
     #[test]
     fn steps_that_are_no_message_are_refused() {
-        for step in [Step::WaitQueuesEmpty { module: 1 }, Step::Program { module: 1, generation: 0, program: None }] {
+        let remove = Step::Install { engine: EngineId::XDP, module: 1, generation: 0, install: None };
+        for step in [Step::WaitQueuesEmpty { module: 1 }, remove] {
             let error = RingWriter::default().load(&load(vec![Step::Barrier, step])).unwrap_err();
             assert_eq!((error.code(), error.step), ("E0234", 1));
         }

@@ -2,8 +2,6 @@
 
 use crate::key::describe;
 use crate::object::{Object, SymbolOf, TargetNeed};
-use crate::rmt::RmtPart;
-use crate::xdp::Xdp;
 use std::fmt::Write;
 
 /// A table of everything in the object, one line for each entry.
@@ -35,10 +33,14 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
         ("object", object.name.clone()),
         ("target", target),
         ("key", format!("{} {fields}", object.key.kind.name()).trim_end().to_owned()),
-        (if object.xdp.is_some() { "pass" } else { "default" }, object.default.to_string()),
+        match (object.parts.xdp.is_some(), object.parts.rmt.is_some()) {
+            (true, false) => ("pass", object.default.to_string()),
+            (true, true) => ("pass", "where the rmt program sends".to_owned()),
+            _ => ("default", object.default.to_string()),
+        },
         (
             "room for",
-            match &object.rmt {
+            match &object.parts.rmt {
                 Some(_) => "a replacement by a program like it".to_owned(),
                 None => format!("{} entries, and as many during a replacement", demands.entries),
             },
@@ -51,11 +53,8 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
     for (name, value) in lines {
         writeln!(out, "{name:<9} {value}")?;
     }
-    if let Some(xdp) = &object.xdp {
-        return render_xdp(xdp, out);
-    }
-    if let Some(part) = &object.rmt {
-        return render_rmt(part, out);
+    if !object.parts.is_empty() {
+        return object.parts.show(out);
     }
     for symbol in &object.symbols {
         let of = match symbol.of {
@@ -69,57 +68,6 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n{:>6}  {:<wide$}  action", "entry", "key")?;
     for (i, (key, entry)) in keys.iter().zip(&object.entries).enumerate() {
         writeln!(out, "{i:>6}  {key:<wide$}  {}", entry.action)?;
-    }
-    Ok(())
-}
-
-fn render_rmt(part: &RmtPart, out: &mut String) -> std::fmt::Result {
-    let patterns = part.patterns.patterns.iter().filter(|p| p.valid).count();
-    let (paths, rows) = (part.paths.len(), part.deparse.len());
-    writeln!(out, "{:<9} {paths} paths, {patterns} deparse patterns, {rows} deparse rows", "rmt")?;
-    writeln!(out, "{:<9} {}", "state", if part.keep_state { "kept" } else { "begins with zeros" })?;
-    for (number, group) in &part.groups {
-        writeln!(out, "{:<9} {number}: destinations {:#04x}", "group", group.destinations)?;
-    }
-    for (name, c) in &part.shared {
-        writeln!(out, "{:<9} {name} in c{}[{}]", "shared", 2 * (c / 8 + 1), c % 8)?;
-    }
-    writeln!(
-        out,
-        "\n{:>5}  {:>11}  {:>11}  {:>7}  {:>5}  {:>8}",
-        "stage", "exact", "ternary", "actions", "pages", "counters"
-    )?;
-    for (number, s) in &part.stages {
-        let exact = format!("{} of {}", s.exact.len(), s.exact_room);
-        let ternary = format!("{} of {}", s.ternary.len(), s.ternary_room);
-        let (actions, pages, numbers) = (s.actions.len(), s.pages, s.numbers);
-        writeln!(out, "{number:>5}  {exact:>11}  {ternary:>11}  {actions:>7}  {pages:>5}  {numbers:>8}")?;
-    }
-    Ok(())
-}
-
-fn render_xdp(xdp: &Xdp, out: &mut String) -> std::fmt::Result {
-    for (i, program) in xdp.programs.iter().enumerate() {
-        let main = if i == xdp.main as usize { ", the one that packets run" } else { "" };
-        writeln!(out, "{:<9} {}: {} slots{main}", "program", program.name, program.slots.len())?;
-    }
-    for (interface, port) in &xdp.interfaces {
-        writeln!(out, "{:<9} {interface} = port{port}", "interface")?;
-    }
-    let wide = xdp.maps.iter().map(|m| m.name.len()).max().unwrap_or(0).max(4);
-    writeln!(
-        out,
-        "\n{:<wide$}  {:>4}  {:>5}  {:>6}  {:>8}  {:>6}  kept",
-        "map", "type", "key", "value", "entries", "flags"
-    )?;
-    for (i, map) in xdp.maps.iter().enumerate() {
-        let kept = if xdp.keeps(i) { "yes" } else { "no" };
-        let (key, value, entries) = (map.key_size, map.value_size, map.max_entries);
-        writeln!(
-            out,
-            "{:<wide$}  {:>4}  {key:>5}  {value:>6}  {entries:>8}  {:>#6x}  {kept}",
-            map.name, map.kind, map.flags
-        )?;
     }
     Ok(())
 }

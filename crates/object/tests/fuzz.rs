@@ -51,7 +51,7 @@ fn some_object(u: &mut Unstructured<'_>) -> Result<Object> {
     if spec == KeySpec::NONE && u.ratio(3, 4)? {
         object.default = Action::to([Destination::Host(0)]);
         object.demands.queues.insert(Destination::Host(0), 1);
-        object.xdp = Some(Box::new(some_xdp(&mut rng)));
+        object.parts.xdp = Some(Box::new(some_xdp(&mut rng)));
     }
     if spec == KeySpec::NONE && u.ratio(1, 3)? {
         return Ok(rmt::object(rmt::part()));
@@ -151,7 +151,7 @@ fn fuzz_binary_object() {
 
 /// What is decoded is placed or refused.
 fn link_rmt(object: &Object) {
-    if object.rmt.is_none() {
+    if object.parts.rmt.is_none() {
         return;
     }
     let mut linker = Linker::new(&TINY);

@@ -91,7 +91,7 @@ fn filter() -> Object {
     };
     let mut object = Object::new("filter", KeySpec::NONE, Action::to([Destination::Host(1)]));
     object.demands.queues.insert(port(0), 4);
-    object.xdp = Some(Box::new(Xdp {
+    object.parts.xdp = Some(Box::new(Xdp {
         main: 1,
         programs: vec![
             program("tail", vec![0x2_0000_00b7, 0x95, 0x95]),

@@ -19,7 +19,7 @@ use sluice_rmt::{Program, encode};
 fn object(name: &str, target: &Target, part: RmtPart) -> Object {
     let mut object = Object::new(name, KeySpec::NONE, Action::DROP);
     object.target = TargetNeed::Exact { name: target.name.to_owned(), hash: target.hash() };
-    object.rmt = Some(Box::new(part));
+    object.parts.rmt = Some(Box::new(part));
     object
 }
 
@@ -357,7 +357,7 @@ fn state_is_kept_page_for_page_or_begins_with_zeros() {
         part.stages.get_mut(&1).unwrap().pages = pages;
         object("c", &TINY, RmtPart { keep_state, ..part })
     };
-    let quota = |object: &Object| Quota::of(object.rmt.as_ref().unwrap(), 1);
+    let quota = |object: &Object| Quota::of(object.parts.rmt.as_ref().unwrap(), 1);
     let pages = |load: &Load| {
         let writes: Vec<RowWrite> = load.steps.iter().filter_map(row).collect();
         let of =

@@ -291,7 +291,7 @@ fn a_lowered_table_stays_off_the_containers_of_the_system_program() {
 fn an_xdp_object_is_its_default_and_a_tenant_may_have_table_and_rmt_programs() {
     let mut object = Object::new("filter", KeySpec::NONE, Action::to([sluice_object::Destination::Host(1)]));
     let program = XdpProgram { name: "main".to_owned(), functions: vec![("main".to_owned(), 0)], slots: vec![0x95] };
-    object.xdp = Some(Box::new(Xdp {
+    object.parts.xdp = Some(Box::new(Xdp {
         main: 0,
         programs: vec![program],
         maps: Vec::new(),
@@ -306,7 +306,7 @@ fn an_xdp_object_is_its_default_and_a_tenant_may_have_table_and_rmt_programs() {
     let rmt = sluice_rmt::encode::object::object("calc", rmt, sluice_object::Demands::default(), &TINY);
     let mut tenant = TenantSpec { queues, max_entries: 4, ..TenantSpec::new(7, "red") };
     tenant.make_room(&rmt);
-    assert_eq!(tenant.rmt, rmt.rmt.as_ref().map(|p| Quota::of(p, 0)));
+    assert_eq!(tenant.rmt, rmt.parts.rmt.as_ref().map(|p| Quota::of(p, 0)));
     write(&mut fast, &linker.admit(tenant).unwrap());
     write(&mut fast, &linker.load(7, &object).unwrap());
     let frame = random_frame(&mut Rng::new(4));

@@ -67,7 +67,7 @@ fn damaged_objects_are_refused_or_are_programs_that_run_on_every_packet() {
             continue;
         };
         assert!(Object::decode(object.to_json().as_bytes()).unwrap() == object);
-        let part: &RmtPart = object.rmt.as_ref().expect("only the part is behind the demands");
+        let part: &RmtPart = object.parts.rmt.as_ref().expect("only the part is behind the demands");
         let Ok(Some(program)) = program_of(&object) else {
             no_program += 1;
             continue;

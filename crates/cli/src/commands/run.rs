@@ -308,7 +308,7 @@ impl Run {
             let object = files::successor(&replacement.file, running, &self.keep_maps, nic.target)?;
             changes.push(Change { before, tenant, object });
         }
-        let keeps = |map: &String| changes.iter().any(|c| c.object.xdp.as_ref().is_some_and(|x| x.keep.contains(map)));
+        let keeps = |map: &String| changes.iter().any(|c| c.object.parts.xdp.as_ref().is_some_and(|x| x.keep.contains(map)));
         if let Some(map) = self.keep_maps.iter().find(|map| !keeps(map)) {
             let what = format!("--keep-maps: nothing keeps `{map}`, expected a --replace with an XDP object file");
             return Err(Failure::input("E0502", what).help("--replace TENANT=FILE.o@MOMENT"));

@@ -37,7 +37,7 @@ pub fn read_any(path: &Path, target: &Target) -> Result<(Unit, Target), Failure>
     }
     let object = files::object(path)?;
     let place = path.display();
-    let (Some(part), Some(target)) = (&object.rmt, target_of(&object)) else {
+    let (Some(part), Some(target)) = (&object.parts.rmt, target_of(&object)) else {
         let name = &object.name;
         let what = format!("{place}: object `{name}` has no rmt part, expected a module or the object of one");
         return Err(Failure::input("E0690", what));

@@ -167,7 +167,7 @@ impl XdpRun {
     /// Name and section of the program that runs.
     fn names(&self, image: &Image, nic: &Nic) -> (String, String) {
         let object = nic.config.tenants.first().and_then(|t| t.object.as_ref());
-        let xdp = object.and_then(|o| o.xdp.as_ref());
+        let xdp = object.and_then(|o| o.parts.xdp.as_ref());
         let name = xdp.and_then(|x| x.programs.get(x.main as usize)).map(|p| p.name.clone()).unwrap_or_default();
         let section = image.programs.iter().find(|p| p.name == name).map(|p| p.section.clone());
         (name, section.unwrap_or_default())

@@ -124,7 +124,7 @@ fn variables_and_templates_of_a_tenant_reach_its_object() {
     };
     let set = "variables = { limit = 3, strict = false, mode = \"MODE_OFF\", policy.rate = 9, \"table[1]\" = 7 }";
     let config = parse(&text(set)).unwrap_or_else(|e| panic!("{e}"));
-    let xdp = config.tenants[0].object.as_ref().unwrap().xdp.clone().unwrap();
+    let xdp = config.tenants[0].object.as_ref().unwrap().parts.xdp.clone().unwrap();
     let contents = |name: &str| xdp.maps.iter().find(|m| m.name == name).unwrap().contents.clone().unwrap();
     assert_eq!(contents(".rodata")[..4], [3, 0, 0, 0]);
     assert!(contents(".data").windows(4).any(|w| w == [9, 0, 0, 0]) && contents(".data").contains(&7));

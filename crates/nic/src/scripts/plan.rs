@@ -35,7 +35,7 @@ impl Need {
 
     /// Room for an object; a module that demands no destination may send everywhere.
     fn add_object(&mut self, object: &Object, target: &Target) {
-        let Some(part) = &object.rmt else {
+        let Some(part) = &object.parts.rmt else {
             self.has_table |= !object.entries.is_empty();
             self.loaded = self.loaded.max(object.demands.entries);
             self.destinations.extend(object.demands.queues.keys().copied());

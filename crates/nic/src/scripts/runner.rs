@@ -83,7 +83,7 @@ impl<'a> Runner<'a> {
             Command::Tenant(tenant) => self.admit(tenant),
             Command::Load { tenant, file } => {
                 let object = read_object(&self.script.file, file, self.target)?;
-                match object.rmt {
+                match object.parts.rmt {
                     None => self.install(tenant, TableState::of_object(&object)),
                     Some(_) => self.program(tenant, &object),
                 }

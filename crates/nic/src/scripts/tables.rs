@@ -68,7 +68,7 @@ pub(super) fn read_object(script: &str, file: &Path, target: &Target) -> Result<
 /// Reads the module of an `rmt` statement.
 pub(super) fn rmt_object(script: &str, rmt: &script::Rmt, target: &Target) -> Result<Object, ScriptFailure> {
     let mut object = read_object(script, &rmt.file, target)?;
-    match &mut object.rmt {
+    match &mut object.parts.rmt {
         Some(part) => part.keep_state |= rmt.keep,
         None => return Err(ScriptFailure::value("module", rmt.file.display(), "one of the rmt pipeline")),
     }

@@ -1,14 +1,15 @@
 //! The ownership and order check: each write within its tenant's space, no write that
 //! packets in flight would notice.
 
-use super::rmt::check::RmtOwner;
+use super::engine::{self, CheckedRow};
 use super::tenants::Tenant;
 use super::{LinkError, Linker};
-use crate::load::{Load, PlacedXdp, Step};
+use crate::install::Install;
+use crate::load::{Load, Step};
 use sluice_formats::address::{Access, control};
 use sluice_formats::limits::{FORMAT_VERSION, SYSTEM_TENANT};
 use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
-use sluice_formats::{Node, Row, Table};
+use sluice_formats::{EngineId, Node, Row, Table};
 use std::collections::HashSet;
 
 impl Linker {
@@ -82,7 +83,7 @@ impl Checker<'_> {
         let (module, generation) = match step {
             Step::WaitDrained { module, generation }
             | Step::Commit { module, generation }
-            | Step::Program { module, generation, .. } => (*module, *generation),
+            | Step::Install { module, generation, .. } => (*module, *generation),
             Step::WaitQueuesEmpty { module } => (*module, 0),
             Step::Write { .. } | Step::Barrier => return Ok(()),
         };
@@ -100,36 +101,28 @@ impl Checker<'_> {
                 self.live = true;
                 self.drained = [false; 2];
             }
-            Step::Program { program, .. } => self.program(generation, program.as_deref())?,
+            Step::Install { engine, install, .. } => self.install(*engine, generation, install.as_ref())?,
             _ => {}
         }
         Ok(())
     }
 
-    /// A program comes into, and goes from, a generation that no packet uses; it sends only
-    /// where its tenant may, and keeps only maps that are there and alike.
-    fn program(&self, generation: u8, program: Option<&PlacedXdp>) -> Result<(), Refusal> {
+    /// A program comes into, and goes from, a generation that no packet uses.
+    fn install(&mut self, engine: EngineId, generation: u8, install: Option<&Install>) -> Result<(), Refusal> {
         let tenant = self.module()?;
-        if (self.live || program.is_some()) && (generation == self.current || !self.drained[usize::from(generation)]) {
+        let linker = self.linker;
+        let unknown = || Space(format!("a program for the engine {engine}, which this NIC does not have"));
+        let space = linker.engines.of(engine).ok_or_else(unknown)?;
+        if (self.live || install.is_some()) && (generation == self.current || !self.drained[usize::from(generation)]) {
             return Err(Order(self.not_drained("program", generation)));
         }
-        let Some(program) = program else { return Ok(()) };
-        program.check().map_err(|e| Space(e.to_string()))?;
-        let allowed = tenant.spec.destinations();
-        let given = program.granted.iter().chain([program.pass]);
-        if let Some(found) = given.into_iter().find(|d| !allowed.contains(*d)) {
-            let name = &tenant.spec.name;
-            return Err(Space(format!("a program that may send to {found}, tenant `{name}` may use: {allowed}")));
-        }
-        let running = tenant.running.as_ref().and_then(|r| r.xdp.as_deref());
-        for (new, old) in &program.kept {
-            let map = program.xdp.maps.get(*new as usize);
-            let old = running.and_then(|xdp| xdp.maps.get(*old as usize));
-            if !map.zip(old).is_some_and(|(map, old)| map.name == old.name && map.differs(old).is_none()) {
-                return Err(Space(format!("map {new} of the program is kept, but no map like it is running")));
+        match install {
+            Some(install) if install.engine() != engine => {
+                Err(Space(format!("a program of the engine {} for the engine {engine}", install.engine())))
             }
+            Some(install) => space.check_install(tenant, generation, install),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Result<(), Refusal> {
@@ -145,8 +138,8 @@ impl Checker<'_> {
             let what = format!("row {index} of {}, {n} words; the table has {rows} rows of {each}", table.name());
             return Err(Space(what));
         }
-        if table.is_rmt() {
-            return self.rmt_row(node, table, index, words);
+        if let Some(space) = table.engine().and_then(|engine| self.linker.engines.of(engine)) {
+            return self.engine_row(space, CheckedRow { node, table, index, words });
         }
         match (table, node) {
             (Table::Control, _) => self.control(index, words),
@@ -166,8 +159,8 @@ impl Checker<'_> {
         }
     }
 
-    fn module(&self) -> Result<&Tenant, Refusal> {
-        self.tenant.ok_or_else(|| Space("the system tenant has no module: it is not admitted".to_owned()))
+    fn module(&self) -> Result<&'_ Tenant, Refusal> {
+        self.tenant.ok_or_else(no_module)
     }
 
     fn own_module(&self, module: u8) -> Result<&Tenant, Refusal> {
@@ -190,18 +183,8 @@ impl Checker<'_> {
         owner.map_or(String::new(), |t| format!(" of tenant `{}`", t.spec.name))
     }
 
-    /// Only the system writes registers and policies.
-    fn system_only(&self, what: &str) -> Result<(), Refusal> {
-        match self.tenant {
-            Some(t) if t.spec.id != SYSTEM_TENANT => {
-                Err(Space(format!("{what} belongs to the system, the load is tenant `{}`'s", t.spec.name)))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn control(&self, index: u32, words: &[u32]) -> Result<(), Refusal> {
-        self.system_only("the control table")?;
+        system_only(self.tenant, "the control table")?;
         if index != control::WATCHDOG || words.len() != 1 {
             let (n, watchdog) = (words.len(), control::WATCHDOG);
             return Err(Space(format!("{n} words to control register {index}, loads write one to {watchdog}")));
@@ -214,7 +197,7 @@ impl Checker<'_> {
             // A tenant that leaves takes itself, and nothing else, out of the policy.
             let settings = self.linker.settings.ports.get(usize::from(port)).copied().unwrap_or_default();
             if settings.untagged != Some(t.spec.id) {
-                return self.system_only(&format!("the policy of port {port}"));
+                return system_only(self.tenant, &format!("the policy of port {port}"));
             }
             let settings = super::PortSettings { untagged: None, ..settings };
             let allowed = self.linker.policy_row(&settings).map_err(|e| Space(e.to_string()))?;
@@ -249,23 +232,12 @@ impl Checker<'_> {
         at_most(&format!("limit of queue {index} in cells"), row.cells, granted)
     }
 
-    /// A row of the pipeline. Packets do not notice what only the other generation has, once it is drained.
-    fn rmt_row(&self, node: Node, table: Table, index: u32, words: &[u32]) -> Result<(), Refusal> {
-        let placer = &self.linker.placer;
-        if let (Table::StageOwner, Node::Stage(s)) = (table, node) {
-            self.system_only("the owner of a stage")?;
-            let expected = u32::from(placer.target().is_system(s.into()));
-            let what = || Space(format!("owner {words:?} of stage {s}, which is {expected}"));
-            return if words == [expected] { Ok(()) } else { Err(what()) };
-        }
-        let tenant = self.module()?;
-        let nothing = || Space(format!("tenant `{}` holds nothing of the pipeline", tenant.spec.name));
-        let holding = placer.holders.get(&tenant.module).ok_or_else(nothing)?;
+    /// A row of an engine. Packets do not notice what only the other generation has, once it is drained.
+    fn engine_row(&self, space: &dyn engine::Space, row: CheckedRow) -> Result<(), Refusal> {
         let live = self.live.then_some(self.current);
-        let owner = RmtOwner { target: placer.target(), module: tenant.module, holding, live };
-        match owner.row(node, table, index, words)? {
+        match space.check_row(self.tenant, live, row)? {
             Some(g) if self.live && (g == self.current || !self.drained[usize::from(g)]) => {
-                Err(Order(self.not_drained(&format!("row {index} of {}", table.name()), g)))
+                Err(Order(self.not_drained(&format!("row {} of {}", row.index, row.table.name()), g)))
             }
             _ => Ok(()),
         }
@@ -277,6 +249,21 @@ impl Checker<'_> {
         } else {
             format!("{what} of generation {bank}, without a wait until its packets have left")
         }
+    }
+}
+
+/// A tenant without a module: the system, before it is admitted.
+pub(super) fn no_module() -> Refusal {
+    Space("the system tenant has no module: it is not admitted".to_owned())
+}
+
+/// Only the system writes registers, policies and what all modules share.
+pub(super) fn system_only(tenant: Option<&Tenant>, what: &str) -> Result<(), Refusal> {
+    match tenant {
+        Some(t) if t.spec.id != SYSTEM_TENANT => {
+            Err(Space(format!("{what} belongs to the system, the load is tenant `{}`'s", t.spec.name)))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Run-time operations on single entries of the running program.
 
 use super::rmt::{Batches, EntryAt, EntryKey, EntryLeads, Placer, RmtError};
-use super::tenants::Tenant;
+use super::tenants::{Running, Tenant};
 use super::writer::Writer;
-use super::{LinkError, Linker};
+use super::{LinkError, Linker, grants};
 use crate::KeyBytes;
 use crate::action::Action;
 use crate::key::{KeyKind, KeySpec, describe};
@@ -11,6 +11,7 @@ use crate::load::Load;
 use crate::lower;
 use crate::object::Entry;
 use crate::rmt::RmtGroup;
+use sluice_formats::EngineId;
 
 impl Linker {
     /// Adds an entry to the running table. Entries that make room move by copy, then delete: none is missed.
@@ -48,8 +49,8 @@ impl Linker {
     /// Entries of the running table, by key; none of a program of the rmt pipeline.
     pub fn entries(&self, id: u16) -> Result<Vec<Entry>, LinkError> {
         let tenant = self.tenant(id)?;
-        let Some(running) = tenant.running.as_ref().filter(|r| !r.rmt) else { return Ok(Vec::new()) };
-        let rows = self.placer.entries(tenant.module, self.generation(id)?, lower::stage_of(self.target));
+        let Some(running) = tenant.running.as_ref().filter(|r| !r.is_rmt()) else { return Ok(Vec::new()) };
+        let rows = self.engines.rmt.entries(tenant.module, self.generation(id)?, lower::stage_of(self.target));
         let entry = |(key, leads): (EntryKey, EntryLeads)| match key {
             EntryKey::Exact(bits) => Some(Entry {
                 key: lower::key_bytes(&running.key, &bits),
@@ -86,7 +87,7 @@ impl Linker {
 
     /// Entries of the running program in a stage, exact ones first, the ternary ones in their order.
     pub fn rmt_entries(&self, id: u16, stage: u8) -> Result<Vec<(EntryKey, EntryLeads)>, LinkError> {
-        Ok(self.placer.entries(self.tenant(id)?.module, self.generation(id)?, stage))
+        Ok(self.engines.rmt.entries(self.tenant(id)?.module, self.generation(id)?, stage))
     }
 
     /// Other destinations or tags for a group of the tenant's, in one write that packets see at once.
@@ -95,7 +96,7 @@ impl Linker {
         let (module, label) = (tenant.module, format!("group {number} of {}", tenant.spec.name));
         let mut next = self.clone();
         let mut w = Writer::default();
-        w.rows([next.placer.set_group(module, number, group)?]);
+        w.rows([next.engines.rmt.set_group(module, number, group)?]);
         self.adopt(next, id, label, w)
     }
 
@@ -108,7 +109,7 @@ impl Linker {
 
     fn table_op(&self, id: u16, verb: &'static str, key: &KeyBytes) -> Result<(Tenant, KeySpec), LinkError> {
         let (tenant, running) = self.running(id, verb)?;
-        if running.rmt {
+        if running.is_rmt() {
             let found = format!("`{}` is a program of the rmt pipeline", running.object);
             return Err(tenant.state(verb, found, "entries of a stage for it, and these for a table"));
         }
@@ -118,7 +119,7 @@ impl Linker {
     }
 
     fn leads(&self, t: &Tenant, verb: &str, action: &Action) -> Result<EntryLeads, LinkError> {
-        self.check_action(t, &format!("tenant `{}`: {verb}", t.spec.name), action)?;
+        grants::check_action(self.target, &t.spec, &format!("tenant `{}`: {verb}", t.spec.name), action)?;
         Ok(EntryLeads { action: 0, number: lower::ENTRY_NUMBER, data: lower::data_of(action, self.target) })
     }
 
@@ -149,7 +150,7 @@ impl Linker {
         change: impl FnOnce(&mut Placer, EntryAt) -> Result<Batches, RmtError>,
     ) -> Result<Load, LinkError> {
         let (tenant, running) = self.running(id, verb)?;
-        if !running.rmt {
+        if !running.is_rmt() {
             let found = format!("`{}` is a table", running.object);
             return Err(tenant.state(verb, found, "entries of the table for it, and these for an rmt program"));
         }
@@ -167,7 +168,7 @@ impl Linker {
         let (module, generation) = (self.tenant(id)?.module, self.generation(id)?);
         let label = format!("{verb} {}", self.tenant(id)?.spec.name);
         let mut next = self.clone();
-        let batches = change(&mut next.placer, EntryAt { module, generation, stage, key })?;
+        let batches = change(&mut next.engines.rmt, EntryAt { module, generation, stage, key })?;
         let mut w = Writer::default();
         for (i, batch) in batches.into_iter().enumerate() {
             if i > 0 {
@@ -176,6 +177,13 @@ impl Linker {
             w.rows(batch);
         }
         self.adopt(next, id, label, w)
+    }
+}
+
+impl Running {
+    /// Whether it is a program of the rmt pipeline, and not a table that was lowered to one.
+    fn is_rmt(&self) -> bool {
+        self.engines.contains(&EngineId::RMT)
     }
 }
 

@@ -1,17 +1,12 @@
 //! Programs: first load, hitless replacement, unload.
 
-use super::rmt::RmtError;
+use super::engine::At;
 use super::tenants::{Running, Tenant};
 use super::writer::Writer;
-use super::{LinkError, Linker};
-use crate::action::Action;
-use crate::key::{KeyKind, describe};
-use crate::load::{Load, PlacedXdp};
-use crate::lower;
+use super::{LinkError, Linker, grants};
+use crate::key::KeyKind;
+use crate::load::Load;
 use crate::object::{Object, TargetNeed};
-use crate::rmt::RmtPart;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 impl Linker {
     /// The tenant's first program.
@@ -63,23 +58,24 @@ impl Linker {
         object.check().map_err(|error| LinkError::Object { object: object.name.clone(), error })?;
         let tenant = self.tenant(id)?.clone();
         self.check_demands(&tenant, object)?;
-        let part = self.part(&tenant, object)?;
         let module = tenant.module;
         let new = 1 - self.generations[usize::from(module)];
 
         w.drained(module, new);
-        let placed = self.placer.place(module, new, &part).map_err(|e| in_table_terms(e, object))?;
-        if !placed.zero.is_empty() {
-            w.rows(placed.zero);
-            w.barrier();
-        }
-        w.rows(placed.rows);
-        if let Some(program) = placed_xdp(&tenant, object)? {
-            w.program(module, new, Some(program));
+        let at = At { target: self.target, tenant: &tenant, generation: new };
+        for space in self.engines.all_mut() {
+            let placed = space.place(&at, object)?;
+            if !placed.zero.is_empty() {
+                w.rows(placed.zero);
+                w.barrier();
+            }
+            w.rows(placed.rows);
+            if placed.install.is_some() {
+                w.install(space.engine(), module, new, placed.install);
+            }
         }
         self.commit(&tenant, w)?;
-        let xdp = object.xdp.as_deref().map(|xdp| Arc::new(xdp.clone()));
-        let running = Running { object: object.name.clone(), key: object.key, xdp, rmt: object.rmt.is_some() };
+        let running = Running { object: object.name.clone(), key: object.key, engines: object.parts.engines() };
         if let Some(t) = self.tenants.get_mut(&id) {
             t.running = Some(running);
         }
@@ -104,45 +100,11 @@ impl Linker {
         *current = 1 - old;
         w.commit(tenant.module, 1 - old);
         w.drained(tenant.module, old);
-        w.rows(self.placer.clear(tenant.module, old)?);
-        if tenant.running.as_ref().is_some_and(|r| r.xdp.is_some()) {
-            w.program(tenant.module, old, None);
-        }
-        Ok(())
-    }
-
-    /// The object's program for the pipeline: its own, or its table as one.
-    fn part(&self, tenant: &Tenant, object: &Object) -> Result<Arc<RmtPart>, LinkError> {
-        if let Some(part) = &object.rmt {
-            return Ok(Arc::new((**part).clone()));
-        }
-        self.check_action(tenant, &format!("object `{}`, default", object.name), &object.default)?;
-        for (i, entry) in object.entries.iter().enumerate() {
-            self.check_action(tenant, &format!("object `{}`, entries[{i}]", object.name), &entry.action)?;
-        }
-        let systems = self.placer.shared();
-        lower::lower(object, self.target, &systems).map(Arc::new).ok_or_else(|| {
-            let found = format!("the system program exchanges {} containers", systems.len());
-            let allowed = "at least two of each size left, for the key and the action of a table".to_owned();
-            RmtError::Shared { tenant: tenant.spec.name.clone(), found, allowed }.into()
-        })
-    }
-
-    /// Refuses an action that the tenant may not have.
-    pub(super) fn check_action(&self, tenant: &Tenant, what: &str, action: &Action) -> Result<(), LinkError> {
-        action.check().map_err(|error| LinkError::Object { object: what.to_owned(), error })?;
-        self.check_granted(tenant, what, action.to)
-    }
-
-    fn check_granted(&self, tenant: &Tenant, what: &str, to: crate::Destinations) -> Result<(), LinkError> {
-        for found in to.iter() {
-            if found.number(self.target).is_none() {
-                return Err(self.no_destination(what.to_owned(), found));
-            }
-            if !tenant.spec.queues.contains_key(&found) {
-                let allowed = tenant.spec.destinations().to_string();
-                let (what, tenant) = (what.to_owned(), tenant.spec.name.clone());
-                return Err(LinkError::NotGranted { what, found, tenant, allowed });
+        for space in self.engines.all_mut() {
+            let cleared = space.clear(tenant.module, old)?;
+            w.rows(cleared.rows);
+            if cleared.installed {
+                w.install(space.engine(), tenant.module, old, None);
             }
         }
         Ok(())
@@ -159,11 +121,8 @@ impl Linker {
             });
         }
         let spec = &tenant.spec;
-        self.check_granted(
-            tenant,
-            &format!("object `{}`, demands.queues", object.name),
-            object.demands.destinations(),
-        )?;
+        let what = format!("object `{}`, demands.queues", object.name);
+        grants::check(self.target, spec, &what, object.demands.destinations())?;
         let lacking = |what: String, asked: u64, given: u64| {
             let (object, tenant) = (object.name.clone(), spec.name.clone());
             Err(LinkError::Demand { object, what, asked, tenant, given })
@@ -193,37 +152,6 @@ impl Linker {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// The program for the device, with the maps that it takes over from the running one.
-fn placed_xdp(tenant: &Tenant, object: &Object) -> Result<Option<PlacedXdp>, LinkError> {
-    let Some(xdp) = object.xdp.as_deref() else { return Ok(None) };
-    let running = tenant.running.as_ref().and_then(|r| r.xdp.as_deref());
-    let mut kept = BTreeMap::new();
-    for (new, map) in xdp.maps.iter().enumerate().filter(|(i, _)| xdp.keeps(*i)) {
-        let olds = running.iter().flat_map(|old| old.maps.iter().enumerate());
-        let Some((old, before)) = olds.into_iter().find(|(_, old)| old.name == map.name) else { continue };
-        if let Some(difference) = map.differs(before).map(Box::new) {
-            let (tenant, object, map) = (tenant.spec.name.clone(), object.name.clone(), map.name.clone());
-            return Err(LinkError::KeptMap { tenant, object, map, difference });
-        }
-        kept.insert(new as u32, old as u32);
-    }
-    // Its default action, which was checked, is one destination.
-    let pass = object.default.to.iter().next();
-    let granted = tenant.spec.destinations();
-    Ok(pass.map(|pass| PlacedXdp { xdp: xdp.clone(), kept, pass, granted }))
-}
-
-/// A refusal of an entry's place, with the key as the object names it.
-fn in_table_terms(error: RmtError, object: &Object) -> LinkError {
-    match error {
-        RmtError::NoPlace { tenant, key, set0, set1, used, rows, .. } if object.rmt.is_none() => {
-            let key = describe(&object.key, &lower::key_bytes(&object.key, &key));
-            LinkError::NoPlace { tenant, key, set0, set1, used, rows }
-        }
-        error => error.into(),
     }
 }
 

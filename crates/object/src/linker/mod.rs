@@ -6,8 +6,10 @@
 //! generation 0, no frame accepted before the first [`Linker::nic`].
 
 mod check;
+mod engine;
 mod entries;
 pub mod error;
+mod grants;
 mod loads;
 pub mod placement;
 pub mod rmt;
@@ -16,12 +18,14 @@ pub mod spaces;
 pub mod tenants;
 mod unsafe_order;
 mod writer;
+mod xdp;
 
 pub use error::LinkError;
 pub use settings::{NicSettings, PortSettings};
 pub use tenants::{Running, Tenant, TenantSpec, VlanGrant};
 pub use unsafe_order::{unsafe_live_bank, unsafe_order};
 
+use engine::Engines;
 use rmt::{Placer, StageLeft};
 use sluice_formats::Target;
 use sluice_formats::limits::MAX_FRAME_BYTES;
@@ -36,8 +40,8 @@ pub struct Linker {
     tenants: BTreeMap<u16, Tenant>,
     /// Current generation by module. It outlives the module's owner, as in the device.
     generations: Vec<u8>,
-    /// Space of the rmt pipeline.
-    placer: Placer,
+    /// Space of each engine.
+    engines: Engines,
 }
 
 /// What is left to give.
@@ -59,7 +63,7 @@ impl Linker {
             settings: NicSettings::new(target),
             tenants: BTreeMap::new(),
             generations: vec![0; target.modules as usize],
-            placer: Placer::new(target.rmt),
+            engines: Engines::new(target),
         }
     }
 
@@ -90,7 +94,7 @@ impl Linker {
 
     /// Where things lie in the rmt pipeline.
     pub fn placer(&self) -> &Placer {
-        &self.placer
+        &self.engines.rmt
     }
 
     /// Cells that limits may add up to. One longest frame stays free beside them: a cell
@@ -107,7 +111,7 @@ impl Linker {
         Left {
             modules: (self.target.modules - 1).saturating_sub(modules),
             cells: self.grantable_cells().saturating_sub(cells),
-            stages: self.placer.left(),
+            stages: self.engines.rmt.left(),
         }
     }
 

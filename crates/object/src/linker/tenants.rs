@@ -1,21 +1,17 @@
 //! Tenants: admission and removal.
 
 use super::rmt::Quota;
-use super::spaces::Region;
 use super::writer::Writer;
-use super::{LinkError, Linker};
+use super::{LinkError, Linker, grants};
 use crate::demand::{Queues, Rate};
 use crate::destination::{Destination, Destinations};
 use crate::key::KeySpec;
 use crate::load::Load;
-use crate::lower;
-use crate::object::{Object, check_name};
-use crate::xdp::Xdp;
+use crate::object::check_name;
 use sluice_formats::limits::{SYSTEM_MODULE, SYSTEM_TENANT, TENANT_BITS, VLAN_ROWS};
 use sluice_formats::rows::{LimitRow, QuantumRow, RateRow, VlanRow};
-use sluice_formats::{Node, Table};
+use sluice_formats::{EngineId, Node, Table};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// What a tenant is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,10 +66,8 @@ pub struct Running {
     pub object: String,
     /// What it matches on.
     pub key: KeySpec,
-    /// Its XDP program.
-    pub xdp: Option<Arc<Xdp>>,
-    /// It is a program of the rmt pipeline, and not a table.
-    pub rmt: bool,
+    /// Engines that it has a part for; without any it is a table.
+    pub engines: Vec<EngineId>,
 }
 
 impl TenantSpec {
@@ -89,17 +83,6 @@ impl TenantSpec {
             queues: Queues::new(),
             max_entries: 0,
             rmt: None,
-        }
-    }
-
-    /// Raises what the tenant is given of the pipeline to what the object needs.
-    pub fn make_room(&mut self, object: &Object) {
-        match &object.rmt {
-            Some(part) => {
-                let needs = Quota::of(part, 0);
-                self.rmt = Some(self.rmt.take().map_or_else(|| needs.clone(), |given| given.or(&needs)));
-            }
-            None => self.max_entries = self.max_entries.max(object.demands.entries),
         }
     }
 
@@ -121,7 +104,7 @@ impl TenantSpec {
         Ok(row.unwrap_or_default())
     }
 
-    fn wrong(&self, what: &str, found: impl ToString, allowed: impl ToString) -> LinkError {
+    pub(super) fn wrong(&self, what: &str, found: impl ToString, allowed: impl ToString) -> LinkError {
         let (found, allowed) = (found.to_string(), allowed.to_string());
         LinkError::Setting { what: format!("tenant `{}`: {what}", self.name), found, allowed }
     }
@@ -156,9 +139,10 @@ impl Linker {
         let vlans = self.check_spec(&spec)?;
         let rate = spec.rate_row()?;
         let module = self.free_module(&spec)?;
-        let quota = self.quota(&spec)?;
         let mut w = Writer::default();
-        w.rows(self.placer.admit(module, &spec.name, quota)?);
+        for space in self.engines.all_mut() {
+            w.rows(space.admit(self.target, module, &spec)?);
+        }
         w.write(Node::Stamp, Table::Rate, module.into(), &rate);
         w.write(Node::Egress, Table::Quantum, module.into(), &QuantumRow { bytes: spec.quantum });
         for number in 0..self.target.destinations() as u8 {
@@ -201,7 +185,9 @@ impl Linker {
             w.write(Node::Egress, Table::Limit, self.queue(number, tenant.module), &LimitRow::default());
         }
         w.write(Node::Egress, Table::Quantum, tenant.module.into(), &QuantumRow::default());
-        w.rows(self.placer.release(tenant.module)?);
+        for space in self.engines.all_mut() {
+            w.rows(space.release(tenant.module)?);
+        }
         self.tenants.remove(&id);
         Ok(w.load(self, id, format!("remove {}", tenant.spec.name)))
     }
@@ -231,7 +217,7 @@ impl Linker {
         }
         for (d, cells) in &spec.queues {
             if d.number(self.target).is_none() {
-                return Err(self.no_destination(format!("tenant `{}`: queues", spec.name), *d));
+                return Err(grants::no_destination(self.target, format!("tenant `{}`: queues", spec.name), *d));
             }
             if *cells == 0 {
                 return Err(spec.wrong(&format!("cells at {d}"), 0, "1 to 65535, or no queue there"));
@@ -272,11 +258,6 @@ impl Linker {
         Ok(vlans)
     }
 
-    pub(super) fn no_destination(&self, what: String, found: Destination) -> LinkError {
-        let allowed = format!("port0 to port{} and host0 to host{}", self.target.ports - 1, self.target.hosts - 1);
-        LinkError::NoDestination { what, found, target: self.target.name, allowed }
-    }
-
     fn free_module(&self, spec: &TenantSpec) -> Result<u8, LinkError> {
         if spec.id == SYSTEM_TENANT {
             return Ok(SYSTEM_MODULE);
@@ -289,24 +270,6 @@ impl Linker {
             left: "0".to_owned(),
             holders: self.holders(|t| u32::from(t.module != SYSTEM_MODULE)),
         })
-    }
-
-    /// What the tenant is given of the pipeline: its programs', and its table's where it has one.
-    fn quota(&self, spec: &TenantSpec) -> Result<Quota, LinkError> {
-        let table_bits = (self.target.rmt.sets() as u32).trailing_zeros();
-        if spec.max_entries > 0 && Region::bits_for(spec.max_entries, table_bits).is_none() {
-            let most = Region::most_entries(table_bits);
-            let allowed = format!("at most {most} on target {}", self.target.name);
-            return Err(spec.wrong("max_entries", spec.max_entries, allowed));
-        }
-        let mut quota = spec.rmt.clone().unwrap_or_default();
-        if spec.max_entries > 0 || spec.rmt.is_none() {
-            let stages = [(lower::stage_of(self.target), lower::quota(spec.max_entries))].into();
-            quota = quota.or(&Quota { stages, ..Quota::default() });
-        }
-        let mask = spec.destinations().mask(self.target);
-        quota.destinations = mask.map_err(|d| self.no_destination(format!("tenant `{}`: queues", spec.name), d))?;
-        Ok(quota)
     }
 }
 

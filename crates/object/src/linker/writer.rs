@@ -2,9 +2,10 @@
 
 use super::Linker;
 use super::rmt::RowWrite;
-use crate::load::{Load, PlacedXdp, Step};
+use crate::install::Install;
+use crate::load::{Load, Step};
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_formats::{Node, Row, Table};
+use sluice_formats::{EngineId, Node, Row, Table};
 
 /// Collects steps in their order.
 #[derive(Default)]
@@ -41,8 +42,8 @@ impl Writer {
         self.steps.push(Step::Commit { module, generation });
     }
 
-    pub fn program(&mut self, module: u8, generation: u8, program: Option<PlacedXdp>) {
-        self.steps.push(Step::Program { module, generation, program: program.map(Box::new) });
+    pub fn install(&mut self, engine: EngineId, module: u8, generation: u8, install: Option<Install>) {
+        self.steps.push(Step::Install { engine, module, generation, install });
     }
 
     pub fn queues_empty(&mut self, module: u8) {

@@ -1,13 +1,54 @@
 //! What an rmt part may be: every value fits its field, every position is there, nothing is said that only the
 //! linker knows. What the rows mean, `sluice-rmt` checks when it reads a program back from them.
 
+use super::binary::{read_rmt, write_rmt};
 use super::part::{RmtKey, RmtPart, RmtStage};
+use crate::action::Action;
+use crate::bytes::{Reader, Writer};
 use crate::error::{ObjectError, bad};
-use crate::object::check_name;
+use crate::key::KeySpec;
+use crate::object::{Object, TargetNeed, check_name};
+use crate::part::Part;
+use sluice_formats::EngineId;
 use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, KeyRow, SelectRow, TernaryRow};
 use sluice_formats::rmt::target::{CONTAINERS, MODULE_PAGES, NODES, NUMBERS, PATHS, PATTERNS, Target};
 use std::collections::HashSet;
+use std::fmt;
+
+impl Part for RmtPart {
+    const ENGINE: EngineId = EngineId::RMT;
+    const SECTION: u32 = 9;
+
+    /// A program of the pipeline is for one target, and stands in the table's place.
+    fn check_in(&self, object: &Object) -> Result<(), ObjectError> {
+        if object.key != KeySpec::NONE || object.default != Action::DROP || object.demands.entries != 0 {
+            let (kind, entries) = (object.key.kind.name(), object.demands.entries);
+            let found = format!("key {kind}, default {}, {entries} entries", object.default);
+            let allowed = "key none, default drop and 0 entries, for the part stands in the table's place";
+            return Err(bad("rmt", found, allowed));
+        }
+        let hash = if let TargetNeed::Exact { hash, .. } = &object.target { *hash } else { 0 };
+        let known = sluice_formats::rmt::target::ALL;
+        let target = known.iter().find(|t| t.hash() == hash).ok_or_else(|| {
+            let all: Vec<String> = known.iter().map(|t| format!("{} ({:08x})", t.name, t.hash())).collect();
+            bad("target.hash", format!("{hash:08x}"), format!("a target of the rmt pipeline: {}", all.join(", ")))
+        })?;
+        self.check(target)
+    }
+
+    fn write(&self, w: &mut Writer) {
+        write_rmt(w, self);
+    }
+
+    fn read(r: &mut Reader) -> Result<Self, ObjectError> {
+        read_rmt(r)
+    }
+
+    fn show(&self, out: &mut String) -> fmt::Result {
+        super::show::render(self, out)
+    }
+}
 
 impl RmtPart {
     /// Refuses what no rmt part for the target may be. Everything that is decoded or linked has passed it.

@@ -6,5 +6,6 @@ pub(crate) mod binary;
 pub(crate) mod check;
 mod json;
 pub mod part;
+mod show;
 
 pub use part::{RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};

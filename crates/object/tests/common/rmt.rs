@@ -78,6 +78,6 @@ pub fn object(part: RmtPart) -> Object {
     let mut object = Object::new("router", KeySpec::NONE, Action::DROP);
     object.target = TargetNeed::Exact { name: target.name.to_owned(), hash: target.hash() };
     object.demands.queues.insert(Destination::Port(1), 16);
-    object.rmt = Some(Box::new(part));
+    object.parts.rmt = Some(Box::new(part));
     object
 }

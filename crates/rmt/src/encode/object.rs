@@ -11,7 +11,7 @@ pub fn object(name: &str, part: RmtPart, demands: Demands, target: &Target) -> O
     let mut object = Object::new(name, KeySpec::NONE, Action::DROP);
     object.target = TargetNeed::Exact { name: target.name.to_owned(), hash: target.hash() };
     object.demands = demands;
-    object.rmt = Some(Box::new(part));
+    object.parts.rmt = Some(Box::new(part));
     object
 }
 
@@ -28,7 +28,7 @@ pub fn role_of(part: &RmtPart) -> Role {
 
 /// The program that an object carries; none if it is of another kind. What no checked program has is refused.
 pub fn program_of(object: &Object) -> Result<Option<Program>, Problem> {
-    match (&object.rmt, target_of(object)) {
+    match (&object.parts.rmt, target_of(object)) {
         (Some(part), Some(target)) => decode(part, target, role_of(part)).map(Some),
         _ => Ok(None),
     }

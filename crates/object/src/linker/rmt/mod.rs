@@ -5,6 +5,7 @@
 
 mod admit;
 pub(in crate::linker) mod check;
+pub(in crate::linker) mod engine;
 mod entries;
 pub mod error;
 mod place;

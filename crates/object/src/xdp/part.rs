@@ -1,10 +1,18 @@
 //! The XDP part of an object: programs and maps as plain data.
 //!
 //! What the instructions mean is the matter of `sluice-ebpf`; here they are slots that name maps
-//! by their index. `XDP_PASS` goes where the object's default action sends.
+//! by their index. `XDP_PASS` goes where the object's default action sends; beside an rmt part, where that has sent
+//! the packet.
 
+use super::binary::{read_xdp, write_xdp};
+use crate::action::Action;
+use crate::bytes::{Reader, Writer};
 use crate::error::{ObjectError, bad};
+use crate::key::KeySpec;
+use crate::object::Object;
+use crate::part::Part;
 use serde::{Deserialize, Serialize};
+use sluice_formats::EngineId;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
@@ -189,6 +197,38 @@ impl XdpMap {
             Some(inner) => inner.check(&format!("{path}.inner"), maps, true),
             None => Ok(()),
         }
+    }
+}
+
+impl Part for Xdp {
+    const ENGINE: EngineId = EngineId::XDP;
+    const SECTION: u32 = 8;
+
+    /// A program stands in place of the table, and passes to one destination; beside an rmt part that part says where.
+    fn check_in(&self, object: &Object) -> Result<(), ObjectError> {
+        if object.key != KeySpec::NONE {
+            let kind = object.key.kind.name();
+            return Err(bad("key.kind", kind, "none, for an XDP program stands in the table's place"));
+        }
+        let Action { to, except_ingress, set_dmac } = object.default;
+        let one = to.iter().count() == 1 && !except_ingress && set_dmac.is_none();
+        if object.parts.rmt.is_none() && !one {
+            let allowed = "one destination and nothing else: where XDP_PASS goes";
+            return Err(bad("default", object.default, allowed));
+        }
+        self.check()
+    }
+
+    fn write(&self, w: &mut Writer) {
+        write_xdp(w, self);
+    }
+
+    fn read(r: &mut Reader) -> Result<Self, ObjectError> {
+        read_xdp(r)
+    }
+
+    fn show(&self, out: &mut String) -> fmt::Result {
+        super::show::render(self, out)
     }
 }
 

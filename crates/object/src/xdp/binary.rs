@@ -2,7 +2,7 @@
 
 use crate::bytes::{Reader, Writer, wrong};
 use crate::error::ObjectError;
-use crate::xdp::{Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
+use super::{Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
 use std::collections::BTreeMap;
 
 const PINNED: u8 = 1;

@@ -1,0 +1,120 @@
+//! What an engine's folder says of its space on a NIC. This file is the registry of those that have some.
+//!
+//! The linker asks every engine in the order of [`Engines::all`], which is the order in which a packet meets them.
+
+use super::check::Refusal;
+use super::rmt::{Placer, RowWrite};
+use super::tenants::{Tenant, TenantSpec};
+use super::xdp::XdpSpace;
+use super::LinkError;
+use crate::install::Install;
+use crate::object::Object;
+use sluice_formats::{EngineId, Node, Table, Target};
+
+/// One operation of a tenant's on a generation that no packet uses.
+pub(super) struct At<'a> {
+    /// Target of the NIC.
+    pub target: &'static Target,
+    /// The tenant.
+    pub tenant: &'a Tenant,
+    /// The generation.
+    pub generation: u8,
+}
+
+/// What an engine puts into a generation.
+#[derive(Debug, Default)]
+pub(super) struct Placed {
+    /// Rows that are written before any other.
+    pub zero: Vec<RowWrite>,
+    /// Rows in any order.
+    pub rows: Vec<RowWrite>,
+    /// A program that no row describes.
+    pub install: Option<Install>,
+}
+
+/// What takes a generation's program away.
+#[derive(Debug, Default)]
+pub(super) struct Cleared {
+    /// Rows in any order.
+    pub rows: Vec<RowWrite>,
+    /// An install was there.
+    pub installed: bool,
+}
+
+/// A row as the check of loads sees it.
+#[derive(Clone, Copy)]
+pub(super) struct CheckedRow<'a> {
+    /// Node.
+    pub node: Node,
+    /// Table.
+    pub table: Table,
+    /// Row.
+    pub index: u32,
+    /// All its words.
+    pub words: &'a [u32],
+}
+
+/// The space of one engine. Operations change it only when they succeed.
+pub(super) trait Space {
+    /// The engine.
+    fn engine(&self) -> EngineId;
+
+    /// Rows that are written once, before the first packet.
+    fn first_rows(&self) -> Vec<RowWrite> {
+        Vec::new()
+    }
+
+    /// Gives a module what its tenant is given.
+    fn admit(&mut self, target: &'static Target, module: u8, spec: &TenantSpec) -> Result<Vec<RowWrite>, LinkError>;
+
+    /// Takes it back from a module that runs nothing.
+    fn release(&mut self, module: u8) -> Result<Vec<RowWrite>, LinkError>;
+
+    /// Puts the engine's part of an object, or what an object without one is to it, into a generation.
+    fn place(&mut self, at: &At, object: &Object) -> Result<Placed, LinkError>;
+
+    /// Takes a generation's program away; none may be there.
+    fn clear(&mut self, module: u8, generation: u8) -> Result<Cleared, LinkError>;
+
+    /// Refuses a row of the engine that is not the tenant's, whose live generation is given; none is the system
+    /// without a module. The generation that the row is of; none if packets of both may meet it.
+    fn check_row(&self, tenant: Option<&Tenant>, live: Option<u8>, row: CheckedRow) -> Result<Option<u8>, Refusal>;
+
+    /// Refuses a program that the tenant may not have beside what runs in his other generation.
+    fn check_install(&self, tenant: &Tenant, generation: u8, install: &Install) -> Result<(), Refusal> {
+        let (_, _) = (generation, install);
+        Err(Refusal::Space(format!(
+            "a program for the engine {}, which takes rows only; tenant `{}`",
+            self.engine(),
+            tenant.spec.name
+        )))
+    }
+}
+
+/// The spaces of all engines.
+#[derive(Clone, Debug)]
+pub(super) struct Engines {
+    /// The rmt pipeline's.
+    pub rmt: Placer,
+    /// The XDP engine's.
+    pub xdp: XdpSpace,
+}
+
+impl Engines {
+    pub fn new(target: &'static Target) -> Self {
+        Self { rmt: Placer::new(target.rmt), xdp: XdpSpace::default() }
+    }
+
+    pub fn all(&self) -> [&dyn Space; 2] {
+        [&self.rmt, &self.xdp]
+    }
+
+    pub fn all_mut(&mut self) -> [&mut dyn Space; 2] {
+        [&mut self.rmt, &mut self.xdp]
+    }
+
+    /// The space of an engine; none of one that this linker does not know.
+    pub fn of(&self, engine: EngineId) -> Option<&dyn Space> {
+        self.all().into_iter().find(|space| space.engine() == engine)
+    }
+}

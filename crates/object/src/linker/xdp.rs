@@ -1,0 +1,95 @@
+//! The XDP engine in the linker: which maps a replacement takes over, and where a program may send.
+
+use super::LinkError;
+use super::check::Refusal;
+use super::engine::{At, CheckedRow, Cleared, Placed, Space};
+use super::rmt::RowWrite;
+use super::tenants::{Tenant, TenantSpec};
+use crate::install::Install;
+use crate::object::Object;
+use crate::xdp::{PlacedXdp, Xdp};
+use sluice_formats::{EngineId, Target};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Programs by module and generation.
+#[derive(Clone, Debug, Default)]
+pub(in crate::linker) struct XdpSpace {
+    programs: BTreeMap<u8, [Option<Arc<Xdp>>; 2]>,
+}
+
+impl XdpSpace {
+    fn program(&self, module: u8, generation: u8) -> Option<&Xdp> {
+        self.programs.get(&module)?[usize::from(generation & 1)].as_deref()
+    }
+}
+
+impl Space for XdpSpace {
+    fn engine(&self) -> EngineId {
+        EngineId::XDP
+    }
+
+    fn admit(&mut self, _: &'static Target, _: u8, _: &TenantSpec) -> Result<Vec<RowWrite>, LinkError> {
+        Ok(Vec::new())
+    }
+
+    fn release(&mut self, module: u8) -> Result<Vec<RowWrite>, LinkError> {
+        self.programs.remove(&module);
+        Ok(Vec::new())
+    }
+
+    /// The program for the device, with the maps that it takes over from the running one.
+    fn place(&mut self, at: &At, object: &Object) -> Result<Placed, LinkError> {
+        let Some(xdp) = object.parts.xdp.as_deref() else { return Ok(Placed::default()) };
+        let running = self.program(at.tenant.module, 1 - at.generation);
+        let mut kept = BTreeMap::new();
+        for (new, map) in xdp.maps.iter().enumerate().filter(|(i, _)| xdp.keeps(*i)) {
+            let olds = running.iter().flat_map(|old| old.maps.iter().enumerate());
+            let Some((old, before)) = olds.into_iter().find(|(_, old)| old.name == map.name) else { continue };
+            if let Some(difference) = map.differs(before).map(Box::new) {
+                let (tenant, object, map) = (at.tenant.spec.name.clone(), object.name.clone(), map.name.clone());
+                return Err(LinkError::KeptMap { tenant, object, map, difference });
+            }
+            kept.insert(new as u32, old as u32);
+        }
+        // Its default action, which was checked, is one destination, or none beside an rmt part.
+        let pass = object.default.to.iter().next();
+        let granted = at.tenant.spec.destinations();
+        let places = self.programs.entry(at.tenant.module).or_default();
+        places[usize::from(at.generation & 1)] = Some(Arc::new(xdp.clone()));
+        let install = Install::Xdp(Box::new(PlacedXdp { xdp: xdp.clone(), kept, pass, granted }));
+        Ok(Placed { install: Some(install), ..Placed::default() })
+    }
+
+    fn clear(&mut self, module: u8, generation: u8) -> Result<Cleared, LinkError> {
+        let place = self.programs.get_mut(&module).map(|places| &mut places[usize::from(generation & 1)]);
+        let installed = place.and_then(Option::take).is_some();
+        Ok(Cleared { installed, ..Cleared::default() })
+    }
+
+    fn check_row(&self, _: Option<&Tenant>, _: Option<u8>, row: CheckedRow) -> Result<Option<u8>, Refusal> {
+        Err(Refusal::Space(format!("table {} is not written", row.table.name())))
+    }
+
+    /// It sends only where its tenant may, and keeps only maps that are there and alike.
+    fn check_install(&self, tenant: &Tenant, generation: u8, install: &Install) -> Result<(), Refusal> {
+        let Install::Xdp(program) = install;
+        install.check().map_err(|e| Refusal::Space(e.to_string()))?;
+        let allowed = tenant.spec.destinations();
+        let given = program.granted.iter().chain(program.pass);
+        if let Some(found) = given.into_iter().find(|d| !allowed.contains(*d)) {
+            let name = &tenant.spec.name;
+            return Err(Refusal::Space(format!("a program that may send to {found}, tenant `{name}` may use: {allowed}")));
+        }
+        let running = self.program(tenant.module, 1 - generation);
+        for (new, old) in &program.kept {
+            let map = program.xdp.maps.get(*new as usize);
+            let old = running.and_then(|xdp| xdp.maps.get(*old as usize));
+            if !map.zip(old).is_some_and(|(map, old)| map.name == old.name && map.differs(old).is_none()) {
+                let what = format!("map {new} of the program is kept, but no map like it is running");
+                return Err(Refusal::Space(what));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! Parts of an object: at most one for each engine. This file is the registry of those that there are.
+
+use crate::bytes::{Reader, Writer};
+use crate::error::ObjectError;
+use crate::object::Object;
+use sluice_formats::EngineId;
+use std::fmt;
+
+/// What an engine's folder says of its part of an object. The JSON form is the part's serde form.
+pub(crate) trait Part: Sized {
+    /// The engine.
+    const ENGINE: EngineId;
+    /// Number of its section in the binary form.
+    const SECTION: u32;
+    /// Refuses what no part may be, or none in this object.
+    fn check_in(&self, object: &Object) -> Result<(), ObjectError>;
+    /// Writes the section.
+    fn write(&self, w: &mut Writer);
+    /// Reads it.
+    fn read(r: &mut Reader) -> Result<Self, ObjectError>;
+    /// Lines of `sluice object show`.
+    fn show(&self, out: &mut String) -> fmt::Result;
+}
+
+/// Hands the engines' parts to a macro: name in JSON and in [`Parts`], type; in the order of the sections.
+macro_rules! with_parts {
+    ($then:ident) => {
+        $then! {
+            /// Programs and maps of the XDP engine.
+            xdp: crate::xdp::Xdp,
+            /// Rows of a program of the rmt pipeline.
+            rmt: crate::rmt::RmtPart,
+        }
+    };
+}
+pub(crate) use with_parts;
+
+macro_rules! parts {
+    ($($(#[$doc:meta])* $name:ident: $part:ty,)*) => {
+        /// The engines' parts of an object.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Parts { $($(#[$doc])* pub $name: Option<Box<$part>>,)* }
+
+        impl Parts {
+            /// Engines that have a part, in the order of the binary form.
+            pub fn engines(&self) -> Vec<EngineId> {
+                let all = [$(self.$name.as_ref().map(|_| <$part as Part>::ENGINE),)*];
+                all.into_iter().flatten().collect()
+            }
+
+            /// Takes over the parts of another object; an engine that both have a part for is told.
+            pub fn join(&mut self, other: Parts) -> Result<(), EngineId> {
+                $(if self.$name.is_some() && other.$name.is_some() { return Err(<$part as Part>::ENGINE); })*
+                $(self.$name = self.$name.take().or(other.$name);)*
+                Ok(())
+            }
+
+            pub(crate) fn check(&self, object: &Object) -> Result<(), ObjectError> {
+                $(self.$name.as_deref().map_or(Ok(()), |part| part.check_in(object))?;)*
+                Ok(())
+            }
+
+            pub(crate) fn write(&self, w: &mut Writer) {
+                $(if let Some(part) = &self.$name { w.section(<$part as Part>::SECTION, |w| part.write(w)); })*
+            }
+
+            pub(crate) fn read(file: &mut Reader) -> Result<Self, ObjectError> {
+                let mut parts = Self::default();
+                $(if file.next_is(<$part as Part>::SECTION) {
+                    let name = stringify!($name);
+                    let mut r = file.section(<$part as Part>::SECTION, name)?;
+                    parts.$name = Some(Box::new(<$part as Part>::read(&mut r)?));
+                    r.finish(&format!("section {name}"))?;
+                })*
+                Ok(parts)
+            }
+
+            pub(crate) fn show(&self, out: &mut String) -> fmt::Result {
+                $(self.$name.as_deref().map_or(Ok(()), |part| part.show(out))?;)*
+                Ok(())
+            }
+        }
+    };
+}
+with_parts!(parts);
+
+impl Parts {
+    /// Whether no engine has a part: the object is a table.
+    pub fn is_empty(&self) -> bool {
+        self.engines().is_empty()
+    }
+
+    /// Whether this engine has one.
+    pub fn has(&self, engine: EngineId) -> bool {
+        self.engines().contains(&engine)
+    }
+}

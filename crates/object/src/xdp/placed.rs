@@ -1,0 +1,75 @@
+//! An XDP program as a device takes it.
+
+use super::Xdp;
+use super::binary::{read_xdp, write_xdp};
+use crate::bytes::{Reader, Writer, wrong};
+use crate::destination::{Destination, Destinations};
+use crate::error::{ObjectError, bad};
+use crate::install::Installed;
+use serde::{Deserialize, Serialize};
+use sluice_formats::EngineId;
+use std::collections::BTreeMap;
+
+/// Code of `pass` where the engine before the program says where packets go.
+const NO_PASS: u8 = 0xff;
+
+/// An XDP program with its place on a NIC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlacedXdp {
+    /// Programs and maps.
+    pub xdp: Xdp,
+    /// Maps that are not made anew, by position, with the position that each has in the program
+    /// of the other generation.
+    pub kept: BTreeMap<u32, u32>,
+    /// Where `XDP_PASS` goes; without it where the rmt program has sent the packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass: Option<Destination>,
+    /// Where the program may send.
+    pub granted: Destinations,
+}
+
+impl Installed for PlacedXdp {
+    const ENGINE: EngineId = EngineId::XDP;
+
+    fn check(&self) -> Result<(), ObjectError> {
+        self.xdp.check()?;
+        match self.kept.keys().find(|map| !self.xdp.keeps(**map as usize)) {
+            Some(map) => Err(bad("kept", format!("map {map}"), "maps that ask to be kept")),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&self, w: &mut Writer) {
+        let PlacedXdp { xdp, kept, pass, granted } = self;
+        w.put(&[pass.map_or(NO_PASS, Destination::code), granted.ports, granted.hosts]);
+        w.u32(kept.len() as u32);
+        for (new, old) in kept {
+            w.u32(*new);
+            w.u32(*old);
+        }
+        write_xdp(w, xdp);
+    }
+
+    fn read(r: &mut Reader) -> Result<Self, ObjectError> {
+        let at = r.at();
+        let [pass, ports, hosts] = r.array("destinations")?;
+        let pass = match pass {
+            NO_PASS => None,
+            code => Some(
+                Destination::from_code(code)
+                    .ok_or_else(|| wrong(at, format!("destination {code}"), "0 to 15, or 255 for none"))?,
+            ),
+        };
+        let mut kept = BTreeMap::new();
+        for _ in 0..r.count(8, "kept maps")? {
+            let at = r.at();
+            let [new, old] = [r.u32("map")?, r.u32("map of the program before")?];
+            if kept.last_key_value().is_some_and(|(last, _)| *last >= new) {
+                return Err(wrong(at, new, "maps in rising order, each once"));
+            }
+            kept.insert(new, old);
+        }
+        Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted: Destinations { ports, hosts } })
+    }
+}
