@@ -7,6 +7,7 @@
 pub mod address;
 pub mod analysis;
 pub mod codes;
+pub mod engine;
 pub mod errno;
 pub mod fault;
 pub mod helper;
@@ -24,6 +25,7 @@ pub mod vm;
 pub mod world;
 
 pub use codes::codes;
+pub use engine::XdpEngine;
 pub use errno::Errno;
 pub use fault::{Fault, FaultReason};
 pub use image::{Image, MapSpec, MapType, Program};

@@ -164,7 +164,7 @@ pub fn successor(name: &str, elf: &[u8], running: &Object, keep: &[String]) -> R
     if let Some(pass) = running.default.to.iter().next() {
         options.pass = pass;
     }
-    let before = running.xdp.as_deref();
+    let before = running.parts.xdp.as_deref();
     options.interfaces = before.map(|xdp| xdp.interfaces.clone()).unwrap_or_default();
     let mut object = read(name, elf, &options)?;
     if let (Some(before), Some(after)) = (before, object.parts.xdp.as_deref_mut()) {
@@ -245,7 +245,7 @@ pub fn image(xdp: &Xdp) -> Result<Image, TenantError> {
     };
     Ok(Image {
         programs: xdp.programs.iter().map(program).collect(),
-        maps: xdp.maps.iter().map(spec).collect::<Result<_, _>>()?,
+        maps: xdp.maps.iter().map(map_spec).collect::<Result<_, _>>()?,
         ..Image::default()
     })
 }
@@ -293,7 +293,8 @@ fn plain_program(program: &Program) -> XdpProgram {
     }
 }
 
-fn plain_map(spec: &MapSpec) -> XdpMap {
+/// A map's declaration as plain data.
+pub fn plain_map(spec: &MapSpec) -> XdpMap {
     let initial = |(key, initial): &(u32, Initial)| match initial {
         Initial::Map(index) => (*key, XdpInitial::Map(*index as u32)),
         Initial::Program(name) => (*key, XdpInitial::Program(name.clone())),
@@ -318,7 +319,8 @@ fn function(name: &str, start: u32) -> Function {
     Function { name: name.to_owned(), start, btf_type: 0 }
 }
 
-fn spec(map: &XdpMap) -> Result<MapSpec, TenantError> {
+/// A declaration as this crate works with it; a type that the kernel does not have is refused.
+pub fn map_spec(map: &XdpMap) -> Result<MapSpec, TenantError> {
     let allowed = || MapType::ALL.map(|t| format!("{} ({})", t as u32, t.name())).join(", ");
     let kind = MapType::from_number(map.kind).ok_or_else(|| TenantError::NoSuch {
         what: "type of a map",
@@ -332,7 +334,7 @@ fn spec(map: &XdpMap) -> Result<MapSpec, TenantError> {
     Ok(MapSpec {
         flags: map.flags,
         pinned: map.pinned,
-        inner: map.inner.as_deref().map(|inner| spec(inner).map(Box::new)).transpose()?,
+        inner: map.inner.as_deref().map(|inner| map_spec(inner).map(Box::new)).transpose()?,
         initial: map.initial.iter().map(initial).collect(),
         contents: map.contents.clone(),
         frozen: map.frozen,

@@ -39,6 +39,20 @@ pub enum Status {
     BadOp = 5,
 }
 
+impl Status {
+    /// Name in messages to people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Busy => "busy",
+            Self::BadAddress => "bad_address",
+            Self::BadLength => "bad_length",
+            Self::ReadOnly => "read_only",
+            Self::BadOp => "bad_op",
+        }
+    }
+}
+
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {

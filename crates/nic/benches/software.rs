@@ -2,14 +2,11 @@
 //! 5-tuple, and entrance and pipeline alone.
 
 use divan::counter::ItemsCount;
+use sluice_device::run_load::run_load;
+use sluice_device::{Device, Event, Frame, Offer, Packet, Route, Stamped, headers};
 use sluice_formats::target;
 use sluice_nic::SoftwareNic;
-use sluice_nic::device::{Device, Event, Offer};
-use sluice_nic::forward::{self, Entering};
-use sluice_nic::run_load::run_load;
-use sluice_nic::tables::Stamped;
 use sluice_object::{Action, Destination, KeyKind, KeySpec, Linker, Load, Object, TenantSpec, VlanGrant};
-use sluice_rmt::fast::Buffers;
 
 const BATCH: usize = 1024;
 /// Tenants and their VLANs.
@@ -41,7 +38,7 @@ fn device() -> SoftwareNic {
         for flow in 0..32u16 {
             let mut plain = frame(vlan, 64, flow);
             plain.drain(12..16);
-            let Some(key) = forward::headers(&plain).tuple else { continue };
+            let Some(key) = headers::headers(&plain).tuple else { continue };
             let to = Destination::from_number((flow % 8) as u8, &target::DEFAULT);
             object.push(key, Action { to: to.into_iter().collect(), ..Action::DROP });
         }
@@ -83,13 +80,25 @@ fn packets_through_the_nic(bencher: divan::Bencher, length: usize) {
 
 #[divan::bench]
 fn verdicts(bencher: divan::Bencher) {
-    let mut tables = device().tables().clone();
+    let mut tables = device().into_tables();
     let mut plain = frame(VLANS[0].1, 64, 7);
     plain.drain(12..16);
-    let stamped = Stamped { generation: tables.generation(1).current, system_generation: 0 };
-    let entering = Entering { module: 1, tenant: 1, port: 0, stamped, arrival: 0, stamp: 0, conform: true };
-    let mut buffers = Buffers::default();
-    bencher
-        .counter(ItemsCount::new(1usize))
-        .bench_local(|| forward::run(&mut tables, &entering, divan::black_box(&plain), &mut buffers));
+    let mut packet = Packet {
+        id: 0,
+        port: 0,
+        module: 1,
+        tenant: 1,
+        tci: 0,
+        stamped: Stamped { generation: tables.generation(1).current, system_generation: 0 },
+        arrival: 0,
+        stamp: 0,
+        first_in: 0,
+        conform: true,
+        frame: Frame::new(plain.clone(), false),
+        route: Route::default(),
+    };
+    bencher.counter(ItemsCount::new(1usize)).bench_local(|| {
+        packet.frame.replace(divan::black_box(&plain));
+        tables.engines_mut().run(&mut packet)
+    });
 }

@@ -1,26 +1,23 @@
-//! The counters of the NIC, indexed as in the address map; those of the rmt pipeline are its model's.
+//! The counters of the NIC, indexed as in the address map; those of engines are the engines'.
 
-use crate::device::ModuleCounters;
 use crate::tables::check_address;
+use sluice_device::{Engines, ModuleCounters};
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
-use sluice_formats::rmt::tables::Event;
 use sluice_formats::{Node, Reason, Status, Table, Target};
 use std::collections::BTreeMap;
 
 /// Counters are 48 bits wide and wrap.
 const COUNTER_MASK: u64 = (1 << 48) - 1;
 const PORT_DROP_KINDS: usize = 8;
-const XDP_KINDS: usize = 8;
 const QUEUE_DROP_KINDS: usize = 4;
 
-/// Every counter of one NIC but those of the rmt pipeline.
+/// Every counter of one NIC but those of its engines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterBank {
     target: Target,
     port_packets: Vec<u64>,
     port_bytes: Vec<u64>,
     port_drops: Vec<u64>,
-    xdp_drops: Vec<u64>,
     queue_drops: Vec<u64>,
     queue_packets: Vec<u64>,
     queue_bytes: Vec<u64>,
@@ -36,7 +33,6 @@ impl CounterBank {
             port_packets: vec![0; ports * modules],
             port_bytes: vec![0; ports * modules],
             port_drops: vec![0; ports * modules * PORT_DROP_KINDS],
-            xdp_drops: vec![0; modules * XDP_KINDS],
             queue_drops: vec![0; queues * QUEUE_DROP_KINDS],
             queue_packets: vec![0; queues],
             queue_bytes: vec![0; queues],
@@ -60,11 +56,6 @@ impl CounterBank {
         self.port_drops[at * PORT_DROP_KINDS + reason.kind() as usize] += 1;
     }
 
-    /// A packet was dropped by its XDP program.
-    pub fn dropped_by_program(&mut self, module: u8, reason: Reason) {
-        self.xdp_drops[usize::from(module) * XDP_KINDS + reason.kind() as usize] += 1;
-    }
-
     /// A copy was dropped at its queue.
     pub fn dropped_at_queue(&mut self, queue: usize, reason: Reason) {
         self.queue_drops[queue * QUEUE_DROP_KINDS + reason.kind() as usize] += 1;
@@ -85,7 +76,6 @@ impl CounterBank {
             (Node::Port(p), Table::PortPackets) => self.port_packets[usize::from(p) * modules + i],
             (Node::Port(p), Table::PortBytes) => self.port_bytes[usize::from(p) * modules + i],
             (Node::Port(p), Table::PortDrops) => self.port_drops[usize::from(p) * modules * PORT_DROP_KINDS + i],
-            (_, Table::XdpDrops) => self.xdp_drops[i],
             (_, Table::QueueDrops) => self.queue_drops[i],
             (_, Table::QueuePackets) => self.queue_packets[i],
             (_, Table::QueueBytes) => self.queue_bytes[i],
@@ -94,20 +84,16 @@ impl CounterBank {
         Ok(value & COUNTER_MASK)
     }
 
-    /// The counters by module, with what each has in flight and the pipeline's `events` of it; modules
+    /// The counters by module, with what each has in flight and what its engines counted; modules
     /// without packets are absent.
-    pub fn modules(
-        &self,
-        in_flight: &BTreeMap<u8, u64>,
-        events: impl Fn(u8, Event) -> u64,
-    ) -> BTreeMap<u8, ModuleCounters> {
+    pub fn modules(&self, in_flight: &BTreeMap<u8, u64>, engines: &Engines) -> BTreeMap<u8, ModuleCounters> {
         (0..self.target.modules as u8)
-            .map(|m| (m, self.module(m, in_flight.get(&m).copied().unwrap_or(0), &events)))
+            .map(|m| (m, self.module(m, in_flight.get(&m).copied().unwrap_or(0), engines)))
             .filter(|(_, c)| *c != ModuleCounters::default())
             .collect()
     }
 
-    fn module(&self, module: u8, in_flight: u64, events: impl Fn(u8, Event) -> u64) -> ModuleCounters {
+    fn module(&self, module: u8, in_flight: u64, engines: &Engines) -> ModuleCounters {
         let (modules, m) = (self.target.modules as usize, usize::from(module));
         let mut c = ModuleCounters { in_flight, ..ModuleCounters::default() };
         for port in 0..self.target.ports as u8 {
@@ -127,21 +113,20 @@ impl CounterBank {
         }
         for reason in Reason::ALL {
             let kind = reason.kind() as usize;
-            let count: u64 = match (reason.table(), reason.event()) {
-                (_, Some(event)) => events(module, event),
-                (Table::PortDrops, _) => (0..self.target.ports as u8)
+            let count: u64 = match reason.table() {
+                Table::PortDrops => (0..self.target.ports as u8)
                     .map(|p| self.port_drops[self.of_port(p, module) * PORT_DROP_KINDS + kind])
                     .sum(),
-                (Table::XdpDrops, _) => self.xdp_drops[m * XDP_KINDS + kind],
-                _ => (0..self.target.destinations() as usize)
+                Table::QueueDrops => (0..self.target.destinations() as usize)
                     .map(|d| self.queue_drops[(d * modules + m) * QUEUE_DROP_KINDS + kind])
                     .sum(),
+                _ => engines.counted(module, reason).unwrap_or(0),
             };
             if count != 0 {
                 c.dropped.insert(reason, count);
             }
         }
-        c.copies = events(module, Event::Copies);
+        c.copies = engines.copies(module);
         c
     }
 }
@@ -161,12 +146,10 @@ mod tests {
         bank.left(5, 60);
         bank.left(4 * 8 + 5, 60);
         bank.dropped_at_queue(7 * 8 + 5, Reason::TailLimit);
-        let events = |module, event| match (module, event) {
-            (5, Event::Copies) => 1,
-            (6, Event::Discard) => 3,
-            _ => 0,
-        };
-        let modules = bank.modules(&BTreeMap::new(), events);
+        let mut engines = crate::engines::all(&TINY);
+        engines.count_copies(5, 1);
+        (0..3).for_each(|_| engines.count(6, Reason::Discard));
+        let modules = bank.modules(&BTreeMap::new(), &engines);
         assert_eq!(modules.keys().copied().collect::<Vec<_>>(), [5, 6]);
         assert_eq!(modules[&6].dropped, BTreeMap::from([(Reason::Discard, 3)]));
         let c = &modules[&5];

@@ -1,6 +1,8 @@
 use super::*;
 use crate::conformance::sender;
-use sluice_formats::rmt::tables::Event;
+use crate::engines;
+use sluice_device::headers::headers;
+use sluice_device::{Frame, Packet, Passed, Route, Stamped};
 use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Row, Table};
@@ -8,6 +10,8 @@ use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_rmt::programs::send::Send;
 
 const PORT: u8 = 1;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 fn put<R: Row>(tables: &mut Tables, node: Node, table: Table, index: u32, row: &R) {
     assert_eq!(tables.write(node, table, index, &row.pack().unwrap()), sluice_formats::Status::Ok);
@@ -15,7 +19,7 @@ fn put<R: Row>(tables: &mut Tables, node: Node, table: Table, index: u32, row: &
 
 /// VLAN 7 is module 3, tenant 77; VLAN 8 the same with its tag kept; untagged frames are refused.
 fn tables() -> Tables {
-    let mut tables = Tables::new(DEFAULT);
+    let mut tables = Tables::new(DEFAULT, engines::all(&DEFAULT));
     let policy = PortPolicyRow { min_frame: 20, max_frame: 1518, drop_double_tag: true, ..Default::default() };
     put(&mut tables, Node::Port(PORT), Table::PortPolicy, 0, &policy);
     let row = VlanRow { valid: true, keep_tag: false, module_id: 3, tenant: 77 };
@@ -94,7 +98,7 @@ fn a_frame_without_a_whole_tag_is_untagged() {
 
 #[test]
 fn a_module_beyond_the_target_owns_nothing() {
-    let mut tables = Tables::new(TINY);
+    let mut tables = Tables::new(TINY, engines::all(&TINY));
     let row = VlanRow { valid: true, keep_tag: false, module_id: 13, tenant: 1 };
     put(&mut tables, Node::Port(0), Table::Vlan, 1, &row);
     let policy = PortPolicyRow { max_frame: 100, ..Default::default() };
@@ -146,31 +150,47 @@ fn running(send: &Send) -> Tables {
     tables
 }
 
-fn entering(generation: u8) -> Entering {
-    let stamped = Stamped { generation, system_generation: 0 };
-    Entering { module: 3, tenant: 77, port: PORT, stamped, arrival: 1, stamp: 2, conform: true }
+fn entering(generation: u8, conform: bool, bytes: &[u8]) -> Packet {
+    Packet {
+        id: 0,
+        port: PORT,
+        module: 3,
+        tenant: 77,
+        tci: 0,
+        stamped: Stamped { generation, system_generation: 0 },
+        arrival: 1,
+        stamp: 2,
+        first_in: 0,
+        conform,
+        frame: Frame::new(bytes.to_vec(), false),
+        route: Route::default(),
+    }
 }
 
-/// Reason or destinations, and what was counted.
-fn run_one(tables: &mut Tables, entering: &Entering, bytes: &[u8]) -> (Result<u8, Reason>, Vec<(Event, u64)>) {
-    let mut buffers = Buffers::default();
-    let result = run(tables, entering, bytes, &mut buffers).map(|()| mask(&buffers.copies));
-    let counted = |event: Event| (event, tables.rmt().counted(3, event));
-    (result, Event::ALL.into_iter().map(counted).filter(|(_, count)| *count != 0).collect())
+/// Reason or destinations, and what was counted by reasons.
+fn run_one(tables: &mut Tables, mut packet: Packet) -> (Result<u8, Reason>, Vec<(Reason, u64)>) {
+    let result = match tables.engines_mut().run(&mut packet) {
+        Passed::Dropped(reason) => Err(reason),
+        passed => {
+            assert_eq!(passed, Passed::Through);
+            Ok(packet.route.destinations)
+        }
+    };
+    let counted = |reason: Reason| (reason, tables.engines().counted(3, reason).unwrap_or(0));
+    (result, Reason::ALL.into_iter().map(counted).filter(|(_, count)| *count != 0).collect())
 }
 
 #[test]
 fn the_entrance_refuses_before_the_program_and_counts_it() {
     let udp = ipv4(UDP, 0xf1f2, 60);
-    for (generation, conform, bytes, reason, event) in [
-        (1, false, &udp, Reason::Rate, Event::Rate),
-        (1, true, &udp, Reason::Reconfig, Event::Reconfig),
-        (0, true, &udp, Reason::Reconfig, Event::Reconfig),
-        (0, true, &ipv4(TCP, 0xf1f2, 60), Reason::NoModule, Event::NoModule),
+    for (generation, conform, bytes, reason) in [
+        (1, false, &udp, Reason::Rate),
+        (1, true, &udp, Reason::Reconfig),
+        (0, true, &udp, Reason::Reconfig),
+        (0, true, &ipv4(TCP, 0xf1f2, 60), Reason::NoModule),
     ] {
-        let entering = Entering { conform, ..entering(generation) };
-        let seen = run_one(&mut running(&Send::to(0b10)), &entering, bytes);
-        assert_eq!(seen, (Err(reason), vec![(event, 1)]));
+        let seen = run_one(&mut running(&Send::to(0b10)), entering(generation, conform, bytes));
+        assert_eq!(seen, (Err(reason), vec![(reason, 1)]));
     }
 }
 
@@ -179,36 +199,36 @@ fn a_program_runs_in_its_generation_and_its_copies_and_drops_are_counted() {
     let packet = ipv4(UDP, 53, 60);
     let send = Send { destinations: 0xff, except_ingress: true, dmac: Some([1, 2, 3, 4, 5, 6]) };
     let mut tables = running(&send);
-    let mut buffers = Buffers::default();
-    assert_eq!(run(&mut tables, &entering(1), &packet, &mut buffers), Ok(()));
+    let mut sent = entering(1, true, &packet);
+    assert_eq!(tables.engines_mut().run(&mut sent), Passed::Through);
     // Not to the port of arrival, and not to the destination that is not the module's.
-    assert_eq!(mask(&buffers.copies), 0b0111_1101);
-    assert_eq!(buffers.packet[..6], [1, 2, 3, 4, 5, 6]);
-    assert_eq!(buffers.packet[6..], packet[6..]);
-    assert_eq!(tables.rmt().counted(3, Event::Copies), 5);
-    for (send, reason, event) in [
-        (Send::to(0), Reason::Discard, Event::Discard),
-        (Send::to(0x80), Reason::NoDestination, Event::NoDestination),
-        (Send { except_ingress: true, ..Send::to(1 << PORT) }, Reason::NoDestination, Event::NoDestination),
+    assert_eq!(sent.route.destinations, 0b0111_1101);
+    assert_eq!(sent.frame.bytes()[..6], [1, 2, 3, 4, 5, 6]);
+    assert_eq!(sent.frame.bytes()[6..], packet[6..]);
+    assert_eq!(tables.engines().copies(3), 5);
+    for (send, reason) in [
+        (Send::to(0), Reason::Discard),
+        (Send::to(0x80), Reason::NoDestination),
+        (Send { except_ingress: true, ..Send::to(1 << PORT) }, Reason::NoDestination),
     ] {
-        assert_eq!(run_one(&mut running(&send), &entering(1), &packet), (Err(reason), vec![(event, 1)]));
+        assert_eq!(run_one(&mut running(&send), entering(1, true, &packet)), (Err(reason), vec![(reason, 1)]));
     }
 }
 
 #[test]
 fn a_snapshot_of_the_epoch_holds_the_pipelines_counters() {
     let mut tables = running(&Send::to(0));
-    let events = 16 * 3 + Event::Discard as u32;
+    let events = 16 * 3 + Reason::Discard.kind();
     let then = |tables: &Tables| tables.read(Node::Deparser, Table::Events, events | 1 << 23).unwrap();
-    let _ = run_one(&mut tables, &entering(1), &ipv4(UDP, 53, 60));
+    let _ = run_one(&mut tables, entering(1, true, &ipv4(UDP, 53, 60)));
     assert_eq!(tables.write(Node::System, Table::Control, 0, &[7]), sluice_formats::Status::Ok);
-    let _ = run_one(&mut tables, &entering(1), &ipv4(UDP, 53, 60));
+    let _ = run_one(&mut tables, entering(1, true, &ipv4(UDP, 53, 60)));
     assert_eq!(tables.write(Node::System, Table::Control, 1, &[1]), sluice_formats::Status::Ok);
     assert_eq!((then(&tables), tables.read(Node::Deparser, Table::Events, events).unwrap()), (vec![1, 0], vec![2, 0]));
 }
 
 fn limited(cost_per_byte: u32, burst: u32) -> Tables {
-    let mut tables = Tables::new(DEFAULT);
+    let mut tables = Tables::new(DEFAULT, engines::all(&DEFAULT));
     put(&mut tables, Node::Stamp, Table::Rate, 3, &RateRow { cost_per_byte, burst });
     tables
 }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn tables_with_limits(limits: &[u32]) -> Tables {
-        let mut tables = Tables::new(TINY);
+        let mut tables = Tables::new(TINY, crate::engines::all(&TINY));
         for (d, cells) in limits.iter().enumerate() {
             tables.write(Node::Egress, Table::Limit, d as u32 * TINY.modules + 1, &[*cells]);
         }

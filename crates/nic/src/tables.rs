@@ -1,15 +1,16 @@
 //! The configuration of the NIC: every row that packets are judged by, and who may write it.
 //!
-//! Rows are kept decoded, because packets read them far more often than the host does; those of the
-//! rmt pipeline are its fast model's.
+//! Rows are kept decoded, because packets read them far more often than the host does; those of
+//! engines are the engines'.
 //! A written row keeps the bits of its layout and loses the padding, as in the RTL.
 
+use sluice_device::{Engines, Stamped};
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control};
 use sluice_formats::limits::{MAX_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
 use sluice_formats::rmt::tables::SLICE_INDEX_BIT;
 use sluice_formats::rows::{GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VlanRow};
 use sluice_formats::{Node, Row, Status, Table, Target};
-use sluice_rmt::fast::{Fast, SLICE_WORDS};
+use sluice_rmt::fast::SLICE_WORDS;
 
 /// Which generation a module's packets are stamped with, and how many of each are under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,15 +22,6 @@ pub struct Generation {
     pub in_flight: [u32; 2],
 }
 
-/// The generations that a packet was stamped with, each 0 or 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamped {
-    /// Its module's.
-    pub generation: u8,
-    /// The system module's.
-    pub system_generation: u8,
-}
-
 /// State of one module's rate limiter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateState {
@@ -38,7 +30,7 @@ pub struct RateState {
 }
 
 /// Every configuration row of one NIC, and the state that rows of the stamp node hold.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tables {
     target: Target,
     control: [u32; control::ROWS as usize],
@@ -49,12 +41,12 @@ pub struct Tables {
     generation: Vec<Generation>,
     limit: Vec<u16>,
     quantum: Vec<u16>,
-    rmt: Box<Fast>,
+    engines: Engines,
 }
 
 impl Tables {
     /// The tables after reset: every row zero, so nothing is mapped and every queue is closed.
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: Target, engines: Engines) -> Self {
         let (modules, ports) = (target.modules as usize, target.ports as usize);
         Self {
             target,
@@ -66,7 +58,7 @@ impl Tables {
             generation: vec![Generation::default(); modules],
             limit: vec![0; target.destinations() as usize * modules],
             quantum: vec![0; modules],
-            rmt: Box::new(Fast::new(target.rmt)),
+            engines,
         }
     }
 
@@ -90,10 +82,13 @@ impl Tables {
         }
         let i = index as usize;
         match (node, table) {
-            (Node::Parser | Node::Deparser | Node::Stage(_), _) => return self.rmt.write(node, table, index, words),
+            _ if node.engine().is_some() => return self.engines.write(node, table, index, words),
             (_, Table::Control) => {
+                let takes_snapshot = index == control::EPOCH && self.control[i] != words[0];
                 self.control[i] = words[0];
-                self.rmt.set_epoch(self.control(control::EPOCH));
+                if takes_snapshot {
+                    self.engines.snapshot();
+                }
             }
             (Node::Port(p), Table::Vlan) => self.vlan[usize::from(p) * VLAN_ROWS as usize + i] = decode(words),
             (Node::Port(p), Table::PortPolicy) => self.policy[usize::from(p)] = decode(words),
@@ -109,13 +104,13 @@ impl Tables {
         Status::Ok
     }
 
-    /// Reads one configuration row back, of the rmt pipeline the slice that the index says, or one of
+    /// Reads one configuration row back, of an engine the slice that the index says, or one of
     /// its counters. Other counters and identity answer `BadAddress` here: the device holds them.
     pub fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
         check_address(&self.target, node, table, index)?;
         let i = index as usize;
         Ok(match (node, table) {
-            (Node::Parser | Node::Deparser | Node::Stage(_), _) => self.rmt.read(node, table, index)?,
+            _ if node.engine().is_some() => self.engines.read(node, table, index)?,
             (_, Table::Control) => vec![self.control[i]],
             (Node::Port(p), Table::Vlan) => encode(&self.vlan[usize::from(p) * VLAN_ROWS as usize + i]),
             (Node::Port(p), Table::PortPolicy) => encode(&self.policy[usize::from(p)]),
@@ -154,6 +149,7 @@ impl Tables {
                 return Status::Busy;
             }
             g.current = generation;
+            self.engines.commit(module as u8, generation);
         }
         Status::Ok
     }
@@ -185,14 +181,14 @@ impl Tables {
         }
     }
 
-    /// The rmt pipeline.
-    pub fn rmt(&self) -> &Fast {
-        &self.rmt
+    /// The engines.
+    pub fn engines(&self) -> &Engines {
+        &self.engines
     }
 
-    /// The rmt pipeline, to run packets.
-    pub fn rmt_mut(&mut self) -> &mut Fast {
-        &mut self.rmt
+    /// The engines, to run packets and for the host.
+    pub fn engines_mut(&mut self) -> &mut Engines {
+        &mut self.engines
     }
 
     /// Whether the target has a module. One that it does not have owns nothing.
@@ -256,7 +252,7 @@ pub fn check_address(target: &Target, node: Node, table: Table, index: u32) -> R
     };
     let is_counter = table.access() == Access::Counter;
     let row = if is_counter { index & !(1 << SNAPSHOT_INDEX_BIT) } else { index };
-    let slice = if table.is_rmt() { row >> SLICE_INDEX_BIT } else { 0 };
+    let slice = if table.engine().is_some() { row >> SLICE_INDEX_BIT } else { 0 };
     let row = row - (slice << SLICE_INDEX_BIT);
     if node_exists && table.is_of(node) && row < table.rows(target) && slice as usize * SLICE_WORDS < table.words() {
         Ok(())
@@ -283,11 +279,16 @@ fn encode<R: Row>(row: &R) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines;
     use sluice_formats::target::{DEFAULT, TINY};
+
+    fn new(target: Target) -> Tables {
+        Tables::new(target, engines::all(&target))
+    }
 
     #[test]
     fn every_row_reads_back_as_written_without_its_padding() {
-        let mut tables = Tables::new(TINY);
+        let mut tables = new(TINY);
         for node in Node::all(&TINY) {
             for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && t.access() == Access::ReadWrite) {
                 for index in [0, table.rows(&TINY) - 1] {
@@ -306,7 +307,7 @@ mod tests {
 
     #[test]
     fn wrong_addresses_lengths_and_read_only_tables_are_refused() {
-        let mut tables = Tables::new(TINY);
+        let mut tables = new(TINY);
         assert_eq!(tables.write(Node::Port(4), Table::Vlan, 0, &[0]), Status::BadAddress);
         assert_eq!(tables.write(Node::Parser, Table::Vlan, 0, &[0]), Status::BadAddress);
         let (stage, words) = (Node::Stage(1), Table::Exact(0).words());
@@ -322,7 +323,7 @@ mod tests {
 
     #[test]
     fn long_rows_are_read_in_slices_that_they_have() {
-        let mut tables = Tables::new(TINY);
+        let mut tables = new(TINY);
         let (node, table) = (Node::Stage(1), Table::Action);
         let row: Vec<u32> = (1..=table.words() as u32).collect();
         assert_eq!(tables.write(node, table, 3, &row), Status::Ok);
@@ -336,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_commit_is_busy_while_the_generation_to_come_is_in_flight() {
-        let mut tables = Tables::new(DEFAULT);
+        let mut tables = new(DEFAULT);
         let of = |generation| Stamped { generation, system_generation: 0 };
         for generation in [0, 1, 0] {
             tables.count_in(3, of(generation));
@@ -352,7 +353,7 @@ mod tests {
 
     #[test]
     fn packets_of_every_module_are_in_flight_for_the_system_module_and_its_own_count_once() {
-        let mut tables = Tables::new(TINY);
+        let mut tables = new(TINY);
         assert_eq!(tables.write(Node::Stamp, Table::Generation, 0, &[1]), Status::Ok);
         let tenants = tables.enter(3);
         assert_eq!(tenants, Stamped { generation: 0, system_generation: 1 });
@@ -367,7 +368,7 @@ mod tests {
 
     #[test]
     fn writing_a_rate_fills_its_bucket() {
-        let mut tables = Tables::new(TINY);
+        let mut tables = new(TINY);
         tables.rate_state_mut(1).tat = 99;
         assert_eq!(tables.write(Node::Stamp, Table::Rate, 1, &[1, 1]), Status::Ok);
         assert_eq!(tables.rate_state_mut(1).tat, 0);

@@ -1,8 +1,8 @@
 //! Captures through the software NIC by a configuration.
 
+use sluice_device::Device;
 use sluice_nic::SoftwareNic;
 use sluice_nic::config::{NicConfig, bring_up};
-use sluice_nic::device::Device;
 use sluice_nic::ports::{Bindings, run_live};
 use sluice_object::Linker;
 use sluice_packet::capture::{Packet, read_all, write_all};

@@ -1,9 +1,9 @@
 //! The trait's checks on the devices of this crate.
 
+use sluice_device::mock::MockDevice;
 use sluice_formats::random::test_seed;
 use sluice_formats::target;
 use sluice_nic::conformance;
-use sluice_nic::mock::MockDevice;
 use sluice_nic::software::{Options, Service, SoftwareNic};
 
 #[test]
@@ -29,7 +29,7 @@ fn the_slow_and_reordering_device_keeps_the_contract() {
     let seed = test_seed("the_slow_and_reordering_device_keeps_the_contract");
     for target in target::ALL {
         for turn in 0..3 {
-            conformance::run_all(|| Box::new(MockDevice::new(target, seed.wrapping_add(turn))));
+            conformance::run_all(|| Box::new(MockDevice::new(SoftwareNic::new(target), seed.wrapping_add(turn))));
         }
     }
 }

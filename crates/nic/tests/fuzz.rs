@@ -1,13 +1,12 @@
 //! Fuzzers, each for `SLUICE_FUZZ_SECONDS` (1 when not set): no input panics.
 
 use arbtest::arbitrary::{Result, Unstructured};
+use sluice_device::{Device, Event, Offer, Verdict};
+use sluice_device::{Frame, Packet, Passed, Route};
 use sluice_formats::{Node, Status, Table, Target, address::Access, target};
 use sluice_nic::config::NicConfig;
-use sluice_nic::device::{Device, Event, Offer, Verdict};
-use sluice_nic::forward::{self, Entering};
-use sluice_nic::frame::Frame;
 use sluice_nic::{SoftwareNic, Tables};
-use sluice_rmt::fast::Buffers;
+use sluice_nic::{engines, forward};
 use std::path::Path;
 
 fn fuzz(name: &str, property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
@@ -108,7 +107,7 @@ fn fuzz_nic_toml() {
 fn fuzz_frames_and_tables() {
     fuzz("fuzz_frames_and_tables", |u| {
         let target = any_target(u)?;
-        let mut tables = Tables::new(target);
+        let mut tables = Tables::new(target, engines::all(&target));
         for _ in 0..u.int_in_range(0..=40)? {
             let (node, table, index, words) = any_write(u, &target)?;
             assert!(matches!(tables.write(node, table, index, &words), Status::Ok), "{node:?} {table:?} {index}");
@@ -122,18 +121,23 @@ fn fuzz_frames_and_tables() {
         assert_eq!(frame.clone().into_port(accepted.tci), bytes, "a tag taken off goes back");
         let length = frame.bytes().len() as u32;
         let conform = forward::conforms(&mut tables, accepted.module, u.arbitrary()?, length);
-        let entering = Entering {
+        let mut packet = Packet {
+            id: 0,
+            port,
             module: accepted.module,
             tenant: accepted.tenant,
-            port,
+            tci: accepted.tci,
             stamped: tables.enter(accepted.module),
             arrival: u.arbitrary()?,
             stamp: u.arbitrary()?,
+            first_in: 0,
             conform,
+            frame,
+            route: Route::default(),
         };
-        let mut buffers = Buffers::default();
-        if forward::run(&mut tables, &entering, frame.bytes(), &mut buffers).is_ok() {
-            assert!(conform && forward::mask(&buffers.copies) != 0);
+        match tables.engines_mut().run(&mut packet) {
+            Passed::Through => assert!(conform && packet.route.destinations != 0),
+            passed => assert!(matches!(passed, Passed::Dropped(_)), "{passed:?}"),
         }
         Ok(())
     });
@@ -143,7 +147,7 @@ fn fuzz_frames_and_tables() {
 fn fuzz_words_on_the_tables() {
     fuzz("fuzz_words_on_the_tables", |u| {
         let target = any_target(u)?;
-        let mut tables = Tables::new(target);
+        let mut tables = Tables::new(target, engines::all(&target));
         let mut nodes = vec![Node::Port(u.arbitrary()?), Node::Stage(u.arbitrary()?)];
         nodes.extend(Node::all(&target));
         let (node, table) = (*u.choose(&nodes)?, *u.choose(&Table::ALL)?);

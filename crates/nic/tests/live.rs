@@ -2,9 +2,9 @@
 //! not permitted the test says so and checks nothing.
 #![cfg(all(feature = "live", target_os = "linux"))]
 
+use sluice_device::Device;
 use sluice_nic::SoftwareNic;
 use sluice_nic::config::{NicConfig, bring_up};
-use sluice_nic::device::Device;
 use sluice_nic::ports::{Bindings, Input, PacketSocket, PortError, Sink, Source, run_live};
 use sluice_object::Linker;
 use sluice_packet::notation::packet;

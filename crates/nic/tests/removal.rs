@@ -1,10 +1,10 @@
 //! A module is handed on only when nothing of its last owner is in the software NIC.
 
+use sluice_device::{Device, Event, Offer};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::rows::{PortPolicyRow, VlanRow};
 use sluice_formats::target::TINY;
 use sluice_formats::{Node, Row, Table};
-use sluice_nic::device::{Device, Event, Offer};
 use sluice_nic::software::{Options, SoftwareNic};
 use sluice_object::{Load, Step};
 

@@ -1,10 +1,10 @@
 //! The shipped packet scripts on the devices of this crate.
 
+use sluice_device::Device;
+use sluice_device::mock::MockDevice;
 use sluice_formats::random::test_seed;
 use sluice_formats::{Target, target};
 use sluice_nic::SoftwareNic;
-use sluice_nic::device::Device;
-use sluice_nic::mock::MockDevice;
 use sluice_nic::scripts::run_script;
 use sluice_packet::script::Script;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn every_script_passes_on_the_software_nic() {
 #[test]
 fn every_script_passes_on_the_slow_and_reordering_device() {
     let seed = test_seed("every_script_passes_on_the_slow_and_reordering_device");
-    run_all(|target| Box::new(MockDevice::new(target, seed)));
+    run_all(|target| Box::new(MockDevice::new(SoftwareNic::new(target), seed)));
 }
 
 /// The scripts of the shipped rmt modules, which the pipeline alone runs too.
@@ -61,8 +61,10 @@ fn scripts_of_the_rmt_modules_pass_on_the_software_nic_and_on_the_slow_device() 
     let mut failed = Vec::new();
     for path in files {
         let script = Script::read(&path).unwrap_or_else(|e| panic!("{e}"));
-        let devices: [Box<dyn Device>; 2] =
-            [Box::new(SoftwareNic::new(target::DEFAULT)), Box::new(MockDevice::new(target::DEFAULT, seed))];
+        let devices: [Box<dyn Device>; 2] = [
+            Box::new(SoftwareNic::new(target::DEFAULT)),
+            Box::new(MockDevice::new(SoftwareNic::new(target::DEFAULT), seed)),
+        ];
         for mut device in devices {
             let report = run_script(&script, device.as_mut());
             if !report.passed() || report.skipped.is_some() {
@@ -92,8 +94,10 @@ fn scripts_of_the_xdp_programs_pass_on_the_software_nic_and_on_the_slow_device()
     let mut failed = Vec::new();
     for path in program_scripts() {
         let script = Script::read(&path).unwrap_or_else(|e| panic!("{e}"));
-        let devices: [Box<dyn Device>; 2] =
-            [Box::new(SoftwareNic::new(target::DEFAULT)), Box::new(MockDevice::new(target::DEFAULT, seed))];
+        let devices: [Box<dyn Device>; 2] = [
+            Box::new(SoftwareNic::new(target::DEFAULT)),
+            Box::new(MockDevice::new(SoftwareNic::new(target::DEFAULT), seed)),
+        ];
         for mut device in devices {
             let report = run_script(&script, device.as_mut());
             if !report.passed() || report.skipped.is_some() {

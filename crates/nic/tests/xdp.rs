@@ -2,16 +2,16 @@
 
 mod xdp_support;
 
+use sluice_device::mock::MockDevice;
+use sluice_device::{Device, DeviceError, Offer, Outcome, Verdict};
 use sluice_ebpf::tenant::Options;
 use sluice_ebpf::{Insn, MapId};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Reason, Target};
-use sluice_nic::device::{Device, DeviceError, Offer, Outcome, Verdict};
-use sluice_nic::mock::MockDevice;
 use sluice_nic::software::{Options as Pace, SoftwareNic};
 use sluice_object::linker::unsafe_order;
-use sluice_object::{Load, Object, Step};
+use sluice_object::{Install, Load, Object, Step};
 use std::collections::BTreeMap;
 use xdp_support::{Nic, frame, object};
 
@@ -133,7 +133,7 @@ fn replacements_are_whole_on_a_slow_pipeline_and_on_a_reordering_device() {
     let seed = test_seed("replacements_are_whole_on_a_slow_pipeline_and_on_a_reordering_device");
     let pace = Pace { pipeline_ticks: 100, step_ticks: 1, ..Pace::default() };
     replaced_under_traffic(&mut SoftwareNic::with_options(TINY, pace), 200, seed, Load::clone);
-    replaced_under_traffic(&mut MockDevice::new(TINY, seed), 50, seed, Load::clone);
+    replaced_under_traffic(&mut MockDevice::new(SoftwareNic::new(TINY), seed), 50, seed, Load::clone);
 }
 
 /// The same test finds a commit that comes before the program.
@@ -152,7 +152,7 @@ fn a_load_that_replaces_the_running_program_is_found() {
     let live = |load: &Load| {
         let mut load = load.clone();
         for step in &mut load.steps {
-            if let Step::Program { generation, program: Some(program), .. } = step {
+            if let Step::Install { generation, install: Some(Install::Xdp(program)), .. } = step {
                 *generation ^= 1;
                 program.kept.clear();
             }
@@ -194,13 +194,16 @@ fn maps_that_are_not_kept_and_programs_that_are_gone_leave_nothing() {
         assert_eq!(id(nic, "pinned"), pinned);
         assert_ne!(id(nic, "fresh"), fresh);
         let module = nic.module(1);
-        let gone = nic.device.map_lookup(module, fresh, &[0; 4]);
+        let gone = nic.device.maps().unwrap().lookup(module, fresh, &[0; 4]);
         assert!(matches!(gone, Err(DeviceError::Map { errno: 9, .. })), "{gone:?}");
         // Without a program there are no maps, and another one begins with new ones.
         let load = nic.linker.unload(1).unwrap();
         nic.run(&load);
-        assert_eq!(nic.device.maps(module), Err(DeviceError::NoProgram { module }));
-        assert_eq!(nic.device.map_lookup(module, MapId(0), &[0; 4]), Err(DeviceError::NoProgram { module }));
+        assert_eq!(nic.device.maps().unwrap().list(module), Err(DeviceError::NoProgram { module }));
+        assert_eq!(
+            nic.device.maps().unwrap().lookup(module, MapId(0), &[0; 4]),
+            Err(DeviceError::NoProgram { module })
+        );
         nic.send(0, frame(10, 60, 2));
         assert!(nic.outcomes.iter().any(|o| matches!(o.verdict, Verdict::Dropped { reason: Reason::NoModule, .. })));
         nic.load(1, &object(FILES[1], &Options::default()));
@@ -212,27 +215,28 @@ fn maps_that_are_not_kept_and_programs_that_are_gone_leave_nothing() {
 fn the_host_reads_writes_and_lists_entries_as_bpf_does() {
     one(TINY, "verdicts.o", |nic| {
         let module = nic.module(1);
-        let names: Vec<String> = nic.device.maps(module).unwrap().into_iter().map(|m| m.spec.name).collect();
+        let names: Vec<String> =
+            nic.device.maps().unwrap().list(module).unwrap().into_iter().map(|m| m.declared.name).collect();
         assert_eq!(names.len(), 8, "{names:?}");
         let flows = nic.map(1, "flows").id;
         for key in [7u32, 8, 9] {
-            nic.device.map_update(module, flows, &key.to_le_bytes(), &[key as u8; 8], 1).unwrap();
+            nic.device.maps().unwrap().update(module, flows, &key.to_le_bytes(), &[key as u8; 8], 1).unwrap();
         }
-        let again = nic.device.map_update(module, flows, &7u32.to_le_bytes(), &[0; 8], 1);
+        let again = nic.device.maps().unwrap().update(module, flows, &7u32.to_le_bytes(), &[0; 8], 1);
         assert!(matches!(again, Err(DeviceError::Map { operation: "update", errno: 17, .. })), "{again:?}");
         let mut keys = Vec::new();
         let mut key: Option<Vec<u8>> = None;
-        while let Some(next) = nic.device.map_next_key(module, flows, key.as_deref()).unwrap() {
+        while let Some(next) = nic.device.maps().unwrap().next_key(module, flows, key.as_deref()).unwrap() {
             keys.push(next[0]);
             key = Some(next);
         }
         keys.sort_unstable();
         assert_eq!(keys, [7, 8, 9]);
-        assert_eq!(nic.device.map_lookup(module, flows, &8u32.to_le_bytes()).unwrap(), [8; 8]);
-        nic.device.map_delete(module, flows, &8u32.to_le_bytes()).unwrap();
-        let missing = nic.device.map_lookup(module, flows, &8u32.to_le_bytes());
+        assert_eq!(nic.device.maps().unwrap().lookup(module, flows, &8u32.to_le_bytes()).unwrap(), [8; 8]);
+        nic.device.maps().unwrap().delete(module, flows, &8u32.to_le_bytes()).unwrap();
+        let missing = nic.device.maps().unwrap().lookup(module, flows, &8u32.to_le_bytes());
         assert!(matches!(missing, Err(DeviceError::Map { errno: 2, .. })), "{missing:?}");
-        let other = nic.device.maps(module + 1);
+        let other = nic.device.maps().unwrap().list(module + 1);
         assert_eq!(other, Err(DeviceError::NoProgram { module: module + 1 }));
     });
 }
@@ -245,7 +249,7 @@ fn a_program_that_a_device_cannot_take_fails_its_load_and_the_old_one_goes_on() 
         bad.parts.xdp.as_mut().unwrap().maps[2].key_size = 7;
         let load = nic.linker.clone().replace(1, &bad).unwrap();
         let failed = nic.try_run(&load).unwrap_err();
-        assert!(matches!(&failed, DeviceError::Step { what, .. } if what.contains("key")), "{failed}");
+        assert!(matches!(&failed, DeviceError::Step { error, .. } if error.to_string().contains("key")), "{failed}");
         nic.send(0, frame(10, 60, 1));
         assert_eq!(nic.outcomes[0].bytes[4..6], [1, 1]);
     });

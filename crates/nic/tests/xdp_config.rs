@@ -2,7 +2,8 @@
 
 mod xdp_support;
 
-use sluice_nic::device::{Device, Offer};
+use sluice_device::{Device, Offer};
+use sluice_ebpf::helper::routes::Routes;
 use sluice_nic::{NicConfig, SoftwareNic, bring_up};
 use sluice_object::Linker;
 use std::path::Path;
@@ -47,16 +48,16 @@ fn a_program_comes_up_with_its_maps_its_interfaces_and_its_pass() {
         ("routes.txt", "link eth1 index 77 address 02:00:00:00:00:01 mtu 1500\n10.0.0.0/8 dev eth1 scope link\n"),
     ];
     let config = read(lines, &files).unwrap_or_else(|e| panic!("{e}"));
-    assert!(config.tenants[0].routes.as_ref().is_some_and(|routes| routes.link(77).is_some()));
+    assert!(config.tenants[0].routes.as_ref().is_some_and(|routes| Routes::parse(routes).unwrap().link(77).is_some()));
     let mut nic = SoftwareNic::new(*config.target);
     let mut linker = Linker::new(config.target);
     bring_up(&config, &mut nic, &mut linker).unwrap_or_else(|e| panic!("{e}"));
     let module = linker.tenant(1).unwrap().module;
-    let maps = nic.maps(module).unwrap();
-    let id = |name: &str| maps.iter().find(|m| m.spec.name == name).unwrap().id;
-    assert_eq!(nic.map_lookup(module, id("flows"), &[10, 0, 0, 2]).unwrap(), 9u64.to_le_bytes());
-    assert_eq!(nic.map_lookup(module, id("packets"), &[2, 0, 0, 0]).unwrap(), 3u64.to_le_bytes());
-    assert_eq!(maps.iter().find(|m| m.spec.name == "flows").unwrap().spec.max_entries, 5);
+    let maps = nic.maps().unwrap().list(module).unwrap();
+    let id = |name: &str| maps.iter().find(|m| m.declared.name == name).unwrap().id;
+    assert_eq!(nic.maps().unwrap().lookup(module, id("flows"), &[10, 0, 0, 2]).unwrap(), 9u64.to_le_bytes());
+    assert_eq!(nic.maps().unwrap().lookup(module, id("packets"), &[2, 0, 0, 0]).unwrap(), 3u64.to_le_bytes());
+    assert_eq!(maps.iter().find(|m| m.declared.name == "flows").unwrap().declared.max_entries, 5);
     nic.offer(&[Offer { port: 0, bytes: frame(7, 60, 1), at: 0, bad: false }]).unwrap();
     nic.quiesce().unwrap();
     let counters = nic.counters().unwrap();

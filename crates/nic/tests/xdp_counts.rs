@@ -2,11 +2,11 @@
 
 mod xdp_support;
 
+use sluice_device::{DeviceError, Offer};
 use sluice_ebpf::Verdict;
 use sluice_ebpf::tenant::Options;
 use sluice_formats::target::DEFAULT;
 use sluice_nic::SoftwareNic;
-use sluice_nic::device::{DeviceError, Offer};
 use xdp_support::{Nic, frame, object};
 
 /// Offers so many packets of a VLAN on port 1 and waits for them.
@@ -21,7 +21,7 @@ fn counts_are_the_modules_own_and_go_on_over_replacements() {
     let mut device = SoftwareNic::new(DEFAULT);
     let mut nic = Nic::new(&mut device, &[(1, 10), (2, 20)]);
     let [first, second] = [1, 2].map(|id| nic.module(id));
-    assert_eq!(nic.device.xdp_counts(first), Err(DeviceError::NoProgram { module: first }));
+    assert_eq!(nic.device.maps().unwrap().counts(first), Err(DeviceError::NoProgram { module: first }));
     nic.load(1, &object("version_1.o", &Options::default()));
     nic.load(2, &object("tag.o", &Options::default()));
     send(&mut nic, 10, 5);
@@ -30,7 +30,7 @@ fn counts_are_the_modules_own_and_go_on_over_replacements() {
     send(&mut nic, 10, 2);
     let counters = nic.device.counters().unwrap();
     for (module, packets) in [(first, 7), (second, 3)] {
-        let counts = nic.device.xdp_counts(module).unwrap();
+        let counts = nic.device.maps().unwrap().counts(module).unwrap();
         let offered = counters.modules[&module].offered;
         assert_eq!((counts.packets, offered), (packets, packets));
         assert_eq!(counts.verdicts.iter().sum::<u64>(), packets);

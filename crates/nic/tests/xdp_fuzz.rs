@@ -3,11 +3,11 @@
 
 mod xdp_support;
 
+use sluice_device::Verdict;
 use sluice_ebpf::tenant::Options;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::TINY;
 use sluice_nic::SoftwareNic;
-use sluice_nic::device::Verdict;
 use sluice_object::Object;
 use std::time::{Duration, Instant};
 use xdp_support::{Nic, frame, object};

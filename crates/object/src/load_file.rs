@@ -89,7 +89,11 @@ impl Load {
             if let Step::Install { engine, install: Some(install), .. } = step {
                 let at = format!("steps[{i}]");
                 if install.engine() != *engine {
-                    return Err(bad(at, format!("engine {engine}"), format!("{}, whose program it is", install.engine())));
+                    return Err(bad(
+                        at,
+                        format!("engine {engine}"),
+                        format!("{}, whose program it is", install.engine()),
+                    ));
                 }
                 install.check().map_err(|e| e.within(&at))?;
             }

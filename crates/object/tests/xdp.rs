@@ -7,8 +7,8 @@ use sluice_formats::EngineId;
 use sluice_formats::target::TINY;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{
-    Action, Destination, Install, KeySpec, LinkError, Linker, Load, Object, ObjectError, PlacedXdp, Step, TenantSpec, Xdp,
-    XdpInitial, XdpMap, XdpProgram,
+    Action, Destination, Install, KeySpec, LinkError, Linker, Load, Object, ObjectError, PlacedXdp, Step, TenantSpec,
+    Xdp, XdpInitial, XdpMap, XdpProgram,
 };
 use std::collections::BTreeMap;
 
@@ -47,7 +47,9 @@ fn running(object: &Object) -> Linker {
 fn program_steps(load: &Load) -> Vec<(usize, u8, Option<&PlacedXdp>)> {
     fn step((i, step): (usize, &Step)) -> Option<(usize, u8, Option<&PlacedXdp>)> {
         match step {
-            Step::Install { generation, install: Some(Install::Xdp(program)), .. } => Some((i, *generation, Some(program))),
+            Step::Install { generation, install: Some(Install::Xdp(program)), .. } => {
+                Some((i, *generation, Some(program)))
+            }
             Step::Install { generation, .. } => Some((i, *generation, None)),
             _ => None,
         }

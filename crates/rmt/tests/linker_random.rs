@@ -116,7 +116,7 @@ impl Bench {
         let (parts, Some((part, tables))) = self.tenants.get(&id)? else { return None };
         let (&stage, entries) = tables.iter().nth(rng.index(tables.len()))?;
         let (object, part) = &parts[*part];
-        if object.rmt.is_none() {
+        if object.parts.rmt.is_none() {
             return Some(self.table_operation(id, stage, entries.clone(), rng));
         }
         let rows = &part.stages[&stage];

@@ -7,10 +7,10 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+use sluice_device::{Device, Offer};
 use sluice_formats::random::Rng;
 use sluice_formats::rmt::target as rmt_target;
 use sluice_formats::target;
-use sluice_nic::{Device, Offer};
 use sluice_rtlsim::rmt::{ModuleFile, Runs, Session};
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant, locate};
 use std::path::Path;

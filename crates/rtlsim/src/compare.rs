@@ -16,10 +16,10 @@ use crate::follow::{Compared, Difference, Follower};
 use crate::locate::Variant;
 use crate::options::{RtlOptions, Waves};
 use crate::plugin::Plugin;
+use sluice_device::Rows;
+use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_formats::address::Access;
 use sluice_formats::{Node, Table};
-use sluice_nic::device::Rows;
-use sluice_nic::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_object::{Load, Step};
 use std::path::{Path, PathBuf};
 

@@ -13,10 +13,10 @@
 
 use crate::requester::{Answer, Request, RequestError, RequestId, Requester};
 use crate::snapshot_read::{Scope, SnapshotCounters, SnapshotRead};
+use sluice_device::{DeviceError, OpId, StepError};
 use sluice_formats::row::Row;
 use sluice_formats::rows::GenerationRow;
 use sluice_formats::{Node, Status, Table, Target};
-use sluice_nic::{DeviceError, OpId};
 use sluice_object::{Load, Step};
 use std::collections::{HashMap, VecDeque};
 
@@ -324,7 +324,9 @@ impl ConfigDriver {
         }
         let Some(running) = self.running.take() else { return };
         let label = running.load.label;
-        let result = running.failed.map_or(Ok(()), |(step, what)| Err(DeviceError::Step { label, step, what }));
+        let result = running
+            .failed
+            .map_or(Ok(()), |(step, what)| Err(DeviceError::Step { label, step, error: StepError::Ring(what) }));
         self.done.push_back(Done::Load { op: running.op, result });
     }
 }
@@ -377,8 +379,8 @@ fn begin(step: &Step) -> Begin {
             Begin::Commit(Request::write(Node::Stamp, Table::Generation, (*module).into(), words))
         }
         Step::WaitQueuesEmpty { module } => Begin::QueuesEmpty(*module),
-        // `Device::submit` has refused loads with programs, for there is no XDP engine.
-        Step::Program { .. } => Begin::Barrier,
+        // `Device::submit` has refused loads with programs: no engine in hardware takes any.
+        Step::Install { .. } => Begin::Barrier,
     }
 }
 

@@ -11,11 +11,11 @@ use crate::recount::Recount;
 use crate::requester::{Answer, RequestId, RequesterCounts};
 use crate::snapshot_read::SnapshotCounters;
 use crate::track::Tracker;
+use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
+use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, ReadError, Rows, Waited};
 use sluice_formats::address::{Access, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
-use sluice_formats::{Node, Table};
-use sluice_nic::device::{Rows, check_destination, check_load, check_no_xdp, check_offer};
-use sluice_nic::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
+use sluice_formats::{EngineId, Node, Table};
 use sluice_object::Load;
 use std::collections::{HashMap, VecDeque};
 
@@ -26,6 +26,9 @@ const EVENT_BYTES: u32 = 1 << 20;
 const QUIET: u32 = 16;
 /// Cycles without any progress after which `quiesce` gives up, and a synchronous read too.
 const PATIENCE: u64 = 500_000;
+
+/// Engines that the NIC's top has.
+pub const ENGINES: [EngineId; 1] = [EngineId::RMT];
 
 /// Cycles beyond one a cell until the pipeline runs after a reset.
 const CLEAR_MARGIN: u64 = 64;
@@ -89,7 +92,13 @@ impl RtlNic {
         }
         instance.set_config_stalls(stalls.config_gaps, stalls.config_stalls);
         let mut nic = Self {
-            capabilities: Capabilities { kind: "rtl", target, tick_ps: TICK_PS, has_cycles: true, has_xdp: false },
+            capabilities: Capabilities {
+                kind: "rtl",
+                target,
+                tick_ps: TICK_PS,
+                has_cycles: true,
+                engines: ENGINES.to_vec(),
+            },
             instance,
             driver: ConfigDriver::new(target),
             faults: FaultInjector::new(options.faults, options.seed),
@@ -174,7 +183,7 @@ impl RtlNic {
             if self.now() - since > PATIENCE {
                 let position = self.driver.position().unwrap_or_else(|| "packets".into());
                 let what = format!("{position} ({})", self.tracker.describe());
-                return Err(DeviceError::Timeout { what, ticks: PATIENCE });
+                return Err(DeviceError::Timeout { what: Waited::Device(what), ticks: PATIENCE });
             }
         }
         Ok(())
@@ -288,7 +297,7 @@ impl RtlNic {
                 return Ok(value);
             }
             if self.now() >= end {
-                return Err(DeviceError::Timeout { what: what.into(), ticks: PATIENCE });
+                return Err(DeviceError::Timeout { what: Waited::Device(what.into()), ticks: PATIENCE });
             }
             self.pump(end - self.now(), 0)?;
         }
@@ -316,7 +325,7 @@ impl RtlNic {
     }
 
     fn read_error(node: Node, table: Table, index: u32, what: &str) -> DeviceError {
-        DeviceError::Read { node, table: table.name(), index, what: what.into() }
+        DeviceError::Read { node, table: table.name(), index, error: ReadError::Ring(what.into()) }
     }
 }
 
@@ -327,7 +336,7 @@ impl Device for RtlNic {
 
     fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError> {
         check_load(load, &self.capabilities.target)?;
-        check_no_xdp(load, self.capabilities.kind)?;
+        check_engines(load, &self.capabilities)?;
         let op = OpId(self.next_op);
         self.next_op += 1;
         self.driver.submit(op, load.clone());

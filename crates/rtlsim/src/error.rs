@@ -1,6 +1,6 @@
 //! What can go wrong around a plug-in.
 
-use sluice_nic::DeviceError;
+use sluice_device::DeviceError;
 
 /// A plug-in that is missing, of another version, or whose simulation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

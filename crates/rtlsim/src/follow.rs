@@ -1,11 +1,11 @@
 //! Feeds what a simulated NIC tells to the model and stops at the first difference.
 
-use crate::device::Tapped;
+use crate::device::{ENGINES, Tapped};
 use crate::event::{RtlEvent, What};
+use sluice_device::{Counters, ModuleCounters, Offer};
 use sluice_formats::rmt::target::PAGE_WORDS;
 use sluice_formats::{Node, Table, Target};
-use sluice_nic::device::ModuleCounters;
-use sluice_nic::{Counters, Mismatch, Offer, Replay};
+use sluice_nic::{Mismatch, Replay};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// Model counters kept for snapshots whose reads are on their way.
@@ -55,7 +55,7 @@ impl Follower {
     /// The model of a NIC after its reset.
     pub fn new(target: Target) -> Self {
         Self {
-            model: Replay::new(target),
+            model: Replay::new(target, &ENGINES),
             sent: vec![VecDeque::new(); target.ports as usize],
             snapshots: VecDeque::new(),
             written: HashSet::new(),
@@ -172,14 +172,14 @@ impl Follower {
             let words = PAGE_WORDS as u32 * index..PAGE_WORDS as u32 * (index + 1);
             self.written.extend(words.map(|word| (node, Table::StateWord, word)));
         }
-        if table.is_rmt() {
+        if table.engine().is_some() {
             self.written.insert((node, table, index));
         }
     }
 
     /// Compares a row that was read back while no load ran.
     pub fn compare_row(&self, node: Node, table: Table, index: u32, device: &[u32]) -> Result<(), Difference> {
-        if table.is_rmt() && !self.written.contains(&(node, table, index)) {
+        if table.engine().is_some() && !self.written.contains(&(node, table, index)) {
             return Ok(());
         }
         let model = self.model.tables().row(node, table, index);

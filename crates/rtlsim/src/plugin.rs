@@ -6,10 +6,10 @@
 use crate::error::RtlError;
 use crate::locate::{self, Variant};
 use libloading::Library;
+use sluice_device::Offer;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::{Target, target};
-use sluice_nic::Offer;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;

@@ -1,8 +1,8 @@
 //! Counters recounted from the trace: what a snapshot must have read, to the packet.
 
 use crate::event::{RtlEvent, What};
+use sluice_device::ModuleCounters;
 use sluice_formats::{Reason, Target};
-use sluice_nic::device::ModuleCounters;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Frozen counts that are kept; a snapshot is read before so many others are taken.

@@ -4,10 +4,10 @@
 //! the frozen values, however long they take.
 
 use crate::requester::{Request, RequestId};
+use sluice_device::ModuleCounters;
 use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::rmt::tables::Event;
 use sluice_formats::{Node, Reason, Table, Target};
-use sluice_nic::device::ModuleCounters;
 use std::collections::{BTreeMap, HashMap};
 
 /// Where a counter lies.

@@ -1,8 +1,8 @@
 //! Turns events into outcomes, and knows what is still on its way.
 
 use crate::event::{RtlEvent, What};
+use sluice_device::{Outcome, Verdict};
 use sluice_formats::{Reason, Target};
-use sluice_nic::{Outcome, Verdict};
 use std::collections::HashMap;
 
 /// What is known of a packet that has copies on their way.

@@ -4,6 +4,7 @@ mod support;
 #[path = "support/traffic/mod.rs"]
 mod traffic;
 
+use sluice_device::Device;
 use sluice_formats::address::{control, info};
 use sluice_formats::hash::crc32c_words;
 use sluice_formats::limits::{MAINTENANCE_PERIOD, MESSAGE_DATA_WORDS, MESSAGE_TIMEOUT_CYCLES};
@@ -11,7 +12,6 @@ use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::layout::{Layout, Wide};
 use sluice_formats::rmt::rows::ExactRow;
 use sluice_formats::{Message, Node, Op, Status, Table};
-use sluice_nic::Device;
 use sluice_object::Step;
 use sluice_rtlsim::event::{self, What};
 use sluice_rtlsim::plugin::{Instance, Until};
@@ -80,7 +80,7 @@ fn requests_that_cannot_be_met_are_answered_with_the_reason() {
     for config in configs() {
         let mut rig = Rig::open(config, RtlOptions::default(), &[Module::new(1, To::One(4))]);
         let target = rig.target;
-        let says = |result: Result<(), sluice_nic::DeviceError>, what: &str| {
+        let says = |result: Result<(), sluice_device::DeviceError>, what: &str| {
             let text = result.unwrap_err().to_string();
             assert!(text.contains(what), "{config}: {text}, not {what}");
         };

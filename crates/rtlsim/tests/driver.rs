@@ -1,9 +1,9 @@
 //! The configuration driver against a ring that is a few lines of Rust: no plug-in needed.
 
+use sluice_device::{DeviceError, OpId};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::{Message, Node, Op, Status, Table, target};
-use sluice_nic::{DeviceError, OpId};
 use sluice_object::{Load, Step};
 use sluice_rtlsim::Faults;
 use sluice_rtlsim::config_driver::{ConfigDriver, Done};
@@ -216,9 +216,9 @@ fn a_refused_write_ends_the_load_with_its_step_and_the_next_load_runs() {
     driver.submit(OpId(1), load(vec![quantum(4, 1)]));
     let (told, _) = run(&mut driver, &mut ring, &mut no_faults(), 10_000);
     let ends = ends(&told);
-    let Err(DeviceError::Step { step, what, .. }) = &ends[0].1 else { panic!("{ends:?}") };
+    let Err(DeviceError::Step { step, error, .. }) = &ends[0].1 else { panic!("{ends:?}") };
     assert_eq!(*step, 2);
-    assert!(what.contains("quantum[2]") && what.contains("bad_address"), "{what}");
+    assert!(error.to_string().contains("quantum[2]") && error.to_string().contains("bad_address"), "{error}");
     assert_eq!(ends[1], (OpId(1), Ok(())));
     assert!(ring.effects.iter().all(|(at, _)| at.2 != 3));
 }
@@ -230,8 +230,8 @@ fn a_ring_that_never_answers_is_an_error_and_no_hang() {
     driver.submit(OpId(0), load(vec![quantum(0, 1)]));
     let (told, ticks) = run(&mut driver, &mut ring, &mut no_faults(), 10_000_000);
     let ends = ends(&told);
-    let Err(DeviceError::Step { what, .. }) = &ends[0].1 else { panic!("{ends:?}") };
-    assert!(what.contains(&format!("{ATTEMPTS} times")), "{what}");
+    let Err(DeviceError::Step { error, .. }) = &ends[0].1 else { panic!("{ends:?}") };
+    assert!(error.to_string().contains(&format!("{ATTEMPTS} times")), "{error}");
     assert!(ticks < 3_000_000);
 }
 

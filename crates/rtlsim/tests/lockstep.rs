@@ -2,8 +2,8 @@
 
 mod support;
 
+use sluice_device::{Device, Event};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_nic::{Device, Event};
 use sluice_rtlsim::{Comparison, Faults, Ready, RtlOptions, Stalls};
 
 fn comparison(config: &str, options: RtlOptions) -> Option<Comparison> {

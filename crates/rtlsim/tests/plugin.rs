@@ -2,10 +2,10 @@
 
 mod support;
 
+use sluice_device::Device;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, QuantumRow};
 use sluice_formats::{Node, Table, target};
-use sluice_nic::Device;
 use sluice_rtlsim::{Plugin, RtlNic, RtlOptions, Variant};
 
 #[test]
@@ -61,7 +61,7 @@ fn the_same_seed_gives_the_same_run_cycle_by_cycle() {
 #[test]
 fn offers_that_no_interface_carries_are_refused() {
     let Some(mut nic) = support::open("tiny", RtlOptions::default()) else { return };
-    let offer = |port, bytes| sluice_nic::Offer { port, bytes: vec![0; bytes], at: 0, bad: false };
+    let offer = |port, bytes| sluice_device::Offer { port, bytes: vec![0; bytes], at: 0, bad: false };
     assert!(nic.offer(&[offer(4, 64)]).is_err());
     assert!(nic.offer(&[offer(0, 0)]).is_err());
     assert!(nic.offer(&[offer(0, 16_384)]).is_err());
@@ -77,8 +77,8 @@ fn loads_of_another_version_or_target_are_refused() {
     let good = support::load(&nic, vec![]);
     let version = sluice_object::Load { format_version: 99, ..good.clone() };
     let target = sluice_object::Load { target_hash: 1, ..good };
-    assert!(matches!(nic.submit(&version), Err(sluice_nic::DeviceError::Version { found: 99, .. })));
-    assert!(matches!(nic.submit(&target), Err(sluice_nic::DeviceError::TargetMismatch { found: 1, .. })));
+    assert!(matches!(nic.submit(&version), Err(sluice_device::DeviceError::Version { found: 99, .. })));
+    assert!(matches!(nic.submit(&target), Err(sluice_device::DeviceError::TargetMismatch { found: 1, .. })));
 }
 
 #[test]

@@ -10,13 +10,13 @@ mod frames;
 mod support;
 
 use frames::Pool;
+use sluice_device::{Device, Event, Offer, Verdict};
 use sluice_formats::limits::{KEY_BYTES, SYSTEM_MODULE};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::GroupRow;
 use sluice_formats::rows::*;
 use sluice_formats::{Node, Table, Target};
-use sluice_nic::{Device, Event, Offer, Verdict};
 use sluice_object::linker::rmt::{Placer, Quota, StageQuota};
 use sluice_object::lower::{lower, stage_of};
 use sluice_object::{Action, Destinations, KeyKind, KeySpec, Object, RmtPart, Step};

@@ -4,9 +4,9 @@ mod support;
 #[path = "support/traffic/mod.rs"]
 mod traffic;
 
+use sluice_device::Device;
 use sluice_formats::Reason;
 use sluice_formats::random::{Rng, test_seed};
-use sluice_nic::Device;
 use sluice_packet::generate::Sizes;
 use sluice_rtlsim::{RtlOptions, Variant};
 use traffic::rates::{self, From, LENGTHS};

@@ -17,8 +17,8 @@ use crate::run::report::Report;
 use crate::run::sink::{self, Sinks, Written};
 use crate::run::source::Source;
 use clap::Args;
+use sluice_device::Device;
 use sluice_formats::Target;
-use sluice_nic::Device;
 use sluice_object::Linker;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
@@ -308,7 +308,8 @@ impl Run {
             let object = files::successor(&replacement.file, running, &self.keep_maps, nic.target)?;
             changes.push(Change { before, tenant, object });
         }
-        let keeps = |map: &String| changes.iter().any(|c| c.object.parts.xdp.as_ref().is_some_and(|x| x.keep.contains(map)));
+        let keeps =
+            |map: &String| changes.iter().any(|c| c.object.parts.xdp.as_ref().is_some_and(|x| x.keep.contains(map)));
         if let Some(map) = self.keep_maps.iter().find(|map| !keeps(map)) {
             let what = format!("--keep-maps: nothing keeps `{map}`, expected a --replace with an XDP object file");
             return Err(Failure::input("E0502", what).help("--replace TENANT=FILE.o@MOMENT"));

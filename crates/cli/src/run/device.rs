@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use clap::ValueEnum;
+use sluice_device::Device;
 use sluice_formats::Target;
-use sluice_nic::{Device, SoftwareNic};
+use sluice_nic::SoftwareNic;
 use sluice_rtlsim::{Comparison, RtlError, RtlNic, RtlOptions, Waves};
 use std::path::{Path, PathBuf};
 

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::files;
 use serde_json::{Value, json};
+use sluice_device::Device;
+use sluice_device::ProgramEvent;
 use sluice_ebpf::state::to_hex;
-use sluice_nic::Device;
-use sluice_nic::device::XdpEvent;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl Events {
     pub fn take(&mut self, device: &mut dyn Device) -> Result<(), Failure> {
         let tick = device.now();
         for (module, tenant) in &self.tenants {
-            for event in device.take_xdp_events(*module) {
+            for event in device.maps().map_or_else(|_| Vec::new(), |maps| maps.take_events(*module)) {
                 let mut line = line(&event);
                 line["tenant"] = json!(tenant);
                 line["tick"] = json!(tick);
@@ -45,11 +45,11 @@ impl Events {
     }
 }
 
-fn line(event: &XdpEvent) -> Value {
+fn line(event: &ProgramEvent) -> Value {
     match event {
-        XdpEvent::Trace { line } => json!({ "trace": line }),
-        XdpEvent::Perf { map, cpu, data } => json!({ "map": map, "cpu": cpu, "data": to_hex(data) }),
-        XdpEvent::Ring { map, data } => json!({ "map": map, "data": to_hex(data) }),
-        XdpEvent::Lost { events } => json!({ "lost": events }),
+        ProgramEvent::Trace { line } => json!({ "trace": line }),
+        ProgramEvent::Perf { map, cpu, data } => json!({ "map": map, "cpu": cpu, "data": to_hex(data) }),
+        ProgramEvent::Ring { map, data } => json!({ "map": map, "data": to_hex(data) }),
+        ProgramEvent::Lost { events } => json!({ "lost": events }),
     }
 }

@@ -3,7 +3,7 @@
 use super::events::Events;
 use super::map_server::MapServer;
 use crate::failure::Failure;
-use sluice_nic::Device;
+use sluice_device::Device;
 use sluice_object::Linker;
 use std::path::Path;
 

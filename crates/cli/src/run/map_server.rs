@@ -3,9 +3,10 @@
 use crate::failure::Failure;
 use crate::maps::MapInfo;
 use crate::maps::protocol::{MAX_LINE, Reply, Request};
+use sluice_device::{Device, DeviceError, Map, Maps};
 use sluice_ebpf::MapId;
 use sluice_ebpf::state::{from_hex, to_hex};
-use sluice_nic::{Device, DeviceError};
+use sluice_ebpf::tenant::{CPUS, map_spec};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileTypeExt;
@@ -138,29 +139,30 @@ fn serve(request: Request, device: &mut dyn Device, tenants: &[(u8, String)]) ->
         let found = tenants.iter().find(|(_, name)| name == tenant);
         found.map(|(module, _)| *module).ok_or_else(|| Reply::Refused(format!("there is no tenant `{tenant}`")))
     };
+    let maps = device.maps().map_err(refused)?;
     let bytes = |hex: &str, what: &str| from_hex(hex, what).map_err(|e| Reply::Refused(e.to_string()));
     Ok(match request {
-        Request::List => list(device, tenants),
+        Request::List => list(maps, tenants),
         Request::Lookup { tenant, id, key } => {
             let key = bytes(&key, "key")?;
-            Reply::Value(to_hex(&device.map_lookup(module(&tenant)?, MapId(id), &key).map_err(refused)?))
+            Reply::Value(to_hex(&maps.lookup(module(&tenant)?, MapId(id), &key).map_err(refused)?))
         }
         Request::Update { tenant, id, key, value, flags } => {
             let (key, value) = (bytes(&key, "key")?, bytes(&value, "value")?);
-            device.map_update(module(&tenant)?, MapId(id), &key, &value, flags).map_err(refused)?;
+            maps.update(module(&tenant)?, MapId(id), &key, &value, flags).map_err(refused)?;
             Reply::Done
         }
         Request::Delete { tenant, id, key } => {
             let key = bytes(&key, "key")?;
-            device.map_delete(module(&tenant)?, MapId(id), &key).map_err(refused)?;
+            maps.delete(module(&tenant)?, MapId(id), &key).map_err(refused)?;
             Reply::Done
         }
         Request::Dump { tenant, id } => {
             let module = module(&tenant)?;
             let mut entries = Vec::new();
             let mut key = None;
-            while let Some(next) = device.map_next_key(module, MapId(id), key.as_deref()).map_err(refused)? {
-                if let Ok(value) = device.map_lookup(module, MapId(id), &next) {
+            while let Some(next) = maps.next_key(module, MapId(id), key.as_deref()).map_err(refused)? {
+                if let Ok(value) = maps.lookup(module, MapId(id), &next) {
                     entries.push((to_hex(&next), to_hex(&value)));
                 }
                 key = Some(next);
@@ -171,13 +173,17 @@ fn serve(request: Request, device: &mut dyn Device, tenants: &[(u8, String)]) ->
 }
 
 /// Tenants without a program have no maps.
-fn list(device: &mut dyn Device, tenants: &[(u8, String)]) -> Reply {
-    let mut maps = Vec::new();
+fn list(maps: &mut dyn Maps, tenants: &[(u8, String)]) -> Reply {
+    let mut all = Vec::new();
     for (module, tenant) in tenants {
-        let of = device.maps(*module).unwrap_or_default();
-        maps.extend(of.into_iter().map(|map| MapInfo { tenant: tenant.clone(), id: map.id.0, spec: map.spec }));
+        let of = maps.list(*module).unwrap_or_default().into_iter();
+        let info = |map: Map| {
+            let spec = map_spec(&map.declared).ok()?;
+            Some(MapInfo { tenant: tenant.clone(), id: map.id.0, spec })
+        };
+        all.extend(of.filter_map(info));
     }
-    Reply::Maps { maps, cpus: sluice_ebpf::tenant::CPUS }
+    Reply::Maps { maps: all, cpus: CPUS }
 }
 
 fn refused(error: DeviceError) -> Reply {

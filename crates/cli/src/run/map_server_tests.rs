@@ -3,11 +3,11 @@
 use super::*;
 use crate::maps::MapAccess;
 use crate::maps::socket::Socket;
+use sluice_device::run_load::run_load;
 use sluice_ebpf::map::update_flags;
 use sluice_ebpf::{Errno, tenant};
 use sluice_formats::{Target, target};
 use sluice_nic::SoftwareNic;
-use sluice_nic::run_load::run_load;
 use sluice_object::{Destination, Linker, TenantSpec, VlanGrant};
 use std::thread;
 

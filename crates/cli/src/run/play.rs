@@ -8,7 +8,7 @@ use super::sink::Sinks;
 use super::source::{Arrival, Source};
 use super::tally::Tally;
 use crate::failure::Failure;
-use sluice_nic::{Counters, Device, DeviceError, Event, Offer, OpId};
+use sluice_device::{Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_object::{Linker, Object};
 use std::time::{Duration, Instant};
 

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::{Table, group};
 use serde_json::{Value, json};
-use sluice_nic::device::ModuleCounters;
+use sluice_device::ModuleCounters;
 use sluice_object::Linker;
 
 /// Runs of one command: on the model, on the RTL, or on both.

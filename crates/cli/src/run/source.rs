@@ -3,8 +3,8 @@
 use super::assign::Input;
 use crate::captures::{self, Capture as Reader};
 use crate::failure::Failure;
+use sluice_device::MAX_OFFER_BYTES;
 use sluice_formats::Target;
-use sluice_nic::device::MAX_OFFER_BYTES;
 use sluice_packet::capture::Packet;
 
 /// A packet and the port it arrives on.

@@ -1,8 +1,8 @@
 //! What the outcomes of a run add up to, by module: the counters' second opinion.
 
+use sluice_device::ModuleCounters;
+use sluice_device::{Counters, Outcome, Verdict};
 use sluice_formats::Reason;
-use sluice_nic::device::ModuleCounters;
-use sluice_nic::{Counters, Outcome, Verdict};
 use std::collections::BTreeMap;
 
 /// Sums of outcomes.

@@ -1,9 +1,9 @@
 //! What the packets of one program came to.
 
 use serde_json::{Value, json};
+use sluice_device::ProgramCounts;
 use sluice_ebpf::vm::Outcome;
 use sluice_ebpf::{Fault, Image, Redirect, Verdict};
-use sluice_nic::XdpCounts;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Counts {
 
 impl Counts {
     /// Those of a NIC's module over `wall`; `name` tells a mask of destinations.
-    pub fn of_device(counts: &XdpCounts, wall: Duration, name: impl Fn(u8) -> String) -> Self {
+    pub fn of_device(counts: &ProgramCounts, wall: Duration, name: impl Fn(u8) -> String) -> Self {
         let mut redirects: BTreeMap<String, u64> = BTreeMap::new();
         for (mask, packets) in &counts.redirects {
             *redirects.entry(name(*mask)).or_default() += packets;

@@ -13,15 +13,16 @@ use crate::run::live::{self, Until};
 use crate::run::play::failed;
 use crate::run::progress::Progress;
 use crate::run::{device, interrupt};
+use sluice_device::Device;
+use sluice_device::ProgramEvent;
 use sluice_ebpf::state::{Entry, MapState, STATE_VERSION, State, has_entries, to_hex};
 use sluice_ebpf::tenant::{self, Options};
 use sluice_ebpf::world::Event;
 use sluice_ebpf::{Image, Runtime};
 use sluice_formats::Target;
+use sluice_nic::NicConfig;
 use sluice_nic::config::{HostBinding, PortBinding, TenantConfig};
-use sluice_nic::device::XdpEvent;
 use sluice_nic::ports::LiveCounts;
-use sluice_nic::{Device, NicConfig};
 use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -75,13 +76,14 @@ impl XdpRun {
         let (played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
         drop(progress);
         drop(host);
-        let counts = device.xdp_counts(module).map_err(failed)?;
+        let counts = device.maps().and_then(|maps| maps.counts(module)).map_err(failed)?;
         let counts = Counts::of_device(&counts, played.wall, |mask| self.destinations(mask, nic.target));
         let state = state_of(&mut *device, module)?;
         if let Some(path) = &self.state {
             files::write(path, state.to_json().as_bytes())?;
         }
-        let runtime = runtime_of(&state, device.take_xdp_events(module))?;
+        let events = device.maps().map_err(failed)?.take_events(module);
+        let runtime = runtime_of(&state, events)?;
         let (name, section) = self.names(&image, &nic);
         let runs = vec![Ran { name, section, counts, runtime }];
         let report = Report { object: &self.object, runs, written: None, state: self.state.as_deref() };
@@ -159,7 +161,7 @@ impl XdpRun {
         }
         let object = tenant::object(&spec.name, image, &options)
             .map_err(|e| Failure::input(e.code(), format!("{}: {e}", self.object.display())))?;
-        let routes = self.routes.as_deref().map(object::routes).transpose()?;
+        let routes = self.routes.as_deref().map(object::routes).transpose()?.map(|(text, _)| text);
         config.tenants.push(TenantConfig { spec, object: Some(object), routes });
         Ok(Nic { config, target })
     }
@@ -187,14 +189,16 @@ impl XdpRun {
 /// The maps of a module's program, as a run leaves them.
 fn state_of(device: &mut dyn Device, module: u8) -> Result<State, Failure> {
     let mut maps = Vec::new();
-    for map in device.maps(module).map_err(failed)? {
-        let mut state = MapState { id: map.id.0, spec: map.spec, entries: Vec::new() };
+    let host = device.maps().map_err(failed)?;
+    for map in host.list(module).map_err(failed)? {
+        let spec = tenant::map_spec(&map.declared).map_err(|e| Failure::difference(e.code(), e))?;
+        let mut state = MapState { id: map.id.0, spec, entries: Vec::new() };
         let mut key: Option<Vec<u8>> = None;
         while has_entries(state.spec.kind) {
             // A map that user space may not list has no entries to keep.
-            let Ok(Some(next)) = device.map_next_held_key(module, map.id, key.as_deref()) else { break };
+            let Ok(Some(next)) = host.next_held_key(module, map.id, key.as_deref()) else { break };
             // Places of an array of references that hold nothing are left out.
-            if let Ok(value) = device.map_lookup(module, map.id, &next) {
+            if let Ok(value) = host.lookup(module, map.id, &next) {
                 match state.spec.frozen {
                     true => state.spec.contents = Some(value),
                     false => state.entries.push(Entry { key: to_hex(&next), value: to_hex(&value) }),
@@ -208,17 +212,17 @@ fn state_of(device: &mut dyn Device, module: u8) -> Result<State, Failure> {
 }
 
 /// The same maps and events where the report looks for them.
-fn runtime_of(state: &State, events: Vec<XdpEvent>) -> Result<Runtime, Failure> {
+fn runtime_of(state: &State, events: Vec<ProgramEvent>) -> Result<Runtime, Failure> {
     let mut runtime = Runtime::new(state.cpus, 0);
     (runtime.maps, _) = state.restore().map_err(|e| Failure::difference(e.code(), e))?;
     let maps = &runtime.maps;
     let named = |name: &str| maps.ids().into_iter().find(|id| maps.spec(*id).is_some_and(|spec| spec.name == name));
     for event in events {
         let event = match event {
-            XdpEvent::Trace { line } => Some(Event::Trace(line)),
-            XdpEvent::Perf { map, cpu, data } => named(&map).map(|map| Event::Perf { map, cpu, data }),
-            XdpEvent::Ring { map, data } => named(&map).map(|map| Event::Ring { map, data }),
-            XdpEvent::Lost { events } => {
+            ProgramEvent::Trace { line } => Some(Event::Trace(line)),
+            ProgramEvent::Perf { map, cpu, data } => named(&map).map(|map| Event::Perf { map, cpu, data }),
+            ProgramEvent::Ring { map, data } => named(&map).map(|map| Event::Ring { map, data }),
+            ProgramEvent::Lost { events } => {
                 runtime.world.lost_events += events;
                 None
             }

@@ -89,9 +89,11 @@ pub fn map_text(path: &Path) -> Result<String, Failure> {
 /// Longest routes file that is read.
 const MOST_ROUTES_BYTES: u64 = 64 << 20;
 
-/// Routes, neighbours and interfaces from a file.
-pub fn routes(path: &Path) -> Result<Routes, Failure> {
+/// Routes, neighbours and interfaces from a file, and its text.
+pub fn routes(path: &Path) -> Result<(String, Routes), Failure> {
     let failure =
         |e: sluice_ebpf::helper::routes::RoutesError| Failure::input(e.code(), format!("{}: {e}", path.display()));
-    Routes::parse(&text(path, MOST_ROUTES_BYTES)?).map_err(failure)
+    let text = text(path, MOST_ROUTES_BYTES)?;
+    let routes = Routes::parse(&text).map_err(failure)?;
+    Ok((text, routes))
 }

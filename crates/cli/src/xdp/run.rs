@@ -212,7 +212,7 @@ impl XdpRun {
     fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
         runtime.world.cpu = self.cpu;
         if let Some(path) = &self.routes {
-            runtime.world.routes = object::routes(path)?;
+            (_, runtime.world.routes) = object::routes(path)?;
         }
         let failure = |e: sluice_ebpf::load::LoadError| {
             let failure = Failure::input(e.code(), format!("{}: {e}", self.object.display()));

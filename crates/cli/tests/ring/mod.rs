@@ -278,13 +278,13 @@ impl Bench {
     }
 
     /// A frame of 64 bytes with its number, red's on port 0, blue's on port 1.
-    fn frame(&mut self, tenant: u8) -> sluice_nic::Offer {
+    fn frame(&mut self, tenant: u8) -> sluice_device::Offer {
         let number = &mut self.run.offered[usize::from(tenant)];
         let mut bytes = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x81, 0, 0, 10 * (tenant + 1), 0x88, 0xb5];
         bytes.extend(number.to_be_bytes());
         bytes.resize(64, 0);
         *number += 1;
-        sluice_nic::Offer { port: tenant, bytes, at: 0, bad: false }
+        sluice_device::Offer { port: tenant, bytes, at: 0, bad: false }
     }
 
     fn finish(&mut self) {

@@ -26,6 +26,7 @@ pub(crate) use attributes::ring_size;
 pub use error::MapError;
 pub use pages::{READ_ONLY_BYTES, WRITABLE_BYTES};
 pub use ring::ring_query;
+pub use sluice_device::MapId;
 
 use crate::address::{MAP_HANDLES, Region};
 use crate::image::map_flags::{RDONLY_PROG, WRONLY_PROG};
@@ -35,10 +36,6 @@ use pages::{Demand, Pages, Place};
 use ring::Ring;
 use slots::Slots;
 use trie::Trie;
-
-/// A map of one tenant. Not an index in an image: a map that is kept has one ID over replacements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MapId(pub u32);
 
 /// Determinism of a map or helper (contract 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

@@ -1,8 +1,8 @@
 //! From a configuration to a running device.
 
 use super::NicConfig;
-use crate::device::{Device, DeviceError};
-use crate::run_load::run_load;
+use sluice_device::run_load::run_load;
+use sluice_device::{Device, DeviceError};
 use sluice_formats::Target;
 use sluice_object::{LinkError, Linker, Load};
 
@@ -62,7 +62,7 @@ pub fn bring_up(config: &NicConfig, device: &mut dyn Device, linker: &mut Linker
     for tenant in &config.tenants {
         if let Some(routes) = &tenant.routes {
             let module = linker.tenant(tenant.spec.id).map_err(|e| refused(config, e))?.module;
-            device.set_routes(module, routes.clone()).map_err(failed)?;
+            device.maps().and_then(|maps| maps.set_routes(module, routes)).map_err(failed)?;
         }
     }
     ports.iter().try_for_each(|load| run(device, load))

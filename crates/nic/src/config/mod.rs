@@ -12,7 +12,6 @@ mod resolve;
 pub use bring_up::{BringUpError, bring_up, loads};
 pub use error::{ConfigError, ConfigProblem};
 
-use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::Target;
 use sluice_object::{NicSettings, Object, TenantSpec};
 use sluice_packet::bounded;
@@ -43,7 +42,7 @@ pub struct TenantConfig {
     /// Its program; without one its packets are dropped (`no_module`).
     pub object: Option<Object>,
     /// Routes and neighbours that its XDP program sees.
-    pub routes: Option<Routes>,
+    pub routes: Option<String>,
 }
 
 /// Where a port's packets come from and go to.

@@ -98,10 +98,10 @@ impl Resolver<'_> {
     }
 
     /// Routes and neighbours.
-    pub(super) fn routes(&self, table: &TenantTable, name: &str) -> Result<Option<Routes>, ConfigError> {
+    pub(super) fn routes(&self, table: &TenantTable, name: &str) -> Result<Option<String>, ConfigError> {
         let Some(path) = &table.routes else { return Ok(None) };
         let text = self.text_of(path.get_ref(), path.span(), name)?;
-        Routes::parse(&text).map(Some).map_err(|e| {
+        Routes::parse(&text).map(|_| Some(text.clone())).map_err(|e| {
             let what = format!("{}: {e}", path.get_ref().display());
             self.of_object(path.span(), name, what, Some(e.code()))
         })

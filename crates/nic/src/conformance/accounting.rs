@@ -1,7 +1,7 @@
 //! Contract 4: every packet is accounted for.
 
 use super::bench::{BLUE, Bench, RED, RawLoad, tagged_frame};
-use crate::device::{Device, Offer, Verdict};
+use sluice_device::{Device, Offer, Verdict};
 use sluice_formats::{Node, Reason, Table};
 use sluice_rmt::programs::send::Send;
 use std::collections::BTreeMap;

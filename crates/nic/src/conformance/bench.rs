@@ -1,6 +1,6 @@
 //! What the checks share: two tenants on a device, frames for them, loads by hand.
 
-use crate::device::{Device, DeviceError, Event, Offer, OpId, Outcome};
+use sluice_device::{Device, DeviceError, Event, Offer, OpId, Outcome};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
@@ -204,7 +204,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Checks contract 4 on every module and gives the counters.
-    pub fn counters(&mut self) -> crate::device::Counters {
+    pub fn counters(&mut self) -> sluice_device::Counters {
         let counters = self.device.counters().unwrap_or_else(|e| panic!("counters: {e}"));
         for (module, c) in &counters.modules {
             assert!(c.closes(), "module {module} at tick {}: the accounting does not close: {c:?}", counters.tick);

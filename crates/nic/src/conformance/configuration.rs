@@ -1,7 +1,7 @@
 //! Loads, rows and replacements.
 
 use super::bench::{Bench, RED, RawLoad, tagged_frame};
-use crate::device::{Device, DeviceError, Verdict};
+use sluice_device::{Device, DeviceError, Verdict};
 use sluice_formats::address::Access;
 use sluice_formats::rmt::layout::{Layout, Wide};
 use sluice_formats::rmt::rows::{ActionRow, ExactRow};
@@ -70,9 +70,9 @@ pub(super) fn a_failing_load_says_where(device: &mut dyn Device) {
     bench.rest();
     let result = |op: Result<_, DeviceError>| op.ok().and_then(|op| bench.done.get(&op).cloned());
     match result(bad) {
-        Some(Err(DeviceError::Step { label, step: 2, what })) => {
+        Some(Err(DeviceError::Step { label, step: 2, error })) => {
             assert_eq!(label, "bad");
-            assert!(what.contains("bad_address"), "{what}");
+            assert!(error.to_string().contains("bad_address"), "{error}");
         }
         other => panic!("a write to a row that does not exist ended with {other:?}"),
     }

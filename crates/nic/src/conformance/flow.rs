@@ -1,7 +1,7 @@
 //! Packets from port to destination.
 
 use super::bench::{BLUE, Bench, LIMIT_CELLS, OUTPUT_STAGE_PACKETS, RED, RawLoad, tagged_frame};
-use crate::device::{Device, Offer, Outcome, Verdict};
+use sluice_device::{Device, Offer, Outcome, Verdict};
 use sluice_formats::rows::LimitRow;
 use sluice_formats::{Node, Reason, Table};
 use sluice_rmt::programs::send::Send;

@@ -12,7 +12,7 @@ mod refusals;
 
 pub use bench::{BLUE, Bench, RED, RawLoad, sender, tagged_frame};
 
-use crate::device::Device;
+use sluice_device::Device;
 
 /// A check of one behaviour on a device after reset.
 pub type Check = fn(&mut dyn Device);

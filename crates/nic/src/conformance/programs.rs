@@ -1,7 +1,7 @@
 //! What the host sees of a program of the rmt pipeline: tags, queue, state words, hit counters.
 
 use super::bench::{BLUE, Bench, RED, RawLoad, tagged_frame};
-use crate::device::{Device, Verdict};
+use sluice_device::{Device, Verdict};
 use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{KeyRow, PageRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, PAGE_WORDS};
@@ -66,7 +66,7 @@ pub(super) fn tags_state_and_hits(device: &mut dyn Device) {
     );
     bench.rest();
 
-    let of = |outcome: &&crate::device::Outcome| outcome.module == module;
+    let of = |outcome: &&sluice_device::Outcome| outcome.module == module;
     let copies: Vec<_> = bench.outcomes.iter().filter(of).map(|o| (o.verdict, o.queue, o.tag)).collect();
     let port = (Verdict::Forwarded { port: 1 }, 5, 11);
     let host = (Verdict::Delivered { queue: 0 }, 5, 22);

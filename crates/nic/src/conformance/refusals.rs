@@ -1,7 +1,7 @@
 //! What a device refuses.
 
 use super::bench::{Bench, RED, RawLoad, tagged_frame};
-use crate::device::{Device, DeviceError, MAX_OFFER_BYTES, Offer, Verdict};
+use sluice_device::{Device, DeviceError, MAX_OFFER_BYTES, Offer, Verdict};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::{Node, Reason, Table};
 

@@ -1,7 +1,7 @@
 //! The loop of a NIC on live interfaces: the device's time follows the clock.
 
 use super::{Bindings, Input, PortError};
-use crate::device::{Device, Event, MAX_OFFER_BYTES, Offer, Verdict};
+use sluice_device::{Device, Event, MAX_OFFER_BYTES, Offer, Verdict};
 use std::time::{Duration, Instant};
 
 /// Packets taken from one source at a time, so that no port keeps the others waiting.

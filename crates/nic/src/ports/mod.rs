@@ -87,7 +87,7 @@ pub enum PortError {
     },
     /// The device between the ports.
     #[error(transparent)]
-    Device(#[from] crate::device::DeviceError),
+    Device(#[from] sluice_device::DeviceError),
     /// This build has no live interfaces.
     #[error("interface `{name}`: this build has no live interfaces; build on Linux with feature `live`")]
     NotBuilt {

@@ -23,17 +23,15 @@ mod writes;
 pub use compare::Mismatch;
 
 use crate::bank::CounterBank;
-use crate::device::Counters;
-use crate::forward::{self, Accepted, Classified, Entering};
-use crate::frame::Frame;
+use crate::engines;
+use crate::forward::{self, Accepted, Classified};
 use crate::room::Room;
-use crate::tables::{Stamped, Tables};
+use crate::tables::Tables;
 use compare::{check, describe_bytes, mismatch};
+use sluice_device::{Counters, Frame, Passed, Route, Stamped, engine as device, headers};
 use sluice_formats::limits::{SYSTEM_MODULE, TICK_BITS};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
-use sluice_formats::{Reason, Target};
-use sluice_rmt::Copy;
-use sluice_rmt::fast::Buffers;
+use sluice_formats::{EngineId, Reason, Target};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use writes::PendingWrite;
 
@@ -43,16 +41,10 @@ const SEQUENCE_MASK: u32 = 0x0fff_ffff;
 /// A packet between its port and its last output.
 #[derive(Debug)]
 struct Packet {
-    frame: Frame,
-    accepted: Accepted,
-    port: u8,
-    stamped: Stamped,
-    arrival: u64,
-    stamp: u64,
-    conform: bool,
+    /// As the engines see it; without a destination it has no verdict yet.
+    inside: device::Packet,
+    tag_off: bool,
     flow_hash: u32,
-    copies_made: Vec<Copy>,
-    destinations: u8,
     /// Destinations that queue admission has not judged yet.
     unjudged: u8,
     /// The buffer holds it: at least one copy was admitted.
@@ -78,7 +70,6 @@ pub struct Replay {
     ticks: u64,
     bank: CounterBank,
     room: Room,
-    buffers: Buffers,
     packets: HashMap<u32, Packet>,
     next_sequence: Vec<u32>,
     stored: Vec<VecDeque<u32>>,
@@ -92,17 +83,16 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// A NIC after reset.
-    pub fn new(target: Target) -> Self {
+    /// A NIC after reset that has these engines.
+    pub fn new(target: Target, engines: &[EngineId]) -> Self {
         let ports = target.ports as usize;
         let queues = (target.destinations() * target.modules) as usize;
         Self {
             target,
-            tables: Tables::new(target),
+            tables: Tables::new(target, engines::those(&target, engines)),
             ticks: 0,
             bank: CounterBank::new(target),
             room: Room::new(&target),
-            buffers: Buffers::default(),
             packets: HashMap::new(),
             next_sequence: vec![0; ports],
             stored: vec![VecDeque::new(); ports],
@@ -157,22 +147,22 @@ impl Replay {
         self.bank.arrived(port, classified.owner, bytes.len());
         match (classified.result, device.1) {
             (Ok(accepted), None) => {
-                let packet = Packet {
-                    frame: Frame::new(bytes.to_vec(), accepted.tag_off),
-                    accepted,
+                let Accepted { module, tenant, tci, tag_off } = accepted;
+                let inside = device::Packet {
+                    id: row.id,
                     port,
+                    module,
+                    tenant,
+                    tci,
                     stamped: Stamped::default(),
                     arrival: 0,
                     stamp: 0,
+                    first_in: 0,
                     conform: true,
-                    flow_hash: 0,
-                    copies_made: Vec::new(),
-                    destinations: 0,
-                    unjudged: 0,
-                    stored: false,
-                    copies: 0,
-                    unseen: 0,
+                    frame: Frame::new(bytes.to_vec(), tag_off),
+                    route: Route::default(),
                 };
+                let packet = Packet { inside, tag_off, flow_hash: 0, unjudged: 0, stored: false, copies: 0, unseen: 0 };
                 self.packets.insert(row.id, packet);
                 self.stored[usize::from(port)].push_back(row.id);
             }
@@ -190,7 +180,7 @@ impl Replay {
         let head = stored.and_then(VecDeque::pop_front);
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
         let packet = self.packets.get(&row.id).ok_or_else(|| unknown(row.id, at))?;
-        let module = packet.accepted.module;
+        let module = packet.inside.module;
         check(row.module_id == module, row.id, at, || {
             (format!("module {module}"), format!("module {}", row.module_id))
         })?;
@@ -205,9 +195,10 @@ impl Replay {
         // all is stamped for a whole one.
         self.ticks += row.stamp.wrapping_sub(self.ticks) & ((1 << TICK_BITS) - 1);
         let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
-        packet.stamped = stamped;
-        (packet.stamp, packet.arrival) = (row.stamp, row.arrival);
-        packet.conform = forward::conforms(&mut self.tables, module, self.ticks, packet.frame.bytes().len() as u32);
+        let inside = &mut packet.inside;
+        (inside.stamped, inside.stamp, inside.arrival) = (stamped, row.stamp, row.arrival);
+        let length = inside.frame.bytes().len() as u32;
+        inside.conform = forward::conforms(&mut self.tables, module, self.ticks, length);
         self.pipeline.push_back(row.id);
         Ok(())
     }
@@ -218,12 +209,11 @@ impl Replay {
         let head = self.pipeline.pop_front();
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
         let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
-        let Accepted { module, tenant, .. } = packet.accepted;
-        let &mut Packet { port, stamped, arrival, stamp, conform, .. } = packet;
-        let entering = Entering { module, tenant, port, stamped, arrival, stamp, conform };
-        let model = forward::run(&mut self.tables, &entering, packet.frame.bytes(), &mut self.buffers);
+        packet.flow_hash = headers::flow_hash(&headers::headers(packet.inside.frame.bytes()));
+        let passed = self.tables.engines_mut().run(&mut packet.inside);
+        let device::Packet { module, stamped, .. } = packet.inside;
         self.tables.leave(module, stamped);
-        let destinations = forward::mask(&self.buffers.copies);
+        let destinations = packet.inside.route.destinations;
         let device = if row.dropped {
             format!(
                 "module {}, {}",
@@ -233,19 +223,17 @@ impl Replay {
         } else {
             format!("module {}, destinations {:#04x}", row.module_id, row.destinations)
         };
-        let model_text = match &model {
-            Ok(()) => format!("module {module}, destinations {destinations:#04x}"),
-            Err(reason) => format!("module {module}, {}", reason.name()),
+        let model_text = match passed {
+            Passed::Through => format!("module {module}, destinations {destinations:#04x}"),
+            Passed::Dropped(reason) => format!("module {module}, {}", reason.name()),
+            // What holds packets tells their ends by rows of its own.
+            Passed::Held => format!("module {module}, held"),
         };
         check(model_text == device, row.id, at, || (model_text.clone(), device))?;
-        if model.is_err() {
+        if passed != Passed::Through {
             self.packets.remove(&row.id);
             return Ok(());
         }
-        packet.flow_hash = forward::flow_hash(&forward::headers(packet.frame.bytes()));
-        packet.frame.replace(&self.buffers.packet);
-        packet.copies_made.clone_from(&self.buffers.copies);
-        packet.destinations = destinations;
         packet.unjudged = destinations;
         self.judging.push_back(row.id);
         Ok(())
@@ -258,7 +246,7 @@ impl Replay {
         let head = self.judging.front().copied();
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
         let packet = self.packets.get(&row.id).ok_or_else(|| unknown(row.id, at))?;
-        let module = packet.accepted.module;
+        let module = packet.inside.module;
         let destination = packet.unjudged.trailing_zeros() as u8;
         check((row.module_id, row.destination) == (module, destination), row.id, at, || {
             (
@@ -267,7 +255,7 @@ impl Replay {
             )
         })?;
         let queue = self.room.queue(destination, module);
-        let cells = self.target.beats(packet.frame.bytes().len() as u32);
+        let cells = self.target.beats(packet.inside.frame.bytes().len() as u32);
         let stored = packet.stored;
         let device = if row.dropped { Err(Reason::from_code(row.reason)) } else { Ok(()) };
         let limits = self.possible_limits(queue);
@@ -324,7 +312,7 @@ impl Replay {
         let head = self.queues[queue].waiting.pop_front();
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
         let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
-        let length = packet.frame.bytes().len();
+        let length = packet.inside.frame.bytes().len();
         check(usize::from(row.length) == length, row.id, at, || {
             (format!("{length} bytes"), format!("{} bytes", row.length))
         })?;
@@ -345,28 +333,25 @@ impl Replay {
         let head = self.queues[queue].left.pop_front();
         check(head == Some(id), id, at, || (next_packet(head), format!("packet {id:#010x}")))?;
         let packet = self.packets.get_mut(&id).ok_or_else(|| unknown(id, at))?;
-        let copy = packet.copies_made.iter().find(|copy| copy.destination == destination);
+        let device::Packet { tenant, module, tci, stamped, arrival, route, .. } = packet.inside;
         let model = SidebandRow {
             id,
-            stamp: packet.arrival,
-            tenant: packet.accepted.tenant,
-            module_id: packet.accepted.module,
-            generation: packet.stamped.generation == 1,
-            length: packet.frame.bytes().len() as u16,
-            tci: packet.accepted.tci,
-            tag_off: packet.accepted.tag_off,
+            stamp: arrival,
+            tenant,
+            module_id: module,
+            generation: stamped.generation == 1,
+            length: packet.inside.frame.bytes().len() as u16,
+            tci,
+            tag_off: packet.tag_off,
             flow_hash: packet.flow_hash,
-            destinations: packet.destinations,
-            egress_queue: copy.map_or(0, |copy| copy.queue),
-            tag: copy.map_or(0, |copy| copy.tag),
+            destinations: route.destinations,
+            egress_queue: route.queue,
+            tag: route.tags[usize::from(destination & 7)],
         };
         check(model == *sideband, id, at, || (format!("{model:?}"), format!("{sideband:?}")))?;
-        let frame = packet.frame.clone();
-        let expected = if u32::from(destination) < self.target.ports {
-            frame.into_port(packet.accepted.tci)
-        } else {
-            frame.into_host()
-        };
+        let frame = packet.inside.frame.clone();
+        let expected =
+            if u32::from(destination) < self.target.ports { frame.into_port(tci) } else { frame.into_host() };
         check(expected == bytes, id, at, || describe_bytes(&expected, bytes))?;
         packet.unseen -= 1;
         self.forget_if_done(id);
@@ -379,10 +364,10 @@ impl Replay {
         for packet in self.packets.values() {
             // Before its verdict a packet is one; afterwards each of its copies is.
             let copies = packet.copies + packet.unjudged.count_ones();
-            let before_verdict = packet.destinations == 0;
-            *in_flight.entry(packet.accepted.module).or_insert(0) += u64::from(copies + u32::from(before_verdict));
+            let before_verdict = packet.inside.route.destinations == 0;
+            *in_flight.entry(packet.inside.module).or_insert(0) += u64::from(copies + u32::from(before_verdict));
         }
-        Counters { tick, modules: self.bank.modules(&in_flight, |m, e| self.tables.rmt().counted(m, e)), wedges: 0 }
+        Counters { tick, modules: self.bank.modules(&in_flight, self.tables.engines()), wedges: 0 }
     }
 
     /// One counter by its address.
@@ -392,7 +377,7 @@ impl Replay {
         table: sluice_formats::Table,
         index: u32,
     ) -> Result<u64, sluice_formats::Status> {
-        if table.is_rmt() {
+        if table.engine().is_some() {
             let words = self.tables.read(node, table, index)?;
             return Ok(words.iter().rev().fold(0, |value, word| value << 32 | u64::from(*word)));
         }
@@ -437,7 +422,7 @@ impl Replay {
         let read = |(id, copies): (u32, u32)| {
             let packet = self.packets.get(&id)?;
             let whole = packet.copies == copies && packet.unjudged == 0;
-            whole.then(|| self.target.beats(packet.frame.bytes().len() as u32) - 1)
+            whole.then(|| self.target.beats(packet.inside.frame.bytes().len() as u32) - 1)
         };
         heads.into_iter().filter_map(read).sum()
     }

@@ -14,7 +14,7 @@ fn set<R: Row>(replay: &mut Replay, node: Node, table: Table, index: u32, row: &
 
 /// VLAN 7 of port 0 is module 2: port 1 and host queue 0, new MAC; two cells a queue.
 fn replay() -> Replay {
-    let mut replay = Replay::new(TINY);
+    let mut replay = Replay::new(TINY, &[EngineId::RMT]);
     let policy = PortPolicyRow { max_frame: 1518, ..Default::default() };
     set(&mut replay, Node::Port(0), Table::PortPolicy, 0, &policy);
     let vlan = VlanRow { valid: true, keep_tag: false, module_id: MODULE, tenant: 70 };
@@ -311,7 +311,7 @@ fn a_limiter_left_alone_for_half_a_round_of_the_stamps_and_more_is_full() {
             replay.port(&PortTraceRow { module_id, ..port_row(id) }, &bytes, false).unwrap();
             let stamp = ticks & ((1 << 48) - 1);
             replay.merge(&MergeTraceRow { module_id, stamp, ..merge_row(id, false) }).unwrap();
-            replay.packets[&id].conform
+            replay.packets[&id].inside.conform
         };
         let begin = (1 << 48) - 100;
         assert!(conforms(&mut replay, MODULE, begin));

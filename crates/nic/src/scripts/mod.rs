@@ -10,10 +10,10 @@ mod settings;
 mod tables;
 mod traffic;
 
-use crate::device::{Device, DeviceError};
 use crate::program_file::ProgramFileError;
 use runner::Runner;
-use sluice_formats::Target;
+use sluice_device::{Device, DeviceError};
+use sluice_formats::{EngineId, Target};
 use sluice_object::{LinkError, ObjectError};
 use sluice_packet::script::{Command, Script, Statement, Target as ScriptTarget};
 use std::fmt;
@@ -219,7 +219,7 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         return report;
     }
     let xdp = |s: &Statement| matches!(s.command, Command::Xdp(_));
-    if !device.capabilities().has_xdp && script.statements.iter().any(xdp) {
+    if !device.capabilities().engines.contains(&EngineId::XDP) && script.statements.iter().any(xdp) {
         report.skipped = Some("the device has no XDP engine".to_owned());
         return report;
     }

@@ -2,7 +2,7 @@
 
 use super::ScriptFailure;
 use super::plan::{beside, destination};
-use crate::device::{Device, DeviceError, XdpEvent, XdpMap};
+use sluice_device::{Device, DeviceError, Map, ProgramEvent};
 use sluice_ebpf::errno::Errno;
 use sluice_ebpf::helper::routes::{Routes, RoutesError};
 use sluice_ebpf::map::notation::{NotationError, Written, hex_item, items};
@@ -51,9 +51,11 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, ScriptFailure> {
 
 /// Carries out a `map` statement on the maps of a module.
 pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> Result<(), ScriptFailure> {
-    let maps = device.maps(module)?;
-    let XdpMap { id, spec } = named(&maps, &given.map)?;
-    let by_name = |name: &str| maps.iter().find(|m| m.spec.name == name).map(|m| m.id.0);
+    let host = device.maps()?;
+    let maps = host.list(module)?;
+    let Map { id, declared } = named(&maps, &given.map)?;
+    let spec = &tenant::map_spec(declared).map_err(|e| ScriptFailure::value("map", e, "kinds that Linux has"))?;
+    let by_name = |name: &str| maps.iter().find(|m| m.declared.name == name).map(|m| m.id.0);
     let key = items(&given.key).map_err(notation("key"))?;
     let size = |what: &str, found: usize, allowed: u32| {
         if found == allowed as usize {
@@ -64,7 +66,7 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
     };
     size("key", key.len(), spec.key_size)?;
     match &given.operation {
-        MapOperation::Delete => Ok(device.map_delete(module, *id, &key)?),
+        MapOperation::Delete => Ok(host.delete(module, *id, &key)?),
         MapOperation::Set { value, only } => {
             let mut value = match Written::parse(value).map_err(notation("value"))? {
                 Written::Map(name) => {
@@ -85,10 +87,10 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
                 MapOnly::NoExist => update_flags::NOEXIST,
                 MapOnly::Exist => update_flags::EXIST,
             };
-            Ok(device.map_update(module, *id, &key, &value, flags)?)
+            Ok(host.update(module, *id, &key, &value, flags)?)
         }
         MapOperation::Expect(expected) => {
-            let found = match device.map_lookup(module, *id, &key) {
+            let found = match host.lookup(module, *id, &key) {
                 Ok(value) => Some(value),
                 Err(DeviceError::Map { errno, .. }) if errno == Errno::NOENT.0 => None,
                 Err(error) => return Err(error.into()),
@@ -121,12 +123,12 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
 }
 
 /// The map of this name.
-fn named<'a>(maps: &'a [XdpMap], name: &str) -> Result<&'a XdpMap, ScriptFailure> {
-    maps.iter().find(|m| m.spec.name == name).ok_or_else(|| no_map(maps, name))
+fn named<'a>(maps: &'a [Map], name: &str) -> Result<&'a Map, ScriptFailure> {
+    maps.iter().find(|m| m.declared.name == name).ok_or_else(|| no_map(maps, name))
 }
 
-fn no_map(maps: &[XdpMap], name: &str) -> ScriptFailure {
-    let names: Vec<&str> = maps.iter().map(|m| m.spec.name.as_str()).collect();
+fn no_map(maps: &[Map], name: &str) -> ScriptFailure {
+    let names: Vec<&str> = maps.iter().map(|m| m.declared.name.as_str()).collect();
     ScriptFailure::value("map", format!("`{name}`"), format!("maps of the program: {}", names.join(", ")))
 }
 
@@ -142,10 +144,10 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 /// Takes the next event of a map out of what a program told.
-pub(super) fn event(waiting: &mut VecDeque<XdpEvent>, map: &str, expected: &str) -> Result<(), ScriptFailure> {
+pub(super) fn event(waiting: &mut VecDeque<ProgramEvent>, map: &str, expected: &str) -> Result<(), ScriptFailure> {
     let wanted = items(expected).map_err(notation("event"))?;
-    let of_map = |event: &XdpEvent| match event {
-        XdpEvent::Perf { map: of, .. } | XdpEvent::Ring { map: of, .. } => of == map,
+    let of_map = |event: &ProgramEvent| match event {
+        ProgramEvent::Perf { map: of, .. } | ProgramEvent::Ring { map: of, .. } => of == map,
         _ => false,
     };
     let expectation = |found: String| {
@@ -154,7 +156,7 @@ pub(super) fn event(waiting: &mut VecDeque<XdpEvent>, map: &str, expected: &str)
     };
     let Some(at) = waiting.iter().position(of_map) else { return Err(expectation("none".to_owned())) };
     match waiting.remove(at) {
-        Some(XdpEvent::Perf { data, .. } | XdpEvent::Ring { data, .. }) if data != wanted => {
+        Some(ProgramEvent::Perf { data, .. } | ProgramEvent::Ring { data, .. }) if data != wanted => {
             Err(expectation(shown(&data)))
         }
         _ => Ok(()),
@@ -162,7 +164,7 @@ pub(super) fn event(waiting: &mut VecDeque<XdpEvent>, map: &str, expected: &str)
 }
 
 /// Reads routes and neighbours.
-pub(super) fn routes(script: &str, file: &Path) -> Result<Routes, ScriptFailure> {
+pub(super) fn routes(script: &str, file: &Path) -> Result<String, ScriptFailure> {
     let path = beside(script, file);
     let text = String::from_utf8_lossy(&read_file(&path)?).into_owned();
     let wrong = |e: RoutesError| ScriptFailure::Routes {
@@ -170,5 +172,6 @@ pub(super) fn routes(script: &str, file: &Path) -> Result<Routes, ScriptFailure>
         what: e.to_string(),
         code: e.code(),
     };
-    Routes::parse(&text).map_err(wrong)
+    Routes::parse(&text).map_err(wrong)?;
+    Ok(text)
 }

@@ -5,8 +5,8 @@ use super::plan::{self, Need, destination};
 use super::programs;
 use super::tables::{TableState, action, read_object, rmt_object};
 use super::traffic::Seen;
-use crate::device::{Device, Event, ModuleCounters, Offer, XdpEvent};
-use crate::run_load::run_load;
+use sluice_device::run_load::run_load;
+use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, target};
 use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
@@ -30,7 +30,7 @@ pub(super) struct Runner<'a> {
     updates: BTreeMap<String, Option<TableState>>,
     pub seen: Seen,
     /// What programs told and the script has not asked for, by module.
-    events: BTreeMap<u8, VecDeque<XdpEvent>>,
+    events: BTreeMap<u8, VecDeque<ProgramEvent>>,
     seed: u64,
     begun_at: u64,
     port_free_at: Vec<u64>,
@@ -138,13 +138,13 @@ impl<'a> Runner<'a> {
                 self.rest()?;
                 let routes = programs::routes(&self.script.file, file)?;
                 let module = self.module(tenant)?;
-                Ok(self.device.set_routes(module, routes)?)
+                Ok(self.device.maps()?.set_routes(module, &routes)?)
             }
             Command::Event { tenant, map, bytes } => {
                 self.rest()?;
                 let module = self.module(tenant)?;
                 let waiting = self.events.entry(module).or_default();
-                waiting.extend(self.device.take_xdp_events(module));
+                waiting.extend(self.device.maps()?.take_events(module));
                 programs::event(waiting, map, bytes)
             }
             Command::Send(send) => self.send(send),

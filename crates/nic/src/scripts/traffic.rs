@@ -1,7 +1,7 @@
 //! Packets that came out or were dropped, until the script has asked for them.
 
 use super::ScriptFailure;
-use crate::device::{Outcome, Verdict};
+use sluice_device::{Outcome, Verdict};
 use sluice_formats::{Reason, Target};
 use sluice_packet::notation::{Pattern, print_packet};
 use std::collections::{BTreeMap, VecDeque};

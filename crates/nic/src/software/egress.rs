@@ -2,31 +2,11 @@
 
 use super::options::Service;
 use crate::drr::Drr;
-use crate::frame::Frame;
 use crate::room::Room;
-use crate::tables::{Stamped, Tables};
+use crate::tables::Tables;
+use sluice_device::Packet;
 use sluice_formats::{Reason, Target};
 use std::collections::VecDeque;
-
-/// A packet behind ingress.
-#[derive(Debug)]
-pub(super) struct Packet {
-    pub id: u32,
-    pub port: u8,
-    pub module: u8,
-    pub stamped: Stamped,
-    pub tenant: u16,
-    pub tci: u16,
-    pub conform: bool,
-    pub arrival: u64,
-    pub stamp: u64,
-    pub first_in: u64,
-    pub frame: Frame,
-    /// Queue that the program asked for.
-    pub queue: u8,
-    /// Tag of the copy to each destination.
-    pub tags: [u16; 8],
-}
 
 /// A copy that has left its queue.
 #[derive(Debug)]
@@ -196,7 +176,7 @@ impl Egress {
             stored.copies -= 1;
             let last = stored.copies == 0;
             let cells = self.target.beats(stored.packet.frame.bytes().len() as u32);
-            let packet = if last { slot.take().map(|s| s.packet) } else { Some(stored.packet.copy()) };
+            let packet = if last { slot.take().map(|s| s.packet) } else { Some(stored.packet.clone()) };
             if last {
                 self.free_slots.push(reading.slot);
             }
@@ -228,12 +208,5 @@ impl Egress {
         self.waiting == 0
             || (self.readers.iter().all(Option::is_none)
                 && (0..self.target.destinations()).all(|d| !self.ready(d as u8)))
-    }
-}
-
-impl Packet {
-    /// Another copy of a multicast packet.
-    fn copy(&self) -> Self {
-        Self { frame: self.frame.clone(), ..*self }
     }
 }

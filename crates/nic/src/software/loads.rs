@@ -1,8 +1,7 @@
 //! Loads of the software NIC: one step after the other, while packets flow.
 
-use super::xdp::Engine;
-use crate::device::{DeviceError, OpId};
 use crate::tables::Tables;
+use sluice_device::{DeviceError, OpId, StepError};
 use sluice_formats::{Node, Status, Table};
 use sluice_object::{Load, Step};
 use std::collections::VecDeque;
@@ -57,14 +56,7 @@ impl Loads {
 
     /// Does the next step, if its time has come and what it waits for is there. `is_inside` says
     /// whether any packet of a module is in the device.
-    pub fn step(
-        &mut self,
-        now: u64,
-        step_ticks: u64,
-        tables: &mut Tables,
-        xdp: &mut Engine,
-        is_inside: impl Fn(u8) -> bool,
-    ) -> Progress {
+    pub fn step(&mut self, now: u64, step_ticks: u64, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Progress {
         let Some((op, load, at)) = self.queue.front_mut() else { return Progress::Waits };
         if self.ready_at > now {
             return Progress::Waits;
@@ -74,11 +66,11 @@ impl Loads {
             self.queue.pop_front();
             return Progress::Ended(op, Ok(()));
         };
-        let done = match carry_out(step, tables, xdp, is_inside) {
+        let done = match carry_out(step, tables, is_inside) {
             Ok(Done::NotYet) => return Progress::Waits,
             Ok(done) => done,
-            Err(what) => {
-                let failed = DeviceError::Step { label: load.label.clone(), step: *at, what };
+            Err(error) => {
+                let failed = DeviceError::Step { label: load.label.clone(), step: *at, error };
                 let op = *op;
                 self.queue.pop_front();
                 return Progress::Ended(op, Err(failed));
@@ -110,18 +102,13 @@ fn drained(tables: &Tables, module: u8, generation: u8) -> bool {
 }
 
 /// Does one step, or says what is wrong with it.
-fn carry_out(
-    step: &Step,
-    tables: &mut Tables,
-    xdp: &mut Engine,
-    is_inside: impl Fn(u8) -> bool,
-) -> Result<Done, String> {
+fn carry_out(step: &Step, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Result<Done, StepError> {
     let exists = |module: u8, generation: u8, tables: &Tables| {
         if !tables.module_exists(module) {
-            return Err(format!("module {module} does not exist, 0 to {} do", tables.target().modules - 1));
+            return Err(StepError::Module { found: module, max: tables.target().modules - 1 });
         }
         if generation > 1 {
-            return Err(format!("generation {generation} does not exist, 0 and 1 do"));
+            return Err(StepError::Generation { found: generation });
         }
         Ok(())
     };
@@ -131,7 +118,7 @@ fn carry_out(
     {
         Status::Ok => Ok(Done::Wrote(table, index)),
         Status::Busy => Ok(Done::NotYet),
-        status => Err(format!("{}: {node:?} {} row {index}", status_name(status), table.name())),
+        status => Err(StepError::Row { node, table, index, status }),
     };
     match step {
         Step::Write { node, table, index, words } => write(tables, *node, *table, *index, words),
@@ -148,25 +135,10 @@ fn carry_out(
             exists(*module, 0, tables)?;
             Ok(waited(!is_inside(*module)))
         }
-        Step::Program { module, generation, program } => {
+        Step::Install { engine, module, generation, install } => {
             exists(*module, *generation, tables)?;
-            match program {
-                Some(program) => xdp.install(*module, *generation, program)?,
-                None => xdp.remove(*module, *generation),
-            }
+            tables.engines_mut().install(*engine, *module, *generation, install.as_ref())?;
             Ok(Done::Waited)
         }
-    }
-}
-
-/// The name of a status in messages.
-pub(super) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "ok",
-        Status::Busy => "busy",
-        Status::BadAddress => "bad_address",
-        Status::BadLength => "bad_length",
-        Status::ReadOnly => "read_only",
-        Status::BadOp => "bad_op",
     }
 }

@@ -9,31 +9,25 @@ mod egress;
 mod ingress;
 mod loads;
 mod options;
-mod xdp;
 
 pub use options::{Options, Service};
 
 use crate::bank::CounterBank;
-use crate::device::{
-    Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Verdict, XdpEvent, XdpMap,
-    check_destination, check_load, check_offer,
-};
-use crate::forward::{self, Entering};
-use crate::frame::Frame;
-use crate::tables::{Stamped, Tables, check_address};
-use crate::xdp_counts::XdpCounts;
-use egress::{Egress, Left, Packet};
+use crate::tables::{Tables, check_address};
+use crate::{engines, forward};
+use egress::{Egress, Left};
 use ingress::{Arrival, Ports};
-use loads::{Done, Loads, Progress, status_name};
-use sluice_ebpf::MapId;
-use sluice_ebpf::helper::routes::Routes;
+use loads::{Done, Loads, Progress};
+use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
+use sluice_device::{
+    Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Outcome, Packet, Passed,
+    ReadError, Route, Stamped, Verdict, Waited,
+};
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_BITS, TICK_PS};
-use sluice_formats::rmt::tables::Event as Counted;
 use sluice_formats::{Node, Reason, Table, Target};
 use sluice_object::Load;
-use sluice_rmt::fast::Buffers;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 const SEQUENCE_MASK: u32 = 0x0fff_ffff;
 const TICK_MASK: u64 = (1 << TICK_BITS) - 1;
@@ -51,9 +45,9 @@ pub struct SoftwareNic {
     ports: Ports<Packet>,
     merge_free_at: u64,
     pipeline: VecDeque<(u64, Packet)>,
-    buffers: Buffers,
+    /// Packets that an engine holds, by ID.
+    held: HashMap<u32, Packet>,
     egress: Egress,
-    xdp: xdp::Engine,
     loads: Loads,
     events: VecDeque<Event>,
 }
@@ -66,10 +60,16 @@ impl SoftwareNic {
 
     /// A NIC after reset.
     pub fn with_options(target: Target, options: Options) -> Self {
+        Self::with_engines(target, options, engines::all(&target))
+    }
+
+    /// The same with engines that are given, in the order in which a packet meets them.
+    pub fn with_engines(target: Target, options: Options, engines: Engines) -> Self {
+        let ids = engines.ids();
         Self {
-            capabilities: Capabilities { kind: "model", target, tick_ps: TICK_PS, has_cycles: false, has_xdp: true },
+            capabilities: Capabilities { kind: "model", target, tick_ps: TICK_PS, has_cycles: false, engines: ids },
             options,
-            tables: Tables::new(target),
+            tables: Tables::new(target, engines),
             bank: CounterBank::new(target),
             last_snapshot: CounterBank::new(target),
             now: 0,
@@ -77,9 +77,8 @@ impl SoftwareNic {
             ports: Ports::new(target),
             merge_free_at: 0,
             pipeline: VecDeque::new(),
-            buffers: Buffers::default(),
+            held: HashMap::new(),
             egress: Egress::new(target, options.service),
-            xdp: xdp::Engine::new(target),
             loads: Loads::default(),
             events: VecDeque::new(),
         }
@@ -88,6 +87,11 @@ impl SoftwareNic {
     /// The configuration as packets see it now.
     pub fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    /// The same, of a NIC that has done its work.
+    pub fn into_tables(self) -> Tables {
+        self.tables
     }
 
     fn target(&self) -> &Target {
@@ -139,8 +143,7 @@ impl SoftwareNic {
                     stamp: 0,
                     first_in,
                     frame: Frame::new(arrival.bytes, accepted.tag_off),
-                    queue: 0,
-                    tags: [0; 8],
+                    route: Route::default(),
                 };
                 self.ports.store(port, beats, packet);
             }
@@ -178,50 +181,34 @@ impl SoftwareNic {
     }
 
     fn give_verdicts(&mut self) {
+        while let Some(late) = self.tables.engines_mut().late(self.now) {
+            let Some(mut packet) = self.held.remove(&late.id) else { continue };
+            let passed = self.tables.engines_mut().go_on(late, &mut packet);
+            self.passed(packet, passed);
+        }
         while self.pipeline.front().is_some_and(|(due, _)| *due <= self.now) {
             let Some((_, mut packet)) = self.pipeline.pop_front() else { return };
-            let (module, stamped) = (packet.module, packet.stamped);
-            let verdict = self.judge(&mut packet);
-            self.tables.leave(module, stamped);
-            match verdict {
-                Ok(destinations) => {
-                    let (bank, events, now) = (&mut self.bank, &mut self.events, self.now);
-                    self.egress.admit(&self.tables, packet, destinations, |packet, to, queue, reason| {
-                        bank.dropped_at_queue(queue, reason);
-                        events.push_back(dropped(packet, reason, Some(to), now));
-                    });
-                }
-                Err(reason) => self.events.push_back(dropped(&packet, reason, None, self.now)),
-            }
+            let passed = self.tables.engines_mut().run(&mut packet);
+            self.passed(packet, passed);
         }
     }
 
-    /// Runs a packet through the pipeline and its module's XDP program. Its destinations, or why it is
-    /// dropped; that is counted.
-    fn judge(&mut self, packet: &mut Packet) -> Result<u8, Reason> {
-        let &mut Packet { module, tenant, port, stamped, arrival, stamp, conform, .. } = packet;
-        let entering = Entering { module, tenant, port, stamped, arrival, stamp, conform };
-        forward::run(&mut self.tables, &entering, packet.frame.bytes(), &mut self.buffers)?;
-        packet.frame.replace(&self.buffers.packet);
-        for copy in &self.buffers.copies {
-            packet.queue = copy.queue;
-            packet.tags[usize::from(copy.destination & 7)] = copy.tag;
+    /// A packet has left the engines, or is held by one.
+    fn passed(&mut self, packet: Packet, passed: Passed) {
+        if passed == Passed::Held {
+            self.held.insert(packet.id, packet);
+            return;
         }
-        let now_ns = arrival * self.capabilities.tick_ps / 1000;
-        match self.xdp.run(module, stamped.generation, port, now_ns, &mut packet.frame) {
-            None => Ok(forward::mask(&self.buffers.copies)),
-            Some(Ok(destinations)) => {
-                // The pipeline has counted the copies that it made.
-                let copies = u64::from(destinations.count_ones()).saturating_sub(self.buffers.copies.len() as u64);
-                self.tables.rmt_mut().count(module, Counted::Copies, copies);
-                Ok(destinations)
-            }
-            Some(Err(reason)) => {
-                match reason.event() {
-                    Some(_) => forward::count(&mut self.tables, module, reason),
-                    None => self.bank.dropped_by_program(module, reason),
-                }
-                Err(reason)
+        self.tables.leave(packet.module, packet.stamped);
+        match passed {
+            Passed::Dropped(reason) => self.events.push_back(dropped(&packet, reason, None, self.now)),
+            _ => {
+                let (bank, events, now) = (&mut self.bank, &mut self.events, self.now);
+                let destinations = packet.route.destinations;
+                self.egress.admit(&self.tables, packet, destinations, |packet, to, queue, reason| {
+                    bank.dropped_at_queue(queue, reason);
+                    events.push_back(dropped(packet, reason, Some(to), now));
+                });
             }
         }
     }
@@ -240,8 +227,8 @@ impl SoftwareNic {
         }
         let epoch = self.tables.control(control::EPOCH);
         loop {
-            let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.egress, module);
-            match self.loads.step(self.now, self.options.step_ticks, &mut self.tables, &mut self.xdp, is_inside) {
+            let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.held, &self.egress, module);
+            match self.loads.step(self.now, self.options.step_ticks, &mut self.tables, is_inside) {
                 Progress::Waits => return,
                 Progress::Stepped(Done::Wrote(Table::Control, control::EPOCH)) => {
                     if self.tables.control(control::EPOCH) != epoch {
@@ -258,12 +245,13 @@ impl SoftwareNic {
     fn next_event(&self) -> Option<u64> {
         let held = self.tables.control(control::HOLD) & 1 == 1;
         let merge = (self.ports.has_stored() && !held).then_some(self.merge_free_at);
-        let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.egress, module);
+        let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.held, &self.egress, module);
         let loads = self.loads.next_event(&self.tables, is_inside);
         [
             self.ports.next_event(),
             merge,
             self.pipeline.front().map(|(due, _)| *due),
+            self.tables.engines().next_event(),
             self.egress.next_event(self.now),
             loads,
         ]
@@ -278,6 +266,7 @@ impl SoftwareNic {
         self.ports.next_event().is_none()
             && !self.ports.has_stored()
             && self.pipeline.is_empty()
+            && self.held.is_empty()
             && self.egress.is_idle()
             && self.loads.is_empty()
     }
@@ -297,18 +286,25 @@ impl SoftwareNic {
 fn before_queues<'a>(
     ports: &'a Ports<Packet>,
     pipeline: &'a VecDeque<(u64, Packet)>,
+    held: &'a HashMap<u32, Packet>,
 ) -> impl Iterator<Item = &'a Packet> {
-    ports.stored().chain(pipeline.iter().map(|(_, packet)| packet))
+    ports.stored().chain(pipeline.iter().map(|(_, packet)| packet)).chain(held.values())
 }
 
-/// Whether any packet of the module is in the device: stored at a port, on its way, in a queue.
-fn is_inside(ports: &Ports<Packet>, pipeline: &VecDeque<(u64, Packet)>, egress: &Egress, module: u8) -> bool {
-    egress.room.packets_of(module) != 0 || before_queues(ports, pipeline).any(|packet| packet.module == module)
+/// Whether any packet of the module is in the device: stored at a port, on its way, held, in a queue.
+fn is_inside(
+    ports: &Ports<Packet>,
+    pipeline: &VecDeque<(u64, Packet)>,
+    held: &HashMap<u32, Packet>,
+    egress: &Egress,
+    module: u8,
+) -> bool {
+    egress.room.packets_of(module) != 0 || before_queues(ports, pipeline, held).any(|packet| packet.module == module)
 }
 
 fn outcome(left: Left, ports: u32) -> Outcome {
     let Left { packet, destination, first_out, last_out, .. } = left;
-    let (queue, tag) = (packet.queue, packet.tags[usize::from(destination & 7)]);
+    let (queue, tag) = (packet.route.queue, packet.route.tags[usize::from(destination & 7)]);
     let (verdict, bytes) = if u32::from(destination) < ports {
         (Verdict::Forwarded { port: destination }, packet.frame.into_port(packet.tci))
     } else {
@@ -354,6 +350,7 @@ impl Device for SoftwareNic {
 
     fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError> {
         check_load(load, self.target())?;
+        check_engines(load, &self.capabilities)?;
         Ok(self.loads.push(load.clone(), self.now))
     }
 
@@ -405,8 +402,8 @@ impl Device for SoftwareNic {
                 Some(next) => self.now = next,
                 None => {
                     let what = match self.loads.label() {
-                        Some(label) => format!("load `{label}`"),
-                        None => "packets behind the held merge".to_owned(),
+                        Some(label) => Waited::Load(label.to_owned()),
+                        None => Waited::HeldMerge,
                     };
                     return Err(DeviceError::Timeout { what, ticks: self.now - start });
                 }
@@ -416,17 +413,13 @@ impl Device for SoftwareNic {
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {
         let mut in_flight: BTreeMap<u8, u64> = BTreeMap::new();
-        for packet in before_queues(&self.ports, &self.pipeline) {
+        for packet in before_queues(&self.ports, &self.pipeline, &self.held) {
             *in_flight.entry(packet.module).or_default() += 1;
         }
         for module in 0..self.target().modules as u8 {
             *in_flight.entry(module).or_default() += self.egress.room.packets_of(module);
         }
-        Ok(Counters {
-            tick: self.now,
-            modules: self.bank.modules(&in_flight, |m, e| self.tables.rmt().counted(m, e)),
-            wedges: 0,
-        })
+        Ok(Counters { tick: self.now, modules: self.bank.modules(&in_flight, self.tables.engines()), wedges: 0 })
     }
 
     fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
@@ -434,61 +427,18 @@ impl Device for SoftwareNic {
         let words = |value: u64| vec![value as u32, (value >> 32) as u32];
         let row = check_address(target, node, table, index).and_then(|()| match table.access() {
             Access::ReadWrite => self.tables.row(node, table, index),
-            _ if table.is_rmt() => self.tables.read(node, table, index),
+            _ if table.engine().is_some() => self.tables.read(node, table, index),
             Access::ReadOnly => Ok(words(self.info(index))),
             Access::Counter => {
                 let bank = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.last_snapshot } else { &self.bank };
                 bank.value(node, table, index).map(words)
             }
         });
-        row.map_err(|status| DeviceError::Read {
-            node,
-            table: table.name(),
-            index,
-            what: status_name(status).to_owned(),
-        })
+        row.map_err(|status| DeviceError::Read { node, table: table.name(), index, error: ReadError::Status(status) })
     }
 
-    fn maps(&mut self, module: u8) -> Result<Vec<XdpMap>, DeviceError> {
-        let exists = self.tables.module_exists(module);
-        let current = if exists { self.tables.generation(module).current } else { 0 };
-        self.xdp.maps(module, current)
-    }
-
-    fn map_lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
-        self.xdp.map_lookup(module, map, key)
-    }
-
-    fn map_update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
-        self.xdp.map_update(module, map, key, value, flags)
-    }
-
-    fn map_delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
-        self.xdp.map_delete(module, map, key)
-    }
-
-    fn map_next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
-        self.xdp.map_next_key(module, map, key)
-    }
-
-    fn map_next_held_key(
-        &mut self,
-        module: u8,
-        map: MapId,
-        key: Option<&[u8]>,
-    ) -> Result<Option<Vec<u8>>, DeviceError> {
-        self.xdp.map_next_held_key(module, map, key)
-    }
-
-    fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
-        self.xdp.set_routes(module, routes)
-    }
-
-    fn take_xdp_events(&mut self, module: u8) -> Vec<XdpEvent> {
-        self.xdp.take_events(module)
-    }
-
-    fn xdp_counts(&mut self, module: u8) -> Result<XdpCounts, DeviceError> {
-        self.xdp.counts(module)
+    fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
+        let device = self.capabilities.kind;
+        self.tables.engines_mut().maps().ok_or(DeviceError::NoMaps { device })
     }
 }

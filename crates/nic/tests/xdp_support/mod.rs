@@ -1,11 +1,11 @@
 //! A NIC with tenants that run XDP programs, through the linker.
 #![allow(dead_code)] // each test binary uses its part
 
+use sluice_device::run_load::run_load;
+use sluice_device::{Device, DeviceError, Event, Map, Offer, OpId, Outcome};
 use sluice_ebpf::tenant::{self, Options};
 use sluice_formats::Target;
 use sluice_formats::target;
-use sluice_nic::device::{Device, DeviceError, Event, Offer, OpId, Outcome, XdpMap};
-use sluice_nic::run_load::run_load;
 use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -110,16 +110,16 @@ impl<'a> Nic<'a> {
         self.linker.tenant(id).unwrap().module
     }
 
-    pub fn map(&mut self, id: u16, name: &str) -> XdpMap {
+    pub fn map(&mut self, id: u16, name: &str) -> Map {
         let module = self.module(id);
-        let maps = self.device.maps(module).unwrap();
-        maps.into_iter().find(|m| m.spec.name == name).unwrap_or_else(|| panic!("{name}"))
+        let maps = self.device.maps().unwrap().list(module).unwrap();
+        maps.into_iter().find(|m| m.declared.name == name).unwrap_or_else(|| panic!("{name}"))
     }
 
     /// The number in entry 0 of an array.
     pub fn count(&mut self, id: u16, name: &str) -> u64 {
         let (module, map) = (self.module(id), self.map(id, name).id);
-        let value = self.device.map_lookup(module, map, &[0; 4]).unwrap();
+        let value = self.device.maps().unwrap().lookup(module, map, &[0; 4]).unwrap();
         u64::from_le_bytes(value[..8].try_into().unwrap())
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! The linker asks every engine in the order of [`Engines::all`], which is the order in which a packet meets them.
 
+use super::LinkError;
 use super::check::Refusal;
 use super::rmt::{Placer, RowWrite};
 use super::tenants::{Tenant, TenantSpec};
 use super::xdp::XdpSpace;
-use super::LinkError;
 use crate::install::Install;
 use crate::object::Object;
 use sluice_formats::{EngineId, Node, Table, Target};

@@ -79,7 +79,9 @@ impl Space for XdpSpace {
         let given = program.granted.iter().chain(program.pass);
         if let Some(found) = given.into_iter().find(|d| !allowed.contains(*d)) {
             let name = &tenant.spec.name;
-            return Err(Refusal::Space(format!("a program that may send to {found}, tenant `{name}` may use: {allowed}")));
+            return Err(Refusal::Space(format!(
+                "a program that may send to {found}, tenant `{name}` may use: {allowed}"
+            )));
         }
         let running = self.program(tenant.module, 1 - generation);
         for (new, old) in &program.kept {

@@ -1,8 +1,8 @@
 //! The binary form of an XDP part, in objects and in loads.
 
+use super::{Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
 use crate::bytes::{Reader, Writer, wrong};
 use crate::error::ObjectError;
-use super::{Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
 use std::collections::BTreeMap;
 
 const PINNED: u8 = 1;

@@ -189,7 +189,7 @@ impl Fast {
 
     /// The same into buffers of the caller: packet and copies are there after `Ok`.
     pub fn run_into(&mut self, arrival: &Arrival, buffers: &mut Buffers) -> Result<(), Reason> {
-        let verdict = self.process(arrival, buffers);
+        let verdict = self.pass(arrival, buffers);
         let (kind, amount) = match verdict {
             Ok(()) => (Event::Copies, buffers.copies.len() as u64 - 1),
             Err(reason) => (reason.event().expect("the pipeline has reasons of its own"), 1),
@@ -198,7 +198,8 @@ impl Fast {
         verdict
     }
 
-    fn process(&mut self, arrival: &Arrival, buffers: &mut Buffers) -> Result<(), Reason> {
+    /// The same without counting the drop or the copies: for who has further engines behind it.
+    pub fn pass(&mut self, arrival: &Arrival, buffers: &mut Buffers) -> Result<(), Reason> {
         let module = usize::from(arrival.module);
         if module >= self.target.modules {
             return Err(Reason::NoModule);

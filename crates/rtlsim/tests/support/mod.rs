@@ -1,13 +1,13 @@
 //! What the tests with plug-ins share.
 #![allow(dead_code)] // each test uses a part
 
+use sluice_device::{Device, DeviceError, Event, Offer};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::random::Rng;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Table, Target};
 use sluice_nic::conformance::sender;
-use sluice_nic::{Device, DeviceError, Event, Offer};
 use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
 use sluice_object::{Load, Step};
 use sluice_rmt::programs::send::Send;

@@ -1,8 +1,8 @@
 //! Cycles per packet, latency, and what they are made of.
 
 use super::rig::{Left, Module, Rig, To};
+use sluice_device::Device;
 use sluice_formats::random::Rng;
-use sluice_nic::Device;
 use sluice_packet::generate::Sizes;
 use sluice_rtlsim::{RtlOptions, Variant};
 

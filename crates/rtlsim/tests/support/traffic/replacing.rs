@@ -3,9 +3,9 @@
 
 use super::programs::{flow_frame, program};
 use super::witness::{Conclusion, Sent, Steady, Witness};
+use sluice_device::{Device, Event, Offer, OpId};
 use sluice_formats::random::Rng;
 use sluice_formats::{Target, limits};
-use sluice_nic::{Device, Event, Offer, OpId};
 use sluice_object::linker::spaces::Region;
 use sluice_object::{Action, Destination, KeySpec, Linker, Load, NicSettings, Object, TenantSpec, VlanGrant};
 use sluice_rtlsim::{Faults, RtlNic, RtlOptions, Variant};
@@ -245,7 +245,7 @@ impl Bench {
         }
     }
 
-    fn look(&mut self) -> Vec<(OpId, Result<(), sluice_nic::DeviceError>)> {
+    fn look(&mut self) -> Vec<(OpId, Result<(), sluice_device::DeviceError>)> {
         let mut ended = Vec::new();
         for event in self.nic.poll(usize::MAX) {
             match event {

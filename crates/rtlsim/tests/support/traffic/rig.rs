@@ -2,10 +2,10 @@
 
 use super::frames::{self, Tuple};
 use crate::support;
+use sluice_device::{Counters, Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::limits::KEY_BYTES;
 use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Reason, Table, Target};
-use sluice_nic::{Counters, Device, Event, Offer, Outcome, Verdict};
 use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_object::lower::lower;
 use sluice_object::{Action, Destination, KeyKind, KeySpec, Object, Step};

@@ -1,9 +1,9 @@
 //! Who gets how much where several want the same: the merge, one destination, a blocked neighbour.
 
 use super::rig::{Leave, Left, Module, Rig, To};
+use sluice_device::Device;
 use sluice_formats::random::Rng;
 use sluice_formats::{Reason, Target};
-use sluice_nic::Device;
 use sluice_rtlsim::{Ready, RtlOptions, Stalls, Variant};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Judges every outcome of a run with replacements: lost, of both tables, out of order.
 
 use super::programs::{entry_destination, entry_dmac, flow_frame, maker};
+use sluice_device::{Outcome, Verdict};
 use sluice_formats::{Reason, Target};
-use sluice_nic::{Outcome, Verdict};
 use std::collections::BTreeMap;
 
 /// A tenant whose table never changes: all its packets go one way.

@@ -1,6 +1,8 @@
 //! Running one load to its end, while packets flow.
 
-use crate::device::{Device, DeviceError, Event, Outcome};
+use crate::device::Device;
+use crate::error::{DeviceError, Waited};
+use crate::outcome::{Event, Outcome};
 use sluice_object::Load;
 
 /// Ticks between two looks at a load that is under way.
@@ -28,7 +30,7 @@ pub fn run_load(device: &mut dyn Device, load: &Load, outcomes: &mut Vec<Outcome
         }
         let ticks = device.now().saturating_sub(start);
         if ticks > PATIENCE_TICKS {
-            return Err(DeviceError::Timeout { what: format!("load `{}`", load.label), ticks });
+            return Err(DeviceError::Timeout { what: Waited::Load(load.label.clone()), ticks });
         }
     }
 }

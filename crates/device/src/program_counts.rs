@@ -1,4 +1,4 @@
-//! What a module's XDP programs came to since the module has had one.
+//! What a module's programs came to since the module has had one.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const MAX_PLACES: usize = 64;
 
 /// Verdicts, instructions a packet, faults and destinations of redirects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct XdpCounts {
+pub struct ProgramCounts {
     /// Packets that the programs have seen.
     pub packets: u64,
     /// By verdict, in the order of their numbers: aborted, drop, pass, tx, redirect.
@@ -26,9 +26,9 @@ pub struct XdpCounts {
     long: BTreeMap<u64, u64>,
 }
 
-impl XdpCounts {
+impl ProgramCounts {
     /// A packet with this verdict took so many instructions.
-    pub(crate) fn add(&mut self, verdict: usize, instructions: u64) {
+    pub fn add(&mut self, verdict: usize, instructions: u64) {
         self.packets += 1;
         self.verdicts[verdict] += 1;
         match usize::try_from(instructions) {
@@ -46,7 +46,7 @@ impl XdpCounts {
     }
 
     /// A packet faulted there.
-    pub(crate) fn add_fault(&mut self, place: String) {
+    pub fn add_fault(&mut self, place: String) {
         let known = self.faults.contains_key(&place) || self.faults.len() < MAX_PLACES;
         *self.faults.entry(if known { place } else { "at other places".to_owned() }).or_default() += 1;
     }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn short_counts_are_exact_and_long_ones_keep_seven_digits() {
-        let mut counts = XdpCounts::default();
+        let mut counts = ProgramCounts::default();
         for instructions in [0, 7, 7, 4095, 4096, 4159, 4160, u64::MAX] {
             counts.add(2, instructions);
         }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn faults_at_very_many_places_take_bounded_memory() {
-        let mut counts = XdpCounts::default();
+        let mut counts = ProgramCounts::default();
         (0..1000).for_each(|place| counts.add_fault(format!("fault {place}")));
         assert_eq!((counts.faults.len(), counts.faults["at other places"]), (MAX_PLACES + 1, 1000 - MAX_PLACES as u64));
     }

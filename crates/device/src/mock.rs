@@ -1,17 +1,16 @@
 //! A device that is slow and reorders, to test what stands above the trait.
 //!
-//! It does what the software NIC does, and tells it as late and as shuffled as the trait
+//! It does what the device in it does, and tells it as late and as shuffled as the trait
 //! allows: outcomes of one queue in order, everything else in any order; loads begin late,
 //! their ends are told late, and time passes in small pieces.
 
-use crate::device::{
-    Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, Outcome, Verdict, XdpEvent, XdpMap, check_load,
-};
-use crate::software::SoftwareNic;
-use sluice_ebpf::MapId;
-use sluice_ebpf::helper::routes::Routes;
+use crate::counters::Counters;
+use crate::device::{Capabilities, Device, check_engines, check_load};
+use crate::error::DeviceError;
+use crate::maps::Maps;
+use crate::outcome::{Event, Offer, OpId, Outcome, Verdict};
 use sluice_formats::random::Rng;
-use sluice_formats::{Node, Table, Target};
+use sluice_formats::{Node, Table};
 use sluice_object::Load;
 use std::collections::VecDeque;
 
@@ -38,9 +37,9 @@ struct Late {
 
 /// A slow, reordering device.
 #[derive(Debug)]
-pub struct MockDevice {
+pub struct MockDevice<D> {
     capabilities: Capabilities,
-    inner: SoftwareNic,
+    inner: D,
     rng: Rng,
     late: Vec<Late>,
     loads: VecDeque<(u64, OpId, Load)>,
@@ -49,10 +48,9 @@ pub struct MockDevice {
     next_op: u64,
 }
 
-impl MockDevice {
-    /// A device after reset whose delays follow from `seed`.
-    pub fn new(target: Target, seed: u64) -> Self {
-        let inner = SoftwareNic::new(target);
+impl<D: Device> MockDevice<D> {
+    /// A device around one after reset; its delays follow from `seed`.
+    pub fn new(inner: D, seed: u64) -> Self {
         Self {
             capabilities: Capabilities { kind: "mock", ..inner.capabilities().clone() },
             inner,
@@ -107,13 +105,14 @@ fn lane(outcome: &Outcome) -> Lane {
     }
 }
 
-impl Device for MockDevice {
+impl<D: Device> Device for MockDevice<D> {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
     fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError> {
         check_load(load, &self.capabilities.target)?;
+        check_engines(load, &self.capabilities)?;
         let op = OpId(self.next_op);
         self.next_op += 1;
         let at = self.inner.now() + self.rng.below(MAX_DELAY_TICKS);
@@ -182,62 +181,7 @@ impl Device for MockDevice {
         self.inner.read_row(node, table, index)
     }
 
-    fn maps(&mut self, module: u8) -> Result<Vec<XdpMap>, DeviceError> {
-        self.inner.maps(module)
-    }
-
-    fn map_lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
-        self.inner.map_lookup(module, map, key)
-    }
-
-    fn map_update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
-        self.inner.map_update(module, map, key, value, flags)
-    }
-
-    fn map_delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
-        self.inner.map_delete(module, map, key)
-    }
-
-    fn map_next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
-        self.inner.map_next_key(module, map, key)
-    }
-
-    fn set_routes(&mut self, module: u8, routes: Routes) -> Result<(), DeviceError> {
-        self.inner.set_routes(module, routes)
-    }
-
-    fn take_xdp_events(&mut self, module: u8) -> Vec<XdpEvent> {
-        self.inner.take_xdp_events(module)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::conformance::{Bench, tagged_frame};
-    use sluice_formats::target::TINY;
-
-    /// Polled order of 20 packets to two queues.
-    fn order(seed: u64) -> Vec<u32> {
-        let mut device = MockDevice::new(TINY, seed);
-        let mut bench = Bench::with_tenants(&mut device);
-        for i in 0..10 {
-            bench.offer(0, [tagged_frame(10, 60, i)]);
-            bench.offer(1, [tagged_frame(20, 60, i)]);
-        }
-        bench.rest();
-        bench.outcomes.iter().map(|o| o.id).collect()
-    }
-
-    #[test]
-    fn queues_are_shuffled_by_the_seed_and_each_keeps_its_order() {
-        let orders: Vec<Vec<u32>> = (0..4).map(order).collect();
-        assert_eq!(orders[1], order(1));
-        assert!(orders.windows(2).any(|w| w[0] != w[1]));
-        for order in orders {
-            let of_port = |port| order.iter().filter(|id| *id >> 28 == port).copied().collect::<Vec<_>>();
-            assert!(of_port(0).is_sorted() && of_port(1).is_sorted());
-            assert!(!order.is_sorted());
-        }
+    fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
+        self.inner.maps()
     }
 }

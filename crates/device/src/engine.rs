@@ -1,0 +1,163 @@
+//! What an engine of a model is: the seam of `docs/decisions/engine-seam.md` in Rust.
+
+use crate::frame::Frame;
+use crate::maps::Maps;
+use sluice_formats::{EngineId, Node, Reason, Status, Table};
+use sluice_object::Install;
+use std::fmt;
+
+/// The generations that a packet was stamped with, each 0 or 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamped {
+    /// Its module's.
+    pub generation: u8,
+    /// The system module's.
+    pub system_generation: u8,
+}
+
+/// A packet between its stamp and the end of the engines in line.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// Packet ID: port in bits 31:28, number of the frame on its port below, from 0.
+    pub id: u32,
+    /// Port of arrival.
+    pub port: u8,
+    /// Module.
+    pub module: u8,
+    /// Tenant.
+    pub tenant: u16,
+    /// PCP, DEI and VLAN ID of the outer tag; 0 for untagged frames.
+    pub tci: u16,
+    /// Its generations.
+    pub stamped: Stamped,
+    /// Ticks when it had arrived at its port.
+    pub arrival: u64,
+    /// Ticks when it was stamped.
+    pub stamp: u64,
+    /// Tick of its first beat at its port.
+    pub first_in: u64,
+    /// Its rate limit lets it through.
+    pub conform: bool,
+    /// Its bytes, as engines see and leave them.
+    pub frame: Frame,
+    /// Where it goes, as far as engines have said.
+    pub route: Route,
+}
+
+/// Where a packet goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Route {
+    /// Destinations as a mask, ports first; none is nowhere.
+    pub destinations: u8,
+    /// Queue that the program asked for.
+    pub queue: u8,
+    /// Tag of the copy to each destination.
+    pub tags: [u16; 8],
+}
+
+impl Route {
+    /// To these destinations, without queue and tags.
+    pub fn to(destinations: u8) -> Self {
+        Self { destinations, ..Self::default() }
+    }
+}
+
+/// What an engine says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The next engine has it; behind the last one it goes where its route says.
+    Next,
+    /// It ends here.
+    Drop(Reason),
+    /// This route in place of the one so far; the next engine has it.
+    To(Route),
+    /// The engine keeps it: [`Engine::late`] answers.
+    Held,
+}
+
+/// Why an engine does not take a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct InstallError {
+    /// The engine.
+    pub engine: EngineId,
+    /// What is wrong.
+    pub what: String,
+    /// Code for `sluice explain`, where the mistake has one.
+    pub code: Option<&'static str>,
+}
+
+/// The model of an engine.
+///
+/// The NIC around it owns ports, stamps, queues and time. A packet is the engine's from [`Engine::run`] to its answer; its
+/// generation's token is given back when the last engine has answered, so an engine that holds a packet holds the token.
+/// Packets of different modules never meet in an engine but in its order.
+pub trait Engine: fmt::Debug {
+    /// Which engine it is.
+    fn id(&self) -> EngineId;
+
+    /// Writes one whole row of the engine's nodes. Address, access and length were looked at.
+    fn write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Status {
+        let _ = (node, table, index, words);
+        Status::BadAddress
+    }
+
+    /// Reads a row, or the slice of it or the counter's snapshot that the index says. The address was looked at.
+    fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status>;
+
+    /// Takes a snapshot of every counter.
+    fn snapshot(&mut self);
+
+    /// Puts a program into a generation that no packet uses.
+    fn install(&mut self, module: u8, generation: u8, install: &Install) -> Result<(), InstallError> {
+        let (_, _) = (module, generation);
+        let what = format!("the engine {} takes rows only, and this is a program of {}", self.id(), install.engine());
+        Err(InstallError { engine: self.id(), what, code: None })
+    }
+
+    /// Takes a generation's program away, with what no other generation uses.
+    fn remove(&mut self, module: u8, generation: u8) {
+        let (_, _) = (module, generation);
+    }
+
+    /// New packets of a module are stamped with this generation from now on.
+    fn commit(&mut self, module: u8, generation: u8) {
+        let (_, _) = (module, generation);
+    }
+
+    /// A packet. It may change its bytes; what it drops it counts by [`Engine::count`], as everyone else.
+    fn run(&mut self, packet: &mut Packet) -> Answer;
+
+    /// The next packet that it held and has an answer for by `now`; its answer is not `Held`.
+    fn late(&mut self, now: u64) -> Option<(u32, Answer)> {
+        let _ = now;
+        None
+    }
+
+    /// The tick of the next such answer.
+    fn next_event(&self) -> Option<u64> {
+        None
+    }
+
+    /// Counts a drop by a reason whose table is the engine's.
+    fn count(&mut self, module: u8, reason: Reason);
+
+    /// What was counted so.
+    fn counted(&self, module: u8, reason: Reason) -> u64;
+
+    /// Counts copies beyond the first, in the engine that has the table for them; the others have nothing to count.
+    fn count_copies(&mut self, module: u8, copies: u64) {
+        let (_, _) = (module, copies);
+    }
+
+    /// What was counted so.
+    fn copies(&self, module: u8) -> u64 {
+        let _ = module;
+        0
+    }
+
+    /// Host operations on its programs' maps, if it has some.
+    fn maps(&mut self) -> Option<&mut dyn Maps> {
+        None
+    }
+}

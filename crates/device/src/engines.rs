@@ -1,0 +1,172 @@
+//! The engines in line of one NIC, and a packet's way through them.
+
+use crate::engine::{Answer, Engine, InstallError, Packet};
+use crate::maps::Maps;
+use sluice_formats::{EngineId, Node, Reason, Status, Table};
+use sluice_object::Install;
+
+/// Engines in the order in which a packet meets them.
+#[derive(Debug)]
+pub struct Engines {
+    all: Vec<Box<dyn Engine>>,
+}
+
+/// How a packet's way through the engines ended, or was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// It goes to its route, which is not empty. Copies are counted.
+    Through,
+    /// It ended. The drop is counted.
+    Dropped(Reason),
+    /// An engine holds it: [`Engines::late`] tells when it goes on.
+    Held,
+}
+
+/// A held packet whose engine has answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Late {
+    /// The packet.
+    pub id: u32,
+    /// Place of the engine in the list.
+    at: usize,
+    answer: Answer,
+}
+
+impl Engines {
+    /// These engines.
+    pub fn new(all: Vec<Box<dyn Engine>>) -> Self {
+        Self { all }
+    }
+
+    /// Which there are.
+    pub fn ids(&self) -> Vec<EngineId> {
+        self.all.iter().map(|e| e.id()).collect()
+    }
+
+    fn of(&self, id: Option<EngineId>) -> Option<&dyn Engine> {
+        let engine = self.all.iter().find(|e| Some(e.id()) == id)?;
+        Some(&**engine)
+    }
+
+    fn of_mut(&mut self, id: Option<EngineId>) -> Option<&mut Box<dyn Engine>> {
+        self.all.iter_mut().find(|e| Some(e.id()) == id)
+    }
+
+    /// Sends a packet through all engines, until one drops or holds it.
+    pub fn run(&mut self, packet: &mut Packet) -> Passed {
+        self.run_from(0, packet)
+    }
+
+    fn run_from(&mut self, first: usize, packet: &mut Packet) -> Passed {
+        for at in first..self.all.len() {
+            match self.all[at].run(packet) {
+                Answer::Next => {}
+                Answer::To(route) => packet.route = route,
+                Answer::Drop(reason) => return self.dropped(packet.module, reason),
+                Answer::Held => return Passed::Held,
+            }
+        }
+        let copies = u64::from(packet.route.destinations.count_ones());
+        if copies == 0 {
+            return self.dropped(packet.module, Reason::NoDestination);
+        }
+        if copies > 1 {
+            self.count_copies(packet.module, copies - 1);
+        }
+        Passed::Through
+    }
+
+    fn dropped(&mut self, module: u8, reason: Reason) -> Passed {
+        self.count(module, reason);
+        Passed::Dropped(reason)
+    }
+
+    /// Counts a drop in the engine whose reason it is.
+    pub fn count(&mut self, module: u8, reason: Reason) {
+        if let Some(owner) = self.of_mut(reason.table().engine()) {
+            owner.count(module, reason);
+        }
+    }
+
+    /// Counts copies beyond the first.
+    pub fn count_copies(&mut self, module: u8, copies: u64) {
+        self.all.iter_mut().for_each(|e| e.count_copies(module, copies));
+    }
+
+    /// The next held packet that goes on by `now`.
+    pub fn late(&mut self, now: u64) -> Option<Late> {
+        let next =
+            |(at, engine): (usize, &mut Box<dyn Engine>)| engine.late(now).map(|(id, answer)| Late { id, at, answer });
+        self.all.iter_mut().enumerate().find_map(next)
+    }
+
+    /// Lets a held packet go on behind the engine that held it.
+    pub fn go_on(&mut self, late: Late, packet: &mut Packet) -> Passed {
+        match late.answer {
+            Answer::To(route) => packet.route = route,
+            Answer::Drop(reason) => return self.dropped(packet.module, reason),
+            Answer::Next | Answer::Held => {}
+        }
+        self.run_from(late.at + 1, packet)
+    }
+
+    /// The tick at which the next held packet goes on.
+    pub fn next_event(&self) -> Option<u64> {
+        self.all.iter().filter_map(|e| e.next_event()).min()
+    }
+
+    /// Writes a row of the engine that has the node.
+    pub fn write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Status {
+        self.of_mut(node.engine()).map_or(Status::BadAddress, |e| e.write(node, table, index, words))
+    }
+
+    /// Reads one.
+    pub fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
+        self.of(node.engine()).ok_or(Status::BadAddress)?.read(node, table, index)
+    }
+
+    /// Takes a snapshot of every engine's counters.
+    pub fn snapshot(&mut self) {
+        self.all.iter_mut().for_each(|e| e.snapshot());
+    }
+
+    /// New packets of a module are stamped with this generation from now on.
+    pub fn commit(&mut self, module: u8, generation: u8) {
+        self.all.iter_mut().for_each(|e| e.commit(module, generation));
+    }
+
+    /// Puts a program into a generation of an engine, or takes it away.
+    pub fn install(
+        &mut self,
+        engine: EngineId,
+        module: u8,
+        generation: u8,
+        install: Option<&Install>,
+    ) -> Result<(), InstallError> {
+        let found = self.of_mut(Some(engine));
+        let none = || InstallError { engine, what: format!("there is no engine {engine}"), code: None };
+        let found = found.ok_or_else(none)?;
+        match install {
+            Some(install) => found.install(module, generation, install),
+            None => {
+                found.remove(module, generation);
+                Ok(())
+            }
+        }
+    }
+
+    /// What was counted by a reason; none if the reason is no engine's here.
+    pub fn counted(&self, module: u8, reason: Reason) -> Option<u64> {
+        self.of(reason.table().engine()).map(|e| e.counted(module, reason))
+    }
+
+    /// Copies beyond the first.
+    pub fn copies(&self, module: u8) -> u64 {
+        self.all.iter().map(|e| e.copies(module)).sum()
+    }
+
+    /// Maps of the engine that has some.
+    pub fn maps(&mut self) -> Option<&mut dyn Maps> {
+        self.all.iter_mut().find_map(|e| e.maps())
+    }
+}

@@ -1,0 +1,27 @@
+//! What behaves like a Sluice NIC, and what an engine of its models is.
+//!
+//! [`Device`] is contract 3 of `docs/architecture.md`; [`Engine`] is the seam of
+//! `docs/decisions/engine-seam.md`. Everything that runs packets stands above this crate.
+
+pub mod counters;
+pub mod device;
+pub mod engine;
+pub mod engines;
+pub mod error;
+pub mod frame;
+pub mod headers;
+pub mod maps;
+pub mod mock;
+pub mod outcome;
+pub mod program_counts;
+pub mod run_load;
+
+pub use counters::{Counters, ModuleCounters};
+pub use device::{Capabilities, Device, MAX_OFFER_BYTES, Rows};
+pub use engine::{Answer, Engine, InstallError, Packet, Route, Stamped};
+pub use engines::{Engines, Late, Passed};
+pub use error::{DeviceError, ReadError, StepError, Waited};
+pub use frame::Frame;
+pub use maps::{Map, MapId, Maps, ProgramEvent};
+pub use outcome::{Event, Offer, OpId, Outcome, Verdict};
+pub use program_counts::ProgramCounts;

@@ -1,0 +1,375 @@
+//! The interpreter as an engine of a NIC: each tenant's programs and maps, by generation.
+
+use crate::helper::routes::{Routes, RoutesError};
+use crate::vm::{Ingress, Installed};
+use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant, world};
+use sluice_device::{
+    Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Route,
+};
+use sluice_formats::address::SNAPSHOT_INDEX_BIT;
+use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES, TICK_PS};
+use sluice_formats::{EngineId, Node, Reason, Status, Table, Target};
+use sluice_object::{Destination, Install, PlacedXdp};
+use std::collections::BTreeMap;
+
+/// Kinds of drops that are counted for a module.
+const KINDS: usize = 8;
+/// Counters are 48 bits wide and wrap.
+const COUNTER_MASK: u64 = (1 << 48) - 1;
+
+/// Programs of every module.
+#[derive(Debug)]
+pub struct XdpEngine {
+    target: Target,
+    modules: BTreeMap<u8, Module>,
+    /// Generation that new packets of a module have; 0 for those that are not in it.
+    current: BTreeMap<u8, u8>,
+    /// By module and kind: now, and at the last snapshot.
+    drops: Vec<u64>,
+    snapshot: Vec<u64>,
+    /// Buffer of the packet that runs.
+    packet: Packet,
+}
+
+/// What one module runs.
+#[derive(Debug)]
+struct Module {
+    runtime: Runtime,
+    generations: [Option<Program>; 2],
+    /// Names of the maps that were ever made: an event may be taken after its map is gone.
+    names: BTreeMap<MapId, String>,
+    counts: ProgramCounts,
+}
+
+#[derive(Debug)]
+struct Program {
+    installed: Installed,
+    main: usize,
+    /// Where `XDP_PASS` goes; none is where the engine before has sent the packet.
+    pass: Option<u8>,
+    /// Mask of destinations that are the tenant's.
+    granted: u8,
+    interfaces: BTreeMap<u32, u8>,
+}
+
+impl XdpEngine {
+    /// An engine after reset.
+    pub fn new(target: Target) -> Self {
+        let drops = vec![0; target.modules as usize * KINDS];
+        Self {
+            target,
+            modules: BTreeMap::new(),
+            current: BTreeMap::new(),
+            packet: Packet::new(&[]),
+            snapshot: drops.clone(),
+            drops,
+        }
+    }
+
+    fn put(&mut self, module: u8, generation: u8, placed: &PlacedXdp) -> Result<(), InstallError> {
+        self.remove(module, generation);
+        let PlacedXdp { xdp, pass, granted, .. } = placed;
+        let image = tenant::image(xdp).map_err(|e| refused(e.to_string(), Some(e.code())))?;
+        let exists = |d: Destination| refused(format!("{d} does not exist"), None);
+        let granted = granted.mask(&self.target).map_err(exists)?;
+        let pass = pass.map(|d| d.number(&self.target).ok_or_else(|| exists(d))).transpose()?;
+        let slot = self.modules.entry(module).or_insert_with(|| Module {
+            // Each module draws numbers of its own, the same ones in every run.
+            runtime: Runtime::new(tenant::CPUS, u64::from(module)),
+            generations: [None, None],
+            names: BTreeMap::new(),
+            counts: ProgramCounts::default(),
+        });
+        let before = slot.generations[usize::from((generation ^ 1) & 1)].as_ref().map(|p| p.installed);
+        let result = slot.put(&image, &placed.kept, before).and_then(|installed| {
+            let given = slot.give(installed, placed);
+            if given.is_err() {
+                slot.runtime.remove(installed);
+            }
+            given.map(|()| installed)
+        });
+        let installed = match result {
+            Ok(installed) => installed,
+            Err(error) => {
+                self.forget_if_empty(module);
+                return Err(error);
+            }
+        };
+        for index in 0..image.maps.len() {
+            if let Some(id) = slot.runtime.map(installed, index) {
+                slot.names.insert(id, image.maps[index].name.clone());
+            }
+        }
+        let (main, interfaces) = (xdp.main as usize, xdp.interfaces.clone());
+        slot.generations[usize::from(generation & 1)] = Some(Program { installed, main, pass, granted, interfaces });
+        Ok(())
+    }
+
+    /// A module without programs has nothing: its next owner begins with nothing.
+    fn forget_if_empty(&mut self, module: u8) {
+        if self.modules.get(&module).is_some_and(|slot| slot.generations.iter().all(Option::is_none)) {
+            self.modules.remove(&module);
+        }
+    }
+
+    fn module(&self, module: u8) -> Result<&Module, DeviceError> {
+        self.modules.get(&module).ok_or(DeviceError::NoProgram { module })
+    }
+
+    fn module_mut(&mut self, module: u8) -> Result<&mut Module, DeviceError> {
+        self.modules.get_mut(&module).ok_or(DeviceError::NoProgram { module })
+    }
+}
+
+impl Engine for XdpEngine {
+    fn id(&self) -> EngineId {
+        EngineId::XDP
+    }
+
+    fn read(&self, _: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
+        if table != Table::XdpDrops {
+            return Err(Status::BadAddress);
+        }
+        let drops = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.snapshot } else { &self.drops };
+        let row = (index & !(1 << SNAPSHOT_INDEX_BIT)) as usize;
+        let value = drops.get(row).ok_or(Status::BadAddress)? & COUNTER_MASK;
+        Ok(vec![value as u32, (value >> 32) as u32])
+    }
+
+    fn snapshot(&mut self) {
+        self.snapshot.clone_from(&self.drops);
+    }
+
+    fn install(&mut self, module: u8, generation: u8, install: &Install) -> Result<(), InstallError> {
+        let Install::Xdp(placed) = install;
+        self.put(module, generation, placed)
+    }
+
+    fn remove(&mut self, module: u8, generation: u8) {
+        if let Some(slot) = self.modules.get_mut(&module)
+            && let Some(program) = slot.generations[usize::from(generation & 1)].take()
+        {
+            slot.runtime.remove(program.installed);
+        }
+        self.forget_if_empty(module);
+    }
+
+    fn commit(&mut self, module: u8, generation: u8) {
+        self.current.insert(module, generation & 1);
+    }
+
+    /// Runs the program of the packet's generation, if it has one. The frame is as the program left it.
+    fn run(&mut self, packet: &mut NicPacket) -> Answer {
+        let NicPacket { module, port, stamped, arrival, .. } = *packet;
+        let Some(slot) = self.modules.get_mut(&module) else { return Answer::Next };
+        let Some(program) = slot.generations[usize::from(stamped.generation & 1)].as_ref() else { return Answer::Next };
+        let runtime = &mut slot.runtime;
+        runtime.world.now_ns = arrival * TICK_PS / 1000;
+        runtime.world.cpu = 0;
+        self.packet.set(packet.frame.bytes());
+        let ingress = Ingress { ifindex: program.interface_of(port), queue: 0 };
+        let outcome = runtime.run(program.installed, program.main, &mut self.packet, ingress);
+        slot.counts.add(outcome.verdict as usize, outcome.instructions);
+        if let Some(fault) = &outcome.fault {
+            slot.counts.add_fault(format!("{} at {}:{}", fault.reason, fault.program, fault.pc));
+        }
+        let to = match outcome.verdict {
+            Verdict::Aborted => return Answer::Drop(Reason::XdpAborted),
+            Verdict::Drop => return Answer::Drop(Reason::XdpDrop),
+            // Without a destination of its own it stays with what the engine before has said.
+            Verdict::Pass => program.pass.map(|d| program.granted(d)),
+            Verdict::Tx => Some(program.granted(port)),
+            Verdict::Redirect => {
+                Some(outcome.redirect.and_then(|to| program.redirected(to, port, runtime, &self.target)))
+            }
+        };
+        let answer = match to {
+            None => Answer::Next,
+            Some(None) => return Answer::Drop(Reason::NoDestination),
+            Some(Some(mask)) => Answer::To(Route::to(mask)),
+        };
+        if let (Verdict::Redirect, Some(Some(mask))) = (outcome.verdict, to) {
+            *slot.counts.redirects.entry(mask).or_default() += 1;
+        }
+        let bytes = self.packet.frame();
+        let tag = if packet.frame.tag_off() { TAG_BYTES } else { 0 };
+        if bytes.len() + tag > MAX_FRAME_BYTES as usize {
+            return Answer::Drop(Reason::XdpTooLong);
+        }
+        packet.frame.replace(bytes);
+        answer
+    }
+
+    fn count(&mut self, module: u8, reason: Reason) {
+        self.drops[usize::from(module) * KINDS + reason.kind() as usize] += 1;
+    }
+
+    fn counted(&self, module: u8, reason: Reason) -> u64 {
+        self.drops[usize::from(module) * KINDS + reason.kind() as usize]
+    }
+
+    fn maps(&mut self) -> Option<&mut dyn Maps> {
+        Some(self)
+    }
+}
+
+impl Maps for XdpEngine {
+    fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
+        let current = self.current.get(&module).copied().unwrap_or(0);
+        let slot = self.module(module)?;
+        let program = slot.generations[usize::from(current)].as_ref().ok_or(DeviceError::NoProgram { module })?;
+        let ids = (0..).map_while(|index| slot.runtime.map(program.installed, index));
+        let map = |id| Some(Map { id, declared: tenant::plain_map(slot.runtime.maps.spec(id)?) });
+        Ok(ids.filter_map(map).collect())
+    }
+
+    fn lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
+        self.module(module)?.runtime.maps.user_lookup(map, key).map_err(failed("lookup", map))
+    }
+
+    fn update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
+        let maps = &mut self.module_mut(module)?.runtime.maps;
+        maps.user_update(map, key, value, flags).map_err(failed("update", map))
+    }
+
+    fn delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
+        self.module_mut(module)?.runtime.maps.user_delete(map, key).map_err(failed("delete", map))
+    }
+
+    fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.module(module)?.runtime.maps.next_key(map, key).map_err(failed("next key", map))
+    }
+
+    fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.module(module)?.runtime.maps.next_held_key(map, key).map_err(failed("next key", map))
+    }
+
+    fn set_routes(&mut self, module: u8, routes: &str) -> Result<(), DeviceError> {
+        let wrong = |e: RoutesError| DeviceError::Routes { what: e.to_string(), code: e.code() };
+        self.module_mut(module)?.runtime.world.routes = Routes::parse(routes).map_err(wrong)?;
+        Ok(())
+    }
+
+    fn counts(&mut self, module: u8) -> Result<ProgramCounts, DeviceError> {
+        Ok(self.module(module)?.counts.clone())
+    }
+
+    fn take_events(&mut self, module: u8) -> Vec<ProgramEvent> {
+        let Some(slot) = self.modules.get_mut(&module) else { return Vec::new() };
+        let lost = std::mem::take(&mut slot.runtime.world.lost_events);
+        let name = |map: MapId| slot.names.get(&map).cloned().unwrap_or_default();
+        let mut events: Vec<ProgramEvent> = std::mem::take(&mut slot.runtime.world.events)
+            .into_iter()
+            .map(|event| match event {
+                world::Event::Trace(line) => ProgramEvent::Trace { line },
+                world::Event::Perf { map, cpu, data } => ProgramEvent::Perf { map: name(map), cpu, data },
+                world::Event::Ring { map, data } => ProgramEvent::Ring { map: name(map), data },
+            })
+            .collect();
+        if lost > 0 {
+            events.push(ProgramEvent::Lost { events: lost });
+        }
+        events
+    }
+}
+
+impl Module {
+    fn put(
+        &mut self,
+        image: &Image,
+        kept: &BTreeMap<u32, u32>,
+        before: Option<Installed>,
+    ) -> Result<Installed, InstallError> {
+        let old = |new: usize| {
+            let old = kept.get(&(new as u32))?;
+            self.runtime.map(before?, *old as usize)
+        };
+        let found: Vec<Option<MapId>> = (0..image.maps.len()).map(old).collect();
+        if let Some(new) = kept.keys().find(|new| found.get(**new as usize).is_none_or(Option::is_none)) {
+            let what = format!("map {new} is to be kept, but there is nothing to keep it from");
+            return Err(refused(what, None));
+        }
+        self.runtime.install(image, &|index| found[index]).map_err(|e| refused(e.to_string(), Some(e.code())))
+    }
+
+    /// Entries that user space gives; maps that are kept have theirs.
+    fn give(&mut self, installed: Installed, placed: &PlacedXdp) -> Result<(), InstallError> {
+        for entry in placed.xdp.entries.iter().filter(|e| !placed.kept.contains_key(&e.map)) {
+            let Some(id) = self.runtime.map(installed, entry.map as usize) else { continue };
+            let of_maps = matches!(
+                self.runtime.maps.spec(id).map(|spec| spec.kind),
+                Some(MapType::ArrayOfMaps | MapType::HashOfMaps)
+            );
+            let inner = |value: &[u8]| {
+                let position = u32::from_le_bytes(*value.first_chunk()?);
+                Some(self.runtime.map(installed, position as usize)?.0.to_le_bytes().to_vec())
+            };
+            let value = if of_maps { inner(&entry.value).unwrap_or_default() } else { entry.value.clone() };
+            let name = || placed.xdp.maps.get(entry.map as usize).map_or("", |m| m.name.as_str());
+            let refuse = |e: Errno| {
+                refused(format!("map `{}`: an entry that it begins with is refused: errno {}", name(), e.0), None)
+            };
+            self.runtime.maps.user_update(id, &entry.key, &value, 0).map_err(refuse)?;
+        }
+        Ok(())
+    }
+}
+
+impl Program {
+    /// The destination as a mask, if it is the tenant's.
+    fn granted(&self, destination: u8) -> Option<u8> {
+        let bit = 1u8.checked_shl(destination.into()).unwrap_or(0);
+        (self.granted & bit != 0).then_some(bit)
+    }
+
+    /// Interface index of a port, as programs see it.
+    fn interface_of(&self, port: u8) -> u32 {
+        let named = self.interfaces.iter().find(|(_, p)| **p == port).map(|(interface, _)| *interface);
+        named.unwrap_or(u32::from(port) + 1)
+    }
+
+    /// Port of an interface index, as a mask, if there is one and it is the tenant's.
+    fn interface(&self, interface: u32, target: &Target) -> Option<u8> {
+        let port = match self.interfaces.get(&interface) {
+            Some(port) => u32::from(*port),
+            None => interface.checked_sub(1)?,
+        };
+        self.granted(Destination::Port(u8::try_from(port).ok()?).number(target)?)
+    }
+
+    fn host(&self, queue: u32, target: &Target) -> Option<u8> {
+        self.granted(Destination::Host(u8::try_from(queue).ok()?).number(target)?)
+    }
+
+    /// Where a redirect leads, as a mask; none when it leads nowhere.
+    fn redirected(&self, to: Redirect, port: u8, runtime: &Runtime, target: &Target) -> Option<u8> {
+        match to {
+            Redirect::Interface(interface) => self.interface(interface, target),
+            Redirect::Cpu(cpu) => self.host(cpu % target.hosts, target),
+            Redirect::Socket { index, .. } => self.host(index, target),
+            Redirect::Broadcast { map, exclude_ingress } => {
+                let mut mask = 0;
+                let mut key = None;
+                while let Ok(Some(next)) = runtime.maps.next_held_key(map, key.as_deref()) {
+                    let value = runtime.maps.user_lookup(map, &next).unwrap_or_default();
+                    if let Some(bytes) = value.first_chunk::<4>() {
+                        mask |= self.interface(u32::from_le_bytes(*bytes), target).unwrap_or(0);
+                    }
+                    key = Some(next);
+                }
+                if exclude_ingress {
+                    mask &= !1u8.checked_shl(port.into()).unwrap_or(0);
+                }
+                (mask != 0).then_some(mask)
+            }
+        }
+    }
+}
+
+fn failed(operation: &'static str, map: MapId) -> impl FnOnce(Errno) -> DeviceError {
+    move |errno| DeviceError::Map { operation, map: map.0, errno: errno.0 }
+}
+
+fn refused(what: String, code: Option<&'static str>) -> InstallError {
+    InstallError { engine: EngineId::XDP, what, code }
+}
