@@ -89,14 +89,14 @@ module sluice_rmt_match
   logic beyond;
   logic [6:0] row_words, row_words_q;
   always_comb begin
-    beyond = 17'(cfg_req_i.index) >= 17'(Cfg.sets);
+    beyond = rmt_beyond(cfg_req_i.index, Cfg.sets);
     row_words = 7'(RmtExactRowWords);
     if (is_key) begin
-      beyond = 17'(cfg_req_i.index) >= 17'(2 * Cfg.modules);
+      beyond = rmt_beyond(cfg_req_i.index, 2 * Cfg.modules);
       row_words = 7'(RmtKeyRowWords);
     end
     if (is_ternary) begin
-      beyond = 17'(cfg_req_i.index) >= 17'(Cfg.ternary);
+      beyond = rmt_beyond(cfg_req_i.index, Cfg.ternary);
       row_words = 7'(RmtTernaryRowWords);
     end
     status = rmt_cfg_status(cfg_req_i, 1'b0, beyond, row_words);

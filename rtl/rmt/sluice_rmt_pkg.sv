@@ -93,6 +93,13 @@ package sluice_rmt_pkg;
     return StatusOk;
   endfunction
 
+  // Whether an index is beyond a table of so many rows, a constant. Of a power of two it asks the upper bits, so that
+  // synthesis does not share one comparison between tables.
+  function automatic logic rmt_beyond(logic [15:0] index, int unsigned rows);
+    if (2 ** $clog2(rows) == rows) return (17'(index) >> $clog2(rows)) != '0;
+    return 17'(index) >= 17'(rows);
+  endfunction
+
   // The reason of a drop in traces.
   function automatic reason_e rmt_reason(rmt_event_e kind);
     return reason_e'(6'(ReasonRate) | 6'(kind));
