@@ -1,8 +1,6 @@
 //! Files that commands read and write.
 
 use crate::failure::Failure;
-use sluice_formats::Target;
-use sluice_nic::program_file;
 use sluice_object::Object;
 use sluice_packet::bounded;
 use std::fs;
@@ -74,18 +72,6 @@ pub fn check_other(source: &Path, output: &Path) -> Result<(), Failure> {
     }
     let what = format!("--output: {} is read, expected a file of its own", output.display());
     Err(Failure::input("E0502", what))
-}
-
-/// A program that takes the place of a running one: an object, an rmt module, or an XDP object file
-/// whose maps named in `keep` go on.
-pub fn successor(path: &Path, running: Option<&Object>, keep: &[String], target: &Target) -> Result<Object, Failure> {
-    let bytes = read(path)?;
-    let Some(running) = running.filter(|_| bytes.starts_with(b"\x7fELF")) else {
-        return program_file::decode(path, &bytes, target).map_err(|e| Failure::input(e.code, e.what));
-    };
-    let name = &running.name;
-    let object = sluice_ebpf::tenant::successor(name, &bytes, running, keep);
-    object.map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
 }
 
 /// An object, binary or JSON.

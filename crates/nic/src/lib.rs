@@ -7,7 +7,6 @@ pub mod drr;
 pub mod engines;
 pub mod forward;
 pub mod ports;
-pub mod program_file;
 pub mod replay;
 pub mod room;
 pub mod scripts;

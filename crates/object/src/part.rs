@@ -1,8 +1,9 @@
 //! Parts of an object: at most one for each engine. This file is the registry of those that there are.
 
+use crate::action::Action;
 use crate::bytes::{Reader, Writer};
-use crate::error::ObjectError;
-use crate::object::Object;
+use crate::error::{ObjectError, bad};
+use crate::object::{Object, TargetNeed};
 use sluice_formats::EngineId;
 use std::fmt;
 
@@ -93,5 +94,46 @@ impl Parts {
     /// Whether this engine has one.
     pub fn has(&self, engine: EngineId) -> bool {
         self.engines().contains(&engine)
+    }
+}
+
+impl Object {
+    /// One object with the parts of both: a tenant runs them together. It has this one's name; what both demand
+    /// is added up where it can be shared, and the larger of the two otherwise.
+    pub fn join(mut self, mut other: Object) -> Result<Object, ObjectError> {
+        let rmt = self.parts.rmt.is_some() || other.parts.rmt.is_some();
+        for object in [&mut self, &mut other] {
+            if object.parts.is_empty() {
+                let allowed = "programs for different engines: a table is a program of the rmt pipeline";
+                return Err(bad("parts", format!("`{}`, a table", object.name), allowed));
+            }
+            // With an rmt part there is no destination to pass to, and so no demand for it.
+            if rmt {
+                let passed = std::mem::replace(&mut object.default, Action::DROP).to;
+                object.demands.queues.retain(|destination, cells| *cells > 0 || !passed.contains(*destination));
+            }
+        }
+        let (own, others) = (self.name.clone(), other.name.clone());
+        self.target = match (self.target, other.target) {
+            (TargetNeed::Any, target) | (target, TargetNeed::Any) => target,
+            (one, another) if one == another => one,
+            _ => return Err(bad("target", format!("`{own}` and `{others}` for different targets"), "one target")),
+        };
+        self.parts.join(other.parts).map_err(|engine| {
+            bad("parts", format!("`{own}` and `{others}`, both for the engine {engine}"), "one program an engine")
+        })?;
+        let (ours, theirs) = (&mut self.demands, other.demands);
+        for (destination, cells) in theirs.queues {
+            let demanded = ours.queues.entry(destination).or_default();
+            *demanded = (*demanded).max(cells);
+        }
+        ours.quantum = ours.quantum.max(theirs.quantum);
+        ours.rate = match (ours.rate, theirs.rate) {
+            (Some(a), Some(b)) if a.bits_per_second < b.bits_per_second => Some(b),
+            (a, b) => a.or(b),
+        };
+        self.symbols.extend(other.symbols);
+        self.check()?;
+        Ok(self)
     }
 }

@@ -305,7 +305,8 @@ impl Run {
             let tenant = nic.tenant(&replacement.tenant)?;
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
             let running = configured.and_then(|t| t.object.as_ref());
-            let object = files::successor(&replacement.file, running, &self.keep_maps, nic.target)?;
+            let object = sluice_frontends::successor(&replacement.file, running, &self.keep_maps, nic.target)
+                .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object });
         }
         let keeps =

@@ -4,8 +4,9 @@ use super::error::{ConfigError, ConfigProblem};
 use super::file::TenantTable;
 use super::resolve::Resolver;
 use sluice_ebpf::helper::routes::Routes;
-use sluice_ebpf::tenant::{self, Options};
+use sluice_ebpf::tenant::Options;
 use sluice_formats::Target;
+use sluice_frontends::{self as frontends, ProgramFileError, Reading};
 use sluice_object::{Destination, Object};
 use sluice_packet::bounded;
 use std::collections::BTreeMap;
@@ -40,12 +41,7 @@ impl Resolver<'_> {
         name: &str,
         target: &Target,
     ) -> Result<Option<Object>, ConfigError> {
-        let Some(path) = &table.xdp else {
-            return match table.of_program().next() {
-                None => Ok(None),
-                Some((key, span)) => Err(self.wrong(span, format!("tenant `{name}`"), key, "with `xdp` only")),
-            };
-        };
+        let Some(path) = &table.xdp else { return self.no_program_keys(table, name).map(|()| None) };
         let destination = |text: &str, span: Range<usize>, what: &str| {
             let known = text.parse::<Destination>().ok().filter(|d| d.number(target).is_some());
             known.ok_or_else(|| {
@@ -93,11 +89,18 @@ impl Resolver<'_> {
                 options.files.push((map.clone(), self.text_of(file, maps.span(), name)?));
             }
         }
-        let bytes = self.bytes_of(path.get_ref(), path.span(), name)?;
-        tenant::read(name, &bytes, &options).map(Some).map_err(|e| {
-            let what = format!("{}: {e}", path.get_ref().display());
-            self.of_object(path.span(), name, what, Some(e.code()))
-        })
+        let reading = Reading { target, name, xdp: options };
+        let file = self.folder.join(path.get_ref());
+        let refused = |e: ProgramFileError| self.of_object(path.span(), name, e.what, Some(e.code));
+        frontends::read(&file, &reading).map(Some).map_err(refused)
+    }
+
+    /// Keys that say something about an XDP program stand beside one.
+    pub(super) fn no_program_keys(&self, table: &TenantTable, name: &str) -> Result<(), ConfigError> {
+        match table.of_program().next() {
+            None => Ok(()),
+            Some((key, span)) => Err(self.wrong(span, format!("tenant `{name}`"), key, "with `xdp` only")),
+        }
     }
 
     /// Routes and neighbours.

@@ -3,7 +3,7 @@
 use super::error::{ConfigError, ConfigProblem};
 use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RmtTable, TableTable, TenantTable};
 use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
-use crate::program_file;
+use sluice_frontends::{self as frontends, Reading};
 use sluice_formats::{Target, target};
 use sluice_object::linker::rmt::{Quota, StageQuota};
 use sluice_object::{Destination, KeyKind, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec};
@@ -248,25 +248,35 @@ impl Resolver<'_> {
         let bad = |span: Range<usize>, error: &ObjectError| {
             ConfigError::at(self.file, self.text, span, problem(error.to_string(), Some(error.code())))
         };
-        let given = [table.object.is_some(), table.table.is_some(), table.xdp.is_some()];
-        if let Some(path) = table.xdp.as_ref().filter(|_| given.iter().filter(|g| **g).count() > 1) {
-            return Err(self.wrong(path.span(), format!("tenant `{name}`"), "xdp and object or table", "one of them"));
-        }
-        match (&table.object, &table.table) {
-            (None, None) => self.program(table, name, target),
-            (Some(path), Some(_)) => {
-                Err(self.wrong(path.span(), format!("tenant `{name}`"), "object and table", "one of them"))
+        if let Some(inline) = &table.table {
+            let beside = [("object", table.object.as_ref()), ("xdp", table.xdp.as_ref())];
+            if let Some((key, path)) = beside.into_iter().find_map(|(key, path)| Some((key, path?))) {
+                let found = format!("{key} and table");
+                return Err(self.wrong(path.span(), format!("tenant `{name}`"), found, "one of them"));
             }
-            (Some(path), None) => {
-                program_file::read(&self.folder.join(path.get_ref()), target).map(Some).map_err(|e| {
+            self.no_program_keys(table, name)?;
+            return inline_object(name, inline.get_ref()).map(Some).map_err(|e| bad(inline.span(), &e));
+        }
+        let object = match &table.object {
+            None => None,
+            Some(path) => {
+                let file = self.folder.join(path.get_ref());
+                Some(frontends::read(&file, &Reading::new(target, name)).map_err(|e| {
                     let problem = problem(format!("object {}", e.what), Some(e.code));
                     ConfigError::at(self.file, self.text, path.span(), problem)
-                })
+                })?)
             }
-            (None, Some(inline)) => {
-                let object = inline_object(name, inline.get_ref()).map_err(|e| bad(inline.span(), &e))?;
-                Ok(Some(object))
+        };
+        let program = self.program(table, name, target)?;
+        match (object, program, &table.xdp, &table.pass) {
+            (Some(_), Some(_), _, Some(pass)) => {
+                let allowed = "nothing beside `object`: what the program passes goes where the rmt program sends";
+                Err(self.wrong(pass.span(), "pass", format!("`{}`", pass.get_ref().escape_default()), allowed))
             }
+            (Some(object), Some(program), Some(path), None) => {
+                object.join(program).map(Some).map_err(|e| bad(path.span(), &e))
+            }
+            (object, program, ..) => Ok(object.or(program)),
         }
     }
 }

@@ -10,7 +10,7 @@ mod settings;
 mod tables;
 mod traffic;
 
-use crate::program_file::ProgramFileError;
+use sluice_frontends::ProgramFileError;
 use runner::Runner;
 use sluice_device::{Device, DeviceError};
 use sluice_formats::{EngineId, Target};

@@ -100,7 +100,7 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                 need.add(action);
             }
             Command::Load { tenant, file } => {
-                let object = read_object(&script.file, file, target)?;
+                let object = read_object(&script.file, file, tenant, target)?;
                 needs.entry(tenant.clone()).or_default().add_object(&object, target);
             }
             Command::Rmt(rmt) => {
@@ -110,6 +110,9 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
             // Where a program sends, it decides itself.
             Command::Xdp(xdp) => {
                 let need = needs.entry(xdp.tenant.clone()).or_default();
+                if let Some(module) = &xdp.rmt {
+                    need.add_object(&rmt_object(&script.file, module, target)?, target);
+                }
                 need.destinations.extend(everywhere(target));
             }
             _ => {}

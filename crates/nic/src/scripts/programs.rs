@@ -8,37 +8,31 @@ use sluice_ebpf::helper::routes::{Routes, RoutesError};
 use sluice_ebpf::map::notation::{NotationError, Written, hex_item, items};
 use sluice_ebpf::map::update_flags;
 use sluice_ebpf::tenant;
+use sluice_formats::Target;
+use sluice_frontends::{self as frontends, Kind, Reading};
 use sluice_object::Object;
 use sluice_packet::bounded;
 use sluice_packet::script::{MapOnly, MapOperation, MapStatement, Xdp};
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// First bytes of an ELF file.
-const ELF: &[u8] = b"\x7fELF";
-
 /// The tenant's object of an object file of clang, or one that was made of it before.
-pub(super) fn object(script: &str, xdp: &Xdp) -> Result<Object, ScriptFailure> {
+pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object, ScriptFailure> {
     let path = beside(script, &xdp.file);
-    let file = path.display().to_string();
     let read = read_file(&path)?;
-    if !read.starts_with(ELF) {
-        return Object::decode(&read).map_err(|e| ScriptFailure::object(&path, &e));
+    let mut reading = Reading::new(target, &xdp.tenant);
+    if Kind::of(&path, &read) == Kind::Elf {
+        reading.xdp = tenant::Options {
+            section: xdp.section.clone(),
+            program: xdp.program.clone(),
+            pass: destination(xdp.pass),
+            keep: xdp.keep.clone(),
+            max_entries: xdp.max_entries.clone(),
+            interfaces: xdp.interfaces.iter().copied().collect(),
+            ..tenant::Options::default()
+        };
     }
-    let options = tenant::Options {
-        section: xdp.section.clone(),
-        program: xdp.program.clone(),
-        pass: destination(xdp.pass),
-        keep: xdp.keep.clone(),
-        max_entries: xdp.max_entries.clone(),
-        interfaces: xdp.interfaces.iter().copied().collect(),
-        ..tenant::Options::default()
-    };
-    tenant::read(&xdp.tenant, &read, &options).map_err(|e| ScriptFailure::Object {
-        file,
-        what: e.to_string(),
-        code: e.code(),
-    })
+    Ok(frontends::decode(&path, &read, &reading)?)
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, ScriptFailure> {

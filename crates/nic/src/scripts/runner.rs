@@ -10,7 +10,7 @@ use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, target};
 use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
-use sluice_packet::script::{Command, SYSTEM, Script, Send, TOTAL, Tenant, Timing};
+use sluice_packet::script::{Command, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes of quantum a weight of 1 stands for.
@@ -82,10 +82,10 @@ impl<'a> Runner<'a> {
             }
             Command::Tenant(tenant) => self.admit(tenant),
             Command::Load { tenant, file } => {
-                let object = read_object(&self.script.file, file, self.target)?;
-                match object.parts.rmt {
-                    None => self.install(tenant, TableState::of_object(&object)),
-                    Some(_) => self.program(tenant, &object),
+                let object = read_object(&self.script.file, file, tenant, self.target)?;
+                match object.parts.is_empty() {
+                    true => self.install(tenant, TableState::of_object(&object)),
+                    false => self.program(tenant, &object),
                 }
             }
             Command::Table(declared) => {
@@ -115,17 +115,18 @@ impl<'a> Runner<'a> {
             Command::Add { tenant, key, action: given } => self.add(tenant, key, Some(action(given))),
             Command::Del { tenant, key } => self.add(tenant, key, None),
             Command::Xdp(xdp) => {
-                let object = programs::object(&self.script.file, xdp)?;
+                let mut object = programs::object(&self.script.file, xdp, self.target)?;
+                if let Some(module) = &xdp.rmt {
+                    let in_front = self.granted_module(module)?;
+                    object = in_front.join(object).map_err(|e| ScriptFailure::object(&module.file, &e))?;
+                }
                 self.program(&xdp.tenant, &object)
             }
             Command::Rmt(rmt) => {
                 if rmt.tenant == SYSTEM && !self.ids.contains_key(SYSTEM) {
                     self.admit_system()?;
                 }
-                let mut object = rmt_object(&self.script.file, rmt, self.target)?;
-                // What `to=` of the tenant leaves out the module does not get, whatever it demands.
-                let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
-                object.demands.queues.retain(|destination, _| granted.contains_key(destination));
+                let object = self.granted_module(rmt)?;
                 self.program(&rmt.tenant, &object)
             }
             Command::Map(given) => {
@@ -217,6 +218,14 @@ impl<'a> Runner<'a> {
         self.ids.insert(tenant.name.clone(), tenant.id);
         let load = self.linker.admit(spec)?;
         self.run_load(&load)
+    }
+
+    /// A module without the destinations that `to=` of its tenant leaves out, whatever it demands.
+    fn granted_module(&self, rmt: &Rmt) -> Result<Object, ScriptFailure> {
+        let mut object = rmt_object(&self.script.file, rmt, self.target)?;
+        let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
+        object.demands.queues.retain(|destination, _| granted.contains_key(destination));
+        Ok(object)
     }
 
     fn id(&self, tenant: &str) -> Result<u16, ScriptFailure> {

@@ -2,7 +2,7 @@
 
 use super::ScriptFailure;
 use super::plan::{beside, destination};
-use crate::program_file;
+use sluice_frontends::{self as frontends, Reading};
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
 use sluice_object::{Action, Destinations, KeyBytes, KeyKind, KeySpec, Object};
@@ -60,14 +60,14 @@ impl TableState {
     }
 }
 
-/// Reads what a tenant of a script runs from a file beside the script: an object or an rmt module.
-pub(super) fn read_object(script: &str, file: &Path, target: &Target) -> Result<Object, ScriptFailure> {
-    Ok(program_file::read(&beside(script, file), target)?)
+/// Reads what a tenant of a script runs from a file beside the script.
+pub(super) fn read_object(script: &str, file: &Path, name: &str, target: &Target) -> Result<Object, ScriptFailure> {
+    Ok(frontends::read(&beside(script, file), &Reading::new(target, name))?)
 }
 
 /// Reads the module of an `rmt` statement.
 pub(super) fn rmt_object(script: &str, rmt: &script::Rmt, target: &Target) -> Result<Object, ScriptFailure> {
-    let mut object = read_object(script, &rmt.file, target)?;
+    let mut object = read_object(script, &rmt.file, &rmt.tenant, target)?;
     match &mut object.parts.rmt {
         Some(part) => part.keep_state |= rmt.keep,
         None => return Err(ScriptFailure::value("module", rmt.file.display(), "one of the rmt pipeline")),

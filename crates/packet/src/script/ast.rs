@@ -224,6 +224,8 @@ pub struct Xdp {
     pub max_entries: Vec<(String, u32)>,
     /// Port of an interface index, where it is not one less.
     pub interfaces: Vec<(u32, u8)>,
+    /// The rmt module in front of it, which says where `XDP_PASS` goes.
+    pub rmt: Option<Rmt>,
 }
 
 /// An operation on a map. Keys and values are items with commas between them, which whoever

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::ast::{Command, Destination, MapOnly, MapOperation, MapStatement, Xdp};
+use super::ast::{Command, Destination, MapOnly, MapOperation, MapStatement, Rmt, Xdp};
 use super::parse::Parser;
 use super::setup::{twice, unknown_option};
 use super::words::{Located, MAX_DESTINATION, Word, Words};
 use crate::text::number;
 
-const OPTIONS: &str = "section=, program=, pass=, keep=, max_entries=, interfaces=";
+const OPTIONS: &str = "section=, program=, pass=, rmt=, keep=, max_entries=, interfaces=";
 
 pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let span = words.here();
@@ -16,13 +16,14 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
     let file = words.need("the file of an XDP object")?;
     parser.updates.xdp(&tenant, span)?;
     let (mut section, mut program, mut pass, mut keep) = (None, None, None, None);
-    let (mut max_entries, mut interfaces) = (None, None);
+    let (mut max_entries, mut interfaces, mut rmt) = (None, None, None);
     while let Some(option) = words.next() {
         let (name, value) = option.option();
         let first = match (name.text, value) {
             ("section", Some(value)) => section.replace(symbol(value, "the section")?).is_none(),
             ("program", Some(value)) => program.replace(symbol(value, "the program")?).is_none(),
             ("pass", Some(value)) => pass.replace(pass_to(value, words)?).is_none(),
+            ("rmt", Some(value)) => rmt.replace(PathBuf::from(symbol(value, "the file of the module")?)).is_none(),
             ("keep", Some(value)) => keep.replace(names(value)?).is_none(),
             ("max_entries", Some(value)) => max_entries.replace(sizes(value)?).is_none(),
             ("interfaces", Some(value)) => interfaces.replace(ports(value)?).is_none(),
@@ -31,7 +32,11 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
         if !first {
             return Err(twice("xdp", name));
         }
+        if pass.is_some() && rmt.is_some() {
+            return Err(name.bad("xdp", "pass= or rmt=: behind a module, what the program passes goes where that sends"));
+        }
     }
+    let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, keep: false });
     Ok(Command::Xdp(Xdp {
         tenant,
         file: PathBuf::from(file.text),
@@ -41,6 +46,7 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
         keep: keep.unwrap_or_default(),
         max_entries: max_entries.unwrap_or_default(),
         interfaces: interfaces.unwrap_or_default(),
+        rmt,
     }))
 }
 

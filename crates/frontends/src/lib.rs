@@ -1,0 +1,150 @@
+//! One door for programs: a file's content and its ending say what it is, and what comes out is an object.
+//!
+//! | file | told by |
+//! | --- | --- |
+//! | object file of clang's with XDP programs | its first bytes, `7f 45 4c 46` |
+//! | binary object | its first bytes, `SLOB` |
+//! | text of an rmt module | the ending `.rmt` |
+//! | object in JSON | anything else |
+//!
+//! `nic.toml`, `--replace`, packet scripts and commands read programs here and nowhere else. Devices do not know it.
+
+use sluice_ebpf::tenant;
+use sluice_formats::Target;
+use sluice_object::Object;
+use sluice_packet::bounded;
+use sluice_rmt::encode::object::object;
+use sluice_rmt::text;
+use std::path::Path;
+
+/// Ending of files with the text of an rmt module.
+const MODULE_ENDING: &str = "rmt";
+/// First bytes of an ELF file.
+const ELF: &[u8] = b"\x7fELF";
+
+/// What a program file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The text of an rmt module.
+    Module,
+    /// An object file of clang's.
+    Elf,
+    /// An object in one of its forms.
+    Object,
+}
+
+impl Kind {
+    /// What a file is by its name and its bytes.
+    pub fn of(path: &Path, bytes: &[u8]) -> Self {
+        if bytes.starts_with(ELF) {
+            Self::Elf
+        } else if path.extension().is_some_and(|ending| ending == MODULE_ENDING) {
+            Self::Module
+        } else {
+            Self::Object
+        }
+    }
+}
+
+/// What is known beside the file.
+#[derive(Clone, Debug)]
+pub struct Reading<'a> {
+    /// The NIC's target: the text of a module becomes rows for it.
+    pub target: &'a Target,
+    /// Name of the object that an object file of clang's becomes.
+    pub name: &'a str,
+    /// What is said about an XDP program; none is said about other files.
+    pub xdp: tenant::Options,
+}
+
+impl<'a> Reading<'a> {
+    /// With nothing said about an XDP program.
+    pub fn new(target: &'a Target, name: &'a str) -> Self {
+        Self { target, name, xdp: tenant::Options::default() }
+    }
+}
+
+/// Why a file holds no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct ProgramFileError {
+    /// Code for `sluice explain`.
+    pub code: &'static str,
+    /// The file and what is wrong with it, with places where there are some.
+    pub what: String,
+}
+
+/// Reads a file.
+pub fn read(path: &Path, reading: &Reading) -> Result<Object, ProgramFileError> {
+    let bytes = bounded::read(path, bounded::MOST_OBJECT)
+        .map_err(|e| ProgramFileError { code: "E0305", what: format!("{}: {e}", path.display()) })?;
+    decode(path, &bytes, reading)
+}
+
+/// The same from the file's bytes.
+pub fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, ProgramFileError> {
+    let file = path.display();
+    let wrong = |code, what: String| ProgramFileError { code, what: format!("{file}: {what}") };
+    match Kind::of(path, bytes) {
+        Kind::Object => said_nothing(&reading.xdp)
+            .map_err(|what| wrong("E0471", what))
+            .and_then(|()| Object::decode(bytes).map_err(|e| wrong(e.code(), e.to_string()))),
+        Kind::Elf => tenant::read(reading.name, bytes, &reading.xdp).map_err(|e| wrong(e.code(), e.to_string())),
+        Kind::Module => {
+            said_nothing(&reading.xdp).map_err(|what| wrong("E0471", what))?;
+            module(&file.to_string(), bytes, &reading.target.rmt)
+        }
+    }
+}
+
+/// Reads a program that takes the place of a running one; of an XDP program the maps named in `keep` go on, as those do
+/// that are pinned. Of a tenant that runs programs of two engines it replaces its own engine's; the other one stays.
+pub fn successor(
+    path: &Path,
+    running: Option<&Object>,
+    keep: &[String],
+    target: &Target,
+) -> Result<Object, ProgramFileError> {
+    let file = path.display();
+    let bytes = bounded::read(path, bounded::MOST_OBJECT)
+        .map_err(|e| ProgramFileError { code: "E0305", what: format!("{file}: {e}") })?;
+    let Some(running) = running else { return decode(path, &bytes, &Reading::new(target, "program")) };
+    let name = &running.name;
+    let object = match Kind::of(path, &bytes) {
+        Kind::Elf => tenant::successor(name, &bytes, running, keep)
+            .map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })?,
+        _ => decode(path, &bytes, &Reading::new(target, name))?,
+    };
+    let both = |object: &Object| object.parts.rmt.is_some() && object.parts.xdp.is_some();
+    if !both(running) || both(&object) || object.parts.is_empty() {
+        return Ok(object);
+    }
+    let mut stays = running.clone();
+    if object.parts.rmt.is_some() {
+        stays.parts.rmt = None;
+    } else {
+        stays.parts.xdp = None;
+    }
+    object.join(stays).map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })
+}
+
+/// Options of an XDP program mean nothing to another file.
+fn said_nothing(options: &tenant::Options) -> Result<(), String> {
+    if *options == tenant::Options::default() {
+        return Ok(());
+    }
+    Err("options of an XDP program for a file that is no object file of clang's".to_owned())
+}
+
+fn module(file: &str, bytes: &[u8], target: &sluice_rmt::Target) -> Result<Object, ProgramFileError> {
+    let unit =
+        text::read_bytes(file, bytes, target).map_err(|e| ProgramFileError { code: e.code(), what: e.to_string() })?;
+    let wrong = |code, what: String| ProgramFileError { code, what: format!("{file}: {what}") };
+    let part = unit.part(target).map_err(|e| wrong("E0650", e.to_string()))?;
+    let object = object(&unit.names.module, part, unit.demands, target);
+    object.check().map_err(|e| wrong(e.code(), e.to_string()))?;
+    Ok(object)
+}
+
+#[cfg(test)]
+mod tests;
