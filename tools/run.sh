@@ -1,6 +1,7 @@
 #!/bin/sh
 # `make run`: the shipped capture through three tenants' tables, on the model and on the RTL,
-# and through a firewall, an address translator and a load balancer, three XDP programs, on the model.
+# and through a firewall, an address translator and a load balancer, three XDP programs, on the model, and through
+# a router of the pipeline with an XDP program behind it.
 # Exit status 1 when the devices differ or the accounting does not close.
 set -eu
 cd "$(dirname "$0")/.."
@@ -27,6 +28,13 @@ cat <<COMMAND
 COMMAND
 target/release/sluice run --config $xdp/nic.toml --in $nic/mixed.pcapng \
   --out port0=out/xdp-port0.pcapng --out port1=out/xdp-port1.pcapng
+
+cat <<COMMAND
+
+\$ target/release/sluice run --config $xdp/behind_rmt.toml --in $nic/mixed.pcapng
+
+COMMAND
+target/release/sluice run --config $xdp/behind_rmt.toml --in $nic/mixed.pcapng
 
 cat <<NEXT
 

@@ -4,6 +4,7 @@ mod xdp_support;
 
 use sluice_device::{Device, Offer};
 use sluice_ebpf::helper::routes::Routes;
+use sluice_formats::EngineId;
 use sluice_nic::{NicConfig, SoftwareNic, bring_up};
 use sluice_object::Linker;
 use std::path::Path;
@@ -66,7 +67,11 @@ fn a_program_comes_up_with_its_maps_its_interfaces_and_its_pass() {
 
 #[test]
 fn mistakes_are_answered_with_their_place() {
-    let files = [("flows.txt", "u32:1 u64:2\nu32:1 u32:1\n"), ("routes.txt", "what is this\n")];
+    let files = [
+        ("flows.txt", "u32:1 u64:2\nu32:1 u32:1\n"),
+        ("routes.txt", "what is this\n"),
+        ("qos.rmt", include_str!("../../../programs/rmt/qos.rmt")),
+    ];
     for (lines, words) in [
         ("program = \"none\"", ["[E0471]", "`verdicts` in section `xdp`"]),
         ("keep_maps = [\"none\"]", ["[E0471]", "packets, bytes, flows"]),
@@ -77,7 +82,9 @@ fn mistakes_are_answered_with_their_place() {
         ("interfaces = { host0 = 7 }", ["[E0304]", "ports"]),
         ("interfaces = { port9 = 7 }", ["[E0304]", "port0 to port3"]),
         ("routes = \"routes.txt\"", ["[E046", "routes.txt"]),
-        ("object = \"red.json\"", ["[E0304]", "xdp and object or table"]),
+        ("object = \"red.json\"", ["[E0305]", "red.json"]),
+        ("object = \"qos.rmt\"", ["[E0304]", "goes where the rmt program sends"]),
+        ("table = { key = \"dmac\", default = \"drop\" }", ["[E0304]", "xdp and table"]),
         ("speed = 3", ["[E0303]", "keep_maps"]),
     ] {
         let error = read(lines, &files).expect_err(lines);
@@ -92,4 +99,24 @@ fn mistakes_are_answered_with_their_place() {
         NicConfig::parse("nic.toml", &text, &folder).map_err(|e| e.to_string())
     });
     assert!(error.as_ref().is_err_and(|e| e.contains("[E0222]") && e.contains("host0")), "{error:?}");
+}
+
+#[test]
+fn an_object_is_any_program_file_and_an_rmt_program_may_stand_before_an_xdp_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/xdp");
+    let parse = |text: &str| NicConfig::parse("nic.toml", text, &folder);
+    let plain = TENANT.replace("pass = \"host1\"", "").replace("xdp = \"verdicts.o\"", "PROGRAMS");
+    let config = parse(&plain.replace("PROGRAMS", "object = \"fault.o\"").replace("host1", "host0"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let object = config.tenants[0].object.as_ref().unwrap();
+    assert_eq!(object.parts.engines(), [EngineId::XDP]);
+
+    let modules = "object = \"../../../../programs/rmt/multicast.rmt\"\nxdp = \"verdicts.o\"";
+    let queues = "queues = { port0 = 32, port1 = 32, port2 = 32, port3 = 32, host0 = 32 }";
+    let text = plain.lines().map(|l| if l.starts_with("queues") { queues } else { l }).collect::<Vec<_>>().join("\n");
+    let config = parse(&text.replace("PROGRAMS", modules)).unwrap_or_else(|e| panic!("{e}"));
+    let object = config.tenants[0].object.as_ref().unwrap();
+    assert_eq!(object.parts.engines(), [EngineId::XDP, EngineId::RMT]);
+    let mut nic = SoftwareNic::new(*config.target);
+    bring_up(&config, &mut nic, &mut Linker::new(config.target)).unwrap_or_else(|e| panic!("{e}"));
 }

@@ -3,8 +3,8 @@
 use super::error::{ConfigError, ConfigProblem};
 use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RmtTable, TableTable, TenantTable};
 use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
-use sluice_frontends::{self as frontends, Reading};
 use sluice_formats::{Target, target};
+use sluice_frontends::{self as frontends, Reading};
 use sluice_object::linker::rmt::{Quota, StageQuota};
 use sluice_object::{Destination, KeyKind, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec};
 use std::ops::Range;

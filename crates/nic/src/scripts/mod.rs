@@ -10,10 +10,10 @@ mod settings;
 mod tables;
 mod traffic;
 
-use sluice_frontends::ProgramFileError;
 use runner::Runner;
 use sluice_device::{Device, DeviceError};
 use sluice_formats::{EngineId, Target};
+use sluice_frontends::ProgramFileError;
 use sluice_object::{LinkError, ObjectError};
 use sluice_packet::script::{Command, Script, Statement, Target as ScriptTarget};
 use std::fmt;

@@ -2,9 +2,9 @@
 
 use super::ScriptFailure;
 use super::plan::{beside, destination};
-use sluice_frontends::{self as frontends, Reading};
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
+use sluice_frontends::{self as frontends, Reading};
 use sluice_object::{Action, Destinations, KeyBytes, KeyKind, KeySpec, Object};
 use sluice_packet::script::{self, Forward, Key, KeyMask, Tuple};
 use std::collections::BTreeMap;

@@ -33,7 +33,9 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             return Err(twice("xdp", name));
         }
         if pass.is_some() && rmt.is_some() {
-            return Err(name.bad("xdp", "pass= or rmt=: behind a module, what the program passes goes where that sends"));
+            return Err(
+                name.bad("xdp", "pass= or rmt=: behind a module, what the program passes goes where that sends")
+            );
         }
     }
     let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, keep: false });
