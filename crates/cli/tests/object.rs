@@ -75,7 +75,7 @@ fn ring_refuses_what_no_message_stands_for_and_loads_that_do_not_belong_together
     let folder = Folder::new();
     let called = folder.sluice(&["object", "ring", "--config", "programs/xdp/nic.toml"]);
     assert!(
-        called.code == 2 && called.err.contains("E0234") && called.err.contains("an XDP program"),
+        called.code == 2 && called.err.contains("E0234") && called.err.contains("a program of the engine xdp"),
         "{}",
         called.err
     );

@@ -188,7 +188,9 @@ fn rmt_modules_of_tenants_and_of_the_system_parse() {
 fn mistakes_in_statements_of_programs_are_answered() {
     for (line, want, says) in [
         ("xdp red", "E0113", "expected the file of an XDP object"),
-        ("xdp red a.o speed=9", "E0115", "section=, program=, pass=, keep="),
+        ("xdp red a.o pass=host 1 rmt=b.rmt", "E0114", "pass= or rmt="),
+        ("xdp red a.o rmt=b.rmt rmt=c.rmt", "E0116", "twice"),
+        ("xdp red a.o speed=9", "E0115", "section=, program=, pass=, rmt=, keep="),
         ("xdp red a.o pass=queue 1", "E0113", "host N or port N"),
         ("xdp red a.o keep=a,a", "E0114", "each only once"),
         ("xdp red a.o max_entries=5", "E0114", "MAP:N"),
