@@ -274,7 +274,7 @@ impl Table {
         }
     }
 
-    /// Whether it is a table of the rmt pipeline: its rows are `rmt::layout` layouts, or counters.
+    /// Whether it is a table of the rmt pipeline: its rows are long, or counters.
     pub fn is_rmt(self) -> bool {
         [Node::Parser, Node::Deparser, Node::Stage(0)].into_iter().any(|n| self.is_of(n))
     }
@@ -336,7 +336,6 @@ impl Table {
 
     /// 32-bit words of one row (`Info` rows and counters have two).
     pub fn words(self) -> usize {
-        use crate::rmt::layout::Layout;
         use crate::rmt::rows::*;
         use crate::row::Row;
         use crate::rows::*;

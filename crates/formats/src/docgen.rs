@@ -12,7 +12,7 @@ fn row_table<R: Row>(o: &mut String) {
     let _ = writeln!(o, "### `{}`: {} bits, {} words\n\n{}\n", R::NAME, R::width(), R::words(), R::DOC.trim());
     o.push_str("| bits | field | meaning |\n| --- | --- | --- |\n");
     let mut at = 0;
-    for f in R::FIELDS {
+    for f in R::fields() {
         let bits = if f.width == 1 { format!("{at}") } else { format!("{}:{at}", at + f.width - 1) };
         let _ = writeln!(o, "| {bits} | `{}` | {} |", f.name, f.doc.trim());
         at += f.width;

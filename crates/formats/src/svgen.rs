@@ -3,7 +3,7 @@
 use crate::address::{FIRST_PORT_NODE, Node, SNAPSHOT_INDEX_BIT, Table, control, info};
 use crate::limits::*;
 use crate::reason::{FIRST_RMT_REASON, Reason};
-use crate::row::{Field, Row};
+use crate::row::Row;
 use crate::rows::*;
 use crate::target;
 use std::fmt::Write;
@@ -24,16 +24,13 @@ pub(crate) fn camel(snake: &str) -> String {
         .collect()
 }
 
-fn width(w: u32) -> String {
-    if w == 1 { "logic".into() } else { format!("logic [{}:0]", w - 1) }
-}
-
 fn row_struct<R: Row>(out: &mut String) {
+    let fields = R::fields();
     let _ = writeln!(out, "  // {}", R::DOC.trim());
     let _ = writeln!(out, "  typedef struct packed {{");
-    let pad = R::FIELDS.iter().map(|f| width(f.width).len()).max().unwrap_or(0);
-    for Field { name, width: w, .. } in R::FIELDS.iter().rev() {
-        let _ = writeln!(out, "    {:pad$} {name};", width(*w));
+    let pad = fields.iter().map(|f| f.sv.len()).max().unwrap_or(0);
+    for f in fields.iter().rev() {
+        let _ = writeln!(out, "    {:pad$} {};", f.sv, f.name);
     }
     let _ = writeln!(out, "  }} {}_t;", R::NAME);
     let _ = writeln!(out, "  localparam int unsigned {}Bits = {};", camel(R::NAME), R::width());

@@ -5,7 +5,7 @@ mod common;
 use common::linker::Tenants;
 use common::{Owners, SHAPE, random_part};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::layout::Wide;
+use sluice_formats::row::Wide;
 use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RowWrite};
 use sluice_object::{
     Action, Demands, Destination, Destinations, KeySpec, LinkError, Load, Object, RmtPart, Step, TenantSpec, lower,

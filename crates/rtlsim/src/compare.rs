@@ -336,7 +336,6 @@ impl Device for Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_formats::rmt::layout::Layout;
     use sluice_formats::rmt::rows::{GroupRow, KeyRow};
     use sluice_formats::row::Row;
     use sluice_formats::rows::{PortPolicyRow, QuantumRow};

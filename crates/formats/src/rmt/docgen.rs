@@ -1,13 +1,13 @@
 //! Generates `docs/design/rmt-rows.md`.
 
-use super::layout::Layout;
-use super::rows::each_layout;
+use super::rows::each_row;
 use super::tables::{Event, nodes};
 use super::target;
 use crate::address::{Access, Node, Table};
+use crate::row::Row;
 use std::fmt::Write;
 
-fn layout<L: Layout>(o: &mut String) {
+fn row<L: Row>(o: &mut String) {
     let _ = writeln!(o, "### `{}`: {} bits, {} words\n\n{}\n", L::NAME, L::width(), L::words(), L::DOC.trim());
     o.push_str("| bits | field | type | meaning |\n| --- | --- | --- | --- |\n");
     let mut at = 0;
@@ -43,7 +43,7 @@ pub fn document() -> String {
         let _ = write!(o, " `{:08x}` |", t.hash());
     }
     o.push_str("\n\n## Layouts\n\n");
-    each_layout!(layout, &mut o);
+    each_row!(row, &mut o);
     o.push_str("## Events\n\nDrop reasons and kinds of the event counters.\n\n| code | name |\n| --- | --- |\n");
     for e in Event::ALL {
         let _ = writeln!(o, "| {} | `{}` |", e as u8, e.name());

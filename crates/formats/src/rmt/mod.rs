@@ -1,8 +1,6 @@
 //! Formats of the rmt pipeline: sizes, rows, tables. docs/design/rmt.md says what they mean.
 
 pub mod docgen;
-pub mod layout;
-pub mod layout_json;
 pub mod rows;
 pub mod svgen;
 pub mod tables;
@@ -10,9 +8,8 @@ pub mod target;
 
 #[cfg(test)]
 mod tests {
-    use super::layout::{Layout, Wide};
     use super::rows::*;
-    use crate::row::RowError;
+    use crate::row::{Row, RowError, Wide};
 
     #[test]
     fn rows_come_back_from_their_words() {

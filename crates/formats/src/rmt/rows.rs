@@ -1,9 +1,9 @@
 //! Rows of the rmt pipeline: docs/design/rmt.md, "Rows".
 
-use super::layout::{Wide, layout};
 use super::target::{KEY_BITS, KEY_BYTES};
+use crate::row::{Wide, row};
 
-layout! {
+row! {
     /// One alternative of a selection.
     AlternativePart, "rmt_alternative" {
         /// It takes part.
@@ -17,7 +17,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A selection of the parser. First rows: 2 * module + generation; node rows: 4 * that + node.
     SelectRow, "rmt_select_row" {
         /// The module has a program in this generation (first rows); otherwise no_module.
@@ -29,7 +29,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Extraction of one container.
     ExtractPart, "rmt_extract" {
         /// The container is taken from the packet.
@@ -39,7 +39,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A checksum to verify.
     VerifyPart, "rmt_verify" {
         /// There is one.
@@ -51,7 +51,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A parse path. Index: 16 * (2 * module + generation) + path.
     PathRow, "rmt_path_row" {
         /// By container number.
@@ -65,7 +65,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A deparse pattern.
     PatternPart, "rmt_pattern" {
         /// It takes part.
@@ -79,7 +79,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Deparse patterns of a module. Index: 2 * module + generation.
     PatternsRow, "rmt_patterns_row" {
         /// The lowest that matches counts.
@@ -87,7 +87,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Source of one byte of the outgoing header.
     LanePart, "rmt_lane" {
         /// Place of the container in its class.
@@ -97,7 +97,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A checksum to update.
     UpdatePart, "rmt_update" {
         /// There is one.
@@ -111,7 +111,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// One beat of a deparse row. Index: beats * (16 * (2 * module + generation) + row) + beat, beats being
     /// those of the window. All beats of a row agree but for lanes and rotations.
     DeparseRow, "rmt_deparse_row" {
@@ -134,7 +134,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Who owns a stage. Index: 0.
     StageOwnerRow, "rmt_stage_owner_row" {
         /// The stage is the system module's.
@@ -142,7 +142,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A predicate: `(a & mask) op (b & mask)`, 48 bits, unsigned.
     PredicatePart, "rmt_predicate" {
         /// 0 to 23 a container, 24 to 39 a metadata word.
@@ -158,7 +158,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Key, conditions and default of a module in a stage. Index: 2 * module + generation.
     KeyRow, "rmt_key_row" {
         /// Places of the key's containers in their classes: two of 2, of 4, of 6 bytes.
@@ -184,7 +184,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// An exact entry. Table: way. Index: set.
     ExactRow, "rmt_exact_row" {
         /// Bit g: the entry exists for packets of generation g.
@@ -200,7 +200,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A ternary entry. Index: entry; the lowest that matches wins.
     TernaryRow, "rmt_ternary_row" {
         /// Bit g: the entry exists for packets of generation g; 0: it is not valid.
@@ -218,7 +218,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Action data. Index: way * sets + set of an exact entry; behind these, entry of a ternary one; behind
     /// these, 2 * module + generation of a default.
     DataRow, "rmt_data_row" {
@@ -229,7 +229,7 @@ layout! {
 
 macro_rules! class_part {
     ($(#[doc = $doc:literal])+ $name:ident, $sv:literal, $ty:ty, $bits:literal) => {
-        layout! {
+        row! {
             $(#[doc = $doc])+
             $name, $sv {
                 /// P0, P1, P2: places of containers of the class.
@@ -257,7 +257,7 @@ class_part! {
     Class6Part, "rmt_class6", u64, 48
 }
 
-layout! {
+row! {
     /// What the ALU of one container does.
     AluPart, "rmt_alu" {
         /// 0 none, then add, sub, and, or, xor, move, andnot, ge, lt.
@@ -271,7 +271,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Write of one metadata word.
     WordPart, "rmt_word_write" {
         /// 0 immediate, 1 DA and 2 P0 of the 2-byte class, 3 X.
@@ -285,7 +285,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// State access of an action.
     StatePart, "rmt_state_access" {
         /// 0 none, 1 access, 2 meter.
@@ -333,7 +333,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// An action. Index: action row.
     ActionRow, "rmt_action_row" {
         /// Module that it belongs to.
@@ -369,7 +369,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A page of state. Index: 64 * (2 * module + generation) + page of the module.
     PageRow, "rmt_page_row" {
         /// The module has this page.
@@ -379,7 +379,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A state word. Index: word.
     StateWordRow, "rmt_state_word_row" {
         /// Its value.
@@ -387,7 +387,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Zeroing of a page of state: written with its index, any value; reads as 0. Index: page of the stage.
     ZeroPageRow, "rmt_zero_page_row" {
         /// Nothing.
@@ -395,7 +395,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A multicast group. Index: group; 0 is never looked at.
     GroupRow, "rmt_group_row" {
         /// Module that may use it; everyone may use module 0's.
@@ -407,7 +407,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Destinations that a module may send to. Index: module.
     GrantedRow, "rmt_granted_row" {
         /// Destination mask.
@@ -415,8 +415,8 @@ layout! {
     }
 }
 
-/// Calls a function with every layout as its type, parts before the rows that have them.
-macro_rules! each_layout {
+/// Calls a function with every row as its type, parts before those that have them.
+macro_rules! each_row {
     ($call:ident, $argument:expr) => {{
         use $crate::rmt::rows::*;
         $call::<AlternativePart>($argument);
@@ -449,4 +449,4 @@ macro_rules! each_layout {
         $call::<GrantedRow>($argument);
     }};
 }
-pub(crate) use each_layout;
+pub(crate) use each_row;

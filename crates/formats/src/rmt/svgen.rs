@@ -1,15 +1,15 @@
 //! Generates `rtl/gen/sluice_rmt_rows_pkg.sv`.
 
-use super::layout::Layout;
-use super::rows::each_layout;
+use super::rows::each_row;
 use super::tables::{Event, SLICE_INDEX_BIT};
 use super::target;
 use crate::address::{Node, Table};
 use crate::limits::MOST_ROW_WORDS;
+use crate::row::Row;
 use crate::svgen::{UNUSED_OFF, UNUSED_ON, camel};
 use std::fmt::Write;
 
-fn layout<L: Layout>(o: &mut String) {
+fn row<L: Row>(o: &mut String) {
     let fields = L::fields();
     let pad = fields.iter().map(|f| f.sv.len()).max().unwrap_or(0);
     let _ = writeln!(o, "  // {}", L::DOC.trim().replace("\n", "\n  //"));
@@ -49,7 +49,7 @@ pub fn package() -> String {
         let _ = writeln!(o, "  localparam int unsigned Rmt{name} = {value};");
     }
     o.push('\n');
-    each_layout!(layout, &mut o);
+    each_row!(row, &mut o);
     o.push_str("  // Drop reasons, and kinds of the event counters.\n  typedef enum logic [3:0] {\n");
     for (i, e) in Event::ALL.iter().enumerate() {
         let comma = if i + 1 == Event::ALL.len() { "" } else { "," };

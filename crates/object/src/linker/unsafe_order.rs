@@ -3,9 +3,9 @@
 //! Only to show that a test of hitless updates can fail. Nothing else may use them.
 
 use crate::load::{Load, Step};
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS};
+use sluice_formats::row::Row;
 use sluice_formats::{Table, target};
 
 /// The load with its commit before the writes that the commit should make visible; a load

@@ -4,9 +4,9 @@
 use super::part::{RmtKey, RmtPart, RmtStage};
 use crate::error::{ObjectError, bad};
 use crate::object::check_name;
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, KeyRow, SelectRow, TernaryRow};
 use sluice_formats::rmt::target::{CONTAINERS, MODULE_PAGES, NODES, NUMBERS, PATHS, PATTERNS, Target};
+use sluice_formats::row::Row;
 use std::collections::HashSet;
 
 impl RmtPart {
@@ -151,7 +151,7 @@ fn select(at: &str, row: &SelectRow, leads_to: usize) -> Result<(), ObjectError>
     Ok(())
 }
 
-fn packs(at: &str, row: &impl Layout) -> Result<(), ObjectError> {
+fn packs(at: &str, row: &impl Row) -> Result<(), ObjectError> {
     row.pack().map(drop).map_err(|e| bad(at, e, "values within their fields"))
 }
 

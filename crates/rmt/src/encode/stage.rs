@@ -7,8 +7,8 @@ use crate::phv::Container;
 use crate::program::Stage;
 use crate::stage::{Exact, Key, KeySpec, Leads, Left, Order, Predicate, Right, Tables, Ternary};
 use crate::target::MODULE_PAGES;
-use sluice_formats::rmt::layout::Wide;
 use sluice_formats::rmt::rows::{ExactRow, KeyRow, PredicatePart, TernaryRow};
+use sluice_formats::row::Wide;
 use sluice_object::{RmtExact, RmtStage, RmtTernary};
 
 /// First code of a metadata word as the left operand of a predicate.

@@ -2,8 +2,8 @@
 
 use super::frame::{Frame, WORD, ZERO};
 use crate::target::{KEY_BYTES, Target};
-use sluice_formats::rmt::layout::Wide;
 use sluice_formats::rmt::rows::{KeyRow, PredicatePart};
+use sluice_formats::row::Wide;
 
 /// A key of 194 bits: bit 0 is bit 0 of word 0.
 pub type Key = [u64; 4];

@@ -3,9 +3,9 @@
 
 use super::placer::Holding;
 use crate::linker::check::Refusal;
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, GroupRow, KeyRow, PageRow, TernaryRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS, Target};
+use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
 
 use Refusal::{Order, Space};
@@ -152,6 +152,6 @@ impl RmtOwner<'_> {
     }
 }
 
-fn unpack<L: Layout>(words: &[u32]) -> Result<L, Refusal> {
+fn unpack<L: Row>(words: &[u32]) -> Result<L, Refusal> {
     L::unpack(words).map_err(|e| Space(e.to_string()))
 }
