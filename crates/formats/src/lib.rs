@@ -5,20 +5,26 @@
 //! `sluice-gen --check` fails when a committed file is stale.
 
 pub mod address;
-pub mod docgen;
+pub mod codes;
+mod docgen;
+pub mod engine;
 pub mod hash;
 pub mod limits;
 pub mod message;
+mod named;
+pub mod nic;
 pub mod random;
 pub mod reason;
 pub mod rmt;
 pub mod row;
-pub mod rows;
-pub mod svgen;
+mod svgen;
 pub mod target;
+pub mod xdp;
 
 pub use address::{Node, Table};
+pub use engine::EngineId;
 pub use message::{Message, MessageError, Op, Status};
+pub use nic::rows;
 pub use reason::Reason;
 pub use row::{Row, RowError};
 pub use target::Target;

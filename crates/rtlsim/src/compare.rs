@@ -17,7 +17,7 @@ use crate::locate::Variant;
 use crate::options::{RtlOptions, Waves};
 use crate::plugin::Plugin;
 use sluice_formats::address::Access;
-use sluice_formats::{Node, Table};
+use sluice_formats::{EngineId, Node, Table};
 use sluice_nic::device::Rows;
 use sluice_nic::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_object::{Load, Step};
@@ -238,7 +238,8 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
 fn acts_at_once(load: &Load) -> bool {
     let commits = load.steps.iter().any(|s| matches!(s, Step::Commit { .. }));
     // Groups and grants are the same for both generations.
-    let guarded = |table: &Table| table.is_rmt() && !matches!(table, Table::Group | Table::Granted);
+    let guarded =
+        |table: &Table| table.engine() == Some(EngineId::RMT) && !matches!(*table, Table::Group | Table::Granted);
     let plain = load.steps.iter().any(|s| matches!(s, Step::Write { table, .. } if !guarded(table)));
     plain || !commits
 }

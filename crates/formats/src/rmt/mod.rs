@@ -1,10 +1,35 @@
 //! Formats of the rmt pipeline: sizes, rows, tables. docs/design/rmt.md says what they mean.
 
-pub mod docgen;
+mod events;
+mod generated;
 pub mod rows;
-pub mod svgen;
 pub mod tables;
 pub mod target;
+
+use crate::codes::CodeList;
+use crate::engine::{EngineId, Folder};
+
+/// Codes in its rows.
+const CODES: &[CodeList] = &[];
+
+impl EngineId {
+    /// The pipeline of match-action stages.
+    pub const RMT: EngineId = EngineId::new(1);
+}
+
+/// The folder in the registry.
+pub(crate) static FOLDER: Folder = Folder {
+    engine: Some(EngineId::RMT),
+    name: "rmt",
+    prefix: "Rmt",
+    everywhere: true,
+    nodes: tables::NODES,
+    tables: tables::TABLES,
+    events: &[events::EVENTS],
+    generated: || {
+        vec![("rtl/gen/sluice_rmt_rows_pkg.sv", generated::package()), ("docs/design/rmt-rows.md", generated::page())]
+    },
+};
 
 #[cfg(test)]
 mod tests {

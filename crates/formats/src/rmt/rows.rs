@@ -1,7 +1,7 @@
 //! Rows of the rmt pipeline: docs/design/rmt.md, "Rows".
 
 use super::target::{KEY_BITS, KEY_BYTES};
-use crate::row::{Wide, row};
+use crate::row::{RowInfo, Wide, row, rows};
 
 row! {
     /// One alternative of a selection.
@@ -415,38 +415,34 @@ row! {
     }
 }
 
-/// Calls a function with every row as its type, parts before those that have them.
-macro_rules! each_row {
-    ($call:ident, $argument:expr) => {{
-        use $crate::rmt::rows::*;
-        $call::<AlternativePart>($argument);
-        $call::<SelectRow>($argument);
-        $call::<ExtractPart>($argument);
-        $call::<VerifyPart>($argument);
-        $call::<PathRow>($argument);
-        $call::<PatternPart>($argument);
-        $call::<PatternsRow>($argument);
-        $call::<LanePart>($argument);
-        $call::<UpdatePart>($argument);
-        $call::<DeparseRow>($argument);
-        $call::<StageOwnerRow>($argument);
-        $call::<PredicatePart>($argument);
-        $call::<KeyRow>($argument);
-        $call::<ExactRow>($argument);
-        $call::<TernaryRow>($argument);
-        $call::<DataRow>($argument);
-        $call::<Class2Part>($argument);
-        $call::<Class4Part>($argument);
-        $call::<Class6Part>($argument);
-        $call::<AluPart>($argument);
-        $call::<WordPart>($argument);
-        $call::<StatePart>($argument);
-        $call::<ActionRow>($argument);
-        $call::<PageRow>($argument);
-        $call::<StateWordRow>($argument);
-        $call::<ZeroPageRow>($argument);
-        $call::<GroupRow>($argument);
-        $call::<GrantedRow>($argument);
-    }};
-}
-pub(crate) use each_row;
+/// All of them, parts before those that have them.
+pub(crate) static ROWS: &[RowInfo] = rows![
+    AlternativePart,
+    SelectRow,
+    ExtractPart,
+    VerifyPart,
+    PathRow,
+    PatternPart,
+    PatternsRow,
+    LanePart,
+    UpdatePart,
+    DeparseRow,
+    StageOwnerRow,
+    PredicatePart,
+    KeyRow,
+    ExactRow,
+    TernaryRow,
+    DataRow,
+    Class2Part,
+    Class4Part,
+    Class6Part,
+    AluPart,
+    WordPart,
+    StatePart,
+    ActionRow,
+    PageRow,
+    StateWordRow,
+    ZeroPageRow,
+    GroupRow,
+    GrantedRow,
+];

@@ -99,6 +99,31 @@ pub trait Row: Bits + Clone + Default + PartialEq + fmt::Debug {
     }
 }
 
+/// What the generators know of a row.
+pub struct RowInfo {
+    /// Name; in SystemVerilog with `_t`.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Fields from bit 0 up.
+    pub fields: fn() -> Vec<Field>,
+    /// Width in bits.
+    pub width: fn() -> u32,
+}
+
+impl RowInfo {
+    /// Of a row by its type.
+    pub const fn of<R: Row>() -> Self {
+        Self { name: R::NAME, doc: R::DOC, fields: R::fields, width: R::width }
+    }
+}
+
+/// A folder's rows, parts before those that have them.
+macro_rules! rows {
+    ($($row:ident),+ $(,)?) => { &[ $( $crate::row::RowInfo::of::<$row>() ),+ ] };
+}
+pub(crate) use rows;
+
 /// Declares a row: a struct with public fields, `Row` and `Bits`. The number behind a field is the width of one number
 /// in it; for parts that are rows it stands for nothing and is 0. Small rows derive `Copy` and `Hash` too.
 macro_rules! row {

@@ -31,7 +31,7 @@ use crate::tables::{Stamped, Tables};
 use compare::{check, describe_bytes, mismatch};
 use sluice_formats::limits::{SYSTEM_MODULE, TICK_BITS};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
-use sluice_formats::{Reason, Target};
+use sluice_formats::{EngineId, Reason, Target};
 use sluice_rmt::Copy;
 use sluice_rmt::fast::Buffers;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -392,7 +392,7 @@ impl Replay {
         table: sluice_formats::Table,
         index: u32,
     ) -> Result<u64, sluice_formats::Status> {
-        if table.is_rmt() {
+        if table.engine() == Some(EngineId::RMT) {
             let words = self.tables.read(node, table, index)?;
             return Ok(words.iter().rev().fold(0, |value, word| value << 32 | u64::from(*word)));
         }

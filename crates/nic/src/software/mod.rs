@@ -30,7 +30,7 @@ use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_BITS, TICK_PS};
 use sluice_formats::rmt::tables::Event as Counted;
-use sluice_formats::{Node, Reason, Table, Target};
+use sluice_formats::{EngineId, Node, Reason, Table, Target};
 use sluice_object::Load;
 use sluice_rmt::fast::Buffers;
 use std::collections::{BTreeMap, VecDeque};
@@ -434,7 +434,7 @@ impl Device for SoftwareNic {
         let words = |value: u64| vec![value as u32, (value >> 32) as u32];
         let row = check_address(target, node, table, index).and_then(|()| match table.access() {
             Access::ReadWrite => self.tables.row(node, table, index),
-            _ if table.is_rmt() => self.tables.read(node, table, index),
+            _ if table.engine() == Some(EngineId::RMT) => self.tables.read(node, table, index),
             Access::ReadOnly => Ok(words(self.info(index))),
             Access::Counter => {
                 let bank = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.last_snapshot } else { &self.bank };

@@ -8,7 +8,7 @@ use crate::load::{Load, PlacedXdp, Step};
 use sluice_formats::address::{Access, control};
 use sluice_formats::limits::{FORMAT_VERSION, SYSTEM_TENANT};
 use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
-use sluice_formats::{Node, Row, Table};
+use sluice_formats::{EngineId, Node, Row, Table};
 use std::collections::HashSet;
 
 impl Linker {
@@ -145,23 +145,23 @@ impl Checker<'_> {
             let what = format!("row {index} of {}, {n} words; the table has {rows} rows of {each}", table.name());
             return Err(Space(what));
         }
-        if table.is_rmt() {
+        if table.engine() == Some(EngineId::RMT) {
             return self.rmt_row(node, table, index, words);
         }
-        match (table, node) {
-            (Table::Control, _) => self.control(index, words),
-            (Table::PortPolicy, Node::Port(port)) => self.policy(port, unpack(words)?),
-            (Table::Vlan, Node::Port(port)) => self.vlan(port, index, unpack(words)?),
-            (Table::Rate, _) => {
+        match table {
+            Table::Control => self.control(index, words),
+            Table::PortPolicy => self.policy(node.index(), unpack(words)?),
+            Table::Vlan => self.vlan(node.index(), index, unpack(words)?),
+            Table::Rate => {
                 let tenant = self.own_row(table, index)?;
                 let granted = tenant.spec.rate_row().map_err(|e| Space(e.to_string()))?;
                 equal(table, &unpack(words)?, &granted)
             }
-            (Table::Quantum, _) => {
+            Table::Quantum => {
                 let granted = self.own_row(table, index)?.spec.quantum;
                 at_most("quantum", unpack::<QuantumRow>(words)?.bytes, granted)
             }
-            (Table::Limit, _) => self.limit(index, unpack(words)?),
+            Table::Limit => self.limit(index, unpack(words)?),
             _ => Err(Space(format!("table {} is not written", table.name()))),
         }
     }
@@ -252,7 +252,7 @@ impl Checker<'_> {
     /// A row of the pipeline. Packets do not notice what only the other generation has, once it is drained.
     fn rmt_row(&self, node: Node, table: Table, index: u32, words: &[u32]) -> Result<(), Refusal> {
         let placer = &self.linker.placer;
-        if let (Table::StageOwner, Node::Stage(s)) = (table, node) {
+        if let (Table::StageOwner, Some(s)) = (table, node.stage()) {
             self.system_only("the owner of a stage")?;
             let expected = u32::from(placer.target().is_system(s.into()));
             let what = || Space(format!("owner {words:?} of stage {s}, which is {expected}"));

@@ -1,7 +1,7 @@
 //! The rows of the NIC's tables, the generation row and the output sideband.
 
 use crate::limits::{MODULE_BITS, TENANT_BITS, TICK_BITS};
-use crate::row::row;
+use crate::row::{RowInfo, row, rows};
 
 row! {
     /// Who owns the packets of one VLAN on one port. Index: VLAN ID.
@@ -194,6 +194,22 @@ row! {
         length: u16 = 14,
     }
 }
+
+/// All of them.
+pub(crate) static ROWS: &[RowInfo] = rows![
+    VlanRow,
+    PortPolicyRow,
+    RateRow,
+    GenerationRow,
+    LimitRow,
+    QuantumRow,
+    SidebandRow,
+    PortTraceRow,
+    MergeTraceRow,
+    VerdictTraceRow,
+    QueueTraceRow,
+    LeaveTraceRow,
+];
 
 #[cfg(test)]
 mod tests {
