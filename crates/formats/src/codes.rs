@@ -2,6 +2,8 @@
 
 /// What a field's numbers stand for.
 pub struct CodeList {
+    /// Name of the type in Rust and in Python.
+    pub type_name: &'static str,
     /// Name; in SystemVerilog with `_e`.
     pub name: &'static str,
     /// What the names of its codes begin with in SystemVerilog.
@@ -38,6 +40,7 @@ macro_rules! codes {
         impl $type {
             /// What the generators take.
             pub(crate) const LIST: $crate::codes::CodeList = $crate::codes::CodeList {
+                type_name: stringify!($type),
                 name: $list,
                 prefix: $prefix,
                 doc: concat!($($doc),+),
@@ -54,6 +57,7 @@ macro_rules! codes {
             }
 
             /// What a number stands for.
+            #[inline]
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $( $number => Some(Self::$code), )+ _ => None }
             }

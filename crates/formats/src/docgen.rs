@@ -104,7 +104,7 @@ impl Page {
         if lists.is_empty() {
             return;
         }
-        self.text("\n## Codes\n\nWhat the numbers in fields stand for. Numbers that are not listed have no meaning.\n");
+        self.text("\n## Codes\n\nWhat the numbers in fields stand for. A number that no code names has no meaning.\n");
         for list in lists {
             let _ = writeln!(self.0, "\n### `{}`, {} bits\n\n{}\n", list.name, list.bits, list.doc.trim());
             let line = |c: &Code| vec![c.number.to_string(), format!("`{}`", c.name), c.doc.trim().to_owned()];

@@ -10,7 +10,9 @@ fn main() -> ExitCode {
         [] => false,
         ["--check"] => true,
         _ => {
-            eprintln!("usage: sluice-gen [--check]\nwrites rtl/gen/*.sv, docs/design/formats.md and *-rows.md");
+            eprintln!(
+                "usage: sluice-gen [--check]\nwrites rtl/gen/*.sv, tb/*/codes.py, docs/design/formats.md and *-rows.md"
+            );
             return ExitCode::from(2);
         }
     };

@@ -1,10 +1,11 @@
-//! `rtl/gen/sluice_pkg.sv` and `docs/design/formats.md`.
+//! `rtl/gen/sluice_pkg.sv`, `tb/nic/codes.py` and `docs/design/formats.md`.
 
 use super::{ROWS, control, info};
 use crate::address::{SNAPSHOT_INDEX_BIT, Table};
 use crate::docgen::{Page, column};
 use crate::engine::{EngineId, FOLDERS, Folder, folder};
 use crate::limits::*;
+use crate::pygen::Module;
 use crate::reason::Reason;
 use crate::svgen::Package;
 use crate::target::{self, Sizes};
@@ -75,6 +76,14 @@ pub(super) fn package() -> String {
     p.text("\n");
     p.targets("nic_cfg", &targets());
     p.finish()
+}
+
+/// The benches' module as text.
+pub(super) fn module() -> String {
+    let mut m = Module::new("Codes of configuration messages, and drop reasons.");
+    super::CODES.iter().for_each(|codes| m.codes(codes));
+    m.enumeration("Reason", "Drop reasons.", &Reason::ALL.map(|r| (r.name(), r.code())));
+    m.finish()
 }
 
 /// The page as text.

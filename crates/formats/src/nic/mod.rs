@@ -24,5 +24,11 @@ pub(crate) static FOLDER: Folder = Folder {
     nodes: tables::NODES,
     tables: tables::TABLES,
     events: &[events::PORT, events::QUEUE],
-    generated: || vec![("rtl/gen/sluice_pkg.sv", generated::package()), ("docs/design/formats.md", generated::page())],
+    generated: || {
+        vec![
+            ("rtl/gen/sluice_pkg.sv", generated::package()),
+            ("tb/nic/codes.py", generated::module()),
+            ("docs/design/formats.md", generated::page()),
+        ]
+    },
 };

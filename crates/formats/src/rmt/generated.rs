@@ -1,11 +1,13 @@
-//! `rtl/gen/sluice_rmt_rows_pkg.sv` and `docs/design/rmt-rows.md`.
+//! `rtl/gen/sluice_rmt_rows_pkg.sv`, `tb/rmt/codes.py` and `docs/design/rmt-rows.md`.
 
+use super::codes::CODES;
 use super::rows::ROWS;
 use super::tables::Event;
-use super::{CODES, FOLDER, target};
+use super::{FOLDER, target};
 use crate::address::{SLICE_INDEX_BIT, Table};
 use crate::docgen::{Page, column};
 use crate::limits::MOST_ROW_WORDS;
+use crate::pygen::Module;
 use crate::svgen::Package;
 use crate::target::Sizes;
 
@@ -48,6 +50,14 @@ pub(super) fn package() -> String {
     p.text("\n");
     p.targets("rmt_cfg", &targets());
     p.finish()
+}
+
+/// The benches' module as text.
+pub(super) fn module() -> String {
+    let mut m = Module::new("Codes in rows of the rmt pipeline, and what its events are.");
+    CODES.iter().for_each(|codes| m.codes(codes));
+    m.enumeration("Event", "Drop reasons, and kinds of the event counters.", &Event::ALL.map(|e| (e.name(), e as u8)));
+    m.finish()
 }
 
 /// The page as text.

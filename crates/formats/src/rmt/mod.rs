@@ -1,16 +1,13 @@
 //! Formats of the rmt pipeline: sizes, rows, tables. docs/design/rmt.md says what they mean.
 
+pub mod codes;
 mod events;
 mod generated;
 pub mod rows;
 pub mod tables;
 pub mod target;
 
-use crate::codes::CodeList;
 use crate::engine::{EngineId, Folder};
-
-/// Codes in its rows.
-const CODES: &[CodeList] = &[];
 
 impl EngineId {
     /// The pipeline of match-action stages.
@@ -27,7 +24,11 @@ pub(crate) static FOLDER: Folder = Folder {
     tables: tables::TABLES,
     events: &[events::EVENTS],
     generated: || {
-        vec![("rtl/gen/sluice_rmt_rows_pkg.sv", generated::package()), ("docs/design/rmt-rows.md", generated::page())]
+        vec![
+            ("rtl/gen/sluice_rmt_rows_pkg.sv", generated::package()),
+            ("tb/rmt/codes.py", generated::module()),
+            ("docs/design/rmt-rows.md", generated::page()),
+        ]
     },
 };
 

@@ -92,7 +92,7 @@ row! {
     LanePart, "rmt_lane" {
         /// Place of the container in its class.
         place: u8 = 3,
-        /// 0 to 2: size class of 2, 4, 6 bytes; 3: the packet's byte.
+        /// Size class of the container, or the packet's byte: `rmt_lane_size`.
         size: u8 = 2,
     }
 }
@@ -145,11 +145,11 @@ row! {
 row! {
     /// A predicate: `(a & mask) op (b & mask)`, 48 bits, unsigned.
     PredicatePart, "rmt_predicate" {
-        /// 0 to 23 a container, 24 to 39 a metadata word.
+        /// A container or a metadata word: `rmt_predicate_operand`.
         a: u8 = 6,
-        /// 0 to 23 a container, 63 the immediate.
+        /// A container or the immediate: `rmt_predicate_operand`.
         b: u8 = 6,
-        /// Comparison: == != < <= > >= from 0.
+        /// Comparison: `rmt_relation`.
         op: u8 = 3,
         /// Bits that count.
         mask: u64 = 48,
@@ -260,13 +260,13 @@ class_part! {
 row! {
     /// What the ALU of one container does.
     AluPart, "rmt_alu" {
-        /// 0 none, then add, sub, and, or, xor, move, andnot, ge, lt.
+        /// Operation: `rmt_alu_op`.
         op: u8 = 4,
-        /// 0 self, 1 P0, 2 P1, 3 X.
+        /// First operand: `rmt_alu_a`.
         a: u8 = 2,
-        /// 0 immediate, 1 DA, 2 DB, 3 P0, 4 P1, 5 R, 6 X.
+        /// Second operand: `rmt_alu_b`.
         b: u8 = 4,
-        /// 0 always, 1 condition 0, 2 not condition 0, 3 condition 1, 4 not condition 1.
+        /// When it is written: `rmt_when`.
         when: u8 = 3,
     }
 }
@@ -274,13 +274,13 @@ row! {
 row! {
     /// Write of one metadata word.
     WordPart, "rmt_word_write" {
-        /// 0 immediate, 1 DA and 2 P0 of the 2-byte class, 3 X.
+        /// What is written: `rmt_word_source`.
         source: u8 = 2,
         /// Bits written; 0: none.
         mask: u16 = 16,
         /// Immediate.
         immediate: u16 = 16,
-        /// As of an ALU.
+        /// When it is done: `rmt_when`.
         when: u8 = 3,
     }
 }
@@ -288,21 +288,21 @@ row! {
 row! {
     /// State access of an action.
     StatePart, "rmt_state_access" {
-        /// 0 none, 1 access, 2 meter.
+        /// What it is: `rmt_state_kind`.
         kind: u8 = 2,
-        /// As of an ALU.
+        /// When it is done: `rmt_when`.
         when: u8 = 3,
-        /// Index source: 0 zero, 1 P2 and 2 DA of the 2-byte class, 3 X.
+        /// Index source: `rmt_index_source`.
         source: u8 = 2,
         /// Bits of the source that count.
         index_mask: u16 = 12,
         /// Added to them.
         base: u16 = 12,
-        /// Comparison of the old word with O: == != < <= > >= from 0.
+        /// Comparison of the old word with O: `rmt_relation`.
         relation: u8 = 3,
-        /// What `taken` is: 0 to 4 as `when`, 5 the comparison.
+        /// What `taken` is: `rmt_when`, or the comparison (`rmt_taken`).
         condition: u8 = 3,
-        /// O: 0 immediate, 1 X, 2 DB and 3 P1 of the 4-byte class.
+        /// O: `rmt_state_operand`.
         o_source: u8 = 2,
         /// Immediate of O; limit of a meter.
         o_immediate: u32 = 32,
@@ -344,7 +344,7 @@ row! {
         class4: Class4Part = 0,
         /// Shared operands of the 6-byte class.
         class6: Class6Part = 0,
-        /// X: 0 to 23 a container, 24 to 39 metadata words from this one, 40 hash, 41 number; others zero.
+        /// X: `rmt_cross`.
         cross_source: u8 = 6,
         /// X is shifted right by 16 times this, 0 to 2.
         cross_shift: u8 = 2,

@@ -1,6 +1,7 @@
 //! Relocatable rows of one program for the rmt pipeline.
 
 use serde::{Deserialize, Serialize};
+use sluice_formats::rmt::codes::StateKind;
 use sluice_formats::rmt::rows::{
     ActionRow, DeparseRow, ExactRow, GroupRow, KeyRow, PathRow, PatternsRow, SelectRow, TernaryRow,
 };
@@ -78,7 +79,7 @@ pub struct RmtStage {
 impl RmtStage {
     /// Whether an action accesses the state.
     pub fn accesses_state(&self) -> bool {
-        self.actions.iter().any(|action| action.state.kind != 0)
+        self.actions.iter().any(|action| action.state.kind != StateKind::None.code())
     }
 }
 
