@@ -344,9 +344,9 @@ package sluice_rmt_rows_pkg;
 
   // Operand of a predicate.
   typedef enum logic [5:0] {
-    RmtPredicateContainers = 6'd0,
-    RmtPredicateWords = 6'd24,
-    RmtPredicateImmediate = 6'd63
+    RmtPredicateOperandContainers = 6'd0,
+    RmtPredicateOperandWords = 6'd24,
+    RmtPredicateOperandImmediate = 6'd63
   } rmt_predicate_operand_e;
 
   // Comparison, unsigned.

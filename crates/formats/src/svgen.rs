@@ -117,3 +117,25 @@ impl Package {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::FOLDERS;
+    use std::collections::BTreeSet;
+
+    /// Names that a line of a package gives to a value.
+    fn declared(line: &str) -> Option<&str> {
+        let (before, _) = line.split_once(" = ")?;
+        before.split_whitespace().last()
+    }
+
+    #[test]
+    fn no_package_gives_a_name_twice() {
+        let packages = FOLDERS.iter().flat_map(|f| (f.generated)()).filter(|(path, _)| path.ends_with(".sv"));
+        for (path, text) in packages {
+            let mut names = BTreeSet::new();
+            text.lines().filter_map(declared).for_each(|name| assert!(names.insert(name), "{path}: {name}"));
+            assert!(names.len() > 10);
+        }
+    }
+}

@@ -98,7 +98,7 @@ codes! {
 
 codes! {
     /// Operand of a predicate.
-    PredicateOperand, "rmt_predicate_operand", "RmtPredicate", 6 {
+    PredicateOperand, "rmt_predicate_operand", "RmtPredicateOperand", 6 {
         /// This and the 23 codes behind it: the containers.
         Containers "containers" = 0,
         /// This and the 15 codes behind it: the metadata words; of the first operand only.
