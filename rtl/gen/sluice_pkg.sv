@@ -212,6 +212,7 @@ package sluice_pkg;
   localparam int unsigned ControlHold = 1;
   localparam int unsigned ControlWatchdog = 2;
 
+  // What is asked, or what an answer answers.
   typedef enum logic [3:0] {
     OpRead = 4'd1,
     OpWrite = 4'd2,
@@ -219,6 +220,7 @@ package sluice_pkg;
     OpWriteReply = 4'd10
   } cfg_op_e;
 
+  // How a request ended.
   typedef enum logic [3:0] {
     StatusOk = 4'd0,
     StatusBusy = 4'd1,

@@ -334,6 +334,118 @@ package sluice_rmt_rows_pkg;
     RmtEventCopies = 4'd15
   } rmt_event_e;
 
+  // Where a byte of the outgoing header comes from.
+  typedef enum logic [1:0] {
+    RmtLaneSizeTwo = 2'd0,
+    RmtLaneSizeFour = 2'd1,
+    RmtLaneSizeSix = 2'd2,
+    RmtLaneSizePacket = 2'd3
+  } rmt_lane_size_e;
+
+  // Operand of a predicate.
+  typedef enum logic [5:0] {
+    RmtPredicateOperandContainers = 6'd0,
+    RmtPredicateOperandWords = 6'd24,
+    RmtPredicateOperandImmediate = 6'd63
+  } rmt_predicate_operand_e;
+
+  // Comparison, unsigned.
+  typedef enum logic [2:0] {
+    RmtRelationEq = 3'd0,
+    RmtRelationNe = 3'd1,
+    RmtRelationLt = 3'd2,
+    RmtRelationLe = 3'd3,
+    RmtRelationGt = 3'd4,
+    RmtRelationGe = 3'd5
+  } rmt_relation_e;
+
+  // When something is done, by the stage's conditions.
+  typedef enum logic [2:0] {
+    RmtWhenAlways = 3'd0,
+    RmtWhenIf0 = 3'd1,
+    RmtWhenUnless0 = 3'd2,
+    RmtWhenIf1 = 3'd3,
+    RmtWhenUnless1 = 3'd4
+  } rmt_when_e;
+
+  // Operation of an ALU.
+  typedef enum logic [3:0] {
+    RmtAluOpNone = 4'd0,
+    RmtAluOpAdd = 4'd1,
+    RmtAluOpSub = 4'd2,
+    RmtAluOpAnd = 4'd3,
+    RmtAluOpOr = 4'd4,
+    RmtAluOpXor = 4'd5,
+    RmtAluOpMove = 4'd6,
+    RmtAluOpAndNot = 4'd7,
+    RmtAluOpGe = 4'd8,
+    RmtAluOpLt = 4'd9
+  } rmt_alu_op_e;
+
+  // First operand of an ALU.
+  typedef enum logic [1:0] {
+    RmtAluAOwn = 2'd0,
+    RmtAluAP0 = 2'd1,
+    RmtAluAP1 = 2'd2,
+    RmtAluAX = 2'd3
+  } rmt_alu_a_e;
+
+  // Second operand of an ALU.
+  typedef enum logic [3:0] {
+    RmtAluBImmediate = 4'd0,
+    RmtAluBDataA = 4'd1,
+    RmtAluBDataB = 4'd2,
+    RmtAluBP0 = 4'd3,
+    RmtAluBP1 = 4'd4,
+    RmtAluBR = 4'd5,
+    RmtAluBX = 4'd6
+  } rmt_alu_b_e;
+
+  // What a metadata word gets.
+  typedef enum logic [1:0] {
+    RmtWordSourceImmediate = 2'd0,
+    RmtWordSourceDataA = 2'd1,
+    RmtWordSourceP0 = 2'd2,
+    RmtWordSourceX = 2'd3
+  } rmt_word_source_e;
+
+  // Source of the cross value.
+  typedef enum logic [5:0] {
+    RmtCrossContainers = 6'd0,
+    RmtCrossWords = 6'd24,
+    RmtCrossHash = 6'd40,
+    RmtCrossNumber = 6'd41,
+    RmtCrossZero = 6'd63
+  } rmt_cross_e;
+
+  // State access of an action.
+  typedef enum logic [1:0] {
+    RmtStateKindNone = 2'd0,
+    RmtStateKindAccess = 2'd1,
+    RmtStateKindMeter = 2'd2
+  } rmt_state_kind_e;
+
+  // Source of a state word's index.
+  typedef enum logic [1:0] {
+    RmtIndexSourceZero = 2'd0,
+    RmtIndexSourceP2 = 2'd1,
+    RmtIndexSourceDataA = 2'd2,
+    RmtIndexSourceX = 2'd3
+  } rmt_index_source_e;
+
+  // What chooses the first update of a state access: a code of `rmt_when`, or this.
+  typedef enum logic [2:0] {
+    RmtTakenOld = 3'd5
+  } rmt_taken_e;
+
+  // Operand of a state access.
+  typedef enum logic [1:0] {
+    RmtStateOperandImmediate = 2'd0,
+    RmtStateOperandX = 2'd1,
+    RmtStateOperandDataB = 2'd2,
+    RmtStateOperandP1 = 2'd3
+  } rmt_state_operand_e;
+
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeRmtParser = 8'd5;
   localparam logic [7:0] NodeRmtDeparser = 8'd6;

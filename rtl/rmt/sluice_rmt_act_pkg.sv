@@ -64,21 +64,14 @@ package sluice_rmt_act_pkg;
     rmt_word_write_t [6:0] words;
   } act_result_t;
 
-  // Codes of the action row.
-  localparam logic [1:0] KindAccess = 2'd1;
-  localparam logic [1:0] KindMeter = 2'd2;
-  localparam logic [5:0] CrossWords = 6'd24;
-  localparam logic [5:0] CrossHash = 6'd40;
-  localparam logic [5:0] CrossNumber = 6'd41;
-
-  // Whether something is done; codes from 5 on are not used and mean never.
+  // Whether something is done; codes without a name mean never.
   function automatic logic act_when(logic [2:0] when, logic [1:0] conditions);
     unique case (when)
-      3'd0: return 1'b1;
-      3'd1: return conditions[0];
-      3'd2: return !conditions[0];
-      3'd3: return conditions[1];
-      3'd4: return !conditions[1];
+      RmtWhenAlways: return 1'b1;
+      RmtWhenIf0: return conditions[0];
+      RmtWhenUnless0: return !conditions[0];
+      RmtWhenIf1: return conditions[1];
+      RmtWhenUnless1: return !conditions[1];
       default: return 1'b0;
     endcase
   endfunction

@@ -40,20 +40,16 @@ module sluice_rmt_alu
     $fatal(1, "rmt_alu: Width is %0d, expected at least 1 (%m)", Width);
   end
 
-  // Codes of the operations in the action row: 1 to 7 as here, 8 ge, 9 lt.
-  localparam logic [3:0] CodeNone = 4'd0;
-  localparam logic [3:0] CodeGe = 4'd8;
-  localparam logic [3:0] CodeLt = 4'd9;
-
+  // The low bits of the operations' codes; ge and lt are a subtraction.
   typedef enum logic [2:0] {
-    OpNone,
-    OpAdd,
-    OpSub,    // and ge, lt
-    OpAnd,
-    OpOr,
-    OpXor,
-    OpMove,
-    OpAndNot
+    OpNone   = 3'(RmtAluOpNone),
+    OpAdd    = 3'(RmtAluOpAdd),
+    OpSub    = 3'(RmtAluOpSub),
+    OpAnd    = 3'(RmtAluOpAnd),
+    OpOr     = 3'(RmtAluOpOr),
+    OpXor    = 3'(RmtAluOpXor),
+    OpMove   = 3'(RmtAluOpMove),
+    OpAndNot = 3'(RmtAluOpAndNot)
   } op_e;
 
   // c5: selects. What is not to be written is a comparison without a carry.
@@ -63,10 +59,10 @@ module sluice_rmt_alu
   logic less_d, less6_q, less_q;
 
   always_comb begin
-    compare_d = alu_i.op == CodeGe || alu_i.op == CodeLt;
-    less_d = alu_i.op == CodeLt;
+    compare_d = alu_i.op == RmtAluOpGe || alu_i.op == RmtAluOpLt;
+    less_d = alu_i.op == RmtAluOpLt;
     op_d = compare_d ? OpSub : op_e'(alu_i.op[2:0]);
-    if (!act_i || alu_i.op == CodeNone || alu_i.op > CodeLt || !act_when(alu_i.when, conditions_i)) begin
+    if (!act_i || alu_i.op == RmtAluOpNone || alu_i.op > RmtAluOpLt || !act_when(alu_i.when, conditions_i)) begin
       compare_d = 1'b1;
       less_d = 1'b0;
       op_d = OpMove;
@@ -79,21 +75,21 @@ module sluice_rmt_alu
 
   always_comb begin
     case (a_select_q)
-      2'd0: a_d = self_i;
-      2'd1: a_d = p0_i;
-      2'd2: a_d = p1_i;
+      RmtAluAOwn: a_d = self_i;
+      RmtAluAP0: a_d = p0_i;
+      RmtAluAP1: a_d = p1_i;
       default: a_d = x_i;
     endcase
     case (b_low_q)
-      2'd0: b_low = immediate_i;
-      2'd1: b_low = da_i;
-      2'd2: b_low = db_i;
+      2'(RmtAluBImmediate): b_low = immediate_i;
+      2'(RmtAluBDataA): b_low = da_i;
+      2'(RmtAluBDataB): b_low = db_i;
       default: b_low = p0_i;
     endcase
     case (b_high_q)
       2'd0: b_d = b_low;
-      2'd1: b_d = p1_i;
-      2'd2: b_d = r_i;
+      2'(RmtAluBP1 - RmtAluBP0): b_d = p1_i;
+      2'(RmtAluBR - RmtAluBP0): b_d = r_i;
       default: b_d = x_i;
     endcase
   end

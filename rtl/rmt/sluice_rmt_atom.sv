@@ -8,7 +8,9 @@
 ///
 /// `old_o`, `new_o` and `red_o` are results of c7, in it. An access without `write_i` leaves the word alone.
 /// Latency: 3 cycles from the address to the results. Throughput: one access a cycle. Never stalls.
-module sluice_rmt_atom #(
+module sluice_rmt_atom
+  import sluice_rmt_rows_pkg::*;
+#(
     parameter int unsigned Words = 4096,
     localparam int unsigned AddrWidth = $clog2(Words)
 ) (
@@ -50,7 +52,7 @@ module sluice_rmt_atom #(
     $fatal(1, "rmt_atom: Words is %0d, expected a power of two from 2 on (%m)", Words);
   end
 
-  // Codes before the loop: 0 to 5 the relation (== != < <= > >=), 6 never, 7 always.
+  // Codes before the loop: the relation, or one of these.
   localparam logic [2:0] Never = 3'd6;
   localparam logic [2:0] Always = 3'd7;
 
@@ -147,12 +149,12 @@ module sluice_rmt_atom #(
 
   always_comb begin
     case (code_q)
-      3'd0: otherwise = !(ge && le);
-      3'd1: otherwise = ge && le;
-      3'd2: otherwise = ge;
-      3'd3: otherwise = !le;
-      3'd4: otherwise = le;
-      3'd5: otherwise = !ge;
+      RmtRelationEq: otherwise = !(ge && le);
+      RmtRelationNe: otherwise = ge && le;
+      RmtRelationLt: otherwise = ge;
+      RmtRelationLe: otherwise = !le;
+      RmtRelationGt: otherwise = le;
+      RmtRelationGe: otherwise = !ge;
       Never: otherwise = 1'b1;
       default: otherwise = 1'b0;
     endcase

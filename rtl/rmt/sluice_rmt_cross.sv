@@ -7,7 +7,7 @@
 /// Latency: `nearly_o` in c4, `x_o` two cycles later, in c6. Throughput: a packet a cycle. Never stalls.
 module sluice_rmt_cross
   import sluice_rmt_pkg::*;
-  import sluice_rmt_act_pkg::*;
+  import sluice_rmt_rows_pkg::*;
 (
     input  logic                       clk_i,
     input  logic     [ 5:4]            valid_i,   // whether c4, c5 hold a packet
@@ -41,10 +41,10 @@ module sluice_rmt_cross
       for (int unsigned l = 0; l < 3; l++) sources[l][16+i] = phv_i.c.c6[i][16*l+:16];
     end
     for (int unsigned l = 0; l < 3; l++) begin
-      for (int unsigned k = 0; k + l < 16; k++) sources[l][6'(k)+CrossWords] = phv_i.words[k+l];
+      for (int unsigned k = 0; k + l < 16; k++) sources[l][6'(k)+RmtCrossWords] = phv_i.words[k+l];
     end
-    for (int unsigned l = 0; l < 2; l++) sources[l][CrossHash] = hash_i[16*l+:16];
-    sources[0][CrossNumber] = 16'(number_i);
+    for (int unsigned l = 0; l < 2; l++) sources[l][RmtCrossHash] = hash_i[16*l+:16];
+    sources[0][RmtCrossNumber] = 16'(number_i);
   end
 
   for (genvar l = 0; l < 3; l++) begin : gen_lane

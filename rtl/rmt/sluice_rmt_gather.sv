@@ -28,8 +28,6 @@ module sluice_rmt_gather
     $fatal(1, "rmt_gather: Bytes is %0d, expected 32 or 64 (%m)", Bytes);
   end
 
-  localparam logic [1:0] SizePacket = 2'd3;
-
   // Rotated containers; byte i is that for lanes i modulo the size.
   logic [7:0][1:0][7:0] rotated2, c2_q;
   logic [7:0][3:0][7:0] rotated4, c4_q;
@@ -69,7 +67,7 @@ module sluice_rmt_gather
       c6_q <= rotated6;
       for (int unsigned i = 0; i < Bytes; i++) begin
         lanes_q[i] <= row_i.lanes[i];
-        if (!window_i) lanes_q[i].size <= SizePacket;
+        if (!window_i) lanes_q[i].size <= RmtLaneSizePacket;
       end
     end
   end
@@ -94,7 +92,7 @@ module sluice_rmt_gather
     assign high6 = choice(k, c6_q[7][i%6], c6_q[6][i%6], c6_q[5][i%6], c6_q[4][i%6]);
     assign small_one = choice({lanes_q[i].size[0], place[2]}, high4, low4, high2, low2);
     assign one = choice({lanes_q[i].size[1], place[2]}, high6, low6, small_one, small_one);
-    assign from_packet_o[i] = lanes_q[i].size == SizePacket;
+    assign from_packet_o[i] = lanes_q[i].size == RmtLaneSizePacket;
 
     always_ff @(posedge clk_i) bytes_o[i] <= one;
   end

@@ -96,10 +96,10 @@ module sluice_rmt_predicate
   logic [Width-1:0] same, one, other;
   logic [Width:0] unused_difference;
 
-  // Codes of op: == != < <= > >=. As a subtraction, for there the order of the operands stays: bit by bit the chain
-  // passes the carry where `same` is set and puts in `other` where not. Its lowest bit puts in `carry_in`.
-  assign equality = row_i.op[2:1] == 2'd0;
-  assign carry_in = equality || row_i.op == 3'd3 || row_i.op == 3'd4;
+  // As a subtraction, for there the order of the operands stays: bit by bit the chain passes the carry where `same` is
+  // set and puts in `other` where not. Its lowest bit puts in `carry_in`.
+  assign equality = row_i.op[2:1] == 2'(RmtRelationEq >> 1);  // and of ne, whose code differs in the lowest bit
+  assign carry_in = equality || row_i.op == RmtRelationLe || row_i.op == RmtRelationGt;
   assign same = ~((a ^ b) & row_i.mask);
   assign other = b & {Width{!equality}};
   assign one = ~(other ^ same);
@@ -110,6 +110,6 @@ module sluice_rmt_predicate
   always_ff @(posedge clk_i) if (valid_i) borrow_q <= borrow;
   assign compares_o = !borrow_q;
 
-  assign opposite_o = row_i.op == 3'd1 || row_i.op == 3'd4 || row_i.op == 3'd5;
+  assign opposite_o = row_i.op == RmtRelationNe || row_i.op == RmtRelationGt || row_i.op == RmtRelationGe;
 
 endmodule

@@ -111,15 +111,15 @@ module sluice_rmt_state
   logic [OffsetBits-1:0] offset5_q;
   logic [ModuleWidth-1:0] module5_q;
 
-  assign wanted = act_i && (pick_i.kind == KindAccess || pick_i.kind == KindMeter) && act_when(
+  assign wanted = act_i && (pick_i.kind == RmtStateKindAccess || pick_i.kind == RmtStateKindMeter) && act_when(
       pick_i.when, conditions_i
   );
   always_comb begin
     // The cross value comes late: its lanes and the last step of their choice are decoded beside its first steps.
-    near = ({12{pick_i.source == 2'd1}} & p2_i) | ({12{pick_i.source == 2'd2}} & da_i);
+    near = ({12{pick_i.source == RmtIndexSourceP2}} & p2_i) | ({12{pick_i.source == RmtIndexSourceDataA}} & da_i);
     for (int unsigned l = 0; l < 3; l++) begin
       for (int unsigned i = 0; i < 3; i++) begin
-        taken[l][i] = pick_i.source == 2'd3 && pick_i.cross_shift == 2'(l) && pick_i.cross_source[5:4] == 2'(i);
+        taken[l][i] = pick_i.source == RmtIndexSourceX && pick_i.cross_shift == 2'(l) && pick_i.cross_source[5:4] == 2'(i);
       end
       far[l] = ({12{taken[l][0]}} & nearly_i[l][0][11:0]) | ({12{taken[l][1]}} & nearly_i[l][1][11:0]) |
           ({12{taken[l][2]}} & nearly_i[l][2][11:0]);
@@ -132,7 +132,7 @@ module sluice_rmt_state
     else wanted5_q <= wanted;
   end
   always_ff @(posedge clk_i) begin
-    meter5_q  <= pick_i.kind == KindMeter;
+    meter5_q  <= pick_i.kind == RmtStateKindMeter;
     beyond5_q <= index[12];
     offset5_q <= index[OffsetBits-1:0];
     module5_q <= module_i[ModuleWidth-1:0];
@@ -229,9 +229,9 @@ module sluice_rmt_state
                                           // verilator lint_on VARHIDDEN
                                           logic [31:0] p1);
     case (choice)
-      2'd0: return immediate;
-      2'd1: return x;
-      2'd2: return db;
+      RmtStateOperandImmediate: return immediate;
+      RmtStateOperandX: return x;
+      RmtStateOperandDataB: return db;
       default: return p1;
     endcase
   endfunction
@@ -273,7 +273,7 @@ module sluice_rmt_state
       .meter_i     (meter6),
       .set_i       (host6_q),
       .relation_i  (atom_i.relation),
-      .compared_i  (atom_i.condition == 3'd5),
+      .compared_i  (atom_i.condition == RmtTakenOld),
       .taken_i     (act_when(atom_i.condition, c6_conditions_i)),
       .t_old_i     (atom_i.t_old),
       .t_negate_i  (atom_i.t_negate),

@@ -27,9 +27,9 @@ module sluice_rmt_words
     words_o = words_i;
     for (int unsigned i = 0; i < 7; i++) begin
       case (writes_i[i].source)
-        2'd0: value[i] = writes_i[i].immediate;
-        2'd1: value[i] = da_i;
-        2'd2: value[i] = p0_i;
+        RmtWordSourceImmediate: value[i] = writes_i[i].immediate;
+        RmtWordSourceDataA: value[i] = da_i;
+        RmtWordSourceP0: value[i] = p0_i;
         default: value[i] = x_i;
       endcase
       written[i] = act_i && act_when(writes_i[i].when, conditions_i);

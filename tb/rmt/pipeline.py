@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 
+from nic.codes import Op, Status
 from nic.nic_bench import crc32c
+from rmt.codes import AluOp, LaneSize, Relation
 from rmt.rows import row, words_of_layout
 from sluice_tb.plugin import REPLIES, PluginTop
 
 SYSTEM, STAMP, PARSER, DEPARSER, STAGE0 = 0, 1, 5, 6, 32
-READ, WRITE = 1, 2
-OK, BUSY = 0, 1
-OTHER_LANE = 3 << 3
-C6, XOR, ADD = 16, 5, 1
+READ, WRITE = Op.READ, Op.WRITE
+OK, BUSY = Status.OK, Status.BUSY
+OTHER_LANE = row("rmt_lane", size=LaneSize.PACKET)
+C6 = 16
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,17 @@ class Program:
         extract = [0] * 24
         extract[C6], extract[C6 + 1] = row("rmt_extract", taken=1), row("rmt_extract", taken=1, offset=6)
         yield PARSER, 2, 16 * at + 5, "rmt_path_row", row("rmt_path_row", extract=extract, headers=1, least=14)
-        never = row("rmt_predicate", op=1)
+        never = row("rmt_predicate", op=Relation.NE)
         key = row("rmt_key_row", predicates=[never, never], default_valid=1, default_action=self.action)
         yield STAGE0 + 1, 1, at, "rmt_key_row", key
         egress = row("rmt_word_write", mask=0xFFFF, immediate=self.destinations | self.queue << 8)
         group = row("rmt_word_write", mask=0xFFFF, immediate=self.group) if self.group else 0
         alus = [0] * 24
-        alus[C6] = row("rmt_alu", op=XOR)
+        alus[C6] = row("rmt_alu", op=AluOp.XOR)
         fields = {"immediate6": [self.flip] + [0] * 7, "mask6": [(1 << 48) - 1] + [0] * 7}
         if self.tag is not None:
             # A container that nobody extracted is 0.
-            alus[8] = row("rmt_alu", op=ADD)
+            alus[8] = row("rmt_alu", op=AluOp.ADD)
             fields |= {"immediate4": [self.tag] + [0] * 7, "mask4": [0xFFFFFFFF] + [0] * 7}
         action = row("rmt_action_row", owner=self.module, alus=alus, words=[0, 0, egress, group, 0, 0, 0], **fields)
         yield STAGE0 + 1, 8, self.action, "rmt_action_row", action
@@ -60,11 +62,11 @@ class Program:
             sources = [OTHER_LANE] * 64
             for lane in range(16 if beat == 0 else 0):
                 if lane < 6:
-                    sources[lane] = 2 << 3
+                    sources[lane] = row("rmt_lane", size=LaneSize.SIX)
                 elif lane < 12:
-                    sources[lane] = 2 << 3 | 1
+                    sources[lane] = row("rmt_lane", size=LaneSize.SIX, place=1)
                 elif lane < 16 and self.tag is not None:
-                    sources[lane] = 1 << 3
+                    sources[lane] = row("rmt_lane", size=LaneSize.FOUR)
             deparse = row(
                 "rmt_deparse_row",
                 half_delta=0 if self.tag is None else 2,

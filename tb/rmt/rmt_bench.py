@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from nic.nic_bench import SIDEBAND, pack_fields
+from rmt.codes import Event
 
 PACKAGES = [
     "rtl/gen/sluice_pkg.sv",
@@ -24,22 +25,7 @@ CTL = {"reason": 4, "dropped": 1, "system_generation": 1, "generation": 1, "modu
 DESC = {"queueing": 48, "arrival": 48, "length": 14, "tenant": 12, "port": 4, "ctl": 13}
 CFG_REQ = {"words": 7, "index": 16, "slice": 7, "snapshot": 1, "table": 8, "write": 1}
 ROUTE = {"tags": 128, "egress_queue": 3, "destinations": 8}
-EVENTS = {
-    "rate": 0,
-    "reconfig": 1,
-    "no_module": 2,
-    "parse_reject": 3,
-    "parse_short": 4,
-    "rmt_fault": 5,
-    "discard": 6,
-    "no_destination": 7,
-    "deparse_reject": 8,
-    "deparse_short": 9,
-    "deparse_long": 10,
-    "bad_length": 11,
-    "misfit": 12,
-    "copies": 15,
-}
+EVENTS = {event.name.lower(): event for event in Event}
 
 
 def any_sideband(rng, **values):

@@ -1,8 +1,8 @@
 //! Steps of the configuration ring as lines, as JSON and as a C header.
 
 use serde_json::{Value, json};
+use sluice_formats::Target;
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_formats::{Node, Target};
 use sluice_object::ring::RingStep;
 use std::fmt::Write;
 
@@ -36,23 +36,10 @@ fn hex(words: &[u32]) -> String {
     words.iter().map(|w| format!("{w:08x}")).collect::<Vec<_>>().join(" ")
 }
 
-fn node_name(node: Node) -> String {
-    match node {
-        Node::Port(p) => format!("port{p}"),
-        Node::Stage(s) => format!("stage{s}"),
-        Node::System => "system".to_owned(),
-        Node::Stamp => "stamp".to_owned(),
-        Node::Egress => "egress".to_owned(),
-        Node::Xdp => "xdp".to_owned(),
-        Node::Parser => "parser".to_owned(),
-        Node::Deparser => "deparser".to_owned(),
-    }
-}
-
 /// The address and what the answer has to be.
 fn comment(step: &RingStep) -> String {
     let Some(message) = step.message() else { return "all writes above are answered".to_owned() };
-    let place = format!("{} {}[{}]", node_name(message.node), message.table.name(), message.index);
+    let place = format!("{} {}[{}]", message.node.name(), message.table.name(), message.index);
     match step {
         RingStep::Wait(..) => format!("{place}: again until word & mask == value, nothing of it in flight"),
         RingStep::Commit(_) => format!("{place}: again while busy"),
@@ -88,7 +75,7 @@ pub fn json(target: &Target, sections: &[Section]) -> Value {
     let step = |step: &RingStep| {
         let mut value = json!({ "step": step.name() });
         if let Some(message) = step.message() {
-            value["node"] = node_name(message.node).into();
+            value["node"] = message.node.name().into();
             value["table"] = message.table.name().into();
             value["index"] = message.index.into();
             value["words"] = message.words.clone().into();

@@ -1,80 +1,101 @@
-//! The engines that a NIC may have, by number and name.
+//! The registry: what every NIC has and what its engines add, a folder each.
+//!
+//! A folder describes its nodes, tables, events, rows and codes. Everything else (addresses by number and name, reasons,
+//! generated packages and pages) walks over [`FOLDERS`]. A new engine is its folder and a line in there.
 
-use crate::address::{Node, Table};
-use serde::de::{Deserialize, Deserializer, Error};
-use serde::ser::{Serialize, Serializer};
-use std::fmt;
+use crate::address::{NodeInfo, Table, TableInfo};
+use crate::named::{self, Named};
+use crate::reason::Events;
 
-/// An engine. Its number stands in loads, its name in objects, errors and capabilities; neither changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// An engine's identity. It does not say whether a device has the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EngineId(u8);
 
-impl EngineId {
-    /// XDP programs.
-    pub const XDP: EngineId = EngineId(0);
-    /// The match-action pipeline.
-    pub const RMT: EngineId = EngineId(1);
-    /// All engines, in the order of their numbers.
-    pub const ALL: [EngineId; 2] = [Self::XDP, Self::RMT];
+/// What one folder of this crate describes.
+pub struct Folder {
+    /// The engine; none for what every NIC has without one.
+    pub engine: Option<EngineId>,
+    /// Name on the command line, in objects and docs.
+    pub name: &'static str,
+    /// What its names in SystemVerilog begin with; without, they stand in the NIC's package and page.
+    pub prefix: &'static str,
+    /// Every device has its nodes.
+    pub everywhere: bool,
+    /// Nodes of the configuration ring.
+    pub nodes: &'static [NodeInfo],
+    /// Their tables.
+    pub tables: &'static [TableInfo],
+    /// What its tables of events count, drops among them.
+    pub events: &'static [Events],
+    /// Files made from this folder, by their path in the project.
+    pub generated: fn() -> Vec<(&'static str, String)>,
+}
 
-    /// Number in loads.
+impl Folder {
+    /// Its tables, by their names.
+    pub fn tables(&self) -> impl Iterator<Item = Table> {
+        Table::ALL.into_iter().filter(|t| t.engine() == self.engine)
+    }
+}
+
+/// All folders: the NIC's, then each engine's at 1 plus its number.
+pub static FOLDERS: &[&Folder] = &[&crate::nic::FOLDER, &crate::xdp::FOLDER, &crate::rmt::FOLDER];
+
+/// The folder of an engine, or the NIC's.
+pub(crate) const fn folder(engine: Option<EngineId>) -> &'static Folder {
+    match engine {
+        None => FOLDERS[0],
+        Some(EngineId(number)) => FOLDERS[1 + number as usize],
+    }
+}
+
+impl EngineId {
+    /// For the engine's own folder, which gives it a name as a constant.
+    pub(crate) const fn new(number: u8) -> Self {
+        Self(number)
+    }
+
+    /// Every engine, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FOLDERS.iter().filter_map(|f| f.engine)
+    }
+
+    /// Name on the command line, in objects and docs.
+    pub fn name(self) -> &'static str {
+        folder(Some(self)).name
+    }
+
+    /// Number in binary forms.
     pub fn number(self) -> u8 {
         self.0
     }
 
-    /// Name everywhere else.
-    pub fn name(self) -> &'static str {
-        ["xdp", "rmt"][usize::from(self.0)]
-    }
-
     /// The engine of this number.
     pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|e| e.number() == number)
+        Self::all().find(|e| e.0 == number)
     }
 
     /// The engine of this name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|e| e.name() == name)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::all().find(|e| e.name() == name)
     }
 }
 
-impl Node {
-    /// The engine whose node it is; none of the NIC's own.
-    pub fn engine(self) -> Option<EngineId> {
-        match self {
-            Self::Xdp => Some(EngineId::XDP),
-            Self::Parser | Self::Deparser | Self::Stage(_) => Some(EngineId::RMT),
-            Self::System | Self::Stamp | Self::Egress | Self::Port(_) => None,
-        }
+impl Named for EngineId {
+    const TYPE: &'static str = "EngineId";
+
+    fn all() -> Vec<Self> {
+        Self::all().collect()
+    }
+    fn name(&self) -> &'static str {
+        (*self).name()
     }
 }
+named::serde!(EngineId);
 
-impl Table {
-    /// The engine whose table it is; none of the NIC's own.
-    pub fn engine(self) -> Option<EngineId> {
-        if self == Self::XdpDrops { Some(EngineId::XDP) } else { self.is_rmt().then_some(EngineId::RMT) }
-    }
-}
-
-impl fmt::Display for EngineId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl Serialize for EngineId {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for EngineId {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(from)?;
-        Self::by_name(&name).ok_or_else(|| {
-            let known = Self::ALL.map(Self::name).join(", ");
-            D::Error::custom(format!("engine `{}`, allowed: {known}", name.escape_default()))
-        })
+impl std::fmt::Display for EngineId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str((*self).name())
     }
 }
 
@@ -83,16 +104,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn engines_are_found_by_number_and_name_and_own_their_nodes() {
-        for engine in EngineId::ALL {
-            let found = (EngineId::from_number(engine.number()), EngineId::by_name(engine.name()));
-            assert_eq!(found, (Some(engine), Some(engine)));
+    fn each_engine_stands_where_its_number_says() {
+        assert_eq!(FOLDERS[0].engine, None);
+        for (number, engine) in EngineId::all().enumerate() {
+            assert_eq!(usize::from(engine.number()), number);
+            assert_eq!(EngineId::from_number(engine.number()), Some(engine));
+            assert_eq!(EngineId::from_name(engine.name()), Some(engine));
         }
-        for table in Table::ALL {
-            let nodes = [Node::Xdp, Node::Parser, Node::Deparser, Node::Stage(0), Node::Egress, Node::Port(1)];
-            for node in nodes.into_iter().filter(|n| table.is_of(*n)) {
-                assert_eq!(table.engine(), node.engine(), "{table:?}");
-            }
-        }
+        assert_eq!(EngineId::all().count(), FOLDERS.len() - 1);
+        assert_eq!((EngineId::XDP.number(), EngineId::RMT.number()), (0, 1));
+        assert_eq!((EngineId::from_number(200), EngineId::from_name("nic")), (None, None));
     }
 }

@@ -4,52 +4,41 @@
 //! word 1: table 31:24, index 23:0; then the data words; last: CRC-32C of all before. A write has the whole row, a
 //! reply to a read at most 8 words of it. A write's reply and a read's request have no data.
 
+use crate::codes::codes;
 use crate::hash::crc32c_words;
 use crate::limits::MOST_ROW_WORDS;
 
-/// What is asked, or what an answer answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Op {
-    /// Read one row.
-    Read = 1,
-    /// Write one row; it becomes visible to packets in one cycle.
-    Write = 2,
-    /// Answer to a read.
-    ReadReply = 9,
-    /// Answer to a write.
-    WriteReply = 10,
+codes! {
+    /// What is asked, or what an answer answers.
+    #[derive(serde::Serialize, serde::Deserialize)]
+    Op, "cfg_op", "Op", 4 {
+        /// Read one row.
+        Read "read" = 1,
+        /// Write one row; it becomes visible to packets in one cycle.
+        Write "write" = 2,
+        /// Answer to a read.
+        ReadReply "read_reply" = 9,
+        /// Answer to a write.
+        WriteReply "write_reply" = 10,
+    }
 }
 
-/// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Done.
-    Ok = 0,
-    /// Packets of the other generation are still in flight; ask again.
-    Busy = 1,
-    /// No such table or index.
-    BadAddress = 2,
-    /// The row has another number of words.
-    BadLength = 3,
-    /// The table cannot be written.
-    ReadOnly = 4,
-    /// Unknown op.
-    BadOp = 5,
-}
-
-impl Status {
-    /// Name in messages to people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Busy => "busy",
-            Self::BadAddress => "bad_address",
-            Self::BadLength => "bad_length",
-            Self::ReadOnly => "read_only",
-            Self::BadOp => "bad_op",
-        }
+codes! {
+    /// How a request ended.
+    #[derive(serde::Serialize, serde::Deserialize)]
+    Status, "cfg_status", "Status", 4 {
+        /// Done.
+        Ok "ok" = 0,
+        /// Packets of the other generation are still in flight; ask again.
+        Busy "busy" = 1,
+        /// No such table or index.
+        BadAddress "bad_address" = 2,
+        /// The row has another number of words.
+        BadLength "bad_length" = 3,
+        /// The table cannot be written.
+        ReadOnly "read_only" = 4,
+        /// Unknown op.
+        BadOp "bad_op" = 5,
     }
 }
 
@@ -121,22 +110,10 @@ impl Message {
         if words[n - 1] != expected {
             return Err(MessageError::Checksum { found: words[n - 1], expected });
         }
-        let op = match words[0] >> 28 {
-            1 => Op::Read,
-            2 => Op::Write,
-            9 => Op::ReadReply,
-            10 => Op::WriteReply,
-            found => return Err(MessageError::Code { what: "op", found }),
-        };
-        let status = match words[0] >> 24 & 0xf {
-            0 => Status::Ok,
-            1 => Status::Busy,
-            2 => Status::BadAddress,
-            3 => Status::BadLength,
-            4 => Status::ReadOnly,
-            5 => Status::BadOp,
-            found => return Err(MessageError::Code { what: "status", found }),
-        };
+        let unknown = |what, found: u8| MessageError::Code { what, found: found.into() };
+        let (op, status) = ((words[0] >> 28) as u8, (words[0] >> 24 & 0xf) as u8);
+        let op = Op::from_code(op).ok_or_else(|| unknown("op", op))?;
+        let status = Status::from_code(status).ok_or_else(|| unknown("status", status))?;
         Ok(Self {
             op,
             status,

@@ -1,127 +1,108 @@
-//! Why packets are dropped, and where it is counted.
+//! Why packets are dropped, and where it is counted: the events of all folders.
 
 use crate::address::Table;
-use crate::rmt::tables::Event;
+use crate::engine::{EngineId, FOLDERS};
+use crate::named::{self, Named};
 
-/// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// The port's ingress FIFO had no room for the whole packet.
-    Overload = 0,
-    /// Unmapped VLAN, or untagged where the port takes none.
-    Unmapped = 1,
-    /// Shorter than the port's `min_frame`.
-    Runt = 2,
-    /// Longer than the port's `max_frame`.
-    Giant = 3,
-    /// The MAC marked the frame bad, or its byte enables have a hole.
-    BadFrame = 4,
-    /// A second tag where the port takes none.
-    DoubleTag = 5,
-    /// The queue's cell limit.
-    TailLimit = 16,
-    /// The queue holds as many packets as it can.
-    TailPackets = 17,
-    /// The shared buffer has no room for the whole packet.
-    TailBuffer = 18,
-    /// The XDP program said drop.
-    XdpDrop = 24,
-    /// The XDP program said aborted, or a fault ended it.
-    XdpAborted = 25,
-    /// The XDP program made the frame longer than the NIC takes.
-    XdpTooLong = 26,
-    /// The module's rate limit.
-    Rate = 32,
-    /// A reconfiguration packet (UDP port 0xf1f2) from a port.
-    Reconfig = 33,
-    /// The module has no program in the packet's generation.
-    NoModule = 34,
-    /// No alternative of the parser matched.
-    ParseReject = 35,
-    /// Shorter than its parse path needs.
-    ParseShort = 36,
-    /// An action row or group of another module.
-    RmtFault = 37,
-    /// The program, or the table's entry or default, said drop.
-    Discard = 38,
-    /// No granted destination is left, or an XDP program's redirect leads nowhere.
-    NoDestination = 39,
-    /// No deparse pattern for path and headers.
-    DeparseReject = 40,
-    /// The outgoing packet is shorter than its deparse row says.
-    DeparseShort = 41,
-    /// The outgoing packet is longer than the longest frame.
-    DeparseLong = 42,
-    /// The packet is not as long as its sideband says.
-    BadLength = 43,
+/// Why a packet was dropped: an event of a folder's [`Events`] that is a drop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reason {
+    code: u8,
+    kind: u8,
 }
 
-/// Code of the first reason of the rmt pipeline; its kinds of `rmt::tables::Event` follow.
-pub const FIRST_RMT_REASON: u8 = 32;
+/// What a table of events counts.
+pub struct Events {
+    /// The table; a row for each kind of each module (or queue).
+    pub table: Table,
+    /// Code of the reason of kind 0.
+    pub first: u8,
+    /// Rows that a module (or queue) has.
+    pub kinds: u8,
+    /// The events by rising kind.
+    pub all: &'static [EventInfo],
+}
+
+/// One event.
+pub struct EventInfo {
+    /// Name in counters, scripts, JSON and docs.
+    pub name: &'static str,
+    /// Number among those of its table.
+    pub kind: u8,
+    /// It is the drop of a packet, and so a reason.
+    pub drop: bool,
+    /// What it means, for docs and `--help`.
+    pub doc: &'static str,
+}
+
+const COUNT: usize = {
+    let (mut count, mut f) = (0, 0);
+    while f < FOLDERS.len() {
+        let mut g = 0;
+        while g < FOLDERS[f].events.len() {
+            let mut e = 0;
+            while e < FOLDERS[f].events[g].all.len() {
+                count += FOLDERS[f].events[g].all[e].drop as usize;
+                e += 1;
+            }
+            g += 1;
+        }
+        f += 1;
+    }
+    count
+};
 
 impl Reason {
-    /// All reasons.
-    pub const ALL: [Reason; 24] = [
-        Self::Overload,
-        Self::Unmapped,
-        Self::Runt,
-        Self::Giant,
-        Self::BadFrame,
-        Self::DoubleTag,
-        Self::TailLimit,
-        Self::TailPackets,
-        Self::TailBuffer,
-        Self::XdpDrop,
-        Self::XdpAborted,
-        Self::XdpTooLong,
-        Self::Rate,
-        Self::Reconfig,
-        Self::NoModule,
-        Self::ParseReject,
-        Self::ParseShort,
-        Self::RmtFault,
-        Self::Discard,
-        Self::NoDestination,
-        Self::DeparseReject,
-        Self::DeparseShort,
-        Self::DeparseLong,
-        Self::BadLength,
-    ];
+    /// All reasons by rising code.
+    pub const ALL: [Reason; COUNT] = {
+        let mut all = [Reason::of(0, 0); COUNT];
+        let (mut n, mut f) = (0, 0);
+        while f < FOLDERS.len() {
+            let mut g = 0;
+            while g < FOLDERS[f].events.len() {
+                let events = &FOLDERS[f].events[g];
+                let mut e = 0;
+                while e < events.all.len() {
+                    if events.all[e].drop {
+                        all[n] = Reason::of(events.first, events.all[e].kind);
+                        n += 1;
+                    }
+                    e += 1;
+                }
+                g += 1;
+            }
+            f += 1;
+        }
+        all
+    };
+
+    pub(crate) const fn of(first: u8, kind: u8) -> Self {
+        Self { code: first + kind, kind }
+    }
+
+    /// Code in traces and in SystemVerilog.
+    pub const fn code(self) -> u8 {
+        self.code
+    }
 
     /// The reason with this code.
     pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|r| *r as u8 == code)
+        Self::ALL.into_iter().find(|r| r.code == code)
+    }
+
+    fn place(self) -> (Option<EngineId>, &'static Events, &'static EventInfo) {
+        let mut all = FOLDERS.iter().flat_map(|f| f.events.iter().map(|e| (f.engine, e)));
+        let first = self.code - self.kind;
+        let found = all.find_map(|(engine, events)| {
+            let event = events.all.iter().find(|e| events.first == first && e.kind == self.kind)?;
+            Some((engine, events, event))
+        });
+        found.expect("reasons are made from the registry")
     }
 
     /// Name in counters, scripts, JSON and docs.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Overload => "overload",
-            Self::Unmapped => "unmapped",
-            Self::Runt => "runt",
-            Self::Giant => "giant",
-            Self::BadFrame => "bad_frame",
-            Self::DoubleTag => "double_tag",
-            Self::TailLimit => "tail_limit",
-            Self::TailPackets => "tail_packets",
-            Self::TailBuffer => "tail_buffer",
-            Self::XdpDrop => "xdp_drop",
-            Self::XdpAborted => "xdp_aborted",
-            Self::XdpTooLong => "xdp_too_long",
-            Self::Rate => "rate",
-            Self::Reconfig => "reconfig",
-            Self::NoModule => "no_module",
-            Self::ParseReject => "parse_reject",
-            Self::ParseShort => "parse_short",
-            Self::RmtFault => "rmt_fault",
-            Self::Discard => "discard",
-            Self::NoDestination => "no_destination",
-            Self::DeparseReject => "deparse_reject",
-            Self::DeparseShort => "deparse_short",
-            Self::DeparseLong => "deparse_long",
-            Self::BadLength => "bad_length",
-        }
+        self.place().2.name
     }
 
     /// The reason of this name.
@@ -131,74 +112,132 @@ impl Reason {
 
     /// What it means, for docs and `--help`.
     pub fn doc(self) -> &'static str {
-        match self {
-            Self::Overload => "the port's ingress FIFO had no room for the whole packet",
-            Self::Unmapped => "unmapped VLAN, or untagged where the port takes none",
-            Self::Runt => "shorter than the port's min_frame",
-            Self::Giant => "longer than the port's max_frame",
-            Self::BadFrame => "marked bad by the MAC, or byte enables with a hole",
-            Self::DoubleTag => "a second tag where the port takes none",
-            Self::TailLimit => "the queue's cell limit was reached",
-            Self::TailPackets => "the queue held as many packets as it can",
-            Self::TailBuffer => "the shared buffer had no room for the whole packet",
-            Self::XdpDrop => "the XDP program said drop",
-            Self::XdpAborted => "the XDP program said aborted, or a fault ended it",
-            Self::XdpTooLong => "the XDP program made the frame longer than the NIC takes",
-            Self::Rate => "above the module's rate limit",
-            Self::Reconfig => "a reconfiguration packet (UDP port 0xf1f2) from a port",
-            Self::NoModule => "the module has no program in the packet's generation",
-            Self::ParseReject => "no alternative of the parser matched",
-            Self::ParseShort => "shorter than its parse path needs",
-            Self::RmtFault => "an action row or group of another module",
-            Self::Discard => "the program, or the table's entry or default, said drop",
-            Self::NoDestination => "no granted destination is left, or a program's redirect leads nowhere",
-            Self::DeparseReject => "no deparse pattern for path and headers",
-            Self::DeparseShort => "the outgoing packet is shorter than its deparse row says",
-            Self::DeparseLong => "the outgoing packet is longer than the longest frame",
-            Self::BadLength => "the packet is not as long as its sideband says",
-        }
+        self.place().2.doc
     }
 
-    /// The rmt pipeline's kind of the reason, if it is one of its own.
-    pub fn event(self) -> Option<Event> {
-        (self as u8).checked_sub(FIRST_RMT_REASON).and_then(Event::from_code)
+    /// The engine that drops for it; none for ports and queues.
+    pub fn engine(self) -> Option<EngineId> {
+        self.place().0
     }
 
-    /// Kind of counter: the low bits of the code, four in the rmt pipeline and three elsewhere.
-    pub fn kind(self) -> u32 {
-        self as u32 & if self.event().is_some() { 15 } else { 7 }
+    /// Kind of counter: its number among the events of its table.
+    pub const fn kind(self) -> u32 {
+        self.kind as u32
     }
 
-    /// Table that counts the reason, at index `module * 8 + kind` (egress: `queue * 4 + kind`, rmt pipeline:
-    /// `module * 16 + kind`). Ingress reasons are counted by each port's node.
+    /// Table that counts the reason, at index `module * kinds + kind` (egress: `queue * kinds + kind`). Ingress reasons
+    /// are counted by each port's node.
     pub fn table(self) -> Table {
-        match self as u8 {
-            0..=7 => Table::PortDrops,
-            16..=23 => Table::QueueDrops,
-            24..=31 => Table::XdpDrops,
-            _ => Table::Events,
-        }
+        self.place().1.table
     }
 }
+
+impl Named for Reason {
+    const TYPE: &'static str = "Reason";
+
+    fn all() -> Vec<Self> {
+        Self::ALL.to_vec()
+    }
+    fn name(&self) -> &'static str {
+        (*self).name()
+    }
+}
+named::serde!(Reason);
+
+/// Events of a table: a static for the registry, and each that is a `drop` as a reason. With `enum`, the kinds of all of
+/// them too.
+macro_rules! events {
+    (enum $(#[doc = $about:literal])+ $kinds_of:ident; $events:ident: $table:expr, $first:literal, $kinds:literal;
+     $( $(#[doc = $long:literal])+ $name:ident $text:literal = $kind:literal, $how:ident, $doc:literal; )+) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $kinds_of { $( $(#[doc = $long])+ $name = $kind ),+ }
+
+        impl $kinds_of {
+            /// All by rising number.
+            pub const ALL: [$kinds_of; $events.all.len()] = [$(Self::$name),+];
+
+            /// Name in counters, scripts and docs.
+            pub fn name(self) -> &'static str {
+                match self { $( Self::$name => $text ),+ }
+            }
+
+            /// The event of this number.
+            pub fn from_code(code: u8) -> Option<Self> {
+                match code { $( $kind => Some(Self::$name), )+ _ => None }
+            }
+
+            /// The drop reason that it counts; none for those that are no drop.
+            pub fn reason(self) -> Option<$crate::Reason> {
+                $crate::Reason::from_code($first + self as u8)
+            }
+        }
+
+        $crate::reason::events!($events: $table, $first, $kinds;
+            $( $(#[doc = $long])+ $name $text = $kind, $how, $doc; )+);
+    };
+    ($events:ident: $table:expr, $first:literal, $kinds:literal;
+     $( $(#[doc = $long:literal])+ $name:ident $text:literal = $kind:literal, $how:ident, $doc:literal; )+) => {
+        pub(crate) const $events: $crate::reason::Events = $crate::reason::Events {
+            table: $table,
+            first: $first,
+            kinds: $kinds,
+            all: &[ $( $crate::reason::EventInfo {
+                name: $text,
+                kind: $kind,
+                drop: $crate::reason::is_drop!($how),
+                doc: $doc,
+            } ),+ ],
+        };
+
+        $( $crate::reason::reason!($how, $name, $first, $kind; $($long)+); )+
+    };
+}
+pub(crate) use events;
+
+macro_rules! is_drop {
+    (drop) => {
+        true
+    };
+    (count) => {
+        false
+    };
+}
+pub(crate) use is_drop;
+
+macro_rules! reason {
+    (drop, $name:ident, $first:literal, $kind:literal; $($doc:literal)+) => {
+        #[allow(non_upper_case_globals, reason = "reads as a variant of an enum to which folders add")]
+        impl $crate::Reason {
+            $(#[doc = $doc])+
+            pub const $name: Self = Self::of($first, $kind);
+        }
+    };
+    (count, $($rest:tt)+) => {};
+}
+pub(crate) use reason;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn reasons_of_the_rmt_pipeline_are_its_events() {
-        let events = Event::ALL.into_iter().filter_map(Event::reason);
-        let mut reasons: Vec<Reason> = events.inspect(|r| assert_eq!(r.event().unwrap().name(), r.name())).collect();
-        reasons.sort();
-        let own = |r: &Reason| r.table() == Table::Events;
-        assert_eq!(reasons, Reason::ALL.into_iter().filter(own).collect::<Vec<_>>());
-        assert_eq!((Event::Copies.reason(), Event::Misfit.reason()), (None, None));
+    fn every_reason_is_found_by_code_and_name() {
+        for r in Reason::ALL {
+            assert_eq!((Reason::from_code(r.code()), Reason::by_name(r.name())), (Some(r), Some(r)));
+        }
+        assert!(Reason::ALL.is_sorted());
     }
 
     #[test]
-    fn every_reason_is_found_by_code_and_name() {
-        for r in Reason::ALL {
-            assert_eq!((Reason::from_code(r as u8), Reason::by_name(r.name())), (Some(r), Some(r)));
+    fn codes_of_one_table_do_not_reach_into_anothers() {
+        let mut all: Vec<&Events> = FOLDERS.iter().flat_map(|f| f.events).collect();
+        all.sort_by_key(|e| e.first);
+        assert!(all.windows(2).all(|e| e[0].first + e[0].kinds <= e[1].first));
+        for events in all {
+            assert!(events.all.is_sorted_by_key(|e| e.kind) && events.all.iter().all(|e| e.kind < events.kinds));
+            // Six bits in traces.
+            assert!(events.first + events.kinds <= 64);
         }
     }
 }

@@ -29,6 +29,16 @@ pub struct Target {
     pub rmt: rmt::Target,
 }
 
+/// What the generators know of a target, or of an engine's part of it.
+pub(crate) struct Sizes {
+    /// Name of the target.
+    pub name: &'static str,
+    /// Resources in the order of the RTL's configuration struct.
+    pub resources: Vec<(&'static str, u32)>,
+    /// Hash of the whole target.
+    pub hash: u32,
+}
+
 /// The configuration to build on: 512-bit bus, 64 modules, 5 stages.
 pub const DEFAULT: Target = Target {
     name: "default",

@@ -70,15 +70,15 @@ impl CounterBank {
     /// A counter's value by its address; the snapshot bit is not looked at.
     pub fn value(&self, node: Node, table: Table, index: u32) -> Result<u64, Status> {
         check_address(&self.target, node, table, index)?;
-        let modules = self.target.modules as usize;
+        let (modules, port) = (self.target.modules as usize, usize::from(node.index()));
         let i = (index & !(1 << SNAPSHOT_INDEX_BIT)) as usize;
-        let value = match (node, table) {
-            (Node::Port(p), Table::PortPackets) => self.port_packets[usize::from(p) * modules + i],
-            (Node::Port(p), Table::PortBytes) => self.port_bytes[usize::from(p) * modules + i],
-            (Node::Port(p), Table::PortDrops) => self.port_drops[usize::from(p) * modules * PORT_DROP_KINDS + i],
-            (_, Table::QueueDrops) => self.queue_drops[i],
-            (_, Table::QueuePackets) => self.queue_packets[i],
-            (_, Table::QueueBytes) => self.queue_bytes[i],
+        let value = match table {
+            Table::PortPackets => self.port_packets[port * modules + i],
+            Table::PortBytes => self.port_bytes[port * modules + i],
+            Table::PortDrops => self.port_drops[port * modules * PORT_DROP_KINDS + i],
+            Table::QueueDrops => self.queue_drops[i],
+            Table::QueuePackets => self.queue_packets[i],
+            Table::QueueBytes => self.queue_bytes[i],
             _ => return Err(Status::BadAddress),
         };
         Ok(value & COUNTER_MASK)

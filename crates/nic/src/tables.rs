@@ -5,9 +5,8 @@
 //! A written row keeps the bits of its layout and loses the padding, as in the RTL.
 
 use sluice_device::{Engines, Stamped};
-use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control};
+use sluice_formats::address::{Access, SLICE_INDEX_BIT, SNAPSHOT_INDEX_BIT, control};
 use sluice_formats::limits::{MAX_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
-use sluice_formats::rmt::tables::SLICE_INDEX_BIT;
 use sluice_formats::rows::{GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VlanRow};
 use sluice_formats::{Node, Row, Status, Table, Target};
 use sluice_rmt::fast::SLICE_WORDS;
@@ -80,25 +79,26 @@ impl Tables {
         if words.len() != table.words() {
             return Status::BadLength;
         }
-        let i = index as usize;
-        match (node, table) {
+        // Ports have numbers; nodes of which there is one are 0.
+        let (port, i) = (usize::from(node.index()), index as usize);
+        match table {
             _ if node.engine().is_some() => return self.engines.write(node, table, index, words),
-            (_, Table::Control) => {
+            Table::Control => {
                 let takes_snapshot = index == control::EPOCH && self.control[i] != words[0];
                 self.control[i] = words[0];
                 if takes_snapshot {
                     self.engines.snapshot();
                 }
             }
-            (Node::Port(p), Table::Vlan) => self.vlan[usize::from(p) * VLAN_ROWS as usize + i] = decode(words),
-            (Node::Port(p), Table::PortPolicy) => self.policy[usize::from(p)] = decode(words),
-            (_, Table::Rate) => {
+            Table::Vlan => self.vlan[port * VLAN_ROWS as usize + i] = decode(words),
+            Table::PortPolicy => self.policy[port] = decode(words),
+            Table::Rate => {
                 self.rate[i] = decode(words);
                 self.rate_state[i] = RateState::default();
             }
-            (_, Table::Generation) => return self.commit(i, (words[0] & 1) as u8),
-            (_, Table::Limit) => self.limit[i] = decode::<LimitRow>(words).cells,
-            (_, Table::Quantum) => self.quantum[i] = decode::<QuantumRow>(words).bytes,
+            Table::Generation => return self.commit(i, (words[0] & 1) as u8),
+            Table::Limit => self.limit[i] = decode::<LimitRow>(words).cells,
+            Table::Quantum => self.quantum[i] = decode::<QuantumRow>(words).bytes,
             _ => return Status::BadAddress,
         }
         Status::Ok
@@ -108,14 +108,15 @@ impl Tables {
     /// its counters. Other counters and identity answer `BadAddress` here: the device holds them.
     pub fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
         check_address(&self.target, node, table, index)?;
-        let i = index as usize;
-        Ok(match (node, table) {
+        // Ports have numbers; nodes of which there is one are 0.
+        let (port, i) = (usize::from(node.index()), index as usize);
+        Ok(match table {
             _ if node.engine().is_some() => self.engines.read(node, table, index)?,
-            (_, Table::Control) => vec![self.control[i]],
-            (Node::Port(p), Table::Vlan) => encode(&self.vlan[usize::from(p) * VLAN_ROWS as usize + i]),
-            (Node::Port(p), Table::PortPolicy) => encode(&self.policy[usize::from(p)]),
-            (_, Table::Rate) => encode(&self.rate[i]),
-            (_, Table::Generation) => {
+            Table::Control => vec![self.control[i]],
+            Table::Vlan => encode(&self.vlan[port * VLAN_ROWS as usize + i]),
+            Table::PortPolicy => encode(&self.policy[port]),
+            Table::Rate => encode(&self.rate[i]),
+            Table::Generation => {
                 let g = &self.generation[i];
                 encode(&GenerationRow {
                     current: g.current == 1,
@@ -123,8 +124,8 @@ impl Tables {
                     in_flight_1: g.in_flight[1].min(255) as u8,
                 })
             }
-            (_, Table::Limit) => encode(&LimitRow { cells: self.limit[i] }),
-            (_, Table::Quantum) => encode(&QuantumRow { bytes: self.quantum[i] }),
+            Table::Limit => encode(&LimitRow { cells: self.limit[i] }),
+            Table::Quantum => encode(&QuantumRow { bytes: self.quantum[i] }),
             _ => return Err(Status::BadAddress),
         })
     }
@@ -245,16 +246,15 @@ impl Tables {
 
 /// Whether the row, and the slice of it, exists. Bit 23 of a counter's index selects its snapshot.
 pub fn check_address(target: &Target, node: Node, table: Table, index: u32) -> Result<(), Status> {
-    let node_exists = match node {
-        Node::Port(port) => u32::from(port) < target.ports,
-        Node::Stage(stage) => usize::from(stage) < target.rmt.stages,
-        _ => true,
-    };
     let is_counter = table.access() == Access::Counter;
     let row = if is_counter { index & !(1 << SNAPSHOT_INDEX_BIT) } else { index };
-    let slice = if table.engine().is_some() { row >> SLICE_INDEX_BIT } else { 0 };
+    let slice = row >> SLICE_INDEX_BIT;
     let row = row - (slice << SLICE_INDEX_BIT);
-    if node_exists && table.is_of(node) && row < table.rows(target) && slice as usize * SLICE_WORDS < table.words() {
+    if node.is_on(target)
+        && table.is_of(node)
+        && row < table.rows(target)
+        && slice as usize * SLICE_WORDS < table.words()
+    {
         Ok(())
     } else {
         Err(Status::BadAddress)

@@ -127,7 +127,7 @@ fn known_targets() -> String {
 }
 
 fn known_engines() -> String {
-    let all = EngineId::ALL.map(|e| format!("{} ({e})", e.number()));
+    let all: Vec<String> = EngineId::all().map(|e| format!("{} ({e})", e.number())).collect();
     all.join(" or ")
 }
 

@@ -14,6 +14,7 @@ use crate::rmt::part::{RmtData, RmtKey};
 use crate::rmt::{RmtExact, RmtPart, RmtStage};
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
+use sluice_formats::rmt::codes::{AluB, AluOp, Cross, LaneSize, PredicateOperand, Relation, WordSource};
 use sluice_formats::rmt::rows::{
     ActionRow, AlternativePart, AluPart, Class6Part, DeparseRow, ExactRow, ExtractPart, KeyRow, LanePart, PathRow,
     PatternPart, PatternsRow, PredicatePart, SelectRow, WordPart,
@@ -40,17 +41,11 @@ const DISCARD: u16 = 1 << 15;
 const LENGTH_WORD: u8 = 1;
 const EGRESS_WORD: usize = 11 - 9;
 const HEADERS_WORD: usize = 13 - 9;
-/// Codes of docs/design/rmt-rows.md.
-const PREDICATE_WORDS: u8 = 24;
-const PREDICATE_IMMEDIATE: u8 = 63;
+const PREDICATE_WORDS: u8 = PredicateOperand::Words.code();
+const PREDICATE_IMMEDIATE: u8 = PredicateOperand::Immediate.code();
 const HEADERS_METADATA: u8 = 13;
-const NE: u8 = 1;
-const GE: u8 = 5;
-const MOVE: u8 = 6;
-const DATA_A: u8 = 1;
-const NO_CROSS: u8 = 63;
-const PACKET_LANE: u8 = 3;
-const SIZE_6: u8 = 2;
+const NE: u8 = Relation::Ne.code();
+const GE: u8 = Relation::Ge.code();
 /// A frame of 16 bytes whose tag came off.
 const LEAST_PACKET: u8 = 12;
 /// Byte of the key that has condition 0 in its lowest bit.
@@ -308,16 +303,17 @@ pub fn exact(spec: &KeySpec, key: &KeyBytes, action: &Action, target: &Target) -
 }
 
 fn action_row(places: Places) -> ActionRow {
-    let data = |mask| WordPart { source: DATA_A, mask, ..WordPart::default() };
+    let data = |mask| WordPart { source: WordSource::DataA.code(), mask, ..WordPart::default() };
     let mut row = ActionRow {
         // The MAC stands behind the word.
         class6: Class6Part { data: [1, 0], ..Class6Part::default() },
-        cross_source: NO_CROSS,
+        cross_source: Cross::Zero.code(),
         ..ActionRow::default()
     };
     row.words[EGRESS_WORD] = data(EGRESS);
     row.words[HEADERS_WORD] = data(1 << NEW_DMAC);
-    row.alus[usize::from(places.dmac)] = AluPart { op: MOVE, b: DATA_A, ..AluPart::default() };
+    row.alus[usize::from(places.dmac)] =
+        AluPart { op: AluOp::Move.code(), b: AluB::DataA.code(), ..AluPart::default() };
     row.mask6[usize::from(places.dmac % 8)] = (1 << 48) - 1;
     row
 }
@@ -326,9 +322,9 @@ fn action_row(places: Places) -> ActionRow {
 fn deparse(target: &Target, dmac: Option<u8>) -> Vec<DeparseRow> {
     let beat = |n: usize| {
         let mut row = DeparseRow { least: LEAST_PACKET, ..DeparseRow::default() };
-        row.lanes[..target.rmt.bus_bytes].fill(LanePart { place: 0, size: PACKET_LANE });
+        row.lanes[..target.rmt.bus_bytes].fill(LanePart { place: 0, size: LaneSize::Packet.code() });
         if let Some(container) = dmac.filter(|_| n == 0) {
-            row.lanes[..6].fill(LanePart { place: container % 8, size: SIZE_6 });
+            row.lanes[..6].fill(LanePart { place: container % 8, size: LaneSize::Six.code() });
         }
         row
     };

@@ -38,7 +38,7 @@ impl Bench {
         assert_eq!(self.current, self.linker.generation(7).unwrap());
         let other = 2 * u32::from(self.module) + u32::from(1 - self.current);
         assert_eq!(self.rows.layout::<SelectRow>(Node::Parser, Table::First, other), SelectRow::default());
-        let is_entry = |t: &Table| matches!(t, Table::Exact(_));
+        let is_entry = |t: &Table| t.exact().is_some();
         let used = self.rows.rows.iter().filter(|((_, t, _), w)| is_entry(t) && w.iter().any(|x| *x != 0)).count();
         assert_eq!(used, self.linker.entries(7).unwrap().len());
     }

@@ -4,7 +4,6 @@ mod common;
 
 use common::*;
 use sluice_formats::random::Rng;
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, KeyRow};
 use sluice_formats::rows::{QuantumRow, RateRow, VlanRow};
 use sluice_formats::target::{DEFAULT, TINY};

@@ -1,7 +1,7 @@
 //! Programs as relocatable rows and back.
 
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::layout::Layout;
+use sluice_formats::row::Row;
 use sluice_rmt::pipeline::Memory;
 use sluice_rmt::programs::l3_router::Route;
 use sluice_rmt::programs::{calc, l3_router, tunnel};

@@ -3,9 +3,9 @@
 mod device;
 
 use device::*;
-use sluice_formats::rmt::layout::Wide;
 use sluice_formats::rmt::rows::*;
 use sluice_formats::rmt::tables::Event;
+use sluice_formats::row::Wide;
 use sluice_formats::{Node, Table};
 use sluice_rmt::Reason;
 use sluice_rmt::target::{DATA, DEFAULT, TINY, Target};

@@ -6,9 +6,9 @@
 
 use sluice_formats::Status;
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{GrantedRow, GroupRow, KeyRow, PageRow};
 use sluice_formats::rmt::tables::Event;
+use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
 use sluice_object::RmtPart;
 use sluice_object::linker::rmt::{Placer, Quota, RmtError, RowWrite};

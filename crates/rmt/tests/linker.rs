@@ -5,8 +5,8 @@ mod common;
 use common::linker::Tenants;
 use common::{check_rows, random_part};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::layout::Wide;
-use sluice_formats::{Node, Table};
+use sluice_formats::row::Wide;
+use sluice_formats::{EngineId, Node, Table};
 use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RowWrite};
 use sluice_object::{Action, KeySpec, LinkError, Load, Object, RmtGroup, RmtPart, Step, TargetNeed};
 use sluice_rmt::action::{Action as Row, When, WordOp, WordSource};
@@ -25,7 +25,7 @@ fn object(name: &str, target: &Target, part: RmtPart) -> Object {
 
 fn row(step: &Step) -> Option<RowWrite> {
     let Step::Write { node, table, index, words } = step else { return None };
-    let pipeline = table.is_rmt();
+    let pipeline = table.engine() == Some(EngineId::RMT);
     pipeline.then(|| RowWrite { node: *node, table: *table, index: *index, words: words.clone() })
 }
 

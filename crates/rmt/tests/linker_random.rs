@@ -4,8 +4,9 @@ mod common;
 
 use common::linker::Tenants;
 use common::{Owners, SHAPE, random_part};
+use sluice_formats::EngineId;
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::layout::Wide;
+use sluice_formats::row::Wide;
 use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RowWrite};
 use sluice_object::{
     Action, Demands, Destination, Destinations, KeySpec, LinkError, Load, Object, RmtPart, Step, TenantSpec, lower,
@@ -82,7 +83,7 @@ impl Bench {
     fn run(&mut self, module: u8, load: &Load) {
         for step in &load.steps {
             if let Step::Write { node, table, index, words } = step
-                && table.is_rmt()
+                && table.engine() == Some(EngineId::RMT)
             {
                 let write = RowWrite { node: *node, table: *table, index: *index, words: words.clone() };
                 self.device.write(&write);

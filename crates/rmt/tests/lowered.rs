@@ -5,8 +5,8 @@
 mod common;
 
 use common::linker::Tenants;
-use sluice_formats::Reason;
 use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::{EngineId, Reason};
 use sluice_object::linker::rmt::Quota;
 use sluice_object::lower::{self, LEAST_FIVE_TUPLE};
 use sluice_object::{
@@ -139,7 +139,7 @@ fn random_frame(rng: &mut Rng) -> Vec<u8> {
 fn write(fast: &mut Fast, load: &Load) {
     for step in &load.steps {
         match step {
-            Step::Write { node, table, index, words } if table.is_rmt() => {
+            Step::Write { node, table, index, words } if table.engine() == Some(EngineId::RMT) => {
                 assert_eq!(fast.write(*node, *table, *index, words), sluice_formats::Status::Ok, "{step:?}");
             }
             Step::Commit { module, generation } => {

@@ -4,9 +4,9 @@ mod common;
 
 use common::{Owners, check_rows, random_part};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::PageRow;
 use sluice_formats::rmt::target::MODULE_PAGES;
+use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
 use sluice_object::RmtPart;
 use sluice_object::linker::rmt::{Placer, Quota, RowWrite};

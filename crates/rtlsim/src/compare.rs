@@ -19,7 +19,7 @@ use crate::plugin::Plugin;
 use sluice_device::Rows;
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_formats::address::Access;
-use sluice_formats::{Node, Table};
+use sluice_formats::{EngineId, Node, Table};
 use sluice_object::{Load, Step};
 use std::path::{Path, PathBuf};
 
@@ -238,7 +238,8 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
 fn acts_at_once(load: &Load) -> bool {
     let commits = load.steps.iter().any(|s| matches!(s, Step::Commit { .. }));
     // Groups and grants are the same for both generations.
-    let guarded = |table: &Table| table.is_rmt() && !matches!(table, Table::Group | Table::Granted);
+    let guarded =
+        |table: &Table| table.engine() == Some(EngineId::RMT) && !matches!(*table, Table::Group | Table::Granted);
     let plain = load.steps.iter().any(|s| matches!(s, Step::Write { table, .. } if !guarded(table)));
     plain || !commits
 }
@@ -336,7 +337,6 @@ impl Device for Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sluice_formats::rmt::layout::Layout;
     use sluice_formats::rmt::rows::{GroupRow, KeyRow};
     use sluice_formats::row::Row;
     use sluice_formats::rows::{PortPolicyRow, QuantumRow};

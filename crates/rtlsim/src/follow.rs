@@ -4,7 +4,7 @@ use crate::device::{ENGINES, Tapped};
 use crate::event::{RtlEvent, What};
 use sluice_device::{Counters, ModuleCounters, Offer};
 use sluice_formats::rmt::target::PAGE_WORDS;
-use sluice_formats::{Node, Table, Target};
+use sluice_formats::{EngineId, Node, Table, Target};
 use sluice_nic::{Mismatch, Replay};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -172,14 +172,14 @@ impl Follower {
             let words = PAGE_WORDS as u32 * index..PAGE_WORDS as u32 * (index + 1);
             self.written.extend(words.map(|word| (node, Table::StateWord, word)));
         }
-        if table.engine().is_some() {
+        if table.engine() == Some(EngineId::RMT) {
             self.written.insert((node, table, index));
         }
     }
 
     /// Compares a row that was read back while no load ran.
     pub fn compare_row(&self, node: Node, table: Table, index: u32, device: &[u32]) -> Result<(), Difference> {
-        if table.engine().is_some() && !self.written.contains(&(node, table, index)) {
+        if table.engine() == Some(EngineId::RMT) && !self.written.contains(&(node, table, index)) {
             return Ok(());
         }
         let model = self.model.tables().row(node, table, index);

@@ -6,8 +6,8 @@
 //! (`config_driver`) never has two requests for one row under way. A row with more words than an answer may have is
 //! read in slices, which are requests of their own below.
 
+use sluice_formats::address::SLICE_INDEX_BIT;
 use sluice_formats::limits::MESSAGE_DATA_WORDS;
-use sluice_formats::rmt::tables::SLICE_INDEX_BIT;
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
 use std::collections::{HashMap, VecDeque};
 

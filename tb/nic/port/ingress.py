@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass, field
 
-OVERLOAD, UNMAPPED, RUNT, GIANT, BAD_FRAME, DOUBLE_TAG = range(6)
+from nic.codes import Reason
+
+OVERLOAD, UNMAPPED, RUNT = Reason.OVERLOAD, Reason.UNMAPPED, Reason.RUNT
+GIANT, BAD_FRAME, DOUBLE_TAG = Reason.GIANT, Reason.BAD_FRAME, Reason.DOUBLE_TAG
 DROPS_PER_MODULE = 8
 
 

@@ -14,6 +14,7 @@ Claims (docs/design/nic.md, docs/design/rmt.md)
 from collections import Counter, defaultdict
 
 import pytest
+from nic.codes import Reason
 from nic.nic_bench import (
     OK,
     PORT_POLICY_ROW,
@@ -39,7 +40,7 @@ VERDICT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 6, "destinati
 QUEUE_TRACE = {"id": 32, "module_id": 6, "destination": 3, "dropped": 1, "reason": 6}
 LEAVE_TRACE = {"id": 32, "module_id": 6, "destination": 3, "length": 14}
 MERGE_TRACE = {"id": 32, "module_id": 6, "generation": 1, "system_generation": 1, "stamp": 48, "arrival": 48}
-FIRST_REASON, UNMAPPED = 32, 1
+FIRST_REASON, UNMAPPED = Reason.RATE, Reason.UNMAPPED
 INFO, CONTROL, WEDGES, HOLD, WATCHDOG = 0, 1, 5, 1, 2
 
 PLAIN = Program(module=1, flip=0x010203040506, destinations=0x21, queue=3, action=1)

@@ -4,7 +4,22 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cocotb.triggers import RisingEdge
-from rmt.act.reference import CLASS, Action, Operands, Phv, holds, index_of, run_alu, run_state
+from nic.codes import Status
+from rmt.act.reference import (
+    ACCESS,
+    CLASS,
+    METER,
+    NONE,
+    OLD,
+    Action,
+    Operands,
+    Phv,
+    holds,
+    index_of,
+    run_alu,
+    run_state,
+)
+from rmt.codes import WordSource
 from sluice_tb import start
 
 PACKAGES = [
@@ -21,7 +36,7 @@ TARGETS = {
 }
 DATA, ACTION, PAGE, STATE_WORD, ZERO_PAGE, STATE_RANGE = 7, 8, 9, 10, 11, 13
 TABLE_WORDS = {DATA: 4, ACTION: 77, PAGE: 1, STATE_WORD: 1, ZERO_PAGE: 1, STATE_RANGE: 2}
-OK, BAD_ADDRESS, BAD_LENGTH, READ_ONLY = 0, 2, 3, 4
+OK, BAD_ADDRESS, BAD_LENGTH, READ_ONLY = Status.OK, Status.BAD_ADDRESS, Status.BAD_LENGTH, Status.READ_ONLY
 ROW_BITS = 77 * 32
 
 
@@ -58,7 +73,7 @@ class Packet:
 
     @property
     def wants_state(self):
-        return self.acts and self.row.state.kind in (1, 2) and holds(self.row.state.when, self.conditions)
+        return self.acts and self.row.state.kind in (ACCESS, METER) and holds(self.row.state.when, self.conditions)
 
 
 @dataclass
@@ -145,13 +160,16 @@ class Bench:
         p.operands = Operands(action, p.phv, data, p.digest, p.number)
         for n, alu in enumerate(action.alus):
             p.out.c[n] = run_alu(alu, n, p.operands, p.phv, p.conditions)
-            if alu.op:
+            if alu.op != NONE:
                 self.done["alu", CLASS[n], alu.op] += 1
                 self.done["a", CLASS[n], alu.a] += 1
                 self.done["b", CLASS[n], alu.b] += 1
                 self.done["when", alu.when] += 1
         for n, w in enumerate(action.words, 9):
-            value = [w.immediate, p.operands.data[0][0], p.operands.picks[0][0], p.operands.x & 0xFFFF][w.source]
+            value = {
+                WordSource.IMMEDIATE: w.immediate, WordSource.DATA_A: p.operands.data[0][0],
+                WordSource.P0: p.operands.picks[0][0], WordSource.X: p.operands.x & 0xFFFF,
+            }[w.source]  # fmt: skip
             if (n >= 11 or p.system) and holds(w.when, p.conditions):
                 p.out.words[n] = p.phv.words[n] & ~w.mask & 0xFFFF | value & w.mask
                 self.done["word", n, w.source] += 1
@@ -176,8 +194,8 @@ class Bench:
         old = self.words.get(p.word, 0)
         new, shown = run_state(s, old, p.operands, p.phv, p.conditions)
         self.words[p.word] = new
-        self.done["state", s.kind, s.condition, s.relation if s.condition == 5 else None] += 1
-        if s.kind == 2:
+        self.done["state", s.kind, s.condition, s.relation if s.condition == OLD else None] += 1
+        if s.kind == METER:
             self.done["meter", s.per_packet, shown] += 1
         for to, value in ((s.old_to, old), (s.new_to, shown)):
             if to & 8:

@@ -1,7 +1,11 @@
 """Random PHVs, actions and packets that meet the corners often."""
 
 from rmt.act.act_bench import Packet
-from rmt.act.reference import BITS, Action, Alu, Phv, Picks, State, WordWrite
+from rmt.act.reference import ACCESS, BITS, METER, OLD, Action, Alu, Phv, Picks, State, WordWrite
+from rmt.codes import AluA, AluB, AluOp, Cross, IndexSource, Relation, StateKind, StateOperand, When, WordSource
+
+ALWAYS = When.ALWAYS
+LAST = Cross.NUMBER  # source that is not zero
 
 
 def any_value(rng, width: int) -> int:
@@ -39,15 +43,17 @@ def any_phv(rng) -> Phv:
 
 def any_state(rng) -> State:
     s = State(
-        kind=rng.choice((0, 1, 1, 2)), when=rng.choice((0, 0, 0, 1, 2, 3, 4)), source=rng.randrange(4),
+        kind=rng.choice((StateKind.NONE, ACCESS, ACCESS, METER)), when=rng.choice((ALWAYS, ALWAYS, *When)),
+        source=rng.randrange(len(IndexSource)),
         index_mask=rng.choice((0, 1, 3, 0x3F, 0xFC3, 0xFFF)), base=rng.choice((0, 1, 63, 0xFFF, rng.getrandbits(12))),
-        relation=rng.randrange(6), condition=rng.choice((0, 1, 2, 3, 4, 5, 5, 5, 5)),
-        o_source=rng.randrange(4), o=any_value(rng, 32), t_source=rng.randrange(4), t=any_value(rng, 32),
-        f_source=rng.randrange(4), f=any_value(rng, 32),
+        relation=rng.randrange(len(Relation)), condition=rng.choice((*When, OLD, OLD, OLD, OLD)),
+        o_source=rng.randrange(len(StateOperand)), o=any_value(rng, 32),
+        t_source=rng.randrange(len(StateOperand)), t=any_value(rng, 32),
+        f_source=rng.randrange(len(StateOperand)), f=any_value(rng, 32),
         t_old=rng.getrandbits(1), t_negate=rng.getrandbits(1), f_old=rng.getrandbits(1), f_negate=rng.getrandbits(1),
         old_to=rng.getrandbits(4), new_to=rng.getrandbits(4),
     )  # fmt: skip
-    if s.kind == 2:
+    if s.kind == METER:
         # limit <= top < 2^31
         s.per_packet, s.shift = rng.getrandbits(1), rng.choice((8, rng.randrange(64)))
         s.f = rng.choice((rng.getrandbits(31), rng.getrandbits(12), 2**31 - 1))
@@ -64,16 +70,18 @@ def any_action(rng, owner: int, noise: bool = False) -> Action:
               any_mask(rng, width))
         for width in (16, 32, 48)
     ]  # fmt: skip
-    action.cross_source = rng.choice((rng.randrange(42), rng.randrange(42), 38, 39, 40, 41))
+    action.cross_source = rng.choice(
+        (rng.randrange(LAST + 1), rng.randrange(LAST + 1), Cross.HASH - 2, Cross.HASH - 1, Cross.HASH, LAST)
+    )
     action.cross_shift = rng.randrange(3)
     action.state = any_state(rng)
     action.alus = [
-        Alu(rng.randrange(10), rng.randrange(4), rng.randrange(7), rng.choice((0, 0, 1, 2, 3, 4)),
+        Alu(rng.randrange(len(AluOp)), rng.randrange(len(AluA)), rng.randrange(len(AluB)), rng.choice((ALWAYS, *When)),
             any_value(rng, width), any_mask(rng, width))
         for width in BITS
     ]  # fmt: skip
     action.words = [
-        WordWrite(rng.randrange(4), any_mask(rng, 16), any_value(rng, 16), rng.choice((0, 0, 1, 2, 3, 4)))
+        WordWrite(rng.randrange(len(WordSource)), any_mask(rng, 16), any_value(rng, 16), rng.choice((ALWAYS, *When)))
         for _ in range(7)
     ]
     if noise:

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, field
 
+from rmt.codes import AluA, AluB, AluOp, Cross, IndexSource, Relation, StateKind, StateOperand, Taken, When
+
 BITS = [16] * 8 + [32] * 8 + [48] * 8
 CLASS = [0] * 8 + [1] * 8 + [2] * 8
-NONE, ADD, SUB, AND, OR, XOR, MOVE, ANDNOT, GE, LT = range(10)
-ACCESS, METER = 1, 2
-OLD = 5  # `taken` by the old word
+NONE, ADD, SUB, AND, OR, XOR, MOVE, ANDNOT, GE, LT = AluOp
+ACCESS, METER = StateKind.ACCESS, StateKind.METER
+OLD = Taken.OLD
 
 
 @dataclass
@@ -66,7 +68,7 @@ class State:
 class Action:
     owner: int
     picks: list[Picks] = field(default_factory=lambda: [Picks([0] * 3, [0] * 2, 0, 0) for _ in range(3)])
-    cross_source: int = 63
+    cross_source: int = Cross.ZERO
     cross_shift: int = 0
     state: State = field(default_factory=State)
     alus: list[Alu] = field(default_factory=lambda: [Alu() for _ in range(24)])
@@ -117,11 +119,17 @@ class Phv:
 
 
 def holds(when: int, conditions: list[int]) -> bool:
-    return [True, conditions[0], not conditions[0], conditions[1], not conditions[1]][when]
+    return {
+        When.ALWAYS: True, When.IF0: conditions[0], When.UNLESS0: not conditions[0], When.IF1: conditions[1],
+        When.UNLESS1: not conditions[1],
+    }[when]  # fmt: skip
 
 
 def related(relation: int, a: int, b: int) -> bool:
-    return [a == b, a != b, a < b, a <= b, a > b, a >= b][relation]
+    return {
+        Relation.EQ: a == b, Relation.NE: a != b, Relation.LT: a < b, Relation.LE: a <= b, Relation.GT: a > b,
+        Relation.GE: a >= b,
+    }[relation]  # fmt: skip
 
 
 class Operands:
@@ -138,14 +146,14 @@ class Operands:
             n = p.amount % width
             self.rotated.append((value << n | value >> width - n) & ones & p.rotate_mask)
         source, x = action.cross_source, 0
-        if source < 24:
+        if source < Cross.WORDS:
             x = phv.c[source]
-        elif source < 40:
+        elif source < Cross.HASH:
             words = [*phv.words, 0, 0]
-            x = sum(words[source - 24 + i] << 16 * i for i in range(3))
-        elif source == 40:
+            x = sum(words[source - Cross.WORDS + i] << 16 * i for i in range(3))
+        elif source == Cross.HASH:
             x = digest
-        elif source == 41:
+        elif source == Cross.NUMBER:
             x = number
         self.x = x >> 16 * action.cross_shift
 
@@ -154,8 +162,11 @@ def run_alu(alu: Alu, n: int, ops: Operands, phv: Phv, conditions: list[int]) ->
     k, ones = CLASS[n], (1 << BITS[n]) - 1
     own = phv.c[n]
     p0, p1, _ = ops.picks[k]
-    whole_a = [own, p0, p1, ops.x & ones][alu.a]
-    whole_b = [alu.immediate, *ops.data[k], p0, p1, ops.rotated[k], ops.x & ones][alu.b]
+    whole_a = {AluA.OWN: own, AluA.P0: p0, AluA.P1: p1, AluA.X: ops.x & ones}[alu.a]
+    whole_b = {
+        AluB.IMMEDIATE: alu.immediate, AluB.DATA_A: ops.data[k][0], AluB.DATA_B: ops.data[k][1], AluB.P0: p0,
+        AluB.P1: p1, AluB.R: ops.rotated[k], AluB.X: ops.x & ones,
+    }[alu.b]  # fmt: skip
     a, b = whole_a & alu.mask, whole_b & alu.mask
     value = {
         NONE: own, ADD: a + b, SUB: a - b, AND: whole_a & whole_b, OR: whole_a | whole_b, XOR: whole_a ^ whole_b,
@@ -171,7 +182,10 @@ def run_state(s: State, old: int, ops: Operands, phv: Phv, conditions: list[int]
     """(new word, what `new_to` shows)."""
 
     def value(source: int, immediate: int) -> int:
-        return [immediate, ops.x & 0xFFFFFFFF, ops.data[1][1], ops.picks[1][1]][source]
+        return {
+            StateOperand.IMMEDIATE: immediate, StateOperand.X: ops.x & 0xFFFFFFFF, StateOperand.DATA_B: ops.data[1][1],
+            StateOperand.P1: ops.picks[1][1],
+        }[source]  # fmt: skip
 
     if s.kind == METER:
         stamp = phv.words[5] | phv.words[6] << 16 | phv.queueing_high << 32
@@ -195,4 +209,7 @@ def run_state(s: State, old: int, ops: Operands, phv: Phv, conditions: list[int]
 
 
 def index_of(s: State, ops: Operands) -> int:
-    return ([0, ops.picks[0][2], ops.data[0][0], ops.x][s.source] & s.index_mask) + s.base
+    sources = {
+        IndexSource.ZERO: 0, IndexSource.P2: ops.picks[0][2], IndexSource.DATA_A: ops.data[0][0], IndexSource.X: ops.x,
+    }  # fmt: skip
+    return (sources[s.source] & s.index_mask) + s.base

@@ -28,7 +28,7 @@ from rmt.act.act_bench import (
     Request,
 )
 from rmt.act.random_action import any_action, any_packet, any_phv
-from rmt.act.reference import BITS, Action, Alu, WordWrite
+from rmt.act.reference import BITS, MOVE, Action, Alu, WordWrite
 from sluice_tb import DEFAULT, TINY, bench_rng, run_bench
 
 
@@ -89,7 +89,7 @@ async def a_neighbours_row_does_nothing_and_is_a_fault(dut):
     rng = bench_rng("act_fault")
     bench = await (await Bench(dut).begin()).adopt()
     action = Action(owner=3)
-    action.alus = [Alu(op=6, immediate=(1 << width) - 1, mask=(1 << width) - 1) for width in BITS]
+    action.alus = [Alu(op=MOVE, immediate=(1 << width) - 1, mask=(1 << width) - 1) for width in BITS]
     action.words = [WordWrite(mask=0xFFFF, immediate=0xFFFF) for _ in range(7)]
     action.state.kind, action.state.old_to = 1, 8
     await bench.write_action(5, action)

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, field
 
+from rmt.codes import Event, LaneSize
 from rmt.rows import row, words_of_layout
 
 WINDOW, LONGEST, CONTAINERS, PATTERNS, ROWS = 128, 9216, 24, 16, 16
 SIZES = [2] * 8 + [4] * 8 + [6] * 8
 PATTERNS_WORDS = words_of_layout("rmt_patterns_row")
 DEPARSE_WORDS = words_of_layout("rmt_deparse_row")
-REJECT, SHORT, LONG, COPIES = 8, 9, 10, 15
+REJECT, SHORT, LONG, COPIES = Event.DEPARSE_REJECT, Event.DEPARSE_SHORT, Event.DEPARSE_LONG, Event.COPIES
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Row:
         for beat in range(WINDOW // width):
             lanes = [rng.randrange(32) for _ in range(64)]
             for i, lane in enumerate(self.lanes[beat * width : (beat + 1) * width]):
-                place, size = (rng.randrange(8), 3) if lane is None else (lane[0] % 8, lane[0] // 8)
+                place, size = (rng.randrange(8), LaneSize.PACKET) if lane is None else (lane[0] % 8, lane[0] // 8)
                 lanes[i] = place | size << 3
             rotations = [self.rotations.get((beat, n), rng.randrange(SIZES[n])) for n in range(CONTAINERS)]
             updates = [row("rmt_update", valid=1, start=u.start, words=u.words, at=u.at) for u in self.updates]

@@ -4,6 +4,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from cocotb.triggers import RisingEdge
+from nic.codes import Status
 from nic.nic_bench import CFG_RSP, fields, pack_fields
 from rmt.match.reference import EQ, Exact, KeyRow, Phv, Predicate, Ternary, hash_of
 from rmt.rmt_bench import CFG_REQ, CTL, EVENTS
@@ -26,7 +27,7 @@ TABLE_WORDS = {OWNER: 1, KEY: 16, **dict.fromkeys(range(EXACT, EXACT + 4), 7), T
 # Tables of the action part, which these benches write only.
 DATA, ACTION, PAGE = 7, 8, 9
 TABLE_WORDS |= {DATA: 4, ACTION: 77, PAGE: 1}
-OK, BAD_ADDRESS, BAD_LENGTH, READ_ONLY = 0, 2, 3, 4
+OK, BAD_ADDRESS, BAD_LENGTH, READ_ONLY = Status.OK, Status.BAD_ADDRESS, Status.BAD_LENGTH, Status.READ_ONLY
 ROW_WORDS = 77
 TERNARY_WRITE = 34  # cycles
 WIN = {"data": 12, "number": 11, "action": 9, "valid": 1}

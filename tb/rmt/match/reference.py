@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from nic.nic_bench import crc32c
+from rmt.codes import PredicateOperand, Relation
 
 WIDTHS = [16] * 8 + [32] * 8 + [48] * 8
 KEY_BITS = 194
-IMMEDIATE = 63
-EQ, NE, LT, LE, GT, GE = range(6)
+IMMEDIATE = PredicateOperand.IMMEDIATE
+EQ, NE, LT, LE, GT, GE = Relation
 HOLDS = {
     EQ: lambda a, b: a == b,
     NE: lambda a, b: a != b,
@@ -42,7 +43,8 @@ class Phv:
 
     def value(self, code: int) -> int:
         """An operand of a predicate that is no immediate."""
-        return self.containers[code] if code < 24 else self.words[code - 24]
+        first = PredicateOperand.WORDS
+        return self.containers[code] if code < first else self.words[code - first]
 
 
 @dataclass

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from rmt.codes import Event
+
 WINDOW, SELECTORS, ALTERNATIVES, NODES, PATHS = 128, 8, 8, 4, 16
 SIZES = [2] * 8 + [4] * 8 + [6] * 8
-NO_MODULE, PARSE_REJECT, PARSE_SHORT = 2, 3, 4
+NO_MODULE, PARSE_REJECT, PARSE_SHORT = Event.NO_MODULE, Event.PARSE_REJECT, Event.PARSE_SHORT
 SELECT_WORDS, PATH_WORDS = 36, 8
 
 

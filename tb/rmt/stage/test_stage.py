@@ -11,6 +11,7 @@ Claims
 import cocotb
 import pytest
 from rmt.act.reference import ACCESS, ADD, MOVE, Action, Alu, State, WordWrite
+from rmt.codes import AluB, Cross, When
 from rmt.match.match_bench import (
     ACTION,
     DATA,
@@ -28,9 +29,9 @@ from rmt.match.match_bench import (
 from rmt.match.reference import GE, IMMEDIATE, KEY_BITS, LT, Exact, KeyRow, Phv, Predicate, Ternary
 from sluice_tb import DEFAULT, TINY, bench_rng, run_bench
 
-FROM_DA, FROM_X = 1, 6
-IF_0, IF_NOT_1 = 1, 4
-HASH, NUMBER = 40, 41
+FROM_DA, FROM_X = AluB.DATA_A, AluB.X
+IF_0, IF_NOT_1 = When.IF0, When.UNLESS1
+HASH, NUMBER = Cross.HASH, Cross.NUMBER
 ADDED = 0x0123_4567_89AB
 
 

@@ -15,7 +15,8 @@ import cocotb
 import pytest
 from rmt.act.act_bench import PACKAGES, PAGE, SOURCES, STATE_RANGE, STATE_WORD, ZERO_PAGE, Bench, Packet, Request
 from rmt.act.random_action import any_phv, any_state
-from rmt.act.reference import METER, OLD, Action, Picks, State
+from rmt.act.reference import ACCESS, METER, OLD, Action, Picks, State
+from rmt.codes import IndexSource, When
 from sluice_tb import DEFAULT, TINY, bench_rng, run_bench
 
 CROSS_C4 = 8
@@ -42,12 +43,12 @@ def small_state(rng, number: int, owner_words: int = 4) -> State:
         state.t = rng.choice((state.f - state.o, rng.getrandbits(20)))
     else:
         # Operands near each other, so that every relation goes both ways.
-        state.kind, state.condition, state.relation = 1, min(number % 9, OLD), number % 6
+        state.kind, state.condition, state.relation = ACCESS, min(number % 9, OLD), number % 6
         state.o, state.t, state.f = near(rng, 5), rng.randrange(4), rng.randrange(12)
         if rng.random() < 0.3:
             state.o = near(rng, 2**32 - 1)
-    state.source, state.index_mask, state.base = 1, owner_words - 1, 0
-    state.when = rng.choice((0, 0, 0, 1, 2, 3, 4))
+    state.source, state.index_mask, state.base = IndexSource.P2, owner_words - 1, 0
+    state.when = rng.choice((When.ALWAYS, When.ALWAYS, *When))
     return state
 
 
@@ -109,7 +110,7 @@ async def accesses_to_few_words_at_every_distance_are_in_order(dut):
 async def a_counter_counts_every_packet_of_a_full_line(dut):
     rng = bench_rng("state_count")
     bench = await begin(dut)
-    await bench.write_action(3, access(1, State(kind=1, t=1, t_old=1, old_to=8, new_to=9)))
+    await bench.write_action(3, access(1, State(ACCESS, t=1, t_old=1, old_to=8, new_to=9)))
     for _ in range(300):
         await bench.cycle(at(rng, 0, action=3))
     await bench.settle()
@@ -153,9 +154,9 @@ async def an_index_behind_the_pages_is_not_done_and_counts_for_the_owner_of_the_
     bench = await begin(dut, modules=(0, 1, 2))
     last = bench.sizes["modules"] - 1
     for row, owner in ((0, 0), (1, 1), (2, 2), (3, last)):
-        state = State(kind=1, t=1, t_old=1, source=1, index_mask=0xFFF, base=0, old_to=8, new_to=9)
+        state = State(ACCESS, t=1, t_old=1, source=IndexSource.P2, index_mask=0xFFF, base=0, old_to=8, new_to=9)
         await bench.write_action(row, access(owner, state))
-    over = State(kind=1, t=1, t_old=1, source=1, index_mask=0xFFF, base=0xFFF, old_to=8, new_to=9)
+    over = State(ACCESS, t=1, t_old=1, source=IndexSource.P2, index_mask=0xFFF, base=0xFFF, old_to=8, new_to=9)
     await bench.write_action(4, access(1, over))
     reads, epoch = 0, bench.epoch
     for _ in range(1500):
@@ -188,8 +189,12 @@ async def an_index_behind_the_pages_is_not_done_and_counts_for_the_owner_of_the_
 async def the_host_reads_and_writes_in_order_with_the_packets(dut):
     rng = bench_rng("state_host")
     bench = await begin(dut)
-    await bench.write_action(0, access(1, State(kind=1, t=1, t_old=1, source=1, index_mask=3, old_to=8, new_to=9)))
-    await bench.write_action(1, access(1, State(kind=1, when=1, t=3, t_old=1, source=1, index_mask=3, new_to=9)))
+    await bench.write_action(
+        0, access(1, State(ACCESS, t=1, t_old=1, source=IndexSource.P2, index_mask=3, old_to=8, new_to=9))
+    )
+    await bench.write_action(
+        1, access(1, State(ACCESS, when=When.IF0, t=3, t_old=1, source=IndexSource.P2, index_mask=3, new_to=9))
+    )
     done = 0
     for _ in range(3000):
         request = None
@@ -212,7 +217,9 @@ async def the_host_reads_and_writes_in_order_with_the_packets(dut):
 async def a_zeroed_page_is_zero_under_full_traffic_and_nothing_else_changes(dut):
     rng = bench_rng("state_zero")
     bench = await begin(dut)
-    await bench.write_action(0, access(1, State(kind=1, t=1, t_old=1, source=1, index_mask=3, old_to=8, new_to=9)))
+    await bench.write_action(
+        0, access(1, State(ACCESS, t=1, t_old=1, source=IndexSource.P2, index_mask=3, old_to=8, new_to=9))
+    )
     for page in (2, 3):
         for word in (0, 1, 31, 62, 63):
             await bench.write(STATE_WORD, 64 * page + word, rng.getrandbits(32) | 1)
@@ -241,7 +248,7 @@ async def a_zeroed_page_is_zero_under_full_traffic_and_nothing_else_changes(dut)
 async def an_invalid_page_takes_the_words_away_and_the_other_generation_keeps_them(dut):
     rng = bench_rng("state_pages")
     bench = await begin(dut)
-    await bench.write_action(0, access(1, State(kind=1, t=1, t_old=1, old_to=8, new_to=9)))
+    await bench.write_action(0, access(1, State(ACCESS, t=1, t_old=1, old_to=8, new_to=9)))
     # Written while packets of both generations pass.
     for value in (0, 2 << 1 | 1, 2 << 1, 1 << 1 | 1):
         for n in range(30):

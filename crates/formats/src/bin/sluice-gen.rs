@@ -1,5 +1,6 @@
 //! Writes the generated files, or with `--check` fails when a committed one is stale.
 
+use sluice_formats::engine::FOLDERS;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,18 +10,14 @@ fn main() -> ExitCode {
         [] => false,
         ["--check"] => true,
         _ => {
-            eprintln!("usage: sluice-gen [--check]\nwrites rtl/gen/*.sv, docs/design/formats.md and rmt-rows.md");
+            eprintln!(
+                "usage: sluice-gen [--check]\nwrites rtl/gen/*.sv, tb/*/codes.py, docs/design/formats.md and *-rows.md"
+            );
             return ExitCode::from(2);
         }
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let files = [
-        ("rtl/gen/sluice_pkg.sv", sluice_formats::svgen::package()),
-        ("rtl/gen/sluice_rmt_rows_pkg.sv", sluice_formats::rmt::svgen::package()),
-        ("docs/design/formats.md", sluice_formats::docgen::document()),
-        ("docs/design/rmt-rows.md", sluice_formats::rmt::docgen::document()),
-    ];
-    for (name, text) in files {
+    for (name, text) in FOLDERS.iter().flat_map(|folder| (folder.generated)()) {
         let path = root.join(name);
         if check {
             if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {

@@ -1,18 +1,41 @@
 //! Formats of the rmt pipeline: sizes, rows, tables. docs/design/rmt.md says what they mean.
 
-pub mod docgen;
-pub mod layout;
-pub mod layout_json;
+pub mod codes;
+mod events;
+mod generated;
 pub mod rows;
-pub mod svgen;
 pub mod tables;
 pub mod target;
 
+use crate::engine::{EngineId, Folder};
+
+impl EngineId {
+    /// The pipeline of match-action stages.
+    pub const RMT: EngineId = EngineId::new(1);
+}
+
+/// The folder in the registry.
+pub(crate) static FOLDER: Folder = Folder {
+    engine: Some(EngineId::RMT),
+    name: "rmt",
+    prefix: "Rmt",
+    everywhere: true,
+    nodes: tables::NODES,
+    tables: tables::TABLES,
+    events: &[events::EVENTS],
+    generated: || {
+        vec![
+            ("rtl/gen/sluice_rmt_rows_pkg.sv", generated::package()),
+            ("tb/rmt/codes.py", generated::module()),
+            ("docs/design/rmt-rows.md", generated::page()),
+        ]
+    },
+};
+
 #[cfg(test)]
 mod tests {
-    use super::layout::{Layout, Wide};
     use super::rows::*;
-    use crate::row::RowError;
+    use crate::row::{Row, RowError, Wide};
 
     #[test]
     fn rows_come_back_from_their_words() {

@@ -1,9 +1,9 @@
 //! Rows of the rmt pipeline: docs/design/rmt.md, "Rows".
 
-use super::layout::{Wide, layout};
 use super::target::{KEY_BITS, KEY_BYTES};
+use crate::row::{RowInfo, Wide, row, rows};
 
-layout! {
+row! {
     /// One alternative of a selection.
     AlternativePart, "rmt_alternative" {
         /// It takes part.
@@ -17,7 +17,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A selection of the parser. First rows: 2 * module + generation; node rows: 4 * that + node.
     SelectRow, "rmt_select_row" {
         /// The module has a program in this generation (first rows); otherwise no_module.
@@ -29,7 +29,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Extraction of one container.
     ExtractPart, "rmt_extract" {
         /// The container is taken from the packet.
@@ -39,7 +39,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A checksum to verify.
     VerifyPart, "rmt_verify" {
         /// There is one.
@@ -51,7 +51,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A parse path. Index: 16 * (2 * module + generation) + path.
     PathRow, "rmt_path_row" {
         /// By container number.
@@ -65,7 +65,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A deparse pattern.
     PatternPart, "rmt_pattern" {
         /// It takes part.
@@ -79,7 +79,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Deparse patterns of a module. Index: 2 * module + generation.
     PatternsRow, "rmt_patterns_row" {
         /// The lowest that matches counts.
@@ -87,17 +87,17 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Source of one byte of the outgoing header.
     LanePart, "rmt_lane" {
         /// Place of the container in its class.
         place: u8 = 3,
-        /// 0 to 2: size class of 2, 4, 6 bytes; 3: the packet's byte.
+        /// Size class of the container, or the packet's byte: `rmt_lane_size`.
         size: u8 = 2,
     }
 }
 
-layout! {
+row! {
     /// A checksum to update.
     UpdatePart, "rmt_update" {
         /// There is one.
@@ -111,7 +111,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// One beat of a deparse row. Index: beats * (16 * (2 * module + generation) + row) + beat, beats being
     /// those of the window. All beats of a row agree but for lanes and rotations.
     DeparseRow, "rmt_deparse_row" {
@@ -134,7 +134,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Who owns a stage. Index: 0.
     StageOwnerRow, "rmt_stage_owner_row" {
         /// The stage is the system module's.
@@ -142,14 +142,14 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A predicate: `(a & mask) op (b & mask)`, 48 bits, unsigned.
     PredicatePart, "rmt_predicate" {
-        /// 0 to 23 a container, 24 to 39 a metadata word.
+        /// A container or a metadata word: `rmt_predicate_operand`.
         a: u8 = 6,
-        /// 0 to 23 a container, 63 the immediate.
+        /// A container or the immediate: `rmt_predicate_operand`.
         b: u8 = 6,
-        /// Comparison: == != < <= > >= from 0.
+        /// Comparison: `rmt_relation`.
         op: u8 = 3,
         /// Bits that count.
         mask: u64 = 48,
@@ -158,7 +158,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Key, conditions and default of a module in a stage. Index: 2 * module + generation.
     KeyRow, "rmt_key_row" {
         /// Places of the key's containers in their classes: two of 2, of 4, of 6 bytes.
@@ -184,7 +184,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// An exact entry. Table: way. Index: set.
     ExactRow, "rmt_exact_row" {
         /// Bit g: the entry exists for packets of generation g.
@@ -200,7 +200,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A ternary entry. Index: entry; the lowest that matches wins.
     TernaryRow, "rmt_ternary_row" {
         /// Bit g: the entry exists for packets of generation g; 0: it is not valid.
@@ -218,7 +218,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Action data. Index: way * sets + set of an exact entry; behind these, entry of a ternary one; behind
     /// these, 2 * module + generation of a default.
     DataRow, "rmt_data_row" {
@@ -229,7 +229,7 @@ layout! {
 
 macro_rules! class_part {
     ($(#[doc = $doc:literal])+ $name:ident, $sv:literal, $ty:ty, $bits:literal) => {
-        layout! {
+        row! {
             $(#[doc = $doc])+
             $name, $sv {
                 /// P0, P1, P2: places of containers of the class.
@@ -257,52 +257,52 @@ class_part! {
     Class6Part, "rmt_class6", u64, 48
 }
 
-layout! {
+row! {
     /// What the ALU of one container does.
     AluPart, "rmt_alu" {
-        /// 0 none, then add, sub, and, or, xor, move, andnot, ge, lt.
+        /// Operation: `rmt_alu_op`.
         op: u8 = 4,
-        /// 0 self, 1 P0, 2 P1, 3 X.
+        /// First operand: `rmt_alu_a`.
         a: u8 = 2,
-        /// 0 immediate, 1 DA, 2 DB, 3 P0, 4 P1, 5 R, 6 X.
+        /// Second operand: `rmt_alu_b`.
         b: u8 = 4,
-        /// 0 always, 1 condition 0, 2 not condition 0, 3 condition 1, 4 not condition 1.
+        /// When it is written: `rmt_when`.
         when: u8 = 3,
     }
 }
 
-layout! {
+row! {
     /// Write of one metadata word.
     WordPart, "rmt_word_write" {
-        /// 0 immediate, 1 DA and 2 P0 of the 2-byte class, 3 X.
+        /// What is written: `rmt_word_source`.
         source: u8 = 2,
         /// Bits written; 0: none.
         mask: u16 = 16,
         /// Immediate.
         immediate: u16 = 16,
-        /// As of an ALU.
+        /// When it is done: `rmt_when`.
         when: u8 = 3,
     }
 }
 
-layout! {
+row! {
     /// State access of an action.
     StatePart, "rmt_state_access" {
-        /// 0 none, 1 access, 2 meter.
+        /// What it is: `rmt_state_kind`.
         kind: u8 = 2,
-        /// As of an ALU.
+        /// When it is done: `rmt_when`.
         when: u8 = 3,
-        /// Index source: 0 zero, 1 P2 and 2 DA of the 2-byte class, 3 X.
+        /// Index source: `rmt_index_source`.
         source: u8 = 2,
         /// Bits of the source that count.
         index_mask: u16 = 12,
         /// Added to them.
         base: u16 = 12,
-        /// Comparison of the old word with O: == != < <= > >= from 0.
+        /// Comparison of the old word with O: `rmt_relation`.
         relation: u8 = 3,
-        /// What `taken` is: 0 to 4 as `when`, 5 the comparison.
+        /// What `taken` is: `rmt_when`, or the comparison (`rmt_taken`).
         condition: u8 = 3,
-        /// O: 0 immediate, 1 X, 2 DB and 3 P1 of the 4-byte class.
+        /// O: `rmt_state_operand`.
         o_source: u8 = 2,
         /// Immediate of O; limit of a meter.
         o_immediate: u32 = 32,
@@ -333,7 +333,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// An action. Index: action row.
     ActionRow, "rmt_action_row" {
         /// Module that it belongs to.
@@ -344,7 +344,7 @@ layout! {
         class4: Class4Part = 0,
         /// Shared operands of the 6-byte class.
         class6: Class6Part = 0,
-        /// X: 0 to 23 a container, 24 to 39 metadata words from this one, 40 hash, 41 number; others zero.
+        /// X: `rmt_cross`.
         cross_source: u8 = 6,
         /// X is shifted right by 16 times this, 0 to 2.
         cross_shift: u8 = 2,
@@ -369,7 +369,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A page of state. Index: 64 * (2 * module + generation) + page of the module.
     PageRow, "rmt_page_row" {
         /// The module has this page.
@@ -379,7 +379,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A state word. Index: word.
     StateWordRow, "rmt_state_word_row" {
         /// Its value.
@@ -387,7 +387,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Zeroing of a page of state: written with its index, any value; reads as 0. Index: page of the stage.
     ZeroPageRow, "rmt_zero_page_row" {
         /// Nothing.
@@ -395,7 +395,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// A multicast group. Index: group; 0 is never looked at.
     GroupRow, "rmt_group_row" {
         /// Module that may use it; everyone may use module 0's.
@@ -407,7 +407,7 @@ layout! {
     }
 }
 
-layout! {
+row! {
     /// Destinations that a module may send to. Index: module.
     GrantedRow, "rmt_granted_row" {
         /// Destination mask.
@@ -415,38 +415,34 @@ layout! {
     }
 }
 
-/// Calls a function with every layout as its type, parts before the rows that have them.
-macro_rules! each_layout {
-    ($call:ident, $argument:expr) => {{
-        use $crate::rmt::rows::*;
-        $call::<AlternativePart>($argument);
-        $call::<SelectRow>($argument);
-        $call::<ExtractPart>($argument);
-        $call::<VerifyPart>($argument);
-        $call::<PathRow>($argument);
-        $call::<PatternPart>($argument);
-        $call::<PatternsRow>($argument);
-        $call::<LanePart>($argument);
-        $call::<UpdatePart>($argument);
-        $call::<DeparseRow>($argument);
-        $call::<StageOwnerRow>($argument);
-        $call::<PredicatePart>($argument);
-        $call::<KeyRow>($argument);
-        $call::<ExactRow>($argument);
-        $call::<TernaryRow>($argument);
-        $call::<DataRow>($argument);
-        $call::<Class2Part>($argument);
-        $call::<Class4Part>($argument);
-        $call::<Class6Part>($argument);
-        $call::<AluPart>($argument);
-        $call::<WordPart>($argument);
-        $call::<StatePart>($argument);
-        $call::<ActionRow>($argument);
-        $call::<PageRow>($argument);
-        $call::<StateWordRow>($argument);
-        $call::<ZeroPageRow>($argument);
-        $call::<GroupRow>($argument);
-        $call::<GrantedRow>($argument);
-    }};
-}
-pub(crate) use each_layout;
+/// All of them, parts before those that have them.
+pub(crate) static ROWS: &[RowInfo] = rows![
+    AlternativePart,
+    SelectRow,
+    ExtractPart,
+    VerifyPart,
+    PathRow,
+    PatternPart,
+    PatternsRow,
+    LanePart,
+    UpdatePart,
+    DeparseRow,
+    StageOwnerRow,
+    PredicatePart,
+    KeyRow,
+    ExactRow,
+    TernaryRow,
+    DataRow,
+    Class2Part,
+    Class4Part,
+    Class6Part,
+    AluPart,
+    WordPart,
+    StatePart,
+    ActionRow,
+    PageRow,
+    StateWordRow,
+    ZeroPageRow,
+    GroupRow,
+    GrantedRow,
+];

@@ -2,7 +2,6 @@
 
 use sluice_device::{Device, DeviceError, Event, Offer, OpId, Outcome};
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Row, Table, Target};
 use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
@@ -44,7 +43,7 @@ impl RawLoad {
     }
 
     /// Adds the write of a row of the rmt pipeline.
-    pub fn layout<R: Layout>(self, node: Node, table: Table, index: u32, row: &R) -> Self {
+    pub fn layout<R: Row>(self, node: Node, table: Table, index: u32, row: &R) -> Self {
         let words = row.pack().unwrap_or_else(|e| panic!("{e}"));
         self.step(Step::Write { node, table, index, words })
     }

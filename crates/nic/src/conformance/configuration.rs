@@ -3,8 +3,8 @@
 use super::bench::{Bench, RED, RawLoad, tagged_frame};
 use sluice_device::{Device, DeviceError, Verdict};
 use sluice_formats::address::Access;
-use sluice_formats::rmt::layout::{Layout, Wide};
 use sluice_formats::rmt::rows::{ActionRow, ExactRow};
+use sluice_formats::row::Wide;
 use sluice_formats::rows::{GenerationRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Row, Table};
 use sluice_object::Step;

@@ -2,9 +2,9 @@
 
 use super::bench::{BLUE, Bench, RED, RawLoad, tagged_frame};
 use sluice_device::{Device, Verdict};
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{KeyRow, PageRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, PAGE_WORDS};
+use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::Quota;
 use sluice_rmt::text;

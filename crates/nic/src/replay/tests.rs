@@ -56,7 +56,7 @@ fn verdict_row(id: u32) -> VerdictTraceRow {
 }
 
 fn queue_row(id: u32, destination: u8, drop: Option<Reason>) -> QueueTraceRow {
-    let reason = drop.map_or(0, |r| r as u8);
+    let reason = drop.map_or(0, |r| r.code());
     QueueTraceRow { id, module_id: MODULE, destination, dropped: drop.is_some(), reason }
 }
 
@@ -136,7 +136,7 @@ fn a_wrong_owner_reason_or_length_at_the_port_is_found() {
         text,
         "packet 0 of port 0 (id 0x00000000) at port: the model has module 2, stored, the device has module 3, stored"
     );
-    let dropped = PortTraceRow { dropped: true, reason: Reason::Runt as u8, ..port_row(0) };
+    let dropped = PortTraceRow { dropped: true, reason: Reason::Runt.code(), ..port_row(0) };
     assert!(replay().port(&dropped, &frame(), false).is_err());
     assert!(replay().port(&port_row(0), &frame(), true).is_err(), "a bad frame is not stored");
     assert!(replay().port(&port_row(0), &frame()[..35], false).is_err());
@@ -149,7 +149,7 @@ fn a_wrong_owner_reason_or_length_at_the_port_is_found() {
 #[test]
 fn overload_is_taken_from_the_trace_and_counted() {
     let mut replay = replay();
-    let overload = PortTraceRow { dropped: true, reason: Reason::Overload as u8, ..port_row(0) };
+    let overload = PortTraceRow { dropped: true, reason: Reason::Overload.code(), ..port_row(0) };
     replay.port(&overload, &frame(), false).unwrap();
     assert_eq!(replay.counters(0).modules[&MODULE].dropped, BTreeMap::from([(Reason::Overload, 1)]));
     assert!(replay.merge(&merge_row(0, false)).is_err());
@@ -286,7 +286,7 @@ fn wrong_bytes_sideband_or_order_at_the_output_are_found() {
 #[test]
 fn a_frame_that_was_arriving_during_a_write_may_have_seen_either_row() {
     let mut replay = replay();
-    let unmapped = PortTraceRow { module_id: 0, dropped: true, reason: Reason::Unmapped as u8, ..port_row(0) };
+    let unmapped = PortTraceRow { module_id: 0, dropped: true, reason: Reason::Unmapped.code(), ..port_row(0) };
     replay.announce_write(Node::Port(0), Table::Vlan, 7, &[0]);
     replay.port(&unmapped, &frame(), false).unwrap();
     replay.apply_write(Node::Port(0), Table::Vlan, 7, &[0]).unwrap();

@@ -141,20 +141,20 @@ impl Checker<'_> {
         if let Some(space) = table.engine().and_then(|engine| self.linker.engines.of(engine)) {
             return self.engine_row(space, CheckedRow { node, table, index, words });
         }
-        match (table, node) {
-            (Table::Control, _) => self.control(index, words),
-            (Table::PortPolicy, Node::Port(port)) => self.policy(port, unpack(words)?),
-            (Table::Vlan, Node::Port(port)) => self.vlan(port, index, unpack(words)?),
-            (Table::Rate, _) => {
+        match table {
+            Table::Control => self.control(index, words),
+            Table::PortPolicy => self.policy(node.index(), unpack(words)?),
+            Table::Vlan => self.vlan(node.index(), index, unpack(words)?),
+            Table::Rate => {
                 let tenant = self.own_row(table, index)?;
                 let granted = tenant.spec.rate_row().map_err(|e| Space(e.to_string()))?;
                 equal(table, &unpack(words)?, &granted)
             }
-            (Table::Quantum, _) => {
+            Table::Quantum => {
                 let granted = self.own_row(table, index)?.spec.quantum;
                 at_most("quantum", unpack::<QuantumRow>(words)?.bytes, granted)
             }
-            (Table::Limit, _) => self.limit(index, unpack(words)?),
+            Table::Limit => self.limit(index, unpack(words)?),
             _ => Err(Space(format!("table {} is not written", table.name()))),
         }
     }

@@ -3,9 +3,9 @@
 //! Only to show that a test of hitless updates can fail. Nothing else may use them.
 
 use crate::load::{Load, Step};
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS};
+use sluice_formats::row::Row;
 use sluice_formats::{Table, target};
 
 /// The load with its commit before the writes that the commit should make visible; a load
@@ -32,14 +32,14 @@ pub fn unsafe_live_bank(load: &Load) -> Load {
     let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. })).unwrap_or(0);
     for step in &mut load.steps[..commit] {
         let Step::Write { table, index, words, .. } = step else { continue };
-        match table {
+        match *table {
             Table::First | Table::Patterns | Table::Key => *index ^= 1,
             Table::Node => *index ^= NODES as u32,
             Table::Path => *index ^= PATHS as u32,
             Table::Page => *index ^= MODULE_PAGES as u32,
             Table::Deparse => *index ^= (target.rmt.window_beats() * PATTERNS) as u32,
             Table::Data if *index >= defaults => *index = defaults + ((*index - defaults) ^ 1),
-            Table::Exact(_) => {
+            _ if table.exact().is_some() => {
                 if let Ok(row) = ExactRow::unpack(words)
                     && row.generations != 0
                 {

@@ -10,9 +10,9 @@ use crate::key::KeySpec;
 use crate::object::{Object, TargetNeed, check_name};
 use crate::part::Part;
 use sluice_formats::EngineId;
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, KeyRow, SelectRow, TernaryRow};
 use sluice_formats::rmt::target::{CONTAINERS, MODULE_PAGES, NODES, NUMBERS, PATHS, PATTERNS, Target};
+use sluice_formats::row::Row;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -192,7 +192,7 @@ fn select(at: &str, row: &SelectRow, leads_to: usize) -> Result<(), ObjectError>
     Ok(())
 }
 
-fn packs(at: &str, row: &impl Layout) -> Result<(), ObjectError> {
+fn packs(at: &str, row: &impl Row) -> Result<(), ObjectError> {
     row.pack().map(drop).map_err(|e| bad(at, e, "values within their fields"))
 }
 

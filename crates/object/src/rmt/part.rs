@@ -1,11 +1,12 @@
 //! Relocatable rows of one program for the rmt pipeline.
 
 use serde::{Deserialize, Serialize};
-use sluice_formats::rmt::layout::{Bits, Wide};
+use sluice_formats::rmt::codes::StateKind;
 use sluice_formats::rmt::rows::{
     ActionRow, DeparseRow, ExactRow, GroupRow, KeyRow, PathRow, PatternsRow, SelectRow, TernaryRow,
 };
 use sluice_formats::rmt::target::{DATA, KEY_BYTES};
+use sluice_formats::row::{Bits, Wide};
 use std::collections::BTreeMap;
 
 /// A key, or the mask of one.
@@ -52,7 +53,7 @@ pub struct RmtStage {
     /// Key, conditions, default.
     pub key: KeyRow,
     /// Action data of the default.
-    #[serde(with = "sluice_formats::rmt::layout_json", skip_serializing_if = "Bits::is_zero", default)]
+    #[serde(with = "sluice_formats::row::json", skip_serializing_if = "Bits::is_zero", default)]
     pub default_data: RmtData,
     /// Exact entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -78,7 +79,7 @@ pub struct RmtStage {
 impl RmtStage {
     /// Whether an action accesses the state.
     pub fn accesses_state(&self) -> bool {
-        self.actions.iter().any(|action| action.state.kind != 0)
+        self.actions.iter().any(|action| action.state.kind != StateKind::None.code())
     }
 }
 
@@ -89,7 +90,7 @@ pub struct RmtExact {
     /// The entry.
     pub row: ExactRow,
     /// Its action data.
-    #[serde(with = "sluice_formats::rmt::layout_json", skip_serializing_if = "Bits::is_zero", default)]
+    #[serde(with = "sluice_formats::row::json", skip_serializing_if = "Bits::is_zero", default)]
     pub data: RmtData,
 }
 
@@ -100,7 +101,7 @@ pub struct RmtTernary {
     /// The entry.
     pub row: TernaryRow,
     /// Its action data.
-    #[serde(with = "sluice_formats::rmt::layout_json", skip_serializing_if = "Bits::is_zero", default)]
+    #[serde(with = "sluice_formats::row::json", skip_serializing_if = "Bits::is_zero", default)]
     pub data: RmtData,
 }
 

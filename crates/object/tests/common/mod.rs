@@ -5,7 +5,6 @@ pub mod rmt;
 
 use sluice_formats::hash::crc32c;
 use sluice_formats::random::Rng;
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ActionRow, DataRow, ExactRow, KeyRow, SelectRow};
 use sluice_formats::{Node, Row, Table, Target};
 use sluice_object::linker::spaces::{Region, Slot};
@@ -40,7 +39,7 @@ impl Rows {
         R::unpack(self.rows.get(&(node, table, index)).unwrap_or(&zero)).unwrap()
     }
 
-    pub fn layout<L: Layout>(&self, node: Node, table: Table, index: u32) -> L {
+    pub fn layout<L: Row>(&self, node: Node, table: Table, index: u32) -> L {
         self.rows.get(&(node, table, index)).map_or(L::default(), |words| L::unpack(words).unwrap())
     }
 

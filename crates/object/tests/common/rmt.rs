@@ -1,7 +1,7 @@
 //! An object for the rmt pipeline, built by hand.
 
-use sluice_formats::rmt::layout::Wide;
 use sluice_formats::rmt::rows::*;
+use sluice_formats::row::Wide;
 use sluice_object::{
     Action, Destination, KeySpec, Object, RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary, TargetNeed,
 };

@@ -1,24 +1,48 @@
 //! Action rows.
 
-use super::codes::{code_of, decode_when, encode_when};
+use super::codes::{code_of, decode_when, encode_when, of_code};
 use super::{known, state, unused};
 use crate::action::{A, Action, Alu, B, Cross, Op, Picks, WordOp, WordSource};
 use crate::check::{Checked, Problem};
 use crate::phv::{CONTAINERS, Class, Container};
+use sluice_formats::rmt::codes::{self, AluA, AluB, AluOp};
 use sluice_formats::rmt::rows::{ActionRow, AluPart, Class2Part, Class4Part, Class6Part, WordPart};
 
-/// From code 1; 0 is an ALU that does nothing.
-const OPS: [Op; 9] = [Op::Add, Op::Sub, Op::And, Op::Or, Op::Xor, Op::Move, Op::AndNot, Op::Ge, Op::Lt];
-const A_SOURCES: [A; 4] = [A::Own, A::P0, A::P1, A::X];
-const B_SOURCES: [B; 7] = [B::Imm(0), B::DataA, B::DataB, B::P0, B::P1, B::R, B::X];
-const WORD_SOURCES: [WordSource; 4] = [WordSource::Imm(0), WordSource::Data, WordSource::P0, WordSource::X];
+const OPS: [(Op, u8); 9] = [
+    (Op::Add, AluOp::Add.code()),
+    (Op::Sub, AluOp::Sub.code()),
+    (Op::And, AluOp::And.code()),
+    (Op::Or, AluOp::Or.code()),
+    (Op::Xor, AluOp::Xor.code()),
+    (Op::Move, AluOp::Move.code()),
+    (Op::AndNot, AluOp::AndNot.code()),
+    (Op::Ge, AluOp::Ge.code()),
+    (Op::Lt, AluOp::Lt.code()),
+];
+const A_SOURCES: [(A, u8); 4] =
+    [(A::Own, AluA::Own.code()), (A::P0, AluA::P0.code()), (A::P1, AluA::P1.code()), (A::X, AluA::X.code())];
+const B_SOURCES: [(B, u8); 7] = [
+    (B::Imm(0), AluB::Immediate.code()),
+    (B::DataA, AluB::DataA.code()),
+    (B::DataB, AluB::DataB.code()),
+    (B::P0, AluB::P0.code()),
+    (B::P1, AluB::P1.code()),
+    (B::R, AluB::R.code()),
+    (B::X, AluB::X.code()),
+];
+const WORD_SOURCES: [(WordSource, u8); 4] = [
+    (WordSource::Imm(0), codes::WordSource::Immediate.code()),
+    (WordSource::Data, codes::WordSource::DataA.code()),
+    (WordSource::P0, codes::WordSource::P0.code()),
+    (WordSource::X, codes::WordSource::X.code()),
+];
 /// First metadata word that an action may write.
 const FIRST_WORD: u8 = 9;
 
-const CROSS_WORDS: u8 = 24;
-const CROSS_HASH: u8 = 40;
-const CROSS_NUMBER: u8 = 41;
-const CROSS_NONE: u8 = 63;
+const CROSS_WORDS: u8 = codes::Cross::Words.code();
+const CROSS_HASH: u8 = codes::Cross::Hash.code();
+const CROSS_NUMBER: u8 = codes::Cross::Number.code();
+const CROSS_NONE: u8 = codes::Cross::Zero.code();
 
 pub(super) fn encode(action: &Action) -> ActionRow {
     let [p2, p4, p6] = action.picks;
@@ -46,16 +70,16 @@ pub(super) fn encode(action: &Action) -> ActionRow {
     };
     for alu in &action.alus {
         let (b, immediate) = match alu.b {
-            B::Imm(v) => (0, v),
+            B::Imm(v) => (AluB::Immediate.code(), v),
             other => (code_of(&B_SOURCES, &other), 0),
         };
         row.alus[usize::from(alu.own.0)] =
-            AluPart { op: 1 + code_of(&OPS, &alu.op), a: code_of(&A_SOURCES, &alu.a), b, when: encode_when(alu.when) };
+            AluPart { op: code_of(&OPS, &alu.op), a: code_of(&A_SOURCES, &alu.a), b, when: encode_when(alu.when) };
         set_wide(&mut row, alu.own, immediate, alu.mask);
     }
     for op in action.words.iter().filter(|w| w.mask != 0) {
         let (source, immediate) = match op.source {
-            WordSource::Imm(v) => (0, v),
+            WordSource::Imm(v) => (codes::WordSource::Immediate.code(), v),
             other => (code_of(&WORD_SOURCES, &other), 0),
         };
         if let Some(part) = op.word.checked_sub(FIRST_WORD).and_then(|i| row.words.get_mut(usize::from(i))) {
@@ -115,19 +139,19 @@ fn alus(at: &str, row: &ActionRow) -> Result<Vec<Alu>, Problem> {
         let (part, own) = (&row.alus[n], Container(n as u8));
         let at = format!("{at}.alus[{n}]");
         let (immediate, mask) = wide(row, own);
-        let Some(op) = part.op.checked_sub(1) else {
+        if part.op == AluOp::None.code() {
             let zero = *part == AluPart::default() && (immediate, mask) == (0, 0);
             unused(&at, "part of an ALU", zero)?;
             continue;
-        };
-        let b = match known(&at, part.b, B_SOURCES.get(usize::from(part.b)))? {
+        }
+        let b = match known(&at, part.b, of_code(&B_SOURCES, part.b))? {
             B::Imm(_) => B::Imm(immediate),
-            other => no_immediate(&at, immediate).map(|()| *other)?,
+            other => no_immediate(&at, immediate).map(|()| other)?,
         };
         all.push(Alu {
             own,
-            op: known(&at, part.op, OPS.get(usize::from(op)).copied())?,
-            a: known(&at, part.a, A_SOURCES.get(usize::from(part.a)).copied())?,
+            op: known(&at, part.op, of_code(&OPS, part.op))?,
+            a: known(&at, part.a, of_code(&A_SOURCES, part.a))?,
             b,
             mask,
             when: known(&at, part.when, decode_when(part.when))?,
@@ -141,9 +165,9 @@ fn words(at: &str, row: &ActionRow) -> Result<Vec<WordOp>, Problem> {
     for (i, part) in row.words.iter().enumerate() {
         let word = FIRST_WORD + i as u8;
         let at = format!("{at}.words[{word}]");
-        let source = match known(&at, part.source, WORD_SOURCES.get(usize::from(part.source)))? {
+        let source = match known(&at, part.source, of_code(&WORD_SOURCES, part.source))? {
             WordSource::Imm(_) => WordSource::Imm(part.immediate),
-            other => no_immediate(&at, part.immediate.into()).map(|()| *other)?,
+            other => no_immediate(&at, part.immediate.into()).map(|()| other)?,
         };
         let when = known(&at, part.when, decode_when(part.when))?;
         if part.mask != 0 {

@@ -1,30 +1,42 @@
-//! Codes that several rows share, in the order of docs/design/rmt-rows.md.
+//! Codes that several rows share, and values by their codes.
 
 use crate::action::When;
 use crate::state::Relation;
+use sluice_formats::rmt::codes::{self, When as Code};
 
-const RELATIONS: [Relation; 6] = [Relation::Eq, Relation::Ne, Relation::Lt, Relation::Le, Relation::Gt, Relation::Ge];
+const RELATIONS: [(Relation, u8); 6] = [
+    (Relation::Eq, codes::Relation::Eq.code()),
+    (Relation::Ne, codes::Relation::Ne.code()),
+    (Relation::Lt, codes::Relation::Lt.code()),
+    (Relation::Le, codes::Relation::Le.code()),
+    (Relation::Gt, codes::Relation::Gt.code()),
+    (Relation::Ge, codes::Relation::Ge.code()),
+];
 
-/// The place of a value in the list of its codes.
-pub(super) fn code_of<T: PartialEq>(all: &[T], value: &T) -> u8 {
-    all.iter().position(|v| v == value).unwrap_or(0) as u8
+const WHENS: [(When, u8); 5] = [
+    (When::Always, Code::Always.code()),
+    (When::If(0), Code::If0.code()),
+    (When::Unless(0), Code::Unless0.code()),
+    (When::If(1), Code::If1.code()),
+    (When::Unless(1), Code::Unless1.code()),
+];
+
+/// The code of a value in the list of both. All values have one; conditions are 0 and 1.
+pub(super) fn code_of<T: PartialEq>(all: &[(T, u8)], value: &T) -> u8 {
+    all.iter().find(|(v, _)| v == value).map_or(0, |(_, code)| *code)
+}
+
+/// The value of a code.
+pub(super) fn of_code<T: Copy>(all: &[(T, u8)], code: u8) -> Option<T> {
+    all.iter().find(|(_, c)| *c == code).map(|(value, _)| *value)
 }
 
 pub(super) fn encode_when(when: When) -> u8 {
-    match when {
-        When::Always => 0,
-        When::If(i) => 1 + 2 * i,
-        When::Unless(i) => 2 + 2 * i,
-    }
+    code_of(&WHENS, &when)
 }
 
 pub(super) fn decode_when(code: u8) -> Option<When> {
-    match code {
-        0 => Some(When::Always),
-        1 | 3 => Some(When::If(code / 2)),
-        2 | 4 => Some(When::Unless(code / 2 - 1)),
-        _ => None,
-    }
+    of_code(&WHENS, code)
 }
 
 pub(super) fn encode_relation(relation: Relation) -> u8 {
@@ -32,5 +44,5 @@ pub(super) fn encode_relation(relation: Relation) -> u8 {
 }
 
 pub(super) fn decode_relation(code: u8) -> Option<Relation> {
-    RELATIONS.get(usize::from(code)).copied()
+    of_code(&RELATIONS, code)
 }

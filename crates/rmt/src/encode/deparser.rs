@@ -1,12 +1,16 @@
 //! Patterns and deparse rows: lanes of a beat, with one rotation for each container in it.
 
+use super::codes::{code_of, of_code};
 use crate::deparser::{DeparseRow, Pattern, Update};
 use crate::phv::{Class, Container};
 use crate::target::{Target, WINDOW};
+use sluice_formats::rmt::codes::LaneSize;
 use sluice_formats::rmt::rows::{self, LanePart, PatternPart, PatternsRow, UpdatePart};
 
 /// Size code of a lane that is the packet's byte.
-const PACKET: u8 = 3;
+const PACKET: u8 = LaneSize::Packet.code();
+const SIZES: [(Class, u8); 3] =
+    [(Class::C2, LaneSize::Two.code()), (Class::C4, LaneSize::Four.code()), (Class::C6, LaneSize::Six.code())];
 
 pub(super) fn encode_patterns(patterns: &[Pattern]) -> PatternsRow {
     let mut row = PatternsRow::default();
@@ -45,7 +49,7 @@ fn encode_beat(row: &DeparseRow, bytes: usize, first: usize) -> rows::DeparseRow
                 let place = c.0 % 8;
                 let rotations = [&mut to.rotate2, &mut to.rotate4, &mut to.rotate6];
                 rotations[c.class() as usize][usize::from(place)] = rotation;
-                LanePart { place, size: c.class() as u8 }
+                LanePart { place, size: code_of(&SIZES, &c.class()) }
             }
         };
     }
@@ -64,7 +68,7 @@ pub(super) fn decode_row(beats: &[rows::DeparseRow], target: &Target) -> Deparse
     };
     for (beat, from) in beats.iter().enumerate() {
         for (lane, part) in from.lanes.iter().enumerate().take(target.bus_bytes) {
-            let Some(&class) = Class::ALL.get(usize::from(part.size)) else { continue };
+            let Some(class) = of_code(&SIZES, part.size) else { continue };
             let rotations = [&from.rotate2, &from.rotate4, &from.rotate6];
             let rotation = usize::from(rotations[class as usize][usize::from(part.place % 8)]);
             let size = class.bytes();

@@ -1,8 +1,8 @@
 //! Selections and paths.
 
 use crate::parser::{Alternative, Path, Select, Span};
-use sluice_formats::rmt::layout::Wide;
 use sluice_formats::rmt::rows::{AlternativePart, ExtractPart, PathRow, SelectRow, VerifyPart};
+use sluice_formats::row::Wide;
 
 pub(super) fn encode_select(select: &Select) -> SelectRow {
     let mut row = SelectRow { valid: true, offsets: select.offsets, ..SelectRow::default() };

@@ -7,16 +7,17 @@ use crate::phv::Container;
 use crate::program::Stage;
 use crate::stage::{Exact, Key, KeySpec, Leads, Left, Order, Predicate, Right, Tables, Ternary};
 use crate::target::MODULE_PAGES;
-use sluice_formats::rmt::layout::Wide;
+use sluice_formats::rmt::codes::{PredicateOperand, Relation};
 use sluice_formats::rmt::rows::{ExactRow, KeyRow, PredicatePart, TernaryRow};
+use sluice_formats::row::Wide;
 use sluice_object::{RmtExact, RmtStage, RmtTernary};
 
 /// First code of a metadata word as the left operand of a predicate.
-const WORDS: u8 = 24;
+const WORDS: u8 = PredicateOperand::Words.code();
 /// Code of the immediate as its right operand.
-const IMMEDIATE: u8 = 63;
+const IMMEDIATE: u8 = PredicateOperand::Immediate.code();
 /// Comparison of a predicate that is not there: != of nothing with nothing.
-const NE: u8 = 1;
+const NE: u8 = Relation::Ne.code();
 
 pub(super) fn encode(stage: &Stage) -> RmtStage {
     let tables = &stage.tables;

@@ -1,31 +1,43 @@
 //! State accesses.
 
-use super::codes::{code_of, decode_relation, decode_when, encode_relation, encode_when};
+use super::codes::{code_of, decode_relation, decode_when, encode_relation, encode_when, of_code};
 use super::known;
 use crate::check::Problem;
 use crate::state::{Access, Choice, IndexSource, Operand, StateOp, Update};
+use sluice_formats::rmt::codes::{self, StateKind, StateOperand, Taken};
 use sluice_formats::rmt::rows::StatePart;
 
-const ATOM: u8 = 1;
-const METER: u8 = 2;
-const INDEX_SOURCES: [IndexSource; 4] = [IndexSource::None, IndexSource::P2, IndexSource::Data, IndexSource::X];
-const OPERANDS: [Operand; 4] = [Operand::Imm(0), Operand::X, Operand::DataB, Operand::P1];
+const NONE: u8 = StateKind::None.code();
+const ATOM: u8 = StateKind::Access.code();
+const METER: u8 = StateKind::Meter.code();
+const INDEX_SOURCES: [(IndexSource, u8); 4] = [
+    (IndexSource::None, codes::IndexSource::Zero.code()),
+    (IndexSource::P2, codes::IndexSource::P2.code()),
+    (IndexSource::Data, codes::IndexSource::DataA.code()),
+    (IndexSource::X, codes::IndexSource::X.code()),
+];
+const OPERANDS: [(Operand, u8); 4] = [
+    (Operand::Imm(0), StateOperand::Immediate.code()),
+    (Operand::X, StateOperand::X.code()),
+    (Operand::DataB, StateOperand::DataB.code()),
+    (Operand::P1, StateOperand::P1.code()),
+];
 /// What `taken` is if the old word is compared.
-const BY_OLD: u8 = 5;
+const BY_OLD: u8 = Taken::Old.code();
 /// A result goes to the container of the bits below.
 const GOES: u8 = 8;
 
 fn encode_operand(operand: Operand) -> (u8, u32) {
     match operand {
-        Operand::Imm(v) => (0, v),
+        Operand::Imm(v) => (StateOperand::Immediate.code(), v),
         other => (code_of(&OPERANDS, &other), 0),
     }
 }
 
 fn decode_operand(at: &str, source: u8, immediate: u32) -> Result<Operand, Problem> {
-    Ok(match known(at, source, OPERANDS.get(usize::from(source)))? {
+    Ok(match known(at, source, of_code(&OPERANDS, source))? {
         Operand::Imm(_) => Operand::Imm(immediate),
-        other => *other,
+        other => other,
     })
 }
 
@@ -66,7 +78,7 @@ pub(super) fn encode(op: &StateOp) -> StatePart {
 
 pub(super) fn decode(at: &str, part: &StatePart) -> Result<Option<StateOp>, Problem> {
     let access = match part.kind {
-        0 => return Ok(None),
+        NONE => return Ok(None),
         ATOM => atom(at, part)?,
         METER => Access::Meter {
             limit: part.o_immediate,
@@ -80,7 +92,7 @@ pub(super) fn decode(at: &str, part: &StatePart) -> Result<Option<StateOp>, Prob
     let to = |code: u8| (code & GOES != 0).then_some(code & (GOES - 1));
     Ok(Some(StateOp {
         when: known(at, part.when, decode_when(part.when))?,
-        source: known(at, part.source, INDEX_SOURCES.get(usize::from(part.source)).copied())?,
+        source: known(at, part.source, of_code(&INDEX_SOURCES, part.source))?,
         index_mask: part.index_mask,
         base: part.base,
         access,

@@ -2,7 +2,11 @@
 
 use super::frame::{DATA, Frame, R, WORD, X, ZERO, bits};
 use super::state::State;
+use sluice_formats::rmt::codes::{self, AluA, AluB, AluOp, When, WordSource};
 use sluice_formats::rmt::rows::ActionRow;
+
+const HASH: u8 = codes::Cross::Hash.code();
+const NUMBER: u8 = codes::Cross::Number.code();
 
 /// DA of the 2-byte class; of class k 2 * k above.
 pub const DA: u8 = DATA;
@@ -19,6 +23,11 @@ pub struct Operand {
 }
 
 impl Operand {
+    /// A slot's value.
+    pub fn of(slot: u8) -> Self {
+        Self { slot, immediate: 0 }
+    }
+
     /// Its value.
     #[inline]
     pub fn value(&self, frame: &Frame) -> u64 {
@@ -28,21 +37,26 @@ impl Operand {
 
 /// Bit c is set if it is done where condition 0 is bit 0 and condition 1 bit 1 of c; codes above 4: never.
 pub fn when(code: u8) -> u8 {
-    [0b1111, 0b1010, 0b0101, 0b1100, 0b0011].get(usize::from(code)).copied().unwrap_or(0)
+    match When::from_code(code) {
+        Some(When::Always) => 0b1111,
+        Some(When::If0) => 0b1010,
+        Some(When::Unless0) => 0b0101,
+        Some(When::If1) => 0b1100,
+        Some(When::Unless1) => 0b0011,
+        None => 0,
+    }
 }
 
 /// A write of a container or of a metadata word.
 #[derive(Clone, Copy, Debug)]
 struct Write {
-    op: u8,
+    op: AluOp,
     when: u8,
     to: u8,
     a: u8,
     b: Operand,
     mask: u64,
 }
-
-const MOVE: u8 = 6;
 
 impl Write {
     #[inline]
@@ -51,15 +65,16 @@ impl Write {
         let (whole_a, whole_b) = (frame.get(self.a), self.b.value(frame));
         let (a, b) = (whole_a & self.mask, whole_b & self.mask);
         let (value, write) = match self.op {
-            1 => (a.wrapping_add(b), true),
-            2 => (a.wrapping_sub(b), true),
-            3 => (a & b, true),
-            4 => (a | b, true),
-            5 => (a ^ b, true),
-            MOVE => (b, true),
-            7 => (a & !b, true),
-            8 => (b, a >= b),
-            _ => (b, a < b),
+            AluOp::Add => (a.wrapping_add(b), true),
+            AluOp::Sub => (a.wrapping_sub(b), true),
+            AluOp::And => (a & b, true),
+            AluOp::Or => (a | b, true),
+            AluOp::Xor => (a ^ b, true),
+            AluOp::Move => (b, true),
+            AluOp::AndNot => (a & !b, true),
+            AluOp::Ge => (b, a >= b),
+            // No write has none.
+            AluOp::Lt | AluOp::None => (b, a < b),
         };
         let changed = (own & !self.mask) | (value & self.mask);
         if write && self.when >> conditions & 1 == 1 { changed } else { own }
@@ -140,25 +155,40 @@ impl Action {
         ];
         let mut used = 0u64;
         let mut writes = Vec::new();
-        for (n, alu) in row.alus.iter().enumerate().filter(|(_, a)| (1..=9).contains(&a.op)) {
+        for (n, alu) in row.alus.iter().enumerate() {
+            let Some(op) = AluOp::from_code(alu.op).filter(|op| *op != AluOp::None) else { continue };
             let (k, i) = (n / 8, n % 8);
             let pick = |p: usize| 8 * k as u8 + classes[k].pick[p] % 8;
             let immediate = [u64::from(row.immediate2[i]), u64::from(row.immediate4[i]), row.immediate6[i]][k];
             let mask = [u64::from(row.mask2[i]), u64::from(row.mask4[i]), row.mask6[i]][k];
             let data = 2 * k as u8;
-            let slots = [ZERO, DA + data, DB + data, pick(0), pick(1), R + k as u8, X];
-            let b = Operand {
-                slot: slots.get(usize::from(alu.b)).copied().unwrap_or(ZERO),
-                immediate: if alu.b == 0 { immediate } else { 0 },
+            let b = match AluB::from_code(alu.b) {
+                Some(AluB::Immediate) => Operand { slot: ZERO, immediate },
+                Some(AluB::DataA) => Operand::of(DA + data),
+                Some(AluB::DataB) => Operand::of(DB + data),
+                Some(AluB::P0) => Operand::of(pick(0)),
+                Some(AluB::P1) => Operand::of(pick(1)),
+                Some(AluB::R) => Operand::of(R + k as u8),
+                Some(AluB::X) => Operand::of(X),
+                None => Operand::of(ZERO),
             };
-            let a = [n as u8, pick(0), pick(1), X][usize::from(alu.a % 4)];
-            writes.push(Write { op: alu.op, when: when(alu.when), to: n as u8, a, b, mask });
+            let a = match AluA::from_code(alu.a) {
+                Some(AluA::Own) => n as u8,
+                Some(AluA::P0) => pick(0),
+                Some(AluA::P1) => pick(1),
+                Some(AluA::X) | None => X,
+            };
+            writes.push(Write { op, when: when(alu.when), to: n as u8, a, b, mask });
         }
         for (i, word) in row.words.iter().enumerate().rev().filter(|(_, w)| w.mask != 0) {
-            let slot = [ZERO, DA, classes[0].pick[0] % 8, X][usize::from(word.source % 4)];
-            let b = Operand { slot, immediate: if word.source == 0 { word.immediate.into() } else { 0 } };
+            let b = match WordSource::from_code(word.source) {
+                Some(WordSource::Immediate) => Operand { slot: ZERO, immediate: word.immediate.into() },
+                Some(WordSource::DataA) => Operand::of(DA),
+                Some(WordSource::P0) => Operand::of(classes[0].pick[0] % 8),
+                Some(WordSource::X) | None => Operand::of(X),
+            };
             let to = WORD + 9 + i as u8;
-            writes.push(Write { op: MOVE, when: when(word.when), to, a: ZERO, b, mask: word.mask.into() });
+            writes.push(Write { op: AluOp::Move, when: when(word.when), to, a: ZERO, b, mask: word.mask.into() });
         }
         writes.iter().for_each(|w| used |= 1 << w.a | 1 << w.b.slot);
         let (pick1, pick2) = (8 + classes[1].pick[1] % 8, classes[0].pick[2] % 8);
@@ -166,10 +196,10 @@ impl Action {
         let is_used = |slot: u8| used >> slot & 1 == 1;
         let cross = match row.cross_source {
             _ if !is_used(X) => Cross::Unused,
-            n @ 0..24 => Cross::Container(n),
-            k @ 24..40 => Cross::Words(k - 24),
-            40 => Cross::Hash,
-            41 => Cross::Number,
+            n if n < codes::Cross::Words.code() => Cross::Container(n),
+            k if k < codes::Cross::Hash.code() => Cross::Words(k - codes::Cross::Words.code()),
+            HASH => Cross::Hash,
+            NUMBER => Cross::Number,
             _ => Cross::Zero,
         };
         let positions = (0..6u8).map(|i| (DATA + i, classes[usize::from(i / 2)].data[usize::from(i % 2)], i / 2));

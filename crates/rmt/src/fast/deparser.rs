@@ -9,6 +9,7 @@ use crate::reason::Reason;
 use crate::target::{PATTERNS, Target, WINDOW};
 use sluice_formats::Table;
 use sluice_formats::limits::MAX_FRAME_BYTES;
+use sluice_formats::rmt::codes::LaneSize;
 use sluice_formats::rmt::rows::{DeparseRow, GrantedRow, GroupRow, PatternsRow};
 
 #[derive(Clone, Copy, Debug)]
@@ -61,13 +62,12 @@ impl Row {
             let (beat, lane) = (&beats[i / bus_bytes], i % bus_bytes);
             let source = &beat.lanes[lane];
             let place = usize::from(source.place);
-            let rotation = match source.size {
-                0 => beat.rotate2[place],
-                1 => beat.rotate4[place],
-                2 => beat.rotate6[place],
-                _ => continue,
+            let (rotation, size) = match LaneSize::from_code(source.size) {
+                Some(LaneSize::Two) => (beat.rotate2[place], 2),
+                Some(LaneSize::Four) => (beat.rotate4[place], 4),
+                Some(LaneSize::Six) => (beat.rotate6[place], 6),
+                Some(LaneSize::Packet) | None => continue,
             };
-            let size = 2 * (usize::from(source.size) + 1);
             let byte = (lane + size - usize::from(rotation) % size) % size;
             row.lane(i, 8 * source.size + source.place, size, byte);
         }

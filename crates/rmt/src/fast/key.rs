@@ -2,8 +2,9 @@
 
 use super::frame::{Frame, WORD, ZERO};
 use crate::target::{KEY_BYTES, Target};
-use sluice_formats::rmt::layout::Wide;
+use sluice_formats::rmt::codes::{PredicateOperand, Relation};
 use sluice_formats::rmt::rows::{KeyRow, PredicatePart};
+use sluice_formats::row::Wide;
 
 /// A key of 194 bits: bit 0 is bit 0 of word 0.
 pub type Key = [u64; 4];
@@ -47,19 +48,21 @@ const fn parts() -> [[u32; 256]; KEY_BYTES] {
     parts
 }
 
-/// A comparison in the order of the codes; others never hold.
+/// A comparison by its code; others never hold.
 #[inline]
 pub fn relation(code: u8, a: u64, b: u64) -> bool {
-    match code {
-        0 => a == b,
-        1 => a != b,
-        2 => a < b,
-        3 => a <= b,
-        4 => a > b,
-        5 => a >= b,
-        _ => false,
+    match Relation::from_code(code) {
+        Some(Relation::Eq) => a == b,
+        Some(Relation::Ne) => a != b,
+        Some(Relation::Lt) => a < b,
+        Some(Relation::Le) => a <= b,
+        Some(Relation::Gt) => a > b,
+        Some(Relation::Ge) => a >= b,
+        None => false,
     }
 }
+
+const IMMEDIATE: u8 = PredicateOperand::Immediate.code();
 
 #[derive(Clone, Copy, Debug)]
 struct Predicate {
@@ -75,7 +78,7 @@ impl Predicate {
     fn compile(part: &PredicatePart) -> Self {
         let a = if part.a < WORD + 16 { part.a } else { ZERO };
         let (b, immediate) = match part.b {
-            63 => (ZERO, part.immediate),
+            IMMEDIATE => (ZERO, part.immediate),
             b if b < WORD => (b, 0),
             _ => (ZERO, 0),
         };

@@ -27,9 +27,9 @@ use deparser::DeparserNode;
 use frame::Frame;
 use parser::{ParserNode, Window};
 use sluice_formats::Status;
-use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT};
-use sluice_formats::rmt::tables::{Event, SLICE_INDEX_BIT};
-use sluice_formats::{Node, Table};
+use sluice_formats::address::{Access, SLICE_INDEX_BIT, SNAPSHOT_INDEX_BIT};
+use sluice_formats::rmt::tables::Event;
+use sluice_formats::{EngineId, Node, Table};
 use stage::StageNode;
 
 /// Words of a row that one read answers with.
@@ -101,9 +101,9 @@ impl Fast {
         match node {
             Node::Stamp => self.generations[row] = (words[0] & 1) as u8,
             Node::Parser => self.parser.write(table, row, words),
-            Node::Stage(s) => self.stages[usize::from(s)].write(table, row, words),
+            Node::Deparser => self.deparser.write(table, row, words),
             // No other node has a table here.
-            _ => self.deparser.write(table, row, words),
+            _ => self.stages[usize::from(node.index())].write(table, row, words),
         }
         Status::Ok
     }
@@ -112,13 +112,14 @@ impl Fast {
     pub fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
         let Address { row, slice, snapshot } = self.address(node, table, index)?;
         let counter = |value: u64| vec![value as u32, (value >> 32) as u32 & 0xffff];
+        let stage = || &self.stages[usize::from(node.index())];
         Ok(match (node, table.access()) {
             (Node::Stamp, _) => vec![u32::from(self.generations[row])],
-            (Node::Stage(s), Access::Counter) => counter(self.stages[usize::from(s)].counter(table, row, snapshot)),
-            (_, Access::Counter) => counter(self.deparser.events.get(row, snapshot)),
             (Node::Parser, _) => self.parser.read(table, row, slice),
-            (Node::Stage(s), _) => self.stages[usize::from(s)].read(table, row, slice),
-            _ => self.deparser.read(table, row, slice),
+            (Node::Deparser, Access::Counter) => counter(self.deparser.events.get(row, snapshot)),
+            (Node::Deparser, _) => self.deparser.read(table, row, slice),
+            (_, Access::Counter) => counter(stage().counter(table, row, snapshot)),
+            _ => stage().read(table, row, slice),
         })
     }
 
@@ -222,12 +223,10 @@ impl Fast {
         let row = (index & ((1 << SLICE_INDEX_BIT) - 1)) as usize;
         let slice = (index >> SLICE_INDEX_BIT & 0x7f) as usize;
         let snapshot = index >> SNAPSHOT_INDEX_BIT & 1 == 1;
-        let there = match node {
-            Node::Stage(s) => usize::from(s) < self.target.stages,
-            _ => true,
-        } && Table::ALL.contains(&table)
+        let there = node.is_on(self.target.nic())
+            && Table::ALL.contains(&table)
             && table.is_of(node)
-            && (table.is_rmt() || table == Table::Generation)
+            && (table.engine() == Some(EngineId::RMT) || table == Table::Generation)
             && row < table.rows(self.target.nic()) as usize
             && slice * SLICE_WORDS < table.words()
             && (!snapshot || table.access() == Access::Counter)

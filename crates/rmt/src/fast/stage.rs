@@ -73,7 +73,7 @@ impl StageNode {
                 self.key_rows.write(row, words);
                 self.matches[row] = None;
             }
-            Table::Exact(way) => {
+            _ if let Some(way) = table.exact() => {
                 let at = usize::from(way) * self.target.sets() + row;
                 self.exact_rows.write(at, words);
                 let before = std::mem::replace(&mut self.exact[at], self.exact_rows.row(at));
@@ -118,7 +118,9 @@ impl StageNode {
         match table {
             Table::StageOwner => vec![u32::from(self.system)],
             Table::Key => self.key_rows.read(row, slice),
-            Table::Exact(way) => self.exact_rows.read(usize::from(way) * self.target.sets() + row, slice),
+            _ if let Some(way) = table.exact() => {
+                self.exact_rows.read(usize::from(way) * self.target.sets() + row, slice)
+            }
             Table::Ternary => self.ternary_rows.read(row, slice),
             Table::Data => self.data_rows.read(row, slice),
             Table::Action => self.action_rows.read(row, slice),

@@ -3,6 +3,7 @@
 use super::action::{DA, DB, Operand, when};
 use super::frame::{Frame, X, ZERO};
 use super::key::relation;
+use sluice_formats::rmt::codes::{IndexSource, StateKind, StateOperand, Taken};
 use sluice_formats::rmt::rows::StatePart;
 
 /// What is done with the word.
@@ -53,25 +54,34 @@ pub type Shown = [Option<(u8, u32)>; 2];
 impl State {
     /// From its part of an action row; no access for kinds that are not there. `use_slot` sees every operand.
     pub fn compile(part: &StatePart, pick1: u8, pick2: u8, use_slot: &mut impl FnMut(u8)) -> Option<Self> {
-        let kind = match part.kind {
-            1 => Kind::Atom,
-            2 => Kind::Meter,
-            _ => return None,
+        let kind = match StateKind::from_code(part.kind) {
+            Some(StateKind::Access) => Kind::Atom,
+            Some(StateKind::Meter) => Kind::Meter,
+            Some(StateKind::None) | None => return None,
         };
-        let mut operand = |source: u8, immediate: u32| match (kind, source) {
-            (Kind::Meter, _) | (_, 0) => Operand { slot: ZERO, immediate: immediate.into() },
-            _ => {
-                let slot = [ZERO, X, DB + 2, pick1][usize::from(source % 4)];
-                use_slot(slot);
-                Operand { slot, immediate: 0 }
-            }
+        let mut operand = |source: u8, immediate: u32| {
+            let slot = match (kind, StateOperand::from_code(source)) {
+                (Kind::Meter, _) | (_, Some(StateOperand::Immediate)) => {
+                    return Operand { slot: ZERO, immediate: immediate.into() };
+                }
+                (_, Some(StateOperand::X)) => X,
+                (_, Some(StateOperand::DataB)) => DB + 2,
+                (_, Some(StateOperand::P1) | None) => pick1,
+            };
+            use_slot(slot);
+            Operand::of(slot)
         };
         let (o, t, f) = (
             operand(part.o_source, part.o_immediate),
             operand(part.t_source, part.t_immediate),
             operand(part.f_source, part.f_immediate),
         );
-        let source = [ZERO, pick2, DA, X][usize::from(part.source % 4)];
+        let source = match IndexSource::from_code(part.source) {
+            Some(IndexSource::Zero) => ZERO,
+            Some(IndexSource::P2) => pick2,
+            Some(IndexSource::DataA) => DA,
+            Some(IndexSource::X) | None => X,
+        };
         use_slot(source);
         let to = |to: u8| (to & 8 != 0).then_some(8 + to % 8);
         Some(Self {
@@ -81,7 +91,7 @@ impl State {
             index_mask: part.index_mask.into(),
             base: part.base.into(),
             relation: part.relation,
-            condition: (part.condition != 5).then(|| when(part.condition)),
+            condition: (part.condition != Taken::Old.code()).then(|| when(part.condition)),
             o,
             t,
             f,

@@ -1,7 +1,7 @@
 //! Rows as the host wrote them, and counters.
 
 use super::SLICE_WORDS;
-use sluice_formats::rmt::layout::Layout;
+use sluice_formats::row::Row;
 use std::marker::PhantomData;
 
 /// A table's rows in words, to be read back and to be compiled from.
@@ -11,7 +11,7 @@ pub struct Store<R> {
     layout: PhantomData<R>,
 }
 
-impl<R: Layout> Store<R> {
+impl<R: Row> Store<R> {
     /// Rows of zeros.
     pub fn new(rows: usize) -> Self {
         Self { words: vec![0; rows * R::words()], layout: PhantomData }

@@ -1,9 +1,9 @@
 //! A device that holds rows and nothing else: what a placer's writes make of it.
 
 use crate::target::{MODULE_PAGES, NODES, PATHS, PATTERNS, Target};
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::*;
 use sluice_formats::rmt::tables::nodes;
+use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::RowWrite;
 use sluice_object::{RmtExact, RmtPart, RmtStage, RmtTernary};
@@ -35,7 +35,7 @@ impl Device {
     }
 
     /// A row as it is.
-    pub fn read<L: Layout>(&self, node: Node, table: Table, index: u32) -> L {
+    pub fn read<L: Row>(&self, node: Node, table: Table, index: u32) -> L {
         let row = self.rows.get(&(node, table, index)).map(|words| L::unpack(words).expect("a row of its table"));
         row.unwrap_or_default()
     }

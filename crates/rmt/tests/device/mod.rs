@@ -5,9 +5,9 @@
 use sluice_formats::Status;
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::hash::crc32c;
-use sluice_formats::rmt::layout::{Layout, Wide};
 use sluice_formats::rmt::rows::*;
 use sluice_formats::rmt::tables::Event;
+use sluice_formats::row::{Row, Wide};
 use sluice_formats::{Node, Table};
 use sluice_rmt::fast::Fast;
 use sluice_rmt::target::{DATA, KEY_BYTES, Target};
@@ -122,7 +122,7 @@ impl Device {
     }
 
     /// Writes a row.
-    pub fn set<R: Layout>(&mut self, node: Node, table: Table, index: usize, row: &R) {
+    pub fn set<R: Row>(&mut self, node: Node, table: Table, index: usize, row: &R) {
         let words = row.pack().expect("a row whose values fit");
         assert_eq!(self.fast.write(node, table, index as u32, &words), Status::Ok, "{node:?} {table:?} {index}");
     }

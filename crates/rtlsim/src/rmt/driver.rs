@@ -4,7 +4,7 @@ use super::event::{RmtEvent, RmtWhat, TAGS_BITS, decode};
 use crate::error::RtlError;
 use crate::options::{Ready, RtlOptions};
 use crate::plugin::{Instance, Loaded, OfferBuffer, RawLayout, Stop, Until};
-use sluice_formats::rmt::tables::SLICE_INDEX_BIT;
+use sluice_formats::address::SLICE_INDEX_BIT;
 use sluice_formats::rmt::target::Target;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, MergeTraceRow, SidebandRow, VerdictTraceRow};

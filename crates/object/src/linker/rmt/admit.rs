@@ -4,6 +4,7 @@ use super::error::RmtError;
 use super::placer::{Bank, Holding, Placer};
 use crate::rmt::part::RmtData;
 use crate::rmt::{RmtPart, RmtStage};
+use sluice_formats::rmt::codes::{AluOp, StateKind};
 use sluice_formats::rmt::target::CONTAINERS;
 
 /// Place of the group among the metadata words that an action may write.
@@ -141,8 +142,9 @@ fn fills(part: &RmtPart, container: usize) -> bool {
     let result = container.checked_sub(8).filter(|n| *n < 8).map(|n| 8 | n as u8);
     let by_action = |stage: &RmtStage| {
         stage.actions.iter().any(|a| {
-            let state = a.state.kind != 0 && [a.state.old_to, a.state.new_to].iter().any(|to| Some(*to) == result);
-            a.alus.get(container).is_some_and(|alu| alu.op != 0) || state
+            let state = a.state.kind != StateKind::None.code()
+                && [a.state.old_to, a.state.new_to].iter().any(|to| Some(*to) == result);
+            a.alus.get(container).is_some_and(|alu| alu.op != AluOp::None.code()) || state
         })
     };
     part.paths.iter().any(|p| p.extract.get(container).is_some_and(|e| e.taken)) || part.stages.values().any(by_action)

@@ -3,9 +3,9 @@
 
 use super::placer::Holding;
 use crate::linker::check::Refusal;
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, GroupRow, KeyRow, PageRow, TernaryRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS, Target};
+use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
 
 use Refusal::{Order, Space};
@@ -25,9 +25,9 @@ pub(in crate::linker) struct RmtOwner<'a> {
 impl RmtOwner<'_> {
     /// Refuses a row that is not the tenant's, or that has in it what is not; tells which generation it is of.
     pub fn row(&self, node: Node, table: Table, index: u32, words: &[u32]) -> Result<Bank, Refusal> {
-        match (table, node) {
+        match (table, node.stage()) {
             (Table::StateWord, _) => Err(Space("table state_word is not written by loads".to_owned())),
-            (_, Node::Stage(stage)) => self.stage_row(stage, table, index, words),
+            (_, Some(stage)) => self.stage_row(stage, table, index, words),
             _ => self.end_row(table, index, words),
         }
     }
@@ -90,7 +90,7 @@ impl RmtOwner<'_> {
         let ternary = |row: u32| (0..2u8).find(|&g| held.ternary_rows(quota, g).contains(&row));
         let action = |row: u32| (0..2u8).find(|&g| held.action_rows(quota, g).contains(&row));
         match table {
-            Table::Exact(_) => {
+            _ if table.exact().is_some() => {
                 let row: ExactRow = unpack(words)?;
                 let at = half(index);
                 let own = at.filter(|&g| {
@@ -152,6 +152,6 @@ impl RmtOwner<'_> {
     }
 }
 
-fn unpack<L: Layout>(words: &[u32]) -> Result<L, Refusal> {
+fn unpack<L: Row>(words: &[u32]) -> Result<L, Refusal> {
     L::unpack(words).map_err(|e| Space(e.to_string()))
 }

@@ -12,7 +12,7 @@ use crate::linker::tenants::{Tenant, TenantSpec};
 use crate::lower;
 use crate::object::Object;
 use crate::rmt::RmtPart;
-use sluice_formats::{EngineId, Node, Table, Target};
+use sluice_formats::{EngineId, Table, Target};
 use std::sync::Arc;
 
 impl Space for Placer {
@@ -48,7 +48,7 @@ impl Space for Placer {
 
     fn check_row(&self, tenant: Option<&Tenant>, live: Option<u8>, row: CheckedRow) -> Result<Option<u8>, Refusal> {
         let CheckedRow { node, table, index, words } = row;
-        if let (Table::StageOwner, Node::Stage(s)) = (table, node) {
+        if let (Table::StageOwner, Some(s)) = (table, node.stage()) {
             system_only(tenant, "the owner of a stage")?;
             return self.check_owner(s, words);
         }

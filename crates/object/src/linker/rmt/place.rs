@@ -6,7 +6,6 @@ use super::quota::StageQuota;
 use crate::linker::spaces::Slot;
 use crate::rmt::part::RmtData;
 use crate::rmt::{RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{
     ActionRow, DataRow, ExactRow, GroupRow, KeyRow, PageRow, PatternsRow, SelectRow, TernaryRow, ZeroPageRow,
 };
@@ -47,7 +46,7 @@ impl Placed {
 }
 
 impl RowWrite {
-    pub(super) fn new(node: Node, table: Table, index: u32, row: &impl Layout) -> Self {
+    pub(super) fn new(node: Node, table: Table, index: u32, row: &impl Row) -> Self {
         Self { node, table, index, words: packed(row) }
     }
 
@@ -71,7 +70,7 @@ impl Rows {
         2 * u32::from(self.module) + u32::from(self.generation)
     }
 
-    fn put(&mut self, node: Node, table: Table, index: u32, row: &impl Layout) {
+    fn put(&mut self, node: Node, table: Table, index: u32, row: &impl Row) {
         self.seen.insert((node, table, index));
         self.writes.push(RowWrite::new(node, table, index, row));
     }

@@ -6,9 +6,9 @@ use super::quota::{Quota, StageQuota};
 use super::space::{StageSpace, take_lowest};
 use crate::linker::spaces::{Holder, Region};
 use crate::rmt::RmtPart;
-use sluice_formats::rmt::layout::Layout;
 use sluice_formats::rmt::rows::{GrantedRow, GroupRow, StageOwnerRow};
 use sluice_formats::rmt::target::Target;
+use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -270,7 +270,7 @@ impl Placer {
 }
 
 /// The row's words; the linker has seen to it that every value fits.
-pub(super) fn packed(row: &impl Layout) -> Vec<u32> {
+pub(super) fn packed(row: &impl Row) -> Vec<u32> {
     row.pack().expect("every value was checked when it was admitted")
 }
 

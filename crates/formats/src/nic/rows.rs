@@ -1,10 +1,11 @@
 //! The rows of the NIC's tables, the generation row and the output sideband.
 
 use crate::limits::{MODULE_BITS, TENANT_BITS, TICK_BITS};
-use crate::row::row;
+use crate::row::{RowInfo, row, rows};
 
 row! {
     /// Who owns the packets of one VLAN on one port. Index: VLAN ID.
+    #[derive(Copy, Hash)]
     VlanRow, "vlan_row" {
         /// The VLAN is mapped; otherwise its packets are the system tenant's and dropped as unmapped.
         valid: bool = 1,
@@ -19,6 +20,7 @@ row! {
 
 row! {
     /// Policy of one port for frames that no VLAN row decides.
+    #[derive(Copy, Hash)]
     PortPolicyRow, "port_policy_row" {
         /// Untagged frames are taken; otherwise they are dropped as unmapped.
         untagged_valid: bool = 1,
@@ -37,6 +39,7 @@ row! {
 
 row! {
     /// Rate limit of one module: GCRA over the ingress stamps. Index: module.
+    #[derive(Copy, Hash)]
     RateRow, "rate_row" {
         /// Ticks per byte with 16 fraction bits; 0 means unlimited.
         cost_per_byte: u32 = 24,
@@ -47,6 +50,7 @@ row! {
 
 row! {
     /// Generation of one module. Index: module. Writing `current` commits; other fields are read only.
+    #[derive(Copy, Hash)]
     GenerationRow, "generation_row" {
         /// Generation that arriving packets are stamped with.
         current: bool = 1,
@@ -59,6 +63,7 @@ row! {
 
 row! {
     /// Room of one queue. Index: destination * modules of the target + module.
+    #[derive(Copy, Hash)]
     LimitRow, "limit_row" {
         /// Cells (one bus beat each) that the queue may hold; 0 closes it.
         cells: u16 = 16,
@@ -67,6 +72,7 @@ row! {
 
 row! {
     /// Deficit round robin weight of one module at every destination. Index: module.
+    #[derive(Copy, Hash)]
     QuantumRow, "quantum_row" {
         /// Bytes added at the start of a turn, 1 or more for a module that may send.
         bytes: u16 = 16,
@@ -75,6 +81,7 @@ row! {
 
 row! {
     /// Sideband of a packet inside the NIC and `tuser` of every output.
+    #[derive(Copy, Hash)]
     SidebandRow, "sideband" {
         /// Packet ID: ingress port in bits 31:28, its sequence number on that port below.
         id: u32 = 32,
@@ -105,6 +112,7 @@ row! {
 
 row! {
     /// Trace of a port: one frame has ended. The port's counters count it in the same cycle.
+    #[derive(Copy, Hash)]
     PortTraceRow, "port_trace" {
         /// Packet ID.
         id: u32 = 32,
@@ -121,6 +129,7 @@ row! {
 
 row! {
     /// Trace of the stamp: a packet enters the pipeline.
+    #[derive(Copy, Hash)]
     MergeTraceRow, "merge_trace" {
         /// Packet ID.
         id: u32 = 32,
@@ -139,6 +148,7 @@ row! {
 
 row! {
     /// Trace of the rmt pipeline: a packet has its verdict. Counted in the same cycle.
+    #[derive(Copy, Hash)]
     VerdictTraceRow, "verdict_trace" {
         /// Packet ID.
         id: u32 = 32,
@@ -155,6 +165,7 @@ row! {
 
 row! {
     /// Trace of queue admission: one copy was queued or tail dropped. Drops count in the same cycle.
+    #[derive(Copy, Hash)]
     QueueTraceRow, "queue_trace" {
         /// Packet ID.
         id: u32 = 32,
@@ -171,6 +182,7 @@ row! {
 
 row! {
     /// Trace of the buffer: the last beat of a copy was read out. Counted in the same cycle.
+    #[derive(Copy, Hash)]
     LeaveTraceRow, "leave_trace" {
         /// Packet ID.
         id: u32 = 32,
@@ -182,6 +194,22 @@ row! {
         length: u16 = 14,
     }
 }
+
+/// All of them.
+pub(crate) static ROWS: &[RowInfo] = rows![
+    VlanRow,
+    PortPolicyRow,
+    RateRow,
+    GenerationRow,
+    LimitRow,
+    QuantumRow,
+    SidebandRow,
+    PortTraceRow,
+    MergeTraceRow,
+    VerdictTraceRow,
+    QueueTraceRow,
+    LeaveTraceRow,
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,15 @@
-//! Layouts of wide rows: fields may be numbers, arrays of them, or other layouts.
+//! What a field may hold: a number, bytes, an array, a row of its own; and how it is packed.
 
-use super::layout_json::{Element, Given, wide_from_text, wide_text};
-use crate::row::RowError;
+use super::json::{Element, Given, wide_from_text, wide_text};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
+
+/// The low `bits` of a word, 1 to 32 of them.
+fn low(bits: u32) -> u32 {
+    u32::MAX >> (32 - bits)
+}
 
 /// Packs values into words, bit 0 of word 0 first.
 #[derive(Debug, Default)]
@@ -15,14 +19,22 @@ pub struct BitWriter {
 }
 
 impl BitWriter {
+    /// What was written, with zeros up to `words` words.
+    pub fn finish(mut self, words: usize) -> Vec<u32> {
+        self.words.resize(words, 0);
+        self.words
+    }
+
     /// Appends the low `width` bits of a value.
     pub fn put(&mut self, value: u64, width: u32) {
         self.words.resize((self.at + width).div_ceil(32) as usize, 0);
-        for bit in 0..width {
-            let at = self.at + bit;
-            self.words[(at / 32) as usize] |= ((value >> bit & 1) as u32) << (at % 32);
+        let mut done = 0;
+        while done < width {
+            let (word, from) = ((self.at / 32) as usize, self.at % 32);
+            let bits = (32 - from).min(width - done);
+            self.words[word] |= ((value >> done) as u32 & low(bits)) << from;
+            (self.at, done) = (self.at + bits, done + bits);
         }
-        self.at += width;
     }
 }
 
@@ -41,9 +53,14 @@ impl<'a> BitReader<'a> {
 
     /// The next `width` bits, at most 64.
     pub fn get(&mut self, width: u32) -> u64 {
-        let bit = |at: u32| u64::from(self.words.get((at / 32) as usize).map_or(0, |w| w >> (at % 32) & 1));
-        let value = (0..width).fold(0, |v, b| v | bit(self.at + b) << b);
-        self.at += width;
+        let (mut value, mut done) = (0, 0);
+        while done < width {
+            let (word, from) = ((self.at / 32) as usize, self.at % 32);
+            let bits = (32 - from).min(width - done);
+            let part = self.words.get(word).map_or(0, |w| w >> from & low(bits));
+            value |= u64::from(part) << done;
+            (self.at, done) = (self.at + bits, done + bits);
+        }
         value
     }
 }
@@ -52,7 +69,7 @@ impl<'a> BitReader<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooWide(pub u64);
 
-/// What a field may hold. `width` is the width of one number; layouts ignore it.
+/// What a field may hold. `width` is the width of one number; rows ignore it.
 pub trait Bits: Sized {
     /// Bits of the whole field.
     fn total(width: u32) -> u32;
@@ -64,7 +81,7 @@ pub trait Bits: Sized {
     fn get(width: u32, from: &mut BitReader) -> Self;
     /// Whether all its bits are 0; JSON leaves such fields out.
     fn is_zero(&self) -> bool;
-    /// The JSON form: numbers, text for [`Wide`], lists without the zeros at their end, objects for layouts.
+    /// The JSON form: numbers, text for [`Wide`], lists without the zeros at their end, objects for rows.
     fn to_json<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error>;
     /// Reads the JSON form. Whether a value fits its width shows when the row is packed.
     fn from_json<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
@@ -207,119 +224,3 @@ impl<T: Bits, const N: usize> Bits for [T; N] {
         from.deserialize_seq(List(PhantomData))
     }
 }
-
-/// One field of a layout, for the generators.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LayoutField {
-    /// Name, the same in Rust, SystemVerilog and docs.
-    pub name: &'static str,
-    /// SystemVerilog type.
-    pub sv: String,
-    /// Bits.
-    pub width: u32,
-    /// What it means.
-    pub doc: &'static str,
-}
-
-/// A row, or a part of one, whose fields may repeat.
-pub trait Layout: Bits + Clone + Default + PartialEq {
-    /// Name; in SystemVerilog with `_t`.
-    const NAME: &'static str;
-    /// What it is.
-    const DOC: &'static str;
-
-    /// Fields from bit 0 up.
-    fn fields() -> Vec<LayoutField>;
-    /// Appends all fields.
-    fn put_fields(&self, to: &mut BitWriter) -> Result<(), RowError>;
-
-    /// Width in bits.
-    fn width() -> u32 {
-        Self::total(0)
-    }
-
-    /// Number of 32-bit words.
-    fn words() -> usize {
-        Self::width().div_ceil(32) as usize
-    }
-
-    /// Packs the row into words, bit 0 in bit 0 of word 0.
-    fn pack(&self) -> Result<Vec<u32>, RowError> {
-        let mut to = BitWriter::default();
-        self.put_fields(&mut to)?;
-        to.words.resize(Self::words(), 0);
-        Ok(to.words)
-    }
-
-    /// Reads a row back from its words.
-    fn unpack(words: &[u32]) -> Result<Self, RowError> {
-        if words.len() != Self::words() {
-            return Err(RowError::WordCount { row: Self::NAME, found: words.len(), allowed: Self::words() });
-        }
-        let last = words.last().copied().unwrap_or(0);
-        if Self::width() % 32 != 0 && last >> (Self::width() % 32) != 0 {
-            return Err(RowError::Padding { row: Self::NAME, width: Self::width() });
-        }
-        Ok(Self::get(0, &mut BitReader::new(words)))
-    }
-}
-
-/// Declares a layout: a struct with public fields, `Layout` and `Bits`. The number behind a field is the width
-/// of one number in it; for parts that are layouts it stands for nothing and is 0.
-macro_rules! layout {
-    ($(#[doc = $doc:literal])+ $name:ident, $sv:literal { $( #[doc = $fdoc:literal] $field:ident : $ty:ty = $width:expr ),+ $(,)? }) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        pub struct $name { $(
-            #[doc = $fdoc]
-            #[serde(with = "crate::rmt::layout_json", skip_serializing_if = "crate::rmt::layout::Bits::is_zero")]
-            pub $field: $ty
-        ),+ }
-
-        impl Default for $name {
-            fn default() -> Self {
-                <Self as $crate::rmt::layout::Bits>::get(0, &mut $crate::rmt::layout::BitReader::new(&[]))
-            }
-        }
-
-        impl $crate::rmt::layout::Bits for $name {
-            fn total(_: u32) -> u32 { 0 $( + <$ty as $crate::rmt::layout::Bits>::total($width) )+ }
-            fn sv(_: u32) -> String { concat!($sv, "_t").into() }
-            fn put(&self, _: u32, to: &mut $crate::rmt::layout::BitWriter) -> Result<(), $crate::rmt::layout::TooWide> {
-                $( $crate::rmt::layout::Bits::put(&self.$field, $width, to)?; )+
-                Ok(())
-            }
-            fn get(_: u32, from: &mut $crate::rmt::layout::BitReader) -> Self {
-                Self { $( $field: <$ty as $crate::rmt::layout::Bits>::get($width, from) ),+ }
-            }
-            fn is_zero(&self) -> bool { true $( && $crate::rmt::layout::Bits::is_zero(&self.$field) )+ }
-            fn to_json<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                serde::Serialize::serialize(self, to)
-            }
-            fn from_json<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                serde::Deserialize::deserialize(from)
-            }
-        }
-
-        impl $crate::rmt::layout::Layout for $name {
-            const NAME: &'static str = $sv;
-            const DOC: &'static str = concat!($($doc),+);
-            fn fields() -> Vec<$crate::rmt::layout::LayoutField> {
-                vec![ $( $crate::rmt::layout::LayoutField {
-                    name: stringify!($field),
-                    sv: <$ty as $crate::rmt::layout::Bits>::sv($width),
-                    width: <$ty as $crate::rmt::layout::Bits>::total($width),
-                    doc: $fdoc,
-                } ),+ ]
-            }
-            fn put_fields(&self, to: &mut $crate::rmt::layout::BitWriter) -> Result<(), $crate::row::RowError> {
-                $( $crate::rmt::layout::Bits::put(&self.$field, $width, to).map_err(|e| $crate::row::RowError::TooWide {
-                    row: $sv, field: stringify!($field), found: u128::from(e.0), width: $width,
-                })?; )+
-                Ok(())
-            }
-        }
-    };
-}
-pub(crate) use layout;

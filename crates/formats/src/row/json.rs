@@ -1,6 +1,6 @@
-//! Layouts in JSON: what is zero is left out.
+//! Rows in JSON: what is zero is left out.
 
-use super::layout::Bits;
+use super::bits::Bits;
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 

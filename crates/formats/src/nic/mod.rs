@@ -1,0 +1,34 @@
+//! What every NIC has: system node, ports, stamp, egress; their rows and traces.
+
+mod events;
+mod generated;
+pub mod rows;
+mod tables;
+
+use rows::ROWS;
+pub use tables::{control, info};
+
+use crate::codes::CodeList;
+use crate::engine::Folder;
+use crate::message::{Op, Status};
+
+/// Codes of configuration messages.
+const CODES: &[CodeList] = &[Op::LIST, Status::LIST];
+
+/// The folder in the registry.
+pub(crate) static FOLDER: Folder = Folder {
+    engine: None,
+    name: "nic",
+    prefix: "",
+    everywhere: true,
+    nodes: tables::NODES,
+    tables: tables::TABLES,
+    events: &[events::PORT, events::QUEUE],
+    generated: || {
+        vec![
+            ("rtl/gen/sluice_pkg.sv", generated::package()),
+            ("tb/nic/codes.py", generated::module()),
+            ("docs/design/formats.md", generated::page()),
+        ]
+    },
+};

@@ -1,0 +1,94 @@
+//! Nodes and tables of every NIC.
+
+use super::rows::*;
+use crate::address::{counter, nodes, read_only, register, row, tables};
+use crate::limits::VLAN_ROWS;
+use crate::target::Target;
+
+nodes! { None;
+    /// Identity, snapshot epoch, hold, watchdog.
+    System "system" = 0;
+    /// Ingress of one port: VLANs, policy, counters.
+    Port(port) "port" = 8, |t| t.ports;
+    /// Merge and stamp: rates, generations.
+    Stamp "stamp" = 1;
+    /// The shared buffer, queues and schedulers.
+    Egress "egress" = 3;
+}
+
+fn modules(target: &Target) -> u32 {
+    target.modules
+}
+
+fn queues(target: &Target) -> u32 {
+    target.destinations() * target.modules
+}
+
+tables! { None;
+    System {
+        /// Read-only identity and error counters; index: `info::*`.
+        Info "info" = 0: read_only(), |_| info::ROWS, "read-only identity and error counts";
+        /// Registers; index: `control::*`.
+        Control "control" = 1: register(), |_| control::ROWS, "register";
+    }
+    Port {
+        /// `VlanRow` by VLAN ID.
+        Vlan "vlan" = 0: row::<VlanRow>(), |_| VLAN_ROWS, "`vlan_row` by VLAN ID";
+        /// `PortPolicyRow`, index 0.
+        PortPolicy "port_policy" = 1: row::<PortPolicyRow>(), |_| 1, "`port_policy_row`";
+        /// Packets offered to the port, by module.
+        PortPackets "port_packets" = 2: counter(), modules, "packets offered, by module";
+        /// Bytes offered to the port as received, by module.
+        PortBytes "port_bytes" = 3: counter(), modules, "bytes offered as received, by module";
+        /// Packets dropped at the port, by module * 8 + kind.
+        PortDrops "port_drops" = 4: counter(), |t| t.modules * 8, "packets dropped, by module * 8 + kind";
+    }
+    Stamp {
+        /// `RateRow` by module.
+        Rate "rate" = 0: row::<RateRow>(), modules, "`rate_row` by module";
+        /// `GenerationRow` by module.
+        Generation "generation" = 1: row::<GenerationRow>(), modules, "`generation_row` by module";
+    }
+    Egress {
+        /// `LimitRow` by queue (destination * modules + module).
+        Limit "limit" = 0: row::<LimitRow>(), queues, "`limit_row` by destination * modules + module";
+        /// `QuantumRow` by module.
+        Quantum "quantum" = 1: row::<QuantumRow>(), modules, "`quantum_row` by module";
+        /// Copies dropped at a queue, by queue * 4 + kind.
+        QueueDrops "queue_drops" = 2: counter(), |t| queues(t) * 4, "tail drops, by queue * 4 + kind";
+        /// Packets that left a queue, by queue.
+        QueuePackets "queue_packets" = 3: counter(), queues, "packets that left, by queue";
+        /// Bytes that left a queue (without the tag taken off), by queue.
+        QueueBytes "queue_bytes" = 4: counter(), queues, "bytes that left, by queue";
+    }
+}
+
+/// Indices of `Table::Info`, each one or two words.
+pub mod info {
+    /// Format version.
+    pub const VERSION: u32 = 0;
+    /// Target hash.
+    pub const TARGET_HASH: u32 = 1;
+    /// Tick counter, 48 bits.
+    pub const TICKS: u32 = 2;
+    /// Messages discarded because checksum or shape was wrong.
+    pub const BAD_MESSAGES: u32 = 3;
+    /// Messages discarded because the next word never came.
+    pub const TIMEOUTS: u32 = 4;
+    /// Times the watchdog saw work and no progress.
+    pub const WEDGES: u32 = 5;
+    /// Rows in this table.
+    pub const ROWS: u32 = 6;
+}
+
+/// Indices of `Table::Control`, each one word.
+pub mod control {
+    /// Snapshot epoch: writing another value takes a snapshot of every counter in one cycle.
+    pub const EPOCH: u32 = 0;
+    /// 1 stops the merge of the ports; packets wait in the port FIFOs.
+    pub const HOLD: u32 = 1;
+    /// Watchdog: cycles without progress while there is work; 0 is off.
+    pub const WATCHDOG: u32 = 2;
+    /// Rows in this table.
+    pub const ROWS: u32 = 3;
+}
