@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::run::interrupt;
+use sluice_packet::capture::output::OutputFile;
 use sluice_packet::capture::{
     Awaited, CaptureError, CaptureReader, CaptureWriter, Format, Packet, ReadOptions, check_interfaces,
 };
@@ -92,7 +93,8 @@ pub fn check_standard<'a>(option: &str, files: impl IntoIterator<Item = &'a Path
     Err(Failure::input("E0502", format!("{option}: - stands {wanted} times, a stream can be used once")))
 }
 
-/// Creates a capture in the format of its extension, or in pcapng on standard output; folders on its way are made.
+/// Opens a capture in the format of its extension, or in pcapng on standard output; folders on its way are made. A
+/// file that was there changes when the run begins.
 pub fn create(path: &Path, interfaces: &[&str]) -> Result<Writer, Failure> {
     let format = format(path)?;
     if is_standard(path) {
@@ -107,6 +109,6 @@ pub fn create(path: &Path, interfaces: &[&str]) -> Result<Writer, Failure> {
     // A file that is there already is left as it is where its name asks for too much.
     check_interfaces(&name, format, interfaces)?;
     files::make_folder(path)?;
-    let file: Box<dyn Write> = Box::new(File::create(path).map_err(|e| CaptureError::io(&name, e))?);
+    let file: Box<dyn Write> = Box::new(OutputFile::open(path).map_err(|e| CaptureError::io(&name, e))?);
     Ok(CaptureWriter::new(&name, BufWriter::new(file), format, interfaces)?)
 }

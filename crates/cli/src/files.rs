@@ -1,9 +1,11 @@
 //! Files that commands read and write.
 
+use crate::captures;
 use crate::failure::Failure;
 use sluice_object::Object;
 use sluice_packet::bounded;
 use std::fs;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -17,10 +19,19 @@ pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     bounded::read(path, most).map_err(|e| Failure::file(path, "read", &e))
 }
 
-/// Writes a file; folders on its way are made.
+/// Writes a file; folders on its way are made. A file that is there is replaced whole, or stays as it is; what is no
+/// file, as a pipe, is written to. `-` is standard output.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |e: io::Error| Failure::file(path, "written", &e);
+    if captures::is_standard(path) {
+        return io::stdout().write_all(bytes).map_err(failed);
+    }
     make_folder(path)?;
-    fs::write(path, bytes).map_err(|e| Failure::file(path, "written", &e))
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => fs::write(path, bytes).map_err(failed),
+        Ok(_) => replace(&path.canonicalize().map_err(failed)?, bytes),
+        Err(_) => replace(path, bytes),
+    }
 }
 
 /// Puts a file in the place of another: whoever reads it sees all of the old or all of the new.

@@ -20,6 +20,7 @@ use commands::{
 };
 use failure::Failure;
 use output::Output;
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
@@ -73,7 +74,10 @@ fn main() -> ExitCode {
 /// What clap says of a command line: as it has it, unless it would show what a terminal obeys, or a very long line.
 fn refused(error: &clap::Error) -> ExitCode {
     let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    if !error.use_stderr() || given.iter().all(|word| printable::message(word) == *word) {
+    if !error.use_stderr() {
+        return shown(error);
+    }
+    if given.iter().all(|word| printable::message(word) == *word) {
         error.exit();
     }
     // The same mistake in escaped words; clap itself would leave out a part of what a terminal obeys.
@@ -82,6 +86,21 @@ fn refused(error: &clap::Error) -> ExitCode {
     let text = shown.as_ref().unwrap_or(error).render().to_string();
     printable::tell(printable::message(text.trim_end()));
     ExitCode::from(2)
+}
+
+/// Help and version go to standard output, which may not take them.
+fn shown(error: &clap::Error) -> ExitCode {
+    let text = error.render();
+    let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+    let mut stdout = io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            let failure = Failure::input("E0501", format!("standard output cannot be written: {e}"));
+            printable::tell(&failure);
+            failure.exit()
+        }
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {

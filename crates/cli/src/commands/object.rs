@@ -1,6 +1,7 @@
 //! `sluice object`: look at objects, build them, check them, turn them into words of the ring.
 
 use super::ring::Ring;
+use crate::captures;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::{files, view};
@@ -56,7 +57,10 @@ impl ObjectArgs {
                 let object = files::object(file)?;
                 let bytes = object.to_binary();
                 files::write(output, &bytes)?;
-                out.line(format!("{}: {}, {} bytes", output.display(), summary(&object), bytes.len()))
+                let mut beside = captures::is_standard(output).then(Output::stderr);
+                let out = beside.as_mut().unwrap_or(out);
+                out.line(format!("{}: {}, {} bytes", output.display(), summary(&object), bytes.len()))?;
+                out.flush()
             }
             What::Ring(ring) => ring.run(out),
             What::Check { file } => out.line(format!("{}: {}", file.display(), summary(&files::object(file)?))),

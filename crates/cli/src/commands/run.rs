@@ -18,6 +18,7 @@ use crate::run::sink::{self, Sinks, Written};
 use crate::run::source::Source;
 use clap::Args;
 use sluice_device::Device;
+use sluice_formats::EngineId;
 use sluice_formats::Target;
 use sluice_object::Linker;
 use std::io::{IsTerminal, Read};
@@ -104,17 +105,23 @@ impl Run {
         if self.seed.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
         }
+        if self.events.is_some() && self.device == Choice::Rtl {
+            let what = "--events: XDP programs tell them, and the RTL has no engine for these; expected --device model";
+            return Err(Failure::input("E0502", what));
+        }
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
         let nic = bring_up::read(&self.config, self.target)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
-        self.check_events(&inputs, &outputs)?;
+        self.check_events(&nic, &inputs, &outputs)?;
+        let standard = outputs.iter().map(|output| output.file.as_path()).chain(self.events.as_deref());
+        captures::check_standard("--out and --events", standard.clone())?;
+        let mut beside = standard.into_iter().any(captures::is_standard).then(Output::stderr);
+        let out = beside.as_mut().unwrap_or(out);
         if live::is_live(&nic.config) {
             return self.run_live(&nic, &inputs, &outputs, out);
         }
         captures::check_standard("--in", inputs.iter().map(|input| input.file.as_path()))?;
-        let mut beside = outputs.iter().any(|o| captures::is_standard(&o.file)).then(Output::stderr);
-        let out = beside.as_mut().unwrap_or(out);
         if inputs.is_empty() {
             return Err(Failure::input(
                 "E0502",
@@ -129,12 +136,13 @@ impl Run {
         let packets = self.packets(&inputs)?;
         let changes = self.changes(&nic, packets)?;
         let read = inputs.iter().map(|i| i.file.as_path()).chain(self.replace.iter().map(|r| r.file.as_path()));
-        sink::check_apart(&outputs, read.chain([self.config.as_path()]))?;
-        let sinks = Sinks::create(&outputs, nic.target)?;
+        let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
+        sink::check_apart(&outputs, read)?;
         let rtl = match self.device {
             Choice::Model => None,
             choice => Some(device::rtl(choice, nic.target, self.seed(), self.waves.as_deref())?),
         };
+        let sinks = Sinks::create(&outputs, nic.target)?;
         let source = |first: &mut Option<Source>| match first.take() {
             Some(source) => Ok(source),
             None => Source::open(&inputs, nic.target),
@@ -194,7 +202,8 @@ impl Run {
         }
         live::check_captures(inputs, outputs)?;
         let read = inputs.iter().map(|input| input.file.as_path());
-        sink::check_apart(outputs, read.chain([self.config.as_path()]))?;
+        let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
+        sink::check_apart(outputs, read)?;
         let mut device = device::model(nic.target);
         let linker = nic.start(&mut *device)?;
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
@@ -219,15 +228,22 @@ impl Run {
     }
 
     /// Events must not go where something else is read or written, nor over a file that is no list of events.
-    fn check_events(&self, inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Failure> {
+    fn check_events(&self, nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Failure> {
         let Some(events) = &self.events else { return Ok(()) };
         let inputs = inputs.iter().map(|input| &input.file);
-        let others =
-            inputs.chain(outputs.iter().map(|output| &output.file)).chain(self.replace.iter().map(|r| &r.file));
+        let others = inputs
+            .chain(outputs.iter().map(|output| &output.file))
+            .chain(self.replace.iter().map(|r| &r.file))
+            .chain(&nic.config.files)
+            .chain([&self.config]);
         let identity = files::identity(events);
-        if others.chain([&self.config]).any(|other| files::identity(other) == identity) {
-            let what = format!("--events: {} is read or written already, expected a file of its own", events.display());
+        if let Some(other) = others.into_iter().find(|other| files::identity(other) == identity) {
+            let (events, other) = (events.display(), other.display());
+            let what = format!("--events: {events} is read or written already as {other}, expected a file of its own");
             return Err(Failure::input("E0502", what));
+        }
+        if captures::is_standard(events) {
+            return Ok(());
         }
         let mut begin = [0; 2];
         let is_file = std::fs::metadata(events).is_ok_and(|found| found.is_file() && found.len() > 0);
@@ -275,7 +291,11 @@ impl Run {
             changes: changes.to_vec(),
             sinks: &mut sinks,
             progress: &Progress::new(device.capabilities().kind, packets),
-            host: &mut Host::open(&linker, self.events.as_deref(), self.socket.as_deref())?,
+            host: &mut {
+                // The model alone runs what tells events; with both devices there is one list.
+                let tells = device.capabilities().engines.contains(&EngineId::XDP);
+                Host::open(&linker, self.events.as_deref().filter(|_| tells), self.socket.as_deref())?
+            },
             device,
             linker: &mut linker,
         }

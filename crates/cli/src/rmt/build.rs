@@ -1,6 +1,7 @@
 //! `sluice rmt build`: the object of a module.
 
 use super::{failure, read, target};
+use crate::captures;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
@@ -42,7 +43,10 @@ impl Build {
         let bytes = if self.json { object.to_json().into_bytes() } else { object.to_binary() };
         files::write(&self.output, &bytes)?;
         let (file, name) = (self.output.display(), &object.name);
+        let mut beside = captures::is_standard(&self.output).then(Output::stderr);
+        let out = beside.as_mut().unwrap_or(out);
         out.line(format!("{file}: object `{name}` for target {}, {} bytes", self.target.name, bytes.len()))?;
+        out.flush()?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -15,15 +15,20 @@ use std::process::ExitCode;
 pub struct Show {
     /// Module, *.rmt, or the object of one
     file: PathBuf,
-    /// Target of a module, default or tiny; an object has its own
-    #[arg(long, value_parser = target, default_value = "default")]
-    target: Target,
+    /// Target of a module, default or tiny, the first if none is given; an object has its own
+    #[arg(long, value_parser = target)]
+    target: Option<Target>,
 }
 
 impl Show {
     /// Reads and prints it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let (unit, target) = read_any(&self.file, &self.target)?;
+        let (unit, target) = read_any(&self.file, &self.target.unwrap_or(sluice_rmt::target::DEFAULT))?;
+        if let Some(asked) = self.target.filter(|asked| asked.name != target.name) {
+            let (file, asked) = (self.file.display(), asked.name);
+            let what = format!("--target {asked}: {file} is an object for target {}, expected that one", target.name);
+            return Err(Failure::input("E0502", what));
+        }
         out.text(&print(&unit, &target))?;
         Ok(ExitCode::SUCCESS)
     }

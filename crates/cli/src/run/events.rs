@@ -1,27 +1,32 @@
 //! What XDP programs tell the host: a JSON object a line, in each tenant's order.
 
+use crate::captures;
 use crate::failure::Failure;
 use crate::files;
 use serde_json::{Value, json};
 use sluice_device::Device;
 use sluice_device::ProgramEvent;
 use sluice_ebpf::state::to_hex;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use sluice_packet::capture::output::OutputFile;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// The file that events go to.
 pub struct Events {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<Box<dyn Write>>,
     tenants: Vec<(u8, String)>,
 }
 
 impl Events {
-    /// Creates it.
+    /// Opens it; `-` is standard output. What was in it goes when the run begins.
     pub fn create(path: &Path, tenants: Vec<(u8, String)>) -> Result<Self, Failure> {
-        files::make_folder(path)?;
-        let file = File::create(path).map_err(|e| Failure::file(path, "written", &e))?;
+        let file: Box<dyn Write> = if captures::is_standard(path) {
+            Box::new(io::stdout())
+        } else {
+            files::make_folder(path)?;
+            Box::new(OutputFile::open(path).map_err(|e| Failure::file(path, "written", &e))?)
+        };
         Ok(Self { path: path.to_owned(), file: BufWriter::new(file), tenants })
     }
 

@@ -10,6 +10,7 @@ use super::tally::Tally;
 use crate::failure::Failure;
 use sluice_device::{Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_object::{Linker, Object};
+use sluice_packet::capture::output;
 use std::time::{Duration, Instant};
 
 /// Packets offered in one call.
@@ -113,6 +114,7 @@ impl Play<'_> {
                     None => break,
                 }
             }
+            output::begin();
             ended = batch.len() < room || state.offered + batch.len() as u64 == self.limit;
             self.play(batch, &mut state)?;
             self.progress.at(state.offered);

@@ -4,6 +4,7 @@ use super::counts::Counts;
 use super::object;
 use super::report::{Ran, Report};
 use super::run::XdpRun;
+use crate::captures;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
@@ -64,7 +65,10 @@ impl XdpRun {
     /// Runs the program until it is to end, and reports.
     pub(super) fn run_live(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let image = object::read(&self.object)?;
+        self.prepare.check()?;
         let nic = self.nic(&image)?;
+        let mut beside = self.state.as_deref().is_some_and(captures::is_standard).then(Output::stderr);
+        let out = beside.as_mut().unwrap_or(out);
         let mut device = device::model(nic.target);
         let linker = nic.start(&mut *device)?;
         let module = linker.tenant(TENANT).map_err(|e| Failure::input(e.code(), e))?.module;
@@ -118,6 +122,7 @@ impl XdpRun {
             return Err(Failure::input("E0490", what));
         }
         let mut config = NicConfig {
+            files: Vec::new(),
             file: self.object.display().to_string(),
             target,
             settings: NicSettings::new(target),

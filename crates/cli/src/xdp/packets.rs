@@ -7,7 +7,7 @@ use crate::output::Output;
 use serde_json::json;
 use sluice_ebpf::vm::{Installed, Outcome};
 use sluice_ebpf::{Image, Runtime, Verdict};
-use std::fs::File;
+use sluice_packet::capture::output::OutputFile;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub enum PacketLog {
     /// Standard output.
     Standard,
     /// A file.
-    File(PathBuf, BufWriter<File>),
+    File(PathBuf, BufWriter<OutputFile>),
 }
 
 /// A packet as it came in.
@@ -38,7 +38,7 @@ impl PacketLog {
             return Ok(Self::Standard);
         }
         files::make_folder(path)?;
-        let file = File::create(path).map_err(|e| Failure::file(path, "written", &e))?;
+        let file = OutputFile::open(path).map_err(|e| Failure::file(path, "written", &e))?;
         Ok(Self::File(path.to_owned(), BufWriter::new(file)))
     }
 

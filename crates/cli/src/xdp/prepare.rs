@@ -4,6 +4,7 @@ use super::object;
 use crate::failure::Failure;
 use clap::Args;
 use sluice_ebpf::Image;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Options that change an object before it is loaded.
@@ -21,8 +22,29 @@ pub struct Prepare {
 }
 
 impl Prepare {
+    /// Refuses what is said twice of one map or variable.
+    pub fn check(&self) -> Result<(), Failure> {
+        let sizes: Vec<(&str, String)> =
+            self.max_entries.iter().map(|(map, n)| (map.as_str(), n.to_string())).collect();
+        let text = |all: &[(String, String)]| -> Vec<(String, String)> { all.to_vec() };
+        let sizes: Vec<(String, String)> = sizes.into_iter().map(|(map, n)| (map.to_owned(), n)).collect();
+        for (option, all) in
+            [("--max-entries", sizes), ("--inner-map", text(&self.inner_map)), ("--set", text(&self.set))]
+        {
+            let mut seen: BTreeMap<String, String> = BTreeMap::new();
+            for (name, value) in all {
+                if let Some(first) = seen.insert(name.clone(), value.clone()) {
+                    let what = format!("{option}: `{name}` is given {first} and {value}, expected one value");
+                    return Err(Failure::input("E0502", what));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Changes the object that `path` holds.
     pub fn apply(&self, image: &mut Image, path: &Path) -> Result<(), Failure> {
+        self.check()?;
         for (name, entries) in &self.max_entries {
             object::set_max_entries(image, path, name, *entries)?;
         }

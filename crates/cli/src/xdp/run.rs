@@ -161,6 +161,10 @@ impl XdpRun {
             }
             let mut runtime = Runtime::new(self.cpus, self.seed);
             let installed = self.install(&mut runtime, &image)?;
+            // What cannot be read is told before anything is written.
+            for path in self.inputs.iter().filter(|path| !captures::is_pipe(path)) {
+                Capture::open(path)?;
+            }
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
             let (counts, sink) =
                 self.play(&mut runtime, installed, (&image, program), (sink, &mut log), packets, out)?;
@@ -173,7 +177,7 @@ impl XdpRun {
         }
         let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
         let taken =
-            matches!(log, Some(PacketLog::Standard)) || self.output.as_deref().is_some_and(captures::is_standard);
+            [&self.output, &self.packets, &self.state].into_iter().flatten().any(|file| captures::is_standard(file));
         let mut beside = taken.then(Output::stderr);
         log.map(PacketLog::finish).transpose()?;
         let report_to = beside.as_mut().unwrap_or(out);
@@ -189,14 +193,15 @@ impl XdpRun {
     /// Refuses outputs that would overwrite a file that is read, or each other.
     fn check_apart(&self) -> Result<(), Failure> {
         captures::check_standard("--in", self.inputs.iter().map(PathBuf::as_path))?;
-        captures::check_standard("--out and --packets", self.output.iter().chain(&self.packets).map(PathBuf::as_path))?;
+        let written = self.output.iter().chain(&self.packets).chain(&self.state);
+        captures::check_standard("--out, --packets and --state", written.map(PathBuf::as_path))?;
         let inputs = self.inputs.iter().filter(|file| !captures::is_standard(file));
         let read = inputs.chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
         let mut taken: Vec<(files::Identity, &str)> =
             read.chain(&self.routes).map(|file| (files::identity(file), "is read")).collect();
         let file = |file: &Option<PathBuf>| file.clone().filter(|file| !captures::is_standard(file));
-        let (output, packets) = (file(&self.output), file(&self.packets));
-        for (option, file) in [("--out", &output), ("--state", &self.state), ("--packets", &packets)] {
+        let (output, packets, state) = (file(&self.output), file(&self.packets), file(&self.state));
+        for (option, file) in [("--out", &output), ("--state", &state), ("--packets", &packets)] {
             let Some(file) = file else { continue };
             let identity = files::identity(file);
             if let Some((_, why)) = taken.iter().find(|(other, _)| *other == identity) {
@@ -273,6 +278,7 @@ impl XdpRun {
                 if read == 0 {
                     break;
                 }
+                capture::output::begin();
                 let start = Instant::now();
                 for arrival in &batch[..read] {
                     runtime.world.now_ns = arrival.stamp;

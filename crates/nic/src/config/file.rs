@@ -4,7 +4,7 @@ use super::error::{ConfigError, ConfigProblem};
 use serde::Deserialize;
 use sluice_object::{Action, KeyKind, Match};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 #[derive(Debug, Deserialize)]
@@ -87,6 +87,12 @@ pub(super) struct TenantTable {
 }
 
 impl TenantTable {
+    /// Files that it names, all to be read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let one = [&self.object, &self.xdp, &self.routes].into_iter().flatten().map(|path| path.get_ref().as_path());
+        one.chain(self.maps.iter().flat_map(|maps| maps.get_ref().values().map(PathBuf::as_path)))
+    }
+
     /// Keys that only say something about an XDP program, where they are given.
     pub fn of_program(&self) -> impl Iterator<Item = (&'static str, std::ops::Range<usize>)> {
         let span = |name, span: Option<std::ops::Range<usize>>| span.map(|span| (name, span));

@@ -33,6 +33,8 @@ pub struct NicConfig {
     pub ports: Vec<PortBinding>,
     /// What each host queue is bound to, by queue number.
     pub hosts: Vec<HostBinding>,
+    /// Every file that it names to be read: programs, entries of maps, routes, captures.
+    pub files: Vec<PathBuf>,
 }
 
 /// A tenant and what it runs.

@@ -63,7 +63,10 @@ impl Resolver<'_> {
             names.push(name);
         }
         let tenants = self.tenants(&file, target, &settings)?;
-        Ok(NicConfig { file: self.file.to_owned(), target, settings, tenants, ports, hosts })
+        let inputs = file.port.iter().filter_map(|port| port.input.as_deref());
+        let named = file.tenant.iter().flat_map(TenantTable::files).chain(inputs);
+        let files = named.map(|named| self.folder.join(named)).collect();
+        Ok(NicConfig { file: self.file.to_owned(), target, settings, tenants, ports, hosts, files })
     }
 
     fn number(&self, number: &Spanned<u8>, what: &str, count: u32, seen: &mut Vec<u8>) -> Result<usize, ConfigError> {

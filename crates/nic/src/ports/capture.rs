@@ -1,8 +1,8 @@
 //! Captures as sources and sinks.
 
 use super::{Input, PortError, Received, Sink, Source};
+use sluice_packet::capture::output::OutputFile;
 use sluice_packet::capture::{Awaited, CaptureReader, CaptureWriter, Packet, ReadOptions, Stop};
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
@@ -44,7 +44,7 @@ impl Source for CaptureSource {
 
 /// Writes a capture.
 pub struct CaptureSink {
-    writer: CaptureWriter<BufWriter<File>>,
+    writer: CaptureWriter<BufWriter<OutputFile>>,
 }
 
 impl CaptureSink {

@@ -6,6 +6,7 @@
 
 mod awaited;
 mod error;
+pub mod output;
 mod pcap;
 mod pcapng;
 mod reader;

@@ -1,7 +1,6 @@
 //! Writing captures with nanosecond stamps.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 
 use super::error::{CaptureError, CaptureProblem};
+use super::output::OutputFile;
 use super::{Format, Packet};
 use crate::layers::MAX_PACKET_BYTES;
 
@@ -29,13 +29,14 @@ enum Inner<W: Write> {
     PcapNg(PcapNgWriter<W>),
 }
 
-impl CaptureWriter<BufWriter<File>> {
-    /// Creates a file in the format of its extension, with interfaces of these names.
+impl CaptureWriter<BufWriter<OutputFile>> {
+    /// Opens a file in the format of its extension, with interfaces of these names; what was in it goes when the run
+    /// begins.
     pub fn create(path: &Path, interfaces: &[&str]) -> Result<Self, CaptureError> {
         let format = Format::from_path(path)?;
         let file = path.display().to_string();
         check_interfaces(&file, format, interfaces)?;
-        let created = File::create(path);
+        let created = OutputFile::open(path);
         let created = created.map_err(|e| CaptureError::of_file(&file, CaptureProblem::Io(e)))?;
         CaptureWriter::new(&file, BufWriter::new(created), format, interfaces)
     }

@@ -1,0 +1,123 @@
+//! Files that commands write: what was there stays until a run begins, what is read is not written, `-` is standard output.
+
+mod common;
+
+use common::Folder;
+use std::fs;
+use std::process::{Command, Stdio};
+
+const CAPTURE: &str = "programs/nic/mixed.pcapng";
+const DROP: &str = "programs/xdp/drop/drop.o";
+const NIC: &str = "programs/nic/nic.toml";
+const OLD: &str = "what was there";
+
+/// A call that fails before its run begins: exit code 2, these words, files as they were, and none more.
+fn fails(folder: &Folder, arguments: &[&str], words: &[&str]) {
+    let listed = |folder: &Folder| {
+        let mut all: Vec<_> = fs::read_dir(folder.path("")).unwrap().map(|e| e.unwrap().path()).collect();
+        all.sort();
+        all
+    };
+    let before = listed(folder);
+    let called = folder.sluice(arguments);
+    assert_eq!(called.code, 2, "{arguments:?}: {}{}", called.out, called.err);
+    for word in words {
+        assert!(called.err.contains(word), "{arguments:?}: no {word:?} in\n{}", called.err);
+    }
+    assert_eq!(listed(folder), before, "{arguments:?}");
+    for old in ["old.pcap", "old.jsonl", "old.json"] {
+        assert_eq!(fs::read_to_string(folder.path(old)).unwrap(), OLD, "{arguments:?}");
+    }
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for old in ["old.pcap", "old.jsonl", "old.json"] {
+        folder.write(old, OLD);
+    }
+    folder
+}
+
+#[test]
+fn a_command_that_fails_before_its_run_leaves_every_output_as_it_was() {
+    let folder = folder();
+    for output in [["--out", "old.pcap"], ["--out", "new.pcap"], ["--packets", "old.jsonl"], ["--state", "old.json"]] {
+        fails(&folder, &[&["xdp", "run", DROP, "--in", "nosuch.pcap"][..], &output].concat(), &["nosuch.pcap"]);
+        let first = ["xdp", "run", DROP, "--in", CAPTURE, "--in", "nosuch.pcap"];
+        fails(&folder, &[&first[..], &output].concat(), &["nosuch.pcap"]);
+        let map = ["xdp", "run", DROP, "--in", CAPTURE, "--map", "nosuchmap=nosuch"];
+        fails(&folder, &[&map[..], &output].concat(), &["nosuchmap"]);
+    }
+    let run = ["run", "--config", NIC, "--in", CAPTURE, "--out", "port0=old.pcap"];
+    fails(&folder, &[&run[..], &["--out", "port1=/proc/none/x.pcap"]].concat(), &["/proc/none"]);
+    fails(&folder, &[&run[..], &["--out", "port1=new.txt"]].concat(), &["new.txt"]);
+    fails(&folder, &[&run[..], &["--replace", "red=nosuch.json@5"]].concat(), &["nosuch.json"]);
+    // A run that does begin writes them.
+    let called = folder.sluice(&run);
+    assert_eq!(called.code, 0, "{}", called.err);
+    assert!(fs::metadata(folder.path("old.pcap")).unwrap().len() > 1000);
+}
+
+#[test]
+fn a_file_that_the_description_names_is_not_written_over() {
+    let folder = folder();
+    let object = fs::read(folder.path("programs/nic/red.json")).unwrap();
+    folder.write("red.json", &object);
+    fs::hard_link(folder.path("red.json"), folder.path("also.pcap")).unwrap();
+    let tenant = "[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\nqueues = { port0 = 160, port1 = 160, port2 = 160, port3 = 160 }\n";
+    folder.write("n.toml", format!("[device]\ntarget = \"default\"\n{tenant}object = \"red.json\"\n"));
+    let run = ["run", "--config", "n.toml", "--in", CAPTURE];
+    fails(&folder, &[&run[..], &["--events", "red.json"]].concat(), &["E0502", "--events", "red.json"]);
+    fails(&folder, &[&run[..], &["--out", "port0=also.pcap"]].concat(), &["E0502", "also.pcap", "is read"]);
+    assert_eq!(fs::read(folder.path("red.json")).unwrap(), object);
+}
+
+#[test]
+fn one_map_or_variable_has_one_value() {
+    let folder = folder();
+    let run = ["xdp", "run", DROP, "--in", CAPTURE];
+    let twice = ["--max-entries", "protocols=256", "--max-entries", "protocols=300"];
+    fails(&folder, &[&run[..], &twice].concat(), &["E0502", "`protocols`", "256 and 300"]);
+    let twice = ["--set", "a=1", "--set", "a=1"];
+    fails(&folder, &[&run[..], &twice].concat(), &["E0502", "--set", "`a`"]);
+}
+
+#[test]
+fn a_dash_is_standard_output_wherever_a_command_writes() {
+    let folder = folder();
+    let state = folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--state", "-"]);
+    assert_eq!(state.code, 0, "{}", state.err);
+    assert!(state.out.starts_with('{') && state.err.contains("packets"), "{}", state.out);
+    let mut build = Command::new(env!("CARGO_BIN_EXE_sluice"));
+    let object = folder.path("programs/nic/red.json");
+    let built = build.args(["object", "build"]).arg(object).args(["-o", "-"]).output().unwrap();
+    assert!(built.status.success() && built.stdout.starts_with(b"SLOB"), "{built:?}");
+    assert!(String::from_utf8_lossy(&built.stderr).contains("entries"), "{built:?}");
+    let built = folder.sluice(&["rmt", "build", "programs/rmt/calc.rmt", "-o", "-", "--json"]);
+    assert!(built.code == 0 && built.out.starts_with('{') && built.err.contains("calc"), "{}", built.err);
+    let events = folder.sluice(&["run", "--config", NIC, "--in", CAPTURE, "--events", "-"]);
+    assert!(events.code == 0 && events.out.is_empty() && events.err.contains("accounting"), "{}", events.err);
+    assert!(!folder.path("-").exists());
+    fails(&folder, &["xdp", "run", DROP, "--in", CAPTURE, "--state", "-", "--out", "-"], &["E0502", "2 times"]);
+}
+
+#[test]
+fn a_target_that_an_object_is_not_for_is_refused() {
+    let folder = folder();
+    let built = folder.sluice(&["rmt", "build", "programs/rmt/calc.rmt", "-o", "c.slob"]);
+    assert_eq!(built.code, 0, "{}", built.err);
+    fails(&folder, &["rmt", "show", "c.slob", "--target", "tiny"], &["E0502", "--target tiny", "default"]);
+    assert_eq!(folder.sluice(&["rmt", "show", "c.slob", "--target", "default"]).code, 0);
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for arguments in [&["--help"][..], &["--version"], &["run", "--help"], &["explain", "E0201"]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut call = Command::new(env!("CARGO_BIN_EXE_sluice"));
+        let called = call.args(arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8_lossy(&called.stderr);
+        assert_eq!(called.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains("E0501") && told.contains("standard output"), "{arguments:?}: {told}");
+    }
+}
