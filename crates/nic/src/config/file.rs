@@ -61,13 +61,13 @@ pub(super) struct HostTable {
 pub(super) struct TenantTable {
     pub name: Spanned<String>,
     pub id: u16,
-    pub vlans: Vec<VlanEntry>,
+    pub vlans: Vec<Spanned<VlanEntry>>,
     #[serde(default)]
     pub keep_tag: bool,
     pub rate: Option<u64>,
     pub burst: Option<u32>,
     pub quantum: Option<u16>,
-    pub max_entries: Option<u32>,
+    pub max_entries: Option<Spanned<u32>>,
     #[serde(default)]
     pub queues: BTreeMap<String, u16>,
     pub object: Option<Spanned<PathBuf>>,

@@ -6,6 +6,7 @@
 mod bring_up;
 mod error;
 mod file;
+mod grants;
 mod program;
 mod resolve;
 

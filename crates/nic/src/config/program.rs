@@ -79,6 +79,9 @@ impl Resolver<'_> {
                 let Destination::Port(number) = destination(port, interfaces.span(), "interfaces")? else {
                     return Err(self.wrong(interfaces.span(), "interfaces", format!("`{port}`"), "ports"));
                 };
+                if *interface == 0 {
+                    return Err(self.wrong(interfaces.span(), "interfaces", format!("{port} = 0"), "1 and above"));
+                }
                 if options.interfaces.insert(*interface, number).is_some() {
                     let found = format!("interface {interface} twice");
                     return Err(self.wrong(interfaces.span(), "interfaces", found, "each interface once"));

@@ -1,14 +1,12 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RmtTable, TableTable, TenantTable, VlanEntry};
+use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RmtTable, TableTable, TenantTable};
 use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
 use crate::program_file;
 use sluice_formats::{Target, target};
 use sluice_object::linker::rmt::{Quota, StageQuota};
-use sluice_object::{
-    Destination, KeyKind, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec, VlanGrant,
-};
+use sluice_object::{Destination, KeyKind, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -183,15 +181,15 @@ impl Resolver<'_> {
     }
 
     fn tenant(&self, table: &TenantTable, target: &'static Target) -> Result<TenantConfig, ConfigError> {
-        let name = table.name.get_ref().clone();
+        let name = self.tenant_name(table)?;
+        if let (Some(entries), Some(_)) = (&table.max_entries, &table.xdp) {
+            let (found, allowed) = ("max_entries with xdp", "map_sizes for the maps of a program");
+            return Err(self.wrong(entries.span(), format!("tenant `{name}`"), found, allowed));
+        }
         let object = self.object(table, &name, target)?;
         let routes = self.routes(table, &name)?;
         let mut spec = TenantSpec::new(table.id, name);
-        let vlan = |entry: &VlanEntry| match entry {
-            VlanEntry::Everywhere(vlan) => VlanGrant { port: None, vlan: *vlan },
-            VlanEntry::OnPort(on) => VlanGrant { port: Some(on.port), vlan: on.vlan },
-        };
-        spec.vlans = table.vlans.iter().map(vlan).collect();
+        spec.vlans = self.vlans(&table.vlans)?;
         spec.keep_tag = table.keep_tag;
         spec.rate = match (table.rate, table.burst) {
             (None, None) => None,
@@ -215,7 +213,7 @@ impl Resolver<'_> {
             spec.make_room(object);
             spec.max_entries = spec.max_entries.max(u32::from(object.key.kind != KeyKind::None));
         }
-        spec.max_entries = table.max_entries.unwrap_or(spec.max_entries);
+        spec.max_entries = table.max_entries.as_ref().map_or(spec.max_entries, |n| *n.get_ref());
         Ok(TenantConfig { spec, object, routes })
     }
 

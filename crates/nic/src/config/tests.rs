@@ -94,6 +94,8 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
         (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [7]\n"), "E0224", 8, "VLAN 7"),
         (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [\"8\"]\n"), "E0303", 10, "a VLAN ID, or"),
         (format!("{tenant}max_entries = 9999\n"), "E0226", 4, "max_entries"),
+        (format!("{tenant}max_entries = 9\nxdp = \"a.o\"\n"), "E0304", 7, "max_entries with xdp"),
+        (format!("{tenant}xdp = \"a.o\"\ninterfaces = {{ port0 = 0 }}\n"), "E0304", 8, "port0 = 0"),
     ] {
         let error = parse(&text).expect_err(&text);
         let shown = error.to_string();
@@ -101,6 +103,36 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
         assert!(shown.contains(words), "{text}\n{shown}");
         assert_eq!(error.place.map(|(line, ..)| line), Some(line), "{text}\n{shown}");
     }
+}
+
+#[test]
+fn names_and_vlans_that_nothing_can_use_are_refused_at_their_line() {
+    let tenant = |name: &str, id: u16, vlans: &str| {
+        parse(&format!("[device]\ntarget = \"tiny\"\n[[tenant]]\nname = {name:?}\nid = {id}\nvlans = [{vlans}]\n"))
+    };
+    let long = "a".repeat(64);
+    for name in ["", "a b", "a=b", "a,b", "a\tb", "7a", "-a", "\u{e9}", "total", "system", &long] {
+        let error = tenant(name, 1, "7").expect_err(name);
+        assert_eq!((error.code(), error.place.as_ref().map(|p| p.0)), ("E0304", Some(4)), "{error}");
+        assert!(error.to_string().contains("name of a tenant: found"), "{error}");
+    }
+    for name in ["_a", "a.b-c_9", &long[1..]] {
+        tenant(name, 1, "1, 4094").unwrap_or_else(|e| panic!("{e}"));
+    }
+    tenant("system", 0, "").unwrap_or_else(|e| panic!("{e}"));
+    for (vlans, words) in [
+        ("0", "found 0, allowed: 1 to 4094"),
+        ("4095", "found 4095, allowed: 1 to 4094"),
+        ("{ vlan = 0, port = 1 }", "found 0"),
+        ("7, 7", "VLAN 7 twice"),
+        ("7, { vlan = 7, port = 1 }", "VLAN 7 twice"),
+        ("{ vlan = 7, port = 1 }, { vlan = 7, port = 1 }", "VLAN 7 twice"),
+    ] {
+        let error = tenant("red", 1, vlans).expect_err(vlans);
+        assert_eq!((error.code(), error.place.as_ref().map(|p| p.0)), ("E0304", Some(6)), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    tenant("red", 1, "{ vlan = 7, port = 0 }, { vlan = 7, port = 1 }").unwrap_or_else(|e| panic!("{e}"));
 }
 
 #[test]
