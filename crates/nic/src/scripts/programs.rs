@@ -8,9 +8,10 @@ use sluice_ebpf::helper::routes::{Routes, RoutesError};
 use sluice_ebpf::map::notation::{NotationError, Written, hex_item, items};
 use sluice_ebpf::map::update_flags;
 use sluice_ebpf::tenant;
+use sluice_formats::Target;
 use sluice_object::Object;
 use sluice_packet::bounded;
-use sluice_packet::script::{MapOnly, MapOperation, MapStatement, Xdp};
+use sluice_packet::script::{Destination as ScriptDestination, MapOnly, MapOperation, MapStatement, Xdp};
 use std::collections::VecDeque;
 use std::path::Path;
 
@@ -18,11 +19,19 @@ use std::path::Path;
 const ELF: &[u8] = b"\x7fELF";
 
 /// The tenant's object of an object file of clang, or one that was made of it before.
-pub(super) fn object(script: &str, xdp: &Xdp) -> Result<Object, ScriptFailure> {
+pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object, ScriptFailure> {
+    if let Some((interface, port)) = xdp.interfaces.iter().find(|(_, port)| u32::from(*port) >= target.ports) {
+        let allowed = format!("ports 0 to {}", target.ports - 1);
+        return Err(ScriptFailure::value("interfaces", format!("{interface}:{port}"), allowed));
+    }
     let path = beside(script, &xdp.file);
     let file = path.display().to_string();
     let read = read_file(&path)?;
     if !read.starts_with(ELF) {
+        if let Some(option) = made_for(xdp) {
+            let allowed = "options only with an object file of clang: an object has its own";
+            return Err(ScriptFailure::value("xdp", format!("{option}= with the object {file}"), allowed));
+        }
         return Object::decode(&read).map_err(|e| ScriptFailure::object(&path, &e));
     }
     let options = tenant::Options {
@@ -39,6 +48,19 @@ pub(super) fn object(script: &str, xdp: &Xdp) -> Result<Object, ScriptFailure> {
         what: e.to_string(),
         code: e.code(),
     })
+}
+
+/// An option that says how an object is made, and is given.
+fn made_for(xdp: &Xdp) -> Option<&'static str> {
+    let given = [
+        ("section", xdp.section.is_some()),
+        ("program", xdp.program.is_some()),
+        ("pass", xdp.pass != ScriptDestination::Host(0)),
+        ("keep", !xdp.keep.is_empty()),
+        ("max_entries", !xdp.max_entries.is_empty()),
+        ("interfaces", !xdp.interfaces.is_empty()),
+    ];
+    given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, ScriptFailure> {

@@ -115,7 +115,7 @@ impl<'a> Runner<'a> {
             Command::Add { tenant, key, action: given } => self.add(tenant, key, Some(action(given))),
             Command::Del { tenant, key } => self.add(tenant, key, None),
             Command::Xdp(xdp) => {
-                let object = programs::object(&self.script.file, xdp)?;
+                let object = programs::object(&self.script.file, xdp, self.target)?;
                 self.program(&xdp.tenant, &object)
             }
             Command::Rmt(rmt) => {
