@@ -285,3 +285,34 @@ fn a_reader_that_the_same_signal_ends_does_not_make_an_ended_run_a_success() {
     assert!(!read_all(&folder.path("out.pcapng")).unwrap().is_empty());
     drop(stdin);
 }
+
+#[test]
+fn generating_is_a_stream_a_signal_ends_it_and_the_capture_is_valid() {
+    let folder = Folder::new();
+    let out = folder.path("long.pcapng");
+    // Five gigabytes of packets: they fit neither into the memory allowed nor into the time of the test.
+    let line = format!(
+        "ulimit -v 400000; exec {} generate --vlan 10,20 --packets 10000000 -o long.pcapng",
+        env!("CARGO_BIN_EXE_sluice")
+    );
+    let child = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(folder.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let since = Instant::now();
+    while std::fs::metadata(&out).map_or(0, |m| m.len()) < 1_000_000 {
+        assert!(since.elapsed() < Duration::from_secs(20), "nothing is written while it generates");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&child, "TERM");
+    let asked = Instant::now();
+    let (text, errors, code) = end_of(child);
+    assert_eq!(code, Some(143), "{errors}");
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    let packets = read_all(&out).unwrap().len();
+    assert!(packets > 1_000 && text.contains(&format!("{packets} packets")), "{packets}: {text}");
+}

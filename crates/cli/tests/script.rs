@@ -45,3 +45,48 @@ fn a_failed_expectation_has_its_line_and_exit_code_1() {
     let report: Value = serde_json::from_str(&called.out).unwrap();
     assert_eq!((&report["failed"], &report["scripts"][0]["failures"][0]["line"]), (&1.into(), &4.into()));
 }
+
+#[test]
+fn a_script_that_the_nic_or_pipeline_cannot_carry_out_has_exit_code_2() {
+    let folder = Folder::new();
+    let tenant = "tenant red id=3 vlan=7\n";
+    let table = format!("{tenant}table red key=dmac default=port 2\n");
+    folder.write("nic.pkt", &table);
+    let called = folder.sluice(&["rmt", "run", "--script", "nic.pkt"]);
+    assert_eq!(called.code, 2, "{}{}", called.out, called.err);
+    assert!(called.out.contains("nic.pkt:2:1: [E0310]"), "{}", called.out);
+    for (text, said) in [
+        (format!("{table}load red no.json\n"), "no.json"),
+        (format!("{tenant}xdp red no.o interfaces=1:9\n"), "[E0310] interfaces: found 1:9, allowed: ports 0 to 3"),
+        (format!("{tenant}xdp red old.json pass=port 1\n"), "[E0310] xdp: found pass= with the object"),
+    ] {
+        folder.write("bad.pkt", &text);
+        folder.write("old.json", "{}");
+        let called = folder.sluice(&["script", "bad.pkt"]);
+        assert_eq!(called.code, 2, "{}{}", called.out, called.err);
+        assert!(called.out.contains(said), "{}", called.out);
+    }
+    folder.write("unmet.pkt", "send 0 eth/vlan(vid=7)/ipv4/pad(to=64)\nexpect none\n");
+    for arguments in [&["rmt", "run", "--script", "unmet.pkt"][..], &["script", "unmet.pkt"]] {
+        assert_eq!(folder.sluice(arguments).code, 1, "{arguments:?}");
+    }
+    for text in ["", "# nothing\n", "device any\n"] {
+        folder.write("empty.pkt", text);
+        let called = folder.sluice(&["script", "empty.pkt"]);
+        assert_eq!(called.code, 2, "{}{}", called.out, called.err);
+        assert!(called.err.contains("error[E0113]") && called.err.contains("empty.pkt:1:1"), "{}", called.err);
+    }
+}
+
+#[test]
+fn a_module_that_is_too_long_is_refused_alike_by_every_command() {
+    let folder = Folder::new();
+    folder.write("long.rmt", "# line\n".repeat((16 << 20) / 7 + 1));
+    let check = folder.sluice(&["rmt", "check", "long.rmt"]);
+    let run = folder.sluice(&["rmt", "run", "long.rmt", "--in", "programs/nic/mixed.pcapng"]);
+    for called in [check, run] {
+        assert_eq!(called.code, 2, "{}{}", called.out, called.err);
+        let said = "it is longer than 16777216 bytes";
+        assert!(called.err.contains("error[E0501]") && called.err.contains(said), "{}", called.err);
+    }
+}

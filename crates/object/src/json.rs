@@ -197,6 +197,14 @@ impl Object {
         }
         match std::str::from_utf8(bytes) {
             Ok(text) if text.trim_start().starts_with('{') => Self::from_json(text),
+            Err(error) if bytes.trim_ascii_start().starts_with(b"{") => {
+                let good = &bytes[..error.valid_up_to()];
+                let begin = good.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+                let line = good.iter().filter(|b| **b == b'\n').count() + 1;
+                let column = String::from_utf8_lossy(&good[begin..]).chars().count() + 1;
+                let what = format!("found no UTF-8 at byte offset {}, allowed: UTF-8 text", good.len());
+                Err(ObjectError::Json { line, column, what })
+            }
             _ => Err(ObjectError::Binary {
                 offset: 0,
                 found: format!("bytes {:02x?}", &bytes[..bytes.len().min(4)]),

@@ -41,4 +41,8 @@ fn messages_say_where_what_was_found_and_what_is_allowed() {
     let e = Object::from_binary(b"SLOB\x01\0\0\0").unwrap_err();
     assert_eq!(e.to_string(), "object of format version 1; this build reads version 2");
     assert!(matches!(Object::decode(b"ELF"), Err(ObjectError::Binary { offset: 0, .. })));
+    let error = Object::decode(b"{\n \"name\": \"r\xffd\"}").unwrap_err();
+    assert_eq!(error.code(), "E0204");
+    let said = "found no UTF-8 at byte offset 13, allowed: UTF-8 text";
+    assert!(error.to_string().contains(said) && error.to_string().contains("line 2"), "{error}");
 }

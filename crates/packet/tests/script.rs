@@ -194,6 +194,11 @@ fn mistakes_in_statements_of_programs_are_answered() {
         ("xdp red a.o pass=queue 1", "E0113", "host N or port N"),
         ("xdp red a.o keep=a,a", "E0114", "each only once"),
         ("xdp red a.o max_entries=5", "E0114", "MAP:N"),
+        ("xdp red a.o max_entries=a:5,a:6", "E0114", "each map once"),
+        ("xdp red a.o max_entries=a:0", "E0114", "N from 1"),
+        ("xdp red a.o interfaces=7:0,7:1", "E0114", "each interface and port once"),
+        ("xdp red a.o interfaces=7:0,8:0", "E0114", "each interface and port once"),
+        ("xdp red a.o interfaces=0:1", "E0114", "interfaces from 1"),
         ("xdp red a.o section=a section=b", "E0116", "twice"),
         ("map red flows set u32:1 u64:1", "E0120", "`red` has no XDP program yet, expected `xdp red FILE` before"),
         ("xdp red a.o\nmap red flows take u32:1", "E0113", "set, delete or expect"),
@@ -301,6 +306,16 @@ fn mistakes_are_answered_with_what_was_found_and_what_is_allowed() {
         ("tenant red id=4096 vlan=1", "E0114", "a number from 1 to 4095"),
         ("tenant red id=1 vlan=4095", "E0114", "a number from 1 to 4094"),
         ("tenant red vlan=1", "E0116", "no `id=`"),
+        ("tenant red id=1 vlan=1 limit=0", "E0114", "the limit is `0`, expected a number from 1 to 65535"),
+        ("tenant red id=1 vlan=1 limit=65536", "E0114", "a number from 1 to 65535"),
+        (
+            "device tiny\ndevice any",
+            "E0116",
+            "a second statement after that of line 1, expected one `device` in a script",
+        ),
+        ("seed 1\nidle\nseed 1", "E0116", "after that of line 1, expected one `seed`"),
+        ("", "E0113", "found no statement that checks anything"),
+        ("# only a comment\ndevice any\nseed 3\n", "E0113", "found no statement that checks anything"),
         ("tenant red id=1 vlan=1 rate=1G", "E0116", "no `burst=`"),
         ("tenant red id=1 vlan=1 rate=1T burst=1", "E0114", "with k, M or G"),
         ("tenant red id=1 vlan=1 colour=2", "E0115", "expected one of id=, vlan=, keep_tag"),
@@ -361,7 +376,6 @@ fn line_ends_of_both_kinds_and_comments_make_no_difference() {
     let dos = unix.replace('\n', "\r\n");
     assert_eq!(commands(unix), commands(&dos));
     assert_eq!(commands("idle"), [Command::Idle]);
-    assert!(commands("").is_empty());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::run::interrupt;
 use clap::Args;
 use sluice_packet::capture::Packet;
-use sluice_packet::generate::{mixed_capture, mixed_host};
+use sluice_packet::generate::{Mixed, mixed_host};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -55,7 +55,7 @@ impl Generate {
         interrupt::listen();
         let mut beside = captures::is_standard(&self.output).then(Output::stderr);
         let mut writer = captures::create(&self.output, &["port0", "port1"])?;
-        for packet in self.capture() {
+        for packet in self.capture().into_iter().flatten() {
             if interrupt::asked() {
                 break;
             }
@@ -85,35 +85,51 @@ impl Generate {
         }
     }
 
-    fn capture(&self) -> Vec<Packet> {
+    /// The packets one by one; none is kept. None when a signal came before the first.
+    fn capture(&self) -> Option<impl Iterator<Item = Packet>> {
         let packets = self.packets as usize;
         let seldom = self.seldom.map_or(0, |_| packets / SELDOM);
         let untagged = if self.untagged { packets / UNTAGGED } else { 0 };
-        let mut all = mixed_capture(self.seed, &self.vlans, packets - seldom - untagged);
-        let end = all.last().map_or(0, |p| p.stamp);
+        let most = packets - seldom - untagged;
+        // What is mixed in is spread up to the last packet of the others: they are made once for its stamp alone.
+        let end = if seldom + untagged > 0 {
+            Mixed::new(self.seed, &self.vlans)
+                .take(most)
+                .try_fold(0, |_, p| (!interrupt::asked()).then_some(p.stamp))?
+        } else {
+            0
+        };
         let mut vlans = self.vlans.clone();
-        if let Some(vlan) = self.seldom {
-            all.extend(spread(mixed_capture(self.seed.wrapping_add(1), &[vlan], seldom), end));
-            vlans.push(vlan);
-        }
-        let bare = mixed_capture(self.seed.wrapping_add(2), &self.vlans, untagged);
-        all.extend(spread(bare.into_iter().map(without_tag).collect(), end));
-        all.sort_by_key(|p| p.stamp);
-        for packet in &mut all {
+        vlans.extend(self.seldom);
+        let rare: Vec<u16> = self.seldom.into_iter().collect();
+        let of_seldom = spread(Mixed::new(self.seed.wrapping_add(1), &rare), seldom, end);
+        let bare = spread(Mixed::new(self.seed.wrapping_add(2), &self.vlans), untagged, end).map(without_tag);
+        let all = merge(merge(Mixed::new(self.seed, &self.vlans).take(most), of_seldom), bare);
+        Some(all.map(move |mut packet| {
             packet.interface = u32::from(from_server(&packet.bytes, &vlans));
-        }
-        all
+            packet
+        }))
     }
 }
 
-/// The same packets, spread evenly up to `end`.
-fn spread(mut packets: Vec<Packet>, end: u64) -> Vec<Packet> {
-    let (Some(first), count) = (packets.first().map(|p| p.stamp), packets.len() as u64) else { return packets };
-    let step = end.saturating_sub(first) / count;
-    for (packet, n) in packets.iter_mut().zip(0..) {
-        packet.stamp = first + n * step;
-    }
-    packets
+/// The first `count` of the packets, spread evenly up to `end`.
+fn spread(packets: Mixed, count: usize, end: u64) -> impl Iterator<Item = Packet> {
+    let mut first = None;
+    packets.take(count).zip(0..).map(move |(mut packet, n)| {
+        let first = *first.get_or_insert(packet.stamp);
+        packet.stamp = first + n * (end.saturating_sub(first) / count as u64);
+        packet
+    })
+}
+
+/// Both in the order of stamps; of two at the same stamp the one of `left` comes first.
+fn merge(left: impl Iterator<Item = Packet>, right: impl Iterator<Item = Packet>) -> impl Iterator<Item = Packet> {
+    let (mut left, mut right) = (left.peekable(), right.peekable());
+    std::iter::from_fn(move || match (left.peek(), right.peek()) {
+        (Some(l), Some(r)) if r.stamp < l.stamp => right.next(),
+        (Some(_), _) => left.next(),
+        (None, _) => right.next(),
+    })
 }
 
 fn without_tag(mut packet: Packet) -> Packet {

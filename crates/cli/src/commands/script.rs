@@ -17,7 +17,7 @@ use std::process::ExitCode;
 /// Runs packet scripts and says which expectations fail
 ///
 /// A script says what packets are sent and what must come out (docs/guide/scripts.md). Exits
-/// with 0 when all pass, 1 when one fails, 2 when one cannot be read.
+/// with 0 when all pass, 1 when a check fails, 2 when one cannot be read or carried out.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice script programs/nic/red.pkt programs/nic/green.pkt --device model")]
 pub struct ScriptArgs {
@@ -68,7 +68,11 @@ impl ScriptArgs {
         } else if scripts.len() > 1 {
             out.line(format!("{passed} passed, {failed} failed, {skipped} skipped"))?;
         }
-        Ok(interrupt::exit_code(ExitCode::from(u8::from(failed > 0))))
+        let code = match reports.iter().any(Report::unusable) {
+            true => 2,
+            false => u8::from(failed > 0),
+        };
+        Ok(interrupt::exit_code(ExitCode::from(code)))
     }
 
     fn run_one(&self, script: &Script) -> Result<Report, Failure> {

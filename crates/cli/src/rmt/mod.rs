@@ -9,6 +9,7 @@ mod trace;
 
 use crate::failure::Failure;
 use crate::files;
+use sluice_packet::bounded::MOST_TEXT;
 use sluice_rmt::encode::object::{role_of, target_of};
 use sluice_rmt::target::{self, Target};
 use sluice_rmt::text::{TextErrors, Unit, read_bytes};
@@ -24,7 +25,7 @@ pub fn target(name: &str) -> Result<Target, String> {
 
 /// A module that passes the checker, or what is wrong with it.
 pub fn read(path: &Path, target: &Target) -> Result<Result<Unit, TextErrors>, Failure> {
-    Ok(read_bytes(&path.display().to_string(), &files::read(path)?, target))
+    Ok(read_bytes(&path.display().to_string(), &files::read_at_most(path, MOST_TEXT)?, target))
 }
 
 /// A module's text, or an object that carries the rows of one; an object is for its own target.
@@ -32,6 +33,7 @@ pub fn read_any(path: &Path, target: &Target) -> Result<(Unit, Target), Failure>
     let bytes = files::read(path)?;
     let text = std::str::from_utf8(&bytes).is_ok_and(|t| !t.trim_start().starts_with('{'));
     if text && !bytes.starts_with(b"SLOB") {
+        let bytes = files::read_at_most(path, MOST_TEXT)?;
         let unit = read_bytes(&path.display().to_string(), &bytes, target).map_err(|e| failure(&e))?;
         return Ok((unit, *target));
     }

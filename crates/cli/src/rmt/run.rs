@@ -189,7 +189,7 @@ impl RmtRun {
     fn scripts(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let read = |file: &PathBuf| Script::read(file).map_err(|e| Failure::input(e.code(), e));
         let scripts = self.scripts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let (mut failed, mut reports) = (0, Vec::new());
+        let (mut failed, mut unusable, mut reports) = (0, false, Vec::new());
         for script in &scripts {
             if interrupt::asked() {
                 break;
@@ -203,6 +203,7 @@ impl RmtRun {
             let start = Instant::now();
             let report = run_script(script, &mut session, self.target, &mut |f| tally.take(f));
             failed += usize::from(!report.failures.is_empty());
+            unusable |= report.failures.iter().any(|(_, failure)| !failure.is_finding());
             let of = Report { target: self.target, device: self.device, tally: &tally, wall: start.elapsed() };
             if self.json {
                 reports.push(of.script_json(script, &report));
@@ -221,7 +222,7 @@ impl RmtRun {
             };
             out.json(&document)?;
         }
-        Ok(interrupt::exit_code(ExitCode::from(u8::from(failed > 0))))
+        Ok(interrupt::exit_code(ExitCode::from(if unusable { 2 } else { u8::from(failed > 0) })))
     }
 }
 

@@ -108,6 +108,11 @@ impl ScriptFailure {
         }
     }
 
+    /// Whether the device did what it must not; else the script is one that it cannot carry out.
+    pub fn is_finding(&self) -> bool {
+        self.is_expectation() || matches!(self, Self::Device(_))
+    }
+
     /// Whether the script can go on after it.
     fn is_expectation(&self) -> bool {
         matches!(self, Self::Expectation { .. } | Self::Accounting { .. })
@@ -158,6 +163,13 @@ impl Report {
     /// Whether nothing failed.
     pub fn passed(&self) -> bool {
         self.failures.is_empty()
+    }
+}
+
+impl Report {
+    /// Whether it ended at a statement that this NIC cannot carry out.
+    pub fn unusable(&self) -> bool {
+        self.failures.iter().any(|failed| !failed.failure.is_finding())
     }
 }
 

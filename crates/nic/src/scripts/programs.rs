@@ -12,16 +12,26 @@ use sluice_formats::Target;
 use sluice_frontends::{self as frontends, Kind, Reading};
 use sluice_object::Object;
 use sluice_packet::bounded;
-use sluice_packet::script::{MapOnly, MapOperation, MapStatement, Xdp};
+use sluice_packet::script::{Destination as ScriptDestination, MapOnly, MapOperation, MapStatement, Xdp};
 use std::collections::VecDeque;
 use std::path::Path;
 
 /// The tenant's object of an object file of clang, or one that was made of it before.
 pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object, ScriptFailure> {
+    if let Some((interface, port)) = xdp.interfaces.iter().find(|(_, port)| u32::from(*port) >= target.ports) {
+        let allowed = format!("ports 0 to {}", target.ports - 1);
+        return Err(ScriptFailure::value("interfaces", format!("{interface}:{port}"), allowed));
+    }
     let path = beside(script, &xdp.file);
     let read = read_file(&path)?;
     let mut reading = Reading::new(target, &xdp.tenant);
-    if Kind::of(&path, &read) == Kind::Elf {
+    if Kind::of(&path, &read) != Kind::Elf {
+        if let Some(option) = made_for(xdp) {
+            let allowed = "options only with an object file of clang: an object has its own";
+            let found = format!("{option}= with the object {}", path.display());
+            return Err(ScriptFailure::value("xdp", found, allowed));
+        }
+    } else {
         reading.xdp = tenant::Options {
             section: xdp.section.clone(),
             program: xdp.program.clone(),
@@ -33,6 +43,19 @@ pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object,
         };
     }
     Ok(frontends::decode(&path, &read, &reading)?)
+}
+
+/// An option that says how an object is made, and is given.
+fn made_for(xdp: &Xdp) -> Option<&'static str> {
+    let given = [
+        ("section", xdp.section.is_some()),
+        ("program", xdp.program.is_some()),
+        ("pass", xdp.pass != ScriptDestination::Host(0)),
+        ("keep", !xdp.keep.is_empty()),
+        ("max_entries", !xdp.max_entries.is_empty()),
+        ("interfaces", !xdp.interfaces.is_empty()),
+    ];
+    given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, ScriptFailure> {

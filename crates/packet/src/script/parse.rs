@@ -50,7 +50,8 @@ impl Script {
 }
 
 fn parse_statements(text: &str) -> Located<Vec<Statement>> {
-    let mut parser = Parser { lines: Lines::new(text), tenants: Vec::new(), updates: Updates::default() };
+    let mut parser =
+        Parser { lines: Lines::new(text), tenants: Vec::new(), updates: Updates::default(), once: Vec::new() };
     let mut statements = Vec::new();
     let mut cursor = Cursor::new(text, 0);
     loop {
@@ -76,6 +77,11 @@ fn parse_statements(text: &str) -> Located<Vec<Statement>> {
         });
     }
     parser.updates.end()?;
+    if statements.iter().all(|s| matches!(s.command, Command::Device(_) | Command::Seed(_))) {
+        let found = "no statement that checks anything".to_string();
+        let expected = "statements beside `device` and `seed`".to_string();
+        return Err((Span { start: 0, end: 0 }, ScriptProblem::Expected { found, expected }));
+    }
     Ok(statements)
 }
 
@@ -97,6 +103,8 @@ pub(super) struct Parser<'a> {
     /// Tenants declared so far, and where.
     pub tenants: Vec<(Tenant, Span)>,
     pub updates: Updates,
+    /// Statements that a script has once, as far as they were read, and where.
+    once: Vec<(&'static str, Span)>,
 }
 
 impl Parser<'_> {
@@ -104,8 +112,14 @@ impl Parser<'_> {
         let name = words.need("a statement")?;
         self.updates.check_allowed(name)?;
         match name.text {
-            "device" => setup::device(words),
-            "seed" => setup::seed(words),
+            "device" => {
+                self.first("device", name.span)?;
+                setup::device(words)
+            }
+            "seed" => {
+                self.first("seed", name.span)?;
+                setup::seed(words)
+            }
             "nic" => setup::nic(self, words),
             "tenant" => setup::tenant(self, words),
             "load" => tables::load(self, words),
@@ -135,6 +149,18 @@ impl Parser<'_> {
                 ScriptProblem::UnknownStatement { found: quote(name.text), allowed: STATEMENTS.join(", ") },
             )),
         }
+    }
+
+    /// That the script has no such statement yet.
+    fn first(&mut self, statement: &'static str, span: Span) -> Located<()> {
+        if let Some((_, before)) = self.once.iter().find(|(name, _)| *name == statement) {
+            let line = self.lines.position(before.start).line;
+            let found = format!("a second statement after that of line {line}");
+            let expected = format!("one `{statement}` in a script");
+            return Err((span, ScriptProblem::Options { statement, found, expected }));
+        }
+        self.once.push((statement, span));
+        Ok(())
     }
 
     /// The name of a tenant that is declared.

@@ -75,7 +75,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
                 weight.replace(n as u64).is_none()
             }
             ("limit", Some(value)) => {
-                let n = value.number("the limit", 0, u128::from(u32::MAX))?;
+                let n = value.number("the limit", 1, u128::from(u16::MAX))?;
                 limit.replace(n as u64).is_none()
             }
             ("to", Some(value)) => to.replace(destinations(value)?).is_none(),

@@ -132,25 +132,32 @@ fn names(list: Word<'_>) -> Located<Vec<String>> {
 
 /// `MAP:N,MAP:N`
 fn sizes(list: Word<'_>) -> Located<Vec<(String, u32)>> {
-    let one = |piece: Word<'_>| {
+    let mut all: Vec<(String, u32)> = Vec::new();
+    for piece in list.pieces() {
         let parsed = piece.text.rsplit_once(':').and_then(|(map, n)| {
-            let n = number(n).and_then(|n| u32::try_from(n).ok())?;
+            let n = number(n).and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0)?;
             (!map.is_empty()).then(|| (map.to_string(), n))
         });
-        parsed.ok_or_else(|| piece.bad("max_entries", "MAP:N with commas between them"))
-    };
-    list.pieces().map(one).collect()
+        let one = parsed.filter(|(map, _)| all.iter().all(|(other, _)| other != map));
+        let allowed = "MAP:N with commas between them, N from 1 to 4294967295, each map once";
+        all.push(one.ok_or_else(|| piece.bad("max_entries", allowed))?);
+    }
+    Ok(all)
 }
 
 /// `IFINDEX:PORT,IFINDEX:PORT`
 fn ports(list: Word<'_>) -> Located<Vec<(u32, u8)>> {
-    let one = |piece: Word<'_>| {
+    let mut all: Vec<(u32, u8)> = Vec::new();
+    for piece in list.pieces() {
         let parsed = piece.text.split_once(':').and_then(|(interface, port)| {
-            let interface = number(interface).and_then(|n| u32::try_from(n).ok())?;
-            let port = number(port).and_then(|n| u8::try_from(n).ok())?;
-            Some((interface, port))
+            let interface = number(interface).and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0)?;
+            let port = number(port).filter(|n| u128::from(*n) <= MAX_DESTINATION)?;
+            Some((interface, u8::try_from(port).ok()?))
         });
-        parsed.ok_or_else(|| piece.bad("interfaces", "INTERFACE:PORT with commas between them, as in 7:0,9:3"))
-    };
-    list.pieces().map(one).collect()
+        let one = parsed.filter(|(interface, port)| all.iter().all(|(i, p)| i != interface && p != port));
+        let allowed =
+            "INTERFACE:PORT with commas between them, as in 7:0,9:3; interfaces from 1, each interface and port once";
+        all.push(one.ok_or_else(|| piece.bad("interfaces", allowed))?);
+    }
+    Ok(all)
 }

@@ -4,7 +4,7 @@ use super::error::{Diagnostics, TextProblem};
 use sluice_packet::text::{Span, number, quote};
 
 /// Longest file, in bytes.
-pub const MOST_BYTES: usize = 4 << 20;
+pub const MOST_BYTES: usize = 16 << 20;
 /// Most characters of a name.
 pub const MOST_NAME: usize = 63;
 

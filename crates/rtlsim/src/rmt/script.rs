@@ -52,6 +52,11 @@ impl Failure {
             Self::Expectation { .. } => "E0311",
         }
     }
+
+    /// Whether the pipeline did what it must not; else the script is one that it cannot carry out.
+    pub fn is_finding(&self) -> bool {
+        matches!(self, Self::Expectation { .. } | Self::Session(SessionError::Row { .. }))
+    }
 }
 
 /// A script's end.

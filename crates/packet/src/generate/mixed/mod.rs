@@ -3,6 +3,8 @@
 mod conversations;
 mod site;
 
+use std::collections::BTreeMap;
+
 use sluice_formats::random::Rng;
 
 use crate::capture::Packet;
@@ -14,31 +16,47 @@ pub use site::mixed_host;
 /// Stamp at which mixed captures begin: 2026-01-01 00:00:00 UTC, in nanoseconds.
 pub const MIXED_START: u64 = 1_767_225_600_000_000_000;
 
-/// `packets` packets of conversations on `vlans`, in the order of their stamps.
+/// Packets of conversations on some VLANs without end, in the order of their stamps.
 ///
 /// On each VLAN hosts 1 to 12 (see [`mixed_host`]) talk: DHCP, ARP, DNS, HTTP over TCP, TLS,
 /// ICMP and ICMPv6 echo, neighbour discovery, multicast DNS, NTP, VXLAN, IP in IP, IPv4 and
 /// IPv6 fragments. Every VLAN has the same IP addresses, as tenants of a cloud do, but
 /// Ethernet addresses of its own. Each kind of conversation is held once on every VLAN
-/// before any is held again; the capture ends in the midst of some, as captures do. No
-/// packet is malformed and each checksum is right. Frames have at least 64 bytes with their
-/// tag. An empty list of VLANs gives no packets.
-pub fn mixed_capture(seed: u64, vlans: &[u16], packets: usize) -> Vec<Packet> {
-    if vlans.is_empty() {
-        return Vec::new();
+/// before any is held again. No packet is malformed and each checksum is right. Frames have
+/// at least 64 bytes with their tag. An empty list of VLANs gives no packets. What is kept
+/// are the packets of conversations that overlap, however many packets are taken.
+pub struct Mixed {
+    rng: Rng,
+    sites: Vec<Site>,
+    /// When the next conversation begins: none to come has a packet before.
+    begin: u64,
+    /// Conversations held.
+    held: usize,
+    /// Packets made.
+    made: u64,
+    /// Packets to come by stamp; those of one stamp in the order in which they were made.
+    waiting: BTreeMap<(u64, u64), Packet>,
+}
+
+impl Mixed {
+    /// The stream of this seed.
+    pub fn new(seed: u64, vlans: &[u16]) -> Mixed {
+        Mixed {
+            rng: Rng::new(seed),
+            sites: vlans.iter().map(|vid| Site::new(*vid)).collect(),
+            begin: MIXED_START,
+            held: 0,
+            made: 0,
+            waiting: BTreeMap::new(),
+        }
     }
-    let mut rng = Rng::new(seed);
-    let sites: Vec<Site> = vlans.iter().map(|vid| Site::new(*vid)).collect();
-    let mut events: Vec<Packet> = Vec::new();
-    let mut begin = MIXED_START;
-    let total_weight = ALL.iter().map(|c| c.weight).sum();
-    let first_round = ALL.len() * sites.len();
-    let mut held = 0;
-    loop {
-        let (site, conversation) = if held < first_round {
-            (&sites[held % sites.len()], &ALL[held / sites.len()])
+
+    fn hold(&mut self) {
+        let Mixed { rng, sites, held, .. } = self;
+        let (site, conversation) = if *held < ALL.len() * sites.len() {
+            (&sites[*held % sites.len()], &ALL[*held / sites.len()])
         } else {
-            let mut draw = rng.below(total_weight);
+            let mut draw = rng.below(ALL.iter().map(|c| c.weight).sum());
             let drawn = ALL.iter().find(|c| match draw.checked_sub(c.weight) {
                 Some(left) => {
                     draw = left;
@@ -48,19 +66,34 @@ pub fn mixed_capture(seed: u64, vlans: &[u16], packets: usize) -> Vec<Packet> {
             });
             (&sites[rng.index(sites.len())], drawn.unwrap_or(&ALL[0]))
         };
-        (conversation.hold)(&mut Talk::new(site, begin, &mut rng, &mut events));
-        held += 1;
-        begin += rng.range(20_000, 400_000);
-        // Conversations overlap in time, but none to come begins before this moment. Counting
-        // is seldom, so that its cost stays small beside the making.
-        if held % 32 == 0 && events.iter().filter(|p| p.stamp < begin).count() >= packets {
-            break;
+        let mut events = Vec::new();
+        (conversation.hold)(&mut Talk::new(site, self.begin, rng, &mut events));
+        self.held += 1;
+        self.begin += rng.range(20_000, 400_000);
+        for packet in events {
+            self.waiting.insert((packet.stamp, self.made), packet);
+            self.made += 1;
         }
     }
-    // Stable: packets of one stamp keep the order in which they were made.
-    events.sort_by_key(|p| p.stamp);
-    events.truncate(packets);
-    events
+}
+
+impl Iterator for Mixed {
+    type Item = Packet;
+
+    fn next(&mut self) -> Option<Packet> {
+        if self.sites.is_empty() {
+            return None;
+        }
+        while self.waiting.first_key_value().is_none_or(|((stamp, _), _)| *stamp >= self.begin) {
+            self.hold();
+        }
+        self.waiting.pop_first().map(|(_, packet)| packet)
+    }
+}
+
+/// The first `packets` packets of [`Mixed`]; the last conversations end in the midst, as in captures.
+pub fn mixed_capture(seed: u64, vlans: &[u16], packets: usize) -> Vec<Packet> {
+    Mixed::new(seed, vlans).take(packets).collect()
 }
 
 #[cfg(test)]
@@ -91,6 +124,15 @@ mod tests {
     fn a_shorter_capture_is_the_beginning_of_a_longer_one() {
         let longer = mixed_capture(5, &[1, 2], 900);
         assert_eq!(mixed_capture(5, &[1, 2], 333), longer[..333]);
+    }
+
+    #[test]
+    fn what_waits_does_not_grow_with_the_packets_taken() {
+        let mut mixed = Mixed::new(1, &[10, 20]);
+        let most = |mixed: &mut Mixed, n| (0..n).map(|_| mixed.next().map_or(0, |_| mixed.waiting.len())).max();
+        let early = most(&mut mixed, 5_000).unwrap_or(0);
+        let late = most(&mut mixed, 50_000).unwrap_or(0);
+        assert!(0 < early && late < 2 * early, "{early} waited at most at first, {late} later");
     }
 
     #[test]
