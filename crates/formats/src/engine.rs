@@ -6,6 +6,7 @@
 use crate::address::{NodeInfo, Table, TableInfo};
 use crate::named::{self, Named};
 use crate::reason::Events;
+use std::fmt;
 
 /// An engine's identity. It does not say whether a device has the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +18,8 @@ pub struct Folder {
     pub engine: Option<EngineId>,
     /// Name on the command line, in objects and docs.
     pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
     /// What its names in SystemVerilog begin with; without, they stand in the NIC's package and page.
     pub prefix: &'static str,
     /// Every device has its nodes.
@@ -78,6 +81,12 @@ impl EngineId {
     /// The engine of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|e| e.name() == name)
+    }
+}
+
+impl fmt::Display for EngineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -19,6 +19,7 @@ const CODES: &[CodeList] = &[Op::LIST, Status::LIST];
 pub(crate) static FOLDER: Folder = Folder {
     engine: None,
     name: "nic",
+    title: "NIC",
     prefix: "",
     everywhere: true,
     nodes: tables::NODES,

@@ -18,6 +18,7 @@ impl EngineId {
 pub(crate) static FOLDER: Folder = Folder {
     engine: Some(EngineId::RMT),
     name: "rmt",
+    title: "rmt pipeline",
     prefix: "Rmt",
     everywhere: true,
     nodes: tables::NODES,
