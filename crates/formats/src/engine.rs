@@ -4,8 +4,10 @@
 //! generated packages and pages) walks over [`FOLDERS`]. A new engine is its folder and a line in there.
 
 use crate::address::{NodeInfo, Table, TableInfo};
+use crate::codes::CodeList;
 use crate::named::{self, Named};
 use crate::reason::Events;
+use crate::row::RowInfo;
 use std::fmt;
 
 /// An engine's identity. It does not say whether a device has the engine.
@@ -30,6 +32,10 @@ pub struct Folder {
     pub tables: &'static [TableInfo],
     /// What its tables of events count, drops among them.
     pub events: &'static [Events],
+    /// Rows of its tables, traces and the like, parts before those that have them.
+    pub rows: &'static [RowInfo],
+    /// What the numbers in fields of them stand for.
+    pub codes: &'static [CodeList],
     /// Files made from this folder, by their path in the project.
     pub generated: fn() -> Vec<(&'static str, String)>,
 }

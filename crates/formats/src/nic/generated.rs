@@ -1,6 +1,6 @@
 //! `rtl/gen/sluice_pkg.sv`, `tb/nic/codes.py` and `docs/design/formats.md`.
 
-use super::{ROWS, control, info};
+use super::{FOLDER, control, info};
 use crate::address::{NodeInfo, SNAPSHOT_INDEX_BIT, Table};
 use crate::docgen::{Page, column};
 use crate::engine::{FOLDERS, Folder, folder};
@@ -64,7 +64,7 @@ pub(super) fn package() -> String {
     }
     p.text(&format!("  localparam logic [15:0] ReconfigUdpPort = 16'h{RECONFIG_UDP_PORT:04x};\n"));
     p.text(&format!("  localparam logic [15:0] VlanEthertype = 16'h{VLAN_ETHERTYPE:04x};\n\n"));
-    p.rows(ROWS);
+    p.rows(FOLDER.rows);
     let reasons: Vec<_> = Reason::ALL.iter().map(|r| (r.name(), r.code())).collect();
     let doc = "Drop reasons; the low three bits are the kind of counter, from 32 on (the rmt pipeline) the low four.";
     p.enumeration(doc, "reason", 6, "Reason", &reasons);
@@ -88,7 +88,7 @@ pub(super) fn package() -> String {
     ] {
         p.constant(name, value);
     }
-    for codes in super::CODES {
+    for codes in FOLDER.codes {
         p.text("\n");
         p.codes(codes);
     }
@@ -100,7 +100,7 @@ pub(super) fn package() -> String {
 /// The benches' module as text.
 pub(super) fn module() -> String {
     let mut m = Module::new("Codes of configuration messages, and drop reasons.");
-    super::CODES.iter().for_each(|codes| m.codes(codes));
+    FOLDER.codes.iter().for_each(|codes| m.codes(codes));
     m.enumeration("Reason", "Drop reasons.", &Reason::ALL.map(|r| (r.name(), r.code())));
     m.finish()
 }
@@ -113,7 +113,7 @@ pub(super) fn page() -> String {
          has its first byte on the wire in bits 7:0.\n\n"
     ));
     p.targets(&targets());
-    p.rows("Rows", ROWS, false);
+    p.rows("Rows", FOLDER.rows, false);
     p.text("## Drop reasons\n\n");
     let reason = |r: Reason| vec![r.code().to_string(), format!("`{}`", r.name()), r.doc().to_owned()];
     p.table(&["code", "name", "meaning"], Reason::ALL.map(reason));

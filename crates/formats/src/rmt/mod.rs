@@ -24,6 +24,8 @@ pub(crate) static FOLDER: Folder = Folder {
     nodes: tables::NODES,
     tables: tables::TABLES,
     events: &[events::EVENTS],
+    rows: rows::ROWS,
+    codes: codes::CODES,
     generated: || {
         vec![
             ("rtl/gen/sluice_rmt_rows_pkg.sv", generated::package()),

@@ -40,5 +40,7 @@ pub(crate) static FOLDER: Folder = Folder {
     nodes: NODES,
     tables: TABLES,
     events: &[EVENTS],
+    rows: &[],
+    codes: &[],
     generated: Vec::new,
 };
