@@ -70,3 +70,26 @@ macro_rules! codes {
     };
 }
 pub(crate) use codes;
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::FOLDERS;
+    use crate::rmt::codes::{AluOp, Cross};
+
+    #[test]
+    fn codes_rise_and_fit_their_field() {
+        for list in FOLDERS.iter().flat_map(|f| f.codes) {
+            assert!(list.all.windows(2).all(|c| c[0].number < c[1].number), "{}", list.name);
+            assert!(list.all.iter().all(|c| u32::from(c.number) >> list.bits == 0), "{}", list.name);
+        }
+    }
+
+    #[test]
+    fn a_code_is_found_by_its_number() {
+        for op in AluOp::ALL {
+            assert_eq!(AluOp::from_code(op.code()), Some(op));
+        }
+        assert_eq!((AluOp::from_code(10), Cross::from_code(23), Cross::Hash.code()), (None, None, 40));
+        assert_eq!((AluOp::AndNot.name(), AluOp::ALL.len()), ("and_not", 10));
+    }
+}

@@ -4,8 +4,11 @@
 //! generated packages and pages) walks over [`FOLDERS`]. A new engine is its folder and a line in there.
 
 use crate::address::{NodeInfo, Table, TableInfo};
+use crate::codes::CodeList;
 use crate::named::{self, Named};
 use crate::reason::Events;
+use crate::row::RowInfo;
+use std::fmt;
 
 /// An engine's identity. It does not say whether a device has the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +20,8 @@ pub struct Folder {
     pub engine: Option<EngineId>,
     /// Name on the command line, in objects and docs.
     pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
     /// What its names in SystemVerilog begin with; without, they stand in the NIC's package and page.
     pub prefix: &'static str,
     /// Every device has its nodes.
@@ -27,6 +32,10 @@ pub struct Folder {
     pub tables: &'static [TableInfo],
     /// What its tables of events count, drops among them.
     pub events: &'static [Events],
+    /// Rows of its tables, traces and the like, parts before those that have them.
+    pub rows: &'static [RowInfo],
+    /// What the numbers in fields of them stand for.
+    pub codes: &'static [CodeList],
     /// Files made from this folder, by their path in the project.
     pub generated: fn() -> Vec<(&'static str, String)>,
 }
@@ -78,6 +87,12 @@ impl EngineId {
     /// The engine of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|e| e.name() == name)
+    }
+}
+
+impl fmt::Display for EngineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -11,7 +11,7 @@ pub use crate::nic::{control, info};
 pub use node::{Node, NodeInfo};
 pub use table::{Access, Shape, Table, TableInfo, counter, read_only, register, row};
 
-pub(crate) use node::nodes;
+pub(crate) use node::{count, nodes};
 pub(crate) use table::tables;
 
 /// Index bit that selects a counter's value at the last snapshot.

@@ -131,11 +131,7 @@ macro_rules! nodes {
             $crate::address::NodeInfo {
                 name: $text,
                 first: $first,
-                count: { #[allow(unused_mut, unused_assignments)] const COUNT: Option<fn(&$crate::Target) -> u32> = {
-                    let mut count: Option<fn(&$crate::Target) -> u32> = None;
-                    $( count = Some($count); )?
-                    count
-                }; COUNT },
+                count: $crate::address::count!($($count)?),
             }
         ),+ ];
 
@@ -143,3 +139,14 @@ macro_rules! nodes {
     };
 }
 pub(crate) use nodes;
+
+/// How many nodes of a kind there are: none said, or a function of the target.
+macro_rules! count {
+    () => {
+        None
+    };
+    ($count:expr) => {
+        Some($count)
+    };
+}
+pub(crate) use count;

@@ -1,10 +1,11 @@
 //! `rtl/gen/sluice_pkg.sv`, `tb/nic/codes.py` and `docs/design/formats.md`.
 
-use super::{ROWS, control, info};
-use crate::address::{SNAPSHOT_INDEX_BIT, Table};
+use super::{FOLDER, control, info};
+use crate::address::{NodeInfo, SNAPSHOT_INDEX_BIT, Table};
 use crate::docgen::{Page, column};
-use crate::engine::{EngineId, FOLDERS, Folder, folder};
+use crate::engine::{FOLDERS, Folder, folder};
 use crate::limits::*;
+use crate::message::{Op, Status};
 use crate::pygen::Module;
 use crate::reason::Reason;
 use crate::svgen::Package;
@@ -17,6 +18,24 @@ fn targets() -> Vec<Sizes> {
 /// The NIC's folder, and those whose names stand beside its own.
 fn folders() -> Vec<&'static Folder> {
     FOLDERS.iter().copied().filter(|f| f.prefix.is_empty()).collect()
+}
+
+/// Numbers of the folders' nodes, with their names or without.
+fn node_list(folders: &[&Folder], names: bool) -> String {
+    let mut nodes: Vec<_> = folders.iter().flat_map(|f| f.nodes.iter().map(move |n| (*f, n))).collect();
+    nodes.sort_by_key(|(_, n)| n.first);
+    let text = |(folder, n): &(&Folder, &NodeInfo)| {
+        let which = n.count.map_or(String::new(), |_| n.name[..1].to_owned());
+        let number = if n.count.is_some() { format!("{} + {which}", n.first) } else { n.first.to_string() };
+        let only = if folder.everywhere { "" } else { " (devices with that engine)" };
+        if names { format!("{number} {} {which}", n.name).trim().to_owned() + only } else { number }
+    };
+    let mut all: Vec<String> = nodes.iter().map(text).collect();
+    match all.pop() {
+        Some(last) if !names && !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        Some(last) => all.into_iter().chain([last]).collect::<Vec<_>>().join(", "),
+        None => String::new(),
+    }
 }
 
 /// The package as text.
@@ -45,7 +64,7 @@ pub(super) fn package() -> String {
     }
     p.text(&format!("  localparam logic [15:0] ReconfigUdpPort = 16'h{RECONFIG_UDP_PORT:04x};\n"));
     p.text(&format!("  localparam logic [15:0] VlanEthertype = 16'h{VLAN_ETHERTYPE:04x};\n\n"));
-    p.rows(ROWS);
+    p.rows(FOLDER.rows);
     let reasons: Vec<_> = Reason::ALL.iter().map(|r| (r.name(), r.code())).collect();
     let doc = "Drop reasons; the low three bits are the kind of counter, from 32 on (the rmt pipeline) the low four.";
     p.enumeration(doc, "reason", 6, "Reason", &reasons);
@@ -69,7 +88,7 @@ pub(super) fn package() -> String {
     ] {
         p.constant(name, value);
     }
-    for codes in super::CODES {
+    for codes in FOLDER.codes {
         p.text("\n");
         p.codes(codes);
     }
@@ -81,7 +100,7 @@ pub(super) fn package() -> String {
 /// The benches' module as text.
 pub(super) fn module() -> String {
     let mut m = Module::new("Codes of configuration messages, and drop reasons.");
-    super::CODES.iter().for_each(|codes| m.codes(codes));
+    FOLDER.codes.iter().for_each(|codes| m.codes(codes));
     m.enumeration("Reason", "Drop reasons.", &Reason::ALL.map(|r| (r.name(), r.code())));
     m.finish()
 }
@@ -94,24 +113,30 @@ pub(super) fn page() -> String {
          has its first byte on the wire in bits 7:0.\n\n"
     ));
     p.targets(&targets());
-    p.rows("Rows", ROWS, false);
+    p.rows("Rows", FOLDER.rows, false);
     p.text("## Drop reasons\n\n");
     let reason = |r: Reason| vec![r.code().to_string(), format!("`{}`", r.name()), r.doc().to_owned()];
     p.table(&["code", "name", "meaning"], Reason::ALL.map(reason));
-    p.text(
+    let statuses: Vec<_> = Status::ALL.iter().map(|s| format!("{} {}", s.code(), s.name().replace('_', " "))).collect();
+    p.text(&format!(
         "\n## Configuration messages\n\nWord 0: op 31:28, status 27:24, node 23:16, sequence 15:0. Word 1: table 31:24,\n\
          index 23:0. Then the data words. Last: CRC-32C over all words before it, each least significant byte\n\
-         first. A write has the whole row; a reply to a read has at most 8 words of it. Ops: 1 read, 2 write, 9 and 10\n\
-         their replies. Status: 0 ok, 1 busy, 2 bad address, 3 bad length, 4 read only, 5 bad op.\n\n## Address map\n\n",
-    );
-    let first = |engine, kind| folder(engine).nodes.iter().find(|n| n.name == kind).map_or(0, |n| n.first);
-    p.text(&format!(
-        "Nodes: 0 system, 1 stamp, 3 egress, 4 xdp (devices with that engine), {} + p port p. Those of the\n\
-         rmt pipeline, 5, 6 and {} + s, are in [rmt-rows.md](rmt-rows.md#tables).\n\
-         Index bit 23 of a counter reads its value at the last snapshot.\n\n",
-        first(None, "port"),
-        first(Some(EngineId::RMT), "stage"),
+         first. A write has the whole row; a reply to a read has at most 8 words of it. Ops: {} read, {} write, {} and {}\n\
+         their replies. Status: {}.\n\n## Address map\n\n",
+        Op::Read.code(),
+        Op::Write.code(),
+        Op::ReadReply.code(),
+        Op::WriteReply.code(),
+        statuses.join(", "),
     ));
+    p.text(&format!("Nodes: {}.", node_list(&folders(), true)));
+    for folder in FOLDERS.iter().filter(|f| !f.prefix.is_empty()) {
+        let files = (folder.generated)();
+        let page = files.iter().find_map(|(path, _)| path.strip_prefix("docs/design/")).unwrap_or("formats.md");
+        let nodes = node_list(&[folder], false);
+        p.text(&format!(" Those of the\n{}, {nodes}, are in [{page}]({page}#tables).", folder.title));
+    }
+    p.text("\nIndex bit 23 of a counter reads its value at the last snapshot.\n\n");
     let columns = vec![
         column("node", |t| t.node().kind().to_owned()),
         column("table", |t| t.number().to_string()),

@@ -5,25 +5,23 @@ mod generated;
 pub mod rows;
 mod tables;
 
-use rows::ROWS;
 pub use tables::{control, info};
 
-use crate::codes::CodeList;
 use crate::engine::Folder;
 use crate::message::{Op, Status};
-
-/// Codes of configuration messages.
-const CODES: &[CodeList] = &[Op::LIST, Status::LIST];
 
 /// The folder in the registry.
 pub(crate) static FOLDER: Folder = Folder {
     engine: None,
     name: "nic",
+    title: "NIC",
     prefix: "",
     everywhere: true,
     nodes: tables::NODES,
     tables: tables::TABLES,
     events: &[events::PORT, events::QUEUE],
+    rows: rows::ROWS,
+    codes: &[Op::LIST, Status::LIST],
     generated: || {
         vec![
             ("rtl/gen/sluice_pkg.sv", generated::package()),

@@ -1,7 +1,5 @@
 //! `rtl/gen/sluice_rmt_rows_pkg.sv`, `tb/rmt/codes.py` and `docs/design/rmt-rows.md`.
 
-use super::codes::CODES;
-use super::rows::ROWS;
 use super::tables::Event;
 use super::{FOLDER, target};
 use crate::address::{SLICE_INDEX_BIT, Table};
@@ -39,10 +37,10 @@ pub(super) fn package() -> String {
         p.constant(&format!("Rmt{name}"), value as u32);
     }
     p.text("\n");
-    p.rows(ROWS);
+    p.rows(FOLDER.rows);
     let events = Event::ALL.map(|e| (e.name(), e as u8));
     p.enumeration("Drop reasons, and kinds of the event counters.", "rmt_event", 4, "RmtEvent", &events);
-    for codes in CODES {
+    for codes in FOLDER.codes {
         p.text("\n");
         p.codes(codes);
     }
@@ -55,7 +53,7 @@ pub(super) fn package() -> String {
 /// The benches' module as text.
 pub(super) fn module() -> String {
     let mut m = Module::new("Codes in rows of the rmt pipeline, and what its events are.");
-    CODES.iter().for_each(|codes| m.codes(codes));
+    FOLDER.codes.iter().for_each(|codes| m.codes(codes));
     m.enumeration("Event", "Drop reasons, and kinds of the event counters.", &Event::ALL.map(|e| (e.name(), e as u8)));
     m.finish()
 }
@@ -68,10 +66,10 @@ pub(super) fn page() -> String {
             .to_owned(),
     );
     p.targets(&targets());
-    p.rows("Layouts", ROWS, true);
+    p.rows("Layouts", FOLDER.rows, true);
     p.text("## Events\n\nDrop reasons and kinds of the event counters.\n\n");
     p.table(&["code", "name"], Event::ALL.map(|e| vec![(e as u8).to_string(), format!("`{}`", e.name())]));
-    p.codes(CODES);
+    p.codes(FOLDER.codes);
     p.text(
         "\n## Tables\n\nA write carries the whole row in one message, whatever its length; a read asks for 8 words, from word\n\
          8 times bits 22:16 of its index.\n\n",

@@ -18,11 +18,14 @@ impl EngineId {
 pub(crate) static FOLDER: Folder = Folder {
     engine: Some(EngineId::RMT),
     name: "rmt",
+    title: "rmt pipeline",
     prefix: "Rmt",
     everywhere: true,
     nodes: tables::NODES,
     tables: tables::TABLES,
     events: &[events::EVENTS],
+    rows: rows::ROWS,
+    codes: codes::CODES,
     generated: || {
         vec![
             ("rtl/gen/sluice_rmt_rows_pkg.sv", generated::package()),

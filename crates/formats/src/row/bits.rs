@@ -224,3 +224,35 @@ impl<T: Bits, const N: usize> Bits for [T; N] {
         from.deserialize_seq(List(PhantomData))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Rng, test_seed};
+
+    #[test]
+    fn numbers_of_any_width_stand_bit_by_bit_behind_each_other() {
+        let mut rng = Rng::new(test_seed("row_bits"));
+        for _ in 0..200 {
+            let fields: Vec<(u64, u32)> = (0..20).map(|_| (rng.next_u64(), 1 + rng.below(64) as u32)).collect();
+            let (mut to, mut bits) = (BitWriter::default(), Vec::new());
+            for &(value, width) in &fields {
+                to.put(value, width);
+                bits.extend((0..width).map(|b| value >> b & 1));
+            }
+            let words = to.finish(bits.len().div_ceil(32) + 1);
+            let bit = |at: usize| u64::from(words[at / 32] >> (at % 32) & 1);
+            assert!((0..32 * words.len()).all(|at| bit(at) == bits.get(at).copied().unwrap_or(0)));
+            let mut from = BitReader::new(&words);
+            fields
+                .iter()
+                .for_each(|&(value, width)| assert_eq!(from.get(width), value << (64 - width) >> (64 - width)));
+        }
+    }
+
+    #[test]
+    fn behind_the_end_there_are_zeros() {
+        let mut from = BitReader::new(&[0xffff_ffff]);
+        assert_eq!((from.get(24), from.get(40), from.get(64)), (0xff_ffff, 0xff, 0));
+    }
+}

@@ -34,10 +34,13 @@ events! { EVENTS: Table::XdpDrops, 24, 8;
 pub(crate) static FOLDER: Folder = Folder {
     engine: Some(EngineId::XDP),
     name: "xdp",
+    title: "XDP engine",
     prefix: "",
     everywhere: false,
     nodes: NODES,
     tables: TABLES,
     events: &[EVENTS],
+    rows: &[],
+    codes: &[],
     generated: Vec::new,
 };
