@@ -108,12 +108,6 @@ impl Named for EngineId {
 }
 named::serde!(EngineId);
 
-impl std::fmt::Display for EngineId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str((*self).name())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
