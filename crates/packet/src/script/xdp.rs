@@ -151,7 +151,7 @@ fn ports(list: Word<'_>) -> Located<Vec<(u32, u8)>> {
     for piece in list.pieces() {
         let parsed = piece.text.split_once(':').and_then(|(interface, port)| {
             let interface = number(interface).and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0)?;
-            let port = number(port).filter(|n| u128::from(*n) <= MAX_DESTINATION)?;
+            let port = number(port).filter(|n| *n <= MAX_DESTINATION)?;
             Some((interface, u8::try_from(port).ok()?))
         });
         let one = parsed.filter(|(interface, port)| all.iter().all(|(i, p)| i != interface && p != port));
