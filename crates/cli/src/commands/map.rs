@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::maps::saved::Saved;
-use crate::maps::socket::Socket;
+use crate::maps::socket::{PATIENCE_SECONDS, Socket};
 use crate::maps::{MapAccess, MapInfo};
 use crate::output::Output;
 use crate::table::Table;
@@ -14,6 +14,7 @@ use sluice_ebpf::map::print;
 use sluice_ebpf::{Errno, MapType};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Lists, reads and changes maps: saved by a run, or of a running NIC
 ///
@@ -36,6 +37,9 @@ pub struct MapArgs {
     /// Socket of a running NIC (`sluice run --socket`)
     #[arg(long, value_name = "FILE", global = true)]
     socket: Option<PathBuf>,
+    /// Seconds that a running NIC may take for an answer [default: 10]
+    #[arg(long, value_name = "SECONDS", global = true, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: Option<u64>,
     /// Only this tenant's maps, of a running NIC
     #[arg(long, global = true)]
     tenant: Option<String>,
@@ -112,8 +116,14 @@ impl MapArgs {
             (Some(_), None) if self.tenant.is_some() => {
                 return Err(Failure::input("E0490", "--tenant: a state file has no tenants, expected --socket"));
             }
+            (Some(_), None) if self.timeout.is_some() => {
+                return Err(Failure::input("E0490", "--timeout: a state file answers at once, expected --socket"));
+            }
             (Some(path), None) => Box::new(Saved::open(path)?),
-            (None, Some(path)) => Box::new(Socket::open(path)?),
+            (None, Some(path)) => {
+                let patience = Duration::from_secs(self.timeout.unwrap_or(PATIENCE_SECONDS));
+                Box::new(Socket::open(path, patience)?)
+            }
             (found, _) => {
                 let found = if found.is_some() { "both" } else { "neither" };
                 return Err(Failure::input("E0490", format!("found {found}, expected --state or --socket")));

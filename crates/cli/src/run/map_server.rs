@@ -16,8 +16,11 @@ use std::time::{Duration, Instant};
 
 /// How often clients are looked at: packets come first.
 const PERIOD: Duration = Duration::from_millis(1);
-/// Most clients at one time; the next one waits.
+/// Most clients at one time. The next one takes the place of the one that has asked nothing for longest, if that is
+/// [`IDLE`], and waits until then.
 const MAX_CLIENTS: usize = 16;
+/// A client may take so long for a request, and say nothing for so long, while others wait.
+const IDLE: Duration = Duration::from_secs(5);
 /// Most requests of one client before the packets have their turn again.
 const MAX_REQUESTS: usize = 64;
 
@@ -36,6 +39,8 @@ struct Client {
     received: Vec<u8>,
     answers: Vec<u8>,
     ended: bool,
+    /// When it last had a request answered, or came.
+    answered: Instant,
 }
 
 impl MapServer {
@@ -57,16 +62,28 @@ impl MapServer {
             return;
         }
         self.looked = Instant::now();
-        while self.clients.len() < MAX_CLIENTS {
+        while self.clients.len() < MAX_CLIENTS || self.idle().is_some() {
             let Ok((stream, _)) = self.listener.accept() else { break };
+            if self.clients.len() == MAX_CLIENTS
+                && let Some(idle) = self.idle()
+            {
+                self.clients.swap_remove(idle);
+            }
             if stream.set_nonblocking(true).is_ok() {
-                self.clients.push(Client { stream, received: Vec::new(), answers: Vec::new(), ended: false });
+                let (received, answers, answered) = (Vec::new(), Vec::new(), Instant::now());
+                self.clients.push(Client { stream, received, answers, ended: false, answered });
             }
         }
         for client in &mut self.clients {
             client.serve(device, &self.tenants);
         }
         self.clients.retain(|client| !client.ended);
+    }
+
+    /// The client that has asked nothing for longest, if it is long enough to give way.
+    fn idle(&self) -> Option<usize> {
+        let (index, client) = self.clients.iter().enumerate().min_by_key(|(_, client)| client.answered)?;
+        (client.answered.elapsed() >= IDLE).then_some(index)
     }
 }
 
@@ -89,6 +106,7 @@ impl Client {
                     let mut text = serde_json::to_string(&answer(&line, device, tenants)).unwrap_or_default();
                     text.push('\n');
                     self.answers.extend_from_slice(text.as_bytes());
+                    self.answered = Instant::now();
                     self.send();
                     served += 1;
                 }

@@ -49,7 +49,7 @@ fn served<T: Send + 'static>(client: impl FnOnce(&Path) -> T + Send + 'static) -
 #[test]
 fn maps_are_listed_read_and_changed_while_the_nic_runs() {
     served(|path| {
-        let mut socket = Socket::open(path).unwrap();
+        let mut socket = Socket::open(path, Duration::from_secs(10)).unwrap();
         let maps = socket.list().unwrap();
         assert_eq!(
             maps.iter().map(|m| (m.tenant.as_str(), m.spec.name.as_str())).collect::<Vec<_>>(),
@@ -105,4 +105,29 @@ fn a_socket_that_somebody_listens_on_is_not_taken_and_a_file_is_not_replaced() {
     fs::write(&path, "a file").unwrap();
     assert!(MapServer::open(&path, Vec::new()).is_err());
     assert_eq!(fs::read(&path).unwrap(), b"a file");
+}
+
+#[test]
+fn a_client_that_says_nothing_gives_its_place_to_one_that_asks() {
+    // One place is taken by a client in the middle of a request, one byte now and then: it holds it no longer.
+    let maps = served(|path| {
+        let silent: Vec<UnixStream> = (0..MAX_CLIENTS).map(|_| UnixStream::connect(path).unwrap()).collect();
+        let mut slow = &silent[3];
+        let _ = slow.write_all(b"{");
+        let maps = Socket::open(path, 4 * IDLE).and_then(|mut socket| socket.list());
+        drop(silent);
+        maps
+    });
+    assert!(maps.is_ok_and(|maps| !maps.is_empty()));
+}
+
+#[test]
+fn a_socket_that_never_answers_is_told_after_the_time_that_it_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deaf.sock");
+    let _deaf = UnixListener::bind(&path).unwrap();
+    let start = Instant::now();
+    let error = Socket::open(&path, Duration::from_secs(1)).and_then(|mut socket| socket.list()).unwrap_err();
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert!(error.to_string().contains("no answer within 1 s"), "{error}");
 }
