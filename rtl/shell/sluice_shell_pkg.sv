@@ -1,0 +1,16 @@
+/// Types of blocks that engines and the NIC share and that no boundary has.
+package sluice_shell_pkg;
+
+  import sluice_pkg::*;
+
+  // First bytes of a packet that flow hash and reconfiguration rule look at.
+  localparam int unsigned WindowBytes = 64;
+
+  // Header fields behind the window.
+  typedef struct packed {
+    logic                  ipv4;
+    logic [8*KeyBytes-1:0] tuple;
+    logic                  reconfig;
+  } fields_t;
+
+endpackage
