@@ -2,6 +2,8 @@
 package sluice_shell_pkg;
 
   import sluice_pkg::*;
+  // "Parameter is not used": a package serves several blocks, and each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
 
   // First bytes of a packet that flow hash and reconfiguration rule look at.
   localparam int unsigned WindowBytes = 64;
@@ -13,4 +15,5 @@ package sluice_shell_pkg;
     logic                  reconfig;
   } fields_t;
 
+  // verilator lint_on UNUSEDPARAM
 endpackage
