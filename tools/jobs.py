@@ -212,7 +212,7 @@ def bench_jobs() -> list[Job]:
 def _bench(path: Path) -> Job:
     name = str(path.relative_to(ROOT))
     area = path.relative_to(ROOT).parts[1]
-    engine = area if area in ("nic", "rmt", "common") else "lint"
+    engine = {"nic": "nic", "shell": "nic", "rmt": "rmt", "common": "common"}.get(area, "lint")
     read = BUILD / "inputs" / f"{path.stem}.txt"
     needs = tuple(plugin for plugin in ALL_PLUGINS if path.parent.name == "top" and plugin in PLUGINS.get(area, ()))
 
