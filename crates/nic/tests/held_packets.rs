@@ -40,7 +40,7 @@ impl Engine for Holding {
         if packet.frame.bytes().len() > LIMIT {
             return Answer::Drop(Reason::XdpDrop);
         }
-        if self.seen % 8 != 0 {
+        if !self.seen.is_multiple_of(8) {
             return Answer::Next;
         }
         self.held.push_back((packet.id, packet.stamp + WAIT));
