@@ -74,7 +74,7 @@ pub struct Run {
     /// Packets arrive at their stamps instead
     #[arg(long)]
     stamps: bool,
-    /// What XDP programs tell the host, a JSON object a line
+    /// What XDP programs tell the host, a JSON object a line; `-` is standard output
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
     /// Local socket on which `sluice map` finds the tenants' maps while it runs

@@ -93,7 +93,7 @@ pub struct XdpRun {
     /// Seed of the program's random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Keeps the maps in a file, for sluice map
+    /// Keeps the maps in a file, for sluice map; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
     /// What became of each packet: verdict, instructions, path through programs and destination, a JSON
