@@ -7,7 +7,10 @@ use sluice_packet::bounded;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+/// Most symbolic links on the way to a file, as the system has it.
+const MOST_LINKS: u8 = 40;
 
 /// Bytes of an object file or load.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -34,11 +37,36 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Puts a file in the place of another: whoever reads it sees all of the old or all of the new.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+/// Finds out before a run whether [`write`] can write a file after it; nothing changes, and no folder is made.
+pub fn check_write(path: &Path) -> Result<(), Failure> {
+    let failed = |e: io::Error| Failure::file(path, "written", &e);
+    if captures::is_standard(path) {
+        return Ok(());
+    }
+    let beside = match fs::metadata(path) {
+        Ok(there) if there.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
+        // To open a pipe would be an end for its reader.
+        Ok(there) if !there.is_file() => return Ok(()),
+        Ok(_) => beside(&path.canonicalize().map_err(failed)?),
+        Err(_) => {
+            let folder = path.ancestors().skip(1).map(or_here).find(|folder| folder.exists()).unwrap_or(Path::new("."));
+            beside(&folder.join(path.file_name().unwrap_or_default()))
+        }
+    };
+    let made = fs::File::options().write(true).create_new(true).open(&beside);
+    made.and_then(|_| fs::remove_file(&beside)).map_err(failed)
+}
+
+/// The name under which a file is written until it is whole.
+fn beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
-    let beside = path.with_file_name(name);
+    path.with_file_name(name)
+}
+
+/// Puts a file in the place of another: whoever reads it sees all of the old or all of the new.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let beside = beside(path);
     let done = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
     done.map_err(|e| {
         // Nothing else is lost when what was begun cannot be removed.
@@ -71,9 +99,28 @@ pub fn identity(path: &Path) -> Identity {
     if let Ok(found) = fs::metadata(path).as_ref().map(|found| (found.dev(), found.ino())) {
         return Identity::There(found.0, found.1);
     }
-    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
-    Identity::Path(path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned()))
+    Identity::Path(place(path, MOST_LINKS))
+}
+
+/// Where a file will be that is not there yet: also behind a link, and in folders that will be made.
+fn place(path: &Path, links: u8) -> PathBuf {
+    let folder = or_here(path.parent().unwrap_or(Path::new("")));
+    match (path.canonicalize(), fs::read_link(path), path.components().next_back()) {
+        (Ok(there), ..) => there,
+        (_, Ok(target), _) if links > 0 => place(&folder.join(target), links - 1),
+        (_, _, Some(Component::Normal(name))) => place(folder, links).join(name),
+        (_, _, Some(Component::ParentDir)) => {
+            let mut place = place(folder, links);
+            place.pop();
+            place
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// An empty path is the folder that the command runs in.
+fn or_here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
 /// Refuses an output that is the file that it is made from.

@@ -1,5 +1,6 @@
 //! `sluice`: runs captures and packet scripts through the NIC, on every device.
 
+mod apart;
 mod captures;
 mod commands;
 mod failure;

@@ -153,6 +153,31 @@ fn a_capture_beside_an_interface_gets_a_copy() {
 }
 
 #[test]
+fn a_capture_is_written_while_the_nic_runs() {
+    if !is_inside("a_capture_is_written_while_the_nic_runs") {
+        return;
+    }
+    (0..2).for_each(veth);
+    let folder = Folder::new();
+    folder.write("nic.toml", NIC);
+    folder.write("copy.pcapng", "what was there");
+    let mut nic = Nic::start(&folder, &[]);
+    nic.forwards();
+    // More than is collected before a write, and less than may wait for a run to begin.
+    let frame = packet("eth/vlan(vid=10)/ipv4/udp(dport=53)/payload(len=123, seed=1)").unwrap();
+    let mut wire = PacketSocket::open("wire0").unwrap();
+    for _ in 0..100 {
+        wire.send(&frame, 0).unwrap();
+    }
+    let begun = Instant::now();
+    while std::fs::metadata(folder.path("copy.pcapng")).unwrap().len() < 8_000 {
+        assert!(begun.elapsed() < PATIENCE, "nothing is written: {}", nic.errors());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    nic.end();
+}
+
+#[test]
 fn interfaces_that_go_are_told_and_taken_up_again() {
     if !is_inside("interfaces_that_go_are_told_and_taken_up_again") {
         return;

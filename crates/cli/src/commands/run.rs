@@ -1,8 +1,8 @@
 //! `sluice run`: captures in, captures out.
 
+use crate::apart;
 use crate::captures;
 use crate::failure::Failure;
-use crate::files;
 use crate::output::Output;
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
@@ -22,7 +22,7 @@ use sluice_formats::EngineId;
 use sluice_formats::Target;
 use sluice_object::Linker;
 use std::io::{IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Packets of a port follow each other at this rate unless said otherwise: four such ports
@@ -74,7 +74,7 @@ pub struct Run {
     /// Packets arrive at their stamps instead
     #[arg(long)]
     stamps: bool,
-    /// What XDP programs tell the host, a JSON object a line
+    /// What XDP programs tell the host, a JSON object a line; `-` is standard output
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
     /// Local socket on which `sluice map` finds the tenants' maps while it runs
@@ -109,11 +109,15 @@ impl Run {
             let what = "--events: XDP programs tell them, and the RTL has no engine for these; expected --device model";
             return Err(Failure::input("E0502", what));
         }
+        if self.socket.is_some() && self.device == Choice::Rtl {
+            let what = "--socket: XDP programs have maps, and the RTL has no engine for these; expected --device model";
+            return Err(Failure::input("E0502", what));
+        }
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
         let nic = bring_up::read(&self.config, self.target)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
-        self.check_events(&nic, &inputs, &outputs)?;
+        self.check_apart(&nic, &inputs, &outputs)?;
         let standard = outputs.iter().map(|output| output.file.as_path()).chain(self.events.as_deref());
         captures::check_standard("--out and --events", standard.clone())?;
         let mut beside = standard.into_iter().any(captures::is_standard).then(Output::stderr);
@@ -138,30 +142,33 @@ impl Run {
         let read = inputs.iter().map(|i| i.file.as_path()).chain(self.replace.iter().map(|r| r.file.as_path()));
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
+        let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
         let rtl = match self.device {
             Choice::Model => None,
             choice => Some(device::rtl(choice, nic.target, self.seed(), self.waves.as_deref())?),
         };
-        let sinks = Sinks::create(&outputs, nic.target)?;
+        let mut sinks = Some(Sinks::create(&outputs, nic.target)?);
+        // What a device refuses is told before any of them plays: until then outputs are as they were.
+        let start = |mut device: Box<dyn Device>| Ok::<_, Failure>((nic.start(&mut *device)?, device));
+        let (model, rtl) = (model.map(start).transpose()?, rtl.map(start).transpose()?);
         let source = |first: &mut Option<Source>| match first.take() {
             Some(source) => Ok(source),
             None => Source::open(&inputs, nic.target),
         };
         let (mut model_run, mut rtl_run, mut written) = (None, None, Vec::new());
         let mut linker = None;
-        let mut sinks = Some(sinks);
-        if self.device != Choice::Rtl {
+        if let Some(started) = model {
             // With both, the RTL's outputs are kept: they are the same, and have its stamps.
             let own = if rtl.is_none() { sinks.take().unwrap_or_default() } else { Sinks::default() };
-            let mut device = device::model(nic.target);
-            let (played, files, used) = self.play(&nic, &mut *device, source(&mut first)?, &changes, packets, own)?;
+            let (played, files, used) = self.play(nic.target, started, source(&mut first)?, &changes, packets, own)?;
             model_run = Some(played);
             written.extend(files);
             linker = Some(used);
         }
-        if let Some(mut device) = rtl {
+        if let Some(started) = rtl {
             let sinks = sinks.take().unwrap_or_default();
-            let (played, files, used) = self.play(&nic, &mut *device, source(&mut first)?, &changes, packets, sinks)?;
+            let (played, files, used) =
+                self.play(nic.target, started, source(&mut first)?, &changes, packets, sinks)?;
             rtl_run = Some(played);
             written.extend(files);
             linker = Some(used);
@@ -227,28 +234,20 @@ impl Run {
         )
     }
 
-    /// Events must not go where something else is read or written, nor over a file that is no list of events.
-    fn check_events(&self, nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Failure> {
-        let Some(events) = &self.events else { return Ok(()) };
+    /// Events and waves must not go where something else is read or written, events not over what is no list of them.
+    fn check_apart(&self, nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Failure> {
         let inputs = inputs.iter().map(|input| &input.file);
-        let others = inputs
-            .chain(outputs.iter().map(|output| &output.file))
-            .chain(self.replace.iter().map(|r| &r.file))
-            .chain(&nic.config.files)
-            .chain([&self.config]);
-        let identity = files::identity(events);
-        if let Some(other) = others.into_iter().find(|other| files::identity(other) == identity) {
-            let (events, other) = (events.display(), other.display());
-            let what = format!("--events: {events} is read or written already as {other}, expected a file of its own");
-            return Err(Failure::input("E0502", what));
-        }
-        if captures::is_standard(events) {
-            return Ok(());
-        }
+        let others = inputs.chain(outputs.iter().map(|output| &output.file));
+        let others = others.chain(self.replace.iter().map(|r| &r.file)).chain(&nic.config.files).chain([&self.config]);
+        let others: Vec<&Path> = others.map(PathBuf::as_path).collect();
+        apart::check_named("--socket", self.socket.as_deref())?;
+        apart::check_waves(self.waves.as_deref(), others.iter().copied().chain(self.events.as_deref()))?;
+        let Some(events) = &self.events else { return Ok(()) };
+        apart::check_own("--events", events, others)?;
         let mut begin = [0; 2];
         let is_file = std::fs::metadata(events).is_ok_and(|found| found.is_file() && found.len() > 0);
         let read = is_file.then(|| std::fs::File::open(events).and_then(|mut file| file.read_exact(&mut begin)));
-        if read.is_some() && &begin != b"{\"" {
+        if read.is_some() && !captures::is_standard(events) && &begin != b"{\"" {
             let what = format!("--events: {} holds something else than events, expected a new file", events.display());
             return Err(Failure::input("E0502", what));
         }
@@ -274,19 +273,18 @@ impl Run {
 
     fn play(
         &self,
-        nic: &Nic,
-        device: &mut dyn Device,
+        target: &Target,
+        (mut linker, mut device): (Linker, Box<dyn Device>),
         mut source: Source,
         changes: &[Change],
         packets: Option<u64>,
         mut sinks: Sinks,
     ) -> Result<(Played, Vec<Written>, Linker), Failure> {
-        let mut linker = nic.start(device)?;
         let pace = if self.stamps { Pace::Stamps } else { Pace::Line(self.gbps.unwrap_or(GIGABITS) * 1e9) };
         let start = device.now();
         sinks.start(source.first_stamp(), start);
         let played = Play {
-            clock: Clock::new(pace, nic.target.ports as usize, start),
+            clock: Clock::new(pace, target.ports as usize, start),
             limit: self.limit.unwrap_or(u64::MAX),
             changes: changes.to_vec(),
             sinks: &mut sinks,
@@ -296,7 +294,7 @@ impl Run {
                 let tells = device.capabilities().engines.contains(&EngineId::XDP);
                 Host::open(&linker, self.events.as_deref().filter(|_| tells), self.socket.as_deref())?
             },
-            device,
+            device: &mut *device,
             linker: &mut linker,
         }
         .run(&mut source)?;

@@ -1,5 +1,6 @@
 //! `sluice script`: packet scripts on any device.
 
+use crate::apart;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
@@ -46,6 +47,8 @@ impl ScriptArgs {
         }
         let scripts = self.files.iter().map(|file| Script::read(file)).collect::<Result<Vec<_>, _>>();
         let scripts = scripts.map_err(|e| Failure::input(e.code(), e))?;
+        let read: Vec<PathBuf> = scripts.iter().flat_map(apart::of_script).collect();
+        apart::check_waves(self.waves.as_deref(), read.iter().map(PathBuf::as_path))?;
         interrupt::listen();
         let mut reports = Vec::new();
         for script in &scripts {

@@ -2,6 +2,7 @@
 
 use super::report::{Report, Tally};
 use super::trace;
+use crate::apart;
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -84,6 +85,8 @@ impl RmtRun {
             return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
         }
         captures::check_standard("--in", self.inputs.iter().map(PathBuf::as_path))?;
+        let read = self.modules.iter().chain(&self.inputs).map(PathBuf::as_path);
+        apart::check_waves(self.waves.as_deref(), read)?;
         interrupt::listen();
         if self.scripts.is_empty() { self.play(out) } else { self.scripts(out) }
     }
@@ -186,19 +189,26 @@ impl RmtRun {
         }
     }
 
+    /// Refuses a seed beside that of a script, which it would not change.
+    fn check_seed(&self, scripts: &[Script]) -> Result<(), Failure> {
+        let said = scripts.iter().find_map(|script| Some((script, seed_of(script)?)));
+        let (Some(seed), Some((script, said))) = (self.seed, said) else { return Ok(()) };
+        let what = format!("--seed {seed}: {} says `seed {said}`, expected one of them", script.file);
+        Err(Failure::input("E0502", what))
+    }
+
     fn scripts(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let read = |file: &PathBuf| Script::read(file).map_err(|e| Failure::input(e.code(), e));
         let scripts = self.scripts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let named: Vec<PathBuf> = scripts.iter().flat_map(apart::of_script).collect();
+        apart::check_waves(self.waves.as_deref(), named.iter().map(PathBuf::as_path))?;
+        self.check_seed(&scripts)?;
         let (mut failed, mut unusable, mut reports) = (0, false, Vec::new());
         for script in &scripts {
             if interrupt::asked() {
                 break;
             }
-            let seed = script.statements.iter().find_map(|s| match s.command {
-                Command::Seed(seed) => Some(seed),
-                _ => None,
-            });
-            let mut session = self.session(seed.or(self.seed).unwrap_or(1))?;
+            let mut session = self.session(seed_of(script).or(self.seed).unwrap_or(1))?;
             let mut tally = Tally::new(self.target);
             let start = Instant::now();
             let report = run_script(script, &mut session, self.target, &mut |f| tally.take(f));
@@ -224,6 +234,14 @@ impl RmtRun {
         }
         Ok(interrupt::exit_code(ExitCode::from(if unusable { 2 } else { u8::from(failed > 0) })))
     }
+}
+
+/// The seed that a script says.
+fn seed_of(script: &Script) -> Option<u64> {
+    script.statements.iter().find_map(|statement| match statement.command {
+        Command::Seed(seed) => Some(seed),
+        _ => None,
+    })
 }
 
 /// A session's error as the command's.

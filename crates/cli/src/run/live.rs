@@ -17,6 +17,7 @@ use sluice_device::{Device, Event, Verdict};
 use sluice_nic::NicConfig;
 use sluice_nic::ports::{Bindings, LinkReport, LinkState, LiveCounts, PortError, Watch, run_live};
 use sluice_object::Destination;
+use sluice_packet::capture::output;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -149,6 +150,7 @@ pub fn run(
 ) -> Result<(Played, Seen), Failure> {
     let watches = bindings.watches.clone();
     let start = Instant::now();
+    output::begin();
     let mut lost = None;
     let stop = |device: &mut dyn Device, counts: &LiveCounts| {
         progress.at(counts.received);

@@ -8,6 +8,7 @@ use super::prepare::{Prepare, named};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::Trace;
+use crate::apart;
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::files;
@@ -92,7 +93,7 @@ pub struct XdpRun {
     /// Seed of the program's random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Keeps the maps in a file, for sluice map
+    /// Keeps the maps in a file, for sluice map; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
     /// What became of each packet: verdict, instructions, path through programs and destination, a JSON
@@ -122,6 +123,8 @@ impl XdpRun {
             return Err(Failure::input("E0490", what).help("sluice xdp run FILE.o --in capture.pcapng"));
         }
         self.check_apart()?;
+        apart::check_named("--socket", self.socket.as_deref())?;
+        self.state.as_deref().map(files::check_write).transpose()?;
         interrupt::listen();
         if !self.iface.is_empty() {
             return self.run_live(out);
@@ -147,9 +150,9 @@ impl XdpRun {
         }
         let packets = self.count()?;
         let mut log = self.packets.as_deref().map(PacketLog::create).transpose()?;
-        let to_standard = self.output.as_deref().is_some_and(captures::is_standard);
-        if self.trace && (to_standard || matches!(log, Some(PacketLog::Standard))) {
-            let option = if to_standard { "--out" } else { "--packets" };
+        let written = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
+        let standard = written.into_iter().find(|(_, file)| file.as_deref().is_some_and(captures::is_standard));
+        if let Some((option, _)) = standard.filter(|_| self.trace) {
             let what = format!("{option} -: --trace writes to standard output too, expected a file or no --trace");
             return Err(Failure::input("E0490", what));
         }
@@ -176,9 +179,7 @@ impl XdpRun {
             runs.push(Ran { name, section, counts, runtime });
         }
         let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
-        let taken =
-            [&self.output, &self.packets, &self.state].into_iter().flatten().any(|file| captures::is_standard(file));
-        let mut beside = taken.then(Output::stderr);
+        let mut beside = standard.is_some().then(Output::stderr);
         log.map(PacketLog::finish).transpose()?;
         let report_to = beside.as_mut().unwrap_or(out);
         if self.json {
