@@ -14,6 +14,7 @@ use sluice_ebpf::map::print;
 use sluice_ebpf::{Errno, MapType};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Lists, reads and changes maps: saved by a run, or of a running NIC
 ///
@@ -39,12 +40,18 @@ pub struct MapArgs {
     /// Only this tenant's maps, of a running NIC
     #[arg(long, global = true)]
     tenant: Option<String>,
+    /// How long a running NIC may take for a connection, and for each answer [default: 10]
+    #[arg(long, value_name = "SECONDS", global = true, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: Option<u64>,
     /// One JSON document, as bpftool -j prints it
     #[arg(short = 'j', long, global = true)]
     json: bool,
     #[command(subcommand)]
     command: Command,
 }
+
+/// Seconds that a running NIC may take.
+const TIMEOUT: u64 = 10;
 
 /// How bpftool says that a name follows; a map that is called so is `name name`.
 const NAME: &str = "name";
@@ -112,8 +119,11 @@ impl MapArgs {
             (Some(_), None) if self.tenant.is_some() => {
                 return Err(Failure::input("E0490", "--tenant: a state file has no tenants, expected --socket"));
             }
+            (Some(_), None) if self.timeout.is_some() => {
+                return Err(Failure::input("E0490", "--timeout: a state file is not waited for, expected --socket"));
+            }
             (Some(path), None) => Box::new(Saved::open(path)?),
-            (None, Some(path)) => Box::new(Socket::open(path)?),
+            (None, Some(path)) => Box::new(Socket::open(path, Duration::from_secs(self.timeout.unwrap_or(TIMEOUT)))?),
             (found, _) => {
                 let found = if found.is_some() { "both" } else { "neither" };
                 return Err(Failure::input("E0490", format!("found {found}, expected --state or --socket")));
