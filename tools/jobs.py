@@ -159,9 +159,9 @@ def script_jobs(sluice: Path) -> list[Job]:
     # The RTL has no XDP engine.
     xdp = [path for path in every if re.search(r"^xdp ", path.read_text(), re.MULTILINE)]
     rest = [path for path in every if path not in xdp]
-    only_default = [path for path in rest if re.search(r"^device default", path.read_text(), re.MULTILINE)]
+    only_default = [path for path in every if re.search(r"^device default", path.read_text(), re.MULTILINE)]
     tiny = [path for path in rest if path in nic and path not in only_default]
-    tiny_xdp = [path for path in xdp if path in nic]
+    tiny_xdp = [path for path in xdp if path in nic and path not in only_default]
     pipeline = sorted((ROOT / "programs" / "rmt").rglob("*.pkt"))
 
     def job(what: str, engine: str, command: Sequence[str], files: Sequence[Path], needs: Sequence[str]) -> Job:
@@ -212,7 +212,7 @@ def bench_jobs() -> list[Job]:
 def _bench(path: Path) -> Job:
     name = str(path.relative_to(ROOT))
     area = path.relative_to(ROOT).parts[1]
-    engine = area if area in ("nic", "rmt", "common") else "lint"
+    engine = {"nic": "nic", "shell": "nic", "rmt": "rmt", "common": "common"}.get(area, "lint")
     read = BUILD / "inputs" / f"{path.stem}.txt"
     needs = tuple(plugin for plugin in ALL_PLUGINS if path.parent.name == "top" and plugin in PLUGINS.get(area, ()))
 

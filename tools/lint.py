@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import layers
 from project import READ_SLANG, ROOT, captured, configurations, packages, rtl_files
 
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
@@ -116,10 +117,16 @@ def rtl_yosys() -> Outcome:
     return _merge(results)
 
 
+def direction() -> Outcome:
+    """No folder of RTL reads another's insides, no crate one above it."""
+    wrong = [*layers.rtl(), *layers.crates()]
+    return not wrong, "".join(f"{line}\n" for line in wrong)
+
+
 CHECKS: dict[str, Callable[[], Outcome]] = {
     check.__name__: check
     for check in (
-        python, programs, rtl_format, rust_format, rtl_lint, rtl_yosys, rust_clippy, generated_files
+        python, programs, direction, rtl_format, rust_format, rtl_lint, rtl_yosys, rust_clippy, generated_files
     )
 }  # fmt: skip
 

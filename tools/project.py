@@ -94,9 +94,10 @@ def find_module(module: str) -> Path:
 
 
 def packages() -> list[Path]:
-    """Generated packages first, then the others; they are read before any module."""
-    generated = sorted((ROOT / "rtl" / "gen").glob("*.sv"))
-    return generated + [path for path in rtl_files() if path.stem.endswith("_pkg") and path not in generated]
+    """Generated packages first, then those of the shell, then the others; they are read before any module."""
+    first = {"gen": 0, "shell": 1}
+    found = [path for path in rtl_files() if path.stem.endswith("_pkg")]
+    return sorted(found, key=lambda path: (first.get(path.parent.name, 2), path))
 
 
 def blocks() -> list[Block]:

@@ -17,6 +17,9 @@ from project import ROOT, fail, find_module
 
 TABLE = ROOT / "synth" / "whole.toml"
 
+# Parameters, and fields of parameters, with other values.
+Change = Mapping[str, int | Mapping[str, int]]
+
 
 @dataclass(frozen=True)
 class Part:
@@ -35,7 +38,7 @@ class Whole:
     top: str
     limit: int
     inner: Sequence[str]
-    compare: Mapping[str, Mapping[str, int]]
+    compare: Change
     parts: Sequence[Part]
 
     @property
@@ -134,11 +137,14 @@ def config_fields(name: str) -> list[str]:
     return [field for _, field in fields]
 
 
-def changed(piece: Piece, change: Mapping[str, Mapping[str, int]]) -> Piece:
-    """The piece with fields of its configuration set: `{"Cfg": {"modules": 1}}`."""
+def changed(piece: Piece, change: Change) -> Piece:
+    """The piece with parameters set, a configuration by its fields: `{"Modules": 1, "Cfg": {"modules": 1}}`."""
     values = dict(piece.values)
     for parameter in values.keys() & change.keys():
         bits = values[parameter]
+        if isinstance(change[parameter], int):
+            values[parameter] = f"{change[parameter]:0{len(bits)}b}"
+            continue
         words = {field: bits[32 * i : 32 * i + 32] for i, field in enumerate(config_fields("rmt_cfg_t"))}
         words |= {field: f"{number:032b}" for field, number in change[parameter].items()}
         values[parameter] = "".join(words.values())
@@ -158,7 +164,7 @@ class Mapped:
 class Design:
     """All pieces of a top."""
 
-    def __init__(self, whole: Whole, change: Mapping, map_piece: Callable[[Piece, Sequence[str]], Mapped], jobs: int):
+    def __init__(self, whole: Whole, change: Change, map_piece: Callable[[Piece, Sequence[str]], Mapped], jobs: int):
         self.whole, self.change = whole, change
         self.mapped: dict[Piece, Mapped] = {}
         self.timings: dict[Piece, netlist.Timing] = {}
@@ -250,7 +256,8 @@ def budget_table(design: Design) -> str:
 
 def compare_table(many: Design, one: Design) -> str:
     """The same blocks with the configuration changed."""
-    change = ", ".join(f"{field} = {number}" for fields in one.change.values() for field, number in fields.items())
+    fields = dict(pair for value in one.change.values() if isinstance(value, Mapping) for pair in value.items())
+    change = ", ".join(f"{field} = {number}" for field, number in fields.items())
     text = (
         f"\n## The cost of isolation\n\nThe same with `{change}` in place of the default. A block whose figures do not"
         " depend on it is left out;\nthe sum has all. LUT with LUTRAM.\n\n"

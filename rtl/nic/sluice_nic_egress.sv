@@ -9,6 +9,7 @@
 /// Configuration: answered 4 cycles after the access.
 module sluice_nic_egress
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault,

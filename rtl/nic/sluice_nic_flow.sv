@@ -8,6 +8,7 @@
 /// on `valid_i`, no valid on a ready.
 module sluice_nic_flow
   import sluice_pkg::*;
+  import sluice_shell_pkg::*;
   import sluice_nic_pkg::*;
 #(
     parameter int unsigned Bytes = 64
@@ -89,7 +90,7 @@ module sluice_nic_flow
     end
   end
 
-  sluice_nic_extract u_extract (
+  sluice_shell_extract u_extract (
       .window_i(window),
       .length_i(beat1_q.desc.length),
       .fields_o(fields)

@@ -9,6 +9,7 @@
 /// Configuration: node NodePort0 + Port; answers 4 cycles after the access.
 module sluice_nic_port
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault,

@@ -7,6 +7,7 @@
 /// Configuration: answered 4 cycles after `cfg_valid_i`.
 module sluice_nic_port_tables
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault

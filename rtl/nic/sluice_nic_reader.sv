@@ -9,7 +9,6 @@
 /// destinations, also when all go to one. Stall behaviour: per destination, by `beat_ready_i`.
 module sluice_nic_reader
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault,
     localparam int unsigned Bytes = Cfg.bus_bytes,

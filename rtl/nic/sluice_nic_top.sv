@@ -17,6 +17,7 @@
 module sluice_nic_top
   // verilator lint_on MULTITOP
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
@@ -69,16 +70,24 @@ module sluice_nic_top
     output logic [     LeaveTraceBits-1:0] trace_leave_o
 );
 
-  localparam int unsigned Stages = RmtCfg.stages;
+  // Packets for the queues come from the pipeline.
+  localparam int unsigned Sources = 1;
   // Between the pipeline and the admission to the queues.
   localparam int unsigned EgressDepth = 16;
-  // Positions on the ring.
-  localparam int unsigned AtSystem = 0;
-  localparam int unsigned AtStamp = 1;
-  localparam int unsigned AtEgress = 2;
-  localparam int unsigned AtPort0 = 3;
+  // Positions on the ring, behind the shell's own nodes.
+  localparam int unsigned AtEgress = 0;
+  localparam int unsigned AtPort0 = 1;
   localparam int unsigned AtPipeline = AtPort0 + Ports;
-  localparam int unsigned Nodes = AtPipeline + 2 + Stages;
+  localparam int unsigned Nodes = AtPipeline + 2 + RmtCfg.stages;
+
+  function automatic node_list_t node_list();
+    node_list_t list;
+    list = '0;
+    list[AtEgress].number = NodeEgress;
+    for (int unsigned p = 0; p < Ports; p++) list[AtPort0+p].number = NodePort0 + 8'(p);
+    for (int unsigned n = 0; n < Nodes - AtPipeline; n++) list[AtPipeline+n] = rmt_node(n, RmtCfg.stages);
+    return list;
+  endfunction
 
   if (Target > 1) begin : gen_bad_target
     $fatal(1, "nic_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
@@ -95,18 +104,28 @@ module sluice_nic_top
     );
   end
 
-  logic [Nodes-1:0] req_valid, rsp_valid, bad_message, timeout;
-  cfg_req_t [AtPipeline-1:0] req;
+  logic [Nodes-1:0] req_valid, rsp_valid;
+  // "Bits of signal are not used": a node has one of both.
+  // verilator lint_off UNUSEDSIGNAL
+  cfg_req_t [Nodes-1:0] req;
+  wide_req_t [Nodes-1:0] wide_req;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [rmt_wide_bits(RmtCfg.stages)-1:0] rows;
   cfg_rsp_t [Nodes-1:0] rsp;
-  rmt_cfg_req_t [Nodes-1:AtPipeline] rmt_req;
-  logic [32*RmtSelectRowWords-1:0] parser_row;
-  logic [Stages-1:0][32*RmtActionRowWords-1:0] stage_row;
-  logic [32*RmtPatternsRowWords-1:0] deparser_row;
+  logic [31:0] epoch;
+  logic hold, clearing, waiting;
+  logic merge_waiting, flow_waiting, rmt_waiting, rmt_progress, egress_progress;
+  logic enter_valid, generation, system_generation, conform, leave_valid;
+  enter_t enter;
+  token_t leave;
+  assign trace_epoch_o = epoch;
 
-  sluice_nic_ring #(
-      .Ports (Ports),
-      .Stages(Stages)
-  ) u_ring (
+  sluice_shell #(
+      .TargetHash(Cfg.target_hash),
+      .Modules   (Cfg.modules),
+      .Nodes     (Nodes),
+      .List      (node_list())
+  ) u_shell (
       .clk_i,
       .rst_ni,
       .s_axis_cfg_tvalid,
@@ -117,40 +136,27 @@ module sluice_nic_top
       .m_axis_cfg_tready,
       .m_axis_cfg_tdata,
       .m_axis_cfg_tlast,
-      .req_valid_o   (req_valid),
-      .req_o         (req),
-      .rmt_req_o     (rmt_req),
-      .parser_row_o  (parser_row),
-      .stage_row_o   (stage_row),
-      .deparser_row_o(deparser_row),
-      .rsp_valid_i   (rsp_valid),
-      .rsp_i         (rsp),
-      .bad_message_o (bad_message),
-      .timeout_o     (timeout)
-  );
-
-  logic [31:0] epoch, watchdog_limit;
-  logic hold, clearing, wedged;
-  logic merge_waiting, flow_waiting, rmt_waiting, rmt_progress, egress_progress;
-  assign trace_epoch_o = epoch;
-
-  sluice_nic_system #(
-      .TargetHash(Cfg.target_hash),
-      .Nodes     (Nodes)
-  ) u_system (
-      .clk_i,
-      .rst_ni,
-      .cfg_valid_i  (req_valid[AtSystem]),
-      .cfg_req_i    (req[AtSystem]),
-      .cfg_valid_o  (rsp_valid[AtSystem]),
-      .cfg_rsp_o    (rsp[AtSystem]),
-      .bad_message_i(bad_message),
-      .timeout_i    (timeout),
-      .wedged_i     (wedged),
+      .req_valid_o        (req_valid),
+      .req_o              (req),
+      .wide_req_o         (wide_req),
+      .rows_o             (rows),
+      .rsp_valid_i        (rsp_valid),
+      .rsp_i              (rsp),
       .ticks_o,
-      .epoch_o      (epoch),
-      .hold_o       (hold),
-      .watchdog_o   (watchdog_limit)
+      .epoch_o            (epoch),
+      .hold_o             (hold),
+      .enter_valid_i      (enter_valid),
+      .enter_i            (enter),
+      .generation_o       (generation),
+      .system_generation_o(system_generation),
+      .conform_o          (conform),
+      .leave_valid_i      (leave_valid),
+      .leave_i            (leave),
+      // What waits behind a reset until the queues' tables are clear is no fault.
+      .waiting_i          (waiting && !clearing),
+      .progress_i         (rmt_progress || egress_progress),
+      .trace_valid_o      (trace_merge_valid_o),
+      .trace_o            (trace_merge_o)
   );
 
   // Ports.
@@ -235,114 +241,86 @@ module sluice_nic_top
       .waiting_o    (flow_waiting)
   );
 
-  // The pipeline; the stamp knows whose packets are in it.
-  logic token_valid, generation, system_generation, conform, leave_valid;
-  logic [31:0] token_id, verdict_id;
-  logic [ModuleBits-1:0] token_module;
-  logic [13:0] token_length;
-  logic [TickBits-1:0] token_arrival;
-  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
-  // verilator lint_off UNUSEDSIGNAL
-  rmt_ctl_t leave_ctl, verdict_ctl;
-  // verilator lint_on UNUSEDSIGNAL
-  logic [DestBits-1:0] verdict_destinations;
-  verdict_trace_t trace_verdict;
-  logic out_valid, out_ready, out_last, out_first_q;
-  logic [8*Bytes-1:0] out_data;
+  // The pipeline.
+  logic [Sources-1:0] source_valid, source_ready, source_last;
+  logic [Sources-1:0][8*Bytes-1:0] source_data;
+  verdict_t [Sources-1:0] source_verdict;
   logic [Bytes-1:0] unused_out_keep;
   sideband_t out_side;
   // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
-  rmt_route_t out_route;
+  route_t out_route;
   // verilator lint_on UNUSEDSIGNAL
-
-  sluice_rmt_stamp #(
-      .Cfg(RmtCfg)
-  ) u_stamp (
-      .clk_i,
-      .rst_ni,
-      .ticks_i            (ticks_o),
-      .token_valid_i      (token_valid),
-      .token_id_i         (token_id),
-      .token_module_i     (token_module),
-      .token_length_i     (token_length),
-      .token_arrival_i    (token_arrival),
-      .generation_o       (generation),
-      .system_generation_o(system_generation),
-      .conform_o          (conform),
-      .leave_valid_i      (leave_valid),
-      .leave_ctl_i        (leave_ctl),
-      .cfg_valid_i        (req_valid[AtStamp]),
-      .cfg_req_i          (req[AtStamp]),
-      .cfg_valid_o        (rsp_valid[AtStamp]),
-      .cfg_rsp_o          (rsp[AtStamp]),
-      .trace_valid_o      (trace_merge_valid_o),
-      .trace_o            (trace_merge_o)
-  );
 
   sluice_rmt #(
       .Cfg(RmtCfg)
   ) u_rmt (
       .clk_i,
       .rst_ni,
-      .ticks_i               (ticks_o),
-      .epoch_i               (epoch),
-      .hold_i                (hold || clearing),
-      .s_axis_tvalid         (rmt_tvalid),
-      .s_axis_tready         (rmt_tready),
-      .s_axis_tdata          (rmt_tdata),
-      .s_axis_tkeep          (rmt_tkeep),
-      .s_axis_tlast          (rmt_tlast),
-      .s_axis_tuser          (rmt_tuser),
-      .m_axis_tvalid         (out_valid),
-      .m_axis_tready         (out_ready),
-      .m_axis_tdata          (out_data),
-      .m_axis_tkeep          (unused_out_keep),
-      .m_axis_tlast          (out_last),
-      .m_axis_side           (out_side),
-      .m_axis_route          (out_route),
-      .token_valid_o         (token_valid),
-      .token_id_o            (token_id),
-      .token_module_o        (token_module),
-      .token_length_o        (token_length),
-      .token_arrival_o       (token_arrival),
-      .generation_i          (generation),
-      .system_generation_i   (system_generation),
-      .conform_i             (conform),
-      .leave_valid_o         (leave_valid),
-      .leave_ctl_o           (leave_ctl),
-      .verdict_valid_o       (trace_verdict_valid_o),
-      .verdict_id_o          (verdict_id),
-      .verdict_ctl_o         (verdict_ctl),
-      .verdict_destinations_o(verdict_destinations),
-      .cfg_valid_i           (req_valid[Nodes-1:AtPipeline]),
-      .cfg_req_i             (rmt_req),
-      .parser_row_i          (parser_row),
-      .stage_row_i           (stage_row),
-      .deparser_row_i        (deparser_row),
-      .cfg_valid_o           (rsp_valid[Nodes-1:AtPipeline]),
-      .cfg_rsp_o             (rsp[Nodes-1:AtPipeline]),
-      .waiting_o             (rmt_waiting),
-      .progress_o            (rmt_progress)
+      .ticks_i            (ticks_o),
+      .epoch_i            (epoch),
+      .hold_i             (hold || clearing),
+      .s_axis_tvalid      (rmt_tvalid),
+      .s_axis_tready      (rmt_tready),
+      .s_axis_tdata       (rmt_tdata),
+      .s_axis_tkeep       (rmt_tkeep),
+      .s_axis_tlast       (rmt_tlast),
+      .s_axis_tuser       (rmt_tuser),
+      .m_axis_tvalid      (source_valid[0]),
+      .m_axis_tready      (source_ready[0]),
+      .m_axis_tdata       (source_data[0]),
+      .m_axis_tkeep       (unused_out_keep),
+      .m_axis_tlast       (source_last[0]),
+      .m_axis_side        (out_side),
+      .m_axis_route       (out_route),
+      .enter_valid_o      (enter_valid),
+      .enter_o            (enter),
+      .generation_i       (generation),
+      .system_generation_i(system_generation),
+      .conform_i          (conform),
+      .leave_valid_o      (leave_valid),
+      .leave_o            (leave),
+      .verdict_valid_o    (trace_verdict_valid_o),
+      .verdict_o          (trace_verdict_o),
+      .cfg_valid_i        (req_valid[Nodes-1:AtPipeline]),
+      .cfg_req_i          (wide_req[Nodes-1:AtPipeline]),
+      .cfg_rows_i         (rows),
+      .cfg_valid_o        (rsp_valid[Nodes-1:AtPipeline]),
+      .cfg_rsp_o          (rsp[Nodes-1:AtPipeline]),
+      .waiting_o          (rmt_waiting),
+      .progress_o         (rmt_progress)
   );
+  assign source_verdict[0] = '{tags: out_route.tags, sideband: out_side};
 
-  assign trace_verdict = '{
-          destinations: verdict_destinations,
-          reason: rmt_reason(verdict_ctl.reason),
-          dropped: verdict_ctl.dropped,
-          module_id: verdict_ctl.module_id,
-          id: verdict_id
-      };
-  assign trace_verdict_o = trace_verdict;
+  logic out_valid, out_ready, out_last, out_first_q;
+  logic [8*Bytes-1:0] out_data;
+  verdict_t verdict_in;
+
+  sluice_nic_sources #(
+      .Sources(Sources),
+      .Bytes  (Bytes)
+  ) u_sources (
+      .clk_i,
+      .rst_ni,
+      .valid_i  (source_valid),
+      .ready_o  (source_ready),
+      .data_i   (source_data),
+      .last_i   (source_last),
+      .verdict_i(source_verdict),
+      .valid_o  (out_valid),
+      .ready_i  (out_ready),
+      .data_o   (out_data),
+      .last_o   (out_last),
+      .verdict_o(verdict_in)
+  );
 
   // Verdicts and beats part here and meet again behind the admission.
   logic verdict_in_ready, data_in_ready, verdict_valid, verdict_ready, data_valid, data_ready, data_last;
-  verdict_t verdict_in, verdict;
+  verdict_t verdict;
   logic [8*Bytes-1:0] data;
   logic [$clog2(EgressDepth+1)-1:0] unused_verdict_level, unused_data_level;
 
-  assign out_ready  = verdict_in_ready && data_in_ready;
-  assign verdict_in = '{tags: out_route.tags, sideband: out_side};
+  assign out_ready = verdict_in_ready && data_in_ready;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) out_first_q <= 1'b1;
@@ -410,17 +388,6 @@ module sluice_nic_top
       .progress_o         (egress_progress)
   );
 
-  logic waiting;
   assign waiting = merge_waiting || flow_waiting || rmt_waiting || verdict_valid || data_valid;
-
-  // What waits behind a reset until the queues' tables are clear is no fault.
-  sluice_nic_watchdog u_watchdog (
-      .clk_i,
-      .rst_ni,
-      .limit_i   (watchdog_limit),
-      .waiting_i (waiting && !clearing),
-      .progress_i(rmt_progress || egress_progress),
-      .wedged_o  (wedged)
-  );
 
 endmodule

@@ -9,6 +9,7 @@
 /// a cycle. Stall behaviour: waits for `stored_ready_i`, and for a cell given back on its way.
 module sluice_nic_writer
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault,

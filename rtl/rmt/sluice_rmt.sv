@@ -1,12 +1,9 @@
 /// The match-action pipeline between its entrance and its output (docs/design/rmt.md).
 ///
-/// Packets come with their sideband (`length` as it is); its id's bits 31:28 are the port, its stamp the arrival.
-/// They leave in order, with `m_axis_side` (new length, destinations, generation) and `m_axis_route` in every beat;
-/// dropped packets leave nothing. Who owns it gives each first slot (`token_*`) its generations in the same cycle
-/// and the rate limit's answer 4 cycles later, and is told by `leave_*` when a packet has read its last row.
+/// An engine: sluice_engine_pkg says what its ports are. Packets come with their sideband (`length` as it is); its id's
+/// bits 31:28 are the port, its stamp the arrival. They leave in order. A packet enters with its first slot.
 ///
-/// Configuration: one access at a time per node. Nodes in order: parser, stages, deparser. `hold_i` lets no
-/// packet begin. `waiting_o` and `progress_o` are for a watchdog; an output that is not taken is no waiting.
+/// Configuration: one access at a time per node. Nodes in order: parser, stages, deparser (rmt_node).
 ///
 /// Latency: of a packet of one beat, from its acceptance to its output beat, about 22 + 8 * stages cycles.
 /// Throughput: of a packet, the larger of its beats in and out in cycles; no cycle between packets.
@@ -14,14 +11,15 @@
 /// cycle while a table waits for it, and as sluice_rmt_entrance says.
 module sluice_rmt
   import sluice_pkg::*;
-  import sluice_nic_pkg::cfg_rsp_t;
-  import sluice_nic_pkg::WindowBytes;
+  import sluice_engine_pkg::*;
+  import sluice_shell_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(
     parameter rmt_cfg_t Cfg = RmtCfgDefault,
     localparam int unsigned Bytes = Cfg.bus_bytes,
-    localparam int unsigned Nodes = 2 + Cfg.stages
+    localparam int unsigned Nodes = 2 + Cfg.stages,
+    localparam int unsigned WideBits = rmt_wide_bits(Cfg.stages)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -37,38 +35,30 @@ module sluice_rmt
     input  logic                    s_axis_tlast,
     input  logic [SidebandBits-1:0] s_axis_tuser,
 
-    output logic                     m_axis_tvalid,
-    input  logic                     m_axis_tready,
-    output logic       [8*Bytes-1:0] m_axis_tdata,
-    output logic       [  Bytes-1:0] m_axis_tkeep,
-    output logic                     m_axis_tlast,
-    output sideband_t                m_axis_side,
-    output rmt_route_t               m_axis_route,
+    output logic                    m_axis_tvalid,
+    input  logic                    m_axis_tready,
+    output logic      [8*Bytes-1:0] m_axis_tdata,
+    output logic      [  Bytes-1:0] m_axis_tkeep,
+    output logic                    m_axis_tlast,
+    output sideband_t               m_axis_side,
+    output route_t                  m_axis_route,
 
-    output logic                      token_valid_o,
-    output logic     [          31:0] token_id_o,
-    output logic     [ModuleBits-1:0] token_module_o,
-    output logic     [          13:0] token_length_o,
-    output logic     [  TickBits-1:0] token_arrival_o,
-    input  logic                      generation_i,
-    input  logic                      system_generation_i,
-    input  logic                      conform_i,
-    output logic                      leave_valid_o,
-    output rmt_ctl_t                  leave_ctl_o,
+    output logic   enter_valid_o,
+    output enter_t enter_o,
+    input  logic   generation_i,
+    input  logic   system_generation_i,
+    input  logic   conform_i,
+    output logic   leave_valid_o,
+    output token_t leave_o,
 
-    // Once a packet; its events are counted in the same cycle.
-    output logic                    verdict_valid_o,
-    output logic     [        31:0] verdict_id_o,
-    output rmt_ctl_t                verdict_ctl_o,
-    output logic     [DestBits-1:0] verdict_destinations_o,
+    output logic           verdict_valid_o,
+    output verdict_trace_t verdict_o,
 
-    input  logic         [                 Nodes-1:0]                           cfg_valid_i,
-    input  rmt_cfg_req_t [                 Nodes-1:0]                           cfg_req_i,
-    input  logic         [  32*RmtSelectRowWords-1:0]                           parser_row_i,
-    input  logic         [            Cfg.stages-1:0][32*RmtActionRowWords-1:0] stage_row_i,
-    input  logic         [32*RmtPatternsRowWords-1:0]                           deparser_row_i,
-    output logic         [                 Nodes-1:0]                           cfg_valid_o,
-    output cfg_rsp_t     [                 Nodes-1:0]                           cfg_rsp_o,
+    input  logic      [   Nodes-1:0] cfg_valid_i,
+    input  wide_req_t [   Nodes-1:0] cfg_req_i,
+    input  logic      [WideBits-1:0] cfg_rows_i,
+    output logic      [   Nodes-1:0] cfg_valid_o,
+    output cfg_rsp_t  [   Nodes-1:0] cfg_rsp_o,
 
     output logic waiting_o,
     output logic progress_o
@@ -85,6 +75,24 @@ module sluice_rmt
 
   if (Cfg.stages < 1 || Cfg.stages > 16) begin : gen_bad_stages
     $fatal(1, "rmt: stages is %0d, expected 1 to 16 (%m)", Cfg.stages);
+  end
+
+  // Configuration: requests of the nodes, and the rows of writes, the parser's lowest.
+  rmt_cfg_req_t [Nodes-1:0] cfg_req;
+  logic [32*RmtSelectRowWords-1:0] parser_row;
+  logic [Cfg.stages-1:0][32*RmtActionRowWords-1:0] stage_row;
+  logic [32*RmtPatternsRowWords-1:0] deparser_row;
+
+  assign {deparser_row, stage_row, parser_row} = cfg_rows_i;
+  for (genvar n = 0; n < Nodes; n++) begin : gen_request
+    assign cfg_req[n] = '{
+            write: cfg_req_i[n].write,
+            tab: cfg_req_i[n].tab,
+            snapshot: cfg_req_i[n].index[SnapshotIndexBit],
+            slice: cfg_req_i[n].index[RmtSliceIndexBit+:7],
+            index: cfg_req_i[n].index[15:0],
+            words: cfg_req_i[n].words
+        };
   end
 
   // Entrance.
@@ -132,8 +140,8 @@ module sluice_rmt
       .slot_last_o    (slot_last),
       .slot_data_o    (slot_data),
       .desc_o         (desc),
-      .token_valid_o,
-      .token_id_o,
+      .token_valid_o  (enter_valid_o),
+      .token_id_o     (enter_o.id),
       .token_foreign_o(token_foreign),
       .token_window_o (token_window),
       .generation_i,
@@ -170,9 +178,9 @@ module sluice_rmt
     end
     side_in_q <= side_in;
   end
-  assign token_module_o  = desc.ctl.module_id;
-  assign token_length_o  = desc.length;
-  assign token_arrival_o = desc.arrival;
+  assign enter_o.module_id = desc.ctl.module_id;
+  assign enter_o.length = desc.length;
+  assign enter_o.arrival = desc.arrival;
 
   sluice_fifo_ram #(
       .Width(8 * Bytes + 1),
@@ -226,8 +234,8 @@ module sluice_rmt
       .ctl_o         (parsed),
       .phv_o         (phv[0]),
       .cfg_valid_i   (cfg_valid_i[AtParser]),
-      .cfg_req_i     (cfg_req_i[AtParser]),
-      .cfg_row_i     (parser_row_i),
+      .cfg_req_i     (cfg_req[AtParser]),
+      .cfg_row_i     (parser_row),
       .cfg_valid_o   (parser_cfg_valid),
       .cfg_rsp_o     (parser_cfg_rsp),
       .slot_request_o(parser_slot_request)
@@ -236,9 +244,9 @@ module sluice_rmt
   sluice_rmt_refuse u_refuse (
       .clk_i,
       .rst_ni,
-      .token_valid_i  (token_valid_o),
+      .token_valid_i  (enter_valid_o),
       .token_foreign_i(token_foreign),
-      .token_length_i (token_length_o),
+      .token_length_i (enter_o.length),
       .token_window_i (token_window),
       .conform_i,
       .window_valid_i (window_valid),
@@ -263,8 +271,8 @@ module sluice_rmt
         .ctl_o         (ctl[s+1]),
         .phv_o         (phv[s+1]),
         .cfg_valid_i   (cfg_valid_i[AtStage0+s]),
-        .cfg_req_i     (cfg_req_i[AtStage0+s]),
-        .cfg_row_i     (stage_row_i[s]),
+        .cfg_req_i     (cfg_req[AtStage0+s]),
+        .cfg_row_i     (stage_row[s]),
         .cfg_valid_o   (cfg_valid_o[AtStage0+s]),
         .cfg_rsp_o     (cfg_rsp_o[AtStage0+s]),
         .slot_request_o(stage_slot_request[s])
@@ -273,14 +281,18 @@ module sluice_rmt
 
   // Destinations, and the PHVs that wait for their packets.
   typedef struct packed {
-    rmt_ctl_t   ctl;
-    rmt_route_t route;
-    rmt_phv_t   phv;
+    rmt_ctl_t ctl;
+    route_t   route;
+    rmt_phv_t phv;
   } header_t;
 
   logic header_in_valid, header_in_ready, header_valid, header_ready;
   header_t header_in, header;
   logic [$clog2(Credits+1)-1:0] unused_header_level;
+  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+  rmt_ctl_t leave_ctl, verdict_ctl;
+  // verilator lint_on UNUSEDSIGNAL
   logic event_valid;
   logic [ModuleBits-1:0] event_module;
   rmt_event_e event_kind;
@@ -308,8 +320,8 @@ module sluice_rmt
       .misfit_valid_i (misfit_valid_q),
       .misfit_module_i(misfit_module_q),
       .cfg_valid_i    (cfg_valid_i[AtDeparser]),
-      .cfg_req_i      (cfg_req_i[AtDeparser]),
-      .cfg_row_i      (deparser_row_i),
+      .cfg_req_i      (cfg_req[AtDeparser]),
+      .cfg_row_i      (deparser_row),
       .cfg_valid_o    (destinations_cfg_valid),
       .cfg_rsp_o      (destinations_cfg_rsp)
   );
@@ -339,42 +351,51 @@ module sluice_rmt
   ) u_deparser (
       .clk_i,
       .rst_ni,
-      .phv_valid_i   (header_valid),
-      .phv_ready_o   (header_ready),
-      .phv_i         (header.phv),
-      .ctl_i         (header.ctl),
-      .route_i       (header.route),
-      .side_valid_i  (side_valid),
-      .side_ready_o  (side_ready),
-      .side_i        (side),
-      .valid_i       (beat_valid),
-      .ready_o       (beat_ready),
-      .data_i        (beat),
-      .last_i        (beat_last),
-      .m_valid_o     (m_axis_tvalid),
-      .m_ready_i     (m_axis_tready),
-      .m_data_o      (m_axis_tdata),
-      .m_keep_o      (m_axis_tkeep),
-      .m_last_o      (m_axis_tlast),
-      .m_side_o      (m_axis_side),
-      .m_route_o     (m_axis_route),
+      .phv_valid_i           (header_valid),
+      .phv_ready_o           (header_ready),
+      .phv_i                 (header.phv),
+      .ctl_i                 (header.ctl),
+      .route_i               (header.route),
+      .side_valid_i          (side_valid),
+      .side_ready_o          (side_ready),
+      .side_i                (side),
+      .valid_i               (beat_valid),
+      .ready_o               (beat_ready),
+      .data_i                (beat),
+      .last_i                (beat_last),
+      .m_valid_o             (m_axis_tvalid),
+      .m_ready_i             (m_axis_tready),
+      .m_data_o              (m_axis_tdata),
+      .m_keep_o              (m_axis_tkeep),
+      .m_last_o              (m_axis_tlast),
+      .m_side_o              (m_axis_side),
+      .m_route_o             (m_axis_route),
       .leave_valid_o,
-      .leave_ctl_o,
+      .leave_ctl_o           (leave_ctl),
       .verdict_valid_o,
-      .verdict_id_o,
-      .verdict_ctl_o,
-      .verdict_destinations_o,
-      .event_valid_o (event_valid),
-      .event_module_o(event_module),
-      .event_kind_o  (event_kind),
-      .event_amount_o(event_amount),
-      .cfg_valid_i   (cfg_valid_i[AtDeparser]),
-      .cfg_req_i     (cfg_req_i[AtDeparser]),
-      .cfg_row_i     (deparser_row_i),
-      .cfg_valid_o   (deparser_cfg_valid),
-      .cfg_rsp_o     (deparser_cfg_rsp),
-      .slot_request_o(deparser_slot_request)
+      .verdict_id_o          (verdict_o.id),
+      .verdict_ctl_o         (verdict_ctl),
+      .verdict_destinations_o(verdict_o.destinations),
+      .event_valid_o         (event_valid),
+      .event_module_o        (event_module),
+      .event_kind_o          (event_kind),
+      .event_amount_o        (event_amount),
+      .cfg_valid_i           (cfg_valid_i[AtDeparser]),
+      .cfg_req_i             (cfg_req[AtDeparser]),
+      .cfg_row_i             (deparser_row),
+      .cfg_valid_o           (deparser_cfg_valid),
+      .cfg_rsp_o             (deparser_cfg_rsp),
+      .slot_request_o        (deparser_slot_request)
   );
+
+  assign leave_o = '{
+          module_id: leave_ctl.module_id,
+          generation: leave_ctl.generation,
+          system_generation: leave_ctl.system_generation
+      };
+  assign verdict_o.reason = rmt_reason(verdict_ctl.reason);
+  assign verdict_o.dropped = verdict_ctl.dropped;
+  assign verdict_o.module_id = verdict_ctl.module_id;
 
   // Tables that nobody has are answered here; a stage answers for itself.
   logic parser_unknown_q, deparser_unknown_q;
@@ -385,8 +406,8 @@ module sluice_rmt
       parser_unknown_q   <= 1'b0;
       deparser_unknown_q <= 1'b0;
     end else begin
-      parser_unknown_q   <= cfg_valid_i[AtParser] && cfg_req_i[AtParser].tab > TableRmtPath;
-      deparser_unknown_q <= cfg_valid_i[AtDeparser] && cfg_req_i[AtDeparser].tab > TableRmtEvents;
+      parser_unknown_q   <= cfg_valid_i[AtParser] && cfg_req[AtParser].tab > TableRmtPath;
+      deparser_unknown_q <= cfg_valid_i[AtDeparser] && cfg_req[AtDeparser].tab > TableRmtEvents;
     end
   end
 

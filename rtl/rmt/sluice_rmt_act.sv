@@ -14,7 +14,7 @@
 /// Latency: 5 cycles from `win_i`. Throughput: a packet a cycle. Never stalls.
 module sluice_rmt_act
   import sluice_pkg::*;
-  import sluice_nic_pkg::cfg_rsp_t;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_act_pkg::*;

@@ -7,7 +7,7 @@
 /// `cfg_valid_o` is high for one cycle; `cfg_rsp_o` is zero in all others. Tables of others are not answered.
 module sluice_rmt_act_cfg
   import sluice_pkg::*;
-  import sluice_nic_pkg::cfg_rsp_t;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(

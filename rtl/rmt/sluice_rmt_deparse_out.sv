@@ -11,6 +11,7 @@
 /// `sums_valid_i` in the cycle after it. Throughput: one beat a cycle. The output holds until `m_ready_i`.
 module sluice_rmt_deparse_out
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_deparse_pkg::*;
@@ -33,21 +34,21 @@ module sluice_rmt_deparse_out
     input logic [         1:0]      beat_number_i,  // in the window
 
     // Once a packet, with or before its first beat.
-    input logic       meta_valid_i,
-    input sideband_t  meta_side_i,
-    input rmt_route_t meta_route_i,
+    input logic      meta_valid_i,
+    input sideband_t meta_side_i,
+    input route_t    meta_route_i,
 
     // Once a packet.
     input logic          sums_valid_i,
     input deparse_sums_t sums_i,
 
-    output logic                     m_valid_o,
-    input  logic                     m_ready_i,
-    output logic       [8*Bytes-1:0] m_data_o,
-    output logic       [  Bytes-1:0] m_keep_o,
-    output logic                     m_last_o,
-    output sideband_t                m_side_o,
-    output rmt_route_t               m_route_o
+    output logic                    m_valid_o,
+    input  logic                    m_ready_i,
+    output logic      [8*Bytes-1:0] m_data_o,
+    output logic      [  Bytes-1:0] m_keep_o,
+    output logic                    m_last_o,
+    output sideband_t               m_side_o,
+    output route_t                  m_route_o
 );
 
   localparam int unsigned Depth = 32;
@@ -62,8 +63,8 @@ module sluice_rmt_deparse_out
   } beat_t;
 
   typedef struct packed {
-    sideband_t  side;
-    rmt_route_t route;
+    sideband_t side;
+    route_t route;
   } meta_t;
 
   beat_t beat_in, beat;

@@ -13,7 +13,7 @@
 /// Latency: 1 cycle. Throughput: one patterns row and one beat of a deparse row a cycle.
 module sluice_rmt_deparse_rows
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_deparse_pkg::*;

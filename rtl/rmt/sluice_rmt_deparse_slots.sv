@@ -21,7 +21,7 @@
 /// Latency: 4 cycles to `slot_o`. Throughput: a slot a cycle, no cycle between packets. Stalls without loss.
 module sluice_rmt_deparse_slots
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_deparse_pkg::*;
@@ -31,17 +31,17 @@ module sluice_rmt_deparse_slots
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic       phv_valid_i,
-    output logic       phv_ready_o,
+    input  logic      phv_valid_i,
+    output logic      phv_ready_o,
     // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
     // verilator lint_off UNUSEDSIGNAL
-    input  rmt_phv_t   phv_i,
+    input  rmt_phv_t  phv_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  rmt_ctl_t   ctl_i,
-    input  rmt_route_t route_i,
-    input  logic       side_valid_i,
-    output logic       side_ready_o,
-    input  sideband_t  side_i,
+    input  rmt_ctl_t  ctl_i,
+    input  route_t    route_i,
+    input  logic      side_valid_i,
+    output logic      side_ready_o,
+    input  sideband_t side_i,
 
     // S3
     input  logic                  here_i,
@@ -59,7 +59,7 @@ module sluice_rmt_deparse_slots
     output logic          step_o,
     output deparse_slot_t slot_o,
     output sideband_t     side_o,    // of the outgoing packet
-    output rmt_route_t    route_o,
+    output route_t        route_o,
 
     output logic                        leave_valid_o,
     output rmt_ctl_t                    leave_ctl_o,
@@ -102,7 +102,7 @@ module sluice_rmt_deparse_slots
   logic valid1_q;
   logic [19:0] key1_q;
   rmt_ctl_t ctl1_q;
-  rmt_route_t route1_q;
+  route_t route1_q;
   sideband_t side1_q;
   rmt_containers_t containers1_q;
   rmt_patterns_row_t patterns;
@@ -134,7 +134,7 @@ module sluice_rmt_deparse_slots
   logic [3:0] destinations2_q;
   logic [13:0] last_byte2_q;
   rmt_ctl_t ctl2_q;
-  rmt_route_t route2_q;
+  route_t route2_q;
   sideband_t side2_q;
   rmt_containers_t containers2_q;
 
@@ -159,7 +159,7 @@ module sluice_rmt_deparse_slots
   logic signed [ExtraBits-1:0] place3_q;
   logic [ByteBits-1:0] end3_q;
   rmt_ctl_t ctl3_q;
-  rmt_route_t route3_q;
+  route_t route3_q;
   sideband_t side3_q;
   rmt_containers_t containers3_q;
   deparse_head_t head;

@@ -23,7 +23,7 @@
 /// beats, in or out, whichever are more, and none between packets. Stalls without loss.
 module sluice_rmt_deparser
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_deparse_pkg::*;
@@ -34,11 +34,11 @@ module sluice_rmt_deparser
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic       phv_valid_i,
-    output logic       phv_ready_o,
-    input  rmt_phv_t   phv_i,
-    input  rmt_ctl_t   ctl_i,
-    input  rmt_route_t route_i,
+    input  logic     phv_valid_i,
+    output logic     phv_ready_o,
+    input  rmt_phv_t phv_i,
+    input  rmt_ctl_t ctl_i,
+    input  route_t   route_i,
 
     input  logic      side_valid_i,
     output logic      side_ready_o,
@@ -49,13 +49,13 @@ module sluice_rmt_deparser
     input  logic [8*Bytes-1:0] data_i,
     input  logic               last_i,
 
-    output logic                     m_valid_o,
-    input  logic                     m_ready_i,
-    output logic       [8*Bytes-1:0] m_data_o,
-    output logic       [  Bytes-1:0] m_keep_o,
-    output logic                     m_last_o,
-    output sideband_t                m_side_o,
-    output rmt_route_t               m_route_o,
+    output logic                    m_valid_o,
+    input  logic                    m_ready_i,
+    output logic      [8*Bytes-1:0] m_data_o,
+    output logic      [  Bytes-1:0] m_keep_o,
+    output logic                    m_last_o,
+    output sideband_t               m_side_o,
+    output route_t                  m_route_o,
 
     // Once a packet, when the last row by its generation has been read.
     output logic     leave_valid_o,
@@ -124,7 +124,7 @@ module sluice_rmt_deparser
   deparse_lanes_t lanes;
   deparse_slot_t slot;
   sideband_t side;
-  rmt_route_t route;
+  route_t route;
 
   sluice_rmt_deparse_slots #(
       .Cfg(Cfg)

@@ -7,7 +7,7 @@
 /// Configuration: answered 4 cycles after the access; accesses need no cycle without a packet.
 module sluice_rmt_destinations
   import sluice_pkg::*;
-  import sluice_nic_pkg::cfg_rsp_t;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(
@@ -21,10 +21,10 @@ module sluice_rmt_destinations
     input rmt_ctl_t ctl_i,
     input rmt_phv_t phv_i,
 
-    output logic       valid_o,
-    output rmt_ctl_t   ctl_o,
-    output rmt_phv_t   phv_o,
-    output rmt_route_t route_o,
+    output logic     valid_o,
+    output rmt_ctl_t ctl_o,
+    output rmt_phv_t phv_o,
+    output route_t   route_o,
 
     input logic       [          31:0] epoch_i,
     input logic                        event_valid_i,
@@ -114,8 +114,8 @@ module sluice_rmt_destinations
   // verilator lint_on UNUSEDSIGNAL
   logic grouped0, grouped_q, unknown_q, gone_q, fault, pass;
   logic [DestBits-1:0] open_q, asked, left;
-  rmt_ctl_t   ctl;
-  rmt_route_t route;
+  rmt_ctl_t ctl;
+  route_t   route;
 
   sluice_ram_dp #(
       .Width(RmtGroupRowBits),

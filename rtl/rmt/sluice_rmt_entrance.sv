@@ -18,7 +18,7 @@
 /// left or `hold_i` is high and WindowBeats beats wait, and for a misfit's filling up.
 module sluice_rmt_entrance
   import sluice_pkg::*;
-  import sluice_nic_pkg::WindowBytes;
+  import sluice_shell_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(

@@ -48,7 +48,7 @@ module sluice_rmt_extract
       if (i >= int'(Grain + Size - 1)) begin : gen_none
         assign kept[s+1][i] = '0;
       end else if (High >= 2) begin : gen_four
-        sluice_rmt_mux #(
+        sluice_mux #(
             .Inputs(4),
             .Width (8)
         ) u_mux (

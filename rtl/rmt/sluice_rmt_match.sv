@@ -18,7 +18,7 @@
 /// Latency: 3 cycles from `phv_i`, fixed. Throughput: 1 packet a cycle. Never stalls.
 module sluice_rmt_match
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(

@@ -18,7 +18,7 @@
 /// Configuration: writes at any time; reads wait for a cycle in which no slot passes the table (`slot_request_o`).
 module sluice_rmt_parser
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_rows_pkg::*;
 #(

@@ -8,7 +8,7 @@
 /// Latency: 3 cycles for writes and refusals, 4 and more for reads. One access at a time.
 module sluice_rmt_parser_config
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_rows_pkg::*;
 #(
@@ -102,7 +102,7 @@ module sluice_rmt_parser_config
     slices[9]  = SliceBits'(node_row_i[RmtSelectRowBits-1:SliceBits*(SelectSlices-1)]);
     slices[10] = SliceBits'(path_row_i);
   end
-  sluice_rmt_mux #(
+  sluice_mux #(
       .Inputs(16),
       .Width (SliceBits)
   ) u_slice (

@@ -2,6 +2,7 @@
 package sluice_rmt_pkg;
 
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   // "Parameter is not used": a package serves several blocks, and each uses a part of it.
   // verilator lint_off UNUSEDPARAM
@@ -51,13 +52,6 @@ package sluice_rmt_pkg;
     logic [TickBits-1:0]   queueing;
   } rmt_desc_t;
 
-  // Where a packet goes.
-  typedef struct packed {
-    logic [DestBits-1:0]       destinations;
-    logic [2:0]                egress_queue;
-    logic [DestBits-1:0][15:0] tags;
-  } rmt_route_t;
-
   // The winner of a stage's match.
   typedef struct packed {
     logic        valid;   // there is an action
@@ -66,8 +60,8 @@ package sluice_rmt_pkg;
     logic [11:0] data;    // row of the action data
   } rmt_win_t;
 
-  // A configuration access to the tables of an rmt node. The row of a write lies at the upper end of the node's shadow
-  // register; a read asks for the 8 words of the row that begin with 8 * slice.
+  // A configuration access to the tables of an rmt node: a wide_req_t with its index taken apart. A read
+  // asks for the 8 words of the row that begin with 8 * slice.
   typedef struct packed {
     logic        write;
     logic [7:0]  tab;
@@ -76,6 +70,18 @@ package sluice_rmt_pkg;
     logic [15:0] index;
     logic [6:0]  words;     // of a write
   } rmt_cfg_req_t;
+
+  // Nodes on the ring, in order: parser, stages, deparser.
+  function automatic node_t rmt_node(int unsigned at, int unsigned stages);
+    if (at == 0) return '{wide_words: 7'(RmtSelectRowWords), number: NodeRmtParser};
+    if (at == 1 + stages) return '{wide_words: 7'(RmtPatternsRowWords), number: NodeRmtDeparser};
+    return '{wide_words: 7'(RmtActionRowWords), number: NodeRmtStage0 + 8'(at - 1)};
+  endfunction
+
+  // Bits of their wide rows.
+  function automatic int unsigned rmt_wide_bits(int unsigned stages);
+    return 32 * (RmtSelectRowWords + stages * RmtActionRowWords + RmtPatternsRowWords);
+  endfunction
 
   // Status of an access to a table of `rows` rows of `words` words.
   function automatic cfg_status_e rmt_cfg_check(rmt_cfg_req_t req, logic counter, logic [16:0] rows, logic [6:0] words);

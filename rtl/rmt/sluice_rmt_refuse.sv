@@ -8,7 +8,7 @@
 /// Latency: 0 cycles from `ctl_i` to `ctl_o`. Throughput: a packet a cycle. Never stalls.
 module sluice_rmt_refuse
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_shell_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 (
@@ -57,7 +57,7 @@ module sluice_rmt_refuse
   logic misfit_in_ready, misfit_valid, misfit;
   logic [$clog2(Depth+1)-1:0] unused_level, unused_misfit_level;
 
-  sluice_nic_extract u_extract (
+  sluice_shell_extract u_extract (
       .window_i(window_q),
       .length_i(length_q),
       .fields_o(fields)

@@ -41,7 +41,7 @@ module sluice_rmt_select
   rmt_alternative_t [7:0] alternatives_q;
 
   for (genvar k = 0; k < int'(RmtSelectors); k++) begin : gen_byte
-    sluice_rmt_mux #(
+    sluice_mux #(
         .Inputs(Bytes),
         .Width (8)
     ) u_mux (

@@ -14,7 +14,7 @@
 /// Latency: 8 cycles, fixed. Throughput: 1 packet a cycle. Never stalls.
 module sluice_rmt_stage
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(

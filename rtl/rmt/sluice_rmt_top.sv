@@ -1,4 +1,4 @@
-/// The match-action pipeline alone: configuration ring, system node, stamp, pipeline (docs/design/rmt.md).
+/// The match-action pipeline alone, in the shell (docs/design/rmt.md).
 ///
 /// `Target` chooses the configuration (0 default, 1 tiny). Packets come with their sideband as `tuser` (id, arrival
 /// as stamp, tenant, module, length, tci, tag_off, flow_hash; the rest is not looked at) and leave with it in
@@ -17,7 +17,7 @@
 module sluice_rmt_top
   // verilator lint_on MULTITOP
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(
@@ -61,28 +61,35 @@ module sluice_rmt_top
     output logic [VerdictTraceBits-1:0] trace_verdict_o
 );
 
-  localparam int unsigned Stages = Cfg.stages;
-  localparam int unsigned Nodes = 4 + Stages;
-  // Positions on the ring.
-  localparam int unsigned AtSystem = 0;
-  localparam int unsigned AtStamp = 1;
-  localparam int unsigned AtPipeline = 2;
+  localparam int unsigned Nodes = 2 + Cfg.stages;
 
   if (Target > 1) begin : gen_bad_target
     $fatal(1, "rmt_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
   end
 
-  logic [Nodes-1:0] req_valid, rsp_valid, bad_message, timeout;
-  cfg_req_t [AtPipeline-1:0] req;
-  cfg_rsp_t [Nodes-1:0] rsp;
-  rmt_cfg_req_t [Nodes-1:AtPipeline] rmt_req;
-  logic [32*RmtSelectRowWords-1:0] parser_row;
-  logic [Stages-1:0][32*RmtActionRowWords-1:0] stage_row;
-  logic [32*RmtPatternsRowWords-1:0] deparser_row;
+  function automatic node_list_t node_list();
+    node_list_t list;
+    list = '0;
+    for (int unsigned n = 0; n < Nodes; n++) list[n] = rmt_node(n, Cfg.stages);
+    return list;
+  endfunction
 
-  sluice_nic_ring #(
-      .Stages(Stages)
-  ) u_ring (
+  logic [Nodes-1:0] req_valid, rsp_valid;
+  cfg_req_t [Nodes-1:0] unused_req;
+  wide_req_t [Nodes-1:0] req;
+  logic [rmt_wide_bits(Cfg.stages)-1:0] rows;
+  cfg_rsp_t [Nodes-1:0] rsp;
+  logic hold, waiting, progress;
+  logic enter_valid, generation, system_generation, conform, leave_valid;
+  enter_t enter;
+  token_t leave;
+
+  sluice_shell #(
+      .TargetHash(Cfg.target_hash),
+      .Modules   (Cfg.modules),
+      .Nodes     (Nodes),
+      .List      (node_list())
+  ) u_shell (
       .clk_i,
       .rst_ni,
       .s_axis_cfg_tvalid,
@@ -93,91 +100,43 @@ module sluice_rmt_top
       .m_axis_cfg_tready,
       .m_axis_cfg_tdata,
       .m_axis_cfg_tlast,
-      .req_valid_o   (req_valid),
-      .req_o         (req),
-      .rmt_req_o     (rmt_req),
-      .parser_row_o  (parser_row),
-      .stage_row_o   (stage_row),
-      .deparser_row_o(deparser_row),
-      .rsp_valid_i   (rsp_valid),
-      .rsp_i         (rsp),
-      .bad_message_o (bad_message),
-      .timeout_o     (timeout)
-  );
-
-  logic [31:0] epoch, watchdog_limit;
-  logic hold, wedged, waiting, progress;
-
-  sluice_nic_system #(
-      .TargetHash(Cfg.target_hash),
-      .Nodes     (Nodes)
-  ) u_system (
-      .clk_i,
-      .rst_ni,
-      .cfg_valid_i  (req_valid[AtSystem]),
-      .cfg_req_i    (req[AtSystem]),
-      .cfg_valid_o  (rsp_valid[AtSystem]),
-      .cfg_rsp_o    (rsp[AtSystem]),
-      .bad_message_i(bad_message),
-      .timeout_i    (timeout),
-      .wedged_i     (wedged),
+      .req_valid_o        (req_valid),
+      .req_o              (unused_req),
+      .wide_req_o         (req),
+      .rows_o             (rows),
+      .rsp_valid_i        (rsp_valid),
+      .rsp_i              (rsp),
       .ticks_o,
-      .epoch_o      (epoch),
-      .hold_o       (hold),
-      .watchdog_o   (watchdog_limit)
-  );
-
-  logic token_valid, generation, system_generation, conform, leave_valid;
-  logic [31:0] token_id, verdict_id;
-  logic [ModuleBits-1:0] token_module;
-  logic [13:0] token_length;
-  logic [TickBits-1:0] token_arrival;
-  // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
-  // verilator lint_off UNUSEDSIGNAL
-  rmt_ctl_t verdict_ctl;
-  // verilator lint_on UNUSEDSIGNAL
-  logic [DestBits-1:0] verdict_destinations;
-  rmt_ctl_t leave_ctl;
-  verdict_trace_t trace_verdict;
-
-  sluice_rmt_stamp #(
-      .Cfg(Cfg)
-  ) u_stamp (
-      .clk_i,
-      .rst_ni,
-      .ticks_i            (ticks_o),
-      .token_valid_i      (token_valid),
-      .token_id_i         (token_id),
-      .token_module_i     (token_module),
-      .token_length_i     (token_length),
-      .token_arrival_i    (token_arrival),
+      .epoch_o            (trace_epoch_o),
+      .hold_o             (hold),
+      .enter_valid_i      (enter_valid),
+      .enter_i            (enter),
       .generation_o       (generation),
       .system_generation_o(system_generation),
       .conform_o          (conform),
       .leave_valid_i      (leave_valid),
-      .leave_ctl_i        (leave_ctl),
-      .cfg_valid_i        (req_valid[AtStamp]),
-      .cfg_req_i          (req[AtStamp]),
-      .cfg_valid_o        (rsp_valid[AtStamp]),
-      .cfg_rsp_o          (rsp[AtStamp]),
+      .leave_i            (leave),
+      .waiting_i          (waiting),
+      .progress_i         (progress),
       .trace_valid_o      (trace_stamp_valid_o),
       .trace_o            (trace_stamp_o)
   );
 
-  sideband_t  m_axis_side;
+  sideband_t m_axis_side;
   // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
-  rmt_route_t m_axis_route;
+  route_t m_axis_route;
   // verilator lint_on UNUSEDSIGNAL
+  assign m_axis_tuser = {m_axis_route.tags, m_axis_side};
 
   sluice_rmt #(
       .Cfg(Cfg)
   ) u_rmt (
       .clk_i,
       .rst_ni,
-      .ticks_i               (ticks_o),
-      .epoch_i               (epoch),
-      .hold_i                (hold),
+      .ticks_i            (ticks_o),
+      .epoch_i            (trace_epoch_o),
+      .hold_i             (hold),
       .s_axis_tvalid,
       .s_axis_tready,
       .s_axis_tdata,
@@ -191,48 +150,22 @@ module sluice_rmt_top
       .m_axis_tlast,
       .m_axis_side,
       .m_axis_route,
-      .token_valid_o         (token_valid),
-      .token_id_o            (token_id),
-      .token_module_o        (token_module),
-      .token_length_o        (token_length),
-      .token_arrival_o       (token_arrival),
-      .generation_i          (generation),
-      .system_generation_i   (system_generation),
-      .conform_i             (conform),
-      .leave_valid_o         (leave_valid),
-      .leave_ctl_o           (leave_ctl),
-      .verdict_valid_o       (trace_verdict_valid_o),
-      .verdict_id_o          (verdict_id),
-      .verdict_ctl_o         (verdict_ctl),
-      .verdict_destinations_o(verdict_destinations),
-      .cfg_valid_i           (req_valid[Nodes-1:AtPipeline]),
-      .cfg_req_i             (rmt_req),
-      .parser_row_i          (parser_row),
-      .stage_row_i           (stage_row),
-      .deparser_row_i        (deparser_row),
-      .cfg_valid_o           (rsp_valid[Nodes-1:AtPipeline]),
-      .cfg_rsp_o             (rsp[Nodes-1:AtPipeline]),
-      .waiting_o             (waiting),
-      .progress_o            (progress)
-  );
-  assign trace_epoch_o = epoch;
-  assign trace_verdict = '{
-          destinations: verdict_destinations,
-          reason: rmt_reason(verdict_ctl.reason),
-          dropped: verdict_ctl.dropped,
-          module_id: verdict_ctl.module_id,
-          id: verdict_id
-      };
-  assign trace_verdict_o = trace_verdict;
-  assign m_axis_tuser = {m_axis_route.tags, m_axis_side};
-
-  sluice_nic_watchdog u_watchdog (
-      .clk_i,
-      .rst_ni,
-      .limit_i   (watchdog_limit),
-      .waiting_i (waiting),
-      .progress_i(progress),
-      .wedged_o  (wedged)
+      .enter_valid_o      (enter_valid),
+      .enter_o            (enter),
+      .generation_i       (generation),
+      .system_generation_i(system_generation),
+      .conform_i          (conform),
+      .leave_valid_o      (leave_valid),
+      .leave_o            (leave),
+      .verdict_valid_o    (trace_verdict_valid_o),
+      .verdict_o          (trace_verdict_o),
+      .cfg_valid_i        (req_valid),
+      .cfg_req_i          (req),
+      .cfg_rows_i         (rows),
+      .cfg_valid_o        (rsp_valid),
+      .cfg_rsp_o          (rsp),
+      .waiting_o          (waiting),
+      .progress_o         (progress)
   );
 
 endmodule

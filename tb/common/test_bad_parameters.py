@@ -18,6 +18,7 @@ WRONG = [
     ),
     ("sluice_packet_fifo", {"Depth": 3}, "packet_fifo: Depth is 3, expected at least 4"),
     ("sluice_packet_fifo", {"DescDepth": 1}, "packet_fifo: DescDepth is 1, expected at least 2"),
+    ("sluice_mux", {"Inputs": 3}, "mux: Inputs is 3, expected a power of two, at least 2"),
     ("sluice_ram_dp", {"Depth": 0}, "ram_dp: Depth is 0, expected at least 1"),
     ("sluice_ram_1r1w", {"Width": 9, "Lanes": 2}, "ram_1r1w: Lanes is 2, expected a divisor of Width, which is 9"),
     ("sluice_crc32c", {"Width": 12}, "crc32c: Width is 12, expected a positive multiple of 8"),

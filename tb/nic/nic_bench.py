@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 from cocotb.triggers import RisingEdge
 from nic.codes import Status
 
-PACKAGES = ["rtl/gen/sluice_pkg.sv", "rtl/nic/sluice_nic_pkg.sv"]
+PACKAGES = [
+    "rtl/gen/sluice_pkg.sv",
+    "rtl/shell/sluice_engine_pkg.sv",
+    "rtl/shell/sluice_shell_pkg.sv",
+    "rtl/nic/sluice_nic_pkg.sv",
+]
 TARGETS = {
     0: {"bus_bytes": 64, "modules": 64, "port_beats": 512, "port_packets": 256},
     1: {"bus_bytes": 32, "modules": 8, "port_beats": 512, "port_packets": 32},

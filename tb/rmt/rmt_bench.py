@@ -8,7 +8,8 @@ from rmt.codes import Event
 PACKAGES = [
     "rtl/gen/sluice_pkg.sv",
     "rtl/gen/sluice_rmt_rows_pkg.sv",
-    "rtl/nic/sluice_nic_pkg.sv",
+    "rtl/shell/sluice_engine_pkg.sv",
+    "rtl/shell/sluice_shell_pkg.sv",
     "rtl/rmt/sluice_rmt_pkg.sv",
     "rtl/rmt/sluice_rmt_act_pkg.sv",
     "rtl/rmt/sluice_rmt_sum_pkg.sv",

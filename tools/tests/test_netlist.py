@@ -137,19 +137,22 @@ def test_a_box_tells_the_distance_of_each_bit_of_its_ports():
 
 
 def test_parameters_and_instances_are_those_of_the_elaborated_design():
-    assert whole.own_parameters("sluice_cfg_node") == ["Node", "RowWords"]
-    assert whole.own_parameters("sluice_nic_watchdog") == []
+    assert whole.own_parameters("sluice_shell_cfg_node") == ["Node", "RowWords"]
+    assert whole.own_parameters("sluice_shell_watchdog") == []
     cells = {
-        "u_node": {"type": "sluice_cfg_node", "parameters": {"Node": "00000101", "RowWords": "100", "CountWidth": "1"}},
+        "u_node": {
+            "type": "sluice_shell_cfg_node",
+            "parameters": {"Node": "00000101", "RowWords": "100", "CountWidth": "1"},
+        },
         "u_other": {"type": "$and", "parameters": {}},
     }
-    found = whole.instances({"modules": {"top": {"cells": cells}}}, "top", ["sluice_cfg_node"])
-    assert found == {"u_node": whole.Piece("sluice_cfg_node", (("Node", "00000101"), ("RowWords", "100")))}
+    found = whole.instances({"modules": {"top": {"cells": cells}}}, "top", ["sluice_shell_cfg_node"])
+    assert found == {"u_node": whole.Piece("sluice_shell_cfg_node", (("Node", "00000101"), ("RowWords", "100")))}
     assert found["u_node"].text == "Node=5 RowWords=4"
     assert found["u_node"].literals == {"Node": "8'b00000101", "RowWords": "3'b100"}
     del cells["u_node"]["parameters"]["Node"]
     with pytest.raises(ValueError, match="Node"):
-        whole.instances({"modules": {"top": {"cells": cells}}}, "top", ["sluice_cfg_node"])
+        whole.instances({"modules": {"top": {"cells": cells}}}, "top", ["sluice_shell_cfg_node"])
 
 
 def test_a_field_of_the_configuration_is_changed_alone():
@@ -160,3 +163,5 @@ def test_a_field_of_the_configuration_is_changed_alone():
     at = 32 * fields.index("modules")
     assert after.values == (("Cfg", bits[:at] + f"{64:032b}" + bits[at + 32 :]), ("Stage", "1"))
     assert whole.changed(piece, {"Other": {"modules": 64}}) == piece
+    stamp = whole.Piece("sluice_shell_stamp", (("Modules", f"{64:032b}"),))
+    assert whole.changed(stamp, {"Cfg": {"modules": 1}, "Modules": 1}).values == (("Modules", f"{1:032b}"),)

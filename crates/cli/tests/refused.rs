@@ -171,7 +171,7 @@ fn control_characters_of_files_and_names_are_escaped_and_long_lines_cut() {
 fn a_json_report_has_no_control_characters_and_a_failed_statement_is_cut() {
     let folder = Folder::new();
     let name = "a\u{9b}\u{202e}.pkt";
-    folder.write(name, "device default\n");
+    folder.write(name, "device default\nidle\n");
     let text = folder.sluice(&["script", name, "--json"]).ok();
     assert!(text.contains("\\u009b") && !text.contains('\u{9b}') && !text.contains('\u{202e}'), "{text}");
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -53,10 +53,12 @@ impl Engines {
     }
 
     /// Sends a packet through all engines, until one drops or holds it.
+    #[inline]
     pub fn run(&mut self, packet: &mut Packet) -> Passed {
         self.run_from(0, packet)
     }
 
+    #[inline]
     fn run_from(&mut self, first: usize, packet: &mut Packet) -> Passed {
         for at in first..self.all.len() {
             match self.all[at].run(packet) {

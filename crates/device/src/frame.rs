@@ -18,6 +18,7 @@ pub struct Frame {
 impl Frame {
     /// A frame from the bytes received; with `tag_off` its outer tag is removed. A frame too
     /// short for a tag stays as it is.
+    #[inline]
     pub fn new(mut bytes: Vec<u8>, tag_off: bool) -> Self {
         if tag_off && bytes.len() >= MACS_BYTES + TAG_BYTES {
             bytes.copy_within(0..MACS_BYTES, TAG_BYTES);
@@ -27,17 +28,20 @@ impl Frame {
     }
 
     /// The bytes that tables see.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
     /// Whether ingress took a tag off.
+    #[inline]
     pub fn tag_off(&self) -> bool {
         self.start != 0
     }
 
     /// Puts other bytes in the place of those that tables see. Fewer than two MAC addresses have
     /// no place for a tag: then none comes back.
+    #[inline]
     pub fn replace(&mut self, bytes: &[u8]) {
         if bytes.len() < MACS_BYTES {
             self.start = 0;
@@ -47,6 +51,7 @@ impl Frame {
     }
 
     /// The bytes that leave through a port: the tag is back.
+    #[inline]
     pub fn into_port(mut self, tci: u16) -> Vec<u8> {
         if self.tag_off() {
             self.buffer.copy_within(TAG_BYTES..TAG_BYTES + MACS_BYTES, 0);
@@ -57,6 +62,7 @@ impl Frame {
     }
 
     /// The bytes that reach a host queue: as the tables saw them.
+    #[inline]
     pub fn into_host(mut self) -> Vec<u8> {
         if self.tag_off() {
             self.buffer.drain(..self.start);

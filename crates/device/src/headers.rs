@@ -9,11 +9,13 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 /// The EtherType at `at`, where the frame has one.
+#[inline]
 pub fn ethertype(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]))
 }
 
 /// Whether the frame begins with a whole 0x8100 tag.
+#[inline]
 pub fn begins_with_tag(bytes: &[u8]) -> bool {
     bytes.len() >= 16 && ethertype(bytes, 12) == Some(VLAN_ETHERTYPE)
 }
@@ -28,6 +30,7 @@ pub struct Headers {
 }
 
 /// Reads the headers of a frame without the tag that ingress took off.
+#[inline]
 pub fn headers(bytes: &[u8]) -> Headers {
     let o = if begins_with_tag(bytes) { 4 } else { 0 };
     let ipv4 =
@@ -49,6 +52,7 @@ pub fn headers(bytes: &[u8]) -> Headers {
 }
 
 /// The flow hash that travels in the sideband.
+#[inline]
 pub fn flow_hash(headers: &Headers) -> u32 {
     headers.tuple.map_or(0, |tuple| crc32c(&tuple))
 }

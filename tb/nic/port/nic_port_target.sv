@@ -1,6 +1,7 @@
 /// sluice_nic_port by the number of a target, for its bench.
 module nic_port_target
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
 #(
     parameter int unsigned Target = 0,

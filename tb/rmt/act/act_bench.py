@@ -25,7 +25,8 @@ from sluice_tb import start
 PACKAGES = [
     "rtl/gen/sluice_pkg.sv",
     "rtl/gen/sluice_rmt_rows_pkg.sv",
-    "rtl/nic/sluice_nic_pkg.sv",
+    "rtl/shell/sluice_engine_pkg.sv",
+    "rtl/shell/sluice_shell_pkg.sv",
     "rtl/rmt/sluice_rmt_act_pkg.sv",
     "rtl/rmt/sluice_rmt_pkg.sv",
 ]

@@ -1,7 +1,7 @@
 /// sluice_rmt_act by the number of a target, for its bench.
 module rmt_act_target
   import sluice_pkg::*;
-  import sluice_nic_pkg::cfg_rsp_t;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(

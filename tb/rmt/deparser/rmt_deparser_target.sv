@@ -1,7 +1,7 @@
 /// sluice_rmt_deparser by the number of a target, for its bench.
 module rmt_deparser_target
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_rows_pkg::*;
 #(
@@ -12,11 +12,11 @@ module rmt_deparser_target
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic       phv_valid_i,
-    output logic       phv_ready_o,
-    input  rmt_phv_t   phv_i,
-    input  rmt_ctl_t   ctl_i,
-    input  rmt_route_t route_i,
+    input  logic     phv_valid_i,
+    output logic     phv_ready_o,
+    input  rmt_phv_t phv_i,
+    input  rmt_ctl_t ctl_i,
+    input  route_t   route_i,
 
     input  logic      side_valid_i,
     output logic      side_ready_o,
@@ -27,13 +27,13 @@ module rmt_deparser_target
     input  logic [8*Bytes-1:0] data_i,
     input  logic               last_i,
 
-    output logic                     m_valid_o,
-    input  logic                     m_ready_i,
-    output logic       [8*Bytes-1:0] m_data_o,
-    output logic       [  Bytes-1:0] m_keep_o,
-    output logic                     m_last_o,
-    output sideband_t                m_side_o,
-    output rmt_route_t               m_route_o,
+    output logic                    m_valid_o,
+    input  logic                    m_ready_i,
+    output logic      [8*Bytes-1:0] m_data_o,
+    output logic      [  Bytes-1:0] m_keep_o,
+    output logic                    m_last_o,
+    output sideband_t               m_side_o,
+    output route_t                  m_route_o,
 
     output logic                        leave_valid_o,
     output rmt_ctl_t                    leave_ctl_o,

@@ -1,7 +1,7 @@
 /// sluice_rmt_destinations by the number of a target, with the fields of what it is told as pins, for its bench.
 module rmt_destinations_target
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(
@@ -20,7 +20,7 @@ module rmt_destinations_target
 
     output logic                               valid_o,
     output logic [       $bits(rmt_ctl_t)-1:0] ctl_o,
-    output logic [     $bits(rmt_route_t)-1:0] route_o,
+    output logic [         $bits(route_t)-1:0] route_o,
     output logic [$bits(rmt_containers_t)-1:0] containers_o,
 
     input logic [          31:0] epoch_i,

@@ -1,7 +1,7 @@
 /// sluice_rmt_entrance by the number of a target, for its bench.
 module rmt_entrance_target
   import sluice_pkg::*;
-  import sluice_nic_pkg::WindowBytes;
+  import sluice_shell_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(

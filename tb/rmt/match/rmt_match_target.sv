@@ -1,7 +1,7 @@
 /// sluice_rmt_stage by the number of a target, with what its match part finds, for the benches of both.
 module rmt_match_target
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
 #(

@@ -11,7 +11,8 @@ from sluice_tb import bench_rng, start
 PACKAGES = [
     "rtl/gen/sluice_pkg.sv",
     "rtl/gen/sluice_rmt_rows_pkg.sv",
-    "rtl/nic/sluice_nic_pkg.sv",
+    "rtl/shell/sluice_engine_pkg.sv",
+    "rtl/shell/sluice_shell_pkg.sv",
     "rtl/rmt/sluice_rmt_pkg.sv",
     "rtl/rmt/sluice_rmt_sum_pkg.sv",
 ]

@@ -1,6 +1,6 @@
 /// sluice_rmt_parser by the number of a target, for its bench.
 module rmt_parser_target
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_rmt_pkg::*;
   import sluice_rmt_rows_pkg::*;
 #(

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::maps::saved::Saved;
-use crate::maps::socket::Socket;
+use crate::maps::socket::{PATIENCE_SECONDS, Socket};
 use crate::maps::{MapAccess, MapInfo};
 use crate::output::Output;
 use crate::table::Table;
@@ -37,21 +37,18 @@ pub struct MapArgs {
     /// Socket of a running NIC (`sluice run --socket`)
     #[arg(long, value_name = "FILE", global = true)]
     socket: Option<PathBuf>,
+    /// Seconds that a running NIC may take for a connection, and for each answer [default: 10]
+    #[arg(long, value_name = "SECONDS", global = true, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: Option<u64>,
     /// Only this tenant's maps, of a running NIC
     #[arg(long, global = true)]
     tenant: Option<String>,
-    /// How long a running NIC may take for a connection, and for each answer [default: 10]
-    #[arg(long, value_name = "SECONDS", global = true, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    timeout: Option<u64>,
     /// One JSON document, as bpftool -j prints it
     #[arg(short = 'j', long, global = true)]
     json: bool,
     #[command(subcommand)]
     command: Command,
 }
-
-/// Seconds that a running NIC may take.
-const TIMEOUT: u64 = 10;
 
 /// How bpftool says that a name follows; a map that is called so is `name name`.
 const NAME: &str = "name";
@@ -120,10 +117,13 @@ impl MapArgs {
                 return Err(Failure::input("E0490", "--tenant: a state file has no tenants, expected --socket"));
             }
             (Some(_), None) if self.timeout.is_some() => {
-                return Err(Failure::input("E0490", "--timeout: a state file is not waited for, expected --socket"));
+                return Err(Failure::input("E0490", "--timeout: a state file answers at once, expected --socket"));
             }
             (Some(path), None) => Box::new(Saved::open(path)?),
-            (None, Some(path)) => Box::new(Socket::open(path, Duration::from_secs(self.timeout.unwrap_or(TIMEOUT)))?),
+            (None, Some(path)) => {
+                let patience = Duration::from_secs(self.timeout.unwrap_or(PATIENCE_SECONDS));
+                Box::new(Socket::open(path, patience)?)
+            }
             (found, _) => {
                 let found = if found.is_some() { "both" } else { "neither" };
                 return Err(Failure::input("E0490", format!("found {found}, expected --state or --socket")));

@@ -13,6 +13,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// How long a NIC may take for an answer, unless a call says it.
+pub const PATIENCE_SECONDS: u64 = 10;
+
 /// Connects. Who listens may have more waiting than it takes; then this waits too, but not for longer than `patience`.
 pub fn connect(path: &Path, patience: Duration) -> io::Result<UnixStream> {
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;

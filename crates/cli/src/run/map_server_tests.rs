@@ -201,3 +201,28 @@ fn a_client_that_takes_no_answers_holds_no_place() {
         assert!(asked(&new, PATIENCE).unwrap().starts_with("{\"maps\""));
     });
 }
+
+#[test]
+fn a_client_that_says_nothing_gives_its_place_to_one_that_asks() {
+    // One place is taken by a client in the middle of a request, one byte now and then: it holds it no longer.
+    let maps = served(|path| {
+        let silent: Vec<UnixStream> = (0..MAX_CLIENTS).map(|_| UnixStream::connect(path).unwrap()).collect();
+        let mut slow = &silent[3];
+        let _ = slow.write_all(b"{");
+        let maps = Socket::open(path, PATIENCE).and_then(|mut socket| socket.list());
+        drop(silent);
+        maps
+    });
+    assert!(maps.is_ok_and(|maps| !maps.is_empty()));
+}
+
+#[test]
+fn a_socket_that_never_answers_is_told_after_the_time_that_it_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deaf.sock");
+    let _deaf = UnixListener::bind(&path).unwrap();
+    let start = Instant::now();
+    let error = Socket::open(&path, Duration::from_secs(1)).and_then(|mut socket| socket.list()).unwrap_err();
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert!(error.to_string().contains("no answer within 1 s"), "{error}");
+}

@@ -181,7 +181,9 @@ impl SoftwareNic {
     }
 
     fn give_verdicts(&mut self) {
-        while let Some(late) = self.tables.engines_mut().late(self.now) {
+        while !self.held.is_empty()
+            && let Some(late) = self.tables.engines_mut().late(self.now)
+        {
             let Some(mut packet) = self.held.remove(&late.id) else { continue };
             let passed = self.tables.engines_mut().go_on(late, &mut packet);
             self.passed(packet, passed);
@@ -194,6 +196,7 @@ impl SoftwareNic {
     }
 
     /// A packet has left the engines, or is held by one.
+    #[inline]
     fn passed(&mut self, packet: Packet, passed: Passed) {
         if passed == Passed::Held {
             self.held.insert(packet.id, packet);
@@ -251,7 +254,7 @@ impl SoftwareNic {
             self.ports.next_event(),
             merge,
             self.pipeline.front().map(|(due, _)| *due),
-            self.tables.engines().next_event(),
+            if self.held.is_empty() { None } else { self.tables.engines().next_event() },
             self.egress.next_event(self.now),
             loads,
         ]

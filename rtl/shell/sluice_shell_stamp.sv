@@ -1,39 +1,31 @@
-/// Gives packets of the rmt pipeline their two generations, asks their rate limit; node NodeStamp.
+/// Gives packets that enter an engine their two generations, asks their rate limit; node NodeStamp.
 ///
-/// A token comes with a packet's first slot and gets its module's and the system module's generation in the same
-/// cycle; the rate limit's answer follows 4 cycles later. The packet counts as in flight for its module, and for
-/// the system module, until `leave_*`: no commit to a generation while a packet of it is in flight. A packet of
-/// the system module itself counts once.
+/// A packet enters and gets its module's and the system module's generation in the same cycle: that is its token. The
+/// rate limit's answer follows 4 cycles later. The packet counts as in flight for its module, and for the system module,
+/// until `leave_*` gives the token back: no commit to a generation while a packet of it is in flight. A packet of the
+/// system module itself counts once.
 ///
 /// Latency and stalls: as above; never stalls. At most 255 packets may be in flight.
 /// Configuration: answered 4 cycles after the access; the commit takes effect in its cycle.
-module sluice_rmt_stamp
+module sluice_shell_stamp
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
-  import sluice_rmt_rows_pkg::*;
-  import sluice_rmt_pkg::*;
+  import sluice_engine_pkg::*;
 #(
-    parameter rmt_cfg_t Cfg = RmtCfgDefault
+    parameter int unsigned Modules = 64
 ) (
     input logic clk_i,
     input logic rst_ni,
 
     input logic [TickBits-1:0] ticks_i,
 
-    input  logic                  token_valid_i,
-    input  logic [          31:0] token_id_i,
-    input  logic [ModuleBits-1:0] token_module_i,
-    input  logic [          13:0] token_length_i,
-    input  logic [  TickBits-1:0] token_arrival_i,
-    output logic                  generation_o,
-    output logic                  system_generation_o,
-    output logic                  conform_o,
+    input  logic   enter_valid_i,
+    input  enter_t enter_i,
+    output logic   generation_o,
+    output logic   system_generation_o,
+    output logic   conform_o,
 
-    input logic     leave_valid_i,
-    // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
-    // verilator lint_off UNUSEDSIGNAL
-    input rmt_ctl_t leave_ctl_i,
-    // verilator lint_on UNUSEDSIGNAL
+    input logic   leave_valid_i,
+    input token_t leave_i,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -44,7 +36,7 @@ module sluice_rmt_stamp
     output merge_trace_t trace_o
 );
 
-  localparam int unsigned IndexBits = (Cfg.modules > 1) ? $clog2(Cfg.modules) : 1;
+  localparam int unsigned IndexBits = (Modules > 1) ? $clog2(Modules) : 1;
   localparam int unsigned MaxInFlight = 255;
   localparam int unsigned AnswerCycles = 4;
 
@@ -63,27 +55,27 @@ module sluice_rmt_stamp
   assign rate_write = cfg_req_i.data[RateRowBits-1:0];
 
   always_comb begin
-    checked = cfg_check(cfg_req_i, is_rate || is_generation, 1'b1, 24'(Cfg.modules),
+    checked = cfg_check(cfg_req_i, is_rate || is_generation, 1'b1, 24'(Modules),
                         is_rate ? 4'(RateRowWords) : 4'(GenerationRowWords));
     status = checked;
     if (checked == StatusOk && is_generation && cfg_req_i.write && commit_busy) status = StatusBusy;
   end
 
-  sluice_nic_generation #(
-      .Modules    (Cfg.modules),
+  sluice_shell_generation #(
+      .Modules    (Modules),
       .MaxInFlight(MaxInFlight),
       .System     (1'b1)
   ) u_generation (
       .clk_i,
       .rst_ni,
-      .enter_valid_i            (token_valid_i),
-      .enter_module_i           (token_module_i[IndexBits-1:0]),
+      .enter_valid_i            (enter_valid_i),
+      .enter_module_i           (enter_i.module_id[IndexBits-1:0]),
       .generation_o,
       .system_generation_o,
       .leave_valid_i,
-      .leave_module_i           (leave_ctl_i.module_id[IndexBits-1:0]),
-      .leave_generation_i       (leave_ctl_i.generation),
-      .leave_system_generation_i(leave_ctl_i.system_generation),
+      .leave_module_i           (leave_i.module_id[IndexBits-1:0]),
+      .leave_generation_i       (leave_i.generation),
+      .leave_system_generation_i(leave_i.system_generation),
       .commit_valid_i           (cfg_valid_i && cfg_req_i.write && is_generation && checked == StatusOk),
       .commit_module_i          (cfg_module),
       .commit_generation_i      (cfg_req_i.data[0]),
@@ -94,7 +86,7 @@ module sluice_rmt_stamp
   );
 
   sluice_token_bucket #(
-      .Buckets     (Cfg.modules),
+      .Buckets     (Modules),
       .TimeWidth   (TickBits),
       .LengthWidth (14),
       .CostIntWidth($bits(rate.cost_per_byte) - CostFractionBits),
@@ -103,10 +95,10 @@ module sluice_rmt_stamp
   ) u_rate (
       .clk_i,
       .rst_ni,
-      .valid_i    (token_valid_i),
-      .index_i    (token_module_i[IndexBits-1:0]),
+      .valid_i    (enter_valid_i),
+      .index_i    (enter_i.module_id[IndexBits-1:0]),
       .now_i      (ticks_i),
-      .length_i   (token_length_i),
+      .length_i   (enter_i.length),
       .valid_o    (unused_conform_valid),
       .conform_o,
       .cfg_en_i   (cfg_valid_i && is_rate && checked == StatusOk),
@@ -118,14 +110,14 @@ module sluice_rmt_stamp
       .cfg_burst_o(rate.burst)
   );
 
-  assign trace_valid_o = token_valid_i;
+  assign trace_valid_o = enter_valid_i;
   assign trace_o = '{
-          arrival: token_arrival_i,
+          arrival: enter_i.arrival,
           stamp: ticks_i,
           system_generation: system_generation_o,
           generation: generation_o,
-          module_id: token_module_i,
-          id: token_id_i
+          module_id: enter_i.module_id,
+          id: enter_i.id
       };
 
   always_ff @(posedge clk_i) begin

@@ -1,4 +1,4 @@
-"""sluice_cfg_node, as node 5 of a ring.
+"""sluice_shell_cfg_node, as node 5 of a ring.
 
 Claims (message layout: docs/design/formats.md, "Configuration messages")
 - a right message for the node gives the tables one access of one cycle, stable until the answer, with exactly
@@ -440,4 +440,4 @@ async def a_read_with_data_is_answered_with_bad_length(dut):
 @pytest.mark.parametrize("row_words", [8, 36])
 def test_cfg_node(row_words):
     parameters = {"Node": NODE, "RowWords": row_words}
-    run_bench("sluice_cfg_node", packages=PACKAGES, parameters=parameters, env={"ROW_WORDS": str(row_words)})
+    run_bench("sluice_shell_cfg_node", packages=PACKAGES, parameters=parameters, env={"ROW_WORDS": str(row_words)})

@@ -12,7 +12,7 @@
 ///
 /// Latency: 0 cycles for the stamp and `current_o`, 1 for commits; `in_flight_*` is of the cycle before, with what entered
 /// and left up to the cycle before that. Never stalls.
-module sluice_nic_generation #(
+module sluice_shell_generation #(
     parameter int unsigned Modules = 64,
     parameter int unsigned MaxInFlight = 32,
     parameter bit System = 1'b0,
@@ -56,7 +56,7 @@ module sluice_nic_generation #(
     return bits;
   endfunction
 
-  sluice_rmt_mux #(
+  sluice_mux #(
       .Inputs(Bits),
       .Width (1)
   ) u_current (
@@ -105,7 +105,7 @@ module sluice_nic_generation #(
     assign look_bits[m]  = {current_q[m], some_q[1][m], some_q[0][m]};
   end
 
-  sluice_rmt_mux #(
+  sluice_mux #(
       .Inputs(Bits),
       .Width (2)
   ) u_some (
@@ -114,7 +114,7 @@ module sluice_nic_generation #(
       .data_o (some_at_enter)
   );
 
-  sluice_rmt_mux #(
+  sluice_mux #(
       .Inputs(Bits),
       .Width (3)
   ) u_look (

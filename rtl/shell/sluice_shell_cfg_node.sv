@@ -17,9 +17,9 @@
 ///
 /// Latency: 1 cycle for messages that pass. Throughput: one word a cycle.
 /// Stall behaviour: a message in the node waits for its reply to be taken; so do those behind.
-module sluice_cfg_node
+module sluice_shell_cfg_node
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
 #(
     parameter logic [7:0] Node = 8'd0,
     parameter int unsigned RowWords = MessageDataWords
@@ -52,7 +52,7 @@ module sluice_cfg_node
   localparam int unsigned CountWidth = $clog2(RowWords + 1);
 
   if (RowWords < MessageDataWords || RowWords > 127) begin : gen_bad_row_words
-    $fatal(1, "cfg_node: RowWords is %0d, expected %0d to 127 (%m)", RowWords, MessageDataWords);
+    $fatal(1, "shell_cfg_node: RowWords is %0d, expected %0d to 127 (%m)", RowWords, MessageDataWords);
   end
 
   typedef enum logic [2:0] {

@@ -1,32 +1,10 @@
-// The match-action pipeline, sluice_rmt, with its stamp and the nodes of the configuration ring: what
-// sluice_rmt_top and the NIC have in common. Paths are relative to this file: read it with -F.
-../gen/sluice_pkg.sv
+// The match-action pipeline, sluice_rmt: its folder alone. A top reads rtl/shell/sluice_shell.f and what it has of rtl/common
+// first. Paths are relative to this file: read it with -F.
 ../gen/sluice_rmt_rows_pkg.sv
-../nic/sluice_nic_pkg.sv
 sluice_rmt_pkg.sv
 sluice_rmt_act_pkg.sv
 sluice_rmt_deparse_pkg.sv
 sluice_rmt_sum_pkg.sv
-../common/sluice_agree.sv
-../common/sluice_counter_bank.sv
-../common/sluice_crc32c.sv
-../common/sluice_fifo.sv
-../common/sluice_fifo_ram.sv
-../common/sluice_prio_enc.sv
-../common/sluice_ram_1r1w.sv
-../common/sluice_ram_1r1w_clear.sv
-../common/sluice_ram_dp.sv
-../common/sluice_ram_lut.sv
-../common/sluice_ram_prefetch.sv
-../common/sluice_skid.sv
-../common/sluice_tcam_lut.sv
-../common/sluice_token_bucket.sv
-../nic/sluice_cfg_node.sv
-../nic/sluice_nic_extract.sv
-../nic/sluice_nic_generation.sv
-../nic/sluice_nic_ring.sv
-../nic/sluice_nic_system.sv
-../nic/sluice_nic_watchdog.sv
 sluice_rmt.sv
 sluice_rmt_act.sv
 sluice_rmt_act_cfg.sv
@@ -53,7 +31,6 @@ sluice_rmt_hash.sv
 sluice_rmt_key.sv
 sluice_rmt_match.sv
 sluice_rmt_meter.sv
-sluice_rmt_mux.sv
 sluice_rmt_ones_sum.sv
 sluice_rmt_parser.sv
 sluice_rmt_parser_config.sv
@@ -64,7 +41,6 @@ sluice_rmt_refuse.sv
 sluice_rmt_select.sv
 sluice_rmt_slot_walk.sv
 sluice_rmt_stage.sv
-sluice_rmt_stamp.sv
 sluice_rmt_state.sv
 sluice_rmt_ternary.sv
 sluice_rmt_words.sv

@@ -5,9 +5,9 @@
 /// or beyond `length_i` are never believed.
 ///
 /// Latency: 0 cycles (combinational).
-module sluice_nic_extract
+module sluice_shell_extract
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_shell_pkg::*;
 (
     // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
     // verilator lint_off UNUSEDSIGNAL

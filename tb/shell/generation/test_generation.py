@@ -1,4 +1,4 @@
-"""sluice_nic_generation.
+"""sluice_shell_generation.
 
 Every test compares all outputs with plain counters in every cycle.
 
@@ -186,4 +186,4 @@ async def a_reset_clears_generations_and_counts(dut):
 
 @pytest.mark.parametrize("modules, most, system", [(64, 32, 0), (5, 7, 0), (1, 4, 0), (64, 255, 1), (5, 7, 1)])
 def test_generation(modules, most, system):
-    run_bench("sluice_nic_generation", parameters={"Modules": modules, "MaxInFlight": most, "System": system})
+    run_bench("sluice_shell_generation", parameters={"Modules": modules, "MaxInFlight": most, "System": system})

@@ -2,7 +2,7 @@
 ///
 /// `wedged_o` is one cycle long. It fires again after every further `limit_i` cycles.
 /// Latency: fires in the cycle after the `limit_i`-th cycle with `waiting_i` and no `progress_i`.
-module sluice_nic_watchdog (
+module sluice_shell_watchdog (
     input logic clk_i,
     input logic rst_ni,
 

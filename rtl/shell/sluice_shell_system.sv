@@ -2,9 +2,9 @@
 ///
 /// Node NodeSystem. Configuration: answered 4 cycles after the access; writes take effect in
 /// the cycle after it. Error counts are 32 bits and wrap.
-module sluice_nic_system
+module sluice_shell_system
   import sluice_pkg::*;
-  import sluice_nic_pkg::*;
+  import sluice_engine_pkg::*;
 #(
     parameter int unsigned TargetHash = NicCfgDefault.target_hash,
     parameter int unsigned Nodes = 8

@@ -4,7 +4,7 @@
 /// without it, is mapped to something larger and deeper. An odd power of two ends in a 2:1 choice.
 ///
 /// Latency: 0 cycles (combinational).
-module sluice_rmt_mux #(
+module sluice_mux #(
     parameter int unsigned Inputs = 64,
     parameter int unsigned Width = 8,
     localparam int unsigned IndexWidth = $clog2(Inputs)
@@ -17,7 +17,7 @@ module sluice_rmt_mux #(
   localparam int unsigned Levels = (IndexWidth + 1) / 2;
 
   if (2 ** IndexWidth != Inputs || Inputs < 2) begin : gen_bad_inputs
-    $fatal(1, "rmt_mux: Inputs is %0d, expected a power of two, at least 2 (%m)", Inputs);
+    $fatal(1, "mux: Inputs is %0d, expected a power of two, at least 2 (%m)", Inputs);
   end
 
   // The words left in front of level l are at most Inputs / 4^l.

@@ -1,4 +1,4 @@
-"""sluice_nic_watchdog.
+"""sluice_shell_watchdog.
 
 Claims
 - wedged_o equals, cycle by cycle, the rule of the contract: high for one cycle after every limit_i-th cycle
@@ -106,4 +106,4 @@ async def a_reset_begins_a_new_count(dut):
 
 
 def test_watchdog():
-    run_bench("sluice_nic_watchdog")
+    run_bench("sluice_shell_watchdog")

@@ -1,0 +1,124 @@
+/// What passes the boundary of an engine: docs/decisions/engine-seam.md, "In SystemVerilog".
+///
+/// An engine is a folder of rtl/ with one module that has these ports. It imports this package and sluice_pkg, and
+/// nothing of the NIC or of another engine; whoever instantiates it imports nothing of what is inside. Widths are those
+/// of the types; `Bytes` is the bus.
+///
+/// - `ticks_i`, `epoch_i`: time, and the number of the last snapshot; a change of the epoch takes one.
+/// - `hold_i`, level: no packet begins; those that have begun go on.
+/// - `s_axis_*`, valid and ready: whole packets in beats of `8 * Bytes` bits. `tuser` is the sideband (sideband_t), the same
+///   in every beat.
+/// - `m_axis_*`, valid and ready: whole packets. Every beat has `side` (sideband_t with the new length, generation,
+///   destinations, queue) and `route` (route_t). A dropped packet leaves nothing.
+/// - `enter_valid_o`, `enter_o` (enter_t), one cycle, never stalled: a packet takes a token. `generation_i` and
+///   `system_generation_i` come in the same cycle, `conform_i` (the module keeps to its rate) 4 cycles later.
+/// - `leave_valid_o`, `leave_o` (token_t), one cycle, never stalled: the packet has read its last row, the token comes back.
+///   Once a packet, whatever its verdict. At most 255 packets are between both.
+/// - `verdict_valid_o`, `verdict_o` (sluice_pkg::verdict_trace_t), one cycle: the trace, once a packet. What the packet
+///   counts is counted in this cycle.
+/// - `cfg_valid_i`, `cfg_req_i`, one port a node: an access to a table. `cfg_req_i` is wide_req_t where the node has wide rows,
+///   cfg_req_t where it has none; it holds from `cfg_valid_i` (one cycle) to the answer. One access at a time.
+/// - `cfg_rows_i`, as the requests: rows of the wide nodes, the first one's lowest.
+/// - `cfg_valid_o`, `cfg_rsp_o` (cfg_rsp_t), one port a node: the answer, for one cycle, from the cycle after the request on.
+/// - `waiting_o`, `progress_o`, levels for the watchdog; an output that is not taken is no waiting.
+///
+/// Events are counted inside and are rows of the engine's nodes: no stream of them passes the boundary.
+package sluice_engine_pkg;
+
+  import sluice_pkg::*;
+  // "Parameter is not used": a package serves several blocks, and each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
+
+  // Where a packet goes; destination d's copy has tag d.
+  typedef struct packed {
+    logic [DestBits-1:0]       destinations;
+    logic [2:0]                egress_queue;
+    logic [DestBits-1:0][15:0] tags;
+  } route_t;
+
+  // What the stamp has to know of a packet that enters.
+  typedef struct packed {
+    logic [TickBits-1:0]   arrival;
+    logic [13:0]           length;
+    logic [ModuleBits-1:0] module_id;
+    logic [31:0]           id;
+  } enter_t;
+
+  // A packet in flight: whose it is, and the generations that it reads. It is given back once.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    logic                  generation;
+    logic                  system_generation;
+  } token_t;
+
+  // A node of the configuration ring. `wide_words` is 0 where rows have up to MessageDataWords words, otherwise the
+  // words of its longest row: up to 127.
+  typedef struct packed {
+    logic [6:0] wide_words;
+    logic [7:0] number;
+  } node_t;
+
+  localparam int unsigned MostNodes = 64;
+
+  // Nodes in the order of the ring; those beyond its end are not looked at.
+  typedef node_t [MostNodes-1:0] node_list_t;
+
+  // A configuration access to one node's tables.
+  typedef struct packed {
+    logic                           write;
+    logic [7:0]                     tab;
+    logic [23:0]                    index;
+    logic [3:0]                     words;
+    logic [32*MessageDataWords-1:0] data;
+  } cfg_req_t;
+
+  // The same to a node with wide rows: the row of a write comes beside it, and n words stand in its upper 32 * n bits.
+  typedef struct packed {
+    logic        write;
+    logic [7:0]  tab;
+    logic [23:0] index;
+    logic [6:0]  words;
+  } wide_req_t;
+
+  // The answer of either. `data` and `words` are those of a read.
+  typedef struct packed {
+    cfg_status_e                    status;
+    logic [3:0]                     words;
+    logic [32*MessageDataWords-1:0] data;
+  } cfg_rsp_t;
+
+  // Bits of all wide rows of the first `nodes` nodes.
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic int unsigned wide_bits(node_list_t list, int unsigned nodes);
+    // verilator lint_on UNUSEDSIGNAL
+    int unsigned bits;
+    bits = 0;
+    for (int unsigned n = 0; n < MostNodes; n++) begin
+      if (n < nodes) bits += 32 * 32'(list[n].wide_words);
+    end
+    return bits;
+  endfunction
+
+  // Status of an access to a table of `rows` rows of `words` words.
+  // "Bits of function variable are not used": the function takes some fields of a whole row or request.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic cfg_status_e cfg_check(cfg_req_t req, logic known, logic writable, logic [23:0] rows,
+                                            // verilator lint_on UNUSEDSIGNAL
+                                            logic [3:0] words);
+    if (!known || req.index >= rows) return StatusBadAddress;
+    if (req.write && !writable) return StatusReadOnly;
+    if (req.write && req.words != words) return StatusBadLength;
+    return StatusOk;
+  endfunction
+
+  // Copies of a packet with these destinations.
+  function automatic logic [3:0] count_ones(logic [DestBits-1:0] mask);
+    logic [3:0] n;
+    n = '0;
+    for (int unsigned i = 0; i < DestBits; i++) n += 4'(mask[i]);
+    return n;
+  endfunction
+
+  // verilator lint_on UNUSEDPARAM
+endpackage
