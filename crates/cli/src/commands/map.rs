@@ -37,7 +37,7 @@ pub struct MapArgs {
     /// Socket of a running NIC (`sluice run --socket`)
     #[arg(long, value_name = "FILE", global = true)]
     socket: Option<PathBuf>,
-    /// Seconds that a running NIC may take for an answer [default: 10]
+    /// Seconds that a running NIC may take for a connection, and for each answer [default: 10]
     #[arg(long, value_name = "SECONDS", global = true, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
     /// Only this tenant's maps, of a running NIC

@@ -133,10 +133,12 @@ impl Run {
             )
             .help("--in port0=FILE plays a capture; `iface` of a port in the description takes a live interface"));
         }
-        let mut first = Some(Source::open(&inputs, nic.target)?);
         if self.device == Choice::Both {
             Source::check_twice(&inputs, "--device both")?;
         }
+        // Who may ask for maps does not wait until a pipe has something; it is opened when the socket is.
+        let waits = self.socket.is_some() && inputs.iter().any(|input| captures::is_pipe(&input.file));
+        let mut first = if waits { None } else { Some(Source::open(&inputs, nic.target)?) };
         let packets = self.packets(&inputs)?;
         let changes = self.changes(&nic, packets)?;
         let read = inputs.iter().map(|i| i.file.as_path()).chain(self.replace.iter().map(|r| r.file.as_path()));
@@ -153,6 +155,7 @@ impl Run {
         let (model, rtl) = (model.map(start).transpose()?, rtl.map(start).transpose()?);
         let source = |first: &mut Option<Source>| match first.take() {
             Some(source) => Ok(source),
+            None if waits => Source::feed(&inputs, nic.target),
             None => Source::open(&inputs, nic.target),
         };
         let (mut model_run, mut rtl_run, mut written) = (None, None, Vec::new());
@@ -282,18 +285,23 @@ impl Run {
     ) -> Result<(Played, Vec<Written>, Linker), Failure> {
         let pace = if self.stamps { Pace::Stamps } else { Pace::Line(self.gbps.unwrap_or(GIGABITS) * 1e9) };
         let start = device.now();
-        sinks.start(source.first_stamp(), start);
+        // The model alone runs what tells events; with both devices there is one list.
+        let tells = device.capabilities().engines.contains(&EngineId::XDP);
+        let mut host = Host::open(&linker, self.events.as_deref().filter(|_| tells), self.socket.as_deref())?;
+        let stamp = loop {
+            match source.first_stamp()? {
+                Some(stamp) => break stamp,
+                None => host.serve(&mut *device)?,
+            }
+        };
+        sinks.start(stamp, start);
         let played = Play {
             clock: Clock::new(pace, target.ports as usize, start),
             limit: self.limit.unwrap_or(u64::MAX),
             changes: changes.to_vec(),
             sinks: &mut sinks,
             progress: &Progress::new(device.capabilities().kind, packets),
-            host: &mut {
-                // The model alone runs what tells events; with both devices there is one list.
-                let tells = device.capabilities().engines.contains(&EngineId::XDP);
-                Host::open(&linker, self.events.as_deref().filter(|_| tells), self.socket.as_deref())?
-            },
+            host: &mut host,
             device: &mut *device,
             linker: &mut linker,
         }

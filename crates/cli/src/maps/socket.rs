@@ -4,9 +4,11 @@ use super::access::Entry;
 use super::protocol::{MAX_LINE, Reply, Request};
 use super::{MapAccess, MapInfo};
 use crate::failure::Failure;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect as connect_to, socket};
 use sluice_ebpf::Errno;
 use sluice_ebpf::state::{from_hex, to_hex};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,48 +16,64 @@ use std::time::{Duration, Instant};
 /// How long a NIC may take for an answer, unless a call says it.
 pub const PATIENCE_SECONDS: u64 = 10;
 
-/// How often a wait looks at the time.
-const PIECE: Duration = Duration::from_millis(100);
+/// Connects. Who listens may have more waiting than it takes; then this waits too, but not for longer than `patience`.
+pub fn connect(path: &Path, patience: Duration) -> io::Result<UnixStream> {
+    let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(patience))?;
+    connect_to(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(UnixStream::from(socket))
+}
 
-/// Whether nothing came in time.
+/// What is left of the time; an error when it is over.
+fn left(until: Instant) -> io::Result<Duration> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
 fn is_late(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
+fn late(path: &Path, what: &str, patience: Duration) -> Failure {
+    let what = format!("{}: {what} within {} s", path.display(), patience.as_secs());
+    Failure::input("E0492", what).help(
+        "the NIC is stopped or busy, or another program listens there; `--timeout SECONDS` of `sluice map` waits longer",
+    )
 }
 
 /// A connection.
 pub struct Socket {
     path: PathBuf,
-    stream: BufReader<UnixStream>,
+    stream: UnixStream,
+    /// How long a connection, and each answer, may take.
     patience: Duration,
 }
 
 impl Socket {
-    /// Connects.
+    /// Connects. `patience` bounds this, and each request until its answer is whole.
     pub fn open(path: &Path, patience: Duration) -> Result<Self, Failure> {
-        let stream = UnixStream::connect(path).map_err(|e| {
-            Failure::file(path, "reached", &e).help("sluice run --socket FILE lets a running NIC listen there")
+        let stream = connect(path, patience).map_err(|e| match is_late(&e) {
+            true => late(path, "no connection", patience),
+            false => {
+                Failure::file(path, "reached", &e).help("sluice run --socket FILE lets a running NIC listen there")
+            }
         })?;
-        let timed = stream.set_read_timeout(Some(PIECE)).and_then(|()| stream.set_write_timeout(Some(patience)));
-        timed.map_err(|e| Failure::file(path, "used", &e))?;
-        Ok(Self { path: path.to_owned(), stream: BufReader::new(stream), patience })
+        Ok(Self { path: path.to_owned(), stream, patience })
     }
 
     fn ask(&mut self, request: &Request) -> Result<Reply, Failure> {
         let mut line = serde_json::to_string(request).unwrap_or_default();
         line.push('\n');
-        let end = Instant::now() + self.patience;
-        let sent = self.stream.get_mut().write_all(line.as_bytes());
-        sent.map_err(|e| self.failed("written", &e))?;
-        let mut answer = Vec::new();
-        while answer.last() != Some(&b'\n') && (answer.len() as u64) < MAX_LINE {
-            let left = MAX_LINE - answer.len() as u64;
-            match (&mut self.stream).take(left).read_until(b'\n', &mut answer) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(e) if is_late(&e) && Instant::now() < end => {}
-                Err(e) => return Err(self.failed("read", &e)),
-            }
-        }
+        let until = Instant::now() + self.patience;
+        let answer =
+            self.send(line.as_bytes(), until).and_then(|()| self.receive(until)).map_err(|e| match e.kind() {
+                _ if is_late(&e) => late(&self.path, "no answer", self.patience),
+                ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+                    let what = format!("{}: it closed the connection before it had answered", self.path.display());
+                    Failure::input("E0492", what).help("the run has ended, or the other side is no NIC of Sluice")
+                }
+                _ => Failure::file(&self.path, "used", &e),
+            })?;
         match serde_json::from_slice(&answer) {
             Ok(Reply::Refused(why)) => Err(Failure::input("E0492", format!("{}: {why}", self.path.display()))),
             Ok(reply) => Ok(reply),
@@ -63,13 +81,33 @@ impl Socket {
         }
     }
 
-    fn failed(&self, verb: &str, error: &io::Error) -> Failure {
-        if !is_late(error) {
-            return Failure::file(&self.path, verb, error);
+    fn send(&mut self, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+        while !bytes.is_empty() {
+            self.stream.set_write_timeout(Some(left(until)?))?;
+            match self.stream.write(bytes) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                // It may have said why before it closed the connection.
+                Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(()),
+                Err(e) => return Err(e),
+            }
         }
-        let (path, seconds) = (self.path.display(), self.patience.as_secs());
-        Failure::input("E0492", format!("{path}: no answer within {seconds} s"))
-            .help("--timeout SECONDS waits longer; a NIC that waits for an input pipe answers when packets come")
+        Ok(())
+    }
+
+    /// A line. Bytes that come one by one do not prolong the time.
+    fn receive(&mut self, until: Instant) -> io::Result<Vec<u8>> {
+        let (mut line, mut bytes) = (Vec::new(), [0; 64 << 10]);
+        while line.last() != Some(&b'\n') && line.len() < MAX_LINE as usize {
+            self.stream.set_read_timeout(Some(left(until)?))?;
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => line.extend_from_slice(&bytes[..count]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(line)
     }
 
     fn unexpected(&self, reply: &Reply) -> Failure {

@@ -1,14 +1,16 @@
 //! The local socket of a running NIC: `sluice map` asks, between two rounds of the packets' loop.
 
+use super::map_connection::{Connection, Patience};
 use crate::failure::Failure;
 use crate::maps::MapInfo;
-use crate::maps::protocol::{MAX_LINE, Reply, Request};
+use crate::maps::protocol::{Reply, Request};
+use crate::maps::socket::connect;
 use sluice_device::{Device, DeviceError, Map, Maps};
 use sluice_ebpf::MapId;
 use sluice_ebpf::state::{from_hex, to_hex};
 use sluice_ebpf::tenant::{CPUS, map_spec};
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -16,31 +18,24 @@ use std::time::{Duration, Instant};
 
 /// How often clients are looked at: packets come first.
 const PERIOD: Duration = Duration::from_millis(1);
-/// Most clients at one time. The next one takes the place of the one that has asked nothing for longest, if that is
-/// [`IDLE`], and waits until then.
+/// Most clients at one time; the next one waits until one has left or gives way.
 const MAX_CLIENTS: usize = 16;
-/// A client may take so long for a request, and say nothing for so long, while others wait.
-const IDLE: Duration = Duration::from_secs(5);
-/// Most requests of one client before the packets have their turn again.
-const MAX_REQUESTS: usize = 64;
+/// How long a client keeps its place while another waits. Below the time that `sluice map` waits for an answer.
+const KEPT: Patience = Patience { idle: Duration::from_secs(5), turn: Duration::from_secs(60) };
+/// How long it may take to find out whether somebody listens on a socket file.
+const FOUND_OUT: Duration = Duration::from_secs(2);
 
 /// Listens on a socket file, which goes away with it.
 pub struct MapServer {
     path: PathBuf,
     listener: UnixListener,
-    clients: Vec<Client>,
+    clients: Vec<Connection>,
+    /// Who has connected and finds no place.
+    waiting: Option<UnixStream>,
+    kept: Patience,
     /// Modules and names of the tenants.
     tenants: Vec<(u8, String)>,
     looked: Instant,
-}
-
-struct Client {
-    stream: UnixStream,
-    received: Vec<u8>,
-    answers: Vec<u8>,
-    ended: bool,
-    /// When it last had a request answered, or came.
-    answered: Instant,
 }
 
 impl MapServer {
@@ -48,12 +43,15 @@ impl MapServer {
     pub fn open(path: &Path, tenants: Vec<(u8, String)>) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::file(path, "listened on", &e);
         let is_socket = fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
-        if is_socket && UnixStream::connect(path).is_err() {
+        // Who listens and is busy does not refuse.
+        let is_left = |e: &io::Error| e.kind() == io::ErrorKind::ConnectionRefused;
+        if is_socket && connect(path, FOUND_OUT).as_ref().is_err_and(is_left) {
             fs::remove_file(path).map_err(failed)?;
         }
         let listener = UnixListener::bind(path).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), listener, clients: Vec::new(), tenants, looked: Instant::now() })
+        let (clients, looked) = (Vec::new(), Instant::now());
+        Ok(Self { path: path.to_owned(), listener, clients, waiting: None, kept: KEPT, tenants, looked })
     }
 
     /// Serves whoever has asked; never waits.
@@ -62,28 +60,42 @@ impl MapServer {
             return;
         }
         self.looked = Instant::now();
-        while self.clients.len() < MAX_CLIENTS || self.idle().is_some() {
-            let Ok((stream, _)) = self.listener.accept() else { break };
-            if self.clients.len() == MAX_CLIENTS
-                && let Some(idle) = self.idle()
-            {
-                self.clients.swap_remove(idle);
-            }
-            if stream.set_nonblocking(true).is_ok() {
-                let (received, answers, answered) = (Vec::new(), Vec::new(), Instant::now());
-                self.clients.push(Client { stream, received, answers, ended: false, answered });
-            }
+        // What has been asked is answered before anybody has to leave, however long the packets took.
+        self.answer_all(device);
+        if self.accept() {
+            self.answer_all(device);
         }
-        for client in &mut self.clients {
-            client.serve(device, &self.tenants);
-        }
-        self.clients.retain(|client| !client.ended);
     }
 
-    /// The client that has asked nothing for longest, if it is long enough to give way.
-    fn idle(&self) -> Option<usize> {
-        let (index, client) = self.clients.iter().enumerate().min_by_key(|(_, client)| client.answered)?;
-        (client.answered.elapsed() >= IDLE).then_some(index)
+    fn answer_all(&mut self, device: &mut dyn Device) {
+        for client in &mut self.clients {
+            client.serve(|line| answer(line, device, &self.tenants));
+        }
+        self.clients.retain(|client| !client.has_ended());
+    }
+
+    /// Gives places to those who wait, as long as there are some or somebody has to give way; whether anybody got one.
+    fn accept(&mut self) -> bool {
+        let mut accepted = false;
+        loop {
+            if self.waiting.is_none() {
+                self.waiting = self.listener.accept().ok().map(|(stream, _)| stream);
+            }
+            if self.waiting.is_none() || (self.clients.len() >= MAX_CLIENTS && !self.give_way()) {
+                return accepted;
+            }
+            self.clients.extend(self.waiting.take().and_then(|stream| Connection::new(stream).ok()));
+            accepted = true;
+        }
+    }
+
+    /// Closes the client that has been idle for the longest time among those that had their time; false: there is none.
+    fn give_way(&mut self) -> bool {
+        let over =
+            self.clients.iter().enumerate().filter_map(|(at, c)| Some((c.idle_since(), at, c.gives_way(self.kept)?)));
+        let Some((_, at, why)) = over.min() else { return false };
+        self.clients.remove(at).close(why);
+        true
     }
 }
 
@@ -91,57 +103,6 @@ impl Drop for MapServer {
     fn drop(&mut self) {
         // The run is over: a file that cannot be removed is replaced by the next one.
         let _ = fs::remove_file(&self.path);
-    }
-}
-
-impl Client {
-    fn serve(&mut self, device: &mut dyn Device, tenants: &[(u8, String)]) {
-        self.send();
-        let mut served = 0;
-        // A client that does not take its answers gets no new ones.
-        while self.answers.is_empty() && served < MAX_REQUESTS && !self.ended {
-            match self.received.iter().position(|b| *b == b'\n') {
-                Some(end) => {
-                    let line: Vec<u8> = self.received.drain(..=end).collect();
-                    let mut text = serde_json::to_string(&answer(&line, device, tenants)).unwrap_or_default();
-                    text.push('\n');
-                    self.answers.extend_from_slice(text.as_bytes());
-                    self.answered = Instant::now();
-                    self.send();
-                    served += 1;
-                }
-                None if !self.receive() => return,
-                None => {}
-            }
-        }
-    }
-
-    /// Whether anything came.
-    fn receive(&mut self) -> bool {
-        let mut bytes = [0; 4096];
-        match self.stream.read(&mut bytes) {
-            Ok(0) => self.ended = true,
-            Ok(count) => {
-                self.received.extend_from_slice(&bytes[..count]);
-                self.ended = self.received.len() as u64 > MAX_LINE;
-                return !self.ended;
-            }
-            Err(e) => self.ended = e.kind() != io::ErrorKind::WouldBlock,
-        }
-        false
-    }
-
-    fn send(&mut self) {
-        while !self.answers.is_empty() {
-            match self.stream.write(&self.answers) {
-                Ok(count) => drop(self.answers.drain(..count)),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
-                Err(_) => {
-                    self.ended = true;
-                    return;
-                }
-            }
-        }
     }
 }
 

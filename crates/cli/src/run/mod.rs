@@ -7,6 +7,7 @@ pub mod events;
 pub mod host;
 pub mod interrupt;
 pub mod live;
+mod map_connection;
 pub mod map_server;
 pub mod pace;
 pub mod play;

@@ -10,6 +10,7 @@ use super::tally::Tally;
 use crate::failure::Failure;
 use sluice_device::{Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_object::{Linker, Object};
+use sluice_packet::capture::Next;
 use sluice_packet::capture::output;
 use std::time::{Duration, Instant};
 
@@ -108,14 +109,17 @@ impl Play<'_> {
             let batch = if state.under_way.is_empty() { BATCH } else { SMALL_BATCH };
             let room = (until - state.offered).min(batch as u64) as usize;
             let mut batch = Vec::with_capacity(room);
-            while batch.len() < room {
+            while batch.len() < room && !ended {
                 match source.next()? {
-                    Some(arrival) => batch.push(self.offer(arrival)),
-                    None => break,
+                    Next::Item(arrival) => batch.push(self.offer(arrival)),
+                    // What has come is played, so that the host sees it while the next packet is waited for.
+                    Next::Later if !batch.is_empty() => break,
+                    Next::Later => self.host.serve(self.device)?,
+                    Next::End => ended = true,
                 }
             }
             output::begin();
-            ended = batch.len() < room || state.offered + batch.len() as u64 == self.limit;
+            ended |= state.offered + batch.len() as u64 == self.limit;
             self.play(batch, &mut state)?;
             self.progress.at(state.offered);
         }

@@ -5,7 +5,8 @@ use crate::captures::{self, Capture as Reader};
 use crate::failure::Failure;
 use sluice_device::MAX_OFFER_BYTES;
 use sluice_formats::Target;
-use sluice_packet::capture::Packet;
+use sluice_packet::capture::{Fed, Next, Packet};
+use std::time::Duration;
 
 /// A packet and the port it arrives on.
 #[derive(Clone, Debug)]
@@ -16,9 +17,27 @@ pub struct Arrival {
     pub packet: Packet,
 }
 
+/// How long one look at captures that are waited for takes.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// What a run plays.
+pub enum Source {
+    /// Captures that are read when their packets are due: files, and pipes that nothing else waits for.
+    Read(Captures),
+    /// Captures that a thread reads, while the host does something else.
+    Fed(Waited),
+}
+
+/// Captures with a pipe among them, in a thread of their own.
+pub struct Waited {
+    arrivals: Fed<Arrival, Failure>,
+    /// What has been looked at and not taken.
+    next: Option<Next<Arrival>>,
+}
+
 /// Captures that are played together: the earliest stamp first, of equal stamps the capture
 /// that was named first.
-pub struct Source {
+pub struct Captures {
     captures: Vec<Capture>,
     ports: u32,
 }
@@ -34,17 +53,50 @@ struct Capture {
 impl Source {
     /// Opens captures.
     pub fn open(inputs: &[Input], target: &Target) -> Result<Self, Failure> {
-        let mut source = Self { captures: Vec::new(), ports: target.ports };
-        for input in inputs {
-            if let Some(port) = input.port {
-                source.check_port(port, &input.file.display().to_string())?;
-            }
-            let reader = Reader::open(&input.file)?;
-            let mut capture = Capture { input: input.clone(), reader, next: None, read: 0 };
-            capture.advance()?;
-            source.captures.push(capture);
+        Captures::open(inputs, target).map(Self::Read)
+    }
+
+    /// Opens captures in a thread: [`Self::next`] never waits for them for long, and tells also what is wrong with them.
+    pub fn feed(inputs: &[Input], target: &Target) -> Result<Self, Failure> {
+        let (inputs, target) = (inputs.to_vec(), *target);
+        let arrivals = Fed::start(move |feeder| {
+            let mut captures = Captures::open(&inputs, &target)?;
+            while captures.next()?.is_some_and(|arrival| feeder.put(arrival)) {}
+            Ok(())
+        });
+        let arrivals = arrivals.map_err(|e| Failure::input("E0501", format!("captures: cannot be read: {e}")))?;
+        Ok(Self::Fed(Waited { arrivals, next: None }))
+    }
+
+    /// The next packet.
+    pub fn next(&mut self) -> Result<Next<Arrival>, Failure> {
+        match self {
+            Self::Read(captures) => Ok(captures.next()?.map_or(Next::End, Next::Item)),
+            Self::Fed(waited) => match waited.next.take() {
+                Some(next) => Ok(next),
+                None => waited.arrivals.next(LOOK),
+            },
         }
-        Ok(source)
+    }
+
+    /// Stamp of the first packet, 0 where there is none; none when it has not come yet.
+    pub fn first_stamp(&mut self) -> Result<Option<u64>, Failure> {
+        match self {
+            Self::Read(captures) => Ok(Some(captures.first_stamp())),
+            Self::Fed(waited) => {
+                let next = match waited.next.take() {
+                    Some(next) => next,
+                    None => waited.arrivals.next(LOOK)?,
+                };
+                let stamp = match &next {
+                    Next::Item(arrival) => arrival.packet.stamp,
+                    Next::Later => return Ok(None),
+                    Next::End => 0,
+                };
+                waited.next = Some(next);
+                Ok(Some(stamp))
+            }
+        }
     }
 
     /// That all captures can be read more than once, as `why` needs it.
@@ -68,14 +120,30 @@ impl Source {
         }
         Ok(packets)
     }
+}
+
+impl Captures {
+    fn open(inputs: &[Input], target: &Target) -> Result<Self, Failure> {
+        let mut source = Self { captures: Vec::new(), ports: target.ports };
+        for input in inputs {
+            if let Some(port) = input.port {
+                source.check_port(port, &input.file.display().to_string())?;
+            }
+            let reader = Reader::open(&input.file)?;
+            let mut capture = Capture { input: input.clone(), reader, next: None, read: 0 };
+            capture.advance()?;
+            source.captures.push(capture);
+        }
+        Ok(source)
+    }
 
     /// Stamp of the next packet; 0 where there is none.
-    pub fn first_stamp(&self) -> u64 {
+    fn first_stamp(&self) -> u64 {
         self.captures.iter().filter_map(|c| Some(c.next.as_ref()?.stamp)).min().unwrap_or(0)
     }
 
     /// The next packet; none at the end of every capture.
-    pub fn next(&mut self) -> Result<Option<Arrival>, Failure> {
+    fn next(&mut self) -> Result<Option<Arrival>, Failure> {
         let stamps = self.captures.iter().enumerate().filter_map(|(i, c)| Some((c.next.as_ref()?.stamp, i)));
         let Some((_, earliest)) = stamps.min() else { return Ok(None) };
         let capture = &mut self.captures[earliest];

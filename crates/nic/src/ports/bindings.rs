@@ -39,7 +39,7 @@ struct Live {
 
 impl Bindings {
     /// Opens everything that the file names. Captures that are written are created; beside an interface they get
-    /// a copy of what leaves. Pipes are waited for until `stop` says so.
+    /// a copy of what leaves. Pipes are read in threads of their own, until `stop` says so.
     pub fn open(config: &NicConfig, stop: Stop) -> Result<Self, PortError> {
         let mut bindings = Self::default();
         for (number, port) in (0..).zip(&config.ports) {

@@ -2,43 +2,80 @@
 
 use super::{Input, PortError, Received, Sink, Source};
 use sluice_packet::capture::output::OutputFile;
-use sluice_packet::capture::{Awaited, CaptureReader, CaptureWriter, Packet, ReadOptions, Stop};
+use sluice_packet::capture::{
+    Awaited, CaptureError, CaptureReader, CaptureWriter, Fed, Next, Packet, ReadOptions, Stop,
+};
 use std::io::BufWriter;
 use std::path::Path;
+use std::time::Duration;
 
 /// Plays a capture.
 #[derive(Debug)]
 pub struct CaptureSource {
-    reader: CaptureReader<Awaited>,
+    reader: Reader,
+}
+
+#[derive(Debug)]
+enum Reader {
+    /// A file always has its bytes.
+    File(Box<CaptureReader<Awaited>>),
+    /// Anything else may make its reader wait, and has a thread for it.
+    Pipe(Fed<Packet, CaptureError>),
 }
 
 impl CaptureSource {
-    /// Opens a pcap or pcapng file.
+    /// Opens a pcap or pcapng file. What is wrong with a pipe is told by [`Source::next`].
     ///
     /// Pipes are waited for until `stop` says so; then the capture is at its end, or there is none.
     pub fn open(path: &Path, stop: Stop) -> Result<Option<Self>, PortError> {
-        match CaptureReader::open_until(path, ReadOptions::default(), stop) {
-            Ok(reader) => Ok(Some(Self { reader })),
+        let open = move |path: &Path| match CaptureReader::open_until(path, ReadOptions::default(), stop) {
+            Ok(reader) => Ok(Some(reader)),
             Err(error) if error.was_stopped() => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
+        };
+        if !std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Ok(open(path)?.map(|reader| Self { reader: Reader::File(Box::new(reader)) }));
         }
+        let pipe = path.to_owned();
+        let fed = Fed::start(move |feeder| {
+            let Some(mut reader) = open(&pipe)? else { return Ok(()) };
+            while read(&mut reader)?.is_some_and(|packet| feeder.put(packet)) {}
+            Ok(())
+        });
+        let fed = fed.map_err(|e| CaptureError::io(&path.display().to_string(), e))?;
+        Ok(Some(Self { reader: Reader::Pipe(fed) }))
     }
 
-    /// Bytes read of how many, where the file has a size: for progress.
+    /// Bytes read of how many, where it is a file and has a size: for progress.
     pub fn progress(&self) -> (u64, Option<u64>) {
-        (self.reader.offset(), self.reader.size())
+        match &self.reader {
+            Reader::File(reader) => (reader.offset(), reader.size()),
+            Reader::Pipe(_) => (0, None),
+        }
     }
 }
 
 impl Source for CaptureSource {
     fn next(&mut self) -> Result<Input, PortError> {
-        let mut packet = Packet::default();
-        match self.reader.read(&mut packet) {
-            Ok(true) => Ok(Input::Packet(Received { bytes: packet.bytes, stamp_ns: packet.stamp })),
-            Ok(false) => Ok(Input::End),
-            Err(error) if error.was_stopped() => Ok(Input::End),
-            Err(error) => Err(error.into()),
-        }
+        let next = match &mut self.reader {
+            Reader::File(reader) => read(reader)?.map_or(Next::End, Next::Item),
+            Reader::Pipe(fed) => fed.next(Duration::ZERO)?,
+        };
+        Ok(match next {
+            Next::Item(packet) => Input::Packet(Received { bytes: packet.bytes, stamp_ns: packet.stamp }),
+            Next::Later => Input::Later,
+            Next::End => Input::End,
+        })
+    }
+}
+
+/// The next packet; none at the end, or when reading was told to stop.
+fn read(reader: &mut CaptureReader<Awaited>) -> Result<Option<Packet>, CaptureError> {
+    let mut packet = Packet::default();
+    match reader.read(&mut packet) {
+        Ok(more) => Ok(more.then_some(packet)),
+        Err(error) if error.was_stopped() => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -66,3 +103,7 @@ impl Sink for CaptureSink {
         Ok(packets)
     }
 }
+
+#[cfg(test)]
+#[path = "capture_tests.rs"]
+mod tests;

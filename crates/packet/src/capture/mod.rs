@@ -6,6 +6,7 @@
 
 mod awaited;
 mod error;
+mod fed;
 pub mod output;
 mod pcap;
 mod pcapng;
@@ -18,6 +19,7 @@ use std::path::Path;
 
 pub use awaited::{Awaited, Stop};
 pub use error::{CaptureError, CaptureProblem};
+pub use fed::{Fed, Feeder, Next};
 pub use reader::{CaptureReader, Interface, ReadOptions};
 pub use writer::{CaptureWriter, check_interfaces};
 
