@@ -5,6 +5,7 @@
 //! packet and the byte; nothing panics.
 
 mod awaited;
+mod awaited_output;
 mod error;
 pub mod output;
 mod pcap;
@@ -17,6 +18,7 @@ mod writer;
 use std::path::Path;
 
 pub use awaited::{Awaited, Stop};
+pub use awaited_output::AwaitedOutput;
 pub use error::{CaptureError, CaptureProblem};
 pub use reader::{CaptureReader, Interface, ReadOptions};
 pub use writer::{CaptureWriter, check_interfaces};
