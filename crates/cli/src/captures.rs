@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files;
+use crate::output;
 use crate::run::interrupt;
 use sluice_packet::capture::output::OutputFile;
 use sluice_packet::capture::{
@@ -102,13 +103,14 @@ pub fn create(path: &Path, interfaces: &[&str]) -> Result<Writer, Failure> {
             let what = "-: standard output is a terminal, expected a pipe or a file for a capture";
             return Err(Failure::input("E0502", what).help("sluice ... --out port0=- | tcpdump -r -"));
         }
-        let stream: Box<dyn Write> = Box::new(io::stdout());
-        return Ok(CaptureWriter::new("standard output", BufWriter::new(stream), format, interfaces)?);
+        let stream = BufWriter::new(output::standard());
+        return Ok(CaptureWriter::new("standard output", stream, format, interfaces)?);
     }
     let name = path.display().to_string();
     // A file that is there already is left as it is where its name asks for too much.
     check_interfaces(&name, format, interfaces)?;
     files::make_folder(path)?;
-    let file: Box<dyn Write> = Box::new(OutputFile::open(path).map_err(|e| CaptureError::io(&name, e))?);
+    let file = OutputFile::open_until(path, interrupt::asked).map_err(|e| CaptureError::io(&name, e))?;
+    let file: Box<dyn Write> = Box::new(file);
     Ok(CaptureWriter::new(&name, BufWriter::new(file), format, interfaces)?)
 }

@@ -3,7 +3,10 @@
 use crate::failure::Failure;
 use crate::printable;
 use crate::run::interrupt;
+use sluice_packet::capture::AwaitedOutput;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
 
 /// Where results go. Errors, progress and hints go to standard error.
 pub struct Output {
@@ -13,7 +16,7 @@ pub struct Output {
 impl Output {
     /// Standard output.
     pub fn stdout() -> Self {
-        Self { inner: BufWriter::new(Box::new(io::stdout())) }
+        Self { inner: BufWriter::new(standard()) }
     }
 
     /// Standard error, for a report beside results that a program reads.
@@ -40,6 +43,14 @@ impl Output {
     /// Writes what is still buffered.
     pub fn flush(&mut self) -> Result<(), Failure> {
         self.inner.flush().or_else(gone)
+    }
+}
+
+/// Standard output for a stream of bytes; a signal ends the wait for a reader that takes nothing.
+pub fn standard() -> Box<dyn Write> {
+    match io::stdout().as_fd().try_clone_to_owned() {
+        Ok(handle) => Box::new(AwaitedOutput::of(File::from(handle), interrupt::asked)),
+        Err(_) => Box::new(io::stdout()),
     }
 }
 

@@ -30,7 +30,17 @@ fn signal(child: &Child, name: &str) {
 }
 
 /// Output, messages and exit code; fails when the child does not end.
-fn end_of(mut child: Child) -> (String, String, Option<i32>) {
+fn end_of(child: Child) -> (String, String, Option<i32>) {
+    let (out, err, code) = end_of_bytes(child, false);
+    (String::from_utf8(out).unwrap(), err, code)
+}
+
+/// The same, of an output that is read to its end first when `is_read`, otherwise only when the child has ended.
+fn end_of_bytes(mut child: Child, is_read: bool) -> (Vec<u8>, String, Option<i32>) {
+    let (mut out, mut stream) = (Vec::new(), child.stdout.take().unwrap());
+    if is_read {
+        stream.read_to_end(&mut out).unwrap();
+    }
     let since = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if since.elapsed() > Duration::from_secs(20) {
@@ -39,8 +49,8 @@ fn end_of(mut child: Child) -> (String, String, Option<i32>) {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    let (mut out, mut err) = (String::new(), String::new());
-    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    stream.read_to_end(&mut out).unwrap();
+    let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     (out, err, child.wait().unwrap().code())
 }
@@ -315,4 +325,64 @@ fn generating_is_a_stream_a_signal_ends_it_and_the_capture_is_valid() {
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     let packets = read_all(&out).unwrap().len();
     assert!(packets > 1_000 && text.contains(&format!("{packets} packets")), "{packets}: {text}");
+}
+
+/// With a shipped capture over and over: more than a pipe holds.
+fn writers_to(output: &str) -> [Vec<String>; 3] {
+    let many = |line: &str, often: usize| {
+        let inputs = ["--in", "programs/nic/mixed.pcapng"].repeat(often);
+        line.split(' ').chain(inputs).map(|word| word.replace("OUT", output)).collect()
+    };
+    [
+        many("generate --vlan 10,20 --packets 10000000 -o OUT", 0),
+        many("xdp run programs/xdp/swap/swap.o --out=OUT", 8),
+        many("xdp run programs/xdp/swap/swap.o --packets=OUT", 8),
+    ]
+}
+
+#[test]
+fn a_signal_ends_a_write_that_nobody_reads_and_the_cut_is_told() {
+    for arguments in writers_to("-") {
+        let folder = Folder::new();
+        let child = sluice(&folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let_it_read();
+        signal(&child, "TERM");
+        let asked = Instant::now();
+        let text = arguments.join(" ");
+        let (out, err, code) = end_of_bytes(child, false);
+        assert!(asked.elapsed() < Duration::from_secs(10), "{text}: {:?}", asked.elapsed());
+        assert!(out.len() > 4096, "{text}: {} bytes", out.len());
+        // Lines are as a report, of which the exit code says that it was ended.
+        let is_capture = !text.contains("--packets=-");
+        assert_eq!(code, Some(if is_capture { 2 } else { 143 }), "{text}: {err}");
+        assert_eq!(err.contains("E0150") && err.contains("for 3 s after the signal"), is_capture, "{text}: {err}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_reader_of_a_pipe() {
+    for arguments in writers_to("pipe.pcapng") {
+        let folder = Folder::new();
+        assert!(Command::new("mkfifo").arg(folder.path("pipe.pcapng")).status().unwrap().success());
+        let child = sluice(&folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let_it_read();
+        signal(&child, "TERM");
+        let (_, err, code) = end_of(child);
+        assert_eq!(code, Some(2), "{arguments:?}: {err}");
+        assert!(err.contains("pipe.pcapng") && err.contains("nobody read it"), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn a_reader_that_is_slow_after_a_signal_gets_a_whole_capture() {
+    let folder = Folder::new();
+    let child = sluice(&folder, &["generate", "--vlan", "10", "--packets", "10000000", "-o", "-"]);
+    let_it_read();
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(1_000));
+    let (out, err, code) = end_of_bytes(child, true);
+    assert_eq!(code, Some(130), "{err}");
+    std::fs::write(folder.path("left.pcapng"), out).unwrap();
+    let packets = read_all(&folder.path("left.pcapng")).unwrap().len();
+    assert!(packets > 100 && err.contains(&format!("{packets} packets")), "{packets}: {err}");
 }

@@ -3,12 +3,14 @@
 use crate::captures;
 use crate::failure::Failure;
 use crate::files;
+use crate::output;
+use crate::run::interrupt;
 use serde_json::{Value, json};
 use sluice_device::Device;
 use sluice_device::ProgramEvent;
 use sluice_ebpf::state::to_hex;
 use sluice_packet::capture::output::OutputFile;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// The file that events go to.
@@ -22,10 +24,10 @@ impl Events {
     /// Opens it; `-` is standard output. What was in it goes when the run begins.
     pub fn create(path: &Path, tenants: Vec<(u8, String)>) -> Result<Self, Failure> {
         let file: Box<dyn Write> = if captures::is_standard(path) {
-            Box::new(io::stdout())
+            output::standard()
         } else {
             files::make_folder(path)?;
-            Box::new(OutputFile::open(path).map_err(|e| Failure::file(path, "written", &e))?)
+            Box::new(OutputFile::open_until(path, interrupt::asked).map_err(|e| Failure::file(path, "written", &e))?)
         };
         Ok(Self { path: path.to_owned(), file: BufWriter::new(file), tenants })
     }

@@ -4,6 +4,7 @@ use super::counts::destination;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
+use crate::run::interrupt;
 use serde_json::json;
 use sluice_ebpf::vm::{Installed, Outcome};
 use sluice_ebpf::{Image, Runtime, Verdict};
@@ -38,7 +39,7 @@ impl PacketLog {
             return Ok(Self::Standard);
         }
         files::make_folder(path)?;
-        let file = OutputFile::open(path).map_err(|e| Failure::file(path, "written", &e))?;
+        let file = OutputFile::open_until(path, interrupt::asked).map_err(|e| Failure::file(path, "written", &e))?;
         Ok(Self::File(path.to_owned(), BufWriter::new(file)))
     }
 

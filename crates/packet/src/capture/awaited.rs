@@ -70,10 +70,21 @@ fn open(path: &Path) -> io::Result<File> {
 /// Waits a little for bytes or the end of the file.
 #[cfg(unix)]
 fn is_ready(file: &File) -> io::Result<bool> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    wait_for(file, rustix::event::PollFlags::IN)
+}
+
+/// Waits a little until a file takes bytes, or has nobody any more who would.
+#[cfg(unix)]
+pub(super) fn is_writable(file: &File) -> io::Result<bool> {
+    wait_for(file, rustix::event::PollFlags::OUT)
+}
+
+#[cfg(unix)]
+fn wait_for(file: &File, what: rustix::event::PollFlags) -> io::Result<bool> {
+    use rustix::event::{PollFd, Timespec, poll};
     // Bounds the time from a signal to the end of the wait.
     const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-    match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&PATIENCE)) {
+    match poll(&mut [PollFd::new(file, what)], Some(&PATIENCE)) {
         Ok(ready) => Ok(ready > 0),
         Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
@@ -87,5 +98,10 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(not(unix))]
 fn is_ready(_file: &File) -> io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_writable(_file: &File) -> io::Result<bool> {
     Ok(true)
 }

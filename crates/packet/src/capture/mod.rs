@@ -5,6 +5,7 @@
 //! packet and the byte; nothing panics.
 
 mod awaited;
+mod awaited_output;
 mod error;
 mod fed;
 pub mod output;
@@ -18,6 +19,7 @@ mod writer;
 use std::path::Path;
 
 pub use awaited::{Awaited, Stop};
+pub use awaited_output::AwaitedOutput;
 pub use error::{CaptureError, CaptureProblem};
 pub use fed::{Fed, Feeder, Next};
 pub use reader::{CaptureReader, Interface, ReadOptions};

@@ -1,9 +1,11 @@
 //! Files that a run writes. What was there stays as it is until the run begins.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{AwaitedOutput, Stop};
 
 /// Most bytes that wait for the run to begin: more are written at once.
 const MOST_WAITING: usize = 1 << 16;
@@ -22,7 +24,7 @@ pub fn begin() {
 /// there unchanged, and removes one that it made.
 #[derive(Debug)]
 pub struct OutputFile {
-    file: File,
+    file: AwaitedOutput,
     path: PathBuf,
     waiting: Vec<u8>,
     /// It was not there before.
@@ -33,9 +35,14 @@ pub struct OutputFile {
 impl OutputFile {
     /// Opens a file to write; nothing of it changes yet.
     pub fn open(path: &Path) -> io::Result<Self> {
+        Self::open_until(path, || false)
+    }
+
+    /// As [`OutputFile::open`]; a pipe that nobody reads is no longer waited for when `stop` says so.
+    pub fn open_until(path: &Path, stop: Stop) -> io::Result<Self> {
         let made = fs::symlink_metadata(path).is_err();
         // Emptied when it is begun.
-        let file = File::options().write(true).create(true).truncate(false).open(path)?;
+        let file = AwaitedOutput::open(path, stop)?;
         Ok(Self { file, path: path.to_owned(), waiting: Vec::new(), made, begun: false })
     }
 
@@ -44,8 +51,9 @@ impl OutputFile {
             return Ok(());
         }
         self.begun = true;
-        if self.file.metadata()?.is_file() {
-            self.file.set_len(0)?;
+        let file = self.file.file();
+        if file.metadata()?.is_file() {
+            file.set_len(0)?;
         }
         self.file.write_all(&std::mem::take(&mut self.waiting))
     }
