@@ -99,6 +99,7 @@ impl RtlNic {
                 tick_ps: TICK_PS,
                 has_cycles: true,
                 engines: plugin.top().engines.to_vec(),
+                queues: plugin.top().is_nic,
             },
             instance,
             around: (!plugin.top().is_nic).then(|| Around::new(target)),
@@ -409,7 +410,7 @@ impl Device for RtlNic {
 
     fn set_blocked(&mut self, destination: u8, blocked: bool) -> Result<(), DeviceError> {
         check_destination(destination, &self.capabilities.target)?;
-        if self.around.is_some() {
+        if !self.capabilities.queues {
             return Err(DeviceError::NoQueues { device: self.capabilities.kind });
         }
         let pattern = if blocked { Ready::Never } else { self.options.stalls.ready };

@@ -21,6 +21,7 @@ use sluice_device::Device;
 use sluice_formats::EngineId;
 use sluice_formats::Target;
 use sluice_object::Linker;
+use sluice_rtlsim::top;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -147,7 +148,7 @@ impl Run {
         let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
         let rtl = match self.device {
             Choice::Model => None,
-            choice => Some(device::rtl(choice, nic.target, self.seed(), self.waves.as_deref())?),
+            choice => Some(device::rtl(choice, &top::NIC, nic.target, self.seed(), self.waves.as_deref())?),
         };
         let mut sinks = Some(Sinks::create(&outputs, nic.target)?);
         // What a device refuses is told before any of them plays: until then outputs are as they were.

@@ -255,7 +255,7 @@ impl Bench {
         }
         self.nic.run(&Until { max_cycles: PIECE, ..Until::default() }).unwrap();
         let mut events = Vec::new();
-        decode(self.nic.take_events(), |event| events.push(event.what)).unwrap();
+        decode(&top::NIC, self.nic.take_events(), |event| events.push(event.what)).unwrap();
         for what in events {
             match what {
                 What::Reply(mut words) => {

@@ -4,7 +4,6 @@ mod driver;
 mod lockstep;
 mod module_file;
 mod passage;
-mod script;
 mod session;
 mod tenants;
 
@@ -12,6 +11,5 @@ pub use driver::{RmtOffer, RmtRtl};
 pub use lockstep::{Agreed, Lockstep, Model};
 pub use module_file::{ModuleError, ModuleFile};
 pub use passage::{End, Passage, Passages};
-pub use script::{Failure, ScriptReport, run_script};
 pub use session::{Cycles, Finished, Leaving, Runs, Session, SessionError, take_tag};
 pub use tenants::{RowSink, Tenants};
