@@ -149,7 +149,7 @@ def test_scripts_without_a_result_have_failed():
     count = jobs._script_count(3)
     assert count("2 passed, 0 failed, 0 skipped\n", True) == Count(2, 1)
     assert count("2 passed, 0 failed, 1 skipped\n", True) == Count(2, 1)
-    assert count("passed a.pkt: 5 statements\nFAILED b.pkt: 1 statements\n", False) == Count(1, 2)
+    assert count("error[E0101]: a.pkt:1:1\n", False) == Count(0, 3)
 
 
 def test_the_closing_line_of_benches_is_counted():

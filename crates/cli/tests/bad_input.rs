@@ -128,7 +128,7 @@ fn another_target_that_the_tenants_do_not_fit_is_refused() {
 fn a_replacement_that_is_never_reached() {
     let f = Folder::new();
     let late = ["--in", CAPTURE, "--limit", "10", "--replace", "red=programs/nic/red-2.json@11"];
-    refused_with_code(&f, &run(&late), &["packet 11", "10 were played"]);
+    refused_with_code(&f, &run(&late), &["packet 11", "10 are played"]);
 }
 
 #[test]

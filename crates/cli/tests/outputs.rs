@@ -95,7 +95,7 @@ fn a_dash_is_standard_output_wherever_a_command_writes() {
     assert!(String::from_utf8_lossy(&built.stderr).contains("entries"), "{built:?}");
     let built = folder.sluice(&["rmt", "build", "programs/rmt/calc.rmt", "-o", "-", "--json"]);
     assert!(built.code == 0 && built.out.starts_with('{') && built.err.contains("calc"), "{}", built.err);
-    let events = folder.sluice(&["run", "--config", NIC, "--in", CAPTURE, "--events", "-"]);
+    let events = folder.sluice(&["run", "--config", "programs/xdp/nic.toml", "--in", CAPTURE, "--events", "-"]);
     assert!(events.code == 0 && events.out.is_empty() && events.err.contains("accounting"), "{}", events.err);
     assert!(!folder.path("-").exists());
     fails(&folder, &["xdp", "run", DROP, "--in", CAPTURE, "--state", "-", "--out", "-"], &["E0502", "2 times"]);

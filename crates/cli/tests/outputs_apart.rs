@@ -117,7 +117,7 @@ fn a_run_whose_second_device_does_not_start_leaves_its_outputs() {
 #[test]
 fn standard_input_and_standard_output_are_two_streams() {
     let folder = Folder::new();
-    let line = format!("cat {CAPTURE} | sluice run --config {NIC} --in port0=- --events -");
+    let line = format!("cat {CAPTURE} | sluice run --config programs/xdp/nic.toml --in port0=- --events -");
     let called = folder.shell(&line);
     assert_eq!(called.code, 0, "{}", called.err);
     assert!(called.err.contains("accounting: closed"), "{}", called.err);

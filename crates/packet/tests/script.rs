@@ -89,7 +89,7 @@ wait 100
 idle
 block port 1
 unblock host 0
-fault config drop=20% corrupt=5
+fault config drop=20% corrupt=5%
 "
     );
     let commands = commands(&text);

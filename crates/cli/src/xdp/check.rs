@@ -39,7 +39,7 @@ impl Check {
         self.prepare.apply(&mut image, &self.object)?;
         let report = sluice_ebpf::load::report(&image);
         let mut invalid = invalid(&image);
-        invalid.extend(unmade(&image));
+        invalid.extend(unmade(&image, &self.prepare));
         let warnings = warnings(&image, &invalid);
         if self.json {
             let mut value = json!(report);
@@ -71,10 +71,12 @@ struct Invalid {
 }
 
 /// Maps that cannot be made, one after the other as a run makes them. Those whose size is still to
-/// be set are left out.
-fn unmade(image: &Image) -> Vec<Invalid> {
+/// be set are left out, but not those that are given none.
+fn unmade(image: &Image, prepare: &Prepare) -> Vec<Invalid> {
+    let given = |spec: &MapSpec| prepare.max_entries.iter().any(|(map, _)| *map == spec.name);
     let mut space = MapSpace::new(1);
-    let specs = image.maps.iter().map(|spec| as_libbpf_creates(spec, 1)).filter(|spec| spec.max_entries > 0);
+    let specs =
+        image.maps.iter().map(|spec| as_libbpf_creates(spec, 1)).filter(|spec| spec.max_entries > 0 || given(spec));
     let refused = |spec: MapSpec| {
         let error = space.create(&spec).err()?;
         Some(Invalid { what: "map", name: spec.name, code: error.code(), reason: error.to_string() })
