@@ -40,6 +40,10 @@ pub(super) struct Updates {
     open: BTreeMap<String, Open>,
     /// Tenants that were given an XDP program.
     programs: BTreeSet<String>,
+    /// Tenants whose rmt module, or whatever their loaded object holds, has state that can be kept.
+    modules: BTreeSet<String>,
+    /// Tenants with an object from `load`, which is not read here.
+    loaded: BTreeSet<String>,
     /// Tenant of the `replace NAME {` block that reading is in.
     block: Option<(String, Span)>,
 }
@@ -120,8 +124,18 @@ impl Updates {
         let Some(table) = open.table else {
             return Err((span, no_table(tenant)));
         };
-        self.tables.insert(tenant.to_string(), table);
+        self.runs_table(tenant, table);
         Ok(())
+    }
+
+    /// The table takes the place of whatever ran.
+    fn runs_table(&mut self, tenant: &str, kind: TableKind) {
+        self.tables.insert(tenant.to_string(), kind);
+        if kind != TableKind::Loaded {
+            self.programs.remove(tenant);
+            self.modules.remove(tenant);
+            self.loaded.remove(tenant);
+        }
     }
 
     /// A table is declared.
@@ -141,7 +155,7 @@ impl Updates {
                 expected: format!("`replace {tenant} {{` or `begin replace {tenant}` around it"),
             },
             None => {
-                self.tables.insert(tenant.to_string(), kind);
+                self.runs_table(tenant, kind);
                 return Ok(());
             }
         };
@@ -158,11 +172,13 @@ impl Updates {
             return Err((span, problem));
         }
         self.tables.insert(tenant.to_string(), TableKind::Loaded);
+        self.modules.remove(tenant);
+        self.loaded.insert(tenant.to_string());
         Ok(())
     }
 
-    /// An XDP program takes the place of the table.
-    pub fn xdp(&mut self, tenant: &str, span: Span) -> Located<()> {
+    /// An XDP program takes the place of the table; whether no other can have run before it.
+    pub fn xdp(&mut self, tenant: &str, span: Span) -> Located<bool> {
         if self.open.contains_key(tenant) {
             let problem = ScriptProblem::Update {
                 found: format!("`xdp {tenant}` within an update"),
@@ -171,12 +187,18 @@ impl Updates {
             return Err((span, problem));
         }
         self.tables.remove(tenant);
-        self.programs.insert(tenant.to_string());
-        Ok(())
+        self.modules.remove(tenant);
+        let loaded = self.loaded.remove(tenant);
+        Ok(self.programs.insert(tenant.to_string()) && !loaded)
     }
 
-    /// An rmt module takes the place of the table or program.
-    pub fn rmt(&mut self, tenant: &str, span: Span) -> Located<()> {
+    /// The tenant's XDP program stands behind an rmt module.
+    pub fn module_in_front(&mut self, tenant: &str) {
+        self.modules.insert(tenant.to_string());
+    }
+
+    /// An rmt module takes the place of the table or program; whether no other can have run before it.
+    pub fn rmt(&mut self, tenant: &str, span: Span) -> Located<bool> {
         if self.open.contains_key(tenant) {
             let problem = ScriptProblem::Update {
                 found: format!("`rmt {tenant}` within an update"),
@@ -186,7 +208,8 @@ impl Updates {
         }
         self.tables.remove(tenant);
         self.programs.remove(tenant);
-        Ok(())
+        let loaded = self.loaded.remove(tenant);
+        Ok(self.modules.insert(tenant.to_string()) && !loaded)
     }
 
     /// That the tenant has an XDP program.
