@@ -26,11 +26,8 @@ fn options_that_would_be_ignored_are_refused() {
     let rmt = ["rmt", "run", "programs/rmt/calc.rmt", "--in", capture, "--trace", "0"];
     refused(&folder, &[&rmt[..], &["--json"]].concat(), &["--trace", "--json"]);
     refused(&folder, &[&rmt[..], &["--repeat", "2"]].concat(), &["--trace", "--repeat"]);
-    refused(&folder, &["rmt", "run", "--script", "programs/rmt/calc.pkt", "--trace", "0"], &["--trace"]);
     refused(&folder, &[&xdp[..], &["--trace", "--json"]].concat(), &["--trace", "--json"]);
     refused(&folder, &[&xdp[..], &["--trace", "--out", "-"]].concat(), &["--trace", "--out"]);
-    let script = ["rmt", "run", "--script", "programs/rmt/calc.pkt", "--repeat", "2"];
-    refused(&folder, &script, &["--repeat", "--script"]);
     folder.write("live.toml", "[device]\ntarget = \"default\"\n\n[[port]]\nnumber = 0\niface = \"no-such-iface\"\n");
     for option in [&["--gbps", "10"][..], &["--stamps"], &["--device", "rtl"]] {
         let call = [&["run", "--config", "live.toml"][..], option].concat();

@@ -7,7 +7,7 @@
 use crate::map::update_flags;
 use crate::{MapId, MapSpace, MapSpec, MapType};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the document.
 pub const STATE_VERSION: u32 = 1;
@@ -137,6 +137,12 @@ impl State {
         Ok(state)
     }
 
+    /// Bytes of an entry's value in the document.
+    fn bytes(&self, spec: &MapSpec) -> usize {
+        let one = spec.value_size as usize;
+        if spec.kind.is_per_cpu() { one.next_multiple_of(8) * self.cpus as usize } else { one }
+    }
+
     /// The document as text.
     pub fn to_json(&self) -> String {
         // Strings, numbers and lists only: there is nothing that serde_json could refuse.
@@ -149,6 +155,9 @@ impl State {
         let mut ids = Vec::new();
         let mut by_number = BTreeMap::new();
         for (i, map) in self.maps.iter().enumerate() {
+            if map.spec.name.is_empty() {
+                return Err(StateError::new(format!("maps[{i}].spec.name"), "nothing", "the name of a map"));
+            }
             let id = space
                 .create(&map.spec)
                 .map_err(|e| StateError::new(format!("maps[{i}].spec"), e.to_string(), "a map that can be made"))?;
@@ -158,10 +167,20 @@ impl State {
             ids.push(id);
         }
         for (i, (map, &id)) in self.maps.iter().zip(&ids).enumerate() {
+            let mut seen = BTreeSet::new();
             for (j, entry) in map.entries.iter().enumerate() {
                 let at = format!("maps[{i}].entries[{j}]");
                 let key = from_hex(&entry.key, &format!("{at}.key"))?;
                 let mut value = from_hex(&entry.value, &format!("{at}.value"))?;
+                let sizes =
+                    [("key", key.len(), map.spec.key_size as usize), ("value", value.len(), self.bytes(&map.spec))];
+                if let Some((which, found, allowed)) = sizes.into_iter().find(|(_, found, allowed)| found != allowed) {
+                    let (found, allowed) = (format!("{found} bytes"), format!("{allowed} bytes"));
+                    return Err(StateError::new(format!("{at}.{which}"), found, allowed));
+                }
+                if !seen.insert(key.clone()) {
+                    return Err(StateError::new(format!("{at}.key"), format!("{} again", entry.key), "each key once"));
+                }
                 if matches!(map.spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) {
                     let number = value.as_slice().try_into().ok().map(u32::from_le_bytes);
                     let inner = number.and_then(|n| by_number.get(&n));
@@ -272,7 +291,18 @@ mod tests {
         assert_eq!(broken(&|s| s.cpus = 0), "[E0491] cpus: found 0, expected 1 to 256");
         let odd = broken(&|s| s.maps[0].entries[0].key = "0g".into());
         assert_eq!(odd, "[E0491] maps[0].entries[0].key: found `0g`, expected pairs of hex digits");
-        assert!(broken(&|s| s.maps[0].entries[0].key = "00".into()).contains("maps[0].entries[0]: found"));
+        assert!(
+            broken(&|s| s.maps[0].entries[0].key = "00".into())
+                .contains("maps[0].entries[0].key: found 1 bytes, expected 4 bytes")
+        );
+        let short = broken(&|s| s.maps[0].spec.value_size = 4);
+        assert_eq!(short, "[E0491] maps[0].entries[0].value: found 8 bytes, expected 4 bytes");
+        let twice = broken(&|s| {
+            let entry = s.maps[0].entries[0].clone();
+            s.maps[0].entries.push(entry);
+        });
+        assert_eq!(twice, "[E0491] maps[0].entries[1].key: found 01020304 again, expected each key once");
+        assert!(broken(&|s| s.maps[0].spec.name.clear()).contains("maps[0].spec.name: found nothing"));
         assert!(broken(&|s| s.maps[1].id = s.maps[0].id).contains("maps[1].id"));
         assert!(broken(&|s| s.maps[3].entries[0].value = "ffffffff".into()).contains("the id of a map"));
         assert!(State::from_json("{").unwrap_err().at.starts_with("line 1"));

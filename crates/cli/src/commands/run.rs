@@ -11,7 +11,7 @@ use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, Until};
 use crate::run::pace::{Clock, Pace};
-use crate::run::play::{Change, Play, Played};
+use crate::run::play::{Change, Play, Played, not_reached};
 use crate::run::progress::Progress;
 use crate::run::report::Report;
 use crate::run::sink::{self, Sinks, Written};
@@ -21,6 +21,7 @@ use sluice_device::Device;
 use sluice_formats::EngineId;
 use sluice_formats::Target;
 use sluice_object::Linker;
+use sluice_rtlsim::top;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -67,7 +68,7 @@ pub struct Run {
     #[arg(long, value_name = "MAP,...", value_delimiter = ',', requires = "replace")]
     keep_maps: Vec<String>,
     /// Plays at most so many packets
-    #[arg(long, value_name = "PACKETS")]
+    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
     #[arg(long, value_parser = gigabits, conflicts_with = "stamps", help = format!("Gbit/s at which each port's packets follow each other [default: {GIGABITS}]"))]
     gbps: Option<f64>,
@@ -118,6 +119,7 @@ impl Run {
         let nic = bring_up::read(&self.config, self.target)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
         self.check_apart(&nic, &inputs, &outputs)?;
+        self.check_tells(&nic)?;
         let standard = outputs.iter().map(|output| output.file.as_path()).chain(self.events.as_deref());
         captures::check_standard("--out and --events", standard.clone())?;
         let mut beside = standard.into_iter().any(captures::is_standard).then(Output::stderr);
@@ -147,7 +149,7 @@ impl Run {
         let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
         let rtl = match self.device {
             Choice::Model => None,
-            choice => Some(device::rtl(choice, nic.target, self.seed(), self.waves.as_deref())?),
+            choice => Some(device::rtl(choice, &top::NIC, nic.target, self.seed(), self.waves.as_deref())?),
         };
         let mut sinks = Some(Sinks::create(&outputs, nic.target)?);
         // What a device refuses is told before any of them plays: until then outputs are as they were.
@@ -257,6 +259,15 @@ impl Run {
         Ok(())
     }
 
+    /// Events are an XDP program's.
+    fn check_tells(&self, nic: &Nic) -> Result<(), Failure> {
+        let runs_xdp = nic.config.tenants.iter().any(|t| t.object.as_ref().is_some_and(|o| o.parts.xdp.is_some()));
+        if self.events.is_none() || runs_xdp || !self.replace.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::input("E0502", "--events: no tenant runs an XDP program, expected one that tells events"))
+    }
+
     fn seed(&self) -> u64 {
         self.seed.unwrap_or(1)
     }
@@ -312,9 +323,10 @@ impl Run {
     /// Packets that will be played, where somebody asks.
     fn packets(&self, inputs: &[Input]) -> Result<Option<u64>, Failure> {
         let shares = self.replace.iter().any(|r| matches!(r.at, Moment::Share(_)));
+        let is_counted = !self.replace.is_empty() || std::io::stderr().is_terminal();
         if shares {
             Source::check_twice(inputs, "--replace with a percentage")?;
-        } else if !std::io::stderr().is_terminal() || Source::check_twice(inputs, "").is_err() {
+        } else if !is_counted || Source::check_twice(inputs, "").is_err() {
             return Ok(None);
         }
         let packets = Source::count(inputs)?;
@@ -328,6 +340,9 @@ impl Run {
                 Moment::Packet(number) => number,
                 Moment::Share(share) => (packets.unwrap_or(0) as f64 * share) as u64,
             };
+            if let Some(played) = packets.or(self.limit).filter(|played| before > *played) {
+                return Err(not_reached(before, played));
+            }
             let tenant = nic.tenant(&replacement.tenant)?;
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
             let running = configured.and_then(|t| t.object.as_ref());

@@ -98,6 +98,7 @@ impl Play<'_> {
     /// until nothing is in flight.
     pub fn run(mut self, source: &mut Source) -> Result<Played, Failure> {
         let mut state = State::default();
+        self.check_changes()?;
         let start = Instant::now();
         let mut changes = std::mem::take(&mut self.changes).into_iter().peekable();
         let mut ended = false;
@@ -128,9 +129,7 @@ impl Play<'_> {
             // At the very end, as 100%, the program is replaced and no packet sees it.
             for change in changes {
                 if change.before > state.offered {
-                    let (before, played) = (change.before, state.offered);
-                    let what = format!("--replace: packet {before} was not reached, {played} were played");
-                    return Err(Failure::input("E0510", what));
+                    return Err(not_reached(change.before, state.offered));
                 }
                 self.change(&change, &mut state)?;
             }
@@ -150,6 +149,15 @@ impl Play<'_> {
             interrupted,
             has_cycles: self.device.capabilities().has_cycles,
         })
+    }
+
+    /// What the linker refuses is told before anything is played, so that outputs stay as they were.
+    fn check_changes(&self) -> Result<(), Failure> {
+        let mut linker = self.linker.clone();
+        for change in &self.changes {
+            linker.replace(change.tenant, &change.object)?;
+        }
+        Ok(())
     }
 
     fn offer(&mut self, arrival: Arrival) -> Offer {
@@ -200,6 +208,11 @@ impl Play<'_> {
             }
         }
     }
+}
+
+/// A replacement behind the last packet. At the very end it is one that no packet sees.
+pub fn not_reached(before: u64, played: u64) -> Failure {
+    Failure::input("E0510", format!("--replace: packet {before} is not reached, {played} are played"))
 }
 
 /// A device that failed while it ran: a difference in lockstep, a failed assertion, a wedge.

@@ -79,7 +79,7 @@ pub struct XdpRun {
     #[arg(long, value_name = "FILE")]
     pub(super) routes: Option<PathBuf>,
     /// Index of the interface that packets come in on
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     ifindex: u32,
     /// Receive queue that packets come in on
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -101,7 +101,7 @@ pub struct XdpRun {
     #[arg(long, value_name = "FILE", conflicts_with = "iface")]
     packets: Option<PathBuf>,
     /// Plays at most so many packets
-    #[arg(long, value_name = "PACKETS")]
+    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
     /// Prints every instruction of every packet, with its registers
     #[arg(long, conflicts_with = "json")]
@@ -121,6 +121,11 @@ impl XdpRun {
         if self.inputs.is_empty() && self.iface.is_empty() {
             let what = "no packets: expected --in CAPTURE, or --iface IFACE for live interfaces";
             return Err(Failure::input("E0490", what).help("sluice xdp run FILE.o --in capture.pcapng"));
+        }
+        for (at, (map, _)) in self.maps.iter().enumerate() {
+            if self.maps[..at].iter().any(|(before, _)| before == map) {
+                return Err(Failure::input("E0502", format!("--map: `{map}` is given twice, expected one file")));
+            }
         }
         self.check_apart()?;
         apart::check_named("--socket", self.socket.as_deref())?;

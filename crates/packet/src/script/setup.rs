@@ -25,7 +25,6 @@ pub(super) fn seed(words: &mut Words<'_>) -> Located<Command> {
 
 pub(super) fn nic(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let mut settings: Vec<Setting> = Vec::new();
-    let here = words.here();
     loop {
         let word = words.need("a setting such as untagged=drop")?;
         let (key, value) = word.option();
@@ -40,22 +39,9 @@ pub(super) fn nic(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command
             position: parser.lines.position(word.span.start),
         });
         if words.at_end() {
-            break;
+            return Ok(Command::Nic(settings));
         }
     }
-    check_port(&settings, here)?;
-    Ok(Command::Nic(settings))
-}
-
-/// That `port=` picks the port of something: the watchdog is the NIC's, not a port's.
-fn check_port(settings: &[Setting], here: Span) -> Located<()> {
-    let has = |name: &str| settings.iter().any(|s| s.name == name);
-    if !has("port") || settings.len() > 1 && !has("watchdog") {
-        return Ok(());
-    }
-    let found = if has("watchdog") { "`watchdog=` beside `port=`" } else { "`port=` alone" };
-    let expected = "`port=` with a setting of one port, `watchdog=` in a statement without it".to_string();
-    Err((here, ScriptProblem::Options { statement: "nic", found: found.to_string(), expected }))
 }
 
 /// Heaviest weight: its quantum, 1500 bytes for each 1, has 16 bits.
@@ -180,13 +166,4 @@ pub(super) fn twice(statement: &'static str, option: Word<'_>) -> (Span, ScriptP
         expected: "each option once".to_string(),
     };
     (option.span, problem)
-}
-
-/// `keep` where the tenant runs nothing that could be kept.
-pub(super) fn first_keeps(statement: &'static str, tenant: &str) -> ScriptProblem {
-    ScriptProblem::Options {
-        statement,
-        found: format!("`keep` although `{tenant}` runs nothing of that kind"),
-        expected: "`keep` only where a program takes the place of another".to_string(),
-    }
 }

@@ -40,10 +40,6 @@ pub(super) struct Updates {
     open: BTreeMap<String, Open>,
     /// Tenants that were given an XDP program.
     programs: BTreeSet<String>,
-    /// Tenants whose rmt module, or whatever their loaded object holds, has state that can be kept.
-    modules: BTreeSet<String>,
-    /// Tenants with an object from `load`, which is not read here.
-    loaded: BTreeSet<String>,
     /// Tenant of the `replace NAME {` block that reading is in.
     block: Option<(String, Span)>,
 }
@@ -128,13 +124,11 @@ impl Updates {
         Ok(())
     }
 
-    /// The table takes the place of whatever ran.
+    /// The table takes the place of whatever ran; what is loaded may be a program.
     fn runs_table(&mut self, tenant: &str, kind: TableKind) {
         self.tables.insert(tenant.to_string(), kind);
         if kind != TableKind::Loaded {
             self.programs.remove(tenant);
-            self.modules.remove(tenant);
-            self.loaded.remove(tenant);
         }
     }
 
@@ -172,13 +166,11 @@ impl Updates {
             return Err((span, problem));
         }
         self.tables.insert(tenant.to_string(), TableKind::Loaded);
-        self.modules.remove(tenant);
-        self.loaded.insert(tenant.to_string());
         Ok(())
     }
 
-    /// An XDP program takes the place of the table; whether no other can have run before it.
-    pub fn xdp(&mut self, tenant: &str, span: Span) -> Located<bool> {
+    /// An XDP program takes the place of the table.
+    pub fn xdp(&mut self, tenant: &str, span: Span) -> Located<()> {
         if self.open.contains_key(tenant) {
             let problem = ScriptProblem::Update {
                 found: format!("`xdp {tenant}` within an update"),
@@ -187,18 +179,12 @@ impl Updates {
             return Err((span, problem));
         }
         self.tables.remove(tenant);
-        self.modules.remove(tenant);
-        let loaded = self.loaded.remove(tenant);
-        Ok(self.programs.insert(tenant.to_string()) && !loaded)
+        self.programs.insert(tenant.to_string());
+        Ok(())
     }
 
-    /// The tenant's XDP program stands behind an rmt module.
-    pub fn module_in_front(&mut self, tenant: &str) {
-        self.modules.insert(tenant.to_string());
-    }
-
-    /// An rmt module takes the place of the table or program; whether no other can have run before it.
-    pub fn rmt(&mut self, tenant: &str, span: Span) -> Located<bool> {
+    /// An rmt module takes the place of the table or program.
+    pub fn rmt(&mut self, tenant: &str, span: Span) -> Located<()> {
         if self.open.contains_key(tenant) {
             let problem = ScriptProblem::Update {
                 found: format!("`rmt {tenant}` within an update"),
@@ -208,8 +194,7 @@ impl Updates {
         }
         self.tables.remove(tenant);
         self.programs.remove(tenant);
-        let loaded = self.loaded.remove(tenant);
-        Ok(self.modules.insert(tenant.to_string()) && !loaded)
+        Ok(())
     }
 
     /// That the tenant has an XDP program.

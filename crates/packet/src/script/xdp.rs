@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::ast::{Command, Destination, MapOnly, MapOperation, MapStatement, Rmt, Xdp};
 use super::error::ScriptProblem;
 use super::parse::Parser;
-use super::setup::{first_keeps, twice, unknown_option};
+use super::setup::{twice, unknown_option};
 use super::words::{Located, MAX_DESTINATION, Word, Words};
 use crate::text::number;
 
@@ -13,9 +13,9 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
     let span = words.here();
     let tenant = parser.tenant(words)?;
     let file = words.need("the file of an XDP object")?;
-    let first = parser.updates.xdp(&tenant, span)?;
+    parser.updates.xdp(&tenant, span)?;
     let (mut section, mut program, mut pass, mut keep) = (None, None, None, None);
-    let (mut max_entries, mut interfaces, mut rmt, mut kept_at) = (None, None, None, None);
+    let (mut max_entries, mut interfaces, mut rmt) = (None, None, None);
     while let Some(option) = words.next() {
         let (name, value) = option.option();
         let first = match (name.text, value) {
@@ -23,10 +23,7 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             ("program", Some(value)) => program.replace(symbol(value, "the program")?).is_none(),
             ("pass", Some(value)) => pass.replace(pass_to(value, words)?).is_none(),
             ("rmt", Some(value)) => rmt.replace(PathBuf::from(symbol(value, "the file of the module")?)).is_none(),
-            ("keep", Some(value)) => {
-                kept_at = Some(name.span);
-                keep.replace(names(value)?).is_none()
-            }
+            ("keep", Some(value)) => keep.replace(names(value)?).is_none(),
             ("max_entries", Some(value)) => max_entries.replace(sizes(value)?).is_none(),
             ("interfaces", Some(value)) => interfaces.replace(ports(value)?).is_none(),
             _ => return Err(unknown_option("xdp", option)),
@@ -42,12 +39,6 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             };
             return Err((name.span, problem));
         }
-    }
-    if let (true, Some(span)) = (first, kept_at) {
-        return Err((span, first_keeps("xdp", &tenant)));
-    }
-    if rmt.is_some() {
-        parser.updates.module_in_front(&tenant);
     }
     let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, keep: false });
     Ok(Command::Xdp(Xdp {

@@ -6,9 +6,10 @@
 mod rows;
 
 use rows::{ROWS, Row};
+use sluice_control::scripts::run_script;
 use sluice_formats::target;
 use sluice_nic::SoftwareNic;
-use sluice_nic::scripts::run_script;
+
 use sluice_packet::script::{OPTIONS, STATEMENTS, Script};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +17,7 @@ use std::path::Path;
 /// Exit code of `sluice script` and what it says.
 fn run(text: &str) -> (u8, String) {
     // Files are named relative to the script.
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/table.pkt");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nic/scripts/table.pkt");
     let script = match Script::parse(&file.display().to_string(), text) {
         Ok(script) => script,
         Err(error) => return (2, error.to_string()),

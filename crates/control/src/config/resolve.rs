@@ -189,7 +189,16 @@ impl Resolver<'_> {
             let (found, allowed) = ("max_entries with xdp", "map_sizes for the maps of a program");
             return Err(self.wrong(entries.span(), format!("tenant `{name}`"), found, allowed));
         }
+        if let (Some(rmt), Some(_)) = (&table.rmt, &table.table) {
+            let (found, allowed) = ("rmt with table", "max_entries for the entries of a table");
+            return Err(self.wrong(rmt.span(), format!("tenant `{name}`"), found, allowed));
+        }
         let object = self.object(table, &name, target)?;
+        let is_program = object.as_ref().is_some_and(|object| object.parts.rmt.is_some());
+        if let Some(entries) = table.max_entries.as_ref().filter(|_| is_program) {
+            let (found, allowed) = ("max_entries with a module", "rmt.stage for the entries of its stages");
+            return Err(self.wrong(entries.span(), format!("tenant `{name}`"), found, allowed));
+        }
         let routes = self.routes(table, &name)?;
         let mut spec = TenantSpec::new(table.id, name);
         spec.vlans = self.vlans(&table.vlans)?;
@@ -222,7 +231,13 @@ impl Resolver<'_> {
 
     /// What a tenant is given of the pipeline.
     fn quota(&self, table: &Spanned<RmtTable>, target: &Target) -> Result<Quota, ConfigError> {
-        let mut quota = Quota { groups: table.get_ref().groups.iter().copied().collect(), ..Quota::default() };
+        let mut quota = Quota::default();
+        for group in &table.get_ref().groups {
+            if !quota.groups.insert(*group) {
+                let found = format!("group {group} twice");
+                return Err(self.wrong(table.span(), "rmt.groups", found, "each group once"));
+            }
+        }
         for stage in &table.get_ref().stage {
             let number = stage.number;
             if usize::from(number) >= target.rmt.stages {

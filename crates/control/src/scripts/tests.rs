@@ -1,6 +1,6 @@
 use super::*;
-use crate::SoftwareNic;
 use sluice_formats::target::TINY;
+use sluice_nic::SoftwareNic;
 
 fn run(text: &str) -> Report {
     let script = Script::parse("test.pkt", text).unwrap_or_else(|e| panic!("{e}"));
@@ -50,7 +50,7 @@ fn what_the_nic_cannot_have_ends_the_script_in_words() {
         ("drop reason=boredom", "E0310", "overload, unmapped"),
         ("counter system speed = 1", "E0310", "offered_bytes"),
         ("tenant red id=3 vlan=7\nload red none.json", "E0305", "none.json"),
-        ("send 4 eth", "E0310", "ports 0 to 3"),
+        ("send 4 eth", "E0310", "0 to 3"),
         ("block port 4", "E0310", "port 0 to 3"),
     ] {
         let report = run(text);

@@ -119,7 +119,8 @@ impl<'a> Runner<'a> {
                 let mut object = programs::object(&self.script.file, xdp, self.target)?;
                 if !xdp.keep.is_empty() {
                     let module = self.module(&xdp.tenant)?;
-                    programs::check_kept(self.device, module, &xdp.keep)?;
+                    let first = self.linker.tenant(self.id(&xdp.tenant)?)?.running.is_none();
+                    programs::check_kept(self.device.maps()?, module, first, &xdp.keep)?;
                 }
                 if let Some(module) = &xdp.rmt {
                     let in_front = self.granted_module(module)?;
@@ -131,11 +132,20 @@ impl<'a> Runner<'a> {
                 if rmt.tenant == SYSTEM && !self.ids.contains_key(SYSTEM) {
                     self.admit_system()?;
                 }
+                if rmt.keep && self.linker.tenant(self.id(&rmt.tenant)?)?.running.is_none() {
+                    let found = "keep of the tenant's first program";
+                    return Err(ScriptFailure::value("rmt", found, "keep with a program in place of another"));
+                }
                 if rmt.keep && self.tables.contains_key(&rmt.tenant) {
-                    let found = format!("keep, although `{}` runs a table", rmt.tenant);
-                    return Err(ScriptFailure::value("rmt", found, "keep only where a module takes another's place"));
+                    let found = "keep, although what runs is a table";
+                    return Err(ScriptFailure::value("rmt", found, "keep with a program in place of another"));
                 }
                 let object = self.granted_module(rmt)?;
+                let is_system = object.parts.rmt.as_ref().is_some_and(|part| part.system);
+                if rmt.tenant == SYSTEM && !is_system {
+                    let found = format!("the tenant's module {}", rmt.file.display());
+                    return Err(ScriptFailure::value("rmt system", found, "a module with `system`"));
+                }
                 self.program(&rmt.tenant, &object)
             }
             Command::Map(given) => {
@@ -152,7 +162,7 @@ impl<'a> Runner<'a> {
             }
             Command::Event { tenant, map, bytes } => {
                 let module = self.module(tenant)?;
-                programs::check_event(self.device, module, map)?;
+                programs::check_tells(self.device.maps()?, module, map)?;
                 self.rest()?;
                 let waiting = self.events.entry(module).or_default();
                 waiting.extend(self.device.maps()?.take_events(module));
@@ -354,6 +364,7 @@ impl<'a> Runner<'a> {
     }
 
     fn counter(&mut self, tenant: &str, name: &str) -> Result<u64, ScriptFailure> {
+        // Also a name that no tenant's counters would be asked for.
         counter_of(&ModuleCounters::default(), name)?;
         self.rest()?;
         let counters = self.device.counters()?;

@@ -2,7 +2,7 @@
 
 use super::ScriptFailure;
 use super::plan::{beside, destination};
-use sluice_device::{Device, DeviceError, Map, ProgramEvent};
+use sluice_device::{Device, DeviceError, Map, Maps, ProgramEvent};
 use sluice_ebpf::MapType;
 use sluice_ebpf::errno::Errno;
 use sluice_ebpf::helper::routes::{Routes, RoutesError};
@@ -22,6 +22,11 @@ pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object,
     if let Some((interface, port)) = xdp.interfaces.iter().find(|(_, port)| u32::from(*port) >= target.ports) {
         let allowed = format!("ports 0 to {}", target.ports - 1);
         return Err(ScriptFailure::value("interfaces", format!("{interface}:{port}"), allowed));
+    }
+    let given = xdp.interfaces.iter().copied().collect();
+    if let Some((index, port, other)) = tenant::ambiguous_interface(&given, target.ports) {
+        let allowed = "an index of its own, or one for both ports";
+        return Err(ScriptFailure::value("interfaces", format!("{index}:{port}, which is port {other}'s"), allowed));
     }
     let path = beside(script, &xdp.file);
     let read = read_file(&path)?;
@@ -161,22 +166,14 @@ fn holds_maps(kind: MapType) -> bool {
 }
 
 /// That the running program has every map whose entries are to go on.
-pub(super) fn check_kept(device: &mut dyn Device, module: u8, keep: &[String]) -> Result<(), ScriptFailure> {
-    let maps = device.maps()?.list(module)?;
+pub(super) fn check_kept(host: &mut dyn Maps, module: u8, first: bool, keep: &[String]) -> Result<(), ScriptFailure> {
+    let maps = if first { Vec::new() } else { host.list(module)? };
+    if maps.is_empty() {
+        let found = "keep= without an XDP program before";
+        return Err(ScriptFailure::value("xdp", found, "keep= with a program in place of another"));
+    }
     let missing = keep.iter().find(|name| maps.iter().all(|m| m.declared.name != **name));
     missing.map_or(Ok(()), |name| Err(no_map(&maps, name)))
-}
-
-/// That the program has this map, and gives events to it.
-pub(super) fn check_event(device: &mut dyn Device, module: u8, name: &str) -> Result<(), ScriptFailure> {
-    let maps = device.maps()?.list(module)?;
-    let map = named(&maps, name)?;
-    let kind = MapType::from_number(map.declared.kind);
-    if matches!(kind, Some(MapType::PerfEventArray | MapType::Ringbuf)) {
-        return Ok(());
-    }
-    let found = format!("`{name}` of type {}", kind.map_or("unknown", MapType::name));
-    Err(ScriptFailure::value("event", found, "a perf event array or a ring buffer"))
 }
 
 /// The map of this name.
@@ -198,6 +195,17 @@ fn shown(bytes: &[u8]) -> String {
     const MOST: usize = 64;
     let more = if bytes.len() > MOST { format!("... ({} bytes)", bytes.len()) } else { String::new() };
     hex_item(&bytes[..bytes.len().min(MOST)]) + &more
+}
+
+/// That a program tells events by this map.
+pub(super) fn check_tells(host: &mut dyn Maps, module: u8, map: &str) -> Result<(), ScriptFailure> {
+    let maps = host.list(module)?;
+    let spec = tenant::map_spec(&named(&maps, map)?.declared)
+        .map_err(|e| ScriptFailure::value("map", e, "kinds that Linux has"))?;
+    match spec.kind {
+        MapType::PerfEventArray | MapType::Ringbuf => Ok(()),
+        kind => Err(ScriptFailure::value("event", format!("`{map}`, {kind:?}"), "a perf event array or ring buffer")),
+    }
 }
 
 /// Takes the next event of a map out of what a program told.

@@ -10,7 +10,7 @@ pub(super) fn check_port(port: u8, target: &Target) -> Result<(), ScriptFailure>
     if u32::from(port) < target.ports {
         return Ok(());
     }
-    Err(ScriptFailure::value("port", port, format!("ports 0 to {}", target.ports - 1)))
+    Err(ScriptFailure::value("port", port, format!("0 to {}", target.ports - 1)))
 }
 
 /// What the script seeds, wherever it says so.

@@ -4,7 +4,7 @@ use super::error::{ConfigError, ConfigProblem};
 use super::file::TenantTable;
 use super::resolve::Resolver;
 use sluice_ebpf::helper::routes::Routes;
-use sluice_ebpf::tenant::Options;
+use sluice_ebpf::tenant::{Options, ambiguous_interface};
 use sluice_formats::Target;
 use sluice_frontends::{self as frontends, ProgramFileError, Reading};
 use sluice_object::{Destination, Object};
@@ -31,6 +31,15 @@ fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> 
         to.push((name, text));
     }
     Ok(())
+}
+
+/// The first variable without a value.
+fn empty_table(before: &str, table: &toml::Table) -> Option<String> {
+    table.iter().find_map(|(name, value)| {
+        let inside = value.as_table()?;
+        let name = format!("{before}{name}");
+        if inside.is_empty() { Some(name) } else { empty_table(&format!("{name}."), inside) }
+    })
 }
 
 impl Resolver<'_> {
@@ -65,6 +74,14 @@ impl Resolver<'_> {
             options.inner_maps = inner.get_ref().clone().into_iter().collect();
         }
         if let Some(variables) = &table.variables {
+            if let Some(empty) = empty_table("", variables.get_ref()) {
+                return Err(self.wrong(
+                    variables.span(),
+                    "variables",
+                    format!("`{empty}` = {{}}"),
+                    "a value, or fields",
+                ));
+            }
             values("", variables.get_ref(), &mut options.variables).map_err(|found| {
                 self.wrong(variables.span(), "variables", found, "numbers, true, false and strings")
             })?;
@@ -84,6 +101,17 @@ impl Resolver<'_> {
                 }
             }
         }
+        if let (Some(interfaces), Some((index, port, other))) =
+            (&table.interfaces, ambiguous_interface(&options.interfaces, target.ports))
+        {
+            let found = format!("port{port} = {index}, which is port{other}'s");
+            return Err(self.wrong(
+                interfaces.span(),
+                "interfaces",
+                found,
+                "an index of its own, or one for both ports",
+            ));
+        }
         if let Some(maps) = &table.maps {
             for (map, file) in maps.get_ref() {
                 options.files.push((map.clone(), self.text_of(file, maps.span(), name)?));
@@ -92,7 +120,12 @@ impl Resolver<'_> {
         let reading = Reading { target, name, xdp: options };
         let file = self.folder.join(path.get_ref());
         let refused = |e: ProgramFileError| self.of_object(path.span(), name, e.what, Some(e.code));
-        frontends::read(&file, &reading).map(Some).map_err(refused)
+        let object = frontends::read(&file, &reading).map_err(refused)?;
+        if object.parts.xdp.is_none() {
+            let found = format!("`{}`, which has none", path.get_ref().display());
+            return Err(self.wrong(path.span(), "xdp", found, "a file with an XDP program; others stand at `object`"));
+        }
+        Ok(Some(object))
     }
 
     /// Keys that say something about an XDP program stand beside one.
