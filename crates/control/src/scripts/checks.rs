@@ -15,9 +15,9 @@ pub(super) fn check_port(port: u8, target: &Target) -> Result<(), ScriptFailure>
 
 /// What the script seeds, wherever it says so.
 pub(super) fn seed(script: &Script) -> u64 {
-    let seeds =
-        script.statements.iter().filter_map(|s| if let Command::Seed(seed) = s.command { Some(seed) } else { None });
-    seeds.last().unwrap_or(0)
+    let seed =
+        script.statements.iter().find_map(|s| if let Command::Seed(seed) = s.command { Some(seed) } else { None });
+    seed.unwrap_or(0)
 }
 
 /// There is no table that the statement could change.

@@ -244,7 +244,7 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
     let mut runner = match Runner::new(script, device) {
         Ok(runner) => runner,
         Err(failed) => {
-            report.failures.push(failed);
+            report.failures.push(*failed);
             return report;
         }
     };

@@ -77,12 +77,12 @@ fn everywhere(target: &Target) -> impl Iterator<Item = Destination> {
 }
 
 /// Needs of every tenant by name.
-pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap<String, Need>, FailedStatement> {
+pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap<String, Need>, Box<FailedStatement>> {
     let mut needs: BTreeMap<String, Need> = BTreeMap::new();
     let mut named: BTreeMap<String, BTreeSet<Destination>> = BTreeMap::new();
     let mut limits: BTreeMap<String, u64> = BTreeMap::new();
     for statement in &script.statements {
-        let here = |failure| FailedStatement { statement: Some(statement.clone()), failure };
+        let here = |failure| Box::new(FailedStatement { statement: Some(statement.clone()), failure });
         match &statement.command {
             Command::Tenant(tenant) => {
                 needs.entry(tenant.name.clone()).or_default();
@@ -122,7 +122,8 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
     for (name, to) in named {
         needs.entry(name).or_default().destinations = to;
     }
-    share_cells(&mut needs, &limits, target).map_err(|failure| FailedStatement { statement: None, failure })?;
+    share_cells(&mut needs, &limits, target)
+        .map_err(|failure| Box::new(FailedStatement { statement: None, failure }))?;
     Ok(needs)
 }
 

@@ -38,8 +38,8 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    pub fn new(script: &'a Script, device: &'a mut dyn Device) -> Result<Self, FailedStatement> {
-        let before = |failure| FailedStatement { statement: None, failure };
+    pub fn new(script: &'a Script, device: &'a mut dyn Device) -> Result<Self, Box<FailedStatement>> {
+        let before = |failure| Box::new(FailedStatement { statement: None, failure });
         let found = device.capabilities().target;
         let target = target::ALL.iter().find(|t| t.hash() == found.hash()).ok_or_else(|| {
             let allowed = target::ALL.map(|t| t.name).join(", ");
