@@ -4,7 +4,7 @@ use crate::destination::{Destination, Destinations};
 use crate::error::{ObjectError, bad};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-use sluice_formats::limits::{COST_FRACTION_BITS, TICK_PS};
+use sluice_formats::limits::{COST_FRACTION_BITS, MIN_FRAME_BYTES, TICK_PS};
 use sluice_formats::rows::RateRow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -78,6 +78,11 @@ impl Rate {
         Self::scaled_byte().div_ceil(MAX_COST) as u64
     }
 
+    /// Highest rate that a rate row expresses: what is above it would be no other row.
+    pub fn highest() -> u64 {
+        u64::try_from(Self::scaled_byte()).unwrap_or(u64::MAX)
+    }
+
     /// Ticks a byte takes at one bit per second, with the row's fraction bits.
     fn scaled_byte() -> u128 {
         let ticks_per_second = 1_000_000_000_000 / u128::from(TICK_PS);
@@ -86,9 +91,13 @@ impl Rate {
 
     /// The row. The cost is rounded up, so that the rate is never above what is asked.
     pub fn row(&self) -> Result<RateRow, ObjectError> {
-        if self.bits_per_second < Self::lowest() {
-            let allowed = format!("{} and more, or no rate for no limit", Self::lowest());
+        if !(Self::lowest()..=Self::highest()).contains(&self.bits_per_second) {
+            let allowed = format!("{} to {}, or no rate for no limit", Self::lowest(), Self::highest());
             return Err(bad("rate.bits_per_second", self.bits_per_second, allowed));
+        }
+        if self.burst_bytes < MIN_FRAME_BYTES {
+            let allowed = format!("{MIN_FRAME_BYTES} and more: no frame is shorter, and none would ever pass");
+            return Err(bad("rate.burst_bytes", self.burst_bytes, allowed));
         }
         let cost = Self::scaled_byte().div_ceil(u128::from(self.bits_per_second));
         let burst = (u128::from(self.burst_bytes) * cost) >> COST_FRACTION_BITS;

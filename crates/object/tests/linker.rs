@@ -72,7 +72,7 @@ fn each_mistake_has_its_code_and_says_what_is_allowed() {
     );
     refused(admit(&|s| s.max_entries = 25), "E0226", "at most 24");
     refused(admit(&|s| s.max_entries = 16), "E0670", "16 match sets");
-    refused(admit(&|s| s.rate = Some(Rate { bits_per_second: 9, burst_bytes: 0 })), "E0226", "7812501 and more");
+    refused(admit(&|s| s.rate = Some(Rate { bits_per_second: 9, burst_bytes: 0 })), "E0226", "7812501 to ");
 
     let load = |change: &dyn Fn(&mut Object)| {
         let mut object = program(2);

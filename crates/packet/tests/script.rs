@@ -136,10 +136,13 @@ event red log u32:1,hex:00
     let Command::Tenant(red) = &commands[0] else { panic!() };
     assert_eq!(red.to, Some(vec![Destination::Port(0), Destination::Host(3)]));
     let Command::Xdp(plain) = &commands[1] else { panic!() };
-    assert_eq!((plain.pass, plain.section.as_deref(), plain.keep.len()), (Destination::Host(0), None, 0));
+    assert_eq!((plain.pass, plain.section.as_deref(), plain.keep.len()), (None, None, 0));
     let Command::Xdp(xdp) = &commands[2] else { panic!() };
     assert_eq!((xdp.section.as_deref(), xdp.program.as_deref()), (Some("xdp/a"), Some("fw")));
-    assert_eq!((xdp.pass, &xdp.keep[..]), (Destination::Host(2), &["flows".to_string(), "count".to_string()][..]));
+    assert_eq!(
+        (xdp.pass, &xdp.keep[..]),
+        (Some(Destination::Host(2)), &["flows".to_string(), "count".to_string()][..])
+    );
     assert_eq!(xdp.max_entries, [("a".to_string(), 5), ("b".to_string(), 16)]);
     assert_eq!(xdp.interfaces, [(7, 0), (9, 3)]);
     let operation = |at: usize| match &commands[at] {
@@ -188,7 +191,7 @@ fn rmt_modules_of_tenants_and_of_the_system_parse() {
 fn mistakes_in_statements_of_programs_are_answered() {
     for (line, want, says) in [
         ("xdp red", "E0113", "expected the file of an XDP object"),
-        ("xdp red a.o pass=host 1 rmt=b.rmt", "E0114", "pass= or rmt="),
+        ("xdp red a.o pass=host 1 rmt=b.rmt", "E0116", "pass= or rmt="),
         ("xdp red a.o rmt=b.rmt rmt=c.rmt", "E0116", "twice"),
         ("xdp red a.o speed=9", "E0115", "section=, program=, pass=, rmt=, keep="),
         ("xdp red a.o pass=queue 1", "E0113", "host N or port N"),

@@ -3,6 +3,7 @@
 //! What the statements mean is in `docs/guide/scripts.md`. A statement that expects something
 //! and does not find it is noted and the script goes on; one that cannot be carried out ends it.
 
+mod checks;
 mod plan;
 mod programs;
 mod runner;
@@ -242,8 +243,8 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
     }
     let mut runner = match Runner::new(script, device) {
         Ok(runner) => runner,
-        Err(failure) => {
-            report.failures.push(FailedStatement { statement: None, failure });
+        Err(failed) => {
+            report.failures.push(*failed);
             return report;
         }
     };

@@ -1,8 +1,8 @@
 //! What each tenant of a script needs, read from the whole script before it runs: the linker
 //! wants to know it at admission.
 
-use super::ScriptFailure;
 use super::tables::{read_object, rmt_object};
+use super::{FailedStatement, ScriptFailure};
 use sluice_formats::Target;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{Destination, Linker, Object};
@@ -77,11 +77,12 @@ fn everywhere(target: &Target) -> impl Iterator<Item = Destination> {
 }
 
 /// Needs of every tenant by name.
-pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap<String, Need>, ScriptFailure> {
+pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap<String, Need>, Box<FailedStatement>> {
     let mut needs: BTreeMap<String, Need> = BTreeMap::new();
     let mut named: BTreeMap<String, BTreeSet<Destination>> = BTreeMap::new();
     let mut limits: BTreeMap<String, u64> = BTreeMap::new();
     for statement in &script.statements {
+        let here = |failure| Box::new(FailedStatement { statement: Some(statement.clone()), failure });
         match &statement.command {
             Command::Tenant(tenant) => {
                 needs.entry(tenant.name.clone()).or_default();
@@ -100,18 +101,18 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                 need.add(action);
             }
             Command::Load { tenant, file } => {
-                let object = read_object(&script.file, file, tenant, target)?;
+                let object = read_object(&script.file, file, tenant, target).map_err(here)?;
                 needs.entry(tenant.clone()).or_default().add_object(&object, target);
             }
             Command::Rmt(rmt) => {
-                let object = rmt_object(&script.file, rmt, target)?;
+                let object = rmt_object(&script.file, rmt, target).map_err(here)?;
                 needs.entry(rmt.tenant.clone()).or_default().add_object(&object, target);
             }
             // Where a program sends, it decides itself.
             Command::Xdp(xdp) => {
                 let need = needs.entry(xdp.tenant.clone()).or_default();
                 if let Some(module) = &xdp.rmt {
-                    need.add_object(&rmt_object(&script.file, module, target)?, target);
+                    need.add_object(&rmt_object(&script.file, module, target).map_err(here)?, target);
                 }
                 need.destinations.extend(everywhere(target));
             }
@@ -121,7 +122,8 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
     for (name, to) in named {
         needs.entry(name).or_default().destinations = to;
     }
-    share_cells(&mut needs, &limits, target)?;
+    share_cells(&mut needs, &limits, target)
+        .map_err(|failure| Box::new(FailedStatement { statement: None, failure }))?;
     Ok(needs)
 }
 

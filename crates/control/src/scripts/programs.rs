@@ -11,9 +11,9 @@ use sluice_ebpf::map::update_flags;
 use sluice_ebpf::tenant;
 use sluice_formats::Target;
 use sluice_frontends::{self as frontends, Kind, Reading};
-use sluice_object::Object;
+use sluice_object::{Destination, Object};
 use sluice_packet::bounded;
-use sluice_packet::script::{Destination as ScriptDestination, MapOnly, MapOperation, MapStatement, Xdp};
+use sluice_packet::script::{MapOnly, MapOperation, MapStatement, Xdp};
 use std::collections::VecDeque;
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object,
         reading.xdp = tenant::Options {
             section: xdp.section.clone(),
             program: xdp.program.clone(),
-            pass: destination(xdp.pass),
+            pass: xdp.pass.map_or(Destination::Host(0), destination),
             keep: xdp.keep.clone(),
             max_entries: xdp.max_entries.clone(),
             interfaces: xdp.interfaces.iter().copied().collect(),
@@ -56,7 +56,7 @@ fn made_for(xdp: &Xdp) -> Option<&'static str> {
     let given = [
         ("section", xdp.section.is_some()),
         ("program", xdp.program.is_some()),
-        ("pass", xdp.pass != ScriptDestination::Host(0)),
+        ("pass", xdp.pass.is_some()),
         ("keep", !xdp.keep.is_empty()),
         ("max_entries", !xdp.max_entries.is_empty()),
         ("interfaces", !xdp.interfaces.is_empty()),
@@ -88,19 +88,26 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
         Err(ScriptFailure::value(what, format!("{found} bytes"), format!("{allowed} bytes")))
     };
     size("key", key.len(), spec.key_size)?;
+    let value_of = |text: &str| match Written::parse(text).map_err(notation("value"))? {
+        Written::Map(name) if !holds_maps(spec.kind) => {
+            let allowed = format!("bytes: `{}` is no map of maps", given.map);
+            Err(ScriptFailure::value("value", format!("`map:{name}`"), allowed))
+        }
+        Written::Map(name) => by_name(&name).map(Value::Map).ok_or_else(|| no_map(&maps, &name)),
+        written => {
+            size("value", written.len(), spec.value_size)?;
+            Ok(Value::Items(written))
+        }
+    };
     match &given.operation {
         MapOperation::Delete => Ok(host.delete(module, *id, &key)?),
         MapOperation::Set { value, only } => {
-            let mut value = match Written::parse(value).map_err(notation("value"))? {
-                Written::Map(name) => {
-                    let inner = by_name(&name).ok_or_else(|| no_map(&maps, &name))?;
-                    inner.to_le_bytes().to_vec()
-                }
-                written => written.bytes().map(<[u8]>::to_vec).ok_or_else(|| {
+            let mut value = match value_of(value)? {
+                Value::Map(id) => id.to_le_bytes().to_vec(),
+                Value::Items(written) => written.bytes().map(<[u8]>::to_vec).ok_or_else(|| {
                     ScriptFailure::value("value", format!("`{value}`"), "bytes: a sum is only expected")
                 })?,
             };
-            size("value", value.len(), spec.value_size)?;
             if spec.kind.is_per_cpu() {
                 value.resize(value.len().next_multiple_of(8), 0);
                 value = value.repeat(tenant::CPUS as usize);
@@ -113,6 +120,7 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
             Ok(host.update(module, *id, &key, &value, flags)?)
         }
         MapOperation::Expect(expected) => {
+            let wanted = expected.as_deref().map(value_of).transpose()?;
             let found = match host.lookup(module, *id, &key) {
                 Ok(value) => Some(value),
                 Err(DeviceError::Map { errno, .. }) if errno == Errno::NOENT.0 => None,
@@ -130,10 +138,10 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
                     Err(ScriptFailure::Expectation { expected, found })
                 }
                 (Some(expected), Some(found)) => {
-                    let matches = match Written::parse(expected).map_err(notation("value"))? {
-                        Written::Map(name) => by_name(&name).is_some_and(|id| found == id.to_le_bytes()),
-                        written => written.matches(spec, &found),
-                    };
+                    let matches = wanted.is_some_and(|wanted| match wanted {
+                        Value::Map(id) => found == id.to_le_bytes(),
+                        Value::Items(written) => written.matches(spec, &found),
+                    });
                     if matches {
                         return Ok(());
                     }
@@ -143,6 +151,29 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
             }
         }
     }
+}
+
+/// A value of a `map` statement that this map can have.
+enum Value {
+    /// Bytes and sums.
+    Items(Written),
+    /// ID of an inner map.
+    Map(u32),
+}
+
+fn holds_maps(kind: MapType) -> bool {
+    matches!(kind, MapType::ArrayOfMaps | MapType::HashOfMaps)
+}
+
+/// That the running program has every map whose entries are to go on.
+pub(super) fn check_kept(host: &mut dyn Maps, module: u8, first: bool, keep: &[String]) -> Result<(), ScriptFailure> {
+    let maps = if first { Vec::new() } else { host.list(module)? };
+    if maps.is_empty() {
+        let found = "keep= without an XDP program before";
+        return Err(ScriptFailure::value("xdp", found, "keep= with a program in place of another"));
+    }
+    let missing = keep.iter().find(|name| maps.iter().all(|m| m.declared.name != **name));
+    missing.map_or(Ok(()), |name| Err(no_map(&maps, name)))
 }
 
 /// The map of this name.

@@ -1,12 +1,13 @@
 //! One script on one device.
 
-use super::ScriptFailure;
+use super::checks::{check_length, check_port, counter_of, no_table, seed};
 use super::plan::{self, Need, destination};
 use super::programs;
 use super::tables::{TableState, action, read_object, rmt_object};
 use super::traffic::Seen;
+use super::{FailedStatement, ScriptFailure};
 use sluice_device::run_load::run_load;
-use sluice_device::{Device, Event, MAX_OFFER_BYTES, ModuleCounters, Offer, ProgramEvent};
+use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, target};
 use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
@@ -37,11 +38,12 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    pub fn new(script: &'a Script, device: &'a mut dyn Device) -> Result<Self, ScriptFailure> {
+    pub fn new(script: &'a Script, device: &'a mut dyn Device) -> Result<Self, Box<FailedStatement>> {
+        let before = |failure| Box::new(FailedStatement { statement: None, failure });
         let found = device.capabilities().target;
         let target = target::ALL.iter().find(|t| t.hash() == found.hash()).ok_or_else(|| {
             let allowed = target::ALL.map(|t| t.name).join(", ");
-            ScriptFailure::value("target of the device", found.name, allowed)
+            before(ScriptFailure::value("target of the device", found.name, allowed))
         })?;
         let needs = plan::needs(script, target)?;
         let mut runner = Self {
@@ -54,26 +56,22 @@ impl<'a> Runner<'a> {
             updates: BTreeMap::new(),
             seen: Seen::default(),
             events: BTreeMap::new(),
-            seed: 0,
+            seed: seed(script),
             begun_at: device.now(),
             port_free_at: vec![0; target.ports as usize],
             device,
         };
         // Ports take frames of every length before the first `nic` statement.
         let settings = runner.linker.settings().clone();
-        let load = runner.linker.nic(settings)?;
-        runner.run_load(&load)?;
+        let load = runner.linker.nic(settings).map_err(|e| before(e.into()))?;
+        runner.run_load(&load).map_err(before)?;
         runner.begun_at = runner.device.now();
         Ok(runner)
     }
 
     pub fn run(&mut self, command: &Command) -> Result<(), ScriptFailure> {
         match command {
-            Command::Device(_) => Ok(()),
-            Command::Seed(seed) => {
-                self.seed = *seed;
-                Ok(())
-            }
+            Command::Device(_) | Command::Seed(_) => Ok(()),
             Command::Nic(given) => {
                 let mut settings = self.linker.settings().clone();
                 super::settings::apply(&mut settings, given, |name| self.ids.get(name).copied())?;
@@ -105,17 +103,25 @@ impl<'a> Runner<'a> {
                     }
                     table
                 });
+                if present.is_none() && !replace {
+                    return Err(no_table(tenant));
+                }
                 self.updates.insert(tenant.clone(), present);
                 Ok(())
             }
             Command::Commit { tenant } => match self.updates.remove(tenant) {
                 Some(Some(table)) => self.install(tenant, table),
-                _ => Ok(()),
+                _ => Err(no_table(tenant)),
             },
             Command::Add { tenant, key, action: given } => self.add(tenant, key, Some(action(given))),
             Command::Del { tenant, key } => self.add(tenant, key, None),
             Command::Xdp(xdp) => {
                 let mut object = programs::object(&self.script.file, xdp, self.target)?;
+                if !xdp.keep.is_empty() {
+                    let module = self.module(&xdp.tenant)?;
+                    let first = self.linker.tenant(self.id(&xdp.tenant)?)?.running.is_none();
+                    programs::check_kept(self.device.maps()?, module, first, &xdp.keep)?;
+                }
                 if let Some(module) = &xdp.rmt {
                     let in_front = self.granted_module(module)?;
                     object = in_front.join(object).map_err(|e| ScriptFailure::object(&module.file, &e))?;
@@ -128,6 +134,10 @@ impl<'a> Runner<'a> {
                 }
                 if rmt.keep && self.linker.tenant(self.id(&rmt.tenant)?)?.running.is_none() {
                     let found = "keep of the tenant's first program";
+                    return Err(ScriptFailure::value("rmt", found, "keep with a program in place of another"));
+                }
+                if rmt.keep && self.tables.contains_key(&rmt.tenant) {
+                    let found = "keep, although what runs is a table";
                     return Err(ScriptFailure::value("rmt", found, "keep with a program in place of another"));
                 }
                 let object = self.granted_module(rmt)?;
@@ -151,9 +161,9 @@ impl<'a> Runner<'a> {
                 Ok(self.device.maps()?.set_routes(module, &routes)?)
             }
             Command::Event { tenant, map, bytes } => {
-                self.rest()?;
                 let module = self.module(tenant)?;
                 programs::check_tells(self.device.maps()?, module, map)?;
+                self.rest()?;
                 let waiting = self.events.entry(module).or_default();
                 waiting.extend(self.device.maps()?.take_events(module));
                 programs::event(waiting, map, bytes)
@@ -161,6 +171,7 @@ impl<'a> Runner<'a> {
             Command::Send(send) => self.send(send),
             Command::Expect { destination: to, count, pattern } => {
                 let (number, name) = self.destination(destination(*to))?;
+                check_length("packet that is expected", pattern.bytes.len())?;
                 self.rest()?;
                 self.seen.expect(number, &name, *count, pattern)
             }
@@ -284,7 +295,7 @@ impl<'a> Runner<'a> {
         key: &sluice_packet::script::Key,
         action: Option<sluice_object::Action>,
     ) -> Result<(), ScriptFailure> {
-        let no_table = || ScriptFailure::value("entry", format!("tenant `{tenant}` has no table"), "`table` before");
+        let no_table = || no_table(tenant);
         let id = self.id(tenant)?;
         let (table, in_update) = match self.updates.get_mut(tenant) {
             Some(update) => (update.as_mut().ok_or_else(no_table)?, true),
@@ -296,7 +307,9 @@ impl<'a> Runner<'a> {
             None => table.entries.remove(&key).is_some(),
         };
         if in_update {
-            return Ok(());
+            let found =
+                || ScriptFailure::value("entry to delete", "a key that the update does not hold", "one that it holds");
+            return if action.is_none() && !present { Err(found()) } else { Ok(()) };
         }
         let load = match (action, present) {
             (Some(action), false) => self.linker.insert(id, &key, &action)?,
@@ -308,14 +321,8 @@ impl<'a> Runner<'a> {
 
     fn send(&mut self, send: &Send) -> Result<(), ScriptFailure> {
         let port = usize::from(send.port);
-        let (ports, length) = (self.target.ports, send.bytes.len());
-        if u32::from(send.port) >= ports {
-            return Err(ScriptFailure::value("port", send.port, format!("0 to {}", ports - 1)));
-        }
-        if length > MAX_OFFER_BYTES {
-            let allowed = format!("1 to {MAX_OFFER_BYTES} bytes");
-            return Err(ScriptFailure::value("packet", format!("{length} bytes"), allowed));
-        }
+        check_port(send.port, self.target)?;
+        check_length("packet", send.bytes.len())?;
         let beats = u64::from(self.target.beats(send.bytes.len() as u32));
         let mut offers = Vec::with_capacity(send.count.min(POLL as u64) as usize);
         for i in 0..send.count {
@@ -358,13 +365,13 @@ impl<'a> Runner<'a> {
 
     fn counter(&mut self, tenant: &str, name: &str) -> Result<u64, ScriptFailure> {
         // Also a name that no tenant's counters would be asked for.
-        value(&ModuleCounters::default(), name)?;
+        counter_of(&ModuleCounters::default(), name)?;
         self.rest()?;
         let counters = self.device.counters()?;
         if tenant == TOTAL {
-            return counters.modules.values().map(|c| value(c, name)).sum();
+            return counters.modules.values().map(|c| counter_of(c, name)).sum();
         }
-        value(&counters.modules.get(&self.module(tenant)?).cloned().unwrap_or_default(), name)
+        counter_of(&counters.modules.get(&self.module(tenant)?).cloned().unwrap_or_default(), name)
     }
 
     fn destination(&self, destination: Destination) -> Result<(u8, String), ScriptFailure> {
@@ -404,26 +411,4 @@ impl<'a> Runner<'a> {
             self.seen.take(events.into_iter().filter_map(outcome).collect(), self.target);
         }
     }
-}
-
-/// A counter by its name in JSON; a reason's name is its drops, `dropped` all of them.
-fn value(counters: &ModuleCounters, name: &str) -> Result<u64, ScriptFailure> {
-    Ok(match name {
-        "offered" => counters.offered,
-        "offered_bytes" => counters.offered_bytes,
-        "copies" => counters.copies,
-        "forwarded" => counters.forwarded,
-        "forwarded_bytes" => counters.forwarded_bytes,
-        "delivered" => counters.delivered,
-        "delivered_bytes" => counters.delivered_bytes,
-        "in_flight" => counters.in_flight,
-        "dropped" => counters.dropped.values().sum(),
-        reason => {
-            let allowed = "offered, offered_bytes, copies, forwarded, forwarded_bytes, delivered, delivered_bytes, \
-                           in_flight, dropped, or a reason";
-            let reason =
-                Reason::by_name(reason).ok_or_else(|| ScriptFailure::value("counter", format!("`{name}`"), allowed))?;
-            counters.dropped.get(&reason).copied().unwrap_or(0)
-        }
-    })
 }

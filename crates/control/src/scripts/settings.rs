@@ -1,10 +1,16 @@
 //! The `nic` statement: settings of the ports.
 
 use super::ScriptFailure;
+use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES};
 use sluice_object::NicSettings;
 use sluice_packet::script::Setting;
+use sluice_packet::text;
 
 const NAMES: &str = "port, untagged, min_frame, max_frame, double_tag, watchdog";
+
+/// Bytes of a frame that the NIC can take.
+const LEAST: u64 = MIN_FRAME_BYTES as u64;
+const MOST: u64 = MAX_FRAME_BYTES as u64;
 
 /// Carries the settings of one `nic` statement into `settings`. `port=` picks one port, otherwise
 /// they are for all; `tenant` gives the ID of a tenant's name.
@@ -50,8 +56,8 @@ pub(super) fn apply(
                                 }
                             };
                         }
-                        "min_frame" => port.min_frame = number(setting, 0, 16_383)? as u16,
-                        _ => port.max_frame = number(setting, 0, 16_383)? as u16,
+                        "min_frame" => port.min_frame = number(setting, LEAST, MOST)? as u16,
+                        _ => port.max_frame = number(setting, LEAST, MOST)? as u16,
                     }
                 }
             }
@@ -62,7 +68,8 @@ pub(super) fn apply(
 }
 
 fn number(setting: &Setting, min: u64, max: u64) -> Result<u64, ScriptFailure> {
-    setting.value.parse().ok().filter(|n| (min..=max).contains(n)).ok_or_else(|| {
+    let found = text::number(&setting.value).and_then(|n| u64::try_from(n).ok());
+    found.filter(|n| (min..=max).contains(n)).ok_or_else(|| {
         ScriptFailure::value(setting.name.clone(), format!("`{}`", setting.value), format!("{min} to {max}"))
     })
 }

@@ -42,9 +42,9 @@ fn what_the_nic_cannot_have_ends_the_script_in_words() {
     for (text, code, words) in [
         ("nic speed=9", "E0310", "found `speed`, allowed: port, untagged"),
         ("nic untagged=red", "E0310", "the name of a tenant declared before"),
-        ("nic port=4", "E0310", "0 to 3"),
-        ("nic min_frame=9217", "E0226", "max_frame <= 9216"),
-        ("tenant red id=3 vlan=7 weight=99", "E0310", "1 to 43"),
+        ("nic port=4 min_frame=60", "E0310", "0 to 3"),
+        ("nic min_frame=9217", "E0310", "14 to 9216"),
+        ("nic min_frame=100 max_frame=90", "E0226", "max_frame"),
         ("tenant red id=3 vlan=7\ntable red key=five_tuple mask=dst/20 default=drop", "E0310", "whole bytes"),
         ("tenant red id=3 vlan=7\ntable red key=dmac default=port 6", "E0221", "port6 does not exist"),
         ("drop reason=boredom", "E0310", "overload, unmapped"),

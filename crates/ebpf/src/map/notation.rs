@@ -127,6 +127,17 @@ impl Written {
         }
     }
 
+    /// Bytes of its parts; none of `map:`.
+    pub fn len(&self) -> usize {
+        let Self::Parts(parts) = self else { return 0 };
+        parts.iter().map(|part| if let Part::Bytes(bytes) = part { bytes.len() } else { 8 }).sum()
+    }
+
+    /// Whether it has no bytes at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Whether a value, as [`super::MapSpace::user_lookup`] gives it, is as written. Never for `map:`.
     pub fn matches(&self, spec: &MapSpec, value: &[u8]) -> bool {
         let Self::Parts(parts) = self else { return false };

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{Layer, LayerKind, PacketSpec};
+use super::{Content, Layer, LayerKind, PacketSpec};
 use crate::checksum::Sum;
 use crate::headers::{FieldSpec, Fill, HeaderSpec, bits, protocol};
 
@@ -29,6 +29,14 @@ pub enum BuildError {
         found: usize,
         /// The largest value of the field.
         max: u128,
+    },
+    /// Padding up to a length that the packet has passed already.
+    #[error("the packet has {packet} bytes before `pad`, `to` is {found}, allowed are {packet} and more")]
+    PadTooShort {
+        /// The length that is asked for.
+        found: usize,
+        /// Bytes before the padding.
+        packet: usize,
     },
     /// Options longer than the header may have.
     #[error("`{layer}` has {found} bytes of options, allowed are at most {max}")]
@@ -65,6 +73,20 @@ impl PacketSpec {
             self.fill(index, &places, end, &mut bytes)?;
         }
         Ok(bytes)
+    }
+
+    /// That padding reaches to no fewer bytes than the packet has without it. What is made rather than written may
+    /// ask for less, and gets no padding.
+    pub(crate) fn check_padding(&self) -> Result<(), BuildError> {
+        let (places, _) = self.places()?;
+        for (layer, place) in self.layers.iter().zip(&places) {
+            if let Some(Content::UpTo(to)) = layer.content
+                && to < place.start
+            {
+                return Err(BuildError::PadTooShort { found: to, packet: place.start });
+            }
+        }
+        Ok(())
     }
 
     /// Where each layer lies, and where the packet ends and padding begins.
@@ -168,7 +190,7 @@ fn write_given(layer: &Layer, bytes: &mut [u8]) {
         if let Some(content) = &layer.content {
             // A length was reserved from the same content, so this fits exactly.
             let before = match content {
-                super::Content::UpTo(to) => to.saturating_sub(bytes.len()),
+                Content::UpTo(to) => to.saturating_sub(bytes.len()),
                 _ => 0,
             };
             bytes.copy_from_slice(&content.bytes(before));

@@ -216,8 +216,8 @@ pub struct Xdp {
     pub section: Option<String>,
     /// Name of the program, if the file has several.
     pub program: Option<String>,
-    /// Where `XDP_PASS` goes.
-    pub pass: Destination,
+    /// Where `XDP_PASS` goes; to host queue 0 unless it is said.
+    pub pass: Option<Destination>,
     /// Maps that are kept beside those that are pinned.
     pub keep: Vec<String>,
     /// Most entries of maps that leave it to user space, by name.

@@ -20,5 +20,6 @@ pub use ast::{
     Send, Setting, Statement, Table, Target, Tenant, Timing, Tuple, Xdp,
 };
 pub use error::{ScriptError, ScriptProblem};
-pub use parse::{STATEMENTS, SYSTEM, TOTAL};
+pub use parse::{OPTIONS, STATEMENTS, SYSTEM, TOTAL};
 pub use run::{Failure, Runner};
+pub use setup::MOST_WEIGHT;

@@ -16,6 +16,17 @@ pub const STATEMENTS: [&str; 25] = [
     "map", "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock", "fault",
 ];
 
+/// Options of the statements that have some; those of `nic` are the NIC's matter.
+pub const OPTIONS: [(&str, &[&str]); 7] = [
+    ("tenant", &["id=", "vlan=", "keep_tag", "rate=", "burst=", "weight=", "limit=", "to="]),
+    ("table", &["key=", "mask=", "default="]),
+    ("xdp", &["section=", "program=", "pass=", "rmt=", "keep=", "max_entries=", "interfaces="]),
+    ("rmt", &["keep"]),
+    ("send", &["gap=", "at="]),
+    ("drop", &["reason=", "tenant="]),
+    ("fault", &["drop=", "corrupt="]),
+];
+
 /// Tenant that is there without being declared.
 pub const SYSTEM: &str = "system";
 /// In a `counter` statement: the sum over all tenants.

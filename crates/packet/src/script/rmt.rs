@@ -17,7 +17,7 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
         match (option.text, std::mem::replace(&mut keep, true)) {
             ("keep", false) => {}
             ("keep", true) => return Err(twice("rmt", option)),
-            _ => return Err(unknown_option("rmt", option, "keep")),
+            _ => return Err(unknown_option("rmt", option)),
         }
     }
     Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), keep }))

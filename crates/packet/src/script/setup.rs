@@ -2,8 +2,8 @@
 
 use super::ast::{Command, Destination, Setting, Target, Tenant};
 use super::error::ScriptProblem;
-use super::parse::{Parser, SYSTEM, TOTAL};
-use super::words::{Located, Word, Words};
+use super::parse::{OPTIONS, Parser, SYSTEM, TOTAL};
+use super::words::{Located, MAX_DESTINATION, Word, Words};
 use crate::text::{Span, number, quote};
 
 pub(super) fn device(words: &mut Words<'_>) -> Located<Command> {
@@ -44,8 +44,8 @@ pub(super) fn nic(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command
     }
 }
 
-/// Names of the tenant statement's options.
-const TENANT_OPTIONS: &str = "id=, vlan=, keep_tag, rate=, burst=, weight=, limit=, to=";
+/// Heaviest weight: its quantum, 1500 bytes for each 1, has 16 bits.
+pub const MOST_WEIGHT: u64 = 43;
 
 pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let word = words.need("a name for the tenant")?;
@@ -68,10 +68,10 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
             }
             ("vlan", Some(value)) => vlans.replace(vlan_ids(parser, value)?).is_none(),
             ("keep_tag", None) => keep_tag.replace(true).is_none(),
-            ("rate", Some(value)) => rate.replace(value.scaled("the rate")?).is_none(),
-            ("burst", Some(value)) => burst.replace(value.scaled("the burst")?).is_none(),
+            ("rate", Some(value)) => rate.replace(value.scaled("the rate", u64::MAX)?).is_none(),
+            ("burst", Some(value)) => burst.replace(value.scaled("the burst", u64::from(u32::MAX))?).is_none(),
             ("weight", Some(value)) => {
-                let n = value.number("the weight", 1, u128::from(u32::MAX))?;
+                let n = value.number("the weight", 1, u128::from(MOST_WEIGHT))?;
                 weight.replace(n as u64).is_none()
             }
             ("limit", Some(value)) => {
@@ -79,7 +79,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
                 limit.replace(n as u64).is_none()
             }
             ("to", Some(value)) => to.replace(destinations(value)?).is_none(),
-            _ => return Err(unknown_option("tenant", option, TENANT_OPTIONS)),
+            _ => return Err(unknown_option("tenant", option)),
         };
         if !first {
             return Err(twice("tenant", key));
@@ -123,7 +123,8 @@ fn destinations(list: Word<'_>) -> Located<Vec<Destination>> {
         };
         let one = numbered("port", Destination::Port).or_else(|| numbered("host", Destination::Host));
         let one = one.filter(|d| !all.contains(d));
-        all.push(one.ok_or_else(|| piece.bad("a destination", "port0, host0 and the like, each once"))?);
+        let allowed = format!("port0 to port{MAX_DESTINATION} and host0 to host{MAX_DESTINATION}, each once");
+        all.push(one.ok_or_else(|| piece.bad("a destination", &allowed))?);
     }
     Ok(all)
 }
@@ -152,8 +153,9 @@ fn taken(parser: &Parser<'_>, word: Word<'_>, what: String, has: impl Fn(&Tenant
     }
 }
 
-pub(super) fn unknown_option(statement: &'static str, option: Word<'_>, allowed: &str) -> (Span, ScriptProblem) {
-    let problem = ScriptProblem::UnknownOption { statement, found: quote(option.text), allowed: allowed.to_string() };
+pub(super) fn unknown_option(statement: &'static str, option: Word<'_>) -> (Span, ScriptProblem) {
+    let options = OPTIONS.iter().find(|(name, _)| *name == statement).map_or(&[][..], |(_, options)| options);
+    let problem = ScriptProblem::UnknownOption { statement, found: quote(option.text), allowed: options.join(", ") };
     (option.span, problem)
 }
 

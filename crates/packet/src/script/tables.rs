@@ -84,7 +84,6 @@ fn tenant_and_key(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<(String
 }
 
 const KEYS: &str = "a key as in dst=02:00:00:00:00:01 or 10.0.0.1:80 > 10.0.0.2:90 udp";
-const TABLE_OPTIONS: &str = "key=, mask=, default=";
 
 pub(super) fn table(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let span = words.here();
@@ -99,7 +98,7 @@ pub(super) fn table(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<C
             ("mask", Some(value)) => mask.replace(value).is_none(),
             // An action is several words: it takes the rest of the line.
             ("default", Some(value)) => default.replace(action(value, words)?).is_none(),
-            _ => return Err(unknown_option("table", option, TABLE_OPTIONS)),
+            _ => return Err(unknown_option("table", option)),
         };
         if !first {
             return Err(twice("table", name));
@@ -231,5 +230,15 @@ fn multicast(words: &mut Words<'_>) -> Located<Forward> {
     if destinations.is_empty() {
         return Err((here, words.expected("`port` or `host` and numbers")));
     }
-    Ok(Forward::Multicast { destinations, except_ingress: words.take("except_ingress") })
+    let last = words.here();
+    let except_ingress = words.take("except_ingress");
+    if except_ingress && !destinations.iter().any(|d| matches!(d, Destination::Port(_))) {
+        let problem = ScriptProblem::Options {
+            statement: "multicast",
+            found: "`except_ingress` without a port".to_string(),
+            expected: "a port that may be the one a packet came from".to_string(),
+        };
+        return Err((last, problem));
+    }
+    Ok(Forward::Multicast { destinations, except_ingress })
 }

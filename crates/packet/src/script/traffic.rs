@@ -6,6 +6,7 @@ use super::parse::{Parser, TOTAL};
 use super::setup::{twice, unknown_option};
 use super::words::{Located, MAX_DESTINATION, Word, Words, located};
 use crate::notation::{NotationError, Pattern, Problem};
+use crate::text::number;
 
 pub(super) fn send(words: &mut Words<'_>) -> Located<Command> {
     let port = words.need("a port number")?;
@@ -26,20 +27,15 @@ pub(super) fn send(words: &mut Words<'_>) -> Located<Command> {
         .build()
         .map_err(|error| located(NotationError { span: written.span, problem: Problem::Build(error) }))?;
     if bytes.is_empty() {
-        let problem = ScriptProblem::BadValue {
-            what: "the packet".to_string(),
-            found: "empty".to_string(),
-            allowed: "at least one byte".to_string(),
-        };
-        return Err((written.span, problem));
+        return Err((written.span, empty()));
     }
     let mut timing = None;
     while let Some(option) = words.next() {
         let (name, value) = option.option();
         let given = match (name.text, value) {
-            ("gap", Some(value)) => Timing::Gap(cycles(value, "the gap")?),
-            ("at", Some(value)) => Timing::At(cycles(value, "the cycle")?),
-            _ => return Err(unknown_option("send", option, "gap=, at=")),
+            ("gap", Some(value)) => Timing::Gap(cycles(value, "the gap", 0)?),
+            ("at", Some(value)) => Timing::At(cycles(value, "the cycle", 0)?),
+            _ => return Err(unknown_option("send", option)),
         };
         if timing.replace(given).is_some() {
             return Err(twice("send", name));
@@ -48,9 +44,17 @@ pub(super) fn send(words: &mut Words<'_>) -> Located<Command> {
     Ok(Command::Send(Send { port, count, bytes, timing: timing.unwrap_or(Timing::Gap(0)) }))
 }
 
-fn cycles(word: Word<'_>, what: &str) -> Located<u64> {
+fn empty() -> ScriptProblem {
+    ScriptProblem::BadValue {
+        what: "the packet".to_string(),
+        found: "empty".to_string(),
+        allowed: "at least one byte".to_string(),
+    }
+}
+
+fn cycles(word: Word<'_>, what: &str, min: u128) -> Located<u64> {
     // Bounded, so that a script cannot ask for years of simulation by a slip.
-    Ok(word.number(what, 0, 1_000_000_000)? as u64)
+    Ok(word.number(what, min, 1_000_000_000)? as u64)
 }
 
 pub(super) fn expect(words: &mut Words<'_>) -> Located<Command> {
@@ -65,6 +69,9 @@ pub(super) fn expect(words: &mut Words<'_>) -> Located<Command> {
     let count = words.repetition()?;
     let written = words.packet()?;
     let pattern = Pattern::from_written(&written).map_err(located)?;
+    if pattern.bytes.is_empty() && !written.open {
+        return Err((written.span, empty()));
+    }
     Ok(Command::Expect { destination, count, pattern })
 }
 
@@ -81,7 +88,7 @@ pub(super) fn drop(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Comman
                 reason.replace(name).is_none()
             }
             ("tenant", Some(value)) => tenant.replace(parser.declared(value)?).is_none(),
-            _ => return Err(unknown_option("drop", option, "reason=, tenant=")),
+            _ => return Err(unknown_option("drop", option)),
         };
         if !first {
             return Err(twice("drop", name));
@@ -109,17 +116,20 @@ pub(super) fn counter(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Com
         _ => return Err((word.span, word.unexpected("=, >= or <=, with blanks around it"))),
     };
     let value = words.need("a value")?;
-    Ok(Command::Counter {
-        tenant,
-        name: name.to_string(),
-        relation,
-        value: value.number("the value", 0, u128::from(u64::MAX))? as u64,
-    })
+    // Every counter is at least 0 and at most what 64 bits hold: such a check could not fail.
+    let (least, most) = match relation {
+        Relation::Equal => (0, u64::MAX),
+        Relation::AtLeast => (1, u64::MAX),
+        Relation::AtMost => (0, u64::MAX - 1),
+    };
+    let what = format!("the value behind `{}`", word.text);
+    let value = value.number(&what, least, u128::from(most))? as u64;
+    Ok(Command::Counter { tenant, name: name.to_string(), relation, value })
 }
 
 pub(super) fn wait(words: &mut Words<'_>) -> Located<Command> {
     let word = words.need("a number of cycles (`idle` waits until nothing is in flight)")?;
-    Ok(Command::Wait { cycles: cycles(word, "the number of cycles")? })
+    Ok(Command::Wait { cycles: cycles(word, "the number of cycles", 1)? })
 }
 
 pub(super) fn fault(words: &mut Words<'_>) -> Located<Command> {
@@ -133,7 +143,7 @@ pub(super) fn fault(words: &mut Words<'_>) -> Located<Command> {
         let first = match (name.text, value) {
             ("drop", Some(value)) => drop.replace(percent(value)?).is_none(),
             ("corrupt", Some(value)) => corrupt.replace(percent(value)?).is_none(),
-            _ => return Err(unknown_option("fault", option, "drop=, corrupt=")),
+            _ => return Err(unknown_option("fault", option)),
         };
         if !first {
             return Err(twice("fault", name));
@@ -152,14 +162,7 @@ pub(super) fn fault(words: &mut Words<'_>) -> Located<Command> {
 
 /// 0% to 90%: with every message lost nothing would ever be acknowledged.
 fn percent(word: Word<'_>) -> Located<u8> {
-    let Some(text) = word.text.strip_suffix('%') else {
-        let problem = ScriptProblem::BadValue {
-            what: "the percentage".to_string(),
-            found: word.text.to_string(),
-            allowed: "0% to 90%".to_string(),
-        };
-        return Err((word.span, problem));
-    };
-    let digits = Word { text, ..word };
-    Ok(digits.number("the percentage", 0, 90)? as u8)
+    let digits = word.text.strip_suffix('%').and_then(number);
+    let percent = digits.and_then(|n| u8::try_from(n).ok()).filter(|n| *n <= 90);
+    percent.ok_or_else(|| word.bad("the percentage", "a number from 0 to 90 and `%`, as in 20%"))
 }

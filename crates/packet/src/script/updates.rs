@@ -120,8 +120,16 @@ impl Updates {
         let Some(table) = open.table else {
             return Err((span, no_table(tenant)));
         };
-        self.tables.insert(tenant.to_string(), table);
+        self.runs_table(tenant, table);
         Ok(())
+    }
+
+    /// The table takes the place of whatever ran; what is loaded may be a program.
+    fn runs_table(&mut self, tenant: &str, kind: TableKind) {
+        self.tables.insert(tenant.to_string(), kind);
+        if kind != TableKind::Loaded {
+            self.programs.remove(tenant);
+        }
     }
 
     /// A table is declared.
@@ -141,7 +149,7 @@ impl Updates {
                 expected: format!("`replace {tenant} {{` or `begin replace {tenant}` around it"),
             },
             None => {
-                self.tables.insert(tenant.to_string(), kind);
+                self.runs_table(tenant, kind);
                 return Ok(());
             }
         };

@@ -6,7 +6,7 @@ use super::ast::{Destination, Tuple};
 use super::error::ScriptProblem;
 use crate::headers::protocol;
 use crate::mac::MacAddr;
-use crate::notation::{NotationError, Written, parse_at};
+use crate::notation::{NotationError, Problem, Written, parse_at};
 use crate::text::{Cursor, Span, number, quote};
 
 /// A problem and the piece of the script that it is about.
@@ -99,7 +99,10 @@ impl<'a> Words<'a> {
         if self.cursor.at_line_end() {
             return Err((self.here(), self.expected("a packet such as eth/vlan(vid=7)/ipv4")));
         }
-        parse_at(&mut self.cursor).map_err(located)
+        let written = parse_at(&mut self.cursor).map_err(located)?;
+        let padding = written.packet.check_padding();
+        padding.map_err(|error| located(NotationError { span: written.span, problem: Problem::Build(error) }))?;
+        Ok(written)
     }
 
     /// `*N` if it comes next, else 1.
@@ -152,7 +155,7 @@ impl<'a> Word<'a> {
     }
 
     /// A number with k, M or G behind it for thousands, millions and milliards.
-    pub fn scaled(&self, what: &str) -> Located<u64> {
+    pub fn scaled(&self, what: &str, max: u64) -> Located<u64> {
         let scales = [('k', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
         let scale = scales.iter().find(|(letter, _)| self.text.ends_with(*letter));
         let (digits, factor) = match scale {
@@ -162,8 +165,11 @@ impl<'a> Word<'a> {
         number(digits)
             .and_then(|n| u64::try_from(n).ok())
             .and_then(|n| n.checked_mul(factor))
-            .filter(|n| *n > 0)
-            .ok_or_else(|| self.bad(what, "a number above 0, with k, M or G for thousands"))
+            .filter(|n| (1..=max).contains(n))
+            .ok_or_else(|| {
+                let allowed = format!("a number from 1 to {max}, with k, M or G for thousands, millions, milliards");
+                self.bad(what, &allowed)
+            })
     }
 
     /// An Ethernet address.

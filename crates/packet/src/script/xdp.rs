@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use super::ast::{Command, Destination, MapOnly, MapOperation, MapStatement, Rmt, Xdp};
+use super::error::ScriptProblem;
 use super::parse::Parser;
 use super::setup::{twice, unknown_option};
 use super::words::{Located, MAX_DESTINATION, Word, Words};
 use crate::text::number;
-
-const OPTIONS: &str = "section=, program=, pass=, rmt=, keep=, max_entries=, interfaces=";
 
 pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let span = words.here();
@@ -27,15 +26,18 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             ("keep", Some(value)) => keep.replace(names(value)?).is_none(),
             ("max_entries", Some(value)) => max_entries.replace(sizes(value)?).is_none(),
             ("interfaces", Some(value)) => interfaces.replace(ports(value)?).is_none(),
-            _ => return Err(unknown_option("xdp", option, OPTIONS)),
+            _ => return Err(unknown_option("xdp", option)),
         };
         if !first {
             return Err(twice("xdp", name));
         }
         if pass.is_some() && rmt.is_some() {
-            return Err(
-                name.bad("xdp", "pass= or rmt=: behind a module, what the program passes goes where that sends")
-            );
+            let problem = ScriptProblem::Options {
+                statement: "xdp",
+                found: "`pass=` beside `rmt=`".to_string(),
+                expected: "pass= or rmt=: behind a module, what the program passes goes where that sends".to_string(),
+            };
+            return Err((name.span, problem));
         }
     }
     let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, keep: false });
@@ -44,7 +46,7 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
         file: PathBuf::from(file.text),
         section,
         program,
-        pass: pass.unwrap_or(Destination::Host(0)),
+        pass,
         keep: keep.unwrap_or_default(),
         max_entries: max_entries.unwrap_or_default(),
         interfaces: interfaces.unwrap_or_default(),
