@@ -4,10 +4,11 @@
 //! the other, each rounded up to 8 bytes. A map of maps holds the `id` of maps of the document.
 //! Entries of arrays that are zero are left out: they are there without being named.
 
+use crate::map::file::explain_entry;
 use crate::map::update_flags;
 use crate::{MapId, MapSpace, MapSpec, MapType};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the document.
 pub const STATE_VERSION: u32 = 1;
@@ -149,6 +150,9 @@ impl State {
         let mut ids = Vec::new();
         let mut by_number = BTreeMap::new();
         for (i, map) in self.maps.iter().enumerate() {
+            if map.spec.name.is_empty() {
+                return Err(StateError::new(format!("maps[{i}].spec.name"), "an empty name", "the name of a map"));
+            }
             let id = space
                 .create(&map.spec)
                 .map_err(|e| StateError::new(format!("maps[{i}].spec"), e.to_string(), "a map that can be made"))?;
@@ -158,10 +162,24 @@ impl State {
             ids.push(id);
         }
         for (i, (map, &id)) in self.maps.iter().zip(&ids).enumerate() {
+            let mut seen = BTreeSet::new();
             for (j, entry) in map.entries.iter().enumerate() {
                 let at = format!("maps[{i}].entries[{j}]");
                 let key = from_hex(&entry.key, &format!("{at}.key"))?;
                 let mut value = from_hex(&entry.value, &format!("{at}.value"))?;
+                for (name, bytes, size) in [
+                    ("key", key.len(), map.spec.key_size as usize),
+                    ("value", value.len(), map.spec.value_bytes(self.cpus)),
+                ] {
+                    if bytes != size {
+                        let allowed = format!("{size}, by the map's specification");
+                        return Err(StateError::new(format!("{at}.{name}"), format!("{bytes} bytes"), allowed));
+                    }
+                }
+                if !seen.insert(key.clone()) {
+                    let found = format!("`{}` again", entry.key.chars().take(40).collect::<String>());
+                    return Err(StateError::new(format!("{at}.key"), found, "each key of a map once"));
+                }
                 if matches!(map.spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) {
                     let number = value.as_slice().try_into().ok().map(u32::from_le_bytes);
                     let inner = number.and_then(|n| by_number.get(&n));
@@ -169,9 +187,9 @@ impl State {
                         inner.ok_or_else(|| StateError::new(&at, &entry.value, "the id of a map, as 4 bytes"))?;
                     value = inner.0.to_le_bytes().to_vec();
                 }
-                space
-                    .user_update(id, &key, &value, update_flags::ANY)
-                    .map_err(|e| StateError::new(&at, format!("{e:?}"), "an entry that the map takes"))?;
+                space.user_update(id, &key, &value, update_flags::ANY).map_err(|e| {
+                    StateError::new(&at, explain_entry(&map.spec, &key, e), "an entry that the map takes")
+                })?;
             }
         }
         Ok((space, ids))
@@ -272,7 +290,20 @@ mod tests {
         assert_eq!(broken(&|s| s.cpus = 0), "[E0491] cpus: found 0, expected 1 to 256");
         let odd = broken(&|s| s.maps[0].entries[0].key = "0g".into());
         assert_eq!(odd, "[E0491] maps[0].entries[0].key: found `0g`, expected pairs of hex digits");
-        assert!(broken(&|s| s.maps[0].entries[0].key = "00".into()).contains("maps[0].entries[0]: found"));
+        let short = broken(&|s| s.maps[0].entries[0].key = "00".into());
+        assert_eq!(short, "[E0491] maps[0].entries[0].key: found 1 bytes, expected 4, by the map's specification");
+        let long = broken(&|s| s.maps[0].spec.value_size = 16);
+        assert!(long.contains("maps[0].entries[0].value: found 8 bytes, expected 16"), "{long}");
+        let of_cpus = broken(&|s| s.cpus = 3);
+        assert!(of_cpus.contains("maps[1].entries[0].value: found 16 bytes, expected 24"), "{of_cpus}");
+        let twice = broken(&|s| {
+            let again = s.maps[0].entries[0].clone();
+            s.maps[0].entries.push(again);
+        });
+        assert!(twice.contains("maps[0].entries[1].key: found `01020304` again, expected each key"), "{twice}");
+        assert!(broken(&|s| s.maps[0].spec.name.clear()).contains("maps[0].spec.name: found an empty name"));
+        let index = broken(&|s| s.maps[1].entries[0].key = "09000000".into());
+        assert!(index.contains("maps[1].entries[0]: found index 9, allowed: below 4"), "{index}");
         assert!(broken(&|s| s.maps[1].id = s.maps[0].id).contains("maps[1].id"));
         assert!(broken(&|s| s.maps[3].entries[0].value = "ffffffff".into()).contains("the id of a map"));
         assert!(State::from_json("{").unwrap_err().at.starts_with("line 1"));

@@ -11,8 +11,9 @@ use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, Until};
 use crate::run::pace::{Clock, Pace};
-use crate::run::play::{Change, Play, Played};
+use crate::run::play::{self, Change, Play, Played};
 use crate::run::progress::Progress;
+use crate::run::rehearse::rehearse;
 use crate::run::report::Report;
 use crate::run::sink::{self, Sinks, Written};
 use crate::run::source::Source;
@@ -139,11 +140,12 @@ impl Run {
         // Who may ask for maps does not wait until a pipe has something; it is opened when the socket is.
         let waits = self.socket.is_some() && inputs.iter().any(|input| captures::is_pipe(&input.file));
         let mut first = if waits { None } else { Some(Source::open(&inputs, nic.target)?) };
-        let packets = self.packets(&inputs)?;
+        let packets = self.packets(&nic, &inputs, !outputs.is_empty())?;
         let changes = self.changes(&nic, packets)?;
         let read = inputs.iter().map(|i| i.file.as_path()).chain(self.replace.iter().map(|r| r.file.as_path()));
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
+        rehearse(&nic, &changes)?;
         let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
         let rtl = match self.device {
             Choice::Model => None,
@@ -309,31 +311,43 @@ impl Run {
         Ok((played, sinks.finish()?, linker))
     }
 
-    /// Packets that will be played, where somebody asks.
-    fn packets(&self, inputs: &[Input]) -> Result<Option<u64>, Failure> {
+    /// Packets that will be played, where somebody asks. Files are read to their end before an output changes: what is
+    /// wrong with one is told while outputs are as they were. A pipe's packets are not known.
+    fn packets(&self, nic: &Nic, inputs: &[Input], writes: bool) -> Result<Option<u64>, Failure> {
         let shares = self.replace.iter().any(|r| matches!(r.at, Moment::Share(_)));
         if shares {
             Source::check_twice(inputs, "--replace with a percentage")?;
-        } else if !std::io::stderr().is_terminal() || Source::check_twice(inputs, "").is_err() {
+        }
+        if !writes && self.replace.is_empty() && !std::io::stderr().is_terminal() {
             return Ok(None);
         }
-        let packets = Source::count(inputs)?;
-        Ok(Some(packets.min(self.limit.unwrap_or(u64::MAX))))
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let files: Vec<Input> = inputs.iter().filter(|input| !captures::is_pipe(&input.file)).cloned().collect();
+        let packets = Source::count(&files, nic.target, limit)?;
+        Ok((files.len() == inputs.len()).then_some(packets))
     }
 
     fn changes(&self, nic: &Nic, packets: Option<u64>) -> Result<Vec<Change>, Failure> {
         let mut changes = Vec::new();
+        let most = packets.or(self.limit);
         for replacement in &self.replace {
-            let before = match replacement.at {
-                Moment::Packet(number) => number,
-                Moment::Share(share) => (packets.unwrap_or(0) as f64 * share) as u64,
+            let (before, may_be_last) = match replacement.at {
+                Moment::Packet(number) => (number, false),
+                Moment::Share(share) => ((packets.unwrap_or(0) as f64 * share) as u64, true),
             };
+            if let Some(most) = most.filter(|most| before >= *most && !may_be_last && !interrupt::asked()) {
+                return Err(play::not_reached(before, most).help(if packets.is_some() {
+                    "captures and --limit say how many are played"
+                } else {
+                    "--limit says how many are played"
+                }));
+            }
             let tenant = nic.tenant(&replacement.tenant)?;
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
             let running = configured.and_then(|t| t.object.as_ref());
             let object = sluice_frontends::successor(&replacement.file, running, &self.keep_maps, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
-            changes.push(Change { before, tenant, object });
+            changes.push(Change { before, may_be_last, tenant, object });
         }
         let keeps =
             |map: &String| changes.iter().any(|c| c.object.parts.xdp.as_ref().is_some_and(|x| x.keep.contains(map)));

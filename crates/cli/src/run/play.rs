@@ -26,6 +26,8 @@ const EVENTS: usize = 4096;
 pub struct Change {
     /// Before the packet with this number, from 0.
     pub before: u64,
+    /// It may come behind the last packet, as 100% does.
+    pub may_be_last: bool,
     /// Tenant ID.
     pub tenant: u16,
     /// The program.
@@ -100,22 +102,25 @@ impl Play<'_> {
         let mut state = State::default();
         let start = Instant::now();
         let mut changes = std::mem::take(&mut self.changes).into_iter().peekable();
-        let mut ended = false;
+        let (mut ended, mut fault, mut edge) = (false, None, None);
         while !ended && !interrupt::asked() {
             while let Some(change) = changes.next_if(|c| c.before <= state.offered) {
                 self.change(&change, &mut state)?;
+                edge = (!change.may_be_last).then_some(change.before);
             }
             let until = changes.peek().map_or(self.limit, |c| c.before.min(self.limit));
             let batch = if state.under_way.is_empty() { BATCH } else { SMALL_BATCH };
             let room = (until - state.offered).min(batch as u64) as usize;
             let mut batch = Vec::with_capacity(room);
             while batch.len() < room && !ended {
-                match source.next()? {
-                    Next::Item(arrival) => batch.push(self.offer(arrival)),
+                match source.next() {
+                    Ok(Next::Item(arrival)) => batch.push(self.offer(arrival)),
                     // What has come is played, so that the host sees it while the next packet is waited for.
-                    Next::Later if !batch.is_empty() => break,
-                    Next::Later => self.host.serve(self.device)?,
-                    Next::End => ended = true,
+                    Ok(Next::Later) if !batch.is_empty() => break,
+                    Ok(Next::Later) => self.host.serve(self.device)?,
+                    Ok(Next::End) => ended = true,
+                    // Of a pipe: what came before is played and written, then the error is told.
+                    Err(error) => (ended, fault) = (true, Some(error)),
                 }
             }
             output::begin();
@@ -124,20 +129,24 @@ impl Play<'_> {
             self.progress.at(state.offered);
         }
         let interrupted = interrupt::asked();
-        if !interrupted {
+        if !interrupted && fault.is_none() {
             // At the very end, as 100%, the program is replaced and no packet sees it.
+            let mut missed = edge.filter(|before| *before == state.offered);
             for change in changes {
-                if change.before > state.offered {
-                    let (before, played) = (change.before, state.offered);
-                    let what = format!("--replace: packet {before} was not reached, {played} were played");
-                    return Err(Failure::input("E0510", what));
+                if change.before > state.offered || (change.before == state.offered && !change.may_be_last) {
+                    missed = missed.or(Some(change.before));
+                    break;
                 }
                 self.change(&change, &mut state)?;
             }
+            fault = missed.map(|before| not_reached(before, state.offered));
         }
         self.device.quiesce().map_err(failed)?;
         self.take(&mut state)?;
         self.host.finish(self.device)?;
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
         let wall = start.elapsed();
         let counters = self.device.counters().map_err(failed)?;
         Ok(Played {
@@ -200,6 +209,16 @@ impl Play<'_> {
             }
         }
     }
+}
+
+/// A replacement before a packet that is none of the `played`.
+pub fn not_reached(before: u64, played: u64) -> Failure {
+    let what = format!("--replace: packet {before} is not reached, {played} are played");
+    let allowed = match played {
+        0 => "there is no packet before which it could be".to_owned(),
+        _ => format!("expected 0 to {}, or 100% for the end", played - 1),
+    };
+    Failure::input("E0510", format!("{what}; {allowed}"))
 }
 
 /// A device that failed while it ran: a difference in lockstep, a failed assertion, a wedge.

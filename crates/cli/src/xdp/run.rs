@@ -4,7 +4,7 @@ use super::counts::Counts;
 use super::live;
 use super::object;
 use super::packets::{Arrived, PacketLog};
-use super::prepare::{Prepare, named};
+use super::prepare::{Prepare, check_once, named};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::Trace;
@@ -79,7 +79,7 @@ pub struct XdpRun {
     #[arg(long, value_name = "FILE")]
     pub(super) routes: Option<PathBuf>,
     /// Index of the interface that packets come in on
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     ifindex: u32,
     /// Receive queue that packets come in on
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -122,6 +122,7 @@ impl XdpRun {
             let what = "no packets: expected --in CAPTURE, or --iface IFACE for live interfaces";
             return Err(Failure::input("E0490", what).help("sluice xdp run FILE.o --in capture.pcapng"));
         }
+        check_once("--map", self.maps.iter().map(|(map, file)| (map.clone(), file.display().to_string())))?;
         self.check_apart()?;
         apart::check_named("--socket", self.socket.as_deref())?;
         self.state.as_deref().map(files::check_write).transpose()?;
@@ -149,7 +150,7 @@ impl XdpRun {
             return Err(Failure::input("E0502", what).help("say which with --section or --program"));
         }
         let packets = self.count()?;
-        let mut log = self.packets.as_deref().map(PacketLog::create).transpose()?;
+        let mut log = None;
         let written = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
         let standard = written.into_iter().find(|(_, file)| file.as_deref().is_some_and(captures::is_standard));
         if let Some((option, _)) = standard.filter(|_| self.trace) {
@@ -164,9 +165,8 @@ impl XdpRun {
             }
             let mut runtime = Runtime::new(self.cpus, self.seed);
             let installed = self.install(&mut runtime, &image)?;
-            // What cannot be read is told before anything is written.
-            for path in self.inputs.iter().filter(|path| !captures::is_pipe(path)) {
-                Capture::open(path)?;
+            if runs.is_empty() {
+                log = self.packets.as_deref().map(PacketLog::create).transpose()?;
             }
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
             let (counts, sink) =
@@ -236,20 +236,27 @@ impl XdpRun {
         Ok(installed)
     }
 
-    /// Packets that will be played, where a bar shows them.
+    /// Packets that will be played, where somebody asks. Files are read to their end before an output changes: what
+    /// is wrong with one is told while outputs are as they were. A pipe's packets are not known.
     fn count(&self) -> Result<Option<u64>, Failure> {
-        if !std::io::stderr().is_terminal() || self.inputs.iter().any(|path| captures::is_pipe(path)) {
+        let writes = [&self.output, &self.packets, &self.state].into_iter().any(Option::is_some);
+        if !writes && !std::io::stderr().is_terminal() {
             return Ok(None);
         }
-        let mut packets = 0;
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let (mut packets, mut is_known) = (0, true);
         for path in &self.inputs {
+            if captures::is_pipe(path) {
+                is_known = false;
+                continue;
+            }
             let mut reader = Capture::open(path)?;
             let mut packet = capture::Packet::default();
-            while reader.read(&mut packet)? {
+            while packets < limit && !interrupt::asked() && reader.read(&mut packet)? {
                 packets += 1;
             }
         }
-        Ok(Some(packets.min(self.limit.unwrap_or(u64::MAX))))
+        Ok(is_known.then_some(packets))
     }
 
     fn play(

@@ -22,6 +22,7 @@ fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> 
             toml::Value::Float(number) => number.to_string(),
             toml::Value::Boolean(yes) => yes.to_string(),
             toml::Value::String(text) => text.clone(),
+            toml::Value::Table(inside) if inside.is_empty() => return Err(format!("`{name}`, an empty table")),
             toml::Value::Table(inside) => {
                 values(&format!("{name}."), inside, to)?;
                 continue;
@@ -84,6 +85,16 @@ impl Resolver<'_> {
                 }
             }
         }
+        // A port that is not named has its number + 1, which no other port may have.
+        let of_other = options.interfaces.keys().copied().find_map(|interface| {
+            let port = u8::try_from(interface - 1).ok().filter(|port| u32::from(*port) < target.ports)?;
+            (!options.interfaces.values().any(|named| *named == port)).then_some((interface, port))
+        });
+        if let (Some((interface, port)), Some(interfaces)) = (of_other, &table.interfaces) {
+            let found = format!("interface {interface}, which port{port} has");
+            let allowed = format!("another index, or one for port{port} too");
+            return Err(self.wrong(interfaces.span(), "interfaces", found, &allowed));
+        }
         if let Some(maps) = &table.maps {
             for (map, file) in maps.get_ref() {
                 options.files.push((map.clone(), self.text_of(file, maps.span(), name)?));
@@ -92,7 +103,17 @@ impl Resolver<'_> {
         let reading = Reading { target, name, xdp: options };
         let file = self.folder.join(path.get_ref());
         let refused = |e: ProgramFileError| self.of_object(path.span(), name, e.what, Some(e.code));
-        frontends::read(&file, &reading).map(Some).map_err(refused)
+        let object = frontends::read(&file, &reading).map_err(refused)?;
+        if object.parts.xdp.is_none() {
+            let found = format!("`{}`, which holds no XDP program", path.get_ref().display());
+            return Err(self.wrong(
+                path.span(),
+                "xdp",
+                found,
+                "an XDP object file; tables and rmt modules are an `object`",
+            ));
+        }
+        Ok(Some(object))
     }
 
     /// Keys that say something about an XDP program stand beside one.

@@ -222,6 +222,10 @@ impl Resolver<'_> {
 
     /// What a tenant is given of the pipeline.
     fn quota(&self, table: &Spanned<RmtTable>, target: &Target) -> Result<Quota, ConfigError> {
+        let groups = &table.get_ref().groups;
+        if let Some((_, group)) = groups.iter().enumerate().find(|(at, group)| groups[..*at].contains(group)) {
+            return Err(self.wrong(table.span(), "rmt.groups", format!("{group} twice"), "each group once"));
+        }
         let mut quota = Quota { groups: table.get_ref().groups.iter().copied().collect(), ..Quota::default() };
         for stage in &table.get_ref().stage {
             let number = stage.number;
@@ -258,6 +262,11 @@ impl Resolver<'_> {
                 return Err(self.wrong(path.span(), format!("tenant `{name}`"), found, "one of them"));
             }
             self.no_program_keys(table, name)?;
+            let fields = inline.get_ref().fields.as_ref();
+            if fields.is_some_and(Vec::is_empty) && inline.get_ref().key != KeyKind::None {
+                let allowed = "one field or more; without `fields` the key has them all";
+                return Err(self.wrong(inline.span(), "table.fields", "none", allowed));
+            }
             return inline_object(name, inline.get_ref()).map(Some).map_err(|e| bad(inline.span(), &e));
         }
         let object = match &table.object {
