@@ -19,7 +19,6 @@ from schedule import Count, Job, Schedule, nothing
 PYTHON = sys.executable
 RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;", re.MULTILINE)
 SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped", re.MULTILINE)
-RMT_SCRIPT_RESULT = re.compile(r"^(passed|FAILED) \S+\.pkt: \d+ statements", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Work that begins when the first executables of Rust are there.
 BEHIND_RUST = 60.0
@@ -162,7 +161,9 @@ def script_jobs(sluice: Path) -> list[Job]:
     only_default = [path for path in every if re.search(r"^device default", path.read_text(), re.MULTILINE)]
     tiny = [path for path in rest if path in nic and path not in only_default]
     tiny_xdp = [path for path in xdp if path in nic and path not in only_default]
-    pipeline = sorted((ROOT / "programs" / "rmt").rglob("*.pkt"))
+    # The pipeline alone has no queues.
+    blocks = [path for path in rest if re.search(r"^block ", path.read_text(), re.MULTILINE)]
+    alone = [path for path in rest if path not in blocks]
 
     def job(what: str, engine: str, command: Sequence[str], files: Sequence[Path], needs: Sequence[str]) -> Job:
         names = [str(path.relative_to(ROOT)) for path in files]
@@ -182,7 +183,7 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("on both", "tiny", "both", tiny, "nic"),
         on_nic("xdp", "default", "model", xdp, "xdp"),
         on_nic("xdp", "tiny", "model", tiny_xdp, "xdp"),
-        job("rmt alone", "rmt", ["rmt", "run", "--script", "FILES", "--device", "both"], pipeline, PLUGINS["rmt"][:1]),
+        job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
     ]
 
 
@@ -192,8 +193,6 @@ def _script_count(files: int) -> Callable[[str, bool], Count]:
         for found in SCRIPT_RESULT.finditer(text):
             # A script that was skipped has not been shown: every device is there.
             total += Count(int(found[1]), int(found[2]) + int(found[3]))
-        for found in RMT_SCRIPT_RESULT.finditer(text):
-            total += Count(int(found[1] == "passed"), int(found[1] == "FAILED"))
         # A script without a result is one that was not run.
         return Count(total.passed, max(total.failed, files - total.passed))
 

@@ -118,7 +118,11 @@ module action_rows
   assert property (@(posedge clk_i) init_q || reset_q || reads_q[5] || read_data == '0);
 `endif
 
-  // Strengthening for the induction: what the block holds of the chosen row, of the group that the claim is about.
+  // Strengthening for the induction: reads under way are those that were asked for.
+  ReadsAreThoseAskedFor_A :
+  assert property (@(posedge clk_i) init_q || u_dut.read_q == reads_q[4:1]);
+
+  // And: what the block holds of the chosen row, of the group that the claim is about.
 `ifdef PICK
   localparam logic [3:0] Looks = 4'b0001;
 `elsif EARLY

@@ -127,28 +127,28 @@ fn a_replacement_that_is_refused_is_so_before_an_output_changes() {
     let folder = folder();
     folder.write("part.rmt", fs::read(folder.path("programs/rmt/calc.rmt")).unwrap());
     let run = ["run", "--config", NIC, "--in", CAPTURE, "--out", "port0=old.pcap", "--replace"];
-    let cases: [(&str, &[&str], &[&str]); 8] = [
+    let cases: [(&str, &[&str], &[&str]); 6] = [
         ("red=part.rmt@5", &[], &["E0671"]),
         ("red=programs/nic/blue.json@5", &[], &["E0222"]),
-        ("red=programs/nic/red-2.json@5", &["--limit", "3"], &["E0510", "packet 5", "expected 0 to 2"]),
-        ("red=programs/nic/red-2.json@5000", &[], &["E0510", "packet 5000", "expected 0 to 2999"]),
-        ("red=programs/nic/red-2.json@3000", &[], &["E0510", "packet 3000", "100%"]),
-        ("red=programs/nic/red-2.json@5", &["--limit", "5"], &["E0510", "packet 5"]),
-        ("red=programs/nic/red-2.json@0", &["--limit", "0"], &["E0510", "no packet"]),
+        ("red=programs/nic/red-2.json@5", &["--limit", "3"], &["E0510", "packet 5", "expected 0 to 3"]),
+        ("red=programs/nic/red-2.json@5000", &[], &["E0510", "packet 5000", "expected 0 to 3000"]),
+        ("red=programs/nic/red-2.json@3001", &[], &["E0510", "packet 3001", "the end"]),
         ("nobody=programs/nic/red-2.json@5", &[], &["E0509"]),
     ];
     for (replacement, more, words) in cases {
         fails(&folder, &[&run[..], &[replacement], more].concat(), words);
     }
-    for good in ["red=programs/nic/red-2.json@2999", "red=programs/nic/red-2.json@100%"] {
+    for good in
+        ["red=programs/nic/red-2.json@2999", "red=programs/nic/red-2.json@3000", "red=programs/nic/red-2.json@100%"]
+    {
         let called = folder.sluice(&[&run[..], &[good]].concat());
         assert!(called.code == 0 && called.out.contains("replace red"), "{good}: {}{}", called.out, called.err);
     }
 }
 
 #[test]
-fn the_end_of_a_pipe_is_no_packet_and_what_came_is_written_before_that_is_told() {
-    for moment in ["100", "200"] {
+fn a_moment_behind_the_end_of_a_pipe_is_told_when_what_came_is_written() {
+    for moment in ["101", "200"] {
         let folder = folder();
         let line = format!(
             "sluice generate --vlan 10,20 --packets 100 -o - | sluice run --config {NIC} --in port0=- \
@@ -156,13 +156,13 @@ fn the_end_of_a_pipe_is_no_packet_and_what_came_is_written_before_that_is_told()
         );
         let called = folder.shell(&line);
         assert_eq!(called.code, 2, "{}", called.err);
-        assert!(called.err.contains("E0510") && called.err.contains("expected 0 to 99"), "{}", called.err);
+        assert!(called.err.contains("E0510") && called.err.contains("expected 0 to 100"), "{}", called.err);
         assert!(!sluice_packet::capture::read_all(&folder.path("old.pcap")).unwrap().is_empty());
     }
     let folder = folder();
     let limited = format!(
         "cat {CAPTURE} | sluice run --config {NIC} --in port0=- --limit 5 --out port1=old.pcap \
-         --replace red=programs/nic/red-2.json@5"
+         --replace red=programs/nic/red-2.json@6"
     );
     let called = folder.shell(&limited);
     assert!(called.code == 2 && called.err.contains("E0510"), "{}", called.err);

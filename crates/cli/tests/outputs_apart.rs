@@ -65,12 +65,10 @@ fn waves_are_a_file_that_nothing_else_of_the_run_is() {
     folder.write("s.pkt", "device default\ntenant calc id=1 vlan=10\nrmt calc c.rmt\n");
     let run = ["run", "--config", "empty.toml", "--in", "c.pcapng", "--device", "rtl", "--out", "port0=old.pcap"];
     let rmt = ["rmt", "run", "c.rmt", "--in", "c.pcapng", "--device", "rtl"];
-    let rmt_script = ["rmt", "run", "--script", "s.pkt", "--device", "rtl"];
     let script = ["script", "s.pkt", "--device", "rtl"];
     let calls = [
         (&run[..], &["empty.toml", "c.pcapng", "old.pcap"][..]),
         (&rmt, &["c.rmt", "c.pcapng"]),
-        (&rmt_script, &["s.pkt", "c.rmt"]),
         (&script, &["s.pkt", "c.rmt"]),
     ];
     for (call, files) in calls {
@@ -100,14 +98,6 @@ fn a_trace_and_the_maps_do_not_share_standard_output() {
     let folder = Folder::new();
     let run = ["xdp", "run", DROP, "--in", CAPTURE, "--limit", "1", "--trace", "--state", "-"];
     refused(&folder, &run, &["E0490", "--state -", "--trace"]);
-}
-
-#[test]
-fn a_seed_that_a_script_says_otherwise_is_refused() {
-    let folder = Folder::new();
-    folder.write("s.pkt", "device default\nseed 3\ntenant calc id=1 vlan=10\nrmt calc programs/rmt/calc.rmt\n");
-    let run = ["rmt", "run", "--script", "s.pkt", "--device", "rtl", "--seed", "9"];
-    refused(&folder, &run, &["E0502", "--seed 9", "s.pkt", "seed 3"]);
 }
 
 #[test]

@@ -47,14 +47,14 @@ fn a_failed_expectation_has_its_line_and_exit_code_1() {
 }
 
 #[test]
-fn a_script_that_the_nic_or_pipeline_cannot_carry_out_has_exit_code_2() {
+fn a_script_that_the_nic_cannot_carry_out_has_exit_code_2() {
     let folder = Folder::new();
     let tenant = "tenant red id=3 vlan=7\n";
     let table = format!("{tenant}table red key=dmac default=port 2\n");
     folder.write("nic.pkt", &table);
-    let called = folder.sluice(&["rmt", "run", "--script", "nic.pkt"]);
+    let called = folder.sluice(&["script", "nic.pkt", "--top", "rmt"]);
     assert_eq!(called.code, 2, "{}{}", called.out, called.err);
-    assert!(called.out.contains("nic.pkt:2:1: [E0310]"), "{}", called.out);
+    assert!(called.err.contains("--top") && called.err.contains("--device rtl or both"), "{}", called.err);
     for (text, said) in [
         (format!("{table}load red no.json\n"), "no.json"),
         (format!("{tenant}xdp red no.o interfaces=1:9\n"), "[E0310] interfaces: found 1:9, allowed: ports 0 to 3"),
@@ -67,9 +67,7 @@ fn a_script_that_the_nic_or_pipeline_cannot_carry_out_has_exit_code_2() {
         assert!(called.out.contains(said), "{}", called.out);
     }
     folder.write("unmet.pkt", "send 0 eth/vlan(vid=7)/ipv4/pad(to=64)\nexpect none\n");
-    for arguments in [&["rmt", "run", "--script", "unmet.pkt"][..], &["script", "unmet.pkt"]] {
-        assert_eq!(folder.sluice(arguments).code, 1, "{arguments:?}");
-    }
+    assert_eq!(folder.sluice(&["script", "unmet.pkt"]).code, 1);
     for text in ["", "# nothing\n", "device any\n"] {
         folder.write("empty.pkt", text);
         let called = folder.sluice(&["script", "empty.pkt"]);
@@ -89,4 +87,21 @@ fn a_module_that_is_too_long_is_refused_alike_by_every_command() {
         let said = "it is longer than 16777216 bytes";
         assert!(called.err.contains("error[E0501]") && called.err.contains(said), "{}", called.err);
     }
+}
+
+#[test]
+fn the_pipeline_alone_runs_scripts_and_says_which_it_cannot() {
+    if !has_plugin("rmt_tiny") {
+        return;
+    }
+    let folder = Folder::new();
+    let head = "device tiny\ntenant red id=3 vlan=7\ntable red key=dmac default=port 2\n";
+    let passes = "send 0 eth/vlan(vid=7)/ipv4/pad(to=64)\nexpect port 2 eth/vlan(vid=7)/ipv4/pad(to=64)\n";
+    folder.write("passes.pkt", format!("{head}{passes}"));
+    folder.write("blocks.pkt", format!("{head}block port 2\n{passes}"));
+    let scripts = ["script", "passes.pkt", "blocks.pkt", "--target", "tiny", "--top", "rmt", "--device", "both"];
+    let called = folder.sluice(&scripts);
+    assert_eq!(called.code, 0, "{}{}", called.out, called.err);
+    assert!(called.out.contains("passes.pkt: ok on compare (tiny)"), "{}", called.out);
+    assert!(called.out.contains("blocks.pkt: skipped on compare: the device has no queues"), "{}", called.out);
 }

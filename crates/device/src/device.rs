@@ -27,6 +27,8 @@ pub struct Capabilities {
     pub has_cycles: bool,
     /// Engines that a packet meets, in their order.
     pub engines: Vec<EngineId>,
+    /// Queues stand behind them, so that a destination can be blocked.
+    pub queues: bool,
 }
 
 /// Configuration rows by address: node number, table number, index.
@@ -156,7 +158,7 @@ mod tests {
     fn a_device_without_the_engine_refuses_a_program_and_says_which_step() {
         let target = sluice_formats::target::ALL[0];
         let engines = vec![EngineId::RMT];
-        let has = Capabilities { kind: "rtl", target, tick_ps: 4000, has_cycles: true, engines };
+        let has = Capabilities { kind: "rtl", target, tick_ps: 4000, has_cycles: true, engines, queues: true };
         let mut load = Load {
             format_version: sluice_formats::limits::FORMAT_VERSION,
             target_hash: 0,

@@ -103,6 +103,12 @@ pub enum DeviceError {
         /// Highest.
         max: u8,
     },
+    /// No queues stand behind its engines.
+    #[error("the device `{device}` has no queues: no destination can be blocked")]
+    NoQueues {
+        /// Its kind.
+        device: &'static str,
+    },
     /// A frame that cannot be offered at all.
     #[error("frame of {found} bytes cannot be offered, 1 to {max} are possible")]
     FrameLength {

@@ -121,6 +121,10 @@ impl Image {
             return Ok(());
         };
         let map = &mut self.maps[index];
+        // Of a perf event array it is the number of processors.
+        if entries == 0 && map.kind != MapType::PerfEventArray {
+            return Err(refuse("a map has one entry or more"));
+        }
         if map.contents.is_some() || map.name.starts_with('.') {
             return Err(refuse("a data section has one entry"));
         }

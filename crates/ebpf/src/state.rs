@@ -138,6 +138,11 @@ impl State {
         Ok(state)
     }
 
+    /// Bytes of an entry's value in the document.
+    fn bytes(&self, spec: &MapSpec) -> usize {
+        spec.value_bytes(self.cpus)
+    }
+
     /// The document as text.
     pub fn to_json(&self) -> String {
         // Strings, numbers and lists only: there is nothing that serde_json could refuse.
@@ -151,7 +156,7 @@ impl State {
         let mut by_number = BTreeMap::new();
         for (i, map) in self.maps.iter().enumerate() {
             if map.spec.name.is_empty() {
-                return Err(StateError::new(format!("maps[{i}].spec.name"), "an empty name", "the name of a map"));
+                return Err(StateError::new(format!("maps[{i}].spec.name"), "nothing", "the name of a map"));
             }
             let id = space
                 .create(&map.spec)
@@ -167,18 +172,14 @@ impl State {
                 let at = format!("maps[{i}].entries[{j}]");
                 let key = from_hex(&entry.key, &format!("{at}.key"))?;
                 let mut value = from_hex(&entry.value, &format!("{at}.value"))?;
-                for (name, bytes, size) in [
-                    ("key", key.len(), map.spec.key_size as usize),
-                    ("value", value.len(), map.spec.value_bytes(self.cpus)),
-                ] {
-                    if bytes != size {
-                        let allowed = format!("{size}, by the map's specification");
-                        return Err(StateError::new(format!("{at}.{name}"), format!("{bytes} bytes"), allowed));
-                    }
+                let sizes =
+                    [("key", key.len(), map.spec.key_size as usize), ("value", value.len(), self.bytes(&map.spec))];
+                if let Some((which, found, allowed)) = sizes.into_iter().find(|(_, found, allowed)| found != allowed) {
+                    let (found, allowed) = (format!("{found} bytes"), format!("{allowed} bytes"));
+                    return Err(StateError::new(format!("{at}.{which}"), found, allowed));
                 }
                 if !seen.insert(key.clone()) {
-                    let found = format!("`{}` again", entry.key.chars().take(40).collect::<String>());
-                    return Err(StateError::new(format!("{at}.key"), found, "each key of a map once"));
+                    return Err(StateError::new(format!("{at}.key"), format!("{} again", entry.key), "each key once"));
                 }
                 if matches!(map.spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) {
                     let number = value.as_slice().try_into().ok().map(u32::from_le_bytes);
@@ -290,18 +291,18 @@ mod tests {
         assert_eq!(broken(&|s| s.cpus = 0), "[E0491] cpus: found 0, expected 1 to 256");
         let odd = broken(&|s| s.maps[0].entries[0].key = "0g".into());
         assert_eq!(odd, "[E0491] maps[0].entries[0].key: found `0g`, expected pairs of hex digits");
-        let short = broken(&|s| s.maps[0].entries[0].key = "00".into());
-        assert_eq!(short, "[E0491] maps[0].entries[0].key: found 1 bytes, expected 4, by the map's specification");
-        let long = broken(&|s| s.maps[0].spec.value_size = 16);
-        assert!(long.contains("maps[0].entries[0].value: found 8 bytes, expected 16"), "{long}");
-        let of_cpus = broken(&|s| s.cpus = 3);
-        assert!(of_cpus.contains("maps[1].entries[0].value: found 16 bytes, expected 24"), "{of_cpus}");
+        assert!(
+            broken(&|s| s.maps[0].entries[0].key = "00".into())
+                .contains("maps[0].entries[0].key: found 1 bytes, expected 4 bytes")
+        );
+        let short = broken(&|s| s.maps[0].spec.value_size = 4);
+        assert_eq!(short, "[E0491] maps[0].entries[0].value: found 8 bytes, expected 4 bytes");
         let twice = broken(&|s| {
-            let again = s.maps[0].entries[0].clone();
-            s.maps[0].entries.push(again);
+            let entry = s.maps[0].entries[0].clone();
+            s.maps[0].entries.push(entry);
         });
-        assert!(twice.contains("maps[0].entries[1].key: found `01020304` again, expected each key"), "{twice}");
-        assert!(broken(&|s| s.maps[0].spec.name.clear()).contains("maps[0].spec.name: found an empty name"));
+        assert_eq!(twice, "[E0491] maps[0].entries[1].key: found 01020304 again, expected each key once");
+        assert!(broken(&|s| s.maps[0].spec.name.clear()).contains("maps[0].spec.name: found nothing"));
         let index = broken(&|s| s.maps[1].entries[0].key = "09000000".into());
         assert!(index.contains("maps[1].entries[0]: found index 9, allowed: below 4"), "{index}");
         assert!(broken(&|s| s.maps[1].id = s.maps[0].id).contains("maps[1].id"));

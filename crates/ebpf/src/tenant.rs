@@ -154,6 +154,16 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
     Ok(object)
 }
 
+/// An index that is given to one port and, because nothing else is said of it, is another port's too: index, and
+/// both ports. A port that is not named has its number and one.
+pub fn ambiguous_interface(interfaces: &BTreeMap<u32, u8>, ports: u32) -> Option<(u32, u8, u8)> {
+    let named = |port: u8| interfaces.values().any(|named| *named == port);
+    interfaces.iter().find_map(|(index, port)| {
+        let other = u8::try_from(index.checked_sub(1)?).ok()?;
+        (other != *port && u32::from(other) < ports && !named(other)).then_some((*index, *port, other))
+    })
+}
+
 /// Makes the maps to see that they can be made, and reads what they begin with.
 /// The object of a file that takes the place of a running program: packets pass to where that
 /// passed them, interfaces have the same indices, and what the host gave the running program's maps

@@ -1,7 +1,6 @@
 //! The software NIC: ports, tenants, a list of engines, queues. Its model follows a hardware trace too.
 
 pub mod bank;
-pub mod config;
 pub mod conformance;
 pub mod drr;
 pub mod engines;
@@ -9,11 +8,9 @@ pub mod forward;
 pub mod ports;
 pub mod replay;
 pub mod room;
-pub mod scripts;
 pub mod software;
 pub mod tables;
 
-pub use config::{NicConfig, bring_up};
 pub use replay::{Mismatch, Replay};
 pub use software::SoftwareNic;
 pub use tables::Tables;

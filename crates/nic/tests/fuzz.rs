@@ -4,10 +4,8 @@ use arbtest::arbitrary::{Result, Unstructured};
 use sluice_device::{Device, Event, Offer, Verdict};
 use sluice_device::{Frame, Packet, Passed, Route};
 use sluice_formats::{Node, Status, Table, Target, address::Access, target};
-use sluice_nic::config::NicConfig;
 use sluice_nic::{SoftwareNic, Tables};
 use sluice_nic::{engines, forward};
-use std::path::Path;
 
 fn fuzz(name: &str, property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
     let seconds = std::env::var("SLUICE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
@@ -51,56 +49,6 @@ fn any_frame(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     }
     bytes.resize(length, u.arbitrary()?);
     Ok(bytes)
-}
-
-#[test]
-fn fuzz_nic_toml() {
-    let words = [
-        "[device]\n",
-        "target = \"tiny\"\n",
-        "[[port]]\n",
-        "number = ",
-        "1\n",
-        "[[tenant]]\n",
-        "name = \"a\"\n",
-        "id = ",
-        "vlans = [",
-        "]\n",
-        "\"",
-        "{",
-        "}",
-        "=",
-        "9999999999\n",
-        "[tenant.table]\n",
-        "key = \"dmac\"\n",
-        "default = \"drop\"\n",
-        "entries = [",
-        "match",
-        "queues = { port0 = 9 }\n",
-        "é",
-        "\u{0}",
-        "\n",
-        ",",
-        "'''",
-        "untagged = \"a\"\n",
-        "rate = 1\nburst = 1\n",
-        "max_frame = 70000\n",
-        "object = \"/\"\n",
-    ];
-    fuzz("fuzz_nic_toml", |u| {
-        let mut text = if u.ratio(1, 2)? { "[device]\ntarget = \"default\"\n".to_owned() } else { String::new() };
-        for _ in 0..u.int_in_range(0..=30)? {
-            if u.ratio(1, 8)? {
-                text.push(u.arbitrary()?);
-            } else {
-                text.push_str(u.choose(&words)?);
-            }
-        }
-        if let Err(error) = NicConfig::parse("fuzz.toml", &text, Path::new("/nowhere")) {
-            assert!(error.to_string().starts_with("fuzz.toml"));
-        }
-        Ok(())
-    });
 }
 
 #[test]

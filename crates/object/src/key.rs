@@ -73,6 +73,9 @@ impl KeySpec {
 
     /// A key of these fields: `dst` is the whole field, `dst[0]` its first byte.
     pub fn of_fields<S: AsRef<str>>(kind: KeyKind, names: &[S]) -> Result<Self, ObjectError> {
+        if names.is_empty() && kind != KeyKind::None {
+            return Err(bad("key.fields".to_owned(), "none".to_owned(), allowed_fields(kind)));
+        }
         let mut mask = 0;
         for (i, name) in names.iter().enumerate() {
             let name = name.as_ref();

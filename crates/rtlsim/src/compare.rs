@@ -57,7 +57,7 @@ impl Comparison {
         let mut rtl = RtlNic::open(config, options)?;
         rtl.start_tap();
         let capabilities = Capabilities { kind: "compare", ..rtl.capabilities().clone() };
-        let follower = Follower::new(capabilities.target);
+        let follower = Follower::new(capabilities.target, rtl.plugin().top().engines);
         let (journal, waves_folder) = (Vec::new(), waves_folder.into());
         Ok(Self { capabilities, rtl, follower, journal, waves_folder, failed: None })
     }
@@ -126,7 +126,7 @@ impl Comparison {
     /// Runs all inputs again with waves around `tick`.
     fn run_again(&self, tick: u64, expected: Option<Difference>) -> Result<String, DeviceError> {
         let target = self.capabilities.target;
-        let plugin = Plugin::find(target.name, Variant::Trace)?;
+        let plugin = Plugin::find(self.rtl.plugin().top(), target.name, Variant::Trace)?;
         let seed = self.rtl.options().seed;
         let path = self.waves_folder.join(format!("difference-{}-seed{seed}-tick{tick}.fst", target.name));
         std::fs::create_dir_all(&self.waves_folder)
@@ -136,7 +136,7 @@ impl Comparison {
         let options = RtlOptions { waves: Some(waves), ..self.rtl.options().clone() };
         let mut rtl = RtlNic::start(plugin, options)?;
         rtl.start_tap();
-        let mut follower = Follower::new(target);
+        let mut follower = Follower::new(target, rtl.plugin().top().engines);
         let mut found = None;
         for input in &self.journal {
             // The first difference is looked for again, but the run goes on behind it.
@@ -408,7 +408,7 @@ mod tests {
         assert!(error.contains("packet 1 of port 0 (id 0x00000001) at output"), "{error}");
         assert!(error.contains("RTL and model differ at tick"), "{error}");
         assert!(error.contains("seed 1"), "{error}");
-        if Plugin::find("tiny", Variant::Trace).is_ok() {
+        if Plugin::find(&crate::top::NIC, "tiny", Variant::Trace).is_ok() {
             // The second run is told the truth.
             assert!(error.contains(".fst at") && error.contains("did not show it"), "{error}");
             let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap();

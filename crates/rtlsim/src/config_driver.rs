@@ -18,7 +18,7 @@ use sluice_formats::row::Row;
 use sluice_formats::rows::GenerationRow;
 use sluice_formats::{Node, Status, Table, Target};
 use sluice_object::{Load, Step};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Ticks between two looks at something that is waited for.
 const LOOK_AGAIN: u64 = 64;
@@ -76,6 +76,8 @@ struct Running {
     step: usize,
     /// Writes under way, with their step.
     writes: HashMap<RequestId, (usize, Request)>,
+    /// Their rows: what is sent again must not come after a later write of the same row.
+    rows: HashSet<(Node, Table, u32)>,
     /// What the step before `step` waits for, if it does.
     wait: Option<Wait>,
     failed: Option<(usize, String)>,
@@ -241,10 +243,12 @@ impl ConfigDriver {
     fn load_answer(&mut self, id: RequestId, answer: &Answer, now: u64) -> bool {
         let Some(running) = self.running.as_mut() else { return false };
         if let Some((step, request)) = running.writes.remove(&id) {
+            running.rows.remove(&(request.node, request.table, request.index));
             match answer {
                 Ok(_) => self.done.push_back(Done::Applied((&request).into())),
                 Err(RequestError::Refused { status: Status::Busy, .. }) => {
                     let again = self.requester.ask(request.clone());
+                    running.rows.insert((request.node, request.table, request.index));
                     running.writes.insert(again, (step, request));
                 }
                 Err(error) => running.fail(step, error.to_string()),
@@ -281,8 +285,16 @@ impl ConfigDriver {
     fn proceed(&mut self, now: u64) {
         if self.running.is_none() {
             let Some((op, load)) = self.loads.pop_front() else { return };
-            self.running =
-                Some(Running { op, load, step: 0, writes: HashMap::new(), wait: None, failed: None, announced: 0 });
+            self.running = Some(Running {
+                op,
+                load,
+                step: 0,
+                writes: HashMap::new(),
+                rows: HashSet::new(),
+                wait: None,
+                failed: None,
+                announced: 0,
+            });
         }
         let Some(running) = self.running.as_mut() else { return };
         while running.may_begin(now) {
@@ -291,6 +303,9 @@ impl ConfigDriver {
             };
             match begin(step) {
                 Begin::Write(request) => {
+                    if !running.rows.insert((request.node, request.table, request.index)) {
+                        return;
+                    }
                     running.announce(&request, &mut self.done);
                     let id = self.requester.ask(request.clone());
                     running.writes.insert(id, (running.step, request));

@@ -1,9 +1,10 @@
 //! The RTL as a device: packets and configuration go in and out while the caller advances time.
 
+use crate::around::Around;
 use crate::config_driver::{ConfigDriver, Done, RowWrite};
 use crate::error::RtlError;
 use crate::event::{self, RtlEvent, What};
-use crate::fault::{FaultCounts, FaultInjector};
+use crate::fault::{FaultCounts, FaultInjector, Transmission};
 use crate::locate::Variant;
 use crate::options::{Ready, RtlOptions};
 use crate::plugin::{Instance, Plugin, Stop, Until};
@@ -15,7 +16,7 @@ use sluice_device::device::{check_destination, check_engines, check_load, check_
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, ReadError, Rows, Waited};
 use sluice_formats::address::{Access, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
-use sluice_formats::{EngineId, Node, Table};
+use sluice_formats::{Message, Node, Table};
 use sluice_object::Load;
 use std::collections::{HashMap, VecDeque};
 
@@ -26,9 +27,6 @@ const EVENT_BYTES: u32 = 1 << 20;
 const QUIET: u32 = 16;
 /// Cycles without any progress after which `quiesce` gives up, and a synchronous read too.
 const PATIENCE: u64 = 500_000;
-
-/// Engines that the NIC's top has.
-pub const ENGINES: [EngineId; 1] = [EngineId::RMT];
 
 /// Cycles beyond one a cell until the pipeline runs after a reset.
 const CLEAR_MARGIN: u64 = 64;
@@ -52,6 +50,8 @@ pub struct RtlNic {
     capabilities: Capabilities,
     plugin: Plugin,
     instance: Instance,
+    /// What the top does not have.
+    around: Option<Around>,
     options: RtlOptions,
     driver: ConfigDriver,
     faults: FaultInjector,
@@ -73,7 +73,7 @@ impl RtlNic {
     /// Starts the NIC of a configuration ("default", "tiny") and checks who it says it is.
     pub fn open(config: &str, options: RtlOptions) -> Result<Self, RtlError> {
         let variant = if options.waves.is_some() { Variant::Trace } else { options.variant };
-        Self::start(Plugin::find(config, variant)?, options)
+        Self::start(Plugin::find(options.top, config, variant)?, options)
     }
 
     /// Starts a NIC of a loaded plug-in.
@@ -84,10 +84,11 @@ impl RtlNic {
             instance.waves(&waves.path, waves.from, waves.to)?;
         }
         let stalls = &options.stalls;
-        for port in 0..target.ports as u8 {
+        let layout = plugin.top().layout(&target);
+        for port in 0..layout.ports as u8 {
             instance.set_gaps(port, stalls.port_gaps)?;
         }
-        for destination in 0..target.destinations() as u8 {
+        for destination in 0..layout.destinations as u8 {
             instance.set_ready(destination, stalls.ready)?;
         }
         instance.set_config_stalls(stalls.config_gaps, stalls.config_stalls);
@@ -97,9 +98,11 @@ impl RtlNic {
                 target,
                 tick_ps: TICK_PS,
                 has_cycles: true,
-                engines: ENGINES.to_vec(),
+                engines: plugin.top().engines.to_vec(),
+                queues: plugin.top().is_nic,
             },
             instance,
+            around: (!plugin.top().is_nic).then(|| Around::new(target)),
             driver: ConfigDriver::new(target),
             faults: FaultInjector::new(options.faults, options.seed),
             tracker: Tracker::new(target),
@@ -118,8 +121,8 @@ impl RtlNic {
         };
         nic.check_identity()?;
         // The buffer's cells are cleared one a cycle; packets before that would wait at the ports.
-        let clear = u64::from(target.cells) + CLEAR_MARGIN;
-        nic.advance(clear).map_err(|e| RtlError::Identity { what: e.to_string() })?;
+        let cells = if nic.around.is_some() { 0 } else { u64::from(target.cells) };
+        nic.advance(cells + CLEAR_MARGIN).map_err(|e| RtlError::Identity { what: e.to_string() })?;
         Ok(nic)
     }
 
@@ -223,11 +226,20 @@ impl RtlNic {
         }
         while let Some(words) = self.driver.next_message(now) {
             for sent in self.faults.request(words) {
-                self.instance.send(&sent.words, sent.ended);
+                match self.answer_around(&sent) {
+                    Some(answer) => {
+                        for words in self.faults.reply(answer, now) {
+                            self.driver.receive(&words, now);
+                        }
+                    }
+                    None => self.instance.send(&sent.words, sent.ended),
+                }
             }
         }
         self.settle();
-        let wake = [self.driver.wake(), self.faults.next_due()].into_iter().flatten().min();
+        self.feed(now)?;
+        let due = self.around.as_ref().and_then(Around::next_due);
+        let wake = [self.driver.wake(), self.faults.next_due(), due].into_iter().flatten().min();
         let until_wake = wake.map_or(u64::MAX, |tick| tick.saturating_sub(now).max(1));
         let until = Until {
             max_cycles: ticks.min(STRETCH).min(until_wake),
@@ -239,12 +251,37 @@ impl RtlNic {
         let ran = self.instance.run(&until);
         // Also after a failure: what came before it is true, and helps to find it.
         let mut events = Vec::new();
-        let decoded = event::decode(self.instance.take_events(), |e| events.push(e));
+        let decoded = event::decode(self.plugin.top(), self.instance.take_events(), |event| match &mut self.around {
+            Some(around) => around.translate(event, |e| events.push(e)),
+            None => events.push(event),
+        });
         for event in events {
             self.take_event(event)?;
         }
         decoded.map_err(|e| DeviceError::Unavailable(e.to_string()))?;
         Ok(ran?)
+    }
+
+    /// The answer to a whole message for a node that is not in the top.
+    fn answer_around(&mut self, sent: &Transmission) -> Option<Vec<u32>> {
+        let around = self.around.as_mut().filter(|_| sent.ended)?;
+        let message = Message::decode(&sent.words).ok()?;
+        let node = Node::from_number(message.node, &self.capabilities.target)?;
+        (!self.plugin.top().has(node)).then(|| around.answer(node, &message))
+    }
+
+    /// Gives the top the frames that are due.
+    fn feed(&mut self, now: u64) -> Result<(), DeviceError> {
+        let Some(around) = &mut self.around else { return Ok(()) };
+        let mut events = Vec::new();
+        let buffer = around.feed(now, |event| events.push(event));
+        for event in events {
+            self.take_event(event)?;
+        }
+        match buffer.map_err(|e| DeviceError::Unavailable(e.to_string()))? {
+            Some(buffer) => Ok(self.instance.offer_buffer(&buffer)?),
+            None => Ok(()),
+        }
     }
 
     fn take_event(&mut self, event: RtlEvent) -> Result<(), DeviceError> {
@@ -345,7 +382,10 @@ impl Device for RtlNic {
 
     fn offer(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
         check_offer(packets, &self.capabilities.target)?;
-        self.instance.offer(packets)?;
+        match &mut self.around {
+            Some(around) => around.offer(packets),
+            None => self.instance.offer(packets)?,
+        }
         self.tracker.offered(packets.len() as u64);
         self.latest_offer = packets.iter().map(|p| p.at).fold(self.latest_offer, u64::max);
         Ok(())
@@ -370,6 +410,9 @@ impl Device for RtlNic {
 
     fn set_blocked(&mut self, destination: u8, blocked: bool) -> Result<(), DeviceError> {
         check_destination(destination, &self.capabilities.target)?;
+        if !self.capabilities.queues {
+            return Err(DeviceError::NoQueues { device: self.capabilities.kind });
+        }
         let pattern = if blocked { Ready::Never } else { self.options.stalls.ready };
         self.instance.set_ready(destination, pattern)?;
         self.blocked[usize::from(destination)] = blocked;

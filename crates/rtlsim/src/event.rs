@@ -1,5 +1,6 @@
 //! What the shim reports, cycle by cycle: traces of the RTL, frames in and out, replies.
 
+use crate::top::{ROUTE_DESTINATIONS, TAGS_BITS, Top};
 use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 
@@ -33,6 +34,17 @@ pub enum What {
         /// Sideband.
         sideband: SidebandRow,
         /// Frame.
+        bytes: Vec<u8>,
+    },
+    /// The last beat of a packet left an engine that is a top of its own.
+    Routed {
+        /// Tick of its first beat.
+        first: u64,
+        /// Sideband, with destinations and queue.
+        sideband: SidebandRow,
+        /// Tag of the copy to each destination.
+        tags: [u16; ROUTE_DESTINATIONS],
+        /// Packet, without the tag that ingress took off.
         bytes: Vec<u8>,
     },
     /// A configuration message left.
@@ -80,44 +92,35 @@ pub enum EventError {
 
 const HEAD_BYTES: usize = 16;
 
-/// An event as the shim wrote it.
-pub(crate) struct Record<'a> {
-    /// Offset in the buffer, for errors.
-    pub at: usize,
-    pub kind: u8,
-    pub source: u8,
-    pub tick: u64,
-    pub payload: &'a [u8],
-}
-
-/// Calls `take` with every record of a buffer that `Instance::take_events` gave.
-pub(crate) fn records<'a>(
-    buffer: &'a [u8],
-    mut take: impl FnMut(Record<'a>) -> Result<(), EventError>,
-) -> Result<(), EventError> {
+/// Calls `take` with every event of the buffer that `Instance::take_events` of a top gave.
+pub fn decode(top: &Top, buffer: &[u8], mut take: impl FnMut(RtlEvent)) -> Result<(), EventError> {
     let mut at = 0;
     while at < buffer.len() {
         let head = buffer.get(at..at + HEAD_BYTES).ok_or(EventError::Short { at })?;
         let length = le32(&head[4..]) as usize;
         let begin = at + HEAD_BYTES;
         let payload = buffer.get(begin..begin + length).ok_or(EventError::Short { at })?;
-        take(Record { at, kind: head[0], source: head[1], tick: le64(&head[8..]), payload })?;
+        take(RtlEvent { tick: le64(&head[8..]), what: decode_one(top, head[0], head[1], payload, at)? });
         at = begin + length.next_multiple_of(8);
     }
     Ok(())
 }
 
-/// Calls `take` with every event of a NIC's buffer.
-pub fn decode(buffer: &[u8], mut take: impl FnMut(RtlEvent)) -> Result<(), EventError> {
-    records(buffer, |r| {
-        take(RtlEvent { tick: r.tick, what: decode_one(r.kind, r.source, r.payload, r.at)? });
-        Ok(())
-    })
-}
-
-fn decode_one(kind: u8, source: u8, payload: &[u8], at: usize) -> Result<What, EventError> {
+fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Result<What, EventError> {
     let short = EventError::Short { at };
     match kind {
+        2 if !top.is_nic => {
+            let user = (SidebandRow::width() + TAGS_BITS).div_ceil(32) as usize;
+            let (fixed, bytes) = payload.split_at_checked(8 + 4 * user).ok_or(short)?;
+            let user = words(&fixed[8..]);
+            let mut own = user[..SidebandRow::words()].to_vec();
+            if let (Some(last), rest @ 1..) = (own.last_mut(), SidebandRow::width() % 32) {
+                *last &= (1 << rest) - 1;
+            }
+            let sideband = SidebandRow::unpack(&own).map_err(|error| EventError::Row { at, error })?;
+            let tags = tags(&user, SidebandRow::width());
+            Ok(What::Routed { first: le64(fixed), sideband, tags, bytes: bytes.to_vec() })
+        }
         1 if payload.len() == 16 => {
             Ok(What::Arrived { port: source, first: le64(payload), number: le64(&payload[8..]) as u32 })
         }
@@ -139,25 +142,37 @@ fn decode_one(kind: u8, source: u8, payload: &[u8], at: usize) -> Result<What, E
     }
 }
 
-pub(crate) fn row<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
+/// Bits [low, low + width) of words, at most 64.
+fn bits(words: &[u32], low: u32, width: u32) -> u64 {
+    let bit = |i: u32| u64::from(words.get((i / 32) as usize).map_or(0, |w| w >> (i % 32) & 1));
+    (0..width).fold(0, |v, i| v | bit(low + i) << i)
+}
+
+/// The tags in bits `low` and up, one for each destination.
+fn tags(words: &[u32], low: u32) -> [u16; ROUTE_DESTINATIONS] {
+    std::array::from_fn(|d| bits(words, low + 16 * d as u32, 16) as u16)
+}
+
+fn row<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
     R::unpack(&words(bytes)).map_err(|error| EventError::Row { at, error })
 }
 
-pub(crate) fn words(bytes: &[u8]) -> Vec<u32> {
+fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(le32).collect()
 }
 
-pub(crate) fn le32(bytes: &[u8]) -> u32 {
+fn le32(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).rev().fold(0, |v, &b| v << 8 | u32::from(b))
 }
 
-pub(crate) fn le64(bytes: &[u8]) -> u64 {
+fn le64(bytes: &[u8]) -> u64 {
     bytes.iter().take(8).rev().fold(0, |v, &b| v << 8 | u64::from(b))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::top;
 
     fn record(kind: u8, source: u8, tick: u64, payload: &[u8]) -> Vec<u8> {
         let mut bytes = vec![kind, source, 0, 0];
@@ -170,7 +185,7 @@ mod tests {
 
     fn all(buffer: &[u8]) -> Result<Vec<RtlEvent>, EventError> {
         let mut events = Vec::new();
-        decode(buffer, |e| events.push(e)).map(|()| events)
+        decode(&top::NIC, buffer, |e| events.push(e)).map(|()| events)
     }
 
     #[test]
@@ -188,6 +203,20 @@ mod tests {
             RtlEvent { tick: 81, what: What::Reply(vec![1, 2]) },
         ];
         assert_eq!(all(&buffer).unwrap(), expected);
+    }
+
+    #[test]
+    fn tags_are_read_from_the_bits_above_the_sideband() {
+        let low = SidebandRow::width();
+        let mut all = vec![0u32; 10];
+        let mut put = |low: u32, width: u32, value: u64| {
+            for i in 0..width {
+                all[((low + i) / 32) as usize] |= ((value >> i & 1) as u32) << ((low + i) % 32);
+            }
+        };
+        put(low, 16, 0x1234);
+        put(low + 7 * 16, 16, 0xbeef);
+        assert_eq!(tags(&all, low), [0x1234, 0, 0, 0, 0, 0, 0, 0xbeef]);
     }
 
     #[test]

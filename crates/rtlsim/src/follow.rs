@@ -1,6 +1,6 @@
 //! Feeds what a simulated NIC tells to the model and stops at the first difference.
 
-use crate::device::{ENGINES, Tapped};
+use crate::device::Tapped;
 use crate::event::{RtlEvent, What};
 use sluice_device::{Counters, ModuleCounters, Offer};
 use sluice_formats::rmt::target::PAGE_WORDS;
@@ -52,10 +52,10 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// The model of a NIC after its reset.
-    pub fn new(target: Target) -> Self {
+    /// The model of a NIC with these engines after its reset.
+    pub fn new(target: Target, engines: &[EngineId]) -> Self {
         Self {
-            model: Replay::new(target, &ENGINES),
+            model: Replay::new(target, engines),
             sent: vec![VecDeque::new(); target.ports as usize],
             snapshots: VecDeque::new(),
             written: HashSet::new(),
@@ -145,7 +145,7 @@ impl Follower {
                 self.snapshots.push_back(self.model.counters(event.tick));
                 Ok(())
             }
-            What::Arrived { .. } | What::Reply(_) => Ok(()),
+            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } => Ok(()),
         }
     }
 

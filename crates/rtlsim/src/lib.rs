@@ -3,6 +3,7 @@
 //! `cargo build` needs no Verilator: the plug-ins are built by `make plugins` and loaded when
 //! an [`RtlNic`] is opened. [`Comparison`] runs the RTL and the model in lockstep.
 
+mod around;
 pub mod compare;
 pub mod config_driver;
 pub mod device;
@@ -17,6 +18,7 @@ pub mod recount;
 pub mod requester;
 pub mod rmt;
 pub mod snapshot_read;
+pub mod top;
 pub mod track;
 
 pub use compare::Comparison;
@@ -27,3 +29,4 @@ pub use follow::Compared;
 pub use locate::Variant;
 pub use options::{Ready, RtlOptions, Stalls, Waves};
 pub use plugin::Plugin;
+pub use top::Top;

@@ -2,6 +2,7 @@
 
 use crate::fault::Faults;
 use crate::locate::Variant;
+use crate::top::{self, Top};
 use std::path::PathBuf;
 
 /// When a destination is ready.
@@ -71,6 +72,8 @@ impl Waves {
 /// Options of an `RtlNic`.
 #[derive(Clone, Debug)]
 pub struct RtlOptions {
+    /// Which top.
+    pub top: &'static Top,
     /// Which build; with `waves` always the one that has them.
     pub variant: Variant,
     /// Decides initial values, padding bytes, gaps, stalls and faults.
@@ -88,6 +91,7 @@ pub struct RtlOptions {
 impl Default for RtlOptions {
     fn default() -> Self {
         Self {
+            top: &top::NIC,
             variant: Variant::Test,
             seed: 1,
             waves: None,

@@ -5,10 +5,9 @@
 
 use crate::error::RtlError;
 use crate::locate::{self, Variant};
+use crate::top::Top;
 use libloading::Library;
 use sluice_device::Offer;
-use sluice_formats::row::Row;
-use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::{Target, target};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
@@ -188,11 +187,6 @@ impl Loaded {
         Ok(Self { api: Arc::new(api), path: path.to_path_buf(), config, flags })
     }
 
-    /// The configuration it was built for.
-    pub fn config(&self) -> &str {
-        &self.config
-    }
-
     /// Whether it can write waves.
     pub fn has_waves(&self) -> bool {
         self.flags & HAS_WAVES != 0
@@ -219,30 +213,36 @@ impl Loaded {
     }
 }
 
-/// A loaded plug-in of the NIC.
+/// A loaded plug-in of a top.
 #[derive(Clone)]
 pub struct Plugin {
     loaded: Loaded,
+    top: &'static Top,
     target: Target,
 }
 
 impl Plugin {
-    /// Finds and loads the plug-in of a configuration.
-    pub fn find(config: &str, variant: Variant) -> Result<Self, RtlError> {
-        Self::new(Loaded::find(config, variant)?)
+    /// Finds and loads the plug-in of a top for a target.
+    pub fn find(top: &'static Top, target: &str, variant: Variant) -> Result<Self, RtlError> {
+        Self::new(top, Loaded::find(&top.config(target), variant)?)
     }
 
     /// Loads one file.
-    pub fn load(path: &Path) -> Result<Self, RtlError> {
-        Self::new(Loaded::load(path)?)
+    pub fn load(top: &'static Top, path: &Path) -> Result<Self, RtlError> {
+        Self::new(top, Loaded::load(path)?)
     }
 
-    fn new(loaded: Loaded) -> Result<Self, RtlError> {
-        let Some(target) = Target::by_name(loaded.config()) else {
-            let allowed = target::ALL.map(|t| t.name).join(", ");
-            return Err(loaded.mismatch("configuration", loaded.config().to_string(), allowed));
+    fn new(top: &'static Top, loaded: Loaded) -> Result<Self, RtlError> {
+        let Some(target) = target::ALL.iter().find(|t| top.config(t.name) == loaded.config) else {
+            let allowed = target::ALL.map(|t| top.config(t.name)).join(", ");
+            return Err(loaded.mismatch("configuration", loaded.config.clone(), allowed));
         };
-        Ok(Self { loaded, target: *target })
+        Ok(Self { loaded, top, target: *target })
+    }
+
+    /// Its top.
+    pub fn top(&self) -> &'static Top {
+        self.top
     }
 
     /// The configuration it was built for.
@@ -264,22 +264,9 @@ impl Plugin {
         self.loaded.mismatch(what, found, allowed)
     }
 
-    /// A NIC after its reset; `seed` decides initial values, padding, gaps and stalls.
+    /// A top after its reset; `seed` decides initial values, padding, gaps and stalls.
     pub fn open(&self, seed: u64) -> Result<Instance, RtlError> {
-        let t = &self.target;
-        let layout = RawLayout {
-            bus_bytes: t.bus_bytes,
-            ports: t.ports,
-            destinations: t.destinations(),
-            sideband_bits: SidebandRow::width(),
-            port_trace_bits: PortTraceRow::width(),
-            merge_trace_bits: MergeTraceRow::width(),
-            verdict_trace_bits: VerdictTraceRow::width(),
-            queue_trace_bits: QueueTraceRow::width(),
-            leave_trace_bits: LeaveTraceRow::width(),
-            input_user_bits: 0,
-        };
-        self.loaded.open(&layout, seed)
+        self.loaded.open(&self.top.layout(&self.target), seed)
     }
 }
 

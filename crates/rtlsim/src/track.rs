@@ -73,7 +73,8 @@ impl Tracker {
         match &event.what {
             What::Arrived { port, first, number } => {
                 let id = u32::from(*port) << 28 | number & 0xfff_ffff;
-                self.packets.insert(id, Packet { first_in: Some(*first), ..Packet::default() });
+                // A packet may be stamped before its last beat, where an engine is a top of its own.
+                self.packets.entry(id).or_default().first_in = Some(*first);
                 Ok(None)
             }
             What::Port(row) => {
@@ -130,7 +131,7 @@ impl Tracker {
                     last_out: Some(tick),
                 }))
             }
-            What::Leave(_) | What::Epoch(_) | What::Reply(_) => Ok(None),
+            What::Leave(_) | What::Epoch(_) | What::Reply(_) | What::Routed { .. } => Ok(None),
         }
     }
 

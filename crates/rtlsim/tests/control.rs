@@ -15,7 +15,7 @@ use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_object::Step;
 use sluice_rtlsim::event::{self, What};
 use sluice_rtlsim::plugin::{Instance, Until};
-use sluice_rtlsim::{Plugin, RtlOptions, Variant};
+use sluice_rtlsim::{Plugin, RtlOptions, Variant, top};
 use traffic::rig::{Module, Rig, To};
 
 const CONFIGS: [&str; 2] = ["tiny", "default"];
@@ -122,7 +122,7 @@ impl Ring {
         self.0.send(words, last);
         self.0.run(&Until { max_cycles: cycles, ..Until::default() }).unwrap();
         let mut replies = Vec::new();
-        event::decode(self.0.take_events(), |e| {
+        event::decode(&top::NIC, self.0.take_events(), |e| {
             if let What::Reply(words) = e.what {
                 replies.push(words);
             }
@@ -145,7 +145,7 @@ fn read(node: u8, table: u8, index: u32) -> Vec<u32> {
 #[test]
 fn malformed_messages_are_discarded_and_counted_or_refused() {
     for config in configs() {
-        let mut ring = Ring(Plugin::find(config, Variant::Test).unwrap().open(1).unwrap());
+        let mut ring = Ring(Plugin::find(&top::NIC, config, Variant::Test).unwrap().open(1).unwrap());
         // The tables clear themselves after the reset.
         ring.0.run(&Until { max_cycles: 10_000, ..Until::default() }).unwrap();
         let (bad, late) = (ring.info(info::BAD_MESSAGES), ring.info(info::TIMEOUTS));

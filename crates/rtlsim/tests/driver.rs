@@ -156,6 +156,29 @@ fn writes_between_barriers_share_the_window_and_barriers_keep_the_order() {
 }
 
 #[test]
+fn of_two_writes_of_a_row_the_later_one_stays_however_the_ring_loses_them() {
+    let faults = Faults { drop: 60, corrupt: 20, duplicate: 20, delay: 60, longest_delay: 500 };
+    for seed in 0..20 {
+        let (mut driver, mut ring, mut faults) = (driver(), FakeRing::new(), FaultInjector::new(faults, seed));
+        driver.submit(OpId(0), load((0..40).map(|i| quantum(i % 8, i)).collect()));
+        let (told, _) = run(&mut driver, &mut ring, &mut faults, 200_000);
+        assert_eq!(ends(&told), [(OpId(0), Ok(()))], "seed {seed}");
+        let applied = |index: u32| {
+            let of = told.iter().filter_map(|d| match d {
+                Done::Applied(write) if write.index == index => Some(write.words[0]),
+                _ => None,
+            });
+            of.collect::<Vec<_>>()
+        };
+        for index in 0..8 {
+            let address = (Node::Egress.number(), Table::Quantum.number(), index);
+            assert_eq!(ring.rows[&address], [32 + index], "seed {seed}, row {index}");
+            assert_eq!(applied(index), [index, 8 + index, 16 + index, 24 + index, 32 + index], "seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn loads_run_one_after_the_other() {
     let (mut driver, mut ring) = (driver(), FakeRing::new());
     driver.submit(OpId(0), load((0..8).map(|i| quantum(i, 1)).collect()));

@@ -4,17 +4,18 @@ mod support;
 
 use sluice_device::{Device, Event};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_rtlsim::{Comparison, Faults, Ready, RtlOptions, Stalls};
+use sluice_rtlsim::{Comparison, Faults, Ready, RtlOptions, Stalls, top};
 
 fn comparison(config: &str, options: RtlOptions) -> Option<Comparison> {
-    support::has(config, options.variant).then(|| Comparison::open(config, options, support::waves_folder()).unwrap())
+    support::has_top(options.top, config, options.variant)
+        .then(|| Comparison::open(config, options, support::waves_folder()).unwrap())
 }
 
 #[test]
 fn random_packets_of_all_modules_agree() {
     let seed = test_seed("random_packets_of_all_modules_agree");
-    for config in ["tiny", "default"] {
-        let options = RtlOptions { seed, stalls: support::stalls(), ..RtlOptions::default() };
+    for (top, config) in [(&top::NIC, "tiny"), (&top::NIC, "default"), (&top::RMT, "tiny"), (&top::RMT, "default")] {
+        let options = RtlOptions { top, seed, stalls: support::stalls(), ..RtlOptions::default() };
         let Some(mut nic) = comparison(config, options) else { continue };
         support::set_up(&mut nic);
         // Few rounds: the counters of all modules are read in each.
@@ -56,32 +57,35 @@ fn a_ring_that_loses_and_corrupts_messages_only_costs_time() {
     let seed = test_seed("a_ring_that_loses_and_corrupts_messages_only_costs_time");
     let faults = Faults { drop: 26, corrupt: 26, duplicate: 13, delay: 26, longest_delay: 2_000 };
     let stalls = Stalls { ready: Ready::Random { chance: 200 }, ..support::stalls() };
-    let Some(mut nic) = comparison("tiny", RtlOptions { seed, faults, stalls, ..RtlOptions::default() }) else {
-        return;
-    };
-    support::set_up(&mut nic);
-    let mut rng = Rng::new(seed);
-    for _ in 0..5 {
-        support::offer_some(&mut nic, 40, rng.next_u64());
-        let counters = nic.counters().unwrap();
-        assert!(counters.modules.values().all(|m| m.closes()));
+    for top in [&top::NIC, &top::RMT] {
+        let options = RtlOptions { top, seed, faults, stalls: stalls.clone(), ..RtlOptions::default() };
+        let Some(mut nic) = comparison("tiny", options) else { continue };
+        support::set_up(&mut nic);
+        let mut rng = Rng::new(seed);
+        for _ in 0..5 {
+            support::offer_some(&mut nic, 40, rng.next_u64());
+            let counters = nic.counters().unwrap();
+            assert!(counters.modules.values().all(|m| m.closes()));
+        }
+        nic.quiesce().unwrap();
+        let (counts, asked) = (nic.rtl().fault_counts(), nic.rtl().requester_counts());
+        println!("{counts:?} {asked:?} {:?}", nic.compared());
+        assert!(counts.dropped > 50 && counts.corrupted > 50 && asked.repeated > 50);
     }
-    nic.quiesce().unwrap();
-    let (counts, asked) = (nic.rtl().fault_counts(), nic.rtl().requester_counts());
-    println!("{counts:?} {asked:?} {:?}", nic.compared());
-    assert!(counts.dropped > 50 && counts.corrupted > 50 && asked.repeated > 50);
 }
 
 #[test]
 fn every_row_reads_back_as_the_model_has_it() {
-    let Some(mut nic) = comparison("tiny", RtlOptions::default()) else { return };
-    support::set_up(&mut nic);
-    let rows = nic.snapshot().unwrap();
     let pipeline = |stages: usize| {
         let parser = 16 + 4 * 16 + 16 * 16;
         let stage = 1 + 16 + 64 + 8 + (64 + 8 + 16) + 32 + 64 * 16 + 512 + 8;
         let deparser = 16 + 4 * 16 * 16 + 16 + 8;
         parser + stages * stage + deparser
     };
-    assert_eq!(rows.len(), 4 * (4096 + 1) + 2 * 8 + 64 + 8 + 3 + pipeline(3));
+    for top in [&top::NIC, &top::RMT] {
+        let Some(mut nic) = comparison("tiny", RtlOptions { top, ..RtlOptions::default() }) else { continue };
+        support::set_up(&mut nic);
+        let rows = nic.snapshot().unwrap();
+        assert_eq!(rows.len(), 4 * (4096 + 1) + 2 * 8 + 64 + 8 + 3 + pipeline(3));
+    }
 }

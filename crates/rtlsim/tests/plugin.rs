@@ -6,11 +6,11 @@ use sluice_device::Device;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, QuantumRow};
 use sluice_formats::{Node, Table, target};
-use sluice_rtlsim::{Plugin, RtlNic, RtlOptions, Variant};
+use sluice_rtlsim::{Plugin, RtlNic, RtlOptions, Variant, top};
 
 #[test]
 fn a_missing_plugin_says_how_to_get_it() {
-    let error = Plugin::find("no_such_config", Variant::Test).err().unwrap().to_string();
+    let error = Plugin::find(&top::NIC, "no_such_config", Variant::Test).err().unwrap().to_string();
     assert!(error.contains("libsluice_rtl_no_such_config.so"), "{error}");
     assert!(error.contains("make plugins"), "{error}");
 }
@@ -18,7 +18,7 @@ fn a_missing_plugin_says_how_to_get_it() {
 #[test]
 fn a_file_that_is_no_plugin_is_refused_with_its_name() {
     let file = tempfile::Builder::new().suffix(".so").tempfile().unwrap();
-    let error = Plugin::load(file.path()).err().unwrap().to_string();
+    let error = Plugin::load(&top::NIC, file.path()).err().unwrap().to_string();
     assert!(error.contains(&file.path().display().to_string()), "{error}");
 }
 

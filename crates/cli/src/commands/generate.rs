@@ -71,9 +71,9 @@ impl Generate {
 
     /// Refuses what would make no packet of its own.
     fn check_shares(&self) -> Result<(), Failure> {
-        let twice = self.vlans.iter().enumerate().find(|(at, vlan)| self.vlans[..*at].contains(vlan));
-        if let Some((_, vlan)) = twice {
-            return Err(Failure::input("E0502", format!("--vlan: {vlan} stands twice, expected each VLAN once")));
+        if let Some((_, vlan)) = self.vlans.iter().enumerate().find(|(at, vlan)| self.vlans[..*at].contains(vlan)) {
+            let what = format!("--vlan: {vlan} is given twice, expected each VLAN once");
+            return Err(Failure::input("E0502", what));
         }
         if let Some(vlan) = self.seldom.filter(|vlan| self.vlans.contains(vlan)) {
             let what = format!("--seldom {vlan}: it is one of --vlan, expected another VLAN");

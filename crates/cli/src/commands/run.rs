@@ -11,7 +11,7 @@ use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, Until};
 use crate::run::pace::{Clock, Pace};
-use crate::run::play::{self, Change, Play, Played};
+use crate::run::play::{Change, Play, Played, not_reached};
 use crate::run::progress::Progress;
 use crate::run::rehearse::rehearse;
 use crate::run::report::Report;
@@ -22,6 +22,7 @@ use sluice_device::Device;
 use sluice_formats::EngineId;
 use sluice_formats::Target;
 use sluice_object::Linker;
+use sluice_rtlsim::top;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -68,7 +69,7 @@ pub struct Run {
     #[arg(long, value_name = "MAP,...", value_delimiter = ',', requires = "replace")]
     keep_maps: Vec<String>,
     /// Plays at most so many packets
-    #[arg(long, value_name = "PACKETS")]
+    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
     #[arg(long, value_parser = gigabits, conflicts_with = "stamps", help = format!("Gbit/s at which each port's packets follow each other [default: {GIGABITS}]"))]
     gbps: Option<f64>,
@@ -119,6 +120,7 @@ impl Run {
         let nic = bring_up::read(&self.config, self.target)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
         self.check_apart(&nic, &inputs, &outputs)?;
+        self.check_tells(&nic)?;
         let standard = outputs.iter().map(|output| output.file.as_path()).chain(self.events.as_deref());
         captures::check_standard("--out and --events", standard.clone())?;
         let mut beside = standard.into_iter().any(captures::is_standard).then(Output::stderr);
@@ -149,7 +151,7 @@ impl Run {
         let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
         let rtl = match self.device {
             Choice::Model => None,
-            choice => Some(device::rtl(choice, nic.target, self.seed(), self.waves.as_deref())?),
+            choice => Some(device::rtl(choice, &top::NIC, nic.target, self.seed(), self.waves.as_deref())?),
         };
         let mut sinks = Some(Sinks::create(&outputs, nic.target)?);
         // What a device refuses is told before any of them plays: until then outputs are as they were.
@@ -259,6 +261,15 @@ impl Run {
         Ok(())
     }
 
+    /// Events are an XDP program's.
+    fn check_tells(&self, nic: &Nic) -> Result<(), Failure> {
+        let runs_xdp = nic.config.tenants.iter().any(|t| t.object.as_ref().is_some_and(|o| o.parts.xdp.is_some()));
+        if self.events.is_none() || runs_xdp || !self.replace.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::input("E0502", "--events: no tenant runs an XDP program, expected one that tells events"))
+    }
+
     fn seed(&self) -> u64 {
         self.seed.unwrap_or(1)
     }
@@ -329,25 +340,20 @@ impl Run {
 
     fn changes(&self, nic: &Nic, packets: Option<u64>) -> Result<Vec<Change>, Failure> {
         let mut changes = Vec::new();
-        let most = packets.or(self.limit);
         for replacement in &self.replace {
-            let (before, may_be_last) = match replacement.at {
-                Moment::Packet(number) => (number, false),
-                Moment::Share(share) => ((packets.unwrap_or(0) as f64 * share) as u64, true),
+            let before = match replacement.at {
+                Moment::Packet(number) => number,
+                Moment::Share(share) => (packets.unwrap_or(0) as f64 * share) as u64,
             };
-            if let Some(most) = most.filter(|most| before >= *most && !may_be_last && !interrupt::asked()) {
-                return Err(play::not_reached(before, most).help(if packets.is_some() {
-                    "captures and --limit say how many are played"
-                } else {
-                    "--limit says how many are played"
-                }));
+            if let Some(played) = packets.or(self.limit).filter(|played| before > *played && !interrupt::asked()) {
+                return Err(not_reached(before, played));
             }
             let tenant = nic.tenant(&replacement.tenant)?;
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
             let running = configured.and_then(|t| t.object.as_ref());
             let object = sluice_frontends::successor(&replacement.file, running, &self.keep_maps, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
-            changes.push(Change { before, may_be_last, tenant, object });
+            changes.push(Change { before, tenant, object });
         }
         let keeps =
             |map: &String| changes.iter().any(|c| c.object.parts.xdp.as_ref().is_some_and(|x| x.keep.contains(map)));

@@ -4,13 +4,13 @@ use crate::apart;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
-use crate::run::device::{self, Choice};
+use crate::run::device::{self, Choice, TopChoice};
 use crate::run::interrupt;
 use clap::Args;
 use serde_json::{Value, json};
+use sluice_control::scripts::{FailedStatement, Report, run_script};
 use sluice_device::Device;
 use sluice_formats::Target;
-use sluice_nic::scripts::{FailedStatement, Report, run_script};
 use sluice_packet::script::{Command, Script};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +20,8 @@ use std::process::ExitCode;
 /// A script says what packets are sent and what must come out (docs/guide/scripts.md). Exits
 /// with 0 when all pass, 1 when a check fails, 2 when one cannot be read or carried out.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  sluice script programs/nic/red.pkt programs/nic/green.pkt --device model")]
+#[command(after_help = "Example:\n  sluice script programs/nic/red.pkt programs/nic/green.pkt --device model
+  sluice script programs/rmt/calc.pkt --device both --top rmt")]
 pub struct ScriptArgs {
     /// Packet scripts, *.pkt
     #[arg(required = true)]
@@ -28,6 +29,9 @@ pub struct ScriptArgs {
     /// Which device
     #[arg(long, value_enum, default_value = "model")]
     device: Choice,
+    /// Which top of the RTL
+    #[arg(long, value_enum, default_value = "nic")]
+    top: TopChoice,
     /// Target, default or tiny; scripts for the other one are skipped
     #[arg(long, value_parser = device::target, default_value = "default")]
     target: &'static Target,
@@ -44,6 +48,12 @@ impl ScriptArgs {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         if self.waves.is_some() && (self.files.len() > 1 || self.device == Choice::Model) {
             return Err(Failure::input("E0502", "--waves: expected one script, and --device rtl or both"));
+        }
+        if self.top != TopChoice::Nic && self.device == Choice::Model {
+            return Err(Failure::input(
+                "E0502",
+                "--top: the model is that of the whole NIC, expected --device rtl or both",
+            ));
         }
         let scripts = self.files.iter().map(|file| Script::read(file)).collect::<Result<Vec<_>, _>>();
         let scripts = scripts.map_err(|e| Failure::input(e.code(), e))?;
@@ -85,7 +95,7 @@ impl ScriptArgs {
         });
         let mut device: Box<dyn Device> = match self.device {
             Choice::Model => device::model(self.target),
-            choice => device::rtl(choice, self.target, seed.unwrap_or(1), self.waves.as_deref())?,
+            choice => device::rtl(choice, self.top.top(), self.target, seed.unwrap_or(1), self.waves.as_deref())?,
         };
         Ok(run_script(script, &mut *device))
     }

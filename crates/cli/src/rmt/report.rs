@@ -4,8 +4,7 @@ use crate::run::device::Choice;
 use crate::table::{Table, group};
 use serde_json::{Value, json};
 use sluice_formats::rmt::target::Target;
-use sluice_packet::script::Script;
-use sluice_rtlsim::rmt::{Cycles, Finished, ScriptReport};
+use sluice_rtlsim::rmt::{Cycles, Finished};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
@@ -150,50 +149,6 @@ impl Report<'_> {
         }
         if let Some(rate) = self.rate() {
             let _ = writeln!(text, "{} packets a second", group(rate as u64));
-        }
-        text
-    }
-
-    /// A script's run as JSON: the run's numbers, and what failed.
-    pub fn script_json(&self, script: &Script, report: &ScriptReport) -> Value {
-        let mut value = self.json();
-        let failures = report.failures.iter().map(|(statement, failure)| {
-            let at = statement.as_ref().map(|s| s.position);
-            json!({
-                "line": at.map(|p| p.line),
-                "statement": statement.as_ref().map(|s| s.text.clone()),
-                "code": failure.code(),
-                "what": failure.to_string(),
-            })
-        });
-        value["file"] = json!(script.file);
-        value["passed"] = json!(report.failures.is_empty());
-        value["sent"] = json!(report.sent);
-        value["received"] = json!(report.received);
-        value["dropped"] = json!(report.dropped);
-        value["failures"] = failures.collect();
-        value
-    }
-
-    /// A script's run as a line, and a few more for each failure.
-    pub fn script_text(&self, script: &Script, report: &ScriptReport) -> String {
-        let ScriptReport { statements, sent, received, dropped, failures } = report;
-        let word = if failures.is_empty() { "passed" } else { "FAILED" };
-        let mut text = format!(
-            "{word} {}: {statements} statements, {sent} sent, {received} received, {dropped} dropped\n",
-            script.file
-        );
-        for (statement, failure) in failures {
-            match statement {
-                Some(s) => {
-                    let (line, column) = (s.position.line, s.position.column);
-                    let _ = writeln!(text, "{}:{line}:{column}: [{}] {failure}", script.file, failure.code());
-                    let _ = writeln!(text, "{line} | {}", s.text);
-                }
-                None => {
-                    let _ = writeln!(text, "{}: after the last statement: [{}] {failure}", script.file, failure.code());
-                }
-            }
         }
         text
     }

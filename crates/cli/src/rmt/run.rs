@@ -1,4 +1,4 @@
-//! `sluice rmt run`: captures and packet scripts through modules.
+//! `sluice rmt run`: captures through modules.
 
 use super::report::{Report, Tally};
 use super::trace;
@@ -6,15 +6,13 @@ use crate::apart;
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::printable;
 use crate::run::device::Choice;
 use crate::run::interrupt;
 use crate::run::progress::Progress;
 use clap::Args;
 use sluice_formats::rmt::target::{self, Target};
 use sluice_packet::capture::Packet;
-use sluice_packet::script::{Command, Script};
-use sluice_rtlsim::rmt::{ModuleFile, Runs, Session, SessionError, run_script};
+use sluice_rtlsim::rmt::{ModuleFile, Runs, Session, SessionError};
 use sluice_rtlsim::{RtlOptions, Variant, Waves};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,28 +21,24 @@ use std::time::Instant;
 /// Frames under way at once.
 const BATCH: usize = 256;
 
-/// Plays a capture or a packet script through modules of the pipeline
+/// Plays captures through modules of the pipeline
 ///
-/// With --in, the frames of VLAN 1 are the first module's, those of VLAN 2 the second's and so on; untagged ones are the
-/// first module's too, and a system module serves every packet. With --script the script says which modules run
-/// (docs/guide/scripts.md). On the RTL, cycles_per_packet are the cycles between the first output beats of the first
-/// and the last packet, divided by their number less one.
+/// The frames of VLAN 1 are the first module's, those of VLAN 2 the second's and so on; untagged ones are the
+/// first module's too, and a system module serves every packet. On the RTL, cycles_per_packet are the cycles between
+/// the first output beats of the first and the last packet, divided by their number less one. Packet scripts:
+/// sluice script --top rmt.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice rmt run programs/rmt/l3_router.rmt --in programs/nic/mixed.pcapng --device both --json
   sluice rmt run programs/rmt/calc.rmt --in monday.pcap --in tuesday.pcap
-  sluice rmt run programs/rmt/calc.rmt --in calc.pcap --trace 0
-  sluice rmt run --script programs/rmt/calc.pkt --device both")]
+  sluice rmt run programs/rmt/calc.rmt --in calc.pcap --trace 0")]
 pub struct RmtRun {
-    /// Modules, *.rmt; only with --in
-    #[arg(required_unless_present = "scripts", conflicts_with = "scripts")]
+    /// Modules, *.rmt
+    #[arg(required = true)]
     modules: Vec<PathBuf>,
     /// Capture to play, `-` is standard input; several are played one after the other
-    #[arg(long = "in", value_name = "CAPTURE", required_unless_present = "scripts", conflicts_with = "scripts")]
+    #[arg(long = "in", value_name = "CAPTURE", required = true)]
     inputs: Vec<PathBuf>,
-    /// Packet scripts to run, each on an empty pipeline
-    #[arg(long = "script", value_name = "FILE", num_args = 1..)]
-    scripts: Vec<PathBuf>,
     /// Which device
     #[arg(long, value_enum, default_value = "model")]
     device: Choice,
@@ -53,10 +47,10 @@ pub struct RmtRun {
     target: &'static Target,
     /// Plays the capture so many times, as fast as the pipeline takes it
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..),
-          conflicts_with_all = ["scripts", "trace"])]
+          conflicts_with = "trace")]
     repeat: u32,
     /// Shows what every stage does with this packet of the capture, the first being 0
-    #[arg(long, value_name = "PACKET", requires = "inputs", conflicts_with_all = ["json", "waves", "device", "seed", "scripts"])]
+    #[arg(long, value_name = "PACKET", conflicts_with_all = ["json", "waves", "device", "seed"])]
     trace: Option<u64>,
     /// Seed of the RTL's initial values [default: 1]
     #[arg(long)]
@@ -78,8 +72,8 @@ pub fn rmt_target(name: &str) -> Result<&'static Target, String> {
 impl RmtRun {
     /// Runs and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        if self.waves.is_some() && (self.device == Choice::Model || self.scripts.len() > 1) {
-            return Err(Failure::input("E0502", "--waves: expected --device rtl or both, and one script at most"));
+        if self.waves.is_some() && self.device == Choice::Model {
+            return Err(Failure::input("E0502", "--waves: expected --device rtl or both"));
         }
         if self.seed.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
@@ -88,7 +82,7 @@ impl RmtRun {
         let read = self.modules.iter().chain(&self.inputs).map(PathBuf::as_path);
         apart::check_waves(self.waves.as_deref(), read)?;
         interrupt::listen();
-        if self.scripts.is_empty() { self.play(out) } else { self.scripts(out) }
+        self.play(out)
     }
 
     fn session(&self, seed: u64) -> Result<Session, Failure> {
@@ -188,60 +182,6 @@ impl RmtRun {
             _ => Ok(frames),
         }
     }
-
-    /// Refuses a seed beside that of a script, which it would not change.
-    fn check_seed(&self, scripts: &[Script]) -> Result<(), Failure> {
-        let said = scripts.iter().find_map(|script| Some((script, seed_of(script)?)));
-        let (Some(seed), Some((script, said))) = (self.seed, said) else { return Ok(()) };
-        let what = format!("--seed {seed}: {} says `seed {said}`, expected one of them", script.file);
-        Err(Failure::input("E0502", what))
-    }
-
-    fn scripts(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let read = |file: &PathBuf| Script::read(file).map_err(|e| Failure::input(e.code(), e));
-        let scripts = self.scripts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let named: Vec<PathBuf> = scripts.iter().flat_map(apart::of_script).collect();
-        apart::check_waves(self.waves.as_deref(), named.iter().map(PathBuf::as_path))?;
-        self.check_seed(&scripts)?;
-        let (mut failed, mut unusable, mut reports) = (0, false, Vec::new());
-        for script in &scripts {
-            if interrupt::asked() {
-                break;
-            }
-            let mut session = self.session(seed_of(script).or(self.seed).unwrap_or(1))?;
-            let mut tally = Tally::new(self.target);
-            let start = Instant::now();
-            let report = run_script(script, &mut session, self.target, &mut |f| tally.take(f));
-            failed += usize::from(!report.failures.is_empty());
-            unusable |= report.failures.iter().any(|(_, failure)| !failure.is_finding());
-            let of = Report { target: self.target, device: self.device, tally: &tally, wall: start.elapsed() };
-            if self.json {
-                reports.push(of.script_json(script, &report));
-            } else {
-                out.text(&printable::message(&of.script_text(script, &report)))?;
-                out.flush()?;
-            }
-        }
-        if self.json {
-            // One script's numbers stand at the top, as those of a capture do.
-            let document = match <[_; 1]>::try_from(reports) {
-                Ok([only]) => only,
-                Err(reports) => serde_json::json!({
-                    "passed": reports.len() - failed, "failed": failed, "scripts": reports,
-                }),
-            };
-            out.json(&document)?;
-        }
-        Ok(interrupt::exit_code(ExitCode::from(if unusable { 2 } else { u8::from(failed > 0) })))
-    }
-}
-
-/// The seed that a script says.
-fn seed_of(script: &Script) -> Option<u64> {
-    script.statements.iter().find_map(|statement| match statement.command {
-        Command::Seed(seed) => Some(seed),
-        _ => None,
-    })
 }
 
 /// A session's error as the command's.

@@ -3,9 +3,9 @@
 use super::assign::{Input, OutputFile};
 use crate::failure::Failure;
 use crate::files;
+use sluice_control::config::{BringUpError, ConfigError, NicConfig, bring_up};
 use sluice_device::{Device, DeviceError};
 use sluice_formats::Target;
-use sluice_nic::config::{BringUpError, ConfigError, NicConfig, bring_up};
 use sluice_object::{Destination, Linker};
 use sluice_packet::bounded::MOST_TEXT;
 use std::path::Path;

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use sluice_device::Device;
 use sluice_formats::Target;
 use sluice_nic::SoftwareNic;
-use sluice_rtlsim::{Comparison, RtlError, RtlNic, RtlOptions, Waves};
+use sluice_rtlsim::{Comparison, RtlError, RtlNic, RtlOptions, Top, Waves, top};
 use std::path::{Path, PathBuf};
 
 /// Devices as the command line names them.
@@ -17,6 +17,26 @@ pub enum Choice {
     Rtl,
     /// Both: the RTL with the model in lockstep, compared in every packet and counter
     Both,
+}
+
+/// Tops of the RTL as the command line names them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TopChoice {
+    /// The whole NIC
+    #[default]
+    Nic,
+    /// The match-action pipeline alone, with ports and queues around it in software
+    Rmt,
+}
+
+impl TopChoice {
+    /// The top.
+    pub fn top(self) -> &'static Top {
+        match self {
+            Self::Nic => &top::NIC,
+            Self::Rmt => &top::RMT,
+        }
+    }
 }
 
 /// Where waves around a difference go.
@@ -36,9 +56,15 @@ pub fn model(target: &Target) -> Box<dyn Device> {
 }
 
 /// The RTL, alone or with the model in lockstep.
-pub fn rtl(choice: Choice, target: &Target, seed: u64, waves: Option<&Path>) -> Result<Box<dyn Device>, Failure> {
+pub fn rtl(
+    choice: Choice,
+    top: &'static Top,
+    target: &Target,
+    seed: u64,
+    waves: Option<&Path>,
+) -> Result<Box<dyn Device>, Failure> {
     let waves = waves.map(|path| Waves::all(path.to_owned()));
-    let options = RtlOptions { seed, waves, check_accounting: true, ..RtlOptions::default() };
+    let options = RtlOptions { top, seed, waves, check_accounting: true, ..RtlOptions::default() };
     Ok(match choice {
         Choice::Both => {
             Box::new(Comparison::open(target.name, options, PathBuf::from(WAVES_FOLDER)).map_err(unavailable)?)

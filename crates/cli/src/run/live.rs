@@ -13,8 +13,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::printable;
 use serde_json::{Value, json};
+use sluice_control::NicConfig;
 use sluice_device::{Device, Event, Verdict};
-use sluice_nic::NicConfig;
 use sluice_nic::ports::{Bindings, LinkReport, LinkState, LiveCounts, PortError, Watch, run_live};
 use sluice_object::Destination;
 use sluice_packet::capture::output;
@@ -79,7 +79,7 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
 
 /// Opens what a description binds.
 pub fn bind(config: &NicConfig) -> Result<Bindings, Failure> {
-    Bindings::open(config, interrupt::asked).map_err(port)
+    Bindings::open(&config.ports, &config.hosts, interrupt::asked).map_err(port)
 }
 
 /// When a run ends that nobody interrupts.

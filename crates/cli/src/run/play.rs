@@ -26,8 +26,6 @@ const EVENTS: usize = 4096;
 pub struct Change {
     /// Before the packet with this number, from 0.
     pub before: u64,
-    /// It may come behind the last packet, as 100% does.
-    pub may_be_last: bool,
     /// Tenant ID.
     pub tenant: u16,
     /// The program.
@@ -102,11 +100,10 @@ impl Play<'_> {
         let mut state = State::default();
         let start = Instant::now();
         let mut changes = std::mem::take(&mut self.changes).into_iter().peekable();
-        let (mut ended, mut fault, mut edge) = (false, None, None);
+        let (mut ended, mut fault) = (false, None);
         while !ended && !interrupt::asked() {
             while let Some(change) = changes.next_if(|c| c.before <= state.offered) {
                 self.change(&change, &mut state)?;
-                edge = (!change.may_be_last).then_some(change.before);
             }
             let until = changes.peek().map_or(self.limit, |c| c.before.min(self.limit));
             let batch = if state.under_way.is_empty() { BATCH } else { SMALL_BATCH };
@@ -131,15 +128,13 @@ impl Play<'_> {
         let interrupted = interrupt::asked();
         if !interrupted && fault.is_none() {
             // At the very end, as 100%, the program is replaced and no packet sees it.
-            let mut missed = edge.filter(|before| *before == state.offered);
             for change in changes {
-                if change.before > state.offered || (change.before == state.offered && !change.may_be_last) {
-                    missed = missed.or(Some(change.before));
+                if change.before > state.offered {
+                    fault = Some(not_reached(change.before, state.offered));
                     break;
                 }
                 self.change(&change, &mut state)?;
             }
-            fault = missed.map(|before| not_reached(before, state.offered));
         }
         self.device.quiesce().map_err(failed)?;
         self.take(&mut state)?;
@@ -211,14 +206,10 @@ impl Play<'_> {
     }
 }
 
-/// A replacement before a packet that is none of the `played`.
+/// A replacement behind the last packet. At the very end it is one that no packet sees.
 pub fn not_reached(before: u64, played: u64) -> Failure {
     let what = format!("--replace: packet {before} is not reached, {played} are played");
-    let allowed = match played {
-        0 => "there is no packet before which it could be".to_owned(),
-        _ => format!("expected 0 to {}, or 100% for the end", played - 1),
-    };
-    Failure::input("E0510", format!("{what}; {allowed}"))
+    Failure::input("E0510", format!("{what}; expected 0 to {played}, the end"))
 }
 
 /// A device that failed while it ran: a difference in lockstep, a failed assertion, a wedge.

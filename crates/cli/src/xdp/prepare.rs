@@ -31,7 +31,13 @@ impl Prepare {
         for (option, all) in
             [("--max-entries", sizes), ("--inner-map", text(&self.inner_map)), ("--set", text(&self.set))]
         {
-            check_once(option, all)?;
+            let mut seen: BTreeMap<String, String> = BTreeMap::new();
+            for (name, value) in all {
+                if let Some(first) = seen.insert(name.clone(), value.clone()) {
+                    let what = format!("{option}: `{name}` is given {first} and {value}, expected one value");
+                    return Err(Failure::input("E0502", what));
+                }
+            }
         }
         Ok(())
     }
@@ -53,18 +59,6 @@ impl Prepare {
     }
 }
 
-/// Refuses a name that is given two values.
-pub(super) fn check_once(option: &str, all: impl IntoIterator<Item = (String, String)>) -> Result<(), Failure> {
-    let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in all {
-        if let Some(first) = seen.insert(name.clone(), value.clone()) {
-            let what = format!("{option}: `{name}` is given {first} and {value}, expected one value");
-            return Err(Failure::input("E0502", what));
-        }
-    }
-    Ok(())
-}
-
 pub(super) fn named<'a>(text: &'a str, expected: &str) -> Result<(&'a str, &'a str), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name, value)),
@@ -74,10 +68,7 @@ pub(super) fn named<'a>(text: &'a str, expected: &str) -> Result<(&'a str, &'a s
 
 fn named_number(text: &str) -> Result<(String, u32), String> {
     let (name, number) = named(text, "MAP=N, as in flows=1024")?;
-    match number.parse() {
-        Ok(entries) if entries > 0 => Ok((name.to_owned(), entries)),
-        _ => Err(format!("expected a number of entries from 1, found `{number}`")),
-    }
+    Ok((name.to_owned(), number.parse().map_err(|_| format!("expected a number of entries, found `{number}`"))?))
 }
 
 fn named_map(text: &str) -> Result<(String, String), String> {

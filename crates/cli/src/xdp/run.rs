@@ -4,7 +4,7 @@ use super::counts::Counts;
 use super::live;
 use super::object;
 use super::packets::{Arrived, PacketLog};
-use super::prepare::{Prepare, check_once, named};
+use super::prepare::{Prepare, named};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::Trace;
@@ -101,7 +101,7 @@ pub struct XdpRun {
     #[arg(long, value_name = "FILE", conflicts_with = "iface")]
     packets: Option<PathBuf>,
     /// Plays at most so many packets
-    #[arg(long, value_name = "PACKETS")]
+    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
     /// Prints every instruction of every packet, with its registers
     #[arg(long, conflicts_with = "json")]
@@ -122,7 +122,11 @@ impl XdpRun {
             let what = "no packets: expected --in CAPTURE, or --iface IFACE for live interfaces";
             return Err(Failure::input("E0490", what).help("sluice xdp run FILE.o --in capture.pcapng"));
         }
-        check_once("--map", self.maps.iter().map(|(map, file)| (map.clone(), file.display().to_string())))?;
+        for (at, (map, _)) in self.maps.iter().enumerate() {
+            if self.maps[..at].iter().any(|(before, _)| before == map) {
+                return Err(Failure::input("E0502", format!("--map: `{map}` is given twice, expected one file")));
+            }
+        }
         self.check_apart()?;
         apart::check_named("--socket", self.socket.as_deref())?;
         self.state.as_deref().map(files::check_write).transpose()?;

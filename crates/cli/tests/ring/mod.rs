@@ -4,7 +4,7 @@ use super::common::{Folder, root};
 use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_rtlsim::event::{What, decode};
 use sluice_rtlsim::plugin::{Instance, Until};
-use sluice_rtlsim::{Plugin, Variant};
+use sluice_rtlsim::{Plugin, Variant, top};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
@@ -153,7 +153,7 @@ struct Bench {
 
 impl Bench {
     fn open(fault: Fault) -> Option<Self> {
-        let plugin = match Plugin::find("tiny", Variant::Test) {
+        let plugin = match Plugin::find(&top::NIC, "tiny", Variant::Test) {
             Ok(plugin) => plugin,
             Err(error) => {
                 assert!(std::env::var_os("SLUICE_REQUIRE_PLUGINS").is_none(), "SLUICE_REQUIRE_PLUGINS is set: {error}");
@@ -255,7 +255,7 @@ impl Bench {
         }
         self.nic.run(&Until { max_cycles: PIECE, ..Until::default() }).unwrap();
         let mut events = Vec::new();
-        decode(self.nic.take_events(), |event| events.push(event.what)).unwrap();
+        decode(&top::NIC, self.nic.take_events(), |event| events.push(event.what)).unwrap();
         for what in events {
             match what {
                 What::Reply(mut words) => {

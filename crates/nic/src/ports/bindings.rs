@@ -1,11 +1,32 @@
-//! Opening what a configuration binds ports and host queues to.
+//! What ports and host queues are bound to, and opening it.
 
 use super::copy::Copied;
 use super::{CaptureSink, CaptureSource, PortError, Sink, Source, Watch};
-use crate::config::NicConfig;
 use sluice_object::Destination;
 use sluice_packet::capture::Stop;
 use std::path::{Path, PathBuf};
+
+/// Where a port's packets come from and go to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortBinding {
+    /// Capture that is played into the port.
+    pub input: Option<PathBuf>,
+    /// Capture that gets what leaves through the port.
+    pub output: Option<PathBuf>,
+    /// Network interface of the machine, both ways.
+    pub iface: Option<String>,
+    /// TAP device, both ways; made when it does not exist.
+    pub tap: Option<String>,
+}
+
+/// Where a host queue's packets go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostBinding {
+    /// Capture that gets them.
+    pub output: Option<PathBuf>,
+    /// TAP device that gets them; made when it does not exist.
+    pub tap: Option<String>,
+}
 
 /// Open sources by port and sinks by destination, ports first.
 #[derive(Default)]
@@ -38,11 +59,11 @@ struct Live {
 }
 
 impl Bindings {
-    /// Opens everything that the file names. Captures that are written are created; beside an interface they get
+    /// Opens everything, by port and by host queue. Captures that are written are created; beside an interface they get
     /// a copy of what leaves. Pipes are read in threads of their own, until `stop` says so.
-    pub fn open(config: &NicConfig, stop: Stop) -> Result<Self, PortError> {
+    pub fn open(ports: &[PortBinding], hosts: &[HostBinding], stop: Stop) -> Result<Self, PortError> {
         let mut bindings = Self::default();
-        for (number, port) in (0..).zip(&config.ports) {
+        for (number, port) in (0..).zip(ports) {
             let live = match (&port.iface, &port.tap) {
                 (Some(name), _) => Some(open_interface(name)?),
                 (None, Some(name)) => Some(open_tap(name)?),
@@ -59,7 +80,7 @@ impl Bindings {
             bindings.sources.push(source);
             bindings.bind(Destination::Port(number), sink, port.output.as_deref())?;
         }
-        for (number, host) in (0..).zip(&config.hosts) {
+        for (number, host) in (0..).zip(hosts) {
             let mut sink = None;
             if let Some(tap) = &host.tap {
                 let live = open_tap(tap)?;

@@ -15,7 +15,7 @@ mod watch;
 
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub use af_packet::PacketSocket;
-pub use bindings::{Bindings, Written};
+pub use bindings::{Bindings, HostBinding, PortBinding, Written};
 pub use capture::{CaptureSink, CaptureSource};
 pub use live::{LiveCounts, run_live};
 #[cfg(all(feature = "live", target_os = "linux"))]

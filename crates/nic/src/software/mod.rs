@@ -67,7 +67,14 @@ impl SoftwareNic {
     pub fn with_engines(target: Target, options: Options, engines: Engines) -> Self {
         let ids = engines.ids();
         Self {
-            capabilities: Capabilities { kind: "model", target, tick_ps: TICK_PS, has_cycles: false, engines: ids },
+            capabilities: Capabilities {
+                kind: "model",
+                target,
+                tick_ps: TICK_PS,
+                has_cycles: false,
+                engines: ids,
+                queues: true,
+            },
             options,
             tables: Tables::new(target, engines),
             bank: CounterBank::new(target),

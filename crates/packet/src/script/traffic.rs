@@ -152,6 +152,14 @@ pub(super) fn fault(words: &mut Words<'_>) -> Located<Command> {
 
 /// 0% to 90%: with every message lost nothing would ever be acknowledged.
 fn percent(word: Word<'_>) -> Located<u8> {
-    let digits = Word { text: word.text.strip_suffix('%').unwrap_or(word.text), ..word };
+    let Some(text) = word.text.strip_suffix('%') else {
+        let problem = ScriptProblem::BadValue {
+            what: "the percentage".to_string(),
+            found: word.text.to_string(),
+            allowed: "0% to 90%".to_string(),
+        };
+        return Err((word.span, problem));
+    };
+    let digits = Word { text, ..word };
     Ok(digits.number("the percentage", 0, 90)? as u8)
 }

@@ -1,13 +1,14 @@
 //! Drives one instance of the rmt top.
 
-use super::event::{RmtEvent, RmtWhat, TAGS_BITS, decode};
 use crate::error::RtlError;
+use crate::event::{self, RtlEvent, What};
 use crate::options::{Ready, RtlOptions};
-use crate::plugin::{Instance, Loaded, OfferBuffer, RawLayout, Stop, Until};
+use crate::plugin::{Instance, OfferBuffer, Plugin, Stop, Until};
+use crate::top;
 use sluice_formats::address::SLICE_INDEX_BIT;
 use sluice_formats::rmt::target::Target;
 use sluice_formats::row::Row;
-use sluice_formats::rows::{GenerationRow, MergeTraceRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::rows::{GenerationRow, SidebandRow};
 use sluice_formats::{Message, Node, Op, Status, Table};
 use std::collections::VecDeque;
 
@@ -32,29 +33,21 @@ pub struct RmtRtl {
     instance: Instance,
     target: Target,
     sequence: u16,
-    events: VecDeque<RmtEvent>,
+    events: VecDeque<RtlEvent>,
     replies: VecDeque<Message>,
 }
 
 impl RmtRtl {
     /// A pipeline of a target after its reset. Of the options, stalls of port 0 and of one destination count.
     pub fn open(target: &Target, options: &RtlOptions) -> Result<Self, RtlError> {
-        let loaded = Loaded::find(&format!("rmt_{}", target.name), options.variant)?;
-        let layout = RawLayout {
-            bus_bytes: target.bus_bytes as u32,
-            ports: 1,
-            destinations: 1,
-            sideband_bits: SidebandRow::width() + TAGS_BITS,
-            merge_trace_bits: MergeTraceRow::width(),
-            verdict_trace_bits: VerdictTraceRow::width(),
-            input_user_bits: SidebandRow::width(),
-            ..RawLayout::default()
-        };
-        if options.waves.is_some() && !loaded.has_waves() {
-            let what = "the plug-in has none".into();
-            return Err(RtlError::Waves { path: loaded.config().into(), what });
+        let plugin = Plugin::find(&top::RMT, target.name, options.variant)?;
+        if options.waves.is_some() && !plugin.has_waves() {
+            return Err(RtlError::Waves {
+                path: plugin.path().display().to_string(),
+                what: "the plug-in has none".into(),
+            });
         }
-        let mut instance = loaded.open(&layout, options.seed)?;
+        let mut instance = plugin.open(options.seed)?;
         if let Some(waves) = &options.waves {
             instance.waves(&waves.path, waves.from, waves.to)?;
         }
@@ -65,7 +58,7 @@ impl RmtRtl {
             Self { instance, target: *target, sequence: 0, events: VecDeque::new(), replies: VecDeque::new() };
         let found = this.info(sluice_formats::address::info::TARGET_HASH)?;
         if found != target.hash() {
-            return Err(loaded.mismatch("target hash", format!("{found:08x}"), format!("{:08x}", target.hash())));
+            return Err(plugin.mismatch("target hash", format!("{found:08x}"), format!("{:08x}", target.hash())));
         }
         Ok(this)
     }
@@ -105,8 +98,8 @@ impl RmtRtl {
         let stop = self.instance.run(until);
         let (events, replies) = (&mut self.events, &mut self.replies);
         let mut wrong = None;
-        decode(self.instance.take_events(), |event| match &event.what {
-            RmtWhat::Reply(words) => match Message::decode(words) {
+        event::decode(&top::RMT, self.instance.take_events(), |event| match &event.what {
+            What::Reply(words) => match Message::decode(words) {
                 Ok(message) => replies.push_back(message),
                 Err(error) => wrong = Some(error.to_string()),
             },
@@ -129,7 +122,7 @@ impl RmtRtl {
     }
 
     /// The oldest event that nobody took.
-    pub fn take_event(&mut self) -> Option<RmtEvent> {
+    pub fn take_event(&mut self) -> Option<RtlEvent> {
         self.events.pop_front()
     }
 

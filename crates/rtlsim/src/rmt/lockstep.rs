@@ -2,10 +2,10 @@
 //! and time, and both must end it in the same way.
 
 use super::driver::{RmtOffer, RmtRtl};
-use super::event::RmtWhat;
-use super::passage::{End, Passage, Passages};
+use super::passage::{End, Passage, Passages, copies_of};
 use super::tenants::RowSink;
 use crate::error::RtlError;
+use crate::event::What;
 use crate::plugin::Until;
 use sluice_formats::Status;
 use sluice_object::linker::rmt::{RmtError, RowWrite};
@@ -115,7 +115,8 @@ impl<M: Model> Lockstep<M> {
     /// Takes what the ring's calls of the driver left behind.
     pub fn follow(&mut self) -> Result<(), RtlError> {
         while let Some(event) = self.rtl.take_event() {
-            if let RmtWhat::Stamped { id, module, generation, system_generation, queueing } = event.what {
+            if let What::Merge(row) = &event.what {
+                let (id, module) = (row.id, row.module_id);
                 let Some(packet) = self.waiting.get(&id) else {
                     return Err(RtlError::Failed { what: format!("packet {id:#x} was stamped and never offered") });
                 };
@@ -125,12 +126,12 @@ impl<M: Model> Lockstep<M> {
                 self.expected.push_back(self.model.run(&Arrival {
                     packet: &packet.bytes,
                     module,
-                    generation,
-                    system_generation,
+                    generation: row.generation.into(),
+                    system_generation: row.system_generation.into(),
                     tenant: packet.sideband.tenant,
                     port: (id >> 28) as u8,
                     arrival: packet.sideband.stamp,
-                    queueing,
+                    queueing: row.stamp,
                 }));
             }
             self.passages.take(event)?;
@@ -213,7 +214,7 @@ fn compare(passage: &Passage, outcome: &Outcome, offered: &RmtOffer) -> Result<(
             if *sideband != wanted {
                 return Err(format!("sideband\n  rtl   {sideband:?}\n  model {wanted:?}"));
             }
-            let of_route = route.copies();
+            let of_route = copies_of(route);
             if of_route != *copies {
                 return Err(format!("copies\n  rtl   {of_route:?}\n  model {copies:?}"));
             }

@@ -1,19 +1,15 @@
 //! The rmt pipeline's own top, `sluice_rmt_top`, as a plug-in: rows in, packets through, events out.
 
 mod driver;
-mod event;
 mod lockstep;
 mod module_file;
 mod passage;
-mod script;
 mod session;
 mod tenants;
 
 pub use driver::{RmtOffer, RmtRtl};
-pub use event::{RmtEvent, RmtWhat, Route};
 pub use lockstep::{Agreed, Lockstep, Model};
 pub use module_file::{ModuleError, ModuleFile};
 pub use passage::{End, Passage, Passages};
-pub use script::{Failure, ScriptReport, run_script};
 pub use session::{Cycles, Finished, Leaving, Runs, Session, SessionError, take_tag};
 pub use tenants::{RowSink, Tenants};

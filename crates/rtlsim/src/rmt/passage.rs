@@ -1,9 +1,12 @@
 //! What became of each packet, put together from the top's events.
 
-use super::event::{RmtEvent, RmtWhat, Route};
 use crate::error::RtlError;
+use crate::event::{RtlEvent, What};
+use sluice_device::Route;
 use sluice_formats::rmt::tables::Event as Reason;
+use sluice_formats::rmt::target::DESTINATIONS;
 use sluice_formats::rows::SidebandRow;
+use sluice_rmt::Copy;
 use std::collections::VecDeque;
 
 /// How a packet ended.
@@ -45,6 +48,12 @@ pub struct Passage {
     pub end: End,
 }
 
+/// One copy for each destination of a route, lowest first.
+pub(super) fn copies_of(route: &Route) -> Vec<Copy> {
+    let copy = |destination: u8| Copy { destination, queue: route.queue, tag: route.tags[usize::from(destination)] };
+    (0..DESTINATIONS as u8).filter(|d| route.destinations >> d & 1 == 1).map(copy).collect()
+}
+
 struct Open {
     passage: Passage,
     judged: bool,
@@ -64,12 +73,12 @@ pub struct Passages {
 
 impl Passages {
     /// Takes an event.
-    pub fn take(&mut self, event: RmtEvent) -> Result<(), RtlError> {
+    pub fn take(&mut self, event: RtlEvent) -> Result<(), RtlError> {
         let tick = event.tick;
         let wrong = |what: String| Err(RtlError::Failed { what: format!("tick {tick}: {what}") });
         match event.what {
             // A packet longer than the window is stamped before its last beat is in, a shorter one after.
-            RmtWhat::Arrived { first } => match self.unseen {
+            What::Arrived { first, .. } => match self.unseen {
                 0 => self.arrived.push_back(first),
                 n => {
                     let at = self.open.len() + self.done.len() - n;
@@ -80,7 +89,9 @@ impl Passages {
                     }
                 }
             },
-            RmtWhat::Stamped { id, module, generation, system_generation, queueing } => {
+            What::Merge(row) => {
+                let (id, module, queueing) = (row.id, row.module_id, row.stamp);
+                let (generation, system_generation) = (row.generation.into(), row.system_generation.into());
                 let first_in = self.arrived.pop_front();
                 self.unseen += usize::from(first_in.is_none());
                 let end = End::Dropped(Reason::Copies);
@@ -88,7 +99,16 @@ impl Passages {
                 let passage = Passage { id, module, generation, system_generation, queueing, first_in, end };
                 self.open.push_back(Open { passage, judged: false });
             }
-            RmtWhat::Verdict { id, module, dropped, destinations } => {
+            What::Verdict(row) => {
+                let (id, module, destinations) = (row.id, row.module_id, row.destinations);
+                let reason = sluice_formats::Reason::from_code(row.reason).and_then(|reason| reason.event());
+                let dropped = match (row.dropped, reason) {
+                    (true, None) => {
+                        return wrong(format!("packet {id:#x} is dropped for the unknown reason {}", row.reason));
+                    }
+                    (true, reason) => reason,
+                    (false, _) => None,
+                };
                 let Some(at) = self.open.iter().position(|o| !o.judged) else {
                     return wrong(format!("a verdict of packet {id:#x}, which was never stamped"));
                 };
@@ -107,7 +127,8 @@ impl Passages {
                     None => open.passage.end = End::Dropped(Reason::Copies),
                 }
             }
-            RmtWhat::Left { first, sideband, route, bytes } => {
+            What::Routed { first, sideband, tags, bytes } => {
+                let route = Route { destinations: sideband.destinations, queue: sideband.egress_queue, tags };
                 let Some(open) = self.open.front_mut() else {
                     return wrong(format!("packet {:#x} left and was not there", sideband.id));
                 };
@@ -118,7 +139,7 @@ impl Passages {
                 open.judged = true;
                 self.close_first();
             }
-            RmtWhat::Reply(_) | RmtWhat::Epoch(_) => {}
+            _ => {}
         }
         Ok(())
     }
@@ -155,25 +176,33 @@ impl Passages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sluice_formats::rows::{MergeTraceRow, VerdictTraceRow};
 
-    fn stamped(id: u32) -> RmtWhat {
-        RmtWhat::Stamped { id, module: 1, generation: 0, system_generation: 0, queueing: 0 }
+    fn stamped(id: u32) -> What {
+        What::Merge(MergeTraceRow { id, module_id: 1, ..MergeTraceRow::default() })
     }
 
-    fn verdict(id: u32, dropped: Option<Reason>) -> RmtWhat {
-        RmtWhat::Verdict { id, module: 1, dropped, destinations: u8::from(dropped.is_none()) }
+    fn arrived(first: u64) -> What {
+        What::Arrived { port: 0, first, number: 0 }
     }
 
-    fn left(id: u32) -> RmtWhat {
+    fn verdict(id: u32, dropped: Option<sluice_formats::Reason>) -> What {
+        let destinations = u8::from(dropped.is_none());
+        let reason = dropped.map_or(0, |reason| reason.code());
+        let row = VerdictTraceRow { id, module_id: 1, dropped: dropped.is_some(), reason, destinations };
+        What::Verdict(row)
+    }
+
+    fn left(id: u32) -> What {
         let sideband = SidebandRow { id, ..SidebandRow::default() };
-        RmtWhat::Left { first: 8, sideband, route: Route::default(), bytes: vec![1] }
+        What::Routed { first: 8, sideband, tags: [0; DESTINATIONS], bytes: vec![1] }
     }
 
-    fn run(events: Vec<RmtWhat>) -> (Vec<(u32, u64, bool)>, bool) {
+    fn run(events: Vec<What>) -> (Vec<(u32, u64, bool)>, bool) {
         let mut passages = Passages::default();
         let mut broken = false;
         for (tick, what) in events.into_iter().enumerate() {
-            broken |= passages.take(RmtEvent { tick: tick as u64, what }).is_err();
+            broken |= passages.take(RtlEvent { tick: tick as u64, what }).is_err();
         }
         let mut done = Vec::new();
         while let Some(p) = passages.take_done() {
@@ -184,24 +213,16 @@ mod tests {
 
     #[test]
     fn packets_end_in_the_order_they_came_in() {
-        let drop = Some(Reason::Discard);
-        let events = vec![
-            RmtWhat::Arrived { first: 5 },
-            stamped(1),
-            stamped(2),
-            RmtWhat::Arrived { first: 6 },
-            verdict(1, None),
-            verdict(2, drop),
-            left(1),
-        ];
+        let drop = Some(sluice_formats::Reason::Discard);
+        let events = vec![arrived(5), stamped(1), stamped(2), arrived(6), verdict(1, None), verdict(2, drop), left(1)];
         assert_eq!(run(events), (vec![(1, 5, true), (2, 6, false)], false));
     }
 
     #[test]
     fn a_packet_that_is_dropped_before_its_last_beat_waits_for_it() {
-        let drop = Some(Reason::ParseReject);
+        let drop = Some(sluice_formats::Reason::ParseReject);
         assert_eq!(run(vec![stamped(1), verdict(1, drop)]), (vec![], false));
-        let events = vec![stamped(1), verdict(1, drop), RmtWhat::Arrived { first: 3 }];
+        let events = vec![stamped(1), verdict(1, drop), arrived(3)];
         assert_eq!(run(events), (vec![(1, 3, false)], false));
     }
 

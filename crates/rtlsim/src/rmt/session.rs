@@ -5,7 +5,7 @@
 
 use super::driver::{RmtOffer, RmtRtl};
 use super::lockstep::{Agreed, Lockstep};
-use super::passage::End;
+use super::passage::{End, copies_of};
 use super::tenants::{RowSink, Tenants};
 use crate::error::RtlError;
 use crate::options::RtlOptions;
@@ -304,7 +304,7 @@ impl Session {
                 End::Dropped(reason) => (Err(reason.name()), None),
                 End::Sent { bytes, route, first, last, .. } => {
                     let cycles = Cycles { first_in: passage.first_in, first_out: first, last_out: last };
-                    (Ok((bytes, route.copies())), Some(cycles))
+                    (Ok((bytes, copies_of(&route))), Some(cycles))
                 }
             };
             end(&mut self.under_way, &mut self.finished, self.ports, key, result, cycles);

@@ -11,14 +11,19 @@ use sluice_nic::conformance::sender;
 use sluice_object::linker::rmt::{Placer, Quota, RowWrite};
 use sluice_object::{Load, Step};
 use sluice_rmt::programs::send::Send;
-use sluice_rtlsim::{Plugin, Ready, RtlNic, RtlOptions, Stalls, Variant};
+use sluice_rtlsim::{Plugin, Ready, RtlNic, RtlOptions, Stalls, Top, Variant, top};
 
 /// Makes a missing plug-in a failure; `make test` sets it.
 const REQUIRED_VARIABLE: &str = "SLUICE_REQUIRE_PLUGINS";
 
 /// Whether a plug-in is there. Says so when it is not.
 pub fn has(config: &str, variant: Variant) -> bool {
-    match Plugin::find(config, variant) {
+    has_top(&top::NIC, config, variant)
+}
+
+/// The same of any top.
+pub fn has_top(top: &'static Top, config: &str, variant: Variant) -> bool {
+    match Plugin::find(top, config, variant) {
         Ok(_) => true,
         Err(error) => {
             let required = std::env::var_os(REQUIRED_VARIABLE).is_some() && variant == Variant::Test;

@@ -6,7 +6,7 @@ use super::programs;
 use super::tables::{TableState, action, read_object, rmt_object};
 use super::traffic::Seen;
 use sluice_device::run_load::run_load;
-use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
+use sluice_device::{Device, Event, MAX_OFFER_BYTES, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, target};
 use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
@@ -126,7 +126,16 @@ impl<'a> Runner<'a> {
                 if rmt.tenant == SYSTEM && !self.ids.contains_key(SYSTEM) {
                     self.admit_system()?;
                 }
+                if rmt.keep && self.linker.tenant(self.id(&rmt.tenant)?)?.running.is_none() {
+                    let found = "keep of the tenant's first program";
+                    return Err(ScriptFailure::value("rmt", found, "keep with a program in place of another"));
+                }
                 let object = self.granted_module(rmt)?;
+                let is_system = object.parts.rmt.as_ref().is_some_and(|part| part.system);
+                if rmt.tenant == SYSTEM && !is_system {
+                    let found = format!("the tenant's module {}", rmt.file.display());
+                    return Err(ScriptFailure::value("rmt system", found, "a module with `system`"));
+                }
                 self.program(&rmt.tenant, &object)
             }
             Command::Map(given) => {
@@ -144,6 +153,7 @@ impl<'a> Runner<'a> {
             Command::Event { tenant, map, bytes } => {
                 self.rest()?;
                 let module = self.module(tenant)?;
+                programs::check_tells(self.device.maps()?, module, map)?;
                 let waiting = self.events.entry(module).or_default();
                 waiting.extend(self.device.maps()?.take_events(module));
                 programs::event(waiting, map, bytes)
@@ -298,6 +308,14 @@ impl<'a> Runner<'a> {
 
     fn send(&mut self, send: &Send) -> Result<(), ScriptFailure> {
         let port = usize::from(send.port);
+        let (ports, length) = (self.target.ports, send.bytes.len());
+        if u32::from(send.port) >= ports {
+            return Err(ScriptFailure::value("port", send.port, format!("0 to {}", ports - 1)));
+        }
+        if length > MAX_OFFER_BYTES {
+            let allowed = format!("1 to {MAX_OFFER_BYTES} bytes");
+            return Err(ScriptFailure::value("packet", format!("{length} bytes"), allowed));
+        }
         let beats = u64::from(self.target.beats(send.bytes.len() as u32));
         let mut offers = Vec::with_capacity(send.count.min(POLL as u64) as usize);
         for i in 0..send.count {
@@ -339,6 +357,8 @@ impl<'a> Runner<'a> {
     }
 
     fn counter(&mut self, tenant: &str, name: &str) -> Result<u64, ScriptFailure> {
+        // Also a name that no tenant's counters would be asked for.
+        value(&ModuleCounters::default(), name)?;
         self.rest()?;
         let counters = self.device.counters()?;
         if tenant == TOTAL {

@@ -1,14 +1,24 @@
 //! XDP tenants of a `nic.toml`: programs, first entries, routes, and mistakes with their place.
 
-mod xdp_support;
-
+use sluice_control::{NicConfig, bring_up};
 use sluice_device::{Device, Offer};
 use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::EngineId;
-use sluice_nic::{NicConfig, SoftwareNic, bring_up};
+use sluice_nic::SoftwareNic;
 use sluice_object::Linker;
 use std::path::Path;
-use xdp_support::frame;
+
+/// A tagged frame of `length` bytes without its tag, with some random ones.
+fn frame(vlan: u16, length: usize, random: u32) -> Vec<u8> {
+    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x81, 0];
+    bytes.extend(vlan.to_be_bytes());
+    bytes.extend([0x88, 0xb5]);
+    bytes.resize(length.max(14) + 4, random as u8);
+    for (to, from) in bytes[18..].iter_mut().zip(random.to_le_bytes()) {
+        *to = from;
+    }
+    bytes
+}
 
 const TENANT: &str = r#"
 [device]
@@ -26,7 +36,7 @@ pass = "host1"
 /// Reads a file beside the objects of the scripts, with these lines at the tenant's end.
 fn read(lines: &str, files: &[(&str, &str)]) -> Result<NicConfig, String> {
     let folder = tempfile::tempdir().unwrap();
-    let objects = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/xdp");
+    let objects = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nic/scripts/xdp");
     for entry in std::fs::read_dir(objects).unwrap().map(|e| e.unwrap().path()) {
         if entry.extension().is_some_and(|e| e == "o") {
             std::fs::copy(&entry, folder.path().join(entry.file_name().unwrap())).unwrap();
@@ -95,7 +105,7 @@ fn mistakes_are_answered_with_their_place() {
     assert!(error.to_string().contains("`xdp` only"), "{error}");
     let error = read("", &[]).and_then(|_| {
         let text = TENANT.replace("pass = \"host1\"", "");
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/xdp");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nic/scripts/xdp");
         NicConfig::parse("nic.toml", &text, &folder).map_err(|e| e.to_string())
     });
     assert!(error.as_ref().is_err_and(|e| e.contains("[E0222]") && e.contains("host0")), "{error:?}");
@@ -103,7 +113,7 @@ fn mistakes_are_answered_with_their_place() {
 
 #[test]
 fn an_object_is_any_program_file_and_an_rmt_program_may_stand_before_an_xdp_program() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/xdp");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nic/scripts/xdp");
     let parse = |text: &str| NicConfig::parse("nic.toml", text, &folder);
     let plain = TENANT.replace("pass = \"host1\"", "").replace("xdp = \"verdicts.o\"", "PROGRAMS");
     let config = parse(&plain.replace("PROGRAMS", "object = \"fault.o\"").replace("host1", "host0"))

@@ -189,7 +189,16 @@ impl Resolver<'_> {
             let (found, allowed) = ("max_entries with xdp", "map_sizes for the maps of a program");
             return Err(self.wrong(entries.span(), format!("tenant `{name}`"), found, allowed));
         }
+        if let (Some(rmt), Some(_)) = (&table.rmt, &table.table) {
+            let (found, allowed) = ("rmt with table", "max_entries for the entries of a table");
+            return Err(self.wrong(rmt.span(), format!("tenant `{name}`"), found, allowed));
+        }
         let object = self.object(table, &name, target)?;
+        let is_program = object.as_ref().is_some_and(|object| object.parts.rmt.is_some());
+        if let Some(entries) = table.max_entries.as_ref().filter(|_| is_program) {
+            let (found, allowed) = ("max_entries with a module", "rmt.stage for the entries of its stages");
+            return Err(self.wrong(entries.span(), format!("tenant `{name}`"), found, allowed));
+        }
         let routes = self.routes(table, &name)?;
         let mut spec = TenantSpec::new(table.id, name);
         spec.vlans = self.vlans(&table.vlans)?;
@@ -222,11 +231,13 @@ impl Resolver<'_> {
 
     /// What a tenant is given of the pipeline.
     fn quota(&self, table: &Spanned<RmtTable>, target: &Target) -> Result<Quota, ConfigError> {
-        let groups = &table.get_ref().groups;
-        if let Some((_, group)) = groups.iter().enumerate().find(|(at, group)| groups[..*at].contains(group)) {
-            return Err(self.wrong(table.span(), "rmt.groups", format!("{group} twice"), "each group once"));
+        let mut quota = Quota::default();
+        for group in &table.get_ref().groups {
+            if !quota.groups.insert(*group) {
+                let found = format!("group {group} twice");
+                return Err(self.wrong(table.span(), "rmt.groups", found, "each group once"));
+            }
         }
-        let mut quota = Quota { groups: table.get_ref().groups.iter().copied().collect(), ..Quota::default() };
         for stage in &table.get_ref().stage {
             let number = stage.number;
             if usize::from(number) >= target.rmt.stages {
@@ -262,11 +273,6 @@ impl Resolver<'_> {
                 return Err(self.wrong(path.span(), format!("tenant `{name}`"), found, "one of them"));
             }
             self.no_program_keys(table, name)?;
-            let fields = inline.get_ref().fields.as_ref();
-            if fields.is_some_and(Vec::is_empty) && inline.get_ref().key != KeyKind::None {
-                let allowed = "one field or more; without `fields` the key has them all";
-                return Err(self.wrong(inline.span(), "table.fields", "none", allowed));
-            }
             return inline_object(name, inline.get_ref()).map(Some).map_err(|e| bad(inline.span(), &e));
         }
         let object = match &table.object {

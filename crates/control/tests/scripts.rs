@@ -1,17 +1,17 @@
 //! The shipped packet scripts on the devices of this crate.
 
+use sluice_control::scripts::run_script;
 use sluice_device::Device;
 use sluice_device::mock::MockDevice;
 use sluice_formats::random::test_seed;
 use sluice_formats::{Target, target};
 use sluice_nic::SoftwareNic;
-use sluice_nic::scripts::run_script;
 use sluice_packet::script::Script;
 use std::path::{Path, PathBuf};
 
 /// Every `*.pkt` in `folder`, in order.
 fn scripts() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nic/scripts");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
         .map(|entry| entry.unwrap().path())

@@ -1,6 +1,6 @@
 use super::*;
-use crate::SoftwareNic;
 use sluice_formats::target::TINY;
+use sluice_nic::SoftwareNic;
 
 fn run(text: &str) -> Report {
     let script = Script::parse("test.pkt", text).unwrap_or_else(|e| panic!("{e}"));

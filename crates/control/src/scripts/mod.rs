@@ -235,6 +235,11 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         report.skipped = Some("the device has no XDP engine".to_owned());
         return report;
     }
+    let blocks = |s: &Statement| matches!(s.command, Command::Block(_) | Command::Unblock(_));
+    if !device.capabilities().queues && script.statements.iter().any(blocks) {
+        report.skipped = Some("the device has no queues that could be blocked".to_owned());
+        return report;
+    }
     let mut runner = match Runner::new(script, device) {
         Ok(runner) => runner,
         Err(failure) => {

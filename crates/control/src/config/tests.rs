@@ -1,6 +1,6 @@
 use super::*;
-use crate::SoftwareNic;
 use sluice_device::{Device, Offer};
+use sluice_nic::SoftwareNic;
 use sluice_object::{Destination, Linker};
 use std::collections::BTreeMap;
 

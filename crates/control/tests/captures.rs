@@ -1,8 +1,8 @@
 //! Captures through the software NIC by a configuration.
 
+use sluice_control::config::{NicConfig, bring_up};
 use sluice_device::Device;
 use sluice_nic::SoftwareNic;
-use sluice_nic::config::{NicConfig, bring_up};
 use sluice_nic::ports::{Bindings, run_live};
 use sluice_object::Linker;
 use sluice_packet::capture::{Packet, read_all, write_all};
@@ -53,7 +53,7 @@ fn a_capture_played_into_a_port_comes_out_in_order() {
     let config = NicConfig::read(&folder.path().join("nic.toml")).unwrap_or_else(|e| panic!("{e}"));
     let mut nic = SoftwareNic::new(*config.target);
     bring_up(&config, &mut nic, &mut Linker::new(config.target)).unwrap_or_else(|e| panic!("{e}"));
-    let mut bindings = Bindings::open(&config, || false).unwrap_or_else(|e| panic!("{e}"));
+    let mut bindings = Bindings::open(&config.ports, &config.hosts, || false).unwrap_or_else(|e| panic!("{e}"));
     let counts = run_live(&mut nic, &mut bindings, |_, _| false).unwrap_or_else(|e| panic!("{e}"));
     bindings.finish().unwrap();
     let dropped: u64 = nic.counters().unwrap().modules.values().flat_map(|c| c.dropped.values()).sum();
@@ -72,7 +72,9 @@ fn a_capture_played_into_a_port_comes_out_in_order() {
 fn a_capture_that_is_not_there_is_told_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let config = NicConfig::parse("nic.toml", CONFIG, folder.path()).unwrap_or_else(|e| panic!("{e}"));
-    let Err(error) = Bindings::open(&config, || false) else { panic!("a capture that is not there was opened") };
+    let Err(error) = Bindings::open(&config.ports, &config.hosts, || false) else {
+        panic!("a capture that is not there was opened")
+    };
     assert!(error.to_string().contains("in0.pcap"), "{error}");
     assert!(error.code().starts_with("E01"), "{}", error.code());
 }

@@ -14,6 +14,7 @@ pub use bring_up::{BringUpError, bring_up, loads};
 pub use error::{ConfigError, ConfigProblem};
 
 use sluice_formats::Target;
+use sluice_nic::ports::{HostBinding, PortBinding};
 use sluice_object::{NicSettings, Object, TenantSpec};
 use sluice_packet::bounded;
 use std::path::{Path, PathBuf};
@@ -46,28 +47,6 @@ pub struct TenantConfig {
     pub object: Option<Object>,
     /// Routes and neighbours that its XDP program sees.
     pub routes: Option<String>,
-}
-
-/// Where a port's packets come from and go to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PortBinding {
-    /// Capture that is played into the port.
-    pub input: Option<PathBuf>,
-    /// Capture that gets what leaves through the port.
-    pub output: Option<PathBuf>,
-    /// Network interface of the machine, both ways.
-    pub iface: Option<String>,
-    /// TAP device, both ways; made when it does not exist.
-    pub tap: Option<String>,
-}
-
-/// Where a host queue's packets go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostBinding {
-    /// Capture that gets them.
-    pub output: Option<PathBuf>,
-    /// TAP device that gets them; made when it does not exist.
-    pub tap: Option<String>,
 }
 
 impl NicConfig {

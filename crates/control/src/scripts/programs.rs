@@ -2,7 +2,8 @@
 
 use super::ScriptFailure;
 use super::plan::{beside, destination};
-use sluice_device::{Device, DeviceError, Map, ProgramEvent};
+use sluice_device::{Device, DeviceError, Map, Maps, ProgramEvent};
+use sluice_ebpf::MapType;
 use sluice_ebpf::errno::Errno;
 use sluice_ebpf::helper::routes::{Routes, RoutesError};
 use sluice_ebpf::map::notation::{NotationError, Written, hex_item, items};
@@ -21,6 +22,11 @@ pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object,
     if let Some((interface, port)) = xdp.interfaces.iter().find(|(_, port)| u32::from(*port) >= target.ports) {
         let allowed = format!("ports 0 to {}", target.ports - 1);
         return Err(ScriptFailure::value("interfaces", format!("{interface}:{port}"), allowed));
+    }
+    let given = xdp.interfaces.iter().copied().collect();
+    if let Some((index, port, other)) = tenant::ambiguous_interface(&given, target.ports) {
+        let allowed = "an index of its own, or one for both ports";
+        return Err(ScriptFailure::value("interfaces", format!("{index}:{port}, which is port {other}'s"), allowed));
     }
     let path = beside(script, &xdp.file);
     let read = read_file(&path)?;
@@ -158,6 +164,17 @@ fn shown(bytes: &[u8]) -> String {
     const MOST: usize = 64;
     let more = if bytes.len() > MOST { format!("... ({} bytes)", bytes.len()) } else { String::new() };
     hex_item(&bytes[..bytes.len().min(MOST)]) + &more
+}
+
+/// That a program tells events by this map.
+pub(super) fn check_tells(host: &mut dyn Maps, module: u8, map: &str) -> Result<(), ScriptFailure> {
+    let maps = host.list(module)?;
+    let spec = tenant::map_spec(&named(&maps, map)?.declared)
+        .map_err(|e| ScriptFailure::value("map", e, "kinds that Linux has"))?;
+    match spec.kind {
+        MapType::PerfEventArray | MapType::Ringbuf => Ok(()),
+        kind => Err(ScriptFailure::value("event", format!("`{map}`, {kind:?}"), "a perf event array or ring buffer")),
+    }
 }
 
 /// Takes the next event of a map out of what a program told.

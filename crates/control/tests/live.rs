@@ -1,10 +1,10 @@
 //! The software NIC between live interfaces, in a network namespace of its own. Where that is
 //! not permitted the test says so and checks nothing.
-#![cfg(all(feature = "live", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 
+use sluice_control::config::{NicConfig, bring_up};
 use sluice_device::Device;
 use sluice_nic::SoftwareNic;
-use sluice_nic::config::{NicConfig, bring_up};
 use sluice_nic::ports::{Bindings, Input, PacketSocket, PortError, Sink, Source, run_live};
 use sluice_object::Linker;
 use sluice_packet::notation::packet;
@@ -93,7 +93,7 @@ fn frames_go_through_interfaces_with_their_tags() {
     let mut nic = SoftwareNic::new(*config.target);
     let mut linker = Linker::new(config.target);
     bring_up(&config, &mut nic, &mut linker).unwrap_or_else(|e| panic!("{e}"));
-    let mut bindings = Bindings::open(&config, || false).unwrap_or_else(|e| panic!("{e}"));
+    let mut bindings = Bindings::open(&config.ports, &config.hosts, || false).unwrap_or_else(|e| panic!("{e}"));
     let mut wires = [PacketSocket::open("wire0").unwrap(), PacketSocket::open("wire1").unwrap()];
     let mut host = PacketSocket::open("tap0").unwrap();
 

@@ -19,9 +19,15 @@ pub(super) fn apply(
         let port = number(setting, 0, ports as u64 - 1)? as usize;
         chosen = port..port + 1;
     }
+    if given.len() == 1 && given[0].name == "port" {
+        return Err(ScriptFailure::value("nic", "port= alone", "a setting of that port beside it"));
+    }
     for setting in given {
         match setting.name.as_str() {
             "port" => {}
+            "watchdog" if chosen != (0..ports) => {
+                return Err(ScriptFailure::value("watchdog", "port= beside it", "no port: it is the NIC's"));
+            }
             "watchdog" => settings.watchdog = number(setting, 0, u64::from(u32::MAX))? as u32,
             "untagged" | "double_tag" | "min_frame" | "max_frame" => {
                 for port in &mut settings.ports[chosen.clone()] {

@@ -4,7 +4,7 @@ use super::error::{ConfigError, ConfigProblem};
 use super::file::TenantTable;
 use super::resolve::Resolver;
 use sluice_ebpf::helper::routes::Routes;
-use sluice_ebpf::tenant::Options;
+use sluice_ebpf::tenant::{Options, ambiguous_interface};
 use sluice_formats::Target;
 use sluice_frontends::{self as frontends, ProgramFileError, Reading};
 use sluice_object::{Destination, Object};
@@ -22,7 +22,6 @@ fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> 
             toml::Value::Float(number) => number.to_string(),
             toml::Value::Boolean(yes) => yes.to_string(),
             toml::Value::String(text) => text.clone(),
-            toml::Value::Table(inside) if inside.is_empty() => return Err(format!("`{name}`, an empty table")),
             toml::Value::Table(inside) => {
                 values(&format!("{name}."), inside, to)?;
                 continue;
@@ -32,6 +31,15 @@ fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> 
         to.push((name, text));
     }
     Ok(())
+}
+
+/// The first variable without a value.
+fn empty_table(before: &str, table: &toml::Table) -> Option<String> {
+    table.iter().find_map(|(name, value)| {
+        let inside = value.as_table()?;
+        let name = format!("{before}{name}");
+        if inside.is_empty() { Some(name) } else { empty_table(&format!("{name}."), inside) }
+    })
 }
 
 impl Resolver<'_> {
@@ -66,6 +74,14 @@ impl Resolver<'_> {
             options.inner_maps = inner.get_ref().clone().into_iter().collect();
         }
         if let Some(variables) = &table.variables {
+            if let Some(empty) = empty_table("", variables.get_ref()) {
+                return Err(self.wrong(
+                    variables.span(),
+                    "variables",
+                    format!("`{empty}` = {{}}"),
+                    "a value, or fields",
+                ));
+            }
             values("", variables.get_ref(), &mut options.variables).map_err(|found| {
                 self.wrong(variables.span(), "variables", found, "numbers, true, false and strings")
             })?;
@@ -85,15 +101,16 @@ impl Resolver<'_> {
                 }
             }
         }
-        // A port that is not named has its number + 1, which no other port may have.
-        let of_other = options.interfaces.keys().copied().find_map(|interface| {
-            let port = u8::try_from(interface - 1).ok().filter(|port| u32::from(*port) < target.ports)?;
-            (!options.interfaces.values().any(|named| *named == port)).then_some((interface, port))
-        });
-        if let (Some((interface, port)), Some(interfaces)) = (of_other, &table.interfaces) {
-            let found = format!("interface {interface}, which port{port} has");
-            let allowed = format!("another index, or one for port{port} too");
-            return Err(self.wrong(interfaces.span(), "interfaces", found, &allowed));
+        if let (Some(interfaces), Some((index, port, other))) =
+            (&table.interfaces, ambiguous_interface(&options.interfaces, target.ports))
+        {
+            let found = format!("port{port} = {index}, which is port{other}'s");
+            return Err(self.wrong(
+                interfaces.span(),
+                "interfaces",
+                found,
+                "an index of its own, or one for both ports",
+            ));
         }
         if let Some(maps) = &table.maps {
             for (map, file) in maps.get_ref() {
@@ -105,13 +122,8 @@ impl Resolver<'_> {
         let refused = |e: ProgramFileError| self.of_object(path.span(), name, e.what, Some(e.code));
         let object = frontends::read(&file, &reading).map_err(refused)?;
         if object.parts.xdp.is_none() {
-            let found = format!("`{}`, which holds no XDP program", path.get_ref().display());
-            return Err(self.wrong(
-                path.span(),
-                "xdp",
-                found,
-                "an XDP object file; tables and rmt modules are an `object`",
-            ));
+            let found = format!("`{}`, which has none", path.get_ref().display());
+            return Err(self.wrong(path.span(), "xdp", found, "a file with an XDP program; others stand at `object`"));
         }
         Ok(Some(object))
     }

@@ -1,0 +1,121 @@
+//! What says two things, or nothing: refused with its place before anything is played.
+
+mod common;
+
+use common::Folder;
+use serde_json::json;
+use std::fs;
+
+/// Scripts that cannot be what they say, and words of the answer.
+const SCRIPTS: [(&str, &str); 11] = [
+    ("counter total foo = 0", "counter: found `foo`, allowed: offered"),
+    ("counter red foo = 0", "counter: found `foo`"),
+    ("nic port=0", "nic: found port= alone"),
+    ("nic port=0 watchdog=5", "watchdog: found port= beside it"),
+    ("send 4 eth/ipv4/pad(to=64)", "port: found 4, allowed: 0 to 3"),
+    ("send 0 eth/payload(len=16400, seed=1)", "packet: found 16414 bytes, allowed: 1 to 16383 bytes"),
+    ("xdp red counters.o\nevent red nope hex:00", "map: found `nope`, allowed: maps of the program"),
+    ("xdp red counters.o\nevent red protocols hex:00", "event: found `protocols`"),
+    ("rmt red calc.rmt keep", "rmt: found keep of the tenant's first program"),
+    ("xdp red counters.o interfaces=2:0", "interfaces: found 2:0, which is port 1's"),
+    ("rmt system calc.rmt", "rmt system: found the tenant's module calc.rmt"),
+];
+
+#[test]
+fn a_statement_that_contradicts_the_nic_or_itself_has_its_place_and_exit_code_2() {
+    let folder = Folder::new();
+    for (from, to) in [("programs/rmt/calc.rmt", "calc.rmt"), ("programs/xdp/drop/drop.o", "counters.o")] {
+        folder.write(to, fs::read(folder.path(from)).unwrap());
+    }
+    for (text, said) in SCRIPTS {
+        let before = text.matches('\n').count();
+        folder.write("s.pkt", format!("tenant red id=3 vlan=7\n{text}\n"));
+        let called = folder.sluice(&["script", "s.pkt"]);
+        assert_eq!(called.code, 2, "{text}: {}{}", called.out, called.err);
+        let place = format!("s.pkt:{}:1: [E0310] {said}", 2 + before);
+        assert!(called.out.contains(&place), "{text}: no `{place}` in\n{}", called.out);
+    }
+}
+
+const TENANT: &str =
+    "[device]\ntarget = \"default\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\nqueues = { port1 = 64 }\n";
+
+/// Keys of a tenant that say nothing or too much, and words of the answer.
+const KEYS: [(&str, &str); 8] = [
+    ("xdp = \"calc.rmt\"\n", "allowed: a file with an XDP program"),
+    ("xdp = \"drop.o\"\nvariables = { x = {} }\n", "found `x` = {}"),
+    ("xdp = \"drop.o\"\ninterfaces = { port0 = 2 }\n", "found port0 = 2, which is port1's"),
+    ("object = \"calc.rmt\"\nmax_entries = 4\n", "found max_entries with a module"),
+    ("[tenant.rmt]\ngroups = [7]\n[tenant.table]\nkey = \"dmac\"\ndefault = \"drop\"\n", "found rmt with table"),
+    ("object = \"calc.rmt\"\n[tenant.rmt]\ngroups = [7, 7]\n", "found group 7 twice"),
+    ("[tenant.table]\nkey = \"dmac\"\nfields = []\ndefault = \"drop\"\n", "key.fields"),
+    ("xdp = \"drop.o\"\nmap_sizes = { protocols = 0 }\n", "a map has one entry or more"),
+];
+
+#[test]
+fn a_key_of_nic_toml_without_effect_is_refused_with_its_line() {
+    let folder = Folder::new();
+    for (from, to) in [("programs/rmt/calc.rmt", "calc.rmt"), ("programs/xdp/drop/drop.o", "drop.o")] {
+        folder.write(to, fs::read(folder.path(from)).unwrap());
+    }
+    for (text, said) in KEYS {
+        folder.write("nic.toml", format!("{TENANT}{text}"));
+        let called = folder.sluice(&["run", "--config", "nic.toml", "--in", "port0=programs/nic/mixed.pcapng"]);
+        assert_eq!(called.code, 2, "{text}: {}{}", called.out, called.err);
+        assert!(called.err.contains("nic.toml:") && called.err.contains(said), "{text}: {}", called.err);
+    }
+}
+
+const RUN: [&str; 5] = ["run", "--config", "programs/nic/nic.toml", "--in", "programs/nic/mixed.pcapng"];
+
+#[test]
+fn a_replacement_that_cannot_be_leaves_the_outputs_as_they_were() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(folder.path("programs/nic/red.json")).unwrap();
+    let mut large: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let entry = |n: u32| json!({"match": {"dmac": format!("02:00:00:0b:{:02x}:{:02x}", n / 256, n % 256)}, "action": {"to": ["port1"]}});
+    large["entries"].as_array_mut().unwrap().extend((0..3000).map(entry));
+    folder.write("large.json", large.to_string());
+    for (replace, code) in [
+        ("red=large.json@5", "E02"),
+        ("red=programs/nic/red-2.json@5000", "E0510"),
+        ("red=programs/nic/red-2.json@3001", "E0510"),
+    ] {
+        folder.write("old.pcap", "what was there");
+        let called = folder.sluice(&[&RUN[..], &["--out", "port0=old.pcap", "--replace", replace]].concat());
+        assert_eq!(called.code, 2, "{replace}: {}{}", called.out, called.err);
+        assert!(called.err.contains(code), "{replace}: {}", called.err);
+        assert_eq!(fs::read_to_string(folder.path("old.pcap")).unwrap(), "what was there", "{replace}");
+    }
+    folder.write("old.pcap", "what was there");
+    let limited = ["--limit", "3", "--replace", "red=programs/nic/red-2.json@5", "--out", "port0=old.pcap"];
+    let called = folder.sluice(&[&RUN[..], &limited].concat());
+    assert_eq!((called.code, called.err.contains("E0510")), (2, true), "{}", called.err);
+    assert_eq!(fs::read_to_string(folder.path("old.pcap")).unwrap(), "what was there");
+    // The very end is a moment, as 100% is, and no packet sees what comes then.
+    folder.sluice(&[&RUN[..], &["--replace", "red=programs/nic/red-2.json@3000"]].concat()).ok();
+}
+
+#[test]
+fn a_value_given_twice_and_a_map_without_entries_are_refused() {
+    let folder = Folder::new();
+    let map = ["xdp", "run", "programs/xdp/drop/drop.o", "--in", "programs/nic/mixed.pcapng"];
+    folder.write("p.map", "");
+    for (arguments, said) in [
+        (
+            &[&map[..], &["--map", "protocols=p.map", "--map", "protocols=p.map"]].concat()[..],
+            "`protocols` is given twice",
+        ),
+        (&[&map[..], &["--ifindex", "0"]].concat(), "0 is not in 1.."),
+        (&[&map[..], &["--limit", "0"]].concat(), "0 is not in 1.."),
+        (&[&RUN[..], &["--limit", "0"]].concat(), "0 is not in 1.."),
+        (&[&RUN[..], &["--events", "e.jsonl"]].concat(), "--events: no tenant runs an XDP program"),
+        (&["generate", "--vlan", "10,10", "-o", "new.pcapng"], "--vlan: 10 is given twice"),
+        (&["xdp", "check", "programs/xdp/drop/drop.o", "--max-entries", "protocols=0"], "a map has one entry or more"),
+    ] {
+        let called = folder.sluice(arguments);
+        assert_eq!(called.code, 2, "{arguments:?}: {}{}", called.out, called.err);
+        assert!(called.err.contains(said), "{arguments:?}: {}", called.err);
+    }
+    assert!(!folder.path("new.pcapng").exists());
+}

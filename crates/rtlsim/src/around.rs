@@ -1,0 +1,214 @@
+//! The NIC around a top that is one engine alone: ports, queues and egress in software, with the NIC's traces.
+//!
+//! Frames are judged as a port judges them when they are given to the top, in the order of their ticks; their ends at
+//! a port, admissions and departures are events like those of the NIC's top, so that whoever follows one follows the
+//! other. What is missing is time: the ports take all frames at once, and an admitted copy leaves at once, so
+//! queues are always empty and no destination can be blocked. Stamps and the cycles of outcomes are the top's. Rows of
+//! nodes that the top does not have are kept here and answered without delay; faults on the ring meet them all the same.
+
+use crate::event::{RtlEvent, What};
+use crate::plugin::OfferBuffer;
+use crate::top::ROUTE_DESTINATIONS;
+use sluice_device::{Frame, Offer, headers};
+use sluice_formats::address::SNAPSHOT_INDEX_BIT;
+use sluice_formats::row::{Row, RowError};
+use sluice_formats::rows::{LeaveTraceRow, PortTraceRow, QueueTraceRow, SidebandRow};
+use sluice_formats::{Message, Node, Op, Status, Table, Target};
+use sluice_nic::bank::CounterBank;
+use sluice_nic::forward::classify;
+use sluice_nic::room::Room;
+use sluice_nic::{Tables, engines};
+use std::collections::{HashMap, VecDeque};
+
+/// Sequence numbers within a packet ID.
+const SEQUENCE_MASK: u32 = 0x0fff_ffff;
+
+/// What is known of a packet in the top.
+#[derive(Clone, Copy, Debug)]
+struct Inside {
+    tci: u16,
+    tag_off: bool,
+}
+
+/// Ports, queues and egress.
+pub struct Around {
+    target: Target,
+    tables: Tables,
+    bank: CounterBank,
+    /// The counters when the epoch began.
+    frozen: CounterBank,
+    room: Room,
+    /// Frames whose tick has not come, by tick.
+    waiting: VecDeque<Offer>,
+    /// Sequence numbers of the next frames, by port.
+    numbers: Vec<u32>,
+    /// Packets given to the top whose last beat it has not accepted.
+    entering: VecDeque<u32>,
+    inside: HashMap<u32, Inside>,
+}
+
+impl Around {
+    /// After a reset.
+    pub fn new(target: Target) -> Self {
+        let bank = CounterBank::new(target);
+        Self {
+            target,
+            tables: Tables::new(target, engines::those(&target, &[])),
+            frozen: bank.clone(),
+            bank,
+            room: Room::new(&target),
+            waiting: VecDeque::new(),
+            numbers: vec![0; target.ports as usize],
+            entering: VecDeque::new(),
+            inside: HashMap::new(),
+        }
+    }
+
+    /// Takes frames for later. Those of one tick keep their order.
+    pub fn offer(&mut self, packets: &[Offer]) {
+        self.waiting.extend(packets.iter().cloned());
+        self.waiting.make_contiguous().sort_by_key(|packet| packet.at);
+    }
+
+    /// When the next frame is due.
+    pub fn next_due(&self) -> Option<u64> {
+        self.waiting.front().map(|packet| packet.at)
+    }
+
+    /// Judges the frames that are due, and gives what the top shall get.
+    pub fn feed(&mut self, now: u64, mut happened: impl FnMut(RtlEvent)) -> Result<Option<OfferBuffer>, RowError> {
+        let mut buffer = None;
+        while let Some(packet) = self.waiting.pop_front_if(|packet| packet.at <= now) {
+            let Offer { port, bytes, bad, .. } = packet;
+            let number = &mut self.numbers[usize::from(port)];
+            let id = u32::from(port) << 28 | *number;
+            *number = (*number + 1) & SEQUENCE_MASK;
+            let judged = classify(port, &bytes, bad, &self.tables);
+            self.bank.arrived(port, judged.owner, bytes.len());
+            let reason = judged.result.err();
+            happened(RtlEvent {
+                tick: now,
+                what: What::Port(PortTraceRow {
+                    id,
+                    module_id: judged.owner,
+                    dropped: reason.is_some(),
+                    reason: reason.map_or(0, |reason| reason.code()),
+                    length: bytes.len() as u16,
+                }),
+            });
+            let accepted = match judged.result {
+                Ok(accepted) => accepted,
+                Err(reason) => {
+                    self.bank.dropped_at_port(port, judged.owner, reason);
+                    continue;
+                }
+            };
+            let frame = Frame::new(bytes, accepted.tag_off);
+            let sideband = SidebandRow {
+                id,
+                stamp: now,
+                tenant: accepted.tenant,
+                module_id: accepted.module,
+                length: frame.bytes().len() as u16,
+                tci: accepted.tci,
+                tag_off: accepted.tag_off,
+                flow_hash: headers::flow_hash(&headers::headers(frame.bytes())),
+                ..SidebandRow::default()
+            };
+            let user = sideband.pack()?;
+            buffer.get_or_insert_with(OfferBuffer::default).push(0, false, now, &user, frame.bytes());
+            self.entering.push_back(id);
+            self.inside.insert(id, Inside { tci: accepted.tci, tag_off: accepted.tag_off });
+        }
+        Ok(buffer)
+    }
+
+    /// What an event of the top is for the NIC.
+    pub fn translate(&mut self, event: RtlEvent, mut happened: impl FnMut(RtlEvent)) {
+        let tick = event.tick;
+        match event.what {
+            What::Arrived { first, .. } => {
+                let Some(id) = self.entering.pop_front() else { return happened(event) };
+                // It may have been dropped before its last beat.
+                if self.inside.contains_key(&id) {
+                    let what = What::Arrived { port: (id >> 28) as u8, first, number: id & SEQUENCE_MASK };
+                    happened(RtlEvent { tick, what });
+                }
+            }
+            What::Verdict(row) if row.dropped => {
+                self.inside.remove(&row.id);
+                happened(event);
+            }
+            What::Routed { first, sideband, tags, bytes } => self.leave(tick, first, sideband, tags, &bytes, happened),
+            What::Epoch(_) => {
+                self.frozen = self.bank.clone();
+                happened(event);
+            }
+            _ => happened(event),
+        }
+    }
+
+    /// A packet has left the top: its copies are admitted and leave.
+    fn leave(
+        &mut self,
+        tick: u64,
+        first: u64,
+        sideband: SidebandRow,
+        tags: [u16; ROUTE_DESTINATIONS],
+        bytes: &[u8],
+        mut happened: impl FnMut(RtlEvent),
+    ) {
+        let SidebandRow { id, module_id, destinations, .. } = sideband;
+        let inside = self.inside.remove(&id).unwrap_or(Inside { tci: sideband.tci, tag_off: sideband.tag_off });
+        let cells = self.target.beats(bytes.len() as u32);
+        let (mut admitted, bank) = (Vec::new(), &mut self.bank);
+        self.room.admit(&self.tables, destinations, module_id, cells, |destination, queue, result| {
+            let reason = result.err();
+            match reason {
+                None => admitted.push((destination, queue)),
+                Some(reason) => bank.dropped_at_queue(queue, reason),
+            }
+            let (dropped, reason) = (reason.is_some(), reason.map_or(0, |reason| reason.code()));
+            happened(RtlEvent {
+                tick,
+                what: What::Queue(QueueTraceRow { id, module_id, destination, dropped, reason }),
+            });
+        });
+        let copies = admitted.len();
+        for (i, (destination, queue)) in admitted.into_iter().enumerate() {
+            self.room.give_back(queue, cells, i + 1 == copies);
+            self.bank.left(queue, bytes.len());
+            let length = bytes.len() as u16;
+            happened(RtlEvent { tick, what: What::Leave(LeaveTraceRow { id, module_id, destination, length }) });
+            let mut frame = Frame::new(vec![0; 16], inside.tag_off);
+            frame.replace(bytes);
+            let is_port = u32::from(destination) < self.target.ports;
+            let bytes = if is_port { frame.into_port(inside.tci) } else { frame.into_host() };
+            let sideband = SidebandRow { tag: tags[usize::from(destination)], ..sideband };
+            happened(RtlEvent { tick, what: What::Left { destination, first, sideband, bytes } });
+        }
+    }
+
+    /// The answer to a message for a node that the top does not have.
+    pub fn answer(&mut self, node: Node, asked: &Message) -> Vec<u32> {
+        let table = Table::from_number(node, asked.table);
+        let (op, status, data) = match (asked.op, table) {
+            (Op::Read, None) => (Op::ReadReply, Status::BadAddress, Vec::new()),
+            (Op::Read, Some(table)) => match self.read(node, table, asked.index) {
+                Ok(words) => (Op::ReadReply, Status::Ok, words),
+                Err(status) => (Op::ReadReply, status, Vec::new()),
+            },
+            (_, None) => (Op::WriteReply, Status::BadAddress, Vec::new()),
+            (_, Some(table)) => (Op::WriteReply, self.tables.write(node, table, asked.index, &asked.data), Vec::new()),
+        };
+        Message { op, status, data, ..asked.clone() }.encode()
+    }
+
+    fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
+        let bank = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.frozen } else { &self.bank };
+        match bank.value(node, table, index) {
+            Ok(value) => Ok(vec![value as u32, (value >> 32) as u32]),
+            Err(_) => self.tables.read(node, table, index),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The tops of the RTL: what of a NIC each of them has.
+
+use sluice_formats::row::Row;
+use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::{EngineId, Node, Target};
+
+use crate::plugin::RawLayout;
+
+/// A top. What it does not have of a NIC stands around it in software ([`crate::around`]).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Top {
+    /// What the names of its plug-ins have before the target's.
+    prefix: &'static str,
+    /// Engines that packets meet in it, in their order.
+    pub engines: &'static [EngineId],
+    /// It has the ports, the merge, the queues and the egress of a NIC, with their nodes and traces. Otherwise packets go
+    /// in with a sideband as one stream, and come out as one stream with their routes.
+    pub is_nic: bool,
+}
+
+/// The whole NIC, `sluice_nic_top`.
+pub static NIC: Top = Top { prefix: "", engines: &[EngineId::RMT], is_nic: true };
+
+/// The match-action pipeline alone, `sluice_rmt_top`.
+pub static RMT: Top = Top { prefix: "rmt_", engines: &[EngineId::RMT], is_nic: false };
+
+/// Destinations that a route has room for.
+pub(crate) const ROUTE_DESTINATIONS: usize = 8;
+/// Bits of the tags of all destinations, above the sideband of what leaves an engine.
+pub(crate) const TAGS_BITS: u32 = 16 * ROUTE_DESTINATIONS as u32;
+
+impl Top {
+    /// What its plug-ins for a target are called.
+    pub fn config(&self, target: &str) -> String {
+        format!("{}{target}", self.prefix)
+    }
+
+    /// Whether a node is on its ring.
+    pub fn has(&self, node: Node) -> bool {
+        self.is_nic || !(node.is_like(Node::Port(0)) || node.is_like(Node::Egress))
+    }
+
+    /// What the shim checks against the widths of the top's ports.
+    pub(crate) fn layout(&self, target: &Target) -> RawLayout {
+        let common = RawLayout {
+            bus_bytes: target.bus_bytes,
+            merge_trace_bits: MergeTraceRow::width(),
+            verdict_trace_bits: VerdictTraceRow::width(),
+            ..RawLayout::default()
+        };
+        if !self.is_nic {
+            return RawLayout {
+                ports: 1,
+                destinations: 1,
+                sideband_bits: SidebandRow::width() + TAGS_BITS,
+                input_user_bits: SidebandRow::width(),
+                ..common
+            };
+        }
+        RawLayout {
+            ports: target.ports,
+            destinations: target.destinations(),
+            sideband_bits: SidebandRow::width(),
+            port_trace_bits: PortTraceRow::width(),
+            queue_trace_bits: QueueTraceRow::width(),
+            leave_trace_bits: LeaveTraceRow::width(),
+            ..common
+        }
+    }
+}
