@@ -21,6 +21,7 @@ use commands::{
 };
 use failure::Failure;
 use output::Output;
+use run::interrupt;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -56,6 +57,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 fn main() -> ExitCode {
+    interrupt::watch();
     let arguments = match Sluice::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refused(&error),

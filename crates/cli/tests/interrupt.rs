@@ -132,6 +132,45 @@ fn a_fifo_that_nobody_writes_to_is_left() {
 }
 
 #[test]
+fn a_signal_ends_each_wait_for_a_pipe_in_the_place_of_a_file() {
+    let folder = Folder::new();
+    assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
+    let capture = "programs/nic/mixed.pcapng";
+    let xdp = ["xdp", "run", "programs/xdp/drop/drop.o", "--in", capture];
+    folder.write(
+        "nic.toml",
+        "[device]\ntarget = \"default\"\n\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\nobject = \"pipe\"\n",
+    );
+    let calls: [Vec<&str>; 13] = [
+        vec!["run", "--config", "pipe", "--in", capture],
+        vec!["run", "--config", "nic.toml", "--in", capture],
+        vec!["run", "--config", "programs/nic/nic.toml", "--in", capture, "--replace", "red=pipe@5"],
+        vec!["xdp", "run", "pipe", "--in", capture],
+        [&xdp[..], &["--map", "protocols=pipe"]].concat(),
+        [&xdp[..], &["--routes", "pipe"]].concat(),
+        vec!["xdp", "check", "pipe"],
+        vec!["rmt", "check", "pipe"],
+        vec!["rmt", "run", "pipe", "--in", capture],
+        vec!["object", "show", "pipe"],
+        vec!["map", "--state", "pipe", "list"],
+        vec!["script", "pipe"],
+        vec!["object", "ring", "--config", "pipe"],
+    ];
+    for arguments in calls {
+        for (name, code) in [("INT", 130), ("TERM", 143)] {
+            let mut child = sluice(&folder, &arguments);
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(child.try_wait().unwrap().is_none(), "{arguments:?} ended by itself");
+            let asked = Instant::now();
+            signal(&child, name);
+            let (out, err, ended) = end_of(child);
+            assert_eq!(ended, Some(code), "{name} {arguments:?}: {out}{err}");
+            assert!(asked.elapsed() < Duration::from_secs(2), "{name} {arguments:?}: {:?}", asked.elapsed());
+        }
+    }
+}
+
+#[test]
 fn a_capture_that_goes_on_and_on_is_ended_at_a_packet() {
     let folder = Folder::new();
     let mut child = sluice(&folder, &RUN);

@@ -121,3 +121,77 @@ fn help_that_cannot_be_written_is_an_error() {
         assert!(told.contains("E0501") && told.contains("standard output"), "{arguments:?}: {told}");
     }
 }
+
+#[test]
+fn a_replacement_that_is_refused_is_so_before_an_output_changes() {
+    let folder = folder();
+    folder.write("part.rmt", fs::read(folder.path("programs/rmt/calc.rmt")).unwrap());
+    let run = ["run", "--config", NIC, "--in", CAPTURE, "--out", "port0=old.pcap", "--replace"];
+    let cases: [(&str, &[&str], &[&str]); 6] = [
+        ("red=part.rmt@5", &[], &["E0671"]),
+        ("red=programs/nic/blue.json@5", &[], &["E0222"]),
+        ("red=programs/nic/red-2.json@5", &["--limit", "3"], &["E0510", "packet 5", "expected 0 to 3"]),
+        ("red=programs/nic/red-2.json@5000", &[], &["E0510", "packet 5000", "expected 0 to 3000"]),
+        ("red=programs/nic/red-2.json@3001", &[], &["E0510", "packet 3001", "the end"]),
+        ("nobody=programs/nic/red-2.json@5", &[], &["E0509"]),
+    ];
+    for (replacement, more, words) in cases {
+        fails(&folder, &[&run[..], &[replacement], more].concat(), words);
+    }
+    for good in
+        ["red=programs/nic/red-2.json@2999", "red=programs/nic/red-2.json@3000", "red=programs/nic/red-2.json@100%"]
+    {
+        let called = folder.sluice(&[&run[..], &[good]].concat());
+        assert!(called.code == 0 && called.out.contains("replace red"), "{good}: {}{}", called.out, called.err);
+    }
+}
+
+#[test]
+fn a_moment_behind_the_end_of_a_pipe_is_told_when_what_came_is_written() {
+    for moment in ["101", "200"] {
+        let folder = folder();
+        let line = format!(
+            "sluice generate --vlan 10,20 --packets 100 -o - | sluice run --config {NIC} --in port0=- \
+             --out port1=old.pcap --replace red=programs/nic/red-2.json@{moment}"
+        );
+        let called = folder.shell(&line);
+        assert_eq!(called.code, 2, "{}", called.err);
+        assert!(called.err.contains("E0510") && called.err.contains("expected 0 to 100"), "{}", called.err);
+        assert!(!sluice_packet::capture::read_all(&folder.path("old.pcap")).unwrap().is_empty());
+    }
+    let folder = folder();
+    let limited = format!(
+        "cat {CAPTURE} | sluice run --config {NIC} --in port0=- --limit 5 --out port1=old.pcap \
+         --replace red=programs/nic/red-2.json@6"
+    );
+    let called = folder.shell(&limited);
+    assert!(called.code == 2 && called.err.contains("E0510"), "{}", called.err);
+    assert_eq!(fs::read_to_string(folder.path("old.pcap")).unwrap(), OLD);
+}
+
+/// Whatever its size: of a file nothing is played, of a pipe what came before the damage.
+#[test]
+fn a_damaged_file_leaves_outputs_and_a_damaged_pipe_is_played_up_to_the_damage() {
+    let whole = fs::read(Folder::new().path(CAPTURE)).unwrap();
+    for left in [20_000, whole.len() - 3] {
+        let folder = folder();
+        folder.write("damaged.pcapng", &whole[..left]);
+        let run = ["run", "--config", NIC, "--in", "damaged.pcapng", "--out", "port1=old.pcap"];
+        fails(&folder, &run, &["damaged.pcapng", "the file ends in"]);
+        let limited = ["xdp", "run", DROP, "--in", "damaged.pcapng", "--out", "left.pcapng", "--limit", "5"];
+        folder.sluice(&limited).ok();
+        let pass = "programs/xdp/swap/swap.o";
+        fs::remove_file(folder.path("left.pcapng")).unwrap();
+        for output in [["--out", "new.pcapng"], ["--packets", "old.jsonl"], ["--state", "old.json"]] {
+            fails(
+                &folder,
+                &[&["xdp", "run", pass, "--in", "damaged.pcapng"][..], &output].concat(),
+                &["damaged.pcapng"],
+            );
+        }
+        let line = format!("cat damaged.pcapng | sluice run --config {NIC} --in - --out port1=old.pcap");
+        let called = folder.shell(&line);
+        assert!(called.code == 2 && called.err.contains("the file ends in"), "{}", called.err);
+        assert!(sluice_packet::capture::read_all(&folder.path("old.pcap")).unwrap().len() > 10);
+    }
+}

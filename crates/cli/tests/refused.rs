@@ -264,3 +264,21 @@ fn a_map_is_named_as_bpftool_names_it_and_json_has_a_short_option() {
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{call:?}: {text}");
     }
 }
+
+#[test]
+fn what_is_said_twice_or_cannot_be_is_refused_by_its_option() {
+    let folder = Folder::new();
+    let capture = "programs/nic/mixed.pcapng";
+    let drop = "programs/xdp/drop/drop.o";
+    let run = ["xdp", "run", drop, "--in", capture];
+    folder.sluice(&[&run[..], &["--state", "a.json"]].concat()).ok();
+    folder.sluice(&[&run[..], &["--state", "b.json"]].concat()).ok();
+    refused(&folder, &["map", "--state", "a.json", "list", "--state", "b.json"], &["E0490", "--state stands 2 times"]);
+    let tenant = ["map", "--socket", "s", "--tenant=red", "list", "--tenant", "blue"];
+    refused(&folder, &tenant, &["E0490", "--tenant stands 2 times"]);
+    let maps = ["--map", "protocols=a.map", "--map", "protocols=b.map"];
+    refused(&folder, &[&run[..], &maps].concat(), &["E0502", "--map", "`protocols`", "given twice"]);
+    refused(&folder, &[&run[..], &["--ifindex", "0"]].concat(), &["--ifindex", "1.."]);
+    refused(&folder, &["generate", "--vlan", "10,20,10", "-o", "g.pcapng"], &["E0502", "--vlan", "10 is given twice"]);
+    assert!(!folder.path("g.pcapng").exists());
+}

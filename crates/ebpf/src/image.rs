@@ -357,6 +357,12 @@ pub struct MapSpec {
 }
 
 impl MapSpec {
+    /// Bytes of a value as bpf(2) takes it: of a per-CPU map one a processor, each rounded up to 8.
+    pub fn value_bytes(&self, cpus: u32) -> usize {
+        let size = self.value_size as usize;
+        if self.kind.is_per_cpu() { size.next_multiple_of(8) * cpus as usize } else { size }
+    }
+
     /// A declaration without flags and without anything else beside its sizes.
     pub fn new(name: impl Into<String>, kind: MapType, key_size: u32, value_size: u32, max_entries: u32) -> Self {
         Self {

@@ -4,6 +4,7 @@
 //! the other, each rounded up to 8 bytes. A map of maps holds the `id` of maps of the document.
 //! Entries of arrays that are zero are left out: they are there without being named.
 
+use crate::map::file::explain_entry;
 use crate::map::update_flags;
 use crate::{MapId, MapSpace, MapSpec, MapType};
 use serde::{Deserialize, Serialize};
@@ -139,8 +140,7 @@ impl State {
 
     /// Bytes of an entry's value in the document.
     fn bytes(&self, spec: &MapSpec) -> usize {
-        let one = spec.value_size as usize;
-        if spec.kind.is_per_cpu() { one.next_multiple_of(8) * self.cpus as usize } else { one }
+        spec.value_bytes(self.cpus)
     }
 
     /// The document as text.
@@ -188,9 +188,9 @@ impl State {
                         inner.ok_or_else(|| StateError::new(&at, &entry.value, "the id of a map, as 4 bytes"))?;
                     value = inner.0.to_le_bytes().to_vec();
                 }
-                space
-                    .user_update(id, &key, &value, update_flags::ANY)
-                    .map_err(|e| StateError::new(&at, format!("{e:?}"), "an entry that the map takes"))?;
+                space.user_update(id, &key, &value, update_flags::ANY).map_err(|e| {
+                    StateError::new(&at, explain_entry(&map.spec, &key, e), "an entry that the map takes")
+                })?;
             }
         }
         Ok((space, ids))
@@ -303,6 +303,8 @@ mod tests {
         });
         assert_eq!(twice, "[E0491] maps[0].entries[1].key: found 01020304 again, expected each key once");
         assert!(broken(&|s| s.maps[0].spec.name.clear()).contains("maps[0].spec.name: found nothing"));
+        let index = broken(&|s| s.maps[1].entries[0].key = "09000000".into());
+        assert!(index.contains("maps[1].entries[0]: found index 9, allowed: below 4"), "{index}");
         assert!(broken(&|s| s.maps[1].id = s.maps[0].id).contains("maps[1].id"));
         assert!(broken(&|s| s.maps[3].entries[0].value = "ffffffff".into()).contains("the id of a map"));
         assert!(State::from_json("{").unwrap_err().at.starts_with("line 1"));

@@ -12,6 +12,7 @@ use sluice_ebpf::map::file::explain_entry;
 use sluice_ebpf::map::notation::{self, Words};
 use sluice_ebpf::map::print;
 use sluice_ebpf::{Errno, MapType};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -112,6 +113,7 @@ impl Command {
 impl MapArgs {
     /// Does it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        check_once(std::env::args_os())?;
         let mut maps: Box<dyn MapAccess> = match (&self.state, &self.socket) {
             (Some(_), None) if self.tenant.is_some() => {
                 return Err(Failure::input("E0490", "--tenant: a state file has no tenants, expected --socket"));
@@ -291,6 +293,21 @@ impl MapArgs {
         }
         Ok(self.find(maps, name)?.id.to_le_bytes().to_vec())
     }
+}
+
+/// Refuses an option that is said both before and behind the command: of these the parser keeps the second only.
+fn check_once(words: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    let options = words.iter().take_while(|word| *word != "--");
+    for option in ["--state", "--socket", "--timeout", "--tenant"] {
+        let is_it =
+            |word: &&String| word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+        let found = options.clone().filter(is_it).count();
+        if found > 1 {
+            return Err(Failure::input("E0490", format!("{option} stands {found} times, allowed: once")));
+        }
+    }
+    Ok(())
 }
 
 /// A map's name; with its tenant's where two of `all` have the same.

@@ -13,6 +13,7 @@ use crate::run::live::{self, Until};
 use crate::run::pace::{Clock, Pace};
 use crate::run::play::{Change, Play, Played, not_reached};
 use crate::run::progress::Progress;
+use crate::run::rehearse::rehearse;
 use crate::run::report::Report;
 use crate::run::sink::{self, Sinks, Written};
 use crate::run::source::Source;
@@ -141,11 +142,12 @@ impl Run {
         // Who may ask for maps does not wait until a pipe has something; it is opened when the socket is.
         let waits = self.socket.is_some() && inputs.iter().any(|input| captures::is_pipe(&input.file));
         let mut first = if waits { None } else { Some(Source::open(&inputs, nic.target)?) };
-        let packets = self.packets(&inputs)?;
+        let packets = self.packets(&nic, &inputs, !outputs.is_empty())?;
         let changes = self.changes(&nic, packets)?;
         let read = inputs.iter().map(|i| i.file.as_path()).chain(self.replace.iter().map(|r| r.file.as_path()));
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
+        rehearse(&nic, &changes)?;
         let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
         let rtl = match self.device {
             Choice::Model => None,
@@ -320,17 +322,20 @@ impl Run {
         Ok((played, sinks.finish()?, linker))
     }
 
-    /// Packets that will be played, where somebody asks.
-    fn packets(&self, inputs: &[Input]) -> Result<Option<u64>, Failure> {
+    /// Packets that will be played, where somebody asks. Files are read to their end before an output changes: what is
+    /// wrong with one is told while outputs are as they were. A pipe's packets are not known.
+    fn packets(&self, nic: &Nic, inputs: &[Input], writes: bool) -> Result<Option<u64>, Failure> {
         let shares = self.replace.iter().any(|r| matches!(r.at, Moment::Share(_)));
-        let is_counted = !self.replace.is_empty() || std::io::stderr().is_terminal();
         if shares {
             Source::check_twice(inputs, "--replace with a percentage")?;
-        } else if !is_counted || Source::check_twice(inputs, "").is_err() {
+        }
+        if !writes && self.replace.is_empty() && !std::io::stderr().is_terminal() {
             return Ok(None);
         }
-        let packets = Source::count(inputs)?;
-        Ok(Some(packets.min(self.limit.unwrap_or(u64::MAX))))
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let files: Vec<Input> = inputs.iter().filter(|input| !captures::is_pipe(&input.file)).cloned().collect();
+        let packets = Source::count(&files, nic.target, limit)?;
+        Ok((files.len() == inputs.len()).then_some(packets))
     }
 
     fn changes(&self, nic: &Nic, packets: Option<u64>) -> Result<Vec<Change>, Failure> {
@@ -340,7 +345,7 @@ impl Run {
                 Moment::Packet(number) => number,
                 Moment::Share(share) => (packets.unwrap_or(0) as f64 * share) as u64,
             };
-            if let Some(played) = packets.or(self.limit).filter(|played| before > *played) {
+            if let Some(played) = packets.or(self.limit).filter(|played| before > *played && !interrupt::asked()) {
                 return Err(not_reached(before, played));
             }
             let tenant = nic.tenant(&replacement.tenant)?;

@@ -1,23 +1,34 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks a command to end in order, a later one ends the process.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks a run to end in order, a later one ends the process. What has no run,
+//! or waits for a description, object, script or state from a pipe, the first one ends.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use sluice_packet::bounded;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Once;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The signal that asked; 0: none.
 static ASKED: AtomicI32 = AtomicI32::new(0);
-static LISTENING: Once = Once::new();
+/// Whether a run is to end in order.
+static IN_ORDER: AtomicBool = AtomicBool::new(false);
+static WATCHING: Once = Once::new();
 
 /// Signals within this time of the first are the same wish: a terminal that closes sends two, an impatient hand more.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Listens from now on. A signal that is ignored when the program starts (`nohup`) stays ignored.
+/// From now on a signal asks for an end in order.
 pub fn listen() {
-    LISTENING.call_once(|| {
+    IN_ORDER.store(true, Ordering::Relaxed);
+    watch();
+}
+
+/// From now on a signal ends the process with its exit code, after [`listen`] in order. A signal that is ignored when
+/// the program starts (`nohup`) stays ignored.
+pub fn watch() {
+    WATCHING.call_once(|| {
         let ignored = ignored_from_the_start();
         let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
         // Where the system has no such signals, nothing is listened for.
@@ -25,7 +36,9 @@ pub fn listen() {
         std::thread::spawn(move || {
             let mut first = None;
             for signal in signals.forever() {
+                let at_once = !IN_ORDER.load(Ordering::Relaxed) || bounded::is_waiting();
                 match first {
+                    None if at_once => std::process::exit(128 + signal),
                     None => {
                         first = Some(Instant::now());
                         ASKED.store(signal, Ordering::Relaxed);

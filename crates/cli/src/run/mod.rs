@@ -12,6 +12,7 @@ pub mod map_server;
 pub mod pace;
 pub mod play;
 pub mod progress;
+pub mod rehearse;
 pub mod report;
 pub mod sink;
 pub mod source;

@@ -98,10 +98,9 @@ impl Play<'_> {
     /// until nothing is in flight.
     pub fn run(mut self, source: &mut Source) -> Result<Played, Failure> {
         let mut state = State::default();
-        self.check_changes()?;
         let start = Instant::now();
         let mut changes = std::mem::take(&mut self.changes).into_iter().peekable();
-        let mut ended = false;
+        let (mut ended, mut fault) = (false, None);
         while !ended && !interrupt::asked() {
             while let Some(change) = changes.next_if(|c| c.before <= state.offered) {
                 self.change(&change, &mut state)?;
@@ -111,12 +110,14 @@ impl Play<'_> {
             let room = (until - state.offered).min(batch as u64) as usize;
             let mut batch = Vec::with_capacity(room);
             while batch.len() < room && !ended {
-                match source.next()? {
-                    Next::Item(arrival) => batch.push(self.offer(arrival)),
+                match source.next() {
+                    Ok(Next::Item(arrival)) => batch.push(self.offer(arrival)),
                     // What has come is played, so that the host sees it while the next packet is waited for.
-                    Next::Later if !batch.is_empty() => break,
-                    Next::Later => self.host.serve(self.device)?,
-                    Next::End => ended = true,
+                    Ok(Next::Later) if !batch.is_empty() => break,
+                    Ok(Next::Later) => self.host.serve(self.device)?,
+                    Ok(Next::End) => ended = true,
+                    // Of a pipe: what came before is played and written, then the error is told.
+                    Err(error) => (ended, fault) = (true, Some(error)),
                 }
             }
             output::begin();
@@ -125,11 +126,12 @@ impl Play<'_> {
             self.progress.at(state.offered);
         }
         let interrupted = interrupt::asked();
-        if !interrupted {
+        if !interrupted && fault.is_none() {
             // At the very end, as 100%, the program is replaced and no packet sees it.
             for change in changes {
                 if change.before > state.offered {
-                    return Err(not_reached(change.before, state.offered));
+                    fault = Some(not_reached(change.before, state.offered));
+                    break;
                 }
                 self.change(&change, &mut state)?;
             }
@@ -137,6 +139,9 @@ impl Play<'_> {
         self.device.quiesce().map_err(failed)?;
         self.take(&mut state)?;
         self.host.finish(self.device)?;
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
         let wall = start.elapsed();
         let counters = self.device.counters().map_err(failed)?;
         Ok(Played {
@@ -149,15 +154,6 @@ impl Play<'_> {
             interrupted,
             has_cycles: self.device.capabilities().has_cycles,
         })
-    }
-
-    /// What the linker refuses is told before anything is played, so that outputs stay as they were.
-    fn check_changes(&self) -> Result<(), Failure> {
-        let mut linker = self.linker.clone();
-        for change in &self.changes {
-            linker.replace(change.tenant, &change.object)?;
-        }
-        Ok(())
     }
 
     fn offer(&mut self, arrival: Arrival) -> Offer {
@@ -212,7 +208,8 @@ impl Play<'_> {
 
 /// A replacement behind the last packet. At the very end it is one that no packet sees.
 pub fn not_reached(before: u64, played: u64) -> Failure {
-    Failure::input("E0510", format!("--replace: packet {before} is not reached, {played} are played"))
+    let what = format!("--replace: packet {before} is not reached, {played} are played");
+    Failure::input("E0510", format!("{what}; expected 0 to {played}, the end"))
 }
 
 /// A device that failed while it ran: a difference in lockstep, a failed assertion, a wedge.

@@ -1,6 +1,7 @@
 //! Packets of captures, merged by their stamps.
 
 use super::assign::Input;
+use super::interrupt;
 use crate::captures::{self, Capture as Reader};
 use crate::failure::Failure;
 use sluice_device::MAX_OFFER_BYTES;
@@ -108,15 +109,12 @@ impl Source {
         })
     }
 
-    /// Packets of all captures together, by reading them once.
-    pub fn count(inputs: &[Input]) -> Result<u64, Failure> {
+    /// Packets of all captures together, at most `limit`, by reading them once; what is wrong with one is told.
+    pub fn count(inputs: &[Input], target: &Target, limit: u64) -> Result<u64, Failure> {
+        let mut captures = Captures::open(inputs, target)?;
         let mut packets = 0;
-        for input in inputs {
-            let mut reader = Reader::open(&input.file)?;
-            let mut packet = Packet::default();
-            while reader.read(&mut packet)? {
-                packets += 1;
-            }
+        while packets < limit && !interrupt::asked() && captures.next()?.is_some() {
+            packets += 1;
         }
         Ok(packets)
     }

@@ -154,7 +154,7 @@ impl XdpRun {
             return Err(Failure::input("E0502", what).help("say which with --section or --program"));
         }
         let packets = self.count()?;
-        let mut log = self.packets.as_deref().map(PacketLog::create).transpose()?;
+        let mut log = None;
         let written = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
         let standard = written.into_iter().find(|(_, file)| file.as_deref().is_some_and(captures::is_standard));
         if let Some((option, _)) = standard.filter(|_| self.trace) {
@@ -169,9 +169,8 @@ impl XdpRun {
             }
             let mut runtime = Runtime::new(self.cpus, self.seed);
             let installed = self.install(&mut runtime, &image)?;
-            // What cannot be read is told before anything is written.
-            for path in self.inputs.iter().filter(|path| !captures::is_pipe(path)) {
-                Capture::open(path)?;
+            if runs.is_empty() {
+                log = self.packets.as_deref().map(PacketLog::create).transpose()?;
             }
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
             let (counts, sink) =
@@ -241,20 +240,27 @@ impl XdpRun {
         Ok(installed)
     }
 
-    /// Packets that will be played, where a bar shows them.
+    /// Packets that will be played, where somebody asks. Files are read to their end before an output changes: what
+    /// is wrong with one is told while outputs are as they were. A pipe's packets are not known.
     fn count(&self) -> Result<Option<u64>, Failure> {
-        if !std::io::stderr().is_terminal() || self.inputs.iter().any(|path| captures::is_pipe(path)) {
+        let writes = [&self.output, &self.packets, &self.state].into_iter().any(Option::is_some);
+        if !writes && !std::io::stderr().is_terminal() {
             return Ok(None);
         }
-        let mut packets = 0;
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let (mut packets, mut is_known) = (0, true);
         for path in &self.inputs {
+            if captures::is_pipe(path) {
+                is_known = false;
+                continue;
+            }
             let mut reader = Capture::open(path)?;
             let mut packet = capture::Packet::default();
-            while reader.read(&mut packet)? {
+            while packets < limit && !interrupt::asked() && reader.read(&mut packet)? {
                 packets += 1;
             }
         }
-        Ok(Some(packets.min(self.limit.unwrap_or(u64::MAX))))
+        Ok(is_known.then_some(packets))
     }
 
     fn play(

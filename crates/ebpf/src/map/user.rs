@@ -219,8 +219,7 @@ impl Map {
 
     /// Bytes of a value as bpf(2) takes it.
     fn user_value_size(&self, cpus: u32) -> usize {
-        let size = self.spec.value_size as usize;
-        if self.spec.kind.is_per_cpu() { size.next_multiple_of(8) * cpus as usize } else { size }
+        self.spec.value_bytes(cpus)
     }
 
     fn user_put(&self, pages: &mut Pages, map: u32, slot: u32, value: &[u8], cpus: u32) {
