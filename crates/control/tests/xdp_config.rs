@@ -5,20 +5,9 @@ use sluice_device::{Device, Offer};
 use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::EngineId;
 use sluice_nic::SoftwareNic;
+use sluice_nic::conformance::tagged_frame;
 use sluice_object::Linker;
 use std::path::Path;
-
-/// A tagged frame of `length` bytes without its tag, with some random ones.
-fn frame(vlan: u16, length: usize, random: u32) -> Vec<u8> {
-    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x81, 0];
-    bytes.extend(vlan.to_be_bytes());
-    bytes.extend([0x88, 0xb5]);
-    bytes.resize(length.max(14) + 4, random as u8);
-    for (to, from) in bytes[18..].iter_mut().zip(random.to_le_bytes()) {
-        *to = from;
-    }
-    bytes
-}
 
 const TENANT: &str = r#"
 [device]
@@ -69,7 +58,7 @@ fn a_program_comes_up_with_its_maps_its_interfaces_and_its_pass() {
     assert_eq!(nic.maps().unwrap().lookup(module, id("flows"), &[10, 0, 0, 2]).unwrap(), 9u64.to_le_bytes());
     assert_eq!(nic.maps().unwrap().lookup(module, id("packets"), &[2, 0, 0, 0]).unwrap(), 3u64.to_le_bytes());
     assert_eq!(maps.iter().find(|m| m.declared.name == "flows").unwrap().declared.max_entries, 5);
-    nic.offer(&[Offer { port: 0, bytes: frame(7, 60, 1), at: 0, bad: false }]).unwrap();
+    nic.offer(&[Offer { port: 0, bytes: tagged_frame(7, 64, 1), at: 0, bad: false }]).unwrap();
     nic.quiesce().unwrap();
     let counters = nic.counters().unwrap();
     assert_eq!((counters.modules[&module].delivered, counters.modules[&module].offered), (1, 1));
