@@ -189,16 +189,7 @@ impl Resolver<'_> {
             let (found, allowed) = ("max_entries with xdp", "map_sizes for the maps of a program");
             return Err(self.wrong(entries.span(), format!("tenant `{name}`"), found, allowed));
         }
-        if let (Some(rmt), Some(_)) = (&table.rmt, &table.table) {
-            let (found, allowed) = ("rmt with table", "max_entries for the entries of a table");
-            return Err(self.wrong(rmt.span(), format!("tenant `{name}`"), found, allowed));
-        }
         let object = self.object(table, &name, target)?;
-        let is_program = object.as_ref().is_some_and(|object| object.parts.rmt.is_some());
-        if let Some(entries) = table.max_entries.as_ref().filter(|_| is_program) {
-            let (found, allowed) = ("max_entries with a module", "rmt.stage for the entries of its stages");
-            return Err(self.wrong(entries.span(), format!("tenant `{name}`"), found, allowed));
-        }
         let routes = self.routes(table, &name)?;
         let mut spec = TenantSpec::new(table.id, name);
         spec.vlans = self.vlans(&table.vlans)?;
