@@ -118,3 +118,25 @@ fn a_value_given_twice_and_one_without_effect_are_refused() {
     let check = folder.sluice(&["xdp", "check", "programs/xdp/drop/drop.o", "--max-entries", "protocols=0"]);
     assert_eq!((check.code, check.out.contains("E0430")), (1, true), "{}{}", check.out, check.err);
 }
+
+#[test]
+fn room_for_what_may_replace_it_is_no_contradiction() {
+    let folder = Folder::new();
+    let head = "[device]\ntarget = \"default\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
+                queues = { port0 = 64, port1 = 64, port2 = 64, port3 = 64 }\n";
+    let module = "object = \"programs/rmt/calc.rmt\"\n";
+    let table = "[tenant.table]\nkey = \"dmac\"\ndefault = \"drop\"\n";
+    let stage = "[tenant.rmt]\n[[tenant.rmt.stage]]\nnumber = 1\nexact = 16\nactions = 8\n";
+    for (text, replace, code) in [
+        (format!("{module}max_entries = 16\n"), "red=programs/nic/red.json@5", None),
+        (module.to_owned(), "red=programs/nic/red.json@5", Some("E0223")),
+        (format!("{table}{stage}"), "red=programs/rmt/calc.rmt@5", None),
+        (table.to_owned(), "red=programs/rmt/calc.rmt@5", Some("E06")),
+    ] {
+        folder.write("nic.toml", format!("{head}{text}"));
+        let run = ["run", "--config", "nic.toml", "--in", "port0=programs/nic/mixed.pcapng", "--replace", replace];
+        let called = folder.sluice(&run);
+        assert_eq!(called.code, if code.is_some() { 2 } else { 0 }, "{text}: {}{}", called.out, called.err);
+        assert!(code.is_none_or(|code| called.err.contains(code)), "{text}: {}", called.err);
+    }
+}
