@@ -121,6 +121,14 @@ module action_rows
   // Strengthening for the induction: reads under way are those that were asked for.
   ReadsAreThoseAskedFor_A :
   assert property (@(posedge clk_i) init_q || u_dut.read_q == reads_q[4:1]);
+  PacketsAndReadsHaveSlotsOfTheirOwn_A :
+  assert property (@(posedge clk_i) init_q || (ours_q & reads_q) == '0);
+  ReadsOfTheRowAreReads_A :
+  assert property (@(posedge clk_i) init_q || (ours_read_q & ~reads_q) == '0);
+  for (genvar g = 1; g < 4; g++) begin : gen_index
+    IndexTravelsAlong_A :
+    assert property (@(posedge clk_i) init_q || !(ours_q[g] || ours_read_q[g]) || u_dut.index[g] == chosen_q);
+  end
 
   // And: what the block holds of the chosen row, of the group that the claim is about.
 `ifdef PICK
@@ -149,7 +157,39 @@ module action_rows
       end
     end
   end
+`ifdef READ
+  // What a host read has gathered of the chosen row's slice, cycle by cycle.
+  typedef logic [Slices-1:0][SliceBits-1:0] slices_t;
+  slices_t [3:0] part;
+  always_comb begin
+    part = '0;
+    for (int unsigned g = 0; g < 4; g++) begin
+      for (int unsigned s = 0; s < Slices; s++) begin
+        if (32'(slice_i) == s) part[g][s] = SliceBits'((Slices * SliceBits)'(row_q & Columns[g]) >> (s * SliceBits));
+      end
+    end
+  end
+  for (genvar g = 0; g < 4; g++) begin : gen_part
+    ColumnsAreReadInTurn_A :
+    assert property (@(posedge clk_i) init_q || !ours_read_q[g+1] || u_dut.columns[g] == part[g]);
+  end
+  PickWaitsForACycle_A :
+  assert property (@(posedge clk_i) init_q || !ours_read_q[2] || u_dut.pick5_q == part[0]);
+  PickAndEarlyMeet_A :
+  assert property (@(posedge clk_i)
+      init_q || !ours_read_q[3] || (u_dut.pick6_q == part[0] && u_dut.early6_q == part[1]));
+  ThreePartsAreJoined_A :
+  assert property (@(posedge clk_i) init_q || !ours_read_q[4] || u_dut.before_q == u_dut.joined(
+      part[0] | part[1] | part[2]
+  ));
+`endif
 `else
+  for (genvar g = 1; g < 4; g++) begin : gen_named
+    NamesTravelAlong_A :
+    assert property (@(posedge clk_i) init_q || !ours_q[g] || u_dut.named_q[g]);
+  end
+  ReadIsOfTheRowThatWasAsked_A :
+  assert property (@(posedge clk_i) init_q || ours_read_q == '0 || u_dut.read_index_q == chosen_q);
   if (Looks[0]) begin : gen_pick
     PicksAreThoseOfTheRow_A :
     assert property (@(posedge clk_i) init_q || u_dut.picks[chosen_q] == act_pick(row_q));
