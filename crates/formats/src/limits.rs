@@ -39,5 +39,14 @@ pub const MESSAGE_TIMEOUT_CYCLES: u32 = 4096;
 pub const TICK_PS: u64 = 4000;
 /// Width of the tick counter.
 pub const TICK_BITS: u32 = 48;
+/// Bits of a packet ID below its port: the frame's number on that port, which wraps.
+pub const SEQUENCE_MASK: u32 = 0x0fff_ffff;
+
+/// ID of a packet: its port in bits 31:28, the number of its frame on that port below.
+#[inline]
+pub const fn packet_id(port: u8, number: u32) -> u32 {
+    (port as u32) << 28 | number & SEQUENCE_MASK
+}
+
 /// Fraction bits of the rate limiter's cost per byte.
 pub const COST_FRACTION_BITS: u32 = 16;

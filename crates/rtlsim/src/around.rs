@@ -8,9 +8,9 @@
 
 use crate::event::{RtlEvent, What};
 use crate::plugin::OfferBuffer;
-use crate::top::ROUTE_DESTINATIONS;
 use sluice_device::{Frame, Offer, headers};
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
+use sluice_formats::limits::{DESTINATIONS, SEQUENCE_MASK, packet_id};
 use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, PortTraceRow, QueueTraceRow, SidebandRow};
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
@@ -18,17 +18,7 @@ use sluice_nic::bank::CounterBank;
 use sluice_nic::forward::classify;
 use sluice_nic::room::Room;
 use sluice_nic::{Tables, engines};
-use std::collections::{HashMap, VecDeque};
-
-/// Sequence numbers within a packet ID.
-const SEQUENCE_MASK: u32 = 0x0fff_ffff;
-
-/// What is known of a packet in the top.
-#[derive(Clone, Copy, Debug)]
-struct Inside {
-    tci: u16,
-    tag_off: bool,
-}
+use std::collections::{HashSet, VecDeque};
 
 /// Ports, queues and egress.
 pub struct Around {
@@ -44,7 +34,8 @@ pub struct Around {
     numbers: Vec<u32>,
     /// Packets given to the top whose last beat it has not accepted.
     entering: VecDeque<u32>,
-    inside: HashMap<u32, Inside>,
+    /// Packets in the top.
+    inside: HashSet<u32>,
 }
 
 impl Around {
@@ -60,7 +51,7 @@ impl Around {
             waiting: VecDeque::new(),
             numbers: vec![0; target.ports as usize],
             entering: VecDeque::new(),
-            inside: HashMap::new(),
+            inside: HashSet::new(),
         }
     }
 
@@ -81,7 +72,7 @@ impl Around {
         while let Some(packet) = self.waiting.pop_front_if(|packet| packet.at <= now) {
             let Offer { port, bytes, bad, .. } = packet;
             let number = &mut self.numbers[usize::from(port)];
-            let id = u32::from(port) << 28 | *number;
+            let id = packet_id(port, *number);
             *number = (*number + 1) & SEQUENCE_MASK;
             let judged = classify(port, &bytes, bad, &self.tables);
             self.bank.arrived(port, judged.owner, bytes.len());
@@ -118,7 +109,7 @@ impl Around {
             let user = sideband.pack()?;
             buffer.get_or_insert_with(OfferBuffer::default).push(0, false, now, &user, frame.bytes());
             self.entering.push_back(id);
-            self.inside.insert(id, Inside { tci: accepted.tci, tag_off: accepted.tag_off });
+            self.inside.insert(id);
         }
         Ok(buffer)
     }
@@ -130,7 +121,7 @@ impl Around {
             What::Arrived { first, .. } => {
                 let Some(id) = self.entering.pop_front() else { return happened(event) };
                 // It may have been dropped before its last beat.
-                if self.inside.contains_key(&id) {
+                if self.inside.contains(&id) {
                     let what = What::Arrived { port: (id >> 28) as u8, first, number: id & SEQUENCE_MASK };
                     happened(RtlEvent { tick, what });
                 }
@@ -154,12 +145,12 @@ impl Around {
         tick: u64,
         first: u64,
         sideband: SidebandRow,
-        tags: [u16; ROUTE_DESTINATIONS],
+        tags: [u16; DESTINATIONS as usize],
         bytes: &[u8],
         mut happened: impl FnMut(RtlEvent),
     ) {
         let SidebandRow { id, module_id, destinations, .. } = sideband;
-        let inside = self.inside.remove(&id).unwrap_or(Inside { tci: sideband.tci, tag_off: sideband.tag_off });
+        self.inside.remove(&id);
         let cells = self.target.beats(bytes.len() as u32);
         let (mut admitted, bank) = (Vec::new(), &mut self.bank);
         self.room.admit(&self.tables, destinations, module_id, cells, |destination, queue, result| {
@@ -180,10 +171,10 @@ impl Around {
             self.bank.left(queue, bytes.len());
             let length = bytes.len() as u16;
             happened(RtlEvent { tick, what: What::Leave(LeaveTraceRow { id, module_id, destination, length }) });
-            let mut frame = Frame::new(vec![0; 16], inside.tag_off);
+            let mut frame = Frame::new(vec![0; 16], sideband.tag_off);
             frame.replace(bytes);
             let is_port = u32::from(destination) < self.target.ports;
-            let bytes = if is_port { frame.into_port(inside.tci) } else { frame.into_host() };
+            let bytes = if is_port { frame.into_port(sideband.tci) } else { frame.into_host() };
             let sideband = SidebandRow { tag: tags[usize::from(destination)], ..sideband };
             happened(RtlEvent { tick, what: What::Left { destination, first, sideband, bytes } });
         }

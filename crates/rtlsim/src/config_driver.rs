@@ -11,7 +11,7 @@
 //!   that have not reached a queue yet, and so would never end while the module's VLANs still
 //!   bring packets; a load unmaps them first.
 
-use crate::requester::{Answer, Request, RequestError, RequestId, Requester};
+use crate::requester::{Answer, Place, Request, RequestError, RequestId, Requester};
 use crate::snapshot_read::{Scope, SnapshotCounters, SnapshotRead};
 use sluice_device::{DeviceError, OpId, StepError};
 use sluice_formats::row::Row;
@@ -77,7 +77,7 @@ struct Running {
     /// Writes under way, with their step.
     writes: HashMap<RequestId, (usize, Request)>,
     /// Their rows: what is sent again must not come after a later write of the same row.
-    rows: HashSet<(Node, Table, u32)>,
+    rows: HashSet<Place>,
     /// What the step before `step` waits for, if it does.
     wait: Option<Wait>,
     failed: Option<(usize, String)>,
@@ -243,14 +243,14 @@ impl ConfigDriver {
     fn load_answer(&mut self, id: RequestId, answer: &Answer, now: u64) -> bool {
         let Some(running) = self.running.as_mut() else { return false };
         if let Some((step, request)) = running.writes.remove(&id) {
-            running.rows.remove(&(request.node, request.table, request.index));
+            if let Err(RequestError::Refused { status: Status::Busy, .. }) = answer {
+                let again = self.requester.ask(request.clone());
+                running.writes.insert(again, (step, request));
+                return true;
+            }
+            running.rows.remove(&request.place());
             match answer {
                 Ok(_) => self.done.push_back(Done::Applied((&request).into())),
-                Err(RequestError::Refused { status: Status::Busy, .. }) => {
-                    let again = self.requester.ask(request.clone());
-                    running.rows.insert((request.node, request.table, request.index));
-                    running.writes.insert(again, (step, request));
-                }
                 Err(error) => running.fail(step, error.to_string()),
             }
             return true;
@@ -303,7 +303,7 @@ impl ConfigDriver {
             };
             match begin(step) {
                 Begin::Write(request) => {
-                    if !running.rows.insert((request.node, request.table, request.index)) {
+                    if !running.rows.insert(request.place()) {
                         return;
                     }
                     running.announce(&request, &mut self.done);

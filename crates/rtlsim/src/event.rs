@@ -1,6 +1,7 @@
 //! What the shim reports, cycle by cycle: traces of the RTL, frames in and out, replies.
 
-use crate::top::{ROUTE_DESTINATIONS, TAGS_BITS, Top};
+use crate::top::{TAGS_BITS, Top};
+use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 
@@ -43,7 +44,7 @@ pub enum What {
         /// Sideband, with destinations and queue.
         sideband: SidebandRow,
         /// Tag of the copy to each destination.
-        tags: [u16; ROUTE_DESTINATIONS],
+        tags: [u16; DESTINATIONS as usize],
         /// Packet, without the tag that ingress took off.
         bytes: Vec<u8>,
     },
@@ -149,7 +150,7 @@ fn bits(words: &[u32], low: u32, width: u32) -> u64 {
 }
 
 /// The tags in bits `low` and up, one for each destination.
-fn tags(words: &[u32], low: u32) -> [u16; ROUTE_DESTINATIONS] {
+fn tags(words: &[u32], low: u32) -> [u16; DESTINATIONS as usize] {
     std::array::from_fn(|d| bits(words, low + 16 * d as u32, 16) as u16)
 }
 

@@ -138,32 +138,35 @@ impl Api {
     }
 }
 
-/// A plug-in of any top.
+/// A loaded plug-in of a top.
 #[derive(Clone)]
-pub(crate) struct Loaded {
+pub struct Plugin {
     api: Arc<Api>,
     path: PathBuf,
-    config: String,
     flags: u32,
+    top: &'static Top,
+    target: Target,
 }
 
-impl Loaded {
-    /// Finds and loads the plug-in of a configuration.
-    pub fn find(config: &str, variant: Variant) -> Result<Self, RtlError> {
-        let path = locate::find(config, variant).map_err(|places| RtlError::Missing {
-            name: locate::file_name(config, variant),
+impl Plugin {
+    /// Finds and loads the plug-in of a top for a target.
+    pub fn find(top: &'static Top, target: &str, variant: Variant) -> Result<Self, RtlError> {
+        let config = top.config(target);
+        let path = locate::find(&config, variant).map_err(|places| RtlError::Missing {
+            name: locate::file_name(&config, variant),
             searched: places.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "),
-            recipe: variant.recipe(config),
+            recipe: variant.recipe(&config),
         })?;
-        let loaded = Self::load(&path)?;
-        if loaded.config != config {
-            return Err(loaded.mismatch("configuration", loaded.config.clone(), config.to_string()));
-        }
-        Ok(loaded)
+        Self::read(top, &path, Some(config))
     }
 
     /// Loads one file.
-    pub fn load(path: &Path) -> Result<Self, RtlError> {
+    pub fn load(top: &'static Top, path: &Path) -> Result<Self, RtlError> {
+        Self::read(top, path, None)
+    }
+
+    /// Loads a file of this configuration, or of any target of the top.
+    fn read(top: &'static Top, path: &Path, wanted: Option<String>) -> Result<Self, RtlError> {
         let shown = path.display().to_string();
         // A bare name would be searched in the system's library folders.
         let full = path.canonicalize().map_err(|e| RtlError::Load { path: shown.clone(), what: e.to_string() })?;
@@ -175,69 +178,18 @@ impl Loaded {
             ((*info).abi, info)
         };
         if abi != ABI {
-            return Err(RtlError::Mismatch {
-                path: shown,
-                what: "interface version",
-                found: abi.to_string(),
-                allowed: ABI.to_string(),
-            });
+            return Err(mismatch(path, "interface version", abi.to_string(), ABI.to_string()));
         }
         // SAFETY: the version matches, so the layout does; `config` is a terminated constant.
         let (flags, config) = unsafe { ((*info).flags, CStr::from_ptr((*info).config).to_string_lossy().into_owned()) };
-        Ok(Self { api: Arc::new(api), path: path.to_path_buf(), config, flags })
-    }
-
-    /// Whether it can write waves.
-    pub fn has_waves(&self) -> bool {
-        self.flags & HAS_WAVES != 0
-    }
-
-    pub fn mismatch(&self, what: &'static str, found: String, allowed: String) -> RtlError {
-        RtlError::Mismatch { path: self.path.display().to_string(), what, found, allowed }
-    }
-
-    /// A top after its reset; `seed` decides initial values, padding, gaps and stalls.
-    pub fn open(&self, layout: &RawLayout, seed: u64) -> Result<Instance, RtlError> {
-        let mut error = [0u8; 1024];
-        // SAFETY: the layout outlives the call, and the shim writes at most `error.len()` bytes,
-        // the last of them zero.
-        let nic = unsafe { (self.api.open)(layout, seed, error.as_mut_ptr().cast(), error.len()) };
-        match NonNull::new(nic) {
-            Some(nic) => Ok(Instance { api: Arc::clone(&self.api), nic }),
-            None => {
-                let end = error.iter().position(|&b| b == 0).unwrap_or(error.len());
-                let what = String::from_utf8_lossy(&error[..end]).into_owned();
-                Err(RtlError::Open { path: self.path.display().to_string(), what })
-            }
+        let mismatch = |allowed| mismatch(path, "configuration", config.clone(), allowed);
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != config) {
+            return Err(mismatch(wanted));
         }
-    }
-}
-
-/// A loaded plug-in of a top.
-#[derive(Clone)]
-pub struct Plugin {
-    loaded: Loaded,
-    top: &'static Top,
-    target: Target,
-}
-
-impl Plugin {
-    /// Finds and loads the plug-in of a top for a target.
-    pub fn find(top: &'static Top, target: &str, variant: Variant) -> Result<Self, RtlError> {
-        Self::new(top, Loaded::find(&top.config(target), variant)?)
-    }
-
-    /// Loads one file.
-    pub fn load(top: &'static Top, path: &Path) -> Result<Self, RtlError> {
-        Self::new(top, Loaded::load(path)?)
-    }
-
-    fn new(top: &'static Top, loaded: Loaded) -> Result<Self, RtlError> {
-        let Some(target) = target::ALL.iter().find(|t| top.config(t.name) == loaded.config) else {
-            let allowed = target::ALL.map(|t| top.config(t.name)).join(", ");
-            return Err(loaded.mismatch("configuration", loaded.config.clone(), allowed));
+        let Some(target) = target::ALL.iter().find(|t| top.config(t.name) == config) else {
+            return Err(mismatch(target::ALL.map(|t| top.config(t.name)).join(", ")));
         };
-        Ok(Self { loaded, top, target: *target })
+        Ok(Self { api: Arc::new(api), path: path.to_path_buf(), flags, top, target: *target })
     }
 
     /// Its top.
@@ -252,22 +204,38 @@ impl Plugin {
 
     /// Its file.
     pub fn path(&self) -> &Path {
-        &self.loaded.path
+        &self.path
     }
 
     /// Whether it can write waves.
     pub fn has_waves(&self) -> bool {
-        self.loaded.has_waves()
+        self.flags & HAS_WAVES != 0
     }
 
     pub(crate) fn mismatch(&self, what: &'static str, found: String, allowed: String) -> RtlError {
-        self.loaded.mismatch(what, found, allowed)
+        mismatch(&self.path, what, found, allowed)
     }
 
     /// A top after its reset; `seed` decides initial values, padding, gaps and stalls.
     pub fn open(&self, seed: u64) -> Result<Instance, RtlError> {
-        self.loaded.open(&self.top.layout(&self.target), seed)
+        let layout = self.top.layout(&self.target);
+        let mut error = [0u8; 1024];
+        // SAFETY: the layout outlives the call, and the shim writes at most `error.len()` bytes,
+        // the last of them zero.
+        let nic = unsafe { (self.api.open)(&layout, seed, error.as_mut_ptr().cast(), error.len()) };
+        match NonNull::new(nic) {
+            Some(nic) => Ok(Instance { api: Arc::clone(&self.api), nic }),
+            None => {
+                let end = error.iter().position(|&b| b == 0).unwrap_or(error.len());
+                let what = String::from_utf8_lossy(&error[..end]).into_owned();
+                Err(RtlError::Open { path: self.path.display().to_string(), what })
+            }
+        }
     }
+}
+
+fn mismatch(path: &Path, what: &'static str, found: String, allowed: String) -> RtlError {
+    RtlError::Mismatch { path: path.display().to_string(), what, found, allowed }
 }
 
 /// Frames on their way to the shim.

@@ -44,6 +44,9 @@ pub struct Request {
     pub data: Vec<u32>,
 }
 
+/// Where a row lies.
+pub type Place = (Node, Table, u32);
+
 impl Request {
     /// A read.
     pub fn read(node: Node, table: Table, index: u32) -> Self {
@@ -53,6 +56,11 @@ impl Request {
     /// A write.
     pub fn write(node: Node, table: Table, index: u32, data: Vec<u32>) -> Self {
         Self { op: Op::Write, node, table, index, data }
+    }
+
+    /// The row, without what is written.
+    pub fn place(&self) -> Place {
+        (self.node, self.table, self.index)
     }
 
     /// For messages to people.

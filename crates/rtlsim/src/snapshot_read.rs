@@ -3,15 +3,12 @@
 //! Writing the epoch freezes every counter of the NIC in one cycle; the reads that follow see
 //! the frozen values, however long they take.
 
-use crate::requester::{Request, RequestId};
+use crate::requester::{Place, Request, RequestId};
 use sluice_device::ModuleCounters;
 use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::rmt::tables::Event;
 use sluice_formats::{Node, Reason, Table, Target};
 use std::collections::{BTreeMap, HashMap};
-
-/// Where a counter lies.
-type Place = (Node, Table, u32);
 
 /// What to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

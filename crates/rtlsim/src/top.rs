@@ -1,5 +1,6 @@
 //! The tops of the RTL: what of a NIC each of them has.
 
+use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::{EngineId, Node, Target};
@@ -24,10 +25,8 @@ pub static NIC: Top = Top { prefix: "", engines: &[EngineId::RMT], is_nic: true 
 /// The match-action pipeline alone, `sluice_rmt_top`.
 pub static RMT: Top = Top { prefix: "rmt_", engines: &[EngineId::RMT], is_nic: false };
 
-/// Destinations that a route has room for.
-pub(crate) const ROUTE_DESTINATIONS: usize = 8;
 /// Bits of the tags of all destinations, above the sideband of what leaves an engine.
-pub(crate) const TAGS_BITS: u32 = 16 * ROUTE_DESTINATIONS as u32;
+pub(crate) const TAGS_BITS: u32 = 16 * DESTINATIONS;
 
 impl Top {
     /// What its plug-ins for a target are called.

@@ -2,6 +2,7 @@
 
 use crate::event::{RtlEvent, What};
 use sluice_device::{Outcome, Verdict};
+use sluice_formats::limits::packet_id;
 use sluice_formats::{Reason, Target};
 use std::collections::HashMap;
 
@@ -72,7 +73,7 @@ impl Tracker {
         let tick = event.tick;
         match &event.what {
             What::Arrived { port, first, number } => {
-                let id = u32::from(*port) << 28 | number & 0xfff_ffff;
+                let id = packet_id(*port, *number);
                 // A packet may be stamped before its last beat, where an engine is a top of its own.
                 self.packets.entry(id).or_default().first_in = Some(*first);
                 Ok(None)

@@ -29,14 +29,11 @@ use crate::room::Room;
 use crate::tables::Tables;
 use compare::{check, describe_bytes, mismatch};
 use sluice_device::{Counters, Frame, Passed, Route, Stamped, engine as device, headers};
-use sluice_formats::limits::{SYSTEM_MODULE, TICK_BITS};
+use sluice_formats::limits::{SEQUENCE_MASK, SYSTEM_MODULE, TICK_BITS, packet_id};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::{EngineId, Reason, Target};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use writes::PendingWrite;
-
-/// Sequence numbers within a packet ID.
-const SEQUENCE_MASK: u32 = 0x0fff_ffff;
 
 /// A packet between its port and its last output.
 #[derive(Debug)]
@@ -116,7 +113,7 @@ impl Replay {
         let port = (row.id >> 28) as u8;
         check(u32::from(port) < self.target.ports, row.id, at, || ("an existing port", format!("port {port}")))?;
         let sequence = self.next_sequence[usize::from(port)];
-        let expected = u32::from(port) << 28 | sequence;
+        let expected = packet_id(port, sequence);
         check(row.id == expected, row.id, at, || (format!("id {expected:#010x}"), format!("id {:#010x}", row.id)))?;
         self.next_sequence[usize::from(port)] = (sequence + 1) & SEQUENCE_MASK;
         let length = u32::from(row.length);

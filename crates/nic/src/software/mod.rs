@@ -24,12 +24,11 @@ use sluice_device::{
     ReadError, Route, Stamped, Verdict, Waited,
 };
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
-use sluice_formats::limits::{FORMAT_VERSION, TICK_BITS, TICK_PS};
+use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
 use sluice_formats::{Node, Reason, Table, Target};
 use sluice_object::Load;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-const SEQUENCE_MASK: u32 = 0x0fff_ffff;
 const TICK_MASK: u64 = (1 << TICK_BITS) - 1;
 
 /// A NIC in software, on captures and on live interfaces.
@@ -125,7 +124,7 @@ impl SoftwareNic {
 
     fn arrive(&mut self, port: u8, first_in: u64, arrival: Arrival) {
         let sequence = &mut self.next_sequence[usize::from(port)];
-        let id = u32::from(port) << 28 | *sequence;
+        let id = packet_id(port, *sequence);
         *sequence = (*sequence + 1) & SEQUENCE_MASK;
         let classified = forward::classify(port, &arrival.bytes, arrival.bad, &self.tables);
         self.bank.arrived(port, classified.owner, arrival.bytes.len());
