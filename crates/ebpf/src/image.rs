@@ -83,9 +83,8 @@ impl Image {
     /// Makes `template` what a map of maps holds, as user space does that supplies the first inner map
     /// itself: any map of the object that holds no maps.
     pub fn set_inner_map(&mut self, outer: &str, template: &str) -> Result<(), LoadError> {
-        let holds_maps = |spec: &MapSpec| matches!(spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps);
         let names = |wanted: bool| {
-            let there = self.maps.iter().filter(|m| holds_maps(m) == wanted && !m.name.starts_with('.'));
+            let there = self.maps.iter().filter(|m| m.kind.holds_maps() == wanted && !m.name.starts_with('.'));
             there.map(|m| format!("`{}`", m.name)).collect::<Vec<_>>().join(", ")
         };
         let refuse = |found: String, wanted: bool| {
@@ -99,9 +98,9 @@ impl Image {
             Some(at) => format!("`{name}`, a {}", self.maps[at].kind.name()),
             None => format!("`{name}`, which the object does not have"),
         };
-        let holder = self.map(outer).filter(|at| holds_maps(&self.maps[*at]));
+        let holder = self.map(outer).filter(|at| self.maps[*at].kind.holds_maps());
         let holder = holder.ok_or_else(|| refuse(found(outer), true))?;
-        let held = self.map(template).filter(|at| !holds_maps(&self.maps[*at]));
+        let held = self.map(template).filter(|at| !self.maps[*at].kind.holds_maps());
         let held = held.ok_or_else(|| refuse(found(template), false))?;
         let inner = MapSpec { initial: Vec::new(), pinned: false, contents: None, ..self.maps[held].clone() };
         self.maps[holder].inner = Some(Box::new(inner));
@@ -292,6 +291,11 @@ impl MapType {
             Self::DevmapHash => "devmap_hash",
             Self::Ringbuf => "ringbuf",
         }
+    }
+
+    /// Whether maps of this type hold maps.
+    pub fn holds_maps(self) -> bool {
+        matches!(self, Self::ArrayOfMaps | Self::HashOfMaps)
     }
 
     /// One value a CPU.

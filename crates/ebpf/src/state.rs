@@ -138,11 +138,6 @@ impl State {
         Ok(state)
     }
 
-    /// Bytes of an entry's value in the document.
-    fn bytes(&self, spec: &MapSpec) -> usize {
-        spec.value_bytes(self.cpus)
-    }
-
     /// The document as text.
     pub fn to_json(&self) -> String {
         // Strings, numbers and lists only: there is nothing that serde_json could refuse.
@@ -172,8 +167,10 @@ impl State {
                 let at = format!("maps[{i}].entries[{j}]");
                 let key = from_hex(&entry.key, &format!("{at}.key"))?;
                 let mut value = from_hex(&entry.value, &format!("{at}.value"))?;
-                let sizes =
-                    [("key", key.len(), map.spec.key_size as usize), ("value", value.len(), self.bytes(&map.spec))];
+                let sizes = [
+                    ("key", key.len(), map.spec.key_size as usize),
+                    ("value", value.len(), map.spec.value_bytes(self.cpus)),
+                ];
                 if let Some((which, found, allowed)) = sizes.into_iter().find(|(_, found, allowed)| found != allowed) {
                     let (found, allowed) = (format!("{found} bytes"), format!("{allowed} bytes"));
                     return Err(StateError::new(format!("{at}.{which}"), found, allowed));
@@ -181,7 +178,7 @@ impl State {
                 if !seen.insert(key.clone()) {
                     return Err(StateError::new(format!("{at}.key"), format!("{} again", entry.key), "each key once"));
                 }
-                if matches!(map.spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) {
+                if map.spec.kind.holds_maps() {
                     let number = value.as_slice().try_into().ok().map(u32::from_le_bytes);
                     let inner = number.and_then(|n| by_number.get(&n));
                     let inner =

@@ -164,7 +164,6 @@ pub fn ambiguous_interface(interfaces: &BTreeMap<u32, u8>, ports: u32) -> Option
     })
 }
 
-/// Makes the maps to see that they can be made, and reads what they begin with.
 /// The object of a file that takes the place of a running program: packets pass to where that
 /// passed them, interfaces have the same indices, and what the host gave the running program's maps
 /// is given to those of the same name, kind and sizes that begin anew. Kept are the maps in `keep`,
@@ -206,6 +205,7 @@ pub fn successor(name: &str, elf: &[u8], running: &Object, keep: &[String]) -> R
     Ok(object)
 }
 
+/// Makes the maps to see that they can be made, and reads what they begin with.
 fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<XdpEntry>, TenantError> {
     let mut space = MapSpace::new(CPUS);
     // A new space numbers its maps from 0: an ID is a position.

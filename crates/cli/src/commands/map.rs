@@ -8,10 +8,10 @@ use crate::output::Output;
 use crate::table::Table;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use sluice_ebpf::Errno;
 use sluice_ebpf::map::file::explain_entry;
 use sluice_ebpf::map::notation::{self, Words};
 use sluice_ebpf::map::print;
-use sluice_ebpf::{Errno, MapType};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -287,7 +287,7 @@ impl MapArgs {
     }
 
     fn inner(&self, maps: &mut dyn MapAccess, map: &MapInfo, name: &str) -> Result<Vec<u8>, Failure> {
-        if !matches!(map.spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) {
+        if !map.spec.kind.holds_maps() {
             let kind = map.spec.kind.name();
             return Err(Failure::input("E0436", format!("map `{}` is a {kind}: expected bytes", map.spec.name)));
         }

@@ -3,14 +3,15 @@
 use super::ScriptFailure;
 use super::plan::{beside, destination};
 use sluice_device::{Device, DeviceError, Map, Maps, ProgramEvent};
-use sluice_ebpf::MapType;
 use sluice_ebpf::errno::Errno;
 use sluice_ebpf::helper::routes::{Routes, RoutesError};
 use sluice_ebpf::map::notation::{NotationError, Written, hex_item, items};
 use sluice_ebpf::map::update_flags;
 use sluice_ebpf::tenant;
+use sluice_ebpf::{MapSpec, MapType};
 use sluice_formats::Target;
 use sluice_frontends::{self as frontends, Kind, Reading};
+use sluice_object::xdp::XdpMap;
 use sluice_object::{Destination, Object};
 use sluice_packet::bounded;
 use sluice_packet::script::{MapOnly, MapOperation, MapStatement, Xdp};
@@ -77,7 +78,7 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
     let host = device.maps()?;
     let maps = host.list(module)?;
     let Map { id, declared } = named(&maps, &given.map)?;
-    let spec = &tenant::map_spec(declared).map_err(|e| ScriptFailure::value("map", e, "kinds that Linux has"))?;
+    let spec = &spec_of(declared)?;
     let by_name = |name: &str| maps.iter().find(|m| m.declared.name == name).map(|m| m.id.0);
     let key = items(&given.key).map_err(notation("key"))?;
     let size = |what: &str, found: usize, allowed: u32| {
@@ -89,7 +90,7 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
     };
     size("key", key.len(), spec.key_size)?;
     let value_of = |text: &str| match Written::parse(text).map_err(notation("value"))? {
-        Written::Map(name) if !holds_maps(spec.kind) => {
+        Written::Map(name) if !spec.kind.holds_maps() => {
             let allowed = format!("bytes: `{}` is no map of maps", given.map);
             Err(ScriptFailure::value("value", format!("`map:{name}`"), allowed))
         }
@@ -161,10 +162,6 @@ enum Value {
     Map(u32),
 }
 
-fn holds_maps(kind: MapType) -> bool {
-    matches!(kind, MapType::ArrayOfMaps | MapType::HashOfMaps)
-}
-
 /// That the running program has every map whose entries are to go on.
 pub(super) fn check_kept(host: &mut dyn Maps, module: u8, first: bool, keep: &[String]) -> Result<(), ScriptFailure> {
     let maps = if first { Vec::new() } else { host.list(module)? };
@@ -174,6 +171,10 @@ pub(super) fn check_kept(host: &mut dyn Maps, module: u8, first: bool, keep: &[S
     }
     let missing = keep.iter().find(|name| maps.iter().all(|m| m.declared.name != **name));
     missing.map_or(Ok(()), |name| Err(no_map(&maps, name)))
+}
+
+fn spec_of(declared: &XdpMap) -> Result<MapSpec, ScriptFailure> {
+    tenant::map_spec(declared).map_err(|e| ScriptFailure::value("map", e, "kinds that Linux has"))
 }
 
 /// The map of this name.
@@ -200,9 +201,7 @@ fn shown(bytes: &[u8]) -> String {
 /// That a program tells events by this map.
 pub(super) fn check_tells(host: &mut dyn Maps, module: u8, map: &str) -> Result<(), ScriptFailure> {
     let maps = host.list(module)?;
-    let spec = tenant::map_spec(&named(&maps, map)?.declared)
-        .map_err(|e| ScriptFailure::value("map", e, "kinds that Linux has"))?;
-    match spec.kind {
+    match spec_of(&named(&maps, map)?.declared)?.kind {
         MapType::PerfEventArray | MapType::Ringbuf => Ok(()),
         kind => Err(ScriptFailure::value("event", format!("`{map}`, {kind:?}"), "a perf event array or ring buffer")),
     }

@@ -3,7 +3,7 @@
 use super::btf::{Btf, Member, Type, kind};
 use super::elf::{Elf, Home, Symbol, SymbolKind};
 use super::error::{LoadError, malformed};
-use super::maps::{BTF_MAPS, Declared, check_count, holds_maps, map_type};
+use super::maps::{BTF_MAPS, Declared, check_count, map_type};
 use crate::MapType;
 use crate::image::{Initial, MapSpec};
 use std::cell::{Cell, RefCell};
@@ -211,10 +211,10 @@ impl<'a> Declaration<'_, 'a> {
             _ if is_inner => Err(bad("given to an inner map", "maps of maps nested once")),
             MapType::ProgArray if pointee.kind == kind::FUNC_PROTO => Ok(None),
             MapType::ProgArray => Err(bad("no function", "__array(values, int (struct xdp_md *))")),
-            _ if holds_maps(kind) && pointee.kind == kind::STRUCT => {
+            _ if kind.holds_maps() && pointee.kind == kind::STRUCT => {
                 self.fields(pointee, &format!("{name}.inner"), true).map(|m| Some(Box::new(m)))
             }
-            _ if holds_maps(kind) => Err(bad("no map", "a struct that declares the inner map")),
+            _ if kind.holds_maps() => Err(bad("no map", "a struct that declares the inner map")),
             _ => Err(bad("given", "only in maps of maps and program arrays")),
         }
     }
@@ -222,7 +222,7 @@ impl<'a> Declaration<'_, 'a> {
 
 /// Map types whose key and value types the kernel does not take; libbpf leaves them out.
 fn no_types(kind: MapType) -> bool {
-    holds_maps(kind)
+    kind.holds_maps()
         || matches!(
             kind,
             MapType::PerfEventArray | MapType::Devmap | MapType::DevmapHash | MapType::Cpumap | MapType::Xskmap
@@ -256,7 +256,7 @@ fn initials(elf: &Elf<'_>, section: usize, values: &[u64], maps: &mut [Declared]
             expected,
         };
         let slot = relocation.offset.checked_sub(values[*holder]);
-        let entry = match slot.filter(|_| spec.kind == MapType::ProgArray || holds_maps(spec.kind)) {
+        let entry = match slot.filter(|_| spec.kind == MapType::ProgArray || spec.kind.holds_maps()) {
             None => Err(bad("a field".into(), "an entry of `values`")),
             Some(slot) if slot % 8 != 0 || slot / 8 >= u64::from(spec.max_entries) => {
                 Err(bad(format!("entry {}", slot as f64 / 8.0), "a whole number below max_entries"))
@@ -292,6 +292,6 @@ fn inner_map(
     maps: &[Declared],
 ) -> Option<Initial> {
     let held = *by_offset.get(&symbol.value).filter(|_| symbol.home == Home::Section(section))?;
-    let holds = maps[held].spec.as_ref().is_ok_and(|s| holds_maps(s.kind));
+    let holds = maps[held].spec.as_ref().is_ok_and(|s| s.kind.holds_maps());
     (!holds).then_some(Initial::Map(held))
 }

@@ -17,7 +17,7 @@
 
 use super::elf::Elf;
 use super::error::{LoadError, malformed};
-use super::maps::{Declared, LEGACY_MAPS, check_count, holds_maps, map_type, symbols_of};
+use super::maps::{Declared, LEGACY_MAPS, check_count, map_type, symbols_of};
 use crate::MapType;
 use crate::image::{Initial, MapSpec, map_flags};
 
@@ -76,7 +76,7 @@ pub(super) fn read(elf: &Elf<'_>, base: usize) -> Result<Vec<Declared>, LoadErro
     }
     for outer in 0..found.len() {
         let Ok(spec) = &found[outer].spec else { continue };
-        if holds_maps(spec.kind) {
+        if spec.kind.holds_maps() {
             let linked = inner(&found, &links, outer, base);
             match (linked, &mut found[outer].spec) {
                 (Ok((inner, initial)), Ok(spec)) => (spec.inner, spec.initial) = (inner, initial),
@@ -105,11 +105,11 @@ fn declaration(name: &str, bytes: &[u8]) -> Result<(MapSpec, Links), LoadError> 
     let mut links = Links::default();
     let mut pinning = 0;
     match size {
-        28 if !holds_maps(kind) && spec.flags & map_flags::NUMA_NODE == 0 => (links.id, pinning) = (word(5), word(6)),
+        28 if !kind.holds_maps() && spec.flags & map_flags::NUMA_NODE == 0 => (links.id, pinning) = (word(5), word(6)),
         36 => {
             (links.id, pinning, links.inner_id, links.index) = (word(5), word(6), word(7), word(8));
         }
-        _ if holds_maps(kind) && size >= 24 => links.inner_at = Some(word(5)),
+        _ if kind.holds_maps() && size >= 24 => links.inner_at = Some(word(5)),
         24 => pinning = word(5),
         size if size > 36 => pinning = word(5),
         _ => {}
@@ -132,7 +132,7 @@ fn inner(
         |field, found: String, expected| LoadError::LegacyMap { map: all[outer].name.clone(), field, found, expected };
     let inside = |at: usize| -> Result<Box<MapSpec>, LoadError> {
         let held = all[at].spec.as_ref().map_err(Clone::clone)?;
-        match holds_maps(held.kind) {
+        match held.kind.holds_maps() {
             true => Err(bad("inner map", format!("`{}`, a map of maps", held.name), "maps of maps nested once")),
             false => Ok(Box::new(MapSpec { initial: Vec::new(), pinned: false, ..held.clone() })),
         }
@@ -141,7 +141,7 @@ fn inner(
         let given = at;
         let at = usize::try_from(at).ok().filter(|at| *at < all.len() && *at != outer);
         // 0 is also what stands there when user space brings the template.
-        let fits = |at: usize| all[at].spec.as_ref().is_ok_and(|spec| !holds_maps(spec.kind));
+        let fits = |at: usize| all[at].spec.as_ref().is_ok_and(|spec| !spec.kind.holds_maps());
         if given == 0 && !at.is_some_and(fits) {
             return Ok((None, Vec::new()));
         }

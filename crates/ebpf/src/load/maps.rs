@@ -161,11 +161,6 @@ pub(super) fn map_type(map: &str, number: u32) -> Result<MapType, LoadError> {
     })
 }
 
-/// Whether maps hold maps.
-pub(super) fn holds_maps(kind: MapType) -> bool {
-    matches!(kind, MapType::ArrayOfMaps | MapType::HashOfMaps)
-}
-
 /// Symbols that stand in a section, by rising address.
 pub(super) fn symbols_of(elf: &Elf<'_>, section: usize) -> Vec<usize> {
     use super::elf::SymbolKind::{NoType, Object};

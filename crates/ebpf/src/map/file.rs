@@ -195,7 +195,7 @@ fn value_bytes(
     for copy in &copies {
         let written = Written::parse(copy).map_err(|e| (offset + e.column() - 1, item_text(&e)))?;
         let bytes = match &written {
-            Written::Map(name) if matches!(spec.kind, MapType::ArrayOfMaps | MapType::HashOfMaps) => {
+            Written::Map(name) if spec.kind.holds_maps() => {
                 let inner = named(name)
                     .ok_or_else(|| (offset, format!("found {}, allowed: the name of a map", quoted(name))))?;
                 inner.0.to_le_bytes().to_vec()

@@ -69,7 +69,7 @@ impl MapSpace {
         if flags & LOCK != 0 && m.spec.spin_lock.is_none() {
             return Err(Errno::INVAL);
         }
-        if key.len() != m.spec.key_size as usize || value.len() != m.user_value_size(cpus) {
+        if key.len() != m.spec.key_size as usize || value.len() != m.spec.value_bytes(cpus) {
             return Err(Errno::INVAL);
         }
         let size = m.spec.value_size as usize;
@@ -215,11 +215,6 @@ impl Map {
 
     fn writable(&self) -> Result<(), Errno> {
         if self.spec.flags & RDONLY != 0 || self.spec.frozen { Err(Errno::PERM) } else { Ok(()) }
-    }
-
-    /// Bytes of a value as bpf(2) takes it.
-    fn user_value_size(&self, cpus: u32) -> usize {
-        self.spec.value_bytes(cpus)
     }
 
     fn user_put(&self, pages: &mut Pages, map: u32, slot: u32, value: &[u8], cpus: u32) {
