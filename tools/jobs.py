@@ -162,8 +162,7 @@ def script_jobs(sluice: Path) -> list[Job]:
     tiny = [path for path in rest if path in nic and path not in only_default]
     tiny_xdp = [path for path in xdp if path in nic and path not in only_default]
     # The pipeline alone has no queues.
-    blocks = [path for path in rest if re.search(r"^block ", path.read_text(), re.MULTILINE)]
-    alone = [path for path in rest if path not in blocks]
+    alone = [path for path in rest if not re.search(r"^block ", path.read_text(), re.MULTILINE)]
 
     def job(what: str, engine: str, command: Sequence[str], files: Sequence[Path], needs: Sequence[str]) -> Job:
         names = [str(path.relative_to(ROOT)) for path in files]

@@ -49,15 +49,8 @@ fn every_script_passes_on_the_slow_and_reordering_device() {
     run_all(|target| Box::new(MockDevice::new(SoftwareNic::new(target), seed)));
 }
 
-/// The scripts of the shipped rmt modules, which the pipeline alone runs too.
-#[test]
-fn scripts_of_the_rmt_modules_pass_on_the_software_nic_and_on_the_slow_device() {
-    let seed = test_seed("scripts_of_the_rmt_modules_pass_on_the_software_nic_and_on_the_slow_device");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|e| e == "pkt"));
-    files.sort();
-    assert!(files.len() >= 13, "{} scripts in {}", files.len(), folder.display());
+/// Runs scripts of the default target on the software NIC and on the slow device; none of them is skipped.
+fn pass_on_both(files: Vec<PathBuf>, seed: u64) {
     let mut failed = Vec::new();
     for path in files {
         let script = Script::read(&path).unwrap_or_else(|e| panic!("{e}"));
@@ -73,6 +66,18 @@ fn scripts_of_the_rmt_modules_pass_on_the_software_nic_and_on_the_slow_device() 
         }
     }
     assert!(failed.is_empty(), "{} runs failed:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// The scripts of the shipped rmt modules, which the pipeline alone runs too.
+#[test]
+fn scripts_of_the_rmt_modules_pass_on_the_software_nic_and_on_the_slow_device() {
+    let seed = test_seed("scripts_of_the_rmt_modules_pass_on_the_software_nic_and_on_the_slow_device");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "pkt"));
+    files.sort();
+    assert!(files.len() >= 13, "{} scripts in {}", files.len(), folder.display());
+    pass_on_both(files, seed);
 }
 
 /// The scripts of the shipped XDP programs, which have a folder each.
@@ -91,19 +96,5 @@ fn program_scripts() -> Vec<PathBuf> {
 #[test]
 fn scripts_of_the_xdp_programs_pass_on_the_software_nic_and_on_the_slow_device() {
     let seed = test_seed("scripts_of_the_xdp_programs_pass_on_the_software_nic_and_on_the_slow_device");
-    let mut failed = Vec::new();
-    for path in program_scripts() {
-        let script = Script::read(&path).unwrap_or_else(|e| panic!("{e}"));
-        let devices: [Box<dyn Device>; 2] = [
-            Box::new(SoftwareNic::new(target::DEFAULT)),
-            Box::new(MockDevice::new(SoftwareNic::new(target::DEFAULT), seed)),
-        ];
-        for mut device in devices {
-            let report = run_script(&script, device.as_mut());
-            if !report.passed() || report.skipped.is_some() {
-                failed.push(report.to_string());
-            }
-        }
-    }
-    assert!(failed.is_empty(), "{} runs failed:\n{}", failed.len(), failed.join("\n"));
+    pass_on_both(program_scripts(), seed);
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sluice_control::scripts::{FailedStatement, Report, run_script};
 use sluice_device::Device;
 use sluice_formats::Target;
-use sluice_packet::script::{Command, Script};
+use sluice_packet::script::Script;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -89,13 +89,11 @@ impl ScriptArgs {
     }
 
     fn run_one(&self, script: &Script) -> Result<Report, Failure> {
-        let seed = script.statements.iter().find_map(|s| match s.command {
-            Command::Seed(seed) => Some(seed),
-            _ => None,
-        });
         let mut device: Box<dyn Device> = match self.device {
             Choice::Model => device::model(self.target),
-            choice => device::rtl(choice, self.top.top(), self.target, seed.unwrap_or(1), self.waves.as_deref())?,
+            choice => {
+                device::rtl(choice, self.top.top(), self.target, script.seed().unwrap_or(1), self.waves.as_deref())?
+            }
         };
         Ok(run_script(script, &mut *device))
     }

@@ -13,8 +13,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
+/// What was found, and what is allowed.
+type Wrong = (String, &'static str);
+
 /// Values of variables by name; a table inside gives fields: `policy = { rate = 1 }` or `policy.rate = 1`.
-fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> Result<(), String> {
+fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> Result<(), Wrong> {
     for (name, value) in table {
         let name = format!("{before}{name}");
         let text = match value {
@@ -22,24 +25,18 @@ fn values(before: &str, table: &toml::Table, to: &mut Vec<(String, String)>) -> 
             toml::Value::Float(number) => number.to_string(),
             toml::Value::Boolean(yes) => yes.to_string(),
             toml::Value::String(text) => text.clone(),
+            toml::Value::Table(inside) if inside.is_empty() => {
+                return Err((format!("`{name}` = {{}}"), "a value, or fields"));
+            }
             toml::Value::Table(inside) => {
                 values(&format!("{name}."), inside, to)?;
                 continue;
             }
-            other => return Err(format!("`{name}`, {}", other.type_str())),
+            other => return Err((format!("`{name}`, {}", other.type_str()), "numbers, true, false and strings")),
         };
         to.push((name, text));
     }
     Ok(())
-}
-
-/// The first variable without a value.
-fn empty_table(before: &str, table: &toml::Table) -> Option<String> {
-    table.iter().find_map(|(name, value)| {
-        let inside = value.as_table()?;
-        let name = format!("{before}{name}");
-        if inside.is_empty() { Some(name) } else { empty_table(&format!("{name}."), inside) }
-    })
 }
 
 impl Resolver<'_> {
@@ -74,17 +71,8 @@ impl Resolver<'_> {
             options.inner_maps = inner.get_ref().clone().into_iter().collect();
         }
         if let Some(variables) = &table.variables {
-            if let Some(empty) = empty_table("", variables.get_ref()) {
-                return Err(self.wrong(
-                    variables.span(),
-                    "variables",
-                    format!("`{empty}` = {{}}"),
-                    "a value, or fields",
-                ));
-            }
-            values("", variables.get_ref(), &mut options.variables).map_err(|found| {
-                self.wrong(variables.span(), "variables", found, "numbers, true, false and strings")
-            })?;
+            values("", variables.get_ref(), &mut options.variables)
+                .map_err(|(found, allowed)| self.wrong(variables.span(), "variables", found, allowed))?;
         }
         if let Some(interfaces) = &table.interfaces {
             options.interfaces = BTreeMap::new();
@@ -100,17 +88,11 @@ impl Resolver<'_> {
                     return Err(self.wrong(interfaces.span(), "interfaces", found, "each interface once"));
                 }
             }
-        }
-        if let (Some(interfaces), Some((index, port, other))) =
-            (&table.interfaces, ambiguous_interface(&options.interfaces, target.ports))
-        {
-            let found = format!("port{port} = {index}, which is port{other}'s");
-            return Err(self.wrong(
-                interfaces.span(),
-                "interfaces",
-                found,
-                "an index of its own, or one for both ports",
-            ));
+            if let Some((index, port, other)) = ambiguous_interface(&options.interfaces, target.ports) {
+                let found = format!("port{port} = {index}, which is port{other}'s");
+                let allowed = "an index of its own, or one for both ports";
+                return Err(self.wrong(interfaces.span(), "interfaces", found, allowed));
+            }
         }
         if let Some(maps) = &table.maps {
             for (map, file) in maps.get_ref() {

@@ -3,7 +3,6 @@
 use super::ScriptFailure;
 use sluice_device::{MAX_OFFER_BYTES, ModuleCounters};
 use sluice_formats::{Reason, Target};
-use sluice_packet::script::{Command, Script};
 
 /// That packets can be sent to this port.
 pub(super) fn check_port(port: u8, target: &Target) -> Result<(), ScriptFailure> {
@@ -11,13 +10,6 @@ pub(super) fn check_port(port: u8, target: &Target) -> Result<(), ScriptFailure>
         return Ok(());
     }
     Err(ScriptFailure::value("port", port, format!("0 to {}", target.ports - 1)))
-}
-
-/// What the script seeds, wherever it says so.
-pub(super) fn seed(script: &Script) -> u64 {
-    let seed =
-        script.statements.iter().find_map(|s| if let Command::Seed(seed) = s.command { Some(seed) } else { None });
-    seed.unwrap_or(0)
 }
 
 /// There is no table that the statement could change.

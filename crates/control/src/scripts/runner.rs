@@ -1,6 +1,6 @@
 //! One script on one device.
 
-use super::checks::{check_length, check_port, counter_of, no_table, seed};
+use super::checks::{check_length, check_port, counter_of, no_table};
 use super::plan::{self, Need, destination};
 use super::programs;
 use super::tables::{TableState, action, read_object, rmt_object};
@@ -11,11 +11,11 @@ use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, target};
 use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
-use sluice_packet::script::{Command, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing};
+use sluice_packet::script::{
+    Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
+};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes of quantum a weight of 1 stands for.
-const QUANTUM_PER_WEIGHT: u64 = 1500;
 /// Most events taken at once.
 const POLL: usize = 4096;
 
@@ -56,7 +56,7 @@ impl<'a> Runner<'a> {
             updates: BTreeMap::new(),
             seen: Seen::default(),
             events: BTreeMap::new(),
-            seed: seed(script),
+            seed: script.seed().unwrap_or(0),
             begun_at: device.now(),
             port_free_at: vec![0; target.ports as usize],
             device,
@@ -132,13 +132,8 @@ impl<'a> Runner<'a> {
                 if rmt.tenant == SYSTEM && !self.ids.contains_key(SYSTEM) {
                     self.admit_system()?;
                 }
-                if rmt.keep && self.linker.tenant(self.id(&rmt.tenant)?)?.running.is_none() {
-                    let found = "keep of the tenant's first program";
-                    return Err(ScriptFailure::value("rmt", found, "keep with a program in place of another"));
-                }
-                if rmt.keep && self.tables.contains_key(&rmt.tenant) {
-                    let found = "keep, although what runs is a table";
-                    return Err(ScriptFailure::value("rmt", found, "keep with a program in place of another"));
+                if rmt.keep {
+                    self.check_keep(&rmt.tenant)?;
                 }
                 let object = self.granted_module(rmt)?;
                 let is_system = object.parts.rmt.as_ref().is_some_and(|part| part.system);
@@ -229,8 +224,7 @@ impl<'a> Runner<'a> {
         if let Some(weight) = tenant.weight {
             let quantum = weight.saturating_mul(QUANTUM_PER_WEIGHT);
             spec.quantum = u16::try_from(quantum).map_err(|_| {
-                let most = u64::from(u16::MAX) / QUANTUM_PER_WEIGHT;
-                ScriptFailure::value(format!("weight of `{}`", tenant.name), weight, format!("1 to {most}"))
+                ScriptFailure::value(format!("weight of `{}`", tenant.name), weight, format!("1 to {MOST_WEIGHT}"))
             })?;
         }
         spec.queues = need.destinations.iter().filter(|_| need.cells > 0).map(|d| (*d, need.cells)).collect();
@@ -239,6 +233,18 @@ impl<'a> Runner<'a> {
         self.ids.insert(tenant.name.clone(), tenant.id);
         let load = self.linker.admit(spec)?;
         self.run_load(&load)
+    }
+
+    /// That the tenant runs a program of which something can be kept.
+    fn check_keep(&self, tenant: &str) -> Result<(), ScriptFailure> {
+        let found = if self.linker.tenant(self.id(tenant)?)?.running.is_none() {
+            "keep of the tenant's first program"
+        } else if self.tables.contains_key(tenant) {
+            "keep, although what runs is a table"
+        } else {
+            return Ok(());
+        };
+        Err(ScriptFailure::value("rmt", found, "keep with a program in place of another"))
     }
 
     /// A module without the destinations that `to=` of its tenant leaves out, whatever it demands.

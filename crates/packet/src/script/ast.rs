@@ -16,6 +16,16 @@ pub struct Script {
     pub statements: Vec<Statement>,
 }
 
+impl Script {
+    /// What it seeds, wherever it says so.
+    pub fn seed(&self) -> Option<u64> {
+        self.statements.iter().find_map(|statement| match statement.command {
+            Command::Seed(seed) => Some(seed),
+            _ => None,
+        })
+    }
+}
+
 /// One statement and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {

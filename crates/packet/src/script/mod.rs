@@ -22,4 +22,4 @@ pub use ast::{
 pub use error::{ScriptError, ScriptProblem};
 pub use parse::{OPTIONS, STATEMENTS, SYSTEM, TOTAL};
 pub use run::{Failure, Runner};
-pub use setup::MOST_WEIGHT;
+pub use setup::{MOST_WEIGHT, QUANTUM_PER_WEIGHT};

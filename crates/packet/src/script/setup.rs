@@ -44,8 +44,10 @@ pub(super) fn nic(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command
     }
 }
 
-/// Heaviest weight: its quantum, 1500 bytes for each 1, has 16 bits.
-pub const MOST_WEIGHT: u64 = 43;
+/// Bytes of quantum a weight of 1 stands for.
+pub const QUANTUM_PER_WEIGHT: u64 = 1500;
+/// Heaviest weight: its quantum has 16 bits.
+pub const MOST_WEIGHT: u64 = u16::MAX as u64 / QUANTUM_PER_WEIGHT;
 
 pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let word = words.need("a name for the tenant")?;
