@@ -25,7 +25,7 @@ LIMIT_SECONDS = 1800
 
 INTRODUCTION = """# Proofs
 
-Written by `make formal` on {date}; do not edit. SymbiYosys on Yosys 0.70 with the z3 solver, run on
+Written by `make formal` on {date}; do not edit. SymbiYosys on Yosys 0.70 with the solver Bitwuzla, run on
 the blocks at small parameters, which the proof's file under `formal/` states.
 
 `prove` is k-induction: the claims hold in every reachable state, for ever. `bmc` is bounded: they

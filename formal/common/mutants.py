@@ -110,7 +110,7 @@ def survives(number: int) -> bool:
     claims, strengthening = harness.read_text().split("// Strengthening", 1)
     harness.write_text(claims + "// Strengthening" + strengthening.replace("assert property", "cover property"))
     script = harness.with_suffix(".sby")
-    text = script.read_text().replace("prove: mode prove", "prove: mode bmc").replace("--no-synthesis-define ", "")
+    text = script.read_text().replace("prove: mode prove", "prove: mode bmc").replace("--no-synthesis-define ", "-D PROOF ")
     script.write_text(re.sub(r"prove: depth \d+", f"prove: depth {DEPTH}", text))
     log = subprocess.run(["nice", "sby", "-f", "-d", "run", script.relative_to(folder), task], cwd=folder, text=True,
                          capture_output=True)  # fmt: skip
