@@ -24,11 +24,18 @@ BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 BEHIND_RUST = 60.0
 # One worker, one core.
 CARGO = {"CARGO_BUILD_JOBS": "1"}
-PLUGINS = {"nic": ("plugin default", "plugin tiny"), "rmt": ("plugin rmt_default", "plugin rmt_tiny")}
-ALL_PLUGINS = (*PLUGINS["nic"], *PLUGINS["rmt"])
-# Packages whose tests open plug-ins.
-OPENS_PLUGINS = ("sluice-rtlsim", "sluice-cli")
-ENGINES = {"sluice-ebpf": "xdp", "sluice-rmt": "rmt", "sluice-rtlsim": "nic"}
+PLUGINS = {
+    "nic": ("plugin default", "plugin tiny"),
+    "rmt": ("plugin rmt_default", "plugin rmt_tiny"),
+    "probe": ("plugin probe_default", "plugin probe_tiny"),
+}
+# Packages whose tests open plug-ins, and which.
+OPENS_PLUGINS = {
+    "sluice-rtlsim": (*PLUGINS["nic"], *PLUGINS["rmt"]),
+    "sluice-cli": (*PLUGINS["nic"], *PLUGINS["rmt"]),
+    "sluice-probe": PLUGINS["probe"],
+}
+ENGINES = {"sluice-ebpf": "xdp", "sluice-rmt": "rmt", "sluice-rtlsim": "nic", "sluice-probe": "probe"}
 
 
 @cache
@@ -122,7 +129,7 @@ def _made(message: dict) -> list[Job]:
 
 def _rust_test(folder: Path, target: dict, executable: Path) -> Job:
     package, name = f"sluice-{folder.name}", target["name"]
-    needs: Sequence[str] = ALL_PLUGINS if package in OPENS_PLUGINS else ()
+    needs: Sequence[str] = OPENS_PLUGINS.get(package, ())
     engine = ENGINES.get(package, "host")
     if package == "sluice-rtlsim" and target["kind"] == ["test"]:
         engine = "rmt" if name.startswith("rmt_") else "nic"
@@ -212,7 +219,7 @@ def _bench(path: Path) -> Job:
     area = path.relative_to(ROOT).parts[1]
     engine = {"nic": "nic", "shell": "nic", "rmt": "rmt", "common": "common"}.get(area, "lint")
     read = BUILD / "inputs" / f"{path.stem}.txt"
-    needs = tuple(plugin for plugin in ALL_PLUGINS if path.parent.name == "top" and plugin in PLUGINS.get(area, ()))
+    needs = PLUGINS.get(area, ()) if path.parent.name == "top" else ()
 
     def inputs() -> str:
         """The bench's own files and the sources of the modules that it simulated when it last ran."""

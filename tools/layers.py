@@ -28,7 +28,7 @@ CRATES = (
     ("nic",),
     ("rtlsim",),
     ("control",),
-    ("cli",),
+    ("cli", "probe"),
 )
 
 # `package::`, and `module #(` or `module u_instance (` at the beginning of a line.

@@ -58,7 +58,10 @@ def programs() -> Outcome:
 def rtl_format() -> Outcome:
     # verible takes one file a call. Generated files are held to be current, not to be formatted.
     written = [path for path in rtl_files() if path.parent.name != "gen"]
-    others = [path for folder in ("integration", "tb", "formal") for path in sorted(ROOT.glob(f"{folder}/**/*.sv"))]
+    folders = ("integration", "tb", "formal")
+    others = [
+        path for folder in folders for path in sorted(ROOT.glob(f"{folder}/**/*.sv")) if path.parent.name != "gen"
+    ]
     files = [*written, *others]
     results = []
     for name in _relative(files):

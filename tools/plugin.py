@@ -163,13 +163,14 @@ def build(config: Configuration, variant: Variant) -> None:
 def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     name = config.name
     plugin = PLUGINS / f"libsluice_rtl_{name}{variant.suffix}.so"
-    own_shim = SHIM / config.area
+    own_shim = SHIM / ("nic" if config.area == "nic" else "bare")
     shim_sources = sorted([*SHIM.glob("*.cpp"), *own_shim.glob("*.cpp")])
     shim = [*shim_sources, *sorted([*SHIM.glob("*.h"), *own_shim.glob("*.h")])]
     options = [pins(), str(ROOT), repr(config), repr(variant), Path(__file__).read_text()]
     cxx = compiler.chosen()
     # The compiler's name in clear too: whoever asks what a plug-in was built with finds it there.
-    stamp = f"{digest([*listed_files(config.file_list), *all_lists(), *shim], repr(cxx), *options)} {cxx.version}"
+    sources = [*listed_files(config.file_list), config.file_list, *all_lists(), *shim]
+    stamp = f"{digest(sources, repr(cxx), *options)} {cxx.version}"
     stamp_file = PLUGINS / f".{plugin.name}.stamp"
     if plugin.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
         return

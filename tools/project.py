@@ -122,6 +122,7 @@ class Configuration:
     name: str
     area: str
     parameters: Mapping[str, object] = field(default_factory=dict)
+    folder: str = ""
 
     @property
     def top(self) -> str:
@@ -131,7 +132,7 @@ class Configuration:
     @property
     def file_list(self) -> Path:
         """Its sources."""
-        return ROOT / "rtl" / self.area / f"sluice_{self.area}.f"
+        return ROOT / (self.folder or f"rtl/{self.area}") / f"sluice_{self.area}.f"
 
     @property
     def arguments(self) -> list[str]:
@@ -142,7 +143,7 @@ class Configuration:
 def configurations() -> dict[str, Configuration]:
     """The RTL configurations of tools/configs.toml."""
     table = tomllib.loads((ROOT / "tools" / "configs.toml").read_text())
-    return {name: Configuration(name, entry["area"], entry.get("parameters", {})) for name, entry in table.items()}
+    return {name: Configuration(name, **entry) for name, entry in table.items()}
 
 
 def read_json(path: Path):

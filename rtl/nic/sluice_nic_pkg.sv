@@ -41,13 +41,5 @@ package sluice_nic_pkg;
     verdict_t            verdict;
   } decision_t;
 
-  // Index of a counter without the snapshot bit.
-  function automatic cfg_req_t cfg_counter(cfg_req_t req);
-    cfg_req_t r;
-    r = req;
-    r.index[SnapshotIndexBit] = 1'b0;
-    return r;
-  endfunction
-
   // verilator lint_on UNUSEDPARAM
 endpackage

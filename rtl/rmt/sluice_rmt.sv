@@ -5,6 +5,8 @@
 ///
 /// Configuration: one access at a time per node. Nodes in order: parser, stages, deparser (rmt_node).
 ///
+/// `Last`: no engine is behind it, so that it counts copies.
+///
 /// Latency: of a packet of one beat, from its acceptance to its output beat, about 22 + 8 * stages cycles.
 /// Throughput: of a packet, the larger of its beats in and out in cycles; no cycle between packets.
 /// Stall behaviour: the input stalls when a FIFO behind the entrance is full, at most every 256 cycles for one
@@ -17,6 +19,7 @@ module sluice_rmt
   import sluice_rmt_pkg::*;
 #(
     parameter rmt_cfg_t Cfg = RmtCfgDefault,
+    parameter bit Last = 1'b1,
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Nodes = 2 + Cfg.stages,
     localparam int unsigned WideBits = rmt_wide_bits(Cfg.stages)
@@ -347,7 +350,8 @@ module sluice_rmt
   end
 
   sluice_rmt_deparser #(
-      .Cfg(Cfg)
+      .Cfg (Cfg),
+      .Last(Last)
   ) u_deparser (
       .clk_i,
       .rst_ni,

@@ -16,7 +16,7 @@
 /// `room_i`.
 ///
 /// `leave_valid_o`: the packet reads no row any more. Verdict and event are registered, and come when the packet's
-/// first slot enters S4. Event: a drop, or the number of copies beyond the first; none if that is 0.
+/// first slot enters S4. Event: a drop, or with `Last` the number of copies beyond the first; none if that is 0.
 ///
 /// Latency: 4 cycles to `slot_o`. Throughput: a slot a cycle, no cycle between packets. Stalls without loss.
 module sluice_rmt_deparse_slots
@@ -26,7 +26,8 @@ module sluice_rmt_deparse_slots
   import sluice_rmt_pkg::*;
   import sluice_rmt_deparse_pkg::*;
 #(
-    parameter rmt_cfg_t Cfg = RmtCfgDefault
+    parameter rmt_cfg_t Cfg = RmtCfgDefault,
+    parameter bit Last = 1'b1
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -390,7 +391,7 @@ module sluice_rmt_deparse_slots
       verdict_valid_o <= 1'b0;
     end else begin
       loaded_q        <= load;
-      event_valid_o   <= load && first3_q && (dropped || destinations3_q > 4'd1);
+      event_valid_o   <= load && first3_q && (dropped || (Last && destinations3_q > 4'd1));
       verdict_valid_o <= load && first3_q;
     end
     followed_q     <= more3;

@@ -18,6 +18,8 @@
 /// Rows are those that the checker lets through. Other rows give unspecified bytes, though never those of another
 /// packet, and every packet still ends.
 ///
+/// `Last`: no engine is behind the pipeline, so that copies are counted here.
+///
 /// Latency: 9 cycles from PHV and first beat to the output register if the checksums' spans end in the first beat of
 /// the outgoing header, a cycle more for each further beat up to their end. Throughput: as many cycles as a packet has
 /// beats, in or out, whichever are more, and none between packets. Stalls without loss.
@@ -29,6 +31,7 @@ module sluice_rmt_deparser
   import sluice_rmt_deparse_pkg::*;
 #(
     parameter rmt_cfg_t Cfg = RmtCfgDefault,
+    parameter bit Last = 1'b1,
     localparam int unsigned Bytes = Cfg.bus_bytes
 ) (
     input logic clk_i,
@@ -127,7 +130,8 @@ module sluice_rmt_deparser
   route_t route;
 
   sluice_rmt_deparse_slots #(
-      .Cfg(Cfg)
+      .Cfg (Cfg),
+      .Last(Last)
   ) u_slots (
       .clk_i,
       .rst_ni,

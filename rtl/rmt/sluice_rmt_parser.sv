@@ -69,17 +69,17 @@ module sluice_rmt_parser
   end
 
   // Rows of a module and generation.
-  typedef logic [ModuleIndexBits:0] overlay_t;
+  typedef logic [ModuleIndexBits:0] bank_t;
 
   // What is known of a packet after the first, and after the second selection.
   typedef struct packed {
-    overlay_t            overlay;
+    bank_t               bank;
     logic                has_program;
     logic                hit;
     logic [NodeBits-1:0] node;
   } at_node_t;
   typedef struct packed {
-    overlay_t            overlay;
+    bank_t               bank;
     logic                has_program;
     logic                hit;
     logic [PathBits-1:0] path;
@@ -130,9 +130,9 @@ module sluice_rmt_parser
   );
 
   // 0: first row.
-  overlay_t overlay0;
-  assign overlay0 = overlay_t'({desc_i.ctl.module_id, desc_i.ctl.generation});
-  assign free[0]  = !slot_valid_i;
+  bank_t bank0;
+  assign bank0   = bank_t'({desc_i.ctl.module_id, desc_i.ctl.generation});
+  assign free[0] = !slot_valid_i;
 
   sluice_ram_1r1w #(
       .Width(RmtSelectRowBits),
@@ -143,7 +143,7 @@ module sluice_rmt_parser
       .wr_addr_i(cfg_req_i.index[ModuleIndexBits:0]),
       .wr_data_i(written_select),
       .rd_en_i  ((slot_valid_i && slot_first_i) || read[0]),
-      .rd_addr_i(slot_valid_i ? overlay0 : cfg_req_i.index[ModuleIndexBits:0]),
+      .rd_addr_i(slot_valid_i ? bank0 : cfg_req_i.index[ModuleIndexBits:0]),
       .rd_data_o(first_row)
   );
 
@@ -151,19 +151,19 @@ module sluice_rmt_parser
   logic valid1_q, first1_q, last1_q;
   logic [BeatBits-1:0] beat1_q;
   logic [ 8*Bytes-1:0] data1_q;
-  overlay_t overlay1_q, overlay2_q;
+  bank_t bank1_q, bank2_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid1_q <= 1'b0;
     else valid1_q <= slot_valid_i;
   end
   always_ff @(posedge clk_i) begin
-    first1_q   <= slot_first_i;
-    last1_q    <= slot_last_i;
-    beat1_q    <= slot_first_i ? '0 : beat1_q + 1'b1;
-    data1_q    <= slot_data_i;
-    overlay1_q <= overlay0;
-    overlay2_q <= overlay1_q;
+    first1_q <= slot_first_i;
+    last1_q  <= slot_last_i;
+    beat1_q  <= slot_first_i ? '0 : beat1_q + 1'b1;
+    data1_q  <= slot_data_i;
+    bank1_q  <= bank0;
+    bank2_q  <= bank1_q;
   end
 
   // 2: compare.
@@ -197,11 +197,11 @@ module sluice_rmt_parser
       .other_to_i(4'(early_node.node)),
       .address_o (address2)
   );
-  assign at_node = '{overlay: overlay2_q, has_program: program2, hit: hit2, node: to2[NodeBits-1:0]};
+  assign at_node = '{bank: bank2_q, has_program: program2, hit: hit2, node: to2[NodeBits-1:0]};
 
   at_node_t other_node;
   assign other_node = '{
-          overlay: cfg_req_i.index[NodeBits+:ModuleIndexBits+1],
+          bank: cfg_req_i.index[NodeBits+:ModuleIndexBits+1],
           node: cfg_req_i.index[NodeBits-1:0],
           default: '0
       };
@@ -245,7 +245,7 @@ module sluice_rmt_parser
       .wr_addr_i(cfg_req_i.index[NodeBits+ModuleIndexBits:0]),
       .wr_data_i(written_select),
       .rd_en_i  (start_node || read[1]),
-      .rd_addr_i({started_node.overlay, address2[NodeBits-1:0]}),
+      .rd_addr_i({started_node.bank, address2[NodeBits-1:0]}),
       .rd_data_o(node_row)
   );
 
@@ -284,7 +284,7 @@ module sluice_rmt_parser
   );
   always_ff @(posedge clk_i) at_node4_q <= started_node_q;
   assign at_path = '{
-          overlay: at_node4_q.overlay,
+          bank: at_node4_q.bank,
           has_program: at_node4_q.has_program,
           hit: at_node4_q.hit && hit4,
           path: to4
@@ -292,7 +292,7 @@ module sluice_rmt_parser
 
   at_path_t other_path;
   assign other_path = '{
-          overlay: cfg_req_i.index[PathBits+:ModuleIndexBits+1],
+          bank: cfg_req_i.index[PathBits+:ModuleIndexBits+1],
           path: cfg_req_i.index[PathBits-1:0],
           default: '0
       };
@@ -336,7 +336,7 @@ module sluice_rmt_parser
       .wr_addr_i(cfg_req_i.index[PathBits+ModuleIndexBits:0]),
       .wr_data_i(written_kept_path),
       .rd_en_i  (start_path || read[2]),
-      .rd_addr_i({started_path.overlay, address4}),
+      .rd_addr_i({started_path.bank, address4}),
       .rd_data_o(kept_path)
   );
 

@@ -14,8 +14,11 @@
 ///   `system_generation_i` come in the same cycle, `conform_i` (the module keeps to its rate) 4 cycles later.
 /// - `leave_valid_o`, `leave_o` (token_t), one cycle, never stalled: the packet has read its last row, the token comes back.
 ///   Once a packet, whatever its verdict. At most 255 packets are between both.
+///   An engine behind another has `token_i` in place of the entrance, that of the packet whose last beat it takes
+///   (sluice_shell_handover), and gives it back in that cycle or later, packets in any order.
 /// - `verdict_valid_o`, `verdict_o` (sluice_pkg::verdict_trace_t), one cycle: the trace, once a packet. What the packet
-///   counts is counted in this cycle.
+///   counts is counted in this cycle. Copies are counted by the last engine in line only; a verdict of another that drops
+///   nothing says that the packet goes on.
 /// - `cfg_valid_i`, `cfg_req_i`, one port a node: an access to a table. `cfg_req_i` is wide_req_t where the node has wide rows,
 ///   cfg_req_t where it has none; it holds from `cfg_valid_i` (one cycle) to the answer. One access at a time.
 /// - `cfg_rows_i`, as the requests: rows of the wide nodes, the first one's lowest.
@@ -110,6 +113,14 @@ package sluice_engine_pkg;
     if (req.write && !writable) return StatusReadOnly;
     if (req.write && req.words != words) return StatusBadLength;
     return StatusOk;
+  endfunction
+
+  // Index of a counter without the snapshot bit.
+  function automatic cfg_req_t cfg_counter(cfg_req_t req);
+    cfg_req_t r;
+    r = req;
+    r.index[SnapshotIndexBit] = 1'b0;
+    return r;
   endfunction
 
   // Copies of a packet with these destinations.

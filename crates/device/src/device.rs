@@ -62,13 +62,16 @@ pub fn check_offer(packets: &[Offer], target: &Target) -> Result<(), DeviceError
     Ok(())
 }
 
-/// Refuses a load with a program for an engine that the device does not have.
+/// Refuses a load with a program or rows for an engine that the device does not have.
 pub fn check_engines(load: &Load, has: &Capabilities) -> Result<(), DeviceError> {
     for (step, s) in load.steps.iter().enumerate() {
-        if let Step::Install { engine, .. } = s
-            && !has.engines.contains(engine)
-        {
-            let (label, engine, device) = (load.label.clone(), *engine, has.kind);
+        let needed = match s {
+            Step::Install { engine, .. } => Some(*engine),
+            Step::Write { node, .. } => node.engine(),
+            _ => None,
+        };
+        if let Some(engine) = needed.filter(|engine| !has.engines.contains(engine)) {
+            let (label, device) = (load.label.clone(), has.kind);
             return Err(DeviceError::NoEngine { label, step, engine, device });
         }
     }

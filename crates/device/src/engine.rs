@@ -134,6 +134,13 @@ pub trait Engine: fmt::Debug {
         None
     }
 
+    /// Ends the hold of a packet at this tick, because the log of the device that is followed says so; its answer, or
+    /// none if it may not have ended by then.
+    fn release(&mut self, id: u32, now: u64) -> Option<Answer> {
+        let (_, _) = (id, now);
+        None
+    }
+
     /// The tick of the next such answer.
     fn next_event(&self) -> Option<u64> {
         None
@@ -145,9 +152,10 @@ pub trait Engine: fmt::Debug {
     /// What was counted so.
     fn counted(&self, module: u8, reason: Reason) -> u64;
 
-    /// Counts copies beyond the first, in the engine that has the table for them; the others have nothing to count.
-    fn count_copies(&mut self, module: u8, copies: u64) {
+    /// Counts copies beyond the first, if it has a table for them. They are counted once, by the last engine that has.
+    fn count_copies(&mut self, module: u8, copies: u64) -> bool {
         let (_, _) = (module, copies);
+        false
     }
 
     /// What was counted so.

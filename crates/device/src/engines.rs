@@ -14,9 +14,9 @@ pub struct Engines {
 /// How a packet's way through the engines ended, or was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
-    /// It goes to its route, which is not empty. Copies are counted.
+    /// It goes to its route, which is not empty.
     Through,
-    /// It ended. The drop is counted.
+    /// It ended.
     Dropped(Reason),
     /// An engine holds it: [`Engines::late`] tells when it goes on.
     Held,
@@ -52,35 +52,46 @@ impl Engines {
         self.all.iter_mut().find(|e| Some(e.id()) == id)
     }
 
-    /// Sends a packet through all engines, until one drops or holds it.
+    /// Sends a packet through all engines, until one drops or holds it, and counts what became of it.
     #[inline]
     pub fn run(&mut self, packet: &mut Packet) -> Passed {
-        self.run_from(0, packet)
+        let passed = self.decide(packet);
+        self.settle(packet, passed);
+        passed
+    }
+
+    /// The same without counting: [`Engines::settle`] does, at the instant at which a device counts.
+    #[inline]
+    pub fn decide(&mut self, packet: &mut Packet) -> Passed {
+        self.decide_from(0, packet)
     }
 
     #[inline]
-    fn run_from(&mut self, first: usize, packet: &mut Packet) -> Passed {
+    fn decide_from(&mut self, first: usize, packet: &mut Packet) -> Passed {
         for at in first..self.all.len() {
             match self.all[at].run(packet) {
                 Answer::Next => {}
                 Answer::To(route) => packet.route = route,
-                Answer::Drop(reason) => return self.dropped(packet.module, reason),
+                Answer::Drop(reason) => return Passed::Dropped(reason),
                 Answer::Held => return Passed::Held,
             }
         }
-        let copies = u64::from(packet.route.destinations.count_ones());
-        if copies == 0 {
-            return self.dropped(packet.module, Reason::NoDestination);
-        }
-        if copies > 1 {
-            self.count_copies(packet.module, copies - 1);
-        }
-        Passed::Through
+        if packet.route.destinations == 0 { Passed::Dropped(Reason::NoDestination) } else { Passed::Through }
     }
 
-    fn dropped(&mut self, module: u8, reason: Reason) -> Passed {
-        self.count(module, reason);
-        Passed::Dropped(reason)
+    /// Counts the drop or the copies of a packet that was decided.
+    #[inline]
+    pub fn settle(&mut self, packet: &Packet, passed: Passed) {
+        match passed {
+            Passed::Dropped(reason) => self.count(packet.module, reason),
+            Passed::Through => {
+                let copies = u64::from(packet.route.destinations.count_ones());
+                if copies > 1 {
+                    self.count_copies(packet.module, copies - 1);
+                }
+            }
+            Passed::Held => {}
+        }
     }
 
     /// Counts a drop in the engine whose reason it is.
@@ -92,7 +103,7 @@ impl Engines {
 
     /// Counts copies beyond the first.
     pub fn count_copies(&mut self, module: u8, copies: u64) {
-        self.all.iter_mut().for_each(|e| e.count_copies(module, copies));
+        self.all.iter_mut().rev().any(|e| e.count_copies(module, copies));
     }
 
     /// The next held packet that goes on by `now`.
@@ -102,14 +113,25 @@ impl Engines {
         self.all.iter_mut().enumerate().find_map(next)
     }
 
-    /// Lets a held packet go on behind the engine that held it.
+    /// A held packet that goes on now, because the log of the device that is followed says so.
+    pub fn release(&mut self, id: u32, now: u64) -> Option<Late> {
+        let answer =
+            |(at, engine): (usize, &mut Box<dyn Engine>)| Some(Late { id, at, answer: engine.release(id, now)? });
+        self.all.iter_mut().enumerate().find_map(answer)
+    }
+
+    /// Lets a held packet go on behind the engine that held it, and counts what became of it.
     pub fn go_on(&mut self, late: Late, packet: &mut Packet) -> Passed {
-        match late.answer {
-            Answer::To(route) => packet.route = route,
-            Answer::Drop(reason) => return self.dropped(packet.module, reason),
-            Answer::Next | Answer::Held => {}
-        }
-        self.run_from(late.at + 1, packet)
+        let passed = match late.answer {
+            Answer::Drop(reason) => Passed::Dropped(reason),
+            Answer::To(route) => {
+                packet.route = route;
+                self.decide_from(late.at + 1, packet)
+            }
+            Answer::Next | Answer::Held => self.decide_from(late.at + 1, packet),
+        };
+        self.settle(packet, passed);
+        passed
     }
 
     /// The tick at which the next held packet goes on.

@@ -48,7 +48,13 @@ impl Folder {
 }
 
 /// All folders: the NIC's, then each engine's at 1 plus its number.
-pub static FOLDERS: &[&Folder] = &[&crate::nic::FOLDER, &crate::xdp::FOLDER, &crate::rmt::FOLDER];
+pub static FOLDERS: &[&Folder] = &[
+    &crate::nic::FOLDER,
+    &crate::xdp::FOLDER,
+    &crate::rmt::FOLDER,
+    #[cfg(feature = "probe")]
+    &crate::probe::FOLDER,
+];
 
 /// The folder of an engine, or the NIC's.
 pub(crate) const fn folder(engine: Option<EngineId>) -> &'static Folder {
@@ -72,6 +78,14 @@ impl EngineId {
     /// Name on the command line, in objects and docs.
     pub fn name(self) -> &'static str {
         folder(Some(self)).name
+    }
+
+    /// Table and row of a module's copies beyond the first, if the engine counts some.
+    pub fn copies(self, module: u32) -> Option<(Table, u32)> {
+        folder(Some(self)).events.iter().find_map(|events| {
+            let copies = events.all.iter().find(|e| !e.drop && e.name == "copies")?;
+            Some((events.table, module * u32::from(events.kinds) + u32::from(copies.kind)))
+        })
     }
 
     /// Number in binary forms.

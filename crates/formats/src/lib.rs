@@ -13,6 +13,8 @@ pub mod limits;
 pub mod message;
 mod named;
 pub mod nic;
+#[cfg(feature = "probe")]
+pub mod probe;
 mod pygen;
 pub mod random;
 pub mod reason;

@@ -125,6 +125,11 @@ impl Reason {
         self.kind as u32
     }
 
+    /// Row of its counter for a module (or queue).
+    pub fn row(self, owner: u32) -> u32 {
+        owner * u32::from(self.place().1.kinds) + self.kind()
+    }
+
     /// Table that counts the reason, at index `module * kinds + kind` (egress: `queue * kinds + kind`). Ingress reasons
     /// are counted by each port's node.
     pub fn table(self) -> Table {

@@ -1,24 +1,42 @@
-//! The engines of a NIC's model, in the order in which a packet meets them. This file is their registry.
+//! The engines that there is a model of. This file is their registry.
 
 use sluice_device::{Engine, Engines};
 use sluice_ebpf::XdpEngine;
 use sluice_formats::{EngineId, Target};
 use sluice_rmt::RmtEngine;
 
-/// Makes an engine after reset.
-type New = fn(&Target) -> Box<dyn Engine>;
-
-const ALL: [(EngineId, New); 2] = [
-    (EngineId::RMT, |target| Box::new(RmtEngine::new(target))),
-    (EngineId::XDP, |target| Box::new(XdpEngine::new(*target))),
-];
-
-/// All engines that there is a model of.
-pub fn all(target: &Target) -> Engines {
-    Engines::new(ALL.iter().map(|(_, new)| new(target)).collect())
+/// The model of an engine.
+#[derive(Debug)]
+pub struct Model {
+    /// Which engine it is.
+    pub id: EngineId,
+    /// Makes it, as after a reset.
+    pub new: fn(&Target) -> Box<dyn Engine>,
 }
 
-/// Those of a device that has these ones; what it is followed by.
-pub fn those(target: &Target, ids: &[EngineId]) -> Engines {
-    Engines::new(ALL.iter().filter(|(id, _)| ids.contains(id)).map(|(_, new)| new(target)).collect())
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Model {}
+
+/// Of the rmt pipeline.
+pub static RMT: Model = Model { id: EngineId::RMT, new: |target| Box::new(RmtEngine::new(target)) };
+
+/// Of the XDP engine.
+pub static XDP: Model = Model { id: EngineId::XDP, new: |target| Box::new(XdpEngine::new(*target)) };
+
+/// Those of the software NIC, in the order in which a packet meets them.
+pub static ALL: &[&Model] = &[&RMT, &XDP];
+
+/// All engines of the software NIC.
+pub fn all(target: &Target) -> Engines {
+    these(ALL, target)
+}
+
+/// Engines in this order.
+pub fn these(models: &[&Model], target: &Target) -> Engines {
+    Engines::new(models.iter().map(|model| (model.new)(target)).collect())
 }

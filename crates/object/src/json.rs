@@ -18,7 +18,7 @@ struct VersionJson {
 }
 
 macro_rules! object_json {
-    ($($(#[$doc:meta])* $name:ident: $part:ty,)*) => {
+    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident: $part:ty,)*) => {
         #[derive(Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         struct ObjectJson {
@@ -32,7 +32,7 @@ macro_rules! object_json {
             #[serde(default)]
             symbols: Vec<SymbolJson>,
             survives: Survives,
-            $(#[serde(default, skip_serializing_if = "Option::is_none")] $name: Option<Box<$part>>,)*
+            $($(#[cfg($cfg)])? #[serde(default, skip_serializing_if = "Option::is_none")] $name: Option<Box<$part>>,)*
         }
 
         impl ObjectJson {
@@ -48,12 +48,12 @@ macro_rules! object_json {
                     demands: object.demands.clone(),
                     symbols: object.symbols.iter().map(SymbolJson::new).collect(),
                     survives: object.survives,
-                    $($name: object.parts.$name.clone(),)*
+                    $($(#[cfg($cfg)])? $name: object.parts.$name.clone(),)*
                 }
             }
 
             fn take_parts(&mut self) -> Parts {
-                Parts { $($name: self.$name.take(),)* }
+                Parts { $($(#[cfg($cfg)])? $name: self.$name.take(),)* }
             }
         }
     };

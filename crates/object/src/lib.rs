@@ -20,6 +20,8 @@ mod load_file;
 pub mod lower;
 pub mod object;
 pub mod part;
+#[cfg(feature = "probe")]
+pub mod probe;
 pub mod ring;
 pub mod rmt;
 pub mod show;

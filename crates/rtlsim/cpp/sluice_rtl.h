@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLUICE_RTL_ABI 3u
+#define SLUICE_RTL_ABI 4u
 #define SLUICE_RTL_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// What the plug-in was built with.
@@ -31,6 +31,7 @@ struct sluice_rtl_layout {
   uint32_t verdict_trace_bits;
   uint32_t queue_trace_bits;
   uint32_t leave_trace_bits;
+  uint32_t engines;          // in line; each has its verdicts, which are side by side in the trace
   uint32_t input_user_bits;  // of the sideband that each frame in begins with (whole words); 0: none
 };
 
@@ -55,7 +56,7 @@ enum {  // Why `sluice_rtl_run` ended, one or several.
 /// Head of each event; the payload follows, padded to 8 bytes. Little-endian.
 struct sluice_rtl_event {
   uint8_t kind;    // SLUICE_RTL_EVENT_*
-  uint8_t source;  // port or destination
+  uint8_t source;  // port or destination; of a verdict: place of the engine in line
   uint16_t reserved;
   uint32_t bytes;  // of the payload, without padding
   uint64_t tick;
@@ -67,7 +68,7 @@ enum {
   SLUICE_RTL_EVENT_REPLY = 3,    // last word of a configuration message. Payload: words
   SLUICE_RTL_EVENT_EPOCH = 4,    // the snapshot epoch changed before this cycle's events. Payload: u32
   SLUICE_RTL_EVENT_PORT = 5,     // trace rows, as words
-  SLUICE_RTL_EVENT_MERGE = 6,    // of the rmt top: its stamp
+  SLUICE_RTL_EVENT_MERGE = 6,    // of a bare top: its stamp
   SLUICE_RTL_EVENT_VERDICT = 7,
   SLUICE_RTL_EVENT_QUEUE = 8,
   SLUICE_RTL_EVENT_LEAVE = 9,

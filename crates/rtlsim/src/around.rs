@@ -44,7 +44,7 @@ impl Around {
         let bank = CounterBank::new(target);
         Self {
             target,
-            tables: Tables::new(target, engines::those(&target, &[])),
+            tables: Tables::new(target, engines::these(&[], &target)),
             frozen: bank.clone(),
             bank,
             room: Room::new(&target),

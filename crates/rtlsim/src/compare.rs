@@ -20,6 +20,7 @@ use sluice_device::Rows;
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_formats::address::Access;
 use sluice_formats::{EngineId, Node, Table};
+use sluice_nic::engines;
 use sluice_object::{Load, Step};
 use std::path::{Path, PathBuf};
 
@@ -57,7 +58,8 @@ impl Comparison {
         let mut rtl = RtlNic::open(config, options)?;
         rtl.start_tap();
         let capabilities = Capabilities { kind: "compare", ..rtl.capabilities().clone() };
-        let follower = Follower::new(capabilities.target, rtl.plugin().top().engines);
+        let engines = engines::these(rtl.plugin().top().engines, &capabilities.target);
+        let follower = Follower::new(capabilities.target, engines);
         let (journal, waves_folder) = (Vec::new(), waves_folder.into());
         Ok(Self { capabilities, rtl, follower, journal, waves_folder, failed: None })
     }
@@ -136,7 +138,7 @@ impl Comparison {
         let options = RtlOptions { waves: Some(waves), ..self.rtl.options().clone() };
         let mut rtl = RtlNic::start(plugin, options)?;
         rtl.start_tap();
-        let mut follower = Follower::new(target, rtl.plugin().top().engines);
+        let mut follower = Follower::new(target, engines::these(rtl.plugin().top().engines, &target));
         let mut found = None;
         for input in &self.journal {
             // The first difference is looked for again, but the run goes on behind it.

@@ -16,7 +16,7 @@ use crate::snapshot_read::{Scope, SnapshotCounters, SnapshotRead};
 use sluice_device::{DeviceError, OpId, StepError};
 use sluice_formats::row::Row;
 use sluice_formats::rows::GenerationRow;
-use sluice_formats::{Node, Status, Table, Target};
+use sluice_formats::{EngineId, Node, Status, Table, Target};
 use sluice_object::{Load, Step};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -102,6 +102,7 @@ enum Asker {
 
 /// Executes loads, reads and snapshots.
 pub struct ConfigDriver {
+    engines: Vec<EngineId>,
     requester: Requester,
     loads: VecDeque<(OpId, Load)>,
     running: Option<Running>,
@@ -112,9 +113,10 @@ pub struct ConfigDriver {
 }
 
 impl ConfigDriver {
-    /// A driver for a NIC whose snapshot epoch is 0, as after its reset.
-    pub fn new(target: Target) -> Self {
+    /// A driver for a NIC with these engines, whose snapshot epoch is 0, as after its reset.
+    pub fn new(target: Target, engines: Vec<EngineId>) -> Self {
         Self {
+            engines,
             requester: Requester::new(target),
             loads: VecDeque::new(),
             running: None,
@@ -196,7 +198,7 @@ impl ConfigDriver {
         }
         if let Some((asker, scope)) = self.snapshots.pop_front() {
             self.epoch = self.epoch.wrapping_add(1);
-            let mut read = SnapshotRead::new(*self.requester.target(), scope, self.epoch);
+            let mut read = SnapshotRead::new(*self.requester.target(), self.engines.clone(), scope, self.epoch);
             read.start(|request| self.requester.ask(request));
             self.snapshot = Some((asker, read));
         }

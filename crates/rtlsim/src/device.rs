@@ -98,12 +98,12 @@ impl RtlNic {
                 target,
                 tick_ps: TICK_PS,
                 has_cycles: true,
-                engines: plugin.top().engines.to_vec(),
+                engines: plugin.top().engine_ids(),
                 queues: plugin.top().is_nic,
             },
             instance,
             around: (!plugin.top().is_nic).then(|| Around::new(target)),
-            driver: ConfigDriver::new(target),
+            driver: ConfigDriver::new(target, plugin.top().engine_ids()),
             faults: FaultInjector::new(options.faults, options.seed),
             tracker: Tracker::new(target),
             recount: Recount::new(target),
@@ -445,7 +445,8 @@ impl Device for RtlNic {
     fn snapshot(&mut self) -> Result<Rows, DeviceError> {
         let target = self.capabilities.target;
         let mut asked = HashMap::new();
-        for node in Node::all(&target) {
+        let has = |node: &Node| node.engine().is_none_or(|engine| self.capabilities.engines.contains(&engine));
+        for node in Node::every(&target).into_iter().filter(has) {
             for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && t.access() == Access::ReadWrite) {
                 for index in 0..table.rows(&target) {
                     asked.insert(self.driver.read(node, table, index), (node, table, index));

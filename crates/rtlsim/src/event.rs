@@ -56,7 +56,9 @@ pub enum What {
     Port(PortTraceRow),
     /// Trace of the stamp.
     Merge(MergeTraceRow),
-    /// Trace of the pipeline's verdict.
+    /// Trace of an engine that is not the last: the packet goes on.
+    Passed(VerdictTraceRow),
+    /// Trace of a packet's verdict.
     Verdict(VerdictTraceRow),
     /// Trace of queue admission.
     Queue(QueueTraceRow),
@@ -135,7 +137,11 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         4 if payload.len() == 4 => Ok(What::Epoch(le32(payload))),
         5 => Ok(What::Port(row(payload, at)?)),
         6 => Ok(What::Merge(row(payload, at)?)),
-        7 => Ok(What::Verdict(row(payload, at)?)),
+        7 => {
+            let verdict: VerdictTraceRow = row(payload, at)?;
+            let goes_on = usize::from(source) + 1 < top.engines.len() && !verdict.dropped;
+            Ok(if goes_on { What::Passed(verdict) } else { What::Verdict(verdict) })
+        }
         8 => Ok(What::Queue(row(payload, at)?)),
         9 => Ok(What::Leave(row(payload, at)?)),
         1 | 4 => Err(short),

@@ -2,9 +2,9 @@
 
 use crate::device::Tapped;
 use crate::event::{RtlEvent, What};
-use sluice_device::{Counters, ModuleCounters, Offer};
+use sluice_device::{Counters, Engines, ModuleCounters, Offer};
 use sluice_formats::rmt::target::PAGE_WORDS;
-use sluice_formats::{EngineId, Node, Table, Target};
+use sluice_formats::{Node, Table, Target};
 use sluice_nic::{Mismatch, Replay};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -45,7 +45,7 @@ pub struct Follower {
     /// Frames offered to each port that have not ended there yet.
     sent: Vec<VecDeque<(Vec<u8>, bool)>>,
     snapshots: VecDeque<Counters>,
-    /// Rows of the rmt pipeline that were written: the others are as the RAM came up.
+    /// Rows of engines that were written: the others are as the RAM came up.
     written: HashSet<(Node, Table, u32)>,
     compared: Compared,
     tick: u64,
@@ -53,7 +53,7 @@ pub struct Follower {
 
 impl Follower {
     /// The model of a NIC with these engines after its reset.
-    pub fn new(target: Target, engines: &[EngineId]) -> Self {
+    pub fn new(target: Target, engines: Engines) -> Self {
         Self {
             model: Replay::new(target, engines),
             sent: vec![VecDeque::new(); target.ports as usize],
@@ -128,7 +128,8 @@ impl Follower {
                 self.model.port(&row, &bytes, bad)
             }
             What::Merge(row) => self.model.merge(&row),
-            What::Verdict(row) => self.model.verdict(&row),
+            What::Passed(row) => self.model.passed(&row),
+            What::Verdict(row) => self.model.verdict(&row, event.tick),
             What::Queue(row) => {
                 self.compared.tail_drops += u64::from(row.dropped);
                 self.model.queue(&row)
@@ -172,14 +173,14 @@ impl Follower {
             let words = PAGE_WORDS as u32 * index..PAGE_WORDS as u32 * (index + 1);
             self.written.extend(words.map(|word| (node, Table::StateWord, word)));
         }
-        if table.engine() == Some(EngineId::RMT) {
+        if table.engine().is_some() {
             self.written.insert((node, table, index));
         }
     }
 
     /// Compares a row that was read back while no load ran.
     pub fn compare_row(&self, node: Node, table: Table, index: u32, device: &[u32]) -> Result<(), Difference> {
-        if table.engine() == Some(EngineId::RMT) && !self.written.contains(&(node, table, index)) {
+        if table.engine().is_some() && !self.written.contains(&(node, table, index)) {
             return Ok(());
         }
         let model = self.model.tables().row(node, table, index);

@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Version of the C interface, `SLUICE_RTL_ABI`.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 const HAS_WAVES: u32 = 1;
 
 #[repr(C)]
@@ -38,6 +38,7 @@ pub(crate) struct RawLayout {
     pub verdict_trace_bits: u32,
     pub queue_trace_bits: u32,
     pub leave_trace_bits: u32,
+    pub engines: u32,
     pub input_user_bits: u32,
 }
 

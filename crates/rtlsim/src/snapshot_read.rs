@@ -6,8 +6,7 @@
 use crate::requester::{Place, Request, RequestId};
 use sluice_device::ModuleCounters;
 use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control, info};
-use sluice_formats::rmt::tables::Event;
-use sluice_formats::{Node, Reason, Table, Target};
+use sluice_formats::{EngineId, Node, Reason, Table, Target};
 use std::collections::{BTreeMap, HashMap};
 
 /// What to read.
@@ -36,14 +35,10 @@ enum Phase {
     Rest,
 }
 
-/// The counter of a module's copies.
-fn copies(module: u32) -> Place {
-    (Node::Deparser, Table::Events, module * 16 + Event::Copies as u32)
-}
-
 /// A snapshot on its way.
 pub struct SnapshotRead {
     target: Target,
+    engines: Vec<EngineId>,
     scope: Scope,
     epoch: u32,
     phase: Phase,
@@ -52,9 +47,9 @@ pub struct SnapshotRead {
 }
 
 impl SnapshotRead {
-    /// A snapshot that writes this epoch, which must differ from the one before.
-    pub fn new(target: Target, scope: Scope, epoch: u32) -> Self {
-        Self { target, scope, epoch, phase: Phase::Epoch, pending: HashMap::new(), values: HashMap::new() }
+    /// A snapshot of a NIC with these engines, that writes this epoch, which must differ from the one before.
+    pub fn new(target: Target, engines: Vec<EngineId>, scope: Scope, epoch: u32) -> Self {
+        Self { target, engines, scope, epoch, phase: Phase::Epoch, pending: HashMap::new(), values: HashMap::new() }
     }
 
     /// Its first requests; `ask` queues one.
@@ -133,7 +128,7 @@ impl SnapshotRead {
             places.push((port, Table::PortPackets, module));
             places.push((port, Table::PortBytes, module));
         }
-        places.push(copies(module));
+        places.extend(self.copies_places(module));
         for destination in 0..self.target.destinations() {
             let queue = destination * self.target.modules + module;
             places.push((Node::Egress, Table::QueuePackets, queue));
@@ -143,16 +138,22 @@ impl SnapshotRead {
         places
     }
 
+    /// Every counter of one module's copies.
+    fn copies_places(&self, module: u32) -> impl Iterator<Item = Place> + use<'_> {
+        self.engines.iter().filter_map(move |engine| engine.copies(module)).map(|(t, row)| (t.node(), t, row))
+    }
+
     /// Every counter of one module's drops for one reason.
     fn drop_places(&self, module: u32, reason: Reason) -> Vec<Place> {
-        match reason.table() {
-            Table::PortDrops => self.ports().map(|p| (p, Table::PortDrops, module * 8 + reason.kind())).collect(),
-            Table::Events => vec![(Node::Deparser, Table::Events, module * 16 + reason.kind())],
-            // There is no XDP engine.
-            Table::XdpDrops => Vec::new(),
-            _ => (0..self.target.destinations())
-                .map(|d| (Node::Egress, Table::QueueDrops, (d * self.target.modules + module) * 4 + reason.kind()))
-                .collect(),
+        let table = reason.table();
+        match reason.engine() {
+            Some(engine) if self.engines.contains(&engine) => vec![(table.node(), table, reason.row(module))],
+            Some(_) => Vec::new(),
+            None if table == Table::PortDrops => self.ports().map(|p| (p, table, reason.row(module))).collect(),
+            None => {
+                let queue = |d| reason.row(d * self.target.modules + module);
+                (0..self.target.destinations()).map(|d| (Node::Egress, table, queue(d))).collect()
+            }
         }
     }
 
@@ -170,7 +171,8 @@ impl SnapshotRead {
     }
 
     fn module_counters(&self, module: u32) -> Result<ModuleCounters, String> {
-        let mut c = ModuleCounters { copies: self.at(copies(module)), ..ModuleCounters::default() };
+        let copies = self.copies_places(module).map(|place| self.at(place)).sum();
+        let mut c = ModuleCounters { copies, ..ModuleCounters::default() };
         for port in self.ports() {
             c.offered += self.at((port, Table::PortPackets, module));
             c.offered_bytes += self.at((port, Table::PortBytes, module));

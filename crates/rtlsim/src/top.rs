@@ -4,6 +4,7 @@ use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::{EngineId, Node, Target};
+use sluice_nic::engines::{self, Model};
 
 use crate::plugin::RawLayout;
 
@@ -11,19 +12,19 @@ use crate::plugin::RawLayout;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Top {
     /// What the names of its plug-ins have before the target's.
-    prefix: &'static str,
-    /// Engines that packets meet in it, in their order.
-    pub engines: &'static [EngineId],
+    pub prefix: &'static str,
+    /// Models of the engines that packets meet in it, in their order.
+    pub engines: &'static [&'static Model],
     /// It has the ports, the merge, the queues and the egress of a NIC, with their nodes and traces. Otherwise packets go
     /// in with a sideband as one stream, and come out as one stream with their routes.
     pub is_nic: bool,
 }
 
 /// The whole NIC, `sluice_nic_top`.
-pub static NIC: Top = Top { prefix: "", engines: &[EngineId::RMT], is_nic: true };
+pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT], is_nic: true };
 
 /// The match-action pipeline alone, `sluice_rmt_top`.
-pub static RMT: Top = Top { prefix: "rmt_", engines: &[EngineId::RMT], is_nic: false };
+pub static RMT: Top = Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false };
 
 /// Bits of the tags of all destinations, above the sideband of what leaves an engine.
 pub(crate) const TAGS_BITS: u32 = 16 * DESTINATIONS;
@@ -32,6 +33,11 @@ impl Top {
     /// What its plug-ins for a target are called.
     pub fn config(&self, target: &str) -> String {
         format!("{}{target}", self.prefix)
+    }
+
+    /// Its engines.
+    pub fn engine_ids(&self) -> Vec<EngineId> {
+        self.engines.iter().map(|model| model.id).collect()
     }
 
     /// Whether a node is on its ring.
@@ -45,6 +51,7 @@ impl Top {
             bus_bytes: target.bus_bytes,
             merge_trace_bits: MergeTraceRow::width(),
             verdict_trace_bits: VerdictTraceRow::width(),
+            engines: self.engines.len() as u32,
             ..RawLayout::default()
         };
         if !self.is_nic {

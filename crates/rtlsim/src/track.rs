@@ -132,7 +132,7 @@ impl Tracker {
                     last_out: Some(tick),
                 }))
             }
-            What::Leave(_) | What::Epoch(_) | What::Reply(_) | What::Routed { .. } => Ok(None),
+            What::Passed(_) | What::Leave(_) | What::Epoch(_) | What::Reply(_) | What::Routed { .. } => Ok(None),
         }
     }
 

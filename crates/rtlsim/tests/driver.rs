@@ -3,7 +3,7 @@
 use sluice_device::{DeviceError, OpId};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::{Message, Node, Op, Status, Table, target};
+use sluice_formats::{EngineId, Message, Node, Op, Status, Table, target};
 use sluice_object::{Load, Step};
 use sluice_rtlsim::Faults;
 use sluice_rtlsim::config_driver::{ConfigDriver, Done};
@@ -119,7 +119,7 @@ fn no_faults() -> FaultInjector {
 }
 
 fn driver() -> ConfigDriver {
-    ConfigDriver::new(target::TINY)
+    ConfigDriver::new(target::TINY, vec![EngineId::RMT])
 }
 
 fn load(steps: Vec<Step>) -> Load {

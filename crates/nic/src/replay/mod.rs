@@ -23,23 +23,26 @@ mod writes;
 pub use compare::Mismatch;
 
 use crate::bank::CounterBank;
-use crate::engines;
 use crate::forward::{self, Accepted, Classified};
 use crate::room::Room;
 use crate::tables::Tables;
 use compare::{check, describe_bytes, mismatch};
-use sluice_device::{Counters, Frame, Passed, Route, Stamped, engine as device, headers};
+use sluice_device::{Counters, Engines, Frame, Passed, Route, Stamped, engine as device, headers};
 use sluice_formats::limits::{SEQUENCE_MASK, SYSTEM_MODULE, TICK_BITS, packet_id};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
-use sluice_formats::{EngineId, Reason, Target};
+use sluice_formats::{Reason, Target};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use writes::PendingWrite;
 
 /// A packet between its port and its last output.
 #[derive(Debug)]
 struct Packet {
-    /// As the engines see it; without a destination it has no verdict yet.
+    /// As the engines see it.
     inside: device::Packet,
+    /// What the engines say of it, once the first of them has had it.
+    passed: Option<Passed>,
+    /// It has its verdict.
+    decided: bool,
     tag_off: bool,
     flow_hash: u32,
     /// Destinations that queue admission has not judged yet.
@@ -71,6 +74,8 @@ pub struct Replay {
     next_sequence: Vec<u32>,
     stored: Vec<VecDeque<u32>>,
     pipeline: VecDeque<u32>,
+    /// Packets that have met an engine that is not the last, and are not held.
+    passing: VecDeque<u32>,
     judging: VecDeque<u32>,
     queues: Vec<Queue>,
     /// A packet's last copy left since the last admission was judged.
@@ -81,12 +86,12 @@ pub struct Replay {
 
 impl Replay {
     /// A NIC after reset that has these engines.
-    pub fn new(target: Target, engines: &[EngineId]) -> Self {
+    pub fn new(target: Target, engines: Engines) -> Self {
         let ports = target.ports as usize;
         let queues = (target.destinations() * target.modules) as usize;
         Self {
             target,
-            tables: Tables::new(target, engines::those(&target, engines)),
+            tables: Tables::new(target, engines),
             ticks: 0,
             bank: CounterBank::new(target),
             room: Room::new(&target),
@@ -94,6 +99,7 @@ impl Replay {
             next_sequence: vec![0; ports],
             stored: vec![VecDeque::new(); ports],
             pipeline: VecDeque::new(),
+            passing: VecDeque::new(),
             judging: VecDeque::new(),
             queues: (0..queues).map(|_| Queue::default()).collect(),
             cell_on_its_way: false,
@@ -159,7 +165,17 @@ impl Replay {
                     frame: Frame::new(bytes.to_vec(), tag_off),
                     route: Route::default(),
                 };
-                let packet = Packet { inside, tag_off, flow_hash: 0, unjudged: 0, stored: false, copies: 0, unseen: 0 };
+                let packet = Packet {
+                    inside,
+                    passed: None,
+                    decided: false,
+                    tag_off,
+                    flow_hash: 0,
+                    unjudged: 0,
+                    stored: false,
+                    copies: 0,
+                    unseen: 0,
+                };
                 self.packets.insert(row.id, packet);
                 self.stored[usize::from(port)].push_back(row.id);
             }
@@ -200,16 +216,61 @@ impl Replay {
         Ok(())
     }
 
-    /// A packet has its verdict: the same reason and destinations, rate limit included.
-    pub fn verdict(&mut self, row: &VerdictTraceRow) -> Result<(), Mismatch> {
-        let at = "verdict";
+    /// The next packet has met an engine that is not the last, and goes on. All engines decide now, in the order of the packets;
+    /// what they count is counted at the verdict.
+    pub fn passed(&mut self, row: &VerdictTraceRow) -> Result<(), Mismatch> {
+        let at = "engine";
+        if self.packets.get(&row.id).is_some_and(|packet| packet.passed.is_some()) {
+            return Ok(());
+        }
+        let passed = self.decide_next(row.id, at)?;
+        if passed != Passed::Held {
+            self.passing.push_back(row.id);
+        }
+        let first = self.tables.engines().ids().first().copied();
+        match passed {
+            Passed::Dropped(reason) if reason.engine() == first => {
+                Err(mismatch(row.id, at, reason.name().to_owned(), "goes on".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets the engines decide about a packet, which has to be the next.
+    fn decide_next(&mut self, id: u32, at: &'static str) -> Result<Passed, Mismatch> {
         let head = self.pipeline.pop_front();
-        check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
-        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        check(head == Some(id), id, at, || (next_packet(head), format!("packet {id:#010x}")))?;
+        let packet = self.packets.get_mut(&id).ok_or_else(|| unknown(id, at))?;
         packet.flow_hash = headers::flow_hash(&headers::headers(packet.inside.frame.bytes()));
-        let passed = self.tables.engines_mut().run(&mut packet.inside);
+        let passed = self.tables.engines_mut().decide(&mut packet.inside);
+        packet.passed = Some(passed);
+        Ok(passed)
+    }
+
+    /// A packet has its verdict at this tick: the same reason and destinations, rate limit included. Packets overtake only those that
+    /// an engine holds.
+    pub fn verdict(&mut self, row: &VerdictTraceRow, now: u64) -> Result<(), Mismatch> {
+        let at = "verdict";
+        let before = self.packets.get(&row.id).and_then(|packet| packet.passed);
+        let mut passed = match before {
+            Some(Passed::Held) => Passed::Held,
+            Some(passed) => {
+                let head = self.passing.pop_front();
+                check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
+                passed
+            }
+            None => self.decide_next(row.id, at)?,
+        };
+        let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        let engines = self.tables.engines_mut();
+        let late = if passed == Passed::Held { engines.release(row.id, now) } else { None };
+        match late {
+            Some(late) => passed = engines.go_on(late, &mut packet.inside),
+            None => engines.settle(&packet.inside, passed),
+        }
         let device::Packet { module, stamped, .. } = packet.inside;
         self.tables.leave(module, stamped);
+        packet.decided = true;
         let destinations = packet.inside.route.destinations;
         let device = if row.dropped {
             format!(
@@ -223,7 +284,6 @@ impl Replay {
         let model_text = match passed {
             Passed::Through => format!("module {module}, destinations {destinations:#04x}"),
             Passed::Dropped(reason) => format!("module {module}, {}", reason.name()),
-            // What holds packets tells their ends by rows of its own.
             Passed::Held => format!("module {module}, held"),
         };
         check(model_text == device, row.id, at, || (model_text.clone(), device))?;
@@ -361,8 +421,7 @@ impl Replay {
         for packet in self.packets.values() {
             // Before its verdict a packet is one; afterwards each of its copies is.
             let copies = packet.copies + packet.unjudged.count_ones();
-            let before_verdict = packet.inside.route.destinations == 0;
-            *in_flight.entry(packet.inside.module).or_insert(0) += u64::from(copies + u32::from(before_verdict));
+            *in_flight.entry(packet.inside.module).or_insert(0) += u64::from(copies + u32::from(!packet.decided));
         }
         Counters { tick, modules: self.bank.modules(&in_flight, self.tables.engines()), wedges: 0 }
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::conformance::sender;
+use crate::engines;
 use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
 use sluice_formats::target::TINY;
 use sluice_formats::{Node, Row, Table};
@@ -14,7 +15,7 @@ fn set<R: Row>(replay: &mut Replay, node: Node, table: Table, index: u32, row: &
 
 /// VLAN 7 of port 0 is module 2: port 1 and host queue 0, new MAC; two cells a queue.
 fn replay() -> Replay {
-    let mut replay = Replay::new(TINY, &[EngineId::RMT]);
+    let mut replay = Replay::new(TINY, engines::these(&[&engines::RMT], &TINY));
     let policy = PortPolicyRow { max_frame: 1518, ..Default::default() };
     set(&mut replay, Node::Port(0), Table::PortPolicy, 0, &policy);
     let vlan = VlanRow { valid: true, keep_tag: false, module_id: MODULE, tenant: 70 };
@@ -85,7 +86,7 @@ fn sideband(id: u32) -> SidebandRow {
 fn through(replay: &mut Replay, id: u32) {
     replay.port(&port_row(id), &frame(), false).unwrap();
     replay.merge(&merge_row(id, false)).unwrap();
-    replay.verdict(&verdict_row(id)).unwrap();
+    replay.verdict(&verdict_row(id), 0).unwrap();
 }
 
 fn port_bytes() -> Vec<u8> {
@@ -112,7 +113,7 @@ fn a_right_trace_passes_and_the_accounting_closes_at_every_event() {
     replay.merge(&merge_row(0, false)).unwrap();
     assert_eq!(replay.tables().generation(MODULE).in_flight, [1, 0]);
     close(&replay);
-    replay.verdict(&verdict_row(0)).unwrap();
+    replay.verdict(&verdict_row(0), 0).unwrap();
     close(&replay);
     for destination in [1, 4] {
         replay.queue(&queue_row(0, destination, None)).unwrap();
@@ -217,7 +218,7 @@ fn a_wrong_verdict_is_found() {
     replay.port(&port_row(0), &frame(), false).unwrap();
     replay.merge(&merge_row(0, false)).unwrap();
     let wrong = VerdictTraceRow { destinations: 2, ..verdict_row(0) };
-    let text = replay.verdict(&wrong).unwrap_err().to_string();
+    let text = replay.verdict(&wrong, 0).unwrap_err().to_string();
     assert!(text.contains("destinations 0x12") && text.contains("destinations 0x02"), "{text}");
 }
 

@@ -127,7 +127,7 @@ impl Checker<'_> {
 
     fn write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Result<(), Refusal> {
         let target = self.linker.target;
-        if !table.is_of(node) || !Node::all(target).contains(&node) {
+        if !table.is_of(node) || !node.is_on(target) {
             return Err(Space(format!("node {node:?} has no table {}", table.name())));
         }
         if table.access() != Access::ReadWrite || table == Table::Generation {

@@ -91,30 +91,42 @@ pub(super) trait Space {
     }
 }
 
-/// The spaces of all engines.
-#[derive(Clone, Debug)]
-pub(super) struct Engines {
+macro_rules! spaces {
+    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident: $space:ty = $new:expr,)*) => {
+        /// The spaces of all engines.
+        #[derive(Clone, Debug)]
+        pub(super) struct Engines { $($(#[doc = $doc])+ $(#[cfg($cfg)])? pub $name: $space,)* }
+
+        impl Engines {
+            pub fn new(target: &'static Target) -> Self {
+                Self { $($(#[cfg($cfg)])? $name: $new(target),)* }
+            }
+
+            pub fn all(&self) -> impl Iterator<Item = &dyn Space> {
+                let all: Vec<&dyn Space> = vec![$($(#[cfg($cfg)])? &self.$name,)*];
+                all.into_iter()
+            }
+
+            pub fn all_mut(&mut self) -> impl Iterator<Item = &mut dyn Space> {
+                let all: Vec<&mut dyn Space> = vec![$($(#[cfg($cfg)])? &mut self.$name,)*];
+                all.into_iter()
+            }
+        }
+    };
+}
+spaces! {
     /// The rmt pipeline's.
-    pub rmt: Placer,
+    rmt: Placer = |target: &'static Target| Placer::new(target.rmt),
     /// The XDP engine's.
-    pub xdp: XdpSpace,
+    xdp: XdpSpace = |_| XdpSpace::default(),
+    /// The probe's.
+    #[cfg(feature = "probe")]
+    probe: super::probe::ProbeSpace = |_| super::probe::ProbeSpace::default(),
 }
 
 impl Engines {
-    pub fn new(target: &'static Target) -> Self {
-        Self { rmt: Placer::new(target.rmt), xdp: XdpSpace::default() }
-    }
-
-    pub fn all(&self) -> [&dyn Space; 2] {
-        [&self.rmt, &self.xdp]
-    }
-
-    pub fn all_mut(&mut self) -> [&mut dyn Space; 2] {
-        [&mut self.rmt, &mut self.xdp]
-    }
-
     /// The space of an engine; none of one that this linker does not know.
     pub fn of(&self, engine: EngineId) -> Option<&dyn Space> {
-        self.all().into_iter().find(|space| space.engine() == engine)
+        self.all().find(|space| space.engine() == engine)
     }
 }

@@ -12,6 +12,8 @@ pub mod error;
 mod grants;
 mod loads;
 pub mod placement;
+#[cfg(feature = "probe")]
+mod probe;
 pub mod rmt;
 mod settings;
 pub mod spaces;

@@ -66,7 +66,7 @@ impl Linker {
             w.write(Node::Port(p as u8), Table::PortPolicy, 0, &self.policy_row(port)?);
         }
         w.words(Node::System, Table::Control, control::WATCHDOG, vec![settings.watchdog]);
-        self.engines.all().iter().for_each(|space| w.rows(space.first_rows()));
+        self.engines.all().for_each(|space| w.rows(space.first_rows()));
         let load = w.load(self, SYSTEM_TENANT, "nic settings".to_owned());
         self.check(&load)?;
         self.settings = settings;

@@ -1,4 +1,4 @@
-// The pins of sluice_rmt_top: one stream in with its sideband, one out.
+// The pins of a top that is engines alone: one stream in with its sideband, one out.
 #pragma once
 
 #include "frame_sink.h"
