@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Called, Folder};
+use sluice_packet::capture::{CaptureWriter, Format, Packet};
 
 const NIC: &str = "programs/nic/nic.toml";
 const CAPTURE: &str = "programs/nic/mixed.pcapng";
@@ -75,6 +76,17 @@ fn ports_tenants_and_options_that_do_not_exist() {
     refused_with_code(&f, &run(&pink), &["pink", "red", "green", "blue"]);
     refused_with_code(&f, &run(&["--in", CAPTURE, "--waves", "w.fst"]), &["--waves", "rtl"]);
     refused_with_code(&f, &["explain", "E9999"], &["E9999", "--list"]);
+}
+
+#[test]
+fn an_interface_of_a_capture_is_a_port_by_its_whole_name() {
+    let f = Folder::new();
+    for name in ["port00", "port", "port+1", "PORT0"] {
+        let mut writer = CaptureWriter::new("x", Vec::new(), Format::PcapNg, &[name]).unwrap();
+        writer.write(&Packet::new(0, vec![0; 60])).unwrap();
+        f.write("named.pcapng", &writer.into_inner().unwrap());
+        refused_with_code(&f, &run(&["--in", "named.pcapng"]), &[name, "port0, port1"]);
+    }
 }
 
 #[test]

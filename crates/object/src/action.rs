@@ -47,6 +47,10 @@ impl Action {
                 "drop alone, or at least one destination",
             ));
         }
+        if self.except_ingress && !self.to.iter().any(|d| matches!(d, Destination::Port(_))) {
+            let found = format!("`except_ingress` with {}", self.to);
+            return Err(bad("action", found, "a port among the destinations, for only a port is left out"));
+        }
         Ok(())
     }
 }

@@ -185,7 +185,7 @@ impl Capture {
     /// Port by the interface's name.
     fn port_of(&self, interface: u32) -> Result<u8, Failure> {
         let name = self.reader.interface(interface);
-        let port = name.strip_prefix("port").and_then(|n| n.parse().ok());
+        let port = (0..=u8::MAX).find(|port| name.strip_prefix("port") == Some(&port.to_string()));
         port.ok_or_else(|| {
             let file = self.input.file.display();
             let what = format!("{file}: interface {interface} is called `{name}`, expected port0, port1, ...");

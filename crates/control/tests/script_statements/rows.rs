@@ -516,6 +516,7 @@ pub const ROWS: &[Row] = &[
     Row(TABLE, "send 0 *0 eth", 2, &["E0114", "1 to 1000000"]),
     Row(TABLE, "send 0 *x eth", 2, &["E0114", "1 to 1000000"]),
     Row(TABLE, "send 0 *1000001 eth", 2, &["E0114", "1 to 1000000"]),
+    Row(TABLE, "send 0 *29827 eth/payload(len=8986)", 2, &["E0114", "at most 29826", "256 MiB"]),
     Row(TABLE, "send 0 * eth", 2, &["E0114", "1 to 1000000"]),
     Row(TABLE, "send 0 eth/...", 2, &["E0113", "a whole packet"]),
     Row(TABLE, "send 0 raw", 2, &["E0114", "at least one byte"]),

@@ -214,7 +214,8 @@ pub fn random_action(rng: &mut Rng, target: &Target) -> Action {
     let mask = 1 + rng.below((1 << target.destinations()) - 1) as u8;
     let mut action = Action {
         to: sluice_object::Destinations::from_mask(mask, target),
-        except_ingress: rng.chance(1, 2),
+        // Only a port can be left out.
+        except_ingress: rng.chance(1, 2) && u32::from(mask).trailing_zeros() < target.ports,
         set_dmac: None,
     };
     if rng.chance(1, 2) {

@@ -29,6 +29,14 @@ pub(super) fn send(words: &mut Words<'_>) -> Located<Command> {
     if bytes.is_empty() {
         return Err((written.span, empty()));
     }
+    if count.saturating_mul(bytes.len() as u64) > MOST_SENT {
+        let problem = ScriptProblem::BadValue {
+            what: "the repetition".to_string(),
+            found: format!("{count} of a packet of {} bytes", bytes.len()),
+            allowed: format!("at most {}: a statement sends 256 MiB at most", MOST_SENT / bytes.len() as u64),
+        };
+        return Err((written.span, problem));
+    }
     let mut timing = None;
     while let Some(option) = words.next() {
         let (name, value) = option.option();
@@ -43,6 +51,9 @@ pub(super) fn send(words: &mut Words<'_>) -> Located<Command> {
     }
     Ok(Command::Send(Send { port, count, bytes, timing: timing.unwrap_or(Timing::Gap(0)) }))
 }
+
+/// Most bytes that a statement sends: a device holds the packets until their time has come.
+const MOST_SENT: u64 = 256 << 20;
 
 fn empty() -> ScriptProblem {
     ScriptProblem::BadValue {
