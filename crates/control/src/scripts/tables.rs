@@ -120,5 +120,12 @@ fn key_spec(mask: &KeyMask) -> Result<KeySpec, ScriptFailure> {
             }
         }
     }
+    if mask == 0 {
+        return Err(ScriptFailure::value(
+            "mask",
+            "no byte of the key",
+            "one byte at least: else every key is the same",
+        ));
+    }
     Ok(KeySpec { kind, mask })
 }
