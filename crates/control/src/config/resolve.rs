@@ -1,12 +1,14 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RmtTable, TableTable, TenantTable};
+use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, TableTable, TenantTable};
 use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
 use sluice_formats::{Target, target};
 use sluice_frontends::{self as frontends, Reading};
-use sluice_object::linker::rmt::{Quota, StageQuota};
-use sluice_object::{Destination, KeyKind, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec};
+use sluice_object::linker::rmt::RmtError;
+use sluice_object::{
+    Destination, KeyKind, KeySpec, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
+};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -162,12 +164,16 @@ impl Resolver<'_> {
         let mut linker = Linker::new(target);
         let mut tenants = Vec::new();
         for table in &file.tenant {
-            let tenant = self.tenant(table, target)?;
+            let tenant = self.tenant(table, &file.port, target)?;
             let name = tenant.spec.name.clone();
-            let refused = |error: sluice_object::LinkError| {
-                let problem =
-                    ConfigProblem::Object { tenant: name.clone(), what: error.to_string(), code: Some(error.code()) };
-                ConfigError::at(self.file, self.text, table.name.span(), problem)
+            let refused = |error: LinkError| {
+                let what = error.to_string();
+                // The linker may say whose it is, too.
+                let what = what.strip_prefix(&format!("tenant `{name}`: ")).unwrap_or(&what).to_owned();
+                let problem = ConfigProblem::Object { tenant: name.clone(), what, code: Some(error.code()) };
+                let quota = table.rmt.as_ref().filter(|_| is_quota(&error));
+                let span = quota.map_or(table.name.span(), Spanned::span);
+                ConfigError::at(self.file, self.text, span, problem)
             };
             linker.admit(tenant.spec.clone()).map_err(&refused)?;
             if let Some(object) = &tenant.object {
@@ -183,7 +189,12 @@ impl Resolver<'_> {
         Ok(tenants)
     }
 
-    fn tenant(&self, table: &TenantTable, target: &'static Target) -> Result<TenantConfig, ConfigError> {
+    fn tenant(
+        &self,
+        table: &TenantTable,
+        ports: &[PortTable],
+        target: &'static Target,
+    ) -> Result<TenantConfig, ConfigError> {
         let name = self.tenant_name(table)?;
         if let (Some(entries), Some(_)) = (&table.max_entries, &table.xdp) {
             let (found, allowed) = ("max_entries with xdp", "map_sizes for the maps of a program");
@@ -192,8 +203,8 @@ impl Resolver<'_> {
         let object = self.object(table, &name, target)?;
         let routes = self.routes(table, &name)?;
         let mut spec = TenantSpec::new(table.id, name);
-        spec.vlans = self.vlans(&table.vlans)?;
-        spec.keep_tag = table.keep_tag;
+        spec.vlans = self.vlans(table, ports)?;
+        spec.keep_tag = self.keep_tag(table)?;
         spec.rate = match (table.rate, table.burst) {
             (None, None) => None,
             (Some(bits_per_second), Some(burst_bytes)) => Some(Rate { bits_per_second, burst_bytes }),
@@ -210,46 +221,16 @@ impl Resolver<'_> {
             })?;
             spec.queues.insert(destination, *cells);
         }
-        spec.rmt = table.rmt.as_ref().map(|rmt| self.quota(rmt, target)).transpose()?;
+        spec.rmt = table.rmt.as_ref().map(|rmt| self.quota(rmt, object.as_ref(), target)).transpose()?;
         if let Some(object) = &object {
             // What is not said is what the first program needs; a table may get its first entry later.
-            spec.make_room(object);
+            if spec.rmt.is_none() || object.parts.rmt.is_none() {
+                spec.make_room(object);
+            }
             spec.max_entries = spec.max_entries.max(u32::from(object.key.kind != KeyKind::None));
         }
         spec.max_entries = table.max_entries.as_ref().map_or(spec.max_entries, |n| *n.get_ref());
         Ok(TenantConfig { spec, object, routes })
-    }
-
-    /// What a tenant is given of the pipeline.
-    fn quota(&self, table: &Spanned<RmtTable>, target: &Target) -> Result<Quota, ConfigError> {
-        let mut quota = Quota::default();
-        for group in &table.get_ref().groups {
-            if !quota.groups.insert(*group) {
-                let found = format!("group {group} twice");
-                return Err(self.wrong(table.span(), "rmt.groups", found, "each group once"));
-            }
-        }
-        for stage in &table.get_ref().stage {
-            let number = stage.number;
-            if usize::from(number) >= target.rmt.stages {
-                let allowed = format!("0 to {}", target.rmt.stages - 1);
-                return Err(self.wrong(table.span(), "rmt.stage", number, &allowed));
-            }
-            let given = StageQuota {
-                exact: stage.exact,
-                ternary: stage.ternary,
-                actions: stage.actions,
-                pages: stage.pages,
-                fresh_pages: stage.fresh_pages,
-                // One for each entry, and one for the default.
-                numbers: stage.numbers.unwrap_or(stage.exact.saturating_add(stage.ternary).saturating_add(1)),
-            };
-            if quota.stages.insert(number, given).is_some() {
-                let found = format!("stage {number} twice");
-                return Err(self.wrong(table.span(), "rmt.stage", found, "each stage once"));
-            }
-        }
-        Ok(quota)
     }
 
     fn object(&self, table: &TenantTable, name: &str, target: &Target) -> Result<Option<Object>, ConfigError> {
@@ -288,6 +269,11 @@ impl Resolver<'_> {
             (object, program, ..) => Ok(object.or(program)),
         }
     }
+}
+
+/// Whether a tenant was given less of the pipeline than its module needs.
+fn is_quota(error: &LinkError) -> bool {
+    matches!(error, LinkError::Rmt(RmtError::Given { .. } | RmtError::Group { .. }))
 }
 
 fn inline_object(name: &str, table: &TableTable) -> Result<Object, ObjectError> {
