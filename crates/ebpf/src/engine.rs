@@ -241,6 +241,10 @@ impl Maps for XdpEngine {
         self.module(module)?.runtime.maps.next_key(map, key).map_err(failed("next key", map))
     }
 
+    fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError> {
+        self.module(module)?.runtime.maps.order_behind(map, key).map_err(failed("next key", map))
+    }
+
     fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
         self.module(module)?.runtime.maps.next_held_key(map, key).map_err(failed("next key", map))
     }
