@@ -18,13 +18,16 @@ const TURN: Duration = Duration::from_secs(1);
 /// What nothing here takes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// A NIC, with the modules and names of its tenants.
+type Served = (SoftwareNic, Vec<(u8, String)>);
+
 /// A NIC whose tenant `red` runs the shipped program that counts and drops.
-fn nic() -> (SoftwareNic, Vec<(u8, String)>) {
+fn nic() -> Served {
     nic_with("programs/xdp/drop/drop.o", &tenant::Options::default())
 }
 
 /// A NIC whose tenant `red` runs a program.
-fn nic_with(program: &str, options: &tenant::Options) -> (SoftwareNic, Vec<(u8, String)>) {
+fn nic_with(program: &str, options: &tenant::Options) -> Served {
     let target: &'static Target = &target::DEFAULT;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(program);
     let object = tenant::read("red", &fs::read(path).unwrap(), options).unwrap();
@@ -48,7 +51,7 @@ fn served<T: Send + 'static>(client: impl FnOnce(&Path) -> T + Send + 'static) -
 
 /// The same by a NIC to which something happens in each round.
 fn served_by<T: Send + 'static>(
-    (mut nic, tenants): (SoftwareNic, Vec<(u8, String)>),
+    (mut nic, tenants): Served,
     mut round: impl FnMut(&mut SoftwareNic),
     client: impl FnOnce(&Path) -> T + Send + 'static,
 ) -> T {
@@ -244,7 +247,7 @@ fn a_socket_that_never_answers_is_told_after_the_time_that_it_was_given() {
 const FLOWS: &str = "crates/nic/scripts/xdp/verdicts.o";
 
 /// A NIC with so many entries in the map `flows`, whose keys are their numbers.
-fn with_flows(count: u32) -> ((SoftwareNic, Vec<(u8, String)>), u8, MapId) {
+fn with_flows(count: u32) -> (Served, u8, MapId) {
     let options = tenant::Options { max_entries: vec![("flows".to_owned(), 1 << 20)], ..tenant::Options::default() };
     let (mut nic, tenants) = nic_with(FLOWS, &options);
     let module = tenants[0].0;
