@@ -195,3 +195,27 @@ fn a_damaged_file_leaves_outputs_and_a_damaged_pipe_is_played_up_to_the_damage()
         assert!(sluice_packet::capture::read_all(&folder.path("old.pcap")).unwrap().len() > 10);
     }
 }
+
+#[test]
+fn what_a_pipe_brought_before_its_damage_is_played_and_written() {
+    let folder = folder();
+    let mut damaged = fs::read(folder.path("programs/xdp/mixed.pcap")).unwrap();
+    damaged.extend([0xff; 20]);
+    folder.write("damaged.pcap", damaged);
+    let outputs = |capture: &str, name: &str| {
+        let line = format!(
+            "cat {capture} | sluice xdp run programs/xdp/swap/swap.o --in - --out {name}.pcap --packets {name}.jsonl"
+        );
+        let called = folder.shell(&line);
+        let written = [format!("{name}.pcap"), format!("{name}.jsonl")].map(|file| fs::read(folder.path(&file)));
+        (called, written.map(|bytes| bytes.unwrap_or_default()))
+    };
+    let (whole, expected) = outputs("programs/xdp/mixed.pcap", "whole");
+    assert_eq!(whole.code, 0, "{}", whole.err);
+    let (cut, found) = outputs("damaged.pcap", "cut");
+    let lines = expected[1].iter().filter(|byte| **byte == b'\n').count();
+    let said = format!("packet {} at byte", lines + 1);
+    assert_eq!((cut.code, cut.err.contains("E0156") && cut.err.contains(&said)), (2, true), "{}", cut.err);
+    assert!(expected[0].len() > 1000 && (100..512).contains(&lines), "{lines} packets, less than a batch");
+    assert!(found == expected, "{} and {} bytes, not {}", found[0].len(), found[1].len(), expected[0].len());
+}
