@@ -4,6 +4,7 @@ use crate::captures;
 use crate::failure::Failure;
 use sluice_object::Object;
 use sluice_packet::bounded;
+use sluice_packet::capture::output::{make_folders, unmake_folders};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -30,11 +31,12 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         return io::stdout().write_all(bytes).map_err(failed);
     }
     make_folder(path)?;
-    match fs::metadata(path) {
+    let written = match fs::metadata(path) {
         Ok(there) if !there.is_file() => fs::write(path, bytes).map_err(failed),
-        Ok(_) => replace(&path.canonicalize().map_err(failed)?, bytes),
+        Ok(_) => path.canonicalize().map_err(failed).and_then(|path| replace(&path, bytes)),
         Err(_) => replace(path, bytes),
-    }
+    };
+    written.inspect_err(|_| unmake_folders(path))
 }
 
 /// Finds out before a run whether [`write`] can write a file after it; nothing changes, and no folder is made.
@@ -75,14 +77,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Makes the folder that a file will be in.
+/// Makes the folder that a file will be in; a command that fails before it writes there takes it away again.
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => {
-            fs::create_dir_all(folder).map_err(|e| Failure::file(folder, "made", &e))
-        }
-        _ => Ok(()),
-    }
+    make_folders(path).map_err(|(folder, e)| Failure::file(&folder, "made", &e))
 }
 
 /// What tells files apart, however their paths are written.

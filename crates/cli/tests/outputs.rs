@@ -59,6 +59,29 @@ fn a_command_that_fails_before_its_run_leaves_every_output_as_it_was() {
 }
 
 #[test]
+fn a_folder_that_was_made_for_an_output_goes_when_the_call_is_refused() {
+    let folder = folder();
+    fs::create_dir(folder.path("there")).unwrap();
+    let run = ["run", "--config", NIC, "--in", CAPTURE, "--out", "port0=new/deep/a.pcap"];
+    let refused = ["--out", "port1=/proc/none/x.pcap"];
+    fails(&folder, &[&run[..], &refused].concat(), &["/proc/none"]);
+    let beside = ["--out", "port2=new/deep/b.pcap", "--out", "host0=there/c.pcap"];
+    fails(&folder, &[&run[..], &beside, &refused].concat(), &["/proc/none"]);
+    fails(&folder, &[&run[..], &["--out", "port1=new/deep"]].concat(), &["new/deep"]);
+    let play = ["xdp", "run", DROP, "--in", CAPTURE, "--packets", "new/p.jsonl", "--out", "/proc/none/x.pcap"];
+    fails(&folder, &play, &["/proc/none"]);
+    let long = format!("new/{}.slob", "x".repeat(300));
+    fails(&folder, &["object", "build", "programs/nic/red.json", "-o", &long], &["new/xxx"]);
+    folder.write("live.toml", "[device]\ntarget = \"default\"\n[[port]]\nnumber = 0\niface = \"nosuch0\"\n");
+    fails(&folder, &["run", "--config", "live.toml", "--out", "port0=new/x.pcap"], &["nosuch0"]);
+    fails(&folder, &["run", "--config", "live.toml", "--out", "port9=new/x.pcap"], &["port9"]);
+    assert!(folder.path("there").is_dir());
+    // A run that does begin has its folder.
+    folder.sluice(&run).ok();
+    assert!(fs::metadata(folder.path("new/deep/a.pcap")).unwrap().len() > 1000);
+}
+
+#[test]
 fn a_file_that_the_description_names_is_not_written_over() {
     let folder = folder();
     let object = fs::read(folder.path("programs/nic/red.json")).unwrap();
