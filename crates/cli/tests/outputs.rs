@@ -242,3 +242,23 @@ fn what_a_pipe_brought_before_its_damage_is_played_and_written() {
     assert!(expected[0].len() > 1000 && (100..512).contains(&lines), "{lines} packets, less than a batch");
     assert!(found == expected, "{} and {} bytes, not {}", found[0].len(), found[1].len(), expected[0].len());
 }
+
+#[test]
+fn a_state_that_is_changed_keeps_its_rights_and_its_place_behind_a_link() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = folder();
+    folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--state", "maps.json"]).ok();
+    let before = fs::read(folder.path("maps.json")).unwrap();
+    fs::set_permissions(folder.path("maps.json"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("maps.json", folder.path("link.json")).unwrap();
+    let value = "u64:5,u64:6";
+    folder.sluice(&["map", "--state", "link.json", "set", "protocols", "u32:3", value]).ok();
+    assert!(fs::symlink_metadata(folder.path("link.json")).unwrap().is_symlink());
+    assert_ne!(fs::read(folder.path("maps.json")).unwrap(), before, "what the link leads to is changed");
+    // Also where a whole output takes the place of what was there.
+    for _ in 0..2 {
+        let rights = fs::metadata(folder.path("maps.json")).unwrap().permissions().mode();
+        assert_eq!(rights & 0o777, 0o640, "{rights:o}");
+        folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--state", "maps.json"]).ok();
+    }
+}
