@@ -35,8 +35,8 @@ pub(super) struct PortTable {
     pub min_frame: Option<Spanned<u16>>,
     pub max_frame: Option<Spanned<u16>>,
     pub double_tag: Option<DoubleTag>,
-    pub input: Option<PathBuf>,
-    pub output: Option<PathBuf>,
+    pub input: Option<Spanned<PathBuf>>,
+    pub output: Option<Spanned<PathBuf>>,
     pub iface: Option<Spanned<String>>,
     pub tap: Option<Spanned<String>>,
 }
@@ -52,7 +52,7 @@ pub(super) enum DoubleTag {
 #[serde(deny_unknown_fields)]
 pub(super) struct HostTable {
     pub number: Spanned<u8>,
-    pub output: Option<PathBuf>,
+    pub output: Option<Spanned<PathBuf>>,
     pub tap: Option<Spanned<String>>,
 }
 

@@ -12,6 +12,9 @@ const TENANT_NAME: usize = 63;
 /// Names that reports use for themselves; the system tenant may have the first.
 const RESERVED: [&str; 2] = ["system", "total"];
 
+/// What `untagged` says where no tenant gets those frames.
+pub(super) const NOBODY: &str = "drop";
+
 impl Resolver<'_> {
     /// A name that scripts, command lines and reports can write without quotes.
     pub(super) fn tenant_name(&self, table: &TenantTable) -> Result<String, ConfigError> {
@@ -24,8 +27,8 @@ impl Resolver<'_> {
             return Err(self.wrong(table.name.span(), "name of a tenant", found, allowed));
         }
         let own = table.id == SYSTEM_TENANT && name == RESERVED[0];
-        if RESERVED.contains(&name.as_str()) && !own {
-            let allowed = "a name that reports do not use: not `total`, and `system` for ID 0 only";
+        if (RESERVED.contains(&name.as_str()) || name == NOBODY) && !own {
+            let allowed = "a name of its own: not `total` or `drop`, and `system` for ID 0 only";
             return Err(self.wrong(table.name.span(), "name of a tenant", found, allowed));
         }
         Ok(name.clone())
@@ -35,8 +38,7 @@ impl Resolver<'_> {
     /// the untagged frames of a port, or is the system tenant.
     pub(super) fn vlans(&self, table: &TenantTable, ports: &[PortTable]) -> Result<Vec<VlanGrant>, ConfigError> {
         let name = table.name.get_ref();
-        let is_untagged =
-            ports.iter().filter_map(|port| port.untagged.as_ref()).any(|to| to.get_ref() == name && name != "drop");
+        let is_untagged = ports.iter().filter_map(|port| port.untagged.as_ref()).any(|to| to.get_ref() == name);
         if table.vlans.get_ref().is_empty() && !is_untagged && table.id != SYSTEM_TENANT {
             let allowed = format!("at least one, or `untagged = \"{name}\"` of a port");
             return Err(self.wrong(table.vlans.span(), "vlans", "none", &allowed));

@@ -2,6 +2,7 @@
 
 use super::error::{ConfigError, ConfigProblem};
 use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, TableTable, TenantTable};
+use super::grants::NOBODY;
 use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
 use sluice_formats::{Target, target};
 use sluice_frontends::{self as frontends, Reading};
@@ -9,6 +10,7 @@ use sluice_object::linker::rmt::RmtError;
 use sluice_object::{
     Destination, KeyKind, KeySpec, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
 };
+use sluice_packet::capture::Format;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -65,7 +67,7 @@ impl Resolver<'_> {
             names.push(name);
         }
         let tenants = self.tenants(&file, target, &settings)?;
-        let inputs = file.port.iter().filter_map(|port| port.input.as_deref());
+        let inputs = file.port.iter().filter_map(|port| Some(port.input.as_ref()?.get_ref().as_path()));
         let named = file.tenant.iter().flat_map(TenantTable::files).chain(inputs);
         let files = named.map(|named| self.folder.join(named)).collect();
         Ok(NicConfig { file: self.file.to_owned(), target, settings, tenants, ports, hosts, files })
@@ -91,7 +93,7 @@ impl Resolver<'_> {
         number: usize,
     ) -> Result<(), ConfigError> {
         let policy = &mut settings.ports[number];
-        if let Some(untagged) = port.untagged.as_ref().filter(|u| u.get_ref() != "drop") {
+        if let Some(untagged) = port.untagged.as_ref().filter(|u| u.get_ref() != NOBODY) {
             let tenant = file.tenant.iter().find(|t| t.name.get_ref() == untagged.get_ref());
             let tenant = tenant.ok_or_else(|| {
                 let names: Vec<&str> = file.tenant.iter().map(|t| t.name.get_ref().as_str()).collect();
@@ -124,21 +126,37 @@ impl Resolver<'_> {
             return Err(self.wrong(port.number.span(), "port", "several bindings", allowed));
         }
         Ok(PortBinding {
-            input: port.input.as_ref().map(|p| self.capture(p)),
-            output: port.output.as_ref().map(|p| self.capture(p)),
+            input: port.input.as_ref().map(|p| self.capture(p)).transpose()?,
+            output: port.output.as_ref().map(|p| self.output(p)).transpose()?,
             iface: self.interface(&port.iface)?,
             tap: self.interface(&port.tap)?,
         })
     }
 
     fn host_binding(&self, host: &HostTable) -> Result<HostBinding, ConfigError> {
-        let output = host.output.as_ref().map(|p| self.capture(p));
+        let output = host.output.as_ref().map(|p| self.output(p)).transpose()?;
         Ok(HostBinding { output, tap: self.interface(&host.tap)? })
     }
 
     /// Where a capture lies; `-` is no file of the folder but standard input or output.
-    fn capture(&self, path: &Path) -> PathBuf {
-        if path.as_os_str() == "-" { path.to_owned() } else { self.folder.join(path) }
+    fn capture(&self, spanned: &Spanned<PathBuf>) -> Result<PathBuf, ConfigError> {
+        let path = spanned.get_ref();
+        match path.as_os_str().to_str() {
+            Some("") => Err(self.wrong(spanned.span(), "input", "``", "the name of a capture, or `-`")),
+            Some("-") => Ok(path.clone()),
+            _ => Ok(self.folder.join(path)),
+        }
+    }
+
+    /// The same for one that is written: its ending says in which format.
+    fn output(&self, spanned: &Spanned<PathBuf>) -> Result<PathBuf, ConfigError> {
+        let path = spanned.get_ref();
+        if path.as_os_str() != "-" && Format::from_path(path).is_err() {
+            let found = format!("`{}`", path.display().to_string().escape_default());
+            let allowed = "a name that ends in `.pcap` or `.pcapng`, or `-`";
+            return Err(self.wrong(spanned.span(), "output", found, allowed));
+        }
+        self.capture(spanned)
     }
 
     fn interface(&self, name: &Option<Spanned<String>>) -> Result<Option<String>, ConfigError> {
@@ -281,6 +299,13 @@ fn inline_object(name: &str, table: &TableTable) -> Result<Object, ObjectError> 
         Some(fields) => KeySpec::of_fields(table.key, fields)?,
         None => KeySpec::whole(table.key),
     };
+    let actions = table.entries.iter().map(|entry| &entry.action).chain([&table.default]);
+    for action in actions.filter(|action| action.except_ingress) {
+        if !action.to.iter().any(|to| matches!(to, Destination::Port(_))) {
+            let (path, found) = ("action.except_ingress".to_owned(), format!("`{action}`"));
+            return Err(ObjectError::Value { path, found, allowed: "with a port in `to`".to_owned() });
+        }
+    }
     let mut object = Object::new(name, key, table.default);
     for entry in &table.entries {
         object.push(entry.key.key(&key)?, entry.action);

@@ -76,6 +76,29 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
             8,
             "`a` twice",
         ),
+        (
+            format!("{device}[[port]]\nnumber = 0\noutput = \"\"\n"),
+            "E0304",
+            5,
+            "found ``, allowed: a name that ends in",
+        ),
+        (format!("{device}[[port]]\nnumber = 0\noutput = \"a.cap\"\n"), "E0304", 5, "`.pcap` or `.pcapng`"),
+        (format!("{device}[[host]]\nnumber = 0\noutput = \"a/\"\n"), "E0304", 5, "found `a/`"),
+        (
+            format!("{device}[[port]]\nnumber = 0\ninput = \"\"\n"),
+            "E0304",
+            5,
+            "found ``, allowed: the name of a capture",
+        ),
+        (format!("{device}[[tenant]]\nname = \"drop\"\nid = 1\nvlans = [7]\n"), "E0304", 4, "found `drop`"),
+        (
+            format!(
+                "{tenant}[tenant.table]\nkey = \"dmac\"\ndefault = {{ to = [\"host0\"], except_ingress = true }}\n"
+            ),
+            "E0205",
+            7,
+            "action.except_ingress: found `to host0 except ingress`, allowed: with a port",
+        ),
         (format!("{device}[[host]]\nnumber = 9\n"), "E0304", 4, "0 to 3"),
         (format!("{tenant}rate = 9\n"), "E0304", 4, "rate without burst"),
         (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 4, "bits_per_second"),

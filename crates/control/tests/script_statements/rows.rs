@@ -223,6 +223,28 @@ pub const ROWS: &[Row] = &[
         &["E0310", "no byte", "one byte at least"],
     ),
     Row(TENANT, "table red key=dmac mask=00:00:00:00:00:ff default=drop", 0, &[]),
+    Row(
+        TENANT,
+        "table red key=dmac mask=ff:ff:ff:00:00:00 default=drop\nadd red dst=02:00:00:00:00:01 -> port 1",
+        2,
+        &["E0310", "table.pkt:3:1", "key: found 0x01 in byte 5", "0 in the bytes that the mask leaves out"],
+    ),
+    Row(
+        TENANT,
+        "table red key=five_tuple mask=dst/24 default=drop\nadd red 0.0.0.0:0 > 10.0.0.2:0 0 -> port 1",
+        2,
+        &["E0310", "key: found 0x02 in byte 7"],
+    ),
+    Row(
+        TENANT,
+        "table red key=dmac mask=ff:ff:ff:00:00:00 default=drop\nadd red dst=02:00:01:00:00:00 -> port 1\n\
+         del red dst=02:00:01:00:00:07",
+        2,
+        &["E0310", "table.pkt:4:1", "key: found 0x07 in byte 5"],
+    ),
+    Row("", "tenant drop id=3 vlan=3", 2, &["E0114", "`drop`", "not reserved"]),
+    Row(TABLE, "send 0 *1000000 eth/payload(len=9000)", 2, &["E0310", "9014000000 bytes", "at most 1073741824"]),
+    Row(TABLE, "expect port 1 *1000000 eth/payload(len=9000)", 1, &["E0311"]),
     Row(TENANT, "table red key=dmac mask=dst/24 default=drop", 2, &["E0114", "an Ethernet address"]),
     Row(TENANT, "table red key=dmac mask=ff default=drop", 2, &["E0114", "an Ethernet address"]),
     Row(TENANT, "table red key=dmac mask= default=drop", 2, &["E0114", "an Ethernet address"]),
