@@ -4,9 +4,10 @@ use crate::captures;
 use crate::failure::Failure;
 use sluice_object::Object;
 use sluice_packet::bounded;
+use sluice_packet::capture::output::{make_folders, unmake_folders};
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 /// Most symbolic links on the way to a file, as the system has it.
@@ -30,11 +31,12 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         return io::stdout().write_all(bytes).map_err(failed);
     }
     make_folder(path)?;
-    match fs::metadata(path) {
+    let written = match fs::metadata(path) {
         Ok(there) if !there.is_file() => fs::write(path, bytes).map_err(failed),
-        Ok(_) => replace(&path.canonicalize().map_err(failed)?, bytes),
+        Ok(_) => path.canonicalize().map_err(failed).and_then(|path| replace(&path, bytes)),
         Err(_) => replace(path, bytes),
-    }
+    };
+    written.inspect_err(|_| unmake_folders(path))
 }
 
 /// Finds out before a run whether [`write`] can write a file after it; nothing changes, and no folder is made.
@@ -64,10 +66,11 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Puts a file in the place of another: whoever reads it sees all of the old or all of the new.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+/// Puts a file in the place of another, with its rights: whoever reads it sees all of the old or all of the new.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let beside = beside(path);
-    let done = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+    let there = fs::metadata(path).ok();
+    let done = write_as(&beside, bytes, there.as_ref()).and_then(|()| fs::rename(&beside, path));
     done.map_err(|e| {
         // Nothing else is lost when what was begun cannot be removed.
         let _ = fs::remove_file(&beside);
@@ -75,14 +78,19 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Makes the folder that a file will be in.
+/// Writes a new file with the owner and rights of another, which it has before its first byte.
+fn write_as(path: &Path, bytes: &[u8], other: Option<&fs::Metadata>) -> io::Result<()> {
+    let Some(other) = other else { return fs::write(path, bytes) };
+    let mut file = fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    // Only root may give a file away; another owner's file is replaced by one's own.
+    let _ = std::os::unix::fs::fchown(&file, Some(other.uid()), Some(other.gid()));
+    file.set_permissions(other.permissions())?;
+    file.write_all(bytes)
+}
+
+/// Makes the folder that a file will be in; a command that fails before it writes there takes it away again.
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => {
-            fs::create_dir_all(folder).map_err(|e| Failure::file(folder, "made", &e))
-        }
-        _ => Ok(()),
-    }
+    make_folders(path).map_err(|(folder, e)| Failure::file(&folder, "made", &e))
 }
 
 /// What tells files apart, however their paths are written.

@@ -15,6 +15,7 @@ mod table;
 mod view;
 mod xdp;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::{
     completions, explain, generate, map, object, rmt as rmt_command, run as run_command, script, xdp as xdp_command,
@@ -74,21 +75,38 @@ fn main() -> ExitCode {
     }
 }
 
-/// What clap says of a command line: as it has it, unless it would show what a terminal obeys, or a very long line.
+/// Code of a command line that is none.
+const NO_COMMAND: &str = "E0504";
+
+/// What clap says of a command line, with a code: unless it would show what a terminal obeys, or a very long line.
 fn refused(error: &clap::Error) -> ExitCode {
-    let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     if !error.use_stderr() {
         return shown(error);
     }
+    let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     if given.iter().all(|word| printable::message(word) == *word) {
-        error.exit();
+        let text = error.render();
+        printable::tell(coded(
+            error,
+            if io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() },
+        ));
+        return ExitCode::from(2);
     }
     // The same mistake in escaped words; clap itself would leave out a part of what a terminal obeys.
     let escaped = Sluice::try_parse_from(given.iter().map(|word| printable::text(word).into_owned())).err();
     let shown = escaped.filter(|again| again.kind() == error.kind());
     let text = shown.as_ref().unwrap_or(error).render().to_string();
-    printable::tell(printable::message(text.trim_end()));
+    printable::tell(coded(error, printable::message(&text)));
     ExitCode::from(2)
+}
+
+/// A mistake's text in the form of all others; help that nobody asked for stays as it is.
+fn coded(error: &clap::Error, text: String) -> String {
+    let text = text.trim_end();
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return text.to_owned();
+    }
+    format!("{}\n  more: sluice explain {NO_COMMAND}", text.replacen("error:", &format!("error[{NO_COMMAND}]:"), 1))
 }
 
 /// Help and version go to standard output, which may not take them.

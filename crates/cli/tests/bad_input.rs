@@ -149,3 +149,26 @@ fn a_missing_plug_in_says_how_to_get_it() {
     let called = f.shell("SLUICE_PLUGIN_DIR=/nowhere sluice script programs/nic/red.pkt --device rtl");
     refused(&called, &["E0503", "/nowhere", "make plugins", "SLUICE_PLUGIN_DIR"]);
 }
+
+#[test]
+fn a_command_line_that_is_none_has_a_code_like_every_other_mistake() {
+    let folder = Folder::new();
+    for (arguments, said) in [
+        (&["fly"][..], "error[E0504]: unrecognized subcommand 'fly'"),
+        (&["run", "--speed", "9"], "error[E0504]: unexpected argument '--speed' found"),
+        (&["run"], "error[E0504]: the following required arguments were not provided"),
+        (&["run", "--config", "a", "--limit", "0"], "error[E0504]: invalid value '0' for '--limit"),
+        (&["run", "--config", "a", "--config", "b"], "error[E0504]: the argument '--config"),
+        (&["xdp", "run", "a\u{1b}[31m", "b"], "error[E0504]: unexpected argument 'b' found"),
+        (&["run", "--\u{1b}[31m"], "error[E0504]: unexpected argument '--\\u{1b}[31m' found"),
+        (&["map", "get", "a"], "error[E0504]: "),
+    ] {
+        let called = folder.sluice(arguments);
+        assert_eq!(called.code, 2, "{arguments:?}: {}{}", called.out, called.err);
+        assert!(called.err.starts_with(said), "{arguments:?}: {}", called.err);
+        assert!(called.err.ends_with("\n  more: sluice explain E0504\n"), "{arguments:?}: {}", called.err);
+    }
+    // No command at all is asked for help, and told to say something.
+    let called = folder.sluice(&[]);
+    assert_eq!((called.code, called.err.contains("Usage: sluice <COMMAND>")), (2, true), "{}", called.err);
+}

@@ -140,3 +140,50 @@ fn room_for_what_may_replace_it_is_no_contradiction() {
         assert!(code.is_none_or(|code| called.err.contains(code)), "{text}: {}", called.err);
     }
 }
+
+#[test]
+fn a_quota_below_what_the_module_at_hand_needs_is_refused_and_room_above_is_not() {
+    let folder = Folder::new();
+    let head = "[device]\ntarget = \"default\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
+                queues = { port0 = 64 }\n";
+    let run =
+        |folder: &Folder| folder.sluice(&["run", "--config", "nic.toml", "--in", "port0=programs/nic/mixed.pcapng"]);
+    let stage = |module: &str, keys: &str| {
+        let rmt = "[tenant.rmt]\n[[tenant.rmt.stage]]\nnumber = 1\n";
+        format!("{head}object = \"programs/rmt/{module}.rmt\"\n{rmt}{keys}\n")
+    };
+    // calc.rmt has 5 exact entries and 6 actions in stage 1.
+    for (keys, said) in [
+        ("exact = 4", "stage 1: the program needs 5 exact entries, tenant `red` was given 4"),
+        ("exact = 0", "stage 1: the program needs 5 exact entries, tenant `red` was given 0"),
+        ("exact = 16\nactions = 5", "stage 1: the program needs 6 actions, tenant `red` was given 5"),
+        ("exact = 16\nnumbers = 5", "stage 1: the program needs 6 logical numbers, tenant `red` was given 5"),
+    ] {
+        folder.write("nic.toml", stage("calc", keys));
+        let called = run(&folder);
+        assert_eq!((called.code, called.err.contains("E0671")), (2, true), "{keys}: {}{}", called.out, called.err);
+        assert!(called.err.contains("nic.toml:") && called.err.contains(said), "{keys}: {}", called.err);
+    }
+    let groups = |keys: &str| {
+        let queues = "queues = { port0 = 64, port1 = 64, port2 = 64, port3 = 64, host0 = 64 }\n";
+        let head = head.replace("queues = { port0 = 64 }\n", queues);
+        format!("{head}object = \"programs/rmt/multicast.rmt\"\n[tenant.rmt]\n{keys}\n")
+    };
+    for (keys, said) in [
+        ("groups = [1]", "nic.toml:9:1: tenant `red`: the program has group 2"),
+        ("groups = []", "nic.toml:9:1: tenant `red`: the program has group 1"),
+    ] {
+        folder.write("nic.toml", groups(keys));
+        let called = run(&folder);
+        assert_eq!((called.code, called.err.contains("E0674")), (2, true), "{keys}: {}{}", called.out, called.err);
+        assert!(called.err.contains(said), "{keys}: {}", called.err);
+    }
+    for keys in ["groups = [1, 2, 9]", ""] {
+        folder.write("nic.toml", groups(keys));
+        run(&folder).ok();
+    }
+    for keys in ["exact = 5\nactions = 6", "exact = 16\nactions = 8\nnumbers = 32", "ternary = 4", "pages = 1"] {
+        folder.write("nic.toml", stage("calc", keys));
+        run(&folder).ok();
+    }
+}

@@ -59,6 +59,29 @@ fn a_command_that_fails_before_its_run_leaves_every_output_as_it_was() {
 }
 
 #[test]
+fn a_folder_that_was_made_for_an_output_goes_when_the_call_is_refused() {
+    let folder = folder();
+    fs::create_dir(folder.path("there")).unwrap();
+    let run = ["run", "--config", NIC, "--in", CAPTURE, "--out", "port0=new/deep/a.pcap"];
+    let refused = ["--out", "port1=/proc/none/x.pcap"];
+    fails(&folder, &[&run[..], &refused].concat(), &["/proc/none"]);
+    let beside = ["--out", "port2=new/deep/b.pcap", "--out", "host0=there/c.pcap"];
+    fails(&folder, &[&run[..], &beside, &refused].concat(), &["/proc/none"]);
+    fails(&folder, &[&run[..], &["--out", "port1=new/deep"]].concat(), &["new/deep"]);
+    let play = ["xdp", "run", DROP, "--in", CAPTURE, "--packets", "new/p.jsonl", "--out", "/proc/none/x.pcap"];
+    fails(&folder, &play, &["/proc/none"]);
+    let long = format!("new/{}.slob", "x".repeat(300));
+    fails(&folder, &["object", "build", "programs/nic/red.json", "-o", &long], &["new/xxx"]);
+    folder.write("live.toml", "[device]\ntarget = \"default\"\n[[port]]\nnumber = 0\niface = \"nosuch0\"\n");
+    fails(&folder, &["run", "--config", "live.toml", "--out", "port0=new/x.pcap"], &["nosuch0"]);
+    fails(&folder, &["run", "--config", "live.toml", "--out", "port9=new/x.pcap"], &["port9"]);
+    assert!(folder.path("there").is_dir());
+    // A run that does begin has its folder.
+    folder.sluice(&run).ok();
+    assert!(fs::metadata(folder.path("new/deep/a.pcap")).unwrap().len() > 1000);
+}
+
+#[test]
 fn a_file_that_the_description_names_is_not_written_over() {
     let folder = folder();
     let object = fs::read(folder.path("programs/nic/red.json")).unwrap();
@@ -193,5 +216,49 @@ fn a_damaged_file_leaves_outputs_and_a_damaged_pipe_is_played_up_to_the_damage()
         let called = folder.shell(&line);
         assert!(called.code == 2 && called.err.contains("the file ends in"), "{}", called.err);
         assert!(sluice_packet::capture::read_all(&folder.path("old.pcap")).unwrap().len() > 10);
+    }
+}
+
+#[test]
+fn what_a_pipe_brought_before_its_damage_is_played_and_written() {
+    let folder = folder();
+    let mut damaged = fs::read(folder.path("programs/xdp/mixed.pcap")).unwrap();
+    damaged.extend([0xff; 20]);
+    folder.write("damaged.pcap", damaged);
+    let outputs = |capture: &str, name: &str| {
+        let line = format!(
+            "cat {capture} | sluice xdp run programs/xdp/swap/swap.o --in - --out {name}.pcap --packets {name}.jsonl"
+        );
+        let called = folder.shell(&line);
+        let written = [format!("{name}.pcap"), format!("{name}.jsonl")].map(|file| fs::read(folder.path(&file)));
+        (called, written.map(|bytes| bytes.unwrap_or_default()))
+    };
+    let (whole, expected) = outputs("programs/xdp/mixed.pcap", "whole");
+    assert_eq!(whole.code, 0, "{}", whole.err);
+    let (cut, found) = outputs("damaged.pcap", "cut");
+    let lines = expected[1].iter().filter(|byte| **byte == b'\n').count();
+    let said = format!("packet {} at byte", lines + 1);
+    assert_eq!((cut.code, cut.err.contains("E0156") && cut.err.contains(&said)), (2, true), "{}", cut.err);
+    assert!(expected[0].len() > 1000 && (100..512).contains(&lines), "{lines} packets, less than a batch");
+    assert!(found == expected, "{} and {} bytes, not {}", found[0].len(), found[1].len(), expected[0].len());
+}
+
+#[test]
+fn a_state_that_is_changed_keeps_its_rights_and_its_place_behind_a_link() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = folder();
+    folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--state", "maps.json"]).ok();
+    let before = fs::read(folder.path("maps.json")).unwrap();
+    fs::set_permissions(folder.path("maps.json"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("maps.json", folder.path("link.json")).unwrap();
+    let value = "u64:5,u64:6";
+    folder.sluice(&["map", "--state", "link.json", "set", "protocols", "u32:3", value]).ok();
+    assert!(fs::symlink_metadata(folder.path("link.json")).unwrap().is_symlink());
+    assert_ne!(fs::read(folder.path("maps.json")).unwrap(), before, "what the link leads to is changed");
+    // Also where a whole output takes the place of what was there.
+    for _ in 0..2 {
+        let rights = fs::metadata(folder.path("maps.json")).unwrap().permissions().mode();
+        assert_eq!(rights & 0o777, 0o640, "{rights:o}");
+        folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--state", "maps.json"]).ok();
     }
 }

@@ -195,3 +195,34 @@ pub enum DeviceError {
     #[error("{0}")]
     Unavailable(String),
 }
+
+impl DeviceError {
+    /// Code for `sluice explain`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Routes { code, .. } => code,
+            Self::Step { error: StepError::Install(refused), .. } => refused.code.unwrap_or("E0307"),
+            _ => "E0307",
+        }
+    }
+
+    /// Whether it was asked for what the device does not have or take: nothing went wrong in it.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Version { .. }
+            | Self::TargetMismatch { .. }
+            | Self::NoPort { .. }
+            | Self::NoDestination { .. }
+            | Self::NoQueues { .. }
+            | Self::FrameLength { .. }
+            | Self::Routes { .. }
+            | Self::NoEngine { .. }
+            | Self::NoMaps { .. }
+            | Self::NoProgram { .. }
+            | Self::Step { error: StepError::Install(_), .. } => true,
+            Self::Step { .. } | Self::Read { .. } | Self::Timeout { .. } | Self::Map { .. } | Self::Unavailable(_) => {
+                false
+            }
+        }
+    }
+}

@@ -68,7 +68,11 @@ pub trait Maps {
     /// `BPF_MAP_GET_NEXT_KEY` of bpf(2); without a key the first one, at the end none.
     fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError>;
 
-    /// The same, where zeros of arrays and places that hold nothing may be left out: what a map of millions is listed by.
+    /// Whether [`Maps::next_key`] goes on behind this key: a number that is another one when entries have changed their
+    /// order, so that some may be skipped or repeated. None when the key is not there any more.
+    fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError>;
+
+    /// The same as the next key, where zeros of arrays and places that hold nothing may be left out: what a map of millions is listed by.
     fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError>;
 
     /// Routes and neighbours that the module's programs see: the text of a routes file.

@@ -1,6 +1,7 @@
 //! The interpreter as an engine of a NIC: each tenant's programs and maps, by generation.
 
 use crate::helper::routes::{Routes, RoutesError};
+use crate::map::file::{explain, explain_entry};
 use crate::vm::{Ingress, Installed};
 use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant, world};
 use sluice_device::{
@@ -240,6 +241,10 @@ impl Maps for XdpEngine {
         self.module(module)?.runtime.maps.next_key(map, key).map_err(failed("next key", map))
     }
 
+    fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError> {
+        self.module(module)?.runtime.maps.order_behind(map, key).map_err(failed("next key", map))
+    }
+
     fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
         self.module(module)?.runtime.maps.next_held_key(map, key).map_err(failed("next key", map))
     }
@@ -305,11 +310,11 @@ impl Module {
                 Some(self.runtime.map(installed, position as usize)?.0.to_le_bytes().to_vec())
             };
             let value = if of_maps { inner(&entry.value).unwrap_or_default() } else { entry.value.clone() };
-            let name = || placed.xdp.maps.get(entry.map as usize).map_or("", |m| m.name.as_str());
-            let refuse = |e: Errno| {
-                refused(format!("map `{}`: an entry that it begins with is refused: errno {}", name(), e.0), None)
-            };
-            self.runtime.maps.user_update(id, &entry.key, &value, 0).map_err(refuse)?;
+            let Err(error) = self.runtime.maps.user_update(id, &entry.key, &value, 0) else { continue };
+            let name = placed.xdp.maps.get(entry.map as usize).map_or("", |m| m.name.as_str());
+            let spec = self.runtime.maps.spec(id);
+            let why = spec.map_or_else(|| explain(error), |spec| explain_entry(spec, &entry.key, error));
+            return Err(refused(format!("map `{name}`: an entry that it begins with: {why}"), None));
         }
         Ok(())
     }

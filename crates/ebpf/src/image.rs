@@ -330,6 +330,7 @@ pub mod map_flags {
 
 /// A map as the object declares it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MapSpec {
     /// Symbol; `.rodata` and the like for data sections.
     pub name: String,

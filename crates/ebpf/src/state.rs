@@ -153,6 +153,11 @@ impl State {
             if map.spec.name.is_empty() {
                 return Err(StateError::new(format!("maps[{i}].spec.name"), "nothing", "the name of a map"));
             }
+            if self.maps[..i].iter().any(|before| before.spec.name == map.spec.name) {
+                let found = format!("`{}` again", map.spec.name);
+                return Err(StateError::new(format!("maps[{i}].spec.name"), found, "each name once"));
+            }
+            map.check(&format!("maps[{i}]"))?;
             let id = space
                 .create(&map.spec)
                 .map_err(|e| StateError::new(format!("maps[{i}].spec"), e.to_string(), "a map that can be made"))?;
@@ -191,6 +196,27 @@ impl State {
             }
         }
         Ok((space, ids))
+    }
+}
+
+impl MapState {
+    /// What a map would be made with in silence, and not as it stands here.
+    fn check(&self, at: &str) -> Result<(), StateError> {
+        let (spec, entries) = (&self.spec, self.entries.len());
+        if let Some(contents) = spec.contents.as_ref().filter(|bytes| bytes.len() != spec.value_size as usize) {
+            let found = format!("{} bytes", contents.len());
+            return Err(StateError::new(format!("{at}.spec.contents"), found, spec.value_size.to_string()));
+        }
+        if spec.inner.as_ref().is_some_and(|inner| inner.inner.is_some()) {
+            let allowed = "none: an inner map holds no maps";
+            return Err(StateError::new(format!("{at}.spec.inner.inner"), "a map", allowed));
+        }
+        // An LRU map would make room for the last ones.
+        if entries > spec.max_entries as usize {
+            let allowed = format!("at most {}, the map's max_entries", spec.max_entries);
+            return Err(StateError::new(format!("{at}.entries"), format!("{entries} entries"), allowed));
+        }
+        Ok(())
     }
 }
 
@@ -305,5 +331,26 @@ mod tests {
         assert!(broken(&|s| s.maps[1].id = s.maps[0].id).contains("maps[1].id"));
         assert!(broken(&|s| s.maps[3].entries[0].value = "ffffffff".into()).contains("the id of a map"));
         assert!(State::from_json("{").unwrap_err().at.starts_with("line 1"));
+        let same = broken(&|s| s.maps[1].spec.name = s.maps[0].spec.name.clone());
+        assert_eq!(same, "[E0491] maps[1].spec.name: found `flows` again, expected each name once");
+        let many = broken(&|s| {
+            s.maps[0].spec.kind = MapType::LruHash;
+            s.maps[0].spec.max_entries = 1;
+            let other = Entry { key: "05060708".to_owned(), value: "09".repeat(8) };
+            s.maps[0].entries.push(other);
+        });
+        assert_eq!(many, "[E0491] maps[0].entries: found 2 entries, expected at most 1, the map's max_entries");
+        let contents = broken(&|s| s.maps[4].spec.contents = Some(vec![7; 5]));
+        assert!(contents.contains("maps[4].spec.contents: found 5 bytes, expected 6"), "{contents}");
+        let nested = broken(&|s| {
+            let inner = s.maps[3].spec.inner.clone();
+            s.maps[3].spec.inner.as_mut().unwrap().inner = inner;
+        });
+        assert!(nested.contains("maps[3].spec.inner.inner: found a map, expected none"), "{nested}");
+        for within in ["\"name\": \"flows\",", "\"name\": \"inner\","] {
+            let text = state.to_json().replacen(within, &format!("{within} \"colour\": 1,"), 1);
+            let error = State::from_json(&text).unwrap_err().to_string();
+            assert!(error.contains("unknown field `colour`"), "{error}");
+        }
     }
 }

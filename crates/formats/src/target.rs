@@ -1,6 +1,6 @@
 //! Targets: the resources of one configuration of the NIC.
 
-use crate::limits::FORMAT_VERSION;
+use crate::limits::{FORMAT_VERSION, TICK_PS};
 use crate::rmt::target as rmt;
 use serde::Serialize;
 
@@ -84,6 +84,11 @@ impl Target {
     /// Beats of a packet of `bytes`.
     pub fn beats(&self, bytes: u32) -> u32 {
         bytes.div_ceil(self.bus_bytes).max(1)
+    }
+
+    /// Bits a second that the bus carries, and with it all ports together.
+    pub fn bits_per_second(&self) -> u64 {
+        8 * u64::from(self.bus_bytes) * (1_000_000_000_000 / TICK_PS)
     }
 
     /// Every resource but those of the rmt pipeline by name, in the order of the RTL's configuration struct.

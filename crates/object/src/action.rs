@@ -107,6 +107,9 @@ impl<'de> Deserialize<'de> for Action {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Action, A::Error> {
                 let f = Fields::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                if f.to.is_empty() {
+                    return Err(de::Error::custom("`to` without a destination, allowed: \"drop\", or at least one"));
+                }
                 let action = Action { to: f.to, except_ingress: f.except_ingress, set_dmac: f.set_dmac };
                 action.check().map_err(de::Error::custom)?;
                 Ok(action)

@@ -1,5 +1,6 @@
 //! The pages of the error codes say what the code does.
 
+use sluice_formats::target::{DEFAULT, TINY};
 use sluice_object::{Object, ObjectError};
 
 fn examples(page: &str) -> Vec<&str> {
@@ -46,4 +47,33 @@ fn messages_say_where_what_was_found_and_what_is_allowed() {
     assert_eq!(error.code(), "E0204");
     let said = "found no UTF-8 at byte offset 13, allowed: UTF-8 text";
     assert!(error.to_string().contains(said) && error.to_string().contains("line 2"), "{error}");
+}
+
+#[test]
+fn an_object_that_contradicts_itself_is_none() {
+    let text = |target: &str, action: &str| {
+        format!(
+            "{{\"sluice_object\": 2, \"name\": \"red\", \"target\": {target}, \"key\": {{\"kind\": \"dmac\", \"fields\": \
+             [\"dmac\"]}}, \"default\": {action}, \"entries\": [], \"demands\": {{\"entries\": 1, \"queues\": \
+             {{\"port0\": 0, \"host0\": 0}}}}, \"survives\": {{\"table\": false, \"counters\": true}}}}"
+        )
+    };
+    let [default, tiny] = [&DEFAULT, &TINY].map(|t| format!("{:08x}", t.hash()));
+    let named = |name: &str, hash: &str| format!("{{\"name\": \"{name}\", \"hash\": \"{hash}\"}}");
+    for (target, action, said) in [
+        (
+            named("tiny", &default),
+            "\"drop\"",
+            format!("target.hash: found {default} for target tiny, allowed: that for target default"),
+        ),
+        (named("small", &tiny), "\"drop\"", "that for target tiny only".to_owned()),
+        (named("tiny", &tiny), "{\"to\": []}", "`to` without a destination".to_owned()),
+    ] {
+        let error = Object::from_json(&text(&target, action)).unwrap_err().to_string();
+        assert!(error.contains(&said), "{error}");
+    }
+    for (name, hash) in [("tiny", &*tiny), ("default", &*default), ("huge", "01234567")] {
+        let action = "{\"to\": [\"port0\", \"host0\"], \"except_ingress\": true}";
+        Object::from_json(&text(&named(name, hash), action)).unwrap_or_else(|e| panic!("{e}"));
+    }
 }

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Longest line that either side takes.
 pub const MAX_LINE: u64 = 16 << 20;
 
+/// Bytes of keys and values after which an answer to a dump ends; it has one entry at least.
+pub const PAGE_BYTES: usize = 128 << 10;
+
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
@@ -43,12 +46,18 @@ pub enum Request {
         /// Hexadecimal.
         key: String,
     },
-    /// All entries.
+    /// Entries, as many as an answer holds.
     Dump {
         /// Tenant.
         tenant: String,
         /// Map.
         id: u32,
+        /// The key behind which they begin, hexadecimal; without it the first one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<String>,
+        /// The order that the answer with that key told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        order: Option<u64>,
     },
 }
 
@@ -68,7 +77,18 @@ pub enum Reply {
     /// It was done.
     Done,
     /// Keys and values.
-    Entries(Vec<(String, String)>),
+    Page {
+        /// In the map's order.
+        entries: Vec<(String, String)>,
+        /// Another number when the map has changed its order.
+        order: u64,
+        /// The key behind which there are more; none at the end. Its place may hold nothing.
+        behind: Option<String>,
+    },
+    /// The key behind which a dump was to go on is not there any more.
+    Gone,
+    /// The map has changed its order: a dump would skip entries or repeat them.
+    Moved,
     /// What bpf(2) would say.
     Errno(i32),
     /// A request that is none.

@@ -25,7 +25,7 @@ impl Saved {
     }
 
     fn save(&self) -> Result<(), Failure> {
-        files::replace(&self.path, State::of(&self.space).to_json().as_bytes())
+        files::write(&self.path, State::of(&self.space).to_json().as_bytes())
     }
 }
 

@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect as connect_to, socket};
 use sluice_ebpf::Errno;
-use sluice_ebpf::state::{from_hex, to_hex};
+use sluice_ebpf::map::file::explain;
+use sluice_ebpf::state::{from_hex, has_entries, to_hex};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ use std::time::{Duration, Instant};
 
 /// How long a NIC may take for an answer, unless a call says it.
 pub const PATIENCE_SECONDS: u64 = 10;
+
+/// How often a dump begins again because the map has changed its order: it does when it grows to twice its size.
+const MOST_BEGINNINGS: usize = 32;
 
 /// Connects. Who listens may have more waiting than it takes; then this waits too, but not for longer than `patience`.
 pub fn connect(path: &Path, patience: Duration) -> io::Result<UnixStream> {
@@ -110,6 +114,39 @@ impl Socket {
         Ok(line)
     }
 
+    /// All entries, answer by answer; none when the map changed its order meanwhile. Those that come or go may be in it
+    /// or not, all others are, once.
+    fn dump_in_order(&mut self, map: &MapInfo) -> Result<Option<Vec<Entry>>, Failure> {
+        let mut all: Vec<Entry> = Vec::new();
+        let (mut after, mut order, mut back) = (None, None, 0);
+        loop {
+            let asked = Request::Dump { tenant: map.tenant.clone(), id: map.id, after: after.clone(), order };
+            match self.ask(&asked)? {
+                Reply::Page { entries, order: found, behind } => {
+                    for (key, value) in &entries {
+                        all.push((self.bytes(key)?, self.bytes(value)?));
+                    }
+                    if behind.is_none() {
+                        return Ok(Some(all));
+                    }
+                    (after, order, back) = (behind, Some(found), 1);
+                }
+                // Behind an entry before it, one that is still there; what came after that one comes again.
+                Reply::Gone if back < all.len() => {
+                    all.truncate(all.len() - back);
+                    after = all.last().map(|(key, _)| to_hex(key));
+                    back *= 2;
+                }
+                Reply::Gone | Reply::Moved => return Ok(None),
+                Reply::Errno(number) => {
+                    let what = format!("map `{}`, dump: {}", map.spec.name, explain(Errno(number)));
+                    return Err(Failure::difference("E0493", what));
+                }
+                other => return Err(self.unexpected(&other)),
+            }
+        }
+    }
+
     fn unexpected(&self, reply: &Reply) -> Failure {
         Failure::input("E0492", format!("{}: {reply:?} is no answer to this request", self.path.display()))
     }
@@ -153,12 +190,18 @@ impl MapAccess for Socket {
     }
 
     fn dump(&mut self, map: &MapInfo) -> Result<Vec<Entry>, Failure> {
-        match self.ask(&Request::Dump { tenant: map.tenant.clone(), id: map.id })? {
-            Reply::Entries(entries) => {
-                entries.iter().map(|(key, value)| Ok((self.bytes(key)?, self.bytes(value)?))).collect()
-            }
-            other => Err(self.unexpected(&other)),
+        // Ring buffers have none, as in a state.
+        if !has_entries(map.spec.kind) {
+            return Ok(Vec::new());
         }
+        for _ in 0..MOST_BEGINNINGS {
+            if let Some(entries) = self.dump_in_order(map)? {
+                return Ok(entries);
+            }
+        }
+        let what = format!("map `{}` has changed its order {MOST_BEGINNINGS} times while it was read", map.spec.name);
+        Err(Failure::input("E0492", format!("{}: {what}", self.path.display()))
+            .help("read it when fewer packets change it, or from a state: sluice xdp run --state FILE"))
     }
 
     fn cpus(&mut self) -> Result<u32, Failure> {

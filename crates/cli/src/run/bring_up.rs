@@ -4,7 +4,7 @@ use super::assign::{Input, OutputFile};
 use crate::failure::Failure;
 use crate::files;
 use sluice_control::config::{BringUpError, ConfigError, NicConfig, bring_up};
-use sluice_device::{Device, DeviceError};
+use sluice_device::Device;
 use sluice_formats::Target;
 use sluice_object::{Destination, Linker};
 use sluice_packet::bounded::MOST_TEXT;
@@ -47,10 +47,7 @@ impl Nic {
     pub fn start(&self, device: &mut dyn Device) -> Result<Linker, Failure> {
         let mut linker = Linker::new(self.target);
         bring_up(&self.config, device, &mut linker).map_err(|e| match &e {
-            BringUpError::Device { error: DeviceError::Step { .. } | DeviceError::Timeout { .. }, .. } => {
-                Failure::difference("E0505", e)
-            }
-            BringUpError::Device { error: DeviceError::Unavailable(_), .. } => Failure::difference("E0505", e),
+            BringUpError::Device { error, .. } if !error.is_refusal() => Failure::difference("E0505", e),
             _ => Failure::input(e.code(), e),
         })?;
         Ok(linker)

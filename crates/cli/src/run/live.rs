@@ -17,7 +17,7 @@ use sluice_control::NicConfig;
 use sluice_device::{Device, Event, Verdict};
 use sluice_nic::ports::{Bindings, LinkReport, LinkState, LiveCounts, PortError, Watch, run_live};
 use sluice_object::Destination;
-use sluice_packet::capture::output;
+use sluice_packet::capture::output::{self, unmake_folders};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -67,14 +67,17 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
         binding.input = Some(input.file.clone());
     }
     for OutputFile { from, file } in outputs {
-        files::make_folder(file)?;
         let place = match from {
             Destination::Port(n) => config.ports.get_mut(usize::from(*n)).map(|p| &mut p.output),
             Destination::Host(n) => config.hosts.get_mut(usize::from(*n)).map(|h| &mut h.output),
         };
         *place.ok_or_else(|| Failure::input("E0502", format!("{from} does not exist")))? = Some(file.clone());
     }
-    bind(&config)
+    let open = || {
+        outputs.iter().try_for_each(|output| files::make_folder(&output.file))?;
+        bind(&config)
+    };
+    open().inspect_err(|_| outputs.iter().for_each(|output| unmake_folders(&output.file)))
 }
 
 /// Opens what a description binds.

@@ -3,7 +3,7 @@
 use super::map_connection::{Connection, Patience};
 use crate::failure::Failure;
 use crate::maps::MapInfo;
-use crate::maps::protocol::{Reply, Request};
+use crate::maps::protocol::{PAGE_BYTES, Reply, Request};
 use crate::maps::socket::connect;
 use sluice_device::{Device, DeviceError, Map, Maps};
 use sluice_ebpf::MapId;
@@ -136,19 +136,40 @@ fn serve(request: Request, device: &mut dyn Device, tenants: &[(u8, String)]) ->
             maps.delete(module(&tenant)?, MapId(id), &key).map_err(refused)?;
             Reply::Done
         }
-        Request::Dump { tenant, id } => {
-            let module = module(&tenant)?;
-            let mut entries = Vec::new();
-            let mut key = None;
-            while let Some(next) = maps.next_key(module, MapId(id), key.as_deref()).map_err(refused)? {
-                if let Ok(value) = maps.lookup(module, MapId(id), &next) {
-                    entries.push((to_hex(&next), to_hex(&value)));
-                }
-                key = Some(next);
-            }
-            Reply::Entries(entries)
+        Request::Dump { tenant, id, after, order } => {
+            let after = after.map(|key| bytes(&key, "key")).transpose()?;
+            page(maps, module(&tenant)?, MapId(id), after, order).map_err(refused)?
         }
     })
+}
+
+/// Entries behind a key. Packets wait meanwhile: there are not more of them than an answer holds.
+fn page(
+    maps: &mut dyn Maps,
+    module: u8,
+    id: MapId,
+    after: Option<Vec<u8>>,
+    order: Option<u64>,
+) -> Result<Reply, DeviceError> {
+    let found = match maps.order_behind(module, id, after.as_deref())? {
+        None => return Ok(Reply::Gone),
+        Some(found) if order.is_some_and(|order| order != found) => return Ok(Reply::Moved),
+        Some(found) => found,
+    };
+    let (mut entries, mut bytes, mut key) = (Vec::new(), 0, after);
+    while let Some(next) = maps.next_key(module, id, key.as_deref())? {
+        if bytes >= PAGE_BYTES {
+            return Ok(Reply::Page { entries, order: found, behind: key.map(|key| to_hex(&key)) });
+        }
+        // A place of an array that holds nothing is none of the entries, but an answer of places has its end, too.
+        bytes += next.len();
+        if let Ok(value) = maps.lookup(module, id, &next) {
+            bytes += value.len();
+            entries.push((to_hex(&next), to_hex(&value)));
+        }
+        key = Some(next);
+    }
+    Ok(Reply::Page { entries, order: found, behind: None })
 }
 
 /// Tenants without a program have no maps.

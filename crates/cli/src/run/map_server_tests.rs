@@ -18,11 +18,19 @@ const TURN: Duration = Duration::from_secs(1);
 /// What nothing here takes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// A NIC, with the modules and names of its tenants.
+type Served = (SoftwareNic, Vec<(u8, String)>);
+
 /// A NIC whose tenant `red` runs the shipped program that counts and drops.
-fn nic() -> (SoftwareNic, Vec<(u8, String)>) {
+fn nic() -> Served {
+    nic_with("programs/xdp/drop/drop.o", &tenant::Options::default())
+}
+
+/// A NIC whose tenant `red` runs a program.
+fn nic_with(program: &str, options: &tenant::Options) -> Served {
     let target: &'static Target = &target::DEFAULT;
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp/drop/drop.o");
-    let object = tenant::read("drop", &fs::read(path).unwrap(), &tenant::Options::default()).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(program);
+    let object = tenant::read("red", &fs::read(path).unwrap(), options).unwrap();
     let (mut nic, mut linker) = (SoftwareNic::new(*target), Linker::new(target));
     let spec = TenantSpec {
         vlans: vec![VlanGrant { port: None, vlan: 7 }],
@@ -38,15 +46,24 @@ fn nic() -> (SoftwareNic, Vec<(u8, String)>) {
 
 /// Serves while `client` runs; what it returned.
 fn served<T: Send + 'static>(client: impl FnOnce(&Path) -> T + Send + 'static) -> T {
+    served_by(nic(), |_| {}, client)
+}
+
+/// The same by a NIC to which something happens in each round.
+fn served_by<T: Send + 'static>(
+    (mut nic, tenants): Served,
+    mut round: impl FnMut(&mut SoftwareNic),
+    client: impl FnOnce(&Path) -> T + Send + 'static,
+) -> T {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nic.sock");
-    let (mut nic, tenants) = nic();
     let mut server = MapServer::open(&path, tenants).unwrap();
     server.kept = Patience { idle: SHORT, turn: TURN };
     let there = path.clone();
     let client = thread::spawn(move || client(&there));
     while !client.is_finished() {
         server.serve(&mut nic);
+        round(&mut nic);
         thread::sleep(Duration::from_micros(200));
     }
     drop(server);
@@ -225,4 +242,104 @@ fn a_socket_that_never_answers_is_told_after_the_time_that_it_was_given() {
     let error = Socket::open(&path, Duration::from_secs(1)).and_then(|mut socket| socket.list()).unwrap_err();
     assert!(start.elapsed() < Duration::from_secs(5));
     assert!(error.to_string().contains("no answer within 1 s"), "{error}");
+}
+
+const FLOWS: &str = "crates/nic/scripts/xdp/verdicts.o";
+
+/// A NIC with so many entries in the map `flows`, whose keys are their numbers.
+fn with_flows(count: u32) -> (Served, u8, MapId) {
+    let options = tenant::Options { max_entries: vec![("flows".to_owned(), 1 << 20)], ..tenant::Options::default() };
+    let (mut nic, tenants) = nic_with(FLOWS, &options);
+    let module = tenants[0].0;
+    let maps = nic.maps().unwrap();
+    let id = maps.list(module).unwrap().iter().find(|m| m.declared.name == "flows").unwrap().id;
+    for key in 0..count {
+        maps.update(module, id, &key.to_le_bytes(), &u64::from(key).to_le_bytes(), 0).unwrap();
+    }
+    ((nic, tenants), module, id)
+}
+
+fn flows(socket: &mut Socket) -> MapInfo {
+    socket.list().unwrap().into_iter().find(|m| m.spec.name == "flows").unwrap()
+}
+
+#[test]
+fn a_map_of_any_size_is_dumped_in_answers_of_bounded_length() {
+    use std::io::{BufRead, BufReader};
+    // In one answer these would be more than the longest line that a client takes.
+    const COUNT: u32 = 600_000;
+    let (nic, _, id) = with_flows(COUNT);
+    let (entries, line) = served_by(
+        nic,
+        |_| {},
+        move |path| {
+            let mut socket = Socket::open(path, PATIENCE).unwrap();
+            let map = flows(&mut socket);
+            let entries = socket.dump(&map).unwrap_or_else(|e| panic!("{e}"));
+            let mut stream = UnixStream::connect(path).unwrap();
+            writeln!(stream, r#"{{"op":"dump","tenant":"red","id":{}}}"#, id.0).unwrap();
+            (entries, BufReader::new(stream).lines().next().unwrap().unwrap())
+        },
+    );
+    assert!(line.len() < 1 << 20, "{} bytes", line.len());
+    let mut keys: Vec<u32> = Vec::new();
+    for (key, value) in entries {
+        let key = u32::from_le_bytes(key.try_into().unwrap());
+        assert_eq!(value, u64::from(key).to_le_bytes());
+        keys.push(key);
+    }
+    keys.sort_unstable();
+    assert!(keys.into_iter().eq(0..COUNT));
+}
+
+#[test]
+fn what_stays_in_a_map_is_dumped_once_while_other_entries_come_and_go() {
+    const COUNT: u32 = 30_000;
+    let (nic, module, id) = with_flows(COUNT);
+    // Even keys go and come again, so that an answer's last key may have gone; the table grows meanwhile.
+    let mut round = 0;
+    let churn = move |nic: &mut SoftwareNic| {
+        let maps = nic.maps().unwrap();
+        for key in (0..COUNT).step_by(2) {
+            let done = match round % 2 {
+                0 => maps.delete(module, id, &key.to_le_bytes()),
+                _ => maps.update(module, id, &key.to_le_bytes(), &[0; 8], 0),
+            };
+            done.unwrap();
+        }
+        let new = (0..1000).map(|key| COUNT + round * 1000 + key).filter(|key| *key < 1 << 20);
+        new.for_each(|key| maps.update(module, id, &key.to_le_bytes(), &[0; 8], 0).unwrap());
+        round += 1;
+    };
+    let dumps = served_by(nic, churn, |path| {
+        let mut socket = Socket::open(path, PATIENCE).unwrap();
+        let map = flows(&mut socket);
+        (0..4).map(|_| socket.dump(&map).unwrap_or_else(|e| panic!("{e}"))).collect::<Vec<_>>()
+    });
+    for entries in dumps {
+        let mut keys: Vec<u32> =
+            entries.iter().map(|(key, _)| u32::from_le_bytes(key[..].try_into().unwrap())).collect();
+        keys.sort_unstable();
+        assert!(keys.windows(2).all(|two| two[0] < two[1]), "an entry came twice");
+        assert_eq!(keys.iter().filter(|key| **key < COUNT && *key % 2 == 1).count() as u32, COUNT / 2);
+    }
+}
+
+#[test]
+fn every_map_of_a_program_is_dumped_a_ring_buffer_too() {
+    let (nic, ..) = with_flows(3);
+    let found = served_by(
+        nic,
+        |_| {},
+        |path| {
+            let mut socket = Socket::open(path, PATIENCE).unwrap();
+            let maps = socket.list().unwrap();
+            let mut count =
+                |map: &MapInfo| (map.spec.name.clone(), socket.dump(map).unwrap_or_else(|e| panic!("{e}")).len());
+            maps.iter().map(&mut count).collect::<Vec<_>>()
+        },
+    );
+    for expected in [("flows", 3), ("records", 0), ("perf", 0)] {
+        assert!(found.contains(&(expected.0.to_owned(), expected.1)), "{expected:?} in {found:?}");
+    }
 }

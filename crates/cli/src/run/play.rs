@@ -216,7 +216,8 @@ pub fn not_reached(before: u64, played: u64) -> Failure {
 pub fn failed(error: DeviceError) -> Failure {
     match error {
         DeviceError::NoPort { .. } | DeviceError::FrameLength { .. } => Failure::input("E0508", error),
-        _ => Failure::difference("E0505", error),
+        error if error.is_refusal() => Failure::input(error.code(), error),
+        error => Failure::difference("E0505", error),
     }
 }
 

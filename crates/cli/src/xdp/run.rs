@@ -282,12 +282,17 @@ impl XdpRun {
         for path in &self.inputs {
             let mut reader = Capture::open(path)?;
             loop {
-                let mut read = 0;
-                while read < BATCH && counts.packets + (read as u64) < limit && reader.read(&mut batch[read])? {
-                    read += 1;
+                let (mut read, mut damage) = (0, None);
+                while read < BATCH && counts.packets + (read as u64) < limit && damage.is_none() {
+                    match reader.read(&mut batch[read]) {
+                        Ok(true) => read += 1,
+                        Ok(false) => break,
+                        Err(error) => damage = Some(error),
+                    }
                 }
                 let last = interrupt::asked();
                 if read == 0 {
+                    damage.map_or(Ok(()), Err)?;
                     break;
                 }
                 capture::output::begin();
@@ -322,6 +327,8 @@ impl XdpRun {
                         sink.take(verdict, arrival.stamp, &frame)?;
                     }
                 }
+                // A pipe's damage is found on the way: what came before it was played, and is written.
+                damage.map_or(Ok(()), Err)?;
                 if last {
                     return Ok((counts, sink));
                 }

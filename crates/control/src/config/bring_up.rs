@@ -45,7 +45,7 @@ impl BringUpError {
         match self {
             Self::Target { .. } => "E0306",
             Self::Link { error, .. } => error.code(),
-            Self::Device { .. } => "E0307",
+            Self::Device { error, .. } => error.code(),
         }
     }
 }

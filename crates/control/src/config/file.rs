@@ -35,8 +35,8 @@ pub(super) struct PortTable {
     pub min_frame: Option<Spanned<u16>>,
     pub max_frame: Option<Spanned<u16>>,
     pub double_tag: Option<DoubleTag>,
-    pub input: Option<PathBuf>,
-    pub output: Option<PathBuf>,
+    pub input: Option<Spanned<PathBuf>>,
+    pub output: Option<Spanned<PathBuf>>,
     pub iface: Option<Spanned<String>>,
     pub tap: Option<Spanned<String>>,
 }
@@ -52,7 +52,7 @@ pub(super) enum DoubleTag {
 #[serde(deny_unknown_fields)]
 pub(super) struct HostTable {
     pub number: Spanned<u8>,
-    pub output: Option<PathBuf>,
+    pub output: Option<Spanned<PathBuf>>,
     pub tap: Option<Spanned<String>>,
 }
 
@@ -61,9 +61,8 @@ pub(super) struct HostTable {
 pub(super) struct TenantTable {
     pub name: Spanned<String>,
     pub id: u16,
-    pub vlans: Vec<Spanned<VlanEntry>>,
-    #[serde(default)]
-    pub keep_tag: bool,
+    pub vlans: Spanned<Vec<Spanned<VlanEntry>>>,
+    pub keep_tag: Option<Spanned<bool>>,
     pub rate: Option<u64>,
     pub burst: Option<u32>,
     pub quantum: Option<u16>,
@@ -119,24 +118,18 @@ impl TenantTable {
 pub(super) struct RmtTable {
     #[serde(default)]
     pub stage: Vec<StageTable>,
-    #[serde(default)]
-    pub groups: Vec<u16>,
+    pub groups: Option<Vec<u16>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StageTable {
     pub number: u8,
-    #[serde(default)]
-    pub exact: u32,
-    #[serde(default)]
-    pub ternary: u32,
-    #[serde(default)]
-    pub actions: u32,
-    #[serde(default)]
-    pub pages: u32,
-    #[serde(default)]
-    pub fresh_pages: bool,
+    pub exact: Option<u32>,
+    pub ternary: Option<u32>,
+    pub actions: Option<u32>,
+    pub pages: Option<u32>,
+    pub fresh_pages: Option<bool>,
     pub numbers: Option<u32>,
 }
 

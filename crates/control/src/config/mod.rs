@@ -8,6 +8,7 @@ mod error;
 mod file;
 mod grants;
 mod program;
+mod quota;
 mod resolve;
 
 pub use bring_up::{BringUpError, bring_up, loads};

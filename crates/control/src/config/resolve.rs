@@ -1,12 +1,16 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RmtTable, TableTable, TenantTable};
+use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, TableTable, TenantTable};
+use super::grants::NOBODY;
 use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
 use sluice_formats::{Target, target};
 use sluice_frontends::{self as frontends, Reading};
-use sluice_object::linker::rmt::{Quota, StageQuota};
-use sluice_object::{Destination, KeyKind, KeySpec, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec};
+use sluice_object::linker::rmt::RmtError;
+use sluice_object::{
+    Destination, KeyKind, KeySpec, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
+};
+use sluice_packet::capture::Format;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -63,7 +67,7 @@ impl Resolver<'_> {
             names.push(name);
         }
         let tenants = self.tenants(&file, target, &settings)?;
-        let inputs = file.port.iter().filter_map(|port| port.input.as_deref());
+        let inputs = file.port.iter().filter_map(|port| Some(port.input.as_ref()?.get_ref().as_path()));
         let named = file.tenant.iter().flat_map(TenantTable::files).chain(inputs);
         let files = named.map(|named| self.folder.join(named)).collect();
         Ok(NicConfig { file: self.file.to_owned(), target, settings, tenants, ports, hosts, files })
@@ -89,7 +93,7 @@ impl Resolver<'_> {
         number: usize,
     ) -> Result<(), ConfigError> {
         let policy = &mut settings.ports[number];
-        if let Some(untagged) = port.untagged.as_ref().filter(|u| u.get_ref() != "drop") {
+        if let Some(untagged) = port.untagged.as_ref().filter(|u| u.get_ref() != NOBODY) {
             let tenant = file.tenant.iter().find(|t| t.name.get_ref() == untagged.get_ref());
             let tenant = tenant.ok_or_else(|| {
                 let names: Vec<&str> = file.tenant.iter().map(|t| t.name.get_ref().as_str()).collect();
@@ -122,21 +126,37 @@ impl Resolver<'_> {
             return Err(self.wrong(port.number.span(), "port", "several bindings", allowed));
         }
         Ok(PortBinding {
-            input: port.input.as_ref().map(|p| self.capture(p)),
-            output: port.output.as_ref().map(|p| self.capture(p)),
+            input: port.input.as_ref().map(|p| self.capture(p)).transpose()?,
+            output: port.output.as_ref().map(|p| self.output(p)).transpose()?,
             iface: self.interface(&port.iface)?,
             tap: self.interface(&port.tap)?,
         })
     }
 
     fn host_binding(&self, host: &HostTable) -> Result<HostBinding, ConfigError> {
-        let output = host.output.as_ref().map(|p| self.capture(p));
+        let output = host.output.as_ref().map(|p| self.output(p)).transpose()?;
         Ok(HostBinding { output, tap: self.interface(&host.tap)? })
     }
 
     /// Where a capture lies; `-` is no file of the folder but standard input or output.
-    fn capture(&self, path: &Path) -> PathBuf {
-        if path.as_os_str() == "-" { path.to_owned() } else { self.folder.join(path) }
+    fn capture(&self, spanned: &Spanned<PathBuf>) -> Result<PathBuf, ConfigError> {
+        let path = spanned.get_ref();
+        match path.as_os_str().to_str() {
+            Some("") => Err(self.wrong(spanned.span(), "input", "``", "the name of a capture, or `-`")),
+            Some("-") => Ok(path.clone()),
+            _ => Ok(self.folder.join(path)),
+        }
+    }
+
+    /// The same for one that is written: its ending says in which format.
+    fn output(&self, spanned: &Spanned<PathBuf>) -> Result<PathBuf, ConfigError> {
+        let path = spanned.get_ref();
+        if path.as_os_str() != "-" && Format::from_path(path).is_err() {
+            let found = format!("`{}`", path.display().to_string().escape_default());
+            let allowed = "a name that ends in `.pcap` or `.pcapng`, or `-`";
+            return Err(self.wrong(spanned.span(), "output", found, allowed));
+        }
+        self.capture(spanned)
     }
 
     fn interface(&self, name: &Option<Spanned<String>>) -> Result<Option<String>, ConfigError> {
@@ -162,12 +182,16 @@ impl Resolver<'_> {
         let mut linker = Linker::new(target);
         let mut tenants = Vec::new();
         for table in &file.tenant {
-            let tenant = self.tenant(table, target)?;
+            let tenant = self.tenant(table, &file.port, target)?;
             let name = tenant.spec.name.clone();
-            let refused = |error: sluice_object::LinkError| {
-                let problem =
-                    ConfigProblem::Object { tenant: name.clone(), what: error.to_string(), code: Some(error.code()) };
-                ConfigError::at(self.file, self.text, table.name.span(), problem)
+            let refused = |error: LinkError| {
+                let what = error.to_string();
+                // The linker may say whose it is, too.
+                let what = what.strip_prefix(&format!("tenant `{name}`: ")).unwrap_or(&what).to_owned();
+                let problem = ConfigProblem::Object { tenant: name.clone(), what, code: Some(error.code()) };
+                let quota = table.rmt.as_ref().filter(|_| is_quota(&error));
+                let span = quota.map_or(table.name.span(), Spanned::span);
+                ConfigError::at(self.file, self.text, span, problem)
             };
             linker.admit(tenant.spec.clone()).map_err(&refused)?;
             if let Some(object) = &tenant.object {
@@ -183,7 +207,12 @@ impl Resolver<'_> {
         Ok(tenants)
     }
 
-    fn tenant(&self, table: &TenantTable, target: &'static Target) -> Result<TenantConfig, ConfigError> {
+    fn tenant(
+        &self,
+        table: &TenantTable,
+        ports: &[PortTable],
+        target: &'static Target,
+    ) -> Result<TenantConfig, ConfigError> {
         let name = self.tenant_name(table)?;
         if let (Some(entries), Some(_)) = (&table.max_entries, &table.xdp) {
             let (found, allowed) = ("max_entries with xdp", "map_sizes for the maps of a program");
@@ -192,8 +221,8 @@ impl Resolver<'_> {
         let object = self.object(table, &name, target)?;
         let routes = self.routes(table, &name)?;
         let mut spec = TenantSpec::new(table.id, name);
-        spec.vlans = self.vlans(&table.vlans)?;
-        spec.keep_tag = table.keep_tag;
+        spec.vlans = self.vlans(table, ports)?;
+        spec.keep_tag = self.keep_tag(table)?;
         spec.rate = match (table.rate, table.burst) {
             (None, None) => None,
             (Some(bits_per_second), Some(burst_bytes)) => Some(Rate { bits_per_second, burst_bytes }),
@@ -210,46 +239,16 @@ impl Resolver<'_> {
             })?;
             spec.queues.insert(destination, *cells);
         }
-        spec.rmt = table.rmt.as_ref().map(|rmt| self.quota(rmt, target)).transpose()?;
+        spec.rmt = table.rmt.as_ref().map(|rmt| self.quota(rmt, object.as_ref(), target)).transpose()?;
         if let Some(object) = &object {
             // What is not said is what the first program needs; a table may get its first entry later.
-            spec.make_room(object);
+            if spec.rmt.is_none() || object.parts.rmt.is_none() {
+                spec.make_room(object);
+            }
             spec.max_entries = spec.max_entries.max(u32::from(object.key.kind != KeyKind::None));
         }
         spec.max_entries = table.max_entries.as_ref().map_or(spec.max_entries, |n| *n.get_ref());
         Ok(TenantConfig { spec, object, routes })
-    }
-
-    /// What a tenant is given of the pipeline.
-    fn quota(&self, table: &Spanned<RmtTable>, target: &Target) -> Result<Quota, ConfigError> {
-        let mut quota = Quota::default();
-        for group in &table.get_ref().groups {
-            if !quota.groups.insert(*group) {
-                let found = format!("group {group} twice");
-                return Err(self.wrong(table.span(), "rmt.groups", found, "each group once"));
-            }
-        }
-        for stage in &table.get_ref().stage {
-            let number = stage.number;
-            if usize::from(number) >= target.rmt.stages {
-                let allowed = format!("0 to {}", target.rmt.stages - 1);
-                return Err(self.wrong(table.span(), "rmt.stage", number, &allowed));
-            }
-            let given = StageQuota {
-                exact: stage.exact,
-                ternary: stage.ternary,
-                actions: stage.actions,
-                pages: stage.pages,
-                fresh_pages: stage.fresh_pages,
-                // One for each entry, and one for the default.
-                numbers: stage.numbers.unwrap_or(stage.exact.saturating_add(stage.ternary).saturating_add(1)),
-            };
-            if quota.stages.insert(number, given).is_some() {
-                let found = format!("stage {number} twice");
-                return Err(self.wrong(table.span(), "rmt.stage", found, "each stage once"));
-            }
-        }
-        Ok(quota)
     }
 
     fn object(&self, table: &TenantTable, name: &str, target: &Target) -> Result<Option<Object>, ConfigError> {
@@ -290,11 +289,23 @@ impl Resolver<'_> {
     }
 }
 
+/// Whether a tenant was given less of the pipeline than its module needs.
+fn is_quota(error: &LinkError) -> bool {
+    matches!(error, LinkError::Rmt(RmtError::Given { .. } | RmtError::Group { .. }))
+}
+
 fn inline_object(name: &str, table: &TableTable) -> Result<Object, ObjectError> {
     let key = match &table.fields {
         Some(fields) => KeySpec::of_fields(table.key, fields)?,
         None => KeySpec::whole(table.key),
     };
+    let actions = table.entries.iter().map(|entry| &entry.action).chain([&table.default]);
+    for action in actions.filter(|action| action.except_ingress) {
+        if !action.to.iter().any(|to| matches!(to, Destination::Port(_))) {
+            let (path, found) = ("action.except_ingress".to_owned(), format!("`{action}`"));
+            return Err(ObjectError::Value { path, found, allowed: "with a port in `to`".to_owned() });
+        }
+    }
     let mut object = Object::new(name, key, table.default);
     for entry in &table.entries {
         object.push(entry.key.key(&key)?, entry.action);

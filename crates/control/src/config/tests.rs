@@ -76,6 +76,29 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
             8,
             "`a` twice",
         ),
+        (
+            format!("{device}[[port]]\nnumber = 0\noutput = \"\"\n"),
+            "E0304",
+            5,
+            "found ``, allowed: a name that ends in",
+        ),
+        (format!("{device}[[port]]\nnumber = 0\noutput = \"a.cap\"\n"), "E0304", 5, "`.pcap` or `.pcapng`"),
+        (format!("{device}[[host]]\nnumber = 0\noutput = \"a/\"\n"), "E0304", 5, "found `a/`"),
+        (
+            format!("{device}[[port]]\nnumber = 0\ninput = \"\"\n"),
+            "E0304",
+            5,
+            "found ``, allowed: the name of a capture",
+        ),
+        (format!("{device}[[tenant]]\nname = \"drop\"\nid = 1\nvlans = [7]\n"), "E0304", 4, "found `drop`"),
+        (
+            format!(
+                "{tenant}[tenant.table]\nkey = \"dmac\"\ndefault = {{ to = [\"host0\"], except_ingress = true }}\n"
+            ),
+            "E0205",
+            7,
+            "action.except_ingress: found `to host0 except ingress`, allowed: with a port",
+        ),
         (format!("{device}[[host]]\nnumber = 9\n"), "E0304", 4, "0 to 3"),
         (format!("{tenant}rate = 9\n"), "E0304", 4, "rate without burst"),
         (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 4, "bits_per_second"),
@@ -133,6 +156,43 @@ fn names_and_vlans_that_nothing_can_use_are_refused_at_their_line() {
         assert!(error.to_string().contains(words), "{error}");
     }
     tenant("red", 1, "{ vlan = 7, port = 0 }, { vlan = 7, port = 1 }").unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn what_a_tenant_is_given_and_no_packet_can_meet_is_refused_at_its_line() {
+    let head = "[device]\ntarget = \"tiny\"\n";
+    let tenant = |id: u16, keys: &str| format!("{head}[[tenant]]\nname = \"red\"\nid = {id}\n{keys}");
+    let system = |keys: &str| tenant(0, keys).replace("red", "system");
+    let untagged = "[[port]]\nnumber = 1\nuntagged = \"red\"\n";
+    let table =
+        |default: &str| tenant(1, &format!("vlans = [7]\n[tenant.table]\nkey = \"dmac\"\ndefault = {default}\n"));
+    for (text, code, line, words) in [
+        (tenant(1, "vlans = []\n"), "E0304", 6, "found none, allowed: at least one, or `untagged = \"red\"` of a port"),
+        (tenant(1, "vlans = [7]\nrate = 64_000_000_001\nburst = 99\n"), "E0226", 4, "7812501 to 64000000000, all that"),
+        (
+            tenant(1, "vlans = []\nkeep_tag = true\n") + untagged,
+            "E0304",
+            7,
+            "keep_tag: found true, allowed: with a VLAN",
+        ),
+        (system("vlans = []\nkeep_tag = true\n"), "E0304", 7, "keep_tag: found true, allowed: with a VLAN"),
+        (table("{ to = [] }"), "E0303", 9, "`to` without a destination, allowed: \"drop\""),
+        (table("{ to = [], except_ingress = true }"), "E0303", 9, "\"drop\""),
+    ] {
+        let error = parse(&text).expect_err(&text);
+        let shown = error.to_string();
+        assert_eq!((error.code(), error.place.map(|(line, ..)| line)), (code, Some(line)), "{text}\n{shown}");
+        assert!(shown.contains(words), "{text}\n{shown}");
+    }
+    for text in [
+        tenant(1, "vlans = []\n") + untagged,
+        tenant(1, "vlans = []\nkeep_tag = false\n") + untagged,
+        tenant(1, "vlans = [7]\nrate = 64_000_000_000\nburst = 99\n"),
+        system("vlans = []\n"),
+        table("\"drop\""),
+    ] {
+        parse(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+    }
 }
 
 #[test]

@@ -49,6 +49,16 @@ pub enum ScriptFailure {
         /// Why.
         error: sluice_ebpf::map::notation::NotationError,
     },
+    /// An operation that the map refuses, as bpf(2) would.
+    #[error("map `{map}`, {operation}: {why}")]
+    Map {
+        /// Which.
+        map: String,
+        /// What was asked, with the key.
+        operation: String,
+        /// What the error number means for it.
+        why: String,
+    },
     /// Routes that are none.
     #[error("{file}: {what}")]
     Routes {
@@ -98,7 +108,8 @@ impl ScriptFailure {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Link(error) => error.code(),
-            Self::Device(_) => "E0307",
+            Self::Device(error) => error.code(),
+            Self::Map { .. } => "E0307",
             Self::Object { code, .. } => code,
             Self::Program(error) => error.code,
             Self::Notation { error, .. } => error.code(),
@@ -111,7 +122,11 @@ impl ScriptFailure {
 
     /// Whether the device did what it must not; else the script is one that it cannot carry out.
     pub fn is_finding(&self) -> bool {
-        self.is_expectation() || matches!(self, Self::Device(_))
+        match self {
+            Self::Device(error) => !error.is_refusal(),
+            Self::Map { .. } => true,
+            _ => self.is_expectation(),
+        }
     }
 
     /// Whether the script can go on after it.

@@ -6,7 +6,9 @@ use super::{FailedStatement, ScriptFailure};
 use sluice_formats::Target;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{Destination, Linker, Object};
-use sluice_packet::script::{Action, Command, Destination as ScriptDestination, Forward, Key, Script};
+use sluice_packet::script::{
+    Action, Command, Destination as ScriptDestination, Forward, Key, Script, Statement, Tenant,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -81,6 +83,7 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
     let mut needs: BTreeMap<String, Need> = BTreeMap::new();
     let mut named: BTreeMap<String, BTreeSet<Destination>> = BTreeMap::new();
     let mut limits: BTreeMap<String, u64> = BTreeMap::new();
+    let mut limited: Vec<&Statement> = Vec::new();
     for statement in &script.statements {
         let here = |failure| Box::new(FailedStatement { statement: Some(statement.clone()), failure });
         match &statement.command {
@@ -89,6 +92,7 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                 let to = |to: &Vec<ScriptDestination>| to.iter().map(|d| destination(*d)).collect();
                 named.extend(tenant.to.as_ref().map(|list| (tenant.name.clone(), to(list))));
                 limits.extend(tenant.limit.map(|limit| (tenant.name.clone(), limit)));
+                limited.extend(tenant.limit.map(|_| statement));
             }
             Command::Table(table) => {
                 let need = needs.entry(table.tenant.clone()).or_default();
@@ -122,9 +126,21 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
     for (name, to) in named {
         needs.entry(name).or_default().destinations = to;
     }
+    limited.into_iter().try_for_each(|statement| check_limit(statement, &needs))?;
     share_cells(&mut needs, &limits, target)
         .map_err(|failure| Box::new(FailedStatement { statement: None, failure }))?;
     Ok(needs)
+}
+
+/// That a tenant with a limit has a queue to which it applies.
+fn check_limit(statement: &Statement, needs: &BTreeMap<String, Need>) -> Result<(), Box<FailedStatement>> {
+    let Command::Tenant(Tenant { name, limit: Some(cells), .. }) = &statement.command else { return Ok(()) };
+    if needs.get(name).is_some_and(|need| !need.destinations.is_empty()) {
+        return Ok(());
+    }
+    let allowed = "one with `to=`, or of a tenant whose table or program sends somewhere";
+    let failure = ScriptFailure::value(format!("limit of `{name}`"), format!("{cells} cells and no queue"), allowed);
+    Err(Box::new(FailedStatement { statement: Some(statement.clone()), failure }))
 }
 
 /// Queues with a limit get that; the others share evenly what is left.

@@ -5,6 +5,7 @@ use super::plan::{beside, destination};
 use sluice_device::{Device, DeviceError, Map, Maps, ProgramEvent};
 use sluice_ebpf::errno::Errno;
 use sluice_ebpf::helper::routes::{Routes, RoutesError};
+use sluice_ebpf::map::file::explain_entry;
 use sluice_ebpf::map::notation::{NotationError, Written, hex_item, items};
 use sluice_ebpf::map::update_flags;
 use sluice_ebpf::tenant;
@@ -96,12 +97,25 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
         }
         Written::Map(name) => by_name(&name).map(Value::Map).ok_or_else(|| no_map(&maps, &name)),
         written => {
+            let is_expected = matches!(given.operation, MapOperation::Expect(_));
+            if is_expected && written.bytes().is_none() && !spec.kind.is_per_cpu() {
+                let allowed = format!("the value itself: `{}` has one for all processors", given.map);
+                return Err(ScriptFailure::value("value", format!("`{text}`"), allowed));
+            }
             size("value", written.len(), spec.value_size)?;
             Ok(Value::Items(written))
         }
     };
+    let answered = |operation: &'static str| {
+        let (map, operation) = (given.map.clone(), format!("{operation} {}", given.key));
+        let why = |errno| explain_entry(spec, &key, Errno(errno));
+        move |error| match error {
+            DeviceError::Map { errno, .. } => ScriptFailure::Map { map, operation, why: why(errno) },
+            other => other.into(),
+        }
+    };
     match &given.operation {
-        MapOperation::Delete => Ok(host.delete(module, *id, &key)?),
+        MapOperation::Delete => host.delete(module, *id, &key).map_err(answered("delete")),
         MapOperation::Set { value, only } => {
             let mut value = match value_of(value)? {
                 Value::Map(id) => id.to_le_bytes().to_vec(),
@@ -118,14 +132,14 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
                 MapOnly::NoExist => update_flags::NOEXIST,
                 MapOnly::Exist => update_flags::EXIST,
             };
-            Ok(host.update(module, *id, &key, &value, flags)?)
+            host.update(module, *id, &key, &value, flags).map_err(answered("set"))
         }
         MapOperation::Expect(expected) => {
             let wanted = expected.as_deref().map(value_of).transpose()?;
             let found = match host.lookup(module, *id, &key) {
                 Ok(value) => Some(value),
                 Err(DeviceError::Map { errno, .. }) if errno == Errno::NOENT.0 => None,
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(answered("expect")(error)),
             };
             let entry = format!("`{}` {}", given.map, given.key);
             match (expected, found) {

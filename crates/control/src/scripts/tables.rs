@@ -46,7 +46,7 @@ impl TableState {
         object
     }
 
-    /// The key of an entry as the table compares it.
+    /// The key of an entry as the table compares it: only bytes that count.
     pub fn masked(&self, key: &Key) -> Result<KeyBytes, ScriptFailure> {
         let (kind, bytes) = match key {
             Key::Dmac(mac) => (KeyKind::Dmac, mac_key(mac.0)),
@@ -56,7 +56,11 @@ impl TableState {
             let allowed = format!("a key of kind {}", self.key.kind.name());
             return Err(ScriptFailure::value("key", format!("one of kind {}", kind.name()), allowed));
         }
-        Ok(self.key.masked(bytes))
+        if let Some(at) = (0..KEY_BYTES).find(|at| !self.key.keeps(*at) && bytes[*at] != 0) {
+            let found = format!("{:#04x} in byte {at}", bytes[at]);
+            return Err(ScriptFailure::value("key", found, "0 in the bytes that the mask leaves out"));
+        }
+        Ok(bytes)
     }
 }
 
@@ -119,6 +123,13 @@ fn key_spec(mask: &KeyMask) -> Result<KeySpec, ScriptFailure> {
                 return Err(ScriptFailure::value("mask", found, "whole bytes: 0x00 or 0xff, prefixes of 8, 16 or 24"));
             }
         }
+    }
+    if mask == 0 {
+        return Err(ScriptFailure::value(
+            "mask",
+            "no byte of the key",
+            "one byte at least: else every key is the same",
+        ));
     }
     Ok(KeySpec { kind, mask })
 }

@@ -67,3 +67,29 @@ fn a_script_for_another_target_is_skipped() {
     assert!(report.passed() && report.skipped.is_some());
     assert_eq!(report.sent, 0);
 }
+
+#[test]
+fn what_a_device_was_asked_for_and_does_not_have_is_no_finding() {
+    use sluice_device::{StepError, Waited};
+    let finding = |error: DeviceError| ScriptFailure::from(error).is_finding();
+    for refused in [
+        DeviceError::NoPort { found: 9, max: 3 },
+        DeviceError::NoDestination { found: 9, max: 7 },
+        DeviceError::FrameLength { found: 20_000, max: 16_383 },
+        DeviceError::NoQueues { device: "rtl-rmt" },
+        DeviceError::NoMaps { device: "rtl" },
+        DeviceError::NoProgram { module: 1 },
+        DeviceError::NoEngine { label: "load red".to_owned(), step: 0, engine: EngineId::XDP, device: "rtl" },
+        DeviceError::Version { label: "load red".to_owned(), found: 1, allowed: 2 },
+    ] {
+        assert!(!finding(refused.clone()), "{refused:?}");
+    }
+    for found in [
+        DeviceError::Unavailable("RTL and model differ at tick 7".to_owned()),
+        DeviceError::Timeout { what: Waited::HeldMerge, ticks: 9 },
+        DeviceError::Map { operation: "update", map: 1, errno: 17 },
+        DeviceError::Step { label: "load red".to_owned(), step: 0, error: StepError::Ring("no answer".to_owned()) },
+    ] {
+        assert!(finding(found.clone()), "{found:?}");
+    }
+}

@@ -45,7 +45,7 @@ pub fn explain(errno: Errno) -> String {
         Errno(75) => "a CPU queues at most 16384 packets",
         Errno::INVAL => "the map does not take this key, value or flag",
         Errno::NOTSUPP | Errno::OPNOTSUPP => "maps of this kind cannot do that",
-        _ => "refused",
+        _ => return format!("refused: {}", std::io::Error::from_raw_os_error(errno.0)),
     };
     format!("{why} (error {})", errno.0)
 }

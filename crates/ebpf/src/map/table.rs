@@ -19,6 +19,8 @@ pub(super) struct Table {
     keys: Vec<u8>,
     used: usize,
     gone: usize,
+    /// How often keys have changed their positions.
+    rebuilt: u64,
 }
 
 #[inline]
@@ -66,7 +68,7 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 
 impl Table {
     pub fn new(key_size: usize) -> Self {
-        Self { key_size, positions: vec![EMPTY; FIRST_POSITIONS], keys: Vec::new(), used: 0, gone: 0 }
+        Self { key_size, positions: vec![EMPTY; FIRST_POSITIONS], keys: Vec::new(), used: 0, gone: 0, rebuilt: 0 }
     }
 
     /// Keys that are in.
@@ -187,7 +189,13 @@ impl Table {
         self.positions[at] = hash & !u64::from(u32::MAX) | u64::from(slot + 1);
     }
 
+    /// What is another number after keys have changed their positions.
+    pub fn order(&self) -> u64 {
+        self.rebuilt
+    }
+
     fn rebuild(&mut self) {
+        self.rebuilt += 1;
         let positions = ((self.used + 1) * 4).next_power_of_two().max(FIRST_POSITIONS);
         let old = std::mem::replace(&mut self.positions, vec![EMPTY; positions]);
         self.gone = 0;

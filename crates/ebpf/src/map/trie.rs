@@ -218,6 +218,11 @@ impl Trie {
         Ok(())
     }
 
+    /// Whether this very key is in.
+    pub fn has(&self, key: &[u8]) -> bool {
+        self.exact(key).is_some()
+    }
+
     /// The key behind this one, children before their parents; the first for a key that is not there.
     pub fn next(&self, key: Option<&[u8]>) -> Option<Vec<u8>> {
         let Some((mut path, _)) = key.and_then(|key| self.exact(key)) else {

@@ -168,6 +168,20 @@ impl MapSpace {
         Ok(table.next(from).map(|(_, slot)| table.key(slot).to_vec()))
     }
 
+    /// User side: whether [`MapSpace::next_key`] goes on behind a key, and a number that is another one when entries have
+    /// changed their order. `None`: the key is not there any more, and the first one would come.
+    pub fn order_behind(&self, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, Errno> {
+        let m = self.get(map).ok_or(BAD_REFERENCE)?;
+        let table = match &m.store {
+            Store::Keyed(keyed) => Some(&keyed.table),
+            Store::Slots(slots) => slots.keys.as_ref(),
+            Store::Trie(trie) => return Ok(key.is_none_or(|key| trie.has(key)).then_some(0)),
+            Store::Array | Store::Ring(_) => None,
+        };
+        let Some(table) = table else { return Ok(Some(0)) };
+        Ok(key.is_none_or(|key| table.behind(key).is_some()).then(|| table.order()))
+    }
+
     /// Puts a map into a map of maps.
     fn hold(&mut self, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), Errno> {
         let inner = MapId(number(value, 0));

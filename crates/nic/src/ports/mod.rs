@@ -101,7 +101,7 @@ impl PortError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Capture(error) => error.code(),
-            Self::Device(_) => "E0307",
+            Self::Device(error) => error.code(),
             Self::Interface { .. } | Self::NotBuilt { .. } => "E0308",
         }
     }

@@ -10,7 +10,7 @@ use crate::load::Load;
 use crate::object::check_name;
 use sluice_formats::limits::{SYSTEM_MODULE, SYSTEM_TENANT, TENANT_BITS, VLAN_ROWS};
 use sluice_formats::rows::{LimitRow, QuantumRow, RateRow, VlanRow};
-use sluice_formats::{EngineId, Node, Table};
+use sluice_formats::{EngineId, Node, Table, Target};
 use std::collections::BTreeSet;
 
 /// What a tenant is given.
@@ -94,6 +94,21 @@ impl TenantSpec {
     /// Destinations it may send to.
     pub fn destinations(&self) -> Destinations {
         self.queues.keys().copied().collect()
+    }
+
+    /// All ports share one bus: a limit above what that carries would be none.
+    fn check_rate(&self, target: &Target) -> Result<(), LinkError> {
+        let (least, most) = (Rate::lowest(), target.bits_per_second());
+        match self.rate {
+            Some(rate) if !(least..=most).contains(&rate.bits_per_second) => {
+                let allowed = format!(
+                    "{least} to {most}, all that the bus of target {} carries, or no rate for no limit",
+                    target.name
+                );
+                Err(self.wrong("rate.bits_per_second", rate.bits_per_second, allowed))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn rate_row(&self) -> Result<RateRow, LinkError> {
@@ -212,6 +227,7 @@ impl Linker {
             };
             return Err(taken(spec, what, t));
         }
+        spec.check_rate(self.target)?;
         if spec.quantum == 0 {
             return Err(spec.wrong("quantum", 0, "1 to 65535 bytes"));
         }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::{AwaitedOutput, Stop};
 
@@ -18,10 +19,42 @@ pub fn begin() {
     BEGUN.store(true, Ordering::Relaxed);
 }
 
+/// Folders that this process has made for its outputs.
+static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Makes the folders on the way to a file; what it could not make.
+pub fn make_folders(path: &Path) -> Result<(), (PathBuf, io::Error)> {
+    let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    let missing: Vec<&Path> = folders.take_while(|folder| fs::symlink_metadata(folder).is_err()).collect();
+    for folder in missing.into_iter().rev() {
+        match fs::create_dir(folder) {
+            Ok(()) => MADE.lock().unwrap_or_else(PoisonError::into_inner).push(folder.to_owned()),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => {
+                unmake_folders(path);
+                return Err((folder.to_owned(), e));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes those folders on the way to a file away again that were made for outputs and hold nothing.
+pub fn unmake_folders(path: &Path) {
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    for folder in path.ancestors().skip(1) {
+        let Some(at) = made.iter().position(|made| made == folder) else { return };
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+        made.remove(at);
+    }
+}
+
 /// A file that is opened when a command looks at its arguments, and emptied when the first bytes are due.
 ///
 /// Bytes wait until [`begin`], a flush, or until they are many. A command that fails before leaves a file that was
-/// there unchanged, and removes one that it made.
+/// there unchanged, and removes one that it made, with folders of [`make_folders`].
 #[derive(Debug)]
 pub struct OutputFile {
     file: AwaitedOutput,
@@ -42,7 +75,7 @@ impl OutputFile {
     pub fn open_until(path: &Path, stop: Stop) -> io::Result<Self> {
         let made = fs::symlink_metadata(path).is_err();
         // Emptied when it is begun.
-        let file = AwaitedOutput::open(path, stop)?;
+        let file = AwaitedOutput::open(path, stop).inspect_err(|_| unmake_folders(path))?;
         Ok(Self { file, path: path.to_owned(), waiting: Vec::new(), made, begun: false })
     }
 
@@ -81,6 +114,7 @@ impl Drop for OutputFile {
         if self.made && !self.begun {
             // Nobody has written it; one that cannot be removed is empty.
             let _ = fs::remove_file(&self.path);
+            unmake_folders(&self.path);
         }
     }
 }

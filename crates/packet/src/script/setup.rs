@@ -52,7 +52,8 @@ pub const MOST_WEIGHT: u64 = u16::MAX as u64 / QUANTUM_PER_WEIGHT;
 pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let word = words.need("a name for the tenant")?;
     let name = word.name("the name of a tenant")?;
-    if [SYSTEM, TOTAL, "replace"].contains(&name) {
+    // `nic untagged=drop` names nobody.
+    if [SYSTEM, TOTAL, "replace", "drop"].contains(&name) {
         return Err(word.bad("the name of a tenant", "one that is not reserved"));
     }
     taken(parser, word, format!("the name `{name}`"), |t| t.name == name)?;

@@ -1,0 +1,64 @@
+//! What a tenant is given of the rmt pipeline.
+
+use super::error::ConfigError;
+use super::file::{RmtTable, StageTable};
+use super::resolve::Resolver;
+use sluice_formats::Target;
+use sluice_object::Object;
+use sluice_object::linker::rmt::{Quota, StageQuota};
+use toml::Spanned;
+
+impl Resolver<'_> {
+    /// What `[tenant.rmt]` says, and what the module at hand needs where it says nothing. Less than that the linker
+    /// refuses; more is room for a module that replaces it.
+    pub(super) fn quota(
+        &self,
+        table: &Spanned<RmtTable>,
+        object: Option<&Object>,
+        target: &Target,
+    ) -> Result<Quota, ConfigError> {
+        let part = object.and_then(|object| object.parts.rmt.as_ref());
+        let needs = part.map(|part| Quota::of(part, 0)).unwrap_or_default();
+        let mut quota = needs.clone();
+        if let Some(groups) = &table.get_ref().groups {
+            quota.groups.clear();
+            for group in groups {
+                if !quota.groups.insert(*group) {
+                    let found = format!("group {group} twice");
+                    return Err(self.wrong(table.span(), "rmt.groups", found, "each group once"));
+                }
+            }
+        }
+        let mut seen = Vec::new();
+        for stage in &table.get_ref().stage {
+            let number = stage.number;
+            if usize::from(number) >= target.rmt.stages {
+                let allowed = format!("0 to {}", target.rmt.stages - 1);
+                return Err(self.wrong(table.span(), "rmt.stage", number, &allowed));
+            }
+            if seen.contains(&number) {
+                let found = format!("stage {number} twice");
+                return Err(self.wrong(table.span(), "rmt.stage", found, "each stage once"));
+            }
+            seen.push(number);
+            quota.stages.insert(number, given(stage, needs.stages.get(&number)));
+        }
+        Ok(quota)
+    }
+}
+
+/// What a stage's table says, with what the module at hand needs where it says nothing.
+fn given(stage: &StageTable, needs: Option<&StageQuota>) -> StageQuota {
+    let needs = needs.copied().unwrap_or_default();
+    let (exact, ternary) = (stage.exact.unwrap_or(needs.exact), stage.ternary.unwrap_or(needs.ternary));
+    // One for each entry, and one for the default.
+    let numbers = exact.saturating_add(ternary).saturating_add(1);
+    StageQuota {
+        exact,
+        ternary,
+        actions: stage.actions.unwrap_or(needs.actions),
+        pages: stage.pages.unwrap_or(needs.pages),
+        fresh_pages: stage.fresh_pages.unwrap_or(needs.fresh_pages),
+        numbers: stage.numbers.unwrap_or(numbers.max(needs.numbers)),
+    }
+}
