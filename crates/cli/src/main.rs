@@ -16,13 +16,14 @@ mod view;
 mod xdp;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{
     completions, explain, generate, map, object, rmt as rmt_command, run as run_command, script, xdp as xdp_command,
 };
 use failure::Failure;
 use output::Output;
 use run::interrupt;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -57,9 +58,23 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{} (format version {})", env!("CARGO_PKG_VERSION"), sluice_formats::limits::FORMAT_VERSION)
 });
 
+/// Reads a command line. A negative number is an option's value, which that refuses with what it allows.
+fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Sluice, clap::Error> {
+    fn with_negative_numbers(command: clap::Command) -> clap::Command {
+        let takes = |argument: clap::Arg| match argument.get_action().takes_values() && !argument.is_positional() {
+            true => argument.allow_negative_numbers(true),
+            false => argument,
+        };
+        command.mut_args(takes).mut_subcommands(with_negative_numbers)
+    }
+    let mut command = with_negative_numbers(Sluice::command());
+    let matches = command.try_get_matches_from_mut(words)?;
+    Sluice::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
 fn main() -> ExitCode {
     interrupt::watch();
-    let arguments = match Sluice::try_parse() {
+    let arguments = match parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => return refused(&error),
     };
@@ -93,7 +108,7 @@ fn refused(error: &clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     // The same mistake in escaped words; clap itself would leave out a part of what a terminal obeys.
-    let escaped = Sluice::try_parse_from(given.iter().map(|word| printable::text(word).into_owned())).err();
+    let escaped = parse(given.iter().map(|word| printable::text(word).into_owned())).err();
     let shown = escaped.filter(|again| again.kind() == error.kind());
     let text = shown.as_ref().unwrap_or(error).render().to_string();
     printable::tell(coded(error, printable::message(&text)));

@@ -116,6 +116,7 @@ fn usage_errors_say_what_is_allowed() {
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--device", "board"]), &["model", "rtl", "both"]);
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--gbps", "0"]), &["0.001 to 1000"]);
     refused(&f.sluice(&["generate", "--vlan", "0", "-o", "x.pcap"]), &["1..=4094"]);
+    refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--gbps", "-1"]), &["'-1'", "0.001 to 1000"]);
     refused(&f.sluice(&["explain"]), &["CODE"]);
     refused(&f.sluice(&["completions", "tcsh"]), &["bash", "zsh", "fish"]);
 }

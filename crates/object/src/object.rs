@@ -125,13 +125,6 @@ impl Object {
             if *hash == 0 {
                 return Err(bad("target.hash", "00000000", "the hash of a target"));
             }
-            if let Some(other) = sluice_formats::target::ALL.iter().find(|t| t.hash() == *hash && t.name != name) {
-                return Err(bad(
-                    "target.hash",
-                    format!("{hash:08x}, that of `{}`", other.name),
-                    format!("that of `{name}`"),
-                ));
-            }
         }
         self.key.check()?;
         self.check_target()?;

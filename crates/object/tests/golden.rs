@@ -5,11 +5,11 @@
 mod common;
 
 use common::tenant;
-use sluice_formats::target::{DEFAULT, TINY};
+use sluice_formats::target::TINY;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{
-    Action, Destination, KeyKind, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf, TargetNeed, TenantSpec,
-    Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram,
+    Action, Destination, KeyKind, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf, TenantSpec, Xdp,
+    XdpEntry, XdpInitial, XdpMap, XdpProgram,
 };
 use std::path::PathBuf;
 
@@ -208,16 +208,11 @@ fn other_versions_are_refused_in_both_forms() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
-    let text = red().to_json();
+fn except_ingress_needs_a_port() {
     let refused = |text: &str, part: &str| {
         let error = Object::from_json(text).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
     };
-    let mut foreign = red();
-    foreign.target = TargetNeed::Exact { name: "tiny".to_owned(), hash: DEFAULT.hash() };
-    refused(&foreign.to_json(), "that of `default`, allowed: that of `tiny`");
-    assert!(text.contains("except_ingress"));
     let mut nobody = red();
     nobody.default = Action::to([Destination::Host(1)]).except_ingress();
     refused(&nobody.to_json(), "a port among the destinations");

@@ -299,13 +299,6 @@ fn inline_object(name: &str, table: &TableTable) -> Result<Object, ObjectError> 
         Some(fields) => KeySpec::of_fields(table.key, fields)?,
         None => KeySpec::whole(table.key),
     };
-    let actions = table.entries.iter().map(|entry| &entry.action).chain([&table.default]);
-    for action in actions.filter(|action| action.except_ingress) {
-        if !action.to.iter().any(|to| matches!(to, Destination::Port(_))) {
-            let (path, found) = ("action.except_ingress".to_owned(), format!("`{action}`"));
-            return Err(ObjectError::Value { path, found, allowed: "with a port in `to`".to_owned() });
-        }
-    }
     let mut object = Object::new(name, key, table.default);
     for entry in &table.entries {
         object.push(entry.key.key(&key)?, entry.action);

@@ -95,9 +95,9 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
             format!(
                 "{tenant}[tenant.table]\nkey = \"dmac\"\ndefault = {{ to = [\"host0\"], except_ingress = true }}\n"
             ),
-            "E0205",
-            7,
-            "action.except_ingress: found `to host0 except ingress`, allowed: with a port",
+            "E0303",
+            9,
+            "a port among the destinations",
         ),
         (format!("{device}[[host]]\nnumber = 9\n"), "E0304", 4, "0 to 3"),
         (format!("{tenant}rate = 9\n"), "E0304", 4, "rate without burst"),

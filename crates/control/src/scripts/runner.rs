@@ -16,8 +16,6 @@ use sluice_packet::script::{
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// Most bytes of the packets of one `send`: all of them wait in memory.
-const MOST_SENT: u64 = 1 << 30;
 /// Most events taken at once.
 const POLL: usize = 4096;
 
@@ -331,11 +329,6 @@ impl<'a> Runner<'a> {
         let port = usize::from(send.port);
         check_port(send.port, self.target)?;
         check_length("packet", send.bytes.len())?;
-        let bytes = send.count.saturating_mul(send.bytes.len() as u64);
-        if bytes > MOST_SENT {
-            let allowed = format!("at most {MOST_SENT}, all that waits at a port at one time");
-            return Err(ScriptFailure::value("packets of one send", format!("{bytes} bytes"), allowed));
-        }
         let beats = u64::from(self.target.beats(send.bytes.len() as u32));
         let mut offers = Vec::with_capacity(send.count.min(POLL as u64) as usize);
         for i in 0..send.count {

@@ -243,7 +243,6 @@ pub const ROWS: &[Row] = &[
         &["E0310", "table.pkt:4:1", "key: found 0x07 in byte 5"],
     ),
     Row("", "tenant drop id=3 vlan=3", 2, &["E0114", "`drop`", "not reserved"]),
-    Row(TABLE, "send 0 *1000000 eth/payload(len=9000)", 2, &["E0310", "9014000000 bytes", "at most 1073741824"]),
     Row(TABLE, "expect port 1 *1000000 eth/payload(len=9000)", 1, &["E0311"]),
     Row(TENANT, "table red key=dmac mask=dst/24 default=drop", 2, &["E0114", "an Ethernet address"]),
     Row(TENANT, "table red key=dmac mask=ff default=drop", 2, &["E0114", "an Ethernet address"]),
