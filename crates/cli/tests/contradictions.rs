@@ -132,6 +132,12 @@ fn room_for_what_may_replace_it_is_no_contradiction() {
         (module.to_owned(), "red=programs/nic/red.json@5", Some("E0223")),
         (format!("{table}{stage}"), "red=programs/rmt/calc.rmt@5", None),
         (table.to_owned(), "red=programs/rmt/calc.rmt@5", Some("E06")),
+        (format!("xdp = \"programs/xdp/swap/swap.o\"\npass = \"port0\"\n{stage}"), "red=programs/rmt/calc.rmt@5", None),
+        (
+            format!("xdp = \"programs/xdp/swap/swap.o\"\npass = \"port0\"\n[tenant.rmt]\ngroups = [1, 2]\n"),
+            "red=programs/rmt/calc.rmt@5",
+            Some("E06"),
+        ),
     ] {
         folder.write("nic.toml", format!("{head}{text}"));
         let run = ["run", "--config", "nic.toml", "--in", "port0=programs/nic/mixed.pcapng", "--replace", replace];
