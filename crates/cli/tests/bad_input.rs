@@ -84,7 +84,7 @@ fn an_interface_of_a_capture_is_a_port_by_its_whole_name() {
     for name in ["port00", "port", "port+1", "PORT0"] {
         let mut writer = CaptureWriter::new("x", Vec::new(), Format::PcapNg, &[name]).unwrap();
         writer.write(&Packet::new(0, vec![0; 60])).unwrap();
-        f.write("named.pcapng", &writer.into_inner().unwrap());
+        f.write("named.pcapng", writer.into_inner().unwrap());
         refused_with_code(&f, &run(&["--in", "named.pcapng"]), &[name, "port0, port1"]);
     }
 }

@@ -132,6 +132,12 @@ fn room_for_what_may_replace_it_is_no_contradiction() {
         (module.to_owned(), "red=programs/nic/red.json@5", Some("E0223")),
         (format!("{table}{stage}"), "red=programs/rmt/calc.rmt@5", None),
         (table.to_owned(), "red=programs/rmt/calc.rmt@5", Some("E06")),
+        (format!("xdp = \"programs/xdp/swap/swap.o\"\npass = \"port0\"\n{stage}"), "red=programs/rmt/calc.rmt@5", None),
+        (
+            format!("xdp = \"programs/xdp/swap/swap.o\"\npass = \"port0\"\n[tenant.rmt]\ngroups = [1, 2]\n"),
+            "red=programs/rmt/calc.rmt@5",
+            Some("E06"),
+        ),
     ] {
         folder.write("nic.toml", format!("{head}{text}"));
         let run = ["run", "--config", "nic.toml", "--in", "port0=programs/nic/mixed.pcapng", "--replace", replace];
@@ -185,5 +191,33 @@ fn a_quota_below_what_the_module_at_hand_needs_is_refused_and_room_above_is_not(
     for keys in ["exact = 5\nactions = 6", "exact = 16\nactions = 8\nnumbers = 32", "ternary = 4", "pages = 1"] {
         folder.write("nic.toml", stage("calc", keys));
         run(&folder).ok();
+    }
+}
+
+#[test]
+fn a_template_that_the_objects_own_inner_maps_do_not_fit_is_refused() {
+    let folder = Folder::new();
+    let balancer = "programs/xdp/load_balancer/load_balancer.o";
+    // The object begins with two rings of 4,099 entries.
+    for (options, code, said) in [
+        (&["--max-entries", "rings.inner=5"][..], "E0433", "map `rings`: its inner map is `ring_0`, array with keys"),
+        (&["--inner-map", "rings=settings"], "E0433", "map `rings`: its inner map is `ring_0`"),
+        (&["--inner-map", "rings=ring_0", "--max-entries", "rings.inner=9"], "E0502", "`rings.inner`"),
+    ] {
+        let run = ["xdp", "run", balancer, "--in", "programs/xdp/mixed.pcap", "--state", "new.json"];
+        let called = folder.sluice(&[&run[..], options].concat());
+        assert_eq!((called.code, called.err.contains(code)), (2, true), "{options:?}: {}{}", called.out, called.err);
+        assert!(called.err.contains(said), "{options:?}: {}", called.err);
+        assert!(!folder.path("new.json").exists());
+        let called = folder.sluice(&[&["xdp", "check", balancer][..], options].concat());
+        assert!(
+            called.code != 0 && format!("{}{}", called.out, called.err).contains(code),
+            "{options:?}: {}",
+            called.out
+        );
+    }
+    for options in [&["--max-entries", "ring_0=5", "--max-entries", "ring_1=5"][..], &["--inner-map", "rings=ring_1"]] {
+        let run = ["xdp", "run", balancer, "--in", "programs/xdp/mixed.pcap"];
+        folder.sluice(&[&run[..], options].concat()).ok();
     }
 }

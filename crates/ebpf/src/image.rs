@@ -1,8 +1,10 @@
 //! An object file after loading: relocatable, without addresses and file descriptors.
 
-use crate::Insn;
 use crate::insn::{Kind, pseudo};
 use crate::load::LoadError;
+use crate::map::MapError;
+use crate::map::file::unlike;
+use crate::{Errno, Insn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All programs and maps of one object file.
@@ -105,6 +107,22 @@ impl Image {
         let inner = MapSpec { initial: Vec::new(), pinned: false, contents: None, ..self.maps[held].clone() };
         self.maps[holder].inner = Some(Box::new(inner));
         Ok(())
+    }
+
+    /// An inner map that the object begins with, and that its template, as user space has set it, does not take.
+    pub fn unfit_inner(&self) -> Option<MapError> {
+        let of_map = |outer: &MapSpec| {
+            let begins = outer.initial.iter().filter_map(|(_, initial)| match initial {
+                Initial::Map(index) => self.maps.get(*index),
+                Initial::Program(_) => None,
+            });
+            let template = outer.inner.as_deref()?;
+            let (inner, (found, allowed)) =
+                begins.into_iter().find_map(|inner| Some((inner, unlike(inner, template)?)))?;
+            let found = format!("`{}`, {found}", inner.name);
+            Some(MapError::Inner { map: outer.name.clone(), found, allowed, errno: Errno::INVAL })
+        };
+        self.maps.iter().find_map(of_map)
     }
 
     /// Sets how many entries a map has, as user space does before it loads an object. It must be

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sluice_ebpf::analysis::{self, MayBeNull};
 use sluice_ebpf::load::report::{MapReport, ProgramReport};
 use sluice_ebpf::load::{Report, Variable};
-use sluice_ebpf::map::as_libbpf_creates;
+use sluice_ebpf::map::{MapError, as_libbpf_creates};
 use sluice_ebpf::{Image, MapSpace, MapSpec, validate};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -81,7 +81,13 @@ fn unmade(image: &Image, prepare: &Prepare) -> Vec<Invalid> {
         let error = space.create(&spec).err()?;
         Some(Invalid { what: "map", name: spec.name, code: error.code(), reason: error.to_string() })
     };
-    specs.filter_map(refused).collect()
+    let mut unmade: Vec<Invalid> = specs.filter_map(refused).collect();
+    unmade.extend(image.unfit_inner().map(|error| {
+        let (code, reason) = (error.code(), error.to_string());
+        let name = if let MapError::Inner { map, .. } = error { map } else { String::new() };
+        Invalid { what: "map", name, code, reason }
+    }));
+    unmade
 }
 
 /// What programs that can be run do wrong on some way through them.

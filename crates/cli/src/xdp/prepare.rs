@@ -39,6 +39,12 @@ impl Prepare {
                 }
             }
         }
+        let sized = |outer: &str| self.max_entries.iter().find(|(map, _)| map.strip_suffix(".inner") == Some(outer));
+        if let Some((outer, (map, entries))) = self.inner_map.iter().find_map(|(outer, _)| Some((outer, sized(outer)?)))
+        {
+            let what = format!("--max-entries: {entries} for `{map}`, and --inner-map says what `{outer}` holds");
+            return Err(Failure::input("E0502", format!("{what}; expected one of them")));
+        }
         Ok(())
     }
 

@@ -110,6 +110,20 @@ impl Resolver<'_> {
         Ok(Some(object))
     }
 
+    /// A file has a name; an empty one would be the folder that the description lies in.
+    pub(super) fn named_files(&self, table: &TenantTable) -> Result<(), ConfigError> {
+        let is_empty = |path: &Path| path.as_os_str().is_empty();
+        let refused = |span, key: &str| Err(self.wrong(span, key, "``", "the name of a file"));
+        for (key, path) in [("object", &table.object), ("xdp", &table.xdp), ("routes", &table.routes)] {
+            if let Some(path) = path.as_ref().filter(|path| is_empty(path.get_ref())) {
+                return refused(path.span(), key);
+            }
+        }
+        let Some(maps) = &table.maps else { return Ok(()) };
+        let empty = maps.get_ref().iter().find(|(_, file)| is_empty(file));
+        empty.map_or(Ok(()), |(map, _)| refused(maps.span(), &format!("maps.{}", map.escape_debug())))
+    }
+
     /// Keys that say something about an XDP program stand beside one.
     pub(super) fn no_program_keys(&self, table: &TenantTable, name: &str) -> Result<(), ConfigError> {
         match table.of_program().next() {

@@ -214,6 +214,7 @@ impl Resolver<'_> {
         target: &'static Target,
     ) -> Result<TenantConfig, ConfigError> {
         let name = self.tenant_name(table)?;
+        self.named_files(table)?;
         if let (Some(entries), Some(_)) = (&table.max_entries, &table.xdp) {
             let (found, allowed) = ("max_entries with xdp", "map_sizes for the maps of a program");
             return Err(self.wrong(entries.span(), format!("tenant `{name}`"), found, allowed));
@@ -245,7 +246,9 @@ impl Resolver<'_> {
             if spec.rmt.is_none() || object.parts.rmt.is_none() {
                 spec.make_room(object);
             }
-            spec.max_entries = spec.max_entries.max(u32::from(object.key.kind != KeyKind::None));
+            // What is no module runs as a table, also where `[tenant.rmt]` gives room for a module beside it.
+            let is_table = object.key.kind != KeyKind::None || (spec.rmt.is_some() && object.parts.rmt.is_none());
+            spec.max_entries = spec.max_entries.max(u32::from(is_table));
         }
         spec.max_entries = table.max_entries.as_ref().map_or(spec.max_entries, |n| *n.get_ref());
         Ok(TenantConfig { spec, object, routes })

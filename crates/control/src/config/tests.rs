@@ -90,6 +90,10 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
             5,
             "found ``, allowed: the name of a capture",
         ),
+        (format!("{tenant}object = \"\"\n"), "E0304", 7, "object: found ``, allowed: the name of a file"),
+        (format!("{tenant}xdp = \"\"\n"), "E0304", 7, "xdp: found ``"),
+        (format!("{tenant}xdp = \"a.o\"\nroutes = \"\"\n"), "E0304", 8, "routes: found ``"),
+        (format!("{tenant}xdp = \"a.o\"\nmaps = {{ flows = \"\" }}\n"), "E0304", 8, "maps.flows: found ``"),
         (format!("{device}[[tenant]]\nname = \"drop\"\nid = 1\nvlans = [7]\n"), "E0304", 4, "found `drop`"),
         (
             format!(

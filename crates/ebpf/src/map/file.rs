@@ -90,6 +90,12 @@ fn above_key(spec: &MapSpec, key: &[u8]) -> Option<(u32, u32)> {
 fn inner_difference(maps: &MapSpace, map: MapId, value: &[u8]) -> Option<String> {
     let template = maps.spec(map)?.inner.as_deref()?;
     let inner = maps.spec(MapId(u32::from_le_bytes(value.try_into().ok()?)))?;
+    let (found, allowed) = unlike(inner, template)?;
+    Some(format!("inner map `{}` is of kind {found}, allowed: {allowed}", inner.name))
+}
+
+/// What an inner map is and what it must be, where they differ.
+pub(crate) fn unlike(inner: &MapSpec, template: &MapSpec) -> Option<(String, String)> {
     let words = |spec: &MapSpec| {
         let (kind, key, value, flags) = (spec.kind.name(), spec.key_size, spec.value_size, spec.flags);
         format!("{kind} with keys of {key} bytes, values of {value}, flags {flags:#x}, {} entries", spec.max_entries)
@@ -97,7 +103,7 @@ fn inner_difference(maps: &MapSpace, map: MapId, value: &[u8]) -> Option<String>
     if super::attributes::may_stand_for(inner, template) {
         return None;
     }
-    Some(format!("inner map `{}` is of kind {}, allowed: {}", inner.name, words(inner), words(template)))
+    Some((words(inner), words(template)))
 }
 
 fn refusal(maps: &MapSpace, map: MapId, key: &[u8], value: &[u8], errno: Errno) -> String {

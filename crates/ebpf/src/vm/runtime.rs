@@ -63,6 +63,7 @@ impl Runtime {
     /// when it fails.
     pub fn install(&mut self, image: &Image, keep: &dyn Fn(usize) -> Option<MapId>) -> Result<Installed, LoadError> {
         validate::validate(image)?;
+        image.unfit_inner().map_or(Ok(()), Err)?;
         self.install_unchecked(image, keep)
     }
 
