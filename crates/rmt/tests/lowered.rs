@@ -68,7 +68,8 @@ fn random_action(rng: &mut Rng) -> Action {
     let mask = rng.next_u32() as u8 & if rng.chance(1, 2) { 1 << rng.below(8) } else { 0xff };
     let mut action = Action::to(Destinations::from_mask(mask, DEFAULT.nic()).iter());
     if mask != 0 {
-        action.except_ingress = rng.chance(1, 3);
+        // Only a port can be left out.
+        action.except_ingress = rng.chance(1, 3) && mask & 0xf != 0;
         action.set_dmac = rng.chance(1, 3).then(|| std::array::from_fn(|_| rng.next_u32() as u8));
     }
     action

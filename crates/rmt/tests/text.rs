@@ -5,7 +5,7 @@ use sluice_rmt::programs::l3_router::Route;
 use sluice_rmt::programs::tunnel::{Ends, Entry};
 use sluice_rmt::programs::{calc, l3_router, tunnel};
 use sluice_rmt::target::DEFAULT;
-use sluice_rmt::text::{Unit, read};
+use sluice_rmt::text::{Unit, read, read_warned};
 use std::path::{Path, PathBuf};
 
 fn project() -> PathBuf {
@@ -122,4 +122,87 @@ fn rules_of_the_checker_are_shown_at_the_statement_that_breaks_them() {
 fn at_most_twenty_mistakes_are_shown_and_reading_ends() {
     let text = format!("module m\n{}", "foo bar\n".repeat(10_000));
     assert_eq!(read("m.rmt", &text, &DEFAULT).unwrap_err().0.len(), 20);
+}
+
+/// A module that passes, with one line in place of `FORWARD`.
+const SMALL: &str = "module m
+group all = 1 { port0; port1 }
+demands { quantum 5; queue port0 8 }
+parser {
+    select 12:2 { 0x0800 -> ip; 0x0806 -> arp }
+    path ip { take c4[0] @26 }
+    path arp { }
+}
+stage 1 {
+    key c4[0]
+    room ternary 8
+    meter police words 2 rate 1M bits burst 64
+    ternary {
+        0x0a000000/0xffffff00 -> to(1)
+        * -> to(2)
+    }
+    action to(where: 2) { send where }
+    action both { send port0, port1 }
+    action copies { group all }
+}
+deparser {
+    when path ip -> r
+    row r { }
+}
+";
+
+#[test]
+fn what_contradicts_itself_or_says_nothing_is_refused_with_its_place() {
+    read("m.rmt", SMALL, &DEFAULT).unwrap_or_else(|e| panic!("{e}"));
+    let cases = [
+        ("quantum 5;", "quantum 5; quantum 6;", "E0605", "a quantum stands before"),
+        ("quantum 5;", "quantum 0;", "E0603", "1 to 65535"),
+        ("quantum 5;", "rate 1G burst 64k; rate 2G burst 64k;", "E0605", "a rate stands before"),
+        ("room ternary 8", "room ternary 8\n    room ternary 16", "E0605", "room for these entries stands before"),
+        ("burst 64", "burst 4", "E0603", "the burst is 4, expected 14 to"),
+        ("-> to(1)", "-> to(0)", "E0603", "1 to 255"),
+        ("-> to(1)", "-> to(0xff00)", "E0603", "1 to 255"),
+        ("send port0, port1", "send port0, port0", "E0603", "a destination a second time"),
+        ("send port0, port1", "send 0", "E0603", "no destination"),
+        ("group all }", "group 300 }", "E0603", "at most 255"),
+    ];
+    for (old, new, code, part) in cases {
+        let found = errors(&SMALL.replacen(old, new, 1));
+        assert!(found.starts_with(&format!("error[{code}]")) && found.contains(part), "{new}: {found}");
+    }
+}
+
+#[test]
+fn lines_that_no_packet_meets_are_warned_of() {
+    let warnings = |text: &str| match read_warned("m.rmt", text, &DEFAULT) {
+        Ok((_, warnings)) => warnings.iter().map(|w| format!("{}: {}", w.position.line, w.problem)).collect::<Vec<_>>(),
+        Err(e) => panic!("{e}"),
+    };
+    assert_eq!(warnings(SMALL), [""; 0]);
+    let cases = [
+        ("* -> to(2)", "0x0a000001 -> to(2)", "15: found an entry that no packet meets: line 14 takes all of it"),
+        ("0x0806 -> arp", "0x0806 -> arp; 0x0800 -> arp", "5: found an alternative that no packet meets: line 5"),
+        (
+            "when path ip -> r",
+            "when path ip -> r\n    when path ip -> r",
+            "23: found a `when` that no packet meets: line 22",
+        ),
+        (
+            "select 12:2 { 0x0800 -> ip;",
+            "select 12:2, 13:1 { 0x0800, 0 -> ip; 1, 1 -> ip;",
+            "a byte of 13:1 a second time",
+        ),
+        ("0x0806 -> arp", "0x0806 -> ip", "`arp`, to which no alternative leads"),
+    ];
+    for (old, new, part) in cases {
+        let text = SMALL.replacen(old, new, 1).replace("1, 1 -> ip; 0x0806 -> arp", "0x0806, 6 -> arp");
+        let found = warnings(&text);
+        assert!(found.iter().any(|w| w.contains(part)), "{new}: {found:?}");
+    }
+    for file in std::fs::read_dir(project().join("programs/rmt")).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|e| e == "rmt") {
+            assert_eq!(warnings(&std::fs::read_to_string(&path).unwrap()), [""; 0], "{}", path.display());
+        }
+    }
 }

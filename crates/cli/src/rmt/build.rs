@@ -1,6 +1,6 @@
 //! `sluice rmt build`: the object of a module.
 
-use super::{failure, read, target};
+use super::{failure, read, target, warn};
 use crate::captures;
 use crate::failure::Failure;
 use crate::files;
@@ -35,7 +35,8 @@ impl Build {
     /// Reads, encodes and writes it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         files::check_other(&self.file, &self.output)?;
-        let unit = read(&self.file, &self.target)?.map_err(|e| failure(&e))?;
+        let (unit, warnings) = read(&self.file, &self.target)?.map_err(|e| failure(&e))?;
+        warn(&warnings);
         let place = self.file.display();
         let part = unit.part(&self.target).map_err(|e| Failure::input("E0650", format!("{place}: {e}")))?;
         let object = object(&unit.names.module, part, unit.demands, &self.target);

@@ -1,6 +1,6 @@
 //! `sluice rmt check`: what modules use, or what is wrong with them.
 
-use super::{failure, read, target};
+use super::{failure, read, target, warn};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
@@ -45,7 +45,11 @@ impl Check {
                 continue;
             }
             match result {
-                Ok(unit) => self.text(&name, &unit, out)?,
+                Ok((unit, warnings)) => {
+                    self.text(&name, &unit, out)?;
+                    out.flush()?;
+                    warn(&warnings);
+                }
                 Err(errors) => {
                     out.flush()?;
                     printable::tell(failure(&errors));
@@ -96,10 +100,10 @@ fn room(unit: &Unit, stage: usize) -> Room {
     unit.rooms.get(&stage).copied().unwrap_or(there)
 }
 
-fn report_json(name: &str, result: &Result<Unit, TextErrors>) -> Value {
+fn report_json(name: &str, result: &Result<(Unit, Vec<TextError>), TextErrors>) -> Value {
     let mistake = |e: &TextError| json!({ "code": e.code(), "line": e.position.line, "column": e.position.column, "what": e.problem.to_string() });
-    let unit = match result {
-        Ok(unit) => unit,
+    let (unit, warnings) = match result {
+        Ok(read) => read,
         Err(errors) => {
             let all: Vec<Value> = errors.0.iter().map(mistake).collect();
             return json!({ "file": name, "passed": false, "errors": all });
@@ -128,5 +132,6 @@ fn report_json(name: &str, result: &Result<Unit, TextErrors>) -> Value {
         "rows": program.deparser.rows.len(),
         "groups": unit.groups.len(),
         "stages": stages.collect::<Vec<_>>(),
+        "warnings": warnings.iter().map(mistake).collect::<Vec<_>>(),
     })
 }

@@ -9,10 +9,11 @@ mod trace;
 
 use crate::failure::Failure;
 use crate::files;
+use crate::printable;
 use sluice_packet::bounded::MOST_TEXT;
 use sluice_rmt::encode::object::{role_of, target_of};
 use sluice_rmt::target::{self, Target};
-use sluice_rmt::text::{TextErrors, Unit, read_bytes};
+use sluice_rmt::text::{TextError, TextErrors, Unit, read_bytes, read_bytes_warned};
 use std::path::Path;
 
 /// The pipeline of this name.
@@ -23,9 +24,14 @@ pub fn target(name: &str) -> Result<Target, String> {
         .ok_or_else(|| format!("expected one of {}", all.map(|t| t.name).join(", ")))
 }
 
-/// A module that passes the checker, or what is wrong with it.
-pub fn read(path: &Path, target: &Target) -> Result<Result<Unit, TextErrors>, Failure> {
-    Ok(read_bytes(&path.display().to_string(), &files::read_at_most(path, MOST_TEXT)?, target))
+/// A module that passes the checker with what has no effect in it, or what is wrong with it.
+pub fn read(path: &Path, target: &Target) -> Result<Result<(Unit, Vec<TextError>), TextErrors>, Failure> {
+    Ok(read_bytes_warned(&path.display().to_string(), &files::read_at_most(path, MOST_TEXT)?, target))
+}
+
+/// Shows what has no effect in a module.
+pub fn warn(warnings: &[TextError]) {
+    warnings.iter().for_each(|w| printable::tell(w.to_string().replacen("error", "warning", 1)));
 }
 
 /// A module's text, or an object that carries the rows of one; an object is for its own target.

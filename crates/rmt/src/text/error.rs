@@ -245,19 +245,21 @@ pub(super) type Read<T> = Result<T, Located>;
 #[derive(Debug)]
 pub(super) struct Diagnostics {
     pub found: Vec<Located>,
+    /// What is no mistake and has no effect.
+    pub warnings: Vec<Located>,
     most: usize,
 }
 
 impl Default for Diagnostics {
     fn default() -> Self {
-        Self { found: Vec::new(), most: MOST_ERRORS }
+        Self { found: Vec::new(), warnings: Vec::new(), most: MOST_ERRORS }
     }
 }
 
 impl Diagnostics {
     /// Takes any number; none is kept.
     pub fn unbounded() -> Self {
-        Self { found: Vec::new(), most: 0 }
+        Self { found: Vec::new(), warnings: Vec::new(), most: 0 }
     }
 
     /// Takes note of a mistake.
@@ -265,6 +267,13 @@ impl Diagnostics {
         // The same place twice says nothing new.
         if self.found.len() < self.most && self.found.iter().all(|f| f.0 != located.0) {
             self.found.push(located);
+        }
+    }
+
+    /// Takes note of what has no effect.
+    pub fn warn(&mut self, located: Located) {
+        if self.warnings.len() < self.most {
+            self.warnings.push(located);
         }
     }
 

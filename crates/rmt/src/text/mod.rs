@@ -105,6 +105,11 @@ pub struct Room {
 
 /// Reads a module for a target; `file` names it in errors.
 pub fn read(file: &str, text: &str, target: &Target) -> Result<Unit, TextErrors> {
+    read_warned(file, text, target).map(|(unit, _)| unit)
+}
+
+/// The same, with what is no mistake and has no effect: lines that no packet ever comes to. A program that a compiler made may have some.
+pub fn read_warned(file: &str, text: &str, target: &Target) -> Result<(Unit, Vec<TextError>), TextErrors> {
     let mut notes = Diagnostics::default();
     let tree = parse::file(text, &mut notes);
     let (unit, places) = lower::lower(&tree, text, target.nic(), &mut notes);
@@ -113,18 +118,22 @@ pub fn read(file: &str, text: &str, target: &Target) -> Result<Unit, TextErrors>
     {
         notes.push((places.find(&problem.at), problem.into()));
     }
-    if notes.found.is_empty() {
-        return Ok(unit);
-    }
-    notes.found.sort_by_key(|(span, _)| span.start);
-    let errors = notes.found.into_iter().map(|(span, problem)| TextError::new(file, text, span, problem));
-    Err(TextErrors(errors.collect()))
+    let shown = |mut all: Vec<error::Located>| -> Vec<TextError> {
+        all.sort_by_key(|(span, _)| span.start);
+        all.into_iter().map(|(span, problem)| TextError::new(file, text, span, problem)).collect()
+    };
+    if notes.found.is_empty() { Ok((unit, shown(notes.warnings))) } else { Err(TextErrors(shown(notes.found))) }
 }
 
 /// Reads the bytes of a file.
 pub fn read_bytes(file: &str, bytes: &[u8], target: &Target) -> Result<Unit, TextErrors> {
+    read_bytes_warned(file, bytes, target).map(|(unit, _)| unit)
+}
+
+/// The same, with what has no effect.
+pub fn read_bytes_warned(file: &str, bytes: &[u8], target: &Target) -> Result<(Unit, Vec<TextError>), TextErrors> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => read(file, text, target),
+        Ok(text) => read_warned(file, text, target),
         Err(e) => {
             let at = e.valid_up_to();
             let good = String::from_utf8_lossy(&bytes[..at]);

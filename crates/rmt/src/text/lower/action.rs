@@ -10,7 +10,7 @@ use crate::action::{Action, Op, When};
 use crate::phv::{Container, Word};
 use crate::state::Relation;
 use crate::text::ast::*;
-use crate::text::error::{Located, Read, TextProblem, bits, operation};
+use crate::text::error::{Located, Read, TextProblem, bits, operation, value};
 use crate::text::names::Parameter;
 use sluice_packet::text::Span;
 
@@ -139,6 +139,12 @@ impl Lower<'_> {
                 self.word(work, (Word::Egress, 8, 3), (Source::Imm(queue << 8), span), when, span)
             }
             StatementKind::Group(group) => {
+                let most = self.scope.target.rmt.groups as u128 - 1;
+                if let Ok(number @ 1..) = self.scope.value(group)
+                    && number > most
+                {
+                    return Err(value(group.span, "the group", number, format!("at most {most}")));
+                }
                 let source = self.word_source(work, group, 0, 16)?;
                 self.word(work, (Word::Group, 0, 16), (source, group.span), when, span)
             }

@@ -3,6 +3,7 @@
 mod action;
 mod allot;
 mod conditions;
+mod covered;
 mod factors;
 mod key;
 mod meter;
@@ -245,8 +246,16 @@ impl Lower<'_> {
 
     fn demand(&mut self, item: &Demand, demands: &mut Demands) -> Read<()> {
         match item {
-            Demand::Quantum(n) => demands.quantum = self.scope.number(n, "the quantum", 0, 0xffff)? as u16,
+            Demand::Quantum(n) => {
+                if demands.quantum != 0 {
+                    return Err(self.scope.twice(n.span, "a quantum", n.span));
+                }
+                demands.quantum = self.scope.number(n, "the quantum", 1, 0xffff)? as u16;
+            }
             Demand::Rate { rate, burst } => {
+                if demands.rate.is_some() {
+                    return Err(self.scope.twice(rate.span, "a rate", rate.span));
+                }
                 let rate = self.scope.number(rate, "the rate", 1, u64::MAX.into())?;
                 let burst_bytes = self.scope.number(burst, "the burst", 0, u32::MAX.into())? as u32;
                 let asked = Rate { bits_per_second: rate, burst_bytes };

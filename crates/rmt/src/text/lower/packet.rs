@@ -1,13 +1,14 @@
 //! Parser and deparser rows.
 
 use super::Lower;
+use super::covered::Taken;
 use super::scope::list;
 use crate::deparser::{DeparseRow, Deparser, Pattern as Row, Update};
 use crate::parser::{Alternative, Parser, Path, Select, Span as Verify};
 use crate::target::SELECTORS;
 use crate::text::ast::*;
 use crate::text::error::{Read, bits, place, unknown, value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where an alternative of the first selection leads.
 #[derive(Clone, Copy)]
@@ -58,6 +59,13 @@ impl Lower<'_> {
             }
             self.places.put("parser.nodes", select.span);
         }
+        let selections = item.first.iter().chain(item.nodes.iter().map(|node| &node.1));
+        let led: HashSet<&str> = selections.flat_map(|s| s.alternatives.iter().map(|a| &*a.to.text)).collect();
+        let named = item.paths.iter().map(|path| &path.name).chain(item.nodes.iter().map(|node| &node.0));
+        for name in named.filter(|name| item.first.is_some() && !led.contains(&*name.text)) {
+            let found = format!("`{}`, to which no alternative leads", name.text);
+            self.notes.warn(place(name.span, found, "paths and nodes to which one leads"));
+        }
         for (i, path) in item.paths.iter().enumerate() {
             let row = self.path(path, &format!("parser.paths[{i}]"));
             parser.paths.push(row);
@@ -87,6 +95,10 @@ impl Lower<'_> {
                 self.notes.push(value(item.span, "the selection", found, "at most 8 bytes, all before byte 128"));
                 return row;
             }
+            if row.offsets[..used].iter().any(|o| (offset..offset + length).contains(&usize::from(*o))) {
+                let found = format!("a byte of {offset}:{length} a second time");
+                self.notes.warn(value(item.span, "the selection", found, "each byte once"));
+            }
             for k in 0..length {
                 row.offsets[used + k] = (offset + k) as u8;
                 self.places.put(format!("{at}.offsets[{}]", used + k), item.span);
@@ -95,6 +107,7 @@ impl Lower<'_> {
             used += length;
         }
         let last = item.alternatives.len();
+        let mut taken = Taken::default();
         for (i, alternative) in item.alternatives.iter().enumerate() {
             if alternative.to.text == "reject" {
                 if i + 1 < last {
@@ -108,6 +121,8 @@ impl Lower<'_> {
             let lowered =
                 self.alternative(alternative, &pieces).and_then(|a| Ok(Alternative { to: to(&alternative.to)?, ..a }));
             if let Some(a) = self.notes.ok(lowered) {
+                let before = taken.by(&a.value, &a.mask, alternative.span, false);
+                self.never(alternative.span, before, "an alternative");
                 row.alternatives.push(a);
             }
         }
@@ -213,6 +228,7 @@ impl Lower<'_> {
             self.notes.ok(fresh);
         }
         self.names.rows = item.rows.iter().map(|r| r.name.text.clone()).collect();
+        let mut taken = Taken::default();
         for when in &item.patterns {
             let i = deparser.patterns.len();
             self.places.put(format!("deparser.patterns[{i}]"), when.span);
@@ -224,6 +240,8 @@ impl Lower<'_> {
             };
             let pattern = self.tests(when);
             if let Some((value, mask)) = self.notes.ok(pattern) {
+                let before = taken.by(&value.to_be_bytes(), &mask.to_be_bytes(), when.span, false);
+                self.never(when.span, before, "a `when`");
                 deparser.patterns.push(Row { value, mask, row: *row });
             }
         }

@@ -1,6 +1,7 @@
 //! A stage: memories, tables, what they lead to.
 
 use super::Lower;
+use super::covered::Taken;
 use super::scope::list;
 use crate::program::Stage;
 use crate::stage::{Exact, Key, KeySpec, Leads, Order, Ternary};
@@ -9,6 +10,7 @@ use crate::text::Room;
 use crate::text::ast::*;
 use crate::text::error::{Located, Read, TextProblem, place, unknown, value};
 use crate::text::names::{ActionNames, MemoryName, MeterRate, Parameter, StageNames};
+use sluice_formats::limits::MIN_FRAME_BYTES;
 use sluice_packet::text::Span;
 
 /// What is known of a stage.
@@ -45,14 +47,7 @@ impl Lower<'_> {
         self.conditions(&mut context, item);
         self.key(&mut context, item);
         let mut stage = Stage { pages: self.memories(&mut context, item), ..Stage::default() };
-        let actions: Vec<&ActionItem> = item
-            .items
-            .iter()
-            .filter_map(|p| match p {
-                StagePart::Action(a) => Some(a),
-                _ => None,
-            })
-            .collect();
+        let actions = actions_of(item);
         let mut named: Vec<ActionNames> = Vec::new();
         for (i, action) in actions.iter().enumerate() {
             let before = actions[..i].iter().find(|a| a.name.text == action.name.text).map(|a| a.name.span);
@@ -125,8 +120,13 @@ impl Lower<'_> {
     pub(super) fn rooms(&mut self, item: &StageItem, stage: &Stage) -> Option<Room> {
         let mut room = Room { exact: stage.tables.exact.len(), ternary: stage.tables.ternary.len() };
         let mut said = false;
+        let mut first = [None, None];
         for part in &item.items {
             let StagePart::Room { exact, entries } = part else { continue };
+            if let Some(first) = first[usize::from(*exact)].replace(entries.span) {
+                let e = self.scope.twice(entries.span, "room for these entries", first);
+                self.notes.push(e);
+            }
             let slot = if *exact { &mut room.exact } else { &mut room.ternary };
             let read = self.scope.number(entries, "the room", *slot as u128, 4096);
             let Some(n) = self.notes.ok(read) else { continue };
@@ -138,7 +138,9 @@ impl Lower<'_> {
 
     fn meter_rate(&mut self, item: &MeterItem) -> Option<MeterRate> {
         let rate = self.scope.number(&item.rate, "the rate", 1, u64::MAX.into());
-        let burst = self.scope.number(&item.burst, "the burst", 1, u32::MAX.into());
+        // By bits it is in bytes, and the shortest frame has to fit.
+        let least = if item.packets { 1 } else { u128::from(MIN_FRAME_BYTES) };
+        let burst = self.scope.number(&item.burst, "the burst", least, u32::MAX.into());
         let (rate, burst) = (self.notes.ok(rate)?, self.notes.ok(burst)?);
         let meter = MeterRate { rate, packets: item.packets, burst };
         let row = super::meter::row(&meter).map_err(|(found, allowed)| {
@@ -172,13 +174,14 @@ impl Lower<'_> {
     }
 
     fn tables(&mut self, context: &Context, item: &StageItem, actions: &[ActionNames], stage: &mut Stage, at: &str) {
+        let of = actions_of(item);
         let mut number = 0;
         let mut seen: Vec<(EntryKind, Span)> = Vec::new();
         let mut default: Option<Span> = None;
         for part in &item.items {
             match part {
                 StagePart::Default(leads) => {
-                    let lowered = self.leads(leads, actions, number);
+                    let lowered = self.leads(leads, &of, actions, number);
                     number += 1;
                     self.places.put(format!("{at}.tables.default"), leads.span);
                     if let Some(first) = default.replace(leads.span) {
@@ -200,19 +203,23 @@ impl Lower<'_> {
                         stage.tables.order = Order::Longest;
                     }
                     self.places.put(format!("{at}.tables.{}", if exact { "exact" } else { "ternary" }), *span);
+                    let mut taken = Taken::default();
                     for entry in entries {
                         if self.notes.full() {
                             return;
                         }
-                        let lowered = self
-                            .entry(context, *kind, entry)
-                            .and_then(|(value, mask)| Ok((value, mask, self.leads(&entry.leads, actions, number)?)));
+                        let lowered = self.entry(context, *kind, entry).and_then(|(value, mask)| {
+                            Ok((value, mask, self.leads(&entry.leads, &of, actions, number)?))
+                        });
                         number += 1;
                         let Some((value, mask, leads)) = self.notes.ok(lowered) else { continue };
                         if exact {
                             self.places.put(format!("{at}.tables.exact[{}]", stage.tables.exact.len()), entry.span);
                             stage.tables.exact.push(Exact { key: value, leads });
                         } else {
+                            let longest = matches!(kind, EntryKind::Lpm | EntryKind::Longest);
+                            let before = taken.by(&value.0, &mask.0, entry.span, longest);
+                            self.never(entry.span, before, "an entry");
                             self.places.put(format!("{at}.tables.ternary[{}]", stage.tables.ternary.len()), entry.span);
                             stage.tables.ternary.push(Ternary { value, mask, leads });
                         }
@@ -243,7 +250,7 @@ impl Lower<'_> {
         Ok((value, mask))
     }
 
-    fn leads(&self, item: &LeadsItem, actions: &[ActionNames], number: u16) -> Read<Leads> {
+    fn leads(&self, item: &LeadsItem, of: &[&ActionItem], actions: &[ActionNames], number: u16) -> Read<Leads> {
         let position = actions.iter().position(|a| a.name == item.action.text);
         let position = position.ok_or_else(|| {
             unknown(item.action.span, "action", &item.action.text, list(actions.iter().map(|a| &a.name)))
@@ -263,6 +270,9 @@ impl Lower<'_> {
             return Err((item.span, TextProblem::Entry { found, expected }));
         }
         for (expr, p) in given.iter().zip(parameters) {
+            if of.get(position).is_some_and(|action| sends(&action.statements, &p.name)) {
+                self.scope.number(expr, &format!("`{}`, a mask of destinations,", p.name), 1, 0xff)?;
+            }
             let v = self.scope.bits_value(expr, &format!("`{}`", p.name), 8 * u32::from(p.bytes))?;
             let (at, bytes) = (usize::from(p.at), usize::from(p.bytes));
             data[at..at + bytes].copy_from_slice(&v.to_be_bytes()[8 - bytes..]);
@@ -292,4 +302,27 @@ impl Lower<'_> {
         data[..digits / 2].copy_from_slice(&bytes[16 - digits / 2..]);
         Ok(())
     }
+}
+
+fn actions_of(item: &StageItem) -> Vec<&ActionItem> {
+    let mut all = Vec::new();
+    for part in &item.items {
+        if let StagePart::Action(action) = part {
+            all.push(action);
+        }
+    }
+    all
+}
+
+/// Whether statements send to what a parameter says.
+fn sends(statements: &[Statement], parameter: &str) -> bool {
+    statements.iter().any(|statement| {
+        match &statement.kind {
+        StatementKind::Send(all) => all.iter().any(|expr| {
+            matches!(&expr.first.kind, TermKind::Place(place) if expr.rest.is_empty() && place.name.text == parameter)
+        }),
+        StatementKind::If { then, otherwise, .. } => sends(then, parameter) || sends(otherwise, parameter),
+        _ => false,
+    }
+    })
 }

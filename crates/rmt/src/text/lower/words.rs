@@ -8,7 +8,7 @@ use super::scope::Thing;
 use crate::action::When;
 use crate::phv::{Class, Word};
 use crate::text::ast::*;
-use crate::text::error::{Read, bits, operation};
+use crate::text::error::{Read, bits, operation, value};
 use sluice_packet::text::Span;
 
 /// A metadata write whose source is not allotted yet.
@@ -28,6 +28,10 @@ impl Lower<'_> {
                 [(_, Factor { what: What::Thing(Thing::Value(v)), inverted: false, negated: false, .. })]
                     if *v <= 0xff =>
                 {
+                    if *v == 0 || mask & *v as u64 != 0 {
+                        let found = if *v == 0 { "no destination" } else { "a destination a second time" };
+                        return Err(value(expr.span, "where to send", found, "each once, or `discard`"));
+                    }
                     mask |= *v as u64;
                 }
                 _ if all.len() == 1 => {
