@@ -198,3 +198,19 @@ fn a_message_names_what_was_given_and_has_its_code_once() {
         assert!(called.code == 2 && called.err.contains(said), "{arguments:?}: {}", called.err);
     }
 }
+
+#[test]
+fn a_text_file_of_a_program_that_is_no_text_is_refused_with_its_byte() {
+    let folder = Folder::new();
+    folder.write("bad.txt", b"link a\xff index 1\n");
+    let run = ["xdp", "run", "programs/xdp/router/router.o", "--in", "programs/xdp/mixed.pcap"];
+    for option in [["--routes", "bad.txt"], ["--map", "ports=bad.txt"]] {
+        let called = folder.sluice(&[&run[..], &option].concat());
+        refused(&called, &["error[E0501]", "bad.txt: cannot be read: byte 6 is no UTF-8 text"]);
+    }
+    folder.write("router.o", fs::read(folder.path("programs/xdp/router/router.o")).unwrap());
+    folder.write("s.pkt", "tenant red id=3 vlan=7\nxdp red router.o\nroutes red bad.txt\n");
+    let called = folder.sluice(&["script", "s.pkt"]);
+    let said = "s.pkt:3:1: [E0305] object `bad.txt`: byte 6 is no UTF-8 text";
+    assert!(called.code == 2 && called.out.contains(said), "{}", called.out);
+}

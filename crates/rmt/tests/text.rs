@@ -123,3 +123,21 @@ fn at_most_twenty_mistakes_are_shown_and_reading_ends() {
     let text = format!("module m\n{}", "foo bar\n".repeat(10_000));
     assert_eq!(read("m.rmt", &text, &DEFAULT).unwrap_err().0.len(), 20);
 }
+
+#[test]
+fn what_counts_once_and_is_said_again_names_the_first_line() {
+    let said = |text: &str| {
+        let error = read("m.rmt", text, &DEFAULT).unwrap_err();
+        (error.code(), error.to_string())
+    };
+    for (text, what) in [
+        ("module m\nstage 1 {\n room exact 4\n room exact 8\n}\n", "`room exact` stands before, in line 3"),
+        ("module m\ndemands {\n quantum 1\n quantum 2\n}\n", "`quantum` stands before, in line 3"),
+        ("module m\ndemands {\n rate 1G burst 64k\n rate 2G burst 64k\n}\n", "`rate` stands before, in line 3"),
+    ] {
+        let (code, error) = said(text);
+        assert!(code == "E0605" && error.contains(what), "{text}\n{error}");
+    }
+    let (code, error) = said("module m\ndemands {\n quantum 0\n}\n");
+    assert!(code == "E0603" && error.contains("expected 1 to 65535"), "{error}");
+}

@@ -192,8 +192,8 @@ impl Lower<'_> {
             }
             Item::State { keep, .. } => unit.memory = if *keep { Memory::Keep } else { Memory::Zeroed },
             Item::Demands { items, .. } => {
-                for item in items {
-                    let result = self.demand(item, &mut unit.demands);
+                for (at, item) in items.iter().enumerate() {
+                    let result = self.demand(item, &items[..at], &mut unit.demands);
                     self.notes.ok(result);
                 }
             }
@@ -243,10 +243,17 @@ impl Lower<'_> {
         good.then_some((number, row))
     }
 
-    fn demand(&mut self, item: &Demand, demands: &mut Demands) -> Read<()> {
+    fn demand(&mut self, item: &Demand, before: &[Demand], demands: &mut Demands) -> Read<()> {
         match item {
-            Demand::Quantum(n) => demands.quantum = self.scope.number(n, "the quantum", 0, 0xffff)? as u16,
+            Demand::Quantum(n) => {
+                let first = before.iter().find_map(|d| if let Demand::Quantum(n) = d { Some(n.span) } else { None });
+                first.map_or(Ok(()), |first| Err(self.scope.twice(n.span, "`quantum`", first)))?;
+                demands.quantum = self.scope.number(n, "the quantum", 1, 0xffff)? as u16;
+            }
             Demand::Rate { rate, burst } => {
+                let first =
+                    before.iter().find_map(|d| if let Demand::Rate { rate, .. } = d { Some(rate.span) } else { None });
+                first.map_or(Ok(()), |first| Err(self.scope.twice(rate.span, "`rate`", first)))?;
                 let rate = self.scope.number(rate, "the rate", 1, u64::MAX.into())?;
                 let burst_bytes = self.scope.number(burst, "the burst", 0, u32::MAX.into())? as u32;
                 let asked = Rate { bits_per_second: rate, burst_bytes };
