@@ -85,13 +85,16 @@ pub fn format(path: &Path) -> Result<Format, Failure> {
     if is_standard(path) { Ok(Format::PcapNg) } else { Ok(Format::from_path(path)?) }
 }
 
-/// Refuses standard input or output that is wanted more than once.
-pub fn check_standard<'a>(option: &str, files: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
-    let wanted = files.into_iter().filter(|file| is_standard(file)).count();
-    if wanted <= 1 {
+/// Refuses standard input or output that is wanted more than once, with the options that want it.
+pub fn check_standard<'a>(files: impl IntoIterator<Item = (&'a str, &'a Path)>) -> Result<(), Failure> {
+    let wanted: Vec<&str> = files.into_iter().filter(|(_, file)| is_standard(file)).map(|(option, _)| option).collect();
+    if wanted.len() <= 1 {
         return Ok(());
     }
-    Err(Failure::input("E0502", format!("{option}: - stands {wanted} times, a stream can be used once")))
+    let mut options = wanted.clone();
+    options.dedup();
+    let (options, times) = (options.join(" and "), wanted.len());
+    Err(Failure::input("E0502", format!("{options}: - stands {times} times, a stream can be used once")))
 }
 
 /// Opens a capture in the format of its extension, or in pcapng on standard output; folders on its way are made. A

@@ -4,6 +4,7 @@ mod common;
 
 use common::{Called, Folder};
 use sluice_packet::capture::{CaptureWriter, Format, Packet};
+use std::fs;
 
 const NIC: &str = "programs/nic/nic.toml";
 const CAPTURE: &str = "programs/nic/mixed.pcapng";
@@ -172,4 +173,57 @@ fn a_command_line_that_is_none_has_a_code_like_every_other_mistake() {
     // No command at all is asked for help, and told to say something.
     let called = folder.sluice(&[]);
     assert_eq!((called.code, called.err.contains("Usage: sluice <COMMAND>")), (2, true), "{}", called.err);
+}
+
+#[test]
+fn a_message_names_what_was_given_and_has_its_code_once() {
+    let folder = Folder::new();
+    let module = fs::read_to_string(folder.path("programs/rmt/calc.rmt")).unwrap();
+    folder.write("bad.rmt", module.replace("-> add", "-> add number 4095"));
+    folder.write("bad.pkt", "tenant calc id=3 vlan=7\nrmt calc bad.rmt\n");
+    let called = folder.sluice(&["script", "bad.pkt"]);
+    assert_eq!((called.code, called.out.matches("E0603").count()), (2, 1), "{}", called.out);
+    fs::copy(folder.path("programs/rmt/system.rmt"), folder.path("system.rmt")).unwrap();
+    folder.write("system.pkt", "tenant calc id=3 vlan=7\nrmt calc system.rmt\n");
+    let called = folder.sluice(&["script", "system.pkt"]);
+    let said = "system.pkt:2:1: [E0310] rmt calc: found the system module system.rmt, allowed: a tenant's module";
+    assert!(called.code == 2 && called.out.contains(said), "{}", called.out);
+    let nic = ["run", "--config", "programs/nic/nic.toml", "--in", "programs/nic/mixed.pcapng"];
+    let xdp = ["xdp", "run", "programs/xdp/drop/drop.o", "--in", "programs/nic/mixed.pcapng"];
+    let firewall = "red=programs/xdp/firewall/firewall.o@5";
+    folder.write("text.c", "// a program");
+    for (arguments, said) in [
+        (&[&nic[..], &["--out", "port1=-", "--out", "port2=-"]].concat()[..], "--out: - stands 2 times"),
+        (
+            &[&xdp[..], &["--out", "x.pcapng", "--packets", "-", "--state", "-"]].concat(),
+            "--packets and --state: - stands 2 times",
+        ),
+        (
+            &[&nic[..], &["--keep-maps", "flows,flows", "--replace", firewall]].concat(),
+            "--keep-maps: `flows` is given twice",
+        ),
+        (
+            &[&nic[..], &["--replace", "red=text.c@5"]].concat(),
+            "text.c: found bytes [2f, 2f, 20, 61], expected an object (`SLOB` or `{`), an object file of clang's (ELF), or a module (*.rmt)",
+        ),
+    ] {
+        let called = folder.sluice(arguments);
+        assert!(called.code == 2 && called.err.contains(said), "{arguments:?}: {}", called.err);
+    }
+}
+
+#[test]
+fn a_text_file_of_a_program_that_is_no_text_is_refused_with_its_byte() {
+    let folder = Folder::new();
+    folder.write("bad.txt", b"link a\xff index 1\n");
+    let run = ["xdp", "run", "programs/xdp/router/router.o", "--in", "programs/xdp/mixed.pcap"];
+    for option in [["--routes", "bad.txt"], ["--map", "ports=bad.txt"]] {
+        let called = folder.sluice(&[&run[..], &option].concat());
+        refused(&called, &["error[E0501]", "bad.txt: cannot be read: byte 6 is no UTF-8 text"]);
+    }
+    folder.write("router.o", fs::read(folder.path("programs/xdp/router/router.o")).unwrap());
+    folder.write("s.pkt", "tenant red id=3 vlan=7\nxdp red router.o\nroutes red bad.txt\n");
+    let called = folder.sluice(&["script", "s.pkt"]);
+    let said = "s.pkt:3:1: [E0305] object `bad.txt`: byte 6 is no UTF-8 text";
+    assert!(called.code == 2 && called.out.contains(said), "{}", called.out);
 }

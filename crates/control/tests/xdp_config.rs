@@ -74,6 +74,10 @@ fn mistakes_are_answered_with_their_place() {
     for (lines, words) in [
         ("program = \"none\"", ["[E0471]", "`verdicts` in section `xdp`"]),
         ("keep_maps = [\"none\"]", ["[E0471]", "packets, bytes, flows"]),
+        (
+            "keep_maps = [\"flows\", \"flows\"]",
+            ["nic.toml:12:13: [E0304] keep_maps: found `flows` twice", "each map once"],
+        ),
         ("maps = { none = \"flows.txt\" }", ["[E0471]", "--map (`maps` in nic.toml): found `none`"]),
         ("maps = { flows = \"flows.txt\" }", ["[E0437]", "line 2"]),
         ("maps = { flows = \"missing.txt\" }", ["[E0305]", "missing.txt"]),

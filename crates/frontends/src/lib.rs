@@ -11,7 +11,7 @@
 
 use sluice_ebpf::tenant;
 use sluice_formats::Target;
-use sluice_object::Object;
+use sluice_object::{Object, ObjectError};
 use sluice_packet::bounded;
 use sluice_rmt::encode::object::object;
 use sluice_rmt::text;
@@ -88,7 +88,7 @@ pub fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, Pr
     match Kind::of(path, bytes) {
         Kind::Object => said_nothing(&reading.xdp)
             .map_err(|what| wrong("E0471", what))
-            .and_then(|()| Object::decode(bytes).map_err(|e| wrong(e.code(), e.to_string()))),
+            .and_then(|()| Object::decode(bytes).map_err(|e| wrong(e.code(), no_program(e)))),
         Kind::Elf => tenant::read(reading.name, bytes, &reading.xdp).map_err(|e| wrong(e.code(), e.to_string())),
         Kind::Module => {
             said_nothing(&reading.xdp).map_err(|what| wrong("E0471", what))?;
@@ -126,6 +126,17 @@ pub fn successor(
         stays.parts.xdp = None;
     }
     object.join(stays).map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })
+}
+
+/// What is wrong with a file that begins as no object: it may have been meant as any program.
+fn no_program(error: ObjectError) -> String {
+    match error {
+        ObjectError::Binary { offset: 0, found, .. } if found.starts_with("bytes") => {
+            let expected = "an object (`SLOB` or `{`), an object file of clang's (ELF), or a module (*.rmt)";
+            format!("found {found}, expected {expected}")
+        }
+        error => error.to_string(),
+    }
 }
 
 /// Options of an XDP program mean nothing to another file.

@@ -155,10 +155,10 @@ deparser {
 fn what_contradicts_itself_or_says_nothing_is_refused_with_its_place() {
     read("m.rmt", SMALL, &DEFAULT).unwrap_or_else(|e| panic!("{e}"));
     let cases = [
-        ("quantum 5;", "quantum 5; quantum 6;", "E0605", "a quantum stands before"),
+        ("quantum 5;", "quantum 5; quantum 6;", "E0605", "`quantum` stands before"),
         ("quantum 5;", "quantum 0;", "E0603", "1 to 65535"),
-        ("quantum 5;", "rate 1G burst 64k; rate 2G burst 64k;", "E0605", "a rate stands before"),
-        ("room ternary 8", "room ternary 8\n    room ternary 16", "E0605", "room for these entries stands before"),
+        ("quantum 5;", "rate 1G burst 64k; rate 2G burst 64k;", "E0605", "`rate` stands before"),
+        ("room ternary 8", "room ternary 8\n    room ternary 16", "E0605", "`room ternary` stands before"),
         ("burst 64", "burst 4", "E0603", "the burst is 4, expected 14 to"),
         ("-> to(1)", "-> to(0)", "E0603", "1 to 255"),
         ("-> to(1)", "-> to(0xff00)", "E0603", "1 to 255"),
@@ -205,4 +205,22 @@ fn lines_that_no_packet_meets_are_warned_of() {
             assert_eq!(warnings(&std::fs::read_to_string(&path).unwrap()), [""; 0], "{}", path.display());
         }
     }
+}
+
+#[test]
+fn what_counts_once_and_is_said_again_names_the_first_line() {
+    let said = |text: &str| {
+        let error = read("m.rmt", text, &DEFAULT).unwrap_err();
+        (error.code(), error.to_string())
+    };
+    for (text, what) in [
+        ("module m\nstage 1 {\n room exact 4\n room exact 8\n}\n", "`room exact` stands before, in line 3"),
+        ("module m\ndemands {\n quantum 1\n quantum 2\n}\n", "`quantum` stands before, in line 3"),
+        ("module m\ndemands {\n rate 1G burst 64k\n rate 2G burst 64k\n}\n", "`rate` stands before, in line 3"),
+    ] {
+        let (code, error) = said(text);
+        assert!(code == "E0605" && error.contains(what), "{text}\n{error}");
+    }
+    let (code, error) = said("module m\ndemands {\n quantum 0\n}\n");
+    assert!(code == "E0603" && error.contains("expected 1 to 65535"), "{error}");
 }

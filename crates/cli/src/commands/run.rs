@@ -121,14 +121,15 @@ impl Run {
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
         self.check_apart(&nic, &inputs, &outputs)?;
         self.check_tells(&nic)?;
-        let standard = outputs.iter().map(|output| output.file.as_path()).chain(self.events.as_deref());
-        captures::check_standard("--out and --events", standard.clone())?;
-        let mut beside = standard.into_iter().any(captures::is_standard).then(Output::stderr);
+        let events = self.events.as_deref().map(|file| ("--events", file));
+        let standard = outputs.iter().map(|output| ("--out", output.file.as_path())).chain(events);
+        captures::check_standard(standard.clone())?;
+        let mut beside = standard.into_iter().any(|(_, file)| captures::is_standard(file)).then(Output::stderr);
         let out = beside.as_mut().unwrap_or(out);
         if live::is_live(&nic.config) {
             return self.run_live(&nic, &inputs, &outputs, out);
         }
-        captures::check_standard("--in", inputs.iter().map(|input| input.file.as_path()))?;
+        captures::check_standard(inputs.iter().map(|input| ("--in", input.file.as_path())))?;
         if inputs.is_empty() {
             return Err(Failure::input(
                 "E0502",
@@ -340,6 +341,13 @@ impl Run {
 
     fn changes(&self, nic: &Nic, packets: Option<u64>) -> Result<Vec<Change>, Failure> {
         let mut changes = Vec::new();
+        let mut kept = self.keep_maps.iter().enumerate();
+        if let Some((_, map)) = kept.find(|(at, map)| self.keep_maps[..*at].contains(map)) {
+            return Err(Failure::input(
+                "E0502",
+                format!("--keep-maps: `{map}` is given twice, expected each map once"),
+            ));
+        }
         for replacement in &self.replace {
             let before = match replacement.at {
                 Moment::Packet(number) => number,

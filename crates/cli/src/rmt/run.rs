@@ -78,7 +78,7 @@ impl RmtRun {
         if self.seed.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
         }
-        captures::check_standard("--in", self.inputs.iter().map(PathBuf::as_path))?;
+        captures::check_standard(self.inputs.iter().map(|file| ("--in", file.as_path())))?;
         let read = self.modules.iter().chain(&self.inputs).map(PathBuf::as_path);
         apart::check_waves(self.waves.as_deref(), read)?;
         interrupt::listen();

@@ -27,7 +27,7 @@ struct Sink {
 
 /// Refuses outputs that would overwrite a file that is read, or each other, and two of one destination.
 pub fn check_apart<'a>(outputs: &[OutputFile], read: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
-    captures::check_standard("--out", outputs.iter().map(|output| output.file.as_path()))?;
+    captures::check_standard(outputs.iter().map(|output| ("--out", output.file.as_path())))?;
     let read: Vec<files::Identity> =
         read.into_iter().filter(|file| !captures::is_standard(file)).map(files::identity).collect();
     let (mut taken, mut captures) = (BTreeMap::new(), BTreeMap::new());

@@ -78,7 +78,10 @@ pub fn fill_map(
 
 /// A text file of at most so many bytes.
 fn text(path: &Path, most: u64) -> Result<String, Failure> {
-    Ok(String::from_utf8_lossy(&files::read_at_most(path, most)?).into_owned())
+    String::from_utf8(files::read_at_most(path, most)?).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        Failure::input("E0501", format!("{}: cannot be read: byte {at} is no UTF-8 text", path.display()))
+    })
 }
 
 /// The text of a file of a map's entries.

@@ -197,9 +197,9 @@ impl XdpRun {
 
     /// Refuses outputs that would overwrite a file that is read, or each other.
     fn check_apart(&self) -> Result<(), Failure> {
-        captures::check_standard("--in", self.inputs.iter().map(PathBuf::as_path))?;
-        let written = self.output.iter().chain(&self.packets).chain(&self.state);
-        captures::check_standard("--out, --packets and --state", written.map(PathBuf::as_path))?;
+        captures::check_standard(self.inputs.iter().map(|file| ("--in", file.as_path())))?;
+        let written = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
+        captures::check_standard(written.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))))?;
         let inputs = self.inputs.iter().filter(|file| !captures::is_standard(file));
         let read = inputs.chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
         let mut taken: Vec<(files::Identity, &str)> =

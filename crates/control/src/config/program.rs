@@ -61,6 +61,10 @@ impl Resolver<'_> {
             keep: table.keep_maps.as_ref().map(|k| k.get_ref().clone()).unwrap_or_default(),
             ..Options::default()
         };
+        let twice = options.keep.iter().enumerate().find(|(at, map)| options.keep[..*at].contains(map));
+        if let (Some((_, map)), Some(keep)) = (twice, &table.keep_maps) {
+            return Err(self.wrong(keep.span(), "keep_maps", format!("`{map}` twice"), "each map once"));
+        }
         if let Some(pass) = &table.pass {
             options.pass = destination(pass.get_ref(), pass.span(), "pass")?;
         }

@@ -194,6 +194,8 @@ impl fmt::Display for Report {
         for failed in &self.failures {
             let FailedStatement { statement, failure } = failed;
             let code = failure.code();
+            // What is wrong in a file of the script may say its code itself.
+            let failure = failure.to_string().replacen(&format!("error[{code}]: "), "", 1);
             match statement {
                 None => writeln!(f, "{}: after the last statement: [{code}] {failure}", self.file)?,
                 Some(statement) => {

@@ -7,7 +7,7 @@ use sluice_formats::Target;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{Destination, Linker, Object};
 use sluice_packet::script::{
-    Action, Command, Destination as ScriptDestination, Forward, Key, Script, Statement, Tenant,
+    Action, Command, Destination as ScriptDestination, Forward, Key, SYSTEM, Script, Statement, Tenant,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -110,6 +110,11 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
             }
             Command::Rmt(rmt) => {
                 let object = rmt_object(&script.file, rmt, target).map_err(here)?;
+                if rmt.tenant != SYSTEM && object.parts.rmt.as_ref().is_some_and(|part| part.system) {
+                    let found = format!("the system module {}", rmt.file.display());
+                    let allowed = "a tenant's module: `rmt system FILE` loads that one";
+                    return Err(here(ScriptFailure::value(format!("rmt {}", rmt.tenant), found, allowed)));
+                }
                 needs.entry(rmt.tenant.clone()).or_default().add_object(&object, target);
             }
             // Where a program sends, it decides itself.

@@ -244,7 +244,11 @@ pub(super) fn event(waiting: &mut VecDeque<ProgramEvent>, map: &str, expected: &
 /// Reads routes and neighbours.
 pub(super) fn routes(script: &str, file: &Path) -> Result<String, ScriptFailure> {
     let path = beside(script, file);
-    let text = String::from_utf8_lossy(&read_file(&path)?).into_owned();
+    let text = String::from_utf8(read_file(&path)?).map_err(|e| ScriptFailure::Object {
+        file: path.display().to_string(),
+        what: format!("byte {} is no UTF-8 text", e.utf8_error().valid_up_to()),
+        code: "E0305",
+    })?;
     let wrong = |e: RoutesError| ScriptFailure::Routes {
         file: path.display().to_string(),
         what: e.to_string(),

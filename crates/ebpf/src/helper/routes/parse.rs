@@ -2,7 +2,7 @@
 
 use super::error::{Mistake, RoutesError};
 use super::line::{Line, Word};
-use super::{DEFAULT, Kind, LOCAL, Link, MAIN, MAX_ENTRIES, Route, Routes};
+use super::{DEFAULT, Kind, LOCAL, Link, MAIN, MAX_ENTRIES, Route, Routes, bits, mask};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -113,8 +113,9 @@ impl<'a> Reader<'a> {
     /// `link NAME index N [address MAC] [mtu N] [forwarding on|off|ipv4|ipv6]`.
     fn link(&mut self, line: &mut Line<'a>) -> Result<(), RoutesError> {
         let name = line.expect("the interface's name")?;
-        let mut link = self.new_link(name.text);
+        let (mut link, mut seen) = (self.new_link(name.text), Vec::new());
         while let Some(word) = line.next() {
+            once(&mut seen, word.text, &word)?;
             match word.text {
                 "index" => link.index = line.expect("a number")?.number(1, i32::MAX as u32)?,
                 "address" => link.address = line.expect("a MAC address")?.mac()?,
@@ -189,15 +190,24 @@ impl<'a> Reader<'a> {
     /// `[neigh] ADDRESS dev NAME [lladdr MAC] [router] [STATE]`.
     fn neighbour(&mut self, to: Word<'a>, line: &mut Line<'a>) -> Result<(), RoutesError> {
         let address = to.address()?;
-        let (mut dev, mut mac, mut valid) = (None, None, true);
+        let (mut dev, mut mac, mut valid, mut seen) = (None, None, true, Vec::new());
         while let Some(word) = line.next() {
             match word.text {
-                "dev" => dev = Some(line.expect("an interface")?),
-                "lladdr" => mac = Some(line.expect("a MAC address")?.mac()?),
+                "dev" => {
+                    once(&mut seen, word.text, &word)?;
+                    dev = Some(line.expect("an interface")?);
+                }
+                "lladdr" => {
+                    once(&mut seen, word.text, &word)?;
+                    mac = Some(line.expect("a MAC address")?.mac()?);
+                }
                 "proto" => drop(line.expect("a name")?),
                 "nud" | "router" | "extern_learn" | "proxy" | "managed" | "offload" => {}
                 text => match STATES.iter().find(|s| s.0.eq_ignore_ascii_case(text)) {
-                    Some(state) => valid = state.1,
+                    Some(state) => {
+                        once(&mut seen, "state", &word)?;
+                        valid = state.1;
+                    }
                     None => return Err(word.error(Mistake::Word, "`dev`, `lladdr` or a state such as REACHABLE")),
                 },
             }
@@ -226,7 +236,11 @@ impl<'a> Reader<'a> {
         let prefix = if default {
             None
         } else if to.text.contains(['.', ':']) {
-            Some(to.prefix()?)
+            let (address, length) = to.prefix()?;
+            if bits(address) & !mask(length, address.is_ipv6()) != 0 {
+                return Err(to.error(Mistake::Value, "a prefix with zeros behind its length"));
+            }
+            Some((address, length))
         } else {
             let allowed = "a prefix, `default`, `link`, `neigh`, `route`, `forwarding` or a kind such as `blackhole`";
             return Err(to.error(Mistake::Word, allowed));
@@ -237,7 +251,9 @@ impl<'a> Reader<'a> {
         let (mut metric, mut dev) = (None, None);
         route.table = if own { LOCAL } else { MAIN };
         let (mut pref, mut dead) = (false, false);
+        let mut seen = Vec::new();
         while let Some(word) = line.next() {
+            once(&mut seen, word.text, &word)?;
             match word.text {
                 "via" => {
                     let mut gateway = line.expect("an address")?;
@@ -352,6 +368,15 @@ impl<'a> Reader<'a> {
         }
         Ok(self.routes)
     }
+}
+
+/// That a line has not said this before.
+fn once<'a>(seen: &mut Vec<&'a str>, said: &'a str, word: &Word<'_>) -> Result<(), RoutesError> {
+    if seen.contains(&said) {
+        return Err(word.error(Mistake::Twice, "once in a line"));
+    }
+    seen.push(said);
+    Ok(())
 }
 
 /// `on`, `off`, `ipv4` or `ipv6`: which packets that came in are forwarded.

@@ -130,3 +130,25 @@ fn broken_files_give_errors_and_no_panic() {
         }
     }
 }
+
+#[test]
+fn what_is_said_twice_in_a_line_and_bits_behind_a_prefix_are_told() {
+    let link = "link a index 1\n";
+    for (line, code, column) in [
+        ("link b index 2 mtu 1500 mtu 1600", "E0464", 25),
+        ("link b index 2 index 3", "E0464", 16),
+        ("10.0.0.0/24 dev a metric 1 metric 2", "E0464", 28),
+        ("10.0.0.0/24 via 10.0.0.1 via 10.0.0.2 dev a", "E0464", 26),
+        ("10.0.0.0/24 dev a dev a", "E0464", 19),
+        ("10.0.0.9 dev a lladdr 02:00:00:00:00:01 REACHABLE STALE", "E0464", 51),
+        ("10.0.0.1/24 dev a", "E0461", 1),
+        ("fd00::1/64 dev a", "E0461", 1),
+    ] {
+        let error = Routes::parse(&format!("{link}{line}\n")).expect_err(line);
+        assert_eq!((error.code(), error.line, error.column), (code, 2, column), "{line}: {error}");
+    }
+    // What `ip` prints may have the same word for two things.
+    for line in ["10.0.0.0/24 dev a proto kernel scope link src 10.0.0.1", "10.0.0.1/32 dev a", "default dev a"] {
+        Routes::parse(&format!("{link}{line}\n")).unwrap_or_else(|e| panic!("{line}: {e}"));
+    }
+}

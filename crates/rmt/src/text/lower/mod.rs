@@ -193,8 +193,8 @@ impl Lower<'_> {
             }
             Item::State { keep, .. } => unit.memory = if *keep { Memory::Keep } else { Memory::Zeroed },
             Item::Demands { items, .. } => {
-                for item in items {
-                    let result = self.demand(item, &mut unit.demands);
+                for (at, item) in items.iter().enumerate() {
+                    let result = self.demand(item, &items[..at], &mut unit.demands);
                     self.notes.ok(result);
                 }
             }
@@ -244,18 +244,17 @@ impl Lower<'_> {
         good.then_some((number, row))
     }
 
-    fn demand(&mut self, item: &Demand, demands: &mut Demands) -> Read<()> {
+    fn demand(&mut self, item: &Demand, before: &[Demand], demands: &mut Demands) -> Read<()> {
         match item {
             Demand::Quantum(n) => {
-                if demands.quantum != 0 {
-                    return Err(self.scope.twice(n.span, "a quantum", n.span));
-                }
+                let first = before.iter().find_map(|d| if let Demand::Quantum(n) = d { Some(n.span) } else { None });
+                first.map_or(Ok(()), |first| Err(self.scope.twice(n.span, "`quantum`", first)))?;
                 demands.quantum = self.scope.number(n, "the quantum", 1, 0xffff)? as u16;
             }
             Demand::Rate { rate, burst } => {
-                if demands.rate.is_some() {
-                    return Err(self.scope.twice(rate.span, "a rate", rate.span));
-                }
+                let first =
+                    before.iter().find_map(|d| if let Demand::Rate { rate, .. } = d { Some(rate.span) } else { None });
+                first.map_or(Ok(()), |first| Err(self.scope.twice(rate.span, "`rate`", first)))?;
                 let rate = self.scope.number(rate, "the rate", 1, u64::MAX.into())?;
                 let burst_bytes = self.scope.number(burst, "the burst", 0, u32::MAX.into())? as u32;
                 let asked = Rate { bits_per_second: rate, burst_bytes };

@@ -119,13 +119,13 @@ impl Lower<'_> {
     /// Entries to reserve, exact and ternary, if it is said.
     pub(super) fn rooms(&mut self, item: &StageItem, stage: &Stage) -> Option<Room> {
         let mut room = Room { exact: stage.tables.exact.len(), ternary: stage.tables.ternary.len() };
-        let mut said = false;
-        let mut first = [None, None];
+        let (mut said, mut first) = (false, [None; 2]);
         for part in &item.items {
             let StagePart::Room { exact, entries } = part else { continue };
             if let Some(first) = first[usize::from(*exact)].replace(entries.span) {
-                let e = self.scope.twice(entries.span, "room for these entries", first);
-                self.notes.push(e);
+                let what = if *exact { "`room exact`" } else { "`room ternary`" };
+                let twice = self.scope.twice(entries.span, what, first);
+                self.notes.push(twice);
             }
             let slot = if *exact { &mut room.exact } else { &mut room.ternary };
             let read = self.scope.number(entries, "the room", *slot as u128, 4096);
