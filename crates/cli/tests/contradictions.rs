@@ -134,7 +134,7 @@ fn room_for_what_may_replace_it_is_no_contradiction() {
         (table.to_owned(), "red=programs/rmt/calc.rmt@5", Some("E06")),
         (format!("xdp = \"programs/xdp/swap/swap.o\"\npass = \"port0\"\n{stage}"), "red=programs/rmt/calc.rmt@5", None),
         (
-            format!("xdp = \"programs/xdp/swap/swap.o\"\npass = \"port0\"\n[tenant.rmt]\ngroups = [1, 2]\n"),
+            "xdp = \"programs/xdp/swap/swap.o\"\npass = \"port0\"\n[tenant.rmt]\ngroups = [1, 2]\n".to_owned(),
             "red=programs/rmt/calc.rmt@5",
             Some("E06"),
         ),
