@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from filelists import listed_files
+from filelists import all_lists, listed_files
 from ports import Port, constants, ports_of, targets
 from project import ROOT, fail, rtl_files, write_atomically
 
@@ -32,6 +32,11 @@ def sources(name: str) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in listed_files(LISTS[name])]
 
 
+def _all_listed() -> set[str]:
+    """Paths of all lists of rtl/."""
+    return {str(path.relative_to(ROOT)) for file_list in all_lists() for path in listed_files(file_list)}
+
+
 def check_lists() -> list[str]:
     """What is wrong with the lists: each file of rtl/ is in one, none comes twice in one, packages come first."""
     wrong = []
@@ -41,7 +46,7 @@ def check_lists() -> list[str]:
                   files.count(path) > 1]  # fmt: skip
         if name in TOPS and f"rtl/{name}/{TOPS[name]}.sv" not in files:
             wrong.append(f"{LISTS[name].relative_to(ROOT)}: {TOPS[name]} is missing")
-    everything = {path for name in LISTS for path in sources(name)}
+    everything = _all_listed()
     for path in sorted(str(path.relative_to(ROOT)) for path in rtl_files()):
         if path not in everything:
             wrong.append(f"{path} is in no file list of rtl/")
@@ -75,7 +80,7 @@ def fusesoc_core() -> str:
 
 def bender() -> str:
     """All sources once, in an order in which each package comes before its use."""
-    files = list(dict.fromkeys([*sources("nic"), *sources("rmt"), *sources("common")]))
+    files = list(dict.fromkeys([*sources("nic"), *sources("rmt"), *sources("common"), *sorted(_all_listed())]))
     text = f"# {NOTICE}\npackage:\n  name: sluice\n\nsources:\n"
     return text + "".join(f"  - {path}\n" for path in files)
 

@@ -10,7 +10,7 @@
 ../../../rtl/common/sluice_ram_prefetch.sv
 ../../../rtl/common/sluice_tcam_lut.sv
 -F ../../../rtl/rmt/sluice_rmt_engine.f
-../../../rtl/shell/sluice_shell_handover.sv
+-F ../../../rtl/shell/sluice_shell_inline.f
 ../gen/sluice_probe_rows_pkg.sv
 sluice_probe.sv
 sluice_probe_tables.sv
