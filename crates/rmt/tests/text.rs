@@ -179,6 +179,7 @@ fn lines_that_no_packet_meets_are_warned_of() {
         Err(e) => panic!("{e}"),
     };
     assert_eq!(warnings(SMALL), [""; 0]);
+    assert!(warnings("module m\n")[0].contains("a module without parser, stage and deparser"));
     let cases = [
         ("* -> to(2)", "0x0a000001 -> to(2)", "15: found an entry that no packet meets: line 14 takes all of it"),
         ("0x0806 -> arp", "0x0806 -> arp; 0x0800 -> arp", "5: found an alternative that no packet meets: line 5"),
@@ -193,6 +194,13 @@ fn lines_that_no_packet_meets_are_warned_of() {
             "a byte of 13:1 a second time",
         ),
         ("0x0806 -> arp", "0x0806 -> ip", "`arp`, to which no alternative leads"),
+        ("    ternary {", "    condition c = c4[0] >= 0\n    ternary {", "a comparison with 0 that all values pass"),
+        (
+            "    ternary {",
+            "    condition c = c4[0] == 1 or not c4[0] == 1\n    ternary {",
+            "a condition that always holds",
+        ),
+        ("send port0, port1", "send port0; discard", "where to send beside `discard`"),
     ];
     for (old, new, part) in cases {
         let text = SMALL.replacen(old, new, 1).replace("1, 1 -> ip; 0x0806 -> arp", "0x0806, 6 -> arp");

@@ -73,11 +73,12 @@ pub fn replacement(text: &str) -> Result<Replacement, String> {
 fn moment(text: &str) -> Result<Moment, String> {
     let wrong = || format!("the moment is `{text}`, expected a packet as in 2000, or 0% to 100%");
     if let Some(percent) = text.strip_suffix('%') {
-        let value: f64 = percent.trim().parse().map_err(|_| wrong())?;
+        let plain = percent.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let value: f64 = percent.parse().ok().filter(|_| plain).ok_or_else(wrong)?;
         return if (0.0..=100.0).contains(&value) { Ok(Moment::Share(value / 100.0)) } else { Err(wrong()) };
     }
-    let number = text.trim().strip_prefix("packet").unwrap_or(text).trim();
-    number.parse().map(Moment::Packet).map_err(|_| wrong())
+    let number = text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+    number.map(Moment::Packet).ok_or_else(wrong)
 }
 
 fn destination(name: &str) -> Result<Destination, String> {
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(output("host3=x.pcap").unwrap().from, Destination::Host(3));
         let replaced = replacement("red=a@b.json@12.5%").unwrap();
         assert_eq!((replaced.file, replaced.at), ("a@b.json".into(), Moment::Share(0.125)));
-        assert_eq!(replacement("7=b.json@packet 9").unwrap().at, Moment::Packet(9));
+        assert_eq!(replacement("7=b.json@9").unwrap().at, Moment::Packet(9));
     }
 
     #[test]
@@ -110,7 +111,21 @@ mod tests {
         for text in ["a.pcap", "port0", "port0=", "queue0=a.pcap"] {
             assert!(output(text).is_err(), "{text}");
         }
-        for text in ["red", "red=a.json", "=a.json@5", "red=@5", "red=a@101%", "red=a@-1", "red=a@nan%", "red=a@x"] {
+        for text in [
+            "red",
+            "red=a.json",
+            "=a.json@5",
+            "red=@5",
+            "red=a@101%",
+            "red=a@-1",
+            "red=a@nan%",
+            "red=a@x",
+            "red=a@+5",
+            "red=a@05",
+            "red=a@ 5",
+            "red=a@1e1%",
+            "red=a@-0%",
+        ] {
             assert!(replacement(text).is_err(), "{text}");
         }
     }

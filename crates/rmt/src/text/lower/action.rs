@@ -10,7 +10,7 @@ use crate::action::{Action, Op, When};
 use crate::phv::{Container, Word};
 use crate::state::Relation;
 use crate::text::ast::*;
-use crate::text::error::{Located, Read, TextProblem, bits, operation, value};
+use crate::text::error::{Located, Read, TextProblem, bits, operation, place, value};
 use crate::text::names::Parameter;
 use sluice_packet::text::Span;
 
@@ -63,6 +63,11 @@ impl Lower<'_> {
             fixed: [false; 3],
             fixed_cross: false,
         };
+        let always = |of: fn(&StatementKind) -> bool| item.statements.iter().find(|s| s.guard.is_none() && of(&s.kind));
+        let sends = always(|kind| matches!(kind, StatementKind::Send(_) | StatementKind::Group(_)));
+        if let (Some(send), Some(_)) = (sends, always(|kind| matches!(kind, StatementKind::Discard))) {
+            self.notes.warn(place(send.span, "where to send beside `discard`", "one of both"));
+        }
         self.statements(&mut work, &item.statements, When::Always);
         self.allot(work, at)
     }

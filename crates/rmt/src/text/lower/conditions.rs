@@ -6,6 +6,7 @@ use super::stage::Context;
 use crate::action::When;
 use crate::phv::Class;
 use crate::stage::{Left, Predicate, Right, TRUTH_P0, TRUTH_P1};
+use crate::state::Relation;
 use crate::text::ast::*;
 use crate::text::error::{Located, Read, TextProblem, bits, operation, place, unknown};
 use sluice_packet::text::Span;
@@ -72,6 +73,11 @@ impl Lower<'_> {
             };
             let truth = self.truth(context, value);
             if let Some(truth) = self.notes.ok(truth) {
+                if matches!(truth, 0 | 0b1111) && !matches!(value, Bool::Constant(_) | Bool::Table(_)) {
+                    let found =
+                        if truth == 0 { "a condition that never holds" } else { "a condition that always holds" };
+                    self.notes.warn(place(name.span, found, "one that packets decide, or `true` or `false`"));
+                }
                 context.key.truth[free] = truth;
             }
             context.conditions[free] = Some((name.text.clone(), name.span));
@@ -104,6 +110,11 @@ impl Lower<'_> {
             }
             Bool::Compare(compare) => {
                 let predicate = self.predicate(compare)?;
+                let nothing = self.scope.value(&compare.right) == Ok(0);
+                if nothing && matches!(compare.relation, Relation::Lt | Relation::Ge) {
+                    let found = "a comparison with 0 that all values pass, or none: they have no sign";
+                    self.notes.warn(place(compare.span, found, "`== 0` or `!= 0`"));
+                }
                 let there = context.key.predicates.iter().position(|p| *p == Some(predicate));
                 let slot = there.or_else(|| context.key.predicates.iter().position(Option::is_none));
                 let slot = slot.ok_or_else(|| context.too_many_predicates(compare.span))?;

@@ -99,6 +99,11 @@ pub(super) fn lower(file: &File, text: &str, target: &'static Target, notes: &mu
             once.insert(what, span);
         }
     }
+    let works = |item: &Item| matches!(item, Item::Parser(_) | Item::Stage(_) | Item::Deparser(_));
+    if !file.items.iter().any(works) {
+        let found = "a module without parser, stage and deparser";
+        lower.notes.warn(place(file.name.span, found, "one of them at least"));
+    }
     for item in &file.items {
         if let Item::Parser(p) = item {
             unit.program.parser = lower.parser(p);
