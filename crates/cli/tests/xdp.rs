@@ -7,6 +7,7 @@ use serde_json::Value;
 
 const FIREWALL: &str = "programs/xdp/firewall/firewall.o";
 const DROP: &str = "programs/xdp/drop/drop.o";
+const TAIL_CHAIN: &str = "programs/xdp/tail_chain/tail_chain.o";
 const CAPTURE: &str = "programs/nic/mixed.pcapng";
 
 fn json(text: &str) -> Value {
@@ -179,6 +180,11 @@ fn wrong_requests_are_answered() {
         (&["xdp", "run", DROP, "--in", CAPTURE, "--section", "xdp/none"], 2, "E0490"),
         (&["xdp", "run", DROP, "--in", CAPTURE, "--program", "none"], 2, "E0490"),
         (&["xdp", "run", DROP, "--in", CAPTURE, "--map", "none=entries"], 2, "E0490"),
+        (
+            &["xdp", "run", TAIL_CHAIN, "--program", "tail_chain", "--in", CAPTURE, "--map", "stages=entries"],
+            2,
+            "E0490",
+        ),
         (&["xdp", "run", DROP, "--in", CAPTURE, "--map", "protocols=entries"], 2, "E0437"),
         (&["xdp", "run", DROP, "--in", CAPTURE, "--routes", "routes"], 2, "E046"),
         (&["xdp", "run", DROP, "--in", CAPTURE, "--out", "left.txt"], 2, "E01"),
@@ -408,4 +414,24 @@ fn a_redirected_packet_has_its_destination_and_an_aborted_one_its_fault() {
     assert!(lines.iter().any(|l| l["verdict"] == "redirect" && l["to"].as_str().unwrap().starts_with("ifindex ")));
     let lines = run("objects/prepare/local.o", &["--program", "unchecked"]);
     assert!(lines.iter().all(|l| l["verdict"] == "aborted" && l["fault"].as_str().unwrap().contains("unchecked:")));
+}
+
+#[test]
+fn a_program_array_takes_positions_of_the_modules_programs_only() {
+    let f = Folder::new();
+    let run = |statement: &str| {
+        let program = f.path(TAIL_CHAIN);
+        let script = format!(
+            "tenant red id=3 vlan=7\nxdp red {} program=tail_chain\nmap red stages set u32:0 {statement}\n",
+            program.display()
+        );
+        f.write("a.pkt", &script);
+        f.sluice(&["script", "a.pkt"])
+    };
+    assert_eq!(run("u32:3").code, 0);
+    for position in ["u32:4", "u32:4294967295"] {
+        let called = run(position);
+        let text = format!("{}{}", called.out, called.err);
+        assert!(called.code == 1 && text.contains("no program at this position (error 9)"), "{text}");
+    }
 }

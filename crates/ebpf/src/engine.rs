@@ -228,9 +228,16 @@ impl Maps for XdpEngine {
         self.module(module)?.runtime.maps.user_lookup(map, key).map_err(failed("lookup", map))
     }
 
+    /// A program array takes the position of a program of the module's, as the kernel takes a program's descriptor.
     fn update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
-        let maps = &mut self.module_mut(module)?.runtime.maps;
-        maps.user_update(map, key, value, flags).map_err(failed("update", map))
+        let current = self.current.get(&module).copied().unwrap_or(0);
+        let slot = self.module_mut(module)?;
+        let mut value = value.to_vec();
+        if let (true, Some(program)) = (slot.holds_programs(map), &slot.generations[usize::from(current)]) {
+            let number = slot.program(program.installed, &value);
+            value = number.ok_or(Errno::BADF).map_err(failed("update", map))?;
+        }
+        slot.runtime.maps.user_update(map, key, &value, flags).map_err(failed("update", map))
     }
 
     fn delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
@@ -297,6 +304,16 @@ impl Module {
         self.runtime.install(image, &|index| found[index]).map_err(|e| refused(e.to_string(), Some(e.code())))
     }
 
+    fn holds_programs(&self, map: MapId) -> bool {
+        self.runtime.maps.spec(map).is_some_and(|spec| spec.kind == MapType::ProgArray)
+    }
+
+    /// What a program array holds of the program at this position.
+    fn program(&self, installed: Installed, position: &[u8]) -> Option<Vec<u8>> {
+        let position = u32::from_le_bytes(position.try_into().ok()?);
+        Some(self.runtime.program_number(installed, position as usize)?.to_le_bytes().to_vec())
+    }
+
     /// Entries that user space gives; maps that are kept have theirs.
     fn give(&mut self, installed: Installed, placed: &PlacedXdp) -> Result<(), InstallError> {
         for entry in placed.xdp.entries.iter().filter(|e| !placed.kept.contains_key(&e.map)) {
@@ -309,9 +326,18 @@ impl Module {
                 let position = u32::from_le_bytes(*value.first_chunk()?);
                 Some(self.runtime.map(installed, position as usize)?.0.to_le_bytes().to_vec())
             };
-            let value = if of_maps { inner(&entry.value).unwrap_or_default() } else { entry.value.clone() };
-            let Err(error) = self.runtime.maps.user_update(id, &entry.key, &value, 0) else { continue };
             let name = placed.xdp.maps.get(entry.map as usize).map_or("", |m| m.name.as_str());
+            let value = match of_maps {
+                true => inner(&entry.value).unwrap_or_default(),
+                false if self.holds_programs(id) => self.program(installed, &entry.value).ok_or_else(|| {
+                    let most = placed.xdp.programs.len() - 1;
+                    let what =
+                        format!("map `{name}`: an entry that it begins with names no program, allowed: 0 to {most}");
+                    refused(what, None)
+                })?,
+                false => entry.value.clone(),
+            };
+            let Err(error) = self.runtime.maps.user_update(id, &entry.key, &value, 0) else { continue };
             let spec = self.runtime.maps.spec(id);
             let why = spec.map_or_else(|| explain(error), |spec| explain_entry(spec, &entry.key, error));
             return Err(refused(format!("map `{name}`: an entry that it begins with: {why}"), None));

@@ -9,6 +9,8 @@ impl Errno {
     pub const PERM: Self = Self(1);
     /// No such entry.
     pub const NOENT: Self = Self(2);
+    /// Bad file descriptor: no such map or program.
+    pub const BADF: Self = Self(9);
     /// Argument list too long: the map is full.
     pub const TOOBIG: Self = Self(7);
     /// Try again.

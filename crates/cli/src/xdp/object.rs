@@ -8,7 +8,7 @@ use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::map::file;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::Installed;
-use sluice_ebpf::{MapSpace, Runtime};
+use sluice_ebpf::{MapSpace, MapType, Runtime};
 use std::path::Path;
 
 /// Reads an object file; what the loader took otherwise than it says goes to standard error.
@@ -68,6 +68,10 @@ pub fn fill_map(
         let what = format!("--map {name}={}: there is no such map, there are {}", path.display(), there.join(", "));
         return Err(Failure::input("E0490", what));
     };
+    if runtime.maps.spec(map).is_some_and(|spec| spec.kind == MapType::ProgArray) {
+        let what = format!("--map {name}={}: `{name}` holds programs, which the object puts there", path.display());
+        return Err(Failure::input("E0490", what).help("a map that holds data"));
+    }
     let all: Vec<(String, Option<sluice_ebpf::MapId>)> =
         image.maps.iter().map(|m| (m.name.clone(), of(&m.name))).collect();
     let named = |name: &str| all.iter().find(|(n, _)| n == name).and_then(|(_, id)| *id);

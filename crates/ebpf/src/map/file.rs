@@ -75,6 +75,9 @@ pub fn explain_entry(spec: &MapSpec, key: &[u8], errno: Errno) -> String {
         (_, Errno::TOOBIG | Errno::NOSPC) => {
             format!("the map is full: it has {} entries, its max_entries (error {})", spec.max_entries, errno.0)
         }
+        (_, Errno::BADF) if spec.kind == MapType::ProgArray => {
+            format!("the module has no program at this position (error {})", errno.0)
+        }
         _ => explain(errno),
     }
 }

@@ -7,7 +7,7 @@ use crate::image::map_flags::{RDONLY, WRONLY};
 use crate::{Errno, MapType};
 
 /// `EBADF`: no such map or program.
-const BAD_REFERENCE: Errno = Errno(9);
+const BAD_REFERENCE: Errno = Errno::BADF;
 /// `EOVERFLOW`.
 const OVERFLOW: Errno = Errno(75);
 /// Most packets that a cpumap entry queues.
