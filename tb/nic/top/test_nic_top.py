@@ -74,6 +74,7 @@ class Bench:
             "verdict_trace_bits": width_of(VERDICT_TRACE),
             "queue_trace_bits": width_of(QUEUE_TRACE),
             "leave_trace_bits": width_of(LEAVE_TRACE),
+            "engines": 1,
         }
         self.top = PluginTop(CONFIGS[target], layout, self.rng.getrandbits(32), self._event)
         self.ring = Ring(self.top)

@@ -23,7 +23,7 @@ from sluice_tb.plugin import PluginTop
 
 CONFIGS = ("rmt_default", "rmt_tiny")
 SIDEBAND_BITS, TAGS_BITS = sum(SIDEBAND.values()), ROUTE["tags"]
-TRACES = {"merge_trace_bits": 136, "verdict_trace_bits": 53}
+TRACES = {"merge_trace_bits": 136, "verdict_trace_bits": 53, "engines": 1}
 
 
 class Bench:
