@@ -166,6 +166,11 @@ fn what_contradicts_itself_or_says_nothing_is_refused_with_its_place() {
         ("send port0, port1", "send 0", "E0603", "no destination"),
         ("group all }", "group 300 }", "E0603", "at most 255"),
     ];
+    // Bits of a parameter say where to; what else is in it is the program's.
+    let sliced = SMALL.replace("to(where: 2) { send where }", "to(where: 4) { send where[23:16] }");
+    for value in ["to(0x00020055)", "to(0x0001ffff)"] {
+        read("m.rmt", &sliced.replacen("to(1)", value, 1), &DEFAULT).unwrap_or_else(|e| panic!("{e}"));
+    }
     for (old, new, code, part) in cases {
         let found = errors(&SMALL.replacen(old, new, 1));
         assert!(found.starts_with(&format!("error[{code}]")) && found.contains(part), "{new}: {found}");

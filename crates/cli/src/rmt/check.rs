@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// Says what modules use of the pipeline, or what is wrong with them
 ///
-/// Every mistake is shown with its line (docs/guide/rmt.md). Exits with 0 when all modules pass, 2 when one does not.
+/// Every mistake is shown with its line (docs/guide/rmt.md), and as a warning every line that no packet meets. Exits with 0 when all modules pass, 2 when one does not.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  sluice rmt check programs/rmt/calc.rmt programs/rmt/l3_router.rmt --target default"

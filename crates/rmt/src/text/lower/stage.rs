@@ -314,15 +314,14 @@ fn actions_of(item: &StageItem) -> Vec<&ActionItem> {
     all
 }
 
-/// Whether statements send to what a parameter says.
+/// Whether statements send to what the whole of a parameter says; of bits of it the rest may be anything.
 fn sends(statements: &[Statement], parameter: &str) -> bool {
-    statements.iter().any(|statement| {
-        match &statement.kind {
+    statements.iter().any(|statement| match &statement.kind {
         StatementKind::Send(all) => all.iter().any(|expr| {
-            matches!(&expr.first.kind, TermKind::Place(place) if expr.rest.is_empty() && place.name.text == parameter)
+            matches!(&expr.first.kind, TermKind::Place(place) if expr.rest.is_empty()
+                    && place.brackets.is_empty() && place.name.text == parameter)
         }),
         StatementKind::If { then, otherwise, .. } => sends(then, parameter) || sends(otherwise, parameter),
         _ => false,
-    }
     })
 }
