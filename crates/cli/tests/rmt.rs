@@ -77,3 +77,48 @@ fn an_object_of_a_module_is_shown_as_the_text_that_it_was_built_from() {
     assert_eq!(called.code, 2);
     assert!(called.err.contains("error[E0690]") && called.err.contains("has no rmt part"), "{}", called.err);
 }
+
+/// A capture of the old format, microseconds, Ethernet.
+fn capture(frames: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes: Vec<u8> =
+        [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 0xffff, 1].into_iter().flat_map(u32::to_le_bytes).collect();
+    for frame in frames {
+        let length = frame.len() as u32;
+        bytes.extend([0, 0, length, length].into_iter().flat_map(u32::to_le_bytes));
+        bytes.extend(frame);
+    }
+    bytes
+}
+
+#[test]
+fn frames_are_judged_as_at_a_port_of_the_nic_on_every_device() {
+    let f = Folder::new();
+    // Ethernet, IPv4 and UDP to the port of reconfiguration, the same of nobody's VLAN, a runt, and CALC's sum of 3 and 4.
+    let mut reconfig = vec![2; 12];
+    reconfig.extend([0x08, 0x00, 0x45, 0, 0, 40, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    reconfig.extend([0x12, 0x34, 0xf1, 0xf2, 0, 20, 0, 0]);
+    reconfig.resize(60, 0);
+    let mut stranger = reconfig.clone();
+    stranger.splice(12..12, [0x81, 0, 0, 9]);
+    let mut sum = vec![2; 12];
+    sum.extend([0x12, 0x34, b'P', b'4', 1, b'+', 0, 0, 0, 3, 0, 0, 0, 4]);
+    sum.resize(9216, 0);
+    f.write("in.pcap", capture(&[reconfig, stranger, vec![2; 13], sum]));
+    for device in ["model", "both"] {
+        if device == "both" && !common::has_plugin("rmt_tiny") {
+            continue;
+        }
+        let call = ["rmt", "run", "programs/rmt/calc.rmt", "--in", "in.pcap", "--target", "tiny", "--json", "--device"];
+        let json = f.sluice(&[&call[..], &[device]].concat()).ok();
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let module = |at: usize| (&value["modules"][at]["dropped"], &value["modules"][at]["copies"]);
+        let none = serde_json::json!({});
+        assert_eq!(module(0), (&serde_json::json!({ "unmapped": 1 }), &none), "{json}");
+        assert_eq!(
+            module(1),
+            (&serde_json::json!({ "reconfig": 1, "runt": 1 }), &serde_json::json!({ "port0": 1 })),
+            "{json}"
+        );
+        assert_eq!((&value["packets"], &value["modules"][1]["packets"]), (&4.into(), &3.into()), "{json}");
+    }
+}

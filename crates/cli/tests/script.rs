@@ -84,8 +84,8 @@ fn a_module_that_is_too_long_is_refused_alike_by_every_command() {
     let run = folder.sluice(&["rmt", "run", "long.rmt", "--in", "programs/nic/mixed.pcapng"]);
     for called in [check, run] {
         assert_eq!(called.code, 2, "{}{}", called.out, called.err);
-        let said = "it is longer than 16777216 bytes";
-        assert!(called.err.contains("error[E0501]") && called.err.contains(said), "{}", called.err);
+        let said = "allowed: at most 16777216";
+        assert!(called.err.contains("error[E0614]") && called.err.contains(said), "{}", called.err);
     }
 }
 

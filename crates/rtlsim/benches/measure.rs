@@ -5,6 +5,8 @@
 //!
 //! `SLUICE_SEED` fixes the seed. Each section says with which one it was measured.
 
+#[path = "../tests/support/pipeline.rs"]
+mod pipeline;
 #[path = "plot/mod.rs"]
 mod plot;
 #[path = "../tests/support/rmt_replacing.rs"]

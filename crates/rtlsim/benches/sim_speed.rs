@@ -4,15 +4,17 @@
 //!
 //!     make plugins-bench && cargo bench -p sluice-rtlsim
 
+#[path = "../tests/support/pipeline.rs"]
+mod pipeline;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+use pipeline::Pipeline;
 use sluice_device::{Device, Offer};
 use sluice_formats::random::Rng;
-use sluice_formats::rmt::target as rmt_target;
-use sluice_formats::target;
-use sluice_rtlsim::rmt::{ModuleFile, Runs, Session};
-use sluice_rtlsim::{RtlNic, RtlOptions, Variant, locate};
+use sluice_formats::{Target, target};
+use sluice_frontends::Reading;
+use sluice_rtlsim::{RtlNic, RtlOptions, Variant, locate, top};
 use std::path::Path;
 use std::time::Instant;
 
@@ -75,7 +77,7 @@ fn main() {
 /// The rmt pipeline with CALC, beside the aim.
 fn rmt() {
     println!("{:<18} {:<8} {:>12} {:>12} {:>12}", "config", "traffic", "cycles/s", "packets/s", "of the aim");
-    for (target, variant) in rmt_target::ALL.into_iter().flat_map(|t| [(t, Variant::Bench), (t, Variant::Test)]) {
+    for (target, variant) in target::ALL.into_iter().flat_map(|t| [(t, Variant::Bench), (t, Variant::Test)]) {
         let config = format!("rmt_{}", target.name);
         if locate::find(&config, variant).is_err() {
             println!("skipped: no {}: {}", locate::file_name(&config, variant), variant.recipe(&config));
@@ -92,28 +94,27 @@ fn rmt() {
 }
 
 /// Cycles and packets in a second, one packet after the other.
-fn measure_rmt(target: &rmt_target::Target, variant: Variant, traffic: Traffic) -> (f64, f64) {
-    let options = RtlOptions { variant, ..RtlOptions::default() };
-    let mut session = Session::open(target, Runs::Rtl, &options).expect("the plug-in was found");
+fn measure_rmt(target: &Target, variant: Variant, traffic: Traffic) -> (f64, f64) {
+    let options = RtlOptions { top: &top::RMT, variant, check_accounting: false, ..RtlOptions::default() };
+    let mut pipeline = Pipeline::new(RtlNic::open(target.name, options).expect("the plug-in was found"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt/calc.rmt");
-    let calc = ModuleFile::read(&path, target).expect("CALC fits");
-    session.admit(1, "calc", &[], calc.quota(target)).expect("there is room");
-    session.load(1, &calc.part).expect("it loads");
-    session.set_untagged(Some(1));
+    let calc = sluice_frontends::read(&path, &Reading::new(target, "calc")).expect("CALC is there");
+    pipeline.admit(1, &[&calc], 1);
+    pipeline.load(1, &calc);
     let (mut rng, mut beats, mut frames) = (Rng::new(1), 0, Vec::new());
     while !matches!(traffic, Traffic::Idle) && beats < RMT_STRETCHES * RMT_STRETCH_CYCLES {
         let length = tagged_length(traffic, &mut rng) - 4;
-        beats += target.beats(length) as u64;
-        frames.push(question(length, &mut rng));
+        beats += u64::from(target.beats(length as u32));
+        frames.push((1, question(length, &mut rng), 0));
     }
     let quiet = frames.is_empty();
-    session.send(0, frames).expect("it is taken");
+    pipeline.offer(frames);
     let (mut cycles, mut packets) = (0f64, 0f64);
     for _ in 0..RMT_STRETCHES {
         let begin = Clock::start();
-        session.wait(RMT_STRETCH_CYCLES).expect("the simulation runs");
+        pipeline.nic.advance(RMT_STRETCH_CYCLES).expect("the simulation runs");
         let seconds = begin.seconds();
-        let ended = std::iter::from_fn(|| session.take()).count();
+        let ended = pipeline.take().len();
         assert!(quiet || ended > 0, "nothing came out");
         cycles = cycles.max(RMT_STRETCH_CYCLES as f64 / seconds);
         packets = packets.max(ended as f64 / seconds);

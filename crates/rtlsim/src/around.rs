@@ -30,6 +30,8 @@ pub struct Around {
     room: Room,
     /// Frames whose tick has not come, by tick.
     waiting: VecDeque<Offer>,
+    /// Tick of the last frame that was offered, by port.
+    latest: Vec<u64>,
     /// Sequence numbers of the next frames, by port.
     numbers: Vec<u32>,
     /// Packets given to the top whose last beat it has not accepted.
@@ -49,15 +51,20 @@ impl Around {
             bank,
             room: Room::new(&target),
             waiting: VecDeque::new(),
+            latest: vec![0; target.ports as usize],
             numbers: vec![0; target.ports as usize],
             entering: VecDeque::new(),
             inside: HashSet::new(),
         }
     }
 
-    /// Takes frames for later. Those of one tick keep their order.
+    /// Takes frames for later. Those of one tick keep their order, and none overtakes another of its port.
     pub fn offer(&mut self, packets: &[Offer]) {
-        self.waiting.extend(packets.iter().cloned());
+        for packet in packets {
+            let latest = &mut self.latest[usize::from(packet.port)];
+            *latest = packet.at.max(*latest);
+            self.waiting.push_back(Offer { at: *latest, ..packet.clone() });
+        }
         self.waiting.make_contiguous().sort_by_key(|packet| packet.at);
     }
 

@@ -14,12 +14,12 @@ use crate::device::RtlNic;
 use crate::error::RtlError;
 use crate::follow::{Compared, Difference, Follower};
 use crate::locate::Variant;
-use crate::options::{RtlOptions, Waves};
+use crate::options::{RtlOptions, Stalls, Waves};
 use crate::plugin::Plugin;
 use sluice_device::Rows;
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
 use sluice_formats::address::Access;
-use sluice_formats::{EngineId, Node, Table};
+use sluice_formats::{EngineId, Node, Status, Table};
 use sluice_nic::engines;
 use sluice_object::{Load, Step};
 use std::path::{Path, PathBuf};
@@ -34,6 +34,7 @@ enum Input {
     Offer(Vec<Offer>),
     Submit(Load),
     Block(u8, bool),
+    Stalls(Stalls),
     Advance(u64),
     Quiesce,
     Counters,
@@ -72,6 +73,16 @@ impl Comparison {
     /// The simulated NIC.
     pub fn rtl(&self) -> &RtlNic {
         &self.rtl
+    }
+
+    /// The model's words of a row.
+    pub fn model_row(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
+        self.follower.model().tables().row(node, table, index)
+    }
+
+    /// Other gaps and stalls from now on.
+    pub fn set_stalls(&mut self, stalls: Stalls) -> Result<(), DeviceError> {
+        self.input(Input::Stalls(stalls.clone()), |rtl, _| Ok(rtl.set_stalls(stalls).map_err(DeviceError::from)?))
     }
 
     /// Where waves of a difference go.
@@ -219,6 +230,7 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
             rtl.submit(load)?;
         }
         Input::Block(destination, blocked) => rtl.set_blocked(*destination, *blocked)?,
+        Input::Stalls(stalls) => rtl.set_stalls(stalls.clone()).map_err(DeviceError::from)?,
         Input::Advance(ticks) => advance_following(rtl, follower, (*ticks).min(end.saturating_sub(rtl.now())))?,
         Input::Quiesce => quiesce_following(rtl, follower)?,
         Input::Counters => {

@@ -147,6 +147,11 @@ impl ConfigDriver {
         self.running.is_some() || !self.loads.is_empty()
     }
 
+    /// The step of the running load that begins next.
+    pub fn step(&self) -> Option<usize> {
+        self.running.as_ref().map(|running| running.step)
+    }
+
     /// The load that runs and its step, for messages.
     pub fn position(&self) -> Option<String> {
         self.running.as_ref().map(|r| format!("load `{}`, step {}", r.load.label, r.step))

@@ -6,7 +6,7 @@ use crate::error::RtlError;
 use crate::event::{self, RtlEvent, What};
 use crate::fault::{FaultCounts, FaultInjector, Transmission};
 use crate::locate::Variant;
-use crate::options::{Ready, RtlOptions};
+use crate::options::{Ready, RtlOptions, Stalls};
 use crate::plugin::{Instance, Plugin, Stop, Until};
 use crate::recount::Recount;
 use crate::requester::{Answer, RequestId, RequesterCounts};
@@ -57,6 +57,8 @@ pub struct RtlNic {
     faults: FaultInjector,
     tracker: Tracker,
     recount: Recount,
+    /// Those of now; the options have those of the start.
+    stalls: Stalls,
     happened: VecDeque<Event>,
     blocked: Vec<bool>,
     next_op: u64,
@@ -83,15 +85,6 @@ impl RtlNic {
         if let Some(waves) = &options.waves {
             instance.waves(&waves.path, waves.from, waves.to)?;
         }
-        let stalls = &options.stalls;
-        let layout = plugin.top().layout(&target);
-        for port in 0..layout.ports as u8 {
-            instance.set_gaps(port, stalls.port_gaps)?;
-        }
-        for destination in 0..layout.destinations as u8 {
-            instance.set_ready(destination, stalls.ready)?;
-        }
-        instance.set_config_stalls(stalls.config_gaps, stalls.config_stalls);
         let mut nic = Self {
             capabilities: Capabilities {
                 kind: "rtl",
@@ -107,6 +100,7 @@ impl RtlNic {
             faults: FaultInjector::new(options.faults, options.seed),
             tracker: Tracker::new(target),
             recount: Recount::new(target),
+            stalls: Stalls::default(),
             happened: VecDeque::new(),
             blocked: vec![false; target.destinations() as usize],
             next_op: 0,
@@ -119,6 +113,7 @@ impl RtlNic {
             plugin,
             options,
         };
+        nic.set_stalls(nic.options.stalls.clone())?;
         nic.check_identity()?;
         // The buffer's cells are cleared one a cycle; packets before that would wait at the ports.
         let cells = if nic.around.is_some() { 0 } else { u64::from(target.cells) };
@@ -151,6 +146,20 @@ impl RtlNic {
         self.driver.requester().counts()
     }
 
+    /// Other gaps and stalls from now on; what is blocked stays so.
+    pub fn set_stalls(&mut self, stalls: Stalls) -> Result<(), RtlError> {
+        let layout = self.plugin.top().layout(&self.capabilities.target);
+        for port in 0..layout.ports as u8 {
+            self.instance.set_gaps(port, stalls.port_gaps)?;
+        }
+        for destination in (0..layout.destinations as u8).filter(|d| !self.blocked[usize::from(*d)]) {
+            self.instance.set_ready(destination, stalls.ready)?;
+        }
+        self.instance.set_config_stalls(stalls.config_gaps, stalls.config_stalls);
+        self.stalls = stalls;
+        Ok(())
+    }
+
     /// Keeps what happens inside for `take_tapped`, from now on.
     pub fn start_tap(&mut self) {
         self.tap.get_or_insert_default();
@@ -169,6 +178,11 @@ impl RtlNic {
     /// Whether loads run or wait.
     pub fn has_loads(&self) -> bool {
         self.driver.has_loads()
+    }
+
+    /// The step of the running load that begins next.
+    pub fn load_step(&self) -> Option<usize> {
+        self.driver.step()
     }
 
     /// `quiesce`, looking at the device each time something may have happened.
@@ -413,7 +427,7 @@ impl Device for RtlNic {
         if !self.capabilities.queues {
             return Err(DeviceError::NoQueues { device: self.capabilities.kind });
         }
-        let pattern = if blocked { Ready::Never } else { self.options.stalls.ready };
+        let pattern = if blocked { Ready::Never } else { self.stalls.ready };
         self.instance.set_ready(destination, pattern)?;
         self.blocked[usize::from(destination)] = blocked;
         Ok(())

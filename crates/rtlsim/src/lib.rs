@@ -16,7 +16,6 @@ pub mod options;
 pub mod plugin;
 pub mod recount;
 pub mod requester;
-pub mod rmt;
 pub mod snapshot_read;
 pub mod top;
 pub mod track;

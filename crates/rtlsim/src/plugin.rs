@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 /// Version of the C interface, `SLUICE_RTL_ABI`.
 pub const ABI: u32 = 4;
-const HAS_WAVES: u32 = 1;
 
 #[repr(C)]
 struct RawInfo {
@@ -144,7 +143,6 @@ impl Api {
 pub struct Plugin {
     api: Arc<Api>,
     path: PathBuf,
-    flags: u32,
     top: &'static Top,
     target: Target,
 }
@@ -182,7 +180,7 @@ impl Plugin {
             return Err(mismatch(path, "interface version", abi.to_string(), ABI.to_string()));
         }
         // SAFETY: the version matches, so the layout does; `config` is a terminated constant.
-        let (flags, config) = unsafe { ((*info).flags, CStr::from_ptr((*info).config).to_string_lossy().into_owned()) };
+        let config = unsafe { CStr::from_ptr((*info).config).to_string_lossy().into_owned() };
         let mismatch = |allowed| mismatch(path, "configuration", config.clone(), allowed);
         if let Some(wanted) = wanted.filter(|wanted| *wanted != config) {
             return Err(mismatch(wanted));
@@ -190,7 +188,7 @@ impl Plugin {
         let Some(target) = target::ALL.iter().find(|t| top.config(t.name) == config) else {
             return Err(mismatch(target::ALL.map(|t| top.config(t.name)).join(", ")));
         };
-        Ok(Self { api: Arc::new(api), path: path.to_path_buf(), flags, top, target: *target })
+        Ok(Self { api: Arc::new(api), path: path.to_path_buf(), top, target: *target })
     }
 
     /// Its top.
@@ -206,11 +204,6 @@ impl Plugin {
     /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Whether it can write waves.
-    pub fn has_waves(&self) -> bool {
-        self.flags & HAS_WAVES != 0
     }
 
     pub(crate) fn mismatch(&self, what: &'static str, found: String, allowed: String) -> RtlError {

@@ -317,10 +317,13 @@ impl Requester {
             let sample = now.saturating_sub(done.sent);
             self.round_trip = Some(self.round_trip.map_or(sample, |old| (7 * old + sample) / 8));
         }
-        // A node answers in order: what it was asked before and has not answered is lost.
-        for earlier in self.outstanding.iter_mut() {
-            if earlier.request.node == done.request.node && earlier.order < done.order {
-                earlier.deadline = now;
+        // A node answers in order: what it was asked before and has not answered is lost, and what it was asked later has
+        // its turn only now.
+        for other in self.outstanding.iter_mut().filter(|o| o.request.node == done.request.node) {
+            if other.order < done.order {
+                other.deadline = now;
+            } else {
+                other.deadline = other.deadline.max(now + timeout(self.round_trip, other.attempts));
             }
         }
         let answer = self.judge(&done.request, message);

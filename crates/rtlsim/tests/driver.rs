@@ -22,6 +22,8 @@ struct FakeRing {
     /// Words of a message whose end was lost.
     unfinished: Vec<u32>,
     latency: u64,
+    /// Ticks between two answers.
+    pace: u64,
     busy_commits: u32,
     /// In-flight counts that successive reads of a generation row give.
     in_flight: VecDeque<u32>,
@@ -38,6 +40,7 @@ impl FakeRing {
             replies: VecDeque::new(),
             unfinished: Vec::new(),
             latency: 30,
+            pace: 0,
             busy_commits: 0,
             in_flight: VecDeque::new(),
             refuse: None,
@@ -57,7 +60,8 @@ impl FakeRing {
             return;
         }
         let reply = self.answer(request);
-        self.replies.push_back((now + self.latency, reply.encode()));
+        let turn = self.replies.back().map_or(0, |(before, _)| before + self.pace);
+        self.replies.push_back((turn.max(now + self.latency), reply.encode()));
         self.most_under_way = self.most_under_way.max(self.replies.len());
     }
 
@@ -283,6 +287,16 @@ fn a_lost_message_is_repeated_as_soon_as_a_later_one_is_answered() {
     assert_eq!(ends(&told), [(OpId(0), Ok(()))]);
     assert!(ticks < 100, "waited for the timeout: {ticks}");
     assert_eq!(driver.requester().counts().repeated, 1);
+}
+
+#[test]
+fn what_waits_behind_slow_writes_is_not_sent_again() {
+    let (mut driver, mut ring) = (driver(), FakeRing { latency: 90, pace: 90, ..FakeRing::new() });
+    driver.submit(OpId(0), load((0..64).map(|i| quantum(i, 1)).collect()));
+    let (told, ticks) = run(&mut driver, &mut ring, &mut no_faults(), 10_000);
+    assert_eq!(ends(&told), [(OpId(0), Ok(()))]);
+    assert_eq!(driver.requester().counts().repeated, 0);
+    assert!((64 * 90..65 * 90).contains(&ticks), "{ticks}");
 }
 
 #[test]

@@ -1,24 +1,28 @@
 //! One of three CALC tenants is replaced while all of them fill the rmt pipeline.
 
+#[path = "support/pipeline.rs"]
+mod pipeline;
 #[path = "support/rmt_replacing.rs"]
 mod replacing;
+mod support;
 
 use replacing::{Order, REPLACED, Run, Version, run};
 use sluice_formats::random::test_seed;
 use sluice_formats::rmt::target::{DEFAULT, TINY, Target};
-use sluice_rtlsim::{RtlError, RtlOptions};
+use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant, top};
 
+/// A safe order runs beside the model, which has no mixture to show: it sees rows and commits between packets only.
 fn replaced(target: &Target, order: Order) -> Option<Run> {
-    let options = RtlOptions { seed: test_seed("rmt_replacement"), ..RtlOptions::default() };
-    match run(target, &options, order, 300, 3_500) {
-        Ok(run) => Some(run),
-        Err(error @ RtlError::Missing { .. }) => {
-            assert!(std::env::var_os("SLUICE_REQUIRE_PLUGINS").is_none(), "{error}");
-            println!("skipped: {error}");
-            None
+    let seed = test_seed("rmt_replacement");
+    let options = RtlOptions { top: &top::RMT, seed, ..RtlOptions::default() };
+    let lengths = (300, 3_500);
+    support::has_top(&top::RMT, target.name, Variant::Test).then(|| match order {
+        Order::Safe => {
+            let nic = Comparison::open(target.name, options, support::waves_folder()).unwrap();
+            run(nic, |nic| nic.rtl().load_step(), order, lengths, seed)
         }
-        Err(error) => panic!("{error}"),
-    }
+        _ => run(RtlNic::open(target.name, options).unwrap(), RtlNic::load_step, order, lengths, seed),
+    })
 }
 
 fn nothing_is_lost_or_mixed(target: &Target) {

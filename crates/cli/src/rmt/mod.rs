@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod check;
+mod pipeline;
 mod report;
 pub mod run;
 pub mod show;
@@ -10,7 +11,6 @@ mod trace;
 use crate::failure::Failure;
 use crate::files;
 use crate::printable;
-use sluice_packet::bounded::MOST_TEXT;
 use sluice_rmt::encode::object::{role_of, target_of};
 use sluice_rmt::target::{self, Target};
 use sluice_rmt::text::{TextError, TextErrors, Unit, read_bytes, read_bytes_warned};
@@ -26,7 +26,7 @@ pub fn target(name: &str) -> Result<Target, String> {
 
 /// A module that passes the checker with what has no effect in it, or what is wrong with it.
 pub fn read(path: &Path, target: &Target) -> Result<Result<(Unit, Vec<TextError>), TextErrors>, Failure> {
-    Ok(read_bytes_warned(&path.display().to_string(), &files::read_at_most(path, MOST_TEXT)?, target))
+    Ok(read_bytes_warned(&path.display().to_string(), &files::read(path)?, target))
 }
 
 /// Shows what has no effect in a module.
@@ -39,7 +39,6 @@ pub fn read_any(path: &Path, target: &Target) -> Result<(Unit, Target), Failure>
     let bytes = files::read(path)?;
     let text = std::str::from_utf8(&bytes).is_ok_and(|t| !t.trim_start().starts_with('{'));
     if text && !bytes.starts_with(b"SLOB") {
-        let bytes = files::read_at_most(path, MOST_TEXT)?;
         let unit = read_bytes(&path.display().to_string(), &bytes, target).map_err(|e| failure(&e))?;
         return Ok((unit, *target));
     }

@@ -1,10 +1,12 @@
 //! What a run of the pipeline came to.
 
+use super::pipeline::Module;
 use crate::run::device::Choice;
 use crate::table::{Table, group};
 use serde_json::{Value, json};
-use sluice_formats::rmt::target::Target;
-use sluice_rtlsim::rmt::{Cycles, Finished};
+use sluice_device::{Counters, Outcome, Verdict};
+use sluice_formats::Target;
+use sluice_formats::limits::SYSTEM_MODULE;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
@@ -14,20 +16,23 @@ use std::time::Duration;
 struct Counts {
     name: String,
     packets: u64,
-    copies: BTreeMap<u8, u64>,
+    copies: BTreeMap<String, u64>,
     dropped: BTreeMap<&'static str, u64>,
 }
 
 /// All packets of a run.
 pub struct Tally {
-    ports: u32,
     modules: BTreeMap<Option<u8>, Counts>,
     packets: u64,
+    outcomes: u64,
     /// Of the packets that left a pipeline with cycles: first and last beat out after the first in.
     first: Vec<u64>,
     last: Vec<u64>,
     /// First output beats of the first and the last packet.
     ends: Option<(u64, u64)>,
+    has_cycles: bool,
+    /// The last packet that left: its other copies have the same cycles.
+    latest: Option<u32>,
 }
 
 /// Median and ends of a list that is not empty.
@@ -40,32 +45,39 @@ fn spread(values: &[u64]) -> Option<Value> {
 
 impl Tally {
     /// Nothing yet.
-    pub fn new(target: &Target) -> Self {
-        let ports = target.nic().ports;
-        let (modules, first, last) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Self { ports, modules, packets: 0, first, last, ends: None }
+    pub fn new(modules: &[Module], has_cycles: bool) -> Self {
+        let named = |module: &Module| (Some(module.number), Counts { name: module.name.clone(), ..Counts::default() });
+        let modules = modules.iter().map(named).collect();
+        let (first, last) = (Vec::new(), Vec::new());
+        Self { modules, packets: 0, outcomes: 0, first, last, ends: None, has_cycles, latest: None }
     }
 
-    /// A module's name.
-    pub fn name(&mut self, module: u8, name: &str) {
-        self.modules.entry(Some(module)).or_default().name = name.to_owned();
+    /// Outcomes so far.
+    pub fn outcomes(&self) -> u64 {
+        self.outcomes
     }
 
-    /// Packets that ended.
-    pub fn packets(&self) -> u64 {
-        self.packets
-    }
-
-    /// Takes a packet.
-    pub fn take(&mut self, finished: &Finished) {
-        self.packets += 1;
-        let counts = self.modules.entry(finished.module).or_default();
-        counts.packets += 1;
-        match &finished.end {
-            Err(reason) => *counts.dropped.entry(reason).or_default() += 1,
-            Ok(copies) => copies.iter().for_each(|c| *counts.copies.entry(c.copy.destination).or_default() += 1),
-        }
-        if let Some(Cycles { first_in, first_out, last_out }) = finished.cycles {
+    /// Takes an outcome.
+    pub fn take(&mut self, outcome: &Outcome) {
+        self.outcomes += 1;
+        // Frames that are nobody's are counted for the system module, which has none of its own.
+        let module = (outcome.module != SYSTEM_MODULE).then_some(outcome.module);
+        let counts = self.modules.entry(module).or_default();
+        let to = match outcome.verdict {
+            Verdict::Dropped { reason, .. } => {
+                *counts.dropped.entry(reason.name()).or_default() += 1;
+                counts.packets += u64::from(module.is_none());
+                return;
+            }
+            Verdict::Forwarded { port } => format!("port{port}"),
+            Verdict::Delivered { queue } => format!("host{queue}"),
+        };
+        *counts.copies.entry(to).or_default() += 1;
+        if let (Some(first_in), Some(first_out), Some(last_out)) =
+            (outcome.first_in, outcome.first_out, outcome.last_out)
+            && self.has_cycles
+            && self.latest.replace(outcome.id) != Some(outcome.id)
+        {
             self.first.push(first_out - first_in);
             self.last.push(last_out - first_in);
             let begin = self.ends.map_or(first_out, |e| e.0);
@@ -73,17 +85,20 @@ impl Tally {
         }
     }
 
+    /// Takes the packets of each module, when all have ended.
+    pub fn count(&mut self, counters: &Counters) {
+        for (&module, found) in &counters.modules {
+            if let Some(counts) = self.modules.get_mut(&Some(module)) {
+                counts.packets = if module == SYSTEM_MODULE { 0 } else { found.offered };
+            }
+        }
+        self.packets = self.modules.values().map(|counts| counts.packets).sum();
+    }
+
     fn cycles_per_packet(&self) -> Option<f64> {
         let (begin, end) = self.ends?;
         let more = self.first.len().checked_sub(1).filter(|n| *n > 0)?;
         Some((end - begin) as f64 / more as f64)
-    }
-
-    fn destination(&self, bit: u8) -> String {
-        match u32::from(bit).checked_sub(self.ports) {
-            None => format!("port{bit}"),
-            Some(host) => format!("host{host}"),
-        }
     }
 }
 
@@ -103,11 +118,7 @@ impl Report<'_> {
 
     /// As JSON.
     pub fn json(&self) -> Value {
-        let module = |(number, c): (&Option<u8>, &Counts)| {
-            let copies: BTreeMap<String, u64> =
-                c.copies.iter().map(|(d, n)| (self.tally.destination(*d), *n)).collect();
-            json!({ "module": number, "name": c.name, "packets": c.packets, "copies": copies, "dropped": c.dropped })
-        };
+        let module = |(number, c): (&Option<u8>, &Counts)| json!({ "module": number, "name": c.name, "packets": c.packets, "copies": c.copies, "dropped": c.dropped });
         json!({
             "target": self.target.name,
             "device": format!("{:?}", self.device).to_lowercase(),
@@ -127,7 +138,7 @@ impl Report<'_> {
             let list = |entries: Vec<(String, u64)>| {
                 entries.iter().map(|(name, n)| format!("{name} {}", group(*n))).collect::<Vec<_>>().join(", ")
             };
-            let left = c.copies.iter().map(|(d, n)| (self.tally.destination(*d), *n)).collect();
+            let left = c.copies.iter().map(|(to, n)| (to.clone(), *n)).collect();
             let why = c.dropped.iter().map(|(r, n)| ((*r).to_owned(), *n)).collect();
             let number = number.map_or("nobody".to_owned(), |m| m.to_string());
             let dropped = group(c.dropped.values().sum());

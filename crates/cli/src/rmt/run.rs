@@ -1,19 +1,21 @@
 //! `sluice rmt run`: captures through modules.
 
+use super::pipeline::{self, Module};
 use super::report::{Report, Tally};
 use super::trace;
 use crate::apart;
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::run::device::Choice;
+use crate::run::device::{self, Choice};
 use crate::run::interrupt;
+use crate::run::play::failed;
 use crate::run::progress::Progress;
 use clap::Args;
-use sluice_formats::rmt::target::{self, Target};
+use sluice_device::{Device, Event, Offer};
+use sluice_formats::Target;
 use sluice_packet::capture::Packet;
-use sluice_rtlsim::rmt::{ModuleFile, Runs, Session, SessionError};
-use sluice_rtlsim::{RtlOptions, Variant, Waves};
+use sluice_rtlsim::top;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -43,7 +45,7 @@ pub struct RmtRun {
     #[arg(long, value_enum, default_value = "model")]
     device: Choice,
     /// Target, default or tiny
-    #[arg(long, value_parser = rmt_target, default_value = "default")]
+    #[arg(long, value_parser = device::target, default_value = "default")]
     target: &'static Target,
     /// Plays the capture so many times, as fast as the pipeline takes it
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..),
@@ -63,17 +65,11 @@ pub struct RmtRun {
     json: bool,
 }
 
-/// A target of the pipeline by name.
-pub fn rmt_target(name: &str) -> Result<&'static Target, String> {
-    let names = || target::ALL.map(|t| t.name).join(" or ");
-    Target::by_name(name).ok_or_else(|| format!("expected {}", names()))
-}
-
 impl RmtRun {
     /// Runs and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         if self.waves.is_some() && self.device == Choice::Model {
-            return Err(Failure::input("E0502", "--waves: expected --device rtl or both"));
+            return Err(Failure::input("E0502", "--waves: the model has no waves, expected --device rtl or both"));
         }
         if self.seed.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
@@ -85,63 +81,41 @@ impl RmtRun {
         self.play(out)
     }
 
-    fn session(&self, seed: u64) -> Result<Session, Failure> {
-        let runs = match self.device {
-            Choice::Model => Runs::Model,
-            Choice::Rtl => Runs::Rtl,
-            Choice::Both => Runs::Both,
-        };
-        let variant = if self.waves.is_some() { Variant::Trace } else { Variant::Test };
-        let waves = self.waves.clone().map(Waves::all);
-        let options = RtlOptions { variant, seed, waves, ..RtlOptions::default() };
-        Session::open(self.target, runs, &options).map_err(failure)
-    }
-
     fn play(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let read = |path: &PathBuf| {
-            ModuleFile::read(path, self.target).map_err(|e| {
-                match !captures::is_pipe(path) && Capture::open(path).is_ok() {
-                    true => Failure::input("E0502", format!("{} is a capture, expected a module", path.display()))
-                        .help("several captures: --in before each of them"),
-                    false => Failure::input(e.code, e.what),
-                }
+            Module::read(path, self.target).map_err(|e| match !captures::is_pipe(path) && Capture::open(path).is_ok() {
+                true => Failure::input("E0502", format!("{} is a capture, expected a module", path.display()))
+                    .help("several captures: --in before each of them"),
+                false => e,
             })
         };
-        let files = self.modules.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let modules = pipeline::numbered(self.modules.iter().map(read).collect::<Result<Vec<_>, _>>()?);
         if let Some(packet) = self.trace {
             let frames = self.frames(Some(packet))?;
-            out.text(&trace::trace(&files, self.target, &frames)?)?;
+            out.text(&trace::trace(&modules, self.target, &frames)?)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut session = self.session(self.seed.unwrap_or(1))?;
-        let mut tally = Tally::new(self.target);
-        let mut next = 1;
-        for file in &files {
-            let module = file.module(&mut next);
-            let name = &file.unit.names.module;
-            let vlans = if module == 0 { vec![] } else { vec![u16::from(module)] };
-            session.admit(module, name, &vlans, file.quota(self.target)).map_err(failure)?;
-            session.load(module, &file.part).map_err(failure)?;
-            tally.name(module, name);
-        }
-        session.set_untagged((next > 1).then_some(1));
+        let mut device = match self.device {
+            Choice::Model => pipeline::model(self.target),
+            choice => device::rtl(choice, &top::RMT, self.target, self.seed.unwrap_or(1), self.waves.as_deref())?,
+        };
+        let device = device.as_mut();
+        pipeline::bring_up(device, &modules, self.target)?;
         let frames = self.frames(None)?;
+        let mut tally = Tally::new(&modules, device.capabilities().has_cycles);
         // A signal that ended the reading lets what was read be played.
         let asked = interrupt::asked();
         let progress = Progress::new("rmt", Some(frames.len() as u64 * u64::from(self.repeat)));
         let start = Instant::now();
         'play: for _ in 0..self.repeat {
             for batch in frames.chunks(BATCH) {
-                session.send(0, batch.iter().cloned()).map_err(failure)?;
+                let offers = batch.iter().map(|bytes| Offer { port: 0, bytes: bytes.clone(), at: 0, bad: false });
+                device.offer_owned(offers.collect()).map_err(failed)?;
+                let beats: u64 = batch.iter().map(|f| u64::from(self.target.beats(f.len() as u32))).sum();
                 // The next batch is there before this one has gone in.
-                if self.device != Choice::Model {
-                    let beats: usize = batch.iter().map(|f| self.target.beats(f.len())).sum();
-                    session.wait(beats as u64 / 2).map_err(failure)?;
-                }
-                while let Some(finished) = session.take() {
-                    tally.take(&finished);
-                }
-                progress.at(tally.packets());
+                device.advance(beats / 2).map_err(failed)?;
+                take(device, &mut tally);
+                progress.at(tally.outcomes());
                 if interrupt::asked() != asked {
                     break 'play;
                 }
@@ -150,11 +124,10 @@ impl RmtRun {
                 break;
             }
         }
-        session.settle().map_err(failure)?;
-        while let Some(finished) = session.take() {
-            tally.take(&finished);
-        }
+        device.quiesce().map_err(failed)?;
+        take(device, &mut tally);
         let wall = start.elapsed();
+        tally.count(&device.counters().map_err(failed)?);
         let report = Report { target: self.target, device: self.device, tally: &tally, wall };
         if self.json {
             out.json(&report.json())?
@@ -184,11 +157,11 @@ impl RmtRun {
     }
 }
 
-/// A session's error as the command's.
-pub fn failure(error: SessionError) -> Failure {
-    match &error {
-        SessionError::Link(link) => Failure::input(link.code(), &error),
-        SessionError::Rtl(_) => Failure::input("E0505", &error),
-        SessionError::Row { .. } => Failure::difference("E0307", &error),
+/// What became of frames meanwhile.
+fn take(device: &mut dyn Device, tally: &mut Tally) {
+    for event in device.poll(usize::MAX) {
+        if let Event::Outcome(outcome) = event {
+            tally.take(&outcome);
+        }
     }
 }

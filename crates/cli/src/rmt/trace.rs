@@ -1,12 +1,14 @@
 //! `--trace`: what every stage does with a packet, by the specification interpreter.
 
+use super::pipeline::Module;
 use crate::failure::Failure;
-use sluice_formats::rmt::target::Target;
+use sluice_formats::Target;
+use sluice_formats::limits::VLAN_ETHERTYPE;
+use sluice_object::Destinations;
 use sluice_rmt::phv::{CONTAINERS, Container};
 use sluice_rmt::pipeline::{Group, Memory, StageTrace};
 use sluice_rmt::stage::Hit;
 use sluice_rmt::{Arrival, Outcome, Phv, Pipeline};
-use sluice_rtlsim::rmt::{ModuleFile, take_tag};
 use std::fmt::Write;
 
 /// Metadata words by number.
@@ -30,16 +32,16 @@ const WORDS: [&str; 16] = [
 ];
 
 /// Runs all frames and tells the last one's way.
-pub fn trace(files: &[ModuleFile], target: &Target, frames: &[Vec<u8>]) -> Result<String, Failure> {
-    let mut pipeline = Pipeline::new(*target);
-    let mut next = 1;
-    for file in files {
-        let module = file.module(&mut next);
-        let loaded = pipeline.load(module, 0, file.program().clone(), Memory::Zeroed);
-        loaded.map_err(|e| Failure::input("E0691", format!("{}: {e}", file.unit.names.module)))?;
-        pipeline.grant(module, file.destinations(target));
-        for (&number, group) in &file.part.groups {
-            pipeline.set_group(number, Group { owner: module, destinations: group.destinations, tags: group.tags });
+pub fn trace(modules: &[Module], target: &Target, frames: &[Vec<u8>]) -> Result<String, Failure> {
+    let mut pipeline = Pipeline::new(target.rmt);
+    for module in modules {
+        let (number, part) = (module.number, module.part());
+        let loaded = pipeline.load(number, 0, module.program()?, Memory::Zeroed);
+        loaded.map_err(|e| Failure::input("E0691", format!("{}: {e}", module.name)))?;
+        let granted: Destinations = module.destinations.iter().copied().collect();
+        pipeline.grant(number, granted.mask(target).expect("destinations of the target"));
+        for (&group, row) in &part.groups {
+            pipeline.set_group(group, Group { owner: number, destinations: row.destinations, tags: row.tags });
         }
     }
     let mut text = String::new();
@@ -48,7 +50,7 @@ pub fn trace(files: &[ModuleFile], target: &Target, frames: &[Vec<u8>]) -> Resul
         let mut bytes = frame.clone();
         let module = take_tag(&mut bytes).map_or(1, |t| u16::from_be_bytes([t[2], t[3]]) & 0xfff);
         let last = i + 1 == frames.len();
-        if module == 0 || module >= next.into() {
+        if module == 0 || !modules.iter().any(|m| u16::from(m.number) == module) {
             if last {
                 let _ = writeln!(text, "packet {i}: unmapped");
             }
@@ -64,16 +66,13 @@ pub fn trace(files: &[ModuleFile], target: &Target, frames: &[Vec<u8>]) -> Resul
             arrival: clock,
             queueing: clock,
         };
-        clock += target.beats(bytes.len()) as u64;
+        clock += u64::from(target.beats(bytes.len() as u32));
         if !last {
             pipeline.run(&arrival);
             continue;
         }
-        let name = |m: u8| {
-            let mut next = 1;
-            files.iter().find(|f| f.module(&mut next) == m).map_or("", |f| f.unit.names.module.as_str())
-        };
-        let _ = writeln!(text, "packet {i}: {} bytes, module {module} ({})", bytes.len(), name(module as u8));
+        let name = modules.iter().find(|m| u16::from(m.number) == module).map_or("", |m| &m.name);
+        let _ = writeln!(text, "packet {i}: {} bytes, module {module} ({name})", bytes.len());
         let outcome = pipeline.run_traced(&arrival, &mut |stage| tell(&mut text, &stage));
         match outcome {
             Outcome::Dropped(reason) => {
@@ -89,6 +88,14 @@ pub fn trace(files: &[ModuleFile], target: &Target, frames: &[Vec<u8>]) -> Resul
         }
     }
     Ok(text)
+}
+
+/// Takes the outer 0x8100 tag off a frame, as ingress does.
+fn take_tag(frame: &mut Vec<u8>) -> Option<[u8; 4]> {
+    let tagged = frame.len() >= 16 && frame[12..14] == VLAN_ETHERTYPE.to_be_bytes();
+    let tag = tagged.then(|| [frame[12], frame[13], frame[14], frame[15]])?;
+    frame.drain(12..16);
+    Some(tag)
 }
 
 fn tell(text: &mut String, stage: &StageTrace) {

@@ -1,15 +1,13 @@
 //! Cycles a packet, and from the first beat in to the last beat out.
 
-use super::open;
+use super::compared;
+use crate::pipeline::{Pipeline, object};
 use crate::plot::{Axis, Look, Plot, Scale, Series};
+use sluice_device::{Device, Verdict};
 use sluice_formats::random::Rng;
 use sluice_formats::rmt::target::{DEFAULT, TINY, Target};
-use sluice_formats::rows::SidebandRow;
-use sluice_rmt::fast::Fast;
-use sluice_rmt::text;
-use sluice_rtlsim::Ready;
-use sluice_rtlsim::plugin::Until;
-use sluice_rtlsim::rmt::{Agreed, End, Lockstep, ModuleFile, RmtOffer};
+use sluice_object::Object;
+use sluice_rtlsim::{Comparison, Ready, Stalls};
 use std::fmt::Write;
 
 const LENGTHS: [usize; 13] = [60, 64, 65, 96, 127, 128, 129, 192, 256, 512, 1024, 1500, 9000];
@@ -25,14 +23,13 @@ enum Gaps {
 }
 
 /// A module that sends every packet to port 0, its header grown or shrunk.
-fn module(target: &Target, change: &str) -> ModuleFile {
+fn module(target: &sluice_formats::Target, change: &str) -> Object {
     let source = format!(
         "module forward\ncontainer m = c6[0]\ncontainer p = c4[0]\nparser {{\n select 0:1 {{\n * -> all\n }}\n \
          path all {{\n take m @0, p @14\n least 34\n }}\n}}\nstage 1 {{\n default out\n action out {{ send port0 }}\n}}\n\
          deparser {{\n row r {{\n {change}\n }}\n}}\n"
     );
-    let unit = text::read("forward.rmt", &source, target).unwrap_or_else(|e| panic!("{e}\n{source}"));
-    ModuleFile::of(unit, target).unwrap_or_else(|e| panic!("{e}"))
+    object(&source, target)
 }
 
 /// When a packet's first beat was accepted, and its first and last beat left.
@@ -51,46 +48,47 @@ impl Times {
 
 struct Bench {
     target: Target,
-    lockstep: Lockstep<Fast>,
+    pipeline: Pipeline<Comparison>,
     rng: Rng,
-    sent: u32,
 }
 
 impl Bench {
     fn new(target: &Target, change: &str, seed: u64) -> Self {
-        let (mut lockstep, mut tenants) = open(target, seed);
-        let file = module(target, change);
-        tenants.admit(&mut lockstep, 1, "forward", file.quota(target)).expect("there is room");
-        tenants.load(&mut lockstep, 1, &file.part).expect("it loads");
-        Self { target: *target, lockstep, rng: Rng::new(seed), sent: 0 }
-    }
-
-    fn offer(&mut self, length: usize, at: u64) {
-        self.sent += 1;
-        let bytes: Vec<u8> = (0..length).map(|_| self.rng.next_u32() as u8).collect();
-        let sideband = SidebandRow { id: self.sent, module_id: 1, length: length as u16, ..SidebandRow::default() };
-        self.lockstep.offer(&[RmtOffer { sideband, bytes, at }]).expect("it is taken");
+        let mut pipeline = Pipeline::new(compared(target.name, seed));
+        let object = module(pipeline.target, change);
+        pipeline.admit(1, &[&object], 1);
+        pipeline.load(1, &object);
+        Self { target: *target, pipeline, rng: Rng::new(seed) }
     }
 
     /// Packets of some lengths, all of which must leave.
     fn run(&mut self, lengths: &[usize], gaps: Gaps, stalls: bool) -> Vec<Times> {
-        let rtl = &mut self.lockstep.rtl;
-        rtl.set_gaps(if gaps == Gaps::Random { 128 } else { 0 }).expect("a chance");
-        rtl.set_ready(if stalls { Ready::Random { chance: 128 } } else { Ready::Always }).expect("a chance");
-        let mut at = rtl.now();
+        let stalls = Stalls {
+            port_gaps: if gaps == Gaps::Random { 128 } else { 0 },
+            ready: if stalls { Ready::Random { chance: 128 } } else { Ready::Always },
+            ..Stalls::default()
+        };
+        self.pipeline.nic.set_stalls(stalls).expect("a chance");
+        let mut at = self.pipeline.nic.now();
+        let mut frames = Vec::new();
         for &length in lengths {
-            self.offer(length, if gaps == Gaps::Uniform { at } else { 0 });
+            let bytes = (0..length).map(|_| self.rng.next_u32() as u8).collect();
+            frames.push((1, bytes, if gaps == Gaps::Uniform { at } else { 0 }));
             at += 2 * self.target.beats(length) as u64;
         }
-        let until = Until { max_cycles: 1_000_000, frames: lengths.len() as u32, ..Until::default() };
-        self.lockstep.run(&until).expect("RTL and model agree");
+        self.pipeline.offer(frames);
+        self.pipeline.nic.quiesce().expect("RTL and model agree");
         // What is behind the last beat out comes to rest.
-        self.lockstep.run(&Until { max_cycles: 50, ..Until::default() }).expect("RTL and model agree");
-        let times = self.lockstep.ended.drain(..).filter_map(|Agreed { passage, .. }| match passage.end {
-            End::Sent { first, last, .. } => Some(Times { first_in: passage.first_in, first, last }),
-            End::Dropped(_) => None,
-        });
-        let times: Vec<Times> = times.collect();
+        self.pipeline.nic.advance(50).expect("RTL and model agree");
+        let outcomes = self.pipeline.take().into_iter();
+        let left = outcomes.filter(|outcome| matches!(outcome.verdict, Verdict::Forwarded { .. }));
+        let times: Vec<Times> = left
+            .map(|outcome| Times {
+                first_in: outcome.first_in.expect("the RTL tells it"),
+                first: outcome.first_out.expect("the RTL tells it"),
+                last: outcome.last_out.expect("the RTL tells it"),
+            })
+            .collect();
         assert_eq!(times.len(), lengths.len(), "nothing is lost");
         times
     }
@@ -125,7 +123,7 @@ fn imix(packets: usize, rng: &mut Rng) -> Vec<usize> {
 }
 
 const INTRODUCTION: &str = "\
-`sluice_rmt_top` alone, one module that sends to port 0; every packet is compared with the fast model, and none may be
+`sluice_rmt_top` alone, one module that sends to port 0; every packet is compared with the model, and none may be
 missing. Cycles per packet: between the first output beats of the first and the last packet. Back to back; with uniform
 gaps (behind each packet as many cycles as it has beats); with random gaps (before each beat, in half of the cycles);
 each with an output that is always ready and with one that is ready in half of the cycles (stalls); back to back, and

@@ -1,10 +1,9 @@
 //! A tenant of three is replaced while all of them fill the pipeline: rates over time.
 
-use super::{CYCLES_A_MICROSECOND, VARIANT};
+use super::{CYCLES_A_MICROSECOND, compared};
 use crate::plot::{Axis, Look, Plot, Scale, Series};
-use crate::replacing::{self, LENGTH, Order, REPLACED, Run, Step, Version};
+use crate::replacing::{self, LENGTH, Order, REPLACED, Run, Ticks, Version};
 use sluice_formats::rmt::target::DEFAULT;
-use sluice_rtlsim::RtlOptions;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -22,25 +21,20 @@ fn gigabits(packets: usize, cycles: u64) -> f64 {
 
 /// The section's text.
 pub fn replacement(seed: u64) -> String {
-    let options = RtlOptions { seed, variant: VARIANT, ..RtlOptions::default() };
-    let run = replacing::run(&DEFAULT, &options, Order::Safe, BEFORE, PACKETS).unwrap_or_else(|e| panic!("{e}"));
+    let nic = compared(DEFAULT.name, seed);
+    let run = replacing::run(nic, |nic| nic.rtl().load_step(), Order::Safe, (BEFORE, PACKETS), seed);
     assert_eq!((run.lost, run.answers.len()), (0, run.offered));
     assert_eq!((run.mixtures(), run.others_changed(), run.steps_back()), (0, 0, 0));
-    let commit = run.steps.iter().position(|(step, _)| *step == Step::Commit).expect("it was committed");
-    let begun = run.steps[0].1.start;
-    let (written, committed) = (run.steps[commit - 1].1.end, run.steps[commit].1.end);
-    let cleared = run.steps[run.steps.len() - 1].1.end;
-    let (rows, words) = run.steps[..commit].iter().fold((0, 0), |(r, w), (step, _)| match step {
-        Step::Write { rows, words } => (r + rows, w + words),
-        _ => (r, w),
-    });
+    let Ticks { written, committed, cleared } = run.ticks.clone();
+    let (begun, written) = (written.start, written.end);
+    let (rows, words) = (run.rows, run.words);
 
     let (first, last) = (run.answers[0].at, run.answers[run.answers.len() - 1].at);
     plot(&run, begun, committed, cleared, first..last);
     let mut text = format!(
         "Default target. Three CALC tenants send packets of {LENGTH} bytes at 5:3:2, one packet a cycle; tenant {REPLACED} is replaced\n\
          meanwhile. The two programs differ in parser, containers, key, every entry and every action; each answer is compared with\n\
-         what the one and the other program answer, worked out apart from the models, and with the fast model.\n\n\
+         what the one and the other program answer, worked out apart from the models, and with the model.\n\n\
          ![Rate of each tenant](plots/rmt_replacement.svg)\n\n\
          The plot (its points are in `plots/rmt_replacement.csv`) shows Gbit/s of packets that left in windows of {WINDOW} cycles, over\n\
          microseconds at 250 MHz from the first word of the new program. The tenants' shares of 128 Gbit/s are 64, 38.4 and 25.6;\n\

@@ -1,15 +1,16 @@
 //! Time to write a row of each table, entries one after the other, and whole modules.
 
-use super::{CYCLES_A_MICROSECOND, open};
-use crate::replacing::{Step, Watched};
+use super::{CYCLES_A_MICROSECOND, alone, timed};
+use crate::pipeline::Pipeline;
+use sluice_device::Device;
 use sluice_formats::address::Access;
-use sluice_formats::rmt::target::{DEFAULT, Target};
-use sluice_formats::rows::SidebandRow;
+use sluice_formats::rmt::target::DEFAULT;
 use sluice_formats::{Node, Table};
-use sluice_rmt::fast::Fast;
-use sluice_rtlsim::plugin::Until;
-use sluice_rtlsim::rmt::{Lockstep, ModuleFile, RmtOffer};
+use sluice_frontends::Reading;
+use sluice_object::{Load, Object, Step};
+use sluice_rtlsim::RtlNic;
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
 
 /// Rows that are written behind one another.
@@ -20,8 +21,9 @@ const ENTRIES: [usize; 5] = [1, 16, 64, 256, 960];
 const INTRODUCTION: &str = "\
 Default target. A row is one message on the configuration ring: a word of 32 bits a cycle, three words more than the row
 has. Cycles count from the first word of the message to the last word of its answer. Idle: no packets. Full: packets of 64
-bytes back to back. Behind one another: cycles a row of 32 messages sent without waiting for answers, under packets. Each
-row is written with what it held; `zero_page` zeroes the 64 words of a page before it answers.
+bytes back to back. Behind one another: cycles a row of 32 messages, eight of them under way at a time, under packets; a row is
+not sent again before it is answered, so that the one row of `stage_owner` waits each time. Each row is written with what it
+held; `zero_page` zeroes the 64 words of a page before it answers.
 
 | table | node | words | idle: cycles | us | full: cycles | us | behind one another: cycles a row |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -56,54 +58,70 @@ fn microseconds(cycles: u64) -> f64 {
 }
 
 /// Packets of 64 bytes back to back, for so many cycles.
-fn fill(lockstep: &mut Lockstep<Fast>, sent: &mut u32, cycles: usize) {
-    let packet = |id| {
-        let sideband = SidebandRow { id, module_id: 1, tenant: 1, length: 64, ..SidebandRow::default() };
-        RmtOffer { sideband, bytes: vec![0x55; 64], at: 0 }
-    };
-    let packets: Vec<RmtOffer> = (*sent..*sent + cycles as u32).map(packet).collect();
-    *sent += cycles as u32;
-    lockstep.offer(&packets).expect("they are taken");
-    lockstep.run(&Until { max_cycles: 200, ..Until::default() }).expect("it runs");
+fn fill(pipeline: &mut Pipeline<RtlNic>, cycles: usize) {
+    pipeline.offer((0..cycles).map(|_| (1, vec![0x55; 64], 0)));
+    pipeline.nic.advance(200).expect("it runs");
+}
+
+/// Until they have ended.
+fn settle(pipeline: &mut Pipeline<RtlNic>) {
+    pipeline.nic.quiesce().expect("packets end");
+    drop(pipeline.take());
 }
 
 /// The section's text.
 pub fn writes(seed: u64) -> String {
-    let (rows, entries) = tables(&DEFAULT, seed);
-    format!("{INTRODUCTION}{rows}{OF_ENTRIES}{entries}{OF_MODULES}{}{PUBLISHED}", modules(&DEFAULT, seed))
+    let (rows, entries) = tables(seed);
+    format!("{INTRODUCTION}{rows}{OF_ENTRIES}{entries}{OF_MODULES}{}{PUBLISHED}", modules(seed))
 }
 
-fn tables(target: &Target, seed: u64) -> (String, String) {
-    let (mut lockstep, mut tenants) = open(target, seed);
-    let calc = file(target, "calc.rmt");
-    tenants.admit(&mut lockstep, 1, "calc", calc.quota(target)).expect("there is room");
-    tenants.load(&mut lockstep, 1, &calc.part).expect("it loads");
-    let (mut text, mut sent) = (String::new(), 0);
+fn tables(seed: u64) -> (String, String) {
+    let mut pipeline = alone(DEFAULT.name, seed);
+    let calc = object(&pipeline, "calc.rmt");
+    pipeline.admit(1, &[&calc], 1);
+    let load = pipeline.linker.load(1, &calc).expect("there is room");
+    pipeline.run(&load);
+    let time = |pipeline: &mut Pipeline<RtlNic>, steps| {
+        let ticks = timed(&mut pipeline.nic, &load, steps);
+        ticks.end - ticks.start
+    };
+    let mut text = String::new();
     for node in [Node::Stamp, Node::Parser, Node::Stage(1), Node::Deparser] {
         let writable = |t: &Table| t.is_of(node) && t.access() == Access::ReadWrite;
         for table in Table::ALL.into_iter().filter(writable) {
             // The last row of a table is of a module that is not there.
-            let index = table.rows(target.nic()) - 1;
+            let index = table.rows(pipeline.target) - 1;
             let words = match table {
                 Table::ZeroPage => vec![0; table.words()],
-                _ => lockstep.rtl.read_row(node, table, index).expect("it can be read"),
+                _ => pipeline.nic.read_row(node, table, index).expect("it can be read"),
             };
-            let write = |lockstep: &mut Lockstep<Fast>, count| {
-                let rows = std::iter::repeat_n((node, table, index, &words[..]), count);
-                lockstep.rtl.write_all(rows).expect("it is written")
-            };
-            let idle = write(&mut lockstep, 1);
-            fill(&mut lockstep, &mut sent, 600);
-            let full = write(&mut lockstep, 1);
-            lockstep.finish().expect("packets end");
-            fill(&mut lockstep, &mut sent, 600 + BURST * (table.words() + 3 + 80));
-            let burst = write(&mut lockstep, BURST) as f64 / BURST as f64;
-            lockstep.finish().expect("packets end");
+            let count = words.len();
+            let write = |times: usize| vec![Step::Write { node, table, index, words: words.clone() }; times];
+            let idle = time(&mut pipeline, write(1));
+            fill(&mut pipeline, 600);
+            let full = time(&mut pipeline, write(1));
+            settle(&mut pipeline);
+            // One row is not written again before it has been answered: rows of the table in turn.
+            fill(&mut pipeline, 600 + BURST * (count + 3 + 80));
+            let rows = table.rows(pipeline.target).min(BURST as u32);
+            let behind = (0..BURST as u32).map(|i| {
+                let index = table.rows(pipeline.target) - 1 - i % rows;
+                (index, Vec::new())
+            });
+            let mut behind: Vec<(u32, Vec<u32>)> = behind.collect();
+            for (index, words) in &mut behind {
+                *words = match table {
+                    Table::ZeroPage => vec![0; count],
+                    _ => pipeline.nic.read_row(node, table, *index).expect("it can be read"),
+                };
+            }
+            let steps = behind.into_iter().map(|(index, words)| Step::Write { node, table, index, words });
+            let burst = time(&mut pipeline, steps.collect()) as f64 / BURST as f64;
+            settle(&mut pipeline);
             let (name, place) = (table.name(), format!("{node:?}").to_lowercase());
             let _ = writeln!(
                 text,
-                "| `{name}` | {place} | {} | {idle} | {:.3} | {full} | {:.3} | {burst:.1} |",
-                words.len(),
+                "| `{name}` | {place} | {count} | {idle} | {:.3} | {full} | {:.3} | {burst:.1} |",
                 microseconds(idle),
                 microseconds(full)
             );
@@ -115,51 +133,74 @@ fn tables(target: &Target, seed: u64) -> (String, String) {
         // Sets of nobody, from the last one down.
         let mut rows = Vec::new();
         for i in 0..count {
-            let (set, way) = (target.sets() - 1 - i / 4, i % 4);
-            rows.push((node, Table::Exact(way as u8), set as u32, vec![0; Table::Exact(0).words()]));
-            rows.push((node, Table::Data, (4 * set + way) as u32, vec![0; Table::Data.words()]));
+            let (set, way) = (DEFAULT.sets() - 1 - i / 4, i % 4);
+            let (key, data) = (vec![0; Table::Exact(0).words()], vec![0; Table::Data.words()]);
+            rows.push(Step::Write { node, table: Table::Exact(way as u8), index: set as u32, words: key });
+            rows.push(Step::Write { node, table: Table::Data, index: (4 * set + way) as u32, words: data });
         }
         // What CALC owns lies at the other end.
-        let own = lockstep.rtl.read_row(node, Table::Exact(0), 0).expect("it can be read");
-        let words: usize = rows.iter().map(|r| r.3.len() + 3).sum();
-        fill(&mut lockstep, &mut sent, 600 + 2 * words);
-        let cycles = lockstep.rtl.write_all(rows.iter().map(|r| (r.0, r.1, r.2, &r.3[..]))).expect("they are written");
-        lockstep.finish().expect("packets end");
-        assert_eq!(own, lockstep.rtl.read_row(node, Table::Exact(0), 0).expect("it can be read"));
+        let own = pipeline.nic.read_row(node, Table::Exact(0), 0).expect("it can be read");
+        let words: usize = rows.iter().map(|step| words_of(step) + 3).sum();
+        fill(&mut pipeline, 600 + 2 * words);
+        let cycles = time(&mut pipeline, rows);
+        settle(&mut pipeline);
+        assert_eq!(own, pipeline.nic.read_row(node, Table::Exact(0), 0).expect("it can be read"));
         let each = cycles as f64 / count as f64;
         let _ = writeln!(list, "| {count} | {words} | {cycles} | {:.3} | {each:.1} |", microseconds(cycles));
     }
     (text, list)
 }
 
-fn file(target: &Target, name: &str) -> ModuleFile {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt").join(name);
-    ModuleFile::read(&path, target).unwrap_or_else(|e| panic!("{e}"))
+/// Words of a row that a step writes.
+fn words_of(step: &Step) -> usize {
+    if let Step::Write { words, .. } = step { words.len() } else { 0 }
 }
 
-fn modules(target: &Target, seed: u64) -> String {
+fn object(pipeline: &Pipeline<RtlNic>, name: &str) -> Object {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt").join(name);
+    sluice_frontends::read(&path, &Reading::new(pipeline.target, name)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Runs the writes and the other steps of a load in turn, and says of each group where it ends in the load, and its ticks.
+fn in_turn(nic: &mut RtlNic, load: &Load) -> Vec<(usize, Range<u64>)> {
+    let is_write = |step: &Step| matches!(step, Step::Write { .. });
+    let steps: Vec<&Step> = load.steps.iter().filter(|step| !matches!(step, Step::Barrier)).collect();
+    let (mut done, mut groups) = (0, Vec::new());
+    for group in steps.chunk_by(|a, b| is_write(a) && is_write(b)) {
+        done += group.len();
+        groups.push((done, timed(nic, load, group.iter().map(|step| (*step).clone()).collect())));
+    }
+    groups
+}
+
+fn modules(seed: u64) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt");
     let listed = std::fs::read_dir(&folder).expect("programs/rmt is there").filter_map(|entry| entry.ok());
     let mut names: Vec<String> =
         listed.map(|e| e.file_name().to_string_lossy().into_owned()).filter(|n| n.ends_with(".rmt")).collect();
     names.sort();
-    let (mut lockstep, mut tenants) = open(target, seed);
+    let mut pipeline = alone(DEFAULT.name, seed);
     let (mut text, mut next) = (String::new(), 1);
+    let share = names.len() as u32;
     for name in names {
-        let file = file(target, &name);
-        let module = file.module(&mut next);
-        let mut watched = Watched::new(&mut lockstep);
-        tenants.admit(&mut watched, module, &name, file.quota(target)).expect("there is room");
-        let let_in: u64 = watched.steps.drain(..).map(|(_, ticks)| ticks.end - ticks.start).sum();
-        tenants.load(&mut watched, module, &file.part).expect("it loads");
-        let steps = watched.steps;
-        let commit = steps.iter().position(|(step, _)| *step == Step::Commit).expect("it is committed");
-        let (rows, words) = steps[..commit].iter().fold((0, 0), |(r, w), (step, _)| match step {
-            Step::Write { rows, words } => (r + rows, w + words),
-            _ => (r, w),
-        });
-        let since = |step: usize| steps[step].1.end - steps[0].1.start;
-        let (written, committed) = (since(commit - 1), since(commit));
+        let object = object(&pipeline, &name);
+        let is_system = object.parts.rmt.as_ref().is_some_and(|part| part.system);
+        let module = if is_system { 0 } else { next };
+        next += u8::from(!is_system);
+        let admission = pipeline.admission(module, &[&object], share);
+        let let_in: u64 =
+            in_turn(&mut pipeline.nic, &admission).into_iter().map(|(_, ticks)| ticks.end - ticks.start).sum();
+        let load = pipeline.linker.load(module.into(), &object).unwrap_or_else(|e| panic!("{e}"));
+        let steps: Vec<&Step> = load.steps.iter().filter(|step| !matches!(step, Step::Barrier)).collect();
+        let commit = steps.iter().position(|step| matches!(step, Step::Commit { .. })).expect("it is committed");
+        let rows = steps[..commit].iter().filter(|step| matches!(step, Step::Write { .. })).count();
+        let words: usize = steps[..commit].iter().map(|step| words_of(step)).sum();
+        let ticks = in_turn(&mut pipeline.nic, &load);
+        let since = |end: usize| {
+            let of = ticks.iter().find(|(done, _)| *done == end).expect("groups end there");
+            of.1.end - ticks[0].1.start
+        };
+        let (written, committed) = (since(commit), since(commit + 1));
         let _ = writeln!(
             text,
             "| {} | {rows} | {words} | {written} | {:.2} | {committed} | {:.2} | {let_in} |",

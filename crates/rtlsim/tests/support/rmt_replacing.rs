@@ -5,16 +5,12 @@
 
 #![allow(dead_code)] // bench and test use a part each
 
-use sluice_formats::Table;
+use crate::pipeline::{Pipeline, object};
+use sluice_device::{Device, Event, Verdict};
 use sluice_formats::random::Rng;
-use sluice_formats::rmt::target::Target;
-use sluice_formats::rows::SidebandRow;
-use sluice_object::linker::rmt::{Placer, RowWrite};
-use sluice_rmt::fast::Fast;
-use sluice_rmt::text;
-use sluice_rtlsim::plugin::Until;
-use sluice_rtlsim::rmt::{End, Lockstep, ModuleFile, RmtOffer, RmtRtl, RowSink, Tenants};
-use sluice_rtlsim::{RtlError, RtlOptions};
+use sluice_formats::{Table, Target};
+use sluice_object::linker::unsafe_order;
+use sluice_object::{Load, Object, Step};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -28,7 +24,7 @@ const OPERATIONS: [u8; 5] = *b"+-&|^";
 
 /// What the tenants are asked for: on a small target room for two programs of three tenants is room for two entries each.
 fn asked(target: &Target) -> &'static [u8] {
-    if target.exact < 1024 { &OPERATIONS[..2] } else { &OPERATIONS }
+    if target.rmt.exact < 1024 { &OPERATIONS[..2] } else { &OPERATIONS }
 }
 
 /// Which of the two programs.
@@ -59,55 +55,15 @@ pub struct Answer {
     pub version: Option<Version>,
 }
 
-/// What the ring was asked for in one call, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    Write { rows: usize, words: usize },
-    Commit,
-    Drained,
-}
-
-/// Notes the calls of a load with their ticks: first word in, last answer out.
-pub struct Watched<'a> {
-    pub lockstep: &'a mut Lockstep<Fast>,
-    pub steps: Vec<(Step, Range<u64>)>,
-}
-
-impl<'a> Watched<'a> {
-    pub fn new(lockstep: &'a mut Lockstep<Fast>) -> Self {
-        Self { lockstep, steps: Vec::new() }
-    }
-
-    fn note(
-        &mut self,
-        step: Step,
-        call: impl FnOnce(&mut Lockstep<Fast>) -> Result<(), RtlError>,
-    ) -> Result<(), RtlError> {
-        let from = self.lockstep.rtl.now();
-        call(self.lockstep)?;
-        self.steps.push((step, from..self.lockstep.rtl.now()));
-        Ok(())
-    }
-}
-
-impl RowSink for Watched<'_> {
-    type Error = RtlError;
-
-    fn write(&mut self, rows: &[RowWrite]) -> Result<(), RtlError> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let step = Step::Write { rows: rows.len(), words: rows.iter().map(|r| r.words.len()).sum() };
-        self.note(step, |to| RowSink::write(to, rows))
-    }
-
-    fn commit(&mut self, module: u8, generation: u8) -> Result<(), RtlError> {
-        self.note(Step::Commit, |to| RowSink::commit(to, module, generation))
-    }
-
-    fn drained(&mut self, module: u8, generation: u8) -> Result<(), RtlError> {
-        self.note(Step::Drained, |to| to.drained(module, generation))
-    }
+/// Ticks of what a replacement does, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Ticks {
+    /// From its first step until the new rows are there.
+    pub written: Range<u64>,
+    /// Until the commit is answered.
+    pub committed: u64,
+    /// Until the old rows are zeroed.
+    pub cleared: u64,
 }
 
 /// What a replacement was seen to do.
@@ -117,8 +73,11 @@ pub struct Run {
     pub offered: usize,
     /// Packets that were dropped.
     pub lost: usize,
-    /// What the ring was asked for; the last write clears the old rows.
-    pub steps: Vec<(Step, Range<u64>)>,
+    /// When its steps were done.
+    pub ticks: Ticks,
+    /// Rows of the new program, and their words.
+    pub rows: usize,
+    pub words: usize,
 }
 
 impl Run {
@@ -190,10 +149,8 @@ fn mark(version: Version, tenant: u8, operation: u8) -> u16 {
     u16::from_be_bytes([program + tenant, operation])
 }
 
-fn module(version: Version, tenant: u8, target: &Target) -> ModuleFile {
-    let source = calc(version, tenant, target);
-    let unit = text::read("calc.rmt", &source, target).unwrap_or_else(|e| panic!("{e}\n{source}"));
-    ModuleFile::of(unit, target).unwrap_or_else(|e| panic!("{e}\n{source}"))
+fn module(version: Version, tenant: u8, target: &Target) -> Object {
+    object(&calc(version, tenant, target), target)
 }
 
 /// A question.
@@ -227,68 +184,98 @@ fn answer(question: &[u8], version: Version, tenant: u8) -> Vec<u8> {
     bytes
 }
 
+/// The load with a barrier before its commit, at which it is seen that all rows have been answered.
+fn barred(mut load: Load) -> Load {
+    let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. })).expect("it commits");
+    load.steps.insert(commit, Step::Barrier);
+    load
+}
+
+/// The load with its commit before the rows of action data.
+fn commit_amidst(load: &Load) -> Load {
+    let mut load = load.clone();
+    let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. })).expect("it commits");
+    let late = |step: &Step| matches!(step, Step::Write { table: Table::Data, .. });
+    let after = load.steps.split_off(commit + 1);
+    let commit = load.steps.pop();
+    let (late, early): (Vec<_>, Vec<_>) = load.steps.into_iter().partition(late);
+    load.steps = early.into_iter().chain(commit).chain(late).chain(after).collect();
+    load
+}
+
 /// Packets fill every cycle; after `before` cycles the replacement begins, and packets go on for `packets` in all.
-pub fn run(target: &Target, options: &RtlOptions, order: Order, before: u64, packets: usize) -> Result<Run, RtlError> {
-    let mut lockstep = Lockstep::new(RmtRtl::open(target, options)?, Fast::new(*target));
-    let mut tenants = Tenants::new(Placer::new(*target));
-    let owners = tenants.placer().stage_owners();
-    RowSink::write(&mut lockstep, &owners)?;
+/// `step` tells which step of the running load begins next.
+pub fn run<D: Device>(
+    nic: D,
+    step: impl Fn(&D) -> Option<usize>,
+    order: Order,
+    (before, packets): (u64, usize),
+    seed: u64,
+) -> Run {
+    let mut pipeline = Pipeline::new(nic);
+    let target = pipeline.target;
     for tenant in 1..=3 {
-        let file = module(Version::Old, tenant, target);
+        let versions = [Version::Old, Version::New].map(|version| module(version, tenant, target));
         // Room for both programs at once.
-        let quota = module(Version::New, tenant, target).quota(target);
-        tenants.admit(&mut lockstep, tenant, &format!("calc{tenant}"), quota)?;
-        tenants.load(&mut lockstep, tenant, &file.part)?;
+        pipeline.admit(tenant, &[&versions[0], &versions[1]], 3);
+        pipeline.load(tenant, &versions[0]);
     }
-    // The model sees rows and commits between packets only: it has no mixture to show.
-    lockstep.compare = order == Order::Safe;
-
-    let mut rng = Rng::new(options.seed);
+    let mut rng = Rng::new(seed);
     let questions: Vec<Vec<u8>> = (0..packets).map(|_| question(&mut rng, asked(target))).collect();
-    let offers: Vec<RmtOffer> = questions
-        .iter()
-        .enumerate()
-        .map(|(i, bytes)| {
-            let tenant = TURNS[i % TURNS.len()];
-            let sideband = SidebandRow {
-                id: i as u32,
-                module_id: tenant,
-                tenant: tenant.into(),
-                length: LENGTH as u16,
-                ..SidebandRow::default()
-            };
-            RmtOffer { sideband, bytes: bytes.clone(), at: 0 }
-        })
-        .collect();
-    lockstep.offer(&offers)?;
-    lockstep.run(&Until { max_cycles: before, ..Until::default() })?;
+    let of = |(i, question): (usize, &Vec<u8>)| (TURNS[i % TURNS.len()], question.clone(), 0);
+    pipeline.offer(questions.iter().enumerate().map(of));
+    pipeline.nic.advance(before).expect("it runs");
 
-    let part = module(Version::New, REPLACED, target).part;
-    let next = 1 - tenants.generation(REPLACED);
-    let mut watched = Watched::new(&mut lockstep);
-    if order == Order::Safe {
-        tenants.load(&mut watched, REPLACED, &part)?;
-    } else {
-        let placed = tenants.placer().clone().place(REPLACED, next, &part)?;
-        let (late, early): (Vec<_>, Vec<_>) =
-            placed.all().cloned().partition(|row| order == Order::CommitFirst || row.table == Table::Data);
-        watched.write(&early)?;
-        watched.commit(REPLACED, next)?;
-        watched.write(&late)?;
+    let load = pipeline.replacement(REPLACED, &module(Version::New, REPLACED, target));
+    let load = match order {
+        Order::Safe => barred(load),
+        Order::CommitFirst => unsafe_order(&load),
+        Order::CommitAmidst => commit_amidst(&load),
+    };
+    let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. })).expect("it commits");
+    let rows = load.steps[..commit].iter().filter_map(|step| match step {
+        Step::Write { words, .. } => Some(words.len()),
+        _ => None,
+    });
+    let (rows, words) = rows.fold((0, 0), |(rows, words), row| (rows + 1, words + row));
+    let mut run = Run { offered: packets, rows, words, ..Run::default() };
+    let op = pipeline.nic.submit(&load).expect("it is taken");
+    run.ticks.written = pipeline.nic.now()..0;
+    let mut outcomes = Vec::new();
+    while run.ticks.cleared == 0 {
+        pipeline.nic.advance(1).expect("it runs");
+        let now = pipeline.nic.now();
+        let step = step(&pipeline.nic);
+        // The step of the commit begins when the rows before it have been answered.
+        let reached = |least: usize| step.is_some_and(|step| step >= least);
+        if run.ticks.written.end == 0 && reached(commit) {
+            run.ticks.written.end = now;
+        }
+        if run.ticks.committed == 0 && reached(commit + 1) {
+            run.ticks.committed = now;
+        }
+        for event in pipeline.nic.poll(usize::MAX) {
+            match event {
+                Event::Outcome(outcome) => outcomes.push(outcome),
+                Event::OpDone { op: done, result } if done == op => {
+                    result.expect("it ends well");
+                    run.ticks.cleared = now;
+                }
+                Event::OpDone { .. } => {}
+            }
+        }
     }
-    let mut run = Run { offered: packets, steps: watched.steps, ..Run::default() };
-    lockstep.finish()?;
-
-    for agreed in lockstep.ended.drain(..) {
-        let passage = agreed.passage;
-        let End::Sent { bytes, last, .. } = passage.end else {
+    pipeline.nic.quiesce().expect("packets end");
+    for outcome in Pipeline::<D>::without_tags(outcomes).into_iter().chain(pipeline.take()) {
+        let Verdict::Forwarded { .. } = outcome.verdict else {
             run.lost += 1;
             continue;
         };
-        let question = &questions[passage.id as usize];
-        let is = |version: &Version| answer(question, *version, passage.module) == bytes;
+        let question = &questions[outcome.id as usize];
+        let is = |version: &Version| answer(question, *version, outcome.module) == outcome.bytes;
         let version = [Version::Old, Version::New].into_iter().find(is);
-        run.answers.push(Answer { tenant: passage.module, at: last, version });
+        let at = outcome.last_out.expect("the RTL tells it");
+        run.answers.push(Answer { tenant: outcome.module, at, version });
     }
-    Ok(run)
+    run
 }
