@@ -5,6 +5,7 @@
 //!
 //! `SLUICE_SEED` fixes the seed. Each section says with which one it was measured.
 
+mod packing;
 #[path = "../tests/support/pipeline.rs"]
 mod pipeline;
 #[path = "plot/mod.rs"]
@@ -35,13 +36,14 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
     ("rmt", "The rmt pipeline", rmt::cycles),
     ("rmt-writes", "Rows and modules of the rmt pipeline", rmt::writes),
     ("rmt-replacement", "A replacement in the rmt pipeline under full load", rmt::replacement),
+    ("packing", "How many modules there is room for", packing::packing),
     ("hitless", "Replacements under full load", hitless),
 ];
 
@@ -77,6 +79,9 @@ fn variant(section: &str) -> Variant {
 
 /// Whether the plug-ins that a section needs are there.
 fn there(section: &str) -> bool {
+    if section == "packing" {
+        return true;
+    }
     if !section.starts_with("rmt") {
         return CONFIGS.iter().all(|c| support::has(c, variant(section)));
     }

@@ -19,6 +19,9 @@ use std::path::Path;
 /// Ticks between two frames of 64 bytes on the wire at 25 Gbit/s: preamble, check sequence and gap are 24 bytes more.
 const GAP_25G: f64 = (64.0 + 24.0) * 8.0 / 25.0 / 4.0;
 
+/// Ports that a frame leaves, and at which it would as another's.
+type Ports = (&'static [u8], &'static [u8]);
+
 /// The software NIC and the RTL with the model beside it, as far as they are there.
 fn devices(target: &'static Target) -> Vec<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = vec![Box::new(SoftwareNic::new(*target))];
@@ -103,7 +106,7 @@ fn a_frame_leaves_no_port_as_another_tenants() {
     let untag = || module("kept", "tag = tag", "shrink 4 at 12", target);
     let as_it_is = || module("kept", "tag = tag", "put tag @12", target);
     // What tenant 30 makes of its tagged frames, what tenant 40 makes of its untagged ones: ports that they leave, and not.
-    let cases: [(Object, Object, [(&[u8], &[u8]); 2]); 5] = [
+    let cases: [(Object, Object, [Ports; 2]); 5] = [
         // VLAN 20 is another tenant's on port 1, and nobody's on port 2.
         (retag(20), add(20), [(&[2], &[1]), (&[2], &[1])]),
         (retag(77), add(77), [(&[1, 2], &[]), (&[1, 2], &[])]),
