@@ -139,7 +139,8 @@ module sluice_nic_admit
   sluice_ram_lut #(
       .Width    (16),
       .Depth    (Queues),
-      .ReadPorts(2)
+      .ReadPorts(2),
+      .InitZero (1'b0)
   ) u_limit (
       .clk_i,
       .we_i   (limit_write_i),

@@ -64,12 +64,13 @@ module sluice_nic_port_tables
   assign write = cfg_valid_i && cfg_req_i.write && status == StatusOk;
 
   sluice_ram_dp #(
-      .Width(VlanRowBits),
-      .Depth(VlanRows)
+      .Width   (VlanRowBits),
+      .Depth   (VlanRows),
+      .InitZero(1'b0)
   ) u_vlan (
       .clk_i,
-      .a_en_i   (cfg_valid_i && is_vlan),
-      .a_we_i   (write),
+      .a_en_i   ((cfg_valid_i && is_vlan) || cfg_req_i.clear),
+      .a_we_i   (write || cfg_req_i.clear),
       .a_addr_i (cfg_req_i.index[11:0]),
       .a_wdata_i(cfg_req_i.data[VlanRowBits-1:0]),
       .a_rdata_o(vlan_readback),

@@ -357,10 +357,9 @@ def test_a_reset_leaves_nothing_of_the_traffic(target):
         bench.top.reset()
         bench.forget()
         bench.numbers = [0] * PORTS
-        # Limits and quanta are RAM, and so are the programs; the ports are closed.
-        bench.open_ports()
+        # Tables are empty, the ports are closed.
+        bench.set_up()
         for _ in range(40):
             bench.send(bench.rng.randrange(PORTS), bench.any_frame())
-        # Packets wait for the queues' tables to be cleared.
         bench.settle(quiet=10_000)
         bench.check()

@@ -1,4 +1,4 @@
-"""What the tests of sluice_rmt_top share: the top with programs written through its ring, what was sent, what has to leave."""
+"""What the tests of sluice_rmt_top share: the top, its programs, what was sent, what has to leave."""
 
 import pytest
 from nic.nic_bench import SIDEBAND, fields, pack_fields

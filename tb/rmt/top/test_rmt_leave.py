@@ -1,8 +1,8 @@
 """sluice_rmt_top: a generation's rows are cleared as soon as its last packet is said not to be in flight.
 
 Claims (docs/design/nic.md, "Merge and stamp" and "Configuration")
-- `in_flight` is 0 only when no packet of the generation reads a row any more, wherever the output stands still: at every
-  beat of packets of all lengths, and at every distance between packets and commit
+- `in_flight` is 0 only when no packet of the generation reads a row any more, wherever the output stands still: at
+  every beat of packets of all lengths, and at every distance between packets and commit
 - so rows that are cleared then are in no packet: what left is all by the old rows or all by the new ones
 
 A bus of 64 bytes reads a packet's second and last deparse row with its first beat, so that only the tiny target can
@@ -78,7 +78,7 @@ class Replacements:
         return self.bench.ring.read(STAMP, GENERATIONS, 1, 1) >> (1 + 8 * generation) & 0xFF
 
     def replace(self, lengths, ahead, offset):
-        """Packets of `lengths` behind one of another module of `ahead` beats; the commit comes `offset` cycles later."""
+        """Packets of `lengths` behind one of another module of `ahead` beats; the commit `offset` cycles later."""
         bench, top, old = self.bench, self.bench.top, self.present
         new = self.load()
         if ahead:
@@ -110,7 +110,7 @@ class Replacements:
         self.present = new
 
     def by_generation(self, old, new):
-        """What the old one's packets met, for some came behind the commit: once the new one, never the old one again."""
+        """What the old one's packets met: some came behind the commit. Once the new one, never the old one again."""
         bench, changed = self.bench, False
         assert len(bench.left) == len(bench.sent)
         for at, (side, frame, program) in enumerate(bench.sent):
