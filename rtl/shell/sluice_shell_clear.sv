@@ -37,19 +37,19 @@ module sluice_shell_clear #(
     $fatal(1, "shell_clear: Rows is %0d, expected 1 to 65536 (%m)", Rows);
   end
 
-  logic sends_q, clearing_q, at_end;
+  logic sends_q, last_q, clearing_q;
   logic [IndexBits-1:0] index_q;
-
-  assign at_end = 32'(index_q) == Rows - 1;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       sends_q    <= 1'b1;
+      last_q     <= Rows == 1;
       index_q    <= '0;
       clearing_q <= 1'b1;
     end else begin
       if (sends_q && first_ready_i) begin
-        sends_q <= !at_end;
+        sends_q <= !last_q;
+        last_q  <= 32'(index_q) + 2 == Rows;
         index_q <= index_q + 1'b1;
       end
       if (last_valid_i && last_last_i) clearing_q <= 1'b0;
@@ -58,7 +58,7 @@ module sluice_shell_clear #(
 
   assign first_valid_o = sends_q || s_valid_i;
   assign first_data_o  = sends_q ? 32'(index_q) : s_data_i;
-  assign first_last_o  = sends_q ? at_end : s_last_i;
+  assign first_last_o  = sends_q ? last_q : s_last_i;
   assign s_ready_o     = first_ready_i && !sends_q;
 
   assign clearing_o    = clearing_q;
