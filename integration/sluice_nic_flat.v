@@ -81,8 +81,8 @@ module sluice_nic_flat (
     output [MERGE_TRACE_BITS-1:0] trace_merge_o;
     output trace_verdict_valid_o;
     output [VERDICT_TRACE_BITS-1:0] trace_verdict_o;
-    output trace_queue_valid_o;
-    output [QUEUE_TRACE_BITS-1:0] trace_queue_o;
+    output [DESTS-1:0] trace_queue_valid_o;
+    output [DESTS*QUEUE_TRACE_BITS-1:0] trace_queue_o;
     output trace_leave_valid_o;
     output [LEAVE_TRACE_BITS-1:0] trace_leave_o;
 

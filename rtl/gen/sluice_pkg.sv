@@ -162,6 +162,7 @@ package sluice_pkg;
     ReasonTailLimit = 6'd16,
     ReasonTailPackets = 6'd17,
     ReasonTailBuffer = 6'd18,
+    ReasonForeignVlan = 6'd19,
     ReasonXdpDrop = 6'd24,
     ReasonXdpAborted = 6'd25,
     ReasonXdpTooLong = 6'd26,

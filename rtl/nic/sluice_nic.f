@@ -29,4 +29,5 @@ sluice_nic_sources.sv
 sluice_nic_tag_insert.sv
 sluice_nic_tag_strip.sv
 sluice_nic_top.sv
+sluice_nic_vlan_guard.sv
 sluice_nic_writer.sv

@@ -4,8 +4,8 @@
 /// behind the port FIFOs where packets are lost, whole, counted by queue and reason.
 /// `m_axis_*`: destination d in the d-th part, ports first.
 ///
-/// Stall behaviour: `verdict_ready_o` and `ready_o` fall while a packet with more destinations
-/// than beats is looked at, one destination a cycle; never for a blocked destination.
+/// Stall behaviour: `verdict_ready_o` and `ready_o` never fall for a packet's copies or a blocked destination, only for a cell of
+/// the buffer that is on its way back.
 /// Configuration: answered 4 cycles after the access.
 module sluice_nic_egress
   import sluice_pkg::*;
@@ -22,13 +22,14 @@ module sluice_nic_egress
     // High while occupancies are cleared after a reset; no verdicts meanwhile.
     output logic clearing_o,
 
-    input  logic                   verdict_valid_i,
-    output logic                   verdict_ready_o,
-    input  verdict_t               verdict_i,
-    input  logic                   valid_i,
-    output logic                   ready_o,
-    input  logic     [8*Bytes-1:0] data_i,
-    input  logic                   last_i,
+    input  logic                    verdict_valid_i,
+    output logic                    verdict_ready_o,
+    input  verdict_t                verdict_i,
+    input  logic     [DestBits-1:0] denied_i,
+    input  logic                    valid_i,
+    output logic                    ready_o,
+    input  logic     [ 8*Bytes-1:0] data_i,
+    input  logic                    last_i,
 
     output logic      [Dests-1:0]              m_axis_tvalid,
     input  logic      [Dests-1:0]              m_axis_tready,
@@ -43,11 +44,11 @@ module sluice_nic_egress
     output logic            cfg_valid_o,
     output cfg_rsp_t        cfg_rsp_o,
 
-    output logic         queue_trace_valid_o,
-    output queue_trace_t queue_trace_o,
-    output logic         leave_trace_valid_o,
-    output leave_trace_t leave_trace_o,
-    output logic         progress_o
+    output logic         [Dests-1:0] queue_trace_valid_o,
+    output queue_trace_t [Dests-1:0] queue_trace_o,
+    output logic                     leave_trace_valid_o,
+    output leave_trace_t             leave_trace_o,
+    output logic                     progress_o
 );
 
   localparam int unsigned CellBits = $clog2(Cfg.cells);
@@ -119,10 +120,11 @@ module sluice_nic_egress
       .clk_i,
       .rst_ni,
       .clear_i         (clear_q),
-      .clear_index_i   (clear_index_q[QueueBits-1:0]),
+      .clear_index_i   (clear_index_q[ModuleIndexBits-1:0]),
       .verdict_valid_i,
       .verdict_ready_o,
       .verdict_i,
+      .denied_i,
       .decision_valid_o(decision_in_valid),
       .decision_ready_i(decision_in_ready),
       .decision_o      (decision_in),
@@ -154,7 +156,7 @@ module sluice_nic_egress
   );
 
   // Shared buffer.
-  logic cell_write, meta_write, link_write, stored_valid, stored_ready, meta_read, read;
+  logic cell_write, meta_write, link_write, stored_valid, meta_read, read;
   logic [CellBits-1:0] cell_index, link_from, stored_cell, meta_cell, read_cell, read_link;
   logic [8*Bytes-1:0] cell_data, read_data;
   logic [3:0] cell_copies, read_copies;
@@ -183,7 +185,6 @@ module sluice_nic_egress
       .link_write_o      (link_write),
       .link_from_o       (link_from),
       .stored_valid_o    (stored_valid),
-      .stored_ready_i    (stored_ready),
       .stored_cell_o     (stored_cell),
       .stored_dests_o    (stored_dests),
       .stored_module_o   (stored_module),
@@ -245,9 +246,8 @@ module sluice_nic_egress
       .clk_i,
       .rst_ni,
       .clear_i        (clear_q),
-      .clear_index_i  (clear_index_q[QueueBits-1:0]),
+      .clear_index_i  (clear_index_q[ModuleIndexBits-1:0]),
       .stored_valid_i (stored_valid),
-      .stored_ready_o (stored_ready),
       .stored_cell_i  (stored_cell),
       .stored_dests_i (stored_dests),
       .stored_module_i(stored_module),
@@ -319,28 +319,34 @@ module sluice_nic_egress
     );
   end
 
-  // Counters.
-  sluice_counter_bank #(
-      .Entries (4 * Queues),
-      .Width   (CounterBits),
-      .IncWidth(1)
-  ) u_drops (
-      .clk_i,
-      .rst_ni,
-      .epoch_i,
-      .inc_valid_i(queue_trace_valid_o && queue_trace_o.dropped),
-      .inc_index_i({
-        queue_trace_o.destination[$clog2(Dests)-1:0],
-        queue_trace_o.module_id[ModuleIndexBits-1:0],
-        queue_trace_o.reason[1:0]
-      }),
-      .inc_amount_i(1'b1),
-      .rd_valid_i(cfg_valid_i && is_drops),
-      .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
-      .rd_index_i(cfg_req_i.index[QueueBits+1:0]),
-      .rd_valid_o(drops_valid),
-      .rd_data_o(drops)
-  );
+  // Counters. A packet may be dropped at every destination in one cycle.
+  logic [Dests-1:0] drops_valids;
+  logic [Dests-1:0][CounterBits-1:0] drops_of;
+  for (genvar d = 0; d < Dests; d++) begin : gen_drops
+    sluice_counter_bank #(
+        .Entries (4 * Cfg.modules),
+        .Width   (CounterBits),
+        .IncWidth(1)
+    ) u_drops (
+        .clk_i,
+        .rst_ni,
+        .epoch_i,
+        .inc_valid_i  (queue_trace_valid_o[d] && queue_trace_o[d].dropped),
+        .inc_index_i  ({queue_trace_o[d].module_id[ModuleIndexBits-1:0], queue_trace_o[d].reason[1:0]}),
+        .inc_amount_i (1'b1),
+        .rd_valid_i   (cfg_valid_i && is_drops && 32'(cfg_req_i.index[QueueBits+1:ModuleIndexBits+2]) == d),
+        .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
+        .rd_index_i   (cfg_req_i.index[ModuleIndexBits+1:0]),
+        .rd_valid_o   (drops_valids[d]),
+        .rd_data_o    (drops_of[d])
+    );
+  end
+  always_comb begin
+    drops_valid = drops_valids != '0;
+    drops = '0;
+    for (int unsigned d = 0; d < Dests; d++) if (drops_valids[d]) drops |= drops_of[d];
+  end
+
   sluice_counter_bank #(
       .Entries (Queues),
       .Width   (CounterBits),

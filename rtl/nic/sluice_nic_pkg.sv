@@ -35,6 +35,12 @@ package sluice_nic_pkg;
     sideband_t                 sideband;
   } verdict_t;
 
+  // Whose frames are: those of a VLAN, or untagged ones.
+  typedef struct packed {
+    logic                  valid;      // somebody's
+    logic [ModuleBits-1:0] module_id;
+  } vlan_owner_t;
+
   // Verdict after admission to the queues.
   typedef struct packed {
     logic [DestBits-1:0] admitted;

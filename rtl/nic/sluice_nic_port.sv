@@ -35,6 +35,12 @@ module sluice_nic_port
     output logic       [8*Bytes-1:0] data_o,
     output logic                     last_o,
 
+    // Whose frames are that leave here, with a VLAN one cycle after it is asked for, and without.
+    input  logic               owner_read_i,
+    input  logic        [11:0] owner_vlan_i,
+    output vlan_owner_t        owner_o,
+    output vlan_owner_t        untagged_o,
+
     input  logic     [31:0] epoch_i,
     input  logic            cfg_valid_i,
     input  cfg_req_t        cfg_req_i,
@@ -279,6 +285,9 @@ module sluice_nic_port
       .vlan_index_i(be16(in_data_q, 14)),
       .vlan_row_o  (vlan_row),
       .policy_o    (policy_row),
+      .owner_read_i,
+      .owner_vlan_i,
+      .owner_o,
       .epoch_i,
       .ended_i     (done),
       .trace_i     (trace_o),
@@ -287,5 +296,10 @@ module sluice_nic_port
       .cfg_valid_o,
       .cfg_rsp_o
   );
+
+  assign untagged_o = '{
+          valid: policy_row.untagged_valid && 32'(policy_row.untagged_module) < Cfg.modules,
+          module_id: policy_row.untagged_module
+      };
 
 endmodule

@@ -1,7 +1,7 @@
 /// Tables of one port: VLAN rows, policy, counters, and their configuration access.
 ///
 /// VLAN row: `vlan_row_o` one cycle after `vlan_read_i`, until the next read. Only the low 12
-/// bits of `vlan_index_i` count. Policy: a register, all 0 after reset, so that every frame is a
+/// bits of `vlan_index_i` count. `owner_o` likewise behind `owner_read_i`: whose frames are that leave with this VLAN. Policy: a register, all 0 after reset, so that every frame is a
 /// giant until the port is configured.
 /// Counters count `trace_i` in the cycle of `ended_i`.
 /// Configuration: answered 4 cycles after `cfg_valid_i`.
@@ -22,6 +22,10 @@ module sluice_nic_port_tables
     // verilator lint_on UNUSEDSIGNAL
     output vlan_row_t               vlan_row_o,
     output port_policy_row_t        policy_o,
+
+    input  logic               owner_read_i,
+    input  logic        [11:0] owner_vlan_i,
+    output vlan_owner_t        owner_o,
 
     input logic        [31:0] epoch_i,
     input logic               ended_i,
@@ -77,6 +81,28 @@ module sluice_nic_port_tables
       .b_en_i   (vlan_read_i),
       .b_addr_i (vlan_index_i[11:0]),
       .b_rdata_o(vlan_row_o)
+  );
+
+  // What frames that leave are judged by: the owner beside each row, written with it.
+  // "Bits of signal are not used": the row travels whole.
+  // verilator lint_off UNUSEDSIGNAL
+  vlan_row_t   written;
+  // verilator lint_on UNUSEDSIGNAL
+  vlan_owner_t owner;
+  assign written = cfg_req_i.data[VlanRowBits-1:0];
+  assign owner   = '{valid: written.valid && 32'(written.module_id) < Cfg.modules, module_id: written.module_id};
+  sluice_ram_1r1w #(
+      .Width   ($bits(vlan_owner_t)),
+      .Depth   (VlanRows),
+      .InitZero(1'b0)
+  ) u_owner (
+      .clk_i,
+      .wr_en_i  ((write && is_vlan) || cfg_req_i.clear),
+      .wr_addr_i(cfg_req_i.index[11:0]),
+      .wr_data_i(owner),
+      .rd_en_i  (owner_read_i),
+      .rd_addr_i(owner_vlan_i),
+      .rd_data_o(owner_o)
   );
 
   always_ff @(posedge clk_i) begin

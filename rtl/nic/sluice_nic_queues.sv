@@ -1,11 +1,11 @@
 /// Queues of stored packets, one per destination and module, and the choice among them.
 ///
-/// `stored_*` puts a packet's first cell into the queue of each of its destinations, one a
+/// `stored_*` puts a packet's first cell into the queues of all its destinations in one
 /// cycle. A queue is a ring of `queue_packets` cell numbers; admission made room for them.
 /// Per destination a `sluice_nic_drr` chooses the module; chosen copies wait in a short queue
 /// (`copy_*`) for the reader, with their sideband and in it their destination's tag.
 ///
-/// Latency: 7 cycles from stored to copy when idle. Throughput: one copy a cycle in and out.
+/// Latency: 7 cycles from stored to copy when idle. Throughput: one packet a cycle in, one copy out.
 /// Stall behaviour: a destination whose copies are not taken stops choosing, the others go on.
 module sluice_nic_queues
   import sluice_pkg::*;
@@ -14,21 +14,19 @@ module sluice_nic_queues
     parameter nic_cfg_t Cfg = NicCfgDefault,
     localparam int unsigned Dests = Cfg.ports + Cfg.hosts,
     localparam int unsigned CellBits = $clog2(Cfg.cells),
-    localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules),
-    localparam int unsigned QueueBits = $clog2(Dests * Cfg.modules)
+    localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules)
 ) (
     input logic clk_i,
     input logic rst_ni,
 
-    // After a reset: empty queue `clear_index_i`; nothing is stored meanwhile.
-    input logic                 clear_i,
-    input logic [QueueBits-1:0] clear_index_i,
+    // After a reset: empty the queues of module `clear_index_i`; nothing is stored meanwhile.
+    input logic                       clear_i,
+    input logic [ModuleIndexBits-1:0] clear_index_i,
 
-    input  logic                  stored_valid_i,
-    output logic                  stored_ready_o,
-    input  logic [  CellBits-1:0] stored_cell_i,
-    input  logic [  DestBits-1:0] stored_dests_i,
-    input  logic [ModuleBits-1:0] stored_module_i,
+    input logic                  stored_valid_i,
+    input logic [  CellBits-1:0] stored_cell_i,
+    input logic [  DestBits-1:0] stored_dests_i,
+    input logic [ModuleBits-1:0] stored_module_i,
 
     // Verdict on the packet whose first cell is `meta_cell_o`, one cycle later.
     output logic                    meta_read_o,
@@ -47,7 +45,6 @@ module sluice_nic_queues
     output logic [               15:0] quantum_o
 );
 
-  localparam int unsigned Queues = Dests * Cfg.modules;
   localparam int unsigned DestIndexBits = $clog2(Dests);
   localparam int unsigned SlotBits = $clog2(Cfg.queue_packets);
   localparam int unsigned PacketBits = SlotBits + 1;
@@ -64,50 +61,20 @@ module sluice_nic_queues
     logic [ModuleBits-1:0] module_id;
   } stored_t;
 
-  stored_t stored, head;
-  logic head_valid, head_ready, more, enqueue;
-  logic [2:0] enqueue_dest;
-  logic [DestBits-1:0] rest_q, rest, onehot;
-  logic rest_valid_q;
-  logic [2:0] unused_stored_level;
-  logic [QueueBits-1:0] enqueue_queue;
-  logic [PacketBits-1:0] in_count;
+  stored_t stored, head_q;
+  logic head_valid_q;
+  logic [ModuleIndexBits-1:0] enqueue_module;
+  logic [Dests-1:0] enqueue;
 
   assign stored = '{first_cell: stored_cell_i, dests: stored_dests_i, module_id: stored_module_i};
 
-  sluice_fifo #(
-      .Width($bits(stored_t)),
-      .Depth(4)
-  ) u_stored (
-      .clk_i,
-      .rst_ni,
-      .valid_i(stored_valid_i),
-      .ready_o(stored_ready_o),
-      .data_i (stored),
-      .valid_o(head_valid),
-      .ready_i(head_ready),
-      .data_o (head),
-      .level_o(unused_stored_level)
-  );
-
-  assign rest = rest_valid_q ? rest_q : head.dests;
-  sluice_prio_enc #(
-      .Width(DestBits)
-  ) u_lowest (
-      .req_i   (rest),
-      .valid_o (enqueue),
-      .index_o (enqueue_dest),
-      .onehot_o(onehot)
-  );
-  assign more = (rest & ~onehot) != '0;
-  assign head_ready = !more;
-  assign enqueue_queue = QueueBits'({enqueue_dest, head.module_id[ModuleIndexBits-1:0]});
-
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) rest_valid_q <= 1'b0;
-    else if (head_valid) rest_valid_q <= more;
+    if (!rst_ni) head_valid_q <= 1'b0;
+    else head_valid_q <= stored_valid_i;
   end
-  always_ff @(posedge clk_i) rest_q <= rest & ~onehot;
+  always_ff @(posedge clk_i) head_q <= stored;
+  assign enqueue_module = head_q.module_id[ModuleIndexBits-1:0];
+  assign enqueue = head_valid_q ? head_q.dests[Dests-1:0] : '0;
 
   // Choice: one copy a cycle over all destinations.
   logic [Dests-1:0] choice_valid, choice_ready, choose;
@@ -117,7 +84,7 @@ module sluice_nic_queues
   logic [Dests-1:0][Cfg.modules-1:0] queued_q;
   logic [DestIndexBits-1:0] choice_dest;
   logic chosen, last_of_queue;
-  logic [QueueBits-1:0] choice_queue;
+  logic [Dests-1:0][PacketBits-1:0] choice_ins, choice_outs;
   logic [PacketBits-1:0] choice_in, choice_out;
 
   sluice_arb_rr #(
@@ -131,32 +98,9 @@ module sluice_nic_queues
       .index_o  (choice_dest),
       .valid_o  (chosen)
   );
-  assign choice_queue  = {choice_dest, choice_module[choice_dest]};
+  assign choice_in = choice_ins[choice_dest];
+  assign choice_out = choice_outs[choice_dest];
   assign last_of_queue = choice_in - choice_out == PacketBits'(1);
-
-  sluice_ram_lut #(
-      .Width    (PacketBits),
-      .Depth    (Queues),
-      .ReadPorts(2)
-  ) u_in_count (
-      .clk_i,
-      .we_i   ((head_valid && enqueue) || clear_i),
-      .waddr_i(clear_i ? clear_index_i : enqueue_queue),
-      .wdata_i(clear_i ? '0 : in_count + 1'b1),
-      .raddr_i({choice_queue, enqueue_queue}),
-      .rdata_o({choice_in, in_count})
-  );
-  sluice_ram_lut #(
-      .Width(PacketBits),
-      .Depth(Queues)
-  ) u_out_count (
-      .clk_i,
-      .we_i   (chosen || clear_i),
-      .waddr_i(clear_i ? clear_index_i : choice_queue),
-      .wdata_i(clear_i ? '0 : choice_out + 1'b1),
-      .raddr_i(choice_queue),
-      .rdata_o(choice_out)
-  );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -164,29 +108,17 @@ module sluice_nic_queues
     end else begin
       if (chosen && last_of_queue) queued_q[choice_dest][choice_module[choice_dest]] <= 1'b0;
       // A packet that comes in the same cycle keeps the queue in the choice.
-      if (head_valid && enqueue) begin
-        queued_q[enqueue_dest[DestIndexBits-1:0]][head.module_id[ModuleIndexBits-1:0]] <= 1'b1;
-      end
+      for (int unsigned d = 0; d < Dests; d++) if (enqueue[d]) queued_q[d][enqueue_module] <= 1'b1;
     end
   end
 
   // 1: cell number from the ring. 2: verdict. 3: to the destination, and charge.
+  logic [Dests-1:0][CellBits-1:0] ring_cells;
   logic [CellBits-1:0] ring_cell, meta_cell_q;
   logic ring_valid_q, meta_valid_q;
   logic [DestIndexBits-1:0] ring_dest_q, meta_dest_q;
 
-  sluice_ram_1r1w #(
-      .Width(CellBits),
-      .Depth(Queues * Cfg.queue_packets)
-  ) u_ring (
-      .clk_i,
-      .wr_en_i  (head_valid && enqueue),
-      .wr_addr_i({enqueue_queue, in_count[SlotBits-1:0]}),
-      .wr_data_i(head.first_cell),
-      .rd_en_i  (chosen),
-      .rd_addr_i({choice_queue, choice_out[SlotBits-1:0]}),
-      .rd_data_o(ring_cell)
-  );
+  assign ring_cell = ring_cells[ring_dest_q];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -208,8 +140,45 @@ module sluice_nic_queues
   for (genvar d = 0; d < Dests; d++) begin : gen_dest
     localparam int unsigned LevelBits = $clog2(CopyDepth + 1);
     logic arrives, unused_ready;
+    logic [PacketBits-1:0] in_count;
     logic [LevelBits-1:0] level, on_the_way_q;
     sideband_t meta;
+
+    sluice_ram_lut #(
+        .Width    (PacketBits),
+        .Depth    (Cfg.modules),
+        .ReadPorts(2)
+    ) u_in_count (
+        .clk_i,
+        .we_i   (enqueue[d] || clear_i),
+        .waddr_i(clear_i ? clear_index_i : enqueue_module),
+        .wdata_i(clear_i ? '0 : in_count + 1'b1),
+        .raddr_i({choice_module[d], enqueue_module}),
+        .rdata_o({choice_ins[d], in_count})
+    );
+    sluice_ram_lut #(
+        .Width(PacketBits),
+        .Depth(Cfg.modules)
+    ) u_out_count (
+        .clk_i,
+        .we_i   (choose[d] || clear_i),
+        .waddr_i(clear_i ? clear_index_i : choice_module[d]),
+        .wdata_i(clear_i ? '0 : choice_outs[d] + 1'b1),
+        .raddr_i(choice_module[d]),
+        .rdata_o(choice_outs[d])
+    );
+    sluice_ram_1r1w #(
+        .Width(CellBits),
+        .Depth(Cfg.modules * Cfg.queue_packets)
+    ) u_ring (
+        .clk_i,
+        .wr_en_i  (enqueue[d]),
+        .wr_addr_i({enqueue_module, in_count[SlotBits-1:0]}),
+        .wr_data_i(head_q.first_cell),
+        .rd_en_i  (choose[d]),
+        .rd_addr_i({choice_module[d], choice_outs[d][SlotBits-1:0]}),
+        .rd_data_o(ring_cells[d])
+    );
 
     assign arrives = meta_valid_q && 32'(meta_dest_q) == d;
     always_comb begin

@@ -58,16 +58,16 @@ module sluice_nic_top
     output logic [TickBits-1:0] ticks_o,
     output logic [        31:0] trace_epoch_o,
 
-    output logic [              Ports-1:0] trace_port_valid_o,
-    output logic [Ports*PortTraceBits-1:0] trace_port_o,
-    output logic                           trace_merge_valid_o,
-    output logic [     MergeTraceBits-1:0] trace_merge_o,
-    output logic                           trace_verdict_valid_o,
-    output logic [   VerdictTraceBits-1:0] trace_verdict_o,
-    output logic                           trace_queue_valid_o,
-    output logic [     QueueTraceBits-1:0] trace_queue_o,
-    output logic                           trace_leave_valid_o,
-    output logic [     LeaveTraceBits-1:0] trace_leave_o
+    output logic [               Ports-1:0] trace_port_valid_o,
+    output logic [ Ports*PortTraceBits-1:0] trace_port_o,
+    output logic                            trace_merge_valid_o,
+    output logic [      MergeTraceBits-1:0] trace_merge_o,
+    output logic                            trace_verdict_valid_o,
+    output logic [    VerdictTraceBits-1:0] trace_verdict_o,
+    output logic [               Dests-1:0] trace_queue_valid_o,
+    output logic [Dests*QueueTraceBits-1:0] trace_queue_o,
+    output logic                            trace_leave_valid_o,
+    output logic [      LeaveTraceBits-1:0] trace_leave_o
 );
 
   // Packets for the queues come from the pipeline.
@@ -168,6 +168,10 @@ module sluice_nic_top
   port_desc_t [Ports-1:0] desc;
   logic [Ports-1:0][8*Bytes-1:0] port_data;
 
+  logic owner_read;
+  logic [11:0] owner_vlan;
+  vlan_owner_t [Ports-1:0] owners, untagged_owners;
+
   assign s_axis_port_tready = '1;
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     sluice_nic_port #(
@@ -189,6 +193,10 @@ module sluice_nic_top
         .ready_i      (port_ready[p]),
         .data_o       (port_data[p]),
         .last_o       (port_last[p]),
+        .owner_read_i (owner_read),
+        .owner_vlan_i (owner_vlan),
+        .owner_o      (owners[p]),
+        .untagged_o   (untagged_owners[p]),
         .epoch_i      (epoch),
         .cfg_valid_i  (req_valid[AtPort0+p]),
         .cfg_req_i    (req[AtPort0+p]),
@@ -318,11 +326,12 @@ module sluice_nic_top
       .verdict_o(verdict_in)
   );
 
-  // Verdicts and beats part here and meet again behind the admission.
+  // Verdicts and beats part here and meet again behind the admission; meanwhile the frames are judged as they will leave.
   logic verdict_in_ready, data_in_ready, verdict_valid, verdict_ready, data_valid, data_ready, data_last;
   verdict_t verdict;
   logic [8*Bytes-1:0] data;
-  logic [$clog2(EgressDepth+1)-1:0] unused_verdict_level, unused_data_level;
+  logic [DestBits-1:0] denied;
+  logic [$clog2(EgressDepth+1)-1:0] unused_data_level;
 
   assign out_ready = verdict_in_ready && data_in_ready;
 
@@ -331,19 +340,24 @@ module sluice_nic_top
     else if (out_valid && out_ready) out_first_q <= out_last;
   end
 
-  sluice_fifo #(
-      .Width($bits(verdict_t)),
+  sluice_nic_vlan_guard #(
+      .Ports(Ports),
       .Depth(EgressDepth)
-  ) u_verdicts (
+  ) u_vlan_guard (
       .clk_i,
       .rst_ni,
-      .valid_i(out_valid && out_first_q && data_in_ready),
-      .ready_o(verdict_in_ready),
-      .data_i (verdict_in),
-      .valid_o(verdict_valid),
-      .ready_i(verdict_ready),
-      .data_o (verdict),
-      .level_o(unused_verdict_level)
+      .valid_i      (out_valid && out_first_q && data_in_ready),
+      .ready_o      (verdict_in_ready),
+      .verdict_i    (verdict_in),
+      .outer_i      ({out_data[8*12+:8], out_data[8*13+:8], out_data[8*14+:8], out_data[8*15+:8]}),
+      .lookup_o     (owner_read),
+      .lookup_vlan_o(owner_vlan),
+      .owner_i      (owners),
+      .untagged_i   (untagged_owners),
+      .valid_o      (verdict_valid),
+      .ready_i      (verdict_ready),
+      .verdict_o    (verdict),
+      .denied_o     (denied)
   );
 
   sluice_fifo #(
@@ -370,6 +384,7 @@ module sluice_nic_top
       .verdict_valid_i    (verdict_valid),
       .verdict_ready_o    (verdict_ready),
       .verdict_i          (verdict),
+      .denied_i           (denied),
       .valid_i            (data_valid),
       .ready_o            (data_ready),
       .data_i             (data),

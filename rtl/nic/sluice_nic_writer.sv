@@ -6,7 +6,7 @@
 /// from those given back (`cell_freed_*`); room was reserved at admission.
 ///
 /// Latency: 1 cycle to the buffer; the copy is queued with the last beat. Throughput: one beat
-/// a cycle. Stall behaviour: waits for `stored_ready_i`, and for a cell given back on its way.
+/// a cycle. Stall behaviour: waits for a cell given back on its way.
 module sluice_nic_writer
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -38,7 +38,6 @@ module sluice_nic_writer
     output logic     [CellBits-1:0] link_from_o,
 
     output logic                  stored_valid_o,
-    input  logic                  stored_ready_i,
     output logic [  CellBits-1:0] stored_cell_o,
     output logic [  DestBits-1:0] stored_dests_o,
     output logic [ModuleBits-1:0] stored_module_o,
@@ -59,7 +58,7 @@ module sluice_nic_writer
   assign fresh = fresh_q != FreshBits'(Cfg.cells);
   assign cell_valid = fresh || pool_valid;
   assign can_store = valid_i && decision_valid_i && keep && cell_valid;
-  assign take = (valid_i && decision_valid_i && !keep) || (can_store && (!last_i || stored_ready_i));
+  assign take = (valid_i && decision_valid_i && !keep) || can_store;
   assign ready_o = take;
   assign decision_ready_o = take && last_i;
   assign pool_ready = take && keep && !fresh;

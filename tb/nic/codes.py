@@ -38,6 +38,7 @@ class Reason(IntEnum):
     TAIL_LIMIT = 16
     TAIL_PACKETS = 17
     TAIL_BUFFER = 18
+    FOREIGN_VLAN = 19
     XDP_DROP = 24
     XDP_ABORTED = 25
     XDP_TOO_LONG = 26

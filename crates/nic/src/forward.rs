@@ -63,6 +63,28 @@ pub fn classify(port: u8, bytes: &[u8], bad: bool, tables: &Tables) -> Classifie
     Classified { owner: if valid { module } else { SYSTEM_MODULE }, result }
 }
 
+/// Destinations of a packet at which its frame would leave as another tenant's: ports where the VLAN of its outer tag, or the
+/// frames without one, are another module's. `tci` is that of the tag that comes back, if one was taken off.
+#[inline]
+pub fn foreign(tables: &Tables, destinations: u8, module: u8, tci: Option<u16>, bytes: &[u8]) -> u8 {
+    let outer = tci.or_else(|| begins_with_tag(bytes).then(|| u16::from_be_bytes([bytes[14], bytes[15]])));
+    let is_foreign = |port: &u8| {
+        let (valid, owner) = match outer {
+            Some(tci) => {
+                let row = tables.vlan(*port, tci & 0xfff);
+                (row.valid, row.module_id)
+            }
+            None => {
+                let policy = tables.policy(*port);
+                (policy.untagged_valid, policy.untagged_module)
+            }
+        };
+        valid && tables.module_exists(owner) && owner != module
+    };
+    let ports = (0..tables.target().ports as u8).filter(|port| destinations >> port & 1 == 1);
+    ports.filter(is_foreign).fold(0, |mask, port| mask | 1 << port)
+}
+
 /// Asks the module's rate limit and charges it when the packet conforms (GCRA).
 ///
 /// `ticks` counts from the reset without the wrap of a stamp, so that a limiter left alone for

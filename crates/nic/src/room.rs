@@ -70,11 +70,12 @@ impl Room {
     }
 
     /// Decides for every destination of a packet, lowest first, and takes the room of those
-    /// admitted. What `judged` gets: destination, queue, and the reason of a tail drop.
+    /// admitted. What `judged` gets: destination, queue, and the reason of a drop. Of the destinations those of `foreign` are
+    /// denied ([`crate::forward::foreign`]).
     pub fn admit(
         &mut self,
         tables: &Tables,
-        destinations: u8,
+        (destinations, foreign): (u8, u8),
         module: u8,
         cells: u32,
         mut judged: impl FnMut(u8, usize, Result<(), Reason>),
@@ -82,7 +83,10 @@ impl Room {
         let mut stored = false;
         for destination in (0..8).filter(|d| destinations >> d & 1 == 1) {
             let queue = self.queue(destination, module);
-            let result = self.judge(queue, tables.limit(queue), cells, stored);
+            let result = match foreign >> destination & 1 {
+                0 => self.judge(queue, tables.limit(queue), cells, stored),
+                _ => Err(Reason::ForeignVlan),
+            };
             if result.is_ok() {
                 self.take(queue, cells, stored);
                 stored = true;
@@ -120,7 +124,7 @@ mod tests {
 
     fn admitted(room: &mut Room, tables: &Tables, destinations: u8, cells: u32) -> Vec<(u8, Result<(), Reason>)> {
         let mut seen = Vec::new();
-        room.admit(tables, destinations, 1, cells, |d, _, r| seen.push((d, r)));
+        room.admit(tables, (destinations, 0), 1, cells, |d, _, r| seen.push((d, r)));
         seen
     }
 

@@ -15,7 +15,7 @@ use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, PortTraceRow, QueueTraceRow, SidebandRow};
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
 use sluice_nic::bank::CounterBank;
-use sluice_nic::forward::classify;
+use sluice_nic::forward::{self, classify};
 use sluice_nic::room::Room;
 use sluice_nic::{Tables, engines};
 use std::collections::{HashSet, VecDeque};
@@ -157,10 +157,12 @@ impl Around {
         mut happened: impl FnMut(RtlEvent),
     ) {
         let SidebandRow { id, module_id, destinations, .. } = sideband;
+        let tci = sideband.tag_off.then_some(sideband.tci);
+        let foreign = forward::foreign(&self.tables, destinations, module_id, tci, bytes);
         self.inside.remove(&id);
         let cells = self.target.beats(bytes.len() as u32);
         let (mut admitted, bank) = (Vec::new(), &mut self.bank);
-        self.room.admit(&self.tables, destinations, module_id, cells, |destination, queue, result| {
+        self.room.admit(&self.tables, (destinations, foreign), module_id, cells, |destination, queue, result| {
             let reason = result.err();
             match reason {
                 None => admitted.push((destination, queue)),

@@ -2,13 +2,14 @@
 
 Claims (docs/design/nic.md, "Reset")
 - no row of any table is left, of those of ports, queues and pipeline
+- nobody owns a VLAN on the way out whose row is not there
 - frames of every old tenant are dropped for what an empty NIC gives as the reason, table by table as the host fills
   them again: closed ports, no VLAN row, no program, no limit; then they leave as the new rows say
 """
 
 import pytest
 from nic.codes import Reason
-from nic.nic_bench import OK, PORT_POLICY_ROW, pack_fields
+from nic.nic_bench import OK, PORT_POLICY_ROW, VLAN_ROW, pack_fields
 from rmt.rows import row, words_of_layout
 from rmt.tables import Table, left_over, rmt_tables
 from sluice_tb import plugin
@@ -99,6 +100,10 @@ class Reset(Bench):
         for port in range(PORTS):
             assert self.ring.write(PORT0 + port, 1, 0, value, 2) == OK
 
+    def vlan(self, port, vid, module):
+        value = pack_fields(VLAN_ROW, valid=1, keep_tag=0, module_id=module, tenant=100 + module)
+        assert self.ring.write(PORT0 + port, 0, vid, value, 1) == OK
+
     def reasons(self):
         return {verdict["reason"] for verdict in self.verdicts.values() if verdict["dropped"]}
 
@@ -172,6 +177,35 @@ def test_frames_behind_a_reset_meet_an_empty_nic(target):
             bench.send(bench.rng.randrange(PORTS), bench.any_frame())
         bench.settle(quiet=500)
         bench.check()
+        bench.top.reset()
+        bench.again()
+        bench.numbers = [0] * PORTS
+
+
+@targets
+def test_nobody_owns_a_vlan_of_before(target):
+    """The owners beside the VLAN rows, which no host can read: frames leave where only old rows say whose the VLAN is."""
+    bench = Reset(target, "nic_reset_owners")
+    own = {module: vid for vid, (module, keep) in VLANS.items() if not keep}
+    others = dict.fromkeys(own.values())
+    for _ in range(2):
+        bench.set_up()
+        for port in range(1, PORTS):
+            for vid in others:
+                # Of another module than all that send into it below.
+                bench.vlan(port, vid, 6)
+        bench.traffic_and_reset()
+        bench.set_up(ports=False)
+        bench.policies(untagged=False)
+        for module, vid in own.items():
+            bench.vlan(0, vid, module)
+        bench.settle(quiet=500)
+        bench.again()
+        for _ in range(30):
+            bench.send(0, bench.frame(bench.rng.choice((64, 200, 1500)), vid=own[bench.rng.choice(list(PROGRAMS))]))
+        bench.settle(quiet=500)
+        bench.check()
+        assert not bench.tail_drops, bench.queue_reasons
         bench.top.reset()
         bench.again()
         bench.numbers = [0] * PORTS

@@ -89,7 +89,7 @@ class Bench:
         self.tokens, self.leaves = [], []
         self.tail_drops = set()
 
-    def set_up(self):
+    def set_up(self, ports=True):
         """Rows of ports, queues and programs; the port policies last."""
         ring = self.ring
         for program in PROGRAMS.values():
@@ -100,7 +100,8 @@ class Bench:
             assert ring.write(EGRESS, QUANTUM, module, 2000, 1) == OK
             for d in range(DESTS):
                 assert ring.write(EGRESS, LIMIT, d * self.modules + module, 1000, 1) == OK
-        self.open_ports()
+        if ports:
+            self.open_ports()
 
     def open_ports(self):
         for port in range(PORTS):

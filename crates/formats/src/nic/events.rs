@@ -25,4 +25,6 @@ events! { QUEUE: Table::QueueDrops, 16, 4;
     TailPackets "tail_packets" = 1, drop, "the queue held as many packets as it can";
     /// The shared buffer has no room for the whole packet.
     TailBuffer "tail_buffer" = 2, drop, "the shared buffer had no room for the whole packet";
+    /// The frame would leave the port as another tenant's.
+    ForeignVlan "foreign_vlan" = 3, drop, "the frame would leave the port as another tenant's";
 }

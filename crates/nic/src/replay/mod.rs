@@ -47,6 +47,8 @@ struct Packet {
     flow_hash: u32,
     /// Destinations that queue admission has not judged yet.
     unjudged: u8,
+    /// Destinations at which it would leave as another tenant's.
+    foreign: u8,
     /// The buffer holds it: at least one copy was admitted.
     stored: bool,
     /// Copies admitted whose last beat was not read yet.
@@ -172,6 +174,7 @@ impl Replay {
                     tag_off,
                     flow_hash: 0,
                     unjudged: 0,
+                    foreign: 0,
                     stored: false,
                     copies: 0,
                     unseen: 0,
@@ -292,6 +295,9 @@ impl Replay {
             return Ok(());
         }
         packet.unjudged = destinations;
+        let frame = &packet.inside.frame;
+        let tci = frame.tag_off().then_some(packet.inside.tci);
+        packet.foreign = forward::foreign(&self.tables, destinations, module, tci, frame.bytes());
         self.judging.push_back(row.id);
         Ok(())
     }
@@ -316,15 +322,20 @@ impl Replay {
         let stored = packet.stored;
         let device = if row.dropped { Err(Reason::from_code(row.reason)) } else { Ok(()) };
         let limits = self.possible_limits(queue);
+        let foreign = packet.foreign >> destination & 1 == 1;
+        let judge = |limit| match foreign {
+            true => Err(Reason::ForeignVlan),
+            false => self.room.judge(queue, limit, cells, stored),
+        };
         let due = |limit: &u32| {
-            let model = self.room.judge(queue, *limit, cells, stored);
+            let model = judge(*limit);
             model.map_err(Some) == device || self.buffer_may_differ(model, device, cells)
         };
         if !limits.iter().any(due) {
             let name = |r: Result<(), Reason>| r.map_or_else(Reason::name, |()| "admitted");
             let state = format!(
                 "{} ({} cells on {} of {:?}, {} of {} packets, {} free in the buffer)",
-                name(self.room.judge(queue, limits[0], cells, stored)),
+                name(judge(limits[0])),
                 cells,
                 self.room.used_cells(queue),
                 limits,

@@ -2,6 +2,7 @@
 
 use super::options::Service;
 use crate::drr::Drr;
+use crate::forward;
 use crate::room::Room;
 use crate::tables::Tables;
 use sluice_device::Packet;
@@ -84,13 +85,15 @@ impl Egress {
     ) {
         let cells = self.target.beats(packet.frame.bytes().len() as u32);
         let module = packet.module;
+        let tci = packet.frame.tag_off().then_some(packet.tci);
+        let foreign = forward::foreign(tables, destinations, module, tci, packet.frame.bytes());
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.slots.push(None);
             (self.slots.len() - 1) as u32
         });
         let (queues, active) = (&mut self.queues, &mut self.active);
         let mut copies = 0;
-        self.room.admit(tables, destinations, module, cells, |destination, queue, result| match result {
+        self.room.admit(tables, (destinations, foreign), module, cells, |destination, queue, result| match result {
             Ok(()) => {
                 copies += 1;
                 queues[queue].push_back(slot);

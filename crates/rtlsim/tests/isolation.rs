@@ -1,0 +1,169 @@
+//! What one tenant does shows in no other's packets: attacks on VLANs and on the way that all share.
+//!
+//! Each device: the software NIC, and the RTL beside it in lockstep.
+
+mod support;
+
+use sluice_device::run_load::run_load;
+use sluice_device::{Device, Event, Offer, Outcome, Verdict};
+use sluice_formats::random::Rng;
+use sluice_formats::{Reason, Target, target};
+use sluice_frontends::Reading;
+use sluice_nic::SoftwareNic;
+use sluice_object::linker::rmt::Placer;
+use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
+use sluice_rmt::programs::send::Send;
+use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant};
+use std::path::Path;
+
+/// Ticks between two frames of 64 bytes on the wire at 25 Gbit/s: preamble, check sequence and gap are 24 bytes more.
+const GAP_25G: f64 = (64.0 + 24.0) * 8.0 / 25.0 / 4.0;
+
+/// The software NIC and the RTL with the model beside it, as far as they are there.
+fn devices(target: &'static Target) -> Vec<Box<dyn Device>> {
+    let mut devices: Vec<Box<dyn Device>> = vec![Box::new(SoftwareNic::new(*target))];
+    if support::has(target.name, Variant::Test) {
+        let both = Comparison::open(target.name, RtlOptions::default(), support::waves_folder()).unwrap();
+        devices.push(Box::new(both));
+    }
+    devices
+}
+
+/// A module that does `stage` with c4[0], bytes 12 to 15 of each frame, and puts it back as `row` says.
+fn module(name: &str, stage: &str, row: &str, target: &Target) -> Object {
+    let text = format!(
+        "module {name}\ncontainer tag = c4[0]\nparser {{\n select 0:1 {{\n * -> all\n }}\n path all {{\n take tag @12\n least 34\n }}\n}}\n\
+         stage 1 {{\n default out\n action out {{ {stage}; send port1, port2 }}\n}}\ndeparser {{\n row r {{\n {row}\n }}\n}}\n"
+    );
+    let read = sluice_frontends::decode(Path::new("test.rmt"), text.as_bytes(), &Reading::new(target, name));
+    read.unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// A NIC on which tenant 20 has VLAN 20 on every port but 2, tenant 30 VLAN 30 with its tag, tenant 40 what comes to port 0
+/// and leaves port 1 without one.
+fn shared(nic: &mut dyn Device, kept: Object, untagged: Object) {
+    let target = Target::by_name(nic.capabilities().target.name).unwrap();
+    let mut linker = Linker::new(target);
+    let mut admit = |id: u16, vlans: Vec<VlanGrant>, keep_tag, object: Option<&Object>| {
+        let mut spec = TenantSpec { vlans, keep_tag, ..TenantSpec::new(id, format!("tenant{id}")) };
+        spec.queues = [(Destination::Port(1), 40), (Destination::Port(2), 40)].into();
+        object.into_iter().for_each(|object| spec.make_room(object));
+        run_load(nic, &linker.admit(spec).unwrap(), &mut Vec::new()).unwrap();
+        if let Some(object) = object {
+            run_load(nic, &linker.load(id, object).unwrap(), &mut Vec::new()).unwrap();
+        }
+    };
+    let but_2 = [0, 1, 3].map(|port| VlanGrant { port: Some(port), vlan: 20 });
+    admit(20, but_2.into(), false, None);
+    admit(30, vec![VlanGrant { port: None, vlan: 30 }], true, Some(&kept));
+    admit(40, Vec::new(), false, Some(&untagged));
+    let mut settings = NicSettings::new(target);
+    (settings.ports[0].untagged, settings.ports[1].untagged) = (Some(40), Some(40));
+    run_load(nic, &linker.nic(settings).unwrap(), &mut Vec::new()).unwrap();
+}
+
+fn frame(tag: Option<u16>) -> Vec<u8> {
+    let mut bytes = vec![2; 12];
+    if let Some(vlan) = tag {
+        bytes.extend([0x81, 0x00]);
+        bytes.extend(vlan.to_be_bytes());
+    }
+    bytes.extend([0x12, 0x34]);
+    bytes.resize(64, 7);
+    bytes
+}
+
+/// Where a frame of port 0 leaves, and where it would as another's.
+fn sent(nic: &mut dyn Device, frame: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    nic.offer(&[Offer { port: 0, bytes: frame, at: 0, bad: false }]).unwrap();
+    nic.quiesce().unwrap();
+    let (mut left, mut foreign) = (Vec::new(), Vec::new());
+    for event in nic.poll(usize::MAX) {
+        match event {
+            Event::Outcome(Outcome { verdict: Verdict::Forwarded { port }, .. }) => left.push(port),
+            Event::Outcome(Outcome { verdict: Verdict::Dropped { reason, destination }, .. }) => {
+                assert_eq!(reason, Reason::ForeignVlan);
+                foreign.extend(destination);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    (left, foreign)
+}
+
+#[test]
+fn a_frame_leaves_no_port_as_another_tenants() {
+    let target = &target::TINY;
+    let retag =
+        |vlan: u16| module("kept", &format!("tag = {}", 0x8100_0000u32 | u32::from(vlan)), "put tag @12", target);
+    let add = |vlan: u16| {
+        let row = "grow 4 at 12\n put tag @12";
+        module("untagged", &format!("tag = {}", 0x8100_0000u32 | u32::from(vlan)), row, target)
+    };
+    let untag = || module("kept", "tag = tag", "shrink 4 at 12", target);
+    let as_it_is = || module("kept", "tag = tag", "put tag @12", target);
+    // What tenant 30 makes of its tagged frames, what tenant 40 makes of its untagged ones: ports that they leave, and not.
+    let cases: [(Object, Object, [(&[u8], &[u8]); 2]); 5] = [
+        // VLAN 20 is another tenant's on port 1, and nobody's on port 2.
+        (retag(20), add(20), [(&[2], &[1]), (&[2], &[1])]),
+        (retag(77), add(77), [(&[1, 2], &[]), (&[1, 2], &[])]),
+        // A tenant's own VLAN is free for him only. Priority bits decide nothing.
+        (retag(0xe000 | 30), add(0xe000 | 30), [(&[1, 2], &[]), (&[], &[1, 2])]),
+        // Frames without a tag are tenant 40's on port 1, and nobody's on port 2.
+        (untag(), as_it_is(), [(&[2], &[1]), (&[1, 2], &[])]),
+        (as_it_is(), as_it_is(), [(&[1, 2], &[]), (&[1, 2], &[])]),
+    ];
+    for (case, (kept, untagged, expected)) in cases.into_iter().enumerate() {
+        for mut nic in devices(target) {
+            shared(nic.as_mut(), kept.clone(), untagged.clone());
+            for (tag, (left, foreign)) in [Some(30), None].into_iter().zip(expected) {
+                let found = sent(nic.as_mut(), frame(tag));
+                let kind = nic.capabilities().kind;
+                assert_eq!(found, (left.to_vec(), foreign.to_vec()), "{kind}, case {case}, tag {tag:?}");
+            }
+            let counters = nic.counters().unwrap();
+            assert!(counters.modules.values().all(|m| m.closes()));
+            let counted: u64 = counters.modules.values().filter_map(|m| m.dropped.get(&Reason::ForeignVlan)).sum();
+            assert_eq!(counted, expected.iter().map(|(_, foreign)| foreign.len() as u64).sum::<u64>());
+        }
+    }
+}
+
+/// Frames that module 2 lost on its way to the queues, of `packets` at 25 Gbit/s on port 1, while module 1 copies each of his on
+/// port 0 to all destinations, at a part of 25 Gbit/s.
+fn lost_beside_copies(config: &str, part: f64, packets: u64, seed: u64) -> u64 {
+    let mut nic = RtlNic::open(config, RtlOptions { seed, ..RtlOptions::default() }).unwrap();
+    let target = nic.capabilities().target;
+    support::set_up(&mut nic);
+    // Both generations again, with other destinations.
+    let mut placer = Placer::new(target.rmt);
+    let mut steps = support::sends(&mut placer, 1, &Send::to(0xff), &target);
+    steps.extend(support::sends(&mut placer, 2, &Send::to(2), &target));
+    support::run_steps(&mut nic, steps).unwrap();
+    let begin = nic.now() as f64 + 100.0;
+    let mut rng = Rng::new(seed);
+    let mut offers = Vec::new();
+    for (port, module, gap) in [(0, 1, GAP_25G / part), (1, 2, GAP_25G)] {
+        let count = (packets as f64 * GAP_25G / gap) as u64;
+        offers.extend((0..count).map(|i| Offer {
+            port,
+            bytes: support::tagged(module, 64, &mut rng),
+            at: (begin + i as f64 * gap) as u64,
+            bad: false,
+        }));
+    }
+    nic.offer(&offers).unwrap();
+    nic.quiesce().unwrap();
+    let counters = nic.counters().unwrap();
+    assert_eq!(counters.modules[&2].offered, packets);
+    counters.modules[&2].dropped.get(&Reason::Overload).copied().unwrap_or(0)
+}
+
+#[test]
+fn copies_of_one_tenant_take_no_cycle_of_the_pipeline_from_another() {
+    for (part, packets) in [(1.0, 8_000), (0.5, 8_000)] {
+        if support::has("default", Variant::Test) {
+            assert_eq!(lost_beside_copies("default", part, packets, 7), 0);
+        }
+    }
+}
