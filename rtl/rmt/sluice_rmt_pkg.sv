@@ -80,7 +80,10 @@ package sluice_rmt_pkg;
   endfunction
 
   // Rows of the longest of their tables: cycles of clearing them.
+  // "Bits of function variable are not used": the function takes some fields of a whole configuration.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic int unsigned rmt_clear_rows(rmt_cfg_t cfg);
+    // verilator lint_on UNUSEDSIGNAL
     int unsigned banks, rows;
     banks = 2 * cfg.modules;
     rows  = banks * RmtModulePages;

@@ -77,12 +77,9 @@ module sluice_shell_cfg_node
   logic checksum_ok_q;
   logic [31:0] crc_q;
   logic [31:0] header_d, header_q;
-  // The tables are being cleared; the word taken in the cycle before is a row to clear.
-  logic clears_q, clear_q;
-  // "Bits of signal are not used": `clear` is a register of its own.
-  // verilator lint_off UNUSEDSIGNAL
+  // The words that come are rows to clear; each is cleared in the cycle behind its own.
+  logic clears_q;
   cfg_req_t req_q;
-  // verilator lint_on UNUSEDSIGNAL
   logic [MessageDataWords-1:0][31:0] answer_q;
   logic [31:0] word_d, word_q;  // taken last, or to be sent next
   logic crc_word_d, crc_word_q;  // it was taken and belongs to the checksum
@@ -234,7 +231,6 @@ module sluice_shell_cfg_node
     if (!rst_ni) begin
       state_q       <= StPass;
       clears_q      <= 1'b1;
-      clear_q       <= 1'b0;
       timer_q       <= '0;
       req_valid_q   <= 1'b0;
       crc_word_q    <= 1'b0;
@@ -243,7 +239,6 @@ module sluice_shell_cfg_node
     end else begin
       state_q       <= state_d;
       clears_q      <= clears_q && !(take && s_last_i);
-      clear_q       <= clears_q;
       timer_q       <= timer_d;
       req_valid_q   <= state_q == StCheck && state_d == StAwaitAnswer;
       crc_word_q    <= crc_word_d;
@@ -263,6 +258,7 @@ module sluice_shell_cfg_node
     reply_crc_q    <= reply_crc_d;
     if (state_q == StAwaitHeader || state_q == StCheck) crc_q <= '1;
     else if (crc_word_q || send) crc_q <= ~crc_block;
+    req_q.clear <= rst_ni && clears_q;
     if (store_address || clears_q) {req_q.tab, req_q.index} <= s_data_i;
     if (state_q == StCheck) begin
       req_q.words <= (32'(count_q) > 32'd15) ? 4'd15 : 4'(count_q);
@@ -283,10 +279,7 @@ module sluice_shell_cfg_node
     end
   end
 
-  always_comb begin
-    req_o = req_q;
-    req_o.clear = clear_q;
-  end
+  assign req_o = req_q;
   assign row_o = row_q;
   // RAM has no reset: before the first edge of a reset this register holds anything.
   assign req_valid_o = req_valid_q && rst_ni;

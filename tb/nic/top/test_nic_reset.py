@@ -184,7 +184,7 @@ def test_frames_behind_a_reset_meet_an_empty_nic(target):
 
 @targets
 def test_nobody_owns_a_vlan_of_before(target):
-    """The owners beside the VLAN rows, which no host can read: frames leave where only old rows say whose the VLAN is."""
+    """The owners beside the VLAN rows, which no host can read: frames leave where only an old row names another."""
     bench = Reset(target, "nic_reset_owners")
     own = {module: vid for vid, (module, keep) in VLANS.items() if not keep}
     others = dict.fromkeys(own.values())
