@@ -44,6 +44,13 @@ module sluice_ram_1r1w #(
 
   localparam int unsigned LaneWidth = Width / Lanes;
 
+  // Benches of blocks alone, which nothing clears behind a reset, begin with zeros everywhere.
+`ifdef SLUICE_ZERO_RAMS
+  localparam bit Zero = 1'b1;
+`else
+  localparam bit Zero = InitZero;
+`endif
+
 `ifdef SYNTHESIS
   // Proofs look into the array; with the attribute it would be a memory to them.
 `ifndef PROOF
@@ -52,7 +59,7 @@ module sluice_ram_1r1w #(
 `endif
   logic [Width-1:0] mem[Depth];
 
-  if (InitZero) begin : gen_init_zero
+  if (Zero) begin : gen_init_zero
     initial begin
       /* verilator unroll_disable */
       for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;

@@ -2,7 +2,7 @@
 ///
 /// Every cycle gives `rd_data_o` one cycle later: the word at `rd_addr_i`, or zero with `rd_clear_i`. So the outputs of
 /// several such RAMs of which all but one are cleared can be joined by an OR, without a choice. A read of the word that
-/// is written in the same cycle gets the OLD word. Contents start at zero and are not touched by a reset.
+/// is written in the same cycle gets the OLD word. Contents start undefined and are not touched by a reset.
 ///
 /// An address that is not below `Depth` (possible when `Depth` is no power of two) reads an
 /// unspecified word; a write to it changes no word below `Depth`.
@@ -31,10 +31,13 @@ module sluice_ram_1r1w_clear #(
 
   logic [Width-1:0] mem[Depth];
 
+  // Benches of blocks alone, which nothing clears behind a reset, begin with zeros everywhere.
+`ifdef SLUICE_ZERO_RAMS
   initial begin
     /* verilator unroll_disable */
     for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;
   end
+`endif
 
   // `always`, not `always_ff`: the initial block above is a second driver of the memory.
   always @(posedge clk_i) begin

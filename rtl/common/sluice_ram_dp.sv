@@ -37,9 +37,16 @@ module sluice_ram_dp #(
     $fatal(1, "ram_dp: Depth is %0d, expected at least 1 (%m)", Depth);
   end
 
+  // Benches of blocks alone, which nothing clears behind a reset, begin with zeros everywhere.
+`ifdef SLUICE_ZERO_RAMS
+  localparam bit Zero = 1'b1;
+`else
+  localparam bit Zero = InitZero;
+`endif
+
   logic [Width-1:0] mem[Depth];
 
-  if (InitZero) begin : gen_init_zero
+  if (Zero) begin : gen_init_zero
     initial begin
       /* verilator unroll_disable */
       for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;

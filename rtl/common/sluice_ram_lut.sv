@@ -1,7 +1,8 @@
 /// Small RAM in LUTs: one write port, `ReadPorts` asynchronous read ports.
 ///
 /// `rdata_o[p]` is the word at `raddr_i[p]` in the same cycle; a word written in one cycle is
-/// read from the next cycle on. Contents start at zero and are not touched by a reset. The
+/// read from the next cycle on. Contents are not touched by a reset; they start at zero when
+/// `InitZero` is set and undefined otherwise. The
 /// asynchronous read is what keeps it out of block RAM.
 ///
 /// An address that is not below `Depth` (possible when `Depth` is no power of two) reads an
@@ -12,6 +13,7 @@ module sluice_ram_lut #(
     parameter int unsigned Width = 32,
     parameter int unsigned Depth = 32,
     parameter int unsigned ReadPorts = 1,
+    parameter bit InitZero = 1'b1,
     localparam int unsigned AddrWidth = (Depth > 1) ? $clog2(Depth) : 1
 ) (
     input  logic                                clk_i,
@@ -32,11 +34,20 @@ module sluice_ram_lut #(
     $fatal(1, "ram_lut: ReadPorts is %0d, expected at least 1 (%m)", ReadPorts);
   end
 
+  // Benches of blocks alone, which nothing clears behind a reset, begin with zeros everywhere.
+`ifdef SLUICE_ZERO_RAMS
+  localparam bit Zero = 1'b1;
+`else
+  localparam bit Zero = InitZero;
+`endif
+
   logic [Width-1:0] mem[Depth];
 
-  initial begin
-    /* verilator unroll_disable */
-    for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;
+  if (Zero) begin : gen_init_zero
+    initial begin
+      /* verilator unroll_disable */
+      for (int unsigned i = 0; i < Depth; i++) mem[i] = '0;
+    end
   end
 
   // `always`, not `always_ff`: the initial block above is a second driver of the memory.

@@ -97,8 +97,9 @@ module sluice_token_bucket #(
   assign cfg_write = cfg_en_i && cfg_we_i;
 
   sluice_ram_dp #(
-      .Width(CostWidth + BurstWidth),
-      .Depth(Buckets)
+      .Width   (CostWidth + BurstWidth),
+      .Depth   (Buckets),
+      .InitZero(1'b0)
   ) u_config (
       .clk_i    (clk_i),
       .a_en_i   (cfg_en_i),

@@ -130,7 +130,8 @@ module sluice_nic_admit
     sluice_ram_lut #(
         .Width    (16),
         .Depth    (Cfg.modules),
-        .ReadPorts(2)
+        .ReadPorts(2),
+        .InitZero (1'b0)
     ) u_limit (
         .clk_i,
         .we_i   (limit_write_i && 32'(limit_dest) == d),

@@ -132,7 +132,7 @@ module sluice_nic_egress
       .release_queue_i (release_queue),
       .release_cells_i (release_cells),
       .cell_freed_i    (freed),
-      .limit_write_i   (write && is_limit),
+      .limit_write_i   ((write && is_limit) || cfg_req_i.clear),
       .limit_index_i   (cfg_req_i.index[QueueBits-1:0]),
       .limit_i         (cfg_req_i.data[15:0]),
       .limit_o         (limit),
@@ -258,7 +258,7 @@ module sluice_nic_egress
       .copy_ready_i   (copy_ready),
       .copy_cell_o    (copy_cell),
       .copy_meta_o    (copy_meta),
-      .quantum_write_i(write && is_quantum),
+      .quantum_write_i((write && is_quantum) || cfg_req_i.clear),
       .quantum_index_i(cfg_req_i.index[ModuleIndexBits-1:0]),
       .quantum_i      (cfg_req_i.data[15:0]),
       .quantum_o      (quantum)

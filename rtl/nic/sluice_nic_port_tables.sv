@@ -68,12 +68,13 @@ module sluice_nic_port_tables
   assign write = cfg_valid_i && cfg_req_i.write && status == StatusOk;
 
   sluice_ram_dp #(
-      .Width(VlanRowBits),
-      .Depth(VlanRows)
+      .Width   (VlanRowBits),
+      .Depth   (VlanRows),
+      .InitZero(1'b0)
   ) u_vlan (
       .clk_i,
-      .a_en_i   (cfg_valid_i && is_vlan),
-      .a_we_i   (write),
+      .a_en_i   ((cfg_valid_i && is_vlan) || cfg_req_i.clear),
+      .a_we_i   (write || cfg_req_i.clear),
       .a_addr_i (cfg_req_i.index[11:0]),
       .a_wdata_i(cfg_req_i.data[VlanRowBits-1:0]),
       .a_rdata_o(vlan_readback),
@@ -91,11 +92,12 @@ module sluice_nic_port_tables
   assign written = cfg_req_i.data[VlanRowBits-1:0];
   assign owner   = '{valid: written.valid && 32'(written.module_id) < Cfg.modules, module_id: written.module_id};
   sluice_ram_1r1w #(
-      .Width($bits(vlan_owner_t)),
-      .Depth(VlanRows)
+      .Width   ($bits(vlan_owner_t)),
+      .Depth   (VlanRows),
+      .InitZero(1'b0)
   ) u_owner (
       .clk_i,
-      .wr_en_i  (write && is_vlan),
+      .wr_en_i  ((write && is_vlan) || cfg_req_i.clear),
       .wr_addr_i(cfg_req_i.index[11:0]),
       .wr_data_i(owner),
       .rd_en_i  (owner_read_i),

@@ -233,7 +233,8 @@ module sluice_nic_queues
   sluice_ram_lut #(
       .Width    (16),
       .Depth    (Cfg.modules),
-      .ReadPorts(Dests + 1)
+      .ReadPorts(Dests + 1),
+      .InitZero (1'b0)
   ) u_quantum (
       .clk_i,
       .we_i   (quantum_write_i),

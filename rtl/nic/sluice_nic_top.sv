@@ -7,10 +7,10 @@
 /// Ports are never stalled (`s_axis_port_tready` is always 1). `s_axis_port_tuser` marks a bad
 /// frame with its last beat. Every output beat carries the sideband as `tuser`.
 ///
-/// A reset empties the NIC and closes its ports (port policy 0); tables and counters are RAM and
-/// outlive it, so the host writes the tables again, the policies last, and takes the counters as
-/// its new zero (packets that the reset threw away are in no other counter). The pipeline waits for as
-/// many cycles as the buffer has cells after a reset.
+/// A reset empties the NIC and closes its ports (port policy 0); behind it all tables but state words are
+/// cleared, a row of each a cycle, while packets and messages wait (docs/design/nic.md, "Reset"). So the host writes
+/// the tables again, the policies last. Counters outlive it: the host takes them as
+/// its new zero (packets that the reset threw away are in no other counter).
 /// `trace_*` tell what happened in each cycle; they may be left open.
 // "Multiple top level modules": sluice_ram_1r1w_clear is in the list for synthesis; no simulated body needs it.
 // verilator lint_off MULTITOP
@@ -80,6 +80,9 @@ module sluice_nic_top
   localparam int unsigned AtPipeline = AtPort0 + Ports;
   localparam int unsigned Nodes = AtPipeline + 2 + RmtCfg.stages;
 
+  // Cycles of clearing the tables behind a reset: the rows of the longest one.
+  localparam int unsigned ClearRows = (rmt_clear_rows(RmtCfg) > VlanRows) ? rmt_clear_rows(RmtCfg) : VlanRows;
+
   function automatic node_list_t node_list();
     node_list_t list;
     list = '0;
@@ -124,7 +127,8 @@ module sluice_nic_top
       .TargetHash(Cfg.target_hash),
       .Modules   (Cfg.modules),
       .Nodes     (Nodes),
-      .List      (node_list())
+      .List      (node_list()),
+      .ClearRows (ClearRows)
   ) u_shell (
       .clk_i,
       .rst_ni,

@@ -89,6 +89,7 @@ module sluice_rmt
   assign {deparser_row, stage_row, parser_row} = cfg_rows_i;
   for (genvar n = 0; n < Nodes; n++) begin : gen_request
     assign cfg_req[n] = '{
+            clear: cfg_req_i[n].clear,
             write: cfg_req_i[n].write,
             tab: cfg_req_i[n].tab,
             snapshot: cfg_req_i[n].index[SnapshotIndexBit],

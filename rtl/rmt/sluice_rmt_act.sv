@@ -124,8 +124,9 @@ module sluice_rmt_act
   );
 
   sluice_ram_dp #(
-      .Width(RmtDataRowBits),
-      .Depth(DataRows)
+      .Width   (RmtDataRowBits),
+      .Depth   (DataRows),
+      .InitZero(1'b0)
   ) u_data (
       .clk_i,
       .a_en_i   (data_valid),

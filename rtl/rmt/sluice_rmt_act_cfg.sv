@@ -119,10 +119,10 @@ module sluice_rmt_act_cfg
     state_d        = state_q;
     answer_d       = 1'b0;
     row_d          = '0;
-    action_write_o = 1'b0;
+    action_write_o = cfg_req_i.clear;
     action_read_o  = 1'b0;
-    data_valid_o   = 1'b0;
-    page_valid_o   = 1'b0;
+    data_valid_o   = cfg_req_i.clear;
+    page_valid_o   = cfg_req_i.clear;
     host_valid_o   = 1'b0;
     range_valid_o  = 1'b0;
 

@@ -136,6 +136,7 @@ module sluice_rmt_action_rows
   logic [Groups-1:1] named_q;
   logic [AddrWidth-1:0] read_index_q;
 
+`ifdef SLUICE_ZERO_RAMS
   initial begin
     /* verilator unroll_disable */
     for (int unsigned i = 0; i < Rows; i++) begin
@@ -145,6 +146,7 @@ module sluice_rmt_action_rows
       results[i]  = '0;
     end
   end
+`endif
 
   function automatic logic [SliceBits-1:0] slice_of(rmt_action_row_t row, logic [3:0] slice);
     slices_t slices;

@@ -129,11 +129,12 @@ module sluice_rmt_deparse_rows
   end
 
   sluice_ram_1r1w #(
-      .Width(RmtPatternsRowBits),
-      .Depth(PatternsRows)
+      .Width   (RmtPatternsRowBits),
+      .Depth   (PatternsRows),
+      .InitZero(1'b0)
   ) u_patterns (
       .clk_i,
-      .wr_en_i  (write_now && is_patterns),
+      .wr_en_i  ((write_now && is_patterns) || cfg_req_i.clear),
       .wr_addr_i(cfg_req_i.index[ModuleRowBits-1:0]),
       .wr_data_i(cfg_row_i[RmtPatternsRowBits-1:0]),
       .rd_en_i  ((patterns_select_i || patterns_waits_q) && !patterns_stay_i),
@@ -145,11 +146,12 @@ module sluice_rmt_deparse_rows
   assign row_address = row_packet_i ? row_index_i : cfg_req_i.index[RowBits-1:0];
 
   sluice_ram_1r1w #(
-      .Width($bits(deparse_head_t)),
-      .Depth(Rows)
+      .Width   ($bits(deparse_head_t)),
+      .Depth   (Rows),
+      .InitZero(1'b0)
   ) u_head (
       .clk_i,
-      .wr_en_i  (write_now && is_deparse),
+      .wr_en_i  ((write_now && is_deparse) || cfg_req_i.clear),
       .wr_addr_i(cfg_req_i.index[RowBits-1:0]),
       .wr_data_i({written.updates, written.least, written.split, written.half_delta}),
       .rd_en_i  ((row_select_i || row_waits_q) && !row_stay_i),
@@ -158,11 +160,12 @@ module sluice_rmt_deparse_rows
   );
 
   sluice_ram_1r1w #(
-      .Width($bits(deparse_lanes_t)),
-      .Depth(Rows)
+      .Width   ($bits(deparse_lanes_t)),
+      .Depth   (Rows),
+      .InitZero(1'b0)
   ) u_lanes (
       .clk_i,
-      .wr_en_i  (write_now && is_deparse),
+      .wr_en_i  ((write_now && is_deparse) || cfg_req_i.clear),
       .wr_addr_i(cfg_req_i.index[RowBits-1:0]),
       .wr_data_i({written.lanes, written.rotate6, written.rotate4, written.rotate2}),
       .rd_en_i  (row_next_i || ((row_select_i || row_waits_q) && !row_stay_i)),

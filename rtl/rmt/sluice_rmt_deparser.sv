@@ -333,6 +333,9 @@ module sluice_rmt_deparser
     if (!rst_ni) taken_q <= '0;
     else if (here_take) taken_q <= here_last ? '0 : taken_q + 1'b1;
   end
+  // The slot in S4 is the one that was loaded when the token was given back.
+  LeavesBehindItsLastBeat_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !leave_valid_o || !slot.next);
   SlotsTakeThePacketsBeats_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !here_take || load_first == (taken_q == '0));
 `endif

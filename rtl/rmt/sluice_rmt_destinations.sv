@@ -118,11 +118,12 @@ module sluice_rmt_destinations
   route_t   route;
 
   sluice_ram_dp #(
-      .Width(RmtGroupRowBits),
-      .Depth(Cfg.groups)
+      .Width   (RmtGroupRowBits),
+      .Depth   (Cfg.groups),
+      .InitZero(1'b0)
   ) u_groups (
       .clk_i,
-      .a_en_i   (ok && is_group),
+      .a_en_i   ((ok && is_group) || cfg_req_i.clear),
       .a_we_i   (cfg_req_i.write),
       .a_addr_i (cfg_req_i.index[GroupIndexBits-1:0]),
       .a_wdata_i(cfg_row_i[32*(RowWords-RmtGroupRowWords)+:RmtGroupRowBits]),
@@ -133,11 +134,12 @@ module sluice_rmt_destinations
   );
 
   sluice_ram_dp #(
-      .Width(RmtGrantedRowBits),
-      .Depth(Cfg.modules)
+      .Width   (RmtGrantedRowBits),
+      .Depth   (Cfg.modules),
+      .InitZero(1'b0)
   ) u_granted (
       .clk_i,
-      .a_en_i   (ok && is_granted),
+      .a_en_i   ((ok && is_granted) || cfg_req_i.clear),
       .a_we_i   (cfg_req_i.write),
       .a_addr_i (cfg_req_i.index[ModuleWidth-1:0]),
       .a_wdata_i(cfg_row_i[32*(RowWords-RmtGrantedRowWords)+:RmtGrantedRowBits]),

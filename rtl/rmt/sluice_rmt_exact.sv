@@ -65,8 +65,9 @@ module sluice_rmt_exact
 
   for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_way
     sluice_ram_1r1w #(
-        .Width(RmtExactRowBits),
-        .Depth(Cfg.sets)
+        .Width   (RmtExactRowBits),
+        .Depth   (Cfg.sets),
+        .InitZero(1'b0)
     ) u_rows (
         .clk_i,
         .wr_en_i  (write_i[w]),

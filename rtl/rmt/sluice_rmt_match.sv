@@ -133,11 +133,12 @@ module sluice_rmt_match
   assign rows_index = (ModuleIndexBits + 1)'({rows_module_i, rows_generation_i});
 
   sluice_ram_1r1w #(
-      .Width(RmtKeyRowBits),
-      .Depth(2 * Cfg.modules)
+      .Width   (RmtKeyRowBits),
+      .Depth   (2 * Cfg.modules),
+      .InitZero(1'b0)
   ) u_key_rows (
       .clk_i,
-      .wr_en_i  (write_now && is_key_q),
+      .wr_en_i  ((write_now && is_key_q) || cfg_req_i.clear),
       .wr_addr_i(cfg_req_i.index[ModuleIndexBits:0]),
       .wr_data_i(cfg_row_i[RowTop-32*RmtKeyRowWords+1+:RmtKeyRowBits]),
       .rd_en_i  (1'b1),
@@ -266,7 +267,7 @@ module sluice_rmt_match
       .action_o     (exact_action),
       .number_o     (exact_number),
       .data_o       (exact_data),
-      .write_i      (is_way_q & {RmtExactWays{write_now}}),
+      .write_i      ((is_way_q & {RmtExactWays{write_now}}) | {RmtExactWays{cfg_req_i.clear}}),
       .write_index_i(cfg_req_i.index[SetBits-1:0]),
       .write_row_i  (cfg_row_i[RowTop-32*RmtExactRowWords+1+:RmtExactRowBits]),
       .rows_o       (exact_rows)
@@ -285,7 +286,7 @@ module sluice_rmt_match
       .index_o     (ternary_index),
       .action_o    (ternary_action),
       .number_o    (ternary_number),
-      .wr_valid_i  (write_ternary_q),
+      .wr_valid_i  (write_ternary_q || cfg_req_i.clear),
       .wr_ready_o  (ternary_ready),
       .wr_index_i  (cfg_req_i.index[TernaryBits-1:0]),
       .wr_row_i    (cfg_row_i[RowTop-32*RmtTernaryRowWords+1+:RmtTernaryRowBits]),

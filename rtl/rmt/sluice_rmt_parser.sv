@@ -135,8 +135,9 @@ module sluice_rmt_parser
   assign free[0] = !slot_valid_i;
 
   sluice_ram_1r1w #(
-      .Width(RmtSelectRowBits),
-      .Depth(2 * Cfg.modules)
+      .Width   (RmtSelectRowBits),
+      .Depth   (2 * Cfg.modules),
+      .InitZero(1'b0)
   ) u_first (
       .clk_i,
       .wr_en_i  (write[0]),
@@ -237,8 +238,9 @@ module sluice_rmt_parser
   );
 
   sluice_ram_1r1w #(
-      .Width(RmtSelectRowBits),
-      .Depth(2 * Cfg.modules * RmtNodes)
+      .Width   (RmtSelectRowBits),
+      .Depth   (2 * Cfg.modules * RmtNodes),
+      .InitZero(1'b0)
   ) u_node (
       .clk_i,
       .wr_en_i  (write[1]),
@@ -328,8 +330,9 @@ module sluice_rmt_parser
   );
 
   sluice_ram_1r1w #(
-      .Width($bits(kept_path_t)),
-      .Depth(2 * Cfg.modules * RmtPaths)
+      .Width   ($bits(kept_path_t)),
+      .Depth   (2 * Cfg.modules * RmtPaths),
+      .InitZero(1'b0)
   ) u_path (
       .clk_i,
       .wr_en_i  (write[2]),

@@ -64,7 +64,7 @@ module sluice_rmt_parser_config
   cfg_status_e status_q;
   logic [3:0] words_q;
 
-  assign write_o = write_q;
+  assign write_o = write_q | {Tables{cfg_req_i.clear}};
   assign read_o = wait_q & free_i;
   assign slot_request_o = wait_q != '0;
   assign answer = done_q || read_q != '0;

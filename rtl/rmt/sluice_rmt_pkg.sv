@@ -63,6 +63,7 @@ package sluice_rmt_pkg;
   // A configuration access to the tables of an rmt node: a wide_req_t with its index taken apart. A read
   // asks for the 8 words of the row that begin with 8 * slice.
   typedef struct packed {
+    logic        clear;     // behind a reset: the row `index` of all tables becomes zero
     logic        write;
     logic [7:0]  tab;
     logic        snapshot;
@@ -76,6 +77,23 @@ package sluice_rmt_pkg;
     if (at == 0) return '{wide_words: 7'(RmtSelectRowWords), number: NodeRmtParser};
     if (at == 1 + stages) return '{wide_words: 7'(RmtPatternsRowWords), number: NodeRmtDeparser};
     return '{wide_words: 7'(RmtActionRowWords), number: NodeRmtStage0 + 8'(at - 1)};
+  endfunction
+
+  // Rows of the longest of their tables: cycles of clearing them.
+  // "Bits of function variable are not used": the function takes some fields of a whole configuration.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic int unsigned rmt_clear_rows(rmt_cfg_t cfg);
+    // verilator lint_on UNUSEDSIGNAL
+    int unsigned banks, rows;
+    banks = 2 * cfg.modules;
+    rows  = banks * RmtModulePages;
+    if (rows < banks * RmtPatterns * (RmtWindowBytes / cfg.bus_bytes)) begin
+      rows = banks * RmtPatterns * (RmtWindowBytes / cfg.bus_bytes);
+    end
+    if (rows < RmtExactWays * cfg.sets + cfg.ternary + banks) rows = RmtExactWays * cfg.sets + cfg.ternary + banks;
+    if (rows < cfg.actions) rows = cfg.actions;
+    if (rows < cfg.groups) rows = cfg.groups;
+    return rows;
   endfunction
 
   // Bits of their wide rows.

@@ -146,8 +146,9 @@ module sluice_rmt_state
   logic [AddrWidth-1:0] host_address_q;
 
   sluice_ram_dp #(
-      .Width(RmtPageRowBits),
-      .Depth(PageRows)
+      .Width   (RmtPageRowBits),
+      .Depth   (PageRows),
+      .InitZero(1'b0)
   ) u_pages (
       .clk_i,
       .a_en_i   (page_valid_i),

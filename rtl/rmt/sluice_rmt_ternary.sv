@@ -75,8 +75,9 @@ module sluice_rmt_ternary
   );
 
   sluice_ram_lut #(
-      .Width(9 + 11),
-      .Depth(Cfg.ternary)
+      .Width   (9 + 11),
+      .Depth   (Cfg.ternary),
+      .InitZero(1'b0)
   ) u_actions (
       .clk_i,
       .we_i   (wr_valid_i && wr_ready_o && entry_valid),
@@ -87,9 +88,10 @@ module sluice_rmt_ternary
   );
 
   sluice_ram_1r1w #(
-      .Width(RmtTernaryRowBits),
-      .Depth(Cfg.ternary),
-      .Style("block")
+      .Width   (RmtTernaryRowBits),
+      .Depth   (Cfg.ternary),
+      .Style   ("block"),
+      .InitZero(1'b0)
   ) u_copy (
       .clk_i,
       .wr_en_i  (wr_valid_i && wr_ready_o),

@@ -7,8 +7,8 @@
 ///
 /// The configuration ring is that of docs/design/nic.md; nodes in order: system, stamp, parser, stages, deparser.
 ///
-/// A reset empties the pipeline and makes all generations 0; tables, state and counters are RAM and outlive it,
-/// the owners of the stages do not.
+/// A reset empties the pipeline, makes all generations 0 and the owners of the stages those of the target; behind it all
+/// tables but state and counters are cleared, while packets and messages wait (docs/design/nic.md, "Reset").
 /// `trace_*` tell what happened in each cycle; they may be left open.
 ///
 /// Latency, throughput and stalls: as sluice_rmt.
@@ -88,7 +88,8 @@ module sluice_rmt_top
       .TargetHash(Cfg.target_hash),
       .Modules   (Cfg.modules),
       .Nodes     (Nodes),
-      .List      (node_list())
+      .List      (node_list()),
+      .ClearRows (rmt_clear_rows(Cfg))
   ) u_shell (
       .clk_i,
       .rst_ni,

@@ -21,6 +21,8 @@
 ///   nothing says that the packet goes on.
 /// - `cfg_valid_i`, `cfg_req_i`, one port a node: an access to a table. `cfg_req_i` is wide_req_t where the node has wide rows,
 ///   cfg_req_t where it has none; it holds from `cfg_valid_i` (one cycle) to the answer. One access at a time.
+///   Behind a reset its `clear` is high for as many cycles as the longest table has rows, with their numbers as index:
+///   every table that decides over packets writes zeros there (docs/design/nic.md, "Reset"). No packet begins meanwhile.
 /// - `cfg_rows_i`, as the requests: rows of the wide nodes, the first one's lowest.
 /// - `cfg_valid_o`, `cfg_rsp_o` (cfg_rsp_t), one port a node: the answer, for one cycle, from the cycle after the request on.
 /// - `waiting_o`, `progress_o`, levels for the watchdog; an output that is not taken is no waiting.
@@ -66,8 +68,10 @@ package sluice_engine_pkg;
   // Nodes in the order of the ring; those beyond its end are not looked at.
   typedef node_t [MostNodes-1:0] node_list_t;
 
-  // A configuration access to one node's tables.
+  // A configuration access to one node's tables. `clear`, level, from a reset on until all tables are clear: in each cycle
+  // the row `index` of every table of the node that decides becomes zero; `write` is 1, `data` and the wide row are 0.
   typedef struct packed {
+    logic                           clear;
     logic                           write;
     logic [7:0]                     tab;
     logic [23:0]                    index;
@@ -77,6 +81,7 @@ package sluice_engine_pkg;
 
   // The same to a node with wide rows: the row of a write comes beside it, and n words stand in its upper 32 * n bits.
   typedef struct packed {
+    logic        clear;
     logic        write;
     logic [7:0]  tab;
     logic [23:0] index;

@@ -11,6 +11,7 @@ sluice_shell_pkg.sv
 ../common/sluice_token_bucket.sv
 sluice_shell.sv
 sluice_shell_cfg_node.sv
+sluice_shell_clear.sv
 sluice_shell_extract.sv
 sluice_shell_generation.sv
 sluice_shell_ring.sv

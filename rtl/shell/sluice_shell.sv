@@ -3,6 +3,9 @@
 /// Nodes of the ring, in order: system, stamp, those of `List`. Their accesses are as sluice_shell_ring has them; the
 /// engine's side of the stamp is in sluice_engine_pkg. `waiting_i` without `progress_i` is what the watchdog counts.
 ///
+/// Behind a reset `hold_o` is high until all tables are clear, which takes `ClearRows` cycles, the rows of the longest one,
+/// and 1 a node.
+///
 /// Latency and stalls: as sluice_shell_ring, sluice_shell_system, sluice_shell_stamp, sluice_shell_watchdog.
 module sluice_shell
   import sluice_pkg::*;
@@ -12,6 +15,7 @@ module sluice_shell
     parameter int unsigned Modules = 64,
     parameter int unsigned Nodes = 1,
     parameter node_list_t List = '{0: '{wide_words: '0, number: NodeEgress}, default: '0},
+    parameter int unsigned ClearRows = Modules,
     localparam int unsigned WideBits = (wide_bits(List, Nodes) == 0) ? 1 : wide_bits(List, Nodes)
 ) (
     input logic clk_i,
@@ -75,14 +79,21 @@ module sluice_shell
   // verilator lint_on UNUSEDSIGNAL
   cfg_rsp_t [RingNodes-1:0] rsp;
   logic [31:0] watchdog_limit;
-  logic wedged;
+  logic wedged, hold, clearing;
+
+  if (ClearRows < Modules) begin : gen_bad_clear_rows
+    $fatal(1, "shell: ClearRows is %0d, expected at least Modules, which is %0d (%m)", ClearRows, Modules);
+  end
+  assign hold_o = hold || clearing;
 
   sluice_shell_ring #(
-      .Nodes(RingNodes),
-      .List (ring_list())
+      .Nodes    (RingNodes),
+      .List     (ring_list()),
+      .ClearRows(ClearRows)
   ) u_ring (
       .clk_i,
       .rst_ni,
+      .clearing_o   (clearing),
       .s_axis_cfg_tvalid,
       .s_axis_cfg_tready,
       .s_axis_cfg_tdata,
@@ -122,7 +133,7 @@ module sluice_shell
       .wedged_i     (wedged),
       .ticks_o,
       .epoch_o,
-      .hold_o,
+      .hold_o       (hold),
       .watchdog_o   (watchdog_limit)
   );
 
@@ -150,10 +161,11 @@ module sluice_shell
   sluice_shell_watchdog u_watchdog (
       .clk_i,
       .rst_ni,
-      .limit_i (watchdog_limit),
-      .waiting_i,
+      .limit_i  (watchdog_limit),
+      // What waits for the tables to be clear is no fault.
+      .waiting_i(waiting_i && !clearing),
       .progress_i,
-      .wedged_o(wedged)
+      .wedged_o (wedged)
   );
 
 endmodule

@@ -15,6 +15,10 @@
 /// `timeout_o`); nothing is answered, the host asks again. What comes after the pause is
 /// discarded up to the next last word.
 ///
+/// Behind a reset the first message is that of sluice_shell_clear, whoever it is for: each of its words is taken as the
+/// access's table and index and passes on; a cycle later `req_o.clear` is high with it. From the reset until the host's
+/// first write the row is zero.
+///
 /// Latency: 1 cycle for messages that pass. Throughput: one word a cycle.
 /// Stall behaviour: a message in the node waits for its reply to be taken; so do those behind.
 module sluice_shell_cfg_node
@@ -73,6 +77,8 @@ module sluice_shell_cfg_node
   logic checksum_ok_q;
   logic [31:0] crc_q;
   logic [31:0] header_d, header_q;
+  // The words that come are rows to clear; each is cleared in the cycle behind its own.
+  logic clears_q;
   cfg_req_t req_q;
   logic [MessageDataWords-1:0][31:0] answer_q;
   logic [31:0] word_d, word_q;  // taken last, or to be sent next
@@ -223,7 +229,8 @@ module sluice_shell_cfg_node
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q       <= StAwaitHeader;
+      state_q       <= StPass;
+      clears_q      <= 1'b1;
       timer_q       <= '0;
       req_valid_q   <= 1'b0;
       crc_word_q    <= 1'b0;
@@ -231,6 +238,7 @@ module sluice_shell_cfg_node
       timeout_o     <= 1'b0;
     end else begin
       state_q       <= state_d;
+      clears_q      <= clears_q && !(take && s_last_i);
       timer_q       <= timer_d;
       req_valid_q   <= state_q == StCheck && state_d == StAwaitAnswer;
       crc_word_q    <= crc_word_d;
@@ -250,14 +258,20 @@ module sluice_shell_cfg_node
     reply_crc_q    <= reply_crc_d;
     if (state_q == StAwaitHeader || state_q == StCheck) crc_q <= '1;
     else if (crc_word_q || send) crc_q <= ~crc_block;
-    if (store_address) {req_q.tab, req_q.index} <= s_data_i;
+    req_q.clear <= rst_ni && clears_q;
+    if (store_address || clears_q) {req_q.tab, req_q.index} <= s_data_i;
     if (state_q == StCheck) begin
       req_q.words <= (32'(count_q) > 32'd15) ? 4'd15 : 4'(count_q);
       req_q.write <= header_q[31:28] == OpWrite;
       words_o     <= 7'(count_q);
     end
     if (state_q == StAwaitAnswer) answer_q <= rsp_i.data;
-    if (store) begin
+    // What clears has zeros to write.
+    if (!rst_ni) begin
+      req_q.write <= 1'b1;
+      req_q.data  <= '0;
+      row_q       <= '0;
+    end else if (store) begin
       row_q <= {s_data_i, row_q[32*RowWords-1:32]};
       for (int unsigned i = 0; i < MessageDataWords; i++) begin
         if (32'(count_q) == i) req_q.data[32*i+:32] <= s_data_i;

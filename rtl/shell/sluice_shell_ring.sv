@@ -4,6 +4,9 @@
 /// answers as sluice_shell_cfg_node. A node without wide rows has its access in `req_o`, one with them in `wide_req_o`;
 /// the other one is 0. `rows_o` has the rows of the wide nodes, the first one's lowest.
 ///
+/// Behind a reset all tables are cleared, `ClearRows` rows each (sluice_shell_clear); meanwhile `clearing_o` is high and
+/// messages wait.
+///
 /// Latency: 1 cycle a node for messages that pass. Throughput: one word a cycle.
 /// Stall behaviour: as sluice_shell_cfg_node.
 module sluice_shell_ring
@@ -12,10 +15,13 @@ module sluice_shell_ring
 #(
     parameter int unsigned Nodes = 1,
     parameter node_list_t List = '0,
+    parameter int unsigned ClearRows = 1,
     localparam int unsigned WideBits = (wide_bits(List, Nodes) == 0) ? 1 : wide_bits(List, Nodes)
 ) (
     input logic clk_i,
     input logic rst_ni,
+
+    output logic clearing_o,
 
     input  logic        s_axis_cfg_tvalid,
     output logic        s_axis_cfg_tready,
@@ -44,14 +50,28 @@ module sluice_shell_ring
   logic [Nodes:0] valid, ready, last;
   logic [Nodes:0][31:0] data;
 
-  assign valid[0] = s_axis_cfg_tvalid;
-  assign data[0] = s_axis_cfg_tdata;
-  assign last[0] = s_axis_cfg_tlast;
-  assign s_axis_cfg_tready = ready[0];
-  assign m_axis_cfg_tvalid = valid[Nodes];
+  sluice_shell_clear #(
+      .Rows(ClearRows)
+  ) u_clear (
+      .clk_i,
+      .rst_ni,
+      .clearing_o,
+      .s_valid_i    (s_axis_cfg_tvalid),
+      .s_ready_o    (s_axis_cfg_tready),
+      .s_data_i     (s_axis_cfg_tdata),
+      .s_last_i     (s_axis_cfg_tlast),
+      .first_valid_o(valid[0]),
+      .first_ready_i(ready[0]),
+      .first_data_o (data[0]),
+      .first_last_o (last[0]),
+      .last_valid_i (valid[Nodes]),
+      .last_ready_o (ready[Nodes]),
+      .last_last_i  (last[Nodes]),
+      .m_valid_o    (m_axis_cfg_tvalid),
+      .m_ready_i    (m_axis_cfg_tready)
+  );
   assign m_axis_cfg_tdata = data[Nodes];
   assign m_axis_cfg_tlast = last[Nodes];
-  assign ready[Nodes] = m_axis_cfg_tready;
 
   if (wide_bits(List, Nodes) == 0) begin : gen_no_rows
     assign rows_o = '0;
@@ -94,7 +114,7 @@ module sluice_shell_ring
 
     if (Wide) begin : gen_wide
       assign req_o[n] = '0;
-      assign wide_req_o[n] = '{write: req.write, tab: req.tab, index: req.index, words: words};
+      assign wide_req_o[n] = '{clear: req.clear, write: req.write, tab: req.tab, index: req.index, words: words};
       assign rows_o[wide_bits(List, n)+:32*RowWords] = row;
     end else begin : gen_narrow
       logic unused;

@@ -101,7 +101,7 @@ module sluice_shell_stamp
       .length_i   (enter_i.length),
       .valid_o    (unused_conform_valid),
       .conform_o,
-      .cfg_en_i   (cfg_valid_i && is_rate && checked == StatusOk),
+      .cfg_en_i   ((cfg_valid_i && is_rate && checked == StatusOk) || cfg_req_i.clear),
       .cfg_we_i   (cfg_req_i.write),
       .cfg_index_i(cfg_module),
       .cfg_cost_i (rate_write.cost_per_byte),

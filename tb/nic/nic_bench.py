@@ -43,7 +43,7 @@ SIDEBAND = {
 PORT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 6, "length": 16}
 # Inside the NIC (sluice_nic_pkg): the first member of a packed structure is its highest.
 PORT_DESC = {"length": 14, "tag_off": 1, "tci": 16, "tenant": 12, "module_id": 6, "id": 32, "arrival": 48}
-CFG_REQ = {"data": 256, "words": 4, "index": 24, "table": 8, "write": 1}
+CFG_REQ = {"data": 256, "words": 4, "index": 24, "table": 8, "write": 1, "clear": 1}
 CFG_RSP = {"data": 256, "words": 4, "status": 4}
 
 OK, BUSY, BAD_ADDRESS, BAD_LENGTH, READ_ONLY, BAD_OP = Status

@@ -24,7 +24,7 @@ WINDOW, LONGEST, PERIOD = 128, 9216, 256
 # Packed structures: the last member is the lowest.
 CTL = {"reason": 4, "dropped": 1, "system_generation": 1, "generation": 1, "module_id": 6}
 DESC = {"queueing": 48, "arrival": 48, "length": 14, "tenant": 12, "port": 4, "ctl": 13}
-CFG_REQ = {"words": 7, "index": 16, "slice": 7, "snapshot": 1, "table": 8, "write": 1}
+CFG_REQ = {"words": 7, "index": 16, "slice": 7, "snapshot": 1, "table": 8, "write": 1, "clear": 1}
 ROUTE = {"tags": 128, "egress_queue": 3, "destinations": 8}
 EVENTS = {event.name.lower(): event for event in Event}
 

@@ -183,7 +183,9 @@ class Bench:
     async def access(self, table, index, words=None):
         """Reads, or writes `words` (value, number of them); returns status, words and value."""
         dut, (value, count) = self.dut, words or (0, 0)
-        request = pack_fields(CFG_REQ, write=int(words is not None), table=table, index=index, words=count, data=value)
+        request = pack_fields(
+            CFG_REQ, clear=0, write=int(words is not None), table=table, index=index, words=count, data=value
+        )
         dut.cfg_req_i.value, dut.cfg_valid_i.value = request, 1
         await RisingEdge(dut.clk_i)
         dut.cfg_valid_i.value = 0

@@ -61,8 +61,8 @@ module sluice_probe_tables
       .Depth(2 * Modules)
   ) u_limit (
       .clk_i,
-      .a_en_i   (cfg_valid_i && is_limit),
-      .a_we_i   (cfg_req_i.write && status == StatusOk),
+      .a_en_i   ((cfg_valid_i && is_limit) || cfg_req_i.clear),
+      .a_we_i   ((cfg_req_i.write && status == StatusOk) || cfg_req_i.clear),
       .a_addr_i (cfg_req_i.index[ModuleIndexBits:0]),
       .a_wdata_i(cfg_req_i.data[ProbeLimitRowBits-1:0]),
       .a_rdata_o(limit_read),

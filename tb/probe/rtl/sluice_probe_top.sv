@@ -86,7 +86,8 @@ module sluice_probe_top
       .TargetHash(Cfg.target_hash),
       .Modules   (Cfg.modules),
       .Nodes     (Nodes),
-      .List      (node_list())
+      .List      (node_list()),
+      .ClearRows (rmt_clear_rows(Cfg))
   ) u_shell (
       .clk_i,
       .rst_ni,

@@ -116,6 +116,7 @@ class Bench:
             "slice": piece,
             "snapshot": snapshot,
             "table": table,
+            "clear": 0,
             "write": int(write),
         }
         room = 32 * (PATTERNS_WORDS - row_words)

@@ -120,7 +120,7 @@ class Bench:
         """An access with packets around it; its status and the words of a read."""
         counts = {GROUP: 5, GRANTED: 1}
         words = counts.get(table, 2) if words is None else words
-        request = {"write": int(row is not None), "table": table, "snapshot": snapshot, "slice": slice_}
+        request = {"clear": 0, "write": int(row is not None), "table": table, "snapshot": snapshot, "slice": slice_}
         request |= {"index": index, "words": words if row is not None else 0}
         high = 32 * (ROW_WORDS - words)
         values = {"cfg_req_i": pack_fields(CFG_REQ, **request)}

@@ -261,7 +261,7 @@ class Bench:
             self.request = request
             words = TABLE_WORDS.get(request.table, 1) if request.words is None else request.words
             dut.cfg_req_i.value = pack_fields(
-                CFG_REQ, words=words, index=request.index, slice=request.slice, snapshot=request.snapshot,
+                CFG_REQ, clear=0, words=words, index=request.index, slice=request.slice, snapshot=request.snapshot,
                 table=request.table, write=int(request.row is not None),
             )  # fmt: skip
             if request.row is not None:

@@ -25,7 +25,7 @@ PERIOD = 256
 # Packed structures, from bit 0.
 CTL = {"reason": 4, "dropped": 1, "system_generation": 1, "generation": 1, "module_id": 6}
 DESC = {"queueing": 48, "arrival": 48, "length": 14, "tenant": 12, "port": 4, "ctl": 13}
-CFG_REQ = {"words": 7, "index": 16, "slice": 7, "snapshot": 1, "table": 8, "write": 1}
+CFG_REQ = {"words": 7, "index": 16, "slice": 7, "snapshot": 1, "table": 8, "write": 1, "clear": 1}
 INPUTS = ["slot_valid_i", "slot_first_i", "slot_last_i", "slot_data_i", "desc_i"]
 INPUTS += ["cfg_valid_i", "cfg_req_i", "cfg_row_i"]
 
@@ -111,6 +111,7 @@ class Bench:
                 "slice": access.slice,
                 "snapshot": access.snapshot,
                 "table": access.table,
+                "clear": 0,
                 "write": int(access.write),
             }
             dut.cfg_valid_i.value = 1

@@ -10,6 +10,8 @@ Claims (message layout: docs/design/formats.md, "Configuration messages")
   nor does the time that a message waits because the node itself is not ready
 - messages for other nodes, whatever their shape or checksum, pass unchanged and unbroken, in order with the
   replies, under any stalls; at full rate one word a cycle, a cycle late
+- behind a reset the first message clears: its words are the rows, one a cycle, zeros are to be written there, and it
+  passes on; the tests' own messages come behind it
 - back-to-back messages are all answered; a repeated message is carried out and answered again
 - an unknown op is answered with bad op, a read with data with bad length; neither reaches the tables as such
 """
@@ -127,12 +129,32 @@ class Tables:
             dut.rsp_valid_i.value = 1
 
 
+async def cleared(dut, rng):
+    """The first message behind a reset: each word clears a row of zeros a cycle later, and passes on."""
+    words = [rng.getrandbits(32) for _ in range(rng.randint(1, 9))]
+    dut.m_ready_i.value = 1
+    for before, word in zip([None, *words], [*words, None], strict=True):
+        dut.s_valid_i.value, dut.s_data_i.value = int(word is not None), word or rng.getrandbits(32)
+        dut.s_last_i.value = int(word is None or len(words) == 1 or word is words[-1])
+        await RisingEdge(dut.clk_i)
+        request = fields(CFG_REQ, int(dut.req_o.value))
+        assert request["clear"] and request["write"] and not request["data"]
+        assert not int(dut.row_o.value) and not int(dut.req_valid_o.value)
+        assert int(dut.m_valid_o.value) == int(before is not None)
+        if before is not None:
+            assert request["table"] << 24 | request["index"] == before == int(dut.m_data_o.value)
+    dut.m_ready_i.value = 0
+    await RisingEdge(dut.clk_i)
+    assert not fields(CFG_REQ, int(dut.req_o.value))["clear"] and not int(dut.m_valid_o.value)
+
+
 class Bench:
     """The ring on both sides, the tables, and what the node reports."""
 
     async def begin(self, dut, name, *, sink=None, limit=200_000):
         self.dut, self.rng = dut, bench_rng(name)
         await start(dut, limit=limit, s_valid_i=0, s_data_i=0, s_last_i=0, m_ready_i=0, rsp_valid_i=0, rsp_i=0)
+        await cleared(dut, self.rng)
         inward = {"valid": dut.s_valid_i, "ready": dut.s_ready_o, "data": {"data": dut.s_data_i, "last": dut.s_last_i}}
         outward = {"valid": dut.m_valid_o, "ready": dut.m_ready_i, "data": {"data": dut.m_data_o, "last": dut.m_last_o}}
         self.tables = Tables(dut, self.rng)
