@@ -1,6 +1,7 @@
 """`make formal`: runs every proof in formal/**/*.sby and writes docs/formal.md.
 
     .venv/bin/python tools/formal.py [NAME ...]     # a name is part of the .sby file's path
+    .venv/bin/python tools/formal.py --check        # whether docs/formal.md has a row for each task that there is
 
 Two proofs at a time, each task of a file on its own. Proofs run in the repository's root,
 so a [files] section says `rtl/common/...`. With names given, nothing is written.
@@ -11,6 +12,7 @@ import re
 import shutil
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
@@ -22,6 +24,7 @@ JOBS = 2
 DOC = ROOT / "docs" / "formal.md"
 WORK = CACHE / "formal"
 LIMIT_SECONDS = 1800
+MODES = ("prove", "bmc", "cover")
 
 INTRODUCTION = """# Proofs
 
@@ -145,6 +148,18 @@ def resolved_options(job: Job) -> dict[str, str]:
     return dict(line.split(maxsplit=1) for line in resolved(job).get("options", []) if " " in line)
 
 
+def label(job: Job, mode: str) -> str:
+    """What a task is called in the table: one that is called after its mode is its block's."""
+    return f"{job.block} ({job.task})" if job.task and job.task != mode else job.block
+
+
+def stale(jobs: list[Job], text: str) -> list[str]:
+    """Tasks without a row, and rows without a task."""
+    rows = Counter(re.findall(r"^\| ([^|]+?) \|.*\| (?:pass|fail|error|timeout|unknown) \|", text, re.M))
+    tasks = Counter(label(job, job.task if job.task in MODES else "") for job in jobs)
+    return [f"no row for {name}" for name in tasks - rows] + [f"no task for the row {name}" for name in rows - tasks]
+
+
 def row(result: Result) -> str:
     """One line of the table."""
     job = result.job
@@ -152,9 +167,8 @@ def row(result: Result) -> str:
     mode = options.get("mode", "?")
     engine = ", ".join(parts.get("engines", ["?"]))
     depth = options.get("depth", "20")
-    task = f" ({job.task})" if job.task and job.task != mode else ""
     return (
-        f"| {job.block}{task} | {claim(parts.get('files', []))} | {mode} | {depth} | {engine} | {result.properties} |"
+        f"| {label(job, mode)} | {claim(parts.get('files', []))} | {mode} | {depth} | {engine} | {result.properties} |"
         f" {result.status.lower()} | {result.seconds:.0f} |\n"
     )
 
@@ -162,6 +176,11 @@ def row(result: Result) -> str:
 def main() -> None:
     os.chdir(ROOT)
     files = sorted((ROOT / "formal").glob("**/*.sby"))
+    if sys.argv[1:] == ["--check"]:
+        wrong = stale([job for file in files for job in jobs_of(file)], DOC.read_text())
+        if wrong:
+            fail(f"{DOC.relative_to(ROOT)} is of other proofs, `make formal` writes it: {'; '.join(wrong)}")
+        return
     wanted = [file for file in files if not sys.argv[1:] or any(name in str(file) for name in sys.argv[1:])]
     if not wanted:
         fail(f"no .sby file in formal/ matches {' '.join(sys.argv[1:]) or '(any)'}")

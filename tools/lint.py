@@ -126,10 +126,16 @@ def direction() -> Outcome:
     return not wrong, "".join(f"{line}\n" for line in wrong)
 
 
+def proofs() -> Outcome:
+    """docs/formal.md has a row for each proof that there is."""
+    return _merge([captured([sys.executable, "tools/formal.py", "--check"])])
+
+
 CHECKS: dict[str, Callable[[], Outcome]] = {
     check.__name__: check
     for check in (
-        python, programs, direction, rtl_format, rust_format, rtl_lint, rtl_yosys, rust_clippy, generated_files
+        python, programs, direction, proofs, rtl_format, rust_format, rtl_lint, rtl_yosys, rust_clippy,
+        generated_files,
     )
 }  # fmt: skip
 
