@@ -48,6 +48,10 @@ synth: venv ## area, depth and ECP5 clock of the blocks, into docs/synth.md
 formal: venv ## all proofs, into docs/formal.md
 	@$(PYTHON) tools/formal.py
 
+.PHONY: mutants
+mutants: venv ## plant faults that proofs and benches must find, into docs/mutants.md
+	@$(PYTHON) tools/mutants.py
+
 .PHONY: fuzz
 fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 	@$(PYTHON) tools/fuzz.py
