@@ -64,6 +64,7 @@ class Mutant:
     becomes: str
     breaks: str
     depth: int = DEPTH
+    long: bool = False
     survives: str = ""
 
     @property
@@ -109,13 +110,22 @@ def load(root: Path = ROOT) -> list[Mutant]:
     mutants = []
     for path in sorted([*root.glob("formal/*/mutants.toml"), *root.glob("tb/*/mutants.toml")]):
         where = path.relative_to(root)
-        fields = {"of": str, "file": str, "text": str, "becomes": str, "breaks": str, "depth": int, "survives": str}
+        fields = {
+            "of": str,
+            "file": str,
+            "text": str,
+            "becomes": str,
+            "breaks": str,
+            "depth": int,
+            "long": bool,
+            "survives": str,
+        }
         for number, entry in enumerate(tomllib.loads(path.read_text()).get("mutant", []), 1):
             what = f"{where}: mutant {number} ({entry.get('breaks', 'without `breaks`')})"
             for name, value in entry.items():
-                if not isinstance(value, fields.get(name, ())):
+                if type(value) is not fields.get(name):
                     fail(f"{what} has {name} = {value!r}, allowed are {', '.join(fields)}")
-            if missing := set(fields) - {"depth", "survives"} - entry.keys():
+            if missing := set(fields) - {"depth", "long", "survives"} - entry.keys():
                 fail(f"{what} is without {', '.join(sorted(missing))}")
             if len(entry["of"].split()) != 2:
                 fail(f"{what} is of {entry['of']!r}, expected `BLOCK TASK` or `BLOCK TEST`")
@@ -204,7 +214,8 @@ def _prove(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
 
 def _bench(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{_script(mutant)}::{mutant.test}"]
-    code, log = captured([*LIMITED, *command], cwd=root, env=_environment())
+    environment = _environment() | ({"SLUICE_LONG": "1"} if mutant.long else {})
+    code, log = captured([*LIMITED, *command], cwd=root, env=environment)
     if code == 0:
         return "PASS", (), log
     failed = re.search(r"AssertionError: .*: \d+ of \d+ failed: ([\w, /=-]*)", log)
