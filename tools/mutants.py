@@ -20,7 +20,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
@@ -163,7 +163,8 @@ def _script(mutant: Mutant) -> str:
 
 
 def _environment() -> dict[str, str]:
-    return {**tool_environment(), "SLUICE_SEED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    once = {"SLUICE_BENCH_OPTIMIZE": "-O0", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**tool_environment(), **once, "SLUICE_SEED": "1"}
 
 
 def bounded(script: str, task: str, depth: int) -> str:
@@ -200,8 +201,7 @@ def _prove(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
     finally:
         for path, text in kept.items():
             path.write_text(text)
-    failed = sorted(set(re.findall(r"failed assertion (\S+) at ", log)))
-    claims = tuple(name.removeprefix(f"{harness.stem}.") for name in failed)
+    claims = tuple(sorted({name.rsplit(".", 1)[-1] for name in re.findall(r"failed assertion (\S+) at ", log)}))
     if re.search(r"ERROR: Assertion failed: selection", log):
         # A claim about the structure, `select -assert-none` and the like.
         return "FAIL", ("select -assert in the script",), log
@@ -269,19 +269,26 @@ class Copies:
             self._free.put(root)
 
 
-def run(mutants: list[Mutant], jobs: int, out) -> list[Result]:
-    """Each test without a fault first, then with each of its faults."""
+def run(mutants: list[Mutant], jobs: int, out, keep: Callable[[list[Result]], None]) -> list[Result]:
+    """Each test without a fault first, then with each of its faults; `keep` gets all results so far, test by test."""
     copies = Copies(jobs)
     groups: dict[tuple, list[Mutant]] = {}
     for mutant in mutants:
         groups.setdefault((mutant.label, mutant.depth), []).append(mutant)
+    found: list[Result] = []
     done, lock = Counter(), Lock()
 
     def say(text: str) -> None:
         with lock:
             print(text, file=out, flush=True)
 
-    def group(members: list[Mutant], root: Path) -> list[Result]:
+    def group(members: list[Mutant], root: Path) -> None:
+        results = one_test(members, root)
+        with lock:
+            found.extend(results)
+            keep(found)
+
+    def one_test(members: list[Mutant], root: Path) -> list[Result]:
         plain = check(members[0], root, planted=False)
         if plain.status not in (SURVIVED, LISTED):
             say(f"{members[0].label}: fails without a fault, or does not run\n{_end(plain.log)}")
@@ -299,8 +306,8 @@ def run(mutants: list[Mutant], jobs: int, out) -> list[Result]:
         return results
 
     with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(lambda members: copies.use(group, members), groups.values()))
-    return [result for results in found for result in results]
+        list(pool.map(lambda members: copies.use(group, members), groups.values()))
+    return found
 
 
 def _end(log: str) -> str:
@@ -375,8 +382,11 @@ def main() -> None:
             fail(f"no mutant is of {name!r}; proofs and benches: {', '.join(sorted({m.label for m in mutants}))}")
     wanted = [m for m in mutants if not arguments.name or any(map(m.named, arguments.name))]
     out = sys.stderr if arguments.json else sys.stdout
-    results = run(wanted, max(1, arguments.jobs), out)
-    write_atomically(DOC, table(mutants, results, old, date.today()))
+
+    def keep(results: list[Result]) -> None:
+        write_atomically(DOC, table(mutants, results, old, date.today()))
+
+    results = run(wanted, max(1, arguments.jobs), out, keep)
     if arguments.json:
         print(json.dumps([
             {"of": r.mutant.label, "breaks": r.mutant.breaks, "file": r.mutant.file, "result": r.status,

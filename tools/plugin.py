@@ -4,8 +4,8 @@
 
 Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
 FST waves), `bench` (for speed; two-state zero start, no assertions) and `synthesized` (as `test`, with the bodies that
-synthesis gets, and so without assertions: docs/decisions/simulated-bodies.md). The last has the file names of `test`, in
-build/plugins/synthesized, so that any test takes it with SLUICE_PLUGIN_DIR.
+synthesis gets, and so without assertions: docs/decisions/simulated-bodies.md). The last has the file names of `test`
+in build/plugins/synthesized, so that any test takes it with SLUICE_PLUGIN_DIR.
 
 A plug-in is current while its stamp stays the same: the hash of all sources and options, and the compiler
 (tools/compiler.py).
