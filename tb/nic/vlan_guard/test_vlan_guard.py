@@ -109,7 +109,7 @@ async def a_port_is_denied_where_the_frame_would_be_anothers(dut):
     def rates():
         return rng.choice((never(), random_stalls(rng, 0.5), burst_stalls(rng, 40), random_stalls(rng, 0.85)))
 
-    for _ in range(40):
+    for _ in range(80):
         bench.stalls, bench.gaps = rates(), rates()
         for _ in range(100):
             await bench.cycle()
