@@ -153,14 +153,22 @@ def misfits(mutants: Iterable[Mutant], root: Path = ROOT) -> list[str]:
             wrong.append(f"{what}: {mutant.file} has {mutant.text!r} {count} times, expected once")
         if mutant.text == mutant.becomes:
             wrong.append(f"{what}: nothing changes")
-        if not (root / _script(mutant)).is_file():
+        script = root / _script(mutant)
+        if not script.is_file():
             wrong.append(f"{what}: {_script(mutant)} does not exist")
+        elif not re.search(_names(mutant), script.read_text(), re.M):
+            wrong.append(f"{what}: {_script(mutant)} has no {mutant.test}")
     return wrong
 
 
 def _script(mutant: Mutant) -> str:
     name = mutant.of.split()[0]
     return f"{mutant.block}.sby" if mutant.is_proof else f"{mutant.block}/test_{name}.py"
+
+
+def _names(mutant: Mutant) -> str:
+    """Where the proof's tasks are listed, or the bench's function begins."""
+    return rf"^{mutant.test}\b" if mutant.is_proof else rf"^def {mutant.test.split('[')[0]}\("
 
 
 # Running one

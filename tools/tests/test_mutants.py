@@ -21,7 +21,7 @@ GOOD = {"of": "fifo depth5", "file": "rtl/common/sluice_fifo.sv", "breaks": "nev
 @pytest.fixture
 def tree(tmp_path):
     """A block with a proof."""
-    for name, text in (("rtl/common/sluice_fifo.sv", "a b a"), ("formal/common/fifo.sby", "")):
+    for name, text in (("rtl/common/sluice_fifo.sv", "a b a"), ("formal/common/fifo.sby", "[tasks]\ndepth5 prove\n")):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -61,6 +61,7 @@ def test_a_mutant_of_a_list_is_planted_in_its_block(tree):
         ({"becomes": "b"}, "nothing changes"),
         ({"file": "rtl/common/sluice_none.sv"}, "sluice_none.sv does not exist"),
         ({"of": "skid prove"}, "skid.sby does not exist"),
+        ({"of": "fifo depth6"}, "fifo.sby has no depth6"),
     ],
 )
 def test_a_mutant_that_cannot_be_planted_is_told(tree, changes, message):

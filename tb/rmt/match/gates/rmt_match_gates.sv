@@ -28,10 +28,6 @@ module rmt_match_gates
     output logic                                    slot_request_o
 );
 
-  sluice_rmt_match #(
-      .Cfg(rmt_cfg(Target))
-  ) u_match (
-      .*
-  );
+  sluice_rmt_match #(.Cfg(rmt_cfg(Target))) u_match (.*);
 
 endmodule
