@@ -66,9 +66,6 @@ module sluice_rmt_checksum_update
     return distance[7] ? if_before : distance[6] ? 6'd63 : distance[5:0];
   endfunction
 
-  logic [1:0] own_reach, old_reach;
-  assign own_reach = update_i.valid ? 2'(last_byte >> (WordBits + 1)) : 2'd0;
-
   logic odd5_q;
   logic [2:0] udp_q;  // of the beats in S5 to S7
   logic [5:0] first5_q, end5_q, at5_q;
@@ -76,6 +73,9 @@ module sluice_rmt_checksum_update
 
   // Of an odd start the last byte is that at 2 * end_pair, else the one before it.
   assign last_byte = {end_pair, 1'b0} - {7'd0, !update_i.start[0]};
+
+  logic [1:0] own_reach, old_reach;
+  assign own_reach = update_i.valid ? 2'(last_byte >> (WordBits + 1)) : 2'd0;
 
   always_ff @(posedge clk_i) begin
     odd5_q   <= update_i.start[0];

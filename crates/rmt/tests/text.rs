@@ -218,7 +218,7 @@ fn an_incremental_checksum_that_cannot_be_right_is_refused_with_its_place() {
         ("adjust 26:15 at 40", "E0603", "expected an even one"),
         ("adjust 26:16", "E0602", "expected `at`"),
         ("adjust 26:16 at 40 was", "E0602", "expected"),
-        ("adjust 26:16 at 140", "E0603", "at most 127"),
+        ("adjust 26:16 at 140", "E0603", "expected 0 to 127"),
         ("checksum 0:4 at 0; checksum 4:4 at 4; adjust 26:16 at 40", "E0607", "an `adjust` beside two checksums"),
         ("shrink 4 at 34; adjust 26:16 at 40", "E0607", "expected `was START:LENGTH`"),
         ("adjust 26:16 at 42", "E0650", "deparser.rows[0].checksums[1]: found 8 words from 26 with the sum at 42"),
