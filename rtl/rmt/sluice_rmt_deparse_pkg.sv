@@ -59,6 +59,12 @@ package sluice_rmt_deparse_pkg;
     end
   endfunction
 
+  // A word of a beat of up to 32, as one of eight groups and one of four in it; none without a group.
+  typedef struct packed {
+    logic [7:0] group;
+    logic [3:0] word;
+  } deparse_place_t;
+
   // A packet's sums, and where they go.
   typedef struct packed {
     logic [1:0][15:0] ones;   // ones' complement, first byte of a 16-bit word at an even place

@@ -12,7 +12,7 @@ sluice_rmt_action_rows.sv
 sluice_rmt_alu.sv
 sluice_rmt_atom.sv
 sluice_rmt_checksum_none.sv
-sluice_rmt_checksum_old.sv
+sluice_rmt_checksum_span.sv
 sluice_rmt_checksum_update.sv
 sluice_rmt_checksum_verify.sv
 sluice_rmt_class.sv
