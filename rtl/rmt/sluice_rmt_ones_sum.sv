@@ -1,13 +1,16 @@
 /// Three 16-bit words with the ones' complement sum of `Words` words.
 ///
 /// Carries out of bit 15 come back at bit 0, so all rows of the tree stay 16 bits wide: with 2^16 = 1 the sum stays the
-/// same, and zero only if every word is.
+/// same, and zero only if every word that is added is.
 ///
-/// Latency: 0 cycles (combinational). Four steps for 32 words, mostly of six rows into three.
+/// The first `Complements` words count with their complement: each bit of them is inverted where the first step counts it.
+///
+/// Latency: 0 cycles (combinational). Four steps for 32 words, five for 64, mostly of six rows into three.
 module sluice_rmt_ones_sum
   import sluice_rmt_sum_pkg::*;
 #(
-    parameter int unsigned Words = 32
+    parameter int unsigned Words = 32,
+    parameter int unsigned Complements = 0
 ) (
     input  logic [Words-1:0][15:0] words_i,
     output logic [      2:0][15:0] sum_o
@@ -15,6 +18,17 @@ module sluice_rmt_ones_sum
 
   if (Words < 6) begin : gen_bad_words
     $fatal(1, "rmt_ones_sum: Words is %0d, expected at least 6 (%m)", Words);
+  end
+
+  // Their rows are to be counted, not passed on, for an inverter would be a LUT.
+  if (Complements > 6 * (Words / 6)) begin : gen_bad_complements
+    $fatal(
+        1,
+        "rmt_ones_sum: Complements is %0d, expected at most %0d of %0d words (%m)",
+        Complements,
+        6 * (Words / 6),
+        Words
+    );
   end
 
   // Rows behind a level: of six come three; of a rest of three or more, three become two.
@@ -80,12 +94,20 @@ module sluice_rmt_ones_sum
           end
         end else begin : gen_six
           // All columns at once in simulation (formal/rmt/ones_sum.sby proves both).
+          logic [5:0][15:0] x;
           logic [15:0] ones, twos, fours;
+          for (genvar r = 0; r < 6; r++) begin : gen_word
+            if (l == 1 && 6 * g + r < int'(Complements)) begin : gen_complement
+              assign x[r] = ~gen_level[l-1].rows[6*g+r];
+            end else begin : gen_plain
+              assign x[r] = gen_level[l-1].rows[6*g+r];
+            end
+          end
 `ifdef SYNTHESIS
           for (genvar b = 0; b < 16; b++) begin : gen_bit
             logic [5:0] bits;
             for (genvar r = 0; r < 6; r++) begin : gen_row
-              assign bits[r] = gen_level[l-1].rows[6*g+r][b];
+              assign bits[r] = x[r][b];
             end
             (* keep *) logic one, two, four;
             assign one = Ones[bits];
@@ -94,7 +116,7 @@ module sluice_rmt_ones_sum
             assign {ones[b], twos[b], fours[b]} = {one, two, four};
           end
 `else
-          assign {fours, twos, ones} = counts_of_six(gen_level[l-1].rows[6*g+:6]);
+          assign {fours, twos, ones} = counts_of_six(x);
 `endif
           assign rows[3*g]   = ones;
           assign rows[3*g+1] = twice(twos);
