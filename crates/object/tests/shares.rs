@@ -108,7 +108,7 @@ fn who_asks_for_a_share_gets_it_and_the_others_even_parts_of_the_rest() {
     let mut asks = on(1, &[0]);
     asks.share = Some(Rate { bits_per_second: 10_000_000_000, burst_bytes: 64 * 100 });
     linker.admit(asks).unwrap();
-    [2, 3].map(|id| linker.admit(on(id, &[0])).unwrap());
+    [2, 3].iter().for_each(|id| drop(linker.admit(on(*id, &[0])).unwrap()));
     let shares = linker.shares(0).unwrap();
     let of = |id: u16| (shares.assured[&id].bits_per_second(&DEFAULT), shares.assured[&id].burst_beats);
     // One port alone has all of the pipeline but a cycle in 256, and no lag.
@@ -165,7 +165,7 @@ fn a_program_that_grows_packets_by_more_than_its_tenant_was_given_is_refused() {
 #[test]
 fn no_load_writes_a_share_that_the_linker_did_not_give() {
     let mut linker = Linker::new(&TINY);
-    [1, 2].map(|id| linker.admit(on(id, &[0])).unwrap());
+    [1, 2].iter().for_each(|id| drop(linker.admit(on(*id, &[0])).unwrap()));
     let module = u32::from(linker.tenant(1).unwrap().module);
     let own = linker.admit(on(3, &[0])).unwrap();
     linker.check(&own).unwrap();
