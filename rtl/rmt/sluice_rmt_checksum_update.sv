@@ -102,8 +102,8 @@ module sluice_rmt_checksum_update
     end
   end
 
-  // S6: one tree for both.
-  logic [2:0][15:0] partial, rows7_q;
+  // S6, and with both spans' words in one tree its last step in S7.
+  logic [2:0][15:0] rows7;
 
   // With `adjust_i.udp`.
   logic udp7;
@@ -111,6 +111,7 @@ module sluice_rmt_checksum_update
   if (Adjustable) begin : gen_adjustable
     logic [Bytes-1:0] old_counts;
     logic [Words-1:0][15:0] old6_q;
+    logic [5:0][15:0] partial, partial_q;
     deparse_place_t even6_q, odd6_q;
     logic [2:0] udp_q;  // of the beats in S5 to S7
     logic some;
@@ -144,10 +145,18 @@ module sluice_rmt_checksum_update
 
     sluice_rmt_ones_sum #(
         .Words(2 * Words),
-        .Complements(Words)
+        .Complements(Words),
+        .Rows(6)
     ) u_sum (
         .words_i({words6_q, old6_q}),
         .sum_o  (partial)
+    );
+    always_ff @(posedge clk_i) partial_q <= partial;
+    sluice_rmt_ones_sum #(
+        .Words(6)
+    ) u_last (
+        .words_i(partial_q),
+        .sum_o  (rows7)
     );
     sluice_rmt_checksum_none #(
         .Bytes(Bytes)
@@ -163,20 +172,20 @@ module sluice_rmt_checksum_update
     assign udp7   = udp_q[2];
     assign none_o = udp7 && !some;
   end else begin : gen_plain
+    logic [2:0][15:0] partial;
     sluice_rmt_ones_sum #(
         .Words(Words)
     ) u_sum (
         .words_i(words6_q),
         .sum_o  (partial)
     );
+    always_ff @(posedge clk_i) rows7 <= partial;
     assign old_reach = 2'd0;
     assign none_o = 1'b0;
     assign udp7 = 1'b0;
     logic unused_plain;
     assign unused_plain = ^{adjust_i, old_i, data6_i};
   end
-
-  always_ff @(posedge clk_i) rows7_q <= partial;
 
   // S7.
   logic [15:0] before_q, ones1, carries1, ones2, carries2;
@@ -191,8 +200,8 @@ module sluice_rmt_checksum_update
     return (a & b) | (c & (a | b));
   endfunction
 
-  assign ones1 = rows7_q[0] ^ rows7_q[1] ^ rows7_q[2];
-  assign carries1 = doubled(majority(rows7_q[0], rows7_q[1], rows7_q[2]));
+  assign ones1 = rows7[0] ^ rows7[1] ^ rows7[2];
+  assign carries1 = doubled(majority(rows7[0], rows7[1], rows7[2]));
   assign ones2 = ones1 ^ carries1 ^ before_q;
   assign carries2 = doubled(majority(ones1, carries1, before_q));
   // Sums without and with the carry that comes around, which one in front of the other would be two chains. Of UDP one
