@@ -44,6 +44,10 @@ bench: rust venv plugins-bench ## measure speeds
 synth: venv ## area, depth and ECP5 clock of the blocks, into docs/synth.md
 	@$(PYTHON) tools/synth.py
 
+.PHONY: synth-asic
+synth-asic: venv ## area in standard cells (osu018), into docs/asic.md
+	@$(PYTHON) tools/asic.py
+
 .PHONY: formal
 formal: venv ## all proofs, into docs/formal.md
 	@$(PYTHON) tools/formal.py
