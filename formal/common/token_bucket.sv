@@ -13,6 +13,7 @@ module token_bucket #(
     parameter  int unsigned CostIntWidth = 1,
     parameter  int unsigned FracWidth    = 1,
     parameter  int unsigned BurstWidth   = 2,
+    parameter  bit          PacketInBurst = 1'b0,
     localparam int unsigned IndexWidth   = $clog2(Buckets),
     localparam int unsigned CostWidth    = CostIntWidth + FracWidth
 ) (
@@ -40,7 +41,8 @@ module token_bucket #(
       .LengthWidth(LengthWidth),
       .CostIntWidth(CostIntWidth),
       .FracWidth(FracWidth),
-      .BurstWidth(BurstWidth)
+      .BurstWidth(BurstWidth),
+      .PacketInBurst(PacketInBurst)
   ) u_dut (
       .clk_i,
       .rst_ni,
@@ -93,7 +95,7 @@ module token_bucket #(
 
   logic running_q;  // the cycle before was not one of reset, so that time goes on from it
   logic [TimeWidth-1:0] now_q, passed;
-  level_t level, level_q;
+  level_t level, level_q, charge;
   logic conforms;
   logic asked_q, ours_q, expected_q;
 
@@ -112,7 +114,8 @@ module token_bucket #(
   always_comb begin
     passed   = current.now - now_q;
     level    = (level_q > level_t'({passed, FracWidth'(0)})) ? level_q - level_t'({passed, FracWidth'(0)}) : '0;
-    conforms = current.cost == '0 || level <= level_t'({current.burst, FracWidth'(0)});
+    charge   = level_t'(current.length) * level_t'(current.cost);
+    conforms = current.cost == '0 || level + (PacketInBurst ? charge : '0) <= level_t'({current.burst, FracWidth'(0)});
     if (init_q) assume (!rst_ni && choose_i < Buckets);
     assume (rst_ni || (!cfg_en_i && !valid_i));
     assume (!rst_ni || !running_q || TimeWidth'(now_i - event_q[0].now) <= TimeWidth'(Quarter));
@@ -130,7 +133,7 @@ module token_bucket #(
     event_q[0] <= arriving;
     event_q[1] <= event_q[0];
     event_q[2] <= event_q[1];
-    level_q    <= (current.ours && conforms) ? level + level_t'(current.length) * level_t'(current.cost) : level;
+    level_q    <= (current.ours && conforms) ? level + charge : level;
     if (current.writes) level_q <= '0;
     asked_q      <= current.asked;
     ours_q       <= current.ours;

@@ -7,7 +7,11 @@
 ///   conform = tat' - (now << FracWidth) <= burst << FracWidth
 ///   if conform: TAT = tat' + length * cost
 ///
-/// `cost` is in ticks per byte, fixed point with FracWidth fraction bits, `burst` in whole
+/// With `PacketInBurst` the packet itself has to fit the burst, so that over any time t no more than burst + t conforms:
+///
+///   conform = tat' + length * cost - (now << FracWidth) <= burst << FracWidth
+///
+/// `cost` is in ticks per byte, or whatever length counts, fixed point with FracWidth fraction bits, `burst` in whole
 /// ticks. A packet that does not conform changes nothing. Cost 0 is no limit: always conforms.
 ///
 /// Configuration: a write (`cfg_en_i && cfg_we_i`) sets cost and burst of a bucket and makes
@@ -32,6 +36,7 @@ module sluice_token_bucket #(
     parameter  int unsigned CostIntWidth = 8,
     parameter  int unsigned FracWidth    = 16,
     parameter  int unsigned BurstWidth   = 32,
+    parameter  bit          PacketInBurst = 1'b0,
     localparam int unsigned IndexWidth   = (Buckets > 1) ? $clog2(Buckets) : 1,
     localparam int unsigned CostWidth    = CostIntWidth + FracWidth
 ) (
@@ -117,6 +122,7 @@ module sluice_token_bucket #(
   logic [ IndexWidth-1:0] add_index_q;
   logic [  TimeWidth-1:0] add_now_q;
   logic [  TimeWidth-1:0] add_limit_q;
+  logic [ BurstWidth-1:0] add_burst_q;
   logic [ChargeWidth-1:0] add_charge_q;
   logic                   add_unlimited_q;
 
@@ -125,7 +131,8 @@ module sluice_token_bucket #(
   logic                   dec_valid_q;
   logic [ IndexWidth-1:0] dec_index_q;
   tat_t                   dec_now_q;
-  tat_t                   dec_limit_q;  // now + burst, and the smallest fraction more
+  tat_t                   dec_limit_q;  // now + burst, and the smallest fraction more; without the packet, if that counts
+  logic                   dec_fits_q;  // the packet fits a full bucket
   tat_t                   dec_charge_q;
   tat_t                   dec_now_charged_q;  // now + charge
   logic                   dec_unlimited_q;
@@ -143,7 +150,7 @@ module sluice_token_bucket #(
   assign ahead_of_limit = dec_tat_q - dec_limit_q;
   // Signs of the differences modulo 2^TatWidth: right on both sides of the wrap.
   assign in_past = !dec_used_q || ahead_of_now[TatWidth-1];
-  assign conform = in_past || dec_unlimited_q || ahead_of_limit[TatWidth-1];
+  assign conform = dec_unlimited_q || (in_past ? dec_fits_q : ahead_of_limit[TatWidth-1]);
   assign charge = dec_valid_q && conform;
   assign tat_d = in_past ? dec_now_charged_q : dec_tat_q + dec_charge_q;
 
@@ -228,13 +235,15 @@ module sluice_token_bucket #(
     add_index_q       <= mul_index_q;
     add_now_q         <= mul_now_q;
     add_limit_q       <= mul_now_q + TimeWidth'(mul_burst);
+    add_burst_q       <= mul_burst;
     add_charge_q      <= ChargeWidth'(mul_length_q) * ChargeWidth'(mul_cost);
     add_unlimited_q   <= mul_cost == '0;
     add_clear_index_q <= mul_clear_index_q;
 
     dec_index_q       <= add_index_q;
     dec_now_q         <= {add_now_q, FracWidth'(0)};
-    dec_limit_q       <= {add_limit_q, FracWidth'(1)};
+    dec_limit_q       <= {add_limit_q, FracWidth'(1)} - (PacketInBurst ? TatWidth'(add_charge_q) : '0);
+    dec_fits_q        <= !PacketInBurst || TatWidth'(add_charge_q) <= TatWidth'({add_burst_q, FracWidth'(0)});
     dec_charge_q      <= TatWidth'(add_charge_q);
     dec_now_charged_q <= {add_now_q, FracWidth'(0)} + TatWidth'(add_charge_q);
     dec_unlimited_q   <= add_unlimited_q;

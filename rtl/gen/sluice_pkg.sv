@@ -55,6 +55,22 @@ package sluice_pkg;
   localparam int unsigned RateRowBits = 56;
   localparam int unsigned RateRowWords = 2;
 
+  // Share of one module at one port: GCRA in cost beats, the packet included in its burst. Index: module. The cost of a packet is that of the most bytes that its program can make of it, in beats.
+  typedef struct packed {
+    logic [8:0]  growth;
+    logic [23:0] burst;
+    logic [27:0] ticks_per_beat;
+  } share_row_t;
+  localparam int unsigned ShareRowBits = 61;
+  localparam int unsigned ShareRowWords = 2;
+
+  // Room of one port's FIFO for packets beyond their module's share.
+  typedef struct packed {
+    logic [15:0] beats;
+  } excess_row_t;
+  localparam int unsigned ExcessRowBits = 16;
+  localparam int unsigned ExcessRowWords = 1;
+
   // Generation of one module. Index: module. Writing `current` commits; other fields are read only.
   typedef struct packed {
     logic [7:0] in_flight_1;
@@ -98,14 +114,16 @@ package sluice_pkg;
 
   // Trace of a port: one frame has ended. The port's counters count it in the same cycle.
   typedef struct packed {
+    logic [47:0] arrival;
+    logic        beyond;
     logic [15:0] length;
     logic [5:0]  reason;
     logic        dropped;
     logic [5:0]  module_id;
     logic [31:0] id;
   } port_trace_t;
-  localparam int unsigned PortTraceBits = 61;
-  localparam int unsigned PortTraceWords = 2;
+  localparam int unsigned PortTraceBits = 110;
+  localparam int unsigned PortTraceWords = 4;
 
   // Trace of the stamp: a packet enters the pipeline.
   typedef struct packed {
@@ -159,6 +177,7 @@ package sluice_pkg;
     ReasonGiant = 6'd3,
     ReasonBadFrame = 6'd4,
     ReasonDoubleTag = 6'd5,
+    ReasonOverShare = 6'd6,
     ReasonTailLimit = 6'd16,
     ReasonTailPackets = 6'd17,
     ReasonTailBuffer = 6'd18,
@@ -194,6 +213,8 @@ package sluice_pkg;
   localparam logic [7:0] TablePortPackets = 8'd2;
   localparam logic [7:0] TablePortBytes = 8'd3;
   localparam logic [7:0] TablePortDrops = 8'd4;
+  localparam logic [7:0] TableShare = 8'd5;
+  localparam logic [7:0] TableExcess = 8'd6;
   localparam logic [7:0] TableRate = 8'd0;
   localparam logic [7:0] TableGeneration = 8'd1;
   localparam logic [7:0] TableLimit = 8'd0;
@@ -252,8 +273,8 @@ package sluice_pkg;
       cells: 4096,
       queue_packets: 64,
       port_beats: 512,
-      port_packets: 256,
-      target_hash: 32'hb4567efa
+      port_packets: 512,
+      target_hash: 32'hd5547d78
   };
   localparam nic_cfg_t NicCfgTiny = '{
       bus_bytes: 32,
@@ -263,8 +284,8 @@ package sluice_pkg;
       cells: 1024,
       queue_packets: 16,
       port_beats: 512,
-      port_packets: 32,
-      target_hash: 32'h09f35cfc
+      port_packets: 512,
+      target_hash: 32'h8f9db8eb
   };
 
   // Configuration by the number that the top takes as its parameter.

@@ -1,7 +1,7 @@
-/// Merges the ports' packets into one stream, fairly in beats.
+/// Merges the ports' packets into one stream, fairly in what they take of the pipeline.
 ///
-/// Whole packets by deficit round robin charged in beats (docs/decisions/port-merge.md). `desc_o` is the packet's
-/// descriptor, with each of its beats.
+/// Whole packets by deficit round robin charged with their cost: the beats that they may have behind the pipeline, where a
+/// program adds to them (docs/decisions/port-merge.md). `desc_o` is the packet's descriptor, with each of its beats.
 ///
 /// Latency: 1 cycle from a port's head to `data_*`. Throughput: one beat a cycle, no cycle between packets.
 /// Stall behaviour: `data_ready_i` low stalls all ports.
@@ -34,20 +34,13 @@ module sluice_nic_merge
 );
 
   localparam int unsigned PortBits = (Ports > 1) ? $clog2(Ports) : 1;
-  localparam int unsigned BeatBits = $clog2(MaxFrameBytes / Bytes + 1);
-  localparam int unsigned OffsetBits = $clog2(Bytes);
   // The longest packet: with less, a cycle may pass in which every port is in debt.
   localparam int unsigned QuantumBeats = (MaxFrameBytes + Bytes - 1) / Bytes;
-
-  if (2 ** OffsetBits != Bytes) begin : gen_bad_bytes
-    $fatal(1, "nic_merge: bus_bytes is %0d, expected a power of two (%m)", Bytes);
-  end
 
   logic [Ports-1:0] grant;
   logic [PortBits-1:0] index;
   logic grant_valid, start, take, ending;
   logic busy_q;
-  logic [BeatBits-1:0] cost;
   port_desc_t desc;
   logic [8*Bytes-1:0] data;
   logic last, available;
@@ -58,7 +51,7 @@ module sluice_nic_merge
 
   sluice_arb_drr #(
       .Requests (Ports),
-      .CostWidth(BeatBits),
+      .CostWidth(CostBits),
       .Quantum  (QuantumBeats)
   ) u_arb (
       .clk_i,
@@ -66,7 +59,7 @@ module sluice_nic_merge
       .req_i   (desc_valid_i & valid_i),
       .hold_i  (busy_q),
       .charge_i(start),
-      .cost_i  (cost),
+      .cost_i  (desc.cost),
       .grant_o (grant),
       .index_o (index),
       .valid_o (grant_valid)
@@ -76,7 +69,6 @@ module sluice_nic_merge
   assign data = data_i[index];
   assign last = last_i[index];
   assign available = valid_i[index];
-  assign cost = BeatBits'((desc.length + 14'(Bytes - 1)) >> OffsetBits);
 
   assign out_free = !out_valid_q || data_ready_i;
   assign take = grant_valid && available && out_free;

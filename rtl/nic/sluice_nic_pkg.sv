@@ -6,8 +6,12 @@ package sluice_nic_pkg;
   // "Parameter is not used": a package serves several blocks, and each uses a part of it.
   // verilator lint_off UNUSEDPARAM
 
+  // Beats of a packet of the longest length, on any target.
+  localparam int unsigned CostBits = 9;
+
   // What a port stores beside a packet.
   typedef struct packed {
+    logic [CostBits-1:0]   cost;       // beats that it takes of the pipeline at most
     logic [TickBits-1:0]   arrival;    // ticks when its last beat was there
     logic [31:0]           id;
     logic [ModuleBits-1:0] module_id;

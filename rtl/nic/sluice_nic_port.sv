@@ -1,10 +1,10 @@
-/// Ingress of one port: VLAN to tenant, policy, tag off, store and forward, counters.
+/// Ingress of one port: VLAN to tenant, policy, tag off, share, store and forward, counters.
 ///
 /// docs/design/nic.md, "Ingress of port p", says what happens to a frame. The port is never
-/// stalled; a frame without room in the FIFO is dropped whole. A frame's arrival is the cycle in which its last beat
+/// stalled; a frame without room in the FIFO, or beyond its tenant's share of it, is dropped whole. A frame's arrival is the cycle in which its last beat
 /// is stored, the one before its trace.
 ///
-/// Latency: last beat in to descriptor out 4 cycles; first data beat 2 later. Throughput: one
+/// Latency: last beat in to descriptor out 9 cycles; first data beat 2 later. Throughput: one
 /// beat a cycle in and out.
 /// Configuration: node NodePort0 + Port; answers 4 cycles after the access.
 module sluice_nic_port
@@ -185,9 +185,14 @@ module sluice_nic_port
     else frame_end.drop = 1'b0;
   end
 
-  // Frame without its tag.
-  logic out_valid, out_last;
-  logic [8*Bytes-1:0] out_data;
+  // Frame without its tag, and then with what its tenant's share says.
+  logic bare_valid, bare_last, out_valid, out_last, out_beyond, stored;
+  logic [8*Bytes-1:0] bare_data, out_data;
+  frame_end_t bare_end;
+  logic [CostBits-1:0] out_cost;
+  logic share_en, share_we, excess_we;
+  share_row_t share_row, share_readback;
+  excess_row_t excess_row, excess_readback;
 
   sluice_nic_tag_strip #(
       .Bytes    (Bytes),
@@ -202,20 +207,50 @@ module sluice_nic_port
       .last_i (row_last_q),
       .off_i  (off),
       .meta_i (frame_end),
-      .valid_o(out_valid),
-      .data_o (out_data),
-      .last_o (out_last),
-      .meta_o (out_end)
+      .valid_o(bare_valid),
+      .data_o (bare_data),
+      .last_o (bare_last),
+      .meta_o (bare_end)
+  );
+
+  sluice_nic_share #(
+      .Cfg(Cfg)
+  ) u_share (
+      .clk_i,
+      .rst_ni,
+      .ticks_i,
+      .valid_i      (bare_valid),
+      .data_i       (bare_data),
+      .last_i       (bare_last),
+      .end_i        (bare_end),
+      .valid_o      (out_valid),
+      .data_o       (out_data),
+      .last_o       (out_last),
+      .end_o        (out_end),
+      .cost_o       (out_cost),
+      .beyond_o     (out_beyond),
+      .stored_i     (stored),
+      .taken_i      (desc_valid_o && desc_ready_i),
+      .taken_cost_i (desc_o.cost),
+      .share_en_i   (share_en),
+      .share_we_i   (share_we),
+      .share_index_i(cfg_req_i.index[$clog2(Cfg.modules)-1:0]),
+      .share_i      (share_row),
+      .share_o      (share_readback),
+      .excess_we_i  (excess_we),
+      .excess_i     (excess_row),
+      .excess_o     (excess_readback)
   );
 
   logic [27:0] sequence_q;
   logic [31:0] id;
   port_desc_t desc;
-  logic done, unused_accepted, overflow, unused_dropped;
+  logic done, overflow, unused_dropped;
   logic [$clog2(Cfg.port_beats+1)-1:0] unused_level;
 
   assign id = {4'(Port), sequence_q};
   assign desc = '{
+          cost: out_cost,
           arrival: ticks_i,
           id: id,
           module_id: out_end.module_id,
@@ -244,7 +279,7 @@ module sluice_nic_port
       .drop_i         (out_end.drop),
       .desc_i         (desc),
       .done_o         (done),
-      .done_accepted_o(unused_accepted),
+      .done_accepted_o(stored),
       .done_overflow_o(overflow),
       .done_dropped_o (unused_dropped),
       .desc_valid_o,
@@ -263,8 +298,12 @@ module sluice_nic_port
   frame_end_t done_end_q;
   // verilator lint_on UNUSEDSIGNAL
   logic [31:0] done_id_q;
+  logic done_beyond_q;
+  logic [TickBits-1:0] done_ticks_q;
   always_ff @(posedge clk_i) begin
     done_end_q <= out_end;
+    done_beyond_q <= out_beyond;
+    done_ticks_q  <= ticks_i;
     done_id_q  <= id;
   end
   assign trace_valid_o = done;
@@ -273,7 +312,9 @@ module sluice_nic_port
           module_id: done_end_q.module_id,
           dropped: done_end_q.drop || overflow,
           reason: done_end_q.drop ? done_end_q.reason : ReasonOverload,
-          length: done_end_q.received
+          length: done_end_q.received,
+          beyond: done_beyond_q,
+          arrival: done_ticks_q
       };
 
   sluice_nic_port_tables #(
@@ -288,6 +329,13 @@ module sluice_nic_port
       .owner_read_i,
       .owner_vlan_i,
       .owner_o,
+      .share_en_o  (share_en),
+      .share_we_o  (share_we),
+      .share_o     (share_row),
+      .share_i     (share_readback),
+      .excess_we_o (excess_we),
+      .excess_o    (excess_row),
+      .excess_i    (excess_readback),
       .epoch_i,
       .ended_i     (done),
       .trace_i     (trace_o),

@@ -2,7 +2,7 @@
 ///
 /// VLAN row: `vlan_row_o` one cycle after `vlan_read_i`, until the next read. Only the low 12
 /// bits of `vlan_index_i` count. `owner_o` likewise behind `owner_read_i`: whose frames are that leave with this VLAN. Policy: a register, all 0 after reset, so that every frame is a
-/// giant until the port is configured.
+/// giant until the port is configured. Rows of shares and the room for excess are kept by sluice_nic_share.
 /// Counters count `trace_i` in the cycle of `ended_i`.
 /// Configuration: answered 4 cycles after `cfg_valid_i`.
 module sluice_nic_port_tables
@@ -27,6 +27,14 @@ module sluice_nic_port_tables
     input  logic        [11:0] owner_vlan_i,
     output vlan_owner_t        owner_o,
 
+    output logic        share_en_o,
+    output logic        share_we_o,
+    output share_row_t  share_o,
+    input  share_row_t  share_i,
+    output logic        excess_we_o,
+    output excess_row_t excess_o,
+    input  excess_row_t excess_i,
+
     input logic        [31:0] epoch_i,
     input logic               ended_i,
     // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
@@ -43,7 +51,7 @@ module sluice_nic_port_tables
   localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules);
   localparam int unsigned AnswerCycles = 4;
 
-  logic is_vlan, is_policy, is_packets, is_bytes, is_drops, is_counter, write;
+  logic is_vlan, is_policy, is_share, is_excess, is_packets, is_bytes, is_drops, is_counter, write;
   cfg_req_t row_req;
   cfg_status_e status;
   logic [AnswerCycles-1:0] answer_q;
@@ -54,6 +62,8 @@ module sluice_nic_port_tables
 
   assign is_vlan    = cfg_req_i.tab == TableVlan;
   assign is_policy  = cfg_req_i.tab == TablePortPolicy;
+  assign is_share   = cfg_req_i.tab == TableShare;
+  assign is_excess  = cfg_req_i.tab == TableExcess;
   assign is_packets = cfg_req_i.tab == TablePortPackets;
   assign is_bytes   = cfg_req_i.tab == TablePortBytes;
   assign is_drops   = cfg_req_i.tab == TablePortDrops;
@@ -64,6 +74,8 @@ module sluice_nic_port_tables
     status = cfg_check(row_req, is_counter, 1'b0, 24'(is_drops ? 8 * Cfg.modules : Cfg.modules), 4'd2);
     if (is_vlan) status = cfg_check(row_req, 1'b1, 1'b1, 24'(VlanRows), 4'(VlanRowWords));
     if (is_policy) status = cfg_check(row_req, 1'b1, 1'b1, 24'd1, 4'(PortPolicyRowWords));
+    if (is_share) status = cfg_check(row_req, 1'b1, 1'b1, 24'(Cfg.modules), 4'(ShareRowWords));
+    if (is_excess) status = cfg_check(row_req, 1'b1, 1'b1, 24'd1, 4'(ExcessRowWords));
   end
   assign write = cfg_valid_i && cfg_req_i.write && status == StatusOk;
 
@@ -110,6 +122,12 @@ module sluice_nic_port_tables
     else if (write && is_policy) policy_q <= cfg_req_i.data[PortPolicyRowBits-1:0];
   end
   assign policy_o = policy_q;
+
+  assign share_en_o  = (cfg_valid_i && is_share && status == StatusOk) || cfg_req_i.clear;
+  assign share_we_o  = cfg_req_i.write;
+  assign share_o     = cfg_req_i.data[ShareRowBits-1:0];
+  assign excess_we_o = write && is_excess;
+  assign excess_o    = cfg_req_i.data[ExcessRowBits-1:0];
 
   sluice_counter_bank #(
       .Entries (Cfg.modules),
@@ -186,6 +204,14 @@ module sluice_nic_port_tables
     if (is_policy) begin
       cfg_rsp_o.words = 4'(PortPolicyRowWords);
       cfg_rsp_o.data  = 256'(policy_q);
+    end
+    if (is_share) begin
+      cfg_rsp_o.words = 4'(ShareRowWords);
+      cfg_rsp_o.data  = 256'(share_i);
+    end
+    if (is_excess) begin
+      cfg_rsp_o.words = 4'(ExcessRowWords);
+      cfg_rsp_o.data  = 256'(excess_i);
     end
   end
 

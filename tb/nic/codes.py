@@ -35,6 +35,7 @@ class Reason(IntEnum):
     GIANT = 3
     BAD_FRAME = 4
     DOUBLE_TAG = 5
+    OVER_SHARE = 6
     TAIL_LIMIT = 16
     TAIL_PACKETS = 17
     TAIL_BUFFER = 18

@@ -12,8 +12,8 @@ PACKAGES = [
     "rtl/nic/sluice_nic_pkg.sv",
 ]
 TARGETS = {
-    0: {"bus_bytes": 64, "modules": 64, "port_beats": 512, "port_packets": 256},
-    1: {"bus_bytes": 32, "modules": 8, "port_beats": 512, "port_packets": 32},
+    0: {"bus_bytes": 64, "modules": 64, "port_beats": 512, "port_packets": 512},
+    1: {"bus_bytes": 32, "modules": 8, "port_beats": 512, "port_packets": 512},
 }
 
 # Fields from bit 0 upwards, with their widths.
@@ -26,6 +26,7 @@ PORT_POLICY_ROW = {
     "min_frame": 14,
     "max_frame": 14,
 }
+SHARE_ROW = {"ticks_per_beat": 28, "burst": 24, "growth": 9}
 SIDEBAND = {
     "id": 32,
     "stamp": 48,
@@ -40,9 +41,9 @@ SIDEBAND = {
     "egress_queue": 3,
     "tag": 16,
 }
-PORT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 6, "length": 16}
+PORT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 6, "length": 16, "beyond": 1, "arrival": 48}
 # Inside the NIC (sluice_nic_pkg): the first member of a packed structure is its highest.
-PORT_DESC = {"length": 14, "tag_off": 1, "tci": 16, "tenant": 12, "module_id": 6, "id": 32, "arrival": 48}
+PORT_DESC = {"length": 14, "tag_off": 1, "tci": 16, "tenant": 12, "module_id": 6, "id": 32, "arrival": 48, "cost": 9}
 CFG_REQ = {"data": 256, "words": 4, "index": 24, "table": 8, "write": 1, "clear": 1}
 CFG_RSP = {"data": 256, "words": 4, "status": 4}
 

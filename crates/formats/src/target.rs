@@ -49,7 +49,7 @@ pub const DEFAULT: Target = Target {
     cells: 4096,
     queue_packets: 64,
     port_beats: 512,
-    port_packets: 256,
+    port_packets: 512,
     rmt: rmt::DEFAULT,
 };
 
@@ -63,7 +63,7 @@ pub const TINY: Target = Target {
     cells: 1024,
     queue_packets: 16,
     port_beats: 512,
-    port_packets: 32,
+    port_packets: 512,
     rmt: rmt::TINY,
 };
 

@@ -8,6 +8,7 @@ pub mod forward;
 pub mod ports;
 pub mod replay;
 pub mod room;
+pub mod share;
 pub mod software;
 pub mod tables;
 

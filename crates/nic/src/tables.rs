@@ -4,10 +4,11 @@
 //! engines are the engines'.
 //! A written row keeps the bits of its layout and loses the padding, as in the RTL.
 
+use crate::share::Bucket;
 use sluice_device::{Engines, Stamped};
 use sluice_formats::address::{Access, SLICE_INDEX_BIT, SNAPSHOT_INDEX_BIT, control};
 use sluice_formats::limits::{MAX_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
-use sluice_formats::rows::{GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VlanRow};
+use sluice_formats::rows::{ExcessRow, GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VlanRow};
 use sluice_formats::{Node, Row, Status, Table, Target};
 use sluice_rmt::fast::SLICE_WORDS;
 
@@ -35,6 +36,8 @@ pub struct Tables {
     control: [u32; control::ROWS as usize],
     vlan: Vec<VlanRow>,
     policy: Vec<PortPolicyRow>,
+    share: Vec<Bucket>,
+    excess: Vec<u16>,
     rate: Vec<RateRow>,
     rate_state: Vec<RateState>,
     generation: Vec<Generation>,
@@ -52,6 +55,8 @@ impl Tables {
             control: Default::default(),
             vlan: vec![VlanRow::default(); ports * VLAN_ROWS as usize],
             policy: vec![PortPolicyRow::default(); ports],
+            share: vec![Bucket::default(); ports * modules],
+            excess: vec![0; ports],
             rate: vec![RateRow::default(); modules],
             rate_state: vec![RateState::default(); modules],
             generation: vec![Generation::default(); modules],
@@ -92,6 +97,8 @@ impl Tables {
             }
             Table::Vlan => self.vlan[port * VLAN_ROWS as usize + i] = decode(words),
             Table::PortPolicy => self.policy[port] = decode(words),
+            Table::Share => self.share[port * self.target.modules as usize + i] = Bucket::new(decode(words)),
+            Table::Excess => self.excess[port] = decode::<ExcessRow>(words).beats,
             Table::Rate => {
                 self.rate[i] = decode(words);
                 self.rate_state[i] = RateState::default();
@@ -115,6 +122,8 @@ impl Tables {
             Table::Control => vec![self.control[i]],
             Table::Vlan => encode(&self.vlan[port * VLAN_ROWS as usize + i]),
             Table::PortPolicy => encode(&self.policy[port]),
+            Table::Share => encode(&self.share[port * self.target.modules as usize + i].row),
+            Table::Excess => encode(&ExcessRow { beats: self.excess[port] }),
             Table::Rate => encode(&self.rate[i]),
             Table::Generation => {
                 let g = &self.generation[i];
@@ -212,6 +221,16 @@ impl Tables {
         &self.policy[usize::from(port)]
     }
 
+    /// Share of a module at a port that both exist.
+    pub fn share_mut(&mut self, port: u8, module: u8) -> &mut Bucket {
+        &mut self.share[usize::from(port) * self.target.modules as usize + usize::from(module)]
+    }
+
+    /// Cost beats that a port's FIFO may hold with a packet beyond its module's share.
+    pub fn excess(&self, port: u8) -> u32 {
+        u32::from(self.excess[usize::from(port)])
+    }
+
     /// Rate row of a module that exists.
     pub fn rate(&self, module: u8) -> &RateRow {
         &self.rate[usize::from(module)]
@@ -261,7 +280,8 @@ pub fn check_address(target: &Target, node: Node, table: Table, index: u32) -> R
     }
 }
 
-fn decode<R: Row + Default>(words: &[u32]) -> R {
+/// A row from its words, which are as many as it has.
+pub(crate) fn decode<R: Row + Default>(words: &[u32]) -> R {
     let mut words = words.to_vec();
     let padding = words.len() as u32 * 32 - R::width();
     if let Some(last) = words.last_mut() {

@@ -10,7 +10,7 @@ use crate::event::{RtlEvent, What};
 use crate::plugin::OfferBuffer;
 use sluice_device::{Frame, Offer, headers};
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
-use sluice_formats::limits::{DESTINATIONS, SEQUENCE_MASK, packet_id};
+use sluice_formats::limits::{DESTINATIONS, SEQUENCE_MASK, TAG_BYTES, packet_id};
 use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, PortTraceRow, QueueTraceRow, SidebandRow};
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
@@ -84,6 +84,13 @@ impl Around {
             let judged = classify(port, &bytes, bad, &self.tables);
             self.bank.arrived(port, judged.owner, bytes.len());
             let reason = judged.result.err();
+            // The ports take everything; what is beyond a share is told all the same.
+            let beyond = judged.result.is_ok_and(|accepted| {
+                let length = bytes.len() - if accepted.tag_off { TAG_BYTES } else { 0 };
+                let share = self.tables.share_mut(port, accepted.module);
+                let cost = share.cost(length as u32, &self.target);
+                share.is_beyond(now, cost)
+            });
             happened(RtlEvent {
                 tick: now,
                 what: What::Port(PortTraceRow {
@@ -92,6 +99,8 @@ impl Around {
                     dropped: reason.is_some(),
                     reason: reason.map_or(0, |reason| reason.code()),
                     length: bytes.len() as u16,
+                    beyond,
+                    arrival: now,
                 }),
             });
             let accepted = match judged.result {

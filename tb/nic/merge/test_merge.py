@@ -4,7 +4,8 @@ Claims
 - under any stalls of ports and sink nothing is lost or reordered within a port, packets stay whole, and each of
   their beats has their descriptor
 - at full rate there is a beat in every cycle, from one port or from many, and an idle merge takes one cycle
-- ports that always have packets differ by at most M + 2 * (M - 1) beats over any interval, M the longest packet
+- ports that always have packets differ by at most M + 2 * (M - 1) beats of cost over any interval, M the longest packet;
+  the cost is the descriptor's, which may be more than the packet has beats
 """
 
 import itertools
@@ -62,7 +63,9 @@ class Bench:
     def add(self, port, length):
         rng, p = self.rng, self.ports[port]
         values = {name: rng.getrandbits(bits) for name, bits in PORT_DESC.items()}
-        desc = pack_fields(PORT_DESC, **(values | {"length": length, "id": port << 28 | len(p.sent)}))
+        # A program may add to a packet, up to the longest length.
+        cost = -(-min(length + rng.choice((0, 0, 64, 511)), LONGEST) // self.width)
+        desc = pack_fields(PORT_DESC, **(values | {"length": length, "cost": cost, "id": port << 28 | len(p.sent)}))
         packet = rng.randbytes(length)
         p.sent.append((desc, packet))
         p.descs.append(desc)
@@ -224,8 +227,8 @@ async def ports_share_the_beats(dut):
     extremes = {pair: [0, 0] for pair in itertools.combinations(range(PORTS), 2)}
     while not bench.beats[-1][2]:
         await bench.cycle()
-    for words, desc in bench.packets():
-        totals[fields(PORT_DESC, desc)["id"] >> 28] += len(words)
+    for _, desc in bench.packets():
+        totals[fields(PORT_DESC, desc)["id"] >> 28] += fields(PORT_DESC, desc)["cost"]
         for (i, j), extreme in extremes.items():
             difference = totals[i] - totals[j]
             extreme[:] = min(extreme[0], difference), max(extreme[1], difference)

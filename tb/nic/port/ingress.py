@@ -6,6 +6,7 @@ from nic.codes import Reason
 
 OVERLOAD, UNMAPPED, RUNT = Reason.OVERLOAD, Reason.UNMAPPED, Reason.RUNT
 GIANT, BAD_FRAME, DOUBLE_TAG = Reason.GIANT, Reason.BAD_FRAME, Reason.DOUBLE_TAG
+OVER_SHARE = Reason.OVER_SHARE
 DROPS_PER_MODULE = 8
 
 
@@ -25,6 +26,29 @@ class Row:
     keep_tag: int = 0
     module_id: int = 0
     tenant: int = 0
+
+
+@dataclass
+class Share:
+    """GCRA in cost beats; times in 2^-16 ticks."""
+
+    ticks_per_beat: int = 0
+    burst: int = 0
+    growth: int = 0
+    tat: int = 0
+
+    def cost(self, length: int, width: int) -> int:
+        return -(-min(length + self.growth, 9216) // width)
+
+    def is_beyond(self, cost: int, now: int) -> bool:
+        """Charges a packet that conforms."""
+        if not self.ticks_per_beat:
+            return False
+        after = max(self.tat, now << 16) + cost * self.ticks_per_beat
+        beyond = after - (now << 16) > self.burst << 16
+        if not beyond:
+            self.tat = after
+        return beyond
 
 
 @dataclass

@@ -7,6 +7,8 @@ Claims
 - byte enables with a hole, in any beat, and tuser make a frame bad; a frame of more than 65,535 bytes is a giant
 - the policy of a frame's first beat decides, also when it is written meanwhile
 - a frame is dropped as overload, whole, when its beats or its descriptor have no room, and never otherwise
+- a good frame beyond its module's share is stored exactly while the cost of what is stored, with its own, is at most
+  the excess, else dropped as over_share; frames within their share are never dropped so; the trace says which is which
 - counters of packets, bytes and drops equal the traces, live and at the snapshot, whenever the epoch changes
 - accesses are answered after 4 cycles; wrong ones with their status, changing nothing
 """
@@ -28,15 +30,16 @@ from nic.nic_bench import (
     PORT_POLICY_ROW,
     PORT_TRACE,
     READ_ONLY,
+    SHARE_ROW,
     TARGETS,
     VLAN_ROW,
     fields,
     pack_fields,
 )
-from nic.port.ingress import BAD_FRAME, DROPS_PER_MODULE, GIANT, OVERLOAD, Ingress, Policy, Row
+from nic.port.ingress import BAD_FRAME, DROPS_PER_MODULE, GIANT, OVER_SHARE, OVERLOAD, Ingress, Policy, Row, Share
 from sluice_tb import always, bench_rng, burst_stalls, never, random_stalls, run_bench
 
-VLAN, POLICY, PACKETS, BYTES, DROPS = range(5)
+VLAN, POLICY, PACKETS, BYTES, DROPS, SHARE, EXCESS = range(7)
 SNAPSHOT = 1 << 23
 ANSWER = 4
 IDS = (0, 1, 2, 3, 100, 101, 4094, 4095)
@@ -53,23 +56,30 @@ class Bench:
         self.model = Ingress(int(dut.Port.value), self.modules)
         inputs = ["s_axis_tvalid", "s_axis_tdata", "s_axis_tkeep", "s_axis_tlast", "s_axis_tuser", "desc_ready_i"]
         inputs += ["ready_i", "ticks_i", "epoch_i", "cfg_valid_i", "cfg_req_i"]
-        await start(dut, **dict.fromkeys(inputs, 0))
+        # Time goes on from the reset without a jump.
+        self.ticks = self.rng.getrandbits(47)
+        await start(dut, **dict.fromkeys(inputs, 0) | {"ticks_i": self.ticks})
         self.desc_stalls = self.data_stalls = never()
         self.expected = deque()  # verdicts of frames sent, not traced yet
         self.stored = deque()  # verdicts of frames stored, their descriptor not taken yet
         self.leaving = deque()  # packets stored, their data not taken yet
         self.packet = []
         self.counters, self.frozen = Counter(), Counter()
+        self.shares = {module: Share() for module in range(self.modules)}
+        self.excess = 0
+        self.cost_in, self.cost_before = 0, 0  # of what is stored, and as the frame that is traced found it
         self.beats_in, self.descs_in = 0, 0  # stored and not taken
-        self.seen = Counter()
+        self.seen, self.judged = Counter(), Counter()
         self.epoch = 0
         self.now = 0
-        self.ticks = self.rng.getrandbits(47)
         self.traces = 0
         self.levels = deque(maxlen=self.beats(9300) + 8)
         cocotb.start_soon(self._watch())
         # Counters outlive a reset: what they have is this test's zero.
         self.zero = {}
+        # Shares, too: a reset alone leaves their rows.
+        for module in range(self.modules):
+            await self.set_share(module)
         return self
 
     def beats(self, size):
@@ -92,6 +102,7 @@ class Bench:
                 self.frozen = self.counters.copy()
             if int(dut.trace_valid_o.value):
                 self._trace(fields(PORT_TRACE, int(dut.trace_o.value)))
+            self.cost_before = self.cost_in
             if ready and int(dut.valid_o.value):
                 self._beat(int(dut.data_o.value), int(dut.last_o.value))
             if desc_ready and int(dut.desc_valid_o.value):
@@ -105,11 +116,24 @@ class Bench:
         if verdict.owner is not None:
             assert trace["module_id"] == verdict.owner, where
             assert trace["length"] == verdict.length, where
+        # The cycle before the trace, in which `ticks` was two less.
+        assert trace["arrival"] == self.ticks - 2, where
         if verdict.reason is not None:
             assert reason == verdict.reason, where
+            assert not trace["beyond"], where
         else:
-            assert reason in (None, OVERLOAD), where
-            self._room(verdict, reason)
+            share = self.shares[verdict.owner]
+            verdict.desc["arrival"] = trace["arrival"]
+            verdict.desc["cost"] = share.cost(len(verdict.stored), self.width)
+            beyond = share.is_beyond(verdict.desc["cost"], verdict.desc["arrival"])
+            assert trace["beyond"] == beyond, where
+            self.judged["beyond" if beyond else "within"] += 1
+            if beyond and self.cost_before + verdict.desc["cost"] > self.excess:
+                assert reason == OVER_SHARE, where
+            else:
+                assert reason in (None, OVERLOAD), where
+                self._room(verdict, reason)
+                self.judged["full"] += not beyond and self.cost_before + verdict.desc["cost"] > self.excess
         self.seen[reason] += 1
         self.traces += 1
         owner = trace["module_id"]
@@ -125,8 +149,7 @@ class Bench:
             assert fits, f"stored without room: {self.beats_in} + {need} beats, {self.descs_in} descriptors"
             self.beats_in += need
             self.descs_in += 1
-            # The cycle before the trace, in which `ticks` was two less.
-            verdict.desc["arrival"] = self.ticks - 2
+            self.cost_in += verdict.desc["cost"]
             self.stored.append(verdict)
             self.leaving.append(verdict)
         else:
@@ -145,6 +168,7 @@ class Bench:
 
     def _desc(self, desc):
         self.descs_in -= 1
+        self.cost_in -= desc["cost"]
         assert desc == self.stored.popleft().desc
 
     async def send(self, frame, bad=0, keep=None):
@@ -174,7 +198,7 @@ class Bench:
 
     async def drain(self):
         self.desc_stalls, self.data_stalls = never(), never()
-        await self.pause(12)
+        await self.pause(17)
         while self.stored or self.leaving:
             await RisingEdge(self.dut.clk_i)
         assert not self.expected and not self.packet and self.beats_in == self.descs_in == 0
@@ -205,6 +229,15 @@ class Bench:
         self.model.policy = Policy(**values)
         status, *_ = await self.access(POLICY, 0, (pack_fields(PORT_POLICY_ROW, **vars(self.model.policy)), 2))
         assert status == OK
+
+    async def set_share(self, module, ticks_per_beat=0, burst=0, growth=0):
+        self.shares[module] = Share(ticks_per_beat, burst, growth)
+        row = pack_fields(SHARE_ROW, ticks_per_beat=ticks_per_beat, burst=burst, growth=growth)
+        assert (await self.access(SHARE, module, (row, 2)))[0] == OK
+
+    async def set_excess(self, beats):
+        self.excess = beats
+        assert (await self.access(EXCESS, 0, (beats, 1)))[0] == OK
 
     async def set_rows(self):
         """Random rows, those of modules that the target does not have among them."""
@@ -337,10 +370,10 @@ async def an_endless_frame_is_a_giant(dut):
     bench.desc_stalls, bench.data_stalls = always(), always()
     for size in (9217, 65535, 65536, 65536 + 100, 2 * 65536 + 64):
         await bench.send(bench.frame(size, "plain"))
-        await bench.pause(8)
+        await bench.pause(13)
     assert bench.seen == {GIANT: 5}
     await bench.send(bench.frame(9216, "plain"))
-    await bench.pause(8)
+    await bench.pause(13)
     assert bench.seen[None] == 1
     await bench.drain()
 
@@ -382,6 +415,66 @@ async def it_drops_what_has_no_room_and_nothing_else(dut):
         await bench.drain()
         assert bench.seen[OVERLOAD] == full
         bench.seen[OVERLOAD] = 0
+
+
+@cocotb.test()
+async def shares_decide_what_is_stored(dut):
+    bench = await Bench().begin(dut, "port_share")
+    rng, width = bench.rng, bench.width
+    await bench.open_port()
+    modules = (0, 1, 2, bench.modules - 1)
+    for vid, module in enumerate(modules):
+        await bench.set_row(vid, Row(1, vid & 1, module, vid))
+    for turn in range(14):
+        await bench.set_excess(rng.choice((0, 1, 40, 200, 300, 600)))
+        for module in modules:
+            rate = rng.choice((0, 1, rng.randint(1 << 16, 12 << 16), (1 << 28) - 1))
+            # From no packet at all over one of a few beats to the longest ones.
+            burst = rng.choice((0, 3, 40, 300, 20_000, (1 << 24) - 1)) if turn % 2 else rng.randint(0, 2_000)
+            await bench.set_share(module, rate, burst, rng.choice((0, 1, 64, 511)))
+        slow = rng.choice((always(), random_stalls(rng, 0.7), random_stalls(rng, 0.9), burst_stalls(rng, 60)))
+        bench.desc_stalls, bench.data_stalls = slow, slow
+        for _ in range(120):
+            size = rng.choice((14, 60, width, width + 1, width + 4, width + 5, 2 * width, 1518, 9216))
+            body = rng.randbytes(size)
+            tag = b"\x81\x00" + rng.randrange(len(modules)).to_bytes(2, "big")
+            await bench.send((body[:12] + tag + body[16:])[:size], bad=int(rng.random() < 0.02))
+            if rng.random() < 0.2:
+                await bench.pause(rng.randint(1, 30))
+        await bench.drain()
+    assert bench.seen[None] > 40 and bench.seen[OVER_SHARE] > 40, bench.seen
+    assert all(bench.judged[what] > 40 for what in ("beyond", "within", "full")), bench.judged
+
+
+@cocotb.test()
+async def a_share_is_a_rate_and_a_burst_that_holds_the_packet(dut):
+    bench = await Bench().begin(dut, "port_rate")
+    width = bench.width
+    await bench.open_port()
+    module = bench.modules - 1
+    bench.desc_stalls, bench.data_stalls = always(), always()
+    # Nothing beyond the share; four beats at once, then one each eight ticks; a growth of a beat.
+    await bench.set_excess(0)
+    await bench.set_share(module, 8 << 16, 32, width)
+    for _ in range(4):
+        await bench.send(bench.frame(width, "plain"))
+    await bench.pause(12)
+    assert bench.seen[None] == 2 and bench.seen[OVER_SHARE] == 2
+    for _ in range(20):
+        await bench.send(bench.frame(width, "plain"))
+        await bench.pause(15)
+    assert bench.seen[None] == 22 and bench.seen[OVER_SHARE] == 2
+    # Longer than the burst: never within the share, but stored while there is room for excess.
+    await bench.send(bench.frame(4 * width, "plain"))
+    await bench.pause(60)
+    assert bench.seen[OVER_SHARE] == 3
+    await bench.set_excess(22 * 2 + 5)
+    await bench.send(bench.frame(4 * width, "plain"))
+    await bench.pause(12)
+    await bench.send(bench.frame(4 * width, "plain"))
+    await bench.pause(12)
+    assert bench.seen[None] == 23 and bench.seen[OVER_SHARE] == 4
+    await bench.drain()
 
 
 @cocotb.test()
@@ -436,13 +529,22 @@ async def accesses_are_checked_and_read_back(dut):
         assert (await bench.access(VLAN, vid, (rows[vid], 1)))[0] == OK
     policy = rng.getrandbits(48)
     assert (await bench.access(POLICY, 0, (policy, 2)))[0] == OK
+    shares = {module: rng.getrandbits(61) for module in (0, 1, bench.modules - 1)}
+    for module, row in shares.items():
+        assert (await bench.access(SHARE, module, (row, 2)))[0] == OK
+    excess = rng.getrandbits(16)
+    assert (await bench.access(EXCESS, 0, (excess, 1)))[0] == OK
     drops = bench.modules * DROPS_PER_MODULE
     wrong = [
         (VLAN, 4096, (1, 1), BAD_ADDRESS),
         (VLAN, 1 << 23, (1, 1), BAD_ADDRESS),
         (VLAN, 4096, None, BAD_ADDRESS),
         (POLICY, 1, (1, 2), BAD_ADDRESS),
-        (5, 0, None, BAD_ADDRESS),
+        (SHARE, bench.modules, None, BAD_ADDRESS),
+        (SHARE, 0, (1, 1), BAD_LENGTH),
+        (EXCESS, 1, (1, 1), BAD_ADDRESS),
+        (EXCESS, 0, (1, 2), BAD_LENGTH),
+        (7, 0, None, BAD_ADDRESS),
         (255, 0, (1, 1), BAD_ADDRESS),
         (PACKETS, bench.modules, None, BAD_ADDRESS),
         (BYTES, bench.modules | SNAPSHOT, None, BAD_ADDRESS),
@@ -460,6 +562,9 @@ async def accesses_are_checked_and_read_back(dut):
     for vid, row in rows.items():
         assert await bench.access(VLAN, vid) == (OK, 1, row)
     assert await bench.access(POLICY, 0) == (OK, 2, policy)
+    for module, row in shares.items():
+        assert await bench.access(SHARE, module) == (OK, 2, row)
+    assert await bench.access(EXCESS, 0) == (OK, 1, excess)
 
 
 @cocotb.test()
@@ -473,7 +578,7 @@ async def the_policy_of_the_first_beat_decides(dut):
         await bench.pause(bench.rng.randint(3, 12))
         await bench.set_policy(**policy)
         await sender
-        await bench.pause(6)
+        await bench.pause(12)
     await bench.drain()
     assert bench.seen == {None: 5, GIANT: 5}
 

@@ -65,6 +65,7 @@ pub(super) struct TenantTable {
     pub keep_tag: Option<Spanned<bool>>,
     pub rate: Option<u64>,
     pub burst: Option<u32>,
+    pub share: Option<ShareTable>,
     pub quantum: Option<u16>,
     pub max_entries: Option<Spanned<u32>>,
     #[serde(default)]
@@ -112,6 +113,14 @@ impl TenantTable {
     }
 }
 
+/// What a tenant is assured of at each port.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShareTable {
+    pub rate: u64,
+    pub burst: u32,
+}
+
 /// What a tenant is given of the rmt pipeline.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -119,6 +128,7 @@ pub(super) struct RmtTable {
     #[serde(default)]
     pub stage: Vec<StageTable>,
     pub groups: Option<Vec<u16>>,
+    pub growth: Option<u16>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -29,6 +29,7 @@ impl Resolver<'_> {
                 }
             }
         }
+        quota.growth = table.get_ref().growth.unwrap_or(needs.growth);
         let mut seen = Vec::new();
         for stage in &table.get_ref().stage {
             let number = stage.number;

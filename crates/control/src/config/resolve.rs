@@ -232,6 +232,7 @@ impl Resolver<'_> {
                 return Err(self.wrong(table.name.span(), "rate limit", found, "both, or neither"));
             }
         };
+        spec.share = table.share.as_ref().map(|share| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
         spec.quantum = table.quantum.unwrap_or(spec.quantum);
         for (text, cells) in &table.queues {
             let destination: Destination = text.parse().map_err(|_| {

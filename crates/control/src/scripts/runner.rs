@@ -215,12 +215,14 @@ impl<'a> Runner<'a> {
         let mut spec = TenantSpec::new(tenant.id, tenant.name.clone());
         spec.vlans = tenant.vlans.iter().map(|vlan| VlanGrant { port: None, vlan: *vlan }).collect();
         spec.keep_tag = tenant.keep_tag;
-        if let Some((bits_per_second, burst)) = tenant.rate {
+        let rate = |of: Option<(u64, u64)>| {
+            let Some((bits_per_second, burst)) = of else { return Ok(None) };
             let burst_bytes = u32::try_from(burst).map_err(|_| {
                 ScriptFailure::value(format!("burst of `{}`", tenant.name), burst, "up to 4294967295 bytes")
             })?;
-            spec.rate = Some(sluice_object::Rate { bits_per_second, burst_bytes });
-        }
+            Ok::<_, ScriptFailure>(Some(sluice_object::Rate { bits_per_second, burst_bytes }))
+        };
+        (spec.rate, spec.share) = (rate(tenant.rate)?, rate(tenant.share)?);
         if let Some(weight) = tenant.weight {
             let quantum = weight.saturating_mul(QUANTUM_PER_WEIGHT);
             spec.quantum = u16::try_from(quantum).map_err(|_| {

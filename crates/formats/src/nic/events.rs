@@ -16,6 +16,8 @@ events! { PORT: Table::PortDrops, 0, 8;
     BadFrame "bad_frame" = 4, drop, "marked bad by the MAC, or byte enables with a hole";
     /// A second tag where the port takes none.
     DoubleTag "double_tag" = 5, drop, "a second tag where the port takes none";
+    /// Beyond the tenant's share of the port, where others' shares leave no room for more.
+    OverShare "over_share" = 6, drop, "beyond the tenant's share of the port, while the port's FIFO held no room for more than shares";
 }
 
 events! { QUEUE: Table::QueueDrops, 16, 4;

@@ -49,6 +49,29 @@ row! {
 }
 
 row! {
+    /// Share of one module at one port: GCRA in cost beats, the packet included in its burst. Index: module. The cost of a
+    /// packet is that of the most bytes that its program can make of it, in beats.
+    #[derive(Copy, Hash)]
+    ShareRow, "share_row" {
+        /// Ticks per beat with 16 fraction bits; 0 means that every packet is within the share.
+        ticks_per_beat: u32 = 28,
+        /// Burst in ticks.
+        burst: u32 = 24,
+        /// Bytes by which the module's programs make a packet longer at most.
+        growth: u16 = 9,
+    }
+}
+
+row! {
+    /// Room of one port's FIFO for packets beyond their module's share.
+    #[derive(Copy, Hash)]
+    ExcessRow, "excess_row" {
+        /// Cost beats that the FIFO may hold with such a packet.
+        beats: u16 = 16,
+    }
+}
+
+row! {
     /// Generation of one module. Index: module. Writing `current` commits; other fields are read only.
     #[derive(Copy, Hash)]
     GenerationRow, "generation_row" {
@@ -124,6 +147,10 @@ row! {
         reason: u8 = 6,
         /// Bytes as received.
         length: u16 = 16,
+        /// A good frame beyond its module's share at this port.
+        beyond: bool = 1,
+        /// Ticks when it ended, which is when it was stored if it was.
+        arrival: u64 = TICK_BITS,
     }
 }
 
@@ -200,6 +227,8 @@ pub(crate) static ROWS: &[RowInfo] = rows![
     VlanRow,
     PortPolicyRow,
     RateRow,
+    ShareRow,
+    ExcessRow,
     GenerationRow,
     LimitRow,
     QuantumRow,

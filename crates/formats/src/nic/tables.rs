@@ -42,6 +42,10 @@ tables! { None;
         PortBytes "port_bytes" = 3: counter(), modules, "bytes offered as received, by module";
         /// Packets dropped at the port, by module * 8 + kind.
         PortDrops "port_drops" = 4: counter(), |t| t.modules * 8, "packets dropped, by module * 8 + kind";
+        /// `ShareRow` by module.
+        Share "share" = 5: row::<ShareRow>(), modules, "`share_row` by module";
+        /// `ExcessRow`, index 0.
+        Excess "excess" = 6: row::<ExcessRow>(), |_| 1, "`excess_row`";
     }
     Stamp {
         /// `RateRow` by module.

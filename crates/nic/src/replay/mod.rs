@@ -1,7 +1,7 @@
 //! The model in lockstep with a hardware trace.
 //!
 //! The trace tells what only the hardware knows (the order of the merge, both stamps, generations,
-//! overload, tail drops); everything else is computed by the functions of [`crate::forward`]
+//! overload, room for what is beyond a share, tail drops); everything else is computed by the functions of [`crate::forward`]
 //! and compared at once, so that the first difference names its packet. A packet runs through the
 //! pipeline's fast model at its verdict: verdicts come in the order of the merge, in which packets
 //! meet state and counters.
@@ -18,6 +18,7 @@
 //! state words) is for the caller to write while nothing is on its way.
 
 mod compare;
+mod shares;
 mod writes;
 
 pub use compare::Mismatch;
@@ -27,8 +28,9 @@ use crate::forward::{self, Accepted, Classified};
 use crate::room::Room;
 use crate::tables::Tables;
 use compare::{check, describe_bytes, mismatch};
+use shares::Shares;
 use sluice_device::{Counters, Engines, Frame, Passed, Route, Stamped, engine as device, headers};
-use sluice_formats::limits::{SEQUENCE_MASK, SYSTEM_MODULE, TICK_BITS, packet_id};
+use sluice_formats::limits::{SEQUENCE_MASK, SYSTEM_MODULE, TAG_BYTES, TICK_BITS, packet_id};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::{Reason, Target};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -70,11 +72,15 @@ pub struct Replay {
     tables: Tables,
     /// The latest stamp, without its wrap.
     ticks: u64,
+    /// The latest end of a frame at a port, likewise.
+    arrival: u64,
+    shares: Shares,
     bank: CounterBank,
     room: Room,
     packets: HashMap<u32, Packet>,
     next_sequence: Vec<u32>,
-    stored: Vec<VecDeque<u32>>,
+    /// Packets that wait at each port, with their cost.
+    stored: Vec<VecDeque<(u32, u32)>>,
     pipeline: VecDeque<u32>,
     /// Packets that have met an engine that is not the last, and are not held.
     passing: VecDeque<u32>,
@@ -95,6 +101,8 @@ impl Replay {
             target,
             tables: Tables::new(target, engines),
             ticks: 0,
+            arrival: 0,
+            shares: Shares::new(target),
             bank: CounterBank::new(target),
             room: Room::new(&target),
             packets: HashMap::new(),
@@ -115,7 +123,7 @@ impl Replay {
         &self.tables
     }
 
-    /// A frame has ended on a port. Overload is fed, everything else computed.
+    /// A frame has ended on a port. Overload and room for what is beyond a share are fed, everything else computed.
     pub fn port(&mut self, row: &PortTraceRow, bytes: &[u8], bad: bool) -> Result<(), Mismatch> {
         let at = "port";
         let port = (row.id >> 28) as u8;
@@ -133,7 +141,7 @@ impl Replay {
         check(reason != Some(None), row.id, at, || ("a reason that exists", format!("reason {}", row.reason)))?;
         let device = (row.module_id, reason.flatten());
         let agrees = |c: &Classified| match (c.result, device.1) {
-            (Ok(_), Some(Reason::Overload)) | (Ok(_), None) => c.owner == device.0,
+            (Ok(_), Some(Reason::Overload | Reason::OverShare)) | (Ok(_), None) => c.owner == device.0,
             (Err(model), Some(reason)) => c.owner == device.0 && model == reason,
             (Ok(_), Some(_)) | (Err(_), None) => false,
         };
@@ -149,6 +157,12 @@ impl Replay {
         };
         self.forget_superseded(port);
 
+        // Frames end in the order of time, as packets are stamped.
+        self.arrival += row.arrival.wrapping_sub(self.arrival) & ((1 << TICK_BITS) - 1);
+        let cost = match classified.result {
+            Ok(accepted) => self.judge_share(port, row, accepted, bytes.len(), device.1)?,
+            Err(_) => 0,
+        };
         self.bank.arrived(port, classified.owner, bytes.len());
         match (classified.result, device.1) {
             (Ok(accepted), None) => {
@@ -160,7 +174,7 @@ impl Replay {
                     tenant,
                     tci,
                     stamped: Stamped::default(),
-                    arrival: 0,
+                    arrival: row.arrival,
                     stamp: 0,
                     first_in: 0,
                     conform: true,
@@ -180,7 +194,7 @@ impl Replay {
                     unseen: 0,
                 };
                 self.packets.insert(row.id, packet);
-                self.stored[usize::from(port)].push_back(row.id);
+                self.stored[usize::from(port)].push_back((row.id, cost));
             }
             (_, reason) => {
                 self.bank.dropped_at_port(port, classified.owner, reason.unwrap_or(Reason::Overload));
@@ -189,16 +203,46 @@ impl Replay {
         Ok(())
     }
 
+    /// Whether a good frame is beyond its share, as the device says. Beyond it, it is refused only where it has no room: what waits
+    /// here has left the device's FIFO or is still in it. Gives the frame's cost.
+    fn judge_share(
+        &mut self,
+        port: u8,
+        row: &PortTraceRow,
+        accepted: Accepted,
+        length: usize,
+        device: Option<Reason>,
+    ) -> Result<u32, Mismatch> {
+        let at = "port";
+        let bytes = length - if accepted.tag_off { TAG_BYTES } else { 0 };
+        let asked = self.asked_shares(port, accepted.module);
+        let place = (port, accepted.module);
+        let cost = self.shares.judge(place, self.arrival, bytes as u32, row.beyond, asked.into_iter());
+        let said = |beyond| if beyond { "beyond its share" } else { "within its share" };
+        let differs = || mismatch(row.id, at, said(!row.beyond).to_owned(), said(row.beyond).to_owned());
+        let cost = cost.ok_or_else(differs)?;
+        if device == Some(Reason::OverShare) {
+            let waiting: u32 = self.stored[usize::from(port)].iter().map(|(_, cost)| cost).sum();
+            let excess = self.least_excess(port);
+            check(row.beyond && waiting + cost > excess, row.id, at, || {
+                let model = format!("{waiting} cost beats stored, room for {excess}, and a packet of {cost}");
+                (model, format!("{}, {}", said(row.beyond), Reason::OverShare.name()))
+            })?;
+        }
+        Ok(cost)
+    }
+
     /// A packet enters the pipeline. Order and stamps are fed, generations are ones that it may have.
     pub fn merge(&mut self, row: &MergeTraceRow) -> Result<(), Mismatch> {
         let at = "merge";
         let stored = self.stored.get_mut((row.id >> 28) as usize);
-        let head = stored.and_then(VecDeque::pop_front);
+        let head = stored.and_then(VecDeque::pop_front).map(|(id, _)| id);
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
         let packet = self.packets.get(&row.id).ok_or_else(|| unknown(row.id, at))?;
-        let module = packet.inside.module;
-        check(row.module_id == module, row.id, at, || {
-            (format!("module {module}"), format!("module {}", row.module_id))
+        let (module, arrival) = (packet.inside.module, packet.inside.arrival);
+        check((row.module_id, row.arrival) == (module, arrival), row.id, at, || {
+            let said = |module, arrival| format!("module {module}, arrived at {arrival}");
+            (said(module, arrival), said(row.module_id, row.arrival))
         })?;
         let stamped = Stamped { generation: row.generation.into(), system_generation: row.system_generation.into() };
         for (module, generation) in [(module, stamped.generation), (SYSTEM_MODULE, stamped.system_generation)] {
@@ -212,7 +256,7 @@ impl Replay {
         self.ticks += row.stamp.wrapping_sub(self.ticks) & ((1 << TICK_BITS) - 1);
         let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
         let inside = &mut packet.inside;
-        (inside.stamped, inside.stamp, inside.arrival) = (stamped, row.stamp, row.arrival);
+        (inside.stamped, inside.stamp) = (stamped, row.stamp);
         let length = inside.frame.bytes().len() as u32;
         inside.conform = forward::conforms(&mut self.tables, module, self.ticks, length);
         self.pipeline.push_back(row.id);

@@ -45,7 +45,7 @@ fn frame() -> Vec<u8> {
 }
 
 fn port_row(id: u32) -> PortTraceRow {
-    PortTraceRow { id, module_id: MODULE, dropped: false, reason: 0, length: 36 }
+    PortTraceRow { id, module_id: MODULE, dropped: false, reason: 0, length: 36, beyond: false, arrival: 990 }
 }
 
 fn merge_row(id: u32, generation: bool) -> MergeTraceRow {

@@ -3,6 +3,8 @@
 use super::Replay;
 use super::compare::{Mismatch, mismatch};
 use crate::forward::{self, Classified};
+use crate::tables;
+use sluice_formats::rows::ShareRow;
 use sluice_formats::{Node, Status, Table};
 
 /// A row that packets may or may not have seen.
@@ -39,6 +41,12 @@ impl Replay {
             self.superseded.push(PendingWrite { node, table, index, words: old });
         }
         match self.tables.write(node, table, index, words) {
+            Status::Ok if table == Table::Share => {
+                let (port, module) = (node.index(), index as u8);
+                let row = self.tables.share_mut(port, module).row;
+                self.shares.written(port, module, row);
+                Ok(())
+            }
             Status::Ok => Ok(()),
             status => Err(Mismatch {
                 packet: None,
@@ -96,6 +104,19 @@ impl Replay {
                 Err(mismatch(id, "merge", model, format!("generation {generation}")))
             }
         }
+    }
+
+    /// Rows of a module's share at a port that were asked for.
+    pub(super) fn asked_shares(&self, port: u8, module: u8) -> Vec<ShareRow> {
+        let of = |w: &&PendingWrite| (w.node, w.table, w.index) == (Node::Port(port), Table::Share, module.into());
+        self.announced.iter().filter(of).map(|w| tables::decode(&w.words)).collect()
+    }
+
+    /// The smallest room for packets beyond their share that a port may have now.
+    pub(super) fn least_excess(&self, port: u8) -> u32 {
+        let of = |w: &&PendingWrite| (w.node, w.table) == (Node::Port(port), Table::Excess);
+        let asked = self.announced.iter().filter(of).filter_map(|w| w.words.first().map(|beats| beats & 0xffff));
+        asked.chain([self.tables.excess(port)]).min().unwrap_or(0)
     }
 
     /// The present limit of a queue and those asked for.

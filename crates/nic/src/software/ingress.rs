@@ -1,7 +1,7 @@
 //! Ports of the software NIC: arrival in time, FIFOs, the fair merge.
 
 use crate::drr::Drr;
-use sluice_formats::Target;
+use sluice_formats::{Reason, Target};
 use std::collections::VecDeque;
 
 /// Beats a port gains a turn of the merge: one frame of usual length.
@@ -21,11 +21,20 @@ struct Port<S> {
     /// The first arrival's first beat and the tick after its last, once it has been placed.
     placed: Option<(u64, u64)>,
     free_at: u64,
-    fifo: VecDeque<(u32, S)>,
-    fifo_beats: u32,
+    fifo: VecDeque<(Size, S)>,
+    stored: Size,
 }
 
-/// Ports that store packets `S`, each with its beats.
+/// What a packet takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Size {
+    /// Beats of the FIFO.
+    pub beats: u32,
+    /// Beats of the pipeline, at most.
+    pub cost: u32,
+}
+
+/// Ports that store packets `S`, each with what it takes.
 #[derive(Debug)]
 pub(super) struct Ports<S> {
     target: Target,
@@ -37,8 +46,13 @@ pub(super) struct Ports<S> {
 
 impl<S> Ports<S> {
     pub fn new(target: Target) -> Self {
-        let port =
-            || Port { arrivals: VecDeque::new(), placed: None, free_at: 0, fifo: VecDeque::new(), fifo_beats: 0 };
+        let port = || Port {
+            arrivals: VecDeque::new(),
+            placed: None,
+            free_at: 0,
+            fifo: VecDeque::new(),
+            stored: Size::default(),
+        };
         Self {
             target,
             ports: (0..target.ports).map(|_| port()).collect(),
@@ -63,31 +77,39 @@ impl<S> Ports<S> {
         Some((start, arrival))
     }
 
-    /// Whether a packet of `beats` fits the port's FIFO of the target's size.
-    pub fn has_room(&self, port: u8, beats: u32) -> bool {
+    /// Whether a packet has room in the port's FIFO of the target's size; beyond its share, only while the FIFO holds at most
+    /// `excess` cost beats with it.
+    pub fn room(&self, port: u8, size: Size, excess: Option<u32>) -> Result<(), Reason> {
         let port = &self.ports[usize::from(port)];
-        port.fifo_beats + beats <= self.target.port_beats && port.fifo.len() < self.target.port_packets as usize
+        if excess.is_some_and(|excess| port.stored.cost + size.cost > excess) {
+            return Err(Reason::OverShare);
+        }
+        let fits = port.stored.beats + size.beats <= self.target.port_beats
+            && port.fifo.len() < self.target.port_packets as usize;
+        if fits { Ok(()) } else { Err(Reason::Overload) }
     }
 
-    pub fn store(&mut self, port: u8, beats: u32, packet: S) {
+    pub fn store(&mut self, port: u8, size: Size, packet: S) {
         self.ready |= 1 << port;
         let port = &mut self.ports[usize::from(port)];
-        port.fifo_beats += beats;
-        port.fifo.push_back((beats, packet));
+        port.stored.beats += size.beats;
+        port.stored.cost += size.cost;
+        port.fifo.push_back((size, packet));
     }
 
     /// The packet that the merge takes next, with its beats.
     pub fn take(&mut self) -> Option<(u32, S)> {
         let index = self.merge.next(self.ready, |_| MERGE_QUANTUM_BEATS)?;
         let port = &mut self.ports[index];
-        let (beats, packet) = port.fifo.pop_front()?;
-        port.fifo_beats -= beats;
+        let (size, packet) = port.fifo.pop_front()?;
+        port.stored.beats -= size.beats;
+        port.stored.cost -= size.cost;
         let empty = port.fifo.is_empty();
         if empty {
             self.ready &= !(1 << index);
         }
-        self.merge.charge(index, beats, empty);
-        Some((beats, packet))
+        self.merge.charge(index, size.cost, empty);
+        Some((size.beats, packet))
     }
 
     pub fn has_stored(&self) -> bool {

@@ -16,7 +16,7 @@ use crate::bank::CounterBank;
 use crate::tables::{Tables, check_address};
 use crate::{engines, forward};
 use egress::{Egress, Left};
-use ingress::{Arrival, Ports};
+use ingress::{Arrival, Ports, Size};
 use loads::{Done, Loads, Progress};
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
@@ -131,12 +131,17 @@ impl SoftwareNic {
         let result = classified.result.and_then(|accepted| {
             let frame_bytes =
                 arrival.bytes.len() - if accepted.tag_off { sluice_formats::limits::TAG_BYTES } else { 0 };
-            let beats = self.target().beats(frame_bytes as u32);
-            let room = !self.options.limit_port_fifos || self.ports.has_room(port, beats);
-            if room { Ok((accepted, beats)) } else { Err(Reason::Overload) }
+            let (target, bytes) = (*self.target(), frame_bytes as u32);
+            let share = self.tables.share_mut(port, accepted.module);
+            let size = Size { beats: target.beats(bytes), cost: share.cost(bytes, &target) };
+            if self.options.limit_port_fifos {
+                let beyond = share.is_beyond(self.now, size.cost);
+                self.ports.room(port, size, beyond.then(|| self.tables.excess(port)))?;
+            }
+            Ok((accepted, size))
         });
         match result {
-            Ok((accepted, beats)) => {
+            Ok((accepted, size)) => {
                 let packet = Packet {
                     id,
                     port,
@@ -151,7 +156,7 @@ impl SoftwareNic {
                     frame: Frame::new(arrival.bytes, accepted.tag_off),
                     route: Route::default(),
                 };
-                self.ports.store(port, beats, packet);
+                self.ports.store(port, size, packet);
             }
             Err(reason) => {
                 self.bank.dropped_at_port(port, classified.owner, reason);

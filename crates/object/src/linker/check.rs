@@ -150,6 +150,17 @@ impl Checker<'_> {
                 let granted = tenant.spec.rate_row().map_err(|e| Space(e.to_string()))?;
                 equal(table, &unpack(words)?, &granted)
             }
+            Table::Share | Table::Excess => {
+                let leaving = self.tenant.map(|t| t.spec.id);
+                if self.linker.is_share_row(leaving, node.index(), table, index, words) {
+                    return Ok(());
+                }
+                Err(Space(format!(
+                    "row {index} of {} at port {}: not what its tenants are assured of",
+                    table.name(),
+                    node.index()
+                )))
+            }
             Table::Quantum => {
                 let granted = self.own_row(table, index)?.spec.quantum;
                 at_most("quantum", unpack::<QuantumRow>(words)?.bytes, granted)

@@ -16,6 +16,7 @@ pub mod placement;
 mod probe;
 pub mod rmt;
 mod settings;
+pub mod shares;
 pub mod spaces;
 pub mod tenants;
 mod unsafe_order;
@@ -29,6 +30,7 @@ pub use unsafe_order::{unsafe_live_bank, unsafe_order};
 
 use engine::Engines;
 use rmt::{Placer, StageLeft};
+use shares::PortShares;
 use sluice_formats::Target;
 use sluice_formats::limits::MAX_FRAME_BYTES;
 use spaces::Holder;
@@ -42,6 +44,8 @@ pub struct Linker {
     tenants: BTreeMap<u16, Tenant>,
     /// Current generation by module. It outlives the module's owner, as in the device.
     generations: Vec<u8>,
+    /// Shares of each port as last written.
+    shares: Vec<PortShares>,
     /// Space of each engine.
     engines: Engines,
 }
@@ -65,6 +69,7 @@ impl Linker {
             settings: NicSettings::new(target),
             tenants: BTreeMap::new(),
             generations: vec![0; target.modules as usize],
+            shares: vec![PortShares::default(); target.ports as usize],
             engines: Engines::new(target),
         }
     }

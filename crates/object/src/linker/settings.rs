@@ -61,15 +61,18 @@ impl Linker {
                 return wrong(format!("port {p}: frame lengths"), format!("{min} to {max}"), allowed);
             }
         }
+        let mut next = Self { settings, ..self.clone() };
         let mut w = Writer::default();
-        for (p, port) in settings.ports.iter().enumerate() {
-            w.write(Node::Port(p as u8), Table::PortPolicy, 0, &self.policy_row(port)?);
+        next.write_shares(&mut w)?;
+        w.barrier();
+        for (p, port) in next.settings.ports.iter().enumerate() {
+            w.write(Node::Port(p as u8), Table::PortPolicy, 0, &next.policy_row(port)?);
         }
-        w.words(Node::System, Table::Control, control::WATCHDOG, vec![settings.watchdog]);
-        self.engines.all().for_each(|space| w.rows(space.first_rows()));
-        let load = w.load(self, SYSTEM_TENANT, "nic settings".to_owned());
-        self.check(&load)?;
-        self.settings = settings;
+        w.words(Node::System, Table::Control, control::WATCHDOG, vec![next.settings.watchdog]);
+        next.engines.all().for_each(|space| w.rows(space.first_rows()));
+        let load = w.load(&next, SYSTEM_TENANT, "nic settings".to_owned());
+        next.check(&load)?;
+        *self = next;
         Ok(load)
     }
 

@@ -26,6 +26,9 @@ pub struct TenantSpec {
     pub keep_tag: bool,
     /// Rate limit; none is no limit.
     pub rate: Option<Rate>,
+    /// What he is assured of at each port where he has frames, counted in whole beats of the most that his programs make of a
+    /// packet; none is an even part of what the others there leave.
+    pub share: Option<Rate>,
     /// Scheduling weight in bytes, 1 or more.
     pub quantum: u16,
     /// Destinations it may send to, with the cells its queue there may hold.
@@ -79,6 +82,7 @@ impl TenantSpec {
             vlans: Vec::new(),
             keep_tag: false,
             rate: None,
+            share: None,
             quantum: 1500,
             queues: Queues::new(),
             max_entries: 0,
@@ -165,13 +169,14 @@ impl Linker {
             let cells = d.and_then(|d| spec.queues.get(&d)).copied().unwrap_or(0);
             w.write(Node::Egress, Table::Limit, self.queue(number, module), &LimitRow { cells });
         }
-        w.barrier();
         let (id, label) = (spec.id, format!("admit {}", spec.name));
         let tenant = Tenant { spec, module, running: None, vlans };
+        self.tenants.insert(id, tenant.clone());
+        self.write_shares(&mut w)?;
+        w.barrier();
         for (port, vlan) in &tenant.vlans {
             w.write(Node::Port(*port), Table::Vlan, (*vlan).into(), &tenant.vlan_row());
         }
-        self.tenants.insert(id, tenant);
         Ok(w.load(self, id, label))
     }
 
@@ -204,6 +209,7 @@ impl Linker {
             w.rows(space.release(tenant.module)?);
         }
         self.tenants.remove(&id);
+        self.write_shares(&mut w)?;
         Ok(w.load(self, id, format!("remove {}", tenant.spec.name)))
     }
 
@@ -228,6 +234,7 @@ impl Linker {
             return Err(taken(spec, what, t));
         }
         spec.check_rate(self.target)?;
+        spec.asked_share(self.target)?;
         if spec.quantum == 0 {
             return Err(spec.wrong("quantum", 0, "1 to 65535 bytes"));
         }

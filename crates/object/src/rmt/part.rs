@@ -46,6 +46,14 @@ pub struct RmtPart {
     pub system: bool,
 }
 
+impl RmtPart {
+    /// Bytes by which it makes a packet longer at most.
+    pub fn growth(&self) -> u16 {
+        let delta = |row: &Vec<DeparseRow>| row.first().map_or(0, |beat| i16::from((beat.half_delta << 1) as i8));
+        self.deparse.iter().map(delta).max().unwrap_or(0).max(0) as u16
+    }
+}
+
 /// One stage of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

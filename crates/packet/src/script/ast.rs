@@ -195,6 +195,8 @@ pub struct Tenant {
     pub keep_tag: bool,
     /// Rate in bits a second and burst in bytes at ingress.
     pub rate: Option<(u64, u64)>,
+    /// Rate in bits a second and burst in bytes that it is assured of at each port.
+    pub share: Option<(u64, u64)>,
     /// Weight in the fair queues.
     pub weight: Option<u64>,
     /// Most cells that it may hold of the shared buffer.

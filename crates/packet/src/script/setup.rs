@@ -61,6 +61,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     let mut vlans: Option<Vec<u16>> = None;
     let mut keep_tag = None;
     let (mut rate, mut burst, mut weight, mut limit, mut to) = (None, None, None, None, None);
+    let (mut share, mut share_burst) = (None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -73,6 +74,10 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
             ("keep_tag", None) => keep_tag.replace(true).is_none(),
             ("rate", Some(value)) => rate.replace(value.scaled("the rate", u64::MAX)?).is_none(),
             ("burst", Some(value)) => burst.replace(value.scaled("the burst", u64::from(u32::MAX))?).is_none(),
+            ("share", Some(value)) => share.replace(value.scaled("the share", u64::MAX)?).is_none(),
+            ("share_burst", Some(value)) => {
+                share_burst.replace(value.scaled("the share's burst", u64::from(u32::MAX))?).is_none()
+            }
             ("weight", Some(value)) => {
                 let n = value.number("the weight", 1, u128::from(MOST_WEIGHT))?;
                 weight.replace(n as u64).is_none()
@@ -92,22 +97,27 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         let problem = ScriptProblem::Options {
             statement: "tenant",
             found: format!("no `{what}=`"),
-            expected: "`tenant NAME id=N vlan=V[,V...]`, `rate=` and `burst=` together".to_string(),
+            expected:
+                "`tenant NAME id=N vlan=V[,V...]`, `rate=` and `burst=` together, `share=` and `share_burst=` likewise"
+                    .to_string(),
         };
         (word.span, problem)
     };
-    let rate = match (rate, burst) {
-        (Some(rate), Some(burst)) => Some((rate, burst)),
-        (None, None) => None,
-        (Some(_), None) => return Err(missing("burst")),
-        (None, Some(_)) => return Err(missing("rate")),
+    let both = |of: [Option<u64>; 2], names: [&str; 2]| match of {
+        [Some(rate), Some(burst)] => Ok(Some((rate, burst))),
+        [None, None] => Ok(None),
+        [Some(_), None] => Err(missing(names[1])),
+        [None, Some(_)] => Err(missing(names[0])),
     };
+    let rate = both([rate, burst], ["rate", "burst"])?;
+    let share = both([share, share_burst], ["share", "share_burst"])?;
     let tenant = Tenant {
         name: name.to_string(),
         id: id.ok_or_else(|| missing("id"))?,
         vlans: vlans.ok_or_else(|| missing("vlan"))?,
         keep_tag: keep_tag.unwrap_or(false),
         rate,
+        share,
         weight,
         limit,
         to,

@@ -11,8 +11,12 @@ use sluice_formats::rmt::target::CONTAINERS;
 const GROUP: usize = 12 - 9;
 
 impl Placer {
-    /// Each stage is within its quota, and a tenant's is not the system module's.
+    /// Growth and each stage are within the quota, and a tenant's is not the system module's.
     pub(super) fn check_given(&self, module: u8, holding: &Holding, part: &RmtPart) -> Result<(), RmtError> {
+        let (asked, given) = (part.growth(), holding.quota.growth);
+        if asked > given {
+            return Err(RmtError::Growth { tenant: holding.name.clone(), asked, given });
+        }
         for (&stage, rows) in &part.stages {
             let tenant = holding.name.clone();
             if module != 0 && self.target.is_system(stage.into()) {

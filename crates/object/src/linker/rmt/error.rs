@@ -47,6 +47,19 @@ pub enum RmtError {
         /// Given.
         given: u32,
     },
+    /// A program makes packets longer than its tenant may.
+    #[error(
+        "the program makes packets up to {asked} bytes longer, tenant `{tenant}` was given {given}: what it adds is \
+         charged at the ports"
+    )]
+    Growth {
+        /// Tenant.
+        tenant: String,
+        /// Needed.
+        asked: u16,
+        /// Given.
+        given: u16,
+    },
     /// An entry has no place.
     #[error(
         "stage {stage}: tenant `{tenant}`, exact entry {}: no place; its sets {set0} (ways 0, 1) and {set1} (ways \
@@ -147,7 +160,7 @@ impl RmtError {
         match self {
             Self::Part { error, .. } => error.code(),
             Self::NoRoom { .. } => "E0670",
-            Self::Given { .. } => "E0671",
+            Self::Given { .. } | Self::Growth { .. } => "E0671",
             Self::NoPlace { .. } => "E0672",
             Self::State { .. } => "E0673",
             Self::Group { .. } => "E0674",

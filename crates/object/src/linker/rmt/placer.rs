@@ -172,6 +172,11 @@ impl Placer {
         banks.into_iter().flatten().flat_map(|b| b.part.shared.clone()).collect()
     }
 
+    /// Bytes by which a module's programs may make a packet longer.
+    pub fn growth(&self, module: u8) -> u16 {
+        self.holders.get(&module).map_or(0, |holding| holding.quota.growth)
+    }
+
     pub(super) fn holding(&self, module: u8, operation: &'static str) -> Result<&Holding, RmtError> {
         self.holders.get(&module).ok_or_else(|| RmtError::Module {
             module,

@@ -13,6 +13,8 @@ pub struct Quota {
     pub groups: BTreeSet<u16>,
     /// Destinations that it may send to.
     pub destinations: u8,
+    /// Bytes by which its programs may make a packet longer: what they cost the pipeline at most is charged at the ports.
+    pub growth: u16,
 }
 
 /// What a module is given in one stage, for each generation.
@@ -47,6 +49,7 @@ impl Quota {
             stages: part.stages.iter().map(|(&n, s)| (n, stage(s))).collect(),
             groups: part.groups.keys().copied().collect(),
             destinations,
+            growth: part.growth(),
         }
     }
 
@@ -65,6 +68,7 @@ impl Quota {
         }
         self.groups.extend(&other.groups);
         self.destinations |= other.destinations;
+        self.growth = self.growth.max(other.growth);
         self
     }
 }
