@@ -2,6 +2,7 @@
 
 use sluice_formats::Target;
 use sluice_formats::limits::MAX_FRAME_BYTES;
+use sluice_object::linker::shares::Assured;
 
 /// Fraction bits of a rate.
 pub const FRACTION: u32 = 16;
@@ -26,11 +27,17 @@ pub struct Share {
 }
 
 impl Share {
-    /// An even part of a port's guaranteed service: a quarter of the pipeline less one cycle in 256, for so many tenants.
-    pub fn even(target: &Target, tenants: u32, burst_beats: u64) -> Self {
-        let parts = u64::from(target.ports) * u64::from(tenants);
-        let ticks_per_beat = ((parts << FRACTION) * 256).div_ceil(255);
-        Self { ticks_per_beat, burst: (burst_beats * ticks_per_beat) >> FRACTION }
+    /// What the linker assures a tenant of at a port, rounded as his row has it.
+    pub fn of(assured: &Assured) -> Self {
+        let ticks_per_beat = (1u64 << (32 + FRACTION)).div_ceil(assured.beats_per_round);
+        let burst = u64::from(assured.burst_beats) * ticks_per_beat;
+        Self { ticks_per_beat, burst: burst.div_ceil(1 << FRACTION) }
+    }
+
+    /// The same rate with bursts of so many beats at most.
+    pub fn with_bursts(&self, beats: u64) -> Self {
+        let burst = (beats * self.ticks_per_beat).div_ceil(1 << FRACTION);
+        Self { burst: self.burst.min(burst), ..*self }
     }
 
     /// Beats of the burst.
@@ -54,6 +61,7 @@ impl Bucket {
 
     /// The first tick, not before `at`, at which a packet of this cost keeps to the share.
     pub fn earliest(&self, at: u64, cost: u64) -> u64 {
+        assert!(cost * self.share.ticks_per_beat <= self.share.burst << FRACTION, "{cost} beats are no burst of {:?}", self.share);
         let needs = self.full_at.max(at << FRACTION) + cost * self.share.ticks_per_beat;
         at.max(needs.div_ceil(1 << FRACTION).saturating_sub(self.share.burst))
     }
@@ -62,24 +70,6 @@ impl Bucket {
     pub fn take(&mut self, at: u64, cost: u64) {
         self.full_at = self.full_at.max(at << FRACTION) + cost * self.share.ticks_per_beat;
     }
-}
-
-/// What may be in front of a packet of one port.
-#[derive(Clone, Copy, Debug)]
-pub struct Port {
-    /// Cost beats that the FIFO holds of packets beyond shares, with the last of them.
-    pub excess: u64,
-    /// Sum of the bursts of all its tenants, in cost beats.
-    pub bursts: u64,
-}
-
-/// Cycles of a packet within its share from its last beat in until it enters the pipeline, at most: what the FIFO holds, served
-/// as the port is guaranteed, and what the merge may lag behind that.
-pub fn ingress(target: &Target, port: &Port) -> u64 {
-    let ports = u64::from(target.ports);
-    let served = (port.excess + port.bursts) * ports * 256 / 255;
-    // A turn and the packet that ends it, of each other port.
-    served + (ports - 1) * 2 * longest(target) + PIPELINE
 }
 
 /// Cycles from a packet's entry into the pipeline to its first beat into the buffer, at most, and of the port before its FIFO: stages,

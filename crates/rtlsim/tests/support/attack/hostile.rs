@@ -8,7 +8,7 @@ use sluice_formats::limits::KEY_BYTES;
 use sluice_formats::random::Rng;
 use sluice_object::linker::rmt::{EntryKey, EntryLeads};
 use sluice_object::{
-    Action, Destination, Destinations, KeyKind, KeySpec, LinkError, Load, Object, Rate, RmtPart, TenantSpec, VlanGrant,
+    Action, Destination, Destinations, KeyKind, KeySpec, Linker, Load, Object, Rate, RmtPart, TenantSpec, VlanGrant,
 };
 use sluice_rmt::check::Role;
 use sluice_rmt::testing::{Shape, checked_program};
@@ -83,34 +83,32 @@ impl Hostile {
         Self { id, vlan, spec, programs, running: None, style: Style::draw(rng), group }
     }
 
-    /// Lets him in with a program; the most of them that there is room for, and at last one that needs nothing.
-    pub fn enter(&mut self, rng: &mut Rng, field: &mut Field) -> Result<(), LinkError> {
+    /// Leaves programs away until the linker takes him in; the last one is one that adds 64 bytes and needs nothing else.
+    pub fn fit(&mut self, linker: &mut Linker, target: &Target) {
         let to: Vec<Destination> = self.spec.queues.keys().copied().collect();
+        let bare = self.spec.clone();
         loop {
-            let mut spec = self.spec.clone();
-            self.programs.iter().for_each(|choice| spec.make_room(&choice.object));
-            match field.linker.clone().admit(spec.clone()) {
-                Ok(_) => {
-                    field.admit(spec);
-                    break;
-                }
-                Err(error) if self.programs.len() == 1 && self.programs[0].growth == 64 => return Err(error),
-                Err(_) => {
-                    self.programs.pop();
-                    if self.programs.is_empty() {
-                        let object = programs::grower(64, &to, field.target);
-                        self.programs.push(Choice { object, aim: None, growth: 64 });
-                    }
-                }
+            self.spec = bare.clone();
+            self.programs.iter().for_each(|choice| self.spec.make_room(&choice.object));
+            let Err(error) = linker.admit(self.spec.clone()) else { return };
+            let last = self.programs.pop().expect("it has programs");
+            assert!(!(last.growth == 64 && self.programs.is_empty()), "tenant {} finds no room: {error}", self.id);
+            if self.programs.is_empty() {
+                let object = programs::grower(64, &to, target);
+                self.programs.push(Choice { object, aim: None, growth: 64 });
             }
         }
+    }
+
+    /// Lets him in with a program.
+    pub fn enter(&mut self, rng: &mut Rng, field: &mut Field) {
+        field.admit(self.spec.clone());
         let first = rng.index(self.programs.len());
         // What the linker has no place for in a generation is not run.
         if let Ok(load) = field.linker.load(self.id, &self.programs[first].object) {
             field.run(&load);
             self.running = Some(first);
         }
-        Ok(())
     }
 
     /// The program that frames are aimed at.

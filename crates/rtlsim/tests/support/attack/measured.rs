@@ -9,7 +9,7 @@ use sluice_formats::rmt::rows::{KeyRow, PageRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, PAGE_WORDS};
 use sluice_formats::row::Row;
 use sluice_formats::{Node, Reason, Table, Target};
-use sluice_object::{Destination, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Object, Rate, TenantSpec, VlanGrant};
 use std::collections::BTreeMap;
 
 /// His ID, his VLAN, and the only port where he has it.
@@ -25,18 +25,22 @@ pub struct Grant {
     pub destinations: [Destination; 2],
     pub cells: [u16; 2],
     pub quantum: u16,
+    /// A share of his port that is reserved for him; none is an even part.
+    pub share: Option<Rate>,
 }
 
-/// Lets him in, with his program.
-pub fn admit(field: &mut Field, grant: &Grant) {
-    let object = programs::measured(grant.destinations, field.target);
-    let mut spec = TenantSpec::new(ID, "measured");
-    spec.vlans = vec![VlanGrant { port: Some(PORT), vlan: VLAN }];
-    spec.quantum = grant.quantum;
-    spec.queues = grant.destinations.into_iter().zip(grant.cells).collect();
-    spec.make_room(&object);
-    field.admit(spec);
-    field.load(ID, &object);
+impl Grant {
+    /// What the linker is asked for, and his program.
+    pub fn spec(&self, target: &Target) -> (TenantSpec, Object) {
+        let object = programs::measured(self.destinations, target);
+        let mut spec = TenantSpec::new(ID, "measured");
+        spec.vlans = vec![VlanGrant { port: Some(PORT), vlan: VLAN }];
+        spec.quantum = self.quantum;
+        spec.share = self.share;
+        spec.queues = self.destinations.into_iter().zip(self.cells).collect();
+        spec.make_room(&object);
+        (spec, object)
+    }
 }
 
 /// One of his frames, as it arrives.
@@ -52,8 +56,9 @@ pub struct Sent {
 pub fn schedule(rng: &mut Rng, target: &Target, share: Share, ticks: u64, apart: u64) -> Vec<Sent> {
     let mut bucket = Bucket::new(share);
     let (mut sent, mut free_at, mut second_at) = (Vec::new(), 0, 0);
-    // No more than half of a burst.
-    let longest = (share.burst_beats() / 2).max(2) * u64::from(target.bus_bytes) - u64::from(GROWTH);
+    // No more than half of a burst, where that holds a short frame.
+    let shortest = bound::cost(target, 60, GROWTH);
+    let longest = (share.burst_beats() / 2).max(shortest) * u64::from(target.bus_bytes) - u64::from(GROWTH);
     while free_at < ticks {
         let length = if rng.chance(3, 4) { rng.range(60, 130) } else { rng.range(60, 700) }.min(longest);
         let beats = u64::from(target.beats(length as u32 + 4));

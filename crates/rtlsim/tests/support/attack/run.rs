@@ -1,14 +1,15 @@
 //! One measured tenant, alone and beside hostile ones, on one device.
 
-use super::bound::{self, Port, Share, Turn};
+use super::bound::{self, Share, Turn};
 use super::field::Field;
 use super::frames::{self, Style};
 use super::hostile::{Hostile, Room};
 use super::measured::{self, Grant, Record, Seen, Sent};
+use super::programs;
 use sluice_device::{Device, Offer, OpId};
 use sluice_formats::Target;
 use sluice_formats::random::Rng;
-use sluice_object::Destination;
+use sluice_object::{Destination, Linker, NicSettings, Rate};
 use std::collections::BTreeMap;
 
 /// Ticks of frames that are offered ahead, and after which is looked what happened.
@@ -18,8 +19,6 @@ const LOOK: u64 = 256;
 const REST: u64 = 64;
 /// Frames of one style, on average.
 const STREAK: u64 = 120;
-/// Beats of a burst of the measured tenant.
-const BURST_BEATS: u64 = 16;
 
 /// What is drawn before devices run it.
 #[derive(Clone, Debug)]
@@ -33,6 +32,9 @@ pub struct Plan {
     pub shared: bool,
     /// Ticks from the first frame to the last.
     pub ticks: u64,
+    /// What he is assured of at his port, and the linker's bound of ticks until a packet of it enters the pipeline.
+    pub share: Share,
+    pub wait: u64,
 }
 
 impl Plan {
@@ -46,7 +48,10 @@ impl Plan {
         let shared = rng.chance(1, 2);
         let grantable = target.cells - bound::longest(target) as u32;
         let cells = grantable / 6;
-        let grant = Grant { destinations: own, cells: [cells as u16, cells as u16 / 2], quantum: 1500 };
+        // A share that is reserved, a quarter of what is left, or an even part.
+        let reserved = Rate { bits_per_second: target.bits_per_second() / 40, burst_bytes: 16 * target.bus_bytes };
+        let share = rng.chance(1, 3).then_some(reserved);
+        let grant = Grant { destinations: own, cells: [cells as u16, cells as u16 / 2], quantum: 1500, share };
         let left = grantable - cells - cells / 2;
         let each = left / u32::from(hostile.max(1));
         let shared_cells = (each / 4).clamp(1, 10) as u16;
@@ -59,22 +64,20 @@ impl Plan {
             tenants: hostile.into(),
         };
         let hostile: Vec<Hostile> = (0..hostile).map(|n| Hostile::draw(&mut rng, n, &room)).collect();
-        let mut plan = Self { target, seed, grant, hostile, sent: Vec::new(), shared, ticks };
+        let mut hostile = hostile;
+        let mut linker = Linker::new(target);
+        linker.nic(NicSettings::new(target)).expect("these are the defaults");
+        linker.admit(grant.spec(target).0).unwrap_or_else(|e| panic!("{e}"));
+        hostile.iter_mut().for_each(|one| one.fit(&mut linker, target));
+        let at_port = linker.shares(measured::PORT).expect("the port is there");
+        let (share, wait) = (Share::of(&at_port.assured[&measured::ID]), at_port.wait);
+        let mut plan = Self { target, seed, grant, hostile, sent: Vec::new(), shared, ticks, share, wait };
         // So far apart that his queue at the second destination is half full at most.
         let apart = bound::egress(target, &plan.turns()[1]) / u64::from(target.queue_packets / 2);
-        plan.sent = measured::schedule(&mut rng, target, plan.share(), ticks, apart);
+        // Half of the packets that his queues hold.
+        let bursts = u64::from(target.queue_packets / 2) * bound::cost(target, 60, programs::GROWTH);
+        plan.sent = measured::schedule(&mut rng, target, share.with_bursts(bursts), ticks, apart);
         plan
-    }
-
-    /// Tenants that have a VLAN on his port, he among them.
-    fn tenants_of_his_port(&self) -> u32 {
-        let has = |h: &&Hostile| h.spec.vlans.iter().any(|v| v.port.is_none_or(|port| port == measured::PORT));
-        1 + self.hostile.iter().filter(has).count() as u32
-    }
-
-    /// His share at his port.
-    pub fn share(&self) -> Share {
-        Share::even(self.target, self.tenants_of_his_port(), BURST_BEATS)
     }
 
     /// Who takes turns at his destinations.
@@ -84,18 +87,14 @@ impl Plan {
                 let cells = u64::from(*h.spec.queues.get(&d)?);
                 Some((u64::from(h.spec.quantum), cells.min(bound::longest(self.target))))
             };
-            Turn { others: self.hostile.iter().filter_map(of).collect(), own: BURST_BEATS, waiting: 1 }
+            Turn { others: self.hostile.iter().filter_map(of).collect(), own: self.share.burst_beats(), waiting: 1 }
         })
     }
 
     /// Cycles at most until a packet of his enters the pipeline, and until it leaves.
     pub fn bounds(&self) -> (u64, u64) {
-        let tenants = u64::from(self.tenants_of_his_port());
-        let bursts = tenants * BURST_BEATS.max(2 * bound::longest(self.target));
-        let port = Port { excess: u64::from(self.target.port_beats), bursts };
-        let ingress = bound::ingress(self.target, &port);
         let turns = self.turns().map(|turn| bound::egress(self.target, &turn));
-        (ingress, ingress + bound::PIPELINE + turns[0].max(turns[1]))
+        (self.wait, self.wait + bound::PIPELINE + turns[0].max(turns[1]))
     }
 }
 
@@ -118,13 +117,13 @@ pub fn run(device: impl Device + 'static, plan: &Plan, beside: bool) -> (Seen, D
     let mut field = Field::new(device);
     let mut rng = Rng::new(plan.seed ^ 0xa77a);
     let mut done = Done::default();
-    measured::admit(&mut field, &plan.grant);
+    let (spec, object) = plan.grant.spec(plan.target);
+    field.admit(spec);
+    field.load(measured::ID, &object);
     let mut hostile: Vec<Hostile> = if beside { plan.hostile.clone() } else { Vec::new() };
     for one in &mut hostile {
-        match one.enter(&mut rng, &mut field) {
-            Ok(()) => done.tenants += 1,
-            Err(error) => panic!("hostile tenant {} finds no room: {error}", one.id),
-        }
+        one.enter(&mut rng, &mut field);
+        done.tenants += 1;
     }
     let mut record = Record::new(&mut field, REST);
     let begin = record.begin();
