@@ -61,7 +61,11 @@ impl Bucket {
 
     /// The first tick, not before `at`, at which a packet of this cost keeps to the share.
     pub fn earliest(&self, at: u64, cost: u64) -> u64 {
-        assert!(cost * self.share.ticks_per_beat <= self.share.burst << FRACTION, "{cost} beats are no burst of {:?}", self.share);
+        assert!(
+            cost * self.share.ticks_per_beat <= self.share.burst << FRACTION,
+            "{cost} beats are no burst of {:?}",
+            self.share
+        );
         let needs = self.full_at.max(at << FRACTION) + cost * self.share.ticks_per_beat;
         at.max(needs.div_ceil(1 << FRACTION).saturating_sub(self.share.burst))
     }

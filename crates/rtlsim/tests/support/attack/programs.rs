@@ -64,11 +64,8 @@ pub fn measured([first, second]: [Destination; 2], target: &Target) -> Object {
 /// Adds up to 64 bytes, an even number, to each packet and sends it to all of the destinations.
 pub fn grower(bytes: u32, to: &[Destination], target: &Target) -> Object {
     let puts: Vec<String> = (0..bytes / 2).map(|i| format!("word @{}", 14 + 2 * i)).collect();
-    let row = if bytes == 0 {
-        "put word @12".to_owned()
-    } else {
-        format!("grow {bytes} at 14\n put {}", puts.join(", "))
-    };
+    let row =
+        if bytes == 0 { "put word @12".to_owned() } else { format!("grow {bytes} at 14\n put {}", puts.join(", ")) };
     let text = format!(
         "module grower\ncontainer word = c2[0]\ndemands {{\n{} }}\n\
          parser {{\n select 0:1 {{\n * -> all\n }}\n path all {{\n take word @12\n }}\n}}\n\

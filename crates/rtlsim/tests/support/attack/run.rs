@@ -212,8 +212,7 @@ impl<'a> Traffic<'a> {
                     self.free_at[usize::from(port)] = free_at + room.min(LOOK);
                     continue;
                 };
-                self.free_at[usize::from(port)] =
-                    free_at + u64::from(self.plan.target.beats(offer.bytes.len() as u32));
+                self.free_at[usize::from(port)] = free_at + u64::from(self.plan.target.beats(offer.bytes.len() as u32));
                 field.offer(offer);
                 frames += 1;
             }
@@ -222,14 +221,7 @@ impl<'a> Traffic<'a> {
     }
 
     /// A hostile frame on a port that is no longer than `room` beats.
-    fn hostile_offer(
-        &mut self,
-        rng: &mut Rng,
-        port: u8,
-        hostile: &mut [Hostile],
-        room: u64,
-        at: u64,
-    ) -> Option<Offer> {
+    fn hostile_offer(&mut self, rng: &mut Rng, port: u8, hostile: &mut [Hostile], room: u64, at: u64) -> Option<Offer> {
         let has = |h: &Hostile| h.spec.vlans.iter().any(|v| v.port.is_none_or(|p| p == port));
         let (who, left) = self.streaks[usize::from(port)];
         let who = if left > 0 {
@@ -251,7 +243,11 @@ impl<'a> Traffic<'a> {
         let frame = frames::frame(rng, one.style, one.vlan, one.aim(), most, self.plan.target);
         let mut bytes = frame.bytes;
         // On his port his VLAN is his.
-        if port == measured::PORT && bytes.len() >= 16 && bytes[12..14] == [0x81, 0] && bytes[15] == measured::VLAN as u8 {
+        if port == measured::PORT
+            && bytes.len() >= 16
+            && bytes[12..14] == [0x81, 0]
+            && bytes[15] == measured::VLAN as u8
+        {
             bytes[15] = one.vlan as u8;
         }
         Some(Offer { port, bytes, at, bad: frame.bad })
