@@ -63,7 +63,7 @@ fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 .PHONY: long
 long: rust venv plugins plugins-synthesized ## the random and hitless runs at full length, benches at full size (hours)
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 $(PYTHON) -m pytest -q -n 2 tb
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test conformance --test endurance -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test conformance --test endurance --test attack -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test random_lockstep tiny -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test fast_vs_spec -- --nocapture
 

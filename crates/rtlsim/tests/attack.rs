@@ -1,0 +1,111 @@
+//! Hostile tenants beside a measured one: nothing of his may differ from what he is alone.
+//!
+//! A hostile tenant has random valid programs of every kind (tables, rows that no compiler would think of, 64 bytes more a packet, copies to
+//! all destinations, meters, state), sends whatever he likes as fast as the ports take it, and replaces, unloads and updates his own while
+//! packets flow. The linker alone gives out pages, grants, quotas, weights, VLANs and shares. The measured tenant arrives on one port,
+//! within his share, and uses no meter, time or queue depth: packets, order, bytes, state words, hits, counters and drops have to be those that he has
+//! alone on the device, on the RTL and on the software NIC, and on both the same. On the RTL his largest latency keeps to the bound.
+//!
+//! `SLUICE_LONG=1` offers a million packets.
+
+#[path = "support/attack/mod.rs"]
+mod attack;
+mod support;
+
+use attack::measured::{Differences, Seen, differences};
+use attack::run::{Plan, run};
+use sluice_formats::random::test_seed;
+use sluice_formats::{Target, target};
+use sluice_nic::SoftwareNic;
+use sluice_nic::software::Options;
+use sluice_rtlsim::{RtlNic, RtlOptions, Variant};
+
+/// Frames of a long run, on each target.
+const LONG_FRAMES: u64 = 1_000_000;
+/// Ticks of frames of one trial.
+const TICKS: u64 = 6_000;
+const LONG_TICKS: u64 = 40_000;
+
+fn model(target: &Target) -> SoftwareNic {
+    SoftwareNic::with_options(*target, Options { limit_port_fifos: true, ..Options::default() })
+}
+
+fn rtl(target: &Target, seed: u64) -> RtlNic {
+    RtlNic::open(target.name, RtlOptions { seed, ..RtlOptions::default() }).unwrap()
+}
+
+/// Nothing may differ.
+fn assert_same(what: &str, plan: &Plan, one: &Seen, other: &Seen) {
+    let found = differences(one, other);
+    assert_eq!(found, Differences::default(), "{what}, {} hostile, seed {}: {found:#?}", plan.hostile.len(), plan.seed);
+}
+
+/// A plan on the software NIC, and on the RTL. Gives the frames that were offered to the latter.
+fn attack(plan: &Plan) -> u64 {
+    let (alone, _) = run(model(plan.target), plan, false);
+    let (beside, done) = run(model(plan.target), plan, true);
+    println!("{} model, {} hostile: {} packets, {done:?}", plan.target.name, plan.hostile.len(), plan.sent.len());
+    assert_eq!(usize::from(done.tenants), plan.hostile.len());
+    let lost: u64 = alone.packets.iter().filter(|copies| copies.is_empty()).count() as u64;
+    assert_eq!(lost, 0, "packets without an outcome");
+    assert_same("software NIC", plan, &alone, &beside);
+    if !support::has(plan.target.name, Variant::Test) {
+        return done.frames;
+    }
+    let (alone_rtl, _) = run(rtl(plan.target, plan.seed), plan, false);
+    let (beside, done) = run(rtl(plan.target, plan.seed), plan, true);
+    let (ingress, whole) = plan.bounds();
+    println!(
+        "{} rtl, {} hostile, shared {}: {} packets of {} frames; waited {} (alone {}, bound {ingress}), latency {} (alone {}, \
+         bound {whole}), median {} (alone {}); {done:?}",
+        plan.target.name,
+        plan.hostile.len(),
+        plan.shared,
+        plan.sent.len(),
+        done.frames,
+        beside.waited,
+        alone_rtl.waited,
+        beside.latency,
+        alone_rtl.latency,
+        beside.median,
+        alone_rtl.median,
+    );
+    let on_both = Seen { arrivals: alone_rtl.arrivals.clone(), ..alone };
+    assert_same("software NIC and RTL, alone", plan, &on_both, &alone_rtl);
+    assert_same("RTL", plan, &alone_rtl, &beside);
+    assert!(
+        beside.waited <= ingress,
+        "waited {} cycles at the port, {ingress} allowed; seed {}",
+        beside.waited,
+        plan.seed
+    );
+    assert!(beside.latency <= whole, "latency {}, {whole} allowed; seed {}", beside.latency, plan.seed);
+    done.frames
+}
+
+/// Trials with each of these numbers of hostile tenants; over and over in a long run.
+fn attacks(test: &str, target: &'static Target, hostile: &[u16]) {
+    let mut seed = test_seed(test);
+    let mut frames = 0;
+    loop {
+        for &count in hostile {
+            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let ticks = if support::long() { LONG_TICKS } else { TICKS };
+            frames += attack(&Plan::draw(target, seed, count, ticks));
+        }
+        if !support::long() || frames >= LONG_FRAMES {
+            break;
+        }
+    }
+    println!("{test}: {frames} frames");
+}
+
+#[test]
+fn nothing_differs_beside_hostile_tenants_on_the_tiny_target() {
+    attacks("nothing_differs_beside_hostile_tenants_on_the_tiny_target", &target::TINY, &[1, 3, 6]);
+}
+
+#[test]
+fn nothing_differs_beside_hostile_tenants_on_the_default_target() {
+    attacks("nothing_differs_beside_hostile_tenants_on_the_default_target", &target::DEFAULT, &[1, 5, 62]);
+}

@@ -1,0 +1,269 @@
+//! A hostile tenant: programs of every kind, and what he does with them while packets flow.
+
+use super::field::Field;
+use super::frames::Style;
+use super::programs;
+use sluice_formats::Target;
+use sluice_formats::limits::KEY_BYTES;
+use sluice_formats::random::Rng;
+use sluice_object::linker::rmt::{EntryKey, EntryLeads};
+use sluice_object::{
+    Action, Destination, Destinations, KeyKind, KeySpec, Linker, Load, Object, Rate, RmtPart, TenantSpec, VlanGrant,
+};
+use sluice_rmt::check::Role;
+use sluice_rmt::testing::{Shape, checked_program};
+use sluice_rmt::{Program, encode};
+use std::collections::BTreeMap;
+
+/// Programs that one has.
+const PROGRAMS: usize = 3;
+/// Entries of a table of his.
+const ENTRIES: u64 = 3;
+/// Bytes that a program may add at most.
+const GROWTH: u64 = 64;
+
+/// A program, and what frames are aimed at it with.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub object: Object,
+    pub aim: Option<Program>,
+    /// Bytes that it adds at most.
+    pub growth: u32,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub struct Hostile {
+    pub id: u16,
+    pub vlan: u16,
+    pub spec: TenantSpec,
+    pub programs: Vec<Choice>,
+    /// Which one runs.
+    pub running: Option<usize>,
+    /// What his frames are like for now.
+    pub style: Style,
+    group: u16,
+}
+
+/// What he may be given.
+pub struct Room<'a> {
+    pub target: &'static Target,
+    /// Destinations that he may have, and cells at most of all his queues.
+    pub destinations: &'a [Destination],
+    pub cells: u32,
+    /// A destination of the measured tenant that he shares, with cells there.
+    pub shared: Option<(Destination, u16)>,
+    /// The VLAN that is the measured tenant's.
+    pub victim: u16,
+    /// How many there are.
+    pub tenants: u32,
+}
+
+impl Hostile {
+    /// The `n`th one.
+    pub fn draw(rng: &mut Rng, n: u16, room: &Room) -> Self {
+        let (id, vlan, group) = (10 + n, 200 + n, 2 + n);
+        let mut spec = TenantSpec::new(id, format!("hostile{n}"));
+        spec.vlans = if rng.chance(2, 3) {
+            vec![VlanGrant { port: None, vlan }]
+        } else {
+            let first = rng.below(room.target.ports.into()) as u8;
+            let mut ports = vec![first, (first + 1) % room.target.ports as u8];
+            ports.truncate(rng.range(1, 2) as usize);
+            ports.into_iter().map(|port| VlanGrant { port: Some(port), vlan }).collect()
+        };
+        spec.keep_tag = rng.chance(1, 4);
+        spec.quantum = *rng.choose(&[1, 300, 1500, 1500]).unwrap();
+        if rng.chance(1, 6) {
+            spec.rate = Some(Rate { bits_per_second: rng.range(1, 900) * 10_000_000, burst_bytes: 20_000 });
+        }
+        queues(rng, &mut spec, room);
+        let to: Vec<Destination> = spec.queues.keys().copied().collect();
+        let programs = (0..PROGRAMS).map(|_| program(rng, group, &to, room)).collect();
+        Self { id, vlan, spec, programs, running: None, style: Style::draw(rng), group }
+    }
+
+    /// Leaves programs away until the linker takes him in; the last one is one that adds 64 bytes and needs nothing else.
+    pub fn fit(&mut self, linker: &mut Linker, target: &Target) {
+        let to: Vec<Destination> = self.spec.queues.keys().copied().collect();
+        let bare = self.spec.clone();
+        loop {
+            self.spec = bare.clone();
+            self.programs.iter().for_each(|choice| self.spec.make_room(&choice.object));
+            let Err(error) = linker.admit(self.spec.clone()) else { return };
+            let last = self.programs.pop().expect("it has programs");
+            assert!(!(last.growth == 64 && self.programs.is_empty()), "tenant {} finds no room: {error}", self.id);
+            if self.programs.is_empty() {
+                let object = programs::grower(64, &to, target);
+                self.programs.push(Choice { object, aim: None, growth: 64 });
+            }
+        }
+    }
+
+    /// Lets him in with a program.
+    pub fn enter(&mut self, rng: &mut Rng, field: &mut Field) {
+        field.admit(self.spec.clone());
+        let first = rng.index(self.programs.len());
+        // What the linker has no place for in a generation is not run.
+        if let Ok(load) = field.linker.load(self.id, &self.programs[first].object) {
+            field.run(&load);
+            self.running = Some(first);
+        }
+    }
+
+    /// The program that frames are aimed at.
+    pub fn aim(&self) -> Option<&Program> {
+        self.running.and_then(|n| self.programs[n].aim.as_ref())
+    }
+
+    /// Something that he does next: another program, none, an entry, a group. None if it was refused.
+    pub fn operate(&mut self, rng: &mut Rng, field: &mut Field) -> Option<(&'static str, Load)> {
+        let next = rng.index(self.programs.len());
+        let Some(running) = self.running else {
+            let load = field.linker.load(self.id, &self.programs[next].object).ok()?;
+            self.running = Some(next);
+            return Some(("load", load));
+        };
+        match rng.below(8) {
+            0 => {
+                self.running = None;
+                Some(("unload", field.linker.unload(self.id).ok()?))
+            }
+            1..=3 => {
+                let load = field.linker.replace(self.id, &self.programs[next].object).ok()?;
+                self.running = Some(next);
+                Some(("replace", load))
+            }
+            4 => {
+                let group = self.programs[running].object.parts.rmt.as_ref()?.groups.get(&self.group)?.clone();
+                Some(("group", field.linker.set_group(self.id, self.group, group).ok()?))
+            }
+            _ if self.programs[running].object.parts.rmt.is_none() => self.table_entry(rng, field),
+            _ => self.rmt_entry(rng, field),
+        }
+    }
+
+    fn table_entry(&self, rng: &mut Rng, field: &mut Field) -> Option<(&'static str, Load)> {
+        let entries = field.linker.entries(self.id).ok()?;
+        match entries.first() {
+            Some(entry) if rng.chance(1, 2) => Some(("delete", field.linker.delete(self.id, &entry.key).ok()?)),
+            _ => {
+                let spec = self.programs[self.running?].object.key;
+                let key = spec.masked(std::array::from_fn(|_| rng.below(4) as u8));
+                let to: Destinations = self.spec.queues.keys().copied().collect();
+                let action = Action { to, ..Action::DROP };
+                Some(("insert", field.linker.insert(self.id, &key, &action).ok()?))
+            }
+        }
+    }
+
+    fn rmt_entry(&self, rng: &mut Rng, field: &mut Field) -> Option<(&'static str, Load)> {
+        let stages = &self.programs[self.running?].object.parts.rmt.as_ref()?.stages;
+        let stage = *rng.choose(&stages.keys().copied().collect::<Vec<_>>())?;
+        let entries = field.linker.rmt_entries(self.id, stage).ok()?;
+        let (key, leads) = *rng.choose(&entries)?;
+        match rng.below(3) {
+            0 => Some(("delete", field.linker.rmt_delete(self.id, stage, key).ok()?)),
+            1 => {
+                let mut leads = EntryLeads { ..leads };
+                rng.fill(&mut leads.data.0);
+                Some(("modify", field.linker.rmt_modify(self.id, stage, key, &leads).ok()?))
+            }
+            _ => {
+                let key = match key {
+                    EntryKey::Exact(mut bits) => {
+                        let mask = stages[&stage].key.mask;
+                        let at = rng.index(bits.0.len());
+                        bits.0[at] = rng.next_u32() as u8 & mask.0[at];
+                        EntryKey::Exact(bits)
+                    }
+                    ternary => ternary,
+                };
+                Some(("insert", field.linker.rmt_insert(self.id, stage, key, &leads, Some(0)).ok()?))
+            }
+        }
+    }
+}
+
+/// Queues of random sizes.
+fn queues(rng: &mut Rng, spec: &mut TenantSpec, room: &Room) {
+    let mut left = room.cells;
+    if let Some((destination, cells)) = room.shared {
+        spec.queues.insert(destination, cells);
+        left = left.saturating_sub(cells.into());
+    }
+    let mut to = room.destinations.to_vec();
+    rng.shuffle(&mut to);
+    if rng.chance(1, 3) {
+        to.truncate(rng.range(1, to.len() as u64) as usize);
+    }
+    let count = to.len() as u32;
+    for (i, destination) in to.into_iter().enumerate() {
+        let even = left / (count - i as u32);
+        let cells = if rng.chance(1, 2) { even } else { rng.range(1, left.max(1).into()) as u32 };
+        let cells = cells.clamp(1, left.saturating_sub(count - i as u32).max(1));
+        if cells <= left {
+            spec.queues.insert(destination, cells as u16);
+            left -= cells;
+        }
+    }
+}
+
+/// A program that attacks in one of many ways.
+fn program(rng: &mut Rng, group: u16, to: &[Destination], room: &Room) -> Choice {
+    let target = room.target;
+    let plain = |object: Object, growth: u32| Choice { object, aim: None, growth };
+    let even = |rng: &mut Rng| 2 * rng.range(1, GROWTH / 2) as u32;
+    match rng.below(10) {
+        0 | 1 => plain(programs::grower(64, to, target), 64),
+        2 => {
+            let bytes = even(rng);
+            plain(programs::grower(bytes, to, target), bytes)
+        }
+        3 => plain(programs::copier(group, to, target), 0),
+        4 => plain(programs::writer(false, to, target), 0),
+        5 => plain(programs::writer(true, to, target), 0),
+        6 => {
+            let add = rng.chance(1, 2);
+            plain(programs::forger(room.victim, add, to, target), if add { 4 } else { 0 })
+        }
+        7 => plain(table(rng, to), 0),
+        _ => random(rng, to, room),
+    }
+}
+
+/// A table of his, with keys that some frames have.
+fn table(rng: &mut Rng, to: &[Destination]) -> Object {
+    let kind = if rng.chance(1, 2) { KeyKind::Dmac } else { KeyKind::FiveTuple };
+    let spec = KeySpec { kind, mask: 0b11 };
+    let mut object = Object::new("table", spec, Action::to(to.iter().copied()));
+    let mut keys = std::collections::BTreeSet::new();
+    for _ in 0..ENTRIES {
+        let mut key = [0; KEY_BYTES];
+        key[..2].copy_from_slice(&[rng.below(4) as u8, rng.next_u32() as u8]);
+        if keys.insert(key) {
+            object.push(key, Action::to([*rng.choose(to).unwrap()]));
+        }
+    }
+    object
+}
+
+/// Rows that no compiler would think of.
+fn random(rng: &mut Rng, to: &[Destination], room: &Room) -> Choice {
+    let rmt = &room.target.rmt;
+    let share = |n: usize, most: usize| (n / (2 * room.tenants as usize + 4)).clamp(1, most);
+    let shape = Shape {
+        exact: share(rmt.exact, 5),
+        ternary: share(rmt.ternary, 4),
+        actions: share(rmt.actions, 4),
+        pages: share(rmt.pages(), 3),
+        numbers: 16,
+        role: Role::Tenant,
+    };
+    let program = checked_program(rng, rmt, &shape);
+    let part: RmtPart = encode(&program, rmt).expect("it was checked");
+    let growth = program.deparser.rows.iter().map(|row| i32::from(row.delta)).max().unwrap_or(0).max(0) as u32;
+    let demands =
+        sluice_object::Demands { queues: to.iter().map(|d| (*d, 1)).collect::<BTreeMap<_, _>>(), ..Default::default() };
+    Choice { object: encode::object::object("random", part, demands, rmt), aim: Some(program), growth }
+}

@@ -1,0 +1,10 @@
+//! Hostile tenants beside a measured one, and what may not differ for him.
+#![allow(dead_code)] // each test uses a part
+
+pub mod bound;
+pub mod field;
+pub mod frames;
+pub mod hostile;
+pub mod measured;
+pub mod programs;
+pub mod run;
