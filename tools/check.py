@@ -13,7 +13,7 @@ import time
 import tomllib
 from pathlib import Path
 
-from jobs import bench_jobs, closing_lines, commit, lint_jobs, plugin_jobs, rust_jobs
+from jobs import bench_jobs, closing_lines, commit, lint_jobs, plugin_jobs, proof_jobs, rust_jobs
 from project import BUILD, CACHE, ROOT, read_json, write_atomically
 from schedule import LOGS, Count, Done, Job, Schedule, end_with_what_runs
 
@@ -23,7 +23,9 @@ BUDGET = ROOT / "tools" / "budget.toml"
 TIMES = CACHE / "times.json"
 PASSED = CACHE / "passed"
 REPORT = BUILD / "check.json"
-GROUPS = {"lint": ["lint"], "test": ["build", "rust", "scripts", "benches"]}
+# What counts as tests.
+TESTS = ("rust", "scripts", "benches", "proofs")
+GROUPS = {"lint": ["lint"], "test": ["build", *TESTS]}
 # What a job is taken to last when nobody has said.
 UNKNOWN_SECONDS = 5.0
 LONGEST = 15
@@ -56,7 +58,7 @@ def main() -> None:
     if "lint" in arguments.what:
         jobs += lint_jobs()
     if "test" in arguments.what:
-        jobs += [*plugin_jobs(), *rust_jobs(schedule), *bench_jobs()]
+        jobs += [*plugin_jobs(), *rust_jobs(schedule), *bench_jobs(), *proof_jobs()]
     schedule.add(jobs)
 
     def skip(job: Job) -> bool:
@@ -88,7 +90,7 @@ def sum_of(done: list[Done]) -> Count:
     """All tests; of lint and builds only what failed, for those are no tests."""
     total = Count()
     for one in done:
-        total += one.count if one.job.group in ("rust", "scripts", "benches") else Count(0, one.count.failed)
+        total += one.count if one.job.group in TESTS else Count(0, one.count.failed)
     return total
 
 
@@ -114,7 +116,7 @@ def _report(done: list[Done], seconds: float, budget: dict) -> None:
     for one in sorted(ran, key=lambda one: -one.wall)[:LONGEST]:
         print(f"  {one.job.name:<42} {one.wall:6.1f} s {one.cpu:6.1f} s")
     _compare(ran, budget["engine"], bool(skipped))
-    for group in ("lint", "rust", "scripts", "benches"):
+    for group in ("lint", *TESTS):
         mine = [one for one in ran if one.job.group == group]
         total = Count()
         for one in mine:

@@ -2,8 +2,9 @@
 
     .venv/bin/python tools/formal.py [NAME ...]     # a name is part of the .sby file's path
     .venv/bin/python tools/formal.py --check        # whether docs/formal.md has a row for each task that there is
+    .venv/bin/python tools/formal.py --short        # what `make test` runs: those that took little when all last ran
 
-Two proofs at a time, each task of a file on its own. Proofs run in the repository's root,
+Two proofs at a time, each task of a file on its own; the short ones one at a time. Proofs run in the repository's root,
 so a [files] section says `rtl/common/...`. With names given, nothing is written.
 """
 
@@ -17,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import NoReturn
 
 from project import CACHE, ROOT, captured, fail, write_atomically
 
@@ -25,11 +27,18 @@ DOC = ROOT / "docs" / "formal.md"
 WORK = CACHE / "formal"
 LIMIT_SECONDS = 1800
 MODES = ("prove", "bmc", "cover")
+# Short is a proof that took less when `make formal` last ran, by its row; together they take no longer than this.
+SHORT_SECONDS = 5
+SHORT_SUM_SECONDS = 120
+# Of those the first, should not all fit: isolation, and what has two bodies.
+SHORT_FIRST = ("noninterference/", "rmt/", "common/tcam_lut", "common/agree")
 
 INTRODUCTION = """# Proofs
 
 Written by `make formal` on {date}; do not edit. SymbiYosys on Yosys 0.70 with the solver Bitwuzla, run on
 the blocks at small parameters, which the proof's file under `formal/` states.
+
+Those of less than {short} seconds also run in `make test`, up to {total} seconds of them.
 
 `prove` is k-induction: the claims hold in every reachable state, for ever. `bmc` is bounded: they
 hold for that many cycles after reset. `cover` shows that the situations named do happen, so
@@ -160,6 +169,25 @@ def stale(jobs: list[Job], text: str) -> list[str]:
     return [f"no row for {name}" for name in tasks - rows] + [f"no task for the row {name}" for name in rows - tasks]
 
 
+def short(jobs: list[Job], text: str) -> list[Job]:
+    """The jobs that `make test` runs, by the rows of the last whole run."""
+    took: dict[str, int] = {}
+    for name, seconds in re.findall(r"^\| ([^|]+?) \|.*\| pass \| (\d+) \|$", text, re.M):
+        # A block's proof and its cover share a name; what took no time takes a second with its start.
+        took[name] = max(took.get(name, 1), int(seconds))
+
+    def seconds_of(job: Job) -> int:
+        return took.get(label(job, job.task if job.task in MODES else ""), LIMIT_SECONDS)
+
+    fast = [job for job in jobs if seconds_of(job) < SHORT_SECONDS]
+    kept, total = [], 0
+    for job in sorted(fast, key=lambda job: (not job.block.startswith(SHORT_FIRST), seconds_of(job))):
+        total += seconds_of(job)
+        if total <= SHORT_SUM_SECONDS:
+            kept.append(job)
+    return kept
+
+
 def row(result: Result) -> str:
     """One line of the table."""
     job = result.job
@@ -181,18 +209,32 @@ def main() -> None:
         if wrong:
             fail(f"{DOC.relative_to(ROOT)} is of other proofs, `make formal` writes it: {'; '.join(wrong)}")
         return
+    if sys.argv[1:] == ["--short"]:
+        every = [job for file in files for job in jobs_of(file)]
+        jobs = short(every, DOC.read_text())
+        if not jobs:
+            fail(f"no row of {DOC.relative_to(ROOT)} is of a proof of less than {SHORT_SECONDS} s")
+        print(f"formal: {len(jobs)} of {len(every)} proofs are short")
+        finish(list(map(prove, jobs)))
     wanted = [file for file in files if not sys.argv[1:] or any(name in str(file) for name in sys.argv[1:])]
     if not wanted:
         fail(f"no .sby file in formal/ matches {' '.join(sys.argv[1:]) or '(any)'}")
     jobs = [job for file in wanted for job in jobs_of(file)]
     with ThreadPoolExecutor(JOBS) as pool:
         results = list(pool.map(prove, jobs))
-    passed = sum(result.status == "PASS" for result in results)
     if not sys.argv[1:]:
-        text = INTRODUCTION.format(date=date.today()) + "".join(map(row, results))
+        passed = sum(result.status == "PASS" for result in results)
+        text = INTRODUCTION.format(date=date.today(), short=SHORT_SECONDS, total=SHORT_SUM_SECONDS)
+        text += "".join(map(row, results))
         text += f"\n{passed} of {len(results)} passed. A failed one leaves its trace below `.cache/formal`.\n"
         write_atomically(DOC, text)
         print(f"formal: wrote {DOC.relative_to(ROOT)}")
+    finish(results)
+
+
+def finish(results: list[Result]) -> NoReturn:
+    """The line that `make test` counts."""
+    passed = sum(result.status == "PASS" for result in results)
     print(f"formal: {passed} passed, {len(results) - passed} failed")
     sys.exit(0 if passed == len(results) else 1)
 

@@ -1,6 +1,7 @@
 """What `make lint` and `make test` run, as jobs of one schedule. `check.py` runs them.
 
-Groups: lint, build (plug-ins, Rust), rust (one job a test executable), scripts, benches (one job a file).
+Groups: lint, build (plug-ins, Rust), rust (one job a test executable), scripts, benches (one job a file), proofs (the
+short ones).
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from schedule import Count, Job, Schedule, nothing
 PYTHON = sys.executable
 RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;", re.MULTILINE)
 SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped", re.MULTILINE)
+PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Work that begins when the first executables of Rust are there.
 BEHIND_RUST = 60.0
@@ -68,6 +70,8 @@ def _is_data(name: str) -> bool:
 
 # Lint
 
+LINTED_DOCUMENTS = ("docs/design/", "docs/formal.md", "docs/mutants.md")
+
 
 def lint_jobs() -> list[Job]:
     """One job a check of lint.py."""
@@ -78,7 +82,7 @@ def lint_jobs() -> list[Job]:
             lock="cargo" if name in takes_cargo else None,
             environment=CARGO if name in takes_cargo else {},
             # Of the documents only generated tables are checked.
-            inputs=_inputs(lambda path: path.startswith("docs/design/") or not path.startswith("docs/")),
+            inputs=_inputs(lambda path: path.startswith(LINTED_DOCUMENTS) or not path.startswith("docs/")),
         )
         for name in lint.CHECKS
     ]  # fmt: skip
@@ -240,9 +244,29 @@ def _bench_count(text: str, good: bool) -> Count:
     return Count(numbers.get("passed", 0), numbers.get("failed", 0) + numbers.get("error", 0))
 
 
+# Proofs
+
+
+def proof_jobs() -> list[Job]:
+    """The proofs that are short by docs/formal.md."""
+    read = ("formal/", "rtl/", "tools/", "docs/formal.md")
+    return [
+        Job("proofs short", "proofs", "formal", [PYTHON, "tools/formal.py", "--short"], count=_proof_count,
+            inputs=_inputs(lambda name: name.startswith(read))),
+    ]  # fmt: skip
+
+
+def _proof_count(text: str, good: bool) -> Count:
+    total = Count()
+    for found in PROOF_RESULT.finditer(text):
+        total += Count(int(found[1]), int(found[2]))
+    return total
+
+
 def closing_lines(text: str) -> list[str]:
-    """The last words of a runner: cargo's results, pytest's total, the scripts' total."""
-    kept = [line for line in text.splitlines() if RUST_RESULT.match(line) or SCRIPT_RESULT.match(line)]
+    """The last words of a runner: cargo's results, pytest's total, the scripts' and the proofs' total."""
+    totals = (RUST_RESULT, SCRIPT_RESULT, PROOF_RESULT)
+    kept = [line for line in text.splitlines() if any(total.match(line) for total in totals)]
     if not kept:
         kept = [line for line in text.splitlines() if re.fullmatch(r"\d+ (passed|failed).* in [\d.]+s.*", line)][-1:]
     return kept

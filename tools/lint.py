@@ -127,8 +127,8 @@ def direction() -> Outcome:
 
 
 def proofs() -> Outcome:
-    """docs/formal.md has a row for each proof that there is."""
-    return _merge([captured([sys.executable, "tools/formal.py", "--check"])])
+    """docs/formal.md has a row for each proof, docs/mutants.md for each mutant, and each of those can be planted."""
+    return _merge([captured([sys.executable, f"tools/{name}.py", "--check"]) for name in ("formal", "mutants")])
 
 
 CHECKS: dict[str, Callable[[], Outcome]] = {

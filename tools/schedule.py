@@ -49,7 +49,7 @@ class Job:
     """One command.
 
     name     unique; also that of its log, build/logs/NAME.log
-    group    what it counts with: lint, build, rust, scripts, benches
+    group    what it counts with: lint, build, rust, scripts, benches, proofs
     engine   whose budget it uses (tools/budget.toml)
     command  arguments, run in `folder`
     needs    names of jobs that must have passed before

@@ -7,15 +7,15 @@
 /// number of ticks a cycle up to a quarter of its range, as the contract asks; that includes
 /// the counter that advances by one.
 module token_bucket #(
-    parameter  int unsigned Buckets      = 2,
-    parameter  int unsigned TimeWidth    = 5,
-    parameter  int unsigned LengthWidth  = 1,
-    parameter  int unsigned CostIntWidth = 1,
-    parameter  int unsigned FracWidth    = 1,
-    parameter  int unsigned BurstWidth   = 2,
+    parameter  int unsigned Buckets       = 2,
+    parameter  int unsigned TimeWidth     = 5,
+    parameter  int unsigned LengthWidth   = 1,
+    parameter  int unsigned CostIntWidth  = 1,
+    parameter  int unsigned FracWidth     = 1,
+    parameter  int unsigned BurstWidth    = 2,
     parameter  bit          PacketInBurst = 1'b0,
-    localparam int unsigned IndexWidth   = $clog2(Buckets),
-    localparam int unsigned CostWidth    = CostIntWidth + FracWidth
+    localparam int unsigned IndexWidth    = $clog2(Buckets),
+    localparam int unsigned CostWidth     = CostIntWidth + FracWidth
 ) (
     input logic clk_i,
     input logic rst_ni,

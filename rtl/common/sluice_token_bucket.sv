@@ -30,15 +30,15 @@
 /// Latency: 4 cycles, fixed. Throughput: 1 decision per cycle, also for one bucket. Never
 /// stalls.
 module sluice_token_bucket #(
-    parameter  int unsigned Buckets      = 32,
-    parameter  int unsigned TimeWidth    = 48,
-    parameter  int unsigned LengthWidth  = 14,
-    parameter  int unsigned CostIntWidth = 8,
-    parameter  int unsigned FracWidth    = 16,
-    parameter  int unsigned BurstWidth   = 32,
+    parameter  int unsigned Buckets       = 32,
+    parameter  int unsigned TimeWidth     = 48,
+    parameter  int unsigned LengthWidth   = 14,
+    parameter  int unsigned CostIntWidth  = 8,
+    parameter  int unsigned FracWidth     = 16,
+    parameter  int unsigned BurstWidth    = 32,
     parameter  bit          PacketInBurst = 1'b0,
-    localparam int unsigned IndexWidth   = (Buckets > 1) ? $clog2(Buckets) : 1,
-    localparam int unsigned CostWidth    = CostIntWidth + FracWidth
+    localparam int unsigned IndexWidth    = (Buckets > 1) ? $clog2(Buckets) : 1,
+    localparam int unsigned CostWidth     = CostIntWidth + FracWidth
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,
@@ -118,33 +118,33 @@ module sluice_token_bucket #(
   );
 
   // Multiply.
-  logic                   add_valid_q;
-  logic [ IndexWidth-1:0] add_index_q;
-  logic [  TimeWidth-1:0] add_now_q;
-  logic [  TimeWidth-1:0] add_limit_q;
-  logic [ BurstWidth-1:0] add_burst_q;
+  logic add_valid_q;
+  logic [IndexWidth-1:0] add_index_q;
+  logic [TimeWidth-1:0] add_now_q;
+  logic [TimeWidth-1:0] add_limit_q;
+  logic [BurstWidth-1:0] add_burst_q;
   logic [ChargeWidth-1:0] add_charge_q;
-  logic                   add_unlimited_q;
+  logic add_unlimited_q;
 
   // Decide: the only stage inside the loop over TAT. All three results are sums of operands
   // known before, so the loop is one carry chain and a choice.
-  logic                   dec_valid_q;
-  logic [ IndexWidth-1:0] dec_index_q;
-  tat_t                   dec_now_q;
-  tat_t                   dec_limit_q;  // now + burst, and the smallest fraction more; without the packet, if that counts
-  logic                   dec_fits_q;  // the packet fits a full bucket
-  tat_t                   dec_charge_q;
-  tat_t                   dec_now_charged_q;  // now + charge
-  logic                   dec_unlimited_q;
-  logic                   dec_used_q;
-  tat_t                   dec_tat_q;
+  logic dec_valid_q;
+  logic [IndexWidth-1:0] dec_index_q;
+  tat_t dec_now_q;
+  tat_t dec_limit_q;  // now + burst, and the smallest fraction more; without the packet, if that counts
+  logic dec_fits_q;  // the packet fits a full bucket
+  tat_t dec_charge_q;
+  tat_t dec_now_charged_q;  // now + charge
+  logic dec_unlimited_q;
+  logic dec_used_q;
+  tat_t dec_tat_q;
 
-  tat_t                   ahead_of_now;
-  tat_t                   ahead_of_limit;
-  logic                   in_past;
-  logic                   conform;
-  logic                   charge;
-  tat_t                   tat_d;
+  tat_t ahead_of_now;
+  tat_t ahead_of_limit;
+  logic in_past;
+  logic conform;
+  logic charge;
+  tat_t tat_d;
 
   assign ahead_of_now = dec_tat_q - dec_now_q;
   assign ahead_of_limit = dec_tat_q - dec_limit_q;

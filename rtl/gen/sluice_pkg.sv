@@ -5,7 +5,7 @@ package sluice_pkg;
 
   // "Parameter is not used": a package serves all blocks; each uses a part of it.
   // verilator lint_off UNUSEDPARAM
-  localparam int unsigned FormatVersion = 2;
+  localparam int unsigned FormatVersion = 3;
   localparam int unsigned TenantBits = 12;
   localparam int unsigned ModuleBits = 6;
   localparam int unsigned SystemModule = 0;
@@ -274,7 +274,7 @@ package sluice_pkg;
       queue_packets: 64,
       port_beats: 512,
       port_packets: 512,
-      target_hash: 32'hd5547d78
+      target_hash: 32'hec87cfee
   };
   localparam nic_cfg_t NicCfgTiny = '{
       bus_bytes: 32,
@@ -285,7 +285,7 @@ package sluice_pkg;
       queue_packets: 16,
       port_beats: 512,
       port_packets: 512,
-      target_hash: 32'h8f9db8eb
+      target_hash: 32'hb64e0a7d
   };
 
   // Configuration by the number that the top takes as its parameter.

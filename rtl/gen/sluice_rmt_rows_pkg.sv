@@ -102,8 +102,19 @@ package sluice_rmt_rows_pkg;
   localparam int unsigned RmtUpdateBits = 21;
   localparam int unsigned RmtUpdateWords = 1;
 
+  // What makes the second update an incremental one.
+  typedef struct packed {
+    logic [5:0] words;
+    logic [6:0] start;
+    logic       udp;
+    logic       valid;
+  } rmt_adjust_t;
+  localparam int unsigned RmtAdjustBits = 15;
+  localparam int unsigned RmtAdjustWords = 1;
+
   // One beat of a deparse row. Index: beats * (16 * (2 * module + generation) + row) + beat, beats being those of the window. All beats of a row agree but for lanes and rotations.
   typedef struct packed {
+    rmt_adjust_t       adjust;
     rmt_lane_t [63:0]  lanes;
     logic [7:0][2:0]   rotate6;
     logic [7:0][1:0]   rotate4;
@@ -113,7 +124,7 @@ package sluice_rmt_rows_pkg;
     logic [7:0]        split;
     logic [6:0]        half_delta;
   } rmt_deparse_row_t;
-  localparam int unsigned RmtDeparseRowBits = 433;
+  localparam int unsigned RmtDeparseRowBits = 448;
   localparam int unsigned RmtDeparseRowWords = 14;
 
   // Who owns a stage. Index: 0.
@@ -497,7 +508,7 @@ package sluice_rmt_rows_pkg;
       actions: 512,
       words: 4096,
       groups: 256,
-      target_hash: 32'hd5547d78
+      target_hash: 32'hec87cfee
   };
   localparam rmt_cfg_t RmtCfgTiny = '{
       bus_bytes: 32,
@@ -509,7 +520,7 @@ package sluice_rmt_rows_pkg;
       actions: 32,
       words: 512,
       groups: 16,
-      target_hash: 32'h8f9db8eb
+      target_hash: 32'hb64e0a7d
   };
 
   // Configuration by the number that the top takes as its parameter.

@@ -303,8 +303,8 @@ module sluice_nic_port
   always_ff @(posedge clk_i) begin
     done_end_q <= out_end;
     done_beyond_q <= out_beyond;
-    done_ticks_q  <= ticks_i;
-    done_id_q  <= id;
+    done_ticks_q <= ticks_i;
+    done_id_q <= id;
   end
   assign trace_valid_o = done;
   assign trace_o = '{

@@ -121,7 +121,7 @@ module sluice_nic_port_tables
     if (!rst_ni) policy_q <= '0;
     else if (write && is_policy) policy_q <= cfg_req_i.data[PortPolicyRowBits-1:0];
   end
-  assign policy_o = policy_q;
+  assign policy_o    = policy_q;
 
   assign share_en_o  = (cfg_valid_i && is_share && status == StatusOk) || cfg_req_i.clear;
   assign share_we_o  = cfg_req_i.write;

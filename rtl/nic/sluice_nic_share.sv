@@ -26,29 +26,29 @@ module sluice_nic_share
 
     input logic [TickBits-1:0] ticks_i,
 
-    input  logic               valid_i,
-    input  logic [8*Bytes-1:0] data_i,
-    input  logic               last_i,
-    input  frame_end_t         end_i,
-    output logic               valid_o,
-    output logic [8*Bytes-1:0] data_o,
-    output logic               last_o,
-    output frame_end_t         end_o,
-    output logic [CostBits-1:0] cost_o,
-    output logic               beyond_o,
+    input  logic                      valid_i,
+    input  logic       [ 8*Bytes-1:0] data_i,
+    input  logic                      last_i,
+    input  frame_end_t                end_i,
+    output logic                      valid_o,
+    output logic       [ 8*Bytes-1:0] data_o,
+    output logic                      last_o,
+    output frame_end_t                end_o,
+    output logic       [CostBits-1:0] cost_o,
+    output logic                      beyond_o,
 
     input logic                stored_i,
     input logic                taken_i,
     input logic [CostBits-1:0] taken_cost_i,
 
-    input  logic                       share_en_i,
-    input  logic                       share_we_i,
-    input  logic [ModuleIndexBits-1:0] share_index_i,
-    input  share_row_t                 share_i,
-    output share_row_t                 share_o,
-    input  logic                       excess_we_i,
-    input  excess_row_t                excess_i,
-    output excess_row_t                excess_o
+    input  logic                              share_en_i,
+    input  logic                              share_we_i,
+    input  logic        [ModuleIndexBits-1:0] share_index_i,
+    input  share_row_t                        share_i,
+    output share_row_t                        share_o,
+    input  logic                              excess_we_i,
+    input  excess_row_t                       excess_i,
+    output excess_row_t                       excess_o
 );
 
   localparam int unsigned Latency = 5;

@@ -7,29 +7,40 @@
 ///
 /// S4 span, S5 bytes that count; S6 sum of the beat; S7 `sum_o`, over this beat and the packet's before it.
 ///
+/// `Adjustable`: with `adjust_i.valid` the complements of the words that the incoming header has in a span of its own
+/// are added, which makes the checksum an incremental one (RFC 1624, section 3, eqn. 3: `HC' = ~(~HC + ~m + m')`).
+/// With `adjust_i.udp` a sum of 0xffff is 0, so that its complement is not 0, and `none_o` says that the checksum's two
+/// bytes are 0 and have to stay.
+///
 /// Latency: `sum_o` two cycles behind `data_i`. Throughput: one beat a cycle. Never stalls.
 module sluice_rmt_checksum_update
   import sluice_rmt_rows_pkg::*;
+  import sluice_rmt_deparse_pkg::*;
 #(
-    parameter int unsigned Bytes = 64
+    parameter int unsigned Bytes = 64,
+    parameter bit Adjustable = 1'b1
 ) (
     input logic clk_i,
 
     // S4
     input rmt_update_t       update_i,
+    input rmt_adjust_t       adjust_i,
     input logic              window_i,
     input logic        [1:0] beat_i,
 
     // S5
-    input  logic [Bytes-1:0][7:0] data_i,
-    output logic [      1:0]      reach_o, // the beat of the window in which the span ends; 0 without one
+    input  logic [  Bytes-1:0][ 7:0] data_i,  // outgoing
+    input  logic [Bytes/2-1:0][15:0] old_i,   // incoming
+    output logic [        1:0]       reach_o, // the beat of the window in which the spans end; 0 without one
 
     // S6
-    input logic begin_i,  // the beat is a packet's first
+    input logic                  begin_i,  // the beat is a packet's first
+    input logic [Bytes-1:0][7:0] data6_i,  // outgoing
 
     // S7
     input  logic        valid_i,  // the beat is one of a packet's
-    output logic [15:0] sum_o
+    output logic [15:0] sum_o,
+    output logic        none_o
 );
 
   if (Bytes != 32 && Bytes != 64) begin : gen_bad_bytes
@@ -39,49 +50,44 @@ module sluice_rmt_checksum_update
   localparam int unsigned Words = Bytes / 2;
   localparam int unsigned WordBits = $clog2(Words);
 
-  // S4: the span in pairs of bytes. With an odd start pair k is bytes 2k + 1 and 2k + 2, else 2k and 2k + 1. Pairs are
-  // counted from the last one before the beat, whose second byte may be the beat's first.
-  logic [7:0] base;
-  logic [6:0] first_pair, end_pair, at_pair;
+  // S4, S5: the bytes that count, but for those of the checksum.
+  logic [1:0] new_reach, old_reach;
+  logic [Bytes-1:0] span, counts;
 
-  assign base = 8'({6'd0, beat_i} << WordBits);
-  assign first_pair = {1'b0, update_i.start[6:1]};
-  assign end_pair = first_pair + {1'b0, update_i.words};
-  assign at_pair = {1'b0, update_i.at[6:1]};
+  sluice_rmt_checksum_span #(
+      .Bytes(Bytes)
+  ) u_span (
+      .clk_i,
+      .valid_i (update_i.valid),
+      .start_i (update_i.start),
+      .words_i (update_i.words),
+      .window_i,
+      .beat_i,
+      .reach_o (new_reach),
+      .counts_o(span)
+  );
 
-  // `if_before`: what stands for a pair before all that are counted.
-  function automatic logic [5:0] from_base(logic [6:0] pair, logic [7:0] origin, logic [5:0] if_before);
-    logic [7:0] distance;
-    distance = {1'b0, pair} + 8'd1 - origin;
-    return distance[7] ? if_before : distance[6] ? 6'd63 : distance[5:0];
+  // Of the checksum's two bytes one is at an even place, the other at an odd one, with an odd `at` in the word before.
+  function automatic deparse_place_t place(logic [6:0] word, logic there, logic [1:0] beat);
+    for (int unsigned g = 0; g < 8; g++) begin
+      place.group[g] = there && 2'(word >> WordBits) == beat && g < Words / 4 &&
+          word[WordBits-1:2] == (WordBits - 2)'(g);
+    end
+    for (int unsigned w = 0; w < 4; w++) place.word[w] = word[1:0] == 2'(w);
   endfunction
 
-  logic odd5_q;
-  logic [5:0] first5_q, end5_q, at5_q;
-  logic [7:0] last_byte;
-
-  // Of an odd start the last byte is that at 2 * end_pair, else the one before it.
-  assign last_byte = {end_pair, 1'b0} - {7'd0, !update_i.start[0]};
+  deparse_place_t even5_q, odd5_q;
 
   always_ff @(posedge clk_i) begin
-    odd5_q   <= update_i.start[0];
-    first5_q <= from_base(first_pair, base, 6'd0);
-    end5_q   <= (update_i.valid && window_i) ? from_base(end_pair, base, 6'd0) : 6'd0;
-    at5_q    <= from_base(at_pair, base, 6'd63);
-    reach_o  <= update_i.valid ? 2'(last_byte >> (WordBits + 1)) : 2'd0;
+    even5_q <= place(7'(update_i.at[6:1]) + 7'(update_i.at[0]), window_i, beat_i);
+    odd5_q  <= place(7'(update_i.at[6:1]), window_i, beat_i);
+    reach_o <= (new_reach > old_reach) ? new_reach : old_reach;
   end
 
-  // S5: which bytes count.
-  logic [  Words:0] pair;
-  logic [Bytes-1:0] counts;
-
   always_comb begin
-    for (int unsigned k = 0; k <= Words; k++) begin
-      pair[k] = first5_q < 6'(k + 1) && end5_q > 6'(k) && at5_q != 6'(k);
-    end
     for (int unsigned k = 0; k < Words; k++) begin
-      counts[2*k+1] = pair[k+1];
-      counts[2*k]   = odd5_q ? pair[k] : pair[k+1];
+      counts[2*k]   = span[2*k] && !(even5_q.group[k/4] && even5_q.word[k%4]);
+      counts[2*k+1] = span[2*k+1] && !(odd5_q.group[k/4] && odd5_q.word[k%4]);
     end
   end
 
@@ -96,21 +102,95 @@ module sluice_rmt_checksum_update
     end
   end
 
-  // S6.
-  logic [2:0][15:0] partial, rows7_q;
+  // S6, and with both spans' words in one tree its last step in S7.
+  logic [2:0][15:0] rows7;
 
-  sluice_rmt_ones_sum #(
-      .Words(Words)
-  ) u_sum (
-      .words_i(words6_q),
-      .sum_o  (partial)
-  );
+  // With `adjust_i.udp`.
+  logic udp7;
 
-  always_ff @(posedge clk_i) rows7_q <= partial;
+  if (Adjustable) begin : gen_adjustable
+    logic [Bytes-1:0] old_counts;
+    logic [Words-1:0][15:0] old6_q;
+    logic [5:0][15:0] partial, partial_q;
+    deparse_place_t even6_q, odd6_q;
+    logic [2:0] udp_q;  // of the beats in S5 to S7
+    logic some;
+
+    sluice_rmt_checksum_span #(
+        .Bytes(Bytes)
+    ) u_old_span (
+        .clk_i,
+        .valid_i (adjust_i.valid && update_i.valid),
+        .start_i (adjust_i.start),
+        .words_i (adjust_i.words),
+        .window_i,
+        .beat_i,
+        .reach_o (old_reach),
+        .counts_o(old_counts)
+    );
+
+    // What does not count is all ones, for the complement is what is added. To set registers costs no LUT, either.
+    always_ff @(posedge clk_i) begin
+      for (int unsigned k = 0; k < Words; k++) begin
+        // A word's first byte is its high one.
+        if (!old_counts[2*k]) old6_q[k][15:8] <= '1;
+        else old6_q[k][15:8] <= old_i[k][7:0];
+        if (!old_counts[2*k+1]) old6_q[k][7:0] <= '1;
+        else old6_q[k][7:0] <= old_i[k][15:8];
+      end
+      even6_q <= even5_q;
+      odd6_q  <= odd5_q;
+      udp_q   <= {udp_q[1:0], adjust_i.valid && adjust_i.udp};
+    end
+
+    sluice_rmt_ones_sum #(
+        .Words(2 * Words),
+        .Complements(Words),
+        .Rows(6)
+    ) u_sum (
+        .words_i({words6_q, old6_q}),
+        .sum_o  (partial)
+    );
+    always_ff @(posedge clk_i) partial_q <= partial;
+    sluice_rmt_ones_sum #(
+        .Words(6)
+    ) u_last (
+        .words_i(partial_q),
+        .sum_o  (rows7)
+    );
+    sluice_rmt_checksum_none #(
+        .Bytes(Bytes)
+    ) u_none (
+        .clk_i,
+        .begin_i,
+        .even_i(even6_q),
+        .odd_i (odd6_q),
+        .data_i(data6_i),
+        .valid_i,
+        .some_o(some)
+    );
+    assign udp7   = udp_q[2];
+    assign none_o = udp7 && !some;
+  end else begin : gen_plain
+    logic [2:0][15:0] partial;
+    sluice_rmt_ones_sum #(
+        .Words(Words)
+    ) u_sum (
+        .words_i(words6_q),
+        .sum_o  (partial)
+    );
+    always_ff @(posedge clk_i) rows7 <= partial;
+    assign old_reach = 2'd0;
+    assign none_o = 1'b0;
+    assign udp7 = 1'b0;
+    logic unused_plain;
+    assign unused_plain = ^{adjust_i, old_i, data6_i};
+  end
 
   // S7.
   logic [15:0] before_q, ones1, carries1, ones2, carries2;
-  logic [16:0] total;
+  logic carry0, carry1, unused_below;
+  logic [15:0] sum0, sum1;
 
   function automatic logic [15:0] doubled(logic [15:0] x);
     return {x[14:0], x[15]};
@@ -120,12 +200,15 @@ module sluice_rmt_checksum_update
     return (a & b) | (c & (a | b));
   endfunction
 
-  assign ones1 = rows7_q[0] ^ rows7_q[1] ^ rows7_q[2];
-  assign carries1 = doubled(majority(rows7_q[0], rows7_q[1], rows7_q[2]));
+  assign ones1 = rows7[0] ^ rows7[1] ^ rows7[2];
+  assign carries1 = doubled(majority(rows7[0], rows7[1], rows7[2]));
   assign ones2 = ones1 ^ carries1 ^ before_q;
   assign carries2 = doubled(majority(ones1, carries1, before_q));
-  assign total = {1'b0, ones2} + {1'b0, carries2};
-  assign sum_o = total[15:0] + 16'(total[16]);
+  // Sums without and with the carry that comes around, which one in front of the other would be two chains. Of UDP one
+  // comes around from a sum of all ones, too, which so becomes 0.
+  assign {carry0, sum0} = {1'b0, ones2} + {1'b0, carries2};
+  assign {carry1, sum1, unused_below} = {1'b0, ones2, 1'b1} + {1'b0, carries2, 1'b1};
+  assign sum_o = (udp7 ? carry1 : carry0) ? sum1 : sum0;
 
   always_ff @(posedge clk_i) begin
     if (begin_i) before_q <= '0;

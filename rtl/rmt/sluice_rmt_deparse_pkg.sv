@@ -6,6 +6,8 @@ package sluice_rmt_deparse_pkg;
   // One beat's time of a packet in the deparser: it takes the packet's next beat, or gives one, or both.
   typedef struct packed {
     logic              first;     // of the packet
+    logic              goes;      // of a packet that is not dropped
+    logic              ends;      // the packet's last slot
     logic              out;       // gives an outgoing beat
     logic              last;      // the packet's last one
     logic [5:0]        end_byte;  // last byte of the last beat
@@ -17,10 +19,12 @@ package sluice_rmt_deparse_pkg;
     logic              own_all;   // the whole beat lies before the split
     logic [5:0]        own;       // else: how many bytes of it
     rmt_update_t [1:0] updates;
+    rmt_adjust_t       adjust;
   } deparse_slot_t;
 
   // A row without lanes and rotations.
   typedef struct packed {
+    rmt_adjust_t       adjust;
     rmt_update_t [1:0] updates;
     logic [7:0]        least;
     logic [7:0]        split;
@@ -54,6 +58,12 @@ package sluice_rmt_deparse_pkg;
       leading_bytes[i] = code.eights[i/8] || ((i < 8 || code.eights[(i+56)/8%8]) && code.rest[i%8]);
     end
   endfunction
+
+  // A word of a beat of up to 32, as one of eight groups and one of four in it; none without a group.
+  typedef struct packed {
+    logic [7:0] group;
+    logic [3:0] word;
+  } deparse_place_t;
 
   // A packet's sums, and where they go.
   typedef struct packed {

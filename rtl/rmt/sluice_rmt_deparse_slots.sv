@@ -359,6 +359,8 @@ module sluice_rmt_deparse_slots
   always_ff @(posedge clk_i) begin
     if (load) begin
       slot_o.first        <= first3_q;
+      slot_o.goes         <= !dropped;
+      slot_o.ends         <= !more3;
       slot_o.out          <= out3;
       // Whatever the row says, a packet ends with its last slot.
       slot_o.last         <= extra == place3_q || !more3;
@@ -371,6 +373,7 @@ module sluice_rmt_deparse_slots
       slot_o.own_all      <= own_all;
       slot_o.own          <= own;
       slot_o.updates      <= head.updates;
+      slot_o.adjust       <= head.adjust;
       side_o              <= side3_q;
       side_o.length       <= length[13:0];
       side_o.destinations <= route3_q.destinations;

@@ -2,8 +2,8 @@
 ///
 /// Takes the PHVs from the pipeline, a sideband each (`length`: bytes of the packet) and the packets' beats, in the
 /// same order. The patterns of the packet's module and generation pick a row of them; bytes of the header come from
-/// containers (sluice_rmt_gather) or the packet (sluice_rmt_realign), two checksums are summed over the beats as they
-/// pass (sluice_rmt_checksum_update) and written while the beats wait for that (sluice_rmt_deparse_out). Packets that
+/// containers (sluice_rmt_gather) or the packet (sluice_rmt_realign), two checksums, the second of which may be
+/// incremental, are summed over the beats as they pass (sluice_rmt_checksum_update) and written while the beats wait for that (sluice_rmt_deparse_out). Packets that
 /// come dropped, or that no pattern or length lets through, are discarded. `m_side_o`, with every beat, is the
 /// packet's sideband with its new length, its generation, its destinations, their queue and a tag of 0.
 ///
@@ -21,7 +21,7 @@
 /// `Last`: no engine is behind the pipeline, so that copies are counted here.
 ///
 /// Latency: 9 cycles from PHV and first beat to the output register if the checksums' spans end in the first beat of
-/// the outgoing header, a cycle more for each further beat up to their end. Throughput: as many cycles as a packet has
+/// the outgoing or incoming header, a cycle more for each further beat up to their end. Throughput: as many cycles as a packet has
 /// beats, in or out, whichever are more, and none between packets. Stalls without loss.
 module sluice_rmt_deparser
   import sluice_pkg::*;
@@ -247,31 +247,35 @@ module sluice_rmt_deparser
     data_q <= data_d;
   end
 
-  // The slot's way from S5 to S7.
-  logic valid5_q, valid6_q, valid7_q;
+  // The slot's way from S5 to S7. Slots that only bring a beat count for the sums, too: an incremental one is over
+  // incoming bytes, and the packet may leave with fewer beats.
+  logic valid5_q, valid6_q, sums5_q, sums6_q, sums7_q;
   // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
   deparse_slot_t slot5_q, slot6_q, slot7_q;
   // verilator lint_on UNUSEDSIGNAL
 
-  // The sums are complete with the beat in which the last of them ends.
+  // The sums are complete with the beat, in or out, in which the last of them ends.
   logic [1:0][1:0] reach;
   logic [1:0] last_reach;
   logic summed5, summed6_q, summed7_q;
   assign last_reach = (reach[0] > reach[1]) ? reach[0] : reach[1];
   assign summed5 = slot5_q.window && (slot5_q.beat == last_reach ||
-      (slot5_q.beat < last_reach && (slot5_q.last || slot5_q.beat == 2'(LastBeat))));
-
+      (slot5_q.beat < last_reach && (slot5_q.ends || slot5_q.beat == 2'(LastBeat))));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid5_q <= 1'b0;
       valid6_q <= 1'b0;
-      valid7_q <= 1'b0;
+      sums5_q  <= 1'b0;
+      sums6_q  <= 1'b0;
+      sums7_q  <= 1'b0;
     end else begin
       valid5_q <= step && slot.out;
       valid6_q <= valid5_q;
-      valid7_q <= valid6_q;
+      sums5_q  <= step && slot.goes;
+      sums6_q  <= sums5_q;
+      sums7_q  <= sums6_q;
     end
     slot5_q   <= slot;
     summed6_q <= summed5;
@@ -283,21 +287,27 @@ module sluice_rmt_deparser
   // S6, S7: checksums.
   deparse_sums_t sums;
   for (genvar u = 0; u < 2; u++) begin : gen_update
+    logic none;
     sluice_rmt_checksum_update #(
-        .Bytes(Bytes)
+        .Bytes(Bytes),
+        .Adjustable(u == 1)
     ) u_update (
         .clk_i,
         .update_i(slot.updates[u]),
+        .adjust_i(slot.adjust),
         .window_i(slot.window),
         .beat_i  (slot.beat),
         .data_i  (data_d),
+        .old_i   (own),
         .reach_o (reach[u]),
-        .begin_i (valid6_q && slot6_q.first),
-        .valid_i (valid7_q),
-        .sum_o   (sums.ones[u])
+        .begin_i (sums6_q && slot6_q.first),
+        .data6_i (data_q),
+        .valid_i (sums7_q),
+        .sum_o   (sums.ones[u]),
+        .none_o  (none)
     );
     assign sums.at[u] = slot7_q.updates[u].at;
-    assign sums.valid[u] = slot7_q.updates[u].valid;
+    assign sums.valid[u] = slot7_q.updates[u].valid && !none;
   end
 
   // S6 to S8: delay line, output.
@@ -316,7 +326,7 @@ module sluice_rmt_deparser
       .meta_valid_i (step && slot.out && slot.first),
       .meta_side_i  (side),
       .meta_route_i (route),
-      .sums_valid_i (valid7_q && summed7_q),
+      .sums_valid_i (sums7_q && summed7_q),
       .sums_i       (sums),
       .m_valid_o,
       .m_ready_i,

@@ -11,6 +11,8 @@ sluice_rmt_act_cfg.sv
 sluice_rmt_action_rows.sv
 sluice_rmt_alu.sv
 sluice_rmt_atom.sv
+sluice_rmt_checksum_none.sv
+sluice_rmt_checksum_span.sv
 sluice_rmt_checksum_update.sv
 sluice_rmt_checksum_verify.sv
 sluice_rmt_class.sv

@@ -89,6 +89,12 @@ impl Rate {
         (8 * ticks_per_second) << COST_FRACTION_BITS
     }
 
+    /// Burst from which on TCP comes near the rate: what is on its way within 100 ms, and no less than twice the 64 KiB
+    /// that a host hands to its NIC at once (docs/guide/nic-toml.md).
+    pub fn burst_of_tcp(&self) -> u64 {
+        (self.bits_per_second / 80).max(2 * 65536)
+    }
+
     /// The row. The cost is rounded up, so that the rate is never above what is asked.
     pub fn row(&self) -> Result<RateRow, ObjectError> {
         if !(Self::lowest()..=Self::highest()).contains(&self.bits_per_second) {

@@ -142,9 +142,9 @@ fn load_of_red() -> Load {
 }
 
 #[test]
-fn objects_of_version_2() {
+fn objects_of_version_3() {
     for (name, object) in
-        [("red.v2", red()), ("nothing.v2", nothing()), ("filter.v2", filter()), ("router.v2", router())]
+        [("red.v3", red()), ("nothing.v3", nothing()), ("filter.v3", filter()), ("router.v3", router())]
     {
         let binary = golden(&format!("{name}.slob"), &object.to_binary());
         assert_eq!(Object::decode(&binary).unwrap(), object);
@@ -156,8 +156,8 @@ fn objects_of_version_2() {
 }
 
 #[test]
-fn loads_of_version_2() {
-    for (name, load) in [("red.v2", load_of_red()), ("filter.v2", load_of_filter()), ("router.v2", load_of_router())] {
+fn loads_of_version_3() {
+    for (name, load) in [("red.v3", load_of_red()), ("filter.v3", load_of_filter()), ("router.v3", load_of_router())] {
         let binary = golden(&format!("{name}.slld"), &load.to_binary());
         assert_eq!(Load::from_binary(&binary).unwrap(), load);
         assert_eq!(load.to_binary(), binary);
@@ -170,11 +170,11 @@ fn loads_of_version_2() {
 #[test]
 fn object_show() {
     let text = sluice_object::show::table(&red());
-    assert_eq!(text.into_bytes(), golden("red.v2.txt", sluice_object::show::table(&red()).as_bytes()));
+    assert_eq!(text.into_bytes(), golden("red.v3.txt", sluice_object::show::table(&red()).as_bytes()));
     let text = sluice_object::show::table(&filter());
-    assert_eq!(text.as_bytes(), golden("filter.v2.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("filter.v3.txt", text.as_bytes()));
     let text = sluice_object::show::table(&router());
-    assert_eq!(text.as_bytes(), golden("router.v2.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("router.v3.txt", text.as_bytes()));
     assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
 }
 
@@ -201,9 +201,9 @@ fn other_versions_are_refused_in_both_forms() {
     let mut bytes = red().to_binary();
     bytes[4] = 1;
     assert_eq!(Object::from_binary(&bytes).unwrap_err().code(), "E0202");
-    let text = red().to_json().replace("\"sluice_object\": 2", "\"sluice_object\": 0");
+    let text = red().to_json().replace("\"sluice_object\": 3", "\"sluice_object\": 0");
     assert_eq!(Object::from_json(&text).unwrap_err().code(), "E0202");
-    let text = load_of_red().to_json().replace("\"format_version\": 2", "\"format_version\": 3");
+    let text = load_of_red().to_json().replace("\"format_version\": 3", "\"format_version\": 4");
     assert_eq!(Load::from_json(&text).unwrap_err().code(), "E0202");
 }
 
@@ -220,18 +220,20 @@ fn except_ingress_needs_a_port() {
 
 /// Files of versions before this one stay, and are refused by their version.
 #[test]
-fn files_of_version_1_are_refused() {
+fn files_of_earlier_versions_are_refused() {
     let refused = |name: &str, code: Option<&str>| assert_eq!(code, Some("E0202"), "{name}");
     let read = |name: &str| std::fs::read(path(name)).unwrap();
-    for name in ["red.v1", "nothing.v1", "filter.v1", "router.v1"] {
-        for name in [format!("{name}.slob"), format!("{name}.json")] {
-            refused(&name, Object::decode(&read(&name)).err().map(|e| e.code()));
+    for version in ["v1", "v2"] {
+        for name in ["red", "nothing", "filter", "router"] {
+            for name in [format!("{name}.{version}.slob"), format!("{name}.{version}.json")] {
+                refused(&name, Object::decode(&read(&name)).err().map(|e| e.code()));
+            }
         }
-    }
-    for name in ["red.v1", "filter.v1", "router.v1"] {
-        let (binary, json) = (format!("{name}.slld"), format!("{name}.load.json"));
-        refused(&binary, Load::from_binary(&read(&binary)).err().map(|e| e.code()));
-        let text = String::from_utf8(read(&json)).unwrap();
-        refused(&json, Load::from_json(&text).err().map(|e| e.code()));
+        for name in ["red", "filter", "router"] {
+            let (binary, json) = (format!("{name}.{version}.slld"), format!("{name}.{version}.load.json"));
+            refused(&binary, Load::from_binary(&read(&binary)).err().map(|e| e.code()));
+            let text = String::from_utf8(read(&json)).unwrap();
+            refused(&json, Load::from_json(&text).err().map(|e| e.code()));
+        }
     }
 }

@@ -35,6 +35,17 @@ pub struct Update {
     pub at: u8,
 }
 
+/// The span that the second checksum had in the packet as it came: it is adjusted by what changed (RFC 1624).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adjust {
+    /// First byte.
+    pub start: u8,
+    /// Number of 16-bit words, the old checksum among them.
+    pub words: u8,
+    /// 0 means that there is no checksum: it stays, and a checksum that comes out as 0 becomes 0xffff.
+    pub udp: bool,
+}
+
 /// How the outgoing packet is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeparseRow {
@@ -48,11 +59,13 @@ pub struct DeparseRow {
     pub lanes: [Option<(Container, u8)>; WINDOW],
     /// Checksums.
     pub checksums: [Option<Update>; 2],
+    /// Makes the second checksum an incremental one.
+    pub adjust: Option<Adjust>,
 }
 
 impl Default for DeparseRow {
     fn default() -> Self {
-        Self { delta: 0, split: 0, least: 14, lanes: [None; WINDOW], checksums: [None; 2] }
+        Self { delta: 0, split: 0, least: 14, lanes: [None; WINDOW], checksums: [None; 2], adjust: None }
     }
 }
 
@@ -65,6 +78,16 @@ impl DeparseRow {
             }
         }
         self
+    }
+
+    /// Where these bytes of the outgoing header begin in the packet as it came, if none were added or removed among them.
+    pub fn came_from(&self, start: u8, words: u8) -> Option<u8> {
+        let (split, delta) = (i32::from(self.split), i32::from(self.delta));
+        let (first, end) = (i32::from(start), i32::from(start) + 2 * i32::from(words));
+        if delta == 0 || end <= split {
+            return Some(start);
+        }
+        (first >= split + delta.max(0)).then(|| (first - delta).clamp(0, 255) as u8)
     }
 
     /// The outgoing packet.
@@ -83,9 +106,16 @@ impl DeparseRow {
             None => packet[(i - delta) as usize],
         };
         let mut out: Vec<u8> = (0..length).map(byte).collect();
-        let sums = self.checksums.map(|u| u.map(|u| (usize::from(u.at), u.value(&out))));
+        let [first, second] = self.checksums;
+        let sums = [
+            first.map(|u| (u.at, u.value(&out))),
+            second.and_then(|u| match self.adjust {
+                None => Some((u.at, u.value(&out))),
+                Some(adjust) => adjust.value(u, packet, &out).map(|value| (u.at, value)),
+            }),
+        ];
         for (at, sum) in sums.into_iter().flatten() {
-            out[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+            out[usize::from(at)..usize::from(at) + 2].copy_from_slice(&sum.to_be_bytes());
         }
         Ok(out)
     }
@@ -98,6 +128,25 @@ impl Update {
         let mut bytes = out[start..start + 2 * usize::from(self.words)].to_vec();
         bytes[at - start..at - start + 2].fill(0);
         !ones_complement_sum(&bytes)
+    }
+}
+
+impl Adjust {
+    /// The checksum as it becomes, `HC' = ~(~HC + ~m + m')` of RFC 1624; none if it stays. The old checksum is one of
+    /// the incoming span's words, all of which are `m`; all of the outgoing span's but the checksum are `m'`.
+    fn value(&self, update: Update, packet: &[u8], out: &[u8]) -> Option<u16> {
+        let (start, at) = (usize::from(update.start), usize::from(update.at));
+        if self.udp && out[at..at + 2] == [0, 0] {
+            return None;
+        }
+        let mut terms = out[start..start + 2 * usize::from(update.words)].to_vec();
+        terms[at - start..at - start + 2].fill(0);
+        let old = usize::from(self.start)..usize::from(self.start) + 2 * usize::from(self.words);
+        terms.extend(packet[old].iter().map(|byte| !byte));
+        match !ones_complement_sum(&terms) {
+            0 if self.udp => Some(0xffff),
+            value => Some(value),
+        }
     }
 }
 
@@ -198,6 +247,62 @@ mod tests {
         assert_eq!(ones_complement_sum(&out[9..15]), 0xffff);
         let untouched = |i: &usize| ![2, 3, 13, 14].contains(i);
         assert!((0..40).filter(untouched).all(|i| out[i] == i as u8));
+    }
+
+    /// `words` from byte 10 on, the second one the checksum, of which `new` replaces the first.
+    fn adjusted(words: [u16; 3], new: u16, udp: bool) -> u16 {
+        let mut packet = vec![0xa5; 10];
+        packet.extend(words.iter().flat_map(|w| w.to_be_bytes()));
+        packet.resize(40, 0x5a);
+        let mut phv = Phv::default();
+        phv.set(c2(0), new.into());
+        let mut row = DeparseRow { least: 16, ..DeparseRow::default() };
+        row.put(c2(0), 10);
+        row.checksums[1] = Some(Update { start: 10, words: 3, at: 12 });
+        row.adjust = Some(Adjust { start: 10, words: 3, udp });
+        let out = row.build(&packet, &phv).unwrap();
+        assert_eq!((&out[..10], &out[14..]), (&packet[..10], &packet[14..]));
+        assert_eq!(out[10..12], new.to_be_bytes());
+        u16::from_be_bytes([out[12], out[13]])
+    }
+
+    #[test]
+    fn an_incremental_checksum_is_that_of_rfc_1624() {
+        // Section 4 of the RFC: HC = 0xdd2f, m = 0x5555, m' = 0x3285.
+        assert_eq!(adjusted([0x5555, 0xdd2f, 0], 0x3285, false), 0x0000);
+        assert_eq!(adjusted([0x5555, 0xdd2f, 0], 0x3285, true), 0xffff);
+        // A carry comes around, and what does not change cancels out.
+        assert_eq!(adjusted([0x0001, 0x0000, 0xbeef], 0x0002, false), 0xfffe);
+        assert_eq!(adjusted([0x0002, 0xfffe, 0xbeef], 0x0001, false), 0x0000);
+        assert_eq!(adjusted([0x1234, 0x5678, 0xbeef], 0x1234, false), 0x5678);
+    }
+
+    #[test]
+    fn of_udp_a_checksum_of_0_stays_and_of_others_it_counts() {
+        assert_eq!(adjusted([0x0001, 0x0000, 0], 0x0002, true), 0x0000);
+        assert_eq!(adjusted([0x0001, 0x0000, 0], 0x0002, false), 0xfffe);
+        // All terms are 0: zero and its complement are the same number.
+        assert_eq!(adjusted([0xffff, 0xffff, 0xffff], 0x0000, false), 0x0000);
+    }
+
+    #[test]
+    fn the_incoming_span_may_be_longer_and_elsewhere() {
+        // 8 bytes of addresses become 4, and 4 bytes are removed in front of them.
+        let mut packet = packet(60);
+        let mut phv = Phv::default();
+        phv.set(c4(0), 0xdead_beef);
+        let mut row = DeparseRow { delta: -8, split: 14, least: 42, ..DeparseRow::default() };
+        row.put(c4(0), 14);
+        row.checksums[1] = Some(Update { start: 14, words: 5, at: 20 });
+        row.adjust = Some(Adjust { start: 18, words: 7, udp: false });
+        let whole = |bytes: &[u8]| !ones_complement_sum(bytes);
+        packet[28..30].fill(0);
+        let old = whole(&packet[18..60]);
+        packet[28..30].copy_from_slice(&old.to_be_bytes());
+        let mut out = row.build(&packet, &phv).unwrap();
+        let found = u16::from_be_bytes([out[20], out[21]]);
+        out[20..22].fill(0);
+        assert_eq!(found, whole(&out[14..52]));
     }
 
     #[test]

@@ -6,7 +6,7 @@ pub mod device;
 
 use crate::action::{A, Action, Alu, B, Cross, Op, Picks, When, WordOp, WordSource};
 use crate::check::{Role, check};
-use crate::deparser::{DeparseRow, Deparser, Pattern, Update};
+use crate::deparser::{Adjust, DeparseRow, Deparser, Pattern, Update};
 use crate::parser::{Alternative, Parser, Path, Select, Span};
 use crate::phv::{Class, Container};
 use crate::program::{Program, Stage};
@@ -155,7 +155,31 @@ pub fn deparse_row(rng: &mut Rng, target: &Target) -> DeparseRow {
         let at = start + 2 * below(rng, words.into());
         *sum = rng.chance(1, 3).then_some(Update { start, words, at });
     }
+    adjust(rng, &mut row);
     row
+}
+
+/// Makes the second checksum an incremental one, now and then: with any incoming span that has the old checksum, or one
+/// that has it not.
+fn adjust(rng: &mut Rng, row: &mut DeparseRow) {
+    let Some(update) = row.checksums[1].filter(|_| rng.chance(2, 3)) else { return };
+    let (at, split) = (i32::from(update.at), i32::from(row.split));
+    let from = if at < split { at } else { at - i32::from(row.delta) };
+    let before = rng.below(12) as i32;
+    let start = (from - 2 * before).max(from & 1);
+    let words = (from - start) / 2 + rng.range(1, 8) as i32;
+    if (0..=120).contains(&start) {
+        // The lanes between are the packet's, nearly always: of containers nobody knows where they were.
+        if rng.chance(9, 10) {
+            for lane in [at, at + 1] {
+                let added = split..split + i32::from(row.delta.max(0));
+                if !added.contains(&lane) {
+                    row.lanes[lane as usize] = None;
+                }
+            }
+        }
+        row.adjust = Some(Adjust { start: nearly(rng, 1) + start as u8, words: words as u8, udp: rng.chance(1, 2) });
+    }
 }
 
 /// Takes lanes away that would need a second rotation of their container.

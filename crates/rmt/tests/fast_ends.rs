@@ -308,6 +308,40 @@ fn checksums_cover_the_outgoing_bytes_without_the_two_that_they_are_written_to()
 }
 
 #[test]
+fn the_second_checksum_is_changed_by_what_changed_if_its_row_says_so() {
+    for target in [DEFAULT, TINY] {
+        let mut d = Device::with(target, 1, &forward(1));
+        // Words at 20, 22 and 24, of which the second is the checksum; bytes 0 and 1 are removed in front of them.
+        let mut row = DeparseRow { half_delta: 127, least: 58, ..DeparseRow::default() };
+        row.updates[1] = UpdatePart { valid: true, start: 20, words: 2, at: 20 };
+        row.adjust = AdjustPart { valid: true, udp: false, start: 20, words: 3 };
+        let mut sent = |row: &DeparseRow, words: [u16; 3]| {
+            d.deparse(2, 0, row, &[]);
+            let mut packet = [0x77; 60];
+            for (to, word) in packet[20..26].chunks_mut(2).zip(words) {
+                to.copy_from_slice(&word.to_be_bytes());
+            }
+            let out = d.sent(&of(&packet, 1, 0));
+            assert_eq!(out.len(), 58);
+            assert!((0..58).all(|i| i / 2 == 10 || out[i] == packet[i + 2]));
+            u16::from_be_bytes([out[20], out[21]])
+        };
+        // The word at 20 goes out of the sum: RFC 1624, HC' = ~(~HC + ~m + m').
+        assert_eq!(sent(&row, [0x0001, 0x1000, 0xabcd]), 0x1001);
+        assert_eq!(sent(&row, [0x8000, 0x8001, 0xabcd]), 0x0002);
+        assert_eq!(sent(&row, [0x0001, 0x0000, 0xabcd]), 0x0001);
+        assert_eq!(sent(&row, [0x0001, 0xfffe, 0xabcd]), 0x0000);
+        row.adjust.udp = true;
+        assert_eq!(sent(&row, [0x0001, 0x1000, 0xabcd]), 0x1001);
+        assert_eq!(sent(&row, [0x0001, 0xfffe, 0xabcd]), 0xffff);
+        assert_eq!(sent(&row, [0x0001, 0x0000, 0xabcd]), 0x0000);
+        // Without a second checksum it says nothing.
+        row.updates[1].valid = false;
+        assert_eq!(sent(&row, [0x0001, 0x1000, 0xabcd]), 0x1000);
+    }
+}
+
+#[test]
 fn no_row_makes_the_model_panic() {
     use sluice_formats::random::{Rng, test_seed};
     let mut rng = Rng::new(test_seed("rmt_fast_any_rows"));

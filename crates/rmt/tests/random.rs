@@ -1,7 +1,7 @@
 //! Random programs: what the checker lets through runs on every packet.
 
 use sluice_formats::random::{Rng, test_seed};
-use sluice_rmt::deparser::{DeparseRow, Deparser};
+use sluice_rmt::deparser::{DeparseRow, Deparser, Update};
 use sluice_rmt::phv::{Container, Phv};
 use sluice_rmt::pipeline::Memory;
 use sluice_rmt::target::{DEFAULT, TINY, WINDOW};
@@ -87,4 +87,27 @@ fn one_rotation_a_beat_serves_every_lane_that_the_checker_allows() {
         compared += expected.iter().flatten().count();
     }
     assert!(compared > 1000, "{compared} lanes: too few to mean anything");
+}
+
+#[test]
+fn random_rows_have_incremental_checksums_of_every_kind() {
+    let mut rng = Rng::new(test_seed("rmt_adjusts"));
+    let (mut same, mut moved, mut longer, mut udp, mut shared) = (0, 0, 0, 0, 0);
+    for _ in 0..6000 {
+        let row = deparse_row(&mut rng, &DEFAULT);
+        let program = Program { deparser: Deparser::single(row.clone()), ..Program::default() };
+        let (Ok(()), Some(old)) = (check(&program, &DEFAULT, Role::Tenant), row.adjust) else { continue };
+        let new = row.checksums[1].expect("the checker wants it");
+        same += usize::from(old.start == new.start);
+        moved += usize::from(row.delta != 0 && row.came_from(new.start, new.words) == Some(old.start));
+        longer += usize::from(old.words != new.words);
+        udp += usize::from(old.udp);
+        let overlaps = |first: Update| {
+            let end = |u: Update| u.start + 2 * u.words;
+            first.start < end(new) && new.start < end(first)
+        };
+        shared += usize::from(row.checksums[0].is_some_and(overlaps));
+    }
+    println!("{same} in place, {moved} moved, {longer} of another length, {udp} of UDP, {shared} with shared words");
+    assert!([same, moved, longer, udp, shared].into_iter().all(|n| n > 3));
 }

@@ -1,6 +1,7 @@
 //! The text form: the shipped programs and the guide, mistakes and their places.
 
 use sluice_rmt::Program;
+use sluice_rmt::deparser::{Adjust, DeparseRow, Update};
 use sluice_rmt::programs::l3_router::Route;
 use sluice_rmt::programs::tunnel::{Ends, Entry};
 use sluice_rmt::programs::{calc, l3_router, tunnel};
@@ -174,6 +175,64 @@ fn what_contradicts_itself_or_says_nothing_is_refused_with_its_place() {
     for (old, new, code, part) in cases {
         let found = errors(&SMALL.replacen(old, new, 1));
         assert!(found.starts_with(&format!("error[{code}]")) && found.contains(part), "{new}: {found}");
+    }
+}
+
+/// The text of a row with these lines, read.
+fn row_of(lines: &str) -> Result<DeparseRow, String> {
+    let text = SMALL.replacen("row r { }", &format!("row r {{\n{lines}\n}}"), 1);
+    read("m.rmt", &text, &DEFAULT).map(|u| u.program.deparser.rows[0].clone()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn an_incremental_checksum_is_the_second_one_and_its_old_span_is_where_the_bytes_came_from() {
+    let adjusted = |lines: &str| {
+        let row = row_of(lines).unwrap_or_else(|e| panic!("{e}"));
+        (row.checksums, row.adjust.unwrap(), row.least)
+    };
+    let update = |start, words, at| Some(Update { start, words, at });
+    let old = |start, words, udp| Adjust { start, words, udp };
+    assert_eq!(adjusted("adjust 26:16 at 40 udp"), ([None, update(26, 8, 40)], old(26, 8, true), 42));
+    assert_eq!(
+        adjusted("checksum 14:20 at 24; adjust 26:26 at 50"),
+        ([update(14, 10, 24), update(26, 13, 50)], old(26, 13, false), 52)
+    );
+    // In any order; behind what is added or removed the old span is as much elsewhere, in front of it where it is.
+    assert_eq!(
+        adjusted("adjust 46:16 at 60 udp; grow 20 at 14; put c6[0] @14, c6[0] @20, c6[0] @26, c2[0] @32").1.start,
+        26
+    );
+    assert_eq!(adjusted("shrink 20 at 14; adjust 26:16 at 40"), ([None, update(26, 8, 40)], old(46, 8, false), 42));
+    assert_eq!(adjusted("shrink 20 at 42; adjust 26:16 at 40").1.start, 26);
+    // Addresses of 32 bytes become 8: so much longer was the old span.
+    assert_eq!(
+        adjusted("shrink 20 at 14; put c4[0] @26, c4[1] @30; adjust 26:16 at 40 was 22:40 udp"),
+        ([None, update(26, 8, 40)], old(22, 20, true), 42)
+    );
+}
+
+#[test]
+fn an_incremental_checksum_that_cannot_be_right_is_refused_with_its_place() {
+    let cases = [
+        ("adjust 26:16 at 40; adjust 26:16 at 40", "E0607", "a second `adjust`"),
+        ("adjust 26:15 at 40", "E0603", "expected an even one"),
+        ("adjust 26:16", "E0602", "expected `at`"),
+        ("adjust 26:16 at 40 was", "E0602", "expected"),
+        ("adjust 26:16 at 140", "E0603", "expected 0 to 127"),
+        ("checksum 0:4 at 0; checksum 4:4 at 4; adjust 26:16 at 40", "E0607", "an `adjust` beside two checksums"),
+        ("shrink 4 at 34; adjust 26:16 at 40", "E0607", "expected `was START:LENGTH`"),
+        ("adjust 26:16 at 42", "E0650", "deparser.rows[0].checksums[1]: found 8 words from 26 with the sum at 42"),
+        ("adjust 120:16 at 122", "E0650", "at most 63 words in the window"),
+        ("adjust 26:16 at 40 was 120:16", "E0650", "deparser.rows[0].adjust: found 8 words from 120"),
+        ("adjust 26:16 at 40 was 42:16", "E0650", "deparser.rows[0].adjust: found the old sum at 40"),
+        ("adjust 26:16 at 40 was 27:16", "E0650", "found the old sum at 40, allowed: one of the words of 27 to 43"),
+        ("checksum 26:20 at 26; adjust 26:16 at 40", "E0650", "neither sum in the other's span"),
+        ("adjust 26:16 at 40 was 26:20; least 42", "E0650", "deparser.rows[0].least: found 42, allowed: at least 46"),
+    ];
+    for (lines, code, part) in cases {
+        let found = row_of(lines).expect_err(lines);
+        assert!(found.starts_with(&format!("error[{code}]")) && found.contains(part), "{lines}: {found}");
+        assert!(found.contains("--> m.rmt:24:"), "{lines}: {found}");
     }
 }
 

@@ -39,8 +39,8 @@ FLAGS = [
     # Long functions take the compiler more than their share of time.
     "--output-split-cfuncs", "2000",
 ]  # fmt: skip
-# Small models: compile time counts more than speed, for Python is the slow part.
-OPTIMIZE = "-O1"
+# Small models: compile time counts more than speed, for Python is the slow part. For a model that runs once, more so.
+OPTIMIZE = os.environ.get("SLUICE_BENCH_OPTIMIZE", "-O1")
 # Precompiled headers have options of their own with clang; no model of a bench has coroutines.
 CLANG_OPTIONS = ["CFG_CXXFLAGS_COROUTINES=", "CFG_CXXFLAGS_PCH_I=-include-pch", "CFG_GCH_IF_CLANG=.gch",
                  "CFG_CXXFLAGS_NO_UNUSED=-w"]  # fmt: skip

@@ -4,8 +4,8 @@ Claims
 - under any stalls of ports and sink nothing is lost or reordered within a port, packets stay whole, and each of
   their beats has their descriptor
 - at full rate there is a beat in every cycle, from one port or from many, and an idle merge takes one cycle
-- ports that always have packets differ by at most M + 2 * (M - 1) beats of cost over any interval, M the longest packet;
-  the cost is the descriptor's, which may be more than the packet has beats
+- ports that always have packets differ by at most M + 2 * (M - 1) beats of cost over any interval, M the longest
+  packet; the cost is the descriptor's, which may be more than the packet has beats
 """
 
 import itertools

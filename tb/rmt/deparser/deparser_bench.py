@@ -157,13 +157,13 @@ class Bench:
 
     # Packets.
 
-    def send(self, length, module, generation, path=None, headers=None, dropped=None):
-        """A packet on all three streams."""
+    def send(self, length, module, generation, path=None, headers=None, dropped=None, packet=None, containers=None):
+        """A packet on all three streams; any bytes and containers if they are not given."""
         rng, width = self.rng, self.width
-        packet = rng.randbytes(length)
+        given, packet = packet is not None, packet or rng.randbytes(length)
         path = rng.randrange(16) if path is None else path
         headers = rng.getrandbits(16) if headers is None else headers
-        containers = [rng.choice((0, (1 << 8 * s) - 1, *[rng.getrandbits(8 * s)] * 6)) for s in SIZES]
+        containers = containers or [rng.choice((0, (1 << 8 * s) - 1, *[rng.getrandbits(8 * s)] * 6)) for s in SIZES]
         ctl = {name: rng.getrandbits(bits) for name, bits in CTL.items()}
         ctl |= {"module_id": module, "generation": generation, "dropped": int(dropped is not None)}
         if dropped is not None:
@@ -171,6 +171,10 @@ class Bench:
         side = any_sideband(rng, length=length, module_id=module)
         route = {name: rng.getrandbits(bits) for name, bits in ROUTE.items()}
         route["destinations"] = rng.choice((1, 2, 128, 255, rng.randrange(1, 256)))
+
+        row = self.programs[module, generation].pick(path, headers) if dropped is None else None
+        if row is not None and not given:
+            packet = row.edge(rng, packet, containers)
 
         self.heads.send(
             {
@@ -186,7 +190,6 @@ class Bench:
             data = int.from_bytes(part + rng.randbytes(width - len(part)), "little")
             self.beats.send({"data": data, "last": int(i == beats - 1)})
 
-        row = self.programs[module, generation].pick(path, headers) if dropped is None else None
         slots = max(beats, -(-(length + row.delta) // width)) if row else beats
         out = dropped if dropped is not None else REJECT if row is None else row.build(packet, containers)
         gone = isinstance(out, int)

@@ -22,6 +22,15 @@ class Update:
 
 
 @dataclass
+class Adjust:
+    """The incoming span that makes the second checksum an incremental one."""
+
+    start: int
+    words: int
+    udp: bool
+
+
+@dataclass
 class Row:
     """A deparse row; `lanes` gives (container, its byte) or None, `rotations` a rotation by (beat, container)."""
 
@@ -31,6 +40,7 @@ class Row:
     lanes: list = field(default_factory=lambda: [None] * WINDOW)
     rotations: dict = field(default_factory=dict)
     updates: list = field(default_factory=list)
+    adjust: Adjust | None = None
 
     def put(self, rng, width, i, n=None):
         """Any byte of container n at byte i that its rotation in the beat allows."""
@@ -44,6 +54,8 @@ class Row:
         ends = [14, self.split + max(self.delta, 0)]
         ends += [i + 1 for i, lane in enumerate(self.lanes) if lane is not None]
         ends += [u.start + 2 * u.words for u in self.updates]
+        if self.adjust is not None:
+            ends.append(self.adjust.start + 2 * self.adjust.words + self.delta)
         self.least = max(ends) + slack
         return self
 
@@ -58,6 +70,11 @@ class Row:
             rotations = [self.rotations.get((beat, n), rng.randrange(SIZES[n])) for n in range(CONTAINERS)]
             updates = [row("rmt_update", valid=1, start=u.start, words=u.words, at=u.at) for u in self.updates]
             updates += [rng.getrandbits(20) << 1 for _ in range(2 - len(updates))]
+            # Without a second checksum it means nothing.
+            adjust = rng.getrandbits(14) << 1 | (len(self.updates) < 2 and rng.getrandbits(1))
+            if self.adjust is not None:
+                a = self.adjust
+                adjust = row("rmt_adjust", valid=1, udp=int(a.udp), start=a.start, words=a.words)
             rows.append(
                 row(
                     "rmt_deparse_row",
@@ -69,19 +86,15 @@ class Row:
                     rotate4=rotations[8:16],
                     rotate6=rotations[16:24],
                     lanes=lanes,
+                    adjust=adjust,
                 )
             )
         return rows
 
-    def build(self, packet, containers):
-        """The outgoing packet, or the reason of its drop."""
-        length = len(packet) + self.delta
-        if length < self.least:
-            return SHORT
-        if length > LONGEST:
-            return LONG
+    def moved(self, packet, containers):
+        """The outgoing packet without its checksums."""
         out = bytearray()
-        for i in range(length):
+        for i in range(len(packet) + self.delta):
             lane = self.lanes[i] if i < WINDOW else None
             if lane is not None:
                 n, b = lane
@@ -90,18 +103,67 @@ class Row:
                 out.append(packet[i])
             else:
                 out.append(packet[i - self.delta])
+        return out
+
+    def build(self, packet, containers):
+        """The outgoing packet, or the reason of its drop."""
+        length = len(packet) + self.delta
+        if length < self.least:
+            return SHORT
+        if length > LONGEST:
+            return LONG
+        out = self.moved(packet, containers)
         sums = []
-        for u in self.updates:
-            total = 0
-            for at in range(u.start, u.start + 2 * u.words, 2):
-                if at != u.at:
-                    total += out[at] << 8 | out[at + 1]
-            while total > 0xFFFF:
-                total = (total & 0xFFFF) + (total >> 16)
-            sums.append((u.at, total ^ 0xFFFF))
+        for number, u in enumerate(self.updates):
+            adjust = self.adjust if number == 1 else None
+            value = self.total(number, packet, out) ^ 0xFFFF
+            if adjust is not None and adjust.udp:
+                # No checksum stays none, and one that comes out as none is 0xffff.
+                if out[u.at : u.at + 2] == bytes(2):
+                    continue
+                value = value or 0xFFFF
+            sums.append((u.at, value))
         for at, value in sums:
             out[at : at + 2] = value.to_bytes(2, "big")
         return bytes(out)
+
+    def total(self, number, packet, out):
+        """What a checksum is the complement of: its words, and complements of old ones if it is incremental."""
+        u, total = self.updates[number], 0
+        for at in range(u.start, u.start + 2 * u.words, 2):
+            if at != u.at:
+                total += out[at] << 8 | out[at + 1]
+        if number == 1 and self.adjust is not None:
+            start, words = self.adjust.start, self.adjust.words
+            for at in range(start, start + 2 * words, 2):
+                total += 0xFFFF ^ (packet[at] << 8 | packet[at + 1])
+        while total > 0xFFFF:
+            total = (total & 0xFFFF) + (total >> 16)
+        return total
+
+    def old_place(self):
+        """Where the second checksum's two bytes are in the packet as it came, if they follow each other there."""
+        at = self.updates[1].at
+        if self.lanes[at : at + 2] != [None, None] or at + 1 == self.split:
+            return None
+        return at if at < self.split else at - self.delta
+
+    def edge(self, rng, packet, containers):
+        """The packet with an old checksum of 0, or with one whose new value comes out as 0; or as it is."""
+        if self.adjust is None or len(packet) + self.delta < self.least:
+            return packet
+        old, kind = self.old_place(), rng.randrange(6)
+        if old is None or kind > 2:
+            return packet
+        # Half a checksum of 0 is one.
+        value = {0: 0, 1: rng.choice((0x0001, 0x0100, 0x8000, 0xFF)), 2: 0xFFFF}[kind]
+        packet = bytearray(packet)
+        packet[old : old + 2] = value.to_bytes(2, "big")
+        if kind == 2:
+            # The complement of all ones adds nothing: what is left is the value that the rest wants.
+            total = self.total(1, packet, self.moved(packet, containers))
+            packet[old : old + 2] = total.to_bytes(2, "big")
+        return bytes(packet)
 
 
 @dataclass
@@ -126,9 +188,22 @@ class Program:
         return None
 
 
+def overlapping_updates(rng):
+    """Two spans that may share words, neither of which has the other's sum."""
+    while True:
+        pair = []
+        for _ in range(2):
+            start, words = rng.randrange(100), rng.randint(1, 14)
+            pair.append(Update(start, words, start + 2 * rng.randrange(words)))
+        if all(a.at + 2 <= b.start or a.at >= b.start + 2 * b.words for a, b in (pair, pair[::-1])):
+            return pair
+
+
 def random_updates(rng):
-    """None, one or two spans apart from each other."""
-    count = rng.choice((0, 1, 1, 2, 2))
+    """None, one or two spans, sometimes with words of both."""
+    count = rng.choice((0, 1, 1, 2, 2, 3))
+    if count == 3:
+        return overlapping_updates(rng)
     cuts = sorted(rng.sample(range(WINDOW + 1), 2 * count))
     updates = []
     for start, end in zip(cuts[::2], cuts[1::2], strict=True):
@@ -137,6 +212,24 @@ def random_updates(rng):
             updates.append(Update(start, words, start + 2 * rng.randrange(words)))
     rng.shuffle(updates)
     return updates
+
+
+def adjust_any(rng, r, end):
+    """Makes the second checksum an incremental one, with any incoming span that the checker lets through."""
+    if len(r.updates) < 2 or rng.random() < 0.2:
+        return
+    at = r.updates[1].at
+    old = r.old_place()
+    if old is None:
+        if None in r.lanes[at : at + 2]:
+            return
+        # The sum is a container's: nobody knows where it was.
+        old = rng.randrange(at & 1, WINDOW - 2, 2)
+    limit = min(WINDOW, end - r.delta)
+    start = max(rng.randrange(old & 1, old + 1, 2), old - rng.choice((0, 2, 14, 62, 126)))
+    words, most = (old - start) // 2 + 1, min(63, (limit - start) // 2)
+    if words <= most:
+        r.adjust = Adjust(start, rng.randint(words, most), rng.random() < 0.6)
 
 
 def random_row(rng, width, delta=None):
@@ -154,6 +247,7 @@ def random_row(rng, width, delta=None):
         if rng.random() < density:
             r.put(rng, width, i)
     r.updates = [u for u in random_updates(rng) if u.start + 2 * u.words <= end or end == WINDOW]
+    adjust_any(rng, r, end)
     return r.settle(rng.choice((0, 0, rng.randrange(100))))
 
 

@@ -112,6 +112,20 @@ row! {
 }
 
 row! {
+    /// What makes the second update an incremental one.
+    AdjustPart, "rmt_adjust" {
+        /// It is one: the complements of the span's words in the packet as it came are added to it.
+        valid: bool = 1,
+        /// A checksum of 0 stays, and one that comes out as 0 is written as ffff.
+        udp: bool = 1,
+        /// First byte of the incoming header.
+        start: u8 = 7,
+        /// Number of 16-bit words.
+        words: u8 = 6,
+    }
+}
+
+row! {
     /// One beat of a deparse row. Index: beats * (16 * (2 * module + generation) + row) + beat, beats being
     /// those of the window. All beats of a row agree but for lanes and rotations.
     DeparseRow, "rmt_deparse_row" {
@@ -131,6 +145,8 @@ row! {
         rotate6: [u8; 8] = 3,
         /// Bytes of the beat; a bus of 32 bytes has the first 32.
         lanes: [LanePart; 64] = 0,
+        /// The second update is incremental.
+        adjust: AdjustPart = 0,
     }
 }
 
@@ -426,6 +442,7 @@ pub(crate) static ROWS: &[RowInfo] = rows![
     PatternsRow,
     LanePart,
     UpdatePart,
+    AdjustPart,
     DeparseRow,
     StageOwnerRow,
     PredicatePart,

@@ -20,6 +20,7 @@ pub mod shares;
 pub mod spaces;
 pub mod tenants;
 mod unsafe_order;
+mod warnings;
 mod writer;
 mod xdp;
 
@@ -27,6 +28,7 @@ pub use error::LinkError;
 pub use settings::{NicSettings, PortSettings};
 pub use tenants::{Running, Tenant, TenantSpec, VlanGrant};
 pub use unsafe_order::{unsafe_live_bank, unsafe_order};
+pub use warnings::Warning;
 
 use engine::Engines;
 use rmt::{Placer, StageLeft};

@@ -152,8 +152,8 @@ impl Linker {
         let here = &there[port];
         if let [only] = here[..] {
             // Nobody to be protected from, but his packets may still grow.
-            let room = self.target.port_beats - waits(budget.service, budget.lag);
-            let all = Assured { beats_per_round: budget.service, burst_beats: room };
+            let room = self.target.port_beats - waits(budget.rate, budget.lag);
+            let all = Assured { beats_per_round: budget.rate, burst_beats: room };
             let row = ShareRow { growth: self.growth(only), ..ShareRow::default() };
             return Ok(PortShares {
                 excess: 0,

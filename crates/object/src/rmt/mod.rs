@@ -5,7 +5,9 @@
 pub(crate) mod binary;
 pub(crate) mod check;
 mod json;
+pub mod outer;
 pub mod part;
 mod show;
 
+pub use outer::{Outer, OuterTag};
 pub use part::{RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};

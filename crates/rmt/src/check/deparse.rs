@@ -1,7 +1,7 @@
 //! Rules of deparser rows.
 
 use super::{Checked, at_most, container, ensure};
-use crate::deparser::{DeparseRow, Deparser, Update};
+use crate::deparser::{Adjust, DeparseRow, Deparser, Update};
 use crate::parser::Parser;
 use crate::target::{DELTA, PATTERNS, Target, WINDOW};
 
@@ -59,13 +59,48 @@ fn row(at: &str, row: &DeparseRow, target: &Target) -> Checked {
         needed = needed.max(end);
     }
     if let [Some(a), Some(b)] = &row.checksums {
-        let ((a_start, _, a_end), (b_start, _, b_end)) = (extent(a), extent(b));
-        let apart = a_end <= b_start || b_end <= a_start;
-        ensure(apart, format!("{at}.checksums"), "spans that overlap", "spans apart")?;
+        let ((a_start, a_at, a_end), (b_start, b_at, b_end)) = (extent(a), extent(b));
+        let within = |sum: usize, start: usize, end: usize| sum + 2 > start && sum < end;
+        let found = [(a_at, b_start, b_end), (b_at, a_start, a_end)].into_iter().find(|(s, b, e)| within(*s, *b, *e));
+        if let Some((sum, start, end)) = found {
+            let found = format!("a sum at {sum} that overlaps the other's span, {start} to {end}");
+            ensure(false, format!("{at}.checksums"), found, "neither sum in the other's span")?;
+        }
+    }
+    if let Some(a) = &row.adjust {
+        needed = needed.max(adjust(&format!("{at}.adjust"), a, row)?);
     }
     let least = usize::from(row.least);
     ensure(least >= needed, format!("{at}.least"), least, format!("at least {needed}"))?;
     rotations(at, row, target.bus_bytes)
+}
+
+/// The incoming span; returns the fewest bytes that the outgoing packet has if the incoming one has the span.
+fn adjust(at: &str, a: &Adjust, row: &DeparseRow) -> Result<usize, super::Problem> {
+    let (start, end) = (usize::from(a.start), usize::from(a.start) + 2 * usize::from(a.words));
+    let found = format!("{} words from {start}", a.words);
+    ensure((1..=63).contains(&a.words) && end <= WINDOW, at, found, "1 to 63 words in the window")?;
+    let Some(u) = row.checksums[1] else {
+        return ensure(false, at, "no second checksum", "one that it adjusts").map(|()| 0);
+    };
+    let (delta, split, sum) = (i32::from(row.delta), i32::from(row.split), i32::from(u.at));
+    // Where the checksum's bytes come from, if they are the packet's.
+    let moved = sum >= split;
+    let from = if moved { sum - delta } else { sum };
+    let of_packet = |i: i32| row.lanes.get(i as usize).is_some_and(Option::is_none);
+    if of_packet(sum) || of_packet(sum + 1) {
+        let whole = of_packet(sum) && of_packet(sum + 1) && (moved || sum + 1 < split);
+        let found = format!("the sum at {sum}, of which not both bytes are the packet's");
+        ensure(whole, at, found, "a sum whose bytes follow each other in the packet, or are of containers")?;
+        let inside = from >= start as i32 && from + 2 <= end as i32 && (from - start as i32) % 2 == 0;
+        let found = format!("the old sum at {from}");
+        ensure(inside, at, found, format!("one of the words of {start} to {end}"))?;
+    } else {
+        let even = (u.start ^ a.start) & 1 == 0;
+        let found = format!("words from {start}, and from {} in the outgoing header", u.start);
+        ensure(even, at, found, "both from an even byte, or from an odd one")?;
+    }
+    Ok((end as i32 + delta).max(0) as usize)
 }
 
 fn extent(u: &Update) -> (usize, usize, usize) {
@@ -137,8 +172,87 @@ mod tests {
         for bad in [(14, 10, 12), (14, 10, 34), (14, 10, 25), (110, 10, 112)] {
             assert!(sums(bad, None).starts_with("row.checksums[0]"), "{bad:?}");
         }
-        let second = Some(Update { start: 32, words: 10, at: 32 });
-        assert!(sums((14, 10, 24), second).contains("overlap"));
+        let second = |start, words, at| Some(Update { start, words, at });
+        assert_eq!(
+            sums((14, 10, 24), second(32, 10, 32)),
+            "row.checksums: found a sum at 32 that overlaps the other's span, 14 to 34, allowed: neither sum in the \
+             other's span"
+        );
+        // Half of it, and the first in the second's.
+        assert!(sums((14, 10, 24), second(33, 10, 33)).contains("a sum at 33"));
+        assert!(sums((14, 10, 24), second(24, 10, 42)).contains("a sum at 24"));
+        assert!(sums((14, 10, 24), second(25, 10, 43)).contains("a sum at 24"));
+    }
+
+    #[test]
+    fn spans_may_overlap_if_no_sum_is_in_the_other_span() {
+        let sums = |a, b| {
+            let u = |(start, words, at)| Some(Update { start, words, at });
+            row("row", &DeparseRow { least: 128, checksums: [u(a), u(b)], ..DeparseRow::default() }, &DEFAULT)
+        };
+        assert_eq!(sums((14, 10, 24), (26, 13, 50)), Ok(()));
+        assert_eq!(sums((26, 13, 50), (14, 10, 24)), Ok(()));
+        assert_eq!(sums((14, 10, 24), (34, 10, 34)), Ok(()));
+    }
+
+    /// IPv4 and UDP with a second span, and what is changed in it.
+    fn adjusting(start: u8, words: u8, change: impl Fn(&mut DeparseRow)) -> Result<(), String> {
+        let checksums = [None, Some(Update { start: 26, words: 8, at: 40 })];
+        let adjust = Some(Adjust { start, words, udp: true });
+        let mut r = DeparseRow { least: 42, checksums, adjust, ..DeparseRow::default() };
+        change(&mut r);
+        row("row", &r, &DEFAULT).map_err(|e| e.to_string())
+    }
+
+    fn sum_of_container(row: &mut DeparseRow) {
+        row.put(c2(0), 40);
+        row.least = 68;
+    }
+
+    #[test]
+    fn an_incremental_checksum_passes_where_the_old_one_is_in_its_span() {
+        assert_eq!(adjusting(26, 8, |_| ()), Ok(()));
+        assert_eq!(adjusting(40, 1, |_| ()), Ok(()));
+        // 4 bytes are removed in front of it, or added.
+        assert_eq!(adjusting(30, 8, |r| (r.delta, r.split) = (-4, 12)), Ok(()));
+        let add = |r: &mut DeparseRow| {
+            (r.delta, r.split) = (4, 12);
+            r.put(c4(0), 12);
+        };
+        assert_eq!(adjusting(22, 8, add), Ok(()));
+        // The sum's bytes are a container's: nobody knows where they were.
+        assert_eq!(adjusting(60, 4, sum_of_container), Ok(()));
+    }
+
+    #[test]
+    fn an_incremental_checksum_is_refused_where_its_old_span_cannot_be_right() {
+        let refused = |start, words| adjusting(start, words, |_| ()).unwrap_err();
+        for (start, words) in [(26, 0), (26, 64), (120, 5)] {
+            let found = format!("row.adjust: found {words} words from {start}, allowed: 1 to 63 words in the window");
+            assert_eq!(refused(start, words), found);
+        }
+        for (start, words, end) in [(26, 7, 40), (42, 4, 50), (27, 8, 43)] {
+            let found = format!("row.adjust: found the old sum at 40, allowed: one of the words of {start} to {end}");
+            assert_eq!(refused(start, words), found);
+        }
+        assert_eq!(
+            adjusting(26, 8, |r| r.checksums[1] = None).unwrap_err(),
+            "row.adjust: found no second checksum, allowed: one that it adjusts"
+        );
+        let none = adjusting(26, 8, |r| r.checksums.swap(0, 1));
+        assert!(none.unwrap_err().contains("no second checksum"));
+        let half = adjusting(26, 8, |r| (r.delta, r.split) = (-4, 41)).unwrap_err();
+        assert!(half.contains("the sum at 40, of which not both bytes are the packet's"), "{half}");
+        let odd = adjusting(61, 3, sum_of_container).unwrap_err();
+        assert!(odd.ends_with("allowed: both from an even byte, or from an odd one"), "{odd}");
+    }
+
+    #[test]
+    fn the_least_length_covers_the_incoming_span() {
+        // 46 bytes came in if 42 go out: the old span ends there, and not two bytes later.
+        let shrunk = |words| adjusting(30, words, |r| (r.delta, r.split) = (-4, 12));
+        assert_eq!(shrunk(8), Ok(()));
+        assert_eq!(shrunk(9), Err("row.least: found 42, allowed: at least 44".into()));
     }
 
     #[test]

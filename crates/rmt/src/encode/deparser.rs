@@ -1,11 +1,11 @@
 //! Patterns and deparse rows: lanes of a beat, with one rotation for each container in it.
 
 use super::codes::{code_of, of_code};
-use crate::deparser::{DeparseRow, Pattern, Update};
+use crate::deparser::{Adjust, DeparseRow, Pattern, Update};
 use crate::phv::{Class, Container};
 use crate::target::{Target, WINDOW};
 use sluice_formats::rmt::codes::LaneSize;
-use sluice_formats::rmt::rows::{self, LanePart, PatternPart, PatternsRow, UpdatePart};
+use sluice_formats::rmt::rows::{self, AdjustPart, LanePart, PatternPart, PatternsRow, UpdatePart};
 
 /// Size code of a lane that is the packet's byte.
 const PACKET: u8 = LaneSize::Packet.code();
@@ -32,11 +32,13 @@ pub(super) fn encode_row(row: &DeparseRow, target: &Target) -> Vec<rows::Deparse
 /// The row of the beat whose first byte is `first`.
 fn encode_beat(row: &DeparseRow, bytes: usize, first: usize) -> rows::DeparseRow {
     let update = |u: Update| UpdatePart { valid: true, start: u.start, words: u.words, at: u.at };
+    let adjust = |a: Adjust| AdjustPart { valid: true, udp: a.udp, start: a.start, words: a.words };
     let mut to = rows::DeparseRow {
         half_delta: (row.delta / 2) as u8 & 0x7f,
         split: row.split,
         least: row.least,
         updates: row.checksums.map(|u| u.map(update).unwrap_or_default()),
+        adjust: row.adjust.map(adjust).unwrap_or_default(),
         ..rows::DeparseRow::default()
     };
     for lane in 0..bytes {
@@ -58,6 +60,7 @@ fn encode_beat(row: &DeparseRow, bytes: usize, first: usize) -> rows::DeparseRow
 
 pub(super) fn decode_row(beats: &[rows::DeparseRow], target: &Target) -> DeparseRow {
     let first = beats.first().cloned().unwrap_or_default();
+    let a = &first.adjust;
     let mut row = DeparseRow {
         // Seven bits, two's complement.
         delta: (first.half_delta << 1) as i8,
@@ -65,6 +68,7 @@ pub(super) fn decode_row(beats: &[rows::DeparseRow], target: &Target) -> Deparse
         least: first.least,
         lanes: [None; WINDOW],
         checksums: first.updates.map(|u| u.valid.then_some(Update { start: u.start, words: u.words, at: u.at })),
+        adjust: a.valid.then_some(Adjust { start: a.start, words: a.words, udp: a.udp }),
     };
     for (beat, from) in beats.iter().enumerate() {
         for (lane, part) in from.lanes.iter().enumerate().take(target.bus_bytes) {

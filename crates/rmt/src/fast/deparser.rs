@@ -34,6 +34,15 @@ struct Update {
     start: usize,
     bytes: usize,
     at: usize,
+    adjust: Option<Adjust>,
+}
+
+/// The incoming span of an incremental checksum.
+#[derive(Clone, Copy, Debug)]
+struct Adjust {
+    start: usize,
+    bytes: usize,
+    udp: bool,
 }
 
 /// A deparse row.
@@ -71,10 +80,18 @@ impl Row {
             let byte = (lane + size - usize::from(rotation) % size) % size;
             row.lane(i, 8 * source.size + source.place, size, byte);
         }
-        for update in first.updates.iter().filter(|u| u.valid) {
-            let start = usize::from(update.start);
-            let bytes = (2 * usize::from(update.words)).min(WINDOW - start);
-            row.updates.push(Update { start, bytes, at: update.at.into() });
+        let span = |start: u8, words: u8| {
+            let start = usize::from(start);
+            (start, (2 * usize::from(words)).min(WINDOW - start))
+        };
+        for (i, update) in first.updates.iter().enumerate().filter(|(_, u)| u.valid) {
+            let (start, bytes) = span(update.start, update.words);
+            let old = &first.adjust;
+            let adjust = (i == 1 && old.valid).then(|| {
+                let (start, bytes) = span(old.start, old.words);
+                Adjust { start, bytes, udp: old.udp }
+            });
+            row.updates.push(Update { start, bytes, at: update.at.into(), adjust });
         }
         row
     }
@@ -113,11 +130,11 @@ impl Row {
                 (_, None) => out.iter_mut().skip(run.at).zip(bytes).for_each(|(to, from)| *to = from),
             }
         }
-        let mut sums = [(0, [0; 2]); 2];
+        let mut sums = [None; 2];
         for (sum, update) in sums.iter_mut().zip(&self.updates) {
-            *sum = (update.at, update.value(out));
+            *sum = update.value(packet, out).map(|value| (update.at, value));
         }
-        for (at, sum) in sums.into_iter().take(self.updates.len()) {
+        for (at, sum) in sums.into_iter().flatten() {
             out.iter_mut().skip(at).zip(sum).for_each(|(to, from)| *to = from);
         }
         Ok(())
@@ -141,11 +158,28 @@ impl Row {
 }
 
 impl Update {
-    /// The checksum's two bytes in the order of the packet; the bytes that it is written to count as zero.
-    fn value(&self, out: &[u8]) -> [u8; 2] {
+    /// The checksum's two bytes in the order of the packet, if they are written.
+    fn value(&self, packet: &[u8], out: &[u8]) -> Option<[u8; 2]> {
+        let new = self.sum(out);
+        let Some(old) = self.adjust else { return Some((!fold(new)).to_le_bytes()) };
+        if old.udp && out.iter().skip(self.at).take(2).all(|&byte| byte == 0) {
+            return None;
+        }
+        let end = (old.start + old.bytes).min(packet.len());
+        let span = packet.get(old.start..end).unwrap_or_default();
+        // The words' complements are what is missing to all ones in each.
+        let complements = raw_sum(&[0xff; WINDOW][..span.len()]) - raw_sum(span);
+        match !fold(new + complements) {
+            0 if old.udp => Some([0xff; 2]),
+            value => Some(value.to_le_bytes()),
+        }
+    }
+
+    /// Sum of the outgoing span; the bytes that it is written to count as zero.
+    fn sum(&self, out: &[u8]) -> u64 {
         let end = (self.start + self.bytes).min(out.len());
         let span = out.get(self.start..end).unwrap_or_default();
-        let sum = match self.at.checked_sub(self.start) {
+        match self.at.checked_sub(self.start) {
             Some(at) if at % 2 == 0 && at + 2 <= span.len() => raw_sum(&span[..at]) + raw_sum(&span[at + 2..]),
             // Rows that the checker refuses.
             _ => {
@@ -154,8 +188,7 @@ impl Update {
                 zeroed.for_each(|(_, byte)| *byte = 0);
                 raw_sum(&copy)
             }
-        };
-        (!fold(sum)).to_le_bytes()
+        }
     }
 }
 

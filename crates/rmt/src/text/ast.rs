@@ -365,5 +365,18 @@ pub(super) struct RowItem {
     pub moves: Option<(Expr, Expr, bool, Span)>,
     /// Which of the two if said, start, length, at.
     pub checksums: Vec<(Option<Expr>, Expr, Expr, Expr, Span)>,
+    pub adjust: Option<AdjustItem>,
     pub least: Option<Expr>,
+}
+
+/// `adjust 26:16 at 40 was 22:16 udp`
+#[derive(Debug)]
+pub(super) struct AdjustItem {
+    /// Start and length in the outgoing header.
+    pub bytes: (Expr, Expr),
+    pub at: Expr,
+    /// Start and length in the packet as it came, if said.
+    pub was: Option<(Expr, Expr)>,
+    pub udp: bool,
+    pub span: Span,
 }

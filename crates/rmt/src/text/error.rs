@@ -207,6 +207,19 @@ pub enum TextProblem {
         /// Allowed.
         allowed: String,
     },
+    /// A row makes the outer VLAN tag: no mistake, but a warning.
+    #[error(
+        "row `{row}` makes the outer VLAN tag of path `{path}`: {found}; expected a VLAN of the tenant's, since a frame \
+         leaves no port as another tenant's (foreign_vlan)"
+    )]
+    OuterTag {
+        /// Deparser row.
+        row: String,
+        /// Parse path.
+        path: String,
+        /// What is put, and which VLANs that makes.
+        found: String,
+    },
     /// The program breaks a rule of the target.
     #[error(transparent)]
     Rule(#[from] check::Problem),
@@ -231,6 +244,7 @@ impl TextProblem {
             Self::Entry { .. } => "E0613",
             Self::Size { .. } => "E0614",
             Self::Meter { .. } => "E0615",
+            Self::OuterTag { .. } => "E0616",
             Self::Rule(_) => "E0650",
         }
     }

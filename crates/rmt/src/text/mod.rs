@@ -8,6 +8,7 @@ mod error;
 mod lexer;
 mod lower;
 mod names;
+mod outer;
 mod parse;
 mod print;
 
@@ -108,7 +109,8 @@ pub fn read(file: &str, text: &str, target: &Target) -> Result<Unit, TextErrors>
     read_warned(file, text, target).map(|(unit, _)| unit)
 }
 
-/// The same, with what is no mistake and has no effect: lines that no packet ever comes to. A program that a compiler made may have some.
+/// The same, with warnings: lines that no packet ever comes to, of which a program that a compiler made may have some, and rows that
+/// make the outer VLAN tag.
 pub fn read_warned(file: &str, text: &str, target: &Target) -> Result<(Unit, Vec<TextError>), TextErrors> {
     let mut notes = Diagnostics::default();
     let tree = parse::file(text, &mut notes);
@@ -117,6 +119,9 @@ pub fn read_warned(file: &str, text: &str, target: &Target) -> Result<(Unit, Vec
         && let Err(problem) = check::check(&unit.program, target, unit.role)
     {
         notes.push((places.find(&problem.at), problem.into()));
+    }
+    if notes.found.is_empty() {
+        outer::warn(&unit, target, &places, &mut notes);
     }
     let shown = |mut all: Vec<error::Located>| -> Vec<TextError> {
         all.sort_by_key(|(span, _)| span.start);

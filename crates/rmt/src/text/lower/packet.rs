@@ -3,7 +3,7 @@
 use super::Lower;
 use super::covered::Taken;
 use super::scope::list;
-use crate::deparser::{DeparseRow, Deparser, Pattern as Row, Update};
+use crate::deparser::{Adjust, DeparseRow, Deparser, Pattern as Row, Update};
 use crate::parser::{Alternative, Parser, Path, Select, Span as Verify};
 use crate::target::SELECTORS;
 use crate::text::ast::*;
@@ -363,6 +363,18 @@ impl Lower<'_> {
             self.places.put(format!("{at}.checksums[{which}]"), *span);
             self.places.put(format!("{at}.checksums"), *span);
         }
+        if let Some(adjust) = &item.adjust {
+            let read = self.adjust(adjust, &row);
+            if let Some((update, old)) = self.notes.ok(read) {
+                let end = i32::from(old.start) + 2 * i32::from(old.words) + i32::from(row.delta);
+                needed = needed.max(usize::from(update.start) + 2 * usize::from(update.words)).max(end.max(0) as usize);
+                row.checksums[1] = Some(update);
+                row.adjust = Some(old);
+                for part in ["checksums[1]", "checksums", "adjust"] {
+                    self.places.put(format!("{at}.{part}"), adjust.span);
+                }
+            }
+        }
         row.least = needed.min(255) as u8;
         if let Some(least) = &item.least {
             let read = self.scope.number(least, "the least length", 0, 255);
@@ -370,5 +382,25 @@ impl Lower<'_> {
             self.places.put(format!("{at}.least"), least.span);
         }
         row
+    }
+
+    /// The incremental checksum of a row whose additions, removals and other checksums are known.
+    fn adjust(&self, item: &AdjustItem, row: &DeparseRow) -> Read<(Update, Adjust)> {
+        if row.checksums[1].is_some() {
+            return Err(place(item.span, "an `adjust` beside two checksums", "one checksum beside it"));
+        }
+        let (start, words) = self.words(&item.bytes.0, &item.bytes.1)?;
+        let at = self.scope.number(&item.at, "the place of the sum", 0, 127)? as u8;
+        let (old, old_words) = match &item.was {
+            Some((start, length)) => self.words(start, length)?,
+            None => match row.came_from(start, words) {
+                Some(old) => (old, words),
+                None => {
+                    let found = "an `adjust` of bytes among which some are added or removed";
+                    return Err(place(item.span, found, "`was START:LENGTH`, its bytes in the packet as it came"));
+                }
+            },
+        };
+        Ok((Update { start, words, at }, Adjust { start: old, words: old_words, udp: item.udp }))
     }
 }

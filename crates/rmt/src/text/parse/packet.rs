@@ -143,9 +143,10 @@ impl Parser<'_> {
     }
 
     fn row(&mut self) -> Read<RowItem> {
-        const PARTS: &str = "put, grow, shrink, checksum or least";
+        const PARTS: &str = "put, grow, shrink, checksum, adjust or least";
         let name = self.name("the name of the row")?;
-        let mut item = RowItem { name, puts: Vec::new(), moves: None, checksums: Vec::new(), least: None };
+        let mut item =
+            RowItem { name, puts: Vec::new(), moves: None, checksums: Vec::new(), adjust: None, least: None };
         self.block(|p| {
             let start = p.span();
             let word = p.name(PARTS)?;
@@ -170,6 +171,15 @@ impl Parser<'_> {
                     p.need_word("at")?;
                     let at = p.expr()?;
                     item.checksums.push((which, from, length, at, p.since(start)));
+                }
+                "adjust" => {
+                    let bytes = p.range()?;
+                    p.need_word("at")?;
+                    let at = p.expr()?;
+                    let was = if p.take("was") { Some(p.range()?) } else { None };
+                    let udp = p.take("udp");
+                    p.once(item.adjust.is_some(), start, "adjust")?;
+                    item.adjust = Some(AdjustItem { bytes, at, was, udp, span: p.since(start) });
                 }
                 "least" => {
                     let least = p.expr()?;

@@ -188,9 +188,19 @@ impl Printer<'_> {
         }
         for (i, sum) in row.checksums.iter().enumerate() {
             let Some(u) = sum else { continue };
+            needed = needed.max(usize::from(u.start) + 2 * usize::from(u.words));
+            if let (1, Some(old)) = (i, &row.adjust) {
+                let bytes = |start: u8, words: u8| format!("{start}:{}", 2 * u32::from(words));
+                let derived = row.came_from(u.start, u.words) == Some(old.start) && old.words == u.words;
+                let was = if derived { String::new() } else { format!(" was {}", bytes(old.start, old.words)) };
+                let udp = if old.udp { " udp" } else { "" };
+                page.line(format!("adjust {} at {}{was}{udp}", bytes(u.start, u.words), u.at));
+                let end = i32::from(old.start) + 2 * i32::from(old.words) + i32::from(row.delta);
+                needed = needed.max(end.max(0) as usize);
+                continue;
+            }
             let which = if i == 1 && row.checksums[0].is_none() { "[1]" } else { "" };
             page.line(format!("checksum{which} {}:{} at {}", u.start, 2 * u32::from(u.words), u.at));
-            needed = needed.max(usize::from(u.start) + 2 * usize::from(u.words));
         }
         if usize::from(row.least) != needed {
             page.line(format!("least {}", number(row.least.into())));

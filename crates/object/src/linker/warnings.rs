@@ -1,0 +1,157 @@
+//! What the linker takes and whoever asked for it should know. Pages: docs/errors/E0235.md and on.
+//!
+//! Nothing here is refused. A frame that would leave as another tenant's is dropped by the hardware, whatever was said
+//! before. And which VLANs are another's depends on who comes later: a refusal would depend on the order.
+
+use super::Linker;
+use super::tenants::Tenant;
+use crate::demand::Rate;
+use crate::destination::Destination;
+use crate::rmt::{Outer, OuterTag};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// VLANs that a warning names; of more it says how many.
+const MOST_VLANS: usize = 8;
+
+/// Something that will not do what it looks like.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Warning {
+    /// A program writes another tenant's VLAN, or takes the tag off where untagged frames are another's.
+    #[error(
+        "tenant `{tenant}`, object `{object}`, path {path}, deparse row {row}: frames leave {foreign}; such a frame is \
+         dropped there (foreign_vlan){rest}"
+    )]
+    ForeignVlan {
+        /// Tenant.
+        tenant: String,
+        /// What it runs.
+        object: String,
+        /// Parse path.
+        path: usize,
+        /// Deparse row.
+        row: usize,
+        /// Which VLANs are whose, and where.
+        foreign: String,
+        /// Whether it leaves anywhere.
+        rest: &'static str,
+    },
+    /// A burst that TCP cannot fill its rate with.
+    #[error(
+        "tenant `{tenant}`: burst {burst} bytes at {rate} bit/s; TCP stays far below that rate, {least} bytes and more \
+         let it come near"
+    )]
+    Burst {
+        /// Tenant.
+        tenant: String,
+        /// Burst in bytes.
+        burst: u32,
+        /// Rate in bits a second.
+        rate: u64,
+        /// Burst that does.
+        least: u64,
+    },
+}
+
+impl Warning {
+    /// Code for `sluice explain`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ForeignVlan { .. } => "E0235",
+            Self::Burst { .. } => "E0236",
+        }
+    }
+}
+
+/// `with VLAN 20 (tenant `blue`'s on port0, port1)`
+struct Foreign<'a>(&'a BTreeMap<Outer, BTreeMap<&'a str, Vec<Destination>>>);
+
+impl fmt::Display for Foreign<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (outer, owners)) in self.0.iter().take(MOST_VLANS).enumerate() {
+            f.write_str(if i > 0 { ", or " } else { "" })?;
+            match outer {
+                Outer::Vlan(vlan) => write!(f, "with VLAN {vlan}")?,
+                Outer::Untagged | Outer::Any => f.write_str("without a tag")?,
+            }
+            let whose = owners.iter().map(|(owner, ports)| {
+                let ports: Vec<String> = ports.iter().map(Destination::to_string).collect();
+                format!("tenant `{owner}`'s on {}", ports.join(", "))
+            });
+            write!(f, " ({})", whose.collect::<Vec<_>>().join("; "))?;
+        }
+        match self.0.len().saturating_sub(MOST_VLANS) {
+            0 => Ok(()),
+            more => write!(f, ", or with {more} more VLANs of others"),
+        }
+    }
+}
+
+impl Linker {
+    /// All that there is to warn of, in the order of the tenants.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.tenants.values().flat_map(|tenant| self.bursts(tenant).chain(self.foreign_vlans(tenant))).collect()
+    }
+
+    fn bursts<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = Warning> + 'a {
+        let small = |rate: &Rate| u64::from(rate.burst_bytes) < rate.burst_of_tcp();
+        tenant.spec.rate.filter(small).into_iter().map(|rate| Warning::Burst {
+            tenant: tenant.spec.name.clone(),
+            burst: rate.burst_bytes,
+            rate: rate.bits_per_second,
+            least: rate.burst_of_tcp(),
+        })
+    }
+
+    fn foreign_vlans<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = Warning> + 'a {
+        let untagged = self.settings.ports.iter().any(|p| p.untagged == Some(tenant.spec.id));
+        // A tag that ingress took off is put on again and counts, whatever the program made of the bytes behind it.
+        let judged = move |tag: &OuterTag| tenant.spec.keep_tag || untagged && tag.adds;
+        let generation = usize::from(self.generations[usize::from(tenant.module)]);
+        let holding = self.engines.rmt.holders.get(&tenant.module);
+        let bank = holding.and_then(|h| h.banks.get(generation)?.as_ref());
+        let tags = bank.map(|bank| bank.part.outer_tags()).unwrap_or_default();
+        tags.into_iter().filter(judged).filter_map(move |tag| self.foreign_vlan(tenant, &tag, untagged))
+    }
+
+    fn foreign_vlan(&self, tenant: &Tenant, tag: &OuterTag, untagged: bool) -> Option<Warning> {
+        let sends = || tenant.spec.queues.keys();
+        let ports: Vec<u8> =
+            sends().filter_map(|d| if let Destination::Port(p) = d { Some(*p) } else { None }).collect();
+        let mut foreign: BTreeMap<Outer, BTreeMap<&str, Vec<Destination>>> = BTreeMap::new();
+        for &outer in &tag.outer {
+            for &port in &ports {
+                if let Some(owner) = self.owner(port, outer).filter(|owner| owner.spec.id != tenant.spec.id) {
+                    let owners = foreign.entry(outer).or_default();
+                    owners.entry(&owner.spec.name).or_default().push(Destination::Port(port));
+                }
+            }
+        }
+        if foreign.is_empty() {
+            return None;
+        }
+        // Whatever comes on this path is dropped: all that it may be is another's wherever it may go. A tenant that has
+        // both kinds of frames has some whose tag ingress took off.
+        let one_kind = tenant.spec.keep_tag || tenant.vlans.is_empty() && untagged;
+        let everywhere =
+            |outer: &Outer| foreign.get(outer).is_some_and(|o| o.values().map(Vec::len).sum::<usize>() == ports.len());
+        let lost = one_kind && tag.certain && sends().count() == ports.len() && tag.outer.iter().all(everywhere);
+        Some(Warning::ForeignVlan {
+            tenant: tenant.spec.name.clone(),
+            object: tenant.running.as_ref().map(|r| r.object.clone()).unwrap_or_default(),
+            path: tag.path,
+            row: tag.row,
+            foreign: Foreign(&foreign).to_string(),
+            rest: if lost { ", and no frame of this row leaves anywhere" } else { "" },
+        })
+    }
+
+    /// Whose frames with this outer tag are on a port.
+    fn owner(&self, port: u8, outer: Outer) -> Option<&Tenant> {
+        match outer {
+            Outer::Vlan(vlan) => self.tenants.values().find(|t| t.vlans.contains(&(port, vlan))),
+            Outer::Untagged => self.tenants.get(&self.settings.ports.get(usize::from(port))?.untagged?),
+            Outer::Any => None,
+        }
+    }
+}

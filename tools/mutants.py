@@ -1,0 +1,421 @@
+"""`make mutants`: plants one fault at a time into the RTL and asks the proof or bench named for it to fail.
+
+    .venv/bin/python tools/mutants.py [--jobs N] [--json] [NAME ...]    # a name is a part of the block, test or file
+    .venv/bin/python tools/mutants.py --check        # whether the lists fit the sources, and docs/mutants.md the lists
+
+The lists are formal/*/mutants.toml for proofs and tb/*/mutants.toml for benches; formal/README.md says how an entry
+looks. Each fault is planted in a copy of the tree below .cache/mutants. Before the first fault of a test, the test has
+to pass without one.
+
+docs/mutants.md has one row a mutant; those that ran are written anew. The exit code is 1 when a mutant survives that
+is not listed to, or is found though it is listed to survive.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock
+
+from project import CACHE, ROOT, captured, fail, tool_environment, write_atomically
+
+DOC = ROOT / "docs" / "mutants.md"
+WORK = CACHE / "mutants"
+JOBS = 2
+# What proofs and benches of blocks read.
+TREE = ("rtl", "formal", "tb", "tools", "pyproject.toml")
+# Cycles from reset of the bounded check.
+DEPTH = 16
+# Cycles of it without a fault: enough to see that what fails then is the fault. The proof itself has shown more.
+PLAIN_DEPTH = 8
+SHOWN = 5
+# Claims and tests named in a row.
+NAMED = 2
+LIMITED = ["nice", "timeout", "900"]
+FOUND, SURVIVED, LISTED, BROKEN = "found", "SURVIVED", "survives", "ERROR"
+
+INTRODUCTION = """# Mutants
+
+Written by `make mutants`; do not edit. Each row is a fault that was planted into the RTL, and the proof (`formal/`) or
+bench (`tb/`) that had to fail for it. A proof has to find a trace from reset that breaks a claim about the block's
+ports; a bench has to fail in a test or in an assertion of the RTL.
+[How a fault is listed](../formal/README.md#can-they-fail).
+
+| date | proof or bench | what was broken | what failed | seconds | result |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault, and what has to find it."""
+
+    folder: str  # of the list: formal/common, tb/rmt
+    of: str  # "BLOCK TASK" of a proof, "BLOCK TEST" of a bench
+    file: str
+    text: str
+    becomes: str
+    breaks: str
+    depth: int = DEPTH
+    long: bool = False
+    survives: str = ""
+
+    @property
+    def block(self) -> str:
+        return f"{self.folder}/{self.of.split()[0]}"
+
+    @property
+    def test(self) -> str:
+        """The task or the pytest function."""
+        return self.of.split()[1]
+
+    @property
+    def label(self) -> str:
+        """In the table."""
+        return f"{self.block} ({self.test})"
+
+    @property
+    def is_proof(self) -> bool:
+        return self.folder.startswith("formal/")
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What a row is known by."""
+        return self.label, self.breaks
+
+    def named(self, name: str) -> bool:
+        return name in self.label or name in self.file
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a mutant."""
+
+    mutant: Mutant
+    status: str
+    caught_by: tuple[str, ...]
+    seconds: float
+    log: str = ""
+
+
+def load(root: Path = ROOT) -> list[Mutant]:
+    """All lists, checked for their form."""
+    mutants = []
+    for path in sorted([*root.glob("formal/*/mutants.toml"), *root.glob("tb/*/mutants.toml")]):
+        where = path.relative_to(root)
+        fields = {
+            "of": str,
+            "file": str,
+            "text": str,
+            "becomes": str,
+            "breaks": str,
+            "depth": int,
+            "long": bool,
+            "survives": str,
+        }
+        for number, entry in enumerate(tomllib.loads(path.read_text()).get("mutant", []), 1):
+            what = f"{where}: mutant {number} ({entry.get('breaks', 'without `breaks`')})"
+            for name, value in entry.items():
+                if type(value) is not fields.get(name):
+                    fail(f"{what} has {name} = {value!r}, allowed are {', '.join(fields)}")
+            if missing := set(fields) - {"depth", "long", "survives"} - entry.keys():
+                fail(f"{what} is without {', '.join(sorted(missing))}")
+            if len(entry["of"].split()) != 2:
+                fail(f"{what} is of {entry['of']!r}, expected `BLOCK TASK` or `BLOCK TEST`")
+            mutants.append(Mutant(str(where.parent), **entry))
+    twice = [key for key, count in Counter(mutant.key for mutant in mutants).items() if count > 1]
+    if twice:
+        fail(f"two mutants are called {' '.join(twice[0])!r}")
+    return mutants
+
+
+def misfits(mutants: Iterable[Mutant], root: Path = ROOT) -> list[str]:
+    """Mutants that cannot be planted: their file, text, proof or bench is not there."""
+    wrong = []
+    for mutant in mutants:
+        what = f"{mutant.folder}/mutants.toml, {mutant.breaks!r}"
+        path = root / mutant.file
+        count = path.read_text().count(mutant.text) if path.is_file() else -1
+        if count < 0:
+            wrong.append(f"{what}: {mutant.file} does not exist")
+        elif count != 1:
+            wrong.append(f"{what}: {mutant.file} has {mutant.text!r} {count} times, expected once")
+        if mutant.text == mutant.becomes:
+            wrong.append(f"{what}: nothing changes")
+        script = root / _script(mutant)
+        if not script.is_file():
+            wrong.append(f"{what}: {_script(mutant)} does not exist")
+        elif not re.search(_names(mutant), script.read_text(), re.M):
+            wrong.append(f"{what}: {_script(mutant)} has no {mutant.test}")
+    return wrong
+
+
+def _script(mutant: Mutant) -> str:
+    name = mutant.of.split()[0]
+    return f"{mutant.block}.sby" if mutant.is_proof else f"{mutant.block}/test_{name}.py"
+
+
+def _names(mutant: Mutant) -> str:
+    """Where the proof's tasks are listed, or the bench's function begins."""
+    return rf"^{mutant.test}\b" if mutant.is_proof else rf"^def {mutant.test.split('[')[0]}\("
+
+
+# Running one
+
+
+def _environment() -> dict[str, str]:
+    once = {"SLUICE_BENCH_OPTIMIZE": "-O0", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**tool_environment(), **once, "SLUICE_SEED": "1"}
+
+
+def bounded(script: str, task: str, depth: int) -> str:
+    """A .sby file whose proofs are bounded checks from reset.
+
+    The RTL's own assertions know the inside too well to count and go with SYNTHESIS; in a task about the body that is
+    simulated they stay.
+    """
+    script = re.sub(r"\bmode prove\b", "mode bmc", script)
+    script = re.sub(r"^((?:prove: )?depth) \d+", rf"\1 {depth}", script, flags=re.M)
+    if not task.startswith("simulation"):
+        script = script.replace("--no-synthesis-define ", "-D PROOF ")
+    return script
+
+
+def only_claims(harness: str) -> str:
+    """A harness without what its claims are helped by in the induction, which knows the inside too."""
+    claims, line, rest = harness.partition("// Strengthening")
+    return claims + line + rest.replace("assert property", "cover property")
+
+
+def _prove(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
+    script = root / f"{mutant.block}.sby"
+    harness = script.with_suffix(".sv")
+    kept = {path: path.read_text() for path in (script, harness)}
+    folder = root / ".cache" / "formal"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(exist_ok=True)
+    try:
+        script.write_text(bounded(kept[script], mutant.test, mutant.depth))
+        harness.write_text(only_claims(kept[harness]))
+        command = ["sby", "-f", "-d", str(folder.relative_to(root)), _script(mutant), mutant.test]
+        _, log = captured([*LIMITED, *command], cwd=root, env=_environment())
+    finally:
+        for path, text in kept.items():
+            path.write_text(text)
+    claims = tuple(sorted({name.rsplit(".", 1)[-1] for name in re.findall(r"failed assertion (\S+) at ", log)}))
+    if re.search(r"ERROR: Assertion failed: selection", log):
+        # A claim about the structure, `select -assert-none` and the like.
+        return "FAIL", ("select -assert in the script",), log
+    try:
+        status = (folder / "status").read_text().split()[0]
+    except (OSError, IndexError):
+        status = "ERROR"
+    return status, claims, log
+
+
+def _bench(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{_script(mutant)}::{mutant.test}"]
+    environment = _environment() | ({"SLUICE_LONG": "1"} if mutant.long else {})
+    code, log = captured([*LIMITED, *command], cwd=root, env=environment)
+    if code == 0:
+        return "PASS", (), log
+    failed = re.search(r"AssertionError: .*: \d+ of \d+ failed: ([\w, /=-]*)", log)
+    stopped = re.search(r"AssertionError: .*: the simulation stopped before its end", log)
+    asserted = sorted(set(re.findall(r"Assertion failed in \S*?(\w+)(?::|\s)", log)))
+    if code != 1 or not (failed or stopped):
+        return "ERROR", (), log
+    tests = [name.strip() for name in (failed[1] if failed else "").split(",") if name.strip()]
+    return "FAIL", tuple(asserted or tests or ["the simulation stopped"]), log
+
+
+def check(mutant: Mutant, root: Path, planted: bool) -> Result:
+    """Runs the mutant's proof or bench in a copy of the tree, with or without its fault."""
+    path = root / mutant.file
+    text = path.read_text()
+    begin = time.monotonic()
+    try:
+        if planted:
+            path.write_text(text.replace(mutant.text, mutant.becomes))
+        status, caught_by, log = (_prove if mutant.is_proof else _bench)(mutant, root)
+    finally:
+        path.write_text(text)
+    seconds = time.monotonic() - begin
+    word = {"FAIL": FOUND, "PASS": LISTED if mutant.survives else SURVIVED}.get(status, BROKEN)
+    return Result(mutant, word, caught_by, seconds, log)
+
+
+class Copies:
+    """Copies of the tree, one for each worker."""
+
+    def __init__(self, count: int):
+        self._free: SimpleQueue[Path] = SimpleQueue()
+        for number in range(count):
+            root = WORK / str(number)
+            for name in TREE:
+                shutil.rmtree(root / name, ignore_errors=True)
+                ignore = shutil.ignore_patterns("__pycache__")
+                if (ROOT / name).is_dir():
+                    shutil.copytree(ROOT / name, root / name, ignore=ignore)
+                else:
+                    shutil.copy(ROOT / name, root / name)
+            if not (root / ".venv").exists():
+                (root / ".venv").symlink_to(ROOT / ".venv")
+            self._free.put(root)
+
+    def use(self, work, *arguments):
+        root = self._free.get()
+        try:
+            return work(*arguments, root)
+        finally:
+            self._free.put(root)
+
+
+def run(mutants: list[Mutant], jobs: int, out, keep: Callable[[list[Result]], None]) -> list[Result]:
+    """Each test without a fault first, then with each of its faults; `keep` gets all results so far, test by test."""
+    copies = Copies(jobs)
+    groups: dict[tuple, list[Mutant]] = {}
+    for mutant in mutants:
+        groups.setdefault((mutant.label, mutant.depth), []).append(mutant)
+    found: list[Result] = []
+    done, lock = Counter(), Lock()
+
+    def say(text: str) -> None:
+        with lock:
+            print(text, file=out, flush=True)
+
+    def group(members: list[Mutant], root: Path) -> None:
+        results = one_test(members, root)
+        with lock:
+            found.extend(results)
+            keep(found)
+
+    def one_test(members: list[Mutant], root: Path) -> list[Result]:
+        plain = check(replace(members[0], depth=min(members[0].depth, PLAIN_DEPTH)), root, planted=False)
+        if plain.status not in (SURVIVED, LISTED):
+            say(f"{members[0].label}: fails without a fault, or does not run\n{_end(plain.log)}")
+            return [Result(mutant, BROKEN, (), 0.0) for mutant in members]
+        results = []
+        for mutant in members:
+            result = check(mutant, root, planted=True)
+            done["all"] += 1
+            names = ", ".join(result.caught_by)
+            say(f"[{done['all']:3}/{len(mutants)}] {mutant.label:<46} {result.status:<8} {result.seconds:6.1f} s  "
+                f"{mutant.breaks}: {names}")  # fmt: skip
+            if result.status == BROKEN:
+                say(_end(result.log))
+            results.append(result)
+        return results
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(lambda members: copies.use(group, members), groups.values()))
+    return found
+
+
+def _end(log: str) -> str:
+    return "".join(f"    {line}\n" for line in log.splitlines()[-25:])
+
+
+# The table
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def row(result: Result, day: date) -> str:
+    """One line of the table."""
+    mutant = result.mutant
+    words = {LISTED: f"survives: {mutant.survives}"}.get(result.status, result.status)
+    more = len(result.caught_by) - NAMED
+    failed = ", ".join(result.caught_by[:NAMED]) + (f" and {more} more" if more > 0 else "") or "-"
+    cells = [str(day), mutant.label, mutant.breaks, failed, f"{result.seconds:.0f}", words]
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def rows(text: str) -> dict[tuple[str, str], str]:
+    """The lines of the table by the mutant's key."""
+    found = {}
+    for line in text.splitlines():
+        if re.match(r"\| \d{4}-\d\d-\d\d \|", line):
+            cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)]
+            found[cells[2], cells[3]] = line
+    return found
+
+
+def stale(mutants: Iterable[Mutant], text: str) -> list[str]:
+    """Mutants without a row, and rows without a mutant."""
+    there, wanted = rows(text).keys(), {mutant.key for mutant in mutants}
+    wrong = [f"no row for {' '.join(key)!r}" for key in sorted(wanted - there)]
+    return wrong + [f"no mutant for the row {' '.join(key)!r}" for key in sorted(there - wanted)]
+
+
+def table(mutants: list[Mutant], results: Iterable[Result], old: str, day: date) -> str:
+    """The page: rows of what ran are new, others stay, those of mutants that are gone go."""
+    lines = rows(old) | {result.mutant.key: row(result, day) for result in results}
+    kept = [lines[mutant.key] for mutant in mutants if mutant.key in lines]
+    ends = Counter(re.split(r"[:|]", re.split(r"(?<!\\)\|", line)[-2].strip())[0] for line in kept)
+    total = f"{ends[FOUND]} of {len(kept)} found"
+    words = {LISTED: "survive, with the reason", SURVIVED: "survived", BROKEN: "did not run"}
+    total += "".join(f", {ends[word]} {what}" for word, what in words.items() if ends[word])
+    return INTRODUCTION + "\n".join(kept) + f"\n\n{total}.\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description="Plants faults into the RTL and asks proofs and benches to find them.",
+        epilog="example: mutants.py formal/common/fifo tb/rmt   runs those of one proof and of the benches of tb/rmt",
+    )
+    parser.add_argument("name", nargs="*", help="part of a proof's, bench's or file's name; all by default")
+    parser.add_argument("--jobs", type=int, default=JOBS, help=f"at a time (default: {JOBS})")
+    parser.add_argument("--json", action="store_true", help="results on standard output, progress on standard error")
+    parser.add_argument("--check", action="store_true", help="only whether lists, sources and table fit")
+    arguments = parser.parse_args()
+    os.chdir(ROOT)
+    mutants = load()
+    old = DOC.read_text() if DOC.exists() else ""
+    if wrong := misfits(mutants):
+        fail("\n".join(["mutants that cannot be planted:", *wrong]))
+    if arguments.check:
+        if wrong := stale(mutants, old):
+            some = "; ".join(wrong[:SHOWN]) + (f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else "")
+            fail(f"{DOC.relative_to(ROOT)} is of other mutants, `make mutants` writes it: {some}")
+        return
+    for name in arguments.name:
+        if not any(mutant.named(name) for mutant in mutants):
+            fail(f"no mutant is of {name!r}; proofs and benches: {', '.join(sorted({m.label for m in mutants}))}")
+    wanted = [m for m in mutants if not arguments.name or any(map(m.named, arguments.name))]
+    out = sys.stderr if arguments.json else sys.stdout
+
+    def keep(results: list[Result]) -> None:
+        write_atomically(DOC, table(mutants, results, old, date.today()))
+
+    results = run(wanted, max(1, arguments.jobs), out, keep)
+    if arguments.json:
+        print(json.dumps([
+            {"of": r.mutant.label, "breaks": r.mutant.breaks, "file": r.mutant.file, "result": r.status,
+             "caught_by": r.caught_by, "seconds": round(r.seconds, 1)} for r in results
+        ], indent=1))  # fmt: skip
+    # One that is listed as a survivor and is found is listed wrongly.
+    wrong = [r for r in results if r.status in (SURVIVED, BROKEN) or (r.status == FOUND and r.mutant.survives)]
+    good = sum(r.status == FOUND for r in results)
+    print(
+        f"mutants: {good} of {len(results)} found, {len(wrong)} not as listed; wrote {DOC.relative_to(ROOT)}", file=out
+    )
+    for result in wrong:
+        print(f"mutants: {result.mutant.label}: {result.mutant.breaks}: {result.status}", file=out)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
