@@ -13,9 +13,11 @@ use attack::programs;
 use pipeline::Pipeline;
 use sluice_device::{Offer, Verdict};
 use sluice_formats::random::Rng;
-use sluice_formats::{Target, target};
+use sluice_formats::row::Row;
+use sluice_formats::rows::{ExcessRow, ShareRow};
+use sluice_formats::{Node, Table, Target, target};
 use sluice_object::linker::shares::Assured;
-use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Linker, NicSettings, Object, Step, TenantSpec, VlanGrant};
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant, top};
 use std::collections::{BTreeMap, HashMap};
 
@@ -68,6 +70,42 @@ fn gap(assured: &Assured, beats: u32) -> f64 {
     f64::from(beats) * 2f64.powi(32) / assured.beats_per_round as f64
 }
 
+/// Rows that are not as the linker writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spoiled {
+    Nothing,
+    /// No port charges growth, and so the merge does not.
+    Growth,
+    /// A FIFO may be full of packets beyond their shares.
+    Excess,
+    /// One tenant has no share to keep to: only ports have one.
+    Unlimited(u16),
+}
+
+impl Spoiled {
+    fn steps(self, field: &mut Field) -> Vec<Step> {
+        let (mut steps, ports) = (Vec::new(), field.target.ports as u8);
+        for port in (0..ports).map(Node::Port) {
+            if self == Self::Excess {
+                steps.push(support::row(port, Table::Excess, 0, &ExcessRow { beats: u16::MAX }));
+            }
+            for module in 1..field.target.modules {
+                let words = field.nic.read_row(port, Table::Share, module).unwrap();
+                let mut row = ShareRow::unpack(&words).unwrap();
+                match self {
+                    Self::Growth => row.growth = 0,
+                    Self::Unlimited(id) if field.linker.tenant(id).is_ok_and(|t| u32::from(t.module) == module) => {
+                        row.ticks_per_beat = 0;
+                    }
+                    _ => continue,
+                }
+                steps.push(support::row(port, Table::Share, module, &row));
+            }
+        }
+        steps
+    }
+}
+
 /// What became of a stream's packets.
 #[derive(Debug, Default)]
 struct Fate {
@@ -82,11 +120,18 @@ struct Fate {
 /// Offers so many packets of the first stream, and of the others as many as come in that time. Streams of one tenant are counted
 /// with his first.
 fn streams(target: &'static Target, packets: u64, streams: &[Stream], seed: u64) -> Vec<Fate> {
+    spoiled(target, packets, streams, seed, Spoiled::Nothing)
+}
+
+/// The same with rows that may be wrong.
+fn spoiled(target: &'static Target, packets: u64, streams: &[Stream], seed: u64, spoil: Spoiled) -> Vec<Fate> {
     let mut field = Field::new(RtlNic::open(target.name, RtlOptions { seed, ..RtlOptions::default() }).unwrap());
     for stream in tenants(streams) {
         field.admit(stream.spec());
         field.load(stream.id, &stream.object);
     }
+    let steps = spoil.steps(&mut field);
+    support::run_steps(field.nic.as_mut(), steps).unwrap();
     let (begin, mut rng) = (field.nic.now() + 64, Rng::new(seed));
     let end = packets as f64 * streams[0].gap;
     let mut offers = Vec::new();
@@ -154,15 +199,19 @@ fn three_tenants_that_add_64_bytes_take_nothing_from_a_fourth_at_25_gbit() {
     assert_eq!(fates[0].lost, BTreeMap::new());
 }
 
+/// A tenant with a quarter of the pipeline less one cycle in 256, and three who add 64 bytes at a beat a cycle, on a port each.
+fn beside_growth(target: &Target) -> Vec<Stream> {
+    let beats = f64::from(target.beats(60));
+    let mut all = vec![stream(target, 1, 0, 0, beats * 4.0 * 256.0 / 255.0)];
+    all.extend((1..4).map(|n| stream(target, 1 + n, n as u8, 64, beats)));
+    all
+}
+
 /// The same where three offer a beat a cycle, and the fourth a quarter of the pipeline less one cycle in 256.
 #[test]
 fn three_tenants_that_add_64_bytes_leave_a_fourth_his_quarter() {
     for target in target::ALL.iter().rev().filter(|target| support::has(target.name, Variant::Test)) {
-        let beats = f64::from(target.beats(60));
-        let quarter = beats * 4.0 * 256.0 / 255.0;
-        let all: Vec<Stream> = (0..4)
-            .map(|n| if n == 0 { stream(target, 1, 0, 0, quarter) } else { stream(target, 1 + n, n as u8, 64, beats) })
-            .collect();
+        let all = beside_growth(target);
         let fates = streams(target, 6_000, &all, 7);
         println!("{}: a quarter beside three that add 64 bytes at a beat a cycle: {:?}", target.name, &fates[..2]);
         assert_eq!(fates[0].lost, BTreeMap::new(), "{}", target.name);
@@ -190,6 +239,24 @@ fn a_tenant_that_fills_a_port_leaves_another_there_his_share() {
         let fates = streams(target, 2_000, &all, 7);
         println!("{}: {share:?} of a port beside one that fills it: {:?}", target.name, &fates[..2]);
         assert_eq!(fates[0].lost, BTreeMap::new(), "{}", target.name);
+    }
+}
+
+/// The same rows, each of them wrong in one way: what is lost then is what they prevent.
+#[test]
+fn rows_that_are_wrong_let_a_neighbour_lose() {
+    for target in target::ALL.iter().rev().filter(|target| support::has(target.name, Variant::Test)) {
+        let beats = target.beats(60);
+        let share = assured(target, &two_at_a_full_port(target, f64::from(9 * beats)));
+        let full_port = two_at_a_full_port(target, gap(&share, beats));
+        let quarter = beside_growth(target);
+        for (spoil, all) in
+            [(Spoiled::Growth, &quarter), (Spoiled::Excess, &full_port), (Spoiled::Unlimited(10), &full_port)]
+        {
+            let fates = spoiled(target, 2_000, all, 7, spoil);
+            println!("{}: {spoil:?}: {:?}", target.name, fates[0]);
+            assert!(!fates[0].lost.is_empty(), "{}, {spoil:?}: nothing was lost", target.name);
+        }
     }
 }
 
