@@ -22,6 +22,8 @@ package sluice_pkg;
   localparam int unsigned TickBits = 48;
   localparam int unsigned CostFractionBits = 16;
   localparam int unsigned CounterBits = 48;
+  localparam int unsigned HighQueue = 4;
+  localparam int unsigned CopiesAhead = 8;
   localparam logic [15:0] ReconfigUdpPort = 16'hf1f2;
   localparam logic [15:0] VlanEthertype = 16'h8100;
 
@@ -80,11 +82,12 @@ package sluice_pkg;
   localparam int unsigned GenerationRowBits = 17;
   localparam int unsigned GenerationRowWords = 1;
 
-  // Room of one queue. Index: destination * modules of the target + module.
+  // Room of a module's two queues at one destination. Index: destination * modules of the target + module.
   typedef struct packed {
+    logic [15:0] reserve;
     logic [15:0] cells;
   } limit_row_t;
-  localparam int unsigned LimitRowBits = 16;
+  localparam int unsigned LimitRowBits = 32;
   localparam int unsigned LimitRowWords = 1;
 
   // Deficit round robin weight of one module at every destination. Index: module.

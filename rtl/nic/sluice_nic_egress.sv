@@ -72,7 +72,8 @@ module sluice_nic_egress
   cfg_req_t row_req;
   cfg_status_e status;
   logic [AnswerCycles-1:0] answer_q;
-  logic [15:0] limit, quantum;
+  limit_row_t limit;
+  logic [15:0] quantum;
   logic drops_valid, packets_valid, bytes_valid;
   logic [CounterBits-1:0] drops, packets, bytes, counter_q;
 
@@ -109,7 +110,7 @@ module sluice_nic_egress
   logic decision_in_valid, decision_in_ready, decision_valid, decision_ready;
   decision_t decision_in, decision;
   logic [3:0] unused_decision_level;
-  logic release_valid, freed;
+  logic release_valid, release_high, freed;
   logic [QueueBits-1:0] release_queue;
   logic [15:0] release_cells;
   logic [CellBits-1:0] freed_index;
@@ -130,11 +131,12 @@ module sluice_nic_egress
       .decision_o      (decision_in),
       .release_valid_i (release_valid),
       .release_queue_i (release_queue),
+      .release_high_i  (release_high),
       .release_cells_i (release_cells),
       .cell_freed_i    (freed),
       .limit_write_i   ((write && is_limit) || cfg_req_i.clear),
       .limit_index_i   (cfg_req_i.index[QueueBits-1:0]),
-      .limit_i         (cfg_req_i.data[15:0]),
+      .limit_i         (cfg_req_i.data[LimitRowBits-1:0]),
       .limit_o         (limit),
       .trace_valid_o   (queue_trace_valid_o),
       .trace_o         (queue_trace_o)
@@ -156,7 +158,7 @@ module sluice_nic_egress
   );
 
   // Shared buffer.
-  logic cell_write, meta_write, link_write, stored_valid, meta_read, read;
+  logic cell_write, meta_write, link_write, stored_valid, stored_high, meta_read, read;
   logic [CellBits-1:0] cell_index, link_from, stored_cell, meta_cell, read_cell, read_link;
   logic [8*Bytes-1:0] cell_data, read_data;
   logic [3:0] cell_copies, read_copies;
@@ -188,6 +190,7 @@ module sluice_nic_egress
       .stored_cell_o     (stored_cell),
       .stored_dests_o    (stored_dests),
       .stored_module_o   (stored_module),
+      .stored_high_o     (stored_high),
       .cell_freed_i      (freed),
       .cell_freed_index_i(freed_index),
       .progress_o
@@ -251,6 +254,7 @@ module sluice_nic_egress
       .stored_cell_i  (stored_cell),
       .stored_dests_i (stored_dests),
       .stored_module_i(stored_module),
+      .stored_high_i  (stored_high),
       .meta_read_o    (meta_read),
       .meta_cell_o    (meta_cell),
       .meta_i         (meta_out),
@@ -284,6 +288,7 @@ module sluice_nic_egress
       .cell_freed_index_o(freed_index),
       .release_valid_o   (release_valid),
       .release_queue_o   (release_queue),
+      .release_high_o    (release_high),
       .release_cells_o   (release_cells),
       .leave_o           (leave_trace_o),
       .beat_valid_o      (beat_valid),

@@ -51,5 +51,10 @@ package sluice_nic_pkg;
     verdict_t            verdict;
   } decision_t;
 
+  // Whether a packet takes its module's high queue.
+  function automatic logic is_high(logic [2:0] egress_queue);
+    return 32'(egress_queue) >= HighQueue;
+  endfunction
+
   // verilator lint_on UNUSEDPARAM
 endpackage

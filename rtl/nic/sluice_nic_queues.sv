@@ -1,8 +1,9 @@
-/// Queues of stored packets, one per destination and module, and the choice among them.
+/// Queues of stored packets, two per destination and module, high and low, and the choice among them.
 ///
 /// `stored_*` puts a packet's first cell into the queues of all its destinations in one
 /// cycle. A queue is a ring of `queue_packets` cell numbers; admission made room for them.
-/// Per destination a `sluice_nic_drr` chooses the module; chosen copies wait in a short queue
+/// Per destination a `sluice_nic_drr` chooses the module, whichever of its queues have packets, and is told what was
+/// served of either; of that module the high queue goes first. Chosen copies wait in a short queue
 /// (`copy_*`) for the reader, with their sideband and in it their destination's tag.
 ///
 /// Latency: 7 cycles from stored to copy when idle. Throughput: one packet a cycle in, one copy out.
@@ -27,6 +28,7 @@ module sluice_nic_queues
     input logic [  CellBits-1:0] stored_cell_i,
     input logic [  DestBits-1:0] stored_dests_i,
     input logic [ModuleBits-1:0] stored_module_i,
+    input logic                  stored_high_i,
 
     // Verdict on the packet whose first cell is `meta_cell_o`, one cycle later.
     output logic                    meta_read_o,
@@ -48,7 +50,10 @@ module sluice_nic_queues
   localparam int unsigned DestIndexBits = $clog2(Dests);
   localparam int unsigned SlotBits = $clog2(Cfg.queue_packets);
   localparam int unsigned PacketBits = SlotBits + 1;
-  localparam int unsigned CopyDepth = 8;
+  localparam int unsigned CopyDepth = CopiesAhead;
+
+  // Packets of the low queue and, above, of the high one: running counts.
+  typedef logic [1:0][PacketBits-1:0] packets_t;
 
   if (2 ** DestIndexBits != Dests || Dests > DestBits) begin : gen_bad_dests
     $fatal(1, "nic_queues: ports + hosts is %0d, expected 2, 4 or 8 (%m)", Dests);
@@ -59,6 +64,7 @@ module sluice_nic_queues
     logic [CellBits-1:0]   first_cell;
     logic [DestBits-1:0]   dests;
     logic [ModuleBits-1:0] module_id;
+    logic                  high;
   } stored_t;
 
   stored_t stored, head_q;
@@ -66,7 +72,12 @@ module sluice_nic_queues
   logic [ModuleIndexBits-1:0] enqueue_module;
   logic [Dests-1:0] enqueue;
 
-  assign stored = '{first_cell: stored_cell_i, dests: stored_dests_i, module_id: stored_module_i};
+  assign stored = '{
+          first_cell: stored_cell_i,
+          dests: stored_dests_i,
+          module_id: stored_module_i,
+          high: stored_high_i
+      };
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) head_valid_q <= 1'b0;
@@ -83,9 +94,8 @@ module sluice_nic_queues
   logic [Dests-1:0][15:0] drr_quantum;
   logic [Dests-1:0][Cfg.modules-1:0] queued_q;
   logic [DestIndexBits-1:0] choice_dest;
-  logic chosen, last_of_queue;
-  logic [Dests-1:0][PacketBits-1:0] choice_ins, choice_outs;
-  logic [PacketBits-1:0] choice_in, choice_out;
+  logic [Dests-1:0] last_of_module;
+  logic chosen;
 
   sluice_arb_rr #(
       .Requests(Dests)
@@ -98,17 +108,16 @@ module sluice_nic_queues
       .index_o  (choice_dest),
       .valid_o  (chosen)
   );
-  assign choice_in = choice_ins[choice_dest];
-  assign choice_out = choice_outs[choice_dest];
-  assign last_of_queue = choice_in - choice_out == PacketBits'(1);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       queued_q <= '0;
     end else begin
-      if (chosen && last_of_queue) queued_q[choice_dest][choice_module[choice_dest]] <= 1'b0;
-      // A packet that comes in the same cycle keeps the queue in the choice.
-      for (int unsigned d = 0; d < Dests; d++) if (enqueue[d]) queued_q[d][enqueue_module] <= 1'b1;
+      for (int unsigned d = 0; d < Dests; d++) begin
+        if (choose[d] && last_of_module[d]) queued_q[d][choice_module[d]] <= 1'b0;
+        // A packet that comes in the same cycle keeps the module in the choice.
+        if (enqueue[d]) queued_q[d][enqueue_module] <= 1'b1;
+      end
     end
   end
 
@@ -140,43 +149,55 @@ module sluice_nic_queues
   for (genvar d = 0; d < Dests; d++) begin : gen_dest
     localparam int unsigned LevelBits = $clog2(CopyDepth + 1);
     logic arrives, unused_ready;
-    logic [PacketBits-1:0] in_count;
+    packets_t in_count, in_count_d, choice_in, choice_out, choice_next;
+    logic choice_high, other_is_empty;
     logic [LevelBits-1:0] level, on_the_way_q;
     sideband_t meta;
 
+    // The module's turn serves its high queue first.
+    assign choice_high = choice_in[1] != choice_out[1];
+    assign other_is_empty = !choice_high || choice_in[0] == choice_out[0];
+    assign last_of_module[d] = other_is_empty && choice_in[choice_high] == choice_next[choice_high];
+    always_comb begin
+      in_count_d = in_count;
+      in_count_d[head_q.high] = in_count[head_q.high] + 1'b1;
+      choice_next = choice_out;
+      choice_next[choice_high] = choice_out[choice_high] + 1'b1;
+    end
+
     sluice_ram_lut #(
-        .Width    (PacketBits),
+        .Width    (2 * PacketBits),
         .Depth    (Cfg.modules),
         .ReadPorts(2)
     ) u_in_count (
         .clk_i,
         .we_i   (enqueue[d] || clear_i),
         .waddr_i(clear_i ? clear_index_i : enqueue_module),
-        .wdata_i(clear_i ? '0 : in_count + 1'b1),
+        .wdata_i(clear_i ? '0 : in_count_d),
         .raddr_i({choice_module[d], enqueue_module}),
-        .rdata_o({choice_ins[d], in_count})
+        .rdata_o({choice_in, in_count})
     );
     sluice_ram_lut #(
-        .Width(PacketBits),
+        .Width(2 * PacketBits),
         .Depth(Cfg.modules)
     ) u_out_count (
         .clk_i,
         .we_i   (choose[d] || clear_i),
         .waddr_i(clear_i ? clear_index_i : choice_module[d]),
-        .wdata_i(clear_i ? '0 : choice_outs[d] + 1'b1),
+        .wdata_i(clear_i ? '0 : choice_next),
         .raddr_i(choice_module[d]),
-        .rdata_o(choice_outs[d])
+        .rdata_o(choice_out)
     );
     sluice_ram_1r1w #(
         .Width(CellBits),
-        .Depth(Cfg.modules * Cfg.queue_packets)
+        .Depth(2 * Cfg.modules * Cfg.queue_packets)
     ) u_ring (
         .clk_i,
         .wr_en_i  (enqueue[d]),
-        .wr_addr_i({enqueue_module, in_count[SlotBits-1:0]}),
+        .wr_addr_i({head_q.high, enqueue_module, in_count[head_q.high][SlotBits-1:0]}),
         .wr_data_i(head_q.first_cell),
         .rd_en_i  (choose[d]),
-        .rd_addr_i({choice_module[d], choice_outs[d][SlotBits-1:0]}),
+        .rd_addr_i({choice_high, choice_module[d], choice_out[choice_high][SlotBits-1:0]}),
         .rd_data_o(ring_cells[d])
     );
 
@@ -227,6 +248,16 @@ module sluice_nic_queues
 `ifndef SYNTHESIS
     CopyHasRoom_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) !arrives || unused_ready);
+    // A property would copy the RAMs that it reads in every cycle.
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        QueueIsNotEmptyWhenChosen_A : assert (!choose[d] || choice_in != choice_out);
+        for (int unsigned high = 0; high < 2; high++) begin
+          QueueDoesNotOverflow_A :
+          assert (!choose[d] || 32'(PacketBits'(choice_in[high] - choice_out[high])) <= Cfg.queue_packets);
+        end
+      end
+    end
 `endif
   end
 
@@ -243,19 +274,5 @@ module sluice_nic_queues
       .raddr_i({quantum_index_i, drr_quantum_index}),
       .rdata_o({quantum_o, drr_quantum})
   );
-
-`ifndef SYNTHESIS
-  // A property would copy the RAMs that it reads in every cycle.
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      QueueIsNotEmptyWhenChosen_A : assert (!chosen || choice_in != choice_out);
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      QueueDoesNotOverflow_A : assert (!chosen || 32'(PacketBits'(choice_in - choice_out)) <= Cfg.queue_packets);
-    end
-  end
-`endif
 
 endmodule

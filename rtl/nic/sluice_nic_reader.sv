@@ -9,6 +9,7 @@
 /// destinations, also when all go to one. Stall behaviour: per destination, by `beat_ready_i`.
 module sluice_nic_reader
   import sluice_pkg::*;
+  import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault,
     localparam int unsigned Bytes = Cfg.bus_bytes,
@@ -42,6 +43,7 @@ module sluice_nic_reader
 
     output logic                         release_valid_o,
     output logic         [QueueBits-1:0] release_queue_o,
+    output logic                         release_high_o,
     output logic         [         15:0] release_cells_o,
     output leave_trace_t                 leave_o,
 
@@ -134,6 +136,7 @@ module sluice_nic_reader
 
   assign release_valid_o = read_o && last;
   assign release_queue_o = {dest, meta.module_id[ModuleIndexBits-1:0]};
+  assign release_high_o = is_high(meta.egress_queue);
   assign release_cells_o = (16'(meta.length) + 16'(Bytes - 1)) >> OffsetBits;
   assign leave_o = '{id: meta.id, module_id: meta.module_id, destination: 3'(dest), length: meta.length};
 

@@ -41,6 +41,7 @@ module sluice_nic_writer
     output logic [  CellBits-1:0] stored_cell_o,
     output logic [  DestBits-1:0] stored_dests_o,
     output logic [ModuleBits-1:0] stored_module_o,
+    output logic                  stored_high_o,
 
     input logic                cell_freed_i,
     input logic [CellBits-1:0] cell_freed_index_i,
@@ -92,6 +93,7 @@ module sluice_nic_writer
   assign stored_cell_o = head;
   assign stored_dests_o = decision_i.admitted;
   assign stored_module_o = decision_i.verdict.sideband.module_id;
+  assign stored_high_o = is_high(decision_i.verdict.sideband.egress_queue);
   assign progress_o = take;
 
   always_ff @(posedge clk_i) begin

@@ -1,7 +1,7 @@
 //! A device that is slow and reorders, to test what stands above the trait.
 //!
 //! It does what the device in it does, and tells it as late and as shuffled as the trait
-//! allows: outcomes of one queue in order, everything else in any order; loads begin late,
+//! allows: outcomes of a module at one destination in order, everything else in any order; loads begin late,
 //! their ends are told late, and time passes in small pieces.
 
 use crate::counters::Counters;

@@ -15,6 +15,10 @@ pub const SYSTEM_MODULE: u8 = 0;
 pub const VLAN_ROWS: u32 = 4096;
 /// Destinations: bits of a destination mask. Ports come first, host queues follow.
 pub const DESTINATIONS: u32 = 8;
+/// Values of a packet's `egress_queue` from here on are the module's high queue, those below its low one.
+pub const HIGH_QUEUE: u8 = 4;
+/// Copies that a destination chooses at most before they are read.
+pub const COPIES_AHEAD: u32 = 8;
 /// Longest frame any target takes, in bytes without FCS, outer tag included.
 pub const MAX_FRAME_BYTES: u32 = 9216;
 /// Shortest frame that can be told apart: one Ethernet header.

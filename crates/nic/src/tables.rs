@@ -41,7 +41,7 @@ pub struct Tables {
     rate: Vec<RateRow>,
     rate_state: Vec<RateState>,
     generation: Vec<Generation>,
-    limit: Vec<u16>,
+    limit: Vec<LimitRow>,
     quantum: Vec<u16>,
     engines: Engines,
 }
@@ -60,7 +60,7 @@ impl Tables {
             rate: vec![RateRow::default(); modules],
             rate_state: vec![RateState::default(); modules],
             generation: vec![Generation::default(); modules],
-            limit: vec![0; target.destinations() as usize * modules],
+            limit: vec![LimitRow::default(); target.destinations() as usize * modules],
             quantum: vec![0; modules],
             engines,
         }
@@ -104,7 +104,7 @@ impl Tables {
                 self.rate_state[i] = RateState::default();
             }
             Table::Generation => return self.commit(i, (words[0] & 1) as u8),
-            Table::Limit => self.limit[i] = decode::<LimitRow>(words).cells,
+            Table::Limit => self.limit[i] = decode(words),
             Table::Quantum => self.quantum[i] = decode::<QuantumRow>(words).bytes,
             _ => return Status::BadAddress,
         }
@@ -133,7 +133,7 @@ impl Tables {
                     in_flight_1: g.in_flight[1].min(255) as u8,
                 })
             }
-            Table::Limit => encode(&LimitRow { cells: self.limit[i] }),
+            Table::Limit => encode(&self.limit[i]),
             Table::Quantum => encode(&QuantumRow { bytes: self.quantum[i] }),
             _ => return Err(Status::BadAddress),
         })
@@ -246,9 +246,9 @@ impl Tables {
         &self.generation[usize::from(module)]
     }
 
-    /// Cells that a queue that exists may hold.
-    pub fn limit(&self, queue: usize) -> u32 {
-        u32::from(self.limit[queue])
+    /// Limit of a module's two queues at a destination, which exist.
+    pub fn limit(&self, queue: usize) -> LimitRow {
+        self.limit[queue]
     }
 
     /// Bytes a module that exists gains a turn; a written 0 counts as 1.

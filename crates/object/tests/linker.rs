@@ -268,6 +268,10 @@ fn no_load_writes_outside_its_tenant() {
         (write(egress, Table::Quantum, 1, QuantumRow { bytes: 9000 }.pack().unwrap()), "granted are 1500"),
         (write(egress, Table::Limit, queue(3, 2), vec![1]), "module 2 of tenant `blue`"),
         (write(egress, Table::Limit, queue(3, 1), vec![17]), "granted are 16"),
+        (
+            write(egress, Table::Limit, queue(3, 1), vec![16 | 1 << 16]),
+            "reserve of queue 25 in cells: found 1, granted are 0",
+        ),
         (write(egress, Table::QueueDrops, 0, vec![0; 2]), "not written"),
         (write(egress, Table::Quantum, 8, vec![1]), "8 rows"),
         (write(Node::Port(0), Table::Vlan, 2, vec![0]), "VLAN 2 on port 0 is not tenant `red`'s"),

@@ -29,7 +29,7 @@ fn a_whole_script_parses_statement_by_statement() {
 device tiny # the small one
 seed 0x10
 nic untagged=drop min_frame=14
-tenant red id=3 vlan=7,8 keep_tag rate=10G burst=16k weight=2 limit=100
+tenant red id=3 vlan=7,8 keep_tag rate=10G burst=16k weight=2 limit=100 reserve=20
 tenant blue id=4 vlan=9
 table red key=dmac mask=ff:ff:ff:00:00:00 default=host 1 set_dmac=02:00:00:00:00:09
 table blue key=five_tuple mask=src/24,dport,proto default=drop
@@ -51,7 +51,7 @@ send 1 eth / vlan ( ) at=100
     let Command::Tenant(red) = &commands[3] else { panic!() };
     assert_eq!((red.id, &red.vlans[..], red.keep_tag), (3, &[7, 8][..], true));
     assert_eq!(red.rate, Some((10_000_000_000, 16_000)));
-    assert_eq!((red.weight, red.limit), (Some(2), Some(100)));
+    assert_eq!((red.weight, red.limit, red.reserve), (Some(2), Some(100), Some(20)));
     let Command::Table(table) = &commands[5] else { panic!() };
     assert_eq!(table.key, KeyMask::Dmac("ff:ff:ff:0:0:0".parse().unwrap()));
     assert_eq!(table.default.forward, Forward::To(Destination::Host(1)));

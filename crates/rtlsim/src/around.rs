@@ -16,7 +16,7 @@ use sluice_formats::rows::{LeaveTraceRow, PortTraceRow, QueueTraceRow, SidebandR
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
 use sluice_nic::bank::CounterBank;
 use sluice_nic::forward::{self, classify};
-use sluice_nic::room::Room;
+use sluice_nic::room::{Asked, Room, Urgency};
 use sluice_nic::{Tables, engines};
 use std::collections::{HashSet, VecDeque};
 
@@ -170,8 +170,9 @@ impl Around {
         let foreign = forward::foreign(&self.tables, destinations, module_id, tci, bytes);
         self.inside.remove(&id);
         let cells = self.target.beats(bytes.len() as u32);
+        let asked = Asked { module: module_id, urgency: Urgency::of(sideband.egress_queue), cells };
         let (mut admitted, bank) = (Vec::new(), &mut self.bank);
-        self.room.admit(&self.tables, (destinations, foreign), module_id, cells, |destination, queue, result| {
+        self.room.admit(&self.tables, (destinations, foreign), asked, |destination, queue, result| {
             let reason = result.err();
             match reason {
                 None => admitted.push((destination, queue)),
@@ -185,7 +186,7 @@ impl Around {
         });
         let copies = admitted.len();
         for (i, (destination, queue)) in admitted.into_iter().enumerate() {
-            self.room.give_back(queue, cells, i + 1 == copies);
+            self.room.give_back(queue, asked, i + 1 == copies);
             self.bank.left(queue, bytes.len());
             let length = bytes.len() as u16;
             happened(RtlEvent { tick, what: What::Leave(LeaveTraceRow { id, module_id, destination, length }) });

@@ -376,7 +376,7 @@ mod tests {
     /// Untagged frames of port 0 leave through port 1.
     fn set_up(nic: &mut Comparison) {
         let policy = PortPolicyRow { untagged_valid: true, untagged_module: 1, max_frame: 9216, ..Default::default() };
-        let limit = sluice_formats::rows::LimitRow { cells: 100 };
+        let limit = sluice_formats::rows::LimitRow { cells: 100, reserve: 0 };
         let target = nic.capabilities().target;
         let mut placer = Placer::new(target.rmt);
         let part = sender(&Send::to(2), &target);

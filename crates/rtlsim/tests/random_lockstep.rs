@@ -1,7 +1,7 @@
 //! RTL and model agree on everything, over random configurations, traffic, stalls and commits.
 //!
 //! - every byte, reason, sideband and counter is equal (`Comparison` fails at the first that is not)
-//! - the packets of a port, module and destination leave in the order they came
+//! - the packets of a port, module, destination and queue, high or low, leave in the order they came
 //! - the generation of a module never goes back behind a commit (`Comparison`)
 //! - each tail drop had a full queue (`Comparison`, and an assertion in the RTL)
 //! - rows that were written and counters of the engines are the model's
@@ -21,6 +21,7 @@ use sluice_formats::rmt::rows::GroupRow;
 use sluice_formats::row::Row;
 use sluice_formats::rows::*;
 use sluice_formats::{EngineId, Node, Table, Target};
+use sluice_nic::room::Urgency;
 use sluice_object::linker::rmt::{Placer, Quota, StageQuota};
 use sluice_object::lower::{lower, stage_of};
 use sluice_object::{Action, Destinations, KeyKind, KeySpec, Object, RmtPart, Step};
@@ -221,7 +222,10 @@ fn configure(rng: &mut Rng, trial: &Trial, modules: &[u8]) -> (Vec<Step>, Pipeli
         steps.push(support::row(Node::Egress, Table::Quantum, m, &quantum));
         for d in 0..target.destinations() {
             let most = if rng.chance(1, 8) { target.cells } else { target.cells / 16 };
-            let limit = LimitRow { cells: if rng.chance(1, 16) { 0 } else { rng.range(4, most.into()) as u16 } };
+            let cells = if rng.chance(1, 16) { 0 } else { rng.range(4, most.into()) as u16 };
+            // Sometimes above the limit: the low queue is closed then.
+            let reserve = if rng.chance(1, 2) { 0 } else { rng.below(u64::from(cells) + 2) as u16 };
+            let limit = LimitRow { cells, reserve };
             steps.push(support::row(Node::Egress, Table::Limit, d * target.modules + m, &limit));
         }
         let granted = if rng.chance(1, 4) { rng.next_u32() as u8 } else { 0xff };
@@ -286,10 +290,10 @@ fn commit(rng: &mut Rng, trial: &Trial, pipeline: &mut Pipeline, module: u8, gen
     steps
 }
 
-/// Packets of one port, module and destination leave in the order they came.
+/// Packets of one port, module, destination and queue leave in the order they came.
 #[derive(Default)]
 struct Order {
-    latest: HashMap<(u32, u8, u8, bool), u32>,
+    latest: HashMap<(u32, u8, u8, bool, Urgency), u32>,
 }
 
 impl Order {
@@ -300,7 +304,7 @@ impl Order {
             Verdict::Delivered { queue } => (queue, true),
             Verdict::Dropped { .. } => return,
         };
-        let flow = (outcome.id >> 28, outcome.module, place, host);
+        let flow = (outcome.id >> 28, outcome.module, place, host, Urgency::of(outcome.queue));
         if let Some(before) = self.latest.insert(flow, outcome.id) {
             assert!(before < outcome.id, "packet {:#x} left behind {before:#x} on {flow:?}", outcome.id);
         }

@@ -89,7 +89,7 @@ pub fn bring_up(device: &mut dyn Device, modules: &[Module], target: &'static Ta
 
 /// Queues are empty, so that each module may fill the buffer: a frame of every length fits.
 fn limits(module: &Module, target: &Target) -> Vec<Step> {
-    let words = LimitRow { cells: target.cells as u16 }.pack().expect("cells fit their field");
+    let words = LimitRow { cells: target.cells as u16, reserve: 0 }.pack().expect("cells fit their field");
     let queue = |d: &Destination| Some(u32::from(d.number(target)?) * target.modules + u32::from(module.number));
     let rows = module.destinations.iter().filter_map(queue);
     rows.map(|index| Step::Write { node: Node::Egress, table: Table::Limit, index, words: words.clone() }).collect()

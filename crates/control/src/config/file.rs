@@ -70,6 +70,8 @@ pub(super) struct TenantTable {
     pub max_entries: Option<Spanned<u32>>,
     #[serde(default)]
     pub queues: BTreeMap<String, u16>,
+    #[serde(default)]
+    pub reserve: BTreeMap<String, u16>,
     pub object: Option<Spanned<PathBuf>>,
     pub table: Option<Spanned<TableTable>>,
     pub rmt: Option<Spanned<RmtTable>>,

@@ -234,12 +234,15 @@ impl Resolver<'_> {
         };
         spec.share = table.share.as_ref().map(|share| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
         spec.quantum = table.quantum.unwrap_or(spec.quantum);
-        for (text, cells) in &table.queues {
-            let destination: Destination = text.parse().map_err(|_| {
-                let allowed = format!("port0 to port{}, host0 to host{}", target.ports - 1, target.hosts - 1);
-                self.wrong(table.name.span(), "queues", format!("`{}`", text.escape_default()), &allowed)
-            })?;
-            spec.queues.insert(destination, *cells);
+        let lists = [("queues", &table.queues, &mut spec.queues), ("reserve", &table.reserve, &mut spec.reserves)];
+        for (key, list, to) in lists {
+            for (text, cells) in list {
+                let destination: Destination = text.parse().map_err(|_| {
+                    let allowed = format!("port0 to port{}, host0 to host{}", target.ports - 1, target.hosts - 1);
+                    self.wrong(table.name.span(), key, format!("`{}`", text.escape_default()), &allowed)
+                })?;
+                to.insert(destination, *cells);
+            }
         }
         spec.rmt = table.rmt.as_ref().map(|rmt| self.quota(rmt, object.as_ref(), target)).transpose()?;
         if let Some(object) = &object {

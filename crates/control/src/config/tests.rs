@@ -28,6 +28,7 @@ fn the_example_of_the_guide_is_read_as_it_says() {
     let red = &config.tenants[0];
     assert_eq!((red.spec.id, red.spec.vlans.len(), red.spec.quantum), (1, 2, 3000));
     assert_eq!(red.spec.queues, BTreeMap::from([(Destination::Port(1), 128), (Destination::Host(0), 64)]));
+    assert_eq!(red.spec.reserves, BTreeMap::from([(Destination::Port(1), 16)]));
     assert_eq!(red.object.as_ref().unwrap().entries.len(), 2);
     assert!(config.tenants[1].spec.keep_tag);
 }
@@ -108,6 +109,19 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
         (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 4, "bits_per_second"),
         (format!("{tenant}queues = {{ port7 = 9 }}\n"), "E0221", 4, "port7"),
         (format!("{tenant}queues = {{ lan = 9 }}\n"), "E0304", 4, "found `lan`"),
+        (format!("{tenant}reserve = {{ lan = 9 }}\n"), "E0304", 4, "reserve: found `lan`"),
+        (
+            format!("{tenant}reserve = {{ port1 = 9 }}\n"),
+            "E0226",
+            4,
+            "9 cells at port1, allowed: a destination of `queues`",
+        ),
+        (
+            format!("{tenant}queues = {{ port1 = 9 }}\nreserve = {{ port1 = 9 }}\n"),
+            "E0226",
+            4,
+            "found 9 cells at port1, allowed: 0 to 8, less than the 9 cells",
+        ),
         (format!("{tenant}object = \"none.json\"\n"), "E0305", 7, "/nowhere/none.json"),
         (
             format!("{tenant}object = \"a\"\n[tenant.table]\nkey = \"none\"\ndefault = \"drop\"\n"),

@@ -92,7 +92,7 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                 let to = |to: &Vec<ScriptDestination>| to.iter().map(|d| destination(*d)).collect();
                 named.extend(tenant.to.as_ref().map(|list| (tenant.name.clone(), to(list))));
                 limits.extend(tenant.limit.map(|limit| (tenant.name.clone(), limit)));
-                limited.extend(tenant.limit.map(|_| statement));
+                limited.extend(tenant.limit.or(tenant.reserve).map(|_| statement));
             }
             Command::Table(table) => {
                 let need = needs.entry(table.tenant.clone()).or_default();
@@ -137,14 +137,16 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
     Ok(needs)
 }
 
-/// That a tenant with a limit has a queue to which it applies.
+/// That a tenant with a limit or a reserve has a queue to which it applies.
 fn check_limit(statement: &Statement, needs: &BTreeMap<String, Need>) -> Result<(), Box<FailedStatement>> {
-    let Command::Tenant(Tenant { name, limit: Some(cells), .. }) = &statement.command else { return Ok(()) };
+    let Command::Tenant(Tenant { name, limit, reserve, .. }) = &statement.command else { return Ok(()) };
+    let given = [("limit", limit), ("reserve", reserve)].into_iter().find_map(|(what, cells)| Some((what, (*cells)?)));
+    let Some((what, cells)) = given else { return Ok(()) };
     if needs.get(name).is_some_and(|need| !need.destinations.is_empty()) {
         return Ok(());
     }
     let allowed = "one with `to=`, or of a tenant whose table or program sends somewhere";
-    let failure = ScriptFailure::value(format!("limit of `{name}`"), format!("{cells} cells and no queue"), allowed);
+    let failure = ScriptFailure::value(format!("{what} of `{name}`"), format!("{cells} cells and no queue"), allowed);
     Err(Box::new(FailedStatement { statement: Some(statement.clone()), failure }))
 }
 

@@ -235,6 +235,9 @@ impl<'a> Runner<'a> {
             })?;
         }
         spec.queues = need.destinations.iter().filter(|_| need.cells > 0).map(|d| (*d, need.cells)).collect();
+        // It was read as 16 bits.
+        let reserve = tenant.reserve.map_or(0, |cells| cells as u16);
+        spec.reserves = spec.queues.keys().filter(|_| reserve > 0).map(|d| (*d, reserve)).collect();
         spec.max_entries = need.entries();
         spec.rmt = need.rmt;
         self.ids.insert(tenant.name.clone(), tenant.id);

@@ -6,7 +6,7 @@ use sluice_formats::{Reason, Target};
 use sluice_packet::notation::{Pattern, print_packet};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Packets of one port, module and destination: these leave in the order they came.
+/// Packets of one port, module and destination, in the order in which they left: that in which they came, but for high ones.
 type Stream = (u8, u8, u8);
 
 /// What has happened and was not asked for yet.

@@ -194,6 +194,13 @@ pub const ROWS: &[Row] = &[
     Row("", "tenant red id=3 vlan=3 limit=", 2, &["E0114", "``", "1 to 65535"]),
     Row("", "tenant red id=3 vlan=3 limit=65535 to=port0", 2, &["E0227", "65535"]),
     Row("", "tenant red id=3 vlan=3 limit=5 limit=5", 2, &["E0116", "twice"]),
+    Row("", "tenant red id=3 vlan=3 limit=5 reserve=4 to=port0", 0, &[]),
+    Row("", "tenant red id=3 vlan=3 reserve=4 to=port0", 0, &[]),
+    Row("", "tenant red id=3 vlan=3 limit=5 reserve=0 to=port0", 2, &["E0114", "reserve is `0`", "1 to 65535"]),
+    Row("", "tenant red id=3 vlan=3 reserve=65536", 2, &["E0114", "`65536`", "1 to 65535"]),
+    Row("", "tenant red id=3 vlan=3 reserve=4 reserve=4", 2, &["E0116", "twice"]),
+    Row("", "tenant red id=3 vlan=3 limit=5 reserve=5 to=port0", 2, &["E0226", "5 cells at port0", "0 to 4"]),
+    Row("", "tenant red id=3 vlan=3 reserve=5", 2, &["E0310", "reserve of `red`: found 5 cells and no queue", "to="]),
     Row("", "tenant red id=3 vlan=3 limit=5", 2, &["E0310", "limit of `red`: found 5 cells and no queue", "to="]),
     Row(
         "",

@@ -59,6 +59,8 @@ pub(super) fn package() -> String {
         ("TickBits", TICK_BITS),
         ("CostFractionBits", COST_FRACTION_BITS),
         ("CounterBits", 48),
+        ("HighQueue", HIGH_QUEUE.into()),
+        ("CopiesAhead", COPIES_AHEAD),
     ] {
         p.constant(name, value);
     }

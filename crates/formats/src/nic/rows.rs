@@ -85,11 +85,13 @@ row! {
 }
 
 row! {
-    /// Room of one queue. Index: destination * modules of the target + module.
+    /// Room of a module's two queues at one destination. Index: destination * modules of the target + module.
     #[derive(Copy, Hash)]
     LimitRow, "limit_row" {
-        /// Cells (one bus beat each) that the queue may hold; 0 closes it.
+        /// Cells (one bus beat each) that the two queues may hold together; 0 closes them.
         cells: u16 = 16,
+        /// Cells of these that packets of the low queue leave free.
+        reserve: u16 = 16,
     }
 }
 
@@ -126,7 +128,7 @@ row! {
         flow_hash: u32 = 32,
         /// Destinations that the verdict named.
         destinations: u8 = 8,
-        /// Queue that the program asked for.
+        /// Queue that the program asked for: 4 to 7 the high one, 0 to 3 the low one.
         egress_queue: u8 = 3,
         /// Tag of this copy's destination in the multicast group, 0 without a group.
         tag: u16 = 16,

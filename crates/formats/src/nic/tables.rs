@@ -54,7 +54,7 @@ tables! { None;
         Generation "generation" = 1: row::<GenerationRow>(), modules, "`generation_row` by module";
     }
     Egress {
-        /// `LimitRow` by queue (destination * modules + module).
+        /// `LimitRow` by destination * modules + module, of both queues there.
         Limit "limit" = 0: row::<LimitRow>(), queues, "`limit_row` by destination * modules + module";
         /// `QuantumRow` by module.
         Quantum "quantum" = 1: row::<QuantumRow>(), modules, "`quantum_row` by module";

@@ -130,7 +130,7 @@ impl<'a> Bench<'a> {
             load = load.row(Node::Egress, Table::Quantum, u32::from(module), &QuantumRow { bytes: 1500 });
             for destination in 0..target.destinations() {
                 let queue = destination * target.modules + u32::from(module);
-                load = load.row(Node::Egress, Table::Limit, queue, &LimitRow { cells: LIMIT_CELLS });
+                load = load.row(Node::Egress, Table::Limit, queue, &LimitRow { cells: LIMIT_CELLS, reserve: 0 });
             }
         }
         let mut bench = Self { device, placer, outcomes: Vec::new(), done: BTreeMap::new() };

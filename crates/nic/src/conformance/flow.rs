@@ -152,7 +152,9 @@ pub(super) fn tail_drop_is_exact(device: &mut dyn Device) {
 fn fill_a_blocked_queue(bench: &mut Bench, limit: u16, cells: usize, room: u32, reason: Reason) {
     let target = bench.target();
     let queue = target.modules + u32::from(RED.0);
-    let load = RawLoad::new(&target, "limit").row(Node::Egress, Table::Limit, queue, &LimitRow { cells: limit }).load();
+    let load = RawLoad::new(&target, "limit")
+        .row(Node::Egress, Table::Limit, queue, &LimitRow { cells: limit, reserve: 0 })
+        .load();
     bench.run_load(&load);
     bench.outcomes.clear();
     let before = bench.counters().modules.get(&RED.0).and_then(|c| c.dropped.get(&reason).copied()).unwrap_or(0);

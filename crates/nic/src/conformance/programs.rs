@@ -49,7 +49,7 @@ pub(super) fn tags_state_and_hits(device: &mut dyn Device) {
     load = load.row(Node::Port(0), Table::Vlan, 30, &vlan);
     for destination in 0..target.destinations() {
         let queue = destination * target.modules + u32::from(module);
-        load = load.row(Node::Egress, Table::Limit, queue, &sluice_formats::rows::LimitRow { cells: 100 });
+        load = load.row(Node::Egress, Table::Limit, queue, &sluice_formats::rows::LimitRow { cells: 100, reserve: 0 });
     }
     bench.run_load(&load.load());
     let stage = Node::Stage(1);

@@ -25,13 +25,15 @@ pub use compare::Mismatch;
 
 use crate::bank::CounterBank;
 use crate::forward::{self, Accepted, Classified};
-use crate::room::Room;
+use crate::room::{Asked, Room, Urgency};
 use crate::tables::Tables;
 use compare::{check, describe_bytes, mismatch};
 use shares::Shares;
 use sluice_device::{Counters, Engines, Frame, Passed, Route, Stamped, engine as device, headers};
-use sluice_formats::limits::{SEQUENCE_MASK, SYSTEM_MODULE, TAG_BYTES, TICK_BITS, packet_id};
-use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::limits::{COPIES_AHEAD, SEQUENCE_MASK, SYSTEM_MODULE, TAG_BYTES, TICK_BITS, packet_id};
+use sluice_formats::rows::{
+    LeaveTraceRow, LimitRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow,
+};
 use sluice_formats::{Reason, Target};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use writes::PendingWrite;
@@ -45,6 +47,8 @@ struct Packet {
     passed: Option<Passed>,
     /// It has its verdict.
     decided: bool,
+    /// Its place among the packets that were let through.
+    number: u64,
     tag_off: bool,
     flow_hash: u32,
     /// Destinations that queue admission has not judged yet.
@@ -59,9 +63,13 @@ struct Packet {
     unseen: u32,
 }
 
+/// The two queues of a module at a destination.
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: VecDeque<u32>,
+    /// By urgency.
+    waiting: [VecDeque<u32>; 2],
+    /// Low copies that left before the first of the high ones, which was certainly waiting.
+    passed: u32,
     left: VecDeque<u32>,
 }
 
@@ -85,6 +93,10 @@ pub struct Replay {
     /// Packets that have met an engine that is not the last, and are not held.
     passing: VecDeque<u32>,
     judging: VecDeque<u32>,
+    /// Packets that were let through.
+    through: u64,
+    /// The latest of these of which a copy has left: those before it are stored.
+    stored_up_to: u64,
     queues: Vec<Queue>,
     /// A packet's last copy left since the last admission was judged.
     cell_on_its_way: bool,
@@ -111,6 +123,8 @@ impl Replay {
             pipeline: VecDeque::new(),
             passing: VecDeque::new(),
             judging: VecDeque::new(),
+            through: 0,
+            stored_up_to: 0,
             queues: (0..queues).map(|_| Queue::default()).collect(),
             cell_on_its_way: false,
             announced: Vec::new(),
@@ -185,6 +199,7 @@ impl Replay {
                     inside,
                     passed: None,
                     decided: false,
+                    number: 0,
                     tag_off,
                     flow_hash: 0,
                     unjudged: 0,
@@ -338,6 +353,8 @@ impl Replay {
             self.packets.remove(&row.id);
             return Ok(());
         }
+        self.through += 1;
+        packet.number = self.through;
         packet.unjudged = destinations;
         let frame = &packet.inside.frame;
         let tci = frame.tag_off().then_some(packet.inside.tci);
@@ -362,29 +379,30 @@ impl Replay {
             )
         })?;
         let queue = self.room.queue(destination, module);
-        let cells = self.target.beats(packet.inside.frame.bytes().len() as u32);
-        let stored = packet.stored;
+        let asked = self.asked(packet);
+        let (cells, stored) = (asked.cells, packet.stored);
         let device = if row.dropped { Err(Reason::from_code(row.reason)) } else { Ok(()) };
         let limits = self.possible_limits(queue);
         let foreign = packet.foreign >> destination & 1 == 1;
         let judge = |limit| match foreign {
             true => Err(Reason::ForeignVlan),
-            false => self.room.judge(queue, limit, cells, stored),
+            false => self.room.judge(queue, limit, asked, stored),
         };
-        let due = |limit: &u32| {
+        let due = |limit: &LimitRow| {
             let model = judge(*limit);
             model.map_err(Some) == device || self.buffer_may_differ(model, device, cells)
         };
         if !limits.iter().any(due) {
             let name = |r: Result<(), Reason>| r.map_or_else(Reason::name, |()| "admitted");
             let state = format!(
-                "{} ({} cells on {} of {:?}, {} of {} packets, {} free in the buffer)",
+                "{} ({} cells on {} of {:?}, {} of {} packets in the {:?} queue, {} free in the buffer)",
                 name(judge(limits[0])),
                 cells,
                 self.room.used_cells(queue),
                 limits,
-                self.room.packets(queue),
+                self.room.packets(queue, asked.urgency),
                 self.target.queue_packets,
+                asked.urgency,
                 self.room.free_cells()
             );
             let device = device.map_or_else(|r| r.map_or("unknown reason", Reason::name), |()| "admitted");
@@ -396,11 +414,11 @@ impl Replay {
         packet.unjudged &= packet.unjudged - 1;
         match device {
             Ok(()) => {
-                self.room.take(queue, cells, packet.stored);
+                self.room.take(queue, asked, packet.stored);
                 packet.stored = true;
                 packet.copies += 1;
                 packet.unseen += 1;
-                self.queues[queue].waiting.push_back(row.id);
+                self.queues[queue].waiting[asked.urgency as usize].push_back(row.id);
             }
             Err(reason) => {
                 self.bank.dropped_at_queue(queue, reason.unwrap_or(Reason::TailBuffer));
@@ -421,8 +439,16 @@ impl Replay {
     pub fn leave(&mut self, row: &LeaveTraceRow) -> Result<(), Mismatch> {
         let at = "leave";
         let queue = self.queue_of(row.id, at, row.destination, row.module_id)?;
-        let head = self.queues[queue].waiting.pop_front();
+        let packet = self.packets.get(&row.id).ok_or_else(|| unknown(row.id, at))?;
+        let (asked, number) = (self.asked(packet), packet.number);
+        let waiting = &mut self.queues[queue].waiting[asked.urgency as usize];
+        let head = waiting.pop_front();
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
+        match asked.urgency {
+            Urgency::High => self.queues[queue].passed = 0,
+            Urgency::Low => self.may_leave_first(queue, row.id, number)?,
+        }
+        self.stored_up_to = self.stored_up_to.max(number);
         let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
         let length = packet.inside.frame.bytes().len();
         check(usize::from(row.length) == length, row.id, at, || {
@@ -432,10 +458,34 @@ impl Replay {
         // A copy that is still to be judged finds the packet in the buffer.
         let last = packet.copies == 0 && packet.unjudged == 0;
         self.cell_on_its_way |= last;
-        self.room.give_back(queue, self.target.beats(length as u32), last);
+        self.room.give_back(queue, asked, last);
         self.bank.left(queue, length);
         self.queues[queue].left.push_back(row.id);
         Ok(())
+    }
+
+    /// Whether a low copy may leave while its module has high ones at the destination: not if the first of them came
+    /// before it, nor once that is certainly in its queue, unless the low one was chosen before.
+    fn may_leave_first(&mut self, queue: usize, id: u32, number: u64) -> Result<(), Mismatch> {
+        let at = "leave";
+        let Some(high) = self.queues[queue].waiting[Urgency::High as usize].front().copied() else { return Ok(()) };
+        let came = self.packets.get(&high).ok_or_else(|| unknown(high, at))?.number;
+        // A packet is in all its queues before a later one is in any.
+        let is_there = came <= self.stored_up_to;
+        let passed = &mut self.queues[queue].passed;
+        *passed += u32::from(is_there);
+        let late = number > came || *passed > COPIES_AHEAD + 1;
+        check(!late, id, at, || {
+            let first = format!("packet {high:#010x} of the high queue first, passed by {passed} low ones");
+            (first, format!("packet {id:#010x}"))
+        })
+    }
+
+    /// What a packet asks of each of its queues.
+    fn asked(&self, packet: &Packet) -> Asked {
+        let device::Packet { module, route, frame, .. } = &packet.inside;
+        let cells = self.target.beats(frame.bytes().len() as u32);
+        Asked { module: *module, urgency: Urgency::of(route.queue), cells }
     }
 
     /// A frame came out of a destination: the head of its queue, with equal bytes and sideband.
@@ -527,7 +577,7 @@ impl Replay {
     /// is the next of its queue, all but the last cell.
     fn cells_being_read(&self) -> u32 {
         let mut heads: HashMap<u32, u32> = HashMap::new();
-        for id in self.queues.iter().filter_map(|q| q.waiting.front()) {
+        for id in self.queues.iter().flat_map(|q| &q.waiting).filter_map(VecDeque::front) {
             *heads.entry(*id).or_default() += 1;
         }
         let read = |(id, copies): (u32, u32)| {

@@ -244,6 +244,89 @@ fn an_early_tail_drop_and_a_late_admission_are_found() {
     assert!(replay.counters(0).modules[&MODULE].closes());
 }
 
+/// Brings packets to their verdicts, those of `high` with queue 5, and queues them everywhere.
+fn queued(replay: &mut Replay, ids: std::ops::Range<u32>, high: &[u32]) {
+    for destination in [1, 4] {
+        let queue = destination * TINY.modules + u32::from(MODULE);
+        replay.apply_write(Node::Egress, Table::Limit, queue, &[100]).unwrap();
+    }
+    for id in ids {
+        through(replay, id);
+        if high.contains(&id) {
+            replay.packets.get_mut(&id).unwrap().inside.route.queue = 5;
+        }
+        for destination in [1, 4] {
+            replay.queue(&queue_row(id, destination, None)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_high_copy_may_leave_first_and_each_queue_keeps_its_order() {
+    let with_three = || {
+        let mut replay = replay();
+        queued(&mut replay, 0..4, &[2, 3]);
+        replay
+    };
+    let mut right = with_three();
+    for id in [2, 3, 0, 1] {
+        right.leave(&leave_row(id, 1)).unwrap();
+    }
+    let side = SidebandRow { egress_queue: 5, ..sideband(2) };
+    right.output(1, &port_bytes(), &side).unwrap();
+    assert!(right.output(1, &port_bytes(), &sideband(0)).is_err(), "packet 3 is before it");
+    // Chosen before the high ones came.
+    with_three().leave(&leave_row(0, 1)).unwrap();
+    assert!(with_three().leave(&leave_row(1, 1)).is_err(), "low packet 0 is before it");
+    assert!(with_three().leave(&leave_row(3, 1)).is_err(), "high packet 2 is before it");
+}
+
+#[test]
+fn a_low_copy_that_came_later_never_leaves_first() {
+    let mut replay = replay();
+    queued(&mut replay, 0..2, &[0]);
+    let text = replay.leave(&leave_row(1, 1)).unwrap_err().to_string();
+    assert!(text.contains("packet 0x00000000 of the high queue first"), "{text}");
+}
+
+#[test]
+fn a_high_copy_is_passed_by_no_more_low_ones_than_were_chosen_before() {
+    let mut replay = replay();
+    queued(&mut replay, 0..13, &[12]);
+    // At the other destination it has left: it is in its queue here, too.
+    replay.leave(&leave_row(12, 4)).unwrap();
+    for id in 0..9 {
+        replay.leave(&leave_row(id, 1)).unwrap();
+    }
+    let text = replay.leave(&leave_row(9, 1)).unwrap_err().to_string();
+    assert!(text.contains("packet 0x0000000c of the high queue first, passed by 10 low ones"), "{text}");
+}
+
+#[test]
+fn the_reserve_is_for_high_copies_only() {
+    let mut replay = replay();
+    let queue = TINY.modules + u32::from(MODULE);
+    replay.apply_write(Node::Egress, Table::Limit, queue, &[2 | 1 << 16]).unwrap();
+    through(&mut replay, 0);
+    replay.queue(&queue_row(0, 1, None)).unwrap();
+    replay.queue(&queue_row(0, 4, None)).unwrap();
+    for (id, high) in [(1, false), (2, true)] {
+        through(&mut replay, id);
+        let [right, wrong] = match high {
+            true => [None, Some(Reason::TailLimit)],
+            false => [Some(Reason::TailLimit), None],
+        };
+        if high {
+            replay.packets.get_mut(&id).unwrap().inside.route.queue = 4;
+        }
+        assert!(replay.queue(&queue_row(id, 1, wrong)).is_err());
+        replay.queue(&queue_row(id, 1, right)).unwrap();
+        let at_4 = if high { Some(Reason::TailLimit) } else { None };
+        replay.queue(&queue_row(id, 4, at_4)).unwrap();
+    }
+    assert!(replay.counters(0).modules[&MODULE].closes());
+}
+
 #[test]
 fn copies_are_judged_lowest_destination_first_and_all_of_them() {
     let mut replay = replay();

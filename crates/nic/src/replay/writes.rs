@@ -4,8 +4,8 @@ use super::Replay;
 use super::compare::{Mismatch, mismatch};
 use crate::forward::{self, Classified};
 use crate::tables;
-use sluice_formats::rows::ShareRow;
-use sluice_formats::{Node, Status, Table};
+use sluice_formats::rows::{LimitRow, ShareRow};
+use sluice_formats::{Node, Row, Status, Table};
 
 /// A row that packets may or may not have seen.
 #[derive(Clone, Debug)]
@@ -120,12 +120,12 @@ impl Replay {
     }
 
     /// The present limit of a queue and those asked for.
-    pub(super) fn possible_limits(&self, queue: usize) -> Vec<u32> {
+    pub(super) fn possible_limits(&self, queue: usize) -> Vec<LimitRow> {
         let asked = self
             .announced
             .iter()
             .filter(|w| (w.table, w.index as usize) == (Table::Limit, queue))
-            .filter_map(|w| w.words.first().map(|cells| cells & 0xffff));
+            .filter_map(|w| LimitRow::unpack(&w.words).ok());
         std::iter::once(self.tables.limit(queue)).chain(asked).collect()
     }
 }

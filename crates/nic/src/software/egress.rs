@@ -3,7 +3,7 @@
 use super::options::Service;
 use crate::drr::Drr;
 use crate::forward;
-use crate::room::Room;
+use crate::room::{Asked, Room, Urgency};
 use crate::tables::Tables;
 use sluice_device::Packet;
 use sluice_formats::{Reason, Target};
@@ -28,7 +28,7 @@ struct Stored {
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     destination: u8,
-    module: u8,
+    asked: Asked,
     slot: u32,
     from: u64,
     until: u64,
@@ -41,7 +41,8 @@ pub(super) struct Egress {
     pub room: Room,
     slots: Vec<Option<Stored>>,
     free_slots: Vec<u32>,
-    queues: Vec<VecDeque<u32>>,
+    /// Each with the low queue first.
+    queues: Vec<[VecDeque<u32>; 2]>,
     active: Vec<u64>,
     schedulers: Vec<Drr>,
     blocked: u8,
@@ -64,7 +65,7 @@ impl Egress {
             room: Room::new(&target),
             slots: Vec::new(),
             free_slots: Vec::new(),
-            queues: vec![VecDeque::new(); destinations * target.modules as usize],
+            queues: vec![Default::default(); destinations * target.modules as usize],
             active: vec![0; destinations],
             schedulers: (0..destinations).map(|_| Drr::new(target.modules as usize)).collect(),
             blocked: 0,
@@ -85,6 +86,7 @@ impl Egress {
     ) {
         let cells = self.target.beats(packet.frame.bytes().len() as u32);
         let module = packet.module;
+        let asked = Asked { module, urgency: Urgency::of(packet.route.queue), cells };
         let tci = packet.frame.tag_off().then_some(packet.tci);
         let foreign = forward::foreign(tables, destinations, module, tci, packet.frame.bytes());
         let slot = self.free_slots.pop().unwrap_or_else(|| {
@@ -93,10 +95,10 @@ impl Egress {
         });
         let (queues, active) = (&mut self.queues, &mut self.active);
         let mut copies = 0;
-        self.room.admit(tables, (destinations, foreign), module, cells, |destination, queue, result| match result {
+        self.room.admit(tables, (destinations, foreign), asked, |destination, queue, result| match result {
             Ok(()) => {
                 copies += 1;
-                queues[queue].push_back(slot);
+                queues[queue][asked.urgency as usize].push_back(slot);
                 active[usize::from(destination)] |= 1 << module;
             }
             Err(reason) => dropped(&packet, destination, queue, reason),
@@ -149,13 +151,15 @@ impl Egress {
         None
     }
 
-    /// Takes the packet that is next at a ready destination out of its queue.
+    /// Takes the packet that is next at a ready destination out of its queue: the turn is the module's, its high queue
+    /// goes first.
     fn choose(&mut self, destination: u8, now: u64, tables: &Tables) -> Option<Reading> {
         let d = usize::from(destination);
         let module = self.schedulers[d].next(self.active[d], |m| tables.quantum(m as u8))? as u8;
-        let queue = &mut self.queues[self.room.queue(destination, module)];
-        let slot = queue.pop_front()?;
-        let empty = queue.is_empty();
+        let [low, high] = &mut self.queues[self.room.queue(destination, module)];
+        let urgency = if high.is_empty() { Urgency::Low } else { Urgency::High };
+        let slot = if high.is_empty() { low.pop_front() } else { high.pop_front() }?;
+        let empty = low.is_empty() && high.is_empty();
         if empty {
             self.active[d] &= !(1 << module);
         }
@@ -165,7 +169,8 @@ impl Egress {
             Service::Shared => self.target.beats(length),
             Service::PerDestination { bytes_per_tick } => length.div_ceil(bytes_per_tick.max(1)).max(1),
         };
-        Some(Reading { destination, module, slot, from: now, until: now + u64::from(ticks) })
+        let asked = Asked { module, urgency, cells: self.target.beats(length) };
+        Some(Reading { destination, asked, slot, from: now, until: now + u64::from(ticks) })
     }
 
     /// Copies whose last beat has been read by now.
@@ -173,17 +178,16 @@ impl Egress {
         for reader in 0..self.readers.len() {
             let Some(reading) = self.readers[reader].filter(|r| r.until <= now) else { continue };
             self.readers[reader] = None;
-            let queue = self.room.queue(reading.destination, reading.module);
+            let queue = self.room.queue(reading.destination, reading.asked.module);
             let slot = &mut self.slots[reading.slot as usize];
             let Some(stored) = slot.as_mut() else { continue };
             stored.copies -= 1;
             let last = stored.copies == 0;
-            let cells = self.target.beats(stored.packet.frame.bytes().len() as u32);
             let packet = if last { slot.take().map(|s| s.packet) } else { Some(stored.packet.clone()) };
             if last {
                 self.free_slots.push(reading.slot);
             }
-            self.room.give_back(queue, cells, last);
+            self.room.give_back(queue, reading.asked, last);
             self.waiting -= 1;
             let (destination, first_out, last_out) = (reading.destination, reading.from, reading.until - 1);
             if let Some(packet) = packet {

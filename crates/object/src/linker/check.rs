@@ -239,8 +239,9 @@ impl Checker<'_> {
         let target = self.linker.target;
         let tenant = self.own_module((index % target.modules) as u8)?;
         let d = crate::Destination::from_number((index / target.modules) as u8, target);
-        let granted = d.and_then(|d| tenant.spec.queues.get(&d)).copied().unwrap_or(0);
-        at_most(&format!("limit of queue {index} in cells"), row.cells, granted)
+        let granted = tenant.spec.limit_row(d);
+        at_most(&format!("limit of queue {index} in cells"), row.cells, granted.cells)?;
+        at_most(&format!("reserve of queue {index} in cells"), row.reserve, granted.reserve)
     }
 
     /// A row of an engine. Packets do not notice what only the other generation has, once it is drained.

@@ -31,8 +31,10 @@ pub struct TenantSpec {
     pub share: Option<Rate>,
     /// Scheduling weight in bytes, 1 or more.
     pub quantum: u16,
-    /// Destinations it may send to, with the cells its queue there may hold.
+    /// Destinations it may send to, with the cells that its two queues there may hold together.
     pub queues: Queues,
+    /// Cells of these that its low queue leaves free for the high one; a destination that is not named has 0.
+    pub reserves: Queues,
     /// Entries of its table; room for a replacement is reserved beside them.
     pub max_entries: u32,
     /// Resources of the rmt pipeline for programs of its own, beside those of its table; without any it runs table
@@ -85,6 +87,7 @@ impl TenantSpec {
             share: None,
             quantum: 1500,
             queues: Queues::new(),
+            reserves: Queues::new(),
             max_entries: 0,
             rmt: None,
         }
@@ -93,6 +96,12 @@ impl TenantSpec {
     /// Cells of all its queues.
     pub fn cells(&self) -> u32 {
         self.queues.values().map(|c| u32::from(*c)).sum()
+    }
+
+    /// Limit of its queues at a destination; of none, where it may not send.
+    pub(super) fn limit_row(&self, destination: Option<Destination>) -> LimitRow {
+        let at = |of: &Queues| destination.and_then(|d| of.get(&d)).copied().unwrap_or(0);
+        LimitRow { cells: at(&self.queues), reserve: at(&self.reserves) }
     }
 
     /// Destinations it may send to.
@@ -165,9 +174,8 @@ impl Linker {
         w.write(Node::Stamp, Table::Rate, module.into(), &rate);
         w.write(Node::Egress, Table::Quantum, module.into(), &QuantumRow { bytes: spec.quantum });
         for number in 0..self.target.destinations() as u8 {
-            let d = Destination::from_number(number, self.target);
-            let cells = d.and_then(|d| spec.queues.get(&d)).copied().unwrap_or(0);
-            w.write(Node::Egress, Table::Limit, self.queue(number, module), &LimitRow { cells });
+            let row = spec.limit_row(Destination::from_number(number, self.target));
+            w.write(Node::Egress, Table::Limit, self.queue(number, module), &row);
         }
         let (id, label) = (spec.id, format!("admit {}", spec.name));
         let tenant = Tenant { spec, module, running: None, vlans };
@@ -244,6 +252,17 @@ impl Linker {
             }
             if *cells == 0 {
                 return Err(spec.wrong(&format!("cells at {d}"), 0, "1 to 65535, or no queue there"));
+            }
+        }
+        for (d, reserve) in &spec.reserves {
+            let found = format!("{reserve} cells at {d}");
+            match spec.queues.get(d) {
+                None => return Err(spec.wrong("reserve", found, "a destination of `queues`")),
+                Some(cells) if reserve >= cells => {
+                    let allowed = format!("0 to {}, less than the {cells} cells of both queues there", cells - 1);
+                    return Err(spec.wrong("reserve", found, allowed));
+                }
+                Some(_) => {}
             }
         }
         let left = self.left().cells;

@@ -201,6 +201,8 @@ pub struct Tenant {
     pub weight: Option<u64>,
     /// Most cells that it may hold of the shared buffer.
     pub limit: Option<u64>,
+    /// Cells of these that its low queues leave free for the high ones.
+    pub reserve: Option<u64>,
     /// Destinations that it may use; without them those that its tables name, and all when it
     /// runs an XDP program.
     pub to: Option<Vec<Destination>>,

@@ -18,7 +18,22 @@ pub const STATEMENTS: [&str; 25] = [
 
 /// Options of the statements that have some; those of `nic` are the NIC's matter.
 pub const OPTIONS: [(&str, &[&str]); 7] = [
-    ("tenant", &["id=", "vlan=", "keep_tag", "rate=", "burst=", "share=", "share_burst=", "weight=", "limit=", "to="]),
+    (
+        "tenant",
+        &[
+            "id=",
+            "vlan=",
+            "keep_tag",
+            "rate=",
+            "burst=",
+            "share=",
+            "share_burst=",
+            "weight=",
+            "limit=",
+            "reserve=",
+            "to=",
+        ],
+    ),
     ("table", &["key=", "mask=", "default="]),
     ("xdp", &["section=", "program=", "pass=", "rmt=", "keep=", "max_entries=", "interfaces="]),
     ("rmt", &["keep"]),

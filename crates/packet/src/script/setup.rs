@@ -60,8 +60,8 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     let mut id = None;
     let mut vlans: Option<Vec<u16>> = None;
     let mut keep_tag = None;
-    let (mut rate, mut burst, mut weight, mut limit, mut to) = (None, None, None, None, None);
-    let (mut share, mut share_burst) = (None, None);
+    let (mut rate, mut burst, mut weight, mut to) = (None, None, None, None);
+    let (mut share, mut share_burst, mut limit, mut reserve) = (None, None, None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -85,6 +85,10 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
             ("limit", Some(value)) => {
                 let n = value.number("the limit", 1, u128::from(u16::MAX))?;
                 limit.replace(n as u64).is_none()
+            }
+            ("reserve", Some(value)) => {
+                let n = value.number("the reserve", 1, u128::from(u16::MAX))?;
+                reserve.replace(n as u64).is_none()
             }
             ("to", Some(value)) => to.replace(destinations(value)?).is_none(),
             _ => return Err(unknown_option("tenant", option)),
@@ -120,6 +124,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         share,
         weight,
         limit,
+        reserve,
         to,
     };
     parser.tenants.push((tenant.clone(), word.span));

@@ -122,7 +122,7 @@ pub fn set_up(nic: &mut dyn Device) {
         steps.push(row(Node::Egress, Table::Quantum, m, &QuantumRow { bytes: 1500 }));
         for d in 0..target.destinations() {
             let cells = (target.cells / target.destinations()) as u16;
-            steps.push(row(Node::Egress, Table::Limit, d * target.modules + m, &LimitRow { cells }));
+            steps.push(row(Node::Egress, Table::Limit, d * target.modules + m, &LimitRow { cells, reserve: 0 }));
         }
     }
     run_steps(nic, steps).unwrap();

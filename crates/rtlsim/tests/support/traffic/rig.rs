@@ -269,7 +269,7 @@ fn steps(target: &Target, modules: &[Module]) -> Vec<Step> {
         let number = u32::from(m.number);
         steps.push(support::row(Node::Egress, Table::Quantum, number, &QuantumRow { bytes: m.quantum }));
         for d in 0..target.destinations() {
-            let limit = LimitRow { cells: m.cells };
+            let limit = LimitRow { cells: m.cells, reserve: 0 };
             steps.push(support::row(Node::Egress, Table::Limit, d * target.modules + number, &limit));
         }
     }
