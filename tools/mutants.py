@@ -34,7 +34,7 @@ DOC = ROOT / "docs" / "mutants.md"
 WORK = CACHE / "mutants"
 JOBS = 2
 # What proofs and benches of blocks read.
-TREE = ("rtl", "formal", "tb", "tools", "pyproject.toml")
+TREE = ("rtl", "formal", "tb", "tools", "docs/design", "pyproject.toml")
 # Cycles from reset of the bounded check.
 DEPTH = 16
 # Cycles of it without a fault: enough to see that what fails then is the fault. The proof itself has shown more.

@@ -1,7 +1,7 @@
 /// Proof about two copies of sluice_rmt_match: what is looked up for a module's packet, and what wins, is the same in both,
 /// whatever other modules' packets and rows and the host's accesses to these are in each.
 ///
-/// By k-induction, for runs of any length, at two modules; a task for what is looked up, one for the winner. A chosen module's packets, of
+/// By k-induction, for runs of any length, at two modules; tasks for the key's pieces, for what is made of them, for what is looked up, for the winner. A chosen module's packets, of
 /// a chosen generation, are common to both copies and come in the same cycle; its key row begins equal and stands; all else is free in each,
 /// requests of the host among it. The two kinds of entries are stood for: that they answer the same where they are asked
 /// the same, noninterference/exact and noninterference/ternary show, and is assumed here. Assumed of what is written, as
@@ -80,6 +80,16 @@ module match
   logic [1:0][1:0] conditions, conditions1;
   logic [1:0][31:0] hash;
   rmt_key_row_t [1:0] kept;
+  typedef struct packed {
+    logic [191:0] pieces;
+    logic [1:0][3:0] truth, truth_key;
+    logic [1:0] compares;
+    logic set_base, set_mask;
+    logic [ModuleBits-1:0] module_id;
+    logic generation;
+  } c1_t;
+  c1_t [1:0] c1;
+  logic [1:0][191:0] pieces;
 
   for (genvar k = 0; k < 2; k++) begin : gen_copy
     logic unused_valid, unused_slot;
@@ -105,6 +115,7 @@ module match
         .slot_request_o   (unused_slot)
     );
     assign kept[k] = u_dut.u_key_rows.word_q;
+    assign pieces[k] = u_dut.key_pieces;
     assign asked[k] = '{
             valid: u_dut.u_exact.valid_i,
             key: u_dut.u_exact.key_i,
@@ -139,19 +150,29 @@ module match
     always_comb begin
       assume (u_dut.u_key_rows.chosen == {chosen, generation_of});
       assume (!cfg_req_i[k].clear);
-      assume (!(u_dut.u_key_rows.wr_en_i[0]) || u_dut.u_key_rows.wr_addr_i != {chosen, generation_of});
+      assume (!(u_dut.write_now && u_dut.is_key_q) || cfg_req_i[k].index[$clog2(2*Modules)-1:0] != {chosen, generation_of});
     end
   end
 
   always_comb begin
     assume (rst_ni == !init_q);
     assume (!init_q || !(ours_i || cfg_valid_i != '0));
+    // Shown by rmt/hash, which is asked the same: `pieces` in c0, and the key's conditions with what is asked in c1.
+    assume (init_q || !ours_q[1] || gen_copy[0].u_dut.hash == gen_copy[1].u_dut.hash);
     // Shown in noninterference/exact and noninterference/ternary.
     assume (!ours_q[3] || (exact[0].hit == exact[1].hit && (!exact[0].hit || exact[0] == exact[1])));
     assume (!ours_q[3] || (ternary[0].hit == ternary[1].hit && (!ternary[0].hit || ternary[0] == ternary[1])));
   end
 
-`ifdef ASKED
+`ifdef PIECES
+  PiecesAreTheSame_A :
+  assert property (@(posedge clk_i) init_q || !ours_q[0] || pieces[0] == pieces[1]);
+  ComparisonsAreTheSame_A :
+  assert property (@(posedge clk_i) init_q || !ours_q[1] || c1[0].compares == c1[1].compares);
+`elsif MADE
+  WhatIsMadeOfItIsTheSame_A :
+  assert property (@(posedge clk_i) init_q || !ours_q[1] || c1[0] == c1[1]);
+`elsif ASKED
   EntriesAreAskedTheSame_A :
   assert property (@(posedge clk_i) init_q || !ours_q[1] || asked[0] == asked[1]);
   TernaryEntriesAreAskedTheSame_A :
@@ -159,6 +180,8 @@ module match
   AskedAsTheModule_A :
   assert property (@(posedge clk_i) init_q || !ours_q[1] ||
                    (asked[0].module_id == ModuleBits'(chosen) && asked[0].generation == generation_of));
+  ConditionsAreTheSame_A :
+  assert property (@(posedge clk_i) init_q || !ours_q[1] || conditions1[0] == conditions1[1]);
 `else
   TheWinnerIsTheSame_A :
   assert property (@(posedge clk_i) init_q || !ours_q[3] || (win[0].valid == win[1].valid &&
@@ -169,15 +192,64 @@ module match
   assert property (@(posedge clk_i) init_q || !ours_q[4] || (conditions[0] == conditions[1] && hash[0] == hash[1]));
 `endif
 
-  // Strengthening for the induction: the row, and what is made of it.
+  // Strengthening for the induction: the row, and what is made of it, cycle by cycle.
   always_comb if (init_q) assume (kept[0] == kept[1]);
   TheKeyRowIsTheSame_A :
   assert property (@(posedge clk_i) kept[0] == kept[1]);
-`ifndef ASKED
-  // Shown by the other task.
-  always_comb assume (init_q || !ours_q[1] || (asked[0].hash == asked[1].hash && conditions1[0] == conditions1[1]));
+  typedef struct packed {
+    logic [10:0] hits_base;
+    logic valid;
+    logic [8:0] action;
+    logic [10:0] number;
+    logic [$clog2(2*Modules)-1:0] index;
+  } default_t;
+  rmt_key_row_t [1:0] row;
+  default_t [3:1][1:0] defaults;
+  logic [3:2][1:0][33:0] later;
+  for (genvar k = 0; k < 2; k++) begin : gen_stages
+    assign row[k] = gen_copy[k].u_dut.row;
+    assign c1[k].pieces = gen_copy[k].u_dut.key_pieces_q1;
+    assign c1[k].truth = gen_copy[k].u_dut.truth_q1;
+    assign c1[k].truth_key = gen_copy[k].u_dut.truth_key_q1;
+    assign c1[k].compares = gen_copy[k].u_dut.compares_q1;
+    assign c1[k].set_base = gen_copy[k].u_dut.set_base_q1;
+    assign c1[k].set_mask = gen_copy[k].u_dut.set_mask_q1;
+    assign c1[k].module_id = gen_copy[k].u_dut.module_q[1];
+    assign c1[k].generation = gen_copy[k].u_dut.generation_q[1];
+    for (genvar i = 1; i <= 3; i++) begin : gen_default
+      assign defaults[i][k] = {gen_copy[k].u_dut.default_q[i], gen_copy[k].u_dut.rows_index_q[i]};
+    end
+    assign later[2][k] = {gen_copy[k].u_dut.conditions_q2, gen_copy[k].u_dut.hash_q2};
+    assign later[3][k] = {gen_copy[k].u_dut.conditions_q3, gen_copy[k].u_dut.hash_q3};
+    ValidIsOfThePacket_A :
+    assert property (@(posedge clk_i) init_q || (ours_q[1:0] & ~gen_copy[k].u_dut.valid_q) == '0);
+    ModuleTravelsAlong_A :
+    assert property (@(posedge clk_i) init_q || !ours_q[0] || (gen_copy[k].u_dut.module_q[0] == ModuleBits'(chosen) &&
+        gen_copy[k].u_dut.generation_q[0] == generation_of && gen_copy[k].u_dut.rows_index_q[0] == {chosen, generation_of}));
+  end
+  TheRowIsReadInBoth_A :
+  assert property (@(posedge clk_i) init_q || !ours_q[0] || row[0] == row[1]);
+`ifdef PIECES
+`elsif MADE
+  // Shown by the first task.
+  always_comb assume (init_q || !ours_q[0] || pieces[0] == pieces[1]);
+  always_comb assume (init_q || !ours_q[1] || c1[0].compares == c1[1].compares);
+`elsif ASKED
+  // Shown by the task before.
+  always_comb assume (init_q || !ours_q[1] || c1[0] == c1[1]);
+  ModuleIsThePackets_A :
+  assert property (@(posedge clk_i) init_q || !ours_q[1] || (c1[0].module_id == ModuleBits'(chosen) &&
+                                                             c1[0].generation == generation_of));
 `else
-  ConditionsAreTheSame_A :
-  assert property (@(posedge clk_i) init_q || !ours_q[1] || conditions1[0] == conditions1[1]);
+  // Shown by the task before.
+  always_comb assume (init_q || !ours_q[1] || (asked[0].hash == asked[1].hash && conditions1[0] == conditions1[1]));
+  for (genvar i = 1; i <= 3; i++) begin : gen_default
+    DefaultsAreTheSame_A :
+    assert property (@(posedge clk_i) init_q || !ours_q[i] || defaults[i][0] == defaults[i][1]);
+  end
+  for (genvar i = 2; i <= 3; i++) begin : gen_later
+    ConditionsAndHashTravelAlong_A :
+    assert property (@(posedge clk_i) init_q || !ours_q[i] || later[i][0] == later[i][1]);
+  end
 `endif
 endmodule

@@ -38,9 +38,10 @@ module sluice_rmt_checksum_update
     input logic [Bytes-1:0][7:0] data6_i,  // outgoing
 
     // S7
-    input  logic        valid_i,  // the beat is one of a packet's
-    output logic [15:0] sum_o,
-    output logic        none_o
+    input  logic                valid_i,  // the beat is one of a packet's
+    output logic         [15:0] sum_o,
+    output deparse_sum_t        open_o,   // the same before its last step
+    output logic                none_o
 );
 
   if (Bytes != 32 && Bytes != 64) begin : gen_bad_bytes
@@ -189,8 +190,7 @@ module sluice_rmt_checksum_update
 
   // S7.
   logic [15:0] before_q, ones1, carries1, ones2, carries2;
-  logic carry0, carry1, unused_below;
-  logic [15:0] sum0, sum1;
+  logic unused_below;
 
   function automatic logic [15:0] doubled(logic [15:0] x);
     return {x[14:0], x[15]};
@@ -204,11 +204,11 @@ module sluice_rmt_checksum_update
   assign carries1 = doubled(majority(rows7[0], rows7[1], rows7[2]));
   assign ones2 = ones1 ^ carries1 ^ before_q;
   assign carries2 = doubled(majority(ones1, carries1, before_q));
-  // Sums without and with the carry that comes around, which one in front of the other would be two chains. Of UDP one
-  // comes around from a sum of all ones, too, which so becomes 0.
-  assign {carry0, sum0} = {1'b0, ones2} + {1'b0, carries2};
-  assign {carry1, sum1, unused_below} = {1'b0, ones2, 1'b1} + {1'b0, carries2, 1'b1};
-  assign sum_o = (udp7 ? carry1 : carry0) ? sum1 : sum0;
+  // Without and with the carry that comes around: one in front of the other they would be two chains.
+  assign {open_o.carry[0], open_o.words[0]} = {1'b0, ones2} + {1'b0, carries2};
+  assign {open_o.carry[1], open_o.words[1], unused_below} = {1'b0, ones2, 1'b1} + {1'b0, carries2, 1'b1};
+  assign open_o.udp = udp7;
+  assign sum_o = ended(open_o);
 
   always_ff @(posedge clk_i) begin
     if (begin_i) before_q <= '0;

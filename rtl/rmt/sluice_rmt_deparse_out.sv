@@ -168,10 +168,13 @@ module sluice_rmt_deparse_out
     end
   end
 
+  (* keep *) logic [15:0] second;
+  assign second = ended(sums.second);
+
   for (genvar i = 0; i < int'(Bytes); i++) begin : gen_patch
     logic [1:0][7:0] sum;
-    assign sum[0]  = i % 2 == 0 ? sums.ones[0][15:8] : sums.ones[0][7:0];
-    assign sum[1]  = i % 2 == 0 ? sums.ones[1][15:8] : sums.ones[1][7:0];
+    assign sum[0]  = i % 2 == 0 ? sums.first[15:8] : sums.first[7:0];
+    assign sum[1]  = i % 2 == 0 ? second[15:8] : second[7:0];
     assign data[i] = {8{keep[i]}} & (hit[1][i] ? ~sum[1] : (hit[0][i] ? ~sum[0] : beat.data[i]));
   end
 

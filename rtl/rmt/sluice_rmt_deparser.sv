@@ -288,6 +288,8 @@ module sluice_rmt_deparser
   deparse_sums_t sums;
   for (genvar u = 0; u < 2; u++) begin : gen_update
     logic none;
+    logic [15:0] sum;
+    deparse_sum_t open;
     sluice_rmt_checksum_update #(
         .Bytes(Bytes),
         .Adjustable(u == 1)
@@ -303,9 +305,19 @@ module sluice_rmt_deparser
         .begin_i (sums6_q && slot6_q.first),
         .data6_i (data_q),
         .valid_i (sums7_q),
-        .sum_o   (sums.ones[u]),
+        .sum_o   (sum),
+        .open_o  (open),
         .none_o  (none)
     );
+    if (u == 0) begin : gen_first
+      deparse_sum_t unused_open;
+      assign sums.first  = sum;
+      assign unused_open = open;
+    end else begin : gen_second
+      logic [15:0] unused_sum;
+      assign sums.second = open;
+      assign unused_sum  = sum;
+    end
     assign sums.at[u] = slot7_q.updates[u].at;
     assign sums.valid[u] = slot7_q.updates[u].valid && !none;
   end

@@ -4,6 +4,7 @@ Jobs that end print one JSON document; those that go on print `ready`, and end w
 """
 
 import array
+import collections
 import fcntl
 import hashlib
 import json
@@ -23,6 +24,8 @@ SIOCETHTOOL = 0x8946
 OFFLOADS = {"tso": 0x1F, "gso": 0x24, "gro": 0x2C, "tx": 0x17}
 # Of linux/if_packet.h and linux/if_tun.h.
 SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 8, 23
+# Of asm/socket.h.
+SO_RCVBUFFORCE = 33
 TP_STATUS_VLAN_VALID = 1 << 4
 ETH_P_ALL, VLAN = 3, 0x8100
 TUNSETIFF, IFF_TUN, IFF_TAP, IFF_NO_PI = 0x400454CA, 1, 2, 0x1000
@@ -264,7 +267,65 @@ def vlan(lower: str, name: str, number: str) -> None:
                 os.write(device, frame[:12] + frame[16:])
 
 
-JOBS = {job.__name__: job for job in (offloads, inject, ping, tcp, udp, echo, decapsulate, vlan)}
+def delay(lower: str, name: str, milliseconds: str) -> None:
+    """A TAP device behind another one: what comes from there is held for so long."""
+    device = open_tun(name, IFF_TAP)
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    wire.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+    wire.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 24)
+    wire.bind((lower, ETH_P_ALL))
+    ready()
+    held = collections.deque()
+    while True:
+        wait = max(0.0, held[0][0] - time.monotonic()) if held else None
+        at = select.select([device, wire, sys.stdin], [], [], wait)[0]
+        if sys.stdin in at:
+            return
+        if device in at:
+            wire.send(os.read(device, CHUNK))
+        if wire in at:
+            held.append((time.monotonic() + int(milliseconds) / 1000, wire.recv(CHUNK)))
+        while held and held[0][0] <= time.monotonic():
+            os.write(device, held.popleft()[1])
+
+
+def sink(host: str, port: str, seconds: str) -> None:
+    """Takes TCP connections, one after the other, and tells each at its end the bytes that came within so many
+    seconds from its first one on."""
+    listener = socket.create_server((host, int(port)))
+    ready()
+
+    def serve() -> None:
+        while True:
+            connection = listener.accept()[0]
+            count, end = 0, None
+            with connection:
+                while part := connection.recv(CHUNK):
+                    end = end or time.monotonic() + float(seconds)
+                    count += len(part) if time.monotonic() < end else 0
+                connection.sendall(str(count).encode())
+
+    threading.Thread(target=serve, daemon=True).start()
+    sys.stdin.read()
+
+
+def stream(host: str, port: str, seconds: str, congestion: str) -> None:
+    """Sends to `sink` for so many seconds and a little longer; the bytes that came there, and what was sent again."""
+    with socket.socket() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+        connection.settimeout(TIMEOUT)
+        connection.connect((host, int(port)))
+        end = time.monotonic() + float(seconds) + 0.5
+        while time.monotonic() < end:
+            connection.sendall(bytes(CHUNK))
+        # tcpi_total_retrans of linux/tcp.h.
+        again = struct.unpack_from("I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
+        connection.shutdown(socket.SHUT_WR)
+        connection.settimeout(60)
+        print(json.dumps({"bytes": int(connection.recv(CHUNK)), "again": again}))
+
+
+JOBS = {job.__name__: job for job in (offloads, inject, ping, tcp, udp, echo, decapsulate, vlan, delay, sink, stream)}
 
 if __name__ == "__main__":
     # SIGKILL with the parent is set by who starts it; it outlives no test.

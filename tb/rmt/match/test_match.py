@@ -18,7 +18,6 @@ Claims
 
 import cocotb
 import pytest
-from gates import netlist, sources_of
 from rmt.match.match_bench import (
     BAD_ADDRESS,
     BAD_LENGTH,
@@ -441,12 +440,3 @@ def test_match_as_synthesized():
     run_bench(
         "rmt_match_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": 1}, defines={"SYNTHESIS": 1}
     )
-
-
-@pytest.mark.long
-def test_match_as_gates():
-    """The netlist that Yosys makes of the bodies that synthesis gets, in their place."""
-    top = "tb/rmt/match/gates/rmt_match_gates.sv"
-    gates = netlist("rmt_match_gates", [*PACKAGES, top, *sources_of(["common", "rmt"])], {"Target": 1})
-    sources = ["tb/rmt/match/gates/sluice_rmt_match.sv", gates, *SOURCES]
-    run_bench("rmt_match_target", packages=PACKAGES, sources=sources, parameters={"Target": 1})

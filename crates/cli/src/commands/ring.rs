@@ -69,9 +69,12 @@ impl Ring {
         let nic = bring_up::read(path, self.target)?;
         let mut linker = Linker::new(nic.target);
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
+        nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];
         for (i, (tenant, file)) in self.replace.iter().enumerate() {
+            let before = linker.warnings();
             let load = changed(&nic, &mut linker, tenant, file)?;
+            nic.warn(&linker, &before);
             sections.push(section(&format!("change_{}", i + 1), nic.target, &[load], writer)?);
         }
         Ok((nic.target, sections))

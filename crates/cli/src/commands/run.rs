@@ -158,6 +158,9 @@ impl Run {
         // What a device refuses is told before any of them plays: until then outputs are as they were.
         let start = |mut device: Box<dyn Device>| Ok::<_, Failure>((nic.start(&mut *device)?, device));
         let (model, rtl) = (model.map(start).transpose()?, rtl.map(start).transpose()?);
+        if let Some((linker, _)) = model.as_ref().or(rtl.as_ref()) {
+            nic.warn(linker, &[]);
+        }
         let source = |first: &mut Option<Source>| match first.take() {
             Some(source) => Ok(source),
             None if waits => Source::feed(&inputs, nic.target),
@@ -221,6 +224,7 @@ impl Run {
         sink::check_apart(outputs, read)?;
         let mut device = device::model(nic.target);
         let linker = nic.start(&mut *device)?;
+        nic.warn(&linker, &[]);
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref())?;

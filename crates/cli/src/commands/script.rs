@@ -70,6 +70,11 @@ impl ScriptArgs {
                 out.line(printable::message(&report.to_string()))?;
                 out.flush()?;
             }
+            for (statement, warning) in &report.warnings {
+                let (at, code) = (statement.position, warning.code());
+                let text = format!("warning: {}:{}:{}: [{code}] {warning}", report.file, at.line, at.column);
+                printable::tell(printable::message(&text));
+            }
             reports.push(report);
         }
         let failed = reports.iter().filter(|r| !r.passed()).count();

@@ -3,10 +3,11 @@
 use super::assign::{Input, OutputFile};
 use crate::failure::Failure;
 use crate::files;
+use crate::printable;
 use sluice_control::config::{BringUpError, ConfigError, NicConfig, bring_up};
 use sluice_device::Device;
 use sluice_formats::Target;
-use sluice_object::{Destination, Linker};
+use sluice_object::{Destination, Linker, Warning};
 use sluice_packet::bounded::MOST_TEXT;
 use std::path::Path;
 
@@ -51,6 +52,14 @@ impl Nic {
             _ => Failure::input(e.code(), e),
         })?;
         Ok(linker)
+    }
+
+    /// Shows what the linker warns of and has not warned of before.
+    pub fn warn(&self, linker: &Linker, before: &[Warning]) {
+        for warning in linker.warnings().iter().filter(|warning| !before.contains(warning)) {
+            let text = format!("warning: {}: [{}] {warning}", self.config.file, warning.code());
+            printable::tell(printable::message(&text));
+        }
     }
 
     /// ID of a tenant by name or ID.

@@ -14,9 +14,11 @@ pub fn rehearse(nic: &Nic, changes: &[Change]) -> Result<(), Failure> {
     }
     let mut model = device::model(nic.target);
     let mut linker = nic.start(&mut *model)?;
+    let before = linker.warnings();
     for change in changes {
         let load = linker.replace(change.tenant, &change.object)?;
         run_load(&mut *model, &load, &mut Vec::new()).map_err(failed)?;
+        nic.warn(&linker, &before);
     }
     Ok(())
 }

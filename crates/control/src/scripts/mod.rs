@@ -15,7 +15,7 @@ use runner::Runner;
 use sluice_device::{Device, DeviceError};
 use sluice_formats::{EngineId, Target};
 use sluice_frontends::ProgramFileError;
-use sluice_object::{LinkError, ObjectError};
+use sluice_object::{LinkError, ObjectError, Warning};
 use sluice_packet::script::{Command, Script, Statement, Target as ScriptTarget};
 use std::fmt;
 
@@ -173,6 +173,8 @@ pub struct Report {
     pub dropped: u64,
     /// What failed.
     pub failures: Vec<FailedStatement>,
+    /// What the linker warns of, each once, with the statement behind which it did.
+    pub warnings: Vec<(Statement, Warning)>,
 }
 
 impl Report {
@@ -243,6 +245,7 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         received: 0,
         dropped: 0,
         failures: Vec::new(),
+        warnings: Vec::new(),
     };
     if !is_for(script, &target) {
         report.skipped = Some(format!("the script is for another target than {}", target.name));
@@ -268,12 +271,20 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
     let mut ended_early = false;
     for statement in &script.statements {
         report.statements += 1;
+        let places = matches!(
+            statement.command,
+            Command::Tenant(_) | Command::Rmt(_) | Command::Load { .. } | Command::Xdp(_) | Command::Nic(_)
+        );
         if let Err(failure) = runner.run(&statement.command) {
             ended_early = !failure.is_expectation();
             report.failures.push(FailedStatement { statement: Some(statement.clone()), failure });
             if ended_early {
                 break;
             }
+        } else if places {
+            let new = runner.warnings().into_iter().filter(|w| report.warnings.iter().all(|(_, before)| before != w));
+            let new: Vec<_> = new.map(|warning| (statement.clone(), warning)).collect();
+            report.warnings.extend(new);
         }
     }
     if !ended_early {

@@ -10,7 +10,7 @@ use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, target};
-use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant, Warning};
 use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
 };
@@ -197,6 +197,11 @@ impl<'a> Runner<'a> {
                 Ok(self.device.disturb_configuration(*drop, *corrupt, self.seed)?)
             }
         }
+    }
+
+    /// What the linker warns of as things are.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.linker.warnings()
     }
 
     /// What is left after the last statement.
