@@ -37,7 +37,7 @@ module bucket #(
   logic [3:0] ours_q;
   logic [1:0] valid, conform, used, recent;
   logic [1:0][CostWidth+BurstWidth-1:0] limit;
-  logic [1:0][TimeWidth+FracWidth-1:0] tat;
+  logic [1:0][ TimeWidth+FracWidth-1:0] tat;
 
   assign chosen = init_q ? choose_i : chosen_q;
   always_ff @(posedge clk_i) begin
@@ -47,7 +47,7 @@ module bucket #(
   end
 
   for (genvar k = 0; k < 2; k++) begin : gen_copy
-    logic [CostWidth-1:0] unused_cost;
+    logic [ CostWidth-1:0] unused_cost;
     logic [BurstWidth-1:0] unused_burst;
     sluice_token_bucket #(
         .Buckets     (Buckets),
@@ -62,14 +62,14 @@ module bucket #(
         .valid_i    (ours_i || valid_i[k]),
         .index_i    (ours_i ? chosen : index_i[k]),
         .now_i,
-        .length_i   (length_i[ours_i?2:k]),
+        .length_i   (length_i[ours_i?2 : k]),
         .valid_o    (valid[k]),
         .conform_o  (conform[k]),
-        .cfg_en_i   (cfg_en_i[cfg_ours_i?2:k]),
-        .cfg_we_i   (cfg_we_i[cfg_ours_i?2:k]),
+        .cfg_en_i   (cfg_en_i[cfg_ours_i?2 : k]),
+        .cfg_we_i   (cfg_we_i[cfg_ours_i?2 : k]),
         .cfg_index_i(cfg_ours_i ? chosen : cfg_index_i[k]),
-        .cfg_cost_i (cfg_cost_i[cfg_ours_i?2:k]),
-        .cfg_burst_i(cfg_burst_i[cfg_ours_i?2:k]),
+        .cfg_cost_i (cfg_cost_i[cfg_ours_i?2 : k]),
+        .cfg_burst_i(cfg_burst_i[cfg_ours_i?2 : k]),
         .cfg_cost_o (unused_cost),
         .cfg_burst_o(unused_burst)
     );

@@ -63,8 +63,8 @@ module counters #(
         .rd_valid_o   (rd_valid[k]),
         .rd_data_o    (rd_data[k])
     );
-    assign live[k] = u_dut.u_live.mem[chosen];
-    assign copy[k] = u_dut.u_live_copy.mem[chosen];
+    assign live[k]   = u_dut.u_live.mem[chosen];
+    assign copy[k]   = u_dut.u_live_copy.mem[chosen];
     assign shadow[k] = u_dut.u_shadow.mem[chosen];
     always_comb begin
       assume (ours_i || inc_index_i[k] != chosen);

@@ -14,9 +14,9 @@ module deparse_rows
   import sluice_rmt_pkg::*;
   import sluice_rmt_deparse_pkg::*;
 #(
-    parameter int unsigned Modules = 2,
+    parameter  int unsigned Modules  = 2,
     localparam int unsigned BankBits = $clog2(2 * Modules),
-    localparam int unsigned RowBits = BankBits + 4 + 1
+    localparam int unsigned RowBits  = BankBits + 4 + 1
 ) (
     input logic clk_i,
     input logic rst_ni,

@@ -19,29 +19,29 @@ module destinations
   import sluice_rmt_pkg::*;
 #(
     parameter int unsigned Modules = 2,
-    parameter int unsigned Groups = 2
+    parameter int unsigned Groups  = 2
 ) (
     input logic clk_i,
     input logic rst_ni,
     input logic choose_i,
 
     // [2] is the chosen module's.
-    input logic                 ours_i,
-    input logic     [1:0]       ctl_valid_i,
-    input rmt_ctl_t [2:0]       ctl_i,
-    input rmt_phv_t [2:0]       phv_i,
+    input logic           ours_i,
+    input logic     [1:0] ctl_valid_i,
+    input rmt_ctl_t [2:0] ctl_i,
+    input rmt_phv_t [2:0] phv_i,
 
-    input logic                   event_ours_i,
-    input logic       [1:0]       event_valid_i,
-    input logic       [1:0]       event_module_i,
-    input rmt_event_e [2:0]       event_kind_i,
-    input logic       [2:0][ 3:0] event_amount_i,
-    input logic       [1:0]       misfit_valid_i,
-    input logic       [1:0]       misfit_module_i,
+    input logic                  event_ours_i,
+    input logic       [1:0]      event_valid_i,
+    input logic       [1:0]      event_module_i,
+    input rmt_event_e [2:0]      event_kind_i,
+    input logic       [2:0][3:0] event_amount_i,
+    input logic       [1:0]      misfit_valid_i,
+    input logic       [1:0]      misfit_module_i,
 
-    input logic         [1:0]                              cfg_valid_i,
-    input rmt_cfg_req_t [1:0]                              cfg_req_i,
-    input logic         [1:0][32*RmtPatternsRowWords-1:0]  cfg_row_i
+    input logic         [1:0]                             cfg_valid_i,
+    input rmt_cfg_req_t [1:0]                             cfg_req_i,
+    input logic         [1:0][32*RmtPatternsRowWords-1:0] cfg_row_i
 );
 
   localparam rmt_cfg_t Cfg = '{
@@ -86,8 +86,8 @@ module destinations
         .clk_i,
         .rst_ni,
         .ctl_valid_i    (ours_i || ctl_valid_i[k]),
-        .ctl_i          (ctl_i[ours_i?2:k]),
-        .phv_i          (phv_i[ours_q[0]?2:k]),
+        .ctl_i          (ctl_i[ours_i?2 : k]),
+        .phv_i          (phv_i[ours_q[0]?2 : k]),
         .valid_o        (valid[k]),
         .ctl_o          (ctl[k]),
         .phv_o          (phv[k]),
@@ -95,8 +95,8 @@ module destinations
         .epoch_i        ('0),
         .event_valid_i  (event_ours_i || event_valid_i[k]),
         .event_module_i (ModuleBits'(event_ours_i ? chosen : event_module_i[k])),
-        .event_kind_i   (event_kind_i[event_ours_i?2:k]),
-        .event_amount_i (event_amount_i[event_ours_i?2:k]),
+        .event_kind_i   (event_kind_i[event_ours_i?2 : k]),
+        .event_amount_i (event_amount_i[event_ours_i?2 : k]),
         .misfit_valid_i (misfit_valid_i[k]),
         .misfit_module_i(ModuleBits'(misfit_module_i[k])),
         .cfg_valid_i    (cfg_valid_i[k]),
@@ -113,7 +113,9 @@ module destinations
     always_comb begin
       assume (!(ours_i && 32'(ctl_i[2].module_id) != 32'(chosen)));
       assume (!cfg_req_i[k].clear);
-      assume (!(u_dut.u_groups.a_en_i && u_dut.u_groups.a_we_i) || (!concerns(written, chosen) && !concerns(
+      assume (!(u_dut.u_groups.a_en_i && u_dut.u_groups.a_we_i) || (!concerns(
+          written, chosen
+      ) && !concerns(
           groups[k][u_dut.u_groups.a_addr_i], chosen
       )) || (chosen == 1'b0 && written == '0 && groups[k][u_dut.u_groups.a_addr_i] == '0));
       assume (!(u_dut.u_granted.a_en_i && u_dut.u_granted.a_we_i) || u_dut.u_granted.a_addr_i != chosen);
@@ -123,7 +125,7 @@ module destinations
 
   // Whether the chosen module's packet, whose PHV comes now, names a group that concerns it.
   logic named;
-  assign named  = phv_i[2].words[WordGroup] != '0;
+  assign named = phv_i[2].words[WordGroup] != '0;
   assign known0 = !named || 32'(phv_i[2].words[WordGroup]) >= Groups || concerns(
       groups[0][phv_i[2].words[WordGroup][$clog2(Groups)-1:0]], chosen
   );

@@ -18,14 +18,14 @@ module exact
     input logic [ModuleBits-1:0] choose_i,
 
     // Lookups: of the chosen module, else of each copy alone.
-    input logic                                   ours_i,
-    input logic                  [1:0]            valid_i,
-    input logic [2:0][RmtKeyBits-1:0]             key_i,         // [2] is the chosen module's
-    input logic [2:0][          31:0]             hash_i,
-    input logic [2:0][   SetBits-1:0]             set_base_i,
-    input logic [2:0][   SetBits-1:0]             set_mask_i,
-    input logic [1:0][ModuleBits-1:0]             module_i,
-    input logic [2:0]                             generation_i,
+    input logic                       ours_i,
+    input logic [1:0]                 valid_i,
+    input logic [2:0][RmtKeyBits-1:0] key_i,        // [2] is the chosen module's
+    input logic [2:0][          31:0] hash_i,
+    input logic [2:0][   SetBits-1:0] set_base_i,
+    input logic [2:0][   SetBits-1:0] set_mask_i,
+    input logic [1:0][ModuleBits-1:0] module_i,
+    input logic [2:0]                 generation_i,
 
     // Writes: of the chosen module, else of each copy alone.
     input logic                                   write_ours_i,
@@ -131,8 +131,15 @@ module exact
   for (genvar w = 0; w < int'(RmtExactWays); w++) begin : gen_way
     for (genvar s = 0; s < int'(Sets); s++) begin : gen_set
       logic good;
-      assign good = of_a_module(rows[0][w][s]) && of_a_module(rows[1][w][s]) && (rows[0][w][s] == rows[1][w][s] ||
-          !(is_chosens(rows[0][w][s], module_now) || is_chosens(rows[1][w][s], module_now)));
+      assign good = of_a_module(
+          rows[0][w][s]
+      ) && of_a_module(
+          rows[1][w][s]
+      ) && (rows[0][w][s] == rows[1][w][s] || !(is_chosens(
+          rows[0][w][s], module_now
+      ) || is_chosens(
+          rows[1][w][s], module_now
+      )));
       always_comb if (init_q) assume (good);
       APlaceIsTheSameOrNotOfTheModule_A :
       assert property (@(posedge clk_i) good);

@@ -102,7 +102,7 @@ module match
         .valid_i          (ours_i || valid_i[k]),
         .rows_module_i    (ModuleBits'(ours_i ? chosen : module_i[k])),
         .rows_generation_i(ours_i ? generation_of : generation_i[k]),
-        .phv_i            (phv_i[ours_q[0]?2:k]),
+        .phv_i            (phv_i[ours_q[0]?2 : k]),
         .win_o            (win[k]),
         .hits_base_o      (hits_base[k]),
         .conditions_o     (conditions[k]),
@@ -150,7 +150,9 @@ module match
     always_comb begin
       assume (u_dut.u_key_rows.chosen == {chosen, generation_of});
       assume (!cfg_req_i[k].clear);
-      assume (!(u_dut.write_now && u_dut.is_key_q) || cfg_req_i[k].index[$clog2(2*Modules)-1:0] != {chosen, generation_of});
+      assume (!(u_dut.write_now && u_dut.is_key_q) || cfg_req_i[k].index[$clog2(
+          2*Modules
+      )-1:0] != {chosen, generation_of});
     end
   end
 

@@ -11,18 +11,18 @@ module select
     parameter int unsigned Bytes = 32,
     localparam int unsigned BeatBits = $clog2(RmtWindowBytes / Bytes)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input logic                                     clk_i,
+    input logic                                     rst_ni,
     // [2] is the chosen module's.
-    input logic                              ours_i,
-    input logic            [2:0]             valid_i,
-    input logic            [2:0]             first_i,
-    input logic            [2:0]             last_i,
-    input logic            [1:0][BeatBits-1:0] beat_i,
-    input logic            [2:0][Bytes-1:0][7:0] data_i,
-    input rmt_select_row_t [2:0]             row_i,
-    input logic            [2:0]             other_i,
-    input logic            [2:0][3:0]        other_to_i
+    input logic                                     ours_i,
+    input logic            [2:0]                    valid_i,
+    input logic            [2:0]                    first_i,
+    input logic            [2:0]                    last_i,
+    input logic            [1:0][BeatBits-1:0]      beat_i,
+    input logic            [2:0][   Bytes-1:0][7:0] data_i,
+    input rmt_select_row_t [2:0]                    row_i,
+    input logic            [2:0]                    other_i,
+    input logic            [2:0][         3:0]      other_to_i
 );
 
   logic init_q = 1'b1;
@@ -60,17 +60,17 @@ module select
         .clk_i,
         .rst_ni,
         .valid_i   (ours_i || valid_i[k]),
-        .first_i   (first_i[ours_i?2:k]),
-        .last_i    (last_i[ours_i?2:k]),
+        .first_i   (first_i[ours_i?2 : k]),
+        .last_i    (last_i[ours_i?2 : k]),
         .beat_i    (ours_i ? beat : beat_i[k]),
-        .data_i    (data_i[ours_i?2:k]),
-        .row_i     (row_i[ours_i?2:k]),
+        .data_i    (data_i[ours_i?2 : k]),
+        .row_i     (row_i[ours_i?2 : k]),
         .valid_o   (valid[k]),
         .program_o (program_of[k]),
         .hit_o     (hit[k]),
         .to_o      (to[k]),
-        .other_i   (other_i[ends_q?2:k]),
-        .other_to_i(other_to_i[ends_q?2:k]),
+        .other_i   (other_i[ends_q?2 : k]),
+        .other_to_i(other_to_i[ends_q?2 : k]),
         .address_o (address[k])
     );
     assign bytes[k] = u_dut.byte_q;

@@ -31,30 +31,30 @@ module state
     input logic [PageWidth-1:0] choose_row_i,
 
     // Packets: [2] is the chosen module's, in both copies.
-    input logic                              ours_i,
-    input logic       [2:0]                  act_i,
-    input logic       [2:0][1:0]             conditions_i,
-    input logic       [2:0]                  generation_i,
-    input act_pick_t  [2:0]                  pick_i,
-    input logic       [2:0][11:0]            p2_i,
-    input logic       [2:0][11:0]            da_i,
-    input logic       [2:0][2:0][2:0][15:0]  nearly_i,
-    input logic       [2:0][TickBits-1:0]    queueing_i,
-    input logic       [2:0][15:0]            length_i,
-    input act_early_t [2:0]                  early_i,
-    input logic       [2:0][1:0]             c6_conditions_i,
-    input act_atom_t  [2:0]                  atom_i,
-    input logic       [2:0][31:0]            c6_x_i,
-    input logic       [2:0][31:0]            c6_db_i,
-    input logic       [2:0][31:0]            c6_p1_i,
-    input logic       [2:0][7:0][31:0]       alus_i,
+    input logic                                       ours_i,
+    input logic       [2:0]                           act_i,
+    input logic       [2:0][         1:0]             conditions_i,
+    input logic       [2:0]                           generation_i,
+    input act_pick_t  [2:0]                           pick_i,
+    input logic       [2:0][        11:0]             p2_i,
+    input logic       [2:0][        11:0]             da_i,
+    input logic       [2:0][         2:0][ 2:0][15:0] nearly_i,
+    input logic       [2:0][TickBits-1:0]             queueing_i,
+    input logic       [2:0][        15:0]             length_i,
+    input act_early_t [2:0]                           early_i,
+    input logic       [2:0][         1:0]             c6_conditions_i,
+    input act_atom_t  [2:0]                           atom_i,
+    input logic       [2:0][        31:0]             c6_x_i,
+    input logic       [2:0][        31:0]             c6_db_i,
+    input logic       [2:0][        31:0]             c6_p1_i,
+    input logic       [2:0][         7:0][31:0]       alus_i,
 
     // The host.
     input logic          [1:0]                host_valid_i,
     input logic          [1:0]                host_write_i,
     input logic          [1:0]                host_zero_i,
     input logic          [1:0][AddrWidth-1:0] host_index_i,
-    input logic          [1:0][31:0]          host_value_i,
+    input logic          [1:0][         31:0] host_value_i,
     input logic          [1:0]                page_valid_i,
     input logic          [1:0]                page_write_i,
     input logic          [1:0][PageWidth-1:0] page_index_i,
@@ -132,23 +132,23 @@ module state
     ) u_dut (
         .clk_i,
         .rst_ni,
-        .act_i           (act_i[ours_i?2:k]),
-        .conditions_i    (conditions_i[ours_i?2:k]),
+        .act_i           (act_i[ours_i?2 : k]),
+        .conditions_i    (conditions_i[ours_i?2 : k]),
         .module_i        (ModuleBits'(ours_i ? chosen_q : !chosen_q)),
-        .generation_i    (generation_i[ours_i?2:k]),
-        .pick_i          (pick_i[ours_i?2:k]),
-        .p2_i            (p2_i[ours_i?2:k]),
-        .da_i            (da_i[ours_i?2:k]),
-        .nearly_i        (nearly_i[ours_i?2:k]),
-        .queueing_i      (queueing_i[ours_i?2:k]),
-        .length_i        (length_i[ours_i?2:k]),
-        .early_i         (early_i[ours_q[5]?2:k]),
-        .c6_conditions_i (c6_conditions_i[ours_q[6]?2:k]),
-        .atom_i          (atom_i[ours_q[6]?2:k]),
-        .c6_x_i          (c6_x_i[ours_q[6]?2:k]),
-        .c6_db_i         (c6_db_i[ours_q[6]?2:k]),
-        .c6_p1_i         (c6_p1_i[ours_q[6]?2:k]),
-        .alus_i          (alus_i[ours_q[7]?2:k]),
+        .generation_i    (generation_i[ours_i?2 : k]),
+        .pick_i          (pick_i[ours_i?2 : k]),
+        .p2_i            (p2_i[ours_i?2 : k]),
+        .da_i            (da_i[ours_i?2 : k]),
+        .nearly_i        (nearly_i[ours_i?2 : k]),
+        .queueing_i      (queueing_i[ours_i?2 : k]),
+        .length_i        (length_i[ours_i?2 : k]),
+        .early_i         (early_i[ours_q[5]?2 : k]),
+        .c6_conditions_i (c6_conditions_i[ours_q[6]?2 : k]),
+        .atom_i          (atom_i[ours_q[6]?2 : k]),
+        .c6_x_i          (c6_x_i[ours_q[6]?2 : k]),
+        .c6_db_i         (c6_db_i[ours_q[6]?2 : k]),
+        .c6_p1_i         (c6_p1_i[ours_q[6]?2 : k]),
+        .alus_i          (alus_i[ours_q[7]?2 : k]),
         .merged_o        (merged[k]),
         .host_valid_i    (host_valid_i[k]),
         .host_write_i    (host_write_i[k]),
@@ -214,7 +214,9 @@ module state
     // It is asked the same, which is claimed below, and answers the same, which the script shows.
     assume (init_q || !ours_q[6] || results6[0] == results6[1]);
     // Rows of the chosen module other than the chosen one.
-    assume (init_q || index5_q[0] != index5_q[1] || !of_chosen(index5_q[0], chosen) || index5_q[0] == row || page[0] == page[1]);
+    assume (init_q || index5_q[0] != index5_q[1] || !of_chosen(
+        index5_q[0], chosen
+    ) || index5_q[0] == row || page[0] == page[1]);
     assume (!init_q || !(ours_i || act_i[0] || act_i[1]));
   end
 
@@ -247,7 +249,9 @@ module state
   assert property (@(posedge clk_i) init_q || !ours_q[5] || index5_q[0] != row || page[0] == page[1]);
   for (genvar k = 0; k < 2; k++) begin : gen_index
     IndexIsOfItsModule_A :
-    assert property (@(posedge clk_i) init_q || !gen_copy[k].u_dut.wanted5_q || of_chosen(index5_q[k], chosen) == ours_q[5]);
+    assert property (@(posedge clk_i) init_q || !gen_copy[k].u_dut.wanted5_q || of_chosen(
+        index5_q[k], chosen
+    ) == ours_q[5]);
     ModuleTravelsAlong_A :
     assert property (@(posedge clk_i)
         init_q || !gen_copy[k].u_dut.wanted5_q || (gen_copy[k].u_dut.module5_q == chosen) == ours_q[5]);
@@ -300,7 +304,7 @@ module state
             page: gen_copy[k].u_dut.page
         };
     assign c6[k] = '{
-            access: access6[k],
+            access : access6[k],
             meter: gen_copy[k].u_dut.meter6_q,
             range: range6[k],
             o: gen_copy[k].u_dut.o_immediate_q,

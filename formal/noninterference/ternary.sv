@@ -11,8 +11,8 @@ module ternary
   import sluice_pkg::*;
   import sluice_rmt_rows_pkg::*;
 #(
-    parameter int unsigned Entries = 2,
-    parameter int unsigned Modules = 2,
+    parameter  int unsigned Entries   = 2,
+    parameter  int unsigned Modules   = 2,
     localparam int unsigned IndexBits = $clog2(Entries)
 ) (
     input logic clk_i,
@@ -69,9 +69,9 @@ module ternary
         .clk_i,
         .rst_ni,
         .valid_i     (ours_i || valid_i[k]),
-        .key_i       (key_i[ours_i?2:k]),
+        .key_i       (key_i[ours_i?2 : k]),
         .module_i    (ours_i ? chosen_q : module_i[k]),
-        .generation_i(generation_i[ours_i?2:k]),
+        .generation_i(generation_i[ours_i?2 : k]),
         .hit_o       (hit[k]),
         .index_o     (index[k]),
         .action_o    (action[k]),
@@ -107,8 +107,8 @@ module ternary
   always_ff @(posedge clk_i) begin
     init_q <= 1'b0;
     if (init_q) begin
-      chosen_q     <= choose_i;
-      owns_q       <= owns_i;
+      chosen_q <= choose_i;
+      owns_q   <= owns_i;
     end
     ours_q <= {ours_q[0], !init_q && ours_i};
     if (init_q) ours_q <= '0;
@@ -156,8 +156,8 @@ module ternary
     logic [1:0] valid;
     for (genvar k = 0; k < 2; k++) begin : gen_copy_of
       assign actions[k] = gen_copy[k].u_dut.u_actions.mem[e];
-      assign entry[k] = {gen_copy[k].u_dut.u_entries.value_q[e], gen_copy[k].u_dut.u_entries.mask_q[e]};
-      assign valid[k] = gen_copy[k].u_dut.u_entries.valid_q[e];
+      assign entry[k]   = {gen_copy[k].u_dut.u_entries.value_q[e], gen_copy[k].u_dut.u_entries.mask_q[e]};
+      assign valid[k]   = gen_copy[k].u_dut.u_entries.valid_q[e];
     end
     always_comb if (init_q) assume (actions[0] == actions[1]);
     OwnEntriesAreTheSame_A :

@@ -18,7 +18,7 @@ module vlan_guard
 
     // Chosen at the start: the frame, and what the ports say of it.
     input verdict_t                verdict_i,
-    input logic [31:0]             outer_i,
+    input logic        [     31:0] outer_i,
     input vlan_owner_t [Ports-1:0] owner_i,
     input vlan_owner_t [Ports-1:0] untagged_i,
 
@@ -27,7 +27,7 @@ module vlan_guard
     input logic        [1:0]            valid_i,
     input logic        [1:0]            ready_i,
     input verdict_t    [1:0]            other_i,
-    input logic        [1:0][31:0]      other_outer_i,
+    input logic        [1:0][     31:0] other_outer_i,
     input vlan_owner_t [1:0][Ports-1:0] other_owner_i
 );
 

@@ -7,6 +7,9 @@ use sluice_object::linker::shares::Assured;
 /// Fraction bits of a rate.
 pub const FRACTION: u32 = 16;
 
+/// Ticks by which a frame may end sooner or later than its beats say: where the tag comes off, it may have one beat less.
+const SLACK: u64 = 2;
+
 /// Beats of the longest packet.
 pub fn longest(target: &Target) -> u64 {
     u64::from(target.beats(MAX_FRAME_BYTES))
@@ -66,8 +69,14 @@ impl Bucket {
             "{cost} beats are no burst of {:?}",
             self.share
         );
-        let needs = self.full_at.max(at << FRACTION) + cost * self.share.ticks_per_beat;
-        at.max(needs.div_ceil(1 << FRACTION).saturating_sub(self.share.burst))
+        let needs = (self.full_at + cost * self.share.ticks_per_beat).div_ceil(1 << FRACTION) + SLACK;
+        at.max(needs.saturating_sub(self.share.burst))
+    }
+
+    /// Whether a packet of this cost keeps to the share at this tick.
+    pub fn conforms(&self, at: u64, cost: u64) -> bool {
+        let after = self.full_at.max(at << FRACTION) + cost * self.share.ticks_per_beat;
+        after - (at << FRACTION) <= self.share.burst << FRACTION
     }
 
     /// Takes it down.

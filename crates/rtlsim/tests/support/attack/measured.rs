@@ -51,10 +51,10 @@ pub struct Sent {
     pub bytes: Vec<u8>,
 }
 
-/// Frames for so many ticks, all within the share; half of the time as many as that allows. What goes to his second destination
-/// keeps so many ticks apart.
-pub fn schedule(rng: &mut Rng, target: &Target, share: Share, ticks: u64, apart: u64) -> Vec<Sent> {
-    let mut bucket = Bucket::new(share);
+/// Frames for so many ticks, all within the share; half of the time as many as that allows. What goes to his destinations keeps to the
+/// share `queue`, in packets, and to the second one so many ticks apart; other frames of his are dropped by his program.
+pub fn schedule(rng: &mut Rng, target: &Target, share: Share, queue: Share, ticks: u64, apart: u64) -> Vec<Sent> {
+    let (mut bucket, mut queue) = (Bucket::new(share), Bucket::new(queue));
     let (mut sent, mut free_at, mut second_at) = (Vec::new(), 0, 0);
     // No more than half of a burst, where that holds a short frame.
     let shortest = bound::cost(target, 60, GROWTH);
@@ -74,6 +74,11 @@ pub fn schedule(rng: &mut Rng, target: &Target, share: Share, ticks: u64, apart:
             } else {
                 second_at = end + apart;
             }
+        }
+        if flow < 3 && !queue.conforms(end, 1) {
+            flow = 3 + (end % 2) as u16;
+        } else if flow < 3 {
+            queue.take(end, 1);
         }
         let mut bytes = rng.bytes(length as usize);
         bytes[12..14].copy_from_slice(&[0x12, 0x34]);

@@ -76,7 +76,13 @@ impl Plan {
         let apart = bound::egress(target, &plan.turns()[1]) / u64::from(target.queue_packets / 2);
         // Half of the packets that his queues hold.
         let bursts = u64::from(target.queue_packets / 2) * bound::cost(target, 60, programs::GROWTH);
-        plan.sent = measured::schedule(&mut rng, target, share.with_bursts(bursts), ticks, apart);
+        // What has waited at the port may reach a queue at once: no more than half of what that holds. A destination is read in one of
+        // as many cycles as there are destinations; twice the beats of his longest frames leave it idle at times.
+        let packets = u64::from(target.queue_packets);
+        let beats = 2 * u64::from(target.destinations()) * u64::from(target.beats(704));
+        let each = (2 * plan.wait).div_ceil(packets).max(beats);
+        let queue = Share { ticks_per_beat: each << bound::FRACTION, burst: each * packets / 4 };
+        plan.sent = measured::schedule(&mut rng, target, share.with_bursts(bursts), queue, ticks, apart);
         plan
     }
 
