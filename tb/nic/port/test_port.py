@@ -438,7 +438,7 @@ async def shares_decide_what_is_stored(dut):
             size = rng.choice((14, 60, width, width + 1, width + 4, width + 5, 2 * width, 1518, 9216))
             body = rng.randbytes(size)
             tag = b"\x81\x00" + rng.randrange(len(modules)).to_bytes(2, "big")
-            await bench.send((body[:12] + tag + body[16:])[:size], bad=int(rng.random() < 0.02))
+            await bench.send((body[:12] + tag + body[16:])[:size], bad=int(rng.random() < 0.15))
             if rng.random() < 0.2:
                 await bench.pause(rng.randint(1, 30))
         await bench.drain()

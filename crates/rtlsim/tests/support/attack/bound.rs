@@ -85,9 +85,16 @@ impl Bucket {
     }
 }
 
-/// Cycles from a packet's entry into the pipeline to its first beat into the buffer, at most, and of the port before its FIFO: stages,
-/// realignment, and what packets in front of it add.
-pub const PIPELINE: u64 = 400;
+/// Cycles from a packet's entry into the pipeline to its first beat into the buffer, at most, and of the port before its FIFO: 64 of
+/// stages and realignment, and what the pipeline may hold in front of it, at a beat a cycle. That is `DataBeats` beats and, for each
+/// of its `Credits` packets, what a program adds at most (rtl/rmt/sluice_rmt.sv).
+pub fn pipeline(target: &Target) -> u64 {
+    const LATENCY: u64 = 64;
+    const DATA_BEATS: u64 = 512;
+    const CREDITS: u64 = 128;
+    const GROWTH: u32 = 64;
+    LATENCY + DATA_BEATS + CREDITS * u64::from(target.beats(GROWTH))
+}
 
 /// What may be in front of a packet in its queue's destination.
 #[derive(Clone, Debug, Default)]
@@ -113,5 +120,5 @@ pub fn egress(target: &Target, turn: &Turn) -> u64 {
     let all: u64 = turn.others.iter().map(|(quantum, beats)| quantum / SHORTEST + 1 + LATE * beats).sum();
     let largest = turn.others.iter().map(|(_, beats)| *beats).max().unwrap_or(0).max(turn.own);
     let beats = (all + turn.own) * turn.waiting.max(1) + CHOSEN * largest;
-    u64::from(target.destinations()) * beats + PIPELINE
+    u64::from(target.destinations()) * beats + pipeline(target)
 }

@@ -100,7 +100,7 @@ impl Plan {
     /// Cycles at most until a packet of his enters the pipeline, and until it leaves.
     pub fn bounds(&self) -> (u64, u64) {
         let turns = self.turns().map(|turn| bound::egress(self.target, &turn));
-        (self.wait, self.wait + bound::PIPELINE + turns[0].max(turns[1]))
+        (self.wait, self.wait + bound::pipeline(self.target) + turns[0].max(turns[1]))
     }
 }
 
