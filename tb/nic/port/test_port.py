@@ -442,7 +442,7 @@ async def shares_decide_what_is_stored(dut):
             if rng.random() < 0.2:
                 await bench.pause(rng.randint(1, 30))
         await bench.drain()
-    assert bench.seen[None] > 40 and bench.seen[OVER_SHARE] > 40, bench.seen
+    assert bench.seen[None] > 40 and bench.seen[OVER_SHARE] > 40 and bench.seen[BAD_FRAME] > 40, bench.seen
     assert all(bench.judged[what] > 40 for what in ("beyond", "within", "full")), bench.judged
 
 
@@ -456,6 +456,8 @@ async def a_share_is_a_rate_and_a_burst_that_holds_the_packet(dut):
     # Nothing beyond the share; four beats at once, then one each eight ticks; a growth of a beat.
     await bench.set_excess(0)
     await bench.set_share(module, 8 << 16, 32, width)
+    # What is dropped for what it is uses nothing.
+    await bench.send(bench.frame(width, "plain"), bad=1)
     for _ in range(4):
         await bench.send(bench.frame(width, "plain"))
     await bench.pause(12)
