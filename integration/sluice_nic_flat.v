@@ -45,7 +45,7 @@ module sluice_nic_flat (
     localparam DESTS = 8;
     localparam TICK_BITS = 48;
     localparam SIDEBAND_BITS = 189;
-    localparam PORT_TRACE_BITS = 61;
+    localparam PORT_TRACE_BITS = 110;
     localparam MERGE_TRACE_BITS = 136;
     localparam VERDICT_TRACE_BITS = 53;
     localparam QUEUE_TRACE_BITS = 48;

@@ -218,7 +218,7 @@ module sluice_nic_port
   ) u_share (
       .clk_i,
       .rst_ni,
-      .ticks_i,
+      .ticks_i      (ticks_i[31:0]),
       .valid_i      (bare_valid),
       .data_i       (bare_data),
       .last_i       (bare_last),

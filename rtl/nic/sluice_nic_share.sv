@@ -24,7 +24,7 @@ module sluice_nic_share
     input logic clk_i,
     input logic rst_ni,
 
-    input logic [TickBits-1:0] ticks_i,
+    input logic [31:0] ticks_i,
 
     input  logic                      valid_i,
     input  logic       [ 8*Bytes-1:0] data_i,
@@ -127,7 +127,7 @@ module sluice_nic_share
       .rst_ni,
       .valid_i    (ask_q),
       .index_i    (ask_index_q),
-      .now_i      (ticks_i[31:0] + 32'(BucketLatency)),
+      .now_i      (ticks_i + 32'(BucketLatency)),
       .length_i   (cost_q),
       .valid_o    (unused_answer),
       .conform_o  (conform),

@@ -44,7 +44,7 @@ pub struct Assured {
 impl Assured {
     /// Bits a second, of packets that fill their beats.
     pub fn bits_per_second(&self, target: &Target) -> u64 {
-        (u128::from(self.beats_per_round) * u128::from(target.bits_per_second()) >> 32) as u64
+        ((u128::from(self.beats_per_round) * u128::from(target.bits_per_second())) >> 32) as u64
     }
 
     /// Both are rounded so that a packet of the burst conforms and the rate is not above what is assured.
@@ -200,7 +200,8 @@ impl Linker {
                 even.push(tenant.spec.id);
                 continue;
             };
-            let megabits = |rate: u64| (u128::from(rate) * u128::from(self.target.bits_per_second()) >> 32) / 1_000_000;
+            let megabits =
+                |rate: u64| ((u128::from(rate) * u128::from(self.target.bits_per_second())) >> 32) / 1_000_000;
             if asked.beats_per_round > rate {
                 let (asked, left) = (megabits(asked.beats_per_round), megabits(rate));
                 let what = |a: &Assured| megabits(a.beats_per_round) as u32;
