@@ -136,7 +136,7 @@ fn a_tenants_high_packets_change_no_tick_of_another_tenants() {
             }
             runs.push(all);
         }
-        for device in 0..runs[0].len() {
+        for (device, ((low, high), mixed)) in runs[0].iter().zip(&runs[1]).zip(&runs[2]).enumerate() {
             let others = |run: &[Outcome]| -> Vec<_> {
                 let others = run.iter().filter(|o| o.module != 2);
                 others.map(|o| (o.id, o.module, o.verdict, o.last_out)).collect()
@@ -147,7 +147,6 @@ fn a_tenants_high_packets_change_no_tick_of_another_tenants() {
                 own.sort_unstable();
                 own
             };
-            let [low, high, mixed] = [0, 1, 2].map(|kind| &runs[kind][device]);
             assert!(others(low).len() > 500 && others(low).iter().any(|o| matches!(o.2, Verdict::Dropped { .. })));
             assert!(others(low) == others(high) && others(low) == others(mixed), "{config}, device {device}");
             // His own packets change places with each other only, and they do.
@@ -229,7 +228,7 @@ fn high_packets_overtake_low_ones_behind_a_blocked_destination() {
             let full = |o: &Outcome| matches!(o.verdict, Verdict::Dropped { reason: Reason::TailPackets, .. });
             let left: Vec<(bool, u32)> =
                 all.iter().filter(|o| !full(o)).map(|o| (o.queue >= HIGH_QUEUE, o.id & 0xfff_ffff)).collect();
-            let (high, low): (Vec<(bool, u32)>, Vec<(bool, u32)>) = left.iter().copied().partition(|(high, _)| *high);
+            let (high, low): (Vec<_>, Vec<_>) = left.iter().copied().partition(|(high, _): &(bool, u32)| *high);
             assert_eq!(high.len(), 8, "{kind} {}: {left:?}", target.name);
             assert!(low.len() >= 16, "{kind} {}: {left:?}", target.name);
             assert!(high.is_sorted() && low.is_sorted(), "{kind} {}: {left:?}", target.name);

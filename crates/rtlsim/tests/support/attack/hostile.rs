@@ -135,7 +135,7 @@ impl Hostile {
                 Some(("replace", load))
             }
             4 => {
-                let group = self.programs[running].object.parts.rmt.as_ref()?.groups.get(&self.group)?.clone();
+                let group = *self.programs[running].object.parts.rmt.as_ref()?.groups.get(&self.group)?;
                 Some(("group", field.linker.set_group(self.id, self.group, group).ok()?))
             }
             _ if self.programs[running].object.parts.rmt.is_none() => self.table_entry(rng, field),

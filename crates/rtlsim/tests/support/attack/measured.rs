@@ -63,7 +63,7 @@ pub fn schedule(rng: &mut Rng, target: &Target, share: Share, queue: Share, tick
         let length = if rng.chance(3, 4) { rng.range(60, 130) } else { rng.range(60, 700) }.min(longest);
         let beats = u64::from(target.beats(length as u32 + 4));
         let cost = bound::cost(target, length as u32, GROWTH);
-        let pause = if rng.chance(1, 12) { rng.below(40 * share.ticks_per_beat >> bound::FRACTION) } else { 0 };
+        let pause = if rng.chance(1, 12) { rng.below((40 * share.ticks_per_beat) >> bound::FRACTION) } else { 0 };
         // It is judged with its last beat.
         let end = bucket.earliest(free_at + pause + beats, cost);
         bucket.take(end, cost);
@@ -284,11 +284,11 @@ pub fn differences(alone: &Seen, beside: &Seen) -> Differences {
 
 /// Whether load drops packets with this reason.
 trait Loss {
-    fn is_loss(self) -> bool;
+    fn is_loss(&self) -> bool;
 }
 
 impl Loss for Reason {
-    fn is_loss(self) -> bool {
+    fn is_loss(&self) -> bool {
         let name = self.name();
         ["overload", "over_share", "tail_limit", "tail_packets", "tail_buffer"].contains(&name)
     }
