@@ -97,7 +97,7 @@ impl Tables {
             }
             Table::Vlan => self.vlan[port * VLAN_ROWS as usize + i] = decode(words),
             Table::PortPolicy => self.policy[port] = decode(words),
-            Table::Share => self.share[port * self.target.modules as usize + i] = Bucket::new(decode(words)),
+            Table::Share => *self.share_mut(node.index(), i as u8) = Bucket::new(decode(words)),
             Table::Excess => self.excess[port] = decode::<ExcessRow>(words).beats,
             Table::Rate => {
                 self.rate[i] = decode(words);
