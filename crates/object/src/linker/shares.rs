@@ -200,12 +200,10 @@ impl Linker {
                 even.push(tenant.spec.id);
                 continue;
             };
-            let megabits =
-                |rate: u64| ((u128::from(rate) * u128::from(self.target.bits_per_second())) >> 32) / 1_000_000;
+            let megabits = |a: &Assured| (a.bits_per_second(self.target) / 1_000_000) as u32;
             if asked.beats_per_round > rate {
-                let (asked, left) = (megabits(asked.beats_per_round), megabits(rate));
-                let what = |a: &Assured| megabits(a.beats_per_round) as u32;
-                return Err(self.no_share("Mbit/s of shares", port, asked as u32, left as u32, &assured, what));
+                let left = megabits(&Assured { beats_per_round: rate, ..asked });
+                return Err(self.no_share("Mbit/s of shares", port, megabits(&asked), left, &assured, megabits));
             }
             if asked.burst_beats > bursts {
                 let what = |a: &Assured| a.burst_beats * self.target.bus_bytes;
