@@ -179,7 +179,7 @@ module sluice_nic_admit
         TailDropMeansFull_A :
         assert (!(trace_valid_o[d] && trace_o[d].dropped) || denied_i[d] ||
                      32'(used) + 32'(cells) + (high ? 0 : 32'(limit.reserve)) > 32'(limit.cells) ||
-                     32'(packets_in[high] - packets_out[high]) >= Cfg.queue_packets || 32'(free_q) < 32'(cells));
+                     32'(PacketBits'(packets_in[high] - packets_out[high])) >= Cfg.queue_packets || 32'(free_q) < 32'(cells));
         QueueKeepsItsLimitOfPackets_A :
         assert (!(step && admitted[d]) || 32'(PacketBits'(packets_in[high] - packets_out[high])) < Cfg.queue_packets);
         LowPacketsLeaveTheReserve_A :

@@ -27,13 +27,14 @@ module nic_admit_target
 
     input logic                 release_valid_i,
     input logic [QueueBits-1:0] release_queue_i,
+    input logic                 release_high_i,
     input logic [         15:0] release_cells_i,
     input logic                 cell_freed_i,
 
-    input  logic                 limit_write_i,
-    input  logic [QueueBits-1:0] limit_index_i,
-    input  logic [         15:0] limit_i,
-    output logic [         15:0] limit_o,
+    input  logic                    limit_write_i,
+    input  logic [   QueueBits-1:0] limit_index_i,
+    input  logic [LimitRowBits-1:0] limit_i,
+    output logic [LimitRowBits-1:0] limit_o,
 
     output logic [                     Dests-1:0] trace_valid_o,
     output logic [Dests*$bits(queue_trace_t)-1:0] trace_o
@@ -58,6 +59,7 @@ module nic_admit_target
       .decision_o(decision),
       .release_valid_i,
       .release_queue_i,
+      .release_high_i,
       .release_cells_i,
       .cell_freed_i,
       .limit_write_i,
