@@ -6,12 +6,9 @@
 /// are equal and stand; all else is free in each, requests of the host among it. Assumed of what is written, as the
 /// linker's check does (crates/object/src/linker/rmt/check.rs, `Group`, `Granted`): a group of another module has that
 /// module's number or is zero, and nobody else writes over the chosen module's or the system's groups, or its grant. A
-/// packet may name any group.
+/// packet may name any group: it learns nothing of those in which it has no part.
 ///
-/// One thing is not claimed, for it does not hold: the reason of a drop when the packet names a group that is neither its module's nor
-/// the system's. It is `no_destination` while the group is zero and `rmt_fault` while it is another module's, so that a
-/// module can learn whether a group that it has no part in is in use. The packet is dropped in both cases. What waits to be counted as a
-/// misfit is counted when no event comes, so that its cycle is not claimed either.
+/// What waits to be counted as a misfit is counted when no event comes, so that its cycle is not claimed.
 module destinations
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -60,7 +57,6 @@ module destinations
   logic init_q = 1'b1;
   logic chosen_q, chosen;
   logic [1:0] ours_q;
-  logic known0, known_q;
 
   assign chosen = init_q ? choose_i : chosen_q;
 
@@ -123,18 +119,10 @@ module destinations
     end
   end
 
-  // Whether the chosen module's packet, whose PHV comes now, names a group that concerns it.
-  logic named;
-  assign named = phv_i[2].words[WordGroup] != '0;
-  assign known0 = !named || 32'(phv_i[2].words[WordGroup]) >= Groups || concerns(
-      groups[0][phv_i[2].words[WordGroup][$clog2(Groups)-1:0]], chosen
-  );
-
   always_ff @(posedge clk_i) begin
     init_q   <= 1'b0;
     chosen_q <= chosen;
     ours_q   <= rst_ni && !init_q ? {ours_q[0], ours_i} : '0;
-    known_q  <= known0;
   end
 
   always_comb begin
@@ -153,7 +141,7 @@ module destinations
                    (ctl[0].dropped == ctl[1].dropped && route[0] == route[1]));
   TheReasonIsTheSame_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   init_q || !ours_q[1] || !known_q || ctl[0].reason == ctl[1].reason);
+                   init_q || !ours_q[1] || ctl[0].reason == ctl[1].reason);
   for (genvar k = 0; k < 2; k++) begin : gen_event
     EventsCountInTheirCycle_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !event_ours_i ||

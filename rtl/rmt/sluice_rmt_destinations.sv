@@ -112,7 +112,7 @@ module sluice_rmt_destinations
   // verilator lint_off UNUSEDSIGNAL
   egress_t egress0, egress;
   // verilator lint_on UNUSEDSIGNAL
-  logic grouped0, grouped_q, unknown_q, gone_q, fault, pass;
+  logic grouped0, grouped_q, unknown_q, gone_q, foreign, pass;
   logic [DestBits-1:0] open_q, asked, left;
   rmt_ctl_t ctl;
   route_t   route;
@@ -163,16 +163,17 @@ module sluice_rmt_destinations
 
   // c1.
   assign egress = phv1_q.words[WordEgress];
-  assign fault  = unknown_q || (grouped_q && group.owner != '0 && group.owner != ctl1_q.module_id);
-  assign asked  = grouped_q ? group.destinations : egress.destinations;
-  assign left   = asked & granted.destinations & open_q;
-  assign pass   = !gone_q && !fault && left != '0;
+  // Another's group leads nowhere, as one that nobody has: a packet learns no difference.
+  assign foreign = grouped_q && group.owner != '0 && group.owner != ctl1_q.module_id;
+  assign asked = foreign ? '0 : grouped_q ? group.destinations : egress.destinations;
+  assign left = asked & granted.destinations & open_q;
+  assign pass = !gone_q && !unknown_q && left != '0;
   always_comb begin
     ctl = ctl1_q;
     ctl.dropped = !pass;
     if (!ctl1_q.dropped) begin
       if (egress.discard) ctl.reason = RmtEventDiscard;
-      else if (fault) ctl.reason = RmtEventRmtFault;
+      else if (unknown_q) ctl.reason = RmtEventRmtFault;
       else ctl.reason = RmtEventNoDestination;
     end
 

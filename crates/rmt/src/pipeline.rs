@@ -354,10 +354,9 @@ impl Pipeline {
         let number = usize::from(phv.word(Word::Group));
         if number != 0 {
             let group = self.groups.get(number).ok_or(Reason::RmtFault)?;
-            if group.owner != 0 && group.owner != arrival.module {
-                return Err(Reason::RmtFault);
-            }
-            (mask, tags) = (group.destinations, group.tags);
+            // Another's group leads nowhere, as one that nobody has: a packet learns no difference.
+            let is_foreign = group.owner != 0 && group.owner != arrival.module;
+            (mask, tags) = (if is_foreign { 0 } else { group.destinations }, group.tags);
         }
         mask &= self.modules[usize::from(arrival.module)].granted;
         if egress & EXCEPT_INGRESS != 0 {

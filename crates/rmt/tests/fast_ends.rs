@@ -174,13 +174,15 @@ fn a_group_gives_destinations_and_tags_to_its_owner_or_to_all_if_it_is_module_0s
             d.set(Node::Deparser, Table::Group, 3, &group(owner));
             assert_eq!(copies(&mut d), Ok(vec![(0, 2, 10), (2, 2, 12)]));
         }
-        d.set(Node::Deparser, Table::Group, 3, &group(2));
-        assert_eq!(copies(&mut d), Err(Reason::RmtFault));
+        for row in [group(2), GroupRow { owner: 0, destinations: 0, tags: [0; 8] }] {
+            d.set(Node::Deparser, Table::Group, 3, &row);
+            assert_eq!(copies(&mut d), Err(Reason::NoDestination));
+        }
         d.set(Node::Stage(1), Table::Action, 5, &to(0xff, target.groups as u16));
         assert_eq!(copies(&mut d), Err(Reason::RmtFault));
         d.set(Node::Stage(1), Table::Action, 5, &to(0xff, 0xffff));
         assert_eq!(copies(&mut d), Err(Reason::RmtFault));
-        assert_eq!((d.events(1, Event::RmtFault), d.events(1, Event::Copies)), (3, 2));
+        assert_eq!((d.events(1, Event::RmtFault), d.events(1, Event::NoDestination), d.events(1, Event::Copies)), (2, 2, 2));
     }
 }
 

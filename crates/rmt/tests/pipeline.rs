@@ -199,7 +199,9 @@ fn groups_send_tagged_copies_to_their_owner_only() {
     let both = Ok(vec![(1, 2, 100), (4, 2, 104)]);
     assert_eq!(copies(&mut p, 0x0201, 1), both);
     assert_eq!(copies(&mut p, 0x0201, 2), both);
-    assert_eq!(copies(&mut p, 0x0201, 3), Err(Reason::RmtFault));
+    // As where nobody has a group: nobody learns which others have.
+    assert_eq!(copies(&mut p, 0x0201, 3), Err(Reason::NoDestination));
+    assert_eq!(copies(&mut p, 0x0201, 4), Err(Reason::NoDestination));
     assert_eq!(copies(&mut p, 0x0201, 256), Err(Reason::RmtFault));
 }
 

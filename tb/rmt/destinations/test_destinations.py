@@ -49,9 +49,9 @@ class Rules:
             if group >= len(self.groups):
                 return drop("rmt_fault")
             row = self.groups[group]
-            if row & 63 not in (0, ctl["module_id"]):
-                return drop("rmt_fault")
             mask, tags = row >> 6 & 0xFF, row >> 14
+            if row & 63 not in (0, ctl["module_id"]):
+                mask = 0
         mask &= self.granted[ctl["module_id"]]
         if egress >> 11 & 1 and port < 8:
             mask &= ~(1 << port)

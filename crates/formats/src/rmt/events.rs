@@ -19,7 +19,7 @@ events! { enum
     /// Shorter than its parse path needs.
     ParseShort "parse_short" = 4, drop, "shorter than its parse path needs";
     /// An action row or group of another module.
-    RmtFault "rmt_fault" = 5, drop, "an action row or group of another module";
+    RmtFault "rmt_fault" = 5, drop, "an action row of another module, or a group beyond the table";
     /// The program, or the table's entry or default, said drop.
     Discard "discard" = 6, drop, "the program, or the table's entry or default, said drop";
     /// No granted destination is left, or an XDP program's redirect leads nowhere.

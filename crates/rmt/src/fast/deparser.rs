@@ -271,12 +271,11 @@ impl DeparserNode {
         let number = usize::from(frame.word(Word::Group as usize));
         let group = match number {
             0 => None,
-            n => {
-                let usable = |g: &&GroupRow| g.owner == 0 || g.owner == module;
-                Some(self.groups.get(n).filter(usable).ok_or(Reason::RmtFault)?)
-            }
+            n => Some(self.groups.get(n).ok_or(Reason::RmtFault)?),
         };
-        let mut mask = group.map_or(egress as u8, |g| g.destinations) & self.granted[usize::from(module)];
+        // Another's group leads nowhere, as one that nobody has.
+        let of_group = |g: &GroupRow| if g.owner == 0 || g.owner == module { g.destinations } else { 0 };
+        let mut mask = group.map_or(egress as u8, of_group) & self.granted[usize::from(module)];
         if egress & EXCEPT_INGRESS != 0 && port < 8 {
             mask &= !(1 << port);
         }

@@ -41,7 +41,7 @@ impl Placer {
     }
 
     /// Groups are the tenant's own, and those that its rows name for all to see are its own or the system's.
-    /// Which group a packet's bytes lead to, only the hardware sees: `rmt_fault`.
+    /// Which group a packet's bytes lead to, only the hardware sees: `no_destination`.
     pub(super) fn check_group_use(
         &self,
         holding: &Holding,
