@@ -40,6 +40,10 @@ fn a_nic_says_whose_vlan_a_program_writes_and_which_burst_is_small() {
             "rate = 50_000_000\nburst = 65_536",
             "[E0236] tenant `red`: burst 65536 bytes at 50000000 bit/s; TCP stays far below",
         ),
+        (
+            "share = { rate = 1_000_000_000, burst = 4_096 }\nqueues = { port1 = 8 }",
+            "[E0237] tenant `red`: share of 1000000000 bit/s; his queue at port1 is sure to take 0 bit/s, of frames of 9216 bytes",
+        ),
     ] {
         f.write("nic.toml", config(red));
         for arguments in [&["run", "--config", "nic.toml"][..], &["object", "ring", "--config", "nic.toml"]] {

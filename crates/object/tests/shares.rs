@@ -8,7 +8,7 @@ use sluice_formats::rows::{ExcessRow, ShareRow};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Row, Table, Target};
 use sluice_object::linker::rmt::Quota;
-use sluice_object::{LinkError, Linker, NicSettings, Rate, Step, TenantSpec, VlanGrant};
+use sluice_object::{Destination, LinkError, Linker, NicSettings, Rate, Step, TenantSpec, VlanGrant};
 
 /// A tenant with one VLAN on each of these ports, of an ID that is its VLAN.
 fn on(id: u16, ports: &[u8]) -> TenantSpec {
@@ -180,4 +180,33 @@ fn no_load_writes_a_share_that_the_linker_did_not_give() {
         assert_eq!(error.code(), "E0231", "{error}");
         assert!(error.to_string().contains("what its tenants are assured of"), "{error}");
     }
+}
+
+/// The longest turn of others, and what a queue holds, decide.
+#[test]
+fn what_a_queue_is_sure_to_take_falls_with_others_and_grows_with_room() {
+    let to = Destination::Port(1);
+    let taken = |others: u16, cells: u16, max_frame: u16, length: u32, at_once: u32| {
+        let mut linker = Linker::new(&DEFAULT);
+        frames_up_to(&mut linker, max_frame);
+        for id in 1..=1 + others {
+            let mut spec = on(id, &[0]);
+            spec.queues = [(to, if id == 1 { cells } else { 32 })].into();
+            linker.admit(spec).unwrap();
+        }
+        assert_eq!(linker.delivery(1, Destination::Port(2)).unwrap(), None);
+        assert_eq!(linker.delivery(99, to).unwrap_err().code(), "E0225");
+        linker.delivery(1, to).unwrap().unwrap().bits_per_second(length, at_once)
+    };
+    let alone = taken(0, 512, 1518, 1518, 1);
+    // Alone he has a beat in 8 ticks and no lag but the port's own.
+    assert!((10_000_000_000..=16_000_000_000).contains(&alone), "{alone}");
+    assert!(taken(1, 512, 1518, 1518, 1) < alone);
+    assert!(taken(9, 512, 1518, 1518, 1) < taken(1, 512, 1518, 1518, 1));
+    assert!(taken(1, 512, 9216, 1518, 1) < taken(1, 512, 1518, 1518, 1));
+    assert!(taken(1, 96, 1518, 1518, 1) < taken(1, 512, 1518, 1518, 1));
+    assert!(taken(1, 512, 1518, 64, 1) < taken(1, 512, 1518, 1518, 1));
+    assert!(taken(1, 512, 1518, 64, 32) < taken(1, 512, 1518, 64, 1));
+    assert_eq!(taken(1, 512, 1518, 64, 64), 0, "so many at once are not sure to find room");
+    assert_eq!(taken(1, 23, 1518, 1518, 1), 0, "no cells for one");
 }

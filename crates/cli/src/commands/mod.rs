@@ -9,4 +9,5 @@ pub mod ring;
 pub mod rmt;
 pub mod run;
 pub mod script;
+pub mod shares;
 pub mod xdp;

@@ -1,6 +1,7 @@
 //! `sluice object`: look at objects, build them, check them, turn them into words of the ring.
 
 use super::ring::Ring;
+use super::shares::Shares;
 use crate::captures;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -44,6 +45,7 @@ enum What {
         file: PathBuf,
     },
     Ring(Ring),
+    Shares(Shares),
 }
 
 impl ObjectArgs {
@@ -63,6 +65,7 @@ impl ObjectArgs {
                 out.flush()
             }
             What::Ring(ring) => ring.run(out),
+            What::Shares(shares) => shares.run(out),
             What::Check { file } => out.line(format!("{}: {}", file.display(), summary(&files::object(file)?))),
         }
     }

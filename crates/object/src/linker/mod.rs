@@ -6,6 +6,7 @@
 //! generation 0, no frame accepted before the first [`Linker::nic`].
 
 mod check;
+pub mod delivery;
 mod engine;
 mod entries;
 pub mod error;

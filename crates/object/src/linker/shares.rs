@@ -13,9 +13,9 @@ use sluice_formats::{Node, Row, Table, Target};
 use std::collections::BTreeMap;
 
 /// A beat each tick.
-const WHOLE: u64 = 1 << 32;
+pub(super) const WHOLE: u64 = 1 << 32;
 /// The pipeline gives at most one cycle in so many to the host's reads.
-const MAINTENANCE: u64 = 256;
+pub(super) const MAINTENANCE: u64 = 256;
 /// The smallest rate that a row expresses: its `ticks_per_beat` has 28 bits, 16 of them behind the point.
 const LEAST_RATE: u64 = WHOLE >> 12;
 
@@ -143,7 +143,7 @@ impl Linker {
         self.tenants.values().filter(is_there).collect()
     }
 
-    fn growth(&self, tenant: &Tenant) -> u16 {
+    pub(super) fn growth(&self, tenant: &Tenant) -> u16 {
         self.engines.rmt.growth(tenant.module)
     }
 

@@ -51,6 +51,23 @@ pub enum Warning {
         /// Burst that does.
         least: u64,
     },
+    /// A share of a port that his queue at a destination does not hold.
+    #[error(
+        "tenant `{tenant}`: share of {share} bit/s; his queue at {to} is sure to take {taken} bit/s, of frames of {length} \
+         bytes one at a time: what is beyond may be dropped there (tail_packets, tail_limit)"
+    )]
+    Delivery {
+        /// Tenant.
+        tenant: String,
+        /// Bits a second that he asked for at each port.
+        share: u64,
+        /// Destination.
+        to: Destination,
+        /// Bits a second that are sure to find room.
+        taken: u64,
+        /// Bytes of the longest frames that he sends.
+        length: u32,
+    },
 }
 
 impl Warning {
@@ -59,6 +76,7 @@ impl Warning {
         match self {
             Self::ForeignVlan { .. } => "E0235",
             Self::Burst { .. } => "E0236",
+            Self::Delivery { .. } => "E0237",
         }
     }
 }
@@ -90,7 +108,22 @@ impl fmt::Display for Foreign<'_> {
 impl Linker {
     /// All that there is to warn of, in the order of the tenants.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.tenants.values().flat_map(|tenant| self.bursts(tenant).chain(self.foreign_vlans(tenant))).collect()
+        self.tenants.values().flat_map(|t| self.bursts(t).chain(self.deliveries(t)).chain(self.foreign_vlans(t))).collect()
+    }
+
+    /// Shares that even longest frames, one at a time, cannot use at a destination.
+    fn deliveries<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = Warning> + 'a {
+        let here = |port: &u8| self.shares(*port).is_some_and(|s| s.assured.contains_key(&tenant.spec.id));
+        let longest = (0..self.target.ports as u8).filter(here).map(|p| self.settings.ports[usize::from(p)].max_frame);
+        let length = longest.max().map(u32::from);
+        let share = tenant.spec.share.map(|share| share.bits_per_second);
+        share.zip(length).into_iter().flat_map(move |(share, length)| {
+            tenant.spec.queues.keys().filter_map(move |to| {
+                let taken = self.delivery_of(tenant, *to)?.bits_per_second(length, 1);
+                let tenant = tenant.spec.name.clone();
+                (taken < share).then_some(Warning::Delivery { tenant, share, to: *to, taken, length })
+            })
+        })
     }
 
     fn bursts<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = Warning> + 'a {

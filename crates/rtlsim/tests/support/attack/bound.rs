@@ -2,6 +2,7 @@
 
 use sluice_formats::Target;
 use sluice_formats::limits::MAX_FRAME_BYTES;
+pub use sluice_object::linker::delivery::pipeline;
 use sluice_object::linker::shares::Assured;
 
 /// Fraction bits of a rate.
@@ -83,17 +84,6 @@ impl Bucket {
     pub fn take(&mut self, at: u64, cost: u64) {
         self.full_at = self.full_at.max(at << FRACTION) + cost * self.share.ticks_per_beat;
     }
-}
-
-/// Cycles from a packet's entry into the pipeline to its first beat into the buffer, at most, and of the port before its FIFO: 64 of
-/// stages and realignment, and what the pipeline may hold in front of it, at a beat a cycle. That is `DataBeats` beats and, for each
-/// of its `Credits` packets, what a program adds at most (rtl/rmt/sluice_rmt.sv).
-pub fn pipeline(target: &Target) -> u64 {
-    const LATENCY: u64 = 64;
-    const DATA_BEATS: u64 = 512;
-    const CREDITS: u64 = 128;
-    const GROWTH: u32 = 64;
-    LATENCY + DATA_BEATS + CREDITS * u64::from(target.beats(GROWTH))
 }
 
 /// What may be in front of a packet in its queue's destination.

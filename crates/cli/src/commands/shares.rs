@@ -1,0 +1,128 @@
+//! `sluice object shares`: what each tenant of a NIC is assured of.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::run::bring_up;
+use crate::run::device;
+use crate::table::{Table, group};
+use clap::Args;
+use serde_json::json;
+use sluice_control::config;
+use sluice_formats::Target;
+use sluice_object::linker::delivery::Delivery;
+use sluice_object::linker::shares::Assured;
+use sluice_object::{Destination, Linker};
+use std::path::PathBuf;
+
+/// Bytes of frames whose rates are shown.
+const LENGTHS: [u32; 3] = [64, 512, 1518];
+
+/// Shows what each tenant of a NIC is assured of, whatever the others do
+///
+/// At a port: bits a second and burst of the frames that are stored, and how long they wait for the pipeline at most. At a
+/// destination: the rates at which frames of 64, 512 and 1518 bytes, one at a time, are sure to find room in the tenant's
+/// queue, all his ports together. Beyond that he gets what is free.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  sluice object shares --config programs/nic/nic.toml")]
+pub struct Shares {
+    /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Target, default or tiny; otherwise the one that the description says
+    #[arg(long, value_parser = device::target)]
+    target: Option<&'static Target>,
+    /// One JSON document instead
+    #[arg(short = 'j', long)]
+    json: bool,
+}
+
+/// A tenant's share at a port.
+struct AtPort {
+    port: Destination,
+    assured: Assured,
+    wait: u64,
+}
+
+/// What is said of one tenant.
+struct Of {
+    id: u16,
+    name: String,
+    ports: Vec<AtPort>,
+    queues: Vec<(Destination, Delivery)>,
+}
+
+impl Shares {
+    /// Prints it.
+    pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
+        let nic = bring_up::read(&self.config, self.target)?;
+        let mut linker = Linker::new(nic.target);
+        config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
+        nic.warn(&linker, &[]);
+        let all = nic.config.tenants.iter().map(|tenant| of(&linker, tenant.spec.id)).collect::<Result<Vec<_>, _>>()?;
+        match self.json {
+            true => out.json(&document(nic.target, &all)),
+            false => out.text(&text(nic.target, &all)),
+        }
+    }
+}
+
+fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
+    let tenant = linker.tenant(id)?;
+    let at = |port: u8| {
+        let shares = linker.shares(port)?;
+        let assured = *shares.assured.get(&id)?;
+        Some(AtPort { port: Destination::Port(port), assured, wait: shares.wait })
+    };
+    let ports = (0..linker.target().ports as u8).filter_map(at).collect();
+    let to = |d: &Destination| Some((*d, linker.delivery(id, *d).ok().flatten()?));
+    Ok(Of { id, name: tenant.spec.name.clone(), ports, queues: tenant.spec.queues.keys().filter_map(to).collect() })
+}
+
+fn text(target: &Target, all: &[Of]) -> String {
+    let megabits = |bits: u64| group(bits / 1_000_000);
+    let mut ports = Table::new(["tenant", "from", "Mbit/s", "burst bytes", "waits, ticks"]).left(1);
+    let mut queues = Table::new(["tenant", "to", "packets", "cells", "Mbit/s of 64 B", "512 B", "1518 B"]).left(1);
+    for one in all {
+        for AtPort { port, assured, wait } in &one.ports {
+            let burst = group(u64::from(assured.burst_beats * target.bus_bytes));
+            let rate = megabits(assured.bits_per_second(target));
+            ports.row([one.name.clone(), port.to_string(), rate, burst, group(*wait)]);
+        }
+        for (to, delivery) in &one.queues {
+            let room = [u64::from(delivery.packets), u64::from(delivery.cells)].map(group);
+            let rates = LENGTHS.map(|length| megabits(delivery.bits_per_second(length, 1)));
+            queues.row([one.name.clone(), to.to_string()].into_iter().chain(room).chain(rates));
+        }
+    }
+    format!("stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}")
+}
+
+fn document(target: &Target, all: &[Of]) -> serde_json::Value {
+    let port = |at: &AtPort| {
+        json!({
+            "from": at.port.to_string(),
+            "bits_per_second": at.assured.bits_per_second(target),
+            "burst_bytes": at.assured.burst_beats * target.bus_bytes,
+            "wait_ticks": at.wait,
+        })
+    };
+    let queue = |(to, delivery): &(Destination, Delivery)| {
+        let rate = |length: &u32| json!({ "bytes": length, "bits_per_second": delivery.bits_per_second(*length, 1) });
+        json!({
+            "to": to.to_string(),
+            "packets": delivery.packets,
+            "cells": delivery.cells,
+            "held_ticks": delivery.held,
+            "frames": LENGTHS.iter().map(rate).collect::<Vec<_>>(),
+        })
+    };
+    let tenant = |one: &Of| {
+        json!({
+            "tenant": one.name,
+            "id": one.id,
+            "ports": one.ports.iter().map(port).collect::<Vec<_>>(),
+            "queues": one.queues.iter().map(queue).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "target": target.name, "tenants": all.iter().map(tenant).collect::<Vec<_>>() })
+}

@@ -1,0 +1,50 @@
+//! `sluice object shares`: what tenants are assured of, as text and JSON.
+
+mod common;
+
+use common::Folder;
+
+fn two(port1: u32) -> String {
+    format!(
+        "[device]\ntarget = \"default\"\n[[port]]\nnumber = 0\nmax_frame = 1518\n\
+         [[tenant]]\nname = \"red\"\nid = 1\nvlans = [{{ port = 0, vlan = 10 }}]\nqueues = {{ port1 = {port1} }}\n\
+         share = {{ rate = 2_000_000_000, burst = 6_400 }}\n\
+         [[tenant]]\nname = \"blue\"\nid = 2\nvlans = [{{ port = 0, vlan = 20 }}]\nqueues = {{ port1 = 64, host0 = 64 }}\n"
+    )
+}
+
+#[test]
+fn shares_are_shown_for_ports_and_destinations() {
+    let f = Folder::new();
+    f.write("nic.toml", two(512));
+    let called = f.sluice(&["object", "shares", "--config", "nic.toml", "--json"]);
+    assert_eq!((called.code, called.err.as_str()), (0, ""));
+    let all: serde_json::Value = serde_json::from_str(&called.out).unwrap();
+    assert_eq!(all["target"], "default");
+    let red = &all["tenants"][0];
+    assert_eq!((&red["tenant"], &red["id"]), (&"red".into(), &1.into()));
+    assert_eq!(red["ports"][0]["from"], "port0");
+    let rate = red["ports"][0]["bits_per_second"].as_u64().unwrap();
+    assert!((1_999_900_000..=2_000_000_000).contains(&rate), "{rate}");
+    assert_eq!(red["ports"][0]["burst_bytes"], 6_400);
+    assert_eq!((&red["queues"][0]["packets"], &red["queues"][0]["cells"]), (&64.into(), &512.into()));
+    let frames = red["queues"][0]["frames"].as_array().unwrap();
+    let rates: Vec<u64> = frames.iter().map(|frame| frame["bits_per_second"].as_u64().unwrap()).collect();
+    assert!(rates.is_sorted() && rates[0] > 100_000_000, "{rates:?}");
+    let text = f.sluice(&["object", "shares", "--config", "nic.toml"]);
+    let line = text.out.lines().find(|line| line.starts_with("red") && line.contains("port0")).unwrap();
+    assert!(line.contains("1,999") || line.contains("2,000"), "{line}");
+    assert_eq!(text.out.lines().filter(|line| line.starts_with("blue")).count(), 3, "{}", text.out);
+}
+
+#[test]
+fn a_queue_that_does_not_hold_a_share_is_warned_of_and_shown() {
+    let f = Folder::new();
+    f.write("nic.toml", two(8));
+    let called = f.sluice(&["object", "shares", "--config", "nic.toml"]);
+    assert_eq!(called.code, 0);
+    assert!(called.err.contains("[E0237] tenant `red`"), "{}", called.err);
+    f.write("nic.toml", "[device]\ntarget = \"none\"\n");
+    let called = f.sluice(&["object", "shares", "--config", "nic.toml"]);
+    assert!(called.code == 2 && called.err.contains("target"), "{}", called.err);
+}

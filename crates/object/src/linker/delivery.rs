@@ -1,0 +1,111 @@
+//! What a tenant's queues at a destination take, whatever others do: the share there.
+//!
+//! docs/decisions/isolation.md, "Share at a destination", derives every number here.
+
+use super::shares::{MAINTENANCE, WHOLE};
+use super::tenants::Tenant;
+use super::{LinkError, Linker};
+use crate::destination::Destination;
+use sluice_formats::Target;
+use sluice_formats::limits::MAX_FRAME_BYTES;
+
+/// Shortest packet that leaves, in bytes.
+const SHORTEST: u64 = 14;
+/// Copies of others that a destination has chosen before (rtl/nic/sluice_nic_queues.sv), and the one that is read.
+const CHOSEN: u64 = 9;
+/// Packets that a module is charged for too late.
+const LATE: u64 = 3;
+
+/// What a tenant may send to one destination, from all his ports together, so that each packet finds room in his low queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    target: &'static Target,
+    /// Packets that the queue holds.
+    pub packets: u32,
+    /// Cells that the queue holds, those kept for the high one left out.
+    pub cells: u32,
+    /// Ticks by which a packet may come later to the queue than another of its length: what its port and the pipeline may hold it.
+    pub held: u64,
+    /// Bytes of the tenant's turn.
+    pub quantum: u32,
+    /// Beats of one turn of each other tenant there, at most, all together.
+    pub others: u64,
+    /// Beats of the longest packet that another tenant may have there.
+    pub longest: u64,
+}
+
+/// Ticks that the pipeline holds a packet, at most, and the port before its FIFO: 64 of stages and realignment, and what may be in
+/// front of it, at a beat a tick. That is `DataBeats` beats and, for each of its `Credits` packets, what a program adds at most
+/// (rtl/rmt/sluice_rmt.sv).
+pub fn pipeline(target: &Target) -> u64 {
+    const LATENCY: u64 = 64;
+    const DATA_BEATS: u64 = 512;
+    const CREDITS: u64 = 128;
+    const GROWTH: u32 = 64;
+    LATENCY + DATA_BEATS + CREDITS * u64::from(target.beats(GROWTH))
+}
+
+impl Delivery {
+    /// Ticks of a round of all turns in which the tenant sends packets of so many bytes, at most: a destination reads a beat in as many
+    /// ticks as there are destinations, and the host may take one of `MAINTENANCE`.
+    pub fn round(&self, length: u32) -> u64 {
+        let packets = u64::from(self.quantum.div_ceil(length)) + LATE;
+        self.ticks(self.others + packets * u64::from(self.target.beats(length)))
+    }
+
+    /// Packets of so many bytes, as they leave, in 2^32 ticks that find room, when so many may come at once; 0 where that many
+    /// do not.
+    pub fn packets_per_round(&self, length: u32, at_once: u32) -> u64 {
+        let (bytes, quantum) = (u64::from(length), u64::from(self.quantum));
+        let room = self.packets.min(self.cells / self.target.beats(length));
+        // Debt from before costs turns of its own.
+        let debt = (1 + LATE) * bytes;
+        let round = self.round(length);
+        let latency = round + (round * debt).div_ceil(quantum) + self.ticks(CHOSEN * self.longest) + pipeline(self.target);
+        let served = u128::from(WHOLE) * u128::from(quantum) / (u128::from(bytes) * u128::from(round));
+        let fits = u128::from(WHOLE) * u128::from(room.saturating_sub(at_once)) / u128::from(self.held + latency);
+        served.min(fits) as u64
+    }
+
+    /// The same in bits a second.
+    pub fn bits_per_second(&self, length: u32, at_once: u32) -> u64 {
+        let bits = u128::from(self.packets_per_round(length, at_once)) * u128::from(8 * length);
+        let bus = u128::from(self.target.bits_per_second()) / u128::from(8 * self.target.bus_bytes);
+        ((bits * bus) >> 32) as u64
+    }
+
+    fn ticks(&self, beats: u64) -> u64 {
+        (u64::from(self.target.destinations()) * beats * MAINTENANCE).div_ceil(MAINTENANCE - 1)
+    }
+}
+
+impl Linker {
+    /// What the tenant's queues at a destination take; none where he may not send.
+    pub fn delivery(&self, id: u16, to: Destination) -> Result<Option<Delivery>, LinkError> {
+        Ok(self.delivery_of(self.tenant(id)?, to))
+    }
+
+    pub(super) fn delivery_of(&self, tenant: &Tenant, to: Destination) -> Option<Delivery> {
+        let row = tenant.spec.limit_row(Some(to));
+        let there = self.tenants.values().filter(|t| t.spec.id != tenant.spec.id);
+        let frame = self.settings.ports.iter().map(|port| u32::from(port.max_frame)).max().unwrap_or(MAX_FRAME_BYTES);
+        let other = |t: &Tenant| {
+            let longest = self.target.beats((frame + u32::from(self.growth(t))).min(MAX_FRAME_BYTES));
+            Some((u64::from(t.spec.quantum), longest.min((*t.spec.queues.get(&to)?).into()).into()))
+        };
+        let others: Vec<(u64, u64)> = there.filter_map(other).collect();
+        let waits = (0..self.target.ports as u8).filter_map(|port| {
+            let shares = self.shares(port)?;
+            shares.assured.contains_key(&tenant.spec.id).then_some(shares.wait)
+        });
+        tenant.spec.queues.contains_key(&to).then(|| Delivery {
+            target: self.target,
+            packets: self.target.queue_packets,
+            cells: u32::from(row.cells) - u32::from(row.reserve),
+            held: waits.max().unwrap_or(0) + pipeline(self.target),
+            quantum: tenant.spec.quantum.into(),
+            others: others.iter().map(|(quantum, longest)| quantum / SHORTEST + 1 + LATE * longest).sum(),
+            longest: others.iter().map(|(_, longest)| *longest).max().unwrap_or(0),
+        })
+    }
+}
