@@ -182,7 +182,10 @@ fn a_group_gives_destinations_and_tags_to_its_owner_or_to_all_if_it_is_module_0s
         assert_eq!(copies(&mut d), Err(Reason::RmtFault));
         d.set(Node::Stage(1), Table::Action, 5, &to(0xff, 0xffff));
         assert_eq!(copies(&mut d), Err(Reason::RmtFault));
-        assert_eq!((d.events(1, Event::RmtFault), d.events(1, Event::NoDestination), d.events(1, Event::Copies)), (2, 2, 2));
+        assert_eq!(
+            (d.events(1, Event::RmtFault), d.events(1, Event::NoDestination), d.events(1, Event::Copies)),
+            (2, 2, 2)
+        );
     }
 }
 

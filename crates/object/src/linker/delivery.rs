@@ -28,9 +28,13 @@ pub struct Delivery {
     pub held: u64,
     /// Bytes of the tenant's turn.
     pub quantum: u32,
-    /// Beats of one turn of each other tenant there, at most, all together.
+    /// The other tenants there.
     pub others: u64,
-    /// Beats of the longest packet that another tenant may have there.
+    /// Bytes of their turns together.
+    pub turns: u64,
+    /// Beats of the longest packet that each of them may have there, together.
+    pub overdrafts: u64,
+    /// Beats of the longest of all.
     pub longest: u64,
 }
 
@@ -46,11 +50,12 @@ pub fn pipeline(target: &Target) -> u64 {
 }
 
 impl Delivery {
-    /// Ticks of a round of all turns in which the tenant sends packets of so many bytes, at most: a destination reads a beat in as many
-    /// ticks as there are destinations, and the host may take one of `MAINTENANCE`.
+    /// Ticks of a round of all turns in which the tenant sends packets of so many bytes, at most and over many rounds: a destination
+    /// reads a beat in as many ticks as there are destinations, and the host may take one of `MAINTENANCE`. What a turn overdraws
+    /// is taken from the next one.
     pub fn round(&self, length: u32) -> u64 {
-        let packets = u64::from(self.quantum.div_ceil(length)) + LATE;
-        self.ticks(self.others + packets * u64::from(self.target.beats(length)))
+        let own = (u64::from(self.quantum) * u64::from(self.target.beats(length))).div_ceil(length.into());
+        self.ticks(self.turns.div_ceil(SHORTEST) + own) + self.others + 1
     }
 
     /// Packets of so many bytes, as they leave, in 2^32 ticks that find room, when so many may come at once; 0 where that many
@@ -58,10 +63,13 @@ impl Delivery {
     pub fn packets_per_round(&self, length: u32, at_once: u32) -> u64 {
         let (bytes, quantum) = (u64::from(length), u64::from(self.quantum));
         let room = self.packets.min(self.cells / self.target.beats(length));
-        // Debt from before costs turns of its own.
-        let debt = (1 + LATE) * bytes;
+        // Debt from before costs turns of its own; what others overdraw they do once.
+        let overdrawn = 1 + LATE;
         let round = self.round(length);
-        let latency = round + (round * debt).div_ceil(quantum) + self.ticks(CHOSEN * self.longest) + pipeline(self.target);
+        let latency = round
+            + (round * overdrawn * bytes).div_ceil(quantum)
+            + self.ticks(overdrawn * self.overdrafts + CHOSEN * self.longest)
+            + pipeline(self.target);
         let served = u128::from(WHOLE) * u128::from(quantum) / (u128::from(bytes) * u128::from(round));
         let fits = u128::from(WHOLE) * u128::from(room.saturating_sub(at_once)) / u128::from(self.held + latency);
         served.min(fits) as u64
@@ -104,7 +112,9 @@ impl Linker {
             cells: u32::from(row.cells) - u32::from(row.reserve),
             held: waits.max().unwrap_or(0) + pipeline(self.target),
             quantum: tenant.spec.quantum.into(),
-            others: others.iter().map(|(quantum, longest)| quantum / SHORTEST + 1 + LATE * longest).sum(),
+            others: others.len() as u64,
+            turns: others.iter().map(|(quantum, _)| quantum).sum(),
+            overdrafts: others.iter().map(|(_, longest)| longest).sum(),
             longest: others.iter().map(|(_, longest)| *longest).max().unwrap_or(0),
         })
     }

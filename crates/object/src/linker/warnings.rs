@@ -108,7 +108,10 @@ impl fmt::Display for Foreign<'_> {
 impl Linker {
     /// All that there is to warn of, in the order of the tenants.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.tenants.values().flat_map(|t| self.bursts(t).chain(self.deliveries(t)).chain(self.foreign_vlans(t))).collect()
+        self.tenants
+            .values()
+            .flat_map(|t| self.bursts(t).chain(self.deliveries(t)).chain(self.foreign_vlans(t)))
+            .collect()
     }
 
     /// Shares that even longest frames, one at a time, cannot use at a destination.
