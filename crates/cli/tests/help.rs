@@ -12,6 +12,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["object", "show"],
     &["object", "build"],
     &["object", "check"],
+    &["object", "shares"],
     &["generate"],
     &["explain"],
     &["completions"],
