@@ -116,14 +116,14 @@ module act
         .rst_ni,
         .epoch_i          ('0),
         .ctl_valid_i      (ours_i || ctl_valid_i[k]),
-        .ctl_i            (ctl_i[ours_i?2:k]),
-        .system_i         (system_i[ours_i?2:k]),
+        .ctl_i            (ctl_i[ours_i?2 : k]),
+        .system_i         (system_i[ours_i?2 : k]),
         .rows_module_i    (rows_module[k]),
-        .rows_generation_i(generation_i[ours_i?2:k]),
+        .rows_generation_i(generation_i[ours_i?2 : k]),
         .win_i            (win[k]),
-        .phv_i            (phv_i[ours_q[4]?2:k]),
-        .conditions_i     (conditions_i[ours_q[4]?2:k]),
-        .hash_i           (hash_i[ours_q[4]?2:k]),
+        .phv_i            (phv_i[ours_q[4]?2 : k]),
+        .conditions_i     (conditions_i[ours_q[4]?2 : k]),
+        .hash_i           (hash_i[ours_q[4]?2 : k]),
         .fault_o          (fault[k]),
         .phv_o            (phv[k]),
         .cfg_valid_i      (cfg_valid_i[k]),
@@ -379,7 +379,7 @@ module act
     assign action7[k].da = gen_copy[k].u_dut.da7_q;
     assign action7[k].p0 = gen_copy[k].u_dut.p07_q;
     assign action7[k].result = gen_copy[k].u_dut.result;
-`define ALU(Class, I, At) \
+    `define ALU(Class, I, At) \
     assign alus[6][k].op[At] = gen_copy[k].u_dut.Class.gen_alu[I].u_alu.op6_q; \
     assign alus[6][k].compare[At] = gen_copy[k].u_dut.Class.gen_alu[I].u_alu.compare6_q; \
     assign alus[6][k].less[At] = gen_copy[k].u_dut.Class.gen_alu[I].u_alu.less6_q; \

@@ -8,7 +8,8 @@
 /// (crates/object/src/linker/rmt/check.rs, `Page`, `ZeroPage`): a valid row of another module names a page that is not the
 /// chosen module's, a valid row of the chosen module one of its own; an invalid row has anything in it. Assumed of the
 /// host: it writes no word of the chosen module while its packets use it, for the moment of such a write depends on other
-/// packets; it may read them. Packets without an action are among the others, whosever they are. A reset stands only at the start, and page rows written during it are no part.
+/// packets; it may read them. Packets without an action are among the others, whosever they are. A reset stands only at the
+/// start, and page rows written during it are no part.
 module state
   import sluice_pkg::*;
   import sluice_rmt_rows_pkg::*;
@@ -124,7 +125,7 @@ module state
   logic [1:0] waits_q, page_ours, host_done;
 
   for (genvar k = 0; k < 2; k++) begin : gen_copy
-    logic [7:5] acted_q;
+    logic [ 7:5] acted_q;
     logic [31:0] unused_value;
     logic unused_slot, unused_range;
     logic [CounterBits-1:0] unused_count;
