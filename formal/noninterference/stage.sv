@@ -115,7 +115,8 @@ module stage
     always_comb begin
       assume (!init_q || !(ctl_valid_i[k] || cfg_valid_i[k]));
       assume (ours_i || ctl_i[k].module_id != chosen);
-      assume (!cfg_valid_i[k] || cfg_req_i[k].tab != TableRmtStageOwner || !cfg_req_i[k].write);
+      // The owner is not written.
+      assume (!(u_dut.access_q && u_dut.is_owner_q && cfg_req_i[k].write));
     end
   end
 
