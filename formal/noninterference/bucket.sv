@@ -1,5 +1,5 @@
-/// Proof about two copies of sluice_token_bucket: a module's packets conform in both or in neither, whatever other modules'
-/// packets and limits there are in each.
+/// Proof about two copies of sluice_token_bucket: a module's packets conform in both or in neither, and its limit reads the same,
+/// whatever other modules' packets and limits there are in each.
 ///
 /// By k-induction, for runs of any length, with resets at any time and any course of time, which is common to both.
 /// Packets and configuration of one bucket, chosen at the start, are common and come in the same cycle; all else is free
@@ -35,20 +35,20 @@ module bucket #(
   logic init_q = 1'b1;
   logic [IndexWidth-1:0] chosen_q, chosen;
   logic [3:0] ours_q;
+  logic limit_read_q;
   logic [1:0] valid, conform, used, recent;
-  logic [1:0][CostWidth+BurstWidth-1:0] limit;
-  logic [1:0][ TimeWidth+FracWidth-1:0] tat;
+  logic [1:0][CostWidth+BurstWidth-1:0] limit, limit_read;
+  logic [1:0][TimeWidth+FracWidth-1:0] tat;
 
   assign chosen = init_q ? choose_i : chosen_q;
   always_ff @(posedge clk_i) begin
-    init_q   <= 1'b0;
+    init_q <= 1'b0;
     chosen_q <= chosen;
-    ours_q   <= rst_ni ? {ours_q[2:0], ours_i} : '0;
+    ours_q <= rst_ni ? {ours_q[2:0], ours_i} : '0;
+    limit_read_q <= cfg_ours_i && cfg_en_i[2] && !cfg_we_i[2];
   end
 
   for (genvar k = 0; k < 2; k++) begin : gen_copy
-    logic [ CostWidth-1:0] unused_cost;
-    logic [BurstWidth-1:0] unused_burst;
     sluice_token_bucket #(
         .Buckets     (Buckets),
         .TimeWidth   (TimeWidth),
@@ -70,8 +70,8 @@ module bucket #(
         .cfg_index_i(cfg_ours_i ? chosen : cfg_index_i[k]),
         .cfg_cost_i (cfg_cost_i[cfg_ours_i?2 : k]),
         .cfg_burst_i(cfg_burst_i[cfg_ours_i?2 : k]),
-        .cfg_cost_o (unused_cost),
-        .cfg_burst_o(unused_burst)
+        .cfg_cost_o (limit_read[k][BurstWidth+:CostWidth]),
+        .cfg_burst_o(limit_read[k][BurstWidth-1:0])
     );
     assign used[k] = u_dut.used_q[chosen];
     assign recent[k] = u_dut.recent_q[chosen];
@@ -90,6 +90,9 @@ module bucket #(
 
   ConformsInBothOrNeither_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !ours_q[3] || (valid == 2'b11 && conform[0] == conform[1]));
+
+  TheLimitReadsTheSame_A :
+  assert property (@(posedge clk_i) init_q || !limit_read_q || limit_read[0] == limit_read[1]);
 
   // Strengthening for the induction.
   PlacesAreTheSame_A :

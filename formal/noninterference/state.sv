@@ -8,7 +8,8 @@
 /// (crates/object/src/linker/rmt/check.rs, `Page`, `ZeroPage`): a valid row of another module names a page that is not the
 /// chosen module's, a valid row of the chosen module one of its own; an invalid row has anything in it. Assumed of the
 /// host: it writes no word of the chosen module while its packets use it, for the moment of such a write depends on other
-/// packets; it may read them. A reset stands only at the start, and page rows written during it are no part.
+/// packets; it may read them. Packets without an action are among the others, whosever they are. A reset stands only at the
+/// start, and page rows written during it are no part.
 module state
   import sluice_pkg::*;
   import sluice_rmt_rows_pkg::*;
@@ -33,6 +34,7 @@ module state
     // Packets: [2] is the chosen module's, in both copies.
     input logic                                       ours_i,
     input logic       [2:0]                           act_i,
+    input logic       [1:0]                           idle_module_i,    // of a packet without an action
     input logic       [2:0][         1:0]             conditions_i,
     input logic       [2:0]                           generation_i,
     input act_pick_t  [2:0]                           pick_i,
@@ -123,6 +125,7 @@ module state
   logic [1:0] waits_q, page_ours, host_done;
 
   for (genvar k = 0; k < 2; k++) begin : gen_copy
+    logic [ 7:5] acted_q;
     logic [31:0] unused_value;
     logic unused_slot, unused_range;
     logic [CounterBits-1:0] unused_count;
@@ -134,7 +137,7 @@ module state
         .rst_ni,
         .act_i           (act_i[ours_i?2 : k]),
         .conditions_i    (conditions_i[ours_i?2 : k]),
-        .module_i        (ModuleBits'(ours_i ? chosen_q : !chosen_q)),
+        .module_i        (ModuleBits'(ours_i ? chosen_q : act_i[k] ? !chosen_q : idle_module_i[k])),
         .generation_i    (generation_i[ours_i?2 : k]),
         .pick_i          (pick_i[ours_i?2 : k]),
         .p2_i            (p2_i[ours_i?2 : k]),
@@ -201,6 +204,7 @@ module state
       assume (!(host_write_i[k] || host_zero_i[k]) || !owns[host_index_i[k][AddrWidth-1:OffsetBits]]);
     end
     always_ff @(posedge clk_i) begin
+      acted_q      <= init_q ? '1 : {acted_q[6:5], u_dut.act_i};
       access7_q[k] <= access6[k];
       if (init_q || host_done[k]) waits_q[k] <= 1'b0;
       else if (host_valid_i[k]) waits_q[k] <= 1'b1;
@@ -236,6 +240,8 @@ module state
   for (genvar k = 0; k < 2; k++) begin : gen_counts
     OutOfRangeCountsAsTheModules_A :
     assert property (@(posedge clk_i) init_q || !counts[k] || (counted[k] == 9'(chosen_q)) == ours_q[6]);
+    NothingIsMergedWithoutAnAction_A :
+    assert property (@(posedge clk_i) init_q || gen_copy[k].acted_q[7] || merged[k] == gen_copy[k].u_dut.alus_i);
   end
 
   // Strengthening for the induction: the chosen row and word are the same.
@@ -336,6 +342,11 @@ module state
     assign hit9[k] = gen_copy[k].u_dut.u_atom.write9_q && gen_copy[k].u_dut.u_atom.address9_q == word_q;
     assign new8[k] = gen_copy[k].u_dut.u_atom.new8_q;
     assign new9[k] = gen_copy[k].u_dut.u_atom.new9_q;
+
+    NothingIsAccessedWithoutAnAction_A :
+    assert property (@(posedge clk_i) init_q || ((gen_copy[k].acted_q[5] || !gen_copy[k].u_dut.wanted5_q) &&
+                                                 (gen_copy[k].acted_q[6] || !access6[k]) &&
+                                                 (gen_copy[k].acted_q[7] || merge[k] == '0)));
 
     // Who goes where.
     OthersAccessTheirOwnWords_A :
