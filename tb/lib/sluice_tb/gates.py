@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from project import CACHE, READ_SLANG, ROOT, captured, digest, pins, write_atomically
+
 from synth import closure
 
 from .build import record

@@ -1,7 +1,7 @@
 """sluice_rmt_hash.
 
 Claims
-- equals the bit-serial CRC-32C of the key as 25 bytes: for each single bit, for the edges and for random keys, one a cycle
+- equals the bit-serial CRC-32C of the key as 25 bytes: for single bits, edges and random keys, one a cycle
 - without `valid_i` the sum of the pieces stays, while the conditions count in the cycle in which they come
 """
 
