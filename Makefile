@@ -60,10 +60,14 @@ mutants: venv ## plant faults that proofs and benches must find, into docs/mutan
 fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 	@$(PYTHON) tools/fuzz.py
 
+# What runs on the bodies of synthesis, which there are plug-ins of for the tiny target only: parts of tests' names.
+SYNTHESIZED_TESTS := the_tiny_target with_stalls_everywhere in_lockstep on_a_small_table
+
 .PHONY: long
-long: rust venv plugins ## the random and hitless runs at full length, benches at full size (hours)
+long: rust venv plugins plugins-synthesized ## the random and hitless runs at full length, benches at full size (hours)
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 $(PYTHON) -m pytest -q -n 2 tb
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test conformance --test endurance --test attack -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test random_lockstep --test conformance --test hitless -- --nocapture $(SYNTHESIZED_TESTS)
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test fast_vs_spec -- --nocapture
 
 .PHONY: gen
@@ -86,6 +90,10 @@ plugins-waves: venv ## the same with waves, for --waves (takes long)
 .PHONY: plugins-bench
 plugins-bench: venv ## the same built for speed, without assertions
 	@$(PYTHON) tools/plugin.py --variant bench $(CONFIGS) $(RMT_CONFIGS)
+
+.PHONY: plugins-synthesized
+plugins-synthesized: venv ## those of the tiny target with the bodies that synthesis gets
+	@$(PYTHON) tools/plugin.py --variant synthesized tiny rmt_tiny
 
 .PHONY: venv
 venv: ## install the pinned tools into .venv

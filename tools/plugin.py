@@ -1,9 +1,11 @@
 """Builds the Verilated tops as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
 
-    .venv/bin/python tools/plugin.py [--variant test|trace|bench] [--jobs N] [CONFIG ...]
+    .venv/bin/python tools/plugin.py [--variant test|trace|bench|synthesized] [--jobs N] [CONFIG ...]
 
 Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
-FST waves) and `bench` (for speed; two-state zero start, no assertions).
+FST waves), `bench` (for speed; two-state zero start, no assertions) and `synthesized` (as `test`, with the bodies that
+synthesis gets, and so without assertions: docs/decisions/simulated-bodies.md). The last has the file names of `test`
+in build/plugins/synthesized, so that any test takes it with SLUICE_PLUGIN_DIR.
 
 A plug-in is current while its stamp stays the same: the hash of all sources and options, and the compiler
 (tools/compiler.py).
@@ -66,6 +68,7 @@ class Variant:
     verilator: tuple[str, ...]
     optimize: str
     trace: bool = False
+    folder: Path = PLUGINS
 
     @property
     def defines(self) -> list[str]:
@@ -84,6 +87,8 @@ VARIANTS = {
     "test": Variant("", CHECKED, "-O1"),
     "trace": Variant("_trace", (*CHECKED, "--trace-fst", "--trace-structs"), "-O1", trace=True),
     "bench": Variant("_bench", ("--no-assert", "--x-assign", "fast", "--x-initial", "fast"), "-O3"),
+    # The suffix is that of the work folder only.
+    "synthesized": Variant("_synthesized", ("-DSYNTHESIS", *CHECKED), "-O1", folder=PLUGINS / "synthesized"),
 }
 
 
@@ -162,7 +167,8 @@ def build(config: Configuration, variant: Variant) -> None:
 
 def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     name = config.name
-    plugin = PLUGINS / f"libsluice_rtl_{name}{variant.suffix}.so"
+    suffix = variant.suffix if variant.folder == PLUGINS else ""
+    plugin = variant.folder / f"libsluice_rtl_{name}{suffix}.so"
     own_shim = SHIM / ("nic" if config.area == "nic" else "bare")
     shim_sources = sorted([*SHIM.glob("*.cpp"), *own_shim.glob("*.cpp")])
     shim = [*shim_sources, *sorted([*SHIM.glob("*.h"), *own_shim.glob("*.h")])]
@@ -171,7 +177,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     # The compiler's name in clear too: whoever asks what a plug-in was built with finds it there.
     sources = [*listed_files(config.file_list), config.file_list, *all_lists(), *shim]
     stamp = f"{digest(sources, repr(cxx), *options)} {cxx.version}"
-    stamp_file = PLUGINS / f".{plugin.name}.stamp"
+    stamp_file = variant.folder / f".{plugin.name}.stamp"
     if plugin.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
         return
     if not shim_sources or HOOKS not in shim:
@@ -197,7 +203,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     link = [cxx.command, *flags, "-o", str(draft),
             *(str(target) for _, target, _ in jobs), str(runtime), "-lstdc++", *variant.libraries]  # fmt: skip
     checked(link, "linking")
-    PLUGINS.mkdir(parents=True, exist_ok=True)
+    variant.folder.mkdir(parents=True, exist_ok=True)
     stamp_file.unlink(missing_ok=True)
     # A rename, so that a process which has the old one mapped keeps it.
     draft.rename(plugin)

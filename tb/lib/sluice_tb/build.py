@@ -160,13 +160,13 @@ def build(
                 _compile(module, sources, options, build_dir, hashlib.sha256(toolset.encode()).hexdigest()[:16], trace)
             except RuntimeError:
                 # What it has read nobody knows.
-                _record(str(path.relative_to(ROOT)) for path in ROOT.glob("rtl/**/*.sv"))
+                record(str(path.relative_to(ROOT)) for path in ROOT.glob("rtl/**/*.sv"))
                 raise
-        _record(json.loads((build_dir / "inputs.json").read_text()))
+        record(json.loads((build_dir / "inputs.json").read_text()))
     return build_dir
 
 
-def _record(names: Iterable[str]) -> None:
+def record(names: Iterable[str]) -> None:
     """Adds files to the list of what the bench reads, which `make test-changed` looks at."""
     if place := os.environ.get("SLUICE_BENCH_INPUTS"):
         path = Path(place)

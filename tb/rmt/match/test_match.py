@@ -52,6 +52,7 @@ from rmt.match.reference import (
     Ternary,
 )
 from sluice_tb import DEFAULT, TINY, bench_rng, run_bench
+from sluice_tb.gates import netlist
 
 ONES = (1 << 48) - 1
 ALL = (1 << KEY_BITS) - 1
@@ -440,3 +441,11 @@ def test_match_as_synthesized():
     run_bench(
         "rmt_match_target", packages=PACKAGES, sources=SOURCES, parameters={"Target": 1}, defines={"SYNTHESIS": 1}
     )
+
+
+@pytest.mark.long
+def test_match_as_gates():
+    """The netlist that Yosys makes of the bodies that synthesis gets, in their place."""
+    gates = netlist("sluice_rmt_match", {"Target": 1}, around="tb/rmt/match/gates/rmt_match_gates.sv")
+    sources = ["tb/rmt/match/gates/sluice_rmt_match.sv", gates, *SOURCES]
+    run_bench("rmt_match_target", packages=PACKAGES, sources=sources, parameters={"Target": 1})
