@@ -140,8 +140,7 @@ module destinations
   assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !ours_q[1] ||
                    (ctl[0].dropped == ctl[1].dropped && route[0] == route[1]));
   TheReasonIsTheSame_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   init_q || !ours_q[1] || ctl[0].reason == ctl[1].reason);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !ours_q[1] || ctl[0].reason == ctl[1].reason);
   for (genvar k = 0; k < 2; k++) begin : gen_event
     EventsCountInTheirCycle_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !event_ours_i ||

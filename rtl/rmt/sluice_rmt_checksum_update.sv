@@ -5,17 +5,18 @@
 /// mind: all words are taken from even places, and the sum comes with its bytes swapped. So its high byte always
 /// belongs to an even place, and `sum_o` needs no swap to be written back.
 ///
-/// S4 span, S5 bytes that count; S6 sum of the beat; S7 `sum_o`, over this beat and the packet's before it.
+/// S4 span, S5 bytes that count; S6 sum of the beat, in rows; S7 with those of the packet's before it, in two rows; S8 `sum_o`.
 ///
 /// `Adjustable`: with `adjust_i.valid` the complements of the words that the incoming header has in a span of its own
 /// are added, which makes the checksum an incremental one (RFC 1624, section 3, eqn. 3: `HC' = ~(~HC + ~m + m')`).
 /// With `adjust_i.udp` a sum of 0xffff is 0, so that its complement is not 0, and `none_o` says that the checksum's two
 /// bytes are 0 and have to stay.
 ///
-/// Latency: `sum_o` two cycles behind `data_i`. Throughput: one beat a cycle. Never stalls.
+/// Latency: `sum_o` three cycles behind `data_i`. Throughput: one beat a cycle. Never stalls.
 module sluice_rmt_checksum_update
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_deparse_pkg::*;
+  import sluice_rmt_sum_pkg::*;
 #(
     parameter int unsigned Bytes = 64,
     parameter bit Adjustable = 1'b1
@@ -38,10 +39,11 @@ module sluice_rmt_checksum_update
     input logic [Bytes-1:0][7:0] data6_i,  // outgoing
 
     // S7
-    input  logic                valid_i,  // the beat is one of a packet's
-    output logic         [15:0] sum_o,
-    output deparse_sum_t        open_o,   // the same before its last step
-    output logic                none_o
+    input logic valid_i,  // the beat is one of a packet's
+
+    // S8
+    output logic [15:0] sum_o,
+    output logic        none_o
 );
 
   if (Bytes != 32 && Bytes != 64) begin : gen_bad_bytes
@@ -106,8 +108,8 @@ module sluice_rmt_checksum_update
   // S6, and with both spans' words in one tree its last step in S7.
   logic [2:0][15:0] rows7;
 
-  // With `adjust_i.udp`.
-  logic udp7;
+  // With `adjust_i.udp`; and one of the checksum's bytes is not 0.
+  logic udp7, some7;
 
   if (Adjustable) begin : gen_adjustable
     logic [Bytes-1:0] old_counts;
@@ -115,7 +117,6 @@ module sluice_rmt_checksum_update
     logic [5:0][15:0] partial, partial_q;
     deparse_place_t even6_q, odd6_q;
     logic [2:0] udp_q;  // of the beats in S5 to S7
-    logic some;
 
     sluice_rmt_checksum_span #(
         .Bytes(Bytes)
@@ -168,10 +169,9 @@ module sluice_rmt_checksum_update
         .odd_i (odd6_q),
         .data_i(data6_i),
         .valid_i,
-        .some_o(some)
+        .some_o(some7)
     );
-    assign udp7   = udp_q[2];
-    assign none_o = udp7 && !some;
+    assign udp7 = udp_q[2];
   end else begin : gen_plain
     logic [2:0][15:0] partial;
     sluice_rmt_ones_sum #(
@@ -182,37 +182,48 @@ module sluice_rmt_checksum_update
     );
     always_ff @(posedge clk_i) rows7 <= partial;
     assign old_reach = 2'd0;
-    assign none_o = 1'b0;
+    assign some7 = 1'b1;
     assign udp7 = 1'b0;
     logic unused_plain;
     assign unused_plain = ^{adjust_i, old_i, data6_i};
   end
 
-  // S7.
-  logic [15:0] before_q, ones1, carries1, ones2, carries2;
-  logic unused_below;
+  // S7: three rows of the beat and two of those before it become two. Nothing of the packet before counts.
+  logic first7_q;
+  logic [1:0][15:0] earlier, kept, kept_q;
+  logic [2:0][15:0] counts7;
 
   function automatic logic [15:0] doubled(logic [15:0] x);
     return {x[14:0], x[15]};
   endfunction
 
-  function automatic logic [15:0] majority(logic [15:0] a, logic [15:0] b, logic [15:0] c);
-    return (a & b) | (c & (a | b));
-  endfunction
+  assign earlier = first7_q ? '0 : kept_q;
+  assign counts7 = counts_of_six({16'd0, earlier, rows7});
+  always_comb begin
+    logic [2:0][15:0] x;
+    x = {doubled(doubled(counts7[2])), doubled(counts7[1]), counts7[0]};
+    kept[0] = x[0] ^ x[1] ^ x[2];
+    kept[1] = doubled((x[0] & x[1]) | (x[2] & (x[0] | x[1])));
+  end
 
-  assign ones1 = rows7[0] ^ rows7[1] ^ rows7[2];
-  assign carries1 = doubled(majority(rows7[0], rows7[1], rows7[2]));
-  assign ones2 = ones1 ^ carries1 ^ before_q;
-  assign carries2 = doubled(majority(ones1, carries1, before_q));
-  // Without and with the carry that comes around: one in front of the other they would be two chains.
-  assign {open_o.carry[0], open_o.words[0]} = {1'b0, ones2} + {1'b0, carries2};
-  assign {open_o.carry[1], open_o.words[1], unused_below} = {1'b0, ones2, 1'b1} + {1'b0, carries2, 1'b1};
-  assign open_o.udp = udp7;
-  assign sum_o = ended(open_o);
+  // S8.
+  logic udp8_q, none8_q, carry0, carry1, unused_below;
+  logic [15:0] sum0, sum1;
 
   always_ff @(posedge clk_i) begin
-    if (begin_i) before_q <= '0;
-    else if (valid_i) before_q <= sum_o;
+    first7_q <= begin_i;
+    if (valid_i) begin
+      kept_q  <= kept;
+      udp8_q  <= udp7;
+      none8_q <= udp7 && !some7;
+    end
   end
+
+  // Without and with the carry that comes around: one in front of the other they would be two chains. Of UDP one comes
+  // around from a sum of all ones, too, which so becomes 0.
+  assign {carry0, sum0} = {1'b0, kept_q[0]} + {1'b0, kept_q[1]};
+  assign {carry1, sum1, unused_below} = {1'b0, kept_q[0], 1'b1} + {1'b0, kept_q[1], 1'b1};
+  assign sum_o = (udp8_q ? carry1 : carry0) ? sum1 : sum0;
+  assign none_o = none8_q;
 
 endmodule

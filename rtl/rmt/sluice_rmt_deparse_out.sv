@@ -7,8 +7,8 @@
 ///
 /// Bytes behind the packet's last one are zero, and so is their keep.
 ///
-/// Latency: a beat offered in a cycle leaves the output register two cycles later if its packet's sums come with
-/// `sums_valid_i` in the cycle after it. Throughput: one beat a cycle. The output holds until `m_ready_i`.
+/// Latency: a beat offered in a cycle leaves the output register three cycles later if its packet's sums come with
+/// `sums_valid_i` two cycles after it. Throughput: one beat a cycle. The output holds until `m_ready_i`.
 module sluice_rmt_deparse_out
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -168,13 +168,10 @@ module sluice_rmt_deparse_out
     end
   end
 
-  (* keep *) logic [15:0] second;
-  assign second = ended(sums.second);
-
   for (genvar i = 0; i < int'(Bytes); i++) begin : gen_patch
     logic [1:0][7:0] sum;
-    assign sum[0]  = i % 2 == 0 ? sums.first[15:8] : sums.first[7:0];
-    assign sum[1]  = i % 2 == 0 ? second[15:8] : second[7:0];
+    assign sum[0]  = i % 2 == 0 ? sums.sum[0][15:8] : sums.sum[0][7:0];
+    assign sum[1]  = i % 2 == 0 ? sums.sum[1][15:8] : sums.sum[1][7:0];
     assign data[i] = {8{keep[i]}} & (hit[1][i] ? ~sum[1] : (hit[0][i] ? ~sum[0] : beat.data[i]));
   end
 

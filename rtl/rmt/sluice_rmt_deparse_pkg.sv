@@ -65,24 +65,11 @@ package sluice_rmt_deparse_pkg;
     logic [3:0] word;
   } deparse_place_t;
 
-  // A sum whose last step is left to who takes it from a register: without and with the carry that comes around.
-  typedef struct packed {
-    logic             udp;
-    logic [1:0]       carry;
-    logic [1:0][15:0] words;
-  } deparse_sum_t;
-
-  // Of UDP a carry comes around from a sum of all ones, too, which so becomes 0.
-  function automatic logic [15:0] ended(deparse_sum_t s);
-    return (s.udp ? s.carry[1] : s.carry[0]) ? s.words[1] : s.words[0];
-  endfunction
-
   // A packet's sums, and where they go: ones' complement, first byte of a 16-bit word at an even place.
   typedef struct packed {
-    logic [15:0]     first;
-    deparse_sum_t    second;
-    logic [1:0][6:0] at;
-    logic [1:0]      valid;
+    logic [1:0][15:0] sum;
+    logic [1:0][6:0]  at;
+    logic [1:0]       valid;
   } deparse_sums_t;
 
 endpackage

@@ -9,8 +9,8 @@
 ///
 ///   S0 to S3  PHV, patterns, row, slots (sluice_rmt_deparse_slots); S3 containers are rotated
 ///   S4, S5    lanes and realigner
-///   S6, S7    sum of a beat, of a packet
-///   S8        checksums are written: output register behind it
+///   S6 to S8  sum of a beat, of a packet
+///   S9        checksums are written: output register behind it
 ///
 /// Before S5 slots wait for the packet's beats and for room; behind it they run into a queue of 32 beats, which holds
 /// what is under way when the output stalls. No ready leads to a valid.
@@ -20,7 +20,7 @@
 ///
 /// `Last`: no engine is behind the pipeline, so that copies are counted here.
 ///
-/// Latency: 9 cycles from PHV and first beat to the output register if the checksums' spans end in the first beat of
+/// Latency: 10 cycles from PHV and first beat to the output register if the checksums' spans end in the first beat of
 /// the outgoing or incoming header, a cycle more for each further beat up to their end. Throughput: as many cycles as a packet has
 /// beats, in or out, whichever are more, and none between packets. Stalls without loss.
 module sluice_rmt_deparser
@@ -247,12 +247,12 @@ module sluice_rmt_deparser
     data_q <= data_d;
   end
 
-  // The slot's way from S5 to S7. Slots that only bring a beat count for the sums, too: an incremental one is over
+  // The slot's way from S5 to S8. Slots that only bring a beat count for the sums, too: an incremental one is over
   // incoming bytes, and the packet may leave with fewer beats.
-  logic valid5_q, valid6_q, sums5_q, sums6_q, sums7_q;
+  logic valid5_q, valid6_q, sums5_q, sums6_q, sums7_q, sums8_q;
   // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
-  deparse_slot_t slot5_q, slot6_q, slot7_q;
+  deparse_slot_t slot5_q, slot6_q, slot7_q, slot8_q;
   // verilator lint_on UNUSEDSIGNAL
 
   // The sums are complete with the beat, in or out, in which the last of them ends.
@@ -270,26 +270,27 @@ module sluice_rmt_deparser
       sums5_q  <= 1'b0;
       sums6_q  <= 1'b0;
       sums7_q  <= 1'b0;
+      sums8_q  <= 1'b0;
     end else begin
       valid5_q <= step && slot.out;
       valid6_q <= valid5_q;
       sums5_q  <= step && slot.goes;
       sums6_q  <= sums5_q;
       sums7_q  <= sums6_q;
+      sums8_q  <= sums7_q && summed7_q;
     end
     slot5_q   <= slot;
     summed6_q <= summed5;
     summed7_q <= summed6_q;
     slot6_q   <= slot5_q;
     slot7_q   <= slot6_q;
+    slot8_q   <= slot7_q;
   end
 
-  // S6, S7: checksums.
+  // S6 to S8: checksums.
   deparse_sums_t sums;
   for (genvar u = 0; u < 2; u++) begin : gen_update
     logic none;
-    logic [15:0] sum;
-    deparse_sum_t open;
     sluice_rmt_checksum_update #(
         .Bytes(Bytes),
         .Adjustable(u == 1)
@@ -305,24 +306,14 @@ module sluice_rmt_deparser
         .begin_i (sums6_q && slot6_q.first),
         .data6_i (data_q),
         .valid_i (sums7_q),
-        .sum_o   (sum),
-        .open_o  (open),
+        .sum_o   (sums.sum[u]),
         .none_o  (none)
     );
-    if (u == 0) begin : gen_first
-      deparse_sum_t unused_open;
-      assign sums.first  = sum;
-      assign unused_open = open;
-    end else begin : gen_second
-      logic [15:0] unused_sum;
-      assign sums.second = open;
-      assign unused_sum  = sum;
-    end
-    assign sums.at[u] = slot7_q.updates[u].at;
-    assign sums.valid[u] = slot7_q.updates[u].valid && !none;
+    assign sums.at[u] = slot8_q.updates[u].at;
+    assign sums.valid[u] = slot8_q.updates[u].valid && !none;
   end
 
-  // S6 to S8: delay line, output.
+  // S6 to S9: delay line, output.
   sluice_rmt_deparse_out #(
       .Bytes(Bytes)
   ) u_out (
@@ -338,7 +329,7 @@ module sluice_rmt_deparser
       .meta_valid_i (step && slot.out && slot.first),
       .meta_side_i  (side),
       .meta_route_i (route),
-      .sums_valid_i (sums7_q && summed7_q),
+      .sums_valid_i (sums8_q),
       .sums_i       (sums),
       .m_valid_o,
       .m_ready_i,

@@ -28,7 +28,15 @@ SIZES = {
 }
 INPUTS = [
     *("clear_i", "clear_index_i", "verdict_valid_i", "verdict_i", "denied_i", "decision_ready_i", "limit_write_i"),
-    *("release_valid_i", "release_queue_i", "release_high_i", "release_cells_i", "cell_freed_i", "limit_index_i", "limit_i"),
+    *(
+        "release_valid_i",
+        "release_queue_i",
+        "release_high_i",
+        "release_cells_i",
+        "cell_freed_i",
+        "limit_index_i",
+        "limit_i",
+    ),
 ]
 
 

@@ -28,7 +28,7 @@ PATTERNS_TABLE, DEPARSE_TABLE = 0, 1
 INPUTS = ["phv_valid_i", "phv_i", "ctl_i", "route_i", "side_valid_i", "side_i", "valid_i", "data_i", "last_i"]
 INPUTS += ["m_ready_i", "cfg_valid_i", "cfg_req_i", "cfg_row_i"]
 # From PHV and first beat to the output register, for a header of one beat.
-LATENCY = 9
+LATENCY = 10
 
 
 @dataclass

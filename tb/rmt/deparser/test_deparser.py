@@ -9,7 +9,7 @@ Claims
 - a second checksum with an incoming span is the one that a sender of the outgoing packet would have computed, whatever
   the payload: addresses and ports of IPv4 and IPv6, headers added, removed and exchanged, any place, odd ones too;
   UDP's 0 stays, and is written as ffff
-- 9 cycles from PHV and first beat to the output register, one more for each further beat up to the checksums' end
+- 10 cycles from PHV and first beat to the output register, one more for each further beat up to the checksums' end
 - tables answer as docs/design/rmt-rows.md says, under traffic too, and writes take effect
 """
 
@@ -196,7 +196,7 @@ async def packets_dropped_before_take_the_cycles_of_their_beats(dut):
 
 
 @cocotb.test()
-async def a_lone_packet_takes_nine_cycles_to_the_output(dut):
+async def a_lone_packet_takes_ten_cycles_to_the_output(dut):
     bench = await Bench().begin(dut, "latency")
     rng, width = bench.rng, bench.width
     seen = set()
