@@ -105,7 +105,7 @@ module sluice_rmt_checksum_update
     end
   end
 
-  // S6, and with both spans' words in one tree its last step in S7.
+  // S6, and with both spans' words in one tree its last steps in S7.
   logic [2:0][15:0] rows7;
 
   // With `adjust_i.udp`; and one of the checksum's bytes is not 0.
@@ -114,7 +114,7 @@ module sluice_rmt_checksum_update
   if (Adjustable) begin : gen_adjustable
     logic [Bytes-1:0] old_counts;
     logic [Words-1:0][15:0] old6_q;
-    logic [5:0][15:0] partial, partial_q;
+    logic [9:0][15:0] partial, partial_q;
     deparse_place_t even6_q, odd6_q;
     logic [2:0] udp_q;  // of the beats in S5 to S7
 
@@ -148,14 +148,14 @@ module sluice_rmt_checksum_update
     sluice_rmt_ones_sum #(
         .Words(2 * Words),
         .Complements(Words),
-        .Rows(6)
+        .Rows(10)
     ) u_sum (
         .words_i({words6_q, old6_q}),
         .sum_o  (partial)
     );
     always_ff @(posedge clk_i) partial_q <= partial;
     sluice_rmt_ones_sum #(
-        .Words(6)
+        .Words(10)
     ) u_last (
         .words_i(partial_q),
         .sum_o  (rows7)
