@@ -123,7 +123,8 @@ fn program(rng: &mut Rng, trial: &Trial, module: u8, group: u16) -> (RmtPart, Op
             let share = |n: usize| (n / (3 * target.rmt.modules)).clamp(1, if *alone { 6 } else { 4 });
             let shape = Shape {
                 exact: share(target.rmt.exact),
-                ternary: share(target.rmt.ternary),
+                // A share would be none: there are few, and modules for which none are left run nothing.
+                ternary: rng.range(1, 3) as usize,
                 actions: if *alone { share(target.rmt.actions) } else { 2 },
                 pages: if *alone { share(target.rmt.pages()) } else { 2 },
                 numbers: 16,
