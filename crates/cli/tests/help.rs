@@ -19,6 +19,7 @@ const COMMANDS: [&[&str]; 18] = [
     &["xdp", "run"],
     &["xdp", "check"],
     &["xdp", "disasm"],
+    &["xdp", "compile"],
     &["map"],
     &["rmt", "check"],
     &["rmt", "build"],

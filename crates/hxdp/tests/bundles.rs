@@ -1,0 +1,83 @@
+//! What the compiler makes of small programs.
+
+mod support;
+
+use sluice_ebpf::insn::assemble;
+use sluice_ebpf::{Image, Program};
+use sluice_hxdp::listing::text;
+use sluice_hxdp::compile;
+use support::target;
+
+/// Rows of a program, lanes joined by ` | `.
+fn rows(lanes: usize, source: &str) -> Vec<String> {
+    let insns = assemble(source).unwrap_or_else(|e| panic!("{source}: {e:?}"));
+    let image = Image { programs: vec![Program::from_insns("small", insns)], ..Image::default() };
+    let bundles = compile(&image, &image.programs[0], &target(lanes)).unwrap_or_else(|e| panic!("{e}")).bundles;
+    let row = |row: &sluice_hxdp::Bundle| {
+        let lanes: Vec<String> = row.lanes.iter().map(|step| text(&step.op, &|map| map.to_string())).collect();
+        lanes.join(" | ")
+    };
+    bundles.rows.iter().map(row).collect()
+}
+
+#[test]
+fn an_exit_takes_its_value() {
+    assert_eq!(rows(1, "r0 = 2\nexit"), ["exit 2"]);
+    assert_eq!(rows(2, "r6 = *(u32 *)(r1 +12)\nr0 = r6\nexit"), ["r6 = *(u32 *)(r1 +12)", "exit r6"]);
+}
+
+#[test]
+fn copies_and_sums_become_three_operands_and_folded_addresses() {
+    let source = "r2 = r10\nr2 += -8\nr3 = *(u32 *)(r1 +12)\n*(u64 *)(r2 +0) = r3\nr0 = *(u32 *)(r2 +4)\nexit";
+    assert_eq!(rows(1, source), ["r3 = *(u32 *)(r1 +12)", "*(u64 *)(r10 -8) = r3", "r0 = *(u32 *)(r10 -4)", "exit"]);
+    let source = "r2 = *(u32 *)(r1 +12)\nr0 = r2\nr0 *= 3\nr0 += r2\nexit";
+    assert_eq!(rows(1, source), ["r2 = *(u32 *)(r1 +12)", "r0 = r2 * 3", "r0 = r0 + r2", "exit"]);
+}
+
+#[test]
+fn branches_in_one_bundle_are_taken_by_their_lanes() {
+    let source = "
+        r2 = *(u32 *)(r1 +12)
+        r3 = *(u32 *)(r1 +16)
+        if r2 > 7 goto +3
+        if r3 > 7 goto +4
+        r0 = 2
+        exit
+        r0 = 1
+        exit
+        r0 = 3
+        exit";
+    let rows = rows(4, source);
+    assert_eq!(rows[1], "if r2 > 7 goto 2 | if r3 > 7 goto 3 | exit 2", "{rows:#?}");
+    assert_eq!(rows[2..], ["exit 1", "exit 3"]);
+}
+
+#[test]
+fn a_frame_is_zero_and_needs_no_zeros() {
+    let source = "r2 = 0\n*(u64 *)(r10 -8) = r2\nr0 = *(u64 *)(r10 -8)\nexit";
+    assert_eq!(rows(1, source), ["r0 = *(u64 *)(r10 -8)", "exit"]);
+    // The second zero overwrites a seven.
+    let source = "r2 = 0\nr3 = 7\n*(u64 *)(r10 -8) = r3\n*(u64 *)(r10 -8) = r2\nr0 = *(u64 *)(r10 -8)\nexit";
+    assert_eq!(rows(1, source).len(), 4);
+}
+
+#[test]
+fn arithmetic_passes_a_branch_and_a_store_does_not() {
+    let source = "
+        r2 = *(u32 *)(r1 +12)
+        if r2 > 7 goto +4
+        r4 = *(u32 *)(r10 -4)
+        r4 *= 5
+        *(u32 *)(r10 -8) = r4
+        r0 = *(u32 *)(r10 -8)
+        exit";
+    let rows = rows(2, source);
+    let row = |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
+    assert!(row("r4 * 5") <= row("if r2"), "{rows:#?}");
+    assert!(row("(r10 -8) = r4") >= row("if r2"), "{rows:#?}");
+}
+
+#[test]
+fn what_nobody_reads_goes_but_what_may_fault_stays() {
+    assert_eq!(rows(1, "r2 = 7\nr3 = *(u8 *)(r1 +40)\nr4 = *(u8 *)(r10 -1)\nr0 = 2\nexit").len(), 2);
+}
