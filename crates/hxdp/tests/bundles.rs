@@ -3,15 +3,15 @@
 mod support;
 
 use sluice_ebpf::insn::assemble;
-use sluice_ebpf::{Image, Program};
+use sluice_ebpf::Image;
 use sluice_hxdp::listing::text;
 use sluice_hxdp::compile;
 use support::target;
 
 /// Rows of a program, lanes joined by ` | `.
 fn rows(lanes: usize, source: &str) -> Vec<String> {
-    let insns = assemble(source).unwrap_or_else(|e| panic!("{source}: {e:?}"));
-    let image = Image { programs: vec![Program::from_insns("small", insns)], ..Image::default() };
+    let program = assemble("small", source, &[]).unwrap_or_else(|e| panic!("{source}: {e:?}"));
+    let image = Image { programs: vec![program], ..Image::default() };
     let bundles = compile(&image, &image.programs[0], &target(lanes)).unwrap_or_else(|e| panic!("{e}")).bundles;
     let row = |row: &sluice_hxdp::Bundle| {
         let lanes: Vec<String> = row.lanes.iter().map(|step| text(&step.op, &|map| map.to_string())).collect();
@@ -39,8 +39,8 @@ fn branches_in_one_bundle_are_taken_by_their_lanes() {
     let source = "
         r2 = *(u32 *)(r1 +12)
         r3 = *(u32 *)(r1 +16)
-        if r2 > 7 goto +3
-        if r3 > 7 goto +4
+        if r2 > 0x7 goto pc+3
+        if r3 > 0x7 goto pc+4
         r0 = 2
         exit
         r0 = 1
@@ -65,7 +65,7 @@ fn a_frame_is_zero_and_needs_no_zeros() {
 fn arithmetic_passes_a_branch_and_a_store_does_not() {
     let source = "
         r2 = *(u32 *)(r1 +12)
-        if r2 > 7 goto +4
+        if r2 > 0x7 goto pc+4
         r4 = *(u32 *)(r10 -4)
         r4 *= 5
         *(u32 *)(r10 -8) = r4

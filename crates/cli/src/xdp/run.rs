@@ -28,6 +28,8 @@ use std::time::Instant;
 
 /// Packets read and run before any is written.
 const BATCH: usize = 512;
+/// Lanes of the cores unless said otherwise.
+const LANES: usize = 2;
 
 /// Plays captures or live interfaces through an XDP program
 ///
@@ -108,9 +110,9 @@ pub struct XdpRun {
     /// What carries the program out: the interpreter, or the model of the hXDP cores on the compiled bundles
     #[arg(long, value_enum, default_value_t = Executor::Interpreter, conflicts_with_all = ["iface", "trace"])]
     device: Executor,
-    /// Lanes of the cores: 1, 2 or 4
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "device")]
-    lanes: usize,
+    /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
+    #[arg(long, value_name = "N")]
+    lanes: Option<usize>,
     /// Prints every instruction of every packet, with its registers
     #[arg(long, conflicts_with = "json")]
     trace: bool,
@@ -143,6 +145,10 @@ impl XdpRun {
             if self.maps[..at].iter().any(|(before, _)| before == map) {
                 return Err(Failure::input("E0502", format!("--map: `{map}` is given twice, expected one file")));
             }
+        }
+        if self.lanes.is_some() && self.device == Executor::Interpreter {
+            let what = "--lanes: the interpreter has none, expected --device bundles with it";
+            return Err(Failure::input("E0490", what));
         }
         self.check_apart()?;
         apart::check_named("--socket", self.socket.as_deref())?;
@@ -263,10 +269,11 @@ impl XdpRun {
         if self.device == Executor::Interpreter {
             return Ok(None);
         }
+        let lanes = self.lanes.unwrap_or(LANES);
         let failure =
             |e: sluice_hxdp::CompileError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
         let mut cores = Cores::new();
-        let target = Target::new(self.lanes).map_err(failure)?;
+        let target = Target::new(lanes).map_err(failure)?;
         cores.add(image, &target, runtime, installed).map_err(failure)?;
         Ok(Some(cores))
     }
@@ -356,7 +363,7 @@ impl XdpRun {
                 }
                 counts.wall += start.elapsed();
                 if let Some(cores) = &cores {
-                    counts.add_bundles(self.lanes, cores.take_executed());
+                    counts.add_bundles(self.lanes.unwrap_or(LANES), cores.take_executed());
                 }
                 progress.at(counts.packets);
                 if let Some(sink) = &mut sink {
