@@ -25,19 +25,8 @@ const ALU: [AluOp; 13] = [
     AluOp::Sdiv,
     AluOp::Smod,
 ];
-const COND: [Cond; 11] = [
-    Cond::Eq,
-    Cond::Gt,
-    Cond::Ge,
-    Cond::Set,
-    Cond::Ne,
-    Cond::Sgt,
-    Cond::Sge,
-    Cond::Lt,
-    Cond::Le,
-    Cond::Slt,
-    Cond::Sle,
-];
+const COND: [Cond; 11] =
+    [Cond::Eq, Cond::Gt, Cond::Ge, Cond::Set, Cond::Ne, Cond::Sgt, Cond::Sge, Cond::Lt, Cond::Le, Cond::Slt, Cond::Sle];
 const ATOMIC: [AtomicOp; 6] =
     [AtomicOp::Add, AtomicOp::Or, AtomicOp::And, AtomicOp::Xor, AtomicOp::Xchg, AtomicOp::Cmpxchg];
 const BYTES: [u8; 5] = [1, 2, 4, 6, 8];
@@ -185,9 +174,7 @@ pub fn op(bits: u128) -> Option<Op> {
         number::HELPER => Op::Helper { id: lane.imm },
         number::EXIT => Op::Exit { value: None },
         number::EXIT_VALUE => Op::Exit { value: Some(lane.operand()) },
-        number::EXTEND..number::CONSTANT => {
-            Op::Extend { wide, bits: *BITS.get(entry(number::EXTEND))?, dst, src: a }
-        }
+        number::EXTEND..number::CONSTANT => Op::Extend { wide, bits: *BITS.get(entry(number::EXTEND))?, dst, src: a },
         number::CONSTANT..number::COND => {
             let number64 = (bits >> 16) as u64;
             let value = match number - number::CONSTANT {
@@ -257,8 +244,12 @@ pub fn decode(program: &str, bytes: &[u8]) -> Option<Bundles> {
     if lanes == 0 || rows.checked_mul(lanes)?.checked_mul(LANE_BYTES)? > rest.len() {
         return None;
     }
-    let mut bundles =
-        Bundles { program: program.to_owned(), target: Target { lanes, ports, rows: most }, rows: vec![], functions: [].into() };
+    let mut bundles = Bundles {
+        program: program.to_owned(),
+        target: Target { lanes, ports, rows: most },
+        rows: vec![],
+        functions: [].into(),
+    };
     for _ in 0..functions {
         bundles.functions.insert(word(&mut rest)?, word(&mut rest)?);
     }

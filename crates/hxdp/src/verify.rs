@@ -127,15 +127,11 @@ fn places(
 }
 
 /// Checks the order of a trace: each two instructions against every rule.
-pub fn order(
-    steps: &[Step],
-    effects: &[Effect],
-    places: &[(usize, usize)],
-    live: &Liveness,
-) -> Result<(), Broken> {
+pub fn order(steps: &[Step], effects: &[Effect], places: &[(usize, usize)], live: &Liveness) -> Result<(), Broken> {
     for (second, place) in places.iter().enumerate() {
         for first in 0..second {
-            let rule = pair((&steps[first], &effects[first]), (&steps[second], &effects[second]), live, places[first], *place);
+            let rule =
+                pair((&steps[first], &effects[first]), (&steps[second], &effects[second]), live, places[first], *place);
             if let Some(rule) = rule {
                 return Err(Broken { row: place.0, lane: place.1, rule });
             }

@@ -2,10 +2,10 @@
 
 mod support;
 
-use sluice_ebpf::insn::assemble;
 use sluice_ebpf::Image;
-use sluice_hxdp::listing::text;
+use sluice_ebpf::insn::assemble;
 use sluice_hxdp::compile;
+use sluice_hxdp::listing::text;
 use support::target;
 
 /// Rows of a program, lanes joined by ` | `.
@@ -72,7 +72,8 @@ fn arithmetic_passes_a_branch_and_a_store_does_not() {
         r0 = *(u32 *)(r10 -8)
         exit";
     let rows = rows(2, source);
-    let row = |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
+    let row =
+        |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
     assert!(row("r4 * 5") <= row("if r2"), "{rows:#?}");
     assert!(row("(r10 -8) = r4") >= row("if r2"), "{rows:#?}");
 }

@@ -142,12 +142,24 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     assert!(rule(&|b| b.rows[0].lanes = vec![first; 5]).contains("no more than lanes"));
     assert!(rule(&|b| b.rows[0].lanes = vec![first; 3]).contains("one register"));
     assert!(rule(&|b| b.target.ports = 0).contains("memory ports"));
-    assert!(rule(&|b| b.rows[0].lanes.insert(0, sluice_hxdp::Step { slot: 0, op: Op::Exit { value: None } })).contains("last lane"));
+    assert!(
+        rule(&|b| b.rows[0].lanes.insert(0, sluice_hxdp::Step { slot: 0, op: Op::Exit { value: None } }))
+            .contains("last lane")
+    );
     assert!(rule(&with(Op::Move { wide: true, dst: 10, src: Operand::Imm(0) })).contains("r10 is not written"));
-    assert!(rule(&with(Op::Alu { op: AluOp::Add, wide: true, dst: 0, a: 12, b: Operand::Imm(0) })).contains("r0 to r10"));
+    assert!(
+        rule(&with(Op::Alu { op: AluOp::Add, wide: true, dst: 0, a: 12, b: Operand::Imm(0) })).contains("r0 to r10")
+    );
     assert!(rule(&with(Op::Load { bytes: 3, signed: false, dst: 9, base: 1, off: 0 })).contains("1, 2, 4, 6 or 8"));
-    assert!(rule(&|b| b.rows.iter_mut().flat_map(|r| &mut r.lanes).filter_map(|s| s.op.target_mut()).for_each(|to| *to = 99))
-        .contains("targets are rows"));
+    assert!(
+        rule(&|b| b
+            .rows
+            .iter_mut()
+            .flat_map(|r| &mut r.lanes)
+            .filter_map(|s| s.op.target_mut())
+            .for_each(|to| *to = 99))
+        .contains("targets are rows")
+    );
     assert!(rule(&|b| b.rows.clear()).contains("has a row"));
     let last = |b: &mut Bundles| b.rows.push(sluice_hxdp::Bundle { lanes: vec![first] });
     assert!(rule(&last).contains("jump or exit"));
@@ -175,10 +187,16 @@ fn what_is_refused_says_why() {
     let image = of_text("r0 = 2\nexit");
     let small = Target { rows: 0, ..target(1) };
     let error = compile(&image, &image.programs[0], &small).unwrap_err();
-    assert_eq!((error.code(), error.to_string().as_str()), ("E0802", "program `planted` takes 1 rows with 1 lanes, the core has 0"));
+    assert_eq!(
+        (error.code(), error.to_string().as_str()),
+        ("E0802", "program `planted` takes 1 rows with 1 lanes, the core has 0")
+    );
     let broken = Image { programs: vec![Program::from_insns("p", vec![])], ..Image::default() };
     assert_eq!(compile(&broken, &broken.programs[0], &target(1)).unwrap_err().code(), "E0440");
     for (code, page) in sluice_hxdp::codes() {
-        assert!(page.starts_with(&format!("# {code}: ")) && page.contains("Wrong:") && page.contains("Right:"), "{code}");
+        assert!(
+            page.starts_with(&format!("# {code}: ")) && page.contains("Wrong:") && page.contains("Right:"),
+            "{code}"
+        );
     }
 }

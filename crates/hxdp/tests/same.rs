@@ -57,7 +57,11 @@ fn random_programs_do_the_same() {
             let frame = packets::frame(&mut rng);
             let outcome = twins.run(0, &frame, Ingress { ifindex: 1, queue: 0 });
             let outcome = outcome.unwrap_or_else(|e| panic!("{listing}\n{lanes} lanes: {e}"));
-            if outcome.fault.is_some() { faults += 1 } else { ended += 1 }
+            if outcome.fault.is_some() {
+                faults += 1
+            } else {
+                ended += 1
+            }
             twins.compare_maps().unwrap_or_else(|e| panic!("{listing}\n{lanes} lanes: {e}"));
         }
         run += 1;

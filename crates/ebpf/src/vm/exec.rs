@@ -3,8 +3,8 @@
 use super::Cpu;
 use super::code::{Code, Loaded, Op};
 use super::trace::{Access, At};
-use crate::insn::AtomicOp;
 use crate::FaultReason;
+use crate::insn::AtomicOp;
 
 /// The whole `match`: arithmetic and branches come as tables of
 /// `64-bit register, 64-bit immediate, 32-bit register, 32-bit immediate: operands, 64-bit result, 32-bit result`.

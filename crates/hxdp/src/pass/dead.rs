@@ -22,9 +22,10 @@ pub fn dead(code: &mut Code) {
             trace.steps.retain(|step| {
                 let read = step.op.writes() & behind[index] != 0;
                 index += 1;
-                let idle = matches!(step.op, Op::Move { wide: true, dst, src } if src == sluice_ebpf::insn::Operand::Reg(dst));
-                let safe = step.op.is_pure()
-                    || matches!(step.op, Op::Load { .. }) && !Effect::of(step, regions).may_fault;
+                let idle =
+                    matches!(step.op, Op::Move { wide: true, dst, src } if src == sluice_ebpf::insn::Operand::Reg(dst));
+                let safe =
+                    step.op.is_pure() || matches!(step.op, Op::Load { .. }) && !Effect::of(step, regions).may_fault;
                 !(safe && (!read || idle))
             });
             removed |= trace.steps.len() < before;

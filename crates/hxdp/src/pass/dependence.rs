@@ -37,7 +37,8 @@ pub fn dependences(trace: &Trace, regions: &Regions, live: &Liveness) -> Vec<Edg
     for to in 0..effects.len() {
         for from in 0..to {
             let (first, second) = ((&trace.steps[from], &effects[from]), (&trace.steps[to], &effects[to]));
-            let order = by_registers(first.1, second.1).max(by_memory(first, second)).max(by_control(first, second, live));
+            let order =
+                by_registers(first.1, second.1).max(by_memory(first, second)).max(by_control(first, second, live));
             edges.extend(order.map(|order| Edge { from, to, order }));
         }
     }

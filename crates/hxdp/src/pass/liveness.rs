@@ -18,7 +18,8 @@ impl Liveness {
         loop {
             let mut changed = false;
             for (label, trace) in code.traces.iter().rev() {
-                let entry = live.before(code.is_main(*label), trace).first().copied().unwrap_or_else(|| live.end(trace));
+                let entry =
+                    live.before(code.is_main(*label), trace).first().copied().unwrap_or_else(|| live.end(trace));
                 changed |= live.entries.insert(*label, entry) != Some(entry);
             }
             if !changed {

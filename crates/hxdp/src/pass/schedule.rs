@@ -59,6 +59,5 @@ pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
 fn has_room(steps: &[Step], bundle: &[usize], index: usize, target: &Target) -> bool {
     let op = &steps[index].op;
     let count = |f: fn(&crate::Op) -> bool| bundle.iter().filter(|i| f(&steps[**i].op)).count();
-    (!op.is_access() || count(crate::Op::is_access) < target.ports)
-        && (!op.is_last() || count(crate::Op::is_last) == 0)
+    (!op.is_access() || count(crate::Op::is_access) < target.ports) && (!op.is_last() || count(crate::Op::is_last) == 0)
 }
