@@ -33,6 +33,7 @@ pub fn optimized(image: &Image, program: &Program) -> Code {
     pass::exits::exits(&mut code);
     pass::zeroing::zeroing(&mut code);
     pass::dead::dead(&mut code);
+    pass::quiet::quiet(&mut code);
     pass::traces::shorten(&mut code);
     code.prune();
     code

@@ -79,7 +79,7 @@ impl Effect {
                 let (loads, stores) = (found.spaces, found.spaces);
                 Self { loads, stores, may_fault: !in_bounds, shared: true, place: found.place, ..none }
             }
-            Op::Helper { id } => {
+            Op::Helper { id, .. } => {
                 let (loads, stores) = helper_spaces(id);
                 Self { loads, stores, may_fault: true, shared: true, ..none }
             }

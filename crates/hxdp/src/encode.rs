@@ -135,8 +135,9 @@ pub fn lane(op: &Op) -> u128 {
             };
             return u128::from(number::CONSTANT + kind) | u128::from(dst) << 8 | u128::from(number) << 16;
         }
-        Op::Load { bytes, signed, dst, base, off } => {
-            Lane { number: number::LOAD + at(&BYTES, &bytes), dst, a: base, off: off as u16, ..zero }.extra(signed)
+        Op::Load { bytes, signed, dst, base, off, quiet } => {
+            let lane = Lane { number: number::LOAD + at(&BYTES, &bytes), dst, a: base, off: off as u16, ..zero };
+            lane.extra(signed).wide(quiet)
         }
         Op::Store { bytes, base, off, src } => {
             Lane { number: number::STORE + at(&BYTES, &bytes), a: base, off: off as u16, ..zero }.second(src)
@@ -150,7 +151,12 @@ pub fn lane(op: &Op) -> u128 {
             let lane = Lane { number: number::COND + at(&COND, &cond), a, off: to as u16, ..zero };
             lane.wide(wide).second(b).extra(back)
         }
-        Op::Helper { id } => Lane { number: number::HELPER, imm: id, ..zero },
+        Op::Helper { id, handle, second } => {
+            let (a, off) = second.unwrap_or_default();
+            let imm = id & 0xffff | (handle.unwrap_or_default() as i32) << 16;
+            let lane = Lane { number: number::HELPER, a, off: off as u16, imm, ..zero };
+            lane.extra(handle.is_some()).wide(second.is_some())
+        }
         Op::Call { to } => Lane { number: number::CALL, off: to as u16, ..zero },
         Op::Exit { value: None } => Lane { number: number::EXIT, ..zero },
         Op::Exit { value: Some(value) } => Lane { number: number::EXIT_VALUE, ..zero }.second(value),
@@ -171,7 +177,10 @@ pub fn op(bits: u128) -> Option<Op> {
         number::NEGATE => Op::Negate { wide, dst, src: a },
         number::JUMP => Op::Jump { to, back: extra },
         number::CALL => Op::Call { to },
-        number::HELPER => Op::Helper { id: lane.imm },
+        number::HELPER => {
+            let handle = extra.then_some((lane.imm as u32) >> 16);
+            Op::Helper { id: lane.imm & 0xffff, handle, second: wide.then_some((a, signed_off)) }
+        }
         number::EXIT => Op::Exit { value: None },
         number::EXIT_VALUE => Op::Exit { value: Some(lane.operand()) },
         number::EXTEND..number::CONSTANT => Op::Extend { wide, bits: *BITS.get(entry(number::EXTEND))?, dst, src: a },
@@ -194,7 +203,7 @@ pub fn op(bits: u128) -> Option<Op> {
         }
         number::LOAD..number::STORE => {
             let bytes = *BYTES.get(entry(number::LOAD))?;
-            Op::Load { bytes, signed: extra, dst, base: a, off: signed_off }
+            Op::Load { bytes, signed: extra, dst, base: a, off: signed_off, quiet: wide }
         }
         number::STORE..number::SWAP => {
             Op::Store { bytes: *BYTES.get(entry(number::STORE))?, base: a, off: signed_off, src: lane.operand() }

@@ -60,8 +60,9 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
             WideValue::MapValue { map: index, offset } => format!("r{dst} = map[{}][0]+{offset}", map(index)),
             WideValue::Function(slot) => format!("r{dst} = function[{slot}]"),
         },
-        Op::Load { bytes, signed, dst, base, off } => {
-            format!("r{dst} = *({}{} *)(r{base} {off:+})", if signed { 's' } else { 'u' }, u32::from(bytes) * 8)
+        Op::Load { bytes, signed, dst, base, off, quiet } => {
+            let quiet = if quiet { "?" } else { "" };
+            format!("r{dst} = {quiet}*({}{} *)(r{base} {off:+})", if signed { 's' } else { 'u' }, u32::from(bytes) * 8)
         }
         Op::Store { bytes, base, off, src } => {
             format!("*(u{} *)(r{base} {off:+}) = {}", u32::from(bytes) * 8, operand(true, src))
@@ -82,7 +83,12 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         Op::Branch { cond, wide, a, b, to, .. } => {
             format!("if {}{a} {} {} goto {to}", letter(wide), cond_sign(cond), operand(wide, b))
         }
-        Op::Helper { id } => format!("call bpf_{}", helper_name(id).unwrap_or("unknown")),
+        Op::Helper { id, handle, second } => {
+            let handle = handle.map_or("r1".to_owned(), |index| format!("map[{}]", map(index)));
+            let second = second.map_or("r2".to_owned(), |(base, more)| format!("r{base} {more:+}"));
+            let args = if handle == "r1" && second == "r2" { String::new() } else { format!("({handle}, {second})") };
+            format!("call bpf_{}{args}", helper_name(id).unwrap_or("unknown"))
+        }
         Op::Call { to } => format!("call {to}"),
         Op::Exit { value: None } => "exit".to_owned(),
         Op::Exit { value: Some(value) } => format!("exit {}", operand(true, value)),

@@ -53,7 +53,11 @@ impl Cores {
         let mut constants = BTreeMap::new();
         for (row, bundle) in (0..).zip(&bundles.rows) {
             for (lane, step) in (0..).zip(&bundle.lanes) {
-                let Op::Constant { value, .. } = step.op else { continue };
+                let value = match step.op {
+                    Op::Constant { value, .. } => value,
+                    Op::Helper { handle: Some(map), .. } => WideValue::Map(map),
+                    _ => continue,
+                };
                 let number = match value {
                     WideValue::Number(number) => Some(number),
                     WideValue::Map(index) => map(index).map(|id| u64::from(address::MAP_HANDLES + id.0)),
@@ -168,14 +172,15 @@ impl Cores {
         let mut way = Way::Next;
         let mut written = Ok(());
         let mut done = 0;
-        for (step, result) in bundle.lanes.iter().zip(results).take(writing) {
+        for (lane, (step, result)) in (0..).zip(bundle.lanes.iter().zip(results)).take(writing) {
             done += 1;
             if let Some((dst, value)) = result {
                 cpu.registers[usize::from(dst & 15)] = value;
             }
             executed.helpers += u64::from(matches!(step.op, Op::Helper { .. }));
             executed.map_accesses += u64::from(is_shared(&before, &step.op));
-            match write(cpu, &before, &step.op, row, base) {
+            let constant = || loaded.constants.get(&(row, lane)).copied().unwrap_or_default();
+            match write(cpu, &before, &step.op, constant, (row, base)) {
                 Ok(Way::Next) => {}
                 Ok(other) => way = other,
                 Err(reason) => {
@@ -228,8 +233,11 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
         Op::Negate { wide: false, dst, src } => Seen::Value(dst, (before.reg(src) as u32).wrapping_neg().into()),
         Op::Swap { order, bits, dst, src } => Seen::Value(dst, swap(order, bits, before.reg(src))),
         Op::Constant { dst, .. } => Seen::Value(dst, constant()),
-        Op::Load { bytes, signed, dst, base, off } => {
-            let value = cpu.load_bytes(before.address(base, off), bytes)?;
+        Op::Load { bytes, signed, dst, base, off, quiet } => {
+            let value = match cpu.load_bytes(before.address(base, off), bytes) {
+                Err(_) if quiet => 0,
+                loaded => loaded?,
+            };
             Seen::Value(dst, if signed { extend(true, bytes * 8, value) } else { value })
         }
         Op::Branch { cond, wide, a, b, to, back } if holds(cond, wide, before.reg(a), before.operand(b)) => {
@@ -240,7 +248,13 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
 }
 
 /// Step 3: memory, helpers, and where the last lane leads.
-fn write(cpu: &mut Cpu<'_>, before: &Before, op: &Op, row: u32, base: usize) -> Result<Way, FaultReason> {
+fn write(
+    cpu: &mut Cpu<'_>,
+    before: &Before,
+    op: &Op,
+    constant: impl Fn() -> u64,
+    (row, base): (u32, usize),
+) -> Result<Way, FaultReason> {
     match *op {
         Op::Store { bytes, base, off, src } => {
             cpu.store_bytes(before.address(base, off), bytes, before.operand(src))?;
@@ -254,9 +268,11 @@ fn write(cpu: &mut Cpu<'_>, before: &Before, op: &Op, row: u32, base: usize) -> 
                 cpu.registers[usize::from(src & 15)] = old;
             }
         }
-        Op::Helper { id } => {
+        Op::Helper { id, handle, second } => {
             let index = helper::ALL.iter().position(|helper| helper.id == id);
-            let args = [1, 2, 3, 4, 5].map(|r| before.reg(r));
+            let mut args = [1, 2, 3, 4, 5].map(|r| before.reg(r));
+            args[0] = handle.map_or(args[0], |_| constant());
+            args[1] = second.map_or(args[1], |(base, more)| before.address(base, more));
             if cpu.call_helper(index, id, args)? {
                 return Ok(Way::Program);
             }

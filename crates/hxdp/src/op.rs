@@ -77,6 +77,9 @@ pub enum Op {
         base: u8,
         /// Offset.
         off: i16,
+        /// Gives 0 where it is not allowed, in place of a fault: so it may pass a branch. Set only where it cannot fault
+        /// at its own place.
+        quiet: bool,
     },
     /// `*(bytes *)(base + off) = src`.
     Store {
@@ -130,6 +133,10 @@ pub enum Op {
     Helper {
         /// Number.
         id: i32,
+        /// First argument, in the place of r1: the handle of the map with this index.
+        handle: Option<u32>,
+        /// Second argument, in the place of r2: what this register holds, and so much more.
+        second: Option<(u8, i16)>,
     },
     /// Call of a function; it comes back to the next row.
     Call {
@@ -179,9 +186,10 @@ impl Op {
             Self::Store { base, src, .. } => 1 << base | of(src),
             Self::Atomic { op, base, src, .. } => 1 << base | 1 << src | u16::from(op == AtomicOp::Cmpxchg),
             Self::Helper { .. } if self.is_barrier() => ALL,
-            Self::Helper { id } => {
+            Self::Helper { id, handle, second } => {
                 let args = sluice_ebpf::helper::find(id).map_or(5, |helper| helper.args.len());
-                ((1 << args) - 1) << 1
+                let given = handle.map_or(0, |_| 1 << 1) | second.map_or(0, |_| 1 << 2);
+                ((1 << args) - 1) << 1 & !given | second.map_or(0, |(base, _)| 1 << base)
             }
             Self::Call { .. } => ALL,
             Self::Exit { value } => value.map_or(1, of),
@@ -220,6 +228,11 @@ impl Op {
         )
     }
 
+    /// Whether it may pass a branch upwards, where nobody reads what it writes.
+    pub fn is_harmless(&self) -> bool {
+        self.is_pure() || matches!(self, Self::Load { quiet: true, .. })
+    }
+
     /// Whether it takes a memory port.
     pub fn is_access(&self) -> bool {
         matches!(self, Self::Load { .. } | Self::Store { .. } | Self::Atomic { .. })
@@ -230,7 +243,7 @@ impl Op {
         use sluice_ebpf::helper::{Arg, find};
         match self {
             Self::Call { .. } => true,
-            Self::Helper { id } => {
+            Self::Helper { id, .. } => {
                 *id == TAIL_CALL || find(*id).is_none_or(|helper| helper.args.contains(&Arg::Callback))
             }
             _ => false,

@@ -27,6 +27,12 @@ pub fn verify(code: &Code, bundles: &Bundles, starts: &BTreeMap<u32, u32>) -> Re
         let places = places(trace, bundles, starts, start)?;
         let effects: Vec<Effect> = trace.steps.iter().map(|step| Effect::of(step, &code.regions)).collect();
         order(&trace.steps, &effects, &places, &live)?;
+        for ((step, effect), (row, lane)) in trace.steps.iter().zip(&effects).zip(places) {
+            let quiet = matches!(step.op, Op::Load { quiet: true, .. });
+            if quiet && (effect.may_fault || effect.shared) {
+                return Err(Broken { row, lane, rule: "a quiet load cannot fault, and reads nothing that is shared" });
+            }
+        }
     }
     let wrong = code.functions.iter().find(|f| bundles.functions.get(f) != starts.get(f));
     match wrong {
@@ -174,8 +180,7 @@ fn pair(
         return Some("nothing passes a branch, jump or exit downwards");
     }
     if let Op::Branch { to, .. } = step.op {
-        let harmless = after.op.is_pure() || matches!(after.op, Op::Load { base: 10, .. });
-        if !harmless || second.writes & live.at(to) != 0 {
+        if !after.op.is_harmless() || second.writes & live.at(to) != 0 {
             return Some("what passes a branch upwards is harmless, and not read where the branch goes");
         }
     }

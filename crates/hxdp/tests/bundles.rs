@@ -23,15 +23,15 @@ fn rows(lanes: usize, source: &str) -> Vec<String> {
 #[test]
 fn an_exit_takes_its_value() {
     assert_eq!(rows(1, "r0 = 2\nexit"), ["exit 2"]);
-    assert_eq!(rows(2, "r6 = *(u32 *)(r1 +12)\nr0 = r6\nexit"), ["r6 = *(u32 *)(r1 +12)", "exit r6"]);
+    assert_eq!(rows(2, "r6 = *(u32 *)(r1 +12)\nr0 = r6\nexit"), ["r6 = ?*(u32 *)(r1 +12)", "exit r6"]);
 }
 
 #[test]
 fn copies_and_sums_become_three_operands_and_folded_addresses() {
     let source = "r2 = r10\nr2 += -8\nr3 = *(u32 *)(r1 +12)\n*(u64 *)(r2 +0) = r3\nr0 = *(u32 *)(r2 +4)\nexit";
-    assert_eq!(rows(1, source), ["r3 = *(u32 *)(r1 +12)", "*(u64 *)(r10 -8) = r3", "r0 = *(u32 *)(r10 -4)", "exit"]);
+    assert_eq!(rows(1, source), ["r3 = ?*(u32 *)(r1 +12)", "*(u64 *)(r10 -8) = r3", "r0 = ?*(u32 *)(r10 -4)", "exit"]);
     let source = "r2 = *(u32 *)(r1 +12)\nr0 = r2\nr0 *= 3\nr0 += r2\nexit";
-    assert_eq!(rows(1, source), ["r2 = *(u32 *)(r1 +12)", "r0 = r2 * 3", "r0 = r0 + r2", "exit"]);
+    assert_eq!(rows(1, source), ["r2 = ?*(u32 *)(r1 +12)", "r0 = r2 * 3", "r0 = r0 + r2", "exit"]);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn branches_in_one_bundle_are_taken_by_their_lanes() {
 #[test]
 fn a_frame_is_zero_and_needs_no_zeros() {
     let source = "r2 = 0\n*(u64 *)(r10 -8) = r2\nr0 = *(u64 *)(r10 -8)\nexit";
-    assert_eq!(rows(1, source), ["r0 = *(u64 *)(r10 -8)", "exit"]);
+    assert_eq!(rows(1, source), ["r0 = ?*(u64 *)(r10 -8)", "exit"]);
     // The second zero overwrites a seven.
     let source = "r2 = 0\nr3 = 7\n*(u64 *)(r10 -8) = r3\n*(u64 *)(r10 -8) = r2\nr0 = *(u64 *)(r10 -8)\nexit";
     assert_eq!(rows(1, source).len(), 4);

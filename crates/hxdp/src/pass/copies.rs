@@ -1,11 +1,11 @@
 //! Carries copies, constants and sums with constants to where they are read.
 //!
-//! Before: `r2 = r10; r2 += -4; r1 = *(r2 +0)`. After: `r2 = r10 + -4; r1 = *(r10 -4)`. This is what makes three operands;
-//! `dead` removes the instructions that nobody reads any more. Leaves alone: control flow, every register's value.
+//! Before: `r2 = r10; r2 += -4; r1 = *(r2 +0)`. After: `r2 = r10 + -4; r1 = *(r10 -4)`. This is what makes three operands,
+//! and helpers that are given a map and an address without r1 and r2. `dead` removes the instructions that nobody reads any more. Leaves alone: control flow, every register's value.
 
 use super::Code;
 use crate::Op;
-use sluice_ebpf::insn::{AluOp, Operand};
+use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Fact {
     Number(i32),
     /// What another register holds, and so much more; modulo 2^64.
     Sum(u8, i32),
+    /// The handle of the map with this index.
+    Map(u32),
 }
 
 /// Facts of all registers.
@@ -63,9 +65,10 @@ impl Facts {
             Op::Move { wide: true, src: Operand::Imm(number), .. } => Some(Fact::Number(number)),
             // Zero-extended: only what is not negative is its own sign extension.
             Op::Move { wide: false, src: Operand::Imm(number), .. } if number >= 0 => Some(Fact::Number(number)),
+            Op::Constant { value: WideValue::Map(map), .. } => Some(Fact::Map(map)),
             Op::Alu { op: AluOp::Add, wide: true, a, b: Operand::Imm(more), .. } => match self.of(a) {
                 Some(Fact::Sum(of, before)) => before.checked_add(more).map(|sum| Fact::Sum(of, sum)),
-                Some(Fact::Number(_)) => None,
+                Some(Fact::Number(_) | Fact::Map(_)) => None,
                 None => Some(Fact::Sum(a, more)),
             },
             _ => None,
@@ -99,9 +102,9 @@ impl Facts {
             Op::Extend { wide, bits, dst, src } => Op::Extend { wide, bits, dst, src: self.register(src) },
             Op::Negate { wide, dst, src } => Op::Negate { wide, dst, src: self.register(src) },
             Op::Swap { order, bits, dst, src } => Op::Swap { order, bits, dst, src: self.register(src) },
-            Op::Load { bytes, signed, dst, base, off } => {
+            Op::Load { bytes, signed, dst, base, off, quiet } => {
                 let (base, off) = self.address(base, off);
-                Op::Load { bytes, signed, dst, base, off }
+                Op::Load { bytes, signed, dst, base, off, quiet }
             }
             Op::Store { bytes, base, off, src } => {
                 let (base, off) = self.address(base, off);
@@ -115,6 +118,19 @@ impl Facts {
             }
             Op::Branch { cond, wide, a, b, to, back } => {
                 Op::Branch { cond, wide, a: self.register(a), b: self.operand(b), to, back }
+            }
+            // What a barrier is given stays in its registers: others see them.
+            Op::Helper { id, handle: None, second: None } if !op.is_barrier() => {
+                let reads = |r: u8| op.reads() >> r & 1 == 1;
+                let handle = match self.of(1) {
+                    Some(Fact::Map(map)) if reads(1) && map <= u16::MAX.into() => Some(map),
+                    _ => None,
+                };
+                let second = match self.of(2) {
+                    Some(Fact::Sum(of, more)) if reads(2) => i16::try_from(more).ok().map(|more| (of, more)),
+                    _ => None,
+                };
+                Op::Helper { id, handle, second }
             }
             other => other,
         }

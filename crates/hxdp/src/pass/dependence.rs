@@ -76,8 +76,7 @@ fn by_control((step, _): (&Step, &Effect), (after, second): (&Step, &Effect), li
             Some(if step.op.is_last() { Order::Bundle } else { Order::Lane })
         }
         Op::Branch { to, .. } => {
-            let own = matches!(after.op, Op::Load { base: 10, .. });
-            let moves = (after.op.is_pure() || own) && second.writes & live.at(to) == 0;
+            let moves = after.op.is_harmless() && second.writes & live.at(to) == 0;
             (!moves).then_some(Order::Lane)
         }
         _ => None,

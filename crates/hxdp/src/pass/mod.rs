@@ -9,6 +9,7 @@ pub mod dependence;
 pub mod exits;
 pub mod layout;
 pub mod liveness;
+pub mod quiet;
 pub mod schedule;
 pub mod zeroing;
 
