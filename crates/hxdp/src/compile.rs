@@ -4,7 +4,8 @@ use crate::pass::liveness::Liveness;
 use crate::pass::{self, Code};
 use crate::{Bundles, CompileError, Target, verify};
 use sluice_ebpf::validate::{Options, validate_program};
-use sluice_ebpf::{Image, Program, analysis};
+use sluice_ebpf::analysis::{self, Regions, Summary};
+use sluice_ebpf::{Image, Program};
 use std::collections::BTreeMap;
 
 /// A compiled program, and what it was made of.
@@ -19,20 +20,42 @@ pub struct Compiled {
 /// Compiles one program of an image for a core.
 pub fn compile(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
-    let steps = pass::decode::decode(program);
-    let code = optimized(image, program);
+    finish(optimized(image, program), program, target)
+}
+
+/// The same for a program that begins with other registers than r1 = context: nothing is known of any.
+pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    validate_program(program, &image.maps, Options { unreachable: true })?;
+    let nothing = Regions {
+        program: program.name.clone(),
+        slots: Vec::new(),
+        complete: false,
+        joined_calls: false,
+        steps: 0,
+        summary: Summary::default(),
+    };
+    finish(passes(program, nothing), program, target)
+}
+
+fn finish(code: Code, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
     let bundles = schedule(&code, target)?;
-    Ok(Compiled { bundles, instructions: steps.len() })
+    Ok(Compiled { bundles, instructions: program.instructions().count() })
 }
 
 /// The traces that are scheduled, after all passes before that.
 pub fn optimized(image: &Image, program: &Program) -> Code {
-    let steps = pass::decode::decode(program);
-    let mut code = pass::traces::traces(program, &steps, analysis::analyze(image, program));
+    passes(program, analysis::analyze(image, program))
+}
+
+fn passes(program: &Program, regions: Regions) -> Code {
+    let mut steps = pass::decode::decode(program);
+    pass::decided::decided(&mut steps, &regions);
+    let mut code = pass::traces::traces(program, &steps, regions);
     pass::copies::copies(&mut code);
     pass::exits::exits(&mut code);
     pass::zeroing::zeroing(&mut code);
     pass::dead::dead(&mut code);
+    pass::join::join(&mut code);
     pass::quiet::quiet(&mut code);
     pass::traces::shorten(&mut code);
     code.prune();

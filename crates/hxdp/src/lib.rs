@@ -15,6 +15,7 @@ pub mod listing;
 pub mod model;
 pub mod op;
 pub mod pass;
+pub mod plugin;
 pub mod target;
 pub mod verify;
 

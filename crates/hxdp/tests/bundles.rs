@@ -82,3 +82,44 @@ fn arithmetic_passes_a_branch_and_a_store_does_not() {
 fn what_nobody_reads_goes_but_what_may_fault_stays() {
     assert_eq!(rows(1, "r2 = 7\nr3 = *(u8 *)(r1 +40)\nr4 = *(u8 *)(r10 -1)\nr0 = 2\nexit").len(), 2);
 }
+
+#[test]
+fn two_copies_of_neighbouring_bytes_are_one_of_six() {
+    let stores = "*(u32 *)(r10 -16) = r2\n*(u16 *)(r10 -12) = r3\nr0 = *(u64 *)(r10 -16)\nexit";
+    let loads = "r2 = *(u32 *)(r10 -32)\nr3 = *(u16 *)(r10 -28)\n";
+    let first = "*(u64 *)(r10 -32) = r1\n";
+    let expected = ["*(u64 *)(r10 -32) = r1", "r2 = ?*(u48 *)(r10 -32)", "*(u48 *)(r10 -16) = r2", "r0 = ?*(u64 *)(r10 -16)", "exit"];
+    assert_eq!(rows(1, &format!("{first}{loads}{stores}")), expected);
+    // One register for both, in turn.
+    let turns = "r2 = *(u32 *)(r10 -32)\n*(u32 *)(r10 -16) = r2\nr2 = *(u16 *)(r10 -28)\n*(u16 *)(r10 -12) = r2\n";
+    assert_eq!(rows(1, &format!("{first}{turns}r0 = *(u64 *)(r10 -16)\nexit")), expected);
+    // The second load reads what the first store wrote.
+    let overlap = "r2 = *(u32 *)(r10 -32)\n*(u32 *)(r10 -28) = r2\nr2 = *(u32 *)(r10 -28)\n*(u32 *)(r10 -24) = r2\n";
+    assert_eq!(rows(1, &format!("{first}{overlap}r0 = *(u64 *)(r10 -24)\nexit")).len(), 7);
+    // What was loaded is read behind.
+    assert_eq!(rows(1, &format!("{first}{loads}*(u32 *)(r10 -16) = r2\n*(u16 *)(r10 -12) = r3\nr0 = r3\nexit")).len(), 6);
+}
+
+#[test]
+fn a_branch_that_is_decided_goes() {
+    let source = "r2 = *(u32 *)(r1 +0)\nr0 = 1\nif r2 == 0x0 goto pc+1\nr0 = 2\nexit";
+    assert_eq!(rows(1, source), ["exit 2"]);
+}
+
+#[test]
+fn a_load_is_tried_before_the_bounds_check_that_allows_it() {
+    let source = "
+        r2 = *(u32 *)(r1 +0)
+        r3 = *(u32 *)(r1 +4)
+        r4 = r2
+        r4 += 14
+        r0 = 1
+        if r4 > r3 goto pc+3
+        r5 = *(u8 *)(r2 +12)
+        r5 += 1
+        r0 = r5
+        exit";
+    let rows = rows(4, source);
+    let row = |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
+    assert!(row("?*(u8 *)(r2 +12)") < row("if r4 > r3"), "{rows:#?}");
+}

@@ -1,12 +1,14 @@
 //! The passes of the compiler, in the order in which they run.
 
 pub mod decode;
+pub mod decided;
 pub mod traces;
 // One pass a line: what it does stands in docs/design/hxdp.md.
 pub mod copies;
 pub mod dead;
 pub mod dependence;
 pub mod exits;
+pub mod join;
 pub mod layout;
 pub mod liveness;
 pub mod quiet;

@@ -2,7 +2,7 @@
 //!
 //! Before: instructions in the order of their slots. After: traces that hold each reachable instruction. Where one
 //! trace alone leads to another, going forward, they are one. A forward jump is no instruction any more but the
-//! trace's `next`. Short endings are copied to where they are jumped to. Needs: `decode`. Leaves alone: back edges, which
+//! trace's `next`. Short traces are copied to where they are led to. Needs: `decode`. Leaves alone: back edges, which
 //! count as work.
 
 use super::{Code, Trace};
@@ -13,8 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most instructions of a trace: the scheduler looks at pairs.
 const LONGEST: usize = 512;
-/// Most instructions of an ending that is copied.
-const ENDING: usize = 2;
+/// Most instructions of a trace that is copied to where it is led to.
+const COPIED: usize = 8;
+/// Most traces that are copied behind one another.
+const COPIES: usize = 3;
 
 /// Builds the traces of a program.
 pub fn traces(program: &Program, steps: &[Step], regions: Regions) -> Code {
@@ -29,7 +31,7 @@ pub fn traces(program: &Program, steps: &[Step], regions: Regions) -> Code {
     shorten(&mut code);
     code.prune();
     join(&mut code);
-    copy_endings(&mut code);
+    copy_short(&mut code);
     code.prune();
     code
 }
@@ -101,19 +103,15 @@ fn join(code: &mut Code) {
     }
 }
 
-/// Copies endings of few instructions to the ends of traces that go on there.
-fn copy_endings(code: &mut Code) {
-    let short = |t: &Trace| {
-        t.steps.len() <= ENDING
-            && matches!(t.steps.last(), Some(Step { op: Op::Exit { .. }, .. }))
-            && t.steps[..t.steps.len() - 1].iter().all(|step| step.op.is_pure())
-    };
-    let endings: BTreeMap<u32, Vec<Step>> =
-        code.traces.iter().filter(|(_, t)| short(t)).map(|(l, t)| (*l, t.steps.clone())).collect();
+/// Copies traces of few instructions to the ends of those that lead there, so that both are scheduled as one.
+fn copy_short(code: &mut Code) {
+    let short: BTreeMap<u32, Trace> =
+        code.traces.iter().filter(|(_, t)| t.steps.len() <= COPIED).map(|(l, t)| (*l, t.clone())).collect();
     for trace in code.traces.values_mut() {
-        if let Some(ending) = trace.next.and_then(|next| endings.get(&next)) {
-            trace.steps.extend(ending);
-            trace.next = None;
+        for _ in 0..COPIES {
+            let Some(more) = trace.next.and_then(|next| short.get(&next)) else { break };
+            trace.steps.extend(&more.steps);
+            trace.next = more.next;
         }
     }
 }
