@@ -3,8 +3,8 @@
 use crate::pass::liveness::Liveness;
 use crate::pass::{self, Code};
 use crate::{Bundles, CompileError, Target, verify};
-use sluice_ebpf::validate::{Options, validate_program};
 use sluice_ebpf::analysis::{self, Regions, Summary};
+use sluice_ebpf::validate::{Options, validate_program};
 use sluice_ebpf::{Image, Program};
 use std::collections::BTreeMap;
 

@@ -88,7 +88,13 @@ fn two_copies_of_neighbouring_bytes_are_one_of_six() {
     let stores = "*(u32 *)(r10 -16) = r2\n*(u16 *)(r10 -12) = r3\nr0 = *(u64 *)(r10 -16)\nexit";
     let loads = "r2 = *(u32 *)(r10 -32)\nr3 = *(u16 *)(r10 -28)\n";
     let first = "*(u64 *)(r10 -32) = r1\n";
-    let expected = ["*(u64 *)(r10 -32) = r1", "r2 = ?*(u48 *)(r10 -32)", "*(u48 *)(r10 -16) = r2", "r0 = ?*(u64 *)(r10 -16)", "exit"];
+    let expected = [
+        "*(u64 *)(r10 -32) = r1",
+        "r2 = ?*(u48 *)(r10 -32)",
+        "*(u48 *)(r10 -16) = r2",
+        "r0 = ?*(u64 *)(r10 -16)",
+        "exit",
+    ];
     assert_eq!(rows(1, &format!("{first}{loads}{stores}")), expected);
     // One register for both, in turn.
     let turns = "r2 = *(u32 *)(r10 -32)\n*(u32 *)(r10 -16) = r2\nr2 = *(u16 *)(r10 -28)\n*(u16 *)(r10 -12) = r2\n";
@@ -97,7 +103,10 @@ fn two_copies_of_neighbouring_bytes_are_one_of_six() {
     let overlap = "r2 = *(u32 *)(r10 -32)\n*(u32 *)(r10 -28) = r2\nr2 = *(u32 *)(r10 -28)\n*(u32 *)(r10 -24) = r2\n";
     assert_eq!(rows(1, &format!("{first}{overlap}r0 = *(u64 *)(r10 -24)\nexit")).len(), 7);
     // What was loaded is read behind.
-    assert_eq!(rows(1, &format!("{first}{loads}*(u32 *)(r10 -16) = r2\n*(u16 *)(r10 -12) = r3\nr0 = r3\nexit")).len(), 6);
+    assert_eq!(
+        rows(1, &format!("{first}{loads}*(u32 *)(r10 -16) = r2\n*(u16 *)(r10 -12) = r3\nr0 = r3\nexit")).len(),
+        6
+    );
 }
 
 #[test]
@@ -120,6 +129,7 @@ fn a_load_is_tried_before_the_bounds_check_that_allows_it() {
         r0 = r5
         exit";
     let rows = rows(4, source);
-    let row = |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
+    let row =
+        |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
     assert!(row("?*(u8 *)(r2 +12)") < row("if r4 > r3"), "{rows:#?}");
 }

@@ -150,7 +150,10 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     assert!(
         rule(&with(Op::Alu { op: AluOp::Add, wide: true, dst: 0, a: 12, b: Operand::Imm(0) })).contains("r0 to r10")
     );
-    assert!(rule(&with(Op::Load { bytes: 3, signed: false, dst: 9, base: 1, off: 0, quiet: false })).contains("1, 2, 4, 6 or 8"));
+    assert!(
+        rule(&with(Op::Load { bytes: 3, signed: false, dst: 9, base: 1, off: 0, quiet: false }))
+            .contains("1, 2, 4, 6 or 8")
+    );
     assert!(
         rule(&|b| b
             .rows

@@ -16,7 +16,8 @@ fn request(insns: &[Insn], memory: &str) -> Request {
 /// Both answers, or what both say is wrong up to the registers.
 fn compare(insns: &[Insn], memory: &str) {
     let request = request(insns, memory);
-    let plain = |answer: Result<u64, String>| answer.map_err(|e| e.split("; registers").next().unwrap_or_default().to_owned());
+    let plain =
+        |answer: Result<u64, String>| answer.map_err(|e| e.split("; registers").next().unwrap_or_default().to_owned());
     let expected = plain(plugin::run(&request, "", &mut String::new()));
     for lanes in LANES {
         let found = plain(sluice_hxdp::plugin::run(lanes, &request, "", &mut String::new()));
@@ -101,6 +102,8 @@ fn the_plug_in_answers_as_a_runner_calls_it() {
     let program = "b7 00 00 00 2a 00 00 00 95 00 00 00 00 00 00 00";
     assert_eq!(call(&["--lanes", "4", "--program", program]).stdout, b"2a\n");
     assert_eq!(call(&["--program", program, "", ""]).stdout, b"2a\n");
-    assert!(String::from_utf8_lossy(&call(&["--lanes", "3", "--program", program]).stderr).contains("allowed: 1, 2, 4"));
+    assert!(
+        String::from_utf8_lossy(&call(&["--lanes", "3", "--program", program]).stderr).contains("allowed: 1, 2, 4")
+    );
     assert!(call(&["--help"]).stdout.starts_with(b"sluice-hxdp-plugin"));
 }

@@ -35,7 +35,9 @@ fn op(kind: Kind, slot: u32) -> Op {
         Kind::CallHelper { id } => Op::Helper { id, handle: None, second: None },
         Kind::CallLocal { .. } => Op::Call { to },
         Kind::Exit => Op::Exit { value: None },
-        Kind::Load { size, signed, dst, src, off } => Op::Load { bytes: size, signed, dst, base: src, off, quiet: false },
+        Kind::Load { size, signed, dst, src, off } => {
+            Op::Load { bytes: size, signed, dst, base: src, off, quiet: false }
+        }
         Kind::Store { size, dst, off, src } => Op::Store { bytes: size, base: dst, off, src },
         Kind::Atomic { size, op, fetch, dst, off, src } => Op::Atomic { bytes: size, op, fetch, base: dst, off, src },
         Kind::Wide { dst, value: WideValue::Function(_) } => {

@@ -1,7 +1,7 @@
 //! The passes of the compiler, in the order in which they run.
 
-pub mod decode;
 pub mod decided;
+pub mod decode;
 pub mod traces;
 // One pass a line: what it does stands in docs/design/hxdp.md.
 pub mod copies;
