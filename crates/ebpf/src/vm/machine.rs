@@ -70,6 +70,7 @@ impl Cpu<'_> {
 
     /// Calls the helper with this index in [`helper::ALL`], or none: `id` is what the call named. True when it was a
     /// tail call that is taken: the machine goes on at slot 0 of [`Cpu::program`].
+    #[inline]
     pub fn call_helper(&mut self, index: Option<usize>, id: i32, args: [u64; 5]) -> Result<bool, FaultReason> {
         let Some(helper) = index.and_then(|index| helper::ALL.get(index)) else {
             return Err(FaultReason::UnknownHelper { id });
