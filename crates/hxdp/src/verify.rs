@@ -179,10 +179,10 @@ fn pair(
     if after.op.ends() || matches!(after.op, Op::Branch { .. }) {
         return Some("nothing passes a branch, jump or exit downwards");
     }
-    if let Op::Branch { to, .. } = step.op {
-        if !after.op.is_harmless() || second.writes & live.at(to) != 0 {
-            return Some("what passes a branch upwards is harmless, and not read where the branch goes");
-        }
+    if let Op::Branch { to, .. } = step.op
+        && (!after.op.is_harmless() || second.writes & live.at(to) != 0)
+    {
+        return Some("what passes a branch upwards is harmless, and not read where the branch goes");
     }
     let calls = |op: &Op| matches!(op, Op::Helper { .. } | Op::Call { .. });
     if first.may_fault && (second.may_fault || second.stores != 0 || calls(&after.op)) {

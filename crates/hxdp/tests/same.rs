@@ -69,3 +69,45 @@ fn random_programs_do_the_same() {
     println!("{run} programs: {ended} packets ended, {faults} faulted");
     assert!(ended > 0 && faults > 0, "both kinds of ends are there");
 }
+
+#[test]
+fn damaged_programs_that_are_still_valid_do_the_same() {
+    let seconds = std::env::var("SLUICE_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(5);
+    let mut rng = Rng::new(test_seed("hxdp_damaged"));
+    let began = Instant::now();
+    let (mut refused, mut run) = (0u64, 0u64);
+    while began.elapsed() < Duration::from_secs(seconds) {
+        let mut image = programs::random(&mut rng, 12);
+        for _ in 0..1 + rng.below(4) {
+            let insns = &mut image.programs[0].insns;
+            let at = rng.index(insns.len());
+            match rng.below(5) {
+                0 => insns[at].off = rng.below(24) as i16 - 8,
+                1 => insns[at].dst = rng.below(11) as u8,
+                2 => insns[at].src = rng.below(11) as u8,
+                3 => insns[at].imm = rng.next_u32() as i32,
+                _ => insns[at].op = rng.next_u32() as u8,
+            }
+        }
+        let listing = sluice_ebpf::insn::listing(&image.programs[0], &image.maps);
+        let lanes = LANES[rng.index(3)];
+        let mut twins = match Twins::new(image, &target(lanes), Some(200)) {
+            Ok(twins) => twins,
+            Err(sluice_hxdp::CompileError::Refused(_)) => {
+                refused += 1;
+                continue;
+            }
+            Err(error) => panic!("{listing}\n{error}"),
+        };
+        fill(&mut twins, &mut rng);
+        for _ in 0..4 {
+            let frame = packets::frame(&mut rng);
+            let outcome = twins.run(0, &frame, Ingress { ifindex: 1, queue: 0 });
+            outcome.unwrap_or_else(|e| panic!("{listing}\n{lanes} lanes: {e}"));
+        }
+        twins.compare_maps().unwrap_or_else(|e| panic!("{listing}\n{lanes} lanes: {e}"));
+        run += 1;
+    }
+    println!("{run} programs ran, {refused} were refused");
+    assert!(run > refused / 1000, "damage leaves some valid");
+}
