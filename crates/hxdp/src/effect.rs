@@ -2,7 +2,7 @@
 
 use crate::Step;
 use crate::op::{Op, Registers};
-use sluice_ebpf::address::Region;
+use sluice_ebpf::address::{Region, STACK_BYTES};
 use sluice_ebpf::analysis::{Base, Regions};
 use sluice_ebpf::helper::{self, Arg};
 
@@ -63,18 +63,18 @@ impl Effect {
             place: None,
         };
         match *op {
-            Op::Load { bytes, base, .. } => {
-                let found = Found::new(step.slot, base, bytes, regions);
+            Op::Load { bytes, base, off, .. } => {
+                let found = Found::new(step.slot, (base, off), bytes, regions);
                 let shared = found.spaces & SHARED != 0;
                 Self { loads: found.spaces, may_fault: !found.in_bounds, shared, place: found.place, ..none }
             }
-            Op::Store { bytes, base, .. } => {
-                let found = Found::new(step.slot, base, bytes, regions);
+            Op::Store { bytes, base, off, .. } => {
+                let found = Found::new(step.slot, (base, off), bytes, regions);
                 let shared = found.spaces & SHARED != 0;
                 Self { stores: found.spaces, may_fault: !found.in_bounds, shared, place: found.place, ..none }
             }
-            Op::Atomic { bytes, base, .. } => {
-                let found = Found::new(step.slot, base, bytes, regions);
+            Op::Atomic { bytes, base, off, .. } => {
+                let found = Found::new(step.slot, (base, off), bytes, regions);
                 let in_bounds = regions.complete && found.in_bounds;
                 let (loads, stores) = (found.spaces, found.spaces);
                 Self { loads, stores, may_fault: !in_bounds, shared: true, place: found.place, ..none }
@@ -107,10 +107,10 @@ struct Found {
 }
 
 impl Found {
-    fn new(slot: u32, base: u8, bytes: u8, regions: &Regions) -> Self {
+    fn new(slot: u32, (base, off): (u8, i16), bytes: u8, regions: &Regions) -> Self {
         let access = regions.slots.get(slot as usize).and_then(|at| at.access.as_deref());
-        // Validation has seen to it that such an access lies in the frame.
-        let own = base == 10;
+        // A folded address may lie outside of the frame, which validation has not seen.
+        let own = base == 10 && (-(STACK_BYTES as i32)..=-i32::from(bytes)).contains(&off.into());
         let known = access.filter(|_| regions.complete);
         let spaces = match known.and_then(|access| access.region) {
             _ if own => STACK,

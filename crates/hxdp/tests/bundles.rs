@@ -133,3 +133,13 @@ fn a_load_is_tried_before_the_bounds_check_that_allows_it() {
         |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
     assert!(row("?*(u8 *)(r2 +12)") < row("if r4 > r3"), "{rows:#?}");
 }
+
+#[test]
+fn an_address_that_is_folded_out_of_the_frame_still_faults_in_its_place() {
+    // Nobody reads r2, but the load is a fault: it neither goes nor passes the branch.
+    let source = "r6 = r10\nr3 = *(u32 *)(r1 +12)\nif r3 == 0x7 goto pc+1\nr2 = *(u32 *)(r6 +0)\nr0 = 1\nexit";
+    let rows = rows(2, source);
+    let row =
+        |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
+    assert!(row("r2 = *(u32 *)(r10 +0)") >= row("if r3"), "{rows:#?}");
+}

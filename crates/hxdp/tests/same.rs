@@ -91,14 +91,16 @@ fn damaged_programs_that_are_still_valid_do_the_same() {
         }
         let listing = sluice_ebpf::insn::listing(&image.programs[0], &image.maps);
         let lanes = LANES[rng.index(3)];
-        let mut twins = match Twins::new(image, &target(lanes), Some(200)) {
-            Ok(twins) => twins,
+        // What is refused is not installed: only validation looks at every slot.
+        match sluice_hxdp::compile(&image, &image.programs[0], &target(lanes)) {
+            Ok(_) => run += 1,
             Err(sluice_hxdp::CompileError::Refused(_)) => {
                 refused += 1;
                 continue;
             }
             Err(error) => panic!("{listing}\n{error}"),
-        };
+        }
+        let mut twins = Twins::new(image, &target(lanes), Some(200)).unwrap_or_else(|e| panic!("{listing}\n{e}"));
         fill(&mut twins, &mut rng);
         for _ in 0..4 {
             let frame = packets::frame(&mut rng);
@@ -106,8 +108,7 @@ fn damaged_programs_that_are_still_valid_do_the_same() {
             outcome.unwrap_or_else(|e| panic!("{listing}\n{lanes} lanes: {e}"));
         }
         twins.compare_maps().unwrap_or_else(|e| panic!("{listing}\n{lanes} lanes: {e}"));
-        run += 1;
     }
     println!("{run} programs ran, {refused} were refused");
-    assert!(run > refused / 1000, "damage leaves some valid");
+    assert!(run > 0 && refused > 0, "damage leaves some valid");
 }
