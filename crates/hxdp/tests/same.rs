@@ -40,8 +40,8 @@ fn every_object_does_the_same_on_random_packets() {
 }
 
 #[test]
-fn random_programs_do_the_same() {
-    let seconds = std::env::var("SLUICE_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(10);
+fn fuzz_random_programs_do_the_same() {
+    let seconds = std::env::var("SLUICE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
     let mut rng = Rng::new(test_seed("hxdp_programs"));
     let began = Instant::now();
     let (mut run, mut faults, mut ended) = (0u64, 0u64, 0u64);
@@ -66,13 +66,13 @@ fn random_programs_do_the_same() {
         }
         run += 1;
     }
-    println!("{run} programs: {ended} packets ended, {faults} faulted");
+    println!("fuzz: {run} inputs; {ended} packets ended, {faults} faulted");
     assert!(ended > 0 && faults > 0, "both kinds of ends are there");
 }
 
 #[test]
-fn damaged_programs_that_are_still_valid_do_the_same() {
-    let seconds = std::env::var("SLUICE_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(5);
+fn fuzz_damaged_programs_that_are_still_valid_do_the_same() {
+    let seconds = std::env::var("SLUICE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
     let mut rng = Rng::new(test_seed("hxdp_damaged"));
     let began = Instant::now();
     let (mut refused, mut run) = (0u64, 0u64);
@@ -109,6 +109,6 @@ fn damaged_programs_that_are_still_valid_do_the_same() {
         }
         twins.compare_maps().unwrap_or_else(|e| panic!("{listing}\n{lanes} lanes: {e}"));
     }
-    println!("{run} programs ran, {refused} were refused");
+    println!("fuzz: {run} inputs ran, {refused} were refused");
     assert!(run > 0 && refused > 0, "damage leaves some valid");
 }
