@@ -5,6 +5,7 @@
 
 use super::Code;
 use crate::Op;
+use crate::op::Registers;
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.
@@ -20,11 +21,15 @@ pub enum Fact {
 
 /// Facts of all registers.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Facts([Option<Fact>; 11]);
+pub struct Facts {
+    known: [Option<Fact>; 11],
+    /// Registers whose upper half is zero: a 32-bit move of one is a copy.
+    short: Registers,
+}
 
 impl Facts {
     fn of(&self, r: u8) -> Option<Fact> {
-        self.0[usize::from(r)]
+        self.known[usize::from(r)]
     }
 
     /// The register whose value another one copies, or itself.
@@ -60,6 +65,7 @@ impl Facts {
     /// What holds behind an instruction.
     pub fn pass(&mut self, op: &Op) {
         let written = op.writes();
+        let is_short = self.gives_short(op);
         let fact = match *op {
             Op::Move { wide: true, src: Operand::Reg(r), .. } => self.of(r).or(Some(Fact::Sum(r, 0))),
             Op::Move { wide: true, src: Operand::Imm(number), .. } => Some(Fact::Number(number)),
@@ -73,16 +79,30 @@ impl Facts {
             },
             _ => None,
         };
-        for (r, known) in (0..).zip(&mut self.0) {
+        for (r, known) in (0..).zip(&mut self.known) {
             let stale = matches!(known, Some(Fact::Sum(of, _)) if written >> *of & 1 == 1);
             if written >> r & 1 == 1 || stale {
                 *known = None;
             }
         }
+        self.short = if is_short { self.short | written } else { self.short & !written };
         // A fact about the register itself, as of `r1 += 4`, says nothing of its new value.
         let dst = written.trailing_zeros() as usize;
         if written.count_ones() == 1 && !matches!(fact, Some(Fact::Sum(of, _)) if usize::from(of) == dst) {
-            self.0[dst] = fact;
+            self.known[dst] = fact;
+        }
+    }
+
+    /// Whether the upper half of what an instruction writes is surely zero.
+    fn gives_short(&self, op: &Op) -> bool {
+        match *op {
+            Op::Alu { wide, .. } | Op::Negate { wide, .. } | Op::Extend { wide, .. } => !wide,
+            Op::Move { wide: false, .. } => true,
+            Op::Move { src: Operand::Reg(r), .. } => self.short >> r & 1 == 1,
+            Op::Move { src: Operand::Imm(number), .. } => number >= 0,
+            Op::Swap { bits, .. } => bits < 64,
+            Op::Load { bytes, signed, .. } => bytes <= 4 && !signed,
+            _ => false,
         }
     }
 
@@ -98,7 +118,10 @@ impl Facts {
                 }
                 Op::Alu { op, wide, dst, a: self.register(a), b }
             }
-            Op::Move { wide, dst, src } => Op::Move { wide, dst, src: self.operand(src) },
+            Op::Move { wide, dst, src } => {
+                let is_copy = matches!(src, Operand::Reg(r) if self.short >> r & 1 == 1);
+                Op::Move { wide: wide || is_copy, dst, src: self.operand(src) }
+            }
             Op::Extend { wide, bits, dst, src } => Op::Extend { wide, bits, dst, src: self.register(src) },
             Op::Negate { wide, dst, src } => Op::Negate { wide, dst, src: self.register(src) },
             Op::Swap { order, bits, dst, src } => Op::Swap { order, bits, dst, src: self.register(src) },
@@ -177,5 +200,19 @@ mod tests {
         let mut facts = Facts::default();
         facts.pass(&Op::Move { wide: false, dst: 1, src: Operand::Imm(-1) });
         assert_eq!(facts.operand(Operand::Reg(1)), Operand::Reg(1));
+    }
+
+    #[test]
+    fn a_32_bit_move_copies_what_has_no_upper_half() {
+        let mut facts = Facts::default();
+        let narrow = Op::Move { wide: false, dst: 0, src: Operand::Reg(4) };
+        assert_eq!(facts.rewrite(narrow), narrow);
+        facts.pass(&Op::Load { bytes: 4, signed: false, dst: 4, base: 1, off: 0, quiet: false });
+        let copy = facts.rewrite(narrow);
+        assert_eq!(copy, Op::Move { wide: true, dst: 0, src: Operand::Reg(4) });
+        facts.pass(&copy);
+        assert_eq!(facts.register(0), 4);
+        facts.pass(&Op::Load { bytes: 4, signed: true, dst: 4, base: 1, off: 0, quiet: false });
+        assert_eq!(facts.rewrite(narrow), narrow);
     }
 }
