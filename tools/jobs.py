@@ -37,7 +37,13 @@ OPENS_PLUGINS = {
     "sluice-cli": (*PLUGINS["nic"], *PLUGINS["rmt"]),
     "sluice-probe": PLUGINS["probe"],
 }
-ENGINES = {"sluice-ebpf": "xdp", "sluice-rmt": "rmt", "sluice-rtlsim": "nic", "sluice-probe": "probe"}
+ENGINES = {
+    "sluice-ebpf": "xdp",
+    "sluice-hxdp": "xdp",
+    "sluice-rmt": "rmt",
+    "sluice-rtlsim": "nic",
+    "sluice-probe": "probe",
+}
 
 
 @cache

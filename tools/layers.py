@@ -24,6 +24,7 @@ CRATES = (
     ("object",),
     ("device",),
     ("ebpf", "rmt"),
+    ("hxdp",),
     ("frontends",),
     ("nic",),
     ("rtlsim",),

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 19] = [
     &[],
     &["run"],
     &["script"],
@@ -19,6 +19,7 @@ const COMMANDS: [&[&str]; 18] = [
     &["xdp", "run"],
     &["xdp", "check"],
     &["xdp", "disasm"],
+    &["xdp", "compile"],
     &["map"],
     &["rmt", "check"],
     &["rmt", "build"],

@@ -435,3 +435,48 @@ fn a_program_array_takes_positions_of_the_modules_programs_only() {
         assert!(called.code == 1 && text.contains("no program at this position (error 9)"), "{text}");
     }
 }
+
+#[test]
+fn bundles_do_what_the_interpreter_does_and_say_how_many_they_were() {
+    let folder = Folder::new();
+    let run = |more: &[&str]| {
+        let arguments = [&["xdp", "run", FIREWALL, "--in", CAPTURE, "--json"], more].concat();
+        let mut run = json(&folder.sluice(&arguments).ok());
+        let program = run["programs"][0].as_object_mut().unwrap();
+        for measured in ["packets_per_second", "instructions_per_packet"] {
+            program.remove(measured);
+        }
+        (program.remove("per_packet"), run)
+    };
+    let (none, expected) = run(&[]);
+    assert!(none.is_none());
+    let mut before = f64::MAX;
+    for lanes in ["1", "2", "4"] {
+        let (per_packet, found) = run(&["--device", "bundles", "--lanes", lanes]);
+        assert_eq!(found, expected, "{lanes} lanes");
+        let bundles = per_packet.unwrap()["bundles"].as_f64().unwrap();
+        assert!(1.0 <= bundles && bundles < before, "{lanes} lanes: {bundles}");
+        before = bundles;
+    }
+    let text = folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--device", "bundles"]).ok();
+    assert!(text.contains("2 lanes: "), "{text}");
+    let refused = folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--lanes", "4"]);
+    assert!(refused.code == 2 && refused.err.contains("E0490") && refused.err.contains("--device"), "{}", refused.err);
+}
+
+#[test]
+fn compiling_says_rows_beside_instructions_and_shows_them() {
+    let folder = Folder::new();
+    let compiled = json(&folder.sluice(&["xdp", "compile", TAIL_CHAIN, "--lanes", "4", "--json"]).ok());
+    assert_eq!(compiled["target"], serde_json::json!({ "lanes": 4, "ports": 2, "rows": 8192 }));
+    let programs = compiled["programs"].as_array().unwrap();
+    assert!(programs.len() > 1, "{compiled}");
+    for program in programs {
+        let [instructions, rows] = ["instructions", "rows"].map(|name| program[name].as_u64().unwrap());
+        assert!(0 < rows && rows < instructions && program["refused"].is_null(), "{program}");
+    }
+    let text = folder.sluice(&["xdp", "compile", DROP, "--show"]).ok();
+    assert!(text.contains("insns/row") && text.contains("    0 .0") && text.contains("drop.c:"), "{text}");
+    let refused = folder.sluice(&["xdp", "compile", DROP, "--lanes", "3"]);
+    assert!(refused.code == 2 && refused.err.contains("E0801") && refused.err.contains("1, 2, 4"), "{}", refused.err);
+}

@@ -3,7 +3,7 @@
 
 use crate::address::{CONTEXT, PACKET, frame_pointer};
 use crate::insn::{listing, text};
-use crate::vm::{Access, At, HEADROOM, Ingress, Packet, Runtime, Tracer};
+use crate::vm::{Access, At, HEADROOM, Ingress, Installed, Machine, Packet, Runtime, Tracer};
 use crate::{Image, Insn, Program, load, validate};
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -93,8 +93,21 @@ pub fn raw_program(bytes: &[u8]) -> Result<Program, String> {
     Ok(Program::from_insns("program", insns))
 }
 
+/// Makes what carries out an installed image's programs.
+pub type MakeMachine<'a> = &'a dyn Fn(&Image, &Runtime, Installed) -> Result<Box<dyn Machine>, String>;
+
 /// Runs a request; `input` is standard input, `debug` takes what `--debug` says. Gives r0.
 pub fn run(request: &Request, input: &str, debug: &mut String) -> Result<u64, String> {
+    run_on(None, request, input, debug)
+}
+
+/// The same on a machine, where one is given; then `--debug` shows the program alone.
+pub fn run_on(
+    machine: Option<MakeMachine<'_>>,
+    request: &Request,
+    input: &str,
+    debug: &mut String,
+) -> Result<u64, String> {
     let bytes = hex("program", request.program.as_deref().unwrap_or(input))?;
     let memory = hex("memory", &request.memory)?;
     let image = if request.elf {
@@ -121,7 +134,9 @@ pub fn run(request: &Request, input: &str, debug: &mut String) -> Result<u64, St
     }
     let trace = Trace { program, out: RefCell::default() };
     let tracer: Option<&dyn Tracer> = if request.debug { Some(&trace) } else { None };
-    let outcome = runtime.start(number, registers, &mut Packet::new(&memory), Ingress::default(), tracer);
+    let machine = machine.map(|make| make(&image, &runtime, installed)).transpose()?;
+    let by = (machine.as_deref(), tracer);
+    let outcome = runtime.start(number, registers, &mut Packet::new(&memory), Ingress::default(), by);
     debug.push_str(&trace.out.borrow());
     match outcome.fault {
         Some(fault) => Err(format!("instruction {}: {}; registers {:x?}", fault.pc, fault.reason, fault.registers)),

@@ -262,6 +262,16 @@ fn an_index_that_was_checked_stays_in_the_value() {
 }
 
 #[test]
+fn the_least_number_of_all_is_compared_without_an_overflow() {
+    for condition in ["r1 > r2", "r2 > r1", "r1 == r2", "r1 s< r2"] {
+        let r = assembled(&format!(
+            "r1 = 0x8000000000000000\nr2 = 0x8000000000000000\nif {condition} goto out\nr0 = 1\nout:\nr0 = 1\nexit"
+        ));
+        assert!(r.complete, "{condition}");
+    }
+}
+
+#[test]
 fn a_loop_over_the_packet_is_proven_where_it_is_checked() {
     let r = assembled(
         "r2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr0 = 0\nagain:\nr4 = r2\nr4 += 2\nif r4 > r3 goto out\n\

@@ -3,12 +3,13 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::xdp::check::Check;
+use crate::xdp::compile::CompileArgs;
 use crate::xdp::disasm::Disasm;
 use crate::xdp::run::XdpRun;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Runs, checks and disassembles XDP programs
+/// Runs, checks, disassembles and compiles XDP programs
 #[derive(Args, Debug)]
 pub struct XdpArgs {
     #[command(subcommand)]
@@ -20,6 +21,7 @@ enum Command {
     Run(Box<XdpRun>),
     Check(Check),
     Disasm(Disasm),
+    Compile(CompileArgs),
 }
 
 impl XdpArgs {
@@ -29,6 +31,7 @@ impl XdpArgs {
             Command::Run(run) => run.run(out),
             Command::Check(check) => check.run(out),
             Command::Disasm(disasm) => disasm.run(out),
+            Command::Compile(compile) => compile.run(out),
         }
     }
 }

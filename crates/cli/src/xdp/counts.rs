@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use sluice_device::ProgramCounts;
 use sluice_ebpf::vm::Outcome;
 use sluice_ebpf::{Fault, Image, Redirect, Verdict};
+use sluice_hxdp::{Cycles, Executed};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ pub struct Counts {
     instructions: BTreeMap<u64, u64>,
     faults: BTreeMap<String, u64>,
     redirects: BTreeMap<String, u64>,
+    /// Lanes, and what all packets together executed, where bundles were.
+    bundles: Option<(usize, Executed)>,
     /// Time in the program; on live interfaces that of the whole run.
     pub wall: Duration,
 }
@@ -37,6 +40,7 @@ impl Counts {
             instructions: counts.instructions().collect(),
             faults: counts.faults.clone(),
             redirects,
+            bundles: None,
             wall,
         }
     }
@@ -74,6 +78,30 @@ impl Counts {
         drops
     }
 
+    /// Adds what packets executed on cores with so many lanes.
+    pub fn add_bundles(&mut self, lanes: usize, executed: Executed) {
+        let mut sum = self.bundles.map_or(Executed::default(), |(_, sum)| sum);
+        sum += executed;
+        self.bundles = Some((lanes, sum));
+    }
+
+    /// Means of a packet on the cores: bundles, helpers and map accesses, and cycles of a packet alone by the model.
+    fn means(&self) -> Option<(usize, f64, f64, f64)> {
+        let (lanes, sum) = self.bundles.filter(|_| self.packets > 0)?;
+        let mean = |x: u64| x as f64 / self.packets as f64;
+        let cycles = Cycles::default();
+        let alone = cycles.latency(&sum) + (self.packets - 1) * cycles.packet;
+        Some((lanes, mean(sum.bundles), mean(sum.helpers + sum.map_accesses), mean(alone)))
+    }
+
+    /// A line about bundles, where there were any.
+    pub fn bundles_text(&self) -> Option<String> {
+        let (lanes, bundles, shared, alone) = self.means()?;
+        Some(format!(
+            "{lanes} lanes: {bundles:.1} bundles a packet, {shared:.1} helpers and map accesses, {alone:.0} cycles alone (model)"
+        ))
+    }
+
     /// Packets by where a redirect sent them.
     pub fn redirects(&self) -> &BTreeMap<String, u64> {
         &self.redirects
@@ -102,7 +130,7 @@ impl Counts {
     pub fn json(&self) -> Value {
         let verdicts: serde_json::Map<String, Value> =
             self.verdicts().map(|(v, n)| (v.name().to_owned(), json!(n))).collect();
-        json!({
+        let mut document = json!({
             "packets": self.packets,
             "verdicts": verdicts,
             "drops": self.drops(),
@@ -113,7 +141,13 @@ impl Counts {
                 "p99": self.instructions_at(0.99),
             },
             "packets_per_second": self.packets_per_second(),
-        })
+        });
+        if let Some((lanes, bundles, shared, alone)) = self.means() {
+            document["per_packet"] = json!({
+                "lanes": lanes, "bundles": bundles, "helpers_and_map_accesses": shared, "model_cycles_alone": alone,
+            });
+        }
+        document
     }
 }
 

@@ -1,6 +1,7 @@
 //! What `sluice xdp` and `sluice map` are made of.
 
 pub mod check;
+pub mod compile;
 pub mod counts;
 pub mod disasm;
 pub mod live;

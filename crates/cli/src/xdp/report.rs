@@ -94,6 +94,9 @@ impl Report<'_> {
 
 impl Ran {
     fn text(&self, out: &mut Output) -> Result<(), Failure> {
+        if let Some(bundles) = self.counts.bundles_text() {
+            out.line(bundles)?;
+        }
         for (reason, packets) in self.counts.drops() {
             out.line(format!("lost: {packets} {reason}"))?;
         }

@@ -19,6 +19,7 @@ use clap::Args;
 use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Image, Packet, Runtime};
+use sluice_hxdp::{Cores, Target};
 use sluice_packet::capture;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ use std::time::Instant;
 
 /// Packets read and run before any is written.
 const BATCH: usize = 512;
+/// Lanes of the cores unless said otherwise.
+const LANES: usize = 2;
 
 /// Plays captures or live interfaces through an XDP program
 ///
@@ -39,6 +42,7 @@ const BATCH: usize = 512;
   sluice xdp run programs/xdp/swap/swap.o --in programs/nic/mixed.pcapng --out out/left.pcapng
   sluice xdp run programs/xdp/rate_limit/rate_limit.o --in programs/xdp/mixed.pcap --json \\
     --map classes=programs/xdp/rate_limit/classes.map --state out/maps.json
+  sluice xdp run programs/xdp/swap/swap.o --in programs/nic/mixed.pcapng --device bundles --lanes 4
   sluice xdp run programs/xdp/redirect_map/redirect_map.o --iface eth1,eth2 --seconds 60 \\
     --map patches=patches.txt --map ports=ports.txt")]
 pub struct XdpRun {
@@ -103,12 +107,27 @@ pub struct XdpRun {
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
+    /// What carries the program out: the interpreter, or the model of the hXDP cores on the compiled bundles
+    #[arg(long, value_enum, default_value_t = Executor::Interpreter, conflicts_with_all = ["iface", "trace"])]
+    device: Executor,
+    /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
+    #[arg(long, value_name = "N")]
+    lanes: Option<usize>,
     /// Prints every instruction of every packet, with its registers
     #[arg(long, conflicts_with = "json")]
     trace: bool,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     pub(super) json: bool,
+}
+
+/// What carries a program out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Executor {
+    /// Instruction by instruction: the specification
+    Interpreter,
+    /// Bundle by bundle, with counts and a cycle model
+    Bundles,
 }
 
 fn named_file(text: &str) -> Result<(String, PathBuf), String> {
@@ -126,6 +145,10 @@ impl XdpRun {
             if self.maps[..at].iter().any(|(before, _)| before == map) {
                 return Err(Failure::input("E0502", format!("--map: `{map}` is given twice, expected one file")));
             }
+        }
+        if self.lanes.is_some() && self.device == Executor::Interpreter {
+            let what = "--lanes: the interpreter has none, expected --device bundles with it";
+            return Err(Failure::input("E0490", what));
         }
         self.check_apart()?;
         apart::check_named("--socket", self.socket.as_deref())?;
@@ -169,12 +192,13 @@ impl XdpRun {
             }
             let mut runtime = Runtime::new(self.cpus, self.seed);
             let installed = self.install(&mut runtime, &image)?;
+            let cores = self.cores(&image, &runtime, installed)?;
             if runs.is_empty() {
                 log = self.packets.as_deref().map(PacketLog::create).transpose()?;
             }
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
             let (counts, sink) =
-                self.play(&mut runtime, installed, (&image, program), (sink, &mut log), packets, out)?;
+                self.play(&mut runtime, installed, (&image, program, cores), (sink, &mut log), packets, out)?;
             written = sink.map(Sink::finish).transpose()?;
             if let Some(path) = &self.state {
                 object::save_state(&runtime.maps, path)?;
@@ -240,6 +264,20 @@ impl XdpRun {
         Ok(installed)
     }
 
+    /// The cores with the object's programs, where they are asked for.
+    fn cores(&self, image: &Image, runtime: &Runtime, installed: Installed) -> Result<Option<Cores>, Failure> {
+        if self.device == Executor::Interpreter {
+            return Ok(None);
+        }
+        let lanes = self.lanes.unwrap_or(LANES);
+        let failure =
+            |e: sluice_hxdp::CompileError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
+        let mut cores = Cores::new();
+        let target = Target::new(lanes).map_err(failure)?;
+        cores.add(image, &target, runtime, installed).map_err(failure)?;
+        Ok(Some(cores))
+    }
+
     /// Packets that will be played, where somebody asks. Files are read to their end before an output changes: what
     /// is wrong with one is told while outputs are as they were. A pipe's packets are not known.
     fn count(&self) -> Result<Option<u64>, Failure> {
@@ -267,7 +305,7 @@ impl XdpRun {
         &self,
         runtime: &mut Runtime,
         installed: Installed,
-        (image, program): (&Image, usize),
+        (image, program, cores): (&Image, usize, Option<Cores>),
         (mut sink, log): (Option<Sink>, &mut Option<PacketLog>),
         packets: Option<u64>,
         out: &mut Output,
@@ -307,7 +345,10 @@ impl XdpRun {
                             out.text(&trace.text(counts.packets, &outcome))?;
                             outcome
                         }
-                        false => runtime.run(installed, program, &mut packet, ingress),
+                        false => match &cores {
+                            Some(cores) => runtime.run_on(cores, installed, program, &mut packet, ingress),
+                            None => runtime.run(installed, program, &mut packet, ingress),
+                        },
                     };
                     if sink.is_some() {
                         after.push((outcome.verdict, packet.frame().to_vec()));
@@ -321,6 +362,9 @@ impl XdpRun {
                     counts.add(&outcome, image);
                 }
                 counts.wall += start.elapsed();
+                if let Some(cores) = &cores {
+                    counts.add_bundles(self.lanes.unwrap_or(LANES), cores.take_executed());
+                }
                 progress.at(counts.packets);
                 if let Some(sink) = &mut sink {
                     for (arrival, (verdict, frame)) in batch.iter().zip(after.drain(..)) {

@@ -172,7 +172,9 @@ impl State {
         if least <= -FAR || greatest >= i64::MAX / 2 {
             return None;
         }
-        let by_id = v.id.filter(|(_, d)| d.abs() < FAR).and_then(|(id, d)| Some(self.proven.get(&Mark::Id(id))? - d));
+        let by_id =
+            v.id.filter(|(_, d)| d.unsigned_abs() < FAR as u64)
+                .and_then(|(id, d)| Some(self.proven.get(&Mark::Id(id))? - d));
         let by_data = self.proven.get(&Mark::Data).filter(|_| greatest < FAR).map(|n| n - greatest);
         by_id.max(by_data).filter(|n| *n > 0)
     }

@@ -322,7 +322,9 @@ fn one_bound(s: &mut State, pc: u32, wide: bool, below: u8, above: u8, strict: i
     if p.nullable || e.nullable || !(wide || p.fits_32() && e.fits_32()) {
         return;
     }
-    let Some(slack) = e.offset.as_constant().map(|c| c as i64).filter(|c| c.abs() < FAR) else { return };
+    let Some(slack) = e.offset.as_constant().map(|c| c as i64).filter(|c| c.unsigned_abs() < FAR as u64) else {
+        return;
+    };
     let g = s.generation;
     let (least, greatest) = p.offsets();
     if least <= -FAR || greatest >= i64::MAX / 2 {
@@ -338,12 +340,15 @@ fn one_bound(s: &mut State, pc: u32, wide: bool, below: u8, above: u8, strict: i
             }
             s.identify(below.into(), pc);
             let Some((id, delta)) = s.regs[usize::from(below)].id else { return };
-            if delta.abs() < FAR {
+            if delta.unsigned_abs() < FAR as u64 {
                 s.prove(Mark::Id(id), delta + strict - slack);
                 // The frame is no longer than its buffer, so neither is an offset that is not beyond its end.
                 let limit = i64::from(super::value::MAX_BUFFER) + slack;
-                let near =
-                    |v: &Value| v.base == p.base && !v.nullable && v.id.is_some_and(|(i, d)| i == id && d.abs() < FAR);
+                let near = |v: &Value| {
+                    v.base == p.base
+                        && !v.nullable
+                        && v.id.is_some_and(|(i, d)| i == id && d.unsigned_abs() < FAR as u64)
+                };
                 s.change(near, |v| {
                     let shift = v.id.map_or(0, |(_, d)| d) - delta;
                     let (from, to) = (least + shift, limit + shift);

@@ -3,9 +3,8 @@
 use super::Cpu;
 use super::code::{Code, Loaded, Op};
 use super::trace::{Access, At};
-use crate::address::{CONTEXT, STACK_FRAMES, frame_pointer};
+use crate::FaultReason;
 use crate::insn::AtomicOp;
-use crate::{FaultReason, helper};
 
 /// The whole `match`: arithmetic and branches come as tables of
 /// `64-bit register, 64-bit immediate, 32-bit register, 32-bit immediate: operands, 64-bit result, 32-bit result`.
@@ -99,10 +98,7 @@ impl Cpu<'_> {
             }
             macro_rules! work {
                 () => {
-                    self.work += 1;
-                    if self.work > self.limit {
-                        break 'run Err(FaultReason::Work { limit: self.limit });
-                    }
+                    check!(self.count_work());
                 };
             }
             macro_rules! jump {
@@ -199,23 +195,11 @@ impl Cpu<'_> {
                 Code::Atomic8 => check!(self.atomic_op::<TRACED>(op, true)),
                 Code::Ja => jump!(),
                 Code::Call => {
-                    let Some(helper) = helper::ALL.get(op.off as usize) else {
-                        break 'run Err(FaultReason::UnknownHelper { id: op.imm as i32 });
-                    };
                     let [_, r1, r2, r3, r4, r5, ..] = self.registers;
-                    self.registers[0] = check!((helper.run)(self, [r1, r2, r3, r4, r5]));
-                    if let Some(number) = self.tail_call.take()
-                        && programs.get(number as usize).is_some_and(Option::is_some)
-                    {
-                        check!(self.held.at_exit());
-                        self.program = number;
-                        self.tail_called.push(number);
-                        code = ops(programs, number);
+                    let index = usize::try_from(op.off).ok();
+                    if check!(self.call_helper(index, op.imm as i32, [r1, r2, r3, r4, r5])) {
+                        code = ops(programs, self.program);
                         pc = 0;
-                        self.registers[1] = CONTEXT.into();
-                        let frame = self.stack.frame;
-                        self.stack.enter(frame);
-                        work!();
                     }
                 },
                 Code::Local => {
@@ -244,30 +228,6 @@ impl Cpu<'_> {
             _ => {}
         }
         result
-    }
-
-    /// Opens the next frame; `back` is the slot to return to.
-    fn enter(&mut self, back: u32) -> Result<(), FaultReason> {
-        let frame = self.stack.frame + 1;
-        let Some(saved) = self.stack.saved.get_mut(frame) else {
-            return Err(FaultReason::CallDepth { limit: STACK_FRAMES });
-        };
-        saved.program = self.program;
-        saved.pc = back;
-        saved.registers.copy_from_slice(&self.registers[6..10]);
-        self.stack.enter(frame);
-        self.registers[10] = frame_pointer(frame as u32);
-        Ok(())
-    }
-
-    /// Closes the frame; the slot to go on with.
-    fn leave(&mut self) -> u32 {
-        let saved = self.stack.saved[self.stack.frame];
-        self.stack.frame -= 1;
-        self.program = saved.program;
-        self.registers[6..10].copy_from_slice(&saved.registers);
-        self.registers[10] = frame_pointer(self.stack.frame as u32);
-        saved.pc
     }
 
     #[inline(never)]
@@ -299,18 +259,15 @@ impl Cpu<'_> {
             let expected = "a function of the program";
             return Err(FaultReason::Argument { helper: "callback", argument: 0, value: function, expected });
         };
-        self.work += 1;
-        if self.work > self.limit {
-            return Err(FaultReason::Work { limit: self.limit });
-        }
+        self.count_work()?;
         // r0 and r1 to r5 are the helper's and are dead after it; r6 to r10 come back.
         self.enter(0)?;
         self.registers[1..6].copy_from_slice(&args);
-        if self.tracer.is_some() {
-            self.execute::<true>(slot)?
-        } else {
-            self.execute::<false>(slot)?
-        };
+        match self.machine {
+            Some(machine) => machine.execute(self, slot)?,
+            None if self.tracer.is_some() => self.execute::<true>(slot)?,
+            None => self.execute::<false>(slot)?,
+        }
         self.leave();
         Ok(self.registers[0])
     }

@@ -2,6 +2,7 @@
 
 mod code;
 mod exec;
+mod machine;
 mod memory;
 mod packet;
 mod runtime;
@@ -10,6 +11,7 @@ mod stack;
 mod tests;
 mod trace;
 
+pub use machine::Machine;
 pub use packet::{HEADROOM, MAX_GROWN, Packet, RESERVED};
 pub use runtime::{Installed, Runtime};
 pub use trace::{Access, At, Coverage, Tracer};
@@ -78,6 +80,8 @@ pub struct Cpu<'a> {
     work: u64,
     limit: u64,
     tracer: Option<&'a dyn Tracer>,
+    /// What carries the program out, if not the interpreter.
+    machine: Option<&'a dyn Machine>,
     /// Where the first fault was: program, slot, registers.
     place: Option<(u32, u32, [u64; 16])>,
 }

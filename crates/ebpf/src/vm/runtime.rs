@@ -2,7 +2,7 @@
 
 use super::code::Loaded;
 use super::stack::Stack;
-use super::{Cpu, Ingress, Outcome, Packet, Tracer, WORK_LIMIT};
+use super::{Cpu, Ingress, Machine, Outcome, Packet, Tracer, WORK_LIMIT};
 use crate::address::{CONTEXT, frame_pointer};
 use crate::helper::Held;
 use crate::image::Initial;
@@ -178,6 +178,19 @@ impl Runtime {
         self.run_number(number, packet, ingress, Some(tracer))
     }
 
+    /// The same, carried out by a machine that has this program in a form of its own.
+    pub fn run_on(
+        &mut self,
+        machine: &dyn Machine,
+        image: Installed,
+        program: usize,
+        packet: &mut Packet,
+        ingress: Ingress,
+    ) -> Outcome {
+        let number = self.program_number(image, program).unwrap_or(u32::MAX);
+        self.start(number, entry(), packet, ingress, (Some(machine), None))
+    }
+
     /// Runs a program by its number.
     pub fn run_number(
         &mut self,
@@ -186,20 +199,17 @@ impl Runtime {
         ingress: Ingress,
         tracer: Option<&dyn Tracer>,
     ) -> Outcome {
-        let mut registers = [0; 16];
-        registers[1] = CONTEXT.into();
-        registers[10] = frame_pointer(0);
-        self.start(number, registers, packet, ingress, tracer)
+        self.start(number, entry(), packet, ingress, (None, tracer))
     }
 
-    /// Runs a program with these registers on entry.
+    /// Runs a program with these registers on entry, by the interpreter unless a machine is given.
     pub(crate) fn start(
         &mut self,
         number: u32,
         registers: [u64; 16],
         packet: &mut Packet,
         ingress: Ingress,
-        tracer: Option<&dyn Tracer>,
+        (machine, tracer): (Option<&dyn Machine>, Option<&dyn Tracer>),
     ) -> Outcome {
         self.stack.enter(0);
         self.tail_called.clear();
@@ -220,11 +230,24 @@ impl Runtime {
             work: 0,
             limit: self.work_limit,
             tracer,
+            machine,
             place: None,
         };
-        let result = if tracer.is_some() { cpu.execute::<true>(0) } else { cpu.execute::<false>(0) };
+        let result = match machine {
+            Some(machine) => machine.execute(&mut cpu, 0),
+            None if tracer.is_some() => cpu.execute::<true>(0),
+            None => cpu.execute::<false>(0),
+        };
         cpu.finish(result)
     }
+}
+
+/// Registers on entry: r1 is the context, r10 the end of the first frame.
+fn entry() -> [u64; 16] {
+    let mut registers = [0; 16];
+    registers[1] = CONTEXT.into();
+    registers[10] = frame_pointer(0);
+    registers
 }
 
 impl Cpu<'_> {

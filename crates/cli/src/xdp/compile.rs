@@ -1,0 +1,114 @@
+//! `sluice xdp compile`: programs as bundles of the hXDP cores.
+
+use super::object;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::table::Table;
+use clap::Args;
+use serde_json::{Value, json};
+use sluice_ebpf::Image;
+use sluice_hxdp::{CompileError, Compiled, Target, compile, encode, listing};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Compiles programs to bundles of a core with several lanes
+///
+/// Prints eBPF instructions, rows (a bundle each), instructions in them, and eBPF instructions a row. Exits with 0 when
+/// every program is compiled and 1 when one is refused. `sluice xdp run --device bundles` executes bundles.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sluice xdp compile programs/xdp/firewall/firewall.o --lanes 4
+  sluice xdp compile programs/xdp/swap/swap.o --lanes 2 --show")]
+pub struct CompileArgs {
+    /// Object file that clang wrote for the target bpf
+    object: PathBuf,
+    /// Only the program of this section
+    #[arg(long)]
+    section: Option<String>,
+    /// Only the program with this name
+    #[arg(long)]
+    program: Option<String>,
+    /// Instructions that the core executes at once: 1, 2 or 4
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    lanes: usize,
+    /// Prints every row, with slot and source line of each instruction
+    #[arg(long, conflicts_with = "json")]
+    show: bool,
+    /// One JSON document instead of text
+    #[arg(short = 'j', long)]
+    json: bool,
+}
+
+impl CompileArgs {
+    /// Compiles and reports.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let target = Target::new(self.lanes).map_err(|e| Failure::input(e.code(), format!("--lanes: {e}")))?;
+        let image = object::read(&self.object)?;
+        let programs = match self.section.is_none() && self.program.is_none() {
+            true => (0..image.programs.len()).collect(),
+            false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,
+        };
+        let results: Vec<_> =
+            programs.into_iter().map(|index| (index, compile(&image, &image.programs[index], &target))).collect();
+        if self.json {
+            let programs: Vec<Value> = results.iter().map(|(index, result)| entry(&image, *index, result)).collect();
+            out.json(&json!({ "object": self.object, "target": target, "programs": programs }))?;
+        } else {
+            text(&image, &results, out)?;
+        }
+        if self.show {
+            for (index, result) in &results {
+                if let Ok(compiled) = result {
+                    let rows = listing::listing(&compiled.bundles, &image.programs[*index], &image.maps);
+                    out.text(&format!("\n{rows}"))?;
+                }
+            }
+        }
+        Ok(ExitCode::from(u8::from(results.iter().any(|(_, result)| result.is_err()))))
+    }
+}
+
+fn entry(image: &Image, index: usize, result: &Result<Compiled, CompileError>) -> Value {
+    let (name, section) = (&image.programs[index].name, &image.programs[index].section);
+    match result {
+        Ok(compiled) => json!({
+            "name": name, "section": section,
+            "instructions": compiled.instructions,
+            "rows": compiled.bundles.rows.len(),
+            "bundled": compiled.bundles.instructions(),
+            "bytes": encode::encode(&compiled.bundles).len(),
+            "refused": null,
+        }),
+        Err(error) => json!({
+            "name": name, "section": section,
+            "refused": { "code": error.code(), "reason": error.to_string() },
+        }),
+    }
+}
+
+fn text(image: &Image, results: &[(usize, Result<Compiled, CompileError>)], out: &mut Output) -> Result<(), Failure> {
+    let mut table = Table::new(["program", "section", "insns", "rows", "bundled", "insns/row"]).left(1);
+    for (index, result) in results {
+        let program = &image.programs[*index];
+        if let Ok(compiled) = result {
+            let rows = compiled.bundles.rows.len();
+            table.row([
+                program.name.clone(),
+                program.section.clone(),
+                compiled.instructions.to_string(),
+                rows.to_string(),
+                compiled.bundles.instructions().to_string(),
+                format!("{:.2}", compiled.instructions as f64 / rows as f64),
+            ]);
+        }
+    }
+    if results.iter().any(|(_, result)| result.is_ok()) {
+        out.text(&table.to_string())?;
+    }
+    for (index, result) in results {
+        if let Err(error) = result {
+            out.line(format!("refused: {}: error[{}]: {error}", image.programs[*index].name, error.code()))?;
+        }
+    }
+    Ok(())
+}

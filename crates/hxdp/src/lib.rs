@@ -1,0 +1,29 @@
+//! XDP programs as bundles for a core with several lanes: compiler, verifier and model.
+//!
+//! [`compile`] turns a validated program into [`Bundles`], [`Cores`] runs them on the state of
+//! [`sluice_ebpf::Runtime`]. The specification is docs/design/hxdp.md.
+
+pub mod alu;
+pub mod bundle;
+pub mod codes;
+pub mod compile;
+pub mod cycles;
+pub mod effect;
+pub mod encode;
+pub mod error;
+pub mod listing;
+pub mod model;
+pub mod op;
+pub mod pass;
+pub mod plugin;
+pub mod target;
+pub mod verify;
+
+pub use bundle::{Bundle, Bundles};
+pub use codes::codes;
+pub use compile::{Compiled, compile};
+pub use cycles::{Cycles, Executed};
+pub use error::CompileError;
+pub use model::Cores;
+pub use op::{Op, Step};
+pub use target::Target;

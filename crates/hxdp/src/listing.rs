@@ -1,0 +1,131 @@
+//! Bundles as text: a row a line and lane, with the slot and source line that each came from.
+
+use crate::{Bundles, Op};
+use sluice_ebpf::insn::{AluOp, AtomicOp, Cond, Operand, Order, WideValue, helper_name};
+use sluice_ebpf::{MapSpec, Program};
+use std::fmt::Write;
+
+/// All rows of a compiled program.
+pub fn listing(bundles: &Bundles, program: &Program, maps: &[MapSpec]) -> String {
+    let map = |index: u32| maps.get(index as usize).map_or_else(|| format!("#{index}"), |m| m.name.clone());
+    let mut out = String::new();
+    for (row, bundle) in bundles.rows.iter().enumerate() {
+        for (slot, _) in bundles.functions.iter().filter(|(_, first)| **first as usize == row) {
+            let name = program.functions.iter().find(|f| f.start == *slot).map_or(&program.name, |f| &f.name);
+            let _ = writeln!(out, "{name}:");
+        }
+        for (lane, step) in bundle.lanes.iter().enumerate() {
+            let number = if lane == 0 { format!("{row:5}") } else { " ".repeat(5) };
+            let line = program.lines.range(..=step.slot).next_back();
+            let place = line.map_or_else(String::new, |(_, line)| format!("  ; {}:{}", line.file, line.line));
+            let text = text(&step.op, &map);
+            let _ = writeln!(out, "{number} .{lane}  {text:40} [{}]{place}", step.slot);
+        }
+    }
+    out
+}
+
+fn letter(wide: bool) -> char {
+    if wide { 'r' } else { 'w' }
+}
+
+fn operand(wide: bool, operand: Operand) -> String {
+    match operand {
+        Operand::Reg(r) => format!("{}{r}", letter(wide)),
+        Operand::Imm(number) => number.to_string(),
+    }
+}
+
+/// One instruction; targets are rows.
+pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
+    match *op {
+        Op::Alu { op, wide, dst, a, b } => {
+            let w = letter(wide);
+            format!("{w}{dst} = {w}{a} {} {}", alu_sign(op), operand(wide, b))
+        }
+        Op::Move { wide, dst, src } => format!("{}{dst} = {}", letter(wide), operand(wide, src)),
+        Op::Extend { wide, bits, dst, src } => format!("{0}{dst} = (s{bits}){0}{src}", letter(wide)),
+        Op::Negate { wide, dst, src } => format!("{0}{dst} = -{0}{src}", letter(wide)),
+        Op::Swap { order, bits, dst, src } => {
+            let name = match order {
+                Order::Little => "le",
+                Order::Big => "be",
+                Order::Swap => "bswap",
+            };
+            format!("r{dst} = {name}{bits} r{src}")
+        }
+        Op::Constant { dst, value } => match value {
+            WideValue::Number(number) => format!("r{dst} = {number:#x}"),
+            WideValue::Map(index) => format!("r{dst} = map[{}]", map(index)),
+            WideValue::MapValue { map: index, offset } => format!("r{dst} = map[{}][0]+{offset}", map(index)),
+            WideValue::Function(slot) => format!("r{dst} = function[{slot}]"),
+        },
+        Op::Load { bytes, signed, dst, base, off, quiet } => {
+            let quiet = if quiet { "?" } else { "" };
+            format!("r{dst} = {quiet}*({}{} *)(r{base} {off:+})", if signed { 's' } else { 'u' }, u32::from(bytes) * 8)
+        }
+        Op::Store { bytes, base, off, src } => {
+            format!("*(u{} *)(r{base} {off:+}) = {}", u32::from(bytes) * 8, operand(true, src))
+        }
+        Op::Atomic { bytes, op, fetch, base, off, src } => {
+            let place = format!("(u{} *)(r{base} {off:+})", u32::from(bytes) * 8);
+            let name = match op {
+                AtomicOp::Add => "add",
+                AtomicOp::Or => "or",
+                AtomicOp::And => "and",
+                AtomicOp::Xor => "xor",
+                AtomicOp::Xchg => "xchg",
+                AtomicOp::Cmpxchg => return format!("r0 = cmpxchg({place}, r0, r{src})"),
+            };
+            if fetch { format!("r{src} = fetch_{name}({place}, r{src})") } else { format!("{name}({place}, r{src})") }
+        }
+        Op::Jump { to, .. } => format!("goto {to}"),
+        Op::Branch { cond, wide, a, b, to, .. } => {
+            format!("if {}{a} {} {} goto {to}", letter(wide), cond_sign(cond), operand(wide, b))
+        }
+        Op::Helper { id, handle, second } => {
+            let handle = handle.map_or("r1".to_owned(), |index| format!("map[{}]", map(index)));
+            let second = second.map_or("r2".to_owned(), |(base, more)| format!("r{base} {more:+}"));
+            let args = if handle == "r1" && second == "r2" { String::new() } else { format!("({handle}, {second})") };
+            format!("call bpf_{}{args}", helper_name(id).unwrap_or("unknown"))
+        }
+        Op::Call { to } => format!("call {to}"),
+        Op::Exit { value: None } => "exit".to_owned(),
+        Op::Exit { value: Some(value) } => format!("exit {}", operand(true, value)),
+    }
+}
+
+fn alu_sign(op: AluOp) -> &'static str {
+    match op {
+        AluOp::Add => "+",
+        AluOp::Sub => "-",
+        AluOp::Mul => "*",
+        AluOp::Div => "/",
+        AluOp::Or => "|",
+        AluOp::And => "&",
+        AluOp::Lsh => "<<",
+        AluOp::Rsh => ">>",
+        AluOp::Mod => "%",
+        AluOp::Xor => "^",
+        AluOp::Mov => "=",
+        AluOp::Arsh => "s>>",
+        AluOp::Sdiv => "s/",
+        AluOp::Smod => "s%",
+    }
+}
+
+fn cond_sign(cond: Cond) -> &'static str {
+    match cond {
+        Cond::Eq => "==",
+        Cond::Gt => ">",
+        Cond::Ge => ">=",
+        Cond::Set => "&",
+        Cond::Ne => "!=",
+        Cond::Sgt => "s>",
+        Cond::Sge => "s>=",
+        Cond::Lt => "<",
+        Cond::Le => "<=",
+        Cond::Slt => "s<",
+        Cond::Sle => "s<=",
+    }
+}

@@ -1,0 +1,314 @@
+//! The bundle model: executes bundles on the interpreter's state.
+
+use crate::alu::{alu, extend, holds, swap};
+use crate::{Bundles, CompileError, Executed, Op, Target, compile};
+use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
+use sluice_ebpf::vm::{Cpu, Installed, Machine};
+use sluice_ebpf::{FaultReason, Image, Runtime, address, helper};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+/// A program that is bound to the maps of a runtime.
+#[derive(Debug)]
+struct Loaded {
+    bundles: Bundles,
+    /// Numbers of 64-bit constants, by row and lane.
+    constants: BTreeMap<(u32, u32), u64>,
+}
+
+/// Cores with compiled programs.
+#[derive(Debug, Default)]
+pub struct Cores {
+    /// By the runtime's program number.
+    programs: BTreeMap<u32, Loaded>,
+    executed: Cell<Executed>,
+}
+
+impl Cores {
+    /// Without programs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Compiles every program of an image and binds it as the runtime has installed it.
+    pub fn add(
+        &mut self,
+        image: &Image,
+        target: &Target,
+        runtime: &Runtime,
+        installed: Installed,
+    ) -> Result<(), CompileError> {
+        for (index, program) in image.programs.iter().enumerate() {
+            let bundles = compile(image, program, target)?.bundles;
+            if let Some(number) = runtime.program_number(installed, index) {
+                self.bind(bundles, number, runtime, installed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Binds compiled rows to the program with this number.
+    pub fn bind(&mut self, bundles: Bundles, number: u32, runtime: &Runtime, installed: Installed) {
+        let map = |index: u32| runtime.map(installed, index as usize);
+        let mut constants = BTreeMap::new();
+        for (row, bundle) in (0..).zip(&bundles.rows) {
+            for (lane, step) in (0..).zip(&bundle.lanes) {
+                let value = match step.op {
+                    Op::Constant { value, .. } => value,
+                    Op::Helper { handle: Some(map), .. } => WideValue::Map(map),
+                    _ => continue,
+                };
+                let number = match value {
+                    WideValue::Number(number) => Some(number),
+                    WideValue::Map(index) => map(index).map(|id| u64::from(address::MAP_HANDLES + id.0)),
+                    WideValue::MapValue { map: index, offset } => {
+                        let first = map(index).and_then(|id| runtime.maps.first_value(id));
+                        first.map(|first| u64::from(first) + u64::from(offset))
+                    }
+                    WideValue::Function(slot) => Some(u64::from(address::FUNCTIONS) + slot as u64),
+                };
+                constants.insert((row, lane), number.unwrap_or_default());
+            }
+        }
+        self.programs.insert(number, Loaded { bundles, constants });
+    }
+
+    /// What was executed since this was last asked.
+    pub fn take_executed(&self) -> Executed {
+        self.executed.take()
+    }
+
+    fn rows(&self, number: u32) -> Result<&Loaded, FaultReason> {
+        self.programs.get(&number).ok_or(FaultReason::NoInstruction(0))
+    }
+}
+
+/// Where a bundle leads.
+enum Way {
+    Next,
+    Row(u32),
+    /// Another program's start.
+    Program,
+    /// Out of the frame.
+    Exit,
+    /// Into a function.
+    Call(u32),
+}
+
+impl Machine for Cores {
+    fn execute(&self, cpu: &mut Cpu<'_>, slot: u32) -> Result<(), FaultReason> {
+        let base = cpu.frame();
+        let mut loaded = self.rows(cpu.program())?;
+        let mut row = loaded.bundles.functions.get(&slot).copied().unwrap_or(u32::MAX);
+        loop {
+            match self.bundle(cpu, loaded, row, base)? {
+                Way::Next => row += 1,
+                Way::Row(to) => row = to,
+                Way::Program => {
+                    loaded = self.rows(cpu.program())?;
+                    row = 0;
+                }
+                Way::Exit if cpu.frame() == base => return Ok(()),
+                Way::Exit => {
+                    row = cpu.leave();
+                    loaded = self.rows(cpu.program())?;
+                }
+                Way::Call(to) => row = to,
+            }
+        }
+    }
+}
+
+/// Registers before a bundle.
+struct Before([u64; 16]);
+
+impl Before {
+    fn reg(&self, r: u8) -> u64 {
+        self.0[usize::from(r & 15)]
+    }
+
+    fn operand(&self, operand: Operand) -> u64 {
+        match operand {
+            Operand::Reg(r) => self.reg(r),
+            Operand::Imm(number) => number as i64 as u64,
+        }
+    }
+
+    fn address(&self, base: u8, off: i16) -> u64 {
+        self.reg(base).wrapping_add(off as u64)
+    }
+}
+
+impl Cores {
+    /// One bundle, in the steps of docs/design/hxdp.md.
+    fn bundle(&self, cpu: &mut Cpu<'_>, loaded: &Loaded, row: u32, base: usize) -> Result<Way, FaultReason> {
+        let Some(bundle) = loaded.bundles.rows.get(row as usize) else {
+            return Err(FaultReason::NoInstruction(row.into()));
+        };
+        let before = Before(cpu.registers);
+        let mut results = [None; 4];
+        let mut taken = None;
+        let mut fault = None;
+        // Lanes that write: those before the first fault or taken branch.
+        let mut writing = bundle.lanes.len().min(results.len());
+        for (lane, step) in bundle.lanes.iter().enumerate().take(results.len()) {
+            let constant = || loaded.constants.get(&(row, lane as u32)).copied().unwrap_or_default();
+            match look(cpu, &before, &step.op, constant) {
+                Ok(Seen::Value(dst, value)) => results[lane] = Some((dst, value)),
+                Ok(Seen::Nothing) => {}
+                Ok(Seen::Taken(to, back)) => {
+                    taken = Some((to, back, step.slot));
+                    writing = lane;
+                    break;
+                }
+                Err(reason) => {
+                    fault = Some((reason, step.slot));
+                    writing = lane;
+                    break;
+                }
+            }
+        }
+        let mut executed = Executed { bundles: 1, ..Executed::default() };
+        let mut way = Way::Next;
+        let mut written = Ok(());
+        let mut done = 0;
+        for (lane, (step, result)) in (0..).zip(bundle.lanes.iter().zip(results)).take(writing) {
+            done += 1;
+            if let Some((dst, value)) = result {
+                cpu.registers[usize::from(dst & 15)] = value;
+            }
+            executed.helpers += u64::from(matches!(step.op, Op::Helper { .. }));
+            executed.map_accesses += u64::from(is_shared(&before, &step.op));
+            let constant = || loaded.constants.get(&(row, lane)).copied().unwrap_or_default();
+            match write(cpu, &before, &step.op, constant, (row, base)) {
+                Ok(Way::Next) => {}
+                Ok(other) => way = other,
+                Err(reason) => {
+                    written = Err((reason, step.slot));
+                    break;
+                }
+            }
+        }
+        let ended = taken.is_some() || fault.is_some();
+        let instructions = done + u64::from(ended && written.is_ok());
+        executed.instructions += instructions;
+        cpu.count_instructions(instructions);
+        // A callback has counted its own bundles meanwhile.
+        executed += self.executed.get();
+        self.executed.set(executed);
+        let result = written.and_then(|()| match (fault, taken) {
+            (Some(fault), _) => Err(fault),
+            (None, Some((to, back, slot))) => {
+                if back {
+                    cpu.count_work().map_err(|reason| (reason, slot))?;
+                }
+                Ok(Way::Row(to))
+            }
+            (None, None) => Ok(way),
+        });
+        result.map_err(|(reason, slot)| {
+            cpu.faulted_at(slot);
+            reason
+        })
+    }
+}
+
+/// What a lane finds before anything is written.
+enum Seen {
+    /// For a register.
+    Value(u8, u64),
+    Nothing,
+    /// A branch that is taken: row, and whether it counts as work.
+    Taken(u32, bool),
+}
+
+/// Step 2: results, loads and branches.
+fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> Result<Seen, FaultReason> {
+    Ok(match *op {
+        Op::Alu { op, wide, dst, a, b } => Seen::Value(dst, alu(op, wide, before.reg(a), before.operand(b))),
+        Op::Move { wide: true, dst, src } => Seen::Value(dst, before.operand(src)),
+        Op::Move { wide: false, dst, src } => Seen::Value(dst, u64::from(before.operand(src) as u32)),
+        Op::Extend { wide, bits, dst, src } => Seen::Value(dst, extend(wide, bits, before.reg(src))),
+        Op::Negate { wide: true, dst, src } => Seen::Value(dst, before.reg(src).wrapping_neg()),
+        Op::Negate { wide: false, dst, src } => Seen::Value(dst, (before.reg(src) as u32).wrapping_neg().into()),
+        Op::Swap { order, bits, dst, src } => Seen::Value(dst, swap(order, bits, before.reg(src))),
+        Op::Constant { dst, .. } => Seen::Value(dst, constant()),
+        Op::Load { bytes, signed, dst, base, off, quiet } => {
+            let value = match cpu.load_bytes(before.address(base, off), bytes) {
+                Err(_) if quiet => 0,
+                loaded => loaded?,
+            };
+            Seen::Value(dst, if signed { extend(true, bytes * 8, value) } else { value })
+        }
+        Op::Branch { cond, wide, a, b, to, back } if holds(cond, wide, before.reg(a), before.operand(b)) => {
+            Seen::Taken(to, back)
+        }
+        _ => Seen::Nothing,
+    })
+}
+
+/// Step 3: memory, helpers, and where the last lane leads.
+fn write(
+    cpu: &mut Cpu<'_>,
+    before: &Before,
+    op: &Op,
+    constant: impl Fn() -> u64,
+    (row, base): (u32, usize),
+) -> Result<Way, FaultReason> {
+    match *op {
+        Op::Store { bytes, base, off, src } => {
+            cpu.store_bytes(before.address(base, off), bytes, before.operand(src))?;
+        }
+        Op::Atomic { bytes, op, fetch, base, off, src } => {
+            let operands = (before.reg(src), before.reg(0));
+            let old = cpu.atomic_bytes(before.address(base, off), bytes == 8, op, operands)?;
+            if op == AtomicOp::Cmpxchg {
+                cpu.registers[0] = old;
+            } else if fetch {
+                cpu.registers[usize::from(src & 15)] = old;
+            }
+        }
+        Op::Helper { id, handle, second } => {
+            let index = helper::ALL.iter().position(|helper| helper.id == id);
+            let mut args = [1, 2, 3, 4, 5].map(|r| before.reg(r));
+            args[0] = handle.map_or(args[0], |_| constant());
+            args[1] = second.map_or(args[1], |(base, more)| before.address(base, more));
+            if cpu.call_helper(index, id, args)? {
+                return Ok(Way::Program);
+            }
+        }
+        Op::Call { to } => {
+            cpu.count_work()?;
+            cpu.enter(row + 1)?;
+            return Ok(Way::Call(to));
+        }
+        Op::Jump { to, back } => {
+            if back {
+                cpu.count_work()?;
+            }
+            return Ok(Way::Row(to));
+        }
+        Op::Exit { value } => {
+            if let Some(value) = value {
+                cpu.registers[0] = before.operand(value);
+            }
+            if base == 0 && cpu.frame() == base {
+                cpu.held.at_exit()?;
+            }
+            return Ok(Way::Exit);
+        }
+        _ => {}
+    }
+    Ok(Way::Next)
+}
+
+/// Whether an access goes to a map's value or a record.
+fn is_shared(before: &Before, op: &Op) -> bool {
+    let address = match *op {
+        Op::Load { base, off, .. } | Op::Store { base, off, .. } | Op::Atomic { base, off, .. } => {
+            before.address(base, off)
+        }
+        _ => return false,
+    };
+    (u64::from(address::MAP_VALUES)..u64::from(address::MAP_HANDLES)).contains(&address)
+}

@@ -1,0 +1,281 @@
+//! Instructions of bundles.
+
+use sluice_ebpf::insn::{AluOp, AtomicOp, Cond, Operand, Order, WideValue};
+
+/// What one lane does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// `dst = a op b`, in 64 or (`wide` unset) 32 bits; 32-bit results are zero-extended. Never a move.
+    Alu {
+        /// Operation.
+        op: AluOp,
+        /// 64 bits.
+        wide: bool,
+        /// Destination.
+        dst: u8,
+        /// First operand.
+        a: u8,
+        /// Second operand.
+        b: Operand,
+    },
+    /// `dst = src`.
+    Move {
+        /// 64 bits.
+        wide: bool,
+        /// Destination.
+        dst: u8,
+        /// Source; an immediate is sign-extended to the width.
+        src: Operand,
+    },
+    /// Move of the low `bits`, sign-extended.
+    Extend {
+        /// To 64 bits.
+        wide: bool,
+        /// 8, 16 or 32.
+        bits: u8,
+        /// Destination.
+        dst: u8,
+        /// Source.
+        src: u8,
+    },
+    /// `dst = -src`.
+    Negate {
+        /// 64 bits.
+        wide: bool,
+        /// Destination.
+        dst: u8,
+        /// Source.
+        src: u8,
+    },
+    /// Byte swap of the low `bits`, zero-extended.
+    Swap {
+        /// Which.
+        order: Order,
+        /// 16, 32 or 64.
+        bits: u8,
+        /// Destination.
+        dst: u8,
+        /// Source.
+        src: u8,
+    },
+    /// A 64-bit constant. A function is a slot of the program, not a distance.
+    Constant {
+        /// Destination.
+        dst: u8,
+        /// What it gives.
+        value: WideValue,
+    },
+    /// `dst = *(bytes *)(base + off)`.
+    Load {
+        /// 1, 2, 4, 6 or 8.
+        bytes: u8,
+        /// Sign-extended to 64 bits.
+        signed: bool,
+        /// Destination.
+        dst: u8,
+        /// Base.
+        base: u8,
+        /// Offset.
+        off: i16,
+        /// Gives 0 where it is not allowed, in place of a fault: so it may pass a branch. Set only where it cannot fault
+        /// at its own place.
+        quiet: bool,
+    },
+    /// `*(bytes *)(base + off) = src`.
+    Store {
+        /// 1, 2, 4, 6 or 8.
+        bytes: u8,
+        /// Base.
+        base: u8,
+        /// Offset.
+        off: i16,
+        /// What is stored.
+        src: Operand,
+    },
+    /// Atomic operation on `*(bytes *)(base + off)`.
+    Atomic {
+        /// 4 or 8.
+        bytes: u8,
+        /// Operation.
+        op: AtomicOp,
+        /// The old value goes to `src` (of cmpxchg to r0).
+        fetch: bool,
+        /// Base.
+        base: u8,
+        /// Offset.
+        off: i16,
+        /// Second operand.
+        src: u8,
+    },
+    /// Unconditional.
+    Jump {
+        /// Where to: a slot until rows are known, then a row.
+        to: u32,
+        /// Counts as work.
+        back: bool,
+    },
+    /// Conditional.
+    Branch {
+        /// Condition.
+        cond: Cond,
+        /// Compares 64 bits.
+        wide: bool,
+        /// First operand.
+        a: u8,
+        /// Second operand.
+        b: Operand,
+        /// Where to: a slot until rows are known, then a row.
+        to: u32,
+        /// Counts as work when taken.
+        back: bool,
+    },
+    /// Call of a helper by number.
+    Helper {
+        /// Number.
+        id: i32,
+        /// First argument, in the place of r1: the handle of the map with this index.
+        handle: Option<u32>,
+        /// Second argument, in the place of r2: what this register holds, and so much more.
+        second: Option<(u8, i16)>,
+    },
+    /// Call of a function; it comes back to the next row.
+    Call {
+        /// Where to: a slot until rows are known, then a row.
+        to: u32,
+    },
+    /// The frame ends; r0 takes the value, if there is one.
+    Exit {
+        /// For r0.
+        value: Option<Operand>,
+    },
+}
+
+/// An instruction with the slot that it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Slot of the eBPF program: its source line, and the place of its fault.
+    pub slot: u32,
+    /// What it does.
+    pub op: Op,
+}
+
+/// A set of registers: bit n is rn.
+pub type Registers = u16;
+
+/// r0 to r9.
+pub const ALL: Registers = 0x3ff;
+
+/// The set of one operand.
+fn of(operand: Operand) -> Registers {
+    match operand {
+        Operand::Reg(r) => 1 << r,
+        Operand::Imm(_) => 0,
+    }
+}
+
+impl Op {
+    /// Registers that it reads. Calls of functions, and helpers that may run a function or end the program, show the
+    /// others all of r0 to r9.
+    pub fn reads(&self) -> Registers {
+        match *self {
+            Self::Alu { a, b, .. } | Self::Branch { a, b, .. } => 1 << a | of(b),
+            Self::Move { src, .. } => of(src),
+            Self::Extend { src, .. } | Self::Negate { src, .. } | Self::Swap { src, .. } => 1 << src,
+            Self::Constant { .. } | Self::Jump { .. } => 0,
+            Self::Load { base, .. } => 1 << base,
+            Self::Store { base, src, .. } => 1 << base | of(src),
+            Self::Atomic { op, base, src, .. } => 1 << base | 1 << src | u16::from(op == AtomicOp::Cmpxchg),
+            Self::Helper { .. } if self.is_barrier() => ALL,
+            Self::Helper { id, handle, second } => {
+                let args = sluice_ebpf::helper::find(id).map_or(5, |helper| helper.args.len());
+                let given = handle.map_or(0, |_| 1 << 1) | second.map_or(0, |_| 1 << 2);
+                ((1 << args) - 1) << 1 & !given | second.map_or(0, |(base, _)| 1 << base)
+            }
+            Self::Call { .. } => ALL,
+            Self::Exit { value } => value.map_or(1, of),
+        }
+    }
+
+    /// Registers that it writes.
+    pub fn writes(&self) -> Registers {
+        match *self {
+            Self::Alu { dst, .. }
+            | Self::Move { dst, .. }
+            | Self::Extend { dst, .. }
+            | Self::Negate { dst, .. }
+            | Self::Swap { dst, .. }
+            | Self::Constant { dst, .. }
+            | Self::Load { dst, .. } => 1 << dst,
+            Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
+            Self::Atomic { fetch: true, src, .. } => 1 << src,
+            // A function leaves in r0 to r5 what it likes.
+            Self::Helper { .. } | Self::Call { .. } if self.is_barrier() => 0x3f,
+            Self::Helper { .. } => 1,
+            _ => 0,
+        }
+    }
+
+    /// Whether nothing but a register changes and nothing can go wrong.
+    pub fn is_pure(&self) -> bool {
+        matches!(
+            self,
+            Self::Alu { .. }
+                | Self::Move { .. }
+                | Self::Extend { .. }
+                | Self::Negate { .. }
+                | Self::Swap { .. }
+                | Self::Constant { .. }
+        )
+    }
+
+    /// Whether it may pass a branch upwards, where nobody reads what it writes.
+    pub fn is_harmless(&self) -> bool {
+        self.is_pure() || matches!(self, Self::Load { quiet: true, .. })
+    }
+
+    /// Whether it takes a memory port.
+    pub fn is_access(&self) -> bool {
+        matches!(self, Self::Load { .. } | Self::Store { .. } | Self::Atomic { .. })
+    }
+
+    /// Whether functions or other programs see what registers hold then: nothing moves across it.
+    pub fn is_barrier(&self) -> bool {
+        use sluice_ebpf::helper::{Arg, find};
+        match self {
+            Self::Call { .. } => true,
+            Self::Helper { id, .. } => {
+                *id == TAIL_CALL || find(*id).is_none_or(|helper| helper.args.contains(&Arg::Callback))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it stands in the last lane that its bundle uses.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Self::Jump { .. } | Self::Helper { .. } | Self::Call { .. } | Self::Exit { .. })
+    }
+
+    /// Whether nothing follows it.
+    pub fn ends(&self) -> bool {
+        matches!(self, Self::Jump { .. } | Self::Exit { .. })
+    }
+
+    /// Where a jump, branch or call goes.
+    pub fn target(&self) -> Option<u32> {
+        match self {
+            Self::Jump { to, .. } | Self::Branch { to, .. } | Self::Call { to } => Some(*to),
+            _ => None,
+        }
+    }
+
+    /// Where a jump, branch or call goes, to be changed.
+    pub fn target_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::Jump { to, .. } | Self::Branch { to, .. } | Self::Call { to } => Some(to),
+            _ => None,
+        }
+    }
+}
+
+/// Number of the helper `tail_call`.
+pub const TAIL_CALL: i32 = 12;

@@ -1,0 +1,62 @@
+//! The passes of the compiler, in the order in which they run.
+
+pub mod decided;
+pub mod decode;
+pub mod traces;
+// One pass a line: what it does stands in docs/design/hxdp.md.
+pub mod copies;
+pub mod dead;
+pub mod dependence;
+pub mod exits;
+pub mod join;
+pub mod layout;
+pub mod liveness;
+pub mod quiet;
+pub mod schedule;
+pub mod zeroing;
+
+use crate::Step;
+use sluice_ebpf::analysis::Regions;
+use std::collections::BTreeMap;
+
+/// Instructions that are entered at the first one only, may be left by branches, and end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// In program order.
+    pub steps: Vec<Step>,
+    /// Slot of the trace that follows, unless an exit or a back edge ends this one.
+    pub next: Option<u32>,
+}
+
+/// A program between passes.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// Name of the program.
+    pub program: String,
+    /// By the slot that leads to each.
+    pub traces: BTreeMap<u32, Trace>,
+    /// First slots of functions, rising; the program itself is 0.
+    pub functions: Vec<u32>,
+    /// What is known of each slot.
+    pub regions: Regions,
+}
+
+impl Code {
+    /// Whether the trace at a slot belongs to the program itself and not to a function of it.
+    pub fn is_main(&self, label: u32) -> bool {
+        self.functions.get(1).is_none_or(|function| label < *function)
+    }
+
+    /// Drops traces that nothing leads to.
+    pub fn prune(&mut self) {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut open = self.functions.clone();
+        while let Some(label) = open.pop() {
+            if let Some(trace) = self.traces.get(&label).filter(|_| seen.insert(label)) {
+                open.extend(trace.next);
+                open.extend(trace.steps.iter().filter_map(|step| step.op.target()));
+            }
+        }
+        self.traces.retain(|label, _| seen.contains(label));
+    }
+}

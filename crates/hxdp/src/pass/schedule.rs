@@ -1,0 +1,63 @@
+//! Packs the instructions of a trace into bundles.
+//!
+//! List scheduling: bundle by bundle, of what may stand there first what the longest way to the end begins with; of
+//! equals the first in program order. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
+
+use super::dependence::{Edge, Order};
+use crate::{Step, Target};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// Bundles of a trace: indices of its instructions, lane 0 first.
+pub type Schedule = Vec<Vec<usize>>;
+
+/// Bundles of these instructions.
+pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
+    let mut behind: Vec<Vec<Edge>> = vec![Vec::new(); steps.len()];
+    let mut waits = vec![0usize; steps.len()];
+    for edge in edges {
+        behind[edge.from].push(*edge);
+        waits[edge.to] += 1;
+    }
+    let mut height = vec![0u32; steps.len()];
+    for from in (0..steps.len()).rev() {
+        let way = |edge: &Edge| height[edge.to] + u32::from(edge.order == Order::Bundle);
+        height[from] = behind[from].iter().map(way).max().unwrap_or(0);
+    }
+    let mut earliest = vec![0usize; steps.len()];
+    let key = |index: usize| (Reverse(height[index]), index);
+    let mut ready: BTreeSet<_> = (0..steps.len()).filter(|index| waits[*index] == 0).map(key).collect();
+    let mut bundles = Schedule::new();
+    while !ready.is_empty() {
+        let now = bundles.len();
+        let mut bundle: Vec<usize> = Vec::with_capacity(target.lanes);
+        while bundle.len() < target.lanes {
+            let fits = |(_, index): &&(Reverse<u32>, usize)| {
+                earliest[*index] <= now && has_room(steps, &bundle, *index, target)
+            };
+            let Some(found) = ready.iter().find(fits).copied() else { break };
+            ready.remove(&found);
+            let index = found.1;
+            bundle.push(index);
+            for edge in &behind[index] {
+                let next = now + usize::from(edge.order == Order::Bundle);
+                earliest[edge.to] = earliest[edge.to].max(next);
+                waits[edge.to] -= 1;
+                if waits[edge.to] == 0 {
+                    ready.insert(key(edge.to));
+                }
+            }
+        }
+        // Lanes are in program order, so that the first branch or fault is the program's first.
+        bundle.sort_by_key(|index| (steps[*index].op.is_last(), *index));
+        bundles.push(bundle);
+    }
+    bundles
+}
+
+/// Whether a bundle has a port, and the last lane, for one more.
+fn has_room(steps: &[Step], bundle: &[usize], index: usize, target: &Target) -> bool {
+    let op = &steps[index].op;
+    let count = |f: fn(&crate::Op) -> bool| bundle.iter().filter(|i| f(&steps[**i].op)).count();
+    (!op.is_access() || count(crate::Op::is_access) < target.ports) && (!op.is_last() || count(crate::Op::is_last) == 0)
+}

@@ -1,0 +1,42 @@
+//! The conformance plug-in of `sluice-ebpf`, on bundles.
+
+use crate::compile::compile_unanalysed;
+use crate::{CompileError, Cores, Target};
+use sluice_ebpf::plugin::{self, Request};
+use sluice_ebpf::vm::{Installed, Machine};
+use sluice_ebpf::{Image, Runtime};
+
+/// What `--help` prints before the options of [`plugin::USAGE`].
+pub const USAGE: &str = "\
+sluice-hxdp-plugin: as sluice-bpf-plugin, on bundles; --lanes N before all else (1, 2 or 4; default 2)
+
+";
+
+/// Lanes and what is left of the arguments.
+pub fn lanes(args: &[String]) -> Result<(usize, &[String]), String> {
+    match args {
+        [option, lanes, rest @ ..] if option == "--lanes" => {
+            let lanes = lanes.parse().map_err(|_| format!("--lanes {lanes}: expected 1, 2 or 4"))?;
+            Ok((lanes, rest))
+        }
+        _ => Ok((2, args)),
+    }
+}
+
+/// Runs a request on bundles with so many lanes. Gives r0.
+pub fn run(lanes: usize, request: &Request, input: &str, debug: &mut String) -> Result<u64, String> {
+    let target = Target::new(lanes).map_err(|e| e.to_string())?;
+    let make = |image: &Image, runtime: &Runtime, installed: Installed| -> Result<Box<dyn Machine>, String> {
+        let failure = |e: CompileError| format!("[{}] {e}", e.code());
+        let mut cores = Cores::new();
+        if request.xdp {
+            cores.add(image, &target, runtime, installed).map_err(failure)?;
+        } else {
+            // r1 is the memory then, which the analysis takes for the context.
+            let bundles = compile_unanalysed(image, &image.programs[0], &target).map_err(failure)?.bundles;
+            cores.bind(bundles, 0, runtime, installed);
+        }
+        Ok(Box::new(cores))
+    };
+    plugin::run_on(Some(&make), request, input, debug)
+}

@@ -1,0 +1,195 @@
+//! Checks bundles against the rules of docs/design/hxdp.md. It knows nothing of the scheduler.
+
+use crate::effect::{Effect, SHARED};
+use crate::pass::liveness::Liveness;
+use crate::pass::{Code, Trace};
+use crate::{Bundle, Bundles, Op, Step, Target};
+use std::collections::BTreeMap;
+
+/// A rule that bundles break, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("row {row}, lane {lane}: {rule}")]
+pub struct Broken {
+    /// Row.
+    pub row: usize,
+    /// Lane.
+    pub lane: usize,
+    /// The rule.
+    pub rule: &'static str,
+}
+
+/// Checks a whole program: the form of each row, that each trace stands at its rows, and its order.
+pub fn verify(code: &Code, bundles: &Bundles, starts: &BTreeMap<u32, u32>) -> Result<(), Broken> {
+    structure(bundles)?;
+    let live = Liveness::of(code);
+    for (label, trace) in &code.traces {
+        let start = starts.get(label).map_or(usize::MAX, |row| *row as usize);
+        let places = places(trace, bundles, starts, start)?;
+        let effects: Vec<Effect> = trace.steps.iter().map(|step| Effect::of(step, &code.regions)).collect();
+        order(&trace.steps, &effects, &places, &live)?;
+        for ((step, effect), (row, lane)) in trace.steps.iter().zip(&effects).zip(places) {
+            let quiet = matches!(step.op, Op::Load { quiet: true, .. });
+            if quiet && (effect.may_fault || effect.shared) {
+                return Err(Broken { row, lane, rule: "a quiet load cannot fault, and reads nothing that is shared" });
+            }
+        }
+    }
+    let wrong = code.functions.iter().find(|f| bundles.functions.get(f) != starts.get(f));
+    match wrong {
+        Some(_) => Err(Broken { row: 0, lane: 0, rule: "a function has the row of its first slot" }),
+        None => Ok(()),
+    }
+}
+
+/// Checks the form of each row by itself.
+pub fn structure(bundles: &Bundles) -> Result<(), Broken> {
+    let (rows, target) = (&bundles.rows, &bundles.target);
+    for (row, bundle) in rows.iter().enumerate() {
+        form(bundle, target, rows.len()).map_err(|(lane, rule)| Broken { row, lane, rule })?;
+    }
+    match rows.last() {
+        None => Err(Broken { row: 0, lane: 0, rule: "a program has a row" }),
+        Some(last) if !last.lanes.last().is_some_and(|step| step.op.ends()) => {
+            Err(Broken { row: rows.len() - 1, lane: 0, rule: "the last row ends with a jump or exit" })
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn form(bundle: &Bundle, target: &Target, rows: usize) -> Result<(), (usize, &'static str)> {
+    if bundle.lanes.is_empty() || bundle.lanes.len() > target.lanes {
+        return Err((bundle.lanes.len(), "a bundle has an instruction, and no more than lanes"));
+    }
+    let (mut accesses, mut written) = (0, 0);
+    for (lane, Step { op, .. }) in bundle.lanes.iter().enumerate() {
+        accesses += usize::from(op.is_access());
+        if accesses > target.ports {
+            return Err((lane, "a bundle has no more accesses than memory ports"));
+        }
+        if op.is_last() && lane + 1 < bundle.lanes.len() {
+            return Err((lane, "a jump, exit or call is in the last lane"));
+        }
+        if written & op.writes() != 0 {
+            return Err((lane, "two lanes of a bundle do not write one register"));
+        }
+        written |= op.writes();
+        if (op.reads() | op.writes()) >> 11 != 0 || op.writes() >> 10 != 0 {
+            return Err((lane, "registers are r0 to r10, and r10 is not written"));
+        }
+        if op.target().is_some_and(|to| to as usize >= rows) {
+            return Err((lane, "targets are rows of the program"));
+        }
+        if matches!(op, Op::Load { bytes, .. } | Op::Store { bytes, .. } if !matches!(bytes, 1 | 2 | 4 | 6 | 8)) {
+            return Err((lane, "accesses have 1, 2, 4, 6 or 8 bytes"));
+        }
+    }
+    Ok(())
+}
+
+/// Row and lane of each instruction of a trace.
+fn places(
+    trace: &Trace,
+    bundles: &Bundles,
+    starts: &BTreeMap<u32, u32>,
+    start: usize,
+) -> Result<Vec<(usize, usize)>, Broken> {
+    let in_rows = |step: &Step| {
+        let mut step = *step;
+        if let Some(to) = step.op.target_mut() {
+            *to = starts.get(to).copied().unwrap_or(u32::MAX);
+        }
+        step
+    };
+    let mut left: Vec<Option<Step>> = trace.steps.iter().map(|step| Some(in_rows(step))).collect();
+    let mut places = vec![(0, 0); left.len()];
+    let next = trace.next.and_then(|next| starts.get(&next)).map(|row| *row as usize);
+    let mut row = start;
+    let mut ended = false;
+    while left.iter().any(Option::is_some) {
+        let broken = |lane, rule| Broken { row, lane, rule };
+        let Some(bundle) = bundles.rows.get(row) else { return Err(broken(0, "a trace has all its rows")) };
+        for (lane, step) in bundle.lanes.iter().enumerate() {
+            if let Some(index) = left.iter().position(|l| *l == Some(*step)) {
+                (left[index], places[index]) = (None, (row, lane));
+            } else if !matches!(step.op, Op::Jump { to, back: false } if Some(to as usize) == next) {
+                return Err(broken(lane, "a trace's rows hold its instructions, and a jump to what follows"));
+            } else {
+                ended = true;
+            }
+        }
+        row += 1;
+        if ended && left.iter().any(Option::is_some) {
+            return Err(Broken { row, lane: 0, rule: "nothing of a trace is behind its jump" });
+        }
+    }
+    let jumps = |row: usize| {
+        let only = bundles.rows.get(row).map(|bundle| bundle.lanes.as_slice());
+        matches!(only, Some([Step { op: Op::Jump { to, back: false }, .. }]) if Some(*to as usize) == next)
+    };
+    if next.is_some() && !ended && next != Some(row) && !jumps(row) {
+        return Err(Broken { row, lane: 0, rule: "what follows a trace stands behind it or is jumped to" });
+    }
+    Ok(places)
+}
+
+/// Checks the order of a trace: each two instructions against every rule.
+pub fn order(steps: &[Step], effects: &[Effect], places: &[(usize, usize)], live: &Liveness) -> Result<(), Broken> {
+    for (second, place) in places.iter().enumerate() {
+        for first in 0..second {
+            let rule =
+                pair((&steps[first], &effects[first]), (&steps[second], &effects[second]), live, places[first], *place);
+            if let Some(rule) = rule {
+                return Err(Broken { row: place.0, lane: place.1, rule });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rule that two instructions break, of which `first` comes first in the program.
+fn pair(
+    (step, first): (&Step, &Effect),
+    (after, second): (&Step, &Effect),
+    live: &Liveness,
+    from: (usize, usize),
+    to: (usize, usize),
+) -> Option<&'static str> {
+    if from.0 < to.0 {
+        return None;
+    }
+    let behind = from < to;
+    if first.writes & second.reads != 0 {
+        return Some("a register is read in a bundle after the one that writes it");
+    }
+    if first.writes & second.writes != 0 {
+        return Some("a register is written in a bundle after the one that writes it before");
+    }
+    if from.0 > to.0 && first.reads & second.writes != 0 {
+        return Some("a register is not written before the bundle that reads it");
+    }
+    if first.conflicts(second) && (first.stores != 0 || !behind) {
+        return Some("an access comes after the one that it conflicts with");
+    }
+    if step.op.is_barrier() || after.op.is_barrier() && !behind {
+        return Some("nothing passes a call of a function, a tail call or a helper with a callback");
+    }
+    if behind {
+        return None;
+    }
+    if after.op.ends() || matches!(after.op, Op::Branch { .. }) {
+        return Some("nothing passes a branch, jump or exit downwards");
+    }
+    if let Op::Branch { to, .. } = step.op
+        && (!after.op.is_harmless() || second.writes & live.at(to) != 0)
+    {
+        return Some("what passes a branch upwards is harmless, and not read where the branch goes");
+    }
+    let calls = |op: &Op| matches!(op, Op::Helper { .. } | Op::Call { .. });
+    if first.may_fault && (second.may_fault || second.stores != 0 || calls(&after.op)) {
+        return Some("what may fault keeps its order, and nothing that is seen passes it");
+    }
+    if second.may_fault && (first.stores & SHARED != 0 || calls(&step.op)) {
+        return Some("what may fault does not pass what others see");
+    }
+    (first.shared && second.shared).then_some("map accesses and calls keep program order")
+}

@@ -1,0 +1,145 @@
+//! What the compiler makes of small programs.
+
+mod support;
+
+use sluice_ebpf::Image;
+use sluice_ebpf::insn::assemble;
+use sluice_hxdp::compile;
+use sluice_hxdp::listing::text;
+use support::target;
+
+/// Rows of a program, lanes joined by ` | `.
+fn rows(lanes: usize, source: &str) -> Vec<String> {
+    let program = assemble("small", source, &[]).unwrap_or_else(|e| panic!("{source}: {e:?}"));
+    let image = Image { programs: vec![program], ..Image::default() };
+    let bundles = compile(&image, &image.programs[0], &target(lanes)).unwrap_or_else(|e| panic!("{e}")).bundles;
+    let row = |row: &sluice_hxdp::Bundle| {
+        let lanes: Vec<String> = row.lanes.iter().map(|step| text(&step.op, &|map| map.to_string())).collect();
+        lanes.join(" | ")
+    };
+    bundles.rows.iter().map(row).collect()
+}
+
+#[test]
+fn an_exit_takes_its_value() {
+    assert_eq!(rows(1, "r0 = 2\nexit"), ["exit 2"]);
+    assert_eq!(rows(2, "r6 = *(u32 *)(r1 +12)\nr0 = r6\nexit"), ["r6 = ?*(u32 *)(r1 +12)", "exit r6"]);
+}
+
+#[test]
+fn copies_and_sums_become_three_operands_and_folded_addresses() {
+    let source = "r2 = r10\nr2 += -8\nr3 = *(u32 *)(r1 +12)\n*(u64 *)(r2 +0) = r3\nr0 = *(u32 *)(r2 +4)\nexit";
+    assert_eq!(rows(1, source), ["r3 = ?*(u32 *)(r1 +12)", "*(u64 *)(r10 -8) = r3", "r0 = ?*(u32 *)(r10 -4)", "exit"]);
+    let source = "r2 = *(u32 *)(r1 +12)\nr0 = r2\nr0 *= 3\nr0 += r2\nexit";
+    assert_eq!(rows(1, source), ["r2 = ?*(u32 *)(r1 +12)", "r0 = r2 * 3", "r0 = r0 + r2", "exit"]);
+}
+
+#[test]
+fn branches_in_one_bundle_are_taken_by_their_lanes() {
+    let source = "
+        r2 = *(u32 *)(r1 +12)
+        r3 = *(u32 *)(r1 +16)
+        if r2 > 0x7 goto pc+3
+        if r3 > 0x7 goto pc+4
+        r0 = 2
+        exit
+        r0 = 1
+        exit
+        r0 = 3
+        exit";
+    let rows = rows(4, source);
+    assert_eq!(rows[1], "if r2 > 7 goto 2 | if r3 > 7 goto 3 | exit 2", "{rows:#?}");
+    assert_eq!(rows[2..], ["exit 1", "exit 3"]);
+}
+
+#[test]
+fn a_frame_is_zero_and_needs_no_zeros() {
+    let source = "r2 = 0\n*(u64 *)(r10 -8) = r2\nr0 = *(u64 *)(r10 -8)\nexit";
+    assert_eq!(rows(1, source), ["r0 = ?*(u64 *)(r10 -8)", "exit"]);
+    // The second zero overwrites a seven.
+    let source = "r2 = 0\nr3 = 7\n*(u64 *)(r10 -8) = r3\n*(u64 *)(r10 -8) = r2\nr0 = *(u64 *)(r10 -8)\nexit";
+    assert_eq!(rows(1, source).len(), 4);
+}
+
+#[test]
+fn arithmetic_passes_a_branch_and_a_store_does_not() {
+    let source = "
+        r2 = *(u32 *)(r1 +12)
+        if r2 > 0x7 goto pc+4
+        r4 = *(u32 *)(r10 -4)
+        r4 *= 5
+        *(u32 *)(r10 -8) = r4
+        r0 = *(u32 *)(r10 -8)
+        exit";
+    let rows = rows(2, source);
+    let row =
+        |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
+    assert!(row("r4 * 5") <= row("if r2"), "{rows:#?}");
+    assert!(row("(r10 -8) = r4") >= row("if r2"), "{rows:#?}");
+}
+
+#[test]
+fn what_nobody_reads_goes_but_what_may_fault_stays() {
+    assert_eq!(rows(1, "r2 = 7\nr3 = *(u8 *)(r1 +40)\nr4 = *(u8 *)(r10 -1)\nr0 = 2\nexit").len(), 2);
+}
+
+#[test]
+fn two_copies_of_neighbouring_bytes_are_one_of_six() {
+    let stores = "*(u32 *)(r10 -16) = r2\n*(u16 *)(r10 -12) = r3\nr0 = *(u64 *)(r10 -16)\nexit";
+    let loads = "r2 = *(u32 *)(r10 -32)\nr3 = *(u16 *)(r10 -28)\n";
+    let first = "*(u64 *)(r10 -32) = r1\n";
+    let expected = [
+        "*(u64 *)(r10 -32) = r1",
+        "r2 = ?*(u48 *)(r10 -32)",
+        "*(u48 *)(r10 -16) = r2",
+        "r0 = ?*(u64 *)(r10 -16)",
+        "exit",
+    ];
+    assert_eq!(rows(1, &format!("{first}{loads}{stores}")), expected);
+    // One register for both, in turn.
+    let turns = "r2 = *(u32 *)(r10 -32)\n*(u32 *)(r10 -16) = r2\nr2 = *(u16 *)(r10 -28)\n*(u16 *)(r10 -12) = r2\n";
+    assert_eq!(rows(1, &format!("{first}{turns}r0 = *(u64 *)(r10 -16)\nexit")), expected);
+    // The second load reads what the first store wrote.
+    let overlap = "r2 = *(u32 *)(r10 -32)\n*(u32 *)(r10 -28) = r2\nr2 = *(u32 *)(r10 -28)\n*(u32 *)(r10 -24) = r2\n";
+    assert_eq!(rows(1, &format!("{first}{overlap}r0 = *(u64 *)(r10 -24)\nexit")).len(), 7);
+    // What was loaded is read behind.
+    assert_eq!(
+        rows(1, &format!("{first}{loads}*(u32 *)(r10 -16) = r2\n*(u16 *)(r10 -12) = r3\nr0 = r3\nexit")).len(),
+        6
+    );
+}
+
+#[test]
+fn a_branch_that_is_decided_goes() {
+    let source = "r2 = *(u32 *)(r1 +0)\nr0 = 1\nif r2 == 0x0 goto pc+1\nr0 = 2\nexit";
+    assert_eq!(rows(1, source), ["exit 2"]);
+}
+
+#[test]
+fn a_load_is_tried_before_the_bounds_check_that_allows_it() {
+    let source = "
+        r2 = *(u32 *)(r1 +0)
+        r3 = *(u32 *)(r1 +4)
+        r4 = r2
+        r4 += 14
+        r0 = 1
+        if r4 > r3 goto pc+3
+        r5 = *(u8 *)(r2 +12)
+        r5 += 1
+        r0 = r5
+        exit";
+    let rows = rows(4, source);
+    let row =
+        |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
+    assert!(row("?*(u8 *)(r2 +12)") < row("if r4 > r3"), "{rows:#?}");
+}
+
+#[test]
+fn an_address_that_is_folded_out_of_the_frame_still_faults_in_its_place() {
+    // Nobody reads r2, but the load is a fault: it neither goes nor passes the branch.
+    let source = "r6 = r10\nr3 = *(u32 *)(r1 +12)\nif r3 == 0x7 goto pc+1\nr2 = *(u32 *)(r6 +0)\nr0 = 1\nexit";
+    let rows = rows(2, source);
+    let row =
+        |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
+    assert!(row("r2 = *(u32 *)(r10 +0)") >= row("if r3"), "{rows:#?}");
+}

@@ -1,0 +1,249 @@
+//! One program run twice, by the interpreter and by the bundle model, on worlds of their own that must stay alike.
+
+#![allow(dead_code)] // Each test uses some of it.
+
+#[path = "../../../ebpf/tests/analysis_support/packets.rs"]
+pub mod packets;
+#[path = "../../../ebpf/tests/analysis_support/programs.rs"]
+pub mod programs;
+#[path = "../../../ebpf/tests/kernel_programs/steps.rs"]
+pub mod steps;
+
+use sluice_ebpf::helper::routes::Routes;
+use sluice_ebpf::state::State;
+use sluice_ebpf::vm::{Ingress, Installed, Outcome};
+use sluice_ebpf::{FaultReason, Image, MapType, Packet, Runtime, load};
+use sluice_hxdp::{CompileError, Cores, Executed, Target};
+use std::path::{Path, PathBuf};
+use steps::{Load, Step};
+
+/// Lanes that every test runs.
+pub const LANES: [usize; 3] = [1, 2, 4];
+
+/// The core with so many lanes.
+pub fn target(lanes: usize) -> Target {
+    Target::new(lanes).unwrap()
+}
+
+/// Both sides.
+pub struct Twins {
+    /// What both run.
+    pub image: Image,
+    cores: Cores,
+    sides: [(Runtime, Installed, Packet); 2],
+    /// Packets so far.
+    pub packets: u64,
+    /// What the bundle model executed so far.
+    pub executed: Executed,
+    /// What the interpreter executed so far.
+    pub instructions: u64,
+}
+
+impl Twins {
+    /// Installs an image on both sides.
+    pub fn new(image: Image, target: &Target, work: Option<u64>) -> Result<Self, CompileError> {
+        let side = || {
+            let mut runtime = Runtime::new(2, 7);
+            runtime.work_limit = work.unwrap_or(runtime.work_limit);
+            let installed = runtime.install_unchecked(&image, &|_| None).unwrap_or_else(|e| panic!("{e}"));
+            (runtime, installed, Packet::new(&[]))
+        };
+        let sides = [side(), side()];
+        let mut cores = Cores::new();
+        cores.add(&image, target, &sides[1].0, sides[1].1)?;
+        Ok(Self { image, cores, sides, packets: 0, executed: Executed::default(), instructions: 0 })
+    }
+
+    /// Runs a packet on both sides and compares what became of it.
+    pub fn run(&mut self, program: usize, frame: &[u8], ingress: Ingress) -> Result<Outcome, String> {
+        let [(runtime, installed, packet), (other, other_installed, other_packet)] = &mut self.sides;
+        packet.set(frame);
+        other_packet.set(frame);
+        let expected = runtime.run(*installed, program, packet, ingress);
+        let found = other.run_on(&self.cores, *other_installed, program, other_packet, ingress);
+        self.packets += 1;
+        self.executed += self.cores.take_executed();
+        self.instructions += expected.instructions;
+        let place = |o: &Outcome| o.fault.as_ref().map(|f| (f.reason, f.program.clone(), f.pc));
+        let end = |o: &Outcome| (o.r0, o.verdict, o.redirect, place(o));
+        same("outcome", &end(&expected), &end(&found))?;
+        same("tail calls", &runtime.tail_called(), &other.tail_called())?;
+        same("events", &runtime.world.take_events(), &other.world.take_events())?;
+        // A frame after a fault is dropped; nobody sees it.
+        if expected.fault.is_none() {
+            same("frame", &packet.frame(), &other_packet.frame())?;
+            same("metadata", &packet.metadata(), &other_packet.metadata())?;
+        }
+        Ok(expected)
+    }
+
+    /// Compares all maps.
+    pub fn compare_maps(&self) -> Result<(), String> {
+        let [a, b] = [&self.sides[0].0.maps, &self.sides[1].0.maps].map(|maps| State::of(maps).to_json());
+        same("maps", &a, &b)
+    }
+
+    /// The same change of both sides' maps.
+    pub fn each(&mut self, change: impl Fn(&mut Runtime, Installed)) {
+        self.sides.iter_mut().for_each(|(runtime, installed, _)| change(runtime, *installed));
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), String> {
+    if expected == found { Ok(()) } else { Err(format!("{what}: expected {expected:02x?}\nfound {found:02x?}")) }
+}
+
+/// Whether a fault is of an access.
+pub fn is_access(outcome: &Outcome) -> bool {
+    outcome.fault.as_ref().is_some_and(|f| matches!(f.reason, FaultReason::Access { .. }))
+}
+
+/// Object files under `programs/xdp`, in the order of their names.
+pub fn objects() -> Vec<PathBuf> {
+    found("o")
+}
+
+/// Packet scripts under `programs/xdp`.
+pub fn scripts() -> Vec<PathBuf> {
+    found("pkt")
+}
+
+fn found(extension: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp");
+    let list = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let folders = list(&root).into_iter().filter(|path| path.is_dir());
+    let mut all: Vec<PathBuf> = folders.flat_map(|folder| list(&folder)).collect();
+    all.retain(|path| path.extension().is_some_and(|e| e == extension));
+    all.sort();
+    assert!(!all.is_empty(), "nothing ends with .{extension} under {}", root.display());
+    all
+}
+
+/// An object file, with sizes for maps that it leaves open.
+pub fn image(path: &Path) -> Image {
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut image = load::load(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    image.maps.iter_mut().filter(|map| map.max_entries == 0).for_each(|map| map.max_entries = 64);
+    image
+}
+
+/// A script's steps on both sides.
+#[derive(Default)]
+pub struct Replay {
+    running: Option<(Twins, usize)>,
+    /// Packets, bundles and interpreted instructions of programs that were replaced, by object file.
+    pub done: Vec<(PathBuf, u64, Executed, u64)>,
+    file: PathBuf,
+}
+
+impl Replay {
+    /// Carries out all of them; what differs is said with its step.
+    pub fn play(steps: &[Step], target: &Target) -> Self {
+        let mut replay = Self::default();
+        for step in steps {
+            replay.step(step, target).unwrap_or_else(|e| panic!("{step:02x?}\n{e}"));
+        }
+        replay.finish();
+        replay
+    }
+
+    fn finish(&mut self) {
+        if let Some((twins, _)) = self.running.take() {
+            self.done.push((self.file.clone(), twins.packets, twins.executed, twins.instructions));
+        }
+    }
+
+    fn step(&mut self, step: &Step, target: &Target) -> Result<(), String> {
+        if let Step::Load(load) = step {
+            self.finish();
+            return self.load(load, target);
+        }
+        let (twins, program) = self.running.as_mut().ok_or("no program is loaded")?;
+        match step {
+            Step::Packet { ifindex, frame } => {
+                twins.run(*program, frame, Ingress { ifindex: *ifindex, queue: 0 })?;
+                twins.compare_maps()
+            }
+            Step::Set { map, key, value, inner, flags } => {
+                let Some(index) = twins.image.map(map) else { return Ok(()) };
+                let inner = inner.as_ref().and_then(|inner| twins.image.map(inner));
+                let kind = twins.image.maps[index].kind;
+                twins.each(|runtime, installed| {
+                    let id = runtime.map(installed, index).unwrap();
+                    let mut value = value.clone();
+                    if let Some(inner) = inner.and_then(|inner| runtime.map(installed, inner)) {
+                        value = inner.0.to_le_bytes().to_vec();
+                    } else if kind.is_per_cpu() {
+                        value.resize(value.len().next_multiple_of(8), 0);
+                        value = value.repeat(2);
+                    }
+                    let _ = runtime.maps.user_update(id, key, &value, *flags);
+                });
+                Ok(())
+            }
+            Step::Delete { map, key } => {
+                let Some(index) = twins.image.map(map) else { return Ok(()) };
+                twins.each(|runtime, installed| {
+                    let id = runtime.map(installed, index).unwrap();
+                    let _ = runtime.maps.user_delete(id, key);
+                });
+                Ok(())
+            }
+            Step::Routes(file) => {
+                let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+                let routes = Routes::parse(&text).map_err(|e| e.to_string())?;
+                twins.each(|runtime, _| runtime.world.routes = routes.clone());
+                Ok(())
+            }
+            Step::Look | Step::Restore | Step::Load(_) => twins.compare_maps(),
+        }
+    }
+
+    /// Entries that a replacement keeps are not kept here: both sides begin anew.
+    fn load(&mut self, load: &Load, target: &Target) -> Result<(), String> {
+        let mut image = image(&load.file);
+        for (name, entries) in &load.max_entries {
+            image.set_max_entries(name, *entries).map_err(|e| e.to_string())?;
+        }
+        let wanted = |p: &sluice_ebpf::Program| {
+            load.program.as_ref().is_none_or(|n| *n == p.name) && load.section.as_ref().is_none_or(|s| *s == p.section)
+        };
+        let program = image.programs.iter().position(wanted).ok_or("no such program")?;
+        self.file.clone_from(&load.file);
+        self.running = Some((Twins::new(image, target, None).map_err(|e| e.to_string())?, program));
+        Ok(())
+    }
+}
+
+/// Puts entries of few different bytes into every map.
+pub fn fill(twins: &mut Twins, rng: &mut sluice_formats::random::Rng) {
+    let maps: Vec<(usize, MapType, u32, u32)> =
+        twins.image.maps.iter().enumerate().map(|(i, m)| (i, m.kind, m.key_size, m.value_size)).collect();
+    for (index, kind, key_size, value_size) in maps {
+        if kind.holds_maps() || matches!(kind, MapType::ProgArray) {
+            continue;
+        }
+        for entry in 0..16u32 {
+            let few = |rng: &mut sluice_formats::random::Rng, n: u32| -> Vec<u8> {
+                (0..n).map(|_| [0, 0, 0, 1, 2, 10, 80, 255][rng.index(8)]).collect()
+            };
+            let mut key = few(rng, key_size);
+            if key_size == 4 && rng.chance(3, 4) {
+                key = entry.to_le_bytes().to_vec();
+            }
+            let mut value = few(rng, value_size);
+            if kind.is_per_cpu() {
+                value.resize(value.len().next_multiple_of(8), 0);
+                value = value.repeat(2);
+            }
+            twins.each(|runtime, installed| {
+                if let Some(id) = runtime.map(installed, index) {
+                    let _ = runtime.maps.user_update(id, &key, &value, 0);
+                }
+            });
+        }
+    }
+}
