@@ -41,7 +41,7 @@ fn a_nic_says_whose_vlan_a_program_writes_and_which_burst_is_small() {
             "[E0236] tenant `red`: burst 65536 bytes at 50000000 bit/s; TCP stays far below",
         ),
         (
-            "share = { rate = 1_000_000_000, burst = 4_096 }\nqueues = { port1 = 8 }",
+            "share = { rate = 1_000_000_000, burst = 1_024 }\nqueues = { port1 = 8 }",
             "[E0237] tenant `red`: share of 1000000000 bit/s; his queue at port1 is sure to take 0 bit/s, of frames of 9216 bytes",
         ),
     ] {
