@@ -1,76 +1,26 @@
 //! Arithmetic and conditions of a lane.
 
+use sluice_ebpf::analysis::alu::Op;
+use sluice_ebpf::analysis::branch::Test;
 use sluice_ebpf::insn::{AluOp, Cond, Order};
+
+fn width(wide: bool) -> u32 {
+    if wide { 64 } else { 32 }
+}
 
 /// `a op b` in 64 bits, or of the low halves, zero-extended. Division by zero gives 0, the remainder then `a`; shifts
 /// take the low bits of their count.
 pub fn alu(op: AluOp, wide: bool, a: u64, b: u64) -> u64 {
-    if wide { alu64(op, a, b) } else { alu32(op, a as u32, b as u32).into() }
-}
-
-fn alu64(op: AluOp, a: u64, b: u64) -> u64 {
-    let (signed, by) = (a as i64, b as i64);
-    match op {
-        AluOp::Add => a.wrapping_add(b),
-        AluOp::Sub => a.wrapping_sub(b),
-        AluOp::Mul => a.wrapping_mul(b),
-        AluOp::Or => a | b,
-        AluOp::And => a & b,
-        AluOp::Xor => a ^ b,
-        AluOp::Mov => b,
-        AluOp::Lsh => a.wrapping_shl(b as u32),
-        AluOp::Rsh => a.wrapping_shr(b as u32),
-        AluOp::Arsh => signed.wrapping_shr(b as u32) as u64,
-        AluOp::Div | AluOp::Sdiv if b == 0 => 0,
-        AluOp::Mod | AluOp::Smod if b == 0 => a,
-        AluOp::Div => a / b,
-        AluOp::Mod => a % b,
-        AluOp::Sdiv => signed.wrapping_div(by) as u64,
-        AluOp::Smod => signed.wrapping_rem(by) as u64,
-    }
-}
-
-fn alu32(op: AluOp, a: u32, b: u32) -> u32 {
-    let (signed, by) = (a as i32, b as i32);
-    match op {
-        AluOp::Add => a.wrapping_add(b),
-        AluOp::Sub => a.wrapping_sub(b),
-        AluOp::Mul => a.wrapping_mul(b),
-        AluOp::Or => a | b,
-        AluOp::And => a & b,
-        AluOp::Xor => a ^ b,
-        AluOp::Mov => b,
-        AluOp::Lsh => a.wrapping_shl(b),
-        AluOp::Rsh => a.wrapping_shr(b),
-        AluOp::Arsh => signed.wrapping_shr(b) as u32,
-        AluOp::Div | AluOp::Sdiv if b == 0 => 0,
-        AluOp::Mod | AluOp::Smod if b == 0 => a,
-        AluOp::Div => a / b,
-        AluOp::Mod => a % b,
-        AluOp::Sdiv => signed.wrapping_div(by) as u32,
-        AluOp::Smod => signed.wrapping_rem(by) as u32,
+    match Op::of(op) {
+        Some(op) => op.concrete(width(wide), a, b),
+        None if wide => b,
+        None => u64::from(b as u32),
     }
 }
 
 /// Whether a condition holds of 64 bits or of the low halves.
 pub fn holds(cond: Cond, wide: bool, a: u64, b: u64) -> bool {
-    // Both numbers sign-extended from their width keep their order, signed and unsigned.
-    let narrow = |x: u64| if wide { x } else { x as i32 as u64 };
-    let (a, b) = (narrow(a), narrow(b));
-    let (signed, by) = (a as i64, b as i64);
-    match cond {
-        Cond::Eq => a == b,
-        Cond::Ne => a != b,
-        Cond::Gt => a > b,
-        Cond::Ge => a >= b,
-        Cond::Lt => a < b,
-        Cond::Le => a <= b,
-        Cond::Set => a & b != 0,
-        Cond::Sgt => signed > by,
-        Cond::Sge => signed >= by,
-        Cond::Slt => signed < by,
-        Cond::Sle => signed <= by,
-    }
+    Test::of(cond).holds(width(wide), a, b)
 }
 
 /// Sign extension of the low `bits`, cut to the width.

@@ -1,7 +1,7 @@
 //! Bundles as text: a row a line and lane, with the slot and source line that each came from.
 
 use crate::{Bundles, Op};
-use sluice_ebpf::insn::{AluOp, AtomicOp, Cond, Operand, Order, WideValue, helper_name};
+use sluice_ebpf::insn::{AtomicOp, Operand, Order, WideValue, alu_text, cond_text, helper_name};
 use sluice_ebpf::{MapSpec, Program};
 use std::fmt::Write;
 
@@ -41,7 +41,7 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
     match *op {
         Op::Alu { op, wide, dst, a, b } => {
             let w = letter(wide);
-            format!("{w}{dst} = {w}{a} {} {}", alu_sign(op), operand(wide, b))
+            format!("{w}{dst} = {w}{a} {} {}", alu_text(op).trim_end_matches('='), operand(wide, b))
         }
         Op::Move { wide, dst, src } => format!("{}{dst} = {}", letter(wide), operand(wide, src)),
         Op::Extend { wide, bits, dst, src } => format!("{0}{dst} = (s{bits}){0}{src}", letter(wide)),
@@ -81,7 +81,7 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         }
         Op::Jump { to, .. } => format!("goto {to}"),
         Op::Branch { cond, wide, a, b, to, .. } => {
-            format!("if {}{a} {} {} goto {to}", letter(wide), cond_sign(cond), operand(wide, b))
+            format!("if {}{a} {} {} goto {to}", letter(wide), cond_text(cond), operand(wide, b))
         }
         Op::Helper { id, handle, second } => {
             let handle = handle.map_or("r1".to_owned(), |index| format!("map[{}]", map(index)));
@@ -92,40 +92,5 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         Op::Call { to } => format!("call {to}"),
         Op::Exit { value: None } => "exit".to_owned(),
         Op::Exit { value: Some(value) } => format!("exit {}", operand(true, value)),
-    }
-}
-
-fn alu_sign(op: AluOp) -> &'static str {
-    match op {
-        AluOp::Add => "+",
-        AluOp::Sub => "-",
-        AluOp::Mul => "*",
-        AluOp::Div => "/",
-        AluOp::Or => "|",
-        AluOp::And => "&",
-        AluOp::Lsh => "<<",
-        AluOp::Rsh => ">>",
-        AluOp::Mod => "%",
-        AluOp::Xor => "^",
-        AluOp::Mov => "=",
-        AluOp::Arsh => "s>>",
-        AluOp::Sdiv => "s/",
-        AluOp::Smod => "s%",
-    }
-}
-
-fn cond_sign(cond: Cond) -> &'static str {
-    match cond {
-        Cond::Eq => "==",
-        Cond::Gt => ">",
-        Cond::Ge => ">=",
-        Cond::Set => "&",
-        Cond::Ne => "!=",
-        Cond::Sgt => "s>",
-        Cond::Sge => "s>=",
-        Cond::Lt => "<",
-        Cond::Le => "<=",
-        Cond::Slt => "s<",
-        Cond::Sle => "s<=",
     }
 }

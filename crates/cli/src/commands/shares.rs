@@ -10,7 +10,7 @@ use serde_json::json;
 use sluice_control::config;
 use sluice_formats::Target;
 use sluice_object::linker::delivery::Delivery;
-use sluice_object::linker::shares::Assured;
+use sluice_object::linker::shares::{Assured, PortShares};
 use sluice_object::{Destination, Linker};
 use std::path::PathBuf;
 
@@ -68,12 +68,12 @@ impl Shares {
 
 fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
     let tenant = linker.tenant(id)?;
-    let at = |port: u8| {
-        let shares = linker.shares(port)?;
-        let assured = *shares.assured.get(&id)?;
-        Some(AtPort { port: Destination::Port(port), assured, wait: shares.wait })
+    let at = |(port, shares): (u8, &PortShares)| AtPort {
+        port: Destination::Port(port),
+        assured: shares.assured[&id],
+        wait: shares.wait,
     };
-    let ports = (0..linker.target().ports as u8).filter_map(at).collect();
+    let ports = linker.ports_of(id).map(at).collect();
     let to = |d: &Destination| Some((*d, linker.delivery(id, *d).ok().flatten()?));
     Ok(Of { id, name: tenant.spec.name.clone(), ports, queues: tenant.spec.queues.keys().filter_map(to).collect() })
 }

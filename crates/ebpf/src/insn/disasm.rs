@@ -5,8 +5,8 @@ use crate::{MapSpec, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Operator of an arithmetic instruction.
-pub(super) fn alu_text(op: AluOp) -> &'static str {
+/// Operator of an arithmetic instruction, with its `=`.
+pub fn alu_text(op: AluOp) -> &'static str {
     match op {
         AluOp::Add => "+=",
         AluOp::Sub => "-=",
@@ -26,7 +26,7 @@ pub(super) fn alu_text(op: AluOp) -> &'static str {
 }
 
 /// Operator of a branch.
-pub(super) fn cond_text(cond: Cond) -> &'static str {
+pub fn cond_text(cond: Cond) -> &'static str {
     match cond {
         Cond::Eq => "==",
         Cond::Gt => ">",

@@ -11,7 +11,7 @@ pub mod op;
 mod tests;
 
 pub use assemble::{AssembleError, assemble};
-pub use disasm::{listing, text};
+pub use disasm::{alu_text, cond_text, listing, text};
 pub use kind::{AluOp, AtomicOp, Cond, Kind, Malformed, Operand, Order, WideValue};
 pub use names::{helper_name, helper_number};
 

@@ -10,11 +10,11 @@ use sluice_formats::Target;
 use sluice_formats::limits::MAX_FRAME_BYTES;
 
 /// Shortest packet that leaves, in bytes.
-const SHORTEST: u64 = 14;
-/// Copies of others that a destination has chosen before (rtl/nic/sluice_nic_queues.sv), and the one that is read.
-const CHOSEN: u64 = 9;
+pub const SHORTEST: u64 = 14;
+/// Copies that a destination has chosen before (rtl/nic/sluice_nic_queues.sv), and the one that is read.
+pub const CHOSEN: u64 = 9;
 /// Packets that a module is charged for too late.
-const LATE: u64 = 3;
+pub const LATE: u64 = 3;
 
 /// What a tenant may send to one destination, from all his ports together, so that each packet finds room in his low queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,19 +94,16 @@ impl Linker {
     }
 
     pub(super) fn delivery_of(&self, tenant: &Tenant, to: Destination) -> Option<Delivery> {
-        let row = tenant.spec.limit_row(Some(to));
+        let row = tenant.spec.queues.get(&to).map(|_| tenant.spec.limit_row(Some(to)))?;
         let there = self.tenants.values().filter(|t| t.spec.id != tenant.spec.id);
-        let frame = self.settings.ports.iter().map(|port| u32::from(port.max_frame)).max().unwrap_or(MAX_FRAME_BYTES);
+        let frame = self.settings.ports.iter().map(|port| port.max_frame).max().unwrap_or(MAX_FRAME_BYTES as u16);
         let other = |t: &Tenant| {
-            let longest = self.target.beats((frame + u32::from(self.growth(t))).min(MAX_FRAME_BYTES));
-            Some((u64::from(t.spec.quantum), longest.min((*t.spec.queues.get(&to)?).into()).into()))
+            let cells = *t.spec.queues.get(&to)?;
+            Some((u64::from(t.spec.quantum), self.longest(frame, self.growth(t)).min(cells.into()).into()))
         };
         let others: Vec<(u64, u64)> = there.filter_map(other).collect();
-        let waits = (0..self.target.ports as u8).filter_map(|port| {
-            let shares = self.shares(port)?;
-            shares.assured.contains_key(&tenant.spec.id).then_some(shares.wait)
-        });
-        tenant.spec.queues.contains_key(&to).then(|| Delivery {
+        let waits = self.ports_of(tenant.spec.id).map(|(_, shares)| shares.wait);
+        Some(Delivery {
             target: self.target,
             packets: self.target.queue_packets,
             cells: u32::from(row.cells) - u32::from(row.reserve),

@@ -95,6 +95,16 @@ impl Linker {
         self.shares.get(usize::from(port))
     }
 
+    /// Ports where a tenant has frames, with what all are assured of there.
+    pub fn ports_of(&self, id: u16) -> impl Iterator<Item = (u8, &PortShares)> {
+        (0..).zip(&self.shares).filter(move |(_, shares)| shares.assured.contains_key(&id))
+    }
+
+    /// Beats of the longest packet that a port's frames of so many bytes may become with a tenant's programs.
+    pub(super) fn longest(&self, frame: u16, growth: u16) -> u32 {
+        self.target.beats((u32::from(frame) + u32::from(growth)).min(MAX_FRAME_BYTES))
+    }
+
     /// Divides the ports among their tenants anew, and writes the rows that change.
     pub(super) fn write_shares(&mut self, w: &mut Writer) -> Result<(), LinkError> {
         let next = self.plan_shares(None)?;
@@ -170,17 +180,16 @@ impl Linker {
 
     /// None for a port without tenants.
     fn budget(&self, port: usize, there: &[Vec<&Tenant>]) -> Option<Budget> {
-        let beats = |bytes: u32| self.target.beats(bytes.min(MAX_FRAME_BYTES));
         let longest = |port: usize| {
-            let growth = there[port].iter().map(|t| u32::from(self.growth(t))).max()?;
-            let frame = self.settings.ports.get(port).map_or(MAX_FRAME_BYTES, |p| p.max_frame.into());
-            Some(beats(frame + growth))
+            let growth = there[port].iter().map(|t| self.growth(t)).max()?;
+            let frame = self.settings.ports.get(port).map_or(MAX_FRAME_BYTES as u16, |p| p.max_frame);
+            Some(self.longest(frame, growth))
         };
         let own = longest(port)?;
         let others: Vec<u32> = (0..there.len()).filter(|p| *p != port).filter_map(longest).collect();
         // Each other port may be a turn ahead, which its last packet overdrew, and this one's last packet its own turn
         // (docs/decisions/port-merge.md).
-        let lag = others.iter().map(|other| u64::from(beats(MAX_FRAME_BYTES) + other + own - 2)).sum();
+        let lag = others.iter().map(|other| u64::from(self.target.beats(MAX_FRAME_BYTES) + other + own - 2)).sum();
         let service = WHOLE * (MAINTENANCE - 1) / MAINTENANCE / (others.len() as u64 + 1);
         // A longest packet beyond its share finds room in an empty FIFO; the rest holds bursts, and what comes during the lag.
         let rest = self.target.port_beats.saturating_sub(own);

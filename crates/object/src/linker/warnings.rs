@@ -116,9 +116,8 @@ impl Linker {
 
     /// Shares that even longest frames, one at a time, cannot use at a destination.
     fn deliveries<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = Warning> + 'a {
-        let here = |port: &u8| self.shares(*port).is_some_and(|s| s.assured.contains_key(&tenant.spec.id));
-        let longest = (0..self.target.ports as u8).filter(here).map(|p| self.settings.ports[usize::from(p)].max_frame);
-        let length = longest.max().map(u32::from);
+        let frames = self.ports_of(tenant.spec.id).map(|(port, _)| self.settings.ports[usize::from(port)].max_frame);
+        let length = frames.max().map(u32::from);
         let share = tenant.spec.share.map(|share| share.bits_per_second);
         share.zip(length).into_iter().flat_map(move |(share, length)| {
             tenant.spec.queues.keys().filter_map(move |to| {

@@ -3,6 +3,7 @@
 use sluice_formats::Target;
 use sluice_formats::limits::MAX_FRAME_BYTES;
 pub use sluice_object::linker::delivery::pipeline;
+use sluice_object::linker::delivery::{CHOSEN, LATE, SHORTEST};
 use sluice_object::linker::shares::Assured;
 
 /// Fraction bits of a rate.
@@ -96,13 +97,6 @@ pub struct Turn {
     /// Packets of his that may wait in his queue, and so turns that he needs at most.
     pub waiting: u64,
 }
-
-/// Shortest packet that leaves.
-const SHORTEST: u64 = 14;
-/// Copies that a destination has chosen already.
-const CHOSEN: u64 = 9;
-/// Packets that a module is charged for too late.
-const LATE: u64 = 3;
 
 /// Cycles from a packet's last beat in the buffer to its first beat out, at most: each destination reads a beat in as many cycles as
 /// there are destinations.
