@@ -201,13 +201,13 @@ package sluice_pkg;
     ReasonDeparseLong = 6'd42,
     ReasonBadLength = 6'd43
   } reason_e;
+  localparam int unsigned FirstXdpReason = 24;
   localparam int unsigned FirstRmtReason = 32;
 
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeSystem = 8'd0;
   localparam logic [7:0] NodeStamp = 8'd1;
   localparam logic [7:0] NodeEgress = 8'd3;
-  localparam logic [7:0] NodeXdp = 8'd4;
   localparam logic [7:0] NodePort0 = 8'd8;
   localparam logic [7:0] TableInfo = 8'd0;
   localparam logic [7:0] TableControl = 8'd1;
@@ -225,7 +225,6 @@ package sluice_pkg;
   localparam logic [7:0] TableQueueDrops = 8'd2;
   localparam logic [7:0] TableQueuePackets = 8'd3;
   localparam logic [7:0] TableQueueBytes = 8'd4;
-  localparam logic [7:0] TableXdpDrops = 8'd0;
   localparam int unsigned SnapshotIndexBit = 23;
   localparam int unsigned InfoVersion = 0;
   localparam int unsigned InfoTargetHash = 1;

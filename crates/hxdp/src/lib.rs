@@ -16,6 +16,7 @@ pub mod model;
 pub mod op;
 pub mod pass;
 pub mod plugin;
+pub mod rows;
 pub mod target;
 pub mod verify;
 

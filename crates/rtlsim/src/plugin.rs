@@ -8,6 +8,8 @@ use crate::locate::{self, Variant};
 use crate::top::Top;
 use libloading::Library;
 use sluice_device::Offer;
+use sluice_formats::row::Row;
+use sluice_formats::rows::SidebandRow;
 use sluice_formats::{Target, target};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
@@ -283,6 +285,14 @@ impl Instance {
     pub fn offer(&mut self, packets: &[Offer]) -> Result<(), RtlError> {
         let mut buffer = OfferBuffer::default();
         packets.iter().for_each(|p| buffer.push(p.port, p.bad, p.at, &[], &p.bytes));
+        self.offer_buffer(&buffer)
+    }
+
+    /// Queues a packet for a top that is one engine alone, with what a port would have said of it.
+    pub fn offer_with(&mut self, sideband: &SidebandRow, at: u64, bytes: &[u8]) -> Result<(), RtlError> {
+        let user = sideband.pack().map_err(|e| RtlError::Failed { what: e.to_string() })?;
+        let mut buffer = OfferBuffer::default();
+        buffer.push(0, false, at, &user, bytes);
         self.offer_buffer(&buffer)
     }
 

@@ -26,6 +26,9 @@ pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT], is_nic: true 
 /// The match-action pipeline alone, `sluice_rmt_top`.
 pub static RMT: Top = Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false };
 
+/// The XDP engine alone, `sluice_xdp_top`.
+pub static XDP: Top = Top { prefix: "xdp_", engines: &[&engines::XDP], is_nic: false };
+
 /// Bits of the tags of all destinations, above the sideband of what leaves an engine.
 pub(crate) const TAGS_BITS: u32 = 16 * DESTINATIONS;
 

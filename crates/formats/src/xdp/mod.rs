@@ -1,8 +1,15 @@
-//! The XDP engine.
+//! Formats of the XDP engine: sizes, rows, tables. docs/design/hxdp-core.md says what they mean.
 
-use crate::address::{Table, counter, nodes, tables};
+pub mod codes;
+mod generated;
+pub mod rows;
+pub mod target;
+
+use crate::address::{Table, counter, nodes, row, tables};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
+use rows::{XdpCodeRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow};
+use target::Target as XdpTarget;
 
 impl EngineId {
     /// Runs XDP programs.
@@ -18,6 +25,14 @@ tables! { Some(EngineId::XDP);
     Xdp {
         /// Packets dropped by XDP programs, by module * 8 + kind.
         XdpDrops "xdp_drops" = 0: counter(), |t| t.modules * 8, "packets dropped by programs, by module * 8 + kind";
+        /// Programs by 2 * module + generation.
+        XdpProgram "xdp_program" = 1: row::<XdpProgramRow>(), |t| 2 * t.modules, "`xdp_program_row`, by 2 * module + generation";
+        /// Interfaces by 2 * module + generation.
+        XdpInterfaces "xdp_interfaces" = 2: row::<XdpInterfacesRow>(), |t| 2 * t.modules, "`xdp_interfaces_row`, by 2 * module + generation";
+        /// Owners of pages of the instruction memory.
+        XdpPage "xdp_page" = 3: row::<XdpPageRow>(), |t| XdpTarget::by_name(t.name).pages() as u32, "`xdp_page_row`, by page";
+        /// The instruction memory.
+        XdpCode "xdp_code" = 4: row::<XdpCodeRow>(), |t| XdpTarget::by_name(t.name).rows as u32, "`xdp_code_row`, by row";
     }
 }
 
@@ -35,12 +50,28 @@ pub(crate) static FOLDER: Folder = Folder {
     engine: Some(EngineId::XDP),
     name: "xdp",
     title: "XDP engine",
-    prefix: "",
+    prefix: "Xdp",
     everywhere: false,
     nodes: NODES,
     tables: TABLES,
     events: &[EVENTS],
-    rows: &[],
-    codes: &[],
-    generated: Vec::new,
+    rows: rows::ROWS,
+    codes: &[codes::XdpOp::LIST],
+    generated: || {
+        vec![("rtl/gen/sluice_xdp_rows_pkg.sv", generated::package()), ("docs/design/xdp-rows.md", generated::page())]
+    },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::rows::*;
+    use crate::row::Row;
+
+    #[test]
+    fn a_lane_has_80_bits_and_a_row_fits_a_message() {
+        assert_eq!((XdpLanePart::width(), XdpCodeRow::width(), XdpCodeRow::words()), (80, 160, 5));
+        let lane = XdpLanePart { op: 0x44, dst: 1, a: 10, off: 0xfff8, ..XdpLanePart::default() };
+        let row = XdpCodeRow { lanes: [lane, XdpLanePart::default()] };
+        assert_eq!(row.pack().unwrap()[0], 0x44 | 1 << 8 | 10 << 12 | 0xf8 << 24);
+    }
+}

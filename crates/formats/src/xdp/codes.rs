@@ -1,0 +1,123 @@
+//! What the operation of a lane stands for.
+
+use crate::codes::codes;
+
+codes! {
+    /// Operation of a lane. Accesses have their bytes, swaps and extensions their bits in the code.
+    XdpOp, "xdp_op", "XdpOp", 8 {
+        /// Nothing.
+        None "none" = 0x00,
+        /// a + b.
+        Add "add" = 0x01,
+        /// a - b.
+        Sub "sub" = 0x02,
+        /// a * b.
+        Mul "mul" = 0x03,
+        /// a / b, 0 by 0.
+        Div "div" = 0x04,
+        /// a or b, bit by bit.
+        Or "or" = 0x05,
+        /// a & b.
+        And "and" = 0x06,
+        /// a << b.
+        Lsh "lsh" = 0x07,
+        /// a >> b.
+        Rsh "rsh" = 0x08,
+        /// Remainder; of 0 it is a.
+        Mod "mod" = 0x09,
+        /// a ^ b.
+        Xor "xor" = 0x0a,
+        /// a >> b with the sign.
+        Arsh "arsh" = 0x0b,
+        /// Signed quotient.
+        Sdiv "sdiv" = 0x0c,
+        /// Signed remainder.
+        Smod "smod" = 0x0d,
+        /// b.
+        Move "move" = 0x10,
+        /// -a.
+        Negate "negate" = 0x11,
+        /// Goes to a row.
+        Jump "jump" = 0x12,
+        /// Calls a function.
+        Call "call" = 0x13,
+        /// Calls a helper.
+        Helper "helper" = 0x14,
+        /// The frame ends.
+        Exit "exit" = 0x15,
+        /// The frame ends; r0 becomes b.
+        ExitValue "exit_value" = 0x16,
+        /// a, sign-extended from 8 bits.
+        Extend8 "extend8" = 0x18,
+        /// a, sign-extended from 16 bits.
+        Extend16 "extend16" = 0x19,
+        /// a, sign-extended from 32 bits.
+        Extend32 "extend32" = 0x1a,
+        /// A 64-bit number, in bits 79:16 of the lane.
+        Constant "constant" = 0x1c,
+        /// Branch if a == b.
+        Eq "eq" = 0x20,
+        /// Branch if a > b.
+        Gt "gt" = 0x21,
+        /// Branch if a >= b.
+        Ge "ge" = 0x22,
+        /// Branch if a & b.
+        Set "set" = 0x23,
+        /// Branch if a != b.
+        Ne "ne" = 0x24,
+        /// Branch if a > b, signed.
+        Sgt "sgt" = 0x25,
+        /// Branch if a >= b, signed.
+        Sge "sge" = 0x26,
+        /// Branch if a < b.
+        Lt "lt" = 0x27,
+        /// Branch if a <= b.
+        Le "le" = 0x28,
+        /// Branch if a < b, signed.
+        Slt "slt" = 0x29,
+        /// Branch if a <= b, signed.
+        Sle "sle" = 0x2a,
+        /// The first of six atomic operations of 4 bytes: add, or, and, xor, exchange, compare and exchange.
+        Atomic4 "atomic4" = 0x30,
+        /// The same of 8 bytes.
+        Atomic8 "atomic8" = 0x38,
+        /// Load of 1 byte.
+        Load1 "load1" = 0x40,
+        /// Load of 2 bytes.
+        Load2 "load2" = 0x41,
+        /// Load of 4 bytes.
+        Load4 "load4" = 0x42,
+        /// Load of 6 bytes.
+        Load6 "load6" = 0x43,
+        /// Load of 8 bytes.
+        Load8 "load8" = 0x44,
+        /// Store of 1 byte.
+        Store1 "store1" = 0x48,
+        /// Store of 2 bytes.
+        Store2 "store2" = 0x49,
+        /// Store of 4 bytes.
+        Store4 "store4" = 0x4a,
+        /// Store of 6 bytes.
+        Store6 "store6" = 0x4b,
+        /// Store of 8 bytes.
+        Store8 "store8" = 0x4c,
+        /// The lower 16 bits as they are.
+        Little16 "little16" = 0x51,
+        /// The lower 32 bits as they are.
+        Little32 "little32" = 0x52,
+        /// As it is.
+        Little64 "little64" = 0x53,
+        /// The lower 2 bytes the other way round.
+        Big16 "big16" = 0x55,
+        /// The lower 4 bytes the other way round.
+        Big32 "big32" = 0x56,
+        /// All bytes the other way round.
+        Big64 "big64" = 0x57,
+        /// As `big16`.
+        Swap16 "swap16" = 0x59,
+        /// As `big32`.
+        Swap32 "swap32" = 0x5a,
+        /// As `big64`.
+        Swap64 "swap64" = 0x5b,
+    }
+}

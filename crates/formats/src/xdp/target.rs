@@ -1,0 +1,67 @@
+//! Sizes of the XDP engine.
+
+/// Lanes of a bundle.
+pub const LANES: usize = 2;
+/// Rows of a page of instruction memory.
+pub const PAGE_ROWS: usize = 64;
+/// Bytes of a row of packet memory.
+pub const MEMORY_ROW: usize = 64;
+
+/// Resources of one XDP engine; RTL parameters, models, linker and compilers take them from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Target {
+    /// Name of the NIC's target.
+    pub name: &'static str,
+    /// Bytes of one beat.
+    pub bus_bytes: usize,
+    /// Modules, the system module 0 included.
+    pub modules: usize,
+    /// Packets that a core executes in turns.
+    pub contexts: usize,
+    /// Rows of instruction memory.
+    pub rows: usize,
+    /// Rows of 64 bytes of a core's packet memory, the stacks left out.
+    pub memory: usize,
+    /// Packets in a core's memory.
+    pub packets: usize,
+}
+
+/// The configuration to build on.
+pub const DEFAULT: Target =
+    Target { name: "default", bus_bytes: 64, modules: 64, contexts: 8, rows: 8192, memory: 1024, packets: 32 };
+
+/// A small one that reaches every corner soon.
+pub const TINY: Target =
+    Target { name: "tiny", bus_bytes: 32, modules: 8, contexts: 2, rows: 1024, memory: 256, packets: 8 };
+
+/// All targets. The position is the `Target` parameter of the RTL top.
+pub const ALL: [Target; 2] = [DEFAULT, TINY];
+
+impl Target {
+    /// The target of this name; the first one where there is none.
+    pub fn by_name(name: &str) -> &'static Target {
+        ALL.iter().find(|t| t.name == name).unwrap_or(&ALL[0])
+    }
+
+    /// Pages of instruction memory.
+    pub fn pages(&self) -> usize {
+        self.rows / PAGE_ROWS
+    }
+
+    /// Every resource by name, in the order of the RTL's configuration struct.
+    pub fn resources(&self) -> [(&'static str, u32); 6] {
+        [
+            ("bus_bytes", self.bus_bytes as u32),
+            ("modules", self.modules as u32),
+            ("contexts", self.contexts as u32),
+            ("rows", self.rows as u32),
+            ("memory", self.memory as u32),
+            ("packets", self.packets as u32),
+        ]
+    }
+
+    /// Hash of the NIC's target of the same name; objects, loads and plug-ins carry it.
+    pub fn hash(&self) -> u32 {
+        crate::target::Target::by_name(self.name).unwrap_or(&crate::target::DEFAULT).hash()
+    }
+}

@@ -1,0 +1,119 @@
+//! Compiled programs as rows of the XDP engine's instruction memory: docs/design/hxdp-core.md.
+
+use crate::encode::lane;
+use crate::op::{Op, TAIL_CALL};
+use crate::{Bundle, Bundles};
+use sluice_ebpf::helper::{self, Arg};
+use sluice_ebpf::insn::{AluOp, WideValue};
+use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart, XdpPageRow};
+use sluice_formats::xdp::target::{LANES, PAGE_ROWS};
+
+/// What a program needs that the engine has not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("program `{program}`, instruction {slot}: the XDP engine in hardware has no {what}; the software NIC runs it")]
+pub struct Unsupported {
+    /// The program.
+    pub program: String,
+    /// Slot of the eBPF program.
+    pub slot: u32,
+    /// What it has not.
+    pub what: String,
+}
+
+/// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`,
+/// `xdp_adjust_tail`, `xdp_get_buff_len`.
+pub const HELPERS: [i32; 7] = [8, 23, 42, 44, 54, 65, 188];
+/// The one that makes frames longer.
+const ADJUST_TAIL: i32 = 65;
+
+/// Rows of one program, and owners of their pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Rows from the first one on.
+    pub code: Vec<XdpCodeRow>,
+    /// Pages from that of the first row on, without their owner.
+    pub pages: Vec<XdpPageRow>,
+    /// It may make frames longer.
+    pub grows: bool,
+}
+
+/// The rows of a program whose first one is `start`, the first of a page.
+pub fn rows(bundles: &Bundles, start: u16) -> Result<Rows, Unsupported> {
+    let mut rows = Rows::default();
+    for bundle in &bundles.rows {
+        rows.code.push(row(&bundles.program, bundle, start)?);
+        let grows = |step: &crate::Step| matches!(step.op, Op::Helper { id: ADJUST_TAIL, .. });
+        rows.grows |= bundle.lanes.iter().any(grows);
+    }
+    let first = start / PAGE_ROWS as u16;
+    let pages = rows.code.len().div_ceil(PAGE_ROWS) as u16;
+    rows.pages = (0..pages)
+        .map(|page| XdpPageRow { valid: true, module_id: 0, next: (first + (page + 1).min(pages - 1)) as u8 })
+        .collect();
+    Ok(rows)
+}
+
+/// Whether it multiplies or divides: a core has one unit for that.
+fn is_muldiv(op: &Op) -> bool {
+    matches!(op, Op::Alu { op: AluOp::Mul | AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod, .. })
+}
+
+fn row(program: &str, bundle: &Bundle, start: u16) -> Result<XdpCodeRow, Unsupported> {
+    let mut row = XdpCodeRow::default();
+    let count = |of: &dyn Fn(&Op) -> bool| bundle.lanes.iter().filter(|step| of(&step.op)).count();
+    let helpers = count(&|op| matches!(op, Op::Helper { .. }));
+    let crowded = helpers + count(&is_muldiv) > 1 || helpers + count(&|op| op.is_access()) > 1;
+    if let (true, Some(step)) = (crowded, bundle.lanes.first()) {
+        let what = "bundles with two of a helper, a multiplication and a division, or of a helper and accesses".into();
+        return Err(Unsupported { program: program.to_owned(), slot: step.slot, what });
+    }
+    for (step, part) in bundle.lanes.iter().zip(&mut row.lanes) {
+        let without = |what: String| Err(Unsupported { program: program.to_owned(), slot: step.slot, what });
+        let mut op = step.op;
+        if let Some(to) = op.target_mut() {
+            *to += u32::from(start);
+        }
+        *part = parted(lane(&op));
+        match step.op {
+            Op::Constant { value: WideValue::Number(_), .. } => {}
+            Op::Constant { .. } => return without("maps".into()),
+            Op::Call { .. } => return without("calls of functions".into()),
+            Op::Atomic { .. } => return without("atomic operations".into()),
+            Op::Helper { id, handle, second } => {
+                let name = || helper::find(id).map_or_else(|| id.to_string(), |helper| helper.name.to_owned());
+                if !HELPERS.contains(&id) || handle.is_some() || id == TAIL_CALL {
+                    return without(format!("helper `{}`", name()));
+                }
+                // The first argument is the second source; the second is an address of the first one.
+                part.b = 1;
+                if second.is_none() {
+                    part.a = 2;
+                }
+                let context = helper::find(id).is_some_and(|helper| helper.args.first() == Some(&Arg::Context));
+                debug_assert!(context || !matches!(id, 44 | 54 | 65 | 188));
+            }
+            _ => {}
+        }
+    }
+    debug_assert!(bundle.lanes.len() <= LANES);
+    Ok(row)
+}
+
+/// The 80 bits of a lane as fields.
+fn parted(bits: u128) -> XdpLanePart {
+    let nibble = |at: u32| (bits >> at) as u8 & 15;
+    let bit = |at: u32| bits >> at & 1 == 1;
+    XdpLanePart {
+        op: bits as u8,
+        dst: nibble(8),
+        a: nibble(12),
+        b: nibble(16),
+        immediate: bit(20),
+        wide: bit(21),
+        extra: bit(22),
+        spare: bit(23),
+        off: (bits >> 24) as u16,
+        imm: (bits >> 40) as u32,
+        high: (bits >> 72) as u8,
+    }
+}

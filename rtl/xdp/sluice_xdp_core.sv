@@ -1,0 +1,828 @@
+/// One core: executes bundles of several contexts in turns (docs/design/hxdp-core.md).
+///
+/// A context has one bundle under way. Its next one may be picked `Interval` = 5 cycles later:
+///
+/// | cycle | stage | what |
+/// | --- | --- | --- |
+/// | 0 | pick | a context, or a packet for a free one |
+/// | 1 | fetch | its row is asked of the instruction memory |
+/// | 2 | read | the row is there; registers |
+/// | 3 | first | addresses, first part of arithmetic |
+/// | 4 | second | results; what is allowed, which branch is taken, who is squashed |
+/// | 5 | memory | loads read, stores write, the next row is known |
+/// | 6 | write | results and loads into registers |
+///
+/// What takes longer (a helper, multiplication, division) is launched by a first pass of its bundle, which does nothing else; the
+/// context is picked again when the result is there, and the second pass does all of the bundle. A unit that is busy
+/// sends the context back to be picked again.
+///
+/// A packet is taken by `start_*` and ends with `end_valid_o`, once; `end_o` says what its program said. A fault ends it as
+/// aborted.
+///
+/// Latency: 5 cycles a bundle and pass. Throughput: a bundle a cycle over all contexts. `hold_i` keeps a cycle free of bundles, so that
+/// somebody else has the memory 5 cycles later.
+module sluice_xdp_core
+  import sluice_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Contexts = 8,
+    parameter int unsigned Lanes = XdpLanes,
+    localparam int unsigned ContextBits = $clog2(Contexts)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic hold_i,
+
+    input  logic       start_valid_i,
+    output logic       start_ready_o,
+    input  xdp_start_t start_i,
+
+    output logic                      fetch_valid_o,
+    output logic           [CodeBits-1:0] fetch_row_o,
+    input  xdp_code_row_t             code_i,
+    input  xdp_page_row_t             page_i,
+
+    output logic             read_valid_o,
+    output xdp_place_t       read_place_o,
+    // The place's word and the one behind it.
+    input  logic [1:0][63:0] read_data_i,
+
+    output logic             write_valid_o,
+    output xdp_place_t       write_place_o,
+    output logic [7:0][ 7:0] write_enable_o,
+    output logic [7:0][63:0] write_data_o,
+
+    output logic        call_valid_o,
+    input  logic        call_ready_i,
+    output xdp_call_t   call_o,
+    input  logic        return_valid_i,
+    input  xdp_return_t return_i,
+
+    output logic     end_valid_o,
+    output xdp_end_t end_o,
+
+    output logic idle_o
+);
+
+  typedef logic [ContextBits-1:0] context_t;
+
+  // Who executes a lane's instruction.
+  typedef enum logic [1:0] {
+    UnitNone,
+    UnitMuldiv,
+    UnitHelper
+  } unit_e;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Contexts.
+
+  logic [Contexts-1:0] used_q, ready_q, resume_q;
+  logic start_take, pick_valid, free_valid;
+  context_t pick_context, free_context, chosen;
+  logic [Contexts-1:0] unused_pick_onehot, unused_free_onehot;
+
+  sluice_arb_rr #(
+      .Requests(Contexts)
+  ) u_pick (
+      .clk_i,
+      .rst_ni,
+      .req_i    (ready_q),
+      .advance_i(!hold_i && !start_take),
+      .grant_o  (unused_pick_onehot),
+      .index_o  (pick_context),
+      .valid_o  (pick_valid)
+  );
+
+  sluice_prio_enc #(
+      .Width(Contexts)
+  ) u_free (
+      .req_i   (~used_q),
+      .valid_o (free_valid),
+      .index_o (free_context),
+      .onehot_o(unused_free_onehot)
+  );
+
+  assign start_ready_o = free_valid && !hold_i;
+  assign start_take = start_valid_i && start_ready_o;
+  assign chosen = start_take ? free_context : pick_context;
+  assign idle_o = used_q == '0;
+
+  // Stages: whose bundle is there.
+  logic f_valid_q, d_valid_q, x_valid_q, y_valid_q, m_valid_q;
+  logic f_start_q, d_start_q, x_start_q, y_start_q, m_start_q;
+  logic d_resume_q, x_resume_q, y_resume_q;
+  context_t f_context_q, d_context_q, x_context_q, y_context_q, m_context_q, w_context_q;
+
+  // What the memory stage has decided of its bundle.
+  logic m_stops, m_ends, m_parks, m_retries;
+  logic unit_done;
+  context_t done_context;
+
+  // Units that contexts wait for, one context at a time in each.
+  logic muldiv_ready, muldiv_done, park_muldiv_q, park_helper_q, m_helped, muldiv_takes, helper_takes;
+  logic [63:0] muldiv_result;
+  context_t muldiv_context_q, helper_context_q;
+  logic [31:0] redirect_q;
+  xdp_return_t return_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      used_q   <= '0;
+      ready_q  <= '0;
+      resume_q <= '0;
+    end else begin
+      if (start_take) used_q[free_context] <= 1'b1;
+      if (!hold_i && !start_take && pick_valid) ready_q[pick_context] <= 1'b0;
+      // Before it is known whether the bundle stops its context; if so the memory stage takes it back.
+      if (y_valid_q) ready_q[y_context_q] <= 1'b1;
+      if (m_valid_q) resume_q[m_context_q] <= 1'b0;
+      if (m_stops) begin
+        ready_q[m_context_q] <= 1'b0;
+        if (m_ends) used_q[m_context_q] <= 1'b0;
+      end
+      if (unit_done) begin
+        ready_q[done_context]  <= 1'b1;
+        resume_q[done_context] <= 1'b1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      f_valid_q <= 1'b0;
+      d_valid_q <= 1'b0;
+      x_valid_q <= 1'b0;
+      y_valid_q <= 1'b0;
+      m_valid_q <= 1'b0;
+    end else begin
+      f_valid_q <= !hold_i && (start_take || (pick_valid && !(m_stops && m_context_q == pick_context)));
+      d_valid_q <= f_valid_q;
+      x_valid_q <= d_valid_q;
+      y_valid_q <= x_valid_q;
+      m_valid_q <= y_valid_q;
+    end
+    f_context_q <= chosen;
+    f_start_q   <= start_take;
+    d_context_q <= f_context_q;
+    d_start_q   <= f_start_q;
+    d_resume_q  <= resume_q[f_context_q] && !f_start_q;
+    x_context_q <= d_context_q;
+    x_start_q   <= d_start_q;
+    x_resume_q  <= d_resume_q;
+    y_context_q <= x_context_q;
+    y_start_q   <= x_start_q;
+    y_resume_q  <= x_resume_q;
+    m_context_q <= y_context_q;
+    m_start_q   <= y_start_q;
+    w_context_q <= m_context_q;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // What a context keeps, written by its start and by the memory stage.
+
+  typedef struct packed {
+    logic [7:0]            slot;
+    logic [RowBits-1:0]    base;
+    logic [ModuleBits-1:0] module_id;
+    logic [31:0]           ifindex;
+  } fixed_t;
+
+  fixed_t taken_fixed;
+  // "Bits of signal are not used": each reader takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+  fixed_t f_fixed, x_fixed, m_fixed;
+  xdp_start_t taken_q;
+  // verilator lint_on UNUSEDSIGNAL
+  logic taken_valid_q;
+  context_t taken_context_q;
+
+  // The packet was taken a cycle ago: its fixed part is written in its fetch stage.
+  always_ff @(posedge clk_i) begin
+    taken_valid_q <= start_take && rst_ni;
+    if (start_take) begin
+      taken_q         <= start_i;
+      taken_context_q <= free_context;
+    end
+  end
+
+  assign taken_fixed = '{
+      slot: taken_q.slot,
+      base: taken_q.base,
+      module_id: taken_q.module_id,
+      ifindex: taken_q.ifindex
+  };
+
+  sluice_ram_lut #(
+      .Width    ($bits(fixed_t)),
+      .Depth    (Contexts),
+      .ReadPorts(3)
+  ) u_fixed (
+      .clk_i,
+      .we_i   (taken_valid_q),
+      .waddr_i(taken_context_q),
+      .wdata_i(taken_fixed),
+      .raddr_i({m_context_q, x_context_q, f_context_q}),
+      .rdata_o({m_fixed, x_fixed, f_fixed})
+  );
+
+  // What changes: next row, bounds, work left, redirect. A start's comes to the memory stage with its pass.
+  typedef struct packed {
+    xdp_bounds_t           bounds;
+    logic [OffsetBits-1:0] low;
+    logic [WorkBits-1:0]   work;
+    logic                  redirected;
+    logic [31:0]           redirect;
+  } kept_t;
+
+  logic [CodeBits-1:0] f_row, m_next_row;
+  kept_t x_kept, m_kept_q, y_kept_q, m_kept;
+  logic m_write_row, m_write_kept;
+  xdp_start_t [4:0] start_q;
+
+  sluice_ram_lut #(
+      .Width(CodeBits),
+      .Depth(Contexts)
+  ) u_row (
+      .clk_i,
+      .we_i   (m_write_row),
+      .waddr_i(m_context_q),
+      .wdata_i(m_next_row),
+      .raddr_i(f_context_q),
+      .rdata_o(f_row)
+  );
+
+  sluice_ram_lut #(
+      .Width($bits(kept_t)),
+      .Depth(Contexts)
+  ) u_kept (
+      .clk_i,
+      .we_i   (m_write_kept),
+      .waddr_i(m_context_q),
+      .wdata_i(m_kept),
+      .raddr_i(x_context_q),
+      .rdata_o(x_kept)
+  );
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Fetch.
+
+  logic [CodeBits-1:0] d_row_q, x_row_q, y_row_q, m_row_q;
+  logic [ModuleBits-1:0] d_module_q;
+
+  assign fetch_valid_o = f_valid_q && !f_start_q;
+  assign fetch_row_o = f_row;
+
+  always_ff @(posedge clk_i) begin
+    d_row_q    <= f_row;
+    d_module_q <= f_fixed.module_id;
+    x_row_q    <= d_row_q;
+    y_row_q    <= x_row_q;
+    m_row_q    <= y_row_q;
+    start_q    <= {start_q[3:0], start_i};
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Read: registers.
+
+  logic d_foreign;
+  logic [2*Lanes-1:0][3:0] d_registers;
+  logic [2*Lanes-1:0][63:0] d_values;
+  logic [Lanes-1:0] w_write;
+  logic [Lanes-1:0][3:0] w_register;
+  logic [Lanes-1:0][63:0] w_value;
+  logic w_clear_q;
+
+  assign d_foreign = !page_i.valid || page_i.module_id != d_module_q;
+
+  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_registers
+    assign d_registers[2*l]   = code_i.lanes[l].a;
+    assign d_registers[2*l+1] = code_i.lanes[l].b;
+  end
+
+  sluice_xdp_registers #(
+      .Contexts(Contexts),
+      .Lanes   (Lanes)
+  ) u_registers (
+      .clk_i,
+      .read_context_i  (d_context_q),
+      .read_register_i (d_registers),
+      .read_o          (d_values),
+      .write_context_i (w_context_q),
+      .write_clear_i   (w_clear_q),
+      .write_valid_i   (w_write),
+      .write_register_i(w_register),
+      .write_data_i    (w_value)
+  );
+
+  logic x_foreign_q;
+  logic [6:0] x_next_page_q;
+  xdp_lane_t [Lanes-1:0] x_lane_q;
+  logic [Lanes-1:0][63:0] x_a_q, x_b_q;
+
+  always_ff @(posedge clk_i) begin
+    x_foreign_q   <= d_foreign;
+    x_next_page_q <= page_i.next;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      x_lane_q[l] <= code_i.lanes[l];
+      x_a_q[l]    <= d_values[2*l];
+      x_b_q[l]    <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} : d_values[2*l+1];
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // First: arithmetic begins; the address of the bundle's access, or a helper's second argument.
+
+  logic [Lanes-1:0][63:0] y_result;
+  logic [Lanes-1:0] y_holds;
+
+  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
+    sluice_xdp_alu u_alu (
+        .clk_i,
+        .op_i      (x_lane_q[l].op),
+        .wide_i    (x_lane_q[l].wide),
+        .a_i       (x_a_q[l]),
+        .b_i       (x_b_q[l]),
+        .constant_i({x_lane_q[l].high, x_lane_q[l].imm, x_lane_q[l].off, x_lane_q[l].spare, x_lane_q[l].extra,
+                     x_lane_q[l].wide, x_lane_q[l].immediate, x_lane_q[l].b}),
+        .result_o  (y_result[l]),
+        .holds_o   (y_holds[l])
+    );
+  end
+
+  // The one lane that accesses memory or calls a helper, and the one that multiplies or divides: the first of them.
+  logic [Lanes-1:0] x_accesses, x_muldivs;
+  logic [Lanes-1:0] x_access_lane, x_muldiv_lane;
+  logic [63:0] x_base, x_data, x_address, x_left, x_right;
+  xdp_lane_t x_access, x_muldiv;
+
+  always_comb begin
+    x_base = '0;
+    x_data = '0;
+    x_access = '0;
+    x_left = '0;
+    x_right = '0;
+    x_muldiv = '0;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      x_accesses[l] = is_access(x_lane_q[l].op) || x_lane_q[l].op == XdpOpHelper;
+      x_muldivs[l]  = is_muldiv(x_lane_q[l].op);
+    end
+    x_access_lane = x_accesses & (~x_accesses + Lanes'(1));
+    x_muldiv_lane = x_muldivs & (~x_muldivs + Lanes'(1));
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (x_access_lane[l]) begin
+        x_base   = x_base | x_a_q[l];
+        x_data   = x_data | x_b_q[l];
+        x_access = x_access | x_lane_q[l];
+      end
+      if (x_muldiv_lane[l]) begin
+        x_left   = x_left | x_a_q[l];
+        x_right  = x_right | x_b_q[l];
+        x_muldiv = x_muldiv | x_lane_q[l];
+      end
+    end
+    x_address = x_base + {{48{x_access.off[15]}}, x_access.off};
+  end
+
+  logic y_foreign_q;
+  logic [6:0] y_next_page_q;
+  xdp_lane_t [Lanes-1:0] y_lane_q;
+  logic [Lanes-1:0][31:0] y_low_q;
+  logic [Lanes-1:0] y_access_lane_q, y_muldiv_lane_q;
+  logic [63:0] y_address_q, y_data_q, y_left_q, y_right_q;
+  // "Bits of signal are not used": a whole lane travels, an access has no registers any more.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_lane_t y_access_q, y_muldiv_q;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [RowBits-1:0] y_base_q;
+  logic [31:0] y_ifindex_q;
+  logic [3:0] x_bytes, y_bytes_q;
+  logic signed [OffsetBits+1:0] y_last_q;
+  logic [StackWords-1:0] x_stack, y_stack_q;
+
+  assign x_bytes = bytes_of(x_access.op[2:0]);
+
+  always_ff @(posedge clk_i) begin
+    y_foreign_q     <= x_foreign_q;
+    y_next_page_q   <= x_next_page_q;
+    y_lane_q        <= x_lane_q;
+    y_access_lane_q <= x_access_lane;
+    y_muldiv_lane_q <= x_muldiv_lane;
+    y_address_q     <= x_address;
+    y_data_q        <= x_data;
+    y_left_q        <= x_left;
+    y_right_q       <= x_right;
+    y_access_q      <= x_access;
+    y_muldiv_q      <= x_muldiv;
+    y_kept_q        <= x_kept;
+    y_base_q        <= x_fixed.base;
+    y_ifindex_q     <= x_fixed.ifindex;
+    y_bytes_q       <= x_bytes;
+    y_stack_q       <= x_stack;
+    // Offset of the last place where so many bytes fit in front of the frame's end.
+    y_last_q        <= $signed({2'd0, x_kept.bounds.past}) - $signed({12'd0, x_bytes});
+    for (int unsigned l = 0; l < Lanes; l++) y_low_q[l] <= x_b_q[l][31:0];
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Second: what the access may, which lane stops the bundle.
+
+  logic y_is_access, y_is_store, y_is_load, y_high, y_in_context, y_in_packet, y_in_stack, y_allowed, y_access_faults;
+  logic [OffsetBits-1:0] y_offset;
+  logic [8:0] y_stack_offset;
+  xdp_place_t y_place;
+  unit_e y_unit;
+  logic y_result_fault;
+  logic [63:0] y_unit_value;
+
+  assign y_is_access = is_access(y_access_q.op);
+  assign y_is_store = is_store(y_access_q.op);
+  assign y_is_load = y_is_access && !y_is_store;
+  assign y_high = y_address_q[63:32] != '0;
+  assign y_offset = y_address_q[OffsetBits-1:0];
+  assign y_stack_offset = y_address_q[8:0];
+  assign y_in_context = !y_high && y_address_q[31:5] == ContextAddress[31:5] && y_address_q[4:0] <= 5'd20 &&
+      y_address_q[1:0] == '0 && y_access_q.op == XdpOpLoad4 && !y_access_q.extra;
+  assign y_in_packet = !y_high && y_address_q[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
+      y_offset >= y_kept_q.bounds.meta && $signed({2'd0, y_offset}) <= y_last_q;
+  assign y_in_stack = !y_high && y_address_q[31:9] == StackAddress[31:9] &&
+      {1'b0, y_stack_offset} + 10'(y_bytes_q) <= 10'd512;
+  assign y_allowed = y_in_packet || y_in_stack || y_in_context;
+  assign y_access_faults = y_is_access && !y_allowed;
+  // The stack lies before the buffer.
+  assign y_place = y_in_stack ? '{row: y_base_q + RowBits'(y_stack_offset[8:6]), word: y_stack_offset[5:3]} :
+      place_of(y_base_q, y_offset);
+
+  // Lanes in their order: what each does to those behind it.
+  logic [Lanes-1:0] y_active, y_faults, y_takes, y_exits, y_stops, y_longs;
+  logic y_stopped, y_fault, y_taken, y_back, y_exit, y_long;
+  logic [CodeBits-1:0] y_target;
+  logic [31:0] y_verdict;
+
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      y_exits[l]  = y_lane_q[l].op inside {XdpOpExit, XdpOpExitValue};
+      y_takes[l]  = y_holds[l] || y_lane_q[l].op == XdpOpJump;
+      y_longs[l]  = y_muldiv_lane_q[l] || y_lane_q[l].op == XdpOpHelper;
+      y_faults[l] = (y_access_lane_q[l] && y_access_faults && !(y_is_load && y_lane_q[l].wide)) || (y_longs[l] && y_resume_q && y_result_fault) ||
+          y_lane_q[l].op inside {XdpOpCall} || y_lane_q[l].op[7:4] == 4'h3 ||
+          ((is_access(y_lane_q[l].op) || y_lane_q[l].op == XdpOpHelper) && !y_access_lane_q[l]) ||
+          (is_muldiv(y_lane_q[l].op) && !y_muldiv_lane_q[l]) || (y_lane_q[l].op == XdpOpHelper && y_muldiv_lane_q != '0);
+      y_stops[l]  = y_faults[l] || y_takes[l] || y_exits[l];
+    end
+    y_stopped = 1'b0;
+    y_fault = y_foreign_q;
+    y_taken = 1'b0;
+    y_back = 1'b0;
+    y_exit = 1'b0;
+    y_long = 1'b0;
+    y_target = '0;
+    y_verdict = '0;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      y_active[l] = !y_stopped && !y_foreign_q;
+      if (y_active[l]) begin
+        if (y_faults[l]) y_fault = 1'b1;
+        else if (y_takes[l]) begin
+          y_taken  = 1'b1;
+          y_back   = y_lane_q[l].extra;
+          y_target = y_lane_q[l].off[CodeBits-1:0];
+        end else if (y_exits[l]) begin
+          y_exit = 1'b1;
+          y_verdict = y_low_q[l];
+        end
+        if (y_longs[l]) y_long = 1'b1;
+      end
+      y_stopped = y_stopped || y_stops[l];
+    end
+    y_unit = UnitNone;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (y_active[l] && y_longs[l]) y_unit = (y_lane_q[l].op == XdpOpHelper) ? UnitHelper : UnitMuldiv;
+    end
+  end
+
+  // Results of units, by context.
+  typedef struct packed {
+    logic        fault;
+    logic [63:0] value;
+  } result_t;
+
+  result_t done_result, x_result, y_unit_result_q;
+
+  sluice_ram_lut #(
+      .Width($bits(result_t)),
+      .Depth(Contexts)
+  ) u_result (
+      .clk_i,
+      .we_i   (unit_done),
+      .waddr_i(done_context),
+      .wdata_i(done_result),
+      .raddr_i(x_context_q),
+      .rdata_o(x_result)
+  );
+  always_ff @(posedge clk_i) y_unit_result_q <= x_result;
+  assign y_result_fault = y_unit_result_q.fault;
+  assign y_unit_value = y_unit_result_q.value;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Memory.
+
+  logic m_fault_q, m_taken_q, m_back_q, m_exit_q, m_launch_q, m_load_q, m_store_q, m_in_stack_q, m_in_context_q;
+  unit_e m_unit_q;
+  logic [6:0] m_next_page_q;
+  logic [CodeBits-1:0] m_target_q;
+  logic [31:0] m_verdict_q, m_context_value_q;
+  logic [Lanes-1:0] m_write_q, m_load_lane_q;
+  logic [Lanes-1:0][3:0] m_register_q;
+  logic [Lanes-1:0][63:0] m_value_q;
+  xdp_place_t m_place_q;
+  logic [2:0] m_byte_q;
+  logic [3:0] m_bytes_q;
+  logic m_signed_q, m_nothing_q;
+  logic [63:0] m_data_q, m_left_q, m_right_q, m_address_q;
+  logic [StackWords-1:0] m_stack_q;
+  logic [5:0] m_stack_word_q;
+  logic [7:0] m_muldiv_op_q;
+  logic m_muldiv_wide_q;
+  logic [15:0] m_helper_q;
+  logic m_commits;
+
+  always_ff @(posedge clk_i) begin
+    m_fault_q      <= y_fault;
+    m_taken_q      <= y_taken;
+    m_back_q       <= y_back;
+    m_exit_q       <= y_exit;
+    m_unit_q       <= y_unit;
+    m_launch_q     <= y_long && !y_resume_q && !y_fault;
+    m_load_q       <= y_is_load && (y_access_lane_q & y_active) != '0;
+    m_store_q      <= y_is_store && (y_access_lane_q & y_active) != '0 && y_allowed;
+    m_in_stack_q   <= y_in_stack;
+    m_in_context_q <= y_in_context;
+    m_next_page_q  <= y_next_page_q;
+    m_target_q     <= y_target;
+    m_verdict_q    <= y_verdict;
+    m_place_q      <= y_place;
+    m_byte_q       <= y_address_q[2:0];
+    m_bytes_q      <= y_bytes_q;
+    m_signed_q     <= y_access_q.extra;
+    m_nothing_q    <= !y_allowed;
+    m_data_q       <= y_data_q;
+    m_left_q       <= y_left_q;
+    m_right_q      <= y_right_q;
+    m_address_q    <= y_address_q;
+    m_stack_q      <= y_stack_q;
+    m_stack_word_q <= y_stack_offset[8:3];
+    m_muldiv_op_q  <= y_muldiv_q.op;
+    m_muldiv_wide_q <= y_muldiv_q.wide;
+    m_helper_q     <= y_access_q.imm[15:0];
+    m_kept_q       <= y_kept_q;
+    case (y_address_q[4:2])
+      3'd0: m_context_value_q <= PacketAddress | 32'(y_kept_q.bounds.data);
+      3'd1: m_context_value_q <= PacketAddress | 32'(y_kept_q.bounds.past);
+      3'd2: m_context_value_q <= PacketAddress | 32'(y_kept_q.bounds.meta);
+      3'd3: m_context_value_q <= y_ifindex_q;
+      default: m_context_value_q <= '0;
+    endcase
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l].op);
+      m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load;
+      m_register_q[l] <= y_lane_q[l].dst;
+      m_value_q[l] <= y_longs[l] ? y_unit_value : y_result[l];
+    end
+  end
+
+  // The first pass of what takes longer does nothing else; a start neither.
+  logic m_bundle, m_out_of_work, m_store, m_launches;
+  assign m_bundle = m_valid_q && !m_start_q;
+  assign m_launches = m_bundle && m_launch_q;
+  assign m_retries = m_launches && !((m_unit_q == UnitHelper) ? call_ready_i && !park_helper_q : muldiv_ready && !park_muldiv_q);
+  assign m_parks = m_launches && !m_retries;
+  assign m_out_of_work = m_taken_q && m_back_q && m_kept_q.work == '0;
+  assign m_commits = m_bundle && !m_launch_q;
+  assign m_ends = m_commits && (m_fault_q || m_exit_q || m_out_of_work);
+  assign m_stops = m_parks || m_ends;
+
+  assign m_write_row = (m_commits && !m_ends) || (m_valid_q && m_start_q);
+  always_comb begin
+    m_next_row = m_row_q + CodeBits'(1);
+    if (m_row_q[5:0] == '1) m_next_row = {m_next_page_q, 6'd0};
+    if (m_taken_q) m_next_row = m_target_q;
+    if (m_start_q) m_next_row = start_q[4].start;
+  end
+
+  // The kept part is written by starts, taken back edges, and when a helper has answered.
+  always_comb begin
+    m_kept = m_kept_q;
+    if (m_taken_q && m_back_q) m_kept.work = m_kept_q.work - WorkBits'(1);
+    if (m_start_q) begin
+      m_kept = '{
+          bounds: '{meta: OffsetBits'(Headroom), data: OffsetBits'(Headroom), past: start_q[4].past},
+          low: OffsetBits'(Headroom),
+          work: start_q[4].work,
+          redirected: 1'b0,
+          redirect: '0
+      };
+    end
+    // The second pass of a helper's bundle brings the bounds that it left.
+    if (m_helped) begin
+      m_kept.bounds = return_q.bounds;
+      m_kept.low = return_q.low;
+      if (return_q.redirects) begin
+        m_kept.redirected = 1'b1;
+        m_kept.redirect   = redirect_q;
+      end
+    end
+  end
+  assign m_write_kept = m_valid_q && (m_start_q || (m_commits && ((m_taken_q && m_back_q) || m_helped)));
+
+  // Loads and stores.
+  logic [127:0] m_wide_data;
+  logic [15:0] m_wide_enable;
+  logic m_two_words;
+  logic [1:0] m_words_unset;
+
+  assign m_two_words = 5'(m_byte_q) + 5'(m_bytes_q) > 5'd8;
+  // Words of the stack that nobody wrote are zero.
+  assign m_words_unset = {
+    m_in_stack_q && !m_stack_q[6'(m_stack_word_q+6'd1)], m_in_stack_q && !m_stack_q[m_stack_word_q]
+  };
+  assign m_wide_data = 128'(m_data_q & bit_mask(m_bytes_q)) << {m_byte_q, 3'd0};
+  assign m_wide_enable = 16'(byte_mask(m_bytes_q)) << m_byte_q;
+  assign m_store = m_commits && m_store_q;
+
+  function automatic logic [7:0] byte_mask(logic [3:0] bytes);
+    return 8'((9'd1 << bytes) - 9'd1);
+  endfunction
+
+  function automatic logic [63:0] bit_mask(logic [3:0] bytes);
+    logic [63:0] mask;
+    for (int unsigned i = 0; i < 8; i++) mask[8*i+:8] = {8{i < 32'(bytes)}};
+    return mask;
+  endfunction
+
+  assign read_valid_o = m_commits && m_load_q;
+  assign read_place_o = m_place_q;
+  assign write_valid_o = m_store;
+  assign write_place_o = m_place_q;
+  always_comb begin
+    write_enable_o = '0;
+    write_data_o = '0;
+    write_data_o[0] = m_wide_data[63:0];
+    write_data_o[1] = m_wide_data[127:64];
+    write_enable_o[0] = m_wide_enable[7:0] | {8{m_words_unset[0]}};
+    if (m_two_words) write_enable_o[1] = m_wide_enable[15:8] | {8{m_words_unset[1]}};
+  end
+
+  logic [StackWords-1:0] m_stack;
+  always_comb begin
+    m_stack = m_stack_q;
+    m_stack[m_stack_word_q] = 1'b1;
+    if (m_two_words) m_stack[6'(m_stack_word_q+6'd1)] = 1'b1;
+    if (m_start_q) m_stack = '0;
+  end
+
+  sluice_ram_lut #(
+      .Width(StackWords),
+      .Depth(Contexts)
+  ) u_stack (
+      .clk_i,
+      .we_i   ((m_store && m_in_stack_q) || (m_valid_q && m_start_q)),
+      .waddr_i(m_context_q),
+      .wdata_i(m_stack),
+      .raddr_i(x_context_q),
+      .rdata_o(x_stack)
+  );
+
+  // End.
+  always_ff @(posedge clk_i) begin
+    end_valid_o <= m_ends && rst_ni;
+    end_o <= '{
+        slot: m_fixed.slot,
+        verdict: (m_fault_q || m_out_of_work || m_verdict_q > VerdictRedirect) ? 3'd0 : m_verdict_q[2:0],
+        bounds: m_kept_q.bounds,
+        redirected: m_kept_q.redirected,
+        ifindex: m_kept_q.redirect
+    };
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Units: one context at a time in each.
+
+  assign muldiv_takes = m_parks && m_unit_q == UnitMuldiv;
+  assign helper_takes = m_parks && m_unit_q == UnitHelper;
+
+  sluice_xdp_muldiv u_muldiv (
+      .clk_i,
+      .rst_ni,
+      .valid_i (muldiv_takes),
+      .ready_o (muldiv_ready),
+      .op_i    (m_muldiv_op_q),
+      .wide_i  (m_muldiv_wide_q),
+      .a_i     (m_left_q),
+      .b_i     (m_right_q),
+      .done_o  (muldiv_done),
+      .result_o(muldiv_result)
+  );
+
+  assign call_valid_o = helper_takes;
+  assign call_o = '{
+      number: m_helper_q,
+      first: m_data_q,
+      second: m_address_q,
+      bounds: m_kept_q.bounds,
+      low: m_kept_q.low,
+      base: m_fixed.base
+  };
+
+  // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
+  // writes what the helper left.
+  logic muldiv_waits_q, helper_waits_q;
+  result_t muldiv_result_q;
+  assign m_helped = m_commits && park_helper_q && m_context_q == helper_context_q && m_unit_q == UnitHelper;
+  assign unit_done = helper_waits_q || muldiv_waits_q;
+  assign done_context = helper_waits_q ? helper_context_q : muldiv_context_q;
+  assign done_result = helper_waits_q ? '{fault: return_q.fault, value: return_q.value} : muldiv_result_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      park_muldiv_q  <= 1'b0;
+      park_helper_q  <= 1'b0;
+      muldiv_waits_q <= 1'b0;
+      helper_waits_q <= 1'b0;
+    end else begin
+      if (muldiv_takes) park_muldiv_q <= 1'b1;
+      else if (muldiv_waits_q && !helper_waits_q) park_muldiv_q <= 1'b0;
+      if (muldiv_done) muldiv_waits_q <= 1'b1;
+      else if (!helper_waits_q) muldiv_waits_q <= 1'b0;
+      if (helper_takes) park_helper_q <= 1'b1;
+      else if (m_helped) park_helper_q <= 1'b0;
+      helper_waits_q <= return_valid_i;
+    end
+    if (muldiv_takes) muldiv_context_q <= m_context_q;
+    if (muldiv_done) muldiv_result_q <= '{fault: 1'b0, value: muldiv_result};
+    if (helper_takes) begin
+      helper_context_q <= m_context_q;
+      redirect_q <= m_data_q[31:0];
+    end
+    if (return_valid_i) return_q <= return_i;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Write.
+
+  logic [Lanes-1:0] w_write_q, w_load_lane_q;
+  logic [Lanes-1:0][63:0] w_value_q;
+  logic w_in_context_q, w_nothing_q, w_signed_q;
+  logic [1:0] w_words_unset_q;
+  logic [2:0] w_byte_q;
+  logic [3:0] w_bytes_q;
+  logic [31:0] w_context_value_q;
+  logic [127:0] w_two;
+  logic [63:0] w_aligned, w_loaded;
+
+  always_ff @(posedge clk_i) begin
+    w_clear_q         <= m_valid_q && m_start_q && rst_ni;
+    w_write_q         <= (m_commits && !m_out_of_work && rst_ni) ? m_write_q : '0;
+    w_register        <= m_register_q;
+    w_load_lane_q     <= m_load_lane_q;
+    w_value_q         <= m_value_q;
+    w_in_context_q    <= m_in_context_q;
+    w_nothing_q       <= m_nothing_q;
+    w_signed_q        <= m_signed_q;
+    w_words_unset_q   <= m_words_unset;
+    w_byte_q          <= m_byte_q;
+    w_bytes_q         <= m_bytes_q;
+    w_context_value_q <= m_context_value_q;
+  end
+
+  assign w_two = {w_words_unset_q[1] ? 64'd0 : read_data_i[1], w_words_unset_q[0] ? 64'd0 : read_data_i[0]};
+  always_comb begin
+    w_aligned = 64'(w_two >> {w_byte_q, 3'd0}) & bit_mask(w_bytes_q);
+    if (w_in_context_q) w_aligned = 64'(w_context_value_q);
+    if (w_nothing_q) w_aligned = '0;
+    w_loaded = w_aligned;
+    if (w_signed_q) begin
+      case (w_bytes_q)
+        4'd1: w_loaded = {{56{w_aligned[7]}}, w_aligned[7:0]};
+        4'd2: w_loaded = {{48{w_aligned[15]}}, w_aligned[15:0]};
+        4'd4: w_loaded = {{32{w_aligned[31]}}, w_aligned[31:0]};
+        default: w_loaded = w_aligned;
+      endcase
+    end
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      w_write[l] = w_write_q[l];
+      w_value[l] = w_load_lane_q[l] ? w_loaded : w_value_q[l];
+    end
+  end
+
+`ifndef SYNTHESIS
+  ABundleAtATime_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(f_valid_q && ((d_valid_q && d_context_q == f_context_q) ||
+      (x_valid_q && x_context_q == f_context_q) || (y_valid_q && y_context_q == f_context_q))));
+  OneFinishedAtATime_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(muldiv_done && muldiv_waits_q));
+  OnlyUsedContextsEnd_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !m_ends || used_q[m_context_q]);
+`endif
+
+endmodule

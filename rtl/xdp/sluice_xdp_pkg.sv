@@ -1,0 +1,156 @@
+/// Types that travel between the blocks of the XDP engine (docs/design/hxdp-core.md).
+package sluice_xdp_pkg;
+
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  // "Parameter is not used": a package serves several blocks, and each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
+
+  // A packet's place in memory: its stack, then its buffer, whose frame begins behind the headroom.
+  localparam int unsigned StackRows = 8;
+  localparam int unsigned StackWords = 64;
+  localparam int unsigned Headroom = 256;
+  localparam int unsigned Reserved = 40;
+  localparam int unsigned MostGrown = 3520;
+  localparam int unsigned MostPast = Headroom + MostGrown;
+  // Of a byte in the buffer: headroom and the longest frame.
+  localparam int unsigned OffsetBits = 14;
+  // Of a row in memory: 65,536 rows at most.
+  localparam int unsigned RowBits = 16;
+  localparam int unsigned WorkBits = 25;
+  localparam int unsigned CodeBits = 13;
+
+  // Device addresses (docs/design/xdp.md, "Address map").
+  localparam logic [31:0] ContextAddress = 32'h1000_0000;
+  localparam logic [31:0] PacketAddress = 32'h2000_0000;
+  localparam logic [31:0] StackAddress = 32'h3000_0200;
+  localparam logic [31:0] FrameAddress = 32'h3000_0400;
+
+  localparam logic [31:0] VerdictAborted = 32'd0;
+  localparam logic [31:0] VerdictDrop = 32'd1;
+  localparam logic [31:0] VerdictPass = 32'd2;
+  localparam logic [31:0] VerdictTx = 32'd3;
+  localparam logic [31:0] VerdictRedirect = 32'd4;
+
+  // Helpers, by number (linux/bpf.h).
+  localparam logic [15:0] HelperProcessor = 16'd8;
+  localparam logic [15:0] HelperRedirect = 16'd23;
+  localparam logic [15:0] HelperNode = 16'd42;
+  localparam logic [15:0] HelperAdjustHead = 16'd44;
+  localparam logic [15:0] HelperAdjustMeta = 16'd54;
+  localparam logic [15:0] HelperAdjustTail = 16'd65;
+  localparam logic [15:0] HelperLength = 16'd188;
+
+  // Error numbers that helpers give (Linux).
+  localparam logic [63:0] ErrorAccess = -64'd13;
+  localparam logic [63:0] ErrorInvalid = -64'd22;
+
+  // Offsets in the buffer: metadata, frame, one past the frame.
+  typedef struct packed {
+    logic [OffsetBits-1:0] meta;
+    logic [OffsetBits-1:0] data;
+    logic [OffsetBits-1:0] past;
+  } xdp_bounds_t;
+
+  // A packet for a context.
+  typedef struct packed {
+    logic [7:0]            slot;
+    logic [RowBits-1:0]    base;       // first row of its stack
+    logic [OffsetBits-1:0] past;       // one past its frame
+    logic [CodeBits-1:0]   start;
+    logic [ModuleBits-1:0] module_id;
+    logic [WorkBits-1:0]   work;
+    logic [31:0]           ifindex;
+  } xdp_start_t;
+
+  // What a program said of its packet.
+  typedef struct packed {
+    logic [7:0]  slot;
+    logic [2:0]  verdict;   // aborted, drop, pass, transmit, redirect
+    xdp_bounds_t bounds;
+    logic        redirected;
+    logic [31:0] ifindex;   // of the redirect
+  } xdp_end_t;
+
+  // A packet in memory, from its last beat in to its last beat out.
+  typedef struct packed {
+    sideband_t          side;
+    route_t             route;
+    token_t             token;
+    logic [RowBits-1:0] base;
+    logic [8:0]         rows;
+    logic [OffsetBits-1:0] past;
+    logic               has_program;
+    logic               broken;      // longer than its sideband said
+    logic               pass_valid;
+    logic [2:0]         pass;
+    logic [7:0]         granted;
+  } xdp_slot_t;
+
+  // A request to memory: eight columns of eight bytes from word `word` of row `row` on.
+  typedef struct packed {
+    logic [RowBits-1:0] row;
+    logic [2:0]         word;
+  } xdp_place_t;
+
+  // What a helper is asked; numbers that it knows not fault.
+  typedef struct packed {
+    logic [15:0]        number;
+    logic [63:0]        first;
+    logic [63:0]        second;
+    xdp_bounds_t        bounds;
+    logic [OffsetBits-1:0] low;   // lowest metadata so far: bytes from there on are the program's
+    logic [RowBits-1:0] base;
+  } xdp_call_t;
+
+  // What it answers.
+  typedef struct packed {
+    logic                  fault;
+    logic [63:0]           value;
+    xdp_bounds_t           bounds;
+    logic [OffsetBits-1:0] low;
+    logic                  redirects;  // to the interface that was the first argument
+  } xdp_return_t;
+
+  // "Bits of function variable are not used": the function takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+  // Row of memory with the byte at this offset of a packet's buffer.
+  function automatic xdp_place_t place_of(logic [RowBits-1:0] base, logic [OffsetBits-1:0] offset);
+    return '{row: base + RowBits'(StackRows) + RowBits'(offset[OffsetBits-1:6]), word: offset[5:3]};
+  endfunction
+
+  function automatic logic is_access(logic [7:0] op);
+    return op[7:4] == 4'h4;
+  endfunction
+
+  function automatic logic is_store(logic [7:0] op);
+    return op[7:3] == 5'b01001;
+  endfunction
+
+  // verilator lint_on UNUSEDSIGNAL
+
+  // Multiplication, division, remainder.
+  function automatic logic is_muldiv(logic [7:0] op);
+    return op inside {XdpOpMul, XdpOpDiv, XdpOpMod, XdpOpSdiv, XdpOpSmod};
+  endfunction
+
+  // Whether it writes its destination.
+  function automatic logic writes(logic [7:0] op);
+    return (op[7:4] == 4'h0 && op != XdpOpNone) || op inside {XdpOpMove, XdpOpNegate, XdpOpHelper} || op[7:3] == 5'b00011 ||
+        op[7:3] == 5'b01000 || op[7:4] == 4'h5;
+  endfunction
+
+  // Bytes of an access, from the lower bits of its operation.
+  function automatic logic [3:0] bytes_of(logic [2:0] size);
+    case (size)
+      3'd0: return 4'd1;
+      3'd1: return 4'd2;
+      3'd2: return 4'd4;
+      3'd3: return 4'd6;
+      default: return 4'd8;
+    endcase
+  endfunction
+
+  // verilator lint_on UNUSEDPARAM
+endpackage

@@ -1,0 +1,106 @@
+/// Registers of all contexts: LUT RAM, a bank for each lane that writes.
+///
+/// `state_t` says of each register of a context whether it was written since the context began, and which lane wrote
+/// it last. A context has one bundle under way, so its state travels with that bundle: it is read with the bundle
+/// (`read_context_i`), and written with its results (`write_context_i`, `write_valid_i`). `write_clear_i` forgets all
+/// registers of the context in that cycle.
+///
+/// r10 is the frame's address; r1 that was not written is the address of the program's context; another register that
+/// was not written is 0.
+///
+/// Latency: 0 cycles to read; what is written in a cycle is read from the next one on. Throughput: 2 reads and a write
+/// a lane and cycle. Never stalls.
+module sluice_xdp_registers
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Contexts = 8,
+    parameter int unsigned Lanes = XdpLanes,
+    localparam int unsigned ContextBits = $clog2(Contexts)
+) (
+    input logic clk_i,
+
+    input  logic [ContextBits-1:0]          read_context_i,
+    input  logic [  2*Lanes-1:0][ 3:0] read_register_i,
+    output logic [  2*Lanes-1:0][63:0] read_o,
+
+    input logic [ContextBits-1:0]        write_context_i,
+    input logic                          write_clear_i,
+    input logic [      Lanes-1:0]        write_valid_i,
+    input logic [      Lanes-1:0][ 3:0] write_register_i,
+    input logic [      Lanes-1:0][63:0] write_data_i
+);
+
+  localparam int unsigned Registers = 16;
+  localparam int unsigned BankBits = (Lanes > 1) ? $clog2(Lanes) : 1;
+
+  if (Contexts < 2 || 2 ** ContextBits != Contexts) begin : gen_bad_contexts
+    $fatal(1, "xdp_registers: Contexts is %0d, expected a power of two from 2 on (%m)", Contexts);
+  end
+  if (Lanes != 1 && Lanes != 2 && Lanes != 4) begin : gen_bad_lanes
+    $fatal(1, "xdp_registers: Lanes is %0d, expected 1, 2 or 4 (%m)", Lanes);
+  end
+
+  typedef struct packed {
+    logic [Registers-1:0]               valid;
+    logic [Registers-1:0][BankBits-1:0] bank;
+  } state_t;
+
+  state_t read_state, write_state, new_state;
+  logic [2*Lanes-1:0][ContextBits+3:0] read_address;
+  logic [Lanes-1:0][2*Lanes-1:0][63:0] banks;
+
+  for (genvar p = 0; p < int'(2 * Lanes); p++) begin : gen_read
+    logic [3:0] register;
+    assign register = read_register_i[p];
+    assign read_address[p] = {read_context_i, register};
+    always_comb begin
+      read_o[p] = banks[0][p];
+      for (int unsigned l = 1; l < Lanes; l++) begin
+        if (read_state.bank[register] == BankBits'(l)) read_o[p] = banks[l][p];
+      end
+      if (!read_state.valid[register]) read_o[p] = (register == 4'd1) ? 64'(ContextAddress) : '0;
+      if (register == 4'd10) read_o[p] = 64'(FrameAddress);
+    end
+  end
+
+  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_bank
+    sluice_ram_lut #(
+        .Width    (64),
+        .Depth    (Registers * Contexts),
+        .ReadPorts(2 * Lanes)
+    ) u_bank (
+        .clk_i,
+        .we_i   (write_valid_i[l]),
+        .waddr_i({write_context_i, write_register_i[l]}),
+        .wdata_i(write_data_i[l]),
+        .raddr_i(read_address),
+        .rdata_o(banks[l])
+    );
+  end
+
+  sluice_ram_lut #(
+      .Width    ($bits(state_t)),
+      .Depth    (Contexts),
+      .ReadPorts(2)
+  ) u_state (
+      .clk_i,
+      .we_i   (write_clear_i || write_valid_i != '0),
+      .waddr_i(write_context_i),
+      .wdata_i(new_state),
+      .raddr_i({write_context_i, read_context_i}),
+      .rdata_o({write_state, read_state})
+  );
+
+  always_comb begin
+    new_state = write_state;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (write_valid_i[l]) begin
+        new_state.valid[write_register_i[l]] = 1'b1;
+        new_state.bank[write_register_i[l]]  = BankBits'(l);
+      end
+    end
+    if (write_clear_i) new_state.valid = '0;
+  end
+
+endmodule

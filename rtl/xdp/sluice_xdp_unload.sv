@@ -1,0 +1,326 @@
+/// Sends packets on as their programs said, in the order of arrival, and gives their rows back.
+///
+/// A slot is written by `slot_*` with its packet's last beat in; one with a program waits until `end_*` has said its verdict.
+/// The interfaces of its module and generation come in the cycle behind `look_valid_o`.
+///
+/// | verdict | what |
+/// | --- | --- |
+/// | aborted, or none of these | dropped, `xdp_aborted` |
+/// | drop | dropped, `xdp_drop` |
+/// | pass | where its program's row says, else where the engine before has sent it |
+/// | transmit | to the port that it came from |
+/// | redirect | to the destination of that interface |
+///
+/// What goes where its module may not send is dropped as `no_destination`; a frame that has become longer than the NIC takes as
+/// `xdp_too_long`. A packet without a program goes on as it came. Verdict and token come once a packet, before its
+/// first beat.
+///
+/// Latency: 7 cycles from the end of the program to the first beat out. Throughput: a beat a cycle while the read port is free,
+/// 4 cycles between packets, 3 a dropped one. Stall behaviour: waits for the read port and its output;
+/// `read_valid_o` holds with its value.
+module sluice_xdp_unload
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Slots = 32,
+    parameter int unsigned Modules = 64,
+    localparam int unsigned SlotBits = $clog2(Slots),
+    localparam int unsigned LookBits = $clog2(2 * Modules)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic                       slot_valid_i,
+    input logic      [SlotBits-1:0] slot_i,
+    input xdp_slot_t                  slot_data_i,
+
+    input logic     end_valid_i,
+    // "Bits of signal are not used": slots are numbered as for the largest memory.
+    // verilator lint_off UNUSEDSIGNAL
+    input xdp_end_t end_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    output logic                                   look_valid_o,
+    output logic                [LookBits-1:0] look_index_o,
+    input  xdp_interfaces_row_t                    interfaces_i,
+
+    output logic             read_valid_o,
+    input  logic             read_ready_i,
+    output xdp_place_t       read_place_o,
+    input  logic [7:0][63:0] read_data_i,
+
+    output logic              m_axis_tvalid,
+    input  logic              m_axis_tready,
+    output logic      [511:0] m_axis_tdata,
+    output logic      [ 63:0] m_axis_tkeep,
+    output logic              m_axis_tlast,
+    output sideband_t         m_axis_side,
+    output route_t            m_axis_route,
+
+    output logic       free_valid_o,
+    output logic [8:0] free_rows_o,
+
+    output logic   leave_valid_o,
+    output token_t leave_o,
+
+    output logic           verdict_valid_o,
+    output verdict_trace_t verdict_o,
+
+    output logic waiting_o
+);
+
+  localparam int unsigned Beats = 4;
+
+  typedef enum logic [1:0] {
+    Idle,
+    Look,    // slot and result are registered, interfaces are read
+    Judge,
+    Send
+  } state_e;
+
+  // Slots in their order.
+  logic [SlotBits:0] count_q;
+  logic [SlotBits-1:0] head_q;
+  logic [Slots-1:0] done_q;
+  logic finish;
+  xdp_slot_t head_slot, slot_q;
+  // "Bits of signal are not used": the slot's number is the head's, metadata is not sent.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_end_t head_end, end_q;
+  xdp_bounds_t bounds;
+  // verilator lint_on UNUSEDSIGNAL
+  state_e state_q;
+
+  sluice_ram_lut #(
+      .Width($bits(xdp_slot_t)),
+      .Depth(Slots)
+  ) u_slots (
+      .clk_i,
+      .we_i   (slot_valid_i),
+      .waddr_i(slot_i),
+      .wdata_i(slot_data_i),
+      .raddr_i(head_q),
+      .rdata_o(head_slot)
+  );
+  sluice_ram_lut #(
+      .Width($bits(xdp_end_t)),
+      .Depth(Slots)
+  ) u_ends (
+      .clk_i,
+      .we_i   (end_valid_i),
+      .waddr_i(end_i.slot[SlotBits-1:0]),
+      .wdata_i(end_i),
+      .raddr_i(head_q),
+      .rdata_o(head_end)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      count_q <= '0;
+      head_q  <= '0;
+      done_q  <= '0;
+    end else begin
+      if (slot_valid_i) done_q[slot_i] <= !slot_data_i.has_program;
+      if (end_valid_i) done_q[end_i.slot[SlotBits-1:0]] <= 1'b1;
+      count_q <= count_q + (SlotBits + 1)'(slot_valid_i) - (SlotBits + 1)'(finish);
+      if (finish) head_q <= head_q + SlotBits'(1);
+    end
+  end
+
+  // Where it goes.
+  logic [OffsetBits-1:0] length;
+  logic [DestBits-1:0] wanted, mask;
+  logic goes_on, drops;
+  reason_e reason;
+  logic last_pushed, meta_ready;
+
+  assign bounds = slot_q.has_program ? end_q.bounds :
+      '{meta: OffsetBits'(Headroom), data: OffsetBits'(Headroom), past: slot_q.past};
+  assign length = bounds.past - bounds.data;
+
+  always_comb begin
+    wanted = '0;
+    case (end_q.verdict)
+      3'(VerdictPass): wanted[slot_q.pass] = 1'b1;
+      3'(VerdictTx): wanted = DestBits'(9'd1 << slot_q.side.id[31:28]);
+      default: begin
+        for (int unsigned d = 0; d < DestBits; d++) begin
+          wanted[d] = end_q.redirected && end_q.ifindex != '0 && interfaces_i.ifindex[d] == end_q.ifindex;
+        end
+        // The lowest one.
+        wanted = wanted & (~wanted + DestBits'(1));
+      end
+    endcase
+    mask = wanted & slot_q.granted;
+    goes_on = !slot_q.has_program || (end_q.verdict == 3'(VerdictPass) && !slot_q.pass_valid);
+    reason = ReasonXdpAborted;
+    drops = slot_q.broken;
+    if (slot_q.has_program) begin
+      case (end_q.verdict)
+        3'(VerdictAborted): drops = 1'b1;
+        3'(VerdictDrop): begin
+          drops  = 1'b1;
+          reason = ReasonXdpDrop;
+        end
+        default: begin
+          if (!goes_on && mask == '0) begin
+            drops  = 1'b1;
+            reason = ReasonNoDestination;
+          end else if (15'(length) + (slot_q.side.tag_off ? 15'(TagBytes) : 15'd0) > 15'(MaxFrameBytes)) begin
+            drops  = 1'b1;
+            reason = ReasonXdpTooLong;
+          end
+        end
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Idle;
+    end else begin
+      case (state_q)
+        Idle: if (count_q != '0 && done_q[head_q]) state_q <= Look;
+        Look: state_q <= Judge;
+        Judge: if (drops) state_q <= Idle;
+        else if (meta_ready) state_q <= Send;
+        default: if (last_pushed) state_q <= Idle;
+      endcase
+    end
+    if (state_q == Idle) begin
+      slot_q <= head_slot;
+      end_q  <= head_end;
+    end
+  end
+
+  logic judged;
+  assign look_valid_o = state_q == Look;
+  assign look_index_o = {slot_q.side.module_id[LookBits-2:0], slot_q.side.generation};
+  assign judged = state_q == Judge && (drops || meta_ready);
+  assign finish = (judged && drops) || (state_q == Send && last_pushed);
+  assign free_valid_o = finish;
+  assign free_rows_o = slot_q.rows;
+
+  always_ff @(posedge clk_i) begin
+    leave_valid_o   <= judged && rst_ni;
+    verdict_valid_o <= judged && rst_ni;
+    leave_o         <= slot_q.token;
+    verdict_o <= '{
+        destinations: drops ? '0 : goes_on ? slot_q.route.destinations : mask,
+        reason: drops ? reason : reason_e'('0),
+        dropped: drops,
+        module_id: slot_q.side.module_id,
+        id: slot_q.side.id
+    };
+  end
+
+  // Windows of 64 bytes from the frame's first word on; beats are put together of two where it begins within a word.
+  logic [OffsetBits-1:0] offset_q;
+  logic [2:0] shift_q;
+  logic [8:0] windows_q, beats_q;
+  logic [5:0] tail_q;
+  logic granted, arrives_q, window_valid_q, has_before_q, push, beat_room;
+  logic [511:0] window_q, before_q;
+  logic [$clog2(Beats+1)-1:0] beat_level;
+
+  assign read_valid_o = state_q == Send && windows_q != '0 && beat_room;
+  assign read_place_o = place_of(slot_q.base, offset_q);
+  assign granted = read_valid_o && read_ready_i;
+  // Two may be under way.
+  assign beat_room = beat_level < ($clog2(Beats + 1))'(Beats - 2);
+  assign push = window_valid_q && (shift_q == '0 || has_before_q) && beats_q != '0;
+  assign last_pushed = push && beats_q == 9'd1;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      arrives_q      <= 1'b0;
+      window_valid_q <= 1'b0;
+    end else begin
+      arrives_q      <= granted;
+      window_valid_q <= arrives_q && state_q == Send && !last_pushed;
+    end
+    if (arrives_q) window_q <= read_data_i;
+    if (state_q == Judge) begin
+      offset_q     <= {bounds.data[OffsetBits-1:3], 3'd0};
+      shift_q      <= bounds.data[2:0];
+      beats_q      <= 9'((15'(length) + 15'd63) >> 6);
+      windows_q    <= 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0);
+      tail_q       <= length[5:0];
+      has_before_q <= 1'b0;
+    end else begin
+      if (granted) begin
+        offset_q  <= offset_q + OffsetBits'(64);
+        windows_q <= windows_q - 9'd1;
+      end
+      if (window_valid_q) begin
+        before_q     <= window_q;
+        has_before_q <= 1'b1;
+      end
+      if (push) beats_q <= beats_q - 9'd1;
+    end
+  end
+
+  logic [511:0] beat;
+  logic [63:0] keep;
+  assign beat = (shift_q == '0) ? window_q : 512'({window_q, before_q} >> {shift_q, 3'd0});
+  assign keep = (last_pushed && tail_q != '0) ? ~(64'hffff_ffff_ffff_ffff << tail_q) : '1;
+
+  logic beat_ready;
+  sluice_fifo #(
+      .Width(512 + 64 + 1),
+      .Depth(Beats)
+  ) u_beats (
+      .clk_i,
+      .rst_ni,
+      .valid_i(push),
+      .ready_o(beat_ready),
+      .data_i ({last_pushed, keep, beat}),
+      .valid_o(m_axis_tvalid),
+      .ready_i(m_axis_tready),
+      .data_o ({m_axis_tlast, m_axis_tkeep, m_axis_tdata}),
+      .level_o(beat_level)
+  );
+
+  sideband_t side;
+  route_t route;
+  logic unused_meta_valid;
+  logic [1:0] meta_level;
+  always_comb begin
+    side = slot_q.side;
+    side.length = length;
+    route = slot_q.route;
+    if (!goes_on) begin
+      route = '0;
+      route.destinations = mask;
+      side.egress_queue = '0;
+    end
+    side.destinations = route.destinations;
+  end
+
+  sluice_fifo #(
+      .Width($bits(sideband_t) + $bits(route_t)),
+      .Depth(2)
+  ) u_meta (
+      .clk_i,
+      .rst_ni,
+      .valid_i(state_q == Judge && !drops),
+      .ready_o(meta_ready),
+      .data_i ({route, side}),
+      .valid_o(unused_meta_valid),
+      .ready_i(m_axis_tvalid && m_axis_tready && m_axis_tlast),
+      .data_o ({m_axis_route, m_axis_side}),
+      .level_o(meta_level)
+  );
+
+  assign waiting_o = count_q != '0 || meta_level != '0;
+
+`ifndef SYNTHESIS
+  BeatsHaveRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !push || beat_ready);
+  ProgramsEndOnce_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !end_valid_i || !done_q[end_i.slot[SlotBits-1:0]]);
+`endif
+
+endmodule
