@@ -44,6 +44,9 @@ package sluice_xdp_rows_pkg;
 
   // A module's program. Index: 2 * module + generation.
   typedef struct packed {
+    logic [8:0]  read_only;
+    logic [8:0]  writable;
+    logic [8:0]  regions;
     logic        grows;
     logic [24:0] work;
     logic [7:0]  granted;
@@ -52,8 +55,8 @@ package sluice_xdp_rows_pkg;
     logic [12:0] start;
     logic        valid;
   } xdp_program_row_t;
-  localparam int unsigned XdpProgramRowBits = 52;
-  localparam int unsigned XdpProgramRowWords = 2;
+  localparam int unsigned XdpProgramRowBits = 79;
+  localparam int unsigned XdpProgramRowWords = 3;
 
   // Interfaces of a module's program. Index: 2 * module + generation.
   typedef struct packed {
@@ -61,6 +64,37 @@ package sluice_xdp_rows_pkg;
   } xdp_interfaces_row_t;
   localparam int unsigned XdpInterfacesRowBits = 256;
   localparam int unsigned XdpInterfacesRowWords = 8;
+
+  // A page of 64 KiB of a module's addresses of map values. Index: row of the region table.
+  typedef struct packed {
+    logic [9:0]  writable;
+    logic [9:0]  readable;
+    logic [3:0]  shift;
+    logic [16:0] bytes;
+    logic [11:0] base;
+    logic [5:0]  module_id;
+    logic        valid;
+  } xdp_region_row_t;
+  localparam int unsigned XdpRegionRowBits = 60;
+  localparam int unsigned XdpRegionRowWords = 2;
+
+  // A map. Index: number of the map.
+  typedef struct packed {
+    logic [31:0] first;
+    logic [31:0] entries;
+    logic [3:0]  shift;
+    logic [5:0]  module_id;
+    logic        valid;
+  } xdp_map_row_t;
+  localparam int unsigned XdpMapRowBits = 75;
+  localparam int unsigned XdpMapRowWords = 3;
+
+  // 32 bytes of value memory, the first byte in bits 7:0.
+  typedef struct packed {
+    logic [3:0][63:0] words;
+  } xdp_value_row_t;
+  localparam int unsigned XdpValueRowBits = 256;
+  localparam int unsigned XdpValueRowWords = 8;
 
   // Kinds of the drop counters.
   typedef enum logic [2:0] {
@@ -137,6 +171,9 @@ package sluice_xdp_rows_pkg;
   localparam logic [7:0] TableXdpInterfaces = 8'd2;
   localparam logic [7:0] TableXdpPage = 8'd3;
   localparam logic [7:0] TableXdpCode = 8'd4;
+  localparam logic [7:0] TableXdpRegion = 8'd5;
+  localparam logic [7:0] TableXdpMap = 8'd6;
+  localparam logic [7:0] TableXdpValue = 8'd7;
 
   // Resources of one configuration.
   typedef struct packed {
@@ -146,6 +183,9 @@ package sluice_xdp_rows_pkg;
     int unsigned rows;
     int unsigned memory;
     int unsigned packets;
+    int unsigned regions;
+    int unsigned maps;
+    int unsigned values;
     int unsigned target_hash;
   } xdp_cfg_t;
 
@@ -156,6 +196,9 @@ package sluice_xdp_rows_pkg;
       rows: 8192,
       memory: 1024,
       packets: 32,
+      regions: 512,
+      maps: 256,
+      values: 1048576,
       target_hash: 32'hec87cfee
   };
   localparam xdp_cfg_t XdpCfgTiny = '{
@@ -165,6 +208,9 @@ package sluice_xdp_rows_pkg;
       rows: 1024,
       memory: 256,
       packets: 8,
+      regions: 32,
+      maps: 16,
+      values: 32768,
       target_hash: 32'hb64e0a7d
   };
 

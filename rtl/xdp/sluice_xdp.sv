@@ -166,6 +166,12 @@ module sluice_xdp
   xdp_end_t finished;
   logic [8:0] free_rows;
   logic load_waiting, unload_waiting, idle;
+  logic tables_cfg_valid, values_cfg_valid;
+  cfg_rsp_t tables_cfg_rsp, values_cfg_rsp;
+  logic request_valid, request_ready, done_valid, done_fault;
+  xdp_request_t request;
+  logic [$clog2(Cfg.contexts)-1:0] request_context, done_context;
+  logic [63:0] late, done_value;
 
   // The port's interface, of a packet that comes.
   always_ff @(posedge clk_i) if (program_look) arrival_port_q <= in_side.id[30:28];
@@ -193,9 +199,11 @@ module sluice_xdp
       .event_kind_i      (event_kind_q),
       .cfg_valid_i,
       .cfg_req_i,
-      .cfg_valid_o,
-      .cfg_rsp_o
+      .cfg_valid_o       (tables_cfg_valid),
+      .cfg_rsp_o         (tables_cfg_rsp)
   );
+  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid;
+  assign cfg_rsp_o = values_cfg_valid ? values_cfg_rsp : tables_cfg_rsp;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory: the core goes first, then the helper, then packets that come and go.
@@ -317,9 +325,41 @@ module sluice_xdp
       .call_o        (call),
       .return_valid_i(return_valid),
       .return_i      (returned),
-      .end_valid_o   (end_valid),
-      .end_o         (finished),
-      .idle_o        (idle)
+      .request_valid_o  (request_valid),
+      .request_ready_i  (request_ready),
+      .request_o        (request),
+      .request_context_o(request_context),
+      .late_o           (late),
+      .done_valid_i     (done_valid),
+      .done_context_i   (done_context),
+      .done_fault_i     (done_fault),
+      .done_value_i     (done_value),
+      .end_valid_o      (end_valid),
+      .end_o            (finished),
+      .idle_o           (idle)
+  );
+
+  sluice_xdp_values #(
+      .Regions (Cfg.regions),
+      .Maps    (Cfg.maps),
+      .Bytes   (Cfg.values),
+      .Contexts(Cfg.contexts)
+  ) u_values (
+      .clk_i,
+      .rst_ni,
+      .valid_i       (request_valid),
+      .ready_o       (request_ready),
+      .request_i     (request),
+      .context_i     (request_context),
+      .late_i        (late),
+      .done_valid_o  (done_valid),
+      .done_context_o(done_context),
+      .done_fault_o  (done_fault),
+      .done_value_o  (done_value),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o   (values_cfg_valid),
+      .cfg_rsp_o     (values_cfg_rsp)
   );
 
   sluice_xdp_helper u_helper (

@@ -44,6 +44,16 @@ module sluice_xdp_alu
     endcase
   end
 
+  // Bytes the other way round.
+  function automatic logic [63:0] reversed(logic [63:0] x);
+    logic [63:0] y;
+    for (int unsigned i = 0; i < 8; i++) y[8*i+:8] = x[56-8*i+:8];
+    return y;
+  endfunction
+
+  logic [63:0] swapped;
+  assign swapped = reversed(a_i);
+
   always_comb begin
     case (op_i)
       XdpOpMove, XdpOpLittle64: misc = (op_i == XdpOpMove) ? b : a_i;
@@ -53,8 +63,8 @@ module sluice_xdp_alu
       XdpOpLittle16: misc = {48'd0, a_i[15:0]};
       XdpOpLittle32: misc = {32'd0, a_i[31:0]};
       XdpOpBig16, XdpOpSwap16: misc = {48'd0, a_i[7:0], a_i[15:8]};
-      XdpOpBig32, XdpOpSwap32: misc = {32'd0, {<<8{a_i[31:0]}}};
-      XdpOpBig64, XdpOpSwap64: misc = {<<8{a_i}};
+      XdpOpBig32, XdpOpSwap32: misc = {32'd0, swapped[63:32]};
+      XdpOpBig64, XdpOpSwap64: misc = swapped;
       default: misc = constant_i;
     endcase
   end

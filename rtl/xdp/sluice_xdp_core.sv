@@ -60,6 +60,17 @@ module sluice_xdp_core
     input  logic        return_valid_i,
     input  xdp_return_t return_i,
 
+    output logic                           request_valid_o,
+    input  logic                           request_ready_i,
+    output xdp_request_t                   request_o,
+    output logic         [ContextBits-1:0] request_context_o,
+    // Behind a request: what the memory gave.
+    output logic         [           63:0] late_o,
+    input  logic                           done_valid_i,
+    input  logic         [ContextBits-1:0] done_context_i,
+    input  logic                           done_fault_i,
+    input  logic         [           63:0] done_value_i,
+
     output logic     end_valid_o,
     output xdp_end_t end_o,
 
@@ -72,7 +83,8 @@ module sluice_xdp_core
   typedef enum logic [1:0] {
     UnitNone,
     UnitMuldiv,
-    UnitHelper
+    UnitHelper,
+    UnitValues
   } unit_e;
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -126,6 +138,7 @@ module sluice_xdp_core
   context_t muldiv_context_q, helper_context_q;
   logic [31:0] redirect_q;
   xdp_return_t return_q;
+  logic [63:0] w_aligned;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -187,6 +200,7 @@ module sluice_xdp_core
     logic [RowBits-1:0]    base;
     logic [ModuleBits-1:0] module_id;
     logic [31:0]           ifindex;
+    xdp_regions_t          regions;
   } fixed_t;
 
   fixed_t taken_fixed;
@@ -211,7 +225,8 @@ module sluice_xdp_core
       slot: taken_q.slot,
       base: taken_q.base,
       module_id: taken_q.module_id,
-      ifindex: taken_q.ifindex
+      ifindex: taken_q.ifindex,
+      regions: taken_q.regions
   };
 
   sluice_ram_lut #(
@@ -365,7 +380,7 @@ module sluice_xdp_core
     x_right = '0;
     x_muldiv = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      x_accesses[l] = is_access(x_lane_q[l].op) || x_lane_q[l].op == XdpOpHelper;
+      x_accesses[l] = is_access(x_lane_q[l].op) || is_atomic(x_lane_q[l].op) || x_lane_q[l].op == XdpOpHelper;
       x_muldivs[l]  = is_muldiv(x_lane_q[l].op);
     end
     x_access_lane = x_accesses & (~x_accesses + Lanes'(1));
@@ -400,8 +415,14 @@ module sluice_xdp_core
   logic [3:0] x_bytes, y_bytes_q;
   logic signed [OffsetBits+1:0] y_last_q;
   logic [StackWords-1:0] x_stack, y_stack_q;
+  logic [63:0] y_expected_q;
 
-  assign x_bytes = bytes_of(x_access.op[2:0]);
+  always_comb begin
+    x_bytes = bytes_of(x_access.op[2:0]);
+    if (is_atomic(x_access.op)) x_bytes = x_access.op[3] ? 4'd8 : 4'd4;
+    // A lookup reads its key.
+    if (x_access.op == XdpOpHelper) x_bytes = 4'd4;
+  end
 
   always_ff @(posedge clk_i) begin
     y_foreign_q     <= x_foreign_q;
@@ -420,6 +441,8 @@ module sluice_xdp_core
     y_ifindex_q     <= x_fixed.ifindex;
     y_bytes_q       <= x_bytes;
     y_stack_q       <= x_stack;
+    // What compare-and-exchange expects, r0, is read by the last lane: nothing else is in the bundle.
+    y_expected_q    <= x_a_q[Lanes-1];
     // Offset of the last place where so many bytes fit in front of the frame's end.
     y_last_q        <= $signed({2'd0, x_kept.bounds.past}) - $signed({12'd0, x_bytes});
     for (int unsigned l = 0; l < Lanes; l++) y_low_q[l] <= x_b_q[l][31:0];
@@ -428,6 +451,7 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // Second: what the access may, which lane stops the bundle.
 
+  logic y_is_lookup, y_is_atomic, y_in_values, y_misaligned, y_waits;
   logic y_is_access, y_is_store, y_is_load, y_high, y_in_context, y_in_packet, y_in_stack, y_allowed, y_access_faults;
   logic [OffsetBits-1:0] y_offset;
   logic [8:0] y_stack_offset;
@@ -436,9 +460,11 @@ module sluice_xdp_core
   logic y_result_fault;
   logic [63:0] y_unit_value;
 
-  assign y_is_access = is_access(y_access_q.op);
+  assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup;
+  assign y_is_atomic = is_atomic(y_access_q.op);
+  assign y_is_access = is_access(y_access_q.op) || y_is_atomic || y_is_lookup;
   assign y_is_store = is_store(y_access_q.op);
-  assign y_is_load = y_is_access && !y_is_store;
+  assign y_is_load = is_access(y_access_q.op) && !y_is_store;
   assign y_high = y_address_q[63:32] != '0;
   assign y_offset = y_address_q[OffsetBits-1:0];
   assign y_stack_offset = y_address_q[8:0];
@@ -448,11 +474,17 @@ module sluice_xdp_core
       y_offset >= y_kept_q.bounds.meta && $signed({2'd0, y_offset}) <= y_last_q;
   assign y_in_stack = !y_high && y_address_q[31:9] == StackAddress[31:9] &&
       {1'b0, y_stack_offset} + 10'(y_bytes_q) <= 10'd512;
-  assign y_allowed = y_in_packet || y_in_stack || y_in_context;
-  assign y_access_faults = y_is_access && !y_allowed;
+  assign y_in_values = !y_high && y_address_q[31:28] inside {[4'd4 : 4'd8]};
+  assign y_misaligned = y_is_atomic && (y_address_q[1:0] != '0 || (y_access_q.op[3] && y_address_q[2]));
+  // Where it lies in values their unit judges it.
+  assign y_allowed = (y_in_packet && !y_is_atomic) || y_in_stack || y_in_context || (y_in_values && !y_is_lookup);
+  assign y_access_faults = y_is_access && (!y_allowed || y_misaligned);
   // The stack lies before the buffer.
   assign y_place = y_in_stack ? '{row: y_base_q + RowBits'(y_stack_offset[8:6]), word: y_stack_offset[5:3]} :
       place_of(y_base_q, y_offset);
+
+  // The access is asked of the unit of values: those that lie there, lookups, and the read of an atomic operation on the stack.
+  assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_atomic;
 
   // Lanes in their order: what each does to those behind it.
   logic [Lanes-1:0] y_active, y_faults, y_takes, y_exits, y_stops, y_longs;
@@ -464,11 +496,12 @@ module sluice_xdp_core
     for (int unsigned l = 0; l < Lanes; l++) begin
       y_exits[l]  = y_lane_q[l].op inside {XdpOpExit, XdpOpExitValue};
       y_takes[l]  = y_holds[l] || y_lane_q[l].op == XdpOpJump;
-      y_longs[l]  = y_muldiv_lane_q[l] || y_lane_q[l].op == XdpOpHelper;
-      y_faults[l] = (y_access_lane_q[l] && y_access_faults && !(y_is_load && y_lane_q[l].wide)) || (y_longs[l] && y_resume_q && y_result_fault) ||
-          y_lane_q[l].op inside {XdpOpCall} || y_lane_q[l].op[7:4] == 4'h3 ||
-          ((is_access(y_lane_q[l].op) || y_lane_q[l].op == XdpOpHelper) && !y_access_lane_q[l]) ||
-          (is_muldiv(y_lane_q[l].op) && !y_muldiv_lane_q[l]) || (y_lane_q[l].op == XdpOpHelper && y_muldiv_lane_q != '0);
+      y_longs[l]  = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op == XdpOpHelper));
+      y_faults[l] = (y_access_lane_q[l] && !(y_is_load && y_lane_q[l].wide) &&
+                     (y_access_faults || (y_longs[l] && y_resume_q && y_result_fault))) ||
+          y_lane_q[l].op inside {XdpOpCall} ||
+          ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op == XdpOpHelper) && !y_access_lane_q[l]) ||
+          (is_muldiv(y_lane_q[l].op) && !y_muldiv_lane_q[l]) || (y_access_lane_q[l] && y_longs[l] && y_muldiv_lane_q != '0);
       y_stops[l]  = y_faults[l] || y_takes[l] || y_exits[l];
     end
     y_stopped = 1'b0;
@@ -497,7 +530,7 @@ module sluice_xdp_core
     end
     y_unit = UnitNone;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (y_active[l] && y_longs[l]) y_unit = (y_lane_q[l].op == XdpOpHelper) ? UnitHelper : UnitMuldiv;
+      if (y_active[l] && y_longs[l]) y_unit = y_muldiv_lane_q[l] ? UnitMuldiv : y_waits ? UnitValues : UnitHelper;
     end
   end
 
@@ -522,7 +555,17 @@ module sluice_xdp_core
   );
   always_ff @(posedge clk_i) y_unit_result_q <= x_result;
   assign y_result_fault = y_unit_result_q.fault;
-  assign y_unit_value = y_unit_result_q.value;
+  assign y_unit_value = y_unit_result_q.fault ? '0 : y_unit_result_q.value;
+
+  logic [63:0] y_atomic;
+  sluice_xdp_atomic u_atomic (
+      .code_i    (y_access_q.op[2:0]),
+      .wide_i    (y_access_q.op[3]),
+      .old_i     (y_unit_value),
+      .operand_i (y_data_q),
+      .expected_i(y_expected_q),
+      .new_o     (y_atomic)
+  );
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory.
@@ -545,7 +588,11 @@ module sluice_xdp_core
   logic [7:0] m_muldiv_op_q;
   logic m_muldiv_wide_q;
   logic [15:0] m_helper_q;
-  logic m_commits;
+  logic m_commits, m_late_q;
+  xdp_request_e m_kind_q;
+  logic [2:0] m_code_q;
+  logic [15:0] m_map_q;
+  logic [63:0] m_expected_q;
 
   always_ff @(posedge clk_i) begin
     m_fault_q      <= y_fault;
@@ -554,8 +601,15 @@ module sluice_xdp_core
     m_exit_q       <= y_exit;
     m_unit_q       <= y_unit;
     m_launch_q     <= y_long && !y_resume_q && !y_fault;
-    m_load_q       <= y_is_load && (y_access_lane_q & y_active) != '0;
-    m_store_q      <= y_is_store && (y_access_lane_q & y_active) != '0 && y_allowed;
+    m_load_q       <= y_is_load && (y_access_lane_q & y_active) != '0 && !y_in_values;
+    m_store_q      <= (y_is_store || (y_is_atomic && y_resume_q)) && (y_access_lane_q & y_active) != '0 && !y_access_faults &&
+        !y_in_values;
+    m_late_q       <= (y_is_lookup || y_is_atomic) && !y_in_values;
+    m_kind_q       <= y_is_lookup ? RequestLookup : !y_in_values ? RequestEcho : y_is_atomic ? RequestAtomic :
+        y_is_store ? RequestStore : RequestLoad;
+    m_code_q       <= y_access_q.op[2:0];
+    m_map_q        <= y_access_q.imm[31:16];
+    m_expected_q   <= y_expected_q;
     m_in_stack_q   <= y_in_stack;
     m_in_context_q <= y_in_context;
     m_next_page_q  <= y_next_page_q;
@@ -566,7 +620,7 @@ module sluice_xdp_core
     m_bytes_q      <= y_bytes_q;
     m_signed_q     <= y_access_q.extra;
     m_nothing_q    <= !y_allowed;
-    m_data_q       <= y_data_q;
+    m_data_q       <= (y_is_atomic && !y_in_values && y_resume_q) ? y_atomic : y_data_q;
     m_left_q       <= y_left_q;
     m_right_q      <= y_right_q;
     m_address_q    <= y_address_q;
@@ -584,18 +638,25 @@ module sluice_xdp_core
       default: m_context_value_q <= '0;
     endcase
     for (int unsigned l = 0; l < Lanes; l++) begin
-      m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l].op);
-      m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load;
+      m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]);
+      m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
       m_value_q[l] <= y_longs[l] ? y_unit_value : y_result[l];
     end
   end
 
   // The first pass of what takes longer does nothing else; a start neither.
-  logic m_bundle, m_out_of_work, m_store, m_launches;
+  logic m_bundle, m_out_of_work, m_store, m_launches, m_unit_ready;
   assign m_bundle = m_valid_q && !m_start_q;
   assign m_launches = m_bundle && m_launch_q;
-  assign m_retries = m_launches && !((m_unit_q == UnitHelper) ? call_ready_i && !park_helper_q : muldiv_ready && !park_muldiv_q);
+  always_comb begin
+    case (m_unit_q)
+      UnitHelper: m_unit_ready = call_ready_i && !park_helper_q;
+      UnitMuldiv: m_unit_ready = muldiv_ready && !park_muldiv_q;
+      default: m_unit_ready = request_ready_i;
+    endcase
+  end
+  assign m_retries = m_launches && !m_unit_ready;
   assign m_parks = m_launches && !m_retries;
   assign m_out_of_work = m_taken_q && m_back_q && m_kept_q.work == '0;
   assign m_commits = m_bundle && !m_launch_q;
@@ -660,7 +721,7 @@ module sluice_xdp_core
     return mask;
   endfunction
 
-  assign read_valid_o = m_commits && m_load_q;
+  assign read_valid_o = (m_commits && m_load_q) || (m_launches && m_late_q);
   assign read_place_o = m_place_q;
   assign write_valid_o = m_store;
   assign write_place_o = m_place_q;
@@ -739,9 +800,29 @@ module sluice_xdp_core
   logic muldiv_waits_q, helper_waits_q;
   result_t muldiv_result_q;
   assign m_helped = m_commits && park_helper_q && m_context_q == helper_context_q && m_unit_q == UnitHelper;
-  assign unit_done = helper_waits_q || muldiv_waits_q;
-  assign done_context = helper_waits_q ? helper_context_q : muldiv_context_q;
-  assign done_result = helper_waits_q ? '{fault: return_q.fault, value: return_q.value} : muldiv_result_q;
+  assign unit_done = done_valid_i || helper_waits_q || muldiv_waits_q;
+  assign done_context = done_valid_i ? done_context_i : helper_waits_q ? helper_context_q : muldiv_context_q;
+  always_comb begin
+    done_result = muldiv_result_q;
+    if (helper_waits_q) done_result = '{fault: return_q.fault, value: return_q.value};
+    if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i};
+  end
+
+  assign request_valid_o = m_launches && m_unit_q == UnitValues;
+  assign request_context_o = m_context_q;
+  assign request_o = '{
+      kind: m_kind_q,
+      module_id: m_fixed.module_id,
+      regions: m_fixed.regions,
+      address: m_address_q[31:0],
+      bytes: m_bytes_q,
+      sign: m_signed_q,
+      code: m_code_q,
+      data: m_data_q,
+      expected: m_expected_q,
+      map: m_map_q
+  };
+  assign late_o = w_aligned;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -751,12 +832,13 @@ module sluice_xdp_core
       helper_waits_q <= 1'b0;
     end else begin
       if (muldiv_takes) park_muldiv_q <= 1'b1;
-      else if (muldiv_waits_q && !helper_waits_q) park_muldiv_q <= 1'b0;
+      else if (muldiv_waits_q && !helper_waits_q && !done_valid_i) park_muldiv_q <= 1'b0;
       if (muldiv_done) muldiv_waits_q <= 1'b1;
-      else if (!helper_waits_q) muldiv_waits_q <= 1'b0;
+      else if (!helper_waits_q && !done_valid_i) muldiv_waits_q <= 1'b0;
       if (helper_takes) park_helper_q <= 1'b1;
       else if (m_helped) park_helper_q <= 1'b0;
-      helper_waits_q <= return_valid_i;
+      if (return_valid_i) helper_waits_q <= 1'b1;
+      else if (!done_valid_i) helper_waits_q <= 1'b0;
     end
     if (muldiv_takes) muldiv_context_q <= m_context_q;
     if (muldiv_done) muldiv_result_q <= '{fault: 1'b0, value: muldiv_result};
@@ -778,7 +860,7 @@ module sluice_xdp_core
   logic [3:0] w_bytes_q;
   logic [31:0] w_context_value_q;
   logic [127:0] w_two;
-  logic [63:0] w_aligned, w_loaded;
+  logic [63:0] w_loaded;
 
   always_ff @(posedge clk_i) begin
     w_clear_q         <= m_valid_q && m_start_q && rst_ni;

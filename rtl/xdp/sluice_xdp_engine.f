@@ -4,6 +4,7 @@
 sluice_xdp_pkg.sv
 sluice_xdp.sv
 sluice_xdp_alu.sv
+sluice_xdp_atomic.sv
 sluice_xdp_core.sv
 sluice_xdp_helper.sv
 sluice_xdp_load.sv
@@ -12,3 +13,4 @@ sluice_xdp_muldiv.sv
 sluice_xdp_registers.sv
 sluice_xdp_tables.sv
 sluice_xdp_unload.sv
+sluice_xdp_values.sv

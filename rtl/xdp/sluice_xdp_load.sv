@@ -193,7 +193,8 @@ module sluice_xdp_load
       start: program_i.start,
       module_id: side_q.module_id,
       work: program_i.work,
-      ifindex: ifindex_i
+      ifindex: ifindex_i,
+      regions: '{base: program_i.regions, writable: program_i.writable, read_only: program_i.read_only}
   };
 
   sluice_fifo #(

@@ -33,7 +33,37 @@ package sluice_xdp_pkg;
   localparam logic [31:0] VerdictTx = 32'd3;
   localparam logic [31:0] VerdictRedirect = 32'd4;
 
+  // A module's pages of map values in the region table.
+  typedef struct packed {
+    logic [8:0] base;
+    logic [8:0] writable;
+    logic [8:0] read_only;
+  } xdp_regions_t;
+
+  // What a context asks of the values.
+  typedef enum logic [2:0] {
+    RequestLoad,
+    RequestStore,
+    RequestAtomic,
+    RequestLookup,  // of an array's element; the key comes a cycle later
+    RequestEcho     // gives back what comes a cycle later
+  } xdp_request_e;
+
+  typedef struct packed {
+    xdp_request_e          kind;
+    logic [ModuleBits-1:0] module_id;
+    xdp_regions_t          regions;
+    logic [31:0]           address;
+    logic [3:0]            bytes;
+    logic                  sign;      // of a load
+    logic [2:0]            code;      // of an atomic operation
+    logic [63:0]           data;
+    logic [63:0]           expected;
+    logic [15:0]           map;
+  } xdp_request_t;
+
   // Helpers, by number (linux/bpf.h).
+  localparam logic [15:0] HelperLookup = 16'd1;
   localparam logic [15:0] HelperProcessor = 16'd8;
   localparam logic [15:0] HelperRedirect = 16'd23;
   localparam logic [15:0] HelperNode = 16'd42;
@@ -62,6 +92,7 @@ package sluice_xdp_pkg;
     logic [ModuleBits-1:0] module_id;
     logic [WorkBits-1:0]   work;
     logic [31:0]           ifindex;
+    xdp_regions_t          regions;
   } xdp_start_t;
 
   // What a program said of its packet.
@@ -124,6 +155,10 @@ package sluice_xdp_pkg;
     return op[7:4] == 4'h4;
   endfunction
 
+  function automatic logic is_atomic(logic [7:0] op);
+    return op[7:4] == 4'h3;
+  endfunction
+
   function automatic logic is_store(logic [7:0] op);
     return op[7:3] == 5'b01001;
   endfunction
@@ -135,9 +170,14 @@ package sluice_xdp_pkg;
     return op inside {XdpOpMul, XdpOpDiv, XdpOpMod, XdpOpSdiv, XdpOpSmod};
   endfunction
 
-  // Whether it writes its destination.
-  function automatic logic writes(logic [7:0] op);
-    return (op[7:4] == 4'h0 && op != XdpOpNone) || op inside {XdpOpMove, XdpOpNegate, XdpOpHelper} || op[7:3] == 5'b00011 ||
+  // Whether an instruction writes its destination. An atomic operation does when it fetches.
+  // "Bits of function variable are not used": the function takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic writes(xdp_lane_t lane);
+    // verilator lint_on UNUSEDSIGNAL
+    logic [7:0] op;
+    op = lane.op;
+    return (is_atomic(op) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) || op inside {XdpOpMove, XdpOpNegate, XdpOpHelper} || op[7:3] == 5'b00011 ||
         op[7:3] == 5'b01000 || op[7:4] == 4'h5;
   endfunction
 

@@ -61,7 +61,7 @@ module sluice_xdp_tables
     $fatal(1, "xdp_tables: Rows is %0d, expected a power of two from %0d to %0d (%m)", Rows, 2 * XdpPageRows, 2 ** CodeBits);
   end
 
-  logic is_drops, is_program, is_interfaces, is_page, is_code, writes_row, clears;
+  logic is_drops, is_program, is_interfaces, is_page, is_code, writes_row, clears, elsewhere;
   cfg_req_t row_req;
   cfg_status_e status;
   logic [AnswerCycles-1:0] answer_q;
@@ -77,6 +77,8 @@ module sluice_xdp_tables
   assign is_interfaces = cfg_req_i.tab == TableXdpInterfaces;
   assign is_page = cfg_req_i.tab == TableXdpPage;
   assign is_code = cfg_req_i.tab == TableXdpCode;
+  // Maps and values answer for their own tables.
+  assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue};
   assign row_req = is_drops ? cfg_counter(cfg_req_i) : cfg_req_i;
   assign clears = cfg_req_i.clear;
   assign writes_row = (cfg_req_i.write && status == StatusOk) || clears;
@@ -192,7 +194,7 @@ module sluice_xdp_tables
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) answer_q <= '0;
-    else answer_q <= {answer_q[AnswerCycles-2:0], cfg_valid_i};
+    else answer_q <= {answer_q[AnswerCycles-2:0], cfg_valid_i && !elsewhere};
     if (drops_valid) drops_q <= drops;
   end
 

@@ -56,8 +56,15 @@ module sluice_xdp_top
     output logic [VerdictTraceBits-1:0] trace_verdict_o
 );
 
-  localparam int unsigned Pages = Cfg.rows / XdpPageRows;
-  localparam int unsigned ClearRows = (Pages > 2 * Cfg.modules) ? Pages : 2 * Cfg.modules;
+  // Rows of the longest table that is cleared.
+  function automatic int unsigned clear_rows();
+    int unsigned rows;
+    rows = 2 * Cfg.modules;
+    if (rows < Cfg.rows / XdpPageRows) rows = Cfg.rows / XdpPageRows;
+    if (rows < Cfg.regions) rows = Cfg.regions;
+    if (rows < Cfg.maps) rows = Cfg.maps;
+    return rows;
+  endfunction
   localparam node_list_t List = '{0: '{wide_words: '0, number: NodeXdp}, default: '0};
 
   if (Target > 1) begin : gen_bad_target
@@ -78,7 +85,7 @@ module sluice_xdp_top
       .Modules   (Cfg.modules),
       .Nodes     (1),
       .List      (List),
-      .ClearRows (ClearRows)
+      .ClearRows (clear_rows())
   ) u_shell (
       .clk_i,
       .rst_ni,

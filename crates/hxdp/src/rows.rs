@@ -4,7 +4,7 @@ use crate::encode::lane;
 use crate::op::{Op, TAIL_CALL};
 use crate::{Bundle, Bundles};
 use sluice_ebpf::helper::{self, Arg};
-use sluice_ebpf::insn::{AluOp, WideValue};
+use sluice_ebpf::insn::{AluOp, AtomicOp, WideValue};
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart, XdpPageRow};
 use sluice_formats::xdp::target::{LANES, PAGE_ROWS};
 
@@ -19,6 +19,18 @@ pub struct Unsupported {
     /// What it has not.
     pub what: String,
 }
+
+/// An array as the engine has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapPlace {
+    /// Row of the table of maps.
+    pub number: u16,
+    /// Address of its first value.
+    pub first: u32,
+}
+
+/// `map_lookup_elem`, of arrays.
+const LOOKUP: i32 = 1;
 
 /// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`,
 /// `xdp_adjust_tail`, `xdp_get_buff_len`.
@@ -37,11 +49,12 @@ pub struct Rows {
     pub grows: bool,
 }
 
-/// The rows of a program whose first one is `start`, the first of a page.
-pub fn rows(bundles: &Bundles, start: u16) -> Result<Rows, Unsupported> {
+/// The rows of a program whose first one is `start`, the first of a page. `map` says where the image's maps lie, those that
+/// the engine has.
+pub fn rows(bundles: &Bundles, start: u16, map: &dyn Fn(u32) -> Option<MapPlace>) -> Result<Rows, Unsupported> {
     let mut rows = Rows::default();
     for bundle in &bundles.rows {
-        rows.code.push(row(&bundles.program, bundle, start)?);
+        rows.code.push(row(&bundles.program, bundle, start, map)?);
         let grows = |step: &crate::Step| matches!(step.op, Op::Helper { id: ADJUST_TAIL, .. });
         rows.grows |= bundle.lanes.iter().any(grows);
     }
@@ -58,13 +71,17 @@ fn is_muldiv(op: &Op) -> bool {
     matches!(op, Op::Alu { op: AluOp::Mul | AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod, .. })
 }
 
-fn row(program: &str, bundle: &Bundle, start: u16) -> Result<XdpCodeRow, Unsupported> {
+fn row(
+    program: &str,
+    bundle: &Bundle,
+    start: u16,
+    map: &dyn Fn(u32) -> Option<MapPlace>,
+) -> Result<XdpCodeRow, Unsupported> {
     let mut row = XdpCodeRow::default();
-    let count = |of: &dyn Fn(&Op) -> bool| bundle.lanes.iter().filter(|step| of(&step.op)).count();
-    let helpers = count(&|op| matches!(op, Op::Helper { .. }));
-    let crowded = helpers + count(&is_muldiv) > 1 || helpers + count(&|op| op.is_access()) > 1;
+    let takes_port = |op: &Op| op.is_access() || is_muldiv(op) || matches!(op, Op::Helper { .. });
+    let crowded = bundle.lanes.iter().filter(|step| takes_port(&step.op)).count() > 1;
     if let (true, Some(step)) = (crowded, bundle.lanes.first()) {
-        let what = "bundles with two of a helper, a multiplication and a division, or of a helper and accesses".into();
+        let what = "bundles with two of an access, a helper, a multiplication or a division".into();
         return Err(Unsupported { program: program.to_owned(), slot: step.slot, what });
     }
     for (step, part) in bundle.lanes.iter().zip(&mut row.lanes) {
@@ -76,9 +93,26 @@ fn row(program: &str, bundle: &Bundle, start: u16) -> Result<XdpCodeRow, Unsuppo
         *part = parted(lane(&op));
         match step.op {
             Op::Constant { value: WideValue::Number(_), .. } => {}
-            Op::Constant { .. } => return without("maps".into()),
+            Op::Constant { dst, value: WideValue::MapValue { map: index, offset } } => {
+                let Some(place) = map(index) else { return without("such maps".into()) };
+                let number = u64::from(place.first) + u64::from(offset);
+                *part = parted(lane(&Op::Constant { dst, value: WideValue::Number(number) }));
+            }
+            Op::Constant { .. } => return without("handles of maps in registers".into()),
             Op::Call { .. } => return without("calls of functions".into()),
-            Op::Atomic { .. } => return without("atomic operations".into()),
+            // The old value goes to the operand's register, of compare-and-exchange to r0.
+            Op::Atomic { op: AtomicOp::Cmpxchg, .. } if bundle.lanes.len() > 1 => {
+                return without("compare-and-exchange beside other instructions".into());
+            }
+            Op::Atomic { op: AtomicOp::Cmpxchg, .. } => part.dst = 0,
+            Op::Atomic { src, .. } => part.dst = src,
+            Op::Helper { id: LOOKUP, handle: Some(index), second } => {
+                let Some(place) = map(index) else { return without("lookups in such maps".into()) };
+                part.imm = LOOKUP as u32 | u32::from(place.number) << 16;
+                if second.is_none() {
+                    part.a = 2;
+                }
+            }
             Op::Helper { id, handle, second } => {
                 let name = || helper::find(id).map_or_else(|| id.to_string(), |helper| helper.name.to_owned());
                 if !HELPERS.contains(&id) || handle.is_some() || id == TAIL_CALL {

@@ -10,15 +10,18 @@ mod packets;
 mod programs;
 
 use sluice_ebpf::vm::{Ingress, Outcome};
-use sluice_ebpf::{Image, Packet, Runtime, Verdict};
+use sluice_ebpf::address::MAP_VALUES;
+use sluice_ebpf::{Image, MapSpec, MapType, Packet, Runtime, Verdict};
 use sluice_formats::limits::packet_id;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Row;
 use sluice_formats::rows::{SidebandRow, VerdictTraceRow};
-use sluice_formats::xdp::rows::{XdpInterfacesRow, XdpPageRow, XdpProgramRow};
+use sluice_formats::xdp::rows::{
+    XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpValueRow,
+};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Message, Node, Op, Reason, Status, Table, Target, target};
-use sluice_hxdp::rows::{Rows, rows};
+use sluice_hxdp::rows::{MapPlace, Rows, rows};
 use sluice_rtlsim::event::{What, decode};
 use sluice_rtlsim::plugin::{Instance, Until};
 use sluice_rtlsim::{Plugin, Variant, top};
@@ -26,6 +29,8 @@ use std::collections::BTreeMap;
 
 const MODULE: u8 = 3;
 const WORK: u32 = 300;
+/// Where the module's pages begin in the region table.
+const REGIONS: u32 = 5;
 /// Destinations that the module may use.
 const GRANTED: u8 = 0b0011_1101;
 /// Interface of each destination.
@@ -51,10 +56,18 @@ impl Engine {
 
     /// Writes a row and waits for the answer.
     fn write(&mut self, table: Table, index: u32, row: &impl Row) {
-        let data = row.pack().unwrap();
-        self.sequence += 1;
+        self.ask(Op::Write, table, index, row.pack().unwrap());
+    }
+
+    /// The words of a row.
+    fn read(&mut self, table: Table, index: u32) -> Vec<u32> {
+        self.ask(Op::Read, table, index, Vec::new())
+    }
+
+    fn ask(&mut self, op: Op, table: Table, index: u32, data: Vec<u32>) -> Vec<u32> {
+        self.sequence = self.sequence.wrapping_add(1);
         let asked = Message {
-            op: Op::Write,
+            op,
             status: Status::Ok,
             node: Node::Xdp.number(),
             sequence: self.sequence,
@@ -67,6 +80,7 @@ impl Engine {
         let [reply] = &replies[..] else { panic!("{} replies", replies.len()) };
         let reply = Message::decode(reply).unwrap();
         assert_eq!((reply.sequence, reply.status), (self.sequence, Status::Ok), "{}", table.name());
+        reply.data
     }
 
     /// Gives the replies of the ring.
@@ -104,13 +118,75 @@ impl Engine {
             granted: GRANTED,
             work: WORK,
             grows: rows.grows,
+            regions: REGIONS as u16,
+            writable: 8,
+            read_only: 0,
         };
         self.write(Table::XdpProgram, 2 * u32::from(MODULE), &program);
     }
 }
 
+impl Engine {
+    /// Runs until so many packets have their verdicts. A program may go round silently for long.
+    fn end(&mut self, packets: usize) {
+        let begin = self.nic.cycles();
+        while self.verdicts.len() < packets && self.nic.cycles() - begin < 5_000_000 {
+            self.run(Until { quiet_cycles: 100, max_cycles: 20_000, ..Until::default() });
+        }
+    }
+
+    /// Bytes of a map's values, and their shift.
+    fn size(map: &MapSpec) -> (u32, u8) {
+        let shift = map.value_size.max(8).next_power_of_two().trailing_zeros();
+        (map.max_entries << shift, shift as u8)
+    }
+
+    /// The maps of an image, one behind the other from 4 KiB of value memory on, all zero.
+    fn load_maps(&mut self, image: &Image, first: &dyn Fn(u32) -> u32) {
+        for (index, map) in (0..).zip(&image.maps) {
+            let (bytes, shift) = Self::size(map);
+            let first = first(index);
+            let row =
+                XdpMapRow { valid: true, module_id: MODULE, shift, entries: map.max_entries, first };
+            self.write(Table::XdpMap, index + 2, &row);
+            let page = (first - MAP_VALUES) >> 16;
+            let size = map.value_size as u16;
+            let region = XdpRegionRow {
+                valid: true,
+                module_id: MODULE,
+                base: index as u16 + 1,
+                bytes,
+                shift,
+                readable: size,
+                writable: size,
+            };
+            self.write(Table::XdpRegion, REGIONS + page, &region);
+            for row in 0..bytes.div_ceil(32) {
+                self.write(Table::XdpValue, (index + 1) * 128 + row, &XdpValueRow::default());
+            }
+        }
+    }
+
+    /// What is in the maps now.
+    fn compare_maps(&mut self, image: &Image, read: &dyn Fn(u64, usize) -> Vec<u8>, first: &dyn Fn(u32) -> u32) {
+        for (index, map) in (0..).zip(&image.maps) {
+            let (bytes, shift) = Self::size(map);
+            let mut memory = Vec::new();
+            for row in 0..bytes.div_ceil(32) {
+                memory.extend(self.read(Table::XdpValue, (index + 1) * 128 + row).iter().flat_map(|w| w.to_le_bytes()));
+            }
+            for entry in 0..map.max_entries {
+                let (at, size) = ((entry << shift) as usize, map.value_size as usize);
+                let expected = read(u64::from(first(index)) + at as u64, size);
+                assert_eq!(memory[at..at + size], expected, "map {index}, entry {entry}");
+            }
+        }
+    }
+}
+
 /// The program shows all its registers in the packet, where that is long enough, and lets it go on.
 fn showing(mut image: Image, verdict: i32) -> Option<Image> {
+    image.maps.iter_mut().for_each(|map| map.kind = MapType::Array);
     let program = &mut image.programs[0];
     if program.insns.iter().any(|i| (i.op, i.src) == (0x85, 1) || (i.op, i.src) == (0x18, 4)) {
         return None;
@@ -164,15 +240,21 @@ fn run(engine: &mut Engine, image: &Image, rng: &mut Rng, packets: usize, first:
     let target = sluice_hxdp::Target::new(2).unwrap();
     let compiled = sluice_hxdp::compile(image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
     let start = PAGE_ROWS as u16;
-    let rows = rows(&compiled.bundles, start).ok()?;
-    if rows.code.len() > 512 {
-        return None;
-    }
-    let listing = sluice_ebpf::insn::listing(&image.programs[0], &image.maps);
-    engine.load(&rows, start);
     let mut runtime = Runtime::new(1, 0);
     runtime.work_limit = WORK.into();
     let installed = runtime.install_unchecked(image, &|_| None).unwrap_or_else(|e| panic!("{e}"));
+    let place = |index: u32| {
+        let first = runtime.maps.first_value(runtime.map(installed, index as usize)?)?;
+        Some(MapPlace { number: index as u16 + 2, first })
+    };
+    let rows = rows(&compiled.bundles, start, &place).ok()?;
+    if rows.code.len() > 512 {
+        return None;
+    }
+    let uses_maps = image.programs[0].insns.iter().any(|i| i.op == 0x18 && i.src != 0);
+    engine.load_maps(image, &|index| place(index).unwrap().first);
+    let listing = sluice_ebpf::insn::listing(&image.programs[0], &image.maps);
+    engine.load(&rows, start);
     let mut sent = Vec::new();
     let mut packet = Packet::new(&[]);
     for n in 0..packets as u32 {
@@ -185,15 +267,13 @@ fn run(engine: &mut Engine, image: &Image, rng: &mut Rng, packets: usize, first:
         let sideband = SidebandRow { id, module_id: MODULE, length: frame.len() as u16, ..SidebandRow::default() };
         let now = engine.nic.now();
         engine.nic.offer_with(&sideband, now, &frame).unwrap();
+        if uses_maps {
+            // One after the other: in which order several reach the maps is not told yet.
+            engine.end(sent.len() + 1);
+        }
         sent.push((id, frame, expected(&outcome, packet.frame(), port), outcome));
     }
-    // A program may go round silently for long.
-    for _ in 0..200 {
-        engine.run(Until { quiet_cycles: 500, max_cycles: 20_000, ..Until::default() });
-        if engine.verdicts.len() == packets {
-            break;
-        }
-    }
+    engine.end(packets);
     engine.run(Until { quiet_cycles: 600, max_cycles: 20_000, ..Until::default() });
     let verdicts = std::mem::take(&mut engine.verdicts);
     let mut passed = 0;
@@ -210,6 +290,11 @@ fn run(engine: &mut Engine, image: &Image, rng: &mut Rng, packets: usize, first:
         assert_eq!(found, *expected, "{listing}\n{}\npacket {frame:02x?}\n{outcome:?}", sluice_hxdp::listing::listing(&compiled.bundles, &image.programs[0], &image.maps));
     }
     assert!(engine.routed.is_empty());
+    if uses_maps {
+        engine.compare_maps(image, &|address, bytes| runtime.maps.read(address, bytes).unwrap().to_vec(), &|index| {
+            runtime.maps.first_value(runtime.map(installed, index as usize).unwrap()).unwrap()
+        });
+    }
     Some(passed)
 }
 

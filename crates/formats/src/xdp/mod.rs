@@ -8,7 +8,7 @@ pub mod target;
 use crate::address::{Table, counter, nodes, row, tables};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
-use rows::{XdpCodeRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow};
+use rows::{XdpCodeRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpValueRow};
 use target::Target as XdpTarget;
 
 impl EngineId {
@@ -33,6 +33,12 @@ tables! { Some(EngineId::XDP);
         XdpPage "xdp_page" = 3: row::<XdpPageRow>(), |t| XdpTarget::by_name(t.name).pages() as u32, "`xdp_page_row`, by page";
         /// The instruction memory.
         XdpCode "xdp_code" = 4: row::<XdpCodeRow>(), |t| XdpTarget::by_name(t.name).rows as u32, "`xdp_code_row`, by row";
+        /// Pages of modules' addresses of map values.
+        XdpRegion "xdp_region" = 5: row::<XdpRegionRow>(), |t| XdpTarget::by_name(t.name).regions as u32, "`xdp_region_row`";
+        /// Maps.
+        XdpMap "xdp_map" = 6: row::<XdpMapRow>(), |t| XdpTarget::by_name(t.name).maps as u32, "`xdp_map_row`, by number";
+        /// Value memory.
+        XdpValue "xdp_value" = 7: row::<XdpValueRow>(), |t| XdpTarget::by_name(t.name).values as u32 / 32, "`xdp_value_row`, by 32 bytes";
     }
 }
 

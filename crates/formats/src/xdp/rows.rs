@@ -70,6 +70,12 @@ row! {
         work: u32 = 25,
         /// The packet's buffer has room to grow to 3,520 bytes: the program moves the end of frames.
         grows: bool = 1,
+        /// Row of the region table that its address 0x4000_0000 begins with.
+        regions: u16 = 9,
+        /// Pages of 64 KiB from there on, that it may write and read.
+        writable: u16 = 9,
+        /// Pages from 0x8000_0000 on, that it may only read; their rows come behind those.
+        read_only: u16 = 9,
     }
 }
 
@@ -82,4 +88,51 @@ row! {
     }
 }
 
-pub(super) const ROWS: &[RowInfo] = rows![XdpLanePart, XdpCodeRow, XdpPageRow, XdpProgramRow, XdpInterfacesRow];
+row! {
+    /// A page of 64 KiB of a module's addresses of map values. Index: row of the region table.
+    #[derive(Copy, Hash)]
+    XdpRegionRow, "xdp_region_row" {
+        /// There are values.
+        valid: bool = 1,
+        /// Whose they are.
+        module_id: u8 = 6,
+        /// Where they lie in value memory, in 4 KiB.
+        base: u16 = 12,
+        /// Bytes that are there.
+        bytes: u32 = 17,
+        /// Values begin every 2^shift bytes.
+        shift: u8 = 4,
+        /// Bytes of a value that programs may read.
+        readable: u16 = 10,
+        /// Bytes of a value that programs may write.
+        writable: u16 = 10,
+    }
+}
+
+row! {
+    /// A map. Index: number of the map.
+    #[derive(Copy, Hash)]
+    XdpMapRow, "xdp_map_row" {
+        /// There is one.
+        valid: bool = 1,
+        /// Whose it is.
+        module_id: u8 = 6,
+        /// Values lie every 2^shift bytes.
+        shift: u8 = 4,
+        /// Entries of an array.
+        entries: u32 = 32,
+        /// Address of the first value.
+        first: u32 = 32,
+    }
+}
+
+row! {
+    /// 32 bytes of value memory, the first byte in bits 7:0.
+    XdpValueRow, "xdp_value_row" {
+        /// Four words of 8 bytes.
+        words: [u64; 4] = 64,
+    }
+}
+
+pub(super) const ROWS: &[RowInfo] =
+    rows![XdpLanePart, XdpCodeRow, XdpPageRow, XdpProgramRow, XdpInterfacesRow, XdpRegionRow, XdpMapRow, XdpValueRow,];

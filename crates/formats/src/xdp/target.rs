@@ -24,15 +24,41 @@ pub struct Target {
     pub memory: usize,
     /// Packets in a core's memory.
     pub packets: usize,
+    /// Pages of 64 KiB of all modules' addresses of map values.
+    pub regions: usize,
+    /// Maps of all modules.
+    pub maps: usize,
+    /// Bytes of value memory.
+    pub values: usize,
 }
 
 /// The configuration to build on.
-pub const DEFAULT: Target =
-    Target { name: "default", bus_bytes: 64, modules: 64, contexts: 8, rows: 8192, memory: 1024, packets: 32 };
+pub const DEFAULT: Target = Target {
+    name: "default",
+    bus_bytes: 64,
+    modules: 64,
+    contexts: 8,
+    rows: 8192,
+    memory: 1024,
+    packets: 32,
+    regions: 512,
+    maps: 256,
+    values: 1 << 20,
+};
 
 /// A small one that reaches every corner soon.
-pub const TINY: Target =
-    Target { name: "tiny", bus_bytes: 32, modules: 8, contexts: 2, rows: 1024, memory: 256, packets: 8 };
+pub const TINY: Target = Target {
+    name: "tiny",
+    bus_bytes: 32,
+    modules: 8,
+    contexts: 2,
+    rows: 1024,
+    memory: 256,
+    packets: 8,
+    regions: 32,
+    maps: 16,
+    values: 1 << 15,
+};
 
 /// All targets. The position is the `Target` parameter of the RTL top.
 pub const ALL: [Target; 2] = [DEFAULT, TINY];
@@ -49,7 +75,7 @@ impl Target {
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 6] {
+    pub fn resources(&self) -> [(&'static str, u32); 9] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -57,6 +83,9 @@ impl Target {
             ("rows", self.rows as u32),
             ("memory", self.memory as u32),
             ("packets", self.packets as u32),
+            ("regions", self.regions as u32),
+            ("maps", self.maps as u32),
+            ("values", self.values as u32),
         ]
     }
 

@@ -1,0 +1,31 @@
+/// What an atomic operation makes of a word: `code_i` is the lower bits of its operation (add, or, and, xor, exchange,
+/// compare and exchange). Of 4 bytes the lower halves count, and the result's upper half is 0.
+///
+/// Latency: 0 cycles (combinational).
+module sluice_xdp_atomic (
+    input  logic [ 2:0] code_i,
+    input  logic        wide_i,
+    input  logic [63:0] old_i,
+    input  logic [63:0] operand_i,
+    input  logic [63:0] expected_i,
+    output logic [63:0] new_o
+);
+
+  logic equal;
+  logic [63:0] value;
+
+  assign equal = old_i[31:0] == expected_i[31:0] && (!wide_i || old_i[63:32] == expected_i[63:32]);
+
+  always_comb begin
+    case (code_i)
+      3'd0: value = old_i + operand_i;
+      3'd1: value = old_i | operand_i;
+      3'd2: value = old_i & operand_i;
+      3'd3: value = old_i ^ operand_i;
+      3'd4: value = operand_i;
+      default: value = equal ? operand_i : old_i;
+    endcase
+    new_o = {wide_i ? value[63:32] : 32'd0, value[31:0]};
+  end
+
+endmodule

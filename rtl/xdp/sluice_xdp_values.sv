@@ -1,0 +1,368 @@
+/// Values of maps: their memory, the addresses that programs see, and lookups in arrays (docs/design/hxdp-core.md, "Values").
+///
+/// `valid_i` with `ready_o` takes a request of a context; `late_i` belongs to the request of the cycle before, and is a lookup's key or
+/// the value that an echo gives back. `done_valid_o` answers 4 cycles later, in the order of requests: what a load, atomic or echo
+/// found, the address of a lookup's value or 0, and whether the access was one that its module's pages do not allow.
+///
+/// An access lies in one value of a page that its module owns, or it faults. What is written is there for every later request.
+/// The host's accesses to value memory wait for cycles without a request.
+///
+/// Configuration: tables `xdp_region` and `xdp_map` answered 4 cycles after `cfg_valid_i`, `xdp_value` 6 and as long as
+/// requests come. A clear takes regions and maps.
+///
+/// Latency: 4 cycles. Throughput: a request a cycle. Stall behaviour: `ready_o` is low for the two cycles behind an atomic operation.
+module sluice_xdp_values
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Regions = 512,
+    parameter int unsigned Maps = 256,
+    parameter int unsigned Bytes = 1 << 20,
+    parameter int unsigned Contexts = 8,
+    localparam int unsigned ContextBits = $clog2(Contexts)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                           valid_i,
+    output logic                           ready_o,
+    input  xdp_request_t                   request_i,
+    input  logic         [ContextBits-1:0] context_i,
+    input  logic         [           63:0] late_i,
+
+    output logic                           done_valid_o,
+    output logic         [ContextBits-1:0] done_context_o,
+    output logic                           done_fault_o,
+    output logic         [           63:0] done_value_o,
+
+    input  logic     cfg_valid_i,
+    input  cfg_req_t cfg_req_i,
+    output logic     cfg_valid_o,
+    output cfg_rsp_t cfg_rsp_o
+);
+
+  localparam int unsigned RegionBits = $clog2(Regions);
+  localparam int unsigned MapBits = $clog2(Maps);
+  // Words of 8 bytes, of which even and odd ones lie in a bank each.
+  localparam int unsigned WordBits = $clog2(Bytes / 8);
+  localparam int unsigned BankBits = WordBits - 1;
+  localparam int unsigned AnswerCycles = 4;
+
+  if (2 ** RegionBits != Regions || Regions > 512) begin : gen_bad_regions
+    $fatal(1, "xdp_values: Regions is %0d, expected a power of two up to 512 (%m)", Regions);
+  end
+  if (2 ** MapBits != Maps || Maps > 65536) begin : gen_bad_maps
+    $fatal(1, "xdp_values: Maps is %0d, expected a power of two up to 65536 (%m)", Maps);
+  end
+  if (2 ** WordBits != Bytes / 8 || Bytes < 4096 || Bytes > 2 ** 21) begin : gen_bad_bytes
+    $fatal(1, "xdp_values: Bytes is %0d, expected a power of two from 4096 to 2097152 (%m)", Bytes);
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Tables.
+
+  logic is_region, is_map, is_value, clears, writes_row;
+  cfg_status_e status;
+  xdp_region_row_t region, region_read;
+  xdp_map_row_t map, map_read;
+  logic [8:0] region_index;
+  logic in_count;
+
+  assign is_region = cfg_req_i.tab == TableXdpRegion;
+  assign is_map = cfg_req_i.tab == TableXdpMap;
+  assign is_value = cfg_req_i.tab == TableXdpValue;
+  assign clears = cfg_req_i.clear;
+  assign writes_row = (cfg_req_i.write && status == StatusOk) || clears;
+
+  always_comb begin
+    case (cfg_req_i.tab)
+      TableXdpRegion: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Regions), 4'(XdpRegionRowWords));
+      TableXdpMap: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Maps), 4'(XdpMapRowWords));
+      default: status = cfg_check(cfg_req_i, is_value, 1'b1, 24'(Bytes / 32), 4'(XdpValueRowWords));
+    endcase
+  end
+
+  // The page of an address: pages that may be written come first, then those that are only read.
+  logic read_only;
+  assign read_only = request_i.address[31];
+  always_comb begin
+    region_index = request_i.regions.base + request_i.address[24:16];
+    in_count = request_i.address[29:25] == '0 && request_i.address[24:16] < request_i.regions.writable;
+    if (read_only) begin
+      region_index = request_i.regions.base + request_i.regions.writable + request_i.address[24:16];
+      in_count = request_i.address[29:25] == '0 && request_i.address[24:16] < request_i.regions.read_only;
+    end
+  end
+
+  sluice_ram_dp #(
+      .Width(XdpRegionRowBits),
+      .Depth(Regions)
+  ) u_regions (
+      .clk_i,
+      .a_en_i   ((cfg_valid_i && is_region) || clears),
+      .a_we_i   (writes_row),
+      .a_addr_i (cfg_req_i.index[RegionBits-1:0]),
+      .a_wdata_i(cfg_req_i.data[XdpRegionRowBits-1:0]),
+      .a_rdata_o(region_read),
+      .b_en_i   (valid_i),
+      .b_addr_i (region_index[RegionBits-1:0]),
+      .b_rdata_o(region)
+  );
+
+  sluice_ram_dp #(
+      .Width(XdpMapRowBits),
+      .Depth(Maps)
+  ) u_maps (
+      .clk_i,
+      .a_en_i   ((cfg_valid_i && is_map) || clears),
+      .a_we_i   (writes_row),
+      .a_addr_i (cfg_req_i.index[MapBits-1:0]),
+      .a_wdata_i(cfg_req_i.data[XdpMapRowBits-1:0]),
+      .a_rdata_o(map_read),
+      .b_en_i   (valid_i),
+      .b_addr_i (request_i.map[MapBits-1:0]),
+      .b_rdata_o(map)
+  );
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // 1: the rows are there. What the access may, and where it lies.
+
+  logic one_valid_q, two_valid_q, three_valid_q, four_valid_q;
+  logic [ContextBits-1:0] one_context_q, two_context_q, three_context_q, four_context_q;
+  // "Bits of signal are not used": the request travels whole, each step takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_request_t one_q, two_q, three_q;
+  // verilator lint_on UNUSEDSIGNAL
+  logic one_known_q, one_allowed, one_found;
+  logic [9:0] one_within, one_limit;
+  logic [63:0] one_value;
+  logic [WordBits-1:0] one_word;
+
+  assign ready_o = !(one_valid_q && one_q.kind == RequestAtomic) && !(two_valid_q && two_q.kind == RequestAtomic);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      one_valid_q   <= 1'b0;
+      two_valid_q   <= 1'b0;
+      three_valid_q <= 1'b0;
+      four_valid_q  <= 1'b0;
+    end else begin
+      one_valid_q   <= valid_i && ready_o;
+      two_valid_q   <= one_valid_q;
+      three_valid_q <= two_valid_q;
+      four_valid_q  <= three_valid_q;
+    end
+    one_context_q   <= context_i;
+    two_context_q   <= one_context_q;
+    three_context_q <= two_context_q;
+    four_context_q  <= three_context_q;
+    one_q           <= request_i;
+    two_q           <= one_q;
+    three_q         <= two_q;
+    one_known_q     <= in_count && 32'(region_index) < Regions;
+  end
+
+  assign one_within = one_q.address[9:0] & ~(10'h3ff << region.shift);
+  assign one_limit = (one_q.kind == RequestLoad) ? region.readable : region.writable;
+  assign one_allowed = one_known_q && region.valid && region.module_id == one_q.module_id &&
+      17'(one_q.address[15:0]) < region.bytes && 11'(one_within) + 11'(one_q.bytes) <= 11'(one_limit);
+  assign one_word = WordBits'({region.base, 9'd0}) + WordBits'(one_q.address[15:3]);
+  assign one_found = map.valid && map.module_id == one_q.module_id && late_i[31:0] < map.entries &&
+      32'(one_q.map) < Maps;
+
+  always_comb begin
+    one_value = late_i;
+    if (one_q.kind == RequestLookup) one_value = one_found ? 64'(32'(map.first + (late_i[31:0] << map.shift))) : '0;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // 2: memory is read, stores write.
+
+  logic two_fault_q, three_fault_q, four_fault_q, two_memory;
+  logic [63:0] two_value_q, three_value_q, four_value_q;
+  logic [WordBits-1:0] two_word_q, three_word_q, four_word_q;
+  logic four_writes_q;
+  logic [2:0] two_byte, four_byte_q;
+  logic [3:0] four_bytes_q;
+  logic [63:0] four_new_q;
+
+  always_ff @(posedge clk_i) begin
+    two_fault_q   <= one_q.kind inside {RequestLoad, RequestStore, RequestAtomic} && !one_allowed;
+    two_value_q   <= one_value;
+    two_word_q    <= one_word;
+    three_fault_q <= two_fault_q;
+    three_value_q <= two_value_q;
+    three_word_q  <= two_word_q;
+    four_word_q   <= three_word_q;
+    four_fault_q  <= three_fault_q;
+  end
+
+  assign two_byte = two_q.address[2:0];
+  assign two_memory = two_valid_q && !two_fault_q && two_q.kind inside {RequestLoad, RequestStore, RequestAtomic};
+
+  // The host, when nobody else has the memory: two rows of both banks, one after the other.
+  typedef enum logic [2:0] {
+    HostIdle,
+    HostFirst,
+    HostSecond,
+    HostLate,   // the second row arrives
+    HostDone
+  } host_e;
+  host_e host_q;
+  logic host_turn, host_writes;
+  logic [BankBits-1:0] host_row;
+
+  assign host_turn = host_q inside {HostFirst, HostSecond} && !two_memory && !four_writes_q;
+  assign host_writes = cfg_req_i.write && status == StatusOk;
+  assign host_row = {cfg_req_i.index[BankBits-2:0], host_q == HostSecond};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      host_q <= HostIdle;
+    end else begin
+      case (host_q)
+        HostIdle: if (cfg_valid_i && is_value) host_q <= HostFirst;
+        HostFirst: if (host_turn) host_q <= HostSecond;
+        HostSecond: if (host_turn) host_q <= HostLate;
+        HostLate: host_q <= HostDone;
+        default: host_q <= HostIdle;
+      endcase
+    end
+  end
+
+  // Two words of 8 bytes from `word` on: even bank, odd bank.
+  logic read_enable;
+  logic [1:0][BankBits-1:0] read_row, write_row;
+  logic [1:0][7:0] write_enable;
+  logic [1:0][63:0] write_data, read_data;
+  logic [127:0] put_data;
+  logic [15:0] put_enable;
+  logic [WordBits-1:0] put_word;
+  logic put;
+
+  function automatic logic [15:0] byte_mask(logic [3:0] bytes);
+    return 16'((17'd1 << bytes) - 17'd1);
+  endfunction
+
+  // An atomic operation writes in step 4: nobody else writes then.
+  assign put = (two_memory && two_q.kind == RequestStore) || four_writes_q;
+  assign put_word = four_writes_q ? four_word_q : two_word_q;
+  assign put_data = four_writes_q ? 128'(four_new_q) << {four_byte_q, 3'd0} : 128'(two_q.data) << {two_byte, 3'd0};
+  assign put_enable = four_writes_q ? byte_mask(four_bytes_q) << four_byte_q : byte_mask(two_q.bytes) << two_byte;
+
+  always_comb begin
+    read_enable = (two_memory && two_q.kind != RequestStore) || (host_turn && !cfg_req_i.write);
+    read_row[0] = two_word_q[WordBits-1:1] + BankBits'(two_word_q[0]);
+    read_row[1] = two_word_q[WordBits-1:1];
+    write_row[0] = put_word[WordBits-1:1] + BankBits'(put_word[0]);
+    write_row[1] = put_word[WordBits-1:1];
+    write_enable = '0;
+    if (put) write_enable = put_word[0] ? {put_enable[7:0], put_enable[15:8]} : put_enable;
+    write_data = put_word[0] ? {put_data[63:0], put_data[127:64]} : put_data;
+    if (host_turn) begin
+      read_row  = {host_row, host_row};
+      write_row = {host_row, host_row};
+      if (host_writes) write_enable = '1;
+      write_data = (host_q == HostSecond) ? cfg_req_i.data[255:128] : cfg_req_i.data[127:0];
+    end
+  end
+
+  for (genvar b = 0; b < 2; b++) begin : gen_bank
+    sluice_ram_1r1w #(
+        .Width   (64),
+        .Depth   (2 ** BankBits),
+        .Lanes   (8),
+        .InitZero(1'b0),
+        .Style   ("block")
+    ) u_ram (
+        .clk_i,
+        .wr_en_i  (write_enable[b]),
+        .wr_addr_i(write_row[b]),
+        .wr_data_i(write_data[b]),
+        .rd_en_i  (read_enable),
+        .rd_addr_i(read_row[b]),
+        .rd_data_o(read_data[b])
+    );
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // 3: what was read.
+
+  logic [127:0] three_two;
+  logic [63:0] three_found, three_new, three_result;
+
+  assign three_two = three_word_q[0] ? {read_data[0], read_data[1]} : read_data;
+  always_comb begin
+    three_found = 64'(three_two >> {three_q.address[2:0], 3'd0});
+    for (int unsigned i = 1; i < 8; i++) if (i >= 32'(three_q.bytes)) three_found[8*i+:8] = '0;
+    three_result = three_found;
+    if (three_q.sign) begin
+      case (three_q.bytes)
+        4'd1: three_result = {{56{three_found[7]}}, three_found[7:0]};
+        4'd2: three_result = {{48{three_found[15]}}, three_found[15:0]};
+        4'd4: three_result = {{32{three_found[31]}}, three_found[31:0]};
+        default: three_result = three_found;
+      endcase
+    end
+    if (three_q.kind inside {RequestLookup, RequestEcho}) three_result = three_value_q;
+  end
+
+  sluice_xdp_atomic u_atomic (
+      .code_i    (three_q.code),
+      .wide_i    (three_q.bytes[3]),
+      .old_i     (three_found),
+      .operand_i (three_q.data),
+      .expected_i(three_q.expected),
+      .new_o     (three_new)
+  );
+
+  always_ff @(posedge clk_i) begin
+    four_value_q  <= three_result;
+    four_new_q    <= three_new;
+    four_byte_q   <= three_q.address[2:0];
+    four_bytes_q  <= three_q.bytes;
+    four_writes_q <= three_valid_q && three_q.kind == RequestAtomic && !three_fault_q && rst_ni;
+  end
+
+  assign done_valid_o = four_valid_q;
+  assign done_context_o = four_context_q;
+  assign done_fault_o = four_fault_q;
+  assign done_value_o = four_value_q;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Answers.
+
+  logic [AnswerCycles-1:0] answer_q;
+  logic second_q, first_q;
+  logic [127:0] first_read_q, second_read_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) answer_q <= '0;
+    else answer_q <= {answer_q[AnswerCycles-2:0], cfg_valid_i && (is_region || is_map)};
+    first_q  <= host_turn && host_q == HostFirst;
+    second_q <= host_turn && host_q == HostSecond;
+    if (first_q) first_read_q <= read_data;
+    if (second_q) second_read_q <= read_data;
+  end
+
+  assign cfg_valid_o = answer_q[AnswerCycles-1] || host_q == HostDone;
+  always_comb begin
+    cfg_rsp_o = '{status: status, words: 4'(XdpValueRowWords), data: {second_read_q, first_read_q}};
+    if (is_region) begin
+      cfg_rsp_o.words = 4'(XdpRegionRowWords);
+      cfg_rsp_o.data  = 256'(region_read);
+    end
+    if (is_map) begin
+      cfg_rsp_o.words = 4'(XdpMapRowWords);
+      cfg_rsp_o.data  = 256'(map_read);
+    end
+  end
+
+`ifndef SYNTHESIS
+  OneWriterAtATime_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(four_writes_q && two_memory));
+`endif
+
+endmodule
