@@ -1,0 +1,167 @@
+//! The XDP engine in its top.
+
+use sluice_formats::row::Row;
+use sluice_formats::rows::{GenerationRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::xdp::rows::{XdpInterfacesRow, XdpPageRow, XdpProgramRow};
+use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::{Message, Node, Op, Status, Table, Target};
+use sluice_hxdp::rows::Rows;
+use sluice_rtlsim::event::{What, decode};
+use sluice_rtlsim::options::Ready;
+use sluice_rtlsim::plugin::{Instance, Until};
+use sluice_rtlsim::{Plugin, Variant, top};
+use std::collections::BTreeMap;
+
+/// The module that tests are about.
+pub const MODULE: u8 = 3;
+/// Back edges of a packet.
+pub const WORK: u32 = 300;
+/// Where the module's pages begin in the region table.
+pub const REGIONS: u16 = 5;
+/// Destinations that the module may use.
+pub const GRANTED: u8 = 0b0011_1101;
+/// Interface of each destination.
+pub const INTERFACES: [u32; 8] = [1, 2, 77, 0, 5, 6, 7, 8];
+/// Where `XDP_PASS` goes.
+pub const PASS: u8 = 5;
+
+/// The engine, its ring, and what became of its packets.
+pub struct Engine {
+    pub nic: Instance,
+    pub target: &'static Target,
+    sequence: u16,
+    /// Packets that left, by ID.
+    pub routed: BTreeMap<u32, (SidebandRow, Vec<u8>)>,
+    /// IDs of packets in the order in which they left.
+    pub order: Vec<u32>,
+    /// Verdicts that nobody has taken.
+    pub verdicts: Vec<VerdictTraceRow>,
+    /// Generations of packets by ID, as the stamp gave them.
+    pub generations: BTreeMap<u32, bool>,
+}
+
+impl Engine {
+    pub fn open(target: &'static Target, seed: u64) -> Self {
+        let plugin = Plugin::find(&top::XDP, target.name, Variant::Test).unwrap_or_else(|e| panic!("{e}"));
+        let nic = plugin.open(seed).unwrap_or_else(|e| panic!("{e}"));
+        let (routed, generations) = (BTreeMap::new(), BTreeMap::new());
+        Self { nic, target, sequence: 0, routed, order: Vec::new(), verdicts: Vec::new(), generations }
+    }
+
+    /// Chance of 256 that the output is ready, in bursts, and that the input pauses; 0 for neither.
+    pub fn stall(&mut self, ready: u8, gaps: u8) {
+        let pattern = if ready == 0 { Ready::Always } else { Ready::Bursts { chance: ready, longest: 30 } };
+        self.nic.set_ready(0, pattern).unwrap();
+        self.nic.set_gaps(0, gaps).unwrap();
+    }
+
+    /// Writes a row of the engine and waits for the answer.
+    pub fn write(&mut self, table: Table, index: u32, row: &impl Row) {
+        let (status, _) = self.ask(Op::Write, Node::Xdp, table, index, row.pack().unwrap());
+        assert_eq!(status, Status::Ok, "{} {index}", table.name());
+    }
+
+    /// The words of a row of the engine.
+    pub fn read(&mut self, table: Table, index: u32) -> Vec<u32> {
+        let (status, words) = self.ask(Op::Read, Node::Xdp, table, index, Vec::new());
+        assert_eq!(status, Status::Ok, "{} {index}", table.name());
+        words
+    }
+
+    pub fn ask(&mut self, op: Op, node: Node, table: Table, index: u32, data: Vec<u32>) -> (Status, Vec<u32>) {
+        self.sequence = self.sequence.wrapping_add(1);
+        let (status, sequence) = (Status::Ok, self.sequence);
+        let asked = Message { op, status, node: node.number(), sequence, table: table.number(), index, data };
+        self.nic.send(&asked.encode(), true);
+        let replies = self.run(Until { replies: 1, max_cycles: 5000, ..Until::default() });
+        let [reply] = &replies[..] else { panic!("{} replies", replies.len()) };
+        let reply = Message::decode(reply).unwrap();
+        assert_eq!(reply.sequence, sequence);
+        (reply.status, reply.data)
+    }
+
+    /// Makes a generation the one of new packets, as soon as none of it is under way.
+    pub fn commit(&mut self, generation: u8) {
+        let row = GenerationRow { current: generation == 1, ..GenerationRow::default() };
+        for _ in 0..200 {
+            let index = u32::from(MODULE);
+            let (status, _) = self.ask(Op::Write, Node::Stamp, Table::Generation, index, row.pack().unwrap());
+            if status == Status::Ok {
+                return;
+            }
+            assert_eq!(status, Status::Busy);
+            self.run(Until { max_cycles: 500, ..Until::default() });
+        }
+        panic!("packets of generation {generation} do not end");
+    }
+
+    /// Runs, and gives the replies of the ring.
+    pub fn run(&mut self, until: Until) -> Vec<Vec<u32>> {
+        self.nic.run(&until).unwrap_or_else(|e| panic!("{e}"));
+        let mut replies = Vec::new();
+        let events = self.nic.take_events().to_vec();
+        let mut take = |what: What| match what {
+            What::Reply(words) => replies.push(words),
+            What::Merge(row) => {
+                self.generations.insert(row.id, row.generation);
+            }
+            What::Routed { sideband, bytes, .. } => {
+                self.order.push(sideband.id);
+                assert!(self.routed.insert(sideband.id, (sideband, bytes)).is_none(), "it leaves once");
+            }
+            What::Verdict(row) => self.verdicts.push(row),
+            _ => {}
+        };
+        decode(&top::XDP, &events, |event| take(event.what)).unwrap_or_else(|e| panic!("{e}"));
+        replies
+    }
+
+    /// Runs until so many packets have their verdicts. A program may go round silently for long.
+    pub fn end(&mut self, packets: usize) {
+        let begin = self.nic.cycles();
+        while self.verdicts.len() < packets && self.nic.cycles() - begin < 5_000_000 {
+            self.run(Until { quiet_cycles: 100, max_cycles: 20_000, ..Until::default() });
+        }
+    }
+
+    /// Runs until nothing is inside.
+    pub fn quiesce(&mut self) {
+        self.run(Until { quiet_cycles: 600, max_cycles: 100_000, ..Until::default() });
+    }
+
+    /// A program for a module and generation, from the first row of a page on.
+    pub fn load(&mut self, module: u8, generation: u8, rows: &Rows, start: u16) {
+        for (row, code) in (u32::from(start)..).zip(&rows.code) {
+            self.write(Table::XdpCode, row, code);
+        }
+        for (page, row) in (u32::from(start) / PAGE_ROWS as u32..).zip(&rows.pages) {
+            self.write(Table::XdpPage, page, &XdpPageRow { module_id: module, ..*row });
+        }
+        let index = 2 * u32::from(module) + u32::from(generation);
+        self.write(Table::XdpInterfaces, index, &XdpInterfacesRow { ifindex: INTERFACES });
+        self.write(Table::XdpProgram, index, &Self::program(rows, start));
+    }
+
+    /// The row of such a program.
+    pub fn program(rows: &Rows, start: u16) -> XdpProgramRow {
+        XdpProgramRow {
+            valid: true,
+            start,
+            pass_valid: true,
+            pass: PASS,
+            granted: GRANTED,
+            work: WORK,
+            grows: rows.grows,
+            regions: REGIONS,
+            writable: 8,
+            read_only: 8,
+        }
+    }
+
+    /// A packet of a module.
+    pub fn offer(&mut self, id: u32, module: u8, frame: &[u8]) {
+        let sideband = SidebandRow { id, module_id: module, length: frame.len() as u16, ..SidebandRow::default() };
+        let now = self.nic.now();
+        self.nic.offer_with(&sideband, now, frame).unwrap();
+    }
+}
