@@ -93,19 +93,37 @@ module sluice_xdp_core
   logic [Contexts-1:0] used_q, ready_q, resume_q;
   logic start_take, pick_valid, free_valid;
   context_t pick_context, free_context, chosen;
-  logic [Contexts-1:0] unused_pick_onehot, unused_free_onehot;
+  logic behind_valid;
+  context_t behind_context, first_context;
+  logic [Contexts-1:0] unused_behind_onehot, unused_first_onehot, unused_free_onehot;
 
-  sluice_arb_rr #(
-      .Requests(Contexts)
-  ) u_pick (
-      .clk_i,
-      .rst_ni,
-      .req_i    (ready_q),
-      .advance_i(!hold_i && !start_take),
-      .grant_o  (unused_pick_onehot),
-      .index_o  (pick_context),
-      .valid_o  (pick_valid)
+  // In turns: the first ready one behind the last that was picked, else the first of all.
+  logic [Contexts-1:0] behind_q;
+  sluice_prio_enc #(
+      .Width(Contexts)
+  ) u_behind (
+      .req_i   (ready_q & behind_q),
+      .valid_o (behind_valid),
+      .index_o (behind_context),
+      .onehot_o(unused_behind_onehot)
   );
+  sluice_prio_enc #(
+      .Width(Contexts)
+  ) u_first (
+      .req_i   (ready_q),
+      .valid_o (pick_valid),
+      .index_o (first_context),
+      .onehot_o(unused_first_onehot)
+  );
+  assign pick_context = behind_valid ? behind_context : first_context;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      behind_q <= '0;
+    end else if (!hold_i && !start_take && pick_valid) begin
+      for (int unsigned c = 0; c < Contexts; c++) behind_q[c] <= c > 32'(pick_context);
+    end
+  end
 
   sluice_prio_enc #(
       .Width(Contexts)
@@ -585,6 +603,8 @@ module sluice_xdp_core
   logic [63:0] m_data_q, m_left_q, m_right_q, m_address_q;
   logic [StackWords-1:0] m_stack_q;
   logic [5:0] m_stack_word_q;
+  logic [1:0] m_words_unset_q;
+  logic m_workless_q;
   logic [7:0] m_muldiv_op_q;
   logic m_muldiv_wide_q;
   logic [15:0] m_helper_q;
@@ -626,6 +646,11 @@ module sluice_xdp_core
     m_address_q    <= y_address_q;
     m_stack_q      <= y_stack_q;
     m_stack_word_q <= y_stack_offset[8:3];
+    m_workless_q   <= y_kept_q.work == '0;
+    // Words of the stack that nobody wrote are zero.
+    m_words_unset_q <= {
+      y_in_stack && !y_stack_q[6'(y_stack_offset[8:3]+6'd1)], y_in_stack && !y_stack_q[y_stack_offset[8:3]]
+    };
     m_muldiv_op_q  <= y_muldiv_q.op;
     m_muldiv_wide_q <= y_muldiv_q.wide;
     m_helper_q     <= y_access_q.imm[15:0];
@@ -658,7 +683,7 @@ module sluice_xdp_core
   end
   assign m_retries = m_launches && !m_unit_ready;
   assign m_parks = m_launches && !m_retries;
-  assign m_out_of_work = m_taken_q && m_back_q && m_kept_q.work == '0;
+  assign m_out_of_work = m_taken_q && m_back_q && m_workless_q;
   assign m_commits = m_bundle && !m_launch_q;
   assign m_ends = m_commits && (m_fault_q || m_exit_q || m_out_of_work);
   assign m_stops = m_parks || m_ends;
@@ -700,13 +725,8 @@ module sluice_xdp_core
   logic [127:0] m_wide_data;
   logic [15:0] m_wide_enable;
   logic m_two_words;
-  logic [1:0] m_words_unset;
 
   assign m_two_words = 5'(m_byte_q) + 5'(m_bytes_q) > 5'd8;
-  // Words of the stack that nobody wrote are zero.
-  assign m_words_unset = {
-    m_in_stack_q && !m_stack_q[6'(m_stack_word_q+6'd1)], m_in_stack_q && !m_stack_q[m_stack_word_q]
-  };
   assign m_wide_data = 128'(m_data_q & bit_mask(m_bytes_q)) << {m_byte_q, 3'd0};
   assign m_wide_enable = 16'(byte_mask(m_bytes_q)) << m_byte_q;
   assign m_store = m_commits && m_store_q;
@@ -730,8 +750,8 @@ module sluice_xdp_core
     write_data_o = '0;
     write_data_o[0] = m_wide_data[63:0];
     write_data_o[1] = m_wide_data[127:64];
-    write_enable_o[0] = m_wide_enable[7:0] | {8{m_words_unset[0]}};
-    if (m_two_words) write_enable_o[1] = m_wide_enable[15:8] | {8{m_words_unset[1]}};
+    write_enable_o[0] = m_wide_enable[7:0] | {8{m_words_unset_q[0]}};
+    if (m_two_words) write_enable_o[1] = m_wide_enable[15:8] | {8{m_words_unset_q[1]}};
   end
 
   logic [StackWords-1:0] m_stack;
@@ -871,7 +891,7 @@ module sluice_xdp_core
     w_in_context_q    <= m_in_context_q;
     w_nothing_q       <= m_nothing_q;
     w_signed_q        <= m_signed_q;
-    w_words_unset_q   <= m_words_unset;
+    w_words_unset_q   <= m_words_unset_q;
     w_byte_q          <= m_byte_q;
     w_bytes_q         <= m_bytes_q;
     w_context_value_q <= m_context_value_q;
