@@ -22,7 +22,7 @@ pub mod verify;
 pub use bundle::{Bundle, Bundles};
 pub use codes::codes;
 pub use compile::{Compiled, compile};
-pub use cycles::{Cycles, Executed};
+pub use cycles::{Engine, Executed, Trace};
 pub use error::CompileError;
 pub use model::Cores;
 pub use op::{Op, Step};

@@ -1,6 +1,7 @@
 //! The bundle model: executes bundles on the interpreter's state.
 
 use crate::alu::{alu, extend, holds, swap};
+use crate::cycles::{Issue, Recorder};
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
@@ -22,12 +23,18 @@ pub struct Cores {
     /// By the runtime's program number.
     programs: BTreeMap<u32, Loaded>,
     executed: Cell<Executed>,
+    recorder: Recorder,
 }
 
 impl Cores {
     /// Without programs.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Records from now on what is executed; it must be taken, packet by packet.
+    pub fn record(&mut self) {
+        self.recorder = Recorder::on();
     }
 
     /// Compiles every program of an image and binds it as the runtime has installed it.
@@ -76,6 +83,11 @@ impl Cores {
     /// What was executed since this was last asked.
     pub fn take_executed(&self) -> Executed {
         self.executed.take()
+    }
+
+    /// The bundles that were recorded since this was last asked.
+    pub fn take_issues(&self) -> Vec<Issue> {
+        self.recorder.take()
     }
 
     fn rows(&self, number: u32) -> Result<&Loaded, FaultReason> {
@@ -145,6 +157,7 @@ impl Cores {
         let Some(bundle) = loaded.bundles.rows.get(row as usize) else {
             return Err(FaultReason::NoInstruction(row.into()));
         };
+        let recorded = self.recorder.begin(bundle);
         let before = Before(cpu.registers);
         let mut results = [None; 4];
         let mut taken = None;
@@ -178,7 +191,9 @@ impl Cores {
                 cpu.registers[usize::from(dst & 15)] = value;
             }
             executed.helpers += u64::from(matches!(step.op, Op::Helper { .. }));
-            executed.map_accesses += u64::from(is_shared(&before, &step.op));
+            let shared = is_shared(&before, &step.op);
+            executed.map_accesses += u64::from(shared);
+            self.recorder.executed(recorded, &step.op, shared);
             let constant = || loaded.constants.get(&(row, lane)).copied().unwrap_or_default();
             match write(cpu, &before, &step.op, constant, (row, base)) {
                 Ok(Way::Next) => {}

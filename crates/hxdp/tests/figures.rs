@@ -2,7 +2,7 @@
 
 mod support;
 
-use sluice_hxdp::{Cycles, Executed, compile};
+use sluice_hxdp::{Executed, compile};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -54,24 +54,18 @@ fn compiled(path: &Path) -> ([usize; 3], usize) {
 
 fn table(ran: &BTreeMap<String, Ran>) -> String {
     let mut out = String::from(
-        "\n| object | eBPF insns | rows 1 / 2 / 4 | packets | executed insns | bundles 1 / 2 / 4 | helpers and map accesses \
-         | cycles a packet, one core, 2 / 4 |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "\n| object | eBPF insns | rows 1 / 2 / 4 | packets | executed insns | bundles 1 / 2 / 4 | helpers and map accesses |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for path in objects() {
         let Some(ran) = ran.get(&name(&path)).filter(|ran| ran.packets > 0) else { continue };
         let (rows, instructions) = compiled(&path);
         let mean = |x: u64| x as f64 / ran.packets as f64;
         let bundles = ran.executed.map(|e| mean(e.bundles));
-        let cycles = |e: &Executed| {
-            let model = Cycles::default();
-            // The mean of packets, whose loading counts once each.
-            let alone = mean(model.latency(e) + (ran.packets - 1) * model.packet);
-            (alone / model.contexts as f64).max(mean(e.bundles))
-        };
         let shared = mean(ran.executed[1].helpers + ran.executed[1].map_accesses);
         let _ = writeln!(
             out,
-            "| {} | {instructions} | {} / {} / {} | {} | {:.1} | {:.1} / {:.1} / {:.1} | {shared:.1} | {:.1} / {:.1} |",
+            "| {} | {instructions} | {} / {} / {} | {} | {:.1} | {:.1} / {:.1} / {:.1} | {shared:.1} |",
             name(&path),
             rows[0],
             rows[1],
@@ -81,8 +75,6 @@ fn table(ran: &BTreeMap<String, Ran>) -> String {
             bundles[0],
             bundles[1],
             bundles[2],
-            cycles(&ran.executed[1]),
-            cycles(&ran.executed[2]),
         );
     }
     out + "\n"
