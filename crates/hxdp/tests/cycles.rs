@@ -13,6 +13,7 @@ const ALU: Issue = Issue {
     lookups: 0,
     quick: 0,
     helpers: 0,
+    results: 0,
     exit: false,
 };
 const EXIT: Issue = Issue { exit: true, ..ALU };

@@ -28,6 +28,8 @@ pub struct Issue {
     pub quick: u8,
     /// Other helpers.
     pub helpers: u8,
+    /// Registers that it writes.
+    pub results: u8,
     /// A frame ends, which of the last bundle is the packet's end.
     pub exit: bool,
 }
@@ -49,6 +51,7 @@ impl Issue {
 
     /// Adds an instruction that was not squashed; `shared` is whether it went to a map's value or a record.
     fn executed(&mut self, op: &Op, shared: bool) {
+        self.results += u8::from(op.writes() != 0);
         match *op {
             Op::Load { .. } if shared => {
                 self.loads -= 1;

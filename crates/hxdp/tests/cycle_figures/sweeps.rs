@@ -2,7 +2,7 @@
 
 use crate::mixes::{ALL, Mix, Mixes, geometric};
 use crate::plot::{Axis, Look, Plot, Scale, Series};
-use crate::{DEFAULT, Shape};
+use crate::{DEFAULT, Shape, aims};
 use sluice_hxdp::cycles::{Arrivals, Dispatch, Memory, Order, loaded, lut};
 use sluice_hxdp::{Engine, Trace};
 use std::fmt::Write;
@@ -71,36 +71,39 @@ pub fn objects(mixes: &Mixes) -> String {
     out
 }
 
-/// One line of the sweep over contexts.
-fn contexts_row(mixes: &Mixes, shape: Shape, cores: usize) -> String {
-    let (lanes, ports) = shape;
-    let mut row = format!("| {lanes} | {ports} | {cores} |");
-    for contexts in CONTEXTS {
-        let engine = Engine { cores, ..engine_of(shape).with_contexts(contexts) };
-        let cycles = mixes.mean_cycles(shape, &engine);
-        let area = lut(cores, lanes, contexts, ports);
-        let _ = write!(row, " {cycles:.1}, {:.0} k, {:.4} |", area / 1e3, density(cycles, area));
-    }
-    row
+/// One field of the sweep over contexts.
+fn contexts_field(mixes: &Mixes, shape: Shape, cores: usize, contexts: usize) -> String {
+    let engine = Engine { cores, ..engine_of(shape).with_contexts(contexts) };
+    let cycles = mixes.mean_cycles(shape, &engine);
+    let area = lut(cores, shape.0, contexts, shape.1);
+    format!(" {cycles:.1}, {:.0} k, {:.4} |", area / 1e3, density(cycles, area))
 }
 
-/// The line that is compared without UPDATE_DOCS.
-pub fn a_row_of_the_sweep(mixes: &Mixes) -> String {
-    contexts_row(mixes, DEFAULT, 2)
+/// How a line of the sweep begins.
+fn contexts_line((lanes, ports): Shape, cores: usize) -> String {
+    format!("| {lanes} | {ports} | {cores} |")
 }
 
-/// All tables that are made with UPDATE_DOCS only.
-pub fn tables(mixes: &Mixes) -> Vec<(&'static str, String)> {
-    vec![
-        ("contexts", contexts(mixes)),
-        ("map latency", map_latency(mixes)),
-        ("memory", memory(mixes)),
-        ("accesses", accesses(mixes)),
-        ("pipeline", pipeline(mixes)),
-        ("order", order(mixes)),
-        ("line rate", line_rate(mixes)),
-    ]
+/// The line and the field of it that are compared without UPDATE_DOCS.
+pub fn a_point_of_the_sweep(mixes: &Mixes) -> (String, String) {
+    (contexts_line(DEFAULT, 2), contexts_field(mixes, DEFAULT, 2, 4))
 }
+
+/// Makes a table.
+pub type Make = fn(&Mixes) -> String;
+
+/// All tables that are made with UPDATE_DOCS only, by their marks.
+pub const TABLES: [(&str, Make); 9] = [
+    ("reach", aims::reach),
+    ("contexts", contexts),
+    ("map latency", map_latency),
+    ("memory", memory),
+    ("accesses", accesses),
+    ("results", results),
+    ("pipeline", pipeline),
+    ("order", order),
+    ("line rate", line_rate),
+];
 
 fn contexts(mixes: &Mixes) -> String {
     let contexts = CONTEXTS.map(|contexts| format!("{contexts} contexts"));
@@ -109,7 +112,9 @@ fn contexts(mixes: &Mixes) -> String {
     let mut out = head(&columns);
     for shape in ALL {
         for cores in CORES {
-            let _ = writeln!(out, "{}", contexts_row(mixes, shape, cores));
+            let fields: String =
+                CONTEXTS.iter().map(|contexts| contexts_field(mixes, shape, cores, *contexts)).collect();
+            let _ = writeln!(out, "{}{fields}", contexts_line(shape, cores));
         }
     }
     out
@@ -196,6 +201,24 @@ fn accesses(mixes: &Mixes) -> String {
     out
 }
 
+/// Registers that bundles write at once, and what is written later. A core has as many write ports as lanes.
+fn results(mixes: &Mixes) -> String {
+    let mut out = head(&["lanes", "no register", "one", "two", "three or four", "results that come later, a bundle"]);
+    for shape in crate::mixes::DEFAULT_ENGINE {
+        let issues = mixes.on(shape).values().flat_map(|mix| &mix.traces).flat_map(|trace| &trace.issues);
+        let (mut all, mut later, mut kinds) = (0u64, 0u64, [0u64; 4]);
+        for issue in issues {
+            let late = (issue.values + issue.lookups + issue.quick + issue.helpers).min(issue.results);
+            kinds[usize::from(issue.results - late).min(3)] += 1;
+            later += u64::from(late);
+            all += 1;
+        }
+        let [none, one, two, more] = kinds.map(|n| format!("{:.0} %", n as f64 / all as f64 * 100.0));
+        let _ = writeln!(out, "| {} | {none} | {one} | {two} | {more} | {:.2} |", shape.0, later as f64 / all as f64);
+    }
+    out
+}
+
 fn pipeline(mixes: &Mixes) -> String {
     let mut out = head(&["change", "4 contexts", "6", "8", "12", "best object at 8", "alone"]);
     let base = Engine::default();
@@ -239,12 +262,13 @@ fn pipeline(mixes: &Mixes) -> String {
 
 /// All objects' packets in turns, each object with flows of its own; objects with fewer packets begin again.
 fn interleaved(mixes: &[&Mix]) -> Mix {
+    let flows_of = |object: usize| (object as u32).wrapping_mul(0x9e37_79b9);
     let most = mixes.iter().map(|mix| mix.traces.len()).max().unwrap();
     let mut all = Mix::default();
     for n in 0..most {
-        for (object, mix) in (0..).zip(mixes) {
+        for (object, mix) in mixes.iter().enumerate() {
             let trace = &mix.traces[n % mix.traces.len()];
-            all.traces.push(Trace { flow: trace.flow.wrapping_add(object * 0x9e37_79b9), ..trace.clone() });
+            all.traces.push(Trace { flow: trace.flow.wrapping_add(flows_of(object)), ..trace.clone() });
         }
     }
     all
