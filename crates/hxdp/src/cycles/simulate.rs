@@ -127,6 +127,8 @@ struct Simulation<'a> {
     draining: Option<Moving>,
     /// Packets that have ended and did not leave yet, the first to end first.
     finished: VecDeque<usize>,
+    /// Whether one of them may be allowed to leave that was not before.
+    may_leave: bool,
     /// The core that got the last packet.
     last_core: usize,
     /// Flows that are being executed, for packets that wait for theirs.
@@ -152,6 +154,7 @@ pub fn simulate(engine: &Engine, load: &Load<'_>) -> Timing {
         filling: None,
         draining: None,
         finished: VecDeque::new(),
+        may_leave: false,
         last_core: engine.cores - 1,
         running: HashMap::new(),
         done: 0,
@@ -269,12 +272,14 @@ impl Simulation<'_> {
             self.leave(now, packet);
         } else {
             self.finished.push_back(packet);
+            self.may_leave = true;
         }
     }
 
     /// A packet is gone at the cycle `at`.
     fn leave(&mut self, at: u64, packet: usize) {
         self.tickets.give_back(self.trace(packet).flow, packet);
+        self.may_leave = true;
         let Flight { core, came, .. } = self.flights[packet];
         self.cores[core].slots -= 1;
         self.latency += at - came;
@@ -282,7 +287,7 @@ impl Simulation<'_> {
     }
 
     fn choose_to_drain(&mut self) {
-        if self.draining.is_some() {
+        if self.draining.is_some() || !self.may_leave {
             return;
         }
         let may = |&packet: &usize| self.tickets.is_first(self.trace(packet).flow, packet);
@@ -290,6 +295,8 @@ impl Simulation<'_> {
             let packet = self.finished[at];
             self.finished.remove(at);
             self.draining = Some(Moving { packet, rows: self.trace(packet).rows_out });
+        } else {
+            self.may_leave = false;
         }
     }
 

@@ -392,7 +392,7 @@ pub fn plots(mixes: &Mixes) {
         ticks: (0..=8).map(|n| f64::from(2 * n)).collect(),
     };
     let plot = |title: &str, y: Axis, series| Plot { title: title.into(), x: x(), y, series, marks: vec![] };
-    let ticks = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0].to_vec();
+    let ticks = [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0].to_vec();
     let y = Axis { title: "cycles a packet (model)", scale: Scale::Log, ticks };
     plot("XDP engine: cycles a packet, mean of the shipped programs", y, cycles).write("hxdp_cycles");
     let ticks = (0..=6).map(|n| f64::from(n) / 200.0).collect();
