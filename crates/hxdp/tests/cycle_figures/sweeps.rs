@@ -395,7 +395,7 @@ pub fn plots(mixes: &Mixes) {
     let ticks = [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0].to_vec();
     let y = Axis { title: "cycles a packet (model)", scale: Scale::Log, ticks };
     plot("XDP engine: cycles a packet, mean of the shipped programs", y, cycles).write("hxdp_cycles");
-    let ticks = (0..=6).map(|n| f64::from(n) / 200.0).collect();
+    let ticks = (0..=5).map(|n| f64::from(n) / 500.0).collect();
     let y = Axis { title: "packets a cycle and 10 k LUT (model)", scale: Scale::Linear, ticks };
     plot("XDP engine: packets a cycle and 10,000 estimated LUT", y, densities).write("hxdp_density");
 }
