@@ -210,3 +210,25 @@ fn what_a_queue_is_sure_to_take_falls_with_others_and_grows_with_room() {
     assert_eq!(taken(1, 512, 1518, 64, 64), 0, "so many at once are not sure to find room");
     assert_eq!(taken(1, 23, 1518, 1518, 1), 0, "no cells for one");
 }
+
+#[test]
+fn a_packet_leaves_later_behind_others_and_behind_more_at_once() {
+    let to = Destination::Port(1);
+    let delivery = |others: u16| {
+        let mut linker = Linker::new(&DEFAULT);
+        frames_up_to(&mut linker, 1518);
+        for id in 1..=1 + others {
+            let mut spec = on(id, &[0]);
+            spec.queues = [(to, 256)].into();
+            linker.admit(spec).unwrap();
+        }
+        linker.delivery(1, to).unwrap().unwrap()
+    };
+    let (alone, beside) = (delivery(0), delivery(3));
+    assert!(alone.leaves_within(64, 1) > alone.held);
+    // Alone he has a beat in 8 ticks, and one of 256 is the host's: a turn of 1,500 bytes is 24 packets of 64.
+    let turn = alone.leaves_within(64, 25) - alone.leaves_within(64, 1);
+    assert!((24 * 8..24 * 8 + 8).contains(&turn), "{turn}");
+    assert!(beside.leaves_within(64, 1) > alone.leaves_within(64, 1) + 3 * 8 * 24);
+    assert!(beside.leaves_within(1518, 1) > beside.leaves_within(64, 1));
+}

@@ -336,7 +336,7 @@ fn a_tunnel_beside_a_module_delays_it_on_the_pipeline_alone_by_what_the_pipeline
     for target in target::ALL.iter().rev().filter(|target| support::has_top(&top::RMT, target.name, Variant::Test)) {
         let figures: Vec<[u64; 2]> = [0, 20, 64].into_iter().map(|growth| beside_a_tunnel(target, growth)).collect();
         println!("{} pipeline alone, beside growth 0, 20, 64: median and most {figures:?}", target.name);
-        let held = attack::bound::pipeline(target);
+        let held = sluice_object::linker::delivery::pipeline(target);
         assert!(figures.iter().all(|[_, most]| *most <= held), "{}: {figures:?}, {held} allowed", target.name);
     }
 }

@@ -1,6 +1,7 @@
 //! Queues, shared buffer and schedulers of the software NIC.
 
 use super::options::Service;
+use super::reader::Reader;
 use crate::drr::Drr;
 use crate::forward;
 use crate::room::{Asked, Room, Urgency};
@@ -25,13 +26,11 @@ struct Stored {
     copies: u32,
 }
 
+/// A copy that is read.
 #[derive(Clone, Copy, Debug)]
-struct Reading {
-    destination: u8,
+struct Chosen {
     asked: Asked,
     slot: u32,
-    from: u64,
-    until: u64,
 }
 
 #[derive(Debug)]
@@ -46,19 +45,13 @@ pub(super) struct Egress {
     active: Vec<u64>,
     schedulers: Vec<Drr>,
     blocked: u8,
-    /// One reader for all destinations, or one each.
-    readers: Vec<Option<Reading>>,
-    next_destination: u32,
+    reader: Reader<Chosen>,
     waiting: u32,
 }
 
 impl Egress {
     pub fn new(target: Target, service: Service) -> Self {
         let destinations = target.destinations() as usize;
-        let readers = match service {
-            Service::Shared => 1,
-            Service::PerDestination { .. } => destinations,
-        };
         Self {
             target,
             service,
@@ -69,8 +62,7 @@ impl Egress {
             active: vec![0; destinations],
             schedulers: (0..destinations).map(|_| Drr::new(target.modules as usize)).collect(),
             blocked: 0,
-            readers: vec![None; readers],
-            next_destination: 0,
+            reader: Reader::new(service, destinations),
             waiting: 0,
         }
     }
@@ -116,21 +108,15 @@ impl Egress {
         self.blocked = if blocked { self.blocked | bit } else { self.blocked & !bit };
     }
 
-    /// Lets free readers choose their next packets.
+    /// Lets destinations of which nothing is read choose their next packets.
     pub fn start(&mut self, now: u64, tables: &Tables) {
+        self.reader.read_to(now);
         if self.waiting == 0 {
             return;
         }
-        for reader in 0..self.readers.len() {
-            if self.readers[reader].is_some() {
-                continue;
-            }
-            let destination = match self.service {
-                Service::Shared => self.next_ready_destination(),
-                Service::PerDestination { .. } => Some(reader as u8).filter(|d| self.ready(*d)),
-            };
-            if let Some(destination) = destination {
-                self.readers[reader] = self.choose(destination, now, tables);
+        for destination in 0..self.target.destinations() as u8 {
+            if self.reader.is_free(destination.into()) && self.ready(destination) {
+                self.choose(destination, tables);
             }
         }
     }
@@ -139,21 +125,9 @@ impl Egress {
         self.active[usize::from(destination)] != 0 && self.blocked >> destination & 1 == 0
     }
 
-    fn next_ready_destination(&mut self) -> Option<u8> {
-        let destinations = self.target.destinations();
-        for i in 0..destinations {
-            let destination = (self.next_destination + i) % destinations;
-            if self.ready(destination as u8) {
-                self.next_destination = destination + 1;
-                return Some(destination as u8);
-            }
-        }
-        None
-    }
-
     /// Takes the packet that is next at a ready destination out of its queue: the turn is the module's, its high queue
     /// goes first.
-    fn choose(&mut self, destination: u8, now: u64, tables: &Tables) -> Option<Reading> {
+    fn choose(&mut self, destination: u8, tables: &Tables) -> Option<()> {
         let d = usize::from(destination);
         let module = self.schedulers[d].next(self.active[d], |m| tables.quantum(m as u8))? as u8;
         let [low, high] = &mut self.queues[self.room.queue(destination, module)];
@@ -170,50 +144,105 @@ impl Egress {
             Service::PerDestination { bytes_per_tick } => length.div_ceil(bytes_per_tick.max(1)).max(1),
         };
         let asked = Asked { module, urgency, cells: self.target.beats(length) };
-        Some(Reading { destination, asked, slot, from: now, until: now + u64::from(ticks) })
+        self.reader.begin(d, Chosen { asked, slot }, ticks);
+        Some(())
     }
 
     /// Copies whose last beat has been read by now.
     pub fn finish(&mut self, now: u64, mut left: impl FnMut(Left)) {
-        for reader in 0..self.readers.len() {
-            let Some(reading) = self.readers[reader].filter(|r| r.until <= now) else { continue };
-            self.readers[reader] = None;
-            let queue = self.room.queue(reading.destination, reading.asked.module);
-            let slot = &mut self.slots[reading.slot as usize];
+        self.reader.read_to(now);
+        for destination in 0..self.target.destinations() as u8 {
+            let Some(read) = self.reader.take(destination.into()) else { continue };
+            let Chosen { asked, slot: number } = read.copy;
+            let queue = self.room.queue(destination, asked.module);
+            let slot = &mut self.slots[number as usize];
             let Some(stored) = slot.as_mut() else { continue };
             stored.copies -= 1;
             let last = stored.copies == 0;
             let packet = if last { slot.take().map(|s| s.packet) } else { Some(stored.packet.clone()) };
             if last {
-                self.free_slots.push(reading.slot);
+                self.free_slots.push(number);
             }
-            self.room.give_back(queue, reading.asked, last);
+            self.room.give_back(queue, asked, last);
             self.waiting -= 1;
-            let (destination, first_out, last_out) = (reading.destination, reading.from, reading.until - 1);
+            let (first_out, last_out) = (read.first, read.last);
             if let Some(packet) = packet {
                 left(Left { packet, destination, queue, first_out, last_out });
             }
         }
     }
 
-    /// When the next reader ends, or may begin.
+    /// When the next copy has been read, or one may begin.
     pub fn next_event(&self, now: u64) -> Option<u64> {
-        let ends = self.readers.iter().flatten().map(|r| r.until).min();
-        let idle = match self.service {
-            Service::Shared => {
-                self.readers[0].is_none() && (0..self.target.destinations()).any(|d| self.ready(d as u8))
-            }
-            Service::PerDestination { .. } => {
-                (0..self.readers.len()).any(|d| self.readers[d].is_none() && self.ready(d as u8))
-            }
-        };
-        if idle { Some(now + 1) } else { ends }
+        if self.waiting == 0 {
+            return None;
+        }
+        let begins = |d: u8| self.reader.is_free(d.into()) && self.ready(d);
+        if (0..self.target.destinations() as u8).any(begins) { Some(now + 1) } else { self.reader.next_end() }
     }
 
     /// Nothing is read, and only blocked destinations hold packets.
     pub fn is_idle(&self) -> bool {
-        self.waiting == 0
-            || (self.readers.iter().all(Option::is_none)
-                && (0..self.target.destinations()).all(|d| !self.ready(d as u8)))
+        self.waiting == 0 || (self.reader.is_idle() && (0..self.target.destinations()).all(|d| !self.ready(d as u8)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines;
+    use sluice_device::{Frame, Route, Stamped};
+    use sluice_formats::limits::MAX_FRAME_BYTES;
+    use sluice_formats::target::DEFAULT;
+    use sluice_formats::{Node, Table};
+
+    fn packet(id: u32, module: u8, bytes: u32) -> Packet {
+        Packet {
+            id,
+            port: 0,
+            module,
+            tenant: module.into(),
+            tci: 0,
+            stamped: Stamped::default(),
+            arrival: 0,
+            stamp: 0,
+            first_in: 0,
+            conform: true,
+            frame: Frame::new(vec![0; bytes as usize], false),
+            route: Route::default(),
+        }
+    }
+
+    /// A destination that had to wait for whole packets of the others got a packet in 1,009 ticks, and its queue ran full.
+    #[test]
+    fn a_destination_gets_its_beats_however_long_the_packets_of_the_others_are() {
+        let target = DEFAULT;
+        let mut tables = Tables::new(target, engines::all(&target));
+        (0..target.destinations() * target.modules).for_each(|queue| {
+            tables.write(Node::Egress, Table::Limit, queue, &[target.cells]);
+        });
+        let mut egress = Egress::new(target, Service::Shared);
+        let none = |_: &Packet, _, _, reason| panic!("{reason:?}");
+        for id in 0..3 {
+            egress.admit(&tables, packet(id, 2, MAX_FRAME_BYTES), 0b1111_1110, none);
+        }
+        (3..13).for_each(|id| egress.admit(&tables, packet(id, 1, 65), 1, none));
+        let (mut short, mut all) = (Vec::new(), 0);
+        let mut now = 0;
+        while !egress.is_idle() {
+            egress.finish(now, |left| {
+                all += target.beats(left.packet.frame.bytes().len() as u32);
+                assert!(left.first_out <= left.last_out && left.last_out < now);
+                if left.destination == 0 {
+                    short.push((left.packet.id, left.last_out));
+                }
+            });
+            egress.start(now, &tables);
+            now = egress.next_event(now).unwrap_or(now + 1);
+        }
+        // Two beats in as many ticks as two rounds of all destinations.
+        let expected: Vec<(u32, u64)> = (0..10).map(|n| (3 + n, 8 + 16 * u64::from(n))).collect();
+        assert_eq!(short, expected);
+        assert_eq!(u64::from(all) + 1, now, "a beat each tick");
     }
 }

@@ -9,6 +9,7 @@ mod egress;
 mod ingress;
 mod loads;
 mod options;
+mod reader;
 
 pub use options::{Options, Service};
 

@@ -3,7 +3,7 @@
 /// How the buffer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// One beat a tick over all destinations, as the hardware's shared buffer.
+    /// One beat a tick over all destinations, which take turns of a beat, as the hardware's shared buffer.
     Shared,
     /// Each destination at a rate of its own, as behind links of that speed.
     PerDestination {

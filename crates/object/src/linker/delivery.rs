@@ -58,20 +58,29 @@ impl Delivery {
         self.ticks(self.turns.div_ceil(SHORTEST) + own) + self.others + 1
     }
 
-    /// Packets of so many bytes, as they leave, in 2^32 ticks that find room, when so many may come at once; 0 where that many
-    /// do not.
-    pub fn packets_per_round(&self, length: u32, at_once: u32) -> u64 {
-        let (bytes, quantum) = (u64::from(length), u64::from(self.quantum));
-        let room = self.packets.min(self.cells / self.target.beats(length));
+    /// Ticks until the destination has begun to serve the tenant at its rate, at most.
+    fn latency(&self, length: u32) -> u64 {
         // Debt from before costs turns of its own; what others overdraw they do once.
         let overdrawn = 1 + LATE;
         let round = self.round(length);
-        let latency = round
-            + (round * overdrawn * bytes).div_ceil(quantum)
+        round
+            + (round * overdrawn * u64::from(length)).div_ceil(self.quantum.into())
             + self.ticks(overdrawn * self.overdrafts + CHOSEN * self.longest)
-            + pipeline(self.target);
-        let served = u128::from(WHOLE) * u128::from(quantum) / (u128::from(bytes) * u128::from(round));
-        let fits = u128::from(WHOLE) * u128::from(room.saturating_sub(at_once)) / u128::from(self.held + latency);
+            + pipeline(self.target)
+    }
+
+    /// Packets of the tenant that find room together.
+    pub fn room(&self, length: u32) -> u32 {
+        self.packets.min(self.cells / self.target.beats(length))
+    }
+
+    /// Packets of so many bytes at most, as they leave, in 2^32 ticks that find room, when so many may come at once; 0 where that
+    /// many do not.
+    pub fn packets_per_round(&self, length: u32, at_once: u32) -> u64 {
+        let (bytes, quantum) = (u64::from(length), u64::from(self.quantum));
+        let room = self.room(length).saturating_sub(at_once);
+        let served = u128::from(WHOLE) * u128::from(quantum) / (u128::from(bytes) * u128::from(self.round(length)));
+        let fits = u128::from(WHOLE) * u128::from(room) / u128::from(self.held + self.latency(length));
         served.min(fits) as u64
     }
 
@@ -80,6 +89,13 @@ impl Delivery {
         let bits = u128::from(self.packets_per_round(length, at_once)) * u128::from(8 * length);
         let bus = u128::from(self.target.bits_per_second()) / u128::from(8 * self.target.bus_bytes);
         ((bits * bus) >> 32) as u64
+    }
+
+    /// Ticks from the end of a packet at its port until it has been read for the destination, at most, of packets that keep to
+    /// [`Self::packets_per_round`].
+    pub fn leaves_within(&self, length: u32, at_once: u32) -> u64 {
+        let each = u64::from(length) * self.round(length);
+        self.held + self.latency(length) + (u64::from(at_once) * each).div_ceil(self.quantum.into())
     }
 
     fn ticks(&self, beats: u64) -> u64 {

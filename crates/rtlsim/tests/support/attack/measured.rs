@@ -48,14 +48,24 @@ impl Grant {
 pub struct Sent {
     /// Tick of its first beat, from the first one that is offered.
     pub at: u64,
+    pub flow: u16,
     pub bytes: Vec<u8>,
 }
 
-/// Frames for so many ticks, all within the share; half of the time as many as that allows. What goes to his destinations keeps to the
-/// share `queue`, in packets, and to the second one so many ticks apart; other frames of his are dropped by his program.
-pub fn schedule(rng: &mut Rng, target: &Target, share: Share, queue: Share, ticks: u64, apart: u64) -> Vec<Sent> {
-    let (mut bucket, mut queue) = (Bucket::new(share), Bucket::new(queue));
-    let (mut sent, mut free_at, mut second_at) = (Vec::new(), 0, 0);
+/// What he may send to his destinations.
+#[derive(Clone, Copy, Debug)]
+pub struct Queues {
+    /// Bytes of the longest packet, as it leaves.
+    pub longest: u64,
+    /// The share of each, in packets; none where not one is sure to find room.
+    pub shares: [Option<Share>; 2],
+}
+
+/// Frames for so many ticks, all within the share of the port; half of the time as many as that allows. What is beyond the shares of his
+/// destinations his program drops.
+pub fn schedule(rng: &mut Rng, target: &Target, share: Share, queues: Queues, ticks: u64) -> Vec<Sent> {
+    let (mut bucket, mut queue) = (Bucket::new(share), queues.shares.map(|share| share.map(Bucket::new)));
+    let (mut sent, mut free_at) = (Vec::new(), 0);
     // No more than half of a burst, where that holds a short frame.
     let shortest = bound::cost(target, 60, GROWTH);
     let longest = (share.burst_beats() / 2).max(shortest) * u64::from(target.bus_bytes) - u64::from(GROWTH);
@@ -63,30 +73,37 @@ pub fn schedule(rng: &mut Rng, target: &Target, share: Share, queue: Share, tick
         let length = if rng.chance(3, 4) { rng.range(60, 130) } else { rng.range(60, 700) }.min(longest);
         let beats = u64::from(target.beats(length as u32 + 4));
         let cost = bound::cost(target, length as u32, GROWTH);
-        let pause = if rng.chance(1, 12) { rng.below((40 * share.ticks_per_beat) >> bound::FRACTION) } else { 0 };
+        let pause = if rng.chance(1, 12) { rng.below((40 * share.ticks_each) >> bound::FRACTION) } else { 0 };
         // It is judged with its last beat.
         let end = bucket.earliest(free_at + pause + beats, cost);
         bucket.take(end, cost);
-        let mut flow = rng.below(u64::from(FLOWS) + 1) as u16;
-        if (1..=2).contains(&flow) {
-            if end < second_at {
-                flow = 0;
-            } else {
-                second_at = end + apart;
-            }
-        }
-        if flow < 3 && !queue.conforms(end, 1) {
-            flow = 3 + (end % 2) as u16;
-        } else if flow < 3 {
-            queue.take(end, 1);
+        let fits = |flow: &u16| {
+            let has_room = |n: &usize| queue[*n].as_ref().is_some_and(|queue| queue.conforms(end, 1));
+            length + u64::from(GROWTH) <= queues.longest && ways(*flow).iter().all(has_room)
+        };
+        // To one destination where both, or the other one, take no more.
+        let flow = rng.below(u64::from(FLOWS) + 1) as u16;
+        let flow = if flow < 3 { [flow, 0, 1].into_iter().find(fits).unwrap_or(3 + (end % 2) as u16) } else { flow };
+        for n in ways(flow) {
+            queue[*n].as_mut().expect("it has room").take(end, 1);
         }
         let mut bytes = rng.bytes(length as usize);
         bytes[12..14].copy_from_slice(&[0x12, 0x34]);
         bytes[FLOW_AT..FLOW_AT + 2].copy_from_slice(&flow.to_be_bytes());
-        sent.push(Sent { at: end - beats, bytes: tagged(VLAN, bytes) });
+        sent.push(Sent { at: end - beats, flow, bytes: tagged(VLAN, bytes) });
         free_at = end;
     }
     sent
+}
+
+/// Which of his destinations get packets of a flow.
+pub fn ways(flow: u16) -> &'static [usize] {
+    match flow {
+        0 => &[0],
+        1 => &[1],
+        2 => &[0, 1],
+        _ => &[],
+    }
 }
 
 /// A copy of a packet, or why there is none; times are not compared.
@@ -110,9 +127,9 @@ pub struct Seen {
     pub hits: Vec<u64>,
     /// Tick of each packet's first beat, from the first that was offered.
     pub arrivals: Vec<u64>,
-    /// Most cycles from a last beat in to the entry into the pipeline, and to the first beat out.
+    /// Most cycles from a last beat in to the entry into the pipeline, and to the first beat out for each destination.
     pub waited: u64,
-    pub latency: u64,
+    pub latency: BTreeMap<u8, u64>,
     /// Median of the latter.
     pub median: u64,
 }
@@ -178,8 +195,10 @@ impl Record {
         let last_in = self.begin + self.seen.arrivals[number] + beats - 1;
         let (stamp, out) = (outcome.stamp.expect("it was stamped"), outcome.first_out.expect("it left"));
         self.seen.waited = self.seen.waited.max(stamp.saturating_sub(last_in));
-        self.seen.latency = self.seen.latency.max(out.saturating_sub(last_in));
-        self.latencies.push(out.saturating_sub(last_in));
+        let latency = out.saturating_sub(last_in);
+        let most = self.seen.latency.entry(destination).or_default();
+        *most = latency.max(*most);
+        self.latencies.push(latency);
     }
 
     fn arrival(&self, outcome: &Outcome) -> u64 {

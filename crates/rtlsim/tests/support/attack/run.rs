@@ -1,10 +1,10 @@
 //! One measured tenant, alone and beside hostile ones, on one device.
 
-use super::bound::{self, Share, Turn};
+use super::bound::{self, Share};
 use super::field::Field;
 use super::frames::{self, Style};
 use super::hostile::{Hostile, Room};
-use super::measured::{self, Grant, Record, Seen, Sent};
+use super::measured::{self, Grant, Queues, Record, Seen, Sent};
 use super::programs;
 use sluice_device::{Device, Offer, OpId};
 use sluice_formats::Target;
@@ -32,9 +32,9 @@ pub struct Plan {
     pub shared: bool,
     /// Ticks from the first frame to the last.
     pub ticks: u64,
-    /// What he is assured of at his port, and the linker's bound of ticks until a packet of it enters the pipeline.
-    pub share: Share,
+    /// The linker's bounds of ticks until a packet within his shares enters the pipeline, and until it has left for each destination.
     pub wait: u64,
+    pub within: BTreeMap<u8, u64>,
 }
 
 impl Plan {
@@ -71,36 +71,25 @@ impl Plan {
         hostile.iter_mut().for_each(|one| one.fit(&mut linker, target));
         let at_port = linker.shares(measured::PORT).expect("the port is there");
         let (share, wait) = (Share::of(&at_port.assured[&measured::ID]), at_port.wait);
-        let mut plan = Self { target, seed, grant, hostile, sent: Vec::new(), shared, ticks, share, wait };
-        // So far apart that his queue at the second destination is half full at most.
-        let apart = bound::egress(target, &plan.turns()[1]) / u64::from(target.queue_packets / 2);
-        // Half of the packets that his queues hold.
-        let bursts = u64::from(target.queue_packets / 2) * bound::cost(target, 60, programs::GROWTH);
-        // What has waited at the port may reach a queue at once: no more than half of what that holds. A destination is read in one of
-        // as many cycles as there are destinations; twice the beats of his longest frames leave it idle at times.
-        let packets = u64::from(target.queue_packets);
-        let beats = 2 * u64::from(target.destinations()) * u64::from(target.beats(704));
-        let each = (2 * plan.wait).div_ceil(packets).max(beats);
-        let queue = Share { ticks_per_beat: each << bound::FRACTION, burst: each * packets / 4 };
-        plan.sent = measured::schedule(&mut rng, target, share.with_bursts(bursts), queue, ticks, apart);
-        plan
+        // Short packets, of which a destination takes more, or longer ones among them.
+        let longest = u64::from(*rng.choose(&[130, 130, 700]).unwrap() + programs::GROWTH);
+        let mut within = BTreeMap::new();
+        let shares = own.map(|to| {
+            let delivery = linker.delivery(measured::ID, to).expect("he is in").expect("he may send there");
+            let length = longest as u32;
+            let at_once = rng.range(1, u64::from(delivery.room(length) / 4).max(1)) as u32;
+            within.insert(to.number(target).expect("he may send there"), delivery.leaves_within(length, at_once));
+            let taken = delivery.packets_per_round(length, at_once);
+            (taken > 0).then(|| Share::new(taken, at_once))
+        });
+        let queues = Queues { longest, shares };
+        let sent = measured::schedule(&mut rng, target, share, queues, ticks);
+        Self { target, seed, grant, hostile, sent, shared, ticks, wait, within }
     }
 
-    /// Who takes turns at his destinations.
-    fn turns(&self) -> [Turn; 2] {
-        self.grant.destinations.map(|d| {
-            let of = |h: &Hostile| {
-                let cells = u64::from(*h.spec.queues.get(&d)?);
-                Some((u64::from(h.spec.quantum), cells.min(bound::longest(self.target))))
-            };
-            Turn { others: self.hostile.iter().filter_map(of).collect(), own: self.share.burst_beats(), waiting: 1 }
-        })
-    }
-
-    /// Cycles at most until a packet of his enters the pipeline, and until it leaves.
-    pub fn bounds(&self) -> (u64, u64) {
-        let turns = self.turns().map(|turn| bound::egress(self.target, &turn));
-        (self.wait, self.wait + bound::pipeline(self.target) + turns[0].max(turns[1]))
+    /// Packets that go to each of his destinations.
+    pub fn to(&self) -> [usize; 2] {
+        [0, 1].map(|n| self.sent.iter().filter(|sent| measured::ways(sent.flow).contains(&n)).count())
     }
 }
 
