@@ -238,6 +238,25 @@ impl Op {
         matches!(self, Self::Load { .. } | Self::Store { .. } | Self::Atomic { .. })
     }
 
+    /// Whether it takes the one multiplier and divider of a core.
+    pub fn is_product(&self) -> bool {
+        use AluOp::{Div, Mod, Mul, Sdiv, Smod};
+        matches!(self, Self::Alu { op: Mul | Div | Mod | Sdiv | Smod, .. })
+    }
+
+    /// Whether it takes every memory port: a helper.
+    pub fn takes_all_ports(&self) -> bool {
+        matches!(self, Self::Helper { .. })
+    }
+
+    /// Whether its bundle holds nothing else: a helper of more arguments than its lane reads registers.
+    pub fn is_alone(&self) -> bool {
+        match self {
+            Self::Helper { id, .. } => sluice_ebpf::helper::find(*id).is_none_or(|helper| helper.args.len() > 2),
+            _ => false,
+        }
+    }
+
     /// Whether functions or other programs see what registers hold then: nothing moves across it.
     pub fn is_barrier(&self) -> bool {
         use sluice_ebpf::helper::{Arg, find};

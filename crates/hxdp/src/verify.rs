@@ -4,6 +4,7 @@ use crate::effect::{Effect, SHARED};
 use crate::pass::liveness::Liveness;
 use crate::pass::{Code, Trace};
 use crate::{Bundle, Bundles, Op, Step, Target};
+use sluice_ebpf::insn::AluOp;
 use std::collections::BTreeMap;
 
 /// A rule that bundles break, and where.
@@ -60,11 +61,21 @@ fn form(bundle: &Bundle, target: &Target, rows: usize) -> Result<(), (usize, &'s
     if bundle.lanes.is_empty() || bundle.lanes.len() > target.lanes {
         return Err((bundle.lanes.len(), "a bundle has an instruction, and no more than lanes"));
     }
-    let (mut accesses, mut written) = (0, 0);
+    let (mut accesses, mut products, mut written) = (0, 0, 0);
     for (lane, Step { op, .. }) in bundle.lanes.iter().enumerate() {
         accesses += usize::from(op.is_access());
         if accesses > target.ports {
             return Err((lane, "a bundle has no more accesses than memory ports"));
+        }
+        if accesses > 0 && matches!(op, Op::Helper { .. }) {
+            return Err((lane, "a helper takes every memory port of its bundle"));
+        }
+        products += usize::from(matches!(op, Op::Alu { op, .. } if is_product(*op)));
+        if products > 1 {
+            return Err((lane, "a bundle has one multiplication, division or remainder"));
+        }
+        if bundle.lanes.len() > 1 && matches!(op, Op::Helper { id, .. } if arguments(*id) > 2) {
+            return Err((lane, "a helper of more than two arguments is alone in its bundle"));
         }
         if op.is_last() && lane + 1 < bundle.lanes.len() {
             return Err((lane, "a jump, exit or call is in the last lane"));
@@ -84,6 +95,14 @@ fn form(bundle: &Bundle, target: &Target, rows: usize) -> Result<(), (usize, &'s
         }
     }
     Ok(())
+}
+
+fn is_product(op: AluOp) -> bool {
+    matches!(op, AluOp::Mul | AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod)
+}
+
+fn arguments(helper: i32) -> usize {
+    sluice_ebpf::helper::find(helper).map_or(5, |helper| helper.args.len())
 }
 
 /// Row and lane of each instruction of a trace.

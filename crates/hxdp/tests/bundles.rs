@@ -143,3 +143,40 @@ fn an_address_that_is_folded_out_of_the_frame_still_faults_in_its_place() {
         |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
     assert!(row("r2 = *(u32 *)(r10 +0)") >= row("if r3"), "{rows:#?}");
 }
+
+#[test]
+fn what_a_core_has_once_is_used_once_a_bundle() {
+    let count = |rows: &[String], part: &str| rows.iter().map(|row| row.matches(part).count()).max().unwrap_or(0);
+    let source = "
+        r2 = *(u32 *)(r1 +12)
+        r3 = *(u32 *)(r1 +16)
+        r4 = r2
+        r4 *= r3
+        r5 = r2
+        r5 /= r3
+        r0 = r4
+        r0 ^= r5
+        exit";
+    let products = rows(4, source);
+    assert_eq!(count(&products, " * r3").max(count(&products, " / r3")), 1, "{products:#?}");
+    assert!(products.iter().all(|row| !(row.contains("r2 * r3") && row.contains("r2 / r3"))), "{products:#?}");
+    // The clock needs nothing, and nothing of it is needed by the load; still both want the ports.
+    let source = "r6 = *(u32 *)(r1 +12)\ncall bpf_ktime_get_ns#5\nr7 = *(u8 *)(r10 -1)\nr0 += r6\nr0 += r7\nexit";
+    let clock = rows(4, source);
+    assert!(clock.iter().all(|row| !(row.contains("call") && row.contains("*)("))), "{clock:#?}");
+    // csum_diff takes five arguments.
+    let source = "
+        r6 = *(u32 *)(r1 +12)
+        r1 = 0
+        r2 = 0
+        r3 = r10
+        r3 += -8
+        r4 = 8
+        r5 = 0
+        call bpf_csum_diff#28
+        r6 += 7
+        r0 += r6
+        exit";
+    let sums = rows(4, source);
+    assert!(sums.iter().any(|row| row == "call bpf_csum_diff"), "{sums:#?}");
+}

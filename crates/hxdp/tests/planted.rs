@@ -141,7 +141,24 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     assert!(rule(&|b| b.rows[0].lanes.clear()).contains("no more than lanes"));
     assert!(rule(&|b| b.rows[0].lanes = vec![first; 5]).contains("no more than lanes"));
     assert!(rule(&|b| b.rows[0].lanes = vec![first; 2]).contains("one register"));
-    assert!(rule(&|b| b.target.ports = 0).contains("memory ports"));
+    assert!(rule(&|b| b.target.ports = 0).contains("no more accesses than memory ports"));
+    let load = Op::Load { bytes: 1, signed: false, dst: 6, base: 10, off: -1, quiet: false };
+    let helper = |id| Op::Helper { id, handle: None, second: None };
+    let product = |op, dst| Op::Alu { op, wide: true, dst, a: 2, b: Operand::Reg(3) };
+    let row = |ops: Vec<Op>| {
+        move |b: &mut Bundles| {
+            b.rows[0].lanes = ops.iter().map(|op| sluice_hxdp::Step { slot: 0, op: *op }).collect();
+        }
+    };
+    // ktime_get_ns beside a load, two products, map_update_elem beside a sum.
+    assert!(rule(&row(vec![load, helper(5)])).contains("every memory port"));
+    assert!(rule(&row(vec![product(AluOp::Mul, 6), product(AluOp::Smod, 7)])).contains("one multiplication"));
+    assert!(rule(&row(vec![product(AluOp::Add, 6), helper(2)])).contains("alone in its bundle"));
+    for ops in [vec![product(AluOp::Add, 6), helper(5)], vec![product(AluOp::Mul, 8), product(AluOp::Add, 7), load]] {
+        let mut bundles = good.clone();
+        row(ops)(&mut bundles);
+        structure(&bundles).unwrap();
+    }
     assert!(
         rule(&|b| b.rows[0].lanes.insert(0, sluice_hxdp::Step { slot: 0, op: Op::Exit { value: None } }))
             .contains("last lane")

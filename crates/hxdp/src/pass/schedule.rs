@@ -4,7 +4,7 @@
 //! equals the first in program order. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
 
 use super::dependence::{Edge, Order};
-use crate::{Step, Target};
+use crate::{Op, Step, Target};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -55,9 +55,18 @@ pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
     bundles
 }
 
-/// Whether a bundle has a port, and the last lane, for one more.
+/// Whether a bundle has a port, the product unit and the last lane for one more.
 fn has_room(steps: &[Step], bundle: &[usize], index: usize, target: &Target) -> bool {
     let op = &steps[index].op;
-    let count = |f: fn(&crate::Op) -> bool| bundle.iter().filter(|i| f(&steps[**i].op)).count();
-    (!op.is_access() || count(crate::Op::is_access) < target.ports) && (!op.is_last() || count(crate::Op::is_last) == 0)
+    let count = |f: fn(&Op) -> bool| bundle.iter().filter(|i| f(&steps[**i].op)).count();
+    let accesses = count(Op::is_access);
+    let ports = match op {
+        _ if op.takes_all_ports() => accesses == 0,
+        _ if op.is_access() => accesses < target.ports && count(Op::takes_all_ports) == 0,
+        _ => true,
+    };
+    ports
+        && !(op.is_last() && count(Op::is_last) > 0)
+        && !(op.is_product() && count(Op::is_product) > 0)
+        && !(op.is_alone() && !bundle.is_empty() || count(Op::is_alone) > 0)
 }
