@@ -1,6 +1,7 @@
 //! From a validated program to bundles.
 
 use crate::pass::liveness::Liveness;
+use crate::pass::set::{Pass, Passes};
 use crate::pass::{self, Code};
 use crate::{Bundles, CompileError, Target, verify};
 use sluice_ebpf::analysis::{self, Regions, Summary};
@@ -19,8 +20,18 @@ pub struct Compiled {
 
 /// Compiles one program of an image for a core.
 pub fn compile(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    compile_with(image, program, target, Passes::ALL)
+}
+
+/// The same with some of the passes only.
+pub fn compile_with(
+    image: &Image,
+    program: &Program,
+    target: &Target,
+    passes: Passes,
+) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
-    finish(optimized(image, program), program, target)
+    finish(stages(image, program, passes), program, target)
 }
 
 /// The same for a program that begins with other registers than r1 = context: nothing is known of any.
@@ -34,32 +45,76 @@ pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> 
         steps: 0,
         summary: Summary::default(),
     };
-    finish(passes(program, nothing), program, target)
+    finish(run(program, nothing, Passes::ALL), program, target)
 }
 
-fn finish(code: Code, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
-    let bundles = schedule(&code, target)?;
+fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    for stage in &stages {
+        verify::traces(&stage.code).map_err(|what| CompileError::Broken {
+            program: program.name.clone(),
+            what: format!("after `{}`: {what}", stage.name),
+        })?;
+    }
+    let bundles = match stages.last() {
+        Some(stage) => schedule(&stage.code, target)?,
+        None => unreachable!("`traces` is a stage of every program"),
+    };
     Ok(Compiled { bundles, instructions: program.instructions().count() })
 }
 
 /// The traces that are scheduled, after all passes before that.
 pub fn optimized(image: &Image, program: &Program) -> Code {
-    passes(program, analysis::analyze(image, program))
+    let mut code = stages(image, program, Passes::ALL).pop().map(|stage| stage.code);
+    code.take().unwrap_or_else(|| unreachable!("`traces` is a stage of every program"))
 }
 
-fn passes(program: &Program, regions: Regions) -> Code {
+/// A program as a pass leaves it.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Name of the pass.
+    pub name: &'static str,
+    /// The program behind it.
+    pub code: Code,
+}
+
+/// A pass on traces.
+type Change = fn(&mut Code);
+
+/// A program behind each of these passes, `traces` first.
+pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
+    run(program, analysis::analyze(image, program), passes)
+}
+
+fn run(program: &Program, regions: Regions, passes: Passes) -> Vec<Stage> {
     let mut steps = pass::decode::decode(program);
-    pass::decided::decided(&mut steps, &regions);
-    let mut code = pass::traces::traces(program, &steps, regions);
-    pass::copies::copies(&mut code);
-    pass::exits::exits(&mut code);
-    pass::zeroing::zeroing(&mut code);
-    pass::dead::dead(&mut code);
-    pass::join::join(&mut code);
-    pass::quiet::quiet(&mut code);
-    pass::traces::shorten(&mut code);
-    code.prune();
-    code
+    if passes.has(Pass::Decided) {
+        pass::decided::decided(&mut steps, &regions);
+    }
+    if passes.has(Pass::Lengths) {
+        pass::lengths::lengths(&mut steps, &regions);
+    }
+    let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict));
+    let mut stages = vec![Stage { name: "traces", code: code.clone() }];
+    let on_traces: [(Pass, Change); 10] = [
+        (Pass::Superblocks, pass::superblocks::superblocks),
+        (Pass::Short, pass::traces::copy_short),
+        (Pass::Copies, pass::copies::copies),
+        (Pass::Exits, pass::exits::exits),
+        (Pass::Zeroing, pass::zeroing::zeroing),
+        (Pass::Bytes, pass::bytes::bytes),
+        (Pass::Dead, pass::dead::dead),
+        (Pass::Join, pass::join::join),
+        (Pass::Quiet, pass::quiet::quiet),
+        (Pass::Rename, pass::rename::rename),
+    ];
+    for (pass, change) in on_traces.into_iter().filter(|(pass, _)| passes.has(*pass)) {
+        change(&mut code);
+        // A pass may leave a trace without instructions.
+        pass::traces::shorten(&mut code);
+        code.prune();
+        stages.push(Stage { name: pass.name(), code: code.clone() });
+    }
+    stages
 }
 
 /// Bundles of traces, verified.

@@ -6,7 +6,7 @@ use sluice_ebpf::insn::{AluOp, AtomicOp, Cond, Operand, Order, WideValue};
 /// First bytes of a compiled program.
 pub const MAGIC: &[u8; 8] = b"sluicehx";
 /// Version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes of a lane.
 pub const LANE_BYTES: usize = 10;
 
@@ -46,6 +46,7 @@ mod number {
     pub const EXTEND: u8 = 0x18;
     pub const CONSTANT: u8 = 0x1c;
     pub const COND: u8 = 0x20;
+    pub const LENGTH: u8 = 0x2c;
     pub const ATOMIC4: u8 = 0x30;
     pub const ATOMIC8: u8 = 0x38;
     pub const LOAD: u8 = 0x40;
@@ -151,6 +152,10 @@ pub fn lane(op: &Op) -> u128 {
             let lane = Lane { number: number::COND + at(&COND, &cond), a, off: to as u16, ..zero };
             lane.wide(wide).second(b).extra(back)
         }
+        Op::Length { base, bytes, within, to, back } => {
+            let lane = Lane { number: number::LENGTH, a: base.unwrap_or_default(), off: to as u16, imm: bytes, ..zero };
+            Lane { flags: if base.is_none() { IMMEDIATE } else { 0 }, ..lane }.wide(within).extra(back)
+        }
         Op::Helper { id, handle, second } => {
             let (a, off) = second.unwrap_or_default();
             let imm = id & 0xffff | (handle.unwrap_or_default() as i32) << 16;
@@ -194,7 +199,11 @@ pub fn op(bits: u128) -> Option<Op> {
             };
             Op::Constant { dst, value }
         }
-        number::COND..number::ATOMIC4 => {
+        number::LENGTH => {
+            let base = (flags & IMMEDIATE == 0).then_some(a);
+            Op::Length { base, bytes: lane.imm, within: wide, to, back: extra }
+        }
+        number::COND..number::LENGTH => {
             Op::Branch { cond: *COND.get(entry(number::COND))?, wide, a, b: lane.operand(), to, back: extra }
         }
         number::ATOMIC4..number::LOAD => {

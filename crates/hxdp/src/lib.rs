@@ -21,9 +21,10 @@ pub mod verify;
 
 pub use bundle::{Bundle, Bundles};
 pub use codes::codes;
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, compile, compile_with};
 pub use cycles::{Cycles, Executed};
 pub use error::CompileError;
 pub use model::Cores;
 pub use op::{Op, Step};
+pub use pass::set::{Pass, Passes};
 pub use target::Target;

@@ -83,6 +83,10 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         Op::Branch { cond, wide, a, b, to, .. } => {
             format!("if {}{a} {} {} goto {to}", letter(wide), cond_text(cond), operand(wide, b))
         }
+        Op::Length { base, bytes, within, to, .. } => {
+            let base = base.map_or("data".to_owned(), |base| format!("r{base}"));
+            format!("if {base} {bytes:+} {} data_end goto {to}", if within { "<=" } else { ">" })
+        }
         Op::Helper { id, handle, second } => {
             let handle = handle.map_or("r1".to_owned(), |index| format!("map[{}]", map(index)));
             let second = second.map_or("r2".to_owned(), |(base, more)| format!("r{base} {more:+}"));

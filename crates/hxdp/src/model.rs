@@ -99,24 +99,35 @@ impl Machine for Cores {
     fn execute(&self, cpu: &mut Cpu<'_>, slot: u32) -> Result<(), FaultReason> {
         let base = cpu.frame();
         let mut loaded = self.rows(cpu.program())?;
+        scribble(cpu);
         let mut row = loaded.bundles.functions.get(&slot).copied().unwrap_or(u32::MAX);
         loop {
             match self.bundle(cpu, loaded, row, base)? {
                 Way::Next => row += 1,
                 Way::Row(to) => row = to,
                 Way::Program => {
+                    scribble(cpu);
                     loaded = self.rows(cpu.program())?;
                     row = 0;
                 }
                 Way::Exit if cpu.frame() == base => return Ok(()),
                 Way::Exit => {
+                    scribble(cpu);
                     row = cpu.leave();
                     loaded = self.rows(cpu.program())?;
                 }
-                Way::Call(to) => row = to,
+                Way::Call(to) => {
+                    scribble(cpu);
+                    row = to;
+                }
             }
         }
     }
+}
+
+/// Leaves in r11 to r15 what no program can want: they hold nothing where a program, function or row behind a call begins.
+fn scribble(cpu: &mut Cpu<'_>) {
+    cpu.registers[11..].fill(0x5c21_bb1e_5c21_bb1e);
 }
 
 /// Registers before a bundle.
@@ -213,6 +224,10 @@ impl Cores {
     }
 }
 
+/// Offsets of the frame's bounds in the context.
+const DATA: u32 = 0;
+const DATA_END: u32 = 4;
+
 /// What a lane finds before anything is written.
 enum Seen {
     /// For a register.
@@ -242,6 +257,12 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
         }
         Op::Branch { cond, wide, a, b, to, back } if holds(cond, wide, before.reg(a), before.operand(b)) => {
             Seen::Taken(to, back)
+        }
+        Op::Length { base, bytes, within, to, back } => {
+            let field = |offset: u32| cpu.load_bytes((address::CONTEXT + offset).into(), 4);
+            let from = base.map_or_else(|| field(DATA), |base| Ok(before.reg(base)))?;
+            let beyond = from.wrapping_add(bytes as i64 as u64) > field(DATA_END)?;
+            if beyond != within { Seen::Taken(to, back) } else { Seen::Nothing }
         }
         _ => Seen::Nothing,
     })

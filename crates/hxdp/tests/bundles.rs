@@ -4,15 +4,21 @@ mod support;
 
 use sluice_ebpf::Image;
 use sluice_ebpf::insn::assemble;
-use sluice_hxdp::compile;
+use sluice_hxdp::compile_with;
 use sluice_hxdp::listing::text;
 use support::target;
 
-/// Rows of a program, lanes joined by ` | `.
+/// Rows of a program, lanes joined by ` | `. Registers stay what they are, so that tests can name them.
 fn rows(lanes: usize, source: &str) -> Vec<String> {
+    rows_by("-rename", lanes, source)
+}
+
+/// The same by these passes.
+fn rows_by(passes: &str, lanes: usize, source: &str) -> Vec<String> {
     let program = assemble("small", source, &[]).unwrap_or_else(|e| panic!("{source}: {e:?}"));
     let image = Image { programs: vec![program], ..Image::default() };
-    let bundles = compile(&image, &image.programs[0], &target(lanes)).unwrap_or_else(|e| panic!("{e}")).bundles;
+    let bundles = compile_with(&image, &image.programs[0], &target(lanes), passes.parse().unwrap());
+    let bundles = bundles.unwrap_or_else(|e| panic!("{e}")).bundles;
     let row = |row: &sluice_hxdp::Bundle| {
         let lanes: Vec<String> = row.lanes.iter().map(|step| text(&step.op, &|map| map.to_string())).collect();
         lanes.join(" | ")
@@ -65,6 +71,8 @@ fn a_frame_is_zero_and_needs_no_zeros() {
 fn arithmetic_passes_a_branch_and_a_store_does_not() {
     let source = "
         r2 = *(u32 *)(r1 +12)
+        r2 *= 3
+        r2 ^= 9
         if r2 > 0x7 goto pc+4
         r4 = *(u32 *)(r10 -4)
         r4 *= 5
@@ -120,9 +128,12 @@ fn a_load_is_tried_before_the_bounds_check_that_allows_it() {
     let source = "
         r2 = *(u32 *)(r1 +0)
         r3 = *(u32 *)(r1 +4)
+        r6 = *(u32 *)(r1 +12)
+        r6 *= 3
+        r0 = 1
+        if r6 == 0x9 goto pc+6
         r4 = r2
         r4 += 14
-        r0 = 1
         if r4 > r3 goto pc+3
         r5 = *(u8 *)(r2 +12)
         r5 += 1
@@ -131,7 +142,7 @@ fn a_load_is_tried_before_the_bounds_check_that_allows_it() {
     let rows = rows(4, source);
     let row =
         |part: &str| rows.iter().position(|row| row.contains(part)).unwrap_or_else(|| panic!("{part}: {rows:#?}"));
-    assert!(row("?*(u8 *)(r2 +12)") < row("if r4 > r3"), "{rows:#?}");
+    assert!(row("?*(u8 *)(r2 +12)") < row("if data +14"), "{rows:#?}");
 }
 
 #[test]
@@ -179,4 +190,124 @@ fn what_a_core_has_once_is_used_once_a_bundle() {
         exit";
     let sums = rows(4, source);
     assert!(sums.iter().any(|row| row == "call bpf_csum_diff"), "{sums:#?}");
+}
+
+#[test]
+fn a_comparison_with_the_packets_end_is_one_instruction_that_reads_no_register() {
+    let check = |comparison: &str| {
+        let source = format!(
+            "r2 = *(u32 *)(r1 +4)\nr3 = *(u32 *)(r1 +0)\nr4 = r3\nr4 += 14\n{comparison} goto pc+2\nr0 = 2\nexit\nr0 = 1\nexit"
+        );
+        rows(1, &source)[0].clone()
+    };
+    assert_eq!(check("if r4 > r2"), "if data +14 > data_end goto 2");
+    assert_eq!(check("if r2 < r4"), "if data +14 > data_end goto 2");
+    assert_eq!(check("if r4 >= r2"), "if data +15 > data_end goto 2");
+    assert_eq!(check("if r2 >= r4"), "if data +14 <= data_end goto 2");
+    assert_eq!(check("if r4 < r2"), "if data +15 <= data_end goto 2");
+    // Half of an address is a number, and equality says nothing of order: these need what they compare.
+    for other in ["if w4 > w2", "if r4 == r2", "if r4 s> r2"] {
+        assert!(check(other).contains("*(u32 *)(r1"), "{other}: {}", check(other));
+    }
+    // The address is the start plus what a register holds.
+    let source = "
+        r2 = *(u32 *)(r1 +4)
+        r3 = *(u32 *)(r1 +0)
+        r5 = *(u32 *)(r1 +12)
+        r5 &= 15
+        r3 += r5
+        r4 = r3
+        r4 += 20
+        if r4 > r2 goto pc+2
+        r0 = 2
+        exit
+        r0 = 1
+        exit";
+    assert!(rows(1, source).contains(&"if r3 +20 > data_end goto 6".to_owned()), "{:#?}", rows(1, source));
+    // The end was loaded before the helper that moved it.
+    let source = "
+        r6 = r1
+        r7 = *(u32 *)(r1 +4)
+        r2 = -1
+        call bpf_xdp_adjust_tail#65
+        r3 = *(u32 *)(r6 +0)
+        r3 += 14
+        if r3 > r7 goto pc+2
+        r0 = 2
+        exit
+        r0 = 1
+        exit";
+    assert!(rows(1, source).iter().all(|row| !row.contains("data_end")), "{:#?}", rows(1, source));
+}
+
+#[test]
+fn bytes_that_are_put_together_are_loaded_at_once() {
+    let checked = |body: &str| {
+        let source = format!(
+            "r9 = *(u32 *)(r1 +4)\nr6 = *(u32 *)(r1 +0)\nr0 = 1\nr8 = r6\nr8 += 14\nif r8 > r9 goto pc+{}\n{body}\nexit",
+            body.lines().filter(|line| !line.trim().is_empty()).count()
+        );
+        rows(1, &source)
+    };
+    let has = |rows: &[String], part: &str| rows.iter().filter(|row| row.contains(part)).count();
+    let little = "r0 = *(u8 *)(r6 +3)\nr3 = *(u8 *)(r6 +4)\nr3 <<= 8\nr0 |= r3";
+    let joined = checked(little);
+    assert_eq!((has(&joined, "*(u16 *)(r6 +3)"), has(&joined, "u8"), has(&joined, "<<")), (1, 0, 0), "{joined:#?}");
+    let big = "
+        r2 = *(u8 *)(r6 +0)
+        w2 <<= 24
+        r3 = *(u8 *)(r6 +1)
+        w3 <<= 16
+        w2 |= w3
+        r4 = *(u8 *)(r6 +2)
+        w4 <<= 8
+        w2 |= w4
+        r0 = *(u8 *)(r6 +3)
+        w0 |= w2";
+    let joined = checked(big);
+    assert_eq!((has(&joined, "r0 = ?*(u32 *)(r6 +0)"), has(&joined, "r0 = be32 r0")), (1, 1), "{joined:#?}");
+    assert_eq!(has(&joined, "u8"), 0, "{joined:#?}");
+    let stored = |store: &str| format!("r0 = *(u8 *)(r6 +3)\n{store}\nr3 = *(u8 *)(r6 +4)\nr3 <<= 8\nr0 |= r3");
+    // What lies between: a byte that was loaded is written; one beside it is; the stack is.
+    assert_eq!(has(&checked(&stored("*(u8 *)(r6 +3) = r8")), "u16"), 0);
+    assert_eq!(has(&checked(&stored("*(u8 *)(r6 +5) = r8")), "u16"), 1);
+    assert_eq!(has(&checked(&stored("*(u8 *)(r10 -3) = r8")), "u16"), 1);
+    // The base is another address; the second byte may be beyond the end; one byte is missing.
+    assert_eq!(has(&checked(&stored("r6 += 1")), "u16"), 0);
+    assert_eq!(has(&checked("r0 = *(u8 *)(r6 +13)\nr3 = *(u8 *)(r6 +14)\nr3 <<= 8\nr0 |= r3"), "u16"), 0);
+    assert_eq!(has(&checked("r0 = *(u8 *)(r6 +3)\nr3 = *(u8 *)(r6 +5)\nr3 <<= 8\nr0 |= r3"), "u16"), 0);
+    // A shift that is not by whole bytes, and parts that overlap.
+    assert_eq!(has(&checked("r0 = *(u8 *)(r6 +3)\nr3 = *(u8 *)(r6 +4)\nr3 <<= 7\nr0 |= r3"), "u16"), 0);
+    assert_eq!(has(&checked("r0 = *(u16 *)(r6 +3)\nr3 = *(u8 *)(r6 +4)\nr3 <<= 8\nr0 |= r3"), "u16 *)(r6 +3)"), 1);
+}
+
+#[test]
+fn the_longer_way_goes_on_and_the_short_one_is_branched_to() {
+    let source = "
+        r2 = *(u32 *)(r1 +12)
+        if r2 == 0x7 goto pc+2
+        r0 = 1
+        exit
+        r0 = *(u32 *)(r1 +16)
+        r0 *= 3
+        r0 += r2
+        exit";
+    let has = |rows: Vec<String>, part: &str| rows.iter().any(|row| row.starts_with(part));
+    assert!(has(rows(1, source), "if r2 != 7 goto"), "{:#?}", rows(1, source));
+    assert!(has(rows_by("-rename,-predict", 1, source), "if r2 == 7 goto"));
+}
+
+#[test]
+fn a_value_of_one_trace_takes_a_register_that_nobody_waits_for() {
+    let source = "
+        r2 = *(u8 *)(r10 -1)
+        r2 += 1
+        *(u8 *)(r10 -2) = r2
+        r2 = *(u8 *)(r10 -3)
+        r2 += 1
+        *(u8 *)(r10 -4) = r2
+        r0 = *(u32 *)(r10 -4)
+        exit";
+    let (one, own) = (rows(4, source), rows_by("all", 4, source));
+    assert!(own.len() < one.len(), "{one:#?} {own:#?}");
 }

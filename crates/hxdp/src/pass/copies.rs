@@ -142,6 +142,14 @@ impl Facts {
             Op::Branch { cond, wide, a, b, to, back } => {
                 Op::Branch { cond, wide, a: self.register(a), b: self.operand(b), to, back }
             }
+            Op::Length { base: Some(base), bytes, within, to, back } => {
+                let folded = match self.of(base) {
+                    Some(Fact::Sum(of, more)) => bytes.checked_add(more).map(|bytes| (of, bytes)),
+                    _ => None,
+                };
+                let (base, bytes) = folded.unwrap_or((base, bytes));
+                Op::Length { base: Some(base), bytes, within, to, back }
+            }
             // What a barrier is given stays in its registers: others see them.
             Op::Helper { id, handle: None, second: None } if !op.is_barrier() => {
                 let reads = |r: u8| op.reads() >> r & 1 == 1;

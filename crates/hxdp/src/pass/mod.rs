@@ -4,15 +4,21 @@ pub mod decided;
 pub mod decode;
 pub mod traces;
 // One pass a line: what it does stands in docs/design/hxdp.md.
+pub mod bytes;
 pub mod copies;
 pub mod dead;
 pub mod dependence;
 pub mod exits;
 pub mod join;
 pub mod layout;
+pub mod lengths;
 pub mod liveness;
+pub mod predict;
 pub mod quiet;
+pub mod rename;
 pub mod schedule;
+pub mod set;
+pub mod superblocks;
 pub mod zeroing;
 
 use crate::Step;

@@ -12,8 +12,8 @@ pub mod steps;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{FaultReason, Image, MapType, Packet, Runtime, load};
-use sluice_hxdp::{CompileError, Cores, Executed, Target};
+use sluice_ebpf::{FaultReason, Image, MapType, Packet, Program, Runtime, load};
+use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Target, compile};
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};
 
@@ -42,6 +42,15 @@ pub struct Twins {
 impl Twins {
     /// Installs an image on both sides.
     pub fn new(image: Image, target: &Target, work: Option<u64>) -> Result<Self, CompileError> {
+        Self::compiled(image, work, |image, program| Ok(compile(image, program, target)?.bundles))
+    }
+
+    /// The same with bundles that are made in another way.
+    pub fn compiled(
+        image: Image,
+        work: Option<u64>,
+        compile: impl Fn(&Image, &Program) -> Result<Bundles, CompileError>,
+    ) -> Result<Self, CompileError> {
         let side = || {
             let mut runtime = Runtime::new(2, 7);
             runtime.work_limit = work.unwrap_or(runtime.work_limit);
@@ -50,7 +59,12 @@ impl Twins {
         };
         let sides = [side(), side()];
         let mut cores = Cores::new();
-        cores.add(&image, target, &sides[1].0, sides[1].1)?;
+        for (index, program) in image.programs.iter().enumerate() {
+            let bundles = compile(&image, program)?;
+            if let Some(number) = sides[1].0.program_number(sides[1].1, index) {
+                cores.bind(bundles, number, &sides[1].0, sides[1].1);
+            }
+        }
         Ok(Self { image, cores, sides, packets: 0, executed: Executed::default(), instructions: 0 })
     }
 
