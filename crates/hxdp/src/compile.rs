@@ -16,6 +16,8 @@ pub struct Compiled {
     pub bundles: Bundles,
     /// eBPF instructions of the program; a 64-bit load is one.
     pub instructions: usize,
+    /// Whether packets of one flow must wait for each other: a plain read-modify-write of a map's value is left.
+    pub flow_serial: bool,
 }
 
 /// Compiles one program of an image for a core.
@@ -55,17 +57,21 @@ fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Comp
             what: format!("after `{}`: {what}", stage.name),
         })?;
     }
-    let bundles = match stages.last() {
-        Some(stage) => schedule(&stage.code, target)?,
-        None => unreachable!("`traces` is a stage of every program"),
-    };
-    Ok(Compiled { bundles, instructions: program.instructions().count() })
+    let code = last(stages);
+    let bundles = schedule(&code, target)?;
+    Ok(Compiled { bundles, instructions: program.instructions().count(), flow_serial: code.flow_serial })
 }
 
 /// The traces that are scheduled, after all passes before that.
 pub fn optimized(image: &Image, program: &Program) -> Code {
-    let mut code = stages(image, program, Passes::ALL).pop().map(|stage| stage.code);
-    code.take().unwrap_or_else(|| unreachable!("`traces` is a stage of every program"))
+    last(stages(image, program, Passes::ALL))
+}
+
+fn last(mut stages: Vec<Stage>) -> Code {
+    match stages.pop() {
+        Some(stage) => stage.code,
+        None => unreachable!("`traces` is a stage of every program"),
+    }
 }
 
 /// A program as a pass leaves it.
@@ -90,17 +96,22 @@ fn run(program: &Program, regions: Regions, passes: Passes) -> Vec<Stage> {
     if passes.has(Pass::Decided) {
         pass::decided::decided(&mut steps, &regions);
     }
+    if passes.has(Pass::Plain) {
+        pass::plain::plain(&mut steps, &regions);
+    }
     if passes.has(Pass::Lengths) {
         pass::lengths::lengths(&mut steps, &regions);
     }
     let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict));
     let mut stages = vec![Stage { name: "traces", code: code.clone() }];
-    let on_traces: [(Pass, Change); 10] = [
+    let on_traces: [(Pass, Change); 12] = [
         (Pass::Superblocks, pass::superblocks::superblocks),
         (Pass::Short, pass::traces::copy_short),
         (Pass::Copies, pass::copies::copies),
+        (Pass::Known, pass::known::known),
         (Pass::Exits, pass::exits::exits),
         (Pass::Zeroing, pass::zeroing::zeroing),
+        (Pass::Adds, pass::adds::adds),
         (Pass::Bytes, pass::bytes::bytes),
         (Pass::Dead, pass::dead::dead),
         (Pass::Join, pass::join::join),

@@ -145,7 +145,7 @@ pub fn lane(op: &Op) -> u128 {
         }
         Op::Atomic { bytes, op, fetch, base, off, src } => {
             let first = if bytes == 8 { number::ATOMIC8 } else { number::ATOMIC4 };
-            Lane { number: first + at(&ATOMIC, &op), a: base, b: src, off: off as u16, ..zero }.extra(fetch)
+            Lane { number: first + at(&ATOMIC, &op), a: base, off: off as u16, ..zero }.extra(fetch).second(src)
         }
         Op::Jump { to, back } => Lane { number: number::JUMP, off: to as u16, ..zero }.extra(back),
         Op::Branch { cond, wide, a, b, to, back } => {
@@ -171,7 +171,7 @@ pub fn lane(op: &Op) -> u128 {
 
 /// The instruction of 80 bits; `None` of a lane that does nothing or of bits that are no instruction.
 pub fn op(bits: u128) -> Option<Op> {
-    let Lane { number, dst, a, b, flags, off, .. } = Lane::of(bits);
+    let Lane { number, dst, a, flags, off, .. } = Lane::of(bits);
     let lane = Lane::of(bits);
     let (wide, extra) = (flags & WIDE != 0, flags & EXTRA != 0);
     let entry = |first: u8| usize::from(number - first);
@@ -208,7 +208,14 @@ pub fn op(bits: u128) -> Option<Op> {
         }
         number::ATOMIC4..number::LOAD => {
             let (bytes, first) = if number < number::ATOMIC8 { (4, number::ATOMIC4) } else { (8, number::ATOMIC8) };
-            Op::Atomic { bytes, op: *ATOMIC.get(entry(first))?, fetch: extra, base: a, off: signed_off, src: b }
+            Op::Atomic {
+                bytes,
+                op: *ATOMIC.get(entry(first))?,
+                fetch: extra,
+                base: a,
+                off: signed_off,
+                src: lane.operand(),
+            }
         }
         number::LOAD..number::STORE => {
             let bytes = *BYTES.get(entry(number::LOAD))?;

@@ -69,15 +69,16 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         }
         Op::Atomic { bytes, op, fetch, base, off, src } => {
             let place = format!("(u{} *)(r{base} {off:+})", u32::from(bytes) * 8);
+            let src = operand(true, src);
             let name = match op {
                 AtomicOp::Add => "add",
                 AtomicOp::Or => "or",
                 AtomicOp::And => "and",
                 AtomicOp::Xor => "xor",
                 AtomicOp::Xchg => "xchg",
-                AtomicOp::Cmpxchg => return format!("r0 = cmpxchg({place}, r0, r{src})"),
+                AtomicOp::Cmpxchg => return format!("r0 = cmpxchg({place}, r0, {src})"),
             };
-            if fetch { format!("r{src} = fetch_{name}({place}, r{src})") } else { format!("{name}({place}, r{src})") }
+            if fetch { format!("{src} = fetch_{name}({place}, {src})") } else { format!("{name}({place}, {src})") }
         }
         Op::Jump { to, .. } => format!("goto {to}"),
         Op::Branch { cond, wide, a, b, to, .. } => {

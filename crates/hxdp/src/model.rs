@@ -281,11 +281,13 @@ fn write(
             cpu.store_bytes(before.address(base, off), bytes, before.operand(src))?;
         }
         Op::Atomic { bytes, op, fetch, base, off, src } => {
-            let operands = (before.reg(src), before.reg(0));
+            let operands = (before.operand(src), before.reg(0));
             let old = cpu.atomic_bytes(before.address(base, off), bytes == 8, op, operands)?;
             if op == AtomicOp::Cmpxchg {
                 cpu.registers[0] = old;
-            } else if fetch {
+            } else if let Operand::Reg(src) = src
+                && fetch
+            {
                 cpu.registers[usize::from(src & 15)] = old;
             }
         }

@@ -104,8 +104,8 @@ pub enum Op {
         base: u8,
         /// Offset.
         off: i16,
-        /// Second operand.
-        src: u8,
+        /// Second operand; a register where the old value is fetched.
+        src: Operand,
     },
     /// Unconditional.
     Jump {
@@ -201,7 +201,7 @@ impl Op {
             Self::Length { base, .. } => base.map_or(0, |base| 1 << base),
             Self::Load { base, .. } => 1 << base,
             Self::Store { base, src, .. } => 1 << base | of(src),
-            Self::Atomic { op, base, src, .. } => 1 << base | 1 << src | u16::from(op == AtomicOp::Cmpxchg),
+            Self::Atomic { op, base, src, .. } => 1 << base | of(src) | u16::from(op == AtomicOp::Cmpxchg),
             Self::Helper { .. } if self.is_barrier() => ALL,
             Self::Helper { id, handle, second } => {
                 let args = sluice_ebpf::helper::find(id).map_or(5, |helper| helper.args.len());
@@ -224,7 +224,7 @@ impl Op {
             | Self::Constant { dst, .. }
             | Self::Load { dst, .. } => 1 << dst,
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
-            Self::Atomic { fetch: true, src, .. } => 1 << src,
+            Self::Atomic { fetch: true, src, .. } => of(src),
             // A function leaves in r0 to r5 what it likes.
             Self::Helper { .. } | Self::Call { .. } if self.is_barrier() => 0x3f,
             Self::Helper { .. } => 1,
@@ -239,7 +239,7 @@ impl Op {
             Self::Helper { id, handle, .. } => Self::Helper { id, handle, second: None }.reads() | 1,
             Self::Exit { value: None } => 1,
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
-            Self::Atomic { fetch: true, src, .. } => 1 << src,
+            Self::Atomic { fetch: true, src, .. } => of(src),
             _ => 0,
         }
     }
@@ -262,7 +262,7 @@ impl Op {
             }
             Self::Store { bytes, base, off, src } => Self::Store { bytes, base: read(base), off, src: operand(src) },
             Self::Atomic { bytes, op, fetch, base, off, src } => {
-                Self::Atomic { bytes, op, fetch, base: read(base), off, src: read(src) }
+                Self::Atomic { bytes, op, fetch, base: read(base), off, src: operand(src) }
             }
             Self::Branch { cond, wide, a, b, to, back } => {
                 Self::Branch { cond, wide, a: read(a), b: operand(b), to, back }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use sluice_ebpf::Image;
 use sluice_ebpf::insn::assemble;
+use sluice_ebpf::{Image, MapSpec, MapType};
 use sluice_hxdp::compile_with;
 use sluice_hxdp::listing::text;
 use support::target;
@@ -310,4 +310,96 @@ fn a_value_of_one_trace_takes_a_register_that_nobody_waits_for() {
         exit";
     let (one, own) = (rows(4, source), rows_by("all", 4, source));
     assert!(own.len() < one.len(), "{one:#?} {own:#?}");
+}
+
+/// A map of 16-byte values, `values`, and rows of a program that has found a value of it in r0.
+fn counted(body: &str) -> (Vec<String>, bool) {
+    let maps = vec![MapSpec::new("values", MapType::Array, 4, 16, 4)];
+    let steps = body.lines().filter(|line| !line.trim().is_empty()).count();
+    let source = format!(
+        "r6 = *(u32 *)(r1 +12)\nr2 = r10\nr2 += -4\nr1 = map[values]\ncall bpf_map_lookup_elem#1\nif r0 == 0 goto pc+{steps}\n{body}\nr0 = 1\nexit"
+    );
+    let program = assemble("counted", &source, &["values"]).unwrap_or_else(|e| panic!("{source}: {e:?}"));
+    let image = Image { programs: vec![program], maps, ..Image::default() };
+    let compiled = compile_with(&image, &image.programs[0], &target(1), "-rename".parse().unwrap()).unwrap();
+    let text = |row: &sluice_hxdp::Bundle| text(&row.lanes[0].op, &|map| map.to_string());
+    (compiled.bundles.rows.iter().map(text).collect(), compiled.flow_serial)
+}
+
+#[test]
+fn a_plain_count_becomes_one_atomic_operation_and_the_program_is_not_flow_serial() {
+    let has = |body: &str, part: &str| counted(body).0.iter().any(|row| row == part);
+    let count = "r1 = *(u64 *)(r0 +8)\nr1 += 1\n*(u64 *)(r0 +8) = r1";
+    assert!(has(count, "add((u64 *)(r0 +8), 1)"), "{:#?}", counted(count));
+    assert!(!counted(count).1);
+    let of_register = "r1 = *(u32 *)(r0 +4)\nw1 |= w6\n*(u32 *)(r0 +4) = r1";
+    assert!(has(of_register, "or((u32 *)(r0 +4), r6)"), "{:#?}", counted(of_register));
+    for (why, body) in [
+        ("not aligned", "r1 = *(u64 *)(r0 +4)\nr1 += 1\n*(u64 *)(r0 +4) = r1"),
+        ("other bytes", "r1 = *(u64 *)(r0 +8)\nr1 += 1\n*(u64 *)(r0 +0) = r1"),
+        ("half of the sum", "r1 = *(u64 *)(r0 +8)\nw1 += 1\n*(u64 *)(r0 +8) = r1"),
+        (
+            "read behind",
+            "r1 = *(u64 *)(r0 +8)\nr1 += 1\n*(u64 *)(r0 +8) = r1\n*(u64 *)(r10 -16) = r1\nr7 = *(u64 *)(r10 -16)\n*(u64 *)(r0 +0) = r7",
+        ),
+        (
+            "a load between",
+            "r1 = *(u64 *)(r0 +8)\nr7 = *(u32 *)(r0 +0)\nr1 += 1\n*(u64 *)(r0 +8) = r1\n*(u32 *)(r0 +0) = r7",
+        ),
+        ("not a sum", "r1 = *(u64 *)(r0 +8)\nr1 <<= 1\n*(u64 *)(r0 +8) = r1"),
+        ("outside", "r1 = *(u64 *)(r0 +16)\nr1 += 1\n*(u64 *)(r0 +16) = r1"),
+    ] {
+        let (rows, flow_serial) = counted(body);
+        assert!(
+            rows.iter().all(|row| !row.starts_with("add(")) && flow_serial == (why != "other bytes"),
+            "{why}: {rows:#?}"
+        );
+    }
+    // One counter became atomic, the other stays.
+    let both = format!("{count}\nr1 = *(u64 *)(r0 +0)\nr1 *= 3\n*(u64 *)(r0 +0) = r1");
+    assert!(has(&both, "add((u64 *)(r0 +8), 1)") && counted(&both).1, "{:#?}", counted(&both));
+}
+
+#[test]
+fn arithmetic_that_changes_nothing_goes() {
+    let source = "r2 = *(u8 *)(r10 -1)\nr2 &= 255\nw3 = w2\nr0 = r3\nexit";
+    assert_eq!(rows(1, source), ["r2 = ?*(u8 *)(r10 -1)", "exit r2"]);
+    assert_eq!(rows_by("-rename,-plain", 1, source).len(), 4);
+    // A bit may go.
+    assert_eq!(rows(1, "r2 = *(u16 *)(r10 -2)\nr2 &= 255\nr0 = r2\nexit").len(), 3);
+    assert_eq!(rows(1, "r2 = *(u64 *)(r10 -8)\nw3 = w2\nr0 = r3\nexit").len(), 3);
+}
+
+#[test]
+fn what_is_known_on_the_way_of_a_trace_is_not_asked_again() {
+    let checks = |second: &str| {
+        let source = format!(
+            "r2 = *(u32 *)(r1 +4)\nr3 = *(u32 *)(r1 +0)\nr4 = r3\nr4 += 34\nr0 = 1\nif r4 > r2 goto pc+7\nr4 = r3\nr4 += {second}\nif r4 > r2 goto pc+3\n\
+             r0 = *(u8 *)(r3 +0)\nr0 += 9\nexit\nr0 = 3\nexit"
+        );
+        rows(1, &source).iter().filter(|row| row.contains("data_end")).count()
+    };
+    assert_eq!((checks("14"), checks("34"), checks("35")), (1, 1, 2));
+    // A helper that may move the end is in between.
+    let source = "
+        r6 = r1
+        r2 = *(u32 *)(r1 +4)
+        r3 = *(u32 *)(r1 +0)
+        r3 += 34
+        r0 = 1
+        if r3 > r2 goto pc+11
+        r1 = r6
+        r2 = -20
+        call bpf_xdp_adjust_tail#65
+        r2 = *(u32 *)(r6 +4)
+        r3 = *(u32 *)(r6 +0)
+        r4 = r3
+        r4 += 14
+        r0 = 2
+        if r4 > r2 goto pc+2
+        r0 = *(u8 *)(r3 +0)
+        r0 += 9
+        exit";
+    let found = rows(1, source);
+    assert_eq!(found.iter().filter(|row| row.contains("data_end")).count(), 2, "{found:#?}");
 }

@@ -5,6 +5,7 @@
 
 use super::Code;
 use crate::Op;
+use crate::alu::alu;
 use crate::op::Registers;
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
@@ -116,6 +117,14 @@ impl Facts {
                 {
                     return Op::Alu { op, wide, dst, a: of, b: Operand::Imm(sum) };
                 }
+                if let (Some(Fact::Number(a)), Operand::Imm(b)) = (self.of(a), b) {
+                    let result = alu(op, wide, a as i64 as u64, b as i64 as u64);
+                    match i32::try_from(result as i64) {
+                        Ok(number) => return Op::Move { wide: true, dst, src: Operand::Imm(number) },
+                        Err(_) if !wide => return Op::Move { wide, dst, src: Operand::Imm(result as i32) },
+                        Err(_) => {}
+                    }
+                }
                 Op::Alu { op, wide, dst, a: self.register(a), b }
             }
             Op::Move { wide, dst, src } => {
@@ -136,7 +145,7 @@ impl Facts {
             Op::Atomic { bytes, op, fetch, base, off, src } => {
                 let (base, off) = self.address(base, off);
                 // A fetched value goes to the register itself.
-                let src = if fetch { src } else { self.register(src) };
+                let src = if fetch { src } else { self.operand(src) };
                 Op::Atomic { bytes, op, fetch, base, off, src }
             }
             Op::Branch { cond, wide, a, b, to, back } => {

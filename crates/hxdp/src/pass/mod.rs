@@ -4,15 +4,18 @@ pub mod decided;
 pub mod decode;
 pub mod traces;
 // One pass a line: what it does stands in docs/design/hxdp.md.
+pub mod adds;
 pub mod bytes;
 pub mod copies;
 pub mod dead;
 pub mod dependence;
 pub mod exits;
 pub mod join;
+pub mod known;
 pub mod layout;
 pub mod lengths;
 pub mod liveness;
+pub mod plain;
 pub mod predict;
 pub mod quiet;
 pub mod rename;
@@ -45,6 +48,9 @@ pub struct Code {
     pub functions: Vec<u32>,
     /// What is known of each slot.
     pub regions: Regions,
+    /// Whether packets of one flow must wait for each other: a plain read-modify-write of a shared value is left, or an
+    /// access that could be one.
+    pub flow_serial: bool,
 }
 
 impl Code {

@@ -7,6 +7,8 @@ use std::str::FromStr;
 pub enum Pass {
     /// [`super::decided`].
     Decided,
+    /// [`super::plain`].
+    Plain,
     /// [`super::lengths`].
     Lengths,
     /// [`super::predict`].
@@ -17,10 +19,14 @@ pub enum Pass {
     Short,
     /// [`super::copies`].
     Copies,
+    /// [`super::known`].
+    Known,
     /// [`super::exits`].
     Exits,
     /// [`super::zeroing`].
     Zeroing,
+    /// [`super::adds`].
+    Adds,
     /// [`super::bytes`].
     Bytes,
     /// [`super::dead`].
@@ -35,15 +41,18 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Decided,
+        Self::Plain,
         Self::Lengths,
         Self::Predict,
         Self::Superblocks,
         Self::Short,
         Self::Copies,
+        Self::Known,
         Self::Exits,
         Self::Zeroing,
+        Self::Adds,
         Self::Bytes,
         Self::Dead,
         Self::Join,
@@ -55,13 +64,16 @@ impl Pass {
     pub fn name(self) -> &'static str {
         match self {
             Self::Decided => "decided",
+            Self::Plain => "plain",
             Self::Lengths => "lengths",
             Self::Predict => "predict",
             Self::Superblocks => "superblocks",
             Self::Short => "short",
             Self::Copies => "copies",
+            Self::Known => "known",
             Self::Exits => "exits",
             Self::Zeroing => "zeroing",
+            Self::Adds => "adds",
             Self::Bytes => "bytes",
             Self::Dead => "dead",
             Self::Join => "join",
@@ -151,7 +163,7 @@ mod tests {
         assert_eq!(set("-bytes"), Passes::ALL.without(Pass::Bytes));
         assert_eq!(set("all,-bytes,bytes"), Passes::ALL);
         let error = "copies,nothing".parse::<Passes>().unwrap_err().to_string();
-        assert!(error.starts_with("`nothing` is no pass; there are: all, none, decided, lengths,"), "{error}");
+        assert!(error.starts_with("`nothing` is no pass; there are: all, none, decided, plain,"), "{error}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: bo
         program: program.name.clone(),
         traces: blocks(steps, &functions),
         functions: functions.into_iter().collect(),
+        flow_serial: !regions.complete || regions.summary.flow_serial,
         regions,
     };
     code.prune();
