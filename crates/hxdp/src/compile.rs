@@ -4,9 +4,9 @@ use crate::pass::liveness::Liveness;
 use crate::pass::set::{Pass, Passes};
 use crate::pass::{self, Code};
 use crate::{Bundles, CompileError, Target, verify};
-use sluice_ebpf::analysis::{self, Regions, Summary};
+use sluice_ebpf::analysis::{self, At, Regions, Summary};
 use sluice_ebpf::validate::{Options, validate_program};
-use sluice_ebpf::{Image, Program};
+use sluice_ebpf::{Image, MapSpec, Program};
 use std::collections::BTreeMap;
 
 /// A compiled program, and what it was made of.
@@ -47,7 +47,7 @@ pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> 
         steps: 0,
         summary: Summary::default(),
     };
-    finish(run(program, nothing, Passes::ALL), program, target)
+    finish(run(program, nothing, BTreeMap::new(), Passes::ALL), program, target)
 }
 
 fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
@@ -88,10 +88,23 @@ type Change = fn(&mut Code);
 
 /// A program behind each of these passes, `traces` first.
 pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
-    run(program, analysis::analyze(image, program), passes)
+    let regions = analysis::analyze(image, program);
+    let sizes = sizes(image, &regions);
+    run(program, regions, sizes, passes)
 }
 
-fn run(program: &Program, regions: Regions, passes: Passes) -> Vec<Stage> {
+/// Bytes of the keys and values that helpers are called with, where their map is known.
+fn sizes(image: &Image, regions: &Regions) -> BTreeMap<u32, (u32, u32)> {
+    let of_call = |(slot, at): (u32, &At)| {
+        let maps = at.call.as_ref()?.map?.each();
+        let specs: Vec<&MapSpec> = maps.into_iter().map(|map| map.spec(image)).collect::<Option<_>>()?;
+        let greatest = |size: fn(&MapSpec) -> u32| specs.iter().map(|spec| size(spec)).max();
+        Some((slot, (greatest(|spec| spec.key_size)?, greatest(|spec| spec.value_size)?)))
+    };
+    (0..).zip(&regions.slots).filter_map(of_call).collect()
+}
+
+fn run(program: &Program, regions: Regions, sizes: BTreeMap<u32, (u32, u32)>, passes: Passes) -> Vec<Stage> {
     let mut steps = pass::decode::decode(program);
     if passes.has(Pass::Decided) {
         pass::decided::decided(&mut steps, &regions);
@@ -103,8 +116,9 @@ fn run(program: &Program, regions: Regions, passes: Passes) -> Vec<Stage> {
         pass::lengths::lengths(&mut steps, &regions);
     }
     let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict));
+    code.sizes = sizes;
     let mut stages = vec![Stage { name: "traces", code: code.clone() }];
-    let on_traces: [(Pass, Change); 12] = [
+    let on_traces: [(Pass, Change); 14] = [
         (Pass::Superblocks, pass::superblocks::superblocks),
         (Pass::Short, pass::traces::copy_short),
         (Pass::Copies, pass::copies::copies),
@@ -115,6 +129,8 @@ fn run(program: &Program, regions: Regions, passes: Passes) -> Vec<Stage> {
         (Pass::Bytes, pass::bytes::bytes),
         (Pass::Dead, pass::dead::dead),
         (Pass::Join, pass::join::join),
+        (Pass::Forward, pass::forward::forward),
+        (Pass::Stores, pass::stores::stores),
         (Pass::Quiet, pass::quiet::quiet),
         (Pass::Rename, pass::rename::rename),
     ];

@@ -8,9 +8,9 @@ use sluice_hxdp::compile_with;
 use sluice_hxdp::listing::text;
 use support::target;
 
-/// Rows of a program, lanes joined by ` | `. Registers stay what they are, so that tests can name them.
+/// Rows of a program, lanes joined by ` | `. Registers and the stack stay what they are, so that tests can name them.
 fn rows(lanes: usize, source: &str) -> Vec<String> {
-    rows_by("-rename", lanes, source)
+    rows_by("-rename,-forward,-stores", lanes, source)
 }
 
 /// The same by these passes.
@@ -294,7 +294,7 @@ fn the_longer_way_goes_on_and_the_short_one_is_branched_to() {
         exit";
     let has = |rows: Vec<String>, part: &str| rows.iter().any(|row| row.starts_with(part));
     assert!(has(rows(1, source), "if r2 != 7 goto"), "{:#?}", rows(1, source));
-    assert!(has(rows_by("-rename,-predict", 1, source), "if r2 == 7 goto"));
+    assert!(has(rows_by("-rename,-forward,-stores,-predict", 1, source), "if r2 == 7 goto"));
 }
 
 #[test]
@@ -312,18 +312,27 @@ fn a_value_of_one_trace_takes_a_register_that_nobody_waits_for() {
     assert!(own.len() < one.len(), "{one:#?} {own:#?}");
 }
 
-/// A map of 16-byte values, `values`, and rows of a program that has found a value of it in r0.
-fn counted(body: &str) -> (Vec<String>, bool) {
-    let maps = vec![MapSpec::new("values", MapType::Array, 4, 16, 4)];
+/// A lookup in `values` with a key at r10 -4, and what is done with the value in r0.
+fn lookup(body: &str) -> String {
     let steps = body.lines().filter(|line| !line.trim().is_empty()).count();
-    let source = format!(
-        "r6 = *(u32 *)(r1 +12)\nr2 = r10\nr2 += -4\nr1 = map[values]\ncall bpf_map_lookup_elem#1\nif r0 == 0 goto pc+{steps}\n{body}\nr0 = 1\nexit"
-    );
-    let program = assemble("counted", &source, &["values"]).unwrap_or_else(|e| panic!("{source}: {e:?}"));
+    format!(
+        "r2 = r10\nr2 += -4\nr1 = map[values]\ncall bpf_map_lookup_elem#1\nif r0 == 0 goto pc+{steps}\n{body}\nr0 = 1\nexit"
+    )
+}
+
+/// Rows of a program with a map of 16-byte values, `values`, and whether it is flow-serial.
+fn of_map(passes: &str, source: &str) -> (Vec<String>, bool) {
+    let maps = vec![MapSpec::new("values", MapType::Array, 4, 16, 4)];
+    let program = assemble("counted", source, &["values"]).unwrap_or_else(|e| panic!("{source}: {e:?}"));
     let image = Image { programs: vec![program], maps, ..Image::default() };
-    let compiled = compile_with(&image, &image.programs[0], &target(1), "-rename".parse().unwrap()).unwrap();
+    let compiled = compile_with(&image, &image.programs[0], &target(1), passes.parse().unwrap()).unwrap();
     let text = |row: &sluice_hxdp::Bundle| text(&row.lanes[0].op, &|map| map.to_string());
     (compiled.bundles.rows.iter().map(text).collect(), compiled.flow_serial)
+}
+
+/// Rows of a program that has found a value in r0.
+fn counted(body: &str) -> (Vec<String>, bool) {
+    of_map("-rename", &format!("r6 = *(u32 *)(r1 +12)\n{}", lookup(body)))
 }
 
 #[test]
@@ -364,7 +373,7 @@ fn a_plain_count_becomes_one_atomic_operation_and_the_program_is_not_flow_serial
 fn arithmetic_that_changes_nothing_goes() {
     let source = "r2 = *(u8 *)(r10 -1)\nr2 &= 255\nw3 = w2\nr0 = r3\nexit";
     assert_eq!(rows(1, source), ["r2 = ?*(u8 *)(r10 -1)", "exit r2"]);
-    assert_eq!(rows_by("-rename,-plain", 1, source).len(), 4);
+    assert_eq!(rows_by("-rename,-forward,-stores,-plain", 1, source).len(), 4);
     // A bit may go.
     assert_eq!(rows(1, "r2 = *(u16 *)(r10 -2)\nr2 &= 255\nr0 = r2\nexit").len(), 3);
     assert_eq!(rows(1, "r2 = *(u64 *)(r10 -8)\nw3 = w2\nr0 = r3\nexit").len(), 3);
@@ -402,4 +411,90 @@ fn what_is_known_on_the_way_of_a_trace_is_not_asked_again() {
         exit";
     let found = rows(1, source);
     assert_eq!(found.iter().filter(|row| row.contains("data_end")).count(), 2, "{found:#?}");
+}
+
+#[test]
+fn what_was_stored_or_loaded_is_taken_from_its_register() {
+    let has = |rows: &[String], part: &str| rows.iter().filter(|row| row.contains(part)).count();
+    // A value is kept in the frame while r2 is something else.
+    let kept = |between: &str| {
+        let source = format!(
+            "r2 = *(u64 *)(r10 -64)\nr2 += 3\n*(u64 *)(r10 -8) = r2\nr2 = 0\n{between}\nr0 = *(u64 *)(r10 -8)\nr0 += 1\nexit"
+        );
+        rows_by("-rename", 1, &source)
+    };
+    let forwarded = kept("call bpf_ktime_get_ns#5");
+    assert_eq!((has(&forwarded, "(r10 -8)"), forwarded.len()), (0, 5), "{forwarded:#?}");
+    assert_eq!(has(&rows(1, &kept_source()), "(r10 -8)"), 2);
+    // Half of it is written; an unknown address may be it.
+    assert_eq!(has(&kept("*(u32 *)(r10 -8) = r1"), "= ?*(u64 *)(r10 -8)"), 1);
+    assert_eq!(has(&kept("r3 = *(u32 *)(r1 +12)\nr3 += r10\n*(u8 *)(r3 -64) = r1"), "= ?*(u64 *)(r10 -8)"), 1);
+    // A byte of a longer value, and a number.
+    let part = rows_by("-rename", 1, "r2 = *(u64 *)(r10 -64)\n*(u8 *)(r10 -1) = r2\nr0 = *(u8 *)(r10 -1)\nexit");
+    assert_eq!(part, ["r0 = ?*(u64 *)(r10 -64)", "r0 = r0 & 255", "exit"]);
+    assert_eq!(
+        rows_by("-rename", 1, "r2 = -2\n*(u32 *)(r10 -4) = r2\nr0 = *(u32 *)(r10 -4)\nexit"),
+        ["w0 = -2", "exit"]
+    );
+    // A field of the packet again behind a call that writes no packet.
+    let field = |call: &str| {
+        let source = format!(
+            "r6 = *(u32 *)(r1 +0)\nr7 = *(u32 *)(r1 +4)\nr8 = r6\nr8 += 14\nr0 = 0\nif r8 > r7 goto pc+5\nr9 = *(u16 *)(r6 +12)\nr9 += 5\n\
+             {call}\nr2 = *(u16 *)(r6 +12)\nr0 += r2\nr0 += r9\nexit"
+        );
+        rows_by("-rename", 1, &source)
+    };
+    assert_eq!(has(&field("call bpf_ktime_get_ns#5"), "*(u16 *)("), 1);
+    assert_eq!(has(&field("*(u8 *)(r6 +13) = r9"), "*(u16 *)("), 2);
+    // Values of maps are loaded each time.
+    let (shared, _) = counted("r7 = *(u64 *)(r0 +8)\nr8 = *(u64 *)(r0 +8)\nr7 += r8\n*(u64 *)(r0 +0) = r7");
+    assert_eq!(has(&shared, "*(u64 *)(r0 +8)"), 2, "{shared:#?}");
+}
+
+/// A value that is kept in the frame.
+fn kept_source() -> String {
+    "r2 = *(u64 *)(r10 -64)\nr2 += 3\n*(u64 *)(r10 -8) = r2\nr2 = 0\ncall bpf_ktime_get_ns#5\nr0 = *(u64 *)(r10 -8)\nr0 += 1\nexit".to_owned()
+}
+
+#[test]
+fn a_store_to_the_frame_that_nobody_reads_goes() {
+    let stores =
+        |source: &str| rows_by("-rename,-forward", 1, source).iter().filter(|row| row.starts_with("*(")).count();
+    assert_eq!(stores("r0 = *(u32 *)(r1 +12)\n*(u32 *)(r10 -4) = r0\nexit"), 0);
+    assert_eq!(stores("r0 = *(u32 *)(r1 +12)\n*(u32 *)(r10 -4) = r0\nr0 = *(u32 *)(r10 -4)\nexit"), 1);
+    // A part of it is read; all of it is written again first.
+    assert_eq!(stores("r0 = *(u32 *)(r1 +12)\n*(u64 *)(r10 -8) = r0\nr0 = *(u8 *)(r10 -1)\nexit"), 1);
+    assert_eq!(
+        stores("r0 = *(u32 *)(r1 +12)\n*(u32 *)(r10 -4) = r0\n*(u64 *)(r10 -8) = r1\nr0 = *(u64 *)(r10 -8)\nexit"),
+        1
+    );
+    // It is read on one of two ways.
+    let either = "
+        r0 = *(u32 *)(r1 +12)
+        *(u32 *)(r10 -4) = r0
+        if r0 == 0x7 goto pc+1
+        exit
+        r0 = *(u32 *)(r10 -4)
+        exit";
+    assert_eq!(stores(either), 1);
+    // A function reads what it is given the address of; an address that is not known may be its.
+    let function = "
+        r2 = *(u32 *)(r1 +12)
+        *(u32 *)(r10 -4) = r2
+        r1 = r10
+        call f
+        exit
+        f:
+        r0 = *(u32 *)(r1 -4)
+        exit";
+    assert_eq!(stores(function), 1);
+    let computed = "r2 = *(u32 *)(r1 +12)\n*(u32 *)(r10 -4) = r2\nr2 += r10\nr0 = *(u32 *)(r2 -19)\nexit";
+    assert_eq!(stores(computed), 1);
+    // A helper reads its key, and not what lies beside it.
+    let keyed = |at: i32| {
+        let body = "r0 = 1".to_owned();
+        let source = format!("r2 = *(u32 *)(r1 +12)\n*(u32 *)(r10 {at}) = r2\n{}", lookup(&body));
+        of_map("-rename,-forward", &source).0.iter().filter(|row| row.starts_with("*(")).count()
+    };
+    assert_eq!((keyed(-4), keyed(-8)), (1, 0));
 }

@@ -23,7 +23,7 @@ pub enum Fact {
 /// Facts of all registers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts {
-    known: [Option<Fact>; 11],
+    known: [Option<Fact>; 16],
     /// Registers whose upper half is zero: a 32-bit move of one is a copy.
     short: Registers,
 }
@@ -31,6 +31,14 @@ pub struct Facts {
 impl Facts {
     fn of(&self, r: u8) -> Option<Fact> {
         self.known[usize::from(r)]
+    }
+
+    /// The number that a register holds, if it is known.
+    pub fn number(&self, r: u8) -> Option<i32> {
+        match self.of(r) {
+            Some(Fact::Number(number)) => Some(number),
+            _ => None,
+        }
     }
 
     /// The register whose value another one copies, or itself.
@@ -159,6 +167,7 @@ impl Facts {
                 let (base, bytes) = folded.unwrap_or((base, bytes));
                 Op::Length { base: Some(base), bytes, within, to, back }
             }
+            Op::Exit { value: Some(value) } => Op::Exit { value: Some(self.operand(value)) },
             // What a barrier is given stays in its registers: others see them.
             Op::Helper { id, handle: None, second: None } if !op.is_barrier() => {
                 let reads = |r: u8| op.reads() >> r & 1 == 1;

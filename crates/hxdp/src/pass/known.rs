@@ -4,6 +4,7 @@
 //! branch that is never taken is gone; one that always is ends the trace, which goes on there. Needs: `copies`, which puts
 //! numbers and older registers into comparisons; the region analysis. Leaves alone: taken back edges, which count as work.
 
+use super::copies::Facts;
 use super::{Code, Trace};
 use crate::effect::{CONTEXT, Effect};
 use crate::{Op, Step};
@@ -31,10 +32,11 @@ pub fn known(code: &mut Code) {
 
 fn decide(trace: &mut Trace, regions: &Regions) {
     let mut compared: Vec<Compared> = Vec::new();
+    let mut facts = Facts::default();
     let mut index = 0;
     while let Some(step) = trace.steps.get(index) {
         let (op, effect) = (step.op, Effect::of(step, regions));
-        match outcome(step, &compared, regions) {
+        match outcome(step, &compared, &facts, regions) {
             Some(false) => {
                 trace.steps.remove(index);
                 continue;
@@ -51,14 +53,19 @@ fn decide(trace: &mut Trace, regions: &Regions) {
         // Helpers that move the frame's bounds write the context.
         let moved = effect.stores & CONTEXT != 0;
         compared.retain(|c| !moved && c.base.is_none_or(|base| effect.writes >> base & 1 == 0));
+        facts.pass(&op);
         index += 1;
     }
 }
 
 /// Whether a branch is taken, if that is known.
-fn outcome(step: &Step, compared: &[Compared], regions: &Regions) -> Option<bool> {
+fn outcome(step: &Step, compared: &[Compared], facts: &Facts, regions: &Regions) -> Option<bool> {
     let before = regions.slots.get(step.slot as usize).filter(|_| regions.complete).and_then(|at| at.before.as_deref());
-    let number = |r: u8| before.map_or_else(Num::unknown, |before| before[usize::from(r)].as_number());
+    let number = |r: u8| match (facts.number(r), before) {
+        (Some(number), _) => Num::constant(number as i64 as u64),
+        (None, Some(before)) => before[usize::from(r)].as_number(),
+        (None, None) => Num::unknown(),
+    };
     match step.op {
         Op::Branch { cond, wide, a, b, .. } => {
             let right = match b {

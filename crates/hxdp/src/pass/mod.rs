@@ -10,6 +10,7 @@ pub mod copies;
 pub mod dead;
 pub mod dependence;
 pub mod exits;
+pub mod forward;
 pub mod join;
 pub mod known;
 pub mod layout;
@@ -21,7 +22,9 @@ pub mod quiet;
 pub mod rename;
 pub mod schedule;
 pub mod set;
+pub mod stores;
 pub mod superblocks;
+pub mod webs;
 pub mod zeroing;
 
 use crate::Step;
@@ -48,6 +51,8 @@ pub struct Code {
     pub functions: Vec<u32>,
     /// What is known of each slot.
     pub regions: Regions,
+    /// Bytes of a key and of a value of the map that a helper is called with, by its slot; the greatest of several maps.
+    pub sizes: BTreeMap<u32, (u32, u32)>,
     /// Whether packets of one flow must wait for each other: a plain read-modify-write of a shared value is left, or an
     /// access that could be one.
     pub flow_serial: bool,

@@ -79,7 +79,7 @@ fn worth(steps: &[Step], behind: &[Vec<Edge>]) -> Vec<u64> {
             let ahead = behind[from].iter().filter(|edge| edge.to <= exit);
             let longest = ahead.filter_map(|edge| Some(way[edge.to]? + u64::from(edge.order == Order::Bundle))).max();
             way[from] = way[from].max(longest);
-            worth[from] += way[from].map_or(0, |way| leave * (last - earliest[exit] + way + 1) >> 16);
+            worth[from] += way[from].map_or(0, |way| (leave * (last - earliest[exit] + way + 1)) >> 16);
         }
     }
     worth

@@ -33,6 +33,10 @@ pub enum Pass {
     Dead,
     /// [`super::join`].
     Join,
+    /// [`super::forward`].
+    Forward,
+    /// [`super::stores`].
+    Stores,
     /// [`super::quiet`].
     Quiet,
     /// [`super::rename`].
@@ -41,7 +45,7 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Decided,
         Self::Plain,
         Self::Lengths,
@@ -56,6 +60,8 @@ impl Pass {
         Self::Bytes,
         Self::Dead,
         Self::Join,
+        Self::Forward,
+        Self::Stores,
         Self::Quiet,
         Self::Rename,
     ];
@@ -77,6 +83,8 @@ impl Pass {
             Self::Bytes => "bytes",
             Self::Dead => "dead",
             Self::Join => "join",
+            Self::Forward => "forward",
+            Self::Stores => "stores",
             Self::Quiet => "quiet",
             Self::Rename => "rename",
         }

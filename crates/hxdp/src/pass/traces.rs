@@ -26,6 +26,7 @@ pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: bo
         traces: blocks(steps, &functions),
         functions: functions.into_iter().collect(),
         flow_serial: !regions.complete || regions.summary.flow_serial,
+        sizes: BTreeMap::new(),
         regions,
     };
     code.prune();
