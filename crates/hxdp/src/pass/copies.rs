@@ -6,7 +6,7 @@
 use super::Code;
 use crate::Op;
 use crate::alu::alu;
-use crate::op::Registers;
+use crate::op::{OWN, Registers};
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.
@@ -73,7 +73,8 @@ impl Facts {
 
     /// What holds behind an instruction.
     pub fn pass(&mut self, op: &Op) {
-        let written = op.writes();
+        // Behind a function the compiler's own registers hold nothing.
+        let written = op.writes() | if op.is_barrier() { OWN } else { 0 };
         let is_short = self.gives_short(op);
         let fact = match *op {
             Op::Move { wide: true, src: Operand::Reg(r), .. } => self.of(r).or(Some(Fact::Sum(r, 0))),
@@ -219,6 +220,16 @@ mod tests {
         assert_eq!(facts.register(2), 3);
         facts.pass(&Op::Alu { op: AluOp::Add, wide: true, dst: 3, a: 3, b: Operand::Imm(1) });
         assert_eq!((facts.register(2), facts.register(3)), (2, 3));
+    }
+
+    #[test]
+    fn nothing_is_known_of_own_registers_behind_a_call() {
+        let mut facts = Facts::default();
+        facts.pass(&Op::Move { wide: true, dst: 6, src: Operand::Reg(11) });
+        facts.pass(&Op::Helper { id: 5, handle: None, second: None });
+        assert_eq!(facts.register(6), 11);
+        facts.pass(&Op::Call { to: 0 });
+        assert_eq!(facts.register(6), 6);
     }
 
     #[test]

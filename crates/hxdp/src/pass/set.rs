@@ -123,7 +123,7 @@ impl Default for Passes {
     }
 }
 
-/// A list that names no set.
+/// A list that names no set: E0804.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{found}` is no pass; there are: all, none, {}", names())]
 pub struct UnknownPass {

@@ -13,7 +13,7 @@ use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{FaultReason, Image, MapType, Packet, Program, Runtime, load};
-use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Target, compile};
+use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, compile, compile_with};
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};
 
@@ -151,17 +151,30 @@ pub struct Replay {
     /// Packets, bundles and interpreted instructions of programs that were replaced, by object file.
     pub done: Vec<(PathBuf, u64, Executed, u64)>,
     file: PathBuf,
+    passes: Passes,
+    counts_only: bool,
 }
 
 impl Replay {
     /// Carries out all of them; what differs is said with its step.
     pub fn play(steps: &[Step], target: &Target) -> Self {
         let mut replay = Self::default();
-        for step in steps {
-            replay.step(step, target).unwrap_or_else(|e| panic!("{step:02x?}\n{e}"));
-        }
-        replay.finish();
+        replay.all(steps, target);
         replay
+    }
+
+    /// The same with some passes only, to count: maps are not compared.
+    pub fn count(steps: &[Step], target: &Target, passes: Passes) -> Self {
+        let mut replay = Self { passes, counts_only: true, ..Self::default() };
+        replay.all(steps, target);
+        replay
+    }
+
+    fn all(&mut self, steps: &[Step], target: &Target) {
+        for step in steps {
+            self.step(step, target).unwrap_or_else(|e| panic!("{step:02x?}\n{e}"));
+        }
+        self.finish();
     }
 
     fn finish(&mut self) {
@@ -179,7 +192,7 @@ impl Replay {
         match step {
             Step::Packet { ifindex, frame } => {
                 twins.run(*program, frame, Ingress { ifindex: *ifindex, queue: 0 })?;
-                twins.compare_maps()
+                if self.counts_only { Ok(()) } else { twins.compare_maps() }
             }
             Step::Set { map, key, value, inner, flags } => {
                 let Some(index) = twins.image.map(map) else { return Ok(()) };
@@ -227,7 +240,9 @@ impl Replay {
         };
         let program = image.programs.iter().position(wanted).ok_or("no such program")?;
         self.file.clone_from(&load.file);
-        self.running = Some((Twins::new(image, target, None).map_err(|e| e.to_string())?, program));
+        let compile = |image: &Image, program: &Program| compile_with(image, program, target, self.passes);
+        let twins = Twins::compiled(image, None, |image, program| Ok(compile(image, program)?.bundles));
+        self.running = Some((twins.map_err(|e| e.to_string())?, program));
         Ok(())
     }
 }
