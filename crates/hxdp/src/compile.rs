@@ -2,11 +2,11 @@
 
 use crate::pass::liveness::Liveness;
 use crate::pass::set::{Pass, Passes};
-use crate::pass::{self, Code};
+use crate::pass::{self, Code, Maps};
 use crate::{Bundles, CompileError, Target, verify};
 use sluice_ebpf::analysis::{self, At, Regions, Summary};
 use sluice_ebpf::validate::{Options, validate_program};
-use sluice_ebpf::{Image, MapSpec, Program};
+use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use std::collections::BTreeMap;
 
 /// A compiled program, and what it was made of.
@@ -47,7 +47,7 @@ pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> 
         steps: 0,
         summary: Summary::default(),
     };
-    finish(run(program, nothing, BTreeMap::new(), Passes::ALL), program, target)
+    finish(run(program, nothing, Maps::default(), Passes::ALL), program, target)
 }
 
 fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
@@ -89,8 +89,14 @@ type Change = fn(&mut Code);
 /// A program behind each of these passes, `traces` first.
 pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
     let regions = analysis::analyze(image, program);
-    let sizes = sizes(image, &regions);
-    run(program, regions, sizes, passes)
+    let maps = Maps { sizes: sizes(image, &regions), arrays: arrays(image) };
+    run(program, regions, maps, passes)
+}
+
+/// Entries of the arrays whose values programs have addresses of.
+fn arrays(image: &Image) -> BTreeMap<u32, u32> {
+    let is_array = |map: &MapSpec| matches!(map.kind, MapType::Array | MapType::PercpuArray);
+    (0..).zip(&image.maps).filter(|(_, map)| is_array(map)).map(|(index, map)| (index, map.max_entries)).collect()
 }
 
 /// Bytes of the keys and values that helpers are called with, where their map is known.
@@ -104,7 +110,7 @@ fn sizes(image: &Image, regions: &Regions) -> BTreeMap<u32, (u32, u32)> {
     (0..).zip(&regions.slots).filter_map(of_call).collect()
 }
 
-fn run(program: &Program, regions: Regions, sizes: BTreeMap<u32, (u32, u32)>, passes: Passes) -> Vec<Stage> {
+fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes) -> Vec<Stage> {
     let mut steps = pass::decode::decode(program);
     if passes.has(Pass::Decided) {
         pass::decided::decided(&mut steps, &regions);
@@ -116,12 +122,13 @@ fn run(program: &Program, regions: Regions, sizes: BTreeMap<u32, (u32, u32)>, pa
         pass::lengths::lengths(&mut steps, &regions);
     }
     let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict));
-    code.sizes = sizes;
+    code.maps = maps;
     let mut stages = vec![Stage { name: "traces", code: code.clone() }];
-    let on_traces: [(Pass, Change); 14] = [
+    let on_traces: [(Pass, Change); 15] = [
         (Pass::Superblocks, pass::superblocks::superblocks),
         (Pass::Short, pass::traces::copy_short),
         (Pass::Copies, pass::copies::copies),
+        (Pass::Elements, pass::elements::elements),
         (Pass::Known, pass::known::known),
         (Pass::Exits, pass::exits::exits),
         (Pass::Zeroing, pass::zeroing::zeroing),

@@ -47,6 +47,7 @@ mod number {
     pub const CONSTANT: u8 = 0x1c;
     pub const COND: u8 = 0x20;
     pub const LENGTH: u8 = 0x2c;
+    pub const ELEMENT: u8 = 0x2d;
     pub const ATOMIC4: u8 = 0x30;
     pub const ATOMIC8: u8 = 0x38;
     pub const LOAD: u8 = 0x40;
@@ -136,6 +137,10 @@ pub fn lane(op: &Op) -> u128 {
             };
             return u128::from(number::CONSTANT + kind) | u128::from(dst) << 8 | u128::from(number) << 16;
         }
+        Op::Element { dst, map, index } => {
+            let number = u64::from(map) | u64::from(index) << 32;
+            return u128::from(number::ELEMENT) | u128::from(dst) << 8 | u128::from(number) << 16;
+        }
         Op::Load { bytes, signed, dst, base, off, quiet } => {
             let lane = Lane { number: number::LOAD + at(&BYTES, &bytes), dst, a: base, off: off as u16, ..zero };
             lane.extra(signed).wide(quiet)
@@ -203,6 +208,7 @@ pub fn op(bits: u128) -> Option<Op> {
             let base = (flags & IMMEDIATE == 0).then_some(a);
             Op::Length { base, bytes: lane.imm, within: wide, to, back: extra }
         }
+        number::ELEMENT => Op::Element { dst, map: (bits >> 16) as u32, index: (bits >> 48) as u32 },
         number::COND..number::LENGTH => {
             Op::Branch { cond: *COND.get(entry(number::COND))?, wide, a, b: lane.operand(), to, back: extra }
         }

@@ -60,6 +60,7 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
             WideValue::MapValue { map: index, offset } => format!("r{dst} = map[{}][0]+{offset}", map(index)),
             WideValue::Function(slot) => format!("r{dst} = function[{slot}]"),
         },
+        Op::Element { dst, map: index, index: value } => format!("r{dst} = map[{}][{value}]", map(index)),
         Op::Load { bytes, signed, dst, base, off, quiet } => {
             let quiet = if quiet { "?" } else { "" };
             format!("r{dst} = {quiet}*({}{} *)(r{base} {off:+})", if signed { 's' } else { 'u' }, u32::from(bytes) * 8)

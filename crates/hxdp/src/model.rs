@@ -4,7 +4,7 @@ use crate::alu::{alu, extend, holds, swap};
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
-use sluice_ebpf::{FaultReason, Image, Runtime, address, helper};
+use sluice_ebpf::{FaultReason, Image, MapId, Runtime, address, helper};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ impl Cores {
             for (lane, step) in (0..).zip(&bundle.lanes) {
                 let value = match step.op {
                     Op::Constant { value, .. } => value,
-                    Op::Helper { handle: Some(map), .. } => WideValue::Map(map),
+                    Op::Helper { handle: Some(map), .. } | Op::Element { map, .. } => WideValue::Map(map),
                     _ => continue,
                 };
                 let number = match value {
@@ -290,6 +290,11 @@ fn write(
             {
                 cpu.registers[usize::from(src & 15)] = old;
             }
+        }
+        Op::Element { dst, index, .. } => {
+            let map = MapId(constant() as u32 - address::MAP_HANDLES);
+            let value = cpu.maps.lookup(map, &index.to_le_bytes(), cpu.world.cpu);
+            cpu.registers[usize::from(dst & 15)] = value.map_or(0, u64::from);
         }
         Op::Helper { id, handle, second } => {
             let index = helper::ALL.iter().position(|helper| helper.id == id);

@@ -65,6 +65,15 @@ pub enum Op {
         /// What it gives.
         value: WideValue,
     },
+    /// The address of a value of an array; of a per-CPU array in the copy that this packet's context has.
+    Element {
+        /// Destination.
+        dst: u8,
+        /// The map with this index.
+        map: u32,
+        /// Which value: below the map's entries.
+        index: u32,
+    },
     /// `dst = *(bytes *)(base + off)`.
     Load {
         /// 1, 2, 4, 6 or 8.
@@ -197,7 +206,7 @@ impl Op {
             Self::Alu { a, b, .. } | Self::Branch { a, b, .. } => 1 << a | of(b),
             Self::Move { src, .. } => of(src),
             Self::Extend { src, .. } | Self::Negate { src, .. } | Self::Swap { src, .. } => 1 << src,
-            Self::Constant { .. } | Self::Jump { .. } => 0,
+            Self::Constant { .. } | Self::Element { .. } | Self::Jump { .. } => 0,
             Self::Length { base, .. } => base.map_or(0, |base| 1 << base),
             Self::Load { base, .. } => 1 << base,
             Self::Store { base, src, .. } => 1 << base | of(src),
@@ -222,6 +231,7 @@ impl Op {
             | Self::Negate { dst, .. }
             | Self::Swap { dst, .. }
             | Self::Constant { dst, .. }
+            | Self::Element { dst, .. }
             | Self::Load { dst, .. } => 1 << dst,
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
             Self::Atomic { fetch: true, src, .. } => of(src),
@@ -257,6 +267,7 @@ impl Op {
             Self::Negate { wide, dst, src } => Self::Negate { wide, dst: write(dst), src: read(src) },
             Self::Swap { order, bits, dst, src } => Self::Swap { order, bits, dst: write(dst), src: read(src) },
             Self::Constant { dst, value } => Self::Constant { dst: write(dst), value },
+            Self::Element { dst, map, index } => Self::Element { dst: write(dst), map, index },
             Self::Load { bytes, signed, dst, base, off, quiet } => {
                 Self::Load { bytes, signed, dst: write(dst), base: read(base), off, quiet }
             }
@@ -288,6 +299,7 @@ impl Op {
                 | Self::Negate { .. }
                 | Self::Swap { .. }
                 | Self::Constant { .. }
+                | Self::Element { .. }
         )
     }
 

@@ -498,3 +498,30 @@ fn a_store_to_the_frame_that_nobody_reads_goes() {
     };
     assert_eq!((keyed(-4), keyed(-8)), (1, 0));
 }
+
+#[test]
+fn a_value_of_an_array_needs_no_call_and_no_check() {
+    let found = |passes: &str, store: &str| {
+        of_map(passes, &format!("r6 = r1\n{store}\n{}", lookup("r1 = *(u64 *)(r0 +8)\nr1 += 1\n*(u64 *)(r0 +8) = r1")))
+            .0
+    };
+    let store = "*(u32 *)(r10 -4) = 3";
+    assert_eq!(found("-rename", store), ["r0 = map[0][3]", "add((u64 *)(r0 +8), 1)", "exit 1"]);
+    assert!(found("-rename,-elements", store).iter().any(|row| row.starts_with("call bpf_map_lookup_elem")));
+    for (why, store) in [
+        ("there is no such value", "*(u32 *)(r10 -4) = 4"),
+        ("the key is not known", "r2 = *(u32 *)(r1 +12)\n*(u32 *)(r10 -4) = r2"),
+        ("a byte of it is written", "*(u32 *)(r10 -4) = 3\n*(u8 *)(r10 -2) = 0"),
+        ("a byte somewhere is written", "*(u32 *)(r10 -4) = 3\nr3 = *(u32 *)(r1 +12)\nr3 += r10\n*(u8 *)(r3 -64) = r1"),
+        ("it lies elsewhere", "*(u32 *)(r10 -8) = 3"),
+        ("a function may write it", "*(u32 *)(r10 -4) = 3\nr1 = r10\ncall f"),
+    ] {
+        let source = format!(
+            "r6 = r1\n{store}\n{}\nf:\nr2 = 1\n*(u32 *)(r1 -4) = r2\nr0 = 0\nexit",
+            lookup("r1 = *(u64 *)(r0 +8)")
+        );
+        let source = if store.contains("call f") { source } else { source.split("\nf:").next().unwrap().to_owned() };
+        let rows = of_map("-rename", &source).0;
+        assert!(rows.iter().any(|row| row.starts_with("call bpf_map_lookup_elem")), "{why}: {rows:#?}");
+    }
+}

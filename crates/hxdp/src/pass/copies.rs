@@ -18,6 +18,8 @@ pub enum Fact {
     Sum(u8, i32),
     /// The handle of the map with this index.
     Map(u32),
+    /// The address of some map's value: never 0.
+    Element,
 }
 
 /// Facts of all registers.
@@ -39,6 +41,11 @@ impl Facts {
             Some(Fact::Number(number)) => Some(number),
             _ => None,
         }
+    }
+
+    /// Whether it surely holds the address of a map's value.
+    pub fn is_element(&self, r: u8) -> bool {
+        self.of(r) == Some(Fact::Element)
     }
 
     /// The register whose value another one copies, or itself.
@@ -82,9 +89,11 @@ impl Facts {
             // Zero-extended: only what is not negative is its own sign extension.
             Op::Move { wide: false, src: Operand::Imm(number), .. } if number >= 0 => Some(Fact::Number(number)),
             Op::Constant { value: WideValue::Map(map), .. } => Some(Fact::Map(map)),
+            Op::Element { .. } => Some(Fact::Element),
             Op::Alu { op: AluOp::Add, wide: true, a, b: Operand::Imm(more), .. } => match self.of(a) {
                 Some(Fact::Sum(of, before)) => before.checked_add(more).map(|sum| Fact::Sum(of, sum)),
                 Some(Fact::Number(_) | Fact::Map(_)) => None,
+                Some(Fact::Element) => Some(Fact::Sum(a, more)),
                 None => Some(Fact::Sum(a, more)),
             },
             _ => None,

@@ -8,6 +8,7 @@ use super::copies::Facts;
 use super::{Code, Trace};
 use crate::effect::{CONTEXT, Effect};
 use crate::{Op, Step};
+use sluice_ebpf::address::{MAP_VALUES, RECORDS};
 use sluice_ebpf::analysis::Regions;
 use sluice_ebpf::analysis::branch::Test;
 use sluice_ebpf::analysis::num::Num;
@@ -63,6 +64,7 @@ fn outcome(step: &Step, compared: &[Compared], facts: &Facts, regions: &Regions)
     let before = regions.slots.get(step.slot as usize).filter(|_| regions.complete).and_then(|at| at.before.as_deref());
     let number = |r: u8| match (facts.number(r), before) {
         (Some(number), _) => Num::constant(number as i64 as u64),
+        _ if facts.is_element(r) => Num::unsigned(MAP_VALUES.into(), u64::from(RECORDS) - 1),
         (None, Some(before)) => before[usize::from(r)].as_number(),
         (None, None) => Num::unknown(),
     };

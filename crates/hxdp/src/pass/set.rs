@@ -19,6 +19,8 @@ pub enum Pass {
     Short,
     /// [`super::copies`].
     Copies,
+    /// [`super::elements`].
+    Elements,
     /// [`super::known`].
     Known,
     /// [`super::exits`].
@@ -45,7 +47,7 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Decided,
         Self::Plain,
         Self::Lengths,
@@ -53,6 +55,7 @@ impl Pass {
         Self::Superblocks,
         Self::Short,
         Self::Copies,
+        Self::Elements,
         Self::Known,
         Self::Exits,
         Self::Zeroing,
@@ -76,6 +79,7 @@ impl Pass {
             Self::Superblocks => "superblocks",
             Self::Short => "short",
             Self::Copies => "copies",
+            Self::Elements => "elements",
             Self::Known => "known",
             Self::Exits => "exits",
             Self::Zeroing => "zeroing",

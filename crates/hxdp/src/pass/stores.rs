@@ -101,7 +101,7 @@ fn own(base: u32, off: i64, bytes: i64) -> Option<Range<usize>> {
 fn helper_reads(code: &Code, label: u32, step: &Step) -> Read {
     let call = code.regions.slots.get(step.slot as usize).and_then(|at| at.call.as_ref());
     let (Some(call), true) = (call, code.regions.complete && !step.op.is_barrier()) else { return ALL };
-    let sizes = code.sizes.get(&step.slot);
+    let sizes = code.maps.sizes.get(&step.slot);
     let mut read = NONE;
     for (index, (arg, value)) in call.args.iter().enumerate() {
         let length = || call.args.get(index + 1).and_then(|(_, length)| length.as_constant());

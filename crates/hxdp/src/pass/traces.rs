@@ -5,7 +5,7 @@
 //! trace's `next`. Short traces are copied to where they are led to. Needs: `decode`. Leaves alone: back edges, which
 //! count as work.
 
-use super::{Code, Trace};
+use super::{Code, Maps, Trace};
 use crate::{Op, Step};
 use sluice_ebpf::Program;
 use sluice_ebpf::analysis::Regions;
@@ -26,7 +26,7 @@ pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: bo
         traces: blocks(steps, &functions),
         functions: functions.into_iter().collect(),
         flow_serial: !regions.complete || regions.summary.flow_serial,
-        sizes: BTreeMap::new(),
+        maps: Maps::default(),
         regions,
     };
     code.prune();
