@@ -481,6 +481,19 @@ fn compiling_says_rows_beside_instructions_and_shows_them() {
     }
     let text = folder.sluice(&["xdp", "compile", DROP, "--show"]).ok();
     assert!(text.contains("insns/row") && text.contains("    0 .0") && text.contains("drop.c:"), "{text}");
+    let rows = |passes: &str| {
+        let compiled = json(&folder.sluice(&["xdp", "compile", DROP, "--passes", passes, "--json"]).ok());
+        compiled["programs"][0]["rows"].as_u64().unwrap()
+    };
+    assert!(rows("all") < rows("-adds") && rows("-adds") < rows("none"));
+    let gain = json(&folder.sluice(&["xdp", "compile", DROP, "--gain", "--json"]).ok());
+    let passes = gain["programs"][0]["gain"].as_array().unwrap();
+    assert_eq!((passes[0]["pass"].as_str(), passes[0]["rows"].as_u64()), (Some("none"), Some(rows("none"))));
+    assert_eq!(passes.last().unwrap()["rows"].as_u64(), Some(rows("all")));
+    let text = folder.sluice(&["xdp", "compile", DROP, "--gain"]).ok();
+    assert!(text.contains("rows without it") && text.contains("\nsuperblocks "), "{text}");
+    let refused = folder.sluice(&["xdp", "compile", DROP, "--passes", "copies,inline"]);
+    assert!(refused.code == 2 && refused.err.contains("E0804") && refused.err.contains("`inline`"), "{}", refused.err);
     let refused = folder.sluice(&["xdp", "compile", DROP, "--lanes", "3"]);
     assert!(refused.code == 2 && refused.err.contains("E0801") && refused.err.contains("1, 2, 4"), "{}", refused.err);
 }
