@@ -141,6 +141,7 @@ package sluice_xdp_rows_pkg;
     XdpOpLe = 8'd40,
     XdpOpSlt = 8'd41,
     XdpOpSle = 8'd42,
+    XdpOpLength = 8'd44,
     XdpOpAtomic4 = 8'd48,
     XdpOpAtomic8 = 8'd56,
     XdpOpLoad1 = 8'd64,

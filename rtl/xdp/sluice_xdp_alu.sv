@@ -1,6 +1,6 @@
 /// Arithmetic and conditions of one lane.
 ///
-/// `result_o` and `holds_o` belong to the inputs of the cycle before. Multiplication and division are not here
+/// `result_o`, `holds_o` and the sum or difference alone, `sum_o`, belong to the inputs of the cycle before. Multiplication and division are not here
 /// (sluice_xdp_muldiv): they give an unspecified result. 32-bit operations take the lower halves and zero-extend.
 /// What each does: docs/design/xdp.md, "Instructions"; a shift takes the low bits of its count.
 ///
@@ -17,6 +17,7 @@ module sluice_xdp_alu
     input logic [63:0] b_i,
     input logic [63:0] constant_i,
 
+    output logic [63:0] sum_o,
     output logic [63:0] result_o,
     output logic        holds_o
 );
@@ -31,7 +32,7 @@ module sluice_xdp_alu
   assign b = wide_i ? b_i : {{32{signed_op && b_i[31]}}, b_i[31:0]};
 
   // Sum, difference, and the difference that conditions look at.
-  assign subtracts = op_i != XdpOpAdd;
+  assign subtracts = !(op_i inside {XdpOpAdd, XdpOpLength});
   assign lhs = (op_i == XdpOpNegate) ? '0 : a;
   assign rhs = (op_i == XdpOpNegate) ? a : b;
   assign sum = {1'b0, lhs} + {1'b0, rhs ^ {64{subtracts}}} + 65'(subtracts);
@@ -117,6 +118,7 @@ module sluice_xdp_alu
   end
 
   logic equal, below, below_signed;
+  assign sum_o = sum_q;
   assign equal = sum_q == '0;
   assign below = !carry_q;
   assign below_signed = (a_sign_q != b_sign_q) ? a_sign_q : !carry_q;

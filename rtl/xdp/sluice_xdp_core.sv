@@ -367,18 +367,19 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // First: arithmetic begins; the address of the bundle's access, or a helper's second argument.
 
-  logic [Lanes-1:0][63:0] y_result;
-  logic [Lanes-1:0] y_holds;
+  logic [Lanes-1:0][63:0] y_result, y_sum;
+  logic [Lanes-1:0] y_holds, y_beyond;
 
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
     sluice_xdp_alu u_alu (
         .clk_i,
         .op_i      (x_lane_q[l].op),
-        .wide_i    (x_lane_q[l].wide),
-        .a_i       (x_a_q[l]),
+        .wide_i    (x_lane_q[l].wide || x_lane_q[l].op == XdpOpLength),
+        .a_i       ((x_lane_q[l].op == XdpOpLength && x_lane_q[l].spare) ? 64'(PacketAddress | 32'(x_kept.bounds.data)) : x_a_q[l]),
         .b_i       (x_b_q[l]),
         .constant_i({x_lane_q[l].high, x_lane_q[l].imm, x_lane_q[l].off, x_lane_q[l].spare, x_lane_q[l].extra,
                      x_lane_q[l].wide, x_lane_q[l].immediate, x_lane_q[l].b}),
+        .sum_o     (y_sum[l]),
         .result_o  (y_result[l]),
         .holds_o   (y_holds[l])
     );
@@ -513,7 +514,9 @@ module sluice_xdp_core
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
       y_exits[l]  = y_lane_q[l].op inside {XdpOpExit, XdpOpExitValue};
-      y_takes[l]  = y_holds[l] || y_lane_q[l].op == XdpOpJump;
+      y_beyond[l] = y_sum[l][63:32] != '0 || y_sum[l][31:0] > (PacketAddress | 32'(y_kept_q.bounds.past));
+      y_takes[l]  = y_holds[l] || y_lane_q[l].op == XdpOpJump ||
+          (y_lane_q[l].op == XdpOpLength && y_beyond[l] != y_lane_q[l].wide);
       y_longs[l]  = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op == XdpOpHelper));
       y_faults[l] = (y_access_lane_q[l] && !(y_is_load && y_lane_q[l].wide) &&
                      (y_access_faults || (y_longs[l] && y_resume_q && y_result_fault))) ||

@@ -454,12 +454,16 @@ fn bundles_do_what_the_interpreter_does_and_say_how_many_they_were() {
     for lanes in ["1", "2", "4"] {
         let (per_packet, found) = run(&["--device", "bundles", "--lanes", lanes]);
         assert_eq!(found, expected, "{lanes} lanes");
-        let bundles = per_packet.unwrap()["bundles"].as_f64().unwrap();
+        let per_packet = per_packet.unwrap();
+        let of = |name: &str| per_packet[name].as_f64().unwrap();
+        let (bundles, alone, cycles) = (of("bundles"), of("model_cycles_alone"), of("model_cycles_per_packet"));
+        assert!(alone > 5.0 * bundles, "{per_packet}: a context issues a bundle in 5 cycles or more");
+        assert!(cycles > 0.99 * bundles / 2.0 && cycles < alone, "{per_packet}: two cores issue two bundles a cycle");
         assert!(1.0 <= bundles && bundles < before, "{lanes} lanes: {bundles}");
         before = bundles;
     }
     let text = folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--device", "bundles"]).ok();
-    assert!(text.contains("2 lanes: "), "{text}");
+    assert!(text.contains("2 lanes: ") && text.contains("cycles a packet on 2 cores of 8 contexts"), "{text}");
     let refused = folder.sluice(&["xdp", "run", DROP, "--in", CAPTURE, "--lanes", "4"]);
     assert!(refused.code == 2 && refused.err.contains("E0490") && refused.err.contains("--device"), "{}", refused.err);
 }
@@ -477,6 +481,19 @@ fn compiling_says_rows_beside_instructions_and_shows_them() {
     }
     let text = folder.sluice(&["xdp", "compile", DROP, "--show"]).ok();
     assert!(text.contains("insns/row") && text.contains("    0 .0") && text.contains("drop.c:"), "{text}");
+    let rows = |passes: &str| {
+        let compiled = json(&folder.sluice(&["xdp", "compile", DROP, "--passes", passes, "--json"]).ok());
+        compiled["programs"][0]["rows"].as_u64().unwrap()
+    };
+    assert!(rows("all") < rows("-adds") && rows("-adds") < rows("none"));
+    let gain = json(&folder.sluice(&["xdp", "compile", DROP, "--gain", "--json"]).ok());
+    let passes = gain["programs"][0]["gain"].as_array().unwrap();
+    assert_eq!((passes[0]["pass"].as_str(), passes[0]["rows"].as_u64()), (Some("none"), Some(rows("none"))));
+    assert_eq!(passes.last().unwrap()["rows"].as_u64(), Some(rows("all")));
+    let text = folder.sluice(&["xdp", "compile", DROP, "--gain"]).ok();
+    assert!(text.contains("rows without it") && text.contains("\nsuperblocks "), "{text}");
+    let refused = folder.sluice(&["xdp", "compile", DROP, "--passes", "copies,inline"]);
+    assert!(refused.code == 2 && refused.err.contains("E0804") && refused.err.contains("`inline`"), "{}", refused.err);
     let refused = folder.sluice(&["xdp", "compile", DROP, "--lanes", "3"]);
     assert!(refused.code == 2 && refused.err.contains("E0801") && refused.err.contains("1, 2, 4"), "{}", refused.err);
 }

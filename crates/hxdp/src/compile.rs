@@ -1,11 +1,12 @@
 //! From a validated program to bundles.
 
 use crate::pass::liveness::Liveness;
-use crate::pass::{self, Code};
+use crate::pass::set::{Pass, Passes};
+use crate::pass::{self, Code, Maps};
 use crate::{Bundles, CompileError, Target, verify};
-use sluice_ebpf::analysis::{self, Regions, Summary};
+use sluice_ebpf::analysis::{self, At, Regions, Summary};
 use sluice_ebpf::validate::{Options, validate_program};
-use sluice_ebpf::{Image, Program};
+use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use std::collections::BTreeMap;
 
 /// A compiled program, and what it was made of.
@@ -15,12 +16,24 @@ pub struct Compiled {
     pub bundles: Bundles,
     /// eBPF instructions of the program; a 64-bit load is one.
     pub instructions: usize,
+    /// Whether packets of one flow must wait for each other: a plain read-modify-write of a map's value is left.
+    pub flow_serial: bool,
 }
 
 /// Compiles one program of an image for a core.
 pub fn compile(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    compile_with(image, program, target, Passes::ALL)
+}
+
+/// The same with some of the passes only.
+pub fn compile_with(
+    image: &Image,
+    program: &Program,
+    target: &Target,
+    passes: Passes,
+) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
-    finish(optimized(image, program), program, target)
+    finish(stages(image, program, passes), program, target)
 }
 
 /// The same for a program that begins with other registers than r1 = context: nothing is known of any.
@@ -34,32 +47,108 @@ pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> 
         steps: 0,
         summary: Summary::default(),
     };
-    finish(passes(program, nothing), program, target)
+    finish(run(program, nothing, Maps::default(), Passes::ALL), program, target)
 }
 
-fn finish(code: Code, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    for stage in &stages {
+        verify::traces(&stage.code).map_err(|what| CompileError::Broken {
+            program: program.name.clone(),
+            what: format!("after `{}`: {what}", stage.name),
+        })?;
+    }
+    let code = last(stages);
     let bundles = schedule(&code, target)?;
-    Ok(Compiled { bundles, instructions: program.instructions().count() })
+    Ok(Compiled { bundles, instructions: program.instructions().count(), flow_serial: code.flow_serial })
 }
 
 /// The traces that are scheduled, after all passes before that.
 pub fn optimized(image: &Image, program: &Program) -> Code {
-    passes(program, analysis::analyze(image, program))
+    last(stages(image, program, Passes::ALL))
 }
 
-fn passes(program: &Program, regions: Regions) -> Code {
+fn last(mut stages: Vec<Stage>) -> Code {
+    match stages.pop() {
+        Some(stage) => stage.code,
+        None => unreachable!("`traces` is a stage of every program"),
+    }
+}
+
+/// A program as a pass leaves it.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Name of the pass.
+    pub name: &'static str,
+    /// The program behind it.
+    pub code: Code,
+}
+
+/// A pass on traces.
+type Change = fn(&mut Code);
+
+/// A program behind each of these passes, `traces` first.
+pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
+    let regions = analysis::analyze(image, program);
+    let maps = Maps { sizes: sizes(image, &regions), arrays: arrays(image) };
+    run(program, regions, maps, passes)
+}
+
+/// Entries of the arrays whose values programs have addresses of.
+fn arrays(image: &Image) -> BTreeMap<u32, u32> {
+    let is_array = |map: &MapSpec| matches!(map.kind, MapType::Array | MapType::PercpuArray);
+    (0..).zip(&image.maps).filter(|(_, map)| is_array(map)).map(|(index, map)| (index, map.max_entries)).collect()
+}
+
+/// Bytes of the keys and values that helpers are called with, where their map is known.
+fn sizes(image: &Image, regions: &Regions) -> BTreeMap<u32, (u32, u32)> {
+    let of_call = |(slot, at): (u32, &At)| {
+        let maps = at.call.as_ref()?.map?.each();
+        let specs: Vec<&MapSpec> = maps.into_iter().map(|map| map.spec(image)).collect::<Option<_>>()?;
+        let greatest = |size: fn(&MapSpec) -> u32| specs.iter().map(|spec| size(spec)).max();
+        Some((slot, (greatest(|spec| spec.key_size)?, greatest(|spec| spec.value_size)?)))
+    };
+    (0..).zip(&regions.slots).filter_map(of_call).collect()
+}
+
+fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes) -> Vec<Stage> {
     let mut steps = pass::decode::decode(program);
-    pass::decided::decided(&mut steps, &regions);
-    let mut code = pass::traces::traces(program, &steps, regions);
-    pass::copies::copies(&mut code);
-    pass::exits::exits(&mut code);
-    pass::zeroing::zeroing(&mut code);
-    pass::dead::dead(&mut code);
-    pass::join::join(&mut code);
-    pass::quiet::quiet(&mut code);
-    pass::traces::shorten(&mut code);
-    code.prune();
-    code
+    if passes.has(Pass::Decided) {
+        pass::decided::decided(&mut steps, &regions);
+    }
+    if passes.has(Pass::Plain) {
+        pass::plain::plain(&mut steps, &regions);
+    }
+    if passes.has(Pass::Lengths) {
+        pass::lengths::lengths(&mut steps, &regions);
+    }
+    let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict));
+    code.maps = maps;
+    let mut stages = vec![Stage { name: "traces", code: code.clone() }];
+    let on_traces: [(Pass, Change); 15] = [
+        (Pass::Superblocks, pass::superblocks::superblocks),
+        (Pass::Short, pass::traces::copy_short),
+        (Pass::Copies, pass::copies::copies),
+        (Pass::Elements, pass::elements::elements),
+        (Pass::Known, pass::known::known),
+        (Pass::Exits, pass::exits::exits),
+        (Pass::Zeroing, pass::zeroing::zeroing),
+        (Pass::Adds, pass::adds::adds),
+        (Pass::Bytes, pass::bytes::bytes),
+        (Pass::Dead, pass::dead::dead),
+        (Pass::Join, pass::join::join),
+        (Pass::Forward, pass::forward::forward),
+        (Pass::Stores, pass::stores::stores),
+        (Pass::Quiet, pass::quiet::quiet),
+        (Pass::Rename, pass::rename::rename),
+    ];
+    for (pass, change) in on_traces.into_iter().filter(|(pass, _)| passes.has(*pass)) {
+        change(&mut code);
+        // A pass may leave a trace without instructions.
+        pass::traces::shorten(&mut code);
+        code.prune();
+        stages.push(Stage { name: pass.name(), code: code.clone() });
+    }
+    stages
 }
 
 /// Bundles of traces, verified.

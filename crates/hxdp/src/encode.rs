@@ -6,7 +6,7 @@ use sluice_ebpf::insn::{AluOp, AtomicOp, Cond, Operand, Order, WideValue};
 /// First bytes of a compiled program.
 pub const MAGIC: &[u8; 8] = b"sluicehx";
 /// Version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes of a lane.
 pub const LANE_BYTES: usize = 10;
 
@@ -46,6 +46,8 @@ mod number {
     pub const EXTEND: u8 = 0x18;
     pub const CONSTANT: u8 = 0x1c;
     pub const COND: u8 = 0x20;
+    pub const LENGTH: u8 = 0x2c;
+    pub const ELEMENT: u8 = 0x2d;
     pub const ATOMIC4: u8 = 0x30;
     pub const ATOMIC8: u8 = 0x38;
     pub const LOAD: u8 = 0x40;
@@ -135,6 +137,10 @@ pub fn lane(op: &Op) -> u128 {
             };
             return u128::from(number::CONSTANT + kind) | u128::from(dst) << 8 | u128::from(number) << 16;
         }
+        Op::Element { dst, map, index } => {
+            let number = u64::from(map) | u64::from(index) << 32;
+            return u128::from(number::ELEMENT) | u128::from(dst) << 8 | u128::from(number) << 16;
+        }
         Op::Load { bytes, signed, dst, base, off, quiet } => {
             let lane = Lane { number: number::LOAD + at(&BYTES, &bytes), dst, a: base, off: off as u16, ..zero };
             lane.extra(signed).wide(quiet)
@@ -144,12 +150,16 @@ pub fn lane(op: &Op) -> u128 {
         }
         Op::Atomic { bytes, op, fetch, base, off, src } => {
             let first = if bytes == 8 { number::ATOMIC8 } else { number::ATOMIC4 };
-            Lane { number: first + at(&ATOMIC, &op), a: base, b: src, off: off as u16, ..zero }.extra(fetch)
+            Lane { number: first + at(&ATOMIC, &op), a: base, off: off as u16, ..zero }.extra(fetch).second(src)
         }
         Op::Jump { to, back } => Lane { number: number::JUMP, off: to as u16, ..zero }.extra(back),
         Op::Branch { cond, wide, a, b, to, back } => {
             let lane = Lane { number: number::COND + at(&COND, &cond), a, off: to as u16, ..zero };
             lane.wide(wide).second(b).extra(back)
+        }
+        Op::Length { base, bytes, within, to, back } => {
+            let lane = Lane { number: number::LENGTH, a: base.unwrap_or_default(), off: to as u16, imm: bytes, ..zero };
+            Lane { flags: if base.is_none() { IMMEDIATE } else { 0 }, ..lane }.wide(within).extra(back)
         }
         Op::Helper { id, handle, second } => {
             let (a, off) = second.unwrap_or_default();
@@ -166,7 +176,7 @@ pub fn lane(op: &Op) -> u128 {
 
 /// The instruction of 80 bits; `None` of a lane that does nothing or of bits that are no instruction.
 pub fn op(bits: u128) -> Option<Op> {
-    let Lane { number, dst, a, b, flags, off, .. } = Lane::of(bits);
+    let Lane { number, dst, a, flags, off, .. } = Lane::of(bits);
     let lane = Lane::of(bits);
     let (wide, extra) = (flags & WIDE != 0, flags & EXTRA != 0);
     let entry = |first: u8| usize::from(number - first);
@@ -194,12 +204,24 @@ pub fn op(bits: u128) -> Option<Op> {
             };
             Op::Constant { dst, value }
         }
-        number::COND..number::ATOMIC4 => {
+        number::LENGTH => {
+            let base = (flags & IMMEDIATE == 0).then_some(a);
+            Op::Length { base, bytes: lane.imm, within: wide, to, back: extra }
+        }
+        number::ELEMENT => Op::Element { dst, map: (bits >> 16) as u32, index: (bits >> 48) as u32 },
+        number::COND..number::LENGTH => {
             Op::Branch { cond: *COND.get(entry(number::COND))?, wide, a, b: lane.operand(), to, back: extra }
         }
         number::ATOMIC4..number::LOAD => {
             let (bytes, first) = if number < number::ATOMIC8 { (4, number::ATOMIC4) } else { (8, number::ATOMIC8) };
-            Op::Atomic { bytes, op: *ATOMIC.get(entry(first))?, fetch: extra, base: a, off: signed_off, src: b }
+            Op::Atomic {
+                bytes,
+                op: *ATOMIC.get(entry(first))?,
+                fetch: extra,
+                base: a,
+                off: signed_off,
+                src: lane.operand(),
+            }
         }
         number::LOAD..number::STORE => {
             let bytes = *BYTES.get(entry(number::LOAD))?;

@@ -60,6 +60,7 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
             WideValue::MapValue { map: index, offset } => format!("r{dst} = map[{}][0]+{offset}", map(index)),
             WideValue::Function(slot) => format!("r{dst} = function[{slot}]"),
         },
+        Op::Element { dst, map: index, index: value } => format!("r{dst} = map[{}][{value}]", map(index)),
         Op::Load { bytes, signed, dst, base, off, quiet } => {
             let quiet = if quiet { "?" } else { "" };
             format!("r{dst} = {quiet}*({}{} *)(r{base} {off:+})", if signed { 's' } else { 'u' }, u32::from(bytes) * 8)
@@ -69,19 +70,24 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         }
         Op::Atomic { bytes, op, fetch, base, off, src } => {
             let place = format!("(u{} *)(r{base} {off:+})", u32::from(bytes) * 8);
+            let src = operand(true, src);
             let name = match op {
                 AtomicOp::Add => "add",
                 AtomicOp::Or => "or",
                 AtomicOp::And => "and",
                 AtomicOp::Xor => "xor",
                 AtomicOp::Xchg => "xchg",
-                AtomicOp::Cmpxchg => return format!("r0 = cmpxchg({place}, r0, r{src})"),
+                AtomicOp::Cmpxchg => return format!("r0 = cmpxchg({place}, r0, {src})"),
             };
-            if fetch { format!("r{src} = fetch_{name}({place}, r{src})") } else { format!("{name}({place}, r{src})") }
+            if fetch { format!("{src} = fetch_{name}({place}, {src})") } else { format!("{name}({place}, {src})") }
         }
         Op::Jump { to, .. } => format!("goto {to}"),
         Op::Branch { cond, wide, a, b, to, .. } => {
             format!("if {}{a} {} {} goto {to}", letter(wide), cond_text(cond), operand(wide, b))
+        }
+        Op::Length { base, bytes, within, to, .. } => {
+            let base = base.map_or("data".to_owned(), |base| format!("r{base}"));
+            format!("if {base} {bytes:+} {} data_end goto {to}", if within { "<=" } else { ">" })
         }
         Op::Helper { id, handle, second } => {
             let handle = handle.map_or("r1".to_owned(), |index| format!("map[{}]", map(index)));

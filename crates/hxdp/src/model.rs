@@ -1,10 +1,11 @@
 //! The bundle model: executes bundles on the interpreter's state.
 
 use crate::alu::{alu, extend, holds, swap};
+use crate::cycles::{Issue, Recorder};
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
-use sluice_ebpf::{FaultReason, Image, Runtime, address, helper};
+use sluice_ebpf::{FaultReason, Image, MapId, Runtime, address, helper};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -22,12 +23,18 @@ pub struct Cores {
     /// By the runtime's program number.
     programs: BTreeMap<u32, Loaded>,
     executed: Cell<Executed>,
+    recorder: Recorder,
 }
 
 impl Cores {
     /// Without programs.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Records from now on what is executed; it must be taken, packet by packet.
+    pub fn record(&mut self) {
+        self.recorder = Recorder::on();
     }
 
     /// Compiles every program of an image and binds it as the runtime has installed it.
@@ -55,7 +62,7 @@ impl Cores {
             for (lane, step) in (0..).zip(&bundle.lanes) {
                 let value = match step.op {
                     Op::Constant { value, .. } => value,
-                    Op::Helper { handle: Some(map), .. } => WideValue::Map(map),
+                    Op::Helper { handle: Some(map), .. } | Op::Element { map, .. } => WideValue::Map(map),
                     _ => continue,
                 };
                 let number = match value {
@@ -76,6 +83,11 @@ impl Cores {
     /// What was executed since this was last asked.
     pub fn take_executed(&self) -> Executed {
         self.executed.take()
+    }
+
+    /// The bundles that were recorded since this was last asked.
+    pub fn take_issues(&self) -> Vec<Issue> {
+        self.recorder.take()
     }
 
     fn rows(&self, number: u32) -> Result<&Loaded, FaultReason> {
@@ -99,24 +111,35 @@ impl Machine for Cores {
     fn execute(&self, cpu: &mut Cpu<'_>, slot: u32) -> Result<(), FaultReason> {
         let base = cpu.frame();
         let mut loaded = self.rows(cpu.program())?;
+        scribble(cpu);
         let mut row = loaded.bundles.functions.get(&slot).copied().unwrap_or(u32::MAX);
         loop {
             match self.bundle(cpu, loaded, row, base)? {
                 Way::Next => row += 1,
                 Way::Row(to) => row = to,
                 Way::Program => {
+                    scribble(cpu);
                     loaded = self.rows(cpu.program())?;
                     row = 0;
                 }
                 Way::Exit if cpu.frame() == base => return Ok(()),
                 Way::Exit => {
+                    scribble(cpu);
                     row = cpu.leave();
                     loaded = self.rows(cpu.program())?;
                 }
-                Way::Call(to) => row = to,
+                Way::Call(to) => {
+                    scribble(cpu);
+                    row = to;
+                }
             }
         }
     }
+}
+
+/// Leaves in r11 to r15 what no program can want: they hold nothing where a program, function or row behind a call begins.
+fn scribble(cpu: &mut Cpu<'_>) {
+    cpu.registers[11..].fill(0x5c21_bb1e_5c21_bb1e);
 }
 
 /// Registers before a bundle.
@@ -145,6 +168,7 @@ impl Cores {
         let Some(bundle) = loaded.bundles.rows.get(row as usize) else {
             return Err(FaultReason::NoInstruction(row.into()));
         };
+        let recorded = self.recorder.begin(bundle);
         let before = Before(cpu.registers);
         let mut results = [None; 4];
         let mut taken = None;
@@ -178,7 +202,9 @@ impl Cores {
                 cpu.registers[usize::from(dst & 15)] = value;
             }
             executed.helpers += u64::from(matches!(step.op, Op::Helper { .. }));
-            executed.map_accesses += u64::from(is_shared(&before, &step.op));
+            let shared = is_shared(&before, &step.op);
+            executed.map_accesses += u64::from(shared);
+            self.recorder.executed(recorded, &step.op, shared);
             let constant = || loaded.constants.get(&(row, lane)).copied().unwrap_or_default();
             match write(cpu, &before, &step.op, constant, (row, base)) {
                 Ok(Way::Next) => {}
@@ -213,6 +239,10 @@ impl Cores {
     }
 }
 
+/// Offsets of the frame's bounds in the context.
+const DATA: u32 = 0;
+const DATA_END: u32 = 4;
+
 /// What a lane finds before anything is written.
 enum Seen {
     /// For a register.
@@ -243,6 +273,12 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
         Op::Branch { cond, wide, a, b, to, back } if holds(cond, wide, before.reg(a), before.operand(b)) => {
             Seen::Taken(to, back)
         }
+        Op::Length { base, bytes, within, to, back } => {
+            let field = |offset: u32| cpu.load_bytes((address::CONTEXT + offset).into(), 4);
+            let from = base.map_or_else(|| field(DATA), |base| Ok(before.reg(base)))?;
+            let beyond = from.wrapping_add(bytes as i64 as u64) > field(DATA_END)?;
+            if beyond != within { Seen::Taken(to, back) } else { Seen::Nothing }
+        }
         _ => Seen::Nothing,
     })
 }
@@ -260,13 +296,20 @@ fn write(
             cpu.store_bytes(before.address(base, off), bytes, before.operand(src))?;
         }
         Op::Atomic { bytes, op, fetch, base, off, src } => {
-            let operands = (before.reg(src), before.reg(0));
+            let operands = (before.operand(src), before.reg(0));
             let old = cpu.atomic_bytes(before.address(base, off), bytes == 8, op, operands)?;
             if op == AtomicOp::Cmpxchg {
                 cpu.registers[0] = old;
-            } else if fetch {
+            } else if let Operand::Reg(src) = src
+                && fetch
+            {
                 cpu.registers[usize::from(src & 15)] = old;
             }
+        }
+        Op::Element { dst, index, .. } => {
+            let map = MapId(constant() as u32 - address::MAP_HANDLES);
+            let value = cpu.maps.lookup(map, &index.to_le_bytes(), cpu.world.cpu);
+            cpu.registers[usize::from(dst & 15)] = value.map_or(0, u64::from);
         }
         Op::Helper { id, handle, second } => {
             let index = helper::ALL.iter().position(|helper| helper.id == id);

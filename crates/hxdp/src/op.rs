@@ -65,6 +65,15 @@ pub enum Op {
         /// What it gives.
         value: WideValue,
     },
+    /// The address of a value of an array; of a per-CPU array in the copy that this packet's context has.
+    Element {
+        /// Destination.
+        dst: u8,
+        /// The map with this index.
+        map: u32,
+        /// Which value: below the map's entries.
+        index: u32,
+    },
     /// `dst = *(bytes *)(base + off)`.
     Load {
         /// 1, 2, 4, 6 or 8.
@@ -104,8 +113,8 @@ pub enum Op {
         base: u8,
         /// Offset.
         off: i16,
-        /// Second operand.
-        src: u8,
+        /// Second operand; a register where the old value is fetched.
+        src: Operand,
     },
     /// Unconditional.
     Jump {
@@ -124,6 +133,19 @@ pub enum Op {
         a: u8,
         /// Second operand.
         b: Operand,
+        /// Where to: a slot until rows are known, then a row.
+        to: u32,
+        /// Counts as work when taken.
+        back: bool,
+    },
+    /// Length branch: taken when `base + bytes`, in 64 bits, is beyond the frame's end, or (`within`) when it is not.
+    Length {
+        /// What `bytes` are added to: a register, or the frame's start.
+        base: Option<u8>,
+        /// How much is added; sign-extended.
+        bytes: i32,
+        /// Taken in the opposite case.
+        within: bool,
         /// Where to: a slot until rows are known, then a row.
         to: u32,
         /// Counts as work when taken.
@@ -165,6 +187,9 @@ pub type Registers = u16;
 /// r0 to r9.
 pub const ALL: Registers = 0x3ff;
 
+/// r11 to r15: the compiler's own.
+pub const OWN: Registers = 0xf800;
+
 /// The set of one operand.
 fn of(operand: Operand) -> Registers {
     match operand {
@@ -181,10 +206,11 @@ impl Op {
             Self::Alu { a, b, .. } | Self::Branch { a, b, .. } => 1 << a | of(b),
             Self::Move { src, .. } => of(src),
             Self::Extend { src, .. } | Self::Negate { src, .. } | Self::Swap { src, .. } => 1 << src,
-            Self::Constant { .. } | Self::Jump { .. } => 0,
+            Self::Constant { .. } | Self::Element { .. } | Self::Jump { .. } => 0,
+            Self::Length { base, .. } => base.map_or(0, |base| 1 << base),
             Self::Load { base, .. } => 1 << base,
             Self::Store { base, src, .. } => 1 << base | of(src),
-            Self::Atomic { op, base, src, .. } => 1 << base | 1 << src | u16::from(op == AtomicOp::Cmpxchg),
+            Self::Atomic { op, base, src, .. } => 1 << base | of(src) | u16::from(op == AtomicOp::Cmpxchg),
             Self::Helper { .. } if self.is_barrier() => ALL,
             Self::Helper { id, handle, second } => {
                 let args = sluice_ebpf::helper::find(id).map_or(5, |helper| helper.args.len());
@@ -205,13 +231,61 @@ impl Op {
             | Self::Negate { dst, .. }
             | Self::Swap { dst, .. }
             | Self::Constant { dst, .. }
+            | Self::Element { dst, .. }
             | Self::Load { dst, .. } => 1 << dst,
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
-            Self::Atomic { fetch: true, src, .. } => 1 << src,
+            Self::Atomic { fetch: true, src, .. } => of(src),
             // A function leaves in r0 to r5 what it likes.
             Self::Helper { .. } | Self::Call { .. } if self.is_barrier() => 0x3f,
             Self::Helper { .. } => 1,
             _ => 0,
+        }
+    }
+
+    /// Registers that it reads or writes without naming them in a field: they cannot be others.
+    pub fn fixed(&self) -> Registers {
+        match *self {
+            Self::Helper { .. } | Self::Call { .. } if self.is_barrier() => ALL,
+            Self::Helper { id, handle, .. } => Self::Helper { id, handle, second: None }.reads() | 1,
+            Self::Exit { value: None } => 1,
+            Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
+            Self::Atomic { fetch: true, src, .. } => of(src),
+            _ => 0,
+        }
+    }
+
+    /// The same with other registers in its fields.
+    pub fn renamed(self, read: &impl Fn(u8) -> u8, write: &impl Fn(u8) -> u8) -> Self {
+        let operand = |operand| match operand {
+            Operand::Reg(r) => Operand::Reg(read(r)),
+            number => number,
+        };
+        match self {
+            Self::Alu { op, wide, dst, a, b } => Self::Alu { op, wide, dst: write(dst), a: read(a), b: operand(b) },
+            Self::Move { wide, dst, src } => Self::Move { wide, dst: write(dst), src: operand(src) },
+            Self::Extend { wide, bits, dst, src } => Self::Extend { wide, bits, dst: write(dst), src: read(src) },
+            Self::Negate { wide, dst, src } => Self::Negate { wide, dst: write(dst), src: read(src) },
+            Self::Swap { order, bits, dst, src } => Self::Swap { order, bits, dst: write(dst), src: read(src) },
+            Self::Constant { dst, value } => Self::Constant { dst: write(dst), value },
+            Self::Element { dst, map, index } => Self::Element { dst: write(dst), map, index },
+            Self::Load { bytes, signed, dst, base, off, quiet } => {
+                Self::Load { bytes, signed, dst: write(dst), base: read(base), off, quiet }
+            }
+            Self::Store { bytes, base, off, src } => Self::Store { bytes, base: read(base), off, src: operand(src) },
+            Self::Atomic { bytes, op, fetch, base, off, src } => {
+                Self::Atomic { bytes, op, fetch, base: read(base), off, src: operand(src) }
+            }
+            Self::Branch { cond, wide, a, b, to, back } => {
+                Self::Branch { cond, wide, a: read(a), b: operand(b), to, back }
+            }
+            Self::Length { base, bytes, within, to, back } => {
+                Self::Length { base: base.map(read), bytes, within, to, back }
+            }
+            Self::Helper { id, handle, second } => {
+                Self::Helper { id, handle, second: second.map(|(base, more)| (read(base), more)) }
+            }
+            Self::Exit { value } => Self::Exit { value: value.map(operand) },
+            Self::Jump { .. } | Self::Call { .. } => self,
         }
     }
 
@@ -225,6 +299,7 @@ impl Op {
                 | Self::Negate { .. }
                 | Self::Swap { .. }
                 | Self::Constant { .. }
+                | Self::Element { .. }
         )
     }
 
@@ -236,6 +311,27 @@ impl Op {
     /// Whether it takes a memory port.
     pub fn is_access(&self) -> bool {
         matches!(self, Self::Load { .. } | Self::Store { .. } | Self::Atomic { .. })
+    }
+
+    /// Whether it takes the one multiplier and divider of a core.
+    pub fn is_product(&self) -> bool {
+        use AluOp::{Div, Mod, Mul, Sdiv, Smod};
+        matches!(self, Self::Alu { op: Mul | Div | Mod | Sdiv | Smod, .. })
+    }
+
+    /// Whether it takes every memory port: a helper, or what the multiplier and divider does. A bundle waits for one unit.
+    pub fn takes_all_ports(&self) -> bool {
+        matches!(self, Self::Helper { .. }) || self.is_product()
+    }
+
+    /// Whether its bundle holds nothing else: a helper of more arguments than its lane reads registers, and a
+    /// compare-and-exchange, which reads r0 too.
+    pub fn is_alone(&self) -> bool {
+        match self {
+            Self::Atomic { op: AtomicOp::Cmpxchg, .. } => true,
+            Self::Helper { id, .. } => sluice_ebpf::helper::find(*id).is_none_or(|helper| helper.args.len() > 2),
+            _ => false,
+        }
     }
 
     /// Whether functions or other programs see what registers hold then: nothing moves across it.
@@ -263,7 +359,15 @@ impl Op {
     /// Where a jump, branch or call goes.
     pub fn target(&self) -> Option<u32> {
         match self {
-            Self::Jump { to, .. } | Self::Branch { to, .. } | Self::Call { to } => Some(*to),
+            Self::Jump { to, .. } | Self::Branch { to, .. } | Self::Length { to, .. } | Self::Call { to } => Some(*to),
+            _ => None,
+        }
+    }
+
+    /// Where a branch of either kind goes when it is taken.
+    pub fn branch(&self) -> Option<u32> {
+        match self {
+            Self::Branch { to, .. } | Self::Length { to, .. } => Some(*to),
             _ => None,
         }
     }
@@ -271,7 +375,7 @@ impl Op {
     /// Where a jump, branch or call goes, to be changed.
     pub fn target_mut(&mut self) -> Option<&mut u32> {
         match self {
-            Self::Jump { to, .. } | Self::Branch { to, .. } | Self::Call { to } => Some(to),
+            Self::Jump { to, .. } | Self::Branch { to, .. } | Self::Length { to, .. } | Self::Call { to } => Some(to),
             _ => None,
         }
     }

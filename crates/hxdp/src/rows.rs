@@ -4,7 +4,7 @@ use crate::encode::lane;
 use crate::op::{Op, TAIL_CALL};
 use crate::{Bundle, Bundles};
 use sluice_ebpf::helper::{self, Arg};
-use sluice_ebpf::insn::{AluOp, AtomicOp, WideValue};
+use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart, XdpPageRow};
 use sluice_formats::xdp::target::{LANES, PAGE_ROWS};
 
@@ -27,6 +27,8 @@ pub struct MapPlace {
     pub number: u16,
     /// Address of its first value.
     pub first: u32,
+    /// Values lie every 2^shift bytes.
+    pub shift: u8,
 }
 
 /// `map_lookup_elem`, of arrays.
@@ -66,11 +68,6 @@ pub fn rows(bundles: &Bundles, start: u16, map: &dyn Fn(u32) -> Option<MapPlace>
     Ok(rows)
 }
 
-/// Whether it multiplies or divides: a core has one unit for that.
-fn is_muldiv(op: &Op) -> bool {
-    matches!(op, Op::Alu { op: AluOp::Mul | AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod, .. })
-}
-
 fn row(
     program: &str,
     bundle: &Bundle,
@@ -78,12 +75,6 @@ fn row(
     map: &dyn Fn(u32) -> Option<MapPlace>,
 ) -> Result<XdpCodeRow, Unsupported> {
     let mut row = XdpCodeRow::default();
-    let takes_port = |op: &Op| op.is_access() || is_muldiv(op) || matches!(op, Op::Helper { .. });
-    let crowded = bundle.lanes.iter().filter(|step| takes_port(&step.op)).count() > 1;
-    if let (true, Some(step)) = (crowded, bundle.lanes.first()) {
-        let what = "bundles with two of an access, a helper, a multiplication or a division".into();
-        return Err(Unsupported { program: program.to_owned(), slot: step.slot, what });
-    }
     for (step, part) in bundle.lanes.iter().zip(&mut row.lanes) {
         let without = |what: String| Err(Unsupported { program: program.to_owned(), slot: step.slot, what });
         let mut op = step.op;
@@ -99,13 +90,18 @@ fn row(
                 *part = parted(lane(&Op::Constant { dst, value: WideValue::Number(number) }));
             }
             Op::Constant { .. } => return without("handles of maps in registers".into()),
+            Op::Element { dst, map: index, index: entry } => {
+                let Some(place) = map(index) else { return without("such maps".into()) };
+                let number = u64::from(place.first) + (u64::from(entry) << place.shift);
+                *part = parted(lane(&Op::Constant { dst, value: WideValue::Number(number) }));
+            }
+            // What is added is the immediate in any case.
+            Op::Length { base, .. } => (part.immediate, part.spare) = (true, base.is_none()),
             Op::Call { .. } => return without("calls of functions".into()),
             // The old value goes to the operand's register, of compare-and-exchange to r0.
-            Op::Atomic { op: AtomicOp::Cmpxchg, .. } if bundle.lanes.len() > 1 => {
-                return without("compare-and-exchange beside other instructions".into());
-            }
             Op::Atomic { op: AtomicOp::Cmpxchg, .. } => part.dst = 0,
-            Op::Atomic { src, .. } => part.dst = src,
+            Op::Atomic { src: Operand::Reg(src), .. } => part.dst = src,
+            Op::Atomic { .. } => {}
             Op::Helper { id: LOOKUP, handle: Some(index), second } => {
                 let Some(place) = map(index) else { return without("lookups in such maps".into()) };
                 part.imm = LOOKUP as u32 | u32::from(place.number) << 16;

@@ -1,9 +1,11 @@
 //! Checks bundles against the rules of docs/design/hxdp.md. It knows nothing of the scheduler.
 
 use crate::effect::{Effect, SHARED};
+use crate::op::OWN;
 use crate::pass::liveness::Liveness;
 use crate::pass::{Code, Trace};
 use crate::{Bundle, Bundles, Op, Step, Target};
+use sluice_ebpf::insn::{AluOp, AtomicOp};
 use std::collections::BTreeMap;
 
 /// A rule that bundles break, and where.
@@ -41,6 +43,56 @@ pub fn verify(code: &Code, bundles: &Bundles, starts: &BTreeMap<u32, u32>) -> Re
     }
 }
 
+/// Checks a program between two passes. Gives the trace and its rule that is broken.
+pub fn traces(code: &Code) -> Result<(), String> {
+    for function in &code.functions {
+        if !code.traces.contains_key(function) {
+            return Err(format!("function {function} has no trace"));
+        }
+    }
+    for (label, trace) in &code.traces {
+        let broken = |index: usize, rule: &str| Err(format!("trace {label}, instruction {index}: {rule}"));
+        let mut undefined = OWN;
+        for (index, Step { op, .. }) in trace.steps.iter().enumerate() {
+            if op.ends() && (index + 1 < trace.steps.len() || trace.next.is_some()) {
+                return broken(index, "nothing follows a jump or exit");
+            }
+            if matches!(op, Op::Jump { back: false, .. }) {
+                return broken(index, "what leads on is what follows the trace");
+            }
+            if op.target().is_some_and(|to| !code.traces.contains_key(&to)) {
+                return broken(index, "targets are traces");
+            }
+            if let Err(rule) = alone(op) {
+                return broken(index, rule);
+            }
+            if op.reads() & undefined != 0 {
+                return broken(
+                    index,
+                    "r11 to r15 are read behind what writes them in the same trace, and no call between",
+                );
+            }
+            undefined = if op.is_barrier() { OWN } else { undefined & !op.writes() };
+        }
+        let ends = trace.steps.last().is_some_and(|step| step.op.ends());
+        if !ends && trace.next.is_none_or(|next| !code.traces.contains_key(&next)) {
+            return broken(trace.steps.len(), "a trace that does not end is followed by one");
+        }
+    }
+    Ok(())
+}
+
+/// Checks the form of one instruction.
+fn alone(op: &Op) -> Result<(), &'static str> {
+    if op.writes() >> 10 & 1 == 1 {
+        return Err("r10 is not written");
+    }
+    if matches!(op, Op::Load { bytes, .. } | Op::Store { bytes, .. } if !matches!(bytes, 1 | 2 | 4 | 6 | 8)) {
+        return Err("accesses have 1, 2, 4, 6 or 8 bytes");
+    }
+    Ok(())
+}
+
 /// Checks the form of each row by itself.
 pub fn structure(bundles: &Bundles) -> Result<(), Broken> {
     let (rows, target) = (&bundles.rows, &bundles.target);
@@ -60,11 +112,22 @@ fn form(bundle: &Bundle, target: &Target, rows: usize) -> Result<(), (usize, &'s
     if bundle.lanes.is_empty() || bundle.lanes.len() > target.lanes {
         return Err((bundle.lanes.len(), "a bundle has an instruction, and no more than lanes"));
     }
-    let (mut accesses, mut written) = (0, 0);
+    let (mut accesses, mut waits, mut written) = (0, 0, 0);
     for (lane, Step { op, .. }) in bundle.lanes.iter().enumerate() {
         accesses += usize::from(op.is_access());
         if accesses > target.ports {
             return Err((lane, "a bundle has no more accesses than memory ports"));
+        }
+        waits += usize::from(matches!(op, Op::Helper { .. }));
+        waits += usize::from(matches!(op, Op::Alu { op, .. } if is_product(*op)));
+        if waits > 1 || (waits > 0 && accesses > 0) {
+            return Err((lane, "a helper, multiplication or division takes every memory port of its bundle"));
+        }
+        if bundle.lanes.len() > 1 && matches!(op, Op::Atomic { op: AtomicOp::Cmpxchg, .. }) {
+            return Err((lane, "a compare-and-exchange is alone in its bundle"));
+        }
+        if bundle.lanes.len() > 1 && matches!(op, Op::Helper { id, .. } if arguments(*id) > 2) {
+            return Err((lane, "a helper of more than two arguments is alone in its bundle"));
         }
         if op.is_last() && lane + 1 < bundle.lanes.len() {
             return Err((lane, "a jump, exit or call is in the last lane"));
@@ -73,17 +136,20 @@ fn form(bundle: &Bundle, target: &Target, rows: usize) -> Result<(), (usize, &'s
             return Err((lane, "two lanes of a bundle do not write one register"));
         }
         written |= op.writes();
-        if (op.reads() | op.writes()) >> 11 != 0 || op.writes() >> 10 != 0 {
-            return Err((lane, "registers are r0 to r10, and r10 is not written"));
-        }
+        alone(op).map_err(|rule| (lane, rule))?;
         if op.target().is_some_and(|to| to as usize >= rows) {
             return Err((lane, "targets are rows of the program"));
         }
-        if matches!(op, Op::Load { bytes, .. } | Op::Store { bytes, .. } if !matches!(bytes, 1 | 2 | 4 | 6 | 8)) {
-            return Err((lane, "accesses have 1, 2, 4, 6 or 8 bytes"));
-        }
     }
     Ok(())
+}
+
+fn is_product(op: AluOp) -> bool {
+    matches!(op, AluOp::Mul | AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod)
+}
+
+fn arguments(helper: i32) -> usize {
+    sluice_ebpf::helper::find(helper).map_or(5, |helper| helper.args.len())
 }
 
 /// Row and lane of each instruction of a trace.
@@ -176,10 +242,11 @@ fn pair(
     if behind {
         return None;
     }
-    if after.op.ends() || matches!(after.op, Op::Branch { .. }) {
-        return Some("nothing passes a branch, jump or exit downwards");
+    let sinks = |to| step.op.is_harmless() && first.writes & live.at(to) == 0;
+    if after.op.ends() || after.op.branch().is_some_and(|to| !sinks(to)) {
+        return Some("what passes a branch downwards is harmless, and not read where the branch goes");
     }
-    if let Op::Branch { to, .. } = step.op
+    if let Some(to) = step.op.branch()
         && (!after.op.is_harmless() || second.writes & live.at(to) != 0)
     {
         return Some("what passes a branch upwards is harmless, and not read where the branch goes");

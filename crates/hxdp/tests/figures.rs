@@ -2,7 +2,7 @@
 
 mod support;
 
-use sluice_hxdp::{Cycles, Executed, compile};
+use sluice_hxdp::{Executed, Pass, Passes, compile, gain};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -54,24 +54,18 @@ fn compiled(path: &Path) -> ([usize; 3], usize) {
 
 fn table(ran: &BTreeMap<String, Ran>) -> String {
     let mut out = String::from(
-        "\n| object | eBPF insns | rows 1 / 2 / 4 | packets | executed insns | bundles 1 / 2 / 4 | helpers and map accesses \
-         | cycles a packet, one core, 2 / 4 |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "\n| object | eBPF insns | rows 1 / 2 / 4 | packets | executed insns | bundles 1 / 2 / 4 | helpers and map accesses |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for path in objects() {
         let Some(ran) = ran.get(&name(&path)).filter(|ran| ran.packets > 0) else { continue };
         let (rows, instructions) = compiled(&path);
         let mean = |x: u64| x as f64 / ran.packets as f64;
         let bundles = ran.executed.map(|e| mean(e.bundles));
-        let cycles = |e: &Executed| {
-            let model = Cycles::default();
-            // The mean of packets, whose loading counts once each.
-            let alone = mean(model.latency(e) + (ran.packets - 1) * model.packet);
-            (alone / model.contexts as f64).max(mean(e.bundles))
-        };
         let shared = mean(ran.executed[1].helpers + ran.executed[1].map_accesses);
         let _ = writeln!(
             out,
-            "| {} | {instructions} | {} / {} / {} | {} | {:.1} | {:.1} / {:.1} / {:.1} | {shared:.1} | {:.1} / {:.1} |",
+            "| {} | {instructions} | {} / {} / {} | {} | {:.1} | {:.1} / {:.1} / {:.1} | {shared:.1} |",
             name(&path),
             rows[0],
             rows[1],
@@ -81,8 +75,6 @@ fn table(ran: &BTreeMap<String, Ran>) -> String {
             bundles[0],
             bundles[1],
             bundles[2],
-            cycles(&ran.executed[1]),
-            cycles(&ran.executed[2]),
         );
     }
     out + "\n"
@@ -106,6 +98,56 @@ fn ratios(ran: &BTreeMap<String, Ran>) -> String {
     out + "\n"
 }
 
+/// Mean bundles of a packet with some passes, and packets; of the objects of [`ALIKE`], each counting as much as any other.
+fn executed(lanes: usize, passes: Passes) -> f64 {
+    let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let wanted = |file: &Path| ALIKE.contains(&name(file).as_str());
+    for path in scripts() {
+        for steps in steps::steps(&path) {
+            if !steps.iter().any(|step| matches!(step, steps::Step::Load(load) if wanted(&load.file))) {
+                continue;
+            }
+            for (file, packets, executed, _) in Replay::count(&steps, &target(lanes), passes).done {
+                let sum = sums.entry(name(&file)).or_default();
+                *sum = (sum.0 + executed.bundles, sum.1 + packets);
+            }
+        }
+    }
+    let means = sums.iter().filter(|(file, _)| ALIKE.contains(&file.as_str())).map(|(_, (b, p))| *b as f64 / *p as f64);
+    means.sum::<f64>() / ALIKE.len() as f64
+}
+
+/// Figure 4.4 of the dissertation for our passes.
+fn gains() -> String {
+    let mut out = String::from(
+        "\n| pass | rows, 4 lanes | instructions in them | rows without it | executed without it, 2 / 4 lanes |\n\
+         | --- | --- | --- | --- | --- |\n",
+    );
+    let mut sums: BTreeMap<usize, (&str, [usize; 3])> = BTreeMap::new();
+    for path in objects().iter().filter(|path| ALIKE.contains(&name(path).as_str())) {
+        let image = image(path);
+        for program in &image.programs {
+            for (index, gain) in gain::gains(&image, program, &target(4)).unwrap().into_iter().enumerate() {
+                let sum = &mut sums.entry(index).or_insert((gain.pass, [0; 3])).1;
+                let numbers = [gain.rows, gain.instructions, gain.rows_without];
+                sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+            }
+        }
+    }
+    for (index, (pass, [rows, instructions, without])) in sums {
+        let passes = match index.checked_sub(1) {
+            Some(pass) => Passes::ALL.without(Pass::ALL[pass]),
+            None => Passes::ALL,
+        };
+        let [two, four] = [2, 4].map(|lanes| executed(lanes, passes));
+        let name = if index == 0 { "(none; all)".to_owned() } else { format!("`{pass}`") };
+        let _ = writeln!(out, "| {name} | {rows} | {instructions} | {without} | {two:.1} / {four:.1} |");
+    }
+    let [two, four] = [2, 4].map(|lanes| executed(lanes, Passes::NONE));
+    let _ = writeln!(out, "| without any | | | | {two:.1} / {four:.1} |");
+    out + "\n"
+}
+
 /// The page with a fresh table between its marks.
 fn with_table(page: &str, mark: &str, table: &str) -> String {
     let (begin, end) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
@@ -120,6 +162,7 @@ fn the_tables_of_bundles_are_what_the_scripts_execute() {
     let page = std::fs::read_to_string(&path).unwrap();
     let ran = ran();
     let fresh = with_table(&with_table(&page, "bundles", &table(&ran)), "ratios", &ratios(&ran));
+    let fresh = with_table(&fresh, "gains", &gains());
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &fresh).unwrap();
     }

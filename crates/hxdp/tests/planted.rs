@@ -12,7 +12,7 @@ use sluice_hxdp::pass::dependence::{Edge, Order, dependences};
 use sluice_hxdp::pass::layout::layout;
 use sluice_hxdp::pass::liveness::Liveness;
 use sluice_hxdp::pass::schedule::schedule;
-use sluice_hxdp::verify::{order, structure, verify};
+use sluice_hxdp::verify::{order, structure, traces, verify};
 use sluice_hxdp::{Bundles, Cores, Op, Target, compile, encode};
 use std::collections::BTreeMap;
 use support::{LANES, image, objects, target};
@@ -126,6 +126,46 @@ fn one_dependence_less_is_found_wherever_it_moves_something() {
     assert!(moved > 3, "{moved}");
 }
 
+/// What the verifier says between two passes, when the first instruction is another.
+fn traces_rule(op: Op) -> String {
+    let image = of_text("r0 = 2\nexit");
+    let mut code = optimized(&image, &image.programs[0]);
+    traces(&code).unwrap();
+    code.traces.get_mut(&0).unwrap().steps.insert(0, sluice_hxdp::Step { slot: 0, op });
+    traces(&code).unwrap_err()
+}
+
+#[test]
+fn every_rule_between_passes_has_a_program_that_breaks_it() {
+    let constant = |dst| Op::Move { wide: true, dst, src: Operand::Imm(1) };
+    assert!(traces_rule(constant(10)).contains("r10 is not written"));
+    assert!(traces_rule(Op::Exit { value: None }).contains("nothing follows"));
+    assert!(
+        traces_rule(Op::Jump { to: 0, back: false }).contains("leads on")
+            || traces_rule(Op::Jump { to: 0, back: false }).contains("nothing follows")
+    );
+    assert!(traces_rule(Op::Call { to: 77 }).contains("targets are traces"));
+    let image = of_text("r0 = 2\nexit");
+    let code = optimized(&image, &image.programs[0]);
+    let rule = |change: &dyn Fn(&mut Code)| {
+        let mut code = code.clone();
+        change(&mut code);
+        traces(&code).unwrap_err()
+    };
+    assert!(rule(&|code| code.functions.push(9)).contains("function 9 has no trace"));
+    assert!(rule(&|code| code.traces.get_mut(&0).unwrap().steps.clear()).contains("is followed by one"));
+    // r11 does not outlive a call of a function; written again, it may be read.
+    let with = |code: &mut Code, ops: &[Op]| {
+        let step = |op: &Op| sluice_hxdp::Step { slot: 0, op: *op };
+        code.traces.get_mut(&0).unwrap().steps.splice(0..0, ops.iter().map(step));
+    };
+    let read = Op::Move { wide: true, dst: 0, src: Operand::Reg(11) };
+    assert!(rule(&|code| with(code, &[constant(11), Op::Call { to: 0 }, read])).contains("no call between"));
+    let mut good = code.clone();
+    with(&mut good, &[Op::Call { to: 0 }, constant(11), read]);
+    traces(&good).unwrap();
+}
+
 #[test]
 fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     let image = of_text("r2 = *(u32 *)(r1 +12)\nr3 = *(u8 *)(r10 -1)\nif r2 > r3 goto pc+1\nr4 = r2\nr0 = 2\nexit");
@@ -141,14 +181,31 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     assert!(rule(&|b| b.rows[0].lanes.clear()).contains("no more than lanes"));
     assert!(rule(&|b| b.rows[0].lanes = vec![first; 5]).contains("no more than lanes"));
     assert!(rule(&|b| b.rows[0].lanes = vec![first; 2]).contains("one register"));
-    assert!(rule(&|b| b.target.ports = 0).contains("memory ports"));
+    assert!(rule(&|b| b.target.ports = 0).contains("no more accesses than memory ports"));
+    let load = Op::Load { bytes: 1, signed: false, dst: 6, base: 10, off: -1, quiet: false };
+    let helper = |id| Op::Helper { id, handle: None, second: None };
+    let product = |op, dst| Op::Alu { op, wide: true, dst, a: 2, b: Operand::Reg(3) };
+    let row = |ops: Vec<Op>| {
+        move |b: &mut Bundles| {
+            b.rows[0].lanes = ops.iter().map(|op| sluice_hxdp::Step { slot: 0, op: *op }).collect();
+        }
+    };
+    // ktime_get_ns beside a load, two products, map_update_elem beside a sum.
+    assert!(rule(&row(vec![load, helper(5)])).contains("every memory port"));
+    assert!(rule(&row(vec![product(AluOp::Mul, 6), product(AluOp::Smod, 7)])).contains("takes every memory port"));
+    assert!(rule(&row(vec![product(AluOp::Add, 6), helper(2)])).contains("alone in its bundle"));
+    for ops in [vec![product(AluOp::Add, 6), helper(5)], vec![product(AluOp::Mul, 8), product(AluOp::Add, 7), load]] {
+        let mut bundles = good.clone();
+        row(ops)(&mut bundles);
+        structure(&bundles).unwrap();
+    }
     assert!(
         rule(&|b| b.rows[0].lanes.insert(0, sluice_hxdp::Step { slot: 0, op: Op::Exit { value: None } }))
             .contains("last lane")
     );
     assert!(rule(&with(Op::Move { wide: true, dst: 10, src: Operand::Imm(0) })).contains("r10 is not written"));
     assert!(
-        rule(&with(Op::Alu { op: AluOp::Add, wide: true, dst: 0, a: 12, b: Operand::Imm(0) })).contains("r0 to r10")
+        traces_rule(Op::Alu { op: AluOp::Add, wide: true, dst: 0, a: 12, b: Operand::Imm(0) }).contains("r11 to r15")
     );
     assert!(
         rule(&with(Op::Load { bytes: 3, signed: false, dst: 9, base: 1, off: 0, quiet: false }))

@@ -7,7 +7,8 @@ use crate::table::Table;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_ebpf::Image;
-use sluice_hxdp::{CompileError, Compiled, Target, compile, encode, listing};
+use sluice_hxdp::gain::{Gain, gains};
+use sluice_hxdp::{CompileError, Compiled, Passes, Target, compile_with, encode, listing};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,7 +19,9 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice xdp compile programs/xdp/firewall/firewall.o --lanes 4
-  sluice xdp compile programs/xdp/swap/swap.o --lanes 2 --show")]
+  sluice xdp compile programs/xdp/swap/swap.o --lanes 2 --show
+  sluice xdp compile programs/xdp/router/router.o --lanes 4 --gain
+  sluice xdp compile programs/xdp/router/router.o --passes=-superblocks,-rename")]
 pub struct CompileArgs {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
@@ -31,6 +34,12 @@ pub struct CompileArgs {
     /// Instructions that the core executes at once: 1, 2 or 4
     #[arg(long, value_name = "N", default_value_t = 2)]
     lanes: usize,
+    /// Passes that run: all, none, names, or -name for all but it; read from left to right
+    #[arg(long, value_name = "LIST", default_value = "all", allow_hyphen_values = true)]
+    passes: String,
+    /// Prints what each pass brings: rows and instructions with it and those before it, rows without it alone
+    #[arg(long, conflicts_with = "passes")]
+    gain: bool,
     /// Prints every row, with slot and source line of each instruction
     #[arg(long, conflicts_with = "json")]
     show: bool,
@@ -43,18 +52,31 @@ impl CompileArgs {
     /// Compiles and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let target = Target::new(self.lanes).map_err(|e| Failure::input(e.code(), format!("--lanes: {e}")))?;
+        let passes: Passes =
+            self.passes.parse().map_err(|e| Failure::input("E0804", format!("--passes {}: {e}", self.passes)))?;
         let image = object::read(&self.object)?;
         let programs = match self.section.is_none() && self.program.is_none() {
             true => (0..image.programs.len()).collect(),
             false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,
         };
-        let results: Vec<_> =
-            programs.into_iter().map(|index| (index, compile(&image, &image.programs[index], &target))).collect();
+        let results: Vec<_> = programs
+            .into_iter()
+            .map(|index| (index, compile_with(&image, &image.programs[index], &target, passes)))
+            .collect();
+        // What is refused has no gain.
+        let gain = |index: usize| match self.gain {
+            true => gains(&image, &image.programs[index], &target).ok(),
+            false => None,
+        };
         if self.json {
-            let programs: Vec<Value> = results.iter().map(|(index, result)| entry(&image, *index, result)).collect();
+            let programs: Vec<Value> =
+                results.iter().map(|(index, result)| entry(&image, (*index, result), gain(*index))).collect();
             out.json(&json!({ "object": self.object, "target": target, "programs": programs }))?;
         } else {
             text(&image, &results, out)?;
+            for (index, gains) in results.iter().filter_map(|(index, _)| Some((*index, gain(*index)?))) {
+                out.text(&format!("\n{}:\n{}", image.programs[index].name, of_passes(&gains)))?;
+            }
         }
         if self.show {
             for (index, result) in &results {
@@ -68,7 +90,17 @@ impl CompileArgs {
     }
 }
 
-fn entry(image: &Image, index: usize, result: &Result<Compiled, CompileError>) -> Value {
+/// Passes in their order, each with what it brings.
+fn of_passes(gains: &[Gain]) -> Table {
+    let mut table = Table::new(["pass", "rows", "bundled", "rows without it"]);
+    for gain in gains {
+        let numbers = [gain.rows, gain.instructions, gain.rows_without].map(|number| number.to_string());
+        table.row([gain.pass.to_owned()].into_iter().chain(numbers));
+    }
+    table
+}
+
+fn entry(image: &Image, (index, result): (usize, &Result<Compiled, CompileError>), gains: Option<Vec<Gain>>) -> Value {
     let (name, section) = (&image.programs[index].name, &image.programs[index].section);
     match result {
         Ok(compiled) => json!({
@@ -77,6 +109,8 @@ fn entry(image: &Image, index: usize, result: &Result<Compiled, CompileError>) -
             "rows": compiled.bundles.rows.len(),
             "bundled": compiled.bundles.instructions(),
             "bytes": encode::encode(&compiled.bundles).len(),
+            "flow_serial": compiled.flow_serial,
+            "gain": gains,
             "refused": null,
         }),
         Err(error) => json!({

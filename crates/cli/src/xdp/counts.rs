@@ -4,9 +4,26 @@ use serde_json::{Value, json};
 use sluice_device::ProgramCounts;
 use sluice_ebpf::vm::Outcome;
 use sluice_ebpf::{Fault, Image, Redirect, Verdict};
-use sluice_hxdp::{Cycles, Executed};
+use sluice_hxdp::cycles::{mean_alone, saturated};
+use sluice_hxdp::{Engine, Executed, Trace};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// Packets that the cycle model plays.
+const MOST_TRACES: usize = 1024;
+
+/// Means of a packet on the cores.
+struct Means {
+    lanes: usize,
+    bundles: f64,
+    /// Helpers and map accesses.
+    shared: f64,
+    /// Cycles of a packet alone.
+    alone: f64,
+    /// Cycles from a packet to the next, back to back.
+    cycles: f64,
+    engine: Engine,
+}
 
 /// Sums over the packets of one program.
 #[derive(Default)]
@@ -19,6 +36,8 @@ pub struct Counts {
     redirects: BTreeMap<String, u64>,
     /// Lanes, and what all packets together executed, where bundles were.
     bundles: Option<(usize, Executed)>,
+    /// The first packets that bundles executed, for the cycle model.
+    traces: Vec<Trace>,
     /// Time in the program; on live interfaces that of the whole run.
     pub wall: Duration,
 }
@@ -41,6 +60,7 @@ impl Counts {
             faults: counts.faults.clone(),
             redirects,
             bundles: None,
+            traces: Vec::new(),
             wall,
         }
     }
@@ -85,20 +105,39 @@ impl Counts {
         self.bundles = Some((lanes, sum));
     }
 
-    /// Means of a packet on the cores: bundles, helpers and map accesses, and cycles of a packet alone by the model.
-    fn means(&self) -> Option<(usize, f64, f64, f64)> {
-        let (lanes, sum) = self.bundles.filter(|_| self.packets > 0)?;
+    /// Adds a packet for the cycle model, which takes the first ones only.
+    pub fn add_trace(&mut self, trace: Trace) {
+        if self.traces.len() < MOST_TRACES {
+            self.traces.push(trace);
+        }
+    }
+
+    /// What the packets were on the cores, and what the cycle model makes of the first ones on the default engine.
+    fn means(&self) -> Option<Means> {
+        let (lanes, sum) = self.bundles.filter(|_| !self.traces.is_empty())?;
         let mean = |x: u64| x as f64 / self.packets as f64;
-        let cycles = Cycles::default();
-        let alone = cycles.latency(&sum) + (self.packets - 1) * cycles.packet;
-        Some((lanes, mean(sum.bundles), mean(sum.helpers + sum.map_accesses), mean(alone)))
+        let engine = Engine::default();
+        Some(Means {
+            lanes,
+            bundles: mean(sum.bundles),
+            shared: mean(sum.helpers + sum.map_accesses),
+            alone: mean_alone(&engine, &self.traces),
+            cycles: saturated(&engine, &self.traces).cycles_per_packet(),
+            engine,
+        })
     }
 
     /// A line about bundles, where there were any.
     pub fn bundles_text(&self) -> Option<String> {
-        let (lanes, bundles, shared, alone) = self.means()?;
+        let Means { lanes, bundles, shared, alone, cycles, engine } = self.means()?;
+        let first = match self.traces.len() as u64 {
+            all if all == self.packets => String::new(),
+            first => format!(" of the first {first} packets"),
+        };
         Some(format!(
-            "{lanes} lanes: {bundles:.1} bundles a packet, {shared:.1} helpers and map accesses, {alone:.0} cycles alone (model)"
+            "{lanes} lanes: {bundles:.1} bundles a packet, {shared:.1} helpers and map accesses; model{first}: {alone:.0} \
+             cycles alone, {cycles:.1} cycles a packet on {} cores of {} contexts",
+            engine.cores, engine.contexts
         ))
     }
 
@@ -142,9 +181,11 @@ impl Counts {
             },
             "packets_per_second": self.packets_per_second(),
         });
-        if let Some((lanes, bundles, shared, alone)) = self.means() {
+        if let Some(Means { lanes, bundles, shared, alone, cycles, engine }) = self.means() {
             document["per_packet"] = json!({
-                "lanes": lanes, "bundles": bundles, "helpers_and_map_accesses": shared, "model_cycles_alone": alone,
+                "lanes": lanes, "bundles": bundles, "helpers_and_map_accesses": shared,
+                "model_cycles_alone": alone, "model_cycles_per_packet": cycles,
+                "model_cores": engine.cores, "model_contexts": engine.contexts, "model_packets": self.traces.len(),
             });
         }
         document

@@ -16,10 +16,11 @@ use crate::output::Output;
 use crate::run::interrupt;
 use crate::run::progress::Progress;
 use clap::Args;
+use sluice_device::headers::{flow_hash, headers};
 use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Image, Packet, Runtime};
-use sluice_hxdp::{Cores, Target};
+use sluice_hxdp::{Cores, Target, cycles};
 use sluice_packet::capture;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -273,6 +274,7 @@ impl XdpRun {
         let failure =
             |e: sluice_hxdp::CompileError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
         let mut cores = Cores::new();
+        cores.record();
         let target = Target::new(lanes).map_err(failure)?;
         cores.add(image, &target, runtime, installed).map_err(failure)?;
         Ok(Some(cores))
@@ -358,6 +360,11 @@ impl XdpRun {
                         let arrived = Arrived { number, capture: path, time_ns, length };
                         let left = (&outcome, packet.frame().len());
                         log.take(&arrived, (image, program), (runtime, installed), left, out)?;
+                    }
+                    if let Some(cores) = &cores {
+                        let (issues, flow) = (cores.take_issues(), flow_hash(&headers(&arrival.bytes)));
+                        let length = arrival.bytes.len();
+                        counts.add_trace(cycles::Trace::new(issues, length, &packet, outcome.verdict, flow));
                     }
                     counts.add(&outcome, image);
                 }

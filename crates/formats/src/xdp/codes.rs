@@ -77,6 +77,8 @@ codes! {
         Slt "slt" = 0x29,
         /// Branch if a <= b, signed.
         Sle "sle" = 0x2a,
+        /// Branch if a (with `spare` the frame's start) and the immediate lead beyond the frame's end; `wide`: if not.
+        Length "length" = 0x2c,
         /// The first of six atomic operations of 4 bytes: add, or, and, xor, exchange, compare and exchange.
         Atomic4 "atomic4" = 0x30,
         /// The same of 8 bytes.

@@ -5,7 +5,8 @@
 
 use super::Code;
 use crate::Op;
-use crate::op::Registers;
+use crate::alu::alu;
+use crate::op::{OWN, Registers};
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.
@@ -17,12 +18,14 @@ pub enum Fact {
     Sum(u8, i32),
     /// The handle of the map with this index.
     Map(u32),
+    /// The address of some map's value: never 0.
+    Element,
 }
 
 /// Facts of all registers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts {
-    known: [Option<Fact>; 11],
+    known: [Option<Fact>; 16],
     /// Registers whose upper half is zero: a 32-bit move of one is a copy.
     short: Registers,
 }
@@ -30,6 +33,19 @@ pub struct Facts {
 impl Facts {
     fn of(&self, r: u8) -> Option<Fact> {
         self.known[usize::from(r)]
+    }
+
+    /// The number that a register holds, if it is known.
+    pub fn number(&self, r: u8) -> Option<i32> {
+        match self.of(r) {
+            Some(Fact::Number(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether it surely holds the address of a map's value.
+    pub fn is_element(&self, r: u8) -> bool {
+        self.of(r) == Some(Fact::Element)
     }
 
     /// The register whose value another one copies, or itself.
@@ -64,7 +80,8 @@ impl Facts {
 
     /// What holds behind an instruction.
     pub fn pass(&mut self, op: &Op) {
-        let written = op.writes();
+        // Behind a function the compiler's own registers hold nothing.
+        let written = op.writes() | if op.is_barrier() { OWN } else { 0 };
         let is_short = self.gives_short(op);
         let fact = match *op {
             Op::Move { wide: true, src: Operand::Reg(r), .. } => self.of(r).or(Some(Fact::Sum(r, 0))),
@@ -72,9 +89,11 @@ impl Facts {
             // Zero-extended: only what is not negative is its own sign extension.
             Op::Move { wide: false, src: Operand::Imm(number), .. } if number >= 0 => Some(Fact::Number(number)),
             Op::Constant { value: WideValue::Map(map), .. } => Some(Fact::Map(map)),
+            Op::Element { .. } => Some(Fact::Element),
             Op::Alu { op: AluOp::Add, wide: true, a, b: Operand::Imm(more), .. } => match self.of(a) {
                 Some(Fact::Sum(of, before)) => before.checked_add(more).map(|sum| Fact::Sum(of, sum)),
                 Some(Fact::Number(_) | Fact::Map(_)) => None,
+                Some(Fact::Element) => Some(Fact::Sum(a, more)),
                 None => Some(Fact::Sum(a, more)),
             },
             _ => None,
@@ -116,6 +135,14 @@ impl Facts {
                 {
                     return Op::Alu { op, wide, dst, a: of, b: Operand::Imm(sum) };
                 }
+                if let (Some(Fact::Number(a)), Operand::Imm(b)) = (self.of(a), b) {
+                    let result = alu(op, wide, a as i64 as u64, b as i64 as u64);
+                    match i32::try_from(result as i64) {
+                        Ok(number) => return Op::Move { wide: true, dst, src: Operand::Imm(number) },
+                        Err(_) if !wide => return Op::Move { wide, dst, src: Operand::Imm(result as i32) },
+                        Err(_) => {}
+                    }
+                }
                 Op::Alu { op, wide, dst, a: self.register(a), b }
             }
             Op::Move { wide, dst, src } => {
@@ -136,12 +163,21 @@ impl Facts {
             Op::Atomic { bytes, op, fetch, base, off, src } => {
                 let (base, off) = self.address(base, off);
                 // A fetched value goes to the register itself.
-                let src = if fetch { src } else { self.register(src) };
+                let src = if fetch { src } else { self.operand(src) };
                 Op::Atomic { bytes, op, fetch, base, off, src }
             }
             Op::Branch { cond, wide, a, b, to, back } => {
                 Op::Branch { cond, wide, a: self.register(a), b: self.operand(b), to, back }
             }
+            Op::Length { base: Some(base), bytes, within, to, back } => {
+                let folded = match self.of(base) {
+                    Some(Fact::Sum(of, more)) => bytes.checked_add(more).map(|bytes| (of, bytes)),
+                    _ => None,
+                };
+                let (base, bytes) = folded.unwrap_or((base, bytes));
+                Op::Length { base: Some(base), bytes, within, to, back }
+            }
+            Op::Exit { value: Some(value) } => Op::Exit { value: Some(self.operand(value)) },
             // What a barrier is given stays in its registers: others see them.
             Op::Helper { id, handle: None, second: None } if !op.is_barrier() => {
                 let reads = |r: u8| op.reads() >> r & 1 == 1;
@@ -193,6 +229,16 @@ mod tests {
         assert_eq!(facts.register(2), 3);
         facts.pass(&Op::Alu { op: AluOp::Add, wide: true, dst: 3, a: 3, b: Operand::Imm(1) });
         assert_eq!((facts.register(2), facts.register(3)), (2, 3));
+    }
+
+    #[test]
+    fn nothing_is_known_of_own_registers_behind_a_call() {
+        let mut facts = Facts::default();
+        facts.pass(&Op::Move { wide: true, dst: 6, src: Operand::Reg(11) });
+        facts.pass(&Op::Helper { id: 5, handle: None, second: None });
+        assert_eq!(facts.register(6), 11);
+        facts.pass(&Op::Call { to: 0 });
+        assert_eq!(facts.register(6), 6);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::{Op, Step};
 use sluice_ebpf::Program;
-use sluice_ebpf::insn::{AluOp, Kind, WideValue};
+use sluice_ebpf::insn::{AluOp, Kind, Operand, WideValue};
 
 /// All instructions of a program.
 pub fn decode(program: &Program) -> Vec<Step> {
@@ -39,7 +39,9 @@ fn op(kind: Kind, slot: u32) -> Op {
             Op::Load { bytes: size, signed, dst, base: src, off, quiet: false }
         }
         Kind::Store { size, dst, off, src } => Op::Store { bytes: size, base: dst, off, src },
-        Kind::Atomic { size, op, fetch, dst, off, src } => Op::Atomic { bytes: size, op, fetch, base: dst, off, src },
+        Kind::Atomic { size, op, fetch, dst, off, src } => {
+            Op::Atomic { bytes: size, op, fetch, base: dst, off, src: Operand::Reg(src) }
+        }
         Kind::Wide { dst, value: WideValue::Function(_) } => {
             Op::Constant { dst, value: WideValue::Function(to as i32) }
         }

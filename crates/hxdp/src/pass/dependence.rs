@@ -67,15 +67,17 @@ fn by_memory((step, first): (&Step, &Effect), (_, second): (&Step, &Effect)) -> 
     kept.then_some(next)
 }
 
-fn by_control((step, _): (&Step, &Effect), (after, second): (&Step, &Effect), live: &Liveness) -> Option<Order> {
+fn by_control((step, first): (&Step, &Effect), (after, second): (&Step, &Effect), live: &Liveness) -> Option<Order> {
     if step.op.is_barrier() {
         return Some(Order::Bundle);
     }
     match step.op {
-        _ if after.op.is_barrier() || after.op.ends() || matches!(after.op, Op::Branch { .. }) => {
+        // What is not read where the branch goes may as well be done behind it.
+        _ if step.op.is_harmless() && after.op.branch().is_some_and(|to| first.writes & live.at(to) == 0) => None,
+        _ if after.op.is_barrier() || after.op.ends() || after.op.branch().is_some() => {
             Some(if step.op.is_last() { Order::Bundle } else { Order::Lane })
         }
-        Op::Branch { to, .. } => {
+        Op::Branch { to, .. } | Op::Length { to, .. } => {
             let moves = after.op.is_harmless() && second.writes & live.at(to) == 0;
             (!moves).then_some(Order::Lane)
         }

@@ -86,7 +86,7 @@ fn is_possible(steps: &[Step], regions: &Regions, behind: &[Registers], first: &
     let own = four.iter().all(|index| joinable(&effect(*index)));
     let others = (start..=end).filter(|index| !four.contains(index)).all(|index| {
         let (op, other) = (&steps[index].op, effect(index));
-        let quiet = !op.is_last() && !matches!(op, Op::Branch { .. } | Op::Atomic { .. }) && !other.may_fault;
+        let quiet = !op.is_last() && op.branch().is_none() && !matches!(op, Op::Atomic { .. }) && !other.may_fault;
         let registers_apart = (other.reads | other.writes) & registers == 0 && other.writes & bases == 0;
         quiet && registers_apart && four.iter().all(|access| apart(*access, index))
     });

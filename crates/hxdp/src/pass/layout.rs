@@ -51,7 +51,10 @@ fn jump(rows: &mut Vec<Bundle>, start: usize, to: u32, target: Target) {
     let step = Step { slot, op: Op::Jump { to, back: false } };
     let own = rows.len() > start;
     match rows.last_mut().filter(|_| own) {
-        Some(row) if row.lanes.len() < target.lanes && row.lanes.last().is_some_and(|l| !l.op.is_last()) => {
+        Some(row)
+            if row.lanes.len() < target.lanes
+                && row.lanes.last().is_some_and(|l| !l.op.is_last() && !l.op.is_alone()) =>
+        {
             row.lanes.push(step);
         }
         _ => rows.push(Bundle { lanes: vec![step] }),

@@ -2,7 +2,7 @@
 
 use super::{Code, Trace};
 use crate::Op;
-use crate::op::{ALL, Registers};
+use crate::op::Registers;
 use std::collections::BTreeMap;
 
 /// Registers that are read from the beginning of each trace on.
@@ -53,7 +53,7 @@ impl Liveness {
         for (index, step) in trace.steps.iter().enumerate().rev() {
             match step.op {
                 Op::Jump { to, .. } => live = self.at(to),
-                Op::Branch { to, .. } => live |= self.at(to),
+                Op::Branch { to, .. } | Op::Length { to, .. } => live |= self.at(to),
                 // A caller may look at what a function leaves in r1 to r5.
                 Op::Exit { .. } => live = if is_main { 0 } else { 0x3e },
                 _ => {}
@@ -68,5 +68,5 @@ impl Liveness {
 
 /// Registers that have another value behind it in any case.
 fn writes_surely(op: &Op) -> Registers {
-    if op.is_barrier() { 0 } else { op.writes() & ALL }
+    if op.is_barrier() { 0 } else { op.writes() }
 }

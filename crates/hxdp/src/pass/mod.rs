@@ -4,15 +4,28 @@ pub mod decided;
 pub mod decode;
 pub mod traces;
 // One pass a line: what it does stands in docs/design/hxdp.md.
+pub mod adds;
+pub mod bytes;
 pub mod copies;
 pub mod dead;
 pub mod dependence;
+pub mod elements;
 pub mod exits;
+pub mod forward;
 pub mod join;
+pub mod known;
 pub mod layout;
+pub mod lengths;
 pub mod liveness;
+pub mod plain;
+pub mod predict;
 pub mod quiet;
+pub mod rename;
 pub mod schedule;
+pub mod set;
+pub mod stores;
+pub mod superblocks;
+pub mod webs;
 pub mod zeroing;
 
 use crate::Step;
@@ -28,6 +41,15 @@ pub struct Trace {
     pub next: Option<u32>,
 }
 
+/// What passes ask of a program's maps.
+#[derive(Clone, Debug, Default)]
+pub struct Maps {
+    /// Bytes of a key and of a value of the map that a helper is called with, by its slot; the greatest of several maps.
+    pub sizes: BTreeMap<u32, (u32, u32)>,
+    /// Entries of arrays of values, per-CPU ones too, by the map's index.
+    pub arrays: BTreeMap<u32, u32>,
+}
+
 /// A program between passes.
 #[derive(Clone, Debug)]
 pub struct Code {
@@ -39,6 +61,11 @@ pub struct Code {
     pub functions: Vec<u32>,
     /// What is known of each slot.
     pub regions: Regions,
+    /// What is known of its maps.
+    pub maps: Maps,
+    /// Whether packets of one flow must wait for each other: a plain read-modify-write of a shared value is left, or an
+    /// access that could be one.
+    pub flow_serial: bool,
 }
 
 impl Code {

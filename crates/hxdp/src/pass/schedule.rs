@@ -4,12 +4,15 @@
 //! equals the first in program order. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
 
 use super::dependence::{Edge, Order};
-use crate::{Step, Target};
+use crate::{Op, Step, Target};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Bundles of a trace: indices of its instructions, lane 0 first.
 pub type Schedule = Vec<Vec<usize>>;
+
+/// One packet in so many leaves a trace at a branch.
+const LEAVE: u64 = 4;
 
 /// Bundles of these instructions.
 pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
@@ -19,20 +22,16 @@ pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
         behind[edge.from].push(*edge);
         waits[edge.to] += 1;
     }
-    let mut height = vec![0u32; steps.len()];
-    for from in (0..steps.len()).rev() {
-        let way = |edge: &Edge| height[edge.to] + u32::from(edge.order == Order::Bundle);
-        height[from] = behind[from].iter().map(way).max().unwrap_or(0);
-    }
+    let worth = worth(steps, &behind);
     let mut earliest = vec![0usize; steps.len()];
-    let key = |index: usize| (Reverse(height[index]), index);
+    let key = |index: usize| (Reverse(worth[index]), index);
     let mut ready: BTreeSet<_> = (0..steps.len()).filter(|index| waits[*index] == 0).map(key).collect();
     let mut bundles = Schedule::new();
     while !ready.is_empty() {
         let now = bundles.len();
         let mut bundle: Vec<usize> = Vec::with_capacity(target.lanes);
         while bundle.len() < target.lanes {
-            let fits = |(_, index): &&(Reverse<u32>, usize)| {
+            let fits = |(_, index): &&(Reverse<u64>, usize)| {
                 earliest[*index] <= now && has_room(steps, &bundle, *index, target)
             };
             let Some(found) = ready.iter().find(fits).copied() else { break };
@@ -55,9 +54,48 @@ pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
     bundles
 }
 
-/// Whether a bundle has a port, and the last lane, for one more.
+/// What it is worth to do each instruction early.
+///
+/// A packet may leave a trace at each branch and at its end. What such a way out waits for is worth more the longer the chain
+/// of bundles from it to there, and the earlier that way out can be reached at all; each way out counts as often as packets
+/// take it. Of those that come to a branch one in [`LEAVE`] is taken to leave.
+fn worth(steps: &[Step], behind: &[Vec<Edge>]) -> Vec<u64> {
+    let mut worth = vec![0; steps.len()];
+    let mut earliest = vec![0u64; steps.len()];
+    for from in 0..steps.len() {
+        for edge in &behind[from] {
+            earliest[edge.to] = earliest[edge.to].max(earliest[from] + u64::from(edge.order == Order::Bundle));
+        }
+    }
+    let last = earliest.iter().copied().max().unwrap_or(0);
+    let mut arrive = 1 << 32;
+    for exit in (0..steps.len()).filter(|index| steps[*index].op.branch().is_some() || index + 1 == steps.len()) {
+        let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() { arrive / LEAVE } else { arrive };
+        arrive -= leave;
+        // Bundles from an instruction to the exit.
+        let mut way: Vec<Option<u64>> = vec![None; exit + 1];
+        way[exit] = Some(0);
+        for from in (0..=exit).rev() {
+            let ahead = behind[from].iter().filter(|edge| edge.to <= exit);
+            let longest = ahead.filter_map(|edge| Some(way[edge.to]? + u64::from(edge.order == Order::Bundle))).max();
+            way[from] = way[from].max(longest);
+            worth[from] += way[from].map_or(0, |way| (leave * (last - earliest[exit] + way + 1)) >> 16);
+        }
+    }
+    worth
+}
+
+/// Whether a bundle has a port and the last lane for one more.
 fn has_room(steps: &[Step], bundle: &[usize], index: usize, target: &Target) -> bool {
     let op = &steps[index].op;
-    let count = |f: fn(&crate::Op) -> bool| bundle.iter().filter(|i| f(&steps[**i].op)).count();
-    (!op.is_access() || count(crate::Op::is_access) < target.ports) && (!op.is_last() || count(crate::Op::is_last) == 0)
+    let count = |f: fn(&Op) -> bool| bundle.iter().filter(|i| f(&steps[**i].op)).count();
+    let accesses = count(Op::is_access);
+    let ports = match op {
+        _ if op.takes_all_ports() => accesses == 0 && count(Op::takes_all_ports) == 0,
+        _ if op.is_access() => accesses < target.ports && count(Op::takes_all_ports) == 0,
+        _ => true,
+    };
+    ports
+        && !(op.is_last() && count(Op::is_last) > 0)
+        && !(op.is_alone() && !bundle.is_empty() || count(Op::is_alone) > 0)
 }

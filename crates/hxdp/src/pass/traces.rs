@@ -5,38 +5,41 @@
 //! trace's `next`. Short traces are copied to where they are led to. Needs: `decode`. Leaves alone: back edges, which
 //! count as work.
 
-use super::{Code, Trace};
+use super::{Code, Maps, Trace};
 use crate::{Op, Step};
 use sluice_ebpf::Program;
 use sluice_ebpf::analysis::Regions;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most instructions of a trace: the scheduler looks at pairs.
-const LONGEST: usize = 512;
+pub const LONGEST: usize = 512;
 /// Most instructions of a trace that is copied to where it is led to.
 const COPIED: usize = 8;
 /// Most traces that are copied behind one another.
 const COPIES: usize = 3;
 
-/// Builds the traces of a program.
-pub fn traces(program: &Program, steps: &[Step], regions: Regions) -> Code {
+/// Builds the traces of a program; `predicted`: [`super::predict`] turns branches before.
+pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: bool) -> Code {
     let functions: BTreeSet<u32> = program.functions.iter().map(|f| f.start).chain([0]).collect();
     let mut code = Code {
         program: program.name.clone(),
         traces: blocks(steps, &functions),
         functions: functions.into_iter().collect(),
+        flow_serial: !regions.complete || regions.summary.flow_serial,
+        maps: Maps::default(),
         regions,
     };
     code.prune();
     shorten(&mut code);
     code.prune();
+    if predicted {
+        super::predict::predict(&mut code);
+    }
     join(&mut code);
-    copy_short(&mut code);
-    code.prune();
     code
 }
 
-/// Cuts where control can come from elsewhere, and behind what ends.
+/// Cuts where control can come from elsewhere, and behind branches and what ends.
 fn blocks(steps: &[Step], functions: &BTreeSet<u32>) -> BTreeMap<u32, Trace> {
     let mut leaders = functions.clone();
     leaders.extend(steps.iter().filter_map(|step| step.op.target()));
@@ -49,7 +52,7 @@ fn blocks(steps: &[Step], functions: &BTreeSet<u32>) -> BTreeMap<u32, Trace> {
         }
         let Some(next) = steps.get(index + 1) else { break };
         let ends = step.op.ends();
-        if ends || leaders.contains(&next.slot) || trace.steps.len() >= LONGEST {
+        if ends || step.op.branch().is_some() || leaders.contains(&next.slot) || trace.steps.len() >= LONGEST {
             if !ends {
                 trace.next = Some(next.slot);
             }
@@ -74,7 +77,7 @@ pub fn shorten(code: &mut Code) {
     for trace in code.traces.values_mut() {
         trace.next = trace.next.map(last);
         for step in &mut trace.steps {
-            if let Op::Branch { to, .. } | Op::Jump { to, .. } = &mut step.op {
+            if let Op::Branch { to, .. } | Op::Length { to, .. } | Op::Jump { to, .. } = &mut step.op {
                 *to = last(*to);
             }
         }
@@ -104,7 +107,7 @@ fn join(code: &mut Code) {
 }
 
 /// Copies traces of few instructions to the ends of those that lead there, so that both are scheduled as one.
-fn copy_short(code: &mut Code) {
+pub fn copy_short(code: &mut Code) {
     let short: BTreeMap<u32, Trace> =
         code.traces.iter().filter(|(_, t)| t.steps.len() <= COPIED).map(|(l, t)| (*l, t.clone())).collect();
     for trace in code.traces.values_mut() {

@@ -55,7 +55,7 @@ pub fn zeroing(code: &mut Code) {
         let mut written = entries[&label];
         let mut ways = Vec::new();
         for step in &trace.steps {
-            if let Op::Branch { to, .. } | Op::Jump { to, .. } = step.op {
+            if let Op::Branch { to, .. } | Op::Length { to, .. } | Op::Jump { to, .. } = step.op {
                 ways.push((to, written));
             }
             pass(step, regions, &mut written);

@@ -9,11 +9,12 @@ pub mod programs;
 #[path = "../../../ebpf/tests/kernel_programs/steps.rs"]
 pub mod steps;
 
+use sluice_device::headers::{flow_hash, headers};
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{FaultReason, Image, MapType, Packet, Runtime, load};
-use sluice_hxdp::{CompileError, Cores, Executed, Target};
+use sluice_ebpf::{FaultReason, Image, MapType, Packet, Program, Runtime, load};
+use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, Trace, compile, compile_with};
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};
 
@@ -37,11 +38,22 @@ pub struct Twins {
     pub executed: Executed,
     /// What the interpreter executed so far.
     pub instructions: u64,
+    /// The packets so far, if they are recorded, and instructions that the interpreter executed of each.
+    pub traces: Vec<(Trace, u64)>,
 }
 
 impl Twins {
     /// Installs an image on both sides.
     pub fn new(image: Image, target: &Target, work: Option<u64>) -> Result<Self, CompileError> {
+        Self::compiled(image, work, |image, program| Ok(compile(image, program, target)?.bundles))
+    }
+
+    /// The same with bundles that are made in another way.
+    pub fn compiled(
+        image: Image,
+        work: Option<u64>,
+        compile: impl Fn(&Image, &Program) -> Result<Bundles, CompileError>,
+    ) -> Result<Self, CompileError> {
         let side = || {
             let mut runtime = Runtime::new(2, 7);
             runtime.work_limit = work.unwrap_or(runtime.work_limit);
@@ -50,8 +62,18 @@ impl Twins {
         };
         let sides = [side(), side()];
         let mut cores = Cores::new();
-        cores.add(&image, target, &sides[1].0, sides[1].1)?;
-        Ok(Self { image, cores, sides, packets: 0, executed: Executed::default(), instructions: 0 })
+        for (index, program) in image.programs.iter().enumerate() {
+            let bundles = compile(&image, program)?;
+            if let Some(number) = sides[1].0.program_number(sides[1].1, index) {
+                cores.bind(bundles, number, &sides[1].0, sides[1].1);
+            }
+        }
+        Ok(Self { image, cores, sides, packets: 0, executed: Executed::default(), instructions: 0, traces: vec![] })
+    }
+
+    /// Records packets from now on.
+    pub fn record(&mut self) {
+        self.cores.record();
     }
 
     /// Runs a packet on both sides and compares what became of it.
@@ -64,6 +86,12 @@ impl Twins {
         self.packets += 1;
         self.executed += self.cores.take_executed();
         self.instructions += expected.instructions;
+        let issues = self.cores.take_issues();
+        if !issues.is_empty() {
+            let flow = flow_hash(&headers(frame));
+            let trace = Trace::new(issues, frame.len(), other_packet, found.verdict, flow);
+            self.traces.push((trace, expected.instructions));
+        }
         let place = |o: &Outcome| o.fault.as_ref().map(|f| (f.reason, f.program.clone(), f.pc));
         let end = |o: &Outcome| (o.r0, o.verdict, o.redirect, place(o));
         same("outcome", &end(&expected), &end(&found))?;
@@ -136,23 +164,47 @@ pub struct Replay {
     running: Option<(Twins, usize)>,
     /// Packets, bundles and interpreted instructions of programs that were replaced, by object file.
     pub done: Vec<(PathBuf, u64, Executed, u64)>,
+    /// Their packets by object file, if they are recorded.
+    pub traces: Vec<(PathBuf, Vec<(Trace, u64)>)>,
+    records: bool,
     file: PathBuf,
+    passes: Passes,
+    counts_only: bool,
 }
 
 impl Replay {
     /// Carries out all of them; what differs is said with its step.
     pub fn play(steps: &[Step], target: &Target) -> Self {
         let mut replay = Self::default();
-        for step in steps {
-            replay.step(step, target).unwrap_or_else(|e| panic!("{step:02x?}\n{e}"));
-        }
-        replay.finish();
+        replay.all(steps, target);
         replay
+    }
+
+    /// The same with every packet recorded.
+    pub fn record(steps: &[Step], target: &Target) -> Self {
+        let mut replay = Self { records: true, ..Self::default() };
+        replay.all(steps, target);
+        replay
+    }
+
+    /// The same with some passes only, to count: maps are not compared.
+    pub fn count(steps: &[Step], target: &Target, passes: Passes) -> Self {
+        let mut replay = Self { passes, counts_only: true, ..Self::default() };
+        replay.all(steps, target);
+        replay
+    }
+
+    fn all(&mut self, steps: &[Step], target: &Target) {
+        for step in steps {
+            self.step(step, target).unwrap_or_else(|e| panic!("{step:02x?}\n{e}"));
+        }
+        self.finish();
     }
 
     fn finish(&mut self) {
         if let Some((twins, _)) = self.running.take() {
             self.done.push((self.file.clone(), twins.packets, twins.executed, twins.instructions));
+            self.traces.push((self.file.clone(), twins.traces));
         }
     }
 
@@ -165,7 +217,7 @@ impl Replay {
         match step {
             Step::Packet { ifindex, frame } => {
                 twins.run(*program, frame, Ingress { ifindex: *ifindex, queue: 0 })?;
-                twins.compare_maps()
+                if self.counts_only { Ok(()) } else { twins.compare_maps() }
             }
             Step::Set { map, key, value, inner, flags } => {
                 let Some(index) = twins.image.map(map) else { return Ok(()) };
@@ -213,7 +265,13 @@ impl Replay {
         };
         let program = image.programs.iter().position(wanted).ok_or("no such program")?;
         self.file.clone_from(&load.file);
-        self.running = Some((Twins::new(image, target, None).map_err(|e| e.to_string())?, program));
+        let compile = |image: &Image, program: &Program| compile_with(image, program, target, self.passes);
+        let twins = Twins::compiled(image, None, |image, program| Ok(compile(image, program)?.bundles));
+        let mut twins = twins.map_err(|e| e.to_string())?;
+        if self.records {
+            twins.record();
+        }
+        self.running = Some((twins, program));
         Ok(())
     }
 }

@@ -56,7 +56,10 @@ impl Pair {
         let pair =
             Self { image, bundles: compiled.bundles, runtime, installed, packet: Packet::new(&[]), sent: Vec::new() };
         let start = PAGE_ROWS as u16;
-        let place = |index| Some(MapPlace { number: index as u16 + FIRST_MAP, first: pair.first(index) });
+        let place = |index: u32| {
+            let (first, (_, shift)) = (pair.first(index), Self::size(&pair.image.maps[index as usize]));
+            Some(MapPlace { number: index as u16 + FIRST_MAP, first, shift })
+        };
         let rows = rows(&pair.bundles, start, &place).ok()?;
         if rows.code.len() > 512 {
             return None;
@@ -102,7 +105,10 @@ impl Pair {
             let found = if verdict.dropped {
                 Fate::Dropped(Reason::from_code(verdict.reason).unwrap())
             } else {
-                let (sideband, bytes) = engine.routed.remove(&id).unwrap_or_else(|| panic!("{id:#x} of {} did not leave: {:x?}", verdicts.len(), engine.order));
+                let (sideband, bytes) = engine
+                    .routed
+                    .remove(&id)
+                    .unwrap_or_else(|| panic!("{id:#x} of {} did not leave: {:x?}", verdicts.len(), engine.order));
                 assert_eq!(usize::from(sideband.length), bytes.len());
                 assert_eq!(verdict.destinations, sideband.destinations);
                 passed += 1;

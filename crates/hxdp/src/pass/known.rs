@@ -1,0 +1,114 @@
+//! Decides branches by what is known on the way of one trace.
+//!
+//! Before: a trace that compares the frame's length again, or a register that is known where this trace came from. After: a
+//! branch that is never taken is gone; one that always is ends the trace, which goes on there. Needs: `copies`, which puts
+//! numbers and older registers into comparisons; the region analysis. Leaves alone: taken back edges, which count as work.
+
+use super::copies::Facts;
+use super::{Code, Trace};
+use crate::effect::{CONTEXT, Effect};
+use crate::{Op, Step};
+use sluice_ebpf::address::{MAP_VALUES, RECORDS};
+use sluice_ebpf::analysis::Regions;
+use sluice_ebpf::analysis::branch::Test;
+use sluice_ebpf::analysis::num::Num;
+use sluice_ebpf::insn::Operand;
+
+/// A length that was compared with the frame's end on this way.
+#[derive(Clone, Copy, Debug)]
+struct Compared {
+    base: Option<u8>,
+    bytes: i32,
+    /// It was beyond the end.
+    beyond: bool,
+}
+
+/// Decides in every trace.
+pub fn known(code: &mut Code) {
+    let regions = &code.regions;
+    for trace in code.traces.values_mut() {
+        decide(trace, regions);
+    }
+}
+
+fn decide(trace: &mut Trace, regions: &Regions) {
+    let mut compared: Vec<Compared> = Vec::new();
+    let mut facts = Facts::default();
+    let mut index = 0;
+    while let Some(step) = trace.steps.get(index) {
+        let (op, effect) = (step.op, Effect::of(step, regions));
+        match outcome(step, &compared, &facts, regions) {
+            Some(false) => {
+                trace.steps.remove(index);
+                continue;
+            }
+            Some(true) => {
+                always(trace, index);
+                return;
+            }
+            None => {}
+        }
+        if let Op::Length { base, bytes, within, .. } = op {
+            compared.push(Compared { base, bytes, beyond: within });
+        }
+        // Helpers that move the frame's bounds write the context.
+        let moved = effect.stores & CONTEXT != 0;
+        compared.retain(|c| !moved && c.base.is_none_or(|base| effect.writes >> base & 1 == 0));
+        facts.pass(&op);
+        index += 1;
+    }
+}
+
+/// Whether a branch is taken, if that is known.
+fn outcome(step: &Step, compared: &[Compared], facts: &Facts, regions: &Regions) -> Option<bool> {
+    let before = regions.slots.get(step.slot as usize).filter(|_| regions.complete).and_then(|at| at.before.as_deref());
+    let number = |r: u8| match (facts.number(r), before) {
+        (Some(number), _) => Num::constant(number as i64 as u64),
+        _ if facts.is_element(r) => Num::unsigned(MAP_VALUES.into(), u64::from(RECORDS) - 1),
+        (None, Some(before)) => before[usize::from(r)].as_number(),
+        (None, None) => Num::unknown(),
+    };
+    match step.op {
+        Op::Branch { cond, wide, a, b, .. } => {
+            let right = match b {
+                Operand::Reg(b) => number(b),
+                Operand::Imm(b) => Num::constant(b as i64 as u64),
+            };
+            let possible = |test: Test| test.refine(if wide { 64 } else { 32 }, number(a), right).is_some();
+            match (possible(Test::of(cond)), possible(Test::of(cond).negated())) {
+                (true, false) => Some(true),
+                (false, true) => Some(false),
+                _ => None,
+            }
+        }
+        Op::Length { base, bytes, within, .. } => {
+            // Addresses in the packet region, and small lengths, do not wrap.
+            let is_address = base.is_none_or(|base| number(base).whole.umax <= u64::from(u32::MAX));
+            let is_ordered = |c: &Compared| c.bytes >= 0 && bytes >= 0 && is_address;
+            let same = compared.iter().filter(|c| c.base == base);
+            let beyond = same.clone().find_map(|c| match c.beyond {
+                false if c.bytes == bytes || is_ordered(c) && bytes < c.bytes => Some(false),
+                true if c.bytes == bytes || is_ordered(c) && bytes > c.bytes => Some(true),
+                _ => None,
+            });
+            beyond.map(|beyond| beyond != within)
+        }
+        _ => None,
+    }
+}
+
+/// Ends a trace with a branch that is always taken.
+fn always(trace: &mut Trace, index: usize) {
+    trace.steps.truncate(index + 1);
+    match trace.steps[index].op {
+        Op::Branch { to, back: true, .. } | Op::Length { to, back: true, .. } => {
+            trace.steps[index].op = Op::Jump { to, back: true };
+            trace.next = None;
+        }
+        Op::Branch { to, .. } | Op::Length { to, .. } => {
+            trace.steps.truncate(index);
+            trace.next = Some(to);
+        }
+        _ => {}
+    }
+}

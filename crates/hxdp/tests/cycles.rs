@@ -1,0 +1,233 @@
+//! The cycle model against cases that were computed by hand.
+
+use sluice_hxdp::cycles::{Arrivals, Dispatch, Load, Memory, Order, alone, loaded, saturated, simulate};
+use sluice_hxdp::{Engine, Trace, cycles::Issue};
+
+const ALU: Issue = Issue {
+    loads: 0,
+    stores: 0,
+    multiplies: 0,
+    divides: 0,
+    values: 0,
+    posted: 0,
+    lookups: 0,
+    quick: 0,
+    helpers: 0,
+    results: 0,
+    exit: false,
+};
+const EXIT: Issue = Issue { exit: true, ..ALU };
+const LOAD: Issue = Issue { loads: 1, ..ALU };
+const STORE: Issue = Issue { stores: 1, ..ALU };
+const MULTIPLY: Issue = Issue { multiplies: 1, ..ALU };
+const DIVIDE: Issue = Issue { divides: 1, ..ALU };
+const VALUE: Issue = Issue { values: 1, ..ALU };
+const POSTED: Issue = Issue { posted: 1, ..ALU };
+const LOOKUP: Issue = Issue { lookups: 1, ..ALU };
+const QUICK: Issue = Issue { quick: 1, ..ALU };
+
+/// One core, nothing reserved, no order.
+fn core(contexts: usize) -> Engine {
+    Engine { cores: 1, reserve: 0, order: Order::None, ..Engine::default().with_contexts(contexts) }
+}
+
+/// A dropped packet of one row.
+fn dropped(issues: &[Issue]) -> Trace {
+    Trace { issues: issues.to_vec(), rows_in: 1, ..Trace::default() }
+}
+
+/// A packet of so many rows that leaves.
+fn sent(issues: &[Issue], rows: u32) -> Trace {
+    Trace { rows_in: rows, rows_out: rows, ..dropped(issues) }
+}
+
+/// Cycles of a packet alone, beyond those of one that only exits.
+fn beyond_exit(engine: &Engine, issues: &[Issue]) -> u64 {
+    alone(engine, &dropped(&[issues, &[EXIT]].concat())) - alone(engine, &dropped(&[EXIT]))
+}
+
+/// Whether a mean is that, but for where the measured time begins and ends.
+fn near(found: f64, expected: f64) -> bool {
+    (found / expected - 1.0).abs() < 0.015
+}
+
+#[test]
+fn one_packet_alone_takes_the_sum_of_its_parts() {
+    // Cycle 0 writes the row, 1 gives it a context, 3 issues, 8 ends.
+    assert_eq!(alone(&core(1), &dropped(&[EXIT])), 8);
+    // Its row is read in cycle 8, and is on the output 2 cycles after 9.
+    assert_eq!(alone(&core(1), &sent(&[EXIT], 1)), 11);
+    assert_eq!(alone(&core(1), &sent(&[EXIT], 24)), 11 + 23 + 23);
+    assert_eq!(alone(&core(1), &dropped(&[ALU, ALU, EXIT])), 8 + 10);
+}
+
+#[test]
+fn each_class_has_its_interval() {
+    let core = core(1);
+    let all = [(ALU, 5), (LOAD, 6), (STORE, 5), (MULTIPLY, 7), (DIVIDE, 40)];
+    for (issue, cycles) in all {
+        assert_eq!(beyond_exit(&core, &[issue]), cycles, "{issue:?}");
+    }
+    // Launched after 5, answered after 8, the next bundle 6 after the second issue.
+    for issue in [VALUE, POSTED, LOOKUP, QUICK] {
+        assert_eq!(beyond_exit(&core, &[issue]), 5 + 8 + 6, "{issue:?}");
+    }
+    let faster = Engine { posted: true, quick: true, alu: 4, ..core };
+    assert_eq!([POSTED, QUICK, ALU].map(|issue| beyond_exit(&faster, &[issue])), [5, 7, 4]);
+    let both = Issue { multiplies: 1, ..LOAD };
+    assert_eq!(beyond_exit(&core, &[both]), 7, "the slowest lane counts");
+    assert_eq!(beyond_exit(&core, &[Issue { values: 2, ..ALU }]), 5 + 8 + 1 + 6, "two accesses, one port");
+}
+
+#[test]
+fn a_context_alone_waits_and_enough_contexts_fill_the_issue() {
+    let packet = [dropped(&[[ALU; 19].as_slice(), &[EXIT]].concat())];
+    // 20 bundles, 5 cycles each, 2 to start the next one.
+    assert_eq!(saturated(&core(1), &packet).cycles_per_packet(), 102.0);
+    assert_eq!(saturated(&core(2), &packet).cycles_per_packet(), 51.0);
+    let full = saturated(&core(8), &packet);
+    assert!(near(full.cycles_per_packet(), 20.0) && full.issue > 0.999, "{full:?}");
+    let two = saturated(&Engine { cores: 2, ..core(8) }, &packet);
+    assert!(near(two.cycles_per_packet(), 10.0), "{two:?}");
+}
+
+#[test]
+fn a_map_access_issues_twice() {
+    let packet = [dropped(&[[VALUE; 9].as_slice(), &[EXIT]].concat())];
+    assert!(near(saturated(&core(16), &packet).cycles_per_packet(), 19.0));
+    let once = saturated(&Engine { reissue: false, ..core(32) }, &packet);
+    assert!(near(once.cycles_per_packet(), 10.0), "{once:?}");
+    let posted = [dropped(&[[POSTED; 9].as_slice(), &[EXIT]].concat())];
+    assert!(near(saturated(&Engine { posted: true, ..core(16) }, &posted).cycles_per_packet(), 10.0));
+}
+
+#[test]
+fn all_cores_share_the_value_port() {
+    // 4 cores have 19 accesses a packet, the port answers one a cycle, waited for or not.
+    let packet = [dropped(&[[POSTED; 19].as_slice(), &[EXIT]].concat())];
+    let timing = saturated(&Engine { cores: 4, posted: true, ..core(16) }, &packet);
+    assert!((18.0..20.0).contains(&timing.cycles_per_packet()), "{timing:?}");
+    let packet = [dropped(&[[VALUE; 19].as_slice(), &[EXIT]].concat())];
+    let timing = saturated(&Engine { cores: 4, ..core(16) }, &packet);
+    assert!((18.0..20.0).contains(&timing.cycles_per_packet()), "{timing:?}");
+    assert!(timing.value_port > 0.99, "{timing:?}");
+}
+
+#[test]
+fn two_divisions_at_once_wait_for_the_one_divider() {
+    // 40 for the division, 5 to exit, 2 to begin. 2 contexts would do 23.5, the divider does 34.
+    let packet = [dropped(&[DIVIDE, EXIT])];
+    assert_eq!(saturated(&core(1), &packet).cycles_per_packet(), 47.0);
+    assert_eq!(saturated(&core(2), &packet).cycles_per_packet(), 34.0);
+    assert_eq!(saturated(&core(8), &packet).cycles_per_packet(), 34.0);
+    assert_eq!(saturated(&Engine { cores: 2, ..core(8) }, &packet).cycles_per_packet(), 17.0, "each core has one");
+    assert_eq!(beyond_exit(&core(1), &[Issue { divides: 2, ..ALU }]), 74);
+}
+
+#[test]
+fn accesses_beyond_the_ports_take_the_issue_longer() {
+    let both = Issue { loads: 1, stores: 1, ..ALU };
+    let packet = [dropped(&[[both; 19].as_slice(), &[EXIT]].concat())];
+    let with = |memory| saturated(&Engine { memory, ..core(16) }, &packet).cycles_per_packet();
+    // The row of the next packet takes the one free cycle, that of the exit.
+    assert!((20.0..20.2).contains(&with(Memory::READ_AND_WRITE)));
+    assert!((39.0..39.2).contains(&with(Memory::ONE)));
+    assert_eq!(beyond_exit(&Engine { memory: Memory::ONE, ..core(1) }, &[both]), 7);
+    assert_eq!(beyond_exit(&core(1), &[Issue { loads: 2, ..ALU }]), 7);
+    assert_eq!(beyond_exit(&Engine { memory: Memory::TWO, ..core(1) }, &[Issue { loads: 2, ..ALU }]), 6);
+}
+
+#[test]
+fn rows_that_leave_take_the_read_port_beside_the_loads() {
+    // 39 loads and 24 rows: once all slots wait to leave, contexts are free, and so is the port.
+    let packet = [sent(&[[LOAD; 39].as_slice(), &[EXIT]].concat(), 24)];
+    assert!((63.0..63.1).contains(&saturated(&core(8), &packet).cycles_per_packet()));
+    let two = Engine { memory: Memory::TWO, ..core(8) };
+    assert_eq!(saturated(&two, &packet).cycles_per_packet(), 40.0);
+    // A reserved cycle costs a packet no throughput; one that leaves waits less.
+    let reserved = saturated(&Engine { reserve: 8, ..core(8) }, &packet);
+    assert!((63.0..63.1).contains(&reserved.cycles_per_packet()), "{reserved:?}");
+}
+
+#[test]
+fn packets_of_many_beats_take_the_bus() {
+    let packet = [sent(&[EXIT], 24)];
+    assert_eq!(saturated(&core(8), &packet).cycles_per_packet(), 24.0);
+    assert_eq!(saturated(&Engine { cores: 4, ..core(8) }, &packet).cycles_per_packet(), 24.0);
+}
+
+/// A slow packet, and seven quick ones of other flows.
+fn mixed() -> Vec<Trace> {
+    let slow = Trace { flow: 1, ..sent(&[[ALU; 199].as_slice(), &[EXIT]].concat(), 1) };
+    let quick = (2..9).map(|flow| Trace { flow, ..sent(&[[ALU; 9].as_slice(), &[EXIT]].concat(), 1) });
+    std::iter::once(slow).chain(quick).collect()
+}
+
+#[test]
+fn arrival_order_blocks_behind_a_slow_packet_and_tickets_do_not() {
+    let with = |order, slots| saturated(&Engine { order, slots, ..core(8) }, &mixed()).cycles_per_packet();
+    // 270 bundles for 8 packets are 33.75 cycles a packet at least.
+    let free = with(Order::None, 16);
+    let tickets = with(Order::Tickets(256), 16);
+    let arrival = with(Order::Arrival, 16);
+    assert!(tickets < free * 1.1, "{tickets} {free}");
+    assert!(arrival > free * 1.5, "{arrival} {free}");
+    assert!(with(Order::Arrival, 64) < arrival / 1.2, "slots make up for order");
+    let one_flow: Vec<Trace> = mixed().into_iter().map(|trace| Trace { flow: 1, ..trace }).collect();
+    let one = saturated(&Engine { order: Order::Tickets(256), ..core(8) }, &one_flow);
+    assert_eq!(one.cycles_per_packet(), arrival, "one flow is in order of arrival");
+}
+
+#[test]
+fn what_is_dropped_waits_for_nobody() {
+    let mut packets = mixed();
+    packets[1..].iter_mut().for_each(|trace| trace.rows_out = 0);
+    let with = |order| saturated(&Engine { order, ..core(8) }, &packets).cycles_per_packet();
+    assert_eq!(with(Order::Arrival), with(Order::None));
+}
+
+#[test]
+fn a_serial_flow_is_executed_one_packet_at_a_time() {
+    let packet = [Trace { serial: true, ..dropped(&[ALU, EXIT]) }];
+    // Row, context, start, two bundles: the next is dispatched in the cycle in which this one ends.
+    assert_eq!(saturated(&core(8), &packet).cycles_per_packet(), 13.0);
+}
+
+#[test]
+fn a_stack_that_is_cleared_takes_the_write_port() {
+    let engine = Engine { stack_rows: 8, ..core(1) };
+    assert_eq!(alone(&engine, &dropped(&[EXIT])), 16);
+    let packet = [dropped(&[EXIT])];
+    let timing = saturated(&Engine { stack_rows: 8, ..core(16) }, &packet);
+    assert_eq!(timing.cycles_per_packet(), 9.0, "8 rows of stack and one of packet");
+    assert_eq!(saturated(&core(16), &packet).cycles_per_packet(), 1.0);
+}
+
+#[test]
+fn least_work_is_no_slower_than_taking_turns() {
+    let with = |dispatch| saturated(&Engine { cores: 2, dispatch, ..core(4) }, &mixed()).cycles_per_packet();
+    // Eight packets in turns bring every slow one to the same core.
+    assert!(with(Dispatch::LeastWork) < 0.8 * with(Dispatch::RoundRobin));
+}
+
+#[test]
+fn what_comes_faster_than_it_is_carried_out_is_lost() {
+    let packet = [dropped(&[[ALU; 9].as_slice(), &[EXIT]].concat())];
+    let every = |period| loaded(&core(8), &packet, Arrivals::Every { period, queue: 8 });
+    let slow = every(60_000);
+    assert_eq!((slow.lost, slow.cycles_per_packet()), (0, 60.0));
+    assert_eq!(slow.latency, 8.0 + 45.0);
+    let fast = every(5_000);
+    assert_eq!(fast.cycles_per_packet(), 10.0);
+    let share = fast.lost as f64 / fast.came as f64;
+    assert!((0.4..=0.5).contains(&share), "{share}");
+}
+
+#[test]
+fn the_same_packets_give_the_same_cycles() {
+    let play = || {
+        let arrivals = Arrivals::BackToBack;
+        simulate(&Engine::default(), &Load { traces: &mixed(), arrivals, warm: 80, measured: 800 })
+    };
+    assert_eq!(play(), play());
+}
