@@ -61,7 +61,8 @@ module sluice_shell_entrance
   assign enter_valid_o = taken && first_q;
   assign enter_o = '{arrival: side.stamp, length: side.length, module_id: side.module_id, id: side.id};
   assign token = first_q ?
-      '{module_id: side.module_id, generation: generation_i, system_generation: system_generation_i} : token_q;
+      '{module_id: side.module_id, generation: generation_i, system_generation: system_generation_i}
+      : token_q;
 
   always_comb begin
     in = '{token: token, side: side, last: s_axis_tlast, keep: s_axis_tkeep, data: s_axis_tdata};

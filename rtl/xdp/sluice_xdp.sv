@@ -203,7 +203,7 @@ module sluice_xdp
       .cfg_rsp_o         (tables_cfg_rsp)
   );
   assign cfg_valid_o = tables_cfg_valid || values_cfg_valid;
-  assign cfg_rsp_o = values_cfg_valid ? values_cfg_rsp : tables_cfg_rsp;
+  assign cfg_rsp_o   = values_cfg_valid ? values_cfg_rsp : tables_cfg_rsp;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory: the core goes first, then the helper, then packets that come and go.
@@ -220,8 +220,8 @@ module sluice_xdp
     read_place = unload_read_place;
     if (helper_read) read_place = helper_read_place;
     if (core_read) read_place = core_read_place;
-    write_place = load_write_place;
-    write_data = load_write_data;
+    write_place  = load_write_place;
+    write_data   = load_write_data;
     write_enable = '1;
     if (helper_write) begin
       write_place  = helper_write_place;
@@ -297,7 +297,7 @@ module sluice_xdp
   );
 
   logic call_valid, call_ready, return_valid;
-  xdp_call_t call;
+  xdp_call_t   call;
   xdp_return_t returned;
 
   sluice_xdp_core #(
@@ -305,26 +305,26 @@ module sluice_xdp
   ) u_core (
       .clk_i,
       .rst_ni,
-      .hold_i        (hold),
-      .start_valid_i (start_valid),
-      .start_ready_o (start_ready),
-      .start_i       (start),
-      .fetch_valid_o (fetch_valid),
-      .fetch_row_o   (fetch_row),
-      .code_i        (code_row),
-      .page_i        (page_row),
-      .read_valid_o  (core_read),
-      .read_place_o  (core_read_place),
-      .read_data_i   (read_data[1:0]),
-      .write_valid_o (core_write),
-      .write_place_o (core_write_place),
-      .write_enable_o(core_write_enable),
-      .write_data_o  (core_write_data),
-      .call_valid_o  (call_valid),
-      .call_ready_i  (call_ready),
-      .call_o        (call),
-      .return_valid_i(return_valid),
-      .return_i      (returned),
+      .hold_i           (hold),
+      .start_valid_i    (start_valid),
+      .start_ready_o    (start_ready),
+      .start_i          (start),
+      .fetch_valid_o    (fetch_valid),
+      .fetch_row_o      (fetch_row),
+      .code_i           (code_row),
+      .page_i           (page_row),
+      .read_valid_o     (core_read),
+      .read_place_o     (core_read_place),
+      .read_data_i      (read_data[1:0]),
+      .write_valid_o    (core_write),
+      .write_place_o    (core_write_place),
+      .write_enable_o   (core_write_enable),
+      .write_data_o     (core_write_data),
+      .call_valid_o     (call_valid),
+      .call_ready_i     (call_ready),
+      .call_o           (call),
+      .return_valid_i   (return_valid),
+      .return_i         (returned),
       .request_valid_o  (request_valid),
       .request_ready_i  (request_ready),
       .request_o        (request),
@@ -387,32 +387,32 @@ module sluice_xdp
   ) u_unload (
       .clk_i,
       .rst_ni,
-      .slot_valid_i   (slot_valid),
-      .slot_i         (slot),
-      .slot_data_i    (slot_data),
-      .end_valid_i    (end_valid),
-      .end_i          (finished),
-      .look_valid_o   (interfaces_look),
-      .look_index_o   (interfaces_index),
-      .interfaces_i   (interfaces_row),
-      .read_valid_o   (unload_read),
-      .read_ready_i   (!core_read && !helper_read),
-      .read_place_o   (unload_read_place),
-      .read_data_i    (read_data),
-      .m_axis_tvalid  (out_valid),
-      .m_axis_tready  (out_ready),
-      .m_axis_tdata   (out_data),
-      .m_axis_tkeep   (out_keep),
-      .m_axis_tlast   (out_last),
-      .m_axis_side    (out_side),
-      .m_axis_route   (out_route),
-      .free_valid_o   (free_valid),
-      .free_rows_o    (free_rows),
+      .slot_valid_i (slot_valid),
+      .slot_i       (slot),
+      .slot_data_i  (slot_data),
+      .end_valid_i  (end_valid),
+      .end_i        (finished),
+      .look_valid_o (interfaces_look),
+      .look_index_o (interfaces_index),
+      .interfaces_i (interfaces_row),
+      .read_valid_o (unload_read),
+      .read_ready_i (!core_read && !helper_read),
+      .read_place_o (unload_read_place),
+      .read_data_i  (read_data),
+      .m_axis_tvalid(out_valid),
+      .m_axis_tready(out_ready),
+      .m_axis_tdata (out_data),
+      .m_axis_tkeep (out_keep),
+      .m_axis_tlast (out_last),
+      .m_axis_side  (out_side),
+      .m_axis_route (out_route),
+      .free_valid_o (free_valid),
+      .free_rows_o  (free_rows),
       .leave_valid_o,
       .leave_o,
       .verdict_valid_o,
       .verdict_o,
-      .waiting_o      (unload_waiting)
+      .waiting_o    (unload_waiting)
   );
 
   // What is dropped is counted in its verdict's cycle.

@@ -39,9 +39,9 @@ module sluice_xdp_alu
 
   always_comb begin
     case (op_i)
-      XdpOpOr: logical = a | b;
+      XdpOpOr:  logical = a | b;
       XdpOpXor: logical = a ^ b;
-      default: logical = a & b;
+      default:  logical = a & b;
     endcase
   end
 
@@ -74,9 +74,9 @@ module sluice_xdp_alu
   logic fill;
   logic [5:0] count;
   logic [63:0] from;
-  assign left = op_i == XdpOpLsh;
+  assign left  = op_i == XdpOpLsh;
   assign count = {wide_i && b_i[5], b_i[4:0]};
-  assign fill = op_i == XdpOpArsh && a[63];
+  assign fill  = op_i == XdpOpArsh && a[63];
   always_comb begin
     for (int unsigned i = 0; i < 64; i++) from[i] = left ? a[63-i] : a[i];
     shifted = 64'($signed({fill, from}) >>> count[3:0]);
@@ -125,18 +125,18 @@ module sluice_xdp_alu
 
   always_comb begin
     case (op_q)
-      XdpOpEq: holds_o = equal;
-      XdpOpNe: holds_o = !equal;
+      XdpOpEq:  holds_o = equal;
+      XdpOpNe:  holds_o = !equal;
       XdpOpSet: holds_o = logical_q != '0;
-      XdpOpGt: holds_o = !below && !equal;
-      XdpOpGe: holds_o = !below;
-      XdpOpLt: holds_o = below;
-      XdpOpLe: holds_o = below || equal;
+      XdpOpGt:  holds_o = !below && !equal;
+      XdpOpGe:  holds_o = !below;
+      XdpOpLt:  holds_o = below;
+      XdpOpLe:  holds_o = below || equal;
       XdpOpSgt: holds_o = !below_signed && !equal;
       XdpOpSge: holds_o = !below_signed;
       XdpOpSlt: holds_o = below_signed;
       XdpOpSle: holds_o = below_signed || equal;
-      default: holds_o = 1'b0;
+      default:  holds_o = 1'b0;
     endcase
   end
 

@@ -39,20 +39,20 @@ module sluice_xdp_core
     output logic       start_ready_o,
     input  xdp_start_t start_i,
 
-    output logic                      fetch_valid_o,
-    output logic           [CodeBits-1:0] fetch_row_o,
-    input  xdp_code_row_t             code_i,
-    input  xdp_page_row_t             page_i,
+    output logic                         fetch_valid_o,
+    output logic          [CodeBits-1:0] fetch_row_o,
+    input  xdp_code_row_t                code_i,
+    input  xdp_page_row_t                page_i,
 
-    output logic             read_valid_o,
-    output xdp_place_t       read_place_o,
+    output logic                   read_valid_o,
+    output xdp_place_t             read_place_o,
     // The place's word and the one behind it.
-    input  logic [1:0][63:0] read_data_i,
+    input  logic       [1:0][63:0] read_data_i,
 
-    output logic             write_valid_o,
-    output xdp_place_t       write_place_o,
-    output logic [7:0][ 7:0] write_enable_o,
-    output logic [7:0][63:0] write_data_o,
+    output logic                   write_valid_o,
+    output xdp_place_t             write_place_o,
+    output logic       [7:0][ 7:0] write_enable_o,
+    output logic       [7:0][63:0] write_data_o,
 
     output logic        call_valid_o,
     input  logic        call_ready_i,
@@ -240,12 +240,12 @@ module sluice_xdp_core
   end
 
   assign taken_fixed = '{
-      slot: taken_q.slot,
-      base: taken_q.base,
-      module_id: taken_q.module_id,
-      ifindex: taken_q.ifindex,
-      regions: taken_q.regions
-  };
+          slot: taken_q.slot,
+          base: taken_q.base,
+          module_id: taken_q.module_id,
+          ifindex: taken_q.ifindex,
+          regions: taken_q.regions
+      };
 
   sluice_ram_lut #(
       .Width    ($bits(fixed_t)),
@@ -305,7 +305,7 @@ module sluice_xdp_core
   logic [ModuleBits-1:0] d_module_q;
 
   assign fetch_valid_o = f_valid_q && !f_start_q;
-  assign fetch_row_o = f_row;
+  assign fetch_row_o   = f_row;
 
   always_ff @(posedge clk_i) begin
     d_row_q    <= f_row;
@@ -373,15 +373,23 @@ module sluice_xdp_core
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
     sluice_xdp_alu u_alu (
         .clk_i,
-        .op_i      (x_lane_q[l].op),
-        .wide_i    (x_lane_q[l].wide || x_lane_q[l].op == XdpOpLength),
+        .op_i(x_lane_q[l].op),
+        .wide_i(x_lane_q[l].wide || x_lane_q[l].op == XdpOpLength),
         .a_i       ((x_lane_q[l].op == XdpOpLength && x_lane_q[l].spare) ? 64'(PacketAddress | 32'(x_kept.bounds.data)) : x_a_q[l]),
-        .b_i       (x_b_q[l]),
-        .constant_i({x_lane_q[l].high, x_lane_q[l].imm, x_lane_q[l].off, x_lane_q[l].spare, x_lane_q[l].extra,
-                     x_lane_q[l].wide, x_lane_q[l].immediate, x_lane_q[l].b}),
-        .sum_o     (y_sum[l]),
-        .result_o  (y_result[l]),
-        .holds_o   (y_holds[l])
+        .b_i(x_b_q[l]),
+        .constant_i({
+          x_lane_q[l].high,
+          x_lane_q[l].imm,
+          x_lane_q[l].off,
+          x_lane_q[l].spare,
+          x_lane_q[l].extra,
+          x_lane_q[l].wide,
+          x_lane_q[l].immediate,
+          x_lane_q[l].b
+        }),
+        .sum_o(y_sum[l]),
+        .result_o(y_result[l]),
+        .holds_o(y_holds[l])
     );
   end
 
@@ -392,11 +400,11 @@ module sluice_xdp_core
   xdp_lane_t x_access, x_muldiv;
 
   always_comb begin
-    x_base = '0;
-    x_data = '0;
+    x_base   = '0;
+    x_data   = '0;
     x_access = '0;
-    x_left = '0;
-    x_right = '0;
+    x_left   = '0;
+    x_right  = '0;
     x_muldiv = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
       x_accesses[l] = is_access(x_lane_q[l].op) || is_atomic(x_lane_q[l].op) || x_lane_q[l].op == XdpOpHelper;
@@ -490,7 +498,9 @@ module sluice_xdp_core
   assign y_in_context = !y_high && y_address_q[31:5] == ContextAddress[31:5] && y_address_q[4:0] <= 5'd20 &&
       y_address_q[1:0] == '0 && y_access_q.op == XdpOpLoad4 && !y_access_q.extra;
   assign y_in_packet = !y_high && y_address_q[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
-      y_offset >= y_kept_q.bounds.meta && $signed({2'd0, y_offset}) <= y_last_q;
+      y_offset >= y_kept_q.bounds.meta && $signed(
+      {2'd0, y_offset}
+  ) <= y_last_q;
   assign y_in_stack = !y_high && y_address_q[31:9] == StackAddress[31:9] &&
       {1'b0, y_stack_offset} + 10'(y_bytes_q) <= 10'd512;
   assign y_in_values = !y_high && y_address_q[31:28] inside {[4'd4 : 4'd8]};
@@ -499,8 +509,11 @@ module sluice_xdp_core
   assign y_allowed = (y_in_packet && !y_is_atomic) || y_in_stack || y_in_context || (y_in_values && !y_is_lookup);
   assign y_access_faults = y_is_access && (!y_allowed || y_misaligned);
   // The stack lies before the buffer.
-  assign y_place = y_in_stack ? '{row: y_base_q + RowBits'(y_stack_offset[8:6]), word: y_stack_offset[5:3]} :
-      place_of(y_base_q, y_offset);
+  assign y_place = y_in_stack ?
+      '{row: y_base_q + RowBits'(y_stack_offset[8:6]), word: y_stack_offset[5:3]}
+      : place_of(
+          y_base_q, y_offset
+      );
 
   // The access is asked of the unit of values: those that lie there, lookups, and the read of an atomic operation on the stack.
   assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_atomic;
@@ -513,17 +526,18 @@ module sluice_xdp_core
 
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
-      y_exits[l]  = y_lane_q[l].op inside {XdpOpExit, XdpOpExitValue};
+      y_exits[l] = y_lane_q[l].op inside {XdpOpExit, XdpOpExitValue};
       y_beyond[l] = y_sum[l][63:32] != '0 || y_sum[l][31:0] > (PacketAddress | 32'(y_kept_q.bounds.past));
       y_takes[l]  = y_holds[l] || y_lane_q[l].op == XdpOpJump ||
           (y_lane_q[l].op == XdpOpLength && y_beyond[l] != y_lane_q[l].wide);
-      y_longs[l]  = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op == XdpOpHelper));
+      y_longs[l] = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op == XdpOpHelper));
       y_faults[l] = (y_access_lane_q[l] && !(y_is_load && y_lane_q[l].wide) &&
                      (y_access_faults || (y_longs[l] && y_resume_q && y_result_fault))) ||
           y_lane_q[l].op inside {XdpOpCall} ||
-          ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op == XdpOpHelper) && !y_access_lane_q[l]) ||
-          (is_muldiv(y_lane_q[l].op) && !y_muldiv_lane_q[l]) || (y_access_lane_q[l] && y_longs[l] && y_muldiv_lane_q != '0);
-      y_stops[l]  = y_faults[l] || y_takes[l] || y_exits[l];
+          ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op == XdpOpHelper) &&
+          !y_access_lane_q[l]) || (is_muldiv(y_lane_q[l].op) && !y_muldiv_lane_q[l]) ||
+          (y_access_lane_q[l] && y_longs[l] && y_muldiv_lane_q != '0);
+      y_stops[l] = y_faults[l] || y_takes[l] || y_exits[l];
     end
     y_stopped = 1'b0;
     y_fault = y_foreign_q;
@@ -576,7 +590,7 @@ module sluice_xdp_core
   );
   always_ff @(posedge clk_i) y_unit_result_q <= x_result;
   assign y_result_fault = y_unit_result_q.fault;
-  assign y_unit_value = y_unit_result_q.fault ? '0 : y_unit_result_q.value;
+  assign y_unit_value   = y_unit_result_q.fault ? '0 : y_unit_result_q.value;
 
   logic [63:0] y_atomic;
   sluice_xdp_atomic u_atomic (
@@ -618,46 +632,46 @@ module sluice_xdp_core
   logic [63:0] m_expected_q;
 
   always_ff @(posedge clk_i) begin
-    m_fault_q      <= y_fault;
-    m_taken_q      <= y_taken;
-    m_back_q       <= y_back;
-    m_exit_q       <= y_exit;
-    m_unit_q       <= y_unit;
-    m_launch_q     <= y_long && !y_resume_q && !y_fault;
-    m_load_q       <= y_is_load && (y_access_lane_q & y_active) != '0 && !y_in_values;
+    m_fault_q <= y_fault;
+    m_taken_q <= y_taken;
+    m_back_q <= y_back;
+    m_exit_q <= y_exit;
+    m_unit_q <= y_unit;
+    m_launch_q <= y_long && !y_resume_q && !y_fault;
+    m_load_q <= y_is_load && (y_access_lane_q & y_active) != '0 && !y_in_values;
     m_store_q      <= (y_is_store || (y_is_atomic && y_resume_q)) && (y_access_lane_q & y_active) != '0 && !y_access_faults &&
         !y_in_values;
-    m_late_q       <= (y_is_lookup || y_is_atomic) && !y_in_values;
+    m_late_q <= (y_is_lookup || y_is_atomic) && !y_in_values;
     m_kind_q       <= y_is_lookup ? RequestLookup : !y_in_values ? RequestEcho : y_is_atomic ? RequestAtomic :
         y_is_store ? RequestStore : RequestLoad;
-    m_code_q       <= y_access_q.op[2:0];
-    m_map_q        <= y_access_q.imm[31:16];
-    m_expected_q   <= y_expected_q;
-    m_in_stack_q   <= y_in_stack;
+    m_code_q <= y_access_q.op[2:0];
+    m_map_q <= y_access_q.imm[31:16];
+    m_expected_q <= y_expected_q;
+    m_in_stack_q <= y_in_stack;
     m_in_context_q <= y_in_context;
-    m_next_page_q  <= y_next_page_q;
-    m_target_q     <= y_target;
-    m_verdict_q    <= y_verdict;
-    m_place_q      <= y_place;
-    m_byte_q       <= y_address_q[2:0];
-    m_bytes_q      <= y_bytes_q;
-    m_signed_q     <= y_access_q.extra;
-    m_nothing_q    <= !y_allowed;
-    m_data_q       <= (y_is_atomic && !y_in_values && y_resume_q) ? y_atomic : y_data_q;
-    m_left_q       <= y_left_q;
-    m_right_q      <= y_right_q;
-    m_address_q    <= y_address_q;
-    m_stack_q      <= y_stack_q;
+    m_next_page_q <= y_next_page_q;
+    m_target_q <= y_target;
+    m_verdict_q <= y_verdict;
+    m_place_q <= y_place;
+    m_byte_q <= y_address_q[2:0];
+    m_bytes_q <= y_bytes_q;
+    m_signed_q <= y_access_q.extra;
+    m_nothing_q <= !y_allowed;
+    m_data_q <= (y_is_atomic && !y_in_values && y_resume_q) ? y_atomic : y_data_q;
+    m_left_q <= y_left_q;
+    m_right_q <= y_right_q;
+    m_address_q <= y_address_q;
+    m_stack_q <= y_stack_q;
     m_stack_word_q <= y_stack_offset[8:3];
-    m_workless_q   <= y_kept_q.work == '0;
+    m_workless_q <= y_kept_q.work == '0;
     // Words of the stack that nobody wrote are zero.
     m_words_unset_q <= {
       y_in_stack && !y_stack_q[6'(y_stack_offset[8:3]+6'd1)], y_in_stack && !y_stack_q[y_stack_offset[8:3]]
     };
-    m_muldiv_op_q  <= y_muldiv_q.op;
+    m_muldiv_op_q <= y_muldiv_q.op;
     m_muldiv_wide_q <= y_muldiv_q.wide;
-    m_helper_q     <= y_access_q.imm[15:0];
-    m_kept_q       <= y_kept_q;
+    m_helper_q <= y_access_q.imm[15:0];
+    m_kept_q <= y_kept_q;
     case (y_address_q[4:2])
       3'd0: m_context_value_q <= PacketAddress | 32'(y_kept_q.bounds.data);
       3'd1: m_context_value_q <= PacketAddress | 32'(y_kept_q.bounds.past);
@@ -675,7 +689,7 @@ module sluice_xdp_core
 
   // The first pass of what takes longer does nothing else; a start neither.
   logic m_bundle, m_out_of_work, m_store, m_launches, m_unit_ready;
-  assign m_bundle = m_valid_q && !m_start_q;
+  assign m_bundle   = m_valid_q && !m_start_q;
   assign m_launches = m_bundle && m_launch_q;
   always_comb begin
     case (m_unit_q)
@@ -744,8 +758,8 @@ module sluice_xdp_core
     return mask;
   endfunction
 
-  assign read_valid_o = (m_commits && m_load_q) || (m_launches && m_late_q);
-  assign read_place_o = m_place_q;
+  assign read_valid_o  = (m_commits && m_load_q) || (m_launches && m_late_q);
+  assign read_place_o  = m_place_q;
   assign write_valid_o = m_store;
   assign write_place_o = m_place_q;
   always_comb begin
@@ -810,13 +824,13 @@ module sluice_xdp_core
 
   assign call_valid_o = helper_takes;
   assign call_o = '{
-      number: m_helper_q,
-      first: m_data_q,
-      second: m_address_q,
-      bounds: m_kept_q.bounds,
-      low: m_kept_q.low,
-      base: m_fixed.base
-  };
+          number: m_helper_q,
+          first: m_data_q,
+          second: m_address_q,
+          bounds: m_kept_q.bounds,
+          low: m_kept_q.low,
+          base: m_fixed.base
+      };
 
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
   // writes what the helper left.
@@ -834,17 +848,17 @@ module sluice_xdp_core
   assign request_valid_o = m_launches && m_unit_q == UnitValues;
   assign request_context_o = m_context_q;
   assign request_o = '{
-      kind: m_kind_q,
-      module_id: m_fixed.module_id,
-      regions: m_fixed.regions,
-      address: m_address_q[31:0],
-      bytes: m_bytes_q,
-      sign: m_signed_q,
-      code: m_code_q,
-      data: m_data_q,
-      expected: m_expected_q,
-      map: m_map_q
-  };
+          kind: m_kind_q,
+          module_id: m_fixed.module_id,
+          regions: m_fixed.regions,
+          address: m_address_q[31:0],
+          bytes: m_bytes_q,
+          sign: m_signed_q,
+          code: m_code_q,
+          data: m_data_q,
+          expected: m_expected_q,
+          map: m_map_q
+      };
   assign late_o = w_aligned;
 
   always_ff @(posedge clk_i) begin
@@ -878,12 +892,12 @@ module sluice_xdp_core
   logic [Lanes-1:0] w_write_q, w_load_lane_q;
   logic [Lanes-1:0][63:0] w_value_q;
   logic w_in_context_q, w_nothing_q, w_signed_q;
-  logic [1:0] w_words_unset_q;
-  logic [2:0] w_byte_q;
-  logic [3:0] w_bytes_q;
-  logic [31:0] w_context_value_q;
+  logic [  1:0] w_words_unset_q;
+  logic [  2:0] w_byte_q;
+  logic [  3:0] w_bytes_q;
+  logic [ 31:0] w_context_value_q;
   logic [127:0] w_two;
-  logic [63:0] w_loaded;
+  logic [ 63:0] w_loaded;
 
   always_ff @(posedge clk_i) begin
     w_clear_q         <= m_valid_q && m_start_q && rst_ni;

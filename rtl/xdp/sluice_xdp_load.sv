@@ -25,18 +25,18 @@ module sluice_xdp_load
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic               s_axis_tvalid,
-    output logic               s_axis_tready,
-    input  logic       [511:0] s_axis_tdata,
-    input  logic       [ 63:0] s_axis_tkeep,
-    input  logic               s_axis_tlast,
-    input  sideband_t          s_axis_side,
-    input  route_t             s_axis_route,
-  
-    output logic                                look_valid_o,
+    input  logic              s_axis_tvalid,
+    output logic              s_axis_tready,
+    input  logic      [511:0] s_axis_tdata,
+    input  logic      [ 63:0] s_axis_tkeep,
+    input  logic              s_axis_tlast,
+    input  sideband_t         s_axis_side,
+    input  route_t            s_axis_route,
+
+    output logic                            look_valid_o,
     output logic             [LookBits-1:0] look_index_o,
-    input  xdp_program_row_t                    program_i,
-    input  logic             [31:0]         ifindex_i,
+    input  xdp_program_row_t                program_i,
+    input  logic             [        31:0] ifindex_i,
 
     output logic                   write_valid_o,
     input  logic                   write_ready_i,
@@ -44,10 +44,10 @@ module sluice_xdp_load
     output logic       [7:0][63:0] write_data_o,
 
     // Of the packet whose slot is written.
-    input  token_t                     token_i,
-    output logic                       slot_valid_o,
+    input  token_t                   token_i,
+    output logic                     slot_valid_o,
     output logic      [SlotBits-1:0] slot_o,
-    output xdp_slot_t                  slot_data_o,
+    output xdp_slot_t                slot_data_o,
 
     output logic       start_valid_o,
     input  logic       start_ready_i,
@@ -115,7 +115,7 @@ module sluice_xdp_load
   end
 
   // Rows and slots.
-  assign frame_rows = 9'((15'(side_q.length) + 15'd63) >> 6);
+  assign frame_rows  = 9'((15'(side_q.length) + 15'd63) >> 6);
   // Modules that this target does not have, have no program.
   assign has_program = program_i.valid && 32'(side_q.module_id) < Modules;
   always_comb begin
@@ -170,32 +170,32 @@ module sluice_xdp_load
   assign slot_valid_o = ends;
   assign slot_o = slot_q;
   assign slot_data_o = '{
-      side: side_q,
-      route: route_q,
-      token: token_i,
-      base: base_q,
-      rows: rows,
-      past: past,
-      has_program: has_program && !broken,
-      broken: broken,
-      pass_valid: program_i.pass_valid,
-      pass: program_i.pass,
-      granted: program_i.granted
-  };
+          side: side_q,
+          route: route_q,
+          token: token_i,
+          base: base_q,
+          rows: rows,
+          past: past,
+          has_program: has_program && !broken,
+          broken: broken,
+          pass_valid: program_i.pass_valid,
+          pass: program_i.pass,
+          granted: program_i.granted
+      };
 
   // What waits for a context.
   logic [$clog2(Slots+1)-1:0] start_level;
   xdp_start_t start;
   assign start = '{
-      slot: 8'(slot_q),
-      base: base_q,
-      past: past,
-      start: program_i.start,
-      module_id: side_q.module_id,
-      work: program_i.work,
-      ifindex: ifindex_i,
-      regions: '{base: program_i.regions, writable: program_i.writable, read_only: program_i.read_only}
-  };
+          slot: 8'(slot_q),
+          base: base_q,
+          past: past,
+          start: program_i.start,
+          module_id: side_q.module_id,
+          work: program_i.work,
+          ifindex: ifindex_i,
+          regions: '{base: program_i.regions, writable: program_i.writable, read_only: program_i.read_only}
+      };
 
   sluice_fifo #(
       .Width($bits(xdp_start_t)),

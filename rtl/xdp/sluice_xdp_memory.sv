@@ -38,9 +38,9 @@ module sluice_xdp_memory
   logic [7:0][63:0] columns;
   logic [AddressBits-1:0] read_row, read_next, write_row, write_next;
 
-  assign read_row = read_place_i.row[AddressBits-1:0];
-  assign read_next = read_row + AddressBits'(1);
-  assign write_row = write_place_i.row[AddressBits-1:0];
+  assign read_row   = read_place_i.row[AddressBits-1:0];
+  assign read_next  = read_row + AddressBits'(1);
+  assign write_row  = write_place_i.row[AddressBits-1:0];
   assign write_next = write_row + AddressBits'(1);
 
   always_ff @(posedge clk_i) if (read_valid_i) word_q <= read_place_i.word;

@@ -24,8 +24,8 @@ module sluice_xdp_muldiv
 
   typedef enum logic [2:0] {
     Idle,
-    Signs,    // operands without their signs
-    Divide,   // a bit of the quotient a cycle
+    Signs,  // operands without their signs
+    Divide,  // a bit of the quotient a cycle
     Multiply,
     Add,
     Done
@@ -73,7 +73,7 @@ module sluice_xdp_muldiv
       // A quotient is negative when one of both is, a remainder when the dividend is.
       negate_q    <= is_signed && ((op_q == XdpOpSdiv) ? a_q[63] != b_q[63] : a_q[63]);
       // A dividend of 32 bits begins in the upper half: 32 bits to go.
-      quotient_q  <= wide_q ? magnitude(a_q) : {magnitude(a_q)[31:0], 32'd0};
+      quotient_q  <= wide_q ? magnitude(a_q) : {magnitude(a_q) [31:0], 32'd0};
       b_q         <= magnitude(b_q);
       remainder_q <= (b_q == '0) ? magnitude(a_q) : '0;
       if (b_q == '0) quotient_q <= '0;

@@ -55,8 +55,8 @@ package sluice_xdp_pkg;
     xdp_regions_t          regions;
     logic [31:0]           address;
     logic [3:0]            bytes;
-    logic                  sign;      // of a load
-    logic [2:0]            code;      // of an atomic operation
+    logic                  sign;       // of a load
+    logic [2:0]            code;       // of an atomic operation
     logic [63:0]           data;
     logic [63:0]           expected;
     logic [15:0]           map;
@@ -98,25 +98,25 @@ package sluice_xdp_pkg;
   // What a program said of its packet.
   typedef struct packed {
     logic [7:0]  slot;
-    logic [2:0]  verdict;   // aborted, drop, pass, transmit, redirect
+    logic [2:0]  verdict;     // aborted, drop, pass, transmit, redirect
     xdp_bounds_t bounds;
     logic        redirected;
-    logic [31:0] ifindex;   // of the redirect
+    logic [31:0] ifindex;     // of the redirect
   } xdp_end_t;
 
   // A packet in memory, from its last beat in to its last beat out.
   typedef struct packed {
-    sideband_t          side;
-    route_t             route;
-    token_t             token;
-    logic [RowBits-1:0] base;
-    logic [8:0]         rows;
+    sideband_t             side;
+    route_t                route;
+    token_t                token;
+    logic [RowBits-1:0]    base;
+    logic [8:0]            rows;
     logic [OffsetBits-1:0] past;
-    logic               has_program;
-    logic               broken;      // longer than its sideband said
-    logic               pass_valid;
-    logic [2:0]         pass;
-    logic [7:0]         granted;
+    logic                  has_program;
+    logic                  broken;       // longer than its sideband said
+    logic                  pass_valid;
+    logic [2:0]            pass;
+    logic [7:0]            granted;
   } xdp_slot_t;
 
   // A request to memory: eight columns of eight bytes from word `word` of row `row` on.
@@ -127,12 +127,12 @@ package sluice_xdp_pkg;
 
   // What a helper is asked; numbers that it knows not fault.
   typedef struct packed {
-    logic [15:0]        number;
-    logic [63:0]        first;
-    logic [63:0]        second;
-    xdp_bounds_t        bounds;
-    logic [OffsetBits-1:0] low;   // lowest metadata so far: bytes from there on are the program's
-    logic [RowBits-1:0] base;
+    logic [15:0]           number;
+    logic [63:0]           first;
+    logic [63:0]           second;
+    xdp_bounds_t           bounds;
+    logic [OffsetBits-1:0] low;     // lowest metadata so far: bytes from there on are the program's
+    logic [RowBits-1:0]    base;
   } xdp_call_t;
 
   // What it answers.
@@ -177,8 +177,10 @@ package sluice_xdp_pkg;
     // verilator lint_on UNUSEDSIGNAL
     logic [7:0] op;
     op = lane.op;
-    return (is_atomic(op) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) || op inside {XdpOpMove, XdpOpNegate, XdpOpHelper} || op[7:3] == 5'b00011 ||
-        op[7:3] == 5'b01000 || op[7:4] == 4'h5;
+    return (is_atomic(
+        op
+    ) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) || op
+        inside {XdpOpMove, XdpOpNegate, XdpOpHelper} || op[7:3] == 5'b00011 || op[7:3] == 5'b01000 || op[7:4] == 4'h5;
   endfunction
 
   // Bytes of an access, from the lower bits of its operation.

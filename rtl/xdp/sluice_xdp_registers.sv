@@ -20,13 +20,13 @@ module sluice_xdp_registers
 ) (
     input logic clk_i,
 
-    input  logic [ContextBits-1:0]          read_context_i,
-    input  logic [  2*Lanes-1:0][ 3:0] read_register_i,
-    output logic [  2*Lanes-1:0][63:0] read_o,
+    input  logic [ContextBits-1:0]       read_context_i,
+    input  logic [    2*Lanes-1:0][ 3:0] read_register_i,
+    output logic [    2*Lanes-1:0][63:0] read_o,
 
-    input logic [ContextBits-1:0]        write_context_i,
-    input logic                          write_clear_i,
-    input logic [      Lanes-1:0]        write_valid_i,
+    input logic [ContextBits-1:0]       write_context_i,
+    input logic                         write_clear_i,
+    input logic [      Lanes-1:0]       write_valid_i,
     input logic [      Lanes-1:0][ 3:0] write_register_i,
     input logic [      Lanes-1:0][63:0] write_data_i
 );

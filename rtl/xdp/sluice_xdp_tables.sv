@@ -24,23 +24,23 @@ module sluice_xdp_tables
 
     input logic [31:0] epoch_i,
 
-    input  logic                                program_valid_i,
+    input  logic                            program_valid_i,
     input  logic             [LookBits-1:0] program_index_i,
-    output xdp_program_row_t                    program_o,
+    output xdp_program_row_t                program_o,
 
     // Interfaces for a packet that comes, of which one port's is wanted, and for one that leaves.
-    output xdp_interfaces_row_t                   arrival_o,
-    input  logic                                  interfaces_valid_i,
+    output xdp_interfaces_row_t                arrival_o,
+    input  logic                               interfaces_valid_i,
     input  logic                [LookBits-1:0] interfaces_index_i,
-    output xdp_interfaces_row_t                   interfaces_o,
+    output xdp_interfaces_row_t                interfaces_o,
 
-    input  logic                              fetch_valid_i,
+    input  logic                         fetch_valid_i,
     // "Bits of signal are not used": rows are numbered as for the largest memory.
     // verilator lint_off UNUSEDSIGNAL
     input  logic          [CodeBits-1:0] fetch_row_i,
     // verilator lint_on UNUSEDSIGNAL
-    output xdp_code_row_t                 code_o,
-    output xdp_page_row_t                 page_o,
+    output xdp_code_row_t                code_o,
+    output xdp_page_row_t                page_o,
 
     input logic                             event_valid_i,
     input logic       [ModuleIndexBits-1:0] event_module_i,
@@ -58,7 +58,9 @@ module sluice_xdp_tables
     $fatal(1, "xdp_tables: Modules is %0d, expected a power of two from 2 to %0d (%m)", Modules, 2 ** ModuleBits);
   end
   if (Rows < 2 * XdpPageRows || 2 ** RowIndexBits != Rows || RowIndexBits > CodeBits) begin : gen_bad_rows
-    $fatal(1, "xdp_tables: Rows is %0d, expected a power of two from %0d to %0d (%m)", Rows, 2 * XdpPageRows, 2 ** CodeBits);
+    $fatal(
+        1, "xdp_tables: Rows is %0d, expected a power of two from %0d to %0d (%m)", Rows, 2 * XdpPageRows, 2 ** CodeBits
+    );
   end
 
   logic is_drops, is_program, is_interfaces, is_page, is_code, writes_row, clears, elsewhere;

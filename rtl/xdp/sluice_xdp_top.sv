@@ -72,7 +72,7 @@ module sluice_xdp_top
   end
 
   logic req_valid, rsp_valid, hold, waiting, progress;
-  cfg_req_t req;
+  cfg_req_t  req;
   wide_req_t unused_wide_req;
   logic unused_rows, unused_conform;
   cfg_rsp_t rsp;

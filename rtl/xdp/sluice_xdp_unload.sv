@@ -32,9 +32,9 @@ module sluice_xdp_unload
     input logic clk_i,
     input logic rst_ni,
 
-    input logic                       slot_valid_i,
+    input logic                     slot_valid_i,
     input logic      [SlotBits-1:0] slot_i,
-    input xdp_slot_t                  slot_data_i,
+    input xdp_slot_t                slot_data_i,
 
     input logic     end_valid_i,
     // "Bits of signal are not used": slots are numbered as for the largest memory.
@@ -42,14 +42,14 @@ module sluice_xdp_unload
     input xdp_end_t end_i,
     // verilator lint_on UNUSEDSIGNAL
 
-    output logic                                   look_valid_o,
+    output logic                               look_valid_o,
     output logic                [LookBits-1:0] look_index_o,
-    input  xdp_interfaces_row_t                    interfaces_i,
+    input  xdp_interfaces_row_t                interfaces_i,
 
-    output logic             read_valid_o,
-    input  logic             read_ready_i,
-    output xdp_place_t       read_place_o,
-    input  logic [7:0][63:0] read_data_i,
+    output logic                   read_valid_o,
+    input  logic                   read_ready_i,
+    output xdp_place_t             read_place_o,
+    input  logic       [7:0][63:0] read_data_i,
 
     output logic              m_axis_tvalid,
     input  logic              m_axis_tready,
@@ -75,7 +75,7 @@ module sluice_xdp_unload
 
   typedef enum logic [1:0] {
     Idle,
-    Look,    // slot and result are registered, interfaces are read
+    Look,   // slot and result are registered, interfaces are read
     Judge,
     Send
   } state_e;
@@ -136,15 +136,18 @@ module sluice_xdp_unload
   reason_e reason;
   logic last_pushed, meta_ready;
 
-  assign bounds = slot_q.has_program ? end_q.bounds :
-      '{meta: OffsetBits'(Headroom), data: OffsetBits'(Headroom), past: slot_q.past};
+  assign bounds = slot_q.has_program ? end_q.bounds : '{
+          meta: OffsetBits'(Headroom),
+          data: OffsetBits'(Headroom),
+          past: slot_q.past
+      };
   assign length = bounds.past - bounds.data;
 
   always_comb begin
     wanted = '0;
     case (end_q.verdict)
       3'(VerdictPass): wanted[slot_q.pass] = 1'b1;
-      3'(VerdictTx): wanted = DestBits'(9'd1 << slot_q.side.id[31:28]);
+      3'(VerdictTx):   wanted = DestBits'(9'd1 << slot_q.side.id[31:28]);
       default: begin
         for (int unsigned d = 0; d < DestBits; d++) begin
           wanted[d] = end_q.redirected && end_q.ifindex != '0 && interfaces_i.ifindex[d] == end_q.ifindex;
@@ -184,7 +187,8 @@ module sluice_xdp_unload
       case (state_q)
         Idle: if (count_q != '0 && done_q[head_q]) state_q <= Look;
         Look: state_q <= Judge;
-        Judge: if (drops) state_q <= Idle;
+        Judge:
+        if (drops) state_q <= Idle;
         else if (meta_ready) state_q <= Send;
         default: if (last_pushed) state_q <= Idle;
       endcase
@@ -204,9 +208,9 @@ module sluice_xdp_unload
   assign free_rows_o = slot_q.rows;
 
   always_ff @(posedge clk_i) begin
-    leave_valid_o   <= judged && rst_ni;
+    leave_valid_o <= judged && rst_ni;
     verdict_valid_o <= judged && rst_ni;
-    leave_o         <= slot_q.token;
+    leave_o <= slot_q.token;
     verdict_o <= '{
         destinations: drops ? '0 : goes_on ? slot_q.route.destinations : mask,
         reason: drops ? reason : reason_e'('0),
@@ -263,7 +267,7 @@ module sluice_xdp_unload
   end
 
   logic [511:0] beat;
-  logic [63:0] keep;
+  logic [ 63:0] keep;
   assign beat = (shift_q == '0) ? window_q : 512'({window_q, before_q} >> {shift_q, 3'd0});
   assign keep = (last_pushed && tail_q != '0) ? ~(64'hffff_ffff_ffff_ffff << tail_q) : '1;
 

@@ -32,10 +32,10 @@ module sluice_xdp_values
     input  logic         [ContextBits-1:0] context_i,
     input  logic         [           63:0] late_i,
 
-    output logic                           done_valid_o,
-    output logic         [ContextBits-1:0] done_context_o,
-    output logic                           done_fault_o,
-    output logic         [           63:0] done_value_o,
+    output logic                   done_valid_o,
+    output logic [ContextBits-1:0] done_context_o,
+    output logic                   done_fault_o,
+    output logic [           63:0] done_value_o,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -185,7 +185,7 @@ module sluice_xdp_values
   logic [WordBits-1:0] two_word_q, three_word_q, four_word_q;
   logic four_writes_q;
   logic [2:0] two_byte, four_byte_q;
-  logic [3:0] four_bytes_q;
+  logic [ 3:0] four_bytes_q;
   logic [63:0] four_new_q;
 
   always_ff @(posedge clk_i) begin
@@ -199,7 +199,7 @@ module sluice_xdp_values
     four_fault_q  <= three_fault_q;
   end
 
-  assign two_byte = two_q.address[2:0];
+  assign two_byte   = two_q.address[2:0];
   assign two_memory = two_valid_q && !two_fault_q && two_q.kind inside {RequestLoad, RequestStore, RequestAtomic};
 
   // The host, when nobody else has the memory: two rows of both banks, one after the other.
@@ -207,7 +207,7 @@ module sluice_xdp_values
     HostIdle,
     HostFirst,
     HostSecond,
-    HostLate,   // the second row arrives
+    HostLate,    // the second row arrives
     HostDone
   } host_e;
   host_e host_q;
@@ -253,9 +253,9 @@ module sluice_xdp_values
   assign put_enable = four_writes_q ? byte_mask(four_bytes_q) << four_byte_q : byte_mask(two_q.bytes) << two_byte;
 
   always_comb begin
-    read_enable = (two_memory && two_q.kind != RequestStore) || (host_turn && !cfg_req_i.write);
-    read_row[0] = two_word_q[WordBits-1:1] + BankBits'(two_word_q[0]);
-    read_row[1] = two_word_q[WordBits-1:1];
+    read_enable  = (two_memory && two_q.kind != RequestStore) || (host_turn && !cfg_req_i.write);
+    read_row[0]  = two_word_q[WordBits-1:1] + BankBits'(two_word_q[0]);
+    read_row[1]  = two_word_q[WordBits-1:1];
     write_row[0] = put_word[WordBits-1:1] + BankBits'(put_word[0]);
     write_row[1] = put_word[WordBits-1:1];
     write_enable = '0;
@@ -326,10 +326,10 @@ module sluice_xdp_values
     four_writes_q <= three_valid_q && three_q.kind == RequestAtomic && !three_fault_q && rst_ni;
   end
 
-  assign done_valid_o = four_valid_q;
+  assign done_valid_o   = four_valid_q;
   assign done_context_o = four_context_q;
-  assign done_fault_o = four_fault_q;
-  assign done_value_o = four_value_q;
+  assign done_fault_o   = four_fault_q;
+  assign done_value_o   = four_value_q;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Answers.

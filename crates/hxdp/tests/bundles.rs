@@ -129,7 +129,7 @@ fn a_load_is_tried_before_the_bounds_check_that_allows_it() {
         r2 = *(u32 *)(r1 +0)
         r3 = *(u32 *)(r1 +4)
         r6 = *(u32 *)(r1 +12)
-        r6 *= 3
+        r6 ^= 3
         r0 = 1
         if r6 == 0x9 goto pc+6
         r4 = r2

@@ -2,7 +2,7 @@
 
 mod support;
 
-use sluice_ebpf::insn::{AluOp, Operand, assemble};
+use sluice_ebpf::insn::{AluOp, AtomicOp, Operand, assemble};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, Packet, Program, Runtime};
 use sluice_hxdp::compile::optimized;
@@ -194,7 +194,15 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     assert!(rule(&row(vec![load, helper(5)])).contains("every memory port"));
     assert!(rule(&row(vec![product(AluOp::Mul, 6), product(AluOp::Smod, 7)])).contains("takes every memory port"));
     assert!(rule(&row(vec![product(AluOp::Add, 6), helper(2)])).contains("alone in its bundle"));
-    for ops in [vec![product(AluOp::Add, 6), helper(5)], vec![product(AluOp::Mul, 8), product(AluOp::Add, 7), load]] {
+    assert!(rule(&row(vec![product(AluOp::Mul, 8), load])).contains("takes every memory port"));
+    let exchange = Op::Atomic { bytes: 8, op: AtomicOp::Cmpxchg, fetch: true, base: 10, off: -8, src: Operand::Reg(3) };
+    assert!(rule(&row(vec![exchange, product(AluOp::Add, 6)])).contains("compare-and-exchange is alone"));
+    for ops in [
+        vec![product(AluOp::Add, 6), helper(5)],
+        vec![product(AluOp::Mul, 8), product(AluOp::Add, 7)],
+        vec![product(AluOp::Add, 7), load],
+        vec![exchange],
+    ] {
         let mut bundles = good.clone();
         row(ops)(&mut bundles);
         structure(&bundles).unwrap();
