@@ -1,7 +1,7 @@
 //! Packs the instructions of a trace into bundles.
 //!
-//! List scheduling: bundle by bundle, of what may stand there first what the longest way to the end begins with; of
-//! equals the first in program order. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
+//! List scheduling: bundle by bundle, of what may stand there first what is worth most; of equals the first in program
+//! order. Several orders are tried, each with another guess of how many packets leave at a branch. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
 
 use super::dependence::{Edge, Order};
 use crate::{Op, Step, Target};
@@ -14,15 +14,36 @@ pub type Schedule = Vec<Vec<usize>>;
 /// One packet in so many leaves a trace at a branch.
 const LEAVE: u64 = 4;
 
-/// Bundles of these instructions.
+/// Other numbers in the place of [`LEAVE`] that orders are tried with.
+const TRIED: [u64; 5] = [LEAVE, 1, 2, 8, 32];
+
+/// Bundles of these instructions: the best of several orders.
 pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
+    let orders = TRIED.map(|leave| order(steps, edges, target, leave));
+    orders.into_iter().min_by_key(|bundles| expected(steps, bundles)).unwrap_or_default()
+}
+
+/// Bundles that a packet executes on average, in fractions of 2^32, if one in [`LEAVE`] leaves at each branch.
+fn expected(steps: &[Step], bundles: &Schedule) -> u64 {
+    let (mut arrive, mut sum) = (1 << 32, 0);
+    for bundle in bundles {
+        sum += arrive;
+        for _ in bundle.iter().filter(|index| steps[**index].op.branch().is_some()) {
+            arrive -= arrive / LEAVE;
+        }
+    }
+    sum
+}
+
+/// One order; `leave` says how many leave at a branch.
+fn order(steps: &[Step], edges: &[Edge], target: &Target, leave: u64) -> Schedule {
     let mut behind: Vec<Vec<Edge>> = vec![Vec::new(); steps.len()];
     let mut waits = vec![0usize; steps.len()];
     for edge in edges {
         behind[edge.from].push(*edge);
         waits[edge.to] += 1;
     }
-    let worth = worth(steps, &behind);
+    let worth = worth(steps, &behind, leave);
     let mut earliest = vec![0usize; steps.len()];
     let key = |index: usize| (Reverse(worth[index]), index);
     let mut ready: BTreeSet<_> = (0..steps.len()).filter(|index| waits[*index] == 0).map(key).collect();
@@ -58,8 +79,8 @@ pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
 ///
 /// A packet may leave a trace at each branch and at its end. What such a way out waits for is worth more the longer the chain
 /// of bundles from it to there, and the earlier that way out can be reached at all; each way out counts as often as packets
-/// take it. Of those that come to a branch one in [`LEAVE`] is taken to leave.
-fn worth(steps: &[Step], behind: &[Vec<Edge>]) -> Vec<u64> {
+/// take it. Of those that come to a branch one in `rate` is taken to leave.
+fn worth(steps: &[Step], behind: &[Vec<Edge>], rate: u64) -> Vec<u64> {
     let mut worth = vec![0; steps.len()];
     let mut earliest = vec![0u64; steps.len()];
     for from in 0..steps.len() {
@@ -70,7 +91,7 @@ fn worth(steps: &[Step], behind: &[Vec<Edge>]) -> Vec<u64> {
     let last = earliest.iter().copied().max().unwrap_or(0);
     let mut arrive = 1 << 32;
     for exit in (0..steps.len()).filter(|index| steps[*index].op.branch().is_some() || index + 1 == steps.len()) {
-        let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() { arrive / LEAVE } else { arrive };
+        let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() { arrive / rate } else { arrive };
         arrive -= leave;
         // Bundles from an instruction to the exit.
         let mut way: Vec<Option<u64>> = vec![None; exit + 1];
@@ -98,4 +119,36 @@ fn has_room(steps: &[Step], bundle: &[usize], index: usize, target: &Target) -> 
     ports
         && !(op.is_last() && count(Op::is_last) > 0)
         && !(op.is_alone() && !bundle.is_empty() || count(Op::is_alone) > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_ebpf::insn::{Cond, Operand};
+
+    #[test]
+    fn the_order_in_which_packets_leave_earliest_is_taken() {
+        // Two ways out; what the second waits for is a chain, and the first waits for nothing.
+        let number = |dst| Op::Move { wide: true, dst, src: Operand::Imm(1) };
+        let branch = |a| Op::Branch { cond: Cond::Eq, wide: true, a, b: Operand::Imm(0), to: 9, back: false };
+        let ops = [number(1), number(2), number(3), branch(1), branch(3), Op::Exit { value: None }];
+        let steps = ops.map(|op| Step { slot: 0, op });
+        let edge = |from, to, order| Edge { from, to, order };
+        let edges = [
+            edge(1, 2, Order::Bundle),
+            edge(0, 3, Order::Bundle),
+            edge(2, 4, Order::Bundle),
+            edge(3, 4, Order::Lane),
+            edge(4, 5, Order::Lane),
+        ];
+        let target = Target::new(1).unwrap();
+        let best = schedule(&steps, &edges, &target);
+        for leave in TRIED {
+            let order = order(&steps, &edges, &target, leave);
+            assert!(expected(&steps, &best) <= expected(&steps, &order), "{best:?} {order:?}");
+        }
+        let late = vec![vec![0], vec![1], vec![2], vec![3], vec![4], vec![5]];
+        assert!(expected(&steps, &best) < expected(&steps, &late), "{best:?}");
+        assert_eq!(best[..2], [vec![0], vec![3]]);
+    }
 }
