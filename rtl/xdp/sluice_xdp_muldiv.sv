@@ -3,7 +3,7 @@
 /// `valid_i` with `ready_o` takes an operation: what docs/design/xdp.md says of it, 32-bit operations with the lower halves.
 /// `done_o` is high for a cycle with `result_o`, and `busy` ends with it.
 ///
-/// Latency: multiplication 4 cycles; division and remainder 67, of 32 bits 35. Stall behaviour: `ready_o` is low while an
+/// Latency: multiplication 3 cycles; division and remainder 66, of 32 bits 34, by zero 2. Stall behaviour: `ready_o` is low while an
 /// operation is under way.
 module sluice_xdp_muldiv
   import sluice_xdp_rows_pkg::*;

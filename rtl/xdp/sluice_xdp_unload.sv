@@ -16,7 +16,7 @@
 /// first beat.
 ///
 /// Latency: 7 cycles from the end of the program to the first beat out. Throughput: a beat a cycle while the read port is free,
-/// 4 cycles between packets, 3 a dropped one. Stall behaviour: waits for the read port and its output;
+/// 5 cycles between packets, 3 a dropped one. Stall behaviour: waits for the read port and its output;
 /// `read_valid_o` holds with its value.
 module sluice_xdp_unload
   import sluice_pkg::*;
