@@ -274,7 +274,7 @@ fn a_packet_without_a_program_goes_on_and_foreign_rows_end_it() {
     engine.write(Table::XdpProgram, 2 * u32::from(MODULE), &program);
     assert_eq!(fate_of(&mut engine, MODULE, 6), Err(Reason::XdpAborted), "the last row, of nobody");
     // What was dropped is counted by kind.
-    let aborted = engine.read(Table::XdpDrops, 8 * u32::from(MODULE) + u32::from(Reason::XdpAborted.kind()));
+    let aborted = engine.read(Table::XdpDrops, 8 * u32::from(MODULE) + Reason::XdpAborted.kind());
     assert_eq!(aborted, [3, 0]);
     // Rows that there are not, and words that a row has not.
     let asked = engine.ask(Op::Read, Node::Xdp, Table::XdpCode, 1024, Vec::new());
@@ -352,7 +352,7 @@ fn a_replacement_takes_effect_between_two_packets() {
             engine.offer(packet_id(0, number), MODULE, &rng.bytes(60));
             number += 1;
         }
-        engine.end(usize::MAX.min(number as usize));
+        engine.end(number as usize);
         engine.quiesce();
         let sent = engine.verdicts.len();
         for verdict in std::mem::take(&mut engine.verdicts) {

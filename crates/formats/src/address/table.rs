@@ -208,7 +208,8 @@ macro_rules! tables {
         $(#[doc = $about:literal])+
         $name:ident $(($get:ident))? $text:literal $([$($each:literal),+])? = $number:literal: $shape:expr, $rows:expr, $doc:literal;
     )+ } )+) => {
-        enum TableAt { $( $( $name, )+ )+ }
+        #[allow(clippy::enum_variant_names)] // an engine's tables may all begin with its name
+                enum TableAt { $( $( $name, )+ )+ }
 
         pub(crate) static TABLES: &[$crate::address::TableInfo] = &[ $( $(
             $crate::address::TableInfo {
