@@ -327,6 +327,40 @@ fn a_program_reaches_only_values_of_its_own_module() {
 }
 
 #[test]
+fn atomic_operations_of_packets_under_way_lose_nothing() {
+    let Some((mut engine, mut rng)) = engine("atomic_operations_of_packets_under_way_lose_nothing") else { return };
+    // Each packet takes a number, exchanges a word, and shows what it got.
+    let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 16\nif r3 > r2 goto end\nr7 = map[values][0]+0\n\
+                r2 = 1\nr2 = atomic64_fetch_add((u64 *)(r7 +0), r2)\n*(u64 *)(r6 +0) = r2\nr2 += 1\n\
+                lock *(u32 *)(r7 +20) += r2\nr2 = atomic64_xchg((u64 *)(r7 +8), r2)\n*(u64 *)(r6 +8) = r2\nend:\nr0 = 3\nexit\n";
+    let program = sluice_ebpf::insn::assemble("counts", text, &["values"]).unwrap_or_else(|e| panic!("{e}"));
+    let map = programs::map("values", MapType::Array, 24, 1);
+    let program = sluice_ebpf::Program { section: "xdp".into(), ..program };
+    let image = Image { programs: vec![program], maps: vec![map], ..Image::default() };
+    let pair = Pair::new(&mut engine, image).expect("the engine has all of it");
+    let packets = 500u32;
+    for n in 0..packets {
+        let length = 16 + rng.below(100) as usize;
+        engine.offer(packet_id(0, n), MODULE, &rng.bytes(length));
+    }
+    engine.end(packets as usize);
+    engine.quiesce();
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let shown = std::mem::take(&mut engine.routed);
+    let mut numbers: Vec<u64> = shown.values().map(|(_, bytes)| word(bytes, 0)).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..u64::from(packets)).collect::<Vec<_>>(), "each number once");
+    // What one put there another found, but for the last.
+    let values: Vec<u8> = pair.memory(&mut engine, 0);
+    let mut found: Vec<u64> = shown.values().map(|(_, bytes)| word(bytes, 8)).collect();
+    found.push(word(&values, 8));
+    found.sort_unstable();
+    assert_eq!(found, (0..=u64::from(packets)).collect::<Vec<_>>());
+    let sum = packets * (packets + 1) / 2;
+    assert_eq!((word(&values, 0), word(&values, 16) >> 32), (packets.into(), sum.into()));
+}
+
+#[test]
 fn a_replacement_takes_effect_between_two_packets() {
     let Some((mut engine, mut rng)) = engine("a_replacement_takes_effect_between_two_packets") else { return };
     // Each version goes round some times, and then sends to a destination of its own.

@@ -208,8 +208,9 @@ macro_rules! tables {
         $(#[doc = $about:literal])+
         $name:ident $(($get:ident))? $text:literal $([$($each:literal),+])? = $number:literal: $shape:expr, $rows:expr, $doc:literal;
     )+ } )+) => {
-        #[allow(clippy::enum_variant_names)] // an engine's tables may all begin with its name
-                enum TableAt { $( $( $name, )+ )+ }
+        // An engine's tables may all begin with its name.
+        #[allow(clippy::enum_variant_names)]
+        enum TableAt { $( $( $name, )+ )+ }
 
         pub(crate) static TABLES: &[$crate::address::TableInfo] = &[ $( $(
             $crate::address::TableInfo {

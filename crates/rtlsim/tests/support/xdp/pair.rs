@@ -149,13 +149,19 @@ impl Pair {
         }
     }
 
+    /// A map's bytes in value memory.
+    pub fn memory(&self, engine: &mut Engine, index: u32) -> Vec<u8> {
+        let (bytes, _) = Self::size(&self.image.maps[index as usize]);
+        let rows = (0..bytes.div_ceil(32)).map(|row| (index + 1) * MAP_ROWS + row);
+        let words: Vec<u32> = rows.flat_map(|row| engine.read(Table::XdpValue, row)).collect();
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
     /// What is in the maps now.
     fn compare_maps(&self, engine: &mut Engine) {
         for (index, map) in (0..).zip(&self.image.maps) {
-            let (bytes, shift) = Self::size(map);
-            let rows = (0..bytes.div_ceil(32)).map(|row| (index + 1) * MAP_ROWS + row);
-            let words: Vec<u32> = rows.flat_map(|row| engine.read(Table::XdpValue, row)).collect();
-            let memory: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let (_, shift) = Self::size(map);
+            let memory = self.memory(engine, index);
             for entry in 0..map.max_entries {
                 let (at, size) = ((entry << shift) as usize, map.value_size as usize);
                 let address = u64::from(self.first(index)) + at as u64;
