@@ -7,6 +7,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON := .venv/bin/python
 CONFIGS := default tiny
 RMT_CONFIGS := rmt_default rmt_tiny
+XDP_CONFIGS := xdp_default xdp_tiny
 
 .PHONY: help
 help: ## list the targets
@@ -79,8 +80,8 @@ programs: ## the XDP objects of programs/xdp from their sources, where clang is 
 	@tools/with_python.sh tools/programs.py
 
 .PHONY: plugins
-plugins: venv ## the Verilated NIC and rmt pipeline, as plug-ins in build/plugins
-	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(RMT_CONFIGS)
+plugins: venv ## the Verilated NIC, rmt pipeline and XDP engine, as plug-ins in build/plugins
+	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(RMT_CONFIGS) $(XDP_CONFIGS)
 	@$(PYTHON) tools/plugin.py --variant trace tiny
 
 .PHONY: plugins-waves
@@ -89,7 +90,7 @@ plugins-waves: venv ## the same with waves, for --waves (takes long)
 
 .PHONY: plugins-bench
 plugins-bench: venv ## the same built for speed, without assertions
-	@$(PYTHON) tools/plugin.py --variant bench $(CONFIGS) $(RMT_CONFIGS)
+	@$(PYTHON) tools/plugin.py --variant bench $(CONFIGS) $(RMT_CONFIGS) $(XDP_CONFIGS)
 
 .PHONY: plugins-synthesized
 plugins-synthesized: venv ## those of the tiny target with the bodies that synthesis gets

@@ -92,15 +92,21 @@ def page() -> str:
 
 
 def tools() -> Tools | None:
-    """The clang that makes the objects, where it is installed."""
+    """The clang that makes the objects, where it and libbpf's headers are installed."""
     for clang, strip in ((f"clang-{MAJOR}", f"llvm-strip-{MAJOR}"), ("clang", "llvm-strip")):
         if not shutil.which(clang) or not shutil.which(strip):
             continue
         text = subprocess.run([clang, "--version"], capture_output=True, text=True, check=True).stdout
         version = re.search(r"clang version (\d+\.\d+\.\d+)", text)
-        if version and version[1].startswith(f"{MAJOR}."):
+        if version and version[1].startswith(f"{MAJOR}.") and has_headers(clang):
             return Tools(clang, strip, version[1])
     return None
+
+
+def has_headers(clang: str) -> bool:
+    """Whether the sources' own headers are there: without libbpf-dev they do not compile."""
+    command = [clang, "-E", "-x", "c", "-include", "bpf/bpf_helpers.h", "/dev/null"]
+    return subprocess.run(command, capture_output=True).returncode == 0
 
 
 def system_headers(found: Tools) -> list[str]:
@@ -149,7 +155,7 @@ def build(names: list[str]) -> int:
     """Rebuilds, writes what changed, and says it."""
     found = tools()
     if not found:
-        print(f"programs: skipped: no clang-{MAJOR} with llvm-strip here; the committed objects stay as they are")
+        print(f"programs: skipped: no clang-{MAJOR}, llvm-strip and libbpf-dev; the committed objects stay as they are")
         return 0
     targets = objects(names)
     if names and {target.source.stem for target in targets} != set(names):

@@ -18,6 +18,8 @@ mod rmt;
 mod support;
 #[path = "../tests/support/traffic/mod.rs"]
 mod traffic;
+#[path = "xdp/mod.rs"]
+mod xdp;
 
 use sluice_formats::random::SEED_VARIABLE;
 use sluice_packet::generate::Sizes;
@@ -36,13 +38,14 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [Section; 9] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
     ("rmt", "The rmt pipeline", rmt::cycles),
     ("rmt-writes", "Rows and modules of the rmt pipeline", rmt::writes),
     ("rmt-replacement", "A replacement in the rmt pipeline under full load", rmt::replacement),
+    ("xdp", "The XDP engine", xdp::cycles),
     ("packing", "How many modules there is room for", packing::packing),
     ("hitless", "Replacements under full load", hitless),
 ];
@@ -82,13 +85,16 @@ fn there(section: &str) -> bool {
     if section == "packing" {
         return true;
     }
-    if !section.starts_with("rmt") {
-        return CONFIGS.iter().all(|c| support::has(c, variant(section)));
-    }
-    let configs: &[&str] = if section == "rmt" { &["rmt_default", "rmt_tiny"] } else { &["rmt_default"] };
-    let missing = configs.iter().find(|c| locate::find(c, rmt::VARIANT).is_err());
+    let configs: &[&str] = match section {
+        "xdp" => &["xdp_default", "xdp_tiny"],
+        "rmt" => &["rmt_default", "rmt_tiny"],
+        _ if section.starts_with("rmt") => &["rmt_default"],
+        _ => return CONFIGS.iter().all(|c| support::has(c, variant(section))),
+    };
+    let variant = if section == "xdp" { xdp::VARIANT } else { rmt::VARIANT };
+    let missing = configs.iter().find(|c| locate::find(c, variant).is_err());
     if let Some(config) = missing {
-        let (file, recipe) = (locate::file_name(config, rmt::VARIANT), rmt::VARIANT.recipe(config));
+        let (file, recipe) = (locate::file_name(config, variant), variant.recipe(config));
         println!("{section}: no plug-in {file}, so it is skipped: {recipe}");
     }
     missing.is_none()

@@ -36,16 +36,28 @@ pub struct Engine {
     pub order: Vec<u32>,
     /// Verdicts that nobody has taken.
     pub verdicts: Vec<VerdictTraceRow>,
+    /// Their ticks.
+    pub verdict_ticks: Vec<u64>,
+    /// Tick of the last beat that came in, and of the first beat of the last packet that left.
+    pub last_in: u64,
+    pub first_out: u64,
     /// Generations of packets by ID, as the stamp gave them.
     pub generations: BTreeMap<u32, bool>,
 }
 
 impl Engine {
     pub fn open(target: &'static Target, seed: u64) -> Self {
-        let plugin = Plugin::find(&top::XDP, target.name, Variant::Test).unwrap_or_else(|e| panic!("{e}"));
+        Self::open_variant(target, seed, Variant::Test)
+    }
+
+    /// With a plug-in of this kind.
+    pub fn open_variant(target: &'static Target, seed: u64, variant: Variant) -> Self {
+        let plugin = Plugin::find(&top::XDP, target.name, variant).unwrap_or_else(|e| panic!("{e}"));
         let nic = plugin.open(seed).unwrap_or_else(|e| panic!("{e}"));
         let (routed, generations) = (BTreeMap::new(), BTreeMap::new());
-        Self { nic, target, sequence: 0, routed, order: Vec::new(), verdicts: Vec::new(), generations }
+        let (order, verdicts, verdict_ticks) = (Vec::new(), Vec::new(), Vec::new());
+        let (last_in, first_out, sequence) = (0, 0, 0);
+        Self { nic, target, sequence, routed, order, verdicts, verdict_ticks, last_in, first_out, generations }
     }
 
     /// Chance of 256 that the output is ready, in bursts, and that the input pauses; 0 for neither.
@@ -100,19 +112,24 @@ impl Engine {
         self.nic.run(&until).unwrap_or_else(|e| panic!("{e}"));
         let mut replies = Vec::new();
         let events = self.nic.take_events().to_vec();
-        let mut take = |what: What| match what {
+        let mut take = |tick: u64, what: What| match what {
+            What::Arrived { .. } => self.last_in = tick,
             What::Reply(words) => replies.push(words),
             What::Merge(row) => {
                 self.generations.insert(row.id, row.generation);
             }
-            What::Routed { sideband, bytes, .. } => {
+            What::Routed { sideband, bytes, first, .. } => {
+                self.first_out = first;
                 self.order.push(sideband.id);
                 assert!(self.routed.insert(sideband.id, (sideband, bytes)).is_none(), "it leaves once");
             }
-            What::Verdict(row) => self.verdicts.push(row),
+            What::Verdict(row) => {
+                self.verdicts.push(row);
+                self.verdict_ticks.push(tick);
+            }
             _ => {}
         };
-        decode(&top::XDP, &events, |event| take(event.what)).unwrap_or_else(|e| panic!("{e}"));
+        decode(&top::XDP, &events, |event| take(event.tick, event.what)).unwrap_or_else(|e| panic!("{e}"));
         replies
     }
 
