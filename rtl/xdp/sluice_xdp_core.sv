@@ -496,7 +496,7 @@ module sluice_xdp_core
   assign y_offset = y_address_q[OffsetBits-1:0];
   assign y_stack_offset = y_address_q[8:0];
   assign y_in_context = !y_high && y_address_q[31:5] == ContextAddress[31:5] && y_address_q[4:0] <= 5'd20 &&
-      y_address_q[1:0] == '0 && y_access_q.op == XdpOpLoad4 && !y_access_q.extra;
+      y_address_q[1:0] == '0 && y_access_q.op == XdpOpLoad4;
   assign y_in_packet = !y_high && y_address_q[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
       y_offset >= y_kept_q.bounds.meta && $signed(
       {2'd0, y_offset}

@@ -191,6 +191,50 @@ fn loads_and_stores_of_every_size_reach_every_byte_of_frame_and_stack() {
 }
 
 #[test]
+fn every_region_ends_where_it_says() {
+    let Some((mut engine, mut rng)) = engine("every_region_ends_where_it_says") else { return };
+    // r7 is the program's context, r8 the frame's start, r9 its end. 4 bytes of metadata are in front of it.
+    let (on, fault) = (1, 0);
+    for (number, (statement, went_on)) in (0..).zip([
+        ("r2 = *(u8 *)(r8 -4)", on),
+        ("r2 = *(u8 *)(r8 -5)", fault),
+        ("*(u32 *)(r8 -4) = r2", on),
+        ("*(u32 *)(r8 -5) = r2", fault),
+        ("r2 = *(u64 *)(r9 -8)", on),
+        ("r2 = *(u64 *)(r9 -7)", fault),
+        ("*(u16 *)(r9 -2) = r2", on),
+        ("*(u16 *)(r9 -1) = r2", fault),
+        ("r2 = *(u8 *)(r9 +0)", fault),
+        ("r2 = *(u32 *)(r7 +20)", on),
+        ("r2 = *(u32 *)(r7 +24)", fault),
+        ("r2 = *(u32 *)(r7 +2)", fault),
+        ("r2 = *(u64 *)(r7 +0)", fault),
+        ("r2 = *(u16 *)(r7 +0)", fault),
+        ("r2 = *(s32 *)(r7 +12)", on),
+        ("*(u32 *)(r7 +12) = r2", fault),
+        ("r6 = r10\nr6 -= 512\nr2 = *(u64 *)(r6 +0)", on),
+        ("r6 = r10\nr6 -= 513\nr2 = *(u8 *)(r6 +0)", fault),
+        ("r6 = r10\nr6 -= 7\nr2 = *(u64 *)(r6 +0)", fault),
+        ("r6 = r10\nr6 -= 4\nlock *(u64 *)(r6 +0) += r2", fault),
+        ("r6 = r10\nr6 -= 12\nlock *(u64 *)(r6 +0) += r2", fault),
+        ("r6 = r10\nr6 -= 12\nlock *(u32 *)(r6 +0) += r2", on),
+        ("r6 = r8\nlock *(u32 *)(r6 +0) += r2", fault),
+        ("r6 = 0\nr2 = *(u8 *)(r6 +0)", fault),
+        ("r6 = 0x100000000\nr6 |= r8\nr2 = *(u8 *)(r6 +0)", fault),
+        ("r6 = 0x40000000\nr2 = *(u8 *)(r6 +0)", fault),
+        ("r6 = 0xffffffff\nr2 = *(u8 *)(r6 +0)", fault),
+    ]) {
+        let text = format!(
+            "r7 = r1\nr2 = -4\ncall bpf_xdp_adjust_meta\nr8 = *(u32 *)(r7 +0)\nr9 = *(u32 *)(r7 +4)\nr2 = 1\n{statement}\n\
+             *(u64 *)(r8 +0) = r2\nr0 = 3\nexit\n"
+        );
+        let mut pair = Pair::new(&mut engine, image(&text)).expect("the engine has all of it");
+        pair.send(&mut engine, 0, number, &rng.bytes(60));
+        assert_eq!(pair.compare(&mut engine), went_on, "{statement}");
+    }
+}
+
+#[test]
 fn frames_of_every_length_leave_in_order_with_heads_moved_to_every_byte() {
     let Some((mut engine, mut rng)) = engine("frames_of_every_length_leave_in_order") else { return };
     // The first byte says by how much the head moves, the second by how much the tail; some go round before.
