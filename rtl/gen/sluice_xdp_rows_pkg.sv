@@ -7,7 +7,6 @@ package sluice_xdp_rows_pkg;
   // verilator lint_off UNUSEDPARAM
   localparam int unsigned XdpLanes = 2;
   localparam int unsigned XdpPageRows = 64;
-  localparam int unsigned XdpMemoryRow = 64;
 
   // One lane of a bundle: an instruction. Zero does nothing.
   typedef struct packed {

@@ -748,18 +748,8 @@ module sluice_xdp_core
   assign m_wide_enable = 16'(byte_mask(m_bytes_q)) << m_byte_q;
   assign m_store = m_commits && m_store_q;
 
-  function automatic logic [7:0] byte_mask(logic [3:0] bytes);
-    return 8'((9'd1 << bytes) - 9'd1);
-  endfunction
-
-  function automatic logic [63:0] bit_mask(logic [3:0] bytes);
-    logic [63:0] mask;
-    for (int unsigned i = 0; i < 8; i++) mask[8*i+:8] = {8{i < 32'(bytes)}};
-    return mask;
-  endfunction
-
-  assign read_valid_o  = (m_commits && m_load_q) || (m_launches && m_late_q);
-  assign read_place_o  = m_place_q;
+  assign read_valid_o = (m_commits && m_load_q) || (m_launches && m_late_q);
+  assign read_place_o = m_place_q;
   assign write_valid_o = m_store;
   assign write_place_o = m_place_q;
   always_comb begin
@@ -919,15 +909,7 @@ module sluice_xdp_core
     w_aligned = 64'(w_two >> {w_byte_q, 3'd0}) & bit_mask(w_bytes_q);
     if (w_in_context_q) w_aligned = 64'(w_context_value_q);
     if (w_nothing_q) w_aligned = '0;
-    w_loaded = w_aligned;
-    if (w_signed_q) begin
-      case (w_bytes_q)
-        4'd1: w_loaded = {{56{w_aligned[7]}}, w_aligned[7:0]};
-        4'd2: w_loaded = {{48{w_aligned[15]}}, w_aligned[15:0]};
-        4'd4: w_loaded = {{32{w_aligned[31]}}, w_aligned[31:0]};
-        default: w_loaded = w_aligned;
-      endcase
-    end
+    w_loaded = extended(w_aligned, w_bytes_q, w_signed_q);
     for (int unsigned l = 0; l < Lanes; l++) begin
       w_write[l] = w_write_q[l];
       w_value[l] = w_load_lane_q[l] ? w_loaded : w_value_q[l];

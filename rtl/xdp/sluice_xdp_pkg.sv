@@ -194,5 +194,27 @@ package sluice_xdp_pkg;
     endcase
   endfunction
 
+  // The lowest bytes of a word, as an enable and as its bits.
+  function automatic logic [7:0] byte_mask(logic [3:0] bytes);
+    return 8'((9'd1 << bytes) - 9'd1);
+  endfunction
+
+  function automatic logic [63:0] bit_mask(logic [3:0] bytes);
+    logic [63:0] mask;
+    for (int unsigned i = 0; i < 8; i++) mask[8*i+:8] = {8{i < 32'(bytes)}};
+    return mask;
+  endfunction
+
+  // What a load of so many bytes gives, zero above them: sign-extended if it asks for that.
+  function automatic logic [63:0] extended(logic [63:0] value, logic [3:0] bytes, logic sign);
+    if (!sign) return value;
+    case (bytes)
+      4'd1: return {{56{value[7]}}, value[7:0]};
+      4'd2: return {{48{value[15]}}, value[15:0]};
+      4'd4: return {{32{value[31]}}, value[31:0]};
+      default: return value;
+    endcase
+  endfunction
+
   // verilator lint_on UNUSEDPARAM
 endpackage

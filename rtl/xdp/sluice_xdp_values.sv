@@ -242,15 +242,15 @@ module sluice_xdp_values
   logic [WordBits-1:0] put_word;
   logic put;
 
-  function automatic logic [15:0] byte_mask(logic [3:0] bytes);
-    return 16'((17'd1 << bytes) - 17'd1);
-  endfunction
-
   // An atomic operation writes in step 4: nobody else writes then.
   assign put = (two_memory && two_q.kind == RequestStore) || four_writes_q;
   assign put_word = four_writes_q ? four_word_q : two_word_q;
   assign put_data = four_writes_q ? 128'(four_new_q) << {four_byte_q, 3'd0} : 128'(two_q.data) << {two_byte, 3'd0};
-  assign put_enable = four_writes_q ? byte_mask(four_bytes_q) << four_byte_q : byte_mask(two_q.bytes) << two_byte;
+  assign put_enable = four_writes_q ? 16'(byte_mask(
+      four_bytes_q
+  )) << four_byte_q : 16'(byte_mask(
+      two_q.bytes
+  )) << two_byte;
 
   always_comb begin
     read_enable  = (two_memory && two_q.kind != RequestStore) || (host_turn && !cfg_req_i.write);
@@ -295,17 +295,8 @@ module sluice_xdp_values
 
   assign three_two = three_word_q[0] ? {read_data[0], read_data[1]} : read_data;
   always_comb begin
-    three_found = 64'(three_two >> {three_q.address[2:0], 3'd0});
-    for (int unsigned i = 1; i < 8; i++) if (i >= 32'(three_q.bytes)) three_found[8*i+:8] = '0;
-    three_result = three_found;
-    if (three_q.sign) begin
-      case (three_q.bytes)
-        4'd1: three_result = {{56{three_found[7]}}, three_found[7:0]};
-        4'd2: three_result = {{48{three_found[15]}}, three_found[15:0]};
-        4'd4: three_result = {{32{three_found[31]}}, three_found[31:0]};
-        default: three_result = three_found;
-      endcase
-    end
+    three_found  = 64'(three_two >> {three_q.address[2:0], 3'd0}) & bit_mask(three_q.bytes);
+    three_result = extended(three_found, three_q.bytes, three_q.sign);
     if (three_q.kind inside {RequestLookup, RequestEcho}) three_result = three_value_q;
   end
 

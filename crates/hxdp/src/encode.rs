@@ -33,26 +33,30 @@ const BYTES: [u8; 5] = [1, 2, 4, 6, 8];
 const BITS: [u8; 4] = [8, 16, 32, 64];
 const ORDERS: [Order; 3] = [Order::Little, Order::Big, Order::Swap];
 
-/// First operation number of each group; 0 is a lane that does nothing.
+/// First operation number of each group, as the hardware has them; 0 is a lane that does nothing.
 mod number {
-    pub const ALU: u8 = 0x01;
-    pub const MOVE: u8 = 0x10;
-    pub const NEGATE: u8 = 0x11;
-    pub const JUMP: u8 = 0x12;
-    pub const CALL: u8 = 0x13;
-    pub const HELPER: u8 = 0x14;
-    pub const EXIT: u8 = 0x15;
-    pub const EXIT_VALUE: u8 = 0x16;
-    pub const EXTEND: u8 = 0x18;
-    pub const CONSTANT: u8 = 0x1c;
-    pub const COND: u8 = 0x20;
-    pub const LENGTH: u8 = 0x2c;
-    pub const ELEMENT: u8 = 0x2d;
-    pub const ATOMIC4: u8 = 0x30;
-    pub const ATOMIC8: u8 = 0x38;
-    pub const LOAD: u8 = 0x40;
-    pub const STORE: u8 = 0x48;
-    pub const SWAP: u8 = 0x50;
+    use sluice_formats::xdp::codes::XdpOp;
+
+    pub const ALU: u8 = XdpOp::Add.code();
+    pub const MOVE: u8 = XdpOp::Move.code();
+    pub const NEGATE: u8 = XdpOp::Negate.code();
+    pub const JUMP: u8 = XdpOp::Jump.code();
+    pub const CALL: u8 = XdpOp::Call.code();
+    pub const HELPER: u8 = XdpOp::Helper.code();
+    pub const EXIT: u8 = XdpOp::Exit.code();
+    pub const EXIT_VALUE: u8 = XdpOp::ExitValue.code();
+    pub const EXTEND: u8 = XdpOp::Extend8.code();
+    pub const CONSTANT: u8 = XdpOp::Constant.code();
+    pub const COND: u8 = XdpOp::Eq.code();
+    pub const LENGTH: u8 = XdpOp::Length.code();
+    /// A constant in the rows of the hardware.
+    pub const ELEMENT: u8 = LENGTH + 1;
+    pub const ATOMIC4: u8 = XdpOp::Atomic4.code();
+    pub const ATOMIC8: u8 = XdpOp::Atomic8.code();
+    pub const LOAD: u8 = XdpOp::Load1.code();
+    pub const STORE: u8 = XdpOp::Store1.code();
+    /// No swap of 8 bits is there.
+    pub const SWAP: u8 = XdpOp::Little16.code() - 1;
 }
 
 const IMMEDIATE: u8 = 1;

@@ -381,5 +381,7 @@ impl Op {
     }
 }
 
+/// Number of the helper `map_lookup_elem`.
+pub const LOOKUP: i32 = 1;
 /// Number of the helper `tail_call`.
 pub const TAIL_CALL: i32 = 12;

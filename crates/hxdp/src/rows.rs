@@ -1,10 +1,11 @@
 //! Compiled programs as rows of the XDP engine's instruction memory: docs/design/hxdp-core.md.
 
 use crate::encode::lane;
-use crate::op::{Op, TAIL_CALL};
+use crate::op::{LOOKUP, Op};
 use crate::{Bundle, Bundles};
-use sluice_ebpf::helper::{self, Arg};
+use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
+use sluice_formats::row::{BitReader, Bits};
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart, XdpPageRow};
 use sluice_formats::xdp::target::{LANES, PAGE_ROWS};
 
@@ -30,9 +31,6 @@ pub struct MapPlace {
     /// Values lie every 2^shift bytes.
     pub shift: u8,
 }
-
-/// `map_lookup_elem`, of arrays.
-const LOOKUP: i32 = 1;
 
 /// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`,
 /// `xdp_adjust_tail`, `xdp_get_buff_len`.
@@ -86,14 +84,12 @@ fn row(
             Op::Constant { value: WideValue::Number(_), .. } => {}
             Op::Constant { dst, value: WideValue::MapValue { map: index, offset } } => {
                 let Some(place) = map(index) else { return without("such maps".into()) };
-                let number = u64::from(place.first) + u64::from(offset);
-                *part = parted(lane(&Op::Constant { dst, value: WideValue::Number(number) }));
+                *part = constant(dst, u64::from(place.first) + u64::from(offset));
             }
             Op::Constant { .. } => return without("handles of maps in registers".into()),
             Op::Element { dst, map: index, index: entry } => {
                 let Some(place) = map(index) else { return without("such maps".into()) };
-                let number = u64::from(place.first) + (u64::from(entry) << place.shift);
-                *part = parted(lane(&Op::Constant { dst, value: WideValue::Number(number) }));
+                *part = constant(dst, u64::from(place.first) + (u64::from(entry) << place.shift));
             }
             // What is added is the immediate in any case.
             Op::Length { base, .. } => (part.immediate, part.spare) = (true, base.is_none()),
@@ -110,17 +106,15 @@ fn row(
                 }
             }
             Op::Helper { id, handle, second } => {
-                let name = || helper::find(id).map_or_else(|| id.to_string(), |helper| helper.name.to_owned());
-                if !HELPERS.contains(&id) || handle.is_some() || id == TAIL_CALL {
-                    return without(format!("helper `{}`", name()));
+                if !HELPERS.contains(&id) || handle.is_some() {
+                    let name = helper::find(id).map_or_else(|| id.to_string(), |helper| helper.name.to_owned());
+                    return without(format!("helper `{name}`"));
                 }
                 // The first argument is the second source; the second is an address of the first one.
                 part.b = 1;
                 if second.is_none() {
                     part.a = 2;
                 }
-                let context = helper::find(id).is_some_and(|helper| helper.args.first() == Some(&Arg::Context));
-                debug_assert!(context || !matches!(id, 44 | 54 | 65 | 188));
             }
             _ => {}
         }
@@ -131,19 +125,10 @@ fn row(
 
 /// The 80 bits of a lane as fields.
 fn parted(bits: u128) -> XdpLanePart {
-    let nibble = |at: u32| (bits >> at) as u8 & 15;
-    let bit = |at: u32| bits >> at & 1 == 1;
-    XdpLanePart {
-        op: bits as u8,
-        dst: nibble(8),
-        a: nibble(12),
-        b: nibble(16),
-        immediate: bit(20),
-        wide: bit(21),
-        extra: bit(22),
-        spare: bit(23),
-        off: (bits >> 24) as u16,
-        imm: (bits >> 40) as u32,
-        high: (bits >> 72) as u8,
-    }
+    XdpLanePart::get(0, &mut BitReader::new(&[bits as u32, (bits >> 32) as u32, (bits >> 64) as u32]))
+}
+
+/// The lane of a number that is known now.
+fn constant(dst: u8, number: u64) -> XdpLanePart {
+    parted(lane(&Op::Constant { dst, value: WideValue::Number(number) }))
 }

@@ -13,8 +13,7 @@ fn targets() -> Vec<Sizes> {
 pub(super) fn package() -> String {
     let doc = "Rows, tables and targets of the XDP engine (docs/design/hxdp-core.md).";
     let mut p = Package::new("sluice_xdp_rows_pkg", doc);
-    for (name, value) in [("Lanes", target::LANES), ("PageRows", target::PAGE_ROWS), ("MemoryRow", target::MEMORY_ROW)]
-    {
+    for (name, value) in [("Lanes", target::LANES), ("PageRows", target::PAGE_ROWS)] {
         p.constant(&format!("Xdp{name}"), value as u32);
     }
     p.text("\n");

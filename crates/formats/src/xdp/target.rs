@@ -4,8 +4,6 @@
 pub const LANES: usize = 2;
 /// Rows of a page of instruction memory.
 pub const PAGE_ROWS: usize = 64;
-/// Bytes of a row of packet memory.
-pub const MEMORY_ROW: usize = 64;
 
 /// Resources of one XDP engine; RTL parameters, models, linker and compilers take them from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

@@ -9,10 +9,8 @@
 use super::Code;
 use crate::Op;
 use crate::effect::Effect;
+use crate::op::LOOKUP;
 use sluice_ebpf::insn::Operand;
-
-/// Number of the helper `map_lookup_elem`.
-const LOOKUP: i32 = 1;
 
 /// Rewrites every trace.
 pub fn elements(code: &mut Code) {
