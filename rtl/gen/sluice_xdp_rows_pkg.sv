@@ -77,16 +77,61 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpRegionRowBits = 60;
   localparam int unsigned XdpRegionRowWords = 2;
 
-  // A map. Index: number of the map.
+  // A map. Index: number of the map. Places in search memory are its rows.
   typedef struct packed {
+    logic [1:0]  entry_shift;
+    logic [15:0] entry;
+    logic [15:0] clock;
+    logic [3:0]  bucket_bits;
+    logic [15:0] bucket;
+    logic [15:0] state;
+    logic [11:0] base;
     logic [31:0] first;
+    logic [23:0] slots;
     logic [31:0] entries;
     logic [3:0]  shift;
+    logic [9:0]  value_bytes;
+    logic [6:0]  key_bytes;
+    logic        constant;
+    logic        lru;
+    logic        per_cpu;
+    logic [2:0]  kind;
     logic [5:0]  module_id;
     logic        valid;
   } xdp_map_row_t;
-  localparam int unsigned XdpMapRowBits = 75;
-  localparam int unsigned XdpMapRowWords = 3;
+  localparam int unsigned XdpMapRowBits = 204;
+  localparam int unsigned XdpMapRowWords = 7;
+
+  // State of a map with keys: a row of search memory.
+  typedef struct packed {
+    logic [31:0] hand;
+    logic [31:0] free;
+    logic [31:0] fresh;
+    logic [31:0] count;
+  } xdp_map_state_t;
+  localparam int unsigned XdpMapStateBits = 128;
+  localparam int unsigned XdpMapStateWords = 4;
+
+  // A row of search memory: 16 bytes, the first in bits 7:0.
+  typedef struct packed {
+    logic [3:0][31:0] words;
+  } xdp_search_row_t;
+  localparam int unsigned XdpSearchRowBits = 128;
+  localparam int unsigned XdpSearchRowWords = 4;
+
+  // An operation of the host on a map, whose key and value are in `xdp_host_data`; read, its answer.
+  typedef struct packed {
+    logic [23:0] slot;
+    logic [7:0]  error;
+    logic        key;
+    logic [23:0] chain;
+    logic [4:0]  cpu;
+    logic [1:0]  flags;
+    logic [15:0] map;
+    logic [2:0]  op;
+  } xdp_host_row_t;
+  localparam int unsigned XdpHostRowBits = 83;
+  localparam int unsigned XdpHostRowWords = 3;
 
   // 32 bytes of value memory, the first byte in bits 7:0.
   typedef struct packed {
@@ -164,6 +209,26 @@ package sluice_xdp_rows_pkg;
     XdpOpSwap64 = 8'd91
   } xdp_op_e;
 
+  // What a map is, of those that the engine has.
+  typedef enum logic [2:0] {
+    XdpMapArray = 3'd0,
+    XdpMapHash = 3'd1,
+    XdpMapTrie = 3'd2,
+    XdpMapDevices = 3'd3,
+    XdpMapReferences = 3'd4,
+    XdpMapKeyedReferences = 3'd5
+  } xdp_map_kind_e;
+
+  // What is done with a map.
+  typedef enum logic [2:0] {
+    XdpMapOpLookup = 3'd0,
+    XdpMapOpUpdate = 3'd1,
+    XdpMapOpDelete = 3'd2,
+    XdpMapOpReference = 3'd3,
+    XdpMapOpLookupPercpu = 3'd4,
+    XdpMapOpNext = 3'd5
+  } xdp_map_op_e;
+
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeXdp = 8'd4;
   localparam logic [7:0] TableXdpDrops = 8'd0;
@@ -174,6 +239,9 @@ package sluice_xdp_rows_pkg;
   localparam logic [7:0] TableXdpRegion = 8'd5;
   localparam logic [7:0] TableXdpMap = 8'd6;
   localparam logic [7:0] TableXdpValue = 8'd7;
+  localparam logic [7:0] TableXdpSearch = 8'd8;
+  localparam logic [7:0] TableXdpHost = 8'd9;
+  localparam logic [7:0] TableXdpHostData = 8'd10;
 
   // Resources of one configuration.
   typedef struct packed {
@@ -186,6 +254,7 @@ package sluice_xdp_rows_pkg;
     int unsigned regions;
     int unsigned maps;
     int unsigned values;
+    int unsigned search;
     int unsigned target_hash;
   } xdp_cfg_t;
 
@@ -199,6 +268,7 @@ package sluice_xdp_rows_pkg;
       regions: 512,
       maps: 256,
       values: 1048576,
+      search: 32768,
       target_hash: 32'hec87cfee
   };
   localparam xdp_cfg_t XdpCfgTiny = '{
@@ -211,6 +281,7 @@ package sluice_xdp_rows_pkg;
       regions: 32,
       maps: 16,
       values: 32768,
+      search: 1024,
       target_hash: 32'hb64e0a7d
   };
 

@@ -123,3 +123,39 @@ codes! {
         Swap64 "swap64" = 0x5b,
     }
 }
+
+codes! {
+    /// What a map is, of those that the engine has.
+    XdpMapKind, "xdp_map_kind", "XdpMap", 3 {
+        /// By index.
+        Array "array" = 0,
+        /// By key.
+        Hash "hash" = 1,
+        /// By the longest prefix of a key.
+        Trie "trie" = 2,
+        /// By index; an entry of zero is none. Programs see the values.
+        Devices "devices" = 3,
+        /// By index, what programs, maps, processors or sockets go by. Programs see no values.
+        References "references" = 4,
+        /// By key, as `references`.
+        KeyedReferences "keyed_references" = 5,
+    }
+}
+
+codes! {
+    /// What is done with a map.
+    XdpMapOp, "xdp_map_op", "XdpMapOp", 3 {
+        /// Finds a value.
+        Lookup "lookup" = 0,
+        /// Makes or changes an entry.
+        Update "update" = 1,
+        /// Takes an entry out.
+        Delete "delete" = 2,
+        /// Finds what an entry stands for.
+        Reference "reference" = 3,
+        /// Finds a value of another context.
+        LookupPercpu "lookup_percpu" = 4,
+        /// The host's: the key behind another one.
+        Next "next" = 5,
+    }
+}

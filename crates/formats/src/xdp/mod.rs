@@ -8,7 +8,10 @@ pub mod target;
 use crate::address::{Table, counter, nodes, row, tables};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
-use rows::{XdpCodeRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpValueRow};
+use rows::{
+    XdpCodeRow, XdpHostRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpSearchRow,
+    XdpValueRow,
+};
 use target::Target as XdpTarget;
 
 impl EngineId {
@@ -39,6 +42,12 @@ tables! { Some(EngineId::XDP);
         XdpMap "xdp_map" = 6: row::<XdpMapRow>(), |t| XdpTarget::by_name(t.name).maps as u32, "`xdp_map_row`, by number";
         /// Value memory.
         XdpValue "xdp_value" = 7: row::<XdpValueRow>(), |t| XdpTarget::by_name(t.name).values as u32 / 32, "`xdp_value_row`, by 32 bytes";
+        /// Search memory: keys, chains and what is free of maps.
+        XdpSearch "xdp_search" = 8: row::<XdpSearchRow>(), |t| XdpTarget::by_name(t.name).search as u32, "`xdp_search_row`";
+        /// The host's operation on a map. A write is answered when it is done.
+        XdpHost "xdp_host" = 9: row::<XdpHostRow>(), |_| 1, "`xdp_host_row`; a write is answered when it is done";
+        /// Key (rows 0 and 1) and value (from row 2 on) of the host's operation.
+        XdpHostData "xdp_host_data" = 10: row::<XdpValueRow>(), |_| target::HOST_ROWS as u32, "`xdp_value_row`: key in rows 0 and 1, then the value";
     }
 }
 
@@ -62,7 +71,7 @@ pub(crate) static FOLDER: Folder = Folder {
     tables: TABLES,
     events: &[EVENTS],
     rows: rows::ROWS,
-    codes: &[codes::XdpOp::LIST],
+    codes: &[codes::XdpOp::LIST, codes::XdpMapKind::LIST, codes::XdpMapOp::LIST],
     generated: || {
         vec![("rtl/gen/sluice_xdp_rows_pkg.sv", generated::package()), ("docs/design/xdp-rows.md", generated::page())]
     },

@@ -110,19 +110,94 @@ row! {
 }
 
 row! {
-    /// A map. Index: number of the map.
+    /// A map. Index: number of the map. Places in search memory are its rows.
     #[derive(Copy, Hash)]
     XdpMapRow, "xdp_map_row" {
         /// There is one.
         valid: bool = 1,
         /// Whose it is.
         module_id: u8 = 6,
+        /// What it is (`xdp_map_kind`).
+        kind: u8 = 3,
+        /// Each context has a copy of every value.
+        per_cpu: bool = 1,
+        /// A full map gives up an entry that was not used for long.
+        lru: bool = 1,
+        /// Programs may not change it.
+        constant: bool = 1,
+        /// Bytes of a key.
+        key_bytes: u8 = 7,
+        /// Bytes of a value.
+        value_bytes: u16 = 10,
         /// Values lie every 2^shift bytes.
         shift: u8 = 4,
-        /// Entries of an array.
+        /// Most entries.
         entries: u32 = 32,
-        /// Address of the first value.
+        /// Places for values of one copy: entries, and those set aside for changes.
+        slots: u32 = 24,
+        /// Address of the first value; 0 where programs see none.
         first: u32 = 32,
+        /// Where the first value lies in value memory, in 4 KiB.
+        base: u16 = 12,
+        /// What is free (`xdp_map_state`), and behind it what is set aside.
+        state: u16 = 16,
+        /// The first row of chains' beginnings, four in a row.
+        bucket: u16 = 16,
+        /// There are 2^bucket_bits chains.
+        bucket_bits: u8 = 4,
+        /// The first row of used and touched bits, 64 entries in a row.
+        clock: u16 = 16,
+        /// The first row of entries.
+        entry: u16 = 16,
+        /// An entry takes 2^entry_shift rows.
+        entry_shift: u8 = 2,
+    }
+}
+
+row! {
+    /// State of a map with keys: a row of search memory.
+    #[derive(Copy, Hash)]
+    XdpMapState, "xdp_map_state" {
+        /// Entries that are in.
+        count: u32 = 32,
+        /// The first slot that was never used.
+        fresh: u32 = 32,
+        /// The slot that was given back last, and 1; 0 is none.
+        free: u32 = 32,
+        /// Where the hand of an LRU map stands; of a trie its root, and 1.
+        hand: u32 = 32,
+    }
+}
+
+row! {
+    /// A row of search memory: 16 bytes, the first in bits 7:0.
+    #[derive(Copy, Hash)]
+    XdpSearchRow, "xdp_search_row" {
+        /// Four words of 4 bytes.
+        words: [u32; 4] = 32,
+    }
+}
+
+row! {
+    /// An operation of the host on a map, whose key and value are in `xdp_host_data`; read, its answer.
+    #[derive(Copy, Hash)]
+    XdpHostRow, "xdp_host_row" {
+        /// What to do (`xdp_map_op`).
+        op: u8 = 3,
+        /// Number of the map.
+        map: u16 = 16,
+        /// Flags of an update: 0 any, 1 only a new one, 2 only one that is there.
+        flags: u8 = 2,
+        /// Whose copy of a per-CPU value is written or read.
+        cpu: u8 = 5,
+        /// Of `next`: the chain to go on with, where `key` is not said.
+        chain: u32 = 24,
+        /// Of `next`: behind the key in `xdp_host_data`.
+        key: bool = 1,
+        /// Answer: error number, or 0.
+        error: u8 = 8,
+        /// Answer: slot of the entry, and 1; of `next` 0 where the search goes on with `chain`.
+        slot: u32 = 24,
     }
 }
 
@@ -134,5 +209,16 @@ row! {
     }
 }
 
-pub(super) const ROWS: &[RowInfo] =
-    rows![XdpLanePart, XdpCodeRow, XdpPageRow, XdpProgramRow, XdpInterfacesRow, XdpRegionRow, XdpMapRow, XdpValueRow,];
+pub(super) const ROWS: &[RowInfo] = rows![
+    XdpLanePart,
+    XdpCodeRow,
+    XdpPageRow,
+    XdpProgramRow,
+    XdpInterfacesRow,
+    XdpRegionRow,
+    XdpMapRow,
+    XdpMapState,
+    XdpSearchRow,
+    XdpHostRow,
+    XdpValueRow,
+];

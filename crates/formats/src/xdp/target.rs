@@ -4,6 +4,12 @@
 pub const LANES: usize = 2;
 /// Rows of a page of instruction memory.
 pub const PAGE_ROWS: usize = 64;
+/// Most bytes of a key.
+pub const KEY_BYTES: usize = 64;
+/// Most bytes of a value that helpers and the host write.
+pub const VALUE_BYTES: usize = 512;
+/// Rows of 32 bytes with key and value of the host's operation.
+pub const HOST_ROWS: usize = (KEY_BYTES + VALUE_BYTES) / 32;
 
 /// Resources of one XDP engine; RTL parameters, models, linker and compilers take them from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -28,6 +34,8 @@ pub struct Target {
     pub maps: usize,
     /// Bytes of value memory.
     pub values: usize,
+    /// Rows of 16 bytes of search memory.
+    pub search: usize,
 }
 
 /// The configuration to build on.
@@ -42,6 +50,7 @@ pub const DEFAULT: Target = Target {
     regions: 512,
     maps: 256,
     values: 1 << 20,
+    search: 1 << 15,
 };
 
 /// A small one that reaches every corner soon.
@@ -56,6 +65,7 @@ pub const TINY: Target = Target {
     regions: 32,
     maps: 16,
     values: 1 << 15,
+    search: 1 << 10,
 };
 
 /// All targets. The position is the `Target` parameter of the RTL top.
@@ -73,7 +83,7 @@ impl Target {
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 9] {
+    pub fn resources(&self) -> [(&'static str, u32); 10] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -84,6 +94,7 @@ impl Target {
             ("regions", self.regions as u32),
             ("maps", self.maps as u32),
             ("values", self.values as u32),
+            ("search", self.search as u32),
         ]
     }
 
