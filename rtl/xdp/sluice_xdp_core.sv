@@ -442,7 +442,7 @@ module sluice_xdp_core
   logic [3:0] x_bytes, y_bytes_q;
   logic signed [OffsetBits+1:0] y_last_q;
   logic [StackWords-1:0] x_stack, y_stack_q;
-  logic [63:0] y_expected_q;
+  logic [63:0] y_third_q, y_fourth_q;
 
   always_comb begin
     x_bytes = bytes_of(x_access.op[2:0]);
@@ -468,8 +468,10 @@ module sluice_xdp_core
     y_ifindex_q     <= x_fixed.ifindex;
     y_bytes_q       <= x_bytes;
     y_stack_q       <= x_stack;
-    // What compare-and-exchange expects, r0, is read by the last lane: nothing else is in the bundle.
-    y_expected_q    <= x_a_q[Lanes-1];
+    // A third and fourth argument, and what compare-and-exchange expects, are read by the last lane: nothing else is in
+    // the bundle.
+    y_third_q       <= x_a_q[Lanes-1];
+    y_fourth_q      <= x_b_q[Lanes-1];
     // Offset of the last place where so many bytes fit in front of the frame's end.
     y_last_q        <= $signed({2'd0, x_kept.bounds.past}) - $signed({12'd0, x_bytes});
     for (int unsigned l = 0; l < Lanes; l++) y_low_q[l] <= x_b_q[l][31:0];
@@ -598,7 +600,7 @@ module sluice_xdp_core
       .wide_i    (y_access_q.op[3]),
       .old_i     (y_unit_value),
       .operand_i (y_data_q),
-      .expected_i(y_expected_q),
+      .expected_i(y_third_q),
       .new_o     (y_atomic)
   );
 
@@ -629,7 +631,7 @@ module sluice_xdp_core
   xdp_request_e m_kind_q;
   logic [2:0] m_code_q;
   logic [15:0] m_map_q;
-  logic [63:0] m_expected_q;
+  logic [63:0] m_third_q, m_fourth_q, m_fifth;
 
   always_ff @(posedge clk_i) begin
     m_fault_q <= y_fault;
@@ -646,7 +648,8 @@ module sluice_xdp_core
         y_is_store ? RequestStore : RequestLoad;
     m_code_q <= y_access_q.op[2:0];
     m_map_q <= y_access_q.imm[31:16];
-    m_expected_q <= y_expected_q;
+    m_third_q <= y_third_q;
+    m_fourth_q <= y_fourth_q;
     m_in_stack_q <= y_in_stack;
     m_in_context_q <= y_in_context;
     m_next_page_q <= y_next_page_q;
@@ -812,11 +815,41 @@ module sluice_xdp_core
       .result_o(muldiv_result)
   );
 
+  // A fifth argument is in r5 always: each context has a copy of it here.
+  logic w_fifth_write;
+  logic [63:0] w_fifth;
+
+  always_comb begin
+    w_fifth_write = w_clear_q;
+    w_fifth = '0;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (w_write[l] && w_register[l] == 4'd5) begin
+        w_fifth_write = 1'b1;
+        w_fifth = w_value[l];
+      end
+    end
+  end
+
+  sluice_ram_lut #(
+      .Width(64),
+      .Depth(Contexts)
+  ) u_fifth (
+      .clk_i,
+      .we_i   (w_fifth_write),
+      .waddr_i(w_context_q),
+      .wdata_i(w_fifth),
+      .raddr_i(m_context_q),
+      .rdata_o(m_fifth)
+  );
+
   assign call_valid_o = helper_takes;
   assign call_o = '{
           number: m_helper_q,
           first: m_data_q,
           second: m_address_q,
+          third: m_third_q,
+          fourth: m_fourth_q,
+          fifth: m_fifth,
           bounds: m_kept_q.bounds,
           low: m_kept_q.low,
           base: m_fixed.base
@@ -846,7 +879,7 @@ module sluice_xdp_core
           sign: m_signed_q,
           code: m_code_q,
           data: m_data_q,
-          expected: m_expected_q,
+          expected: m_third_q,
           map: m_map_q
       };
   assign late_o = w_aligned;

@@ -45,7 +45,10 @@ module sluice_xdp_helper
   typedef logic signed [33:0] wide_t;
 
   state_e state_q;
+  // "Bits of signal are not used": these helpers take two arguments.
+  // verilator lint_off UNUSEDSIGNAL
   xdp_call_t call_q;
+  // verilator lint_on UNUSEDSIGNAL
   xdp_return_t return_q, decided;
   logic [OffsetBits-1:0] from_q, to_q, count_q, decided_from, decided_to, decided_count;
   logic [OffsetBits-1:0] copy_q, into_q;

@@ -130,6 +130,9 @@ package sluice_xdp_pkg;
     logic [15:0]           number;
     logic [63:0]           first;
     logic [63:0]           second;
+    logic [63:0]           third;
+    logic [63:0]           fourth;
+    logic [63:0]           fifth;
     xdp_bounds_t           bounds;
     logic [OffsetBits-1:0] low;     // lowest metadata so far: bytes from there on are the program's
     logic [RowBits-1:0]    base;

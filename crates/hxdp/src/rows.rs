@@ -119,6 +119,14 @@ fn row(
             _ => {}
         }
     }
+    // Such a helper is alone in its bundle: the last lane reads its third and fourth argument. A fifth one has no field: it is
+    // r5 always, of which the core keeps a copy.
+    if let [step] = &bundle.lanes[..]
+        && let Op::Helper { id, .. } = step.op
+        && helper::find(id).is_some_and(|helper| helper.args.len() > 2)
+    {
+        (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = (3, 4);
+    }
     debug_assert!(bundle.lanes.len() <= LANES);
     Ok(row)
 }
