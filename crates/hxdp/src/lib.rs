@@ -13,6 +13,7 @@ pub mod encode;
 pub mod error;
 pub mod gain;
 pub mod listing;
+pub mod maps;
 pub mod model;
 pub mod op;
 pub mod pass;

@@ -229,6 +229,11 @@ impl MapSpace {
         self.get(map).filter(|m| m.spec.kind == MapType::Array).map(|m| m.place.first)
     }
 
+    /// Address of a map's first value; 0 of one whose values programs do not see.
+    pub fn values(&self, map: MapId) -> Option<u32> {
+        self.get(map).map(|m| m.place.first)
+    }
+
     /// Bytes of map values at a device address (regions 4 to 8); never across two values.
     #[inline]
     pub fn read(&self, address: u64, bytes: usize) -> Option<&[u8]> {

@@ -151,6 +151,8 @@ row! {
         entry: u16 = 16,
         /// An entry takes 2^entry_shift rows.
         entry_shift: u8 = 2,
+        /// What the chains' hash begins with.
+        seed: u32 = 32,
     }
 }
 

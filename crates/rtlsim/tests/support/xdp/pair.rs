@@ -1,20 +1,21 @@
 //! The engine and the interpreter with the same program and maps.
 
 use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, WORK};
-use sluice_ebpf::address::MAP_VALUES;
+use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{Image, MapSpec, Packet, Program, Redirect, Runtime, Verdict};
+use sluice_ebpf::{Image, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
-use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow, XdpValueRow};
-use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
+use sluice_formats::xdp::map::{MapPlacement, MapShape};
+use sluice_formats::xdp::rows::{XdpRegionRow, XdpValueRow};
+use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
-use sluice_hxdp::rows::{MapPlace, rows};
+use sluice_hxdp::maps::{place, shape};
+use sluice_hxdp::rows::rows;
 use sluice_hxdp::{Bundles, Target, compile};
 
-/// Number of the first map.
-const FIRST_MAP: u16 = 2;
-/// Rows of value memory between two maps' first bytes.
-const MAP_ROWS: u32 = 128;
+/// Number of the first map: handles are the interpreter's.
+const FIRST_MAP: u16 = 0;
 
 /// What has to become of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Pair {
     pub bundles: Bundles,
     runtime: Runtime,
     installed: Installed,
+    /// Its maps.
+    maps: Vec<(MapShape, MapPlacement)>,
     packet: Packet,
     /// What has to become of the packets that were sent: IDs, frames, fates.
     sent: Vec<(u32, Vec<u8>, Fate, Outcome)>,
@@ -50,29 +53,34 @@ impl Pair {
     pub fn with_lanes(engine: &mut Engine, image: Image, lanes: usize) -> Option<Self> {
         let target = Target::new(lanes).unwrap();
         let compiled = compile(&image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
-        let mut runtime = Runtime::new(1, 0);
+        let contexts = XdpTarget::by_name(engine.target.name).contexts as u32;
+        let mut runtime = Runtime::new(contexts, 0);
         runtime.work_limit = WORK.into();
         let installed = runtime.install_unchecked(&image, &|_| None).unwrap_or_else(|e| panic!("{e}"));
-        let pair =
-            Self { image, bundles: compiled.bundles, runtime, installed, packet: Packet::new(&[]), sent: Vec::new() };
+        let mut maps = Vec::new();
+        let (mut base, mut search) = (1, 0);
+        for (index, map) in image.maps.iter().enumerate() {
+            let shape = shape(map, contexts).ok()?;
+            let first = runtime.map(installed, index).and_then(|map| runtime.maps.values(map)).expect("its values");
+            let placement = MapPlacement { module: MODULE, first, base, search, seed: 0x1234_5678 + index as u32 };
+            base += shape.value_memory().div_ceil(4096) as u16;
+            search += shape.search_rows() as u16;
+            maps.push((shape, placement));
+        }
+        let (bundles, packet) = (compiled.bundles, Packet::new(&[]));
+        let pair = Self { image, bundles, runtime, installed, maps, packet, sent: Vec::new() };
         let start = PAGE_ROWS as u16;
-        let place = |index: u32| {
-            let (first, (_, shift)) = (pair.first(index), Self::size(&pair.image.maps[index as usize]));
-            Some(MapPlace { number: index as u16 + FIRST_MAP, first, shift })
+        let known = |index: u32| {
+            let (shape, placement) = pair.maps.get(index as usize)?;
+            Some(place(index as u16 + FIRST_MAP, shape, placement))
         };
-        let rows = rows(&pair.bundles, start, &place).ok()?;
+        let rows = rows(&pair.bundles, start, &known).ok()?;
         if rows.code.len() > 512 {
             return None;
         }
         pair.load_maps(engine);
         engine.load(MODULE, 0, &rows, start);
         Some(pair)
-    }
-
-    /// Address of a map's first value.
-    fn first(&self, index: u32) -> u32 {
-        let map = self.runtime.map(self.installed, index as usize);
-        map.and_then(|map| self.runtime.maps.first_value(map)).expect("an array has values")
     }
 
     fn listing(&self) -> String {
@@ -124,50 +132,92 @@ impl Pair {
         passed
     }
 
-    /// Bytes of a map's values, and their shift.
-    fn size(map: &MapSpec) -> (u32, u8) {
-        let shift = map.value_size.max(8).next_power_of_two().trailing_zeros();
-        (map.max_entries << shift, shift as u8)
+    /// The maps, one behind the other from 4 KiB of value memory on, empty.
+    fn load_maps(&self, engine: &mut Engine) {
+        for (number, (shape, placement)) in (FIRST_MAP..).zip(&self.maps) {
+            for (row, empty) in (u32::from(placement.search)..).zip(shape.empty()) {
+                engine.write(Table::XdpSearch, row, &empty);
+            }
+            let bytes = shape.value_memory() as u32;
+            for row in 0..bytes.div_ceil(32) {
+                engine.write(Table::XdpValue, u32::from(placement.base) * 128 + row, &XdpValueRow::default());
+            }
+            engine.write(Table::XdpMap, number.into(), &shape.row(placement));
+            let devices = matches!(shape.kind, XdpMapKind::Devices | XdpMapKind::KeyedReferences);
+            let size = shape.value_bytes as u16;
+            let writable = if devices || shape.constant { 0 } else { size };
+            let page = match placement.first.checked_sub(READ_ONLY) {
+                Some(above) => u32::from(REGIONS) + 8 + above / PAGE_BYTES,
+                None => u32::from(REGIONS) + (placement.first - MAP_VALUES) / PAGE_BYTES,
+            };
+            let (valid, base, shift) = (true, placement.base, shape.shift());
+            let region = XdpRegionRow { valid, module_id: MODULE, base, bytes, shift, readable: size, writable };
+            engine.write(Table::XdpRegion, page, &region);
+        }
     }
 
-    /// The maps, one behind the other from 4 KiB of value memory on, with what they hold at first.
-    fn load_maps(&self, engine: &mut Engine) {
-        for (index, map) in (0..).zip(&self.image.maps) {
-            let (bytes, shift) = Self::size(map);
-            let first = self.first(index);
-            let number = u32::from(FIRST_MAP) + index;
-            let row = XdpMapRow { valid: true, module_id: MODULE, shift, entries: map.max_entries, first };
-            engine.write(Table::XdpMap, number, &row);
-            let page = u32::from(REGIONS) + (first - MAP_VALUES) / 0x1_0000;
-            let (base, size) = (index as u16 + 1, map.value_size as u16);
-            let valid = true;
-            let region = XdpRegionRow { valid, module_id: MODULE, base, bytes, shift, readable: size, writable: size };
-            engine.write(Table::XdpRegion, page, &region);
-            for row in 0..bytes.div_ceil(32) {
-                engine.write(Table::XdpValue, (index + 1) * MAP_ROWS + row, &XdpValueRow::default());
+    /// What the host does with a map, on both; the error numbers have to be the same.
+    pub fn host(&mut self, engine: &mut Engine, op: XdpMapOp, index: usize, key: &[u8], value: &[u8], flags: u8) -> u8 {
+        let number = index as u16 + FIRST_MAP;
+        let map = self.runtime.map(self.installed, index).expect("a map");
+        let maps = &mut self.runtime.maps;
+        let size = value.len().next_multiple_of(8);
+        let copies = if self.maps[index].0.per_cpu { self.maps[index].0.contexts } else { 1 };
+        let expected = match op {
+            XdpMapOp::Update => {
+                // The same value for all processors.
+                let padded = [value, &vec![0; size - value.len()]].concat();
+                let all = if copies > 1 { padded.repeat(copies as usize) } else { value.to_vec() };
+                maps.user_update(map, key, &all, flags.into())
+            }
+            XdpMapOp::Delete => maps.user_delete(map, key),
+            _ => maps.user_lookup(map, key).map(drop),
+        };
+        let expected = expected.map_or_else(|e| (-(e.result() as i64)) as u8, |()| 0);
+        let (mut error, ..) = engine.map(op, number, key, value, flags, 0);
+        if op == XdpMapOp::Update && error == 0 {
+            for cpu in 1..copies {
+                error |= engine.map(op, number, key, value, 2 * u8::from(self.maps[index].0.searched()), cpu as u8).0;
             }
         }
+        assert_eq!(error, expected, "{op:?} of map {index}, key {key:02x?}, flags {flags}");
+        error
     }
 
     /// A map's bytes in value memory.
     pub fn memory(&self, engine: &mut Engine, index: u32) -> Vec<u8> {
-        let (bytes, _) = Self::size(&self.image.maps[index as usize]);
-        let rows = (0..bytes.div_ceil(32)).map(|row| (index + 1) * MAP_ROWS + row);
+        let (shape, placement) = &self.maps[index as usize];
+        let rows = (0..shape.value_memory().div_ceil(32) as u32).map(|row| u32::from(placement.base) * 128 + row);
         let words: Vec<u32> = rows.flat_map(|row| engine.read(Table::XdpValue, row)).collect();
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// What is in the maps now.
-    fn compare_maps(&self, engine: &mut Engine) {
-        for (index, map) in (0..).zip(&self.image.maps) {
-            let (_, shift) = Self::size(map);
-            let memory = self.memory(engine, index);
-            for entry in 0..map.max_entries {
-                let (at, size) = ((entry << shift) as usize, map.value_size as usize);
-                let address = u64::from(self.first(index)) + at as u64;
+    /// What is in the maps now: every byte of every slot, and the entries.
+    pub fn compare_maps(&self, engine: &mut Engine) {
+        for (index, (shape, placement)) in self.maps.iter().enumerate() {
+            let memory = self.memory(engine, index as u32);
+            for slot in 0..shape.slots() * shape.copies() {
+                let (at, size) = ((slot << shape.shift()) as usize, shape.value_bytes as usize);
+                let address = u64::from(placement.first) + at as u64;
                 let expected = self.runtime.maps.read(address, size).expect("a value");
-                assert_eq!(&memory[at..at + size], expected, "map {index}, entry {entry}\n{}", self.listing());
+                assert_eq!(&memory[at..at + size], expected, "map {index}, slot {slot}\n{}", self.listing());
             }
+            if shape.kind != XdpMapKind::Hash {
+                continue;
+            }
+            let map = self.runtime.map(self.installed, index).expect("a map");
+            let (mut key, mut entries) = (None::<Vec<u8>>, 0);
+            while let Ok(Some(next)) = self.runtime.maps.next_key(map, key.as_deref()) {
+                let expected = self.runtime.maps.user_lookup(map, &next).expect("an entry");
+                let number = index as u16 + FIRST_MAP;
+                let (error, slot, _) = engine.map(XdpMapOp::Lookup, number, &next, &[], 0, 0);
+                assert_eq!(error, 0, "map {index} has no {next:02x?}\n{}", self.listing());
+                let size = shape.value_bytes as usize;
+                assert_eq!(engine.host_value(size), &expected[..size]);
+                assert_eq!(&memory[((slot - 1) << shape.shift()) as usize..][..size], &expected[..size]);
+                (key, entries) = (Some(next), entries + 1);
+            }
+            assert_eq!(engine.slots(index as u16 + FIRST_MAP).len(), entries, "map {index}\n{}", self.listing());
         }
     }
 }
