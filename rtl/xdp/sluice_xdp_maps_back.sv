@@ -187,11 +187,11 @@ module sluice_xdp_maps_back
   assign too_far = steps_q > (SlotNumberBits + 1)'(map_q.slots);
   assign program_lookup = !host_q && call_q.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
 
-  // Flags of an update that its kind does not take, and what the others come to.
+  // Flags of an update that its kind does not take, and what the others come to. The host's 3 is 2 that touches nothing.
   logic flags_bad, flag_new, flag_there;
-  assign flags_bad  = flags > 64'd2;
+  assign flags_bad  = flags > (host_q ? 64'd3 : 64'd2);
   assign flag_new   = flags == 64'd1;
-  assign flag_there = flags == 64'd2;
+  assign flag_there = flags inside {64'd2, 64'd3};
 
   // ---------------------------------------------------------------------------------------------------------------
   // Rows of search memory.
@@ -624,11 +624,11 @@ module sluice_xdp_maps_back
           occupy_slot_q <= at_q;
           state_q       <= Answer;
           case (call_q.op)
-            XdpMapOpLookup, XdpMapOpLookupPercpu: if (host_q || map_q.kind == XdpMapKeyedReferences) state_q <= Get;
+            XdpMapOpLookup, XdpMapOpLookupPercpu: if (host_q || (map_q.kind == XdpMapKeyedReferences && map_q.first == '0)) state_q <= Get;
             XdpMapOpReference: state_q <= Get;
             XdpMapOpUpdate: begin
-              touch_q  <= map_q.lru;
-              occupy_q <= map_q.lru;
+              touch_q  <= map_q.lru && flags != 64'd3;
+              occupy_q <= map_q.lru && flags != 64'd3;
               if (flag_new) begin
                 touch_q  <= 1'b0;
                 occupy_q <= 1'b0;

@@ -175,6 +175,18 @@ impl MapShape {
         }
     }
 
+    /// Rows of search memory with a slot's entry.
+    pub fn entry(&self, place: &MapPlacement, slot: u32) -> std::ops::Range<u32> {
+        let first = u32::from(place.search) + self.parts()[2] + (slot << self.entry_shift());
+        first..first + self.key_bytes.saturating_sub(FIRST_KEY_BYTES).div_ceil(16) + 1
+    }
+
+    /// The key in an entry's rows.
+    pub fn key(&self, rows: &[XdpSearchRow]) -> Vec<u8> {
+        let words = rows.iter().flat_map(|row| row.words).skip(1);
+        words.flat_map(u32::to_le_bytes).take(self.key_bytes as usize).collect()
+    }
+
     /// Rows of search memory that an empty map begins with, from its first one on. Entries need none.
     pub fn empty(&self) -> Vec<XdpSearchRow> {
         if !self.searched() {

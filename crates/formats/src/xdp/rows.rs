@@ -188,7 +188,7 @@ row! {
         op: u8 = 3,
         /// Number of the map.
         map: u16 = 16,
-        /// Flags of an update: 0 any, 1 only a new one, 2 only one that is there.
+        /// Flags of an update: 0 any, 1 only a new one, 2 only one that is there, 3 the same for a further copy, which is no use of the entry.
         flags: u8 = 2,
         /// Whose copy of a per-CPU value is written or read.
         cpu: u8 = 5,

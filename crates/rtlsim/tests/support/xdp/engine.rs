@@ -3,7 +3,8 @@
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::xdp::codes::XdpMapOp;
-use sluice_formats::xdp::rows::{XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpValueRow};
+use sluice_formats::xdp::map::{MapPlacement, MapShape};
+use sluice_formats::xdp::rows::{XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpValueRow};
 use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS};
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
 use sluice_hxdp::rows::Rows;
@@ -117,18 +118,25 @@ impl Engine {
         words.iter().flat_map(|word| word.to_le_bytes()).take(bytes).collect()
     }
 
-    /// Slots of a map's entries, in the order of its chains.
-    pub fn slots(&mut self, map: u16) -> Vec<u32> {
-        let (mut slots, mut chain) = (Vec::new(), 0);
+    /// Keys and slots of a map's entries, in the order of its chains.
+    pub fn entries(&mut self, map: u16, shape: &MapShape, place: &MapPlacement) -> Vec<(Vec<u8>, u32)> {
+        let (mut entries, mut with, mut behind): (Vec<(Vec<u8>, u32)>, _, _) =
+            (Vec::new(), XdpHostRow::default(), Vec::new());
         loop {
-            let from = XdpHostRow { chain, ..XdpHostRow::default() };
-            let (error, slot, next) = self.map_from(XdpMapOp::Next, map, &[], &[], &from);
-            match (error, slot) {
-                (0, 0) => {}
-                (0, slot) => slots.push(slot - 1),
-                _ => return slots,
+            let (error, slot, chain) = self.map_from(XdpMapOp::Next, map, &behind, &[], &with);
+            match (error, slot.checked_sub(1)) {
+                (0, None) => with = XdpHostRow { chain, ..XdpHostRow::default() },
+                (0, Some(slot)) => {
+                    let rows: Vec<XdpSearchRow> = shape
+                        .entry(place, slot)
+                        .map(|row| XdpSearchRow::unpack(&self.read(Table::XdpSearch, row)).unwrap())
+                        .collect();
+                    behind = shape.key(&rows);
+                    entries.push((behind.clone(), slot));
+                    with = XdpHostRow { key: true, ..XdpHostRow::default() };
+                }
+                _ => return entries,
             }
-            chain = next;
         }
     }
 

@@ -13,6 +13,7 @@ use sluice_formats::{Reason, Table};
 use sluice_hxdp::maps::{place, shape};
 use sluice_hxdp::rows::rows;
 use sluice_hxdp::{Bundles, Target, compile};
+use std::collections::BTreeMap;
 
 /// Number of the first map: handles are the interpreter's.
 const FIRST_MAP: u16 = 0;
@@ -86,7 +87,7 @@ impl Pair {
     fn listing(&self) -> String {
         let program = &self.image.programs[0];
         let bundles = sluice_hxdp::listing::listing(&self.bundles, program, &self.image.maps);
-        format!("{}\n{bundles}", sluice_ebpf::insn::listing(program, &self.image.maps))
+        format!("{:?}\n{}\n{bundles}", self.maps, sluice_ebpf::insn::listing(program, &self.image.maps))
     }
 
     /// Runs the interpreter, and gives the packet to the engine.
@@ -98,6 +99,11 @@ impl Pair {
         let id = packet_id(port, number);
         engine.offer(id, MODULE, frame);
         self.sent.push((id, frame.to_vec(), fate, outcome));
+    }
+
+    /// Packets that were sent and not compared.
+    pub fn waiting(&self) -> usize {
+        self.sent.len()
     }
 
     /// Everything that was sent has to end as the interpreter says, in order. Gives how many packets went on.
@@ -177,7 +183,7 @@ impl Pair {
         let (mut error, ..) = engine.map(op, number, key, value, flags, 0);
         if op == XdpMapOp::Update && error == 0 {
             for cpu in 1..copies {
-                error |= engine.map(op, number, key, value, 2 * u8::from(self.maps[index].0.searched()), cpu as u8).0;
+                error |= engine.map(op, number, key, value, 3 * u8::from(self.maps[index].0.searched()), cpu as u8).0;
             }
         }
         assert_eq!(error, expected, "{op:?} of map {index}, key {key:02x?}, flags {flags}");
@@ -206,18 +212,25 @@ impl Pair {
                 continue;
             }
             let map = self.runtime.map(self.installed, index).expect("a map");
-            let (mut key, mut entries) = (None::<Vec<u8>>, 0);
+            let number = index as u16 + FIRST_MAP;
+            let (mut key, mut expected) = (None::<Vec<u8>>, BTreeMap::new());
             while let Ok(Some(next)) = self.runtime.maps.next_key(map, key.as_deref()) {
-                let expected = self.runtime.maps.user_lookup(map, &next).expect("an entry");
-                let number = index as u16 + FIRST_MAP;
-                let (error, slot, _) = engine.map(XdpMapOp::Lookup, number, &next, &[], 0, 0);
-                assert_eq!(error, 0, "map {index} has no {next:02x?}\n{}", self.listing());
-                let size = shape.value_bytes as usize;
-                assert_eq!(engine.host_value(size), &expected[..size]);
-                assert_eq!(&memory[((slot - 1) << shape.shift()) as usize..][..size], &expected[..size]);
-                (key, entries) = (Some(next), entries + 1);
+                expected.insert(next.clone(), self.runtime.maps.user_lookup(map, &next).expect("an entry"));
+                key = Some(next);
             }
-            assert_eq!(engine.slots(index as u16 + FIRST_MAP).len(), entries, "map {index}\n{}", self.listing());
+            let mut found = BTreeMap::new();
+            for (key, slot) in engine.entries(number, shape, placement) {
+                let (error, same, _) = engine.map(XdpMapOp::Lookup, number, &key, &[], 0, 0);
+                assert_eq!((error, same), (0, slot + 1), "map {index}, {key:02x?}");
+                let mut value = Vec::new();
+                for copy in 0..shape.copies() {
+                    engine.map(XdpMapOp::Lookup, number, &key, &[], 0, copy as u8);
+                    value.extend(engine.host_value(shape.value_bytes as usize));
+                    value.resize(if shape.per_cpu { value.len().next_multiple_of(8) } else { value.len() }, 0);
+                }
+                assert!(found.insert(key, value).is_none(), "an entry once");
+            }
+            assert_eq!(found, expected, "map {index}\n{}", self.listing());
         }
     }
 }
