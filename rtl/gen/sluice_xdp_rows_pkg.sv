@@ -230,7 +230,8 @@ package sluice_xdp_rows_pkg;
     XdpMapOpDelete = 3'd2,
     XdpMapOpReference = 3'd3,
     XdpMapOpLookupPercpu = 3'd4,
-    XdpMapOpNext = 3'd5
+    XdpMapOpNext = 3'd5,
+    XdpMapOpPut = 3'd6
   } xdp_map_op_e;
 
   // Nodes of the configuration ring and their tables.

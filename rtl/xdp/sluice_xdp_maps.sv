@@ -7,8 +7,8 @@
 ///
 /// While an operation is looked for in search memory, the key of the next one is read and hashed.
 ///
-/// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is answered in a cycle in which no operation
-/// has the memory, `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
+/// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation
+/// has the memory, and written between two operations, `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
 /// context at most.
 ///
 /// Latency: 16 cycles for a lookup of a key of 8 bytes in a hash map whose entry is the first of its chain. Throughput: one operation in about 8
@@ -268,8 +268,8 @@ module sluice_xdp_maps
       .b_rdata_o(map)
   );
 
-  // Search memory: the host's row in a cycle without an operation's.
-  assign takes_search = host_q == HostSearch && !search_read && search_write == '0;
+  // Search memory: the host's row in a cycle without an operation's; a write between two operations.
+  assign takes_search = host_q == HostSearch && !search_read && search_write == '0 && (back_idle || !cfg_req_i.write);
   sluice_ram_1r1w #(
       .Width   (128),
       .Depth   (Rows),

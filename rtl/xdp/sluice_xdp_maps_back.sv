@@ -382,13 +382,14 @@ module sluice_xdp_maps_back
   // ---------------------------------------------------------------------------------------------------------------
   // The value of an update.
 
-  logic reader_start, unused_reader_idle, reader_fault, word_valid, word_ready, word_last;
+  logic writes_value, reader_start, unused_reader_idle, reader_fault, word_valid, word_ready, word_last;
   logic [63:0] word;
   xdp_block_t block;
   xdp_request_t reader_request, own_request;
   logic reader_request_valid, own_request_valid;
 
-  assign reader_start = state_q == Begin && call_q.op == XdpMapOpUpdate && !fault_q;
+  assign writes_value = call_q.op inside {XdpMapOpUpdate, XdpMapOpPut};
+  assign reader_start = state_q == Begin && writes_value && !fault_q;
   assign block = '{
           address: host_q ? 64'(HostValue) : call_q.value,
           bytes: map_q.value_bytes,
@@ -492,7 +493,7 @@ module sluice_xdp_maps_back
           best_valid_q   <= 1'b0;
         end
         Begin: begin
-          state_q <= fault_q ? Answer : (call_q.op == XdpMapOpUpdate) ? Wait : Decide;
+          state_q <= fault_q ? Answer : writes_value ? Wait : Decide;
         end
         Wait: begin
           if (word_valid) state_q <= Decide;
@@ -566,6 +567,14 @@ module sluice_xdp_maps_back
               state_q        <= Answer;
             end
           end
+          if (call_q.op == XdpMapOpPut) begin
+            slot_q  <= slot_t'(call_q.value[63:32]);
+            state_q <= Value;
+            if (call_q.value[63:32] >= 32'(map_q.slots)) begin
+              error_q <= ErrorTooBig;
+              state_q <= Fail;
+            end
+          end
           if (call_q.op == XdpMapOpLookupPercpu && call_q.value[31:0] >= 32'(Processors)) state_q <= Answer;
         end
 
@@ -597,7 +606,7 @@ module sluice_xdp_maps_back
           if (too_far) begin
             answer_q.fault <= 1'b1;
             host_error_q   <= 8'(64'd0 - ErrorNoMemory);
-            state_q        <= (call_q.op == XdpMapOpUpdate) ? Drain : Answer;
+            state_q        <= writes_value ? Drain : Answer;
           end
         end
         RestRow: begin
@@ -624,7 +633,8 @@ module sluice_xdp_maps_back
           occupy_slot_q <= at_q;
           state_q       <= Answer;
           case (call_q.op)
-            XdpMapOpLookup, XdpMapOpLookupPercpu: if (host_q || (map_q.kind == XdpMapKeyedReferences && map_q.first == '0)) state_q <= Get;
+            XdpMapOpLookup, XdpMapOpLookupPercpu:
+            if (host_q || (map_q.kind == XdpMapKeyedReferences && map_q.first == '0)) state_q <= Get;
             XdpMapOpReference: state_q <= Get;
             XdpMapOpUpdate: begin
               touch_q  <= map_q.lru && flags != 64'd3;
@@ -868,8 +878,8 @@ module sluice_xdp_maps_back
               host_slot_q  <= '0;
             end
           end else if (call_q.op == XdpMapOpReference) begin
-            answer_q.refers    <= done_value_i[31:0] != '0;
-            answer_q.failed    <= done_value_i[31:0] == '0;
+            answer_q.refers   <= done_value_i[31:0] != '0;
+            answer_q.failed   <= done_value_i[31:0] == '0;
             answer_q.referent <= done_value_i[31:0];
             if (done_value_i[31:0] != '0) answer_q.value <= 64'(VerdictRedirect);
           end else if (map_q.kind == XdpMapDevices) begin
@@ -944,7 +954,7 @@ module sluice_xdp_maps_back
           answer_q.value <= error_q;
           host_error_q   <= 8'(64'd0 - error_q);
           host_slot_q    <= '0;
-          state_q        <= (call_q.op == XdpMapOpUpdate) ? Drain : Answer;
+          state_q        <= writes_value ? Drain : Answer;
         end
         Drain:   if (word_valid && word_last) state_q <= Answer;
         Answer:  if (host_q || answer_ready_i) state_q <= (release_q || occupy_q) ? Clock : Idle;

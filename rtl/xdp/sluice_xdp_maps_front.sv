@@ -103,11 +103,12 @@ module sluice_xdp_maps_front
       allowed = allowed && map_q.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
       XdpMapOpLookupPercpu: allowed = allowed && map_q.per_cpu;
       XdpMapOpNext: allowed = allowed && host_q && keyed;
+      XdpMapOpPut: allowed = allowed && host_q;
       default: allowed = 1'b0;
     endcase
   end
   // A reference's index is in the call, and a walk of the host may begin without key.
-  assign reads = call_q.op != XdpMapOpReference && !(call_q.op == XdpMapOpNext && call_q.flags == '0);
+  assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpPut}) && !(call_q.op == XdpMapOpNext && call_q.flags == '0);
 
   assign reader_start = state_q == Begin && reads && reader_idle && allowed && !(block.address[31:28] inside {[4'd4 : 4'd8]} && busy_i);
   assign block = '{
@@ -138,7 +139,7 @@ module sluice_xdp_maps_front
         Idle: if (call_valid_i) state_q <= Map;
         Map: state_q <= Begin;
         Begin: begin
-          if (!allowed || !reads) state_q <= (allowed && call_q.op != XdpMapOpNext && keyed) ? Hash : Found;
+          if (!allowed || !reads) state_q <= (allowed && call_q.op == XdpMapOpReference && keyed) ? Hash : Found;
           else if (reader_start) state_q <= Key;
         end
         Key: begin

@@ -20,6 +20,7 @@ pub mod pass;
 pub mod plugin;
 pub mod rows;
 pub mod target;
+pub mod trie;
 pub mod verify;
 
 pub use bundle::{Bundle, Bundles};

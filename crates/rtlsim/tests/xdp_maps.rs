@@ -6,7 +6,7 @@ mod support;
 #[allow(dead_code)]
 mod xdp;
 
-use sluice_ebpf::image::map_flags::RDONLY_PROG;
+use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target;
@@ -54,9 +54,23 @@ fn program(map: &MapSpec, key_in: KeyIn) -> String {
             text += "r8 = r9\n";
         }
     }
-    let lookup = "r1 = map[map]\nr2 = r8\ncall bpf_map_lookup_elem#1\n";
+    let lookup = match map.kind {
+        MapType::PercpuHash => "r1 = map[map]\nr2 = r8\nr3 = *(u8 *)(r6 +1)\ncall bpf_map_lookup_percpu_elem#195\n",
+        _ => "r1 = map[map]\nr2 = r8\ncall bpf_map_lookup_elem#1\n",
+    };
+    // By an index of the packet; without entry what an earlier redirect said.
+    let redirect = if matches!(map.kind, MapType::Devmap | MapType::DevmapHash) {
+        format!(
+            "if r7 != 5 goto lookup\nr1 = 77\nr2 = 0\nr3 = *(u8 *)(r6 +{RESULT})\nif r3 == 0 goto again\ncall bpf_redirect#23\nagain:\n\
+             r1 = map[map]\nr2 = *(u32 *)(r6 +{KEY})\nr3 = *(u8 *)(r6 +{FLAGS})\ncall bpf_redirect_map#51\nr9 = *(u8 *)(r6 +{})\n\
+             if r9 == 0 goto as_said\nr0 = 4\nas_said:\nexit\nlookup:\n",
+            RESULT + 1
+        )
+    } else {
+        String::new()
+    };
     text += &format!(
-        "if r7 == 1 goto update\nif r7 == 2 goto delete\nif r7 == 3 goto change\nif r7 == 4 goto keep\n\
+        "if r7 == 1 goto update\nif r7 == 2 goto delete\nif r7 == 3 goto change\nif r7 == 4 goto keep\n{redirect}\
          {lookup}*(u64 *)(r6 +{RESULT}) = r0\nif r0 == 0 goto out\nr1 = *(u8 *)(r0 +0)\n*(u8 *)(r6 +{}) = r1\ngoto out\n\
          update:\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = *(u8 *)(r6 +{FLAGS})\ncall bpf_map_update_elem#2\n*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n\
          delete:\nr1 = map[map]\nr2 = r8\ncall bpf_map_delete_elem#3\n*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n",
@@ -103,6 +117,20 @@ fn key(rng: &mut Rng, map: &MapSpec) -> Vec<u8> {
     let number = rng.below(u64::from(map.max_entries) * 3 / 2 + 1);
     match map.kind {
         MapType::Array | MapType::PercpuArray | MapType::Devmap => key.copy_from_slice(&(number as u32).to_le_bytes()),
+        MapType::LpmTrie => {
+            // Prefixes of few addresses, so that they lie in each other; now and then one that is too long.
+            let bits = 8 * (map.key_size - 4);
+            let length = rng.below(u64::from(bits) + 1) as u32 + u32::from(rng.below(50) == 0) * bits;
+            key[..4].copy_from_slice(&length.to_le_bytes());
+            for byte in &mut key[4..] {
+                *byte = [0, 0, 0x80, 0xff, 0x01][rng.index(5)];
+            }
+            if rng.below(2) == 0 {
+                key[4..].fill(0xff);
+                let at = 4 + rng.index(map.key_size as usize - 4);
+                key[at] ^= 1 << rng.below(8);
+            }
+        }
         _ => {
             // What differs lies anywhere in the key.
             let at = (number % map.key_size as u64) as usize;
@@ -127,20 +155,32 @@ fn same(engine: &mut Engine, rng: &mut Rng, map: MapSpec, key_in: KeyIn, operati
         }
         let flags = rng.below(if devices { 3 } else { 4 }) as u8;
         match rng.below(8) {
-            0 if flags < 3 && map.flags & RDONLY_PROG == 0 || devices => {
+            0 | 1 if flags < 3 && (devices || map.kind == MapType::LpmTrie) => {
                 let flags = if map.kind == MapType::DevmapHash { flags & 1 } else { flags };
                 pair.host(engine, XdpMapOp::Update, 0, &key, &value, flags);
             }
-            1 if map.kind == MapType::Hash || map.kind == MapType::LruHash => {
+            0 if flags < 3 => {
+                pair.host(engine, XdpMapOp::Update, 0, &key, &value, flags);
+            }
+            1 | 2 if matches!(map.kind, MapType::Hash | MapType::LruHash | MapType::LpmTrie) => {
                 pair.host(engine, XdpMapOp::Delete, 0, &key, &[], 0);
             }
-            2 => {
+            3 => {
                 pair.host(engine, XdpMapOp::Lookup, 0, &key, &[], 0);
             }
             _ => {
-                let op = [0, 0, 1, 1, 2, 3, 4][rng.index(if devices { 2 } else { 7 })];
+                let op = match (devices, map.kind) {
+                    (true, _) => [0, 3, 5, 5][rng.index(4)],
+                    (_, MapType::LpmTrie) => [0, 3][rng.index(2)],
+                    _ => [0, 0, 1, 1, 2, 3, 4][rng.index(7)],
+                };
+                let mut packet = packet(&map, op, flags, &key, &value);
+                if op == 5 {
+                    packet[FLAGS] = [0, 1, 2, 3, 4, 64][rng.index(6)];
+                    (packet[RESULT], packet[RESULT + 1]) = (rng.below(2) as u8, rng.below(2) as u8);
+                }
                 let port = rng.below(engine.target.ports.into()) as u8;
-                pair.send(engine, port, n as u32, &packet(&map, op, flags, &key, &value));
+                pair.send(engine, port, n as u32, &packet);
                 engine.end(pair.waiting());
             }
         }
@@ -200,6 +240,16 @@ fn maps_that_programs_only_read_and_devices_do_the_same() {
     let hash = MapSpec { flags: RDONLY_PROG, ..MapSpec::new("map", MapType::Hash, 8, 8, 5) };
     same(&mut engine, &mut rng, hash, KeyIn::Stack, operations());
     for kind in [MapType::Devmap, MapType::DevmapHash] {
-        same(&mut engine, &mut rng, MapSpec::new("map", kind, 4, 4, 6), KeyIn::Packet, operations());
+        same(&mut engine, &mut rng, MapSpec::new("map", kind, 4, 4, 6), KeyIn::Packet, 2 * operations());
+    }
+}
+
+#[test]
+fn tries_that_the_host_keeps_find_the_longest_prefix() {
+    let Some((mut engine, mut rng)) = engine("tries_that_the_host_keeps_find_the_longest_prefix") else { return };
+    for (key_size, entries) in [(5, 12), (8, 1), (8, 40), (12, 20), (13, 20), (20, 30), (28, 10), (45, 10), (64, 10)] {
+        let map = MapSpec { flags: NO_PREALLOC, ..MapSpec::new("map", MapType::LpmTrie, key_size, 8, entries) };
+        let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::Value][rng.index(3)];
+        same(&mut engine, &mut rng, map, key_in, 2 * operations());
     }
 }

@@ -159,5 +159,7 @@ codes! {
         LookupPercpu "lookup_percpu" = 4,
         /// The host's: the key behind another one.
         Next "next" = 5,
+        /// The host's: writes the value of a slot.
+        Put "put" = 6,
     }
 }

@@ -119,13 +119,18 @@ impl MapShape {
         (u64::from(self.slots()) * u64::from(self.copies())) << self.shift()
     }
 
-    /// An entry takes 2^shift rows of search memory.
-    fn entry_shift(&self) -> u8 {
+    fn entry_rows(&self) -> u32 {
         let beyond = match self.kind {
-            XdpMapKind::Trie => (self.key_bytes - 4).saturating_sub(8),
+            // A key begins with 4 bytes of prefix length; a node's first row has 8 bytes of the address.
+            XdpMapKind::Trie => self.key_bytes.saturating_sub(4 + 8),
             _ => self.key_bytes.saturating_sub(FIRST_KEY_BYTES),
         };
-        (1 + beyond.div_ceil(16)).next_power_of_two().trailing_zeros() as u8
+        1 + beyond.div_ceil(16)
+    }
+
+    /// An entry takes 2^shift rows of search memory.
+    fn entry_shift(&self) -> u8 {
+        self.entry_rows().next_power_of_two().trailing_zeros() as u8
     }
 
     fn bucket_bits(&self) -> u8 {
@@ -175,10 +180,10 @@ impl MapShape {
         }
     }
 
-    /// Rows of search memory with a slot's entry.
+    /// Rows of search memory with a slot's entry, or a trie's node.
     pub fn entry(&self, place: &MapPlacement, slot: u32) -> std::ops::Range<u32> {
         let first = u32::from(place.search) + self.parts()[2] + (slot << self.entry_shift());
-        first..first + self.key_bytes.saturating_sub(FIRST_KEY_BYTES).div_ceil(16) + 1
+        first..first + self.entry_rows()
     }
 
     /// The key in an entry's rows.

@@ -192,7 +192,7 @@ row! {
         flags: u8 = 2,
         /// Whose copy of a per-CPU value is written or read.
         cpu: u8 = 5,
-        /// Of `next`: the chain to go on with, where `key` is not said.
+        /// Of `next`: the chain to go on with, where `key` is not said; of `put`: the slot.
         chain: u32 = 24,
         /// Of `next`: behind the key in `xdp_host_data`.
         key: bool = 1,

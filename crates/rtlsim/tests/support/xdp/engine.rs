@@ -99,6 +99,12 @@ impl Engine {
         self.map_from(op, map, key, value, &XdpHostRow { flags, cpu, ..XdpHostRow::default() })
     }
 
+    /// The host writes the value of a slot.
+    pub fn put(&mut self, map: u16, slot: u32, value: &[u8]) -> u8 {
+        let with = XdpHostRow { chain: slot, ..XdpHostRow::default() };
+        self.map_from(XdpMapOp::Put, map, &[], value, &with).0
+    }
+
     fn map_from(&mut self, op: XdpMapOp, map: u16, key: &[u8], value: &[u8], with: &XdpHostRow) -> (u8, u32, u32) {
         for (first, bytes) in [(0, key), (KEY_BYTES as u32 / 32, value)] {
             for (row, chunk) in (first..).zip(bytes.chunks(32)) {

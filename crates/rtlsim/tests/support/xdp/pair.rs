@@ -2,6 +2,7 @@
 
 use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, WORK};
 use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
+use sluice_ebpf::map::TrieNode;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
@@ -12,6 +13,7 @@ use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
 use sluice_hxdp::maps::{place, shape};
 use sluice_hxdp::rows::rows;
+use sluice_hxdp::trie::Trie;
 use sluice_hxdp::{Bundles, Target, compile};
 use std::collections::BTreeMap;
 
@@ -33,6 +35,8 @@ pub struct Pair {
     installed: Installed,
     /// Its maps.
     maps: Vec<(MapShape, MapPlacement)>,
+    /// Tries as they stand in search memory.
+    tries: BTreeMap<usize, Trie>,
     packet: Packet,
     /// What has to become of the packets that were sent: IDs, frames, fates.
     sent: Vec<(u32, Vec<u8>, Fate, Outcome)>,
@@ -69,7 +73,7 @@ impl Pair {
             maps.push((shape, placement));
         }
         let (bundles, packet) = (compiled.bundles, Packet::new(&[]));
-        let pair = Self { image, bundles, runtime, installed, maps, packet, sent: Vec::new() };
+        let pair = Self { image, bundles, runtime, installed, maps, tries: BTreeMap::new(), packet, sent: Vec::new() };
         let start = PAGE_ROWS as u16;
         let known = |index: u32| {
             let (shape, placement) = pair.maps.get(index as usize)?;
@@ -180,6 +184,12 @@ impl Pair {
             _ => maps.user_lookup(map, key).map(drop),
         };
         let expected = expected.map_or_else(|e| (-(e.result() as i64)) as u8, |()| 0);
+        if self.maps[index].0.kind == XdpMapKind::Trie && op != XdpMapOp::Lookup {
+            if expected == 0 {
+                self.keep_trie(engine, index, key, value);
+            }
+            return expected;
+        }
         let (mut error, ..) = engine.map(op, number, key, value, flags, 0);
         if op == XdpMapOp::Update && error == 0 {
             for cpu in 1..copies {
@@ -188,6 +198,21 @@ impl Pair {
         }
         assert_eq!(error, expected, "{op:?} of map {index}, key {key:02x?}, flags {flags}");
         error
+    }
+
+    /// A trie is the host's: the value first, then what leads to it.
+    fn keep_trie(&mut self, engine: &mut Engine, index: usize, key: &[u8], value: &[u8]) {
+        let (shape, placement) = self.maps[index];
+        let map = self.runtime.map(self.installed, index).expect("a map");
+        let nodes = self.runtime.maps.trie(map).expect("a trie");
+        let exact =
+            |node: &TrieNode| node.slot.filter(|_| [&node.prefix.to_le_bytes()[..], &node.address].concat() == key);
+        if let Some(slot) = nodes.1.iter().find_map(exact).filter(|_| !value.is_empty()) {
+            assert_eq!(engine.put(index as u16 + FIRST_MAP, slot, value), 0);
+        }
+        for (row, words) in self.tries.entry(index).or_default().becomes(nodes, &shape, &placement) {
+            engine.write(Table::XdpSearch, row, &words);
+        }
     }
 
     /// A map's bytes in value memory.
