@@ -173,6 +173,15 @@ module sluice_xdp
   logic [$clog2(Cfg.contexts)-1:0] request_context, done_context;
   logic [63:0] late, done_value;
 
+  // The values answer the core's contexts, and its helper, which asks when the core does not.
+  localparam int unsigned ContextBits = $clog2(Cfg.contexts);
+  logic helper_request_valid, values_ready, values_done;
+  xdp_request_t helper_request;
+  logic [ContextBits:0] values_context;
+  assign request_ready = values_ready;
+  assign done_valid = values_done && !values_context[ContextBits];
+  assign done_context = values_context[ContextBits-1:0];
+
   // The port's interface, of a packet that comes.
   always_ff @(posedge clk_i) if (program_look) arrival_port_q <= in_side.id[30:28];
 
@@ -213,7 +222,7 @@ module sluice_xdp
   xdp_place_t core_write_place, helper_write_place, load_write_place, write_place;
   logic [7:0][63:0] read_data, core_write_data, load_write_data, write_data;
   logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
-  logic [63:0] helper_write_data;
+  logic [1:0][63:0] helper_write_data;
   logic [2:0] read_wait_q, write_wait_q;
 
   always_comb begin
@@ -225,7 +234,7 @@ module sluice_xdp
     write_enable = '1;
     if (helper_write) begin
       write_place  = helper_write_place;
-      write_data   = {8{helper_write_data}};
+      write_data   = {4{helper_write_data}};
       write_enable = helper_write_enable;
     end
     if (core_write) begin
@@ -343,17 +352,17 @@ module sluice_xdp
       .Regions (Cfg.regions),
       .Maps    (Cfg.maps),
       .Bytes   (Cfg.values),
-      .Contexts(Cfg.contexts)
+      .Contexts(2 * Cfg.contexts)
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i       (request_valid),
-      .ready_o       (request_ready),
-      .request_i     (request),
-      .context_i     (request_context),
+      .valid_i       (request_valid || helper_request_valid),
+      .ready_o       (values_ready),
+      .request_i     (request_valid ? request : helper_request),
+      .context_i     ({!request_valid, request_context}),
       .late_i        (late),
-      .done_valid_o  (done_valid),
-      .done_context_o(done_context),
+      .done_valid_o  (values_done),
+      .done_context_o(values_context),
       .done_fault_o  (done_fault),
       .done_value_o  (done_value),
       .cfg_valid_i,
@@ -365,20 +374,26 @@ module sluice_xdp
   sluice_xdp_helper u_helper (
       .clk_i,
       .rst_ni,
-      .valid_i       (call_valid),
-      .ready_o       (call_ready),
-      .call_i        (call),
-      .done_o        (return_valid),
-      .return_o      (returned),
-      .read_valid_o  (helper_read),
-      .read_ready_i  (!core_read),
-      .read_place_o  (helper_read_place),
-      .read_data_i   (read_data[0]),
-      .write_valid_o (helper_write),
-      .write_ready_i (!core_write),
-      .write_place_o (helper_write_place),
-      .write_enable_o(helper_write_enable),
-      .write_data_o  (helper_write_data)
+      .valid_i        (call_valid),
+      .ready_o        (call_ready),
+      .call_i         (call),
+      .done_o         (return_valid),
+      .return_o       (returned),
+      .read_valid_o   (helper_read),
+      .read_ready_i   (!core_read),
+      .read_place_o   (helper_read_place),
+      .read_data_i    (read_data[1:0]),
+      .write_valid_o  (helper_write),
+      .write_ready_i  (!core_write),
+      .write_place_o  (helper_write_place),
+      .write_enable_o (helper_write_enable),
+      .write_data_o   (helper_write_data),
+      .request_valid_o(helper_request_valid),
+      .request_ready_i(values_ready && !request_valid),
+      .request_o      (helper_request),
+      .found_valid_i  (values_done && values_context[ContextBits]),
+      .found_fault_i  (done_fault),
+      .found_value_i  (done_value)
   );
 
   sluice_xdp_unload #(

@@ -55,6 +55,7 @@ package sluice_xdp_pkg;
     xdp_regions_t          regions;
     logic [31:0]           address;
     logic [3:0]            bytes;
+    logic [9:0]            span;       // bytes from the address on that have to lie in its value
     logic                  sign;       // of a load
     logic [2:0]            code;       // of an atomic operation
     logic [63:0]           data;
@@ -66,14 +67,18 @@ package sluice_xdp_pkg;
   localparam logic [15:0] HelperLookup = 16'd1;
   localparam logic [15:0] HelperProcessor = 16'd8;
   localparam logic [15:0] HelperRedirect = 16'd23;
+  localparam logic [15:0] HelperChecksum = 16'd28;
   localparam logic [15:0] HelperNode = 16'd42;
   localparam logic [15:0] HelperAdjustHead = 16'd44;
   localparam logic [15:0] HelperAdjustMeta = 16'd54;
   localparam logic [15:0] HelperAdjustTail = 16'd65;
   localparam logic [15:0] HelperLength = 16'd188;
+  localparam logic [15:0] HelperLoadBytes = 16'd189;
+  localparam logic [15:0] HelperStoreBytes = 16'd190;
 
   // Error numbers that helpers give (Linux).
   localparam logic [63:0] ErrorAccess = -64'd13;
+  localparam logic [63:0] ErrorFault = -64'd14;
   localparam logic [63:0] ErrorInvalid = -64'd22;
 
   // Offsets in the buffer: metadata, frame, one past the frame.
@@ -134,8 +139,11 @@ package sluice_xdp_pkg;
     logic [63:0]           fourth;
     logic [63:0]           fifth;
     xdp_bounds_t           bounds;
-    logic [OffsetBits-1:0] low;     // lowest metadata so far: bytes from there on are the program's
+    logic [OffsetBits-1:0] low;        // lowest metadata so far: bytes from there on are the program's
     logic [RowBits-1:0]    base;
+    logic [ModuleBits-1:0] module_id;
+    xdp_regions_t          regions;
+    logic [StackWords-1:0] written;    // words of the stack
   } xdp_call_t;
 
   // What it answers.
@@ -145,6 +153,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t           bounds;
     logic [OffsetBits-1:0] low;
     logic                  redirects;  // to the interface that was the first argument
+    logic [StackWords-1:0] written;    // words of the stack
   } xdp_return_t;
 
   // "Bits of function variable are not used": the function takes the fields that concern it.

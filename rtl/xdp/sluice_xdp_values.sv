@@ -167,7 +167,7 @@ module sluice_xdp_values
   assign one_within = one_q.address[9:0] & ~(10'h3ff << region.shift);
   assign one_limit = (one_q.kind == RequestLoad) ? region.readable : region.writable;
   assign one_allowed = one_known_q && region.valid && region.module_id == one_q.module_id &&
-      17'(one_q.address[15:0]) < region.bytes && 11'(one_within) + 11'(one_q.bytes) <= 11'(one_limit);
+      17'(one_q.address[15:0]) < region.bytes && 11'(one_within) + 11'(one_q.span) <= 11'(one_limit);
   assign one_word = WordBits'({region.base, 9'd0}) + WordBits'(one_q.address[15:3]);
   assign one_found = map.valid && map.module_id == one_q.module_id && late_i[31:0] < map.entries &&
       32'(one_q.map) < Maps;

@@ -32,9 +32,9 @@ pub struct MapPlace {
     pub shift: u8,
 }
 
-/// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`,
-/// `xdp_adjust_tail`, `xdp_get_buff_len`.
-pub const HELPERS: [i32; 7] = [8, 23, 42, 44, 54, 65, 188];
+/// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `csum_diff`, `get_numa_node_id`, `xdp_adjust_head`,
+/// `xdp_adjust_meta`, `xdp_adjust_tail`, `xdp_get_buff_len`, `xdp_load_bytes`, `xdp_store_bytes`.
+pub const HELPERS: [i32; 10] = [8, 23, 28, 42, 44, 54, 65, 188, 189, 190];
 /// The one that makes frames longer.
 const ADJUST_TAIL: i32 = 65;
 

@@ -136,7 +136,8 @@ impl Pair {
             let (bytes, shift) = Self::size(map);
             let first = self.first(index);
             let number = u32::from(FIRST_MAP) + index;
-            let row = XdpMapRow { valid: true, module_id: MODULE, shift, entries: map.max_entries, first };
+            let (valid, entries) = (true, map.max_entries);
+            let row = XdpMapRow { valid, module_id: MODULE, shift, entries, first, ..XdpMapRow::default() };
             engine.write(Table::XdpMap, number, &row);
             let page = u32::from(REGIONS) + (first - MAP_VALUES) / 0x1_0000;
             let (base, size) = (index as u16 + 1, map.value_size as u16);
