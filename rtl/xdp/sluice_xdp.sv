@@ -58,6 +58,7 @@ module sluice_xdp
   localparam int unsigned SlotBits = $clog2(Slots);
   localparam int unsigned LookBits = $clog2(2 * Modules);
   localparam int unsigned ModuleIndexBits = $clog2(Modules);
+  localparam int unsigned ContextBits = $clog2(Cfg.contexts);
   localparam int unsigned UserBits = $bits(route_t) + $bits(sideband_t);
   // Packets between the input and their slots.
   localparam int unsigned Tokens = 8;
@@ -170,17 +171,23 @@ module sluice_xdp
   cfg_rsp_t tables_cfg_rsp, values_cfg_rsp;
   logic request_valid, request_ready, done_valid, done_fault;
   xdp_request_t request;
-  logic [$clog2(Cfg.contexts)-1:0] request_context, done_context;
+  logic [ContextBits-1:0] request_context;
+  // Whom the values answer: a context of the core, the map engine, or its helper.
+  logic [ContextBits+1:0] done_context;
   logic [63:0] late, done_value;
 
-  // The values answer the core's contexts, and its helper, which asks when the core does not.
-  localparam int unsigned ContextBits = $clog2(Cfg.contexts);
-  logic helper_request_valid, values_ready, values_done;
+  // The helper asks the values when nobody else does.
+  logic helper_request_valid;
   xdp_request_t helper_request;
-  logic [ContextBits:0] values_context;
-  assign request_ready = values_ready;
-  assign done_valid = values_done && !values_context[ContextBits];
-  assign done_context = values_context[ContextBits-1:0];
+
+  // The map engine.
+  logic map_call_valid, map_answer_valid, map_answer_ready, map_read, map_request_valid, maps_cfg_valid;
+  xdp_map_call_t   map_call;
+  xdp_map_answer_t map_answer;
+  logic [ContextBits-1:0] map_call_context, map_answer_context;
+  xdp_request_t map_request;
+  xdp_place_t map_read_place;
+  cfg_rsp_t maps_cfg_rsp;
 
   // The port's interface, of a packet that comes.
   always_ff @(posedge clk_i) if (program_look) arrival_port_q <= in_side.id[30:28];
@@ -211,11 +218,11 @@ module sluice_xdp
       .cfg_valid_o       (tables_cfg_valid),
       .cfg_rsp_o         (tables_cfg_rsp)
   );
-  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid;
-  assign cfg_rsp_o   = values_cfg_valid ? values_cfg_rsp : tables_cfg_rsp;
+  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid;
+  assign cfg_rsp_o   = maps_cfg_valid ? maps_cfg_rsp : values_cfg_valid ? values_cfg_rsp : tables_cfg_rsp;
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Memory: the core goes first, then the helper, then packets that come and go.
+  // Memory: the core goes first, then the helper, the map engine, and packets that come and go.
 
   logic core_read, helper_read, unload_read, core_write, helper_write, load_write, hold;
   xdp_place_t core_read_place, helper_read_place, unload_read_place, read_place;
@@ -227,6 +234,7 @@ module sluice_xdp
 
   always_comb begin
     read_place = unload_read_place;
+    if (map_read) read_place = map_read_place;
     if (helper_read) read_place = helper_read_place;
     if (core_read) read_place = core_read_place;
     write_place  = load_write_place;
@@ -251,7 +259,7 @@ module sluice_xdp
       read_wait_q  <= '0;
       write_wait_q <= '0;
     end else begin
-      read_wait_q  <= (core_read && (helper_read || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
+      read_wait_q  <= (core_read && (helper_read || map_read || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
       write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 3'd1 : '0;
     end
   end
@@ -260,7 +268,7 @@ module sluice_xdp
       .Rows(Cfg.memory)
   ) u_memory (
       .clk_i,
-      .read_valid_i  (core_read || helper_read || unload_read),
+      .read_valid_i  (core_read || helper_read || map_read || unload_read),
       .read_place_i  (read_place),
       .read_data_o   (read_data),
       .write_valid_i (core_write || helper_write || load_write),
@@ -314,61 +322,99 @@ module sluice_xdp
   ) u_core (
       .clk_i,
       .rst_ni,
-      .hold_i           (hold),
-      .start_valid_i    (start_valid),
-      .start_ready_o    (start_ready),
-      .start_i          (start),
-      .fetch_valid_o    (fetch_valid),
-      .fetch_row_o      (fetch_row),
-      .code_i           (code_row),
-      .page_i           (page_row),
-      .read_valid_o     (core_read),
-      .read_place_o     (core_read_place),
-      .read_data_i      (read_data[1:0]),
-      .write_valid_o    (core_write),
-      .write_place_o    (core_write_place),
-      .write_enable_o   (core_write_enable),
-      .write_data_o     (core_write_data),
-      .call_valid_o     (call_valid),
-      .call_ready_i     (call_ready),
-      .call_o           (call),
-      .return_valid_i   (return_valid),
-      .return_i         (returned),
-      .request_valid_o  (request_valid),
-      .request_ready_i  (request_ready),
-      .request_o        (request),
-      .request_context_o(request_context),
-      .late_o           (late),
-      .done_valid_i     (done_valid),
-      .done_context_i   (done_context),
-      .done_fault_i     (done_fault),
-      .done_value_i     (done_value),
-      .end_valid_o      (end_valid),
-      .end_o            (finished),
-      .idle_o           (idle)
+      .hold_i              (hold),
+      .start_valid_i       (start_valid),
+      .start_ready_o       (start_ready),
+      .start_i             (start),
+      .fetch_valid_o       (fetch_valid),
+      .fetch_row_o         (fetch_row),
+      .code_i              (code_row),
+      .page_i              (page_row),
+      .read_valid_o        (core_read),
+      .read_place_o        (core_read_place),
+      .read_data_i         (read_data[1:0]),
+      .write_valid_o       (core_write),
+      .write_place_o       (core_write_place),
+      .write_enable_o      (core_write_enable),
+      .write_data_o        (core_write_data),
+      .call_valid_o        (call_valid),
+      .call_ready_i        (call_ready),
+      .call_o              (call),
+      .return_valid_i      (return_valid),
+      .return_i            (returned),
+      .request_valid_o     (request_valid),
+      .request_ready_i     (request_ready),
+      .request_o           (request),
+      .request_context_o   (request_context),
+      .late_o              (late),
+      .done_valid_i        (done_valid && !done_context[ContextBits+1]),
+      .done_context_i      (done_context[ContextBits-1:0]),
+      .done_fault_i        (done_fault),
+      .done_value_i        (done_value),
+      .map_call_valid_o    (map_call_valid),
+      .map_call_o          (map_call),
+      .map_context_o       (map_call_context),
+      .map_answer_valid_i  (map_answer_valid),
+      .map_answer_ready_o  (map_answer_ready),
+      .map_answer_context_i(map_answer_context),
+      .map_answer_i        (map_answer),
+      .end_valid_o         (end_valid),
+      .end_o               (finished),
+      .idle_o              (idle)
   );
 
   sluice_xdp_values #(
       .Regions (Cfg.regions),
       .Maps    (Cfg.maps),
       .Bytes   (Cfg.values),
-      .Contexts(2 * Cfg.contexts)
+      .Contexts(4 * Cfg.contexts)
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i       (request_valid || helper_request_valid),
-      .ready_o       (values_ready),
-      .request_i     (request_valid ? request : helper_request),
-      .context_i     ({!request_valid, request_context}),
+      .valid_i       (request_valid || map_request_valid || helper_request_valid),
+      .ready_o       (request_ready),
+      .request_i     (request_valid ? request : map_request_valid ? map_request : helper_request),
+      .context_i     ({!request_valid, !map_request_valid, request_context}),
       .late_i        (late),
-      .done_valid_o  (values_done),
-      .done_context_o(values_context),
+      .done_valid_o  (done_valid),
+      .done_context_o(done_context),
       .done_fault_o  (done_fault),
       .done_value_o  (done_value),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o   (values_cfg_valid),
       .cfg_rsp_o     (values_cfg_rsp)
+  );
+
+  // What the map engine asks of the values has the upper half of the contexts' numbers, and goes behind the core's.
+  sluice_xdp_maps #(
+      .Maps      (Cfg.maps),
+      .Rows      (Cfg.search),
+      .Processors(Cfg.contexts)
+  ) u_maps (
+      .clk_i,
+      .rst_ni,
+      .call_valid_i    (map_call_valid),
+      .call_context_i  (map_call_context),
+      .call_i          (map_call),
+      .answer_valid_o  (map_answer_valid),
+      .answer_ready_i  (map_answer_ready),
+      .answer_context_o(map_answer_context),
+      .answer_o        (map_answer),
+      .read_valid_o    (map_read),
+      .read_ready_i    (!core_read && !helper_read),
+      .read_place_o    (map_read_place),
+      .read_data_i     (read_data[1:0]),
+      .request_valid_o (map_request_valid),
+      .request_ready_i (request_ready && !request_valid),
+      .request_o       (map_request),
+      .done_valid_i    (done_valid && done_context[ContextBits+1-:2] == 2'b10),
+      .done_fault_i    (done_fault),
+      .done_value_i    (done_value),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o     (maps_cfg_valid),
+      .cfg_rsp_o       (maps_cfg_rsp)
   );
 
   sluice_xdp_helper u_helper (
@@ -389,9 +435,9 @@ module sluice_xdp
       .write_enable_o (helper_write_enable),
       .write_data_o   (helper_write_data),
       .request_valid_o(helper_request_valid),
-      .request_ready_i(values_ready && !request_valid),
+      .request_ready_i(request_ready && !request_valid && !map_request_valid),
       .request_o      (helper_request),
-      .found_valid_i  (values_done && values_context[ContextBits]),
+      .found_valid_i  (done_valid && done_context[ContextBits+1-:2] == 2'b11),
       .found_fault_i  (done_fault),
       .found_value_i  (done_value)
   );
@@ -411,7 +457,7 @@ module sluice_xdp
       .look_index_o (interfaces_index),
       .interfaces_i (interfaces_row),
       .read_valid_o (unload_read),
-      .read_ready_i (!core_read && !helper_read),
+      .read_ready_i (!core_read && !helper_read && !map_read),
       .read_place_o (unload_read_place),
       .read_data_i  (read_data),
       .m_axis_tvalid(out_valid),

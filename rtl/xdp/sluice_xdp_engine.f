@@ -8,10 +8,15 @@ sluice_xdp_atomic.sv
 sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
 sluice_xdp_core.sv
+sluice_xdp_hash.sv
 sluice_xdp_helper.sv
 sluice_xdp_load.sv
+sluice_xdp_maps.sv
+sluice_xdp_maps_back.sv
+sluice_xdp_maps_front.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
+sluice_xdp_reader.sv
 sluice_xdp_registers.sv
 sluice_xdp_tables.sv
 sluice_xdp_unload.sv
