@@ -9,10 +9,11 @@ mod xdp;
 use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::target;
 use sluice_formats::xdp::codes::XdpMapOp;
+use sluice_formats::xdp::rows::XdpSearchRow;
+use sluice_formats::{Table, limits::packet_id, target};
 use sluice_rtlsim::{Variant, top};
-use xdp::engine::Engine;
+use xdp::engine::{Engine, MODULE};
 use xdp::pair::Pair;
 use xdp::together::together;
 
@@ -290,4 +291,54 @@ fn operations_of_all_contexts_have_one_order() {
     }
     println!("{first} packets, {accesses} accesses");
     assert!(accesses > first as usize);
+}
+
+#[test]
+fn rows_of_any_content_stop_nothing() {
+    let Some((mut engine, mut rng)) = engine("rows_of_any_content_stop_nothing") else { return };
+    let mut first = 0;
+    for _ in 0..operations() / 8 {
+        let kind = [MapType::Hash, MapType::LruHash, MapType::LruPercpuHash, MapType::LpmTrie][rng.index(4)];
+        let (key_size, value_size) = (5 + rng.below(30) as u32, 1 + rng.below(40) as u32);
+        let flags = if kind == MapType::LpmTrie { NO_PREALLOC } else { 0 };
+        let map = MapSpec { flags, ..MapSpec::new("map", kind, key_size, value_size, 1 + rng.below(9) as u32) };
+        let Some(pair) = Pair::new(&mut engine, image(map.clone(), KeyIn::Packet)) else { panic!("{map:?} is there") };
+        // The map's own row, or what it leads to.
+        let noise =
+            |rng: &mut Rng| [0; 4].map(|_| if rng.below(2) == 0 { rng.below(1 << 18) } else { rng.next_u64() } as u32);
+        for row in 0..60 {
+            let words = noise(&mut rng);
+            engine.write(Table::XdpSearch, row, &XdpSearchRow { words });
+        }
+        if rng.below(2) == 0 {
+            let mut row = pair.row(0);
+            match rng.below(8) {
+                0 => row.kind = rng.below(8) as u8,
+                1 => row.key_bytes = rng.below(128) as u8,
+                2 => row.value_bytes = rng.below(1024) as u16,
+                // Walks that lead round take as many steps as there are slots.
+                3 => row.slots = rng.below(2000) as u32,
+                4 => (row.entry, row.bucket) = (rng.next_u64() as u16, rng.next_u64() as u16),
+                5 => (row.bucket_bits, row.entry_shift) = (rng.below(16) as u8, rng.below(4) as u8),
+                6 => (row.lru, row.per_cpu) = (rng.below(2) == 0, rng.below(2) == 0),
+                _ => (row.shift, row.entries) = (rng.below(16) as u8, rng.next_u64() as u32),
+            }
+            engine.write(Table::XdpMap, 0, &row);
+        }
+        for n in 0..12 {
+            let (key, value) = (key(&mut rng, &map), rng.bytes(map.value_size as usize));
+            let frame = packet(&map, rng.below(5) as u8, rng.below(4) as u8, &key, &value);
+            engine.offer(packet_id(0, first + n), MODULE, &frame);
+            let op =
+                [XdpMapOp::Lookup, XdpMapOp::Update, XdpMapOp::Delete, XdpMapOp::Next, XdpMapOp::Put][rng.index(5)];
+            engine.map(op, 0, &key, &value, rng.below(4) as u8, rng.below(32) as u8);
+        }
+        first += 12;
+        engine.end(12);
+        engine.quiesce();
+        assert_eq!(std::mem::take(&mut engine.verdicts).len(), 12, "every packet ends");
+        engine.routed.clear();
+        engine.order.clear();
+        engine.steps.clear();
+    }
 }

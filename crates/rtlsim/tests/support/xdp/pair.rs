@@ -9,7 +9,7 @@ use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
 use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
-use sluice_formats::xdp::rows::{XdpRegionRow, XdpValueRow};
+use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow, XdpValueRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
 use sluice_hxdp::maps::{place, shape};
@@ -121,6 +121,12 @@ impl Pair {
         assert_eq!(usize::from(sideband.length), bytes.len());
         assert_eq!(verdict.destinations, sideband.destinations);
         Fate::To(sideband.destinations, bytes)
+    }
+
+    /// A map's row.
+    pub fn row(&self, index: usize) -> XdpMapRow {
+        let (shape, placement) = &self.maps[index];
+        shape.row(placement)
     }
 
     /// Contexts of the engine.
