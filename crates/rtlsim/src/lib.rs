@@ -5,12 +5,15 @@
 
 mod around;
 pub mod compare;
+mod compare_maps;
 pub mod config_driver;
 pub mod device;
+mod device_maps;
 pub mod error;
 pub mod event;
 pub mod fault;
 pub mod follow;
+pub mod host_maps;
 pub mod locate;
 pub mod options;
 pub mod plugin;

@@ -1,6 +1,6 @@
 //! The engine and the interpreter with the same program and maps.
 
-use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, WORK};
+use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WORK};
 use sluice_ebpf::address::MAP_VALUES;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, MapSpec, Packet, Program, Redirect, Runtime, Verdict};
@@ -8,8 +8,8 @@ use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
 use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow, XdpValueRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Reason, Table};
-use sluice_hxdp::rows::{MapPlace, rows};
 use sluice_hxdp::{Bundles, Target, compile};
+use sluice_object::xdp::XdpMapPlace;
 
 /// Number of the first map.
 const FIRST_MAP: u16 = 2;
@@ -58,9 +58,9 @@ impl Pair {
         let start = PAGE_ROWS as u16;
         let place = |index: u32| {
             let (first, (_, shift)) = (pair.first(index), Self::size(&pair.image.maps[index as usize]));
-            Some(MapPlace { number: index as u16 + FIRST_MAP, first, shift })
+            Some(XdpMapPlace { number: index as u16 + FIRST_MAP, first, shift })
         };
-        let rows = rows(&pair.bundles, start, &place).ok()?;
+        let rows = Rows::new(&pair.bundles, start, &pair.image.maps, place).ok()?;
         if rows.code.len() > 512 {
             return None;
         }
