@@ -29,6 +29,8 @@ pub struct Capabilities {
     pub engines: Vec<EngineId>,
     /// Queues stand behind them, so that a destination can be blocked.
     pub queues: bool,
+    /// Its XDP engine takes programs as rows, and has limits: the linker is [`sluice_object::Linker::of`] with a compiler.
+    pub xdp_in_hardware: bool,
 }
 
 /// Configuration rows by address: node number, table number, index.
@@ -161,7 +163,15 @@ mod tests {
     fn a_device_without_the_engine_refuses_a_program_and_says_which_step() {
         let target = sluice_formats::target::ALL[0];
         let engines = vec![EngineId::RMT];
-        let has = Capabilities { kind: "rtl", target, tick_ps: 4000, has_cycles: true, engines, queues: true };
+        let has = Capabilities {
+            kind: "rtl",
+            target,
+            tick_ps: 4000,
+            has_cycles: true,
+            engines,
+            queues: true,
+            xdp_in_hardware: false,
+        };
         let mut load = Load {
             format_version: sluice_formats::limits::FORMAT_VERSION,
             target_hash: 0,

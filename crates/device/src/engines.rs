@@ -96,8 +96,15 @@ impl Engines {
 
     /// Counts a drop in the engine whose reason it is.
     pub fn count(&mut self, module: u8, reason: Reason) {
-        if let Some(owner) = self.of_mut(reason.table().engine()) {
-            owner.count(module, reason);
+        match self.of_mut(reason.table().engine()) {
+            Some(owner) => owner.count(module, reason),
+            // Where its engine is not there, the last one has found no destination.
+            None if reason == Reason::NoDestination => {
+                if let Some(last) = self.all.last_mut() {
+                    last.count(module, reason);
+                }
+            }
+            None => {}
         }
     }
 
@@ -181,7 +188,8 @@ impl Engines {
 
     /// What was counted by a reason; none if the reason is no engine's here.
     pub fn counted(&self, module: u8, reason: Reason) -> Option<u64> {
-        self.of(reason.table().engine()).map(|e| e.counted(module, reason))
+        let last = || self.all.last().filter(|_| reason == Reason::NoDestination).map(|engine| &**engine);
+        self.of(reason.table().engine()).or_else(last).map(|e| e.counted(module, reason))
     }
 
     /// Copies beyond the first.

@@ -28,6 +28,8 @@ pub struct XdpEngine {
     /// By module and kind: now, and at the last snapshot.
     drops: Vec<u64>,
     snapshot: Vec<u64>,
+    /// Rows that an engine in hardware has; programs here are installed.
+    rows: BTreeMap<(Table, u32), Vec<u32>>,
     /// Buffer of the packet that runs.
     packet: Packet,
 }
@@ -61,6 +63,7 @@ impl XdpEngine {
             target,
             modules: BTreeMap::new(),
             current: BTreeMap::new(),
+            rows: BTreeMap::new(),
             packet: Packet::new(&[]),
             snapshot: drops.clone(),
             drops,
@@ -127,9 +130,15 @@ impl Engine for XdpEngine {
         EngineId::XDP
     }
 
+    /// Keeps a row as hardware would: it means nothing to the interpreter.
+    fn write(&mut self, _: Node, table: Table, index: u32, words: &[u32]) -> Status {
+        self.rows.insert((table, index), words.to_vec());
+        Status::Ok
+    }
+
     fn read(&self, _: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
         if table != Table::XdpDrops {
-            return Err(Status::BadAddress);
+            return Ok(self.rows.get(&(table, index)).cloned().unwrap_or_else(|| vec![0; table.words()]));
         }
         let drops = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.snapshot } else { &self.drops };
         let row = (index & !(1 << SNAPSHOT_INDEX_BIT)) as usize;

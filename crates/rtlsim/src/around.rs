@@ -3,7 +3,8 @@
 //! Frames are judged as a port judges them when they are given to the top, in the order of their ticks; their ends at
 //! a port, admissions and departures are events like those of the NIC's top, so that whoever follows one follows the
 //! other. What is missing is time: the ports take all frames at once, and an admitted copy leaves at once, so
-//! queues are always empty and no destination can be blocked. Stamps and the cycles of outcomes are the top's. Rows of
+//! queues are always empty and no destination can be blocked. Stamps and the cycles of outcomes are the top's.
+//! Packets that no engine has sent anywhere are dropped here, as `no_destination`. Rows of
 //! nodes that the top does not have are kept here and answered without delay; faults on the ring meet them all the same.
 
 use crate::event::{RtlEvent, What};
@@ -12,13 +13,13 @@ use sluice_device::{Frame, Offer, headers};
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{DESTINATIONS, SEQUENCE_MASK, TAG_BYTES, packet_id};
 use sluice_formats::row::{Row, RowError};
-use sluice_formats::rows::{LeaveTraceRow, PortTraceRow, QueueTraceRow, SidebandRow};
-use sluice_formats::{Message, Node, Op, Status, Table, Target};
+use sluice_formats::rows::{LeaveTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::{Message, Node, Op, Reason, Status, Table, Target};
 use sluice_nic::bank::CounterBank;
 use sluice_nic::forward::{self, classify};
 use sluice_nic::room::{Asked, Room, Urgency};
 use sluice_nic::{Tables, engines};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// Ports, queues and egress.
 pub struct Around {
@@ -38,6 +39,14 @@ pub struct Around {
     entering: VecDeque<u32>,
     /// Packets in the top.
     inside: HashSet<u32>,
+    /// Packets in it that no engine has sent anywhere: they end with their verdict.
+    undirected: HashSet<u32>,
+    /// How many such there were by module, and how many when the epoch began.
+    lost: [BTreeMap<u32, u64>; 2],
+    /// A packet goes in when none is inside.
+    in_turns: bool,
+    /// None goes in.
+    held: bool,
 }
 
 impl Around {
@@ -55,7 +64,35 @@ impl Around {
             numbers: vec![0; target.ports as usize],
             entering: VecDeque::new(),
             inside: HashSet::new(),
+            undirected: HashSet::new(),
+            lost: [BTreeMap::new(), BTreeMap::new()],
+            in_turns: false,
+            held: false,
         }
+    }
+
+    /// Whether each packet waits until the one before has left the top.
+    pub fn take_turns(&mut self, in_turns: bool) {
+        self.in_turns = in_turns;
+    }
+
+    /// Keeps packets out of the top, or lets them in again.
+    pub fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
+    /// Whether no packet is in the top.
+    pub fn is_empty(&self) -> bool {
+        self.inside.is_empty()
+    }
+
+    /// Packets wait for others that are in the top.
+    pub fn waits(&self) -> bool {
+        self.held || !self.waiting.is_empty() && !self.may_enter()
+    }
+
+    fn may_enter(&self) -> bool {
+        !self.held && (!self.in_turns || self.inside.is_empty())
     }
 
     /// Takes frames for later. Those of one tick keep their order, and none overtakes another of its port.
@@ -70,13 +107,14 @@ impl Around {
 
     /// When the next frame is due.
     pub fn next_due(&self) -> Option<u64> {
-        self.waiting.front().map(|packet| packet.at)
+        self.waiting.front().filter(|_| self.may_enter()).map(|packet| packet.at)
     }
 
     /// Judges the frames that are due, and gives what the top shall get.
     pub fn feed(&mut self, now: u64, mut happened: impl FnMut(RtlEvent)) -> Result<Option<OfferBuffer>, RowError> {
         let mut buffer = None;
-        while let Some(packet) = self.waiting.pop_front_if(|packet| packet.at <= now) {
+        while self.may_enter() {
+            let Some(packet) = self.waiting.pop_front_if(|packet| packet.at <= now) else { break };
             let Offer { port, bytes, bad, .. } = packet;
             let number = &mut self.numbers[usize::from(port)];
             let id = packet_id(port, *number);
@@ -146,9 +184,19 @@ impl Around {
                 self.inside.remove(&row.id);
                 happened(event);
             }
+            What::Verdict(row) if row.destinations == 0 => {
+                self.undirected.insert(row.id);
+                *self.lost[0].entry(row.module_id.into()).or_default() += 1;
+                let reason = Reason::NoDestination.code();
+                happened(RtlEvent { tick, what: What::Verdict(VerdictTraceRow { dropped: true, reason, ..row }) });
+            }
+            What::Routed { sideband, .. } if self.undirected.remove(&sideband.id) => {
+                self.inside.remove(&sideband.id);
+            }
             What::Routed { first, sideband, tags, bytes } => self.leave(tick, first, sideband, tags, &bytes, happened),
             What::Epoch(_) => {
                 self.frozen = self.bank.clone();
+                self.lost[1] = self.lost[0].clone();
                 happened(event);
             }
             _ => happened(event),
@@ -215,7 +263,14 @@ impl Around {
     }
 
     fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
-        let bank = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.frozen } else { &self.bank };
+        let is_frozen = index >> SNAPSHOT_INDEX_BIT & 1 == 1;
+        let counted = |module: &u32| Reason::NoDestination.row(*module) == index & !(1 << SNAPSHOT_INDEX_BIT);
+        if table == Reason::NoDestination.table() {
+            let lost = (0..self.target.modules).find(counted);
+            let lost = lost.and_then(|module| self.lost[usize::from(is_frozen)].get(&module)).copied().unwrap_or(0);
+            return Ok(vec![lost as u32, (lost >> 32) as u32]);
+        }
+        let bank = if is_frozen { &self.frozen } else { &self.bank };
         match bank.value(node, table, index) {
             Ok(value) => Ok(vec![value as u32, (value >> 32) as u32]),
             Err(_) => self.tables.read(node, table, index),

@@ -10,6 +10,7 @@
 //! because the instant at which a single row changes is not in the trace.
 //! Replacements run at any moment, between packets.
 
+use crate::compare_maps::{self, MapOp};
 use crate::device::RtlNic;
 use crate::error::RtlError;
 use crate::follow::{Compared, Difference, Follower};
@@ -17,7 +18,7 @@ use crate::locate::Variant;
 use crate::options::{RtlOptions, Stalls, Waves};
 use crate::plugin::Plugin;
 use sluice_device::Rows;
-use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId};
+use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId};
 use sluice_formats::address::Access;
 use sluice_formats::{EngineId, Node, Status, Table};
 use sluice_nic::engines;
@@ -30,7 +31,7 @@ const WAVES_AFTER: u64 = 60;
 
 /// An input, as the RTL was given it.
 #[derive(Clone, Debug)]
-enum Input {
+pub(crate) enum Input {
     Offer(Vec<Offer>),
     Submit(Load),
     Block(u8, bool),
@@ -40,6 +41,7 @@ enum Input {
     Counters,
     ReadRow(Node, Table, u32),
     Snapshot,
+    Map(u8, MapOp),
 }
 
 /// RTL and model in lockstep.
@@ -56,7 +58,7 @@ pub struct Comparison {
 impl Comparison {
     /// Starts both. Waves of a difference go to `waves_folder`.
     pub fn open(config: &str, options: RtlOptions, waves_folder: impl Into<PathBuf>) -> Result<Self, RtlError> {
-        let mut rtl = RtlNic::open(config, options)?;
+        let mut rtl = RtlNic::open(config, RtlOptions { in_turns: true, ..options })?;
         rtl.start_tap();
         let capabilities = Capabilities { kind: "compare", ..rtl.capabilities().clone() };
         let engines = engines::these(rtl.plugin().top().engines, &capabilities.target);
@@ -75,6 +77,14 @@ impl Comparison {
         &self.rtl
     }
 
+    pub(crate) fn rtl_mut(&mut self) -> &mut RtlNic {
+        &mut self.rtl
+    }
+
+    pub(crate) fn follower_mut(&mut self) -> &mut Follower {
+        &mut self.follower
+    }
+
     /// The model's words of a row.
     pub fn model_row(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
         self.follower.model().tables().row(node, table, index)
@@ -91,7 +101,7 @@ impl Comparison {
     }
 
     /// Hands an input to the RTL and keeps it for a second run.
-    fn input<T>(
+    pub(crate) fn input<T>(
         &mut self,
         input: Input,
         run: impl FnOnce(&mut RtlNic, &mut Follower) -> Result<T, Halt>,
@@ -178,7 +188,8 @@ impl Comparison {
 }
 
 /// Why an input was not carried out to its end.
-enum Halt {
+#[derive(Debug)]
+pub(crate) enum Halt {
     Device(DeviceError),
     Different(Difference),
 }
@@ -237,6 +248,9 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
             let counters = rtl.counters()?;
             follower.follow(rtl.take_tapped())?;
             follower.compare_counters(&counters)?;
+            if !rtl.has_loads() && rtl.is_at_rest() {
+                compare_maps::compare_all(rtl, follower)?;
+            }
         }
         Input::ReadRow(node, table, index) => {
             let _ = rtl.read_row(*node, *table, *index)?;
@@ -244,6 +258,10 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
         Input::Snapshot => {
             let _ = rtl.snapshot()?;
         }
+        Input::Map(module, op) => match op.on_both(rtl, follower, *module) {
+            Err(Halt::Different(difference)) => return Err(difference.into()),
+            _ => {}
+        },
     }
     Ok(follower.follow(rtl.take_tapped())?)
 }
@@ -252,15 +270,18 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
 fn acts_at_once(load: &Load) -> bool {
     let commits = load.steps.iter().any(|s| matches!(s, Step::Commit { .. }));
     // Groups and grants are the same for both generations.
-    let guarded =
-        |table: &Table| table.engine() == Some(EngineId::RMT) && !matches!(*table, Table::Group | Table::Granted);
+    let guarded = |table: &Table| match table.engine() {
+        Some(EngineId::RMT) => !matches!(*table, Table::Group | Table::Granted),
+        engine => engine == Some(EngineId::XDP),
+    };
     let plain = load.steps.iter().any(|s| matches!(s, Step::Write { table, .. } if !guarded(table)));
     plain || !commits
 }
 
 /// Whether the model has the same words as the device while no load runs.
 fn is_comparable(table: Table) -> bool {
-    table.access() == Access::ReadWrite && table != Table::Control
+    // What programs have in values is compared as maps.
+    table.access() == Access::ReadWrite && !matches!(table, Table::Control | Table::XdpValue)
 }
 
 /// Whether packets change the row.
@@ -316,6 +337,9 @@ impl Device for Comparison {
             let counters = rtl.counters()?;
             follower.follow(rtl.take_tapped())?;
             follower.compare_counters(&counters)?;
+            if !rtl.has_loads() && rtl.is_at_rest() {
+                compare_maps::compare_all(rtl, follower)?;
+            }
             Ok(counters)
         })
     }
@@ -329,6 +353,11 @@ impl Device for Comparison {
             }
             Ok(words)
         })
+    }
+
+    fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
+        self.rtl.maps()?;
+        Ok(self)
     }
 
     fn snapshot(&mut self) -> Result<Rows, DeviceError> {

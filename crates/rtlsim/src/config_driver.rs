@@ -17,7 +17,7 @@ use sluice_device::{DeviceError, OpId, StepError};
 use sluice_formats::row::Row;
 use sluice_formats::rows::GenerationRow;
 use sluice_formats::{EngineId, Node, Status, Table, Target};
-use sluice_object::{Load, Step};
+use sluice_object::{Install, Load, Step};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Ticks between two looks at something that is waited for.
@@ -30,6 +30,15 @@ pub enum Done {
     Announced(RowWrite),
     /// It has been acknowledged: from now on it has.
     Applied(RowWrite),
+    /// A load has come to a program of an engine.
+    Installed {
+        /// Module.
+        module: u8,
+        /// Generation.
+        generation: u8,
+        /// The program; none takes the one that is there away.
+        install: Option<Install>,
+    },
     /// A load has ended.
     Load {
         /// Which.
@@ -37,7 +46,7 @@ pub enum Done {
         /// How.
         result: Result<(), DeviceError>,
     },
-    /// A read has ended.
+    /// A read has ended, or a write that belongs to no load.
     Read {
         /// Which.
         id: RequestId,
@@ -135,6 +144,11 @@ impl ConfigDriver {
     /// Queues a read.
     pub fn read(&mut self, node: Node, table: Table, index: u32) -> RequestId {
         self.requester.ask(Request::read(node, table, index))
+    }
+
+    /// Queues a write that belongs to no load; it ends as a read does.
+    pub fn write(&mut self, node: Node, table: Table, index: u32, words: Vec<u32>) -> RequestId {
+        self.requester.ask(Request::write(node, table, index, words))
     }
 
     /// Queues a snapshot of all counters.
@@ -320,6 +334,10 @@ impl ConfigDriver {
                 }
                 _ if !running.writes.is_empty() => return,
                 Begin::Barrier => running.step += 1,
+                Begin::Install(module, generation, install) => {
+                    running.step += 1;
+                    self.done.push_back(Done::Installed { module, generation, install });
+                }
                 Begin::Drained(request, generation) => {
                     running.wait = Some(Wait::Drained(self.requester.ask(request), generation));
                 }
@@ -387,6 +405,7 @@ enum Begin {
     Drained(Request, u8),
     Commit(Request),
     QueuesEmpty(u8),
+    Install(u8, u8, Option<Install>),
 }
 
 fn begin(step: &Step) -> Begin {
@@ -401,8 +420,8 @@ fn begin(step: &Step) -> Begin {
             Begin::Commit(Request::write(Node::Stamp, Table::Generation, (*module).into(), words))
         }
         Step::WaitQueuesEmpty { module } => Begin::QueuesEmpty(*module),
-        // `Device::submit` has refused loads with programs: no engine in hardware takes any.
-        Step::Install { .. } => Begin::Barrier,
+        // Its rows are steps of their own: what it says beside them is the host's, and whoever follows the device.
+        Step::Install { module, generation, install, .. } => Begin::Install(*module, *generation, install.clone()),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::config_driver::{ConfigDriver, Done, RowWrite};
 use crate::error::RtlError;
 use crate::event::{self, RtlEvent, What};
 use crate::fault::{FaultCounts, FaultInjector, Transmission};
+use crate::host_maps::HostMaps;
 use crate::locate::Variant;
 use crate::options::{Ready, RtlOptions, Stalls};
 use crate::plugin::{Instance, Plugin, Stop, Until};
@@ -13,11 +14,12 @@ use crate::requester::{Answer, RequestId, RequesterCounts};
 use crate::snapshot_read::SnapshotCounters;
 use crate::track::Tracker;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
-use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Offer, OpId, ReadError, Rows, Waited};
+use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, Rows, Waited};
 use sluice_formats::address::{Access, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
-use sluice_formats::{Message, Node, Table};
-use sluice_object::Load;
+use sluice_formats::xdp::target::Target as Engine;
+use sluice_formats::{EngineId, Message, Node, Table};
+use sluice_object::{Install, Load};
 use std::collections::{HashMap, VecDeque};
 
 /// Longest stretch in one call: bounds memory and the delay of an interrupt.
@@ -40,6 +42,8 @@ pub enum Tapped {
     Announced(RowWrite),
     /// It has been acknowledged.
     Applied(RowWrite),
+    /// A load has come to a program of an engine: module, generation, program.
+    Installed(EngineId, u8, u8, Option<Install>),
 }
 
 /// A NIC in RTL simulation.
@@ -68,6 +72,7 @@ pub struct RtlNic {
     rows: HashMap<RequestId, Answer>,
     counters: Option<Result<SnapshotCounters, String>>,
     tap: Option<VecDeque<Tapped>>,
+    host: HostMaps,
     failed: Option<DeviceError>,
 }
 
@@ -93,6 +98,7 @@ impl RtlNic {
                 has_cycles: true,
                 engines: plugin.top().engine_ids(),
                 queues: plugin.top().is_nic,
+                xdp_in_hardware: plugin.top().engine_ids().contains(&EngineId::XDP),
             },
             instance,
             around: (!plugin.top().is_nic).then(|| Around::new(target)),
@@ -109,6 +115,7 @@ impl RtlNic {
             rows: HashMap::new(),
             counters: None,
             tap: None,
+            host: HostMaps::new(Engine::by_name(target.name).contexts as u32),
             failed: None,
             plugin,
             options,
@@ -255,10 +262,12 @@ impl RtlNic {
         let due = self.around.as_ref().and_then(Around::next_due);
         let wake = [self.driver.wake(), self.faults.next_due(), due].into_iter().flatten().min();
         let until_wake = wake.map_or(u64::MAX, |tick| tick.saturating_sub(now).max(1));
+        // Packets that wait for others go in soon after these have left.
+        let waits = self.around.as_ref().is_some_and(Around::waits);
         let until = Until {
             max_cycles: ticks.min(STRETCH).min(until_wake),
             replies: u32::from(!self.driver.is_idle()),
-            quiet_cycles,
+            quiet_cycles: if waits && quiet_cycles == 0 { QUIET } else { quiet_cycles },
             event_bytes: EVENT_BYTES,
             frames: 0,
         };
@@ -323,7 +332,19 @@ impl RtlNic {
                 Done::Announced(write) => self.tap_push(Tapped::Announced(write)),
                 Done::Applied(write) => {
                     self.progress += 1;
+                    self.host.wrote(write.table, write.index, &write.words);
                     self.tap_push(Tapped::Applied(write));
+                }
+                Done::Installed { module, generation, install } => {
+                    let placed = install.as_ref().map(|Install::Xdp(placed)| &**placed);
+                    // A program whose maps cannot be made is no program of the linker's.
+                    if let Err(what) = self.host.install(module, generation, placed) {
+                        self.failed.get_or_insert(DeviceError::Unavailable(what));
+                    }
+                    if let Some(around) = &mut self.around {
+                        around.take_turns(self.options.in_turns && self.host.any_is_written());
+                    }
+                    self.tap_push(Tapped::Installed(EngineId::XDP, module, generation, install));
                 }
                 Done::Load { op, result } => self.happened.push_back(Event::OpDone { op, result }),
                 Done::Read { id, answer } => {
@@ -337,6 +358,63 @@ impl RtlNic {
     fn tap_push(&mut self, item: Tapped) {
         if let Some(tap) = self.tap.as_mut() {
             tap.push_back(item);
+        }
+    }
+
+    /// Maps of programs as the host knows them.
+    pub fn host(&self) -> &HostMaps {
+        &self.host
+    }
+
+    pub(crate) fn host_mut(&mut self) -> &mut HostMaps {
+        &mut self.host
+    }
+
+    /// Writes a row beside all loads, and waits for the answer.
+    pub(crate) fn write_row(
+        &mut self,
+        node: Node,
+        table: Table,
+        index: u32,
+        words: Vec<u32>,
+    ) -> Result<(), DeviceError> {
+        let id = self.driver.write(node, table, index, words);
+        let answer = self.wait_for("write", |nic| nic.rows.remove(&id))?;
+        answer.map(drop).map_err(|e| DeviceError::Unavailable(e.to_string()))
+    }
+
+    /// Reads rows, many under way at a time.
+    pub(crate) fn read_rows(
+        &mut self,
+        node: Node,
+        table: Table,
+        rows: std::ops::Range<u32>,
+    ) -> Result<Vec<Vec<u32>>, DeviceError> {
+        let asked: Vec<(u32, RequestId)> = rows.map(|row| (row, self.driver.read(node, table, row))).collect();
+        let mut all = Vec::with_capacity(asked.len());
+        for (row, id) in asked {
+            let answer = self.wait_for("read of rows", |nic| nic.rows.remove(&id))?;
+            all.push(answer.map_err(|e| Self::read_error(node, table, row, &e.to_string()))?);
+        }
+        Ok(all)
+    }
+
+    /// Lets no packet into the top any more, and waits until none is in it.
+    pub(crate) fn hold_packets(&mut self) -> Result<(), DeviceError> {
+        let Some(around) = &mut self.around else { return Ok(()) };
+        around.hold(true);
+        let ended = self.wait_for("packets before a map changes", |nic| {
+            nic.around.as_ref().is_none_or(Around::is_empty).then_some(())
+        });
+        if ended.is_err() {
+            self.release_packets();
+        }
+        ended
+    }
+
+    pub(crate) fn release_packets(&mut self) {
+        if let Some(around) = &mut self.around {
+            around.hold(false);
         }
     }
 
@@ -369,6 +447,11 @@ impl RtlNic {
             }
         }
         Ok(frozen.tick)
+    }
+
+    /// Whether nothing moves.
+    pub fn is_at_rest(&self) -> bool {
+        self.at_rest()
     }
 
     fn at_rest(&self) -> bool {
@@ -453,6 +536,13 @@ impl Device for RtlNic {
         let id = self.driver.read(node, table, index);
         let answer = self.wait_for("read", |nic| nic.rows.remove(&id))?;
         answer.map_err(|e| Self::read_error(node, table, index, &e.to_string()))
+    }
+
+    fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
+        if !self.capabilities.engines.contains(&EngineId::XDP) {
+            return Err(DeviceError::NoMaps { device: self.capabilities.kind });
+        }
+        Ok(self)
     }
 
     /// All rows, many reads under way at a time.

@@ -2,7 +2,7 @@
 
 use crate::device::Tapped;
 use crate::event::{RtlEvent, What};
-use sluice_device::{Counters, Engines, ModuleCounters, Offer};
+use sluice_device::{Counters, Engines, Maps, ModuleCounters, Offer};
 use sluice_formats::rmt::target::PAGE_WORDS;
 use sluice_formats::{Node, Table, Target};
 use sluice_nic::{Mismatch, Replay};
@@ -69,6 +69,11 @@ impl Follower {
         &self.model
     }
 
+    /// Maps of the model's programs.
+    pub fn maps(&mut self) -> Option<&mut dyn Maps> {
+        self.model.maps()
+    }
+
     /// What has been compared so far.
     pub fn compared(&self) -> Compared {
         self.compared
@@ -98,6 +103,9 @@ impl Follower {
                 Tapped::Announced(write) => {
                     self.model.announce_write(write.node, write.table, write.index, &write.words);
                     Ok(())
+                }
+                Tapped::Installed(engine, module, generation, install) => {
+                    self.model.install(engine, module, generation, install.as_ref())
                 }
                 Tapped::Applied(write) => {
                     self.compared.writes += 1;

@@ -5,12 +5,16 @@
 
 mod around;
 pub mod compare;
+mod compare_maps;
 pub mod config_driver;
 pub mod device;
+mod device_maps;
+mod engine_maps;
 pub mod error;
 pub mod event;
 pub mod fault;
 pub mod follow;
+pub mod host_maps;
 pub mod locate;
 pub mod options;
 pub mod plugin;
@@ -19,6 +23,7 @@ pub mod requester;
 pub mod snapshot_read;
 pub mod top;
 pub mod track;
+pub mod trie;
 
 pub use compare::Comparison;
 pub use device::RtlNic;

@@ -76,6 +76,9 @@ pub struct RtlOptions {
     pub top: &'static Top,
     /// Which build; with `waves` always the one that has them.
     pub variant: Variant,
+    /// Each packet waits until the one before has left, where programs write maps: whoever follows knows the order in which
+    /// packets reach the maps only so. Tops that are one engine alone have this.
+    pub in_turns: bool,
     /// Decides initial values, padding bytes, gaps, stalls and faults.
     pub seed: u64,
     /// Waves to write.
@@ -93,6 +96,7 @@ impl Default for RtlOptions {
         Self {
             top: &top::NIC,
             variant: Variant::Test,
+            in_turns: false,
             seed: 1,
             waves: None,
             stalls: Stalls::default(),

@@ -146,8 +146,13 @@ impl SnapshotRead {
     /// Every counter of one module's drops for one reason.
     fn drop_places(&self, module: u32, reason: Reason) -> Vec<Place> {
         let table = reason.table();
+        let own = (table.node(), table, reason.row(module));
         match reason.engine() {
-            Some(engine) if self.engines.contains(&engine) => vec![(table.node(), table, reason.row(module))],
+            Some(engine) if self.engines.contains(&engine) => vec![own],
+            // The XDP engine alone counts it beside its own reasons; what no engine sends anywhere, who stands around it.
+            Some(_) if reason == Reason::NoDestination && self.engines.contains(&EngineId::XDP) => {
+                vec![(Node::Xdp, Table::XdpDrops, 8 * module + u32::from(reason.code() & 7)), own]
+            }
             Some(_) => Vec::new(),
             None if table == Table::PortDrops => self.ports().map(|p| (p, table, reason.row(module))).collect(),
             None => {

@@ -49,7 +49,8 @@ impl Top {
 
     /// Whether a node is on its ring.
     pub fn has(&self, node: Node) -> bool {
-        self.is_nic || !(node.is_like(Node::Port(0)) || node.is_like(Node::Egress))
+        let engine = node.engine().is_none_or(|engine| self.engine_ids().contains(&engine));
+        self.is_nic || engine && !(node.is_like(Node::Port(0)) || node.is_like(Node::Egress))
     }
 
     /// What the shim checks against the widths of the top's ports.

@@ -18,10 +18,9 @@ use sluice_formats::row::Row;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Node, Op, Reason, Status, Table, target};
-use sluice_hxdp::rows::{Rows, rows};
 use sluice_hxdp::{Target, compile};
 use sluice_rtlsim::{Variant, top};
-use xdp::engine::{Engine, GRANTED, MODULE, PASS, REGIONS};
+use xdp::engine::{Engine, GRANTED, MODULE, PASS, REGIONS, Rows};
 use xdp::pair::{Pair, image};
 use xdp::together::together;
 
@@ -36,7 +35,7 @@ fn engine(test: &str) -> Option<(Engine, Rng)> {
 fn compiled(text: &str, start: u16) -> Rows {
     let image = image(text);
     let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
-    rows(&compiled.bundles, start, &|_| None).unwrap_or_else(|e| panic!("{e}"))
+    Rows::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The program shows all its registers in the packet, where that is long enough, and lets it go on. None for one that calls functions.

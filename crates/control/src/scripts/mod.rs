@@ -256,6 +256,15 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         report.skipped = Some("the device has no XDP engine".to_owned());
         return report;
     }
+    let rmt = |s: &Statement| match &s.command {
+        Command::Rmt(_) | Command::Table(_) | Command::Load { .. } => true,
+        Command::Xdp(xdp) => xdp.rmt.is_some(),
+        _ => false,
+    };
+    if !device.capabilities().engines.contains(&EngineId::RMT) && script.statements.iter().any(rmt) {
+        report.skipped = Some("the device has no rmt pipeline".to_owned());
+        return report;
+    }
     let blocks = |s: &Statement| matches!(s.command, Command::Block(_) | Command::Unblock(_));
     if !device.capabilities().queues && script.statements.iter().any(blocks) {
         report.skipped = Some("the device has no queues that could be blocked".to_owned());

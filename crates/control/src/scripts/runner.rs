@@ -48,7 +48,7 @@ impl<'a> Runner<'a> {
         let needs = plan::needs(script, target)?;
         let mut runner = Self {
             script,
-            linker: Linker::new(target),
+            linker: crate::linker(target, device.capabilities()),
             target,
             needs,
             ids: BTreeMap::new(),

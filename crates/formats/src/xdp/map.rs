@@ -11,7 +11,7 @@ use crate::row::Row;
 /// Most chains of a map, as a power of two.
 const MOST_CHAIN_BITS: u32 = 14;
 /// Most slots of all copies of a map.
-const MOST_SLOTS: u64 = 1 << 17;
+pub const MOST_SLOTS: u64 = 1 << 17;
 /// Bytes of a key in an entry's first row.
 const FIRST_KEY_BYTES: u32 = 12;
 /// Slots of a trie beyond its entries: a value that was replaced stays until so many others were.
@@ -89,7 +89,8 @@ impl MapShape {
         matches!(self.kind, XdpMapKind::Hash | XdpMapKind::KeyedReferences | XdpMapKind::Trie)
     }
 
-    fn keyed(&self) -> bool {
+    /// Whether its entries lie in chains.
+    pub fn has_chains(&self) -> bool {
         matches!(self.kind, XdpMapKind::Hash | XdpMapKind::KeyedReferences)
     }
 
@@ -100,7 +101,7 @@ impl MapShape {
 
     /// Slots set aside for changes: one a context where values are not changed in place.
     pub fn asides(&self) -> u32 {
-        if self.keyed() && !self.per_cpu { self.contexts } else { 0 }
+        if self.has_chains() && !self.per_cpu { self.contexts } else { 0 }
     }
 
     /// Slots of one copy.
@@ -140,7 +141,7 @@ impl MapShape {
     /// Rows in front of buckets, clock bits and entries, and of all.
     fn parts(&self) -> [u32; 4] {
         let asides = 1 + self.asides().div_ceil(4);
-        let buckets = if self.keyed() { 1u32 << (self.bucket_bits() - 2) } else { 0 };
+        let buckets = if self.has_chains() { 1u32 << (self.bucket_bits() - 2) } else { 0 };
         let clock = if self.lru { self.slots().div_ceil(64) } else { 0 };
         // A trie of n entries has n - 1 forks at most.
         let entries = if self.kind == XdpMapKind::Trie { 2 * self.entries } else { self.slots() };
@@ -210,6 +211,58 @@ impl MapShape {
         rows
     }
 }
+
+impl MapShape {
+    /// Rows of search memory that a map with these keys begins with, by their distance from its first one; the first key has the first slot behind
+    /// those set aside.
+    pub fn holding(&self, keys: &[Vec<u8>], seed: u32) -> Vec<(u32, XdpSearchRow)> {
+        let mut rows = self.empty();
+        let Some(state) = rows.first_mut().filter(|_| !keys.is_empty()) else { return (0..).zip(rows).collect() };
+        state.words[0] = keys.len() as u32;
+        state.words[1] = self.asides() + keys.len() as u32;
+        let [bucket, clock, entry, _] = self.parts();
+        let mut entries = Vec::new();
+        for (slot, key) in (self.asides()..).zip(keys) {
+            let chain = self.chain(key, seed);
+            let head = &mut rows[(bucket + chain / 4) as usize].words[(chain % 4) as usize];
+            let link = chain << LINK_BITS | std::mem::replace(head, slot + 1);
+            let mut bytes = link.to_le_bytes().to_vec();
+            bytes.extend(key);
+            bytes.resize(bytes.len().next_multiple_of(16), 0);
+            let word = |row: &[u8], at: usize| u32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]]);
+            let first = entry + (slot << self.entry_shift());
+            entries.extend(
+                (first..)
+                    .zip(bytes.chunks(16))
+                    .map(|(at, row)| (at, XdpSearchRow { words: [0, 4, 8, 12].map(|b| word(row, b)) })),
+            );
+            if self.lru {
+                rows[(clock + slot / 64) as usize].words[(slot / 32 % 2) as usize] |= 1 << (slot % 32);
+            }
+        }
+        (0..).zip(rows).chain(entries).collect()
+    }
+
+    /// Number of a key's chain, as sluice_xdp_hash computes it.
+    pub fn chain(&self, key: &[u8], seed: u32) -> u32 {
+        let mut sum = 0u64;
+        for (index, chunk) in (0u32..).zip(key.chunks(8)) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            let word = u64::from_le_bytes(word);
+            let turned = ((u64::from(seed) << 32 | u64::from(seed)) >> (5 * index)) as u32;
+            let left = (word as u32).wrapping_add(turned);
+            let right = ((word >> 32) as u32).wrapping_add(turned.rotate_right(13) | 1);
+            let product = u64::from(left) * u64::from(right);
+            sum = if index == 0 { product } else { sum.rotate_left(13).wrapping_add(product) };
+        }
+        let folded = (sum >> 50) ^ (sum >> 36) ^ (sum >> 22) ^ (sum >> 8);
+        folded as u32 & ((1 << self.bucket_bits()) - 1)
+    }
+}
+
+/// Bits of a slot and 1 in a link; above them an entry has its chain.
+const LINK_BITS: u32 = 18;
 
 #[cfg(test)]
 mod tests {

@@ -4,8 +4,10 @@ use super::Replay;
 use super::compare::{Mismatch, mismatch};
 use crate::forward::{self, Classified};
 use crate::tables;
+use sluice_device::{InstallError, Maps};
 use sluice_formats::rows::{LimitRow, ShareRow};
-use sluice_formats::{Node, Row, Status, Table};
+use sluice_formats::{EngineId, Node, Row, Status, Table};
+use sluice_object::Install;
 
 /// A row that packets may or may not have seen.
 #[derive(Clone, Debug)]
@@ -55,6 +57,24 @@ impl Replay {
                 device: "Ok".to_owned(),
             }),
         }
+    }
+
+    /// A load of the device has come to a program of an engine.
+    pub fn install(
+        &mut self,
+        engine: EngineId,
+        module: u8,
+        generation: u8,
+        install: Option<&Install>,
+    ) -> Result<(), Mismatch> {
+        let device = "taken".to_owned();
+        let refused = |e: InstallError| Mismatch { packet: None, at: "program", model: e.to_string(), device };
+        self.tables.engines_mut().install(engine, module, generation, install).map_err(refused)
+    }
+
+    /// Maps of the programs.
+    pub fn maps(&mut self) -> Option<&mut dyn Maps> {
+        self.tables.engines_mut().maps()
     }
 
     /// Judges a frame with each row in doubt in place of the present one.

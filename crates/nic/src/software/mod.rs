@@ -74,6 +74,7 @@ impl SoftwareNic {
                 has_cycles: false,
                 engines: ids,
                 queues: true,
+                xdp_in_hardware: false,
             },
             options,
             tables: Tables::new(target, engines),

@@ -9,6 +9,7 @@ use super::tenants::{Tenant, TenantSpec};
 use super::xdp::XdpSpace;
 use crate::install::Install;
 use crate::object::Object;
+use crate::xdp::XdpCompiler;
 use sluice_formats::{EngineId, Node, Table, Target};
 
 /// One operation of a tenant's on a generation that no packet uses.
@@ -95,36 +96,50 @@ macro_rules! spaces {
     ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident: $space:ty = $new:expr,)*) => {
         /// The spaces of all engines.
         #[derive(Clone, Debug)]
-        pub(super) struct Engines { $($(#[doc = $doc])+ $(#[cfg($cfg)])? pub $name: $space,)* }
+        pub(super) struct Engines {
+            /// Those that the device has; without a list all.
+            present: Option<Vec<EngineId>>,
+            $($(#[doc = $doc])+ $(#[cfg($cfg)])? pub $name: $space,)*
+        }
 
         impl Engines {
-            pub fn new(target: &'static Target) -> Self {
-                Self { $($(#[cfg($cfg)])? $name: $new(target),)* }
+            pub fn new(target: &'static Target, present: Option<Vec<EngineId>>, compile: Option<XdpCompiler>) -> Self {
+                Self { present, $($(#[cfg($cfg)])? $name: $new(target, compile),)* }
             }
 
             pub fn all(&self) -> impl Iterator<Item = &dyn Space> {
                 let all: Vec<&dyn Space> = vec![$($(#[cfg($cfg)])? &self.$name,)*];
-                all.into_iter()
+                all.into_iter().filter(|space| is_present(self.present.as_deref(), space.engine()))
             }
 
             pub fn all_mut(&mut self) -> impl Iterator<Item = &mut dyn Space> {
+                let present = self.present.as_deref();
                 let all: Vec<&mut dyn Space> = vec![$($(#[cfg($cfg)])? &mut self.$name,)*];
-                all.into_iter()
+                all.into_iter().filter(move |space| is_present(present, space.engine()))
             }
         }
     };
 }
 spaces! {
     /// The rmt pipeline's.
-    rmt: Placer = |target: &'static Target| Placer::new(target.rmt),
+    rmt: Placer = |target: &'static Target, _| Placer::new(target.rmt),
     /// The XDP engine's.
-    xdp: XdpSpace = |_| XdpSpace::default(),
+    xdp: XdpSpace = XdpSpace::new,
     /// The probe's.
     #[cfg(feature = "probe")]
-    probe: super::probe::ProbeSpace = |_| super::probe::ProbeSpace::default(),
+    probe: super::probe::ProbeSpace = |_, _: Option<XdpCompiler>| super::probe::ProbeSpace::default(),
+}
+
+fn is_present(present: Option<&[EngineId]>, engine: EngineId) -> bool {
+    present.is_none_or(|present| present.contains(&engine))
 }
 
 impl Engines {
+    /// Whether the device has an engine.
+    pub fn has(&self, engine: EngineId) -> bool {
+        is_present(self.present.as_deref(), engine)
+    }
+
     /// The space of an engine; none of one that this linker does not know.
     pub fn of(&self, engine: EngineId) -> Option<&dyn Space> {
         self.all().find(|space| space.engine() == engine)

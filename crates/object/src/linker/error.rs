@@ -2,9 +2,11 @@
 
 use super::rmt::RmtError;
 use super::spaces::Holder;
+use super::xdp::XdpError;
 use crate::destination::Destination;
 use crate::error::ObjectError;
 use crate::xdp::Difference;
+use sluice_formats::EngineId;
 use std::fmt;
 
 /// An operation that was refused; nothing has changed.
@@ -188,6 +190,19 @@ pub enum LinkError {
     /// A refusal of the pipeline's placer.
     #[error(transparent)]
     Rmt(#[from] RmtError),
+    /// What an XDP engine in hardware cannot take.
+    #[error(transparent)]
+    Xdp(#[from] XdpError),
+    /// The device has not the engine that an object has a part for.
+    #[error("object `{object}` is a program for the engine {engine}, which this device does not have; it has {has}")]
+    NoEngine {
+        /// Object.
+        object: String,
+        /// The engine.
+        engine: EngineId,
+        /// Those that it has.
+        has: String,
+    },
     /// A load of another format version or target.
     #[error("load `{load}` is for {what} {found}, this NIC has {allowed}")]
     Foreign {
@@ -223,6 +238,8 @@ impl LinkError {
             Self::Foreign { .. } => "E0233",
             Self::KeptMap { .. } => "E0470",
             Self::Rmt(error) => error.code(),
+            Self::Xdp(error) => error.code(),
+            Self::NoEngine { .. } => "E0238",
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{LinkError, Linker, grants};
 use crate::key::KeyKind;
 use crate::load::Load;
 use crate::object::{Object, TargetNeed};
+use sluice_formats::EngineId;
 
 impl Linker {
     /// The tenant's first program.
@@ -110,6 +111,21 @@ impl Linker {
         Ok(())
     }
 
+    /// The device has every engine that the object has a part for; a table is a program of the rmt pipeline.
+    fn check_engines(&self, object: &Object) -> Result<(), LinkError> {
+        let mut needed = object.parts.engines();
+        if needed.is_empty() {
+            needed.push(EngineId::RMT);
+        }
+        match needed.into_iter().find(|engine| !self.engines.has(*engine)) {
+            Some(engine) => {
+                let has: Vec<String> = self.engines.all().map(|space| space.engine().to_string()).collect();
+                Err(LinkError::NoEngine { object: object.name.clone(), engine, has: has.join(", ") })
+            }
+            None => Ok(()),
+        }
+    }
+
     fn check_demands(&self, tenant: &Tenant, object: &Object) -> Result<(), LinkError> {
         if let TargetNeed::Exact { name, hash } = &object.target
             && *hash != self.target.hash()
@@ -120,6 +136,7 @@ impl Linker {
                 allowed: format!("{} ({:08x})", self.target.name, self.target.hash()),
             });
         }
+        self.check_engines(object)?;
         let spec = &tenant.spec;
         let what = format!("object `{}`, demands.queues", object.name);
         grants::check(self.target, spec, &what, object.demands.destinations())?;

@@ -15,6 +15,7 @@ mod loads;
 pub mod placement;
 #[cfg(feature = "probe")]
 mod probe;
+mod ranges;
 pub mod rmt;
 mod settings;
 pub mod shares;
@@ -30,12 +31,14 @@ pub use settings::{NicSettings, PortSettings};
 pub use tenants::{Running, Tenant, TenantSpec, VlanGrant};
 pub use unsafe_order::{unsafe_live_bank, unsafe_order};
 pub use warnings::Warning;
+pub use xdp::{Fit, XdpError};
 
+use crate::xdp::XdpCompiler;
 use engine::Engines;
 use rmt::{Placer, StageLeft};
 use shares::PortShares;
-use sluice_formats::Target;
 use sluice_formats::limits::MAX_FRAME_BYTES;
+use sluice_formats::{EngineId, Target};
 use spaces::Holder;
 use std::collections::BTreeMap;
 
@@ -67,13 +70,23 @@ pub struct Left {
 impl Linker {
     /// A linker for a device of this target after reset.
     pub fn new(target: &'static Target) -> Self {
+        Self::with(target, None, None)
+    }
+
+    /// The same for a device that has only these engines. With a compiler its XDP engine is hardware: it takes programs as
+    /// rows, and what it has not is refused.
+    pub fn of(target: &'static Target, engines: &[EngineId], compile: Option<XdpCompiler>) -> Self {
+        Self::with(target, Some(engines.to_vec()), compile)
+    }
+
+    fn with(target: &'static Target, present: Option<Vec<EngineId>>, compile: Option<XdpCompiler>) -> Self {
         Self {
             target,
             settings: NicSettings::new(target),
             tenants: BTreeMap::new(),
             generations: vec![0; target.modules as usize],
             shares: vec![PortShares::default(); target.ports as usize],
-            engines: Engines::new(target),
+            engines: Engines::new(target, present, compile),
         }
     }
 

@@ -1,9 +1,13 @@
 //! The XDP part of an object, and what a load installs of it.
 
 pub(crate) mod binary;
+mod code;
+pub mod layout;
 pub mod part;
 mod placed;
 mod show;
 
+pub use code::{XdpCode, XdpCompiler, XdpFix, XdpMapPlace, XdpPut, XdpRefusal};
+pub use layout::{LaidMap, Layout};
 pub use part::{Difference, MAX_BYTES, Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
 pub use placed::PlacedXdp;

@@ -46,7 +46,7 @@ impl Placed {
 }
 
 impl RowWrite {
-    pub(super) fn new(node: Node, table: Table, index: u32, row: &impl Row) -> Self {
+    pub(in crate::linker) fn new(node: Node, table: Table, index: u32, row: &impl Row) -> Self {
         Self { node, table, index, words: packed(row) }
     }
 

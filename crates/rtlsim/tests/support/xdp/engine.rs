@@ -1,15 +1,18 @@
 //! The XDP engine in its top.
 
+use sluice_ebpf::MapSpec;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::xdp::codes::{XdpMapOp, XdpStep};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
 use sluice_formats::xdp::rows::{
-    XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpStepTraceRow, XdpValueRow,
+    XdpCodeRow, XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpStepTraceRow, XdpValueRow,
 };
 use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS};
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
-use sluice_hxdp::rows::Rows;
+use sluice_hxdp::Bundles;
+use sluice_hxdp::rows::{Unsupported, code};
+use sluice_object::xdp::XdpMapPlace;
 use sluice_rtlsim::event::{What, decode};
 use sluice_rtlsim::options::Ready;
 use sluice_rtlsim::plugin::{Instance, Until};
@@ -28,6 +31,34 @@ pub const GRANTED: u8 = 0b0011_1101;
 pub const INTERFACES: [u32; 8] = [1, 2, 77, 0, 5, 6, 7, 8];
 /// Where `XDP_PASS` goes.
 pub const PASS: u8 = 5;
+
+/// Rows of one program in pages that follow each other, and these pages without their owner.
+#[derive(Clone)]
+pub struct Rows {
+    pub code: Vec<XdpCodeRow>,
+    pub pages: Vec<XdpPageRow>,
+    pub grows: bool,
+}
+
+impl Rows {
+    /// The rows of a program whose first one is `start`, the first of a page.
+    pub fn new(
+        bundles: &Bundles,
+        start: u16,
+        maps: &[MapSpec],
+        map: impl Fn(u32) -> Option<XdpMapPlace>,
+    ) -> Result<Self, Unsupported> {
+        let code = code(bundles, maps)?;
+        let first = u32::from(start) / PAGE_ROWS as u32;
+        let numbers: Vec<u32> = (first..).take(code.pages()).collect();
+        let pages = numbers.iter().enumerate().map(|(i, page)| {
+            let next = *numbers.get(i + 1).unwrap_or(page) as u8;
+            XdpPageRow { valid: true, module_id: 0, next }
+        });
+        let pages = pages.collect();
+        Ok(Self { code: code.placed(&numbers, map).expect("every map has its place"), pages, grows: code.grows })
+    }
+}
 
 /// The engine, its ring, and what became of its packets.
 pub struct Engine {

@@ -1,8 +1,9 @@
 //! The engine and the interpreter with the same program and maps.
 
-use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, WORK};
+use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WORK};
 use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
 use sluice_ebpf::map::TrieNode;
+use sluice_ebpf::tenant::plain_map;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
@@ -12,10 +13,10 @@ use sluice_formats::xdp::map::{MapPlacement, MapShape};
 use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow, XdpValueRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
-use sluice_hxdp::maps::{place, shape};
-use sluice_hxdp::rows::rows;
-use sluice_hxdp::trie::Trie;
 use sluice_hxdp::{Bundles, Target, compile};
+use sluice_object::xdp::XdpMapPlace;
+use sluice_object::xdp::layout::shape;
+use sluice_rtlsim::trie::Trie;
 use std::collections::BTreeMap;
 
 /// Number of the first map: handles are the interpreter's.
@@ -66,7 +67,7 @@ impl Pair {
         let mut maps = Vec::new();
         let (mut base, mut search) = (1, 0);
         for (index, map) in image.maps.iter().enumerate() {
-            let shape = shape(map, contexts).ok()?;
+            let shape = shape(&plain_map(map), contexts)?;
             let first = runtime.map(installed, index).and_then(|map| runtime.maps.values(map)).expect("its values");
             let placement = MapPlacement { module: MODULE, first, base, search, seed: 0x1234_5678 + index as u32 };
             base += shape.value_memory().div_ceil(4096) as u16;
@@ -78,9 +79,10 @@ impl Pair {
         let start = PAGE_ROWS as u16;
         let known = |index: u32| {
             let (shape, placement) = pair.maps.get(index as usize)?;
-            Some(place(index as u16 + FIRST_MAP, shape, placement))
+            let copies = if shape.per_cpu { shape.slots() } else { 0 };
+            Some(XdpMapPlace { number: index as u16 + FIRST_MAP, first: placement.first, shift: shape.shift(), copies })
         };
-        let rows = rows(&pair.bundles, start, &known).ok()?;
+        let rows = Rows::new(&pair.bundles, start, &pair.image.maps, known).ok()?;
         if rows.code.len() > 512 {
             return None;
         }

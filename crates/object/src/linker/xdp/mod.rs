@@ -1,4 +1,12 @@
-//! The XDP engine in the linker: which maps a replacement takes over, and where a program may send.
+//! The XDP engine in the linker: which maps a replacement takes over, and where a program may send; for an engine in
+//! hardware also its rows.
+
+mod check;
+mod error;
+mod hardware;
+mod maps;
+
+pub use error::{Fit, XdpError};
 
 use super::LinkError;
 use super::check::Refusal;
@@ -7,18 +15,27 @@ use super::rmt::RowWrite;
 use super::tenants::{Tenant, TenantSpec};
 use crate::install::Install;
 use crate::object::Object;
-use crate::xdp::{PlacedXdp, Xdp};
+use crate::xdp::{PlacedXdp, Xdp, XdpCompiler};
+use hardware::Hardware;
 use sluice_formats::{EngineId, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Programs by module and generation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in crate::linker) struct XdpSpace {
+    target: &'static Target,
     programs: BTreeMap<u8, [Option<Arc<Xdp>>; 2]>,
+    hardware: Option<Hardware>,
 }
 
 impl XdpSpace {
+    /// Of an engine after reset; with a compiler, of one in hardware.
+    pub fn new(target: &'static Target, compile: Option<XdpCompiler>) -> Self {
+        let hardware = compile.map(|compile| Hardware::new(target, compile));
+        Self { target, programs: BTreeMap::new(), hardware }
+    }
+
     fn program(&self, module: u8, generation: u8) -> Option<&Xdp> {
         self.programs.get(&module)?[usize::from(generation & 1)].as_deref()
     }
@@ -55,20 +72,26 @@ impl Space for XdpSpace {
         // Its default action, which was checked, is one destination, or none beside an rmt part.
         let pass = object.default.to.iter().next();
         let granted = at.tenant.spec.destinations();
+        let placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted };
+        let hardware = self.hardware.as_mut().map(|hardware| hardware.place(at, object, &placed)).transpose()?;
+        let rows = hardware.unwrap_or_default();
         let places = self.programs.entry(at.tenant.module).or_default();
         places[usize::from(at.generation & 1)] = Some(Arc::new(xdp.clone()));
-        let install = Install::Xdp(Box::new(PlacedXdp { xdp: xdp.clone(), kept, pass, granted }));
-        Ok(Placed { install: Some(install), ..Placed::default() })
+        Ok(Placed { zero: rows.values, rows: rows.rows, install: Some(Install::Xdp(Box::new(placed))) })
     }
 
     fn clear(&mut self, module: u8, generation: u8) -> Result<Cleared, LinkError> {
         let place = self.programs.get_mut(&module).map(|places| &mut places[usize::from(generation & 1)]);
         let installed = place.and_then(Option::take).is_some();
-        Ok(Cleared { installed, ..Cleared::default() })
+        let rows = self.hardware.as_mut().map(|hardware| hardware.clear(module, generation)).unwrap_or_default();
+        Ok(Cleared { rows, installed })
     }
 
-    fn check_row(&self, _: Option<&Tenant>, _: Option<u8>, row: CheckedRow) -> Result<Option<u8>, Refusal> {
-        Err(Refusal::Space(format!("table {} is not written", row.table.name())))
+    fn check_row(&self, tenant: Option<&Tenant>, live: Option<u8>, row: CheckedRow) -> Result<Option<u8>, Refusal> {
+        match &self.hardware {
+            Some(hardware) => check::check(hardware, self.target, tenant, live, row),
+            None => Err(Refusal::Space(format!("table {} is not written", row.table.name()))),
+        }
     }
 
     /// It sends only where its tenant may, and keeps only maps that are there and alike.

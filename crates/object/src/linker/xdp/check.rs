@@ -1,0 +1,111 @@
+//! Whether a load's rows of an XDP engine in hardware are its tenant's.
+
+use super::hardware::Hardware;
+use super::maps::PAGE_VALUE_ROWS;
+use crate::linker::check::{Refusal, no_module};
+use crate::linker::engine::CheckedRow;
+use crate::linker::tenants::Tenant;
+use crate::xdp::layout::VALUE_PAGE_BYTES;
+use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
+use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::{Row, Table, Target};
+
+/// Refuses a row that is another's, or that leads to what is another's. The generation that the row is of; none if it is free.
+pub(super) fn check(
+    hardware: &Hardware,
+    target: &Target,
+    tenant: Option<&Tenant>,
+    live: Option<u8>,
+    row: CheckedRow,
+) -> Result<Option<u8>, Refusal> {
+    let tenant = tenant.ok_or_else(no_module)?;
+    let own = Own { hardware, tenant };
+    match row.table {
+        Table::XdpProgram => own.program(target, &unpack(row.words)?)?,
+        Table::XdpPage => own.page(&unpack(row.words)?)?,
+        Table::XdpRegion => own.region(&unpack(row.words)?)?,
+        Table::XdpMap => {
+            let map: XdpMapRow = unpack(row.words)?;
+            own.module(map.valid, map.module_id)?;
+        }
+        _ => {}
+    }
+    match row.table {
+        Table::XdpProgram | Table::XdpInterfaces => {
+            own.module(true, (row.index / 2) as u8)?;
+            Ok(Some((row.index % 2) as u8))
+        }
+        Table::XdpPage | Table::XdpCode | Table::XdpRegion | Table::XdpMap | Table::XdpValue => {
+            let generations = own.row(row.table, row.index)?;
+            // What both have is what packets of now have.
+            Ok(generations.iter().copied().find(|g| Some(*g) == live).or(generations.first().copied()))
+        }
+        table => Err(Refusal::Space(format!("table {} is not written", table.name()))),
+    }
+}
+
+struct Own<'a> {
+    hardware: &'a Hardware,
+    tenant: &'a Tenant,
+}
+
+impl Own<'_> {
+    fn module(&self, valid: bool, module: u8) -> Result<(), Refusal> {
+        let (name, own) = (&self.tenant.spec.name, self.tenant.module);
+        if valid && module != own {
+            return Err(Refusal::Space(format!("a row for module {module}, tenant `{name}` has module {own}")));
+        }
+        Ok(())
+    }
+
+    /// Generations of the tenant that have a row.
+    fn row(&self, table: Table, index: u32) -> Result<Vec<u8>, Refusal> {
+        self.hardware.owners(self.tenant.module, table, index).map_err(|module| {
+            let name = &self.tenant.spec.name;
+            Refusal::Space(format!("row {index} of {} is module {module}'s, not tenant `{name}`'s", table.name()))
+        })
+    }
+
+    fn program(&self, target: &Target, row: &XdpProgramRow) -> Result<(), Refusal> {
+        if !row.valid {
+            return Ok(());
+        }
+        self.row(Table::XdpCode, row.start.into())?;
+        let first = u32::from(row.regions);
+        for region in first..first + u32::from(row.writable) + u32::from(row.read_only) {
+            self.row(Table::XdpRegion, region)?;
+        }
+        let granted = self.tenant.spec.destinations().mask(target).unwrap_or(0);
+        let pass = if row.pass_valid { 1u8 << row.pass } else { 0 };
+        if (row.granted | pass) & !granted != 0 {
+            let what = format!(
+                "destinations {:#04x}, tenant `{}` may use {granted:#04x}",
+                row.granted | pass,
+                self.tenant.spec.name
+            );
+            return Err(Refusal::Space(what));
+        }
+        Ok(())
+    }
+
+    fn page(&self, row: &XdpPageRow) -> Result<(), Refusal> {
+        self.module(row.valid, row.module_id)?;
+        if row.valid {
+            self.row(Table::XdpCode, u32::from(row.next) * PAGE_ROWS as u32)?;
+        }
+        Ok(())
+    }
+
+    fn region(&self, row: &XdpRegionRow) -> Result<(), Refusal> {
+        self.module(row.valid, row.module_id)?;
+        let pages = u64::from(row.bytes).div_ceil(VALUE_PAGE_BYTES) as u32;
+        for page in u32::from(row.base)..u32::from(row.base) + if row.valid { pages } else { 0 } {
+            self.row(Table::XdpValue, page * PAGE_VALUE_ROWS)?;
+        }
+        Ok(())
+    }
+}
+
+fn unpack<R: Row>(words: &[u32]) -> Result<R, Refusal> {
+    R::unpack(words).map_err(|e| Refusal::Space(e.to_string()))
+}

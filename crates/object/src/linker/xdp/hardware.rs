@@ -1,0 +1,399 @@
+//! Space of an XDP engine in hardware: pages of instructions, rows of regions and maps, value memory.
+//!
+//! A program lies beside the one that it replaces, and shares the values of the maps that it keeps: such a map has a row of
+//! its own in each generation, over the same memory. What only the old generation had is free when that has drained.
+
+use super::error::{Fit, XdpError};
+use super::maps::{self, PAGE_VALUE_ROWS, Pieces, write};
+use crate::destination::Destination;
+use crate::linker::LinkError;
+use crate::linker::engine::At;
+use crate::linker::ranges::RangeSpace;
+use crate::linker::rmt::RowWrite;
+use crate::linker::spaces::Holder;
+use crate::object::Object;
+use crate::xdp::layout::VALUE_PAGE_BYTES;
+use crate::xdp::{LaidMap, Layout, PlacedXdp, Xdp, XdpCompiler, XdpMap, XdpMapPlace};
+use sluice_formats::xdp::map::{MapPlacement, MapShape};
+use sluice_formats::xdp::rows::{XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
+use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
+use sluice_formats::{Table, Target};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most pages of addresses of a kind: the field of the program's row.
+const MOST_REGIONS: u32 = (1 << 9) - 1;
+
+/// What is free, and who has the rest.
+#[derive(Clone, Debug)]
+pub(super) struct Hardware {
+    engine: Engine,
+    compile: XdpCompiler,
+    names: BTreeMap<u8, String>,
+    pages: BTreeSet<u32>,
+    regions: RangeSpace,
+    maps: BTreeSet<u32>,
+    values: RangeSpace,
+    search: RangeSpace,
+    held: BTreeMap<u8, [Option<Held>; 2]>,
+}
+
+/// What a program in a generation has.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    pages: Vec<u32>,
+    /// First row of the region table, and how many.
+    regions: (u32, u32),
+    maps: Vec<u32>,
+    /// By position of the map; of a kept one the same as in the other generation.
+    values: BTreeMap<u32, Pieces>,
+    /// Search memory, by position of the map; of a kept one the same as in the other generation.
+    search: BTreeMap<u32, Searched>,
+}
+
+/// A map's part of search memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Searched {
+    first: u32,
+    rows: u32,
+    seed: u32,
+}
+
+/// What a map's hash begins with. It is no secret: whoever knows module and map can make keys that meet.
+fn seed(module: u8, map: u32) -> u32 {
+    (u32::from(module) << 16 | map).wrapping_mul(0x9e37_79b9) ^ 0x85eb_ca6b
+}
+
+impl Held {
+    fn has_search(&self, row: u32) -> bool {
+        self.search.values().any(|s| (s.first..s.first + s.rows).contains(&row))
+    }
+
+    fn value_pages(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.values.values().flatten().copied()
+    }
+
+    fn has_values(&self, page: u32) -> bool {
+        self.value_pages().any(|(first, pages)| (first..first + pages).contains(&page))
+    }
+
+    fn has_region(&self, row: u32) -> bool {
+        (self.regions.0..self.regions.0 + self.regions.1).contains(&row)
+    }
+}
+
+/// Rows of a program: those of values go first.
+#[derive(Debug, Default)]
+pub(super) struct HardwareRows {
+    pub values: Vec<RowWrite>,
+    pub rows: Vec<RowWrite>,
+}
+
+/// A resource that is counted.
+struct Asked<'a> {
+    resource: String,
+    asked: u64,
+    left: u64,
+    all: u64,
+    amount: &'a dyn Fn(&Held) -> u64,
+    fit: Fit,
+}
+
+impl Hardware {
+    /// An engine after reset.
+    pub fn new(target: &'static Target, compile: XdpCompiler) -> Self {
+        let engine = *Engine::by_name(target.name);
+        Self {
+            engine,
+            compile,
+            names: BTreeMap::new(),
+            pages: (0..engine.pages() as u32).collect(),
+            regions: RangeSpace::new(engine.regions as u32),
+            maps: (0..engine.maps as u32).collect(),
+            values: RangeSpace::new(engine.values as u32 / VALUE_PAGE_BYTES as u32),
+            search: RangeSpace::new(engine.search as u32),
+            held: BTreeMap::new(),
+        }
+    }
+
+    /// Puts a program beside what the module's other generation has.
+    pub fn place(&mut self, at: &At, object: &Object, placed: &PlacedXdp) -> Result<HardwareRows, LinkError> {
+        let PlacedXdp { xdp, kept, .. } = placed;
+        let (module, tenant) = (at.tenant.module, at.tenant.spec.name.clone());
+        self.names.insert(module, tenant.clone());
+        let layout = Layout::of(&xdp.maps, self.engine.contexts as u32);
+        let wrong = |map: &XdpMap, (what, found, allowed)| {
+            let (tenant, object, map) = (tenant.clone(), object.name.clone(), map.name.clone());
+            LinkError::from(XdpError::Map { tenant, object, map, what, found, allowed })
+        };
+        for (map, laid) in xdp.maps.iter().zip(&layout.maps).filter_map(|(map, laid)| Some((map, laid.as_ref()?))) {
+            maps::check(map, laid).map_err(|what| wrong(map, what))?;
+        }
+        let refused = |refusal| {
+            let (tenant, object) = (tenant.clone(), object.name.clone());
+            LinkError::from(XdpError::Refused { tenant, object, refusal })
+        };
+        let code = (self.compile)(xdp).map_err(refused)?;
+
+        let mut held = Held::default();
+        let mut rows = HardwareRows::default();
+        held.pages = self.take_pages(at, object, code.pages() as u32, code.rows.len())?;
+        held.regions = self.take_regions(at, object, xdp, &layout)?;
+        let old = self.held.get(&module).and_then(|held| held[usize::from(1 - at.generation)].clone());
+        let mut places = BTreeMap::new();
+        for (index, laid) in (0..).zip(&layout.maps) {
+            let (Some(laid), map) = (laid, &xdp.maps[index as usize]) else { continue };
+            let number = self.take_map(at, object, map)?;
+            held.maps.push(number);
+            let kept = kept.get(&index).and_then(|before| {
+                let old = old.as_ref()?;
+                Some((old.values.get(before)?.clone(), *old.search.get(before)?))
+            });
+            let (pieces, search) = match kept {
+                Some(both) => both,
+                None => {
+                    let pieces = self.take_values(at, object, map, laid)?;
+                    let (first, count) = self.take_search(at, object, map, laid)?;
+                    let search = Searched { first, rows: count, seed: seed(module, number) };
+                    let all = maps::value_rows(xdp, index, laid, &pieces, first, search.seed);
+                    rows.values.extend(all.map_err(|what| wrong(map, what))?);
+                    (pieces, search)
+                }
+            };
+            held.search.insert(index, search);
+            let base = pieces.first().map_or(0, |(first, _)| *first as u16);
+            let (first, seed) = (laid.first(), search.seed);
+            let placement = MapPlacement { module, first, base, search: search.first as u16, seed };
+            rows.rows.push(maps::map_row(laid, number as u16, &placement));
+            let copies = if laid.shape.per_cpu { laid.shape.slots() } else { 0 };
+            let place = XdpMapPlace { number: number as u16, first, shift: laid.shift, copies };
+            rows.rows.extend(maps::region_rows(module, laid, &pieces, held.regions.0 + layout.region(laid)));
+            held.values.insert(index, pieces);
+            places.insert(index, place);
+        }
+        let code_rows = code.placed(&held.pages, |map| places.get(&map).copied()).ok_or_else(|| {
+            let what = "the compiler named a row or a map that the program has not: a fault of ours".to_owned();
+            refused(crate::xdp::XdpRefusal { code: "E0803", what, slot: None })
+        })?;
+        for (row, code) in (0..).zip(&code_rows) {
+            let page = held.pages[row / PAGE_ROWS];
+            rows.rows.push(write(Table::XdpCode, page * PAGE_ROWS as u32 + (row % PAGE_ROWS) as u32, code));
+        }
+        for (i, page) in held.pages.iter().enumerate() {
+            let next = *held.pages.get(i + 1).unwrap_or(page) as u8;
+            rows.rows.push(write(Table::XdpPage, *page, &XdpPageRow { valid: true, module_id: module, next }));
+        }
+        let bank = 2 * u32::from(module) + u32::from(at.generation);
+        rows.rows.push(write(Table::XdpInterfaces, bank, &interfaces(xdp, at.target)));
+        let exists = |d: Destination| crate::linker::grants::no_destination(at.target, object.name.clone(), d);
+        let pass = placed.pass.map(|d| d.number(at.target).ok_or_else(|| exists(d))).transpose()?;
+        let program = XdpProgramRow {
+            valid: true,
+            start: (held.pages.first().copied().unwrap_or(0) as usize * PAGE_ROWS) as u16,
+            pass_valid: pass.is_some(),
+            pass: pass.unwrap_or(0),
+            granted: placed.granted.mask(at.target).map_err(exists)?,
+            work: code.work,
+            grows: code.grows,
+            regions: held.regions.0 as u16,
+            writable: layout.pages[0] as u16,
+            read_only: layout.pages[1] as u16,
+        };
+        rows.rows.push(write(Table::XdpProgram, bank, &program));
+        self.held.entry(module).or_default()[usize::from(at.generation & 1)] = Some(held);
+        Ok(rows)
+    }
+
+    /// Takes a generation's program away: nothing leads to its rows any more, and what nobody keeps is free.
+    pub fn clear(&mut self, module: u8, generation: u8) -> Vec<RowWrite> {
+        let Some(both) = self.held.get_mut(&module) else { return Vec::new() };
+        let Some(held) = both[usize::from(generation & 1)].take() else { return Vec::new() };
+        let other = both[usize::from(1 - (generation & 1))].clone();
+        if other.is_none() {
+            self.held.remove(&module);
+        }
+        let bank = 2 * u32::from(module) + u32::from(generation);
+        let mut rows = vec![
+            write(Table::XdpProgram, bank, &XdpProgramRow::default()),
+            write(Table::XdpInterfaces, bank, &XdpInterfacesRow::default()),
+        ];
+        rows.extend(held.pages.iter().map(|page| write(Table::XdpPage, *page, &XdpPageRow::default())));
+        rows.extend(held.maps.iter().map(|map| write(Table::XdpMap, *map, &XdpMapRow::default())));
+        let regions = held.regions.0..held.regions.0 + held.regions.1;
+        rows.extend(regions.map(|row| write(Table::XdpRegion, row, &XdpRegionRow::default())));
+        for (first, pages) in
+            held.value_pages().filter(|(first, _)| !other.as_ref().is_some_and(|o| o.has_values(*first)))
+        {
+            self.values.give_back(first, pages);
+        }
+        let shared = |search: &Searched| other.as_ref().is_some_and(|o| o.search.values().any(|s| s == search));
+        held.search.values().filter(|s| !shared(s)).for_each(|s| self.search.give_back(s.first, s.rows));
+        self.pages.extend(&held.pages);
+        self.maps.extend(&held.maps);
+        self.regions.give_back(held.regions.0, held.regions.1);
+        rows
+    }
+
+    /// Whether a row of the table is free or the module's, and the generations that have it.
+    pub fn owners(&self, module: u8, table: Table, index: u32) -> Result<Vec<u8>, u8> {
+        let has = |held: &Held| match table {
+            Table::XdpPage => held.pages.contains(&index),
+            Table::XdpCode => held.pages.contains(&(index / PAGE_ROWS as u32)),
+            Table::XdpRegion => held.has_region(index),
+            Table::XdpMap => held.maps.contains(&index),
+            Table::XdpSearch => held.has_search(index),
+            Table::XdpValue => held.has_values(index / PAGE_VALUE_ROWS),
+            _ => false,
+        };
+        let mut own = Vec::new();
+        for (holder, both) in &self.held {
+            for (generation, _) in (0..).zip(both).filter(|(_, held)| held.as_ref().is_some_and(has)) {
+                if *holder != module {
+                    return Err(*holder);
+                }
+                own.push(generation);
+            }
+        }
+        Ok(own)
+    }
+
+    fn take_pages(&mut self, at: &At, object: &Object, pages: u32, rows: usize) -> Result<Vec<u32>, LinkError> {
+        let (left, all) = (self.pages.len() as u64, self.engine.pages() as u64);
+        self.room(
+            at,
+            object,
+            Asked {
+                resource: format!("pages of {PAGE_ROWS} rows of instructions for {rows} rows"),
+                asked: pages.into(),
+                left,
+                all,
+                amount: &|held| held.pages.len() as u64,
+                fit: Fit::default(),
+            },
+        )?;
+        Ok((0..pages).map_while(|_| self.pages.pop_first()).collect())
+    }
+
+    fn take_map(&mut self, at: &At, object: &Object, map: &XdpMap) -> Result<u32, LinkError> {
+        let (left, all) = (self.maps.len() as u64, self.engine.maps as u64);
+        self.room(
+            at,
+            object,
+            Asked {
+                resource: format!("maps, `{}` among them", map.name),
+                asked: 1,
+                left,
+                all,
+                amount: &|held| held.maps.len() as u64,
+                fit: Fit::default(),
+            },
+        )?;
+        Ok(self.maps.pop_first().unwrap_or(0))
+    }
+
+    /// Rows for the pages of addresses, one behind the other.
+    fn take_regions(&mut self, at: &At, object: &Object, xdp: &Xdp, layout: &Layout) -> Result<(u32, u32), LinkError> {
+        let [writable, read_only] = layout.pages;
+        let asked = writable.saturating_add(read_only);
+        let all = (self.engine.regions as u32).min(MOST_REGIONS);
+        // The map that takes most may have what is left beside the others.
+        let laid = xdp.maps.iter().zip(&layout.maps).filter_map(|(map, laid)| Some((map, laid.as_ref()?)));
+        let largest = laid.max_by_key(|(_, laid)| laid.pages());
+        let fit = |left: u32| match largest {
+            Some((map, laid)) => {
+                let own = left.saturating_sub(asked - laid.pages());
+                maps::fit(map, laid, own.saturating_mul(16))
+            }
+            None => Fit::default(),
+        };
+        let left = self.regions.longest().min(MOST_REGIONS);
+        self.room(
+            at,
+            object,
+            Asked {
+                resource: "pages of 64 KiB of map values, one behind the other".to_owned(),
+                asked: asked.into(),
+                left: left.into(),
+                all: all.into(),
+                amount: &|held| held.regions.1.into(),
+                fit: if asked > all { fit(all) } else { fit(left) },
+            },
+        )?;
+        Ok((self.regions.take(asked).unwrap_or(0), asked))
+    }
+
+    fn take_values(&mut self, at: &At, object: &Object, map: &XdpMap, laid: &LaidMap) -> Result<Pieces, LinkError> {
+        if let Some(pieces) = maps::take(&mut self.values, laid) {
+            return Ok(pieces);
+        }
+        let all = (self.engine.values as u64 / VALUE_PAGE_BYTES) as u32;
+        let asked = laid.bytes().div_ceil(VALUE_PAGE_BYTES);
+        let left = self.values.longest();
+        let refused = self.room(
+            at,
+            object,
+            Asked {
+                resource: format!("pages of 4 KiB of value memory, one behind the other, for map `{}`", map.name),
+                asked,
+                left: left.into(),
+                all: all.into(),
+                amount: &|held| held.value_pages().map(|(_, pages)| u64::from(pages)).sum(),
+                fit: maps::fit(map, laid, if asked > u64::from(all) { all } else { left }),
+            },
+        );
+        refused.map(|()| Pieces::new())
+    }
+
+    fn take_search(&mut self, at: &At, object: &Object, map: &XdpMap, laid: &LaidMap) -> Result<(u32, u32), LinkError> {
+        let rows = laid.shape.search_rows();
+        let (left, all) = (self.search.longest(), self.engine.search as u32);
+        // As many entries as rows allow, a little less than in proportion.
+        let fit = |rows: u32| {
+            let fits = |entries: &u32| MapShape { entries: *entries, ..laid.shape }.search_rows() <= rows;
+            let entries = (1..=map.max_entries.min(rows)).rev().find(fits).unwrap_or(0);
+            Fit(Some((map.name.clone(), entries)))
+        };
+        self.room(
+            at,
+            object,
+            Asked {
+                resource: format!("rows of search memory, one behind the other, for map `{}`", map.name),
+                asked: rows.into(),
+                left: left.into(),
+                all: all.into(),
+                amount: &|held| held.search.values().map(|s| u64::from(s.rows)).sum(),
+                fit: if rows > all { fit(all) } else { fit(left) },
+            },
+        )?;
+        Ok((self.search.take(rows).unwrap_or(0), rows))
+    }
+
+    /// Refuses what does not fit: says what, how much, what is left and who holds the rest.
+    fn room(&self, at: &At, object: &Object, asked: Asked) -> Result<(), LinkError> {
+        let Asked { resource, asked, left, all, amount, fit } = asked;
+        if asked <= left {
+            return Ok(());
+        }
+        let (tenant, object) = (at.tenant.spec.name.clone(), object.name.clone());
+        if asked > all {
+            let target = at.target.name;
+            return Err(XdpError::TooMuch { tenant, object, resource, asked, target, all, fit }.into());
+        }
+        let holder = |(module, both): (&u8, &[Option<Held>; 2])| Holder {
+            tenant: self.names.get(module).cloned().unwrap_or_default(),
+            amount: both.iter().flatten().map(amount).sum::<u64>() as u32,
+        };
+        let mut holders: Vec<Holder> = self.held.iter().map(holder).filter(|h| h.amount > 0).collect();
+        holders.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.tenant.cmp(&b.tenant)));
+        Err(XdpError::NoRoom { tenant, object, resource, asked, left, all, holders, fit }.into())
+    }
+}
+
+/// Interface index of each destination: ports have the one that is said, or their number and one.
+fn interfaces(xdp: &Xdp, target: &Target) -> XdpInterfacesRow {
+    let mut row = XdpInterfacesRow::default();
+    for port in 0..target.ports as u8 {
+        let named = xdp.interfaces.iter().find(|(_, named)| **named == port).map(|(index, _)| *index);
+        row.ifindex[usize::from(port)] = named.unwrap_or(u32::from(port) + 1);
+    }
+    row
+}

@@ -1,0 +1,161 @@
+//! Maps of a program on an XDP engine in hardware: value memory, rows of regions and maps, first contents.
+
+use super::error::Fit;
+use crate::linker::ranges::RangeSpace;
+use crate::linker::rmt::RowWrite;
+use crate::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
+use crate::xdp::{LaidMap, Xdp, XdpMap};
+use sluice_formats::xdp::codes::XdpMapKind;
+use sluice_formats::xdp::map::{MOST_SLOTS, MapLimit, MapPlacement};
+use sluice_formats::xdp::rows::{XdpRegionRow, XdpValueRow};
+use sluice_formats::xdp::target::{KEY_BYTES, VALUE_BYTES};
+use sluice_formats::{Node, Row, Table};
+
+/// Pages of value memory behind one page of addresses.
+const PIECE: u32 = (REGION_BYTES / VALUE_PAGE_BYTES) as u32;
+/// Bytes of a row of value memory.
+const ROW_BYTES: usize = 32;
+/// Rows of a page of value memory.
+pub(super) const PAGE_VALUE_ROWS: u32 = VALUE_PAGE_BYTES as u32 / ROW_BYTES as u32;
+
+/// Value memory of a map: pages for each 64 KiB of addresses, as first one and number.
+pub(super) type Pieces = Vec<(u32, u32)>;
+
+/// What is wrong with a map, if anything: what, found, allowed.
+pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), (&'static str, String, String)> {
+    let hardware = |what: &str| format!("{what} in hardware");
+    laid.shape.check().map_err(|limit| match limit {
+        MapLimit::Key(found) => ("key size", found.to_string(), hardware(&format!("1 to {KEY_BYTES} bytes"))),
+        MapLimit::Value(found) => ("value size", found.to_string(), hardware(&format!("1 to {VALUE_BYTES} bytes"))),
+        MapLimit::Slots(found) => ("slots of values", found.to_string(), hardware(&format!("at most {MOST_SLOTS}"))),
+    })?;
+    if map.spin_lock.is_some() {
+        return Err(("spin lock", "one in its values".to_owned(), hardware("none")));
+    }
+    let indexed = matches!(laid.shape.kind, XdpMapKind::Array | XdpMapKind::Devices);
+    let key = if laid.shape.kind == XdpMapKind::Trie { 5 } else { 1 };
+    if (indexed && map.key_size != 4) || map.key_size < key || map.max_entries == 0 {
+        let found = format!("{} bytes, {} entries", map.key_size, map.max_entries);
+        let allowed = if indexed {
+            "4 bytes, 1 entry or more".to_owned()
+        } else {
+            format!("{key} bytes or more, 1 entry or more")
+        };
+        return Err(("key size and entries", found, allowed));
+    }
+    Ok(())
+}
+
+/// Takes value memory for a map, in one piece; none if there is too little.
+pub(super) fn take(values: &mut RangeSpace, laid: &LaidMap) -> Option<Pieces> {
+    let pages = laid.value_pages();
+    let first = values.take(pages)?;
+    Some((0..pages).step_by(PIECE as usize).map(|at| (first + at, PIECE.min(pages - at))).collect())
+}
+
+/// The number of entries with which a map fits into so many pages of value memory.
+pub(super) fn fit(map: &XdpMap, laid: &LaidMap, pages: u32) -> Fit {
+    let slots = (u64::from(pages) * VALUE_PAGE_BYTES >> laid.shift) / u64::from(laid.shape.copies());
+    let entries = slots.saturating_sub(u64::from(laid.shape.slots() - laid.shape.entries));
+    Fit(Some((map.name.clone(), entries.min(map.max_entries.into()) as u32)))
+}
+
+/// First contents of a map: its values, and the keys of entries in the order of their slots. Or what is wrong with them: what, found,
+/// allowed.
+fn contents(xdp: &Xdp, index: u32, laid: &LaidMap) -> Result<(Vec<u8>, Vec<Vec<u8>>), (&'static str, String, String)> {
+    let (map, shape) = (&xdp.maps[index as usize], &laid.shape);
+    let mut bytes = vec![0; laid.bytes() as usize];
+    if let Some(first) = &map.contents {
+        bytes[..first.len()].copy_from_slice(first);
+    }
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    for entry in xdp.entries.iter().filter(|entry| entry.map == index) {
+        let size = map.value_size as usize;
+        let each = if shape.per_cpu { size.next_multiple_of(8) } else { size };
+        let expected = each * shape.copies() as usize;
+        if entry.value.len() != expected {
+            let found = format!("{} bytes", entry.value.len());
+            return Err(("value of an entry that it begins with", found, format!("{expected}")));
+        }
+        let slot = match shape.kind {
+            XdpMapKind::Array | XdpMapKind::Devices => {
+                let key = entry.key.first_chunk().map_or(u32::MAX, |key| u32::from_le_bytes(*key));
+                if key >= map.max_entries {
+                    let allowed = format!("0 to {}", map.max_entries - 1);
+                    return Err(("index of an entry that it begins with", key.to_string(), allowed));
+                }
+                key
+            }
+            XdpMapKind::Trie => {
+                let allowed = "none: the host gives them when the program runs".to_owned();
+                return Err(("entries of a trie that it begins with", "one or more".to_owned(), allowed));
+            }
+            _ => {
+                if entry.key.len() != map.key_size as usize {
+                    let found = format!("{} bytes", entry.key.len());
+                    return Err(("key of an entry that it begins with", found, map.key_size.to_string()));
+                }
+                let known = keys.iter().position(|key| *key == entry.key);
+                let at = known.unwrap_or_else(|| {
+                    keys.push(entry.key.clone());
+                    keys.len() - 1
+                });
+                if keys.len() > map.max_entries as usize {
+                    return Err(("entries that it begins with", keys.len().to_string(), map.max_entries.to_string()));
+                }
+                shape.asides() + at as u32
+            }
+        };
+        for (copy, value) in (0..).zip(entry.value.chunks(each)) {
+            let at = ((copy * shape.slots() + slot) as usize) << laid.shift;
+            bytes[at..at + size].copy_from_slice(&value[..size]);
+        }
+    }
+    Ok((bytes, keys))
+}
+
+/// Rows of value memory with a map's first contents; what nobody gives is zero, whoever had it before.
+pub(super) fn value_rows(
+    xdp: &Xdp,
+    index: u32,
+    laid: &LaidMap,
+    pieces: &Pieces,
+    search: u32,
+    seed: u32,
+) -> Result<Vec<RowWrite>, (&'static str, String, String)> {
+    let (bytes, keys) = contents(xdp, index, laid)?;
+    let mut rows: Vec<RowWrite> =
+        laid.shape.holding(&keys, seed).iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect();
+    for (piece, all) in pieces.iter().zip(bytes.chunks(REGION_BYTES as usize)) {
+        let first = piece.0 * PAGE_VALUE_ROWS;
+        for (row, chunk) in (first..).zip(all.chunks(ROW_BYTES)) {
+            let mut padded = [0; ROW_BYTES];
+            padded[..chunk.len()].copy_from_slice(chunk);
+            let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| padded[8 * at + i]));
+            let words = std::array::from_fn(word);
+            rows.push(write(Table::XdpValue, row, &XdpValueRow { words }));
+        }
+    }
+    Ok(rows)
+}
+
+/// Rows of the region table of a map, from this one on.
+pub(super) fn region_rows(module: u8, laid: &LaidMap, pieces: &Pieces, first: u32) -> Vec<RowWrite> {
+    let row = |(at, (base, _)): (u32, &(u32, u32))| {
+        let bytes = (laid.bytes() - u64::from(at) * REGION_BYTES).min(REGION_BYTES) as u32;
+        let LaidMap { shift, readable, writable, .. } = *laid;
+        let row = XdpRegionRow { valid: true, module_id: module, base: *base as u16, bytes, shift, readable, writable };
+        write(Table::XdpRegion, first + at, &row)
+    };
+    (0..).zip(pieces).map(row).collect()
+}
+
+/// The row of a map.
+pub(super) fn map_row(laid: &LaidMap, number: u16, place: &MapPlacement) -> RowWrite {
+    write(Table::XdpMap, number.into(), &laid.shape.row(place))
+}
+
+/// A row of the engine.
+pub(super) fn write(table: Table, index: u32, row: &impl Row) -> RowWrite {
+    RowWrite::new(Node::Xdp, table, index, row)
+}

@@ -1,0 +1,138 @@
+//! A program compiled for the cores of an XDP engine in hardware: rows that know no address yet.
+//!
+//! Who makes a linker for a device with such an engine hands it the compiler: docs/decisions/xdp-on-rtl.md.
+
+use super::Xdp;
+use sluice_formats::xdp::codes::XdpOp;
+use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart};
+use sluice_formats::xdp::target::PAGE_ROWS;
+
+/// Makes rows of the main program of a part.
+pub type XdpCompiler = fn(&Xdp) -> Result<XdpCode, XdpRefusal>;
+
+/// Rows of one program, its start first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct XdpCode {
+    /// Rows; branches name rows of the program.
+    pub rows: Vec<XdpCodeRow>,
+    /// What depends on where things lie.
+    pub fixes: Vec<XdpFix>,
+    /// It may make frames longer.
+    pub grows: bool,
+    /// Most taken back edges and calls of a packet.
+    pub work: u32,
+}
+
+/// A lane that depends on where things lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XdpFix {
+    /// Row of the program.
+    pub row: u32,
+    /// Lane.
+    pub lane: u8,
+    /// What is put in.
+    pub put: XdpPut,
+}
+
+/// What the linker puts into a lane. Maps are named by their position in the part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XdpPut {
+    /// The row that `off` names in the program.
+    Row,
+    /// A constant: an address in the first value of an array.
+    Value {
+        /// Map.
+        map: u32,
+        /// Bytes from the value's begin.
+        offset: u32,
+    },
+    /// A constant: the address of an array's value.
+    Element {
+        /// Map.
+        map: u32,
+        /// Index of the value.
+        index: u32,
+    },
+    /// A constant: the handle of a map.
+    Handle {
+        /// Map.
+        map: u32,
+    },
+    /// The map's number in the upper half of the immediate.
+    Map {
+        /// Map.
+        map: u32,
+    },
+}
+
+/// Where a map lies, as a module sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XdpMapPlace {
+    /// Row of the table of maps.
+    pub number: u16,
+    /// Address of its first value.
+    pub first: u32,
+    /// Values lie every 2^shift bytes.
+    pub shift: u8,
+    /// Slots from one copy of a per-CPU map's values to the next; 0 of others.
+    pub copies: u32,
+}
+
+/// Handle of map 0; that of map n is n above.
+const HANDLES: u64 = 0xa000_0000;
+
+/// Why the engine in hardware cannot run a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct XdpRefusal {
+    /// Code for `sluice explain`.
+    pub code: &'static str,
+    /// Program, instruction and what is missing.
+    pub what: String,
+    /// The slot, where it is one instruction.
+    pub slot: Option<u32>,
+}
+
+impl XdpCode {
+    /// Pages of instruction memory that the rows take.
+    pub fn pages(&self) -> usize {
+        self.rows.len().div_ceil(PAGE_ROWS)
+    }
+
+    /// The rows for these pages, one for each 64 rows, and maps. None if a fix names a row, lane, page or map that is not
+    /// there.
+    pub fn placed(&self, pages: &[u32], map: impl Fn(u32) -> Option<XdpMapPlace>) -> Option<Vec<XdpCodeRow>> {
+        let row_at = |row: u32| Some(pages.get(row as usize / PAGE_ROWS)? * PAGE_ROWS as u32 + row % PAGE_ROWS as u32);
+        let mut rows = self.rows.clone();
+        for fix in &self.fixes {
+            let part = rows.get_mut(fix.row as usize)?.lanes.get_mut(usize::from(fix.lane))?;
+            match fix.put {
+                XdpPut::Row => part.off = u16::try_from(row_at(part.off.into())?).ok()?,
+                XdpPut::Value { map: index, offset } => {
+                    put_number(part, u64::from(map(index)?.first) + u64::from(offset))
+                }
+                XdpPut::Element { map: index, index: entry } => {
+                    let place = map(index)?;
+                    let copies = u64::from(place.copies << place.shift);
+                    put_number(part, copies << 32 | (u64::from(place.first) + (u64::from(entry) << place.shift)));
+                    if place.copies > 0 {
+                        part.op = XdpOp::Element.code();
+                    }
+                }
+                XdpPut::Handle { map: index } => put_number(part, HANDLES + u64::from(map(index)?.number)),
+                XdpPut::Map { map: index } => part.imm = part.imm & 0xffff | u32::from(map(index)?.number) << 16,
+            }
+        }
+        Some(rows)
+    }
+}
+
+/// The 64-bit number of a lane that loads one: bits 79:16.
+fn put_number(part: &mut XdpLanePart, number: u64) {
+    let bit = |at: u32| number >> at & 1 == 1;
+    part.b = (number & 0xf) as u8;
+    (part.immediate, part.wide, part.extra, part.spare) = (bit(4), bit(5), bit(6), bit(7));
+    part.off = (number >> 8) as u16;
+    part.imm = (number >> 24) as u32;
+    part.high = (number >> 56) as u8;
+}

@@ -1,0 +1,159 @@
+//! Where the values of a part's maps lie in its module's addresses, on a device whose XDP engine is hardware.
+//!
+//! Linker and device both count on it: pages of 64 KiB in the order of the maps, those that programs write from
+//! 0x4000_0000 on, those that they only read from 0x8000_0000 on.
+
+use super::XdpMap;
+use sluice_formats::xdp::codes::XdpMapKind;
+use sluice_formats::xdp::map::MapShape;
+
+/// Bytes of a page of addresses.
+pub const REGION_BYTES: u64 = 1 << 16;
+/// Bytes of a page of value memory.
+pub const VALUE_PAGE_BYTES: u64 = 4096;
+
+/// First address of values that programs write, and of those that they only read.
+const FIRST: [u32; 2] = [0x4000_0000, 0x8000_0000];
+/// `BPF_F_RDONLY_PROG`, `BPF_F_WRONLY_PROG`.
+const RDONLY_PROG: u32 = 1 << 7;
+const WRONLY_PROG: u32 = 1 << 8;
+
+/// What the engine makes of a kind (`enum bpf_map_type`): its own kind, and whether values are per-CPU and whether it is an LRU map.
+fn kind_of(kind: u32) -> Option<(XdpMapKind, bool, bool)> {
+    Some(match kind {
+        1 => (XdpMapKind::Hash, false, false),
+        2 => (XdpMapKind::Array, false, false),
+        5 => (XdpMapKind::Hash, true, false),
+        6 => (XdpMapKind::Array, true, false),
+        9 => (XdpMapKind::Hash, false, true),
+        10 => (XdpMapKind::Hash, true, true),
+        11 => (XdpMapKind::Trie, false, false),
+        14 => (XdpMapKind::Devices, false, false),
+        25 => (XdpMapKind::KeyedReferences, false, false),
+        _ => return None,
+    })
+}
+
+/// Whether the engine has maps of this kind (`enum bpf_map_type`).
+pub fn has_kind(kind: u32) -> bool {
+    kind_of(kind).is_some()
+}
+
+/// What an engine of so many contexts makes of a map; none of kinds that it has not.
+pub fn shape(map: &XdpMap, contexts: u32) -> Option<MapShape> {
+    let (kind, per_cpu, lru) = kind_of(map.kind)?;
+    Some(MapShape {
+        kind,
+        per_cpu,
+        lru,
+        constant: map.flags & RDONLY_PROG != 0,
+        key_bytes: map.key_size,
+        value_bytes: map.value_size,
+        entries: map.max_entries,
+        contexts,
+    })
+}
+
+/// Values of one map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaidMap {
+    /// What it is.
+    pub shape: MapShape,
+    /// Programs only read them.
+    pub read_only: bool,
+    /// First page of 64 KiB among those of its kind.
+    pub page: u32,
+    /// Values lie every 2^shift bytes.
+    pub shift: u8,
+    /// Bytes of a value that programs may read.
+    pub readable: u16,
+    /// Bytes of a value that programs may write.
+    pub writable: u16,
+}
+
+impl LaidMap {
+    /// Bytes of all values with what lies between them.
+    pub fn bytes(&self) -> u64 {
+        self.shape.value_memory()
+    }
+
+    /// Pages of 64 KiB.
+    pub fn pages(&self) -> u32 {
+        self.bytes().div_ceil(REGION_BYTES) as u32
+    }
+
+    /// Pages of value memory.
+    pub fn value_pages(&self) -> u32 {
+        self.bytes().div_ceil(VALUE_PAGE_BYTES) as u32
+    }
+
+    /// Address of the first value.
+    pub fn first(&self) -> u32 {
+        FIRST[usize::from(self.read_only)].wrapping_add(self.page << 16)
+    }
+}
+
+/// All maps of a part by position; none for those of kinds that the engine has not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The maps.
+    pub maps: Vec<Option<LaidMap>>,
+    /// Pages of 64 KiB that programs write, and that they only read.
+    pub pages: [u32; 2],
+}
+
+impl Layout {
+    /// Lays the maps of a part, for an engine of so many contexts.
+    pub fn of(maps: &[XdpMap], contexts: u32) -> Self {
+        let mut layout = Self::default();
+        for map in maps {
+            let laid = shape(map, contexts).map(|shape| {
+                let devices = matches!(shape.kind, XdpMapKind::Devices | XdpMapKind::KeyedReferences);
+                let read_only = shape.constant || devices;
+                let page = layout.pages[usize::from(read_only)];
+                let size = map.value_size as u16;
+                let readable = if map.flags & WRONLY_PROG == 0 { size } else { 0 };
+                let writable = if read_only { 0 } else { size };
+                LaidMap { shape, read_only, page, shift: shape.shift(), readable, writable }
+            });
+            if let Some(laid) = laid {
+                let pages = &mut layout.pages[usize::from(laid.read_only)];
+                *pages = pages.saturating_add(laid.pages());
+            }
+            layout.maps.push(laid);
+        }
+        layout
+    }
+
+    /// Row of the region table at which a map begins, behind the first one of its program.
+    pub fn region(&self, map: &LaidMap) -> u32 {
+        map.page + if map.read_only { self.pages[0] } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `BPF_MAP_TYPE_ARRAY`.
+    const ARRAY: u32 = 2;
+
+    fn array(value_size: u32, max_entries: u32, flags: u32) -> XdpMap {
+        XdpMap { name: "map".to_owned(), kind: ARRAY, key_size: 4, value_size, max_entries, flags, ..XdpMap::default() }
+    }
+
+    #[test]
+    fn maps_that_are_written_come_first_and_each_begins_a_page_of_its_own() {
+        let ring = XdpMap { kind: 27, ..array(8, 4, 0) };
+        let maps = [array(4, 1, RDONLY_PROG), array(12, 8192, 0), ring, array(1, 1, 0), array(8, 1, WRONLY_PROG)];
+        let layout = Layout::of(&maps, 8);
+        assert_eq!(layout.pages, [4, 1]);
+        let laid: Vec<_> = layout.maps.iter().flatten().collect();
+        let firsts: Vec<u32> = laid.iter().map(|map| map.first()).collect();
+        assert_eq!(firsts, [0x8000_0000, 0x4000_0000, 0x4002_0000, 0x4003_0000]);
+        let regions: Vec<u32> = laid.iter().map(|map| layout.region(map)).collect();
+        assert_eq!((regions, layout.maps[2]), (vec![4, 0, 2, 3], None));
+        assert_eq!((laid[1].shift, laid[1].pages(), laid[1].value_pages()), (4, 2, 32));
+        assert_eq!((laid[0].readable, laid[0].writable, laid[3].readable, laid[3].writable), (4, 0, 0, 8));
+    }
+}

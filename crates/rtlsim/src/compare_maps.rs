@@ -1,0 +1,201 @@
+//! Host operations on maps of both: at rest, with the same answer, and what the maps hold at the end.
+
+use crate::compare::{Comparison, Halt, Input};
+use crate::device::RtlNic;
+use crate::follow::{Difference, Follower};
+use crate::host_maps::Placed;
+use sluice_device::{Device, DeviceError, Map, MapId, Maps, ProgramCounts, ProgramEvent};
+use sluice_nic::Mismatch;
+use sluice_object::XdpMap;
+use std::collections::BTreeSet;
+
+/// An operation, as the journal keeps it.
+#[derive(Clone, Debug)]
+pub(crate) enum MapOp {
+    List,
+    Lookup(MapId, Vec<u8>),
+    Update(MapId, Vec<u8>, Vec<u8>, u64),
+    Delete(MapId, Vec<u8>),
+    NextKey(MapId, Option<Vec<u8>>),
+    Routes(String),
+}
+
+/// What an operation answers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum MapAnswer {
+    List(Vec<Map>),
+    Bytes(Option<Vec<u8>>),
+    Done,
+}
+
+impl MapOp {
+    fn carry_out(&self, maps: &mut dyn Maps, module: u8) -> Result<MapAnswer, DeviceError> {
+        let bytes = MapAnswer::Bytes;
+        let done = |()| MapAnswer::Done;
+        match self {
+            Self::List => maps.list(module).map(MapAnswer::List),
+            Self::Lookup(map, key) => maps.lookup(module, *map, key).map(Some).map(bytes),
+            Self::Update(map, key, value, flags) => maps.update(module, *map, key, value, *flags).map(done),
+            Self::Delete(map, key) => maps.delete(module, *map, key).map(done),
+            Self::NextKey(map, key) => maps.next_key(module, *map, key.as_deref()).map(bytes),
+            Self::Routes(text) => maps.set_routes(module, text).map(done),
+        }
+    }
+
+    /// On both, which answer alike.
+    pub fn on_both(&self, rtl: &mut RtlNic, follower: &mut Follower, module: u8) -> Result<MapAnswer, Halt> {
+        let device = self.carry_out(rtl, module);
+        if let Err(error @ (DeviceError::Unavailable(_) | DeviceError::Timeout { .. } | DeviceError::Read { .. })) =
+            device
+        {
+            return Err(error.into());
+        }
+        follower.follow(rtl.take_tapped())?;
+        let Some(maps) = follower.maps() else { return Ok(device?) };
+        let model = self.carry_out(maps, module);
+        // Maps by key have an order of their own in hardware; what they hold is compared at the end.
+        if model != device && !matches!(self, Self::NextKey(..)) {
+            let at = "host's operation on a map";
+            let model = format!("module {module}, {self:?}: {model:?}");
+            return Err(different(rtl, Mismatch { packet: None, at, model, device: format!("{device:?}") }));
+        }
+        Ok(device?)
+    }
+}
+
+fn different(rtl: &RtlNic, mismatch: Mismatch) -> Halt {
+    Difference { tick: rtl.now(), mismatch }.into()
+}
+
+/// Every value of every map that the device holds is the model's.
+pub(crate) fn compare_all(rtl: &mut RtlNic, follower: &mut Follower) -> Result<(), Halt> {
+    for module in rtl.host().modules() {
+        let Ok(maps) = rtl.host().list(module) else { continue };
+        for Map { id, declared } in maps {
+            let Some(placed) = rtl.host().placed(module, id)? else { continue };
+            if RtlNic::engine_has(&placed) {
+                compare_entries(rtl, follower, module, &placed, (id, &declared))?;
+                continue;
+            }
+            let bytes = rtl.value_bytes(&placed, 0, placed.laid.bytes() as usize)?;
+            follower.follow(rtl.take_tapped())?;
+            let Some(model) = follower.maps() else { continue };
+            for (index, found) in (0u32..).zip(bytes.chunks(1 << placed.laid.shift)) {
+                let found = &found[..declared.value_size as usize];
+                let expected = model.lookup(module, id, &index.to_le_bytes())?;
+                if expected != found && placed.spec.spin_lock.is_none() {
+                    let model = format!("module {module}, map `{}`, entry {index}: {expected:02x?}", declared.name);
+                    let device = format!("{found:02x?}");
+                    return Err(different(rtl, Mismatch { packet: None, at: "map", model, device }));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The entries of a map that the map engine keeps are the model's, whatever their order.
+fn compare_entries(
+    rtl: &mut RtlNic,
+    follower: &mut Follower,
+    module: u8,
+    placed: &Placed,
+    (id, declared): (MapId, &XdpMap),
+) -> Result<(), Halt> {
+    let keys = |maps: &mut dyn Maps| -> Result<BTreeSet<Vec<u8>>, DeviceError> {
+        let (mut keys, mut key) = (BTreeSet::new(), None);
+        while let Some(next) = maps.next_key(module, id, key.as_deref())? {
+            key = Some(next.clone());
+            keys.insert(next);
+        }
+        Ok(keys)
+    };
+    let found = keys(rtl)?;
+    follower.follow(rtl.take_tapped())?;
+    let Some(model) = follower.maps() else { return Ok(()) };
+    let expected = keys(model)?;
+    if placed.laid.shape.has_chains() && found != expected {
+        let (model, device) =
+            (format!("module {module}, map `{}`: {expected:02x?}", declared.name), format!("{found:02x?}"));
+        return Err(different(rtl, Mismatch { packet: None, at: "keys of a map", model, device }));
+    }
+    for key in expected {
+        let found = rtl.lookup(module, id, &key);
+        follower.follow(rtl.take_tapped())?;
+        let Some(model) = follower.maps() else { return Ok(()) };
+        // The model has more processors than the engine contexts: those beyond hold zeros, or what the host gave all.
+        let mut expected = model.lookup(module, id, &key);
+        if let (Ok(expected), Ok(found)) = (&mut expected, &found) {
+            expected.truncate(found.len());
+        }
+        if expected != found {
+            let model = format!("module {module}, map `{}`, key {key:02x?}: {expected:02x?}", declared.name);
+            return Err(different(rtl, Mismatch { packet: None, at: "map", model, device: format!("{found:02x?}") }));
+        }
+    }
+    Ok(())
+}
+
+impl Comparison {
+    fn map(&mut self, module: u8, op: MapOp) -> Result<MapAnswer, DeviceError> {
+        self.quiesce()?;
+        self.input(Input::Map(module, op.clone()), |rtl, follower| op.on_both(rtl, follower, module))
+    }
+
+    fn map_bytes(&mut self, module: u8, op: MapOp) -> Result<Option<Vec<u8>>, DeviceError> {
+        match self.map(module, op)? {
+            MapAnswer::Bytes(bytes) => Ok(bytes),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Maps for Comparison {
+    fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
+        match self.map(module, MapOp::List)? {
+            MapAnswer::List(maps) => Ok(maps),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
+        Ok(self.map_bytes(module, MapOp::Lookup(map, key.to_vec()))?.unwrap_or_default())
+    }
+
+    fn update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
+        self.map(module, MapOp::Update(map, key.to_vec(), value.to_vec(), flags)).map(drop)
+    }
+
+    fn delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
+        self.map(module, MapOp::Delete(map, key.to_vec())).map(drop)
+    }
+
+    fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.map_bytes(module, MapOp::NextKey(map, key.map(<[u8]>::to_vec)))
+    }
+
+    fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError> {
+        self.rtl_mut().order_behind(module, map, key)
+    }
+
+    fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.next_key(module, map, key)
+    }
+
+    fn set_routes(&mut self, module: u8, routes: &str) -> Result<(), DeviceError> {
+        self.map(module, MapOp::Routes(routes.to_owned())).map(drop)
+    }
+
+    /// The model's: none, for no program that the device runs tells any.
+    fn take_events(&mut self, module: u8) -> Vec<ProgramEvent> {
+        self.follower_mut().maps().map(|maps| maps.take_events(module)).unwrap_or_default()
+    }
+
+    /// The model's.
+    fn counts(&mut self, module: u8) -> Result<ProgramCounts, DeviceError> {
+        match self.follower_mut().maps() {
+            Some(maps) => maps.counts(module),
+            None => Err(DeviceError::NoProgram { module }),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The host's operations on maps of a simulated NIC, over its configuration ring while packets run.
+//!
+//! A write covers 32 bytes of value memory. Where these hold several values, packets wait in front of the engine until the
+//! host has written, so that none of their changes to the others is lost.
+
+use crate::device::RtlNic;
+use crate::host_maps::{Placed, ROW_BYTES};
+use sluice_device::{DeviceError, Map, MapId, Maps, ProgramCounts, ProgramEvent};
+use sluice_ebpf::Errno;
+use sluice_ebpf::helper::routes::Routes;
+use sluice_formats::{Node, Table};
+
+fn failed(operation: &'static str, map: MapId) -> impl FnOnce(Errno) -> DeviceError {
+    move |errno| DeviceError::Map { operation, map: map.0, errno: errno.0 }
+}
+
+impl RtlNic {
+    /// The map, which the device holds.
+    fn held(&self, module: u8, map: MapId, operation: &'static str) -> Result<Placed, DeviceError> {
+        self.host().placed(module, map)?.ok_or_else(|| failed(operation, map)(Errno::OPNOTSUPP))
+    }
+
+    /// Bytes of a map's values in the device, with what lies between them.
+    pub fn value_bytes(&mut self, map: &Placed, at: u64, bytes: usize) -> Result<Vec<u8>, DeviceError> {
+        let (rows, within) = self.host().value_rows(map, at, bytes)?;
+        let words = self.read_rows(Node::Xdp, Table::XdpValue, rows)?;
+        let all: Vec<u8> = words.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+        Ok(all[within..within + bytes].to_vec())
+    }
+
+    fn write_value(&mut self, map: &Placed, at: u64, value: &[u8]) -> Result<(), DeviceError> {
+        let (rows, within) = self.host().value_rows(map, at, value.len())?;
+        let mut all = vec![0; rows.len() * ROW_BYTES];
+        // A value that has its rows for itself has zeros behind it.
+        let shared = 1 << map.laid.shift < ROW_BYTES;
+        if shared {
+            self.hold_packets()?;
+            let words = self.read_rows(Node::Xdp, Table::XdpValue, rows.clone())?;
+            all = words.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+        }
+        all[within..within + value.len()].copy_from_slice(value);
+        let row_words = |bytes: &[u8]| {
+            bytes.chunks(4).map(|word| word.iter().rev().fold(0, |all, byte| all << 8 | u32::from(*byte))).collect()
+        };
+        for (row, bytes) in rows.zip(all.chunks(ROW_BYTES)) {
+            self.write_row(Node::Xdp, Table::XdpValue, row, row_words(bytes))?;
+        }
+        if shared {
+            self.release_packets();
+        }
+        Ok(())
+    }
+
+    /// The value's place, and its lock's bytes in it.
+    fn place(map: &Placed, key: &[u8]) -> (u64, Option<std::ops::Range<usize>>) {
+        let index = key.first_chunk().map_or(0, |key| u32::from_le_bytes(*key));
+        let lock = map.spec.spin_lock.map(|at| at as usize..at as usize + 4);
+        (u64::from(index) << map.laid.shift, lock.filter(|lock| lock.end <= map.spec.value_size as usize))
+    }
+}
+
+impl Maps for RtlNic {
+    fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
+        self.host().list(module)
+    }
+
+    fn lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
+        let held = self.held(module, map, "lookup")?;
+        if Self::engine_has(&held) {
+            return self.engine_lookup(module, &held, key)?.map_err(failed("lookup", map));
+        }
+        self.host_mut().shadow(module)?.user_lookup(map, key).map_err(failed("lookup", map))?;
+        let (at, lock) = Self::place(&held, key);
+        let mut value = self.value_bytes(&held, at, held.spec.value_size as usize)?;
+        if let Some(lock) = lock {
+            value[lock].fill(0);
+        }
+        Ok(value)
+    }
+
+    fn update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
+        let held = self.held(module, map, "update")?;
+        if Self::engine_has(&held) {
+            return self.engine_update(module, map, &held, (key, value, flags))?.map_err(failed("update", map));
+        }
+        self.host_mut().shadow(module)?.user_update(map, key, value, flags).map_err(failed("update", map))?;
+        let (at, lock) = Self::place(&held, key);
+        let mut value = value.to_vec();
+        if let Some(lock) = lock {
+            let now = self.value_bytes(&held, at, value.len())?;
+            value[lock.clone()].copy_from_slice(&now[lock]);
+        }
+        self.write_value(&held, at, &value)
+    }
+
+    fn delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
+        let held = self.held(module, map, "delete")?;
+        if Self::engine_has(&held) {
+            return self.engine_delete(module, map, &held, key)?.map_err(failed("delete", map));
+        }
+        // No array gives an entry up: this only says so.
+        self.host_mut().shadow(module)?.user_delete(map, key).map_err(failed("delete", map))
+    }
+
+    fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        let held = self.held(module, map, "next key")?;
+        if held.laid.shape.has_chains() {
+            return self.engine_next(module, &held, key);
+        }
+        // Tries are the host's, and indices need no asking.
+        self.host_mut().shadow(module)?.next_key(map, key).map_err(failed("next key", map))
+    }
+
+    fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError> {
+        let held = self.held(module, map, "next key")?;
+        if held.laid.shape.has_chains() {
+            // Chains never grow: entries keep their order.
+            return Ok(match key {
+                Some(key) => self.engine_lookup(module, &held, key)?.is_ok().then_some(0),
+                None => Some(0),
+            });
+        }
+        self.host_mut().shadow(module)?.order_behind(map, key).map_err(failed("next key", map))
+    }
+
+    /// All keys: the host does not know which values are zero.
+    fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
+        self.next_key(module, map, key)
+    }
+
+    /// No program here asks for routes; a file that is none is told all the same.
+    fn set_routes(&mut self, module: u8, routes: &str) -> Result<(), DeviceError> {
+        self.host_mut().shadow(module)?;
+        let routes = Routes::parse(routes);
+        routes.map(drop).map_err(|e| DeviceError::Routes { what: e.to_string(), code: e.code() })
+    }
+
+    /// No program here tells any.
+    fn take_events(&mut self, _: u8) -> Vec<ProgramEvent> {
+        Vec::new()
+    }
+
+    fn counts(&mut self, module: u8) -> Result<ProgramCounts, DeviceError> {
+        self.host_mut().shadow(module)?;
+        Err(DeviceError::Unavailable("instructions of programs are not counted in hardware".to_owned()))
+    }
+}

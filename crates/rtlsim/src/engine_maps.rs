@@ -1,0 +1,243 @@
+//! Operations of the host on maps that the map engine keeps: by key, per-CPU, tries, devmaps.
+
+use crate::device::RtlNic;
+use crate::host_maps::Placed;
+use sluice_device::{DeviceError, MapId};
+use sluice_ebpf::image::map_flags::{RDONLY, WRONLY};
+use sluice_ebpf::map::TrieNode;
+use sluice_ebpf::{Errno, MapType};
+use sluice_formats::row::Row;
+use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
+use sluice_formats::xdp::map::MapPlacement;
+use sluice_formats::xdp::rows::{XdpHostRow, XdpSearchRow, XdpValueRow};
+use sluice_formats::xdp::target::KEY_BYTES;
+use sluice_formats::{Node, Table};
+
+/// Bytes of a row of the host's data.
+const ROW_BYTES: usize = 32;
+/// Flags of an update of a further copy: the entry is there, and this is no use of it.
+const FURTHER_COPY: u8 = 3;
+
+/// What the engine said, as an error number of bpf(2).
+fn answer(row: XdpHostRow) -> Result<XdpHostRow, Errno> {
+    if row.error == 0 { Ok(row) } else { Err(Errno(row.error.into())) }
+}
+
+fn packed(row: &impl Row) -> Result<Vec<u32>, DeviceError> {
+    row.pack().map_err(|e| DeviceError::Unavailable(e.to_string()))
+}
+
+impl RtlNic {
+    /// Whether a map is the map engine's. The others are arrays, whose values the host reads and writes itself.
+    pub(crate) fn engine_has(map: &Placed) -> bool {
+        map.laid.shape.kind != XdpMapKind::Array || map.laid.shape.per_cpu
+    }
+
+    fn stage(&mut self, first: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        for (row, chunk) in (first as u32..).zip(bytes.chunks(ROW_BYTES)) {
+            let mut padded = [0; ROW_BYTES];
+            padded[..chunk.len()].copy_from_slice(chunk);
+            let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| padded[8 * at + i]));
+            let row_words = packed(&XdpValueRow { words: std::array::from_fn(word) })?;
+            self.write_row(Node::Xdp, Table::XdpHostData, row, row_words)?;
+        }
+        Ok(())
+    }
+
+    fn operate(&mut self, with: XdpHostRow, key: &[u8], value: &[u8]) -> Result<XdpHostRow, DeviceError> {
+        self.stage(0, key)?;
+        self.stage(KEY_BYTES / ROW_BYTES, value)?;
+        self.write_row(Node::Xdp, Table::XdpHost, 0, packed(&with)?)?;
+        let words = self.read_rows(Node::Xdp, Table::XdpHost, 0..1)?.pop().unwrap_or_default();
+        XdpHostRow::unpack(&words).map_err(|e| DeviceError::Unavailable(e.to_string()))
+    }
+
+    fn asked(&self, module: u8, map: &Placed, op: XdpMapOp) -> Result<XdpHostRow, DeviceError> {
+        let (number, _) = self.host().engine_map(module, map)?;
+        Ok(XdpHostRow { op: op.code(), map: number, ..XdpHostRow::default() })
+    }
+
+    /// The value of a key, all copies one behind the other.
+    pub(crate) fn engine_lookup(
+        &mut self,
+        module: u8,
+        map: &Placed,
+        key: &[u8],
+    ) -> Result<Result<Vec<u8>, Errno>, DeviceError> {
+        if map.spec.flags & WRONLY != 0 {
+            return Ok(Err(Errno::PERM));
+        }
+        if key.len() != map.spec.key_size as usize {
+            return Ok(Err(Errno::INVAL));
+        }
+        let (mut all, size) = (Vec::new(), map.spec.value_size as usize);
+        for cpu in 0..map.laid.shape.copies() {
+            let with = XdpHostRow { cpu: cpu as u8, ..self.asked(module, map, XdpMapOp::Lookup)? };
+            if let Err(errno) = answer(self.operate(with, key, &[])?) {
+                return Ok(Err(errno));
+            }
+            let first = (KEY_BYTES / ROW_BYTES) as u32;
+            let rows = self.read_rows(Node::Xdp, Table::XdpHostData, first..first + size.div_ceil(ROW_BYTES) as u32)?;
+            all.extend(rows.iter().flatten().flat_map(|word| word.to_le_bytes()).take(size));
+            if map.laid.shape.per_cpu {
+                all.resize(all.len().next_multiple_of(8), 0);
+            }
+        }
+        Ok(Ok(all))
+    }
+
+    /// Makes or changes an entry.
+    pub(crate) fn engine_update(
+        &mut self,
+        module: u8,
+        id: MapId,
+        map: &Placed,
+        (key, value, flags): (&[u8], &[u8], u64),
+    ) -> Result<Result<(), Errno>, DeviceError> {
+        let (shape, size) = (map.laid.shape, map.spec.value_size as usize);
+        if map.spec.flags & RDONLY != 0 || map.spec.frozen {
+            return Ok(Err(Errno::PERM));
+        }
+        let each = if shape.per_cpu { size.next_multiple_of(8) } else { size };
+        if key.len() != map.spec.key_size as usize || value.len() != each * shape.copies() as usize || flags > 2 {
+            return Ok(Err(Errno::INVAL));
+        }
+        let mut flags = flags as u8;
+        match shape.kind {
+            XdpMapKind::Trie => return self.trie_update(module, id, map, (key, value, flags.into())),
+            XdpMapKind::Devices | XdpMapKind::KeyedReferences => {
+                // The shadow says what an interface may be; a devmap's hash looks at no flag but for new ones.
+                let mut probe = sluice_ebpf::MapSpace::new(1);
+                let one = probe.create(&map.spec).map_err(|e| DeviceError::Unavailable(e.to_string()))?;
+                let looked_at = if shape.kind == XdpMapKind::Devices { u64::from(flags) } else { 0 };
+                if let Err(errno) = probe.user_update(one, key, value, looked_at) {
+                    return Ok(Err(errno));
+                }
+                if map.spec.kind == MapType::DevmapHash && flags == 2 {
+                    flags = 0;
+                }
+            }
+            _ => {}
+        }
+        for (cpu, copy) in (0..).zip(value.chunks(each)) {
+            let further = if shape.searched() { FURTHER_COPY } else { 0 };
+            let with = XdpHostRow {
+                cpu,
+                flags: if cpu == 0 { flags } else { further },
+                ..self.asked(module, map, XdpMapOp::Update)?
+            };
+            if let Err(errno) = answer(self.operate(with, key, &copy[..size])?) {
+                return Ok(Err(errno));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Takes an entry out.
+    pub(crate) fn engine_delete(
+        &mut self,
+        module: u8,
+        id: MapId,
+        map: &Placed,
+        key: &[u8],
+    ) -> Result<Result<(), Errno>, DeviceError> {
+        if map.spec.flags & RDONLY != 0 || map.spec.frozen {
+            return Ok(Err(Errno::PERM));
+        }
+        if key.len() != map.spec.key_size as usize {
+            return Ok(Err(Errno::INVAL));
+        }
+        match map.laid.shape.kind {
+            XdpMapKind::Trie => self.trie_delete(module, id, map, key),
+            XdpMapKind::Devices => {
+                let zero = vec![0; map.spec.value_size as usize];
+                let with = self.asked(module, map, XdpMapOp::Update)?;
+                // An index beyond the end is EINVAL here, as in the kernel.
+                Ok(answer(self.operate(with, key, &zero)?).map(drop).map_err(|_| Errno::INVAL))
+            }
+            _ => {
+                let with = self.asked(module, map, XdpMapOp::Delete)?;
+                Ok(answer(self.operate(with, key, &[])?).map(drop))
+            }
+        }
+    }
+
+    /// The key behind another one, in the order of chains.
+    pub(crate) fn engine_next(
+        &mut self,
+        module: u8,
+        map: &Placed,
+        key: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>, DeviceError> {
+        let (_, row) = self.host().engine_map(module, map)?;
+        let place = MapPlacement { module, first: row.first, base: row.base, search: row.state, seed: row.seed };
+        let mut with = XdpHostRow { key: key.is_some(), ..self.asked(module, map, XdpMapOp::Next)? };
+        loop {
+            let found = self.operate(with, key.unwrap_or_default(), &[])?;
+            match found.slot.checked_sub(1) {
+                _ if found.error != 0 => return Ok(None),
+                None => with = XdpHostRow { key: false, chain: found.chain, ..with },
+                Some(slot) => {
+                    let rows = self.read_rows(Node::Xdp, Table::XdpSearch, map.laid.shape.entry(&place, slot))?;
+                    let rows: Result<Vec<_>, _> = rows.iter().map(|words| XdpSearchRow::unpack(words)).collect();
+                    let rows = rows.map_err(|e| DeviceError::Unavailable(e.to_string()))?;
+                    return Ok(Some(map.laid.shape.key(&rows)));
+                }
+            }
+        }
+    }
+
+    fn trie_update(
+        &mut self,
+        module: u8,
+        id: MapId,
+        map: &Placed,
+        (key, value, flags): (&[u8], &[u8], u64),
+    ) -> Result<Result<(), Errno>, DeviceError> {
+        if let Err(errno) = self.host_mut().shadow(module)?.user_update(id, key, value, flags) {
+            return Ok(Err(errno));
+        }
+        // The value first, then what leads to it.
+        let nodes = self.host_mut().shadow(module)?.trie(id).unwrap_or_default();
+        let is = |node: &TrieNode| [&node.prefix.to_le_bytes()[..], &node.address].concat() == key;
+        let slot = nodes.1.iter().find(|node| is(node) && node.slot.is_some()).and_then(|node| node.slot);
+        if let Some(slot) = slot {
+            let with = XdpHostRow { chain: slot, ..self.asked(module, map, XdpMapOp::Put)? };
+            if let Err(errno) = answer(self.operate(with, &[], value)?) {
+                return Ok(Err(errno));
+            }
+        }
+        self.write_trie(module, id, map, nodes).map(Ok)
+    }
+
+    fn trie_delete(
+        &mut self,
+        module: u8,
+        id: MapId,
+        map: &Placed,
+        key: &[u8],
+    ) -> Result<Result<(), Errno>, DeviceError> {
+        if let Err(errno) = self.host_mut().shadow(module)?.user_delete(id, key) {
+            return Ok(Err(errno));
+        }
+        let nodes = self.host_mut().shadow(module)?.trie(id).unwrap_or_default();
+        self.write_trie(module, id, map, nodes).map(Ok)
+    }
+
+    fn write_trie(
+        &mut self,
+        module: u8,
+        id: MapId,
+        map: &Placed,
+        nodes: (Option<u32>, Vec<TrieNode>),
+    ) -> Result<(), DeviceError> {
+        let (_, row) = self.host().engine_map(module, map)?;
+        let place = MapPlacement { module, first: row.first, base: row.base, search: row.state, seed: row.seed };
+        let shape = map.laid.shape;
+        let writes = self.host_mut().trie(module, id)?.becomes(nodes, &shape, &place);
+        for (row, words) in writes {
+            self.write_row(Node::Xdp, Table::XdpSearch, row, packed(&words)?)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! Maps of programs on an XDP engine in hardware, as the host sees them: which there are, and where their values lie.
+//!
+//! What bpf(2) answers to a wrong key, size or flag is asked of maps of the same declarations that hold no values; the values are
+//! in the device.
+
+use crate::trie::Trie;
+use sluice_ebpf::{MapSpace, MapSpec, tenant};
+use sluice_formats::Table;
+use sluice_formats::row::Row;
+use sluice_formats::xdp::rows::{XdpMapRow, XdpProgramRow, XdpRegionRow};
+use sluice_object::PlacedXdp;
+use sluice_object::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
+use sluice_object::xdp::{LaidMap, Layout};
+use std::collections::{BTreeMap, HashMap};
+
+use sluice_device::{DeviceError, Map, MapId};
+
+/// Bytes of a row of value memory.
+pub const ROW_BYTES: usize = 32;
+
+/// Programs of every module, and what their rows say.
+#[derive(Debug)]
+pub struct HostMaps {
+    /// Contexts of the engine: copies of per-CPU values.
+    contexts: u32,
+    modules: BTreeMap<u8, Module>,
+    current: BTreeMap<u8, u8>,
+    /// Rows of programs and regions as the device has acknowledged them.
+    rows: HashMap<(Table, u32), Vec<u32>>,
+}
+
+/// What one module runs.
+#[derive(Debug)]
+struct Module {
+    /// Declarations by ID: numbers are never given twice while the module has a program, as in the model.
+    shadow: MapSpace,
+    /// Tries as they stand in search memory.
+    tries: BTreeMap<u32, Trie>,
+    generations: [Option<Program>; 2],
+}
+
+#[derive(Debug)]
+struct Program {
+    maps: Vec<(MapId, MapSpec, Option<LaidMap>)>,
+    layout: Layout,
+}
+
+/// A map in the device.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Its declaration.
+    pub spec: MapSpec,
+    /// Its values.
+    pub laid: LaidMap,
+    /// Its first row of the region table.
+    region: u32,
+}
+
+impl HostMaps {
+    /// Of an engine of so many contexts.
+    pub fn new(contexts: u32) -> Self {
+        Self { contexts, modules: BTreeMap::new(), current: BTreeMap::new(), rows: HashMap::new() }
+    }
+
+    /// Contexts of the engine.
+    pub fn contexts(&self) -> u32 {
+        self.contexts
+    }
+
+    /// A row was written.
+    pub fn wrote(&mut self, table: Table, index: u32, words: &[u32]) {
+        match table {
+            Table::XdpProgram | Table::XdpRegion | Table::XdpMap => {
+                drop(self.rows.insert((table, index), words.to_vec()))
+            }
+            Table::Generation => {
+                let generation = words.first().map_or(0, |word| word & 1) as u8;
+                self.current.insert(index as u8, generation);
+            }
+            _ => {}
+        }
+    }
+
+    /// A load has come to a program of a generation, or takes it away.
+    pub fn install(&mut self, module: u8, generation: u8, placed: Option<&PlacedXdp>) -> Result<(), String> {
+        let generation = usize::from(generation & 1);
+        let Some(placed) = placed else {
+            if let Some(known) = self.modules.get_mut(&module) {
+                let gone = known.generations[generation].take();
+                let stays = known.generations[1 - generation].as_ref();
+                let kept = |id: &MapId| stays.is_some_and(|program| program.maps.iter().any(|(other, ..)| other == id));
+                let ids: Vec<MapId> = gone.iter().flat_map(|p| &p.maps).map(|(id, ..)| *id).collect();
+                ids.into_iter().filter(|id| !kept(id)).for_each(|id| known.shadow.remove(id));
+                if known.generations.iter().all(Option::is_none) {
+                    self.modules.remove(&module);
+                }
+            }
+            return Ok(());
+        };
+        let image = tenant::image(&placed.xdp).map_err(|e| e.to_string())?;
+        let layout = Layout::of(&placed.xdp.maps, self.contexts);
+        let contexts = self.contexts;
+        let known = self.modules.entry(module).or_insert_with(|| Module {
+            shadow: MapSpace::new(contexts),
+            tries: BTreeMap::new(),
+            generations: [None, None],
+        });
+        let mut maps = Vec::new();
+        for (index, spec) in image.maps.iter().enumerate() {
+            let old = placed.kept.get(&(index as u32)).and_then(|old| {
+                let before = known.generations[1 - generation].as_ref()?;
+                before.maps.get(*old as usize).map(|(id, ..)| *id)
+            });
+            let id = match old {
+                Some(id) => id,
+                None => known.shadow.create(spec).map_err(|e| e.to_string())?,
+            };
+            maps.push((id, spec.clone(), layout.maps.get(index).copied().flatten()));
+        }
+        known.generations[generation] = Some(Program { maps, layout });
+        Ok(())
+    }
+
+    /// Whether any program has maps that it may write: the order in which packets reach them matters.
+    pub fn any_is_written(&self) -> bool {
+        let programs = self.modules.values().flat_map(|module| module.generations.iter().flatten());
+        programs.flat_map(|program| &program.maps).any(|(_, _, laid)| laid.is_some_and(|laid| laid.writable > 0))
+    }
+
+    /// Modules that run programs.
+    pub fn modules(&self) -> Vec<u8> {
+        self.modules.keys().copied().collect()
+    }
+
+    /// Maps of the program that new packets of a module run.
+    pub fn list(&self, module: u8) -> Result<Vec<Map>, DeviceError> {
+        let maps = self.program(module)?.1.maps.iter();
+        Ok(maps.map(|(id, spec, _)| Map { id: *id, declared: tenant::plain_map(spec) }).collect())
+    }
+
+    /// Declarations of a module's maps.
+    pub fn shadow(&mut self, module: u8) -> Result<&mut MapSpace, DeviceError> {
+        self.modules.get_mut(&module).map(|known| &mut known.shadow).ok_or(DeviceError::NoProgram { module })
+    }
+
+    fn program(&self, module: u8) -> Result<(u8, &Program), DeviceError> {
+        let none = || DeviceError::NoProgram { module };
+        let generation = self.current.get(&module).copied().unwrap_or(0);
+        let known = self.modules.get(&module).ok_or_else(none)?;
+        Ok((generation, known.generations[usize::from(generation)].as_ref().ok_or_else(none)?))
+    }
+
+    /// A map of the program that runs now; none if the device does not hold it.
+    pub fn placed(&self, module: u8, map: MapId) -> Result<Option<Placed>, DeviceError> {
+        let (generation, program) = self.program(module)?;
+        let Some((_, spec, Some(laid))) = program.maps.iter().find(|(id, ..)| *id == map) else { return Ok(None) };
+        let bank = 2 * u32::from(module) + u32::from(generation);
+        let row: XdpProgramRow = self.row(Table::XdpProgram, bank)?;
+        let region = u32::from(row.regions) + program.layout.region(laid);
+        Ok(Some(Placed { spec: spec.clone(), laid: *laid, region }))
+    }
+
+    fn row<R: Row>(&self, table: Table, index: u32) -> Result<R, DeviceError> {
+        let zero = vec![0; R::words()];
+        let words = self.rows.get(&(table, index)).unwrap_or(&zero);
+        R::unpack(words).map_err(|e| DeviceError::Unavailable(format!("row {index} of {}: {e}", table.name())))
+    }
+
+    /// Number of a map in the engine, and its row.
+    pub fn engine_map(&self, module: u8, map: &Placed) -> Result<(u16, XdpMapRow), DeviceError> {
+        let region: XdpRegionRow = self.row(Table::XdpRegion, map.region)?;
+        let rows = self.rows.keys().filter(|(table, _)| *table == Table::XdpMap);
+        for (_, number) in rows {
+            let row: XdpMapRow = self.row(Table::XdpMap, *number)?;
+            if row.valid && row.module_id == module && (row.base, row.first) == (region.base, map.laid.first()) {
+                return Ok((*number as u16, row));
+            }
+        }
+        Err(DeviceError::Unavailable(format!("map `{}` has no row", map.spec.name)))
+    }
+
+    /// The trie of a map as it stands in search memory.
+    pub fn trie(&mut self, module: u8, map: MapId) -> Result<&mut Trie, DeviceError> {
+        let known = self.modules.get_mut(&module).ok_or(DeviceError::NoProgram { module })?;
+        Ok(known.tries.entry(map.0).or_default())
+    }
+
+    /// Rows of value memory from a byte of a map's values on, and the byte's place in the first of them.
+    pub fn value_rows(
+        &self,
+        map: &Placed,
+        at: u64,
+        bytes: usize,
+    ) -> Result<(std::ops::Range<u32>, usize), DeviceError> {
+        let region: XdpRegionRow = self.row(Table::XdpRegion, map.region + (at / REGION_BYTES) as u32)?;
+        let first = u64::from(region.base) * VALUE_PAGE_BYTES + at % REGION_BYTES;
+        let row = (first / ROW_BYTES as u64) as u32;
+        let within = (first % ROW_BYTES as u64) as usize;
+        Ok((row..row + (within + bytes).div_ceil(ROW_BYTES) as u32, within))
+    }
+}
