@@ -19,7 +19,7 @@ use sluice_nic::bank::CounterBank;
 use sluice_nic::forward::{self, classify};
 use sluice_nic::room::{Asked, Room, Urgency};
 use sluice_nic::{Tables, engines};
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// Ports, queues and egress.
 pub struct Around {
@@ -37,8 +37,8 @@ pub struct Around {
     numbers: Vec<u32>,
     /// Packets given to the top whose last beat it has not accepted.
     entering: VecDeque<u32>,
-    /// Packets in the top.
-    inside: HashSet<u32>,
+    /// Packets in the top, with their arrival.
+    inside: HashMap<u32, u64>,
     /// Packets in it that no engine has sent anywhere: they end with their verdict.
     undirected: HashSet<u32>,
     /// How many such there were by module, and how many when the epoch began.
@@ -63,7 +63,7 @@ impl Around {
             latest: vec![0; target.ports as usize],
             numbers: vec![0; target.ports as usize],
             entering: VecDeque::new(),
-            inside: HashSet::new(),
+            inside: HashMap::new(),
             undirected: HashSet::new(),
             lost: [BTreeMap::new(), BTreeMap::new()],
             in_turns: false,
@@ -163,7 +163,7 @@ impl Around {
             let user = sideband.pack()?;
             buffer.get_or_insert_with(OfferBuffer::default).push(0, false, now, &user, frame.bytes());
             self.entering.push_back(id);
-            self.inside.insert(id);
+            self.inside.insert(id, now);
         }
         Ok(buffer)
     }
@@ -175,7 +175,7 @@ impl Around {
             What::Arrived { first, .. } => {
                 let Some(id) = self.entering.pop_front() else { return happened(event) };
                 // It may have been dropped before its last beat.
-                if self.inside.contains(&id) {
+                if self.inside.contains_key(&id) {
                     let what = What::Arrived { port: (id >> 28) as u8, first, number: id & SEQUENCE_MASK };
                     happened(RtlEvent { tick, what });
                 }
@@ -216,7 +216,9 @@ impl Around {
         let SidebandRow { id, module_id, destinations, .. } = sideband;
         let tci = sideband.tag_off.then_some(sideband.tci);
         let foreign = forward::foreign(&self.tables, destinations, module_id, tci, bytes);
-        self.inside.remove(&id);
+        // The NIC's copies have the arrival there; an engine's top has put in when it took the packet.
+        let arrival = self.inside.remove(&id).unwrap_or(sideband.stamp);
+        let sideband = SidebandRow { stamp: arrival, ..sideband };
         let cells = self.target.beats(bytes.len() as u32);
         let asked = Asked { module: module_id, urgency: Urgency::of(sideband.egress_queue), cells };
         let (mut admitted, bank) = (Vec::new(), &mut self.bank);
