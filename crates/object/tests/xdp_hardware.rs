@@ -4,6 +4,7 @@ mod common;
 
 use common::{Rows, tenant};
 use sluice_formats::target::TINY;
+use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::rows::{
     XdpCodeRow, XdpInterfacesRow, XdpLanePart, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpValueRow,
 };
@@ -225,7 +226,7 @@ fn what_does_not_fit_is_refused_with_who_holds_it_and_what_would_fit() {
     let (code, text) = refused(linker.load(9, &object(600, Vec::new())));
     assert_eq!(code, "E0807");
     assert!(text.contains("10 pages of 64 rows") && text.contains("5 left of 16; held by red 10, blue 1"), "{text}");
-    let (code, text) = refused(linker.load(9, &object(1, vec![array("far", 512, 1 << 20)])));
+    let (code, text) = refused(linker.load(9, &object(1, vec![array("far", 512, 1 << 17)])));
     assert_eq!(code, "E0806");
     assert!(text.contains("pages of 64 KiB of map values"), "{text}");
     let seventeen = (0..17).map(|n| array(&format!("map{n}"), 8, 1)).collect();
@@ -273,7 +274,8 @@ fn with(load: &Load, table: Table, change: &dyn Fn(&mut u32, &mut Vec<u32>)) -> 
 #[test]
 fn a_load_that_names_what_is_anothers_or_what_runs_is_refused() {
     let mut linker = linker();
-    let victim = object(70, vec![array("v", 8, 600)]);
+    let hash = XdpMap { kind: 1, ..array("h", 8, 20) };
+    let victim = object(70, vec![array("v", 8, 600), hash]);
     linker.load(7, &victim).unwrap();
     let before = linker.clone();
     let load = linker.load(8, &object(70, vec![array("w", 8, 600)])).unwrap();
@@ -291,7 +293,22 @@ fn a_load_that_names_what_is_anothers_or_what_runs_is_refused() {
     let start = XdpProgramRow { valid: true, start: 64, ..XdpProgramRow::default() }.pack().unwrap();
     let regions = XdpProgramRow { valid: true, start: 640, regions: 0, writable: 2, ..XdpProgramRow::default() };
     let regions = regions.pack().unwrap();
-    let changes: [(Table, Change); 11] = [
+    let known: XdpMapRow = load
+        .steps
+        .iter()
+        .find_map(|s| match s {
+            Step::Write { table: Table::XdpMap, words, .. } => XdpMapRow::unpack(words).ok(),
+            _ => None,
+        })
+        .expect("the row of its map");
+    let leads = |row: XdpMapRow| row.pack().unwrap();
+    let values = leads(XdpMapRow { base: 0, ..known });
+    let further = leads(XdpMapRow { entries: known.entries * 8, slots: known.slots * 8, ..known });
+    let search = leads(XdpMapRow { kind: XdpMapKind::Hash.code(), ..known });
+    let changes: [(Table, Change); 14] = [
+        (Table::XdpMap, &row(values)),
+        (Table::XdpMap, &row(further)),
+        (Table::XdpMap, &row(search)),
         (Table::XdpCode, &|index, _| *index = 0),
         (Table::XdpPage, &|index, _| *index = 1),
         (Table::XdpPage, &row(page)),
@@ -312,7 +329,7 @@ fn a_load_that_names_what_is_anothers_or_what_runs_is_refused() {
     let before = linker.clone();
     let load = linker.replace(8, &object(70, vec![array("w", 8, 600)])).unwrap();
     assert_eq!(before.check(&load), Ok(()));
-    for (table, index) in [(Table::XdpCode, 128), (Table::XdpPage, 2), (Table::XdpRegion, 1), (Table::XdpValue, 256)] {
+    for (table, index) in [(Table::XdpCode, 128), (Table::XdpPage, 2), (Table::XdpRegion, 2), (Table::XdpValue, 384)] {
         let error = before.check(&with(&load, table, &|at, _| *at = index)).unwrap_err();
         assert_eq!(error.code(), "E0232", "{}: {error}", table.name());
     }

@@ -68,14 +68,13 @@ pub enum MapLimit {
 }
 
 impl MapShape {
-    /// Whether the engine can have such a map at all. An array that no helper reaches (`.rodata`, `.bss`) may have longer values.
+    /// Whether the engine can have such a map at all.
     pub fn check(&self) -> Result<(), MapLimit> {
         let (key, value) = (self.key_bytes as usize, self.value_bytes as usize);
-        let data = self.kind == XdpMapKind::Array && self.entries == 1 && !self.per_cpu;
         if key == 0 || key > KEY_BYTES {
             return Err(MapLimit::Key(self.key_bytes));
         }
-        if value == 0 || (value > VALUE_BYTES && !data) {
+        if value == 0 || value > VALUE_BYTES {
             return Err(MapLimit::Value(self.value_bytes));
         }
         match u64::from(self.slots()) * u64::from(self.copies()) {
@@ -112,12 +111,12 @@ impl MapShape {
 
     /// Values lie every 2^shift bytes.
     pub fn shift(&self) -> u8 {
-        self.value_bytes.max(8).next_power_of_two().trailing_zeros() as u8
+        u64::from(self.value_bytes.max(8)).next_power_of_two().trailing_zeros() as u8
     }
 
     /// Bytes of value memory.
     pub fn value_memory(&self) -> u64 {
-        (u64::from(self.slots()) * u64::from(self.copies())) << self.shift()
+        (u64::from(self.slots()) * u64::from(self.copies())).saturating_mul(1 << self.shift())
     }
 
     fn entry_rows(&self) -> u32 {
@@ -165,7 +164,7 @@ impl MapShape {
             lru: self.lru,
             constant: self.constant,
             key_bytes: self.key_bytes as u8,
-            value_bytes: self.value_bytes.min(VALUE_BYTES as u32) as u16,
+            value_bytes: self.value_bytes as u16,
             shift: self.shift(),
             entries: self.entries,
             slots: self.slots(),
@@ -291,7 +290,7 @@ mod tests {
         assert_eq!(shape(XdpMapKind::Hash, 65, 1).check(), Err(MapLimit::Key(65)));
         let large = MapShape { value_bytes: 513, ..shape(XdpMapKind::Hash, 4, 1) };
         assert_eq!(large.check(), Err(MapLimit::Value(513)));
-        assert_eq!(MapShape { kind: XdpMapKind::Array, ..large }.check(), Ok(()));
+        assert_eq!(MapShape { kind: XdpMapKind::Array, ..large }.check(), Err(MapLimit::Value(513)));
         assert_eq!(shape(XdpMapKind::Hash, 4, 1 << 17).check(), Err(MapLimit::Slots((1 << 17) + 8)));
         assert_eq!(shape(XdpMapKind::Array, 4, 1 << 17).check(), Ok(()));
     }

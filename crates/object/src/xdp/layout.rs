@@ -79,12 +79,12 @@ impl LaidMap {
 
     /// Pages of 64 KiB.
     pub fn pages(&self) -> u32 {
-        self.bytes().div_ceil(REGION_BYTES) as u32
+        u32::try_from(self.bytes().div_ceil(REGION_BYTES)).unwrap_or(u32::MAX)
     }
 
     /// Pages of value memory.
     pub fn value_pages(&self) -> u32 {
-        self.bytes().div_ceil(VALUE_PAGE_BYTES) as u32
+        u32::try_from(self.bytes().div_ceil(VALUE_PAGE_BYTES)).unwrap_or(u32::MAX)
     }
 
     /// Address of the first value.

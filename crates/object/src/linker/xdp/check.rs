@@ -6,8 +6,9 @@ use crate::linker::check::{Refusal, no_module};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
 use crate::xdp::layout::VALUE_PAGE_BYTES;
+use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
-use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
 use sluice_formats::{Row, Table, Target};
 
 /// Refuses a row that is another's, or that leads to what is another's. The generation that the row is of; none if it is free.
@@ -24,10 +25,7 @@ pub(super) fn check(
         Table::XdpProgram => own.program(target, &unpack(row.words)?)?,
         Table::XdpPage => own.page(&unpack(row.words)?)?,
         Table::XdpRegion => own.region(&unpack(row.words)?)?,
-        Table::XdpMap => {
-            let map: XdpMapRow = unpack(row.words)?;
-            own.module(map.valid, map.module_id)?;
-        }
+        Table::XdpMap => own.map(Engine::by_name(target.name).contexts as u64, &unpack(row.words)?)?,
         _ => {}
     }
     match row.table {
@@ -35,7 +33,7 @@ pub(super) fn check(
             own.module(true, (row.index / 2) as u8)?;
             Ok(Some((row.index % 2) as u8))
         }
-        Table::XdpPage | Table::XdpCode | Table::XdpRegion | Table::XdpMap | Table::XdpValue => {
+        Table::XdpPage | Table::XdpCode | Table::XdpRegion | Table::XdpMap | Table::XdpValue | Table::XdpSearch => {
             let generations = own.row(row.table, row.index)?;
             // What both have is what packets of now have.
             Ok(generations.iter().copied().find(|g| Some(*g) == live).or(generations.first().copied()))
@@ -92,6 +90,54 @@ impl Own<'_> {
         self.module(row.valid, row.module_id)?;
         if row.valid {
             self.row(Table::XdpCode, u32::from(row.next) * PAGE_ROWS as u32)?;
+        }
+        Ok(())
+    }
+
+    /// All that the map engine reaches by a row: values, and rows of search memory.
+    fn map(&self, contexts: u64, row: &XdpMapRow) -> Result<(), Refusal> {
+        self.module(row.valid, row.module_id)?;
+        if !row.valid {
+            return Ok(());
+        }
+        let copies = if row.per_cpu { contexts } else { 1 };
+        // By index entries count, by key slots do.
+        let values = u64::from(row.slots.max(row.entries)) * copies;
+        let pages = (u128::from(values) << row.shift).div_ceil(VALUE_PAGE_BYTES.into());
+        let all = self.hardware.value_pages();
+        if pages + u128::from(row.base) > u128::from(all) {
+            return Err(Refusal::Space(format!(
+                "a map with {pages} pages of values from {} on, there are {all}",
+                row.base
+            )));
+        }
+        for page in (u32::from(row.base)..).take(pages as usize) {
+            self.row(Table::XdpValue, page * PAGE_VALUE_ROWS)?;
+        }
+        let (slots, entries) = (u64::from(row.slots), u64::from(row.entries));
+        let chains = [XdpMapKind::Hash, XdpMapKind::KeyedReferences].iter().any(|kind| row.kind == kind.code());
+        let trie = row.kind == XdpMapKind::Trie.code();
+        let mut parts = Vec::new();
+        if chains || trie {
+            let count = if trie { 2 * entries } else { slots };
+            parts.extend([(row.state, 1), (row.entry, count << row.entry_shift)]);
+        }
+        if chains {
+            let asides = if row.per_cpu { 0 } else { contexts.div_ceil(4) };
+            parts.extend([(row.state, 1 + asides), (row.bucket, (1u64 << row.bucket_bits).div_ceil(4))]);
+        }
+        if row.lru {
+            parts.push((row.clock, slots.div_ceil(64)));
+        }
+        for (first, rows) in parts {
+            let what = match self.hardware.other_search(self.tenant.module, first.into(), rows) {
+                Ok(None) => continue,
+                Ok(Some(module)) => format!("of which module {module} has some"),
+                Err(all) => format!("there are {all}"),
+            };
+            return Err(Refusal::Space(format!(
+                "a map that reaches {rows} rows of search memory from {first} on, {what}"
+            )));
         }
         Ok(())
     }

@@ -256,6 +256,22 @@ impl Hardware {
         Ok(own)
     }
 
+    /// Who else has one of these rows of search memory; an error where they are beyond its end.
+    pub fn other_search(&self, module: u8, first: u64, rows: u64) -> Result<Option<u8>, u64> {
+        let all = self.engine.search as u64;
+        if first + rows > all {
+            return Err(all);
+        }
+        let meets = |s: &Searched| u64::from(s.first) < first + rows && first < u64::from(s.first) + u64::from(s.rows);
+        let has = |both: &[Option<Held>; 2]| both.iter().flatten().any(|held| held.search.values().any(meets));
+        Ok(self.held.iter().find(|(holder, both)| **holder != module && has(both)).map(|(holder, _)| *holder))
+    }
+
+    /// Pages of value memory.
+    pub fn value_pages(&self) -> u64 {
+        self.engine.values as u64 / VALUE_PAGE_BYTES
+    }
+
     fn take_pages(&mut self, at: &At, object: &Object, pages: u32, rows: usize) -> Result<Vec<u32>, LinkError> {
         let (left, all) = (self.pages.len() as u64, self.engine.pages() as u64);
         self.room(
@@ -332,7 +348,7 @@ impl Hardware {
             at,
             object,
             Asked {
-                resource: format!("pages of 4 KiB of value memory, one behind the other, for map `{}`", map.name),
+                resource: format!("pages of 4 KiB of value memory for map `{}`", map.name),
                 asked,
                 left: left.into(),
                 all: all.into(),
