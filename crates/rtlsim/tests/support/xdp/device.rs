@@ -42,7 +42,7 @@ impl<D: Device> Nic<D> {
     /// Admits tenants 1 to 4 with VLANs of these numbers.
     pub fn new(device: D) -> Self {
         let target = sluice_formats::Target::by_name(device.capabilities().target.name).unwrap();
-        let linker = sluice_control::linker(target, device.capabilities());
+        let linker = Linker::of(target, &device.capabilities().engines, Some(sluice_hxdp::rows::compiler));
         let mut nic = Self { device, linker, outcomes: Vec::new() };
         let load = nic.linker.nic(NicSettings::new(target)).unwrap();
         nic.run(&load).unwrap();
