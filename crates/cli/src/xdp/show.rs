@@ -86,10 +86,10 @@ fn instruction(image: &Image, program: &Program, slot: u32) -> String {
     kind.map_or_else(String::new, |kind| ebpf_text(kind, &|index| map_name(image, index)))
 }
 
-/// File and line of a slot.
+/// File and line of a slot; line 0 is clang's own code.
 fn place(program: &Program, slot: u32) -> Option<String> {
     let (_, line) = program.lines.range(..=slot).next_back()?;
-    Some(format!("{}:{}", line.file, line.line))
+    (line.line > 0).then(|| format!("{}:{}", line.file, line.line))
 }
 
 /// Why packets of one flow wait for each other.
