@@ -89,7 +89,7 @@ fn is_possible(steps: &[Step], regions: &Regions, behind: &[Registers], first: &
     let stores = (first.store.min(second.store), first.store.max(second.store));
     let stays_apart = |index: usize| {
         let within = |(low, high): (usize, usize)| low < index && index < high;
-        !(within(loads) && !apart(loads.1, index) || within(stores) && !apart(stores.0, index))
+        (!within(loads) || apart(loads.1, index)) && (!within(stores) || apart(stores.0, index))
     };
     let others = (start..=end).filter(|index| !four.contains(index)).all(|index| {
         let (op, other) = (&steps[index].op, effect(index));
