@@ -473,6 +473,29 @@ fn bundles_do_what_the_interpreter_does_and_say_how_many_they_were() {
 }
 
 #[test]
+fn rows_are_shown_beside_source_lines_and_instructions() {
+    let folder = Folder::new();
+    let text = folder.sluice(&["xdp", "show", DROP]).ok();
+    assert!(
+        text.contains("\n; ") && text.contains("drop.c:") && text.contains("map protocols (percpu_array)"),
+        "{text}"
+    );
+    assert!(text.contains("    0 .0  ") && text.contains(" exit 1 "), "{text}");
+    let shown = json(&folder.sluice(&["xdp", "show", TAIL_CHAIN, "--program", "tail_chain", "--json"]).ok());
+    let program = &shown["programs"][0];
+    let lanes: Vec<&Value> =
+        program["rows"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap()).collect();
+    assert!(lanes.iter().all(|lane| lane["slot"].is_u64() && lane["line"].is_u64()), "{program}");
+    assert!(lanes.iter().any(|lane| lane["ebpf"] == "call bpf_tail_call#12"), "{program}");
+    // A plain read-modify-write of a shared value is why.
+    let serial = "programs/xdp/lru_conntrack/lru_conntrack.o";
+    let text = folder.sluice(&["xdp", "show", serial]).ok();
+    assert!(text.contains("flow-serial: ") && text.contains("  reads at ./programs/xdp/lru_conntrack"), "{text}");
+    let refused = folder.sluice(&["xdp", "show", DROP, "--lanes", "3"]);
+    assert!(refused.code == 2 && refused.err.contains("E0801"), "{}", refused.err);
+}
+
+#[test]
 fn compiling_says_rows_beside_instructions_and_shows_them() {
     let folder = Folder::new();
     let compiled = json(&folder.sluice(&["xdp", "compile", TAIL_CHAIN, "--lanes", "4", "--json"]).ok());
@@ -489,7 +512,8 @@ fn compiling_says_rows_beside_instructions_and_shows_them() {
         let compiled = json(&folder.sluice(&["xdp", "compile", DROP, "--passes", passes, "--json"]).ok());
         compiled["programs"][0]["rows"].as_u64().unwrap()
     };
-    assert!(rows("all") < rows("-adds") && rows("all") < rows("none"));
+    // Copied traces take rows and save bundles.
+    assert!(rows("all") < rows("-adds") && rows("-superblocks,-short") < rows("none"));
     let gain = json(&folder.sluice(&["xdp", "compile", DROP, "--gain", "--json"]).ok());
     let passes = gain["programs"][0]["gain"].as_array().unwrap();
     assert_eq!((passes[0]["pass"].as_str(), passes[0]["rows"].as_u64()), (Some("none"), Some(rows("none"))));

@@ -7,7 +7,7 @@ use crate::{Bundles, CompileError, Target, verify};
 use sluice_ebpf::analysis::{self, At, Regions, Summary};
 use sluice_ebpf::validate::{Options, validate_program};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A compiled program, and what it was made of.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct Compiled {
     pub instructions: usize,
     /// Whether packets of one flow must wait for each other: a plain read-modify-write of a map's value is left.
     pub flow_serial: bool,
+    /// Slots of these reads and writes, where they are known.
+    pub serial: Vec<(u32, u32)>,
 }
 
 /// Compiles one program of an image for a core.
@@ -59,7 +61,8 @@ fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Comp
     }
     let code = last(stages);
     let bundles = schedule(&code, target)?;
-    Ok(Compiled { bundles, instructions: program.instructions().count(), flow_serial: code.flow_serial })
+    let serial = if code.flow_serial { pass::adds::serial(&code) } else { Vec::new() };
+    Ok(Compiled { bundles, instructions: program.instructions().count(), flow_serial: code.flow_serial, serial })
 }
 
 /// The traces that are scheduled, after all passes before that.
@@ -81,6 +84,14 @@ pub struct Stage {
     pub name: &'static str,
     /// The program behind it.
     pub code: Code,
+}
+
+impl Stage {
+    /// The same program in registers that a core has; none where its values have no room there yet.
+    pub fn in_core(&self) -> Option<Code> {
+        let mut code = self.code.clone();
+        pass::rename::rename(&mut code).is_empty().then_some(code)
+    }
 }
 
 /// A pass on traces.
@@ -111,6 +122,24 @@ fn sizes(image: &Image, regions: &Regions) -> BTreeMap<u32, (u32, u32)> {
 }
 
 fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes) -> Vec<Stage> {
+    let mut crowded = BTreeSet::new();
+    loop {
+        match attempt(program, regions.clone(), maps.clone(), passes, &crowded) {
+            Ok(stages) => return stages,
+            // Each round leaves the values of one trace more in their registers; without `values` all have room.
+            Err(more) => crowded.extend(more),
+        }
+    }
+}
+
+/// All passes, without `values` in some traces; or the traces whose values have no room in the core's registers.
+fn attempt(
+    program: &Program,
+    regions: Regions,
+    maps: Maps,
+    passes: Passes,
+    crowded: &BTreeSet<u32>,
+) -> Result<Vec<Stage>, BTreeSet<u32>> {
     let mut steps = pass::decode::decode(program);
     if passes.has(Pass::Decided) {
         pass::decided::decided(&mut steps, &regions);
@@ -124,9 +153,23 @@ fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes) -> Vec<S
     let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict));
     code.maps = maps;
     let mut stages = vec![Stage { name: "traces", code: code.clone() }];
-    let on_traces: [(Pass, Change); 15] = [
-        (Pass::Superblocks, pass::superblocks::superblocks),
-        (Pass::Short, pass::traces::copy_short),
+    let changed = |name, code: &mut Code| {
+        // A pass may leave a trace without instructions.
+        pass::traces::shorten(code);
+        code.prune();
+        Stage { name, code: code.clone() }
+    };
+    let before_values: [(Pass, Change); 2] =
+        [(Pass::Superblocks, pass::superblocks::superblocks), (Pass::Short, pass::traces::copy_short)];
+    for (pass, change) in before_values.into_iter().filter(|(pass, _)| passes.has(*pass)) {
+        change(&mut code);
+        stages.push(changed(pass.name(), &mut code));
+    }
+    if passes.has(Pass::Values) {
+        pass::values::values(&mut code, crowded);
+        stages.push(changed(Pass::Values.name(), &mut code));
+    }
+    let on_values: [(Pass, Change); 12] = [
         (Pass::Copies, pass::copies::copies),
         (Pass::Elements, pass::elements::elements),
         (Pass::Known, pass::known::known),
@@ -139,16 +182,20 @@ fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes) -> Vec<S
         (Pass::Forward, pass::forward::forward),
         (Pass::Stores, pass::stores::stores),
         (Pass::Quiet, pass::quiet::quiet),
-        (Pass::Rename, pass::rename::rename),
     ];
-    for (pass, change) in on_traces.into_iter().filter(|(pass, _)| passes.has(*pass)) {
+    for (pass, change) in on_values.into_iter().filter(|(pass, _)| passes.has(*pass)) {
         change(&mut code);
-        // A pass may leave a trace without instructions.
-        pass::traces::shorten(&mut code);
-        code.prune();
-        stages.push(Stage { name: pass.name(), code: code.clone() });
+        stages.push(changed(pass.name(), &mut code));
     }
-    stages
+    // What `values` has named needs registers of the core.
+    if passes.has(Pass::Rename) || passes.has(Pass::Values) {
+        let more = pass::rename::rename(&mut code);
+        if !more.is_empty() {
+            return Err(more);
+        }
+        stages.push(changed(Pass::Rename.name(), &mut code));
+    }
+    Ok(stages)
 }
 
 /// Bundles of traces, verified.

@@ -182,13 +182,20 @@ pub struct Step {
 }
 
 /// A set of registers: bit n is rn.
-pub type Registers = u16;
+pub type Registers = u64;
+
+/// Registers that instructions have between passes: those of a core, and behind them more that hold values of one trace.
+/// `rename` gives these values registers of the core.
+pub const NAMES: usize = 64;
+
+/// Registers of a core.
+pub const CORE: usize = 16;
 
 /// r0 to r9.
 pub const ALL: Registers = 0x3ff;
 
-/// r11 to r15: the compiler's own.
-pub const OWN: Registers = 0xf800;
+/// r11 and all behind it: the compiler's own.
+pub const OWN: Registers = !0x7ff;
 
 /// The set of one operand.
 fn of(operand: Operand) -> Registers {
@@ -210,7 +217,7 @@ impl Op {
             Self::Length { base, .. } => base.map_or(0, |base| 1 << base),
             Self::Load { base, .. } => 1 << base,
             Self::Store { base, src, .. } => 1 << base | of(src),
-            Self::Atomic { op, base, src, .. } => 1 << base | of(src) | u16::from(op == AtomicOp::Cmpxchg),
+            Self::Atomic { op, base, src, .. } => 1 << base | of(src) | Registers::from(op == AtomicOp::Cmpxchg),
             Self::Helper { .. } if self.is_barrier() => ALL,
             Self::Helper { id, handle, second } => {
                 let args = sluice_ebpf::helper::find(id).map_or(5, |helper| helper.args.len());

@@ -1,7 +1,7 @@
 //! Checks bundles against the rules of docs/design/hxdp.md. It knows nothing of the scheduler.
 
 use crate::effect::{Effect, SHARED};
-use crate::op::OWN;
+use crate::op::{CORE, OWN};
 use crate::pass::liveness::Liveness;
 use crate::pass::{Code, Trace};
 use crate::{Bundle, Bundles, Op, Step, Target};
@@ -69,7 +69,7 @@ pub fn traces(code: &Code) -> Result<(), String> {
             if op.reads() & undefined != 0 {
                 return broken(
                     index,
-                    "r11 to r15 are read behind what writes them in the same trace, and no call between",
+                    "r11 and those behind it are read behind what writes them in the same trace, and no call between",
                 );
             }
             undefined = if op.is_barrier() { OWN } else { undefined & !op.writes() };
@@ -137,6 +137,9 @@ fn form(bundle: &Bundle, target: &Target, rows: usize) -> Result<(), (usize, &'s
         }
         written |= op.writes();
         alone(op).map_err(|rule| (lane, rule))?;
+        if (op.reads() | op.writes()) >> CORE != 0 {
+            return Err((lane, "a core has the registers r0 to r15"));
+        }
         if op.target().is_some_and(|to| to as usize >= rows) {
             return Err((lane, "targets are rows of the program"));
         }

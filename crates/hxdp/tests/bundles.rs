@@ -10,7 +10,7 @@ use support::target;
 
 /// Rows of a program, lanes joined by ` | `. Registers and the stack stay what they are, so that tests can name them.
 fn rows(lanes: usize, source: &str) -> Vec<String> {
-    rows_by("-rename,-forward,-stores", lanes, source)
+    rows_by("-values,-rename,-forward,-stores", lanes, source)
 }
 
 /// The same by these passes.
@@ -115,6 +115,29 @@ fn two_copies_of_neighbouring_bytes_are_one_of_six() {
         rows(1, &format!("{first}{loads}*(u32 *)(r10 -16) = r2\n*(u16 *)(r10 -12) = r3\nr0 = r3\nexit")).len(),
         6
     );
+}
+
+#[test]
+fn both_halves_of_an_exchange_are_joined() {
+    let source = "
+        r6 = *(u32 *)(r1 +0)
+        r7 = *(u32 *)(r1 +4)
+        r2 = r6
+        r2 += 12
+        if r2 > r7 goto pc+8
+        r2 = *(u32 *)(r6 +0)
+        r3 = *(u16 *)(r6 +4)
+        r4 = *(u32 *)(r6 +6)
+        r5 = *(u16 *)(r6 +10)
+        *(u32 *)(r6 +0) = r4
+        *(u16 *)(r6 +4) = r5
+        *(u32 *)(r6 +6) = r2
+        *(u16 *)(r6 +10) = r3
+        r0 = 2
+        exit";
+    let rows = rows(1, source);
+    assert_eq!(rows.iter().filter(|row| row.contains("u48")).count(), 4, "{rows:#?}");
+    assert_eq!(rows.iter().filter(|row| row.contains("u16")).count(), 0, "{rows:#?}");
 }
 
 #[test]
@@ -294,7 +317,7 @@ fn the_longer_way_goes_on_and_the_short_one_is_branched_to() {
         exit";
     let has = |rows: Vec<String>, part: &str| rows.iter().any(|row| row.starts_with(part));
     assert!(has(rows(1, source), "if r2 != 7 goto"), "{:#?}", rows(1, source));
-    assert!(has(rows_by("-rename,-forward,-stores,-predict", 1, source), "if r2 == 7 goto"));
+    assert!(has(rows_by("-values,-rename,-forward,-stores,-predict", 1, source), "if r2 == 7 goto"));
 }
 
 #[test]
@@ -332,7 +355,7 @@ fn of_map(passes: &str, source: &str) -> (Vec<String>, bool) {
 
 /// Rows of a program that has found a value in r0.
 fn counted(body: &str) -> (Vec<String>, bool) {
-    of_map("-rename", &format!("r6 = *(u32 *)(r1 +12)\n{}", lookup(body)))
+    of_map("-values,-rename", &format!("r6 = *(u32 *)(r1 +12)\n{}", lookup(body)))
 }
 
 #[test]
@@ -343,6 +366,9 @@ fn a_plain_count_becomes_one_atomic_operation_and_the_program_is_not_flow_serial
     assert!(!counted(count).1);
     let of_register = "r1 = *(u32 *)(r0 +4)\nw1 |= w6\n*(u32 *)(r0 +4) = r1";
     assert!(has(of_register, "or((u32 *)(r0 +4), r6)"), "{:#?}", counted(of_register));
+    // The loaded value is the second operand.
+    let exchanged = "r7 = r6\nr1 = *(u64 *)(r0 +8)\nr7 += r1\n*(u64 *)(r0 +8) = r7";
+    assert!(has(exchanged, "add((u64 *)(r0 +8), r6)"), "{:#?}", counted(exchanged));
     for (why, body) in [
         ("not aligned", "r1 = *(u64 *)(r0 +4)\nr1 += 1\n*(u64 *)(r0 +4) = r1"),
         ("other bytes", "r1 = *(u64 *)(r0 +8)\nr1 += 1\n*(u64 *)(r0 +0) = r1"),
@@ -457,6 +483,26 @@ fn kept_source() -> String {
 }
 
 #[test]
+fn parts_of_what_was_stored_are_taken_from_its_register() {
+    let source = "
+        r6 = *(u32 *)(r1 +12)
+        r6 *= r6
+        *(u64 *)(r10 -8) = r6
+        r0 = *(u32 *)(r10 -4)
+        r2 = *(u16 *)(r10 -8)
+        r0 += r2
+        exit";
+    let rows = rows_by("forward,stores", 1, source);
+    let has = |part: &str| rows.iter().any(|row| row.ends_with(part));
+    assert!(has(" >> 32") && has(" & 65535") && rows.iter().all(|row| !row.contains("r10")), "{rows:#?}");
+    // What lies in the middle stays a load, and so does what was written again meanwhile.
+    let middle = "r6 = *(u32 *)(r1 +12)\n*(u64 *)(r10 -8) = r6\nr0 = *(u16 *)(r10 -6)\nexit";
+    assert!(rows_by("forward", 1, middle).iter().any(|row| row.contains("= *(u16 *)(r10 -6)")));
+    let again = "r6 = *(u32 *)(r1 +12)\n*(u64 *)(r10 -8) = r6\n*(u8 *)(r10 -3) = 1\nr0 = *(u32 *)(r10 -4)\nexit";
+    assert!(rows_by("forward", 1, again).iter().any(|row| row.contains("= *(u32 *)(r10 -4)")));
+}
+
+#[test]
 fn a_store_to_the_frame_that_nobody_reads_goes() {
     let stores =
         |source: &str| rows_by("-rename,-forward", 1, source).iter().filter(|row| row.starts_with("*(")).count();
@@ -521,7 +567,7 @@ fn a_value_of_an_array_needs_no_call_and_no_check() {
             lookup("r1 = *(u64 *)(r0 +8)")
         );
         let source = if store.contains("call f") { source } else { source.split("\nf:").next().unwrap().to_owned() };
-        let rows = of_map("-rename", &source).0;
+        let rows = of_map("-values,-rename", &source).0;
         assert!(rows.iter().any(|row| row.starts_with("call bpf_map_lookup_elem")), "{why}: {rows:#?}");
     }
 }

@@ -212,8 +212,11 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
             .contains("last lane")
     );
     assert!(rule(&with(Op::Move { wide: true, dst: 10, src: Operand::Imm(0) })).contains("r10 is not written"));
+    assert!(rule(&with(Op::Move { wide: true, dst: 16, src: Operand::Imm(0) })).contains("r0 to r15"));
+    assert!(rule(&with(Op::Move { wide: true, dst: 0, src: Operand::Reg(40) })).contains("r0 to r15"));
     assert!(
-        traces_rule(Op::Alu { op: AluOp::Add, wide: true, dst: 0, a: 12, b: Operand::Imm(0) }).contains("r11 to r15")
+        traces_rule(Op::Alu { op: AluOp::Add, wide: true, dst: 0, a: 12, b: Operand::Imm(0) })
+            .contains("r11 and those behind it")
     );
     assert!(
         rule(&with(Op::Load { bytes: 3, signed: false, dst: 9, base: 1, off: 0, quiet: false }))

@@ -6,6 +6,7 @@ use crate::xdp::check::Check;
 use crate::xdp::compile::CompileArgs;
 use crate::xdp::disasm::Disasm;
 use crate::xdp::run::XdpRun;
+use crate::xdp::show::ShowArgs;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ enum Command {
     Check(Check),
     Disasm(Disasm),
     Compile(CompileArgs),
+    Show(ShowArgs),
 }
 
 impl XdpArgs {
@@ -32,6 +34,7 @@ impl XdpArgs {
             Command::Check(check) => check.run(out),
             Command::Disasm(disasm) => disasm.run(out),
             Command::Compile(compile) => compile.run(out),
+            Command::Show(show) => show.run(out),
         }
     }
 }

@@ -10,5 +10,6 @@ pub mod packets;
 pub mod prepare;
 pub mod report;
 pub mod run;
+pub mod show;
 pub mod sink;
 pub mod trace;

@@ -40,16 +40,19 @@ pub fn adds(code: &mut Code) {
     code.flow_serial &= is_flow_serial(code);
 }
 
-/// Whether a plain read and a plain write behind it are left that can touch the same bytes of a shared value.
-fn is_flow_serial(code: &Code) -> bool {
+/// Plain reads of shared values and plain writes behind them, by slot, that are left and can touch the same bytes.
+pub fn serial(code: &Code) -> Vec<(u32, u32)> {
     let plain = |step: &&Step| !matches!(step.op, Op::Atomic { .. });
     let slots: BTreeSet<u32> =
         code.traces.values().flat_map(|trace| trace.steps.iter().filter(plain)).map(|step| step.slot).collect();
-    let summary = &code.regions.summary;
-    let mut pairs = summary.maps.values().flat_map(|used| &used.read_modify_write);
-    !code.regions.complete
-        || !summary.unknown.is_empty()
-        || pairs.any(|(read, write)| slots.contains(read) && slots.contains(write))
+    let pairs = code.regions.summary.maps.values().flat_map(|used| &used.read_modify_write).copied();
+    let left: BTreeSet<_> = pairs.filter(|(read, write)| slots.contains(read) && slots.contains(write)).collect();
+    left.into_iter().collect()
+}
+
+/// Whether there are any, or accesses that could be.
+fn is_flow_serial(code: &Code) -> bool {
+    !code.regions.complete || !code.regions.summary.unknown.is_empty() || !serial(code).is_empty()
 }
 
 /// Load, sum and atomic operation, if the store at an index ends such three.
@@ -67,11 +70,23 @@ fn fused(
     let first = store.saturating_sub(WINDOW);
     let writes = |index: &usize, r: u8| steps[*index].op.writes() >> r & 1 == 1;
     let sum = (first..store).rev().find(|index| writes(index, result))?;
-    let Op::Alu { op, wide, a: loaded, b: operand, .. } = steps[sum].op else { return None };
-    let load = (first..sum).rev().find(|index| writes(index, loaded))?;
-    let same = match steps[load].op {
-        Op::Load { bytes: also, signed: false, base: from, off: at, .. } => (also, from, at) == (bytes, base, off),
-        _ => false,
+    let Op::Alu { op, wide, a, b, .. } = steps[sum].op else { return None };
+    let load = |loaded: u8| {
+        let load = (first..sum).rev().find(|index| writes(index, loaded))?;
+        match steps[load].op {
+            Op::Load { bytes: also, signed: false, base: from, off: at, .. }
+                if (also, from, at) == (bytes, base, off) =>
+            {
+                Some(load)
+            }
+            _ => None,
+        }
+    };
+    // Each of these operations gives the same with its operands exchanged.
+    let ((load, loaded), operand) = match (load(a), b) {
+        (Some(load), operand) => ((load, a), operand),
+        (None, Operand::Reg(b)) => ((load(b)?, b), Operand::Reg(a)),
+        (None, Operand::Imm(_)) => return None,
     };
     let op = match op {
         AluOp::Add => AtomicOp::Add,
@@ -84,7 +99,7 @@ fn fused(
     // Base and operand are the same at the store as they were before.
     let keeps = |from: usize, registers: Registers| (from..store).all(|i| steps[i].op.writes() & registers == 0);
     let own: Registers = 1 << loaded | 1 << result;
-    if !same || bytes == 8 && !wide || own & (given | 1 << base) != 0 || behind[store] & own != 0 {
+    if bytes == 8 && !wide || own & (given | 1 << base) != 0 || behind[store] & own != 0 {
         return None;
     }
     let is_surely_there = |index: usize| {

@@ -8,6 +8,7 @@
 
 use super::Code;
 use crate::effect::{Effect, PACKET, SHARED, STACK};
+use crate::op::NAMES;
 use crate::{Op, Step};
 use sluice_ebpf::analysis::Regions;
 use sluice_ebpf::insn::{AluOp, Operand, Order};
@@ -42,8 +43,8 @@ struct Loaded {
 /// What is known at a place of a trace.
 struct Known<'a> {
     regions: &'a Regions,
-    registers: [Bytes; 16],
-    versions: [u32; 16],
+    registers: [Bytes; NAMES],
+    versions: [u32; NAMES],
     loads: Vec<Loaded>,
 }
 
@@ -62,7 +63,7 @@ struct Wide {
 pub fn bytes(code: &mut Code) {
     let regions = &code.regions;
     for trace in code.traces.values_mut() {
-        let mut known = Known { regions, registers: [UNKNOWN; 16], versions: [0; 16], loads: Vec::new() };
+        let mut known = Known { regions, registers: [UNKNOWN; NAMES], versions: [0; NAMES], loads: Vec::new() };
         let mut steps = Vec::with_capacity(trace.steps.len());
         for step in &trace.steps {
             match known.wide(&step.op) {
@@ -164,7 +165,7 @@ impl Known<'_> {
             self.loads.push(Loaded { slot: step.slot, effect, base, version, off, holds: joinable });
             loaded = Some((dst, value));
         }
-        for r in (0..16).filter(|r| effect.writes >> r & 1 == 1) {
+        for r in (0..NAMES).filter(|r| effect.writes >> r & 1 == 1) {
             self.versions[r] += 1;
             self.registers[r] = UNKNOWN;
         }

@@ -6,7 +6,7 @@
 use super::Code;
 use crate::Op;
 use crate::alu::alu;
-use crate::op::{OWN, Registers};
+use crate::op::{NAMES, OWN, Registers};
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.
@@ -23,11 +23,17 @@ pub enum Fact {
 }
 
 /// Facts of all registers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    known: [Option<Fact>; 16],
+    known: [Option<Fact>; NAMES],
     /// Registers whose upper half is zero: a 32-bit move of one is a copy.
     short: Registers,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self { known: [None; NAMES], short: 0 }
+    }
 }
 
 impl Facts {

@@ -1,7 +1,7 @@
 //! Takes from registers what was just stored or loaded.
 //!
 //! Before: `*(u64 *)(r10 -8) = r1`, a helper, `r2 = *(u64 *)(r10 -8)`; or the same header field loaded again behind a call.
-//! After: `r2 = r1`, where r1 is renamed to a register that keeps it until there. Then `copies` and `dead` run again. Nothing
+//! After: `r2 = r1`, or of bytes at either end of a value the shift or mask that gives them, where r1 is renamed to a register that keeps it until there. Then `copies` and `dead` run again. Nothing
 //! between may have written those bytes. Needs: `rename`'s registers, the region analysis. Leaves alone: values of maps,
 //! which other packets write; what was stored; loads for whose value no register is free so long.
 
@@ -33,7 +33,33 @@ struct Wish {
     load: usize,
     bytes: u8,
     source: Result<usize, i32>,
-    stored: bool,
+    part: Part,
+}
+
+/// Which bytes of a value are loaded.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// All that it has.
+    Whole,
+    /// The lowest; it may have more.
+    Lowest,
+    /// Those from this bit on, to the last of 64, or (`wide` unset) of 32.
+    Highest { bits: u8, wide: bool },
+}
+
+/// The part of what is available that a load of so many bytes takes, if one instruction gives it.
+fn part(a: &Available, off: i16, bytes: u8) -> Option<Part> {
+    let skipped = i32::from(off) - i32::from(a.off);
+    let (own, bytes) = (i32::from(a.bytes), i32::from(bytes));
+    match skipped {
+        0 if own == bytes => Some(if a.stored && bytes < 8 { Part::Lowest } else { Part::Whole }),
+        0 if bytes < own && matches!(bytes, 1 | 2 | 4) && a.source.is_ok() => Some(Part::Lowest),
+        // What was loaded has zeros behind its bytes; of what was stored only 4 or 8 bytes end with a width.
+        1.. if skipped + bytes == own && a.source.is_ok() && (!a.stored || matches!(own, 4 | 8)) => {
+            Some(Part::Highest { bits: 8 * skipped as u8, wide: !a.stored || own == 8 })
+        }
+        _ => None,
+    }
 }
 
 /// Rewrites every trace.
@@ -75,8 +101,11 @@ fn wishes(trace: &Trace, webs: &Webs, regions: &Regions) -> Vec<Wish> {
         match step.op {
             Op::Load { bytes, signed: false, dst, base, off, .. } if own => {
                 let (Some(base), Some(value)) = (held(base), behind[usize::from(dst)]) else { continue };
-                match available.iter().find(|a| (a.base, a.off, a.bytes) == (base, off, bytes)) {
-                    Some(a) => wishes.push(Wish { load: index, bytes, source: a.source, stored: a.stored }),
+                let same = |a: &&Available| (a.off, a.bytes) == (off, bytes);
+                let there = || available.iter().filter(|a| a.base == base);
+                let parts = there().filter(same).chain(there()).filter_map(|a| Some((a, part(a, off, bytes)?)));
+                match parts.into_iter().next() {
+                    Some((a, part)) => wishes.push(Wish { load: index, bytes, source: a.source, part }),
                     None => {
                         available.push(Available { base, off, bytes, source: Ok(value), stored: false, effect });
                     }
@@ -138,11 +167,17 @@ fn apply(trace: &mut Trace, webs: &Webs, wishes: &[Wish], names: &[u8]) {
     for wish in wishes {
         let Step { op: Op::Load { dst, .. }, .. } = trace.steps[wish.load] else { continue };
         trace.steps[wish.load].op = match (wish.source, wish.bytes) {
-            (Ok(value), bytes @ (1 | 2)) if wish.stored => {
+            (Ok(value), bytes @ (1 | 2)) if matches!(wish.part, Part::Lowest) => {
                 let mask = Operand::Imm(if bytes == 1 { 0xff } else { 0xffff });
                 Op::Alu { op: AluOp::And, wide: true, dst, a: names[value], b: mask }
             }
-            (Ok(value), bytes) => Op::Move { wide: !(wish.stored && bytes == 4), dst, src: Operand::Reg(names[value]) },
+            (Ok(value), _) => match wish.part {
+                Part::Highest { bits, wide } => {
+                    Op::Alu { op: AluOp::Rsh, wide, dst, a: names[value], b: Operand::Imm(bits.into()) }
+                }
+                Part::Lowest => Op::Move { wide: false, dst, src: Operand::Reg(names[value]) },
+                Part::Whole => Op::Move { wide: true, dst, src: Operand::Reg(names[value]) },
+            },
             (Err(number), bytes) => {
                 let number = match bytes {
                     1 => number & 0xff,

@@ -1,8 +1,8 @@
 //! Joins two copies of neighbouring bytes to one.
 //!
 //! Before: `r1 = *(u32 *)(r6 +0); r2 = *(u16 *)(r6 +4); *(u32 *)(r7 +0) = r1; *(u16 *)(r7 +4) = r2`. After: `r1 = *(u48 *)(r6
-//! +0); *(u48 *)(r7 +0) = r1`. The four accesses cannot fault, do not touch each other's bytes, and nothing between them
-//! can tell when they happened; both registers are not read behind. Needs: the region analysis. Leaves alone: all else.
+//! +0); *(u48 *)(r7 +0) = r1`. The four accesses cannot fault, do not touch each other's bytes, and nothing that one of them
+//! passes can tell when it happened; both registers are not read behind. Needs: the region analysis. Leaves alone: all else.
 
 use super::liveness::Liveness;
 use super::{Code, Trace};
@@ -84,11 +84,18 @@ fn is_possible(steps: &[Step], regions: &Regions, behind: &[Registers], first: &
     // Fields of the context are loaded one by one.
     let joinable = |e: &Effect| !e.may_fault && matches!(e.loads | e.stores, STACK | PACKET | SHARED);
     let own = four.iter().all(|index| joinable(&effect(*index)));
+    // The later load goes up to the earlier one, the earlier store down to the later one; nothing else moves.
+    let loads = (first.load.min(second.load), first.load.max(second.load));
+    let stores = (first.store.min(second.store), first.store.max(second.store));
+    let stays_apart = |index: usize| {
+        let within = |(low, high): (usize, usize)| low < index && index < high;
+        (!within(loads) || apart(loads.1, index)) && (!within(stores) || apart(stores.0, index))
+    };
     let others = (start..=end).filter(|index| !four.contains(index)).all(|index| {
         let (op, other) = (&steps[index].op, effect(index));
         let quiet = !op.is_last() && op.branch().is_none() && !matches!(op, Op::Atomic { .. }) && !other.may_fault;
         let registers_apart = (other.reads | other.writes) & registers == 0 && other.writes & bases == 0;
-        quiet && registers_apart && four.iter().all(|access| apart(*access, index))
+        quiet && registers_apart && stays_apart(index)
     });
     own && others && apart(first.store, second.load) && apart(second.store, first.load)
 }

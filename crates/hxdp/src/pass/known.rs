@@ -13,6 +13,7 @@ use sluice_ebpf::analysis::Regions;
 use sluice_ebpf::analysis::branch::Test;
 use sluice_ebpf::analysis::num::Num;
 use sluice_ebpf::insn::Operand;
+use std::collections::BTreeMap;
 
 /// A length that was compared with the frame's end on this way.
 #[derive(Clone, Copy, Debug)]
@@ -25,19 +26,51 @@ struct Compared {
 
 /// Decides in every trace.
 pub fn known(code: &mut Code) {
-    let regions = &code.regions;
+    let known = Known { regions: &code.regions, branches: &code.branches };
     for trace in code.traces.values_mut() {
-        decide(trace, regions);
+        decide(trace, &known);
     }
 }
 
-fn decide(trace: &mut Trace, regions: &Regions) {
+/// What is known of the program.
+struct Known<'a> {
+    regions: &'a Regions,
+    /// With the registers that `regions` is about.
+    branches: &'a BTreeMap<u32, Op>,
+}
+
+impl Known<'_> {
+    /// What the branch at a slot compares: its first register and its second operand, by their values.
+    fn compared(&self, slot: u32) -> Option<(Num, Option<Num>)> {
+        let at = self.regions.slots.get(slot as usize).filter(|_| self.regions.complete)?;
+        let before = at.before.as_deref()?;
+        let number = |r: u8| Some(before.get(usize::from(r))?.as_number());
+        match *self.branches.get(&slot)? {
+            Op::Branch { a, b: Operand::Reg(b), .. } => Some((number(a)?, number(b))),
+            Op::Branch { a, b: Operand::Imm(b), .. } => Some((number(a)?, Some(Num::constant(b as i64 as u64)))),
+            Op::Length { base: Some(base), .. } => Some((number(base)?, None)),
+            _ => None,
+        }
+    }
+
+    /// Whether the base of a length branch is an address, or a little before one, so that lengths behind it do not wrap.
+    fn is_address(&self, slot: u32, bytes: i32) -> bool {
+        let Some(Op::Length { bytes: first, .. }) = self.branches.get(&slot) else { return false };
+        let Some((base, _)) = self.compared(slot) else { return false };
+        // `copies` may have counted from another register, so much before.
+        let before = i64::from(bytes) - i64::from(*first);
+        base.whole.umax <= u64::from(u32::MAX) && base.whole.umin >= before.max(0) as u64
+    }
+}
+
+fn decide(trace: &mut Trace, known: &Known<'_>) {
+    let regions = known.regions;
     let mut compared: Vec<Compared> = Vec::new();
     let mut facts = Facts::default();
     let mut index = 0;
     while let Some(step) = trace.steps.get(index) {
         let (op, effect) = (step.op, Effect::of(step, regions));
-        match outcome(step, &compared, &facts, regions) {
+        match outcome(step, &compared, &facts, known) {
             Some(false) => {
                 trace.steps.remove(index);
                 continue;
@@ -60,21 +93,20 @@ fn decide(trace: &mut Trace, regions: &Regions) {
 }
 
 /// Whether a branch is taken, if that is known.
-fn outcome(step: &Step, compared: &[Compared], facts: &Facts, regions: &Regions) -> Option<bool> {
-    let before = regions.slots.get(step.slot as usize).filter(|_| regions.complete).and_then(|at| at.before.as_deref());
-    let number = |r: u8| match (facts.number(r), before) {
-        (Some(number), _) => Num::constant(number as i64 as u64),
-        _ if facts.is_element(r) => Num::unsigned(MAP_VALUES.into(), u64::from(RECORDS) - 1),
-        (None, Some(before)) => before[usize::from(r)].as_number(),
-        (None, None) => Num::unknown(),
+fn outcome(step: &Step, compared: &[Compared], facts: &Facts, known: &Known<'_>) -> Option<bool> {
+    let number = |r: u8, found: Option<Num>| match facts.number(r) {
+        Some(number) => Num::constant(number as i64 as u64),
+        None if facts.is_element(r) => Num::unsigned(MAP_VALUES.into(), u64::from(RECORDS) - 1),
+        None => found.unwrap_or_else(Num::unknown),
     };
     match step.op {
         Op::Branch { cond, wide, a, b, .. } => {
+            let (first, second) = known.compared(step.slot).unzip();
             let right = match b {
-                Operand::Reg(b) => number(b),
+                Operand::Reg(b) => number(b, second.flatten()),
                 Operand::Imm(b) => Num::constant(b as i64 as u64),
             };
-            let possible = |test: Test| test.refine(if wide { 64 } else { 32 }, number(a), right).is_some();
+            let possible = |test: Test| test.refine(if wide { 64 } else { 32 }, number(a, first), right).is_some();
             match (possible(Test::of(cond)), possible(Test::of(cond).negated())) {
                 (true, false) => Some(true),
                 (false, true) => Some(false),
@@ -83,7 +115,7 @@ fn outcome(step: &Step, compared: &[Compared], facts: &Facts, regions: &Regions)
         }
         Op::Length { base, bytes, within, .. } => {
             // Addresses in the packet region, and small lengths, do not wrap.
-            let is_address = base.is_none_or(|base| number(base).whole.umax <= u64::from(u32::MAX));
+            let is_address = base.is_none() || known.is_address(step.slot, bytes);
             let is_ordered = |c: &Compared| c.bytes >= 0 && bytes >= 0 && is_address;
             let same = compared.iter().filter(|c| c.base == base);
             let beyond = same.clone().find_map(|c| match c.beyond {

@@ -25,6 +25,7 @@ pub mod schedule;
 pub mod set;
 pub mod stores;
 pub mod superblocks;
+pub mod values;
 pub mod webs;
 pub mod zeroing;
 
@@ -63,6 +64,8 @@ pub struct Code {
     pub regions: Regions,
     /// What is known of its maps.
     pub maps: Maps,
+    /// Branches as they compare eBPF's registers, which the analysis knows, by their slots.
+    pub branches: BTreeMap<u32, crate::Op>,
     /// Whether packets of one flow must wait for each other: a plain read-modify-write of a shared value is left, or an
     /// access that could be one.
     pub flow_serial: bool,

@@ -3,21 +3,31 @@
 //! Before: `if r1 == 8 goto L` with an error's few instructions behind it. After: `if r1 != 8 goto error` with what stood
 //! at L behind it, so that the packets that are worth most are led through one long trace. The rule is fixed and knows no
 //! packets: the likely way is the one from which the longest way leads to the end; an error is counted and dropped, and
-//! that is short. Needs: blocks that end with their branches. Leaves alone: back edges, tests of bits, which have no
+//! that is short. Only what is looked up in a map is taken to be there. Needs: blocks that end with their branches. Leaves alone: back edges, tests of bits, which have no
 //! opposite.
 
 use super::Code;
 use crate::Op;
-use sluice_ebpf::insn::Cond;
+use sluice_ebpf::analysis::{Base, Regions};
+use sluice_ebpf::insn::{Cond, Operand};
 use std::collections::BTreeMap;
 
 /// Turns branches whose target is the likely way.
 pub fn predict(code: &mut Code) {
     let ways = longest_ways(code);
+    let (regions, branches) = (&code.regions, &code.branches);
+    let found = |slot: u32| is_looked_up(slot, regions, branches);
     for trace in code.traces.values_mut() {
         let (Some(step), Some(next)) = (trace.steps.last_mut(), trace.next) else { continue };
         let Some(to) = step.op.branch() else { continue };
-        if ways.get(&to) <= ways.get(&next) {
+        let longer = ways.get(&to) > ways.get(&next);
+        // What is looked up is mostly there.
+        let likely = match step.op {
+            Op::Branch { cond: Cond::Eq, b: Operand::Imm(0), .. } if found(step.slot) => false,
+            Op::Branch { cond: Cond::Ne, b: Operand::Imm(0), .. } if found(step.slot) => true,
+            _ => longer,
+        };
+        if !likely {
             continue;
         }
         if let Some(opposite) = opposite(step.op, next) {
@@ -25,6 +35,14 @@ pub fn predict(code: &mut Code) {
             trace.next = Some(to);
         }
     }
+}
+
+/// Whether the branch at a slot compares what a lookup in a map gave.
+fn is_looked_up(slot: u32, regions: &Regions, branches: &BTreeMap<u32, Op>) -> bool {
+    let Some(Op::Branch { a, .. }) = branches.get(&slot) else { return false };
+    let at = regions.slots.get(slot as usize).filter(|_| regions.complete);
+    let Some(before) = at.and_then(|at| at.before.as_deref()) else { return false };
+    before.get(usize::from(*a)).is_some_and(|value| value.nullable && matches!(value.base, Base::Map(_)))
 }
 
 /// Instructions on the longest way from each block to an end, without back edges.

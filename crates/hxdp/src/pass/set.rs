@@ -17,6 +17,8 @@ pub enum Pass {
     Superblocks,
     /// Copies of short traces, in [`super::traces`].
     Short,
+    /// [`super::values`].
+    Values,
     /// [`super::copies`].
     Copies,
     /// [`super::elements`].
@@ -47,13 +49,14 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Decided,
         Self::Plain,
         Self::Lengths,
         Self::Predict,
         Self::Superblocks,
         Self::Short,
+        Self::Values,
         Self::Copies,
         Self::Elements,
         Self::Known,
@@ -78,6 +81,7 @@ impl Pass {
             Self::Predict => "predict",
             Self::Superblocks => "superblocks",
             Self::Short => "short",
+            Self::Values => "values",
             Self::Copies => "copies",
             Self::Elements => "elements",
             Self::Known => "known",

@@ -16,7 +16,7 @@ pub const LONGEST: usize = 512;
 /// Most instructions of a trace that is copied to where it is led to.
 const COPIED: usize = 8;
 /// Most traces that are copied behind one another.
-const COPIES: usize = 3;
+const COPIES: usize = 8;
 
 /// Builds the traces of a program; `predicted`: [`super::predict`] turns branches before.
 pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: bool) -> Code {
@@ -27,6 +27,7 @@ pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: bo
         functions: functions.into_iter().collect(),
         flow_serial: !regions.complete || regions.summary.flow_serial,
         maps: Maps::default(),
+        branches: steps.iter().filter(|s| s.op.branch().is_some()).map(|s| (s.slot, s.op)).collect(),
         regions,
     };
     code.prune();

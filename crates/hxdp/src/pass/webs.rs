@@ -5,7 +5,7 @@
 use super::Trace;
 use super::liveness::Liveness;
 use crate::Op;
-use crate::op::{OWN, Registers};
+use crate::op::{CORE, NAMES, OWN, Registers};
 
 /// A value: where it is written and read for the last time.
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +28,12 @@ impl Web {
 }
 
 /// The value that each register holds.
-pub type Held = [Option<usize>; 16];
+pub type Held = [Option<usize>; NAMES];
 
 /// The values of a trace.
 #[derive(Clone, Debug)]
 pub struct Webs {
-    /// All of them. The first 16 are what the registers hold where the trace is entered.
+    /// All of them. The first are what the registers hold where the trace is entered.
     pub all: Vec<Web>,
     /// For each instruction the values that its registers hold before and behind it.
     pub at: Vec<(Held, Held)>,
@@ -43,14 +43,14 @@ impl Webs {
     /// Of a trace.
     pub fn of(trace: &Trace, is_main: bool, live: &Liveness) -> Self {
         let entry = |register| Web { register, start: 0, end: 0, fixed: true };
-        let mut webs = Self { all: (0..16).map(entry).collect(), at: Vec::with_capacity(trace.steps.len()) };
+        let mut webs = Self { all: (0..NAMES as u8).map(entry).collect(), at: Vec::with_capacity(trace.steps.len()) };
         let mut current: Held = std::array::from_fn(Some);
         for (index, step) in trace.steps.iter().enumerate() {
             let (op, before) = (&step.op, current);
             let leaves = op.branch().map_or(0, |to| live.at(to));
             webs.read(&current, op.reads() | leaves, 2 * index, op.fixed() | leaves);
             let lost = if op.is_barrier() { OWN } else { 0 };
-            for register in (0..16).filter(|r| (op.writes() | lost) >> r & 1 == 1) {
+            for register in (0..NAMES as u8).filter(|r| (op.writes() | lost) >> r & 1 == 1) {
                 let fixed = (op.fixed() | lost) >> register & 1 == 1;
                 current[usize::from(register)] = Some(webs.all.len());
                 // Nobody may be in the register then, even if nobody reads it.
@@ -71,9 +71,19 @@ impl Webs {
         }
     }
 
-    /// A register for each value, or the value for which there is none.
+    /// A register of the core for each value, or the value for which there is none.
     pub fn names(&self, trace: &Trace, live: &Liveness) -> Result<Vec<u8>, usize> {
-        let mut held: Vec<Vec<Web>> = vec![Vec::new(); 16];
+        self.names_of(trace, live, |register| register < CORE as u8 && register != 10)
+    }
+
+    /// The same with registers that no core has.
+    pub fn more_names(&self, trace: &Trace, live: &Liveness) -> Result<Vec<u8>, usize> {
+        self.names_of(trace, live, |register| register >= CORE as u8)
+    }
+
+    fn names_of(&self, trace: &Trace, live: &Liveness, is_wanted: impl Fn(u8) -> bool) -> Result<Vec<u8>, usize> {
+        let wanted: Vec<u8> = (0..NAMES as u8).filter(|register| is_wanted(*register)).collect();
+        let mut held: Vec<Vec<Web>> = vec![Vec::new(); NAMES];
         for web in self.all.iter().filter(|web| web.fixed) {
             held[usize::from(web.register)].push(*web);
         }
@@ -97,8 +107,7 @@ impl Webs {
                 let behind = held.iter().filter(|other| other.start >= web.end).map(|other| other.start).min();
                 Some((web.start - before).min(behind.unwrap_or(usize::MAX) - web.end))
             };
-            let registers = (0..10).chain(11..16);
-            let free = registers.filter_map(|register| Some((room(&register)?, std::cmp::Reverse(register))));
+            let free = wanted.iter().filter_map(|register| Some((room(register)?, std::cmp::Reverse(*register))));
             let Some((_, std::cmp::Reverse(register))) = free.max() else { return Err(index) };
             names[index] = register;
             held[usize::from(register)].push(*web);
