@@ -46,7 +46,7 @@ SHOWN = 5
 NAMED = 2
 LIMITED = ["nice", "timeout", "900"]
 # Of the tests of a plug-in, which take a few seconds: one that does not end has found its fault.
-TESTS_SECONDS = 150
+TESTS_SECONDS = 60
 TESTS_LIMITED = ["nice", "timeout", str(TESTS_SECONDS)]
 FOUND, SURVIVED, LISTED, BROKEN = "found", "SURVIVED", "survives", "ERROR"
 
