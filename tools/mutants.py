@@ -3,9 +3,10 @@
     .venv/bin/python tools/mutants.py [--jobs N] [--json] [NAME ...]    # a name is a part of the block, test or file
     .venv/bin/python tools/mutants.py --check        # whether the lists fit the sources, and docs/mutants.md the lists
 
-The lists are formal/*/mutants.toml for proofs and tb/*/mutants.toml for benches; formal/README.md says how an entry
-looks. Each fault is planted in a copy of the tree below .cache/mutants. Before the first fault of a test, the test has
-to pass without one.
+The lists are formal/*/mutants.toml for proofs, tb/*/mutants.toml for benches, and crates/*/tests/mutants.toml for tests
+of a Verilated top; formal/README.md says how an entry looks. Each fault is planted in a copy of the tree below
+.cache/mutants; tests are built once, from the tree itself, and run with the plug-in of the copy. Before the first
+fault of a test, the test has to pass without one.
 
 docs/mutants.md has one row a mutant; those that ran are written anew. The exit code is 1 when a mutant survives that
 is not listed to, or is found though it is listed to survive.
@@ -28,13 +29,14 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
 
-from project import CACHE, ROOT, captured, fail, tool_environment, write_atomically
+from project import CACHE, ROOT, captured, configurations, fail, tool_environment, write_atomically
 
 DOC = ROOT / "docs" / "mutants.md"
 WORK = CACHE / "mutants"
 JOBS = 2
 # What proofs and benches of blocks read.
-TREE = ("rtl", "formal", "tb", "tools", "docs/design", "pyproject.toml")
+TREE = ("rtl", "formal", "tb", "tools", "docs/design", "crates/rtlsim/cpp", "pyproject.toml")
+LISTS = ("formal/*/mutants.toml", "tb/*/mutants.toml", "crates/*/tests/mutants.toml")
 # Cycles from reset of the bounded check.
 DEPTH = 16
 # Cycles of it without a fault: enough to see that what fails then is the fault. The proof itself has shown more.
@@ -43,13 +45,16 @@ SHOWN = 5
 # Claims and tests named in a row.
 NAMED = 2
 LIMITED = ["nice", "timeout", "900"]
+# Of the tests of a plug-in, which take a few seconds: one that does not end has found its fault.
+TESTS_SECONDS = 60
+TESTS_LIMITED = ["nice", "timeout", str(TESTS_SECONDS)]
 FOUND, SURVIVED, LISTED, BROKEN = "found", "SURVIVED", "survives", "ERROR"
 
 INTRODUCTION = """# Mutants
 
-Written by `make mutants`; do not edit. Each row is a fault that was planted into the RTL, and the proof (`formal/`) or
-bench (`tb/`) that had to fail for it. A proof has to find a trace from reset that breaks a claim about the block's
-ports; a bench has to fail in a test or in an assertion of the RTL.
+Written by `make mutants`; do not edit. Each row is a fault that was planted into the RTL, and the proof (`formal/`),
+bench (`tb/`) or file of tests of a Verilated top (`crates/`) that had to fail for it. A proof has to find a trace from
+reset that breaks a claim about the block's ports; a bench and a test have to fail, or an assertion of the RTL in them.
 [How a fault is listed](../formal/README.md#can-they-fail).
 
 | date | proof or bench | what was broken | what failed | seconds | result |
@@ -61,8 +66,8 @@ ports; a bench has to fail in a test or in an assertion of the RTL.
 class Mutant:
     """One fault, and what has to find it."""
 
-    folder: str  # of the list: formal/common, tb/rmt
-    of: str  # "BLOCK TASK" of a proof, "BLOCK TEST" of a bench
+    folder: str  # of the list: formal/common, tb/rmt, crates/rtlsim/tests
+    of: str  # "BLOCK TASK" of a proof, "BLOCK TEST" of a bench, "FILE CONFIG" of tests of a plug-in
     file: str
     text: str
     becomes: str
@@ -77,7 +82,7 @@ class Mutant:
 
     @property
     def test(self) -> str:
-        """The task or the pytest function."""
+        """The task, the pytest function or the plug-in's configuration."""
         return self.of.split()[1]
 
     @property
@@ -88,6 +93,10 @@ class Mutant:
     @property
     def is_proof(self) -> bool:
         return self.folder.startswith("formal/")
+
+    @property
+    def is_plugin(self) -> bool:
+        return self.folder.startswith("crates/")
 
     @property
     def key(self) -> tuple[str, str]:
@@ -112,7 +121,7 @@ class Result:
 def load(root: Path = ROOT) -> list[Mutant]:
     """All lists, checked for their form."""
     mutants = []
-    for path in sorted([*root.glob("formal/*/mutants.toml"), *root.glob("tb/*/mutants.toml")]):
+    for path in sorted(path for pattern in LISTS for path in root.glob(pattern)):
         where = path.relative_to(root)
         fields = {
             "of": str,
@@ -132,7 +141,7 @@ def load(root: Path = ROOT) -> list[Mutant]:
             if missing := set(fields) - {"depth", "long", "survives"} - entry.keys():
                 fail(f"{what} is without {', '.join(sorted(missing))}")
             if len(entry["of"].split()) != 2:
-                fail(f"{what} is of {entry['of']!r}, expected `BLOCK TASK` or `BLOCK TEST`")
+                fail(f"{what} is of {entry['of']!r}, expected `BLOCK TASK`, `BLOCK TEST` or `FILE CONFIG`")
             mutants.append(Mutant(str(where.parent), **entry))
     twice = [key for key, count in Counter(mutant.key for mutant in mutants).items() if count > 1]
     if twice:
@@ -153,15 +162,19 @@ def misfits(mutants: Iterable[Mutant], root: Path = ROOT) -> list[str]:
             wrong.append(f"{what}: {mutant.file} has {mutant.text!r} {count} times, expected once")
         if mutant.text == mutant.becomes:
             wrong.append(f"{what}: nothing changes")
+        if mutant.is_plugin and mutant.test not in configurations():
+            wrong.append(f"{what}: tools/configs.toml has no {mutant.test}")
         script = root / _script(mutant)
         if not script.is_file():
             wrong.append(f"{what}: {_script(mutant)} does not exist")
-        elif not re.search(_names(mutant), script.read_text(), re.M):
+        elif not mutant.is_plugin and not re.search(_names(mutant), script.read_text(), re.M):
             wrong.append(f"{what}: {_script(mutant)} has no {mutant.test}")
     return wrong
 
 
 def _script(mutant: Mutant) -> str:
+    if mutant.is_plugin:
+        return f"{mutant.block}.rs"
     name = mutant.of.split()[0]
     return f"{mutant.block}.sby" if mutant.is_proof else f"{mutant.block}/test_{name}.py"
 
@@ -239,15 +252,48 @@ def _bench(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
     return "FAIL", tuple(asserted or tests or ["the simulation stopped"]), log
 
 
+def build_tests(blocks: Iterable[str]) -> None:
+    """Files of tests as programs below .cache/mutants, so that the tree may change while they run."""
+    for block in sorted(set(blocks)):
+        crate, name = (ROOT / block).parent.parent, block.rsplit("/", 1)[1]
+        command = ["cargo", "test", "--quiet", "--no-run", "--message-format=json", "--test", name]
+        code, log = captured(command, cwd=crate)
+        lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+        built = [line["executable"] for line in lines if line.get("executable") and line["target"]["name"] == name]
+        if code != 0 or not built:
+            fail(f"{block}.rs does not build (exit {code}):\n{_end(log)}")
+        WORK.mkdir(parents=True, exist_ok=True)
+        shutil.copy(built[-1], WORK / name)
+
+
+def _tests(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
+    """Builds the plug-in of the copy and runs the file's tests on it."""
+    command = [sys.executable, "tools/plugin.py", "--jobs", "1", mutant.test]
+    code, log = captured([*LIMITED, *command], cwd=root, env=_environment())
+    if code != 0:
+        return "ERROR", (), log
+    plugins = {"SLUICE_PLUGIN_DIR": str(root / "build" / "plugins"), "SLUICE_REQUIRE_PLUGINS": "1"}
+    tests = str(WORK / mutant.of.split()[0])
+    code, log = captured([*TESTS_LIMITED, tests], cwd=(ROOT / mutant.block).parent.parent, env=_environment() | plugins)
+    if code == 0:
+        return "PASS", (), log
+    failed = sorted(set(re.findall(r"^test (\w+) \.\.\. FAILED", log, re.M)))
+    if code == 124:
+        failed.append(f"no end in {TESTS_SECONDS} s")
+    if not failed and (name := re.search(r"Assertion failed in \S*?(\w+)(?::|\s)", log)):
+        failed.append(name[1])
+    return ("FAIL" if failed else "ERROR"), tuple(failed), log
+
+
 def check(mutant: Mutant, root: Path, planted: bool) -> Result:
-    """Runs the mutant's proof or bench in a copy of the tree, with or without its fault."""
+    """Runs the mutant's proof, bench or tests in a copy of the tree, with or without its fault."""
     path = root / mutant.file
     text = path.read_text()
     begin = time.monotonic()
     try:
         if planted:
             path.write_text(text.replace(mutant.text, mutant.becomes))
-        status, caught_by, log = (_prove if mutant.is_proof else _bench)(mutant, root)
+        status, caught_by, log = (_prove if mutant.is_proof else _tests if mutant.is_plugin else _bench)(mutant, root)
     finally:
         path.write_text(text)
     seconds = time.monotonic() - begin
@@ -373,7 +419,7 @@ def table(mutants: list[Mutant], results: Iterable[Result], old: str, day: date)
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description="Plants faults into the RTL and asks proofs and benches to find them.",
+        description="Plants faults into the RTL and asks proofs, benches and tests to find them.",
         epilog="example: mutants.py formal/common/fifo tb/rmt   runs those of one proof and of the benches of tb/rmt",
     )
     parser.add_argument("name", nargs="*", help="part of a proof's, bench's or file's name; all by default")
@@ -396,6 +442,7 @@ def main() -> None:
             fail(f"no mutant is of {name!r}; proofs and benches: {', '.join(sorted({m.label for m in mutants}))}")
     wanted = [m for m in mutants if not arguments.name or any(map(m.named, arguments.name))]
     out = sys.stderr if arguments.json else sys.stdout
+    build_tests(mutant.block for mutant in wanted if mutant.is_plugin)
 
     def keep(results: list[Result]) -> None:
         write_atomically(DOC, table(mutants, results, old, date.today()))

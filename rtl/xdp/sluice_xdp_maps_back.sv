@@ -954,7 +954,7 @@ module sluice_xdp_maps_back
         ChainsRow: begin
           host_chain_q <= 24'(scan_q);
           host_slot_q  <= 24'(chain_word);
-          state_q      <= (chain_word != '0 || 32'(steps_q) == NextChains) ? Answer : Chains;
+          state_q      <= (chain_word != '0 || 32'(steps_q) >= NextChains) ? Answer : Chains;
         end
 
         // An error number. The rest of an update's value goes nowhere.

@@ -2,7 +2,8 @@
 ///
 /// `start_i` takes a block when `idle_o` is high. Its bytes come by 8 (`word_valid_o`, `word_ready_i`), the last with `last_o`, zero
 /// behind the block's end; a word of the stack that nobody wrote is zero. A block that is not in one piece of the
-/// program's memory gives `fault_o` for a cycle and no word.
+/// program's memory gives `fault_o` for a cycle and no word. Pages that the host takes away while a block of theirs is read give zeros
+/// from there on: words come all or none, and nobody waits for the rest.
 ///
 /// Latency: 4 cycles to the first word from packet memory, 8 from values. Throughput: a word a cycle from packet memory, one in 6 from values.
 /// Stall behaviour: requests hold until taken; no more words are asked for than there is room for.
@@ -61,8 +62,8 @@ module sluice_xdp_reader
   logic [18:0] place_q;
   logic [6:0] host_q;
   logic [31:0] address_q;
-  logic first_q, in_stack_q;
-  logic in_stack, in_packet, in_values, high;
+  logic first_q, judged_q, refused;
+  logic in_stack, in_stack_q, in_packet, in_values, high;
   logic [OffsetBits-1:0] offset;
   logic [9:0] stack_end;
   logic [OffsetBits:0] packet_end;
@@ -135,7 +136,7 @@ module sluice_xdp_reader
         Answer:
         if (done_valid_i) begin
           state_q <= (left_q == '0) ? Drain : Values;
-          if (done_fault_i) begin
+          if (refused) begin
             state_q <= Idle;
             fault_o <= 1'b1;
           end
@@ -143,6 +144,13 @@ module sluice_xdp_reader
         default: if (word_valid_o && word_ready_i && last_o) state_q <= Idle;
       endcase
     end
+  end
+
+  // The first answer is about the whole block.
+  assign refused = done_fault_i && !judged_q;
+  always_ff @(posedge clk_i) begin
+    if (state_q == Idle) judged_q <= 1'b0;
+    else if (state_q == Answer && done_valid_i) judged_q <= 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -179,11 +187,11 @@ module sluice_xdp_reader
     put_word = put_word & bit_mask(pending_bytes_q);
     put_last = pending_last_q;
     if (state_q == Answer) begin
-      put_word = done_value_i;
+      put_word = done_fault_i ? '0 : done_value_i;
       put_last = left_q == '0;
     end
   end
-  assign put = pending_q || (state_q == Answer && done_valid_i && !done_fault_i);
+  assign put = pending_q || (state_q == Answer && done_valid_i && !refused);
 
   sluice_fifo #(
       .Width(65),

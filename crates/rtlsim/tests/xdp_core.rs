@@ -15,6 +15,7 @@ use sluice_ebpf::{Image, MapType};
 use sluice_formats::limits::packet_id;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Row;
+use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Node, Op, Reason, Status, Table, target};
@@ -333,7 +334,7 @@ fn a_packet_without_a_program_goes_on_and_foreign_rows_end_it() {
     let page = XdpPageRow { valid: true, module_id: MODULE + 1, next: 1 };
     engine.write(Table::XdpPage, 1, &page);
     assert_eq!(fate_of(&mut engine, MODULE, 4), Err(Reason::XdpAborted), "a foreign page");
-    engine.write(Table::XdpPage, 1, &XdpPageRow::default());
+    engine.write(Table::XdpPage, 1, &XdpPageRow { valid: false, module_id: MODULE, next: 1 });
     assert_eq!(fate_of(&mut engine, MODULE, 5), Err(Reason::XdpAborted), "a page of nobody");
     let program = XdpProgramRow { start: 1023, ..Engine::program(&rows, start) };
     engine.write(Table::XdpProgram, 2 * u32::from(MODULE), &program);
@@ -394,9 +395,10 @@ fn a_program_reaches_only_values_of_its_own_module() {
 #[test]
 fn atomic_operations_of_packets_under_way_lose_nothing() {
     let Some((mut engine, mut rng)) = engine("atomic_operations_of_packets_under_way_lose_nothing") else { return };
-    // Each packet takes a number, exchanges a word, and shows what it got.
+    // Each packet takes a number, exchanges a word, and shows what it got. Some divide before, so that contexts meet at any distance.
     let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 16\nif r3 > r2 goto end\nr7 = map[values][0]+0\n\
-                r2 = 1\nr2 = atomic64_fetch_add((u64 *)(r7 +0), r2)\n*(u64 *)(r6 +0) = r2\nr2 += 1\n\
+                r4 = *(u8 *)(r6 +15)\nr5 = 0\nif r4 > 99 goto ready\nr5 = r4\nr5 /= 3\nr5 >>= 16\nready:\n\
+                r2 = 1\nr2 += r5\nr2 = atomic64_fetch_add((u64 *)(r7 +0), r2)\n*(u64 *)(r6 +0) = r2\nr2 += 1\n\
                 lock *(u32 *)(r7 +20) += r2\nr2 = atomic64_xchg((u64 *)(r7 +8), r2)\n*(u64 *)(r6 +8) = r2\nend:\nr0 = 3\nexit\n";
     let program = sluice_ebpf::insn::assemble("counts", text, &["values"]).unwrap_or_else(|e| panic!("{e}"));
     let map = programs::map("values", MapType::Array, 24, 1);
@@ -486,5 +488,86 @@ fn rows_come_back_as_they_were_written() {
             assert_eq!(engine.ask(Op::Write, Node::Xdp, table, index, words.clone()).0, Status::Ok);
             assert_eq!(engine.read(table, index), words, "{} {index}", table.name());
         }
+    }
+}
+
+#[test]
+fn a_verdict_that_there_is_not_drops_the_packet() {
+    let Some((mut engine, mut rng)) = engine("a_verdict_that_there_is_not_drops_the_packet") else { return };
+    for verdict in [5, 9, 10, 11, 0x103, -1] {
+        let mut pair = Pair::new(&mut engine, image(&format!("r0 = {verdict}\nexit\n"))).expect("the engine has it");
+        pair.send(&mut engine, 0, 0, &rng.bytes(60));
+        assert_eq!(pair.compare(&mut engine), 0, "{verdict}");
+    }
+}
+
+#[test]
+fn pages_follow_each_other_as_their_rows_say() {
+    let Some((mut engine, _)) = engine("pages_follow_each_other_as_their_rows_say") else { return };
+    let start = PAGE_ROWS as u16;
+    // One bundle after the other, for more than a page: each needs what the one before gave.
+    let text =
+        "r2 = *(u32 *)(r1 +12)\n".to_owned() + &"r2 += 3\nr2 = -r2\n".repeat(50) + "r0 = r2\nr0 &= 1\nr0 += 1\nexit\n";
+    let mut rows = compiled(&text, start);
+    let page = usize::from(start);
+    assert!(rows.code.len() > page && rows.code.len() < 2 * page, "{}", rows.code.len());
+    let behind = rows.code.split_off(page);
+    engine.load(MODULE, 0, &rows, start);
+    for (row, code) in (5 * PAGE_ROWS as u32..).zip(&behind) {
+        engine.write(Table::XdpCode, row, code);
+    }
+    engine.write(Table::XdpPage, 1, &XdpPageRow { valid: true, module_id: MODULE, next: 5 });
+    engine.write(Table::XdpPage, 2, &XdpPageRow::default());
+    engine.write(Table::XdpPage, 5, &XdpPageRow { valid: true, module_id: MODULE, next: 0 });
+    assert_eq!(fate_of(&mut engine, MODULE, 0), Ok(1 << PASS), "its own page behind");
+    engine.write(Table::XdpPage, 5, &XdpPageRow { valid: true, module_id: MODULE + 1, next: 0 });
+    assert_eq!(fate_of(&mut engine, MODULE, 1), Err(Reason::XdpAborted), "a foreign page behind");
+}
+
+#[test]
+fn a_load_that_may_not_fault_sees_nothing_of_another_packet() {
+    let Some((mut engine, _)) = engine("a_load_that_may_not_fault_sees_nothing") else { return };
+    let start = PAGE_ROWS as u16;
+    // Packets before have filled the memory.
+    let rows = compiled("r0 = 1\nexit\n", start);
+    engine.load(MODULE, 0, &rows, start);
+    for number in 0..20 {
+        engine.offer(packet_id(0, number), MODULE, &[0xff; 9000]);
+        engine.end(number as usize + 1);
+    }
+    engine.quiesce();
+    engine.verdicts.clear();
+    let text = "r8 = *(u32 *)(r1 +0)\nr6 = 0x20001000\nr2 = *(u64 *)(r6 +0)\n*(u64 *)(r8 +0) = r2\nr0 = 2\nexit\n";
+    let mut rows = compiled(text, start);
+    engine.load(MODULE, 0, &rows, start);
+    assert_eq!(fate_of(&mut engine, MODULE, 30), Err(Reason::XdpAborted), "behind the frame");
+    let mut loads = 0;
+    for lane in rows.code.iter_mut().flat_map(|code| &mut code.lanes) {
+        if lane.op == XdpOp::Load8.code() {
+            lane.wide = true;
+            loads += 1;
+        }
+    }
+    assert_eq!(loads, 1);
+    engine.load(MODULE, 0, &rows, start);
+    engine.offer(packet_id(0, 31), MODULE, &[0x55; 64]);
+    engine.end(1);
+    engine.quiesce();
+    let (_, bytes) = engine.routed.remove(&packet_id(0, 31)).expect("it goes on");
+    assert_eq!(bytes[..8], [0; 8], "where there is nothing, there are zeros");
+}
+
+#[test]
+fn compare_and_exchange_of_four_bytes_compares_four() {
+    let Some((mut engine, mut rng)) = engine("compare_and_exchange_of_four_bytes_compares_four") else { return };
+    for expected in ["5", "0x100000005", "0x6ffffffff"] {
+        let text = format!(
+            "r6 = *(u32 *)(r1 +0)\nr2 = 5\n*(u32 *)(r10 -8) = r2\nr0 = {expected}\nr2 = 9\n\
+             r0 = atomic_cmpxchg((u32 *)(r10 -8), r0, r2)\n*(u64 *)(r6 +0) = r0\nr2 = *(u32 *)(r10 -8)\n\
+             *(u32 *)(r6 +8) = r2\nr0 = 3\nexit\n"
+        );
+        let mut pair = Pair::new(&mut engine, image(&text)).expect("the engine has all of it");
+        pair.send(&mut engine, 0, 0, &rng.bytes(60));
+        assert_eq!(pair.compare(&mut engine), 1, "{expected}");
     }
 }

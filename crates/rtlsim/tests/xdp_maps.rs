@@ -8,12 +8,16 @@ mod xdp;
 
 use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
+use sluice_formats::limits::packet_id;
 use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::XdpMapOp;
-use sluice_formats::xdp::rows::XdpSearchRow;
-use sluice_formats::{Table, limits::packet_id, target};
+use sluice_formats::xdp::rows::{XdpMapRow, XdpProgramRow, XdpSearchRow};
+use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::{Table, target};
+use sluice_hxdp::{Target, compile};
 use sluice_rtlsim::{Variant, top};
-use xdp::engine::{Engine, MODULE};
+use xdp::engine::{Engine, MODULE, Rows};
 use xdp::pair::Pair;
 use xdp::together::together;
 
@@ -340,5 +344,76 @@ fn rows_of_any_content_stop_nothing() {
         engine.routed.clear();
         engine.order.clear();
         engine.steps.clear();
+    }
+}
+
+/// What became of a packet of the module: whether it was dropped.
+fn dropped(engine: &mut Engine, number: u32, frame: &[u8]) -> bool {
+    engine.offer(packet_id(0, number), MODULE, frame);
+    engine.end(1);
+    engine.quiesce();
+    engine.routed.clear();
+    engine.verdicts.pop().expect("it ended").dropped
+}
+
+#[test]
+fn a_map_of_another_module_ends_the_program() {
+    let Some((mut engine, mut rng)) = engine("a_map_of_another_module_ends_the_program") else { return };
+    let map = MapSpec::new("map", MapType::Hash, 8, 8, 3);
+    let _pair = Pair::new(&mut engine, image(map.clone(), KeyIn::Packet)).expect("the engine has all of it");
+    let frame = packet(&map, 1, 0, &rng.bytes(8), &rng.bytes(8));
+    assert!(!dropped(&mut engine, 0, &frame), "its own");
+    let row = XdpMapRow::unpack(&engine.read(Table::XdpMap, 0)).unwrap();
+    for (number, (what, wrong)) in (1..).zip([
+        ("another module's", XdpMapRow { module_id: MODULE + 1, ..row }),
+        ("nobody's", XdpMapRow { valid: false, ..row }),
+        ("without a key", XdpMapRow { key_bytes: 0, ..row }),
+        ("of a key longer than there are", XdpMapRow { key_bytes: 65, ..row }),
+        ("without a value", XdpMapRow { value_bytes: 0, ..row }),
+        ("of a value longer than there are", XdpMapRow { value_bytes: 513, ..row }),
+    ]) {
+        engine.write(Table::XdpMap, 0, &wrong);
+        assert!(dropped(&mut engine, number, &frame), "{what}");
+    }
+    engine.write(Table::XdpMap, 0, &row);
+    assert!(!dropped(&mut engine, 10, &frame), "its own again");
+}
+
+#[test]
+fn the_second_processor_has_its_own_slot_aside_and_its_own_copy() {
+    let Some((mut engine, _)) = engine("the_second_processor_has_its_own") else { return };
+    // A packet of another module goes round in the first context, for as long as those behind it need.
+    let start = 8 * PAGE_ROWS as u16;
+    let round = sluice_ebpf::insn::assemble("round", "r0 = 1\nround:\nr2 += 1\nif r2 != 0 goto round\nexit\n", &[]);
+    let round = Image { programs: vec![Program { section: "xdp".into(), ..round.unwrap() }], ..Image::default() };
+    let bundles = compile(&round, &round.programs[0], &Target::new(2).unwrap()).unwrap().bundles;
+    let rows = Rows::new(&bundles, start, &[], |_| None).unwrap();
+    engine.load(MODULE + 1, 0, &rows, start);
+    let program = XdpProgramRow { work: 20_000, ..Engine::program(&rows, start) };
+    engine.write(Table::XdpProgram, 2 * u32::from(MODULE + 1), &program);
+    for kind in [MapType::Hash, MapType::PercpuHash] {
+        let map = MapSpec::new("map", kind, 8, 8, 4);
+        let pair = Pair::new(&mut engine, image(map.clone(), KeyIn::Packet)).expect("the engine has all of it");
+        engine.offer(packet_id(0, 0), MODULE + 1, &[0; 64]);
+        let (key, value) = ([7; 8], [9; 8]);
+        for number in 1..3 {
+            engine.offer(packet_id(0, number), MODULE, &packet(&map, 1, 0, &key, &value));
+        }
+        engine.end(3);
+        engine.quiesce();
+        let order: Vec<bool> = std::mem::take(&mut engine.verdicts).iter().map(|v| v.dropped).collect();
+        assert_eq!(order, [true, false, false], "{kind:?}");
+        engine.routed.clear();
+        engine.order.clear();
+        let memory = pair.memory(&mut engine, 0);
+        let values: Vec<bool> = memory.chunks(8).map(|word| word == value).collect();
+        if kind == MapType::Hash {
+            // Slots 0 and 1 were aside. The new entry took 2, and the change exchanged it for the second processor's.
+            let aside = XdpSearchRow::unpack(&engine.read(Table::XdpSearch, 1)).unwrap();
+            assert_eq!(aside.words[..2], [0, 2]);
+            assert_eq!(values[..3], [false, true, true]);
+        } else {
+            assert_eq!(values[..8], [false, false, false, false, true, false, false, false], "the second copy");
+        }
     }
 }

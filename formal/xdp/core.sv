@@ -1,0 +1,193 @@
+/// Proof about sluice_xdp_core: a bundle whose page is not its module's, and a lane behind one that stops its bundle, access nothing, ask
+/// nothing of anybody and write no register.
+///
+/// Rows, pages, packets, memories, units and what registers hold are free, and so is what the program did before. A lane stops its bundle
+/// when it jumps, exits, is what the engine has not, or is a comparison of r10, which is the frame's address always, with a number.
+/// By k-induction, for runs of any length; 2 contexts, 2 lanes. A reset stands only at the start.
+///
+/// Not shown: comparisons of other registers and faults of an access in the first lane (the tests plant these).
+module core
+  import sluice_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+(
+    input logic                   clk_i,
+    input logic                   rst_ni,
+    input logic                   hold_i,
+    input logic                   start_valid_i,
+    input xdp_start_t             start_i,
+    input xdp_code_row_t          code_i,
+    input xdp_page_row_t          page_i,
+    input logic       [1:0][63:0] read_data_i,
+    input logic                   call_ready_i,
+    input logic                   return_valid_i,
+    input xdp_return_t            return_i,
+    input logic                   request_ready_i,
+    input logic                   done_valid_i,
+    input logic                   done_context_i,
+    input logic                   done_fault_i,
+    input logic            [63:0] done_value_i,
+    input logic                   map_answer_valid_i,
+    input logic                   map_answer_context_i,
+    input xdp_map_answer_t        map_answer_i
+);
+
+  logic start_ready, fetch_valid, read_valid, write_valid, call_valid, request_valid, request_context, map_call_valid, map_context;
+  logic map_answer_ready, end_valid, idle;
+  logic [CodeBits-1:0] fetch_row;
+  xdp_place_t read_place, write_place;
+  logic [7:0][7:0] write_enable;
+  logic [7:0][63:0] write_data;
+  xdp_call_t call;
+  xdp_request_t request;
+  logic [63:0] late;
+  xdp_map_call_t map_call;
+  xdp_end_t finished;
+
+  sluice_xdp_core #(
+      .Contexts(2),
+      .Lanes   (2)
+  ) u_dut (
+      .clk_i,
+      .rst_ni,
+      .hold_i,
+      .start_valid_i,
+      .start_ready_o    (start_ready),
+      .start_i,
+      .fetch_valid_o    (fetch_valid),
+      .fetch_row_o      (fetch_row),
+      .code_i,
+      .page_i,
+      .read_valid_o     (read_valid),
+      .read_place_o     (read_place),
+      .read_data_i,
+      .write_valid_o    (write_valid),
+      .write_place_o    (write_place),
+      .write_enable_o   (write_enable),
+      .write_data_o     (write_data),
+      .call_valid_o     (call_valid),
+      .call_ready_i,
+      .call_o           (call),
+      .return_valid_i,
+      .return_i,
+      .request_valid_o  (request_valid),
+      .request_ready_i,
+      .request_o        (request),
+      .request_context_o(request_context),
+      .late_o           (late),
+      .done_valid_i,
+      .done_context_i,
+      .done_fault_i,
+      .done_value_i,
+      .map_call_valid_o (map_call_valid),
+      .map_call_o       (map_call),
+      .map_context_o    (map_context),
+      .map_answer_valid_i,
+      .map_answer_ready_o(map_answer_ready),
+      .map_answer_context_i,
+      .map_answer_i,
+      .end_valid_o      (end_valid),
+      .end_o            (finished),
+      .idle_o           (idle)
+  );
+
+  logic init_q = 1'b1;
+  always_ff @(posedge clk_i) init_q <= 1'b0;
+  always_comb assume (rst_ni == !init_q);
+
+  // The module of each context's packets, chosen at the start: a packet is of the module whose context is free.
+  logic [1:0][ModuleBits-1:0] module_q;
+  logic [1:0] started_q;
+  always_ff @(posedge clk_i) begin
+    if (init_q) module_q <= {start_i.ifindex[ModuleBits-1:0], start_i.module_id};
+    if (!rst_ni) started_q <= '0;
+    else if (start_valid_i && start_ready) started_q[u_dut.free_context] <= 1'b1;
+  end
+  always_comb assume (init_q || start_i.module_id == module_q[u_dut.free_context]);
+
+  // What is known of a bundle by its row alone: whether it is foreign, and whether its first lane stops it.
+  function automatic logic stops(xdp_lane_t lane);
+    logic [63:0] a, b;
+    logic taken;
+    // 64 bits, or the lower 32 of both.
+    a = 64'(FrameAddress);
+    b = {{32{lane.imm[31]}}, lane.imm};
+    if (!lane.wide) b[63:32] = '0;
+    case (lane.op)
+      XdpOpEq: taken = a == b;
+      XdpOpNe: taken = a != b;
+      XdpOpGt: taken = a > b;
+      XdpOpGe: taken = a >= b;
+      XdpOpLt: taken = a < b;
+      XdpOpLe: taken = a <= b;
+      XdpOpSet: taken = (a & b) != '0;
+      // r10 is positive as a number of 64 bits and of 32.
+      XdpOpSgt: taken = (lane.wide ? b[63] : b[31]) || a > b;
+      XdpOpSge: taken = (lane.wide ? b[63] : b[31]) || a >= b;
+      XdpOpSlt: taken = !(lane.wide ? b[63] : b[31]) && a < b;
+      XdpOpSle: taken = !(lane.wide ? b[63] : b[31]) && a <= b;
+      default: taken = 1'b0;
+    endcase
+    return lane.op inside {XdpOpJump, XdpOpExit, XdpOpExitValue, XdpOpCall} || (lane.immediate && lane.a == 4'd10 && taken);
+  endfunction
+
+  // The register file's only promise that is used: r10 (rtl/xdp/sluice_xdp_registers.sv gives it without looking at memory).
+  always_comb begin
+    for (int unsigned p = 0; p < 4; p++) begin
+      if (u_dut.u_registers.read_register_i[p] == 4'd10) assume (u_dut.u_registers.read_o[p] == 64'(FrameAddress));
+    end
+  end
+
+  // Bundles on their way from the row's arrival to the memory stage, 3 cycles later, and to the registers, 4 later.
+  logic row_q, rows_q, context_q;
+  logic [3:0] foreign_q, stopped_q, bundle_q, known_q;
+  always_ff @(posedge clk_i) begin
+    // A context that never had a packet runs nothing (ready without having asked is not excluded here).
+    row_q     <= fetch_valid && rst_ni && started_q[u_dut.f_context_q];
+    context_q <= u_dut.f_context_q;
+    foreign_q <= rst_ni ? {foreign_q[2:0], row_q && (!page_i.valid || page_i.module_id != module_q[context_q])} : '0;
+    stopped_q <= rst_ni ? {stopped_q[2:0], row_q && stops(code_i.lanes[0])} : '0;
+    bundle_q  <= rst_ni ? {bundle_q[2:0], rows_q} : '0;
+    rows_q    <= fetch_valid && rst_ni;
+    known_q   <= rst_ni ? {known_q[2:0], row_q} : '0;
+  end
+
+  logic silent;
+  assign silent = !read_valid && !write_valid && !call_valid && !request_valid && !map_call_valid;
+
+  AForeignBundleAsksNothing_A :
+  assert property (@(posedge clk_i) !rst_ni || !foreign_q[2] || silent);
+  AForeignBundleWritesNoRegister_A :
+  assert property (@(posedge clk_i) !rst_ni || !foreign_q[3] || u_dut.u_registers.write_valid_i == '0);
+  AForeignBundleEndsItsProgram_A :
+  assert property (@(posedge clk_i) !rst_ni || !foreign_q[3] || (end_valid && finished.verdict == 3'(VerdictAborted)));
+  WhatIsBehindAStopAsksNothing_A :
+  assert property (@(posedge clk_i) !rst_ni || !stopped_q[2] || silent);
+  WhatIsBehindAStopWritesNoRegister_A :
+  assert property (@(posedge clk_i) !rst_ni || !stopped_q[3] || u_dut.u_registers.write_valid_i == '0);
+  // Whoever asks has a bundle: nothing is asked for a start or out of nothing.
+  OnlyBundlesAsk_A :
+  assert property (@(posedge clk_i) !rst_ni || bundle_q[2] || silent);
+  PlacesAreOfTheMapEngine_A :
+  assert property (@(posedge clk_i) !rst_ni || !request_valid || !(request.kind inside {RequestGet, RequestPut}));
+  RequestsAreOfThePacketsModule_A :
+  assert property (@(posedge clk_i) !rst_ni || ((!request_valid || !known_q[2] || request.module_id == module_q[request_context]) &&
+      (!map_call_valid || !known_q[2] || map_call.module_id == module_q[map_context])));
+
+  AStoreIsMade_C :
+  cover property (@(posedge clk_i) rst_ni && bundle_q[2] && write_valid && !foreign_q[2]);
+  AForeignBundleComes_C :
+  cover property (@(posedge clk_i) rst_ni && foreign_q[3] && end_valid);
+  AComparisonStops_C :
+  cover property (@(posedge clk_i) rst_ni && stopped_q[2] && !foreign_q[2]);
+
+  // Strengthening for the induction.
+  for (genvar c = 0; c < 2; c++) begin : gen_context
+    ContextsKeepTheirModule_A :
+    assert property (@(posedge clk_i) !rst_ni || !started_q[c] || ((u_dut.taken_valid_q && u_dut.taken_context_q == 1'(c)) ? u_dut.taken_q.module_id == module_q[c] :
+        u_dut.u_fixed.mem[c][$bits(xdp_regions_t)+32+:ModuleBits] == module_q[c]));
+  end
+  ATakenPacketHasStarted_A :
+  assert property (@(posedge clk_i) !rst_ni || !u_dut.taken_valid_q || (started_q[u_dut.taken_context_q] && u_dut.taken_q.module_id == module_q[u_dut.taken_context_q]));
+
+endmodule

@@ -1,0 +1,22 @@
+/// Stands for sluice_xdp_registers in xdp/core: what registers hold is free; what is written to them is looked at.
+module sluice_xdp_registers
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Contexts = 8,
+    parameter int unsigned Lanes = XdpLanes,
+    localparam int unsigned ContextBits = $clog2(Contexts)
+) (
+    input logic clk_i,
+
+    input  logic [ContextBits-1:0]       read_context_i,
+    input  logic [    2*Lanes-1:0][ 3:0] read_register_i,
+    output logic [    2*Lanes-1:0][63:0] read_o,
+
+    input logic [ContextBits-1:0]       write_context_i,
+    input logic                         write_clear_i,
+    input logic [      Lanes-1:0]       write_valid_i,
+    input logic [      Lanes-1:0][ 3:0] write_register_i,
+    input logic [      Lanes-1:0][63:0] write_data_i
+);
+endmodule
