@@ -10,7 +10,9 @@ sluice_xdp_helper.sv
 sluice_xdp_load.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
+sluice_xdp_queues.sv
 sluice_xdp_registers.sv
+sluice_xdp_scheduler.sv
 sluice_xdp_tables.sv
 sluice_xdp_unload.sv
 sluice_xdp_values.sv

@@ -24,6 +24,10 @@ module sluice_xdp_tables
 
     input logic [31:0] epoch_i,
 
+    // Whether there is a program, in the same cycle.
+    input  logic [LookBits-1:0] known_index_i,
+    output logic                known_o,
+
     input  logic                            program_valid_i,
     input  logic             [LookBits-1:0] program_index_i,
     output xdp_program_row_t                program_o,
@@ -79,8 +83,8 @@ module sluice_xdp_tables
   assign is_interfaces = cfg_req_i.tab == TableXdpInterfaces;
   assign is_page = cfg_req_i.tab == TableXdpPage;
   assign is_code = cfg_req_i.tab == TableXdpCode;
-  // Maps and values answer for their own tables.
-  assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue};
+  // Maps, values and queues answer for their own tables.
+  assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue, TableXdpShare};
   assign row_req = is_drops ? cfg_counter(cfg_req_i) : cfg_req_i;
   assign clears = cfg_req_i.clear;
   assign writes_row = (cfg_req_i.write && status == StatusOk) || clears;
@@ -112,6 +116,19 @@ module sluice_xdp_tables
       .b_en_i   (program_valid_i),
       .b_addr_i (program_index_i),
       .b_rdata_o(program_o)
+  );
+
+  // Of each program's row its first bit.
+  sluice_ram_lut #(
+      .Width(1),
+      .Depth(2 * Modules)
+  ) u_known (
+      .clk_i,
+      .we_i   (((cfg_valid_i && is_program) || clears) && writes_row),
+      .waddr_i(cfg_req_i.index[LookBits-1:0]),
+      .wdata_i(cfg_req_i.data[0]),
+      .raddr_i(known_index_i),
+      .rdata_o(known_o)
   );
 
   sluice_ram_dp #(

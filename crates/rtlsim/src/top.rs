@@ -21,7 +21,7 @@ pub struct Top {
 }
 
 /// The whole NIC, `sluice_nic_top`.
-pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT], is_nic: true };
+pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT, &engines::XDP], is_nic: true };
 
 /// The match-action pipeline alone, `sluice_rmt_top`.
 pub static RMT: Top = Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false };

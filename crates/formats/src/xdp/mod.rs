@@ -10,7 +10,7 @@ use crate::engine::{EngineId, Folder};
 use crate::reason::events;
 use rows::{
     XdpCodeRow, XdpHostRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpSearchRow,
-    XdpValueRow,
+    XdpShareRow, XdpValueRow,
 };
 use target::Target as XdpTarget;
 
@@ -48,6 +48,8 @@ tables! { Some(EngineId::XDP);
         XdpHost "xdp_host" = 9: row::<XdpHostRow>(), |_| 1, "`xdp_host_row`; a write is answered when it is done";
         /// Key (rows 0 and 1) and value (from row 2 on) of the host's operation.
         XdpHostData "xdp_host_data" = 10: row::<XdpValueRow>(), |_| target::HOST_ROWS as u32, "`xdp_value_row`: key in rows 0 and 1, then the value";
+        /// Weights and reserved rows of modules in the queues in front of the cores.
+        XdpShare "xdp_share" = 16: row::<XdpShareRow>(), |t| t.modules, "`xdp_share_row`, by module";
     }
 }
 
@@ -58,6 +60,8 @@ events! { EVENTS: Table::XdpDrops, 24, 8;
     XdpAborted "xdp_aborted" = 1, drop, "the XDP program said aborted, or a fault ended it";
     /// The XDP program made the frame longer than the NIC takes.
     XdpTooLong "xdp_too_long" = 2, drop, "the XDP program made the frame longer than the NIC takes";
+    /// The module's queue in front of the XDP cores was full.
+    XdpQueue "xdp_queue" = 3, drop, "the module's queue in front of the XDP cores was full";
 }
 
 /// The folder in the registry. Its names stand in the NIC's package and page.
