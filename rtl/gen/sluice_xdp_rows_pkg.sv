@@ -7,6 +7,8 @@ package sluice_xdp_rows_pkg;
   // verilator lint_off UNUSEDPARAM
   localparam int unsigned XdpLanes = 2;
   localparam int unsigned XdpPageRows = 64;
+  localparam int unsigned XdpKeyBytes = 64;
+  localparam int unsigned XdpValueBytes = 512;
 
   // One lane of a bundle: an instruction. Zero does nothing.
   typedef struct packed {
@@ -87,6 +89,7 @@ package sluice_xdp_rows_pkg;
 
   // A map. Index: number of the map. Places in search memory are its rows.
   typedef struct packed {
+    logic [31:0] seed;
     logic [1:0]  entry_shift;
     logic [15:0] entry;
     logic [15:0] clock;
@@ -107,8 +110,8 @@ package sluice_xdp_rows_pkg;
     logic [5:0]  module_id;
     logic        valid;
   } xdp_map_row_t;
-  localparam int unsigned XdpMapRowBits = 204;
-  localparam int unsigned XdpMapRowWords = 7;
+  localparam int unsigned XdpMapRowBits = 236;
+  localparam int unsigned XdpMapRowWords = 8;
 
   // State of a map with keys: a row of search memory.
   typedef struct packed {
@@ -195,6 +198,7 @@ package sluice_xdp_rows_pkg;
     XdpOpSlt = 8'd41,
     XdpOpSle = 8'd42,
     XdpOpLength = 8'd44,
+    XdpOpElement = 8'd45,
     XdpOpAtomic4 = 8'd48,
     XdpOpAtomic8 = 8'd56,
     XdpOpLoad1 = 8'd64,
@@ -235,7 +239,8 @@ package sluice_xdp_rows_pkg;
     XdpMapOpDelete = 3'd2,
     XdpMapOpReference = 3'd3,
     XdpMapOpLookupPercpu = 3'd4,
-    XdpMapOpNext = 3'd5
+    XdpMapOpNext = 3'd5,
+    XdpMapOpPut = 3'd6
   } xdp_map_op_e;
 
   // Nodes of the configuration ring and their tables.

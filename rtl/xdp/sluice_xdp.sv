@@ -60,6 +60,7 @@ module sluice_xdp
   localparam int unsigned SlotBits = $clog2(Slots);
   localparam int unsigned LookBits = $clog2(2 * Modules);
   localparam int unsigned ModuleIndexBits = $clog2(Modules);
+  localparam int unsigned ContextBits = $clog2(Cfg.contexts);
   localparam int unsigned UserBits = $bits(route_t) + $bits(sideband_t);
   // Packets between their queue and their slots.
   localparam int unsigned Tokens = 8;
@@ -368,8 +369,18 @@ module sluice_xdp
   cfg_rsp_t tables_cfg_rsp, values_cfg_rsp;
   logic request_valid, request_ready, done_valid, done_fault;
   xdp_request_t request;
-  logic [$clog2(Cfg.contexts)-1:0] request_context, done_context;
+  logic [ContextBits-1:0] request_context;
+  logic [ContextBits:0] done_context;
   logic [63:0] late, done_value;
+
+  // The map engine.
+  logic map_call_valid, map_answer_valid, map_answer_ready, map_read, map_request_valid, maps_cfg_valid;
+  xdp_map_call_t   map_call;
+  xdp_map_answer_t map_answer;
+  logic [ContextBits-1:0] map_call_context, map_answer_context;
+  xdp_request_t map_request;
+  xdp_place_t map_read_place;
+  cfg_rsp_t maps_cfg_rsp;
 
   // The port's interface, of a packet that comes.
   always_ff @(posedge clk_i) if (program_look) arrival_port_q <= in_side.id[30:28];
@@ -402,11 +413,16 @@ module sluice_xdp
       .cfg_valid_o       (tables_cfg_valid),
       .cfg_rsp_o         (tables_cfg_rsp)
   );
-  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || queues_cfg_valid;
-  assign cfg_rsp_o   = queues_cfg_valid ? queues_cfg_rsp : values_cfg_valid ? values_cfg_rsp : tables_cfg_rsp;
+  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid;
+  always_comb begin
+    cfg_rsp_o = tables_cfg_rsp;
+    if (values_cfg_valid) cfg_rsp_o = values_cfg_rsp;
+    if (maps_cfg_valid) cfg_rsp_o = maps_cfg_rsp;
+    if (queues_cfg_valid) cfg_rsp_o = queues_cfg_rsp;
+  end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Memory: the core goes first, then the helper, then packets that come and go.
+  // Memory: the core goes first, then the helper, the map engine, and packets that come and go.
 
   logic core_read, helper_read, unload_read, core_write, helper_write, load_write, hold;
   xdp_place_t core_read_place, helper_read_place, unload_read_place, read_place;
@@ -418,6 +434,7 @@ module sluice_xdp
 
   always_comb begin
     read_place = unload_read_place;
+    if (map_read) read_place = map_read_place;
     if (helper_read) read_place = helper_read_place;
     if (core_read) read_place = core_read_place;
     write_place  = load_write_place;
@@ -442,7 +459,7 @@ module sluice_xdp
       read_wait_q  <= '0;
       write_wait_q <= '0;
     end else begin
-      read_wait_q  <= (core_read && (helper_read || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
+      read_wait_q  <= (core_read && (helper_read || map_read || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
       write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 3'd1 : '0;
     end
   end
@@ -451,7 +468,7 @@ module sluice_xdp
       .Rows(Cfg.memory)
   ) u_memory (
       .clk_i,
-      .read_valid_i  (core_read || helper_read || unload_read),
+      .read_valid_i  (core_read || helper_read || map_read || unload_read),
       .read_place_i  (read_place),
       .read_data_o   (read_data),
       .write_valid_i (core_write || helper_write || load_write),
@@ -506,52 +523,59 @@ module sluice_xdp
   ) u_core (
       .clk_i,
       .rst_ni,
-      .hold_i           (hold),
-      .start_valid_i    (start_valid),
-      .start_ready_o    (start_ready),
-      .start_i          (start),
-      .fetch_valid_o    (fetch_valid),
-      .fetch_row_o      (fetch_row),
-      .code_i           (code_row),
-      .page_i           (page_row),
-      .read_valid_o     (core_read),
-      .read_place_o     (core_read_place),
-      .read_data_i      (read_data[1:0]),
-      .write_valid_o    (core_write),
-      .write_place_o    (core_write_place),
-      .write_enable_o   (core_write_enable),
-      .write_data_o     (core_write_data),
-      .call_valid_o     (call_valid),
-      .call_ready_i     (call_ready),
-      .call_o           (call),
-      .return_valid_i   (return_valid),
-      .return_i         (returned),
-      .request_valid_o  (request_valid),
-      .request_ready_i  (request_ready),
-      .request_o        (request),
-      .request_context_o(request_context),
-      .late_o           (late),
-      .done_valid_i     (done_valid),
-      .done_context_i   (done_context),
-      .done_fault_i     (done_fault),
-      .done_value_i     (done_value),
-      .end_valid_o      (end_valid),
-      .end_o            (finished),
-      .idle_o           (idle)
+      .hold_i              (hold),
+      .start_valid_i       (start_valid),
+      .start_ready_o       (start_ready),
+      .start_i             (start),
+      .fetch_valid_o       (fetch_valid),
+      .fetch_row_o         (fetch_row),
+      .code_i              (code_row),
+      .page_i              (page_row),
+      .read_valid_o        (core_read),
+      .read_place_o        (core_read_place),
+      .read_data_i         (read_data[1:0]),
+      .write_valid_o       (core_write),
+      .write_place_o       (core_write_place),
+      .write_enable_o      (core_write_enable),
+      .write_data_o        (core_write_data),
+      .call_valid_o        (call_valid),
+      .call_ready_i        (call_ready),
+      .call_o              (call),
+      .return_valid_i      (return_valid),
+      .return_i            (returned),
+      .request_valid_o     (request_valid),
+      .request_ready_i     (request_ready),
+      .request_o           (request),
+      .request_context_o   (request_context),
+      .late_o              (late),
+      .done_valid_i        (done_valid && !done_context[ContextBits]),
+      .done_context_i      (done_context[ContextBits-1:0]),
+      .done_fault_i        (done_fault),
+      .done_value_i        (done_value),
+      .map_call_valid_o    (map_call_valid),
+      .map_call_o          (map_call),
+      .map_context_o       (map_call_context),
+      .map_answer_valid_i  (map_answer_valid),
+      .map_answer_ready_o  (map_answer_ready),
+      .map_answer_context_i(map_answer_context),
+      .map_answer_i        (map_answer),
+      .end_valid_o         (end_valid),
+      .end_o               (finished),
+      .idle_o              (idle)
   );
 
   sluice_xdp_values #(
       .Regions (Cfg.regions),
       .Maps    (Cfg.maps),
       .Bytes   (Cfg.values),
-      .Contexts(Cfg.contexts)
+      .Contexts(2 * Cfg.contexts)
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i       (request_valid),
+      .valid_i       (request_valid || map_request_valid),
       .ready_o       (request_ready),
-      .request_i     (request),
-      .context_i     (request_context),
+      .request_i     (request_valid ? request : map_request),
+      .context_i     ({!request_valid, request_context}),
       .late_i        (late),
       .done_valid_o  (done_valid),
       .done_context_o(done_context),
@@ -561,6 +585,37 @@ module sluice_xdp
       .cfg_req_i,
       .cfg_valid_o   (values_cfg_valid),
       .cfg_rsp_o     (values_cfg_rsp)
+  );
+
+  // What the map engine asks of the values has the upper half of the contexts' numbers, and goes behind the core's.
+  sluice_xdp_maps #(
+      .Maps      (Cfg.maps),
+      .Rows      (Cfg.search),
+      .Processors(Cfg.contexts)
+  ) u_maps (
+      .clk_i,
+      .rst_ni,
+      .call_valid_i    (map_call_valid),
+      .call_context_i  (map_call_context),
+      .call_i          (map_call),
+      .answer_valid_o  (map_answer_valid),
+      .answer_ready_i  (map_answer_ready),
+      .answer_context_o(map_answer_context),
+      .answer_o        (map_answer),
+      .read_valid_o    (map_read),
+      .read_ready_i    (!core_read && !helper_read),
+      .read_place_o    (map_read_place),
+      .read_data_i     (read_data[1:0]),
+      .request_valid_o (map_request_valid),
+      .request_ready_i (request_ready && !request_valid),
+      .request_o       (map_request),
+      .done_valid_i    (done_valid && done_context[ContextBits]),
+      .done_fault_i    (done_fault),
+      .done_value_i    (done_value),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o     (maps_cfg_valid),
+      .cfg_rsp_o       (maps_cfg_rsp)
   );
 
   sluice_xdp_helper u_helper (
@@ -597,7 +652,7 @@ module sluice_xdp
       .look_index_o   (interfaces_index),
       .interfaces_i   (interfaces_row),
       .read_valid_o   (unload_read),
-      .read_ready_i   (!core_read && !helper_read),
+      .read_ready_i   (!core_read && !helper_read && !map_read),
       .read_place_o   (unload_read_place),
       .read_data_i    (read_data),
       .m_axis_tvalid  (out_valid),

@@ -71,6 +71,15 @@ module sluice_xdp_core
     input  logic                           done_fault_i,
     input  logic         [           63:0] done_value_i,
 
+    // The map engine takes each call, and answers it once.
+    output logic                              map_call_valid_o,
+    output xdp_map_call_t                     map_call_o,
+    output logic            [ContextBits-1:0] map_context_o,
+    input  logic                              map_answer_valid_i,
+    output logic                              map_answer_ready_o,
+    input  logic            [ContextBits-1:0] map_answer_context_i,
+    input  xdp_map_answer_t                   map_answer_i,
+
     output logic     end_valid_o,
     output xdp_end_t end_o,
 
@@ -80,11 +89,12 @@ module sluice_xdp_core
   typedef logic [ContextBits-1:0] context_t;
 
   // Who executes a lane's instruction.
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     UnitNone,
     UnitMuldiv,
     UnitHelper,
-    UnitValues
+    UnitValues,
+    UnitMaps
   } unit_e;
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -151,7 +161,16 @@ module sluice_xdp_core
   context_t done_context;
 
   // Units that contexts wait for, one context at a time in each.
-  logic muldiv_ready, muldiv_done, park_muldiv_q, park_helper_q, m_helped, muldiv_takes, helper_takes;
+  logic
+      muldiv_ready,
+      muldiv_done,
+      park_muldiv_q,
+      park_helper_q,
+      m_helped,
+      muldiv_takes,
+      helper_takes,
+      m_referred,
+      answered;
   logic [63:0] muldiv_result;
   context_t muldiv_context_q, helper_context_q;
   logic [31:0] redirect_q;
@@ -267,6 +286,7 @@ module sluice_xdp_core
     logic [WorkBits-1:0]   work;
     logic                  redirected;
     logic [31:0]           redirect;
+    logic [31:0]           aim;         // what the last redirect was asked for: an interface, or an index
   } kept_t;
 
   logic [CodeBits-1:0] f_row, m_next_row;
@@ -370,6 +390,28 @@ module sluice_xdp_core
   logic [Lanes-1:0][63:0] y_result, y_sum;
   logic [Lanes-1:0] y_holds, y_beyond;
 
+  // A 64-bit constant; of a per-CPU array's value the distance of copies is above its address.
+  logic [Lanes-1:0][63:0] x_constant;
+  logic [Lanes-1:0][31:0] x_copies;
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      x_constant[l] = {
+        x_lane_q[l].high,
+        x_lane_q[l].imm,
+        x_lane_q[l].off,
+        x_lane_q[l].spare,
+        x_lane_q[l].extra,
+        x_lane_q[l].wide,
+        x_lane_q[l].immediate,
+        x_lane_q[l].b
+      };
+      x_copies[l] = '0;
+      for (int unsigned i = 0; i < ContextBits; i++) begin
+        if (x_context_q[i]) x_copies[l] = x_copies[l] + (x_constant[l][63:32] << i);
+      end
+    end
+  end
+
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
     sluice_xdp_alu u_alu (
         .clk_i,
@@ -377,16 +419,7 @@ module sluice_xdp_core
         .wide_i(x_lane_q[l].wide || x_lane_q[l].op == XdpOpLength),
         .a_i       ((x_lane_q[l].op == XdpOpLength && x_lane_q[l].spare) ? 64'(PacketAddress | 32'(x_kept.bounds.data)) : x_a_q[l]),
         .b_i(x_b_q[l]),
-        .constant_i({
-          x_lane_q[l].high,
-          x_lane_q[l].imm,
-          x_lane_q[l].off,
-          x_lane_q[l].spare,
-          x_lane_q[l].extra,
-          x_lane_q[l].wide,
-          x_lane_q[l].immediate,
-          x_lane_q[l].b
-        }),
+        .constant_i((x_lane_q[l].op == XdpOpElement) ? 64'(x_constant[l][31:0] + x_copies[l]) : x_constant[l]),
         .sum_o(y_sum[l]),
         .result_o(y_result[l]),
         .holds_o(y_holds[l])
@@ -480,7 +513,7 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // Second: what the access may, which lane stops the bundle.
 
-  logic y_is_lookup, y_is_atomic, y_in_values, y_misaligned, y_waits;
+  logic y_is_lookup, y_is_map, y_is_atomic, y_in_values, y_misaligned, y_waits;
   logic y_is_access, y_is_store, y_is_load, y_high, y_in_context, y_in_packet, y_in_stack, y_allowed, y_access_faults;
   logic [OffsetBits-1:0] y_offset;
   logic [8:0] y_stack_offset;
@@ -489,7 +522,10 @@ module sluice_xdp_core
   logic y_result_fault;
   logic [63:0] y_unit_value;
 
-  assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup;
+  // A lookup in an array (`spare`) is the unit of values', other operations on maps are the map engine's.
+  assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup && y_access_q.spare;
+  assign y_is_map = y_access_q.op == XdpOpHelper && !y_is_lookup && y_access_q.imm[15:0] inside {HelperLookup, HelperUpdate,
+      HelperDelete, HelperRedirectMap, HelperLookupPercpu};
   assign y_is_atomic = is_atomic(y_access_q.op);
   assign y_is_access = is_access(y_access_q.op) || y_is_atomic || y_is_lookup;
   assign y_is_store = is_store(y_access_q.op);
@@ -567,7 +603,9 @@ module sluice_xdp_core
     end
     y_unit = UnitNone;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (y_active[l] && y_longs[l]) y_unit = y_muldiv_lane_q[l] ? UnitMuldiv : y_waits ? UnitValues : UnitHelper;
+      if (y_active[l] && y_longs[l]) begin
+        y_unit = y_muldiv_lane_q[l] ? UnitMuldiv : y_waits ? UnitValues : y_is_map ? UnitMaps : UnitHelper;
+      end
     end
   end
 
@@ -575,6 +613,9 @@ module sluice_xdp_core
   typedef struct packed {
     logic        fault;
     logic [63:0] value;
+    logic        failed;    // of a reference to a map's entry
+    logic        refers;
+    logic [31:0] referent;
   } result_t;
 
   result_t done_result, x_result, y_unit_result_q;
@@ -631,6 +672,8 @@ module sluice_xdp_core
   xdp_request_e m_kind_q;
   logic [2:0] m_code_q;
   logic [15:0] m_map_q;
+  logic m_handle_q, m_failed_q, m_refers_q;
+  logic [31:0] m_reference_q;
   logic [63:0] m_third_q, m_fourth_q, m_fifth;
 
   always_ff @(posedge clk_i) begin
@@ -648,6 +691,10 @@ module sluice_xdp_core
         y_is_store ? RequestStore : RequestLoad;
     m_code_q <= y_access_q.op[2:0];
     m_map_q <= y_access_q.imm[31:16];
+    m_handle_q <= !y_access_q.extra;
+    m_failed_q <= y_unit_result_q.failed;
+    m_refers_q <= y_unit_result_q.refers;
+    m_reference_q <= y_unit_result_q.referent;
     m_third_q <= y_third_q;
     m_fourth_q <= y_fourth_q;
     m_in_stack_q <= y_in_stack;
@@ -698,6 +745,7 @@ module sluice_xdp_core
     case (m_unit_q)
       UnitHelper: m_unit_ready = call_ready_i && !park_helper_q;
       UnitMuldiv: m_unit_ready = muldiv_ready && !park_muldiv_q;
+      UnitMaps: m_unit_ready = 1'b1;
       default: m_unit_ready = request_ready_i;
     endcase
   end
@@ -726,7 +774,8 @@ module sluice_xdp_core
           low: OffsetBits'(Headroom),
           work: start_q[4].work,
           redirected: 1'b0,
-          redirect: '0
+          redirect: '0,
+          aim: '0
       };
     end
     // The second pass of a helper's bundle brings the bounds that it left.
@@ -736,10 +785,18 @@ module sluice_xdp_core
       if (return_q.redirects) begin
         m_kept.redirected = 1'b1;
         m_kept.redirect   = redirect_q;
+        m_kept.aim        = redirect_q;
       end
     end
+    // An entry that is none leaves what was asked for before, as an interface.
+    if (m_referred && m_refers_q) begin
+      m_kept.redirected = 1'b1;
+      m_kept.redirect   = m_reference_q;
+      m_kept.aim        = m_address_q[31:0];
+    end
+    if (m_referred && m_failed_q) m_kept.redirect = m_kept_q.aim;
   end
-  assign m_write_kept = m_valid_q && (m_start_q || (m_commits && ((m_taken_q && m_back_q) || m_helped)));
+  assign m_write_kept = m_valid_q && (m_start_q || (m_commits && ((m_taken_q && m_back_q) || m_helped || m_referred)));
 
   // What a packet costs: its bundles, and once more each for which it waits. Being sent back costs nothing.
   cost_t m_cost, m_cost_after;
@@ -877,12 +934,17 @@ module sluice_xdp_core
   logic muldiv_waits_q, helper_waits_q;
   result_t muldiv_result_q;
   assign m_helped = m_commits && park_helper_q && m_context_q == helper_context_q && m_unit_q == UnitHelper;
-  assign unit_done = done_valid_i || helper_waits_q || muldiv_waits_q;
-  assign done_context = done_valid_i ? done_context_i : helper_waits_q ? helper_context_q : muldiv_context_q;
+  assign m_referred = m_commits && m_unit_q == UnitMaps && m_helper_q == HelperRedirectMap;
+  assign answered = done_valid_i || map_answer_valid_i;
+  assign map_answer_ready_o = !done_valid_i;
+  assign unit_done = answered || helper_waits_q || muldiv_waits_q;
+  assign done_context = done_valid_i ? done_context_i : map_answer_valid_i ? map_answer_context_i :
+      helper_waits_q ? helper_context_q : muldiv_context_q;
   always_comb begin
     done_result = muldiv_result_q;
-    if (helper_waits_q) done_result = '{fault: return_q.fault, value: return_q.value};
-    if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i};
+    if (helper_waits_q) done_result = '{fault: return_q.fault, value: return_q.value, default: '0};
+    if (map_answer_valid_i) done_result = map_answer_i;
+    if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
   end
 
   assign request_valid_o = m_launches && m_unit_q == UnitValues;
@@ -893,6 +955,7 @@ module sluice_xdp_core
           regions: m_fixed.regions,
           address: m_address_q[31:0],
           bytes: m_bytes_q,
+          span: 10'(m_bytes_q),
           sign: m_signed_q,
           code: m_code_q,
           data: m_data_q,
@@ -900,6 +963,32 @@ module sluice_xdp_core
           map: m_map_q
       };
   assign late_o = w_aligned;
+
+  // Which map it is: the number in the lane, or a handle in the first argument. Other numbers are no map's.
+  assign map_call_valid_o = m_launches && m_unit_q == UnitMaps;
+  assign map_context_o = m_context_q;
+  always_comb begin
+    map_call_o = '{
+        op: XdpMapOpLookup,
+        map: m_map_q,
+        module_id: m_fixed.module_id,
+        key: m_address_q,
+        value: m_third_q,
+        flags: m_fourth_q,
+        regions: m_fixed.regions,
+        bounds: m_kept_q.bounds,
+        base: m_fixed.base,
+        written: m_stack_q
+    };
+    if (m_handle_q) map_call_o.map = (m_data_q[63:16] == 48'(HandleAddress[31:16])) ? m_data_q[15:0] : '1;
+    case (m_helper_q)
+      HelperUpdate: map_call_o.op = XdpMapOpUpdate;
+      HelperDelete: map_call_o.op = XdpMapOpDelete;
+      HelperRedirectMap: map_call_o.op = XdpMapOpReference;
+      HelperLookupPercpu: map_call_o.op = XdpMapOpLookupPercpu;
+      default: ;
+    endcase
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -909,16 +998,16 @@ module sluice_xdp_core
       helper_waits_q <= 1'b0;
     end else begin
       if (muldiv_takes) park_muldiv_q <= 1'b1;
-      else if (muldiv_waits_q && !helper_waits_q && !done_valid_i) park_muldiv_q <= 1'b0;
+      else if (muldiv_waits_q && !helper_waits_q && !answered) park_muldiv_q <= 1'b0;
       if (muldiv_done) muldiv_waits_q <= 1'b1;
-      else if (!helper_waits_q && !done_valid_i) muldiv_waits_q <= 1'b0;
+      else if (!helper_waits_q && !answered) muldiv_waits_q <= 1'b0;
       if (helper_takes) park_helper_q <= 1'b1;
       else if (m_helped) park_helper_q <= 1'b0;
       if (return_valid_i) helper_waits_q <= 1'b1;
-      else if (!done_valid_i) helper_waits_q <= 1'b0;
+      else if (!answered) helper_waits_q <= 1'b0;
     end
     if (muldiv_takes) muldiv_context_q <= m_context_q;
-    if (muldiv_done) muldiv_result_q <= '{fault: 1'b0, value: muldiv_result};
+    if (muldiv_done) muldiv_result_q <= '{fault: 1'b0, value: muldiv_result, default: '0};
     if (helper_takes) begin
       helper_context_q <= m_context_q;
       redirect_q <= m_data_q[31:0];

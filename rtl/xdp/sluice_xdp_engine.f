@@ -6,11 +6,16 @@ sluice_xdp.sv
 sluice_xdp_alu.sv
 sluice_xdp_atomic.sv
 sluice_xdp_core.sv
+sluice_xdp_hash.sv
 sluice_xdp_helper.sv
 sluice_xdp_load.sv
+sluice_xdp_maps.sv
+sluice_xdp_maps_back.sv
+sluice_xdp_maps_front.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
 sluice_xdp_queues.sv
+sluice_xdp_reader.sv
 sluice_xdp_registers.sv
 sluice_xdp_scheduler.sv
 sluice_xdp_tables.sv

@@ -25,6 +25,7 @@ package sluice_xdp_pkg;
   localparam logic [31:0] ContextAddress = 32'h1000_0000;
   localparam logic [31:0] PacketAddress = 32'h2000_0000;
   localparam logic [31:0] StackAddress = 32'h3000_0200;
+  localparam logic [31:0] HandleAddress = 32'ha000_0000;
   localparam logic [31:0] FrameAddress = 32'h3000_0400;
 
   localparam logic [31:0] VerdictAborted = 32'd0;
@@ -72,7 +73,9 @@ package sluice_xdp_pkg;
     RequestStore,
     RequestAtomic,
     RequestLookup,  // of an array's element; the key comes a cycle later
-    RequestEcho     // gives back what comes a cycle later
+    RequestEcho,    // gives back what comes a cycle later
+    RequestGet,     // a load from a place in value memory, for the map engine
+    RequestPut      // a store to one
   } xdp_request_e;
 
   typedef struct packed {
@@ -81,6 +84,7 @@ package sluice_xdp_pkg;
     xdp_regions_t          regions;
     logic [31:0]           address;
     logic [3:0]            bytes;
+    logic [9:0]            span;       // bytes from the address on that have to lie in its value
     logic                  sign;       // of a load
     logic [2:0]            code;       // of an atomic operation
     logic [63:0]           data;
@@ -90,16 +94,25 @@ package sluice_xdp_pkg;
 
   // Helpers, by number (linux/bpf.h).
   localparam logic [15:0] HelperLookup = 16'd1;
+  localparam logic [15:0] HelperUpdate = 16'd2;
+  localparam logic [15:0] HelperDelete = 16'd3;
   localparam logic [15:0] HelperProcessor = 16'd8;
   localparam logic [15:0] HelperRedirect = 16'd23;
   localparam logic [15:0] HelperNode = 16'd42;
   localparam logic [15:0] HelperAdjustHead = 16'd44;
+  localparam logic [15:0] HelperRedirectMap = 16'd51;
   localparam logic [15:0] HelperAdjustMeta = 16'd54;
   localparam logic [15:0] HelperAdjustTail = 16'd65;
   localparam logic [15:0] HelperLength = 16'd188;
+  localparam logic [15:0] HelperLookupPercpu = 16'd195;
 
   // Error numbers that helpers give (Linux).
+  localparam logic [63:0] ErrorPermission = -64'd1;
+  localparam logic [63:0] ErrorNoEntry = -64'd2;
+  localparam logic [63:0] ErrorTooBig = -64'd7;
+  localparam logic [63:0] ErrorNoMemory = -64'd12;
   localparam logic [63:0] ErrorAccess = -64'd13;
+  localparam logic [63:0] ErrorExists = -64'd17;
   localparam logic [63:0] ErrorInvalid = -64'd22;
 
   // Offsets in the buffer: metadata, frame, one past the frame.
@@ -174,6 +187,49 @@ package sluice_xdp_pkg;
     logic                  redirects;  // to the interface that was the first argument
   } xdp_return_t;
 
+  // Bits of a slot of a map with keys, and of one and 1; of the number of a chain.
+  localparam int unsigned SlotNumberBits = 17;
+  localparam int unsigned LinkBits = SlotNumberBits + 1;
+  localparam int unsigned ChainBits = 14;
+  localparam int unsigned SearchBits = 16;
+  // Words of 8 bytes of the longest key.
+  localparam int unsigned KeyWords = 8;
+
+  // What a context asks of the map engine.
+  typedef struct packed {
+    xdp_map_op_e           op;
+    logic [15:0]           map;
+    logic [ModuleBits-1:0] module_id;
+    logic [63:0]           key;        // address; of a reference the index itself
+    logic [63:0]           value;      // address of an update's value; flags of a reference; processor of a copy
+    logic [63:0]           flags;      // of an update
+    xdp_regions_t          regions;
+    xdp_bounds_t           bounds;
+    logic [RowBits-1:0]    base;
+    logic [StackWords-1:0] written;      // words of the stack that were written
+  } xdp_map_call_t;
+
+  // What it answers.
+  typedef struct packed {
+    logic        fault;
+    logic [63:0] value;
+    logic        failed;     // the reference is none: an earlier redirect's target stands
+    logic        refers;     // to `reference`
+    logic [31:0] referent;
+  } xdp_map_answer_t;
+
+  // Where a block of a packet's bytes lies that a unit reads.
+  typedef struct packed {
+    logic [63:0]           address;
+    logic [9:0]            bytes;
+    logic                  host;       // in the host's data instead, from word `address` on
+    logic [ModuleBits-1:0] module_id;
+    xdp_regions_t          regions;
+    xdp_bounds_t           bounds;
+    logic [RowBits-1:0]    base;
+    logic [StackWords-1:0] written;
+  } xdp_block_t;
+
   // "Bits of function variable are not used": the function takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
   // Row of memory with the byte at this offset of a packet's buffer.
@@ -209,8 +265,9 @@ package sluice_xdp_pkg;
     op = lane.op;
     return (is_atomic(
         op
-    ) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) || op
-        inside {XdpOpMove, XdpOpNegate, XdpOpHelper} || op[7:3] == 5'b00011 || op[7:3] == 5'b01000 || op[7:4] == 4'h5;
+    ) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) ||
+        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement} || op[7:3] == 5'b00011 || op[7:3] == 5'b01000 ||
+        op[7:4] == 4'h5;
   endfunction
 
   // Bytes of an access, from the lower bits of its operation.

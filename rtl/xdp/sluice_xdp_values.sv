@@ -4,7 +4,9 @@
 /// the value that an echo gives back. `done_valid_o` answers 4 cycles later, in the order of requests: what a load, atomic or echo
 /// found, the address of a lookup's value or 0, and whether the access was one that its module's pages do not allow.
 ///
-/// An access lies in one value of a page that its module owns, or it faults. What is written is there for every later request.
+/// A request of the map engine for a place in value memory is not judged; a store of it has no answer.
+///
+/// An access lies, with as many bytes behind it as its `span` says, in one value of a page that its module owns, or it faults. What is written is there for every later request.
 /// The host's accesses to value memory wait for cycles without a request.
 ///
 /// Configuration: tables `xdp_region` and `xdp_map` answered 4 cycles after `cfg_valid_i`, `xdp_value` 6 and as long as
@@ -66,7 +68,11 @@ module sluice_xdp_values
   logic is_region, is_map, is_value, clears, writes_row;
   cfg_status_e status;
   xdp_region_row_t region, region_read;
-  xdp_map_row_t map, map_read;
+  xdp_map_row_t map_read;
+  // "Bits of signal are not used": the map engine has the other fields.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_map_row_t map;
+  // verilator lint_on UNUSEDSIGNAL
   logic [8:0] region_index;
   logic in_count;
 
@@ -135,7 +141,7 @@ module sluice_xdp_values
   // verilator lint_off UNUSEDSIGNAL
   xdp_request_t one_q, two_q, three_q;
   // verilator lint_on UNUSEDSIGNAL
-  logic one_known_q, one_allowed, one_found;
+  logic one_known_q, one_allowed, one_found, one_placed;
   logic [9:0] one_within, one_limit;
   logic [63:0] one_value;
   logic [WordBits-1:0] one_word;
@@ -152,7 +158,7 @@ module sluice_xdp_values
       one_valid_q   <= valid_i && ready_o;
       two_valid_q   <= one_valid_q;
       three_valid_q <= two_valid_q;
-      four_valid_q  <= three_valid_q;
+      four_valid_q  <= three_valid_q && three_q.kind != RequestPut;
     end
     one_context_q   <= context_i;
     two_context_q   <= one_context_q;
@@ -167,9 +173,10 @@ module sluice_xdp_values
   assign one_within = one_q.address[9:0] & ~(10'h3ff << region.shift);
   assign one_limit = (one_q.kind == RequestLoad) ? region.readable : region.writable;
   assign one_allowed = one_known_q && region.valid && region.module_id == one_q.module_id &&
-      17'(one_q.address[15:0]) < region.bytes && 11'(one_within) + 11'(one_q.bytes) <= 11'(one_limit);
-  assign one_word = WordBits'({region.base, 9'd0}) + WordBits'(one_q.address[15:3]);
-  assign one_found = map.valid && map.module_id == one_q.module_id && late_i[31:0] < map.entries &&
+      17'(one_q.address[15:0]) < region.bytes && 11'(one_within) + 11'(one_q.span) <= 11'(one_limit);
+  assign one_placed = one_q.kind inside {RequestGet, RequestPut};
+  assign one_word = one_placed ? WordBits'(one_q.address[31:3]) : WordBits'({region.base, 9'd0}) + WordBits'(one_q.address[15:3]);
+  assign one_found = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapArray && !map.per_cpu && late_i[31:0] < map.entries &&
       32'(one_q.map) < Maps;
 
   always_comb begin
@@ -199,8 +206,8 @@ module sluice_xdp_values
     four_fault_q  <= three_fault_q;
   end
 
-  assign two_byte   = two_q.address[2:0];
-  assign two_memory = two_valid_q && !two_fault_q && two_q.kind inside {RequestLoad, RequestStore, RequestAtomic};
+  assign two_byte = two_q.address[2:0];
+  assign two_memory = two_valid_q && !two_fault_q && two_q.kind inside {RequestLoad, RequestStore, RequestAtomic, RequestGet, RequestPut};
 
   // The host, when nobody else has the memory: two rows of both banks, one after the other.
   typedef enum logic [2:0] {
@@ -240,10 +247,11 @@ module sluice_xdp_values
   logic [127:0] put_data;
   logic [15:0] put_enable;
   logic [WordBits-1:0] put_word;
-  logic put;
+  logic put, two_writes;
 
   // An atomic operation writes in step 4: nobody else writes then.
-  assign put = (two_memory && two_q.kind == RequestStore) || four_writes_q;
+  assign two_writes = two_q.kind inside {RequestStore, RequestPut};
+  assign put = (two_memory && two_writes) || four_writes_q;
   assign put_word = four_writes_q ? four_word_q : two_word_q;
   assign put_data = four_writes_q ? 128'(four_new_q) << {four_byte_q, 3'd0} : 128'(two_q.data) << {two_byte, 3'd0};
   assign put_enable = four_writes_q ? 16'(byte_mask(
@@ -253,7 +261,7 @@ module sluice_xdp_values
   )) << two_byte;
 
   always_comb begin
-    read_enable  = (two_memory && two_q.kind != RequestStore) || (host_turn && !cfg_req_i.write);
+    read_enable  = (two_memory && !two_writes) || (host_turn && !cfg_req_i.write);
     read_row[0]  = two_word_q[WordBits-1:1] + BankBits'(two_word_q[0]);
     read_row[1]  = two_word_q[WordBits-1:1];
     write_row[0] = put_word[WordBits-1:1] + BankBits'(put_word[0]);

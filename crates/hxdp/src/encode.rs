@@ -49,8 +49,7 @@ mod number {
     pub const CONSTANT: u8 = XdpOp::Constant.code();
     pub const COND: u8 = XdpOp::Eq.code();
     pub const LENGTH: u8 = XdpOp::Length.code();
-    /// A constant in the rows of the hardware.
-    pub const ELEMENT: u8 = LENGTH + 1;
+    pub const ELEMENT: u8 = XdpOp::Element.code();
     pub const ATOMIC4: u8 = XdpOp::Atomic4.code();
     pub const ATOMIC8: u8 = XdpOp::Atomic8.code();
     pub const LOAD: u8 = XdpOp::Load1.code();

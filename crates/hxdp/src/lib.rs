@@ -13,12 +13,14 @@ pub mod encode;
 pub mod error;
 pub mod gain;
 pub mod listing;
+pub mod maps;
 pub mod model;
 pub mod op;
 pub mod pass;
 pub mod plugin;
 pub mod rows;
 pub mod target;
+pub mod trie;
 pub mod verify;
 
 pub use bundle::{Bundle, Bundles};

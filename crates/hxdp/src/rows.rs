@@ -6,6 +6,7 @@ use crate::{Bundle, Bundles};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_formats::row::{BitReader, Bits};
+use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart, XdpPageRow};
 use sluice_formats::xdp::target::{LANES, PAGE_ROWS};
 
@@ -21,7 +22,7 @@ pub struct Unsupported {
     pub what: String,
 }
 
-/// An array as the engine has it.
+/// A map as the engine has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapPlace {
     /// Row of the table of maps.
@@ -30,11 +31,19 @@ pub struct MapPlace {
     pub first: u32,
     /// Values lie every 2^shift bytes.
     pub shift: u8,
+    /// An array with one copy of its values: a lookup needs no search.
+    pub array: bool,
+    /// Slots between two copies of a per-CPU map's values; 0 of others.
+    pub copies: u32,
 }
 
 /// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`,
 /// `xdp_adjust_tail`, `xdp_get_buff_len`.
 pub const HELPERS: [i32; 7] = [8, 23, 42, 44, 54, 65, 188];
+/// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `redirect_map`, `map_lookup_percpu_elem`.
+pub const MAP_HELPERS: [i32; 5] = [LOOKUP, 2, 3, 51, 195];
+/// First handle of a map; that of map n is n above.
+const HANDLES: u64 = sluice_ebpf::address::MAP_HANDLES as u64;
 /// The one that makes frames longer.
 const ADJUST_TAIL: i32 = 65;
 
@@ -86,10 +95,18 @@ fn row(
                 let Some(place) = map(index) else { return without("such maps".into()) };
                 *part = constant(dst, u64::from(place.first) + u64::from(offset));
             }
-            Op::Constant { .. } => return without("handles of maps in registers".into()),
+            Op::Constant { dst, value: WideValue::Map(index) } => {
+                let Some(place) = map(index) else { return without("such maps".into()) };
+                *part = constant(dst, HANDLES + u64::from(place.number));
+            }
+            Op::Constant { .. } => return without("addresses of functions".into()),
             Op::Element { dst, map: index, index: entry } => {
                 let Some(place) = map(index) else { return without("such maps".into()) };
-                *part = constant(dst, u64::from(place.first) + (u64::from(entry) << place.shift));
+                let address = u64::from(place.first) + (u64::from(entry) << place.shift);
+                *part = constant(dst, address | u64::from(place.copies << place.shift) << 32);
+                if place.copies > 0 {
+                    part.op = XdpOp::Element.code();
+                }
             }
             // What is added is the immediate in any case.
             Op::Length { base, .. } => (part.immediate, part.spare) = (true, base.is_none()),
@@ -98,9 +115,15 @@ fn row(
             Op::Atomic { op: AtomicOp::Cmpxchg, .. } => part.dst = 0,
             Op::Atomic { src: Operand::Reg(src), .. } => part.dst = src,
             Op::Atomic { .. } => {}
-            Op::Helper { id: LOOKUP, handle: Some(index), second } => {
-                let Some(place) = map(index) else { return without("lookups in such maps".into()) };
-                part.imm = LOOKUP as u32 | u32::from(place.number) << 16;
+            Op::Helper { id, handle, second } if MAP_HELPERS.contains(&id) => {
+                // A handle in a register is the second source.
+                part.b = 1;
+                if let Some(index) = handle {
+                    let name = helper::find(id).map_or("", |helper| helper.name);
+                    let Some(place) = map(index) else { return without(format!("`{name}` of such maps")) };
+                    part.imm = id as u32 | u32::from(place.number) << 16;
+                    part.spare = place.array && id == LOOKUP;
+                }
                 if second.is_none() {
                     part.a = 2;
                 }

@@ -40,7 +40,6 @@ fn compiled(text: &str, start: u16) -> Rows {
 
 /// The program shows all its registers in the packet, where that is long enough, and lets it go on. None for one that calls functions.
 fn showing(mut image: Image, verdict: i32) -> Option<Image> {
-    image.maps.iter_mut().for_each(|map| map.kind = MapType::Array);
     let program = &mut image.programs[0];
     if program.insns.iter().any(|i| (i.op, i.src) == (0x85, 1) || (i.op, i.src) == (0x18, 4)) {
         return None;

@@ -27,6 +27,7 @@ pub use error::MapError;
 pub use pages::{READ_ONLY_BYTES, WRITABLE_BYTES};
 pub use ring::ring_query;
 pub use sluice_device::MapId;
+pub use trie::TrieNode;
 
 use crate::address::{MAP_HANDLES, Region};
 use crate::image::map_flags::{RDONLY_PROG, WRONLY_PROG};
@@ -227,6 +228,19 @@ impl MapSpace {
     /// Address of the first value (arrays only; for `pseudo::MAP_VALUE`).
     pub fn first_value(&self, map: MapId) -> Option<u32> {
         self.get(map).filter(|m| m.spec.kind == MapType::Array).map(|m| m.place.first)
+    }
+
+    /// Root and nodes of a trie; `None` of other maps.
+    pub fn trie(&self, map: MapId) -> Option<(Option<u32>, Vec<TrieNode>)> {
+        match &self.get(map)?.store {
+            Store::Trie(trie) => Some(trie.nodes()),
+            _ => None,
+        }
+    }
+
+    /// Address of a map's first value; 0 of one whose values programs do not see.
+    pub fn values(&self, map: MapId) -> Option<u32> {
+        self.get(map).map(|m| m.place.first)
     }
 
     /// Bytes of map values at a device address (regions 4 to 8); never across two values.

@@ -24,6 +24,19 @@ struct Node {
     slot: u32,
 }
 
+/// A node, for devices that walk the trie themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrieNode {
+    /// Bits of the address that count.
+    pub prefix: u32,
+    /// Nodes below, by the next bit.
+    pub children: [Option<u32>; 2],
+    /// Slot of the value; none of a fork.
+    pub slot: Option<u32>,
+    /// The address.
+    pub address: Vec<u8>,
+}
+
 /// The trie. Slots of values are its own to give.
 #[derive(Debug)]
 pub(super) struct Trie {
@@ -78,6 +91,18 @@ impl Trie {
             free_slots: VecDeque::new(),
             fresh_slot: 0,
         }
+    }
+
+    /// The root, and all nodes by number; those that are free lead nowhere and are led to by none.
+    pub fn nodes(&self) -> (Option<u32>, Vec<TrieNode>) {
+        let some = |number: u32| (number != NONE).then_some(number);
+        let node = |(number, node): (u32, &Node)| TrieNode {
+            prefix: node.prefix,
+            children: node.children.map(some),
+            slot: some(node.slot),
+            address: self.address(number).to_vec(),
+        };
+        (some(self.root), (0..).zip(&self.nodes).map(node).collect())
     }
 
     /// Prefix length and address of a key.

@@ -79,6 +79,8 @@ codes! {
         Sle "sle" = 0x2a,
         /// Branch if a (with `spare` the frame's start) and the immediate lead beyond the frame's end; `wide`: if not.
         Length "length" = 0x2c,
+        /// Address of a per-CPU array's value: bits 47:16 of the lane, and bits 79:48 for each context before its own.
+        Element "element" = 0x2d,
         /// The first of six atomic operations of 4 bytes: add, or, and, xor, exchange, compare and exchange.
         Atomic4 "atomic4" = 0x30,
         /// The same of 8 bytes.
@@ -157,5 +159,7 @@ codes! {
         LookupPercpu "lookup_percpu" = 4,
         /// The host's: the key behind another one.
         Next "next" = 5,
+        /// The host's: writes the value of a slot.
+        Put "put" = 6,
     }
 }

@@ -13,7 +13,13 @@ fn targets() -> Vec<Sizes> {
 pub(super) fn package() -> String {
     let doc = "Rows, tables and targets of the XDP engine (docs/design/hxdp-core.md).";
     let mut p = Package::new("sluice_xdp_rows_pkg", doc);
-    for (name, value) in [("Lanes", target::LANES), ("PageRows", target::PAGE_ROWS)] {
+    let sizes = [
+        ("Lanes", target::LANES),
+        ("PageRows", target::PAGE_ROWS),
+        ("KeyBytes", target::KEY_BYTES),
+        ("ValueBytes", target::VALUE_BYTES),
+    ];
+    for (name, value) in sizes {
         p.constant(&format!("Xdp{name}"), value as u32);
     }
     p.text("\n");

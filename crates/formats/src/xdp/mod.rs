@@ -2,6 +2,7 @@
 
 pub mod codes;
 mod generated;
+pub mod map;
 pub mod rows;
 pub mod target;
 

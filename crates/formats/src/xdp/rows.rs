@@ -162,6 +162,8 @@ row! {
         entry: u16 = 16,
         /// An entry takes 2^entry_shift rows.
         entry_shift: u8 = 2,
+        /// What the chains' hash begins with.
+        seed: u32 = 32,
     }
 }
 
@@ -197,11 +199,11 @@ row! {
         op: u8 = 3,
         /// Number of the map.
         map: u16 = 16,
-        /// Flags of an update: 0 any, 1 only a new one, 2 only one that is there.
+        /// Flags of an update: 0 any, 1 only a new one, 2 only one that is there, 3 the same for a further copy, which is no use of the entry.
         flags: u8 = 2,
         /// Whose copy of a per-CPU value is written or read.
         cpu: u8 = 5,
-        /// Of `next`: the chain to go on with, where `key` is not said.
+        /// Of `next`: the chain to go on with, where `key` is not said; of `put`: the slot.
         chain: u32 = 24,
         /// Of `next`: behind the key in `xdp_host_data`.
         key: bool = 1,

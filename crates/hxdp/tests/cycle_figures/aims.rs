@@ -38,8 +38,8 @@ const AIMS: [Aim; 11] = [
 ];
 
 /// The programs that are not shipped: one drops, one swaps the MAC addresses and sends the frame back.
-const DROP: &str = "r0 = 1\nexit";
-const SWAP: &str = "r2 = *(u32 *)(r1 +0)
+pub const DROP: &str = "r0 = 1\nexit";
+pub const SWAP: &str = "r2 = *(u32 *)(r1 +0)
     r3 = *(u32 *)(r1 +4)
     r4 = r2
     r4 += 14
@@ -57,7 +57,8 @@ const SWAP: &str = "r2 = *(u32 *)(r1 +0)
     r0 = 1
     exit";
 
-fn bare(text: &str, verdict: Verdict, (lanes, _): Shape) -> Mix {
+/// A program that is not shipped, and one packet of it.
+pub fn bare(text: &str, verdict: Verdict, (lanes, _): Shape) -> Mix {
     let program = assemble("bare", text, &[]).unwrap_or_else(|e| panic!("{e:?}"));
     let image = Image { programs: vec![program], ..Image::default() };
     let mut twins = Twins::new(image, &target(lanes), None).unwrap();

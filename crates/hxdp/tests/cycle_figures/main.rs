@@ -10,6 +10,7 @@ mod support;
 
 mod aims;
 mod mixes;
+mod paths;
 mod sweeps;
 
 use mixes::Mixes;
@@ -45,6 +46,7 @@ fn the_tables_of_cycles_are_what_the_model_makes_of_the_scripts() {
         }
     };
     put("objects", sweeps::objects);
+    put("paths", |_| paths::table());
     put("aims", aims::table);
     if let Some(wanted) = &update {
         let one = sweeps::TABLES.iter().any(|(mark, _)| mark == wanted);
@@ -56,4 +58,9 @@ fn the_tables_of_cycles_are_what_the_model_makes_of_the_scripts() {
     let (line, field) = sweeps::a_point_of_the_sweep(&mixes);
     let is_there = |found: &str| found.starts_with(&line) && found.contains(&field);
     assert!(page.lines().any(is_there), "the sweep is stale: {line} has no{field}");
+}
+
+#[test]
+fn every_path_executes_as_many_instructions_as_the_published_one() {
+    println!("{}", paths::table());
 }

@@ -2,8 +2,10 @@
 
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, SidebandRow, VerdictTraceRow};
-use sluice_formats::xdp::rows::{XdpInterfacesRow, XdpPageRow, XdpProgramRow};
-use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::xdp::codes::XdpMapOp;
+use sluice_formats::xdp::map::{MapPlacement, MapShape};
+use sluice_formats::xdp::rows::{XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpValueRow};
+use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS};
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
 use sluice_hxdp::rows::Rows;
 use sluice_rtlsim::event::{What, decode};
@@ -90,6 +92,58 @@ impl Engine {
         let reply = Message::decode(reply).unwrap();
         assert_eq!(reply.sequence, sequence);
         (reply.status, reply.data)
+    }
+
+    /// An operation of the host on a map: error number, slot and 1, chain to go on with.
+    pub fn map(&mut self, op: XdpMapOp, map: u16, key: &[u8], value: &[u8], flags: u8, cpu: u8) -> (u8, u32, u32) {
+        self.map_from(op, map, key, value, &XdpHostRow { flags, cpu, ..XdpHostRow::default() })
+    }
+
+    /// The host writes the value of a slot.
+    pub fn put(&mut self, map: u16, slot: u32, value: &[u8]) -> u8 {
+        let with = XdpHostRow { chain: slot, ..XdpHostRow::default() };
+        self.map_from(XdpMapOp::Put, map, &[], value, &with).0
+    }
+
+    fn map_from(&mut self, op: XdpMapOp, map: u16, key: &[u8], value: &[u8], with: &XdpHostRow) -> (u8, u32, u32) {
+        for (first, bytes) in [(0, key), (KEY_BYTES as u32 / 32, value)] {
+            for (row, chunk) in (first..).zip(bytes.chunks(32)) {
+                self.write(Table::XdpHostData, row, &value_row(chunk));
+            }
+        }
+        self.write(Table::XdpHost, 0, &XdpHostRow { op: op.code(), map, ..*with });
+        let words = self.read(Table::XdpHost, 0);
+        let answer = XdpHostRow::unpack(&words).unwrap();
+        (answer.error, answer.slot, answer.chain)
+    }
+
+    /// The value that a lookup of the host left.
+    pub fn host_value(&mut self, bytes: usize) -> Vec<u8> {
+        let rows = (0..bytes.div_ceil(32)).map(|row| (KEY_BYTES / 32 + row) as u32);
+        let words: Vec<u32> = rows.flat_map(|row| self.read(Table::XdpHostData, row)).collect();
+        words.iter().flat_map(|word| word.to_le_bytes()).take(bytes).collect()
+    }
+
+    /// Keys and slots of a map's entries, in the order of its chains.
+    pub fn entries(&mut self, map: u16, shape: &MapShape, place: &MapPlacement) -> Vec<(Vec<u8>, u32)> {
+        let (mut entries, mut with, mut behind): (Vec<(Vec<u8>, u32)>, _, _) =
+            (Vec::new(), XdpHostRow::default(), Vec::new());
+        loop {
+            let (error, slot, chain) = self.map_from(XdpMapOp::Next, map, &behind, &[], &with);
+            match (error, slot.checked_sub(1)) {
+                (0, None) => with = XdpHostRow { chain, ..XdpHostRow::default() },
+                (0, Some(slot)) => {
+                    let rows: Vec<XdpSearchRow> = shape
+                        .entry(place, slot)
+                        .map(|row| XdpSearchRow::unpack(&self.read(Table::XdpSearch, row)).unwrap())
+                        .collect();
+                    behind = shape.key(&rows);
+                    entries.push((behind.clone(), slot));
+                    with = XdpHostRow { key: true, ..XdpHostRow::default() };
+                }
+                _ => return entries,
+            }
+        }
     }
 
     /// Makes a generation the one of new packets, as soon as none of it is under way.
@@ -181,4 +235,11 @@ impl Engine {
         let now = self.nic.now();
         self.nic.offer_with(&sideband, now, frame).unwrap();
     }
+}
+
+/// Up to 32 bytes of value memory.
+pub fn value_row(bytes: &[u8]) -> XdpValueRow {
+    let mut row = [0; 32];
+    row[..bytes.len()].copy_from_slice(bytes);
+    XdpValueRow { words: [0, 8, 16, 24].map(|at| u64::from_le_bytes(row[at..at + 8].try_into().unwrap())) }
 }

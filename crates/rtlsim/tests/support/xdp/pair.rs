@@ -1,20 +1,24 @@
 //! The engine and the interpreter with the same program and maps.
 
 use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, WORK};
-use sluice_ebpf::address::MAP_VALUES;
+use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
+use sluice_ebpf::map::TrieNode;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{Image, MapSpec, Packet, Program, Redirect, Runtime, Verdict};
+use sluice_ebpf::{Image, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
-use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow, XdpValueRow};
-use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
+use sluice_formats::xdp::map::{MapPlacement, MapShape};
+use sluice_formats::xdp::rows::{XdpRegionRow, XdpValueRow};
+use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
-use sluice_hxdp::rows::{MapPlace, rows};
+use sluice_hxdp::maps::{place, shape};
+use sluice_hxdp::rows::rows;
+use sluice_hxdp::trie::Trie;
 use sluice_hxdp::{Bundles, Target, compile};
+use std::collections::BTreeMap;
 
-/// Number of the first map.
-const FIRST_MAP: u16 = 2;
-/// Rows of value memory between two maps' first bytes.
-const MAP_ROWS: u32 = 128;
+/// Number of the first map: handles are the interpreter's.
+const FIRST_MAP: u16 = 0;
 
 /// What has to become of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +33,10 @@ pub struct Pair {
     pub bundles: Bundles,
     runtime: Runtime,
     installed: Installed,
+    /// Its maps.
+    maps: Vec<(MapShape, MapPlacement)>,
+    /// Tries as they stand in search memory.
+    tries: BTreeMap<usize, Trie>,
     packet: Packet,
     /// What has to become of the packets that were sent: IDs, frames, fates.
     sent: Vec<(u32, Vec<u8>, Fate, Outcome)>,
@@ -50,17 +58,28 @@ impl Pair {
     pub fn with_lanes(engine: &mut Engine, image: Image, lanes: usize) -> Option<Self> {
         let target = Target::new(lanes).unwrap();
         let compiled = compile(&image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
-        let mut runtime = Runtime::new(1, 0);
+        let contexts = XdpTarget::by_name(engine.target.name).contexts as u32;
+        let mut runtime = Runtime::new(contexts, 0);
         runtime.work_limit = WORK.into();
         let installed = runtime.install_unchecked(&image, &|_| None).unwrap_or_else(|e| panic!("{e}"));
-        let pair =
-            Self { image, bundles: compiled.bundles, runtime, installed, packet: Packet::new(&[]), sent: Vec::new() };
+        let mut maps = Vec::new();
+        let (mut base, mut search) = (1, 0);
+        for (index, map) in image.maps.iter().enumerate() {
+            let shape = shape(map, contexts).ok()?;
+            let first = runtime.map(installed, index).and_then(|map| runtime.maps.values(map)).expect("its values");
+            let placement = MapPlacement { module: MODULE, first, base, search, seed: 0x1234_5678 + index as u32 };
+            base += shape.value_memory().div_ceil(4096) as u16;
+            search += shape.search_rows() as u16;
+            maps.push((shape, placement));
+        }
+        let (bundles, packet) = (compiled.bundles, Packet::new(&[]));
+        let pair = Self { image, bundles, runtime, installed, maps, tries: BTreeMap::new(), packet, sent: Vec::new() };
         let start = PAGE_ROWS as u16;
-        let place = |index: u32| {
-            let (first, (_, shift)) = (pair.first(index), Self::size(&pair.image.maps[index as usize]));
-            Some(MapPlace { number: index as u16 + FIRST_MAP, first, shift })
+        let known = |index: u32| {
+            let (shape, placement) = pair.maps.get(index as usize)?;
+            Some(place(index as u16 + FIRST_MAP, shape, placement))
         };
-        let rows = rows(&pair.bundles, start, &place).ok()?;
+        let rows = rows(&pair.bundles, start, &known).ok()?;
         if rows.code.len() > 512 {
             return None;
         }
@@ -69,16 +88,10 @@ impl Pair {
         Some(pair)
     }
 
-    /// Address of a map's first value.
-    fn first(&self, index: u32) -> u32 {
-        let map = self.runtime.map(self.installed, index as usize);
-        map.and_then(|map| self.runtime.maps.first_value(map)).expect("an array has values")
-    }
-
     fn listing(&self) -> String {
         let program = &self.image.programs[0];
         let bundles = sluice_hxdp::listing::listing(&self.bundles, program, &self.image.maps);
-        format!("{}\n{bundles}", sluice_ebpf::insn::listing(program, &self.image.maps))
+        format!("{:?}\n{}\n{bundles}", self.maps, sluice_ebpf::insn::listing(program, &self.image.maps))
     }
 
     /// Runs the interpreter, and gives the packet to the engine.
@@ -90,6 +103,11 @@ impl Pair {
         let id = packet_id(port, number);
         engine.offer(id, MODULE, frame);
         self.sent.push((id, frame.to_vec(), fate, outcome));
+    }
+
+    /// Packets that were sent and not compared.
+    pub fn waiting(&self) -> usize {
+        self.sent.len()
     }
 
     /// Everything that was sent has to end as the interpreter says, in order. Gives how many packets went on.
@@ -124,50 +142,120 @@ impl Pair {
         passed
     }
 
-    /// Bytes of a map's values, and their shift.
-    fn size(map: &MapSpec) -> (u32, u8) {
-        let shift = map.value_size.max(8).next_power_of_two().trailing_zeros();
-        (map.max_entries << shift, shift as u8)
+    /// The maps, one behind the other from 4 KiB of value memory on, empty.
+    fn load_maps(&self, engine: &mut Engine) {
+        for (number, (shape, placement)) in (FIRST_MAP..).zip(&self.maps) {
+            for (row, empty) in (u32::from(placement.search)..).zip(shape.empty()) {
+                engine.write(Table::XdpSearch, row, &empty);
+            }
+            let bytes = shape.value_memory() as u32;
+            for row in 0..bytes.div_ceil(32) {
+                engine.write(Table::XdpValue, u32::from(placement.base) * 128 + row, &XdpValueRow::default());
+            }
+            engine.write(Table::XdpMap, number.into(), &shape.row(placement));
+            let devices = matches!(shape.kind, XdpMapKind::Devices | XdpMapKind::KeyedReferences);
+            let size = shape.value_bytes as u16;
+            let writable = if devices || shape.constant { 0 } else { size };
+            let page = match placement.first.checked_sub(READ_ONLY) {
+                Some(above) => u32::from(REGIONS) + 8 + above / PAGE_BYTES,
+                None => u32::from(REGIONS) + (placement.first - MAP_VALUES) / PAGE_BYTES,
+            };
+            let (valid, base, shift) = (true, placement.base, shape.shift());
+            let region = XdpRegionRow { valid, module_id: MODULE, base, bytes, shift, readable: size, writable };
+            engine.write(Table::XdpRegion, page, &region);
+        }
     }
 
-    /// The maps, one behind the other from 4 KiB of value memory on, with what they hold at first.
-    fn load_maps(&self, engine: &mut Engine) {
-        for (index, map) in (0..).zip(&self.image.maps) {
-            let (bytes, shift) = Self::size(map);
-            let first = self.first(index);
-            let number = u32::from(FIRST_MAP) + index;
-            let row = XdpMapRow { valid: true, module_id: MODULE, shift, entries: map.max_entries, first };
-            engine.write(Table::XdpMap, number, &row);
-            let page = u32::from(REGIONS) + (first - MAP_VALUES) / 0x1_0000;
-            let (base, size) = (index as u16 + 1, map.value_size as u16);
-            let valid = true;
-            let region = XdpRegionRow { valid, module_id: MODULE, base, bytes, shift, readable: size, writable: size };
-            engine.write(Table::XdpRegion, page, &region);
-            for row in 0..bytes.div_ceil(32) {
-                engine.write(Table::XdpValue, (index + 1) * MAP_ROWS + row, &XdpValueRow::default());
+    /// What the host does with a map, on both; the error numbers have to be the same.
+    pub fn host(&mut self, engine: &mut Engine, op: XdpMapOp, index: usize, key: &[u8], value: &[u8], flags: u8) -> u8 {
+        let number = index as u16 + FIRST_MAP;
+        let map = self.runtime.map(self.installed, index).expect("a map");
+        let maps = &mut self.runtime.maps;
+        let size = value.len().next_multiple_of(8);
+        let copies = if self.maps[index].0.per_cpu { self.maps[index].0.contexts } else { 1 };
+        let expected = match op {
+            XdpMapOp::Update => {
+                // The same value for all processors.
+                let padded = [value, &vec![0; size - value.len()]].concat();
+                let all = if copies > 1 { padded.repeat(copies as usize) } else { value.to_vec() };
+                maps.user_update(map, key, &all, flags.into())
             }
+            XdpMapOp::Delete => maps.user_delete(map, key),
+            _ => maps.user_lookup(map, key).map(drop),
+        };
+        let expected = expected.map_or_else(|e| (-(e.result() as i64)) as u8, |()| 0);
+        if self.maps[index].0.kind == XdpMapKind::Trie && op != XdpMapOp::Lookup {
+            if expected == 0 {
+                self.keep_trie(engine, index, key, value);
+            }
+            return expected;
+        }
+        let (mut error, ..) = engine.map(op, number, key, value, flags, 0);
+        if op == XdpMapOp::Update && error == 0 {
+            for cpu in 1..copies {
+                error |= engine.map(op, number, key, value, 3 * u8::from(self.maps[index].0.searched()), cpu as u8).0;
+            }
+        }
+        assert_eq!(error, expected, "{op:?} of map {index}, key {key:02x?}, flags {flags}");
+        error
+    }
+
+    /// A trie is the host's: the value first, then what leads to it.
+    fn keep_trie(&mut self, engine: &mut Engine, index: usize, key: &[u8], value: &[u8]) {
+        let (shape, placement) = self.maps[index];
+        let map = self.runtime.map(self.installed, index).expect("a map");
+        let nodes = self.runtime.maps.trie(map).expect("a trie");
+        let exact =
+            |node: &TrieNode| node.slot.filter(|_| [&node.prefix.to_le_bytes()[..], &node.address].concat() == key);
+        if let Some(slot) = nodes.1.iter().find_map(exact).filter(|_| !value.is_empty()) {
+            assert_eq!(engine.put(index as u16 + FIRST_MAP, slot, value), 0);
+        }
+        for (row, words) in self.tries.entry(index).or_default().becomes(nodes, &shape, &placement) {
+            engine.write(Table::XdpSearch, row, &words);
         }
     }
 
     /// A map's bytes in value memory.
     pub fn memory(&self, engine: &mut Engine, index: u32) -> Vec<u8> {
-        let (bytes, _) = Self::size(&self.image.maps[index as usize]);
-        let rows = (0..bytes.div_ceil(32)).map(|row| (index + 1) * MAP_ROWS + row);
+        let (shape, placement) = &self.maps[index as usize];
+        let rows = (0..shape.value_memory().div_ceil(32) as u32).map(|row| u32::from(placement.base) * 128 + row);
         let words: Vec<u32> = rows.flat_map(|row| engine.read(Table::XdpValue, row)).collect();
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// What is in the maps now.
-    fn compare_maps(&self, engine: &mut Engine) {
-        for (index, map) in (0..).zip(&self.image.maps) {
-            let (_, shift) = Self::size(map);
-            let memory = self.memory(engine, index);
-            for entry in 0..map.max_entries {
-                let (at, size) = ((entry << shift) as usize, map.value_size as usize);
-                let address = u64::from(self.first(index)) + at as u64;
+    /// What is in the maps now: every byte of every slot, and the entries.
+    pub fn compare_maps(&self, engine: &mut Engine) {
+        for (index, (shape, placement)) in self.maps.iter().enumerate() {
+            let memory = self.memory(engine, index as u32);
+            for slot in 0..shape.slots() * shape.copies() {
+                let (at, size) = ((slot << shape.shift()) as usize, shape.value_bytes as usize);
+                let address = u64::from(placement.first) + at as u64;
                 let expected = self.runtime.maps.read(address, size).expect("a value");
-                assert_eq!(&memory[at..at + size], expected, "map {index}, entry {entry}\n{}", self.listing());
+                assert_eq!(&memory[at..at + size], expected, "map {index}, slot {slot}\n{}", self.listing());
             }
+            if shape.kind != XdpMapKind::Hash {
+                continue;
+            }
+            let map = self.runtime.map(self.installed, index).expect("a map");
+            let number = index as u16 + FIRST_MAP;
+            let (mut key, mut expected) = (None::<Vec<u8>>, BTreeMap::new());
+            while let Ok(Some(next)) = self.runtime.maps.next_key(map, key.as_deref()) {
+                expected.insert(next.clone(), self.runtime.maps.user_lookup(map, &next).expect("an entry"));
+                key = Some(next);
+            }
+            let mut found = BTreeMap::new();
+            for (key, slot) in engine.entries(number, shape, placement) {
+                let (error, same, _) = engine.map(XdpMapOp::Lookup, number, &key, &[], 0, 0);
+                assert_eq!((error, same), (0, slot + 1), "map {index}, {key:02x?}");
+                let mut value = Vec::new();
+                for copy in 0..shape.copies() {
+                    engine.map(XdpMapOp::Lookup, number, &key, &[], 0, copy as u8);
+                    value.extend(engine.host_value(shape.value_bytes as usize));
+                    value.resize(if shape.per_cpu { value.len().next_multiple_of(8) } else { value.len() }, 0);
+                }
+                assert!(found.insert(key, value).is_none(), "an entry once");
+            }
+            assert_eq!(found, expected, "map {index}\n{}", self.listing());
         }
     }
 }

@@ -1,0 +1,252 @@
+//! Maps of the XDP engine: what one takes of value memory and search memory, and its rows.
+//!
+//! Search memory holds, from a map's first row on: its state, the slots set aside (four in a row), the beginnings of its chains (four in a row), used
+//! and touched bits of an LRU map (64 slots in a row), entries. docs/design/hxdp-core.md says what each means.
+
+use super::codes::XdpMapKind;
+use super::rows::{XdpMapRow, XdpMapState, XdpSearchRow};
+use super::target::{KEY_BYTES, VALUE_BYTES};
+use crate::row::Row;
+
+/// Most chains of a map, as a power of two.
+const MOST_CHAIN_BITS: u32 = 14;
+/// Most slots of all copies of a map.
+const MOST_SLOTS: u64 = 1 << 17;
+/// Bytes of a key in an entry's first row.
+const FIRST_KEY_BYTES: u32 = 12;
+/// Slots of a trie beyond its entries: a value that was replaced stays until so many others were.
+const TRIE_SPARE: u32 = 64;
+
+/// What a map is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapShape {
+    /// Its kind.
+    pub kind: XdpMapKind,
+    /// Each context has a copy of every value.
+    pub per_cpu: bool,
+    /// A full map gives up an entry that was not used for long.
+    pub lru: bool,
+    /// Programs may not change it.
+    pub constant: bool,
+    /// Bytes of a key.
+    pub key_bytes: u32,
+    /// Bytes of a value.
+    pub value_bytes: u32,
+    /// Most entries.
+    pub entries: u32,
+    /// Contexts of the engine.
+    pub contexts: u32,
+}
+
+/// Where a map is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapPlacement {
+    /// The module.
+    pub module: u8,
+    /// Address of the first value; 0 where programs see none.
+    pub first: u32,
+    /// First 4 KiB of value memory.
+    pub base: u16,
+    /// First row of search memory.
+    pub search: u16,
+    /// What the hash begins with.
+    pub seed: u32,
+}
+
+/// What the engine has not, of a map.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MapLimit {
+    /// The key.
+    #[error("keys of {0} bytes, of 1 to {KEY_BYTES}")]
+    Key(u32),
+    /// The value.
+    #[error("values of {0} bytes, of 1 to {VALUE_BYTES}")]
+    Value(u32),
+    /// Entries.
+    #[error("{0} places for values, of at most {MOST_SLOTS}")]
+    Slots(u64),
+}
+
+impl MapShape {
+    /// Whether the engine can have such a map at all. An array that no helper reaches (`.rodata`, `.bss`) may have longer values.
+    pub fn check(&self) -> Result<(), MapLimit> {
+        let (key, value) = (self.key_bytes as usize, self.value_bytes as usize);
+        let data = self.kind == XdpMapKind::Array && self.entries == 1 && !self.per_cpu;
+        if key == 0 || key > KEY_BYTES {
+            return Err(MapLimit::Key(self.key_bytes));
+        }
+        if value == 0 || (value > VALUE_BYTES && !data) {
+            return Err(MapLimit::Value(self.value_bytes));
+        }
+        match u64::from(self.slots()) * u64::from(self.copies()) {
+            slots if slots > MOST_SLOTS => Err(MapLimit::Slots(slots)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether entries are found by search memory.
+    pub fn searched(&self) -> bool {
+        matches!(self.kind, XdpMapKind::Hash | XdpMapKind::KeyedReferences | XdpMapKind::Trie)
+    }
+
+    fn keyed(&self) -> bool {
+        matches!(self.kind, XdpMapKind::Hash | XdpMapKind::KeyedReferences)
+    }
+
+    /// Copies of each value.
+    pub fn copies(&self) -> u32 {
+        if self.per_cpu { self.contexts } else { 1 }
+    }
+
+    /// Slots set aside for changes: one a context where values are not changed in place.
+    pub fn asides(&self) -> u32 {
+        if self.keyed() && !self.per_cpu { self.contexts } else { 0 }
+    }
+
+    /// Slots of one copy.
+    pub fn slots(&self) -> u32 {
+        let spare = if self.kind == XdpMapKind::Trie { TRIE_SPARE } else { self.asides() };
+        self.entries.saturating_add(spare)
+    }
+
+    /// Values lie every 2^shift bytes.
+    pub fn shift(&self) -> u8 {
+        self.value_bytes.max(8).next_power_of_two().trailing_zeros() as u8
+    }
+
+    /// Bytes of value memory.
+    pub fn value_memory(&self) -> u64 {
+        (u64::from(self.slots()) * u64::from(self.copies())) << self.shift()
+    }
+
+    fn entry_rows(&self) -> u32 {
+        let beyond = match self.kind {
+            // A key begins with 4 bytes of prefix length; a node's first row has 8 bytes of the address.
+            XdpMapKind::Trie => self.key_bytes.saturating_sub(4 + 8),
+            _ => self.key_bytes.saturating_sub(FIRST_KEY_BYTES),
+        };
+        1 + beyond.div_ceil(16)
+    }
+
+    /// An entry takes 2^shift rows of search memory.
+    fn entry_shift(&self) -> u8 {
+        self.entry_rows().next_power_of_two().trailing_zeros() as u8
+    }
+
+    fn bucket_bits(&self) -> u8 {
+        self.entries.next_power_of_two().trailing_zeros().clamp(2, MOST_CHAIN_BITS) as u8
+    }
+
+    /// Rows in front of buckets, clock bits and entries, and of all.
+    fn parts(&self) -> [u32; 4] {
+        let asides = 1 + self.asides().div_ceil(4);
+        let buckets = if self.keyed() { 1u32 << (self.bucket_bits() - 2) } else { 0 };
+        let clock = if self.lru { self.slots().div_ceil(64) } else { 0 };
+        // A trie of n entries has n - 1 forks at most.
+        let entries = if self.kind == XdpMapKind::Trie { 2 * self.entries } else { self.slots() };
+        let entry = asides + buckets + clock;
+        [asides, asides + buckets, entry, entry + (entries << self.entry_shift())]
+    }
+
+    /// Rows of search memory.
+    pub fn search_rows(&self) -> u32 {
+        if self.searched() { self.parts()[3] } else { 0 }
+    }
+
+    /// Its row of the table of maps.
+    pub fn row(&self, place: &MapPlacement) -> XdpMapRow {
+        let [bucket, clock, entry, _] = if self.searched() { self.parts() } else { [0; 4] };
+        XdpMapRow {
+            valid: true,
+            module_id: place.module,
+            kind: self.kind.code(),
+            per_cpu: self.per_cpu,
+            lru: self.lru,
+            constant: self.constant,
+            key_bytes: self.key_bytes as u8,
+            value_bytes: self.value_bytes.min(VALUE_BYTES as u32) as u16,
+            shift: self.shift(),
+            entries: self.entries,
+            slots: self.slots(),
+            first: place.first,
+            base: place.base,
+            state: place.search,
+            bucket: place.search + bucket as u16,
+            bucket_bits: self.bucket_bits(),
+            clock: place.search + clock as u16,
+            entry: place.search + entry as u16,
+            entry_shift: self.entry_shift(),
+            seed: place.seed,
+        }
+    }
+
+    /// Rows of search memory with a slot's entry, or a trie's node.
+    pub fn entry(&self, place: &MapPlacement, slot: u32) -> std::ops::Range<u32> {
+        let first = u32::from(place.search) + self.parts()[2] + (slot << self.entry_shift());
+        first..first + self.entry_rows()
+    }
+
+    /// The key in an entry's rows.
+    pub fn key(&self, rows: &[XdpSearchRow]) -> Vec<u8> {
+        let words = rows.iter().flat_map(|row| row.words).skip(1);
+        words.flat_map(u32::to_le_bytes).take(self.key_bytes as usize).collect()
+    }
+
+    /// Rows of search memory that an empty map begins with, from its first one on. Entries need none.
+    pub fn empty(&self) -> Vec<XdpSearchRow> {
+        if !self.searched() {
+            return Vec::new();
+        }
+        let state = XdpMapState { fresh: self.asides(), ..XdpMapState::default() };
+        let words = state.pack().unwrap_or_default();
+        let mut rows = vec![XdpSearchRow { words: [0, 1, 2, 3].map(|i| words.get(i).copied().unwrap_or_default()) }];
+        let asides: Vec<u32> = (0..self.asides()).collect();
+        rows.extend(
+            asides
+                .chunks(4)
+                .map(|four| XdpSearchRow { words: [0, 1, 2, 3].map(|i| four.get(i).copied().unwrap_or_default()) }),
+        );
+        rows.resize(self.parts()[2] as usize, XdpSearchRow::default());
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(kind: XdpMapKind, key_bytes: u32, entries: u32) -> MapShape {
+        MapShape { kind, per_cpu: false, lru: false, constant: false, key_bytes, value_bytes: 12, entries, contexts: 8 }
+    }
+
+    #[test]
+    fn a_hash_map_has_state_asides_chains_and_entries() {
+        let map = MapShape { lru: true, ..shape(XdpMapKind::Hash, 13, 100) };
+        let place = MapPlacement { module: 3, first: 0x4000_0000, base: 2, search: 50, seed: 9 };
+        let row = map.row(&place);
+        // One row of state, two of asides, 128 chains in 32 rows, 108 slots in two rows of bits, two rows an entry.
+        assert_eq!((row.state, row.bucket, row.clock, row.entry), (50, 53, 85, 87));
+        assert_eq!((row.bucket_bits, row.entry_shift, row.shift, row.slots), (7, 1, 4, 108));
+        assert_eq!(map.search_rows(), 37 + 216);
+        let empty = map.empty();
+        assert_eq!((empty.len(), empty[0].words, empty[2].words), (37, [0, 8, 0, 0], [4, 5, 6, 7]));
+        assert_eq!(map.value_memory(), 108 * 16);
+    }
+
+    #[test]
+    fn what_is_too_large_is_said() {
+        assert_eq!(shape(XdpMapKind::Hash, 65, 1).check(), Err(MapLimit::Key(65)));
+        let large = MapShape { value_bytes: 513, ..shape(XdpMapKind::Hash, 4, 1) };
+        assert_eq!(large.check(), Err(MapLimit::Value(513)));
+        assert_eq!(MapShape { kind: XdpMapKind::Array, ..large }.check(), Ok(()));
+        assert_eq!(shape(XdpMapKind::Hash, 4, 1 << 17).check(), Err(MapLimit::Slots((1 << 17) + 8)));
+        assert_eq!(shape(XdpMapKind::Array, 4, 1 << 17).check(), Ok(()));
+    }
+
+    #[test]
+    fn keys_take_the_rows_that_they_need() {
+        let rows = |kind, bytes| 1 << shape(kind, bytes, 4).entry_shift();
+        assert_eq!([1, 12, 13, 28, 29, 60, 61, 64].map(|b| rows(XdpMapKind::Hash, b)), [1, 1, 2, 2, 4, 4, 8, 8]);
+        assert_eq!([5, 8, 12, 13, 20, 28].map(|b| rows(XdpMapKind::Trie, b)), [1, 1, 1, 2, 2, 2]);
+    }
+}

@@ -1,0 +1,255 @@
+//! Maps of the XDP engine do what the interpreter's do: every kind, error and slot, with the host between.
+
+mod support;
+
+#[path = "support/xdp/mod.rs"]
+#[allow(dead_code)]
+mod xdp;
+
+use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG};
+use sluice_ebpf::{Image, MapSpec, MapType, Program};
+use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::target;
+use sluice_formats::xdp::codes::XdpMapOp;
+use sluice_rtlsim::{Variant, top};
+use xdp::engine::Engine;
+use xdp::pair::Pair;
+
+/// Offsets in a packet: operation, flags, what came of it, key, value.
+const OP: usize = 0;
+const FLAGS: usize = 1;
+const RESULT: usize = 8;
+const KEY: usize = 32;
+const VALUE: usize = 100;
+
+/// Where a program has its key.
+#[derive(Clone, Copy, Debug)]
+enum KeyIn {
+    Packet,
+    Stack,
+    Value,
+}
+
+/// Does with the map what the packet says, and writes what came of it into the packet.
+fn program(map: &MapSpec, key_in: KeyIn) -> String {
+    let end = VALUE + map.value_size as usize;
+    let mut text = format!(
+        "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += {end}\nif r3 > r2 goto out\n\
+         r7 = *(u8 *)(r6 +{OP})\nr8 = r6\nr8 += {KEY}\n"
+    );
+    match key_in {
+        KeyIn::Packet => {}
+        KeyIn::Stack => {
+            // One byte after the other; what is behind the key is not written.
+            for at in 0..map.key_size {
+                text += &format!("r1 = *(u8 *)(r8 +{at})\n*(u8 *)(r10 -{}) = r1\n", 75 - at as i32);
+            }
+            text += "r8 = r10\nr8 += -75\n";
+        }
+        KeyIn::Value => {
+            text += "r9 = map[keys][0]+0\n";
+            for at in 0..map.key_size {
+                text += &format!("r1 = *(u8 *)(r8 +{at})\n*(u8 *)(r9 +{at}) = r1\n");
+            }
+            text += "r8 = r9\n";
+        }
+    }
+    let lookup = match map.kind {
+        MapType::PercpuHash => "r1 = map[map]\nr2 = r8\nr3 = *(u8 *)(r6 +1)\ncall bpf_map_lookup_percpu_elem#195\n",
+        _ => "r1 = map[map]\nr2 = r8\ncall bpf_map_lookup_elem#1\n",
+    };
+    // By an index of the packet; without entry what an earlier redirect said.
+    let redirect = if matches!(map.kind, MapType::Devmap | MapType::DevmapHash) {
+        format!(
+            "if r7 != 5 goto lookup\nr1 = 77\nr2 = 0\nr3 = *(u8 *)(r6 +{RESULT})\nif r3 == 0 goto again\ncall bpf_redirect#23\nagain:\n\
+             r1 = map[map]\nr2 = *(u32 *)(r6 +{KEY})\nr3 = *(u8 *)(r6 +{FLAGS})\ncall bpf_redirect_map#51\nr9 = *(u8 *)(r6 +{})\n\
+             if r9 == 0 goto as_said\nr0 = 4\nas_said:\nexit\nlookup:\n",
+            RESULT + 1
+        )
+    } else {
+        String::new()
+    };
+    text += &format!(
+        "if r7 == 1 goto update\nif r7 == 2 goto delete\nif r7 == 3 goto change\nif r7 == 4 goto keep\n{redirect}\
+         {lookup}*(u64 *)(r6 +{RESULT}) = r0\nif r0 == 0 goto out\nr1 = *(u8 *)(r0 +0)\n*(u8 *)(r6 +{}) = r1\ngoto out\n\
+         update:\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = *(u8 *)(r6 +{FLAGS})\ncall bpf_map_update_elem#2\n*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n\
+         delete:\nr1 = map[map]\nr2 = r8\ncall bpf_map_delete_elem#3\n*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n",
+        RESULT + 8
+    );
+    let last = map.value_size - 1;
+    // A value is written by its pointer, but not of a map that programs only read.
+    let written = if map.flags & RDONLY_PROG == 0 && !matches!(map.kind, MapType::Devmap | MapType::DevmapHash) {
+        format!("r1 = *(u8 *)(r6 +{VALUE})\n*(u8 *)(r0 +{last}) = r1\n")
+    } else {
+        String::new()
+    };
+    text += &format!("change:\n{lookup}*(u64 *)(r6 +{RESULT}) = r0\nif r0 == 0 goto out\n{written}goto out\n");
+    // A pointer is good after an update.
+    text += &format!(
+        "keep:\n{lookup}if r0 == 0 goto out\nr9 = r0\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = 0\ncall bpf_map_update_elem#2\n\
+         *(u64 *)(r6 +{RESULT}) = r0\nr1 = *(u8 *)(r9 +{last})\n*(u8 *)(r6 +{}) = r1\nout:\nr0 = 3\nexit\n",
+        RESULT + 8
+    );
+    text
+}
+
+fn image(map: MapSpec, key_in: KeyIn) -> Image {
+    let keys = MapSpec::new("keys", MapType::Array, 4, 64, 1);
+    let text = program(&map, key_in);
+    let maps = vec![MapSpec { name: "map".into(), ..map }, keys];
+    let program =
+        sluice_ebpf::insn::assemble("maps", &text, &["map", "keys"]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Image { programs: vec![Program { section: "xdp".into(), ..program }], maps, ..Image::default() }
+}
+
+/// A packet that asks for an operation.
+fn packet(map: &MapSpec, op: u8, flags: u8, key: &[u8], value: &[u8]) -> Vec<u8> {
+    let mut packet = vec![0; VALUE + map.value_size as usize];
+    (packet[OP], packet[FLAGS]) = (op, flags);
+    packet[KEY..KEY + key.len()].copy_from_slice(key);
+    packet[VALUE..].copy_from_slice(value);
+    packet
+}
+
+/// Of few keys, so that they meet; of an array also indices beyond its end.
+fn key(rng: &mut Rng, map: &MapSpec) -> Vec<u8> {
+    let mut key = vec![0; map.key_size as usize];
+    let number = rng.below(u64::from(map.max_entries) * 3 / 2 + 1);
+    match map.kind {
+        MapType::Array | MapType::PercpuArray | MapType::Devmap => key.copy_from_slice(&(number as u32).to_le_bytes()),
+        MapType::LpmTrie => {
+            // Prefixes of few addresses, so that they lie in each other; now and then one that is too long.
+            let bits = 8 * (map.key_size - 4);
+            let length = rng.below(u64::from(bits) + 1) as u32 + u32::from(rng.below(50) == 0) * bits;
+            key[..4].copy_from_slice(&length.to_le_bytes());
+            for byte in &mut key[4..] {
+                *byte = [0, 0, 0x80, 0xff, 0x01][rng.index(5)];
+            }
+            if rng.below(2) == 0 {
+                key[4..].fill(0xff);
+                let at = 4 + rng.index(map.key_size as usize - 4);
+                key[at] ^= 1 << rng.below(8);
+            }
+        }
+        _ => {
+            // What differs lies anywhere in the key.
+            let at = (number % map.key_size as u64) as usize;
+            key[at] = 1 + number as u8;
+        }
+    }
+    key
+}
+
+/// Operations of packets and of the host in turns; everything is compared behind each few.
+fn same(engine: &mut Engine, rng: &mut Rng, map: MapSpec, key_in: KeyIn, operations: usize) {
+    let image = image(map.clone(), key_in);
+    let Some(mut pair) = Pair::new(engine, image) else { panic!("{map:?} is there") };
+    let (ready, gaps) = [(0, 0), (40, 0), (200, 100), (0, 200)][rng.index(4)];
+    engine.stall(ready, gaps);
+    let devices = matches!(map.kind, MapType::Devmap | MapType::DevmapHash);
+    for n in 0..operations {
+        let key = key(rng, &map);
+        let mut value: Vec<u8> = (0..map.value_size).map(|_| rng.below(256) as u8).collect();
+        if devices {
+            value = (1 + rng.below(8) as u32).to_le_bytes().into();
+        }
+        let flags = rng.below(if devices { 3 } else { 4 }) as u8;
+        match rng.below(8) {
+            0 | 1 if flags < 3 && (devices || map.kind == MapType::LpmTrie) => {
+                let flags = if map.kind == MapType::DevmapHash { flags & 1 } else { flags };
+                pair.host(engine, XdpMapOp::Update, 0, &key, &value, flags);
+            }
+            0 if flags < 3 => {
+                pair.host(engine, XdpMapOp::Update, 0, &key, &value, flags);
+            }
+            1 | 2 if matches!(map.kind, MapType::Hash | MapType::LruHash | MapType::LpmTrie) => {
+                pair.host(engine, XdpMapOp::Delete, 0, &key, &[], 0);
+            }
+            3 => {
+                pair.host(engine, XdpMapOp::Lookup, 0, &key, &[], 0);
+            }
+            _ => {
+                let op = match (devices, map.kind) {
+                    (true, _) => [0, 3, 5, 5][rng.index(4)],
+                    (_, MapType::LpmTrie) => [0, 3][rng.index(2)],
+                    _ => [0, 0, 1, 1, 2, 3, 4][rng.index(7)],
+                };
+                let mut packet = packet(&map, op, flags, &key, &value);
+                if op == 5 {
+                    packet[FLAGS] = [0, 1, 2, 3, 4, 64][rng.index(6)];
+                    (packet[RESULT], packet[RESULT + 1]) = (rng.below(2) as u8, rng.below(2) as u8);
+                }
+                let port = rng.below(engine.target.ports.into()) as u8;
+                pair.send(engine, port, n as u32, &packet);
+                engine.end(pair.waiting());
+            }
+        }
+        if n % 16 == 15 {
+            pair.compare(engine);
+        }
+    }
+    pair.compare(engine);
+}
+
+fn engine(test: &str) -> Option<(Engine, Rng)> {
+    let target = &target::TINY;
+    let seed = test_seed(test);
+    support::has_top(&top::XDP, target.name, Variant::Test).then(|| (Engine::open(target, seed), Rng::new(seed)))
+}
+
+fn operations() -> usize {
+    if support::long() { 20_000 } else { 160 }
+}
+
+#[test]
+fn hash_maps_do_the_same_with_keys_of_every_length() {
+    let Some((mut engine, mut rng)) = engine("hash_maps_do_the_same_with_keys_of_every_length") else { return };
+    let keys = [1, 3, 4, 8, 11, 12, 13, 16, 20, 28, 29, 37, 44, 45, 60, 61, 63, 64];
+    for (n, key_size) in keys.into_iter().enumerate() {
+        let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::Value][n % 3];
+        let value_size = [1, 4, 8, 12, 16, 24, 64, 33, 100][n % 9];
+        let map = MapSpec::new("map", MapType::Hash, key_size, value_size, 1 + rng.below(20) as u32);
+        same(&mut engine, &mut rng, map, key_in, operations());
+    }
+}
+
+#[test]
+fn lru_and_per_cpu_maps_do_the_same() {
+    let Some((mut engine, mut rng)) = engine("lru_and_per_cpu_maps_do_the_same") else { return };
+    for (kind, entries) in [
+        (MapType::LruHash, 1),
+        (MapType::LruHash, 5),
+        (MapType::LruHash, 62),
+        (MapType::LruHash, 63),
+        (MapType::LruHash, 130),
+        (MapType::PercpuHash, 6),
+        (MapType::LruPercpuHash, 4),
+        (MapType::LruPercpuHash, 64),
+        (MapType::PercpuArray, 7),
+        (MapType::Array, 9),
+    ] {
+        let key_size = if matches!(kind, MapType::Array | MapType::PercpuArray) { 4 } else { 1 + rng.below(40) as u32 };
+        let map = MapSpec::new("map", kind, key_size, 1 + rng.below(40) as u32, entries);
+        same(&mut engine, &mut rng, map, KeyIn::Packet, 2 * operations());
+    }
+}
+
+#[test]
+fn maps_that_programs_only_read_and_devices_do_the_same() {
+    let Some((mut engine, mut rng)) = engine("maps_that_programs_only_read") else { return };
+    let hash = MapSpec { flags: RDONLY_PROG, ..MapSpec::new("map", MapType::Hash, 8, 8, 5) };
+    same(&mut engine, &mut rng, hash, KeyIn::Stack, operations());
+    for kind in [MapType::Devmap, MapType::DevmapHash] {
+        same(&mut engine, &mut rng, MapSpec::new("map", kind, 4, 4, 6), KeyIn::Packet, 2 * operations());
+    }
+}
+
+#[test]
+fn tries_that_the_host_keeps_find_the_longest_prefix() {
+    let Some((mut engine, mut rng)) = engine("tries_that_the_host_keeps_find_the_longest_prefix") else { return };
+    for (key_size, entries) in [(5, 12), (8, 1), (8, 40), (12, 20), (13, 20), (20, 30), (28, 10), (45, 10), (64, 10)] {
+        let map = MapSpec { flags: NO_PREALLOC, ..MapSpec::new("map", MapType::LpmTrie, key_size, 8, entries) };
+        let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::Value][rng.index(3)];
+        same(&mut engine, &mut rng, map, key_in, 2 * operations());
+    }
+}

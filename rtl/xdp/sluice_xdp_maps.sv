@@ -1,0 +1,371 @@
+/// The map engine: lookups, changes and walks of maps, for contexts and the host (docs/design/hxdp-core.md, "Maps").
+///
+/// `call_valid_i` takes a context's operation; a context has one at a time, so there is always room. `answer_valid_o` offers what came of
+/// it until `answer_ready_i`. Operations are answered in the order in which they were taken. What each does, and its errors:
+/// docs/design/xdp-maps.md. A map of another module, an operation that its kind has not, or a key or value that is not in one piece
+/// of the program's memory, faults.
+///
+/// While an operation is looked for in search memory, the key of the next one is read and hashed.
+///
+/// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation
+/// has the memory, and written between two operations, `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
+/// context at most.
+///
+/// Latency: 16 cycles for a lookup of a key of 8 bytes in a hash map whose entry is the first of its chain. Throughput: one operation in about 8
+/// cycles.
+/// Stall behaviour: requests to memories and the answer hold until taken.
+module sluice_xdp_maps
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Maps = 256,
+    parameter int unsigned Rows = 1 << 15,
+    parameter int unsigned Processors = 8,
+    localparam int unsigned ProcessorBits = $clog2(Processors)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                                call_valid_i,
+    input  logic            [ProcessorBits-1:0] call_context_i,
+    input  xdp_map_call_t                       call_i,
+    output logic                                answer_valid_o,
+    input  logic                                answer_ready_i,
+    output logic            [ProcessorBits-1:0] answer_context_o,
+    output xdp_map_answer_t                     answer_o,
+
+    output logic                   read_valid_o,
+    input  logic                   read_ready_i,
+    output xdp_place_t             read_place_o,
+    input  logic       [1:0][63:0] read_data_i,
+
+    output logic                request_valid_o,
+    input  logic                request_ready_i,
+    output xdp_request_t        request_o,
+    input  logic                done_valid_i,
+    input  logic                done_fault_i,
+    input  logic         [63:0] done_value_i,
+
+    input  logic     cfg_valid_i,
+    input  cfg_req_t cfg_req_i,
+    output logic     cfg_valid_o,
+    output cfg_rsp_t cfg_rsp_o
+);
+
+  localparam int unsigned MapBits = $clog2(Maps);
+  localparam int unsigned RowIndexBits = $clog2(Rows);
+  localparam int unsigned HostRows = XdpKeyBytes / 32 + XdpValueBytes / 32;
+  localparam int unsigned HostRowBits = $clog2(HostRows);
+
+  if (2 ** MapBits != Maps || Maps > 65536) begin : gen_bad_maps
+    $fatal(1, "xdp_maps: Maps is %0d, expected a power of two up to 65536 (%m)", Maps);
+  end
+  if (2 ** RowIndexBits != Rows || RowIndexBits > SearchBits) begin : gen_bad_rows
+    $fatal(1, "xdp_maps: Rows is %0d, expected a power of two up to %0d (%m)", Rows, 2 ** SearchBits);
+  end
+  if (2 ** ProcessorBits != Processors || Processors < 2 || Processors > 16) begin : gen_bad_processors
+    $fatal(1, "xdp_maps: Processors is %0d, expected a power of two from 2 to 16 (%m)", Processors);
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Operations: the host's comes between two of contexts.
+
+  logic queue_ready, queue_valid, queue_take, call_ready, host_pending_q, host_turn, context_last_q;
+  xdp_map_call_t queued, host_call;
+  logic [ProcessorBits-1:0] queued_context;
+  logic [$clog2(Processors+1)-1:0] unused_level;
+
+  sluice_fifo #(
+      .Width($bits(xdp_map_call_t) + ProcessorBits),
+      .Depth(Processors)
+  ) u_calls (
+      .clk_i,
+      .rst_ni,
+      .valid_i(call_valid_i),
+      .ready_o(queue_ready),
+      .data_i ({call_context_i, call_i}),
+      .valid_o(queue_valid),
+      .ready_i(queue_take),
+      .data_o ({queued_context, queued}),
+      .level_o(unused_level)
+  );
+
+  assign host_turn  = host_pending_q && (context_last_q || !queue_valid);
+  assign queue_take = call_ready && !host_turn;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Halves.
+
+  logic map_look, front_read, back_read, back_read_ready, front_request, back_request, back_idle;
+  logic [MapBits-1:0] map_index;
+  xdp_map_row_t map;
+  xdp_place_t front_place, back_place;
+  xdp_request_t front_asked, back_asked;
+  logic found_valid, found_ready, found_host, found_fault;
+  xdp_map_call_t found;
+  logic [ProcessorBits-1:0] found_context;
+  xdp_map_row_t found_map;
+  logic [KeyWords-1:0][63:0] found_key;
+  logic [ChainBits-1:0] found_chain;
+  logic [SlotNumberBits-1:0] found_copy;
+  logic front_host_read, back_host_read, host_write, host_done;
+  logic [6:0] front_host_word, back_host_word, host_write_word;
+  logic [63:0] host_word, host_written;
+  logic [7:0] host_error;
+  logic [23:0] host_slot, host_chain;
+  logic search_read;
+  // "Bits of signal are not used": smaller memories have fewer rows.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [SearchBits-1:0] search_row, search_write_row;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [3:0] search_write;
+  logic [3:0][31:0] search_data, search_written;
+
+  sluice_xdp_maps_front #(
+      .Maps      (Maps),
+      .Processors(Processors)
+  ) u_front (
+      .clk_i,
+      .rst_ni,
+      .call_valid_i   (queue_valid || host_turn),
+      .call_ready_o   (call_ready),
+      .call_i         (host_turn ? host_call : queued),
+      .context_i      (queued_context),
+      .host_i         (host_turn),
+      .busy_i         (!back_idle),
+      .map_valid_o    (map_look),
+      .map_index_o    (map_index),
+      .map_i          (map),
+      .read_valid_o   (front_read),
+      .read_ready_i   (read_ready_i && !back_read),
+      .read_place_o   (front_place),
+      .read_data_i,
+      .request_valid_o(front_request),
+      .request_ready_i(request_ready_i && !back_request),
+      .request_o      (front_asked),
+      .done_valid_i,
+      .done_fault_i,
+      .done_value_i,
+      .host_valid_o   (front_host_read),
+      .host_word_o    (front_host_word),
+      .host_data_i    (host_word),
+      .found_valid_o  (found_valid),
+      .found_ready_i  (found_ready),
+      .found_o        (found),
+      .found_context_o(found_context),
+      .found_host_o   (found_host),
+      .found_fault_o  (found_fault),
+      .found_map_o    (found_map),
+      .found_key_o    (found_key),
+      .found_chain_o  (found_chain),
+      .found_copy_o   (found_copy)
+  );
+
+  sluice_xdp_maps_back #(
+      .Processors(Processors)
+  ) u_back (
+      .clk_i,
+      .rst_ni,
+      .found_valid_i     (found_valid),
+      .found_ready_o     (found_ready),
+      .found_i           (found),
+      .found_context_i   (found_context),
+      .found_host_i      (found_host),
+      .found_fault_i     (found_fault),
+      .found_map_i       (found_map),
+      .found_key_i       (found_key),
+      .found_chain_i     (found_chain),
+      .found_copy_i      (found_copy),
+      .answer_valid_o,
+      .answer_ready_i,
+      .answer_context_o,
+      .answer_o,
+      .host_done_o       (host_done),
+      .host_error_o      (host_error),
+      .host_slot_o       (host_slot),
+      .host_chain_o      (host_chain),
+      .search_read_o     (search_read),
+      .search_row_o      (search_row),
+      .search_i          (search_data),
+      .search_write_o    (search_write),
+      .search_write_row_o(search_write_row),
+      .search_o          (search_written),
+      .read_valid_o      (back_read),
+      .read_ready_i      (back_read_ready),
+      .read_place_o      (back_place),
+      .read_data_i,
+      .request_valid_o   (back_request),
+      .request_ready_i,
+      .request_o         (back_asked),
+      .done_valid_i,
+      .done_fault_i,
+      .done_value_i,
+      .host_valid_o      (back_host_read),
+      .host_word_o       (back_host_word),
+      .host_data_i       (host_word),
+      .host_write_o      (host_write),
+      .host_write_word_o (host_write_word),
+      .host_o            (host_written)
+  );
+
+  assign back_idle = found_ready;
+  assign back_read_ready = read_ready_i;
+  assign read_valid_o = back_read || front_read;
+  assign read_place_o = back_read ? back_place : front_place;
+  assign request_valid_o = back_request || front_request;
+  assign request_o = back_request ? back_asked : front_asked;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Memories and the host.
+
+  typedef enum logic [2:0] {
+    HostIdle,
+    HostSearch,  // waits for search memory
+    HostLate,    // a row arrives
+    HostRuns,    // its operation
+    HostDone
+  } host_e;
+  host_e host_q;
+  logic is_map, is_search, is_host, is_data, here, clears, takes_search, host_reads_data;
+  cfg_status_e status;
+  logic [3:0][31:0] search_kept_q;
+  logic [3:0][63:0] data_row;
+  logic [1:0] data_word_q;
+  xdp_host_row_t asked, answer_q;
+  xdp_map_row_t unused_map;
+
+  assign is_map = cfg_req_i.tab == TableXdpMap;
+  assign is_search = cfg_req_i.tab == TableXdpSearch;
+  assign is_host = cfg_req_i.tab == TableXdpHost;
+  assign is_data = cfg_req_i.tab == TableXdpHostData;
+  assign here = is_search || is_host || is_data;
+  assign clears = cfg_req_i.clear;
+
+  logic map_ok;
+  assign map_ok = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Maps), 4'(XdpMapRowWords)) == StatusOk;
+  always_comb begin
+    case (cfg_req_i.tab)
+      TableXdpSearch: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Rows), 4'(XdpSearchRowWords));
+      TableXdpHost: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'd1, 4'(XdpHostRowWords));
+      default: status = cfg_check(cfg_req_i, is_data, 1'b1, 24'(HostRows), 4'(XdpValueRowWords));
+    endcase
+  end
+
+  sluice_ram_dp #(
+      .Width(XdpMapRowBits),
+      .Depth(Maps)
+  ) u_maps (
+      .clk_i,
+      .a_en_i   ((cfg_valid_i && is_map && cfg_req_i.write) || clears),
+      .a_we_i   ((cfg_req_i.write && map_ok) || clears),
+      .a_addr_i (cfg_req_i.index[MapBits-1:0]),
+      .a_wdata_i(cfg_req_i.data[XdpMapRowBits-1:0]),
+      .a_rdata_o(unused_map),
+      .b_en_i   (map_look),
+      .b_addr_i (map_index),
+      .b_rdata_o(map)
+  );
+
+  // Search memory: the host's row in a cycle without an operation's; a write between two operations.
+  assign takes_search = host_q == HostSearch && !search_read && search_write == '0 && (back_idle || !cfg_req_i.write);
+  sluice_ram_1r1w #(
+      .Width   (128),
+      .Depth   (Rows),
+      .Lanes   (4),
+      .InitZero(1'b0),
+      .Style   ("block")
+  ) u_search (
+      .clk_i,
+      .wr_en_i  (takes_search ? {4{cfg_req_i.write}} : search_write),
+      .wr_addr_i(takes_search ? cfg_req_i.index[RowIndexBits-1:0] : search_write_row[RowIndexBits-1:0]),
+      .wr_data_i(takes_search ? cfg_req_i.data[127:0] : search_written),
+      .rd_en_i  (search_read || (takes_search && !cfg_req_i.write)),
+      .rd_addr_i(takes_search ? cfg_req_i.index[RowIndexBits-1:0] : search_row[RowIndexBits-1:0]),
+      .rd_data_o(search_data)
+  );
+
+  // Key and value of the host's operation.
+  logic [HostRowBits-1:0] data_index;
+  assign host_reads_data = cfg_valid_i && is_data && !cfg_req_i.write;
+  assign data_index = front_host_read ? front_host_word[HostRowBits+1:2] : back_host_read ? back_host_word[HostRowBits+1:2] :
+      cfg_req_i.index[HostRowBits-1:0];
+  sluice_ram_1r1w #(
+      .Width(256),
+      .Depth(HostRows),
+      .Lanes(4)
+  ) u_data (
+      .clk_i,
+      .wr_en_i  (host_write ? 4'd1 << host_write_word[1:0] : {4{cfg_valid_i && is_data && cfg_req_i.write && status == StatusOk}}),
+      .wr_addr_i(host_write ? host_write_word[HostRowBits+1:2] : cfg_req_i.index[HostRowBits-1:0]),
+      .wr_data_i(host_write ? {4{host_written}} : cfg_req_i.data),
+      .rd_en_i(front_host_read || back_host_read || host_reads_data),
+      .rd_addr_i(data_index),
+      .rd_data_o(data_row)
+  );
+  always_ff @(posedge clk_i) data_word_q <= front_host_read ? front_host_word[1:0] : back_host_word[1:0];
+  assign host_word = data_row[data_word_q];
+
+  assign asked = cfg_req_i.data[XdpHostRowBits-1:0];
+  always_comb begin
+    host_call = '0;
+    host_call.op = xdp_map_op_e'(asked.op);
+    host_call.map = asked.map;
+    host_call.value = {8'd0, asked.chain, 27'd0, asked.cpu};
+    host_call.flags = (asked.op == XdpMapOpNext) ? 64'(asked.key) : 64'(asked.flags);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      host_q         <= HostIdle;
+      host_pending_q <= 1'b0;
+      context_last_q <= 1'b1;
+      answer_q       <= '0;
+    end else begin
+      case (host_q)
+        HostIdle:
+        if (cfg_valid_i && here) begin
+          host_q <= HostLate;
+          if (status == StatusOk && is_search) host_q <= HostSearch;
+          if (status == StatusOk && is_host && cfg_req_i.write) begin
+            host_q         <= HostRuns;
+            host_pending_q <= 1'b1;
+          end
+        end
+        HostSearch: if (takes_search) host_q <= HostLate;
+        HostRuns: if (host_done) host_q <= HostDone;
+        HostLate: host_q <= HostDone;
+        default: host_q <= HostIdle;
+      endcase
+      if (call_ready && (queue_valid || host_turn)) context_last_q <= !host_turn;
+      if (call_ready && host_turn) host_pending_q <= 1'b0;
+      if (host_done) begin
+        answer_q       <= asked;
+        answer_q.error <= host_error;
+        answer_q.slot  <= host_slot;
+        answer_q.chain <= host_chain;
+      end
+    end
+    if (host_q == HostLate) search_kept_q <= search_data;
+  end
+
+  assign cfg_valid_o = host_q == HostDone;
+  always_comb begin
+    cfg_rsp_o = '{status: status, words: 4'(XdpValueRowWords), data: data_row};
+    if (is_search) begin
+      cfg_rsp_o.words = 4'(XdpSearchRowWords);
+      cfg_rsp_o.data  = 256'(search_kept_q);
+    end
+    if (is_host) begin
+      cfg_rsp_o.words = 4'(XdpHostRowWords);
+      cfg_rsp_o.data  = 256'(answer_q);
+    end
+  end
+
+`ifndef SYNTHESIS
+  CallsHaveRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !call_valid_i || queue_ready);
+`endif
+
+endmodule

@@ -1,0 +1,972 @@
+/// Second half of the map engine: finds, makes, changes and takes out entries (docs/design/hxdp-core.md, "Maps").
+///
+/// `found_*` is an operation with its key; it is taken when the one before has ended, so that operations have one order. A context's
+/// answer is offered until `answer_ready_i`; the host's has `host_done_o` for a cycle. What an operation does stands in
+/// docs/design/xdp-maps.md: slots last given back first, changes of a value in a slot set aside, the hand of LRU maps.
+///
+/// Search memory holds, by map: its state (`xdp_map_state`); behind it the slot set aside of each processor, four in a row; beginnings of chains, four
+/// in a row, as a slot and 1; 64 used and 64 touched bits a row; entries. An entry's first word has the next of its chain, or of the
+/// free ones, in bits 17:0 and its chain above; its key follows. A node of a trie has in its first two words both children as slot and 1 (17:0, 35:18),
+/// its prefix length (44:36), whether it has a value (45) and that value's slot (62:46); its address follows.
+/// Rows that lead round, or to more entries than there are, fault.
+///
+/// Latency: of a lookup in a hash map 5 cycles to the first entry, 2 for each more, and 1 for each further row of the key. Stall behaviour: one
+/// operation at a time; requests hold until taken.
+module sluice_xdp_maps_back
+  import sluice_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Processors = 8,
+    localparam int unsigned ProcessorBits = $clog2(Processors)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                                     found_valid_i,
+    output logic                                     found_ready_o,
+    input  xdp_map_call_t                            found_i,
+    input  logic          [ ProcessorBits-1:0]       found_context_i,
+    input  logic                                     found_host_i,
+    input  logic                                     found_fault_i,
+    input  xdp_map_row_t                             found_map_i,
+    input  logic          [      KeyWords-1:0][63:0] found_key_i,
+    input  logic          [     ChainBits-1:0]       found_chain_i,
+    input  logic          [SlotNumberBits-1:0]       found_copy_i,
+
+    output logic                                answer_valid_o,
+    input  logic                                answer_ready_i,
+    output logic            [ProcessorBits-1:0] answer_context_o,
+    output xdp_map_answer_t                     answer_o,
+
+    output logic        host_done_o,
+    output logic [ 7:0] host_error_o,
+    output logic [23:0] host_slot_o,
+    output logic [23:0] host_chain_o,
+
+    // Search memory: the row comes in the cycle behind its number.
+    output logic                        search_read_o,
+    output logic [SearchBits-1:0]       search_row_o,
+    input  logic [           3:0][31:0] search_i,
+    output logic [           3:0]       search_write_o,
+    output logic [SearchBits-1:0]       search_write_row_o,
+    output logic [           3:0][31:0] search_o,
+
+    // The value of an update, from packet memory, values or the host's data.
+    output logic                   read_valid_o,
+    input  logic                   read_ready_i,
+    output xdp_place_t             read_place_o,
+    input  logic       [1:0][63:0] read_data_i,
+
+    output logic                request_valid_o,
+    input  logic                request_ready_i,
+    output xdp_request_t        request_o,
+    input  logic                done_valid_i,
+    input  logic                done_fault_i,
+    input  logic         [63:0] done_value_i,
+
+    // The host's data: a value that is read goes there.
+    output logic        host_valid_o,
+    output logic [ 6:0] host_word_o,
+    input  logic [63:0] host_data_i,
+    output logic        host_write_o,
+    output logic [ 6:0] host_write_word_o,
+    output logic [63:0] host_o
+);
+
+  // Chains that one `next` looks at.
+  localparam int unsigned NextChains = 64;
+  // Words of the host's data before the value.
+  localparam int unsigned HostValue = KeyWords;
+
+  typedef enum logic [5:0] {
+    Idle,
+    Begin,
+    Wait,          // for the value's first word
+    Decide,
+    Bucket,
+    BucketRow,
+    Entry,
+    EntryRow,
+    RestRow,
+    Found,
+    Miss,
+    Counts,
+    CountsRow,
+    Free,
+    FreeRow,
+    Scan,
+    ScanRow,
+    ScanPick,
+    ScanWrite,
+    Victim,
+    VictimRow,
+    Seek,
+    SeekRow,
+    SeekEntry,
+    SeekEntryRow,
+    Unhook,
+    Aside,
+    AsideRow,
+    Zero,
+    Value,
+    Head,
+    HeadRow,
+    PutEntry,
+    Link,
+    PutFree,
+    PutCounts,
+    Get,
+    GetWait,
+    Root,
+    RootRow,
+    Node,
+    NodeRow,
+    NodeCheck,
+    NodeStep,
+    Longest,
+    Chains,
+    ChainsRow,
+    Fail,
+    Drain,
+    Answer,
+    Clock,
+    ClockRow
+  } state_e;
+
+  typedef logic [SlotNumberBits-1:0] slot_t;
+  typedef logic [LinkBits-1:0] link_t;
+  typedef logic [SearchBits-1:0] row_t;
+
+  state_e state_q;
+  // "Bits of signal are not used": an operation and its map travel whole; the first half has used the rest.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_map_call_t call_q;
+  xdp_map_row_t map_q;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [ProcessorBits-1:0] context_q;
+  logic host_q, fault_q;
+  logic [KeyWords-1:0][63:0] key_q;
+  logic [511:0] key;
+  logic [ChainBits-1:0] chain_q, victim_chain_q;
+  logic [ChainBits:0] scan_q;
+  slot_t copy_q, slot_q, at_q, prev_q, old_q;
+  link_t next_q, hook_q;
+  logic prev_bucket_q, exchanges_q, inserts_q, deletes_q;
+  logic [2:0] rest_q;
+  xdp_map_state_t counts_q;
+  logic [SlotNumberBits:0] steps_q;
+  logic [6:0] word_q;
+  logic [ProcessorBits-1:0] zero_q;
+  slot_t zero_copy_q;  // slots of the copies before it
+  xdp_map_answer_t answer_q;
+  logic [63:0] error_q;
+  logic [7:0] host_error_q;
+  logic [23:0] host_slot_q, host_chain_q;
+
+  // What becomes of used and touched bits behind an operation.
+  logic release_q, occupy_q, touch_q, occupy_touched_q;
+  slot_t release_slot_q, occupy_slot_q;
+
+  logic indexed, keyed, too_far, in_place, last_word, program_lookup;
+  logic [63:0] flags;
+  logic [2:0] rests;  // rows of an entry behind its first
+  logic [5:0] words;  // of a value, less 1
+  slot_t index;
+  logic [3:0] processor;
+
+  assign key = key_q;
+  assign indexed = map_q.kind inside {XdpMapArray, XdpMapDevices, XdpMapReferences};
+  assign keyed = map_q.kind inside {XdpMapHash, XdpMapKeyedReferences};
+  assign flags = call_q.flags;
+  assign in_place = map_q.per_cpu;
+  assign rests = (map_q.key_bytes <= 7'd12) ? 3'd0 : 3'((map_q.key_bytes + 7'd3) >> 4);
+  assign words = 6'((map_q.value_bytes - 10'd1) >> 3);
+  assign index = slot_t'(key_q[0]);
+  assign processor = 4'(context_q);
+  assign too_far = steps_q > (SlotNumberBits + 1)'(map_q.slots);
+  assign program_lookup = !host_q && call_q.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
+
+  // Flags of an update that its kind does not take, and what the others come to. The host's 3 is 2 that touches nothing.
+  logic flags_bad, flag_new, flag_there;
+  assign flags_bad  = flags > (host_q ? 64'd3 : 64'd2);
+  assign flag_new   = flags == 64'd1;
+  assign flag_there = flags inside {64'd2, 64'd3};
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Rows of search memory.
+
+  row_t bucket_row, entry_row, clock_row, aside_row;
+  logic [ChainBits-1:0] of_chain;
+  slot_t of_entry;
+  logic [SlotNumberBits-1:6] of_clock;
+
+  always_comb begin
+    of_chain = (state_q inside {Seek, Unhook}) ? victim_chain_q : (state_q == Chains) ? scan_q[ChainBits-1:0] : chain_q;
+    of_entry = at_q;
+    if (state_q inside {Free, Victim, PutEntry, PutFree}) of_entry = slot_q;
+    if (state_q inside {Unhook, Link}) of_entry = prev_q;
+    of_clock = (state_q inside {Scan, ScanWrite}) ? counts_q.hand[SlotNumberBits-1:6] :
+        release_q ? release_slot_q[SlotNumberBits-1:6] : occupy_slot_q[SlotNumberBits-1:6];
+    bucket_row = row_t'(map_q.bucket) + row_t'(of_chain[ChainBits-1:2]);
+    entry_row = row_t'(map_q.entry) + row_t'({15'd0, of_entry} << map_q.entry_shift) + row_t'(rest_q);
+    clock_row = row_t'(map_q.clock) + row_t'(of_clock);
+    aside_row = row_t'(map_q.state) + row_t'(1) + row_t'(processor[3:2]);
+  end
+
+  always_comb begin
+    search_read_o = 1'b0;
+    search_row_o  = entry_row;
+    case (state_q)
+      Bucket, Seek, Head, Chains: begin
+        search_read_o = 1'b1;
+        search_row_o  = bucket_row;
+      end
+      Entry, Free, Victim, SeekEntry, Node: search_read_o = 1'b1;
+      EntryRow, RestRow: search_read_o = 1'b1;
+      Counts, Root: begin
+        search_read_o = 1'b1;
+        search_row_o  = row_t'(map_q.state);
+      end
+      Scan, Clock: begin
+        search_read_o = 1'b1;
+        search_row_o  = clock_row;
+      end
+      Aside: begin
+        search_read_o = 1'b1;
+        search_row_o  = aside_row;
+      end
+      default: ;
+    endcase
+  end
+
+  // The row of an entry that is compared or written.
+  logic [127:0] entry_data;
+  logic [127:0] rest_key;
+  always_comb begin
+    case (rest_q)
+      3'd1: rest_key = key[223:96];
+      3'd2: rest_key = key[351:224];
+      3'd3: rest_key = key[479:352];
+      default: rest_key = 128'(key[511:480]);
+    endcase
+    entry_data = (rest_q == '0) ? {key[95:0], chain_q, next_q} : rest_key;
+  end
+
+  // 64 used and 64 touched bits.
+  logic [63:0] used, touched, release_bit, occupy_bit, behind;
+  logic [63:0] candidates_q, passed_q, touched_q;
+  logic [5:0] picked_q, pick;
+  logic pick_valid, picked_valid_q;
+  logic [63:0] unused_onehot, passed;
+
+  assign used = search_i[1:0];
+  assign touched = search_i[3:2];
+  assign release_bit = 64'd1 << release_slot_q[5:0];
+  assign occupy_bit = 64'd1 << occupy_slot_q[5:0];
+  assign behind = 64'hffff_ffff_ffff_ffff << counts_q.hand[5:0];
+
+  sluice_prio_enc #(
+      .Width(64)
+  ) u_pick (
+      .req_i   (candidates_q),
+      .valid_o (pick_valid),
+      .index_o (pick),
+      .onehot_o(unused_onehot)
+  );
+  // Bits that the hand passes: from where it stands to in front of what it picks.
+  assign passed = picked_valid_q ? passed_q & ~(64'hffff_ffff_ffff_ffff << picked_q) : passed_q;
+
+  always_comb begin
+    search_write_o = '0;
+    search_write_row_o = entry_row;
+    search_o = entry_data;
+    case (state_q)
+      Unhook, Link: begin
+        search_write_o = 4'b0001;
+        search_o[0] = {of_chain, hook_q};
+        if (prev_bucket_q) begin
+          search_write_o = 4'b0001 << of_chain[1:0];
+          search_write_row_o = bucket_row;
+          search_o = {4{32'(hook_q)}};
+        end
+      end
+      AsideRow: begin
+        search_write_o = 4'b0001 << processor[1:0];
+        search_write_row_o = aside_row;
+        search_o = {4{32'(at_q)}};
+      end
+      PutEntry: search_write_o = '1;
+      PutFree: begin
+        search_write_o = 4'b0001;
+        search_o[0] = {chain_q, link_t'(counts_q.free)};
+      end
+      PutCounts: begin
+        search_write_o = '1;
+        search_write_row_o = row_t'(map_q.state);
+        search_o = counts_q;
+      end
+      ScanWrite: begin
+        search_write_o = 4'b1100;
+        search_write_row_o = clock_row;
+        search_o[3:2] = touched_q & ~passed;
+      end
+      ClockRow: begin
+        search_write_o = '1;
+        search_write_row_o = clock_row;
+        search_o = {touched & ~release_bit, used & ~release_bit};
+        if (!release_q) begin
+          search_o = {
+            touch_q ? touched | occupy_bit : occupy_touched_q ? touched | occupy_bit : touched & ~occupy_bit,
+            touch_q ? used : used | occupy_bit
+          };
+        end
+      end
+      default:  ;
+    endcase
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Tries: bits of the address that a node's prefix covers, row by row.
+
+  logic [62:0] node;
+  logic [ 8:0] prefix_q;
+  logic real_q, differs_q, side_q, covered, best_valid_q;
+  slot_t value_slot_q, best_q;
+  link_t [1:0] children_q;
+  logic [127:0] node_q, node_mask, node_address;
+  logic [479:0] address;
+  logic [ 31:0] length;
+
+  assign node = 63'({search_i[1], search_i[0]});
+  assign length = key_q[0][31:0];
+  assign address = key[511:32];
+  assign covered = 32'(prefix_q) <= 64 + 128 * 32'(rest_q);
+  always_comb begin
+    // The first row has its 8 bytes in the upper half.
+    case (rest_q)
+      3'd0: node_address = {address[63:0], 64'd0};
+      3'd1: node_address = address[191:64];
+      3'd2: node_address = address[319:192];
+      3'd3: node_address = address[447:320];
+      default: node_address = 128'(address[479:448]);
+    endcase
+    for (int unsigned i = 0; i < 16; i++) begin
+      for (int unsigned b = 0; b < 8; b++) begin
+        node_mask[8*i+7-b] = 32'(prefix_q) + 64 > 128 * 32'(rest_q) + 8 * i + b && (rest_q != '0 || i >= 8);
+      end
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // What is said of an operation.
+
+  logic [63:0] value_address;
+  link_t chain_word, entry_link;
+  logic entry_same;
+
+  assign value_address = 64'(32'(map_q.first + 32'({15'd0, copy_q + slot_q} << map_q.shift)));
+  assign chain_word = search_i[of_chain_q][LinkBits-1:0];
+  assign entry_link = search_i[0][LinkBits-1:0];
+  assign entry_same = (rest_compared_q == '0) ? search_i[3:1] == key[95:0] : search_i == compared_q;
+
+  logic [  1:0] of_chain_q;
+  logic [  2:0] rest_compared_q;
+  logic [127:0] compared_q;
+  always_ff @(posedge clk_i) begin
+    of_chain_q      <= of_chain[1:0];
+    rest_compared_q <= rest_q;
+    compared_q      <= rest_key;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // The value of an update.
+
+  logic writes_value, reader_start, unused_reader_idle, reader_fault, word_valid, word_ready, word_last;
+  logic [63:0] word;
+  xdp_block_t block;
+  xdp_request_t reader_request, own_request;
+  logic reader_request_valid, own_request_valid;
+
+  assign writes_value = call_q.op inside {XdpMapOpUpdate, XdpMapOpPut};
+  assign reader_start = state_q == Begin && writes_value && !fault_q;
+  assign block = '{
+          address: host_q ? 64'(HostValue) : call_q.value,
+          bytes: map_q.value_bytes,
+          host: host_q,
+          module_id: call_q.module_id,
+          regions: call_q.regions,
+          bounds: call_q.bounds,
+          base: call_q.base,
+          written: call_q.written
+      };
+
+  sluice_xdp_reader u_reader (
+      .clk_i,
+      .rst_ni,
+      .start_i        (reader_start),
+      .idle_o         (unused_reader_idle),
+      .block_i        (block),
+      .fault_o        (reader_fault),
+      .word_valid_o   (word_valid),
+      .word_ready_i   (word_ready),
+      .word_o         (word),
+      .last_o         (word_last),
+      .read_valid_o,
+      .read_ready_i,
+      .read_place_o,
+      .read_data_i,
+      .request_valid_o(reader_request_valid),
+      .request_ready_i(request_ready_i && !own_request_valid),
+      .request_o      (reader_request),
+      .done_valid_i   (done_valid_i && state_q != GetWait),
+      .done_fault_i,
+      .done_value_i,
+      .host_valid_o,
+      .host_word_o,
+      .host_data_i
+  );
+
+  slot_t put_slot;
+  logic  put_last;
+  assign put_slot = (state_q == Zero) ? slot_q + zero_copy_q : slot_q + copy_q;
+  assign last_word = word_q[5:0] == words;
+  assign own_request_valid = (state_q == Zero && map_q.per_cpu) || state_q == Get || (state_q == Value && word_valid);
+  assign word_ready = (state_q == Value && request_ready_i) || state_q == Drain;
+  assign put_last = state_q == Zero && last_word && request_ready_i;
+  always_comb begin
+    own_request = '0;
+    own_request.kind = (state_q == Get) ? RequestGet : RequestPut;
+    own_request.address = {8'd0, map_q.base, 12'd0} + 32'({15'd0, put_slot} << map_q.shift) + {22'd0, word_q, 3'd0};
+    own_request.bytes = 4'd8;
+    own_request.data = (state_q == Zero) ? '0 : word;
+  end
+  assign request_valid_o = own_request_valid || reader_request_valid;
+  assign request_o = own_request_valid ? own_request : reader_request;
+
+  assign host_write_o = state_q == GetWait && done_valid_i && host_q && call_q.op == XdpMapOpLookup;
+  assign host_write_word_o = 7'(HostValue) + word_q;
+  assign host_o = done_value_i;
+
+  // ---------------------------------------------------------------------------------------------------------------
+
+  assign found_ready_o = state_q == Idle;
+  assign answer_valid_o = state_q == Answer && !host_q;
+  assign answer_context_o = context_q;
+  assign answer_o = answer_q;
+  assign host_done_o = state_q == Answer && host_q;
+  assign host_error_o = host_error_q;
+  assign host_slot_o = host_slot_q;
+  assign host_chain_o = host_chain_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Idle;
+    end else begin
+      case (state_q)
+        Idle: begin
+          if (found_valid_i) state_q <= Begin;
+          call_q         <= found_i;
+          context_q      <= found_host_i ? '0 : found_context_i;
+          host_q         <= found_host_i;
+          fault_q        <= found_fault_i;
+          map_q          <= found_map_i;
+          key_q          <= found_key_i;
+          chain_q        <= found_chain_i;
+          copy_q         <= found_copy_i;
+          answer_q       <= '0;
+          answer_q.fault <= found_fault_i;
+          host_error_q   <= found_fault_i ? 8'(64'd0 - ErrorInvalid) : '0;
+          host_slot_q    <= '0;
+          host_chain_q   <= '0;
+          steps_q        <= '0;
+          rest_q         <= '0;
+          word_q         <= '0;
+          zero_q         <= '0;
+          zero_copy_q    <= '0;
+          release_q      <= 1'b0;
+          occupy_q       <= 1'b0;
+          touch_q        <= 1'b0;
+          exchanges_q    <= 1'b0;
+          inserts_q      <= 1'b0;
+          deletes_q      <= 1'b0;
+          best_valid_q   <= 1'b0;
+        end
+        Begin: begin
+          state_q <= fault_q ? Answer : writes_value ? Wait : Decide;
+        end
+        Wait: begin
+          if (word_valid) state_q <= Decide;
+          if (reader_fault) begin
+            answer_q.fault <= 1'b1;
+            state_q        <= Answer;
+          end
+        end
+
+        // What is decided without the entry.
+        Decide: begin
+          state_q <= (keyed || call_q.op == XdpMapOpNext) ? Bucket : Root;
+          slot_q  <= index;
+          at_q    <= index;
+          if (call_q.op == XdpMapOpNext && !call_q.flags[0]) begin
+            scan_q  <= call_q.value[ChainBits+32:32];
+            state_q <= Chains;
+          end
+          if (indexed) begin
+            state_q <= Answer;
+            case (call_q.op)
+              XdpMapOpUpdate: begin
+                if (map_q.constant && !host_q) begin
+                  error_q <= ErrorPermission;
+                  state_q <= Fail;
+                end else if (flags_bad) begin
+                  error_q <= ErrorInvalid;
+                  state_q <= Fail;
+                end else if (key_q[0][31:0] >= map_q.entries) begin
+                  error_q <= ErrorTooBig;
+                  state_q <= Fail;
+                end else if (flag_new) begin
+                  error_q <= ErrorExists;
+                  state_q <= Fail;
+                end else state_q <= Value;
+              end
+              XdpMapOpDelete: begin
+                error_q <= (map_q.constant && !host_q) ? ErrorPermission : ErrorInvalid;
+                state_q <= Fail;
+              end
+              default: begin
+                host_slot_q  <= 24'(index) + 24'd1;
+                host_error_q <= '0;
+                if (key_q[0][31:0] >= map_q.entries) begin
+                  host_error_q    <= 8'(64'd0 - ErrorNoEntry);
+                  answer_q.failed <= call_q.op == XdpMapOpReference;
+                end else if (map_q.kind != XdpMapArray || host_q) state_q <= Get;
+                else state_q <= Found;
+              end
+            endcase
+          end
+          if (call_q.op == XdpMapOpUpdate && !indexed) begin
+            if (map_q.constant && !host_q) begin
+              error_q <= ErrorPermission;
+              state_q <= Fail;
+            end else if (flags_bad) begin
+              error_q <= ErrorInvalid;
+              state_q <= Fail;
+            end
+          end
+          if (call_q.op == XdpMapOpDelete && !indexed && map_q.constant && !host_q) begin
+            error_q <= ErrorPermission;
+            state_q <= Fail;
+          end
+          if (call_q.op == XdpMapOpReference) begin
+            // The lowest two bits are the verdict where there is no entry. Of the others none is known here.
+            answer_q.value <= 64'(call_q.value[1:0]);
+            if (call_q.value[63:2] != '0) begin
+              answer_q.value <= '0;
+              answer_q.fault <= map_q.kind != XdpMapReferences && call_q.value[63:5] == '0 && call_q.value[3];
+              state_q        <= Answer;
+            end
+          end
+          if (call_q.op == XdpMapOpPut) begin
+            slot_q  <= slot_t'(call_q.value[63:32]);
+            state_q <= Value;
+            if (call_q.value[63:32] >= 32'(map_q.slots)) begin
+              error_q <= ErrorTooBig;
+              state_q <= Fail;
+            end
+          end
+          if (call_q.op == XdpMapOpLookupPercpu && call_q.value[31:0] >= 32'(Processors)) state_q <= Answer;
+        end
+
+        // ---- A chain.
+        Bucket: state_q <= BucketRow;
+        BucketRow: begin
+          prev_bucket_q <= 1'b1;
+          at_q          <= slot_t'(chain_word - link_t'(1));
+          state_q       <= (chain_word == '0) ? Miss : Entry;
+        end
+        Entry: begin
+          state_q <= EntryRow;
+          rest_q  <= 3'd1;
+          steps_q <= steps_q + (SlotNumberBits + 1)'(1);
+        end
+        EntryRow: begin
+          // The row behind it is read in any case.
+          next_q <= entry_link;
+          rest_q <= 3'd2;
+          if (entry_same && rests != '0) state_q <= RestRow;
+          else if (entry_same) state_q <= Found;
+          else begin
+            prev_bucket_q <= 1'b0;
+            prev_q        <= at_q;
+            at_q          <= slot_t'(entry_link - link_t'(1));
+            state_q       <= (entry_link == '0) ? Miss : Entry;
+          end
+          if (!entry_same || rests == '0) rest_q <= '0;
+          if (too_far) begin
+            answer_q.fault <= 1'b1;
+            host_error_q   <= 8'(64'd0 - ErrorNoMemory);
+            state_q        <= writes_value ? Drain : Answer;
+          end
+        end
+        RestRow: begin
+          rest_q <= rest_q + 3'd1;
+          if (entry_same && rest_compared_q == rests) begin
+            state_q <= Found;
+            rest_q  <= '0;
+          end else if (!entry_same) begin
+            prev_bucket_q <= 1'b0;
+            prev_q        <= at_q;
+            at_q          <= slot_t'(next_q - link_t'(1));
+            state_q       <= (next_q == '0) ? Miss : Entry;
+            rest_q        <= '0;
+          end
+        end
+
+        // ---- The entry is there, at `at_q`.
+        Found: begin
+          slot_q      <= at_q;
+          host_slot_q <= 24'(at_q) + 24'd1;
+          if (program_lookup) answer_q.value <= 64'(32'(map_q.first + 32'({15'd0, copy_q + at_q} << map_q.shift)));
+          touch_q       <= map_q.lru && keyed && !host_q;
+          occupy_q      <= map_q.lru && keyed && !host_q;
+          occupy_slot_q <= at_q;
+          state_q       <= Answer;
+          case (call_q.op)
+            XdpMapOpLookup, XdpMapOpLookupPercpu:
+            if (host_q || (map_q.kind == XdpMapKeyedReferences && map_q.first == '0)) state_q <= Get;
+            XdpMapOpReference: state_q <= Get;
+            XdpMapOpUpdate: begin
+              touch_q  <= map_q.lru && flags != 64'd3;
+              occupy_q <= map_q.lru && flags != 64'd3;
+              if (flag_new) begin
+                touch_q  <= 1'b0;
+                occupy_q <= 1'b0;
+                begin
+                  error_q <= ErrorExists;
+                  state_q <= Fail;
+                end
+              end else if (in_place) state_q <= Value;
+              else begin
+                exchanges_q <= 1'b1;
+                old_q       <= at_q;
+                state_q     <= Aside;
+              end
+            end
+            XdpMapOpDelete: begin
+              touch_q        <= 1'b0;
+              occupy_q       <= 1'b0;
+              release_q      <= map_q.lru;
+              release_slot_q <= at_q;
+              deletes_q      <= 1'b1;
+              hook_q         <= next_q;
+              state_q        <= Link;
+            end
+            // Next.
+            default: begin
+              touch_q  <= 1'b0;
+              occupy_q <= 1'b0;
+              if (next_q != '0) host_slot_q <= 24'(next_q);
+              else begin
+                scan_q  <= {1'b0, chain_q} + (ChainBits + 1)'(1);
+                state_q <= Chains;
+              end
+            end
+          endcase
+        end
+        Miss: begin
+          case (call_q.op)
+            XdpMapOpUpdate: begin
+              inserts_q <= 1'b1;
+              if (flag_there) begin
+                error_q <= ErrorNoEntry;
+                state_q <= Fail;
+              end else state_q <= Counts;
+            end
+            XdpMapOpDelete: begin
+              error_q <= ErrorNoEntry;
+              state_q <= Fail;
+            end
+            XdpMapOpNext: begin
+              scan_q  <= '0;
+              state_q <= Chains;
+            end
+            default: begin
+              host_error_q    <= 8'(64'd0 - ErrorNoEntry);
+              answer_q.failed <= call_q.op == XdpMapOpReference;
+              state_q         <= Answer;
+            end
+          endcase
+        end
+
+        // ---- A slot for a new entry.
+        Counts: state_q <= CountsRow;
+        CountsRow: begin
+          counts_q <= search_i;
+          if (deletes_q) begin
+            // Of an entry that goes.
+            slot_q  <= at_q;
+            state_q <= PutFree;
+          end else if (search_i[0] >= map_q.entries) begin
+            if (map_q.lru) state_q <= Scan;
+            else begin
+              error_q <= ErrorTooBig;
+              state_q <= Fail;
+            end
+          end else if (search_i[2] != '0) begin
+            slot_q  <= slot_t'(search_i[2] - 32'd1);
+            state_q <= Free;
+          end else begin
+            slot_q         <= slot_t'(search_i[1]);
+            counts_q.fresh <= search_i[1] + 32'd1;
+            counts_q.count <= search_i[0] + 32'd1;
+            state_q        <= Zero;
+            if (search_i[1] >= 32'(map_q.slots)) begin
+              error_q <= ErrorNoMemory;
+              state_q <= Fail;
+            end
+          end
+          steps_q <= '0;
+        end
+        Free:   state_q <= FreeRow;
+        FreeRow: begin
+          counts_q.free  <= 32'(entry_link);
+          counts_q.count <= counts_q.count + 32'd1;
+          state_q        <= Zero;
+        end
+
+        // ---- The entry that goes, of a full LRU map.
+        Scan: begin
+          state_q <= ScanRow;
+          steps_q <= steps_q + (SlotNumberBits + 1)'(1);
+        end
+        ScanRow: begin
+          candidates_q <= used & ~touched & behind;
+          passed_q     <= behind;
+          touched_q    <= touched;
+          state_q      <= ScanPick;
+        end
+        ScanPick: begin
+          picked_q       <= pick;
+          picked_valid_q <= pick_valid;
+          state_q        <= ScanWrite;
+        end
+        ScanWrite: begin
+          if (picked_valid_q) begin
+            slot_q <= slot_t'({counts_q.hand[31:6], picked_q});
+            counts_q.hand <= ({counts_q.hand[31:6], picked_q} + 32'd1 == 32'(map_q.slots)) ? '0 : {counts_q.hand[31:6], picked_q} + 32'd1;
+            state_q <= Victim;
+          end else begin
+            counts_q.hand <= ({counts_q.hand[31:6], 6'd0} + 32'd64 >= 32'(map_q.slots)) ? '0 : {counts_q.hand[31:6], 6'd0} + 32'd64;
+            state_q <= Scan;
+            // Twice around is enough.
+            if (32'(steps_q) > 32'(map_q.slots[23:5]) + 32'd4) begin
+              error_q <= ErrorNoMemory;
+              state_q <= Fail;
+            end
+          end
+        end
+        Victim: begin
+          state_q <= VictimRow;
+          steps_q <= '0;
+        end
+        VictimRow: begin
+          victim_chain_q <= search_i[0][31:LinkBits];
+          hook_q         <= entry_link;
+          state_q        <= Seek;
+        end
+        Seek:   state_q <= SeekRow;
+        SeekRow: begin
+          prev_bucket_q <= 1'b1;
+          at_q          <= slot_t'(chain_word - link_t'(1));
+          state_q       <= (chain_word == link_t'(slot_q) + link_t'(1)) ? Unhook : SeekEntry;
+          if (chain_word == '0) begin
+            error_q <= ErrorNoMemory;
+            state_q <= Fail;
+          end
+        end
+        SeekEntry: begin
+          state_q <= SeekEntryRow;
+          steps_q <= steps_q + (SlotNumberBits + 1)'(1);
+        end
+        SeekEntryRow: begin
+          prev_bucket_q <= 1'b0;
+          prev_q        <= at_q;
+          at_q          <= slot_t'(entry_link - link_t'(1));
+          state_q       <= (entry_link == link_t'(slot_q) + link_t'(1)) ? Unhook : SeekEntry;
+          if (entry_link == '0 || too_far) begin
+            error_q <= ErrorNoMemory;
+            state_q <= Fail;
+          end
+        end
+        Unhook: state_q <= Zero;
+
+        // ---- The slot that a change writes.
+        Aside: state_q <= AsideRow;
+        AsideRow: begin
+          slot_q  <= slot_t'(search_i[processor[1:0]]);
+          state_q <= Value;
+        end
+
+        // ---- The value: other copies of a new entry are zero.
+        Zero: begin
+          if (!map_q.per_cpu) state_q <= Value;
+          else if (put_last) begin
+            word_q <= '0;
+            zero_q <= zero_q + ProcessorBits'(1);
+            zero_copy_q <= zero_copy_q + slot_t'(map_q.slots);
+            if (32'(zero_q) == Processors - 1) state_q <= Value;
+          end else if (request_ready_i) word_q <= word_q + 7'd1;
+        end
+        Value: begin
+          if (word_valid && request_ready_i) begin
+            word_q <= word_q + 7'd1;
+            if (word_last) begin
+              host_slot_q <= 24'(slot_q) + 24'd1;
+              state_q     <= exchanges_q ? PutEntry : inserts_q ? Head : Answer;
+            end
+          end
+        end
+        Head:      state_q <= HeadRow;
+        HeadRow: begin
+          next_q        <= chain_word;
+          prev_bucket_q <= 1'b1;
+          state_q       <= PutEntry;
+        end
+        PutEntry: begin
+          rest_q <= rest_q + 3'd1;
+          hook_q <= link_t'(slot_q) + link_t'(1);
+          if (rest_q == rests) begin
+            rest_q  <= '0;
+            state_q <= Link;
+          end
+          if (inserts_q) begin
+            occupy_q         <= map_q.lru;
+            touch_q          <= 1'b0;
+            occupy_touched_q <= 1'b0;
+            occupy_slot_q    <= slot_q;
+          end
+          if (exchanges_q) begin
+            release_q        <= map_q.lru;
+            release_slot_q   <= old_q;
+            occupy_q         <= map_q.lru;
+            touch_q          <= 1'b0;
+            occupy_touched_q <= 1'b1;
+            occupy_slot_q    <= slot_q;
+          end
+        end
+        Link:      state_q <= deletes_q ? Counts : inserts_q ? PutCounts : Answer;
+        PutFree: begin
+          counts_q.free  <= 32'(slot_q) + 32'd1;
+          counts_q.count <= counts_q.count - 32'd1;
+          state_q        <= PutCounts;
+        end
+        PutCounts: state_q <= Answer;
+
+        // ---- What an entry holds.
+        Get: if (request_ready_i) state_q <= GetWait;
+        GetWait:
+        if (done_valid_i) begin
+          state_q <= Answer;
+          if (host_q) begin
+            word_q <= word_q + 7'd1;
+            if (!last_word) state_q <= Get;
+            // An empty place of such a map is no entry.
+            if (map_q.kind != XdpMapArray && map_q.kind != XdpMapHash && map_q.kind != XdpMapTrie && word_q == '0 &&
+                done_value_i[31:0] == '0) begin
+              host_error_q <= 8'(64'd0 - ErrorNoEntry);
+              host_slot_q  <= '0;
+            end
+          end else if (call_q.op == XdpMapOpReference) begin
+            answer_q.refers   <= done_value_i[31:0] != '0;
+            answer_q.failed   <= done_value_i[31:0] == '0;
+            answer_q.referent <= done_value_i[31:0];
+            if (done_value_i[31:0] != '0) answer_q.value <= 64'(VerdictRedirect);
+          end else if (map_q.kind == XdpMapDevices) begin
+            answer_q.value <= (done_value_i[31:0] != '0) ? value_address : '0;
+          end else begin
+            answer_q.value <= 64'(done_value_i[31:0]);
+          end
+        end
+
+        // ---- A trie.
+        Root: state_q <= RootRow;
+        RootRow: begin
+          at_q    <= slot_t'(search_i[3] - 32'd1);
+          state_q <= (search_i[3] == '0 || length > {22'd0, map_q.key_bytes, 3'd0} - 32'd32) ? Miss : Node;
+        end
+        Node: begin
+          state_q <= NodeRow;
+          if (rest_q == '0) steps_q <= steps_q + (SlotNumberBits + 1)'(1);
+        end
+        NodeRow: begin
+          node_q  <= search_i;
+          state_q <= NodeCheck;
+          if (rest_q == '0) begin
+            children_q   <= {node[35:18], node[17:0]};
+            prefix_q     <= node[44:36];
+            real_q       <= node[45];
+            value_slot_q <= node[62:46];
+          end
+        end
+        NodeCheck: begin
+          differs_q <= ((node_q ^ node_address) & node_mask) != '0 || 32'(prefix_q) > length;
+          side_q    <= address[{prefix_q[8:3], ~prefix_q[2:0]}];
+          state_q   <= NodeStep;
+        end
+        NodeStep: begin
+          rest_q <= '0;
+          if (!differs_q && !covered) begin
+            rest_q  <= rest_q + 3'd1;
+            state_q <= Node;
+          end else begin
+            if (!differs_q && real_q) begin
+              best_q       <= value_slot_q;
+              best_valid_q <= 1'b1;
+            end
+            at_q    <= slot_t'(children_q[side_q] - link_t'(1));
+            state_q <= (differs_q || 32'(prefix_q) == length || children_q[side_q] == '0 || too_far) ? Longest : Node;
+          end
+        end
+        Longest: begin
+          at_q    <= best_q;
+          state_q <= best_valid_q ? Found : Miss;
+        end
+
+        // ---- Chains from one on, for the host.
+        Chains: begin
+          state_q <= ChainsRow;
+          steps_q <= steps_q + (SlotNumberBits + 1)'(1);
+          scan_q  <= scan_q + (ChainBits + 1)'(1);
+          if (32'(scan_q) >= (32'd1 << map_q.bucket_bits)) begin
+            error_q <= ErrorNoEntry;
+            state_q <= Fail;
+          end
+        end
+        ChainsRow: begin
+          host_chain_q <= 24'(scan_q);
+          host_slot_q  <= 24'(chain_word);
+          state_q      <= (chain_word != '0 || 32'(steps_q) == NextChains) ? Answer : Chains;
+        end
+
+        // An error number. The rest of an update's value goes nowhere.
+        Fail: begin
+          answer_q.value <= error_q;
+          host_error_q   <= 8'(64'd0 - error_q);
+          host_slot_q    <= '0;
+          state_q        <= writes_value ? Drain : Answer;
+        end
+        Drain:   if (word_valid && word_last) state_q <= Answer;
+        Answer:  if (host_q || answer_ready_i) state_q <= (release_q || occupy_q) ? Clock : Idle;
+        Clock:   state_q <= ClockRow;
+        ClockRow: begin
+          release_q <= 1'b0;
+          if (!release_q) occupy_q <= 1'b0;
+          state_q <= (release_q && occupy_q) ? Clock : Idle;
+        end
+        default: state_q <= Idle;
+      endcase
+    end
+  end
+
+endmodule
