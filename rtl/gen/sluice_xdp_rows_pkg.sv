@@ -156,7 +156,8 @@ package sluice_xdp_rows_pkg;
     XdpEventXdpDrop = 3'd0,
     XdpEventXdpAborted = 3'd1,
     XdpEventXdpTooLong = 3'd2,
-    XdpEventXdpQueue = 3'd3
+    XdpEventXdpQueue = 3'd3,
+    XdpEventCopies = 3'd6
   } xdp_event_e;
 
   // Operation of a lane. Accesses have their bytes, swaps and extensions their bits in the code.

@@ -30,8 +30,7 @@ module sluice_nic_top
     localparam xdp_cfg_t XdpCfg = xdp_cfg(Target),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Ports = Cfg.ports,
-    localparam int unsigned Dests = Cfg.ports + Cfg.hosts,
-    localparam int unsigned Engines = 2
+    localparam int unsigned Dests = Cfg.ports + Cfg.hosts
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -62,19 +61,20 @@ module sluice_nic_top
     output logic [TickBits-1:0] ticks_o,
     output logic [        31:0] trace_epoch_o,
 
-    output logic [                   Ports-1:0] trace_port_valid_o,
-    output logic [     Ports*PortTraceBits-1:0] trace_port_o,
-    output logic                                trace_merge_valid_o,
-    output logic [          MergeTraceBits-1:0] trace_merge_o,
+    output logic [               Ports-1:0] trace_port_valid_o,
+    output logic [ Ports*PortTraceBits-1:0] trace_port_o,
+    output logic                            trace_merge_valid_o,
+    output logic [      MergeTraceBits-1:0] trace_merge_o,
     // Of the pipeline and the XDP engine, the pipeline's lowest.
-    output logic [                 Engines-1:0] trace_verdict_valid_o,
-    output logic [Engines*VerdictTraceBits-1:0] trace_verdict_o,
-    output logic [                   Dests-1:0] trace_queue_valid_o,
-    output logic [    Dests*QueueTraceBits-1:0] trace_queue_o,
-    output logic                                trace_leave_valid_o,
-    output logic [          LeaveTraceBits-1:0] trace_leave_o
+    output logic [                     1:0] trace_verdict_valid_o,
+    output logic [  2*VerdictTraceBits-1:0] trace_verdict_o,
+    output logic [               Dests-1:0] trace_queue_valid_o,
+    output logic [Dests*QueueTraceBits-1:0] trace_queue_o,
+    output logic                            trace_leave_valid_o,
+    output logic [      LeaveTraceBits-1:0] trace_leave_o
 );
 
+  localparam int unsigned Engines = 2;
   // Packets for the queues come from the XDP engine, which all pass.
   localparam int unsigned Sources = 1;
   // Between the pipeline and the admission to the queues.

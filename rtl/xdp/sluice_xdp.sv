@@ -357,6 +357,7 @@ module sluice_xdp
   logic event_q;
   logic [ModuleIndexBits-1:0] event_module_q;
   xdp_event_e event_kind_q;
+  logic [2:0] event_amount;
 
   logic start_valid, start_ready, end_valid, free_valid;
   logic [SlotBits-1:0] slot;
@@ -408,6 +409,7 @@ module sluice_xdp
       .event_valid_i     (event_q),
       .event_module_i    (event_module_q),
       .event_kind_i      (event_kind_q),
+      .event_amount_i    (event_amount),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o       (tables_cfg_valid),
@@ -672,10 +674,13 @@ module sluice_xdp
       .waiting_o      (unload_waiting)
   );
 
-  // What is dropped is counted in its verdict's cycle.
-  assign event_q = verdict_valid_o && verdict_o.dropped;
+  // Drops are counted in their verdict's cycle, and the copies of what leaves.
+  logic [3:0] copies;
+  assign copies = count_ones(verdict_o.destinations);
+  assign event_q = verdict_valid_o && (verdict_o.dropped || copies > 4'd1);
   assign event_module_q = verdict_o.module_id[ModuleIndexBits-1:0];
-  assign event_kind_q = xdp_event_e'(verdict_o.reason[2:0]);
+  assign event_kind_q = verdict_o.dropped ? xdp_event_e'(verdict_o.reason[2:0]) : XdpEventCopies;
+  assign event_amount = verdict_o.dropped ? 3'd1 : 3'(copies - 4'd1);
 
 `ifndef SYNTHESIS
   ATokenWaitsForEachPacket_A :

@@ -128,7 +128,7 @@ module sluice_xdp_load
   assign row = first_q ? 9'(FrameRow) : row_q;
   assign rows = first_q ? need : rows_q;
   assign beyond = row >= rows;
-  assign broken = (!first_q && broken_q) || beyond || broken_i;
+  assign broken = (!first_q && broken_q) || beyond || (beat_last_q && broken_i);
 
   assign write_valid_o = go && !beyond;
   assign write_place_o = '{row: base_q + RowBits'(row), word: 3'd0};

@@ -5,7 +5,8 @@
 /// packets. `take_i` takes one of the module that `valid_o` and `module_o` name; the choice holds until then.
 ///
 /// A module has its quantum, 16 bundles for each of its weight, when its turn begins, and its turn while its balance is positive. A
-/// debt is kept, what is left over is not. A module that is alone is forgiven its debt.
+/// debt is kept, and what comes back because packets cost less than they counted: up to a quantum and one packet. A module
+/// that is alone is forgiven its debt.
 ///
 /// Latency: 4 cycles from `queued_i` to `valid_o`. Throughput: a packet in 3 cycles; a module in debt is passed over in 4. So weights
 /// far below what packets cost take cycles when all are in debt. Never stalls. `clear_i` empties the balance of `clear_index_i`.
@@ -74,7 +75,7 @@ module sluice_xdp_scheduler
   );
 
   // By module: credit, what was charged, packets taken and charged, bits of the last one's cost.
-  sum_t credit, spent, charged, balance, quantum, provisional;
+  sum_t credit, spent, charged, balance, quantum, provisional, most, kept;
   packets_t taken, ended, charged_ended;
   logic [4:0] log, charge_log, unused_log;
 
@@ -85,7 +86,7 @@ module sluice_xdp_scheduler
       .clk_i,
       .we_i   (state_q == Renew || clear_i),
       .waddr_i(clear_i ? clear_index_i : turn_q),
-      .wdata_i(clear_i ? '0 : spent + provisional + quantum + ((balance < 0 && !lone_q) ? balance : '0)),
+      .wdata_i(clear_i ? '0 : spent + provisional + quantum + kept),
       .raddr_i(turn_q),
       .rdata_o(credit)
   );
@@ -112,6 +113,13 @@ module sluice_xdp_scheduler
       .raddr_i({charge_module_i, turn_q}),
       .rdata_o({charged, charged_ended, unused_log, spent, ended, log})
   );
+
+  assign most = quantum + (sum_t'(1) << log);
+  always_comb begin
+    kept = balance;
+    if (balance < 0 && lone_q) kept = '0;
+    if (balance > most) kept = most;
+  end
 
   always_comb begin
     charge_log = '0;

@@ -49,6 +49,7 @@ module sluice_xdp_tables
     input logic                             event_valid_i,
     input logic       [ModuleIndexBits-1:0] event_module_i,
     input xdp_event_e                       event_kind_i,
+    input logic       [                2:0] event_amount_i,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -197,14 +198,14 @@ module sluice_xdp_tables
   sluice_counter_bank #(
       .Entries (8 * Modules),
       .Width   (CounterBits),
-      .IncWidth(1)
+      .IncWidth(3)
   ) u_drops (
       .clk_i,
       .rst_ni,
       .epoch_i,
       .inc_valid_i  (event_valid_i),
       .inc_index_i  ({event_module_i, event_kind_i}),
-      .inc_amount_i (1'b1),
+      .inc_amount_i (event_amount_i),
       .rd_valid_i   (cfg_valid_i && is_drops),
       .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
       .rd_index_i   (cfg_req_i.index[ModuleIndexBits+2:0]),

@@ -146,7 +146,7 @@ impl SnapshotRead {
     /// Every counter of one module's drops for one reason.
     fn drop_places(&self, module: u32, reason: Reason) -> Vec<Place> {
         let table = reason.table();
-        match reason.engine() {
+        let mut places: Vec<Place> = match reason.engine() {
             Some(engine) if self.engines.contains(&engine) => vec![(table.node(), table, reason.row(module))],
             Some(_) => Vec::new(),
             None if table == Table::PortDrops => self.ports().map(|p| (p, table, reason.row(module))).collect(),
@@ -154,7 +154,12 @@ impl SnapshotRead {
                 let queue = |d| reason.row(d * self.target.modules + module);
                 (0..self.target.destinations()).map(|d| (Node::Egress, table, queue(d))).collect()
             }
+        };
+        // The XDP engine counts it in its own table, under the same kind.
+        if reason == Reason::NoDestination && self.engines.contains(&EngineId::XDP) {
+            places.push((Node::Xdp, Table::XdpDrops, 8 * module + 7));
         }
+        places
     }
 
     fn at(&self, place: Place) -> u64 {

@@ -27,8 +27,8 @@ nodes! { Some(EngineId::XDP);
 
 tables! { Some(EngineId::XDP);
     Xdp {
-        /// Packets dropped by XDP programs, by module * 8 + kind.
-        XdpDrops "xdp_drops" = 0: counter(), |t| t.modules * 8, "packets dropped by programs, by module * 8 + kind";
+        /// Packets dropped by XDP programs or in front of them, and copies, by module * 8 + kind.
+        XdpDrops "xdp_drops" = 0: counter(), |t| t.modules * 8, "drops and copies, by module * 8 + kind (7: no destination)";
         /// Programs by 2 * module + generation.
         XdpProgram "xdp_program" = 1: row::<XdpProgramRow>(), |t| 2 * t.modules, "`xdp_program_row`, by 2 * module + generation";
         /// Interfaces by 2 * module + generation.
@@ -63,6 +63,8 @@ events! { EVENTS: Table::XdpDrops, 24, 8;
     XdpTooLong "xdp_too_long" = 2, drop, "the XDP program made the frame longer than the NIC takes";
     /// The module's queue in front of the XDP cores was full.
     XdpQueue "xdp_queue" = 3, drop, "the module's queue in front of the XDP cores was full";
+    /// Copies beyond the first, of all packets that leave the engine.
+    XdpCopies "copies" = 6, count, "copies beyond the first";
 }
 
 /// The folder in the registry. Its names stand in the NIC's package and page.
