@@ -49,6 +49,10 @@ module sluice_xdp
     output logic     cfg_valid_o,
     output cfg_rsp_t cfg_rsp_o,
 
+    // Trace: the order in which packets reach what they share, by channel (xdp_step_e).
+    output logic                [XdpSteps-1:0] step_valid_o,
+    output xdp_step_trace_row_t [XdpSteps-1:0] step_o,
+
     output logic waiting_o,
     output logic progress_o
 );
@@ -181,7 +185,10 @@ module sluice_xdp
   xdp_map_answer_t map_answer;
   logic [ContextBits-1:0] map_call_context, map_answer_context;
   xdp_request_t map_request;
-  xdp_place_t map_read_place;
+  xdp_place_t   map_read_place;
+  logic values_ready, locks, map_done, map_done_host;
+  logic [ContextBits-1:0] map_done_context, start_context;
+  logic [CodeBits-1:0] request_row;
   cfg_rsp_t maps_cfg_rsp;
 
   // The port's interface, of a packet that comes.
@@ -341,6 +348,8 @@ module sluice_xdp
       .request_ready_i     (request_ready),
       .request_o           (request),
       .request_context_o   (request_context),
+      .request_row_o       (request_row),
+      .start_context_o     (start_context),
       .late_o              (late),
       .done_valid_i        (done_valid && !done_context[ContextBits]),
       .done_context_i      (done_context[ContextBits-1:0]),
@@ -366,10 +375,10 @@ module sluice_xdp
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i       (request_valid || map_request_valid),
-      .ready_o       (request_ready),
-      .request_i     (request_valid ? request : map_request),
-      .context_i     ({!request_valid, request_context}),
+      .valid_i       ((request_valid && !locks) || map_request_valid),
+      .ready_o       (values_ready),
+      .request_i     ((request_valid && !locks) ? request : map_request),
+      .context_i     ({!(request_valid && !locks), request_context}),
       .late_i        (late),
       .done_valid_o  (done_valid),
       .done_context_o(done_context),
@@ -400,8 +409,12 @@ module sluice_xdp
       .read_ready_i    (!core_read && !helper_read),
       .read_place_o    (map_read_place),
       .read_data_i     (read_data[1:0]),
+      .done_o          (map_done),
+      .done_host_o     (map_done_host),
+      .done_context_o  (map_done_context),
+      .locks_o         (locks),
       .request_valid_o (map_request_valid),
-      .request_ready_i (request_ready && !request_valid),
+      .request_ready_i (values_ready && !(request_valid && !locks)),
       .request_o       (map_request),
       .done_valid_i    (done_valid && done_context[ContextBits]),
       .done_fault_i    (done_fault),
@@ -464,6 +477,25 @@ module sluice_xdp
       .verdict_o,
       .waiting_o    (unload_waiting)
   );
+
+  assign request_ready = values_ready && !locks;
+
+  always_comb begin
+    step_valid_o = '0;
+    step_o = '0;
+    step_valid_o[XdpStepPacket] = slot_valid;
+    step_o[XdpStepPacket].slot = 8'(slot);
+    step_o[XdpStepPacket].value = 64'(slot_data.side.id);
+    step_valid_o[XdpStepStart] = start_valid && start_ready;
+    step_o[XdpStepStart].processor = 5'(start_context);
+    step_o[XdpStepStart].slot = start.slot;
+    step_valid_o[XdpStepValue] = request_valid && request_ready && request.kind inside {RequestLoad, RequestStore, RequestAtomic};
+    step_o[XdpStepValue].processor = 5'(request_context);
+    step_o[XdpStepValue].row = request_row;
+    step_valid_o[XdpStepMap] = map_done;
+    step_o[XdpStepMap].processor = 5'(map_done_context);
+    step_o[XdpStepMap].slot = 8'(map_done_host);
+  end
 
   // What is dropped is counted in its verdict's cycle.
   assign event_q = verdict_valid_o && verdict_o.dropped;

@@ -66,6 +66,9 @@ module sluice_xdp_core
     output logic         [ContextBits-1:0] request_context_o,
     // Behind a request: what the memory gave.
     output logic         [           63:0] late_o,
+    // Of a request, its bundle's row; of a packet that is taken, its context.
+    output logic         [   CodeBits-1:0] request_row_o,
+    output logic         [ContextBits-1:0] start_context_o,
     input  logic                           done_valid_i,
     input  logic         [ContextBits-1:0] done_context_i,
     input  logic                           done_fault_i,
@@ -613,7 +616,7 @@ module sluice_xdp_core
   typedef struct packed {
     logic        fault;
     logic [63:0] value;
-    logic        failed;     // of a reference to a map's entry
+    logic        failed;    // of a reference to a map's entry
     logic        refers;
     logic [31:0] referent;
   } result_t;
@@ -946,6 +949,8 @@ module sluice_xdp_core
           map: m_map_q
       };
   assign late_o = w_aligned;
+  assign request_row_o = m_row_q;
+  assign start_context_o = free_context;
 
   // Which map it is: the number in the lane, or a handle in the first argument. Other numbers are no map's.
   assign map_call_valid_o = m_launches && m_unit_q == UnitMaps;

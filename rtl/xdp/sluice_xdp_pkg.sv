@@ -179,15 +179,15 @@ package sluice_xdp_pkg;
     xdp_regions_t          regions;
     xdp_bounds_t           bounds;
     logic [RowBits-1:0]    base;
-    logic [StackWords-1:0] written;      // words of the stack that were written
+    logic [StackWords-1:0] written;    // words of the stack that were written
   } xdp_map_call_t;
 
   // What it answers.
   typedef struct packed {
     logic        fault;
     logic [63:0] value;
-    logic        failed;     // the reference is none: an earlier redirect's target stands
-    logic        refers;     // to `reference`
+    logic        failed;    // the reference is none: an earlier redirect's target stands
+    logic        refers;    // to `reference`
     logic [31:0] referent;
   } xdp_map_answer_t;
 
