@@ -829,6 +829,7 @@ module sluice_xdp_core
     m_stack = m_stack_q;
     m_stack[m_stack_word_q] = 1'b1;
     if (m_two_words) m_stack[6'(m_stack_word_q+6'd1)] = 1'b1;
+    if (m_helped) m_stack = return_q.written;
     if (m_start_q) m_stack = '0;
   end
 
@@ -837,7 +838,7 @@ module sluice_xdp_core
       .Depth(Contexts)
   ) u_stack (
       .clk_i,
-      .we_i   ((m_store && m_in_stack_q) || (m_valid_q && m_start_q)),
+      .we_i   ((m_store && m_in_stack_q) || m_helped || (m_valid_q && m_start_q)),
       .waddr_i(m_context_q),
       .wdata_i(m_stack),
       .raddr_i(x_context_q),
@@ -912,7 +913,10 @@ module sluice_xdp_core
           fifth: m_fifth,
           bounds: m_kept_q.bounds,
           low: m_kept_q.low,
-          base: m_fixed.base
+          base: m_fixed.base,
+          module_id: m_fixed.module_id,
+          regions: m_fixed.regions,
+          written: m_stack_q
       };
 
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
