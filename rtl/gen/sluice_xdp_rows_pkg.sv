@@ -7,6 +7,7 @@ package sluice_xdp_rows_pkg;
   // verilator lint_off UNUSEDPARAM
   localparam int unsigned XdpLanes = 2;
   localparam int unsigned XdpPageRows = 64;
+  localparam int unsigned XdpSteps = 5;
   localparam int unsigned XdpKeyBytes = 64;
   localparam int unsigned XdpValueBytes = 512;
 
@@ -151,6 +152,16 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpValueRowBits = 256;
   localparam int unsigned XdpValueRowWords = 8;
 
+  // Trace of the XDP engine: in which order packets reach what they share. What a row is, its channel says (`xdp_step`).
+  typedef struct packed {
+    logic [63:0] value;
+    logic [12:0] row;
+    logic [7:0]  slot;
+    logic [4:0]  processor;
+  } xdp_step_trace_row_t;
+  localparam int unsigned XdpStepTraceRowBits = 90;
+  localparam int unsigned XdpStepTraceRowWords = 3;
+
   // Kinds of the drop counters.
   typedef enum logic [2:0] {
     XdpEventXdpDrop = 3'd0,
@@ -243,6 +254,15 @@ package sluice_xdp_rows_pkg;
     XdpMapOpNext = 3'd5,
     XdpMapOpPut = 3'd6
   } xdp_map_op_e;
+
+  // Channel of the trace `xdp_step_trace_row`.
+  typedef enum logic [2:0] {
+    XdpStepPacket = 3'd0,
+    XdpStepStart = 3'd1,
+    XdpStepValue = 3'd2,
+    XdpStepMap = 3'd3,
+    XdpStepNumber = 3'd4
+  } xdp_step_e;
 
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeXdp = 8'd4;

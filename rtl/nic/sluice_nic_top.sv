@@ -360,6 +360,10 @@ module sluice_nic_top
       .leave_o          (leave)
   );
 
+  // The order in which programs reach maps is told by the engine's own top only.
+  logic [XdpSteps-1:0] unused_step_valid;
+  xdp_step_trace_row_t [XdpSteps-1:0] unused_step;
+
   // Programs of modules that have one.
   sluice_xdp #(
       .Cfg(XdpCfg)
@@ -390,6 +394,8 @@ module sluice_nic_top
       .cfg_req_i      (req[AtXdp]),
       .cfg_valid_o    (rsp_valid[AtXdp]),
       .cfg_rsp_o      (rsp[AtXdp]),
+      .step_valid_o   (unused_step_valid),
+      .step_o         (unused_step),
       .waiting_o      (xdp_waiting),
       .progress_o     (xdp_progress)
   );

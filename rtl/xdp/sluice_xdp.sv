@@ -51,6 +51,10 @@ module sluice_xdp
     output logic     cfg_valid_o,
     output cfg_rsp_t cfg_rsp_o,
 
+    // Trace: the order in which packets reach what they share, by channel (xdp_step_e).
+    output logic                [XdpSteps-1:0] step_valid_o,
+    output xdp_step_trace_row_t [XdpSteps-1:0] step_o,
+
     output logic waiting_o,
     output logic progress_o
 );
@@ -371,8 +375,13 @@ module sluice_xdp
   logic request_valid, request_ready, done_valid, done_fault;
   xdp_request_t request;
   logic [ContextBits-1:0] request_context;
-  logic [ContextBits:0] done_context;
+  // Whom the values answer: a context of the core, the map engine, or its helper.
+  logic [ContextBits+1:0] done_context;
   logic [63:0] late, done_value;
+
+  // The helper asks the values when nobody else does.
+  logic helper_request_valid;
+  xdp_request_t helper_request;
 
   // The map engine.
   logic map_call_valid, map_answer_valid, map_answer_ready, map_read, map_request_valid, maps_cfg_valid;
@@ -380,7 +389,10 @@ module sluice_xdp
   xdp_map_answer_t map_answer;
   logic [ContextBits-1:0] map_call_context, map_answer_context;
   xdp_request_t map_request;
-  xdp_place_t map_read_place;
+  xdp_place_t   map_read_place;
+  logic values_ready, core_request, locks, map_done, map_done_host;
+  logic [ContextBits-1:0] map_done_context, start_context;
+  logic [CodeBits-1:0] request_row;
   cfg_rsp_t maps_cfg_rsp;
 
   // The port's interface, of a packet that comes.
@@ -431,7 +443,7 @@ module sluice_xdp
   xdp_place_t core_write_place, helper_write_place, load_write_place, write_place;
   logic [7:0][63:0] read_data, core_write_data, load_write_data, write_data;
   logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
-  logic [63:0] helper_write_data;
+  logic [1:0][63:0] helper_write_data;
   logic [2:0] read_wait_q, write_wait_q;
 
   always_comb begin
@@ -444,7 +456,7 @@ module sluice_xdp
     write_enable = '1;
     if (helper_write) begin
       write_place  = helper_write_place;
-      write_data   = {8{helper_write_data}};
+      write_data   = {4{helper_write_data}};
       write_enable = helper_write_enable;
     end
     if (core_write) begin
@@ -549,8 +561,10 @@ module sluice_xdp
       .request_ready_i     (request_ready),
       .request_o           (request),
       .request_context_o   (request_context),
+      .request_row_o       (request_row),
+      .start_context_o     (start_context),
       .late_o              (late),
-      .done_valid_i        (done_valid && !done_context[ContextBits]),
+      .done_valid_i        (done_valid && !done_context[ContextBits+1]),
       .done_context_i      (done_context[ContextBits-1:0]),
       .done_fault_i        (done_fault),
       .done_value_i        (done_value),
@@ -570,14 +584,14 @@ module sluice_xdp
       .Regions (Cfg.regions),
       .Maps    (Cfg.maps),
       .Bytes   (Cfg.values),
-      .Contexts(2 * Cfg.contexts)
+      .Contexts(4 * Cfg.contexts)
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i       (request_valid || map_request_valid),
-      .ready_o       (request_ready),
-      .request_i     (request_valid ? request : map_request),
-      .context_i     ({!request_valid, request_context}),
+      .valid_i       (core_request || map_request_valid || (helper_request_valid && !locks)),
+      .ready_o       (values_ready),
+      .request_i     (core_request ? request : map_request_valid ? map_request : helper_request),
+      .context_i     ({!core_request, !map_request_valid, request_context}),
       .late_i        (late),
       .done_valid_o  (done_valid),
       .done_context_o(done_context),
@@ -608,10 +622,14 @@ module sluice_xdp
       .read_ready_i    (!core_read && !helper_read),
       .read_place_o    (map_read_place),
       .read_data_i     (read_data[1:0]),
+      .done_o          (map_done),
+      .done_host_o     (map_done_host),
+      .done_context_o  (map_done_context),
+      .locks_o         (locks),
       .request_valid_o (map_request_valid),
-      .request_ready_i (request_ready && !request_valid),
+      .request_ready_i (values_ready && !core_request),
       .request_o       (map_request),
-      .done_valid_i    (done_valid && done_context[ContextBits]),
+      .done_valid_i    (done_valid && done_context[ContextBits+1-:2] == 2'b10),
       .done_fault_i    (done_fault),
       .done_value_i    (done_value),
       .cfg_valid_i,
@@ -623,20 +641,26 @@ module sluice_xdp
   sluice_xdp_helper u_helper (
       .clk_i,
       .rst_ni,
-      .valid_i       (call_valid),
-      .ready_o       (call_ready),
-      .call_i        (call),
-      .done_o        (return_valid),
-      .return_o      (returned),
-      .read_valid_o  (helper_read),
-      .read_ready_i  (!core_read),
-      .read_place_o  (helper_read_place),
-      .read_data_i   (read_data[0]),
-      .write_valid_o (helper_write),
-      .write_ready_i (!core_write),
-      .write_place_o (helper_write_place),
-      .write_enable_o(helper_write_enable),
-      .write_data_o  (helper_write_data)
+      .valid_i        (call_valid),
+      .ready_o        (call_ready),
+      .call_i         (call),
+      .done_o         (return_valid),
+      .return_o       (returned),
+      .read_valid_o   (helper_read),
+      .read_ready_i   (!core_read),
+      .read_place_o   (helper_read_place),
+      .read_data_i    (read_data[1:0]),
+      .write_valid_o  (helper_write),
+      .write_ready_i  (!core_write),
+      .write_place_o  (helper_write_place),
+      .write_enable_o (helper_write_enable),
+      .write_data_o   (helper_write_data),
+      .request_valid_o(helper_request_valid),
+      .request_ready_i(request_ready && !request_valid && !map_request_valid),
+      .request_o      (helper_request),
+      .found_valid_i  (done_valid && done_context[ContextBits+1-:2] == 2'b11),
+      .found_fault_i  (done_fault),
+      .found_value_i  (done_value)
   );
 
   sluice_xdp_unload #(
@@ -673,6 +697,27 @@ module sluice_xdp
       .cost_o         (charge),
       .waiting_o      (unload_waiting)
   );
+
+  // A value that is being written keeps all others off.
+  assign core_request  = request_valid && !locks;
+  assign request_ready = values_ready && !locks;
+
+  always_comb begin
+    step_valid_o = '0;
+    step_o = '0;
+    step_valid_o[XdpStepPacket] = slot_valid;
+    step_o[XdpStepPacket].slot = 8'(slot);
+    step_o[XdpStepPacket].value = 64'(slot_data.side.id);
+    step_valid_o[XdpStepStart] = start_valid && start_ready;
+    step_o[XdpStepStart].processor = 5'(start_context);
+    step_o[XdpStepStart].slot = start.slot;
+    step_valid_o[XdpStepValue] = request_valid && request_ready && request.kind inside {RequestLoad, RequestStore, RequestAtomic};
+    step_o[XdpStepValue].processor = 5'(request_context);
+    step_o[XdpStepValue].row = request_row;
+    step_valid_o[XdpStepMap] = map_done;
+    step_o[XdpStepMap].processor = 5'(map_done_context);
+    step_o[XdpStepMap].slot = 8'(map_done_host);
+  end
 
   // Drops are counted in their verdict's cycle, and the copies of what leaves.
   logic [3:0] copies;

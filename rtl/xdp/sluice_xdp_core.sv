@@ -66,6 +66,9 @@ module sluice_xdp_core
     output logic         [ContextBits-1:0] request_context_o,
     // Behind a request: what the memory gave.
     output logic         [           63:0] late_o,
+    // Of a request, its bundle's row; of a packet that is taken, its context.
+    output logic         [   CodeBits-1:0] request_row_o,
+    output logic         [ContextBits-1:0] start_context_o,
     input  logic                           done_valid_i,
     input  logic         [ContextBits-1:0] done_context_i,
     input  logic                           done_fault_i,
@@ -842,6 +845,7 @@ module sluice_xdp_core
     m_stack = m_stack_q;
     m_stack[m_stack_word_q] = 1'b1;
     if (m_two_words) m_stack[6'(m_stack_word_q+6'd1)] = 1'b1;
+    if (m_helped) m_stack = return_q.written;
     if (m_start_q) m_stack = '0;
   end
 
@@ -850,7 +854,7 @@ module sluice_xdp_core
       .Depth(Contexts)
   ) u_stack (
       .clk_i,
-      .we_i   ((m_store && m_in_stack_q) || (m_valid_q && m_start_q)),
+      .we_i   ((m_store && m_in_stack_q) || m_helped || (m_valid_q && m_start_q)),
       .waddr_i(m_context_q),
       .wdata_i(m_stack),
       .raddr_i(x_context_q),
@@ -926,7 +930,10 @@ module sluice_xdp_core
           fifth: m_fifth,
           bounds: m_kept_q.bounds,
           low: m_kept_q.low,
-          base: m_fixed.base
+          base: m_fixed.base,
+          module_id: m_fixed.module_id,
+          regions: m_fixed.regions,
+          written: m_stack_q
       };
 
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
@@ -963,6 +970,8 @@ module sluice_xdp_core
           map: m_map_q
       };
   assign late_o = w_aligned;
+  assign request_row_o = m_row_q;
+  assign start_context_o = free_context;
 
   // Which map it is: the number in the lane, or a handle in the first argument. Other numbers are no map's.
   assign map_call_valid_o = m_launches && m_unit_q == UnitMaps;

@@ -5,6 +5,8 @@ sluice_xdp_pkg.sv
 sluice_xdp.sv
 sluice_xdp_alu.sv
 sluice_xdp_atomic.sv
+sluice_xdp_bounds.sv
+sluice_xdp_bytes.sv
 sluice_xdp_core.sv
 sluice_xdp_hash.sv
 sluice_xdp_helper.sv

@@ -1,12 +1,15 @@
-/// Helpers that need nothing but the packet: bounds move, bytes that come into view become zero (docs/design/xdp.md,
-/// "The packet"; docs/design/xdp-helpers.md).
+/// Helpers of a core: takes a call, gives it to the unit of its family, and hands its answer back
+/// (docs/design/xdp-helpers.md).
 ///
-/// `valid_i` with `ready_o` takes a call; `done_o` is high for one cycle with the answer. A number that is no helper here,
-/// or a first argument that is not the program's context, faults.
+/// | family | helpers |
+/// | --- | --- |
+/// | sluice_xdp_bounds | those that need the packet's bounds only, redirect, numbers that are always the same |
+/// | sluice_xdp_bytes | csum_diff, xdp_load_bytes, xdp_store_bytes |
 ///
-/// Latency: 2 cycles; bounds that move over metadata 2 more a byte of it, and each row of memory that comes into view 1 more,
-/// when nothing else takes the memory's ports. Stall behaviour: one call at a time; `read_valid_o` and `write_valid_o` hold
-/// with their values until taken.
+/// `valid_i` with `ready_o` takes a call; `done_o` is high for one cycle with the answer. A number that is no helper here faults.
+///
+/// Latency: 1 cycle and the family's. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o` and
+/// `request_valid_o` hold with their values until taken.
 module sluice_xdp_helper
   import sluice_xdp_pkg::*;
 (
@@ -20,180 +23,102 @@ module sluice_xdp_helper
     output logic        done_o,
     output xdp_return_t return_o,
 
-    // Memory; data come in the cycle behind a read that was taken.
+    // Memory; data come in the cycle behind a read that was taken. The place's word and the one behind it; the words that are
+    // written repeat themselves in the row.
     output logic                   read_valid_o,
     input  logic                   read_ready_i,
     output xdp_place_t             read_place_o,
-    input  logic       [63:0]      read_data_i,
+    input  logic       [1:0][63:0] read_data_i,
     output logic                   write_valid_o,
     input  logic                   write_ready_i,
     output xdp_place_t             write_place_o,
-    output logic       [ 7:0][7:0] write_enable_o,
-    output logic       [63:0]      write_data_o
+    output logic       [7:0][ 7:0] write_enable_o,
+    output logic       [1:0][63:0] write_data_o,
+
+    // Values; the answer comes some cycles later.
+    output logic                request_valid_o,
+    input  logic                request_ready_i,
+    output xdp_request_t        request_o,
+    input  logic                found_valid_i,
+    input  logic                found_fault_i,
+    input  logic         [63:0] found_value_i
 );
 
-  typedef enum logic [2:0] {
-    Idle,
-    Decide,
-    Read,    // a byte of metadata
-    Write,
-    Clear,   // bytes that come into view, a row at a time
-    Done
-  } state_e;
-
-  // Signed, wide enough for offsets and 32-bit distances.
-  typedef logic signed [33:0] wide_t;
-
-  state_e state_q;
-  // "Bits of signal are not used": these helpers take two arguments.
-  // verilator lint_off UNUSEDSIGNAL
+  logic busy_q, start_q, is_bytes;
   xdp_call_t call_q;
-  // verilator lint_on UNUSEDSIGNAL
-  xdp_return_t return_q, decided;
-  logic [OffsetBits-1:0] from_q, to_q, count_q, decided_from, decided_to, decided_count;
-  logic [OffsetBits-1:0] copy_q, into_q;
-  logic down, clears, copies, takes_context;
-  wide_t delta, data, meta, past, moved;
 
-  assign ready_o = state_q == Idle;
-  assign takes_context = call_q.number inside {HelperAdjustHead, HelperAdjustMeta, HelperAdjustTail, HelperLength};
-  assign delta = wide_t'($signed(call_q.second[31:0]));
-  assign data = wide_t'(call_q.bounds.data);
-  assign meta = wide_t'(call_q.bounds.meta);
-  assign past = wide_t'(call_q.bounds.past);
-
-  // What the call comes to. [decided_from, decided_to) becomes zero, decided_count bytes of metadata move.
-  always_comb begin
-    decided = '{fault: 1'b0, value: '0, bounds: call_q.bounds, low: call_q.low, redirects: 1'b0};
-    decided_from = '0;
-    decided_to = '0;
-    decided_count = '0;
-    moved = '0;
-    case (call_q.number)
-      HelperAdjustHead: begin
-        moved = data + delta;
-        if (moved < wide_t'(Reserved) + data - meta || moved > past - wide_t'(14)) begin
-          decided.value = ErrorInvalid;
-        end else begin
-          decided.bounds.data = OffsetBits'(moved);
-          decided.bounds.meta = OffsetBits'(meta + delta);
-          decided_count = OffsetBits'(data - meta);
-        end
-      end
-      HelperAdjustMeta: begin
-        moved = meta + delta;
-        if (moved < wide_t'(Reserved) || moved > data) decided.value = ErrorInvalid;
-        else if (2'(data - moved) != 2'd0 || data - moved > wide_t'(255)) decided.value = ErrorAccess;
-        else decided.bounds.meta = OffsetBits'(moved);
-      end
-      HelperAdjustTail: begin
-        moved = past + delta;
-        if ((moved > past && moved > wide_t'(MostPast)) || moved < data + wide_t'(14)) begin
-          decided.value = ErrorInvalid;
-        end else begin
-          decided.bounds.past = OffsetBits'(moved);
-          if (moved > past) begin
-            decided_from = call_q.bounds.past;
-            decided_to   = OffsetBits'(moved);
-          end
-        end
-      end
-      HelperLength: decided.value = 64'(past - data);
-      HelperRedirect: begin
-        decided.redirects = call_q.second == '0;
-        decided.value = (call_q.second == '0) ? 64'(VerdictRedirect) : 64'(VerdictAborted);
-      end
-      HelperProcessor, HelperNode: ;
-      default: decided.fault = 1'b1;
-    endcase
-    if (call_q.number != HelperAdjustTail && decided.bounds.meta < call_q.low) begin
-      decided_from = decided.bounds.meta;
-      decided_to   = call_q.low;
-      decided.low  = decided.bounds.meta;
-    end
-    if (takes_context && call_q.first != 64'(ContextAddress)) decided.fault = 1'b1;
-  end
-
-  assign clears = decided_to != '0 && !decided.fault;
-  assign copies = decided_count != '0 && !decided.fault && decided.bounds.meta != call_q.bounds.meta;
-  assign down   = return_q.bounds.meta < call_q.bounds.meta;
-
-  // One row of what is cleared.
-  logic last_row;
-  logic [7:0][7:0] ahead, behind;
-  assign last_row = from_q[OffsetBits-1:6] == to_q[OffsetBits-1:6] || (to_q[5:0] == '0 &&
-      from_q[OffsetBits-1:6] + (OffsetBits - 6)'(1) == to_q[OffsetBits-1:6]);
-  assign ahead = 64'hffff_ffff_ffff_ffff << from_q[5:0];
-  assign behind = (last_row && to_q[5:0] != '0) ? ~(64'hffff_ffff_ffff_ffff << to_q[5:0]) : '1;
+  assign ready_o  = !busy_q;
+  assign is_bytes = call_q.number inside {HelperChecksum, HelperLoadBytes, HelperStoreBytes};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= Idle;
+      busy_q  <= 1'b0;
+      start_q <= 1'b0;
     end else begin
-      case (state_q)
-        Idle: if (valid_i) state_q <= Decide;
-        Decide: state_q <= clears ? Clear : copies ? Read : Done;
-        // The bytes that come into view are cleared first: metadata moves into them.
-        Clear: if (write_ready_i && last_row) state_q <= (count_q != '0) ? Read : Done;
-        Read: if (read_ready_i) state_q <= Write;
-        Write: if (write_ready_i) state_q <= (count_q == OffsetBits'(1)) ? Done : Read;
-        default: state_q <= Idle;
-      endcase
+      start_q <= valid_i && ready_o;
+      if (valid_i) busy_q <= 1'b1;
+      else if (done_o) busy_q <= 1'b0;
     end
+    if (!busy_q) call_q <= call_i;
   end
 
-  always_ff @(posedge clk_i) begin
-    if (state_q == Idle) call_q <= call_i;
-    if (state_q == Decide) begin
-      return_q <= decided;
-      from_q   <= decided_from;
-      to_q     <= decided_to;
-      count_q  <= copies ? decided_count : '0;
-      // Upwards from the last byte, downwards from the first.
-      if (decided.bounds.meta < call_q.bounds.meta) begin
-        copy_q <= call_q.bounds.meta;
-        into_q <= decided.bounds.meta;
-      end else begin
-        copy_q <= call_q.bounds.data - OffsetBits'(1);
-        into_q <= decided.bounds.data - OffsetBits'(1);
-      end
-    end
-    if (state_q == Clear && write_ready_i) from_q <= {from_q[OffsetBits-1:6] + (OffsetBits - 6)'(1), 6'd0};
-    if (state_q == Write && write_ready_i) begin
-      count_q <= count_q - OffsetBits'(1);
-      copy_q  <= down ? copy_q + OffsetBits'(1) : copy_q - OffsetBits'(1);
-      into_q  <= down ? into_q + OffsetBits'(1) : into_q - OffsetBits'(1);
-    end
-  end
+  logic bounds_done, bounds_read, bounds_write, bytes_done, bytes_read, bytes_write;
+  xdp_return_t bounds_return, bytes_return;
+  xdp_place_t bounds_read_place, bounds_write_place, bytes_read_place, bytes_write_place;
+  logic [7:0][7:0] bounds_write_enable;
+  logic [1:0][7:0] bytes_write_enable;
+  logic [63:0] bounds_write_data;
+  logic [1:0][63:0] bytes_write_data;
 
-  // The byte that was read, until it is written.
-  logic first_q;
-  logic [63:0] held_q, word;
-  logic [7:0] moving;
-  always_ff @(posedge clk_i) begin
-    first_q <= state_q == Read;
-    if (first_q) held_q <= read_data_i;
-  end
-  assign word = first_q ? read_data_i : held_q;
-  assign moving = word[8*copy_q[2:0]+:8];
+  sluice_xdp_bounds u_bounds (
+      .clk_i,
+      .rst_ni,
+      .start_i       (start_q && !is_bytes),
+      .call_i        (call_q),
+      .done_o        (bounds_done),
+      .return_o      (bounds_return),
+      .read_valid_o  (bounds_read),
+      .read_ready_i,
+      .read_place_o  (bounds_read_place),
+      .read_data_i   (read_data_i[0]),
+      .write_valid_o (bounds_write),
+      .write_ready_i,
+      .write_place_o (bounds_write_place),
+      .write_enable_o(bounds_write_enable),
+      .write_data_o  (bounds_write_data)
+  );
 
-  assign read_valid_o = state_q == Read;
-  assign read_place_o = place_of(call_q.base, copy_q);
-  assign write_valid_o = state_q inside {Clear, Write};
-  always_comb begin
-    if (state_q == Clear) begin
-      write_place_o  = place_of(call_q.base, {from_q[OffsetBits-1:6], 6'd0});
-      write_enable_o = ahead & behind;
-      write_data_o   = '0;
-    end else begin
-      write_place_o = place_of(call_q.base, into_q);
-      write_enable_o = '0;
-      write_enable_o[0] = 8'd1 << into_q[2:0];
-      write_data_o = {8{moving}};
-    end
-  end
+  sluice_xdp_bytes u_bytes (
+      .clk_i,
+      .rst_ni,
+      .start_i       (start_q && is_bytes),
+      .call_i        (call_q),
+      .done_o        (bytes_done),
+      .return_o      (bytes_return),
+      .read_valid_o  (bytes_read),
+      .read_ready_i,
+      .read_place_o  (bytes_read_place),
+      .read_data_i,
+      .write_valid_o (bytes_write),
+      .write_ready_i,
+      .write_place_o (bytes_write_place),
+      .write_enable_o(bytes_write_enable),
+      .write_data_o  (bytes_write_data),
+      .request_valid_o,
+      .request_ready_i,
+      .request_o,
+      .found_valid_i,
+      .found_fault_i,
+      .found_value_i
+  );
 
-  assign done_o   = state_q == Done;
-  assign return_o = return_q;
+  assign done_o = bounds_done || bytes_done;
+  assign return_o = bytes_done ? bytes_return : bounds_return;
+  assign read_valid_o = bounds_read || bytes_read;
+  assign read_place_o = bytes_read ? bytes_read_place : bounds_read_place;
+  assign write_valid_o = bounds_write || bytes_write;
+  assign write_place_o = bytes_write ? bytes_write_place : bounds_write_place;
+  assign write_enable_o = bytes_write ? {48'd0, bytes_write_enable} : bounds_write_enable;
+  assign write_data_o = bytes_write ? bytes_write_data : {2{bounds_write_data}};
 
 endmodule

@@ -41,6 +41,13 @@ module sluice_xdp_maps
     output xdp_place_t             read_place_o,
     input  logic       [1:0][63:0] read_data_i,
 
+    // The order of operations on maps: one has ended, of a context or of the host.
+    output logic                     done_o,
+    output logic                     done_host_o,
+    output logic [ProcessorBits-1:0] done_context_o,
+    // Nobody else reaches values.
+    output logic                     locks_o,
+
     output logic                request_valid_o,
     input  logic                request_ready_i,
     output xdp_request_t        request_o,
@@ -182,6 +189,7 @@ module sluice_xdp_maps
       .answer_ready_i,
       .answer_context_o,
       .answer_o,
+      .locks_o,
       .host_done_o       (host_done),
       .host_error_o      (host_error),
       .host_slot_o       (host_slot),
@@ -211,6 +219,9 @@ module sluice_xdp_maps
   );
 
   assign back_idle = found_ready;
+  assign done_o = (answer_valid_o && answer_ready_i) || host_done;
+  assign done_host_o = host_done;
+  assign done_context_o = answer_context_o;
   assign back_read_ready = read_ready_i;
   assign read_valid_o = back_read || front_read;
   assign read_place_o = back_read ? back_place : front_place;

@@ -39,6 +39,9 @@ module sluice_xdp_maps_back
     output logic            [ProcessorBits-1:0] answer_context_o,
     output xdp_map_answer_t                     answer_o,
 
+    // A value is being written: nobody else reaches values until the answer is taken.
+    output logic locks_o,
+
     output logic        host_done_o,
     output logic [ 7:0] host_error_o,
     output logic [23:0] host_slot_o,
@@ -145,7 +148,7 @@ module sluice_xdp_maps_back
   xdp_map_row_t map_q;
   // verilator lint_on UNUSEDSIGNAL
   logic [ProcessorBits-1:0] context_q;
-  logic host_q, fault_q;
+  logic host_q, fault_q, locked_q;
   logic [KeyWords-1:0][63:0] key_q;
   logic [511:0] key;
   logic [ChainBits-1:0] chain_q, victim_chain_q;
@@ -364,15 +367,15 @@ module sluice_xdp_maps_back
   logic [63:0] value_address;
   link_t chain_word, entry_link;
   logic entry_same;
+  logic [1:0] of_chain_q;
+  logic [2:0] rest_compared_q;
+  logic [127:0] compared_q;
 
   assign value_address = 64'(32'(map_q.first + 32'({15'd0, copy_q + slot_q} << map_q.shift)));
   assign chain_word = search_i[of_chain_q][LinkBits-1:0];
   assign entry_link = search_i[0][LinkBits-1:0];
   assign entry_same = (rest_compared_q == '0) ? search_i[3:1] == key[95:0] : search_i == compared_q;
 
-  logic [  1:0] of_chain_q;
-  logic [  2:0] rest_compared_q;
-  logic [127:0] compared_q;
   always_ff @(posedge clk_i) begin
     of_chain_q      <= of_chain[1:0];
     rest_compared_q <= rest_q;
@@ -451,6 +454,11 @@ module sluice_xdp_maps_back
   // ---------------------------------------------------------------------------------------------------------------
 
   assign found_ready_o = state_q == Idle;
+  assign locks_o = locked_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || state_q inside {Idle, Clock}) locked_q <= 1'b0;
+    else if (state_q inside {Zero, Value}) locked_q <= 1'b1;
+  end
   assign answer_valid_o = state_q == Answer && !host_q;
   assign answer_context_o = context_q;
   assign answer_o = answer_q;

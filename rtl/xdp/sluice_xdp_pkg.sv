@@ -98,12 +98,15 @@ package sluice_xdp_pkg;
   localparam logic [15:0] HelperDelete = 16'd3;
   localparam logic [15:0] HelperProcessor = 16'd8;
   localparam logic [15:0] HelperRedirect = 16'd23;
+  localparam logic [15:0] HelperChecksum = 16'd28;
   localparam logic [15:0] HelperNode = 16'd42;
   localparam logic [15:0] HelperAdjustHead = 16'd44;
   localparam logic [15:0] HelperRedirectMap = 16'd51;
   localparam logic [15:0] HelperAdjustMeta = 16'd54;
   localparam logic [15:0] HelperAdjustTail = 16'd65;
   localparam logic [15:0] HelperLength = 16'd188;
+  localparam logic [15:0] HelperLoadBytes = 16'd189;
+  localparam logic [15:0] HelperStoreBytes = 16'd190;
   localparam logic [15:0] HelperLookupPercpu = 16'd195;
 
   // Error numbers that helpers give (Linux).
@@ -112,6 +115,7 @@ package sluice_xdp_pkg;
   localparam logic [63:0] ErrorTooBig = -64'd7;
   localparam logic [63:0] ErrorNoMemory = -64'd12;
   localparam logic [63:0] ErrorAccess = -64'd13;
+  localparam logic [63:0] ErrorFault = -64'd14;
   localparam logic [63:0] ErrorExists = -64'd17;
   localparam logic [63:0] ErrorInvalid = -64'd22;
 
@@ -174,8 +178,11 @@ package sluice_xdp_pkg;
     logic [63:0]           fourth;
     logic [63:0]           fifth;
     xdp_bounds_t           bounds;
-    logic [OffsetBits-1:0] low;     // lowest metadata so far: bytes from there on are the program's
+    logic [OffsetBits-1:0] low;        // lowest metadata so far: bytes from there on are the program's
     logic [RowBits-1:0]    base;
+    logic [ModuleBits-1:0] module_id;
+    xdp_regions_t          regions;
+    logic [StackWords-1:0] written;    // words of the stack
   } xdp_call_t;
 
   // What it answers.
@@ -185,6 +192,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t           bounds;
     logic [OffsetBits-1:0] low;
     logic                  redirects;  // to the interface that was the first argument
+    logic [StackWords-1:0] written;    // words of the stack
   } xdp_return_t;
 
   // Bits of a slot of a map with keys, and of one and 1; of the number of a chain.

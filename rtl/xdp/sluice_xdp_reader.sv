@@ -61,7 +61,7 @@ module sluice_xdp_reader
   logic [18:0] place_q;
   logic [6:0] host_q;
   logic [31:0] address_q;
-  logic first_q;
+  logic first_q, in_stack_q;
   logic in_stack, in_packet, in_values, high;
   logic [OffsetBits-1:0] offset;
   logic [9:0] stack_end;
@@ -153,8 +153,9 @@ module sluice_xdp_reader
       first_q <= 1'b1;
     end
     if (state_q == Check) begin
+      in_stack_q <= in_stack;
       // The stack lies before the buffer.
-      place_q   <= in_stack ? {block_q.base, 3'd0} + 19'(block_q.address[8:3]) : place_of(block_q.base, offset);
+      place_q <= in_stack ? {block_q.base, 3'd0} + 19'(block_q.address[8:3]) : place_of(block_q.base, offset);
       address_q <= block_q.address[31:0];
     end
     if (asks || (request_valid_o && request_ready_i)) begin
@@ -171,8 +172,6 @@ module sluice_xdp_reader
     pending_unset_q <= in_stack_q ? unset : 2'b00;
   end
 
-  logic in_stack_q;
-  always_ff @(posedge clk_i) if (state_q == Check) in_stack_q <= in_stack;
 
   assign pair = {pending_unset_q[1] ? 64'd0 : read_data_i[1], pending_unset_q[0] ? 64'd0 : read_data_i[0]};
   always_comb begin

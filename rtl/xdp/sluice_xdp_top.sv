@@ -51,10 +51,12 @@ module sluice_xdp_top
     output logic [TickBits-1:0] ticks_o,
     output logic [        31:0] trace_epoch_o,
 
-    output logic                        trace_stamp_valid_o,
-    output logic [  MergeTraceBits-1:0] trace_stamp_o,
-    output logic                        trace_verdict_valid_o,
-    output logic [VerdictTraceBits-1:0] trace_verdict_o
+    output logic                                       trace_stamp_valid_o,
+    output logic                [  MergeTraceBits-1:0] trace_stamp_o,
+    output logic                                       trace_verdict_valid_o,
+    output logic                [VerdictTraceBits-1:0] trace_verdict_o,
+    output logic                [        XdpSteps-1:0] trace_step_valid_o,
+    output xdp_step_trace_row_t [        XdpSteps-1:0] trace_step_o
 );
 
   localparam node_list_t List = '{0: '{wide_words: '0, number: NodeXdp}, default: '0};
@@ -179,6 +181,8 @@ module sluice_xdp_top
       .cfg_req_i      (req),
       .cfg_valid_o    (rsp_valid),
       .cfg_rsp_o      (rsp),
+      .step_valid_o   (trace_step_valid_o),
+      .step_o         (trace_step_o),
       .waiting_o      (waiting),
       .progress_o     (progress)
   );

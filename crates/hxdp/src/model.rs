@@ -2,10 +2,12 @@
 
 use crate::alu::{alu, extend, holds, swap};
 use crate::cycles::{Issue, Recorder};
+use crate::op::LOOKUP;
+use crate::rows::MAP_HELPERS;
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
-use sluice_ebpf::{FaultReason, Image, MapId, Runtime, address, helper};
+use sluice_ebpf::{FaultReason, Image, MapId, MapSpace, MapType, Runtime, address, helper};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -24,12 +26,37 @@ pub struct Cores {
     programs: BTreeMap<u32, Loaded>,
     executed: Cell<Executed>,
     recorder: Recorder,
+    gate: Option<Box<dyn Gate + Send>>,
+}
+
+/// What packets share has an order: each access of a value of a map, and each operation on a map, passes here.
+///
+/// Without one a packet is executed as if it were alone.
+pub trait Gate: std::fmt::Debug {
+    /// An access comes next: waits for its turn, and may put other maps in the place of the program's.
+    fn enter(&self, maps: &mut MapSpace);
+    /// It is done.
+    fn leave(&self, maps: &mut MapSpace);
 }
 
 impl Cores {
     /// Without programs.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Lets every access of what packets share pass a gate.
+    pub fn gate(&mut self, gate: Box<dyn Gate + Send>) {
+        self.gate = Some(gate);
+    }
+
+    /// Does it behind the gate, where it reaches what packets share.
+    fn passing<T>(&self, cpu: &mut Cpu<'_>, shared: bool, act: impl FnOnce(&mut Cpu<'_>) -> T) -> T {
+        let Some(gate) = self.gate.as_ref().filter(|_| shared) else { return act(cpu) };
+        gate.enter(cpu.maps);
+        let done = act(cpu);
+        gate.leave(cpu.maps);
+        done
     }
 
     /// Records from now on what is executed; it must be taken, packet by packet.
@@ -177,7 +204,8 @@ impl Cores {
         let mut writing = bundle.lanes.len().min(results.len());
         for (lane, step) in bundle.lanes.iter().enumerate().take(results.len()) {
             let constant = || loaded.constants.get(&(row, lane as u32)).copied().unwrap_or_default();
-            match look(cpu, &before, &step.op, constant) {
+            let loads = matches!(step.op, Op::Load { .. }) && is_shared(&before, &step.op);
+            match self.passing(cpu, loads, |cpu| look(cpu, &before, &step.op, constant)) {
                 Ok(Seen::Value(dst, value)) => results[lane] = Some((dst, value)),
                 Ok(Seen::Nothing) => {}
                 Ok(Seen::Taken(to, back)) => {
@@ -206,7 +234,12 @@ impl Cores {
             executed.map_accesses += u64::from(shared);
             self.recorder.executed(recorded, &step.op, shared);
             let constant = || loaded.constants.get(&(row, lane)).copied().unwrap_or_default();
-            match write(cpu, &before, &step.op, constant, (row, base)) {
+            let writes = match step.op {
+                Op::Load { .. } => false,
+                Op::Helper { id, handle, .. } => self.gate.is_some() && searches(cpu, id, handle.map(|_| constant())),
+                _ => shared,
+            };
+            match self.passing(cpu, writes, |cpu| write(cpu, &before, &step.op, constant, (row, base))) {
                 Ok(Way::Next) => {}
                 Ok(other) => way = other,
                 Err(reason) => {
@@ -343,6 +376,14 @@ fn write(
         _ => {}
     }
     Ok(Way::Next)
+}
+
+/// Whether a call is an operation of the map engine: a lookup in an array that the call names is none.
+fn searches(cpu: &Cpu<'_>, id: i32, handle: Option<u64>) -> bool {
+    let kind =
+        |handle: u64| cpu.maps.spec(MapId((handle as u32).wrapping_sub(address::MAP_HANDLES))).map(|map| map.kind);
+    let array = id == LOOKUP && handle.and_then(kind) == Some(MapType::Array);
+    MAP_HELPERS.contains(&id) && !array
 }
 
 /// Whether an access goes to a map's value or a record.

@@ -37,9 +37,9 @@ pub struct MapPlace {
     pub copies: u32,
 }
 
-/// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`,
-/// `xdp_adjust_tail`, `xdp_get_buff_len`.
-pub const HELPERS: [i32; 7] = [8, 23, 42, 44, 54, 65, 188];
+/// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `csum_diff`, `get_numa_node_id`, `xdp_adjust_head`,
+/// `xdp_adjust_meta`, `xdp_adjust_tail`, `xdp_get_buff_len`, `xdp_load_bytes`, `xdp_store_bytes`.
+pub const HELPERS: [i32; 10] = [8, 23, 28, 42, 44, 54, 65, 188, 189, 190];
 /// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `redirect_map`, `map_lookup_percpu_elem`.
 pub const MAP_HELPERS: [i32; 5] = [LOOKUP, 2, 3, 51, 195];
 /// First handle of a map; that of map n is n above.

@@ -84,6 +84,26 @@ class PinsBase {
       if (valid >> e & 1) trace_row(SLUICE_RTL_EVENT_VERDICT, uint8_t(e), rows, e * bits, bits);
   }
 
+  /// What an XDP engine's steps were in this cycle, channel by channel, where the top has that trace.
+  template <typename Top>
+  void steps(const Top &top, uint32_t channels, uint32_t bits) {
+    if constexpr (requires { top.trace_step_o; }) {
+      for (uint32_t c = 0; c < channels; c++)
+        if (top.trace_step_valid_o >> c & 1) trace_row(SLUICE_RTL_EVENT_STEP, uint8_t(c), top.trace_step_o, c * bits, bits);
+    }
+  }
+
+  /// The widths of that trace.
+  template <typename Top>
+  static void fit_steps(Fit &fit, const Top &top, uint32_t channels, uint32_t bits) {
+    if constexpr (requires { top.trace_step_o; }) {
+      fit.check("trace_step_valid_o", top.trace_step_valid_o, channels);
+      fit.check("trace_step_o", top.trace_step_o, channels * bits);
+    } else if (channels != 0) {
+      fit.found += " no trace of steps";
+    }
+  }
+
   void broken(const std::string &what, const char *rule) {
     failure_.stop("tick " + std::to_string(now()) + ", " + what + ": " + rule);
   }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLUICE_RTL_ABI 4u
+#define SLUICE_RTL_ABI 5u
 #define SLUICE_RTL_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// What the plug-in was built with.
@@ -32,6 +32,8 @@ struct sluice_rtl_layout {
   uint32_t queue_trace_bits;
   uint32_t leave_trace_bits;
   uint32_t engines;          // in line; each has its verdicts, which are side by side in the trace
+  uint32_t steps;            // channels of the trace of steps of its XDP engine; 0: it has none
+  uint32_t step_trace_bits;
   uint32_t input_user_bits;  // of the sideband that each frame in begins with (whole words); 0: none
 };
 
@@ -56,7 +58,7 @@ enum {  // Why `sluice_rtl_run` ended, one or several.
 /// Head of each event; the payload follows, padded to 8 bytes. Little-endian.
 struct sluice_rtl_event {
   uint8_t kind;    // SLUICE_RTL_EVENT_*
-  uint8_t source;  // port or destination; of a verdict: place of the engine in line
+  uint8_t source;  // port or destination; of a verdict: place of the engine in line; of a step: its channel
   uint16_t reserved;
   uint32_t bytes;  // of the payload, without padding
   uint64_t tick;
@@ -72,6 +74,7 @@ enum {
   SLUICE_RTL_EVENT_VERDICT = 7,
   SLUICE_RTL_EVENT_QUEUE = 8,
   SLUICE_RTL_EVENT_LEAVE = 9,
+  SLUICE_RTL_EVENT_STEP = 10,
 };
 
 /// Head of each frame in `sluice_rtl_offer`; its bytes follow, padded to 8.

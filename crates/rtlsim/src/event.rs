@@ -4,6 +4,8 @@ use crate::top::{TAGS_BITS, Top};
 use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::xdp::codes::XdpStep;
+use sluice_formats::xdp::rows::XdpStepTraceRow;
 
 /// One thing that happened in one cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +66,13 @@ pub enum What {
     Queue(QueueTraceRow),
     /// Trace of the buffer.
     Leave(LeaveTraceRow),
+    /// Trace of the XDP engine: a step towards what packets share.
+    Step {
+        /// What it is.
+        step: XdpStep,
+        /// Whose.
+        row: XdpStepTraceRow,
+    },
 }
 
 /// Bytes that are no events: a plug-in and a program that do not belong together.
@@ -144,6 +153,10 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         }
         8 => Ok(What::Queue(row(payload, at)?)),
         9 => Ok(What::Leave(row(payload, at)?)),
+        10 => {
+            let step = XdpStep::from_code(source).ok_or(EventError::Kind { at, found: kind })?;
+            Ok(What::Step { step, row: row(payload, at)? })
+        }
         1 | 4 => Err(short),
         found => Err(EventError::Kind { at, found }),
     }

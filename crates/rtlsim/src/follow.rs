@@ -146,7 +146,7 @@ impl Follower {
                 self.snapshots.push_back(self.model.counters(event.tick));
                 Ok(())
             }
-            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } => Ok(()),
+            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } | What::Step { .. } => Ok(()),
         }
     }
 

@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Version of the C interface, `SLUICE_RTL_ABI`.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 
 #[repr(C)]
 struct RawInfo {
@@ -40,6 +40,8 @@ pub(crate) struct RawLayout {
     pub queue_trace_bits: u32,
     pub leave_trace_bits: u32,
     pub engines: u32,
+    pub steps: u32,
+    pub step_trace_bits: u32,
     pub input_user_bits: u32,
 }
 

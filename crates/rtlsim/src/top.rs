@@ -3,6 +3,8 @@
 use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
+use sluice_formats::xdp::rows::XdpStepTraceRow;
+use sluice_formats::xdp::target::STEPS;
 use sluice_formats::{EngineId, Node, Target};
 use sluice_nic::engines::{self, Model};
 
@@ -18,16 +20,18 @@ pub struct Top {
     /// It has the ports, the merge, the queues and the egress of a NIC, with their nodes and traces. Otherwise packets go
     /// in with a sideband as one stream, and come out as one stream with their routes.
     pub is_nic: bool,
+    /// It tells the steps of its XDP engine: in which order packets reach what they share.
+    pub tells_steps: bool,
 }
 
 /// The whole NIC, `sluice_nic_top`.
-pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT, &engines::XDP], is_nic: true };
+pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT, &engines::XDP], is_nic: true, tells_steps: false };
 
 /// The match-action pipeline alone, `sluice_rmt_top`.
-pub static RMT: Top = Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false };
+pub static RMT: Top = Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false, tells_steps: false };
 
 /// The XDP engine alone, `sluice_xdp_top`.
-pub static XDP: Top = Top { prefix: "xdp_", engines: &[&engines::XDP], is_nic: false };
+pub static XDP: Top = Top { prefix: "xdp_", engines: &[&engines::XDP], is_nic: false, tells_steps: true };
 
 /// Bits of the tags of all destinations, above the sideband of what leaves an engine.
 pub(crate) const TAGS_BITS: u32 = 16 * DESTINATIONS;
@@ -55,6 +59,8 @@ impl Top {
             merge_trace_bits: MergeTraceRow::width(),
             verdict_trace_bits: VerdictTraceRow::width(),
             engines: self.engines.len() as u32,
+            steps: if self.tells_steps { STEPS as u32 } else { 0 },
+            step_trace_bits: XdpStepTraceRow::width(),
             ..RawLayout::default()
         };
         if !self.is_nic {

@@ -132,7 +132,8 @@ impl Tracker {
                     last_out: Some(tick),
                 }))
             }
-            What::Passed(_) | What::Leave(_) | What::Epoch(_) | What::Reply(_) | What::Routed { .. } => Ok(None),
+            What::Passed(_) | What::Leave(_) | What::Epoch(_) => Ok(None),
+            What::Reply(_) | What::Routed { .. } | What::Step { .. } => Ok(None),
         }
     }
 

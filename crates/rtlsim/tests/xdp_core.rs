@@ -23,6 +23,7 @@ use sluice_hxdp::{Target, compile};
 use sluice_rtlsim::{Variant, top};
 use xdp::engine::{Engine, GRANTED, MODULE, PASS, REGIONS};
 use xdp::pair::{Pair, image};
+use xdp::together::together;
 
 /// An engine of the tiny target; none where there is no plug-in.
 fn engine(test: &str) -> Option<(Engine, Rng)> {
@@ -90,6 +91,28 @@ fn random_programs_do_the_same() {
     }
     println!("{ran} programs, {sent} packets, {passed} went on; {refused} programs need what the engine has not");
     assert!(passed > sent as usize / 2);
+}
+
+#[test]
+fn random_programs_do_the_same_at_the_same_time() {
+    let Some((mut engine, mut rng)) = engine("random_programs_do_the_same_at_the_same_time") else { return };
+    let (mut sent, mut accesses) = (0, 0);
+    let wanted = if support::long() { 125_000 } else { 2_500 };
+    while sent < wanted {
+        let statements = 1 + rng.below(40) as u32;
+        let Some(image) = showing(programs::random(&mut rng, statements), 2 + rng.below(2) as i32) else { continue };
+        let Some(mut pair) = Pair::new(&mut engine, image) else { continue };
+        let (ready, gaps) = [(0, 0), (40, 0), (200, 100), (0, 200)][rng.index(4)];
+        engine.stall(ready, gaps);
+        engine.steps.clear();
+        let packets = 1 + rng.below(24);
+        let frame = |_| (rng.below(engine.target.ports.into()) as u8, packets::frame(&mut rng));
+        let frames: Vec<_> = (0..packets).map(frame).collect();
+        accesses += together(&mut engine, &mut pair, &frames, sent);
+        sent += frames.len() as u32;
+    }
+    println!("{sent} packets, {accesses} accesses of what they share");
+    assert!(accesses > sent as usize / 2);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use sluice_formats::xdp::codes::XdpMapOp;
 use sluice_rtlsim::{Variant, top};
 use xdp::engine::Engine;
 use xdp::pair::Pair;
+use xdp::together::together;
 
 /// Offsets in a packet: operation, flags, what came of it, key, value.
 const OP: usize = 0;
@@ -252,4 +253,41 @@ fn tries_that_the_host_keeps_find_the_longest_prefix() {
         let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::Value][rng.index(3)];
         same(&mut engine, &mut rng, map, key_in, 2 * operations());
     }
+}
+
+#[test]
+fn operations_of_all_contexts_have_one_order() {
+    let Some((mut engine, mut rng)) = engine("operations_of_all_contexts_have_one_order") else { return };
+    let (mut first, mut accesses) = (0, 0);
+    for (kind, entries) in [
+        (MapType::Hash, 3),
+        (MapType::LruHash, 2),
+        (MapType::LruHash, 20),
+        (MapType::PercpuHash, 3),
+        (MapType::LruPercpuHash, 2),
+        (MapType::Array, 3),
+        (MapType::PercpuArray, 3),
+    ] {
+        let key_size = if matches!(kind, MapType::Array | MapType::PercpuArray) { 4 } else { 1 + rng.below(20) as u32 };
+        let map = MapSpec::new("map", kind, key_size, 1 + rng.below(24) as u32, entries);
+        let Some(mut pair) = Pair::new(&mut engine, image(map.clone(), KeyIn::Packet)) else {
+            panic!("{map:?} is there")
+        };
+        for _ in 0..operations() / 40 {
+            let (ready, gaps) = [(0, 0), (40, 0), (200, 100), (0, 200)][rng.index(4)];
+            engine.stall(ready, gaps);
+            engine.steps.clear();
+            let frame = |_| {
+                let key = key(&mut rng, &map);
+                let value: Vec<u8> = (0..map.value_size).map(|_| rng.below(256) as u8).collect();
+                let (op, flags) = ([0, 0, 1, 1, 2, 3, 4][rng.index(7)], rng.below(4) as u8);
+                (rng.below(4) as u8 % engine.target.ports as u8, packet(&map, op, flags, &key, &value))
+            };
+            let frames: Vec<_> = (0..30).map(frame).collect();
+            accesses += together(&mut engine, &mut pair, &frames, first);
+            first += frames.len() as u32;
+        }
+    }
+    println!("{first} packets, {accesses} accesses");
+    assert!(accesses > first as usize);
 }

@@ -163,3 +163,19 @@ codes! {
         Put "put" = 6,
     }
 }
+
+codes! {
+    /// Channel of the trace `xdp_step_trace_row`.
+    XdpStep, "xdp_step", "XdpStep", 3 {
+        /// A packet has a slot.
+        Packet "packet" = 0,
+        /// A context takes the packet of a slot.
+        Start "start" = 1,
+        /// A context's bundle reaches a value of a map.
+        Value "value" = 2,
+        /// An operation on a map has ended.
+        Map "map" = 3,
+        /// A helper has given a number that no program knows: the time, a random one.
+        Number "number" = 4,
+    }
+}

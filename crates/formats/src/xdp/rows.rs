@@ -222,6 +222,21 @@ row! {
     }
 }
 
+row! {
+    /// Trace of the XDP engine: in which order packets reach what they share. What a row is, its channel says (`xdp_step`).
+    #[derive(Copy, Hash)]
+    XdpStepTraceRow, "xdp_step_trace_row" {
+        /// Context.
+        processor: u8 = 5,
+        /// Slot of the packet; of an operation on a map 1 if it is the host's.
+        slot: u8 = 8,
+        /// Row of the bundle.
+        row: u16 = 13,
+        /// ID of the packet; the number that a helper gave.
+        value: u64 = 64,
+    }
+}
+
 pub(super) const ROWS: &[RowInfo] = rows![
     XdpLanePart,
     XdpCodeRow,
@@ -235,4 +250,5 @@ pub(super) const ROWS: &[RowInfo] = rows![
     XdpSearchRow,
     XdpHostRow,
     XdpValueRow,
+    XdpStepTraceRow,
 ];

@@ -4,6 +4,8 @@
 pub const LANES: usize = 2;
 /// Rows of a page of instruction memory.
 pub const PAGE_ROWS: usize = 64;
+/// Channels of the trace of steps.
+pub const STEPS: usize = 5;
 /// Most bytes of a key.
 pub const KEY_BYTES: usize = 64;
 /// Most bytes of a value that helpers and the host write.

@@ -17,6 +17,7 @@ std::string Pins::misfit(Vsluice_top &top, const sluice_rtl_layout &layout) {
   fit.check("trace_stamp_o", top.trace_stamp_o, layout.merge_trace_bits);
   fit.check("trace_verdict_valid_o", top.trace_verdict_valid_o, layout.engines);
   fit.check("trace_verdict_o", top.trace_verdict_o, layout.engines * layout.verdict_trace_bits);
+  fit_steps(fit, top, layout.steps, layout.step_trace_bits);
   return fit.found;
 }
 
@@ -59,6 +60,7 @@ Counted Pins::sample() {
   if (top_.s_axis_tvalid && top_.s_axis_tready) sources_[0].advance(now(), events_);
   if (top_.trace_stamp_valid_o) trace_row(SLUICE_RTL_EVENT_MERGE, 0, top_.trace_stamp_o, 0, layout_.merge_trace_bits);
   verdicts(layout_.engines, top_.trace_verdict_valid_o, top_.trace_verdict_o, layout_.verdict_trace_bits);
+  steps(top_, layout_.steps, layout_.step_trace_bits);
   Beat beat{};
   beat.valid = top_.m_axis_tvalid;
   if (beat.valid) {

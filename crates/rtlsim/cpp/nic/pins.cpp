@@ -22,6 +22,7 @@ std::string Pins::misfit(Vsluice_top &top, const sluice_rtl_layout &layout) {
   fit.check("trace_verdict_o", top.trace_verdict_o, layout.engines * layout.verdict_trace_bits);
   fit.check("trace_queue_o", top.trace_queue_o, uint64_t{layout.queue_trace_bits} * destinations);
   fit.check("trace_leave_o", top.trace_leave_o, layout.leave_trace_bits);
+  fit_steps(fit, top, layout.steps, layout.step_trace_bits);
   return fit.found;
 }
 
@@ -83,6 +84,7 @@ void Pins::sample_traces() {
   }
   if (top_.trace_merge_valid_o) trace_row(SLUICE_RTL_EVENT_MERGE, 0, top_.trace_merge_o, 0, layout_.merge_trace_bits);
   verdicts(layout_.engines, top_.trace_verdict_valid_o, top_.trace_verdict_o, layout_.verdict_trace_bits);
+  steps(top_, layout_.steps, layout_.step_trace_bits);
   for (uint32_t d = 0; top_.trace_queue_valid_o >> d != 0; ++d) {
     if (!bit_of(top_.trace_queue_valid_o, d)) continue;
     trace_row(SLUICE_RTL_EVENT_QUEUE, 0, top_.trace_queue_o, d * layout_.queue_trace_bits, layout_.queue_trace_bits);

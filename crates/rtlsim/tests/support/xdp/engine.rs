@@ -2,9 +2,11 @@
 
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, SidebandRow, VerdictTraceRow};
-use sluice_formats::xdp::codes::XdpMapOp;
+use sluice_formats::xdp::codes::{XdpMapOp, XdpStep};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
-use sluice_formats::xdp::rows::{XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpValueRow};
+use sluice_formats::xdp::rows::{
+    XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpStepTraceRow, XdpValueRow,
+};
 use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
 use sluice_hxdp::rows::Rows;
@@ -40,6 +42,8 @@ pub struct Engine {
     pub verdicts: Vec<VerdictTraceRow>,
     /// Their ticks.
     pub verdict_ticks: Vec<u64>,
+    /// Steps towards what packets share, that nobody has taken.
+    pub steps: Vec<(XdpStep, XdpStepTraceRow)>,
     /// Tick of the last beat that came in, and of the first beat of the last packet that left.
     pub last_in: u64,
     pub first_out: u64,
@@ -61,7 +65,21 @@ impl Engine {
         let (routed, generations) = (BTreeMap::new(), BTreeMap::new());
         let (order, verdicts, verdict_ticks) = (Vec::new(), Vec::new(), Vec::new());
         let (last_in, first_out, sequence, waiting) = (0, 0, 0, BTreeMap::new());
-        Self { nic, target, sequence, routed, order, verdicts, verdict_ticks, last_in, first_out, generations, waiting }
+        let steps = Vec::new();
+        Self {
+            nic,
+            target,
+            sequence,
+            routed,
+            order,
+            verdicts,
+            verdict_ticks,
+            steps,
+            last_in,
+            first_out,
+            generations,
+            waiting,
+        }
     }
 
     /// Chance of 256 that the output is ready, in bursts, and that the input pauses; 0 for neither.
@@ -179,6 +197,7 @@ impl Engine {
                 self.order.push(sideband.id);
                 assert!(self.routed.insert(sideband.id, (sideband, bytes)).is_none(), "it leaves once");
             }
+            What::Step { step, row } => self.steps.push((step, row)),
             What::Verdict(row) => {
                 self.waiting.remove(&row.id);
                 self.verdicts.push(row);

@@ -6,6 +6,7 @@ use sluice_ebpf::map::TrieNode;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
+use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
 use sluice_formats::xdp::rows::{XdpRegionRow, XdpValueRow};
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 /// Number of the first map: handles are the interpreter's.
 const FIRST_MAP: u16 = 0;
 
-/// What has to become of a packet.
+/// What becomes of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     Dropped(Reason),
@@ -31,7 +32,7 @@ pub enum Fate {
 pub struct Pair {
     pub image: Image,
     pub bundles: Bundles,
-    runtime: Runtime,
+    pub runtime: Runtime,
     installed: Installed,
     /// Its maps.
     maps: Vec<(MapShape, MapPlacement)>,
@@ -88,7 +89,7 @@ impl Pair {
         Some(pair)
     }
 
-    fn listing(&self) -> String {
+    pub fn listing(&self) -> String {
         let program = &self.image.programs[0];
         let bundles = sluice_hxdp::listing::listing(&self.bundles, program, &self.image.maps);
         format!("{:?}\n{}\n{bundles}", self.maps, sluice_ebpf::insn::listing(program, &self.image.maps))
@@ -110,6 +111,23 @@ impl Pair {
         self.sent.len()
     }
 
+    /// What became of a packet on the engine.
+    pub fn found(&self, engine: &mut Engine, verdict: &VerdictTraceRow) -> Fate {
+        if verdict.dropped {
+            return Fate::Dropped(Reason::from_code(verdict.reason).unwrap());
+        }
+        let left = engine.routed.remove(&verdict.id);
+        let (sideband, bytes) = left.unwrap_or_else(|| panic!("{:#x} did not leave: {:x?}", verdict.id, engine.order));
+        assert_eq!(usize::from(sideband.length), bytes.len());
+        assert_eq!(verdict.destinations, sideband.destinations);
+        Fate::To(sideband.destinations, bytes)
+    }
+
+    /// Contexts of the engine.
+    pub fn contexts(&self) -> u32 {
+        self.runtime.maps.cpus()
+    }
+
     /// Everything that was sent has to end as the interpreter says, in order. Gives how many packets went on.
     pub fn compare(&mut self, engine: &mut Engine) -> usize {
         engine.end(self.sent.len());
@@ -120,18 +138,8 @@ impl Pair {
         let mut passed = 0;
         for (verdict, (id, frame, expected, outcome)) in verdicts.iter().zip(std::mem::take(&mut self.sent)) {
             assert_eq!(verdict.id, id, "in their order");
-            let found = if verdict.dropped {
-                Fate::Dropped(Reason::from_code(verdict.reason).unwrap())
-            } else {
-                let (sideband, bytes) = engine
-                    .routed
-                    .remove(&id)
-                    .unwrap_or_else(|| panic!("{id:#x} of {} did not leave: {:x?}", verdicts.len(), engine.order));
-                assert_eq!(usize::from(sideband.length), bytes.len());
-                assert_eq!(verdict.destinations, sideband.destinations);
-                passed += 1;
-                Fate::To(sideband.destinations, bytes)
-            };
+            let found = self.found(engine, verdict);
+            passed += usize::from(matches!(found, Fate::To(..)));
             assert_eq!(found, expected, "{}\npacket {frame:02x?}\n{outcome:?}", self.listing());
         }
         assert!(engine.routed.is_empty());
@@ -260,7 +268,7 @@ impl Pair {
     }
 }
 
-fn fate(outcome: &Outcome, frame: &[u8], port: u8) -> Fate {
+pub fn fate(outcome: &Outcome, frame: &[u8], port: u8) -> Fate {
     let granted = |mask: u8| match mask & GRANTED {
         0 => Fate::Dropped(Reason::NoDestination),
         _ if frame.len() > MAX_FRAME_BYTES as usize => Fate::Dropped(Reason::XdpTooLong),

@@ -1,0 +1,133 @@
+//! Packets that are executed at the same time: the bundle model follows the order that the engine tells, one thread a context.
+
+use super::engine::Engine;
+use super::pair::{Fate, Pair, fate};
+use sluice_ebpf::vm::Ingress;
+use sluice_ebpf::{MapSpace, Packet, Runtime};
+use sluice_formats::xdp::codes::XdpStep;
+use sluice_formats::xdp::rows::XdpStepTraceRow;
+use sluice_hxdp::Cores;
+use sluice_hxdp::model::Gate;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// A packet's way to the maps: they come when it is its turn, and go back when it has had it.
+#[derive(Debug)]
+struct Turns {
+    go: Receiver<MapSpace>,
+    done: SyncSender<MapSpace>,
+    own: RefCell<Option<MapSpace>>,
+}
+
+impl Gate for Turns {
+    fn enter(&self, maps: &mut MapSpace) {
+        let shared = self.go.recv().expect("the engine told this access");
+        self.own.replace(Some(std::mem::replace(maps, shared)));
+    }
+
+    fn leave(&self, maps: &mut MapSpace) {
+        let own = self.own.take().expect("it has entered");
+        self.done.send(std::mem::replace(maps, own)).expect("somebody waits for the maps");
+    }
+}
+
+/// A packet on a context.
+struct Running {
+    id: u32,
+    go: Sender<MapSpace>,
+    done: Receiver<MapSpace>,
+    thread: JoinHandle<Fate>,
+}
+
+/// Sends packets without waiting for any, and compares what became of each, and the maps.
+pub fn together(engine: &mut Engine, pair: &mut Pair, frames: &[(u8, Vec<u8>)], first: u32) -> usize {
+    let mut sent = BTreeMap::new();
+    for (number, (port, frame)) in (first..).zip(frames) {
+        let id = sluice_formats::limits::packet_id(*port, number);
+        engine.offer(id, super::engine::MODULE, frame);
+        sent.insert(id, (*port, frame.clone()));
+    }
+    engine.end(frames.len());
+    engine.stall(0, 0);
+    engine.quiesce();
+    let steps = std::mem::take(&mut engine.steps);
+    let fates = follow(pair, &sent, &steps);
+    let verdicts = std::mem::take(&mut engine.verdicts);
+    assert_eq!(verdicts.len(), frames.len(), "{}\nnot every packet ended", pair.listing());
+    for verdict in verdicts {
+        let found = pair.found(engine, &verdict);
+        assert_eq!(Some(&found), fates.get(&verdict.id), "packet {:#x}\n{}", verdict.id, pair.listing());
+    }
+    engine.order.clear();
+    pair.compare_maps(engine);
+    let accesses = |(step, _): &&(XdpStep, XdpStepTraceRow)| matches!(step, XdpStep::Value | XdpStep::Map);
+    steps.iter().filter(accesses).count()
+}
+
+fn follow(
+    pair: &mut Pair,
+    sent: &BTreeMap<u32, (u8, Vec<u8>)>,
+    steps: &[(XdpStep, XdpStepTraceRow)],
+) -> BTreeMap<u32, Fate> {
+    let (mut slots, mut fates) = (BTreeMap::new(), BTreeMap::new());
+    let mut running: BTreeMap<u8, Running> = BTreeMap::new();
+    let contexts = pair.contexts();
+    let mut maps = Some(std::mem::replace(&mut pair.runtime.maps, MapSpace::new(contexts)));
+    let mut ended = |Running { id, go, done, thread }: Running| {
+        drop((go, done));
+        fates.insert(id, thread.join().unwrap_or_else(|_| panic!("packet {id:#x} wants more than the engine gave it")));
+    };
+    for (step, row) in steps {
+        match step {
+            XdpStep::Packet => {
+                slots.insert(row.slot, row.value as u32);
+            }
+            XdpStep::Start => {
+                running.remove(&row.processor).into_iter().for_each(&mut ended);
+                let id = slots[&row.slot];
+                let (port, frame) = sent[&id].clone();
+                running.insert(row.processor, start(pair, id, port, frame, row.processor));
+            }
+            XdpStep::Value | XdpStep::Map => {
+                let packet = &running[&row.processor];
+                let wrong = || -> MapSpace {
+                    panic!(
+                        "the engine reached a map where the model does not: {step:?} {row:?} of {:#x}\n{}",
+                        packet.id,
+                        pair.listing()
+                    )
+                };
+                packet.go.send(maps.take().expect("the maps are here")).unwrap_or_else(|_| drop(wrong()));
+                maps = Some(packet.done.recv().unwrap_or_else(|_| wrong()));
+            }
+            XdpStep::Number => {}
+        }
+    }
+    running.into_values().for_each(ended);
+    pair.runtime.maps = maps.expect("the maps are here");
+    fates
+}
+
+fn start(pair: &Pair, id: u32, port: u8, frame: Vec<u8>, processor: u8) -> Running {
+    let (go, turn) = channel();
+    let (back, done) = sync_channel(1);
+    let (image, bundles, limit, contexts) =
+        (pair.image.clone(), pair.bundles.clone(), pair.runtime.work_limit, pair.contexts());
+    let thread = std::thread::spawn(move || {
+        let mut runtime = Runtime::new(contexts, 0);
+        runtime.work_limit = limit;
+        runtime.world.cpu = processor.into();
+        let installed = runtime.install_unchecked(&image, &|_| None).expect("it was installed before");
+        let mut cores = Cores::new();
+        let number = runtime.program_number(installed, 0).expect("the first program");
+        cores.bind(bundles, number, &runtime, installed);
+        cores.gate(Box::new(Turns { go: turn, done: back, own: RefCell::new(None) }));
+        let mut packet = Packet::new(&frame);
+        let ingress = Ingress { ifindex: super::engine::INTERFACES[usize::from(port)], queue: 0 };
+        let outcome = runtime.run_on(&cores, installed, 0, &mut packet, ingress);
+        fate(&outcome, packet.frame(), port)
+    });
+    Running { id, go, done, thread }
+}

@@ -1,0 +1,334 @@
+/// Helpers that read or copy memory: `csum_diff`, `xdp_load_bytes`, `xdp_store_bytes` (docs/design/xdp-helpers.md).
+///
+/// `start_i` begins the call `call_i`, which stays until `done_o` is high for one cycle with the answer. Memory is the frame with
+/// its metadata, the stack, or one value of a map; an argument that is not in one piece of it faults, before anything is
+/// written. A copy goes from the end that keeps the source whole, as if it had been read before.
+///
+/// Latency: 4 cycles; each 8 bytes 3 more to sum, 4 to copy; those in a value 4 more for a load, 5 for a store; a
+/// checksum 3 a range and 1. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o` and `request_valid_o` hold with their
+/// values until taken.
+module sluice_xdp_bytes
+  import sluice_xdp_pkg::*;
+(
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic      start_i,
+    // "Bits of signal are not used": sizes and offsets are 32 bits.
+    // verilator lint_off UNUSEDSIGNAL
+    input xdp_call_t call_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    output logic        done_o,
+    output xdp_return_t return_o,
+
+    output logic                   read_valid_o,
+    input  logic                   read_ready_i,
+    output xdp_place_t             read_place_o,
+    input  logic       [1:0][63:0] read_data_i,
+    output logic                   write_valid_o,
+    input  logic                   write_ready_i,
+    output xdp_place_t             write_place_o,
+    output logic       [1:0][ 7:0] write_enable_o,
+    output logic       [1:0][63:0] write_data_o,
+
+    output logic                request_valid_o,
+    input  logic                request_ready_i,
+    output xdp_request_t        request_o,
+    input  logic                found_valid_i,
+    input  logic                found_fault_i,
+    input  logic         [63:0] found_value_i
+);
+
+  typedef enum logic [3:0] {
+    Idle,
+    Measure,  // where ranges end
+    Judge,    // what may be read and written
+    Turn,     // to the ranges' ends, of a copy that goes down
+    Step,     // to the next 8 bytes
+    Read,
+    Data,     // arrive
+    Found,    // in a value
+    Write,
+    Stored,   // in a value
+    Fold,     // the carries of a sum
+    Refold,
+    Close,    // both sums to 16 bits
+    Done
+  } state_e;
+
+  // Bytes of a packet's memory: its stack, then its buffer; or an address of a value.
+  localparam int unsigned LineBits = OffsetBits + 1;
+  typedef struct packed {
+    logic        in_value;
+    logic [31:0] at;
+  } spot_t;
+
+  state_e state_q;
+  logic fault_q, second_q, down_q, over;
+  spot_t from_q, into_q, spot;
+  logic [OffsetBits-1:0] left_q;
+  logic [3:0] bytes, bytes_q;
+  logic [63:0] value_q, word_q;
+  logic [StackWords-1:0] stack_q;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // The range in memory, and of a copy the one in the frame.
+
+  logic sums, loads;
+  logic [63:0] address;
+  logic [31:0] size;
+  logic [OffsetBits:0] end_q;
+  logic [OffsetBits-1:0] frame_size_q, frame_at_q;
+  logic [16:0] frame_end_q;
+  logic in_packet, in_stack, in_values, too_large, beyond;
+
+  assign sums    = call_i.number == HelperChecksum;
+  assign loads   = call_i.number == HelperLoadBytes;
+  assign address = (sums && !second_q) ? call_i.first : call_i.third;
+  assign size    = (sums && !second_q) ? call_i.second[31:0] : call_i.fourth[31:0];
+
+  always_ff @(posedge clk_i) begin
+    end_q        <= (OffsetBits + 1)'(address[OffsetBits-1:0]) + (OffsetBits + 1)'(size[OffsetBits-1:0]);
+    frame_size_q <= call_i.bounds.past - call_i.bounds.data;
+    frame_at_q   <= call_i.bounds.data + call_i.second[OffsetBits-1:0];
+    frame_end_q  <= 17'(call_i.second[15:0]) + 17'(size[15:0]);
+  end
+
+  logic fits;
+  assign fits = address[63:32] == '0 && size[31:OffsetBits] == '0;
+  assign in_packet = fits && address[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
+      address[OffsetBits-1:0] >= call_i.bounds.meta && end_q <= {1'b0, call_i.bounds.past};
+  // From bit 9 of an address on the stack: its last byte is the frame's last.
+  assign in_stack = fits && address[31:9] == StackAddress[31:9] && end_q <= (OffsetBits + 1)'(FrameAddress[OffsetBits-1:0]);
+  assign in_values = fits && size[OffsetBits-1:10] == '0 && address[31:28] inside {[4'd4 : 4'd8]};
+  assign too_large = call_i.second[31:16] != '0 || size[31:16] != '0;
+  assign beyond = frame_end_q > 17'(frame_size_q);
+
+  always_comb begin
+    spot = '{in_value: 1'b1, at: address[31:0]};
+    if (in_packet) spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(address[OffsetBits-1:0]))};
+    if (in_stack) spot = '{in_value: 1'b0, at: {23'd0, address[8:0]}};
+  end
+
+  spot_t frame_spot;
+  assign frame_spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(frame_at_q))};
+
+  function automatic xdp_place_t line_place(logic [RowBits-1:0] base, logic [LineBits-1:3] line);
+    return '{row: base + RowBits'(line[LineBits-1:6]), word: line[5:3]};
+  endfunction
+
+  function automatic logic on_stack(spot_t a);
+    return !a.in_value && a.at[LineBits-1:9] == '0;
+  endfunction
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // States.
+
+  logic empty;
+  assign empty = size == '0;
+  assign bytes = (left_q < OffsetBits'(8)) ? left_q[3:0] : 4'd8;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Idle;
+    end else begin
+      case (state_q)
+        Idle: if (start_i) state_q <= Measure;
+        Measure: state_q <= Judge;
+        Judge: begin
+          if (sums) begin
+            if (empty) state_q <= Fold;
+            else state_q <= (in_packet || in_stack || in_values) ? Step : Done;
+          end else if (call_i.first != 64'(ContextAddress) || too_large || beyond || empty) begin
+            state_q <= Done;
+          end else begin
+            state_q <= !(in_packet || in_stack || in_values) ? Done : in_packet ? Turn : Step;
+          end
+        end
+        Turn: state_q <= Step;
+        Step: state_q <= (left_q != '0) ? Read : sums ? Fold : Done;
+        Read: begin
+          if (from_q.in_value) begin
+            if (request_ready_i) state_q <= Found;
+          end else if (read_ready_i) begin
+            state_q <= Data;
+          end
+        end
+        Data: state_q <= sums ? Step : Write;
+        Found: if (found_valid_i) state_q <= found_fault_i ? Done : sums ? Step : Write;
+        Write: begin
+          if (into_q.in_value) begin
+            if (request_ready_i) state_q <= Stored;
+          end else if (write_ready_i) begin
+            state_q <= Step;
+          end
+        end
+        Stored: if (found_valid_i) state_q <= found_fault_i ? Done : Step;
+        Fold: state_q <= Refold;
+        Refold: state_q <= second_q ? Close : Measure;
+        Close: state_q <= Done;
+        default: state_q <= Idle;
+      endcase
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // What is read.
+
+  logic [1:0] unset_from, unset_into;
+  logic [127:0] two;
+  logic [63:0] aligned, arrived;
+  logic arrives;
+
+  assign unset_from = {
+    on_stack(from_q) && !stack_q[6'(from_q.at[8:3]+6'd1)], on_stack(from_q) && !stack_q[from_q.at[8:3]]
+  };
+  assign unset_into = {
+    on_stack(into_q) && !stack_q[6'(into_q.at[8:3]+6'd1)], on_stack(into_q) && !stack_q[into_q.at[8:3]]
+  };
+  assign two = {unset_from[1] ? 64'd0 : read_data_i[1], unset_from[0] ? 64'd0 : read_data_i[0]};
+  assign aligned = 64'(two >> {from_q.at[2:0], 3'd0}) & bit_mask(bytes_q);
+  assign arrived = (state_q == Data) ? aligned : found_value_i;
+  assign arrives = state_q == Data || (state_q == Found && found_valid_i && !found_fault_i);
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Sums: of 32-bit words with their carries. What is subtracted is the complement of a sum.
+
+  logic [47:0] sum_q;
+  logic [31:0] first_q, total;
+  logic [32:0] both;
+  logic from_empty, to_empty;
+
+  assign from_empty = call_i.second[31:0] == '0;
+  assign to_empty = call_i.fourth[31:0] == '0;
+  assign both = 33'(first_q) + 33'(sum_q[31:0]);
+  // The upper half of the sum of both halves, with the carry from the lower one.
+  function automatic logic [15:0] halves(logic [31:0] sum);
+    // "Bits of function variable are not used": the lower half gives its carry only.
+    // verilator lint_off UNUSEDSIGNAL
+    logic [31:0] turned;
+    // verilator lint_on UNUSEDSIGNAL
+    turned = sum + {sum[15:0], sum[31:16]};
+    return turned[31:16];
+  endfunction
+
+  always_comb begin
+    if (from_empty) total = sum_q[31:0];
+    else if (to_empty) total = first_q;
+    else total = 32'(both) + 32'(both[32]);
+  end
+
+  always_ff @(posedge clk_i) begin
+    case (state_q)
+      // The first sum begins with the complement of the seed where there is nothing to add to it.
+      Judge: sum_q <= second_q ? 48'(call_i.fifth[31:0]) : to_empty ? 48'(32'(~call_i.fifth[31:0])) : '0;
+      Fold: sum_q <= 48'(sum_q[31:0]) + 48'(sum_q[47:32]);
+      Refold: sum_q <= 48'(32'(sum_q[31:0] + 32'(sum_q[32])));
+      default: if (arrives) sum_q <= sum_q + 48'(arrived[31:0]) + 48'(arrived[63:32]);
+    endcase
+    if (state_q == Refold && !second_q) first_q <= ~(sum_q[31:0] + 32'(sum_q[32]));
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+
+  always_ff @(posedge clk_i) begin
+    case (state_q)
+      Idle: begin
+        second_q <= 1'b0;
+        fault_q  <= 1'b0;
+        value_q  <= '0;
+        stack_q  <= call_i.written;
+      end
+      Judge: begin
+        left_q <= OffsetBits'(size);
+        from_q <= (sums || !loads) ? spot : frame_spot;
+        into_q <= loads ? spot : frame_spot;
+        if (sums) begin
+          fault_q <= !empty && !(in_packet || in_stack || in_values);
+        end else if (call_i.first != 64'(ContextAddress)) begin
+          fault_q <= 1'b1;
+        end else if (too_large) begin
+          value_q <= ErrorFault;
+        end else if (beyond) begin
+          value_q <= ErrorInvalid;
+        end else if (!empty) begin
+          fault_q <= !(in_packet || in_stack || in_values);
+        end
+      end
+      Turn: begin
+        if (into_q.at > from_q.at) begin
+          from_q.at <= 32'(LineBits'(from_q.at) + LineBits'(left_q));
+          into_q.at <= 32'(LineBits'(into_q.at) + LineBits'(left_q));
+        end
+      end
+      Step: begin
+        bytes_q <= bytes;
+        if (down_q) begin
+          from_q.at <= from_q.at - 32'(bytes);
+          into_q.at <= into_q.at - 32'(bytes);
+        end
+      end
+      Found, Stored: if (found_valid_i && found_fault_i) fault_q <= 1'b1;
+      Refold: second_q <= 1'b1;
+      Close: value_q <= 64'(halves(total));
+      default: ;
+    endcase
+    if (state_q == Judge) down_q <= 1'b0;
+    if (state_q == Turn) down_q <= into_q.at > from_q.at;
+    if (arrives) word_q <= arrived;
+    // One piece further.
+    if ((arrives && sums) || (state_q == Write && !into_q.in_value && write_ready_i) ||
+        (state_q == Stored && found_valid_i)) begin
+      left_q <= left_q - OffsetBits'(bytes_q);
+      if (!down_q) begin
+        from_q.at <= from_q.at + 32'd8;
+        into_q.at <= into_q.at + 32'd8;
+      end
+    end
+    if (state_q == Write && on_stack(into_q) && write_ready_i) begin
+      stack_q[into_q.at[8:3]] <= 1'b1;
+      if (over) stack_q[6'(into_q.at[8:3]+6'd1)] <= 1'b1;
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+
+  logic [15:0] enable;
+
+  assign over = 5'(into_q.at[2:0]) + 5'(bytes_q) > 5'd8;
+  assign enable = 16'(byte_mask(bytes_q)) << into_q.at[2:0];
+
+  assign read_valid_o = state_q == Read && !from_q.in_value;
+  assign read_place_o = line_place(call_i.base, from_q.at[LineBits-1:3]);
+  assign write_valid_o = state_q == Write && !into_q.in_value;
+  assign write_place_o = line_place(call_i.base, into_q.at[LineBits-1:3]);
+  assign write_data_o = 128'(word_q) << {into_q.at[2:0], 3'd0};
+  always_comb begin
+    write_enable_o[0] = enable[7:0] | {8{unset_into[0]}};
+    write_enable_o[1] = over ? enable[15:8] | {8{unset_into[1]}} : 8'd0;
+  end
+
+  assign request_valid_o = (state_q == Read && from_q.in_value) || (state_q == Write && into_q.in_value);
+  always_comb begin
+    request_o = '0;
+    request_o.kind = (state_q == Write) ? RequestStore : RequestLoad;
+    request_o.module_id = call_i.module_id;
+    request_o.regions = call_i.regions;
+    request_o.address = (state_q == Write) ? into_q.at : from_q.at;
+    request_o.bytes = bytes_q;
+    request_o.span = 10'(left_q);
+    request_o.data = word_q;
+  end
+
+  assign done_o = state_q == Done;
+  assign return_o = '{
+          fault: fault_q,
+          value: value_q,
+          bounds: call_i.bounds,
+          low: call_i.low,
+          redirects: 1'b0,
+          written: stack_q
+      };
+
+endmodule
