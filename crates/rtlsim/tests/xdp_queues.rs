@@ -113,6 +113,10 @@ fn modules_share_the_core_by_what_their_programs_cost() {
         engine.load(5, 0, &rows, 320);
         alone(&mut engine, 5)
     };
+    println!(
+        "a bundle alone: {one} cycles to the verdict, {} to the first beat out",
+        engine.first_out - engine.last_in
+    );
     // The first goes round to its limit, the second floods, the others keep to their room.
     let (endless, floods) = (1, 2);
     let mut cost = BTreeMap::new();
