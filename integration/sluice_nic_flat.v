@@ -79,8 +79,8 @@ module sluice_nic_flat (
     output [PORTS*PORT_TRACE_BITS-1:0] trace_port_o;
     output trace_merge_valid_o;
     output [MERGE_TRACE_BITS-1:0] trace_merge_o;
-    output trace_verdict_valid_o;
-    output [VERDICT_TRACE_BITS-1:0] trace_verdict_o;
+    output [2-1:0] trace_verdict_valid_o;
+    output [2*VERDICT_TRACE_BITS-1:0] trace_verdict_o;
     output [DESTS-1:0] trace_queue_valid_o;
     output [DESTS*QUEUE_TRACE_BITS-1:0] trace_queue_o;
     output trace_leave_valid_o;

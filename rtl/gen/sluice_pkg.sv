@@ -188,6 +188,7 @@ package sluice_pkg;
     ReasonXdpDrop = 6'd24,
     ReasonXdpAborted = 6'd25,
     ReasonXdpTooLong = 6'd26,
+    ReasonXdpQueue = 6'd27,
     ReasonRate = 6'd32,
     ReasonReconfig = 6'd33,
     ReasonNoModule = 6'd34,

@@ -60,6 +60,14 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpProgramRowBits = 79;
   localparam int unsigned XdpProgramRowWords = 3;
 
+  // A module's part of the queues in front of the cores. Index: module.
+  typedef struct packed {
+    logic [15:0] rows;
+    logic [15:0] weight;
+  } xdp_share_row_t;
+  localparam int unsigned XdpShareRowBits = 32;
+  localparam int unsigned XdpShareRowWords = 1;
+
   // Interfaces of a module's program. Index: 2 * module + generation.
   typedef struct packed {
     logic [7:0][31:0] ifindex;
@@ -158,7 +166,9 @@ package sluice_xdp_rows_pkg;
   typedef enum logic [2:0] {
     XdpEventXdpDrop = 3'd0,
     XdpEventXdpAborted = 3'd1,
-    XdpEventXdpTooLong = 3'd2
+    XdpEventXdpTooLong = 3'd2,
+    XdpEventXdpQueue = 3'd3,
+    XdpEventCopies = 3'd6
   } xdp_event_e;
 
   // Operation of a lane. Accesses have their bytes, swaps and extensions their bits in the code.
@@ -267,6 +277,7 @@ package sluice_xdp_rows_pkg;
   localparam logic [7:0] TableXdpSearch = 8'd8;
   localparam logic [7:0] TableXdpHost = 8'd9;
   localparam logic [7:0] TableXdpHostData = 8'd10;
+  localparam logic [7:0] TableXdpShare = 8'd16;
 
   // Resources of one configuration.
   typedef struct packed {
@@ -276,6 +287,7 @@ package sluice_xdp_rows_pkg;
     int unsigned rows;
     int unsigned memory;
     int unsigned packets;
+    int unsigned queue_rows;
     int unsigned regions;
     int unsigned maps;
     int unsigned values;
@@ -290,6 +302,7 @@ package sluice_xdp_rows_pkg;
       rows: 8192,
       memory: 1024,
       packets: 32,
+      queue_rows: 1024,
       regions: 512,
       maps: 256,
       values: 1048576,
@@ -303,6 +316,7 @@ package sluice_xdp_rows_pkg;
       rows: 1024,
       memory: 256,
       packets: 8,
+      queue_rows: 512,
       regions: 32,
       maps: 16,
       values: 32768,

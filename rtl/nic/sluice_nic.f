@@ -12,8 +12,14 @@
 ../common/sluice_tcam_lut.sv
 ../common/sluice_arb_drr.sv
 ../common/sluice_arb_rr.sv
+../common/sluice_axis_narrow.sv
+../common/sluice_axis_register.sv
+../common/sluice_axis_widen.sv
+../common/sluice_axis_width.sv
 ../common/sluice_packet_fifo.sv
 -F ../rmt/sluice_rmt_engine.f
+-F ../xdp/sluice_xdp_engine.f
+-F ../shell/sluice_shell_inline.f
 sluice_nic_pkg.sv
 sluice_nic_admit.sv
 sluice_nic_drr.sv

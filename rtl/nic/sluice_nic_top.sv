@@ -1,6 +1,6 @@
-/// The NIC: ports, one shared match-action pipeline, egress queues, configuration ring.
+/// The NIC: ports, one shared match-action pipeline, the XDP engine, egress queues, configuration ring.
 ///
-/// docs/design/nic.md and rmt.md say what it does. `Target` chooses the configurations of both (0 default, 1
+/// docs/design/nic.md, rmt.md and hxdp-core.md say what it does. `Target` chooses the configurations of all (0 default, 1
 /// tiny, crates/formats/src/target.rs). Port p, destination d and trace p are the p-th or d-th
 /// part of their flat buses, lowest bits first; destinations are the ports, then host queues.
 ///
@@ -21,10 +21,13 @@ module sluice_nic_top
   import sluice_nic_pkg::*;
   import sluice_rmt_rows_pkg::*;
   import sluice_rmt_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
 #(
     parameter int unsigned Target = 0,
     localparam nic_cfg_t Cfg = nic_cfg(Target),
     localparam rmt_cfg_t RmtCfg = rmt_cfg(Target),
+    localparam xdp_cfg_t XdpCfg = xdp_cfg(Target),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Ports = Cfg.ports,
     localparam int unsigned Dests = Cfg.ports + Cfg.hosts
@@ -62,15 +65,17 @@ module sluice_nic_top
     output logic [ Ports*PortTraceBits-1:0] trace_port_o,
     output logic                            trace_merge_valid_o,
     output logic [      MergeTraceBits-1:0] trace_merge_o,
-    output logic                            trace_verdict_valid_o,
-    output logic [    VerdictTraceBits-1:0] trace_verdict_o,
+    // Of the pipeline and the XDP engine, the pipeline's lowest.
+    output logic [                     1:0] trace_verdict_valid_o,
+    output logic [  2*VerdictTraceBits-1:0] trace_verdict_o,
     output logic [               Dests-1:0] trace_queue_valid_o,
     output logic [Dests*QueueTraceBits-1:0] trace_queue_o,
     output logic                            trace_leave_valid_o,
     output logic [      LeaveTraceBits-1:0] trace_leave_o
 );
 
-  // Packets for the queues come from the pipeline.
+  localparam int unsigned Engines = 2;
+  // Packets for the queues come from the XDP engine, which all pass.
   localparam int unsigned Sources = 1;
   // Between the pipeline and the admission to the queues.
   localparam int unsigned EgressDepth = 16;
@@ -78,17 +83,31 @@ module sluice_nic_top
   localparam int unsigned AtEgress = 0;
   localparam int unsigned AtPort0 = 1;
   localparam int unsigned AtPipeline = AtPort0 + Ports;
-  localparam int unsigned Nodes = AtPipeline + 2 + RmtCfg.stages;
+  localparam int unsigned AtXdp = AtPipeline + 2 + RmtCfg.stages;
+  localparam int unsigned Nodes = AtXdp + 1;
 
   // Cycles of clearing the tables behind a reset: the rows of the longest one.
-  localparam int unsigned ClearRows = (rmt_clear_rows(RmtCfg) > VlanRows) ? rmt_clear_rows(RmtCfg) : VlanRows;
+  localparam int unsigned EngineRows = (rmt_clear_rows(
+      RmtCfg
+  ) > xdp_clear_rows(
+      XdpCfg
+  )) ? rmt_clear_rows(
+      RmtCfg
+  ) : xdp_clear_rows(
+      XdpCfg
+  );
+  localparam int unsigned ClearRows = (EngineRows > VlanRows) ? EngineRows : VlanRows;
+
+  // Packets that have a token: those of the pipeline, a few on their way, and what the XDP engine holds.
+  localparam int unsigned InFlight = 255 + XdpCfg.queue_rows + XdpCfg.packets;
 
   function automatic node_list_t node_list();
     node_list_t list;
     list = '0;
     list[AtEgress].number = NodeEgress;
     for (int unsigned p = 0; p < Ports; p++) list[AtPort0+p].number = NodePort0 + 8'(p);
-    for (int unsigned n = 0; n < Nodes - AtPipeline; n++) list[AtPipeline+n] = rmt_node(n, RmtCfg.stages);
+    for (int unsigned n = 0; n < AtXdp - AtPipeline; n++) list[AtPipeline+n] = rmt_node(n, RmtCfg.stages);
+    list[AtXdp].number = NodeXdp;
     return list;
   endfunction
 
@@ -107,6 +126,17 @@ module sluice_nic_top
     );
   end
 
+  if (XdpCfg.bus_bytes != Cfg.bus_bytes || XdpCfg.modules != Cfg.modules) begin : gen_bad_xdp
+    $fatal(
+        1,
+        "nic_top: the XDP engine has a bus of %0d bytes and %0d modules, expected %0d and %0d (%m)",
+        XdpCfg.bus_bytes,
+        XdpCfg.modules,
+        Cfg.bus_bytes,
+        Cfg.modules
+    );
+  end
+
   logic [Nodes-1:0] req_valid, rsp_valid;
   // "Bits of signal are not used": a node has one of both.
   // verilator lint_off UNUSEDSIGNAL
@@ -117,18 +147,21 @@ module sluice_nic_top
   cfg_rsp_t [Nodes-1:0] rsp;
   logic [31:0] epoch;
   logic hold, clearing, waiting;
-  logic merge_waiting, flow_waiting, rmt_waiting, rmt_progress, egress_progress;
-  logic enter_valid, generation, system_generation, conform, leave_valid;
+  logic merge_waiting, flow_waiting, rmt_waiting, rmt_progress, xdp_waiting, xdp_progress, egress_progress;
+  logic enter_valid, generation, system_generation, conform, leave_valid, rmt_leave_valid, xdp_leave_valid;
   enter_t enter;
-  token_t leave;
+  token_t leave, rmt_leave, xdp_token, xdp_leave;
+  logic [Engines-1:0] verdict_valid_of;
+  verdict_trace_t [Engines-1:0] verdict_of;
   assign trace_epoch_o = epoch;
 
   sluice_shell #(
-      .TargetHash(Cfg.target_hash),
-      .Modules   (Cfg.modules),
-      .Nodes     (Nodes),
-      .List      (node_list()),
-      .ClearRows (ClearRows)
+      .TargetHash (Cfg.target_hash),
+      .Modules    (Cfg.modules),
+      .Nodes      (Nodes),
+      .List       (node_list()),
+      .ClearRows  (ClearRows),
+      .MaxInFlight(InFlight)
   ) u_shell (
       .clk_i,
       .rst_ni,
@@ -158,7 +191,7 @@ module sluice_nic_top
       .leave_i            (leave),
       // What waits behind a reset until the queues' tables are clear is no fault.
       .waiting_i          (waiting && !clearing),
-      .progress_i         (rmt_progress || egress_progress),
+      .progress_i         (rmt_progress || xdp_progress || egress_progress),
       .trace_valid_o      (trace_merge_valid_o),
       .trace_o            (trace_merge_o)
   );
@@ -258,14 +291,19 @@ module sluice_nic_top
   logic [Sources-1:0][8*Bytes-1:0] source_data;
   verdict_t [Sources-1:0] source_verdict;
   logic [Bytes-1:0] unused_out_keep;
-  sideband_t out_side;
+  sideband_t out_side, xdp_side;
   // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
   route_t out_route;
   // verilator lint_on UNUSEDSIGNAL
+  route_t xdp_route;
+  logic xdp_tvalid, xdp_tready, xdp_tlast;
+  logic [8*Bytes-1:0] xdp_tdata;
+  logic [  Bytes-1:0] xdp_tkeep;
 
   sluice_rmt #(
-      .Cfg(RmtCfg)
+      .Cfg (RmtCfg),
+      .Last(1'b0)
   ) u_rmt (
       .clk_i,
       .rst_ni,
@@ -278,29 +316,88 @@ module sluice_nic_top
       .s_axis_tkeep       (rmt_tkeep),
       .s_axis_tlast       (rmt_tlast),
       .s_axis_tuser       (rmt_tuser),
-      .m_axis_tvalid      (source_valid[0]),
-      .m_axis_tready      (source_ready[0]),
-      .m_axis_tdata       (source_data[0]),
-      .m_axis_tkeep       (unused_out_keep),
-      .m_axis_tlast       (source_last[0]),
-      .m_axis_side        (out_side),
-      .m_axis_route       (out_route),
+      .m_axis_tvalid      (xdp_tvalid),
+      .m_axis_tready      (xdp_tready),
+      .m_axis_tdata       (xdp_tdata),
+      .m_axis_tkeep       (xdp_tkeep),
+      .m_axis_tlast       (xdp_tlast),
+      .m_axis_side        (xdp_side),
+      .m_axis_route       (xdp_route),
       .enter_valid_o      (enter_valid),
       .enter_o            (enter),
       .generation_i       (generation),
       .system_generation_i(system_generation),
       .conform_i          (conform),
-      .leave_valid_o      (leave_valid),
-      .leave_o            (leave),
-      .verdict_valid_o    (trace_verdict_valid_o),
-      .verdict_o          (trace_verdict_o),
-      .cfg_valid_i        (req_valid[Nodes-1:AtPipeline]),
-      .cfg_req_i          (wide_req[Nodes-1:AtPipeline]),
+      .leave_valid_o      (rmt_leave_valid),
+      .leave_o            (rmt_leave),
+      .verdict_valid_o    (verdict_valid_of[0]),
+      .verdict_o          (verdict_of[0]),
+      .cfg_valid_i        (req_valid[AtXdp-1:AtPipeline]),
+      .cfg_req_i          (wide_req[AtXdp-1:AtPipeline]),
       .cfg_rows_i         (rows),
-      .cfg_valid_o        (rsp_valid[Nodes-1:AtPipeline]),
-      .cfg_rsp_o          (rsp[Nodes-1:AtPipeline]),
+      .cfg_valid_o        (rsp_valid[AtXdp-1:AtPipeline]),
+      .cfg_rsp_o          (rsp[AtXdp-1:AtPipeline]),
       .waiting_o          (rmt_waiting),
       .progress_o         (rmt_progress)
+  );
+  assign trace_verdict_valid_o = verdict_valid_of;
+  assign trace_verdict_o = verdict_of;
+
+  sluice_shell_handover #(
+      .BackTokens(InFlight)
+  ) u_handover (
+      .clk_i,
+      .rst_ni,
+      .leave_valid_i    (rmt_leave_valid),
+      .leave_i          (rmt_leave),
+      .verdict_valid_i  (verdict_valid_of[0]),
+      .verdict_dropped_i(verdict_of[0].dropped),
+      .take_i           (xdp_tvalid && xdp_tready && xdp_tlast),
+      .token_o          (xdp_token),
+      .back_valid_i     (xdp_leave_valid),
+      .back_i           (xdp_leave),
+      .leave_valid_o    (leave_valid),
+      .leave_o          (leave)
+  );
+
+  // The order in which programs reach maps is told by the engine's own top only.
+  logic [XdpSteps-1:0] unused_step_valid;
+  xdp_step_trace_row_t [XdpSteps-1:0] unused_step;
+
+  // Programs of modules that have one.
+  sluice_xdp #(
+      .Cfg(XdpCfg)
+  ) u_xdp (
+      .clk_i,
+      .rst_ni,
+      .epoch_i        (epoch),
+      .s_axis_tvalid  (xdp_tvalid),
+      .s_axis_tready  (xdp_tready),
+      .s_axis_tdata   (xdp_tdata),
+      .s_axis_tkeep   (xdp_tkeep),
+      .s_axis_tlast   (xdp_tlast),
+      .s_axis_side    (xdp_side),
+      .s_axis_route   (xdp_route),
+      .token_i        (xdp_token),
+      .m_axis_tvalid  (source_valid[0]),
+      .m_axis_tready  (source_ready[0]),
+      .m_axis_tdata   (source_data[0]),
+      .m_axis_tkeep   (unused_out_keep),
+      .m_axis_tlast   (source_last[0]),
+      .m_axis_side    (out_side),
+      .m_axis_route   (out_route),
+      .leave_valid_o  (xdp_leave_valid),
+      .leave_o        (xdp_leave),
+      .verdict_valid_o(verdict_valid_of[1]),
+      .verdict_o      (verdict_of[1]),
+      .cfg_valid_i    (req_valid[AtXdp]),
+      .cfg_req_i      (req[AtXdp]),
+      .cfg_valid_o    (rsp_valid[AtXdp]),
+      .cfg_rsp_o      (rsp[AtXdp]),
+      .step_valid_o   (unused_step_valid),
+      .step_o         (unused_step),
+      .waiting_o      (xdp_waiting),
+      .progress_o     (xdp_progress)
   );
   assign source_verdict[0] = '{tags: out_route.tags, sideband: out_side};
 
@@ -407,6 +504,6 @@ module sluice_nic_top
       .progress_o         (egress_progress)
   );
 
-  assign waiting = merge_waiting || flow_waiting || rmt_waiting || verdict_valid || data_valid;
+  assign waiting = merge_waiting || flow_waiting || rmt_waiting || xdp_waiting || verdict_valid || data_valid;
 
 endmodule

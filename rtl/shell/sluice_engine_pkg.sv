@@ -13,7 +13,7 @@
 /// - `enter_valid_o`, `enter_o` (enter_t), one cycle, never stalled: a packet takes a token. `generation_i` and
 ///   `system_generation_i` come in the same cycle, `conform_i` (the module keeps to its rate) 4 cycles later.
 /// - `leave_valid_o`, `leave_o` (token_t), one cycle, never stalled: the packet has read its last row, the token comes back.
-///   Once a packet, whatever its verdict. At most 255 packets are between both.
+///   Once a packet, whatever its verdict. At most `MaxInFlight` packets of the shell are between both.
 ///   An engine behind another has `token_i` in place of the entrance, that of the packet whose last beat it takes
 ///   (sluice_shell_handover), and gives it back in that cycle or later, packets in any order.
 /// - `verdict_valid_o`, `verdict_o` (sluice_pkg::verdict_trace_t), one cycle: the trace, once a packet. What the packet

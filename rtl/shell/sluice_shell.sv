@@ -16,6 +16,7 @@ module sluice_shell
     parameter int unsigned Nodes = 1,
     parameter node_list_t List = '{0: '{wide_words: '0, number: NodeEgress}, default: '0},
     parameter int unsigned ClearRows = Modules,
+    parameter int unsigned MaxInFlight = 255,  // packets with a token
     localparam int unsigned WideBits = (wide_bits(List, Nodes) == 0) ? 1 : wide_bits(List, Nodes)
 ) (
     input logic clk_i,
@@ -138,7 +139,8 @@ module sluice_shell
   );
 
   sluice_shell_stamp #(
-      .Modules(Modules)
+      .Modules    (Modules),
+      .MaxInFlight(MaxInFlight)
   ) u_stamp (
       .clk_i,
       .rst_ni,

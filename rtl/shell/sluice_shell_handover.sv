@@ -7,11 +7,13 @@
 /// The next engine gives it back by `back_valid_i`, in any order, in the cycle of `take_i` or later.
 ///
 /// Latency: 0 cycles for tokens of the first engine, 1 or more for those of the next, which wait while others go. Throughput: a token
-/// a cycle. Never stalls: no more than `Tokens` are under way.
+/// a cycle. Never stalls: no more than `Tokens` and `BackTokens` are under way.
 module sluice_shell_handover
   import sluice_engine_pkg::*;
 #(
-    parameter int unsigned Tokens = 255
+    // Of packets on their way to the next engine, and of those that come back from it.
+    parameter int unsigned Tokens = 255,
+    parameter int unsigned BackTokens = Tokens
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -31,13 +33,17 @@ module sluice_shell_handover
     output token_t leave_o
 );
 
+  if (BackTokens < 4) begin : gen_bad_back_tokens
+    $fatal(1, "shell_handover: BackTokens is %0d, expected at least 4 (%m)", BackTokens);
+  end
   if (Tokens < 2) begin : gen_bad_tokens
     $fatal(1, "shell_handover: Tokens is %0d, expected at least 2 (%m)", Tokens);
   end
 
   logic dropped, dropped_q, first_ready, first_valid, back_ready, back_valid;
   token_t back;
-  logic [$clog2(Tokens+1)-1:0] unused_first_level, unused_back_level;
+  logic [$clog2(Tokens+1)-1:0] unused_first_level;
+  logic [$clog2(BackTokens+1)-1:0] unused_back_level;
 
   assign dropped = verdict_valid_i ? verdict_dropped_i : dropped_q;
   always_ff @(posedge clk_i) if (verdict_valid_i) dropped_q <= verdict_dropped_i;
@@ -59,9 +65,9 @@ module sluice_shell_handover
   );
 
   // Tokens that wait for a cycle in which none of the first engine goes back.
-  sluice_fifo #(
+  sluice_fifo_ram #(
       .Width($bits(token_t)),
-      .Depth(Tokens)
+      .Depth(BackTokens)
   ) u_back (
       .clk_i,
       .rst_ni,

@@ -5,13 +5,15 @@
 /// until `leave_*` gives the token back: no commit to a generation while a packet of it is in flight. A packet of the
 /// system module itself counts once.
 ///
-/// Latency and stalls: as above; never stalls. At most 255 packets may be in flight.
+/// Latency and stalls: as above; never stalls. At most `MaxInFlight` packets may be in flight; the row shows 255
+/// for more.
 /// Configuration: answered 4 cycles after the access; the commit takes effect in its cycle.
 module sluice_shell_stamp
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
 #(
-    parameter int unsigned Modules = 64
+    parameter int unsigned Modules = 64,
+    parameter int unsigned MaxInFlight = 255
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -37,7 +39,6 @@ module sluice_shell_stamp
 );
 
   localparam int unsigned IndexBits = (Modules > 1) ? $clog2(Modules) : 1;
-  localparam int unsigned MaxInFlight = 255;
   localparam int unsigned AnswerCycles = 4;
 
   logic is_rate, is_generation, commit_busy, unused_conform_valid;
@@ -47,6 +48,7 @@ module sluice_shell_stamp
   logic is_rate_q;
   rate_row_t rate, rate_write;
   generation_row_t generation;
+  logic [1:0][$clog2(MaxInFlight+1)-1:0] in_flight;
   logic [IndexBits-1:0] cfg_module;
 
   assign is_rate = cfg_req_i.tab == TableRate;
@@ -81,9 +83,12 @@ module sluice_shell_stamp
       .commit_generation_i      (cfg_req_i.data[0]),
       .commit_busy_o            (commit_busy),
       .current_o                (generation.current),
-      .in_flight_0_o            (generation.in_flight_0),
-      .in_flight_1_o            (generation.in_flight_1)
+      .in_flight_0_o            (in_flight[0]),
+      .in_flight_1_o            (in_flight[1])
   );
+
+  assign generation.in_flight_0 = (32'(in_flight[0]) > 32'd255) ? 8'd255 : 8'(in_flight[0]);
+  assign generation.in_flight_1 = (32'(in_flight[1]) > 32'd255) ? 8'd255 : 8'(in_flight[1]);
 
   sluice_token_bucket #(
       .Buckets     (Modules),

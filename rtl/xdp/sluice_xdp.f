@@ -7,7 +7,9 @@
 ../common/sluice_axis_width.sv
 ../common/sluice_counter_bank.sv
 ../common/sluice_fifo.sv
+../common/sluice_fifo_ram.sv
 ../common/sluice_prio_enc.sv
 ../common/sluice_ram_1r1w.sv
+../common/sluice_ram_prefetch.sv
 -F sluice_xdp_engine.f
 sluice_xdp_top.sv

@@ -1,12 +1,14 @@
 /// The XDP engine: runs the programs of modules on a core (docs/design/hxdp-core.md).
 ///
 /// An engine that is not the first: sluice_engine_pkg, with `token_i` in place of the entrance. A packet whose module has no program
-/// in its generation goes on as it came. Packets leave in the order in which they came. Verdict and token come when its program
-/// has ended and it is its turn.
+/// in its generation passes beside, as it came; it waits for packets with a program only as long as one of them is on the output.
+/// The others wait in their module's queue, or are dropped there. Packets of either kind leave in their order: those
+/// with a program as they were taken from the queues. Their verdict and token come when the program has ended and it is their turn.
 ///
-/// Latency of a packet alone: 18 cycles and 5 a bundle, from a frame's last beat in to its first beat out; dropped 14 to its verdict. Throughput: docs/measurements.md.
-/// Stall behaviour: the input stalls while packet memory is full; the output's stall reaches the input that way and no
-/// sooner.
+/// Latency: without a program 1 cycle. With one, of a packet alone, 25 cycles and 5 a bundle, from a frame's last beat in to its first
+/// beat out. Throughput: without a program a beat a cycle; with one docs/measurements.md.
+/// Stall behaviour: the input stalls for packets without a program, while the output stalls or has one with a program; in
+/// addition for a cycle a packet of these.
 module sluice_xdp
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -64,8 +66,10 @@ module sluice_xdp
   localparam int unsigned ModuleIndexBits = $clog2(Modules);
   localparam int unsigned ContextBits = $clog2(Cfg.contexts);
   localparam int unsigned UserBits = $bits(route_t) + $bits(sideband_t);
-  // Packets between the input and their slots.
+  // Packets between their queue and their slots.
   localparam int unsigned Tokens = 8;
+  // Packets dropped at their queue whose verdict waits.
+  localparam int unsigned Drops = 4;
   // Cycles that the others wait for the memory before a core leaves one out.
   localparam int unsigned Patience = 7;
 
@@ -74,9 +78,112 @@ module sluice_xdp
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // 64 bytes wide inside.
+  // In: whose module has a program is known with the beat. The verdict of packets that pass beside goes out as they come in.
 
-  logic in_valid, in_ready, in_last;
+  typedef struct packed {
+    logic               known;
+    token_t             token;
+    route_t             route;
+    sideband_t          side;
+    logic               last;
+    logic [Bytes-1:0]   keep;
+    logic [8*Bytes-1:0] data;
+  } beat_t;
+
+  logic known, known_row, front_ready, front_take, front_first_q, beat_valid, beat_ready;
+  beat_t front, beat;
+  logic [LookBits-1:0] known_index;
+  logic unload_verdict, unload_verdict_ready, unload_waits_q;
+
+  assign known_index = {s_axis_side.module_id[LookBits-2:0], s_axis_side.generation};
+  // Modules that this target does not have, have no program.
+  assign known = known_row && 32'(s_axis_side.module_id) < Modules;
+  assign front = '{
+          known: known,
+          token: token_i,
+          route: s_axis_route,
+          side: s_axis_side,
+          last: s_axis_tlast,
+          keep: s_axis_tkeep,
+          data: s_axis_tdata
+      };
+  // A verdict from behind that waits gets the next cycle.
+  assign s_axis_tready = front_ready && !unload_waits_q;
+  assign front_take = s_axis_tvalid && s_axis_tready;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) front_first_q <= 1'b1;
+    else if (front_take) front_first_q <= s_axis_tlast;
+  end
+
+  sluice_skid #(
+      .Width($bits(beat_t))
+  ) u_front (
+      .clk_i,
+      .rst_ni,
+      .valid_i(s_axis_tvalid && !unload_waits_q),
+      .ready_o(front_ready),
+      .data_i (front),
+      .valid_o(beat_valid),
+      .ready_i(beat_ready),
+      .data_o (beat)
+  );
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Queues, and behind them 64 bytes wide.
+
+  logic queue_ready, drop_valid, drop_ready, queued_valid, queued_ready, queued_last, queued_broken, queues_waiting;
+  logic [8*Bytes-1:0] queued_data;
+  logic [Bytes-1:0] queued_keep;
+  sideband_t queued_side;
+  route_t queued_route;
+  token_t queued_token;
+  logic queues_cfg_valid;
+  cfg_rsp_t queues_cfg_rsp;
+  logic charge_valid;
+  cost_t charge;
+  verdict_trace_t unload_verdict_data;
+  token_t unload_token;
+
+  logic pass_ready;
+  assign beat_ready = beat.known ? queue_ready : pass_ready;
+
+  sluice_xdp_queues #(
+      .Bytes  (Bytes),
+      .Rows   (Cfg.queue_rows),
+      .Modules(Modules)
+  ) u_queues (
+      .clk_i,
+      .rst_ni,
+      .s_axis_tvalid  (beat_valid && beat.known),
+      .s_axis_tready  (queue_ready),
+      .s_axis_tdata   (beat.data),
+      .s_axis_tkeep   (beat.keep),
+      .s_axis_tlast   (beat.last),
+      .s_axis_side    (beat.side),
+      .s_axis_route   (beat.route),
+      .token_i        (beat.token),
+      .drop_valid_o   (drop_valid),
+      .drop_ready_i   (drop_ready),
+      .m_axis_tvalid  (queued_valid),
+      .m_axis_tready  (queued_ready),
+      .m_axis_tdata   (queued_data),
+      .m_axis_tkeep   (queued_keep),
+      .m_axis_tlast   (queued_last),
+      .m_axis_side    (queued_side),
+      .m_axis_route   (queued_route),
+      .m_axis_token   (queued_token),
+      .m_axis_broken  (queued_broken),
+      .charge_valid_i (charge_valid),
+      .charge_module_i(unload_verdict_data.module_id),
+      .charge_i       (charge),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o    (queues_cfg_valid),
+      .cfg_rsp_o      (queues_cfg_rsp),
+      .waiting_o      (queues_waiting)
+  );
+
+  logic in_valid, in_ready, in_last, in_broken;
   logic [511:0] in_data;
   logic [63:0] in_keep;
   sideband_t in_side;
@@ -97,12 +204,12 @@ module sluice_xdp
   ) u_widen (
       .clk_i,
       .rst_ni,
-      .s_axis_tdata,
-      .s_axis_tkeep,
-      .s_axis_tlast,
-      .s_axis_tuser ({s_axis_route, s_axis_side}),
-      .s_axis_tvalid,
-      .s_axis_tready,
+      .s_axis_tdata (queued_data),
+      .s_axis_tkeep (queued_keep),
+      .s_axis_tlast (queued_last),
+      .s_axis_tuser ({queued_route, queued_side}),
+      .s_axis_tvalid(queued_valid),
+      .s_axis_tready(queued_ready),
       .m_axis_tdata (in_data),
       .m_axis_tkeep (in_keep),
       .m_axis_tlast (in_last),
@@ -112,22 +219,32 @@ module sluice_xdp
   );
 
   // Tokens come with last beats, and wait for their packets' slots.
-  logic token_ready, token_valid;
+  logic token_ready, token_valid, token_put;
   logic [$clog2(Tokens+1)-1:0] unused_token_level;
+  assign token_put = queued_valid && queued_ready && queued_last;
   sluice_fifo #(
-      .Width($bits(token_t)),
+      .Width($bits(token_t) + 1),
       .Depth(Tokens)
   ) u_tokens (
       .clk_i,
       .rst_ni,
-      .valid_i(s_axis_tvalid && s_axis_tready && s_axis_tlast),
+      .valid_i(token_put),
       .ready_o(token_ready),
-      .data_i (token_i),
+      .data_i ({queued_broken, queued_token}),
       .valid_o(token_valid),
       .ready_i(slot_valid),
-      .data_o (in_token),
+      .data_o ({in_broken, in_token}),
       .level_o(unused_token_level)
   );
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Out: packets of either kind in turns.
+
+  logic back_valid, back_ready, back_last, busy_q, back_q, back, out_take;
+  logic [8*Bytes-1:0] back_data;
+  logic [Bytes-1:0] back_keep;
+  sideband_t back_side;
+  route_t back_route;
 
   sluice_axis_width #(
       .InBytes  (64),
@@ -142,13 +259,94 @@ module sluice_xdp
       .s_axis_tuser ({out_route, out_side}),
       .s_axis_tvalid(out_valid),
       .s_axis_tready(out_ready),
-      .m_axis_tdata,
-      .m_axis_tkeep,
-      .m_axis_tlast,
-      .m_axis_tuser ({m_axis_route, m_axis_side}),
-      .m_axis_tvalid,
-      .m_axis_tready
+      .m_axis_tdata (back_data),
+      .m_axis_tkeep (back_keep),
+      .m_axis_tlast (back_last),
+      .m_axis_tuser ({back_route, back_side}),
+      .m_axis_tvalid(back_valid),
+      .m_axis_tready(back_ready)
   );
+
+  logic pass_valid;
+  assign pass_valid = beat_valid && !beat.known;
+  // Who has begun, or waits for the output, goes on.
+  assign back = busy_q ? back_q : (back_valid && (!pass_valid || !back_q));
+  assign m_axis_tvalid = back ? back_valid : pass_valid;
+  assign out_take = m_axis_tvalid && m_axis_tready;
+  assign back_ready = back && m_axis_tready;
+  assign pass_ready = !back && m_axis_tready;
+  assign m_axis_tdata = back ? back_data : beat.data;
+  assign m_axis_tkeep = back ? back_keep : beat.keep;
+  assign m_axis_tlast = back ? back_last : beat.last;
+  assign m_axis_side = back ? back_side : beat.side;
+  assign m_axis_route = back ? back_route : beat.route;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+      back_q <= 1'b0;
+    end else if (m_axis_tvalid) begin
+      busy_q <= !(out_take && m_axis_tlast);
+      back_q <= back;
+    end
+  end
+
+  // Verdicts and tokens: of packets that pass beside, of those that leave their slots, of those dropped at their queues.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    logic [31:0]           id;
+    token_t                token;
+  } dropped_t;
+
+  logic front_verdict, front_leave, dropped_valid, dropped_take;
+  dropped_t dropped;
+  logic [$clog2(Drops+1)-1:0] unused_drop_level;
+
+  sluice_fifo #(
+      .Width($bits(dropped_t)),
+      .Depth(Drops)
+  ) u_drops (
+      .clk_i,
+      .rst_ni,
+      .valid_i(drop_valid),
+      .ready_o(drop_ready),
+      .data_i ({beat.side.module_id, beat.side.id, beat.token}),
+      .valid_o(dropped_valid),
+      .ready_i(dropped_take),
+      .data_o (dropped),
+      .level_o(unused_drop_level)
+  );
+
+  assign front_verdict = front_take && !known && front_first_q;
+  assign front_leave = front_take && !known && s_axis_tlast;
+  assign unload_verdict_ready = !front_verdict && !front_leave;
+  assign dropped_take = unload_verdict_ready && !unload_verdict && dropped_valid;
+  assign charge_valid = unload_verdict && unload_verdict_ready;
+
+  always_ff @(posedge clk_i) begin
+    unload_waits_q <= unload_verdict && !unload_verdict_ready && rst_ni;
+    verdict_valid_o <= (front_verdict || charge_valid || dropped_take) && rst_ni;
+    leave_valid_o <= (front_leave || charge_valid || dropped_take) && rst_ni;
+    leave_o <= front_leave ? token_i : charge_valid ? unload_token : dropped.token;
+    if (front_verdict) begin
+      verdict_o <= '{
+          destinations: s_axis_route.destinations,
+          reason: reason_e'('0),
+          dropped: 1'b0,
+          module_id: s_axis_side.module_id,
+          id: s_axis_side.id
+      };
+    end else if (charge_valid) begin
+      verdict_o <= unload_verdict_data;
+    end else begin
+      verdict_o <= '{
+          destinations: '0,
+          reason: ReasonXdpQueue,
+          dropped: 1'b1,
+          module_id: dropped.module_id,
+          id: dropped.id
+      };
+    end
+  end
 
   // ---------------------------------------------------------------------------------------------------------------
 
@@ -163,6 +361,7 @@ module sluice_xdp
   logic event_q;
   logic [ModuleIndexBits-1:0] event_module_q;
   xdp_event_e event_kind_q;
+  logic [2:0] event_amount;
 
   logic start_valid, start_ready, end_valid, free_valid;
   logic [SlotBits-1:0] slot;
@@ -206,6 +405,8 @@ module sluice_xdp
       .clk_i,
       .rst_ni,
       .epoch_i,
+      .known_index_i     (known_index),
+      .known_o           (known_row),
       .program_valid_i   (program_look),
       .program_index_i   (program_index),
       .program_o         (program_row),
@@ -220,13 +421,19 @@ module sluice_xdp
       .event_valid_i     (event_q),
       .event_module_i    (event_module_q),
       .event_kind_i      (event_kind_q),
+      .event_amount_i    (event_amount),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o       (tables_cfg_valid),
       .cfg_rsp_o         (tables_cfg_rsp)
   );
-  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid;
-  assign cfg_rsp_o   = maps_cfg_valid ? maps_cfg_rsp : values_cfg_valid ? values_cfg_rsp : tables_cfg_rsp;
+  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid;
+  always_comb begin
+    cfg_rsp_o = tables_cfg_rsp;
+    if (values_cfg_valid) cfg_rsp_o = values_cfg_rsp;
+    if (maps_cfg_valid) cfg_rsp_o = maps_cfg_rsp;
+    if (queues_cfg_valid) cfg_rsp_o = queues_cfg_rsp;
+  end
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory: the core goes first, then the helper, the map engine, and packets that come and go.
@@ -309,6 +516,7 @@ module sluice_xdp
       .write_place_o(load_write_place),
       .write_data_o (load_write_data),
       .token_i      (in_token),
+      .broken_i     (in_broken),
       .slot_valid_o (slot_valid),
       .slot_o       (slot),
       .slot_data_o  (slot_data),
@@ -461,32 +669,33 @@ module sluice_xdp
   ) u_unload (
       .clk_i,
       .rst_ni,
-      .slot_valid_i (slot_valid),
-      .slot_i       (slot),
-      .slot_data_i  (slot_data),
-      .end_valid_i  (end_valid),
-      .end_i        (finished),
-      .look_valid_o (interfaces_look),
-      .look_index_o (interfaces_index),
-      .interfaces_i (interfaces_row),
-      .read_valid_o (unload_read),
-      .read_ready_i (!core_read && !helper_read && !map_read),
-      .read_place_o (unload_read_place),
-      .read_data_i  (read_data),
-      .m_axis_tvalid(out_valid),
-      .m_axis_tready(out_ready),
-      .m_axis_tdata (out_data),
-      .m_axis_tkeep (out_keep),
-      .m_axis_tlast (out_last),
-      .m_axis_side  (out_side),
-      .m_axis_route (out_route),
-      .free_valid_o (free_valid),
-      .free_rows_o  (free_rows),
-      .leave_valid_o,
-      .leave_o,
-      .verdict_valid_o,
-      .verdict_o,
-      .waiting_o    (unload_waiting)
+      .slot_valid_i   (slot_valid),
+      .slot_i         (slot),
+      .slot_data_i    (slot_data),
+      .end_valid_i    (end_valid),
+      .end_i          (finished),
+      .look_valid_o   (interfaces_look),
+      .look_index_o   (interfaces_index),
+      .interfaces_i   (interfaces_row),
+      .read_valid_o   (unload_read),
+      .read_ready_i   (!core_read && !helper_read && !map_read),
+      .read_place_o   (unload_read_place),
+      .read_data_i    (read_data),
+      .m_axis_tvalid  (out_valid),
+      .m_axis_tready  (out_ready),
+      .m_axis_tdata   (out_data),
+      .m_axis_tkeep   (out_keep),
+      .m_axis_tlast   (out_last),
+      .m_axis_side    (out_side),
+      .m_axis_route   (out_route),
+      .free_valid_o   (free_valid),
+      .free_rows_o    (free_rows),
+      .verdict_valid_o(unload_verdict),
+      .verdict_ready_i(unload_verdict_ready),
+      .leave_o        (unload_token),
+      .verdict_o      (unload_verdict_data),
+      .cost_o         (charge),
+      .waiting_o      (unload_waiting)
   );
 
   // A value that is being written keeps all others off.
@@ -510,19 +719,22 @@ module sluice_xdp
     step_o[XdpStepMap].slot = 8'(map_done_host);
   end
 
-  // What is dropped is counted in its verdict's cycle.
-  assign event_q = verdict_valid_o && verdict_o.dropped;
+  // Drops are counted in their verdict's cycle, and the copies of what leaves.
+  logic [3:0] copies;
+  assign copies = count_ones(verdict_o.destinations);
+  assign event_q = verdict_valid_o && (verdict_o.dropped || copies > 4'd1);
   assign event_module_q = verdict_o.module_id[ModuleIndexBits-1:0];
-  assign event_kind_q = xdp_event_e'(verdict_o.reason[2:0]);
+  assign event_kind_q = verdict_o.dropped ? xdp_event_e'(verdict_o.reason[2:0]) : XdpEventCopies;
+  assign event_amount = verdict_o.dropped ? 3'd1 : 3'(copies - 4'd1);
 
 `ifndef SYNTHESIS
   ATokenWaitsForEachPacket_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !slot_valid || token_valid);
   TokensHaveRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(s_axis_tvalid && s_axis_tready && s_axis_tlast) || token_ready);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !token_put || token_ready);
 `endif
 
-  assign waiting_o = (load_waiting || unload_waiting || !idle) && !(m_axis_tvalid && !m_axis_tready);
+  assign waiting_o = (beat_valid || queues_waiting || load_waiting || unload_waiting || !idle) && !(m_axis_tvalid && !m_axis_tready);
   assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || fetch_valid || verdict_valid_o;
 
 endmodule

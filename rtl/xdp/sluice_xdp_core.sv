@@ -801,6 +801,22 @@ module sluice_xdp_core
   end
   assign m_write_kept = m_valid_q && (m_start_q || (m_commits && ((m_taken_q && m_back_q) || m_helped || m_referred)));
 
+  // What a packet costs: its bundles, and once more each for which it waits. Being sent back costs nothing.
+  cost_t m_cost, m_cost_after;
+  assign m_cost_after = m_start_q ? '0 : (m_retries || m_cost == '1) ? m_cost : m_cost + CostBits'(1);
+
+  sluice_ram_lut #(
+      .Width(CostBits),
+      .Depth(Contexts)
+  ) u_cost (
+      .clk_i,
+      .we_i   (m_valid_q),
+      .waddr_i(m_context_q),
+      .wdata_i(m_cost_after),
+      .raddr_i(m_context_q),
+      .rdata_o(m_cost)
+  );
+
   // Loads and stores.
   logic [127:0] m_wide_data;
   logic [15:0] m_wide_enable;
@@ -853,7 +869,8 @@ module sluice_xdp_core
         verdict: (m_fault_q || m_out_of_work || m_verdict_q > VerdictRedirect) ? 3'd0 : m_verdict_q[2:0],
         bounds: m_kept_q.bounds,
         redirected: m_kept_q.redirected,
-        ifindex: m_kept_q.redirect
+        ifindex: m_kept_q.redirect,
+        cost: m_cost_after
     };
   end
 

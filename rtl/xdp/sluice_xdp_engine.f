@@ -16,8 +16,10 @@ sluice_xdp_maps_back.sv
 sluice_xdp_maps_front.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
+sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_registers.sv
+sluice_xdp_scheduler.sv
 sluice_xdp_tables.sv
 sluice_xdp_unload.sv
 sluice_xdp_values.sv

@@ -45,6 +45,7 @@ module sluice_xdp_load
 
     // Of the packet whose slot is written.
     input  token_t                   token_i,
+    input  logic                     broken_i,      // it was longer than its sideband says
     output logic                     slot_valid_o,
     output logic      [SlotBits-1:0] slot_o,
     output xdp_slot_t                slot_data_o,
@@ -127,7 +128,7 @@ module sluice_xdp_load
   assign row = first_q ? 9'(FrameRow) : row_q;
   assign rows = first_q ? need : rows_q;
   assign beyond = row >= rows;
-  assign broken = (!first_q && broken_q) || beyond;
+  assign broken = (!first_q && broken_q) || beyond || (beat_last_q && broken_i);
 
   assign write_valid_o = go && !beyond;
   assign write_place_o = '{row: base_q + RowBits'(row), word: 3'd0};

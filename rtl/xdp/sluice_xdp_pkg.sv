@@ -34,6 +34,32 @@ package sluice_xdp_pkg;
   localparam logic [31:0] VerdictTx = 32'd3;
   localparam logic [31:0] VerdictRedirect = 32'd4;
 
+  // Bundles and steps of units that a packet has taken; stays at the most.
+  localparam int unsigned CostBits = 24;
+  typedef logic [CostBits-1:0] cost_t;
+
+  // A packet that waits in its module's queue.
+  typedef struct packed {
+    sideband_t   side;
+    route_t      route;
+    token_t      token;
+    logic [15:0] rows;
+    logic        shared;  // its rows are of those that nobody has reserved
+  } xdp_queued_t;
+
+  // Rows of the longest table that is cleared behind a reset.
+  // "Bits of function variable are not used": the function takes some sizes.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic int unsigned xdp_clear_rows(xdp_cfg_t cfg);
+    // verilator lint_on UNUSEDSIGNAL
+    int unsigned rows;
+    rows = 2 * cfg.modules;
+    if (rows < cfg.rows / XdpPageRows) rows = cfg.rows / XdpPageRows;
+    if (rows < cfg.regions) rows = cfg.regions;
+    if (rows < cfg.maps) rows = cfg.maps;
+    return rows;
+  endfunction
+
   // A module's pages of map values in the region table.
   typedef struct packed {
     logic [8:0] base;
@@ -119,6 +145,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t bounds;
     logic        redirected;
     logic [31:0] ifindex;     // of the redirect
+    cost_t       cost;        // what it has taken of the core
   } xdp_end_t;
 
   // A packet in memory, from its last beat in to its last beat out.

@@ -24,6 +24,10 @@ module sluice_xdp_tables
 
     input logic [31:0] epoch_i,
 
+    // Whether there is a program, in the same cycle.
+    input  logic [LookBits-1:0] known_index_i,
+    output logic                known_o,
+
     input  logic                            program_valid_i,
     input  logic             [LookBits-1:0] program_index_i,
     output xdp_program_row_t                program_o,
@@ -45,6 +49,7 @@ module sluice_xdp_tables
     input logic                             event_valid_i,
     input logic       [ModuleIndexBits-1:0] event_module_i,
     input xdp_event_e                       event_kind_i,
+    input logic       [                2:0] event_amount_i,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -79,8 +84,9 @@ module sluice_xdp_tables
   assign is_interfaces = cfg_req_i.tab == TableXdpInterfaces;
   assign is_page = cfg_req_i.tab == TableXdpPage;
   assign is_code = cfg_req_i.tab == TableXdpCode;
-  // Maps and values answer for their own tables.
-  assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue, TableXdpSearch, TableXdpHost, TableXdpHostData};
+  // Maps, values and queues answer for their own tables.
+  assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue, TableXdpSearch, TableXdpHost,
+                                           TableXdpHostData, TableXdpShare};
   assign row_req = is_drops ? cfg_counter(cfg_req_i) : cfg_req_i;
   assign clears = cfg_req_i.clear;
   assign writes_row = (cfg_req_i.write && status == StatusOk) || clears;
@@ -112,6 +118,19 @@ module sluice_xdp_tables
       .b_en_i   (program_valid_i),
       .b_addr_i (program_index_i),
       .b_rdata_o(program_o)
+  );
+
+  // Of each program's row its first bit.
+  sluice_ram_lut #(
+      .Width(1),
+      .Depth(2 * Modules)
+  ) u_known (
+      .clk_i,
+      .we_i   (((cfg_valid_i && is_program) || clears) && writes_row),
+      .waddr_i(cfg_req_i.index[LookBits-1:0]),
+      .wdata_i(cfg_req_i.data[0]),
+      .raddr_i(known_index_i),
+      .rdata_o(known_o)
   );
 
   sluice_ram_dp #(
@@ -179,14 +198,14 @@ module sluice_xdp_tables
   sluice_counter_bank #(
       .Entries (8 * Modules),
       .Width   (CounterBits),
-      .IncWidth(1)
+      .IncWidth(3)
   ) u_drops (
       .clk_i,
       .rst_ni,
       .epoch_i,
       .inc_valid_i  (event_valid_i),
       .inc_index_i  ({event_module_i, event_kind_i}),
-      .inc_amount_i (1'b1),
+      .inc_amount_i (event_amount_i),
       .rd_valid_i   (cfg_valid_i && is_drops),
       .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
       .rd_index_i   (cfg_req_i.index[ModuleIndexBits+2:0]),

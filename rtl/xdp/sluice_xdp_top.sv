@@ -15,6 +15,7 @@ module sluice_xdp_top
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
 #(
     parameter int unsigned Target = 0,
     localparam xdp_cfg_t Cfg = xdp_cfg(Target),
@@ -58,15 +59,6 @@ module sluice_xdp_top
     output xdp_step_trace_row_t [        XdpSteps-1:0] trace_step_o
 );
 
-  // Rows of the longest table that is cleared.
-  function automatic int unsigned clear_rows();
-    int unsigned rows;
-    rows = 2 * Cfg.modules;
-    if (rows < Cfg.rows / XdpPageRows) rows = Cfg.rows / XdpPageRows;
-    if (rows < Cfg.regions) rows = Cfg.regions;
-    if (rows < Cfg.maps) rows = Cfg.maps;
-    return rows;
-  endfunction
   localparam node_list_t List = '{0: '{wide_words: '0, number: NodeXdp}, default: '0};
 
   if (Target > 1) begin : gen_bad_target
@@ -83,11 +75,12 @@ module sluice_xdp_top
   token_t token, leave;
 
   sluice_shell #(
-      .TargetHash(Cfg.target_hash),
-      .Modules   (Cfg.modules),
-      .Nodes     (1),
-      .List      (List),
-      .ClearRows (clear_rows())
+      .TargetHash (Cfg.target_hash),
+      .Modules    (Cfg.modules),
+      .Nodes      (1),
+      .List       (List),
+      .ClearRows  (xdp_clear_rows(Cfg)),
+      .MaxInFlight(Cfg.queue_rows + Cfg.packets + 8)
   ) u_shell (
       .clk_i,
       .rst_ni,

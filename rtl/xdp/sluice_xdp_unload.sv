@@ -12,8 +12,7 @@
 /// | redirect | to the destination of that interface |
 ///
 /// What goes where its module may not send is dropped as `no_destination`; a frame that has become longer than the NIC takes as
-/// `xdp_too_long`. A packet without a program goes on as it came. Verdict and token come once a packet, before its
-/// first beat.
+/// `xdp_too_long`. Verdict, token and cost come once a packet (`verdict_valid_o` holds), before its first beat.
 ///
 /// Latency: 7 cycles from the end of the program to the first beat out. Throughput: a beat a cycle while the read port is free,
 /// 5 cycles between packets, 3 a dropped one. Stall behaviour: waits for the read port and its output;
@@ -62,11 +61,11 @@ module sluice_xdp_unload
     output logic       free_valid_o,
     output logic [8:0] free_rows_o,
 
-    output logic   leave_valid_o,
-    output token_t leave_o,
-
     output logic           verdict_valid_o,
+    input  logic           verdict_ready_i,
+    output token_t         leave_o,
     output verdict_trace_t verdict_o,
+    output cost_t          cost_o,
 
     output logic waiting_o
 );
@@ -187,9 +186,7 @@ module sluice_xdp_unload
       case (state_q)
         Idle: if (count_q != '0 && done_q[head_q]) state_q <= Look;
         Look: state_q <= Judge;
-        Judge:
-        if (drops) state_q <= Idle;
-        else if (meta_ready) state_q <= Send;
+        Judge: if (judged) state_q <= drops ? Idle : Send;
         default: if (last_pushed) state_q <= Idle;
       endcase
     end
@@ -202,23 +199,21 @@ module sluice_xdp_unload
   logic judged;
   assign look_valid_o = state_q == Look;
   assign look_index_o = {slot_q.side.module_id[LookBits-2:0], slot_q.side.generation};
-  assign judged = state_q == Judge && (drops || meta_ready);
+  assign verdict_valid_o = state_q == Judge && (drops || meta_ready);
+  assign judged = verdict_valid_o && verdict_ready_i;
   assign finish = (judged && drops) || (state_q == Send && last_pushed);
   assign free_valid_o = finish;
   assign free_rows_o = slot_q.rows;
 
-  always_ff @(posedge clk_i) begin
-    leave_valid_o <= judged && rst_ni;
-    verdict_valid_o <= judged && rst_ni;
-    leave_o <= slot_q.token;
-    verdict_o <= '{
-        destinations: drops ? '0 : goes_on ? slot_q.route.destinations : mask,
-        reason: drops ? reason : reason_e'('0),
-        dropped: drops,
-        module_id: slot_q.side.module_id,
-        id: slot_q.side.id
-    };
-  end
+  assign leave_o = slot_q.token;
+  assign cost_o = slot_q.has_program ? end_q.cost : '0;
+  assign verdict_o = '{
+          destinations: drops ? '0 : goes_on ? slot_q.route.destinations : mask,
+          reason: drops ? reason : reason_e'('0),
+          dropped: drops,
+          module_id: slot_q.side.module_id,
+          id: slot_q.side.id
+      };
 
   // Windows of 64 bytes from the frame's first word on; beats are put together of two where it begins within a word.
   logic [OffsetBits-1:0] offset_q;
@@ -309,7 +304,7 @@ module sluice_xdp_unload
   ) u_meta (
       .clk_i,
       .rst_ni,
-      .valid_i(state_q == Judge && !drops),
+      .valid_i(judged && !drops),
       .ready_o(meta_ready),
       .data_i ({route, side}),
       .valid_o(unused_meta_valid),

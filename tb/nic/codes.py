@@ -43,6 +43,7 @@ class Reason(IntEnum):
     XDP_DROP = 24
     XDP_ABORTED = 25
     XDP_TOO_LONG = 26
+    XDP_QUEUE = 27
     RATE = 32
     RECONFIG = 33
     NO_MODULE = 34

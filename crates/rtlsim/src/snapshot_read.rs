@@ -146,12 +146,11 @@ impl SnapshotRead {
     /// Every counter of one module's drops for one reason.
     fn drop_places(&self, module: u32, reason: Reason) -> Vec<Place> {
         let table = reason.table();
-        let own = (table.node(), table, reason.row(module));
-        match reason.engine() {
-            Some(engine) if self.engines.contains(&engine) => vec![own],
-            // The XDP engine alone counts it beside its own reasons; what no engine sends anywhere, who stands around it.
+        let mut places: Vec<Place> = match reason.engine() {
+            Some(engine) if self.engines.contains(&engine) => vec![(table.node(), table, reason.row(module))],
+            // What no engine sends anywhere, who stands around the XDP engine's own top counts.
             Some(_) if reason == Reason::NoDestination && self.engines.contains(&EngineId::XDP) => {
-                vec![(Node::Xdp, Table::XdpDrops, 8 * module + u32::from(reason.code() & 7)), own]
+                vec![(table.node(), table, reason.row(module))]
             }
             Some(_) => Vec::new(),
             None if table == Table::PortDrops => self.ports().map(|p| (p, table, reason.row(module))).collect(),
@@ -159,7 +158,12 @@ impl SnapshotRead {
                 let queue = |d| reason.row(d * self.target.modules + module);
                 (0..self.target.destinations()).map(|d| (Node::Egress, table, queue(d))).collect()
             }
+        };
+        // The XDP engine counts it in its own table, under the same kind.
+        if reason == Reason::NoDestination && self.engines.contains(&EngineId::XDP) {
+            places.push((Node::Xdp, Table::XdpDrops, 8 * module + 7));
         }
+        places
     }
 
     fn at(&self, place: Place) -> u64 {

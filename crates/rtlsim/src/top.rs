@@ -25,7 +25,7 @@ pub struct Top {
 }
 
 /// The whole NIC, `sluice_nic_top`.
-pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT], is_nic: true, tells_steps: false };
+pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT, &engines::XDP], is_nic: true, tells_steps: false };
 
 /// The match-action pipeline alone, `sluice_rmt_top`.
 pub static RMT: Top = Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false, tells_steps: false };

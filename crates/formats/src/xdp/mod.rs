@@ -11,7 +11,7 @@ use crate::engine::{EngineId, Folder};
 use crate::reason::events;
 use rows::{
     XdpCodeRow, XdpHostRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpSearchRow,
-    XdpValueRow,
+    XdpShareRow, XdpValueRow,
 };
 use target::Target as XdpTarget;
 
@@ -27,8 +27,8 @@ nodes! { Some(EngineId::XDP);
 
 tables! { Some(EngineId::XDP);
     Xdp {
-        /// Packets dropped by XDP programs, by module * 8 + kind.
-        XdpDrops "xdp_drops" = 0: counter(), |t| t.modules * 8, "packets dropped by programs, by module * 8 + kind";
+        /// Packets dropped by XDP programs or in front of them, and copies, by module * 8 + kind.
+        XdpDrops "xdp_drops" = 0: counter(), |t| t.modules * 8, "drops and copies, by module * 8 + kind (7: no destination)";
         /// Programs by 2 * module + generation.
         XdpProgram "xdp_program" = 1: row::<XdpProgramRow>(), |t| 2 * t.modules, "`xdp_program_row`, by 2 * module + generation";
         /// Interfaces by 2 * module + generation.
@@ -49,6 +49,8 @@ tables! { Some(EngineId::XDP);
         XdpHost "xdp_host" = 9: row::<XdpHostRow>(), |_| 1, "`xdp_host_row`; a write is answered when it is done";
         /// Key (rows 0 and 1) and value (from row 2 on) of the host's operation.
         XdpHostData "xdp_host_data" = 10: row::<XdpValueRow>(), |_| target::HOST_ROWS as u32, "`xdp_value_row`: key in rows 0 and 1, then the value";
+        /// Weights and reserved rows of modules in the queues in front of the cores.
+        XdpShare "xdp_share" = 16: row::<XdpShareRow>(), |t| t.modules, "`xdp_share_row`, by module";
     }
 }
 
@@ -59,6 +61,10 @@ events! { EVENTS: Table::XdpDrops, 24, 8;
     XdpAborted "xdp_aborted" = 1, drop, "the XDP program said aborted, or a fault ended it";
     /// The XDP program made the frame longer than the NIC takes.
     XdpTooLong "xdp_too_long" = 2, drop, "the XDP program made the frame longer than the NIC takes";
+    /// The module's queue in front of the XDP cores was full.
+    XdpQueue "xdp_queue" = 3, drop, "the module's queue in front of the XDP cores was full";
+    /// Copies beyond the first, of all packets that leave the engine.
+    XdpCopies "copies" = 6, count, "copies beyond the first";
 }
 
 /// The folder in the registry. Its names stand in the NIC's package and page.

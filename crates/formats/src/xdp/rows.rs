@@ -80,6 +80,17 @@ row! {
 }
 
 row! {
+    /// A module's part of the queues in front of the cores. Index: module.
+    #[derive(Copy, Hash)]
+    XdpShareRow, "xdp_share_row" {
+        /// Weight in the round robin, in 16 bundles a turn; 0 is as 16.
+        weight: u16 = 16,
+        /// Rows of the bus that only this module's packets may take.
+        rows: u16 = 16,
+    }
+}
+
+row! {
     /// Interfaces of a module's program. Index: 2 * module + generation.
     #[derive(Copy, Hash)]
     XdpInterfacesRow, "xdp_interfaces_row" {
@@ -231,6 +242,7 @@ pub(super) const ROWS: &[RowInfo] = rows![
     XdpCodeRow,
     XdpPageRow,
     XdpProgramRow,
+    XdpShareRow,
     XdpInterfacesRow,
     XdpRegionRow,
     XdpMapRow,

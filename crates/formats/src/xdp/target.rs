@@ -30,6 +30,8 @@ pub struct Target {
     pub memory: usize,
     /// Packets in a core's memory.
     pub packets: usize,
+    /// Rows of the bus of the queues in front of the cores.
+    pub queue_rows: usize,
     /// Pages of 64 KiB of all modules' addresses of map values.
     pub regions: usize,
     /// Maps of all modules.
@@ -49,6 +51,7 @@ pub const DEFAULT: Target = Target {
     rows: 8192,
     memory: 1024,
     packets: 32,
+    queue_rows: 1024,
     regions: 512,
     maps: 256,
     values: 1 << 20,
@@ -64,6 +67,7 @@ pub const TINY: Target = Target {
     rows: 1024,
     memory: 256,
     packets: 8,
+    queue_rows: 512,
     regions: 32,
     maps: 16,
     values: 1 << 15,
@@ -85,7 +89,7 @@ impl Target {
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 10] {
+    pub fn resources(&self) -> [(&'static str, u32); 11] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -93,6 +97,7 @@ impl Target {
             ("rows", self.rows as u32),
             ("memory", self.memory as u32),
             ("packets", self.packets as u32),
+            ("queue_rows", self.queue_rows as u32),
             ("regions", self.regions as u32),
             ("maps", self.maps as u32),
             ("values", self.values as u32),

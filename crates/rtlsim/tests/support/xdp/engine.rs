@@ -8,7 +8,7 @@ use sluice_formats::xdp::map::{MapPlacement, MapShape};
 use sluice_formats::xdp::rows::{
     XdpCodeRow, XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpStepTraceRow, XdpValueRow,
 };
-use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS};
+use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
 use sluice_hxdp::Bundles;
 use sluice_hxdp::rows::{Unsupported, code};
@@ -80,6 +80,8 @@ pub struct Engine {
     pub first_out: u64,
     /// Generations of packets by ID, as the stamp gave them.
     pub generations: BTreeMap<u32, bool>,
+    /// Rows of the queues that packets without a verdict may take, by ID.
+    waiting: BTreeMap<u32, usize>,
 }
 
 impl Engine {
@@ -93,9 +95,22 @@ impl Engine {
         let nic = plugin.open(seed).unwrap_or_else(|e| panic!("{e}"));
         let (routed, generations) = (BTreeMap::new(), BTreeMap::new());
         let (order, verdicts, verdict_ticks) = (Vec::new(), Vec::new(), Vec::new());
-        let (last_in, first_out, sequence) = (0, 0, 0);
+        let (last_in, first_out, sequence, waiting) = (0, 0, 0, BTreeMap::new());
         let steps = Vec::new();
-        Self { nic, target, sequence, routed, order, verdicts, verdict_ticks, steps, last_in, first_out, generations }
+        Self {
+            nic,
+            target,
+            sequence,
+            routed,
+            order,
+            verdicts,
+            verdict_ticks,
+            steps,
+            last_in,
+            first_out,
+            generations,
+            waiting,
+        }
     }
 
     /// Chance of 256 that the output is ready, in bursts, and that the input pauses; 0 for neither.
@@ -215,6 +230,7 @@ impl Engine {
             }
             What::Step { step, row } => self.steps.push((step, row)),
             What::Verdict(row) => {
+                self.waiting.remove(&row.id);
                 self.verdicts.push(row);
                 self.verdict_ticks.push(tick);
             }
@@ -266,10 +282,21 @@ impl Engine {
         }
     }
 
-    /// A packet of a module.
+    /// A packet of a module, as soon as the queue has room for it.
     pub fn offer(&mut self, id: u32, module: u8, frame: &[u8]) {
-        let sideband = SidebandRow { id, module_id: module, length: frame.len() as u16, ..SidebandRow::default() };
+        let rows = frame.len().div_ceil(self.target.bus_bytes as usize);
+        let (begin, room) = (self.nic.cycles(), XdpTarget::by_name(self.target.name).queue_rows * 3 / 4);
+        while self.waiting.values().sum::<usize>() + rows > room && self.nic.cycles() - begin < 5_000_000 {
+            self.run(Until { max_cycles: 100, ..Until::default() });
+        }
+        self.offer_now(id, module, frame.len() as u16, frame);
+    }
+
+    /// A packet of a module whose sideband says this length.
+    pub fn offer_now(&mut self, id: u32, module: u8, length: u16, frame: &[u8]) {
+        let sideband = SidebandRow { id, module_id: module, length, ..SidebandRow::default() };
         let now = self.nic.now();
+        self.waiting.insert(id, frame.len().div_ceil(self.target.bus_bytes as usize));
         self.nic.offer_with(&sideband, now, frame).unwrap();
     }
 }
