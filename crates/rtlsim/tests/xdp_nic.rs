@@ -8,7 +8,7 @@ use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::xdp::rows::{XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpShareRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Node, Reason, Table};
-use sluice_hxdp::rows::rows;
+use sluice_hxdp::rows::code;
 use sluice_hxdp::{Target, compile};
 use sluice_object::Step;
 use sluice_rtlsim::{RtlNic, RtlOptions};
@@ -20,14 +20,16 @@ fn install(module: u8, generation: u8, text: &str) -> Vec<Step> {
     let program = sluice_ebpf::insn::assemble("test", text, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let image = Image { programs: vec![Program { section: "xdp".into(), ..program }], ..Image::default() };
     let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
-    let rows = rows(&compiled.bundles, start, &|_| None).unwrap_or_else(|e| panic!("{e}"));
-    assert!(rows.code.len() <= PAGE_ROWS);
+    let first = u32::from(start) / PAGE_ROWS as u32;
+    let rows = code(&compiled.bundles, &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(rows.rows.len() <= PAGE_ROWS);
+    let placed = rows.placed(&[first], |_| None).expect("it has no maps");
     let mut steps = Vec::new();
-    for (row, code) in (u32::from(start)..).zip(&rows.code) {
+    for (row, code) in (u32::from(start)..).zip(&placed) {
         steps.push(support::row(Node::Xdp, Table::XdpCode, row, code));
     }
     let page = XdpPageRow { valid: true, module_id: module, next: 0 };
-    steps.push(support::row(Node::Xdp, Table::XdpPage, u32::from(start) / PAGE_ROWS as u32, &page));
+    steps.push(support::row(Node::Xdp, Table::XdpPage, first, &page));
     let index = 2 * u32::from(module) + u32::from(generation);
     let ifindex = [1, 2, 3, 4, 5, 6, 7, 8];
     steps.push(support::row(Node::Xdp, Table::XdpInterfaces, index, &XdpInterfacesRow { ifindex }));

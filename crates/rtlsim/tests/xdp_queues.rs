@@ -10,12 +10,11 @@ use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::xdp::rows::XdpShareRow;
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Reason, Status, Table, target};
-use sluice_hxdp::rows::{Rows, rows};
 use sluice_hxdp::{Target, compile};
 use sluice_rtlsim::plugin::Until;
 use sluice_rtlsim::{Variant, top};
 use std::collections::BTreeMap;
-use xdp::engine::{Engine, MODULE};
+use xdp::engine::{Engine, MODULE, Rows};
 use xdp::pair::image;
 
 /// An engine of the tiny target; none where there is no plug-in.
@@ -29,7 +28,7 @@ fn engine(test: &str) -> Option<(Engine, Rng)> {
 fn compiled(text: &str, start: u16) -> Rows {
     let image = image(text);
     let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
-    rows(&compiled.bundles, start, &|_| None).unwrap_or_else(|e| panic!("{e}"))
+    Rows::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A program for a module that goes round so often.
