@@ -4,7 +4,7 @@ mod support;
 #[path = "support/xdp/mod.rs"]
 mod xdp;
 
-use sluice_device::{Device, DeviceError, Event, MapId, Outcome, Verdict};
+use sluice_device::{Device, DeviceError, Event, MapId, Offer, Outcome, Verdict};
 use sluice_ebpf::{MapSpec, MapType};
 use sluice_formats::Reason;
 use sluice_formats::random::{Rng, test_seed};
@@ -192,6 +192,27 @@ fn a_replacement_at_full_load_loses_no_packet_and_no_count_of_a_kept_map() {
     assert_eq!(sum, 6 * packets as u64);
     let counters = nic.device.counters().unwrap();
     assert!(counters.modules.values().all(|m| m.closes() && m.in_flight == 0));
+}
+
+#[test]
+fn the_host_changes_a_value_between_others_that_packets_change() {
+    let Some((mut nic, _)) = alone("the_host_changes_a_value_between_others_that_packets_change") else { return };
+    nic.put(1, &object("count", COUNT, counts(4), &[])).unwrap();
+    let module = nic.module(1);
+    let map = nic.device.maps().unwrap().list(module).unwrap()[0].id;
+    let packets = 400;
+    let now = nic.device.now();
+    let offer =
+        |n: usize| Offer { port: 0, bytes: frame(1, (n % 2) as u8, &[0; 60]), at: now + 150 * n as u64, bad: false };
+    nic.device.offer(&(0..packets).map(offer).collect::<Vec<_>>()).unwrap();
+    for n in 0..20u64 {
+        nic.device.advance(40).unwrap();
+        nic.device.maps().unwrap().update(module, map, &[2, 0, 0, 0], &n.to_le_bytes(), 0).unwrap();
+    }
+    assert!(outcomes(&mut nic).len() < packets, "packets are on their way while the host writes");
+    nic.device.quiesce().unwrap();
+    let all: Vec<u64> = (0..4).map(|index| nic.number(1, "counts", index)).collect();
+    assert_eq!(all, [200, 200, 19, 0]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
-use crate::run::device::{self, Choice};
+use crate::run::device::{self, Choice, TopChoice};
 use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, Until};
@@ -22,7 +22,6 @@ use sluice_device::Device;
 use sluice_formats::EngineId;
 use sluice_formats::Target;
 use sluice_object::Linker;
-use sluice_rtlsim::top;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -59,6 +58,9 @@ pub struct Run {
     /// Which device
     #[arg(long, value_enum, default_value = "model")]
     device: Choice,
+    /// Which top of the RTL; XDP programs run on `xdp`
+    #[arg(long, value_enum, default_value = "nic")]
+    top: TopChoice,
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
@@ -107,12 +109,17 @@ impl Run {
         if self.seed.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
         }
-        if self.events.is_some() && self.device == Choice::Rtl {
-            let what = "--events: XDP programs tell them, and the RTL has no engine for these; expected --device model";
+        if self.top != TopChoice::Nic && self.device == Choice::Model {
+            let what = "--top: the model is that of the whole NIC, expected --device rtl or both";
             return Err(Failure::input("E0502", what));
         }
-        if self.socket.is_some() && self.device == Choice::Rtl {
-            let what = "--socket: XDP programs have maps, and the RTL has no engine for these; expected --device model";
+        if self.events.is_some() && self.device == Choice::Rtl {
+            let what = "--events: XDP programs tell them, and none does in the RTL; expected --device model";
+            return Err(Failure::input("E0502", what));
+        }
+        if self.socket.is_some() && self.device == Choice::Rtl && self.top != TopChoice::Xdp {
+            let what =
+                "--socket: XDP programs have maps, and this top has no engine for these; expected --device model";
             return Err(Failure::input("E0502", what));
         }
         interrupt::listen();
@@ -152,7 +159,7 @@ impl Run {
         let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
         let rtl = match self.device {
             Choice::Model => None,
-            choice => Some(device::rtl(choice, &top::NIC, nic.target, self.seed(), self.waves.as_deref())?),
+            choice => Some(device::rtl(choice, self.top.top(), nic.target, self.seed(), self.waves.as_deref())?),
         };
         let mut sinks = Some(Sinks::create(&outputs, nic.target)?);
         // What a device refuses is told before any of them plays: until then outputs are as they were.

@@ -21,7 +21,8 @@ use std::process::ExitCode;
 /// with 0 when all pass, 1 when a check fails, 2 when one cannot be read or carried out.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice script programs/nic/red.pkt programs/nic/green.pkt --device model
-  sluice script programs/rmt/calc.pkt --device both --top rmt")]
+  sluice script programs/rmt/calc.pkt --device both --top rmt
+  sluice script filter.pkt --device both --top xdp --target tiny")]
 pub struct ScriptArgs {
     /// Packet scripts, *.pkt
     #[arg(required = true)]

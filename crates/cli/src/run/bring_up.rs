@@ -46,7 +46,7 @@ fn wrong(error: ConfigError) -> Failure {
 impl Nic {
     /// Configures a device after reset; the linker stands for what it holds then.
     pub fn start(&self, device: &mut dyn Device) -> Result<Linker, Failure> {
-        let mut linker = Linker::new(self.target);
+        let mut linker = sluice_control::linker(self.target, device.capabilities());
         bring_up(&self.config, device, &mut linker).map_err(|e| match &e {
             BringUpError::Device { error, .. } if !error.is_refusal() => Failure::difference("E0505", e),
             _ => Failure::input(e.code(), e),

@@ -27,6 +27,8 @@ pub enum TopChoice {
     Nic,
     /// The match-action pipeline alone, with ports and queues around it in software
     Rmt,
+    /// The XDP engine alone, with ports and queues around it in software
+    Xdp,
 }
 
 impl TopChoice {
@@ -35,6 +37,7 @@ impl TopChoice {
         match self {
             Self::Nic => &top::NIC,
             Self::Rmt => &top::RMT,
+            Self::Xdp => &top::XDP,
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod check;
 pub mod compile;
 pub mod counts;
 pub mod disasm;
+pub mod hardware;
 pub mod live;
 pub mod object;
 pub mod packets;

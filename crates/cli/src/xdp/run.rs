@@ -1,6 +1,7 @@
 //! `sluice xdp run`: a capture through a program, packet by packet.
 
 use super::counts::Counts;
+use super::hardware::{Hardware, Seen};
 use super::live;
 use super::object;
 use super::packets::{Arrived, PacketLog};
@@ -13,13 +14,16 @@ use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
+use crate::run::device::target;
 use crate::run::interrupt;
 use crate::run::progress::Progress;
 use clap::Args;
+use serde_json::{Value, json};
 use sluice_device::headers::{flow_hash, headers};
 use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Image, Packet, Runtime};
+use sluice_formats::Target as NicTarget;
 use sluice_hxdp::{Cores, Target, cycles};
 use sluice_packet::capture;
 use std::io::IsTerminal;
@@ -44,6 +48,7 @@ const LANES: usize = 2;
   sluice xdp run programs/xdp/rate_limit/rate_limit.o --in programs/xdp/mixed.pcap --json \\
     --map classes=programs/xdp/rate_limit/classes.map --state out/maps.json
   sluice xdp run programs/xdp/swap/swap.o --in programs/nic/mixed.pcapng --device bundles --lanes 4
+  sluice xdp run filter.o --in programs/xdp/mixed.pcap --device both --target tiny --limit 100
   sluice xdp run programs/xdp/redirect_map/redirect_map.o --iface eth1,eth2 --seconds 60 \\
     --map patches=patches.txt --map ports=ports.txt")]
 pub struct XdpRun {
@@ -85,7 +90,7 @@ pub struct XdpRun {
     pub(super) routes: Option<PathBuf>,
     /// Index of the interface that packets come in on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    ifindex: u32,
+    pub(super) ifindex: u32,
     /// Receive queue that packets come in on
     #[arg(long, value_name = "N", default_value_t = 0)]
     queue: u32,
@@ -95,9 +100,9 @@ pub struct XdpRun {
     /// Processors of per-CPU maps
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     cpus: u32,
-    /// Seed of the program's random numbers
+    /// Seed of the program's random numbers, and of the simulation's initial values
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Keeps the maps in a file, for sluice map; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
@@ -108,9 +113,12 @@ pub struct XdpRun {
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
-    /// What carries the program out: the interpreter, or the model of the hXDP cores on the compiled bundles
+    /// What carries the program out
     #[arg(long, value_enum, default_value_t = Executor::Interpreter, conflicts_with_all = ["iface", "trace"])]
     device: Executor,
+    /// Target of the engine, default or tiny, with --device rtl or both
+    #[arg(long, value_parser = target, default_value = "default")]
+    pub(super) target: &'static NicTarget,
     /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
     #[arg(long, value_name = "N")]
     lanes: Option<usize>,
@@ -125,10 +133,15 @@ pub struct XdpRun {
 /// What carries a program out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Executor {
-    /// Instruction by instruction: the specification
+    /// The interpreter, instruction by instruction: the specification
+    #[value(name = "model", alias = "interpreter")]
     Interpreter,
-    /// Bundle by bundle, with counts and a cycle model
+    /// The model of the cores, bundle by bundle, with counts and a cycle model
     Bundles,
+    /// The XDP engine in hardware, in simulation: what becomes of packets, and their cycles
+    Rtl,
+    /// The engine with the interpreter in lockstep: a difference is an error
+    Both,
 }
 
 fn named_file(text: &str) -> Result<(String, PathBuf), String> {
@@ -147,8 +160,14 @@ impl XdpRun {
                 return Err(Failure::input("E0502", format!("--map: `{map}` is given twice, expected one file")));
             }
         }
-        if self.lanes.is_some() && self.device == Executor::Interpreter {
-            let what = "--lanes: the interpreter has none, expected --device bundles with it";
+        if self.lanes.is_some() && self.device != Executor::Bundles {
+            let has =
+                if self.device == Executor::Interpreter { "the interpreter has none" } else { "the engine has 2" };
+            return Err(Failure::input("E0490", format!("--lanes: {has}, expected --device bundles with it")));
+        }
+        let by_model = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
+        if let Some((option, _)) = by_model.iter().find(|(_, file)| self.device == Executor::Rtl && file.is_some()) {
+            let what = format!("{option}: the interpreter writes it, expected --device both or model with it");
             return Err(Failure::input("E0490", what));
         }
         self.check_apart()?;
@@ -177,6 +196,9 @@ impl XdpRun {
             let what = format!("{}: a pipe is read once, {} programs read it", pipe.display(), programs.len());
             return Err(Failure::input("E0502", what).help("say which with --section or --program"));
         }
+        if self.device == Executor::Rtl {
+            return self.run_rtl(&image, &programs, out);
+        }
         let packets = self.count()?;
         let mut log = None;
         let written = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
@@ -186,6 +208,7 @@ impl XdpRun {
             return Err(Failure::input("E0490", what));
         }
         let mut runs = Vec::new();
+        let mut on_engine = Vec::new();
         let mut written = None;
         for program in programs {
             if interrupt::asked() && !runs.is_empty() {
@@ -194,12 +217,21 @@ impl XdpRun {
             let mut runtime = Runtime::new(self.cpus, self.seed);
             let installed = self.install(&mut runtime, &image)?;
             let cores = self.cores(&image, &runtime, installed)?;
+            let both = self.device == Executor::Both;
+            let mut engine = both.then(|| Hardware::open(self, &image, &image.programs[program], true)).transpose()?;
             if runs.is_empty() {
                 log = self.packets.as_deref().map(PacketLog::create).transpose()?;
             }
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
-            let (counts, sink) =
-                self.play(&mut runtime, installed, (&image, program, cores), (sink, &mut log), packets, out)?;
+            let (counts, sink) = self.play(
+                &mut runtime,
+                installed,
+                (&image, program, cores, engine.as_mut()),
+                (sink, &mut log),
+                packets,
+                out,
+            )?;
+            on_engine.extend(engine.map(Hardware::finish).transpose()?);
             written = sink.map(Sink::finish).transpose()?;
             if let Some(path) = &self.state {
                 object::save_state(&runtime.maps, path)?;
@@ -212,11 +244,55 @@ impl XdpRun {
         log.map(PacketLog::finish).transpose()?;
         let report_to = beside.as_mut().unwrap_or(out);
         if self.json {
-            report_to.json(&report.json())?;
+            let mut value = report.json();
+            if self.device == Executor::Both {
+                value["engine"] = on_engine.iter().map(|seen| seen.json(self.target)).collect();
+            }
+            report_to.json(&value)?;
         } else {
             report.text(report_to)?;
+            on_engine.iter().try_for_each(|seen| seen.text(self.target, report_to))?;
         }
         report_to.flush()?;
+        Ok(interrupt::exit_code(ExitCode::SUCCESS))
+    }
+
+    /// The engine alone: what became of packets, and their cycles.
+    fn run_rtl(&self, image: &Image, programs: &[usize], out: &mut Output) -> Result<ExitCode, Failure> {
+        let mut all = Vec::new();
+        for program in programs.iter().map(|program| &image.programs[*program]) {
+            if interrupt::asked() && !all.is_empty() {
+                break;
+            }
+            let mut engine = Hardware::open(self, image, program, false)?;
+            let mut left = self.limit.unwrap_or(u64::MAX);
+            for path in &self.inputs {
+                let mut reader = Capture::open(path)?;
+                let mut more = true;
+                while more && left > 0 && !interrupt::asked() {
+                    let mut batch = Vec::new();
+                    let mut packet = capture::Packet::default();
+                    while batch.len() < BATCH.min(left.min(BATCH as u64) as usize) && more {
+                        more = reader.read(&mut packet)?;
+                        batch.extend(more.then(|| std::mem::take(&mut packet.bytes)));
+                    }
+                    left -= batch.len() as u64;
+                    engine.play(batch.iter().map(Vec::as_slice))?;
+                }
+            }
+            all.push((program, engine.finish()?));
+        }
+        if self.json {
+            let value = |(program, seen): &(&sluice_ebpf::Program, Seen)| json!({ "program": program.name, "section": program.section, "engine": seen.json(self.target) });
+            let programs: Vec<Value> = all.iter().map(value).collect();
+            out.json(&json!({ "object": self.object.display().to_string(), "device": "rtl", "programs": programs }))?;
+        } else {
+            for (program, seen) in &all {
+                out.line(format!("program {} ({})", program.name, program.section))?;
+                seen.text(self.target, out)?;
+            }
+        }
+        out.flush()?;
         Ok(interrupt::exit_code(ExitCode::SUCCESS))
     }
 
@@ -267,7 +343,7 @@ impl XdpRun {
 
     /// The cores with the object's programs, where they are asked for.
     fn cores(&self, image: &Image, runtime: &Runtime, installed: Installed) -> Result<Option<Cores>, Failure> {
-        if self.device == Executor::Interpreter {
+        if self.device != Executor::Bundles {
             return Ok(None);
         }
         let lanes = self.lanes.unwrap_or(LANES);
@@ -307,7 +383,7 @@ impl XdpRun {
         &self,
         runtime: &mut Runtime,
         installed: Installed,
-        (image, program, cores): (&Image, usize, Option<Cores>),
+        (image, program, cores, mut engine): (&Image, usize, Option<Cores>, Option<&mut Hardware>),
         (mut sink, log): (Option<Sink>, &mut Option<PacketLog>),
         packets: Option<u64>,
         out: &mut Output,
@@ -369,6 +445,9 @@ impl XdpRun {
                     counts.add(&outcome, image);
                 }
                 counts.wall += start.elapsed();
+                if let Some(engine) = &mut engine {
+                    engine.play(batch[..read].iter().map(|arrival| arrival.bytes.as_slice()))?;
+                }
                 if let Some(cores) = &cores {
                     counts.add_bundles(self.lanes.unwrap_or(LANES), cores.take_executed());
                 }

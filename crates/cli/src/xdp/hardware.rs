@@ -1,0 +1,189 @@
+//! `sluice xdp run --device rtl|both`: the program on the XDP engine in simulation.
+//!
+//! A NIC with one tenant, who gets every frame as it is. Frames come in on port 0; `XDP_PASS` goes to host queue 0.
+
+use super::object;
+use super::run::XdpRun;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::run::bring_up::Nic;
+use crate::run::device::{self, Choice};
+use crate::run::play::failed;
+use serde_json::{Value, json};
+use sluice_control::config::{NicConfig, TenantConfig};
+use sluice_device::{Device, Event, Offer, Outcome, Verdict};
+use sluice_ebpf::tenant::{self, Options};
+use sluice_ebpf::{Image, Program};
+use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, VLAN_ROWS};
+use sluice_formats::{Reason, Target};
+use sluice_nic::ports::{HostBinding, PortBinding};
+use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
+use sluice_rtlsim::top;
+use std::collections::BTreeMap;
+
+/// The tenant's ID.
+const TENANT: u16 = 1;
+
+/// The device, and what became of its packets.
+pub struct Hardware {
+    device: Box<dyn Device>,
+    seen: Seen,
+}
+
+/// What a run on the engine came to.
+#[derive(Debug, Default)]
+pub struct Seen {
+    packets: u64,
+    /// Those that found the queue in front of the core full.
+    not_run: u64,
+    /// Packets by what became of them, and sum, least and most of their cycles from the first beat in to the first beat out or the drop.
+    fates: BTreeMap<String, (u64, u64, u64, u64)>,
+    first_in: Option<u64>,
+    last: u64,
+    compared: bool,
+}
+
+impl Hardware {
+    /// Starts the engine and loads a program of the image. `both` has the interpreter in lockstep.
+    pub fn open(run: &XdpRun, image: &Image, program: &Program, both: bool) -> Result<Self, Failure> {
+        let target = run.target;
+        let choice = if both { Choice::Both } else { Choice::Rtl };
+        let mut spec = TenantSpec::new(TENANT, "program");
+        spec.keep_tag = true;
+        spec.vlans = (0..VLAN_ROWS as u16).map(|vlan| VlanGrant { port: Some(0), vlan }).collect();
+        let ports = (0..target.ports as u8).map(Destination::Port);
+        let cells = Linker::new(target).grantable_cells() / (target.ports + 1);
+        spec.queues = ports.chain([Destination::Host(0)]).map(|to| (to, cells.min(0xffff) as u16)).collect();
+        let mut options = Options {
+            section: Some(program.section.clone()),
+            program: Some(program.name.clone()),
+            interfaces: BTreeMap::from([(run.ifindex, 0)]),
+            ..Options::default()
+        };
+        for (map, path) in &run.maps {
+            options.files.push((map.clone(), object::map_text(path)?));
+        }
+        let wrong = |e: tenant::TenantError| Failure::input(e.code(), format!("{}: {e}", run.object.display()));
+        let object = tenant::object(&spec.name, image, &options).map_err(wrong)?;
+        let mut settings = NicSettings::new(target);
+        settings.ports[0].untagged = Some(TENANT);
+        let config = NicConfig {
+            files: Vec::new(),
+            file: run.object.display().to_string(),
+            target,
+            settings,
+            tenants: vec![TenantConfig { spec, object: Some(object), routes: None }],
+            ports: vec![PortBinding::default(); target.ports as usize],
+            hosts: vec![HostBinding::default(); target.hosts as usize],
+        };
+        let mut device = device::rtl(choice, &top::XDP, target, run.seed, None)?;
+        Nic { config, target }.start(&mut *device).map_err(|failure| with_line(failure, program))?;
+        Ok(Self { device, seen: Seen { compared: both, ..Seen::default() } })
+    }
+
+    /// Plays frames, one behind the other, and waits until all have their fate.
+    pub fn play<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Result<(), Failure> {
+        let at = self.device.now();
+        let mut offers = Vec::new();
+        for bytes in frames {
+            let number = self.seen.packets;
+            if !(MIN_FRAME_BYTES as usize..=MAX_FRAME_BYTES as usize).contains(&bytes.len()) {
+                let what = format!(
+                    "packet {number}: {} bytes, the engine takes {MIN_FRAME_BYTES} to {MAX_FRAME_BYTES}",
+                    bytes.len()
+                );
+                return Err(Failure::input("E0508", what).help("--device model takes every length"));
+            }
+            self.seen.packets += 1;
+            offers.push(Offer { port: 0, bytes: bytes.to_vec(), at, bad: false });
+        }
+        self.device.offer_owned(offers).map_err(failed)?;
+        self.device.quiesce().map_err(failed)?;
+        for event in self.device.poll(usize::MAX) {
+            if let Event::Outcome(outcome) = event {
+                self.seen.take(&outcome);
+            }
+        }
+        Ok(())
+    }
+
+    /// After the last packet: the accounting closes, and with both devices all maps are alike.
+    pub fn finish(mut self) -> Result<Seen, Failure> {
+        let counters = self.device.counters().map_err(failed)?;
+        let open = counters.modules.iter().find(|(_, c)| !c.closes() || c.in_flight != 0);
+        match open {
+            Some((module, c)) => {
+                Err(Failure::difference("E0506", format!("the accounting of module {module} does not close: {c:?}")))
+            }
+            None => Ok(self.seen),
+        }
+    }
+}
+
+/// Adds the source line of the instruction that a refusal names.
+fn with_line(failure: Failure, program: &Program) -> Failure {
+    let text = failure.to_string();
+    let named = format!("program `{}`, instruction ", program.name);
+    let slot = text.split_once(&named).and_then(|(_, rest)| {
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    });
+    match slot.and_then(|slot| program.lines.range(..=slot).next_back()) {
+        Some((_, line)) => failure.help(format!("{}:{}: {}", line.file, line.line, line.text.trim())),
+        None => failure,
+    }
+}
+
+impl Seen {
+    fn take(&mut self, outcome: &Outcome) {
+        let fate = match outcome.verdict {
+            Verdict::Dropped { reason, .. } => format!("dropped, {}", reason.name()),
+            Verdict::Delivered { .. } => "passed to host0".to_owned(),
+            Verdict::Forwarded { port: 0 } => "sent back to port0".to_owned(),
+            Verdict::Forwarded { port } => format!("sent to port{port}"),
+        };
+        if matches!(outcome.verdict, Verdict::Dropped { reason: Reason::XdpQueue, .. }) {
+            self.not_run += 1;
+        }
+        let end = outcome.first_out.or(outcome.last_out).unwrap_or(0);
+        let begin = outcome.first_in.unwrap_or(end);
+        let cycles = end.saturating_sub(begin);
+        let (packets, sum, least, most) = self.fates.entry(fate).or_insert((0, 0, u64::MAX, 0));
+        (*packets, *sum) = (*packets + 1, *sum + cycles);
+        (*least, *most) = ((*least).min(cycles), (*most).max(cycles));
+        self.first_in = Some(self.first_in.map_or(begin, |first| first.min(begin)));
+        self.last = self.last.max(outcome.last_out.unwrap_or(end));
+    }
+
+    /// Cycles for each packet that the program ran on, gaps between batches included; none where packets went one at a time.
+    fn cycles(&self) -> Option<f64> {
+        let cycles = self.last.saturating_sub(self.first_in?);
+        let ran = self.packets - self.not_run;
+        (!self.compared && ran > 0).then(|| cycles as f64 / ran as f64)
+    }
+
+    /// One object.
+    pub fn json(&self, target: &Target) -> Value {
+        let fate = |(fate, (packets, sum, least, most)): (&String, &(u64, u64, u64, u64))| {
+            json!({ "fate": fate, "packets": packets, "latency_mean": *sum as f64 / *packets as f64,
+                    "latency_least": least, "latency_most": most })
+        };
+        let fates: Vec<Value> = self.fates.iter().map(fate).collect();
+        json!({ "target": target.name, "packets": self.packets, "differences": if self.compared { Some(0) } else { None },
+                "cycles_a_packet": self.cycles(), "fates": fates })
+    }
+
+    /// Lines of text.
+    pub fn text(&self, target: &Target, out: &mut Output) -> Result<(), Failure> {
+        let equal = if self.compared { ", verdicts, bytes and maps as in the interpreter" } else { "" };
+        out.line(format!("XDP engine in simulation ({}): {} packets{equal}", target.name, self.packets))?;
+        if let Some(cycles) = self.cycles() {
+            out.line(format!("  {cycles:.1} cycles for each packet that the program ran on"))?;
+        }
+        for (fate, (packets, sum, least, most)) in &self.fates {
+            let mean = *sum as f64 / *packets as f64;
+            out.line(format!("  {packets} {fate}: {mean:.0} cycles from in to out ({least} to {most})"))?;
+        }
+        Ok(())
+    }
+}
