@@ -3,7 +3,6 @@
 mod support;
 
 #[path = "support/xdp/mod.rs"]
-#[allow(dead_code)]
 mod xdp;
 
 use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG};
