@@ -11,28 +11,37 @@ module core
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
 (
-    input logic                   clk_i,
-    input logic                   rst_ni,
-    input logic                   hold_i,
-    input logic                   start_valid_i,
-    input xdp_start_t             start_i,
-    input xdp_code_row_t          code_i,
-    input xdp_page_row_t          page_i,
-    input logic       [1:0][63:0] read_data_i,
-    input logic                   call_ready_i,
-    input logic                   return_valid_i,
-    input xdp_return_t            return_i,
-    input logic                   request_ready_i,
-    input logic                   done_valid_i,
-    input logic                   done_context_i,
-    input logic                   done_fault_i,
-    input logic            [63:0] done_value_i,
-    input logic                   map_answer_valid_i,
-    input logic                   map_answer_context_i,
-    input xdp_map_answer_t        map_answer_i
+    input logic                         clk_i,
+    input logic                         rst_ni,
+    input logic                         hold_i,
+    input logic                         start_valid_i,
+    input xdp_start_t                   start_i,
+    input xdp_code_row_t                code_i,
+    input xdp_page_row_t                page_i,
+    input logic            [ 1:0][63:0] read_data_i,
+    input logic                         call_ready_i,
+    input logic                         return_valid_i,
+    input xdp_return_t                  return_i,
+    input logic                         request_ready_i,
+    input logic                         done_valid_i,
+    input logic                         done_context_i,
+    input logic                         done_fault_i,
+    input logic            [63:0]       done_value_i,
+    input logic                         map_answer_valid_i,
+    input logic                         map_answer_context_i,
+    input xdp_map_answer_t              map_answer_i
 );
 
-  logic start_ready, fetch_valid, read_valid, write_valid, call_valid, request_valid, request_context, map_call_valid, map_context;
+  logic
+      start_ready,
+      fetch_valid,
+      read_valid,
+      write_valid,
+      call_valid,
+      request_valid,
+      request_context,
+      map_call_valid,
+      map_context;
   logic map_answer_ready, end_valid, idle;
   logic [CodeBits-1:0] fetch_row;
   xdp_place_t read_place, write_place;
@@ -52,43 +61,43 @@ module core
       .rst_ni,
       .hold_i,
       .start_valid_i,
-      .start_ready_o    (start_ready),
+      .start_ready_o     (start_ready),
       .start_i,
-      .fetch_valid_o    (fetch_valid),
-      .fetch_row_o      (fetch_row),
+      .fetch_valid_o     (fetch_valid),
+      .fetch_row_o       (fetch_row),
       .code_i,
       .page_i,
-      .read_valid_o     (read_valid),
-      .read_place_o     (read_place),
+      .read_valid_o      (read_valid),
+      .read_place_o      (read_place),
       .read_data_i,
-      .write_valid_o    (write_valid),
-      .write_place_o    (write_place),
-      .write_enable_o   (write_enable),
-      .write_data_o     (write_data),
-      .call_valid_o     (call_valid),
+      .write_valid_o     (write_valid),
+      .write_place_o     (write_place),
+      .write_enable_o    (write_enable),
+      .write_data_o      (write_data),
+      .call_valid_o      (call_valid),
       .call_ready_i,
-      .call_o           (call),
+      .call_o            (call),
       .return_valid_i,
       .return_i,
-      .request_valid_o  (request_valid),
+      .request_valid_o   (request_valid),
       .request_ready_i,
-      .request_o        (request),
-      .request_context_o(request_context),
-      .late_o           (late),
+      .request_o         (request),
+      .request_context_o (request_context),
+      .late_o            (late),
       .done_valid_i,
       .done_context_i,
       .done_fault_i,
       .done_value_i,
-      .map_call_valid_o (map_call_valid),
-      .map_call_o       (map_call),
-      .map_context_o    (map_context),
+      .map_call_valid_o  (map_call_valid),
+      .map_call_o        (map_call),
+      .map_context_o     (map_context),
       .map_answer_valid_i,
       .map_answer_ready_o(map_answer_ready),
       .map_answer_context_i,
       .map_answer_i,
-      .end_valid_o      (end_valid),
-      .end_o            (finished),
-      .idle_o           (idle)
+      .end_valid_o       (end_valid),
+      .end_o             (finished),
+      .idle_o            (idle)
   );
 
   logic init_q = 1'b1;
@@ -114,19 +123,19 @@ module core
     b = {{32{lane.imm[31]}}, lane.imm};
     if (!lane.wide) b[63:32] = '0;
     case (lane.op)
-      XdpOpEq: taken = a == b;
-      XdpOpNe: taken = a != b;
-      XdpOpGt: taken = a > b;
-      XdpOpGe: taken = a >= b;
-      XdpOpLt: taken = a < b;
-      XdpOpLe: taken = a <= b;
+      XdpOpEq:  taken = a == b;
+      XdpOpNe:  taken = a != b;
+      XdpOpGt:  taken = a > b;
+      XdpOpGe:  taken = a >= b;
+      XdpOpLt:  taken = a < b;
+      XdpOpLe:  taken = a <= b;
       XdpOpSet: taken = (a & b) != '0;
       // r10 is positive as a number of 64 bits and of 32.
       XdpOpSgt: taken = (lane.wide ? b[63] : b[31]) || a > b;
       XdpOpSge: taken = (lane.wide ? b[63] : b[31]) || a >= b;
       XdpOpSlt: taken = !(lane.wide ? b[63] : b[31]) && a < b;
       XdpOpSle: taken = !(lane.wide ? b[63] : b[31]) && a <= b;
-      default: taken = 1'b0;
+      default:  taken = 1'b0;
     endcase
     return lane.op inside {XdpOpJump, XdpOpExit, XdpOpExitValue, XdpOpCall} || (lane.immediate && lane.a == 4'd10 && taken);
   endfunction
@@ -185,7 +194,9 @@ module core
   for (genvar c = 0; c < 2; c++) begin : gen_context
     ContextsKeepTheirModule_A :
     assert property (@(posedge clk_i) !rst_ni || !started_q[c] || ((u_dut.taken_valid_q && u_dut.taken_context_q == 1'(c)) ? u_dut.taken_q.module_id == module_q[c] :
-        u_dut.u_fixed.mem[c][$bits(xdp_regions_t)+32+:ModuleBits] == module_q[c]));
+        u_dut.u_fixed.mem[c][$bits(
+        xdp_regions_t
+    )+32+:ModuleBits] == module_q[c]));
   end
   ATakenPacketHasStarted_A :
   assert property (@(posedge clk_i) !rst_ni || !u_dut.taken_valid_q || (started_q[u_dut.taken_context_q] && u_dut.taken_q.module_id == module_q[u_dut.taken_context_q]));

@@ -9,22 +9,22 @@ module maps_front
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
 (
-    input logic                clk_i,
-    input logic                rst_ni,
-    input logic                call_valid_i,
-    input xdp_map_call_t       call_i,
-    input logic                context_i,
-    input logic                host_i,
-    input logic                busy_i,
-    input xdp_map_row_t        map_i,
-    input logic                found_ready_i,
-    input logic                read_ready_i,
-    input logic    [1:0][63:0] read_data_i,
-    input logic                request_ready_i,
-    input logic                done_valid_i,
-    input logic                done_fault_i,
-    input logic         [63:0] done_value_i,
-    input logic         [63:0] host_data_i
+    input logic                       clk_i,
+    input logic                       rst_ni,
+    input logic                       call_valid_i,
+    input xdp_map_call_t              call_i,
+    input logic                       context_i,
+    input logic                       host_i,
+    input logic                       busy_i,
+    input xdp_map_row_t               map_i,
+    input logic                       found_ready_i,
+    input logic                       read_ready_i,
+    input logic          [ 1:0][63:0] read_data_i,
+    input logic                       request_ready_i,
+    input logic                       done_valid_i,
+    input logic                       done_fault_i,
+    input logic          [63:0]       done_value_i,
+    input logic          [63:0]       host_data_i
 );
 
   logic call_ready, map_valid, found_valid, found_context, found_host, found_fault;
@@ -86,7 +86,7 @@ module maps_front
   // The call that is inside, and the row that its map's number gave.
   logic inside_q, looked_q, take;
   xdp_map_call_t call_q;
-  xdp_map_row_t row_q;
+  xdp_map_row_t  row_q;
   logic context_q, host_q;
   assign take = call_valid_i && call_ready;
   always_ff @(posedge clk_i) begin
@@ -121,12 +121,13 @@ module maps_front
 
   logic owned, fits, keyed, has;
   assign owned = row_q.valid && 32'(call_q.map) < 4 && (host_q || row_q.module_id == call_q.module_id[5:0]);
-  assign fits = row_q.key_bytes inside {[7'd1 : 7'd64]} && row_q.value_bytes inside {[10'd1 : 10'd512]};
+  assign fits  = row_q.key_bytes inside {[7'd1 : 7'd64]} && row_q.value_bytes inside {[10'd1 : 10'd512]};
   assign keyed = row_q.kind inside {XdpMapHash, XdpMapKeyedReferences};
   always_comb begin
     case (call_q.op)
       XdpMapOpLookup: has = row_q.kind <= 3'd5;
-      XdpMapOpUpdate, XdpMapOpDelete: has = host_q ? row_q.kind != XdpMapTrie : row_q.kind inside {XdpMapArray, XdpMapHash};
+      XdpMapOpUpdate, XdpMapOpDelete:
+      has = host_q ? row_q.kind != XdpMapTrie : row_q.kind inside {XdpMapArray, XdpMapHash};
       XdpMapOpReference: has = row_q.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
       XdpMapOpLookupPercpu: has = row_q.per_cpu;
       XdpMapOpNext: has = host_q && keyed;
@@ -153,11 +154,25 @@ module maps_front
   ChainsAreOfTheMap_A :
   assert property (@(posedge clk_i) !rst_ni || !found_valid || 32'(found_chain) < (32'd1 << row_q.bucket_bits));
   FoundHoldsUntilReady_A :
-  assert property (@(posedge clk_i) !rst_ni || init_q || !$past(rst_ni) || !$past(found_valid && !found_ready_i) ||
-      (found_valid && $stable(found) && $stable(found_map) && $stable(found_key) && $stable(found_fault) && $stable(found_copy)));
+  assert property (@(posedge clk_i) !rst_ni || init_q || !$past(
+      rst_ni
+  ) || !$past(
+      found_valid && !found_ready_i
+  ) || (found_valid && $stable(
+      found
+  ) && $stable(
+      found_map
+  ) && $stable(
+      found_key
+  ) && $stable(
+      found_fault
+  ) && $stable(
+      found_copy
+  )));
   // Once the reader has answered and nobody else is busy, it takes at most 8 cycles.
   logic [3:0] waited_q;
-  always_ff @(posedge clk_i) waited_q <= (!rst_ni || !inside_q || found_valid || begun_q || busy_i) ? '0 : waited_q + 4'd1;
+  always_ff @(posedge clk_i)
+    waited_q <= (!rst_ni || !inside_q || found_valid || begun_q || busy_i) ? '0 : waited_q + 4'd1;
   ItGoesOn_A :
   assert property (@(posedge clk_i) !rst_ni || waited_q <= 4'd7);
 

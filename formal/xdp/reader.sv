@@ -7,19 +7,19 @@
 module reader
   import sluice_xdp_pkg::*;
 (
-    input logic                   clk_i,
-    input logic                   rst_ni,
-    input logic                   start_i,
-    input xdp_block_t             block_i,
-    input logic                   word_ready_i,
-    input logic                   read_ready_i,
-    input logic       [1:0][63:0] seen_i,
-    input logic       [1:0][63:0] hidden_i [2],
-    input logic                   request_ready_i,
-    input logic                   done_valid_i,
-    input logic                   done_fault_i,
-    input logic            [63:0] done_value_i,
-    input logic            [63:0] host_data_i
+    input logic                    clk_i,
+    input logic                    rst_ni,
+    input logic                    start_i,
+    input xdp_block_t              block_i,
+    input logic                    word_ready_i,
+    input logic                    read_ready_i,
+    input logic       [ 1:0][63:0] seen_i,
+    input logic       [ 1:0][63:0] hidden_i       [2],
+    input logic                    request_ready_i,
+    input logic                    done_valid_i,
+    input logic                    done_fault_i,
+    input logic       [63:0]       done_value_i,
+    input logic       [63:0]       host_data_i
 );
 
   logic [1:0] idle, fault, word_valid, last, read_valid, request_valid, host_valid;
@@ -128,10 +128,21 @@ module reader
   OnlyTheFirstAnswerRefuses_A :
   assert property (@(posedge clk_i) !rst_ni || init_q || !fault[0] || asked_q <= 7'd1);
   ReadHoldsUntilReady_A :
-  assert property (@(posedge clk_i) !rst_ni || init_q || !$past(rst_ni) || !$past(read_valid[0] && !read_ready_i) || (read_valid[0] && $stable(place[0])));
+  assert property (@(posedge clk_i) !rst_ni || init_q || !$past(
+      rst_ni
+  ) || !$past(
+      read_valid[0] && !read_ready_i
+  ) || (read_valid[0] && $stable(
+      place[0]
+  )));
   RequestHoldsUntilReady_A :
-  assert property (@(posedge clk_i) !rst_ni || init_q || !$past(rst_ni) || !$past(request_valid[0] && !request_ready_i) ||
-      (request_valid[0] && $stable(request[0])));
+  assert property (@(posedge clk_i) !rst_ni || init_q || !$past(
+      rst_ni
+  ) || !$past(
+      request_valid[0] && !request_ready_i
+  ) || (request_valid[0] && $stable(
+      request[0]
+  )));
 
   ABlockOfTheFrameEnds_C :
   cover property (@(posedge clk_i) rst_ni && word_valid[0] && last[0] && !block_q.host && asked_q == 7'd2 && block_q.address[31:28] == 4'd2);
@@ -142,7 +153,7 @@ module reader
 
   // Strengthening for the induction.
   localparam logic [2:0] Idle = 3'd0, Check = 3'd1, Packet = 3'd2, Host = 3'd3, Values = 3'd4, Answer = 3'd5;
-  logic [2:0] state;
+  logic [ 2:0] state;
   logic [14:0] past_block;
   logic [12:0] done;
   assign state = gen_copy[0].u_dut.state_q;

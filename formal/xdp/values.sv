@@ -73,7 +73,9 @@ module values
   xdp_region_row_t row_q;
   logic writes_row;
   assign writes_row = cfg_req_i.index[1:0] == chosen_q && (cfg_req_i.clear || (cfg_valid_i && cfg_req_i.tab == TableXdpRegion &&
-      cfg_req_i.write && cfg_check(cfg_req_i, 1'b1, 1'b1, 24'd4, 4'(XdpRegionRowWords)) == StatusOk));
+      cfg_req_i.write && cfg_check(
+      cfg_req_i, 1'b1, 1'b1, 24'd4, 4'(XdpRegionRowWords)
+  ) == StatusOk));
   logic known_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) known_q <= 1'b0;
@@ -83,24 +85,24 @@ module values
 
   // What a request may, by the page that its address names: read-only pages stand behind the others in the table.
   typedef struct packed {
-    logic                taken;     // and it is of a program, through the chosen row
-    logic                allowed;
-    logic                stores;
-    logic                atomic;
-    logic [31:0]         first;     // byte in value memory
-    logic [31:0]         past;
-    logic [31:0]         low;       // of its value
-    logic [31:0]         high;
+    logic        taken;    // and it is of a program, through the chosen row
+    logic        allowed;
+    logic        stores;
+    logic        atomic;
+    logic [31:0] first;    // byte in value memory
+    logic [31:0] past;
+    logic [31:0] low;      // of its value
+    logic [31:0] high;
   } judged_t;
 
   judged_t judged;
   logic [31:0] page, index, in_page, in_value, limit;
   always_comb begin
-    page     = 32'(request_i.address[30:16]);
+    page = 32'(request_i.address[30:16]);
     index    = 32'(9'(32'(request_i.regions.base) + page + (request_i.address[31] ? 32'(request_i.regions.writable) : 32'd0)));
-    in_page  = 32'(request_i.address[15:0]);
+    in_page = 32'(request_i.address[15:0]);
     in_value = (row_q.shift >= 4'd10) ? 32'(in_page[9:0]) : 32'(in_page[9:0] & 10'((11'd1 << row_q.shift) - 11'd1));
-    limit    = (request_i.kind == RequestLoad) ? 32'(row_q.readable) : 32'(row_q.writable);
+    limit = (request_i.kind == RequestLoad) ? 32'(row_q.readable) : 32'(row_q.writable);
     judged.taken = valid_i && ready && known_q && index == 32'(chosen_q) && request_i.kind inside {RequestLoad, RequestStore, RequestAtomic};
     judged.allowed = (page & 32'h3fff) < 32'(request_i.address[31] ? request_i.regions.read_only : request_i.regions.writable) &&
         row_q.valid && row_q.module_id == request_i.module_id && in_page < 32'(row_q.bytes) && in_value + 32'(request_i.span) <= limit;
@@ -130,7 +132,7 @@ module values
   logic [1:0][7:0] enable;
   logic [1:0][WordBits-1:0] word;
   assign enable = u_dut.write_enable;
-  assign word = {{u_dut.write_row[1], 1'b1}, {u_dut.write_row[0], 1'b0}};
+  assign word   = {{u_dut.write_row[1], 1'b1}, {u_dut.write_row[0], 1'b0}};
 
   function automatic logic is_within(judged_t of, logic [7:0] bytes, logic [WordBits-1:0] at);
     logic good;
@@ -147,10 +149,17 @@ module values
   AValueHasItsAccess_A :
   assert property (@(posedge clk_i) !rst_ni || !one_q.taken || !one_q.allowed || (one_q.first >= one_q.low && one_q.past <= one_q.high));
   AStoreWritesOnlyWhatItMay_A :
-  assert property (@(posedge clk_i) !rst_ni || !(two_q.taken && two_q.stores) ||
-      (two_q.allowed ? is_within(two_q, enable[0], word[0]) && is_within(two_q, enable[1], word[1]) : (enable == '0 || u_dut.host_turn)));
+  assert property (@(posedge clk_i) !rst_ni || !(two_q.taken && two_q.stores) || (two_q.allowed ? is_within(
+      two_q, enable[0], word[0]
+  ) && is_within(
+      two_q, enable[1], word[1]
+  ) : (enable == '0 || u_dut.host_turn)));
   AnAtomicOperationWritesOnlyWhatItMay_A :
-  assert property (@(posedge clk_i) !rst_ni || !(four_q.taken && four_q.atomic && four_q.allowed) || (is_within(four_q, enable[0], word[0]) && is_within(four_q, enable[1], word[1])));
+  assert property (@(posedge clk_i) !rst_ni || !(four_q.taken && four_q.atomic && four_q.allowed) || (is_within(
+      four_q, enable[0], word[0]
+  ) && is_within(
+      four_q, enable[1], word[1]
+  )));
   AFaultWritesNothingLater_A :
   assert property (@(posedge clk_i) !rst_ni || !(four_q.taken && four_q.atomic && !four_q.allowed) || !u_dut.four_writes_q);
   ALoadReadsOnlyWhatItMay_A :

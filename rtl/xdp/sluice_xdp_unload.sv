@@ -179,6 +179,7 @@ module sluice_xdp_unload
     end
   end
 
+  logic judged;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Idle;
@@ -196,7 +197,6 @@ module sluice_xdp_unload
     end
   end
 
-  logic judged;
   assign look_valid_o = state_q == Look;
   assign look_index_o = {slot_q.side.module_id[LookBits-2:0], slot_q.side.generation};
   assign verdict_valid_o = state_q == Judge && (drops || meta_ready);

@@ -258,10 +258,11 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
         Input::Snapshot => {
             let _ = rtl.snapshot()?;
         }
-        Input::Map(module, op) => match op.on_both(rtl, follower, *module) {
-            Err(Halt::Different(difference)) => return Err(difference.into()),
-            _ => {}
-        },
+        Input::Map(module, op) => {
+            if let Err(Halt::Different(difference)) = op.on_both(rtl, follower, *module) {
+                return Err(difference.into());
+            }
+        }
     }
     Ok(follower.follow(rtl.take_tapped())?)
 }

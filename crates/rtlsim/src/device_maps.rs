@@ -17,7 +17,11 @@ fn failed(operation: &'static str, map: MapId) -> impl FnOnce(Errno) -> DeviceEr
 impl RtlNic {
     /// The map, which the device holds.
     fn held(&self, module: u8, map: MapId, operation: &'static str) -> Result<Placed, DeviceError> {
-        self.host().placed(module, map)?.ok_or_else(|| failed(operation, map)(Errno::OPNOTSUPP))
+        let errno = match self.host().list(module)?.iter().any(|known| known.id == map) {
+            true => Errno::OPNOTSUPP,
+            false => Errno::BADF,
+        };
+        self.host().placed(module, map)?.ok_or_else(|| failed(operation, map)(errno))
     }
 
     /// Bytes of a map's values in the device, with what lies between them.

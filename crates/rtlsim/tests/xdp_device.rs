@@ -166,17 +166,22 @@ fn a_replacement_at_full_load_loses_no_packet_and_no_count_of_a_kept_map() {
     nic.put(1, &versions[0]).unwrap();
     let packets = 160;
     for version in 1..=6 {
-        for port in 0..4 {
-            nic.offer(
-                port,
-                (0..packets / 4).map(|_| random_frame(1, 8, &mut rng)).map(|mut frame| {
-                    frame.resize(frame.len() + 10, 0);
-                    frame
-                }),
-            );
+        for part in 0..8 {
+            for port in 0..4 {
+                nic.offer(
+                    port,
+                    (0..packets / 32).map(|_| random_frame(1, 8, &mut rng)).map(|mut frame| {
+                        frame.resize(frame.len() + 10, 0);
+                        frame
+                    }),
+                );
+            }
+            // As many as the module's queue has room for.
+            nic.device.advance(1000 + rng.below(300)).unwrap();
+            if part == 5 {
+                nic.put(1, &versions[version % 2]).unwrap();
+            }
         }
-        nic.device.advance(rng.below(300)).unwrap();
-        nic.put(1, &versions[version % 2]).unwrap();
     }
     nic.device.quiesce().unwrap();
     let all = outcomes(&mut nic);
@@ -225,10 +230,10 @@ fn what_the_engine_has_not_is_refused_with_its_instruction() {
     let (code, text) = refused(&mut nic, "r0 = 2\nr1 = 0\ncall bpf_get_prandom_u32\nr0 &= 1\nexit\n", Vec::new());
     assert_eq!(code, "E0805");
     assert!(text.contains("program `main`, instruction 2: ") && text.contains("`get_prandom_u32`"), "{text}");
-    let ring = MapSpec::new("counts", MapType::DevmapHash, 4, 8, 8);
+    let ring = MapSpec::new("counts", MapType::Cpumap, 4, 8, 8);
     let (code, text) = refused(&mut nic, COUNT, vec![ring]);
     assert_eq!(code, "E0805");
-    assert!(text.contains("`counts` (devmap_hash)") && text.contains("software NIC"), "{text}");
+    assert!(text.contains("`counts` (cpumap)") && text.contains("software NIC"), "{text}");
     let many: String = (0..3000).map(|n| format!("r0 *= r6\nr0 ^= {n}\n")).collect();
     let many = format!("r0 = 2\nr6 = *(u32 *)(r1 +12)\n{many}r0 &= 1\nexit\n");
     let (code, text) = refused(&mut nic, &many, Vec::new());

@@ -3,7 +3,6 @@
 mod support;
 
 #[path = "support/xdp/mod.rs"]
-#[allow(dead_code)]
 mod xdp;
 
 use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG};
@@ -60,6 +59,11 @@ fn program(map: &MapSpec, key_in: KeyIn) -> String {
             text += "r8 = r9\n";
         }
     }
+    // Programs only look up in tries.
+    let (update, delete) = match map.kind {
+        MapType::LpmTrie => ("r0 = 0\n", "r0 = 0\n"),
+        _ => ("call bpf_map_update_elem#2\n", "call bpf_map_delete_elem#3\n"),
+    };
     let lookup = match map.kind {
         MapType::PercpuHash => "r1 = map[map]\nr2 = r8\nr3 = *(u8 *)(r6 +1)\ncall bpf_map_lookup_percpu_elem#195\n",
         _ => "r1 = map[map]\nr2 = r8\ncall bpf_map_lookup_elem#1\n",
@@ -78,8 +82,8 @@ fn program(map: &MapSpec, key_in: KeyIn) -> String {
     text += &format!(
         "if r7 == 1 goto update\nif r7 == 2 goto delete\nif r7 == 3 goto change\nif r7 == 4 goto keep\n{redirect}\
          {lookup}*(u64 *)(r6 +{RESULT}) = r0\nif r0 == 0 goto out\nr1 = *(u8 *)(r0 +0)\n*(u8 *)(r6 +{}) = r1\ngoto out\n\
-         update:\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = *(u8 *)(r6 +{FLAGS})\ncall bpf_map_update_elem#2\n*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n\
-         delete:\nr1 = map[map]\nr2 = r8\ncall bpf_map_delete_elem#3\n*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n",
+         update:\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = *(u8 *)(r6 +{FLAGS})\n{update}*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n\
+         delete:\nr1 = map[map]\nr2 = r8\n{delete}*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n",
         RESULT + 8
     );
     let last = map.value_size - 1;
@@ -92,7 +96,7 @@ fn program(map: &MapSpec, key_in: KeyIn) -> String {
     text += &format!("change:\n{lookup}*(u64 *)(r6 +{RESULT}) = r0\nif r0 == 0 goto out\n{written}goto out\n");
     // A pointer is good after an update.
     text += &format!(
-        "keep:\n{lookup}if r0 == 0 goto out\nr9 = r0\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = 0\ncall bpf_map_update_elem#2\n\
+        "keep:\n{lookup}if r0 == 0 goto out\nr9 = r0\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = 0\n{update}\
          *(u64 *)(r6 +{RESULT}) = r0\nr1 = *(u8 *)(r9 +{last})\n*(u8 *)(r6 +{}) = r1\nout:\nr0 = 3\nexit\n",
         RESULT + 8
     );

@@ -103,7 +103,10 @@ fn wishes(trace: &Trace, webs: &Webs, regions: &Regions) -> Vec<Wish> {
                 let (Some(base), Some(value)) = (held(base), behind[usize::from(dst)]) else { continue };
                 let same = |a: &&Available| (a.off, a.bytes) == (off, bytes);
                 let there = || available.iter().filter(|a| a.base == base);
-                let parts = there().filter(same).chain(there()).filter_map(|a| Some((a, part(a, off, bytes)?)));
+                // Of the context a part of a field is no load: it faults.
+                let whole = |part: &Part| effect.loads != CONTEXT || matches!(part, Part::Whole);
+                let parts = there().filter(same).chain(there());
+                let parts = parts.filter_map(|a| Some((a, part(a, off, bytes).filter(whole)?)));
                 match parts.into_iter().next() {
                     Some((a, part)) => wishes.push(Wish { load: index, bytes, source: a.source, part }),
                     None => {

@@ -192,7 +192,7 @@ pub enum LinkError {
     Rmt(#[from] RmtError),
     /// What an XDP engine in hardware cannot take.
     #[error(transparent)]
-    Xdp(#[from] XdpError),
+    Xdp(Box<XdpError>),
     /// The device has not the engine that an object has a part for.
     #[error("object `{object}` is a program for the engine {engine}, which this device does not have; it has {has}")]
     NoEngine {
@@ -215,6 +215,12 @@ pub enum LinkError {
         /// Allowed.
         allowed: String,
     },
+}
+
+impl From<XdpError> for LinkError {
+    fn from(error: XdpError) -> Self {
+        Self::Xdp(Box::new(error))
+    }
 }
 
 impl LinkError {

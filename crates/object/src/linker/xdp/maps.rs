@@ -21,8 +21,11 @@ pub(super) const PAGE_VALUE_ROWS: u32 = VALUE_PAGE_BYTES as u32 / ROW_BYTES as u
 /// Value memory of a map: pages for each 64 KiB of addresses, as first one and number.
 pub(super) type Pieces = Vec<(u32, u32)>;
 
-/// What is wrong with a map, if anything: what, found, allowed.
-pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), (&'static str, String, String)> {
+/// What is wrong with a map: what, found, allowed.
+type Wrong = (&'static str, String, String);
+
+/// What is wrong with a map, if anything.
+pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
     let hardware = |what: &str| format!("{what} in hardware");
     laid.shape.check().map_err(|limit| match limit {
         MapLimit::Key(found) => ("key size", found.to_string(), hardware(&format!("1 to {KEY_BYTES} bytes"))),
@@ -55,14 +58,14 @@ pub(super) fn take(values: &mut RangeSpace, laid: &LaidMap) -> Option<Pieces> {
 
 /// The number of entries with which a map fits into so many pages of value memory.
 pub(super) fn fit(map: &XdpMap, laid: &LaidMap, pages: u32) -> Fit {
-    let slots = (u64::from(pages) * VALUE_PAGE_BYTES >> laid.shift) / u64::from(laid.shape.copies());
+    let slots = ((u64::from(pages) * VALUE_PAGE_BYTES) >> laid.shift) / u64::from(laid.shape.copies());
     let entries = slots.saturating_sub(u64::from(laid.shape.slots() - laid.shape.entries));
     Fit(Some((map.name.clone(), entries.min(map.max_entries.into()) as u32)))
 }
 
 /// First contents of a map: its values, and the keys of entries in the order of their slots. Or what is wrong with them: what, found,
 /// allowed.
-fn contents(xdp: &Xdp, index: u32, laid: &LaidMap) -> Result<(Vec<u8>, Vec<Vec<u8>>), (&'static str, String, String)> {
+fn contents(xdp: &Xdp, index: u32, laid: &LaidMap) -> Result<(Vec<u8>, Vec<Vec<u8>>), Wrong> {
     let (map, shape) = (&xdp.maps[index as usize], &laid.shape);
     let mut bytes = vec![0; laid.bytes() as usize];
     if let Some(first) = &map.contents {
@@ -122,7 +125,7 @@ pub(super) fn value_rows(
     pieces: &Pieces,
     search: u32,
     seed: u32,
-) -> Result<Vec<RowWrite>, (&'static str, String, String)> {
+) -> Result<Vec<RowWrite>, Wrong> {
     let (bytes, keys) = contents(xdp, index, laid)?;
     let mut rows: Vec<RowWrite> =
         laid.shape.holding(&keys, seed).iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect();
