@@ -74,7 +74,7 @@ class Bench:
             "verdict_trace_bits": width_of(VERDICT_TRACE),
             "queue_trace_bits": width_of(QUEUE_TRACE),
             "leave_trace_bits": width_of(LEAVE_TRACE),
-            "engines": 1,
+            "engines": 2,
         }
         self.top = PluginTop(CONFIGS[target], layout, self.rng.getrandbits(32), self._event)
         self.ring = Ring(self.top)
@@ -195,6 +195,9 @@ class Bench:
             self.tokens.append((event.tick, trace["id"]))
         elif kind == plugin.VERDICT:
             trace = fields(VERDICT_TRACE, words)
+            # What the pipeline lets go on the XDP engine says again.
+            if event.source == 0 and not trace["dropped"]:
+                return
             assert trace["id"] not in self.verdicts, "two verdicts"
             self.verdicts[trace["id"]] = trace
         elif kind == plugin.QUEUE:
