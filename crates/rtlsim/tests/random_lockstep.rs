@@ -333,6 +333,9 @@ fn frame(rng: &mut Rng, pool: &Pool, modules: &[u8], pipeline: &Pipeline) -> Vec
     bytes
 }
 
+/// Kinds of events that the pipeline counts for each module.
+const EVENT_KINDS: u32 = 16;
+
 /// Counters of the engines, which outlive a reset: what the RTL says, with what the model says.
 fn engine_counters(nic: &mut Comparison, top: &Top) -> Vec<(Node, Table, u32, u64, u64)> {
     let target = nic.capabilities().target;
@@ -343,10 +346,14 @@ fn engine_counters(nic: &mut Comparison, top: &Top) -> Vec<(Node, Table, u32, u6
         for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && t.access() == Access::Counter) {
             for index in 0..table.rows(&target).min(COUNTERS) {
                 let mut rtl = value(nic.read_row(node, table, index).unwrap());
-                // What goes nowhere behind all engines is counted by the last of them, which the model has not.
-                let nowhere = table == Reason::NoDestination.table() && index % 8 == Reason::NoDestination.kind();
-                if has_xdp && nowhere {
-                    rtl += value(nic.read_row(Node::Xdp, Table::XdpDrops, index).unwrap());
+                // What is true behind all engines only the last of them counts, which the model has not: copies, and what goes nowhere.
+                let module = index / EVENT_KINDS;
+                if has_xdp && EngineId::RMT.copies(module) == Some((table, index)) {
+                    let (of_xdp, row) = EngineId::XDP.copies(module).expect("it counts them");
+                    rtl += value(nic.read_row(Node::Xdp, of_xdp, row).unwrap());
+                }
+                if has_xdp && (table, index) == (Reason::NoDestination.table(), Reason::NoDestination.row(module)) {
+                    rtl += value(nic.read_row(Node::Xdp, Table::XdpDrops, 8 * module + 7).unwrap());
                 }
                 counters.push((node, table, index, rtl, value(nic.model_row(node, table, index).unwrap())));
             }

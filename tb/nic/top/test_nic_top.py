@@ -34,6 +34,7 @@ from sluice_tb.plugin import PluginTop
 
 CONFIGS = ("default", "tiny")
 PORTS, DESTS = 4, 8
+XDP, XDP_DROPS, XDP_COPIES = 4, 0, 6
 EGRESS, PORT0 = 3, 8
 LIMIT, QUANTUM, QUEUE_PACKETS = 0, 1, 3
 VERDICT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 6, "destinations": 8}
@@ -259,6 +260,9 @@ class Bench:
         )
 
     def event(self, module, name):
+        # What becomes of a packet behind the pipeline the XDP engine knows.
+        if name == "copies":
+            return self.ring.read(XDP, XDP_DROPS, 8 * module + XDP_COPIES, 2)
         return self.ring.read(DEPARSER, 4, 16 * module + EVENTS[name], 2)
 
 
