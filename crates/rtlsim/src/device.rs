@@ -12,6 +12,7 @@ use crate::plugin::{Instance, Plugin, Stop, Until};
 use crate::recount::Recount;
 use crate::requester::{Answer, RequestId, RequesterCounts};
 use crate::snapshot_read::SnapshotCounters;
+use crate::top::Top;
 use crate::track::Tracker;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, Rows, Waited};
@@ -76,6 +77,11 @@ pub struct RtlNic {
     failed: Option<DeviceError>,
 }
 
+/// Engines that take programs of loads. Of the whole NIC the linker places no XDP programs yet: who wants one there writes its rows.
+fn installs(top: &Top) -> Vec<EngineId> {
+    top.engine_ids().into_iter().filter(|engine| !top.is_nic || *engine != EngineId::XDP).collect()
+}
+
 impl RtlNic {
     /// Starts the NIC of a configuration ("default", "tiny") and checks who it says it is.
     pub fn open(config: &str, options: RtlOptions) -> Result<Self, RtlError> {
@@ -96,9 +102,9 @@ impl RtlNic {
                 target,
                 tick_ps: TICK_PS,
                 has_cycles: true,
-                engines: plugin.top().engine_ids(),
+                engines: installs(plugin.top()),
                 queues: plugin.top().is_nic,
-                xdp_in_hardware: plugin.top().engine_ids().contains(&EngineId::XDP),
+                xdp_in_hardware: installs(plugin.top()).contains(&EngineId::XDP),
             },
             instance,
             around: (!plugin.top().is_nic).then(|| Around::new(target)),

@@ -121,7 +121,7 @@ fn tenants_come_replace_and_go_and_nobody_sees_what_another_had() {
     // The ring loses and corrupts messages all the while.
     let faults = Faults { drop: 13, corrupt: 13, duplicate: 13, delay: 13, longest_delay: 500 };
     let Some((mut nic, mut rng)) = lockstep(name, |options| options.faults = faults) else { return };
-    let text = |n: u64| if n % 2 == 0 { COUNT } else { SHOW };
+    let text = |n: u64| if n.is_multiple_of(2) { COUNT } else { SHOW };
     let (mut loads, mut refused) = (0, 0);
     let steps = if support::long() { 10_000 } else { 60 };
     for _ in 0..steps {

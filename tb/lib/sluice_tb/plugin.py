@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .build import ROOT
 
-ABI = 4
+ABI = 5
 ARRIVED, LEFT, REPLY, EPOCH, PORT, MERGE, VERDICT, QUEUE, LEAVE = range(1, 10)
 # Why a run ended.
 CYCLES, FRAMES, REPLIES, QUIET, BUFFER, ERROR = (1 << i for i in range(6))
@@ -31,7 +31,8 @@ class _Layout(ctypes.Structure):
         (name, ctypes.c_uint32)
         for name in (
             "bus_bytes", "ports", "destinations", "sideband_bits", "port_trace_bits", "merge_trace_bits",
-            "verdict_trace_bits", "queue_trace_bits", "leave_trace_bits", "engines", "input_user_bits",
+            "verdict_trace_bits", "queue_trace_bits", "leave_trace_bits", "engines", "steps", "step_trace_bits",
+            "input_user_bits",
         )
     ]  # fmt: skip
 

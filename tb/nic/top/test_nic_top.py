@@ -34,6 +34,7 @@ from sluice_tb.plugin import PluginTop
 
 CONFIGS = ("default", "tiny")
 PORTS, DESTS = 4, 8
+XDP, XDP_DROPS, XDP_COPIES = 4, 0, 6
 EGRESS, PORT0 = 3, 8
 LIMIT, QUANTUM, QUEUE_PACKETS = 0, 1, 3
 VERDICT_TRACE = {"id": 32, "module_id": 6, "dropped": 1, "reason": 6, "destinations": 8}
@@ -74,7 +75,7 @@ class Bench:
             "verdict_trace_bits": width_of(VERDICT_TRACE),
             "queue_trace_bits": width_of(QUEUE_TRACE),
             "leave_trace_bits": width_of(LEAVE_TRACE),
-            "engines": 1,
+            "engines": 2,
         }
         self.top = PluginTop(CONFIGS[target], layout, self.rng.getrandbits(32), self._event)
         self.ring = Ring(self.top)
@@ -195,6 +196,9 @@ class Bench:
             self.tokens.append((event.tick, trace["id"]))
         elif kind == plugin.VERDICT:
             trace = fields(VERDICT_TRACE, words)
+            # What the pipeline lets go on the XDP engine says again.
+            if event.source == 0 and not trace["dropped"]:
+                return
             assert trace["id"] not in self.verdicts, "two verdicts"
             self.verdicts[trace["id"]] = trace
         elif kind == plugin.QUEUE:
@@ -256,6 +260,9 @@ class Bench:
         )
 
     def event(self, module, name):
+        # What becomes of a packet behind the pipeline the XDP engine knows.
+        if name == "copies":
+            return self.ring.read(XDP, XDP_DROPS, 8 * module + XDP_COPIES, 2)
         return self.ring.read(DEPARSER, 4, 16 * module + EVENTS[name], 2)
 
 
