@@ -128,6 +128,13 @@ pub trait Engine: fmt::Debug {
     /// A packet. It may change its bytes; what it drops it counts by [`Engine::count`], as everyone else.
     fn run(&mut self, packet: &mut Packet) -> Answer;
 
+    /// Whether packets overtake each other here, and this is one of them. Whoever follows a device asks the engine about it
+    /// only when the device has answered, so that programs meet what they share in the device's order.
+    fn overtakes(&self, packet: &Packet) -> bool {
+        let _ = packet;
+        false
+    }
+
     /// The next packet that it held and has an answer for by `now`; its answer is not `Held`.
     fn late(&mut self, now: u64) -> Option<(u32, Answer)> {
         let _ = now;

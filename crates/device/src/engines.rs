@@ -66,16 +66,50 @@ impl Engines {
         self.decide_from(0, packet)
     }
 
-    #[inline]
-    fn decide_from(&mut self, first: usize, packet: &mut Packet) -> Passed {
-        for at in first..self.all.len() {
-            match self.all[at].run(packet) {
-                Answer::Next => {}
-                Answer::To(route) => packet.route = route,
-                Answer::Drop(reason) => return Passed::Dropped(reason),
-                Answer::Held => return Passed::Held,
+    /// The same up to the engine in which the packet overtakes others: there it is held, until [`Engines::decide_rest`].
+    pub fn decide_in_order(&mut self, packet: &mut Packet) -> Passed {
+        for at in 0..self.all.len() {
+            if self.all[at].overtakes(packet) {
+                return Passed::Held;
+            }
+            if let Some(passed) = self.decide_at(at, packet) {
+                return passed;
             }
         }
+        Self::end(packet)
+    }
+
+    /// Whether it is held for that.
+    pub fn overtakes(&self, packet: &Packet) -> bool {
+        self.all.iter().any(|engine| engine.overtakes(packet))
+    }
+
+    /// What was left of it; none of a packet that overtakes nowhere.
+    pub fn decide_rest(&mut self, packet: &mut Packet) -> Option<Passed> {
+        let at = self.all.iter().position(|engine| engine.overtakes(packet))?;
+        Some(self.decide_from(at, packet))
+    }
+
+    #[inline]
+    fn decide_from(&mut self, first: usize, packet: &mut Packet) -> Passed {
+        (first..self.all.len()).find_map(|at| self.decide_at(at, packet)).unwrap_or_else(|| Self::end(packet))
+    }
+
+    /// One engine's answer, where the packet does not go on.
+    #[inline]
+    fn decide_at(&mut self, at: usize, packet: &mut Packet) -> Option<Passed> {
+        match self.all[at].run(packet) {
+            Answer::Next => None,
+            Answer::To(route) => {
+                packet.route = route;
+                None
+            }
+            Answer::Drop(reason) => Some(Passed::Dropped(reason)),
+            Answer::Held => Some(Passed::Held),
+        }
+    }
+
+    fn end(packet: &Packet) -> Passed {
         if packet.route.destinations == 0 { Passed::Dropped(Reason::NoDestination) } else { Passed::Through }
     }
 

@@ -168,6 +168,12 @@ impl Engine for XdpEngine {
         self.current.insert(module, generation & 1);
     }
 
+    /// Packets with a program: those without one pass beside, and flows do not wait for each other.
+    fn overtakes(&self, packet: &NicPacket) -> bool {
+        let programs = self.modules.get(&packet.module).map(|slot| &slot.generations);
+        programs.is_some_and(|programs| programs[usize::from(packet.stamped.generation & 1)].is_some())
+    }
+
     /// Runs the program of the packet's generation, if it has one. The frame is as the program left it.
     fn run(&mut self, packet: &mut NicPacket) -> Answer {
         let NicPacket { module, port, stamped, arrival, .. } = *packet;

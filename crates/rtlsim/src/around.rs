@@ -45,8 +45,6 @@ pub struct Around {
     lost: [BTreeMap<u32, u64>; 2],
     /// A packet goes in when none is inside.
     in_turns: bool,
-    /// None goes in.
-    held: bool,
 }
 
 impl Around {
@@ -67,7 +65,6 @@ impl Around {
             undirected: HashSet::new(),
             lost: [BTreeMap::new(), BTreeMap::new()],
             in_turns: false,
-            held: false,
         }
     }
 
@@ -76,23 +73,13 @@ impl Around {
         self.in_turns = in_turns;
     }
 
-    /// Keeps packets out of the top, or lets them in again.
-    pub fn hold(&mut self, held: bool) {
-        self.held = held;
-    }
-
-    /// Whether no packet is in the top.
-    pub fn is_empty(&self) -> bool {
-        self.inside.is_empty()
-    }
-
     /// Packets wait for others that are in the top.
     pub fn waits(&self) -> bool {
-        self.held || !self.waiting.is_empty() && !self.may_enter()
+        !self.waiting.is_empty() && !self.may_enter()
     }
 
     fn may_enter(&self) -> bool {
-        !self.held && (!self.in_turns || self.inside.is_empty())
+        !self.in_turns || self.inside.is_empty()
     }
 
     /// Takes frames for later. Those of one tick keep their order, and none overtakes another of its port.

@@ -12,7 +12,6 @@ use crate::plugin::{Instance, Plugin, Stop, Until};
 use crate::recount::Recount;
 use crate::requester::{Answer, RequestId, RequesterCounts};
 use crate::snapshot_read::SnapshotCounters;
-use crate::top::Top;
 use crate::track::Tracker;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, Rows, Waited};
@@ -68,6 +67,8 @@ pub struct RtlNic {
     blocked: Vec<bool>,
     next_op: u64,
     latest_offer: u64,
+    /// Where a packet goes in when none is inside: those that have not gone in.
+    turns: Option<VecDeque<Offer>>,
     /// Events that show progress: all but replies.
     progress: u64,
     rows: HashMap<RequestId, Answer>,
@@ -75,11 +76,6 @@ pub struct RtlNic {
     tap: Option<VecDeque<Tapped>>,
     host: HostMaps,
     failed: Option<DeviceError>,
-}
-
-/// Engines that take programs of loads. Of the whole NIC the linker places no XDP programs yet: who wants one there writes its rows.
-fn installs(top: &Top) -> Vec<EngineId> {
-    top.engine_ids().into_iter().filter(|engine| !top.is_nic || *engine != EngineId::XDP).collect()
 }
 
 impl RtlNic {
@@ -102,9 +98,9 @@ impl RtlNic {
                 target,
                 tick_ps: TICK_PS,
                 has_cycles: true,
-                engines: installs(plugin.top()),
+                engines: plugin.top().engine_ids(),
                 queues: plugin.top().is_nic,
-                xdp_in_hardware: installs(plugin.top()).contains(&EngineId::XDP),
+                xdp_in_hardware: plugin.top().engine_ids().contains(&EngineId::XDP),
             },
             instance,
             around: (!plugin.top().is_nic).then(|| Around::new(target)),
@@ -117,6 +113,7 @@ impl RtlNic {
             blocked: vec![false; target.destinations() as usize],
             next_op: 0,
             latest_offer: 0,
+            turns: None,
             progress: 0,
             rows: HashMap::new(),
             counters: None,
@@ -265,11 +262,11 @@ impl RtlNic {
         }
         self.settle();
         self.feed(now)?;
-        let due = self.around.as_ref().and_then(Around::next_due);
+        let due = self.around.as_ref().map_or_else(|| self.next_turn(), Around::next_due);
         let wake = [self.driver.wake(), self.faults.next_due(), due].into_iter().flatten().min();
         let until_wake = wake.map_or(u64::MAX, |tick| tick.saturating_sub(now).max(1));
         // Packets that wait for others go in soon after these have left.
-        let waits = self.around.as_ref().is_some_and(Around::waits);
+        let waits = self.around.as_ref().map_or_else(|| self.is_waiting(), Around::waits);
         let until = Until {
             max_cycles: ticks.min(STRETCH).min(until_wake),
             replies: u32::from(!self.driver.is_idle()),
@@ -301,7 +298,7 @@ impl RtlNic {
 
     /// Gives the top the frames that are due.
     fn feed(&mut self, now: u64) -> Result<(), DeviceError> {
-        let Some(around) = &mut self.around else { return Ok(()) };
+        let Some(around) = &mut self.around else { return self.take_turn(now) };
         let mut events = Vec::new();
         let buffer = around.feed(now, |event| events.push(event));
         for event in events {
@@ -311,6 +308,31 @@ impl RtlNic {
             Some(buffer) => Ok(self.instance.offer_buffer(&buffer)?),
             None => Ok(()),
         }
+    }
+
+    /// Gives the NIC's ports frames.
+    fn give(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
+        self.tracker.offered(packets.len() as u64);
+        Ok(self.instance.offer(packets)?)
+    }
+
+    /// Gives a port the next frame, if its time has come and no other is inside.
+    fn take_turn(&mut self, now: u64) -> Result<(), DeviceError> {
+        if self.next_turn().is_none_or(|at| at > now) {
+            return Ok(());
+        }
+        let next = self.turns.as_mut().and_then(VecDeque::pop_front);
+        next.map_or(Ok(()), |packet| self.give(&[packet]))
+    }
+
+    fn next_turn(&self) -> Option<u64> {
+        let next = self.turns.as_ref()?.front()?;
+        self.tracker.at_rest(&self.blocked).then_some(next.at)
+    }
+
+    /// Frames wait for one that is inside.
+    fn is_waiting(&self) -> bool {
+        self.turns.as_ref().is_some_and(|turns| !turns.is_empty()) && !self.tracker.at_rest(&self.blocked)
     }
 
     fn take_event(&mut self, event: RtlEvent) -> Result<(), DeviceError> {
@@ -347,8 +369,16 @@ impl RtlNic {
                     if let Err(what) = self.host.install(module, generation, placed) {
                         self.failed.get_or_insert(DeviceError::Unavailable(what));
                     }
-                    if let Some(around) = &mut self.around {
-                        around.take_turns(self.options.in_turns && self.host.any_is_written());
+                    let in_turns = self.options.in_turns && self.host.any_is_written();
+                    match &mut self.around {
+                        Some(around) => around.take_turns(in_turns),
+                        None if in_turns => drop(self.turns.get_or_insert_default()),
+                        None => {
+                            let waiting: Vec<Offer> = self.turns.take().into_iter().flatten().collect();
+                            if let Err(error) = self.give(&waiting) {
+                                self.failed.get_or_insert(error);
+                            }
+                        }
                     }
                     self.tap_push(Tapped::Installed(EngineId::XDP, module, generation, install));
                 }
@@ -405,25 +435,6 @@ impl RtlNic {
         Ok(all)
     }
 
-    /// Lets no packet into the top any more, and waits until none is in it.
-    pub(crate) fn hold_packets(&mut self) -> Result<(), DeviceError> {
-        let Some(around) = &mut self.around else { return Ok(()) };
-        around.hold(true);
-        let ended = self.wait_for("packets before a map changes", |nic| {
-            nic.around.as_ref().is_none_or(Around::is_empty).then_some(())
-        });
-        if ended.is_err() {
-            self.release_packets();
-        }
-        ended
-    }
-
-    pub(crate) fn release_packets(&mut self) {
-        if let Some(around) = &mut self.around {
-            around.hold(false);
-        }
-    }
-
     /// Lets time pass until `ready` gives something.
     fn wait_for<T>(&mut self, what: &str, mut ready: impl FnMut(&mut Self) -> Option<T>) -> Result<T, DeviceError> {
         let end = self.now() + PATIENCE;
@@ -461,7 +472,8 @@ impl RtlNic {
     }
 
     fn at_rest(&self) -> bool {
-        !self.driver.has_loads() && self.tracker.at_rest(&self.blocked)
+        let none_waits = self.turns.as_ref().is_none_or(VecDeque::is_empty);
+        !self.driver.has_loads() && none_waits && self.tracker.at_rest(&self.blocked)
     }
 
     fn read_error(node: Node, table: Table, index: u32, what: &str) -> DeviceError {
@@ -485,11 +497,17 @@ impl Device for RtlNic {
 
     fn offer(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
         check_offer(packets, &self.capabilities.target)?;
-        match &mut self.around {
-            Some(around) => around.offer(packets),
-            None => self.instance.offer(packets)?,
+        match (&mut self.around, &mut self.turns) {
+            (Some(around), _) => {
+                around.offer(packets);
+                self.tracker.offered(packets.len() as u64);
+            }
+            (None, Some(turns)) => {
+                turns.extend(packets.iter().cloned());
+                turns.make_contiguous().sort_by_key(|packet| packet.at);
+            }
+            (None, None) => self.give(packets)?,
         }
-        self.tracker.offered(packets.len() as u64);
         self.latest_offer = packets.iter().map(|p| p.at).fold(self.latest_offer, u64::max);
         Ok(())
     }

@@ -1,10 +1,7 @@
 //! The host's operations on maps of a simulated NIC, over its configuration ring while packets run.
-//!
-//! A write covers 32 bytes of value memory. Where these hold several values, packets wait in front of the engine until the
-//! host has written, so that none of their changes to the others is lost.
 
 use crate::device::RtlNic;
-use crate::host_maps::{Placed, ROW_BYTES};
+use crate::host_maps::Placed;
 use sluice_device::{DeviceError, Map, MapId, Maps, ProgramCounts, ProgramEvent};
 use sluice_ebpf::Errno;
 use sluice_ebpf::helper::routes::Routes;
@@ -31,36 +28,6 @@ impl RtlNic {
         let all: Vec<u8> = words.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
         Ok(all[within..within + bytes].to_vec())
     }
-
-    fn write_value(&mut self, map: &Placed, at: u64, value: &[u8]) -> Result<(), DeviceError> {
-        let (rows, within) = self.host().value_rows(map, at, value.len())?;
-        let mut all = vec![0; rows.len() * ROW_BYTES];
-        // A value that has its rows for itself has zeros behind it.
-        let shared = 1 << map.laid.shift < ROW_BYTES;
-        if shared {
-            self.hold_packets()?;
-            let words = self.read_rows(Node::Xdp, Table::XdpValue, rows.clone())?;
-            all = words.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
-        }
-        all[within..within + value.len()].copy_from_slice(value);
-        let row_words = |bytes: &[u8]| {
-            bytes.chunks(4).map(|word| word.iter().rev().fold(0, |all, byte| all << 8 | u32::from(*byte))).collect()
-        };
-        for (row, bytes) in rows.zip(all.chunks(ROW_BYTES)) {
-            self.write_row(Node::Xdp, Table::XdpValue, row, row_words(bytes))?;
-        }
-        if shared {
-            self.release_packets();
-        }
-        Ok(())
-    }
-
-    /// The value's place, and its lock's bytes in it.
-    fn place(map: &Placed, key: &[u8]) -> (u64, Option<std::ops::Range<usize>>) {
-        let index = key.first_chunk().map_or(0, |key| u32::from_le_bytes(*key));
-        let lock = map.spec.spin_lock.map(|at| at as usize..at as usize + 4);
-        (u64::from(index) << map.laid.shift, lock.filter(|lock| lock.end <= map.spec.value_size as usize))
-    }
 }
 
 impl Maps for RtlNic {
@@ -74,27 +41,13 @@ impl Maps for RtlNic {
             return self.engine_lookup(module, &held, key)?.map_err(failed("lookup", map));
         }
         self.host_mut().shadow(module)?.user_lookup(map, key).map_err(failed("lookup", map))?;
-        let (at, lock) = Self::place(&held, key);
-        let mut value = self.value_bytes(&held, at, held.spec.value_size as usize)?;
-        if let Some(lock) = lock {
-            value[lock].fill(0);
-        }
-        Ok(value)
+        let index = key.first_chunk().map_or(0, |key| u32::from_le_bytes(*key));
+        self.value_bytes(&held, u64::from(index) << held.laid.shift, held.spec.value_size as usize)
     }
 
     fn update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
         let held = self.held(module, map, "update")?;
-        if Self::engine_has(&held) {
-            return self.engine_update(module, map, &held, (key, value, flags))?.map_err(failed("update", map));
-        }
-        self.host_mut().shadow(module)?.user_update(map, key, value, flags).map_err(failed("update", map))?;
-        let (at, lock) = Self::place(&held, key);
-        let mut value = value.to_vec();
-        if let Some(lock) = lock {
-            let now = self.value_bytes(&held, at, value.len())?;
-            value[lock.clone()].copy_from_slice(&now[lock]);
-        }
-        self.write_value(&held, at, &value)
+        self.engine_update(module, map, &held, (key, value, flags))?.map_err(failed("update", map))
     }
 
     fn delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {

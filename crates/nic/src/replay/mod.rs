@@ -4,7 +4,7 @@
 //! overload, room for what is beyond a share, tail drops); everything else is computed by the functions of [`crate::forward`]
 //! and compared at once, so that the first difference names its packet. A packet runs through the
 //! pipeline's fast model at its verdict: verdicts come in the order of the merge, in which packets
-//! meet state and counters.
+//! meet state and counters. Where programs run packets overtake each other: a program runs at its packet's verdict.
 //!
 //! Events are given in the order of their cycles, within one cycle leave rows last: a queue's
 //! room is given back at the end of the cycle of its leave row. The buffer's cells come back
@@ -45,6 +45,8 @@ struct Packet {
     inside: device::Packet,
     /// What the engines say of it, once the first of them has had it.
     passed: Option<Passed>,
+    /// Its flow behind the engines that keep the order of packets.
+    flow: u32,
     /// It has its verdict.
     decided: bool,
     /// Its place among the packets that were let through.
@@ -92,6 +94,8 @@ pub struct Replay {
     pipeline: VecDeque<u32>,
     /// Packets that have met an engine that is not the last, and are not held.
     passing: VecDeque<u32>,
+    /// Packets in an engine in which they overtake each other.
+    overtaking: VecDeque<u32>,
     judging: VecDeque<u32>,
     /// Packets that were let through.
     through: u64,
@@ -122,6 +126,7 @@ impl Replay {
             stored: vec![VecDeque::new(); ports],
             pipeline: VecDeque::new(),
             passing: VecDeque::new(),
+            overtaking: VecDeque::new(),
             judging: VecDeque::new(),
             through: 0,
             stored_up_to: 0,
@@ -198,6 +203,7 @@ impl Replay {
                 let packet = Packet {
                     inside,
                     passed: None,
+                    flow: 0,
                     decided: false,
                     number: 0,
                     tag_off,
@@ -278,17 +284,16 @@ impl Replay {
         Ok(())
     }
 
-    /// The next packet has met an engine that is not the last, and goes on. All engines decide now, in the order of the packets;
-    /// what they count is counted at the verdict.
+    /// The next packet has met an engine that is not the last, and goes on. All engines decide now, in the order of the packets,
+    /// up to one in which packets overtake each other; what they count is counted at the verdict.
     pub fn passed(&mut self, row: &VerdictTraceRow) -> Result<(), Mismatch> {
         let at = "engine";
         if self.packets.get(&row.id).is_some_and(|packet| packet.passed.is_some()) {
             return Ok(());
         }
-        let passed = self.decide_next(row.id, at)?;
-        if passed != Passed::Held {
-            self.passing.push_back(row.id);
-        }
+        let head = self.pipeline.front().copied();
+        check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
+        let passed = self.decide_next(at)?;
         let first = self.tables.engines().ids().first().copied();
         match passed {
             Passed::Dropped(reason) if reason.engine() == first => {
@@ -298,37 +303,65 @@ impl Replay {
         }
     }
 
-    /// Lets the engines decide about a packet, which has to be the next.
-    fn decide_next(&mut self, id: u32, at: &'static str) -> Result<Passed, Mismatch> {
-        let head = self.pipeline.pop_front();
-        check(head == Some(id), id, at, || (next_packet(head), format!("packet {id:#010x}")))?;
+    /// Lets the engines decide about the next packet.
+    fn decide_next(&mut self, at: &'static str) -> Result<Passed, Mismatch> {
+        let id = self.pipeline.pop_front().unwrap_or_default();
         let packet = self.packets.get_mut(&id).ok_or_else(|| unknown(id, at))?;
         packet.flow_hash = headers::flow_hash(&headers::headers(packet.inside.frame.bytes()));
-        let passed = self.tables.engines_mut().decide(&mut packet.inside);
+        let engines = self.tables.engines_mut();
+        let passed = engines.decide_in_order(&mut packet.inside);
         packet.passed = Some(passed);
+        if passed != Passed::Held {
+            self.passing.push_back(id);
+        } else if engines.overtakes(&packet.inside) {
+            packet.flow = headers::flow_hash(&headers::headers(packet.inside.frame.bytes()));
+            self.overtaking.push_back(id);
+        }
         Ok(passed)
     }
 
+    /// Takes a packet out of an engine in which packets overtake each other, but none of its own flow. The end of the queue in front
+    /// of it is no such packet's.
+    fn overtakes(&mut self, row: &VerdictTraceRow, at: &'static str) -> Result<(), Mismatch> {
+        let Some(place) = self.overtaking.iter().position(|id| *id == row.id) else { return Ok(()) };
+        let of = |id: &u32| self.packets.get(id).map(|p| (p.inside.module, p.inside.stamped.generation, p.flow));
+        let before = self.overtaking.iter().take(place).find(|id| of(id) == of(&row.id)).copied();
+        let fits = before.is_none() || is_queue_drop(row);
+        check(fits, row.id, at, || (next_packet(before), format!("packet {:#010x}, of the same flow", row.id)))?;
+        self.overtaking.remove(place);
+        Ok(())
+    }
+
     /// A packet has its verdict at this tick: the same reason and destinations, rate limit included. Packets overtake only those that
-    /// an engine holds.
+    /// an engine holds, and those of other flows where programs run.
     pub fn verdict(&mut self, row: &VerdictTraceRow, now: u64) -> Result<(), Mismatch> {
         let at = "verdict";
-        let before = self.packets.get(&row.id).and_then(|packet| packet.passed);
-        let mut passed = match before {
+        // Where the engine is a top of its own, those before it have not been told.
+        while self.packets.get(&row.id).is_some_and(|packet| packet.passed.is_none()) && !self.pipeline.is_empty() {
+            self.decide_next(at)?;
+        }
+        let mut passed = match self.packets.get(&row.id).and_then(|packet| packet.passed) {
             Some(Passed::Held) => Passed::Held,
-            Some(passed) => {
+            passed => {
                 let head = self.passing.pop_front();
                 check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
-                passed
+                passed.ok_or_else(|| unknown(row.id, at))?
             }
-            None => self.decide_next(row.id, at)?,
         };
+        self.overtakes(row, at)?;
         let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
         let engines = self.tables.engines_mut();
-        let late = if passed == Passed::Held { engines.release(row.id, now) } else { None };
-        match late {
-            Some(late) => passed = engines.go_on(late, &mut packet.inside),
-            None => engines.settle(&packet.inside, passed),
+        if passed == Passed::Held {
+            if engines.overtakes(&packet.inside) {
+                // Whether the queue had room is the device's to tell.
+                let ran = if is_queue_drop(row) { None } else { engines.decide_rest(&mut packet.inside) };
+                passed = ran.unwrap_or(Passed::Dropped(Reason::XdpQueue));
+                engines.settle(&packet.inside, passed);
+            } else if let Some(late) = engines.release(row.id, now) {
+                passed = engines.go_on(late, &mut packet.inside);
+            }
+        } else {
+            engines.settle(&packet.inside, passed);
         }
         let device::Packet { module, stamped, .. } = packet.inside;
         self.tables.leave(module, stamped);
@@ -593,6 +626,11 @@ impl Replay {
             self.packets.remove(&id);
         }
     }
+}
+
+/// Whether a packet was dropped because the queue in front of its program was full.
+fn is_queue_drop(row: &VerdictTraceRow) -> bool {
+    row.dropped && Reason::from_code(row.reason) == Some(Reason::XdpQueue)
 }
 
 fn next_packet(head: Option<u32>) -> String {
