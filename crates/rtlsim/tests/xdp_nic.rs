@@ -1,6 +1,9 @@
-//! The XDP engine in the NIC, behind the pipeline: rows of the pipeline by its placer, those of the engine by hand.
+//! The XDP engine in the NIC, behind the pipeline: with rows of the pipeline by its placer and of the engine by hand, and from
+//! the object on, in lockstep with the software NIC.
 
 mod support;
+#[path = "support/xdp/mod.rs"]
+mod xdp;
 
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_ebpf::{Image, Program};
@@ -11,8 +14,9 @@ use sluice_formats::{Node, Reason, Table};
 use sluice_hxdp::rows::code;
 use sluice_hxdp::{Target, compile};
 use sluice_object::Step;
-use sluice_rtlsim::{RtlNic, RtlOptions};
+use sluice_rtlsim::{Comparison, Ready, RtlNic, RtlOptions, Stalls, Variant, top};
 use std::collections::BTreeMap;
+use xdp::device::{COUNT, Nic, SHOW, array, object};
 
 /// A program as rows, in two pages for each module and generation.
 fn install(module: u8, generation: u8, text: &str) -> Vec<Step> {
@@ -165,4 +169,91 @@ fn replacements_under_load_lose_nothing_and_every_packet_has_one_version() {
     assert_eq!(copies, offered.iter().map(|(m, n)| (*m, 2 * n)).collect(), "both copies of every packet");
     assert!(seen.len() >= usize::from(versions) - 1, "{seen:?}");
     closes(&mut nic);
+}
+
+/// The NIC and the interpreter behind the pipeline's model in lockstep.
+fn lockstep(name: &str) -> Option<(Nic<Comparison>, Rng)> {
+    if !support::has_top(&top::NIC, "tiny", Variant::Test) {
+        return None;
+    }
+    let seed = test_seed(name);
+    let options = RtlOptions { seed, check_accounting: true, stalls: support::stalls(), ..RtlOptions::default() };
+    Some((Nic::new(Comparison::open("tiny", options, support::waves_folder()).unwrap()), Rng::new(seed)))
+}
+
+fn long_frame(vlan: u16, rng: &mut Rng) -> Vec<u8> {
+    let length = rng.range(50, 300) as usize;
+    xdp::device::frame(vlan, rng.below(8) as u8, &rng.bytes(length))
+}
+
+#[test]
+fn packets_maps_and_replacements_are_the_interpreters_in_the_whole_nic() {
+    let name = "packets_maps_and_replacements_are_the_interpreters_in_the_whole_nic";
+    let Some((mut nic, mut rng)) = lockstep(name) else { return };
+    let maps = || vec![array("counts", 8, 6)];
+    let (mut loads, steps) = (0, if support::long() { 3_000 } else { 40 });
+    for _ in 0..steps {
+        let id = rng.range(1, 4) as u16;
+        let runs = nic.linker.tenant(id).unwrap().running.is_some();
+        match rng.below(6) {
+            0 if runs => nic.unload(id),
+            0 | 1 => {
+                let (text, keep) = (if rng.chance(1, 2) { COUNT } else { SHOW }, ["counts"]);
+                nic.put(id, &object("program", text, maps(), &keep[..rng.below(2) as usize])).unwrap();
+                loads += 1;
+            }
+            2 if runs => {
+                let (module, index) = (nic.module(id), (rng.below(6) as u32).to_le_bytes());
+                let maps = nic.device.maps().unwrap();
+                let map = maps.list(module).unwrap()[0].id;
+                let value = rng.bytes(8);
+                maps.update(module, map, &index, &value, 0).unwrap();
+                assert_eq!(maps.lookup(module, map, &index).unwrap(), value);
+            }
+            _ => {
+                let frames: Vec<Vec<u8>> = (0..8).map(|_| long_frame(rng.range(1, 5) as u16, &mut rng)).collect();
+                nic.offer(rng.below(4) as u8, frames);
+            }
+        }
+        if rng.chance(1, 5) {
+            nic.device.quiesce().unwrap();
+            nic.device.counters().unwrap();
+        }
+    }
+    nic.device.quiesce().unwrap();
+    assert!(nic.device.counters().unwrap().modules.values().all(|m| m.closes() && m.in_flight == 0));
+    println!("{loads} loads, {:?}", nic.device.compared());
+    assert!(loads > steps / 8 && nic.device.compared().outputs > 2 * loads);
+}
+
+/// Programs without maps run at the same time, their queues overflow, and packets overtake each other.
+#[test]
+fn programs_at_full_load_are_the_interpreters_in_the_whole_nic() {
+    let Some((mut nic, mut rng)) = lockstep("programs_at_full_load_are_the_interpreters_in_the_whole_nic") else { return };
+    let program = |mark, rounds, verdict| object("marks", &marks(mark, rounds, verdict), Vec::new(), &[]);
+    nic.put(1, &program(1, 3, 2)).unwrap();
+    nic.put(2, &program(2, 900, 3)).unwrap();
+    // Tenant 3 has no program and no route; 4 gets one on the way.
+    let rounds = if support::long() { 300 } else { 8 };
+    let mut queue_drops = 0;
+    for round in 0..rounds {
+        let ready = if rng.chance(1, 2) { Ready::Always } else { Ready::Random { chance: 200 } };
+        nic.device.set_stalls(Stalls { ready, ..Stalls::default() }).unwrap();
+        for port in 0..4 {
+            let frames: Vec<Vec<u8>> = (0..40).map(|_| long_frame(rng.range(1, 5) as u16, &mut rng)).collect();
+            nic.offer(port, frames);
+        }
+        nic.device.advance(rng.below(3_000)).unwrap();
+        let verdict = [1, 2, 3][rng.below(3) as usize];
+        let id = if rng.chance(1, 2) { 1 } else { 4 };
+        nic.put(id, &program(3 + round as u8 % 200, rng.below(40) as u32, verdict)).unwrap();
+        nic.device.quiesce().unwrap();
+        let counters = nic.device.counters().unwrap();
+        assert!(counters.modules.values().all(|m| m.closes() && m.in_flight == 0));
+        let drops = counters.modules.values().map(|m| m.dropped.get(&Reason::XdpQueue).copied().unwrap_or(0));
+        queue_drops = drops.sum();
+    }
+    let compared = nic.device.compared();
+    println!("{queue_drops} dropped at the queue, {compared:?}");
+    assert!(queue_drops > 20 && compared.outputs > 50 * rounds, "{queue_drops} {compared:?}");
 }
