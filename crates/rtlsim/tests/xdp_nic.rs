@@ -229,7 +229,9 @@ fn packets_maps_and_replacements_are_the_interpreters_in_the_whole_nic() {
 /// Programs without maps run at the same time, their queues overflow, and packets overtake each other.
 #[test]
 fn programs_at_full_load_are_the_interpreters_in_the_whole_nic() {
-    let Some((mut nic, mut rng)) = lockstep("programs_at_full_load_are_the_interpreters_in_the_whole_nic") else { return };
+    let Some((mut nic, mut rng)) = lockstep("programs_at_full_load_are_the_interpreters_in_the_whole_nic") else {
+        return;
+    };
     let program = |mark, rounds, verdict| object("marks", &marks(mark, rounds, verdict), Vec::new(), &[]);
     nic.put(1, &program(1, 3, 2)).unwrap();
     nic.put(2, &program(2, 900, 3)).unwrap();
