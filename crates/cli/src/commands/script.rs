@@ -22,7 +22,7 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice script programs/nic/red.pkt programs/nic/green.pkt --device model
   sluice script programs/rmt/calc.pkt --device both --top rmt
-  sluice script filter.pkt --device both --top xdp --target tiny")]
+  sluice script programs/xdp/drop/drop.pkt --device both --top xdp --target tiny")]
 pub struct ScriptArgs {
     /// Packet scripts, *.pkt
     #[arg(required = true)]

@@ -48,7 +48,7 @@ const LANES: usize = 2;
   sluice xdp run programs/xdp/rate_limit/rate_limit.o --in programs/xdp/mixed.pcap --json \\
     --map classes=programs/xdp/rate_limit/classes.map --state out/maps.json
   sluice xdp run programs/xdp/swap/swap.o --in programs/nic/mixed.pcapng --device bundles --lanes 4
-  sluice xdp run filter.o --in programs/xdp/mixed.pcap --device both --target tiny --limit 100
+  sluice xdp run programs/xdp/drop/drop.o --in programs/xdp/mixed.pcap --device both --target tiny --limit 100
   sluice xdp run programs/xdp/redirect_map/redirect_map.o --iface eth1,eth2 --seconds 60 \\
     --map patches=patches.txt --map ports=ports.txt")]
 pub struct XdpRun {

@@ -336,6 +336,10 @@ impl Replay {
     /// an engine holds, and those of other flows where programs run.
     pub fn verdict(&mut self, row: &VerdictTraceRow, now: u64) -> Result<(), Mismatch> {
         let at = "verdict";
+        // What the first engine drops meets none of those that went on.
+        let first = self.tables.engines().ids().first().copied();
+        let by_first = row.dropped && Reason::from_code(row.reason).is_some_and(|reason| reason.engine() == first);
+        let drops_first = by_first && self.pipeline.front() == Some(&row.id);
         // Where the engine is a top of its own, those before it have not been told.
         while self.packets.get(&row.id).is_some_and(|packet| packet.passed.is_none()) && !self.pipeline.is_empty() {
             self.decide_next(at)?;
@@ -343,7 +347,7 @@ impl Replay {
         let mut passed = match self.packets.get(&row.id).and_then(|packet| packet.passed) {
             Some(Passed::Held) => Passed::Held,
             passed => {
-                let head = self.passing.pop_front();
+                let head = if drops_first { self.passing.pop_back() } else { self.passing.pop_front() };
                 check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
                 passed.ok_or_else(|| unknown(row.id, at))?
             }
