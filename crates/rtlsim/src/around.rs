@@ -9,6 +9,7 @@
 
 use crate::event::{RtlEvent, What};
 use crate::plugin::OfferBuffer;
+use crate::turns::Turns;
 use sluice_device::{Frame, Offer, headers};
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{DESTINATIONS, SEQUENCE_MASK, TAG_BYTES, packet_id};
@@ -29,8 +30,8 @@ pub struct Around {
     /// The counters when the epoch began.
     frozen: CounterBank,
     room: Room,
-    /// Frames whose tick has not come, by tick.
-    waiting: VecDeque<Offer>,
+    /// Frames that have not gone in.
+    turns: Turns,
     /// Tick of the last frame that was offered, by port.
     latest: Vec<u64>,
     /// Sequence numbers of the next frames, by port.
@@ -43,8 +44,6 @@ pub struct Around {
     undirected: HashSet<u32>,
     /// How many such there were by module, and how many when the epoch began.
     lost: [BTreeMap<u32, u64>; 2],
-    /// A packet goes in when none is inside.
-    in_turns: bool,
 }
 
 impl Around {
@@ -57,52 +56,45 @@ impl Around {
             frozen: bank.clone(),
             bank,
             room: Room::new(&target),
-            waiting: VecDeque::new(),
+            turns: Turns::default(),
             latest: vec![0; target.ports as usize],
             numbers: vec![0; target.ports as usize],
             entering: VecDeque::new(),
             inside: HashMap::new(),
             undirected: HashSet::new(),
             lost: [BTreeMap::new(), BTreeMap::new()],
-            in_turns: false,
         }
     }
 
     /// Whether each packet waits until the one before has left the top.
     pub fn take_turns(&mut self, in_turns: bool) {
-        self.in_turns = in_turns;
+        self.turns.take_turns(in_turns);
     }
 
     /// Packets wait for others that are in the top.
     pub fn waits(&self) -> bool {
-        !self.waiting.is_empty() && !self.may_enter()
-    }
-
-    fn may_enter(&self) -> bool {
-        !self.in_turns || self.inside.is_empty()
+        self.turns.waits(self.inside.is_empty())
     }
 
     /// Takes frames for later. Those of one tick keep their order, and none overtakes another of its port.
     pub fn offer(&mut self, packets: &[Offer]) {
-        for packet in packets {
-            let latest = &mut self.latest[usize::from(packet.port)];
+        let latest = &mut self.latest;
+        self.turns.push(packets.iter().map(|packet| {
+            let latest = &mut latest[usize::from(packet.port)];
             *latest = packet.at.max(*latest);
-            self.waiting.push_back(Offer { at: *latest, ..packet.clone() });
-        }
-        self.waiting.make_contiguous().sort_by_key(|packet| packet.at);
+            Offer { at: *latest, ..packet.clone() }
+        }));
     }
 
     /// When the next frame is due.
     pub fn next_due(&self) -> Option<u64> {
-        self.waiting.front().filter(|_| self.may_enter()).map(|packet| packet.at)
+        self.turns.next_due(self.inside.is_empty())
     }
 
     /// Judges the frames that are due, and gives what the top shall get.
     pub fn feed(&mut self, now: u64, mut happened: impl FnMut(RtlEvent)) -> Result<Option<OfferBuffer>, RowError> {
         let mut buffer = None;
-        while self.may_enter() {
-            let Some(packet) = self.waiting.pop_front_if(|packet| packet.at <= now) else { break };
-            let Offer { port, bytes, bad, .. } = packet;
+        while let Some(Offer { port, bytes, bad, .. }) = self.turns.next(now, self.inside.is_empty()) {
             let number = &mut self.numbers[usize::from(port)];
             let id = packet_id(port, *number);
             *number = (*number + 1) & SEQUENCE_MASK;

@@ -13,6 +13,7 @@ use crate::recount::Recount;
 use crate::requester::{Answer, RequestId, RequesterCounts};
 use crate::snapshot_read::SnapshotCounters;
 use crate::track::Tracker;
+use crate::turns::Turns;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, Rows, Waited};
 use sluice_formats::address::{Access, info};
@@ -67,8 +68,8 @@ pub struct RtlNic {
     blocked: Vec<bool>,
     next_op: u64,
     latest_offer: u64,
-    /// Where a packet goes in when none is inside: those that have not gone in.
-    turns: Option<VecDeque<Offer>>,
+    /// Of the whole NIC: frames that wait until none is inside.
+    turns: Turns,
     /// Events that show progress: all but replies.
     progress: u64,
     rows: HashMap<RequestId, Answer>,
@@ -113,7 +114,7 @@ impl RtlNic {
             blocked: vec![false; target.destinations() as usize],
             next_op: 0,
             latest_offer: 0,
-            turns: None,
+            turns: Turns::default(),
             progress: 0,
             rows: HashMap::new(),
             counters: None,
@@ -262,11 +263,12 @@ impl RtlNic {
         }
         self.settle();
         self.feed(now)?;
-        let due = self.around.as_ref().map_or_else(|| self.next_turn(), Around::next_due);
+        let none_inside = self.tracker.at_rest(&self.blocked);
+        let due = self.around.as_ref().map_or_else(|| self.turns.next_due(none_inside), Around::next_due);
         let wake = [self.driver.wake(), self.faults.next_due(), due].into_iter().flatten().min();
         let until_wake = wake.map_or(u64::MAX, |tick| tick.saturating_sub(now).max(1));
         // Packets that wait for others go in soon after these have left.
-        let waits = self.around.as_ref().map_or_else(|| self.is_waiting(), Around::waits);
+        let waits = self.around.as_ref().map_or_else(|| self.turns.waits(none_inside), Around::waits);
         let until = Until {
             max_cycles: ticks.min(STRETCH).min(until_wake),
             replies: u32::from(!self.driver.is_idle()),
@@ -298,7 +300,7 @@ impl RtlNic {
 
     /// Gives the top the frames that are due.
     fn feed(&mut self, now: u64) -> Result<(), DeviceError> {
-        let Some(around) = &mut self.around else { return self.take_turn(now) };
+        let Some(around) = &mut self.around else { return self.feed_turns(now) };
         let mut events = Vec::new();
         let buffer = around.feed(now, |event| events.push(event));
         for event in events {
@@ -316,23 +318,12 @@ impl RtlNic {
         Ok(self.instance.offer(packets)?)
     }
 
-    /// Gives a port the next frame, if its time has come and no other is inside.
-    fn take_turn(&mut self, now: u64) -> Result<(), DeviceError> {
-        if self.next_turn().is_none_or(|at| at > now) {
-            return Ok(());
+    /// Gives the NIC's ports the frames whose turn it is.
+    fn feed_turns(&mut self, now: u64) -> Result<(), DeviceError> {
+        while let Some(packet) = self.turns.next(now, self.tracker.at_rest(&self.blocked)) {
+            self.give(&[packet])?;
         }
-        let next = self.turns.as_mut().and_then(VecDeque::pop_front);
-        next.map_or(Ok(()), |packet| self.give(&[packet]))
-    }
-
-    fn next_turn(&self) -> Option<u64> {
-        let next = self.turns.as_ref()?.front()?;
-        self.tracker.at_rest(&self.blocked).then_some(next.at)
-    }
-
-    /// Frames wait for one that is inside.
-    fn is_waiting(&self) -> bool {
-        self.turns.as_ref().is_some_and(|turns| !turns.is_empty()) && !self.tracker.at_rest(&self.blocked)
+        Ok(())
     }
 
     fn take_event(&mut self, event: RtlEvent) -> Result<(), DeviceError> {
@@ -372,13 +363,7 @@ impl RtlNic {
                     let in_turns = self.options.in_turns && self.host.any_is_written();
                     match &mut self.around {
                         Some(around) => around.take_turns(in_turns),
-                        None if in_turns => drop(self.turns.get_or_insert_default()),
-                        None => {
-                            let waiting: Vec<Offer> = self.turns.take().into_iter().flatten().collect();
-                            if let Err(error) = self.give(&waiting) {
-                                self.failed.get_or_insert(error);
-                            }
-                        }
+                        None => self.turns.take_turns(in_turns),
                     }
                     self.tap_push(Tapped::Installed(EngineId::XDP, module, generation, install));
                 }
@@ -472,8 +457,7 @@ impl RtlNic {
     }
 
     fn at_rest(&self) -> bool {
-        let none_waits = self.turns.as_ref().is_none_or(VecDeque::is_empty);
-        !self.driver.has_loads() && none_waits && self.tracker.at_rest(&self.blocked)
+        !self.driver.has_loads() && self.turns.is_empty() && self.tracker.at_rest(&self.blocked)
     }
 
     fn read_error(node: Node, table: Table, index: u32, what: &str) -> DeviceError {
@@ -497,16 +481,13 @@ impl Device for RtlNic {
 
     fn offer(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
         check_offer(packets, &self.capabilities.target)?;
-        match (&mut self.around, &mut self.turns) {
-            (Some(around), _) => {
+        match &mut self.around {
+            Some(around) => {
                 around.offer(packets);
                 self.tracker.offered(packets.len() as u64);
             }
-            (None, Some(turns)) => {
-                turns.extend(packets.iter().cloned());
-                turns.make_contiguous().sort_by_key(|packet| packet.at);
-            }
-            (None, None) => self.give(packets)?,
+            None if self.turns.holds_back() => self.turns.push(packets.iter().cloned()),
+            None => self.give(packets)?,
         }
         self.latest_offer = packets.iter().map(|p| p.at).fold(self.latest_offer, u64::max);
         Ok(())

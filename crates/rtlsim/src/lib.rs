@@ -24,6 +24,7 @@ pub mod snapshot_read;
 pub mod top;
 pub mod track;
 pub mod trie;
+mod turns;
 
 pub use compare::Comparison;
 pub use device::RtlNic;

@@ -77,7 +77,7 @@ pub struct RtlOptions {
     /// Which build; with `waves` always the one that has them.
     pub variant: Variant,
     /// Each packet waits until the one before has left, where programs write maps: whoever follows knows the order in which
-    /// packets reach the maps only so. Tops that are one engine alone have this.
+    /// packets reach the maps only so.
     pub in_turns: bool,
     /// Decides initial values, padding bytes, gaps, stalls and faults.
     pub seed: u64,

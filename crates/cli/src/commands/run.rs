@@ -58,7 +58,7 @@ pub struct Run {
     /// Which device
     #[arg(long, value_enum, default_value = "model")]
     device: Choice,
-    /// Which top of the RTL; XDP programs run on `xdp`
+    /// Which top of the RTL
     #[arg(long, value_enum, default_value = "nic")]
     top: TopChoice,
     /// Target, default or tiny; otherwise the one that the description says
@@ -119,7 +119,7 @@ impl Run {
         }
         if self.socket.is_some() && self.device == Choice::Rtl && self.top != TopChoice::Xdp {
             let what =
-                "--socket: XDP programs have maps, and this top has no engine for these; expected --device model";
+                "--socket: of the RTL's tops only the XDP engine's serves it; expected --top xdp, or --device model";
             return Err(Failure::input("E0502", what));
         }
         interrupt::listen();

@@ -43,14 +43,19 @@ fn wrong(error: ConfigError) -> Failure {
     Failure::input(error.code(), error)
 }
 
+/// Why a NIC did not come up.
+pub fn failed(error: BringUpError) -> Failure {
+    match &error {
+        BringUpError::Device { error: device, .. } if !device.is_refusal() => Failure::difference("E0505", error),
+        _ => Failure::input(error.code(), error),
+    }
+}
+
 impl Nic {
     /// Configures a device after reset; the linker stands for what it holds then.
     pub fn start(&self, device: &mut dyn Device) -> Result<Linker, Failure> {
         let mut linker = sluice_control::linker(self.target, device.capabilities());
-        bring_up(&self.config, device, &mut linker).map_err(|e| match &e {
-            BringUpError::Device { error, .. } if !error.is_refusal() => Failure::difference("E0505", e),
-            _ => Failure::input(e.code(), e),
-        })?;
+        bring_up(&self.config, device, &mut linker).map_err(failed)?;
         Ok(linker)
     }
 

@@ -6,18 +6,20 @@ use super::object;
 use super::run::XdpRun;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::run::bring_up::Nic;
+use crate::run::bring_up;
 use crate::run::device::{self, Choice};
 use crate::run::play::failed;
+use crate::run::tally::Tally;
 use serde_json::{Value, json};
-use sluice_control::config::{NicConfig, TenantConfig};
+use sluice_control::config::{self, BringUpError, NicConfig, TenantConfig};
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_ebpf::tenant::{self, Options};
 use sluice_ebpf::{Image, Program};
 use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, VLAN_ROWS};
 use sluice_formats::{Reason, Target};
 use sluice_nic::ports::{HostBinding, PortBinding};
-use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
+use sluice_object::linker::XdpError;
+use sluice_object::{Destination, LinkError, Linker, NicSettings, TenantSpec, VlanGrant};
 use sluice_rtlsim::top;
 use std::collections::BTreeMap;
 
@@ -38,8 +40,7 @@ pub struct Seen {
     not_run: u64,
     /// Packets by what became of them, and sum, least and most of their cycles from the first beat in to the first beat out or the drop.
     fates: BTreeMap<String, (u64, u64, u64, u64)>,
-    first_in: Option<u64>,
-    last: u64,
+    tally: Tally,
     compared: bool,
 }
 
@@ -77,7 +78,8 @@ impl Hardware {
             hosts: vec![HostBinding::default(); target.hosts as usize],
         };
         let mut device = device::rtl(choice, &top::XDP, target, run.seed, None)?;
-        Nic { config, target }.start(&mut *device).map_err(|failure| with_line(failure, program))?;
+        let mut linker = sluice_control::linker(target, device.capabilities());
+        config::bring_up(&config, &mut *device, &mut linker).map_err(|error| refused(error, program))?;
         Ok(Self { device, seen: Seen { compared: both, ..Seen::default() } })
     }
 
@@ -110,28 +112,27 @@ impl Hardware {
     /// After the last packet: the accounting closes, and with both devices all maps are alike.
     pub fn finish(mut self) -> Result<Seen, Failure> {
         let counters = self.device.counters().map_err(failed)?;
-        let open = counters.modules.iter().find(|(_, c)| !c.closes() || c.in_flight != 0);
-        match open {
-            Some((module, c)) => {
-                Err(Failure::difference("E0506", format!("the accounting of module {module} does not close: {c:?}")))
-            }
-            None => Ok(self.seen),
-        }
+        let closes = self.seen.tally.audit(&counters, self.seen.packets);
+        closes.map(|()| self.seen).map_err(|open| Failure::difference("E0506", open))
     }
 }
 
-/// Adds the source line of the instruction that a refusal names.
-fn with_line(failure: Failure, program: &Program) -> Failure {
-    let text = failure.to_string();
-    let named = format!("program `{}`, instruction ", program.name);
-    let slot = text.split_once(&named).and_then(|(_, rest)| {
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse::<u32>().ok()
-    });
-    match slot.and_then(|slot| program.lines.range(..=slot).next_back()) {
-        Some((_, line)) => failure.help(format!("{}:{}: {}", line.file, line.line, line.text.trim())),
+/// Why the program was not loaded, with the source line of the instruction that the engine has not.
+fn refused(error: BringUpError, program: &Program) -> Failure {
+    let line = refused_slot(&error).and_then(|slot| program.lines.range(..=slot).next_back());
+    let help = line.map(|(_, line)| format!("{}:{}: {}", line.file, line.line, line.text.trim()));
+    let failure = bring_up::failed(error);
+    match help {
+        Some(help) => failure.help(help),
         None => failure,
     }
+}
+
+fn refused_slot(error: &BringUpError) -> Option<u32> {
+    let BringUpError::Link { error, .. } = error else { return None };
+    let LinkError::Xdp(error) = &**error else { return None };
+    let XdpError::Refused { refusal, .. } = &**error else { return None };
+    refusal.slot
 }
 
 impl Seen {
@@ -151,13 +152,13 @@ impl Seen {
         let (packets, sum, least, most) = self.fates.entry(fate).or_insert((0, 0, u64::MAX, 0));
         (*packets, *sum) = (*packets + 1, *sum + cycles);
         (*least, *most) = ((*least).min(cycles), (*most).max(cycles));
-        self.first_in = Some(self.first_in.map_or(begin, |first| first.min(begin)));
-        self.last = self.last.max(outcome.last_out.unwrap_or(end));
+        self.tally.add(outcome);
     }
 
     /// Cycles for each packet that the program ran on, gaps between batches included; none where packets went one at a time.
     fn cycles(&self) -> Option<f64> {
-        let cycles = self.last.saturating_sub(self.first_in?);
+        let (first, last) = self.tally.total().seen?;
+        let cycles = last - first;
         let ran = self.packets - self.not_run;
         (!self.compared && ran > 0).then(|| cycles as f64 / ran as f64)
     }

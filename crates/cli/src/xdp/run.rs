@@ -144,6 +144,19 @@ enum Executor {
     Both,
 }
 
+/// Reads at most `most` packets of a capture into a batch: how many, and what is wrong with the one behind them.
+fn read_batch(reader: &mut Capture, batch: &mut [capture::Packet], most: u64) -> (usize, Option<Failure>) {
+    let room = usize::try_from(most).unwrap_or(usize::MAX);
+    for (read, packet) in batch.iter_mut().enumerate().take(room) {
+        match reader.read(packet) {
+            Ok(true) => {}
+            Ok(false) => return (read, None),
+            Err(error) => return (read, Some(error)),
+        }
+    }
+    (batch.len().min(room), None)
+}
+
 fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     named(text, "MAP=FILE, as in routes=routes.txt").map(|(name, file)| (name.to_owned(), file.into()))
 }
@@ -260,6 +273,7 @@ impl XdpRun {
     /// The engine alone: what became of packets, and their cycles.
     fn run_rtl(&self, image: &Image, programs: &[usize], out: &mut Output) -> Result<ExitCode, Failure> {
         let mut all = Vec::new();
+        let mut batch: Vec<capture::Packet> = vec![capture::Packet::default(); BATCH];
         for program in programs.iter().map(|program| &image.programs[*program]) {
             if interrupt::asked() && !all.is_empty() {
                 break;
@@ -268,16 +282,14 @@ impl XdpRun {
             let mut left = self.limit.unwrap_or(u64::MAX);
             for path in &self.inputs {
                 let mut reader = Capture::open(path)?;
-                let mut more = true;
-                while more && left > 0 && !interrupt::asked() {
-                    let mut batch = Vec::new();
-                    let mut packet = capture::Packet::default();
-                    while batch.len() < BATCH.min(left.min(BATCH as u64) as usize) && more {
-                        more = reader.read(&mut packet)?;
-                        batch.extend(more.then(|| std::mem::take(&mut packet.bytes)));
+                while !interrupt::asked() {
+                    let (read, damage) = read_batch(&mut reader, &mut batch, left);
+                    damage.map_or(Ok(()), Err)?;
+                    if read == 0 {
+                        break;
                     }
-                    left -= batch.len() as u64;
-                    engine.play(batch.iter().map(Vec::as_slice))?;
+                    left -= read as u64;
+                    engine.play(batch[..read].iter().map(|packet| packet.bytes.as_slice()))?;
                 }
             }
             all.push((program, engine.finish()?));
@@ -398,14 +410,7 @@ impl XdpRun {
         for path in &self.inputs {
             let mut reader = Capture::open(path)?;
             loop {
-                let (mut read, mut damage) = (0, None);
-                while read < BATCH && counts.packets + (read as u64) < limit && damage.is_none() {
-                    match reader.read(&mut batch[read]) {
-                        Ok(true) => read += 1,
-                        Ok(false) => break,
-                        Err(error) => damage = Some(error),
-                    }
-                }
+                let (read, damage) = read_batch(&mut reader, &mut batch, limit - counts.packets);
                 let last = interrupt::asked();
                 if read == 0 {
                     damage.map_or(Ok(()), Err)?;

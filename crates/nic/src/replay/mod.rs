@@ -294,13 +294,17 @@ impl Replay {
         let head = self.pipeline.front().copied();
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
         let passed = self.decide_next(at)?;
-        let first = self.tables.engines().ids().first().copied();
         match passed {
-            Passed::Dropped(reason) if reason.engine() == first => {
+            Passed::Dropped(reason) if self.is_first_ones(reason) => {
                 Err(mismatch(row.id, at, reason.name().to_owned(), "goes on".to_owned()))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a reason is one of the first engine's.
+    fn is_first_ones(&self, reason: Reason) -> bool {
+        reason.engine() == self.tables.engines().ids().first().copied()
     }
 
     /// Lets the engines decide about the next packet.
@@ -337,8 +341,7 @@ impl Replay {
     pub fn verdict(&mut self, row: &VerdictTraceRow, now: u64) -> Result<(), Mismatch> {
         let at = "verdict";
         // What the first engine drops meets none of those that went on.
-        let first = self.tables.engines().ids().first().copied();
-        let by_first = row.dropped && Reason::from_code(row.reason).is_some_and(|reason| reason.engine() == first);
+        let by_first = row.dropped && Reason::from_code(row.reason).is_some_and(|reason| self.is_first_ones(reason));
         let drops_first = by_first && self.pipeline.front() == Some(&row.id);
         // Where the engine is a top of its own, those before it have not been told.
         while self.packets.get(&row.id).is_some_and(|packet| packet.passed.is_none()) && !self.pipeline.is_empty() {
