@@ -7,7 +7,8 @@ package sluice_xdp_rows_pkg;
   // verilator lint_off UNUSEDPARAM
   localparam int unsigned XdpLanes = 2;
   localparam int unsigned XdpPageRows = 64;
-  localparam int unsigned XdpSteps = 5;
+  localparam int unsigned XdpCoreSteps = 5;
+  localparam int unsigned XdpSteps = 10;
   localparam int unsigned XdpKeyBytes = 64;
   localparam int unsigned XdpValueBytes = 512;
 
@@ -46,6 +47,7 @@ package sluice_xdp_rows_pkg;
 
   // A module's program. Index: 2 * module + generation.
   typedef struct packed {
+    logic        serial;
     logic [8:0]  read_only;
     logic [8:0]  writable;
     logic [8:0]  regions;
@@ -57,7 +59,7 @@ package sluice_xdp_rows_pkg;
     logic [12:0] start;
     logic        valid;
   } xdp_program_row_t;
-  localparam int unsigned XdpProgramRowBits = 79;
+  localparam int unsigned XdpProgramRowBits = 80;
   localparam int unsigned XdpProgramRowWords = 3;
 
   // A module's part of the queues in front of the cores. Index: module.
@@ -283,6 +285,7 @@ package sluice_xdp_rows_pkg;
   typedef struct packed {
     int unsigned bus_bytes;
     int unsigned modules;
+    int unsigned cores;
     int unsigned contexts;
     int unsigned rows;
     int unsigned memory;
@@ -298,10 +301,11 @@ package sluice_xdp_rows_pkg;
   localparam xdp_cfg_t XdpCfgDefault = '{
       bus_bytes: 64,
       modules: 64,
+      cores: 2,
       contexts: 8,
       rows: 8192,
       memory: 1024,
-      packets: 32,
+      packets: 16,
       queue_rows: 1024,
       regions: 512,
       maps: 256,
@@ -312,6 +316,7 @@ package sluice_xdp_rows_pkg;
   localparam xdp_cfg_t XdpCfgTiny = '{
       bus_bytes: 32,
       modules: 8,
+      cores: 2,
       contexts: 2,
       rows: 1024,
       memory: 256,

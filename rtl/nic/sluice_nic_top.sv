@@ -99,7 +99,7 @@ module sluice_nic_top
   localparam int unsigned ClearRows = (EngineRows > VlanRows) ? EngineRows : VlanRows;
 
   // Packets that have a token: those of the pipeline, a few on their way, and what the XDP engine holds.
-  localparam int unsigned InFlight = 255 + XdpCfg.queue_rows + XdpCfg.packets;
+  localparam int unsigned InFlight = 255 + XdpCfg.queue_rows + XdpCfg.cores * XdpCfg.packets;
 
   function automatic node_list_t node_list();
     node_list_t list;

@@ -1,6 +1,7 @@
 // sluice_xdp_top: the XDP engine with a top of its own. Paths are relative to this file: read it with -F.
 -F ../shell/sluice_shell.f
 ../shell/sluice_shell_entrance.sv
+../common/sluice_arb_rr.sv
 ../common/sluice_axis_narrow.sv
 ../common/sluice_axis_register.sv
 ../common/sluice_axis_widen.sv

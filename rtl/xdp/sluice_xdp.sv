@@ -1,11 +1,12 @@
-/// The XDP engine: runs the programs of modules on a core (docs/design/hxdp-core.md).
+/// The XDP engine: runs the programs of modules on cores (docs/design/hxdp-core.md).
 ///
 /// An engine that is not the first: sluice_engine_pkg, with `token_i` in place of the entrance. A packet whose module has no program
 /// in its generation passes beside, as it came; it waits for packets with a program only as long as one of them is on the output.
-/// The others wait in their module's queue, or are dropped there. Packets of either kind leave in their order: those
-/// with a program as they were taken from the queues. Their verdict and token come when the program has ended and it is their turn.
+/// The others wait in their module's queue, or are dropped there; from there each goes to the core with the fewest packets. Packets without a
+/// program leave in their order, those of a module with one in the order of their flow. Their verdict and token come when the
+/// program has ended and nobody of their flow is before them.
 ///
-/// Latency: without a program 1 cycle. With one, of a packet alone, 25 cycles and 5 a bundle, from a frame's last beat in to its first
+/// Latency: without a program 1 cycle. With one, of a packet alone, 26 cycles and 5 a bundle, from a frame's last beat in to its first
 /// beat out. Throughput: without a program a beat a cycle; with one docs/measurements.md.
 /// Stall behaviour: the input stalls for packets without a program, while the output stalls or has one with a program; in
 /// addition for a cycle a packet of these.
@@ -60,19 +61,35 @@ module sluice_xdp
 );
 
   localparam int unsigned Modules = Cfg.modules;
+  localparam int unsigned Cores = Cfg.cores;
+  // Of one core, and of all.
   localparam int unsigned Slots = Cfg.packets;
   localparam int unsigned SlotBits = $clog2(Slots);
+  localparam int unsigned AllSlots = Cores * Slots;
+  localparam int unsigned AllSlotBits = $clog2(AllSlots);
+  localparam int unsigned Processors = Cores * Cfg.contexts;
+  localparam int unsigned ProcessorBits = $clog2(Processors);
+  localparam int unsigned ContextBits = $clog2(Cfg.contexts);
+  localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
   localparam int unsigned LookBits = $clog2(2 * Modules);
   localparam int unsigned ModuleIndexBits = $clog2(Modules);
-  localparam int unsigned ContextBits = $clog2(Cfg.contexts);
   localparam int unsigned UserBits = $bits(route_t) + $bits(sideband_t);
-  // Packets between their queue and their slots.
-  localparam int unsigned Tokens = 8;
+  // Buckets of flows of a module.
+  localparam int unsigned Buckets = 16;
   // Packets dropped at their queue whose verdict waits.
   localparam int unsigned Drops = 4;
-  // Cycles that the others wait for the memory before a core leaves one out.
+  // Cycles that the map engine and helpers wait for values before the cores leave one out.
   localparam int unsigned Patience = 7;
 
+  typedef logic [CoreBits-1:0] core_t;
+  typedef logic [ProcessorBits-1:0] processor_t;
+
+  if (Cores != 1 && Cores != 2) begin : gen_bad_cores
+    $fatal(1, "xdp: cores is %0d, expected 1 or 2 (%m)", Cores);
+  end
+  if (2 ** ContextBits != Cfg.contexts || Cfg.contexts < 2) begin : gen_bad_contexts
+    $fatal(1, "xdp: contexts is %0d, expected a power of two from 2 on (%m)", Cfg.contexts);
+  end
   if (Bytes != 32 && Bytes != 64) begin : gen_bad_bytes
     $fatal(1, "xdp: bus_bytes is %0d, expected 32 or 64 (%m)", Bytes);
   end
@@ -190,7 +207,6 @@ module sluice_xdp
   route_t in_route;
   token_t in_token;
 
-  logic slot_valid;
   logic out_valid, out_ready, out_last;
   logic [511:0] out_data;
   logic [63:0] out_keep;
@@ -200,41 +216,22 @@ module sluice_xdp
   sluice_axis_width #(
       .InBytes  (Bytes),
       .OutBytes (64),
-      .UserWidth(UserBits)
+      .UserWidth(UserBits + $bits(token_t) + 1)
   ) u_widen (
       .clk_i,
       .rst_ni,
       .s_axis_tdata (queued_data),
       .s_axis_tkeep (queued_keep),
       .s_axis_tlast (queued_last),
-      .s_axis_tuser ({queued_route, queued_side}),
+      .s_axis_tuser ({queued_broken, queued_token, queued_route, queued_side}),
       .s_axis_tvalid(queued_valid),
       .s_axis_tready(queued_ready),
       .m_axis_tdata (in_data),
       .m_axis_tkeep (in_keep),
       .m_axis_tlast (in_last),
-      .m_axis_tuser ({in_route, in_side}),
+      .m_axis_tuser ({in_broken, in_token, in_route, in_side}),
       .m_axis_tvalid(in_valid),
       .m_axis_tready(in_ready)
-  );
-
-  // Tokens come with last beats, and wait for their packets' slots.
-  logic token_ready, token_valid, token_put;
-  logic [$clog2(Tokens+1)-1:0] unused_token_level;
-  assign token_put = queued_valid && queued_ready && queued_last;
-  sluice_fifo #(
-      .Width($bits(token_t) + 1),
-      .Depth(Tokens)
-  ) u_tokens (
-      .clk_i,
-      .rst_ni,
-      .valid_i(token_put),
-      .ready_o(token_ready),
-      .data_i ({queued_broken, queued_token}),
-      .valid_o(token_valid),
-      .ready_i(slot_valid),
-      .data_o ({in_broken, in_token}),
-      .level_o(unused_token_level)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -349,70 +346,264 @@ module sluice_xdp
   end
 
   // ---------------------------------------------------------------------------------------------------------------
+  // Cores.
 
-  logic program_look, interfaces_look, fetch_valid;
-  logic [LookBits-1:0] program_index, interfaces_index;
-  logic [CodeBits-1:0] fetch_row;
+  // Of each core.
+  logic [Cores-1:0] core_valid, core_ready, sent_valid, sent_ready, sent_last, enter_valid, fetch_valid, look_valid;
+  logic [Cores-1:0][511:0] sent_data;
+  logic [Cores-1:0][63:0] sent_keep;
+  sideband_t [Cores-1:0] sent_side;
+  route_t [Cores-1:0] sent_route;
+  logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, slot, start_slot;
+  logic [Cores-1:0][SlotBits:0] level;
+  logic [Cores-1:0][LookBits-1:0] program_index, look_index;
+  logic [Cores-1:0][Slots-1:0] waits;
+  logic [Cores-1:0][CodeBits-1:0] fetch_row, request_row;
+  xdp_code_row_t [Cores-1:0] code_row;
+  xdp_page_row_t [Cores-1:0] page_row;
+  xdp_interfaces_row_t [Cores-1:0] interfaces_row;
+  logic [Cores-1:0] request_valid, request_ready, helper_valid, helper_ready;
+  xdp_request_t [Cores-1:0] request, helper_request;
+  logic [Cores-1:0][ContextBits-1:0] request_context, map_call_context, start_context;
+  logic [Cores-1:0][63:0] late;
+  logic [Cores-1:0] map_call_valid, map_call_ready, map_answer_ready, map_read_ready;
+  xdp_map_call_t [Cores-1:0] map_call;
+  logic [Cores-1:0][1:0][63:0] map_read_data;
+  logic [Cores-1:0] verdict_valid, verdict_grant, slot_valid, start_valid, core_waiting;
+  token_t [Cores-1:0] verdict_token;
+  verdict_trace_t [Cores-1:0] verdict;
+  cost_t [Cores-1:0] cost;
+  logic [Cores-1:0][31:0] slot_id;
+
+  // Of all of them.
   xdp_program_row_t program_row;
-  xdp_interfaces_row_t arrival_row, interfaces_row;
-  xdp_code_row_t code_row;
-  xdp_page_row_t page_row;
+  xdp_interfaces_row_t arrival_row;
   logic [2:0] arrival_port_q;
   logic event_q;
   logic [ModuleIndexBits-1:0] event_module_q;
   xdp_event_e event_kind_q;
   logic [2:0] event_amount;
+  logic tables_cfg_valid, values_cfg_valid, maps_cfg_valid;
+  cfg_rsp_t tables_cfg_rsp, values_cfg_rsp, maps_cfg_rsp;
 
-  logic start_valid, start_ready, end_valid, free_valid;
-  logic [SlotBits-1:0] slot;
-  xdp_slot_t slot_data;
-  xdp_start_t start;
-  xdp_end_t finished;
-  logic [8:0] free_rows;
-  logic load_waiting, unload_waiting, idle;
-  logic tables_cfg_valid, values_cfg_valid;
-  cfg_rsp_t tables_cfg_rsp, values_cfg_rsp;
-  logic request_valid, request_ready, done_valid, done_fault;
-  xdp_request_t request;
-  logic [ContextBits-1:0] request_context;
-  // Whom the values answer: a context of the core, the map engine, or its helper.
-  logic [ContextBits+1:0] done_context;
-  logic [63:0] late, done_value;
-
-  // The helper asks the values when nobody else does.
-  logic helper_request_valid;
-  xdp_request_t helper_request;
-
-  // The map engine.
-  logic map_call_valid, map_answer_valid, map_answer_ready, map_read, map_request_valid, maps_cfg_valid;
-  xdp_map_call_t   map_call;
+  logic values_ready, locks, done_valid, done_fault;
+  // Whom the values answer: a context of a core, the map engine, or a core's helper.
+  logic [ProcessorBits+1:0] done_context;
+  logic [63:0] done_value;
+  logic map_answer_valid, map_read, map_request_valid, map_done, map_done_host;
   xdp_map_answer_t map_answer;
-  logic [ContextBits-1:0] map_call_context, map_answer_context;
+  processor_t map_answer_context, map_read_context, map_done_context;
   xdp_request_t map_request;
   xdp_place_t   map_read_place;
-  logic values_ready, core_request, locks, map_done, map_done_host;
-  logic [ContextBits-1:0] map_done_context, start_context;
-  logic [CodeBits-1:0] request_row;
-  cfg_rsp_t maps_cfg_rsp;
 
-  // The port's interface, of a packet that comes.
-  always_ff @(posedge clk_i) if (program_look) arrival_port_q <= in_side.id[30:28];
+  function automatic core_t core_of(processor_t processor);
+    return core_t'(32'(processor) >> ContextBits);
+  endfunction
+
+  function automatic processor_t processor_of(core_t core, logic [ContextBits-1:0] number);
+    return processor_t'((32'(core) << ContextBits) | 32'(number));
+  endfunction
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Packets go to the core that takes them, of several to that with the fewest.
+
+  logic in_first_q, enters;
+  core_t least, in_core, in_core_q;
+  logic [AllSlotBits-1:0] entered, left;
+  logic [AllSlots-1:0] all_waits;
+
+  always_comb begin
+    least = '0;
+    for (int unsigned c = 1; c < Cores; c++) begin
+      if (core_ready[c] && (!core_ready[least] || level[c] < level[least])) least = core_t'(c);
+    end
+  end
+  assign in_core  = in_first_q ? least : in_core_q;
+  assign in_ready = core_ready[in_core];
+  assign enters   = in_valid && in_ready && in_first_q;
+  always_comb begin
+    core_valid = '0;
+    core_valid[in_core] = in_valid;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) in_first_q <= 1'b1;
+    else if (in_valid && in_ready) in_first_q <= in_last;
+    if (enters) in_core_q <= in_core;
+    // The port's interface, of a packet that comes.
+    if (enters) arrival_port_q <= in_side.id[30:28];
+  end
+
+  assign entered = AllSlotBits'((32'(in_core) << SlotBits) | 32'(enter_slot[in_core]));
+  sluice_xdp_order #(
+      .Slots  (AllSlots),
+      .Modules(Modules),
+      .Buckets(Buckets)
+  ) u_order (
+      .clk_i,
+      .rst_ni,
+      .enter_valid_i (enters),
+      .enter_slot_i  (entered),
+      .enter_module_i(in_side.module_id),
+      .enter_hash_i  (in_side.flow_hash[$clog2(Buckets)-1:0]),
+      .leave_valid_i (charge_valid),
+      .leave_slot_i  (left),
+      .waits_o       (all_waits)
+  );
+  assign waits = all_waits;
+
+  for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
+    logic done_here;
+    assign done_here = done_valid && done_context[ProcessorBits+1-:2] != 2'b10 && core_of(
+        done_context[ProcessorBits-1:0]
+    ) == core_t'(c);
+
+    sluice_xdp_cluster #(
+        .Contexts(Cfg.contexts),
+        .Rows    (Cfg.memory),
+        .Slots   (Slots),
+        .Modules (Modules)
+    ) u_cluster (
+        .clk_i,
+        .rst_ni,
+        .s_axis_tvalid       (core_valid[c]),
+        .s_axis_tready       (core_ready[c]),
+        .s_axis_tdata        (in_data),
+        .s_axis_tkeep        (in_keep),
+        .s_axis_tlast        (in_last),
+        .s_axis_side         (in_side),
+        .s_axis_route        (in_route),
+        .s_axis_token        (in_token),
+        .s_axis_broken       (in_broken),
+        .m_axis_tvalid       (sent_valid[c]),
+        .m_axis_tready       (sent_ready[c]),
+        .m_axis_tdata        (sent_data[c]),
+        .m_axis_tkeep        (sent_keep[c]),
+        .m_axis_tlast        (sent_last[c]),
+        .m_axis_side         (sent_side[c]),
+        .m_axis_route        (sent_route[c]),
+        .enter_valid_o       (enter_valid[c]),
+        .enter_slot_o        (enter_slot[c]),
+        .look_index_o        (program_index[c]),
+        .level_o             (level[c]),
+        .program_i           (program_row),
+        .ifindex_i           (arrival_row.ifindex[arrival_port_q]),
+        .waits_i             (waits[c]),
+        .fetch_valid_o       (fetch_valid[c]),
+        .fetch_row_o         (fetch_row[c]),
+        .code_i              (code_row[c]),
+        .page_i              (page_row[c]),
+        .interfaces_valid_o  (look_valid[c]),
+        .interfaces_index_o  (look_index[c]),
+        .interfaces_i        (interfaces_row[c]),
+        .request_valid_o     (request_valid[c]),
+        .request_ready_i     (request_ready[c]),
+        .request_o           (request[c]),
+        .request_context_o   (request_context[c]),
+        .request_row_o       (request_row[c]),
+        .late_o              (late[c]),
+        .helper_valid_o      (helper_valid[c]),
+        .helper_ready_i      (helper_ready[c]),
+        .helper_o            (helper_request[c]),
+        .done_valid_i        (done_here),
+        .done_helper_i       (done_context[ProcessorBits+1]),
+        .done_context_i      (done_context[ContextBits-1:0]),
+        .done_fault_i        (done_fault),
+        .done_value_i        (done_value),
+        .map_call_valid_o    (map_call_valid[c]),
+        .map_call_ready_i    (map_call_ready[c]),
+        .map_call_o          (map_call[c]),
+        .map_context_o       (map_call_context[c]),
+        .map_answer_valid_i  (map_answer_valid && core_of(map_answer_context) == core_t'(c)),
+        .map_answer_ready_o  (map_answer_ready[c]),
+        .map_answer_context_i(map_answer_context[ContextBits-1:0]),
+        .map_answer_i        (map_answer),
+        .map_read_valid_i    (map_read && core_of(map_read_context) == core_t'(c)),
+        .map_read_ready_o    (map_read_ready[c]),
+        .map_read_place_i    (map_read_place),
+        .map_read_data_o     (map_read_data[c]),
+        .verdict_valid_o     (verdict_valid[c]),
+        .verdict_ready_i     (unload_verdict_ready && verdict_grant[c]),
+        .verdict_slot_o      (verdict_slot[c]),
+        .leave_o             (verdict_token[c]),
+        .verdict_o           (verdict[c]),
+        .cost_o              (cost[c]),
+        .slot_valid_o        (slot_valid[c]),
+        .slot_o              (slot[c]),
+        .slot_id_o           (slot_id[c]),
+        .start_valid_o       (start_valid[c]),
+        .start_slot_o        (start_slot[c]),
+        .start_context_o     (start_context[c]),
+        .waiting_o           (core_waiting[c])
+    );
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Out: a verdict a cycle, and frames in the order of verdicts.
+
+  core_t verdict_core, out_core;
+  logic out_known, out_room;
+  logic [$clog2(2*Cores+1)-1:0] unused_out_level;
+
+  sluice_arb_rr #(
+      .Requests(Cores)
+  ) u_verdict (
+      .clk_i,
+      .rst_ni,
+      .req_i    (verdict_valid),
+      .advance_i(unload_verdict_ready),
+      .grant_o  (verdict_grant),
+      .index_o  (verdict_core),
+      .valid_o  (unload_verdict)
+  );
+  assign unload_verdict_data = verdict[verdict_core];
+  assign unload_token = verdict_token[verdict_core];
+  assign charge = cost[verdict_core];
+  assign left = AllSlotBits'((32'(verdict_core) << SlotBits) | 32'(verdict_slot[verdict_core]));
+
+  sluice_fifo #(
+      .Width(CoreBits),
+      .Depth(2 * Cores)
+  ) u_sent (
+      .clk_i,
+      .rst_ni,
+      .valid_i(charge_valid && !unload_verdict_data.dropped),
+      .ready_o(out_room),
+      .data_i (verdict_core),
+      .valid_o(out_known),
+      .ready_i(out_valid && out_ready && out_last),
+      .data_o (out_core),
+      .level_o(unused_out_level)
+  );
+  assign out_valid = out_known && sent_valid[out_core];
+  assign out_data  = sent_data[out_core];
+  assign out_keep  = sent_keep[out_core];
+  assign out_last  = sent_last[out_core];
+  assign out_side  = sent_side[out_core];
+  assign out_route = sent_route[out_core];
+  always_comb begin
+    sent_ready = '0;
+    sent_ready[out_core] = out_known && out_ready;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Programs and instructions.
 
   sluice_xdp_tables #(
       .Modules(Modules),
-      .Rows   (Cfg.rows)
+      .Rows   (Cfg.rows),
+      .Cores  (Cores)
   ) u_tables (
       .clk_i,
       .rst_ni,
       .epoch_i,
       .known_index_i     (known_index),
       .known_o           (known_row),
-      .program_valid_i   (program_look),
-      .program_index_i   (program_index),
+      .program_valid_i   (enters),
+      .program_index_i   (program_index[in_core]),
       .program_o         (program_row),
       .arrival_o         (arrival_row),
-      .interfaces_valid_i(interfaces_look),
-      .interfaces_index_i(interfaces_index),
+      .interfaces_valid_i(look_valid),
+      .interfaces_index_i(look_index),
       .interfaces_o      (interfaces_row),
       .fetch_valid_i     (fetch_valid),
       .fetch_row_i       (fetch_row),
@@ -436,163 +627,65 @@ module sluice_xdp
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Memory: the core goes first, then the helper, the map engine, and packets that come and go.
+  // Values: contexts go first, of cores in turns; then the map engine, then helpers, of cores in turns. A value that is being written
+  // keeps all others off.
 
-  logic core_read, helper_read, unload_read, core_write, helper_write, load_write, hold;
-  xdp_place_t core_read_place, helper_read_place, unload_read_place, read_place;
-  xdp_place_t core_write_place, helper_write_place, load_write_place, write_place;
-  logic [7:0][63:0] read_data, core_write_data, load_write_data, write_data;
-  logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
-  logic [1:0][63:0] helper_write_data;
-  logic [2:0] read_wait_q, write_wait_q;
+  logic [Cores-1:0] asks, asks_grant, helps_grant;
+  core_t asks_core, helps_core, late_core_q, map_read_core_q;
+  logic asks_any, helps, others_wait, yields;
+  logic [2:0] others_wait_q;
 
-  always_comb begin
-    read_place = unload_read_place;
-    if (map_read) read_place = map_read_place;
-    if (helper_read) read_place = helper_read_place;
-    if (core_read) read_place = core_read_place;
-    write_place  = load_write_place;
-    write_data   = load_write_data;
-    write_enable = '1;
-    if (helper_write) begin
-      write_place  = helper_write_place;
-      write_data   = {4{helper_write_data}};
-      write_enable = helper_write_enable;
-    end
-    if (core_write) begin
-      write_place  = core_write_place;
-      write_data   = core_write_data;
-      write_enable = core_write_enable;
-    end
-  end
-
-  // Who waits gets a cycle after at most `Patience`.
-  assign hold = read_wait_q == 3'(Patience) || write_wait_q == 3'(Patience);
+  assign yields = others_wait_q == 3'(Patience);
+  assign asks = (locks || yields) ? '0 : request_valid;
+  sluice_arb_rr #(
+      .Requests(Cores)
+  ) u_asks (
+      .clk_i,
+      .rst_ni,
+      .req_i    (asks),
+      .advance_i(values_ready),
+      .grant_o  (asks_grant),
+      .index_o  (asks_core),
+      .valid_o  (asks_any)
+  );
+  sluice_arb_rr #(
+      .Requests(Cores)
+  ) u_helps (
+      .clk_i,
+      .rst_ni,
+      .req_i    (helper_valid),
+      .advance_i(helper_ready != '0),
+      .grant_o  (helps_grant),
+      .index_o  (helps_core),
+      .valid_o  (helps)
+  );
+  assign request_ready = values_ready ? asks_grant : '0;
+  assign helper_ready = (values_ready && !locks && !asks_any && !map_request_valid) ? helps_grant : '0;
+  assign others_wait = asks_any && (map_request_valid || helps);
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      read_wait_q  <= '0;
-      write_wait_q <= '0;
-    end else begin
-      read_wait_q  <= (core_read && (helper_read || map_read || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
-      write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 3'd1 : '0;
-    end
+    if (!rst_ni) others_wait_q <= '0;
+    else others_wait_q <= (others_wait && !yields) ? others_wait_q + 3'd1 : '0;
+    late_core_q     <= asks_core;
+    map_read_core_q <= core_of(map_read_context);
   end
-
-  sluice_xdp_memory #(
-      .Rows(Cfg.memory)
-  ) u_memory (
-      .clk_i,
-      .read_valid_i  (core_read || helper_read || map_read || unload_read),
-      .read_place_i  (read_place),
-      .read_data_o   (read_data),
-      .write_valid_i (core_write || helper_write || load_write),
-      .write_place_i (write_place),
-      .write_enable_i(write_enable),
-      .write_data_i  (write_data)
-  );
-
-  // ---------------------------------------------------------------------------------------------------------------
-
-  sluice_xdp_load #(
-      .Rows   (Cfg.memory),
-      .Slots  (Slots),
-      .Modules(Modules)
-  ) u_load (
-      .clk_i,
-      .rst_ni,
-      .s_axis_tvalid(in_valid),
-      .s_axis_tready(in_ready),
-      .s_axis_tdata (in_data),
-      .s_axis_tkeep (in_keep),
-      .s_axis_tlast (in_last),
-      .s_axis_side  (in_side),
-      .s_axis_route (in_route),
-      .look_valid_o (program_look),
-      .look_index_o (program_index),
-      .program_i    (program_row),
-      .ifindex_i    (arrival_row.ifindex[arrival_port_q]),
-      .write_valid_o(load_write),
-      .write_ready_i(!core_write && !helper_write),
-      .write_place_o(load_write_place),
-      .write_data_o (load_write_data),
-      .token_i      (in_token),
-      .broken_i     (in_broken),
-      .slot_valid_o (slot_valid),
-      .slot_o       (slot),
-      .slot_data_o  (slot_data),
-      .start_valid_o(start_valid),
-      .start_ready_i(start_ready),
-      .start_o      (start),
-      .free_valid_i (free_valid),
-      .free_rows_i  (free_rows),
-      .waiting_o    (load_waiting)
-  );
-
-  logic call_valid, call_ready, return_valid;
-  xdp_call_t   call;
-  xdp_return_t returned;
-
-  sluice_xdp_core #(
-      .Contexts(Cfg.contexts)
-  ) u_core (
-      .clk_i,
-      .rst_ni,
-      .hold_i              (hold),
-      .start_valid_i       (start_valid),
-      .start_ready_o       (start_ready),
-      .start_i             (start),
-      .fetch_valid_o       (fetch_valid),
-      .fetch_row_o         (fetch_row),
-      .code_i              (code_row),
-      .page_i              (page_row),
-      .read_valid_o        (core_read),
-      .read_place_o        (core_read_place),
-      .read_data_i         (read_data[1:0]),
-      .write_valid_o       (core_write),
-      .write_place_o       (core_write_place),
-      .write_enable_o      (core_write_enable),
-      .write_data_o        (core_write_data),
-      .call_valid_o        (call_valid),
-      .call_ready_i        (call_ready),
-      .call_o              (call),
-      .return_valid_i      (return_valid),
-      .return_i            (returned),
-      .request_valid_o     (request_valid),
-      .request_ready_i     (request_ready),
-      .request_o           (request),
-      .request_context_o   (request_context),
-      .request_row_o       (request_row),
-      .start_context_o     (start_context),
-      .late_o              (late),
-      .done_valid_i        (done_valid && !done_context[ContextBits+1]),
-      .done_context_i      (done_context[ContextBits-1:0]),
-      .done_fault_i        (done_fault),
-      .done_value_i        (done_value),
-      .map_call_valid_o    (map_call_valid),
-      .map_call_o          (map_call),
-      .map_context_o       (map_call_context),
-      .map_answer_valid_i  (map_answer_valid),
-      .map_answer_ready_o  (map_answer_ready),
-      .map_answer_context_i(map_answer_context),
-      .map_answer_i        (map_answer),
-      .end_valid_o         (end_valid),
-      .end_o               (finished),
-      .idle_o              (idle)
-  );
 
   sluice_xdp_values #(
       .Regions (Cfg.regions),
       .Maps    (Cfg.maps),
       .Bytes   (Cfg.values),
-      .Contexts(4 * Cfg.contexts)
+      .Contexts(4 * Processors)
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i       (core_request || map_request_valid || (helper_request_valid && !locks)),
+      .valid_i       (asks_any || map_request_valid || (helps && !locks)),
       .ready_o       (values_ready),
-      .request_i     (core_request ? request : map_request_valid ? map_request : helper_request),
-      .context_i     ({!core_request, !map_request_valid, request_context}),
-      .late_i        (late),
+      .request_i     (asks_any ? request[asks_core] : map_request_valid ? map_request : helper_request[helps_core]),
+      .context_i     ({
+          !asks_any,
+          !map_request_valid,
+          asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
+      }),
+      .late_i        (late[late_core_q]),
       .done_valid_o  (done_valid),
       .done_context_o(done_context),
       .done_fault_o  (done_fault),
@@ -603,33 +696,51 @@ module sluice_xdp
       .cfg_rsp_o     (values_cfg_rsp)
   );
 
-  // What the map engine asks of the values has the upper half of the contexts' numbers, and goes behind the core's.
+  // ---------------------------------------------------------------------------------------------------------------
+  // The map engine takes a call in each cycle.
+
+  logic calls;
+  core_t calls_core;
+
+  sluice_arb_rr #(
+      .Requests(Cores)
+  ) u_calls (
+      .clk_i,
+      .rst_ni,
+      .req_i    (map_call_valid),
+      .advance_i(1'b1),
+      .grant_o  (map_call_ready),
+      .index_o  (calls_core),
+      .valid_o  (calls)
+  );
+
   sluice_xdp_maps #(
       .Maps      (Cfg.maps),
       .Rows      (Cfg.search),
-      .Processors(Cfg.contexts)
+      .Processors(Processors)
   ) u_maps (
       .clk_i,
       .rst_ni,
-      .call_valid_i    (map_call_valid),
-      .call_context_i  (map_call_context),
-      .call_i          (map_call),
+      .call_valid_i    (calls),
+      .call_context_i  (processor_of(calls_core, map_call_context[calls_core])),
+      .call_i          (map_call[calls_core]),
       .answer_valid_o  (map_answer_valid),
-      .answer_ready_i  (map_answer_ready),
+      .answer_ready_i  (map_answer_ready[core_of(map_answer_context)]),
       .answer_context_o(map_answer_context),
       .answer_o        (map_answer),
       .read_valid_o    (map_read),
-      .read_ready_i    (!core_read && !helper_read),
+      .read_ready_i    (map_read_ready[core_of(map_read_context)]),
       .read_place_o    (map_read_place),
-      .read_data_i     (read_data[1:0]),
+      .read_context_o  (map_read_context),
+      .read_data_i     (map_read_data[map_read_core_q]),
       .done_o          (map_done),
       .done_host_o     (map_done_host),
       .done_context_o  (map_done_context),
       .locks_o         (locks),
       .request_valid_o (map_request_valid),
-      .request_ready_i (values_ready && !core_request),
+      .request_ready_i (values_ready && !asks_any),
       .request_o       (map_request),
-      .done_valid_i    (done_valid && done_context[ContextBits+1-:2] == 2'b10),
+      .done_valid_i    (done_valid && done_context[ProcessorBits+1-:2] == 2'b10),
       .done_fault_i    (done_fault),
       .done_value_i    (done_value),
       .cfg_valid_i,
@@ -638,85 +749,32 @@ module sluice_xdp
       .cfg_rsp_o       (maps_cfg_rsp)
   );
 
-  sluice_xdp_helper u_helper (
-      .clk_i,
-      .rst_ni,
-      .valid_i        (call_valid),
-      .ready_o        (call_ready),
-      .call_i         (call),
-      .done_o         (return_valid),
-      .return_o       (returned),
-      .read_valid_o   (helper_read),
-      .read_ready_i   (!core_read),
-      .read_place_o   (helper_read_place),
-      .read_data_i    (read_data[1:0]),
-      .write_valid_o  (helper_write),
-      .write_ready_i  (!core_write),
-      .write_place_o  (helper_write_place),
-      .write_enable_o (helper_write_enable),
-      .write_data_o   (helper_write_data),
-      .request_valid_o(helper_request_valid),
-      .request_ready_i(request_ready && !request_valid && !map_request_valid),
-      .request_o      (helper_request),
-      .found_valid_i  (done_valid && done_context[ContextBits+1-:2] == 2'b11),
-      .found_fault_i  (done_fault),
-      .found_value_i  (done_value)
-  );
+  // ---------------------------------------------------------------------------------------------------------------
+  // Trace: what is a core's comes on its own channels, what all share on the first core's.
 
-  sluice_xdp_unload #(
-      .Slots  (Slots),
-      .Modules(Modules)
-  ) u_unload (
-      .clk_i,
-      .rst_ni,
-      .slot_valid_i   (slot_valid),
-      .slot_i         (slot),
-      .slot_data_i    (slot_data),
-      .end_valid_i    (end_valid),
-      .end_i          (finished),
-      .look_valid_o   (interfaces_look),
-      .look_index_o   (interfaces_index),
-      .interfaces_i   (interfaces_row),
-      .read_valid_o   (unload_read),
-      .read_ready_i   (!core_read && !helper_read && !map_read),
-      .read_place_o   (unload_read_place),
-      .read_data_i    (read_data),
-      .m_axis_tvalid  (out_valid),
-      .m_axis_tready  (out_ready),
-      .m_axis_tdata   (out_data),
-      .m_axis_tkeep   (out_keep),
-      .m_axis_tlast   (out_last),
-      .m_axis_side    (out_side),
-      .m_axis_route   (out_route),
-      .free_valid_o   (free_valid),
-      .free_rows_o    (free_rows),
-      .verdict_valid_o(unload_verdict),
-      .verdict_ready_i(unload_verdict_ready),
-      .leave_o        (unload_token),
-      .verdict_o      (unload_verdict_data),
-      .cost_o         (charge),
-      .waiting_o      (unload_waiting)
-  );
-
-  // A value that is being written keeps all others off.
-  assign core_request  = request_valid && !locks;
-  assign request_ready = values_ready && !locks;
+  logic [XdpSteps/XdpCoreSteps-1:0][XdpCoreSteps-1:0] steps_valid;
+  xdp_step_trace_row_t [XdpSteps/XdpCoreSteps-1:0][XdpCoreSteps-1:0] steps;
+  assign step_valid_o = steps_valid;
+  assign step_o = steps;
 
   always_comb begin
-    step_valid_o = '0;
-    step_o = '0;
-    step_valid_o[XdpStepPacket] = slot_valid;
-    step_o[XdpStepPacket].slot = 8'(slot);
-    step_o[XdpStepPacket].value = 64'(slot_data.side.id);
-    step_valid_o[XdpStepStart] = start_valid && start_ready;
-    step_o[XdpStepStart].processor = 5'(start_context);
-    step_o[XdpStepStart].slot = start.slot;
-    step_valid_o[XdpStepValue] = request_valid && request_ready && request.kind inside {RequestLoad, RequestStore, RequestAtomic};
-    step_o[XdpStepValue].processor = 5'(request_context);
-    step_o[XdpStepValue].row = request_row;
-    step_valid_o[XdpStepMap] = map_done;
-    step_o[XdpStepMap].processor = 5'(map_done_context);
-    step_o[XdpStepMap].slot = 8'(map_done_host);
+    steps_valid = '0;
+    steps = '0;
+    for (int unsigned c = 0; c < Cores; c++) begin
+      steps_valid[c][XdpStepPacket] = slot_valid[c];
+      steps[c][XdpStepPacket].slot = 8'((c << SlotBits) | 32'(slot[c]));
+      steps[c][XdpStepPacket].value = 64'(slot_id[c]);
+      steps_valid[c][XdpStepStart] = start_valid[c];
+      steps[c][XdpStepStart].processor = 5'(processor_of(core_t'(c), start_context[c]));
+      steps[c][XdpStepStart].slot = 8'((c << SlotBits) | 32'(start_slot[c]));
+    end
+    steps_valid[0][XdpStepValue] = asks_any && values_ready &&
+        request[asks_core].kind inside {RequestLoad, RequestStore, RequestAtomic};
+    steps[0][XdpStepValue].processor = 5'(processor_of(asks_core, request_context[asks_core]));
+    steps[0][XdpStepValue].row = request_row[asks_core];
+    steps_valid[0][XdpStepMap] = map_done;
+    steps[0][XdpStepMap].processor = 5'(map_done_context);
+    steps[0][XdpStepMap].slot = 8'(map_done_host);
   end
 
   // Drops are counted in their verdict's cycle, and the copies of what leaves.
@@ -728,13 +786,13 @@ module sluice_xdp
   assign event_amount = verdict_o.dropped ? 3'd1 : 3'(copies - 4'd1);
 
 `ifndef SYNTHESIS
-  ATokenWaitsForEachPacket_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !slot_valid || token_valid);
-  TokensHaveRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !token_put || token_ready);
+  FramesHaveRoomInTheOrder_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(charge_valid && !unload_verdict_data.dropped) || out_room);
+  OneCoreIsEntered_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) enters == (enter_valid != '0));
 `endif
 
-  assign waiting_o = (beat_valid || queues_waiting || load_waiting || unload_waiting || !idle) && !(m_axis_tvalid && !m_axis_tready);
-  assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || fetch_valid || verdict_valid_o;
+  assign waiting_o = (beat_valid || queues_waiting || core_waiting != '0) && !(m_axis_tvalid && !m_axis_tready);
+  assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || fetch_valid != '0 || verdict_valid_o;
 
 endmodule

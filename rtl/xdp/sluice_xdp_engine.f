@@ -7,6 +7,7 @@ sluice_xdp_alu.sv
 sluice_xdp_atomic.sv
 sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
+sluice_xdp_cluster.sv
 sluice_xdp_core.sv
 sluice_xdp_hash.sv
 sluice_xdp_helper.sv
@@ -16,6 +17,8 @@ sluice_xdp_maps_back.sv
 sluice_xdp_maps_front.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
+sluice_xdp_order.sv
+sluice_xdp_places.sv
 sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_registers.sv

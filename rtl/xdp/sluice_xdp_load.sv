@@ -1,15 +1,16 @@
 /// Puts packets into a core's memory, and hands them to its contexts.
 ///
-/// A packet takes rows for its stack, headroom and frame, and for what its program may add; rows and slots are given out and
-/// come back in the order of arrival (`free_valid_i` with `free_rows_i`). Its program's row comes in the cycle behind `look_valid_o` and
-/// stays until the next. With its last beat its slot is written (`slot_*`); a packet without a program is ready to go at
-/// once, the others wait for a context in order (`start_*`).
+/// A packet takes a slot with its first beat, if one is free, and a place for its stack, headroom and frame, and for what its program
+/// may add. Both come back in any order (`free_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
+/// beat its slot is written (`slot_*`); a packet without a program is ready to go at once. The others wait for a
+/// context (`start_*`) in order; one whose program is flow-serial waits until nobody before it in its bucket is left (`waits_i`), while
+/// others are started. Which packet is offered may change until one is taken.
 ///
 /// Frames have the length that their beats have; what does not fit into the rows that its sideband's length asked for is not
 /// written, and the slot says so.
 ///
 /// Latency: 2 cycles from a beat to memory, when the write port is free. Throughput: a beat a cycle, no cycle between packets.
-/// Stall behaviour: waits for rows, a slot, and the write port; `write_valid_o` holds with its values.
+/// Stall behaviour: waits for a place, a slot, and the write port; `write_valid_o` holds with its values.
 module sluice_xdp_load
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -32,8 +33,14 @@ module sluice_xdp_load
     input  logic              s_axis_tlast,
     input  sideband_t         s_axis_side,
     input  route_t            s_axis_route,
+    input  token_t            s_axis_token,
+    input  logic              s_axis_broken,  // it is longer than its sideband says
 
+    // With a packet's first beat it enters, in this slot.
     output logic                            look_valid_o,
+    output logic             [SlotBits-1:0] enter_slot_o,
+    // Slots that are taken.
+    output logic             [  SlotBits:0] level_o,
     output logic             [LookBits-1:0] look_index_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
@@ -43,9 +50,6 @@ module sluice_xdp_load
     output xdp_place_t             write_place_o,
     output logic       [7:0][63:0] write_data_o,
 
-    // Of the packet whose slot is written.
-    input  token_t                   token_i,
-    input  logic                     broken_i,      // it was longer than its sideband says
     output logic                     slot_valid_o,
     output logic      [SlotBits-1:0] slot_o,
     output xdp_slot_t                slot_data_o,
@@ -54,17 +58,24 @@ module sluice_xdp_load
     input  logic       start_ready_i,
     output xdp_start_t start_o,
 
-    input logic       free_valid_i,
-    input logic [8:0] free_rows_i,
+    // Slots whose packets wait for others of their flow.
+    input logic [Slots-1:0] waits_i,
+
+    input logic                free_valid_i,
+    input logic [SlotBits-1:0] free_slot_i,
+    input logic [ RowBits-1:0] free_base_i,
+    input logic [         8:0] free_rows_i,
 
     output logic waiting_o
 );
 
-  localparam int unsigned LevelBits = $clog2(Rows + 1);
   localparam int unsigned FrameRow = StackRows + Headroom / 64;
   // Rows of a packet that may grow to 3,520 bytes.
   localparam int unsigned GrownRows = FrameRow + MostGrown / 64;
   localparam int unsigned MostRows = FrameRow + (MaxFrameBytes + 63) / 64;
+  localparam int unsigned Units = Rows / UnitRows;
+  localparam int unsigned UnitBits = $clog2(Units);
+  localparam int unsigned CountBits = $clog2(Units + 1);
 
   if (Rows < MostRows || 2 ** $clog2(Rows) != Rows) begin : gen_bad_rows
     $fatal(1, "xdp_load: Rows is %0d, expected a power of two from %0d on (%m)", Rows, MostRows);
@@ -73,31 +84,52 @@ module sluice_xdp_load
     $fatal(1, "xdp_load: Slots is %0d, expected a power of two from 2 to 256 (%m)", Slots);
   end
 
+  typedef logic [SlotBits-1:0] slot_index_t;
+
   // A beat that waits for the memory; the program's row is there with a packet's first.
   logic beat_valid_q, beat_last_q, first_in_q, first_q, take, advance;
   logic [511:0] beat_data_q;
   logic [63:0] beat_keep_q;
   sideband_t side_q;
   route_t route_q;
+  token_t token_q;
+  logic too_long_q, looked_q;
+  xdp_program_row_t program_row, program_q;
+  logic [31:0] ifindex, ifindex_q;
 
-  logic go, fits;
+  logic go, found;
   logic [8:0] frame_rows, need, row_q, row, rows_q, rows;
-  logic [LevelBits-1:0] used_q;
-  logic [SlotBits:0] slots_q;
-  logic [SlotBits-1:0] slot_q;
-  logic [RowBits-1:0] base_q;
-  logic broken_q, broken, beyond, start_room, ends, has_program;
+  logic [CountBits-1:0] units;
+  logic [UnitBits-1:0] unit;
+  logic [RowBits-1:0] base, base_q;
+  logic broken_q, broken, beyond, ends, has_program;
+
+  // Slots.
+  logic [Slots-1:0] taken_q, unused_free_onehot;
+  logic slot_free;
+  slot_index_t free_slot, slot_q;
+  sluice_prio_enc #(
+      .Width(Slots)
+  ) u_slot (
+      .req_i   (~taken_q),
+      .valid_o (slot_free),
+      .index_o (free_slot),
+      .onehot_o(unused_free_onehot)
+  );
 
   assign advance = go && (beyond || write_ready_i);
-  assign s_axis_tready = !beat_valid_q || advance;
+  assign s_axis_tready = (!beat_valid_q || advance) && (!first_in_q || slot_free);
   assign take = s_axis_tvalid && s_axis_tready;
   assign look_valid_o = take && first_in_q;
   assign look_index_o = {s_axis_side.module_id[LookBits-2:0], s_axis_side.generation};
+  assign enter_slot_o = free_slot;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       beat_valid_q <= 1'b0;
       first_in_q   <= 1'b1;
+      taken_q      <= '0;
+      level_o      <= '0;
     end else begin
       if (take) begin
         beat_valid_q <= 1'b1;
@@ -105,6 +137,9 @@ module sluice_xdp_load
       end else if (advance) begin
         beat_valid_q <= 1'b0;
       end
+      if (look_valid_o) taken_q[free_slot] <= 1'b1;
+      if (free_valid_i) taken_q[free_slot_i] <= 1'b0;
+      level_o <= level_o + (SlotBits + 1)'(look_valid_o) - (SlotBits + 1)'(free_valid_i);
     end
     if (take) begin
       beat_data_q <= s_axis_tdata;
@@ -112,47 +147,64 @@ module sluice_xdp_load
       beat_last_q <= s_axis_tlast;
       side_q      <= s_axis_side;
       route_q     <= s_axis_route;
+      token_q     <= s_axis_token;
+      too_long_q  <= s_axis_broken;
     end
+    if (look_valid_o) slot_q <= free_slot;
+    looked_q  <= look_valid_o;
+    program_q <= program_row;
+    ifindex_q <= ifindex;
   end
+  assign program_row = looked_q ? program_i : program_q;
+  assign ifindex = looked_q ? ifindex_i : ifindex_q;
 
-  // Rows and slots.
+  // Its place.
   assign frame_rows  = 9'((15'(side_q.length) + 15'd63) >> 6);
   // Modules that this target does not have, have no program.
-  assign has_program = program_i.valid && 32'(side_q.module_id) < Modules;
+  assign has_program = program_row.valid && 32'(side_q.module_id) < Modules;
   always_comb begin
     need = 9'(FrameRow) + frame_rows;
-    if (has_program && program_i.grows && need < 9'(GrownRows)) need = 9'(GrownRows);
+    if (has_program && program_row.grows && need < 9'(GrownRows)) need = 9'(GrownRows);
+    // No frame is longer; one whose sideband says so is broken.
+    if (need > 9'(MostRows)) need = 9'(MostRows);
   end
-  assign fits = LevelBits'(need) <= LevelBits'(Rows) - used_q && !slots_q[SlotBits] && start_room;
-  assign go = beat_valid_q && (!first_q || fits);
+  assign units = CountBits'(units_of(need));
+
+  sluice_xdp_places #(
+      .Units  (Units),
+      .Packets(Slots),
+      .Most   ((MostRows + UnitRows - 1) / UnitRows)
+  ) u_places (
+      .clk_i,
+      .rst_ni,
+      .want_i      (beat_valid_q && first_q),
+      .need_i      (units),
+      .found_o     (found),
+      .first_o     (unit),
+      .take_i      (advance && first_q),
+      .free_valid_i,
+      .free_first_i(UnitBits'(free_base_i / RowBits'(UnitRows))),
+      .free_units_i(CountBits'(units_of(free_rows_i)))
+  );
+
+  assign go = beat_valid_q && (!first_q || found);
+  assign base = first_q ? RowBits'({unit, 4'd0}) : base_q;
   assign row = first_q ? 9'(FrameRow) : row_q;
   assign rows = first_q ? need : rows_q;
   assign beyond = row >= rows;
-  assign broken = (!first_q && broken_q) || beyond || (beat_last_q && broken_i);
+  assign broken = (!first_q && broken_q) || beyond || too_long_q;
 
   assign write_valid_o = go && !beyond;
-  assign write_place_o = '{row: base_q + RowBits'(row), word: 3'd0};
+  assign write_place_o = '{row: base + RowBits'(row), word: 3'd0};
   assign write_data_o = beat_data_q;
 
   assign ends = advance && beat_last_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      first_q <= 1'b1;
-      used_q  <= '0;
-      slots_q <= '0;
-      slot_q  <= '0;
-      base_q  <= '0;
-    end else begin
-      if (advance) first_q <= beat_last_q;
-      used_q <= used_q + ((advance && first_q) ? LevelBits'(need) : '0) - (free_valid_i ? LevelBits'(free_rows_i) : '0);
-      slots_q <= slots_q + (SlotBits + 1)'(advance && first_q) - (SlotBits + 1)'(free_valid_i);
-      if (ends) begin
-        slot_q <= slot_q + SlotBits'(1);
-        base_q <= (base_q + RowBits'(rows)) & RowBits'(Rows - 1);
-      end
-    end
+    if (!rst_ni) first_q <= 1'b1;
+    else if (advance) first_q <= beat_last_q;
     if (advance) begin
+      base_q   <= base;
       row_q    <= row + 9'd1;
       rows_q   <= rows;
       broken_q <= broken;
@@ -173,51 +225,96 @@ module sluice_xdp_load
   assign slot_data_o = '{
           side: side_q,
           route: route_q,
-          token: token_i,
-          base: base_q,
+          token: token_q,
+          base: base,
           rows: rows,
           past: past,
           has_program: has_program && !broken,
           broken: broken,
-          pass_valid: program_i.pass_valid,
-          pass: program_i.pass,
-          granted: program_i.granted
+          pass_valid: program_row.pass_valid,
+          pass: program_row.pass,
+          granted: program_row.granted
       };
 
-  // What waits for a context.
-  logic [$clog2(Slots+1)-1:0] start_level;
+  // What waits for a context: in order, or until nobody of its flow is before it.
+  logic starts_valid, starts_ready, unused_starts_room, freed_valid, holds;
+  logic [$clog2(Slots+1)-1:0] unused_start_level;
+  logic [Slots-1:0] held_q, unused_freed_onehot;
+  slot_index_t starts_slot, freed_slot, start_slot;
   xdp_start_t start;
   assign start = '{
           slot: 8'(slot_q),
-          base: base_q,
+          base: base,
           past: past,
-          start: program_i.start,
+          start: program_row.start,
           module_id: side_q.module_id,
-          work: program_i.work,
-          ifindex: ifindex_i,
-          regions: '{base: program_i.regions, writable: program_i.writable, read_only: program_i.read_only}
+          work: program_row.work,
+          ifindex: ifindex,
+          regions: '{base: program_row.regions, writable: program_row.writable, read_only: program_row.read_only}
       };
+  assign holds = ends && slot_data_o.has_program && program_row.serial;
+
+  sluice_ram_lut #(
+      .Width($bits(xdp_start_t)),
+      .Depth(Slots)
+  ) u_start (
+      .clk_i,
+      .we_i   (ends),
+      .waddr_i(slot_q),
+      .wdata_i(start),
+      .raddr_i(start_slot),
+      .rdata_o(start_o)
+  );
 
   sluice_fifo #(
-      .Width($bits(xdp_start_t)),
+      .Width(SlotBits),
       .Depth(Slots)
   ) u_starts (
       .clk_i,
       .rst_ni,
-      .valid_i(ends && slot_data_o.has_program),
-      .ready_o(start_room),
-      .data_i (start),
-      .valid_o(start_valid_o),
-      .ready_i(start_ready_i),
-      .data_o (start_o),
-      .level_o(start_level)
+      .valid_i(ends && slot_data_o.has_program && !program_row.serial),
+      .ready_o(unused_starts_room),
+      .data_i (slot_q),
+      .valid_o(starts_valid),
+      .ready_i(starts_ready),
+      .data_o (starts_slot),
+      .level_o(unused_start_level)
   );
 
-  assign waiting_o = beat_valid_q || start_level != '0;
+  sluice_prio_enc #(
+      .Width(Slots)
+  ) u_freed (
+      .req_i   (held_q & ~waits_i),
+      .valid_o (freed_valid),
+      .index_o (freed_slot),
+      .onehot_o(unused_freed_onehot)
+  );
+
+  // Those of the order in front, unless one that was held had its turn before.
+  logic freed_turn, freed_last_q;
+  assign freed_turn = freed_valid && (!starts_valid || !freed_last_q);
+  assign start_slot = freed_turn ? freed_slot : starts_slot;
+  assign start_valid_o = freed_valid || starts_valid;
+  assign starts_ready = start_ready_i && !freed_turn;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      held_q       <= '0;
+      freed_last_q <= 1'b0;
+    end else begin
+      if (holds) held_q[slot_q] <= 1'b1;
+      if (start_valid_o && start_ready_i) begin
+        freed_last_q <= freed_turn;
+        if (freed_turn) held_q[freed_slot] <= 1'b0;
+      end
+    end
+  end
+
+  assign waiting_o = taken_q != '0;
 
 `ifndef SYNTHESIS
-  RowsComeBackOnce_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !free_valid_i || (slots_q != '0 && used_q >= LevelBits'(free_rows_i)));
+  SlotsComeBackOnce_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !free_valid_i || taken_q[free_slot_i]);
 `endif
 
 endmodule

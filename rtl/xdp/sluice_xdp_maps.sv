@@ -39,6 +39,8 @@ module sluice_xdp_maps
     output logic                   read_valid_o,
     input  logic                   read_ready_i,
     output xdp_place_t             read_place_o,
+    // The context whose packet it is.
+    output logic       [ProcessorBits-1:0] read_context_o,
     input  logic       [1:0][63:0] read_data_i,
 
     // The order of operations on maps: one has ended, of a context or of the host.
@@ -225,6 +227,7 @@ module sluice_xdp_maps
   assign back_read_ready = read_ready_i;
   assign read_valid_o = back_read || front_read;
   assign read_place_o = back_read ? back_place : front_place;
+  assign read_context_o = back_read ? answer_context_o : found_context;
   assign request_valid_o = back_request || front_request;
   assign request_o = back_request ? back_asked : front_asked;
 

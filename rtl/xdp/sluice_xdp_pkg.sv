@@ -9,6 +9,8 @@ package sluice_xdp_pkg;
 
   // A packet's place in memory: its stack, then its buffer, whose frame begins behind the headroom.
   localparam int unsigned StackRows = 8;
+  // Rows of a unit of packet memory, in which places are given out.
+  localparam int unsigned UnitRows = 16;
   localparam int unsigned StackWords = 64;
   localparam int unsigned Headroom = 256;
   localparam int unsigned Reserved = 40;
@@ -45,6 +47,7 @@ package sluice_xdp_pkg;
     token_t      token;
     logic [15:0] rows;
     logic        shared;  // its rows are of those that nobody has reserved
+    logic        broken;  // longer than its sideband said: cut
   } xdp_queued_t;
 
   // Rows of the longest table that is cleared behind a reset.
@@ -243,6 +246,11 @@ package sluice_xdp_pkg;
   // Row of memory with the byte at this offset of a packet's buffer.
   function automatic xdp_place_t place_of(logic [RowBits-1:0] base, logic [OffsetBits-1:0] offset);
     return '{row: base + RowBits'(StackRows) + RowBits'(offset[OffsetBits-1:6]), word: offset[5:3]};
+  endfunction
+
+  // Units that so many rows take.
+  function automatic logic [4:0] units_of(logic [8:0] rows);
+    return 5'((10'(rows) + 10'(UnitRows - 1)) / 10'(UnitRows));
   endfunction
 
   function automatic logic is_access(logic [7:0] op);

@@ -3,8 +3,7 @@
 /// Packets lie in a memory of `Rows` rows of the bus, a list of rows for each module. Row 1 of a list is always there, empty, and
 /// the next packet begins in it: `Rows - Modules` rows may be full. A packet takes as many as its sideband's length asks for. It may
 /// take them of the module's own rows (`xdp_share_row`), if they are enough for all of it, else of those that nobody has reserved, else
-/// it is dropped whole: `drop_valid_o` with its last beat. Beats beyond the length are thrown away, and `m_axis_broken` says so with
-/// the last beat. The host reserves no more than `Rows - Modules` rows, or nobody is sure to find his.
+/// it is dropped whole: `drop_valid_o` with its last beat. Beats beyond the length are thrown away, and `m_axis_broken` says so. The host reserves no more than `Rows - Modules` rows, or nobody is sure to find his.
 ///
 /// Which module's packet leaves next says sluice_xdp_scheduler; a module's packets leave in their order. `charge_*` once for
 /// each packet that has left, when it has ended.
@@ -78,7 +77,6 @@ module sluice_xdp_queues
   typedef struct packed {
     row_t               next;
     logic               last;
-    logic               broken;
     logic [Bytes-1:0]   keep;
     logic [8*Bytes-1:0] data;
   } beat_t;
@@ -234,7 +232,6 @@ module sluice_xdp_queues
   assign beat_in = '{
           next: fresh_row,
           last: s_axis_tlast || cut,
-          broken: cut,
           keep: s_axis_tkeep,
           data: s_axis_tdata
       };
@@ -243,7 +240,8 @@ module sluice_xdp_queues
           route: s_axis_route,
           token: token_i,
           rows: stored + 16'(stores),
-          shared: shared
+          shared: shared,
+          broken: cut || (!first_q && cut_q)
       };
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -405,7 +403,7 @@ module sluice_xdp_queues
   assign m_axis_tdata = beat_out.data;
   assign m_axis_tkeep = beat_out.keep;
   assign m_axis_tlast = beat_out.last;
-  assign m_axis_broken = beat_out.broken;
+  assign m_axis_broken = queued_out.broken;
   assign m_axis_side = queued_out.side;
   assign m_axis_route = queued_out.route;
   assign m_axis_token = queued_out.token;

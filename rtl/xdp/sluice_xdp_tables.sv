@@ -1,7 +1,8 @@
 /// Tables of the XDP engine: programs, interfaces, instruction memory with its pages, drops (docs/design/hxdp-core.md).
 ///
 /// Each row that is looked up comes in the cycle behind its `*_valid_i` and stays until the next. `fetch_*` gives a row of the instruction
-/// memory and its page's together. `event_*` is counted in its cycle.
+/// memory and its page's together. Each core has copies of its own of what it asks for: instructions, pages, interfaces. `event_*` is counted
+/// in its cycle.
 ///
 /// Configuration: answered 4 cycles after `cfg_valid_i`. Never stalls. A clear takes programs, interfaces and pages; a row of
 /// instructions whose page has no owner decides nothing.
@@ -13,6 +14,7 @@ module sluice_xdp_tables
 #(
     parameter int unsigned Modules = 64,
     parameter int unsigned Rows = 8192,
+    parameter int unsigned Cores = 2,
     localparam int unsigned LookBits = $clog2(2 * Modules),
     localparam int unsigned RowIndexBits = $clog2(Rows),
     localparam int unsigned Pages = Rows / XdpPageRows,
@@ -32,19 +34,19 @@ module sluice_xdp_tables
     input  logic             [LookBits-1:0] program_index_i,
     output xdp_program_row_t                program_o,
 
-    // Interfaces for a packet that comes, of which one port's is wanted, and for one that leaves.
-    output xdp_interfaces_row_t                arrival_o,
-    input  logic                               interfaces_valid_i,
-    input  logic                [LookBits-1:0] interfaces_index_i,
-    output xdp_interfaces_row_t                interfaces_o,
+    // Interfaces for a packet that comes, of which one port's is wanted, and for those that leave.
+    output xdp_interfaces_row_t                           arrival_o,
+    input  logic                [Cores-1:0]               interfaces_valid_i,
+    input  logic                [Cores-1:0][LookBits-1:0] interfaces_index_i,
+    output xdp_interfaces_row_t [Cores-1:0]               interfaces_o,
 
-    input  logic                         fetch_valid_i,
+    input  logic          [Cores-1:0]               fetch_valid_i,
     // "Bits of signal are not used": rows are numbered as for the largest memory.
     // verilator lint_off UNUSEDSIGNAL
-    input  logic          [CodeBits-1:0] fetch_row_i,
+    input  logic          [Cores-1:0][CodeBits-1:0] fetch_row_i,
     // verilator lint_on UNUSEDSIGNAL
-    output xdp_code_row_t                code_o,
-    output xdp_page_row_t                page_o,
+    output xdp_code_row_t [Cores-1:0]               code_o,
+    output xdp_page_row_t [Cores-1:0]               page_o,
 
     input logic                             event_valid_i,
     input logic       [ModuleIndexBits-1:0] event_module_i,
@@ -75,9 +77,13 @@ module sluice_xdp_tables
   logic drops_valid;
   logic [CounterBits-1:0] drops, drops_q;
   xdp_program_row_t program_read;
-  xdp_interfaces_row_t interfaces_read, unused_arrival_read;
-  xdp_page_row_t page_read;
-  xdp_code_row_t code_read;
+  // "Bits of signal are not used": the host reads the first core's copies.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_interfaces_row_t [Cores-1:0] interfaces_read;
+  xdp_page_row_t [Cores-1:0] page_read;
+  xdp_code_row_t [Cores-1:0] code_read;
+  // verilator lint_on UNUSEDSIGNAL
+  xdp_interfaces_row_t unused_arrival_read;
 
   assign is_drops = cfg_req_i.tab == TableXdpDrops;
   assign is_program = cfg_req_i.tab == TableXdpProgram;
@@ -101,9 +107,6 @@ module sluice_xdp_tables
       default: status = StatusBadAddress;
     endcase
   end
-
-  logic [PageBits-1:0] fetch_page;
-  assign fetch_page = fetch_row_i[RowIndexBits-1:6];
 
   sluice_ram_dp #(
       .Width(XdpProgramRowBits),
@@ -133,22 +136,7 @@ module sluice_xdp_tables
       .rdata_o(known_o)
   );
 
-  sluice_ram_dp #(
-      .Width(XdpInterfacesRowBits),
-      .Depth(2 * Modules)
-  ) u_interfaces (
-      .clk_i,
-      .a_en_i   ((cfg_valid_i && is_interfaces) || clears),
-      .a_we_i   (writes_row),
-      .a_addr_i (cfg_req_i.index[LookBits-1:0]),
-      .a_wdata_i(cfg_req_i.data[XdpInterfacesRowBits-1:0]),
-      .a_rdata_o(interfaces_read),
-      .b_en_i   (interfaces_valid_i),
-      .b_addr_i (interfaces_index_i),
-      .b_rdata_o(interfaces_o)
-  );
-
-  // The same rows once more, for packets that come.
+  // Interfaces once more, for packets that come.
   sluice_ram_dp #(
       .Width(XdpInterfacesRowBits),
       .Depth(2 * Modules)
@@ -164,36 +152,53 @@ module sluice_xdp_tables
       .b_rdata_o(arrival_o)
   );
 
-  sluice_ram_dp #(
-      .Width(XdpPageRowBits),
-      .Depth(Pages)
-  ) u_pages (
-      .clk_i,
-      .a_en_i   ((cfg_valid_i && is_page) || clears),
-      .a_we_i   (writes_row),
-      .a_addr_i (cfg_req_i.index[PageBits-1:0]),
-      .a_wdata_i(cfg_req_i.data[XdpPageRowBits-1:0]),
-      .a_rdata_o(page_read),
-      .b_en_i   (fetch_valid_i),
-      .b_addr_i (fetch_page),
-      .b_rdata_o(page_o)
-  );
+  for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
+    sluice_ram_dp #(
+        .Width(XdpInterfacesRowBits),
+        .Depth(2 * Modules)
+    ) u_interfaces (
+        .clk_i,
+        .a_en_i   ((cfg_valid_i && is_interfaces) || clears),
+        .a_we_i   (writes_row),
+        .a_addr_i (cfg_req_i.index[LookBits-1:0]),
+        .a_wdata_i(cfg_req_i.data[XdpInterfacesRowBits-1:0]),
+        .a_rdata_o(interfaces_read[c]),
+        .b_en_i   (interfaces_valid_i[c]),
+        .b_addr_i (interfaces_index_i[c]),
+        .b_rdata_o(interfaces_o[c])
+    );
 
-  sluice_ram_dp #(
-      .Width   (XdpCodeRowBits),
-      .Depth   (Rows),
-      .InitZero(1'b0)
-  ) u_code (
-      .clk_i,
-      .a_en_i   (cfg_valid_i && is_code),
-      .a_we_i   (cfg_req_i.write && status == StatusOk),
-      .a_addr_i (cfg_req_i.index[RowIndexBits-1:0]),
-      .a_wdata_i(cfg_req_i.data[XdpCodeRowBits-1:0]),
-      .a_rdata_o(code_read),
-      .b_en_i   (fetch_valid_i),
-      .b_addr_i (fetch_row_i[RowIndexBits-1:0]),
-      .b_rdata_o(code_o)
-  );
+    sluice_ram_dp #(
+        .Width(XdpPageRowBits),
+        .Depth(Pages)
+    ) u_pages (
+        .clk_i,
+        .a_en_i   ((cfg_valid_i && is_page) || clears),
+        .a_we_i   (writes_row),
+        .a_addr_i (cfg_req_i.index[PageBits-1:0]),
+        .a_wdata_i(cfg_req_i.data[XdpPageRowBits-1:0]),
+        .a_rdata_o(page_read[c]),
+        .b_en_i   (fetch_valid_i[c]),
+        .b_addr_i (fetch_row_i[c][RowIndexBits-1:6]),
+        .b_rdata_o(page_o[c])
+    );
+
+    sluice_ram_dp #(
+        .Width   (XdpCodeRowBits),
+        .Depth   (Rows),
+        .InitZero(1'b0)
+    ) u_code (
+        .clk_i,
+        .a_en_i   (cfg_valid_i && is_code),
+        .a_we_i   (cfg_req_i.write && status == StatusOk),
+        .a_addr_i (cfg_req_i.index[RowIndexBits-1:0]),
+        .a_wdata_i(cfg_req_i.data[XdpCodeRowBits-1:0]),
+        .a_rdata_o(code_read[c]),
+        .b_en_i   (fetch_valid_i[c]),
+        .b_addr_i (fetch_row_i[c][RowIndexBits-1:0]),
+        .b_rdata_o(code_o[c])
+    );
+  end
 
   sluice_counter_bank #(
       .Entries (8 * Modules),
@@ -228,15 +233,15 @@ module sluice_xdp_tables
     end
     if (is_interfaces) begin
       cfg_rsp_o.words = 4'(XdpInterfacesRowWords);
-      cfg_rsp_o.data  = 256'(interfaces_read);
+      cfg_rsp_o.data  = 256'(interfaces_read[0]);
     end
     if (is_page) begin
       cfg_rsp_o.words = 4'(XdpPageRowWords);
-      cfg_rsp_o.data  = 256'(page_read);
+      cfg_rsp_o.data  = 256'(page_read[0]);
     end
     if (is_code) begin
       cfg_rsp_o.words = 4'(XdpCodeRowWords);
-      cfg_rsp_o.data  = 256'(code_read);
+      cfg_rsp_o.data  = 256'(code_read[0]);
     end
   end
 

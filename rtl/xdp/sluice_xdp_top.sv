@@ -80,7 +80,7 @@ module sluice_xdp_top
       .Nodes      (1),
       .List       (List),
       .ClearRows  (xdp_clear_rows(Cfg)),
-      .MaxInFlight(Cfg.queue_rows + Cfg.packets + 8)
+      .MaxInFlight(Cfg.queue_rows + Cfg.cores * Cfg.packets + 8)
   ) u_shell (
       .clk_i,
       .rst_ni,

@@ -1,7 +1,8 @@
-/// Sends packets on as their programs said, in the order of arrival, and gives their rows back.
+/// Sends a core's packets on as their programs said, and gives their places back.
 ///
-/// A slot is written by `slot_*` with its packet's last beat in; one with a program waits until `end_*` has said its verdict.
-/// The interfaces of its module and generation come in the cycle behind `look_valid_o`.
+/// A slot is written by `slot_*` with its packet's last beat in; one with a program waits until `end_*` has said its verdict, and each while
+/// somebody of its flow is before it (`waits_i`). The others leave in turns. The interfaces of its module and generation come in the
+/// cycle behind `look_valid_o`.
 ///
 /// | verdict | what |
 /// | --- | --- |
@@ -14,9 +15,9 @@
 /// What goes where its module may not send is dropped as `no_destination`; a frame that has become longer than the NIC takes as
 /// `xdp_too_long`. Verdict, token and cost come once a packet (`verdict_valid_o` holds), before its first beat.
 ///
-/// Latency: 7 cycles from the end of the program to the first beat out. Throughput: a beat a cycle while the read port is free,
-/// 5 cycles between packets, 3 a dropped one. Stall behaviour: waits for the read port and its output;
-/// `read_valid_o` holds with its value.
+/// Latency: 8 cycles from the end of the program to the first beat out. Throughput: a packet in 3 cycles, or in as many as it has beats
+/// while the read port is free, and one more where the program moved the frame's start off a word of 8 bytes. Stall behaviour: waits for the
+/// read port and its output; `read_valid_o` holds with its value.
 module sluice_xdp_unload
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -45,6 +46,9 @@ module sluice_xdp_unload
     output logic                [LookBits-1:0] look_index_o,
     input  xdp_interfaces_row_t                interfaces_i,
 
+    // Slots whose packets wait for others of their flow.
+    input logic [Slots-1:0] waits_i,
+
     output logic                   read_valid_o,
     input  logic                   read_ready_i,
     output xdp_place_t             read_place_o,
@@ -58,11 +62,14 @@ module sluice_xdp_unload
     output sideband_t         m_axis_side,
     output route_t            m_axis_route,
 
-    output logic       free_valid_o,
-    output logic [8:0] free_rows_o,
+    output logic                free_valid_o,
+    output logic [SlotBits-1:0] free_slot_o,
+    output logic [ RowBits-1:0] free_base_o,
+    output logic [         8:0] free_rows_o,
 
-    output logic           verdict_valid_o,
-    input  logic           verdict_ready_i,
+    output logic                          verdict_valid_o,
+    input  logic                          verdict_ready_i,
+    output logic           [SlotBits-1:0] verdict_slot_o,
     output token_t         leave_o,
     output verdict_trace_t verdict_o,
     output cost_t          cost_o,
@@ -75,15 +82,13 @@ module sluice_xdp_unload
   typedef enum logic [1:0] {
     Idle,
     Look,   // slot and result are registered, interfaces are read
-    Judge,
-    Send
+    Judge
   } state_e;
 
-  // Slots in their order.
-  logic [SlotBits:0] count_q;
-  logic [SlotBits-1:0] head_q;
-  logic [Slots-1:0] done_q;
-  logic finish;
+  // Slots that are ready to leave, in turns.
+  logic [Slots-1:0] done_q, leaves, unused_chosen;
+  logic [SlotBits-1:0] head, head_q;
+  logic head_valid, judged;
   xdp_slot_t head_slot, slot_q;
   // "Bits of signal are not used": the slot's number is the head's, metadata is not sent.
   // verilator lint_off UNUSEDSIGNAL
@@ -100,7 +105,7 @@ module sluice_xdp_unload
       .we_i   (slot_valid_i),
       .waddr_i(slot_i),
       .wdata_i(slot_data_i),
-      .raddr_i(head_q),
+      .raddr_i(head),
       .rdata_o(head_slot)
   );
   sluice_ram_lut #(
@@ -111,20 +116,30 @@ module sluice_xdp_unload
       .we_i   (end_valid_i),
       .waddr_i(end_i.slot[SlotBits-1:0]),
       .wdata_i(end_i),
-      .raddr_i(head_q),
+      .raddr_i(head),
       .rdata_o(head_end)
+  );
+
+  assign leaves = done_q & ~waits_i;
+  sluice_arb_rr #(
+      .Requests(Slots)
+  ) u_turn (
+      .clk_i,
+      .rst_ni,
+      .req_i    (leaves),
+      .advance_i(state_q == Idle),
+      .grant_o  (unused_chosen),
+      .index_o  (head),
+      .valid_o  (head_valid)
   );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      count_q <= '0;
-      head_q  <= '0;
-      done_q  <= '0;
+      done_q <= '0;
     end else begin
       if (slot_valid_i) done_q[slot_i] <= !slot_data_i.has_program;
       if (end_valid_i) done_q[end_i.slot[SlotBits-1:0]] <= 1'b1;
-      count_q <= count_q + (SlotBits + 1)'(slot_valid_i) - (SlotBits + 1)'(finish);
-      if (finish) head_q <= head_q + SlotBits'(1);
+      if (judged) done_q[head_q] <= 1'b0;
     end
   end
 
@@ -133,7 +148,7 @@ module sluice_xdp_unload
   logic [DestBits-1:0] wanted, mask;
   logic goes_on, drops;
   reason_e reason;
-  logic last_pushed, meta_ready;
+  logic meta_ready, sender_ready;
 
   assign bounds = slot_q.has_program ? end_q.bounds : '{
           meta: OffsetBits'(Headroom),
@@ -179,19 +194,18 @@ module sluice_xdp_unload
     end
   end
 
-  logic judged;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Idle;
     end else begin
       case (state_q)
-        Idle: if (count_q != '0 && done_q[head_q]) state_q <= Look;
+        Idle: if (head_valid) state_q <= Look;
         Look: state_q <= Judge;
-        Judge: if (judged) state_q <= drops ? Idle : Send;
-        default: if (last_pushed) state_q <= Idle;
+        default: if (judged) state_q <= Idle;
       endcase
     end
     if (state_q == Idle) begin
+      head_q <= head;
       slot_q <= head_slot;
       end_q  <= head_end;
     end
@@ -199,14 +213,12 @@ module sluice_xdp_unload
 
   assign look_valid_o = state_q == Look;
   assign look_index_o = {slot_q.side.module_id[LookBits-2:0], slot_q.side.generation};
-  assign verdict_valid_o = state_q == Judge && (drops || meta_ready);
+  assign verdict_valid_o = state_q == Judge && (drops || (meta_ready && sender_ready));
   assign judged = verdict_valid_o && verdict_ready_i;
-  assign finish = (judged && drops) || (state_q == Send && last_pushed);
-  assign free_valid_o = finish;
-  assign free_rows_o = slot_q.rows;
+  assign verdict_slot_o = head_q;
 
   assign leave_o = slot_q.token;
-  assign cost_o = slot_q.has_program ? end_q.cost : '0;
+  assign cost_o  = slot_q.has_program ? end_q.cost : '0;
   assign verdict_o = '{
           destinations: drops ? '0 : goes_on ? slot_q.route.destinations : mask,
           reason: drops ? reason : reason_e'('0),
@@ -215,56 +227,85 @@ module sluice_xdp_unload
           id: slot_q.side.id
       };
 
-  // Windows of 64 bytes from the frame's first word on; beats are put together of two where it begins within a word.
+  // Sending: windows of 64 bytes from the frame's first word on; beats are put together of two where it begins within a word.
+  typedef struct packed {
+    logic       first;
+    logic       last;
+    logic [2:0] shift;
+    logic [5:0] tail;   // bytes of the last beat; 0 is all
+  } window_t;
+
   logic [OffsetBits-1:0] offset_q;
-  logic [2:0] shift_q;
-  logic [8:0] windows_q, beats_q;
-  logic [5:0] tail_q;
-  logic granted, arrives_q, window_valid_q, has_before_q, push, beat_room;
-  logic [511:0] window_q, before_q;
+  logic [8:0] windows_q, windows;
+  window_t next_q, arrives_window_q, window_q;
+  logic [SlotBits-1:0] sent_slot_q, done_slot_q;
+  logic [RowBits-1:0] sent_base_q, done_base_q;
+  logic [8:0] sent_rows_q, done_rows_q;
+  logic granted, sent, sent_q, arrives_q, window_valid_q, push, last_pushed, beat_room;
+  logic [511:0] data_q, before_q;
   logic [$clog2(Beats+1)-1:0] beat_level;
 
-  assign read_valid_o = state_q == Send && windows_q != '0 && beat_room;
-  assign read_place_o = place_of(slot_q.base, offset_q);
+  assign windows = 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0);
+  assign sender_ready = windows_q == '0 || sent;
+  assign read_valid_o = windows_q != '0 && beat_room;
+  assign read_place_o = place_of(sent_base_q, offset_q);
   assign granted = read_valid_o && read_ready_i;
+  // The last window is read.
+  assign sent = granted && windows_q == 9'd1;
   // Two may be under way.
   assign beat_room = beat_level < ($clog2(Beats + 1))'(Beats - 2);
-  assign push = window_valid_q && (shift_q == '0 || has_before_q) && beats_q != '0;
-  assign last_pushed = push && beats_q == 9'd1;
+
+  // A dropped packet's place comes back in its verdict's cycle; a sent one's behind its last window, and a cycle later if the other's does.
+  assign free_valid_o = sent_q || (judged && drops);
+  assign free_slot_o = (judged && drops) ? head_q : done_slot_q;
+  assign free_base_o = (judged && drops) ? slot_q.base : done_base_q;
+  assign free_rows_o = (judged && drops) ? slot_q.rows : done_rows_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      windows_q      <= '0;
+      sent_q         <= 1'b0;
       arrives_q      <= 1'b0;
       window_valid_q <= 1'b0;
     end else begin
+      sent_q <= sent || (sent_q && judged && drops);
+      if (granted) windows_q <= windows_q - 9'd1;
+      if (judged && !drops) windows_q <= windows;
       arrives_q      <= granted;
-      window_valid_q <= arrives_q && state_q == Send && !last_pushed;
+      window_valid_q <= arrives_q;
     end
-    if (arrives_q) window_q <= read_data_i;
-    if (state_q == Judge) begin
-      offset_q     <= {bounds.data[OffsetBits-1:3], 3'd0};
-      shift_q      <= bounds.data[2:0];
-      beats_q      <= 9'((15'(length) + 15'd63) >> 6);
-      windows_q    <= 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0);
-      tail_q       <= length[5:0];
-      has_before_q <= 1'b0;
-    end else begin
-      if (granted) begin
-        offset_q  <= offset_q + OffsetBits'(64);
-        windows_q <= windows_q - 9'd1;
-      end
-      if (window_valid_q) begin
-        before_q     <= window_q;
-        has_before_q <= 1'b1;
-      end
-      if (push) beats_q <= beats_q - 9'd1;
+    if (granted) begin
+      offset_q     <= offset_q + OffsetBits'(64);
+      next_q.first <= 1'b0;
     end
+    if (sent) begin
+      done_slot_q <= sent_slot_q;
+      done_base_q <= sent_base_q;
+      done_rows_q <= sent_rows_q;
+    end
+    if (judged && !drops) begin
+      offset_q <= {bounds.data[OffsetBits-1:3], 3'd0};
+      next_q <= '{first: 1'b1, last: 1'b0, shift: bounds.data[2:0], tail: length[5:0]};
+      sent_slot_q <= head_q;
+      sent_base_q <= slot_q.base;
+      sent_rows_q <= slot_q.rows;
+    end
+    arrives_window_q <= next_q;
+    arrives_window_q.last <= windows_q == 9'd1;
+    if (arrives_q) begin
+      data_q   <= read_data_i;
+      window_q <= arrives_window_q;
+    end
+    if (window_valid_q) before_q <= data_q;
   end
+
+  assign push = window_valid_q && (window_q.shift == '0 || !window_q.first);
+  assign last_pushed = push && window_q.last;
 
   logic [511:0] beat;
   logic [ 63:0] keep;
-  assign beat = (shift_q == '0) ? window_q : 512'({window_q, before_q} >> {shift_q, 3'd0});
-  assign keep = (last_pushed && tail_q != '0) ? ~(64'hffff_ffff_ffff_ffff << tail_q) : '1;
+  assign beat = (window_q.shift == '0) ? data_q : 512'({data_q, before_q} >> {window_q.shift, 3'd0});
+  assign keep = (last_pushed && window_q.tail != '0) ? ~(64'hffff_ffff_ffff_ffff << window_q.tail) : '1;
 
   logic beat_ready;
   sluice_fifo #(
@@ -313,13 +354,16 @@ module sluice_xdp_unload
       .level_o(meta_level)
   );
 
-  assign waiting_o = count_q != '0 || meta_level != '0;
+  // What has a slot, its load knows.
+  assign waiting_o = meta_level != '0;
 
 `ifndef SYNTHESIS
   BeatsHaveRoom_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !push || beat_ready);
   ProgramsEndOnce_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !end_valid_i || !done_q[end_i.slot[SlotBits-1:0]]);
+  PlacesComeBackOneByOne_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(sent && sent_q && judged && drops));
 `endif
 
 endmodule

@@ -42,11 +42,12 @@ pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
     let main = main.ok_or_else(|| refused("E0203", format!("there is no program {}", xdp.main)))?;
     let compiled = Target::new(LANES).and_then(|target| compile(&image, main, &target));
     let compiled = compiled.map_err(|e: CompileError| refused(e.code(), e.to_string()))?;
-    code(&compiled.bundles, &image.maps).map_err(|e| XdpRefusal {
+    let code = code(&compiled.bundles, &image.maps).map_err(|e| XdpRefusal {
         code: "E0805",
         what: e.to_string(),
         slot: Some(e.slot),
-    })
+    })?;
+    Ok(XdpCode { serial: compiled.flow_serial, ..code })
 }
 
 /// The rows of a program with these maps, its start first.

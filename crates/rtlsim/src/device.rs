@@ -119,7 +119,7 @@ impl RtlNic {
             rows: HashMap::new(),
             counters: None,
             tap: None,
-            host: HostMaps::new(Engine::by_name(target.name).contexts as u32),
+            host: HostMaps::new(Engine::by_name(target.name).processors() as u32),
             failed: None,
             plugin,
             options,

@@ -6,6 +6,7 @@ use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::xdp::codes::XdpStep;
 use sluice_formats::xdp::rows::XdpStepTraceRow;
+use sluice_formats::xdp::target::CORE_STEPS;
 
 /// One thing that happened in one cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +155,8 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         8 => Ok(What::Queue(row(payload, at)?)),
         9 => Ok(What::Leave(row(payload, at)?)),
         10 => {
-            let step = XdpStep::from_code(source).ok_or(EventError::Kind { at, found: kind })?;
+            // Each core has channels of its own; the row says whose context or slot it is.
+            let step = XdpStep::from_code(source % CORE_STEPS as u8).ok_or(EventError::Kind { at, found: kind })?;
             Ok(What::Step { step, row: row(payload, at)? })
         }
         1 | 4 => Err(short),

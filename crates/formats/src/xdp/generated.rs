@@ -16,6 +16,7 @@ pub(super) fn package() -> String {
     let sizes = [
         ("Lanes", target::LANES),
         ("PageRows", target::PAGE_ROWS),
+        ("CoreSteps", target::CORE_STEPS),
         ("Steps", target::STEPS),
         ("KeyBytes", target::KEY_BYTES),
         ("ValueBytes", target::VALUE_BYTES),

@@ -76,6 +76,8 @@ row! {
         writable: u16 = 9,
         /// Pages from 0x8000_0000 on, that it may only read; their rows come behind those.
         read_only: u16 = 9,
+        /// It is flow-serial: a packet waits until those of its flow before it have left.
+        serial: bool = 1,
     }
 }
 
@@ -226,9 +228,9 @@ row! {
     /// Trace of the XDP engine: in which order packets reach what they share. What a row is, its channel says (`xdp_step`).
     #[derive(Copy, Hash)]
     XdpStepTraceRow, "xdp_step_trace_row" {
-        /// Context.
+        /// Processor: context of a core, counted through all cores.
         processor: u8 = 5,
-        /// Slot of the packet; of an operation on a map 1 if it is the host's.
+        /// Slot of the packet, counted through all cores; of an operation on a map 1 if it is the host's.
         slot: u8 = 8,
         /// Row of the bundle.
         row: u16 = 13,

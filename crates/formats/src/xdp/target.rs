@@ -4,8 +4,12 @@
 pub const LANES: usize = 2;
 /// Rows of a page of instruction memory.
 pub const PAGE_ROWS: usize = 64;
+/// Most cores of an engine.
+pub const CORES: usize = 2;
+/// Channels of the trace of steps for each core; what all cores share is told on the first one's.
+pub const CORE_STEPS: usize = 5;
 /// Channels of the trace of steps.
-pub const STEPS: usize = 5;
+pub const STEPS: usize = CORES * CORE_STEPS;
 /// Most bytes of a key.
 pub const KEY_BYTES: usize = 64;
 /// Most bytes of a value that helpers and the host write.
@@ -22,11 +26,13 @@ pub struct Target {
     pub bus_bytes: usize,
     /// Modules, the system module 0 included.
     pub modules: usize,
+    /// Cores that programs run on.
+    pub cores: usize,
     /// Packets that a core executes in turns.
     pub contexts: usize,
     /// Rows of instruction memory.
     pub rows: usize,
-    /// Rows of 64 bytes of a core's packet memory, the stacks left out.
+    /// Rows of 64 bytes of a core's packet memory.
     pub memory: usize,
     /// Packets in a core's memory.
     pub packets: usize,
@@ -47,10 +53,11 @@ pub const DEFAULT: Target = Target {
     name: "default",
     bus_bytes: 64,
     modules: 64,
+    cores: 2,
     contexts: 8,
     rows: 8192,
     memory: 1024,
-    packets: 32,
+    packets: 16,
     queue_rows: 1024,
     regions: 512,
     maps: 256,
@@ -63,6 +70,7 @@ pub const TINY: Target = Target {
     name: "tiny",
     bus_bytes: 32,
     modules: 8,
+    cores: 2,
     contexts: 2,
     rows: 1024,
     memory: 256,
@@ -88,11 +96,17 @@ impl Target {
         self.rows / PAGE_ROWS
     }
 
+    /// Contexts of all cores: each is a processor to programs, with a copy of its own of per-CPU values.
+    pub fn processors(&self) -> usize {
+        self.cores * self.contexts
+    }
+
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 11] {
+    pub fn resources(&self) -> [(&'static str, u32); 12] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
+            ("cores", self.cores as u32),
             ("contexts", self.contexts as u32),
             ("rows", self.rows as u32),
             ("memory", self.memory as u32),

@@ -19,6 +19,8 @@ pub struct XdpCode {
     pub fixes: Vec<XdpFix>,
     /// It may make frames longer.
     pub grows: bool,
+    /// It is flow-serial: packets of a flow may not be executed at the same time.
+    pub serial: bool,
     /// Most taken back edges and calls of a packet.
     pub work: u32,
 }

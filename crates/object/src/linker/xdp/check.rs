@@ -25,7 +25,7 @@ pub(super) fn check(
         Table::XdpProgram => own.program(target, &unpack(row.words)?)?,
         Table::XdpPage => own.page(&unpack(row.words)?)?,
         Table::XdpRegion => own.region(&unpack(row.words)?)?,
-        Table::XdpMap => own.map(Engine::by_name(target.name).contexts as u64, &unpack(row.words)?)?,
+        Table::XdpMap => own.map(Engine::by_name(target.name).processors() as u64, &unpack(row.words)?)?,
         _ => {}
     }
     match row.table {
@@ -95,12 +95,12 @@ impl Own<'_> {
     }
 
     /// All that the map engine reaches by a row: values, and rows of search memory.
-    fn map(&self, contexts: u64, row: &XdpMapRow) -> Result<(), Refusal> {
+    fn map(&self, processors: u64, row: &XdpMapRow) -> Result<(), Refusal> {
         self.module(row.valid, row.module_id)?;
         if !row.valid {
             return Ok(());
         }
-        let copies = if row.per_cpu { contexts } else { 1 };
+        let copies = if row.per_cpu { processors } else { 1 };
         // By index entries count, by key slots do.
         let values = u64::from(row.slots.max(row.entries)) * copies;
         let pages = (u128::from(values) << row.shift).div_ceil(VALUE_PAGE_BYTES.into());
@@ -123,7 +123,7 @@ impl Own<'_> {
             parts.extend([(row.state, 1), (row.entry, count << row.entry_shift)]);
         }
         if chains {
-            let asides = if row.per_cpu { 0 } else { contexts.div_ceil(4) };
+            let asides = if row.per_cpu { 0 } else { processors.div_ceil(4) };
             parts.extend([(row.state, 1 + asides), (row.bucket, (1u64 << row.bucket_bits).div_ceil(4))]);
         }
         if row.lru {

@@ -120,7 +120,7 @@ impl Hardware {
         let PlacedXdp { xdp, kept, .. } = placed;
         let (module, tenant) = (at.tenant.module, at.tenant.spec.name.clone());
         self.names.insert(module, tenant.clone());
-        let layout = Layout::of(&xdp.maps, self.engine.contexts as u32);
+        let layout = Layout::of(&xdp.maps, self.engine.processors() as u32);
         let wrong = |map: &XdpMap, (what, found, allowed)| {
             let (tenant, object, map) = (tenant.clone(), object.name.clone(), map.name.clone());
             LinkError::from(XdpError::Map { tenant, object, map, what, found, allowed })
@@ -194,6 +194,7 @@ impl Hardware {
             granted: placed.granted.mask(at.target).map_err(exists)?,
             work: code.work,
             grows: code.grows,
+            serial: code.serial,
             regions: held.regions.0 as u16,
             writable: layout.pages[0] as u16,
             read_only: layout.pages[1] as u16,

@@ -38,6 +38,8 @@ pub struct Rows {
     pub code: Vec<XdpCodeRow>,
     pub pages: Vec<XdpPageRow>,
     pub grows: bool,
+    /// Packets of a flow are not executed at the same time.
+    pub serial: bool,
 }
 
 impl Rows {
@@ -56,7 +58,7 @@ impl Rows {
             XdpPageRow { valid: true, module_id: 0, next }
         });
         let pages = pages.collect();
-        Ok(Self { code: code.placed(&numbers, map).expect("every map has its place"), pages, grows: code.grows })
+        Ok(Self { code: code.placed(&numbers, map).expect("every map has its place"), pages, grows: code.grows, serial: false })
     }
 }
 
@@ -279,6 +281,7 @@ impl Engine {
             regions: REGIONS,
             writable: 8,
             read_only: 8,
+            serial: rows.serial,
         }
     }
 

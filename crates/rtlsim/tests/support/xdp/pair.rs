@@ -60,7 +60,7 @@ impl Pair {
     pub fn with_lanes(engine: &mut Engine, image: Image, lanes: usize) -> Option<Self> {
         let target = Target::new(lanes).unwrap();
         let compiled = compile(&image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
-        let contexts = XdpTarget::by_name(engine.target.name).contexts as u32;
+        let contexts = XdpTarget::by_name(engine.target.name).processors() as u32;
         let mut runtime = Runtime::new(contexts, 0);
         runtime.work_limit = WORK.into();
         let installed = runtime.install_unchecked(&image, &|_| None).unwrap_or_else(|e| panic!("{e}"));

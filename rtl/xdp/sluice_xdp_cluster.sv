@@ -1,0 +1,348 @@
+/// A core with what belongs to it alone: packet memory, those who put packets there and take them out, and its helper
+/// (docs/design/hxdp-core.md).
+///
+/// Packets come with their program's module, leave by `m_axis_*`, and say their verdict once, before their first beat. With `enter_valid_o` a packet
+/// has its slot; it leaves it in the order of flows with its verdict (`verdict_valid_o` with `verdict_ready_i`). What the core
+/// shares with others (programs, instructions, values, the map engine) is asked for outside; answers say to which context they are.
+///
+/// In packet memory the core goes first, then its helper, the map engine, and packets that come and go; who waits gets the next cycle
+/// after 7.
+///
+/// Latency and stalls: those of its blocks.
+module sluice_xdp_cluster
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Contexts = 8,
+    parameter int unsigned Rows = 1024,
+    parameter int unsigned Slots = 16,
+    parameter int unsigned Modules = 64,
+    localparam int unsigned SlotBits = $clog2(Slots),
+    localparam int unsigned LookBits = $clog2(2 * Modules),
+    localparam int unsigned ContextBits = $clog2(Contexts)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic              s_axis_tvalid,
+    output logic              s_axis_tready,
+    input  logic      [511:0] s_axis_tdata,
+    input  logic      [ 63:0] s_axis_tkeep,
+    input  logic              s_axis_tlast,
+    input  sideband_t         s_axis_side,
+    input  route_t            s_axis_route,
+    input  token_t            s_axis_token,
+    input  logic              s_axis_broken,
+
+    output logic              m_axis_tvalid,
+    input  logic              m_axis_tready,
+    output logic      [511:0] m_axis_tdata,
+    output logic      [ 63:0] m_axis_tkeep,
+    output logic              m_axis_tlast,
+    output sideband_t         m_axis_side,
+    output route_t            m_axis_route,
+
+    // A packet has come: its slot, and its program's row and its port's interface, which are there in the next cycle.
+    output logic                            enter_valid_o,
+    output logic             [SlotBits-1:0] enter_slot_o,
+    output logic             [LookBits-1:0] look_index_o,
+    output logic             [  SlotBits:0] level_o,
+    input  xdp_program_row_t                program_i,
+    input  logic             [        31:0] ifindex_i,
+    // Slots whose packets wait for others of their flow.
+    input  logic             [   Slots-1:0] waits_i,
+
+    output logic                          fetch_valid_o,
+    output logic           [CodeBits-1:0] fetch_row_o,
+    input  xdp_code_row_t                 code_i,
+    input  xdp_page_row_t                 page_i,
+    output logic                          interfaces_valid_o,
+    output logic           [LookBits-1:0] interfaces_index_o,
+    input  xdp_interfaces_row_t           interfaces_i,
+
+    // Values: of a context, and of the helper.
+    output logic                           request_valid_o,
+    input  logic                           request_ready_i,
+    output xdp_request_t                   request_o,
+    output logic         [ContextBits-1:0] request_context_o,
+    output logic         [   CodeBits-1:0] request_row_o,
+    output logic         [           63:0] late_o,
+    output logic                           helper_valid_o,
+    input  logic                           helper_ready_i,
+    output xdp_request_t                   helper_o,
+    input  logic                           done_valid_i,
+    input  logic                           done_helper_i,
+    input  logic         [ContextBits-1:0] done_context_i,
+    input  logic                           done_fault_i,
+    input  logic         [           63:0] done_value_i,
+
+    // The map engine.
+    output logic                              map_call_valid_o,
+    input  logic                              map_call_ready_i,
+    output xdp_map_call_t                     map_call_o,
+    output logic            [ContextBits-1:0] map_context_o,
+    input  logic                              map_answer_valid_i,
+    output logic                              map_answer_ready_o,
+    input  logic            [ContextBits-1:0] map_answer_context_i,
+    input  xdp_map_answer_t                   map_answer_i,
+    input  logic                              map_read_valid_i,
+    output logic                              map_read_ready_o,
+    input  xdp_place_t                        map_read_place_i,
+    output logic            [      1:0][63:0] map_read_data_o,
+
+    output logic                          verdict_valid_o,
+    input  logic                          verdict_ready_i,
+    output logic           [SlotBits-1:0] verdict_slot_o,
+    output token_t                        leave_o,
+    output verdict_trace_t                verdict_o,
+    output cost_t                         cost_o,
+
+    // Trace: a packet's slot is written; a context takes one.
+    output logic                   slot_valid_o,
+    output logic [   SlotBits-1:0] slot_o,
+    output logic [           31:0] slot_id_o,
+    output logic                   start_valid_o,
+    output logic [   SlotBits-1:0] start_slot_o,
+    output logic [ContextBits-1:0] start_context_o,
+
+    output logic waiting_o
+);
+
+  // Cycles that the others wait for the memory before the core leaves one out.
+  localparam int unsigned Patience = 7;
+
+  logic core_read, helper_read, unload_read, core_write, helper_write, load_write, hold;
+  xdp_place_t core_read_place, helper_read_place, unload_read_place, read_place;
+  xdp_place_t core_write_place, helper_write_place, load_write_place, write_place;
+  logic [7:0][63:0] read_data, core_write_data, load_write_data, write_data;
+  logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
+  logic [1:0][63:0] helper_write_data;
+  logic [2:0] read_wait_q, write_wait_q;
+
+  logic start_valid, start_ready, end_valid, free_valid, idle, load_waiting, unload_waiting;
+  logic [SlotBits-1:0] free_slot;
+  logic [RowBits-1:0] free_base;
+  logic [8:0] free_rows;
+  xdp_slot_t  slot_data;
+  // "Bits of signal are not used": slots are numbered as for the largest memory.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_start_t start;
+  // verilator lint_on UNUSEDSIGNAL
+  xdp_end_t   finished;
+  logic call_valid, call_ready, return_valid;
+  xdp_call_t   call;
+  xdp_return_t returned;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Memory.
+
+  always_comb begin
+    read_place = unload_read_place;
+    if (map_read_valid_i) read_place = map_read_place_i;
+    if (helper_read) read_place = helper_read_place;
+    if (core_read) read_place = core_read_place;
+    write_place  = load_write_place;
+    write_data   = load_write_data;
+    write_enable = '1;
+    if (helper_write) begin
+      write_place  = helper_write_place;
+      write_data   = {4{helper_write_data}};
+      write_enable = helper_write_enable;
+    end
+    if (core_write) begin
+      write_place  = core_write_place;
+      write_data   = core_write_data;
+      write_enable = core_write_enable;
+    end
+  end
+
+  // Who waits gets a cycle after at most `Patience`.
+  assign hold = read_wait_q == 3'(Patience) || write_wait_q == 3'(Patience);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      read_wait_q  <= '0;
+      write_wait_q <= '0;
+    end else begin
+      read_wait_q  <= (core_read && (helper_read || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
+      write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 3'd1 : '0;
+    end
+  end
+
+  sluice_xdp_memory #(
+      .Rows(Rows)
+  ) u_memory (
+      .clk_i,
+      .read_valid_i  (core_read || helper_read || map_read_valid_i || unload_read),
+      .read_place_i  (read_place),
+      .read_data_o   (read_data),
+      .write_valid_i (core_write || helper_write || load_write),
+      .write_place_i (write_place),
+      .write_enable_i(write_enable),
+      .write_data_i  (write_data)
+  );
+  assign map_read_ready_o = !core_read && !helper_read;
+  assign map_read_data_o  = read_data[1:0];
+
+  // ---------------------------------------------------------------------------------------------------------------
+
+  sluice_xdp_load #(
+      .Rows   (Rows),
+      .Slots  (Slots),
+      .Modules(Modules)
+  ) u_load (
+      .clk_i,
+      .rst_ni,
+      .s_axis_tvalid,
+      .s_axis_tready,
+      .s_axis_tdata,
+      .s_axis_tkeep,
+      .s_axis_tlast,
+      .s_axis_side,
+      .s_axis_route,
+      .s_axis_token,
+      .s_axis_broken,
+      .look_valid_o (enter_valid_o),
+      .enter_slot_o,
+      .level_o,
+      .look_index_o,
+      .program_i,
+      .ifindex_i,
+      .write_valid_o(load_write),
+      .write_ready_i(!core_write && !helper_write),
+      .write_place_o(load_write_place),
+      .write_data_o (load_write_data),
+      .slot_valid_o,
+      .slot_o,
+      .slot_data_o  (slot_data),
+      .start_valid_o(start_valid),
+      .start_ready_i(start_ready),
+      .start_o      (start),
+      .waits_i,
+      .free_valid_i (free_valid),
+      .free_slot_i  (free_slot),
+      .free_base_i  (free_base),
+      .free_rows_i  (free_rows),
+      .waiting_o    (load_waiting)
+  );
+
+  sluice_xdp_core #(
+      .Contexts(Contexts)
+  ) u_core (
+      .clk_i,
+      .rst_ni,
+      .hold_i        (hold),
+      .start_valid_i (start_valid),
+      .start_ready_o (start_ready),
+      .start_i       (start),
+      .fetch_valid_o,
+      .fetch_row_o,
+      .code_i,
+      .page_i,
+      .read_valid_o  (core_read),
+      .read_place_o  (core_read_place),
+      .read_data_i   (read_data[1:0]),
+      .write_valid_o (core_write),
+      .write_place_o (core_write_place),
+      .write_enable_o(core_write_enable),
+      .write_data_o  (core_write_data),
+      .call_valid_o  (call_valid),
+      .call_ready_i  (call_ready),
+      .call_o        (call),
+      .return_valid_i(return_valid),
+      .return_i      (returned),
+      .request_valid_o,
+      .request_ready_i,
+      .request_o,
+      .request_context_o,
+      .request_row_o,
+      .start_context_o,
+      .late_o,
+      .done_valid_i  (done_valid_i && !done_helper_i),
+      .done_context_i,
+      .done_fault_i,
+      .done_value_i,
+      .map_call_valid_o,
+      .map_call_ready_i,
+      .map_call_o,
+      .map_context_o,
+      .map_answer_valid_i,
+      .map_answer_ready_o,
+      .map_answer_context_i,
+      .map_answer_i,
+      .end_valid_o   (end_valid),
+      .end_o         (finished),
+      .idle_o        (idle)
+  );
+
+  sluice_xdp_helper u_helper (
+      .clk_i,
+      .rst_ni,
+      .valid_i        (call_valid),
+      .ready_o        (call_ready),
+      .call_i         (call),
+      .done_o         (return_valid),
+      .return_o       (returned),
+      .read_valid_o   (helper_read),
+      .read_ready_i   (!core_read),
+      .read_place_o   (helper_read_place),
+      .read_data_i    (read_data[1:0]),
+      .write_valid_o  (helper_write),
+      .write_ready_i  (!core_write),
+      .write_place_o  (helper_write_place),
+      .write_enable_o (helper_write_enable),
+      .write_data_o   (helper_write_data),
+      .request_valid_o(helper_valid_o),
+      .request_ready_i(helper_ready_i),
+      .request_o      (helper_o),
+      .found_valid_i  (done_valid_i && done_helper_i),
+      .found_fault_i  (done_fault_i),
+      .found_value_i  (done_value_i)
+  );
+
+  sluice_xdp_unload #(
+      .Slots  (Slots),
+      .Modules(Modules)
+  ) u_unload (
+      .clk_i,
+      .rst_ni,
+      .slot_valid_i (slot_valid_o),
+      .slot_i       (slot_o),
+      .slot_data_i  (slot_data),
+      .end_valid_i  (end_valid),
+      .end_i        (finished),
+      .look_valid_o (interfaces_valid_o),
+      .look_index_o (interfaces_index_o),
+      .interfaces_i,
+      .waits_i,
+      .read_valid_o (unload_read),
+      .read_ready_i (!core_read && !helper_read && !map_read_valid_i),
+      .read_place_o (unload_read_place),
+      .read_data_i  (read_data),
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .m_axis_tdata,
+      .m_axis_tkeep,
+      .m_axis_tlast,
+      .m_axis_side,
+      .m_axis_route,
+      .free_valid_o (free_valid),
+      .free_slot_o  (free_slot),
+      .free_base_o  (free_base),
+      .free_rows_o  (free_rows),
+      .verdict_valid_o,
+      .verdict_ready_i,
+      .verdict_slot_o,
+      .leave_o,
+      .verdict_o,
+      .cost_o,
+      .waiting_o    (unload_waiting)
+  );
+
+  assign slot_id_o = slot_data.side.id;
+  assign start_valid_o = start_valid && start_ready;
+  assign start_slot_o = start.slot[SlotBits-1:0];
+  assign waiting_o = load_waiting || unload_waiting || !idle;
+
+endmodule

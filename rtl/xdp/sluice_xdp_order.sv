@@ -1,0 +1,126 @@
+/// Which packets wait for others of their flow: those of a bucket leave as they entered.
+///
+/// A bucket is a module's packets with the same lowest bits of the flow hash; no module waits for another one's. A packet enters with
+/// its slot (`enter_*`, one a cycle) and leaves once it does not wait (`leave_*`, one a cycle); its slot is given anew in the
+/// cycle behind that or later. `waits_o` has a bit a slot: high from the cycle behind the entrance until the cycle behind the one in which
+/// the packet before it in its bucket has left.
+///
+/// Each packet knows the one behind it in its bucket, so that nothing is searched. The last one of a bucket is whoever its row names, if
+/// he is still there and of this bucket: so the rows need no reset.
+///
+/// Latency: 1 cycle. Throughput: an entrance and a leave a cycle. Never stalls.
+module sluice_xdp_order
+  import sluice_pkg::*;
+#(
+    parameter int unsigned Slots = 32,
+    parameter int unsigned Modules = 64,
+    parameter int unsigned Buckets = 16,
+    localparam int unsigned SlotBits = $clog2(Slots),
+    localparam int unsigned BucketBits = $clog2(Buckets)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic                  enter_valid_i,
+    input logic [  SlotBits-1:0] enter_slot_i,
+    // "Bits of signal are not used": modules are numbered as for the largest target.
+    // verilator lint_off UNUSEDSIGNAL
+    input logic [ModuleBits-1:0] enter_module_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input logic [BucketBits-1:0] enter_hash_i,
+
+    input logic                leave_valid_i,
+    input logic [SlotBits-1:0] leave_slot_i,
+
+    output logic [Slots-1:0] waits_o
+);
+
+  localparam int unsigned ModuleIndexBits = $clog2(Modules);
+  localparam int unsigned PlaceBits = ModuleIndexBits + BucketBits;
+  typedef logic [SlotBits-1:0] slot_t;
+  typedef logic [PlaceBits-1:0] place_t;
+
+  if (2 ** SlotBits != Slots || Slots < 2) begin : gen_bad_slots
+    $fatal(1, "xdp_order: Slots is %0d, expected a power of two from 2 on (%m)", Slots);
+  end
+  if (2 ** BucketBits != Buckets || Buckets < 2) begin : gen_bad_buckets
+    $fatal(1, "xdp_order: Buckets is %0d, expected a power of two from 2 on (%m)", Buckets);
+  end
+  if (2 ** ModuleIndexBits != Modules || Modules < 2) begin : gen_bad_modules
+    $fatal(1, "xdp_order: Modules is %0d, expected a power of two from 2 on (%m)", Modules);
+  end
+
+  // Slots that are taken; that wait; that have one behind them.
+  logic [Slots-1:0] there_q, waits_q, followed_q;
+  place_t place, last_place;
+  slot_t last, follower;
+  logic behind;
+
+  assign place = {enter_module_i[ModuleIndexBits-1:0], enter_hash_i};
+
+  sluice_ram_lut #(
+      .Width(SlotBits),
+      .Depth(Modules * Buckets)
+  ) u_last (
+      .clk_i,
+      .we_i   (enter_valid_i),
+      .waddr_i(place),
+      .wdata_i(enter_slot_i),
+      .raddr_i(place),
+      .rdata_o(last)
+  );
+  sluice_ram_lut #(
+      .Width(PlaceBits),
+      .Depth(Slots)
+  ) u_places (
+      .clk_i,
+      .we_i   (enter_valid_i),
+      .waddr_i(enter_slot_i),
+      .wdata_i(place),
+      .raddr_i(last),
+      .rdata_o(last_place)
+  );
+  sluice_ram_lut #(
+      .Width(SlotBits),
+      .Depth(Slots)
+  ) u_followers (
+      .clk_i,
+      .we_i   (enter_valid_i && behind),
+      .waddr_i(last),
+      .wdata_i(enter_slot_i),
+      .raddr_i(leave_slot_i),
+      .rdata_o(follower)
+  );
+
+  // One that leaves in this cycle is waited for no more.
+  assign behind = there_q[last] && last_place == place && !(leave_valid_i && leave_slot_i == last);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      there_q    <= '0;
+      waits_q    <= '0;
+      followed_q <= '0;
+    end else begin
+      if (leave_valid_i) begin
+        there_q[leave_slot_i] <= 1'b0;
+        if (followed_q[leave_slot_i]) waits_q[follower] <= 1'b0;
+      end
+      if (enter_valid_i) begin
+        there_q[enter_slot_i]    <= 1'b1;
+        waits_q[enter_slot_i]    <= behind;
+        followed_q[enter_slot_i] <= 1'b0;
+        if (behind) followed_q[last] <= 1'b1;
+      end
+    end
+  end
+
+  assign waits_o = waits_q;
+
+`ifndef SYNTHESIS
+  ASlotEntersOnce_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !enter_valid_i || !there_q[enter_slot_i]);
+  OnlyWhoDoesNotWaitLeaves_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !leave_valid_i || (there_q[leave_slot_i] && !waits_q[leave_slot_i]));
+`endif
+
+endmodule
