@@ -459,6 +459,7 @@ module sluice_xdp
 
     sluice_xdp_cluster #(
         .Contexts(Cfg.contexts),
+        .Core    (c),
         .Rows    (Cfg.memory),
         .Slots   (Slots),
         .Modules (Modules)

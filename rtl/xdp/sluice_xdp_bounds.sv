@@ -106,7 +106,8 @@ module sluice_xdp_bounds
         decided.redirects = call_i.second == '0;
         decided.value = (call_i.second == '0) ? 64'(VerdictRedirect) : 64'(VerdictAborted);
       end
-      HelperProcessor, HelperNode: ;
+      HelperProcessor: decided.value = 64'(call_i.processor);
+      HelperNode: ;
       default: decided.fault = 1'b1;
     endcase
     if (call_i.number != HelperAdjustTail && decided.bounds.meta < call_i.low) begin

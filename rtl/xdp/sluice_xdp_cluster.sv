@@ -16,6 +16,7 @@ module sluice_xdp_cluster
   import sluice_xdp_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
+    parameter int unsigned Core = 0,
     parameter int unsigned Rows = 1024,
     parameter int unsigned Slots = 16,
     parameter int unsigned Modules = 64,
@@ -228,7 +229,8 @@ module sluice_xdp_cluster
   );
 
   sluice_xdp_core #(
-      .Contexts(Contexts)
+      .Contexts(Contexts),
+      .Core    (Core)
   ) u_core (
       .clk_i,
       .rst_ni,

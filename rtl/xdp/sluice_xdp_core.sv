@@ -27,6 +27,8 @@ module sluice_xdp_core
   import sluice_xdp_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
+    // Its number: its contexts are the processors from `Core` * `Contexts` on.
+    parameter int unsigned Core = 0,
     parameter int unsigned Lanes = XdpLanes,
     localparam int unsigned ContextBits = $clog2(Contexts)
 ) (
@@ -409,7 +411,7 @@ module sluice_xdp_core
         x_lane_q[l].immediate,
         x_lane_q[l].b
       };
-      x_copies[l] = '0;
+      x_copies[l] = 32'(Core * Contexts) * x_constant[l][63:32];
       for (int unsigned i = 0; i < ContextBits; i++) begin
         if (x_context_q[i]) x_copies[l] = x_copies[l] + (x_constant[l][63:32] << i);
       end
@@ -934,7 +936,8 @@ module sluice_xdp_core
           base: m_fixed.base,
           module_id: m_fixed.module_id,
           regions: m_fixed.regions,
-          written: m_stack_q
+          written: m_stack_q,
+          processor: 5'(Core * Contexts) + 5'(m_context_q)
       };
 
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which

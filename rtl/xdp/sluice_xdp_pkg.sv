@@ -186,6 +186,7 @@ package sluice_xdp_pkg;
     logic [ModuleBits-1:0] module_id;
     xdp_regions_t          regions;
     logic [StackWords-1:0] written;    // words of the stack
+    logic [4:0]            processor;
   } xdp_call_t;
 
   // What it answers.

@@ -384,9 +384,9 @@ fn a_map_of_another_module_ends_the_program() {
 }
 
 #[test]
-fn the_second_processor_has_its_own_slot_aside_and_its_own_copy() {
-    let Some((mut engine, _)) = engine("the_second_processor_has_its_own") else { return };
-    // A packet of another module goes round in the first context, for as long as those behind it need.
+fn a_processor_of_the_second_core_has_its_own_slot_aside_and_its_own_copy() {
+    let Some((mut engine, _)) = engine("a_processor_of_the_second_core") else { return };
+    // A packet of another module goes round on the first core, for as long as those behind it need.
     let start = 8 * PAGE_ROWS as u16;
     let round = sluice_ebpf::insn::assemble("round", "r0 = 1\nround:\nr2 += 1\nif r2 != 0 goto round\nexit\n", &[]);
     let round = Image { programs: vec![Program { section: "xdp".into(), ..round.unwrap() }], ..Image::default() };
@@ -402,22 +402,24 @@ fn the_second_processor_has_its_own_slot_aside_and_its_own_copy() {
         let (key, value) = ([7; 8], [9; 8]);
         for number in 1..3 {
             engine.offer(packet_id(0, number), MODULE, &packet(&map, 1, 0, &key, &value));
+            engine.end(number as usize);
         }
         engine.end(3);
         engine.quiesce();
         let order: Vec<bool> = std::mem::take(&mut engine.verdicts).iter().map(|v| v.dropped).collect();
-        assert_eq!(order, [true, false, false], "{kind:?}");
+        assert_eq!(order, [false, false, true], "{kind:?}");
         engine.routed.clear();
         engine.order.clear();
         let memory = pair.memory(&mut engine, 0);
         let values: Vec<bool> = memory.chunks(8).map(|word| word == value).collect();
         if kind == MapType::Hash {
-            // Slots 0 and 1 were aside. The new entry took 2, and the change exchanged it for the second processor's.
+            // Slots 0 to 3 were aside. The new entry took 4, and the change exchanged it for the third processor's.
             let aside = XdpSearchRow::unpack(&engine.read(Table::XdpSearch, 1)).unwrap();
-            assert_eq!(aside.words[..2], [0, 2]);
-            assert_eq!(values[..3], [false, true, true]);
+            assert_eq!(aside.words, [0, 1, 4, 3]);
+            assert_eq!(values[..5], [false, false, true, false, true]);
         } else {
-            assert_eq!(values[..8], [false, false, false, false, true, false, false, false], "the second copy");
+            let copies: Vec<bool> = values[..16].chunks(4).map(|copy| copy[0]).collect();
+            assert_eq!(copies, [false, false, true, false], "the third copy");
         }
     }
 }

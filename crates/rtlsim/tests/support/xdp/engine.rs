@@ -242,10 +242,11 @@ impl Engine {
         replies
     }
 
-    /// Runs until so many packets have their verdicts. A program may go round silently for long.
+    /// Runs until so many packets have their verdicts and what goes on has left. A program may go round silently for long.
     pub fn end(&mut self, packets: usize) {
         let begin = self.nic.cycles();
-        while self.verdicts.len() < packets && self.nic.cycles() - begin < 5_000_000 {
+        let inside = |engine: &Self| engine.verdicts.iter().any(|v| !v.dropped && !engine.routed.contains_key(&v.id));
+        while (self.verdicts.len() < packets || inside(self)) && self.nic.cycles() - begin < 5_000_000 {
             self.run(Until { quiet_cycles: 100, max_cycles: 20_000, ..Until::default() });
         }
     }
