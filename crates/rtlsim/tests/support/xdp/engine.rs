@@ -288,21 +288,33 @@ impl Engine {
 
     /// A packet of a module, as soon as the queue has room for it.
     pub fn offer(&mut self, id: u32, module: u8, frame: &[u8]) {
+        self.offer_flow(id, module, 0, frame);
+    }
+
+    /// The same of a flow with this hash.
+    pub fn offer_flow(&mut self, id: u32, module: u8, flow_hash: u32, frame: &[u8]) {
         let rows = frame.len().div_ceil(self.target.bus_bytes as usize);
         let (begin, room) = (self.nic.cycles(), XdpTarget::by_name(self.target.name).queue_rows * 3 / 4);
         while self.waiting.values().sum::<usize>() + rows > room && self.nic.cycles() - begin < 5_000_000 {
             self.run(Until { max_cycles: 100, ..Until::default() });
         }
-        self.offer_now(id, module, frame.len() as u16, frame);
+        self.offer_with(&SidebandRow { flow_hash, ..sideband(id, module, frame.len() as u16) }, frame);
     }
 
     /// A packet of a module whose sideband says this length.
     pub fn offer_now(&mut self, id: u32, module: u8, length: u16, frame: &[u8]) {
-        let sideband = SidebandRow { id, module_id: module, length, ..SidebandRow::default() };
-        let now = self.nic.now();
-        self.waiting.insert(id, frame.len().div_ceil(self.target.bus_bytes as usize));
-        self.nic.offer_with(&sideband, now, frame).unwrap();
+        self.offer_with(&sideband(id, module, length), frame);
     }
+
+    fn offer_with(&mut self, sideband: &SidebandRow, frame: &[u8]) {
+        let now = self.nic.now();
+        self.waiting.insert(sideband.id, frame.len().div_ceil(self.target.bus_bytes as usize));
+        self.nic.offer_with(sideband, now, frame).unwrap();
+    }
+}
+
+fn sideband(id: u32, module_id: u8, length: u16) -> SidebandRow {
+    SidebandRow { id, module_id, length, ..SidebandRow::default() }
 }
 
 /// Up to 32 bytes of value memory.

@@ -1,0 +1,183 @@
+//! Order of packets on the XDP cores: within a flow as they came, whatever their programs take; between flows nobody waits.
+
+mod support;
+
+#[path = "support/xdp/mod.rs"]
+mod xdp;
+
+use sluice_ebpf::insn::assemble;
+use sluice_ebpf::{Image, MapSpec, MapType, Program};
+use sluice_formats::limits::packet_id;
+use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::xdp::codes::XdpStep;
+use sluice_formats::xdp::rows::XdpProgramRow;
+use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
+use sluice_formats::{Table, target};
+use sluice_hxdp::{Target, compile};
+use sluice_rtlsim::plugin::Until;
+use sluice_rtlsim::{Variant, top};
+use std::collections::{BTreeMap, BTreeSet};
+use xdp::engine::{Engine, MODULE, Rows};
+use xdp::pair::{Pair, image};
+
+/// Goes round as often as byte 14 says, and ends as byte 15 says.
+const ROUNDS: &str = "r2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr4 = r2\nr4 += 16\nr0 = 1\nif r4 > r3 goto end\n\
+                      r5 = *(u8 *)(r2 +14)\nr0 = *(u8 *)(r2 +15)\nr6 = 0\nround:\nr6 += 1\nif r6 < r5 goto round\n\
+                      end:\nexit\n";
+/// Buckets of a module's flows: the lowest bits of their hash.
+const BUCKETS: u32 = 16;
+
+fn engine(test: &str) -> Option<(Engine, Rng)> {
+    let target = &target::TINY;
+    let seed = test_seed(test);
+    support::has_top(&top::XDP, target.name, Variant::Test).then(|| (Engine::open(target, seed), Rng::new(seed)))
+}
+
+/// Loads a program without maps for a module, into pages of its own.
+fn load(engine: &mut Engine, module: u8, text: &str, serial: bool) {
+    let image = image(text);
+    let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let start = u16::from(module) * PAGE_ROWS as u16;
+    let rows = Rows::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"));
+    engine.load(module, 0, &Rows { serial, ..rows }, start);
+}
+
+/// A frame whose program goes round so often and ends so; its number is in it.
+fn frame(bytes: usize, rounds: u8, verdict: u8, number: u32) -> Vec<u8> {
+    let mut frame = vec![0; bytes];
+    (frame[14], frame[15]) = (rounds, verdict);
+    frame[16..20].copy_from_slice(&number.to_le_bytes());
+    frame
+}
+
+#[test]
+fn packets_of_a_flow_leave_as_they_came_and_others_overtake_them() {
+    let Some((mut engine, mut rng)) = engine("packets_of_a_flow_leave_as_they_came") else { return };
+    let wanted = if support::long() { 100_000 } else { 3_000 };
+    for module in 1..4 {
+        load(&mut engine, module, ROUNDS, module == 3);
+    }
+    let (mut number, mut overtaken, mut cores) = (0, 0, BTreeSet::new());
+    while number < wanted {
+        let (ready, gaps) = [(0, 0), (40, 0), (200, 100), (0, 200)][rng.index(4)];
+        engine.stall(ready, gaps);
+        let (mut sent, first) = (BTreeMap::new(), number);
+        for _ in 0..100 {
+            let module = 1 + rng.below(3) as u8;
+            let flow = rng.below(20) * 0x101;
+            let rounds = if rng.below(4) == 0 { rng.below(200) as u8 } else { 1 };
+            let bytes = if rng.below(8) == 0 { 20 + rng.index(1600) } else { 60 + rng.index(80) };
+            let frame = frame(bytes, rounds, 1 + rng.below(2) as u8, number);
+            let id = packet_id((number % 4) as u8, number);
+            engine.offer_flow(id, module, flow as u32, &frame);
+            sent.insert(id & 0x0fff_ffff, ((module, flow as u32 % BUCKETS), frame));
+            number += 1;
+        }
+        engine.end(sent.len());
+        engine.quiesce();
+        let verdicts: Vec<(u32, bool)> =
+            std::mem::take(&mut engine.verdicts).iter().map(|v| (v.id & 0x0fff_ffff, v.dropped)).collect();
+        assert_eq!(verdicts.len(), sent.len(), "from packet {first} on");
+        let mut last: BTreeMap<(u8, u32), u32> = BTreeMap::new();
+        for (id, _) in &verdicts {
+            let flow = sent[id].0;
+            let before = last.insert(flow, *id);
+            assert!(before < Some(*id), "{flow:?}: {id} left behind {before:?}");
+        }
+        overtaken += verdicts.windows(2).filter(|pair| pair[1].0 < pair[0].0).count();
+        // What goes on leaves in the order of verdicts, as it came.
+        let went: Vec<u32> = verdicts.iter().filter(|(_, dropped)| !dropped).map(|(id, _)| *id).collect();
+        let left: Vec<u32> = std::mem::take(&mut engine.order).iter().map(|id| id & 0x0fff_ffff).collect();
+        assert_eq!(left, went);
+        for (id, (sideband, bytes)) in std::mem::take(&mut engine.routed) {
+            assert_eq!(bytes, sent[&(id & 0x0fff_ffff)].1, "packet {id:#x}");
+            assert_eq!(usize::from(sideband.length), bytes.len());
+        }
+        let starts = engine.steps.drain(..).filter(|(step, _)| *step == XdpStep::Start);
+        cores.extend(starts.map(|(_, row)| row.processor));
+    }
+    println!("{number} packets, {overtaken} overtook the one before");
+    assert!(overtaken > wanted as usize / 20, "{overtaken} overtook the one before");
+    assert_eq!(cores.len(), XdpTarget::by_name(engine.target.name).processors(), "each processor had packets");
+}
+
+#[test]
+fn a_long_packet_is_waited_for_by_its_own_flow_alone() {
+    let Some((mut engine, _)) = engine("a_long_packet_is_waited_for") else { return };
+    load(&mut engine, 1, ROUNDS, false);
+    load(&mut engine, 2, "r6 = 0\nround:\nr6 += 1\nif r6 < 20000 goto round\nr0 = 1\nexit\n", false);
+    let long = |engine: &mut Engine| {
+        let row = XdpProgramRow::default();
+        let words = engine.read(Table::XdpProgram, 4);
+        let row = XdpProgramRow { work: 30_000, ..sluice_formats::row::Row::unpack(&words).unwrap_or(row) };
+        engine.write(Table::XdpProgram, 4, &row);
+    };
+    long(&mut engine);
+    // It takes 100,000 cycles and more; 200 others, more than all slots, end long before.
+    engine.offer_flow(packet_id(0, 0), 2, 7, &[0; 64]);
+    for number in 1..=200 {
+        engine.offer_flow(packet_id(0, number), 1, number, &frame(64, 1, 1, number));
+    }
+    // The same flow number of another module is another flow.
+    engine.offer_flow(packet_id(0, 201), 1, 7, &frame(64, 1, 1, 201));
+    // One of its own flow waits, though its program is short.
+    engine.offer_flow(packet_id(0, 202), 2, 7, &[0; 64]);
+    engine.run(Until { max_cycles: 8_000, ..Until::default() });
+    let ended: BTreeSet<u32> = engine.verdicts.iter().map(|v| v.id).collect();
+    assert_eq!(ended, (1..=201).map(|n| packet_id(0, n)).collect());
+    engine.end(203);
+    let last: Vec<u32> = engine.verdicts[201..].iter().map(|v| v.id).collect();
+    assert_eq!(last, [packet_id(0, 0), packet_id(0, 202)]);
+}
+
+/// A program that adds 1 to the only value of a map, in two accesses far apart.
+fn counting() -> Image {
+    let map = MapSpec::new("count", MapType::Array, 4, 8, 1);
+    let text = "r6 = map[count][0]+0\nr7 = *(u64 *)(r6 +0)\nr7 *= 3\nr7 /= 3\nr7 *= 5\nr7 /= 5\nr7 += 1\n\
+                *(u64 *)(r6 +0) = r7\nr0 = 1\nexit\n";
+    let program = assemble("counting", text, &["count"]).unwrap_or_else(|e| panic!("{e}"));
+    let program = Program { section: "xdp".into(), ..program };
+    Image { programs: vec![program], maps: vec![map], ..Image::default() }
+}
+
+/// Packets that a program counted, of 64 in as many flows, with or without waiting for its flow.
+fn count(serial: bool, flows: u32) -> Option<u64> {
+    let (mut engine, _) = engine("flow_serial_programs")?;
+    let pair = Pair::new(&mut engine, counting()).expect("the engine has all of it");
+    let index = 2 * u32::from(MODULE);
+    let row: XdpProgramRow = sluice_formats::row::Row::unpack(&engine.read(Table::XdpProgram, index)).unwrap();
+    engine.write(Table::XdpProgram, index, &XdpProgramRow { serial, ..row });
+    for number in 0..64 {
+        engine.offer_flow(packet_id(0, number), MODULE, number % flows, &[0; 64]);
+    }
+    engine.end(64);
+    Some(u64::from_le_bytes(pair.memory(&mut engine, 0)[..8].try_into().unwrap()))
+}
+
+#[test]
+fn packets_of_a_flow_of_a_flow_serial_program_are_executed_one_by_one() {
+    let Some(counted) = count(true, 1) else { return };
+    assert_eq!(counted, 64, "each sees what the one before it wrote");
+    assert!(count(false, 1) < Some(64), "what the others do to each other");
+    assert!(count(true, 16) < Some(64), "only a flow is serial");
+}
+
+#[test]
+fn a_held_packet_lets_those_of_other_flows_begin() {
+    let Some((mut engine, _)) = engine("a_held_packet_lets_others_begin") else { return };
+    load(&mut engine, 1, ROUNDS, true);
+    // One flow with a long packet and as many behind it as there are contexts; then short ones of others.
+    for number in 0..6 {
+        engine.offer_flow(packet_id(0, number), 1, 3, &frame(64, 200, 1, number));
+    }
+    for number in 6..10 {
+        engine.offer_flow(packet_id(0, number), 1, number, &frame(64, 1, 1, number));
+    }
+    engine.end(10);
+    let order: Vec<u32> = engine.verdicts.iter().map(|v| v.id).collect();
+    let first: BTreeSet<u32> = order[..4].iter().copied().collect();
+    assert_eq!(first, (6..10).map(|n| packet_id(0, n)).collect());
+    assert_eq!(order[4..], (0..6).map(|n| packet_id(0, n)).collect::<Vec<_>>());
+    // One at a time: each starts behind the verdict of the one before.
+    assert!(engine.verdict_ticks[4..].windows(2).all(|pair| pair[1] - pair[0] >= 200 * 5), "{:?}", engine.verdict_ticks);
+}
