@@ -38,7 +38,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 9] = [
+const SECTIONS: [Section; 10] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -46,6 +46,7 @@ const SECTIONS: [Section; 9] = [
     ("rmt-writes", "Rows and modules of the rmt pipeline", rmt::writes),
     ("rmt-replacement", "A replacement in the rmt pipeline under full load", rmt::replacement),
     ("xdp", "The XDP engine", xdp::cycles),
+    ("xdp-paths", "Shipped programs on the XDP engine", xdp::table),
     ("packing", "How many modules there is room for", packing::packing),
     ("hitless", "Replacements under full load", hitless),
 ];
@@ -86,12 +87,12 @@ fn there(section: &str) -> bool {
         return true;
     }
     let configs: &[&str] = match section {
-        "xdp" => &["xdp_default", "xdp_tiny"],
+        _ if section.starts_with("xdp") => &["xdp_default", "xdp_tiny"],
         "rmt" => &["rmt_default", "rmt_tiny"],
         _ if section.starts_with("rmt") => &["rmt_default"],
         _ => return CONFIGS.iter().all(|c| support::has(c, variant(section))),
     };
-    let variant = if section == "xdp" { xdp::VARIANT } else { rmt::VARIANT };
+    let variant = if section.starts_with("xdp") { xdp::VARIANT } else { rmt::VARIANT };
     let missing = configs.iter().find(|c| locate::find(c, variant).is_err());
     if let Some(config) = missing {
         let (file, recipe) = (locate::file_name(config, variant), variant.recipe(config));

@@ -234,7 +234,7 @@ fn programs_at_full_load_are_the_interpreters_in_the_whole_nic() {
     };
     let program = |mark, rounds, verdict| object("marks", &marks(mark, rounds, verdict), Vec::new(), &[]);
     nic.put(1, &program(1, 3, 2)).unwrap();
-    nic.put(2, &program(2, 900, 3)).unwrap();
+    nic.put(2, &program(2, 2_500, 3)).unwrap();
     // Tenant 3 has no program and no route; 4 gets one on the way.
     let rounds = if support::long() { 300 } else { 8 };
     let mut queue_drops = 0;

@@ -1,6 +1,7 @@
 //! The aims beside the nearest shipped programs.
 
 use crate::mixes::{Mix, Mixes};
+use crate::path_list::{DROP, SWAP};
 use crate::support::{Twins, target};
 use crate::{DEFAULT, Shape};
 use sluice_ebpf::insn::assemble;
@@ -36,26 +37,6 @@ const AIMS: [Aim; 11] = [
     aim("swap", 54, 6.9, 2.0, "bare swap"),
     aim("redirect_map", 33, 10.4, 5.0, "redirect_map"),
 ];
-
-/// The programs that are not shipped: one drops, one swaps the MAC addresses and sends the frame back.
-pub const DROP: &str = "r0 = 1\nexit";
-pub const SWAP: &str = "r2 = *(u32 *)(r1 +0)
-    r3 = *(u32 *)(r1 +4)
-    r4 = r2
-    r4 += 14
-    if r4 > r3 goto pc+10
-    r5 = *(u32 *)(r2 +0)
-    r6 = *(u16 *)(r2 +4)
-    r7 = *(u32 *)(r2 +6)
-    r8 = *(u16 *)(r2 +10)
-    *(u32 *)(r2 +0) = r7
-    *(u16 *)(r2 +4) = r8
-    *(u32 *)(r2 +6) = r5
-    *(u16 *)(r2 +10) = r6
-    r0 = 3
-    exit
-    r0 = 1
-    exit";
 
 /// A program that is not shipped, and one packet of it.
 pub fn bare(text: &str, verdict: Verdict, (lanes, _): Shape) -> Mix {

@@ -10,6 +10,7 @@ mod support;
 
 mod aims;
 mod mixes;
+mod path_list;
 mod paths;
 mod sweeps;
 

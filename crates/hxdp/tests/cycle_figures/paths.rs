@@ -1,8 +1,9 @@
 //! The paths of the aims: each a program of the published one's function whose packets execute as many eBPF instructions.
 
 use crate::DEFAULT;
-use crate::aims::{DROP, SWAP, bare};
+use crate::aims::bare;
 use crate::mixes::{DEFAULT_ENGINE, Mix};
+use crate::path_list::{DROP, PATHS, Path, SWAP};
 use crate::support::{Replay, steps};
 use sluice_ebpf::Verdict;
 use sluice_hxdp::cycles::{Arrivals, Load, lut, mean_alone, simulate};
@@ -14,57 +15,6 @@ use std::path::Path as FilePath;
 const MEASURED: usize = 1000;
 /// LUT of the published core.
 const PUBLISHED_LUT: f64 = 42e3;
-
-/// One path.
-struct Path {
-    what: &'static str,
-    program: &'static str,
-    /// Its packets among those of the program's `path.pkt`.
-    packets: &'static [usize],
-    /// eBPF instructions that the published program executes; ours are within a tenth.
-    instructions: Option<u32>,
-    /// Cycles a packet.
-    published: f64,
-    aim: f64,
-}
-
-const fn path(
-    what: &'static str,
-    program: &'static str,
-    packets: &'static [usize],
-    instructions: u32,
-    published: f64,
-    aim: f64,
-) -> Path {
-    Path { what, program, packets, instructions: Some(instructions), published, aim }
-}
-
-const FIRST: &[usize] = &[0, 1, 2, 3, 4, 5];
-const SECOND: &[usize] = &[6, 7, 8, 9, 10, 11];
-/// Two flows of four packets each, without the first of each.
-const KNOWN: &[usize] = &[1, 2, 3, 5, 6, 7];
-
-const PATHS: [Path; 12] = [
-    path("L2 ACL #1", "mac_gate", FIRST, 40, 46.0, 10.0),
-    path("router #7", "router_basic", FIRST, 72, 94.0, 20.0),
-    path("tunnel #4", "iptunnel", FIRST, 145, 113.1, 30.0),
-    path("NAT #2, known flow", "nat_basic", KNOWN, 144, 132.3, 35.0),
-    path("Suricata #46", "flow_filter", FIRST, 64, 71.0, 15.0),
-    path("Suricata #23, drop", "flow_filter", SECOND, 44, 58.0, 10.0),
-    path("Katran #11, established", "balancer", KNOWN, 385, 277.8, 80.0),
-    path("firewall, new flow", "udp_firewall", &[0, 1, 2, 3], 61, 23.9, 14.0),
-    path("firewall, known flow", "udp_firewall", &[4, 5, 6, 7], 50, 23.9, 14.0),
-    Path { what: "drop", program: "bare drop", packets: &[], instructions: None, published: 3.0, aim: 1.5 },
-    Path { what: "swap", program: "bare swap", packets: &[], instructions: None, published: 6.9, aim: 2.0 },
-    Path {
-        what: "redirect_map",
-        program: "redirect_map",
-        packets: FIRST,
-        instructions: None,
-        published: 10.4,
-        aim: 5.0,
-    },
-];
 
 /// A lone packet's latency is at most so many times the published cycles.
 const ALONE: f64 = 4.0;

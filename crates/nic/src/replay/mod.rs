@@ -45,8 +45,6 @@ struct Packet {
     inside: device::Packet,
     /// What the engines say of it, once the first of them has had it.
     passed: Option<Passed>,
-    /// Its flow behind the engines that keep the order of packets.
-    flow: u32,
     /// It has its verdict.
     decided: bool,
     /// Its place among the packets that were let through.
@@ -203,7 +201,6 @@ impl Replay {
                 let packet = Packet {
                     inside,
                     passed: None,
-                    flow: 0,
                     decided: false,
                     number: 0,
                     tag_off,
@@ -318,7 +315,6 @@ impl Replay {
         if passed != Passed::Held {
             self.passing.push_back(id);
         } else if engines.overtakes(&packet.inside) {
-            packet.flow = headers::flow_hash(&headers::headers(packet.inside.frame.bytes()));
             self.overtaking.push_back(id);
         }
         Ok(passed)
@@ -328,7 +324,7 @@ impl Replay {
     /// of it is no such packet's.
     fn overtakes(&mut self, row: &VerdictTraceRow, at: &'static str) -> Result<(), Mismatch> {
         let Some(place) = self.overtaking.iter().position(|id| *id == row.id) else { return Ok(()) };
-        let of = |id: &u32| self.packets.get(id).map(|p| (p.inside.module, p.inside.stamped.generation, p.flow));
+        let of = |id: &u32| self.packets.get(id).map(|p| (p.inside.module, p.inside.stamped.generation, p.flow_hash));
         let before = self.overtaking.iter().take(place).find(|id| of(id) == of(&row.id)).copied();
         let fits = before.is_none() || is_queue_drop(row);
         check(fits, row.id, at, || (next_packet(before), format!("packet {:#010x}, of the same flow", row.id)))?;

@@ -1,5 +1,6 @@
 //! Cycles of the XDP engine alone: small programs that it has all of, written in assembly.
 
+mod paths;
 #[path = "../../tests/support/xdp/mod.rs"]
 mod support;
 
@@ -124,11 +125,12 @@ fn alone(engine: &mut Engine, frame: &[u8]) -> u64 {
     out - engine.last_in
 }
 
+pub use paths::table;
+
 /// The section of docs/measurements.md.
 pub fn cycles(seed: u64) -> String {
     let mut out = String::from(
-        "Small programs on the engine alone ([XDP engine](design/hxdp-core.md)), one core of two lanes; no shipped program \
-         runs there yet, for\nthey need other maps. Frames of 64 bytes back to back: cycles from a verdict to the next, the mean \
+        "Small programs on the engine alone ([XDP engine](design/hxdp-core.md)), two cores of two lanes. Frames of 64 bytes back to back: cycles from a verdict to the next, the mean \
          of 1,000 behind 200 others.\n*Alone*: cycles from a packet's last beat in to its first beat out, or to its verdict if it is dropped.\n\n\
          | program | instructions | bundles | default, 8 contexts: cycles a packet | alone | tiny, 2 contexts | alone |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n",

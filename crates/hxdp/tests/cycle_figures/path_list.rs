@@ -1,0 +1,76 @@
+//! The paths of the aims, and what is published of each.
+
+/// Not shipped: drops.
+pub const DROP: &str = "r0 = 1\nexit";
+/// Not shipped: swaps the MAC addresses and sends the frame back.
+pub const SWAP: &str = "r2 = *(u32 *)(r1 +0)
+    r3 = *(u32 *)(r1 +4)
+    r4 = r2
+    r4 += 14
+    if r4 > r3 goto pc+10
+    r5 = *(u32 *)(r2 +0)
+    r6 = *(u16 *)(r2 +4)
+    r7 = *(u32 *)(r2 +6)
+    r8 = *(u16 *)(r2 +10)
+    *(u32 *)(r2 +0) = r7
+    *(u16 *)(r2 +4) = r8
+    *(u32 *)(r2 +6) = r5
+    *(u16 *)(r2 +10) = r6
+    r0 = 3
+    exit
+    r0 = 1
+    exit";
+
+/// One path.
+pub struct Path {
+    /// What it does, with the number of the published program.
+    pub what: &'static str,
+    /// The shipped program, or `bare drop` and `bare swap`.
+    pub program: &'static str,
+    /// Its packets among those of the program's `path.pkt`.
+    pub packets: &'static [usize],
+    /// eBPF instructions that the published program executes; ours are within a tenth.
+    pub instructions: Option<u32>,
+    /// Cycles a packet.
+    pub published: f64,
+    pub aim: f64,
+}
+
+const fn path(
+    what: &'static str,
+    program: &'static str,
+    packets: &'static [usize],
+    instructions: u32,
+    published: f64,
+    aim: f64,
+) -> Path {
+    Path { what, program, packets, instructions: Some(instructions), published, aim }
+}
+
+const FIRST: &[usize] = &[0, 1, 2, 3, 4, 5];
+const SECOND: &[usize] = &[6, 7, 8, 9, 10, 11];
+/// Two flows of four packets each, without the first of each.
+const KNOWN: &[usize] = &[1, 2, 3, 5, 6, 7];
+
+/// All of them.
+pub const PATHS: [Path; 12] = [
+    path("L2 ACL #1", "mac_gate", FIRST, 40, 46.0, 10.0),
+    path("router #7", "router_basic", FIRST, 72, 94.0, 20.0),
+    path("tunnel #4", "iptunnel", FIRST, 145, 113.1, 30.0),
+    path("NAT #2, known flow", "nat_basic", KNOWN, 144, 132.3, 35.0),
+    path("Suricata #46", "flow_filter", FIRST, 64, 71.0, 15.0),
+    path("Suricata #23, drop", "flow_filter", SECOND, 44, 58.0, 10.0),
+    path("Katran #11, established", "balancer", KNOWN, 385, 277.8, 80.0),
+    path("firewall, new flow", "udp_firewall", &[0, 1, 2, 3], 61, 23.9, 14.0),
+    path("firewall, known flow", "udp_firewall", &[4, 5, 6, 7], 50, 23.9, 14.0),
+    Path { what: "drop", program: "bare drop", packets: &[], instructions: None, published: 3.0, aim: 1.5 },
+    Path { what: "swap", program: "bare swap", packets: &[], instructions: None, published: 6.9, aim: 2.0 },
+    Path {
+        what: "redirect_map",
+        program: "redirect_map",
+        packets: FIRST,
+        instructions: None,
+        published: 10.4,
+        aim: 5.0,
+    },
+];

@@ -1,0 +1,178 @@
+//! The paths of the aims (docs/hxdp-cycles.md) on the engine in RTL: shipped objects through the linker, with the maps of their scripts.
+
+#[path = "../../../hxdp/tests/cycle_figures/path_list.rs"]
+#[allow(dead_code)] // Others use more of it.
+mod path_list;
+#[path = "../../../ebpf/tests/kernel_programs/steps.rs"]
+#[allow(dead_code)]
+mod steps;
+
+use super::VARIANT;
+use super::support::device::{Nic, object};
+use path_list::{DROP, PATHS, Path, SWAP};
+use sluice_device::{Device, Event, Offer, Outcome};
+use sluice_ebpf::{load, tenant};
+use sluice_object::Object;
+use sluice_rtlsim::{RtlNic, RtlOptions, top};
+use std::fmt::Write;
+use std::path::{Path as FilePath, PathBuf};
+use steps::{Load, Step};
+
+/// Packets before those that are measured, and these.
+const WARM: usize = 200;
+const MEASURED: usize = 1000;
+/// Packets that wait in the queue at most, so that none is dropped, and at least, so that the cores are never idle.
+const WAITING: usize = 300;
+/// Entries of a map at most: what the objects ask for is more than the value memory has.
+const MOST_ENTRIES: u32 = 4096;
+/// Tenant, and his VLAN.
+const TENANT: u16 = 1;
+
+/// A path's engine, and what a packet of it is.
+struct Ready {
+    nic: Nic<RtlNic>,
+    /// Frames as they come to the NIC, tag included.
+    frames: Vec<Vec<u8>>,
+}
+
+/// The section of docs/measurements.md.
+pub fn table(seed: u64) -> String {
+    let mut out = String::from(
+        "The [paths of the aims](hxdp-cycles.md#the-paths-of-the-aims) on the engine alone, default target, from the shipped objects on \
+         through the linker.\nFrames of 64 bytes back to back, the path's packets in turns: cycles from an end to the next, the mean of \
+         1,000 behind 200 others, all\nmaps with at most 4,096 entries. *Alone*: cycles from a packet's first beat in to its first beat \
+         out, or to its drop. The published core is one\npacket at a time of 42 k LUT.\n\n\
+         | path | program | published | aim | cycles | reached | alone |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for path in &PATHS {
+        let measured = ready(path, seed).map(|mut ready| (alone(&mut ready), interval(&mut ready, path)));
+        let fields = match measured {
+            Ok((alone, cycles)) => {
+                format!("{cycles:.1} | {} | {alone:.0}", if cycles <= path.aim { "yes" } else { "no" })
+            }
+            Err(why) => format!("{why} | - | -"),
+        };
+        let _ = writeln!(out, "| {} | {} | {} | {} | {fields} |", path.what, path.program, path.published, path.aim);
+    }
+    out
+}
+
+/// Loads the path's program and sets its maps; its other packets have passed.
+fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
+    let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
+    let mut nic = Nic::new(RtlNic::open("default", options).map_err(|e| e.to_string())?);
+    let bare = match path.program {
+        "bare drop" => Some(DROP),
+        "bare swap" => Some(SWAP),
+        _ => None,
+    };
+    if let Some(text) = bare {
+        nic.put(TENANT, &object("bare", text, Vec::new(), &[])).map_err(|e| e.to_string())?;
+        return Ok(Ready { nic, frames: vec![tagged(&[2; 64])] });
+    }
+    let script = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(path.program).join("path.pkt");
+    let mut frames = Vec::new();
+    for step in steps::steps(&script).concat() {
+        match step {
+            Step::Load(load) => nic.put(TENANT, &loaded(&load)).map_err(|e| e.to_string())?,
+            Step::Set { map, key, value, flags, .. } => {
+                let module = nic.module(TENANT);
+                let maps = nic.device.maps().map_err(|e| e.to_string())?;
+                let found = maps.list(module).map_err(|e| e.to_string())?;
+                let found = found.iter().find(|m| m.declared.name == map).ok_or(format!("no map {map}"))?.id;
+                maps.update(module, found, &key, &value, flags).map_err(|e| e.to_string())?;
+            }
+            Step::Packet { frame, .. } => frames.push(tagged(&frame)),
+            Step::Restore | Step::Look | Step::Delete { .. } | Step::Routes(_) => {}
+        }
+    }
+    // Those that are not the path's begin its flows.
+    let others: Vec<Vec<u8>> = (0..frames.len()).filter(|n| !path.packets.contains(n)).map(|n| frames[n].clone()).collect();
+    for frame in if new_flows(path) { Vec::new() } else { others } {
+        run(&mut nic, &mut std::iter::once(frame));
+    }
+    let frames = path.packets.iter().map(|n| frames[*n].clone()).collect();
+    Ok(Ready { nic, frames })
+}
+
+fn loaded(load: &Load) -> Object {
+    let file: &PathBuf = &load.file;
+    let bytes = std::fs::read(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let mut image = load::load(&bytes).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    image.maps.iter_mut().for_each(|map| map.max_entries = map.max_entries.clamp(1, MOST_ENTRIES));
+    let options = tenant::Options {
+        section: load.section.clone(),
+        program: load.program.clone(),
+        keep: load.keep.clone(),
+        ..tenant::Options::default()
+    };
+    tenant::object("path", &image, &options).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+}
+
+/// The frame with the tenant's tag.
+fn tagged(frame: &[u8]) -> Vec<u8> {
+    let mut bytes = frame[..12].to_vec();
+    bytes.extend([0x81, 0, 0, TENANT as u8]);
+    bytes.extend(&frame[12..]);
+    bytes
+}
+
+/// Whether each packet begins a flow.
+fn new_flows(path: &Path) -> bool {
+    path.what.ends_with("new flow")
+}
+
+/// Plays frames, and gives what became of them in the order in which they ended.
+fn run(nic: &mut Nic<RtlNic>, frames: &mut dyn Iterator<Item = Vec<u8>>) -> Vec<Outcome> {
+    let (mut offered, mut ended) = (0, Vec::new());
+    let mut more = true;
+    while more || ended.len() < offered {
+        let at = nic.device.now();
+        let offers: Vec<Offer> = frames
+            .take(WAITING.saturating_sub(offered - ended.len()))
+            .map(|bytes| Offer { port: 0, bytes, at, bad: false })
+            .collect();
+        more = !offers.is_empty() || ended.len() + WAITING <= offered;
+        offered += offers.len();
+        nic.device.offer_owned(offers).unwrap_or_else(|e| panic!("{e}"));
+        nic.device.advance(50).unwrap_or_else(|e| panic!("{e}"));
+        ended.extend(nic.device.poll(usize::MAX).into_iter().filter_map(|event| match event {
+            Event::Outcome(outcome) => Some(outcome),
+            Event::OpDone { .. } => None,
+        }));
+    }
+    ended
+}
+
+fn end(outcome: &Outcome) -> u64 {
+    outcome.first_out.or(outcome.last_out).unwrap_or_default()
+}
+
+/// Mean of the path's packets, each alone in the engine.
+fn alone(ready: &mut Ready) -> f64 {
+    let mut sum = 0;
+    for frame in ready.frames.clone() {
+        let outcomes = run(&mut ready.nic, &mut std::iter::once(frame));
+        sum += end(&outcomes[0]) - outcomes[0].first_in.unwrap_or_default();
+    }
+    sum as f64 / ready.frames.len() as f64
+}
+
+/// Cycles from the end of a packet to the next one's, back to back.
+fn interval(ready: &mut Ready, path: &Path) -> f64 {
+    let frames = ready.frames.clone();
+    let numbered = |number: usize| {
+        let mut frame = frames[number % frames.len()].clone();
+        if new_flows(path) {
+            // The source port.
+            frame[38..40].copy_from_slice(&(10_000 + number as u16).to_be_bytes());
+        }
+        frame
+    };
+    let outcomes = run(&mut ready.nic, &mut (0..2 * WARM + MEASURED).map(numbered));
+    let lost = outcomes.iter().filter(|o| matches!(o.verdict, sluice_device::Verdict::Dropped { reason, .. } if reason == sluice_formats::Reason::XdpQueue));
+    assert_eq!(lost.count(), 0, "{}: the queue was full", path.what);
+    let mut ends: Vec<u64> = outcomes.iter().map(end).collect();
+    ends.sort_unstable();
+    (ends[WARM + MEASURED] - ends[WARM]) as f64 / MEASURED as f64
+}
