@@ -11,7 +11,7 @@
 /// Configuration: `xdp_share`, answered a cycle after `cfg_valid_i`. A clear empties a module's counts and rows; no packet is there
 /// then.
 ///
-/// Latency: 6 cycles from the last beat in to the first out, of a packet alone. Throughput: a beat a cycle, a cycle between packets out. Stall
+/// Latency: 6 cycles from the last beat in to the first out, of a packet alone. Throughput: a beat a cycle, no cycle between packets. Stall
 /// behaviour: the input waits for nothing but `drop_ready_i` and, for a few cycles, rows that are on their way back. Output beats hold.
 module sluice_xdp_queues
   import sluice_pkg::*;
@@ -248,7 +248,7 @@ module sluice_xdp_queues
   // Memory: rows, and what is known of packets, by their first row.
 
   logic   start;
-  row_t   head;
+  row_t head, head_read;
   index_t chosen;
 
   sluice_ram_1r1w #(
@@ -372,6 +372,8 @@ module sluice_xdp_queues
       .clear_index_i  (clear_index)
   );
 
+  // The packet before may have been the same module's.
+  assign head = (finish && chosen == module_out_q) ? beat_out.next : head_read;
   sluice_ram_lut #(
       .Width(RowIndexBits),
       .Depth(Modules)
@@ -381,10 +383,10 @@ module sluice_xdp_queues
       .waddr_i(clear ? clear_index : module_out_q),
       .wdata_i(clear ? row_t'(clear_index) : beat_out.next),
       .raddr_i(chosen),
-      .rdata_o(head)
+      .rdata_o(head_read)
   );
 
-  assign start  = chosen_valid && !beat_valid_q;
+  assign start  = chosen_valid && (!beat_valid_q || finish);
   assign finish = m_axis_tvalid && m_axis_tready && m_axis_tlast;
 
   always_ff @(posedge clk_i) begin

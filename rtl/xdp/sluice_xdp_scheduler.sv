@@ -8,7 +8,9 @@
 /// debt is kept, and what comes back because packets cost less than they counted: up to a quantum and one packet. A module
 /// that is alone is forgiven its debt.
 ///
-/// Latency: 4 cycles from `queued_i` to `valid_o`. Throughput: a packet in 3 cycles; a module in debt is passed over in 4. So weights
+/// A turn ends two cycles behind the packet that used the balance up: one more may be taken until then, and is paid for like the others.
+///
+/// Latency: 4 cycles from `queued_i` to `valid_o`. Throughput: a packet a cycle; a module in debt is passed over in 4. So weights
 /// far below what packets cost take cycles when all are in debt. Never stalls. `clear_i` empties the balance of `clear_index_i`.
 module sluice_xdp_scheduler
   import sluice_xdp_pkg::*;
@@ -149,12 +151,11 @@ module sluice_xdp_scheduler
         Renew:   state_q <= Weigh;
         Weigh:   state_q <= Offer;
         default: if (!valid_o) state_q <= Search;
- else if (take_i) state_q <= Weigh;
       endcase
     end
     // As the turn begins: whether anybody else waits.
     if (state_q == Search) lone_q <= (queued_i & (queued_i - Modules'(1))) == '0;
-    if (state_q == Weigh) positive_q <= balance > 0;
+    positive_q <= balance > 0;
   end
 
   assign valid_o  = state_q == Offer && positive_q && queued_i[turn_q];

@@ -15,7 +15,7 @@
 /// What goes where its module may not send is dropped as `no_destination`; a frame that has become longer than the NIC takes as
 /// `xdp_too_long`. Verdict, token and cost come once a packet (`verdict_valid_o` holds), before its first beat.
 ///
-/// Latency: 8 cycles from the end of the program to the first beat out. Throughput: a packet in 3 cycles, or in as many as it has beats
+/// Latency: 8 cycles from the end of the program to the first beat out. Throughput: a packet in 2 cycles, or in as many as it has beats
 /// while the read port is free, and one more where the program moved the frame's start off a word of 8 bytes. Stall behaviour: waits for the
 /// read port and its output; `read_valid_o` holds with its value.
 module sluice_xdp_unload
@@ -88,7 +88,7 @@ module sluice_xdp_unload
   // Slots that are ready to leave, in turns.
   logic [Slots-1:0] done_q, leaves, unused_chosen;
   logic [SlotBits-1:0] head, head_q;
-  logic head_valid, judged;
+  logic head_valid, judged, chooses;
   xdp_slot_t head_slot, slot_q;
   // "Bits of signal are not used": the slot's number is the head's, metadata is not sent.
   // verilator lint_off UNUSEDSIGNAL
@@ -120,14 +120,19 @@ module sluice_xdp_unload
       .rdata_o(head_end)
   );
 
-  assign leaves = done_q & ~waits_i;
+  // The one that is judged is not chosen again.
+  assign chooses = state_q == Idle || judged;
+  always_comb begin
+    leaves = done_q & ~waits_i;
+    if (state_q == Judge) leaves[head_q] = 1'b0;
+  end
   sluice_arb_rr #(
       .Requests(Slots)
   ) u_turn (
       .clk_i,
       .rst_ni,
       .req_i    (leaves),
-      .advance_i(state_q == Idle),
+      .advance_i(chooses),
       .grant_o  (unused_chosen),
       .index_o  (head),
       .valid_o  (head_valid)
@@ -201,10 +206,10 @@ module sluice_xdp_unload
       case (state_q)
         Idle: if (head_valid) state_q <= Look;
         Look: state_q <= Judge;
-        default: if (judged) state_q <= Idle;
+        default: if (judged) state_q <= head_valid ? Look : Idle;
       endcase
     end
-    if (state_q == Idle) begin
+    if (chooses) begin
       head_q <= head;
       slot_q <= head_slot;
       end_q  <= head_end;
