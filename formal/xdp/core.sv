@@ -27,7 +27,6 @@ module core
     input logic                         done_context_i,
     input logic                         done_fault_i,
     input logic            [63:0]       done_value_i,
-    input logic                         map_call_ready_i,
     input logic                         map_answer_valid_i,
     input logic                         map_answer_context_i,
     input xdp_map_answer_t              map_answer_i
@@ -90,7 +89,6 @@ module core
       .done_fault_i,
       .done_value_i,
       .map_call_valid_o  (map_call_valid),
-      .map_call_ready_i,
       .map_call_o        (map_call),
       .map_context_o     (map_context),
       .map_answer_valid_i,

@@ -38,6 +38,7 @@ module maps_front
   logic [KeyWords-1:0][63:0] found_key;
   logic [ChainBits-1:0] found_chain;
   logic [SlotNumberBits-1:0] found_copy;
+  logic unused_wants, unused_reads;
 
   sluice_xdp_maps_front #(
       .Maps      (4),
@@ -51,6 +52,8 @@ module maps_front
       .context_i,
       .host_i,
       .busy_i,
+      .wants_o        (unused_wants),
+      .reads_o        (unused_reads),
       .map_valid_o    (map_valid),
       .map_index_o    (map_index),
       .map_i,

@@ -366,9 +366,10 @@ module sluice_xdp
   xdp_request_t [Cores-1:0] request, helper_request;
   logic [Cores-1:0][ContextBits-1:0] request_context, map_call_context, start_context;
   logic [Cores-1:0][63:0] late;
-  logic [Cores-1:0] map_call_valid, map_call_ready, map_answer_ready, map_read_ready;
+  logic [Cores-1:0] map_call_valid, map_answer_ready, map_read_valid, map_read_ready;
   xdp_map_call_t [Cores-1:0] map_call;
   logic [Cores-1:0][1:0][63:0] map_read_data;
+  xdp_place_t [Cores-1:0] map_read_place;
   logic [Cores-1:0] verdict_valid, verdict_grant, slot_valid, start_valid, core_waiting;
   token_t [Cores-1:0] verdict_token;
   verdict_trace_t [Cores-1:0] verdict;
@@ -390,11 +391,11 @@ module sluice_xdp
   // Whom the values answer: a context of a core, the map engine, or a core's helper.
   logic [ProcessorBits+1:0] done_context;
   logic [63:0] done_value;
-  logic map_answer_valid, map_read, map_request_valid, map_done, map_done_host;
+  logic map_answer_valid, map_request_valid, map_done, map_done_host;
   xdp_map_answer_t map_answer;
-  processor_t map_answer_context, map_read_context, map_done_context;
+  processor_t map_answer_context, map_done_context;
+  processor_t [Cores-1:0] map_call_processor;
   xdp_request_t map_request;
-  xdp_place_t   map_read_place;
 
   function automatic core_t core_of(processor_t processor);
     return core_t'(32'(processor) >> ContextBits);
@@ -511,16 +512,15 @@ module sluice_xdp
         .done_fault_i        (done_fault),
         .done_value_i        (done_value),
         .map_call_valid_o    (map_call_valid[c]),
-        .map_call_ready_i    (map_call_ready[c]),
         .map_call_o          (map_call[c]),
         .map_context_o       (map_call_context[c]),
         .map_answer_valid_i  (map_answer_valid && core_of(map_answer_context) == core_t'(c)),
         .map_answer_ready_o  (map_answer_ready[c]),
         .map_answer_context_i(map_answer_context[ContextBits-1:0]),
         .map_answer_i        (map_answer),
-        .map_read_valid_i    (map_read && core_of(map_read_context) == core_t'(c)),
+        .map_read_valid_i    (map_read_valid[c]),
         .map_read_ready_o    (map_read_ready[c]),
-        .map_read_place_i    (map_read_place),
+        .map_read_place_i    (map_read_place[c]),
         .map_read_data_o     (map_read_data[c]),
         .verdict_valid_o     (verdict_valid[c]),
         .verdict_ready_i     (unload_verdict_ready && verdict_grant[c]),
@@ -632,7 +632,7 @@ module sluice_xdp
   // keeps all others off.
 
   logic [Cores-1:0] asks, asks_grant, helps_grant;
-  core_t asks_core, helps_core, late_core_q, map_read_core_q;
+  core_t asks_core, helps_core, late_core_q;
   logic asks_any, helps, others_wait, yields;
   logic [2:0] others_wait_q;
 
@@ -666,8 +666,7 @@ module sluice_xdp
   always_ff @(posedge clk_i) begin
     if (!rst_ni) others_wait_q <= '0;
     else others_wait_q <= (others_wait && !yields) ? others_wait_q + 3'd1 : '0;
-    late_core_q     <= asks_core;
-    map_read_core_q <= core_of(map_read_context);
+    late_core_q <= asks_core;
   end
 
   sluice_xdp_values #(
@@ -698,42 +697,31 @@ module sluice_xdp
   );
 
   // ---------------------------------------------------------------------------------------------------------------
-  // The map engine takes a call in each cycle.
+  // The map engine.
 
-  logic calls;
-  core_t calls_core;
-
-  sluice_arb_rr #(
-      .Requests(Cores)
-  ) u_calls (
-      .clk_i,
-      .rst_ni,
-      .req_i    (map_call_valid),
-      .advance_i(1'b1),
-      .grant_o  (map_call_ready),
-      .index_o  (calls_core),
-      .valid_o  (calls)
-  );
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++) map_call_processor[c] = processor_of(core_t'(c), map_call_context[c]);
+  end
 
   sluice_xdp_maps #(
       .Maps      (Cfg.maps),
       .Rows      (Cfg.search),
-      .Processors(Processors)
+      .Processors(Processors),
+      .Cores     (Cores)
   ) u_maps (
       .clk_i,
       .rst_ni,
-      .call_valid_i    (calls),
-      .call_context_i  (processor_of(calls_core, map_call_context[calls_core])),
-      .call_i          (map_call[calls_core]),
+      .call_valid_i    (map_call_valid),
+      .call_context_i  (map_call_processor),
+      .call_i          (map_call),
       .answer_valid_o  (map_answer_valid),
       .answer_ready_i  (map_answer_ready[core_of(map_answer_context)]),
       .answer_context_o(map_answer_context),
       .answer_o        (map_answer),
-      .read_valid_o    (map_read),
-      .read_ready_i    (map_read_ready[core_of(map_read_context)]),
+      .read_valid_o    (map_read_valid),
+      .read_ready_i    (map_read_ready),
       .read_place_o    (map_read_place),
-      .read_context_o  (map_read_context),
-      .read_data_i     (map_read_data[map_read_core_q]),
+      .read_data_i     (map_read_data),
       .done_o          (map_done),
       .done_host_o     (map_done_host),
       .done_context_o  (map_done_context),

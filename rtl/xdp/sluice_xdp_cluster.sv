@@ -81,7 +81,6 @@ module sluice_xdp_cluster
 
     // The map engine.
     output logic                              map_call_valid_o,
-    input  logic                              map_call_ready_i,
     output xdp_map_call_t                     map_call_o,
     output logic            [ContextBits-1:0] map_context_o,
     input  logic                              map_answer_valid_i,
@@ -266,7 +265,6 @@ module sluice_xdp_cluster
       .done_fault_i,
       .done_value_i,
       .map_call_valid_o,
-      .map_call_ready_i,
       .map_call_o,
       .map_context_o,
       .map_answer_valid_i,

@@ -76,9 +76,8 @@ module sluice_xdp_core
     input  logic                           done_fault_i,
     input  logic         [           63:0] done_value_i,
 
-    // The map engine answers each call once.
+    // The map engine takes each call, and answers it once.
     output logic                              map_call_valid_o,
-    input  logic                              map_call_ready_i,
     output xdp_map_call_t                     map_call_o,
     output logic            [ContextBits-1:0] map_context_o,
     input  logic                              map_answer_valid_i,
@@ -751,7 +750,7 @@ module sluice_xdp_core
     case (m_unit_q)
       UnitHelper: m_unit_ready = call_ready_i && !park_helper_q;
       UnitMuldiv: m_unit_ready = muldiv_ready && !park_muldiv_q;
-      UnitMaps: m_unit_ready = map_call_ready_i;
+      UnitMaps: m_unit_ready = 1'b1;
       default: m_unit_ready = request_ready_i;
     endcase
   end

@@ -1,11 +1,12 @@
 /// The map engine: lookups, changes and walks of maps, for contexts and the host (docs/design/hxdp-core.md, "Maps").
 ///
-/// `call_valid_i` takes a context's operation; a context has one at a time, so there is always room. `answer_valid_o` offers what came of
-/// it until `answer_ready_i`. Operations are answered in the order in which they were taken. What each does, and its errors:
+/// `call_valid_i` takes an operation of a context of each core; a context has one at a time, so there is always room. `answer_valid_o` offers what
+/// came of it until `answer_ready_i`. A core's operations are answered in the order in which they were taken. What each does, and its errors:
 /// docs/design/xdp-maps.md. A map of another module, an operation that its kind has not, or a key or value that is not in one piece
 /// of the program's memory, faults.
 ///
-/// While an operation is looked for in search memory, the key of the next one is read and hashed.
+/// While an operation is looked for in search memory, keys of the next ones are read and hashed, one for each core. A key in a map's value is read
+/// while nothing else is under way.
 ///
 /// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation
 /// has the memory, and written between two operations, `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
@@ -22,26 +23,27 @@ module sluice_xdp_maps
 #(
     parameter int unsigned Maps = 256,
     parameter int unsigned Rows = 1 << 15,
-    parameter int unsigned Processors = 8,
+    parameter int unsigned Processors = 16,
+    parameter int unsigned Cores = 2,
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                                call_valid_i,
-    input  logic            [ProcessorBits-1:0] call_context_i,
-    input  xdp_map_call_t                       call_i,
+    // Of each core.
+    input  logic          [Cores-1:0]                    call_valid_i,
+    input  logic          [Cores-1:0][ProcessorBits-1:0] call_context_i,
+    input  xdp_map_call_t [Cores-1:0]                    call_i,
     output logic                                answer_valid_o,
     input  logic                                answer_ready_i,
     output logic            [ProcessorBits-1:0] answer_context_o,
     output xdp_map_answer_t                     answer_o,
 
-    output logic                   read_valid_o,
-    input  logic                   read_ready_i,
-    output xdp_place_t             read_place_o,
-    // The context whose packet it is.
-    output logic       [ProcessorBits-1:0] read_context_o,
-    input  logic       [1:0][63:0] read_data_i,
+    // Packet memory of each core.
+    output logic       [Cores-1:0]            read_valid_o,
+    input  logic       [Cores-1:0]            read_ready_i,
+    output xdp_place_t [Cores-1:0]            read_place_o,
+    input  logic       [Cores-1:0][1:0][63:0] read_data_i,
 
     // The order of operations on maps: one has ended, of a context or of the host.
     output logic                     done_o,
@@ -79,47 +81,43 @@ module sluice_xdp_maps
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Operations: the host's comes between two of contexts.
+  // Operations: the host's comes between two of the first core's.
 
-  logic queue_ready, queue_valid, queue_take, call_ready, host_pending_q, host_turn, context_last_q;
-  xdp_map_call_t queued, host_call;
-  logic [ProcessorBits-1:0] queued_context;
-  logic [$clog2(Processors+1)-1:0] unused_level;
+  localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
+  localparam int unsigned Contexts = Processors / Cores;
+  typedef logic [CoreBits-1:0] core_t;
 
-  sluice_fifo #(
-      .Width($bits(xdp_map_call_t) + ProcessorBits),
-      .Depth(Processors)
-  ) u_calls (
-      .clk_i,
-      .rst_ni,
-      .valid_i(call_valid_i),
-      .ready_o(queue_ready),
-      .data_i ({call_context_i, call_i}),
-      .valid_o(queue_valid),
-      .ready_i(queue_take),
-      .data_o ({queued_context, queued}),
-      .level_o(unused_level)
-  );
+  logic [Cores-1:0] queue_ready, queue_valid, call_ready, turn, looks, finds, found_ready, faults, hosts, wants, reads, front_read, front_request;
+  logic [Cores-1:0] asks_back, unused_grant;
+  xdp_map_call_t [Cores-1:0] queued, found_calls;
+  logic [Cores-1:0][ProcessorBits-1:0] queued_context, found_contexts;
+  logic [Cores-1:0][MapBits-1:0] look_index;
+  xdp_map_row_t [Cores-1:0] map, found_maps;
+  logic [Cores-1:0][KeyWords-1:0][63:0] found_keys;
+  logic [Cores-1:0][ChainBits-1:0] found_chains;
+  logic [Cores-1:0][SlotNumberBits-1:0] found_copies;
+  xdp_place_t [Cores-1:0] front_place;
+  xdp_request_t [Cores-1:0] front_asked;
+  // "Bits of signal are not used": the host's operation is with the first core's.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [Cores-1:0] front_host_read;
+  logic [Cores-1:0][6:0] front_host_words;
+  // verilator lint_on UNUSEDSIGNAL
+  logic host_pending_q, host_turn, context_last_q;
+  xdp_map_call_t host_call;
 
-  assign host_turn  = host_pending_q && (context_last_q || !queue_valid);
-  assign queue_take = call_ready && !host_turn;
-
-  // ---------------------------------------------------------------------------------------------------------------
-  // Halves.
-
-  logic map_look, front_read, back_read, back_read_ready, front_request, back_request, back_idle;
-  logic [MapBits-1:0] map_index;
-  xdp_map_row_t map;
-  xdp_place_t front_place, back_place;
-  xdp_request_t front_asked, back_asked;
-  logic found_valid, found_ready, found_host, found_fault;
+  logic back_read, back_read_ready, back_request, back_idle;
+  xdp_place_t back_place;
+  xdp_request_t back_asked;
+  logic found_valid, found_host, found_fault, found_take;
+  core_t found_core, back_core, back_core_q;
   xdp_map_call_t found;
   logic [ProcessorBits-1:0] found_context;
   xdp_map_row_t found_map;
   logic [KeyWords-1:0][63:0] found_key;
   logic [ChainBits-1:0] found_chain;
   logic [SlotNumberBits-1:0] found_copy;
-  logic front_host_read, back_host_read, host_write, host_done;
+  logic back_host_read, host_write, host_done;
   logic [6:0] front_host_word, back_host_word, host_write_word;
   logic [63:0] host_word, host_written;
   logic [7:0] host_error;
@@ -132,45 +130,132 @@ module sluice_xdp_maps
   logic [3:0] search_write;
   logic [3:0][31:0] search_data, search_written;
 
-  sluice_xdp_maps_front #(
-      .Maps      (Maps),
-      .Processors(Processors)
-  ) u_front (
+  assign host_turn = host_pending_q && (context_last_q || !queue_valid[0]);
+  assign turn = Cores'(host_turn);
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // First halves, one a core.
+
+  for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
+    logic [$clog2(Contexts+1)-1:0] unused_level;
+    xdp_map_row_t unused_map;
+    logic waits;
+
+    sluice_fifo #(
+        .Width($bits(xdp_map_call_t) + ProcessorBits),
+        .Depth(Contexts)
+    ) u_calls (
+        .clk_i,
+        .rst_ni,
+        .valid_i(call_valid_i[c]),
+        .ready_o(queue_ready[c]),
+        .data_i ({call_context_i[c], call_i[c]}),
+        .valid_o(queue_valid[c]),
+        .ready_i(call_ready[c] && !turn[c]),
+        .data_o ({queued_context[c], queued[c]}),
+        .level_o(unused_level)
+    );
+
+    // It waits for the second half, for one that reads, and for one before it that wants to.
+    assign waits = !back_idle || reads != '0 || (wants & Cores'((32'd1 << c) - 32'd1)) != '0;
+
+    sluice_xdp_maps_front #(
+        .Maps      (Maps),
+        .Processors(Processors)
+    ) u_front (
+        .clk_i,
+        .rst_ni,
+        .call_valid_i   (queue_valid[c] || turn[c]),
+        .call_ready_o   (call_ready[c]),
+        .call_i         (turn[c] ? host_call : queued[c]),
+        .context_i      (queued_context[c]),
+        .host_i         (turn[c]),
+        .busy_i         (waits),
+        .wants_o        (wants[c]),
+        .reads_o        (reads[c]),
+        .map_valid_o    (looks[c]),
+        .map_index_o    (look_index[c]),
+        .map_i          (map[c]),
+        .read_valid_o   (front_read[c]),
+        .read_ready_i   (read_ready_i[c] && !(back_read && back_core == core_t'(c))),
+        .read_place_o   (front_place[c]),
+        .read_data_i    (read_data_i[c]),
+        .request_valid_o(front_request[c]),
+        .request_ready_i(request_ready_i && !back_request),
+        .request_o      (front_asked[c]),
+        .done_valid_i   (done_valid_i && reads[c]),
+        .done_fault_i,
+        .done_value_i,
+        .host_valid_o   (front_host_read[c]),
+        .host_word_o    (front_host_words[c]),
+        .host_data_i    (host_word),
+        .found_valid_o  (finds[c]),
+        .found_ready_i  (found_ready[c]),
+        .found_o        (found_calls[c]),
+        .found_context_o(found_contexts[c]),
+        .found_host_o   (hosts[c]),
+        .found_fault_o  (faults[c]),
+        .found_map_o    (found_maps[c]),
+        .found_key_o    (found_keys[c]),
+        .found_chain_o  (found_chains[c]),
+        .found_copy_o   (found_copies[c])
+    );
+
+    sluice_ram_dp #(
+        .Width(XdpMapRowBits),
+        .Depth(Maps)
+    ) u_maps (
+        .clk_i,
+        .a_en_i   ((cfg_valid_i && is_map && cfg_req_i.write) || clears),
+        .a_we_i   ((cfg_req_i.write && map_ok) || clears),
+        .a_addr_i (cfg_req_i.index[MapBits-1:0]),
+        .a_wdata_i(cfg_req_i.data[XdpMapRowBits-1:0]),
+        .a_rdata_o(unused_map),
+        .b_en_i   (looks[c]),
+        .b_addr_i (look_index[c]),
+        .b_rdata_o(map[c])
+    );
+
+    assign read_valid_o[c] = front_read[c] || (back_read && back_core == core_t'(c));
+    assign read_place_o[c] = (back_read && back_core == core_t'(c)) ? back_place : front_place[c];
+    assign found_ready[c]  = found_take && found_core == core_t'(c);
+  end
+
+  // Which core's operation is next: in turns, but nothing new while one reads or wants to read values.
+  assign asks_back = finds & ((reads != '0) ? reads : (wants != '0) ? '0 : '1);
+  sluice_arb_rr #(
+      .Requests(Cores)
+  ) u_found (
       .clk_i,
       .rst_ni,
-      .call_valid_i   (queue_valid || host_turn),
-      .call_ready_o   (call_ready),
-      .call_i         (host_turn ? host_call : queued),
-      .context_i      (queued_context),
-      .host_i         (host_turn),
-      .busy_i         (!back_idle),
-      .map_valid_o    (map_look),
-      .map_index_o    (map_index),
-      .map_i          (map),
-      .read_valid_o   (front_read),
-      .read_ready_i   (read_ready_i && !back_read),
-      .read_place_o   (front_place),
-      .read_data_i,
-      .request_valid_o(front_request),
-      .request_ready_i(request_ready_i && !back_request),
-      .request_o      (front_asked),
-      .done_valid_i,
-      .done_fault_i,
-      .done_value_i,
-      .host_valid_o   (front_host_read),
-      .host_word_o    (front_host_word),
-      .host_data_i    (host_word),
-      .found_valid_o  (found_valid),
-      .found_ready_i  (found_ready),
-      .found_o        (found),
-      .found_context_o(found_context),
-      .found_host_o   (found_host),
-      .found_fault_o  (found_fault),
-      .found_map_o    (found_map),
-      .found_key_o    (found_key),
-      .found_chain_o  (found_chain),
-      .found_copy_o   (found_copy)
+      .req_i    (asks_back),
+      .advance_i(found_take),
+      .grant_o  (unused_grant),
+      .index_o  (found_core),
+      .valid_o  (found_valid)
   );
+  assign found_take = found_valid && back_idle;
+  assign found = found_calls[found_core];
+  assign found_context = found_contexts[found_core];
+  assign found_host = hosts[found_core];
+  assign found_fault = faults[found_core];
+  assign found_map = found_maps[found_core];
+  assign found_key = found_keys[found_core];
+  assign found_chain = found_chains[found_core];
+  assign found_copy = found_copies[found_core];
+  assign front_host_word = front_host_words[0];
+
+  // Only one of them reads values.
+  logic front_any;
+  xdp_request_t front_one;
+  always_comb begin
+    front_one = front_asked[0];
+    for (int unsigned c = 1; c < Cores; c++) if (front_request[c]) front_one = front_asked[c];
+  end
+  assign front_any = front_request != '0;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Second half.
 
   sluice_xdp_maps_back #(
       .Processors(Processors)
@@ -178,7 +263,7 @@ module sluice_xdp_maps
       .clk_i,
       .rst_ni,
       .found_valid_i     (found_valid),
-      .found_ready_o     (found_ready),
+      .found_ready_o     (back_idle),
       .found_i           (found),
       .found_context_i   (found_context),
       .found_host_i      (found_host),
@@ -205,7 +290,7 @@ module sluice_xdp_maps
       .read_valid_o      (back_read),
       .read_ready_i      (back_read_ready),
       .read_place_o      (back_place),
-      .read_data_i,
+      .read_data_i       (read_data_i[back_core_q]),
       .request_valid_o   (back_request),
       .request_ready_i,
       .request_o         (back_asked),
@@ -220,16 +305,14 @@ module sluice_xdp_maps
       .host_o            (host_written)
   );
 
-  assign back_idle = found_ready;
   assign done_o = (answer_valid_o && answer_ready_i) || host_done;
   assign done_host_o = host_done;
   assign done_context_o = answer_context_o;
-  assign back_read_ready = read_ready_i;
-  assign read_valid_o = back_read || front_read;
-  assign read_place_o = back_read ? back_place : front_place;
-  assign read_context_o = back_read ? answer_context_o : found_context;
-  assign request_valid_o = back_request || front_request;
-  assign request_o = back_request ? back_asked : front_asked;
+  assign back_core = core_t'(32'(answer_context_o) / Contexts);
+  assign back_read_ready = read_ready_i[back_core];
+  always_ff @(posedge clk_i) back_core_q <= back_core;
+  assign request_valid_o = back_request || front_any;
+  assign request_o = back_request ? back_asked : front_one;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memories and the host.
@@ -248,7 +331,6 @@ module sluice_xdp_maps
   logic [3:0][63:0] data_row;
   logic [1:0] data_word_q;
   xdp_host_row_t asked, answer_q;
-  xdp_map_row_t unused_map;
 
   assign is_map = cfg_req_i.tab == TableXdpMap;
   assign is_search = cfg_req_i.tab == TableXdpSearch;
@@ -266,21 +348,6 @@ module sluice_xdp_maps
       default: status = cfg_check(cfg_req_i, is_data, 1'b1, 24'(HostRows), 4'(XdpValueRowWords));
     endcase
   end
-
-  sluice_ram_dp #(
-      .Width(XdpMapRowBits),
-      .Depth(Maps)
-  ) u_maps (
-      .clk_i,
-      .a_en_i   ((cfg_valid_i && is_map && cfg_req_i.write) || clears),
-      .a_we_i   ((cfg_req_i.write && map_ok) || clears),
-      .a_addr_i (cfg_req_i.index[MapBits-1:0]),
-      .a_wdata_i(cfg_req_i.data[XdpMapRowBits-1:0]),
-      .a_rdata_o(unused_map),
-      .b_en_i   (map_look),
-      .b_addr_i (map_index),
-      .b_rdata_o(map)
-  );
 
   // Search memory: the host's row in a cycle without an operation's; a write between two operations.
   assign takes_search = host_q == HostSearch && !search_read && search_write == '0 && (back_idle || !cfg_req_i.write);
@@ -303,7 +370,7 @@ module sluice_xdp_maps
   // Key and value of the host's operation.
   logic [HostRowBits-1:0] data_index;
   assign host_reads_data = cfg_valid_i && is_data && !cfg_req_i.write;
-  assign data_index = front_host_read ? front_host_word[HostRowBits+1:2] : back_host_read ? back_host_word[HostRowBits+1:2] :
+  assign data_index = front_host_read[0] ? front_host_word[HostRowBits+1:2] : back_host_read ? back_host_word[HostRowBits+1:2] :
       cfg_req_i.index[HostRowBits-1:0];
   sluice_ram_1r1w #(
       .Width(256),
@@ -314,11 +381,11 @@ module sluice_xdp_maps
       .wr_en_i  (host_write ? 4'd1 << host_write_word[1:0] : {4{cfg_valid_i && is_data && cfg_req_i.write && status == StatusOk}}),
       .wr_addr_i(host_write ? host_write_word[HostRowBits+1:2] : cfg_req_i.index[HostRowBits-1:0]),
       .wr_data_i(host_write ? {4{host_written}} : cfg_req_i.data),
-      .rd_en_i(front_host_read || back_host_read || host_reads_data),
+      .rd_en_i(front_host_read[0] || back_host_read || host_reads_data),
       .rd_addr_i(data_index),
       .rd_data_o(data_row)
   );
-  always_ff @(posedge clk_i) data_word_q <= front_host_read ? front_host_word[1:0] : back_host_word[1:0];
+  always_ff @(posedge clk_i) data_word_q <= front_host_read[0] ? front_host_word[1:0] : back_host_word[1:0];
   assign host_word = data_row[data_word_q];
 
   assign asked = cfg_req_i.data[XdpHostRowBits-1:0];
@@ -352,8 +419,8 @@ module sluice_xdp_maps
         HostLate: host_q <= HostDone;
         default: host_q <= HostIdle;
       endcase
-      if (call_ready && (queue_valid || host_turn)) context_last_q <= !host_turn;
-      if (call_ready && host_turn) host_pending_q <= 1'b0;
+      if (call_ready[0] && (queue_valid[0] || host_turn)) context_last_q <= !host_turn;
+      if (call_ready[0] && host_turn) host_pending_q <= 1'b0;
       if (host_done) begin
         answer_q       <= asked;
         answer_q.error <= host_error;
@@ -379,7 +446,7 @@ module sluice_xdp_maps
 
 `ifndef SYNTHESIS
   CallsHaveRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !call_valid_i || queue_ready);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) (call_valid_i & ~queue_ready) == '0);
 `endif
 
 endmodule

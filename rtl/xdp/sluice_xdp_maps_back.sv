@@ -10,7 +10,7 @@
 /// its prefix length (44:36), whether it has a value (45) and that value's slot (62:46); its address follows.
 /// Rows that lead round, or to more entries than there are, fault.
 ///
-/// Latency: of a lookup in a hash map 5 cycles to the first entry, 2 for each more, and 1 for each further row of the key. Stall behaviour: one
+/// Latency: of a lookup in a hash map 6 cycles with the first entry, 2 for each more, and 1 for each further row of the key. Stall behaviour: one
 /// operation at a time; requests hold until taken.
 module sluice_xdp_maps_back
   import sluice_pkg::*;
@@ -84,7 +84,7 @@ module sluice_xdp_maps_back
 
   typedef enum logic [5:0] {
     Idle,
-    Begin,
+    Begin,         // of what writes a value
     Wait,          // for the value's first word
     Decide,
     Bucket,
@@ -148,7 +148,7 @@ module sluice_xdp_maps_back
   xdp_map_row_t map_q;
   // verilator lint_on UNUSEDSIGNAL
   logic [ProcessorBits-1:0] context_q;
-  logic host_q, fault_q, locked_q;
+  logic host_q, locked_q;
   logic [KeyWords-1:0][63:0] key_q;
   logic [511:0] key;
   logic [ChainBits-1:0] chain_q, victim_chain_q;
@@ -171,7 +171,7 @@ module sluice_xdp_maps_back
   logic release_q, occupy_q, touch_q, occupy_touched_q;
   slot_t release_slot_q, occupy_slot_q;
 
-  logic indexed, keyed, too_far, in_place, last_word, program_lookup;
+  logic indexed, keyed, too_far, in_place, last_word, program_lookup, quick;
   logic [63:0] flags;
   logic [2:0] rests;  // rows of an entry behind its first
   logic [5:0] words;  // of a value, less 1
@@ -188,6 +188,8 @@ module sluice_xdp_maps_back
   assign index = slot_t'(key_q[0]);
   assign processor = 4'(context_q);
   assign too_far = steps_q > (SlotNumberBits + 1)'(map_q.slots);
+  // Of a lookup by key nothing is to be decided before its chain's beginning is read.
+  assign quick = found_i.op == XdpMapOpLookup && found_map_i.kind inside {XdpMapHash, XdpMapKeyedReferences};
   assign program_lookup = !host_q && call_q.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
 
   // Flags of an update that its kind does not take, and what the others come to. The host's 3 is 2 that touches nothing.
@@ -206,12 +208,13 @@ module sluice_xdp_maps_back
 
   always_comb begin
     of_chain = (state_q inside {Seek, Unhook}) ? victim_chain_q : (state_q == Chains) ? scan_q[ChainBits-1:0] : chain_q;
+    if (state_q == Idle) of_chain = found_chain_i;
     of_entry = at_q;
     if (state_q inside {Free, Victim, PutEntry, PutFree}) of_entry = slot_q;
     if (state_q inside {Unhook, Link}) of_entry = prev_q;
     of_clock = (state_q inside {Scan, ScanWrite}) ? counts_q.hand[SlotNumberBits-1:6] :
         release_q ? release_slot_q[SlotNumberBits-1:6] : occupy_slot_q[SlotNumberBits-1:6];
-    bucket_row = row_t'(map_q.bucket) + row_t'(of_chain[ChainBits-1:2]);
+    bucket_row = row_t'((state_q == Idle) ? found_map_i.bucket : map_q.bucket) + row_t'(of_chain[ChainBits-1:2]);
     entry_row = row_t'(map_q.entry) + row_t'({15'd0, of_entry} << map_q.entry_shift) + row_t'(rest_q);
     clock_row = row_t'(map_q.clock) + row_t'(of_clock);
     aside_row = row_t'(map_q.state) + row_t'(1) + row_t'(processor[3:2]);
@@ -221,8 +224,8 @@ module sluice_xdp_maps_back
     search_read_o = 1'b0;
     search_row_o  = entry_row;
     case (state_q)
-      Bucket, Seek, Head, Chains: begin
-        search_read_o = 1'b1;
+      Idle, Bucket, Seek, Head, Chains: begin
+        search_read_o = state_q != Idle || (found_valid_i && quick && !found_fault_i);
         search_row_o  = bucket_row;
       end
       Entry, Free, Victim, SeekEntry, Node: search_read_o = 1'b1;
@@ -392,7 +395,7 @@ module sluice_xdp_maps_back
   logic reader_request_valid, own_request_valid;
 
   assign writes_value = call_q.op inside {XdpMapOpUpdate, XdpMapOpPut};
-  assign reader_start = state_q == Begin && writes_value && !fault_q;
+  assign reader_start = state_q == Begin;
   assign block = '{
           address: host_q ? 64'(HostValue) : call_q.value,
           bytes: map_q.value_bytes,
@@ -473,11 +476,14 @@ module sluice_xdp_maps_back
     end else begin
       case (state_q)
         Idle: begin
-          if (found_valid_i) state_q <= Begin;
+          if (found_valid_i) begin
+            state_q <= quick ? BucketRow : Decide;
+            if (found_i.op inside {XdpMapOpUpdate, XdpMapOpPut}) state_q <= Begin;
+            if (found_fault_i) state_q <= Answer;
+          end
           call_q         <= found_i;
           context_q      <= found_host_i ? '0 : found_context_i;
           host_q         <= found_host_i;
-          fault_q        <= found_fault_i;
           map_q          <= found_map_i;
           key_q          <= found_key_i;
           chain_q        <= found_chain_i;
@@ -500,9 +506,7 @@ module sluice_xdp_maps_back
           deletes_q      <= 1'b0;
           best_valid_q   <= 1'b0;
         end
-        Begin: begin
-          state_q <= fault_q ? Answer : writes_value ? Wait : Decide;
-        end
+        Begin: state_q <= Wait;
         Wait: begin
           if (word_valid) state_q <= Decide;
           if (reader_fault) begin

@@ -3,7 +3,8 @@
 /// `call_valid_i` with `call_ready_o` takes an operation of a context or of the host. `found_valid_o` offers it with its key and the number of its
 /// chain, until `found_ready_i`. What may not be done, or has no readable key, comes with `fault`.
 ///
-/// `busy_i` says that an operation before it is still under way: a key in a map's value is read behind it.
+/// `busy_i` says that another operation is still under way: a key in a map's value waits for it (`wants_o`). `reads_o` is high from then on until the
+/// operation is taken.
 ///
 /// Latency: 3 cycles to the key's first word's request, and 5 behind its last word. Throughput: one operation at a time. Stall behaviour: holds
 /// what it found until taken.
@@ -26,6 +27,8 @@ module sluice_xdp_maps_front
     input  logic          [ProcessorBits-1:0] context_i,
     input  logic                              host_i,
     input  logic                              busy_i,
+    output logic                              wants_o,
+    output logic                              reads_o,
 
     // The map's row comes in the cycle behind its number.
     output logic                       map_valid_o,
@@ -110,7 +113,12 @@ module sluice_xdp_maps_front
   // A reference's index is in the call, and a walk of the host may begin without key.
   assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpPut}) && !(call_q.op == XdpMapOpNext && call_q.flags == '0);
 
-  assign reader_start = state_q == Begin && reads && reader_idle && allowed && !(block.address[31:28] inside {[4'd4 : 4'd8]} && busy_i);
+  assign wants_o = state_q == Begin && reads && allowed && block.address[31:28] inside {[4'd4 : 4'd8]};
+  assign reader_start = state_q == Begin && reads && reader_idle && allowed && !(wants_o && busy_i);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || (found_valid_o && found_ready_i)) reads_o <= 1'b0;
+    else if (reader_start && wants_o) reads_o <= 1'b1;
+  end
   assign block = '{
           address: host_q ? '0 : call_q.key,
           bytes: 10'(map_q.key_bytes),
