@@ -230,6 +230,10 @@ impl Engine for XdpEngine {
 }
 
 impl Maps for XdpEngine {
+    fn cpus(&self) -> u32 {
+        tenant::CPUS
+    }
+
     fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
         let current = self.current.get(&module).copied().unwrap_or(0);
         let slot = self.module(module)?;

@@ -10,6 +10,7 @@ use sluice_ebpf::{MapSpec, MapType};
 use sluice_formats::Reason;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::TINY;
+use sluice_formats::xdp::target::Target as XdpTarget;
 use sluice_object::Object;
 use sluice_rtlsim::{Comparison, Faults, Ready, RtlNic, RtlOptions, Stalls, Variant, top};
 use xdp::device::{COUNT, Nic, SHOW, array, frame, object};
@@ -246,6 +247,26 @@ fn an_entry_of_a_trie_that_was_deleted_and_comes_back_has_its_new_value() {
     nic.offer(0, [frame(1, 0x11, &[0; 40])]);
     nic.device.quiesce().unwrap();
     assert_eq!(outcomes(&mut nic)[0].verdict, Verdict::Forwarded { port: 0 }, "a packet finds it too");
+}
+
+#[test]
+fn the_host_gives_and_gets_a_copy_of_a_per_cpu_value_for_each_context() {
+    let Some((mut nic, _)) = lockstep("the_host_gives_and_gets_a_copy_of_a_per_cpu_value", |_| ()) else { return };
+    let maps = vec![MapSpec::new("counts", MapType::PercpuArray, 4, 8, 4)];
+    nic.put(1, &object("count", COUNT, maps, &[])).unwrap();
+    let module = nic.module(1);
+    let maps = nic.device.maps().unwrap();
+    let map = maps.list(module).unwrap()[0].id;
+    let copies = XdpTarget::by_name(TINY.name).contexts;
+    assert_eq!(maps.cpus() as usize, copies);
+    let value: Vec<u8> = (0..8 * copies as u8).collect();
+    maps.update(module, map, &[2, 0, 0, 0], &value, 0).unwrap();
+    assert_eq!(maps.lookup(module, map, &[2, 0, 0, 0]).unwrap(), value);
+    // The interpreter alone has eight.
+    for wrong in [8 * 8, 8, 0] {
+        let answer = maps.update(module, map, &[2, 0, 0, 0], &vec![1; wrong], 0);
+        assert!(matches!(answer, Err(DeviceError::Map { errno: 22, .. })), "{wrong} bytes: {answer:?}");
+    }
 }
 
 #[test]

@@ -117,9 +117,9 @@ impl Run {
             let what = "--events: XDP programs tell them, and none does in the RTL; expected --device model";
             return Err(Failure::input("E0502", what));
         }
-        if self.socket.is_some() && self.device == Choice::Rtl && self.top != TopChoice::Xdp {
-            let what =
-                "--socket: of the RTL's tops only the XDP engine's serves it; expected --top xdp, or --device model";
+        let has_maps = self.top.top().engine_ids().contains(&EngineId::XDP);
+        if self.socket.is_some() && self.device == Choice::Rtl && !has_maps {
+            let what = "--socket: this top has no XDP engine, whose maps it serves; expected --top nic or xdp, or --device model";
             return Err(Failure::input("E0502", what));
         }
         interrupt::listen();
