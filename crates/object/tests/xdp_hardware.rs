@@ -25,7 +25,7 @@ fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
         let what = format!("program `main`, instruction {slot}: no such helper");
         return Err(XdpRefusal { code: "E0805", what, slot: Some(slot as u32) });
     }
-    let mut code = XdpCode { work: 1000, grows: slots.len() > 64, ..XdpCode::default() };
+    let mut code = XdpCode { grows: slots.len() > 64, ..XdpCode::default() };
     for row in 0..slots.len() as u32 {
         let jump = XdpLanePart { op: 18, off: row as u16, ..XdpLanePart::default() };
         let constant = XdpLanePart { op: 28, dst: 3, ..XdpLanePart::default() };
@@ -102,7 +102,7 @@ fn a_program_lies_in_chained_pages_and_its_branches_and_addresses_are_absolute()
     let program: XdpProgramRow = xdp(&rows, Table::XdpProgram, bank);
     let granted = linker.tenant(7).unwrap().spec.destinations().mask(&TINY).unwrap();
     assert_eq!((program.valid, program.pass_valid, program.pass, program.granted), (true, true, 5, granted));
-    assert_eq!((program.work, program.grows, program.writable, program.read_only), (1000, true, 1, 1));
+    assert_eq!((program.work, program.grows, program.writable, program.read_only), (65_536, true, 1, 1));
     let own = pages(&rows, &program);
     assert_eq!(own, [0, 3, 4]);
     for row in 0..130u32 {

@@ -4,6 +4,10 @@
 pub const LANES: usize = 2;
 /// Rows of a page of instruction memory.
 pub const PAGE_ROWS: usize = 64;
+/// Most taken back edges and calls of a packet, unless its tenant is given another number.
+pub const WORK: u32 = 1 << 16;
+/// The most that a tenant may be given.
+pub const MOST_WORK: u32 = 1 << 24;
 /// Channels of the trace of steps.
 pub const STEPS: usize = 5;
 /// Most bytes of a key.

@@ -19,8 +19,6 @@ pub struct XdpCode {
     pub fixes: Vec<XdpFix>,
     /// It may make frames longer.
     pub grows: bool,
-    /// Most taken back edges and calls of a packet.
-    pub work: u32,
 }
 
 /// A lane that depends on where things lie.

@@ -192,7 +192,7 @@ impl Hardware {
             pass_valid: pass.is_some(),
             pass: pass.unwrap_or(0),
             granted: placed.granted.mask(at.target).map_err(exists)?,
-            work: code.work,
+            work: at.tenant.spec.work_in_hardware(),
             grows: code.grows,
             regions: held.regions.0 as u16,
             writable: layout.pages[0] as u16,
