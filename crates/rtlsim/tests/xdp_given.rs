@@ -4,7 +4,7 @@ mod support;
 #[path = "support/xdp/mod.rs"]
 mod xdp;
 
-use sluice_device::{Device, Event, Verdict};
+use sluice_device::{Device, Event, Offer, Verdict};
 use sluice_formats::Reason;
 use sluice_formats::random::test_seed;
 use sluice_formats::target::TINY;
@@ -87,15 +87,15 @@ fn tenants_have_as_much_of_the_core_as_their_weights_when_the_linker_writes_them
         nic.put(id, &object("round", ROUND, Vec::new(), &[])).unwrap();
     }
     // Both send several times as much as the core takes, each on a port of his own.
-    for port in 0..2 {
-        nic.offer(
-            port,
-            (0..if support::long() { 200_000 } else { 20_000 }).map(|_| frame(u16::from(port) + 1, 20, &[0; 200])),
-        );
-    }
-    let (mut served, begin) = (BTreeMap::<u8, u64>::new(), nic.device.now());
+    let (packets, begin) = (if support::long() { 200_000 } else { 20_000 }, nic.device.now());
+    let offer = |n: u64| {
+        let port = (n % 2) as u8;
+        Offer { port, bytes: frame(u16::from(port) + 1, 20, &[0; 60]), at: begin + 8 * n, bad: false }
+    };
+    nic.device.offer(&(0..packets).map(offer).collect::<Vec<_>>()).unwrap();
+    let mut served = BTreeMap::<u8, u64>::new();
     // Both queues are full then, and stay so until the end.
-    let window = begin + 20_000..begin + if support::long() { 1_400_000 } else { 140_000 };
+    let window = begin + 20_000..begin + 8 * packets;
     while nic.device.now() < window.end {
         nic.device.advance(1_000).unwrap();
         for event in nic.device.poll(usize::MAX) {
