@@ -122,6 +122,7 @@ impl Hardware {
 fn refused(error: BringUpError, program: &Program) -> Failure {
     let line = refused_slot(&error).and_then(|slot| program.lines.range(..=slot).next_back());
     let help = line.map(|(_, line)| format!("{}:{}: {}", line.file, line.line, line.text.trim()));
+    let help = help.or_else(|| bring_up::fit(&error).map(|(map, entries)| format!("--max-entries {map}={entries}")));
     let failure = bring_up::failed(error);
     match help {
         Some(help) => failure.help(help),
