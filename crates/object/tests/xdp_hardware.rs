@@ -235,6 +235,36 @@ fn what_does_not_fit_is_refused_with_who_holds_it_and_what_would_fit() {
 }
 
 #[test]
+fn as_many_entries_as_are_named_fit_beside_the_other_maps_and_not_one_more() {
+    let hash = |entries| XdpMap { kind: 1, ..array("flows", 24, entries) };
+    let all = |entries| object(1, vec![array("before", 16, 200), hash(entries), array("behind", 8, 600)]);
+    // Alone, and beside a tenant who holds some of either memory.
+    for beside in [None, Some(object(1, vec![XdpMap { kind: 1, ..array("h", 8, 100) }, array("a", 8, 900)]))] {
+        let mut linker = linker();
+        beside.iter().for_each(|object| drop(linker.load(8, object).unwrap()));
+        let named = |text: &str| text.rsplit(' ').next().and_then(|n| n.parse::<u32>().ok()).expect("a number");
+        let mut asked = 100_000;
+        // What would fit into an empty engine is named first.
+        let fits = loop {
+            match linker.clone().load(7, &all(asked)) {
+                Ok(_) => break asked,
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.contains("max_entries of `flows` would fit up to"), "{text}");
+                    assert!(named(&text) < asked, "{text}");
+                    asked = named(&text);
+                }
+            }
+        };
+        assert!(fits > 50, "{fits}");
+        let (code, text) = refused(linker.load(7, &all(fits + 1)));
+        assert_eq!(code, "E0807");
+        // Now one of the maps behind it is the one that has no room.
+        assert!(text.contains("of `behind` would fit up to 512") || named(&text) == fits, "{text}");
+    }
+}
+
+#[test]
 fn what_the_engine_has_not_is_refused_and_nothing_changes() {
     let mut linker = linker();
     linker.load(7, &object(3, vec![array("a", 8, 4)])).unwrap();
