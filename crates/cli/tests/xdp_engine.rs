@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin, root};
 use serde_json::Value;
-use sluice_packet::capture::{CaptureWriter, Format, Packet, Stamp};
+use sluice_packet::capture::{CaptureWriter, Format, Packet};
 
 const MIXED: &str = "programs/xdp/mixed.pcap";
 
@@ -102,14 +102,14 @@ fn a_packet_works_to_the_limit_that_is_given_on_every_device() {
         frame
     });
     let mut writer = CaptureWriter::new("frames", Vec::new(), Format::Pcap, &["port0"]).unwrap();
-    frames.into_iter().for_each(|frame| writer.write(&Packet::new(Stamp::default(), frame)).unwrap());
+    frames.into_iter().for_each(|frame| writer.write(&Packet::new(0, frame)).unwrap());
     folder.write("frames.pcap", writer.into_inner().unwrap());
     let object = object("fault.o");
     let run = |more: &[&str]| {
         let line = ["xdp", "run", &object, "--in", "frames.pcap", "--json"];
         serde_json::from_str::<Value>(&folder.sluice(&[&line[..], more].concat()).ok()).unwrap()
     };
-    let faults = |report: &Value| report.to_string().matches("after 1000 back edges").count();
+    let faults = |report: &Value| report.to_string().matches("more than 1000 taken back edges").count();
     for device in ["model", "bundles"] {
         let report = run(&["--device", device, "--work", "1000"]);
         assert_eq!(faults(&report), 1, "{device}: {report}");
