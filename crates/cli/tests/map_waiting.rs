@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, root};
+use common::{Folder, has_plugin, root};
 use sluice_packet::capture::{CaptureWriter, Format, Packet, read_all};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -99,7 +99,7 @@ fn capture() -> (Vec<u8>, usize) {
 /// Packets that a report says were played.
 fn offered(report: &str) -> u64 {
     let report: serde_json::Value = serde_json::from_str(report).unwrap();
-    report["model"]["packets"].as_u64().unwrap()
+    ["model", "rtl"].iter().find_map(|device| report[device]["packets"].as_u64()).unwrap()
 }
 
 fn folder() -> Folder {
@@ -139,6 +139,27 @@ fn maps_answer_while_nobody_writes_to_a_fifo_and_while_its_writer_stalls() {
     let mut child = run(&folder, &["--in", "port0=pipe"], Stdio::null());
     counts(&folder, &mut child, 0..=0);
     let writer: File = OpenOptions::new().write(true).open(folder.path("pipe")).unwrap();
+    served_while_it_waits(&folder, child, writer);
+}
+
+#[test]
+fn maps_of_the_nic_in_rtl_answer_and_change_while_standard_input_stalls() {
+    if !has_plugin("tiny") {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("nic.toml", CONFIG.replace("\"default\"", "\"tiny\"").replace("160", "60"));
+    let mut child = run(&folder, &["--device", "rtl", "--in", "port0=-"], Stdio::piped());
+    counts(&folder, &mut child, 0..=0);
+    // An index that no packet counts in; each context of the engine has a copy.
+    let map = |words: &[&str]| folder.sluice(&[&["map", "--socket", "nic.sock"], words].concat());
+    map(&["update", "protocols", "u32:258", "u64:7,u64:0"]).ok();
+    let value = map(&["--json", "lookup", "protocols", "u32:258"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&value).unwrap();
+    assert_eq!(value["values"].as_array().map(Vec::len), Some(2), "{value}");
+    assert_eq!(total(&format!("[{value}]")), 14);
+    map(&["update", "protocols", "u32:258", "u64:0,u64:0"]).ok();
+    let writer = child.stdin.take().unwrap();
     served_while_it_waits(&folder, child, writer);
 }
 

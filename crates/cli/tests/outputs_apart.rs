@@ -83,14 +83,14 @@ fn waves_are_a_file_that_nothing_else_of_the_run_is() {
 }
 
 #[test]
-fn a_socket_is_no_standard_output_and_an_rtl_has_no_maps_for_one() {
+fn a_socket_is_no_standard_output_and_a_top_without_the_xdp_engine_has_no_maps_for_one() {
     let folder = Folder::new();
     let run = ["run", "--config", NIC, "--in", CAPTURE];
     refused(&folder, &[&run[..], &["--socket", "-"]].concat(), &["E0502", "--socket", "expected a file"]);
     let live = ["xdp", "run", DROP, "--iface", "no-such-iface", "--socket", "-"];
     refused(&folder, &live, &["E0502", "--socket", "expected a file"]);
-    let rtl = ["--device", "rtl", "--socket", "s.sock"];
-    refused(&folder, &[&run[..], &rtl].concat(), &["E0502", "--socket", "--device model"]);
+    let rmt = ["--device", "rtl", "--top", "rmt", "--socket", "s.sock"];
+    refused(&folder, &[&run[..], &rmt].concat(), &["E0502", "--socket", "expected --top nic or xdp", "--device model"]);
 }
 
 #[test]

@@ -71,6 +71,8 @@ fn a_share_of_too_few_packets_and_maps_that_nothing_keeps_are_refused() {
     let replace = ["run", "--config", "programs/nic/nic.toml", "--in", "programs/nic/mixed.pcapng", "--replace"];
     let kept = [&replace[..], &["red=programs/nic/red-2.json@50%", "--keep-maps", "flows"]].concat();
     refused(&folder, &kept, &["E0502", "--keep-maps", "`flows`", "XDP object file"]);
+    let sized = [&replace[..], &["red=programs/nic/red-2.json@50%", "--max-entries", "flows=9"]].concat();
+    refused(&folder, &sized, &["E0502", "--max-entries", "`flows`", "XDP object file"]);
 }
 
 #[test]

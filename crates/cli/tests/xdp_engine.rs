@@ -4,6 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin, root};
 use serde_json::Value;
+use sluice_packet::capture::{CaptureWriter, Format, Packet};
 
 const MIXED: &str = "programs/xdp/mixed.pcap";
 
@@ -73,4 +74,59 @@ fn a_program_that_needs_more_is_refused_with_its_instruction_and_source_line() {
     assert_eq!(called.code, 2, "{}", called.err);
     let said = ["error[E0805]", "program `flow_filter`, instruction ", "flow_filter.c:", "software NIC"];
     assert!(said.iter().all(|words| called.err.contains(words)), "{}", called.err);
+}
+
+#[test]
+fn a_map_that_does_not_fit_is_told_with_the_size_that_does_and_runs_with_it() {
+    if !has_plugin("xdp_tiny") {
+        return;
+    }
+    let folder = Folder::new();
+    let line = ["xdp", "run", "programs/xdp/mac_gate/mac_gate.o", "--in", MIXED, "--limit", "20", "--target", "tiny"];
+    let run = |more: &[&str]| folder.sluice(&[&line[..], &["--device", "rtl"], more].concat());
+    let called = run(&[]);
+    assert!(called.code == 2 && called.err.contains("error[E0806]"), "{}", called.err);
+    let option = called.err.lines().find_map(|line| line.trim().strip_prefix("help: ")).expect("what to say instead");
+    let option: Vec<&str> = option.split(' ').collect();
+    assert!(option[0] == "--max-entries" && option[1].starts_with("stations="), "{option:?}");
+    assert!(run(&option).ok().contains("20 packets"));
+}
+
+#[test]
+fn a_packet_works_to_the_limit_that_is_given_on_every_device() {
+    let folder = Folder::new();
+    // The third frame goes round without end.
+    let frames = [1u8, 5, 3].map(|kind| {
+        let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, kind];
+        frame.resize(60, 0);
+        frame
+    });
+    let mut writer = CaptureWriter::new("frames", Vec::new(), Format::Pcap, &["port0"]).unwrap();
+    frames.into_iter().for_each(|frame| writer.write(&Packet::new(0, frame)).unwrap());
+    folder.write("frames.pcap", writer.into_inner().unwrap());
+    let object = object("fault.o");
+    let run = |more: &[&str]| {
+        let line = ["xdp", "run", &object, "--in", "frames.pcap", "--json"];
+        serde_json::from_str::<Value>(&folder.sluice(&[&line[..], more].concat()).ok()).unwrap()
+    };
+    let faults = |report: &Value| report.to_string().matches("more than 1000 taken back edges").count();
+    for device in ["model", "bundles"] {
+        let report = run(&["--device", device, "--work", "1000"]);
+        assert_eq!(faults(&report), 1, "{device}: {report}");
+    }
+    if !has_plugin("xdp_tiny") {
+        return;
+    }
+    let both = run(&["--device", "both", "--target", "tiny", "--work", "1000"]);
+    assert_eq!((faults(&both), &both["engine"][0]["differences"]), (1, &0.into()), "{both}");
+    let aborted = |report: &Value| {
+        let fates = report["programs"][0]["engine"]["fates"].as_array().unwrap().clone();
+        fates.into_iter().find(|fate| fate["fate"] == "dropped, xdp_aborted").unwrap()
+    };
+    // A round takes three bundles, of 5 cycles each; two packets are aborted, one of them at once.
+    for (work, most) in [("1000", 15_000..16_000), ("2000", 30_000..31_000)] {
+        let fate = aborted(&run(&["--device", "rtl", "--target", "tiny", "--work", work]));
+        assert_eq!(fate["packets"], 2);
+        assert!(most.contains(&fate["latency_most"].as_u64().unwrap()), "{fate}");
+    }
 }

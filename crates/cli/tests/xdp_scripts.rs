@@ -44,8 +44,6 @@ const REFUSED: &[(&str, &str)] = &[
 const FAILING: &[(&str, &str)] = &[
     // Its packets of 3,000 bytes are larger than a queue of `tiny`, in the model too.
     ("icmp_too_big/icmp_too_big.pkt", "[E0311] expected packet 1 of 1 at host0: eth/ipv4(df=1)/udp/payload(len=3000)"),
-    // A program that works to its limit of instructions takes longer than is waited for.
-    ("scripts/xdp_faults.pkt", "did not end within 500000 ticks"),
 ];
 
 fn scripts() -> Vec<PathBuf> {

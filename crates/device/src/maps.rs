@@ -53,6 +53,9 @@ pub enum ProgramEvent {
 
 /// The maps of all modules of one engine. A module that runs no program there answers `NoProgram`.
 pub trait Maps {
+    /// Copies of each value of a per-CPU map: what the host reads and writes has them one behind the other.
+    fn cpus(&self) -> u32;
+
     /// Maps of the program that new packets of a module run, in the program's order.
     fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError>;
 

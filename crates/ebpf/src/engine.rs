@@ -2,7 +2,7 @@
 
 use crate::helper::routes::{Routes, RoutesError};
 use crate::map::file::{explain, explain_entry};
-use crate::vm::{Ingress, Installed};
+use crate::vm::{Ingress, Installed, WORK_LIMIT};
 use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant, world};
 use sluice_device::{
     Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Route,
@@ -53,6 +53,8 @@ struct Program {
     /// Mask of destinations that are the tenant's.
     granted: u8,
     interfaces: BTreeMap<u32, u8>,
+    /// Most taken back edges and calls of a packet.
+    work: u64,
 }
 
 impl XdpEngine {
@@ -105,7 +107,14 @@ impl XdpEngine {
             }
         }
         let (main, interfaces) = (xdp.main as usize, xdp.interfaces.clone());
-        slot.generations[usize::from(generation & 1)] = Some(Program { installed, main, pass, granted, interfaces });
+        slot.generations[usize::from(generation & 1)] = Some(Program {
+            installed,
+            main,
+            pass,
+            granted,
+            interfaces,
+            work: placed.work.map_or(WORK_LIMIT, u64::from),
+        });
         Ok(())
     }
 
@@ -180,6 +189,7 @@ impl Engine for XdpEngine {
         let Some(slot) = self.modules.get_mut(&module) else { return Answer::Next };
         let Some(program) = slot.generations[usize::from(stamped.generation & 1)].as_ref() else { return Answer::Next };
         let runtime = &mut slot.runtime;
+        runtime.work_limit = program.work;
         runtime.world.now_ns = arrival * TICK_PS / 1000;
         runtime.world.cpu = 0;
         self.packet.set(packet.frame.bytes());
@@ -230,6 +240,10 @@ impl Engine for XdpEngine {
 }
 
 impl Maps for XdpEngine {
+    fn cpus(&self) -> u32 {
+        tenant::CPUS
+    }
+
     fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
         let current = self.current.get(&module).copied().unwrap_or(0);
         let slot = self.module(module)?;

@@ -167,9 +167,16 @@ pub fn ambiguous_interface(interfaces: &BTreeMap<u32, u8>, ports: u32) -> Option
 /// The object of a file that takes the place of a running program: packets pass to where that
 /// passed them, interfaces have the same indices, and what the host gave the running program's maps
 /// is given to those of the same name, kind and sizes that begin anew. Kept are the maps in `keep`,
-/// and those that the running program was to keep, where there still are any of that name.
-pub fn successor(name: &str, elf: &[u8], running: &Object, keep: &[String]) -> Result<Object, TenantError> {
-    let mut options = Options { keep: keep.to_vec(), ..Options::default() };
+/// and those that the running program was to keep, where there still are any of that name. `sizes` says how many entries maps of
+/// the file have.
+pub fn successor(
+    name: &str,
+    elf: &[u8],
+    running: &Object,
+    keep: &[String],
+    sizes: &[(String, u32)],
+) -> Result<Object, TenantError> {
+    let mut options = Options { keep: keep.to_vec(), max_entries: sizes.to_vec(), ..Options::default() };
     if let Some(pass) = running.default.to.iter().next() {
         options.pass = pass;
     }

@@ -103,15 +103,16 @@ pub fn successor(
     path: &Path,
     running: Option<&Object>,
     keep: &[String],
+    sizes: &[(String, u32)],
     target: &Target,
 ) -> Result<Object, ProgramFileError> {
     let file = path.display();
     let bytes = bounded::read(path, bounded::MOST_OBJECT)
         .map_err(|e| ProgramFileError { code: "E0305", what: format!("{file}: {e}") })?;
-    let Some(running) = running else { return decode(path, &bytes, &Reading::new(target, "program")) };
+    let Some(running) = running else { return first(path, &bytes, sizes, target) };
     let name = &running.name;
     let object = match Kind::of(path, &bytes) {
-        Kind::Elf => tenant::successor(name, &bytes, running, keep)
+        Kind::Elf => tenant::successor(name, &bytes, running, keep, sizes)
             .map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })?,
         _ => decode(path, &bytes, &Reading::new(target, name))?,
     };
@@ -126,6 +127,15 @@ pub fn successor(
         stays.parts.xdp = None;
     }
     object.join(stays).map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })
+}
+
+/// The program of a tenant who ran none.
+fn first(path: &Path, bytes: &[u8], sizes: &[(String, u32)], target: &Target) -> Result<Object, ProgramFileError> {
+    let mut reading = Reading::new(target, "program");
+    if Kind::of(path, bytes) == Kind::Elf {
+        reading.xdp.max_entries = sizes.to_vec();
+    }
+    decode(path, bytes, &reading)
 }
 
 /// What is wrong with a file that begins as no object: it may have been meant as any program.

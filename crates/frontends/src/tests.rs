@@ -63,7 +63,7 @@ fn object_of(path: PathBuf) -> Object {
 fn a_file_replaces_its_own_engines_program_of_a_tenant_with_two() {
     let (module, program) = (object_of(calc()), object_of(swap()));
     let both = module.clone().join(program.clone()).unwrap();
-    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &TINY).unwrap();
+    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &[], &TINY).unwrap();
     let qos = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt/qos.rmt");
     let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp/drop/drop.o");
 

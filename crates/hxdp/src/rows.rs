@@ -5,7 +5,6 @@ use crate::op::{LOOKUP, Op};
 use crate::{Bundle, Bundles, CompileError, Target, compile};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
-use sluice_ebpf::vm::WORK_LIMIT;
 use sluice_ebpf::{MapSpec, MapType, tenant};
 use sluice_formats::row::{BitReader, Bits};
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart};
@@ -56,7 +55,7 @@ pub fn code(bundles: &Bundles, maps: &[MapSpec]) -> Result<XdpCode, Unsupported>
     if bundles.target.lanes > LANES {
         return without(format!("{} lanes, its bundles have {LANES}", bundles.target.lanes));
     }
-    let mut code = XdpCode { work: WORK_LIMIT as u32, ..XdpCode::default() };
+    let mut code = XdpCode::default();
     for (number, bundle) in (0..).zip(&bundles.rows) {
         let mut row = Row { program: &bundles.program, maps, number, fixes: &mut code.fixes };
         let filled = row.fill(bundle)?;

@@ -35,7 +35,7 @@ pub use destination::{Destination, Destinations};
 pub use error::ObjectError;
 pub use install::Install;
 pub use key::{KeyBytes, KeyKind, KeySpec, Match};
-pub use linker::{LinkError, Linker, NicSettings, PortSettings, TenantSpec, VlanGrant, Warning};
+pub use linker::{LinkError, Linker, NicSettings, PortSettings, TenantSpec, VlanGrant, Warning, XDP_WEIGHT, XdpShare};
 pub use load::{Load, Step};
 pub use object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
 pub use part::Parts;

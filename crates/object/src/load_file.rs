@@ -98,7 +98,7 @@ impl Load {
                 install.check().map_err(|e| e.within(&at))?;
             }
             let Step::Write { node, table, index, words } = step else { continue };
-            let (there, name) = (Node::all(target).contains(node) && table.is_of(*node), table.name());
+            let (there, name) = (Node::every(target).contains(node) && table.is_of(*node), table.name());
             let (index, rows, row_words) = (*index, table.rows(target), table.words());
             if !there {
                 let allowed = format!("a table of a node of target {}", target.name);

@@ -25,7 +25,7 @@ fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
         let what = format!("program `main`, instruction {slot}: no such helper");
         return Err(XdpRefusal { code: "E0805", what, slot: Some(slot as u32) });
     }
-    let mut code = XdpCode { work: 1000, grows: slots.len() > 64, ..XdpCode::default() };
+    let mut code = XdpCode { grows: slots.len() > 64, ..XdpCode::default() };
     for row in 0..slots.len() as u32 {
         let jump = XdpLanePart { op: 18, off: row as u16, ..XdpLanePart::default() };
         let constant = XdpLanePart { op: 28, dst: 3, ..XdpLanePart::default() };
@@ -102,7 +102,7 @@ fn a_program_lies_in_chained_pages_and_its_branches_and_addresses_are_absolute()
     let program: XdpProgramRow = xdp(&rows, Table::XdpProgram, bank);
     let granted = linker.tenant(7).unwrap().spec.destinations().mask(&TINY).unwrap();
     assert_eq!((program.valid, program.pass_valid, program.pass, program.granted), (true, true, 5, granted));
-    assert_eq!((program.work, program.grows, program.writable, program.read_only), (1000, true, 1, 1));
+    assert_eq!((program.work, program.grows, program.writable, program.read_only), (65_536, true, 1, 1));
     let own = pages(&rows, &program);
     assert_eq!(own, [0, 3, 4]);
     for row in 0..130u32 {
@@ -232,6 +232,36 @@ fn what_does_not_fit_is_refused_with_who_holds_it_and_what_would_fit() {
     let seventeen = (0..17).map(|n| array(&format!("map{n}"), 8, 1)).collect();
     let (code, text) = refused(linker.load(9, &object(1, seventeen)));
     assert!(code == "E0807" && text.contains("pages of 4 KiB"), "{text}");
+}
+
+#[test]
+fn as_many_entries_as_are_named_fit_beside_the_other_maps_and_not_one_more() {
+    let hash = |entries| XdpMap { kind: 1, ..array("flows", 24, entries) };
+    let all = |entries| object(1, vec![array("before", 16, 200), hash(entries), array("behind", 8, 600)]);
+    // Alone, and beside a tenant who holds some of either memory.
+    for beside in [None, Some(object(1, vec![XdpMap { kind: 1, ..array("h", 8, 100) }, array("a", 8, 900)]))] {
+        let mut linker = linker();
+        beside.iter().for_each(|object| drop(linker.load(8, object).unwrap()));
+        let named = |text: &str| text.rsplit(' ').next().and_then(|n| n.parse::<u32>().ok()).expect("a number");
+        let mut asked = 100_000;
+        // What would fit into an empty engine is named first.
+        let fits = loop {
+            match linker.clone().load(7, &all(asked)) {
+                Ok(_) => break asked,
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.contains("max_entries of `flows` would fit up to"), "{text}");
+                    assert!(named(&text) < asked, "{text}");
+                    asked = named(&text);
+                }
+            }
+        };
+        assert!(fits > 50, "{fits}");
+        let (code, text) = refused(linker.load(7, &all(fits + 1)));
+        assert_eq!(code, "E0807");
+        // Now one of the maps behind it is the one that has no room.
+        assert!(text.contains("of `behind` would fit up to 512") || named(&text) == fits, "{text}");
+    }
 }
 
 #[test]

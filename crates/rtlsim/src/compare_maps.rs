@@ -42,6 +42,21 @@ impl MapOp {
         }
     }
 
+    /// The operation as the model takes it, which has more processors than the engine contexts: copies for these are zeros. What
+    /// has not a copy for each context is wrong on both, whatever its length.
+    fn as_long_for(&self, rtl: &RtlNic, maps: &dyn Maps, module: u8) -> Self {
+        let Self::Update(map, key, value, flags) = self else { return self.clone() };
+        let mut value = value.clone();
+        if let Ok(Some(placed)) = rtl.host().placed(module, *map)
+            && placed.laid.shape.per_cpu
+        {
+            let copy = (placed.spec.value_size as usize).next_multiple_of(8);
+            let right = value.len() == copy * rtl.host().contexts() as usize;
+            value.resize(if right { copy * maps.cpus() as usize } else { 0 }, 0);
+        }
+        Self::Update(*map, key.clone(), value, *flags)
+    }
+
     /// On both, which answer alike.
     pub fn on_both(&self, rtl: &mut RtlNic, follower: &mut Follower, module: u8) -> Result<MapAnswer, Halt> {
         let device = self.carry_out(rtl, module);
@@ -52,7 +67,7 @@ impl MapOp {
         }
         follower.follow(rtl.take_tapped())?;
         let Some(maps) = follower.maps() else { return Ok(device?) };
-        let mut model = self.carry_out(maps, module);
+        let mut model = self.as_long_for(rtl, maps, module).carry_out(maps, module);
         if let (Self::Lookup(..), Ok(MapAnswer::Bytes(Some(model))), Ok(MapAnswer::Bytes(Some(device)))) =
             (self, &mut model, &device)
         {
@@ -157,6 +172,11 @@ impl Comparison {
 }
 
 impl Maps for Comparison {
+    /// Those of the RTL; the model has more.
+    fn cpus(&self) -> u32 {
+        self.rtl().host().contexts()
+    }
+
     fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
         match self.map(module, MapOp::List)? {
             MapAnswer::List(maps) => Ok(maps),

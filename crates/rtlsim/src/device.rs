@@ -28,7 +28,8 @@ const STRETCH: u64 = 16_384;
 const EVENT_BYTES: u32 = 1 << 20;
 /// Cycles without an event after which `quiesce` looks whether it is done.
 const QUIET: u32 = 16;
-/// Cycles without any progress after which `quiesce` gives up, and a synchronous read too.
+/// Cycles without any progress after which `quiesce` gives up, beside those that a program may work without a word, and a
+/// synchronous read too.
 const PATIENCE: u64 = 500_000;
 
 /// Cycles beyond one a cell until the pipeline runs after a reset.
@@ -208,10 +209,14 @@ impl RtlNic {
             if self.progress != seen || self.now() <= self.latest_offer {
                 (seen, since) = (self.progress, self.now());
             }
-            if self.now() - since > PATIENCE {
+            if self.now() - since <= PATIENCE {
+                continue;
+            }
+            let patience = PATIENCE.saturating_add(self.host.longest_work());
+            if self.now() - since > patience {
                 let position = self.driver.position().unwrap_or_else(|| "packets".into());
                 let what = format!("{position} ({})", self.tracker.describe());
-                return Err(DeviceError::Timeout { what: Waited::Device(what), ticks: PATIENCE });
+                return Err(DeviceError::Timeout { what: Waited::Device(what), ticks: patience });
             }
         }
         Ok(())

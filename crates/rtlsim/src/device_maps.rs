@@ -31,6 +31,11 @@ impl RtlNic {
 }
 
 impl Maps for RtlNic {
+    /// Contexts of the engine.
+    fn cpus(&self) -> u32 {
+        self.host().contexts()
+    }
+
     fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
         self.host().list(module)
     }

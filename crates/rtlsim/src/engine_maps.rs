@@ -199,9 +199,7 @@ impl RtlNic {
         }
         // The value first, then what leads to it.
         let nodes = self.host_mut().shadow(module)?.trie(id).unwrap_or_default();
-        let is = |node: &TrieNode| [&node.prefix.to_le_bytes()[..], &node.address].concat() == key;
-        let slot = nodes.1.iter().find(|node| is(node) && node.slot.is_some()).and_then(|node| node.slot);
-        if let Some(slot) = slot {
+        if let Some(slot) = self.host_mut().shadow(module)?.trie_slot(id, key) {
             let with = XdpHostRow { chain: slot, ..self.asked(module, map, XdpMapOp::Put)? };
             if let Err(errno) = answer(self.operate(with, &[], value)?) {
                 return Ok(Err(errno));

@@ -7,7 +7,8 @@ use crate::trie::Trie;
 use sluice_ebpf::{MapSpace, MapSpec, tenant};
 use sluice_formats::Table;
 use sluice_formats::row::Row;
-use sluice_formats::xdp::rows::{XdpMapRow, XdpProgramRow, XdpRegionRow};
+use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
+use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_object::PlacedXdp;
 use sluice_object::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
 use sluice_object::xdp::{LaidMap, Layout};
@@ -18,6 +19,10 @@ use sluice_device::{DeviceError, Map, MapId};
 /// Bytes of a row of value memory.
 pub const ROW_BYTES: usize = 32;
 
+/// Cycles of a row in a program that goes round: 5, 8 with all contexts at work, and in the mean over all rows of the program as
+/// much again for units that it waits for.
+const CYCLES_A_ROW: u64 = 16;
+
 /// Programs of every module, and what their rows say.
 #[derive(Debug)]
 pub struct HostMaps {
@@ -25,7 +30,7 @@ pub struct HostMaps {
     contexts: u32,
     modules: BTreeMap<u8, Module>,
     current: BTreeMap<u8, u8>,
-    /// Rows of programs and regions as the device has acknowledged them.
+    /// Rows of programs, pages, regions and maps as the device has acknowledged them.
     rows: HashMap<(Table, u32), Vec<u32>>,
 }
 
@@ -70,7 +75,7 @@ impl HostMaps {
     /// A row was written.
     pub fn wrote(&mut self, table: Table, index: u32, words: &[u32]) {
         match table {
-            Table::XdpProgram | Table::XdpRegion | Table::XdpMap => {
+            Table::XdpProgram | Table::XdpPage | Table::XdpRegion | Table::XdpMap => {
                 drop(self.rows.insert((table, index), words.to_vec()))
             }
             Table::Generation => {
@@ -119,6 +124,28 @@ impl HostMaps {
         }
         known.generations[generation] = Some(Program { maps, layout });
         Ok(())
+    }
+
+    /// Cycles that a packet may take between two things that the host sees: programs that go round work to their limit, and tell
+    /// nothing meanwhile.
+    pub fn longest_work(&self) -> u64 {
+        let programs = self.rows.keys().filter(|(table, _)| *table == Table::XdpProgram);
+        let longest = programs.filter_map(|(table, bank)| {
+            let row: XdpProgramRow = self.row(*table, *bank).ok().filter(|row: &XdpProgramRow| row.valid)?;
+            // Each round goes through the program's rows once at most.
+            let rows = self.pages((bank / 2) as u8) * PAGE_ROWS as u64;
+            Some((u64::from(row.work) + 1) * rows * CYCLES_A_ROW)
+        });
+        longest.max().unwrap_or(0)
+    }
+
+    /// Pages of instructions of a module.
+    fn pages(&self, module: u8) -> u64 {
+        let rows = self.rows.iter().filter(|((table, _), _)| *table == Table::XdpPage);
+        let own = |words: &&Vec<u32>| {
+            XdpPageRow::unpack(words.as_slice()).is_ok_and(|row| row.valid && row.module_id == module)
+        };
+        rows.filter(|(_, words)| own(words)).count() as u64
     }
 
     /// Whether any program has maps that it may write: the order in which packets reach them matters.

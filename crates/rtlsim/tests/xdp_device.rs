@@ -5,13 +5,21 @@ mod support;
 mod xdp;
 
 use sluice_device::{Device, DeviceError, Event, MapId, Offer, Outcome, Verdict};
+use sluice_ebpf::image::map_flags::NO_PREALLOC;
 use sluice_ebpf::{MapSpec, MapType};
 use sluice_formats::Reason;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::TINY;
+use sluice_formats::xdp::target::Target as XdpTarget;
 use sluice_object::Object;
 use sluice_rtlsim::{Comparison, Faults, Ready, RtlNic, RtlOptions, Stalls, Variant, top};
 use xdp::device::{COUNT, Nic, SHOW, array, frame, object};
+
+/// Drops the packet if the first byte behind the type has no entry whose value begins with 3.
+const LOOK: &str = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 15\nr0 = 1\nif r3 > r2 goto out\n\
+    r4 = 8\n*(u32 *)(r10 -8) = r4\nr4 = *(u8 *)(r6 +14)\n*(u8 *)(r10 -4) = r4\nr2 = r10\nr2 += -8\nr1 = map[counts]\n\
+    call bpf_map_lookup_elem\nif r0 == 0 goto drop\nr1 = *(u8 *)(r0 +0)\nr0 = 3\nif r1 == 3 goto out\ndrop:\nr0 = 1\n\
+    out:\nexit\n";
 
 fn options(seed: u64) -> RtlOptions {
     RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() }
@@ -218,6 +226,47 @@ fn the_host_changes_a_value_between_others_that_packets_change() {
     nic.device.quiesce().unwrap();
     let all: Vec<u64> = (0..4).map(|index| nic.number(1, "counts", index)).collect();
     assert_eq!(all, [200, 200, 19, 0]);
+}
+
+#[test]
+fn an_entry_of_a_trie_that_was_deleted_and_comes_back_has_its_new_value() {
+    let Some((mut nic, _)) = lockstep("an_entry_of_a_trie_that_was_deleted", |_| ()) else { return };
+    let tries = vec![MapSpec { flags: NO_PREALLOC, ..MapSpec::new("counts", MapType::LpmTrie, 5, 8, 4) }];
+    nic.put(1, &object("look", LOOK, tries, &[])).unwrap();
+    let module = nic.module(1);
+    let maps = nic.device.maps().unwrap();
+    let map = maps.list(module).unwrap()[0].id;
+    let [wide, narrow] = [[4, 0, 0, 0, 0x10], [8, 0, 0, 0, 0x11]];
+    maps.update(module, map, &wide, &[1; 8], 0).unwrap();
+    maps.update(module, map, &narrow, &[2; 8], 0).unwrap();
+    // Both nodes are free then. The entry that comes back takes the second one, and the first one still holds its key.
+    maps.delete(module, map, &wide).unwrap();
+    maps.delete(module, map, &narrow).unwrap();
+    maps.update(module, map, &wide, &[3; 8], 0).unwrap();
+    assert_eq!(maps.lookup(module, map, &wide).unwrap(), [3; 8]);
+    nic.offer(0, [frame(1, 0x11, &[0; 40])]);
+    nic.device.quiesce().unwrap();
+    assert_eq!(outcomes(&mut nic)[0].verdict, Verdict::Forwarded { port: 0 }, "a packet finds it too");
+}
+
+#[test]
+fn the_host_gives_and_gets_a_copy_of_a_per_cpu_value_for_each_context() {
+    let Some((mut nic, _)) = lockstep("the_host_gives_and_gets_a_copy_of_a_per_cpu_value", |_| ()) else { return };
+    let maps = vec![MapSpec::new("counts", MapType::PercpuArray, 4, 8, 4)];
+    nic.put(1, &object("count", COUNT, maps, &[])).unwrap();
+    let module = nic.module(1);
+    let maps = nic.device.maps().unwrap();
+    let map = maps.list(module).unwrap()[0].id;
+    let copies = XdpTarget::by_name(TINY.name).contexts;
+    assert_eq!(maps.cpus() as usize, copies);
+    let value: Vec<u8> = (0..8 * copies as u8).collect();
+    maps.update(module, map, &[2, 0, 0, 0], &value, 0).unwrap();
+    assert_eq!(maps.lookup(module, map, &[2, 0, 0, 0]).unwrap(), value);
+    // The interpreter alone has eight.
+    for wrong in [8 * 8, 8, 0] {
+        let answer = maps.update(module, map, &[2, 0, 0, 0], &vec![1; wrong], 0);
+        assert!(matches!(answer, Err(DeviceError::Map { errno: 22, .. })), "{wrong} bytes: {answer:?}");
+    }
 }
 
 #[test]

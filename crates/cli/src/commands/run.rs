@@ -17,6 +17,7 @@ use crate::run::rehearse::rehearse;
 use crate::run::report::Report;
 use crate::run::sink::{self, Sinks, Written};
 use crate::run::source::Source;
+use crate::xdp::prepare::named_number;
 use clap::Args;
 use sluice_device::Device;
 use sluice_formats::EngineId;
@@ -70,6 +71,9 @@ pub struct Run {
     /// Maps that go on when an XDP program is replaced, beside those that are pinned by name
     #[arg(long, value_name = "MAP,...", value_delimiter = ',', requires = "replace")]
     keep_maps: Vec<String>,
+    /// Entries of a map of the XDP object files behind --replace, more or fewer than they declare; may be given several times
+    #[arg(long, value_name = "MAP=N", requires = "replace", value_parser = named_number)]
+    max_entries: Vec<(String, u32)>,
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
@@ -117,9 +121,9 @@ impl Run {
             let what = "--events: XDP programs tell them, and none does in the RTL; expected --device model";
             return Err(Failure::input("E0502", what));
         }
-        if self.socket.is_some() && self.device == Choice::Rtl && self.top != TopChoice::Xdp {
-            let what =
-                "--socket: of the RTL's tops only the XDP engine's serves it; expected --top xdp, or --device model";
+        let has_maps = self.top.top().engine_ids().contains(&EngineId::XDP);
+        if self.socket.is_some() && self.device == Choice::Rtl && !has_maps {
+            let what = "--socket: this top has no XDP engine, whose maps it serves; expected --top nic or xdp, or --device model";
             return Err(Failure::input("E0502", what));
         }
         interrupt::listen();
@@ -370,9 +374,29 @@ impl Run {
             let tenant = nic.tenant(&replacement.tenant)?;
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
             let running = configured.and_then(|t| t.object.as_ref());
-            let object = sluice_frontends::successor(&replacement.file, running, &self.keep_maps, nic.target)
+            let (keep, sizes) = (&self.keep_maps, &self.max_entries);
+            let object = sluice_frontends::successor(&replacement.file, running, keep, sizes, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object });
+        }
+        let has = |map: &String| {
+            let xdp = changes.iter().filter_map(|c| c.object.parts.xdp.as_ref());
+            xdp.flat_map(|xdp| &xdp.maps).any(|declared| declared.name == *map)
+        };
+        for (at, (map, _)) in self.max_entries.iter().enumerate() {
+            if self.max_entries[..at].iter().any(|(before, _)| before == map) {
+                return Err(Failure::input(
+                    "E0502",
+                    format!("--max-entries: `{map}` is given twice, expected each map once"),
+                ));
+            }
+            if !has(map) {
+                let what =
+                    format!("--max-entries: no program has `{map}`, expected a --replace with an XDP object file");
+                return Err(
+                    Failure::input("E0502", what).help("`map_sizes` in the description is for the first programs")
+                );
+            }
         }
         let keeps =
             |map: &String| changes.iter().any(|c| c.object.parts.xdp.as_ref().is_some_and(|x| x.keep.contains(map)));

@@ -9,9 +9,10 @@ use clap::Args;
 use serde_json::json;
 use sluice_control::config;
 use sluice_formats::Target;
+use sluice_formats::xdp::target::WORK;
 use sluice_object::linker::delivery::Delivery;
 use sluice_object::linker::shares::{Assured, PortShares};
-use sluice_object::{Destination, Linker};
+use sluice_object::{Destination, Linker, XdpShare};
 use std::path::PathBuf;
 
 /// Bytes of frames whose rates are shown.
@@ -21,7 +22,8 @@ const LENGTHS: [u32; 3] = [64, 512, 1518];
 ///
 /// At a port: bits a second and burst of the frames that are stored, and how long they wait for the pipeline at most. At a
 /// destination: the rates at which frames of 64, 512 and 1518 bytes, one at a time, are sure to find room in the tenant's
-/// queue, all his ports together. Beyond that he gets what is free.
+/// queue, all his ports together. Beyond that he gets what is free. At the XDP engine in hardware: weight, reserved rows of the
+/// queue in front of it, and how much work a packet may make.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice object shares --config programs/nic/nic.toml")]
 pub struct Shares {
@@ -49,6 +51,13 @@ struct Of {
     name: String,
     ports: Vec<AtPort>,
     queues: Vec<(Destination, Delivery)>,
+    xdp: AtXdp,
+}
+
+/// What a tenant is given of the XDP engine.
+struct AtXdp {
+    share: XdpShare,
+    work: Option<u32>,
 }
 
 impl Shares {
@@ -75,14 +84,21 @@ fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
     };
     let ports = linker.ports_of(id).map(at).collect();
     let to = |d: &Destination| Some((*d, linker.delivery(id, *d).ok().flatten()?));
-    Ok(Of { id, name: tenant.spec.name.clone(), ports, queues: tenant.spec.queues.keys().filter_map(to).collect() })
+    let xdp = AtXdp { share: tenant.spec.xdp_share.unwrap_or_default(), work: tenant.spec.xdp_work };
+    let queues = tenant.spec.queues.keys().filter_map(to).collect();
+    Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp })
 }
 
 fn text(target: &Target, all: &[Of]) -> String {
     let megabits = |bits: u64| group(bits / 1_000_000);
     let mut ports = Table::new(["tenant", "from", "Mbit/s", "burst bytes", "waits, ticks"]).left(1);
     let mut queues = Table::new(["tenant", "to", "packets", "cells", "Mbit/s of 64 B", "512 B", "1518 B"]).left(1);
+    let mut xdp = Table::new(["tenant", "weight", "rows", "bytes", "work of a packet"]).left(1);
     for one in all {
+        let XdpShare { weight, rows } = one.xdp.share;
+        let bytes = u64::from(rows) * u64::from(target.bus_bytes);
+        let work = u64::from(one.xdp.work.unwrap_or(WORK));
+        xdp.row([one.name.clone()].into_iter().chain([weight.into(), rows.into(), bytes, work].map(group)));
         for AtPort { port, assured, wait } in &one.ports {
             let burst = group(u64::from(assured.burst_beats * target.bus_bytes));
             let rate = megabits(assured.bits_per_second(target));
@@ -94,7 +110,8 @@ fn text(target: &Target, all: &[Of]) -> String {
             queues.row([one.name.clone(), to.to_string()].into_iter().chain(room).chain(rates));
         }
     }
-    format!("stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}")
+    let part = "its part of the XDP engine in hardware: reserved rows of the queue, back edges and calls";
+    format!("stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}\n{part}\n{xdp}")
 }
 
 fn document(target: &Target, all: &[Of]) -> serde_json::Value {
@@ -122,6 +139,7 @@ fn document(target: &Target, all: &[Of]) -> serde_json::Value {
             "id": one.id,
             "ports": one.ports.iter().map(port).collect::<Vec<_>>(),
             "queues": one.queues.iter().map(queue).collect::<Vec<_>>(),
+            "xdp": { "weight": one.xdp.share.weight, "rows": one.xdp.share.rows, "work": one.xdp.work.unwrap_or(WORK) },
         })
     };
     json!({ "target": target.name, "tenants": all.iter().map(tenant).collect::<Vec<_>>() })

@@ -8,7 +8,7 @@ use crate::maps::socket::connect;
 use sluice_device::{Device, DeviceError, Map, Maps};
 use sluice_ebpf::MapId;
 use sluice_ebpf::state::{from_hex, to_hex};
-use sluice_ebpf::tenant::{CPUS, map_spec};
+use sluice_ebpf::tenant::map_spec;
 use std::fs;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -183,7 +183,7 @@ fn list(maps: &mut dyn Maps, tenants: &[(u8, String)]) -> Reply {
         };
         all.extend(of.filter_map(info));
     }
-    Reply::Maps { maps: all, cpus: CPUS }
+    Reply::Maps { maps: all, cpus: maps.cpus() }
 }
 
 fn refused(error: DeviceError) -> Reply {

@@ -51,6 +51,7 @@ impl Hardware {
         let choice = if both { Choice::Both } else { Choice::Rtl };
         let mut spec = TenantSpec::new(TENANT, "program");
         spec.keep_tag = true;
+        spec.xdp_work = run.work;
         spec.vlans = (0..VLAN_ROWS as u16).map(|vlan| VlanGrant { port: Some(0), vlan }).collect();
         let ports = (0..target.ports as u8).map(Destination::Port);
         let cells = Linker::new(target).grantable_cells() / (target.ports + 1);
@@ -121,6 +122,7 @@ impl Hardware {
 fn refused(error: BringUpError, program: &Program) -> Failure {
     let line = refused_slot(&error).and_then(|slot| program.lines.range(..=slot).next_back());
     let help = line.map(|(_, line)| format!("{}:{}: {}", line.file, line.line, line.text.trim()));
+    let help = help.or_else(|| bring_up::fit(&error).map(|(map, entries)| format!("--max-entries {map}={entries}")));
     let failure = bring_up::failed(error);
     match help {
         Some(help) => failure.help(help),

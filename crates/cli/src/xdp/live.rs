@@ -131,6 +131,7 @@ impl XdpRun {
             hosts: vec![HostBinding::default(); target.hosts as usize],
         };
         let mut spec = TenantSpec::new(TENANT, self.object.file_stem().unwrap_or_default().to_string_lossy());
+        spec.xdp_work = self.work;
         spec.keep_tag = true;
         let queue = (Linker::new(target).grantable_cells() as usize / (self.iface.len() + 1)) as u16;
         let mut interfaces = BTreeMap::new();

@@ -72,7 +72,8 @@ pub(super) fn named<'a>(text: &'a str, expected: &str) -> Result<(&'a str, &'a s
     }
 }
 
-fn named_number(text: &str) -> Result<(String, u32), String> {
+/// `MAP=N`, entries of a map.
+pub fn named_number(text: &str) -> Result<(String, u32), String> {
     let (name, number) = named(text, "MAP=N, as in flows=1024")?;
     Ok((name.to_owned(), number.parse().map_err(|_| format!("expected a number of entries, found `{number}`"))?))
 }

@@ -21,9 +21,10 @@ use clap::Args;
 use serde_json::{Value, json};
 use sluice_device::headers::{flow_hash, headers};
 use sluice_ebpf::map::as_libbpf_creates;
-use sluice_ebpf::vm::{Ingress, Installed};
+use sluice_ebpf::vm::{Ingress, Installed, WORK_LIMIT};
 use sluice_ebpf::{Image, Packet, Runtime};
 use sluice_formats::Target as NicTarget;
+use sluice_formats::xdp::target::{MOST_WORK, WORK};
 use sluice_hxdp::{Cores, Target, cycles};
 use sluice_packet::capture;
 use std::io::IsTerminal;
@@ -110,6 +111,9 @@ pub struct XdpRun {
     /// object a line; `-` is standard output, the report then goes to standard error
     #[arg(long, value_name = "FILE", conflicts_with = "iface")]
     packets: Option<PathBuf>,
+    /// Most taken back edges and calls of a packet [default: 16777216; with --device rtl or both 65536]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_WORK)))]
+    pub(super) work: Option<u32>,
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
@@ -334,6 +338,8 @@ impl XdpRun {
 
     fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
         runtime.world.cpu = self.cpu;
+        let usual = if self.device == Executor::Both { u64::from(WORK) } else { WORK_LIMIT };
+        runtime.work_limit = self.work.map_or(usual, u64::from);
         if let Some(path) = &self.routes {
             (_, runtime.world.routes) = object::routes(path)?;
         }

@@ -66,6 +66,8 @@ pub(super) struct TenantTable {
     pub rate: Option<u64>,
     pub burst: Option<u32>,
     pub share: Option<ShareTable>,
+    pub xdp_work: Option<u32>,
+    pub xdp_share: Option<XdpShareTable>,
     pub quantum: Option<u16>,
     pub max_entries: Option<Spanned<u32>>,
     #[serde(default)]
@@ -121,6 +123,14 @@ impl TenantTable {
 pub(super) struct ShareTable {
     pub rate: u64,
     pub burst: u32,
+}
+
+/// A tenant's part of the queues in front of an XDP engine in hardware.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct XdpShareTable {
+    pub weight: Option<u16>,
+    pub rows: Option<u16>,
 }
 
 /// What a tenant is given of the rmt pipeline.

@@ -8,7 +8,7 @@ use sluice_formats::{Target, target};
 use sluice_frontends::{self as frontends, Reading};
 use sluice_object::linker::rmt::RmtError;
 use sluice_object::{
-    Destination, KeyKind, KeySpec, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
+    Destination, KeyKind, KeySpec, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec, XdpShare,
 };
 use sluice_packet::capture::Format;
 use std::ops::Range;
@@ -233,6 +233,11 @@ impl Resolver<'_> {
             }
         };
         spec.share = table.share.as_ref().map(|share| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
+        spec.xdp_work = table.xdp_work;
+        spec.xdp_share = table.xdp_share.as_ref().map(|share| {
+            let usual = XdpShare::default();
+            XdpShare { weight: share.weight.unwrap_or(usual.weight), rows: share.rows.unwrap_or(usual.rows) }
+        });
         spec.quantum = table.quantum.unwrap_or(spec.quantum);
         let lists = [("queues", &table.queues, &mut spec.queues), ("reserve", &table.reserve, &mut spec.reserves)];
         for (key, list, to) in lists {

@@ -108,6 +108,23 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
         (format!("{tenant}rate = 9\n"), "E0304", 4, "rate without burst"),
         (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 4, "bits_per_second"),
         (format!("{tenant}queues = {{ port7 = 9 }}\n"), "E0221", 4, "port7"),
+        (format!("{tenant}xdp_work = 0\n"), "E0226", 4, "xdp_work: found 0, allowed: 1 to 16777216"),
+        (format!("{tenant}xdp_share = {{ weight = 0 }}\n"), "E0226", 4, "xdp_share.weight: found 0"),
+        (
+            format!("{tenant}xdp_share = {{ rows = 505 }}\n"),
+            "E0226",
+            4,
+            "xdp_share.rows: found 505, allowed: at most 504",
+        ),
+        (format!("{tenant}xdp_share = {{ room = 5 }}\n"), "E0303", 7, "unknown field `room`"),
+        (
+            format!(
+                "{tenant}xdp_share = {{ rows = 300 }}\n[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [8]\nxdp_share = {{ rows = 205 }}\n"
+            ),
+            "E0227",
+            9,
+            "205 rows of the XDP queues asked for, 204 left; held by red 300",
+        ),
         (format!("{tenant}queues = {{ lan = 9 }}\n"), "E0304", 4, "found `lan`"),
         (format!("{tenant}reserve = {{ lan = 9 }}\n"), "E0304", 4, "reserve: found `lan`"),
         (

@@ -125,7 +125,7 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
             };
             if spec.kind.is_per_cpu() {
                 value.resize(value.len().next_multiple_of(8), 0);
-                value = value.repeat(tenant::CPUS as usize);
+                value = value.repeat(host.cpus() as usize);
             }
             let flags = match only {
                 MapOnly::Any => update_flags::ANY,

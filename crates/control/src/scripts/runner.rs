@@ -10,7 +10,7 @@ use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, target};
-use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant, Warning};
+use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant, Warning, XdpShare};
 use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
 };
@@ -238,6 +238,14 @@ impl<'a> Runner<'a> {
         // It was read as 16 bits.
         let reserve = tenant.reserve.map_or(0, |cells| cells as u16);
         spec.reserves = spec.queues.keys().filter(|_| reserve > 0).map(|d| (*d, reserve)).collect();
+        spec.xdp_work = tenant.xdp_work;
+        if tenant.xdp_weight.is_some() || tenant.xdp_rows.is_some() {
+            let usual = XdpShare::default();
+            spec.xdp_share = Some(XdpShare {
+                weight: tenant.xdp_weight.unwrap_or(usual.weight),
+                rows: tenant.xdp_rows.unwrap_or(usual.rows),
+            });
+        }
         spec.max_entries = need.entries();
         spec.rmt = need.rmt;
         self.ids.insert(tenant.name.clone(), tenant.id);

@@ -238,6 +238,15 @@ impl MapSpace {
         }
     }
 
+    /// Slot of a trie's entry that is this very key, for devices that walk the trie themselves. A node that is free may hold
+    /// the same key, so that this cannot be seen from the nodes.
+    pub fn trie_slot(&self, map: MapId, key: &[u8]) -> Option<u32> {
+        match &self.get(map)?.store {
+            Store::Trie(trie) => trie.slot(key),
+            _ => None,
+        }
+    }
+
     /// Address of a map's first value; 0 of one whose values programs do not see.
     pub fn values(&self, map: MapId) -> Option<u32> {
         self.get(map).map(|m| m.place.first)

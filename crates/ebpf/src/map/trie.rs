@@ -93,7 +93,7 @@ impl Trie {
         }
     }
 
-    /// The root, and all nodes by number; those that are free lead nowhere and are led to by none.
+    /// The root, and all nodes by number. Nothing leads to those that are free; they hold what they held.
     pub fn nodes(&self) -> (Option<u32>, Vec<TrieNode>) {
         let some = |number: u32| (number != NONE).then_some(number);
         let node = |(number, node): (u32, &Node)| TrieNode {
@@ -246,6 +246,11 @@ impl Trie {
     /// Whether this very key is in.
     pub fn has(&self, key: &[u8]) -> bool {
         self.exact(key).is_some()
+    }
+
+    /// Slot of the entry that is this very key.
+    pub fn slot(&self, key: &[u8]) -> Option<u32> {
+        self.exact(key).map(|(_, node)| self.node(node).slot)
     }
 
     /// The key behind this one, children before their parents; the first for a key that is not there.

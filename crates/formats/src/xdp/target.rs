@@ -8,6 +8,10 @@ pub const PAGE_ROWS: usize = 64;
 pub const CORES: usize = 2;
 /// Channels of the trace of steps for each core; what all cores share is told on the first one's.
 pub const CORE_STEPS: usize = 5;
+/// Most taken back edges and calls of a packet, unless its tenant is given another number.
+pub const WORK: u32 = 1 << 16;
+/// The most that a tenant may be given.
+pub const MOST_WORK: u32 = 1 << 24;
 /// Channels of the trace of steps.
 pub const STEPS: usize = CORES * CORE_STEPS;
 /// Most bytes of a key.

@@ -2,6 +2,7 @@
 
 use super::rmt::Quota;
 use super::writer::Writer;
+use super::xdp::XdpShare;
 use super::{LinkError, Linker, grants};
 use crate::demand::{Queues, Rate};
 use crate::destination::{Destination, Destinations};
@@ -40,6 +41,11 @@ pub struct TenantSpec {
     /// Resources of the rmt pipeline for programs of its own, beside those of its table; without any it runs table
     /// and XDP objects. The destinations in it do not count: they are those of `queues`.
     pub rmt: Option<Quota>,
+    /// Most taken back edges and calls of a packet in XDP programs; without it 65,536 in hardware and in the interpreter beside
+    /// it, and what the interpreter takes for granted alone.
+    pub xdp_work: Option<u32>,
+    /// His part of the queues in front of an XDP engine in hardware; without it the usual weight and no rows of his own.
+    pub xdp_share: Option<XdpShare>,
 }
 
 /// One VLAN on one port, or on all.
@@ -90,6 +96,8 @@ impl TenantSpec {
             reserves: Queues::new(),
             max_entries: 0,
             rmt: None,
+            xdp_work: None,
+            xdp_share: None,
         }
     }
 
@@ -274,6 +282,7 @@ impl Linker {
                 holders: self.holders(|t| t.spec.cells()),
             });
         }
+        self.check_xdp_given(spec)?;
         self.check_vlans(spec)
     }
 

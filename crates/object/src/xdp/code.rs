@@ -21,8 +21,6 @@ pub struct XdpCode {
     pub grows: bool,
     /// It is flow-serial: packets of a flow may not be executed at the same time.
     pub serial: bool,
-    /// Most taken back edges and calls of a packet.
-    pub work: u32,
 }
 
 /// A lane that depends on where things lie.

@@ -8,10 +8,13 @@ use crate::error::{ObjectError, bad};
 use crate::install::Installed;
 use serde::{Deserialize, Serialize};
 use sluice_formats::EngineId;
+use sluice_formats::xdp::target::MOST_WORK;
 use std::collections::BTreeMap;
 
 /// Code of `pass` where the engine before the program says where packets go.
 const NO_PASS: u8 = 0xff;
+/// In the count of kept maps: the most work follows it.
+const HAS_WORK: u32 = 1 << 31;
 
 /// An XDP program with its place on a NIC.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +30,9 @@ pub struct PlacedXdp {
     pub pass: Option<Destination>,
     /// Where the program may send.
     pub granted: Destinations,
+    /// Most taken back edges and calls of a packet; without it what the device takes for granted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<u32>,
 }
 
 impl Installed for PlacedXdp {
@@ -34,6 +40,9 @@ impl Installed for PlacedXdp {
 
     fn check(&self) -> Result<(), ObjectError> {
         self.xdp.check()?;
+        if let Some(work) = self.work.filter(|work| !(1..=MOST_WORK).contains(work)) {
+            return Err(bad("work", work, format!("1 to {MOST_WORK}")));
+        }
         match self.kept.keys().find(|map| !self.xdp.keeps(**map as usize)) {
             Some(map) => Err(bad("kept", format!("map {map}"), "maps that ask to be kept")),
             None => Ok(()),
@@ -41,9 +50,12 @@ impl Installed for PlacedXdp {
     }
 
     fn write(&self, w: &mut Writer) {
-        let PlacedXdp { xdp, kept, pass, granted } = self;
+        let PlacedXdp { xdp, kept, pass, granted, work } = self;
         w.put(&[pass.map_or(NO_PASS, Destination::code), granted.ports, granted.hosts]);
-        w.u32(kept.len() as u32);
+        w.u32(kept.len() as u32 | work.map_or(0, |_| HAS_WORK));
+        if let Some(work) = work {
+            w.u32(*work);
+        }
         for (new, old) in kept {
             w.u32(*new);
             w.u32(*old);
@@ -62,7 +74,15 @@ impl Installed for PlacedXdp {
             ),
         };
         let mut kept = BTreeMap::new();
-        for _ in 0..r.count(8, "kept maps")? {
+        let at = r.at();
+        let count = r.u32("kept maps")?;
+        let work = (count & HAS_WORK != 0).then(|| r.u32("most work of a packet")).transpose()?;
+        let (count, room) = ((count & !HAS_WORK) as usize, r.left() / 8);
+        if count > room {
+            let allowed = format!("at most {room}, which the section has room for");
+            return Err(wrong(at, format!("{count} kept maps"), allowed));
+        }
+        for _ in 0..count {
             let at = r.at();
             let [new, old] = [r.u32("map")?, r.u32("map of the program before")?];
             if kept.last_key_value().is_some_and(|(last, _)| *last >= new) {
@@ -70,6 +90,6 @@ impl Installed for PlacedXdp {
             }
             kept.insert(new, old);
         }
-        Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted: Destinations { ports, hosts } })
+        Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted: Destinations { ports, hosts }, work })
     }
 }

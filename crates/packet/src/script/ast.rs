@@ -203,6 +203,12 @@ pub struct Tenant {
     pub limit: Option<u64>,
     /// Cells of these that its low queues leave free for the high ones.
     pub reserve: Option<u64>,
+    /// Most taken back edges and calls of a packet in its XDP programs.
+    pub xdp_work: Option<u32>,
+    /// Weight in the queues in front of an XDP engine in hardware.
+    pub xdp_weight: Option<u16>,
+    /// Rows of the bus in these that are its own.
+    pub xdp_rows: Option<u16>,
     /// Destinations that it may use; without them those that its tables name, and all when it
     /// runs an XDP program.
     pub to: Option<Vec<Destination>>,

@@ -62,6 +62,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     let mut keep_tag = None;
     let (mut rate, mut burst, mut weight, mut to) = (None, None, None, None);
     let (mut share, mut share_burst, mut limit, mut reserve) = (None, None, None, None);
+    let (mut xdp_work, mut xdp_weight, mut xdp_rows) = (None, None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -89,6 +90,18 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
             ("reserve", Some(value)) => {
                 let n = value.number("the reserve", 1, u128::from(u16::MAX))?;
                 reserve.replace(n as u64).is_none()
+            }
+            ("xdp_work", Some(value)) => {
+                let n = value.number("the work of a packet", 1, u128::from(u32::MAX))?;
+                xdp_work.replace(n as u32).is_none()
+            }
+            ("xdp_weight", Some(value)) => {
+                let n = value.number("the weight at the XDP engine", 1, u128::from(u16::MAX))?;
+                xdp_weight.replace(n as u16).is_none()
+            }
+            ("xdp_rows", Some(value)) => {
+                let n = value.number("the rows at the XDP engine", 1, u128::from(u16::MAX))?;
+                xdp_rows.replace(n as u16).is_none()
             }
             ("to", Some(value)) => to.replace(destinations(value)?).is_none(),
             _ => return Err(unknown_option("tenant", option)),
@@ -125,6 +138,9 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         weight,
         limit,
         reserve,
+        xdp_work,
+        xdp_weight,
+        xdp_rows,
         to,
     };
     parser.tenants.push((tenant.clone(), word.span));

@@ -7,7 +7,7 @@ use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
 use crate::xdp::layout::VALUE_PAGE_BYTES;
 use sluice_formats::xdp::codes::XdpMapKind;
-use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
+use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpShareRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
 use sluice_formats::{Row, Table, Target};
 
@@ -25,6 +25,7 @@ pub(super) fn check(
         Table::XdpProgram => own.program(target, &unpack(row.words)?)?,
         Table::XdpPage => own.page(&unpack(row.words)?)?,
         Table::XdpRegion => own.region(&unpack(row.words)?)?,
+        Table::XdpShare => own.share(row.index, &unpack(row.words)?)?,
         Table::XdpMap => own.map(Engine::by_name(target.name).processors() as u64, &unpack(row.words)?)?,
         _ => {}
     }
@@ -38,6 +39,8 @@ pub(super) fn check(
             // What both have is what packets of now have.
             Ok(generations.iter().copied().find(|g| Some(*g) == live).or(generations.first().copied()))
         }
+        // Packets of both generations wait in one queue.
+        Table::XdpShare => Ok(None),
         table => Err(Refusal::Space(format!("table {} is not written", table.name()))),
     }
 }
@@ -68,6 +71,11 @@ impl Own<'_> {
         if !row.valid {
             return Ok(());
         }
+        let given = self.tenant.spec.work_in_hardware();
+        if row.work > given {
+            let name = &self.tenant.spec.name;
+            return Err(Refusal::Space(format!("work of {} a packet, tenant `{name}` is given {given}", row.work)));
+        }
         self.row(Table::XdpCode, row.start.into())?;
         let first = u32::from(row.regions);
         for region in first..first + u32::from(row.writable) + u32::from(row.read_only) {
@@ -82,6 +90,17 @@ impl Own<'_> {
                 self.tenant.spec.name
             );
             return Err(Refusal::Space(what));
+        }
+        Ok(())
+    }
+
+    /// What the tenant is given, or nothing.
+    fn share(&self, index: u32, row: &XdpShareRow) -> Result<(), Refusal> {
+        self.module(true, index as u8)?;
+        let given = self.tenant.spec.xdp_share_row();
+        if *row != given && *row != XdpShareRow::default() {
+            let name = &self.tenant.spec.name;
+            return Err(Refusal::Space(format!("share {row:?} of the queues, tenant `{name}` is given {given:?}")));
         }
         Ok(())
     }

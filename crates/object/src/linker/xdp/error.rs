@@ -77,6 +77,12 @@ pub enum XdpError {
 }
 
 impl XdpError {
+    /// With how many entries the map that does not fit would; none where no number would.
+    pub fn fit(&self) -> Option<(&str, u32)> {
+        let (Self::TooMuch { fit, .. } | Self::NoRoom { fit, .. }) = self else { return None };
+        fit.0.as_ref().filter(|(_, entries)| *entries > 0).map(|(map, entries)| (map.as_str(), *entries))
+    }
+
     /// Code for `sluice explain`.
     pub fn code(&self) -> &'static str {
         match self {

@@ -88,6 +88,32 @@ pub(super) struct HardwareRows {
     pub rows: Vec<RowWrite>,
 }
 
+/// What the other maps of a program take: pages of value memory and rows of search memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Others {
+    /// All of them.
+    all: (u32, u32),
+    /// Those that are placed later.
+    later: (u32, u32),
+}
+
+impl Others {
+    fn of(layout: &Layout, map: u32, begins_anew: &impl Fn(u32) -> bool) -> Self {
+        let mut others = Self::default();
+        for (index, laid) in (0..).zip(&layout.maps).filter(|(index, _)| *index != map && begins_anew(*index)) {
+            let Some(laid) = laid else { continue };
+            let add = |sum: &mut (u32, u32)| {
+                *sum = (sum.0.saturating_add(laid.value_pages()), sum.1.saturating_add(laid.shape.search_rows()));
+            };
+            add(&mut others.all);
+            if index > map {
+                add(&mut others.later);
+            }
+        }
+        others
+    }
+}
+
 /// A resource that is counted.
 struct Asked<'a> {
     resource: String,
@@ -140,6 +166,8 @@ impl Hardware {
         held.regions = self.take_regions(at, object, xdp, &layout)?;
         let old = self.held.get(&module).and_then(|held| held[usize::from(1 - at.generation)].clone());
         let mut places = BTreeMap::new();
+        let begins_anew = |index: u32| old.is_none() || !kept.contains_key(&index);
+        let others = |index: u32| Others::of(&layout, index, &begins_anew);
         for (index, laid) in (0..).zip(&layout.maps) {
             let (Some(laid), map) = (laid, &xdp.maps[index as usize]) else { continue };
             let number = self.take_map(at, object, map)?;
@@ -151,8 +179,8 @@ impl Hardware {
             let (pieces, search) = match kept {
                 Some(both) => both,
                 None => {
-                    let pieces = self.take_values(at, object, map, laid)?;
-                    let (first, count) = self.take_search(at, object, map, laid)?;
+                    let pieces = self.take_values(at, object, map, laid, others(index))?;
+                    let (first, count) = self.take_search(at, object, map, laid, others(index))?;
                     let search = Searched { first, rows: count, seed: seed(module, number) };
                     let all = maps::value_rows(xdp, index, laid, &pieces, first, search.seed);
                     rows.values.extend(all.map_err(|what| wrong(map, what))?);
@@ -192,7 +220,7 @@ impl Hardware {
             pass_valid: pass.is_some(),
             pass: pass.unwrap_or(0),
             granted: placed.granted.mask(at.target).map_err(exists)?,
-            work: code.work,
+            work: at.tenant.spec.work_in_hardware(),
             grows: code.grows,
             serial: code.serial,
             regions: held.regions.0 as u16,
@@ -338,7 +366,14 @@ impl Hardware {
         Ok((self.regions.take(asked).unwrap_or(0), asked))
     }
 
-    fn take_values(&mut self, at: &At, object: &Object, map: &XdpMap, laid: &LaidMap) -> Result<Pieces, LinkError> {
+    fn take_values(
+        &mut self,
+        at: &At,
+        object: &Object,
+        map: &XdpMap,
+        laid: &LaidMap,
+        others: Others,
+    ) -> Result<Pieces, LinkError> {
         if let Some(pieces) = maps::take(&mut self.values, laid) {
             return Ok(pieces);
         }
@@ -354,21 +389,40 @@ impl Hardware {
                 left: left.into(),
                 all: all.into(),
                 amount: &|held| held.value_pages().map(|(_, pages)| u64::from(pages)).sum(),
-                fit: maps::fit(map, laid, if asked > u64::from(all) { all } else { left }),
+                fit: self.fit(map, laid, others, asked > u64::from(all)),
             },
         );
         refused.map(|()| Pieces::new())
     }
 
-    fn take_search(&mut self, at: &At, object: &Object, map: &XdpMap, laid: &LaidMap) -> Result<(u32, u32), LinkError> {
+    /// With how many entries a map has room for its values and in search memory, beside the other maps of its program. Where it
+    /// would not fit into an empty engine either, that is meant, else what is free.
+    fn fit(&self, map: &XdpMap, laid: &LaidMap, others: Others, empty: bool) -> Fit {
+        let (pages, rows, beside) = if empty {
+            let pages = (self.engine.values as u64 / VALUE_PAGE_BYTES) as u32;
+            (pages, self.engine.search as u32, others.all)
+        } else {
+            (self.values.longest(), self.search.longest(), others.later)
+        };
+        let Fit(by_values) = maps::fit(map, laid, pages.saturating_sub(beside.0));
+        let rows = rows.saturating_sub(beside.1);
+        // As many entries as rows allow, a little less than in proportion.
+        let fits = |entries: &u32| MapShape { entries: *entries, ..laid.shape }.search_rows() <= rows;
+        let most = by_values.map_or(0, |(_, entries)| entries);
+        let most = if laid.shape.searched() { most.min(rows) } else { most };
+        Fit(Some((map.name.clone(), (1..=most).rev().find(fits).unwrap_or(0))))
+    }
+
+    fn take_search(
+        &mut self,
+        at: &At,
+        object: &Object,
+        map: &XdpMap,
+        laid: &LaidMap,
+        others: Others,
+    ) -> Result<(u32, u32), LinkError> {
         let rows = laid.shape.search_rows();
         let (left, all) = (self.search.longest(), self.engine.search as u32);
-        // As many entries as rows allow, a little less than in proportion.
-        let fit = |rows: u32| {
-            let fits = |entries: &u32| MapShape { entries: *entries, ..laid.shape }.search_rows() <= rows;
-            let entries = (1..=map.max_entries.min(rows)).rev().find(fits).unwrap_or(0);
-            Fit(Some((map.name.clone(), entries)))
-        };
         self.room(
             at,
             object,
@@ -378,7 +432,7 @@ impl Hardware {
                 left: left.into(),
                 all: all.into(),
                 amount: &|held| held.search.values().map(|s| u64::from(s.rows)).sum(),
-                fit: if rows > all { fit(all) } else { fit(left) },
+                fit: self.fit(map, laid, others, rows > all),
             },
         )?;
         Ok((self.search.take(rows).unwrap_or(0), rows))

@@ -3,10 +3,12 @@
 
 mod check;
 mod error;
+mod given;
 mod hardware;
 mod maps;
 
 pub use error::{Fit, XdpError};
+pub use given::{WEIGHT, XdpShare};
 
 use super::LinkError;
 use super::check::Refusal;
@@ -17,8 +19,9 @@ use crate::install::Install;
 use crate::object::Object;
 use crate::xdp::{PlacedXdp, Xdp, XdpCompiler};
 use hardware::Hardware;
-use sluice_formats::{EngineId, Target};
-use std::collections::BTreeMap;
+use sluice_formats::xdp::rows::XdpShareRow;
+use sluice_formats::{EngineId, Table, Target};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Programs by module and generation.
@@ -27,13 +30,15 @@ pub(in crate::linker) struct XdpSpace {
     target: &'static Target,
     programs: BTreeMap<u8, [Option<Arc<Xdp>>; 2]>,
     hardware: Option<Hardware>,
+    /// Modules whose row of the queues' shares is written.
+    shared: BTreeSet<u8>,
 }
 
 impl XdpSpace {
     /// Of an engine after reset; with a compiler, of one in hardware.
     pub fn new(target: &'static Target, compile: Option<XdpCompiler>) -> Self {
         let hardware = compile.map(|compile| Hardware::new(target, compile));
-        Self { target, programs: BTreeMap::new(), hardware }
+        Self { target, programs: BTreeMap::new(), hardware, shared: BTreeSet::new() }
     }
 
     fn program(&self, module: u8, generation: u8) -> Option<&Xdp> {
@@ -46,13 +51,17 @@ impl Space for XdpSpace {
         EngineId::XDP
     }
 
-    fn admit(&mut self, _: &'static Target, _: u8, _: &TenantSpec) -> Result<Vec<RowWrite>, LinkError> {
-        Ok(Vec::new())
+    /// Without hardware there are no queues in front of programs: a share has no row.
+    fn admit(&mut self, _: &'static Target, module: u8, spec: &TenantSpec) -> Result<Vec<RowWrite>, LinkError> {
+        let row = self.hardware.as_ref().and(spec.xdp_share).map(|_| spec.xdp_share_row());
+        self.shared.extend(row.map(|_| module));
+        Ok(row.iter().map(|row| maps::write(Table::XdpShare, module.into(), row)).collect())
     }
 
     fn release(&mut self, module: u8) -> Result<Vec<RowWrite>, LinkError> {
         self.programs.remove(&module);
-        Ok(Vec::new())
+        let zero = || maps::write(Table::XdpShare, module.into(), &XdpShareRow::default());
+        Ok(self.shared.remove(&module).then(zero).into_iter().collect())
     }
 
     /// The program for the device, with the maps that it takes over from the running one.
@@ -72,7 +81,9 @@ impl Space for XdpSpace {
         // Its default action, which was checked, is one destination, or none beside an rmt part.
         let pass = object.default.to.iter().next();
         let granted = at.tenant.spec.destinations();
-        let placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted };
+        let spec = &at.tenant.spec;
+        let work = if self.hardware.is_some() { Some(spec.work_in_hardware()) } else { spec.xdp_work };
+        let placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted, work };
         let hardware = self.hardware.as_mut().map(|hardware| hardware.place(at, object, &placed)).transpose()?;
         let rows = hardware.unwrap_or_default();
         let places = self.programs.entry(at.tenant.module).or_default();
@@ -104,6 +115,15 @@ impl Space for XdpSpace {
             let name = &tenant.spec.name;
             return Err(Refusal::Space(format!(
                 "a program that may send to {found}, tenant `{name}` may use: {allowed}"
+            )));
+        }
+        let given = if self.hardware.is_some() { Some(tenant.spec.work_in_hardware()) } else { tenant.spec.xdp_work };
+        if program.work != given {
+            let (name, shown) = (&tenant.spec.name, |work: Option<u32>| work.map_or("any".into(), |w| w.to_string()));
+            return Err(Refusal::Space(format!(
+                "a program of {} back edges and calls a packet, tenant `{name}` is given {}",
+                shown(program.work),
+                shown(given)
             )));
         }
         let running = self.program(tenant.module, 1 - generation);

@@ -41,6 +41,11 @@ pub struct Nic<D> {
 impl<D: Device> Nic<D> {
     /// Admits tenants 1 to 4 with VLANs of these numbers.
     pub fn new(device: D) -> Self {
+        Self::given(device, |_| ())
+    }
+
+    /// The same, each with what `give` says beside.
+    pub fn given(device: D, give: impl Fn(&mut TenantSpec)) -> Self {
         let target = sluice_formats::Target::by_name(device.capabilities().target.name).unwrap();
         let linker = Linker::of(target, &device.capabilities().engines, Some(sluice_hxdp::rows::compiler));
         let mut nic = Self { device, linker, outcomes: Vec::new() };
@@ -52,6 +57,7 @@ impl<D: Device> Nic<D> {
             let ports = (0..target.ports as u8).map(Destination::Port);
             let all = ports.chain((0..target.hosts as u8).map(Destination::Host));
             spec.queues = all.map(|d| (d, (target.cells / 50) as u16)).collect();
+            give(&mut spec);
             let load = nic.linker.admit(spec).unwrap();
             nic.run(&load).unwrap();
         }

@@ -2,7 +2,6 @@
 
 use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WORK};
 use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
-use sluice_ebpf::map::TrieNode;
 use sluice_ebpf::tenant::plain_map;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, Packet, Program, Redirect, Runtime, Verdict};
@@ -221,9 +220,7 @@ impl Pair {
         let (shape, placement) = self.maps[index];
         let map = self.runtime.map(self.installed, index).expect("a map");
         let nodes = self.runtime.maps.trie(map).expect("a trie");
-        let exact =
-            |node: &TrieNode| node.slot.filter(|_| [&node.prefix.to_le_bytes()[..], &node.address].concat() == key);
-        if let Some(slot) = nodes.1.iter().find_map(exact).filter(|_| !value.is_empty()) {
+        if let Some(slot) = self.runtime.maps.trie_slot(map, key).filter(|_| !value.is_empty()) {
             assert_eq!(engine.put(index as u16 + FIRST_MAP, slot, value), 0);
         }
         for (row, words) in self.tries.entry(index).or_default().becomes(nodes, &shape, &placement) {

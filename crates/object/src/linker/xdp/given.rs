@@ -1,0 +1,80 @@
+//! What a tenant is given of the XDP engine: work of a packet, and a part of the queues in front of the cores.
+
+use crate::linker::tenants::TenantSpec;
+use crate::linker::{LinkError, Linker};
+use sluice_formats::Target;
+use sluice_formats::xdp::rows::XdpShareRow;
+use sluice_formats::xdp::target::{MOST_WORK, Target as Engine, WORK};
+
+/// Weight of a tenant that asks for none.
+pub const WEIGHT: u16 = 16;
+
+/// A tenant's part of the queues in front of the cores of an XDP engine in hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XdpShare {
+    /// Weight in the round robin of what programs cost, 1 or more.
+    pub weight: u16,
+    /// Rows of the bus that only his packets may take.
+    pub rows: u16,
+}
+
+impl Default for XdpShare {
+    fn default() -> Self {
+        Self { weight: WEIGHT, rows: 0 }
+    }
+}
+
+/// Rows of the queues that may be reserved: each module's list has an empty one.
+fn reservable(target: &Target) -> u32 {
+    let engine = Engine::by_name(target.name);
+    (engine.queue_rows - engine.modules) as u32
+}
+
+impl TenantSpec {
+    /// Row of the share; of a tenant that asks for none it is zero.
+    pub(in crate::linker) fn xdp_share_row(&self) -> XdpShareRow {
+        self.xdp_share.map_or_else(XdpShareRow::default, |share| XdpShareRow { weight: share.weight, rows: share.rows })
+    }
+
+    /// Most taken back edges and calls of a packet on an engine in hardware.
+    pub(super) fn work_in_hardware(&self) -> u32 {
+        self.xdp_work.unwrap_or(WORK)
+    }
+
+    fn reserved_rows(&self) -> u32 {
+        self.xdp_share.map_or(0, |share| share.rows.into())
+    }
+}
+
+impl Linker {
+    /// Refuses what nobody can be given of the XDP engine, or what others hold.
+    pub(in crate::linker) fn check_xdp_given(&self, spec: &TenantSpec) -> Result<(), LinkError> {
+        if let Some(work) = spec.xdp_work.filter(|work| !(1..=MOST_WORK).contains(work)) {
+            return Err(spec.wrong("xdp_work", work, format!("1 to {MOST_WORK} back edges and calls of a packet")));
+        }
+        if spec.xdp_share.is_some_and(|share| share.weight == 0) {
+            return Err(spec.wrong("xdp_share.weight", 0, format!("1 to 65535, or no weight for {WEIGHT}")));
+        }
+        let (asked, all) = (spec.reserved_rows(), reservable(self.target));
+        if asked > all {
+            let allowed = format!("at most {all} of {} bytes on target {}", self.target.bus_bytes, self.target.name);
+            return Err(spec.wrong("xdp_share.rows", asked, allowed));
+        }
+        let left = self.xdp_queue_rows_left();
+        if asked > left {
+            return Err(LinkError::NoRoom {
+                resource: "rows of the XDP queues",
+                asked,
+                left: left.to_string(),
+                holders: self.holders(|t| t.spec.reserved_rows()),
+            });
+        }
+        Ok(())
+    }
+
+    /// Rows of the XDP engine's queues that nobody has reserved.
+    pub fn xdp_queue_rows_left(&self) -> u32 {
+        let held: u32 = self.tenants().map(|t| t.spec.reserved_rows()).sum();
+        reservable(self.target).saturating_sub(held)
+    }
+}
