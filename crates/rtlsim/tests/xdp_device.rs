@@ -257,7 +257,7 @@ fn the_host_gives_and_gets_a_copy_of_a_per_cpu_value_for_each_context() {
     let module = nic.module(1);
     let maps = nic.device.maps().unwrap();
     let map = maps.list(module).unwrap()[0].id;
-    let copies = XdpTarget::by_name(TINY.name).contexts;
+    let copies = XdpTarget::by_name(TINY.name).processors();
     assert_eq!(maps.cpus() as usize, copies);
     let value: Vec<u8> = (0..8 * copies as u8).collect();
     maps.update(module, map, &[2, 0, 0, 0], &value, 0).unwrap();
