@@ -46,6 +46,7 @@ package sluice_xdp_rows_pkg;
 
   // A module's program. Index: 2 * module + generation.
   typedef struct packed {
+    logic [2:0]  frames;
     logic [8:0]  read_only;
     logic [8:0]  writable;
     logic [8:0]  regions;
@@ -57,7 +58,7 @@ package sluice_xdp_rows_pkg;
     logic [12:0] start;
     logic        valid;
   } xdp_program_row_t;
-  localparam int unsigned XdpProgramRowBits = 79;
+  localparam int unsigned XdpProgramRowBits = 82;
   localparam int unsigned XdpProgramRowWords = 3;
 
   // A module's part of the queues in front of the cores. Index: module.

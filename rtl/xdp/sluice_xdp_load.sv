@@ -1,6 +1,6 @@
 /// Puts packets into a core's memory, and hands them to its contexts.
 ///
-/// A packet takes rows for its stack, headroom and frame, and for what its program may add; rows and slots are given out and
+/// A packet takes rows for its stack, headroom and frame, for frames of functions before them, and for what its program may add; rows and slots are given out and
 /// come back in the order of arrival (`free_valid_i` with `free_rows_i`). Its program's row comes in the cycle behind `look_valid_o` and
 /// stays until the next. With its last beat its slot is written (`slot_*`); a packet without a program is ready to go at
 /// once, the others wait for a context in order (`start_*`).
@@ -64,7 +64,7 @@ module sluice_xdp_load
   localparam int unsigned FrameRow = StackRows + Headroom / 64;
   // Rows of a packet that may grow to 3,520 bytes.
   localparam int unsigned GrownRows = FrameRow + MostGrown / 64;
-  localparam int unsigned MostRows = FrameRow + (MaxFrameBytes + 63) / 64;
+  localparam int unsigned MostRows = FrameRow + (MaxFrameBytes + 63) / 64 + (2 ** DepthBits - 1) * StackRows;
 
   if (Rows < MostRows || 2 ** $clog2(Rows) != Rows) begin : gen_bad_rows
     $fatal(1, "xdp_load: Rows is %0d, expected a power of two from %0d on (%m)", Rows, MostRows);
@@ -81,11 +81,11 @@ module sluice_xdp_load
   route_t route_q;
 
   logic go, fits;
-  logic [8:0] frame_rows, need, row_q, row, rows_q, rows;
+  logic [8:0] frame_rows, need, function_rows, row_q, row, rows_q, rows;
   logic [LevelBits-1:0] used_q;
   logic [SlotBits:0] slots_q;
   logic [SlotBits-1:0] slot_q;
-  logic [RowBits-1:0] base_q;
+  logic [RowBits-1:0] base_q, base;
   logic broken_q, broken, beyond, start_room, ends, has_program;
 
   assign advance = go && (beyond || write_ready_i);
@@ -122,10 +122,14 @@ module sluice_xdp_load
   always_comb begin
     need = 9'(FrameRow) + frame_rows;
     if (has_program && program_i.grows && need < 9'(GrownRows)) need = 9'(GrownRows);
+    need = need + function_rows;
   end
+  // A packet's base is behind the frames of functions.
+  assign function_rows = has_program ? 9'(StackRows) * 9'(program_i.frames) : '0;
+  assign base = base_q + RowBits'(function_rows);
   assign fits = LevelBits'(need) <= LevelBits'(Rows) - used_q && !slots_q[SlotBits] && start_room;
   assign go = beat_valid_q && (!first_q || fits);
-  assign row = first_q ? 9'(FrameRow) : row_q;
+  assign row = first_q ? 9'(FrameRow) + function_rows : row_q;
   assign rows = first_q ? need : rows_q;
   assign beyond = row >= rows;
   assign broken = (!first_q && broken_q) || beyond || (beat_last_q && broken_i);
@@ -165,7 +169,7 @@ module sluice_xdp_load
   always_comb begin
     last_bytes = '0;
     for (int unsigned i = 0; i < 64; i++) if (beat_keep_q[i]) last_bytes = 7'(i + 1);
-    past = OffsetBits'({row - 9'(StackRows), 6'd0}) + OffsetBits'(last_bytes);
+    past = OffsetBits'({row - function_rows - 9'(StackRows), 6'd0}) + OffsetBits'(last_bytes);
   end
 
   assign slot_valid_o = ends;
@@ -174,7 +178,7 @@ module sluice_xdp_load
           side: side_q,
           route: route_q,
           token: token_i,
-          base: base_q,
+          base: base,
           rows: rows,
           past: past,
           has_program: has_program && !broken,
@@ -189,13 +193,14 @@ module sluice_xdp_load
   xdp_start_t start;
   assign start = '{
           slot: 8'(slot_q),
-          base: base_q,
+          base: base,
           past: past,
           start: program_i.start,
           module_id: side_q.module_id,
           work: program_i.work,
           ifindex: ifindex_i,
-          regions: '{base: program_i.regions, writable: program_i.writable, read_only: program_i.read_only}
+          regions: '{base: program_i.regions, writable: program_i.writable, read_only: program_i.read_only},
+          frames: program_i.frames
       };
 
   sluice_fifo #(

@@ -7,7 +7,8 @@ package sluice_xdp_pkg;
   // "Parameter is not used": a package serves several blocks, and each uses a part of it.
   // verilator lint_off UNUSEDPARAM
 
-  // A packet's place in memory: its stack, then its buffer, whose frame begins behind the headroom.
+  // A packet's place in memory: its stack, then its buffer, whose frame begins behind the headroom. Frames of functions lie before
+  // the stack, each as long.
   localparam int unsigned StackRows = 8;
   localparam int unsigned StackWords = 64;
   localparam int unsigned Headroom = 256;
@@ -20,6 +21,7 @@ package sluice_xdp_pkg;
   localparam int unsigned RowBits = 16;
   localparam int unsigned WorkBits = 25;
   localparam int unsigned CodeBits = 13;
+  localparam int unsigned DepthBits = 3;
 
   // Device addresses (docs/design/xdp.md, "Address map").
   localparam logic [31:0] ContextAddress = 32'h1000_0000;
@@ -33,6 +35,9 @@ package sluice_xdp_pkg;
   localparam logic [31:0] VerdictPass = 32'd2;
   localparam logic [31:0] VerdictTx = 32'd3;
   localparam logic [31:0] VerdictRedirect = 32'd4;
+
+  // Frames of functions around the one that runs: 0 in the program's own.
+  typedef logic [DepthBits-1:0] depth_t;
 
   // Bundles and steps of units that a packet has taken; stays at the most.
   localparam int unsigned CostBits = 24;
@@ -136,6 +141,7 @@ package sluice_xdp_pkg;
     logic [WorkBits-1:0]   work;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
+    depth_t                frames;     // of functions, before its stack
   } xdp_start_t;
 
   // What a program said of its packet.
@@ -183,6 +189,8 @@ package sluice_xdp_pkg;
     logic [ModuleBits-1:0] module_id;
     xdp_regions_t          regions;
     logic [StackWords-1:0] written;    // words of the stack
+    depth_t                depth;
+    logic                  enters;     // a function, in place of a helper: its frame is cleared
   } xdp_call_t;
 
   // What it answers.
@@ -215,6 +223,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t           bounds;
     logic [RowBits-1:0]    base;
     logic [StackWords-1:0] written;    // words of the stack that were written
+    depth_t                depth;
   } xdp_map_call_t;
 
   // What it answers.
@@ -236,6 +245,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t           bounds;
     logic [RowBits-1:0]    base;
     logic [StackWords-1:0] written;
+    depth_t                depth;
   } xdp_block_t;
 
   // "Bits of function variable are not used": the function takes the fields that concern it.
@@ -243,6 +253,22 @@ package sluice_xdp_pkg;
   // Row of memory with the byte at this offset of a packet's buffer.
   function automatic xdp_place_t place_of(logic [RowBits-1:0] base, logic [OffsetBits-1:0] offset);
     return '{row: base + RowBits'(StackRows) + RowBits'(offset[OffsetBits-1:6]), word: offset[5:3]};
+  endfunction
+
+  // Frame of an address on the stack; whether it may be reached, and such an address is one.
+  function automatic depth_t frame_of(logic [31:0] address);
+    return address[9+DepthBits:10];
+  endfunction
+
+  function automatic logic on_stack(logic [31:0] address, depth_t depth);
+    return address[31:10+DepthBits] == StackAddress[31:10+DepthBits] && address[9] && frame_of(address) <= depth;
+  endfunction
+
+  // Row of memory with the byte at this address: a frame lies before its caller's.
+  function automatic logic [RowBits-1:0] stack_row(logic [RowBits-1:0] base, logic [31:0] address);
+    logic [DepthBits:0] ahead;
+    ahead = -{1'b0, frame_of(address)};
+    return base + RowBits'($signed({ahead, address[8:6]}));
   endfunction
 
   function automatic logic is_access(logic [7:0] op);
@@ -274,7 +300,7 @@ package sluice_xdp_pkg;
     return (is_atomic(
         op
     ) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) ||
-        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement} || op[7:3] == 5'b00011 || op[7:3] == 5'b01000 ||
+        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement, XdpOpExitValue} || op[7:3] == 5'b00011 || op[7:3] == 5'b01000 ||
         op[7:4] == 4'h5;
   endfunction
 

@@ -76,6 +76,8 @@ row! {
         writable: u16 = 9,
         /// Pages from 0x8000_0000 on, that it may only read; their rows come behind those.
         read_only: u16 = 9,
+        /// Frames of functions that the packet's memory has room for.
+        frames: u8 = 3,
     }
 }
 

@@ -21,6 +21,8 @@ pub struct XdpCode {
     pub grows: bool,
     /// Most taken back edges and calls of a packet.
     pub work: u32,
+    /// Frames of functions of its longest chain of calls.
+    pub frames: u8,
 }
 
 /// A lane that depends on where things lie.

@@ -38,6 +38,7 @@ pub struct Rows {
     pub code: Vec<XdpCodeRow>,
     pub pages: Vec<XdpPageRow>,
     pub grows: bool,
+    pub frames: u8,
 }
 
 impl Rows {
@@ -56,7 +57,7 @@ impl Rows {
             XdpPageRow { valid: true, module_id: 0, next }
         });
         let pages = pages.collect();
-        Ok(Self { code: code.placed(&numbers, map).expect("every map has its place"), pages, grows: code.grows })
+        Ok(Self { code: code.placed(&numbers, map).expect("every map has its place"), pages, grows: code.grows, frames: code.frames })
     }
 }
 
@@ -279,6 +280,7 @@ impl Engine {
             regions: REGIONS,
             writable: 8,
             read_only: 8,
+            frames: rows.frames,
         }
     }
 
