@@ -100,8 +100,11 @@ module sluice_xdp_bytes
   assign in_packet = fits && address[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
       address[OffsetBits-1:0] >= call_i.bounds.meta && end_q <= {1'b0, call_i.bounds.past};
   // From bit 9 of an address on the stack: its last byte is the frame's last.
-  assign in_stack = fits && on_stack(address[31:0], call_i.depth) &&
-      end_q <= (OffsetBits + 1)'({(DepthBits + 1)'(frame_of(address[31:0])) + (DepthBits + 1)'(1), 10'd0});
+  assign in_stack = fits && on_stack(
+      address[31:0], call_i.depth
+  ) && end_q <= (OffsetBits + 1)'({(DepthBits + 1)'(frame_of(
+      address[31:0]
+  )) + (DepthBits + 1)'(1), 10'd0});
   assign in_values = fits && size[OffsetBits-1:10] == '0 && address[31:28] inside {[4'd4 : 4'd8]};
   assign too_large = call_i.second[31:16] != '0 || size[31:16] != '0;
   assign beyond = frame_end_q > 17'(frame_size_q);

@@ -504,7 +504,7 @@ module sluice_xdp_core
     for (int unsigned l = 0; l < Lanes; l++) begin
       x_accesses[l] = is_access(x_lane_q[l].op) || is_atomic(x_lane_q[l].op) ||
           x_lane_q[l].op inside {XdpOpHelper, XdpOpCall};
-      x_muldivs[l]  = is_muldiv(x_lane_q[l].op);
+      x_muldivs[l] = is_muldiv(x_lane_q[l].op);
     end
     x_access_lane = x_accesses & (~x_accesses + Lanes'(1));
     x_muldiv_lane = x_muldivs & (~x_muldivs + Lanes'(1));
@@ -579,8 +579,17 @@ module sluice_xdp_core
   // Second: what the access may, which lane stops the bundle.
 
   logic y_is_lookup, y_is_map, y_is_atomic, y_in_values, y_misaligned, y_waits;
-  logic y_is_access, y_is_store, y_is_load, y_high, y_in_context, y_in_packet, y_in_stack, y_in_first,
-      y_allowed, y_access_faults;
+  logic
+      y_is_access,
+      y_is_store,
+      y_is_load,
+      y_high,
+      y_in_context,
+      y_in_packet,
+      y_in_stack,
+      y_in_first,
+      y_allowed,
+      y_access_faults;
   logic [OffsetBits-1:0] y_offset;
   logic [8:0] y_stack_offset;
   xdp_place_t y_place;
@@ -605,8 +614,9 @@ module sluice_xdp_core
       y_offset >= y_kept_q.bounds.meta && $signed(
       {2'd0, y_offset}
   ) <= y_last_q;
-  assign y_in_stack = !y_high && on_stack(y_address_q[31:0], y_turn_q.depth) &&
-      {1'b0, y_stack_offset} + 10'(y_bytes_q) <= 10'd512;
+  assign y_in_stack = !y_high && on_stack(
+      y_address_q[31:0], y_turn_q.depth
+  ) && {1'b0, y_stack_offset} + 10'(y_bytes_q) <= 10'd512;
   // Frames of functions have no unwritten words: they are cleared when they are entered.
   assign y_in_first = y_in_stack && frame_of(y_address_q[31:0]) == '0;
   assign y_in_values = !y_high && y_address_q[31:28] inside {[4'd4 : 4'd8]};

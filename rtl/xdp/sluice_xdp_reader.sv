@@ -164,7 +164,11 @@ module sluice_xdp_reader
       // Frames of functions are cleared when they are entered.
       in_first_q <= in_stack && frame_of(block_q.address[31:0]) == '0;
       // The stack lies before the buffer.
-      place_q <= in_stack ? {stack_row(block_q.base, block_q.address[31:0]), block_q.address[5:3]} : place_of(block_q.base, offset);
+      place_q <= in_stack ? {stack_row(
+          block_q.base, block_q.address[31:0]
+      ), block_q.address[5:3]} : place_of(
+          block_q.base, offset
+      );
       address_q <= block_q.address[31:0];
     end
     if (asks || (request_valid_o && request_ready_i)) begin

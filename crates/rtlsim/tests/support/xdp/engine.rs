@@ -57,7 +57,12 @@ impl Rows {
             XdpPageRow { valid: true, module_id: 0, next }
         });
         let pages = pages.collect();
-        Ok(Self { code: code.placed(&numbers, map).expect("every map has its place"), pages, grows: code.grows, frames: code.frames })
+        Ok(Self {
+            code: code.placed(&numbers, map).expect("every map has its place"),
+            pages,
+            grows: code.grows,
+            frames: code.frames,
+        })
     }
 }
 
