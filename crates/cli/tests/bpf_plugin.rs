@@ -3,7 +3,6 @@
 mod common;
 
 use common::has_plugin;
-use sluice_rtlsim::top;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
@@ -71,7 +70,7 @@ fn every_device_gives_r0_as_a_runner_asks_for_it() {
         "69 10 02 00 00 00 00 00 95 00 00 00 00 00 00 00",
         "8510000001000000 9500000000000000 b700000007000000 9500000000000000",
     );
-    let rtl = has_plugin(&top::XDP);
+    let rtl = has_plugin("xdp_tiny");
     for device in ["model", "bundles", "rtl"].into_iter().filter(|device| *device != "rtl" || rtl) {
         // A runner gives options that are not set as empty arguments, and several in one.
         let one = format!("--device {device}");
