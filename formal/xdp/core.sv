@@ -2,7 +2,7 @@
 /// nothing of anybody and write no register.
 ///
 /// Rows, pages, packets, memories, units and what registers hold are free, and so is what the program did before. A lane stops its bundle
-/// when it jumps, exits, is what the engine has not, or is a comparison of r10, which is the frame's address always, with a number.
+/// when it jumps, exits, or is a comparison of r10, which is the frame's address always, with a number.
 /// By k-induction, for runs of any length; 2 contexts, 2 lanes. A reset stands only at the start.
 ///
 /// Not shown: comparisons of other registers and faults of an access in the first lane (the tests plant these).
@@ -115,11 +115,11 @@ module core
   always_comb assume (init_q || start_i.module_id == module_q[u_dut.free_context]);
 
   // What is known of a bundle by its row alone: whether it is foreign, and whether its first lane stops it.
-  function automatic logic stops(xdp_lane_t lane);
+  function automatic logic stops(xdp_lane_t lane, depth_t depth);
     logic [63:0] a, b;
     logic taken;
     // 64 bits, or the lower 32 of both.
-    a = 64'(FrameAddress);
+    a = 64'(FrameAddress) + {51'd0, depth, 10'd0};
     b = {{32{lane.imm[31]}}, lane.imm};
     if (!lane.wide) b[63:32] = '0;
     case (lane.op)
@@ -137,28 +137,33 @@ module core
       XdpOpSle: taken = !(lane.wide ? b[63] : b[31]) && a <= b;
       default:  taken = 1'b0;
     endcase
-    return lane.op inside {XdpOpJump, XdpOpExit, XdpOpExitValue, XdpOpCall} || (lane.immediate && lane.a == 4'd10 && taken);
+    return lane.op inside {XdpOpJump, XdpOpExit, XdpOpExitValue} || (lane.immediate && lane.a == 4'd10 && taken);
   endfunction
 
   // The register file's only promise that is used: r10 (rtl/xdp/sluice_xdp_registers.sv gives it without looking at memory).
   always_comb begin
     for (int unsigned p = 0; p < 4; p++) begin
-      if (u_dut.u_registers.read_register_i[p] == 4'd10) assume (u_dut.u_registers.read_o[p] == 64'(FrameAddress));
+      if (u_dut.u_registers.read_register_i[p] == 4'd10)
+        assume (u_dut.u_registers.read_o[p] == 64'(FrameAddress) + {51'd0, u_dut.u_registers.read_depth_i, 10'd0});
     end
   end
 
   // Bundles on their way from the row's arrival to the memory stage, 3 cycles later, and to the registers, 4 later.
   logic row_q, rows_q, context_q;
-  logic [3:0] foreign_q, stopped_q, bundle_q, known_q;
+  logic [3:0] foreign_q, stopped_q, called_q, bundle_q, known_q;
+  // A pass that restores registers has no bundle.
+  logic is_bundle;
+  assign is_bundle = row_q && u_dut.d_turn_q.pass == 2'd0;
   always_ff @(posedge clk_i) begin
     // A context that never had a packet runs nothing (ready without having asked is not excluded here).
-    row_q     <= fetch_valid && rst_ni && started_q[u_dut.f_context_q];
+    row_q <= fetch_valid && rst_ni && started_q[u_dut.f_context_q];
     context_q <= u_dut.f_context_q;
-    foreign_q <= rst_ni ? {foreign_q[2:0], row_q && (!page_i.valid || page_i.module_id != module_q[context_q])} : '0;
-    stopped_q <= rst_ni ? {stopped_q[2:0], row_q && stops(code_i.lanes[0])} : '0;
-    bundle_q  <= rst_ni ? {bundle_q[2:0], rows_q} : '0;
-    rows_q    <= fetch_valid && rst_ni;
-    known_q   <= rst_ni ? {known_q[2:0], row_q} : '0;
+    foreign_q <= rst_ni ? {foreign_q[2:0], is_bundle && (!page_i.valid || page_i.module_id != module_q[context_q])} : '0;
+    stopped_q <= rst_ni ? {stopped_q[2:0], is_bundle && stops(code_i.lanes[0], u_dut.d_turn_q.depth)} : '0;
+    called_q <= rst_ni ? {called_q[2:0], is_bundle && code_i.lanes[0].op == XdpOpCall} : '0;
+    bundle_q <= rst_ni ? {bundle_q[2:0], rows_q} : '0;
+    rows_q <= fetch_valid && rst_ni;
+    known_q <= rst_ni ? {known_q[2:0], row_q} : '0;
   end
 
   logic silent;
@@ -173,7 +178,13 @@ module core
   WhatIsBehindAStopAsksNothing_A :
   assert property (@(posedge clk_i) !rst_ni || !stopped_q[2] || silent);
   WhatIsBehindAStopWritesNoRegister_A :
-  assert property (@(posedge clk_i) !rst_ni || !stopped_q[3] || u_dut.u_registers.write_valid_i == '0);
+  // An exit with a value writes r0 in its own lane.
+  assert property (@(posedge clk_i) !rst_ni || !(stopped_q[3] || called_q[3]) || !u_dut.u_registers.write_valid_i[1]);
+  ACallAsksForItsFrame_A :
+  assert property (@(posedge clk_i) !rst_ni || !called_q[2] || (!read_valid && !write_valid && !request_valid && !map_call_valid &&
+      (!call_valid || call.enters)));
+  OnlyCallsEnter_A :
+  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || called_q[2]);
   // Whoever asks has a bundle: nothing is asked for a start or out of nothing.
   OnlyBundlesAsk_A :
   assert property (@(posedge clk_i) !rst_ni || bundle_q[2] || silent);
@@ -190,14 +201,32 @@ module core
   AComparisonStops_C :
   cover property (@(posedge clk_i) rst_ni && stopped_q[2] && !foreign_q[2]);
 
+  // Frames of functions that each context's packet has room for.
+  logic [1:0][DepthBits-1:0] frames_q;
+  always_ff @(posedge clk_i) if (start_valid_i && start_ready) frames_q[u_dut.free_context] <= start_i.frames;
+
   // Strengthening for the induction.
   for (genvar c = 0; c < 2; c++) begin : gen_context
     ContextsKeepTheirModule_A :
     assert property (@(posedge clk_i) !rst_ni || !started_q[c] || ((u_dut.taken_valid_q && u_dut.taken_context_q == 1'(c)) ? u_dut.taken_q.module_id == module_q[c] :
         u_dut.u_fixed.mem[c][$bits(
         xdp_regions_t
-    )+32+:ModuleBits] == module_q[c]));
+    )+DepthBits+32+:ModuleBits] == module_q[c]));
   end
+  for (genvar c = 0; c < 2; c++) begin : gen_frames
+    ContextsKeepTheirFrames_A :
+    assert property (@(posedge clk_i) !rst_ni || !started_q[c] || ((u_dut.taken_valid_q && u_dut.taken_context_q == 1'(c)) ? u_dut.taken_q.frames :
+        u_dut.u_fixed.mem[c][DepthBits-1:0]) == frames_q[c]);
+  end
+  // A frame that is cleared is one that the packet's memory has.
+  // A context that has taken a packet just now has no bundle that old (the core's own assertion says so in the tests).
+  logic [1:0][4:0] taken_q;
+  always_ff @(posedge clk_i)
+    for (int unsigned c = 0; c < 2; c++)
+      taken_q[c] <= {taken_q[c][3:0], start_valid_i && start_ready && u_dut.free_context == 1'(c)};
+  FramesAreThePackets_A :
+  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || taken_q[u_dut.m_context_q] != '0 ||
+      call.depth != frames_q[u_dut.m_context_q]);
   ATakenPacketHasStarted_A :
   assert property (@(posedge clk_i) !rst_ni || !u_dut.taken_valid_q || (started_q[u_dut.taken_context_q] && u_dut.taken_q.module_id == module_q[u_dut.taken_context_q]));
 

@@ -149,7 +149,7 @@ module maps_front
   BlocksAreOfTheCall_A :
   assert property (@(posedge clk_i) !rst_ni || !starts || (inside_q && owned && fits && has && block.host == host_q && block.bytes == 10'(row_q.key_bytes) &&
       (host_q ? block.address == '0 : block.address == call_q.key) && block.module_id == call_q.module_id && block.regions == call_q.regions && block.bounds == call_q.bounds &&
-      block.base == call_q.base && block.written == call_q.written));
+      block.base == call_q.base && block.written == call_q.written && block.depth == call_q.depth));
   AValueIsReadBehindTheOneBefore_A :
   assert property (@(posedge clk_i) !rst_ni || !starts || !busy_i || block.host || !(block.address[63:32] == '0 && block.address[31:28] inside {[4'd4 : 4'd8]}));
   CopiesAreOfPerCpuMaps_A :

@@ -9,9 +9,10 @@ module sluice_xdp_registers
 ) (
     input logic clk_i,
 
-    input  logic [ContextBits-1:0]       read_context_i,
-    input  logic [    2*Lanes-1:0][ 3:0] read_register_i,
-    output logic [    2*Lanes-1:0][63:0] read_o,
+    input  logic   [ContextBits-1:0]       read_context_i,
+    input  depth_t                         read_depth_i,
+    input  logic   [    2*Lanes-1:0][ 3:0] read_register_i,
+    output logic   [    2*Lanes-1:0][63:0] read_o,
 
     input logic [ContextBits-1:0]       write_context_i,
     input logic                         write_clear_i,

@@ -87,8 +87,11 @@ module reader
 
   // Whether the packet may see a byte of packet memory.
   function automatic logic visible(xdp_block_t of, logic [18:0] at, logic [2:0] of_word);
-    logic [18:0] distance, offset;
+    logic [18:0] distance, offset, ahead;
     distance = at - {of.base, 3'd0};
+    // Frames of functions that are open.
+    ahead = -distance;
+    if (ahead != '0 && ahead <= 19'({of.depth, 6'd0})) return 1'b1;
     if (distance < 19'(StackWords)) return of.written[distance[5:0]];
     offset = distance - 19'(StackWords);
     return offset < 19'd2048 && {offset[10:0], of_word} >= of.bounds.meta && {offset[10:0], of_word} < of.bounds.past;
@@ -159,6 +162,12 @@ module reader
   assign state = gen_copy[0].u_dut.state_q;
   assign past_block = 15'(block_q.address[13:0]) + 15'(block_q.bytes);
   assign done = {3'd0, asked_q, 3'd0};
+  // A block on the stack, and the word of memory that it begins with.
+  logic stacked, in_first;
+  logic [18:0] stack_begin;
+  assign stacked = block_q.address[31:28] == StackAddress[31:28];
+  assign in_first = gen_copy[0].u_dut.in_first_q;
+  assign stack_begin = {block_q.base, 3'd0} + 19'(block_q.address[8:3]) - 19'({block_q.address[12:10], 6'd0});
 
   SameState_A :
   assert property (@(posedge clk_i) !rst_ni || (gen_copy[0].u_dut.state_q == gen_copy[1].u_dut.state_q && gen_copy[0].u_dut.pending_q == gen_copy[1].u_dut.pending_q && gen_copy[0].u_dut.fault_o == gen_copy[1].u_dut.fault_o));
@@ -166,7 +175,7 @@ module reader
   assert property (@(posedge clk_i) !rst_ni || state == Idle || (gen_copy[0].u_dut.left_q == gen_copy[1].u_dut.left_q && gen_copy[0].u_dut.host_q == gen_copy[1].u_dut.host_q && gen_copy[0].u_dut.first_q == gen_copy[1].u_dut.first_q && gen_copy[0].u_dut.judged_q == gen_copy[1].u_dut.judged_q &&
       gen_copy[0].u_dut.block_q == block_q && gen_copy[1].u_dut.block_q == block_q));
   SamePlace_A :
-  assert property (@(posedge clk_i) !rst_ni || state == Idle || state == Check || (gen_copy[0].u_dut.place_q == gen_copy[1].u_dut.place_q && gen_copy[0].u_dut.address_q == gen_copy[1].u_dut.address_q && gen_copy[0].u_dut.in_stack_q == gen_copy[1].u_dut.in_stack_q));
+  assert property (@(posedge clk_i) !rst_ni || state == Idle || state == Check || (gen_copy[0].u_dut.place_q == gen_copy[1].u_dut.place_q && gen_copy[0].u_dut.address_q == gen_copy[1].u_dut.address_q && gen_copy[0].u_dut.in_first_q == gen_copy[1].u_dut.in_first_q));
   SamePending_A :
   assert property (@(posedge clk_i) !rst_ni || !gen_copy[0].u_dut.pending_q ||
       (gen_copy[0].u_dut.pending_host_q == gen_copy[1].u_dut.pending_host_q && gen_copy[0].u_dut.pending_last_q == gen_copy[1].u_dut.pending_last_q &&
@@ -199,16 +208,16 @@ module reader
   // Where a block under way stands.
   TheBlockIsInside_A :
   assert property (@(posedge clk_i) !rst_ni || state != Packet || (!block_q.host && block_q.bytes inside {[10'd1 : 10'd512]} && done < 13'(block_q.bytes) &&
-      gen_copy[0].u_dut.left_q == 10'(13'(block_q.bytes) - done) && (gen_copy[0].u_dut.in_stack_q ?
-      (gen_copy[0].u_dut.place_q == {block_q.base, 3'd0} + 19'(block_q.address[8:3]) + 19'(asked_q) && 10'(block_q.address[8:0]) + block_q.bytes <= 10'd512) :
-      (gen_copy[0].u_dut.place_q == {block_q.base, 3'd0} + 19'(StackWords) + 19'(block_q.address[13:3]) + 19'(asked_q) &&
+      gen_copy[0].u_dut.left_q == 10'(13'(block_q.bytes) - done) && (stacked ?
+      (gen_copy[0].u_dut.place_q == stack_begin + 19'(asked_q) && in_first == (block_q.address[12:10] == '0) && block_q.address[12:10] <= block_q.depth && 10'(block_q.address[8:0]) + block_q.bytes <= 10'd512) :
+      (gen_copy[0].u_dut.place_q == {block_q.base, 3'd0} + 19'(StackWords) + 19'(block_q.address[13:3]) + 19'(asked_q) && !in_first &&
        block_q.address[13:0] >= block_q.bounds.meta && past_block <= 15'(block_q.bounds.past)))));
   APendingWordIsInside_A :
   assert property (@(posedge clk_i) !rst_ni || !gen_copy[0].u_dut.pending_q || gen_copy[0].u_dut.pending_host_q || (state > Check && asked_q != '0 && asked_q <= 7'd64 &&
       gen_copy[0].u_dut.pending_byte_q == block_q.address[2:0] && done - 13'd8 + 13'(gen_copy[0].u_dut.pending_bytes_q) <= 13'(block_q.bytes) &&
-      gen_copy[0].u_dut.pending_bytes_q <= 4'd8 && block_q.bytes <= 10'd512 && (gen_copy[0].u_dut.in_stack_q ?
-      (place_q == {block_q.base, 3'd0} + 19'(block_q.address[8:3]) + 19'(asked_q) - 19'd1 && 10'(block_q.address[8:0]) + block_q.bytes <= 10'd512 &&
-       gen_copy[0].u_dut.pending_unset_q == {!block_q.written[6'(6'(place_q) - {block_q.base[2:0], 3'd0} + 6'd1)], !block_q.written[6'(6'(place_q) - {block_q.base[2:0], 3'd0})]}) :
+      gen_copy[0].u_dut.pending_bytes_q <= 4'd8 && block_q.bytes <= 10'd512 && (stacked ?
+      (place_q == stack_begin + 19'(asked_q) - 19'd1 && in_first == (block_q.address[12:10] == '0) && block_q.address[12:10] <= block_q.depth && 10'(block_q.address[8:0]) + block_q.bytes <= 10'd512 &&
+       gen_copy[0].u_dut.pending_unset_q == ({2{in_first}} & {!block_q.written[6'(6'(place_q) - {block_q.base[2:0], 3'd0} + 6'd1)], !block_q.written[6'(6'(place_q) - {block_q.base[2:0], 3'd0})]})) :
       (place_q == {block_q.base, 3'd0} + 19'(StackWords) + 19'(block_q.address[13:3]) + 19'(asked_q) - 19'd1 && gen_copy[0].u_dut.pending_unset_q == '0 &&
        block_q.address[13:0] >= block_q.bounds.meta && past_block <= 15'(block_q.bounds.past)))));
   AValueIsInside_A :

@@ -47,6 +47,7 @@ package sluice_xdp_rows_pkg;
 
   // A module's program. Index: 2 * module + generation.
   typedef struct packed {
+    logic [2:0]  frames;
     logic        serial;
     logic [8:0]  read_only;
     logic [8:0]  writable;
@@ -59,7 +60,7 @@ package sluice_xdp_rows_pkg;
     logic [12:0] start;
     logic        valid;
   } xdp_program_row_t;
-  localparam int unsigned XdpProgramRowBits = 80;
+  localparam int unsigned XdpProgramRowBits = 83;
   localparam int unsigned XdpProgramRowWords = 3;
 
   // A module's part of the queues in front of the cores. Index: module.

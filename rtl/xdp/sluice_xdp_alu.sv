@@ -58,6 +58,7 @@ module sluice_xdp_alu
   always_comb begin
     case (op_i)
       XdpOpMove, XdpOpLittle64: misc = (op_i == XdpOpMove) ? b : a_i;
+      XdpOpExitValue: misc = b_i;
       XdpOpExtend8: misc = {{56{a_i[7]}}, a_i[7:0]};
       XdpOpExtend16: misc = {{48{a_i[15]}}, a_i[15:0]};
       XdpOpExtend32: misc = {{32{a_i[31]}}, a_i[31:0]};

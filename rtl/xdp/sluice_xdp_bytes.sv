@@ -57,8 +57,8 @@ module sluice_xdp_bytes
     Done
   } state_e;
 
-  // Bytes of a packet's memory: its stack, then its buffer; or an address of a value.
-  localparam int unsigned LineBits = OffsetBits + 1;
+  // Bytes of a packet's memory: its stack, then its buffer, and before both, below zero, frames of functions; or an address of a value.
+  localparam int unsigned LineBits = OffsetBits + 2;
   typedef struct packed {
     logic        in_value;
     logic [31:0] at;
@@ -100,7 +100,11 @@ module sluice_xdp_bytes
   assign in_packet = fits && address[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
       address[OffsetBits-1:0] >= call_i.bounds.meta && end_q <= {1'b0, call_i.bounds.past};
   // From bit 9 of an address on the stack: its last byte is the frame's last.
-  assign in_stack = fits && address[31:9] == StackAddress[31:9] && end_q <= (OffsetBits + 1)'(FrameAddress[OffsetBits-1:0]);
+  assign in_stack = fits && on_stack(
+      address[31:0], call_i.depth
+  ) && end_q <= (OffsetBits + 1)'({(DepthBits + 1)'(frame_of(
+      address[31:0]
+  )) + (DepthBits + 1)'(1), 10'd0});
   assign in_values = fits && size[OffsetBits-1:10] == '0 && address[31:28] inside {[4'd4 : 4'd8]};
   assign too_large = call_i.second[31:16] != '0 || size[31:16] != '0;
   assign beyond = frame_end_q > 17'(frame_size_q);
@@ -108,17 +112,18 @@ module sluice_xdp_bytes
   always_comb begin
     spot = '{in_value: 1'b1, at: address[31:0]};
     if (in_packet) spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(address[OffsetBits-1:0]))};
-    if (in_stack) spot = '{in_value: 1'b0, at: {23'd0, address[8:0]}};
+    if (in_stack) spot = '{in_value: 1'b0, at: 32'($signed({-{1'b0, frame_of(address[31:0])}, address[8:0]}))};
   end
 
   spot_t frame_spot;
   assign frame_spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(frame_at_q))};
 
   function automatic xdp_place_t line_place(logic [RowBits-1:0] base, logic [LineBits-1:3] line);
-    return '{row: base + RowBits'(line[LineBits-1:6]), word: line[5:3]};
+    return '{row: base + RowBits'($signed(line[LineBits-1:6])), word: line[5:3]};
   endfunction
 
-  function automatic logic on_stack(spot_t a);
+  // In the program's own stack, whose words may be unwritten.
+  function automatic logic may_be_unset(spot_t a);
     return !a.in_value && a.at[LineBits-1:9] == '0;
   endfunction
 
@@ -182,10 +187,10 @@ module sluice_xdp_bytes
   logic arrives;
 
   assign unset_from = {
-    on_stack(from_q) && !stack_q[6'(from_q.at[8:3]+6'd1)], on_stack(from_q) && !stack_q[from_q.at[8:3]]
+    may_be_unset(from_q) && !stack_q[6'(from_q.at[8:3]+6'd1)], may_be_unset(from_q) && !stack_q[from_q.at[8:3]]
   };
   assign unset_into = {
-    on_stack(into_q) && !stack_q[6'(into_q.at[8:3]+6'd1)], on_stack(into_q) && !stack_q[into_q.at[8:3]]
+    may_be_unset(into_q) && !stack_q[6'(into_q.at[8:3]+6'd1)], may_be_unset(into_q) && !stack_q[into_q.at[8:3]]
   };
   assign two = {unset_from[1] ? 64'd0 : read_data_i[1], unset_from[0] ? 64'd0 : read_data_i[0]};
   assign aligned = 64'(two >> {from_q.at[2:0], 3'd0}) & bit_mask(bytes_q);
@@ -286,7 +291,7 @@ module sluice_xdp_bytes
         into_q.at <= into_q.at + 32'd8;
       end
     end
-    if (state_q == Write && on_stack(into_q) && write_ready_i) begin
+    if (state_q == Write && may_be_unset(into_q) && write_ready_i) begin
       stack_q[into_q.at[8:3]] <= 1'b1;
       if (over) stack_q[6'(into_q.at[8:3]+6'd1)] <= 1'b1;
     end

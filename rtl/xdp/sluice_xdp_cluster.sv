@@ -123,7 +123,7 @@ module sluice_xdp_cluster
 
   logic start_valid, start_ready, end_valid, free_valid, idle, load_waiting, unload_waiting;
   logic [SlotBits-1:0] free_slot;
-  logic [RowBits-1:0] free_base;
+  logic [RowBits-1:0] free_place;
   logic [8:0] free_rows;
   xdp_slot_t  slot_data;
   // "Bits of signal are not used": slots are numbered as for the largest memory.
@@ -222,7 +222,7 @@ module sluice_xdp_cluster
       .waits_i,
       .free_valid_i (free_valid),
       .free_slot_i  (free_slot),
-      .free_base_i  (free_base),
+      .free_place_i  (free_place),
       .free_rows_i  (free_rows),
       .waiting_o    (load_waiting)
   );
@@ -329,7 +329,7 @@ module sluice_xdp_cluster
       .m_axis_route,
       .free_valid_o (free_valid),
       .free_slot_o  (free_slot),
-      .free_base_o  (free_base),
+      .free_place_o  (free_place),
       .free_rows_o  (free_rows),
       .verdict_valid_o,
       .verdict_ready_i,

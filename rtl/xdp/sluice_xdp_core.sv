@@ -16,6 +16,9 @@
 /// context is picked again when the result is there, and the second pass does all of the bundle. A unit that is busy
 /// sends the context back to be picked again.
 ///
+/// A call of a function has a first pass too, in which the new frame is cleared; the second one keeps r6 to r9 and the row behind.
+/// The exit of a function is followed by two passes without a bundle, which restore them.
+///
 /// A packet is taken by `start_*` and ends with `end_valid_o`, once; `end_o` says what its program said. A fault ends it as
 /// aborted.
 ///
@@ -243,6 +246,7 @@ module sluice_xdp_core
     logic [ModuleBits-1:0] module_id;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
+    depth_t                frames;
   } fixed_t;
 
   fixed_t taken_fixed;
@@ -268,7 +272,8 @@ module sluice_xdp_core
           base: taken_q.base,
           module_id: taken_q.module_id,
           ifindex: taken_q.ifindex,
-          regions: taken_q.regions
+          regions: taken_q.regions,
+          frames: taken_q.frames
       };
 
   sluice_ram_lut #(
@@ -323,6 +328,54 @@ module sluice_xdp_core
       .rdata_o(x_kept)
   );
 
+  // The frame that runs, and what its context's next pass is.
+  typedef enum logic [1:0] {
+    PassBundle,
+    PassLower,   // r6 and r7 of the caller come back
+    PassUpper    // r8 and r9, and the row behind the call
+  } pass_e;
+
+  typedef struct packed {
+    pass_e  pass;
+    depth_t depth;
+  } turn_t;
+
+  turn_t f_turn, d_turn_q, x_turn_q, y_turn_q, m_turn_q, m_turn;
+  logic m_write_turn, m_calls, m_leaves;
+  depth_t y_frames_q;
+
+  sluice_ram_lut #(
+      .Width($bits(turn_t)),
+      .Depth(Contexts)
+  ) u_turn (
+      .clk_i,
+      .we_i   (m_write_turn),
+      .waddr_i(m_context_q),
+      .wdata_i(m_turn),
+      .raddr_i(f_context_q),
+      .rdata_o(f_turn)
+  );
+
+  // What a caller finds again, by its depth.
+  typedef struct packed {
+    logic [CodeBits-1:0] row;
+    logic [3:0][63:0]    registers;  // r6 to r9
+  } caller_t;
+
+  caller_t m_caller, y_caller;
+
+  sluice_ram_lut #(
+      .Width($bits(caller_t)),
+      .Depth(Contexts * 2 ** DepthBits)
+  ) u_caller (
+      .clk_i,
+      .we_i   (m_calls),
+      .waddr_i({m_context_q, m_turn_q.depth}),
+      .wdata_i(m_caller),
+      .raddr_i({y_context_q, y_turn_q.depth}),
+      .rdata_o(y_caller)
+  );
+
   // ---------------------------------------------------------------------------------------------------------------
   // Fetch.
 
@@ -338,6 +391,10 @@ module sluice_xdp_core
     x_row_q    <= d_row_q;
     y_row_q    <= x_row_q;
     m_row_q    <= y_row_q;
+    d_turn_q   <= f_turn;
+    x_turn_q   <= d_turn_q;
+    y_turn_q   <= x_turn_q;
+    m_turn_q   <= y_turn_q;
     start_q    <= {start_q[3:0], start_i};
   end
 
@@ -365,6 +422,7 @@ module sluice_xdp_core
   ) u_registers (
       .clk_i,
       .read_context_i  (d_context_q),
+      .read_depth_i    (d_turn_q.depth),
       .read_register_i (d_registers),
       .read_o          (d_values),
       .write_context_i (w_context_q),
@@ -380,10 +438,11 @@ module sluice_xdp_core
   logic [Lanes-1:0][63:0] x_a_q, x_b_q;
 
   always_ff @(posedge clk_i) begin
-    x_foreign_q   <= d_foreign;
+    // A pass that restores registers has no bundle.
+    x_foreign_q   <= d_foreign && d_turn_q.pass == PassBundle;
     x_next_page_q <= page_i.next;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      x_lane_q[l] <= code_i.lanes[l];
+      x_lane_q[l] <= (d_turn_q.pass == PassBundle) ? code_i.lanes[l] : '0;
       x_a_q[l]    <= d_values[2*l];
       x_b_q[l]    <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} : d_values[2*l+1];
     end
@@ -431,7 +490,7 @@ module sluice_xdp_core
     );
   end
 
-  // The one lane that accesses memory or calls a helper, and the one that multiplies or divides: the first of them.
+  // The one lane that accesses memory or calls a helper or function, and the one that multiplies or divides: the first of them.
   logic [Lanes-1:0] x_accesses, x_muldivs;
   logic [Lanes-1:0] x_access_lane, x_muldiv_lane;
   logic [63:0] x_base, x_data, x_address, x_left, x_right;
@@ -445,8 +504,9 @@ module sluice_xdp_core
     x_right  = '0;
     x_muldiv = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      x_accesses[l] = is_access(x_lane_q[l].op) || is_atomic(x_lane_q[l].op) || x_lane_q[l].op == XdpOpHelper;
-      x_muldivs[l]  = is_muldiv(x_lane_q[l].op);
+      x_accesses[l] = is_access(x_lane_q[l].op) || is_atomic(x_lane_q[l].op) ||
+          x_lane_q[l].op inside {XdpOpHelper, XdpOpCall};
+      x_muldivs[l] = is_muldiv(x_lane_q[l].op);
     end
     x_access_lane = x_accesses & (~x_accesses + Lanes'(1));
     x_muldiv_lane = x_muldivs & (~x_muldivs + Lanes'(1));
@@ -456,11 +516,12 @@ module sluice_xdp_core
         x_data   = x_data | x_b_q[l];
         x_access = x_access | x_lane_q[l];
       end
-      if (x_muldiv_lane[l]) begin
-        x_left   = x_left | x_a_q[l];
-        x_right  = x_right | x_b_q[l];
-        x_muldiv = x_muldiv | x_lane_q[l];
+      // A call's lane reads r6 and r7.
+      if (x_muldiv_lane[l] || x_lane_q[l].op == XdpOpCall) begin
+        x_left  = x_left | x_a_q[l];
+        x_right = x_right | x_b_q[l];
       end
+      if (x_muldiv_lane[l]) x_muldiv = x_muldiv | x_lane_q[l];
     end
     x_address = x_base + {{48{x_access.off[15]}}, x_access.off};
   end
@@ -504,10 +565,11 @@ module sluice_xdp_core
     y_kept_q        <= x_kept;
     y_base_q        <= x_fixed.base;
     y_ifindex_q     <= x_fixed.ifindex;
+    y_frames_q      <= x_fixed.frames;
     y_bytes_q       <= x_bytes;
     y_stack_q       <= x_stack;
-    // A third and fourth argument, and what compare-and-exchange expects, are read by the last lane: nothing else is in
-    // the bundle.
+    // A third and fourth argument, what compare-and-exchange expects, and r8 and r9 of a call are read by the last lane: nothing
+    // else is in the bundle.
     y_third_q       <= x_a_q[Lanes-1];
     y_fourth_q      <= x_b_q[Lanes-1];
     // Offset of the last place where so many bytes fit in front of the frame's end.
@@ -519,7 +581,17 @@ module sluice_xdp_core
   // Second: what the access may, which lane stops the bundle.
 
   logic y_is_lookup, y_is_map, y_is_atomic, y_in_values, y_misaligned, y_waits;
-  logic y_is_access, y_is_store, y_is_load, y_high, y_in_context, y_in_packet, y_in_stack, y_allowed, y_access_faults;
+  logic
+      y_is_access,
+      y_is_store,
+      y_is_load,
+      y_high,
+      y_in_context,
+      y_in_packet,
+      y_in_stack,
+      y_in_first,
+      y_allowed,
+      y_access_faults;
   logic [OffsetBits-1:0] y_offset;
   logic [8:0] y_stack_offset;
   xdp_place_t y_place;
@@ -544,8 +616,11 @@ module sluice_xdp_core
       y_offset >= y_kept_q.bounds.meta && $signed(
       {2'd0, y_offset}
   ) <= y_last_q;
-  assign y_in_stack = !y_high && y_address_q[31:9] == StackAddress[31:9] &&
-      {1'b0, y_stack_offset} + 10'(y_bytes_q) <= 10'd512;
+  assign y_in_stack = !y_high && on_stack(
+      y_address_q[31:0], y_turn_q.depth
+  ) && {1'b0, y_stack_offset} + 10'(y_bytes_q) <= 10'd512;
+  // Frames of functions have no unwritten words: they are cleared when they are entered.
+  assign y_in_first = y_in_stack && frame_of(y_address_q[31:0]) == '0;
   assign y_in_values = !y_high && y_address_q[31:28] inside {[4'd4 : 4'd8]};
   assign y_misaligned = y_is_atomic && (y_address_q[1:0] != '0 || (y_access_q.op[3] && y_address_q[2]));
   // Where it lies in values their unit judges it.
@@ -553,7 +628,7 @@ module sluice_xdp_core
   assign y_access_faults = y_is_access && (!y_allowed || y_misaligned);
   // The stack lies before the buffer.
   assign y_place = y_in_stack ?
-      '{row: y_base_q + RowBits'(y_stack_offset[8:6]), word: y_stack_offset[5:3]}
+      '{row: stack_row(y_base_q, y_address_q[31:0]), word: y_stack_offset[5:3]}
       : place_of(
           y_base_q, y_offset
       );
@@ -571,13 +646,13 @@ module sluice_xdp_core
     for (int unsigned l = 0; l < Lanes; l++) begin
       y_exits[l] = y_lane_q[l].op inside {XdpOpExit, XdpOpExitValue};
       y_beyond[l] = y_sum[l][63:32] != '0 || y_sum[l][31:0] > (PacketAddress | 32'(y_kept_q.bounds.past));
-      y_takes[l]  = y_holds[l] || y_lane_q[l].op == XdpOpJump ||
+      y_takes[l]  = y_holds[l] || y_lane_q[l].op inside {XdpOpJump, XdpOpCall} ||
           (y_lane_q[l].op == XdpOpLength && y_beyond[l] != y_lane_q[l].wide);
-      y_longs[l] = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op == XdpOpHelper));
+      y_longs[l] = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}));
       y_faults[l] = (y_access_lane_q[l] && !(y_is_load && y_lane_q[l].wide) &&
                      (y_access_faults || (y_longs[l] && y_resume_q && y_result_fault))) ||
-          y_lane_q[l].op inside {XdpOpCall} ||
-          ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op == XdpOpHelper) &&
+          (y_lane_q[l].op == XdpOpCall && (l != 0 || y_turn_q.depth == y_frames_q)) ||
+          ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}) &&
           !y_access_lane_q[l]) || (is_muldiv(y_lane_q[l].op) && !y_muldiv_lane_q[l]) ||
           (y_access_lane_q[l] && y_longs[l] && y_muldiv_lane_q != '0);
       y_stops[l] = y_faults[l] || y_takes[l] || y_exits[l];
@@ -596,7 +671,7 @@ module sluice_xdp_core
         if (y_faults[l]) y_fault = 1'b1;
         else if (y_takes[l]) begin
           y_taken  = 1'b1;
-          y_back   = y_lane_q[l].extra;
+          y_back   = y_lane_q[l].extra || y_lane_q[l].op == XdpOpCall;
           y_target = y_lane_q[l].off[CodeBits-1:0];
         end else if (y_exits[l]) begin
           y_exit = 1'b1;
@@ -653,7 +728,7 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // Memory.
 
-  logic m_fault_q, m_taken_q, m_back_q, m_exit_q, m_launch_q, m_load_q, m_store_q, m_in_stack_q, m_in_context_q;
+  logic m_fault_q, m_taken_q, m_back_q, m_exit_q, m_launch_q, m_load_q, m_store_q, m_in_first_q, m_in_context_q;
   unit_e m_unit_q;
   logic [6:0] m_next_page_q;
   logic [CodeBits-1:0] m_target_q;
@@ -673,7 +748,7 @@ module sluice_xdp_core
   logic [7:0] m_muldiv_op_q;
   logic m_muldiv_wide_q;
   logic [15:0] m_helper_q;
-  logic m_commits, m_late_q;
+  logic m_commits, m_late_q, m_enters_q;
   xdp_request_e m_kind_q;
   logic [2:0] m_code_q;
   logic [15:0] m_map_q;
@@ -683,7 +758,8 @@ module sluice_xdp_core
 
   always_ff @(posedge clk_i) begin
     m_fault_q <= y_fault;
-    m_taken_q <= y_taken;
+    m_taken_q <= y_taken || y_turn_q.pass == PassUpper;
+    m_enters_q <= y_lane_q[0].op == XdpOpCall && !y_fault;
     m_back_q <= y_back;
     m_exit_q <= y_exit;
     m_unit_q <= y_unit;
@@ -702,10 +778,10 @@ module sluice_xdp_core
     m_reference_q <= y_unit_result_q.referent;
     m_third_q <= y_third_q;
     m_fourth_q <= y_fourth_q;
-    m_in_stack_q <= y_in_stack;
+    m_in_first_q <= y_in_first;
     m_in_context_q <= y_in_context;
     m_next_page_q <= y_next_page_q;
-    m_target_q <= y_target;
+    m_target_q <= (y_turn_q.pass == PassUpper) ? y_caller.row : y_target;
     m_verdict_q <= y_verdict;
     m_place_q <= y_place;
     m_byte_q <= y_address_q[2:0];
@@ -721,7 +797,7 @@ module sluice_xdp_core
     m_workless_q <= y_kept_q.work == '0;
     // Words of the stack that nobody wrote are zero.
     m_words_unset_q <= {
-      y_in_stack && !y_stack_q[6'(y_stack_offset[8:3]+6'd1)], y_in_stack && !y_stack_q[y_stack_offset[8:3]]
+      y_in_first && !y_stack_q[6'(y_stack_offset[8:3]+6'd1)], y_in_first && !y_stack_q[y_stack_offset[8:3]]
     };
     m_muldiv_op_q <= y_muldiv_q.op;
     m_muldiv_wide_q <= y_muldiv_q.wide;
@@ -739,11 +815,17 @@ module sluice_xdp_core
       m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
       m_value_q[l] <= y_longs[l] ? y_unit_value : y_result[l];
+      if (y_turn_q.pass != PassBundle && l < 2) begin
+        m_write_q[l]    <= 1'b1;
+        m_register_q[l] <= ((y_turn_q.pass == PassLower) ? 4'd6 : 4'd8) + 4'(l);
+        m_value_q[l]    <= y_caller.registers[((y_turn_q.pass==PassLower)?0 : 2)+l];
+      end
     end
   end
 
   // The first pass of what takes longer does nothing else; a start neither.
   logic m_bundle, m_out_of_work, m_store, m_launches, m_unit_ready;
+  logic [CodeBits-1:0] m_row_behind;
   assign m_bundle   = m_valid_q && !m_start_q;
   assign m_launches = m_bundle && m_launch_q;
   always_comb begin
@@ -758,16 +840,30 @@ module sluice_xdp_core
   assign m_parks = m_launches && !m_retries;
   assign m_out_of_work = m_taken_q && m_back_q && m_workless_q;
   assign m_commits = m_bundle && !m_launch_q;
-  assign m_ends = m_commits && (m_fault_q || m_exit_q || m_out_of_work);
+  assign m_ends = m_commits && (m_fault_q || (m_exit_q && m_turn_q.depth == '0) || m_out_of_work);
+  assign m_calls = m_commits && m_enters_q && !m_out_of_work;
+  assign m_leaves = m_commits && m_exit_q && !m_fault_q && m_turn_q.depth != '0;
   assign m_stops = m_parks || m_ends;
 
   assign m_write_row = (m_commits && !m_ends) || (m_valid_q && m_start_q);
   always_comb begin
-    m_next_row = m_row_q + CodeBits'(1);
-    if (m_row_q[5:0] == '1) m_next_row = {m_next_page_q, 6'd0};
+    m_row_behind = m_row_q + CodeBits'(1);
+    if (m_row_q[5:0] == '1) m_row_behind = {m_next_page_q, 6'd0};
+    m_next_row = m_row_behind;
     if (m_taken_q) m_next_row = m_target_q;
     if (m_start_q) m_next_row = start_q[4].start;
   end
+
+  // Calls and exits change the frame, starts begin with the program's own.
+  always_comb begin
+    m_turn = '{pass: PassBundle, depth: m_turn_q.depth};
+    if (m_turn_q.pass == PassLower) m_turn.pass = PassUpper;
+    if (m_enters_q) m_turn.depth = m_turn_q.depth + depth_t'(1);
+    if (m_exit_q) m_turn = '{pass: PassLower, depth: m_turn_q.depth - depth_t'(1)};
+    if (m_start_q) m_turn = '{pass: PassBundle, depth: '0};
+  end
+  assign m_write_turn = (m_valid_q && m_start_q) || m_calls || m_leaves || (m_commits && m_turn_q.pass != PassBundle);
+  assign m_caller = '{row: m_row_behind, registers: {m_fourth_q, m_third_q, m_right_q, m_left_q}};
 
   // The kept part is written by starts, taken back edges, and when a helper has answered.
   always_comb begin
@@ -856,7 +952,7 @@ module sluice_xdp_core
       .Depth(Contexts)
   ) u_stack (
       .clk_i,
-      .we_i   ((m_store && m_in_stack_q) || m_helped || (m_valid_q && m_start_q)),
+      .we_i   ((m_store && m_in_first_q) || m_helped || (m_valid_q && m_start_q)),
       .waddr_i(m_context_q),
       .wdata_i(m_stack),
       .raddr_i(x_context_q),
@@ -936,7 +1032,9 @@ module sluice_xdp_core
           module_id: m_fixed.module_id,
           regions: m_fixed.regions,
           written: m_stack_q,
-          processor: 5'(Core * Contexts) + 5'(m_context_q)
+          processor: 5'(Core * Contexts) + 5'(m_context_q),
+          depth: m_turn_q.depth,
+          enters: m_enters_q
       };
 
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
@@ -990,7 +1088,8 @@ module sluice_xdp_core
         regions: m_fixed.regions,
         bounds: m_kept_q.bounds,
         base: m_fixed.base,
-        written: m_stack_q
+        written: m_stack_q,
+        depth: m_turn_q.depth
     };
     if (m_handle_q) map_call_o.map = (m_data_q[63:16] == 48'(HandleAddress[31:16])) ? m_data_q[15:0] : '1;
     case (m_helper_q)

@@ -8,6 +8,7 @@ sluice_xdp_atomic.sv
 sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
 sluice_xdp_cluster.sv
+sluice_xdp_frame.sv
 sluice_xdp_core.sv
 sluice_xdp_hash.sv
 sluice_xdp_helper.sv

@@ -5,6 +5,7 @@
 /// | --- | --- |
 /// | sluice_xdp_bounds | those that need the packet's bounds only, redirect, numbers that are always the same |
 /// | sluice_xdp_bytes | csum_diff, xdp_load_bytes, xdp_store_bytes |
+/// | sluice_xdp_frame | none: a function is entered |
 ///
 /// `valid_i` with `ready_o` takes a call; `done_o` is high for one cycle with the answer. A number that is no helper here faults.
 ///
@@ -44,11 +45,12 @@ module sluice_xdp_helper
     input  logic         [63:0] found_value_i
 );
 
-  logic busy_q, start_q, is_bytes;
+  logic busy_q, start_q, is_bytes, is_frame;
   xdp_call_t call_q;
 
   assign ready_o  = !busy_q;
-  assign is_bytes = call_q.number inside {HelperChecksum, HelperLoadBytes, HelperStoreBytes};
+  assign is_frame = call_q.enters;
+  assign is_bytes = !is_frame && call_q.number inside {HelperChecksum, HelperLoadBytes, HelperStoreBytes};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -62,9 +64,9 @@ module sluice_xdp_helper
     if (!busy_q) call_q <= call_i;
   end
 
-  logic bounds_done, bounds_read, bounds_write, bytes_done, bytes_read, bytes_write;
-  xdp_return_t bounds_return, bytes_return;
-  xdp_place_t bounds_read_place, bounds_write_place, bytes_read_place, bytes_write_place;
+  logic bounds_done, bounds_read, bounds_write, bytes_done, bytes_read, bytes_write, frame_done, frame_write;
+  xdp_return_t bounds_return, bytes_return, frame_return;
+  xdp_place_t bounds_read_place, bounds_write_place, bytes_read_place, bytes_write_place, frame_write_place;
   logic [7:0][7:0] bounds_write_enable;
   logic [1:0][7:0] bytes_write_enable;
   logic [63:0] bounds_write_data;
@@ -73,7 +75,7 @@ module sluice_xdp_helper
   sluice_xdp_bounds u_bounds (
       .clk_i,
       .rst_ni,
-      .start_i       (start_q && !is_bytes),
+      .start_i       (start_q && !is_bytes && !is_frame),
       .call_i        (call_q),
       .done_o        (bounds_done),
       .return_o      (bounds_return),
@@ -112,13 +114,25 @@ module sluice_xdp_helper
       .found_value_i
   );
 
-  assign done_o = bounds_done || bytes_done;
-  assign return_o = bytes_done ? bytes_return : bounds_return;
+  sluice_xdp_frame u_frame (
+      .clk_i,
+      .rst_ni,
+      .start_i      (start_q && is_frame),
+      .call_i       (call_q),
+      .done_o       (frame_done),
+      .return_o     (frame_return),
+      .write_valid_o(frame_write),
+      .write_ready_i,
+      .write_place_o(frame_write_place)
+  );
+
+  assign done_o = bounds_done || bytes_done || frame_done;
+  assign return_o = bytes_done ? bytes_return : frame_done ? frame_return : bounds_return;
   assign read_valid_o = bounds_read || bytes_read;
   assign read_place_o = bytes_read ? bytes_read_place : bounds_read_place;
-  assign write_valid_o = bounds_write || bytes_write;
-  assign write_place_o = bytes_write ? bytes_write_place : bounds_write_place;
-  assign write_enable_o = bytes_write ? {48'd0, bytes_write_enable} : bounds_write_enable;
-  assign write_data_o = bytes_write ? bytes_write_data : {2{bounds_write_data}};
+  assign write_valid_o = bounds_write || bytes_write || frame_write;
+  assign write_place_o = bytes_write ? bytes_write_place : frame_write ? frame_write_place : bounds_write_place;
+  assign write_enable_o = bytes_write ? {48'd0, bytes_write_enable} : frame_write ? '1 : bounds_write_enable;
+  assign write_data_o = bytes_write ? bytes_write_data : frame_write ? '0 : {2{bounds_write_data}};
 
 endmodule

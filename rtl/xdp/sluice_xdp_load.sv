@@ -1,7 +1,7 @@
 /// Puts packets into a core's memory, and hands them to its contexts.
 ///
-/// A packet takes a slot with its first beat, if one is free, and a place for its stack, headroom and frame, and for what its program
-/// may add. Both come back in any order (`free_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
+/// A packet takes a slot with its first beat, if one is free, and a place for its stack, headroom and frame, for frames of functions
+/// before them, and for what its program may add. Both come back in any order (`free_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
 /// beat its slot is written (`slot_*`); a packet without a program is ready to go at once. The others wait for a
 /// context (`start_*`) in order; one whose program is flow-serial waits until nobody before it in its bucket is left (`waits_i`), while
 /// others are started. Which packet is offered may change until one is taken.
@@ -63,7 +63,7 @@ module sluice_xdp_load
 
     input logic                free_valid_i,
     input logic [SlotBits-1:0] free_slot_i,
-    input logic [ RowBits-1:0] free_base_i,
+    input logic [ RowBits-1:0] free_place_i,
     input logic [         8:0] free_rows_i,
 
     output logic waiting_o
@@ -72,7 +72,7 @@ module sluice_xdp_load
   localparam int unsigned FrameRow = StackRows + Headroom / 64;
   // Rows of a packet that may grow to 3,520 bytes.
   localparam int unsigned GrownRows = FrameRow + MostGrown / 64;
-  localparam int unsigned MostRows = FrameRow + (MaxFrameBytes + 63) / 64;
+  localparam int unsigned MostRows = FrameRow + (MaxFrameBytes + 63) / 64 + (2 ** DepthBits - 1) * StackRows;
   localparam int unsigned Units = Rows / UnitRows;
   localparam int unsigned UnitBits = $clog2(Units);
   localparam int unsigned CountBits = $clog2(Units + 1);
@@ -98,10 +98,10 @@ module sluice_xdp_load
   logic [31:0] ifindex, ifindex_q;
 
   logic go, found;
-  logic [8:0] frame_rows, need, row_q, row, rows_q, rows;
+  logic [8:0] frame_rows, need, function_rows, row_q, row, rows_q, rows;
   logic [CountBits-1:0] units;
   logic [UnitBits-1:0] unit;
-  logic [RowBits-1:0] base, base_q;
+  logic [RowBits-1:0] base, place, place_q;
   logic broken_q, broken, beyond, ends, has_program;
 
   // Slots.
@@ -165,9 +165,12 @@ module sluice_xdp_load
   always_comb begin
     need = 9'(FrameRow) + frame_rows;
     if (has_program && program_row.grows && need < 9'(GrownRows)) need = 9'(GrownRows);
+    need = need + function_rows;
     // No frame is longer; one whose sideband says so is broken.
     if (need > 9'(MostRows)) need = 9'(MostRows);
   end
+  // A packet's base is behind the frames of functions.
+  assign function_rows = has_program ? 9'(StackRows) * 9'(program_row.frames) : '0;
   assign units = CountBits'(units_of(need));
 
   sluice_xdp_places #(
@@ -183,19 +186,20 @@ module sluice_xdp_load
       .first_o     (unit),
       .take_i      (advance && first_q),
       .free_valid_i,
-      .free_first_i(UnitBits'(free_base_i / RowBits'(UnitRows))),
+      .free_first_i(UnitBits'(free_place_i / RowBits'(UnitRows))),
       .free_units_i(CountBits'(units_of(free_rows_i)))
   );
 
   assign go = beat_valid_q && (!first_q || found);
-  assign base = first_q ? RowBits'({unit, 4'd0}) : base_q;
-  assign row = first_q ? 9'(FrameRow) : row_q;
+  assign place = first_q ? RowBits'({unit, 4'd0}) : place_q;
+  assign base = place + RowBits'(function_rows);
+  assign row = first_q ? 9'(FrameRow) + function_rows : row_q;
   assign rows = first_q ? need : rows_q;
   assign beyond = row >= rows;
   assign broken = (!first_q && broken_q) || beyond || too_long_q;
 
   assign write_valid_o = go && !beyond;
-  assign write_place_o = '{row: base + RowBits'(row), word: 3'd0};
+  assign write_place_o = '{row: place + RowBits'(row), word: 3'd0};
   assign write_data_o = beat_data_q;
 
   assign ends = advance && beat_last_q;
@@ -204,7 +208,7 @@ module sluice_xdp_load
     if (!rst_ni) first_q <= 1'b1;
     else if (advance) first_q <= beat_last_q;
     if (advance) begin
-      base_q   <= base;
+      place_q  <= place;
       row_q    <= row + 9'd1;
       rows_q   <= rows;
       broken_q <= broken;
@@ -217,7 +221,7 @@ module sluice_xdp_load
   always_comb begin
     last_bytes = '0;
     for (int unsigned i = 0; i < 64; i++) if (beat_keep_q[i]) last_bytes = 7'(i + 1);
-    past = OffsetBits'({row - 9'(StackRows), 6'd0}) + OffsetBits'(last_bytes);
+    past = OffsetBits'({row - function_rows - 9'(StackRows), 6'd0}) + OffsetBits'(last_bytes);
   end
 
   assign slot_valid_o = ends;
@@ -226,6 +230,7 @@ module sluice_xdp_load
           side: side_q,
           route: route_q,
           token: token_q,
+          place: place,
           base: base,
           rows: rows,
           past: past,
@@ -250,7 +255,8 @@ module sluice_xdp_load
           module_id: side_q.module_id,
           work: program_row.work,
           ifindex: ifindex,
-          regions: '{base: program_row.regions, writable: program_row.writable, read_only: program_row.read_only}
+          regions: '{base: program_row.regions, writable: program_row.writable, read_only: program_row.read_only},
+          frames: program_row.frames
       };
   assign holds = ends && slot_data_o.has_program && program_row.serial;
 

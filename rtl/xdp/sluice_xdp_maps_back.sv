@@ -404,7 +404,8 @@ module sluice_xdp_maps_back
           regions: call_q.regions,
           bounds: call_q.bounds,
           base: call_q.base,
-          written: call_q.written
+          written: call_q.written,
+          depth: call_q.depth
       };
 
   sluice_xdp_reader u_reader (

@@ -127,7 +127,8 @@ module sluice_xdp_maps_front
           regions: call_q.regions,
           bounds: call_q.bounds,
           base: call_q.base,
-          written: call_q.written
+          written: call_q.written,
+          depth: call_q.depth
       };
 
   // A copy of another processor: its number, as the kernel takes it, has 32 bits.

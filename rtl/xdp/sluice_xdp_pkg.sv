@@ -7,7 +7,8 @@ package sluice_xdp_pkg;
   // "Parameter is not used": a package serves several blocks, and each uses a part of it.
   // verilator lint_off UNUSEDPARAM
 
-  // A packet's place in memory: its stack, then its buffer, whose frame begins behind the headroom.
+  // A packet's place in memory: its stack, then its buffer, whose frame begins behind the headroom. Frames of functions lie before
+  // the stack, each as long.
   localparam int unsigned StackRows = 8;
   // Rows of a unit of packet memory, in which places are given out.
   localparam int unsigned UnitRows = 16;
@@ -22,6 +23,7 @@ package sluice_xdp_pkg;
   localparam int unsigned RowBits = 16;
   localparam int unsigned WorkBits = 25;
   localparam int unsigned CodeBits = 13;
+  localparam int unsigned DepthBits = 3;
 
   // Device addresses (docs/design/xdp.md, "Address map").
   localparam logic [31:0] ContextAddress = 32'h1000_0000;
@@ -35,6 +37,9 @@ package sluice_xdp_pkg;
   localparam logic [31:0] VerdictPass = 32'd2;
   localparam logic [31:0] VerdictTx = 32'd3;
   localparam logic [31:0] VerdictRedirect = 32'd4;
+
+  // Frames of functions around the one that runs: 0 in the program's own.
+  typedef logic [DepthBits-1:0] depth_t;
 
   // Bundles and steps of units that a packet has taken; stays at the most.
   localparam int unsigned CostBits = 24;
@@ -139,6 +144,7 @@ package sluice_xdp_pkg;
     logic [WorkBits-1:0]   work;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
+    depth_t                frames;     // of functions, before its stack
   } xdp_start_t;
 
   // What a program said of its packet.
@@ -156,7 +162,8 @@ package sluice_xdp_pkg;
     sideband_t             side;
     route_t                route;
     token_t                token;
-    logic [RowBits-1:0]    base;
+    logic [RowBits-1:0]    place;        // where its rows begin
+    logic [RowBits-1:0]    base;         // first row of its stack
     logic [8:0]            rows;
     logic [OffsetBits-1:0] past;
     logic                  has_program;
@@ -187,6 +194,8 @@ package sluice_xdp_pkg;
     xdp_regions_t          regions;
     logic [StackWords-1:0] written;    // words of the stack
     logic [4:0]            processor;
+    depth_t                depth;
+    logic                  enters;     // a function, in place of a helper: its frame is cleared
   } xdp_call_t;
 
   // What it answers.
@@ -219,6 +228,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t           bounds;
     logic [RowBits-1:0]    base;
     logic [StackWords-1:0] written;    // words of the stack that were written
+    depth_t                depth;
   } xdp_map_call_t;
 
   // What it answers.
@@ -240,6 +250,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t           bounds;
     logic [RowBits-1:0]    base;
     logic [StackWords-1:0] written;
+    depth_t                depth;
   } xdp_block_t;
 
   // "Bits of function variable are not used": the function takes the fields that concern it.
@@ -252,6 +263,22 @@ package sluice_xdp_pkg;
   // Units that so many rows take.
   function automatic logic [4:0] units_of(logic [8:0] rows);
     return 5'((10'(rows) + 10'(UnitRows - 1)) / 10'(UnitRows));
+  endfunction
+
+  // Frame of an address on the stack; whether it may be reached, and such an address is one.
+  function automatic depth_t frame_of(logic [31:0] address);
+    return address[9+DepthBits:10];
+  endfunction
+
+  function automatic logic on_stack(logic [31:0] address, depth_t depth);
+    return address[31:10+DepthBits] == StackAddress[31:10+DepthBits] && address[9] && frame_of(address) <= depth;
+  endfunction
+
+  // Row of memory with the byte at this address: a frame lies before its caller's.
+  function automatic logic [RowBits-1:0] stack_row(logic [RowBits-1:0] base, logic [31:0] address);
+    logic [DepthBits:0] ahead;
+    ahead = -{1'b0, frame_of(address)};
+    return base + RowBits'($signed({ahead, address[8:6]}));
   endfunction
 
   function automatic logic is_access(logic [7:0] op);
@@ -283,8 +310,8 @@ package sluice_xdp_pkg;
     return (is_atomic(
         op
     ) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) ||
-        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement} || op[7:3] == 5'b00011 || op[7:3] == 5'b01000 ||
-        op[7:4] == 4'h5;
+        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement, XdpOpExitValue} || op[7:3] == 5'b00011 ||
+        op[7:3] == 5'b01000 || op[7:4] == 4'h5;
   endfunction
 
   // Bytes of an access, from the lower bits of its operation.

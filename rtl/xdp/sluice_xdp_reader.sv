@@ -1,7 +1,7 @@
 /// Reads a block of bytes that a program points to, for a unit: from its frame, its stack, a value of a map, or the host's data.
 ///
 /// `start_i` takes a block when `idle_o` is high. Its bytes come by 8 (`word_valid_o`, `word_ready_i`), the last with `last_o`, zero
-/// behind the block's end; a word of the stack that nobody wrote is zero. A block that is not in one piece of the
+/// behind the block's end; a word of the program's own stack that nobody wrote is zero. A block that is not in one piece of the
 /// program's memory gives `fault_o` for a cycle and no word. Pages that the host takes away while a block of theirs is read give zeros
 /// from there on: words come all or none, and nobody waits for the rest.
 ///
@@ -63,7 +63,7 @@ module sluice_xdp_reader
   logic [6:0] host_q;
   logic [31:0] address_q;
   logic first_q, judged_q, refused;
-  logic in_stack, in_stack_q, in_packet, in_values, high;
+  logic in_stack, in_first_q, in_packet, in_values, high;
   logic [OffsetBits-1:0] offset;
   logic [9:0] stack_end;
   logic [OffsetBits:0] packet_end;
@@ -75,7 +75,7 @@ module sluice_xdp_reader
   assign stack_end = {1'b0, block_q.address[8:0]} + block_q.bytes;
   assign in_packet = !high && block_q.address[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
       offset >= block_q.bounds.meta && packet_end <= (OffsetBits + 1)'(block_q.bounds.past);
-  assign in_stack = !high && block_q.address[31:9] == StackAddress[31:9] && stack_end <= 10'd512;
+  assign in_stack = !high && on_stack(block_q.address[31:0], block_q.depth) && stack_end <= 10'd512;
   assign in_values = !high && block_q.address[31:28] inside {[4'd4 : 4'd8]};
 
   // A word under way from packet memory or the host, with what it is made of.
@@ -161,9 +161,14 @@ module sluice_xdp_reader
       first_q <= 1'b1;
     end
     if (state_q == Check) begin
-      in_stack_q <= in_stack;
+      // Frames of functions are cleared when they are entered.
+      in_first_q <= in_stack && frame_of(block_q.address[31:0]) == '0;
       // The stack lies before the buffer.
-      place_q <= in_stack ? {block_q.base, 3'd0} + 19'(block_q.address[8:3]) : place_of(block_q.base, offset);
+      place_q <= in_stack ? {stack_row(
+          block_q.base, block_q.address[31:0]
+      ), block_q.address[5:3]} : place_of(
+          block_q.base, offset
+      );
       address_q <= block_q.address[31:0];
     end
     if (asks || (request_valid_o && request_ready_i)) begin
@@ -177,7 +182,7 @@ module sluice_xdp_reader
     pending_last_q  <= left_q <= 10'd8;
     pending_bytes_q <= bytes;
     pending_byte_q  <= block_q.address[2:0];
-    pending_unset_q <= in_stack_q ? unset : 2'b00;
+    pending_unset_q <= in_first_q ? unset : 2'b00;
   end
 
 

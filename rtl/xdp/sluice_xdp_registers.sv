@@ -5,7 +5,7 @@
 /// (`read_context_i`), and written with its results (`write_context_i`, `write_valid_i`). `write_clear_i` forgets all
 /// registers of the context in that cycle.
 ///
-/// r10 is the frame's address; r1 that was not written is the address of the program's context; another register that
+/// r10 is the frame's address, by depth; r1 that was not written is the address of the program's context; another register that
 /// was not written is 0.
 ///
 /// Latency: 0 cycles to read; what is written in a cycle is read from the next one on. Throughput: 2 reads and a write
@@ -20,9 +20,10 @@ module sluice_xdp_registers
 ) (
     input logic clk_i,
 
-    input  logic [ContextBits-1:0]       read_context_i,
-    input  logic [    2*Lanes-1:0][ 3:0] read_register_i,
-    output logic [    2*Lanes-1:0][63:0] read_o,
+    input  logic   [ContextBits-1:0]       read_context_i,
+    input  depth_t                         read_depth_i,
+    input  logic   [    2*Lanes-1:0][ 3:0] read_register_i,
+    output logic   [    2*Lanes-1:0][63:0] read_o,
 
     input logic [ContextBits-1:0]       write_context_i,
     input logic                         write_clear_i,
@@ -60,7 +61,7 @@ module sluice_xdp_registers
         if (read_state.bank[register] == BankBits'(l)) read_o[p] = banks[l][p];
       end
       if (!read_state.valid[register]) read_o[p] = (register == 4'd1) ? 64'(ContextAddress) : '0;
-      if (register == 4'd10) read_o[p] = 64'(FrameAddress);
+      if (register == 4'd10) read_o[p] = 64'(FrameAddress) + {51'd0, read_depth_i, 10'd0};
     end
   end
 

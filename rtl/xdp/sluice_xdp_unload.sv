@@ -64,7 +64,7 @@ module sluice_xdp_unload
 
     output logic                free_valid_o,
     output logic [SlotBits-1:0] free_slot_o,
-    output logic [ RowBits-1:0] free_base_o,
+    output logic [ RowBits-1:0] free_place_o,
     output logic [         8:0] free_rows_o,
 
     output logic                          verdict_valid_o,
@@ -244,7 +244,7 @@ module sluice_xdp_unload
   logic [8:0] windows_q, windows;
   window_t next_q, arrives_window_q, window_q;
   logic [SlotBits-1:0] sent_slot_q, done_slot_q;
-  logic [RowBits-1:0] sent_base_q, done_base_q;
+  logic [RowBits-1:0] sent_base_q, sent_place_q, done_place_q;
   logic [8:0] sent_rows_q, done_rows_q;
   logic granted, sent, sent_q, arrives_q, window_valid_q, push, last_pushed, beat_room;
   logic [511:0] data_q, before_q;
@@ -263,7 +263,7 @@ module sluice_xdp_unload
   // A dropped packet's place comes back in its verdict's cycle; a sent one's behind its last window, and a cycle later if the other's does.
   assign free_valid_o = sent_q || (judged && drops);
   assign free_slot_o = (judged && drops) ? head_q : done_slot_q;
-  assign free_base_o = (judged && drops) ? slot_q.base : done_base_q;
+  assign free_place_o = (judged && drops) ? slot_q.place : done_place_q;
   assign free_rows_o = (judged && drops) ? slot_q.rows : done_rows_q;
 
   always_ff @(posedge clk_i) begin
@@ -285,7 +285,7 @@ module sluice_xdp_unload
     end
     if (sent) begin
       done_slot_q <= sent_slot_q;
-      done_base_q <= sent_base_q;
+      done_place_q <= sent_place_q;
       done_rows_q <= sent_rows_q;
     end
     if (judged && !drops) begin
@@ -293,6 +293,7 @@ module sluice_xdp_unload
       next_q <= '{first: 1'b1, last: 1'b0, shift: bounds.data[2:0], tail: length[5:0]};
       sent_slot_q <= head_q;
       sent_base_q <= slot_q.base;
+      sent_place_q <= slot_q.place;
       sent_rows_q <= slot_q.rows;
     end
     arrives_window_q <= next_q;

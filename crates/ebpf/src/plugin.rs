@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// What `--help` prints.
 pub const USAGE: &str = "\
-usage: sluice-bpf-plugin [--program HEX] [MEMORY] [--elf] [--xdp] [--debug]
+usage: sluice-bpf-plugin [--program HEX] [MEMORY] [--elf] [--xdp] [--debug] [--device DEVICE] [--lanes N]
 
 Runs one eBPF program and prints r0 in hex. The program is read from standard input as two-digit
 hex numbers, with or without spaces; MEMORY has the same form. r1 is the address of the memory, r2
@@ -20,6 +20,9 @@ its length; both are 0 without memory.
   --elf          the bytes are an object file; its first program runs, with --xdp
   --xdp          r1 is a struct xdp_md, the memory is the packet
   --debug        the program and each instruction with its registers, on standard error
+  --device NAME  what runs it: model, the interpreter (the default); bundles, the model of bundles; rtl, the XDP engine in
+                 simulation (configuration tiny)
+  --lanes N      lanes of a bundle, 1, 2 or 4, on bundles; 2 otherwise
 ";
 
 /// What was asked for.
@@ -93,6 +96,27 @@ pub fn raw_program(bytes: &[u8]) -> Result<Program, String> {
     Ok(Program::from_insns("program", insns))
 }
 
+/// What a request is about: an image whose first program runs, and the memory.
+pub fn read(request: &Request, input: &str) -> Result<(Image, Vec<u8>), String> {
+    let bytes = hex("program", request.program.as_deref().unwrap_or(input))?;
+    let memory = hex("memory", &request.memory)?;
+    let image = if request.elf {
+        load::load(&bytes).map_err(|e| e.to_string())?
+    } else {
+        Image { programs: vec![raw_program(&bytes)?], ..Image::default() }
+    };
+    if image.programs.is_empty() {
+        return Err("the object has no program".to_owned());
+    }
+    Ok((image, memory))
+}
+
+/// Whether the first program is valid; unreachable instructions are let through.
+pub fn valid(image: &Image) -> Result<(), String> {
+    let options = validate::Options { unreachable: true };
+    validate::validate_program(&image.programs[0], &image.maps, options).map_err(|e| format!("[{}] {e}", e.code()))
+}
+
 /// Makes what carries out an installed image's programs.
 pub type MakeMachine<'a> = &'a dyn Fn(&Image, &Runtime, Installed) -> Result<Box<dyn Machine>, String>;
 
@@ -108,19 +132,12 @@ pub fn run_on(
     input: &str,
     debug: &mut String,
 ) -> Result<u64, String> {
-    let bytes = hex("program", request.program.as_deref().unwrap_or(input))?;
-    let memory = hex("memory", &request.memory)?;
-    let image = if request.elf {
-        load::load(&bytes).map_err(|e| e.to_string())?
-    } else {
-        Image { programs: vec![raw_program(&bytes)?], ..Image::default() }
-    };
-    let program = image.programs.first().ok_or("the object has no program")?;
+    let (image, memory) = read(request, input)?;
+    let program = &image.programs[0];
     if request.debug {
         debug.push_str(&listing(program, &image.maps));
     }
-    let options = validate::Options { unreachable: true };
-    validate::validate_program(program, &image.maps, options).map_err(|e| format!("[{}] {e}", e.code()))?;
+    valid(&image)?;
     let mut runtime = Runtime::new(1, 0);
     let installed = runtime.install_unchecked(&image, &|_| None).map_err(|e| e.to_string())?;
     let number = runtime.program_number(installed, 0).ok_or("the object has no program")?;

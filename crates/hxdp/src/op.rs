@@ -331,11 +331,11 @@ impl Op {
         matches!(self, Self::Helper { .. }) || self.is_product()
     }
 
-    /// Whether its bundle holds nothing else: a helper of more arguments than its lane reads registers, and a
-    /// compare-and-exchange, which reads r0 too.
+    /// Whether its bundle holds nothing else: a helper of more arguments than its lane reads registers, a
+    /// compare-and-exchange, which reads r0 too, and a call of a function, which keeps four registers.
     pub fn is_alone(&self) -> bool {
         match self {
-            Self::Atomic { op: AtomicOp::Cmpxchg, .. } => true,
+            Self::Atomic { op: AtomicOp::Cmpxchg, .. } | Self::Call { .. } => true,
             Self::Helper { id, .. } => sluice_ebpf::helper::find(*id).is_none_or(|helper| helper.args.len() > 2),
             _ => false,
         }

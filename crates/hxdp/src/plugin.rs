@@ -1,4 +1,8 @@
-//! The conformance plug-in of `sluice-ebpf`, on bundles.
+//! The conformance plug-in of `sluice-ebpf`, on bundles, and as rows of the engine in hardware.
+
+mod called;
+
+pub use called::{Called, called};
 
 use crate::compile::compile_unanalysed;
 use crate::{CompileError, Cores, Target};
@@ -6,28 +10,10 @@ use sluice_ebpf::plugin::{self, Request};
 use sluice_ebpf::vm::{Installed, Machine};
 use sluice_ebpf::{Image, Runtime};
 
-/// What `--help` prints before the options of [`plugin::USAGE`].
-pub const USAGE: &str = "\
-sluice-hxdp-plugin: as sluice-bpf-plugin, on bundles; --lanes N before all else (1, 2 or 4; default 2)
-
-";
-
-/// Lanes and what is left of the arguments.
-pub fn lanes(args: &[String]) -> Result<(usize, &[String]), String> {
-    match args {
-        [option, lanes, rest @ ..] if option == "--lanes" => {
-            let lanes = lanes.parse().map_err(|_| format!("--lanes {lanes}: expected 1, 2 or 4"))?;
-            Ok((lanes, rest))
-        }
-        _ => Ok((2, args)),
-    }
-}
-
 /// Runs a request on bundles with so many lanes. Gives r0.
 pub fn run(lanes: usize, request: &Request, input: &str, debug: &mut String) -> Result<u64, String> {
     let target = Target::new(lanes).map_err(|e| e.to_string())?;
     let make = |image: &Image, runtime: &Runtime, installed: Installed| -> Result<Box<dyn Machine>, String> {
-        let failure = |e: CompileError| format!("[{}] {e}", e.code());
         let mut cores = Cores::new();
         if request.xdp {
             cores.add(image, &target, runtime, installed).map_err(failure)?;
@@ -39,4 +25,8 @@ pub fn run(lanes: usize, request: &Request, input: &str, debug: &mut String) -> 
         Ok(Box::new(cores))
     };
     plugin::run_on(Some(&make), request, input, debug)
+}
+
+fn failure(error: CompileError) -> String {
+    format!("[{}] {error}", error.code())
 }

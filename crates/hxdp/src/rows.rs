@@ -1,6 +1,7 @@
 //! Compiled programs as rows of the XDP engine's instruction memory: docs/design/hxdp-core.md.
 
 use crate::encode::lane;
+use crate::frames::frames;
 use crate::op::{LOOKUP, Op};
 use crate::{Bundle, Bundles, CompileError, Target, compile};
 use sluice_ebpf::helper;
@@ -55,7 +56,7 @@ pub fn code(bundles: &Bundles, maps: &[MapSpec]) -> Result<XdpCode, Unsupported>
     if bundles.target.lanes > LANES {
         return without(format!("{} lanes, its bundles have {LANES}", bundles.target.lanes));
     }
-    let mut code = XdpCode::default();
+    let mut code = XdpCode { frames: frames(&bundles.rows), ..XdpCode::default() };
     for (number, bundle) in (0..).zip(&bundles.rows) {
         let mut row = Row { program: &bundles.program, maps, number, fixes: &mut code.fixes };
         let filled = row.fill(bundle)?;
@@ -124,7 +125,8 @@ impl Row<'_> {
                 }
                 // What is added is the immediate in any case.
                 Op::Length { base, .. } => (part.immediate, part.spare) = (true, base.is_none()),
-                Op::Call { .. } => return Err(wrong("calls of functions".into())),
+                // It keeps r6 to r9, of which the last lane reads two.
+                Op::Call { .. } => (part.a, part.b) = (6, 7),
                 // The old value goes to the operand's register, of compare-and-exchange to r0.
                 Op::Atomic { op: AtomicOp::Cmpxchg, .. } => part.dst = 0,
                 Op::Atomic { src: Operand::Reg(src), .. } => part.dst = src,
@@ -165,6 +167,11 @@ impl Row<'_> {
             && helper::find(id).is_some_and(|helper| helper.args.len() > 2)
         {
             (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = (3, 4);
+        }
+        if let [step] = &bundle.lanes[..]
+            && matches!(step.op, Op::Call { .. })
+        {
+            (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = (8, 9);
         }
         Ok(row)
     }

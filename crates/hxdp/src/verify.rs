@@ -126,6 +126,9 @@ fn form(bundle: &Bundle, target: &Target, rows: usize) -> Result<(), (usize, &'s
         if bundle.lanes.len() > 1 && matches!(op, Op::Atomic { op: AtomicOp::Cmpxchg, .. }) {
             return Err((lane, "a compare-and-exchange is alone in its bundle"));
         }
+        if bundle.lanes.len() > 1 && matches!(op, Op::Call { .. }) {
+            return Err((lane, "a call of a function is alone in its bundle"));
+        }
         if bundle.lanes.len() > 1 && matches!(op, Op::Helper { id, .. } if arguments(*id) > 2) {
             return Err((lane, "a helper of more than two arguments is alone in its bundle"));
         }

@@ -197,6 +197,7 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     assert!(rule(&row(vec![product(AluOp::Mul, 8), load])).contains("takes every memory port"));
     let exchange = Op::Atomic { bytes: 8, op: AtomicOp::Cmpxchg, fetch: true, base: 10, off: -8, src: Operand::Reg(3) };
     assert!(rule(&row(vec![exchange, product(AluOp::Add, 6)])).contains("compare-and-exchange is alone"));
+    assert!(rule(&row(vec![product(AluOp::Add, 6), Op::Call { to: 0 }])).contains("call of a function is alone"));
     for ops in [
         vec![product(AluOp::Add, 6), helper(5)],
         vec![product(AluOp::Mul, 8), product(AluOp::Add, 7)],

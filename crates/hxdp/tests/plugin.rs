@@ -5,7 +5,6 @@ mod support;
 use sluice_ebpf::Insn;
 use sluice_ebpf::plugin::{self, Request};
 use sluice_formats::random::{Rng, test_seed};
-use std::process::Command;
 use support::LANES;
 
 fn request(insns: &[Insn], memory: &str) -> Request {
@@ -94,16 +93,4 @@ fn loads_and_faults_are_the_same() {
         let again = Insn { op: 0x79, dst: 0, src: 1, off: rng.below(12) as i16, ..Insn::default() };
         compare(&[load, store, again, Insn { op: 0x95, ..Insn::default() }], "00112233445566778899aabbccddeeff");
     }
-}
-
-#[test]
-fn the_plug_in_answers_as_a_runner_calls_it() {
-    let call = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_sluice-hxdp-plugin")).args(args).output().unwrap();
-    let program = "b7 00 00 00 2a 00 00 00 95 00 00 00 00 00 00 00";
-    assert_eq!(call(&["--lanes", "4", "--program", program]).stdout, b"2a\n");
-    assert_eq!(call(&["--program", program, "", ""]).stdout, b"2a\n");
-    assert!(
-        String::from_utf8_lossy(&call(&["--lanes", "3", "--program", program]).stderr).contains("allowed: 1, 2, 4")
-    );
-    assert!(call(&["--help"]).stdout.starts_with(b"sluice-hxdp-plugin"));
 }

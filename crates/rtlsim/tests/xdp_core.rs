@@ -39,16 +39,16 @@ fn compiled(text: &str, start: u16) -> Rows {
     Rows::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The program shows all its registers in the packet, where that is long enough, and lets it go on. None for one that calls functions.
+/// The program shows all its registers in the packet, where that is long enough, and lets it go on. None for one with callbacks.
 fn showing(mut image: Image, verdict: i32) -> Option<Image> {
     let program = &mut image.programs[0];
-    if program.insns.iter().any(|i| (i.op, i.src) == (0x85, 1) || (i.op, i.src) == (0x18, 4)) {
+    if program.insns.iter().any(|i| (i.op, i.src) == (0x18, 4)) {
         return None;
     }
-    // Nobody calls the others.
+    // It ends with an exit, and the functions are behind it.
     let end = program.functions.get(1).map_or(program.insns.len(), |f| f.start as usize);
-    program.insns.truncate(end - 1);
-    program.functions.truncate(1);
+    let functions = program.insns.split_off(end);
+    program.insns.pop();
     let text = format!(
         "*(u64 *)(r10 -72) = r1\n*(u64 *)(r10 -80) = r2\n*(u64 *)(r10 -88) = r3\nr1 = 0x10000000\n\
          r2 = *(u32 *)(r1 +0)\nr1 = *(u32 *)(r1 +4)\nr3 = r2\nr3 += 80\nif r3 > r1 goto end\n\
@@ -58,7 +58,15 @@ fn showing(mut image: Image, verdict: i32) -> Option<Image> {
          *(u64 *)(r2 +72) = r3\nend:\nr0 = {verdict}\nexit\n"
     );
     let shown = sluice_ebpf::insn::assemble("shown", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let more = shown.insns.len() - 1;
+    for call in program.insns.iter_mut().filter(|i| (i.op, i.src) == (0x85, 1)) {
+        call.imm += more as i32;
+    }
+    for function in program.functions.iter_mut().skip(1) {
+        function.start += more as u32;
+    }
     program.insns.extend(shown.insns);
+    program.insns.extend(functions);
     Some(image)
 }
 

@@ -78,6 +78,8 @@ row! {
         read_only: u16 = 9,
         /// It is flow-serial: a packet waits until those of its flow before it have left.
         serial: bool = 1,
+        /// Frames of functions that the packet's memory has room for.
+        frames: u8 = 3,
     }
 }
 

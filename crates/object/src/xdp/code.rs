@@ -21,6 +21,8 @@ pub struct XdpCode {
     pub grows: bool,
     /// It is flow-serial: packets of a flow may not be executed at the same time.
     pub serial: bool,
+    /// Frames of functions of its longest chain of calls.
+    pub frames: u8,
 }
 
 /// A lane that depends on where things lie.

@@ -226,6 +226,7 @@ impl Hardware {
             regions: held.regions.0 as u16,
             writable: layout.pages[0] as u16,
             read_only: layout.pages[1] as u16,
+            frames: code.frames,
         };
         rows.rows.push(write(Table::XdpProgram, bank, &program));
         self.held.entry(module).or_default()[usize::from(at.generation & 1)] = Some(held);

@@ -40,6 +40,7 @@ pub struct Rows {
     pub grows: bool,
     /// Packets of a flow are not executed at the same time.
     pub serial: bool,
+    pub frames: u8,
 }
 
 impl Rows {
@@ -58,7 +59,13 @@ impl Rows {
             XdpPageRow { valid: true, module_id: 0, next }
         });
         let pages = pages.collect();
-        Ok(Self { code: code.placed(&numbers, map).expect("every map has its place"), pages, grows: code.grows, serial: false })
+        Ok(Self {
+            code: code.placed(&numbers, map).expect("every map has its place"),
+            pages,
+            grows: code.grows,
+            frames: code.frames,
+            serial: false,
+        })
     }
 }
 
@@ -283,6 +290,7 @@ impl Engine {
             writable: 8,
             read_only: 8,
             serial: rows.serial,
+            frames: rows.frames,
         }
     }
 

@@ -1,5 +1,8 @@
 //! The conformance plug-in as a runner calls it.
 
+mod common;
+
+use common::has_plugin;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
@@ -58,4 +61,47 @@ fn debug_shows_each_instruction_on_standard_error() {
     assert_eq!(output.stdout, b"7\n");
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("   0: (b7) r0 = 7\n") && stderr.contains("   1: exit  [7, "), "{stderr}");
+}
+
+#[test]
+fn every_device_gives_r0_as_a_runner_asks_for_it() {
+    // r0 = *(u16 *)(r1 +2); exit, on memory; a call of a function that gives 7.
+    let (load, call) = (
+        "69 10 02 00 00 00 00 00 95 00 00 00 00 00 00 00",
+        "8510000001000000 9500000000000000 b700000007000000 9500000000000000",
+    );
+    let rtl = has_plugin("xdp_tiny");
+    for device in ["model", "bundles", "rtl"].into_iter().filter(|device| *device != "rtl" || rtl) {
+        // A runner gives options that are not set as empty arguments, and several in one.
+        let one = format!("--device {device}");
+        for args in [vec!["aa bb cc dd", &one], vec!["--device", device, "aabbccdd", "", ""]] {
+            let output = plugin(&args, load.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "ddcc\n", "{args:?} {output:?}");
+        }
+        assert_eq!(plugin(&["--device", device, "--program", call], b"").stdout, b"7\n", "{device}");
+        let fault = plugin(&["aa", &one], load.as_bytes());
+        let part = if device == "rtl" { "the program faulted" } else { "load of 2 bytes" };
+        assert!(
+            !fault.status.success() && String::from_utf8_lossy(&fault.stderr).contains(part),
+            "{device}: {fault:?}"
+        );
+    }
+    assert_eq!(plugin(&["--device bundles --lanes 4", "--program", call], b"").stdout, b"7\n");
+}
+
+#[test]
+fn devices_and_lanes_that_there_are_not_are_refused() {
+    let program = "b700000007000000 9500000000000000";
+    for (args, part) in [
+        (&["--device", "both"][..], "allowed are model, bundles and rtl"),
+        (&["--device"], "--device takes a value"),
+        (&["--lanes 2"], "--lanes is for --device bundles"),
+        (&["--device bundles --lanes 3"], "allowed: 1, 2, 4"),
+        (&["--device rtl --debug"], "--debug shows instructions of model and bundles"),
+        (&["--device", "rtl", "--program", "8500000005000000 9500000000000000"], "helper `ktime_get_ns`"),
+    ] {
+        let output = plugin(args, program.as_bytes());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && output.stdout.is_empty() && stderr.contains(part), "{args:?}: {stderr}");
+    }
 }
