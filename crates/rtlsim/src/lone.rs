@@ -84,7 +84,7 @@ impl Lone {
 
     /// Puts a program in the place of the one before, of whose packets each may take so many back edges and calls.
     pub fn load(&mut self, code: &XdpCode, work: u32) -> Result<(), LoneError> {
-        let max = XdpTarget::by_name(self.target.name).rows as usize;
+        let max = XdpTarget::by_name(self.target.name).rows;
         let pages: Vec<u32> = (0..code.pages() as u32).collect();
         if pages.len() * PAGE_ROWS > max {
             return Err(LoneError::TooLong { found: code.rows.len(), max, target: self.target.name });
