@@ -637,7 +637,7 @@ module sluice_xdp
   logic [2:0] others_wait_q;
 
   assign yields = others_wait_q == 3'(Patience);
-  assign asks = (locks || yields) ? '0 : request_valid;
+  assign asks   = (locks || yields) ? '0 : request_valid;
   sluice_arb_rr #(
       .Requests(Cores)
   ) u_asks (
@@ -661,8 +661,8 @@ module sluice_xdp
       .valid_o  (helps)
   );
   assign request_ready = values_ready ? asks_grant : '0;
-  assign helper_ready = (values_ready && !locks && !asks_any && !map_request_valid) ? helps_grant : '0;
-  assign others_wait = asks_any && (map_request_valid || helps);
+  assign helper_ready  = (values_ready && !locks && !asks_any && !map_request_valid) ? helps_grant : '0;
+  assign others_wait   = asks_any && (map_request_valid || helps);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) others_wait_q <= '0;
     else others_wait_q <= (others_wait && !yields) ? others_wait_q + 3'd1 : '0;
@@ -677,23 +677,23 @@ module sluice_xdp
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i       (asks_any || map_request_valid || (helps && !locks)),
-      .ready_o       (values_ready),
-      .request_i     (asks_any ? request[asks_core] : map_request_valid ? map_request : helper_request[helps_core]),
-      .context_i     ({
-          !asks_any,
-          !map_request_valid,
-          asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
+      .valid_i(asks_any || map_request_valid || (helps && !locks)),
+      .ready_o(values_ready),
+      .request_i(asks_any ? request[asks_core] : map_request_valid ? map_request : helper_request[helps_core]),
+      .context_i({
+        !asks_any,
+        !map_request_valid,
+        asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
       }),
-      .late_i        (late[late_core_q]),
-      .done_valid_o  (done_valid),
+      .late_i(late[late_core_q]),
+      .done_valid_o(done_valid),
       .done_context_o(done_context),
-      .done_fault_o  (done_fault),
-      .done_value_o  (done_value),
+      .done_fault_o(done_fault),
+      .done_value_o(done_value),
       .cfg_valid_i,
       .cfg_req_i,
-      .cfg_valid_o   (values_cfg_valid),
-      .cfg_rsp_o     (values_cfg_rsp)
+      .cfg_valid_o(values_cfg_valid),
+      .cfg_rsp_o(values_cfg_rsp)
   );
 
   // ---------------------------------------------------------------------------------------------------------------

@@ -55,13 +55,13 @@ module sluice_xdp_cluster
     // Slots whose packets wait for others of their flow.
     input  logic             [   Slots-1:0] waits_i,
 
-    output logic                          fetch_valid_o,
-    output logic           [CodeBits-1:0] fetch_row_o,
-    input  xdp_code_row_t                 code_i,
-    input  xdp_page_row_t                 page_i,
-    output logic                          interfaces_valid_o,
-    output logic           [LookBits-1:0] interfaces_index_o,
-    input  xdp_interfaces_row_t           interfaces_i,
+    output logic                               fetch_valid_o,
+    output logic                [CodeBits-1:0] fetch_row_o,
+    input  xdp_code_row_t                      code_i,
+    input  xdp_page_row_t                      page_i,
+    output logic                               interfaces_valid_o,
+    output logic                [LookBits-1:0] interfaces_index_o,
+    input  xdp_interfaces_row_t                interfaces_i,
 
     // Values: of a context, and of the helper.
     output logic                           request_valid_o,
@@ -80,17 +80,17 @@ module sluice_xdp_cluster
     input  logic         [           63:0] done_value_i,
 
     // The map engine.
-    output logic                              map_call_valid_o,
-    output xdp_map_call_t                     map_call_o,
-    output logic            [ContextBits-1:0] map_context_o,
-    input  logic                              map_answer_valid_i,
-    output logic                              map_answer_ready_o,
-    input  logic            [ContextBits-1:0] map_answer_context_i,
-    input  xdp_map_answer_t                   map_answer_i,
-    input  logic                              map_read_valid_i,
-    output logic                              map_read_ready_o,
-    input  xdp_place_t                        map_read_place_i,
-    output logic            [      1:0][63:0] map_read_data_o,
+    output logic                                    map_call_valid_o,
+    output xdp_map_call_t                           map_call_o,
+    output logic            [ContextBits-1:0]       map_context_o,
+    input  logic                                    map_answer_valid_i,
+    output logic                                    map_answer_ready_o,
+    input  logic            [ContextBits-1:0]       map_answer_context_i,
+    input  xdp_map_answer_t                         map_answer_i,
+    input  logic                                    map_read_valid_i,
+    output logic                                    map_read_ready_o,
+    input  xdp_place_t                              map_read_place_i,
+    output logic            [            1:0][63:0] map_read_data_o,
 
     output logic                          verdict_valid_o,
     input  logic                          verdict_ready_i,
@@ -125,12 +125,12 @@ module sluice_xdp_cluster
   logic [SlotBits-1:0] free_slot;
   logic [RowBits-1:0] free_place;
   logic [8:0] free_rows;
-  xdp_slot_t  slot_data;
+  xdp_slot_t slot_data;
   // "Bits of signal are not used": slots are numbered as for the largest memory.
   // verilator lint_off UNUSEDSIGNAL
   xdp_start_t start;
   // verilator lint_on UNUSEDSIGNAL
-  xdp_end_t   finished;
+  xdp_end_t finished;
   logic call_valid, call_ready, return_valid;
   xdp_call_t   call;
   xdp_return_t returned;
@@ -165,7 +165,7 @@ module sluice_xdp_cluster
       read_wait_q  <= '0;
       write_wait_q <= '0;
     end else begin
-      read_wait_q  <= (core_read && (helper_read || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
+      read_wait_q <= (core_read && (helper_read || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
       write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 3'd1 : '0;
     end
   end
@@ -222,7 +222,7 @@ module sluice_xdp_cluster
       .waits_i,
       .free_valid_i (free_valid),
       .free_slot_i  (free_slot),
-      .free_place_i  (free_place),
+      .free_place_i (free_place),
       .free_rows_i  (free_rows),
       .waiting_o    (load_waiting)
   );
@@ -307,19 +307,19 @@ module sluice_xdp_cluster
   ) u_unload (
       .clk_i,
       .rst_ni,
-      .slot_valid_i (slot_valid_o),
-      .slot_i       (slot_o),
-      .slot_data_i  (slot_data),
-      .end_valid_i  (end_valid),
-      .end_i        (finished),
-      .look_valid_o (interfaces_valid_o),
-      .look_index_o (interfaces_index_o),
+      .slot_valid_i(slot_valid_o),
+      .slot_i      (slot_o),
+      .slot_data_i (slot_data),
+      .end_valid_i (end_valid),
+      .end_i       (finished),
+      .look_valid_o(interfaces_valid_o),
+      .look_index_o(interfaces_index_o),
       .interfaces_i,
       .waits_i,
-      .read_valid_o (unload_read),
-      .read_ready_i (!core_read && !helper_read && !map_read_valid_i),
-      .read_place_o (unload_read_place),
-      .read_data_i  (read_data),
+      .read_valid_o(unload_read),
+      .read_ready_i(!core_read && !helper_read && !map_read_valid_i),
+      .read_place_o(unload_read_place),
+      .read_data_i (read_data),
       .m_axis_tvalid,
       .m_axis_tready,
       .m_axis_tdata,
@@ -327,17 +327,17 @@ module sluice_xdp_cluster
       .m_axis_tlast,
       .m_axis_side,
       .m_axis_route,
-      .free_valid_o (free_valid),
-      .free_slot_o  (free_slot),
-      .free_place_o  (free_place),
-      .free_rows_o  (free_rows),
+      .free_valid_o(free_valid),
+      .free_slot_o (free_slot),
+      .free_place_o(free_place),
+      .free_rows_o (free_rows),
       .verdict_valid_o,
       .verdict_ready_i,
       .verdict_slot_o,
       .leave_o,
       .verdict_o,
       .cost_o,
-      .waiting_o    (unload_waiting)
+      .waiting_o   (unload_waiting)
   );
 
   assign slot_id_o = slot_data.side.id;

@@ -99,8 +99,8 @@ module sluice_xdp_load
 
   logic go, found;
   logic [8:0] frame_rows, need, function_rows, row_q, row, rows_q, rows;
-  logic [CountBits-1:0] units;
-  logic [UnitBits-1:0] unit;
+  logic [CountBits-1:0] need_units;
+  logic [ UnitBits-1:0] unit;
   logic [RowBits-1:0] base, place, place_q;
   logic broken_q, broken, beyond, ends, has_program;
 
@@ -159,7 +159,7 @@ module sluice_xdp_load
   assign ifindex = looked_q ? ifindex_i : ifindex_q;
 
   // Its place.
-  assign frame_rows  = 9'((15'(side_q.length) + 15'd63) >> 6);
+  assign frame_rows = 9'((15'(side_q.length) + 15'd63) >> 6);
   // Modules that this target does not have, have no program.
   assign has_program = program_row.valid && 32'(side_q.module_id) < Modules;
   always_comb begin
@@ -171,7 +171,7 @@ module sluice_xdp_load
   end
   // A packet's base is behind the frames of functions.
   assign function_rows = has_program ? 9'(StackRows) * 9'(program_row.frames) : '0;
-  assign units = CountBits'(units_of(need));
+  assign need_units = CountBits'(units_of(need));
 
   sluice_xdp_places #(
       .Units  (Units),
@@ -181,7 +181,7 @@ module sluice_xdp_load
       .clk_i,
       .rst_ni,
       .want_i      (beat_valid_q && first_q),
-      .need_i      (units),
+      .need_i      (need_units),
       .found_o     (found),
       .first_o     (unit),
       .take_i      (advance && first_q),

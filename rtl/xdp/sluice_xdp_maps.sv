@@ -31,13 +31,13 @@ module sluice_xdp_maps
     input logic rst_ni,
 
     // Of each core.
-    input  logic          [Cores-1:0]                    call_valid_i,
-    input  logic          [Cores-1:0][ProcessorBits-1:0] call_context_i,
-    input  xdp_map_call_t [Cores-1:0]                    call_i,
-    output logic                                answer_valid_o,
-    input  logic                                answer_ready_i,
-    output logic            [ProcessorBits-1:0] answer_context_o,
-    output xdp_map_answer_t                     answer_o,
+    input  logic            [        Cores-1:0]                    call_valid_i,
+    input  logic            [        Cores-1:0][ProcessorBits-1:0] call_context_i,
+    input  xdp_map_call_t   [        Cores-1:0]                    call_i,
+    output logic                                                   answer_valid_o,
+    input  logic                                                   answer_ready_i,
+    output logic            [ProcessorBits-1:0]                    answer_context_o,
+    output xdp_map_answer_t                                        answer_o,
 
     // Packet memory of each core.
     output logic       [Cores-1:0]            read_valid_o,
@@ -87,7 +87,20 @@ module sluice_xdp_maps
   localparam int unsigned Contexts = Processors / Cores;
   typedef logic [CoreBits-1:0] core_t;
 
-  logic [Cores-1:0] queue_ready, queue_valid, call_ready, turn, looks, finds, found_ready, faults, hosts, wants, reads, front_read, front_request;
+  logic [Cores-1:0]
+      queue_ready,
+      queue_valid,
+      call_ready,
+      turn,
+      looks,
+      finds,
+      found_ready,
+      faults,
+      hosts,
+      wants,
+      reads,
+      front_read,
+      front_request;
   logic [Cores-1:0] asks_back, unused_grant;
   xdp_map_call_t [Cores-1:0] queued, found_calls;
   logic [Cores-1:0][ProcessorBits-1:0] queued_context, found_contexts;
@@ -107,7 +120,7 @@ module sluice_xdp_maps
   xdp_map_call_t host_call;
 
   logic back_read, back_read_ready, back_request, back_idle;
-  xdp_place_t back_place;
+  xdp_place_t   back_place;
   xdp_request_t back_asked;
   logic found_valid, found_host, found_fault, found_take;
   core_t found_core, back_core, back_core_q;

@@ -229,12 +229,7 @@ module sluice_xdp_queues
       .rdata_o(tail)
   );
 
-  assign beat_in = '{
-          next: fresh_row,
-          last: s_axis_tlast || cut,
-          keep: s_axis_tkeep,
-          data: s_axis_tdata
-      };
+  assign beat_in = '{next: fresh_row, last: s_axis_tlast || cut, keep: s_axis_tkeep, data: s_axis_tdata};
   assign queued_in = '{
           side: s_axis_side,
           route: s_axis_route,
@@ -247,7 +242,7 @@ module sluice_xdp_queues
   // ---------------------------------------------------------------------------------------------------------------
   // Memory: rows, and what is known of packets, by their first row.
 
-  logic   start;
+  logic start;
   row_t head, head_read;
   index_t chosen;
 

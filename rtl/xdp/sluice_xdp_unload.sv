@@ -70,9 +70,9 @@ module sluice_xdp_unload
     output logic                          verdict_valid_o,
     input  logic                          verdict_ready_i,
     output logic           [SlotBits-1:0] verdict_slot_o,
-    output token_t         leave_o,
-    output verdict_trace_t verdict_o,
-    output cost_t          cost_o,
+    output token_t                        leave_o,
+    output verdict_trace_t                verdict_o,
+    output cost_t                         cost_o,
 
     output logic waiting_o
 );
@@ -81,7 +81,7 @@ module sluice_xdp_unload
 
   typedef enum logic [1:0] {
     Idle,
-    Look,   // slot and result are registered, interfaces are read
+    Look,  // slot and result are registered, interfaces are read
     Judge
   } state_e;
 
@@ -223,7 +223,7 @@ module sluice_xdp_unload
   assign verdict_slot_o = head_q;
 
   assign leave_o = slot_q.token;
-  assign cost_o  = slot_q.has_program ? end_q.cost : '0;
+  assign cost_o = slot_q.has_program ? end_q.cost : '0;
   assign verdict_o = '{
           destinations: drops ? '0 : goes_on ? slot_q.route.destinations : mask,
           reason: drops ? reason : reason_e'('0),
@@ -284,9 +284,9 @@ module sluice_xdp_unload
       next_q.first <= 1'b0;
     end
     if (sent) begin
-      done_slot_q <= sent_slot_q;
+      done_slot_q  <= sent_slot_q;
       done_place_q <= sent_place_q;
-      done_rows_q <= sent_rows_q;
+      done_rows_q  <= sent_rows_q;
     end
     if (judged && !drops) begin
       offset_q <= {bounds.data[OffsetBits-1:3], 3'd0};

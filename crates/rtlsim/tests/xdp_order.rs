@@ -179,5 +179,9 @@ fn a_held_packet_lets_those_of_other_flows_begin() {
     assert_eq!(first, (6..10).map(|n| packet_id(0, n)).collect());
     assert_eq!(order[4..], (0..6).map(|n| packet_id(0, n)).collect::<Vec<_>>());
     // One at a time: each starts behind the verdict of the one before.
-    assert!(engine.verdict_ticks[4..].windows(2).all(|pair| pair[1] - pair[0] >= 200 * 5), "{:?}", engine.verdict_ticks);
+    assert!(
+        engine.verdict_ticks[4..].windows(2).all(|pair| pair[1] - pair[0] >= 200 * 5),
+        "{:?}",
+        engine.verdict_ticks
+    );
 }

@@ -70,7 +70,8 @@ fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
         nic.put(TENANT, &object("bare", text, Vec::new(), &[])).map_err(|e| e.to_string())?;
         return Ok(Ready { nic, frames: vec![tagged(&[2; 64])] });
     }
-    let script = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(path.program).join("path.pkt");
+    let script =
+        FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(path.program).join("path.pkt");
     let mut frames = Vec::new();
     for step in steps::steps(&script).concat() {
         match step {
@@ -87,7 +88,8 @@ fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
         }
     }
     // Those that are not the path's begin its flows.
-    let others: Vec<Vec<u8>> = (0..frames.len()).filter(|n| !path.packets.contains(n)).map(|n| frames[n].clone()).collect();
+    let others: Vec<Vec<u8>> =
+        (0..frames.len()).filter(|n| !path.packets.contains(n)).map(|n| frames[n].clone()).collect();
     for frame in if new_flows(path) { Vec::new() } else { others } {
         run(&mut nic, &mut std::iter::once(frame));
     }
