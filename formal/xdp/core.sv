@@ -3,6 +3,7 @@
 ///
 /// Rows, pages, packets, memories, units and what registers hold are free, and so is what the program did before. A lane stops its bundle
 /// when it jumps, exits, or is a comparison of r10, which is the frame's address always, with a number.
+/// A call asks for its frame only, and only where its packet's memory has it.
 /// By k-induction, for runs of any length; 2 contexts, 2 lanes. A reset stands only at the start.
 ///
 /// Not shown: comparisons of other registers and faults of an access in the first lane (the tests plant these).
@@ -194,16 +195,26 @@ module core
   assert property (@(posedge clk_i) !rst_ni || ((!request_valid || !known_q[2] || request.module_id == module_q[request_context]) &&
       (!map_call_valid || !known_q[2] || map_call.module_id == module_q[map_context])));
 
+  // Frames of functions that each context's packet has room for.
+  logic [1:0][DepthBits-1:0] frames_q;
+  always_ff @(posedge clk_i) if (start_valid_i && start_ready) frames_q[u_dut.free_context] <= start_i.frames;
+
+  // A frame that is cleared is one that the packet's memory has.
+  // A context that has taken a packet just now has no bundle that old (the core's own assertion says so in the tests).
+  logic [1:0][4:0] taken_q;
+  always_ff @(posedge clk_i)
+    for (int unsigned c = 0; c < 2; c++)
+      taken_q[c] <= {taken_q[c][3:0], start_valid_i && start_ready && u_dut.free_context == 1'(c)};
+  FramesAreThePackets_A :
+  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || taken_q[u_dut.m_context_q] != '0 ||
+      call.depth != frames_q[u_dut.m_context_q]);
+
   AStoreIsMade_C :
   cover property (@(posedge clk_i) rst_ni && bundle_q[2] && write_valid && !foreign_q[2]);
   AForeignBundleComes_C :
   cover property (@(posedge clk_i) rst_ni && foreign_q[3] && end_valid);
   AComparisonStops_C :
   cover property (@(posedge clk_i) rst_ni && stopped_q[2] && !foreign_q[2]);
-
-  // Frames of functions that each context's packet has room for.
-  logic [1:0][DepthBits-1:0] frames_q;
-  always_ff @(posedge clk_i) if (start_valid_i && start_ready) frames_q[u_dut.free_context] <= start_i.frames;
 
   // Strengthening for the induction.
   for (genvar c = 0; c < 2; c++) begin : gen_context
@@ -218,15 +229,6 @@ module core
     assert property (@(posedge clk_i) !rst_ni || !started_q[c] || ((u_dut.taken_valid_q && u_dut.taken_context_q == 1'(c)) ? u_dut.taken_q.frames :
         u_dut.u_fixed.mem[c][DepthBits-1:0]) == frames_q[c]);
   end
-  // A frame that is cleared is one that the packet's memory has.
-  // A context that has taken a packet just now has no bundle that old (the core's own assertion says so in the tests).
-  logic [1:0][4:0] taken_q;
-  always_ff @(posedge clk_i)
-    for (int unsigned c = 0; c < 2; c++)
-      taken_q[c] <= {taken_q[c][3:0], start_valid_i && start_ready && u_dut.free_context == 1'(c)};
-  FramesAreThePackets_A :
-  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || taken_q[u_dut.m_context_q] != '0 ||
-      call.depth != frames_q[u_dut.m_context_q]);
   ATakenPacketHasStarted_A :
   assert property (@(posedge clk_i) !rst_ni || !u_dut.taken_valid_q || (started_q[u_dut.taken_context_q] && u_dut.taken_q.module_id == module_q[u_dut.taken_context_q]));
 

@@ -18,6 +18,9 @@ use xdp::engine::{Engine, MODULE, PASS, Rows, WORK};
 use xdp::pair::{Pair, image};
 use xdp::together::together;
 
+/// Cycles of a call and the three passes of an exit, of a packet that is alone.
+const CALL_AND_RETURN: u64 = 37;
+
 /// Most frames of functions.
 const DEEPEST: usize = 7;
 
@@ -387,4 +390,18 @@ fn a_function_comes_back_to_the_row_behind_its_call_on_another_page() {
     engine.write(Table::XdpPage, 1, &page(7));
     engine.write(Table::XdpPage, 7, &XdpPageRow { module_id: MODULE + 1, ..page(0) });
     assert_eq!(fate_of(&mut engine, 1), Err(Reason::XdpAborted), "a foreign page behind it");
+}
+
+#[test]
+fn a_call_and_its_return_take_the_cycles_that_are_documented() {
+    let Some((mut engine, _)) = engine("a_call_and_its_return_take_the_cycles") else { return };
+    let start = PAGE_ROWS as u16;
+    let mut cycles = |calls: usize| {
+        let rows = compiled(&format!("{}r0 = 2\nexit\nf:\nr0 = 1\nexit\n", "call f\n".repeat(calls)));
+        engine.load(MODULE, 0, &rows, start);
+        assert_eq!(fate_of(&mut engine, calls as u32), Ok(1 << PASS));
+        engine.verdict_ticks.pop().expect("its verdict") - engine.last_in
+    };
+    // Alone on the engine: docs/design/hxdp-core.md, "Calls".
+    assert_eq!(cycles(21) - cycles(1), 20 * CALL_AND_RETURN);
 }

@@ -76,7 +76,7 @@ fn random_sequences_of_every_instruction_give_the_same_on_every_device() {
     let Some(mut engine) = engine() else { return };
     let seed = test_seed("random_sequences_of_every_instruction");
     let mut rng = Rng::new(seed);
-    let rounds = if support::long() { 20_000 } else { 400 };
+    let rounds = if support::long() { 5_000 } else { 400 };
     let mut equal = 0;
     for _ in 0..rounds {
         let insns = conformance::random(&mut rng);

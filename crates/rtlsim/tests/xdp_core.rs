@@ -70,10 +70,15 @@ fn showing(mut image: Image, verdict: i32) -> Option<Image> {
     Some(image)
 }
 
+/// Whether the program calls functions.
+fn calls(image: &Image) -> bool {
+    image.programs[0].insns.iter().any(|i| (i.op, i.src) == (0x85, 1))
+}
+
 #[test]
 fn random_programs_do_the_same() {
     let Some((mut engine, mut rng)) = engine("random_programs_do_the_same") else { return };
-    let (mut ran, mut sent, mut passed, mut refused) = (0, 0, 0, 0);
+    let (mut ran, mut sent, mut passed, mut refused, mut calling) = (0, 0, 0, 0, 0);
     let wanted = if support::long() { 125_000 } else { 2_500 };
     while sent < wanted {
         let statements = 1 + rng.below(40) as u32;
@@ -94,17 +99,21 @@ fn random_programs_do_the_same() {
             }
         }
         passed += pair.compare(&mut engine);
+        calling += u32::from(calls(&pair.image));
         ran += 1;
         sent += 8;
     }
-    println!("{ran} programs, {sent} packets, {passed} went on; {refused} programs need what the engine has not");
+    println!(
+        "{ran} programs, {calling} call functions, {sent} packets, {passed} went on; {refused} need what the engine has not"
+    );
+    assert!(calling > ran / 10);
     assert!(passed > sent as usize / 2);
 }
 
 #[test]
 fn random_programs_do_the_same_at_the_same_time() {
     let Some((mut engine, mut rng)) = engine("random_programs_do_the_same_at_the_same_time") else { return };
-    let (mut sent, mut accesses) = (0, 0);
+    let (mut sent, mut accesses, mut calling) = (0, 0, 0);
     let wanted = if support::long() { 125_000 } else { 2_500 };
     while sent < wanted {
         let statements = 1 + rng.below(40) as u32;
@@ -118,8 +127,10 @@ fn random_programs_do_the_same_at_the_same_time() {
         let frames: Vec<_> = (0..packets).map(frame).collect();
         accesses += together(&mut engine, &mut pair, &frames, sent);
         sent += frames.len() as u32;
+        calling += frames.len() as u32 * u32::from(calls(&pair.image));
     }
-    println!("{sent} packets, {accesses} accesses of what they share");
+    println!("{sent} packets, {calling} of programs that call functions, {accesses} accesses of what they share");
+    assert!(calling > sent / 10);
     assert!(accesses > sent as usize / 2);
 }
 
