@@ -180,7 +180,7 @@ impl Comparison {
 impl Maps for Comparison {
     /// Those of the RTL; the model has another number.
     fn cpus(&self) -> u32 {
-        self.rtl().host().contexts()
+        self.rtl().cpus()
     }
 
     fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
