@@ -357,7 +357,9 @@ module sluice_xdp
   logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, slot, start_slot;
   logic [Cores-1:0][SlotBits:0] level;
   logic [Cores-1:0][LookBits-1:0] program_index, look_index;
-  logic [Cores-1:0][Slots-1:0] waits;
+  logic [Cores-1:0][Slots-1:0] waits, soon;
+  logic [Cores-1:0] near_valid;
+  logic [Cores-1:0][SlotBits-1:0] near_slot;
   logic [Cores-1:0][CodeBits-1:0] fetch_row, request_row;
   xdp_code_row_t [Cores-1:0] code_row;
   xdp_page_row_t [Cores-1:0] page_row;
@@ -411,7 +413,8 @@ module sluice_xdp
   logic in_first_q, enters;
   core_t least, in_core, in_core_q;
   logic [AllSlotBits-1:0] entered, left;
-  logic [AllSlots-1:0] all_waits;
+  logic [AllSlots-1:0] all_waits, all_soon;
+  logic [Cores-1:0][AllSlotBits-1:0] all_near;
 
   always_comb begin
     least = '0;
@@ -438,7 +441,8 @@ module sluice_xdp
   sluice_xdp_order #(
       .Slots  (AllSlots),
       .Modules(Modules),
-      .Buckets(Buckets)
+      .Buckets(Buckets),
+      .Cores  (Cores)
   ) u_order (
       .clk_i,
       .rst_ni,
@@ -448,9 +452,16 @@ module sluice_xdp
       .enter_hash_i  (in_side.flow_hash[$clog2(Buckets)-1:0]),
       .leave_valid_i (charge_valid),
       .leave_slot_i  (left),
-      .waits_o       (all_waits)
+      .near_valid_i  (near_valid),
+      .near_slot_i   (all_near),
+      .waits_o       (all_waits),
+      .soon_o        (all_soon)
   );
   assign waits = all_waits;
+  assign soon  = all_soon;
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++) all_near[c] = AllSlotBits'((c << SlotBits) | 32'(near_slot[c]));
+  end
 
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
     logic done_here;
@@ -490,6 +501,9 @@ module sluice_xdp
         .program_i           (program_row),
         .ifindex_i           (arrival_row.ifindex[arrival_port_q]),
         .waits_i             (waits[c]),
+        .soon_i              (soon[c]),
+        .near_valid_o        (near_valid[c]),
+        .near_slot_o         (near_slot[c]),
         .fetch_valid_o       (fetch_valid[c]),
         .fetch_row_o         (fetch_row[c]),
         .code_i              (code_row[c]),

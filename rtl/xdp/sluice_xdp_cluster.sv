@@ -52,8 +52,11 @@ module sluice_xdp_cluster
     output logic             [  SlotBits:0] level_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
-    // Slots whose packets wait for others of their flow.
+    // Slots whose packets wait for others of their flow; whose turn to leave may come all the same; whose turn it is.
     input  logic             [   Slots-1:0] waits_i,
+    input  logic             [   Slots-1:0] soon_i,
+    output logic                            near_valid_o,
+    output logic             [SlotBits-1:0] near_slot_o,
 
     output logic                               fetch_valid_o,
     output logic                [CodeBits-1:0] fetch_row_o,
@@ -316,6 +319,9 @@ module sluice_xdp_cluster
       .look_index_o(interfaces_index_o),
       .interfaces_i,
       .waits_i,
+      .soon_i,
+      .near_valid_o,
+      .near_slot_o,
       .read_valid_o(unload_read),
       .read_ready_i(!core_read && !helper_read && !map_read_valid_i),
       .read_place_o(unload_read_place),

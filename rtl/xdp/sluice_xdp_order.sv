@@ -5,6 +5,9 @@
 /// cycle behind that or later. `waits_o` has a bit a slot: high from the cycle behind the entrance until the cycle behind the one in which
 /// the packet before it in its bucket has left.
 ///
+/// `near_*` says, once for each packet, that it will leave whatever else happens: the one behind it need not wait to be looked at, only to
+/// leave (`soon_o`, from the next cycle until the slot is given anew).
+///
 /// Each packet knows the one behind it in its bucket, so that nothing is searched. The last one of a bucket is whoever its row names, if
 /// he is still there and of this bucket: so the rows need no reset.
 ///
@@ -15,6 +18,7 @@ module sluice_xdp_order
     parameter int unsigned Slots = 32,
     parameter int unsigned Modules = 64,
     parameter int unsigned Buckets = 16,
+    parameter int unsigned Cores = 2,
     localparam int unsigned SlotBits = $clog2(Slots),
     localparam int unsigned BucketBits = $clog2(Buckets)
 ) (
@@ -32,7 +36,11 @@ module sluice_xdp_order
     input logic                leave_valid_i,
     input logic [SlotBits-1:0] leave_slot_i,
 
-    output logic [Slots-1:0] waits_o
+    input logic [Cores-1:0]               near_valid_i,
+    input logic [Cores-1:0][SlotBits-1:0] near_slot_i,
+
+    output logic [Slots-1:0] waits_o,
+    output logic [Slots-1:0] soon_o
 );
 
   localparam int unsigned ModuleIndexBits = $clog2(Modules);
@@ -51,9 +59,10 @@ module sluice_xdp_order
   end
 
   // Slots that are taken; that wait; that have one behind them.
-  logic [Slots-1:0] there_q, waits_q, followed_q;
+  logic [Slots-1:0] there_q, waits_q, followed_q, soon_q;
   place_t place, last_place;
   slot_t last, follower;
+  slot_t [Cores-1:0] next;
   logic behind;
 
   assign place = {enter_module_i[ModuleIndexBits-1:0], enter_hash_i};
@@ -81,15 +90,16 @@ module sluice_xdp_order
       .rdata_o(last_place)
   );
   sluice_ram_lut #(
-      .Width(SlotBits),
-      .Depth(Slots)
+      .Width    (SlotBits),
+      .Depth    (Slots),
+      .ReadPorts(1 + Cores)
   ) u_followers (
       .clk_i,
       .we_i   (enter_valid_i && behind),
       .waddr_i(last),
       .wdata_i(enter_slot_i),
-      .raddr_i(leave_slot_i),
-      .rdata_o(follower)
+      .raddr_i({near_slot_i, leave_slot_i}),
+      .rdata_o({next, follower})
   );
 
   // One that leaves in this cycle is waited for no more.
@@ -100,7 +110,11 @@ module sluice_xdp_order
       there_q    <= '0;
       waits_q    <= '0;
       followed_q <= '0;
+      soon_q     <= '0;
     end else begin
+      for (int unsigned c = 0; c < Cores; c++) begin
+        if (near_valid_i[c] && followed_q[near_slot_i[c]]) soon_q[next[c]] <= 1'b1;
+      end
       if (leave_valid_i) begin
         there_q[leave_slot_i] <= 1'b0;
         if (followed_q[leave_slot_i]) waits_q[follower] <= 1'b0;
@@ -109,12 +123,14 @@ module sluice_xdp_order
         there_q[enter_slot_i]    <= 1'b1;
         waits_q[enter_slot_i]    <= behind;
         followed_q[enter_slot_i] <= 1'b0;
+        soon_q[enter_slot_i]     <= 1'b0;
         if (behind) followed_q[last] <= 1'b1;
       end
     end
   end
 
   assign waits_o = waits_q;
+  assign soon_o  = soon_q;
 
 `ifndef SYNTHESIS
   ASlotEntersOnce_A :

@@ -1,7 +1,8 @@
 /// Sends a core's packets on as their programs said, and gives their places back.
 ///
 /// A slot is written by `slot_*` with its packet's last beat in; one with a program waits until `end_*` has said its verdict, and each while
-/// somebody of its flow is before it (`waits_i`). The others leave in turns. The interfaces of its module and generation come in the
+/// somebody of its flow is before it (`waits_i`). The others leave in turns; one whose turn comes while the one before it has its own (`soon_i`)
+/// waits for that one's verdict. The interfaces of its module and generation come in the
 /// cycle behind `look_valid_o`.
 ///
 /// | verdict | what |
@@ -47,7 +48,11 @@ module sluice_xdp_unload
     input  xdp_interfaces_row_t                interfaces_i,
 
     // Slots whose packets wait for others of their flow.
-    input logic [Slots-1:0] waits_i,
+    input  logic [   Slots-1:0] waits_i,
+    input  logic [   Slots-1:0] soon_i,
+    // It will leave before all others of its core.
+    output logic                near_valid_o,
+    output logic [SlotBits-1:0] near_slot_o,
 
     output logic                   read_valid_o,
     input  logic                   read_ready_i,
@@ -123,7 +128,7 @@ module sluice_xdp_unload
   // The one that is judged is not chosen again.
   assign chooses = state_q == Idle || judged;
   always_comb begin
-    leaves = done_q & ~waits_i;
+    leaves = done_q & (~waits_i | soon_i);
     if (state_q == Judge) leaves[head_q] = 1'b0;
   end
   sluice_arb_rr #(
@@ -218,9 +223,11 @@ module sluice_xdp_unload
 
   assign look_valid_o = state_q == Look;
   assign look_index_o = {slot_q.side.module_id[LookBits-2:0], slot_q.side.generation};
-  assign verdict_valid_o = state_q == Judge && (drops || (meta_ready && sender_ready));
+  assign verdict_valid_o = state_q == Judge && !waits_i[head_q] && (drops || (meta_ready && sender_ready));
   assign judged = verdict_valid_o && verdict_ready_i;
   assign verdict_slot_o = head_q;
+  assign near_valid_o = chooses && head_valid;
+  assign near_slot_o = head;
 
   assign leave_o = slot_q.token;
   assign cost_o = slot_q.has_program ? end_q.cost : '0;
