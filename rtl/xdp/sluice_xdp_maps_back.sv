@@ -127,7 +127,6 @@ module sluice_xdp_maps_back
     NodeRow,
     NodeCheck,
     NodeStep,
-    Longest,
     Chains,
     ChainsRow,
     Fail,
@@ -171,7 +170,7 @@ module sluice_xdp_maps_back
   logic release_q, occupy_q, touch_q, occupy_touched_q;
   slot_t release_slot_q, occupy_slot_q;
 
-  logic indexed, keyed, too_far, in_place, last_word, program_lookup, quick;
+  logic indexed, keyed, too_far, in_place, last_word, program_lookup, found_trie, quick, quick_index;
   logic [63:0] flags;
   logic [2:0] rests;  // rows of an entry behind its first
   logic [5:0] words;  // of a value, less 1
@@ -188,8 +187,12 @@ module sluice_xdp_maps_back
   assign index = slot_t'(key_q[0]);
   assign processor = 4'(context_q);
   assign too_far = steps_q > (SlotNumberBits + 1)'(map_q.slots);
-  // Of a lookup by key nothing is to be decided before its chain's beginning is read.
-  assign quick = found_i.op == XdpMapOpLookup && found_map_i.kind inside {XdpMapHash, XdpMapKeyedReferences};
+  // Of a lookup by key or prefix nothing is to be decided before its chain's beginning, or its trie's root, is read; of a reference by
+  // index with plain flags nothing but whether there is such an entry.
+  assign found_trie = found_map_i.kind == XdpMapTrie;
+  assign quick = found_i.op == XdpMapOpLookup && found_map_i.kind inside {XdpMapHash, XdpMapKeyedReferences, XdpMapTrie};
+  assign quick_index = found_i.op == XdpMapOpReference && found_map_i.kind inside {XdpMapDevices, XdpMapReferences} &&
+      found_i.value[63:2] == '0 && found_key_i[0][31:0] < found_map_i.entries;
   assign program_lookup = !host_q && call_q.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
 
   // Flags of an update that its kind does not take, and what the others come to. The host's 3 is 2 that touches nothing.
@@ -226,7 +229,7 @@ module sluice_xdp_maps_back
     case (state_q)
       Idle, Bucket, Seek, Head, Chains: begin
         search_read_o = state_q != Idle || (found_valid_i && quick && !found_fault_i);
-        search_row_o  = bucket_row;
+        search_row_o  = (state_q == Idle && found_trie) ? row_t'(found_map_i.state) : bucket_row;
       end
       Entry, Free, Victim, SeekEntry, Node: search_read_o = 1'b1;
       EntryRow, RestRow: search_read_o = 1'b1;
@@ -478,7 +481,8 @@ module sluice_xdp_maps_back
       case (state_q)
         Idle: begin
           if (found_valid_i) begin
-            state_q <= quick ? BucketRow : Decide;
+            state_q <= !quick ? Decide : found_trie ? RootRow : BucketRow;
+            if (quick_index) state_q <= Get;
             if (found_i.op inside {XdpMapOpUpdate, XdpMapOpPut}) state_q <= Begin;
             if (found_fault_i) state_q <= Answer;
           end
@@ -491,21 +495,24 @@ module sluice_xdp_maps_back
           copy_q         <= found_copy_i;
           answer_q       <= '0;
           answer_q.fault <= found_fault_i;
-          host_error_q   <= found_fault_i ? 8'(64'd0 - ErrorInvalid) : '0;
-          host_slot_q    <= '0;
-          host_chain_q   <= '0;
-          steps_q        <= '0;
-          rest_q         <= '0;
-          word_q         <= '0;
-          zero_q         <= '0;
-          zero_copy_q    <= '0;
-          release_q      <= 1'b0;
-          occupy_q       <= 1'b0;
-          touch_q        <= 1'b0;
-          exchanges_q    <= 1'b0;
-          inserts_q      <= 1'b0;
-          deletes_q      <= 1'b0;
-          best_valid_q   <= 1'b0;
+          // Of a reference by index.
+          slot_q         <= slot_t'(found_key_i[0]);
+          if (quick_index) answer_q.value <= 64'(found_i.value[1:0]);
+          host_error_q <= found_fault_i ? 8'(64'd0 - ErrorInvalid) : '0;
+          host_slot_q  <= '0;
+          host_chain_q <= '0;
+          steps_q      <= '0;
+          rest_q       <= '0;
+          word_q       <= '0;
+          zero_q       <= '0;
+          zero_copy_q  <= '0;
+          release_q    <= 1'b0;
+          occupy_q     <= 1'b0;
+          touch_q      <= 1'b0;
+          exchanges_q  <= 1'b0;
+          inserts_q    <= 1'b0;
+          deletes_q    <= 1'b0;
+          best_valid_q <= 1'b0;
         end
         Begin: state_q <= Wait;
         Wait: begin
@@ -938,12 +945,13 @@ module sluice_xdp_maps_back
               best_valid_q <= 1'b1;
             end
             at_q    <= slot_t'(children_q[side_q] - link_t'(1));
-            state_q <= (differs_q || 32'(prefix_q) == length || children_q[side_q] == '0 || too_far) ? Longest : Node;
+            state_q <= Node;
+            if (differs_q || 32'(prefix_q) == length || children_q[side_q] == '0 || too_far) begin
+              // The longest prefix was this one's, or the last one's before it that has a value.
+              at_q    <= (!differs_q && real_q) ? value_slot_q : best_q;
+              state_q <= (best_valid_q || (!differs_q && real_q)) ? Found : Miss;
+            end
           end
-        end
-        Longest: begin
-          at_q    <= best_q;
-          state_q <= best_valid_q ? Found : Miss;
         end
 
         // ---- Chains from one on, for the host.
