@@ -365,7 +365,7 @@ impl RtlNic {
                     if let Err(what) = self.host.install(module, generation, placed) {
                         self.failed.get_or_insert(DeviceError::Unavailable(what));
                     }
-                    let in_turns = self.options.in_turns && self.host.any_is_written();
+                    let in_turns = self.options.in_turns && self.host.any_sees_others();
                     match &mut self.around {
                         Some(around) => around.take_turns(in_turns),
                         None => self.turns.take_turns(in_turns),

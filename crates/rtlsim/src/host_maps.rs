@@ -16,6 +16,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use sluice_device::{DeviceError, Map, MapId};
 
+/// Opcode of a call; without a source it is a helper's.
+const CALL: u8 = 0x85;
+/// Its helper (linux/bpf.h).
+const GET_SMP_PROCESSOR_ID: i32 = 8;
+
 /// Bytes of a row of value memory.
 pub const ROW_BYTES: usize = 32;
 
@@ -48,6 +53,8 @@ struct Module {
 struct Program {
     maps: Vec<(MapId, MapSpec, Option<LaidMap>)>,
     layout: Layout,
+    /// It asks for the number of its processor.
+    asks_processor: bool,
 }
 
 /// A map in the device.
@@ -122,7 +129,9 @@ impl HostMaps {
             };
             maps.push((id, spec.clone(), layout.maps.get(index).copied().flatten()));
         }
-        known.generations[generation] = Some(Program { maps, layout });
+        let mut insns = image.programs.iter().flat_map(|program| program.instructions());
+        let asks_processor = insns.any(|insn| (insn.op, insn.src, insn.imm) == (CALL, 0, GET_SMP_PROCESSOR_ID));
+        known.generations[generation] = Some(Program { maps, layout, asks_processor });
         Ok(())
     }
 
@@ -148,10 +157,11 @@ impl HostMaps {
         rows.filter(|(_, words)| own(words)).count() as u64
     }
 
-    /// Whether any program has maps that it may write: the order in which packets reach them matters.
-    pub fn any_is_written(&self) -> bool {
-        let programs = self.modules.values().flat_map(|module| module.generations.iter().flatten());
-        programs.flat_map(|program| &program.maps).any(|(_, _, laid)| laid.is_some_and(|laid| laid.writable > 0))
+    /// Whether any program shows which packets are under way with its own: it has maps that it may write, or asks for its processor.
+    pub fn any_sees_others(&self) -> bool {
+        let mut programs = self.modules.values().flat_map(|module| module.generations.iter().flatten());
+        let written = |(_, _, laid): &(MapId, MapSpec, Option<LaidMap>)| laid.is_some_and(|laid| laid.writable > 0);
+        programs.any(|program| program.asks_processor || program.maps.iter().any(written))
     }
 
     /// Modules that run programs.

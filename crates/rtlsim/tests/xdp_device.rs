@@ -270,6 +270,27 @@ fn the_host_gives_and_gets_a_copy_of_a_per_cpu_value_for_each_context() {
 }
 
 #[test]
+fn a_program_that_asks_for_its_processor_is_given_the_interpreters() {
+    let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 24\nr0 = 1\nif r3 > r2 goto out\n\
+                call bpf_get_smp_processor_id\n*(u64 *)(r6 +15) = r0\nr0 = 3\nout:\nexit\n";
+    let program = || object("asks", text, Vec::new(), &[]);
+    let frames = || (0..40).map(|_| frame(1, 0, &[7; 60])).collect::<Vec<_>>();
+    // In lockstep one packet goes after the other, each on the first processor.
+    let Some((mut nic, _)) = lockstep("a_program_that_asks_for_its_processor", |_| ()) else { return };
+    nic.put(1, &program()).unwrap();
+    nic.offer(0, frames());
+    nic.device.quiesce().unwrap();
+    assert!(outcomes(&mut nic).iter().all(|o| o.bytes[19..27] == [0; 8]));
+    // Alone they are on all of them.
+    let Some((mut nic, _)) = alone("a_program_that_asks_for_its_processor") else { return };
+    nic.put(1, &program()).unwrap();
+    nic.offer(0, frames());
+    nic.device.quiesce().unwrap();
+    let seen: std::collections::BTreeSet<u8> = outcomes(&mut nic).iter().map(|o| o.bytes[19]).collect();
+    assert_eq!(seen, (0..XdpTarget::by_name(TINY.name).processors() as u8).collect());
+}
+
+#[test]
 fn what_the_engine_has_not_is_refused_with_its_instruction() {
     let Some((mut nic, _)) = alone("what_the_engine_has_not_is_refused_with_its_instruction") else { return };
     let refused = |nic: &mut Nic<RtlNic>, text: &str, maps: Vec<MapSpec>| {

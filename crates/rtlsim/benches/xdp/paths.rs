@@ -24,7 +24,7 @@ const MEASURED: usize = 1000;
 /// Packets that wait in the queue at most, so that none is dropped, and at least, so that the cores are never idle.
 const WAITING: usize = 300;
 /// Entries of a map at most: what the objects ask for is more than the value memory has.
-const MOST_ENTRIES: u32 = 4096;
+const MOST_ENTRIES: u32 = 1024;
 /// Tenant, and his VLAN.
 const TENANT: u16 = 1;
 
@@ -40,7 +40,7 @@ pub fn table(seed: u64) -> String {
     let mut out = String::from(
         "The [paths of the aims](hxdp-cycles.md#the-paths-of-the-aims) on the engine alone, default target, from the shipped objects on \
          through the linker.\nFrames of 64 bytes back to back, the path's packets in turns: cycles from an end to the next, the mean of \
-         1,000 behind 200 others, all\nmaps with at most 4,096 entries. *Alone*: cycles from a packet's first beat in to its first beat \
+         1,000 behind 200 others, all\nmaps with at most 1,024 entries. *Alone*: cycles from a packet's first beat in to its first beat \
          out, or to its drop. The published core is one\npacket at a time of 42 k LUT.\n\n\
          | path | program | published | aim | cycles | reached | alone |\n| --- | --- | --- | --- | --- | --- | --- |\n",
     );
