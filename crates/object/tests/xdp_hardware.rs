@@ -281,6 +281,22 @@ fn what_the_engine_has_not_is_refused_and_nothing_changes() {
     beyond.parts.xdp.as_mut().unwrap().entries = vec![XdpEntry { map: 0, key: vec![4, 0, 0, 0], value: vec![0; 8] }];
     let (code, text) = refused(linker.replace(7, &beyond));
     assert!(code == "E0808" && text.contains("found 4, allowed: 0 to 3"), "{text}");
+    // Four processors: what an object has for more has to be zero, and what it has for fewer is added as zeros.
+    let begins = |bytes: &[u8]| {
+        let mut counts = object(1, vec![XdpMap { kind: 6, ..array("counts", 8, 4) }]);
+        let value = bytes.to_vec();
+        counts.parts.xdp.as_mut().unwrap().entries = vec![XdpEntry { map: 0, key: vec![1, 0, 0, 0], value }];
+        counts
+    };
+    for (bytes, allowed) in
+        [(vec![0; 12], "8 for each processor"), (vec![1; 64], "zeros behind the 32"), (vec![], "8 for")]
+    {
+        let (code, text) = refused(linker.replace(7, &begins(&bytes)));
+        assert!(code == "E0808" && text.contains(allowed), "{text}");
+    }
+    for bytes in [[vec![1; 32], vec![0; 32]].concat(), vec![1; 8]] {
+        linker.clone().replace(7, &begins(&bytes)).unwrap();
+    }
     for (value_size, max_entries) in [(0, 1), (u32::MAX, u32::MAX), (8, 0), (512, u32::MAX)] {
         let (code, _) = refused(linker.replace(7, &object(1, vec![array("odd", value_size, max_entries)])));
         assert!(["E0806", "E0808"].contains(&code), "{value_size} {max_entries}");

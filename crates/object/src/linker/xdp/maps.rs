@@ -75,10 +75,17 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap) -> Result<(Vec<u8>, Vec<Vec<u
     for entry in xdp.entries.iter().filter(|entry| entry.map == index) {
         let size = map.value_size as usize;
         let each = if shape.per_cpu { size.next_multiple_of(8) } else { size };
-        let expected = each * shape.copies() as usize;
-        if entry.value.len() != expected {
-            let found = format!("{} bytes", entry.value.len());
-            return Err(("value of an entry that it begins with", found, format!("{expected}")));
+        let found = || format!("{} bytes", entry.value.len());
+        // Of a per-CPU map an object has as many copies as its maker knew processors: those that the engine has more begin with zeros.
+        let copies = entry.value.chunks_exact(each.max(1));
+        if copies.len() == 0 || !copies.remainder().is_empty() || (!shape.per_cpu && copies.len() > 1) {
+            let allowed = if shape.per_cpu { format!("{each} for each processor") } else { each.to_string() };
+            return Err(("value of an entry that it begins with", found(), allowed));
+        }
+        let has = shape.copies() as usize;
+        if copies.clone().skip(has).flatten().any(|byte| *byte != 0) {
+            let allowed = format!("zeros behind the {} of the engine's {has} processors", each * has);
+            return Err(("value of an entry that it begins with", found(), allowed));
         }
         let slot = match shape.kind {
             XdpMapKind::Array | XdpMapKind::Devices => {
@@ -109,7 +116,7 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap) -> Result<(Vec<u8>, Vec<Vec<u
                 shape.asides() + at as u32
             }
         };
-        for (copy, value) in (0..).zip(entry.value.chunks(each)) {
+        for (copy, value) in (0..).zip(copies.take(has)) {
             let at = ((copy * shape.slots() + slot) as usize) << laid.shift;
             bytes[at..at + size].copy_from_slice(&value[..size]);
         }
