@@ -26,6 +26,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("rate_limit/", "map values, one behind the other"),
     ("router/", "of value memory"),
     ("router_basic/", "of value memory"),
+    // Per-CPU values of the four processors that two cores have.
+    ("rxq_info/", "of value memory"),
     ("sampler/", "helper `ringbuf_reserve`"),
     ("scripts/xdp_behind_rmt.pkt", "for another target"),
     ("scripts/xdp_lengths.pkt", "(perf_event_array)"),
