@@ -407,6 +407,10 @@ module sluice_xdp
     return processor_t'((32'(core) << ContextBits) | 32'(number));
   endfunction
 
+  function automatic logic [AllSlotBits-1:0] slot_of(core_t core, logic [SlotBits-1:0] number);
+    return AllSlotBits'((32'(core) << SlotBits) | 32'(number));
+  endfunction
+
   // ---------------------------------------------------------------------------------------------------------------
   // Packets go to the core that takes them, of several to that with the fewest.
 
@@ -437,7 +441,7 @@ module sluice_xdp
     if (enters) arrival_port_q <= in_side.id[30:28];
   end
 
-  assign entered = AllSlotBits'((32'(in_core) << SlotBits) | 32'(enter_slot[in_core]));
+  assign entered = slot_of(in_core, enter_slot[in_core]);
   sluice_xdp_order #(
       .Slots  (AllSlots),
       .Modules(Modules),
@@ -460,7 +464,7 @@ module sluice_xdp
   assign waits = all_waits;
   assign soon  = all_soon;
   always_comb begin
-    for (int unsigned c = 0; c < Cores; c++) all_near[c] = AllSlotBits'((c << SlotBits) | 32'(near_slot[c]));
+    for (int unsigned c = 0; c < Cores; c++) all_near[c] = slot_of(core_t'(c), near_slot[c]);
   end
 
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
@@ -573,7 +577,7 @@ module sluice_xdp
   assign unload_verdict_data = verdict[verdict_core];
   assign unload_token = verdict_token[verdict_core];
   assign charge = cost[verdict_core];
-  assign left = AllSlotBits'((32'(verdict_core) << SlotBits) | 32'(verdict_slot[verdict_core]));
+  assign left = slot_of(verdict_core, verdict_slot[verdict_core]);
 
   sluice_fifo #(
       .Width(CoreBits),
@@ -765,11 +769,11 @@ module sluice_xdp
     steps = '0;
     for (int unsigned c = 0; c < Cores; c++) begin
       steps_valid[c][XdpStepPacket] = slot_valid[c];
-      steps[c][XdpStepPacket].slot = 8'((c << SlotBits) | 32'(slot[c]));
+      steps[c][XdpStepPacket].slot = 8'(slot_of(core_t'(c), slot[c]));
       steps[c][XdpStepPacket].value = 64'(slot_id[c]);
       steps_valid[c][XdpStepStart] = start_valid[c];
       steps[c][XdpStepStart].processor = 5'(processor_of(core_t'(c), start_context[c]));
-      steps[c][XdpStepStart].slot = 8'((c << SlotBits) | 32'(start_slot[c]));
+      steps[c][XdpStepStart].slot = 8'(slot_of(core_t'(c), start_slot[c]));
     end
     steps_valid[0][XdpStepValue] = asks_any && values_ready &&
         request[asks_core].kind inside {RequestLoad, RequestStore, RequestAtomic};

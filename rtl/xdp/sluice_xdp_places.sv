@@ -48,7 +48,7 @@ module sluice_xdp_places #(
   logic grows, gives_up;
 
   // What comes back.
-  logic back_valid, back_ready, back_take, unused_room;
+  logic back_valid, back_ready, back_take;
   unit_t back_first, back_at_q;
   count_t back_units, back_left_q;
   logic [$clog2(Packets+3)-1:0] unused_level;
@@ -73,9 +73,8 @@ module sluice_xdp_places #(
       .data_o ({back_first, back_units}),
       .level_o(unused_level)
   );
-  assign unused_room = back_ready;
   // The next one is there with the last unit of the one before.
-  assign back_take   = back_left_q <= count_t'(1);
+  assign back_take = back_left_q <= count_t'(1);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

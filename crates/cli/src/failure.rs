@@ -40,6 +40,14 @@ impl Failure {
         self
     }
 
+    /// The same, where there is something to try.
+    pub fn help_if(self, text: Option<String>) -> Self {
+        match text {
+            Some(text) => self.help(text),
+            None => self,
+        }
+    }
+
     /// A file that the operating system refuses.
     pub fn file(path: &Path, action: &str, error: &std::io::Error) -> Self {
         Self::input("E0501", format!("{}: cannot be {action}: {error}", path.display()))

@@ -4,7 +4,8 @@
 //! in the device.
 
 use crate::trie::Trie;
-use sluice_ebpf::{MapSpace, MapSpec, tenant};
+use sluice_ebpf::insn::{CALL, pseudo};
+use sluice_ebpf::{MapSpace, MapSpec, helper, tenant};
 use sluice_formats::Table;
 use sluice_formats::row::Row;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
@@ -15,11 +16,6 @@ use sluice_object::xdp::{LaidMap, Layout};
 use std::collections::{BTreeMap, HashMap};
 
 use sluice_device::{DeviceError, Map, MapId};
-
-/// Opcode of a call; without a source it is a helper's.
-const CALL: u8 = 0x85;
-/// Its helper (linux/bpf.h).
-const GET_SMP_PROCESSOR_ID: i32 = 8;
 
 /// Bytes of a row of value memory.
 pub const ROW_BYTES: usize = 32;
@@ -130,7 +126,10 @@ impl HostMaps {
             maps.push((id, spec.clone(), layout.maps.get(index).copied().flatten()));
         }
         let mut insns = image.programs.iter().flat_map(|program| program.instructions());
-        let asks_processor = insns.any(|insn| (insn.op, insn.src, insn.imm) == (CALL, 0, GET_SMP_PROCESSOR_ID));
+        let asks_processor = insns.any(|insn| {
+            (insn.op, insn.src) == (CALL, pseudo::HELPER)
+                && helper::find(insn.imm).is_some_and(|helper| helper.name == "get_smp_processor_id")
+        });
         known.generations[generation] = Some(Program { maps, layout, asks_processor });
         Ok(())
     }

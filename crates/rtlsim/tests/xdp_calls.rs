@@ -7,14 +7,12 @@ mod xdp;
 
 use sluice_ebpf::{Image, MapSpec, MapType};
 use sluice_formats::limits::packet_id;
-use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::random::Rng;
 use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
-use sluice_formats::{Reason, Table, target};
-use sluice_hxdp::{Target, compile};
-use sluice_rtlsim::{Variant, top};
-use xdp::engine::{Engine, MODULE, PASS, Rows, WORK};
+use sluice_formats::{Reason, Table};
+use xdp::engine::{Engine, MODULE, PASS, Rows, WORK, open_tiny};
 use xdp::pair::{Pair, image};
 use xdp::together::together;
 
@@ -23,13 +21,6 @@ const CALL_AND_RETURN: u64 = 37;
 
 /// Most frames of functions.
 const DEEPEST: usize = 7;
-
-/// An engine of the tiny target; none where there is no plug-in.
-fn engine(test: &str) -> Option<(Engine, Rng)> {
-    let target = &target::TINY;
-    let seed = test_seed(test);
-    support::has_top(&top::XDP, target.name, Variant::Test).then(|| (Engine::open(target, seed), Rng::new(seed)))
-}
 
 /// r8 is the frame, of at least 96 bytes, r7 its first byte; the program ends with verdict 3, or 1 for a short frame.
 const BEGIN: &str = "r8 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r8\nr3 += 96\nif r3 > r2 goto end\n\
@@ -60,7 +51,7 @@ fn chain(main: &str, before: &str, behind: &str) -> String {
 
 #[test]
 fn registers_of_every_caller_come_back() {
-    let Some((mut engine, mut rng)) = engine("registers_of_every_caller_come_back") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("registers_of_every_caller_come_back") else { return };
     let main = format!(
         "{BEGIN}r6 = 0x1234567890abcdef\nr1 = r8\ncall f1\n*(u64 *)(r8 +8) = r0\n*(u64 *)(r8 +16) = r6\n*(u64 *)(r8 +24) = r7\n\
          *(u64 *)(r8 +32) = r9\nr9 = r10\n*(u64 *)(r8 +40) = r9\n{END}"
@@ -77,7 +68,7 @@ fn registers_of_every_caller_come_back() {
 
 #[test]
 fn exits_of_every_depth_give_their_value_and_only_the_last_one_a_verdict() {
-    let Some((mut engine, mut rng)) = engine("exits_of_every_depth_give_their_value") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("exits_of_every_depth_give_their_value") else { return };
     // The frame's first byte is the depth that ends early: by a number, or by a register.
     for early in ["r0 = 0x1000#\nexit\n", "r0 = r9\nexit\n"] {
         let main = format!(
@@ -90,7 +81,7 @@ fn exits_of_every_depth_give_their_value_and_only_the_last_one_a_verdict() {
 
 #[test]
 fn a_fault_at_any_depth_ends_the_packet() {
-    let Some((mut engine, mut rng)) = engine("a_fault_at_any_depth_ends_the_packet") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("a_fault_at_any_depth_ends_the_packet") else { return };
     let main = format!("{BEGIN}r1 = r7\ncall f1\n{END}");
     let before = "r6 = r1\nif r6 != # goto on#\nr6 = *(u64 *)(r6 +0)\non#:\n";
     let text = chain(&main, before, "exit\n");
@@ -103,7 +94,7 @@ fn a_fault_at_any_depth_ends_the_packet() {
 
 #[test]
 fn calls_and_rounds_in_functions_count_as_work() {
-    let Some((mut engine, mut rng)) = engine("calls_and_rounds_in_functions_count_as_work") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("calls_and_rounds_in_functions_count_as_work") else { return };
     // r7 calls, each of them with r6 rounds more: the limit is met at the call, or in the function.
     for (rounds, limit) in [(0, WORK / 2), (1, WORK / 3), (5, WORK / 7)] {
         let text = format!(
@@ -124,7 +115,7 @@ fn calls_and_rounds_in_functions_count_as_work() {
 
 #[test]
 fn every_frame_begins_with_zeros() {
-    let Some((mut engine, mut rng)) = engine("every_frame_begins_with_zeros") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("every_frame_begins_with_zeros") else { return };
     let words = |f: &dyn Fn(i32) -> String| (1..=64).map(|n| f(-8 * n)).collect::<String>();
     let fill = words(&|at| format!("*(u64 *)(r10 {at}) = r1\n"));
     let look = words(&|at| format!("r2 = *(u64 *)(r10 {at})\nr0 |= r2\n"));
@@ -147,7 +138,7 @@ fn every_frame_begins_with_zeros() {
 
 #[test]
 fn a_function_reaches_its_own_frame_and_those_of_its_callers() {
-    let Some((mut engine, mut rng)) = engine("a_function_reaches_its_own_frame_and_those_of_its_callers") else {
+    let Some((mut engine, mut rng)) = open_tiny("a_function_reaches_its_own_frame_and_those_of_its_callers") else {
         return;
     };
     // From each depth each byte around the ends of each frame, its own, those before and behind it.
@@ -207,7 +198,7 @@ fn with_maps(text: &str) -> Image {
 
 #[test]
 fn helpers_and_maps_take_what_lies_in_any_open_frame() {
-    let Some((mut engine, mut rng)) = engine("helpers_and_maps_take_what_lies_in_any_open_frame") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("helpers_and_maps_take_what_lies_in_any_open_frame") else { return };
     // The packet's second word is the address of a key, the third that of a value, or of bytes of the frame.
     let calls = [
         // hash: update, lookup, delete.
@@ -266,7 +257,7 @@ fn helpers_and_maps_take_what_lies_in_any_open_frame() {
 
 #[test]
 fn packets_of_all_contexts_call_at_the_same_time() {
-    let Some((mut engine, mut rng)) = engine("packets_of_all_contexts_call_at_the_same_time") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("packets_of_all_contexts_call_at_the_same_time") else { return };
     let main = format!(
         "{BEGIN}r6 = r7\nr9 = map[one][0]+8\nr1 = r8\nr2 = r7\ncall f1\n*(u64 *)(r8 +8) = r0\n*(u64 *)(r8 +16) = r6\n\
          lock *(u64 *)(r9 +0) += r6\n{END}"
@@ -294,7 +285,7 @@ fn packets_of_all_contexts_call_at_the_same_time() {
 
 #[test]
 fn the_longest_frame_has_room_behind_the_frames_of_seven_functions() {
-    let Some((mut engine, mut rng)) = engine("the_longest_frame_has_room") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("the_longest_frame_has_room") else { return };
     let main = format!("{BEGIN}r1 = r8\ncall f1\n*(u64 *)(r8 +8) = r0\n{END}");
     let before = "*(u64 *)(r10 -8) = r1\n*(u64 *)(r10 -512) = r1\n";
     let behind = "r1 = *(u64 *)(r10 -8)\nr2 = *(u64 *)(r10 -512)\nr0 += r1\nr0 += r2\nexit\n";
@@ -318,14 +309,12 @@ fn fate_of(engine: &mut Engine, number: u32) -> Result<u8, Reason> {
 
 /// The rows of a program without maps.
 fn compiled(text: &str) -> Rows {
-    let image = image(text);
-    let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
-    Rows::new(&compiled.bundles, PAGE_ROWS as u16, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
+    Rows::compiled(text, PAGE_ROWS as u16)
 }
 
 #[test]
 fn a_call_beyond_the_frames_of_the_programs_row_faults() {
-    let Some((mut engine, _)) = engine("a_call_beyond_the_frames_of_the_programs_row_faults") else { return };
+    let Some((mut engine, _)) = open_tiny("a_call_beyond_the_frames_of_the_programs_row_faults") else { return };
     let start = PAGE_ROWS as u16;
     let rows = compiled(&chain("call f1\nr0 = 2\nexit\n", "r1 = r10\n*(u64 *)(r10 -8) = r1\n", "exit\n"));
     assert_eq!(rows.frames, 7);
@@ -346,7 +335,7 @@ fn a_call_beyond_the_frames_of_the_programs_row_faults() {
 
 #[test]
 fn a_function_comes_back_to_the_row_behind_its_call_on_another_page() {
-    let Some((mut engine, _)) = engine("a_function_comes_back_to_the_row_behind_its_call") else { return };
+    let Some((mut engine, _)) = open_tiny("a_function_comes_back_to_the_row_behind_its_call") else { return };
     let start = PAGE_ROWS as u16;
     // Bundles one after the other up to a page's last row, which calls. The rest lies on page 5, the function on page 6.
     let text = |n: usize| {
@@ -394,7 +383,7 @@ fn a_function_comes_back_to_the_row_behind_its_call_on_another_page() {
 
 #[test]
 fn a_call_and_its_return_take_the_cycles_that_are_documented() {
-    let Some((mut engine, _)) = engine("a_call_and_its_return_take_the_cycles") else { return };
+    let Some((mut engine, _)) = open_tiny("a_call_and_its_return_take_the_cycles") else { return };
     let start = PAGE_ROWS as u16;
     let mut cycles = |calls: usize| {
         let rows = compiled(&format!("{}r0 = 2\nexit\nf:\nr0 = 1\nexit\n", "call f\n".repeat(calls)));

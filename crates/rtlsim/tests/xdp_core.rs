@@ -13,31 +13,14 @@ mod xdp;
 
 use sluice_ebpf::{Image, MapType};
 use sluice_formats::limits::packet_id;
-use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
-use sluice_formats::{Node, Op, Reason, Status, Table, target};
-use sluice_hxdp::{Target, compile};
-use sluice_rtlsim::{Variant, top};
-use xdp::engine::{Engine, GRANTED, MODULE, PASS, REGIONS, Rows};
+use sluice_formats::{Node, Op, Reason, Status, Table};
+use xdp::engine::{Engine, GRANTED, MODULE, PASS, REGIONS, Rows, open_tiny};
 use xdp::pair::{Pair, image};
 use xdp::together::together;
-
-/// An engine of the tiny target; none where there is no plug-in.
-fn engine(test: &str) -> Option<(Engine, Rng)> {
-    let target = &target::TINY;
-    let seed = test_seed(test);
-    support::has_top(&top::XDP, target.name, Variant::Test).then(|| (Engine::open(target, seed), Rng::new(seed)))
-}
-
-/// The rows of a program without maps.
-fn compiled(text: &str, start: u16) -> Rows {
-    let image = image(text);
-    let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
-    Rows::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
-}
 
 /// The program shows all its registers in the packet, where that is long enough, and lets it go on. None for one with callbacks.
 fn showing(mut image: Image, verdict: i32) -> Option<Image> {
@@ -77,7 +60,7 @@ fn calls(image: &Image) -> bool {
 
 #[test]
 fn random_programs_do_the_same() {
-    let Some((mut engine, mut rng)) = engine("random_programs_do_the_same") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("random_programs_do_the_same") else { return };
     let (mut ran, mut sent, mut passed, mut refused, mut calling) = (0, 0, 0, 0, 0);
     let wanted = if support::long() { 125_000 } else { 2_500 };
     while sent < wanted {
@@ -112,7 +95,7 @@ fn random_programs_do_the_same() {
 
 #[test]
 fn random_programs_do_the_same_at_the_same_time() {
-    let Some((mut engine, mut rng)) = engine("random_programs_do_the_same_at_the_same_time") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("random_programs_do_the_same_at_the_same_time") else { return };
     let (mut sent, mut accesses, mut calling) = (0, 0, 0);
     let wanted = if support::long() { 125_000 } else { 2_500 };
     while sent < wanted {
@@ -136,7 +119,7 @@ fn random_programs_do_the_same_at_the_same_time() {
 
 #[test]
 fn every_operation_does_the_same_at_its_edges() {
-    let Some((mut engine, mut rng)) = engine("every_operation_does_the_same_at_its_edges") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("every_operation_does_the_same_at_its_edges") else { return };
     let ops = ["+", "-", "*", "/", "s/", "%", "s%", "|", "&", "^", "<<", ">>", "s>>", ""];
     let conditions = ["==", "!=", ">", ">=", "<", "<=", "s>", "s>=", "s<", "s<=", "&"];
     let mut texts = Vec::new();
@@ -205,7 +188,7 @@ fn every_operation_does_the_same_at_its_edges() {
 
 #[test]
 fn loads_and_stores_of_every_size_reach_every_byte_of_frame_and_stack() {
-    let Some((mut engine, mut rng)) = engine("loads_and_stores_of_every_size_reach_every_byte") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("loads_and_stores_of_every_size_reach_every_byte") else { return };
     let mut number = 0;
     for (size, bytes) in [("u8", 1), ("u16", 2), ("u32", 4), ("u64", 8), ("s8", 1), ("s16", 2), ("s32", 4)] {
         let stored = size.replace('s', "u");
@@ -233,7 +216,7 @@ fn loads_and_stores_of_every_size_reach_every_byte_of_frame_and_stack() {
 
 #[test]
 fn every_region_ends_where_it_says() {
-    let Some((mut engine, mut rng)) = engine("every_region_ends_where_it_says") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("every_region_ends_where_it_says") else { return };
     // r7 is the program's context, r8 the frame's start, r9 its end. 4 bytes of metadata are in front of it.
     let (on, fault) = (1, 0);
     for (number, (statement, went_on)) in (0..).zip([
@@ -277,7 +260,7 @@ fn every_region_ends_where_it_says() {
 
 #[test]
 fn frames_of_every_length_leave_in_order_with_heads_moved_to_every_byte() {
-    let Some((mut engine, mut rng)) = engine("frames_of_every_length_leave_in_order") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("frames_of_every_length_leave_in_order") else { return };
     // The first byte says by how much the head moves, the second by how much the tail; some go round before.
     let text = "r6 = r1\nr2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr4 = r2\nr4 += 4\nif r4 > r3 goto end\n\
                 r7 = *(s8 *)(r2 +0)\nr8 = *(s8 *)(r2 +1)\nr9 = *(u8 *)(r2 +2)\nround:\nif r9 == 0 goto go\nr9 -= 1\ngoto round\n\
@@ -300,7 +283,7 @@ fn frames_of_every_length_leave_in_order_with_heads_moved_to_every_byte() {
 
 #[test]
 fn nothing_of_another_packet_is_seen() {
-    let Some((mut engine, mut rng)) = engine("nothing_of_another_packet_is_seen") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("nothing_of_another_packet_is_seen") else { return };
     let words = |f: &dyn Fn(i32) -> String| (1..=64).map(|n| f(-8 * n)).collect::<String>();
     // The first fills stack, headroom and registers, the second shows what it finds there.
     let fills =
@@ -341,10 +324,10 @@ fn fate_of(engine: &mut Engine, module: u8, number: u32) -> Result<u8, Reason> {
 
 #[test]
 fn a_packet_without_a_program_goes_on_and_foreign_rows_end_it() {
-    let Some((mut engine, _)) = engine("a_packet_without_a_program_goes_on") else { return };
+    let Some((mut engine, _)) = open_tiny("a_packet_without_a_program_goes_on") else { return };
     let start = PAGE_ROWS as u16;
     assert_eq!(fate_of(&mut engine, MODULE, 0), Ok(0), "no program, no route");
-    let rows = compiled("r0 = 2\nexit\n", start);
+    let rows = Rows::compiled("r0 = 2\nexit\n", start);
     engine.load(MODULE, 0, &rows, start);
     assert_eq!(fate_of(&mut engine, MODULE, 1), Ok(1 << PASS));
     assert_eq!(fate_of(&mut engine, MODULE + 1, 2), Ok(0), "another module has none");
@@ -370,7 +353,7 @@ fn a_packet_without_a_program_goes_on_and_foreign_rows_end_it() {
 
 #[test]
 fn a_program_reaches_only_values_of_its_own_module() {
-    let Some((mut engine, _)) = engine("a_program_reaches_only_values_of_its_own_module") else { return };
+    let Some((mut engine, _)) = open_tiny("a_program_reaches_only_values_of_its_own_module") else { return };
     let start = PAGE_ROWS as u16;
     let region =
         XdpRegionRow { valid: true, module_id: MODULE, base: 3, bytes: 64, shift: 4, readable: 12, writable: 8 };
@@ -378,7 +361,7 @@ fn a_program_reaches_only_values_of_its_own_module() {
     engine.write(Table::XdpRegion, row, &region);
     let mut number = 0;
     let mut tried = |engine: &mut Engine, statement: &str| {
-        let rows = compiled(&format!("r1 = 0x40000000\n{statement}\nr0 = 2\nexit\n"), start);
+        let rows = Rows::compiled(&format!("r1 = 0x40000000\n{statement}\nr0 = 2\nexit\n"), start);
         engine.load(MODULE, 0, &rows, start);
         number += 1;
         fate_of(engine, MODULE, number)
@@ -413,7 +396,7 @@ fn a_program_reaches_only_values_of_its_own_module() {
 
 #[test]
 fn atomic_operations_of_packets_under_way_lose_nothing() {
-    let Some((mut engine, mut rng)) = engine("atomic_operations_of_packets_under_way_lose_nothing") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("atomic_operations_of_packets_under_way_lose_nothing") else { return };
     // Each packet takes a number, exchanges a word, and shows what it got. Some divide before, so that contexts meet at any distance.
     let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 16\nif r3 > r2 goto end\nr7 = map[values][0]+0\n\
                 r4 = *(u8 *)(r6 +15)\nr5 = 0\nif r4 > 99 goto ready\nr5 = r4\nr5 /= 3\nr5 >>= 16\nready:\n\
@@ -448,12 +431,12 @@ fn atomic_operations_of_packets_under_way_lose_nothing() {
 
 #[test]
 fn a_replacement_takes_effect_between_two_packets() {
-    let Some((mut engine, mut rng)) = engine("a_replacement_takes_effect_between_two_packets") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("a_replacement_takes_effect_between_two_packets") else { return };
     // Each version goes round some times, and then sends to a destination of its own.
     let version = |to: u32, start: u16| {
         let text =
             format!("r6 = 0\nround:\nr6 += 1\nif r6 < 20 goto round\nr1 = {to}\nr2 = 0\ncall bpf_redirect\nexit\n");
-        compiled(&text, start)
+        Rows::compiled(&text, start)
     };
     let starts = [PAGE_ROWS as u16, 4 * PAGE_ROWS as u16];
     let mut number = 0;
@@ -490,7 +473,7 @@ fn a_replacement_takes_effect_between_two_packets() {
 
 #[test]
 fn rows_come_back_as_they_were_written() {
-    let Some((mut engine, mut rng)) = engine("rows_come_back_as_they_were_written") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("rows_come_back_as_they_were_written") else { return };
     for (table, rows) in [(Table::XdpCode, 1024), (Table::XdpValue, 1024), (Table::XdpPage, 16), (Table::XdpMap, 16)] {
         for _ in 0..20 {
             let index = rng.below(rows) as u32;
@@ -512,7 +495,7 @@ fn rows_come_back_as_they_were_written() {
 
 #[test]
 fn a_verdict_that_there_is_not_drops_the_packet() {
-    let Some((mut engine, mut rng)) = engine("a_verdict_that_there_is_not_drops_the_packet") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("a_verdict_that_there_is_not_drops_the_packet") else { return };
     for verdict in [5, 9, 10, 11, 0x103, -1] {
         let mut pair = Pair::new(&mut engine, image(&format!("r0 = {verdict}\nexit\n"))).expect("the engine has it");
         pair.send(&mut engine, 0, 0, &rng.bytes(60));
@@ -522,12 +505,12 @@ fn a_verdict_that_there_is_not_drops_the_packet() {
 
 #[test]
 fn pages_follow_each_other_as_their_rows_say() {
-    let Some((mut engine, _)) = engine("pages_follow_each_other_as_their_rows_say") else { return };
+    let Some((mut engine, _)) = open_tiny("pages_follow_each_other_as_their_rows_say") else { return };
     let start = PAGE_ROWS as u16;
     // One bundle after the other, for more than a page: each needs what the one before gave.
     let text =
         "r2 = *(u32 *)(r1 +12)\n".to_owned() + &"r2 += 3\nr2 = -r2\n".repeat(50) + "r0 = r2\nr0 &= 1\nr0 += 1\nexit\n";
-    let mut rows = compiled(&text, start);
+    let mut rows = Rows::compiled(&text, start);
     let page = usize::from(start);
     assert!(rows.code.len() > page && rows.code.len() < 2 * page, "{}", rows.code.len());
     let behind = rows.code.split_off(page);
@@ -545,10 +528,10 @@ fn pages_follow_each_other_as_their_rows_say() {
 
 #[test]
 fn a_load_that_may_not_fault_sees_nothing_of_another_packet() {
-    let Some((mut engine, _)) = engine("a_load_that_may_not_fault_sees_nothing") else { return };
+    let Some((mut engine, _)) = open_tiny("a_load_that_may_not_fault_sees_nothing") else { return };
     let start = PAGE_ROWS as u16;
     // Packets before have filled the memory.
-    let rows = compiled("r0 = 1\nexit\n", start);
+    let rows = Rows::compiled("r0 = 1\nexit\n", start);
     engine.load(MODULE, 0, &rows, start);
     for number in 0..20 {
         engine.offer(packet_id(0, number), MODULE, &[0xff; 9000]);
@@ -557,7 +540,7 @@ fn a_load_that_may_not_fault_sees_nothing_of_another_packet() {
     engine.quiesce();
     engine.verdicts.clear();
     let text = "r8 = *(u32 *)(r1 +0)\nr6 = 0x20001000\nr2 = *(u64 *)(r6 +0)\n*(u64 *)(r8 +0) = r2\nr0 = 2\nexit\n";
-    let mut rows = compiled(text, start);
+    let mut rows = Rows::compiled(text, start);
     engine.load(MODULE, 0, &rows, start);
     assert_eq!(fate_of(&mut engine, MODULE, 30), Err(Reason::XdpAborted), "behind the frame");
     let mut loads = 0;
@@ -578,7 +561,7 @@ fn a_load_that_may_not_fault_sees_nothing_of_another_packet() {
 
 #[test]
 fn compare_and_exchange_of_four_bytes_compares_four() {
-    let Some((mut engine, mut rng)) = engine("compare_and_exchange_of_four_bytes_compares_four") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("compare_and_exchange_of_four_bytes_compares_four") else { return };
     for expected in ["5", "0x100000005", "0x6ffffffff"] {
         let text = format!(
             "r6 = *(u32 *)(r1 +0)\nr2 = 5\n*(u32 *)(r10 -8) = r2\nr0 = {expected}\nr2 = 9\n\

@@ -6,18 +6,9 @@ mod support;
 mod xdp;
 
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
-use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::target;
-use sluice_rtlsim::{Variant, top};
-use xdp::engine::Engine;
+use sluice_formats::random::Rng;
+use xdp::engine::open_tiny;
 use xdp::pair::Pair;
-
-/// An engine of the tiny target; none where there is no plug-in.
-fn engine(test: &str) -> Option<(Engine, Rng)> {
-    let target = &target::TINY;
-    let seed = test_seed(test);
-    support::has_top(&top::XDP, target.name, Variant::Test).then(|| (Engine::open(target, seed), Rng::new(seed)))
-}
 
 /// Bytes of a value: the next one lies right behind it.
 const VALUE: u32 = 64;
@@ -68,7 +59,7 @@ fn prologue(rng: &mut Rng) -> String {
 }
 
 fn run(test: &str, call: impl Fn(&mut Rng) -> String) {
-    let Some((mut engine, mut rng)) = engine(test) else { return };
+    let Some((mut engine, mut rng)) = open_tiny(test) else { return };
     let (mut sent, mut passed) = (0, 0);
     let wanted = if support::long() { 40_000 } else { 1_200 };
     while sent < wanted {

@@ -7,16 +7,15 @@ mod xdp;
 
 use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
+use sluice_formats::Table;
 use sluice_formats::limits::packet_id;
-use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::random::Rng;
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::XdpMapOp;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpProgramRow, XdpSearchRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
-use sluice_formats::{Table, target};
 use sluice_hxdp::{Target, compile};
-use sluice_rtlsim::{Variant, top};
-use xdp::engine::{Engine, MODULE, Rows};
+use xdp::engine::{Engine, MODULE, Rows, open_tiny};
 use xdp::pair::Pair;
 use xdp::together::together;
 
@@ -201,19 +200,13 @@ fn same(engine: &mut Engine, rng: &mut Rng, map: MapSpec, key_in: KeyIn, operati
     pair.compare(engine);
 }
 
-fn engine(test: &str) -> Option<(Engine, Rng)> {
-    let target = &target::TINY;
-    let seed = test_seed(test);
-    support::has_top(&top::XDP, target.name, Variant::Test).then(|| (Engine::open(target, seed), Rng::new(seed)))
-}
-
 fn operations() -> usize {
     if support::long() { 20_000 } else { 160 }
 }
 
 #[test]
 fn hash_maps_do_the_same_with_keys_of_every_length() {
-    let Some((mut engine, mut rng)) = engine("hash_maps_do_the_same_with_keys_of_every_length") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("hash_maps_do_the_same_with_keys_of_every_length") else { return };
     let keys = [1, 3, 4, 8, 11, 12, 13, 16, 20, 28, 29, 37, 44, 45, 60, 61, 63, 64];
     for (n, key_size) in keys.into_iter().enumerate() {
         let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::Value][n % 3];
@@ -225,7 +218,7 @@ fn hash_maps_do_the_same_with_keys_of_every_length() {
 
 #[test]
 fn lru_and_per_cpu_maps_do_the_same() {
-    let Some((mut engine, mut rng)) = engine("lru_and_per_cpu_maps_do_the_same") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("lru_and_per_cpu_maps_do_the_same") else { return };
     for (kind, entries) in [
         (MapType::LruHash, 1),
         (MapType::LruHash, 5),
@@ -246,7 +239,7 @@ fn lru_and_per_cpu_maps_do_the_same() {
 
 #[test]
 fn maps_that_programs_only_read_and_devices_do_the_same() {
-    let Some((mut engine, mut rng)) = engine("maps_that_programs_only_read") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("maps_that_programs_only_read") else { return };
     let hash = MapSpec { flags: RDONLY_PROG, ..MapSpec::new("map", MapType::Hash, 8, 8, 5) };
     same(&mut engine, &mut rng, hash, KeyIn::Stack, operations());
     for kind in [MapType::Devmap, MapType::DevmapHash] {
@@ -256,7 +249,7 @@ fn maps_that_programs_only_read_and_devices_do_the_same() {
 
 #[test]
 fn tries_that_the_host_keeps_find_the_longest_prefix() {
-    let Some((mut engine, mut rng)) = engine("tries_that_the_host_keeps_find_the_longest_prefix") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("tries_that_the_host_keeps_find_the_longest_prefix") else { return };
     for (key_size, entries) in [(5, 12), (8, 1), (8, 40), (12, 20), (13, 20), (20, 30), (28, 10), (45, 10), (64, 10)] {
         let map = MapSpec { flags: NO_PREALLOC, ..MapSpec::new("map", MapType::LpmTrie, key_size, 8, entries) };
         let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::Value][rng.index(3)];
@@ -266,7 +259,7 @@ fn tries_that_the_host_keeps_find_the_longest_prefix() {
 
 #[test]
 fn operations_of_all_contexts_have_one_order() {
-    let Some((mut engine, mut rng)) = engine("operations_of_all_contexts_have_one_order") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("operations_of_all_contexts_have_one_order") else { return };
     let (mut first, mut accesses) = (0, 0);
     for (kind, entries) in [
         (MapType::Hash, 3),
@@ -303,7 +296,7 @@ fn operations_of_all_contexts_have_one_order() {
 
 #[test]
 fn rows_of_any_content_stop_nothing() {
-    let Some((mut engine, mut rng)) = engine("rows_of_any_content_stop_nothing") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("rows_of_any_content_stop_nothing") else { return };
     let mut first = 0;
     for _ in 0..operations() / 8 {
         let kind = [MapType::Hash, MapType::LruHash, MapType::LruPercpuHash, MapType::LpmTrie][rng.index(4)];
@@ -362,7 +355,7 @@ fn dropped(engine: &mut Engine, number: u32, frame: &[u8]) -> bool {
 
 #[test]
 fn a_map_of_another_module_ends_the_program() {
-    let Some((mut engine, mut rng)) = engine("a_map_of_another_module_ends_the_program") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("a_map_of_another_module_ends_the_program") else { return };
     let map = MapSpec::new("map", MapType::Hash, 8, 8, 3);
     let _pair = Pair::new(&mut engine, image(map.clone(), KeyIn::Packet)).expect("the engine has all of it");
     let frame = packet(&map, 1, 0, &rng.bytes(8), &rng.bytes(8));
@@ -385,7 +378,7 @@ fn a_map_of_another_module_ends_the_program() {
 
 #[test]
 fn a_processor_of_the_second_core_has_its_own_slot_aside_and_its_own_copy() {
-    let Some((mut engine, _)) = engine("a_processor_of_the_second_core") else { return };
+    let Some((mut engine, _)) = open_tiny("a_processor_of_the_second_core") else { return };
     // A packet of another module goes round on the first core, for as long as those behind it need.
     let start = 8 * PAGE_ROWS as u16;
     let round = sluice_ebpf::insn::assemble("round", "r0 = 1\nround:\nr2 += 1\nif r2 != 0 goto round\nexit\n", &[]);

@@ -7,18 +7,15 @@ mod xdp;
 
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
+use sluice_formats::Table;
 use sluice_formats::limits::packet_id;
-use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::xdp::codes::XdpStep;
 use sluice_formats::xdp::rows::XdpProgramRow;
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
-use sluice_formats::{Table, target};
-use sluice_hxdp::{Target, compile};
 use sluice_rtlsim::plugin::Until;
-use sluice_rtlsim::{Variant, top};
 use std::collections::{BTreeMap, BTreeSet};
-use xdp::engine::{Engine, MODULE, Rows};
-use xdp::pair::{Pair, image};
+use xdp::engine::{Engine, MODULE, Rows, open_tiny};
+use xdp::pair::Pair;
 
 /// Goes round as often as byte 14 says, and ends as byte 15 says.
 const ROUNDS: &str = "r2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr4 = r2\nr4 += 16\nr0 = 1\nif r4 > r3 goto end\n\
@@ -27,19 +24,10 @@ const ROUNDS: &str = "r2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr4 = r2\nr4 +=
 /// Buckets of a module's flows: the lowest bits of their hash.
 const BUCKETS: u32 = 16;
 
-fn engine(test: &str) -> Option<(Engine, Rng)> {
-    let target = &target::TINY;
-    let seed = test_seed(test);
-    support::has_top(&top::XDP, target.name, Variant::Test).then(|| (Engine::open(target, seed), Rng::new(seed)))
-}
-
 /// Loads a program without maps for a module, into pages of its own.
 fn load(engine: &mut Engine, module: u8, text: &str, serial: bool) {
-    let image = image(text);
-    let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let start = u16::from(module) * PAGE_ROWS as u16;
-    let rows = Rows::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"));
-    engine.load(module, 0, &Rows { serial, ..rows }, start);
+    engine.load(module, 0, &Rows { serial, ..Rows::compiled(text, start) }, start);
 }
 
 /// A frame whose program goes round so often and ends so; its number is in it.
@@ -52,7 +40,7 @@ fn frame(bytes: usize, rounds: u8, verdict: u8, number: u32) -> Vec<u8> {
 
 #[test]
 fn packets_of_a_flow_leave_as_they_came_and_others_overtake_them() {
-    let Some((mut engine, mut rng)) = engine("packets_of_a_flow_leave_as_they_came") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("packets_of_a_flow_leave_as_they_came") else { return };
     let wanted = if support::long() { 100_000 } else { 3_000 };
     for module in 1..4 {
         load(&mut engine, module, ROUNDS, module == 3);
@@ -103,7 +91,7 @@ fn packets_of_a_flow_leave_as_they_came_and_others_overtake_them() {
 
 #[test]
 fn a_long_packet_is_waited_for_by_its_own_flow_alone() {
-    let Some((mut engine, _)) = engine("a_long_packet_is_waited_for") else { return };
+    let Some((mut engine, _)) = open_tiny("a_long_packet_is_waited_for") else { return };
     load(&mut engine, 1, ROUNDS, false);
     load(&mut engine, 2, "r6 = 0\nround:\nr6 += 1\nif r6 < 20000 goto round\nr0 = 1\nexit\n", false);
     let long = |engine: &mut Engine| {
@@ -142,7 +130,7 @@ fn counting() -> Image {
 
 /// Packets that a program counted, of 64 in as many flows, with or without waiting for its flow.
 fn count(serial: bool, flows: u32) -> Option<u64> {
-    let (mut engine, _) = engine("flow_serial_programs")?;
+    let (mut engine, _) = open_tiny("flow_serial_programs")?;
     let pair = Pair::new(&mut engine, counting()).expect("the engine has all of it");
     let index = 2 * u32::from(MODULE);
     let row: XdpProgramRow = sluice_formats::row::Row::unpack(&engine.read(Table::XdpProgram, index)).unwrap();
@@ -164,7 +152,7 @@ fn packets_of_a_flow_of_a_flow_serial_program_are_executed_one_by_one() {
 
 #[test]
 fn a_held_packet_lets_those_of_other_flows_begin() {
-    let Some((mut engine, _)) = engine("a_held_packet_lets_others_begin") else { return };
+    let Some((mut engine, _)) = open_tiny("a_held_packet_lets_others_begin") else { return };
     load(&mut engine, 1, ROUNDS, true);
     // One flow with a long packet and as many behind it as there are contexts; then short ones of others.
     for number in 0..6 {

@@ -6,36 +6,18 @@ mod support;
 mod xdp;
 
 use sluice_formats::limits::packet_id;
-use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::xdp::rows::XdpShareRow;
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
-use sluice_formats::{Reason, Status, Table, target};
-use sluice_hxdp::{Target, compile};
+use sluice_formats::{Reason, Status, Table};
 use sluice_rtlsim::plugin::Until;
-use sluice_rtlsim::{Variant, top};
 use std::collections::BTreeMap;
-use xdp::engine::{Engine, MODULE, Rows};
-use xdp::pair::image;
-
-/// An engine of the tiny target; none where there is no plug-in.
-fn engine(test: &str) -> Option<(Engine, Rng)> {
-    let target = &target::TINY;
-    let seed = test_seed(test);
-    support::has_top(&top::XDP, target.name, Variant::Test).then(|| (Engine::open(target, seed), Rng::new(seed)))
-}
-
-/// The rows of a program without maps.
-fn compiled(text: &str, start: u16) -> Rows {
-    let image = image(text);
-    let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
-    Rows::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
-}
+use xdp::engine::{Engine, MODULE, Rows, open_tiny};
 
 /// A program for a module that goes round so often.
 fn load(engine: &mut Engine, module: u8, rounds: u32) {
     let start = u16::from(module) * PAGE_ROWS as u16;
     let text = format!("r6 = 0\nround:\nr6 += 1\nif r6 < {rounds} goto round\nr0 = 2\nexit\n");
-    let rows = compiled(&text, start);
+    let rows = Rows::compiled(&text, start);
     engine.load(module, 0, &rows, start);
 }
 
@@ -105,10 +87,10 @@ fn counted(engine: &mut Engine, module: u8, reason: Reason) -> u64 {
 
 #[test]
 fn modules_share_the_core_by_what_their_programs_cost() {
-    let Some((mut engine, _)) = engine("modules_share_the_core") else { return };
+    let Some((mut engine, _)) = open_tiny("modules_share_the_core") else { return };
     load(&mut engine, 5, 0);
     let one = {
-        let rows = compiled("r0 = 2\nexit\n", 320);
+        let rows = Rows::compiled("r0 = 2\nexit\n", 320);
         engine.load(5, 0, &rows, 320);
         alone(&mut engine, 5)
     };
@@ -153,7 +135,7 @@ fn modules_share_the_core_by_what_their_programs_cost() {
 
 #[test]
 fn a_module_has_as_much_of_the_core_as_its_weight() {
-    let Some((mut engine, _)) = engine("a_module_has_as_much_of_the_core_as_its_weight") else { return };
+    let Some((mut engine, _)) = open_tiny("a_module_has_as_much_of_the_core_as_its_weight") else { return };
     for (module, weight) in [(1, 4), (2, 12)] {
         load(&mut engine, module, 20);
         share(&mut engine, module, weight, 100);
@@ -165,7 +147,7 @@ fn a_module_has_as_much_of_the_core_as_its_weight() {
 
 #[test]
 fn packets_without_a_program_pass_beside() {
-    let Some((mut engine, mut rng)) = engine("packets_without_a_program_pass_beside") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("packets_without_a_program_pass_beside") else { return };
     load(&mut engine, MODULE, 1_000_000);
     for n in 0..40 {
         engine.offer_now(packet_id(1, n), MODULE, 64, &[0; 64]);
@@ -192,7 +174,7 @@ fn packets_without_a_program_pass_beside() {
 
 #[test]
 fn a_module_finds_its_own_rows_however_many_others_want() {
-    let Some((mut engine, _)) = engine("a_module_finds_its_own_rows") else { return };
+    let Some((mut engine, _)) = open_tiny("a_module_finds_its_own_rows") else { return };
     for module in 1..=3 {
         load(&mut engine, module, 1_000_000);
     }
@@ -222,7 +204,7 @@ fn a_module_finds_its_own_rows_however_many_others_want() {
 
 #[test]
 fn frames_longer_than_their_sidebands_say_end_alone() {
-    let Some((mut engine, mut rng)) = engine("frames_longer_than_their_sidebands_say_end_alone") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("frames_longer_than_their_sidebands_say_end_alone") else { return };
     load(&mut engine, MODULE, 3);
     for n in 0..200 {
         let (length, wrong) = (14 + rng.below(300) as usize, n % 3 == 1);
@@ -245,7 +227,7 @@ fn frames_longer_than_their_sidebands_say_end_alone() {
 
 #[test]
 fn every_packet_ends_once_whatever_comes() {
-    let Some((mut engine, mut rng)) = engine("every_packet_ends_once_whatever_comes") else { return };
+    let Some((mut engine, mut rng)) = open_tiny("every_packet_ends_once_whatever_comes") else { return };
     for module in 1..=4 {
         load(&mut engine, module, 1 << (2 * module));
     }

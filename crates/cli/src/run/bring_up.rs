@@ -7,6 +7,7 @@ use crate::printable;
 use sluice_control::config::{BringUpError, ConfigError, NicConfig, bring_up};
 use sluice_device::Device;
 use sluice_formats::Target;
+use sluice_object::linker::XdpError;
 use sluice_object::{Destination, LinkError, Linker, Warning};
 use sluice_packet::bounded::MOST_TEXT;
 use std::path::Path;
@@ -49,20 +50,21 @@ pub fn failed(error: BringUpError) -> Failure {
         BringUpError::Device { error: device, .. } if !device.is_refusal() => Failure::difference("E0505", error),
         _ => {
             let help = fit(&error).map(|(map, entries)| format!("`map_sizes = {{ {map} = {entries} }}` of the tenant"));
-            let failure = Failure::input(error.code(), error);
-            match help {
-                Some(help) => failure.help(help),
-                None => failure,
-            }
+            Failure::input(error.code(), error).help_if(help)
         }
     }
 }
 
 /// With how many entries the map for which the XDP engine has no room would fit.
 pub fn fit(error: &BringUpError) -> Option<(String, u32)> {
+    xdp_error(error)?.fit().map(|(map, entries)| (map.to_owned(), entries))
+}
+
+/// What the linker says of an XDP program, if that is why.
+pub fn xdp_error(error: &BringUpError) -> Option<&XdpError> {
     let BringUpError::Link { error, .. } = error else { return None };
     let LinkError::Xdp(error) = &**error else { return None };
-    error.fit().map(|(map, entries)| (map.to_owned(), entries))
+    Some(&**error)
 }
 
 impl Nic {

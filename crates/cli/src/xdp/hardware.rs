@@ -19,7 +19,7 @@ use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, VLAN_ROWS};
 use sluice_formats::{Reason, Target};
 use sluice_nic::ports::{HostBinding, PortBinding};
 use sluice_object::linker::XdpError;
-use sluice_object::{Destination, LinkError, Linker, NicSettings, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
 use sluice_rtlsim::top;
 use std::collections::BTreeMap;
 
@@ -123,17 +123,11 @@ fn refused(error: BringUpError, program: &Program) -> Failure {
     let line = refused_slot(&error).and_then(|slot| program.lines.range(..=slot).next_back());
     let help = line.map(|(_, line)| format!("{}:{}: {}", line.file, line.line, line.text.trim()));
     let help = help.or_else(|| bring_up::fit(&error).map(|(map, entries)| format!("--max-entries {map}={entries}")));
-    let failure = bring_up::failed(error);
-    match help {
-        Some(help) => failure.help(help),
-        None => failure,
-    }
+    bring_up::failed(error).help_if(help)
 }
 
 fn refused_slot(error: &BringUpError) -> Option<u32> {
-    let BringUpError::Link { error, .. } = error else { return None };
-    let LinkError::Xdp(error) = &**error else { return None };
-    let XdpError::Refused { refusal, .. } = &**error else { return None };
+    let XdpError::Refused { refusal, .. } = bring_up::xdp_error(error)? else { return None };
     refusal.slot
 }
 

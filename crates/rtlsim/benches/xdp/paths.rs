@@ -9,6 +9,7 @@ mod steps;
 
 use super::VARIANT;
 use super::support::device::{Nic, object};
+use crate::traffic::frames::with_tag;
 use path_list::{DROP, PATHS, Path, SWAP};
 use sluice_device::{Device, Event, Offer, Outcome};
 use sluice_ebpf::{load, tenant};
@@ -68,7 +69,7 @@ fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
     };
     if let Some(text) = bare {
         nic.put(TENANT, &object("bare", text, Vec::new(), &[])).map_err(|e| e.to_string())?;
-        return Ok(Ready { nic, frames: vec![tagged(&[2; 64])] });
+        return Ok(Ready { nic, frames: vec![with_tag(vec![2; 64], TENANT)] });
     }
     let script =
         FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(path.program).join("path.pkt");
@@ -83,7 +84,7 @@ fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
                 let found = found.iter().find(|m| m.declared.name == map).ok_or(format!("no map {map}"))?.id;
                 maps.update(module, found, &key, &value, flags).map_err(|e| e.to_string())?;
             }
-            Step::Packet { frame, .. } => frames.push(tagged(&frame)),
+            Step::Packet { frame, .. } => frames.push(with_tag(frame, TENANT)),
             Step::Restore | Step::Look | Step::Delete { .. } | Step::Routes(_) => {}
         }
     }
@@ -109,14 +110,6 @@ fn loaded(load: &Load) -> Object {
         ..tenant::Options::default()
     };
     tenant::object("path", &image, &options).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
-}
-
-/// The frame with the tenant's tag.
-fn tagged(frame: &[u8]) -> Vec<u8> {
-    let mut bytes = frame[..12].to_vec();
-    bytes.extend([0x81, 0, 0, TENANT as u8]);
-    bytes.extend(&frame[12..]);
-    bytes
 }
 
 /// Whether each packet begins a flow.

@@ -1,6 +1,7 @@
 //! The XDP engine in its top.
 
 use sluice_ebpf::MapSpec;
+use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::xdp::codes::{XdpMapOp, XdpStep};
@@ -9,9 +10,9 @@ use sluice_formats::xdp::rows::{
     XdpCodeRow, XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpStepTraceRow, XdpValueRow,
 };
 use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS, Target as XdpTarget};
-use sluice_formats::{Message, Node, Op, Status, Table, Target};
-use sluice_hxdp::Bundles;
+use sluice_formats::{Message, Node, Op, Status, Table, Target, target};
 use sluice_hxdp::rows::{Unsupported, code};
+use sluice_hxdp::{Bundles, Target as LaneTarget, compile};
 use sluice_object::xdp::XdpMapPlace;
 use sluice_rtlsim::event::{What, decode};
 use sluice_rtlsim::options::Ready;
@@ -44,6 +45,14 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// The rows of a program in text without maps, whose first one is `start`.
+    pub fn compiled(text: &str, start: u16) -> Self {
+        let image = super::pair::image(text);
+        let compiled =
+            compile(&image, &image.programs[0], &LaneTarget::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+        Self::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
+    }
+
     /// The rows of a program whose first one is `start`, the first of a page.
     pub fn new(
         bundles: &Bundles,
@@ -67,6 +76,14 @@ impl Rows {
             serial: false,
         })
     }
+}
+
+/// An engine of the tiny target, and the random numbers of a test; none where there is no plug-in.
+pub fn open_tiny(test: &str) -> Option<(Engine, Rng)> {
+    let target = &target::TINY;
+    let seed = test_seed(test);
+    let there = crate::support::has_top(&top::XDP, target.name, Variant::Test);
+    there.then(|| (Engine::open(target, seed), Rng::new(seed)))
 }
 
 /// The engine, its ring, and what became of its packets.
