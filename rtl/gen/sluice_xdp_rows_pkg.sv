@@ -110,11 +110,11 @@ package sluice_xdp_rows_pkg;
     logic        constant;
     logic        lru;
     logic        per_cpu;
-    logic [2:0]  kind;
+    logic [3:0]  kind;
     logic [5:0]  module_id;
     logic        valid;
   } xdp_map_row_t;
-  localparam int unsigned XdpMapRowBits = 236;
+  localparam int unsigned XdpMapRowBits = 237;
   localparam int unsigned XdpMapRowWords = 8;
 
   // State of a map with keys: a row of search memory.
@@ -238,13 +238,16 @@ package sluice_xdp_rows_pkg;
   } xdp_op_e;
 
   // What a map is, of those that the engine has.
-  typedef enum logic [2:0] {
-    XdpMapArray = 3'd0,
-    XdpMapHash = 3'd1,
-    XdpMapTrie = 3'd2,
-    XdpMapDevices = 3'd3,
-    XdpMapReferences = 3'd4,
-    XdpMapKeyedReferences = 3'd5
+  typedef enum logic [3:0] {
+    XdpMapArray = 4'd0,
+    XdpMapHash = 4'd1,
+    XdpMapTrie = 4'd2,
+    XdpMapDevices = 4'd3,
+    XdpMapReferences = 4'd4,
+    XdpMapKeyedReferences = 4'd5,
+    XdpMapPrograms = 4'd6,
+    XdpMapMaps = 4'd7,
+    XdpMapKeyedMaps = 4'd8
   } xdp_map_kind_e;
 
   // What is done with a map.
@@ -255,7 +258,8 @@ package sluice_xdp_rows_pkg;
     XdpMapOpReference = 3'd3,
     XdpMapOpLookupPercpu = 3'd4,
     XdpMapOpNext = 3'd5,
-    XdpMapOpPut = 3'd6
+    XdpMapOpPut = 3'd6,
+    XdpMapOpProgram = 3'd7
   } xdp_map_op_e;
 
   // Channel of the trace `xdp_step_trace_row`.

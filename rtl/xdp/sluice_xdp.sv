@@ -366,7 +366,9 @@ module sluice_xdp
   xdp_interfaces_row_t [Cores-1:0] interfaces_row;
   logic [Cores-1:0] request_valid, request_ready, helper_valid, helper_ready;
   xdp_request_t [Cores-1:0] request, helper_request;
-  logic [Cores-1:0][ContextBits-1:0] request_context, map_call_context, start_context;
+  logic [Cores-1:0][ContextBits-1:0] request_context, map_call_context, start_context, number_context;
+  logic [Cores-1:0] number_valid;
+  logic [Cores-1:0][63:0] given_number;
   logic [Cores-1:0][63:0] late;
   logic [Cores-1:0] map_call_valid, map_answer_ready, map_read_valid, map_read_ready;
   xdp_map_call_t [Cores-1:0] map_call;
@@ -552,6 +554,9 @@ module sluice_xdp
         .start_valid_o       (start_valid[c]),
         .start_slot_o        (start_slot[c]),
         .start_context_o     (start_context[c]),
+        .number_valid_o      (number_valid[c]),
+        .number_context_o    (number_context[c]),
+        .number_o            (given_number[c]),
         .waiting_o           (core_waiting[c])
     );
   end
@@ -774,6 +779,9 @@ module sluice_xdp
       steps_valid[c][XdpStepStart] = start_valid[c];
       steps[c][XdpStepStart].processor = 5'(processor_of(core_t'(c), start_context[c]));
       steps[c][XdpStepStart].slot = 8'(slot_of(core_t'(c), start_slot[c]));
+      steps_valid[c][XdpStepNumber] = number_valid[c];
+      steps[c][XdpStepNumber].processor = 5'(processor_of(core_t'(c), number_context[c]));
+      steps[c][XdpStepNumber].value = given_number[c];
     end
     steps_valid[0][XdpStepValue] = asks_any && values_ready &&
         request[asks_core].kind inside {RequestLoad, RequestStore, RequestAtomic};

@@ -19,6 +19,8 @@ module sluice_xdp_bounds
     input xdp_call_t call_i,
     // verilator lint_on UNUSEDSIGNAL
 
+    input logic [31:0] random_i,
+
     output logic        done_o,
     output xdp_return_t return_o,
 
@@ -108,6 +110,8 @@ module sluice_xdp_bounds
       end
       HelperProcessor: decided.value = 64'(call_i.processor);
       HelperNode: ;
+      HelperTime: decided.value = 64'(call_i.stamp) << TickShift;
+      HelperRandom: decided.value = 64'(random_i);
       default: decided.fault = 1'b1;
     endcase
     if (call_i.number != HelperAdjustTail && decided.bounds.meta < call_i.low) begin

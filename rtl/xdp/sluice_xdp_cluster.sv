@@ -109,6 +109,10 @@ module sluice_xdp_cluster
     output logic                   start_valid_o,
     output logic [   SlotBits-1:0] start_slot_o,
     output logic [ContextBits-1:0] start_context_o,
+    // A helper has given a context a number that no program knows.
+    output logic                   number_valid_o,
+    output logic [ContextBits-1:0] number_context_o,
+    output logic [           63:0] number_o,
 
     output logic waiting_o
 );
@@ -134,8 +138,9 @@ module sluice_xdp_cluster
   xdp_start_t start;
   // verilator lint_on UNUSEDSIGNAL
   xdp_end_t finished;
-  logic call_valid, call_ready, return_valid;
-  xdp_call_t   call;
+  logic call_valid, call_ready, return_valid, random;
+  logic [ContextBits-1:0] called_q;
+  xdp_call_t call;
   xdp_return_t returned;
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -279,7 +284,9 @@ module sluice_xdp_cluster
       .idle_o        (idle)
   );
 
-  sluice_xdp_helper u_helper (
+  sluice_xdp_helper #(
+      .Seed(64'h9e37_79b9_7f4a_7c15 + 64'(Core))
+  ) u_helper (
       .clk_i,
       .rst_ni,
       .valid_i        (call_valid),
@@ -287,6 +294,7 @@ module sluice_xdp_cluster
       .call_i         (call),
       .done_o         (return_valid),
       .return_o       (returned),
+      .random_o       (random),
       .read_valid_o   (helper_read),
       .read_ready_i   (!core_read),
       .read_place_o   (helper_read_place),
@@ -346,6 +354,10 @@ module sluice_xdp_cluster
       .waiting_o   (unload_waiting)
   );
 
+  always_ff @(posedge clk_i) if (call_valid && call_ready) called_q <= ContextBits'(call.processor);
+  assign number_valid_o = random;
+  assign number_context_o = called_q;
+  assign number_o = returned.value;
   assign slot_id_o = slot_data.side.id;
   assign start_valid_o = start_valid && start_ready;
   assign start_slot_o = start.slot[SlotBits-1:0];

@@ -17,7 +17,8 @@
 /// sends the context back to be picked again.
 ///
 /// A call of a function has a first pass too, in which the new frame is cleared; the second one keeps r6 to r9 and the row behind.
-/// The exit of a function is followed by two passes without a bundle, which restore them.
+/// The exit of a function is followed by two passes without a bundle, which restore them. A tail call in a function is followed by two
+/// passes without a bundle, which clear its frame.
 ///
 /// A packet is taken by `start_*` and ends with `end_valid_o`, once; `end_o` says what its program said. A fault ends it as
 /// aborted.
@@ -289,12 +290,28 @@ module sluice_xdp_core
       .rdata_o({m_fixed, x_fixed, f_fixed})
   );
 
+  // When its packet arrived.
+  logic [StampBits-1:0] m_stamp;
+  sluice_ram_lut #(
+      .Width(StampBits),
+      .Depth(Contexts)
+  ) u_stamp (
+      .clk_i,
+      .we_i   (taken_valid_q),
+      .waddr_i(taken_context_q),
+      .wdata_i(taken_q.stamp),
+      .raddr_i(m_context_q),
+      .rdata_o(m_stamp)
+  );
+
   // What changes: next row, bounds, work left, redirect. A start's comes to the memory stage with its pass.
   typedef struct packed {
     xdp_bounds_t           bounds;
     logic [OffsetBits-1:0] low;
     logic [WorkBits-1:0]   work;
+    logic [5:0]            tails;       // tail calls so far
     logic                  redirected;
+    logic                  to_host;     // the redirect is to a destination
     logic [31:0]           redirect;
     logic [31:0]           aim;         // what the last redirect was asked for: an interface, or an index
   } kept_t;
@@ -332,7 +349,8 @@ module sluice_xdp_core
   typedef enum logic [1:0] {
     PassBundle,
     PassLower,   // r6 and r7 of the caller come back
-    PassUpper    // r8 and r9, and the row behind the call
+    PassUpper,   // r8 and r9, and the row behind the call
+    PassClear    // a tail call in a function: the frame is cleared
   } pass_e;
 
   typedef struct packed {
@@ -580,7 +598,7 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // Second: what the access may, which lane stops the bundle.
 
-  logic y_is_lookup, y_is_map, y_is_atomic, y_in_values, y_misaligned, y_waits;
+  logic y_is_lookup, y_is_map, y_is_tail, y_tail, y_spent, y_is_atomic, y_in_values, y_misaligned, y_waits;
   logic
       y_is_access,
       y_is_store,
@@ -602,7 +620,11 @@ module sluice_xdp_core
   // A lookup in an array (`spare`) is the unit of values', other operations on maps are the map engine's.
   assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup && y_access_q.spare;
   assign y_is_map = y_access_q.op == XdpOpHelper && !y_is_lookup && y_access_q.imm[15:0] inside {HelperLookup, HelperUpdate,
-      HelperDelete, HelperRedirectMap, HelperLookupPercpu};
+      HelperDelete, HelperTailCall, HelperRedirectMap, HelperLookupPercpu};
+  // A tail call, which has found a program and may still go there.
+  assign y_is_tail = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperTailCall;
+  assign y_spent = y_kept_q.tails == MostTailCalls;
+  assign y_tail = y_is_tail && y_resume_q && y_unit_result_q.refers && !y_spent;
   assign y_is_atomic = is_atomic(y_access_q.op);
   assign y_is_access = is_access(y_access_q.op) || y_is_atomic || y_is_lookup;
   assign y_is_store = is_store(y_access_q.op);
@@ -646,11 +668,12 @@ module sluice_xdp_core
     for (int unsigned l = 0; l < Lanes; l++) begin
       y_exits[l] = y_lane_q[l].op inside {XdpOpExit, XdpOpExitValue};
       y_beyond[l] = y_sum[l][63:32] != '0 || y_sum[l][31:0] > (PacketAddress | 32'(y_kept_q.bounds.past));
-      y_takes[l]  = y_holds[l] || y_lane_q[l].op inside {XdpOpJump, XdpOpCall} ||
+      y_takes[l]  = y_holds[l] || y_lane_q[l].op inside {XdpOpJump, XdpOpCall} || (y_tail && y_access_lane_q[l]) ||
           (y_lane_q[l].op == XdpOpLength && y_beyond[l] != y_lane_q[l].wide);
       y_longs[l] = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}));
       y_faults[l] = (y_access_lane_q[l] && !(y_is_load && y_lane_q[l].wide) &&
-                     (y_access_faults || (y_longs[l] && y_resume_q && y_result_fault))) ||
+                     (y_access_faults || (y_is_tail && y_third_q != 64'(ContextAddress)) ||
+                      (y_longs[l] && y_resume_q && y_result_fault))) ||
           (y_lane_q[l].op == XdpOpCall && (l != 0 || y_turn_q.depth == y_frames_q)) ||
           ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}) &&
           !y_access_lane_q[l]) || (is_muldiv(y_lane_q[l].op) && !y_muldiv_lane_q[l]) ||
@@ -670,9 +693,9 @@ module sluice_xdp_core
       if (y_active[l]) begin
         if (y_faults[l]) y_fault = 1'b1;
         else if (y_takes[l]) begin
-          y_taken  = 1'b1;
-          y_back   = y_lane_q[l].extra || y_lane_q[l].op == XdpOpCall;
-          y_target = y_lane_q[l].off[CodeBits-1:0];
+          y_taken = 1'b1;
+          y_back = y_lane_q[l].extra || y_lane_q[l].op == XdpOpCall || (y_tail && y_access_lane_q[l]);
+          y_target = (y_tail && y_access_lane_q[l]) ? y_unit_result_q.referent[CodeBits-1:0] : y_lane_q[l].off[CodeBits-1:0];
         end else if (y_exits[l]) begin
           y_exit = 1'b1;
           y_verdict = y_low_q[l];
@@ -687,6 +710,10 @@ module sluice_xdp_core
         y_unit = y_muldiv_lane_q[l] ? UnitMuldiv : y_waits ? UnitValues : y_is_map ? UnitMaps : UnitHelper;
       end
     end
+    if (y_turn_q.pass == PassClear) begin
+      y_long = 1'b1;
+      y_unit = UnitHelper;
+    end
   end
 
   // Results of units, by context.
@@ -695,6 +722,7 @@ module sluice_xdp_core
     logic [63:0] value;
     logic        failed;    // of a reference to a map's entry
     logic        refers;
+    logic        to_host;
     logic [31:0] referent;
   } result_t;
 
@@ -748,18 +776,19 @@ module sluice_xdp_core
   logic [7:0] m_muldiv_op_q;
   logic m_muldiv_wide_q;
   logic [15:0] m_helper_q;
-  logic m_commits, m_late_q, m_enters_q;
+  logic m_commits, m_late_q, m_enters_q, m_tail_q;
   xdp_request_e m_kind_q;
   logic [2:0] m_code_q;
   logic [15:0] m_map_q;
-  logic m_handle_q, m_failed_q, m_refers_q;
+  logic m_handle_q, m_failed_q, m_refers_q, m_to_host_q;
   logic [31:0] m_reference_q;
   logic [63:0] m_third_q, m_fourth_q, m_fifth;
 
   always_ff @(posedge clk_i) begin
     m_fault_q <= y_fault;
     m_taken_q <= y_taken || y_turn_q.pass == PassUpper;
-    m_enters_q <= y_lane_q[0].op == XdpOpCall && !y_fault;
+    m_enters_q <= (y_lane_q[0].op == XdpOpCall && !y_fault) || y_turn_q.pass == PassClear;
+    m_tail_q <= y_tail && !y_fault;
     m_back_q <= y_back;
     m_exit_q <= y_exit;
     m_unit_q <= y_unit;
@@ -775,6 +804,7 @@ module sluice_xdp_core
     m_handle_q <= !y_access_q.extra;
     m_failed_q <= y_unit_result_q.failed;
     m_refers_q <= y_unit_result_q.refers;
+    m_to_host_q <= y_unit_result_q.to_host;
     m_reference_q <= y_unit_result_q.referent;
     m_third_q <= y_third_q;
     m_fourth_q <= y_fourth_q;
@@ -814,8 +844,13 @@ module sluice_xdp_core
       m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]);
       m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
-      m_value_q[l] <= y_longs[l] ? y_unit_value : y_result[l];
-      if (y_turn_q.pass != PassBundle && l < 2) begin
+      m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value : y_result[l];
+      // A program that was called by its tail begins with its context.
+      if (y_tail && y_access_lane_q[l]) begin
+        m_register_q[l] <= 4'd1;
+        m_value_q[l]    <= 64'(ContextAddress);
+      end
+      if (y_turn_q.pass inside {PassLower, PassUpper} && l < 2) begin
         m_write_q[l]    <= 1'b1;
         m_register_q[l] <= ((y_turn_q.pass == PassLower) ? 4'd6 : 4'd8) + 4'(l);
         m_value_q[l]    <= y_caller.registers[((y_turn_q.pass==PassLower)?0 : 2)+l];
@@ -841,11 +876,11 @@ module sluice_xdp_core
   assign m_out_of_work = m_taken_q && m_back_q && m_workless_q;
   assign m_commits = m_bundle && !m_launch_q;
   assign m_ends = m_commits && (m_fault_q || (m_exit_q && m_turn_q.depth == '0) || m_out_of_work);
-  assign m_calls = m_commits && m_enters_q && !m_out_of_work;
+  assign m_calls = m_commits && m_enters_q && m_turn_q.pass == PassBundle && !m_out_of_work;
   assign m_leaves = m_commits && m_exit_q && !m_fault_q && m_turn_q.depth != '0;
   assign m_stops = m_parks || m_ends;
 
-  assign m_write_row = (m_commits && !m_ends) || (m_valid_q && m_start_q);
+  assign m_write_row = (m_commits && !m_ends && m_turn_q.pass != PassClear) || (m_valid_q && m_start_q);
   always_comb begin
     m_row_behind = m_row_q + CodeBits'(1);
     if (m_row_q[5:0] == '1) m_row_behind = {m_next_page_q, 6'd0};
@@ -858,23 +893,28 @@ module sluice_xdp_core
   always_comb begin
     m_turn = '{pass: PassBundle, depth: m_turn_q.depth};
     if (m_turn_q.pass == PassLower) m_turn.pass = PassUpper;
-    if (m_enters_q) m_turn.depth = m_turn_q.depth + depth_t'(1);
+    if (m_enters_q && m_turn_q.pass == PassBundle) m_turn.depth = m_turn_q.depth + depth_t'(1);
+    if (m_tail_q && m_turn_q.depth != '0) m_turn.pass = PassClear;
     if (m_exit_q) m_turn = '{pass: PassLower, depth: m_turn_q.depth - depth_t'(1)};
     if (m_start_q) m_turn = '{pass: PassBundle, depth: '0};
   end
-  assign m_write_turn = (m_valid_q && m_start_q) || m_calls || m_leaves || (m_commits && m_turn_q.pass != PassBundle);
+  assign m_write_turn = (m_valid_q && m_start_q) || m_calls || m_leaves ||
+      (m_commits && (m_tail_q || m_turn_q.pass != PassBundle));
   assign m_caller = '{row: m_row_behind, registers: {m_fourth_q, m_third_q, m_right_q, m_left_q}};
 
   // The kept part is written by starts, taken back edges, and when a helper has answered.
   always_comb begin
     m_kept = m_kept_q;
     if (m_taken_q && m_back_q) m_kept.work = m_kept_q.work - WorkBits'(1);
+    if (m_tail_q) m_kept.tails = m_kept_q.tails + 6'd1;
     if (m_start_q) begin
       m_kept = '{
           bounds: '{meta: OffsetBits'(Headroom), data: OffsetBits'(Headroom), past: start_q[4].past},
           low: OffsetBits'(Headroom),
           work: start_q[4].work,
+          tails: '0,
           redirected: 1'b0,
+          to_host: 1'b0,
           redirect: '0,
           aim: '0
       };
@@ -885,6 +925,7 @@ module sluice_xdp_core
       m_kept.low = return_q.low;
       if (return_q.redirects) begin
         m_kept.redirected = 1'b1;
+        m_kept.to_host    = 1'b0;
         m_kept.redirect   = redirect_q;
         m_kept.aim        = redirect_q;
       end
@@ -892,10 +933,14 @@ module sluice_xdp_core
     // An entry that is none leaves what was asked for before, as an interface.
     if (m_referred && m_refers_q) begin
       m_kept.redirected = 1'b1;
+      m_kept.to_host    = m_to_host_q;
       m_kept.redirect   = m_reference_q;
       m_kept.aim        = m_address_q[31:0];
     end
-    if (m_referred && m_failed_q) m_kept.redirect = m_kept_q.aim;
+    if (m_referred && m_failed_q) begin
+      m_kept.to_host  = 1'b0;
+      m_kept.redirect = m_kept_q.aim;
+    end
   end
   assign m_write_kept = m_valid_q && (m_start_q || (m_commits && ((m_taken_q && m_back_q) || m_helped || m_referred)));
 
@@ -944,7 +989,7 @@ module sluice_xdp_core
     m_stack[m_stack_word_q] = 1'b1;
     if (m_two_words) m_stack[6'(m_stack_word_q+6'd1)] = 1'b1;
     if (m_helped) m_stack = return_q.written;
-    if (m_start_q) m_stack = '0;
+    if (m_start_q || m_tail_q) m_stack = '0;
   end
 
   sluice_ram_lut #(
@@ -952,7 +997,8 @@ module sluice_xdp_core
       .Depth(Contexts)
   ) u_stack (
       .clk_i,
-      .we_i   ((m_store && m_in_first_q) || m_helped || (m_valid_q && m_start_q)),
+      .we_i   ((m_store && m_in_first_q) || m_helped || (m_valid_q && m_start_q) ||
+                (m_commits && m_tail_q && m_turn_q.depth == '0)),
       .waddr_i(m_context_q),
       .wdata_i(m_stack),
       .raddr_i(x_context_q),
@@ -967,6 +1013,7 @@ module sluice_xdp_core
         verdict: (m_fault_q || m_out_of_work || m_verdict_q > VerdictRedirect) ? 3'd0 : m_verdict_q[2:0],
         bounds: m_kept_q.bounds,
         redirected: m_kept_q.redirected,
+        to_host: m_kept_q.to_host,
         ifindex: m_kept_q.redirect,
         cost: m_cost_after
     };
@@ -1033,7 +1080,8 @@ module sluice_xdp_core
           regions: m_fixed.regions,
           written: m_stack_q,
           processor: 5'(Core * Contexts) + 5'(m_context_q),
-          depth: m_turn_q.depth,
+          stamp: m_stamp,
+          depth: (m_turn_q.pass == PassClear) ? m_turn_q.depth - depth_t'(1) : m_turn_q.depth,
           enters: m_enters_q
       };
 
@@ -1095,6 +1143,7 @@ module sluice_xdp_core
     case (m_helper_q)
       HelperUpdate: map_call_o.op = XdpMapOpUpdate;
       HelperDelete: map_call_o.op = XdpMapOpDelete;
+      HelperTailCall: map_call_o.op = XdpMapOpProgram;
       HelperRedirectMap: map_call_o.op = XdpMapOpReference;
       HelperLookupPercpu: map_call_o.op = XdpMapOpLookupPercpu;
       default: ;

@@ -9,6 +9,8 @@ sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
 sluice_xdp_cluster.sv
 sluice_xdp_frame.sv
+sluice_xdp_random.sv
+sluice_xdp_jiffies.sv
 sluice_xdp_core.sv
 sluice_xdp_hash.sv
 sluice_xdp_helper.sv

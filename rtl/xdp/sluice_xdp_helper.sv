@@ -3,8 +3,9 @@
 ///
 /// | family | helpers |
 /// | --- | --- |
-/// | sluice_xdp_bounds | those that need the packet's bounds only, redirect, numbers that are always the same |
+/// | sluice_xdp_bounds | those that need the packet's bounds only, redirect, time, random and other numbers |
 /// | sluice_xdp_bytes | csum_diff, xdp_load_bytes, xdp_store_bytes |
+/// | sluice_xdp_jiffies | jiffies64 |
 /// | sluice_xdp_frame | none: a function is entered |
 ///
 /// `valid_i` with `ready_o` takes a call; `done_o` is high for one cycle with the answer. A number that is no helper here faults.
@@ -13,7 +14,10 @@
 /// `request_valid_o` hold with their values until taken.
 module sluice_xdp_helper
   import sluice_xdp_pkg::*;
-(
+#(
+    // What random numbers begin with.
+    parameter logic [63:0] Seed = 64'd1
+) (
     input logic clk_i,
     input logic rst_ni,
 
@@ -23,6 +27,8 @@ module sluice_xdp_helper
 
     output logic        done_o,
     output xdp_return_t return_o,
+    // Of `return_o`: a number that no program knows.
+    output logic        random_o,
 
     // Memory; data come in the cycle behind a read that was taken. The place's word and the one behind it; the words that are
     // written repeat themselves in the row.
@@ -45,12 +51,14 @@ module sluice_xdp_helper
     input  logic         [63:0] found_value_i
 );
 
-  logic busy_q, start_q, is_bytes, is_frame;
+  logic busy_q, start_q, is_bytes, is_jiffies, is_frame;
   xdp_call_t call_q;
 
-  assign ready_o  = !busy_q;
+  assign ready_o = !busy_q;
   assign is_frame = call_q.enters;
   assign is_bytes = !is_frame && call_q.number inside {HelperChecksum, HelperLoadBytes, HelperStoreBytes};
+
+  assign is_jiffies = !is_frame && call_q.number == HelperJiffies;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -64,18 +72,38 @@ module sluice_xdp_helper
     if (!busy_q) call_q <= call_i;
   end
 
-  logic bounds_done, bounds_read, bounds_write, bytes_done, bytes_read, bytes_write, frame_done, frame_write;
-  xdp_return_t bounds_return, bytes_return, frame_return;
+  logic
+      bounds_done,
+      bounds_read,
+      bounds_write,
+      bytes_done,
+      bytes_read,
+      bytes_write,
+      jiffies_done,
+      frame_done,
+      frame_write;
+  xdp_return_t bounds_return, bytes_return, jiffies_return, frame_return;
   xdp_place_t bounds_read_place, bounds_write_place, bytes_read_place, bytes_write_place, frame_write_place;
   logic [7:0][7:0] bounds_write_enable;
   logic [1:0][7:0] bytes_write_enable;
   logic [63:0] bounds_write_data;
   logic [1:0][63:0] bytes_write_data;
 
+  logic [31:0] random;
+  sluice_xdp_random #(
+      .Seed(Seed)
+  ) u_random (
+      .clk_i,
+      .rst_ni,
+      .number_o(random)
+  );
+  assign random_o = bounds_done && call_q.number == HelperRandom && !call_q.enters;
+
   sluice_xdp_bounds u_bounds (
       .clk_i,
       .rst_ni,
-      .start_i       (start_q && !is_bytes && !is_frame),
+      .random_i      (random),
+      .start_i       (start_q && !is_bytes && !is_jiffies && !is_frame),
       .call_i        (call_q),
       .done_o        (bounds_done),
       .return_o      (bounds_return),
@@ -114,6 +142,15 @@ module sluice_xdp_helper
       .found_value_i
   );
 
+  sluice_xdp_jiffies u_jiffies (
+      .clk_i,
+      .rst_ni,
+      .start_i (start_q && is_jiffies),
+      .call_i  (call_q),
+      .done_o  (jiffies_done),
+      .return_o(jiffies_return)
+  );
+
   sluice_xdp_frame u_frame (
       .clk_i,
       .rst_ni,
@@ -126,8 +163,8 @@ module sluice_xdp_helper
       .write_place_o(frame_write_place)
   );
 
-  assign done_o = bounds_done || bytes_done || frame_done;
-  assign return_o = bytes_done ? bytes_return : frame_done ? frame_return : bounds_return;
+  assign done_o = bounds_done || bytes_done || jiffies_done || frame_done;
+  assign return_o = bytes_done ? bytes_return : jiffies_done ? jiffies_return : frame_done ? frame_return : bounds_return;
   assign read_valid_o = bounds_read || bytes_read;
   assign read_place_o = bytes_read ? bytes_read_place : bounds_read_place;
   assign write_valid_o = bounds_write || bytes_write || frame_write;

@@ -256,7 +256,8 @@ module sluice_xdp_load
           work: program_row.work,
           ifindex: ifindex,
           regions: '{base: program_row.regions, writable: program_row.writable, read_only: program_row.read_only},
-          frames: program_row.frames
+          frames: program_row.frames,
+          stamp: side_q.stamp
       };
   assign holds = ends && slot_data_o.has_program && program_row.serial;
 

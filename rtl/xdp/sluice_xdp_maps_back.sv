@@ -178,8 +178,8 @@ module sluice_xdp_maps_back
   logic [3:0] processor;
 
   assign key = key_q;
-  assign indexed = map_q.kind inside {XdpMapArray, XdpMapDevices, XdpMapReferences};
-  assign keyed = map_q.kind inside {XdpMapHash, XdpMapKeyedReferences};
+  assign indexed = is_indexed(map_q.kind);
+  assign keyed = is_keyed(map_q.kind);
   assign flags = call_q.flags;
   assign in_place = map_q.per_cpu;
   assign rests = (map_q.key_bytes <= 7'd12) ? 3'd0 : 3'((map_q.key_bytes + 7'd3) >> 4);
@@ -190,9 +190,9 @@ module sluice_xdp_maps_back
   // Of a lookup by key or prefix nothing is to be decided before its chain's beginning, or its trie's root, is read; of a reference by
   // index with plain flags nothing but whether there is such an entry.
   assign found_trie = found_map_i.kind == XdpMapTrie;
-  assign quick = found_i.op == XdpMapOpLookup && found_map_i.kind inside {XdpMapHash, XdpMapKeyedReferences, XdpMapTrie};
-  assign quick_index = found_i.op == XdpMapOpReference && found_map_i.kind inside {XdpMapDevices, XdpMapReferences} &&
-      found_i.value[63:2] == '0 && found_key_i[0][31:0] < found_map_i.entries;
+  assign quick = found_i.op == XdpMapOpLookup && (is_keyed(found_map_i.kind) || found_trie);
+  assign quick_index = ((found_i.op == XdpMapOpReference && found_map_i.kind inside {XdpMapDevices, XdpMapReferences} &&
+                         found_i.value[63:2] == '0) || found_i.op == XdpMapOpProgram) && found_key_i[0][31:0] < found_map_i.entries;
   assign program_lookup = !host_q && call_q.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
 
   // Flags of an update that its kind does not take, and what the others come to. The host's 3 is 2 that touches nothing.
@@ -498,6 +498,8 @@ module sluice_xdp_maps_back
           // Of a reference by index.
           slot_q         <= slot_t'(found_key_i[0]);
           if (quick_index) answer_q.value <= 64'(found_i.value[1:0]);
+          // Where there is no program.
+          if (found_i.op == XdpMapOpProgram) answer_q.value <= ErrorNoEntry;
           host_error_q <= found_fault_i ? 8'(64'd0 - ErrorInvalid) : '0;
           host_slot_q  <= '0;
           host_chain_q <= '0;
@@ -653,8 +655,7 @@ module sluice_xdp_maps_back
           occupy_slot_q <= at_q;
           state_q       <= Answer;
           case (call_q.op)
-            XdpMapOpLookup, XdpMapOpLookupPercpu:
-            if (host_q || (map_q.kind == XdpMapKeyedReferences && map_q.first == '0)) state_q <= Get;
+            XdpMapOpLookup, XdpMapOpLookupPercpu: if (host_q || map_q.kind == XdpMapKeyedMaps) state_q <= Get;
             XdpMapOpReference: state_q <= Get;
             XdpMapOpUpdate: begin
               touch_q  <= map_q.lru && flags != 64'd3;
@@ -897,15 +898,17 @@ module sluice_xdp_maps_back
               host_error_q <= 8'(64'd0 - ErrorNoEntry);
               host_slot_q  <= '0;
             end
-          end else if (call_q.op == XdpMapOpReference) begin
+          end else if (call_q.op inside {XdpMapOpReference, XdpMapOpProgram}) begin
             answer_q.refers   <= done_value_i[31:0] != '0;
             answer_q.failed   <= done_value_i[31:0] == '0;
+            answer_q.to_host  <= map_q.kind == XdpMapReferences;
             answer_q.referent <= done_value_i[31:0];
-            if (done_value_i[31:0] != '0) answer_q.value <= 64'(VerdictRedirect);
+            if (call_q.op == XdpMapOpReference && done_value_i[31:0] != '0) answer_q.value <= 64'(VerdictRedirect);
           end else if (map_q.kind == XdpMapDevices) begin
             answer_q.value <= (done_value_i[31:0] != '0) ? value_address : '0;
           end else begin
-            answer_q.value <= 64'(done_value_i[31:0]);
+            // The handle of a map that a map holds; of the others a program sees nothing.
+            answer_q.value <= (map_q.kind inside {XdpMapMaps, XdpMapKeyedMaps}) ? 64'(done_value_i[31:0]) : '0;
           end
         end
 

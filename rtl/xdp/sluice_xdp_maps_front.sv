@@ -92,18 +92,19 @@ module sluice_xdp_maps_front
   assign map_index_o = call_i.map[MapBits-1:0];
 
   // What its kind allows.
-  assign indexed = map_q.kind inside {XdpMapArray, XdpMapDevices, XdpMapReferences};
-  assign keyed = map_q.kind inside {XdpMapHash, XdpMapKeyedReferences};
+  assign indexed = is_indexed(map_q.kind);
+  assign keyed = is_keyed(map_q.kind);
   always_comb begin
     allowed = map_q.valid && 32'(call_q.map) < Maps && (host_q || map_q.module_id == call_q.module_id[5:0]) &&
         map_q.key_bytes != '0 && 32'(map_q.key_bytes) <= 8 * KeyWords && 32'(map_q.value_bytes) <= 512 &&
         map_q.value_bytes != '0 && (!indexed || map_q.key_bytes == 7'd4);
     case (call_q.op)
-      XdpMapOpLookup: allowed = allowed && map_q.kind <= XdpMapKeyedReferences;
+      XdpMapOpLookup: allowed = allowed && map_q.kind <= XdpMapKeyedMaps;
       XdpMapOpUpdate, XdpMapOpDelete:
       allowed = allowed && map_q.kind != XdpMapTrie && (host_q || map_q.kind <= XdpMapHash);
       XdpMapOpReference:
       allowed = allowed && map_q.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
+      XdpMapOpProgram: allowed = allowed && map_q.kind == XdpMapPrograms;
       XdpMapOpLookupPercpu: allowed = allowed && map_q.per_cpu;
       XdpMapOpNext: allowed = allowed && host_q && keyed;
       XdpMapOpPut: allowed = allowed && host_q;
@@ -111,7 +112,7 @@ module sluice_xdp_maps_front
     endcase
   end
   // A reference's index is in the call, and a walk of the host may begin without key.
-  assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpPut}) && !(call_q.op == XdpMapOpNext && call_q.flags == '0);
+  assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut}) && !(call_q.op == XdpMapOpNext && call_q.flags == '0);
 
   assign wants_o = state_q == Begin && reads && allowed && block.address[31:28] inside {[4'd4 : 4'd8]};
   assign reader_start = state_q == Begin && reads && reader_idle && allowed && !(wants_o && busy_i);

@@ -24,6 +24,9 @@ package sluice_xdp_pkg;
   localparam int unsigned WorkBits = 25;
   localparam int unsigned CodeBits = 13;
   localparam int unsigned DepthBits = 3;
+  localparam int unsigned StampBits = 48;
+  // Nanoseconds of a tick, as a power of two.
+  localparam int unsigned TickShift = 2;
 
   // Device addresses (docs/design/xdp.md, "Address map").
   localparam logic [31:0] ContextAddress = 32'h1000_0000;
@@ -104,7 +107,10 @@ package sluice_xdp_pkg;
   localparam logic [15:0] HelperLookup = 16'd1;
   localparam logic [15:0] HelperUpdate = 16'd2;
   localparam logic [15:0] HelperDelete = 16'd3;
+  localparam logic [15:0] HelperTime = 16'd5;
+  localparam logic [15:0] HelperRandom = 16'd7;
   localparam logic [15:0] HelperProcessor = 16'd8;
+  localparam logic [15:0] HelperTailCall = 16'd12;
   localparam logic [15:0] HelperRedirect = 16'd23;
   localparam logic [15:0] HelperChecksum = 16'd28;
   localparam logic [15:0] HelperNode = 16'd42;
@@ -112,10 +118,14 @@ package sluice_xdp_pkg;
   localparam logic [15:0] HelperRedirectMap = 16'd51;
   localparam logic [15:0] HelperAdjustMeta = 16'd54;
   localparam logic [15:0] HelperAdjustTail = 16'd65;
+  localparam logic [15:0] HelperJiffies = 16'd118;
   localparam logic [15:0] HelperLength = 16'd188;
   localparam logic [15:0] HelperLoadBytes = 16'd189;
   localparam logic [15:0] HelperStoreBytes = 16'd190;
   localparam logic [15:0] HelperLookupPercpu = 16'd195;
+
+  // Most tail calls of a packet (Linux: MAX_TAIL_CALL_CNT).
+  localparam logic [5:0] MostTailCalls = 6'd33;
 
   // Error numbers that helpers give (Linux).
   localparam logic [63:0] ErrorPermission = -64'd1;
@@ -145,6 +155,7 @@ package sluice_xdp_pkg;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
     depth_t                frames;     // of functions, before its stack
+    logic [StampBits-1:0]  stamp;      // ticks at its arrival
   } xdp_start_t;
 
   // What a program said of its packet.
@@ -153,7 +164,8 @@ package sluice_xdp_pkg;
     logic [2:0]  verdict;     // aborted, drop, pass, transmit, redirect
     xdp_bounds_t bounds;
     logic        redirected;
-    logic [31:0] ifindex;     // of the redirect
+    logic        to_host;     // the redirect is to a destination, not to an interface
+    logic [31:0] ifindex;     // of the redirect; in its lowest bits the destination
     cost_t       cost;        // what it has taken of the core
   } xdp_end_t;
 
@@ -194,7 +206,8 @@ package sluice_xdp_pkg;
     xdp_regions_t          regions;
     logic [StackWords-1:0] written;    // words of the stack
     logic [4:0]            processor;
-    depth_t                depth;
+    logic [StampBits-1:0]  stamp;
+    depth_t                depth;      // of a frame that is cleared the one before it
     logic                  enters;     // a function, in place of a helper: its frame is cleared
   } xdp_call_t;
 
@@ -236,7 +249,8 @@ package sluice_xdp_pkg;
     logic        fault;
     logic [63:0] value;
     logic        failed;    // the reference is none: an earlier redirect's target stands
-    logic        refers;    // to `reference`
+    logic        refers;    // to `referent`
+    logic        to_host;   // which is a destination
     logic [31:0] referent;
   } xdp_map_answer_t;
 
@@ -294,6 +308,15 @@ package sluice_xdp_pkg;
   endfunction
 
   // verilator lint_on UNUSEDSIGNAL
+
+  // Kinds of maps: found by index, by key in chains.
+  function automatic logic is_indexed(logic [3:0] kind);
+    return kind inside {XdpMapArray, XdpMapDevices, XdpMapReferences, XdpMapPrograms, XdpMapMaps};
+  endfunction
+
+  function automatic logic is_keyed(logic [3:0] kind);
+    return kind inside {XdpMapHash, XdpMapKeyedReferences, XdpMapKeyedMaps};
+  endfunction
 
   // Multiplication, division, remainder.
   function automatic logic is_muldiv(logic [7:0] op);

@@ -11,7 +11,7 @@
 /// | drop | dropped, `xdp_drop` |
 /// | pass | where its program's row says, else where the engine before has sent it |
 /// | transmit | to the port that it came from |
-/// | redirect | to the destination of that interface |
+/// | redirect | to the destination of that interface, or to the one that a map names |
 ///
 /// What goes where its module may not send is dropped as `no_destination`; a frame that has become longer than the NIC takes as
 /// `xdp_too_long`. Verdict, token and cost come once a packet (`verdict_valid_o` holds), before its first beat.
@@ -174,7 +174,8 @@ module sluice_xdp_unload
       3'(VerdictTx):   wanted = DestBits'(9'd1 << slot_q.side.id[31:28]);
       default: begin
         for (int unsigned d = 0; d < DestBits; d++) begin
-          wanted[d] = end_q.redirected && end_q.ifindex != '0 && interfaces_i.ifindex[d] == end_q.ifindex;
+          wanted[d] = end_q.redirected && (end_q.to_host ? end_q.ifindex[3:0] == 4'(d) :
+              end_q.ifindex != '0 && interfaces_i.ifindex[d] == end_q.ifindex);
         end
         // The lowest one.
         wanted = wanted & (~wanted + DestBits'(1));

@@ -42,6 +42,8 @@ pub struct Packet {
     pub frame: Frame,
     /// Where it goes, as far as engines have said.
     pub route: Route,
+    /// Random numbers that an engine in hardware has drawn for its program, where a model follows one.
+    pub given: Vec<u32>,
 }
 
 /// Where a packet goes.

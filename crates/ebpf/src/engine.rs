@@ -185,13 +185,14 @@ impl Engine for XdpEngine {
 
     /// Runs the program of the packet's generation, if it has one. The frame is as the program left it.
     fn run(&mut self, packet: &mut NicPacket) -> Answer {
-        let NicPacket { module, port, stamped, arrival, .. } = *packet;
+        let NicPacket { module, port, stamped, stamp, .. } = *packet;
         let Some(slot) = self.modules.get_mut(&module) else { return Answer::Next };
         let Some(program) = slot.generations[usize::from(stamped.generation & 1)].as_ref() else { return Answer::Next };
         let runtime = &mut slot.runtime;
         runtime.work_limit = program.work;
-        runtime.world.now_ns = arrival * TICK_PS / 1000;
+        runtime.world.now_ns = stamp * TICK_PS / 1000;
         runtime.world.cpu = 0;
+        runtime.world.given = packet.given.iter().copied().collect();
         self.packet.set(packet.frame.bytes());
         let ingress = Ingress { ifindex: program.interface_of(port), queue: 0 };
         let outcome = runtime.run(program.installed, program.main, &mut self.packet, ingress);
@@ -254,7 +255,13 @@ impl Maps for XdpEngine {
     }
 
     fn lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
-        self.module(module)?.runtime.maps.user_lookup(map, key).map_err(failed("lookup", map))
+        let current = self.current.get(&module).copied().unwrap_or(0);
+        let slot = self.module(module)?;
+        let value = slot.runtime.maps.user_lookup(map, key).map_err(failed("lookup", map))?;
+        match &slot.generations[usize::from(current)] {
+            Some(program) if slot.holds_programs(map) => Ok(slot.position(program.installed, &value)),
+            _ => Ok(value),
+        }
     }
 
     /// A program array takes the position of a program of the module's, as the kernel takes a program's descriptor.
@@ -341,6 +348,13 @@ impl Module {
     fn program(&self, installed: Installed, position: &[u8]) -> Option<Vec<u8>> {
         let position = u32::from_le_bytes(position.try_into().ok()?);
         Some(self.runtime.program_number(installed, position as usize)?.to_le_bytes().to_vec())
+    }
+
+    /// The position of a program that a program array holds.
+    fn position(&self, installed: Installed, number: &[u8]) -> Vec<u8> {
+        let number = number.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let position = number.wrapping_sub(self.runtime.program_number(installed, 0).unwrap_or(0));
+        position.to_le_bytes().to_vec()
     }
 
     /// Entries that user space gives; maps that are kept have theirs.

@@ -3,6 +3,7 @@
 use crate::MapId;
 use crate::helper::routes::Routes;
 use sluice_formats::random::Rng;
+use std::collections::VecDeque;
 
 /// Most bytes of events that are kept.
 const MAX_EVENT_BYTES: u64 = 64 << 20;
@@ -14,8 +15,10 @@ const EVENT_OVERHEAD: u64 = 64;
 pub struct World {
     /// `ktime_get_ns` and the other clocks: the packet's ingress stamp, in nanoseconds.
     pub now_ns: u64,
-    /// `get_prandom_u32`.
+    /// `get_prandom_u32`, where nothing is `given`.
     pub random: Rng,
+    /// Random numbers that somebody else has drawn for the next packet, the first one first.
+    pub given: VecDeque<u32>,
     /// `get_smp_processor_id`: the hardware context.
     pub cpu: u32,
     /// `fib_lookup`.
@@ -59,6 +62,7 @@ impl World {
         Self {
             now_ns: 0,
             random: Rng::new(seed),
+            given: VecDeque::new(),
             cpu: 0,
             routes: Routes::default(),
             events: Vec::new(),
@@ -66,6 +70,11 @@ impl World {
             lost_events: 0,
             event_bytes: 0,
         }
+    }
+
+    /// The next random number.
+    pub fn draw(&mut self) -> u32 {
+        self.given.pop_front().unwrap_or_else(|| self.random.next_u32())
     }
 
     /// Keeps an event, or counts it as lost.

@@ -1,5 +1,6 @@
 //! How deep a program's calls go.
 
+use crate::op::TAIL_CALL;
 use crate::{Bundle, Op};
 use std::collections::BTreeMap;
 
@@ -7,6 +8,28 @@ use std::collections::BTreeMap;
 /// call itself, nor more than seven be in each other.
 pub fn frames(rows: &[Bundle]) -> u8 {
     deepest(rows, 0, &mut BTreeMap::new())
+}
+
+/// Most frames of functions that a packet has.
+pub const MOST_FRAMES: u8 = 7;
+
+/// Whether a function calls another program by its tail: that one has the function's frame, and what it calls those behind it.
+pub fn calls_tails_in_functions(rows: &[Bundle]) -> bool {
+    let called = |op: Op| if let Op::Call { to } = op { Some(to) } else { None };
+    let mut next: Vec<u32> = rows.iter().flat_map(|row| &row.lanes).filter_map(|step| called(step.op)).collect();
+    let mut seen = vec![false; rows.len()];
+    while let Some(row) = next.pop() {
+        let Some(bundle) = rows.get(row as usize).filter(|_| !seen[row as usize]) else { continue };
+        seen[row as usize] = true;
+        if bundle.lanes.iter().any(|step| matches!(step.op, Op::Helper { id: TAIL_CALL, .. })) {
+            return true;
+        }
+        next.extend(bundle.lanes.iter().filter_map(|step| step.op.target()));
+        if !bundle.lanes.last().is_some_and(|step| step.op.ends()) {
+            next.push(row + 1);
+        }
+    }
+    false
 }
 
 /// Below the function that begins with this row; `known` has those that were looked at.

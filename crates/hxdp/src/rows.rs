@@ -1,8 +1,8 @@
 //! Compiled programs as rows of the XDP engine's instruction memory: docs/design/hxdp-core.md.
 
 use crate::encode::lane;
-use crate::frames::frames;
-use crate::op::{LOOKUP, Op};
+use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
+use crate::op::{LOOKUP, Op, TAIL_CALL};
 use crate::{Bundle, Bundles, CompileError, Target, compile};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
@@ -26,28 +26,43 @@ pub struct Unsupported {
     pub what: String,
 }
 
-/// Helpers of the engine, by number: `get_smp_processor_id`, `redirect`, `csum_diff`, `get_numa_node_id`, `xdp_adjust_head`,
-/// `xdp_adjust_meta`, `xdp_adjust_tail`, `xdp_get_buff_len`, `xdp_load_bytes`, `xdp_store_bytes`.
-pub const HELPERS: [i32; 10] = [8, 23, 28, 42, 44, 54, 65, 188, 189, 190];
-/// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `redirect_map`, `map_lookup_percpu_elem`.
-pub const MAP_HELPERS: [i32; 5] = [LOOKUP, 2, 3, 51, 195];
+/// Helpers of the engine, by number: `ktime_get_ns`, `get_prandom_u32`, `get_smp_processor_id`, `redirect`, `csum_diff`,
+/// `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`, `xdp_adjust_tail`, `jiffies64`, `xdp_get_buff_len`, `xdp_load_bytes`,
+/// `xdp_store_bytes`.
+pub const HELPERS: [i32; 13] = [TIME, 7, 8, 23, 28, 42, 44, 54, 65, 118, 188, 189, 190];
+/// `ktime_get_boot_ns`, `ktime_get_coarse_ns`, `ktime_get_tai_ns`: all clocks show the packet's arrival.
+const CLOCKS: [i32; 3] = [125, 160, 208];
+/// `ktime_get_ns`.
+const TIME: i32 = 5;
+/// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `tail_call`, `redirect_map`,
+/// `map_lookup_percpu_elem`.
+pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, 51, 195];
 /// The one that makes frames longer.
 const ADJUST_TAIL: i32 = 65;
 
-/// The compiler that a linker for a device with the engine is given: rows of the main program of a part.
+/// The compiler that a linker for a device with the engine is given: rows of all programs of a part.
 pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
     let refused = |code, what: String| XdpRefusal { code, what, slot: None };
     let image = tenant::image(xdp).map_err(|e| refused(e.code(), e.to_string()))?;
     let main = image.programs.get(xdp.main as usize);
-    let main = main.ok_or_else(|| refused("E0203", format!("there is no program {}", xdp.main)))?;
-    let compiled = Target::new(LANES).and_then(|target| compile(&image, main, &target));
-    let compiled = compiled.map_err(|e: CompileError| refused(e.code(), e.to_string()))?;
-    let code = code(&compiled.bundles, &image.maps).map_err(|e| XdpRefusal {
-        code: "E0805",
-        what: e.to_string(),
-        slot: Some(e.slot),
-    })?;
-    Ok(XdpCode { serial: compiled.flow_serial, ..code })
+    main.ok_or_else(|| refused("E0203", format!("there is no program {}", xdp.main)))?;
+    let (mut all, mut deepens) = (XdpCode::default(), false);
+    for program in &image.programs {
+        let compiled = Target::new(LANES).and_then(|target| compile(&image, program, &target));
+        let compiled = compiled.map_err(|e: CompileError| refused(e.code(), e.to_string()))?;
+        let code = code(&compiled.bundles, &image.maps).map_err(|e| XdpRefusal {
+            code: "E0805",
+            what: e.to_string(),
+            slot: Some(e.slot),
+        })?;
+        deepens |= calls_tails_in_functions(&compiled.bundles.rows);
+        all.append(XdpCode { serial: compiled.flow_serial, ..code });
+    }
+    // The program that takes a function's place may call functions again, and so on.
+    if deepens {
+        all.frames = MOST_FRAMES;
+    }
+    Ok(all)
 }
 
 /// The rows of a program with these maps, its start first.
@@ -56,7 +71,7 @@ pub fn code(bundles: &Bundles, maps: &[MapSpec]) -> Result<XdpCode, Unsupported>
     if bundles.target.lanes > LANES {
         return without(format!("{} lanes, its bundles have {LANES}", bundles.target.lanes));
     }
-    let mut code = XdpCode { frames: frames(&bundles.rows), ..XdpCode::default() };
+    let mut code = XdpCode { starts: vec![0], frames: frames(&bundles.rows), ..XdpCode::default() };
     for (number, bundle) in (0..).zip(&bundles.rows) {
         let mut row = Row { program: &bundles.program, maps, number, fixes: &mut code.fixes };
         let filled = row.fill(bundle)?;
@@ -102,7 +117,7 @@ impl Row<'_> {
             let wrong = |what: String| Unsupported { program: self.program.to_owned(), slot: step.slot, what };
             let (mut op, mut put) = (step.op, None);
             if op.target_mut().is_some() {
-                put = Some(XdpPut::Row);
+                put = Some(XdpPut::Row(0));
             }
             *part = parted(lane(&op));
             match step.op {
@@ -131,6 +146,8 @@ impl Row<'_> {
                 Op::Atomic { op: AtomicOp::Cmpxchg, .. } => part.dst = 0,
                 Op::Atomic { src: Operand::Reg(src), .. } => part.dst = src,
                 Op::Atomic { .. } => {}
+                // Its map and index; the context is read by the last lane.
+                Op::Helper { id: TAIL_CALL, .. } => (part.a, part.b) = (3, 2),
                 Op::Helper { id, handle, second } if MAP_HELPERS.contains(&id) => {
                     // A handle in a register is the second source. A lookup in an array needs no search.
                     part.b = 1;
@@ -145,6 +162,7 @@ impl Row<'_> {
                         part.a = 2;
                     }
                 }
+                Op::Helper { id, .. } if CLOCKS.contains(&id) => part.imm = TIME as u32,
                 Op::Helper { id, handle, second } => {
                     if !HELPERS.contains(&id) || handle.is_some() {
                         let name = helper::find(id).map_or_else(|| id.to_string(), |helper| helper.name.to_owned());
@@ -166,7 +184,7 @@ impl Row<'_> {
             && let Op::Helper { id, .. } = step.op
             && helper::find(id).is_some_and(|helper| helper.args.len() > 2)
         {
-            (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = (3, 4);
+            (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = if id == TAIL_CALL { (1, 4) } else { (3, 4) };
         }
         if let [step] = &bundle.lanes[..]
             && matches!(step.op, Op::Call { .. })

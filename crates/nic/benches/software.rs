@@ -96,6 +96,7 @@ fn verdicts(bencher: divan::Bencher) {
         conform: true,
         frame: Frame::new(plain.clone(), false),
         route: Route::default(),
+        given: Vec::new(),
     };
     bencher.counter(ItemsCount::new(1usize)).bench_local(|| {
         packet.frame.replace(divan::black_box(&plain));

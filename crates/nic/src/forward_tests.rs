@@ -164,6 +164,7 @@ fn entering(generation: u8, conform: bool, bytes: &[u8]) -> Packet {
         conform,
         frame: Frame::new(bytes.to_vec(), false),
         route: Route::default(),
+        given: Vec::new(),
     }
 }
 

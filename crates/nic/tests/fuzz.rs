@@ -82,6 +82,7 @@ fn fuzz_frames_and_tables() {
             conform,
             frame,
             route: Route::default(),
+            given: Vec::new(),
         };
         match tables.engines_mut().run(&mut packet) {
             Passed::Through => assert!(conform && packet.route.destinations != 0),

@@ -13,7 +13,7 @@ use sluice_object::{
 use std::collections::BTreeMap;
 
 fn compiler(_: &Xdp) -> Result<XdpCode, XdpRefusal> {
-    Ok(XdpCode { rows: vec![XdpCodeRow::default()], ..XdpCode::default() })
+    Ok(XdpCode { starts: vec![0], rows: vec![XdpCodeRow::default()], ..XdpCode::default() })
 }
 
 fn hardware() -> Linker {

@@ -25,12 +25,12 @@ fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
         let what = format!("program `main`, instruction {slot}: no such helper");
         return Err(XdpRefusal { code: "E0805", what, slot: Some(slot as u32) });
     }
-    let mut code = XdpCode { grows: slots.len() > 64, ..XdpCode::default() };
+    let mut code = XdpCode { starts: vec![0], grows: slots.len() > 64, ..XdpCode::default() };
     for row in 0..slots.len() as u32 {
         let jump = XdpLanePart { op: 18, off: row as u16, ..XdpLanePart::default() };
         let constant = XdpLanePart { op: 28, dst: 3, ..XdpLanePart::default() };
         code.rows.push(XdpCodeRow { lanes: [jump, constant] });
-        code.fixes.push(XdpFix { row, lane: 0, put: XdpPut::Row });
+        code.fixes.push(XdpFix { row, lane: 0, put: XdpPut::Row(0) });
         if !xdp.maps.is_empty() {
             let put = if row == 0 { XdpPut::Element { map: 0, index: 2 } } else { XdpPut::Value { map: 0, offset: 4 } };
             code.fixes.push(XdpFix { row, lane: 1, put });

@@ -87,6 +87,11 @@ impl RtlNic {
         Self::start(Plugin::find(options.top, config, variant)?, options)
     }
 
+    /// Sizes of the NIC.
+    pub(crate) fn nic_target(&self) -> &sluice_formats::Target {
+        self.plugin.target()
+    }
+
     /// Starts a NIC of a loaded plug-in.
     pub fn start(plugin: Plugin, options: RtlOptions) -> Result<Self, RtlError> {
         let target = *plugin.target();

@@ -42,21 +42,30 @@ impl Maps for RtlNic {
 
     fn lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
         let held = self.held(module, map, "lookup")?;
-        if Self::engine_has(&held) {
+        if Self::engine_has(&held) && !Self::host_keeps(&held) {
             return self.engine_lookup(module, &held, key)?.map_err(failed("lookup", map));
         }
-        self.host_mut().shadow(module)?.user_lookup(map, key).map_err(failed("lookup", map))?;
+        let known = self.host_mut().shadow(module)?.user_lookup(map, key).map_err(failed("lookup", map))?;
+        if Self::host_keeps(&held) {
+            return Ok(known);
+        }
         let index = key.first_chunk().map_or(0, |key| u32::from_le_bytes(*key));
         self.value_bytes(&held, u64::from(index) << held.laid.shift, held.spec.value_size as usize)
     }
 
     fn update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
         let held = self.held(module, map, "update")?;
+        if Self::host_keeps(&held) {
+            return self.kept_update(module, map, &held, (key, value, flags))?.map_err(failed("update", map));
+        }
         self.engine_update(module, map, &held, (key, value, flags))?.map_err(failed("update", map))
     }
 
     fn delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
         let held = self.held(module, map, "delete")?;
+        if Self::host_keeps(&held) {
+            return self.kept_delete(module, map, &held, key)?.map_err(failed("delete", map));
+        }
         if Self::engine_has(&held) {
             return self.engine_delete(module, map, &held, key)?.map_err(failed("delete", map));
         }
@@ -66,7 +75,7 @@ impl Maps for RtlNic {
 
     fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
         let held = self.held(module, map, "next key")?;
-        if held.laid.shape.has_chains() {
+        if held.laid.shape.has_chains() && !Self::host_keeps(&held) {
             return self.engine_next(module, &held, key);
         }
         // Tries are the host's, and indices need no asking.
@@ -75,7 +84,7 @@ impl Maps for RtlNic {
 
     fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError> {
         let held = self.held(module, map, "next key")?;
-        if held.laid.shape.has_chains() {
+        if held.laid.shape.has_chains() && !Self::host_keeps(&held) {
             // Chains never grow: entries keep their order.
             return Ok(match key {
                 Some(key) => self.engine_lookup(module, &held, key)?.is_ok().then_some(0),

@@ -12,6 +12,7 @@ use sluice_formats::xdp::map::MapPlacement;
 use sluice_formats::xdp::rows::{XdpHostRow, XdpSearchRow, XdpValueRow};
 use sluice_formats::xdp::target::KEY_BYTES;
 use sluice_formats::{Node, Table};
+use sluice_object::xdp::entry;
 
 /// Bytes of a row of the host's data.
 const ROW_BYTES: usize = 32;
@@ -28,6 +29,11 @@ fn packed(row: &impl Row) -> Result<Vec<u32>, DeviceError> {
 }
 
 impl RtlNic {
+    /// Whether only the host changes a map, and knows what it holds.
+    pub(crate) fn host_keeps(map: &Placed) -> bool {
+        entry::is_host_kept(map.spec.kind as u32)
+    }
+
     /// Whether a map is the map engine's. The others are arrays, whose values the host reads and writes itself.
     pub(crate) fn engine_has(map: &Placed) -> bool {
         map.laid.shape.kind != XdpMapKind::Array || map.laid.shape.per_cpu
@@ -160,6 +166,40 @@ impl RtlNic {
                 Ok(answer(self.operate(with, key, &[])?).map(drop))
             }
         }
+    }
+
+    /// Makes or changes an entry that only the host changes: what bpf(2) says of it the shadow knows.
+    pub(crate) fn kept_update(
+        &mut self,
+        module: u8,
+        id: MapId,
+        map: &Placed,
+        (key, value, flags): (&[u8], &[u8], u64),
+    ) -> Result<Result<(), Errno>, DeviceError> {
+        let Some(word) = self.host().word(module, map, key, value, self.nic_target()) else {
+            return Ok(Err(Errno::BADF));
+        };
+        if let Err(errno) = self.host_mut().shadow(module)?.user_update(id, key, value, flags) {
+            return Ok(Err(errno));
+        }
+        let with = self.asked(module, map, XdpMapOp::Update)?;
+        Ok(answer(self.operate(with, key, &word)?).map(drop))
+    }
+
+    /// Takes such an entry out.
+    pub(crate) fn kept_delete(
+        &mut self,
+        module: u8,
+        id: MapId,
+        map: &Placed,
+        key: &[u8],
+    ) -> Result<Result<(), Errno>, DeviceError> {
+        if let Err(errno) = self.host_mut().shadow(module)?.user_delete(id, key) {
+            return Ok(Err(errno));
+        }
+        let op = if map.laid.shape.has_chains() { XdpMapOp::Delete } else { XdpMapOp::Update };
+        let with = self.asked(module, map, op)?;
+        Ok(answer(self.operate(with, key, &[0; 8])?).map(drop))
     }
 
     /// The key behind another one, in the order of chains.

@@ -4,6 +4,8 @@ use crate::device::Tapped;
 use crate::event::{RtlEvent, What};
 use sluice_device::{Counters, Engines, Maps, ModuleCounters, Offer};
 use sluice_formats::rmt::target::PAGE_WORDS;
+use sluice_formats::xdp::codes::XdpStep;
+use sluice_formats::xdp::rows::XdpStepTraceRow;
 use sluice_formats::{Node, Table, Target};
 use sluice_nic::{Mismatch, Replay};
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -45,6 +47,9 @@ pub struct Follower {
     /// Frames offered to each port that have not ended there yet.
     sent: Vec<VecDeque<(Vec<u8>, bool)>>,
     snapshots: VecDeque<Counters>,
+    /// Packets in slots of the XDP engine, and on its processors.
+    slots: BTreeMap<u8, u32>,
+    running: BTreeMap<u8, u32>,
     /// Rows of engines that were written: the others are as the RAM came up.
     written: HashSet<(Node, Table, u32)>,
     compared: Compared,
@@ -58,6 +63,8 @@ impl Follower {
             model: Replay::new(target, engines),
             sent: vec![VecDeque::new(); target.ports as usize],
             snapshots: VecDeque::new(),
+            slots: BTreeMap::new(),
+            running: BTreeMap::new(),
             written: HashSet::new(),
             compared: Compared::default(),
             tick: 0,
@@ -154,7 +161,28 @@ impl Follower {
                 self.snapshots.push_back(self.model.counters(event.tick));
                 Ok(())
             }
-            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } | What::Step { .. } => Ok(()),
+            What::Step { step, row } => {
+                self.step(step, &row);
+                Ok(())
+            }
+            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } => Ok(()),
+        }
+    }
+
+    /// A number that an engine drew is its packet's.
+    fn step(&mut self, step: XdpStep, row: &XdpStepTraceRow) {
+        match step {
+            XdpStep::Packet => drop(self.slots.insert(row.slot, row.value as u32)),
+            XdpStep::Start => {
+                let id = self.slots.get(&row.slot).copied();
+                id.and_then(|id| self.running.insert(row.processor, id));
+            }
+            XdpStep::Number => {
+                if let Some(id) = self.running.get(&row.processor) {
+                    self.model.given(*id, row.value as u32);
+                }
+            }
+            XdpStep::Value | XdpStep::Map => {}
         }
     }
 

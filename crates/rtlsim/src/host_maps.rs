@@ -6,11 +6,12 @@
 use crate::trie::Trie;
 use sluice_ebpf::insn::{CALL, pseudo};
 use sluice_ebpf::{MapSpace, MapSpec, helper, tenant};
-use sluice_formats::Table;
 use sluice_formats::row::Row;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::{Table, Target};
 use sluice_object::PlacedXdp;
+use sluice_object::xdp::entry::{self, first_entries};
 use sluice_object::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
 use sluice_object::xdp::{LaidMap, Layout};
 use std::collections::{BTreeMap, HashMap};
@@ -48,6 +49,8 @@ struct Module {
 #[derive(Debug)]
 struct Program {
     maps: Vec<(MapId, MapSpec, Option<LaidMap>)>,
+    /// First rows of programs, by position.
+    starts: Vec<u16>,
     layout: Layout,
     /// It asks for the number of its processor.
     asks_processor: bool,
@@ -109,7 +112,7 @@ impl HostMaps {
         let layout = Layout::of(&placed.xdp.maps, self.contexts);
         let contexts = self.contexts;
         let known = self.modules.entry(module).or_insert_with(|| Module {
-            shadow: MapSpace::new(contexts),
+            shadow: MapSpace::with_workers(contexts, tenant::CPUS),
             tries: BTreeMap::new(),
             generations: [None, None],
         });
@@ -125,12 +128,27 @@ impl HostMaps {
             };
             maps.push((id, spec.clone(), layout.maps.get(index).copied().flatten()));
         }
+        // What only the host changes is known here as the device has it.
+        let ids: Vec<MapId> = maps.iter().map(|(id, ..)| *id).collect();
+        for (index, map) in (0..).zip(&placed.xdp.maps) {
+            if !entry::is_host_kept(map.kind) || placed.kept.contains_key(&index) {
+                continue;
+            }
+            let holds_maps = map.inner.is_some();
+            for (key, value) in first_entries(&placed.xdp, index) {
+                let inner = value.first_chunk().and_then(|bytes| ids.get(u32::from_le_bytes(*bytes) as usize));
+                let value = inner.filter(|_| holds_maps).map_or(value.clone(), |id| id.0.to_le_bytes().to_vec());
+                let done = known.shadow.user_update(ids[index as usize], &key, &value, 0);
+                done.map_err(|errno| format!("map `{}`: an entry that it begins with: {errno:?}", map.name))?;
+            }
+        }
+        let starts = placed.starts.clone();
         let mut insns = image.programs.iter().flat_map(|program| program.instructions());
         let asks_processor = insns.any(|insn| {
             (insn.op, insn.src) == (CALL, pseudo::HELPER)
                 && helper::find(insn.imm).is_some_and(|helper| helper.name == "get_smp_processor_id")
         });
-        known.generations[generation] = Some(Program { maps, layout, asks_processor });
+        known.generations[generation] = Some(Program { maps, starts, layout, asks_processor });
         Ok(())
     }
 
@@ -200,6 +218,20 @@ impl HostMaps {
         let zero = vec![0; R::words()];
         let words = self.rows.get(&(table, index)).unwrap_or(&zero);
         R::unpack(words).map_err(|e| DeviceError::Unavailable(format!("row {index} of {}: {e}", table.name())))
+    }
+
+    /// The word of an entry that only the host changes; none where it names a program or a map that the device has not.
+    pub fn word(&self, module: u8, map: &Placed, key: &[u8], value: &[u8], target: &Target) -> Option<[u8; 8]> {
+        let number = |bytes: &[u8]| bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        let (kind, given) = (map.spec.kind as u32, number(value)?);
+        match kind {
+            entry::PROG_ARRAY => Some(entry::program(*self.program(module).ok()?.1.starts.get(given as usize)?, given)),
+            entry::CPUMAP | entry::XSKMAP => Some(entry::destination(kind, number(key)?, given, target)),
+            _ => {
+                let inner = self.placed(module, MapId(given)).ok()??;
+                Some(entry::map(self.engine_map(module, &inner).ok()?.0, given))
+            }
+        }
     }
 
     /// Number of a map in the engine, and its row.

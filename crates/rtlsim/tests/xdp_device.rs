@@ -297,13 +297,14 @@ fn what_the_engine_has_not_is_refused_with_its_instruction() {
         let error = nic.put(1, &object("program", text, maps, &[])).unwrap_err();
         (error.code(), error.to_string())
     };
-    let (code, text) = refused(&mut nic, "r0 = 2\nr1 = 0\ncall bpf_get_prandom_u32\nr0 &= 1\nexit\n", Vec::new());
+    let (code, text) =
+        refused(&mut nic, "r1 = r10\nr1 += -8\nr2 = 8\nr3 = r1\ncall bpf_strncmp\nr0 &= 1\nexit\n", Vec::new());
     assert_eq!(code, "E0805");
-    assert!(text.contains("program `main`, instruction 2: ") && text.contains("`get_prandom_u32`"), "{text}");
-    let ring = MapSpec::new("counts", MapType::Cpumap, 4, 8, 8);
+    assert!(text.contains("program `main`, instruction 4: ") && text.contains("`strncmp`"), "{text}");
+    let ring = MapSpec::new("counts", MapType::Ringbuf, 0, 0, 4096);
     let (code, text) = refused(&mut nic, COUNT, vec![ring]);
     assert_eq!(code, "E0805");
-    assert!(text.contains("`counts` (cpumap)") && text.contains("software NIC"), "{text}");
+    assert!(text.contains("`counts` (ringbuf)") && text.contains("software NIC"), "{text}");
     let many: String = (0..3000).map(|n| format!("r0 *= r6\nr0 ^= {n}\n")).collect();
     let many = format!("r0 = 2\nr6 = *(u32 *)(r1 +12)\n{many}r0 &= 1\nexit\n");
     let (code, text) = refused(&mut nic, &many, Vec::new());

@@ -15,7 +15,7 @@ pub const PRANDOM: Helper = Helper {
     ret: Ret::Number,
     class: Class::Fed,
     moves_packet: false,
-    run: |cpu: &mut Cpu<'_>, _| -> Result<u64, FaultReason> { Ok(u64::from(cpu.world.random.next_u32())) },
+    run: |cpu: &mut Cpu<'_>, _| -> Result<u64, FaultReason> { Ok(u64::from(cpu.world.draw())) },
 };
 
 /// `u32 bpf_get_smp_processor_id()`.

@@ -77,6 +77,8 @@ pub fn class(kind: MapType) -> Class {
 #[derive(Debug)]
 pub struct MapSpace {
     cpus: u32,
+    /// Processors that a cpumap may name.
+    workers: u32,
     /// By `MapId`; a number is never given twice.
     maps: Vec<Option<Box<Map>>>,
     pages: Pages,
@@ -115,7 +117,13 @@ enum Store {
 impl MapSpace {
     /// Without maps; per-CPU maps will have `cpus` values.
     pub fn new(cpus: u32) -> Self {
-        Self { cpus: cpus.max(1), maps: Vec::new(), pages: Pages::default(), ring_consumer: true }
+        let cpus = cpus.max(1);
+        Self { cpus, workers: cpus, maps: Vec::new(), pages: Pages::default(), ring_consumer: true }
+    }
+
+    /// The same with cpumaps that may name so many processors, where these are not those that programs run on.
+    pub fn with_workers(cpus: u32, workers: u32) -> Self {
+        Self { workers, ..Self::new(cpus) }
     }
 
     /// Copies of each per-CPU value.

@@ -63,7 +63,7 @@ impl MapSpace {
     /// User side, as bpf(2) `BPF_MAP_UPDATE_ELEM`. Values of maps of maps and program arrays are
     /// the `MapId` or program number as 4 little-endian bytes.
     pub fn user_update(&mut self, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), Errno> {
-        let cpus = self.cpus;
+        let (cpus, workers) = (self.cpus, self.workers);
         let m = self.maps.get_mut(map.0 as usize).and_then(Option::as_deref_mut).ok_or(BAD_REFERENCE)?;
         m.writable()?;
         if flags & LOCK != 0 && m.spec.spin_lock.is_none() {
@@ -101,7 +101,7 @@ impl MapSpace {
                 Ok(())
             }
             MapType::ArrayOfMaps | MapType::HashOfMaps => self.hold(map, key, value, flags),
-            _ => m.refer(key, value, flags, cpus),
+            _ => m.refer(key, value, flags, workers),
         }
     }
 
@@ -273,7 +273,7 @@ impl Map {
     }
 
     /// An update of a program array, perf event array, cpumap or xskmap.
-    fn refer(&mut self, key: &[u8], value: &[u8], flags: u64, cpus: u32) -> Result<(), Errno> {
+    fn refer(&mut self, key: &[u8], value: &[u8], flags: u64, workers: u32) -> Result<(), Errno> {
         let (first, second) = (number(value, 0), number(value, 1));
         let index = self.index(key);
         let Store::Slots(slots) = &mut self.store else { return Err(Errno::NOTSUPP) };
@@ -291,7 +291,7 @@ impl Map {
                 if first > MOST_QUEUED {
                     return Err(OVERFLOW);
                 }
-                if slot >= cpus {
+                if slot >= workers {
                     return Err(Errno::NODEV);
                 }
                 if second as i32 > 0 {

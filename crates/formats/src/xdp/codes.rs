@@ -128,7 +128,7 @@ codes! {
 
 codes! {
     /// What a map is, of those that the engine has.
-    XdpMapKind, "xdp_map_kind", "XdpMap", 3 {
+    XdpMapKind, "xdp_map_kind", "XdpMap", 4 {
         /// By index.
         Array "array" = 0,
         /// By key.
@@ -137,10 +137,16 @@ codes! {
         Trie "trie" = 2,
         /// By index; an entry of zero is none. Programs see the values.
         Devices "devices" = 3,
-        /// By index, what programs, maps, processors or sockets go by. Programs see no values.
+        /// By index; an entry is a destination of processors or sockets. Programs see no values.
         References "references" = 4,
-        /// By key, as `references`.
+        /// By key; an entry is an interface, as of `devices`.
         KeyedReferences "keyed_references" = 5,
+        /// By index; an entry is the first row of a program. Programs see no values.
+        Programs "programs" = 6,
+        /// By index; an entry is the handle of a map, which a lookup gives.
+        Maps "maps" = 7,
+        /// By key, as `maps`.
+        KeyedMaps "keyed_maps" = 8,
     }
 }
 
@@ -161,6 +167,8 @@ codes! {
         Next "next" = 5,
         /// The host's: writes the value of a slot.
         Put "put" = 6,
+        /// Finds the program that an entry stands for.
+        Program "program" = 7,
     }
 }
 

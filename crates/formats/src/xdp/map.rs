@@ -85,12 +85,12 @@ impl MapShape {
 
     /// Whether entries are found by search memory.
     pub fn searched(&self) -> bool {
-        matches!(self.kind, XdpMapKind::Hash | XdpMapKind::KeyedReferences | XdpMapKind::Trie)
+        self.has_chains() || self.kind == XdpMapKind::Trie
     }
 
     /// Whether its entries lie in chains.
     pub fn has_chains(&self) -> bool {
-        matches!(self.kind, XdpMapKind::Hash | XdpMapKind::KeyedReferences)
+        matches!(self.kind, XdpMapKind::Hash | XdpMapKind::KeyedReferences | XdpMapKind::KeyedMaps)
     }
 
     /// Copies of each value.

@@ -133,7 +133,7 @@ row! {
         /// Whose it is.
         module_id: u8 = 6,
         /// What it is (`xdp_map_kind`).
-        kind: u8 = 3,
+        kind: u8 = 4,
         /// Each context has a copy of every value.
         per_cpu: bool = 1,
         /// A full map gives up an entry that was not used for long.

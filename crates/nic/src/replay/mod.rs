@@ -197,6 +197,7 @@ impl Replay {
                     conform: true,
                     frame: Frame::new(bytes.to_vec(), tag_off),
                     route: Route::default(),
+                    given: Vec::new(),
                 };
                 let packet = Packet {
                     inside,
@@ -248,6 +249,13 @@ impl Replay {
             })?;
         }
         Ok(cost)
+    }
+
+    /// An engine has drawn a random number for a packet's program.
+    pub fn given(&mut self, id: u32, number: u32) {
+        if let Some(packet) = self.packets.get_mut(&id) {
+            packet.inside.given.push(number);
+        }
     }
 
     /// A packet enters the pipeline. Order and stamps are fed, generations are ones that it may have.

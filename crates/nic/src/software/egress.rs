@@ -210,6 +210,7 @@ mod tests {
             conform: true,
             frame: Frame::new(vec![0; bytes as usize], false),
             route: Route::default(),
+            given: Vec::new(),
         }
     }
 

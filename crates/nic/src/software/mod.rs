@@ -157,6 +157,7 @@ impl SoftwareNic {
                     first_in,
                     frame: Frame::new(arrival.bytes, accepted.tag_off),
                     route: Route::default(),
+                    given: Vec::new(),
                 };
                 self.ports.store(port, size, packet);
             }

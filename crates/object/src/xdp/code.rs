@@ -1,27 +1,29 @@
-//! A program compiled for the cores of an XDP engine in hardware: rows that know no address yet.
+//! Programs compiled for the cores of an XDP engine in hardware: rows that know no address yet.
 //!
 //! Who makes a linker for a device with such an engine hands it the compiler: docs/decisions/xdp-on-rtl.md.
 
-use super::Xdp;
+use super::{Xdp, entry};
 use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart};
 use sluice_formats::xdp::target::PAGE_ROWS;
 
-/// Makes rows of the main program of a part.
+/// Makes rows of the programs of a part.
 pub type XdpCompiler = fn(&Xdp) -> Result<XdpCode, XdpRefusal>;
 
-/// Rows of one program, its start first.
+/// Rows of programs, one behind the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct XdpCode {
-    /// Rows; branches name rows of the program.
+    /// First row of each program, by its position.
+    pub starts: Vec<u32>,
+    /// Rows; branches name rows of the whole.
     pub rows: Vec<XdpCodeRow>,
     /// What depends on where things lie.
     pub fixes: Vec<XdpFix>,
-    /// It may make frames longer.
+    /// One may make frames longer.
     pub grows: bool,
-    /// It is flow-serial: packets of a flow may not be executed at the same time.
+    /// One is flow-serial: packets of a flow may not be executed at the same time.
     pub serial: bool,
-    /// Frames of functions of its longest chain of calls.
+    /// Frames of functions of the longest chain of calls.
     pub frames: u8,
 }
 
@@ -39,8 +41,8 @@ pub struct XdpFix {
 /// What the linker puts into a lane. Maps are named by their position in the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum XdpPut {
-    /// The row that `off` names in the program.
-    Row,
+    /// The row that `off` names, in the program that begins with this one.
+    Row(u32),
     /// A constant: an address in the first value of an array.
     Value {
         /// Map.
@@ -80,9 +82,6 @@ pub struct XdpMapPlace {
     pub copies: u32,
 }
 
-/// Handle of map 0; that of map n is n above.
-const HANDLES: u64 = 0xa000_0000;
-
 /// Why the engine in hardware cannot run a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -101,15 +100,33 @@ impl XdpCode {
         self.rows.len().div_ceil(PAGE_ROWS)
     }
 
+    /// Rows of a further program behind these.
+    pub fn append(&mut self, other: Self) {
+        let behind = self.rows.len() as u32;
+        self.starts.extend(other.starts.iter().map(|start| behind + start));
+        self.rows.extend(other.rows);
+        self.fixes.extend(other.fixes.into_iter().map(|fix| {
+            let put = if let XdpPut::Row(first) = fix.put { XdpPut::Row(behind + first) } else { fix.put };
+            XdpFix { row: behind + fix.row, put, ..fix }
+        }));
+        self.grows |= other.grows;
+        self.serial |= other.serial;
+        self.frames = self.frames.max(other.frames);
+    }
+
+    /// First row of a program in these pages; none if there is no such program.
+    pub fn start(&self, program: usize, pages: &[u32]) -> Option<u16> {
+        u16::try_from(row_at(pages, *self.starts.get(program)?)?).ok()
+    }
+
     /// The rows for these pages, one for each 64 rows, and maps. None if a fix names a row, lane, page or map that is not
     /// there.
     pub fn placed(&self, pages: &[u32], map: impl Fn(u32) -> Option<XdpMapPlace>) -> Option<Vec<XdpCodeRow>> {
-        let row_at = |row: u32| Some(pages.get(row as usize / PAGE_ROWS)? * PAGE_ROWS as u32 + row % PAGE_ROWS as u32);
         let mut rows = self.rows.clone();
         for fix in &self.fixes {
             let part = rows.get_mut(fix.row as usize)?.lanes.get_mut(usize::from(fix.lane))?;
             match fix.put {
-                XdpPut::Row => part.off = u16::try_from(row_at(part.off.into())?).ok()?,
+                XdpPut::Row(first) => part.off = u16::try_from(row_at(pages, first + u32::from(part.off))?).ok()?,
                 XdpPut::Value { map: index, offset } => {
                     put_number(part, u64::from(map(index)?.first) + u64::from(offset))
                 }
@@ -121,12 +138,19 @@ impl XdpCode {
                         part.op = XdpOp::Element.code();
                     }
                 }
-                XdpPut::Handle { map: index } => put_number(part, HANDLES + u64::from(map(index)?.number)),
+                XdpPut::Handle { map: index } => {
+                    put_number(part, u64::from(entry::HANDLES) + u64::from(map(index)?.number))
+                }
                 XdpPut::Map { map: index } => part.imm = part.imm & 0xffff | u32::from(map(index)?.number) << 16,
             }
         }
         Some(rows)
     }
+}
+
+/// A row of the whole in its page.
+fn row_at(pages: &[u32], row: u32) -> Option<u32> {
+    Some(pages.get(row as usize / PAGE_ROWS)? * PAGE_ROWS as u32 + row % PAGE_ROWS as u32)
 }
 
 /// The 64-bit number of a lane that loads one: bits 79:16.

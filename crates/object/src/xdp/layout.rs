@@ -3,7 +3,7 @@
 //! Linker and device both count on it: pages of 64 KiB in the order of the maps, those that programs write from
 //! 0x4000_0000 on, those that they only read from 0x8000_0000 on.
 
-use super::XdpMap;
+use super::{XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::map::MapShape;
 
@@ -23,12 +23,16 @@ fn kind_of(kind: u32) -> Option<(XdpMapKind, bool, bool)> {
     Some(match kind {
         1 => (XdpMapKind::Hash, false, false),
         2 => (XdpMapKind::Array, false, false),
+        3 => (XdpMapKind::Programs, false, false),
         5 => (XdpMapKind::Hash, true, false),
         6 => (XdpMapKind::Array, true, false),
         9 => (XdpMapKind::Hash, false, true),
         10 => (XdpMapKind::Hash, true, true),
         11 => (XdpMapKind::Trie, false, false),
+        12 => (XdpMapKind::Maps, false, false),
+        13 => (XdpMapKind::KeyedMaps, false, false),
         14 => (XdpMapKind::Devices, false, false),
+        16 | 17 => (XdpMapKind::References, false, false),
         25 => (XdpMapKind::KeyedReferences, false, false),
         _ => return None,
     })
@@ -48,7 +52,7 @@ pub fn shape(map: &XdpMap, contexts: u32) -> Option<MapShape> {
         lru,
         constant: map.flags & RDONLY_PROG != 0,
         key_bytes: map.key_size,
-        value_bytes: map.value_size,
+        value_bytes: if entry::is_host_kept(map.kind) { entry::BYTES } else { map.value_size },
         entries: map.max_entries,
         contexts,
     })
@@ -109,10 +113,11 @@ impl Layout {
         for map in maps {
             let laid = shape(map, contexts).map(|shape| {
                 let devices = matches!(shape.kind, XdpMapKind::Devices | XdpMapKind::KeyedReferences);
-                let read_only = shape.constant || devices;
+                let hidden = entry::is_host_kept(map.kind);
+                let read_only = shape.constant || devices || hidden;
                 let page = layout.pages[usize::from(read_only)];
                 let size = map.value_size as u16;
-                let readable = if map.flags & WRONLY_PROG == 0 { size } else { 0 };
+                let readable = if map.flags & WRONLY_PROG == 0 && !hidden { size } else { 0 };
                 let writable = if read_only { 0 } else { size };
                 LaidMap { shape, read_only, page, shift: shape.shift(), readable, writable }
             });

@@ -2,6 +2,7 @@
 
 pub(crate) mod binary;
 mod code;
+pub mod entry;
 pub mod layout;
 pub mod part;
 mod placed;

@@ -2,6 +2,7 @@
 
 use super::Xdp;
 use super::binary::{read_xdp, write_xdp};
+use super::part::MAX_PROGRAMS;
 use crate::bytes::{Reader, Writer, wrong};
 use crate::destination::{Destination, Destinations};
 use crate::error::{ObjectError, bad};
@@ -15,6 +16,8 @@ use std::collections::BTreeMap;
 const NO_PASS: u8 = 0xff;
 /// In the count of kept maps: the most work follows it.
 const HAS_WORK: u32 = 1 << 31;
+/// In the same: first rows of programs follow.
+const HAS_STARTS: u32 = 1 << 30;
 
 /// An XDP program with its place on a NIC.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +36,9 @@ pub struct PlacedXdp {
     /// Most taken back edges and calls of a packet; without it what the device takes for granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<u32>,
+    /// First row of each program in the instruction memory of an engine in hardware, by position; empty where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<u16>,
 }
 
 impl Installed for PlacedXdp {
@@ -43,6 +49,9 @@ impl Installed for PlacedXdp {
         if let Some(work) = self.work.filter(|work| !(1..=MOST_WORK).contains(work)) {
             return Err(bad("work", work, format!("1 to {MOST_WORK}")));
         }
+        if !self.starts.is_empty() && self.starts.len() != self.xdp.programs.len() {
+            return Err(bad("starts", self.starts.len(), format!("one a program: {}", self.xdp.programs.len())));
+        }
         match self.kept.keys().find(|map| !self.xdp.keeps(**map as usize)) {
             Some(map) => Err(bad("kept", format!("map {map}"), "maps that ask to be kept")),
             None => Ok(()),
@@ -50,11 +59,16 @@ impl Installed for PlacedXdp {
     }
 
     fn write(&self, w: &mut Writer) {
-        let PlacedXdp { xdp, kept, pass, granted, work } = self;
+        let PlacedXdp { xdp, kept, pass, granted, work, starts } = self;
         w.put(&[pass.map_or(NO_PASS, Destination::code), granted.ports, granted.hosts]);
-        w.u32(kept.len() as u32 | work.map_or(0, |_| HAS_WORK));
+        let has_starts = if starts.is_empty() { 0 } else { HAS_STARTS };
+        w.u32(kept.len() as u32 | work.map_or(0, |_| HAS_WORK) | has_starts);
         if let Some(work) = work {
             w.u32(*work);
+        }
+        if !starts.is_empty() {
+            w.u32(starts.len() as u32);
+            starts.iter().for_each(|start| w.u32((*start).into()));
         }
         for (new, old) in kept {
             w.u32(*new);
@@ -77,7 +91,20 @@ impl Installed for PlacedXdp {
         let at = r.at();
         let count = r.u32("kept maps")?;
         let work = (count & HAS_WORK != 0).then(|| r.u32("most work of a packet")).transpose()?;
-        let (count, room) = ((count & !HAS_WORK) as usize, r.left() / 8);
+        let mut starts = Vec::new();
+        if count & HAS_STARTS != 0 {
+            let at = r.at();
+            let programs = r.u32("first rows of programs")?;
+            if !(1..=MAX_PROGRAMS as u32).contains(&programs) {
+                return Err(wrong(at, format!("{programs} first rows of programs"), format!("1 to {MAX_PROGRAMS}")));
+            }
+            for _ in 0..programs {
+                let at = r.at();
+                let start = r.u32("first row of a program")?;
+                starts.push(u16::try_from(start).map_err(|_| wrong(at, start, "0 to 65535"))?);
+            }
+        }
+        let (count, room) = ((count & !(HAS_WORK | HAS_STARTS)) as usize, r.left() / 8);
         if count > room {
             let allowed = format!("at most {room}, which the section has room for");
             return Err(wrong(at, format!("{count} kept maps"), allowed));
@@ -90,6 +117,6 @@ impl Installed for PlacedXdp {
             }
             kept.insert(new, old);
         }
-        Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted: Destinations { ports, hosts }, work })
+        Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted: Destinations { ports, hosts }, work, starts })
     }
 }

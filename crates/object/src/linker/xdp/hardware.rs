@@ -4,7 +4,7 @@
 //! its own in each generation, over the same memory. What only the old generation had is free when that has drained.
 
 use super::error::{Fit, XdpError};
-use super::maps::{self, PAGE_VALUE_ROWS, Pieces, write};
+use super::maps::{self, PAGE_VALUE_ROWS, Pieces, Referents, write};
 use crate::destination::Destination;
 use crate::linker::LinkError;
 use crate::linker::engine::At;
@@ -86,6 +86,8 @@ impl Held {
 pub(super) struct HardwareRows {
     pub values: Vec<RowWrite>,
     pub rows: Vec<RowWrite>,
+    /// First rows of programs.
+    pub starts: Vec<u16>,
 }
 
 /// What the other maps of a program take: pages of value memory and rows of search memory.
@@ -168,10 +170,30 @@ impl Hardware {
         let mut places = BTreeMap::new();
         let begins_anew = |index: u32| old.is_none() || !kept.contains_key(&index);
         let others = |index: u32| Others::of(&layout, index, &begins_anew);
-        for (index, laid) in (0..).zip(&layout.maps) {
-            let (Some(laid), map) = (laid, &xdp.maps[index as usize]) else { continue };
+        let mut numbers = BTreeMap::new();
+        for (index, map) in (0..).zip(&xdp.maps).filter(|(index, _)| layout.maps[*index as usize].is_some()) {
             let number = self.take_map(at, object, map)?;
             held.maps.push(number);
+            numbers.insert(index, number as u16);
+        }
+        let fault = |what: &str| {
+            let what = format!("the compiler named {what} that the program has not: a fault of ours");
+            refused(crate::xdp::XdpRefusal { code: "E0803", what, slot: None })
+        };
+        let starts: Option<Vec<u16>> = (0..code.starts.len()).map(|program| code.start(program, &held.pages)).collect();
+        let starts = starts.ok_or_else(|| fault("a first row"))?;
+        let referents = Referents { target: at.target, programs: &starts, maps: &numbers };
+        for (index, laid) in (0..).zip(&layout.maps) {
+            let (Some(laid), map) = (laid, &xdp.maps[index as usize]) else { continue };
+            let number = u32::from(numbers[&index]);
+            if holds_maps(map) && kept.contains_key(&index) {
+                let what = (
+                    "what it keeps",
+                    "maps of the program before".to_owned(),
+                    "no map of maps that is kept in hardware".to_owned(),
+                );
+                return Err(wrong(map, what));
+            }
             let kept = kept.get(&index).and_then(|before| {
                 let old = old.as_ref()?;
                 Some((old.values.get(before)?.clone(), *old.search.get(before)?))
@@ -182,7 +204,7 @@ impl Hardware {
                     let pieces = self.take_values(at, object, map, laid, others(index))?;
                     let (first, count) = self.take_search(at, object, map, laid, others(index))?;
                     let search = Searched { first, rows: count, seed: seed(module, number) };
-                    let all = maps::value_rows(xdp, index, laid, &pieces, first, search.seed);
+                    let all = maps::value_rows(xdp, index, laid, &pieces, first, search.seed, &referents);
                     rows.values.extend(all.map_err(|what| wrong(map, what))?);
                     (pieces, search)
                 }
@@ -198,10 +220,8 @@ impl Hardware {
             held.values.insert(index, pieces);
             places.insert(index, place);
         }
-        let code_rows = code.placed(&held.pages, |map| places.get(&map).copied()).ok_or_else(|| {
-            let what = "the compiler named a row or a map that the program has not: a fault of ours".to_owned();
-            refused(crate::xdp::XdpRefusal { code: "E0803", what, slot: None })
-        })?;
+        let code_rows = code.placed(&held.pages, |map| places.get(&map).copied());
+        let code_rows = code_rows.ok_or_else(|| fault("a row or a map"))?;
         for (row, code) in (0..).zip(&code_rows) {
             let page = held.pages[row / PAGE_ROWS];
             rows.rows.push(write(Table::XdpCode, page * PAGE_ROWS as u32 + (row % PAGE_ROWS) as u32, code));
@@ -216,7 +236,7 @@ impl Hardware {
         let pass = placed.pass.map(|d| d.number(at.target).ok_or_else(|| exists(d))).transpose()?;
         let program = XdpProgramRow {
             valid: true,
-            start: (held.pages.first().copied().unwrap_or(0) as usize * PAGE_ROWS) as u16,
+            start: starts.get(xdp.main as usize).copied().ok_or_else(|| fault("a main program"))?,
             pass_valid: pass.is_some(),
             pass: pass.unwrap_or(0),
             granted: placed.granted.mask(at.target).map_err(exists)?,
@@ -229,6 +249,7 @@ impl Hardware {
             frames: code.frames,
         };
         rows.rows.push(write(Table::XdpProgram, bank, &program));
+        rows.starts = starts;
         self.held.entry(module).or_default()[usize::from(at.generation & 1)] = Some(held);
         Ok(rows)
     }
@@ -458,6 +479,11 @@ impl Hardware {
         holders.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.tenant.cmp(&b.tenant)));
         Err(XdpError::NoRoom { tenant, object, resource, asked, left, all, holders, fit }.into())
     }
+}
+
+/// Whether entries are maps.
+fn holds_maps(map: &XdpMap) -> bool {
+    map.inner.is_some()
 }
 
 /// Interface index of each destination: ports have the one that is said, or their number and one.

@@ -4,12 +4,13 @@ use super::error::Fit;
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
 use crate::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
-use crate::xdp::{LaidMap, Xdp, XdpMap};
+use crate::xdp::{LaidMap, Xdp, XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::map::{MOST_SLOTS, MapLimit, MapPlacement};
 use sluice_formats::xdp::rows::{XdpRegionRow, XdpValueRow};
 use sluice_formats::xdp::target::{KEY_BYTES, VALUE_BYTES};
-use sluice_formats::{Node, Row, Table};
+use sluice_formats::{Node, Row, Table, Target};
+use std::collections::BTreeMap;
 
 /// Pages of value memory behind one page of addresses.
 const PIECE: u32 = (REGION_BYTES / VALUE_PAGE_BYTES) as u32;
@@ -35,7 +36,7 @@ pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
     if map.spin_lock.is_some() {
         return Err(("spin lock", "one in its values".to_owned(), hardware("none")));
     }
-    let indexed = matches!(laid.shape.kind, XdpMapKind::Array | XdpMapKind::Devices);
+    let indexed = is_indexed(laid.shape.kind);
     let key = if laid.shape.kind == XdpMapKind::Trie { 5 } else { 1 };
     if (indexed && map.key_size != 4) || map.key_size < key || map.max_entries == 0 {
         let found = format!("{} bytes, {} entries", map.key_size, map.max_entries);
@@ -47,6 +48,12 @@ pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
         return Err(("key size and entries", found, allowed));
     }
     Ok(())
+}
+
+/// Whether the key is a number of 4 bytes.
+fn is_indexed(kind: XdpMapKind) -> bool {
+    use XdpMapKind::{Array, Devices, Maps, Programs, References};
+    matches!(kind, Array | Devices | References | Programs | Maps)
 }
 
 /// Takes value memory for a map, in one piece; none if there is too little.
@@ -63,21 +70,63 @@ pub(super) fn fit(map: &XdpMap, laid: &LaidMap, pages: u32) -> Fit {
     Fit(Some((map.name.clone(), entries.min(map.max_entries.into()) as u32)))
 }
 
+/// What entries of maps of references become.
+pub(super) struct Referents<'a> {
+    pub target: &'static Target,
+    /// First rows of programs, by position.
+    pub programs: &'a [u16],
+    /// Numbers of maps, by position.
+    pub maps: &'a BTreeMap<u32, u16>,
+}
+
+impl Referents<'_> {
+    /// An entry as the engine keeps it.
+    fn kept(&self, map: &XdpMap, key: &[u8], value: &[u8]) -> Result<Vec<u8>, Wrong> {
+        let number = |bytes: &[u8]| bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        let wrong = |what, found: String, allowed: String| Err((what, found, allowed));
+        let Some(given) = number(value) else {
+            let what = "value of an entry that it begins with";
+            return wrong(what, format!("{} bytes", value.len()), "4 bytes or more".to_owned());
+        };
+        let word = match map.kind {
+            entry::PROG_ARRAY => match self.programs.get(given as usize) {
+                Some(row) => entry::program(*row, given),
+                None => {
+                    let allowed = format!("0 to {}", self.programs.len().saturating_sub(1));
+                    return wrong("program of an entry that it begins with", given.to_string(), allowed);
+                }
+            },
+            entry::CPUMAP | entry::XSKMAP => entry::destination(map.kind, number(key).unwrap_or(0), given, self.target),
+            _ => match self.maps.get(&given) {
+                Some(inner) => entry::map(*inner, given),
+                None => {
+                    let allowed = "the position of a map that the engine has".to_owned();
+                    return wrong("map of an entry that it begins with", given.to_string(), allowed);
+                }
+            },
+        };
+        Ok(word.to_vec())
+    }
+}
+
 /// First contents of a map: its values, and the keys of entries in the order of their slots. Or what is wrong with them: what, found,
 /// allowed.
-fn contents(xdp: &Xdp, index: u32, laid: &LaidMap) -> Result<(Vec<u8>, Vec<Vec<u8>>), Wrong> {
+fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, referents: &Referents) -> Result<(Vec<u8>, Vec<Vec<u8>>), Wrong> {
     let (map, shape) = (&xdp.maps[index as usize], &laid.shape);
     let mut bytes = vec![0; laid.bytes() as usize];
     if let Some(first) = &map.contents {
         bytes[..first.len()].copy_from_slice(first);
     }
     let mut keys: Vec<Vec<u8>> = Vec::new();
-    for entry in xdp.entries.iter().filter(|entry| entry.map == index) {
-        let size = map.value_size as usize;
+    for (key, mut value) in entry::first_entries(xdp, index) {
+        if entry::is_host_kept(map.kind) {
+            value = referents.kept(map, &key, &value)?;
+        }
+        let size = shape.value_bytes as usize;
         let each = if shape.per_cpu { size.next_multiple_of(8) } else { size };
-        let found = || format!("{} bytes", entry.value.len());
+        let found = || format!("{} bytes", value.len());
         // Of a per-CPU map an object has as many copies as its maker knew processors: those that the engine has more begin with zeros.
-        let copies = entry.value.chunks_exact(each.max(1));
+        let copies = value.chunks_exact(each.max(1));
         if copies.len() == 0 || !copies.remainder().is_empty() || (!shape.per_cpu && copies.len() > 1) {
             let allowed = if shape.per_cpu { format!("{each} for each processor") } else { each.to_string() };
             return Err(("value of an entry that it begins with", found(), allowed));
@@ -88,8 +137,8 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap) -> Result<(Vec<u8>, Vec<Vec<u
             return Err(("value of an entry that it begins with", found(), allowed));
         }
         let slot = match shape.kind {
-            XdpMapKind::Array | XdpMapKind::Devices => {
-                let key = entry.key.first_chunk().map_or(u32::MAX, |key| u32::from_le_bytes(*key));
+            kind if is_indexed(kind) => {
+                let key = key.first_chunk().map_or(u32::MAX, |bytes| u32::from_le_bytes(*bytes));
                 if key >= map.max_entries {
                     let allowed = format!("0 to {}", map.max_entries - 1);
                     return Err(("index of an entry that it begins with", key.to_string(), allowed));
@@ -101,13 +150,13 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap) -> Result<(Vec<u8>, Vec<Vec<u
                 return Err(("entries of a trie that it begins with", "one or more".to_owned(), allowed));
             }
             _ => {
-                if entry.key.len() != map.key_size as usize {
-                    let found = format!("{} bytes", entry.key.len());
+                if key.len() != map.key_size as usize {
+                    let found = format!("{} bytes", key.len());
                     return Err(("key of an entry that it begins with", found, map.key_size.to_string()));
                 }
-                let known = keys.iter().position(|key| *key == entry.key);
+                let known = keys.iter().position(|known| *known == key);
                 let at = known.unwrap_or_else(|| {
-                    keys.push(entry.key.clone());
+                    keys.push(key.clone());
                     keys.len() - 1
                 });
                 if keys.len() > map.max_entries as usize {
@@ -132,8 +181,9 @@ pub(super) fn value_rows(
     pieces: &Pieces,
     search: u32,
     seed: u32,
+    referents: &Referents,
 ) -> Result<Vec<RowWrite>, Wrong> {
-    let (bytes, keys) = contents(xdp, index, laid)?;
+    let (bytes, keys) = contents(xdp, index, laid, referents)?;
     let mut rows: Vec<RowWrite> =
         laid.shape.holding(&keys, seed).iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect();
     for (piece, all) in pieces.iter().zip(bytes.chunks(REGION_BYTES as usize)) {

@@ -83,9 +83,10 @@ impl Space for XdpSpace {
         let granted = at.tenant.spec.destinations();
         let spec = &at.tenant.spec;
         let work = if self.hardware.is_some() { Some(spec.work_in_hardware()) } else { spec.xdp_work };
-        let placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted, work };
+        let mut placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted, work, starts: Vec::new() };
         let hardware = self.hardware.as_mut().map(|hardware| hardware.place(at, object, &placed)).transpose()?;
         let rows = hardware.unwrap_or_default();
+        placed.starts = rows.starts;
         let places = self.programs.entry(at.tenant.module).or_default();
         places[usize::from(at.generation & 1)] = Some(Arc::new(xdp.clone()));
         Ok(Placed { zero: rows.values, rows: rows.rows, install: Some(Install::Xdp(Box::new(placed))) })

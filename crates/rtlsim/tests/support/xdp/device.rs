@@ -22,12 +22,19 @@ pub fn array(name: &str, value_size: u32, max_entries: u32) -> MapSpec {
 
 /// The object of a program in text with these maps; those in `keep` outlive it.
 pub fn object(name: &str, text: &str, maps: Vec<MapSpec>, keep: &[&str]) -> Object {
+    object_of(name, &[("main", text)], maps, keep)
+}
+
+/// The same of several programs, of which `main` is run; the others are in the program arrays of the maps.
+pub fn object_of(name: &str, programs: &[(&str, &str)], maps: Vec<MapSpec>, keep: &[&str]) -> Object {
     let names: Vec<&str> = maps.iter().map(|map| map.name.as_str()).collect();
-    let program = sluice_ebpf::insn::assemble("main", text, &names).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let program = Program { section: "xdp".to_owned(), ..program };
-    let image = Image { programs: vec![program], maps, ..Image::default() };
+    let program = |(name, text): &(&str, &str)| {
+        let program = sluice_ebpf::insn::assemble(name, text, &names).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        Program { section: "xdp".to_owned(), ..program }
+    };
+    let image = Image { programs: programs.iter().map(program).collect(), maps, ..Image::default() };
     let keep = keep.iter().map(|name| (*name).to_owned()).collect();
-    let options = tenant::Options { keep, ..tenant::Options::default() };
+    let options = tenant::Options { keep, program: Some("main".to_owned()), ..tenant::Options::default() };
     tenant::object(name, &image, &options).unwrap_or_else(|e| panic!("{e}"))
 }
 
