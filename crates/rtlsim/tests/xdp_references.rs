@@ -277,3 +277,55 @@ fn clocks_show_the_stamp_and_numbers_are_random() {
     assert!(outcomes.len() == 12 * rounds() as usize && numbers.len() > outcomes.len() * 19 / 10);
     assert!(numbers.iter().all(|number| *number < 1 << 32));
 }
+
+#[test]
+fn a_map_that_is_of_another_kind_ends_the_program() {
+    let Some((mut nic, mut rng)) = lockstep("a_map_that_is_of_another_kind_ends_the_program") else { return };
+    let maps = || {
+        vec![
+            array("plain", 4, 4),
+            MapSpec::new("workers", MapType::Cpumap, 4, 8, 8),
+            MapSpec::new("ports", MapType::Devmap, 4, 4, 4),
+            programs("jumps", 4, &[(0, "main"), (1, "main")]),
+        ]
+    };
+    let tail = |map: &str, context: &str| format!("r1 = {context}\nr2 = {map}\nr3 = 1\ncall bpf_tail_call\nr0 = 3\n");
+    let redirect = |map: &str| format!("r1 = {map}\nr2 = 1\nr3 = 2\ncall bpf_redirect_map\nr0 = 3\n");
+    let calls = [
+        (tail("map[plain]", "r9"), true),
+        (tail("map[workers]", "r9"), true),
+        (tail("map[ports]", "r9"), true),
+        (tail("map[jumps]", "r6"), true),
+        (tail("1", "r9"), true),
+        (redirect("map[plain]"), true),
+        (redirect("map[jumps]"), true),
+        (redirect("map[workers]"), false),
+    ];
+    for (call, faults) in calls {
+        nic.put(1, &object("wrong", &format!("{BEGIN}{call}{END}"), maps(), &[])).unwrap();
+        let workers = nic.map(1, "workers");
+        let module = nic.module(1);
+        // A value that a tail call would take for a row.
+        let value = [64u32, 0].map(u32::to_le_bytes).concat();
+        nic.device.maps().unwrap().update(module, workers, &1u32.to_le_bytes(), &value, 0).unwrap();
+        offer(&mut nic, &mut rng, 3, &[7, 7]);
+        let aborted = |o: &Outcome| matches!(o.verdict, Verdict::Dropped { reason: Reason::XdpAborted, .. });
+        let outcomes = nic.outcomes();
+        assert_eq!((outcomes.len(), outcomes.iter().all(aborted)), (3, faults), "{call}");
+    }
+}
+
+#[test]
+fn a_map_of_maps_is_not_kept_in_hardware() {
+    let Some((mut nic, _)) = lockstep("a_map_of_maps_is_not_kept_in_hardware") else { return };
+    let outer = MapSpec {
+        inner: Some(Box::new(array("inner", 8, 3))),
+        initial: vec![(0, Initial::Map(0))],
+        ..MapSpec::new("outer", MapType::ArrayOfMaps, 4, 4, 2)
+    };
+    let program = || object("nested", "r0 = 2\nexit\n", vec![array("first", 8, 3), outer.clone()], &["outer"]);
+    nic.put(1, &program()).unwrap();
+    let error = nic.put(1, &program()).unwrap_err();
+    assert_eq!(error.code(), "E0808");
+    assert!(error.to_string().contains("map `outer`: what it keeps: found maps of the program before"), "{error}");
+}
