@@ -118,6 +118,10 @@ module sluice_xdp_core
   context_t behind_context, first_context;
   logic [Contexts-1:0] unused_behind_onehot, unused_first_onehot, unused_free_onehot;
 
+  // Nobody is picked: for others, or for late results that waited.
+  logic hold, late_wants;
+  assign hold = hold_i || late_wants;
+
   // In turns: the first ready one behind the last that was picked, else the first of all.
   logic [Contexts-1:0] behind_q;
   sluice_prio_enc #(
@@ -159,10 +163,6 @@ module sluice_xdp_core
   assign start_take = start_valid_i && start_ready_o;
   assign chosen = start_take ? free_context : pick_context;
   assign idle_o = used_q == '0;
-
-  // Nobody is picked: for others, or for late results that waited.
-  logic hold, late_wants;
-  assign hold = hold_i || late_wants;
 
   // Stages: whose bundle is there.
   logic f_valid_q, d_valid_q, x_valid_q, y_valid_q, m_valid_q;
@@ -558,6 +558,18 @@ module sluice_xdp_core
     x_address = x_base + {{48{x_access.off[15]}}, x_access.off};
   end
 
+  // Results of units, by context.
+  typedef struct packed {
+    logic        late;      // its bundle was done when it was launched
+    logic        fault;
+    logic [63:0] value;
+    logic        failed;    // of a reference to a map's entry
+    logic        refers;
+    logic [31:0] referent;
+  } result_t;
+
+  result_t done_result, x_result, y_unit_result_q, late_result;
+
   logic y_foreign_q;
   logic [6:0] y_next_page_q;
   xdp_lane_t [Lanes-1:0] y_lane_q;
@@ -613,7 +625,7 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // Second: what the access may, which lane stops the bundle.
 
-  logic y_is_lookup, y_is_map, y_is_atomic, y_in_values, y_misaligned, y_waits;
+  logic y_redirects, y_is_reference, y_is_lookup, y_is_map, y_is_atomic, y_in_values, y_misaligned, y_waits;
   logic
       y_is_access,
       y_is_store,
@@ -632,9 +644,12 @@ module sluice_xdp_core
   logic y_result_fault;
   logic [63:0] y_unit_value;
 
-  // A lookup in an array (`spare`) is the unit of values', other operations on maps are the map engine's.
+  // A lookup in an array and a reference to a devmap's entry (`spare`) are the unit of values', other operations on maps are the map
+  // engine's.
+  assign y_redirects = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperRedirectMap;
+  assign y_is_reference = y_redirects && y_access_q.spare;
   assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup && y_access_q.spare;
-  assign y_is_map = y_access_q.op == XdpOpHelper && !y_is_lookup && y_access_q.imm[15:0] inside {HelperLookup, HelperUpdate,
+  assign y_is_map = y_access_q.op == XdpOpHelper && !y_is_lookup && !y_is_reference && y_access_q.imm[15:0] inside {HelperLookup, HelperUpdate,
       HelperDelete, HelperRedirectMap, HelperLookupPercpu};
   assign y_is_atomic = is_atomic(y_access_q.op);
   assign y_is_access = is_access(y_access_q.op) || y_is_atomic || y_is_lookup;
@@ -667,7 +682,7 @@ module sluice_xdp_core
       );
 
   // The access is asked of the unit of values: those that lie there, lookups, and the read of an atomic operation on the stack.
-  assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_atomic;
+  assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_reference || y_is_atomic;
 
   // Lanes in their order: what each does to those behind it.
   logic [Lanes-1:0] y_active, y_faults, y_takes, y_exits, y_stops, y_longs;
@@ -728,8 +743,8 @@ module sluice_xdp_core
   logic [3:0] y_late_register;
   always_comb begin
     case (y_unit)
-      UnitValues: y_late = y_in_values || y_is_lookup;
-      UnitMaps: y_late = y_access_q.imm[15:0] != HelperRedirectMap;
+      UnitValues: y_late = (y_in_values || y_is_lookup) && !y_is_reference;
+      UnitMaps: y_late = !y_redirects;
       UnitMuldiv: y_late = y_access_lane_q == '0;
       default: y_late = 1'b0;
     endcase
@@ -747,18 +762,7 @@ module sluice_xdp_core
     end
   end
 
-  // Results of units, by context.
-  typedef struct packed {
-    logic        late;      // its bundle was done when it was launched
-    logic        fault;
-    logic [63:0] value;
-    logic        failed;    // of a reference to a map's entry
-    logic        refers;
-    logic [31:0] referent;
-  } result_t;
-
-  result_t done_result, x_result, y_unit_result_q, late_result;
-
+  // Their results.
   sluice_ram_lut #(
       .Width    ($bits(result_t)),
       .Depth    (Contexts),
@@ -809,7 +813,7 @@ module sluice_xdp_core
   logic m_muldiv_wide_q;
   logic [15:0] m_helper_q;
   logic m_commits, m_completes, m_reads_late_q, m_enters_q;
-  logic m_late_q, m_late_writes_q;
+  logic m_late_q, m_late_writes_q, m_redirects_q;
   logic [3:0] m_late_register_q;
   xdp_request_e m_kind_q;
   logic [2:0] m_code_q;
@@ -831,9 +835,10 @@ module sluice_xdp_core
         !y_in_values;
     m_reads_late_q <= (y_is_lookup || y_is_atomic) && !y_in_values;
     m_late_q <= y_late;
+    m_redirects_q <= y_redirects;
     m_late_writes_q <= y_late_writes;
     m_late_register_q <= y_late_register;
-    m_kind_q       <= y_is_lookup ? RequestLookup : !y_in_values ? RequestEcho : y_is_atomic ? RequestAtomic :
+    m_kind_q       <= y_is_reference ? RequestReference : y_is_lookup ? RequestLookup : !y_in_values ? RequestEcho : y_is_atomic ? RequestAtomic :
         y_is_store ? RequestStore : RequestLoad;
     m_code_q <= y_access_q.op[2:0];
     m_map_q <= y_access_q.imm[31:16];
@@ -1099,12 +1104,27 @@ module sluice_xdp_core
           enters: m_enters_q
       };
 
+  // What of a launched bundle is still to be done, by context: a register is written late, or a reference is told from its flags.
+  typedef struct packed {
+    logic       late;
+    logic       writes;
+    logic [3:0] target;
+    logic       refers;
+    logic       plain;      // flags that name a verdict at most
+    logic       trap;       // flags that only other devices have
+    logic [1:0] verdict;
+  } waits_t;
+  // "Bits of signal are not used": each reader takes what concerns it.
+  // verilator lint_off UNUSEDSIGNAL
+  waits_t m_waits, waits_late, written_late;
+  // verilator lint_on UNUSEDSIGNAL
+
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
   // writes what the helper left.
   logic muldiv_waits_q, helper_waits_q;
   result_t muldiv_result_q;
   assign m_helped = m_completes && park_helper_q && m_context_q == helper_context_q && m_unit_q == UnitHelper;
-  assign m_referred = m_completes && m_unit_q == UnitMaps && m_helper_q == HelperRedirectMap;
+  assign m_referred = m_completes && m_unit_q inside {UnitMaps, UnitValues} && m_redirects_q;
   assign answered = done_valid_i || map_answer_valid_i;
   assign map_answer_ready_o = !done_valid_i;
   assign unit_done = answered || helper_waits_q || muldiv_waits_q;
@@ -1115,22 +1135,23 @@ module sluice_xdp_core
     if (helper_waits_q) done_result = '{fault: return_q.fault, value: return_q.value, default: '0};
     if (map_answer_valid_i) done_result = {1'b0, map_answer_i};
     if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
+    // The lowest two bits of the flags are the verdict where there is no entry; of the others none is known here.
+    if (done_valid_i && waits_late.refers) begin
+      done_result = '{
+          late: 1'b0,
+          fault: done_fault_i || waits_late.trap,
+          value: !waits_late.plain ? '0 : (done_value_i[31:0] != '0) ? 64'(VerdictRedirect) : 64'(waits_late.verdict),
+          failed: waits_late.plain && done_value_i[31:0] == '0,
+          refers: waits_late.plain && done_value_i[31:0] != '0,
+          referent: done_value_i[31:0]
+      };
+    end
     done_result.late = waits_late.late;
   end
 
-  // Late results: what of a launched bundle is still to be done, by context.
-  typedef struct packed {
-    logic       late;
-    logic       writes;
-    logic [3:0] target;
-  } waits_t;
   // Cycles that a late result waits before nobody is picked for one.
   localparam int unsigned LatePatience = 3;
 
-  // "Bits of signal are not used": each reader takes what concerns it.
-  // verilator lint_off UNUSEDSIGNAL
-  waits_t waits_late, written_late;
-  // verilator lint_on UNUSEDSIGNAL
   logic late_valid, late_blocked, unused_late_ready;
   logic [1:0] late_wait_q;
   logic [$clog2(Contexts+1)-1:0] unused_late_level;
@@ -1143,10 +1164,19 @@ module sluice_xdp_core
       .clk_i,
       .we_i   (m_launches),
       .waddr_i(m_context_q),
-      .wdata_i({m_late_q, m_late_writes_q, m_late_register_q}),
+      .wdata_i(m_waits),
       .raddr_i({late_context, done_context}),
       .rdata_o({written_late, waits_late})
   );
+  assign m_waits = '{
+          late: m_late_q,
+          writes: m_late_writes_q,
+          target: m_late_register_q,
+          refers: m_kind_q == RequestReference && m_unit_q == UnitValues,
+          plain: m_third_q[63:2] == '0,
+          trap: m_third_q[63:5] == '0 && m_third_q[3],
+          verdict: m_third_q[1:0]
+      };
   assign done_late  = waits_late.late && waits_late.writes && !done_result.fault;
   assign done_again = !waits_late.late || done_result.fault;
 
