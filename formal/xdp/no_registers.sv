@@ -10,6 +10,7 @@ module sluice_xdp_registers
     input logic clk_i,
 
     input  logic   [ContextBits-1:0]       read_context_i,
+    input  logic                           read_fresh_i,
     input  depth_t                         read_depth_i,
     input  logic   [    2*Lanes-1:0][ 3:0] read_register_i,
     output logic   [    2*Lanes-1:0][63:0] read_o,
@@ -18,6 +19,11 @@ module sluice_xdp_registers
     input logic                         write_clear_i,
     input logic [      Lanes-1:0]       write_valid_i,
     input logic [      Lanes-1:0][ 3:0] write_register_i,
-    input logic [      Lanes-1:0][63:0] write_data_i
+    input logic [      Lanes-1:0][63:0] write_data_i,
+
+    input logic                   late_mark_i,
+    input logic [            3:0] late_marked_i,
+    input logic                   late_valid_i,
+    input logic [ContextBits-1:0] late_context_i
 );
 endmodule

@@ -656,18 +656,24 @@ module sluice_xdp
 
   logic [Cores-1:0] asks, asks_grant, helps_grant;
   core_t asks_core, helps_core, late_core_q;
-  logic asks_any, helps, others_wait, yields;
+  logic asks_any, map_asks, helps, others_wait, yields;
   logic [2:0] others_wait_q;
 
   assign yields = others_wait_q == 3'(Patience);
-  assign asks   = (locks || yields) ? '0 : request_valid;
+  // Stores wait for atomic operations to be over.
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++) begin
+      asks[c] = request_valid[c] && !locks && !yields && (values_ready || request[c].kind != RequestStore);
+    end
+  end
+  assign map_asks = map_request_valid && (values_ready || map_request.kind != RequestPut);
   sluice_arb_rr #(
       .Requests(Cores)
   ) u_asks (
       .clk_i,
       .rst_ni,
       .req_i    (asks),
-      .advance_i(values_ready),
+      .advance_i(1'b1),
       .grant_o  (asks_grant),
       .index_o  (asks_core),
       .valid_o  (asks_any)
@@ -683,9 +689,9 @@ module sluice_xdp
       .index_o  (helps_core),
       .valid_o  (helps)
   );
-  assign request_ready = values_ready ? asks_grant : '0;
-  assign helper_ready  = (values_ready && !locks && !asks_any && !map_request_valid) ? helps_grant : '0;
-  assign others_wait   = asks_any && (map_request_valid || helps);
+  assign request_ready = asks_grant;
+  assign helper_ready  = (!locks && !asks_any && !map_asks) ? helps_grant : '0;
+  assign others_wait   = asks_any && (map_asks || helps);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) others_wait_q <= '0;
     else others_wait_q <= (others_wait && !yields) ? others_wait_q + 3'd1 : '0;
@@ -700,12 +706,12 @@ module sluice_xdp
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i(asks_any || map_request_valid || (helps && !locks)),
+      .valid_i(asks_any || map_asks || (helps && !locks)),
       .ready_o(values_ready),
-      .request_i(asks_any ? request[asks_core] : map_request_valid ? map_request : helper_request[helps_core]),
+      .request_i(asks_any ? request[asks_core] : map_asks ? map_request : helper_request[helps_core]),
       .context_i({
         !asks_any,
-        !map_request_valid,
+        !map_asks,
         asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
       }),
       .late_i(late[late_core_q]),
@@ -750,7 +756,7 @@ module sluice_xdp
       .done_context_o  (map_done_context),
       .locks_o         (locks),
       .request_valid_o (map_request_valid),
-      .request_ready_i (values_ready && !asks_any),
+      .request_ready_i (!asks_any && (values_ready || map_request.kind != RequestPut)),
       .request_o       (map_request),
       .done_valid_i    (done_valid && done_context[ProcessorBits+1-:2] == 2'b10),
       .done_fault_i    (done_fault),
@@ -783,8 +789,7 @@ module sluice_xdp
       steps[c][XdpStepNumber].processor = 5'(processor_of(core_t'(c), number_context[c]));
       steps[c][XdpStepNumber].value = given_number[c];
     end
-    steps_valid[0][XdpStepValue] = asks_any && values_ready &&
-        request[asks_core].kind inside {RequestLoad, RequestStore, RequestAtomic};
+    steps_valid[0][XdpStepValue] = asks_any && request[asks_core].kind inside {RequestLoad, RequestStore, RequestAtomic, RequestReference};
     steps[0][XdpStepValue].processor = 5'(processor_of(asks_core, request_context[asks_core]));
     steps[0][XdpStepValue].row = request_row[asks_core];
     steps_valid[0][XdpStepMap] = map_done;

@@ -12,9 +12,12 @@
 /// | 5 | memory | loads read, stores write, the next row is known |
 /// | 6 | write | results and loads into registers |
 ///
-/// What takes longer (a helper, multiplication, division) is launched by a first pass of its bundle, which does nothing else; the
-/// context is picked again when the result is there, and the second pass does all of the bundle. A unit that is busy
-/// sends the context back to be picked again.
+/// A packet's first bundle is picked when a context takes it.
+///
+/// What takes longer (values, maps, multiplication, division) is launched by its bundle, which does all else; its *late* result is
+/// written when it is there, in a cycle in which the last lane writes nothing, and the context is picked again. What ends the packet,
+/// goes back, or changes more than a register (a helper, a redirect, an atomic operation on the stack) has a first pass, which launches it
+/// and does nothing else, and a second one, which does all of the bundle. A unit that is busy sends the context back to be picked again.
 ///
 /// A call of a function has a first pass too, in which the new frame is cleared; the second one keeps r6 to r9 and the row behind.
 /// The exit of a function is followed by two passes without a bundle, which restore them. A tail call in a function is followed by two
@@ -116,6 +119,10 @@ module sluice_xdp_core
   context_t behind_context, first_context;
   logic [Contexts-1:0] unused_behind_onehot, unused_first_onehot, unused_free_onehot;
 
+  // Nobody is picked: for others, or for late results that waited.
+  logic hold, late_wants;
+  assign hold = hold_i || late_wants;
+
   // In turns: the first ready one behind the last that was picked, else the first of all.
   logic [Contexts-1:0] behind_q;
   sluice_prio_enc #(
@@ -139,7 +146,7 @@ module sluice_xdp_core
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       behind_q <= '0;
-    end else if (!hold_i && !start_take && pick_valid) begin
+    end else if (!hold && !start_take && pick_valid) begin
       for (int unsigned c = 0; c < Contexts; c++) behind_q[c] <= c > 32'(pick_context);
     end
   end
@@ -153,7 +160,7 @@ module sluice_xdp_core
       .onehot_o(unused_free_onehot)
   );
 
-  assign start_ready_o = free_valid && !hold_i;
+  assign start_ready_o = free_valid && !hold;
   assign start_take = start_valid_i && start_ready_o;
   assign chosen = start_take ? free_context : pick_context;
   assign idle_o = used_q == '0;
@@ -166,7 +173,9 @@ module sluice_xdp_core
 
   // What the memory stage has decided of its bundle.
   logic m_stops, m_ends, m_parks, m_retries;
-  logic unit_done;
+  // A unit has answered: whether its result is still to be written, or its bundle has another pass.
+  logic unit_done, done_late, done_again, late_take;
+  context_t late_context;
   context_t done_context;
 
   // Units that contexts wait for, one context at a time in each.
@@ -193,7 +202,7 @@ module sluice_xdp_core
       resume_q <= '0;
     end else begin
       if (start_take) used_q[free_context] <= 1'b1;
-      if (!hold_i && !start_take && pick_valid) ready_q[pick_context] <= 1'b0;
+      if (!hold && !start_take && pick_valid) ready_q[pick_context] <= 1'b0;
       // Before it is known whether the bundle stops its context; if so the memory stage takes it back.
       if (y_valid_q) ready_q[y_context_q] <= 1'b1;
       if (m_valid_q) resume_q[m_context_q] <= 1'b0;
@@ -201,10 +210,12 @@ module sluice_xdp_core
         ready_q[m_context_q] <= 1'b0;
         if (m_ends) used_q[m_context_q] <= 1'b0;
       end
-      if (unit_done) begin
+      // What is written late comes first.
+      if (unit_done && !done_late) begin
         ready_q[done_context]  <= 1'b1;
-        resume_q[done_context] <= 1'b1;
+        resume_q[done_context] <= done_again;
       end
+      if (late_take) ready_q[late_context] <= 1'b1;
     end
   end
 
@@ -216,7 +227,7 @@ module sluice_xdp_core
       y_valid_q <= 1'b0;
       m_valid_q <= 1'b0;
     end else begin
-      f_valid_q <= !hold_i && (start_take || (pick_valid && !(m_stops && m_context_q == pick_context)));
+      f_valid_q <= !hold && (start_take || (pick_valid && !(m_stops && m_context_q == pick_context)));
       d_valid_q <= f_valid_q;
       x_valid_q <= d_valid_q;
       y_valid_q <= x_valid_q;
@@ -304,7 +315,7 @@ module sluice_xdp_core
       .rdata_o(m_stamp)
   );
 
-  // What changes: next row, bounds, work left, redirect. A start's comes to the memory stage with its pass.
+  // What changes: next row, bounds, work left, redirect.
   typedef struct packed {
     xdp_bounds_t           bounds;
     logic [OffsetBits-1:0] low;
@@ -317,9 +328,10 @@ module sluice_xdp_core
   } kept_t;
 
   logic [CodeBits-1:0] f_row, m_next_row;
-  kept_t x_kept, m_kept_q, y_kept_q, m_kept;
+  kept_t d_kept, fresh_kept, x_kept_q, y_kept_q, m_kept_q, m_kept;
   logic m_write_row, m_write_kept;
-  xdp_start_t [4:0] start_q;
+  logic [OffsetBits-1:0] d_past_q;
+  logic [WorkBits-1:0] d_work_q;
 
   sluice_ram_lut #(
       .Width(CodeBits),
@@ -341,9 +353,24 @@ module sluice_xdp_core
       .we_i   (m_write_kept),
       .waddr_i(m_context_q),
       .wdata_i(m_kept),
-      .raddr_i(x_context_q),
-      .rdata_o(x_kept)
+      .raddr_i(d_context_q),
+      .rdata_o(d_kept)
   );
+  assign fresh_kept = '{
+          bounds: '{meta: OffsetBits'(Headroom), data: OffsetBits'(Headroom), past: d_past_q},
+          low: OffsetBits'(Headroom),
+          work: d_work_q,
+          tails: '0,
+          redirected: 1'b0,
+          to_host: 1'b0,
+          redirect: '0,
+          aim: '0
+      };
+  always_ff @(posedge clk_i) begin
+    d_past_q <= taken_q.past;
+    d_work_q <= taken_q.work;
+    x_kept_q <= d_start_q ? fresh_kept : d_kept;
+  end
 
   // The frame that runs, and what its context's next pass is.
   typedef enum logic [1:0] {
@@ -400,20 +427,19 @@ module sluice_xdp_core
   logic [CodeBits-1:0] d_row_q, x_row_q, y_row_q, m_row_q;
   logic [ModuleBits-1:0] d_module_q;
 
-  assign fetch_valid_o = f_valid_q && !f_start_q;
-  assign fetch_row_o   = f_row;
+  assign fetch_valid_o = f_valid_q;
+  assign fetch_row_o   = f_start_q ? taken_q.start : f_row;
 
   always_ff @(posedge clk_i) begin
-    d_row_q    <= f_row;
-    d_module_q <= f_fixed.module_id;
+    d_row_q    <= fetch_row_o;
+    d_module_q <= f_start_q ? taken_q.module_id : f_fixed.module_id;
     x_row_q    <= d_row_q;
     y_row_q    <= x_row_q;
     m_row_q    <= y_row_q;
-    d_turn_q   <= f_turn;
+    d_turn_q   <= f_start_q ? '{pass: PassBundle, depth: '0} : f_turn;
     x_turn_q   <= d_turn_q;
     y_turn_q   <= x_turn_q;
     m_turn_q   <= y_turn_q;
-    start_q    <= {start_q[3:0], start_i};
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -425,7 +451,10 @@ module sluice_xdp_core
   logic [Lanes-1:0] w_write;
   logic [Lanes-1:0][3:0] w_register;
   logic [Lanes-1:0][63:0] w_value;
-  logic w_clear_q;
+  // A register that is written late, and one that is written so now, by the last lane's port.
+  logic w_clear_q, w_mark_q, w_late_q;
+  logic [3:0] w_marked_q;
+  context_t w_late_context_q;
 
   assign d_foreign = !page_i.valid || page_i.module_id != d_module_q;
 
@@ -440,6 +469,7 @@ module sluice_xdp_core
   ) u_registers (
       .clk_i,
       .read_context_i  (d_context_q),
+      .read_fresh_i    (d_start_q),
       .read_depth_i    (d_turn_q.depth),
       .read_register_i (d_registers),
       .read_o          (d_values),
@@ -447,7 +477,11 @@ module sluice_xdp_core
       .write_clear_i   (w_clear_q),
       .write_valid_i   (w_write),
       .write_register_i(w_register),
-      .write_data_i    (w_value)
+      .write_data_i    (w_value),
+      .late_mark_i     (w_mark_q),
+      .late_marked_i   (w_marked_q),
+      .late_valid_i    (w_late_q),
+      .late_context_i  (w_late_context_q)
   );
 
   logic x_foreign_q;
@@ -499,7 +533,7 @@ module sluice_xdp_core
         .clk_i,
         .op_i(x_lane_q[l].op),
         .wide_i(x_lane_q[l].wide || x_lane_q[l].op == XdpOpLength),
-        .a_i       ((x_lane_q[l].op == XdpOpLength && x_lane_q[l].spare) ? 64'(PacketAddress | 32'(x_kept.bounds.data)) : x_a_q[l]),
+        .a_i       ((x_lane_q[l].op == XdpOpLength && x_lane_q[l].spare) ? 64'(PacketAddress | 32'(x_kept_q.bounds.data)) : x_a_q[l]),
         .b_i(x_b_q[l]),
         .constant_i((x_lane_q[l].op == XdpOpElement) ? 64'(x_constant[l][31:0] + x_copies[l]) : x_constant[l]),
         .sum_o(y_sum[l]),
@@ -544,6 +578,19 @@ module sluice_xdp_core
     x_address = x_base + {{48{x_access.off[15]}}, x_access.off};
   end
 
+  // Results of units, by context.
+  typedef struct packed {
+    logic        late;      // its bundle was done when it was launched
+    logic        fault;
+    logic [63:0] value;
+    logic        failed;    // of a reference to a map's entry
+    logic        refers;
+    logic        to_host;
+    logic [31:0] referent;
+  } result_t;
+
+  result_t done_result, x_result, y_unit_result_q, late_result;
+
   logic y_foreign_q;
   logic [6:0] y_next_page_q;
   xdp_lane_t [Lanes-1:0] y_lane_q;
@@ -569,7 +616,8 @@ module sluice_xdp_core
   end
 
   always_ff @(posedge clk_i) begin
-    y_foreign_q     <= x_foreign_q;
+    // A late result was a fault: its context's next pass ends the packet.
+    y_foreign_q     <= x_foreign_q || (x_resume_q && x_result.fault && x_result.late);
     y_next_page_q   <= x_next_page_q;
     y_lane_q        <= x_lane_q;
     y_access_lane_q <= x_access_lane;
@@ -580,25 +628,25 @@ module sluice_xdp_core
     y_right_q       <= x_right;
     y_access_q      <= x_access;
     y_muldiv_q      <= x_muldiv;
-    y_kept_q        <= x_kept;
+    y_kept_q        <= x_kept_q;
     y_base_q        <= x_fixed.base;
     y_ifindex_q     <= x_fixed.ifindex;
     y_frames_q      <= x_fixed.frames;
     y_bytes_q       <= x_bytes;
-    y_stack_q       <= x_stack;
+    y_stack_q       <= x_start_q ? '0 : x_stack;
     // A third and fourth argument, what compare-and-exchange expects, and r8 and r9 of a call are read by the last lane: nothing
     // else is in the bundle.
     y_third_q       <= x_a_q[Lanes-1];
     y_fourth_q      <= x_b_q[Lanes-1];
     // Offset of the last place where so many bytes fit in front of the frame's end.
-    y_last_q        <= $signed({2'd0, x_kept.bounds.past}) - $signed({12'd0, x_bytes});
+    y_last_q        <= $signed({2'd0, x_kept_q.bounds.past}) - $signed({12'd0, x_bytes});
     for (int unsigned l = 0; l < Lanes; l++) y_low_q[l] <= x_b_q[l][31:0];
   end
 
   // ---------------------------------------------------------------------------------------------------------------
   // Second: what the access may, which lane stops the bundle.
 
-  logic y_is_lookup, y_is_map, y_is_tail, y_tail, y_spent, y_is_atomic, y_in_values, y_misaligned, y_waits;
+  logic y_redirects, y_is_reference, y_is_lookup, y_is_map, y_is_tail, y_tail, y_spent, y_is_atomic, y_in_values, y_misaligned, y_waits;
   logic
       y_is_access,
       y_is_store,
@@ -617,9 +665,12 @@ module sluice_xdp_core
   logic y_result_fault;
   logic [63:0] y_unit_value;
 
-  // A lookup in an array (`spare`) is the unit of values', other operations on maps are the map engine's.
+  // A lookup in an array and a reference to a devmap's entry (`spare`) are the unit of values', other operations on maps are the map
+  // engine's.
+  assign y_redirects = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperRedirectMap;
+  assign y_is_reference = y_redirects && y_access_q.spare;
   assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup && y_access_q.spare;
-  assign y_is_map = y_access_q.op == XdpOpHelper && !y_is_lookup && y_access_q.imm[15:0] inside {HelperLookup, HelperUpdate,
+  assign y_is_map = y_access_q.op == XdpOpHelper && !y_is_lookup && !y_is_reference && y_access_q.imm[15:0] inside {HelperLookup, HelperUpdate,
       HelperDelete, HelperTailCall, HelperRedirectMap, HelperLookupPercpu};
   // A tail call, which has found a program and may still go there.
   assign y_is_tail = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperTailCall;
@@ -656,7 +707,7 @@ module sluice_xdp_core
       );
 
   // The access is asked of the unit of values: those that lie there, lookups, and the read of an atomic operation on the stack.
-  assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_atomic;
+  assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_reference || y_is_atomic;
 
   // Lanes in their order: what each does to those behind it.
   logic [Lanes-1:0] y_active, y_faults, y_takes, y_exits, y_stops, y_longs;
@@ -716,28 +767,43 @@ module sluice_xdp_core
     end
   end
 
-  // Results of units, by context.
-  typedef struct packed {
-    logic        fault;
-    logic [63:0] value;
-    logic        failed;    // of a reference to a map's entry
-    logic        refers;
-    logic        to_host;
-    logic [31:0] referent;
-  } result_t;
+  // Done with its launch: what changes a register at most, while the bundle goes on to another row of its frame. A multiplication has no
+  // access beside it, which would be made twice.
+  logic y_late, y_late_writes;
+  logic [3:0] y_late_register;
+  always_comb begin
+    case (y_unit)
+      UnitValues: y_late = (y_in_values || y_is_lookup) && !y_is_reference;
+      UnitMaps: y_late = !y_redirects && !y_is_tail;
+      UnitMuldiv: y_late = y_access_lane_q == '0;
+      default: y_late = 1'b0;
+    endcase
+    if (y_exit || y_back) y_late = 1'b0;
+    y_late_writes   = 1'b0;
+    y_late_register = '0;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (y_active[l] && y_longs[l] && writes(y_lane_q[l])) begin
+        y_late_writes   = 1'b1;
+        y_late_register = y_lane_q[l].dst;
+      end else if (y_active[l] && !y_longs[l] && writes(y_lane_q[l]) && y_lane_q[l].dst == y_late_register) begin
+        // A lane behind it has the last word.
+        y_late_writes = 1'b0;
+      end
+    end
+  end
 
-  result_t done_result, x_result, y_unit_result_q;
-
+  // Their results.
   sluice_ram_lut #(
-      .Width($bits(result_t)),
-      .Depth(Contexts)
+      .Width    ($bits(result_t)),
+      .Depth    (Contexts),
+      .ReadPorts(2)
   ) u_result (
       .clk_i,
       .we_i   (unit_done),
       .waddr_i(done_context),
       .wdata_i(done_result),
-      .raddr_i(x_context_q),
-      .rdata_o(x_result)
+      .raddr_i({late_context, x_context_q}),
+      .rdata_o({late_result, x_result})
   );
   always_ff @(posedge clk_i) y_unit_result_q <= x_result;
   assign y_result_fault = y_unit_result_q.fault;
@@ -776,7 +842,9 @@ module sluice_xdp_core
   logic [7:0] m_muldiv_op_q;
   logic m_muldiv_wide_q;
   logic [15:0] m_helper_q;
-  logic m_commits, m_late_q, m_enters_q, m_tail_q;
+  logic m_commits, m_completes, m_reads_late_q, m_enters_q, m_tail_q;
+  logic m_late_q, m_late_writes_q, m_redirects_q;
+  logic [3:0] m_late_register_q;
   xdp_request_e m_kind_q;
   logic [2:0] m_code_q;
   logic [15:0] m_map_q;
@@ -796,8 +864,12 @@ module sluice_xdp_core
     m_load_q <= y_is_load && (y_access_lane_q & y_active) != '0 && !y_in_values;
     m_store_q      <= (y_is_store || (y_is_atomic && y_resume_q)) && (y_access_lane_q & y_active) != '0 && !y_access_faults &&
         !y_in_values;
-    m_late_q <= (y_is_lookup || y_is_atomic) && !y_in_values;
-    m_kind_q       <= y_is_lookup ? RequestLookup : !y_in_values ? RequestEcho : y_is_atomic ? RequestAtomic :
+    m_reads_late_q <= (y_is_lookup || y_is_atomic) && !y_in_values;
+    m_late_q <= y_late;
+    m_redirects_q <= y_redirects;
+    m_late_writes_q <= y_late_writes;
+    m_late_register_q <= y_late_register;
+    m_kind_q       <= y_is_reference ? RequestReference : y_is_lookup ? RequestLookup : !y_in_values ? RequestEcho : y_is_atomic ? RequestAtomic :
         y_is_store ? RequestStore : RequestLoad;
     m_code_q <= y_access_q.op[2:0];
     m_map_q <= y_access_q.imm[31:16];
@@ -841,7 +913,8 @@ module sluice_xdp_core
       default: m_context_value_q <= '0;
     endcase
     for (int unsigned l = 0; l < Lanes; l++) begin
-      m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]);
+      // What is launched is not there yet.
+      m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]) && (!y_longs[l] || y_resume_q);
       m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
       m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value : y_result[l];
@@ -858,11 +931,10 @@ module sluice_xdp_core
     end
   end
 
-  // The first pass of what takes longer does nothing else; a start neither.
-  logic m_bundle, m_out_of_work, m_store, m_launches, m_unit_ready;
+  // The first of two passes does nothing but launch.
+  logic m_out_of_work, m_store, m_launches, m_unit_ready;
   logic [CodeBits-1:0] m_row_behind;
-  assign m_bundle   = m_valid_q && !m_start_q;
-  assign m_launches = m_bundle && m_launch_q;
+  assign m_launches = m_valid_q && m_launch_q;
   always_comb begin
     case (m_unit_q)
       UnitHelper: m_unit_ready = call_ready_i && !park_helper_q;
@@ -874,10 +946,12 @@ module sluice_xdp_core
   assign m_retries = m_launches && !m_unit_ready;
   assign m_parks = m_launches && !m_retries;
   assign m_out_of_work = m_taken_q && m_back_q && m_workless_q;
-  assign m_commits = m_bundle && !m_launch_q;
-  assign m_ends = m_commits && (m_fault_q || (m_exit_q && m_turn_q.depth == '0) || m_out_of_work);
-  assign m_calls = m_commits && m_enters_q && m_turn_q.pass == PassBundle && !m_out_of_work;
-  assign m_leaves = m_commits && m_exit_q && !m_fault_q && m_turn_q.depth != '0;
+  // The bundle is over, but for what it launched; and altogether.
+  assign m_commits = m_valid_q && (!m_launch_q || (m_late_q && m_unit_ready));
+  assign m_completes = m_valid_q && !m_launch_q;
+  assign m_ends = m_completes && (m_fault_q || (m_exit_q && m_turn_q.depth == '0) || m_out_of_work);
+  assign m_calls = m_completes && m_enters_q && m_turn_q.pass == PassBundle && !m_out_of_work;
+  assign m_leaves = m_completes && m_exit_q && !m_fault_q && m_turn_q.depth != '0;
   assign m_stops = m_parks || m_ends;
 
   assign m_write_row = (m_commits && !m_ends && m_turn_q.pass != PassClear) || (m_valid_q && m_start_q);
@@ -886,10 +960,11 @@ module sluice_xdp_core
     if (m_row_q[5:0] == '1) m_row_behind = {m_next_page_q, 6'd0};
     m_next_row = m_row_behind;
     if (m_taken_q) m_next_row = m_target_q;
-    if (m_start_q) m_next_row = start_q[4].start;
+    // The packet's first bundle comes again.
+    if (m_start_q && !m_commits) m_next_row = m_row_q;
   end
 
-  // Calls and exits change the frame, starts begin with the program's own.
+  // Calls and exits change the frame, a packet's first bundle is in the program's own.
   always_comb begin
     m_turn = '{pass: PassBundle, depth: m_turn_q.depth};
     if (m_turn_q.pass == PassLower) m_turn.pass = PassUpper;
@@ -899,26 +974,14 @@ module sluice_xdp_core
     if (m_start_q) m_turn = '{pass: PassBundle, depth: '0};
   end
   assign m_write_turn = (m_valid_q && m_start_q) || m_calls || m_leaves ||
-      (m_commits && (m_tail_q || m_turn_q.pass != PassBundle));
+      (m_completes && (m_tail_q || m_turn_q.pass != PassBundle));
   assign m_caller = '{row: m_row_behind, registers: {m_fourth_q, m_third_q, m_right_q, m_left_q}};
 
-  // The kept part is written by starts, taken back edges, and when a helper has answered.
+  // The kept part is written by a packet's first pass, taken back edges, and when a helper has answered.
   always_comb begin
     m_kept = m_kept_q;
-    if (m_taken_q && m_back_q) m_kept.work = m_kept_q.work - WorkBits'(1);
-    if (m_tail_q) m_kept.tails = m_kept_q.tails + 6'd1;
-    if (m_start_q) begin
-      m_kept = '{
-          bounds: '{meta: OffsetBits'(Headroom), data: OffsetBits'(Headroom), past: start_q[4].past},
-          low: OffsetBits'(Headroom),
-          work: start_q[4].work,
-          tails: '0,
-          redirected: 1'b0,
-          to_host: 1'b0,
-          redirect: '0,
-          aim: '0
-      };
-    end
+    if (m_completes && m_taken_q && m_back_q) m_kept.work = m_kept_q.work - WorkBits'(1);
+    if (m_completes && m_tail_q) m_kept.tails = m_kept_q.tails + 6'd1;
     // The second pass of a helper's bundle brings the bounds that it left.
     if (m_helped) begin
       m_kept.bounds = return_q.bounds;
@@ -942,11 +1005,12 @@ module sluice_xdp_core
       m_kept.redirect = m_kept_q.aim;
     end
   end
-  assign m_write_kept = m_valid_q && (m_start_q || (m_commits && ((m_taken_q && m_back_q) || m_helped || m_referred)));
+  assign m_write_kept = m_valid_q && (m_start_q || (m_completes && ((m_taken_q && m_back_q) || m_helped || m_referred)));
 
-  // What a packet costs: its bundles, and once more each for which it waits. Being sent back costs nothing.
-  cost_t m_cost, m_cost_after;
-  assign m_cost_after = m_start_q ? '0 : (m_retries || m_cost == '1) ? m_cost : m_cost + CostBits'(1);
+  // What a packet costs: its bundles, and once more each that has two passes. Being sent back costs nothing.
+  cost_t m_cost, m_cost_before, m_cost_after;
+  assign m_cost_before = m_start_q ? '0 : m_cost;
+  assign m_cost_after  = (m_retries || m_cost_before == '1) ? m_cost_before : m_cost_before + CostBits'(1);
 
   sluice_ram_lut #(
       .Width(CostBits),
@@ -968,9 +1032,9 @@ module sluice_xdp_core
   assign m_two_words = 5'(m_byte_q) + 5'(m_bytes_q) > 5'd8;
   assign m_wide_data = 128'(m_data_q & bit_mask(m_bytes_q)) << {m_byte_q, 3'd0};
   assign m_wide_enable = 16'(byte_mask(m_bytes_q)) << m_byte_q;
-  assign m_store = m_commits && m_store_q;
+  assign m_store = m_completes && m_store_q;
 
-  assign read_valid_o = (m_commits && m_load_q) || (m_launches && m_late_q);
+  assign read_valid_o = (m_completes && m_load_q) || (m_launches && m_reads_late_q);
   assign read_place_o = m_place_q;
   assign write_valid_o = m_store;
   assign write_place_o = m_place_q;
@@ -986,10 +1050,13 @@ module sluice_xdp_core
   logic [StackWords-1:0] m_stack;
   always_comb begin
     m_stack = m_stack_q;
-    m_stack[m_stack_word_q] = 1'b1;
-    if (m_two_words) m_stack[6'(m_stack_word_q+6'd1)] = 1'b1;
+    // A packet's first bundle writes what it stores alone.
+    if (m_store && m_in_first_q) begin
+      m_stack[m_stack_word_q] = 1'b1;
+      if (m_two_words) m_stack[6'(m_stack_word_q+6'd1)] = 1'b1;
+    end
     if (m_helped) m_stack = return_q.written;
-    if (m_start_q || m_tail_q) m_stack = '0;
+    if (m_tail_q) m_stack = '0;
   end
 
   sluice_ram_lut #(
@@ -998,7 +1065,7 @@ module sluice_xdp_core
   ) u_stack (
       .clk_i,
       .we_i   ((m_store && m_in_first_q) || m_helped || (m_valid_q && m_start_q) ||
-                (m_commits && m_tail_q && m_turn_q.depth == '0)),
+                (m_completes && m_tail_q && m_turn_q.depth == '0)),
       .waddr_i(m_context_q),
       .wdata_i(m_stack),
       .raddr_i(x_context_q),
@@ -1046,7 +1113,7 @@ module sluice_xdp_core
     w_fifth_write = w_clear_q;
     w_fifth = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (w_write[l] && w_register[l] == 4'd5) begin
+      if ((w_write[l] || (w_late_q && l == Lanes - 1)) && w_register[l] == 4'd5) begin
         w_fifth_write = 1'b1;
         w_fifth = w_value[l];
       end
@@ -1059,7 +1126,7 @@ module sluice_xdp_core
   ) u_fifth (
       .clk_i,
       .we_i   (w_fifth_write),
-      .waddr_i(w_context_q),
+      .waddr_i((w_late_q && w_register[Lanes-1] == 4'd5) ? w_late_context_q : w_context_q),
       .wdata_i(w_fifth),
       .raddr_i(m_context_q),
       .rdata_o(m_fifth)
@@ -1072,7 +1139,8 @@ module sluice_xdp_core
           second: m_address_q,
           third: m_third_q,
           fourth: m_fourth_q,
-          fifth: m_fifth,
+          // Of a first bundle it is not cleared yet.
+          fifth: m_start_q ? '0 : m_fifth,
           bounds: m_kept_q.bounds,
           low: m_kept_q.low,
           base: m_fixed.base,
@@ -1085,12 +1153,27 @@ module sluice_xdp_core
           enters: m_enters_q
       };
 
+  // What of a launched bundle is still to be done, by context: a register is written late, or a reference is told from its flags.
+  typedef struct packed {
+    logic       late;
+    logic       writes;
+    logic [3:0] target;
+    logic       refers;
+    logic       plain;      // flags that name a verdict at most
+    logic       trap;       // flags that only other devices have
+    logic [1:0] verdict;
+  } waits_t;
+  // "Bits of signal are not used": each reader takes what concerns it.
+  // verilator lint_off UNUSEDSIGNAL
+  waits_t m_waits, waits_late, written_late;
+  // verilator lint_on UNUSEDSIGNAL
+
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
   // writes what the helper left.
   logic muldiv_waits_q, helper_waits_q;
   result_t muldiv_result_q;
-  assign m_helped = m_commits && park_helper_q && m_context_q == helper_context_q && m_unit_q == UnitHelper;
-  assign m_referred = m_commits && m_unit_q == UnitMaps && m_helper_q == HelperRedirectMap;
+  assign m_helped = m_completes && park_helper_q && m_context_q == helper_context_q && m_unit_q == UnitHelper;
+  assign m_referred = m_completes && m_unit_q inside {UnitMaps, UnitValues} && m_redirects_q;
   assign answered = done_valid_i || map_answer_valid_i;
   assign map_answer_ready_o = !done_valid_i;
   assign unit_done = answered || helper_waits_q || muldiv_waits_q;
@@ -1099,8 +1182,81 @@ module sluice_xdp_core
   always_comb begin
     done_result = muldiv_result_q;
     if (helper_waits_q) done_result = '{fault: return_q.fault, value: return_q.value, default: '0};
-    if (map_answer_valid_i) done_result = map_answer_i;
+    if (map_answer_valid_i) done_result = {1'b0, map_answer_i};
     if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
+    // The lowest two bits of the flags are the verdict where there is no entry; of the others none is known here.
+    if (done_valid_i && waits_late.refers) begin
+      done_result = '{
+          late: 1'b0,
+          fault: done_fault_i || waits_late.trap,
+          value: !waits_late.plain ? '0 : (done_value_i[31:0] != '0) ? 64'(VerdictRedirect) : 64'(waits_late.verdict),
+          failed: waits_late.plain && done_value_i[31:0] == '0,
+          refers: waits_late.plain && done_value_i[31:0] != '0,
+          to_host: 1'b0,
+          referent: done_value_i[31:0]
+      };
+    end
+    done_result.late = waits_late.late;
+  end
+
+  // Cycles that a late result waits before nobody is picked for one.
+  localparam int unsigned LatePatience = 3;
+
+  logic late_valid, late_blocked, unused_late_ready;
+  logic [1:0] late_wait_q;
+  logic [$clog2(Contexts+1)-1:0] unused_late_level;
+
+  sluice_ram_lut #(
+      .Width    ($bits(waits_t)),
+      .Depth    (Contexts),
+      .ReadPorts(2)
+  ) u_waits (
+      .clk_i,
+      .we_i   (m_launches),
+      .waddr_i(m_context_q),
+      .wdata_i(m_waits),
+      .raddr_i({late_context, done_context}),
+      .rdata_o({written_late, waits_late})
+  );
+  assign m_waits = '{
+          late: m_late_q,
+          writes: m_late_writes_q,
+          target: m_late_register_q,
+          refers: m_kind_q == RequestReference && m_unit_q == UnitValues,
+          plain: m_third_q[63:2] == '0,
+          trap: m_third_q[63:5] == '0 && m_third_q[3],
+          verdict: m_third_q[1:0]
+      };
+  assign done_late  = waits_late.late && waits_late.writes && !done_result.fault;
+  assign done_again = !waits_late.late || done_result.fault;
+
+  // Those whose result is there, in the order in which it came.
+  sluice_fifo #(
+      .Width(ContextBits),
+      .Depth(Contexts)
+  ) u_late (
+      .clk_i,
+      .rst_ni,
+      .valid_i(unit_done && done_late),
+      .ready_o(unused_late_ready),
+      .data_i (done_context),
+      .valid_o(late_valid),
+      .ready_i(!late_blocked),
+      .data_o (late_context),
+      .level_o(unused_late_level)
+  );
+
+  // The last lane's port is free, and for r5 the copy of it too.
+  always_comb begin
+    late_blocked = m_write_q[Lanes-1];
+    if (written_late.target == 4'd5) late_blocked = m_start_q || m_write_q != '0;
+    if (!m_valid_q) late_blocked = 1'b0;
+  end
+  assign late_take  = late_valid && !late_blocked;
+  assign late_wants = late_wait_q == 2'(LatePatience);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) late_wait_q <= '0;
+    else late_wait_q <= (late_valid && late_blocked && !late_wants) ? late_wait_q + 2'd1 : '0;
   end
 
   assign request_valid_o = m_launches && m_unit_q == UnitValues;
@@ -1201,6 +1357,15 @@ module sluice_xdp_core
     w_byte_q          <= m_byte_q;
     w_bytes_q         <= m_bytes_q;
     w_context_value_q <= m_context_value_q;
+    w_mark_q          <= m_commits && m_launch_q && m_late_writes_q && rst_ni;
+    w_marked_q        <= m_late_register_q;
+    w_late_q          <= late_take && rst_ni;
+    w_late_context_q  <= late_context;
+    if (late_take) begin
+      w_register[Lanes-1]    <= written_late.target;
+      w_value_q[Lanes-1]     <= late_result.value;
+      w_load_lane_q[Lanes-1] <= 1'b0;
+    end
   end
 
   assign w_two = {w_words_unset_q[1] ? 64'd0 : read_data_i[1], w_words_unset_q[0] ? 64'd0 : read_data_i[0]};
@@ -1216,6 +1381,8 @@ module sluice_xdp_core
   end
 
 `ifndef SYNTHESIS
+  ALateResultHasTheLastLanesPort_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !w_late_q || !w_write[Lanes-1]);
   ABundleAtATime_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(f_valid_q && ((d_valid_q && d_context_q == f_context_q) ||
       (x_valid_q && x_context_q == f_context_q) || (y_valid_q && y_context_q == f_context_q))));

@@ -86,7 +86,8 @@ package sluice_xdp_pkg;
     RequestLookup,  // of an array's element; the key comes a cycle later
     RequestEcho,    // gives back what comes a cycle later
     RequestGet,     // a load from a place in value memory, for the map engine
-    RequestPut      // a store to one
+    RequestPut,     // a store to one
+    RequestReference  // what an entry of a devmap refers to, `address` being its index; 0 is no entry
   } xdp_request_e;
 
   typedef struct packed {

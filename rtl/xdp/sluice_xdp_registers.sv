@@ -3,7 +3,10 @@
 /// `state_t` says of each register of a context whether it was written since the context began, and which lane wrote
 /// it last. A context has one bundle under way, so its state travels with that bundle: it is read with the bundle
 /// (`read_context_i`), and written with its results (`write_context_i`, `write_valid_i`). `write_clear_i` forgets all
-/// registers of the context in that cycle.
+/// registers of the context, before it writes in that cycle.
+///
+/// A register may be written *late*: `late_mark_i` says with the bundle's other results that it will be, and `late_valid_i`
+/// writes it in a later cycle in which the last lane writes nothing, by that lane's register and data.
 ///
 /// r10 is the frame's address, by depth; r1 that was not written is the address of the program's context; another register that
 /// was not written is 0.
@@ -21,6 +24,8 @@ module sluice_xdp_registers
     input logic clk_i,
 
     input  logic   [ContextBits-1:0]       read_context_i,
+    // Nothing was written in its context yet.
+    input  logic                           read_fresh_i,
     input  depth_t                         read_depth_i,
     input  logic   [    2*Lanes-1:0][ 3:0] read_register_i,
     output logic   [    2*Lanes-1:0][63:0] read_o,
@@ -29,7 +34,12 @@ module sluice_xdp_registers
     input logic                         write_clear_i,
     input logic [      Lanes-1:0]       write_valid_i,
     input logic [      Lanes-1:0][ 3:0] write_register_i,
-    input logic [      Lanes-1:0][63:0] write_data_i
+    input logic [      Lanes-1:0][63:0] write_data_i,
+
+    input logic                   late_mark_i,
+    input logic [            3:0] late_marked_i,
+    input logic                   late_valid_i,
+    input logic [ContextBits-1:0] late_context_i
 );
 
   localparam int unsigned Registers = 16;
@@ -60,20 +70,22 @@ module sluice_xdp_registers
       for (int unsigned l = 1; l < Lanes; l++) begin
         if (read_state.bank[register] == BankBits'(l)) read_o[p] = banks[l][p];
       end
-      if (!read_state.valid[register]) read_o[p] = (register == 4'd1) ? 64'(ContextAddress) : '0;
+      if (!read_state.valid[register] || read_fresh_i) read_o[p] = (register == 4'd1) ? 64'(ContextAddress) : '0;
       if (register == 4'd10) read_o[p] = 64'(FrameAddress) + {51'd0, read_depth_i, 10'd0};
     end
   end
 
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_bank
+    logic late;
+    assign late = l == int'(Lanes) - 1 && late_valid_i;
     sluice_ram_lut #(
         .Width    (64),
         .Depth    (Registers * Contexts),
         .ReadPorts(2 * Lanes)
     ) u_bank (
         .clk_i,
-        .we_i   (write_valid_i[l]),
-        .waddr_i({write_context_i, write_register_i[l]}),
+        .we_i   (write_valid_i[l] || late),
+        .waddr_i({late ? late_context_i : write_context_i, write_register_i[l]}),
         .wdata_i(write_data_i[l]),
         .raddr_i(read_address),
         .rdata_o(banks[l])
@@ -86,7 +98,7 @@ module sluice_xdp_registers
       .ReadPorts(2)
   ) u_state (
       .clk_i,
-      .we_i   (write_clear_i || write_valid_i != '0),
+      .we_i   (write_clear_i || late_mark_i || write_valid_i != '0),
       .waddr_i(write_context_i),
       .wdata_i(new_state),
       .raddr_i({write_context_i, read_context_i}),
@@ -95,13 +107,17 @@ module sluice_xdp_registers
 
   always_comb begin
     new_state = write_state;
+    if (write_clear_i) new_state.valid = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
       if (write_valid_i[l]) begin
         new_state.valid[write_register_i[l]] = 1'b1;
         new_state.bank[write_register_i[l]]  = BankBits'(l);
       end
     end
-    if (write_clear_i) new_state.valid = '0;
+    if (late_mark_i) begin
+      new_state.valid[late_marked_i] = 1'b1;
+      new_state.bank[late_marked_i]  = BankBits'(Lanes - 1);
+    end
   end
 
 endmodule

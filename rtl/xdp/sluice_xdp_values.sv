@@ -2,7 +2,7 @@
 ///
 /// `valid_i` with `ready_o` takes a request of a context; `late_i` belongs to the request of the cycle before, and is a lookup's key or
 /// the value that an echo gives back. `done_valid_o` answers 4 cycles later, in the order of requests: what a load, atomic or echo
-/// found, the address of a lookup's value or 0, and whether the access was one that its module's pages do not allow.
+/// found, the address of a lookup's value or 0, what a devmap's entry refers to or 0, and whether the access was one that its module's pages do not allow.
 ///
 /// A request of the map engine for a place in value memory is not judged; a store of it has no answer.
 ///
@@ -12,7 +12,8 @@
 /// Configuration: tables `xdp_region` and `xdp_map` answered 4 cycles after `cfg_valid_i`, `xdp_value` 6 and as long as
 /// requests come. A clear takes regions and maps.
 ///
-/// Latency: 4 cycles. Throughput: a request a cycle. Stall behaviour: `ready_o` is low for the two cycles behind an atomic operation.
+/// Latency: 4 cycles. Throughput: a request a cycle. Stall behaviour: `ready_o` is low for the two cycles behind an atomic operation,
+/// and concerns stores alone; what an atomic operation has not written yet is given to whoever reads it.
 module sluice_xdp_values
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -141,11 +142,16 @@ module sluice_xdp_values
   // verilator lint_off UNUSEDSIGNAL
   xdp_request_t one_q, two_q, three_q;
   // verilator lint_on UNUSEDSIGNAL
-  logic one_known_q, one_allowed, one_found, one_placed;
+  logic one_known_q, one_allowed, one_found, one_placed, one_devices, one_refers, taken;
   logic [9:0] one_within, one_limit;
   logic [63:0] one_value;
+  // "Bits of signal are not used": entries lie in words of 8 bytes.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [31:0] one_entry;
+  // verilator lint_on UNUSEDSIGNAL
   logic [WordBits-1:0] one_word;
 
+  assign taken = valid_i && (ready_o || !(request_i.kind inside {RequestStore, RequestPut}));
   assign ready_o = !(one_valid_q && one_q.kind == RequestAtomic) && !(two_valid_q && two_q.kind == RequestAtomic);
 
   always_ff @(posedge clk_i) begin
@@ -155,7 +161,7 @@ module sluice_xdp_values
       three_valid_q <= 1'b0;
       four_valid_q  <= 1'b0;
     end else begin
-      one_valid_q   <= valid_i && ready_o;
+      one_valid_q   <= taken;
       two_valid_q   <= one_valid_q;
       three_valid_q <= two_valid_q;
       four_valid_q  <= three_valid_q && three_q.kind != RequestPut;
@@ -166,6 +172,12 @@ module sluice_xdp_values
     four_context_q  <= three_context_q;
     one_q           <= request_i;
     two_q           <= one_q;
+    // An entry's reference has 4 bytes; where there is none, none are read.
+    if (one_q.kind == RequestReference) begin
+      two_q.address <= '0;
+      two_q.bytes   <= one_refers ? 4'd4 : 4'd0;
+      two_q.sign    <= 1'b0;
+    end
     three_q         <= two_q;
     one_known_q     <= in_count && 32'(region_index) < Regions;
   end
@@ -175,7 +187,11 @@ module sluice_xdp_values
   assign one_allowed = one_known_q && region.valid && region.module_id == one_q.module_id &&
       17'(one_q.address[15:0]) < region.bytes && 11'(one_within) + 11'(one_q.span) <= 11'(one_limit);
   assign one_placed = one_q.kind inside {RequestGet, RequestPut};
-  assign one_word = one_placed ? WordBits'(one_q.address[31:3]) : WordBits'({region.base, 9'd0}) + WordBits'(one_q.address[15:3]);
+  assign one_devices = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapDevices && 32'(one_q.map) < Maps;
+  assign one_refers = one_q.address < map.entries;
+  assign one_entry = {8'd0, map.base, 12'd0} + (one_q.address << map.shift);
+  assign one_word = (one_q.kind == RequestReference) ? WordBits'(one_entry[31:3]) :
+      one_placed ? WordBits'(one_q.address[31:3]) : WordBits'({region.base, 9'd0}) + WordBits'(one_q.address[15:3]);
   assign one_found = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapArray && !map.per_cpu && late_i[31:0] < map.entries &&
       32'(one_q.map) < Maps;
 
@@ -196,7 +212,8 @@ module sluice_xdp_values
   logic [63:0] four_new_q;
 
   always_ff @(posedge clk_i) begin
-    two_fault_q   <= one_q.kind inside {RequestLoad, RequestStore, RequestAtomic} && !one_allowed;
+    two_fault_q   <= (one_q.kind inside {RequestLoad, RequestStore, RequestAtomic} && !one_allowed) ||
+        (one_q.kind == RequestReference && !one_devices);
     two_value_q   <= one_value;
     two_word_q    <= one_word;
     three_fault_q <= two_fault_q;
@@ -207,7 +224,7 @@ module sluice_xdp_values
   end
 
   assign two_byte = two_q.address[2:0];
-  assign two_memory = two_valid_q && !two_fault_q && two_q.kind inside {RequestLoad, RequestStore, RequestAtomic, RequestGet, RequestPut};
+  assign two_memory = two_valid_q && !two_fault_q && two_q.kind inside {RequestLoad, RequestStore, RequestAtomic, RequestGet, RequestPut, RequestReference};
 
   // The host, when nobody else has the memory: two rows of both banks, one after the other.
   typedef enum logic [2:0] {
@@ -299,9 +316,38 @@ module sluice_xdp_values
   // 3: what was read.
 
   logic [127:0] three_two;
-  logic [63:0] three_found, three_new, three_result;
+  logic [63:0] three_found, three_old, three_new, three_full, three_result;
+  logic [1:0] three_newer_q, three_new_q;
+  logic [63:0] four_full_q, five_full_q;
 
-  assign three_two = three_word_q[0] ? {read_data[0], read_data[1]} : read_data;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned w = 0; w < 2; w++) begin
+      three_newer_q[w] <= three_valid_q && three_q.kind == RequestAtomic && three_word_q == two_word_q + WordBits'(w);
+      three_new_q[w]   <= four_writes_q && four_word_q == two_word_q + WordBits'(w);
+    end
+    four_full_q <= three_full;
+    five_full_q <= four_full_q;
+  end
+
+  // An atomic operation is on a word, or on one half of it.
+  always_comb begin
+    three_old = three_two[63:0];
+    if (three_q.address[2]) three_old[31:0] = three_two[63:32];
+    three_full = three_new;
+    if (!three_q.bytes[3]) begin
+      three_full = three_q.address[2] ? {three_new[31:0], three_two[31:0]} : {three_two[63:32], three_new[31:0]};
+    end
+    // One that faults changes nothing.
+    if (three_fault_q) three_full = three_two[63:0];
+  end
+
+  // What atomic operations one and two cycles before have made of the words, which was not in memory yet.
+  always_comb begin
+    three_two = three_word_q[0] ? {read_data[0], read_data[1]} : read_data;
+    for (int unsigned w = 0; w < 2; w++) begin
+      if (three_newer_q[w] || three_new_q[w]) three_two[64*w+:64] = three_newer_q[w] ? four_full_q : five_full_q;
+    end
+  end
   always_comb begin
     three_found  = 64'(three_two >> {three_q.address[2:0], 3'd0}) & bit_mask(three_q.bytes);
     three_result = extended(three_found, three_q.bytes, three_q.sign);
@@ -311,7 +357,7 @@ module sluice_xdp_values
   sluice_xdp_atomic u_atomic (
       .code_i    (three_q.code),
       .wide_i    (three_q.bytes[3]),
-      .old_i     (three_found),
+      .old_i     (three_old),
       .operand_i (three_q.data),
       .expected_i(three_q.expected),
       .new_o     (three_new)
@@ -361,7 +407,7 @@ module sluice_xdp_values
 
 `ifndef SYNTHESIS
   OneWriterAtATime_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(four_writes_q && two_memory));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(four_writes_q && two_memory && two_writes));
 `endif
 
 endmodule

@@ -37,6 +37,8 @@ const TIME: i32 = 5;
 /// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `tail_call`, `redirect_map`,
 /// `map_lookup_percpu_elem`.
 pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, 51, 195];
+/// The one that sends to what a map's entry refers to.
+const REDIRECT_MAP: i32 = 51;
 /// The one that makes frames longer.
 const ADJUST_TAIL: i32 = 65;
 
@@ -149,13 +151,14 @@ impl Row<'_> {
                 // Its map and index; the context is read by the last lane.
                 Op::Helper { id: TAIL_CALL, .. } => (part.a, part.b) = (3, 2),
                 Op::Helper { id, handle, second } if MAP_HELPERS.contains(&id) => {
-                    // A handle in a register is the second source. A lookup in an array needs no search.
+                    // A handle in a register is the second source. A lookup in an array, and a reference in a devmap, need no search.
                     part.b = 1;
                     if let Some(map) = handle {
                         self.has(map).map_err(&wrong)?;
                         self.changes(map, id).map_err(wrong)?;
                         part.imm = id as u32;
-                        part.spare = id == LOOKUP && self.maps[map as usize].kind == MapType::Array;
+                        part.spare = [(LOOKUP, MapType::Array), (REDIRECT_MAP, MapType::Devmap)]
+                            .contains(&(id, self.maps[map as usize].kind));
                         put = Some(XdpPut::Map { map });
                     }
                     if second.is_none() {
