@@ -331,7 +331,7 @@ module sluice_xdp_core
   kept_t d_kept, fresh_kept, x_kept_q, y_kept_q, m_kept_q, m_kept;
   logic m_write_row, m_write_kept;
   logic [OffsetBits-1:0] d_past_q;
-  logic [WorkBits-1:0] d_work_q;
+  logic [  WorkBits-1:0] d_work_q;
 
   sluice_ram_lut #(
       .Width(CodeBits),
@@ -589,7 +589,10 @@ module sluice_xdp_core
     logic [31:0] referent;
   } result_t;
 
+  // "Bits of signal are not used": a late result is a value, another one was not late.
+  // verilator lint_off UNUSEDSIGNAL
   result_t done_result, x_result, y_unit_result_q, late_result;
+  // verilator lint_on UNUSEDSIGNAL
 
   logic y_foreign_q;
   logic [6:0] y_next_page_q;
@@ -646,7 +649,18 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // Second: what the access may, which lane stops the bundle.
 
-  logic y_redirects, y_is_reference, y_is_lookup, y_is_map, y_is_tail, y_tail, y_spent, y_is_atomic, y_in_values, y_misaligned, y_waits;
+  logic
+      y_redirects,
+      y_is_reference,
+      y_is_lookup,
+      y_is_map,
+      y_is_tail,
+      y_tail,
+      y_spent,
+      y_is_atomic,
+      y_in_values,
+      y_misaligned,
+      y_waits;
   logic
       y_is_access,
       y_is_store,
@@ -1140,7 +1154,12 @@ module sluice_xdp_core
           third: m_third_q,
           fourth: m_fourth_q,
           // Of a first bundle it is not cleared yet.
-          fifth: m_start_q ? '0 : m_fifth,
+          fifth:
+          m_start_q
+          ?
+          '0
+          :
+          m_fifth,
           bounds: m_kept_q.bounds,
           low: m_kept_q.low,
           base: m_fixed.base,
@@ -1159,8 +1178,8 @@ module sluice_xdp_core
     logic       writes;
     logic [3:0] target;
     logic       refers;
-    logic       plain;      // flags that name a verdict at most
-    logic       trap;       // flags that only other devices have
+    logic       plain;    // flags that name a verdict at most
+    logic       trap;     // flags that only other devices have
     logic [1:0] verdict;
   } waits_t;
   // "Bits of signal are not used": each reader takes what concerns it.
@@ -1227,7 +1246,7 @@ module sluice_xdp_core
           trap: m_third_q[63:5] == '0 && m_third_q[3],
           verdict: m_third_q[1:0]
       };
-  assign done_late  = waits_late.late && waits_late.writes && !done_result.fault;
+  assign done_late = waits_late.late && waits_late.writes && !done_result.fault;
   assign done_again = !waits_late.late || done_result.fault;
 
   // Those whose result is there, in the order in which it came.
