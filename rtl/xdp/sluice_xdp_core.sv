@@ -19,7 +19,8 @@
 /// goes back, or changes more than a register (a helper, a redirect, an atomic operation on the stack) has a first pass, which launches it
 /// and does nothing else, and a second one, which does all of the bundle. A unit that is busy sends the context back to be picked again.
 ///
-/// A call of a function has a first pass too, in which the new frame is cleared; the second one keeps r6 to r9 and the row behind.
+/// A call of a function goes where its lane says, or (`wide`) to the function whose address the last lane reads; it counts as work but for one
+/// of the engine's own (`spare`). It has a first pass too, in which the new frame is cleared; the second one keeps r6 to r9 and the row behind.
 /// The exit of a function is followed by two passes without a bundle, which restore them. A tail call in a function is followed by two
 /// passes without a bundle, which clear its frame.
 ///
@@ -739,7 +740,8 @@ module sluice_xdp_core
       y_faults[l] = (y_access_lane_q[l] && !(y_is_load && y_lane_q[l].wide) &&
                      (y_access_faults || (y_is_tail && y_third_q != 64'(ContextAddress)) ||
                       (y_longs[l] && y_resume_q && y_result_fault))) ||
-          (y_lane_q[l].op == XdpOpCall && (l != 0 || y_turn_q.depth == y_frames_q)) ||
+          (y_lane_q[l].op == XdpOpCall && (l != 0 || y_turn_q.depth == y_frames_q ||
+                                           (y_lane_q[l].wide && y_third_q[63:CodeBits] != 51'(FunctionAddress[31:CodeBits])))) ||
           ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}) &&
           !y_access_lane_q[l]) || (is_muldiv(y_lane_q[l].op) && !y_muldiv_lane_q[l]) ||
           (y_access_lane_q[l] && y_longs[l] && y_muldiv_lane_q != '0);
@@ -759,8 +761,9 @@ module sluice_xdp_core
         if (y_faults[l]) y_fault = 1'b1;
         else if (y_takes[l]) begin
           y_taken = 1'b1;
-          y_back = y_lane_q[l].extra || y_lane_q[l].op == XdpOpCall || (y_tail && y_access_lane_q[l]);
-          y_target = (y_tail && y_access_lane_q[l]) ? y_unit_result_q.referent[CodeBits-1:0] : y_lane_q[l].off[CodeBits-1:0];
+          y_back = y_lane_q[l].extra || (y_lane_q[l].op == XdpOpCall && !y_lane_q[l].spare) || (y_tail && y_access_lane_q[l]);
+          y_target = (y_tail && y_access_lane_q[l]) ? y_unit_result_q.referent[CodeBits-1:0] :
+              (y_lane_q[l].op == XdpOpCall && y_lane_q[l].wide) ? y_third_q[CodeBits-1:0] : y_lane_q[l].off[CodeBits-1:0];
         end else if (y_exits[l]) begin
           y_exit = 1'b1;
           y_verdict = y_low_q[l];
@@ -927,16 +930,11 @@ module sluice_xdp_core
       default: m_context_value_q <= '0;
     endcase
     for (int unsigned l = 0; l < Lanes; l++) begin
-      // What is launched is not there yet.
-      m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]) && (!y_longs[l] || y_resume_q);
+      // What is launched is not there yet. A tail call leaves all registers: r1 was the context already.
+      m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]) && (!y_longs[l] || (y_resume_q && !y_tail));
       m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
       m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value : y_result[l];
-      // A program that was called by its tail begins with its context.
-      if (y_tail && y_access_lane_q[l]) begin
-        m_register_q[l] <= 4'd1;
-        m_value_q[l]    <= 64'(ContextAddress);
-      end
       if (y_turn_q.pass inside {PassLower, PassUpper} && l < 2) begin
         m_write_q[l]    <= 1'b1;
         m_register_q[l] <= ((y_turn_q.pass == PassLower) ? 4'd6 : 4'd8) + 4'(l);

@@ -33,6 +33,7 @@ package sluice_xdp_pkg;
   localparam logic [31:0] PacketAddress = 32'h2000_0000;
   localparam logic [31:0] StackAddress = 32'h3000_0200;
   localparam logic [31:0] HandleAddress = 32'ha000_0000;
+  localparam logic [31:0] FunctionAddress = 32'hb000_0000;
   localparam logic [31:0] FrameAddress = 32'h3000_0400;
 
   localparam logic [31:0] VerdictAborted = 32'd0;

@@ -14,6 +14,7 @@ pub mod error;
 pub mod frames;
 pub mod gain;
 pub mod listing;
+pub mod loops;
 pub mod model;
 pub mod op;
 pub mod pass;

@@ -2,12 +2,14 @@
 
 use crate::encode::lane;
 use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
+use crate::loops::{self, LOOP};
 use crate::op::{LOOKUP, Op, TAIL_CALL};
 use crate::{Bundle, Bundles, CompileError, Target, compile};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::{MapSpec, MapType, tenant};
 use sluice_formats::row::{BitReader, Bits};
+use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart};
 use sluice_formats::xdp::target::LANES;
 use sluice_object::xdp::layout::has_kind;
@@ -57,7 +59,7 @@ pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
             what: e.to_string(),
             slot: Some(e.slot),
         })?;
-        deepens |= calls_tails_in_functions(&compiled.bundles.rows);
+        deepens |= calls_tails_in_functions(&compiled.bundles);
         all.append(XdpCode { serial: compiled.flow_serial, ..code });
     }
     // The program that takes a function's place may call functions again, and so on.
@@ -73,10 +75,21 @@ pub fn code(bundles: &Bundles, maps: &[MapSpec]) -> Result<XdpCode, Unsupported>
     if bundles.target.lanes > LANES {
         return without(format!("{} lanes, its bundles have {LANES}", bundles.target.lanes));
     }
-    let mut code = XdpCode { starts: vec![0], frames: frames(&bundles.rows), ..XdpCode::default() };
-    for (number, bundle) in (0..).zip(&bundles.rows) {
-        let mut row = Row { program: &bundles.program, maps, number, fixes: &mut code.fixes };
-        let filled = row.fill(bundle)?;
+    let mut code = XdpCode { starts: vec![0], frames: frames(bundles), ..XdpCode::default() };
+    let loops = bundles.rows.len() as u32;
+    let slot = bundles.rows.iter().flat_map(|row| &row.lanes).find_map(|step| match step.op {
+        Op::Helper { id: LOOP, .. } => Some(step.slot),
+        _ => None,
+    });
+    let added = slot.map(|slot| loops::rows(loops, slot)).unwrap_or_default();
+    for (number, bundle) in (0..).zip(bundles.rows.iter().chain(&added)) {
+        let mut row = Row { bundles, maps, number, loops, fixes: &mut code.fixes };
+        let mut filled = row.fill(bundle)?;
+        if slot.is_some() && number == loops + loops::CALL {
+            // Where it goes is in r8.
+            let call = XdpLanePart { op: XdpOp::Call.code(), wide: true, ..XdpLanePart::default() };
+            filled.lanes = keeping(call);
+        }
         code.rows.push(filled);
         let grows = |step: &crate::Step| matches!(step.op, Op::Helper { id: ADJUST_TAIL, .. });
         code.grows |= bundle.lanes.iter().any(grows);
@@ -86,9 +99,11 @@ pub fn code(bundles: &Bundles, maps: &[MapSpec]) -> Result<XdpCode, Unsupported>
 
 /// A row that is being made.
 struct Row<'a> {
-    program: &'a str,
+    bundles: &'a Bundles,
     maps: &'a [MapSpec],
     number: u32,
+    /// First row of the loop's own ones.
+    loops: u32,
     fixes: &'a mut Vec<XdpFix>,
 }
 
@@ -116,7 +131,7 @@ impl Row<'_> {
     fn fill(&mut self, bundle: &Bundle) -> Result<XdpCodeRow, Unsupported> {
         let mut row = XdpCodeRow::default();
         for (at, (step, part)) in (0..).zip(bundle.lanes.iter().zip(&mut row.lanes)) {
-            let wrong = |what: String| Unsupported { program: self.program.to_owned(), slot: step.slot, what };
+            let wrong = |what: String| Unsupported { program: self.bundles.program.clone(), slot: step.slot, what };
             let (mut op, mut put) = (step.op, None);
             if op.target_mut().is_some() {
                 put = Some(XdpPut::Row(0));
@@ -134,7 +149,12 @@ impl Row<'_> {
                     *part = constant(dst);
                     put = Some(XdpPut::Handle { map });
                 }
-                Op::Constant { .. } => return Err(wrong("addresses of functions".into())),
+                Op::Constant { dst, value: WideValue::Function(slot) } => {
+                    let function = self.bundles.functions.get(&(slot as u32));
+                    let function = *function.ok_or_else(|| wrong("addresses of what is no function".into()))?;
+                    *part = constant(dst);
+                    put = Some(XdpPut::Function(function));
+                }
                 Op::Element { dst, map, index } => {
                     self.has(map).map_err(wrong)?;
                     *part = constant(dst);
@@ -142,12 +162,20 @@ impl Row<'_> {
                 }
                 // What is added is the immediate in any case.
                 Op::Length { base, .. } => (part.immediate, part.spare) = (true, base.is_none()),
-                // It keeps r6 to r9, of which the last lane reads two.
-                Op::Call { .. } => (part.a, part.b) = (6, 7),
                 // The old value goes to the operand's register, of compare-and-exchange to r0.
                 Op::Atomic { op: AtomicOp::Cmpxchg, .. } => part.dst = 0,
                 Op::Atomic { src: Operand::Reg(src), .. } => part.dst = src,
                 Op::Atomic { .. } => {}
+                // It goes to the rows behind the program's; that call is no work.
+                Op::Helper { id: LOOP, .. } => {
+                    *part = XdpLanePart {
+                        op: XdpOp::Call.code(),
+                        spare: true,
+                        off: self.loops as u16,
+                        ..XdpLanePart::default()
+                    };
+                    put = Some(XdpPut::Row(0));
+                }
                 // Its map and index; the context is read by the last lane.
                 Op::Helper { id: TAIL_CALL, .. } => (part.a, part.b) = (3, 2),
                 Op::Helper { id, handle, second } if MAP_HELPERS.contains(&id) => {
@@ -190,12 +218,17 @@ impl Row<'_> {
             (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = if id == TAIL_CALL { (1, 4) } else { (3, 4) };
         }
         if let [step] = &bundle.lanes[..]
-            && matches!(step.op, Op::Call { .. })
+            && matches!(step.op, Op::Call { .. } | Op::Helper { id: LOOP, .. })
         {
-            (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = (8, 9);
+            row.lanes = keeping(row.lanes[0]);
         }
         Ok(row)
     }
+}
+
+/// A call of a function keeps r6 to r9, of which the last lane reads two.
+fn keeping(call: XdpLanePart) -> [XdpLanePart; LANES] {
+    [XdpLanePart { a: 6, b: 7, ..call }, XdpLanePart { a: 8, b: 9, ..XdpLanePart::default() }]
 }
 
 /// The 80 bits of a lane as fields.

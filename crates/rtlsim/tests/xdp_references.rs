@@ -155,7 +155,8 @@ fn jump(byte: i32) -> String {
 /// Programs that leave marks in the frame from byte 30 on: which of them ran, and what they found in registers and frame.
 fn chain() -> Object {
     let main = format!(
-        "{BEGIN}r7 = 0x1122334455667788\nr8 = 0\n*(u64 *)(r10 -16) = r7\n*(u64 *)(r10 -512) = r7\n{}r0 = 2\n{END}",
+        "{BEGIN}r7 = 0x1122334455667788\nr8 = 0\n*(u64 *)(r10 -16) = r7\n*(u64 *)(r10 -512) = r7\n{}r4 = *(u64 *)(r10 -512)\n*(u64 *)(r6 +32) = r4\nr4 = *(u64 *)(r10 -16)\n\
+         *(u64 *)(r6 +40) = r4\nr0 = 2\n{END}",
         jump(FIRST)
     );
     // The frame is zero, r1 the context, r7 as it was left; goes on with the next index.
@@ -170,7 +171,7 @@ fn chain() -> Object {
         "r9 = r1\nr6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 60\nr0 = 0\nif r3 > r2 goto out\n\
          r7 = 77\n*(u64 *)(r10 -8) = r7\nr1 = r9\ncall inner\nr4 = *(u64 *)(r10 -8)\nr4 += r7\nr4 += r0\n*(u64 *)(r6 +48) = r4\nr0 = 3\nout:\nexit\n\
          inner:\nr9 = r1\nr6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 60\nr0 = 5\nif r3 > r2 goto end\n\
-         r8 = 200\nr7 = 9\n*(u64 *)(r10 -16) = r7\n*(u64 *)(r10 -512) = r7\n{}r0 = 6\nend:\nexit\n",
+         r8 = 200\nr7 = 9\n*(u64 *)(r10 -16) = r7\n*(u64 *)(r10 -512) = r7\n{}r0 = *(u64 *)(r10 -512)\nr4 = *(u64 *)(r10 -16)\nr0 += r4\nend:\nexit\n",
         jump(FIRST + 2)
     );
     // Again and again, as often as may be.

@@ -39,7 +39,7 @@ codes! {
         Negate "negate" = 0x11,
         /// Goes to a row.
         Jump "jump" = 0x12,
-        /// Calls a function.
+        /// Calls a function; `wide`: the one whose address is in r8, `spare`: it is no work.
         Call "call" = 0x13,
         /// Calls a helper.
         Helper "helper" = 0x14,

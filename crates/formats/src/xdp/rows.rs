@@ -16,11 +16,11 @@ row! {
         b: u8 = 4,
         /// The second source is the immediate, sign-extended.
         immediate: bool = 1,
-        /// 64 bits wide; of a load: gives 0 where it may not read; of a helper: it has its second argument.
+        /// 64 bits wide; of a load: gives 0 where it may not read; of a helper: it has its second argument; of a call: its function is in r8.
         wide: bool = 1,
         /// Sign-extended load; old value fetched; back edge; of a helper: it has its map.
         extra: bool = 1,
-        /// Reserved.
+        /// Of a call: it is no work. Of a lookup or a redirect: no search is needed. Of a length branch: from the frame's start.
         spare: bool = 1,
         /// Signed offset of an access; row of a branch, jump or call.
         off: u16 = 16,

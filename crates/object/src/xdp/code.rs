@@ -43,6 +43,8 @@ pub struct XdpFix {
 pub enum XdpPut {
     /// The row that `off` names, in the program that begins with this one.
     Row(u32),
+    /// A constant: the address of the function that begins with this row of the program.
+    Function(u32),
     /// A constant: an address in the first value of an array.
     Value {
         /// Map.
@@ -82,6 +84,9 @@ pub struct XdpMapPlace {
     pub copies: u32,
 }
 
+/// Address of the function at row 0; that at row n is n above.
+const FUNCTIONS: u64 = 0xb000_0000;
+
 /// Why the engine in hardware cannot run a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -106,7 +111,11 @@ impl XdpCode {
         self.starts.extend(other.starts.iter().map(|start| behind + start));
         self.rows.extend(other.rows);
         self.fixes.extend(other.fixes.into_iter().map(|fix| {
-            let put = if let XdpPut::Row(first) = fix.put { XdpPut::Row(behind + first) } else { fix.put };
+            let put = match fix.put {
+                XdpPut::Row(first) => XdpPut::Row(behind + first),
+                XdpPut::Function(row) => XdpPut::Function(behind + row),
+                put => put,
+            };
             XdpFix { row: behind + fix.row, put, ..fix }
         }));
         self.grows |= other.grows;
@@ -127,6 +136,7 @@ impl XdpCode {
             let part = rows.get_mut(fix.row as usize)?.lanes.get_mut(usize::from(fix.lane))?;
             match fix.put {
                 XdpPut::Row(first) => part.off = u16::try_from(row_at(pages, first + u32::from(part.off))?).ok()?,
+                XdpPut::Function(row) => put_number(part, FUNCTIONS + u64::from(row_at(pages, row)?)),
                 XdpPut::Value { map: index, offset } => {
                     put_number(part, u64::from(map(index)?.first) + u64::from(offset))
                 }
