@@ -132,8 +132,9 @@ impl Hardware {
 
 /// The program's bundles, as the linker has them made: slots are those of the image.
 fn compiled(object: &Object, program: &Program) -> Option<(Bundles, Program)> {
-    let image = tenant::image(object.xdp()?).ok()?;
-    let same = image.programs.iter().find(|other| other.name == program.name)?;
+    let xdp = object.parts.xdp.as_deref()?;
+    let image = tenant::image(xdp).ok()?;
+    let same = image.programs.get(xdp.main as usize)?;
     let bundles = compile(&image, same, &LaneTarget::new(LANES).ok()?).ok()?.bundles;
     Some((bundles, program.clone()))
 }
