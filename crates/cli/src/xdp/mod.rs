@@ -10,6 +10,7 @@ pub mod live;
 pub mod object;
 pub mod packets;
 pub mod prepare;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod show;
