@@ -74,7 +74,8 @@ module sluice_xdp_accounts
         .cycles_i    (pass_i[c].cycles),
         .read_valid_i(asked),
         .read_index_i(pair),
-        .read_o      (passes[c])
+        .count_o     (passes[c].count),
+        .cycles_o    (passes[c].cycles)
     );
   end
 
@@ -88,7 +89,8 @@ module sluice_xdp_accounts
       .cycles_i    (end_i.cycles),
       .read_valid_i(asked),
       .read_index_i(pair),
-      .read_o      (ends)
+      .count_o     (ends.count),
+      .cycles_o    (ends.cycles)
   );
 
   assign fault = '{

@@ -1,12 +1,20 @@
 //! What the engine in hardware has counted, as text and as JSON.
 
 use serde_json::{Value, json};
-use sluice_device::{EngineCounts, EngineFault};
+use sluice_device::{Device, EngineCounts, EngineFault};
 use sluice_ebpf::Program;
 use sluice_hxdp::Bundles;
+use std::collections::BTreeMap;
 
 /// A program, and the bundles that the engine has of it.
 pub type Compiled<'a> = Option<(&'a Bundles, &'a Program)>;
+
+/// What an engine in hardware has counted of each module whose packets it ran; nothing on a device that has none.
+pub fn of_modules(device: &mut dyn Device, modules: impl Iterator<Item = u8>) -> BTreeMap<u8, EngineCounts> {
+    let Ok(maps) = device.maps() else { return BTreeMap::new() };
+    let counts = |module| Some((module, maps.engine_counts(module).ok()??));
+    modules.filter_map(counts).filter(|(_, counts)| counts.packets() > 0).collect()
+}
 
 /// Lines of text.
 pub fn text(counts: &EngineCounts, compiled: Compiled) -> Vec<String> {
