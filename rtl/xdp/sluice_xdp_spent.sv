@@ -75,7 +75,7 @@ module sluice_xdp_spent #(
 
   assign count_o  = read.count;
   assign cycles_o = read.cycles;
-  assign so_far   = from_written_q ? written_q : stored;
+  assign so_far   = from_write_q ? sum_q : from_written_q ? written_q : stored;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
