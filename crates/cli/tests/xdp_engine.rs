@@ -79,7 +79,8 @@ fn the_engine_says_what_it_has_counted_and_where_the_last_fault_was() {
         let mut writer = CaptureWriter::new("frames", Vec::new(), Format::Pcap, &["port0"]).unwrap();
         kinds.iter().for_each(|kind| writer.write(&Packet::new(0, frame(*kind))).unwrap());
         folder.write("frames.pcap", writer.into_inner().unwrap());
-        let line = ["xdp", "run", &object, "--in", "frames.pcap", "--target", "tiny", "--work", "1000", "--device", device];
+        let line =
+            ["xdp", "run", &object, "--in", "frames.pcap", "--target", "tiny", "--work", "1000", "--device", device];
         folder.sluice(&[&line[..], more].concat()).ok()
     };
     let mut faulted = 0;

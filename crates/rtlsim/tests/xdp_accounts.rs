@@ -132,7 +132,8 @@ fn a_packet_alone_has_the_cycles_that_are_documented_for_what_it_waits_for() {
 #[test]
 fn waits_for_the_map_engine_are_counted() {
     let Some((mut engine, _)) = open_tiny("waits_for_the_map_engine_are_counted") else { return };
-    let text = "r1 = 7\n*(u64 *)(r10 -8) = r1\nr1 = map[m]\nr2 = r10\nr2 += -8\ncall bpf_map_lookup_elem\nr0 = 2\nexit\n";
+    let text =
+        "r1 = 7\n*(u64 *)(r10 -8) = r1\nr1 = map[m]\nr2 = r10\nr2 += -8\ncall bpf_map_lookup_elem\nr0 = 2\nexit\n";
     let mut pair = Pair::new(&mut engine, with_map(text, MapSpec::new("m", MapType::Hash, 8, 8, 4))).unwrap();
     let before = Account::read(&mut engine, MODULE);
     for number in 0..20 {
@@ -258,7 +259,11 @@ fn bundles_that_are_not_the_modules_and_calls_beyond_its_frames_are_told() {
     let Some((mut engine, _)) = open_tiny("bundles_that_are_not_the_modules_are_told") else { return };
     let rows = Rows::compiled("call f\nr0 = 2\nexit\nf:\nr6 = r10\ncall g\nr0 = 1\nexit\ng:\nr0 = 1\nexit\n", START);
     engine.load(MODULE, 0, &rows, START);
-    engine.write(Table::XdpProgram, 2 * u32::from(MODULE), &XdpProgramRow { frames: 1, ..Engine::program(&rows, START) });
+    engine.write(
+        Table::XdpProgram,
+        2 * u32::from(MODULE),
+        &XdpProgramRow { frames: 1, ..Engine::program(&rows, START) },
+    );
     assert_eq!(alone(&mut engine, 0).end(XdpFault::Depth).0, 1);
     let deep = last_fault(&mut engine, MODULE);
     assert_eq!((deep.kind, deep.lane), (XdpFault::Depth.code(), 0));

@@ -1,7 +1,8 @@
 """sluice_xdp_spent.
 
 Claims
-- an addition every cycle, also to one pair back to back or every other cycle, is never lost; both numbers wrap modulo 2^Width
+- an addition every cycle, also to one pair back to back or every other cycle, is never lost; both numbers wrap modulo
+  2^Width
 - a read gives both numbers of one instant in the next cycle: all additions of three cycles before and earlier
 - pairs outlive a reset
 """

@@ -84,7 +84,14 @@ pub(crate) static FOLDER: Folder = Folder {
     tables: TABLES,
     events: &[EVENTS],
     rows: rows::ROWS,
-    codes: &[codes::XdpOp::LIST, codes::XdpMapKind::LIST, codes::XdpMapOp::LIST, codes::XdpStep::LIST, codes::XdpPass::LIST, codes::XdpFault::LIST],
+    codes: &[
+        codes::XdpOp::LIST,
+        codes::XdpMapKind::LIST,
+        codes::XdpMapOp::LIST,
+        codes::XdpStep::LIST,
+        codes::XdpPass::LIST,
+        codes::XdpFault::LIST,
+    ],
     generated: || {
         vec![("rtl/gen/sluice_xdp_rows_pkg.sv", generated::package()), ("docs/design/xdp-rows.md", generated::page())]
     },

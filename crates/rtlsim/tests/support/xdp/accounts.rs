@@ -36,7 +36,8 @@ impl Account {
 
     /// What was added since.
     pub fn since(&self, before: &Self) -> Self {
-        let less = |a: &[(u64, u64); 8], b: &[(u64, u64); 8]| std::array::from_fn(|i| (a[i].0 - b[i].0, a[i].1 - b[i].1));
+        let less =
+            |a: &[(u64, u64); 8], b: &[(u64, u64); 8]| std::array::from_fn(|i| (a[i].0 - b[i].0, a[i].1 - b[i].1));
         Self { passes: less(&self.passes, &before.passes), ends: less(&self.ends, &before.ends) }
     }
 
