@@ -12,25 +12,26 @@ module core
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
 (
-    input logic                         clk_i,
-    input logic                         rst_ni,
-    input logic                         hold_i,
-    input logic                         start_valid_i,
-    input xdp_start_t                   start_i,
-    input xdp_code_row_t                code_i,
-    input xdp_page_row_t                page_i,
-    input logic            [ 1:0][63:0] read_data_i,
-    input logic                         call_ready_i,
-    input logic                         return_valid_i,
-    input xdp_return_t                  return_i,
-    input logic                         request_ready_i,
-    input logic                         done_valid_i,
-    input logic                         done_context_i,
-    input logic                         done_fault_i,
-    input logic            [63:0]       done_value_i,
-    input logic                         map_answer_valid_i,
-    input logic                         map_answer_context_i,
-    input xdp_map_answer_t              map_answer_i
+    input logic                                  clk_i,
+    input logic                                  rst_ni,
+    input logic                                  hold_i,
+    input logic            [ClockBits-1:0]       now_i,
+    input logic                                  start_valid_i,
+    input xdp_start_t                            start_i,
+    input xdp_code_row_t                         code_i,
+    input xdp_page_row_t                         page_i,
+    input logic            [          1:0][63:0] read_data_i,
+    input logic                                  call_ready_i,
+    input logic                                  return_valid_i,
+    input xdp_return_t                           return_i,
+    input logic                                  request_ready_i,
+    input logic                                  done_valid_i,
+    input logic                                  done_context_i,
+    input logic                                  done_fault_i,
+    input logic            [         63:0]       done_value_i,
+    input logic                                  map_answer_valid_i,
+    input logic                                  map_answer_context_i,
+    input xdp_map_answer_t                       map_answer_i
 );
 
   logic
@@ -53,6 +54,8 @@ module core
   logic [63:0] late;
   xdp_map_call_t map_call;
   xdp_end_t finished;
+  logic unused_pass_valid;
+  xdp_spent_t unused_pass;
 
   sluice_xdp_core #(
       .Contexts(2),
@@ -61,6 +64,7 @@ module core
       .clk_i,
       .rst_ni,
       .hold_i,
+      .now_i,
       .start_valid_i,
       .start_ready_o     (start_ready),
       .start_i,
@@ -96,6 +100,8 @@ module core
       .map_answer_ready_o(map_answer_ready),
       .map_answer_context_i,
       .map_answer_i,
+      .pass_valid_o      (unused_pass_valid),
+      .pass_o            (unused_pass),
       .end_valid_o       (end_valid),
       .end_o             (finished),
       .idle_o            (idle)

@@ -155,6 +155,24 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpValueRowBits = 256;
   localparam int unsigned XdpValueRowWords = 8;
 
+  // How often something was, and the cycles that it took. Both wrap, and are of one instant.
+  typedef struct packed {
+    logic [47:0] cycles;
+    logic [47:0] count;
+  } xdp_spent_row_t;
+  localparam int unsigned XdpSpentRowBits = 96;
+  localparam int unsigned XdpSpentRowWords = 3;
+
+  // The last fault of a module's programs. Index: module.
+  typedef struct packed {
+    logic        lane;
+    logic [12:0] row;
+    logic        generation;
+    logic [2:0]  kind;
+  } xdp_fault_row_t;
+  localparam int unsigned XdpFaultRowBits = 18;
+  localparam int unsigned XdpFaultRowWords = 1;
+
   // Trace of the XDP engine: in which order packets reach what they share. What a row is, its channel says (`xdp_step`).
   typedef struct packed {
     logic [63:0] value;
@@ -271,6 +289,29 @@ package sluice_xdp_rows_pkg;
     XdpStepNumber = 3'd4
   } xdp_step_e;
 
+  // What a pass of a context was, and what the cycles since the pass before were spent on.
+  typedef enum logic [2:0] {
+    XdpPassStart = 3'd0,
+    XdpPassBundle = 3'd1,
+    XdpPassLaunch = 3'd2,
+    XdpPassBusy = 3'd3,
+    XdpPassValues = 3'd4,
+    XdpPassMaps = 3'd5,
+    XdpPassHelper = 3'd6,
+    XdpPassArithmetic = 3'd7
+  } xdp_pass_e;
+
+  // How a packet's program has ended.
+  typedef enum logic [2:0] {
+    XdpFaultNone = 3'd0,
+    XdpFaultAccess = 3'd1,
+    XdpFaultArgument = 3'd2,
+    XdpFaultWork = 3'd3,
+    XdpFaultDepth = 3'd4,
+    XdpFaultLock = 3'd5,
+    XdpFaultBundle = 3'd6
+  } xdp_fault_e;
+
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeXdp = 8'd4;
   localparam logic [7:0] TableXdpDrops = 8'd0;
@@ -284,6 +325,9 @@ package sluice_xdp_rows_pkg;
   localparam logic [7:0] TableXdpSearch = 8'd8;
   localparam logic [7:0] TableXdpHost = 8'd9;
   localparam logic [7:0] TableXdpHostData = 8'd10;
+  localparam logic [7:0] TableXdpPasses = 8'd11;
+  localparam logic [7:0] TableXdpEnds = 8'd12;
+  localparam logic [7:0] TableXdpFault = 8'd13;
   localparam logic [7:0] TableXdpShare = 8'd16;
 
   // Resources of one configuration.

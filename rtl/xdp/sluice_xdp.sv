@@ -148,6 +148,9 @@ module sluice_xdp
   // ---------------------------------------------------------------------------------------------------------------
   // Queues, and behind them 64 bytes wide.
 
+  logic [ClockBits-1:0] now_q, queued_came, in_came;
+  always_ff @(posedge clk_i) now_q <= rst_ni ? now_q + ClockBits'(1) : '0;
+
   logic queue_ready, drop_valid, drop_ready, queued_valid, queued_ready, queued_last, queued_broken, queues_waiting;
   logic [8*Bytes-1:0] queued_data;
   logic [Bytes-1:0] queued_keep;
@@ -179,6 +182,7 @@ module sluice_xdp
       .s_axis_side    (beat.side),
       .s_axis_route   (beat.route),
       .token_i        (beat.token),
+      .now_i          (now_q),
       .drop_valid_o   (drop_valid),
       .drop_ready_i   (drop_ready),
       .m_axis_tvalid  (queued_valid),
@@ -190,6 +194,7 @@ module sluice_xdp
       .m_axis_route   (queued_route),
       .m_axis_token   (queued_token),
       .m_axis_broken  (queued_broken),
+      .m_axis_came    (queued_came),
       .charge_valid_i (charge_valid),
       .charge_module_i(unload_verdict_data.module_id),
       .charge_i       (charge),
@@ -216,20 +221,20 @@ module sluice_xdp
   sluice_axis_width #(
       .InBytes  (Bytes),
       .OutBytes (64),
-      .UserWidth(UserBits + $bits(token_t) + 1)
+      .UserWidth(UserBits + $bits(token_t) + 1 + ClockBits)
   ) u_widen (
       .clk_i,
       .rst_ni,
       .s_axis_tdata (queued_data),
       .s_axis_tkeep (queued_keep),
       .s_axis_tlast (queued_last),
-      .s_axis_tuser ({queued_broken, queued_token, queued_route, queued_side}),
+      .s_axis_tuser ({queued_came, queued_broken, queued_token, queued_route, queued_side}),
       .s_axis_tvalid(queued_valid),
       .s_axis_tready(queued_ready),
       .m_axis_tdata (in_data),
       .m_axis_tkeep (in_keep),
       .m_axis_tlast (in_last),
-      .m_axis_tuser ({in_broken, in_token, in_route, in_side}),
+      .m_axis_tuser ({in_came, in_broken, in_token, in_route, in_side}),
       .m_axis_tvalid(in_valid),
       .m_axis_tready(in_ready)
   );
@@ -378,6 +383,12 @@ module sluice_xdp
   token_t [Cores-1:0] verdict_token;
   verdict_trace_t [Cores-1:0] verdict;
   cost_t [Cores-1:0] cost;
+  logic [Cores-1:0] ran, verdict_generation, core_pass_valid;
+  logic [Cores-1:0][ClockBits-1:0] waited;
+  xdp_outcome_t [Cores-1:0] outcome;
+  xdp_spent_t [Cores-1:0] core_pass;
+  logic accounts_cfg_valid;
+  cfg_rsp_t accounts_cfg_rsp;
   logic [Cores-1:0][31:0] slot_id;
 
   // Of all of them.
@@ -493,6 +504,8 @@ module sluice_xdp
         .s_axis_route        (in_route),
         .s_axis_token        (in_token),
         .s_axis_broken       (in_broken),
+        .s_axis_came         (in_came),
+        .now_i               (now_q),
         .m_axis_tvalid       (sent_valid[c]),
         .m_axis_tready       (sent_ready[c]),
         .m_axis_tdata        (sent_data[c]),
@@ -548,6 +561,12 @@ module sluice_xdp
         .leave_o             (verdict_token[c]),
         .verdict_o           (verdict[c]),
         .cost_o              (cost[c]),
+        .ran_o               (ran[c]),
+        .outcome_o           (outcome[c]),
+        .generation_o        (verdict_generation[c]),
+        .waited_o            (waited[c]),
+        .pass_valid_o        (core_pass_valid[c]),
+        .pass_o              (core_pass[c]),
         .slot_valid_o        (slot_valid[c]),
         .slot_o              (slot[c]),
         .slot_id_o           (slot_id[c]),
@@ -642,9 +661,36 @@ module sluice_xdp
       .cfg_valid_o       (tables_cfg_valid),
       .cfg_rsp_o         (tables_cfg_rsp)
   );
-  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid;
+
+  // What modules have taken of the cores.
+  xdp_spent_t ended;
+  assign ended = '{
+          module_id: unload_verdict_data.module_id,
+          kind: outcome[verdict_core].fault,
+          cycles: waited[verdict_core]
+      };
+  sluice_xdp_accounts #(
+      .Modules(Modules),
+      .Cores  (Cores)
+  ) u_accounts (
+      .clk_i,
+      .rst_ni,
+      .pass_valid_i    (core_pass_valid),
+      .pass_i          (core_pass),
+      .end_valid_i     (charge_valid && ran[verdict_core]),
+      .end_i           (ended),
+      .end_outcome_i   (outcome[verdict_core]),
+      .end_generation_i(verdict_generation[verdict_core]),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o     (accounts_cfg_valid),
+      .cfg_rsp_o       (accounts_cfg_rsp)
+  );
+
+  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid;
   always_comb begin
     cfg_rsp_o = tables_cfg_rsp;
+    if (accounts_cfg_valid) cfg_rsp_o = accounts_cfg_rsp;
     if (values_cfg_valid) cfg_rsp_o = values_cfg_rsp;
     if (maps_cfg_valid) cfg_rsp_o = maps_cfg_rsp;
     if (queues_cfg_valid) cfg_rsp_o = queues_cfg_rsp;

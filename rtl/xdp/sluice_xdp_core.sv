@@ -45,6 +45,8 @@ module sluice_xdp_core
 
     input logic hold_i,
 
+    input logic [ClockBits-1:0] now_i,
+
     input  logic       start_valid_i,
     output logic       start_ready_o,
     input  xdp_start_t start_i,
@@ -92,6 +94,10 @@ module sluice_xdp_core
     output logic                              map_answer_ready_o,
     input  logic            [ContextBits-1:0] map_answer_context_i,
     input  xdp_map_answer_t                   map_answer_i,
+
+    // A pass for its module's account, a cycle behind it.
+    output logic       pass_valid_o,
+    output xdp_spent_t pass_o,
 
     output logic     end_valid_o,
     output xdp_end_t end_o,
@@ -1094,9 +1100,67 @@ module sluice_xdp_core
         redirected: m_kept_q.redirected,
         to_host: m_kept_q.to_host,
         ifindex: m_kept_q.redirect,
-        cost: m_cost_after
+        cost: m_cost_after,
+        outcome: '{fault: m_fault, row: m_row_q, lane: m_behind_q},
+        ended: now_i
     };
   end
+
+  // What a fault was. Of a bundle's lanes the one that stopped it has faulted.
+  logic m_foreign_q, m_helps_q, m_behind_q, m_frames_q, m_wrong_q;
+  xdp_fault_e m_fault;
+  always_ff @(posedge clk_i) begin
+    m_foreign_q <= y_foreign_q;
+    m_helps_q <= y_access_q.op == XdpOpHelper;
+    m_behind_q <= !y_stops[0] && !y_foreign_q;
+    // Only a call in the first lane may be one too many.
+    m_frames_q <= y_lane_q[0].op == XdpOpCall;
+    // Something of which a bundle has one: the lane that stops it is not the one that has it, or wants it together with another.
+    m_wrong_q   <= (y_access_lane_q & y_active & y_faults) == '0 || (y_muldiv_lane_q != '0 && (y_access_lane_q & y_longs) != '0);
+  end
+  always_comb begin
+    m_fault = XdpFaultNone;
+    if (m_out_of_work) m_fault = XdpFaultWork;
+    if (m_fault_q) begin
+      if (m_foreign_q) m_fault = XdpFaultBundle;
+      else if (m_frames_q) m_fault = XdpFaultDepth;
+      else if (m_wrong_q) m_fault = XdpFaultBundle;
+      else m_fault = m_helps_q ? XdpFaultArgument : XdpFaultAccess;
+    end
+  end
+
+  // What the pass has cost.
+  logic m_waited_q;
+  xdp_pass_e m_waited_for;
+  always_ff @(posedge clk_i) m_waited_q <= y_resume_q && y_long;
+  always_comb begin
+    case (m_unit_q)
+      UnitValues: m_waited_for = XdpPassValues;
+      UnitMaps: m_waited_for = XdpPassMaps;
+      UnitHelper: m_waited_for = XdpPassHelper;
+      default: m_waited_for = XdpPassArithmetic;
+    endcase
+  end
+
+  sluice_xdp_passes #(
+      .Contexts(Contexts)
+  ) u_passes (
+      .clk_i,
+      .rst_ni,
+      .now_i,
+      .taken_i     (start_take),
+      .came_i      (start_i.came),
+      .valid_i     (m_valid_q),
+      .context_i   (m_context_q),
+      .module_i    (m_fixed.module_id),
+      .start_i     (m_start_q),
+      .nothing_i   (m_launch_q || m_turn_q.pass != PassBundle),
+      .retries_i   (m_retries),
+      .waited_i    (m_waited_q),
+      .waited_for_i(m_waited_for),
+      .valid_o     (pass_valid_o),
+      .spent_o     (pass_o)
+  );
 
   // ---------------------------------------------------------------------------------------------------------------
   // Units: one context at a time in each.

@@ -3,6 +3,7 @@
 ../gen/sluice_xdp_rows_pkg.sv
 sluice_xdp_pkg.sv
 sluice_xdp.sv
+sluice_xdp_accounts.sv
 sluice_xdp_alu.sv
 sluice_xdp_atomic.sv
 sluice_xdp_bounds.sv
@@ -21,11 +22,13 @@ sluice_xdp_maps_front.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
 sluice_xdp_order.sv
+sluice_xdp_passes.sv
 sluice_xdp_places.sv
 sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_registers.sv
 sluice_xdp_scheduler.sv
+sluice_xdp_spent.sv
 sluice_xdp_tables.sv
 sluice_xdp_unload.sv
 sluice_xdp_values.sv

@@ -26,15 +26,16 @@ module sluice_xdp_load
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic              s_axis_tvalid,
-    output logic              s_axis_tready,
-    input  logic      [511:0] s_axis_tdata,
-    input  logic      [ 63:0] s_axis_tkeep,
-    input  logic              s_axis_tlast,
-    input  sideband_t         s_axis_side,
-    input  route_t            s_axis_route,
-    input  token_t            s_axis_token,
-    input  logic              s_axis_broken,  // it is longer than its sideband says
+    input  logic                      s_axis_tvalid,
+    output logic                      s_axis_tready,
+    input  logic      [        511:0] s_axis_tdata,
+    input  logic      [         63:0] s_axis_tkeep,
+    input  logic                      s_axis_tlast,
+    input  sideband_t                 s_axis_side,
+    input  route_t                    s_axis_route,
+    input  token_t                    s_axis_token,
+    input  logic                      s_axis_broken,  // it is longer than its sideband says
+    input  logic      [ClockBits-1:0] s_axis_came,
 
     // With a packet's first beat it enters, in this slot.
     output logic                            look_valid_o,
@@ -94,6 +95,7 @@ module sluice_xdp_load
   route_t route_q;
   token_t token_q;
   logic too_long_q, looked_q;
+  logic [ClockBits-1:0] came_q;
   xdp_program_row_t program_row, program_q;
   logic [31:0] ifindex, ifindex_q;
 
@@ -149,6 +151,7 @@ module sluice_xdp_load
       route_q     <= s_axis_route;
       token_q     <= s_axis_token;
       too_long_q  <= s_axis_broken;
+      came_q      <= s_axis_came;
     end
     if (look_valid_o) slot_q <= free_slot;
     looked_q  <= look_valid_o;
@@ -257,7 +260,8 @@ module sluice_xdp_load
           ifindex: ifindex,
           regions: '{base: program_row.regions, writable: program_row.writable, read_only: program_row.read_only},
           frames: program_row.frames,
-          stamp: side_q.stamp
+          stamp: side_q.stamp,
+          came: came_q
       };
   assign holds = ends && slot_data_o.has_program && program_row.serial;
 

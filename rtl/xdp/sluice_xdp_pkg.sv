@@ -49,14 +49,33 @@ package sluice_xdp_pkg;
   localparam int unsigned CostBits = 24;
   typedef logic [CostBits-1:0] cost_t;
 
+  // Cycles since the reset, to measure by; and those that a packet may take from one of its passes to the next.
+  localparam int unsigned ClockBits = 32;
+  localparam int unsigned PassBits = 24;
+
+  // What is added to a module's account.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    logic [2:0]            kind;       // a pass, or an end
+    logic [ClockBits-1:0]  cycles;
+  } xdp_spent_t;
+
+  // How a program has ended, and where it faulted.
+  typedef struct packed {
+    xdp_fault_e          fault;
+    logic [CodeBits-1:0] row;
+    logic                lane;
+  } xdp_outcome_t;
+
   // A packet that waits in its module's queue.
   typedef struct packed {
-    sideband_t   side;
-    route_t      route;
-    token_t      token;
-    logic [15:0] rows;
-    logic        shared;  // its rows are of those that nobody has reserved
-    logic        broken;  // longer than its sideband said: cut
+    sideband_t            side;
+    route_t               route;
+    token_t               token;
+    logic [15:0]          rows;
+    logic                 shared;  // its rows are of those that nobody has reserved
+    logic                 broken;  // longer than its sideband said: cut
+    logic [ClockBits-1:0] came;
   } xdp_queued_t;
 
   // Rows of the longest table that is cleared behind a reset.
@@ -158,17 +177,20 @@ package sluice_xdp_pkg;
     xdp_regions_t          regions;
     depth_t                frames;     // of functions, before its stack
     logic [StampBits-1:0]  stamp;      // ticks at its arrival
+    logic [ClockBits-1:0]  came;       // when it was whole in its queue
   } xdp_start_t;
 
   // What a program said of its packet.
   typedef struct packed {
-    logic [7:0]  slot;
-    logic [2:0]  verdict;     // aborted, drop, pass, transmit, redirect
-    xdp_bounds_t bounds;
-    logic        redirected;
-    logic        to_host;     // the redirect is to a destination, not to an interface
-    logic [31:0] ifindex;     // of the redirect; in its lowest bits the destination
-    cost_t       cost;        // what it has taken of the core
+    logic [7:0]           slot;
+    logic [2:0]           verdict;     // aborted, drop, pass, transmit, redirect
+    xdp_bounds_t          bounds;
+    logic                 redirected;
+    logic                 to_host;     // the redirect is to a destination, not to an interface
+    logic [31:0]          ifindex;     // of the redirect; in its lowest bits the destination
+    cost_t                cost;        // what it has taken of the core
+    xdp_outcome_t         outcome;
+    logic [ClockBits-1:0] ended;
   } xdp_end_t;
 
   // A packet in memory, from its last beat in to its last beat out.

@@ -29,27 +29,29 @@ module sluice_xdp_queues
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                    s_axis_tvalid,
-    output logic                    s_axis_tready,
-    input  logic      [8*Bytes-1:0] s_axis_tdata,
-    input  logic      [  Bytes-1:0] s_axis_tkeep,
-    input  logic                    s_axis_tlast,
-    input  sideband_t               s_axis_side,
-    input  route_t                  s_axis_route,
-    input  token_t                  token_i,        // with the last beat
+    input  logic                      s_axis_tvalid,
+    output logic                      s_axis_tready,
+    input  logic      [  8*Bytes-1:0] s_axis_tdata,
+    input  logic      [    Bytes-1:0] s_axis_tkeep,
+    input  logic                      s_axis_tlast,
+    input  sideband_t                 s_axis_side,
+    input  route_t                    s_axis_route,
+    input  token_t                    token_i,        // with the last beat
+    input  logic      [ClockBits-1:0] now_i,
 
     output logic drop_valid_o,
     input  logic drop_ready_i,
 
-    output logic                    m_axis_tvalid,
-    input  logic                    m_axis_tready,
-    output logic      [8*Bytes-1:0] m_axis_tdata,
-    output logic      [  Bytes-1:0] m_axis_tkeep,
-    output logic                    m_axis_tlast,
-    output sideband_t               m_axis_side,
-    output route_t                  m_axis_route,
-    output token_t                  m_axis_token,
-    output logic                    m_axis_broken,
+    output logic                      m_axis_tvalid,
+    input  logic                      m_axis_tready,
+    output logic      [  8*Bytes-1:0] m_axis_tdata,
+    output logic      [    Bytes-1:0] m_axis_tkeep,
+    output logic                      m_axis_tlast,
+    output sideband_t                 m_axis_side,
+    output route_t                    m_axis_route,
+    output token_t                    m_axis_token,
+    output logic                      m_axis_broken,
+    output logic      [ClockBits-1:0] m_axis_came,    // when its last beat came
 
     input logic                   charge_valid_i,
     // "Bits of signal are not used": modules are numbered as for the largest target.
@@ -236,7 +238,8 @@ module sluice_xdp_queues
           token: token_i,
           rows: stored + 16'(stores),
           shared: shared,
-          broken: cut || (!first_q && cut_q)
+          broken: cut || (!first_q && cut_q),
+          came: now_i
       };
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -401,6 +404,7 @@ module sluice_xdp_queues
   assign m_axis_tkeep = beat_out.keep;
   assign m_axis_tlast = beat_out.last;
   assign m_axis_broken = queued_out.broken;
+  assign m_axis_came = queued_out.came;
   assign m_axis_side = queued_out.side;
   assign m_axis_route = queued_out.route;
   assign m_axis_token = queued_out.token;

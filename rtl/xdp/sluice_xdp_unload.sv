@@ -72,12 +72,17 @@ module sluice_xdp_unload
     output logic [ RowBits-1:0] free_place_o,
     output logic [         8:0] free_rows_o,
 
-    output logic                          verdict_valid_o,
-    input  logic                          verdict_ready_i,
-    output logic           [SlotBits-1:0] verdict_slot_o,
-    output token_t                        leave_o,
-    output verdict_trace_t                verdict_o,
-    output cost_t                         cost_o,
+    output logic                           verdict_valid_o,
+    input  logic                           verdict_ready_i,
+    output logic           [ SlotBits-1:0] verdict_slot_o,
+    output token_t                         leave_o,
+    output verdict_trace_t                 verdict_o,
+    output cost_t                          cost_o,
+    input  logic           [ClockBits-1:0] now_i,
+    output logic                           ran_o,
+    output xdp_outcome_t                   outcome_o,
+    output logic                           generation_o,
+    output logic           [ClockBits-1:0] waited_o,
 
     output logic waiting_o
 );
@@ -232,6 +237,11 @@ module sluice_xdp_unload
 
   assign leave_o = slot_q.token;
   assign cost_o = slot_q.has_program ? end_q.cost : '0;
+  assign ran_o = slot_q.has_program;
+  assign outcome_o = end_q.outcome;
+  assign generation_o = slot_q.side.generation;
+  // From its program's end to its turn.
+  assign waited_o = now_i - end_q.ended;
   assign verdict_o = '{
           destinations: drops ? '0 : goes_on ? slot_q.route.destinations : mask,
           reason: drops ? reason : reason_e'('0),

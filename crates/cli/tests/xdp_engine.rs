@@ -64,6 +64,53 @@ fn the_engine_says_what_became_of_packets_and_in_how_many_cycles() {
 }
 
 #[test]
+fn the_engine_says_what_it_has_counted_and_where_the_last_fault_was() {
+    if !has_plugin("xdp_tiny") {
+        return;
+    }
+    let folder = Folder::new();
+    let frame = |kind: u8| {
+        let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, kind];
+        frame.resize(60, 0);
+        frame
+    };
+    let object = object("fault.o");
+    let run = |kinds: &[u8], device: &str, more: &[&str]| {
+        let mut writer = CaptureWriter::new("frames", Vec::new(), Format::Pcap, &["port0"]).unwrap();
+        kinds.iter().for_each(|kind| writer.write(&Packet::new(0, frame(*kind))).unwrap());
+        folder.write("frames.pcap", writer.into_inner().unwrap());
+        let line =
+            ["xdp", "run", &object, "--in", "frames.pcap", "--target", "tiny", "--work", "1000", "--device", device];
+        folder.sluice(&[&line[..], more].concat()).ok()
+    };
+    let mut faulted = 0;
+    for kind in 0..6u8 {
+        let both: Value = serde_json::from_str(&run(&[9, kind], "both", &["--json"])).unwrap();
+        let counters = &both["engine"][0]["counters"];
+        assert_eq!(counters["packets"], 2, "{both}");
+        assert!(counters["bundles"].as_u64() > Some(2) && counters["cycles"].as_u64() > Some(10), "{counters}");
+        // The interpreter's words: "fault: why at program:slot (file:line)".
+        let drops = both["programs"][0]["drops"].as_object().unwrap();
+        let Some(fault) = drops.keys().find_map(|drop| drop.strip_prefix("fault: ")) else {
+            assert_eq!(counters["last_fault"], Value::Null);
+            continue;
+        };
+        faulted += 1;
+        let last = &counters["last_fault"];
+        let (_, place) = fault.rsplit_once(" at ").unwrap();
+        let line = place.split_once(" (").map(|(_, line)| line.trim_end_matches(')'));
+        assert_eq!(last["line"].as_str(), line, "{fault}: {last}");
+        let slot = last["slot"].as_u64().unwrap();
+        assert!(place.contains(&format!(":{slot}")), "{fault}: {last}");
+        assert_eq!(counters["faults"][last["kind"].as_str().unwrap()], 1);
+        let text = run(&[kind, kind], "rtl", &[]);
+        assert!(text.contains("the last fault: ") && line.is_none_or(|line| text.contains(line)), "{text}");
+        assert!(text.contains("2 packets executed, ") && text.contains("2 ended by a fault: "), "{text}");
+    }
+    assert!(faulted > 1, "{faulted}");
+}
+
+#[test]
 fn a_program_that_needs_more_is_refused_with_its_instruction_and_source_line() {
     if !has_plugin("xdp_tiny") {
         return;

@@ -6,6 +6,7 @@
 pub mod counters;
 pub mod device;
 pub mod engine;
+pub mod engine_counts;
 pub mod engines;
 pub mod error;
 pub mod frame;
@@ -19,6 +20,7 @@ pub mod run_load;
 pub use counters::{Counters, ModuleCounters};
 pub use device::{Capabilities, Device, MAX_OFFER_BYTES, Rows};
 pub use engine::{Answer, Engine, InstallError, Packet, Route, Stamped};
+pub use engine_counts::{EngineCounts, EngineFault, Spent};
 pub use engines::{Engines, Late, Passed};
 pub use error::{DeviceError, ReadError, StepError, Waited};
 pub use frame::Frame;

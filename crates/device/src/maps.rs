@@ -3,6 +3,7 @@
 //! An engine whose programs share maps with the host gives them by [`crate::Device::maps`]; what it tells the host beside
 //! them comes the same way. Maps and programs are named by module: the tenant's, or an engine's own.
 
+use crate::engine_counts::EngineCounts;
 use crate::error::DeviceError;
 use crate::program_counts::ProgramCounts;
 use sluice_object::XdpMap;
@@ -86,4 +87,10 @@ pub trait Maps {
 
     /// What the module's programs came to since it has had one, over replacements.
     fn counts(&mut self, module: u8) -> Result<ProgramCounts, DeviceError>;
+
+    /// What the engine in hardware has counted of the module's programs; none where programs run in software.
+    fn engine_counts(&mut self, module: u8) -> Result<Option<EngineCounts>, DeviceError> {
+        let _ = module;
+        Ok(None)
+    }
 }

@@ -4,7 +4,7 @@ use crate::compare::{Comparison, Halt, Input};
 use crate::device::RtlNic;
 use crate::follow::{Difference, Follower};
 use crate::host_maps::Placed;
-use sluice_device::{Device, DeviceError, Map, MapId, Maps, ProgramCounts, ProgramEvent};
+use sluice_device::{Device, DeviceError, EngineCounts, Map, MapId, Maps, ProgramCounts, ProgramEvent};
 use sluice_nic::Mismatch;
 use sluice_object::XdpMap;
 use std::collections::BTreeSet;
@@ -221,6 +221,11 @@ impl Maps for Comparison {
     /// The model's: none, for no program that the device runs tells any.
     fn take_events(&mut self, module: u8) -> Vec<ProgramEvent> {
         self.follower_mut().maps().map(|maps| maps.take_events(module)).unwrap_or_default()
+    }
+
+    /// The device's: the model has no cores.
+    fn engine_counts(&mut self, module: u8) -> Result<Option<EngineCounts>, DeviceError> {
+        self.rtl_mut().engine_counts(module)
     }
 
     /// The model's.

@@ -2,7 +2,7 @@
 
 use crate::device::RtlNic;
 use crate::host_maps::Placed;
-use sluice_device::{DeviceError, Map, MapId, Maps, ProgramCounts, ProgramEvent};
+use sluice_device::{DeviceError, EngineCounts, Map, MapId, Maps, ProgramCounts, ProgramEvent};
 use sluice_ebpf::Errno;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_formats::{Node, Table};
@@ -114,5 +114,9 @@ impl Maps for RtlNic {
     fn counts(&mut self, module: u8) -> Result<ProgramCounts, DeviceError> {
         self.host_mut().shadow(module)?;
         Err(DeviceError::Unavailable("instructions of programs are not counted in hardware".to_owned()))
+    }
+
+    fn engine_counts(&mut self, module: u8) -> Result<Option<EngineCounts>, DeviceError> {
+        self.read_engine_counts(module).map(Some)
     }
 }

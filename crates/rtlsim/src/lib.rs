@@ -9,6 +9,7 @@ mod compare_maps;
 pub mod config_driver;
 pub mod device;
 mod device_maps;
+mod engine_counts;
 mod engine_maps;
 pub mod error;
 pub mod event;

@@ -12,6 +12,7 @@ use crate::captures;
 use crate::failure::Failure;
 use crate::files;
 use crate::printable;
+use crate::xdp::engine_counts;
 use serde_json::{Value, json};
 use sluice_control::NicConfig;
 use sluice_device::{Device, Event, Verdict};
@@ -174,12 +175,14 @@ pub fn run(
     let interfaces = watches.iter().map(Watch::report).collect();
     let wall = start.elapsed();
     let counters = device.counters().map_err(failed)?;
+    let engine = engine_counts::of_modules(device, counters.modules.keys().copied());
     let open = counters.modules.iter().find(|(_, c)| !c.closes() || c.in_flight != 0);
     let played = Played {
         open_account: open.map(|(module, c)| format!("module {module}: {c:?}")),
         offered: counts.received,
         tally: Tally::default(),
         counters,
+        engine,
         wall,
         changes: Vec::new(),
         interrupted: interrupt::asked(),

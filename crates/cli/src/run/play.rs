@@ -8,10 +8,12 @@ use super::sink::Sinks;
 use super::source::{Arrival, Source};
 use super::tally::Tally;
 use crate::failure::Failure;
-use sluice_device::{Counters, Device, DeviceError, Event, Offer, OpId};
+use crate::xdp::engine_counts;
+use sluice_device::{Counters, Device, DeviceError, EngineCounts, Event, Offer, OpId};
 use sluice_object::{Linker, Object};
 use sluice_packet::capture::Next;
 use sluice_packet::capture::output;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Packets offered in one call.
@@ -53,6 +55,8 @@ pub struct Played {
     pub tally: Tally,
     /// Counters after the last packet.
     pub counters: Counters,
+    /// What an XDP engine in hardware has counted, by module.
+    pub engine: BTreeMap<u8, EngineCounts>,
     /// Wall time from the first packet to the last outcome.
     pub wall: Duration,
     /// Replacements.
@@ -144,7 +148,9 @@ impl Play<'_> {
         }
         let wall = start.elapsed();
         let counters = self.device.counters().map_err(failed)?;
+        let engine = engine_counts::of_modules(self.device, counters.modules.keys().copied());
         Ok(Played {
+            engine,
             open_account: state.tally.audit(&counters, state.offered).err(),
             offered: state.offered,
             tally: state.tally,

@@ -6,8 +6,9 @@ use super::sink::Written;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::{Table, group};
+use crate::xdp::engine_counts;
 use serde_json::{Value, json};
-use sluice_device::ModuleCounters;
+use sluice_device::{EngineCounts, ModuleCounters};
 use sluice_object::Linker;
 
 /// Runs of one command: on the model, on the RTL, or on both.
@@ -91,6 +92,10 @@ impl Report<'_> {
     }
 
     fn lines(&self, out: &mut Output) -> Result<(), Failure> {
+        for row in self.rows() {
+            let lines = self.engine(&row).map(|counts| engine_counts::text(counts, None));
+            lines.into_iter().flatten().try_for_each(|line| out.line(format!("engine, {}: {line}", row.name)))?;
+        }
         if let Some(model) = self.model {
             let seconds = model.wall.as_secs_f64();
             out.line(format!("model: {} packets in {:.1} ms of wall time", group(model.offered), seconds * 1e3))?;
@@ -172,8 +177,14 @@ impl Report<'_> {
         value["id"] = json!(row.id);
         value["name"] = json!(row.name);
         value["packets_per_second"] = json!(self.model.and_then(|played| self.packets_per_second(row, played)));
+        value["engine"] = json!(self.engine(row).map(|counts| engine_counts::value(counts, None)));
         value["cycles_per_packet"] = json!(self.rtl.and_then(|played| cycles(row, played)));
         value
+    }
+
+    /// What an XDP engine in hardware has counted of a tenant.
+    fn engine(&self, row: &Row) -> Option<&EngineCounts> {
+        self.rtl?.engine.get(&row.module?)
     }
 
     fn packets_per_second(&self, row: &Row, played: &Played) -> Option<u64> {

@@ -2,6 +2,7 @@
 //!
 //! A NIC with one tenant, who gets every frame as it is. Frames come in on port 0; `XDP_PASS` goes to host queue 0.
 
+use super::engine_counts;
 use super::object;
 use super::run::XdpRun;
 use crate::failure::Failure;
@@ -12,14 +13,16 @@ use crate::run::play::failed;
 use crate::run::tally::Tally;
 use serde_json::{Value, json};
 use sluice_control::config::{self, BringUpError, NicConfig, TenantConfig};
-use sluice_device::{Device, Event, Offer, Outcome, Verdict};
+use sluice_device::{Device, EngineCounts, Event, Offer, Outcome, Verdict};
 use sluice_ebpf::tenant::{self, Options};
 use sluice_ebpf::{Image, Program};
 use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, VLAN_ROWS};
+use sluice_formats::xdp::target::LANES;
 use sluice_formats::{Reason, Target};
+use sluice_hxdp::{Bundles, Target as LaneTarget, compile};
 use sluice_nic::ports::{HostBinding, PortBinding};
 use sluice_object::linker::XdpError;
-use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
 use sluice_rtlsim::top;
 use std::collections::BTreeMap;
 
@@ -29,6 +32,7 @@ const TENANT: u16 = 1;
 /// The device, and what became of its packets.
 pub struct Hardware {
     device: Box<dyn Device>,
+    module: u8,
     seen: Seen,
 }
 
@@ -42,6 +46,10 @@ pub struct Seen {
     fates: BTreeMap<String, (u64, u64, u64, u64)>,
     tally: Tally,
     compared: bool,
+    /// What the engine has counted.
+    counts: EngineCounts,
+    /// The program as the engine has it.
+    compiled: Option<(Bundles, Program)>,
 }
 
 impl Hardware {
@@ -67,6 +75,7 @@ impl Hardware {
         }
         let wrong = |e: tenant::TenantError| Failure::input(e.code(), format!("{}: {e}", run.object.display()));
         let object = tenant::object(&spec.name, image, &options).map_err(wrong)?;
+        let compiled = compiled(&object, program);
         let mut settings = NicSettings::new(target);
         settings.ports[0].untagged = Some(TENANT);
         let config = NicConfig {
@@ -81,7 +90,8 @@ impl Hardware {
         let mut device = device::rtl(choice, &top::XDP, target, run.seed, None)?;
         let mut linker = sluice_control::linker(target, device.capabilities());
         config::bring_up(&config, &mut *device, &mut linker).map_err(|error| refused(error, program))?;
-        Ok(Self { device, seen: Seen { compared: both, ..Seen::default() } })
+        let module = linker.tenant(TENANT).map_or(0, |tenant| tenant.module);
+        Ok(Self { device, module, seen: Seen { compared: both, compiled, ..Seen::default() } })
     }
 
     /// Plays frames, one behind the other, and waits until all have their fate.
@@ -113,9 +123,20 @@ impl Hardware {
     /// After the last packet: the accounting closes, and with both devices all maps are alike.
     pub fn finish(mut self) -> Result<Seen, Failure> {
         let counters = self.device.counters().map_err(failed)?;
+        let counted = self.device.maps().and_then(|maps| maps.engine_counts(self.module)).map_err(failed)?;
+        self.seen.counts = counted.unwrap_or_default();
         let closes = self.seen.tally.audit(&counters, self.seen.packets);
         closes.map(|()| self.seen).map_err(|open| Failure::difference("E0506", open))
     }
+}
+
+/// The program's bundles, as the linker has them made: slots are those of the image.
+fn compiled(object: &Object, program: &Program) -> Option<(Bundles, Program)> {
+    let xdp = object.parts.xdp.as_deref()?;
+    let image = tenant::image(xdp).ok()?;
+    let same = image.programs.get(xdp.main as usize)?;
+    let bundles = compile(&image, same, &LaneTarget::new(LANES).ok()?).ok()?.bundles;
+    Some((bundles, program.clone()))
 }
 
 /// Why the program was not loaded, with the source line of the instruction that the engine has not.
@@ -159,6 +180,10 @@ impl Seen {
         (!self.compared && ran > 0).then(|| cycles as f64 / ran as f64)
     }
 
+    fn compiled(&self) -> engine_counts::Compiled<'_> {
+        self.compiled.as_ref().map(|(bundles, program)| (bundles, program))
+    }
+
     /// One object.
     pub fn json(&self, target: &Target) -> Value {
         let fate = |(fate, (packets, sum, least, most)): (&String, &(u64, u64, u64, u64))| {
@@ -167,7 +192,8 @@ impl Seen {
         };
         let fates: Vec<Value> = self.fates.iter().map(fate).collect();
         json!({ "target": target.name, "packets": self.packets, "differences": if self.compared { Some(0) } else { None },
-                "cycles_a_packet": self.cycles(), "fates": fates })
+                "cycles_a_packet": self.cycles(), "fates": fates,
+                "counters": engine_counts::value(&self.counts, self.compiled()) })
     }
 
     /// Lines of text.
@@ -181,6 +207,7 @@ impl Seen {
             let mean = *sum as f64 / *packets as f64;
             out.line(format!("  {packets} {fate}: {mean:.0} cycles from in to out ({least} to {most})"))?;
         }
-        Ok(())
+        let lines = engine_counts::text(&self.counts, self.compiled());
+        lines.into_iter().try_for_each(|line| out.line(format!("  {line}")))
     }
 }

@@ -55,6 +55,11 @@ pub const fn register() -> Shape {
     Shape { words: || 1, access: Access::ReadWrite }
 }
 
+/// A row that is only read.
+pub const fn read_row<R: Row>() -> Shape {
+    Shape { words: R::words, access: Access::ReadOnly }
+}
+
 /// Two words that are only read.
 pub const fn read_only() -> Shape {
     Shape { words: || 2, access: Access::ReadOnly }

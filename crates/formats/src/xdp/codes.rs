@@ -187,3 +187,45 @@ codes! {
         Number "number" = 4,
     }
 }
+
+codes! {
+    /// What a pass of a context was, and what the cycles since the pass before were spent on.
+    XdpPass, "xdp_pass", "XdpPass", 3 {
+        /// Takes a packet. Its cycles are those since the packet was whole in its queue.
+        Start "start" = 0,
+        /// Did a bundle that waits for nothing.
+        Bundle "bundle" = 1,
+        /// Did none: asked a unit, or restored registers behind a function.
+        Launch "launch" = 2,
+        /// Followed a pass that was sent back because its unit was busy.
+        Busy "busy" = 3,
+        /// Did a bundle that had waited for a value of a map, or for an atomic operation.
+        Values "values" = 4,
+        /// Did a bundle that had waited for the map engine.
+        Maps "maps" = 5,
+        /// Did a bundle that had waited for a helper, or called a function.
+        Helper "helper" = 6,
+        /// Did a bundle that had waited for a product, quotient or remainder.
+        Arithmetic "arithmetic" = 7,
+    }
+}
+
+codes! {
+    /// How a packet's program has ended.
+    XdpFault, "xdp_fault", "XdpFault", 3 {
+        /// With a verdict.
+        None "none" = 0,
+        /// An access that no region allows.
+        Access "access" = 1,
+        /// A helper's argument that it does not take.
+        Argument "argument" = 2,
+        /// More taken back edges and calls than it may.
+        Work "work" = 3,
+        /// A call beyond its frames.
+        Depth "depth" = 4,
+        /// A lock that it holds where it may not.
+        Lock "lock" = 5,
+        /// A bundle that is not its module's, or that no core can do.
+        Bundle "bundle" = 6,
+    }
+}

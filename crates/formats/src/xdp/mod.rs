@@ -6,12 +6,12 @@ pub mod map;
 pub mod rows;
 pub mod target;
 
-use crate::address::{Table, counter, nodes, row, tables};
+use crate::address::{Table, counter, nodes, read_row, row, tables};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
 use rows::{
-    XdpCodeRow, XdpHostRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpSearchRow,
-    XdpShareRow, XdpValueRow,
+    XdpCodeRow, XdpFaultRow, XdpHostRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow,
+    XdpSearchRow, XdpShareRow, XdpSpentRow, XdpValueRow,
 };
 use target::Target as XdpTarget;
 
@@ -49,6 +49,12 @@ tables! { Some(EngineId::XDP);
         XdpHost "xdp_host" = 9: row::<XdpHostRow>(), |_| 1, "`xdp_host_row`; a write is answered when it is done";
         /// Key (rows 0 and 1) and value (from row 2 on) of the host's operation.
         XdpHostData "xdp_host_data" = 10: row::<XdpValueRow>(), |_| target::HOST_ROWS as u32, "`xdp_value_row`: key in rows 0 and 1, then the value";
+        /// Passes of each core and their cycles.
+        XdpPasses "xdp_passes" = 11: read_row::<XdpSpentRow>(), |t| XdpTarget::by_name(t.name).cores as u32 * t.modules * 8, "`xdp_spent_row`, by (core * modules + module) * 8 + `xdp_pass`";
+        /// Packets whose program has ended, and their cycles in the order.
+        XdpEnds "xdp_ends" = 12: read_row::<XdpSpentRow>(), |t| t.modules * 8, "`xdp_spent_row`, by module * 8 + `xdp_fault`";
+        /// The last fault of each module.
+        XdpFault "xdp_fault" = 13: read_row::<XdpFaultRow>(), |t| t.modules, "`xdp_fault_row`, by module";
         /// Weights and reserved rows of modules in the queues in front of the cores.
         XdpShare "xdp_share" = 16: row::<XdpShareRow>(), |t| t.modules, "`xdp_share_row`, by module";
     }
@@ -78,7 +84,14 @@ pub(crate) static FOLDER: Folder = Folder {
     tables: TABLES,
     events: &[EVENTS],
     rows: rows::ROWS,
-    codes: &[codes::XdpOp::LIST, codes::XdpMapKind::LIST, codes::XdpMapOp::LIST, codes::XdpStep::LIST],
+    codes: &[
+        codes::XdpOp::LIST,
+        codes::XdpMapKind::LIST,
+        codes::XdpMapOp::LIST,
+        codes::XdpStep::LIST,
+        codes::XdpPass::LIST,
+        codes::XdpFault::LIST,
+    ],
     generated: || {
         vec![("rtl/gen/sluice_xdp_rows_pkg.sv", generated::package()), ("docs/design/xdp-rows.md", generated::page())]
     },

@@ -227,6 +227,32 @@ row! {
 }
 
 row! {
+    /// How often something was, and the cycles that it took. Both wrap, and are of one instant.
+    #[derive(Copy, Hash)]
+    XdpSpentRow, "xdp_spent_row" {
+        /// How often.
+        count: u64 = 48,
+        /// Cycles of all together.
+        cycles: u64 = 48,
+    }
+}
+
+row! {
+    /// The last fault of a module's programs. Index: module.
+    #[derive(Copy, Hash)]
+    XdpFaultRow, "xdp_fault_row" {
+        /// What it was (`xdp_fault`); 0 where there was none since the reset.
+        kind: u8 = 3,
+        /// The packet's generation.
+        generation: u8 = 1,
+        /// Row of its bundle.
+        row: u16 = 13,
+        /// Lane of its instruction.
+        lane: u8 = 1,
+    }
+}
+
+row! {
     /// Trace of the XDP engine: in which order packets reach what they share. What a row is, its channel says (`xdp_step`).
     #[derive(Copy, Hash)]
     XdpStepTraceRow, "xdp_step_trace_row" {
@@ -254,5 +280,7 @@ pub(super) const ROWS: &[RowInfo] = rows![
     XdpSearchRow,
     XdpHostRow,
     XdpValueRow,
+    XdpSpentRow,
+    XdpFaultRow,
     XdpStepTraceRow,
 ];

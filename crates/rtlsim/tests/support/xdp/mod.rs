@@ -1,6 +1,7 @@
 //! The XDP engine in its top, its tables written row by row, and the interpreter beside it.
 #![allow(dead_code)] // each test uses a part
 
+pub mod accounts;
 pub mod device;
 pub mod engine;
 pub mod pair;

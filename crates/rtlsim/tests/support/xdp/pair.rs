@@ -4,7 +4,7 @@ use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WO
 use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
 use sluice_ebpf::tenant::plain_map;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{Image, Packet, Program, Redirect, Runtime, Verdict};
+use sluice_ebpf::{Fault, Image, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
 use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
@@ -105,6 +105,16 @@ impl Pair {
         let id = packet_id(port, number);
         engine.offer(id, MODULE, frame);
         self.sent.push((id, frame.to_vec(), fate, outcome));
+    }
+
+    /// Faults of the interpreter, of packets that were not compared.
+    pub fn faults(&self) -> u64 {
+        self.sent.iter().filter(|(.., outcome)| outcome.fault.is_some()).count() as u64
+    }
+
+    /// The fault of the packet that was sent last.
+    pub fn last_fault(&self) -> Option<Fault> {
+        self.sent.last()?.3.fault.clone()
     }
 
     /// Packets that were sent and not compared.
