@@ -155,13 +155,14 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpValueRowBits = 256;
   localparam int unsigned XdpValueRowWords = 8;
 
-  // How often something was, and the cycles that it took. Both wrap, and are of one instant.
+  // How often something was, the cycles that it took, and the bundles that it completed. All wrap, and are of one instant.
   typedef struct packed {
+    logic [47:0] bundles;
     logic [47:0] cycles;
     logic [47:0] count;
   } xdp_spent_row_t;
-  localparam int unsigned XdpSpentRowBits = 96;
-  localparam int unsigned XdpSpentRowWords = 3;
+  localparam int unsigned XdpSpentRowBits = 144;
+  localparam int unsigned XdpSpentRowWords = 5;
 
   // The last fault of a module's programs. Index: module.
   typedef struct packed {
@@ -289,7 +290,7 @@ package sluice_xdp_rows_pkg;
     XdpStepNumber = 3'd4
   } xdp_step_e;
 
-  // What a pass of a context was, and what the cycles since the pass before were spent on.
+  // What the cycles before a pass of a context were spent on.
   typedef enum logic [2:0] {
     XdpPassStart = 3'd0,
     XdpPassBundle = 3'd1,

@@ -667,6 +667,7 @@ module sluice_xdp
   assign ended = '{
           module_id: unload_verdict_data.module_id,
           kind: outcome[verdict_core].fault,
+          bundle: 1'b0,
           cycles: waited[verdict_core]
       };
   sluice_xdp_accounts #(

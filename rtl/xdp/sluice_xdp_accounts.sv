@@ -72,10 +72,12 @@ module sluice_xdp_accounts
         .valid_i     (pass_valid_i[c]),
         .index_i     ({pass_i[c].module_id[ModuleIndexBits-1:0], pass_i[c].kind}),
         .cycles_i    (pass_i[c].cycles),
+        .bundle_i    (pass_i[c].bundle),
         .read_valid_i(asked),
         .read_index_i(pair),
         .count_o     (passes[c].count),
-        .cycles_o    (passes[c].cycles)
+        .cycles_o    (passes[c].cycles),
+        .bundles_o   (passes[c].bundles)
     );
   end
 
@@ -87,10 +89,12 @@ module sluice_xdp_accounts
       .valid_i     (end_valid_i),
       .index_i     ({end_i.module_id[ModuleIndexBits-1:0], end_i.kind}),
       .cycles_i    (end_i.cycles),
+      .bundle_i    (end_i.bundle),
       .read_valid_i(asked),
       .read_index_i(pair),
       .count_o     (ends.count),
-      .cycles_o    (ends.cycles)
+      .cycles_o    (ends.cycles),
+      .bundles_o   (ends.bundles)
   );
 
   assign fault = '{

@@ -601,7 +601,7 @@ module sluice_xdp_core
   result_t done_result, x_result, y_unit_result_q, late_result;
   // verilator lint_on UNUSEDSIGNAL
 
-  logic y_foreign_q;
+  logic y_foreign_q, y_late_fault_q;
   logic [6:0] y_next_page_q;
   xdp_lane_t [Lanes-1:0] y_lane_q;
   logic [Lanes-1:0][31:0] y_low_q;
@@ -628,6 +628,7 @@ module sluice_xdp_core
   always_ff @(posedge clk_i) begin
     // A late result was a fault: its context's next pass ends the packet.
     y_foreign_q     <= x_foreign_q || (x_resume_q && x_result.fault && x_result.late);
+    y_late_fault_q  <= x_resume_q && x_result.fault && x_result.late;
     y_next_page_q   <= x_next_page_q;
     y_lane_q        <= x_lane_q;
     y_access_lane_q <= x_access_lane;
@@ -1101,16 +1102,38 @@ module sluice_xdp_core
         to_host: m_kept_q.to_host,
         ifindex: m_kept_q.redirect,
         cost: m_cost_after,
-        outcome: '{fault: m_fault, row: m_row_q, lane: m_behind_q},
+        outcome:
+        m_late_fault_q
+        ?
+        '{fault: m_launched.fault, row: m_launched.row, lane: m_launched.lane}
+        : '{fault: m_fault, row: m_row_q, lane: m_behind_q},
         ended: now_i
     };
   end
+
+  // Of the bundle that was launched last: where its late result faults, and as what.
+  xdp_outcome_t m_launching, m_launched;
+  logic m_late_fault_q, m_long_behind_q;
+  assign m_launching = '{fault: m_helps_q ? XdpFaultArgument : XdpFaultAccess, row: m_row_q, lane: m_long_behind_q};
+  sluice_ram_lut #(
+      .Width($bits(xdp_outcome_t)),
+      .Depth(Contexts)
+  ) u_launched (
+      .clk_i,
+      .we_i   (m_launches),
+      .waddr_i(m_context_q),
+      .wdata_i(m_launching),
+      .raddr_i(m_context_q),
+      .rdata_o(m_launched)
+  );
 
   // What a fault was. Of a bundle's lanes the one that stopped it has faulted.
   logic m_foreign_q, m_helps_q, m_behind_q, m_frames_q, m_wrong_q;
   xdp_fault_e m_fault;
   always_ff @(posedge clk_i) begin
     m_foreign_q <= y_foreign_q;
+    m_late_fault_q <= y_late_fault_q;
+    m_long_behind_q <= !(y_active[0] && y_longs[0]);
     m_helps_q <= y_access_q.op == XdpOpHelper;
     m_behind_q <= !y_stops[0] && !y_foreign_q;
     // Only a call in the first lane may be one too many.
@@ -1131,14 +1154,14 @@ module sluice_xdp_core
 
   // What the pass has cost.
   logic m_waited_q;
-  xdp_pass_e m_waited_for;
+  xdp_pass_e m_unit;
   always_ff @(posedge clk_i) m_waited_q <= y_resume_q && y_long;
   always_comb begin
     case (m_unit_q)
-      UnitValues: m_waited_for = XdpPassValues;
-      UnitMaps: m_waited_for = XdpPassMaps;
-      UnitHelper: m_waited_for = XdpPassHelper;
-      default: m_waited_for = XdpPassArithmetic;
+      UnitValues: m_unit = XdpPassValues;
+      UnitMaps: m_unit = XdpPassMaps;
+      UnitHelper: m_unit = XdpPassHelper;
+      default: m_unit = XdpPassArithmetic;
     endcase
   end
 
@@ -1148,18 +1171,20 @@ module sluice_xdp_core
       .clk_i,
       .rst_ni,
       .now_i,
-      .taken_i     (start_take),
-      .came_i      (start_i.came),
-      .valid_i     (m_valid_q),
-      .context_i   (m_context_q),
-      .module_i    (m_fixed.module_id),
-      .start_i     (m_start_q),
-      .nothing_i   (m_launch_q || m_turn_q.pass != PassBundle),
-      .retries_i   (m_retries),
-      .waited_i    (m_waited_q),
-      .waited_for_i(m_waited_for),
-      .valid_o     (pass_valid_o),
-      .spent_o     (pass_o)
+      .taken_i  (start_take),
+      .came_i   (start_i.came),
+      .valid_i  (m_valid_q),
+      .context_i(m_context_q),
+      .module_i (m_fixed.module_id),
+      .start_i  (m_start_q),
+      // A late result that faults is of a bundle that was done.
+      .bundle_i (m_commits && m_turn_q.pass == PassBundle && !m_late_fault_q),
+      .retries_i(m_retries),
+      .waited_i (m_waited_q),
+      .late_i   (m_commits && m_launch_q),
+      .unit_i   (m_unit),
+      .valid_o  (pass_valid_o),
+      .spent_o  (pass_o)
   );
 
   // ---------------------------------------------------------------------------------------------------------------

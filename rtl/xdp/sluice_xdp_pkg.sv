@@ -57,6 +57,7 @@ package sluice_xdp_pkg;
   typedef struct packed {
     logic [ModuleBits-1:0] module_id;
     logic [2:0]            kind;       // a pass, or an end
+    logic                  bundle;     // a pass that completes one
     logic [ClockBits-1:0]  cycles;
   } xdp_spent_t;
 

@@ -1,7 +1,7 @@
-/// Counters in pairs: how often something was, and the cycles that it took.
+/// Counters in threes: how often something was, the cycles that it took, and the bundles that it completed.
 ///
-/// `valid_i` adds 1 and `cycles_i` to the pair `index_i`, both modulo 2^Width; one a cycle, also when all of them hit one pair. A read
-/// (`read_valid_i`) gives both numbers of one instant in the next cycle: all that was added up to three cycles before.
+/// `valid_i` adds 1, `cycles_i` and `bundle_i` to the entry `index_i`, each modulo 2^Width; one a cycle, also when all of them hit one entry. A read
+/// (`read_valid_i`) gives its numbers of one instant in the next cycle: all that was added up to three cycles before.
 /// They live in RAM: they start at zero and a reset leaves them alone. What is added in the last two cycles before a reset may be lost.
 ///
 /// Latency: 3 cycles. Throughput: an addition and a read a cycle. Never stalls.
@@ -17,11 +17,13 @@ module sluice_xdp_spent #(
     input logic                 valid_i,
     input logic [IndexBits-1:0] index_i,
     input logic [CycleBits-1:0] cycles_i,
+    input logic                 bundle_i,
 
     input  logic                 read_valid_i,
     input  logic [IndexBits-1:0] read_index_i,
     output logic [    Width-1:0] count_o,
-    output logic [    Width-1:0] cycles_o
+    output logic [    Width-1:0] cycles_o,
+    output logic [    Width-1:0] bundles_o
 );
 
   if (Entries < 2) begin : gen_bad_entries
@@ -32,23 +34,24 @@ module sluice_xdp_spent #(
   end
 
   typedef struct packed {
+    logic [Width-1:0] bundles;
     logic [Width-1:0] cycles;
     logic [Width-1:0] count;
-  } pair_t;
+  } entry_t;
 
-  // Read, add, write. What is added in the two cycles behind an addition to the same pair takes its sum from the pipeline.
-  logic add_valid_q, write_valid_q, write, from_write_q, from_written_q;
+  // Read, add, write. What is added in the two cycles behind an addition to the same entry takes its sum from the pipeline.
+  logic add_valid_q, add_bundle_q, write_valid_q, write, from_write_q, from_written_q;
   logic [IndexBits-1:0] add_index_q, write_index_q;
   logic [CycleBits-1:0] add_cycles_q;
-  pair_t stored, so_far, sum_q, written_q, read;
+  entry_t stored, so_far, sum_q, written_q, read;
 
   assign write = write_valid_q && rst_ni;
 
   sluice_ram_1r1w #(
-      .Width($bits(pair_t)),
+      .Width($bits(entry_t)),
       .Depth(Entries),
       .Style("block")
-  ) u_pairs (
+  ) u_entries (
       .clk_i,
       .wr_en_i  (write),
       .wr_addr_i(write_index_q),
@@ -60,7 +63,7 @@ module sluice_xdp_spent #(
 
   // The host's.
   sluice_ram_1r1w #(
-      .Width($bits(pair_t)),
+      .Width($bits(entry_t)),
       .Depth(Entries),
       .Style("block")
   ) u_copy (
@@ -73,9 +76,10 @@ module sluice_xdp_spent #(
       .rd_data_o(read)
   );
 
-  assign count_o  = read.count;
+  assign count_o = read.count;
   assign cycles_o = read.cycles;
-  assign so_far   = from_write_q ? sum_q : from_written_q ? written_q : stored;
+  assign bundles_o = read.bundles;
+  assign so_far = from_write_q ? sum_q : from_written_q ? written_q : stored;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -85,13 +89,18 @@ module sluice_xdp_spent #(
       add_valid_q   <= valid_i;
       write_valid_q <= add_valid_q;
     end
-    add_index_q    <= index_i;
-    add_cycles_q   <= cycles_i;
-    from_write_q   <= add_valid_q && add_index_q == index_i;
+    add_index_q <= index_i;
+    add_cycles_q <= cycles_i;
+    add_bundle_q <= bundle_i;
+    from_write_q <= add_valid_q && add_index_q == index_i;
     from_written_q <= write && write_index_q == index_i;
-    write_index_q  <= add_index_q;
-    sum_q          <= '{count: so_far.count + Width'(1), cycles: so_far.cycles + Width'(add_cycles_q)};
-    written_q      <= sum_q;
+    write_index_q <= add_index_q;
+    sum_q <= '{
+        count: so_far.count + Width'(1),
+        cycles: so_far.cycles + Width'(add_cycles_q),
+        bundles: so_far.bundles + Width'(add_bundle_q)
+    };
+    written_q <= sum_q;
   end
 
 endmodule

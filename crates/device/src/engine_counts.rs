@@ -5,27 +5,34 @@ use sluice_formats::xdp::codes::{XdpFault, XdpPass};
 use sluice_formats::xdp::rows::XdpSpentRow;
 use std::collections::BTreeMap;
 
-/// How often something was, and the cycles of all together.
+/// How often something was, the cycles of all together, and the bundles that it completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spent {
     /// How often.
     pub count: u64,
     /// Cycles.
     pub cycles: u64,
+    /// Bundles. They are told of all together, not by what was waited for.
+    #[serde(skip)]
+    pub bundles: u64,
 }
 
 impl Spent {
     /// The sum of two counters, which wrap at 48 bits as each of them does.
     pub fn plus(self, row: XdpSpentRow) -> Self {
         let sum = |a: u64, b: u64| (a + b) & 0xffff_ffff_ffff;
-        Self { count: sum(self.count, row.count), cycles: sum(self.cycles, row.cycles) }
+        Self {
+            count: sum(self.count, row.count),
+            cycles: sum(self.cycles, row.cycles),
+            bundles: sum(self.bundles, row.bundles),
+        }
     }
 }
 
 /// Counters of a module since the reset, those of all cores together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineCounts {
-    /// Passes by what they were: packets that contexts have taken, bundles, and what was waited for.
+    /// Passes by what the cycles before them were spent on.
     pub passes: BTreeMap<XdpPass, Spent>,
     /// Packets whose program has ended, by its fault, and their cycles in the order of their flow.
     pub ends: BTreeMap<XdpFault, Spent>,
@@ -56,10 +63,9 @@ impl EngineCounts {
         self.pass(XdpPass::Start).count
     }
 
-    /// Bundles that were done, those that had waited too.
+    /// Bundles that were done.
     pub fn bundles(&self) -> u64 {
-        let kinds = [XdpPass::Bundle, XdpPass::Values, XdpPass::Maps, XdpPass::Helper, XdpPass::Arithmetic];
-        kinds.into_iter().map(|kind| self.pass(kind).count).sum()
+        self.passes.values().map(|spent| spent.bundles).sum()
     }
 
     /// Cycles in which packets had a context.
@@ -72,6 +78,7 @@ impl EngineCounts {
         let order = self.ends.values().fold(Spent::default(), |sum, spent| Spent {
             count: sum.count + spent.count,
             cycles: sum.cycles + spent.cycles,
+            bundles: 0,
         });
         [
             ("queue", self.pass(XdpPass::Start)),
@@ -97,15 +104,20 @@ mod tests {
 
     #[test]
     fn sums_wrap_as_the_counters_do_and_waits_are_no_bundles() {
-        let most = XdpSpentRow { count: (1 << 48) - 1, cycles: 1 };
-        let spent = Spent::default().plus(most).plus(XdpSpentRow { count: 3, cycles: 4 });
-        assert_eq!(spent, Spent { count: 2, cycles: 5 });
-        let of = |count, cycles| Spent { count, cycles };
-        let passes = [(XdpPass::Start, of(2, 90)), (XdpPass::Bundle, of(7, 35)), (XdpPass::Launch, of(1, 5))];
-        let passes = passes.into_iter().chain([(XdpPass::Busy, of(4, 20)), (XdpPass::Maps, of(1, 30))]).collect();
+        let most = XdpSpentRow { count: (1 << 48) - 1, cycles: 1, bundles: 1 };
+        let spent = Spent::default().plus(most).plus(XdpSpentRow { count: 3, cycles: 4, bundles: 2 });
+        assert_eq!(spent, Spent { count: 2, cycles: 5, bundles: 3 });
+        let of = |count, cycles| Spent { count, cycles, bundles: 0 };
+        let did = |spent, bundles| Spent { bundles, ..spent };
+        let passes =
+            [(XdpPass::Start, did(of(2, 90), 1)), (XdpPass::Bundle, did(of(7, 35), 7)), (XdpPass::Launch, of(1, 5))];
+        let passes = passes
+            .into_iter()
+            .chain([(XdpPass::Busy, did(of(4, 20), 2)), (XdpPass::Maps, did(of(1, 30), 1))])
+            .collect();
         let ends = BTreeMap::from([(XdpFault::None, of(1, 3)), (XdpFault::Work, of(1, 4))]);
         let counts = EngineCounts { passes, ends, last_fault: None };
-        assert_eq!((counts.packets(), counts.bundles(), counts.cycles()), (2, 8, 90));
+        assert_eq!((counts.packets(), counts.bundles(), counts.cycles()), (2, 11, 90));
         assert_eq!(counts.waits()[6], ("order", of(2, 7)));
         assert_eq!(counts.faults().collect::<Vec<_>>(), [(XdpFault::Work, 1)]);
     }

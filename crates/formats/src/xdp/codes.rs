@@ -189,23 +189,23 @@ codes! {
 }
 
 codes! {
-    /// What a pass of a context was, and what the cycles since the pass before were spent on.
+    /// What the cycles before a pass of a context were spent on.
     XdpPass, "xdp_pass", "XdpPass", 3 {
         /// Takes a packet. Its cycles are those since the packet was whole in its queue.
         Start "start" = 0,
-        /// Did a bundle that waits for nothing.
+        /// Did a bundle, and nothing was waited for.
         Bundle "bundle" = 1,
-        /// Did none: asked a unit, or restored registers behind a function.
+        /// Did none, and nothing was waited for: asked a unit, or restored registers behind a function.
         Launch "launch" = 2,
         /// Followed a pass that was sent back because its unit was busy.
         Busy "busy" = 3,
-        /// Did a bundle that had waited for a value of a map, or for an atomic operation.
+        /// A value of a map or an atomic operation was waited for, by its bundle or late by the one before.
         Values "values" = 4,
-        /// Did a bundle that had waited for the map engine.
+        /// The map engine was waited for, in the same way.
         Maps "maps" = 5,
-        /// Did a bundle that had waited for a helper, or called a function.
+        /// A helper, or a function's new frame, was waited for.
         Helper "helper" = 6,
-        /// Did a bundle that had waited for a product, quotient or remainder.
+        /// A product, quotient or remainder was waited for, in the same way as a value.
         Arithmetic "arithmetic" = 7,
     }
 }

@@ -227,13 +227,15 @@ row! {
 }
 
 row! {
-    /// How often something was, and the cycles that it took. Both wrap, and are of one instant.
+    /// How often something was, the cycles that it took, and the bundles that it completed. All wrap, and are of one instant.
     #[derive(Copy, Hash)]
     XdpSpentRow, "xdp_spent_row" {
         /// How often.
         count: u64 = 48,
         /// Cycles of all together.
         cycles: u64 = 48,
+        /// Bundles of passes; of ends none.
+        bundles: u64 = 48,
     }
 }
 

@@ -7,11 +7,12 @@ use sluice_formats::xdp::codes::{XdpFault, XdpPass};
 use sluice_formats::xdp::rows::{XdpFaultRow, XdpSpentRow};
 use sluice_formats::xdp::target::Target as XdpTarget;
 
-/// The counters of one module: how often, and cycles.
+/// The counters of one module: how often, and cycles; and bundles of all passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     pub passes: [(u64, u64); 8],
     pub ends: [(u64, u64); 8],
+    bundles: u64,
 }
 
 impl Account {
@@ -19,9 +20,11 @@ impl Account {
     pub fn read(engine: &mut Engine, module: u8) -> Self {
         let mut account = Self::default();
         let (modules, first) = (engine.target.modules, u32::from(module) * 8);
-        let add = |sum: &mut (u64, u64), words: Vec<u32>| {
+        let mut bundles = 0;
+        let mut add = |sum: &mut (u64, u64), words: Vec<u32>| {
             let row = XdpSpentRow::unpack(&words).unwrap();
             (sum.0, sum.1) = (sum.0 + row.count, sum.1 + row.cycles);
+            bundles += row.bundles;
         };
         for kind in 0..8u32 {
             for core in 0..XdpTarget::by_name(engine.target.name).cores as u32 {
@@ -31,14 +34,18 @@ impl Account {
             let words = engine.read(Table::XdpEnds, first + kind);
             add(&mut account.ends[kind as usize], words);
         }
-        account
+        Self { bundles, ..account }
     }
 
     /// What was added since.
     pub fn since(&self, before: &Self) -> Self {
         let less =
             |a: &[(u64, u64); 8], b: &[(u64, u64); 8]| std::array::from_fn(|i| (a[i].0 - b[i].0, a[i].1 - b[i].1));
-        Self { passes: less(&self.passes, &before.passes), ends: less(&self.ends, &before.ends) }
+        Self {
+            passes: less(&self.passes, &before.passes),
+            ends: less(&self.ends, &before.ends),
+            bundles: self.bundles - before.bundles,
+        }
     }
 
     pub fn pass(&self, kind: XdpPass) -> (u64, u64) {
@@ -51,8 +58,7 @@ impl Account {
 
     /// Bundles that were done.
     pub fn bundles(&self) -> u64 {
-        let kinds = [XdpPass::Bundle, XdpPass::Values, XdpPass::Maps, XdpPass::Helper, XdpPass::Arithmetic];
-        kinds.into_iter().map(|kind| self.pass(kind).0).sum()
+        self.bundles
     }
 
     /// Cycles in which packets had a context.
