@@ -489,6 +489,8 @@ module sluice_xdp_core
   logic [6:0] x_next_page_q;
   xdp_lane_t [Lanes-1:0] x_lane_q;
   logic [Lanes-1:0][63:0] x_a_q, x_b_q;
+  // Of its operation: whether arithmetic subtracts, has 64 bits, begins at the frame's start.
+  logic [Lanes-1:0] x_subtracts_q, x_wide_q, x_from_data_q;
 
   always_ff @(posedge clk_i) begin
     // A pass that restores registers has no bundle.
@@ -496,6 +498,9 @@ module sluice_xdp_core
     x_next_page_q <= page_i.next;
     for (int unsigned l = 0; l < Lanes; l++) begin
       x_lane_q[l] <= (d_turn_q.pass == PassBundle) ? code_i.lanes[l] : '0;
+      x_subtracts_q[l] <= !(code_i.lanes[l].op inside {XdpOpAdd, XdpOpLength});
+      x_wide_q[l] <= code_i.lanes[l].wide || code_i.lanes[l].op == XdpOpLength;
+      x_from_data_q[l] <= code_i.lanes[l].op == XdpOpLength && code_i.lanes[l].spare;
       x_a_q[l]    <= d_values[2*l];
       x_b_q[l]    <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} : d_values[2*l+1];
     end
@@ -533,10 +538,11 @@ module sluice_xdp_core
     sluice_xdp_alu u_alu (
         .clk_i,
         .op_i(x_lane_q[l].op),
-        .wide_i(x_lane_q[l].wide || x_lane_q[l].op == XdpOpLength),
-        .a_i       ((x_lane_q[l].op == XdpOpLength && x_lane_q[l].spare) ? 64'(PacketAddress | 32'(x_kept_q.bounds.data)) : x_a_q[l]),
+        .subtracts_i(x_subtracts_q[l]),
+        .wide_i(x_wide_q[l]),
+        .a_i       (x_from_data_q[l] ? 64'(PacketAddress | 32'(x_kept_q.bounds.data)) : x_a_q[l]),
         .b_i(x_b_q[l]),
-        .constant_i((x_lane_q[l].op == XdpOpElement) ? 64'(x_constant[l][31:0] + x_copies[l]) : x_constant[l]),
+        .constant_i(x_constant[l]),
         .sum_o(y_sum[l]),
         .result_o(y_result[l]),
         .holds_o(y_holds[l])
@@ -598,7 +604,8 @@ module sluice_xdp_core
   logic y_foreign_q;
   logic [6:0] y_next_page_q;
   xdp_lane_t [Lanes-1:0] y_lane_q;
-  logic [Lanes-1:0][31:0] y_low_q;
+  logic [Lanes-1:0][31:0] y_low_q, y_first_q, y_copies_q;
+  logic [Lanes-1:0] y_element_q;
   logic [Lanes-1:0] y_access_lane_q, y_muldiv_lane_q;
   logic [63:0] y_address_q, y_data_q, y_left_q, y_right_q;
   // "Bits of signal are not used": a whole lane travels, an access has no registers any more.
@@ -644,7 +651,12 @@ module sluice_xdp_core
     y_fourth_q      <= x_b_q[Lanes-1];
     // Offset of the last place where so many bytes fit in front of the frame's end.
     y_last_q        <= $signed({2'd0, x_kept_q.bounds.past}) - $signed({12'd0, x_bytes});
-    for (int unsigned l = 0; l < Lanes; l++) y_low_q[l] <= x_b_q[l][31:0];
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      y_low_q[l]     <= x_b_q[l][31:0];
+      y_first_q[l]   <= x_constant[l][31:0];
+      y_copies_q[l]  <= x_copies[l];
+      y_element_q[l] <= x_lane_q[l].op == XdpOpElement;
+    end
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -934,7 +946,8 @@ module sluice_xdp_core
       m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]) && (!y_longs[l] || (y_resume_q && !y_tail));
       m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
-      m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value : y_result[l];
+      m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value :
+          y_element_q[l] ? 64'(y_first_q[l] + y_copies_q[l]) : y_result[l];
       if (y_turn_q.pass inside {PassLower, PassUpper} && l < 2) begin
         m_write_q[l]    <= 1'b1;
         m_register_q[l] <= ((y_turn_q.pass == PassLower) ? 4'd6 : 4'd8) + 4'(l);
@@ -1182,7 +1195,7 @@ module sluice_xdp_core
   } waits_t;
   // "Bits of signal are not used": each reader takes what concerns it.
   // verilator lint_off UNUSEDSIGNAL
-  waits_t m_waits, waits_late, written_late;
+  waits_t m_waits, waits_late, waits_value, waits_map, waits_muldiv, written_late;
   // verilator lint_on UNUSEDSIGNAL
 
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
@@ -1202,13 +1215,13 @@ module sluice_xdp_core
     if (map_answer_valid_i) done_result = {1'b0, map_answer_i};
     if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
     // The lowest two bits of the flags are the verdict where there is no entry; of the others none is known here.
-    if (done_valid_i && waits_late.refers) begin
+    if (done_valid_i && waits_value.refers) begin
       done_result = '{
           late: 1'b0,
-          fault: done_fault_i || waits_late.trap,
-          value: !waits_late.plain ? '0 : (done_value_i[31:0] != '0) ? 64'(VerdictRedirect) : 64'(waits_late.verdict),
-          failed: waits_late.plain && done_value_i[31:0] == '0,
-          refers: waits_late.plain && done_value_i[31:0] != '0,
+          fault: done_fault_i || waits_value.trap,
+          value: !waits_value.plain ? '0 : (done_value_i[31:0] != '0) ? 64'(VerdictRedirect) : 64'(waits_value.verdict),
+          failed: waits_value.plain && done_value_i[31:0] == '0,
+          refers: waits_value.plain && done_value_i[31:0] != '0,
           to_host: 1'b0,
           referent: done_value_i[31:0]
       };
@@ -1226,15 +1239,20 @@ module sluice_xdp_core
   sluice_ram_lut #(
       .Width    ($bits(waits_t)),
       .Depth    (Contexts),
-      .ReadPorts(2)
+      .ReadPorts(4)
   ) u_waits (
       .clk_i,
       .we_i   (m_launches),
       .waddr_i(m_context_q),
       .wdata_i(m_waits),
-      .raddr_i({late_context, done_context}),
-      .rdata_o({written_late, waits_late})
+      .raddr_i({late_context, muldiv_context_q, map_answer_context_i, done_context_i}),
+      .rdata_o({written_late, waits_muldiv, waits_map, waits_value})
   );
+  // A helper has two passes.
+  always_comb begin
+    waits_late = done_valid_i ? waits_value : map_answer_valid_i ? waits_map : waits_muldiv;
+    if (!answered && helper_waits_q) waits_late = '0;
+  end
   assign m_waits = '{
           late: m_late_q,
           writes: m_late_writes_q,
