@@ -646,46 +646,32 @@ module sluice_xdp
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Values: contexts go first, of cores in turns; then the map engine, then helpers, of cores in turns. A value that is being written
-  // keeps all others off.
+  // Values.
 
-  logic [Cores-1:0] asks, asks_grant, helps_grant;
   core_t asks_core, helps_core, late_core_q;
-  logic asks_any, helps, others_wait, yields;
-  logic [2:0] others_wait_q;
+  logic asks_any, asks_engine, engine_ready, values_valid;
 
-  assign yields = others_wait_q == 3'(Patience);
-  assign asks   = (locks || yields) ? '0 : request_valid;
-  sluice_arb_rr #(
-      .Requests(Cores)
-  ) u_asks (
+  sluice_xdp_value_turns #(
+      .Cores   (Cores),
+      .Patience(Patience)
+  ) u_value_turns (
       .clk_i,
       .rst_ni,
-      .req_i    (asks),
-      .advance_i(values_ready),
-      .grant_o  (asks_grant),
-      .index_o  (asks_core),
-      .valid_o  (asks_any)
+      .locks_i        (locks),
+      .context_valid_i(request_valid),
+      .context_ready_o(request_ready),
+      .engine_valid_i (map_request_valid),
+      .engine_ready_o (engine_ready),
+      .helper_valid_i (helper_valid),
+      .helper_ready_o (helper_ready),
+      .valid_o        (values_valid),
+      .taken_i        (values_ready),
+      .is_context_o   (asks_any),
+      .context_core_o (asks_core),
+      .is_engine_o    (asks_engine),
+      .helper_core_o  (helps_core)
   );
-  sluice_arb_rr #(
-      .Requests(Cores)
-  ) u_helps (
-      .clk_i,
-      .rst_ni,
-      .req_i    (helper_valid),
-      .advance_i(helper_ready != '0),
-      .grant_o  (helps_grant),
-      .index_o  (helps_core),
-      .valid_o  (helps)
-  );
-  assign request_ready = values_ready ? asks_grant : '0;
-  assign helper_ready  = (values_ready && !locks && !asks_any && !map_request_valid) ? helps_grant : '0;
-  assign others_wait   = asks_any && (map_request_valid || helps);
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) others_wait_q <= '0;
-    else others_wait_q <= (others_wait && !yields) ? others_wait_q + 3'd1 : '0;
-    late_core_q <= asks_core;
-  end
+  always_ff @(posedge clk_i) late_core_q <= asks_core;
 
   sluice_xdp_values #(
       .Regions (Cfg.regions),
@@ -695,12 +681,12 @@ module sluice_xdp
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i(asks_any || map_request_valid || (helps && !locks)),
+      .valid_i(values_valid),
       .ready_o(values_ready),
-      .request_i(asks_any ? request[asks_core] : map_request_valid ? map_request : helper_request[helps_core]),
+      .request_i(asks_any ? request[asks_core] : asks_engine ? map_request : helper_request[helps_core]),
       .context_i({
         !asks_any,
-        !map_request_valid,
+        !asks_any && !asks_engine,
         asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
       }),
       .late_i(late[late_core_q]),
@@ -745,7 +731,7 @@ module sluice_xdp
       .done_context_o  (map_done_context),
       .locks_o         (locks),
       .request_valid_o (map_request_valid),
-      .request_ready_i (values_ready && !asks_any),
+      .request_ready_i (engine_ready),
       .request_o       (map_request),
       .done_valid_i    (done_valid && done_context[ProcessorBits+1-:2] == 2'b10),
       .done_fault_i    (done_fault),
