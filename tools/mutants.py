@@ -199,7 +199,7 @@ def bounded(script: str, task: str, depth: int) -> str:
     simulated they stay.
     """
     script = re.sub(r"\bmode prove\b", "mode bmc", script)
-    script = re.sub(r"^((?:prove: )?depth) \d+", rf"\1 {depth}", script, flags=re.M)
+    script = re.sub(r"^((?:\w+: )?depth) \d+", rf"\1 {depth}", script, flags=re.M)
     if not task.startswith("simulation"):
         script = script.replace("--no-synthesis-define ", "-D PROOF ")
     return script
