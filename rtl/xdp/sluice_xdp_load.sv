@@ -175,7 +175,6 @@ module sluice_xdp_load
 
   sluice_xdp_places #(
       .Units  (Units),
-      .Packets(Slots),
       .Most   ((MostRows + UnitRows - 1) / UnitRows)
   ) u_places (
       .clk_i,
