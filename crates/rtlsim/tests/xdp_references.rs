@@ -161,7 +161,7 @@ fn chain() -> Object {
     );
     // The frame is zero, r1 the context, r7 as it was left; goes on with the next index.
     let seen = format!(
-        "r9 = r1\nr6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 60\nr0 = 0\nif r3 > r2 goto out\nr8 += 1\n\
+        "r8 += 1\nr9 = r1\nr6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 60\nr0 = 0\nif r3 > r2 goto out\n\
          *(u8 *)(r6 +30) = r8\nr4 = *(u64 *)(r10 -16)\n*(u64 *)(r6 +32) = r4\nr4 = *(u64 *)(r10 -512)\n*(u64 *)(r6 +40) = r4\n\
          *(u64 *)(r10 -16) = r7\nr7 += 3\n*(u64 *)(r6 +48) = r7\n{}r0 = 3\n{END}",
         jump(FIRST + 1)
