@@ -8,16 +8,16 @@ module order #(
     parameter  int unsigned Slots    = 4,
     localparam int unsigned SlotBits = $clog2(Slots)
 ) (
-    input logic                     clk_i,
-    input logic                     rst_ni,
-    input logic                     enter_valid_i,
-    input logic [SlotBits-1:0]      enter_slot_i,
-    input logic                     enter_module_i,
-    input logic                     enter_hash_i,
-    input logic                     leave_valid_i,
-    input logic [SlotBits-1:0]      leave_slot_i,
-    input logic [1:0]               near_valid_i,
-    input logic [1:0][SlotBits-1:0] near_slot_i
+    input logic                              clk_i,
+    input logic                              rst_ni,
+    input logic                              enter_valid_i,
+    input logic [SlotBits-1:0]               enter_slot_i,
+    input logic                              enter_module_i,
+    input logic                              enter_hash_i,
+    input logic                              leave_valid_i,
+    input logic [SlotBits-1:0]               leave_slot_i,
+    input logic [         1:0]               near_valid_i,
+    input logic [         1:0][SlotBits-1:0] near_slot_i
 );
 
   import sluice_pkg::ModuleBits;
@@ -57,7 +57,7 @@ module order #(
   always_comb begin
     for (int unsigned s = 0; s < Slots; s++) begin
       for (int unsigned t = 0; t < Slots; t++) begin
-        same[s][t]   = there_q[s] && there_q[t] && place_q[s] == place_q[t];
+        same[s][t] = there_q[s] && there_q[t] && place_q[s] == place_q[t];
         earlier[s][t] = older_q[s][t] && same[s][t];
       end
     end
@@ -74,7 +74,7 @@ module order #(
       there_q <= '0;
       older_q <= '0;
       near_q  <= '0;
-      told_q <= '0;
+      told_q  <= '0;
     end else begin
       for (int unsigned c = 0; c < 2; c++) begin
         if (near_valid_i[c]) begin
@@ -89,11 +89,11 @@ module order #(
         older_q[leave_slot_i] <= '0;
       end
       if (enter_valid_i) begin
-        there_q[enter_slot_i]     <= 1'b1;
-        place_q[enter_slot_i]     <= {enter_module_i, enter_hash_i};
-        older_q[enter_slot_i]     <= there_q & ~(leave_valid_i ? Slots'(1) << leave_slot_i : '0);
-        near_q[enter_slot_i]      <= 1'b0;
-        told_q[enter_slot_i] <= 1'b0;
+        there_q[enter_slot_i] <= 1'b1;
+        place_q[enter_slot_i] <= {enter_module_i, enter_hash_i};
+        older_q[enter_slot_i] <= there_q & ~(leave_valid_i ? Slots'(1) << leave_slot_i : '0);
+        near_q[enter_slot_i]  <= 1'b0;
+        told_q[enter_slot_i]  <= 1'b0;
       end
     end
   end
@@ -104,7 +104,8 @@ module order #(
     assume (!enter_valid_i || !there_q[enter_slot_i]);
     assume (!leave_valid_i || (there_q[leave_slot_i] && !waits[leave_slot_i]));
     // Once for each packet that is there.
-    for (int unsigned c = 0; c < 2; c++) assume (!near_valid_i[c] || (there_q[near_slot_i[c]] && !near_q[near_slot_i[c]]));
+    for (int unsigned c = 0; c < 2; c++)
+    assume (!near_valid_i[c] || (there_q[near_slot_i[c]] && !near_q[near_slot_i[c]]));
     assume (near_valid_i != 2'b11 || near_slot_i[0] != near_slot_i[1]);
   end
 

@@ -89,27 +89,6 @@ fn packets_of_a_flow_leave_as_they_came_and_others_overtake_them() {
     assert_eq!(cores.len(), XdpTarget::by_name(engine.target.name).processors(), "each processor had packets");
 }
 
-/// A short frame's last window is read while the next packet is judged, and if that is dropped both places come back at once.
-#[test]
-fn places_of_sent_and_dropped_packets_come_back_in_one_cycle() {
-    let Some((mut engine, mut rng)) = open_tiny("places_of_sent_and_dropped_packets_come_back_in_one_cycle") else {
-        return;
-    };
-    load(&mut engine, MODULE, ROUNDS, false);
-    for round in 0..20 {
-        engine.stall([0, 100][round % 2], 0);
-        for number in 0..100 {
-            let frame = frame(20 + rng.index(40), 0, 1 + rng.below(2) as u8, number);
-            engine.offer_flow(packet_id(0, 100 * round as u32 + number), MODULE, rng.below(16) as u32, &frame);
-        }
-        engine.end(100);
-        // Nothing has a slot any more.
-        engine.quiesce();
-        assert_eq!(std::mem::take(&mut engine.verdicts).len(), 100);
-        engine.routed.clear();
-    }
-}
-
 #[test]
 fn a_long_packet_is_waited_for_by_its_own_flow_alone() {
     let Some((mut engine, _)) = open_tiny("a_long_packet_is_waited_for") else { return };
