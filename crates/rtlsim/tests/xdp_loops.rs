@@ -85,7 +85,8 @@ fn what_is_no_function_and_faults_in_it_end_the_program() {
     }
     // Rows of the program by their numbers alone, that of a function among them.
     let text = format!(
-        "{BEGIN}r1 = 1\nr2 = *(u8 *)(r8 +0)\nr3 = 0\nr4 = 0\ncall bpf_loop\n{END}last:\nr2 = subprog[last]\nr0 = 0\nexit\n"
+        "{BEGIN}{}r1 = 1\nr2 = *(u8 *)(r8 +0)\nr3 = 0\nr4 = 0\ncall bpf_loop\n{END}last:\nr0 = 0\nexit\n",
+        repeat("r1 = 0\n", "last", "0", 8)
     );
     assert_eq!(each(&mut engine, &mut rng, &text, &(60..110).collect::<Vec<_>>()), 0);
     let text = format!(
