@@ -501,8 +501,8 @@ module sluice_xdp_core
       x_subtracts_q[l] <= !(code_i.lanes[l].op inside {XdpOpAdd, XdpOpLength});
       x_wide_q[l] <= code_i.lanes[l].wide || code_i.lanes[l].op == XdpOpLength;
       x_from_data_q[l] <= code_i.lanes[l].op == XdpOpLength && code_i.lanes[l].spare;
-      x_a_q[l]    <= d_values[2*l];
-      x_b_q[l]    <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} : d_values[2*l+1];
+      x_a_q[l] <= d_values[2*l];
+      x_b_q[l] <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} : d_values[2*l+1];
     end
   end
 
@@ -537,15 +537,15 @@ module sluice_xdp_core
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
     sluice_xdp_alu u_alu (
         .clk_i,
-        .op_i(x_lane_q[l].op),
+        .op_i       (x_lane_q[l].op),
         .subtracts_i(x_subtracts_q[l]),
-        .wide_i(x_wide_q[l]),
-        .a_i       (x_from_data_q[l] ? 64'(PacketAddress | 32'(x_kept_q.bounds.data)) : x_a_q[l]),
-        .b_i(x_b_q[l]),
-        .constant_i(x_constant[l]),
-        .sum_o(y_sum[l]),
-        .result_o(y_result[l]),
-        .holds_o(y_holds[l])
+        .wide_i     (x_wide_q[l]),
+        .a_i        (x_from_data_q[l] ? 64'(PacketAddress | 32'(x_kept_q.bounds.data)) : x_a_q[l]),
+        .b_i        (x_b_q[l]),
+        .constant_i (x_constant[l]),
+        .sum_o      (y_sum[l]),
+        .result_o   (y_result[l]),
+        .holds_o    (y_holds[l])
     );
   end
 
@@ -1219,7 +1219,18 @@ module sluice_xdp_core
       done_result = '{
           late: 1'b0,
           fault: done_fault_i || waits_value.trap,
-          value: !waits_value.plain ? '0 : (done_value_i[31:0] != '0) ? 64'(VerdictRedirect) : 64'(waits_value.verdict),
+          value:
+          !
+          waits_value.plain
+          ?
+          '0
+          : (
+          done_value_i[31:0] != '0
+          ) ?
+          64'(VerdictRedirect)
+          : 64'(
+          waits_value.verdict
+          ),
           failed: waits_value.plain && done_value_i[31:0] == '0,
           refers: waits_value.plain && done_value_i[31:0] != '0,
           to_host: 1'b0,
