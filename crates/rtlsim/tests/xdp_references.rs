@@ -35,7 +35,7 @@ fn lockstep(name: &str) -> Option<(Nic<Comparison>, Rng)> {
 }
 
 fn rounds() -> u32 {
-    if support::long() { 2_000 } else { 40 }
+    if support::long() { 2_000 } else { 60 }
 }
 
 impl<D: Device> Finds for Nic<D> {
@@ -95,11 +95,14 @@ fn processors_and_sockets_lead_to_host_queues() {
         MapSpec::new("workers", MapType::Cpumap, 4, 8, 8),
         MapSpec::new("sockets", MapType::Xskmap, 4, 4, 12),
         MapSpec::new("ports", MapType::Devmap, 4, 4, 4),
+        array("behind", 8, 512),
     ];
     // The first byte chooses the map, the second the index, the third the flags; with a fourth one a further redirect follows that may fail.
     let redirect = |map: &str| {
         format!(
-            "r1 = map[{map}]\nr2 = *(u8 *)(r6 +{})\nr3 = *(u8 *)(r6 +{})\ncall bpf_redirect_map\n",
+            // Of indices from 8 on the entry would be in the pages behind.
+            "r1 = map[{map}]\nr2 = *(u8 *)(r6 +{})\nif r2 < 8 goto {map}_near\nr2 <<= 6\n{map}_near:\nr3 = *(u8 *)(r6 +{})\n\
+             call bpf_redirect_map\n",
             FIRST + 1,
             FIRST + 2
         )
@@ -118,6 +121,11 @@ fn processors_and_sockets_lead_to_host_queues() {
     );
     nic.put(1, &object("spread", &text, maps, &[])).unwrap();
     let [workers, sockets, ports] = ["workers", "sockets", "ports"].map(|name| nic.map(1, name));
+    // What would be an interface.
+    let (behind, module) = (nic.map(1, "behind"), nic.module(1));
+    for index in 0..512u32 {
+        nic.device.maps().unwrap().update(module, behind, &index.to_le_bytes(), &1u64.to_le_bytes(), 0).unwrap();
+    }
     let mut changed = 0;
     for _ in 0..rounds() {
         for _ in 0..3 {
@@ -136,7 +144,7 @@ fn processors_and_sockets_lead_to_host_queues() {
     let to_host = |o: &&Outcome| matches!(o.verdict, Verdict::Delivered { .. });
     let lost = |o: &&Outcome| matches!(o.verdict, Verdict::Dropped { reason: Reason::NoDestination, .. });
     let counts = (outcomes.iter().filter(to_host).count(), outcomes.iter().filter(lost).count(), changed);
-    assert!(counts.0 > 60 && counts.1 > 20 && counts.2 > 40, "{counts:?}");
+    assert!(counts.0 > 30 && counts.1 > 20 && counts.2 > 40, "{counts:?}");
     let hosts = (0..4).filter(|h| outcomes.iter().any(|o| o.verdict == Verdict::Delivered { queue: *h }));
     assert_eq!(hosts.count(), TINY.hosts as usize, "to every host queue");
 }
@@ -187,6 +195,9 @@ fn chain() -> Object {
 fn programs_take_each_others_places() {
     let Some((mut nic, mut rng)) = lockstep("programs_take_each_others_places") else { return };
     nic.put(1, &chain()).unwrap();
+    // In the place of a function, and again from there.
+    nic.offer(0, [frame(1, 2, &[[0, 3].as_slice(), &[0; 60]].concat())]);
+    nic.device.quiesce().unwrap();
     let jumps = nic.map(1, "jumps");
     for _ in 0..rounds() {
         // The host puts a program at an index, by its position, or takes it away.
@@ -249,7 +260,7 @@ fn maps_in_maps_are_found_and_put_in_others_places() {
     }
     let outcomes = nic.outcomes();
     let counted = |at: usize| outcomes.iter().filter(|o| o.bytes.get(at + 4).is_some_and(|byte| *byte != 0)).count();
-    assert!(counted(40) > 40 && counted(48) > 5 && changed > 10, "{} {} {changed}", counted(40), counted(48));
+    assert!(counted(40) > 20 && counted(48) > 5 && changed > 10, "{} {} {changed}", counted(40), counted(48));
 }
 
 #[test]
