@@ -3,7 +3,7 @@
 use crate::pass::liveness::Liveness;
 use crate::pass::set::{Pass, Passes};
 use crate::pass::{self, Code, Maps};
-use crate::{Bundles, CompileError, Target, verify};
+use crate::{Bundles, CompileError, Profile, Target, verify};
 use sluice_ebpf::analysis::{self, At, Regions, Summary};
 use sluice_ebpf::validate::{Options, validate_program};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
@@ -38,6 +38,18 @@ pub fn compile_with(
     finish(stages(image, program, passes), program, target)
 }
 
+/// The same where likely is what the profile's packets did.
+pub fn compile_profiled(
+    image: &Image,
+    program: &Program,
+    target: &Target,
+    passes: Passes,
+    profile: &Profile,
+) -> Result<Compiled, CompileError> {
+    validate_program(program, &image.maps, Options { unreachable: true })?;
+    finish(staged(image, program, passes, Some(profile)), program, target)
+}
+
 /// The same for a program that begins with other registers than r1 = context: nothing is known of any.
 pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
@@ -49,7 +61,7 @@ pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> 
         steps: 0,
         summary: Summary::default(),
     };
-    finish(run(program, nothing, Maps::default(), Passes::ALL), program, target)
+    finish(run(program, nothing, Maps::default(), Passes::ALL, None), program, target)
 }
 
 fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
@@ -99,9 +111,13 @@ type Change = fn(&mut Code);
 
 /// A program behind each of these passes, `traces` first.
 pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
+    staged(image, program, passes, None)
+}
+
+fn staged(image: &Image, program: &Program, passes: Passes, profile: Option<&Profile>) -> Vec<Stage> {
     let regions = analysis::analyze(image, program);
     let maps = Maps { sizes: sizes(image, &regions), arrays: arrays(image) };
-    run(program, regions, maps, passes)
+    run(program, regions, maps, passes, profile)
 }
 
 /// Entries of the arrays whose values programs have addresses of.
@@ -121,10 +137,16 @@ fn sizes(image: &Image, regions: &Regions) -> BTreeMap<u32, (u32, u32)> {
     (0..).zip(&regions.slots).filter_map(of_call).collect()
 }
 
-fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes) -> Vec<Stage> {
+fn run(
+    program: &Program,
+    regions: Regions,
+    maps: Maps,
+    passes: Passes,
+    profile: Option<&Profile>,
+) -> Vec<Stage> {
     let mut crowded = BTreeSet::new();
     loop {
-        match attempt(program, regions.clone(), maps.clone(), passes, &crowded) {
+        match attempt(program, regions.clone(), maps.clone(), (passes, profile), &crowded) {
             Ok(stages) => return stages,
             // Each round leaves the values of one trace more in their registers; without `values` all have room.
             Err(more) => crowded.extend(more),
@@ -137,7 +159,7 @@ fn attempt(
     program: &Program,
     regions: Regions,
     maps: Maps,
-    passes: Passes,
+    (passes, profile): (Passes, Option<&Profile>),
     crowded: &BTreeSet<u32>,
 ) -> Result<Vec<Stage>, BTreeSet<u32>> {
     let mut steps = pass::decode::decode(program);
@@ -150,7 +172,7 @@ fn attempt(
     if passes.has(Pass::Lengths) {
         pass::lengths::lengths(&mut steps, &regions);
     }
-    let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict));
+    let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict).then_some(profile));
     code.maps = maps;
     let mut stages = vec![Stage { name: "traces", code: code.clone() }];
     let changed = |name, code: &mut Code| {
@@ -159,11 +181,13 @@ fn attempt(
         code.prune();
         Stage { name, code: code.clone() }
     };
-    let before_values: [(Pass, Change); 2] =
-        [(Pass::Superblocks, pass::superblocks::superblocks), (Pass::Short, pass::traces::copy_short)];
-    for (pass, change) in before_values.into_iter().filter(|(pass, _)| passes.has(*pass)) {
-        change(&mut code);
-        stages.push(changed(pass.name(), &mut code));
+    if passes.has(Pass::Superblocks) {
+        pass::superblocks::superblocks(&mut code, profile);
+        stages.push(changed(Pass::Superblocks.name(), &mut code));
+    }
+    if passes.has(Pass::Short) {
+        pass::traces::copy_short(&mut code);
+        stages.push(changed(Pass::Short.name(), &mut code));
     }
     if passes.has(Pass::Values) {
         pass::values::values(&mut code, crowded);
@@ -206,7 +230,7 @@ pub fn schedule(code: &Code, target: &Target) -> Result<Bundles, CompileError> {
         .iter()
         .map(|(label, trace)| {
             let edges = pass::dependence::dependences(trace, &code.regions, &live);
-            (*label, pass::schedule::schedule(&trace.steps, &edges, target))
+            (*label, pass::schedule::schedule(&trace.steps, &edges, target, &code.leaving))
         })
         .collect();
     let (bundles, starts) = pass::layout::layout(code, &schedules, *target)?;

@@ -28,7 +28,7 @@ fn without(code: &Code, target: &Target, keep: impl Fn(&Edge) -> bool) -> (Bundl
     let of_trace = |trace| {
         let mut edges = dependences(trace, &code.regions, &live);
         edges.retain(&keep);
-        schedule(&trace.steps, &edges, target)
+        schedule(&trace.steps, &edges, target, &code.leaving)
     };
     let schedules = code.traces.iter().map(|(label, trace)| (*label, of_trace(trace))).collect();
     layout(code, &schedules, *target).unwrap()
@@ -109,7 +109,7 @@ fn one_dependence_less_is_found_wherever_it_moves_something() {
     for left_out in 0..edges.len() {
         let mut fewer = edges.clone();
         let edge = fewer.remove(left_out);
-        let bundles = schedule(&trace.steps, &fewer, &target(4));
+        let bundles = schedule(&trace.steps, &fewer, &target(4), &code.leaving);
         let mut places = vec![(0, 0); trace.steps.len()];
         for (row, bundle) in bundles.iter().enumerate() {
             bundle.iter().enumerate().for_each(|(lane, index)| places[*index] = (row, lane));

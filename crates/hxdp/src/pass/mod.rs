@@ -66,6 +66,8 @@ pub struct Code {
     pub maps: Maps,
     /// Branches as they compare eBPF's registers, which the analysis knows, by their slots.
     pub branches: BTreeMap<u32, crate::Op>,
+    /// Of branches whose packets were counted, by slot: how many of them lead out of their trace, and how many came.
+    pub leaving: BTreeMap<u32, (u64, u64)>,
     /// Whether packets of one flow must wait for each other: a plain read-modify-write of a shared value is left, or an
     /// access that could be one.
     pub flow_serial: bool,

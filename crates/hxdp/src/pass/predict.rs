@@ -1,19 +1,20 @@
 //! Lets the likely way of each branch be the one that goes on.
 //!
 //! Before: `if r1 == 8 goto L` with an error's few instructions behind it. After: `if r1 != 8 goto error` with what stood
-//! at L behind it, so that the packets that are worth most are led through one long trace. The rule is fixed and knows no
+//! at L behind it, so that the packets that are worth most are led through one long trace. With a profile the likely way is the
+//! one that most of its packets went; so says each branch that they came to. For all others there is a fixed rule that knows no
 //! packets: the likely way is the one from which the longest way leads to the end; an error is counted and dropped, and
 //! that is short. Only what is looked up in a map is taken to be there. Needs: blocks that end with their branches. Leaves alone: back edges, tests of bits, which have no
 //! opposite.
 
 use super::Code;
-use crate::Op;
+use crate::{Op, Profile};
 use sluice_ebpf::analysis::{Base, Regions};
 use sluice_ebpf::insn::{Cond, Operand};
 use std::collections::BTreeMap;
 
 /// Turns branches whose target is the likely way.
-pub fn predict(code: &mut Code) {
+pub fn predict(code: &mut Code, profile: Option<&Profile>) {
     let ways = longest_ways(code);
     let (regions, branches) = (&code.regions, &code.branches);
     let found = |slot: u32| is_looked_up(slot, regions, branches);
@@ -21,16 +22,21 @@ pub fn predict(code: &mut Code) {
         let (Some(step), Some(next)) = (trace.steps.last_mut(), trace.next) else { continue };
         let Some(to) = step.op.branch() else { continue };
         let longer = ways.get(&to) > ways.get(&next);
+        let slot = step.slot;
+        let counted = profile.map(|profile| (profile.taken(slot), profile.hits(slot))).filter(|(_, came)| *came > 0);
         // What is looked up is mostly there.
         let likely = match step.op {
+            _ if counted.is_some() => counted.is_some_and(|(taken, came)| taken > came - taken),
             Op::Branch { cond: Cond::Eq, b: Operand::Imm(0), .. } if found(step.slot) => false,
             Op::Branch { cond: Cond::Ne, b: Operand::Imm(0), .. } if found(step.slot) => true,
             _ => longer,
         };
-        if !likely {
-            continue;
+        let opposite = opposite(step.op, next).filter(|_| likely);
+        if let Some((taken, came)) = counted {
+            let leave = if opposite.is_some() { came - taken } else { taken };
+            code.leaving.insert(slot, (leave, came));
         }
-        if let Some(opposite) = opposite(step.op, next) {
+        if let Some(opposite) = opposite {
             step.op = opposite;
             trace.next = Some(to);
         }

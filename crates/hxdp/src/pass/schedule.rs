@@ -1,12 +1,13 @@
 //! Packs the instructions of a trace into bundles.
 //!
 //! List scheduling: bundle by bundle, of what may stand there first what is worth most; of equals the first in program
-//! order. Several orders are tried, each with another guess of how many packets leave at a branch. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
+//! order. Several orders are tried, each with another guess of how many packets leave at a branch, and one with what a profile has
+//! counted. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
 
 use super::dependence::{Edge, Order};
 use crate::{Op, Step, Target};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bundles of a trace: indices of its instructions, lane 0 first.
 pub type Schedule = Vec<Vec<usize>>;
@@ -18,25 +19,38 @@ const LEAVE: u64 = 4;
 const TRIED: [u64; 5] = [LEAVE, 1, 2, 8, 32];
 
 /// Bundles of these instructions: the best of several orders.
-pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target) -> Schedule {
-    let orders = TRIED.map(|leave| order(steps, edges, target, leave));
-    orders.into_iter().min_by_key(|bundles| expected(steps, bundles)).unwrap_or_default()
+pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target, counted: &Counted) -> Schedule {
+    let guesses = TRIED.map(|leave| order(steps, edges, target, &|_, arrive| arrive / leave));
+    let known = (!counted.is_empty()).then(|| order(steps, edges, target, &|step, arrive| leaving(counted, step, arrive)));
+    let orders = guesses.into_iter().chain(known);
+    orders.min_by_key(|bundles| expected(steps, bundles, counted)).unwrap_or_default()
 }
 
-/// Bundles that a packet executes on average, in fractions of 2^32, if one in [`LEAVE`] leaves at each branch.
-fn expected(steps: &[Step], bundles: &Schedule) -> u64 {
+/// Branches by slot, with packets that lead out of their trace and that came; only those that were counted.
+pub type Counted = BTreeMap<u32, (u64, u64)>;
+
+/// How many of those that arrive at a branch leave: as was counted, else one in [`LEAVE`].
+fn leaving(counted: &Counted, branch: &Step, arrive: u64) -> u64 {
+    match counted.get(&branch.slot) {
+        Some((leave, came)) => (u128::from(arrive) * u128::from(*leave) / u128::from((*came).max(1))) as u64,
+        None => arrive / LEAVE,
+    }
+}
+
+/// Bundles that a packet executes on average, in fractions of 2^32, if so many leave at each branch.
+fn expected(steps: &[Step], bundles: &Schedule, counted: &Counted) -> u64 {
     let (mut arrive, mut sum) = (1 << 32, 0);
     for bundle in bundles {
         sum += arrive;
-        for _ in bundle.iter().filter(|index| steps[**index].op.branch().is_some()) {
-            arrive -= arrive / LEAVE;
+        for branch in bundle.iter().map(|index| &steps[*index]).filter(|step| step.op.branch().is_some()) {
+            arrive -= leaving(counted, branch, arrive);
         }
     }
     sum
 }
 
-/// One order; `leave` says how many leave at a branch.
-fn order(steps: &[Step], edges: &[Edge], target: &Target, leave: u64) -> Schedule {
+/// One order; `leave` says how many of those that arrive leave at a branch.
+fn order(steps: &[Step], edges: &[Edge], target: &Target, leave: &dyn Fn(&Step, u64) -> u64) -> Schedule {
     let mut behind: Vec<Vec<Edge>> = vec![Vec::new(); steps.len()];
     let mut waits = vec![0usize; steps.len()];
     for edge in edges {
@@ -79,8 +93,8 @@ fn order(steps: &[Step], edges: &[Edge], target: &Target, leave: u64) -> Schedul
 ///
 /// A packet may leave a trace at each branch and at its end. What such a way out waits for is worth more the longer the chain
 /// of bundles from it to there, and the earlier that way out can be reached at all; each way out counts as often as packets
-/// take it. Of those that come to a branch one in `rate` is taken to leave.
-fn worth(steps: &[Step], behind: &[Vec<Edge>], rate: u64) -> Vec<u64> {
+/// take it. `rate` says how many of those that come to a branch leave.
+fn worth(steps: &[Step], behind: &[Vec<Edge>], rate: &dyn Fn(&Step, u64) -> u64) -> Vec<u64> {
     let mut worth = vec![0; steps.len()];
     let mut earliest = vec![0u64; steps.len()];
     for from in 0..steps.len() {
@@ -91,7 +105,7 @@ fn worth(steps: &[Step], behind: &[Vec<Edge>], rate: u64) -> Vec<u64> {
     let last = earliest.iter().copied().max().unwrap_or(0);
     let mut arrive = 1 << 32;
     for exit in (0..steps.len()).filter(|index| steps[*index].op.branch().is_some() || index + 1 == steps.len()) {
-        let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() { arrive / rate } else { arrive };
+        let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() { rate(&steps[exit], arrive) } else { arrive };
         arrive -= leave;
         // Bundles from an instruction to the exit.
         let mut way: Vec<Option<u64>> = vec![None; exit + 1];
@@ -142,13 +156,14 @@ mod tests {
             edge(4, 5, Order::Lane),
         ];
         let target = Target::new(1).unwrap();
-        let best = schedule(&steps, &edges, &target);
+        let none = Counted::new();
+        let best = schedule(&steps, &edges, &target, &none);
         for leave in TRIED {
-            let order = order(&steps, &edges, &target, leave);
-            assert!(expected(&steps, &best) <= expected(&steps, &order), "{best:?} {order:?}");
+            let order = order(&steps, &edges, &target, &|_, arrive| arrive / leave);
+            assert!(expected(&steps, &best, &none) <= expected(&steps, &order, &none), "{best:?} {order:?}");
         }
         let late = vec![vec![0], vec![1], vec![2], vec![3], vec![4], vec![5]];
-        assert!(expected(&steps, &best) < expected(&steps, &late), "{best:?}");
+        assert!(expected(&steps, &best, &none) < expected(&steps, &late, &none), "{best:?}");
         assert_eq!(best[..2], [vec![0], vec![3]]);
     }
 }

@@ -6,7 +6,7 @@
 //! count as work.
 
 use super::{Code, Maps, Trace};
-use crate::{Op, Step};
+use crate::{Op, Profile, Step};
 use sluice_ebpf::Program;
 use sluice_ebpf::analysis::Regions;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +18,8 @@ const COPIED: usize = 8;
 /// Most traces that are copied behind one another.
 const COPIES: usize = 8;
 
-/// Builds the traces of a program; `predicted`: [`super::predict`] turns branches before.
-pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: bool) -> Code {
+/// Builds the traces of a program; `predicted`: [`super::predict`] turns branches before, by a profile if there is one.
+pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: Option<Option<&Profile>>) -> Code {
     let functions: BTreeSet<u32> = program.functions.iter().map(|f| f.start).chain([0]).collect();
     let mut code = Code {
         program: program.name.clone(),
@@ -27,14 +27,15 @@ pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: bo
         functions: functions.into_iter().collect(),
         flow_serial: !regions.complete || regions.summary.flow_serial,
         maps: Maps::default(),
+        leaving: BTreeMap::new(),
         branches: steps.iter().filter(|s| s.op.branch().is_some()).map(|s| (s.slot, s.op)).collect(),
         regions,
     };
     code.prune();
     shorten(&mut code);
     code.prune();
-    if predicted {
-        super::predict::predict(&mut code);
+    if let Some(profile) = predicted {
+        super::predict::predict(&mut code, profile);
     }
     join(&mut code);
     code
