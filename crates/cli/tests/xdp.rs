@@ -4,6 +4,7 @@ mod common;
 
 use common::Folder;
 use serde_json::Value;
+use sluice_packet::capture::{CaptureWriter, Format};
 
 const FIREWALL: &str = "programs/xdp/firewall/firewall.o";
 const DROP: &str = "programs/xdp/drop/drop.o";
@@ -524,4 +525,39 @@ fn compiling_says_rows_beside_instructions_and_shows_them() {
     assert!(refused.code == 2 && refused.err.contains("E0804") && refused.err.contains("`inline`"), "{}", refused.err);
     let refused = folder.sluice(&["xdp", "compile", DROP, "--lanes", "3"]);
     assert!(refused.code == 2 && refused.err.contains("E0801") && refused.err.contains("1, 2, 4"), "{}", refused.err);
+}
+
+#[test]
+fn a_profile_makes_its_packets_execute_fewer_bundles_and_the_same_bytes_each_time() {
+    let folder = Folder::new();
+    let run = |more: &[&str]| {
+        let line = ["xdp", "compile", "programs/xdp/udp_firewall/udp_firewall.o", "--json"];
+        json(&folder.sluice(&[&line[..], more].concat()).ok())
+    };
+    let profiled = run(&["--profile", "programs/xdp/mixed.pcap"]);
+    let profile = &profiled["programs"][0]["profile"];
+    let bundles = |name: &str| profile[name].as_u64().unwrap();
+    assert!(bundles("packets") > 0 && bundles("bundles") <= bundles("bundles_fixed"), "{profile}");
+    assert_eq!(profiled, run(&["--profile", "programs/xdp/mixed.pcap"]));
+    assert_eq!(run(&[])["programs"][0]["profile"], Value::Null);
+    let line = ["xdp", "compile", "programs/xdp/udp_firewall/udp_firewall.o", "--profile", "programs/xdp/mixed.pcap"];
+    let text = folder.sluice(&line).ok();
+    assert!(text.contains(" packets of the profile: ") && text.contains(" by the fixed rule ("), "{text}");
+}
+
+#[test]
+fn a_profile_that_is_empty_or_damaged_is_refused() {
+    let folder = Folder::new();
+    let writer = CaptureWriter::new("empty", Vec::new(), Format::Pcap, &["port0"]).unwrap();
+    folder.write("empty.pcap", writer.into_inner().unwrap());
+    folder.write("damaged.pcap", b"no capture");
+    let run = |file: &str| folder.sluice(&["xdp", "compile", DROP, "--profile", file]);
+    let empty = run("empty.pcap");
+    assert!(empty.code == 2 && empty.err.contains("error[E0820]") && empty.err.contains("no packets"), "{}", empty.err);
+    let damaged = run("damaged.pcap");
+    assert!(damaged.code == 2 && damaged.err.contains("damaged.pcap") && damaged.out.is_empty(), "{}", damaged.err);
+    let missing = run("missing.pcap");
+    assert!(missing.code == 2 && missing.err.contains("missing.pcap"), "{}", missing.err);
+    let map = folder.sluice(&["xdp", "compile", DROP, "--map", "m=file"]);
+    assert!(map.code == 2 && map.err.contains("--profile"), "{}", map.err);
 }

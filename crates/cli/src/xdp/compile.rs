@@ -1,6 +1,8 @@
 //! `sluice xdp compile`: programs as bundles of the hXDP cores.
 
 use super::object;
+use super::prepare::named;
+use super::profile::Replay;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::Table;
@@ -8,7 +10,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use sluice_ebpf::Image;
 use sluice_hxdp::gain::{Gain, gains};
-use sluice_hxdp::{CompileError, Compiled, Passes, Target, compile_with, encode, listing};
+use sluice_hxdp::{CompileError, Compiled, Passes, Target, compile_profiled, compile_with, encode, listing};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -21,7 +24,8 @@ use std::process::ExitCode;
   sluice xdp compile programs/xdp/firewall/firewall.o --lanes 4
   sluice xdp compile programs/xdp/swap/swap.o --lanes 2 --show
   sluice xdp compile programs/xdp/router/router.o --lanes 4 --gain
-  sluice xdp compile programs/xdp/router/router.o --passes=-superblocks,-rename")]
+  sluice xdp compile programs/xdp/router/router.o --passes=-superblocks,-rename
+  sluice xdp compile programs/xdp/udp_firewall/udp_firewall.o --profile programs/xdp/mixed.pcap")]
 pub struct CompileArgs {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
@@ -40,6 +44,12 @@ pub struct CompileArgs {
     /// Prints what each pass brings: rows and instructions with it and those before it, rows without it alone
     #[arg(long, conflicts_with = "passes")]
     gain: bool,
+    /// Lets likely ways be those of this capture's packets, and prints what that brings to them; `-` is standard input
+    #[arg(long, value_name = "CAPTURE", conflicts_with = "gain")]
+    profile: Option<PathBuf>,
+    /// Entries of a map before the first packet of --profile (docs/guide/xdp.md)
+    #[arg(long = "map", value_name = "NAME=FILE", value_parser = named_file, requires = "profile")]
+    maps: Vec<(String, PathBuf)>,
     /// Prints every row, with slot and source line of each instruction
     #[arg(long, conflicts_with = "json")]
     show: bool,
@@ -59,23 +69,42 @@ impl CompileArgs {
             true => (0..image.programs.len()).collect(),
             false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,
         };
-        let results: Vec<_> = programs
-            .into_iter()
-            .map(|index| (index, compile_with(&image, &image.programs[index], &target, passes)))
-            .collect();
+        let replay = self.profile.as_deref().map(|path| Replay::read(&image, path, &self.maps)).transpose()?;
+        let (mut results, mut brought) = (Vec::new(), BTreeMap::new());
+        for index in programs {
+            let program = &image.programs[index];
+            let fixed = compile_with(&image, program, &target, passes);
+            let (Some(replay), Ok(fixed)) = (&replay, &fixed) else {
+                results.push((index, fixed));
+                continue;
+            };
+            let profile = replay.profile(index, &self.object)?;
+            let profiled = compile_profiled(&image, program, &target, passes, &profile);
+            if let Ok(profiled) = &profiled {
+                brought.insert(index, replay.brought(index, &fixed.bundles, &profiled.bundles, &self.object)?);
+            }
+            results.push((index, profiled));
+        }
         // What is refused has no gain.
         let gain = |index: usize| match self.gain {
             true => gains(&image, &image.programs[index], &target).ok(),
             false => None,
         };
         if self.json {
-            let programs: Vec<Value> =
-                results.iter().map(|(index, result)| entry(&image, (*index, result), gain(*index))).collect();
+            let of = |(index, result): &(usize, Result<Compiled, CompileError>)| {
+                let mut entry = entry(&image, (*index, result), gain(*index));
+                entry["profile"] = json!(brought.get(index));
+                entry
+            };
+            let programs: Vec<Value> = results.iter().map(of).collect();
             out.json(&json!({ "object": self.object, "target": target, "programs": programs }))?;
         } else {
             text(&image, &results, out)?;
             for (index, gains) in results.iter().filter_map(|(index, _)| Some((*index, gain(*index)?))) {
                 out.text(&format!("\n{}:\n{}", image.programs[index].name, of_passes(&gains)))?;
+            }
+            for (index, brought) in &brought {
+                out.line(format!("{}: {}", image.programs[*index].name, brought.text()))?;
             }
         }
         if self.show {
@@ -88,6 +117,10 @@ impl CompileArgs {
         }
         Ok(ExitCode::from(u8::from(results.iter().any(|(_, result)| result.is_err()))))
     }
+}
+
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    named(text, "MAP=FILE, as in routes=routes.txt").map(|(name, file)| (name.to_owned(), file.into()))
 }
 
 /// Passes in their order, each with what it brings.

@@ -9,6 +9,7 @@ pub mod live;
 pub mod object;
 pub mod packets;
 pub mod prepare;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod show;
