@@ -137,13 +137,7 @@ fn sizes(image: &Image, regions: &Regions) -> BTreeMap<u32, (u32, u32)> {
     (0..).zip(&regions.slots).filter_map(of_call).collect()
 }
 
-fn run(
-    program: &Program,
-    regions: Regions,
-    maps: Maps,
-    passes: Passes,
-    profile: Option<&Profile>,
-) -> Vec<Stage> {
+fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes, profile: Option<&Profile>) -> Vec<Stage> {
     let mut crowded = BTreeSet::new();
     loop {
         match attempt(program, regions.clone(), maps.clone(), (passes, profile), &crowded) {

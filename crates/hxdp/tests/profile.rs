@@ -120,7 +120,13 @@ fn profiled_programs_do_the_same_and_the_same_profile_gives_the_same_bytes() {
                 };
                 assert_eq!(bytes(), bytes());
                 // A profile without packets changes nothing.
-                let nothing = compile_profiled(&image, program, &target(lanes), Passes::ALL.without(Pass::Superblocks), &Profile::default());
+                let nothing = compile_profiled(
+                    &image,
+                    program,
+                    &target(lanes),
+                    Passes::ALL.without(Pass::Superblocks),
+                    &Profile::default(),
+                );
                 let plain = compile_with(&image, program, &target(lanes), Passes::ALL.without(Pass::Superblocks));
                 assert_eq!(encode::encode(&nothing.unwrap().bundles), encode::encode(&plain.unwrap().bundles));
             }
@@ -145,7 +151,8 @@ fn profiled_random_programs_do_the_same() {
         let frames: Vec<Vec<u8>> = (0..6).map(|_| packets::frame(&mut rng)).collect();
         let profiles = profiles(&image, &frames);
         let listing = sluice_ebpf::insn::listing(&image.programs[0], &image.maps);
-        let mut twins = twins(image, LANES[rng.index(3)], Some(2000), &profiles).unwrap_or_else(|e| panic!("{listing}\n{e}"));
+        let mut twins =
+            twins(image, LANES[rng.index(3)], Some(2000), &profiles).unwrap_or_else(|e| panic!("{listing}\n{e}"));
         fill(&mut twins, &mut rng);
         for _ in 0..6 {
             twins.run(0, &packets::frame(&mut rng), INGRESS).unwrap_or_else(|e| panic!("{listing}\n{e}"));

@@ -216,12 +216,20 @@ fn what_does_not_fit_is_refused_with_who_holds_it_and_what_would_fit() {
     assert_eq!(code, "E0807");
     assert!(text.contains("1 pages of 4 KiB of value memory for map `one`, 0 left of 8; held by red 8"), "{text}");
     assert!(text.ends_with("no number of entries would fit"), "{text}");
+    let (_, text) = refused(linker.load(8, &object(1, vec![array("wide", 16, 1 << 17), array("two", 8, 1 << 17)])));
+    assert!(text.contains("pages of 64 KiB of map values, one behind the other, 32 of them for map `wide`"), "{text}");
     // The linker is as it was: the same after less.
     linker.unload(7).unwrap();
     linker.load(7, &object(600, vec![array("wide", 16, 1536)])).unwrap();
     let (code, text) = refused(linker.load(8, &object(1, vec![array("more", 8, 4000)])));
     assert_eq!(code, "E0807");
     assert!(text.contains("2 left of 8; held by red 6") && text.ends_with("`more` would fit up to 1024"), "{text}");
+    linker.load(8, &object(1, vec![array("more", 8, 1024)])).unwrap();
+    linker.unload(8).unwrap();
+    // What is left is little because of the program's own other maps.
+    let (code, text) = refused(linker.load(8, &object(1, vec![array("first", 8, 512), array("second", 8, 1024)])));
+    assert_eq!(code, "E0807");
+    assert!(text.contains("1 left of 8; 1 taken by the program's other maps, held by red 6"), "{text}");
     linker.load(8, &object(1, vec![array("more", 8, 1024)])).unwrap();
     let (code, text) = refused(linker.load(9, &object(600, Vec::new())));
     assert_eq!(code, "E0807");

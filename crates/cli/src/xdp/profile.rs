@@ -76,7 +76,13 @@ impl<'a> Replay<'a> {
     }
 
     /// What a profile brings to the packets of a program: its bundles by the fixed rule, and by the profile.
-    pub fn brought(&self, program: usize, fixed: &Bundles, profiled: &Bundles, path: &Path) -> Result<Brought, Failure> {
+    pub fn brought(
+        &self,
+        program: usize,
+        fixed: &Bundles,
+        profiled: &Bundles,
+        path: &Path,
+    ) -> Result<Brought, Failure> {
         let packets = self.frames.len();
         let bundles_fixed = self.executed(program, fixed, path)?;
         Ok(Brought { packets, bundles_fixed, bundles: self.executed(program, profiled, path)? })

@@ -21,7 +21,8 @@ const TRIED: [u64; 5] = [LEAVE, 1, 2, 8, 32];
 /// Bundles of these instructions: the best of several orders.
 pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target, counted: &Counted) -> Schedule {
     let guesses = TRIED.map(|leave| order(steps, edges, target, &|_, arrive| arrive / leave));
-    let known = (!counted.is_empty()).then(|| order(steps, edges, target, &|step, arrive| leaving(counted, step, arrive)));
+    let known =
+        (!counted.is_empty()).then(|| order(steps, edges, target, &|step, arrive| leaving(counted, step, arrive)));
     let orders = guesses.into_iter().chain(known);
     orders.min_by_key(|bundles| expected(steps, bundles, counted)).unwrap_or_default()
 }
@@ -105,7 +106,11 @@ fn worth(steps: &[Step], behind: &[Vec<Edge>], rate: &dyn Fn(&Step, u64) -> u64)
     let last = earliest.iter().copied().max().unwrap_or(0);
     let mut arrive = 1 << 32;
     for exit in (0..steps.len()).filter(|index| steps[*index].op.branch().is_some() || index + 1 == steps.len()) {
-        let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() { rate(&steps[exit], arrive) } else { arrive };
+        let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() {
+            rate(&steps[exit], arrive)
+        } else {
+            arrive
+        };
         arrive -= leave;
         // Bundles from an instruction to the exit.
         let mut way: Vec<Option<u64>> = vec![None; exit + 1];

@@ -18,7 +18,7 @@ pub enum XdpError {
         refusal: XdpRefusal,
     },
     /// It never fits, whoever else is there.
-    #[error("tenant `{tenant}`, object `{object}`: {asked} {resource}, target {target} has {all}{fit}")]
+    #[error("tenant `{tenant}`, object `{object}`: {asked} {resource}, target {target} has {all}{fit}{beside}", beside = fit.beside())]
     TooMuch {
         /// Tenant.
         tenant: String,
@@ -37,8 +37,8 @@ pub enum XdpError {
     },
     /// Others hold it.
     #[error(
-        "tenant `{tenant}`, object `{object}`: {asked} {resource}, {left} left of {all}; held by {held}{fit}",
-        held = Held(.holders)
+        "tenant `{tenant}`, object `{object}`: {asked} {resource}, {left} left of {all}; {held}{fit}",
+        held = Taken(*own, holders)
     )]
     NoRoom {
         /// Tenant.
@@ -53,6 +53,8 @@ pub enum XdpError {
         left: u64,
         /// All there is.
         all: u64,
+        /// How much other maps or rows of this very program have taken.
+        own: u64,
         /// Who holds it; a program that is being replaced holds its own until it is gone.
         holders: Vec<Holder>,
         /// Which `max_entries` would fit.
@@ -91,6 +93,26 @@ impl XdpError {
             Self::NoRoom { .. } => "E0807",
             Self::Map { .. } => "E0808",
         }
+    }
+}
+
+/// Who has what is not left: the program itself, and others.
+struct Taken<'a>(u64, &'a [Holder]);
+
+impl std::fmt::Display for Taken<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self(0, holders) => write!(f, "held by {}", Held(holders)),
+            Self(own, []) => write!(f, "{own} taken by the program's other maps"),
+            Self(own, holders) => write!(f, "{own} taken by the program's other maps, held by {}", Held(holders)),
+        }
+    }
+}
+
+impl Fit {
+    /// An empty engine has room for a map, however small, if the program's other maps leave some.
+    fn beside(&self) -> &'static str {
+        if matches!(self.0, Some((_, 0))) { " beside the program's other maps" } else { "" }
     }
 }
 

@@ -120,7 +120,10 @@ impl Others {
 struct Asked<'a> {
     resource: String,
     asked: u64,
+    /// In one piece, where it has to be.
     left: u64,
+    /// In all.
+    free: u64,
     all: u64,
     amount: &'a dyn Fn(&Held) -> u64,
     fit: Fit,
@@ -332,6 +335,7 @@ impl Hardware {
                 resource: format!("pages of {PAGE_ROWS} rows of instructions for {rows} rows"),
                 asked: pages.into(),
                 left,
+                free: left,
                 all,
                 amount: &|held| held.pages.len() as u64,
                 fit: Fit::default(),
@@ -349,6 +353,7 @@ impl Hardware {
                 resource: format!("maps, `{}` among them", map.name),
                 asked: 1,
                 left,
+                free: left,
                 all,
                 amount: &|held| held.maps.len() as u64,
                 fit: Fit::default(),
@@ -377,9 +382,17 @@ impl Hardware {
             at,
             object,
             Asked {
-                resource: "pages of 64 KiB of map values, one behind the other".to_owned(),
+                resource: match largest {
+                    Some((map, laid)) => format!(
+                        "pages of 64 KiB of map values, one behind the other, {} of them for map `{}`",
+                        laid.pages(),
+                        map.name
+                    ),
+                    None => "pages of 64 KiB of map values, one behind the other".to_owned(),
+                },
                 asked: asked.into(),
                 left: left.into(),
+                free: self.regions.free().into(),
                 all: all.into(),
                 amount: &|held| held.regions.1.into(),
                 fit: if asked > all { fit(all) } else { fit(left) },
@@ -409,6 +422,7 @@ impl Hardware {
                 resource: format!("pages of 4 KiB of value memory for map `{}`", map.name),
                 asked,
                 left: left.into(),
+                free: self.values.free().into(),
                 all: all.into(),
                 amount: &|held| held.value_pages().map(|(_, pages)| u64::from(pages)).sum(),
                 fit: self.fit(map, laid, others, asked > u64::from(all)),
@@ -452,6 +466,7 @@ impl Hardware {
                 resource: format!("rows of search memory, one behind the other, for map `{}`", map.name),
                 asked: rows.into(),
                 left: left.into(),
+                free: self.search.free().into(),
                 all: all.into(),
                 amount: &|held| held.search.values().map(|s| u64::from(s.rows)).sum(),
                 fit: self.fit(map, laid, others, rows > all),
@@ -462,7 +477,7 @@ impl Hardware {
 
     /// Refuses what does not fit: says what, how much, what is left and who holds the rest.
     fn room(&self, at: &At, object: &Object, asked: Asked) -> Result<(), LinkError> {
-        let Asked { resource, asked, left, all, amount, fit } = asked;
+        let Asked { resource, asked, left, free, all, amount, fit } = asked;
         if asked <= left {
             return Ok(());
         }
@@ -477,7 +492,9 @@ impl Hardware {
         };
         let mut holders: Vec<Holder> = self.held.iter().map(holder).filter(|h| h.amount > 0).collect();
         holders.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.tenant.cmp(&b.tenant)));
-        Err(XdpError::NoRoom { tenant, object, resource, asked, left, all, holders, fit }.into())
+        let others: u64 = holders.iter().map(|holder| u64::from(holder.amount)).sum();
+        let own = all.saturating_sub(free + others);
+        Err(XdpError::NoRoom { tenant, object, resource, asked, left, all, own, holders, fit }.into())
     }
 }
 
