@@ -47,7 +47,7 @@ module core
   logic [CodeBits-1:0] fetch_row;
   xdp_place_t read_place, write_place;
   logic [7:0][7:0] write_enable;
-  logic [7:0][63:0] write_data;
+  logic [1:0][63:0] write_data;
   xdp_call_t call;
   xdp_request_t request;
   logic [63:0] late;

@@ -62,7 +62,8 @@ module sluice_xdp_core
     output logic                   write_valid_o,
     output xdp_place_t             write_place_o,
     output logic       [7:0][ 7:0] write_enable_o,
-    output logic       [7:0][63:0] write_data_o,
+    // The place's word and the one behind it.
+    output logic       [1:0][63:0] write_data_o,
 
     output logic        call_valid_o,
     input  logic        call_ready_i,
@@ -302,7 +303,7 @@ module sluice_xdp_core
       .rdata_o({m_fixed, x_fixed, f_fixed})
   );
 
-  // When its packet arrived.
+  // Its packet's stamp.
   logic [StampBits-1:0] m_stamp;
   sluice_ram_lut #(
       .Width(StampBits),
@@ -879,7 +880,7 @@ module sluice_xdp_core
   logic [15:0] m_map_q;
   logic m_handle_q, m_failed_q, m_refers_q, m_to_host_q;
   logic [31:0] m_reference_q;
-  logic [63:0] m_third_q, m_fourth_q, m_fifth;
+  logic [63:0] m_third_q, m_fourth_q, m_fifth, m_kept_fifth;
 
   always_ff @(posedge clk_i) begin
     m_fault_q <= y_fault;
@@ -1063,11 +1064,9 @@ module sluice_xdp_core
   assign read_place_o = m_place_q;
   assign write_valid_o = m_store;
   assign write_place_o = m_place_q;
+  assign write_data_o = m_wide_data;
   always_comb begin
     write_enable_o = '0;
-    write_data_o = '0;
-    write_data_o[0] = m_wide_data[63:0];
-    write_data_o[1] = m_wide_data[127:64];
     write_enable_o[0] = m_wide_enable[7:0] | {8{m_words_unset_q[0]}};
     if (m_two_words) write_enable_o[1] = m_wide_enable[15:8] | {8{m_words_unset_q[1]}};
   end
@@ -1154,8 +1153,10 @@ module sluice_xdp_core
       .waddr_i((w_late_q && w_register[Lanes-1] == 4'd5) ? w_late_context_q : w_context_q),
       .wdata_i(w_fifth),
       .raddr_i(m_context_q),
-      .rdata_o(m_fifth)
+      .rdata_o(m_kept_fifth)
   );
+  // Of a first bundle it is not cleared yet.
+  assign m_fifth = m_start_q ? '0 : m_kept_fifth;
 
   assign call_valid_o = helper_takes;
   assign call_o = '{
@@ -1164,13 +1165,7 @@ module sluice_xdp_core
           second: m_address_q,
           third: m_third_q,
           fourth: m_fourth_q,
-          // Of a first bundle it is not cleared yet.
-          fifth:
-          m_start_q
-          ?
-          '0
-          :
-          m_fifth,
+          fifth: m_fifth,
           bounds: m_kept_q.bounds,
           low: m_kept_q.low,
           base: m_fixed.base,
@@ -1219,23 +1214,14 @@ module sluice_xdp_core
       done_result = '{
           late: 1'b0,
           fault: done_fault_i || waits_value.trap,
-          value:
-          !
-          waits_value.plain
-          ?
-          '0
-          : (
-          done_value_i[31:0] != '0
-          ) ?
-          64'(VerdictRedirect)
-          : 64'(
-          waits_value.verdict
-          ),
+          value: 64'(waits_value.verdict),
           failed: waits_value.plain && done_value_i[31:0] == '0,
           refers: waits_value.plain && done_value_i[31:0] != '0,
           to_host: 1'b0,
           referent: done_value_i[31:0]
       };
+      if (!waits_value.plain) done_result.value = '0;
+      else if (done_value_i[31:0] != '0) done_result.value = 64'(VerdictRedirect);
     end
     done_result.late = waits_late.late;
   end

@@ -157,7 +157,7 @@ package sluice_xdp_pkg;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
     depth_t                frames;     // of functions, before its stack
-    logic [StampBits-1:0]  stamp;      // ticks at its arrival
+    logic [StampBits-1:0]  stamp;      // ticks when it entered the pipeline
   } xdp_start_t;
 
   // What a program said of its packet.

@@ -5,7 +5,7 @@ mod support;
 #[path = "support/xdp/mod.rs"]
 mod xdp;
 
-use sluice_device::{Device, Event, MapId, Outcome, Verdict};
+use sluice_device::{Device, MapId, Outcome, Verdict};
 use sluice_ebpf::image::Initial;
 use sluice_ebpf::{MapSpec, MapType};
 use sluice_formats::random::{Rng, test_seed};
@@ -36,30 +36,6 @@ fn lockstep(name: &str) -> Option<(Nic<Comparison>, Rng)> {
 
 fn rounds() -> u32 {
     if support::long() { 2_000 } else { 60 }
-}
-
-impl<D: Device> Finds for Nic<D> {
-    fn map(&mut self, id: u16, name: &str) -> MapId {
-        let module = self.module(id);
-        let all = self.device.maps().unwrap().list(module).unwrap();
-        all.iter().find(|map| map.declared.name == name).unwrap_or_else(|| panic!("no map {name}")).id
-    }
-
-    fn outcomes(&mut self) -> Vec<Outcome> {
-        self.device.quiesce().unwrap();
-        let mut all = std::mem::take(&mut self.outcomes);
-        all.extend(self.device.poll(usize::MAX).into_iter().filter_map(|event| match event {
-            Event::Outcome(outcome) => Some(outcome),
-            Event::OpDone { .. } => None,
-        }));
-        all
-    }
-}
-
-trait Finds {
-    fn map(&mut self, id: u16, name: &str) -> MapId;
-    /// Of all packets that were offered.
-    fn outcomes(&mut self) -> Vec<Outcome>;
 }
 
 /// Frames of tenant 1 whose bytes behind the type are random below these.
@@ -140,7 +116,7 @@ fn processors_and_sockets_lead_to_host_queues() {
         offer(&mut nic, &mut rng, 12, &[4, 14, 6, 10]);
         nic.device.quiesce().unwrap();
     }
-    let outcomes = nic.outcomes();
+    let outcomes = nic.ended();
     let to_host = |o: &&Outcome| matches!(o.verdict, Verdict::Delivered { .. });
     let lost = |o: &&Outcome| matches!(o.verdict, Verdict::Dropped { reason: Reason::NoDestination, .. });
     let counts = (outcomes.iter().filter(to_host).count(), outcomes.iter().filter(lost).count(), changed);
@@ -206,7 +182,7 @@ fn programs_take_each_others_places() {
         offer(&mut nic, &mut rng, 10, &[7, 7, 7]);
         nic.device.quiesce().unwrap();
     }
-    let outcomes = nic.outcomes();
+    let outcomes = nic.ended();
     // The tag stands before them.
     let mark = |o: &Outcome, at: usize| o.bytes.get(at + 4).copied().unwrap_or(0);
     let marks = |at: usize| outcomes.iter().filter(|o| mark(o, at) != 0).count();
@@ -258,7 +234,7 @@ fn maps_in_maps_are_found_and_put_in_others_places() {
         offer(&mut nic, &mut rng, 10, &[2, 7, 6]);
         nic.device.quiesce().unwrap();
     }
-    let outcomes = nic.outcomes();
+    let outcomes = nic.ended();
     let counted = |at: usize| outcomes.iter().filter(|o| o.bytes.get(at + 4).is_some_and(|byte| *byte != 0)).count();
     assert!(counted(40) > 20 && counted(48) > 5 && changed > 10, "{} {} {changed}", counted(40), counted(48));
 }
@@ -276,7 +252,7 @@ fn clocks_show_the_stamp_and_numbers_are_random() {
         offer(&mut nic, &mut rng, 12, &[7, 7]);
         nic.device.quiesce().unwrap();
     }
-    let outcomes = nic.outcomes();
+    let outcomes = nic.ended();
     let word = |o: &Outcome, at: usize| u64::from_le_bytes(o.bytes[at + 4..at + 12].try_into().unwrap());
     let mut numbers = std::collections::BTreeSet::new();
     for outcome in &outcomes {
@@ -322,7 +298,7 @@ fn a_map_that_is_of_another_kind_ends_the_program() {
         nic.device.maps().unwrap().update(module, workers, &1u32.to_le_bytes(), &value, 0).unwrap();
         offer(&mut nic, &mut rng, 3, &[7, 7]);
         let aborted = |o: &Outcome| matches!(o.verdict, Verdict::Dropped { reason: Reason::XdpAborted, .. });
-        let outcomes = nic.outcomes();
+        let outcomes = nic.ended();
         assert_eq!((outcomes.len(), outcomes.iter().all(aborted)), (3, faults), "{call}");
     }
 }
