@@ -1,6 +1,6 @@
 """`make mutants`: plants one fault at a time into the RTL and asks the proof or bench named for it to fail.
 
-    .venv/bin/python tools/mutants.py [--jobs N] [--json] [NAME ...]    # a name is a part of the block, test or file
+    .venv/bin/python tools/mutants.py [--jobs N] [--json] [NAME ...]    # a name is a part of block, test, file or fault
     .venv/bin/python tools/mutants.py --check        # whether the lists fit the sources, and docs/mutants.md the lists
 
 The lists are formal/*/mutants.toml for proofs, tb/*/mutants.toml for benches, and crates/*/tests/mutants.toml for tests
@@ -104,7 +104,7 @@ class Mutant:
         return self.label, self.breaks
 
     def named(self, name: str) -> bool:
-        return name in self.label or name in self.file
+        return name in self.label or name in self.file or name in self.breaks
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def bounded(script: str, task: str, depth: int) -> str:
     simulated they stay.
     """
     script = re.sub(r"\bmode prove\b", "mode bmc", script)
-    script = re.sub(r"^((?:prove: )?depth) \d+", rf"\1 {depth}", script, flags=re.M)
+    script = re.sub(r"^((?:\w+: )?depth) \d+", rf"\1 {depth}", script, flags=re.M)
     if not task.startswith("simulation"):
         script = script.replace("--no-synthesis-define ", "-D PROOF ")
     return script
@@ -422,7 +422,7 @@ def main() -> None:
         description="Plants faults into the RTL and asks proofs, benches and tests to find them.",
         epilog="example: mutants.py formal/common/fifo tb/rmt   runs those of one proof and of the benches of tb/rmt",
     )
-    parser.add_argument("name", nargs="*", help="part of a proof's, bench's or file's name; all by default")
+    parser.add_argument("name", nargs="*", help="part of a proof's, bench's, file's or fault's name; all by default")
     parser.add_argument("--jobs", type=int, default=JOBS, help=f"at a time (default: {JOBS})")
     parser.add_argument("--json", action="store_true", help="results on standard output, progress on standard error")
     parser.add_argument("--check", action="store_true", help="only whether lists, sources and table fit")

@@ -48,7 +48,7 @@ module core
   logic [CodeBits-1:0] fetch_row;
   xdp_place_t read_place, write_place;
   logic [7:0][7:0] write_enable;
-  logic [7:0][63:0] write_data;
+  logic [1:0][63:0] write_data;
   xdp_call_t call;
   xdp_request_t request;
   logic [63:0] late;
@@ -157,7 +157,7 @@ module core
 
   // Bundles on their way from the row's arrival to the memory stage, 3 cycles later, and to the registers, 4 later.
   logic row_q, rows_q, context_q;
-  logic [3:0] foreign_q, stopped_q, called_q, bundle_q, known_q;
+  logic [3:0] foreign_q, stopped_q, called_q, clears_q, bundle_q, known_q;
   // A pass that restores registers has no bundle.
   logic is_bundle;
   assign is_bundle = row_q && u_dut.d_turn_q.pass == 2'd0;
@@ -168,6 +168,8 @@ module core
     foreign_q <= rst_ni ? {foreign_q[2:0], is_bundle && (!page_i.valid || page_i.module_id != module_q[context_q])} : '0;
     stopped_q <= rst_ni ? {stopped_q[2:0], is_bundle && stops(code_i.lanes[0], u_dut.d_turn_q.depth)} : '0;
     called_q <= rst_ni ? {called_q[2:0], is_bundle && code_i.lanes[0].op == XdpOpCall} : '0;
+    // Behind a tail call in a function its frame is cleared.
+    clears_q <= rst_ni ? {clears_q[2:0], row_q && u_dut.d_turn_q.pass == 2'd3} : '0;
     bundle_q <= rst_ni ? {bundle_q[2:0], rows_q} : '0;
     rows_q <= fetch_valid && rst_ni;
     known_q <= rst_ni ? {known_q[2:0], row_q} : '0;
@@ -191,7 +193,7 @@ module core
   assert property (@(posedge clk_i) !rst_ni || !called_q[2] || (!read_valid && !write_valid && !request_valid && !map_call_valid &&
       (!call_valid || call.enters)));
   OnlyCallsEnter_A :
-  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || called_q[2]);
+  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || called_q[2] || clears_q[2]);
   // Whoever asks has a bundle: nothing is asked for a start or out of nothing.
   OnlyBundlesAsk_A :
   assert property (@(posedge clk_i) !rst_ni || bundle_q[2] || silent);
@@ -205,14 +207,14 @@ module core
   logic [1:0][DepthBits-1:0] frames_q;
   always_ff @(posedge clk_i) if (start_valid_i && start_ready) frames_q[u_dut.free_context] <= start_i.frames;
 
-  // A frame that is cleared is one that the packet's memory has.
+  // A frame that a call clears is one that the packet's memory has. Nothing is claimed of the one that a tail call clears.
   // A context that has taken a packet just now has no bundle that old (the core's own assertion says so in the tests).
   logic [1:0][4:0] taken_q;
   always_ff @(posedge clk_i)
     for (int unsigned c = 0; c < 2; c++)
       taken_q[c] <= {taken_q[c][3:0], start_valid_i && start_ready && u_dut.free_context == 1'(c)};
   FramesAreThePackets_A :
-  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || taken_q[u_dut.m_context_q] != '0 ||
+  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || clears_q[2] || taken_q[u_dut.m_context_q] != '0 ||
       call.depth != frames_q[u_dut.m_context_q]);
 
   AStoreIsMade_C :

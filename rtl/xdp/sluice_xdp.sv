@@ -698,52 +698,44 @@ module sluice_xdp
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Values: contexts go first, of cores in turns; then the map engine, then helpers, of cores in turns. A value that is being written
-  // keeps all others off.
+  // Values.
 
-  logic [Cores-1:0] asks, asks_grant, helps_grant;
   core_t asks_core, helps_core, late_core_q;
-  logic asks_any, map_asks, helps, others_wait, yields;
-  logic [2:0] others_wait_q;
-
-  assign yields = others_wait_q == 3'(Patience);
-  // Stores wait for atomic operations to be over.
+  logic asks_any, asks_engine, engine_ready, values_valid;
+  logic [Cores-1:0] request_store, request_atomic, helper_store;
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
-      asks[c] = request_valid[c] && !locks && !yields && (values_ready || request[c].kind != RequestStore);
+      request_store[c]  = request[c].kind == RequestStore;
+      request_atomic[c] = request[c].kind == RequestAtomic;
+      helper_store[c]   = helper_request[c].kind == RequestStore;
     end
   end
-  assign map_asks = map_request_valid && (values_ready || map_request.kind != RequestPut);
-  sluice_arb_rr #(
-      .Requests(Cores)
-  ) u_asks (
+
+  sluice_xdp_value_turns #(
+      .Cores   (Cores),
+      .Patience(Patience)
+  ) u_value_turns (
       .clk_i,
       .rst_ni,
-      .req_i    (asks),
-      .advance_i(1'b1),
-      .grant_o  (asks_grant),
-      .index_o  (asks_core),
-      .valid_o  (asks_any)
+      .locks_i         (locks),
+      .stores_i        (values_ready),
+      .context_valid_i (request_valid),
+      .context_store_i (request_store),
+      .context_atomic_i(request_atomic),
+      .context_ready_o (request_ready),
+      .engine_valid_i  (map_request_valid),
+      .engine_store_i  (map_request.kind == RequestPut),
+      .engine_ready_o  (engine_ready),
+      .helper_valid_i  (helper_valid),
+      .helper_store_i  (helper_store),
+      .helper_ready_o  (helper_ready),
+      .valid_o         (values_valid),
+      .is_context_o    (asks_any),
+      .context_core_o  (asks_core),
+      .is_engine_o     (asks_engine),
+      .helper_core_o   (helps_core)
   );
-  sluice_arb_rr #(
-      .Requests(Cores)
-  ) u_helps (
-      .clk_i,
-      .rst_ni,
-      .req_i    (helper_valid),
-      .advance_i(helper_ready != '0),
-      .grant_o  (helps_grant),
-      .index_o  (helps_core),
-      .valid_o  (helps)
-  );
-  assign request_ready = asks_grant;
-  assign helper_ready  = (!locks && !asks_any && !map_asks) ? helps_grant : '0;
-  assign others_wait   = asks_any && (map_asks || helps);
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) others_wait_q <= '0;
-    else others_wait_q <= (others_wait && !yields) ? others_wait_q + 3'd1 : '0;
-    late_core_q <= asks_core;
-  end
+  always_ff @(posedge clk_i) late_core_q <= asks_core;
 
   sluice_xdp_values #(
       .Regions (Cfg.regions),
@@ -753,12 +745,12 @@ module sluice_xdp
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i(asks_any || map_asks || (helps && !locks)),
+      .valid_i(values_valid),
       .ready_o(values_ready),
-      .request_i(asks_any ? request[asks_core] : map_asks ? map_request : helper_request[helps_core]),
+      .request_i(asks_any ? request[asks_core] : asks_engine ? map_request : helper_request[helps_core]),
       .context_i({
         !asks_any,
-        !map_asks,
+        !asks_any && !asks_engine,
         asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
       }),
       .late_i(late[late_core_q]),
@@ -803,7 +795,7 @@ module sluice_xdp
       .done_context_o  (map_done_context),
       .locks_o         (locks),
       .request_valid_o (map_request_valid),
-      .request_ready_i (!asks_any && (values_ready || map_request.kind != RequestPut)),
+      .request_ready_i (engine_ready),
       .request_o       (map_request),
       .done_valid_i    (done_valid && done_context[ProcessorBits+1-:2] == 2'b10),
       .done_fault_i    (done_fault),

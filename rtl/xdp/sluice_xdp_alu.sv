@@ -12,6 +12,8 @@ module sluice_xdp_alu
     input logic clk_i,
 
     input logic [ 7:0] op_i,
+    // What the operation says, decoded before: whether the sum is a difference, and 64 bits count.
+    input logic        subtracts_i,
     input logic        wide_i,
     input logic [63:0] a_i,
     input logic [63:0] b_i,
@@ -22,7 +24,7 @@ module sluice_xdp_alu
     output logic        holds_o
 );
 
-  logic signed_op, subtracts, left, narrow;
+  logic signed_op, left, narrow;
   logic [63:0] a, b, lhs, rhs, logical, misc, shifted;
   logic [64:0] sum;
 
@@ -32,10 +34,9 @@ module sluice_xdp_alu
   assign b = wide_i ? b_i : {{32{signed_op && b_i[31]}}, b_i[31:0]};
 
   // Sum, difference, and the difference that conditions look at.
-  assign subtracts = !(op_i inside {XdpOpAdd, XdpOpLength});
   assign lhs = (op_i == XdpOpNegate) ? '0 : a;
   assign rhs = (op_i == XdpOpNegate) ? a : b;
-  assign sum = {1'b0, lhs} + {1'b0, rhs ^ {64{subtracts}}} + 65'(subtracts);
+  assign sum = {1'b0, lhs} + {1'b0, rhs ^ {64{subtracts_i}}} + 65'(subtracts_i);
 
   always_comb begin
     case (op_i)

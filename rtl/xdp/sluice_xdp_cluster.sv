@@ -133,9 +133,9 @@ module sluice_xdp_cluster
   logic core_read, helper_read, unload_read, core_write, helper_write, load_write, hold;
   xdp_place_t core_read_place, helper_read_place, unload_read_place, read_place;
   xdp_place_t core_write_place, helper_write_place, load_write_place, write_place;
-  logic [7:0][63:0] read_data, core_write_data, load_write_data, write_data;
+  logic [7:0][63:0] read_data, load_write_data, write_data;
   logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
-  logic [1:0][63:0] helper_write_data;
+  logic [1:0][63:0] core_write_data, helper_write_data;
   logic [2:0] read_wait_q, write_wait_q;
 
   logic start_valid, start_ready, end_valid, free_valid, idle, load_waiting, unload_waiting;
@@ -171,7 +171,7 @@ module sluice_xdp_cluster
     end
     if (core_write) begin
       write_place  = core_write_place;
-      write_data   = core_write_data;
+      write_data   = {4{core_write_data}};
       write_enable = core_write_enable;
     end
   end

@@ -64,7 +64,8 @@ module sluice_xdp_core
     output logic                   write_valid_o,
     output xdp_place_t             write_place_o,
     output logic       [7:0][ 7:0] write_enable_o,
-    output logic       [7:0][63:0] write_data_o,
+    // The place's word and the one behind it.
+    output logic       [1:0][63:0] write_data_o,
 
     output logic        call_valid_o,
     input  logic        call_ready_i,
@@ -308,7 +309,7 @@ module sluice_xdp_core
       .rdata_o({m_fixed, x_fixed, f_fixed})
   );
 
-  // When its packet arrived.
+  // Its packet's stamp.
   logic [StampBits-1:0] m_stamp;
   sluice_ram_lut #(
       .Width(StampBits),
@@ -495,6 +496,8 @@ module sluice_xdp_core
   logic [6:0] x_next_page_q;
   xdp_lane_t [Lanes-1:0] x_lane_q;
   logic [Lanes-1:0][63:0] x_a_q, x_b_q;
+  // Of its operation: whether arithmetic subtracts, has 64 bits, begins at the frame's start.
+  logic [Lanes-1:0] x_subtracts_q, x_wide_q, x_from_data_q;
 
   always_ff @(posedge clk_i) begin
     // A pass that restores registers has no bundle.
@@ -502,8 +505,11 @@ module sluice_xdp_core
     x_next_page_q <= page_i.next;
     for (int unsigned l = 0; l < Lanes; l++) begin
       x_lane_q[l] <= (d_turn_q.pass == PassBundle) ? code_i.lanes[l] : '0;
-      x_a_q[l]    <= d_values[2*l];
-      x_b_q[l]    <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} : d_values[2*l+1];
+      x_subtracts_q[l] <= !(code_i.lanes[l].op inside {XdpOpAdd, XdpOpLength});
+      x_wide_q[l] <= code_i.lanes[l].wide || code_i.lanes[l].op == XdpOpLength;
+      x_from_data_q[l] <= code_i.lanes[l].op == XdpOpLength && code_i.lanes[l].spare;
+      x_a_q[l] <= d_values[2*l];
+      x_b_q[l] <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} : d_values[2*l+1];
     end
   end
 
@@ -538,14 +544,15 @@ module sluice_xdp_core
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
     sluice_xdp_alu u_alu (
         .clk_i,
-        .op_i(x_lane_q[l].op),
-        .wide_i(x_lane_q[l].wide || x_lane_q[l].op == XdpOpLength),
-        .a_i       ((x_lane_q[l].op == XdpOpLength && x_lane_q[l].spare) ? 64'(PacketAddress | 32'(x_kept_q.bounds.data)) : x_a_q[l]),
-        .b_i(x_b_q[l]),
-        .constant_i((x_lane_q[l].op == XdpOpElement) ? 64'(x_constant[l][31:0] + x_copies[l]) : x_constant[l]),
-        .sum_o(y_sum[l]),
-        .result_o(y_result[l]),
-        .holds_o(y_holds[l])
+        .op_i       (x_lane_q[l].op),
+        .subtracts_i(x_subtracts_q[l]),
+        .wide_i     (x_wide_q[l]),
+        .a_i        (x_from_data_q[l] ? 64'(PacketAddress | 32'(x_kept_q.bounds.data)) : x_a_q[l]),
+        .b_i        (x_b_q[l]),
+        .constant_i (x_constant[l]),
+        .sum_o      (y_sum[l]),
+        .result_o   (y_result[l]),
+        .holds_o    (y_holds[l])
     );
   end
 
@@ -604,7 +611,8 @@ module sluice_xdp_core
   logic y_foreign_q, y_late_fault_q;
   logic [6:0] y_next_page_q;
   xdp_lane_t [Lanes-1:0] y_lane_q;
-  logic [Lanes-1:0][31:0] y_low_q;
+  logic [Lanes-1:0][31:0] y_low_q, y_first_q, y_copies_q;
+  logic [Lanes-1:0] y_element_q;
   logic [Lanes-1:0] y_access_lane_q, y_muldiv_lane_q;
   logic [63:0] y_address_q, y_data_q, y_left_q, y_right_q;
   // "Bits of signal are not used": a whole lane travels, an access has no registers any more.
@@ -651,7 +659,12 @@ module sluice_xdp_core
     y_fourth_q      <= x_b_q[Lanes-1];
     // Offset of the last place where so many bytes fit in front of the frame's end.
     y_last_q        <= $signed({2'd0, x_kept_q.bounds.past}) - $signed({12'd0, x_bytes});
-    for (int unsigned l = 0; l < Lanes; l++) y_low_q[l] <= x_b_q[l][31:0];
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      y_low_q[l]     <= x_b_q[l][31:0];
+      y_first_q[l]   <= x_constant[l][31:0];
+      y_copies_q[l]  <= x_copies[l];
+      y_element_q[l] <= x_lane_q[l].op == XdpOpElement;
+    end
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -874,7 +887,7 @@ module sluice_xdp_core
   logic [15:0] m_map_q;
   logic m_handle_q, m_failed_q, m_refers_q, m_to_host_q;
   logic [31:0] m_reference_q;
-  logic [63:0] m_third_q, m_fourth_q, m_fifth;
+  logic [63:0] m_third_q, m_fourth_q, m_fifth, m_kept_fifth;
 
   always_ff @(posedge clk_i) begin
     m_fault_q <= y_fault;
@@ -941,7 +954,8 @@ module sluice_xdp_core
       m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]) && (!y_longs[l] || (y_resume_q && !y_tail));
       m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
-      m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value : y_result[l];
+      m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value :
+          y_element_q[l] ? 64'(y_first_q[l] + y_copies_q[l]) : y_result[l];
       if (y_turn_q.pass inside {PassLower, PassUpper} && l < 2) begin
         m_write_q[l]    <= 1'b1;
         m_register_q[l] <= ((y_turn_q.pass == PassLower) ? 4'd6 : 4'd8) + 4'(l);
@@ -1057,11 +1071,9 @@ module sluice_xdp_core
   assign read_place_o = m_place_q;
   assign write_valid_o = m_store;
   assign write_place_o = m_place_q;
+  assign write_data_o = m_wide_data;
   always_comb begin
     write_enable_o = '0;
-    write_data_o = '0;
-    write_data_o[0] = m_wide_data[63:0];
-    write_data_o[1] = m_wide_data[127:64];
     write_enable_o[0] = m_wide_enable[7:0] | {8{m_words_unset_q[0]}};
     if (m_two_words) write_enable_o[1] = m_wide_enable[15:8] | {8{m_words_unset_q[1]}};
   end
@@ -1230,8 +1242,10 @@ module sluice_xdp_core
       .waddr_i((w_late_q && w_register[Lanes-1] == 4'd5) ? w_late_context_q : w_context_q),
       .wdata_i(w_fifth),
       .raddr_i(m_context_q),
-      .rdata_o(m_fifth)
+      .rdata_o(m_kept_fifth)
   );
+  // Of a first bundle it is not cleared yet.
+  assign m_fifth = m_start_q ? '0 : m_kept_fifth;
 
   assign call_valid_o = helper_takes;
   assign call_o = '{
@@ -1240,13 +1254,7 @@ module sluice_xdp_core
           second: m_address_q,
           third: m_third_q,
           fourth: m_fourth_q,
-          // Of a first bundle it is not cleared yet.
-          fifth:
-          m_start_q
-          ?
-          '0
-          :
-          m_fifth,
+          fifth: m_fifth,
           bounds: m_kept_q.bounds,
           low: m_kept_q.low,
           base: m_fixed.base,
@@ -1271,7 +1279,7 @@ module sluice_xdp_core
   } waits_t;
   // "Bits of signal are not used": each reader takes what concerns it.
   // verilator lint_off UNUSEDSIGNAL
-  waits_t m_waits, waits_late, written_late;
+  waits_t m_waits, waits_late, waits_value, waits_map, waits_muldiv, written_late;
   // verilator lint_on UNUSEDSIGNAL
 
   // A result waits while the other unit's is written. A helper is taken up again only when its bundle has had its second pass, which
@@ -1291,16 +1299,18 @@ module sluice_xdp_core
     if (map_answer_valid_i) done_result = {1'b0, map_answer_i};
     if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
     // The lowest two bits of the flags are the verdict where there is no entry; of the others none is known here.
-    if (done_valid_i && waits_late.refers) begin
+    if (done_valid_i && waits_value.refers) begin
       done_result = '{
           late: 1'b0,
-          fault: done_fault_i || waits_late.trap,
-          value: !waits_late.plain ? '0 : (done_value_i[31:0] != '0) ? 64'(VerdictRedirect) : 64'(waits_late.verdict),
-          failed: waits_late.plain && done_value_i[31:0] == '0,
-          refers: waits_late.plain && done_value_i[31:0] != '0,
+          fault: done_fault_i || waits_value.trap,
+          value: 64'(waits_value.verdict),
+          failed: waits_value.plain && done_value_i[31:0] == '0,
+          refers: waits_value.plain && done_value_i[31:0] != '0,
           to_host: 1'b0,
           referent: done_value_i[31:0]
       };
+      if (!waits_value.plain) done_result.value = '0;
+      else if (done_value_i[31:0] != '0) done_result.value = 64'(VerdictRedirect);
     end
     done_result.late = waits_late.late;
   end
@@ -1315,15 +1325,20 @@ module sluice_xdp_core
   sluice_ram_lut #(
       .Width    ($bits(waits_t)),
       .Depth    (Contexts),
-      .ReadPorts(2)
+      .ReadPorts(4)
   ) u_waits (
       .clk_i,
       .we_i   (m_launches),
       .waddr_i(m_context_q),
       .wdata_i(m_waits),
-      .raddr_i({late_context, done_context}),
-      .rdata_o({written_late, waits_late})
+      .raddr_i({late_context, muldiv_context_q, map_answer_context_i, done_context_i}),
+      .rdata_o({written_late, waits_muldiv, waits_map, waits_value})
   );
+  // A helper has two passes.
+  always_comb begin
+    waits_late = done_valid_i ? waits_value : map_answer_valid_i ? waits_map : waits_muldiv;
+    if (!answered && helper_waits_q) waits_late = '0;
+  end
   assign m_waits = '{
           late: m_late_q,
           writes: m_late_writes_q,

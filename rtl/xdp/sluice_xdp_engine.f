@@ -31,4 +31,5 @@ sluice_xdp_scheduler.sv
 sluice_xdp_spent.sv
 sluice_xdp_tables.sv
 sluice_xdp_unload.sv
+sluice_xdp_value_turns.sv
 sluice_xdp_values.sv

@@ -177,9 +177,8 @@ module sluice_xdp_load
   assign need_units = CountBits'(units_of(need));
 
   sluice_xdp_places #(
-      .Units  (Units),
-      .Packets(Slots),
-      .Most   ((MostRows + UnitRows - 1) / UnitRows)
+      .Units(Units),
+      .Most ((MostRows + UnitRows - 1) / UnitRows)
   ) u_places (
       .clk_i,
       .rst_ni,

@@ -67,17 +67,28 @@ module sluice_xdp_order
 
   assign place = {enter_module_i[ModuleIndexBits-1:0], enter_hash_i};
 
-  sluice_ram_lut #(
-      .Width(SlotBits),
-      .Depth(Modules * Buckets)
-  ) u_last (
-      .clk_i,
-      .we_i   (enter_valid_i),
-      .waddr_i(place),
-      .wdata_i(enter_slot_i),
-      .raddr_i(place),
-      .rdata_o(last)
-  );
+  // In banks of 256: Yosys finds no LUT RAM for more.
+  localparam int unsigned Banks = (Modules * Buckets > 256) ? Modules * Buckets / 256 : 1;
+  localparam int unsigned BankRows = Modules * Buckets / Banks;
+  localparam int unsigned BankRowBits = $clog2(BankRows);
+  slot_t [Banks-1:0] lasts;
+  for (genvar b = 0; b < int'(Banks); b++) begin : gen_last
+    sluice_ram_lut #(
+        .Width(SlotBits),
+        .Depth(BankRows)
+    ) u_last (
+        .clk_i,
+        .we_i   (enter_valid_i && place >> BankRowBits == place_t'(b)),
+        .waddr_i(place[BankRowBits-1:0]),
+        .wdata_i(enter_slot_i),
+        .raddr_i(place[BankRowBits-1:0]),
+        .rdata_o(lasts[b])
+    );
+  end
+  always_comb begin
+    last = lasts[0];
+    for (int unsigned b = 1; b < Banks; b++) if (place >> BankRowBits == place_t'(b)) last = lasts[b];
+  end
   sluice_ram_lut #(
       .Width(PlaceBits),
       .Depth(Slots)

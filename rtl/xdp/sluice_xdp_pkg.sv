@@ -177,7 +177,7 @@ package sluice_xdp_pkg;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
     depth_t                frames;     // of functions, before its stack
-    logic [StampBits-1:0]  stamp;      // ticks at its arrival
+    logic [StampBits-1:0]  stamp;      // ticks when it entered the pipeline
     logic [ClockBits-1:0]  came;       // when it was whole in its queue
   } xdp_start_t;
 

@@ -5,13 +5,13 @@
 /// run that is too short, the run is given up, once all that came back is free again. So whoever asks finds a place as soon as
 /// there is one with nothing in between.
 ///
-/// `free_valid_i` gives units back; at most `Packets` places are given out at a time.
+/// `free_valid_i` gives units back. What comes back waits for its turn: each place has a unit of its own at least, so there is room for as many as
+/// there are units.
 ///
 /// Latency: as many cycles as a place has units, while the units in front of the search are free; the search goes on between packets.
 /// Throughput: a unit a cycle given out, a place in as many cycles as it has units and one taken back. Never stalls.
 module sluice_xdp_places #(
     parameter int unsigned Units = 64,
-    parameter int unsigned Packets = 16,
     // Units of the largest place.
     parameter int unsigned Most = 10,
     localparam int unsigned UnitBits = $clog2(Units),
@@ -51,7 +51,7 @@ module sluice_xdp_places #(
   logic back_valid, back_ready, back_take;
   unit_t back_first, back_at_q;
   count_t back_units, back_left_q;
-  logic [$clog2(Packets+3)-1:0] unused_level;
+  logic [$clog2(Units+1)-1:0] unused_level;
 
   assign run = take_i ? run_q - need_i : run_q;
   assign grows = !taken_q[at_q] && run_q < count_t'(Most);
@@ -61,7 +61,7 @@ module sluice_xdp_places #(
 
   sluice_fifo #(
       .Width(UnitBits + CountBits),
-      .Depth(Packets + 2)
+      .Depth(Units)
   ) u_back (
       .clk_i,
       .rst_ni,

@@ -151,7 +151,7 @@ module sluice_xdp_values
   // verilator lint_on UNUSEDSIGNAL
   logic [WordBits-1:0] one_word;
 
-  assign taken = valid_i && (ready_o || !(request_i.kind inside {RequestStore, RequestPut}));
+  assign taken   = valid_i && (ready_o || !(request_i.kind inside {RequestStore, RequestPut}));
   assign ready_o = !(one_valid_q && one_q.kind == RequestAtomic) && !(two_valid_q && two_q.kind == RequestAtomic);
 
   always_ff @(posedge clk_i) begin
@@ -178,8 +178,8 @@ module sluice_xdp_values
       two_q.bytes   <= one_refers ? 4'd4 : 4'd0;
       two_q.sign    <= 1'b0;
     end
-    three_q         <= two_q;
-    one_known_q     <= in_count && 32'(region_index) < Regions;
+    three_q     <= two_q;
+    one_known_q <= in_count && 32'(region_index) < Regions;
   end
 
   assign one_within = one_q.address[9:0] & ~(10'h3ff << region.shift);
@@ -214,13 +214,13 @@ module sluice_xdp_values
   always_ff @(posedge clk_i) begin
     two_fault_q   <= (one_q.kind inside {RequestLoad, RequestStore, RequestAtomic} && !one_allowed) ||
         (one_q.kind == RequestReference && !one_devices);
-    two_value_q   <= one_value;
-    two_word_q    <= one_word;
+    two_value_q <= one_value;
+    two_word_q <= one_word;
     three_fault_q <= two_fault_q;
     three_value_q <= two_value_q;
-    three_word_q  <= two_word_q;
-    four_word_q   <= three_word_q;
-    four_fault_q  <= three_fault_q;
+    three_word_q <= two_word_q;
+    four_word_q <= three_word_q;
+    four_fault_q <= three_fault_q;
   end
 
   assign two_byte = two_q.address[2:0];

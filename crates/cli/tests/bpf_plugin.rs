@@ -98,7 +98,7 @@ fn devices_and_lanes_that_there_are_not_are_refused() {
         (&["--lanes 2"], "--lanes is for --device bundles"),
         (&["--device bundles --lanes 3"], "allowed: 1, 2, 4"),
         (&["--device rtl --debug"], "--debug shows instructions of model and bundles"),
-        (&["--device", "rtl", "--program", "8500000005000000 9500000000000000"], "helper `ktime_get_ns`"),
+        (&["--device", "rtl", "--program", "8500000006000000 9500000000000000"], "helper `trace_printk`"),
     ] {
         let output = plugin(args, program.as_bytes());
         let stderr = String::from_utf8_lossy(&output.stderr);

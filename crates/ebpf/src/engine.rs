@@ -125,6 +125,11 @@ impl XdpEngine {
         }
     }
 
+    /// Generation that new packets of a module have.
+    fn current(&self, module: u8) -> usize {
+        usize::from(self.current.get(&module).copied().unwrap_or(0))
+    }
+
     fn module(&self, module: u8) -> Result<&Module, DeviceError> {
         self.modules.get(&module).ok_or(DeviceError::NoProgram { module })
     }
@@ -246,19 +251,19 @@ impl Maps for XdpEngine {
     }
 
     fn list(&mut self, module: u8) -> Result<Vec<Map>, DeviceError> {
-        let current = self.current.get(&module).copied().unwrap_or(0);
+        let current = self.current(module);
         let slot = self.module(module)?;
-        let program = slot.generations[usize::from(current)].as_ref().ok_or(DeviceError::NoProgram { module })?;
+        let program = slot.generations[current].as_ref().ok_or(DeviceError::NoProgram { module })?;
         let ids = (0..).map_while(|index| slot.runtime.map(program.installed, index));
         let map = |id| Some(Map { id, declared: tenant::plain_map(slot.runtime.maps.spec(id)?) });
         Ok(ids.filter_map(map).collect())
     }
 
     fn lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
-        let current = self.current.get(&module).copied().unwrap_or(0);
+        let current = self.current(module);
         let slot = self.module(module)?;
         let value = slot.runtime.maps.user_lookup(map, key).map_err(failed("lookup", map))?;
-        match &slot.generations[usize::from(current)] {
+        match &slot.generations[current] {
             Some(program) if slot.holds_programs(map) => Ok(slot.position(program.installed, &value)),
             _ => Ok(value),
         }
@@ -266,10 +271,10 @@ impl Maps for XdpEngine {
 
     /// A program array takes the position of a program of the module's, as the kernel takes a program's descriptor.
     fn update(&mut self, module: u8, map: MapId, key: &[u8], value: &[u8], flags: u64) -> Result<(), DeviceError> {
-        let current = self.current.get(&module).copied().unwrap_or(0);
+        let current = self.current(module);
         let slot = self.module_mut(module)?;
         let mut value = value.to_vec();
-        if let (true, Some(program)) = (slot.holds_programs(map), &slot.generations[usize::from(current)]) {
+        if let (true, Some(program)) = (slot.holds_programs(map), &slot.generations[current]) {
             let number = slot.program(program.installed, &value);
             value = number.ok_or(Errno::BADF).map_err(failed("update", map))?;
         }

@@ -13,7 +13,7 @@ const EVENT_OVERHEAD: u64 = 64;
 /// Everything fed to programs (contract 11, class *fed*), and the events they emit.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// `ktime_get_ns` and the other clocks: the packet's ingress stamp, in nanoseconds.
+    /// `ktime_get_ns` and the other clocks: the packet's stamp, in nanoseconds.
     pub now_ns: u64,
     /// `get_prandom_u32`, where nothing is `given`.
     pub random: Rng,

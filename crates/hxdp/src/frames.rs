@@ -30,19 +30,25 @@ pub fn calls_tails_in_functions(bundles: &Bundles) -> bool {
     let called = |op: Op| if let Op::Call { to } = op { Some(to) } else { None };
     let mut next: Vec<u32> = rows.iter().flat_map(|row| &row.lanes).filter_map(|step| called(step.op)).collect();
     next.extend(callbacks(bundles));
-    let mut seen = vec![false; rows.len()];
+    let calls_tail =
+        |bundle: &Bundle| bundle.lanes.iter().any(|step| matches!(step.op, Op::Helper { id: TAIL_CALL, .. }));
+    reached(rows, next).into_iter().any(calls_tail)
+}
+
+/// Bundles that these rows lead to, themselves among them, calls left out.
+fn reached(rows: &[Bundle], mut next: Vec<u32>) -> Vec<&Bundle> {
+    let (mut seen, mut reached) = (vec![false; rows.len()], Vec::new());
     while let Some(row) = next.pop() {
         let Some(bundle) = rows.get(row as usize).filter(|_| !seen[row as usize]) else { continue };
         seen[row as usize] = true;
-        if bundle.lanes.iter().any(|step| matches!(step.op, Op::Helper { id: TAIL_CALL, .. })) {
-            return true;
-        }
-        next.extend(bundle.lanes.iter().filter_map(|step| step.op.target()));
+        reached.push(bundle);
+        let jumps = bundle.lanes.iter().filter(|step| !matches!(step.op, Op::Call { .. }));
+        next.extend(jumps.filter_map(|step| step.op.target()));
         if !bundle.lanes.last().is_some_and(|step| step.op.ends()) {
             next.push(row + 1);
         }
     }
-    false
+    reached
 }
 
 /// Below the function that begins with this row; `known` has those that were looked at.
@@ -52,22 +58,15 @@ fn deepest(rows: &[Bundle], start: u32, callbacks: &[u32], known: &mut BTreeMap<
     }
     // A function that calls itself ends here; it is never validated.
     known.insert(start, 0);
-    let (mut seen, mut next, mut frames) = (vec![false; rows.len()], vec![start], 0);
-    while let Some(row) = next.pop() {
-        let Some(bundle) = rows.get(row as usize).filter(|_| !seen[row as usize]) else { continue };
-        seen[row as usize] = true;
-        for step in &bundle.lanes {
-            match step.op {
-                Op::Call { to } => frames = frames.max(1 + deepest(rows, to, callbacks, known)),
-                Op::Helper { id: LOOP, .. } => {
-                    let called = callbacks.iter().map(|to| deepest(rows, *to, callbacks, known)).max();
-                    frames = frames.max(2 + called.unwrap_or(0));
-                }
-                op => next.extend(op.target()),
+    let mut frames = 0;
+    for step in reached(rows, vec![start]).into_iter().flat_map(|bundle| &bundle.lanes) {
+        match step.op {
+            Op::Call { to } => frames = frames.max(1 + deepest(rows, to, callbacks, known)),
+            Op::Helper { id: LOOP, .. } => {
+                let called = callbacks.iter().map(|to| deepest(rows, *to, callbacks, known)).max();
+                frames = frames.max(2 + called.unwrap_or(0));
             }
-        }
-        if !bundle.lanes.last().is_some_and(|step| step.op.ends()) {
-            next.push(row + 1);
+            _ => {}
         }
     }
     known.insert(start, frames);

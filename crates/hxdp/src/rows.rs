@@ -32,7 +32,7 @@ pub struct Unsupported {
 /// `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`, `xdp_adjust_tail`, `jiffies64`, `xdp_get_buff_len`, `xdp_load_bytes`,
 /// `xdp_store_bytes`.
 pub const HELPERS: [i32; 13] = [TIME, 7, 8, 23, 28, 42, 44, 54, 65, 118, 188, 189, 190];
-/// `ktime_get_boot_ns`, `ktime_get_coarse_ns`, `ktime_get_tai_ns`: all clocks show the packet's arrival.
+/// `ktime_get_boot_ns`, `ktime_get_coarse_ns`, `ktime_get_tai_ns`: all clocks show the packet's stamp.
 const CLOCKS: [i32; 3] = [125, 160, 208];
 /// `ktime_get_ns`.
 const TIME: i32 = 5;

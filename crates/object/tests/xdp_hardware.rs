@@ -237,9 +237,11 @@ fn what_does_not_fit_is_refused_with_who_holds_it_and_what_would_fit() {
     let (code, text) = refused(linker.load(9, &object(1, vec![array("far", 512, 1 << 17)])));
     assert_eq!(code, "E0806");
     assert!(text.contains("pages of 64 KiB of map values"), "{text}");
-    let seventeen = (0..17).map(|n| array(&format!("map{n}"), 8, 1)).collect();
-    let (code, text) = refused(linker.load(9, &object(1, seventeen)));
+    let many = |count| (0..count).map(|n| array(&format!("map{n}"), 8, 1)).collect();
+    let (code, text) = refused(linker.load(9, &object(1, many(10))));
     assert!(code == "E0807" && text.contains("pages of 4 KiB"), "{text}");
+    let (code, text) = refused(linker.load(9, &object(1, many(17))));
+    assert!(code == "E0807" && text.contains("1 maps, `map14` among them, 0 left of 16"), "{text}");
 }
 
 #[test]

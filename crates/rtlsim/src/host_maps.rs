@@ -11,7 +11,7 @@ use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionR
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Table, Target};
 use sluice_object::PlacedXdp;
-use sluice_object::xdp::entry::{self, first_entries};
+use sluice_object::xdp::entry::{self, Word, first_entries};
 use sluice_object::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
 use sluice_object::xdp::{LaidMap, Layout};
 use std::collections::{BTreeMap, HashMap};
@@ -221,17 +221,13 @@ impl HostMaps {
     }
 
     /// The word of an entry that only the host changes; none where it names a program or a map that the device has not.
-    pub fn word(&self, module: u8, map: &Placed, key: &[u8], value: &[u8], target: &Target) -> Option<[u8; 8]> {
-        let number = |bytes: &[u8]| bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
-        let (kind, given) = (map.spec.kind as u32, number(value)?);
-        match kind {
-            entry::PROG_ARRAY => Some(entry::program(*self.program(module).ok()?.1.starts.get(given as usize)?, given)),
-            entry::CPUMAP | entry::XSKMAP => Some(entry::destination(kind, number(key)?, given, target)),
-            _ => {
-                let inner = self.placed(module, MapId(given)).ok()??;
-                Some(entry::map(self.engine_map(module, &inner).ok()?.0, given))
-            }
-        }
+    pub fn word(&self, module: u8, map: &Placed, key: &[u8], value: &[u8], target: &Target) -> Option<Word> {
+        let program = |position: u32| self.program(module).ok()?.1.starts.get(position as usize).copied();
+        let inner = |id: u32| {
+            let inner = self.placed(module, MapId(id)).ok()??;
+            Some(self.engine_map(module, &inner).ok()?.0)
+        };
+        entry::word(map.spec.kind as u32, (key, value), target, program, inner).ok()
     }
 
     /// Number of a map in the engine, and its row.

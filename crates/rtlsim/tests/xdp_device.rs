@@ -4,7 +4,7 @@ mod support;
 #[path = "support/xdp/mod.rs"]
 mod xdp;
 
-use sluice_device::{Device, DeviceError, Event, MapId, Offer, Outcome, Verdict};
+use sluice_device::{Device, DeviceError, MapId, Offer, Outcome, Verdict};
 use sluice_ebpf::image::map_flags::NO_PREALLOC;
 use sluice_ebpf::{MapSpec, MapType};
 use sluice_formats::Reason;
@@ -52,15 +52,6 @@ fn counts(entries: u32) -> Vec<MapSpec> {
 fn random_frame(vlan: u16, below: u64, rng: &mut Rng) -> Vec<u8> {
     let length = rng.below(200) as usize;
     frame(vlan, rng.below(below) as u8, &rng.bytes(length))
-}
-
-fn outcomes<D: Device>(nic: &mut Nic<D>) -> Vec<Outcome> {
-    let mut all = std::mem::take(&mut nic.outcomes);
-    all.extend(nic.device.poll(usize::MAX).into_iter().filter_map(|event| match event {
-        Event::Outcome(outcome) => Some(outcome),
-        Event::OpDone { .. } => None,
-    }));
-    all
 }
 
 #[test]
@@ -111,12 +102,12 @@ fn packets_maps_and_the_hosts_operations_are_the_interpreters() {
     nic.device.quiesce().unwrap();
     let counters = nic.device.counters().unwrap();
     assert!(counters.modules.values().all(|m| m.closes() && m.in_flight == 0));
-    assert_eq!(outcomes(&mut nic).len(), 12 * 24);
+    assert_eq!(nic.outcomes().len(), 12 * 24);
     // Tenants without a program have no destination; the rows are as they were written.
     nic.offer(0, [frame(3, 1, &[]), frame(4, 1, &[])]);
     nic.device.quiesce().unwrap();
     let dropped = |o: &Outcome| matches!(o.verdict, Verdict::Dropped { reason: Reason::NoDestination, .. });
-    assert_eq!(outcomes(&mut nic).iter().filter(|o| dropped(o)).count(), 2);
+    assert_eq!(nic.outcomes().iter().filter(|o| dropped(o)).count(), 2);
     nic.device.snapshot().unwrap();
     nic.device.counters().unwrap();
     let compared = nic.device.compared();
@@ -192,7 +183,7 @@ fn a_replacement_at_full_load_loses_no_packet_and_no_count_of_a_kept_map() {
         }
     }
     nic.device.quiesce().unwrap();
-    let all = outcomes(&mut nic);
+    let all = nic.outcomes();
     assert_eq!(all.len(), 6 * packets);
     assert!(all.iter().all(|o| !matches!(o.verdict, Verdict::Dropped { .. })), "{all:?}");
     // A version passes to the host, the other sends back, and each packet sees one.
@@ -222,7 +213,7 @@ fn the_host_changes_a_value_between_others_that_packets_change() {
         nic.device.advance(40).unwrap();
         nic.device.maps().unwrap().update(module, map, &[2, 0, 0, 0], &n.to_le_bytes(), 0).unwrap();
     }
-    assert!(outcomes(&mut nic).len() < packets, "packets are on their way while the host writes");
+    assert!(nic.outcomes().len() < packets, "packets are on their way while the host writes");
     nic.device.quiesce().unwrap();
     let all: Vec<u64> = (0..4).map(|index| nic.number(1, "counts", index)).collect();
     assert_eq!(all, [200, 200, 19, 0]);
@@ -246,7 +237,7 @@ fn an_entry_of_a_trie_that_was_deleted_and_comes_back_has_its_new_value() {
     assert_eq!(maps.lookup(module, map, &wide).unwrap(), [3; 8]);
     nic.offer(0, [frame(1, 0x11, &[0; 40])]);
     nic.device.quiesce().unwrap();
-    assert_eq!(outcomes(&mut nic)[0].verdict, Verdict::Forwarded { port: 0 }, "a packet finds it too");
+    assert_eq!(nic.outcomes()[0].verdict, Verdict::Forwarded { port: 0 }, "a packet finds it too");
 }
 
 #[test]
@@ -280,13 +271,13 @@ fn a_program_that_asks_for_its_processor_is_given_the_interpreters() {
     nic.put(1, &program()).unwrap();
     nic.offer(0, frames());
     nic.device.quiesce().unwrap();
-    assert!(outcomes(&mut nic).iter().all(|o| o.bytes[19..27] == [0; 8]));
+    assert!(nic.outcomes().iter().all(|o| o.bytes[19..27] == [0; 8]));
     // Alone they are on all of them.
     let Some((mut nic, _)) = alone("a_program_that_asks_for_its_processor") else { return };
     nic.put(1, &program()).unwrap();
     nic.offer(0, frames());
     nic.device.quiesce().unwrap();
-    let seen: std::collections::BTreeSet<u8> = outcomes(&mut nic).iter().map(|o| o.bytes[19]).collect();
+    let seen: std::collections::BTreeSet<u8> = nic.outcomes().iter().map(|o| o.bytes[19]).collect();
     assert_eq!(seen, (0..XdpTarget::by_name(TINY.name).processors() as u8).collect());
 }
 

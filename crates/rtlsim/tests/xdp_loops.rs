@@ -83,6 +83,12 @@ fn what_is_no_function_and_faults_in_it_end_the_program() {
         // Without a round nobody looks.
         assert_eq!(each(&mut engine, &mut rng, &text, &[0, 1, 2]), 1, "{wrong}");
     }
+    // Rows of the program by their numbers alone, that of a function among them.
+    let text = format!(
+        "{BEGIN}{}r1 = 1\nr2 = *(u8 *)(r8 +0)\nr3 = 0\nr4 = 0\ncall bpf_loop\n{END}last:\nr0 = 0\nexit\n",
+        repeat("r1 = 0\n", "last", "0", 8)
+    );
+    assert_eq!(each(&mut engine, &mut rng, &text, &(60..110).collect::<Vec<_>>()), 0);
     let text = format!(
         "{BEGIN}{}{END}late:\nr0 = 0\nif r1 != 3 goto over\nr0 = *(u64 *)(r0 +0)\nover:\nexit\n",
         repeat("r1 = *(u8 *)(r8 +0)\n", "late", "0", 8)

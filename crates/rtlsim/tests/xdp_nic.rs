@@ -242,7 +242,7 @@ fn programs_at_full_load_are_the_interpreters_in_the_whole_nic() {
         let ready = if rng.chance(1, 2) { Ready::Always } else { Ready::Random { chance: 200 } };
         nic.device.set_stalls(Stalls { ready, ..Stalls::default() }).unwrap();
         for port in 0..4 {
-            let frames: Vec<Vec<u8>> = (0..40).map(|_| long_frame(rng.range(1, 5) as u16, &mut rng)).collect();
+            let frames: Vec<Vec<u8>> = (0..64).map(|_| long_frame(rng.range(1, 5) as u16, &mut rng)).collect();
             nic.offer(port, frames);
         }
         nic.device.advance(rng.below(3_000)).unwrap();

@@ -5,7 +5,7 @@ mod support;
 #[path = "support/xdp/mod.rs"]
 mod xdp;
 
-use sluice_device::{Device, Event, MapId, Outcome, Verdict};
+use sluice_device::{Device, MapId, Outcome, Verdict};
 use sluice_ebpf::image::Initial;
 use sluice_ebpf::{MapSpec, MapType};
 use sluice_formats::random::{Rng, test_seed};
@@ -35,31 +35,7 @@ fn lockstep(name: &str) -> Option<(Nic<Comparison>, Rng)> {
 }
 
 fn rounds() -> u32 {
-    if support::long() { 2_000 } else { 40 }
-}
-
-impl<D: Device> Finds for Nic<D> {
-    fn map(&mut self, id: u16, name: &str) -> MapId {
-        let module = self.module(id);
-        let all = self.device.maps().unwrap().list(module).unwrap();
-        all.iter().find(|map| map.declared.name == name).unwrap_or_else(|| panic!("no map {name}")).id
-    }
-
-    fn outcomes(&mut self) -> Vec<Outcome> {
-        self.device.quiesce().unwrap();
-        let mut all = std::mem::take(&mut self.outcomes);
-        all.extend(self.device.poll(usize::MAX).into_iter().filter_map(|event| match event {
-            Event::Outcome(outcome) => Some(outcome),
-            Event::OpDone { .. } => None,
-        }));
-        all
-    }
-}
-
-trait Finds {
-    fn map(&mut self, id: u16, name: &str) -> MapId;
-    /// Of all packets that were offered.
-    fn outcomes(&mut self) -> Vec<Outcome>;
+    if support::long() { 2_000 } else { 60 }
 }
 
 /// Frames of tenant 1 whose bytes behind the type are random below these.
@@ -95,11 +71,14 @@ fn processors_and_sockets_lead_to_host_queues() {
         MapSpec::new("workers", MapType::Cpumap, 4, 8, 8),
         MapSpec::new("sockets", MapType::Xskmap, 4, 4, 12),
         MapSpec::new("ports", MapType::Devmap, 4, 4, 4),
+        array("behind", 8, 512),
     ];
     // The first byte chooses the map, the second the index, the third the flags; with a fourth one a further redirect follows that may fail.
     let redirect = |map: &str| {
         format!(
-            "r1 = map[{map}]\nr2 = *(u8 *)(r6 +{})\nr3 = *(u8 *)(r6 +{})\ncall bpf_redirect_map\n",
+            // Of indices from 8 on the entry would be in the pages behind.
+            "r1 = map[{map}]\nr2 = *(u8 *)(r6 +{})\nif r2 < 8 goto {map}_near\nr2 <<= 6\n{map}_near:\nr3 = *(u8 *)(r6 +{})\n\
+             call bpf_redirect_map\n",
             FIRST + 1,
             FIRST + 2
         )
@@ -118,6 +97,11 @@ fn processors_and_sockets_lead_to_host_queues() {
     );
     nic.put(1, &object("spread", &text, maps, &[])).unwrap();
     let [workers, sockets, ports] = ["workers", "sockets", "ports"].map(|name| nic.map(1, name));
+    // What would be an interface.
+    let (behind, module) = (nic.map(1, "behind"), nic.module(1));
+    for index in 0..512u32 {
+        nic.device.maps().unwrap().update(module, behind, &index.to_le_bytes(), &1u64.to_le_bytes(), 0).unwrap();
+    }
     let mut changed = 0;
     for _ in 0..rounds() {
         for _ in 0..3 {
@@ -132,11 +116,11 @@ fn processors_and_sockets_lead_to_host_queues() {
         offer(&mut nic, &mut rng, 12, &[4, 14, 6, 10]);
         nic.device.quiesce().unwrap();
     }
-    let outcomes = nic.outcomes();
+    let outcomes = nic.ended();
     let to_host = |o: &&Outcome| matches!(o.verdict, Verdict::Delivered { .. });
     let lost = |o: &&Outcome| matches!(o.verdict, Verdict::Dropped { reason: Reason::NoDestination, .. });
     let counts = (outcomes.iter().filter(to_host).count(), outcomes.iter().filter(lost).count(), changed);
-    assert!(counts.0 > 60 && counts.1 > 20 && counts.2 > 40, "{counts:?}");
+    assert!(counts.0 > 30 && counts.1 > 20 && counts.2 > 40, "{counts:?}");
     let hosts = (0..4).filter(|h| outcomes.iter().any(|o| o.verdict == Verdict::Delivered { queue: *h }));
     assert_eq!(hosts.count(), TINY.hosts as usize, "to every host queue");
 }
@@ -161,7 +145,7 @@ fn chain() -> Object {
     );
     // The frame is zero, r1 the context, r7 as it was left; goes on with the next index.
     let seen = format!(
-        "r9 = r1\nr6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 60\nr0 = 0\nif r3 > r2 goto out\nr8 += 1\n\
+        "r8 += 1\nr9 = r1\nr6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 60\nr0 = 0\nif r3 > r2 goto out\n\
          *(u8 *)(r6 +30) = r8\nr4 = *(u64 *)(r10 -16)\n*(u64 *)(r6 +32) = r4\nr4 = *(u64 *)(r10 -512)\n*(u64 *)(r6 +40) = r4\n\
          *(u64 *)(r10 -16) = r7\nr7 += 3\n*(u64 *)(r6 +48) = r7\n{}r0 = 3\n{END}",
         jump(FIRST + 1)
@@ -187,6 +171,9 @@ fn chain() -> Object {
 fn programs_take_each_others_places() {
     let Some((mut nic, mut rng)) = lockstep("programs_take_each_others_places") else { return };
     nic.put(1, &chain()).unwrap();
+    // In the place of a function, and again from there.
+    nic.offer(0, [frame(1, 2, &[[0, 3].as_slice(), &[0; 60]].concat())]);
+    nic.device.quiesce().unwrap();
     let jumps = nic.map(1, "jumps");
     for _ in 0..rounds() {
         // The host puts a program at an index, by its position, or takes it away.
@@ -195,7 +182,7 @@ fn programs_take_each_others_places() {
         offer(&mut nic, &mut rng, 10, &[7, 7, 7]);
         nic.device.quiesce().unwrap();
     }
-    let outcomes = nic.outcomes();
+    let outcomes = nic.ended();
     // The tag stands before them.
     let mark = |o: &Outcome, at: usize| o.bytes.get(at + 4).copied().unwrap_or(0);
     let marks = |at: usize| outcomes.iter().filter(|o| mark(o, at) != 0).count();
@@ -247,9 +234,9 @@ fn maps_in_maps_are_found_and_put_in_others_places() {
         offer(&mut nic, &mut rng, 10, &[2, 7, 6]);
         nic.device.quiesce().unwrap();
     }
-    let outcomes = nic.outcomes();
+    let outcomes = nic.ended();
     let counted = |at: usize| outcomes.iter().filter(|o| o.bytes.get(at + 4).is_some_and(|byte| *byte != 0)).count();
-    assert!(counted(40) > 40 && counted(48) > 5 && changed > 10, "{} {} {changed}", counted(40), counted(48));
+    assert!(counted(40) > 20 && counted(48) > 5 && changed > 10, "{} {} {changed}", counted(40), counted(48));
 }
 
 #[test]
@@ -265,7 +252,7 @@ fn clocks_show_the_stamp_and_numbers_are_random() {
         offer(&mut nic, &mut rng, 12, &[7, 7]);
         nic.device.quiesce().unwrap();
     }
-    let outcomes = nic.outcomes();
+    let outcomes = nic.ended();
     let word = |o: &Outcome, at: usize| u64::from_le_bytes(o.bytes[at + 4..at + 12].try_into().unwrap());
     let mut numbers = std::collections::BTreeSet::new();
     for outcome in &outcomes {
@@ -311,7 +298,7 @@ fn a_map_that_is_of_another_kind_ends_the_program() {
         nic.device.maps().unwrap().update(module, workers, &1u32.to_le_bytes(), &value, 0).unwrap();
         offer(&mut nic, &mut rng, 3, &[7, 7]);
         let aborted = |o: &Outcome| matches!(o.verdict, Verdict::Dropped { reason: Reason::XdpAborted, .. });
-        let outcomes = nic.outcomes();
+        let outcomes = nic.ended();
         assert_eq!((outcomes.len(), outcomes.iter().all(aborted)), (3, faults), "{call}");
     }
 }

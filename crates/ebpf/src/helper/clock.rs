@@ -1,4 +1,4 @@
-//! The clocks: all show the packet's ingress stamp.
+//! The clocks: all show the packet's stamp.
 
 use super::{Arg, Helper, Ret};
 use crate::FaultReason;

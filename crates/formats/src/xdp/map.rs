@@ -67,6 +67,13 @@ pub enum MapLimit {
     Slots(u64),
 }
 
+impl XdpMapKind {
+    /// Whether entries lie in chains.
+    pub fn has_chains(self) -> bool {
+        matches!(self, Self::Hash | Self::KeyedReferences | Self::KeyedMaps)
+    }
+}
+
 impl MapShape {
     /// Whether the engine can have such a map at all.
     pub fn check(&self) -> Result<(), MapLimit> {
@@ -83,14 +90,14 @@ impl MapShape {
         }
     }
 
-    /// Whether entries are found by search memory.
+    /// Whether entries are found by search memory; those of other kinds are by index.
     pub fn searched(&self) -> bool {
         self.has_chains() || self.kind == XdpMapKind::Trie
     }
 
     /// Whether its entries lie in chains.
     pub fn has_chains(&self) -> bool {
-        matches!(self.kind, XdpMapKind::Hash | XdpMapKind::KeyedReferences | XdpMapKind::KeyedMaps)
+        self.kind.has_chains()
     }
 
     /// Copies of each value.

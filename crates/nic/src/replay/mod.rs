@@ -89,6 +89,8 @@ pub struct Replay {
     next_sequence: Vec<u32>,
     /// Packets that wait at each port, with their cost.
     stored: Vec<VecDeque<(u32, u32)>>,
+    /// Port and cost of the packet that has entered the pipeline last: the port may still be sending its beats.
+    entered: Option<(u8, u32)>,
     pipeline: VecDeque<u32>,
     /// Packets that have met an engine that is not the last, and are not held.
     passing: VecDeque<u32>,
@@ -122,6 +124,7 @@ impl Replay {
             packets: HashMap::new(),
             next_sequence: vec![0; ports],
             stored: vec![VecDeque::new(); ports],
+            entered: None,
             pipeline: VecDeque::new(),
             passing: VecDeque::new(),
             overtaking: VecDeque::new(),
@@ -223,7 +226,9 @@ impl Replay {
     }
 
     /// Whether a good frame is beyond its share, as the device says. Beyond it, it is refused only where it has no room: what waits
-    /// here has left the device's FIFO or is still in it. Gives the frame's cost.
+    /// here has left the device's FIFO or is still in it. So may the packet that has entered last: it enters with its first beat, and
+    /// counts in the FIFO until the last one has left. The one before it has left: packets enter whole, one after the other. Gives
+    /// the frame's cost.
     fn judge_share(
         &mut self,
         port: u8,
@@ -241,7 +246,8 @@ impl Replay {
         let differs = || mismatch(row.id, at, said(!row.beyond).to_owned(), said(row.beyond).to_owned());
         let cost = cost.ok_or_else(differs)?;
         if device == Some(Reason::OverShare) {
-            let waiting: u32 = self.stored[usize::from(port)].iter().map(|(_, cost)| cost).sum();
+            let entering = self.entered.filter(|(from, _)| *from == port).map_or(0, |(_, cost)| cost);
+            let waiting = entering + self.stored[usize::from(port)].iter().map(|(_, cost)| cost).sum::<u32>();
             let excess = self.least_excess(port);
             check(row.beyond && waiting + cost > excess, row.id, at, || {
                 let model = format!("{waiting} cost beats stored, room for {excess}, and a packet of {cost}");
@@ -261,9 +267,11 @@ impl Replay {
     /// A packet enters the pipeline. Order and stamps are fed, generations are ones that it may have.
     pub fn merge(&mut self, row: &MergeTraceRow) -> Result<(), Mismatch> {
         let at = "merge";
-        let stored = self.stored.get_mut((row.id >> 28) as usize);
-        let head = stored.and_then(VecDeque::pop_front).map(|(id, _)| id);
+        let port = (row.id >> 28) as u8;
+        let stored = self.stored.get_mut(usize::from(port)).and_then(VecDeque::pop_front);
+        let head = stored.map(|(id, _)| id);
         check(head == Some(row.id), row.id, at, || (next_packet(head), format!("packet {:#010x}", row.id)))?;
+        self.entered = stored.map(|(_, cost)| (port, cost));
         let packet = self.packets.get(&row.id).ok_or_else(|| unknown(row.id, at))?;
         let (module, arrival) = (packet.inside.module, packet.inside.arrival);
         check((row.module_id, row.arrival) == (module, arrival), row.id, at, || {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::conformance::sender;
 use crate::engines;
-use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
+use sluice_formats::rows::{ExcessRow, PortPolicyRow, RateRow, ShareRow, VlanRow};
 use sluice_formats::target::TINY;
 use sluice_formats::{Node, Row, Table};
 use sluice_object::linker::rmt::{Placer, Quota};
@@ -406,4 +406,51 @@ fn a_limiter_left_alone_for_half_a_round_of_the_stamps_and_more_is_full() {
         assert!(!conforms(&mut replay, MODULE, begin + pause + 31));
         assert!(conforms(&mut replay, MODULE, begin + pause + 32));
     }
+}
+
+#[test]
+fn the_packet_that_enters_counts_in_its_ports_fifo_until_the_next_one_has_entered() {
+    let refused = |id| PortTraceRow { dropped: true, reason: Reason::OverShare.code(), beyond: true, ..port_row(id) };
+    let mut replay = replay();
+    // Nothing is within the share, and there is room for one packet of a beat.
+    let share = ShareRow { ticks_per_beat: 1, burst: 0, growth: 0 };
+    set(&mut replay, Node::Port(0), Table::Share, u32::from(MODULE), &share);
+    set(&mut replay, Node::Port(0), Table::Excess, 0, &ExcessRow { beats: 1 });
+    let stored = |id| PortTraceRow { beyond: true, ..port_row(id) };
+    replay.port(&stored(0), &frame(), false).unwrap();
+    replay.port(&refused(1), &frame(), false).unwrap();
+    replay.merge(&merge_row(0, false)).unwrap();
+    // The device may refuse or store while it still sends the beats of the first one.
+    replay.port(&refused(2), &frame(), false).unwrap();
+    replay.port(&stored(3), &frame(), false).unwrap();
+    replay.port(&stored(4), &frame(), false).unwrap();
+    replay.merge(&merge_row(3, false)).unwrap();
+    replay.merge(&merge_row(4, false)).unwrap();
+    // One packet, the last to enter, fills the room; two would too, but the first has left by now.
+    set(&mut replay, Node::Port(0), Table::Excess, 0, &ExcessRow { beats: 2 });
+    let text = replay.port(&refused(5), &frame(), false).unwrap_err().to_string();
+    assert!(text.contains("1 cost beats stored, room for 2, and a packet of 1"), "{text}");
+}
+
+#[test]
+fn a_packet_of_another_port_that_enters_takes_no_room_of_this_one() {
+    let mut replay = replay();
+    for port in [0, 1] {
+        let policy = PortPolicyRow { max_frame: 1518, ..Default::default() };
+        set(&mut replay, Node::Port(port), Table::PortPolicy, 0, &policy);
+        let vlan = VlanRow { valid: true, keep_tag: false, module_id: MODULE, tenant: 70 };
+        set(&mut replay, Node::Port(port), Table::Vlan, 7, &vlan);
+    }
+    let share = ShareRow { ticks_per_beat: 1, burst: 0, growth: 0 };
+    set(&mut replay, Node::Port(0), Table::Share, u32::from(MODULE), &share);
+    set(&mut replay, Node::Port(0), Table::Excess, 0, &ExcessRow { beats: 1 });
+    let (here, other) = (packet_id(0, 0), packet_id(1, 0));
+    replay.port(&PortTraceRow { beyond: true, ..port_row(here) }, &frame(), false).unwrap();
+    replay.port(&port_row(other), &frame(), false).unwrap();
+    replay.merge(&merge_row(here, false)).unwrap();
+    replay.merge(&merge_row(other, false)).unwrap();
+    let next = packet_id(0, 1);
+    let refused = PortTraceRow { dropped: true, reason: Reason::OverShare.code(), beyond: true, ..port_row(next) };
+    let text = replay.port(&refused, &frame(), false).unwrap_err().to_string();
+    assert!(text.contains("0 cost beats stored, room for 1, and a packet of 1"), "{text}");
 }

@@ -15,19 +15,53 @@ const NOWHERE: u32 = 15;
 /// Handle of map 0; that of map n is n above.
 pub const HANDLES: u32 = 0xa000_0000;
 
-/// `BPF_MAP_TYPE_PROG_ARRAY`, `BPF_MAP_TYPE_CPUMAP`, `BPF_MAP_TYPE_XSKMAP`.
+/// `BPF_MAP_TYPE_PROG_ARRAY`.
 pub const PROG_ARRAY: u32 = 3;
-/// Processors: an entry of no packets is none.
-pub const CPUMAP: u32 = 16;
-/// Sockets.
-pub const XSKMAP: u32 = 17;
+/// `BPF_MAP_TYPE_ARRAY_OF_MAPS`, `BPF_MAP_TYPE_HASH_OF_MAPS`.
+const OF_MAPS: [u32; 2] = [12, 13];
+/// `BPF_MAP_TYPE_CPUMAP`: an entry of no packets is none.
+const CPUMAP: u32 = 16;
+/// `BPF_MAP_TYPE_XSKMAP`.
+const XSKMAP: u32 = 17;
+
+/// An entry as the engine keeps it.
+pub type Word = [u8; BYTES as usize];
+
+/// Why there is no word of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoWord {
+    /// Its value has so many bytes, fewer than 4.
+    Short(usize),
+    /// There is no such program.
+    Program(u32),
+    /// There is no such map.
+    Map(u32),
+}
 
 /// Whether entries of this kind are words of this module, and only the host changes them.
 pub fn is_host_kept(kind: u32) -> bool {
-    matches!(kind, PROG_ARRAY | 12 | 13 | CPUMAP | XSKMAP)
+    [PROG_ARRAY, CPUMAP, XSKMAP].contains(&kind) || OF_MAPS.contains(&kind)
 }
 
-fn word(referent: u32, given: u32) -> [u8; BYTES as usize] {
+/// The word of an entry of such a kind. What the host gives is the first number of the value: a program's first row is asked for, or a
+/// map's number in the engine.
+pub fn word(
+    kind: u32,
+    (key, value): (&[u8], &[u8]),
+    target: &Target,
+    program: impl FnOnce(u32) -> Option<u16>,
+    map: impl FnOnce(u32) -> Option<u16>,
+) -> Result<Word, NoWord> {
+    let number = |bytes: &[u8]| bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+    let given = number(value).ok_or(NoWord::Short(value.len()))?;
+    Ok(match kind {
+        PROG_ARRAY => with(THERE | u32::from(program(given).ok_or(NoWord::Program(given))?), given),
+        CPUMAP | XSKMAP => destination(kind, number(key).unwrap_or(0), given, target),
+        _ => with(HANDLES + u32::from(map(given).ok_or(NoWord::Map(given))?), given),
+    })
+}
+
+fn with(referent: u32, given: u32) -> Word {
     (u64::from(given) << 32 | u64::from(referent)).to_le_bytes()
 }
 
@@ -49,23 +83,13 @@ pub fn first_entries(xdp: &Xdp, map: u32) -> Vec<(Vec<u8>, Vec<u8>)> {
 }
 
 /// A processor's or socket's: packets go to the host queue of this number, of a processor's to that of the remainder.
-pub fn destination(kind: u32, index: u32, given: u32, target: &Target) -> [u8; BYTES as usize] {
+fn destination(kind: u32, index: u32, given: u32, target: &Target) -> Word {
     let queue = if kind == CPUMAP { index % target.hosts } else { index };
     let queue = u8::try_from(queue).ok().and_then(|queue| Destination::Host(queue).number(target));
     match given {
         0 if kind == CPUMAP => [0; BYTES as usize],
-        _ => word(THERE | queue.map_or(NOWHERE, u32::from), given),
+        _ => with(THERE | queue.map_or(NOWHERE, u32::from), given),
     }
-}
-
-/// A program's, by its first row and its position.
-pub fn program(row: u16, position: u32) -> [u8; BYTES as usize] {
-    word(THERE | u32::from(row), position)
-}
-
-/// A map's, by its number and what the host calls it.
-pub fn map(number: u16, given: u32) -> [u8; BYTES as usize] {
-    word(HANDLES + u32::from(number), given)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! the packet.
 
 use super::binary::{read_xdp, write_xdp};
+use super::entry::PROG_ARRAY;
 use crate::action::Action;
 use crate::bytes::{Reader, Writer};
 use crate::error::{ObjectError, bad};
@@ -139,9 +140,6 @@ impl fmt::Display for Difference {
         write!(f, "its {what} is {old} in the running program and {new} in the new one")
     }
 }
-
-/// `BPF_MAP_TYPE_PROG_ARRAY`.
-const PROG_ARRAY: u32 = 3;
 
 /// The attributes in which a map that is kept must equal the one it is kept from.
 const SHAPE: [&str; 5] = ["type", "key size", "value size", "max entries", "flags"];

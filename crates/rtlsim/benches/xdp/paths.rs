@@ -12,7 +12,7 @@ use super::support::device::{Nic, object};
 use crate::traffic::frames::with_tag;
 use path_list::{DROP, PATHS, Path, SWAP};
 use sluice_device::{Device, Event, Offer, Outcome};
-use sluice_ebpf::{load, tenant};
+use sluice_ebpf::{MapType, load, tenant};
 use sluice_object::Object;
 use sluice_rtlsim::{RtlNic, RtlOptions, top};
 use std::fmt::Write;
@@ -77,12 +77,17 @@ fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
     for step in steps::steps(&script).concat() {
         match step {
             Step::Load(load) => nic.put(TENANT, &loaded(&load)).map_err(|e| e.to_string())?,
-            Step::Set { map, key, value, flags, .. } => {
+            Step::Set { map, key, mut value, flags, .. } => {
                 let module = nic.module(TENANT);
                 let maps = nic.device.maps().map_err(|e| e.to_string())?;
                 let found = maps.list(module).map_err(|e| e.to_string())?;
-                let found = found.iter().find(|m| m.declared.name == map).ok_or(format!("no map {map}"))?.id;
-                maps.update(module, found, &key, &value, flags).map_err(|e| e.to_string())?;
+                let found = found.iter().find(|m| m.declared.name == map).ok_or(format!("no map {map}"))?;
+                // The script's value is for other processors than the engine has; further copies are zeros.
+                if MapType::from_number(found.declared.kind).is_some_and(MapType::is_per_cpu) {
+                    let copy = (found.declared.value_size as usize).next_multiple_of(8);
+                    value.resize(copy * maps.cpus() as usize, 0);
+                }
+                maps.update(module, found.id, &key, &value, flags).map_err(|e| e.to_string())?;
             }
             Step::Packet { frame, .. } => frames.push(with_tag(frame, TENANT)),
             Step::Restore | Step::Look | Step::Delete { .. } | Step::Routes(_) => {}

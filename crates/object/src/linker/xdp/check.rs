@@ -134,9 +134,7 @@ impl Own<'_> {
             self.row(Table::XdpValue, page * PAGE_VALUE_ROWS)?;
         }
         let (slots, entries) = (u64::from(row.slots), u64::from(row.entries));
-        let chains = [XdpMapKind::Hash, XdpMapKind::KeyedReferences, XdpMapKind::KeyedMaps]
-            .iter()
-            .any(|kind| row.kind == kind.code());
+        let chains = XdpMapKind::from_code(row.kind).is_some_and(XdpMapKind::has_chains);
         let trie = row.kind == XdpMapKind::Trie.code();
         let mut parts = Vec::new();
         if chains || trie {

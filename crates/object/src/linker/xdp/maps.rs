@@ -3,6 +3,7 @@
 use super::error::Fit;
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
+use crate::xdp::entry::NoWord;
 use crate::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
 use crate::xdp::{LaidMap, Xdp, XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
@@ -36,7 +37,7 @@ pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
     if map.spin_lock.is_some() {
         return Err(("spin lock", "one in its values".to_owned(), hardware("none")));
     }
-    let indexed = is_indexed(laid.shape.kind);
+    let indexed = !laid.shape.searched();
     let key = if laid.shape.kind == XdpMapKind::Trie { 5 } else { 1 };
     if (indexed && map.key_size != 4) || map.key_size < key || map.max_entries == 0 {
         let found = format!("{} bytes, {} entries", map.key_size, map.max_entries);
@@ -48,12 +49,6 @@ pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
         return Err(("key size and entries", found, allowed));
     }
     Ok(())
-}
-
-/// Whether the key is a number of 4 bytes.
-fn is_indexed(kind: XdpMapKind) -> bool {
-    use XdpMapKind::{Array, Devices, Maps, Programs, References};
-    matches!(kind, Array | Devices | References | Programs | Maps)
 }
 
 /// Takes value memory for a map, in one piece; none if there is too little.
@@ -82,29 +77,21 @@ pub(super) struct Referents<'a> {
 impl Referents<'_> {
     /// An entry as the engine keeps it.
     fn kept(&self, map: &XdpMap, key: &[u8], value: &[u8]) -> Result<Vec<u8>, Wrong> {
-        let number = |bytes: &[u8]| bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
-        let wrong = |what, found: String, allowed: String| Err((what, found, allowed));
-        let Some(given) = number(value) else {
-            let what = "value of an entry that it begins with";
-            return wrong(what, format!("{} bytes", value.len()), "4 bytes or more".to_owned());
-        };
-        let word = match map.kind {
-            entry::PROG_ARRAY => match self.programs.get(given as usize) {
-                Some(row) => entry::program(*row, given),
-                None => {
-                    let allowed = format!("0 to {}", self.programs.len().saturating_sub(1));
-                    return wrong("program of an entry that it begins with", given.to_string(), allowed);
-                }
-            },
-            entry::CPUMAP | entry::XSKMAP => entry::destination(map.kind, number(key).unwrap_or(0), given, self.target),
-            _ => match self.maps.get(&given) {
-                Some(inner) => entry::map(*inner, given),
-                None => {
-                    let allowed = "the position of a map that the engine has".to_owned();
-                    return wrong("map of an entry that it begins with", given.to_string(), allowed);
-                }
-            },
-        };
+        let program = |position: u32| self.programs.get(position as usize).copied();
+        let inner = |position: u32| self.maps.get(&position).copied();
+        let word = entry::word(map.kind, (key, value), self.target, program, inner).map_err(|error| match error {
+            NoWord::Short(bytes) => {
+                ("value of an entry that it begins with", format!("{bytes} bytes"), "4 bytes or more".to_owned())
+            }
+            NoWord::Program(position) => {
+                let allowed = format!("0 to {}", self.programs.len().saturating_sub(1));
+                ("program of an entry that it begins with", position.to_string(), allowed)
+            }
+            NoWord::Map(position) => {
+                let allowed = "the position of a map that the engine has".to_owned();
+                ("map of an entry that it begins with", position.to_string(), allowed)
+            }
+        })?;
         Ok(word.to_vec())
     }
 }
@@ -137,7 +124,7 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, referents: &Referents) -> Res
             return Err(("value of an entry that it begins with", found(), allowed));
         }
         let slot = match shape.kind {
-            kind if is_indexed(kind) => {
+            _ if !shape.searched() => {
                 let key = key.first_chunk().map_or(u32::MAX, |bytes| u32::from_le_bytes(*bytes));
                 if key >= map.max_entries {
                     let allowed = format!("0 to {}", map.max_entries - 1);

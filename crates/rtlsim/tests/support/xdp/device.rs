@@ -1,6 +1,6 @@
 //! A NIC whose XDP engine is hardware, its linker, and programs with arrays in text.
 
-use sluice_device::{Device, DeviceError, Offer, Outcome, run_load::run_load};
+use sluice_device::{Device, DeviceError, Event, MapId, Offer, Outcome, run_load::run_load};
 use sluice_ebpf::{Image, MapSpec, MapType, Program, tenant};
 use sluice_object::{Destination, LinkError, Linker, Load, NicSettings, Object, TenantSpec, VlanGrant};
 
@@ -101,12 +101,33 @@ impl<D: Device> Nic<D> {
 
     /// A number of a module's array.
     pub fn number(&mut self, id: u16, map: &str, index: u32) -> u64 {
-        let module = self.module(id);
-        let maps = self.device.maps().unwrap();
-        let all = maps.list(module).unwrap();
-        let found = all.iter().find(|m| m.declared.name == map).unwrap_or_else(|| panic!("no map {map}"));
-        let value = maps.lookup(module, found.id, &index.to_le_bytes()).unwrap_or_else(|e| panic!("{e}"));
+        let (module, id) = (self.module(id), self.map(id, map));
+        let value =
+            self.device.maps().unwrap().lookup(module, id, &index.to_le_bytes()).unwrap_or_else(|e| panic!("{e}"));
         u64::from_le_bytes(value[..8].try_into().unwrap())
+    }
+
+    /// A map of a module's program.
+    pub fn map(&mut self, id: u16, name: &str) -> MapId {
+        let module = self.module(id);
+        let all = self.device.maps().unwrap().list(module).unwrap();
+        all.iter().find(|map| map.declared.name == name).unwrap_or_else(|| panic!("no map {name}")).id
+    }
+
+    /// What became of packets since this was last asked.
+    pub fn outcomes(&mut self) -> Vec<Outcome> {
+        let mut all = std::mem::take(&mut self.outcomes);
+        all.extend(self.device.poll(usize::MAX).into_iter().filter_map(|event| match event {
+            Event::Outcome(outcome) => Some(outcome),
+            Event::OpDone { .. } => None,
+        }));
+        all
+    }
+
+    /// The same of all packets that were offered.
+    pub fn ended(&mut self) -> Vec<Outcome> {
+        self.device.quiesce().unwrap();
+        self.outcomes()
     }
 }
 
