@@ -116,18 +116,19 @@ fn a_packet_alone_has_the_cycles_that_are_documented_for_what_it_waits_for() {
     // Nobody is before it: queue, packet memory and context have it at once.
     let (packets, queued) = plain.pass(XdpPass::Start);
     assert!(packets == 1 && (5..20).contains(&queued), "{plain:?}");
-    // What docs/design/hxdp-core.md says ("Core"), and 5 for the second pass; the launch has 5 too.
+    // What docs/design/hxdp-core.md says ("Core"), 1 for a late result, and 5 from the pick to the pass.
     let product = of("r1 *= r1\nr1 *= r1\nr1 *= r1\nr0 = r1\nexit\n", 1);
-    assert_eq!((product.pass(XdpPass::Arithmetic), product.pass(XdpPass::Launch)), ((3, 30), (3, 15)));
+    assert_eq!((product.pass(XdpPass::Arithmetic), product.pass(XdpPass::Launch)), ((3, 3 * (5 + 1 + 5)), (0, 0)));
     let quotient = of("r0 = r1\nr0 /= r10\nexit\n", 2);
-    assert_eq!(quotient.pass(XdpPass::Arithmetic), (1, 68 + 5));
+    assert_eq!(quotient.pass(XdpPass::Arithmetic), (1, 68 + 1 + 5));
     let remainder = of("w0 = w1\nw0 %= w10\nexit\n", 3);
-    assert_eq!(remainder.pass(XdpPass::Arithmetic), (1, 36 + 5));
+    assert_eq!(remainder.pass(XdpPass::Arithmetic), (1, 36 + 1 + 5));
+    // Of two passes: the launch, which has its 5 too, and that which does the bundle.
     let stack = of("*(u64 *)(r10 -8) = r1\nlock *(u64 *)(r10 -8) += r1\nr0 = *(u64 *)(r10 -8)\nexit\n", 4);
     assert_eq!(stack.pass(XdpPass::Values), (1, 10));
     let call = of("call f\nexit\nf:\nr0 = 1\nexit\n", 5);
-    // Its bundles are the call, the function's exit and the program's; two passes bring registers back.
-    assert_eq!((call.pass(XdpPass::Helper), call.pass(XdpPass::Launch)), ((1, 17), (3, 15)));
+    // Its bundles are the call, launched with the packet, the function's exit and the program's; two passes bring registers back.
+    assert_eq!((call.pass(XdpPass::Helper), call.pass(XdpPass::Launch)), ((1, 17), (2, 2 * 5)));
     assert_eq!(call.bundles(), 3);
     let helper = of("r1 = 8\ncall bpf_get_smp_processor_id\nexit\n", 6);
     assert_eq!(helper.pass(XdpPass::Helper), (1, 4 + 5));
