@@ -62,7 +62,7 @@ fn alone(engine: &mut Engine, number: u32) -> Account {
     engine.offer(packet_id(0, number), MODULE, &[0; 100]);
     engine.end(1);
     engine.quiesce();
-    (engine.verdicts.clear(), engine.routed.clear(), engine.order.clear());
+    engine.forget();
     Account::read(engine, MODULE).since(&before)
 }
 
@@ -169,7 +169,7 @@ fn what_waits_for_its_turn_is_counted_where_it_waits() {
     assert_eq!(spent.pass(XdpPass::Arithmetic).0, 16 * 6);
     // 4 contexts have 16 packets: those behind wait in their queue, a round of 6 divisions, one after the other, at least.
     assert!(spent.pass(XdpPass::Start).1 > 12 * 6 * 68, "{spent:?}");
-    (engine.verdicts.clear(), engine.routed.clear(), engine.order.clear());
+    engine.forget();
     // A packet that ends behind a long one of its flow waits for it.
     let long = "r6 = *(u32 *)(r1 +0)\nr7 = *(u32 *)(r1 +4)\nr2 = r6\nr2 += 14\nr0 = 1\nif r2 > r7 goto end\nr2 = *(u8 *)(r6 +0)\n\
                 again:\nif r2 == 0 goto out\nr2 -= 1\ngoto again\nout:\nr0 = 2\nend:\nexit\n";

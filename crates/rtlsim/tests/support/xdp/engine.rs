@@ -280,6 +280,13 @@ impl Engine {
         self.run(Until { quiet_cycles: 600, max_cycles: 100_000, ..Until::default() });
     }
 
+    /// Forgets what has left, so that numbers of packets may come again.
+    pub fn forget(&mut self) {
+        self.verdicts.clear();
+        self.routed.clear();
+        self.order.clear();
+    }
+
     /// A program for a module and generation, from the first row of a page on.
     pub fn load(&mut self, module: u8, generation: u8, rows: &Rows, start: u16) {
         for (row, code) in (u32::from(start)..).zip(&rows.code) {
