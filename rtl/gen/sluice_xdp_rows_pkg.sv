@@ -11,6 +11,8 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpSteps = 10;
   localparam int unsigned XdpKeyBytes = 64;
   localparam int unsigned XdpValueBytes = 512;
+  localparam int unsigned XdpEventWords = 256;
+  localparam int unsigned XdpRecordUnit = 512;
 
   // One lane of a bundle: an instruction. Zero does nothing.
   typedef struct packed {
@@ -47,6 +49,7 @@ package sluice_xdp_rows_pkg;
 
   // A module's program. Index: 2 * module + generation.
   typedef struct packed {
+    logic [1:0]  records;
     logic [2:0]  frames;
     logic        serial;
     logic [8:0]  read_only;
@@ -60,7 +63,7 @@ package sluice_xdp_rows_pkg;
     logic [12:0] start;
     logic        valid;
   } xdp_program_row_t;
-  localparam int unsigned XdpProgramRowBits = 83;
+  localparam int unsigned XdpProgramRowBits = 85;
   localparam int unsigned XdpProgramRowWords = 3;
 
   // A module's part of the queues in front of the cores. Index: module.
@@ -173,6 +176,42 @@ package sluice_xdp_rows_pkg;
   } xdp_fault_row_t;
   localparam int unsigned XdpFaultRowBits = 18;
   localparam int unsigned XdpFaultRowWords = 1;
+
+  // Where a module's events are. Index: module. Places are counted in words, and wrap.
+  typedef struct packed {
+    logic [31:0] lost;
+    logic [8:0]  reserved;
+    logic [8:0]  produced;
+  } xdp_events_row_t;
+  localparam int unsigned XdpEventsRowBits = 50;
+  localparam int unsigned XdpEventsRowWords = 2;
+
+  // How far the host has read a module's events. Index: module.
+  typedef struct packed {
+    logic [8:0] taken;
+  } xdp_events_taken_row_t;
+  localparam int unsigned XdpEventsTakenRowBits = 9;
+  localparam int unsigned XdpEventsTakenRowWords = 1;
+
+  // A word of events, its first byte in bits 7:0. Index: 256 * module + place.
+  typedef struct packed {
+    logic [63:0] word;
+  } xdp_event_data_row_t;
+  localparam int unsigned XdpEventDataRowBits = 64;
+  localparam int unsigned XdpEventDataRowWords = 2;
+
+  // What goes before an event's data, in a word. Both parts of the data fill whole words.
+  typedef struct packed {
+    logic [15:0] reserved;
+    logic [15:0] packet;
+    logic [15:0] bytes;
+    logic [7:0]  channel;
+    logic [4:0]  processor;
+    logic        generation;
+    logic [1:0]  kind;
+  } xdp_event_header_t;
+  localparam int unsigned XdpEventHeaderBits = 64;
+  localparam int unsigned XdpEventHeaderWords = 2;
 
   // Trace of the XDP engine: in which order packets reach what they share. What a row is, its channel says (`xdp_step`).
   typedef struct packed {
@@ -302,6 +341,13 @@ package sluice_xdp_rows_pkg;
     XdpPassArithmetic = 3'd7
   } xdp_pass_e;
 
+  // What an event is.
+  typedef enum logic [1:0] {
+    XdpEventOfPrint = 2'd0,
+    XdpEventOfPerf = 2'd1,
+    XdpEventOfRing = 2'd2
+  } xdp_event_kind_e;
+
   // How a packet's program has ended.
   typedef enum logic [2:0] {
     XdpFaultNone = 3'd0,
@@ -329,6 +375,9 @@ package sluice_xdp_rows_pkg;
   localparam logic [7:0] TableXdpPasses = 8'd11;
   localparam logic [7:0] TableXdpEnds = 8'd12;
   localparam logic [7:0] TableXdpFault = 8'd13;
+  localparam logic [7:0] TableXdpEvents = 8'd14;
+  localparam logic [7:0] TableXdpEventsTaken = 8'd15;
+  localparam logic [7:0] TableXdpEventData = 8'd17;
   localparam logic [7:0] TableXdpShare = 8'd16;
 
   // Resources of one configuration.

@@ -387,8 +387,10 @@ module sluice_xdp
   logic [Cores-1:0][ClockBits-1:0] waited;
   xdp_outcome_t [Cores-1:0] outcome;
   xdp_spent_t [Cores-1:0] core_pass;
-  logic accounts_cfg_valid;
-  cfg_rsp_t accounts_cfg_rsp;
+  logic accounts_cfg_valid, events_cfg_valid, told_room;
+  cfg_rsp_t accounts_cfg_rsp, events_cfg_rsp;
+  logic [Cores-1:0] told_valid, told_ready, abandon_valid;
+  xdp_event_t [Cores-1:0] told, abandon;
   logic [Cores-1:0][31:0] slot_id;
 
   // Of all of them.
@@ -567,6 +569,12 @@ module sluice_xdp
         .waited_o            (waited[c]),
         .pass_valid_o        (core_pass_valid[c]),
         .pass_o              (core_pass[c]),
+        .event_valid_o       (told_valid[c]),
+        .event_ready_i       (told_ready[c]),
+        .event_o             (told[c]),
+        .event_room_i        (told_room),
+        .abandon_valid_o     (abandon_valid[c]),
+        .abandon_o           (abandon[c]),
         .slot_valid_o        (slot_valid[c]),
         .slot_o              (slot[c]),
         .slot_id_o           (slot_id[c]),
@@ -688,10 +696,31 @@ module sluice_xdp
       .cfg_rsp_o       (accounts_cfg_rsp)
   );
 
-  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid;
+  // What programs tell the host.
+  sluice_xdp_events #(
+      .Modules(Modules),
+      .Cores  (Cores)
+  ) u_events (
+      .clk_i,
+      .rst_ni,
+      .event_valid_i  (told_valid),
+      .event_ready_o  (told_ready),
+      .event_i        (told),
+      .event_room_o   (told_room),
+      .abandon_valid_i(abandon_valid),
+      .abandon_i      (abandon),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o    (events_cfg_valid),
+      .cfg_rsp_o      (events_cfg_rsp)
+  );
+
+  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid ||
+      events_cfg_valid;
   always_comb begin
     cfg_rsp_o = tables_cfg_rsp;
     if (accounts_cfg_valid) cfg_rsp_o = accounts_cfg_rsp;
+    if (events_cfg_valid) cfg_rsp_o = events_cfg_rsp;
     if (values_cfg_valid) cfg_rsp_o = values_cfg_rsp;
     if (maps_cfg_valid) cfg_rsp_o = maps_cfg_rsp;
     if (queues_cfg_valid) cfg_rsp_o = queues_cfg_rsp;

@@ -1,14 +1,16 @@
-/// Helpers that read or copy memory: `csum_diff`, `xdp_load_bytes`, `xdp_store_bytes` (docs/design/xdp-helpers.md).
+/// Helpers that read or copy memory: `csum_diff`, `xdp_load_bytes`, `xdp_store_bytes`, and those that tell the host of an event:
+/// `trace_printk`, `perf_event_output`, `ringbuf_output`, `ringbuf_submit` (docs/design/xdp-helpers.md).
 ///
 /// `start_i` begins the call `call_i`, which stays until `done_o` is high for one cycle with the answer. Memory is the frame with
-/// its metadata, the stack, or one value of a map; an argument that is not in one piece of it faults, before anything is
+/// its metadata, the stack, a record, or one value of a map; an argument that is not in one piece of it faults, before anything is
 /// written. A copy goes from the end that keeps the source whole, as if it had been read before.
 ///
 /// Latency: 4 cycles; each 8 bytes 3 more to sum, 4 to copy; those in a value 4 more for a load, 5 for a store; a
-/// checksum 3 a range and 1. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o` and `request_valid_o` hold with their
-/// values until taken.
+/// checksum 3 a range and 1; an event 4 and 2 more for each 8 bytes. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o`,
+/// `request_valid_o` and `event_valid_o` hold with their values until taken.
 module sluice_xdp_bytes
   import sluice_xdp_pkg::*;
+  import sluice_xdp_rows_pkg::*;
 (
     input logic clk_i,
     input logic rst_ni,
@@ -21,6 +23,13 @@ module sluice_xdp_bytes
 
     output logic        done_o,
     output xdp_return_t return_o,
+    output logic        told_o,    // a number that no program knows: whether an event found room
+    output logic        room_o,    // which it is
+
+    output logic       event_valid_o,
+    input  logic       event_ready_i,
+    output xdp_event_t event_o,
+    input  logic       event_room_i,
 
     output logic                   read_valid_o,
     input  logic                   read_ready_i,
@@ -40,7 +49,7 @@ module sluice_xdp_bytes
     input  logic         [63:0] found_value_i
 );
 
-  typedef enum logic [3:0] {
+  typedef enum logic [4:0] {
     Idle,
     Measure,  // where ranges end
     Judge,    // what may be read and written
@@ -51,6 +60,11 @@ module sluice_xdp_bytes
     Found,    // in a value
     Write,
     Stored,   // in a value
+    Open,     // an event
+    Push,     // 8 bytes into it
+    Behind,   // to the packet's bytes
+    Shut,     // it is whole
+    Undo,     // it is none
     Fold,     // the carries of a sum
     Refold,
     Close,    // both sums to 16 bits
@@ -75,18 +89,39 @@ module sluice_xdp_bytes
   // ---------------------------------------------------------------------------------------------------------------
   // The range in memory, and of a copy the one in the frame.
 
-  logic sums, loads;
+  logic sums, loads, prints, perfs, outputs, submits, emits;
   logic [63:0] address;
   logic [31:0] size;
   logic [OffsetBits:0] end_q;
   logic [OffsetBits-1:0] frame_size_q, frame_at_q;
   logic [16:0] frame_end_q;
-  logic in_packet, in_stack, in_values, too_large, beyond;
+  logic in_packet, in_stack, in_record, in_values, in_memory, too_large, beyond;
 
   assign sums    = call_i.number == HelperChecksum;
   assign loads   = call_i.number == HelperLoadBytes;
-  assign address = (sums && !second_q) ? call_i.first : call_i.third;
-  assign size    = (sums && !second_q) ? call_i.second[31:0] : call_i.fourth[31:0];
+  assign prints  = call_i.number[7:0] == HelperPrint;
+  assign perfs   = call_i.number[7:0] == HelperPerf;
+  assign outputs = call_i.number[7:0] == HelperRingOutput;
+  assign submits = call_i.number[7:0] == HelperRingSubmit;
+  assign emits   = prints || perfs || outputs || submits;
+  always_comb begin
+    address = call_i.third;
+    size    = call_i.fourth[31:0];
+    if ((sums && !second_q) || submits) begin
+      address = call_i.first;
+      size    = call_i.second[31:0];
+    end
+    if (submits) size = 32'(call_i.record.bytes);
+    if (outputs) begin
+      address = call_i.second;
+      size    = call_i.third[31:0];
+    end
+    if (perfs) begin
+      address = call_i.fourth;
+      size    = call_i.fifth[31:0];
+    end
+    if (prints) size = 32'd24;
+  end
 
   always_ff @(posedge clk_i) begin
     end_q        <= (OffsetBits + 1)'(address[OffsetBits-1:0]) + (OffsetBits + 1)'(size[OffsetBits-1:0]);
@@ -105,6 +140,9 @@ module sluice_xdp_bytes
   ) && end_q <= (OffsetBits + 1)'({(DepthBits + 1)'(frame_of(
       address[31:0]
   )) + (DepthBits + 1)'(1), 10'd0});
+  assign in_record = fits && call_i.record.held && address[31:RecordBits] == RecordAddress[31:RecordBits] &&
+      end_q <= (OffsetBits + 1)'(call_i.record.bytes);
+  assign in_memory = in_packet || in_stack || in_record || in_values;
   assign in_values = fits && size[OffsetBits-1:10] == '0 && address[31:28] inside {[4'd4 : 4'd8]};
   assign too_large = call_i.second[31:16] != '0 || size[31:16] != '0;
   assign beyond = frame_end_q > 17'(frame_size_q);
@@ -112,6 +150,8 @@ module sluice_xdp_bytes
   always_comb begin
     spot = '{in_value: 1'b1, at: address[31:0]};
     if (in_packet) spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(address[OffsetBits-1:0]))};
+    // Its rows are numbered from the packet's base on, as all others.
+    if (in_record) spot = '{in_value: 1'b0, at: 32'({record_row, 6'd0} + LineBits'(address[RecordBits-1:0]))};
     if (in_stack) spot = '{in_value: 1'b0, at: 32'($signed({-{1'b0, frame_of(address[31:0])}, address[8:0]}))};
   end
 
@@ -144,15 +184,21 @@ module sluice_xdp_bytes
         Judge: begin
           if (sums) begin
             if (empty) state_q <= Fold;
-            else state_q <= (in_packet || in_stack || in_values) ? Step : Done;
+            else state_q <= in_memory ? Step : Done;
+          end else if (emits) begin
+            state_q <= refused ? Done : Open;
           end else if (call_i.first != 64'(ContextAddress) || too_large || beyond || empty) begin
             state_q <= Done;
           end else begin
-            state_q <= !(in_packet || in_stack || in_values) ? Done : in_packet ? Turn : Step;
+            state_q <= !in_memory ? Done : in_packet ? Turn : Step;
           end
         end
         Turn: state_q <= Step;
-        Step: state_q <= (left_q != '0) ? Read : sums ? Fold : Done;
+        Step: begin
+          if (left_q != '0) state_q <= prints ? Push : Read;
+          else if (emits) state_q <= (perfs && !second_q) ? Behind : Shut;
+          else state_q <= sums ? Fold : Done;
+        end
         Read: begin
           if (from_q.in_value) begin
             if (request_ready_i) state_q <= Found;
@@ -160,8 +206,13 @@ module sluice_xdp_bytes
             state_q <= Data;
           end
         end
-        Data: state_q <= sums ? Step : Write;
-        Found: if (found_valid_i) state_q <= found_fault_i ? Done : sums ? Step : Write;
+        Data: state_q <= sums ? Step : emits ? Push : Write;
+        Found: begin
+          if (found_valid_i) begin
+            if (found_fault_i) state_q <= emits ? Undo : Done;
+            else state_q <= sums ? Step : emits ? Push : Write;
+          end
+        end
         Write: begin
           if (into_q.in_value) begin
             if (request_ready_i) state_q <= Stored;
@@ -170,6 +221,10 @@ module sluice_xdp_bytes
           end
         end
         Stored: if (found_valid_i) state_q <= found_fault_i ? Done : Step;
+        Open: if (event_ready_i) state_q <= event_room_i ? Step : Done;
+        Push: if (event_ready_i) state_q <= Step;
+        Behind: state_q <= Step;
+        Shut, Undo: if (event_ready_i) state_q <= Done;
         Fold: state_q <= Refold;
         Refold: state_q <= second_q ? Close : Measure;
         Close: state_q <= Done;
@@ -242,15 +297,20 @@ module sluice_xdp_bytes
       Idle: begin
         second_q <= 1'b0;
         fault_q  <= 1'b0;
+        told_q   <= 1'b0;
         value_q  <= '0;
+        record_q <= call_i.record;
         stack_q  <= call_i.written;
       end
       Judge: begin
         left_q <= OffsetBits'(size);
-        from_q <= (sums || !loads) ? spot : frame_spot;
+        from_q <= loads ? frame_spot : spot;
         into_q <= loads ? spot : frame_spot;
         if (sums) begin
-          fault_q <= !empty && !(in_packet || in_stack || in_values);
+          fault_q <= !empty && !in_memory;
+        end else if (emits) begin
+          fault_q <= wrong;
+          value_q <= wrong ? '0 : answer;
         end else if (call_i.first != 64'(ContextAddress)) begin
           fault_q <= 1'b1;
         end else if (too_large) begin
@@ -258,7 +318,7 @@ module sluice_xdp_bytes
         end else if (beyond) begin
           value_q <= ErrorInvalid;
         end else if (!empty) begin
-          fault_q <= !(in_packet || in_stack || in_values);
+          fault_q <= !in_memory;
         end
       end
       Turn: begin
@@ -274,6 +334,19 @@ module sluice_xdp_bytes
           into_q.at <= into_q.at - 32'(bytes);
         end
       end
+      Open: begin
+        if (event_ready_i) begin
+          room_q <= event_room_i;
+          told_q <= 1'b1;
+          if (!event_room_i) value_q <= outputs ? ErrorAgain : perfs ? ErrorNoSpace : '0;
+        end
+      end
+      Behind: begin
+        second_q <= 1'b1;
+        from_q   <= '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(call_i.bounds.data))};
+        left_q   <= OffsetBits'(captured);
+      end
+      Shut: if (event_ready_i && submits) record_q.held <= 1'b0;
       Found, Stored: if (found_valid_i && found_fault_i) fault_q <= 1'b1;
       Refold: second_q <= 1'b1;
       Close: value_q <= 64'(halves(total));
@@ -282,8 +355,9 @@ module sluice_xdp_bytes
     if (state_q == Judge) down_q <= 1'b0;
     if (state_q == Turn) down_q <= into_q.at > from_q.at;
     if (arrives) word_q <= arrived;
+    if (state_q == Step && prints) word_q <= (left_q == OffsetBits'(24)) ? call_i.third : (left_q == OffsetBits'(16)) ? call_i.fourth : call_i.fifth;
     // One piece further.
-    if ((arrives && sums) || (state_q == Write && !into_q.in_value && write_ready_i) ||
+    if ((arrives && sums) || (state_q == Push && event_ready_i) || (state_q == Write && !into_q.in_value && write_ready_i) ||
         (state_q == Stored && found_valid_i)) begin
       left_q <= left_q - OffsetBits'(bytes_q);
       if (!down_q) begin
@@ -296,6 +370,72 @@ module sluice_xdp_bytes
       if (over) stack_q[6'(into_q.at[8:3]+6'd1)] <= 1'b1;
     end
   end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Events: which are refused, and why.
+
+  logic wrong, refused, told_q, room_q;
+  logic [19:0] captured;
+  logic [63:0] answer;
+  logic [LineBits-7:0] record_row;
+  xdp_record_t record_q;
+  xdp_event_header_t header;
+  xdp_words_t words;
+
+  assign record_row = (LineBits - 6)'(call_i.place - call_i.base);
+  // Of the packet, behind the data.
+  assign captured = call_i.third[51:32];
+  always_comb begin
+    wrong  = 1'b0;
+    answer = '0;
+    if (perfs) begin
+      wrong = call_i.first != 64'(ContextAddress) || (!empty && !in_memory);
+      if (call_i.third[63:52] != '0) answer = ErrorInvalid;
+      else if (captured > 20'(frame_size_q)) answer = ErrorFault;
+      else if (call_i.third[31:0] != '1 && call_i.third[31:0] != 32'(call_i.processor)) answer = ErrorNotSupported;
+    end
+    if (outputs) begin
+      wrong = !empty && !in_memory;
+      if (call_i.fourth[63:2] != '0) answer = ErrorInvalid;
+    end
+    if (submits) wrong = !call_i.record.held || call_i.first != 64'(RecordAddress);
+  end
+  assign refused = wrong || answer != '0;
+
+  // What is longer than all words has no room.
+  logic huge;
+  logic [9:0] all_words;
+  assign huge = size[31:RecordBits] != '0 || (perfs && captured[19:RecordBits] != '0);
+  always_comb begin
+    all_words = 10'(record_words(size[RecordBits-1:0]));
+    if (perfs) all_words = all_words + 10'(record_words(captured[RecordBits-1:0])) - 10'd1;
+    words = (huge || all_words[9]) ? '1 : all_words[8:0];
+  end
+  assign header = '{
+          kind: prints ? XdpEventOfPrint : perfs ? XdpEventOfPerf : XdpEventOfRing,
+          generation: call_i.generation,
+          processor: call_i.processor,
+          channel: submits ? call_i.record.channel : call_i.number[15:8],
+          bytes: size[15:0],
+          packet: perfs ? captured[15:0] : '0,
+          reserved: '0
+      };
+
+  assign event_valid_o = state_q inside {Open, Push, Shut, Undo};
+  always_comb begin
+    event_o = '{op: EventWord, module_id: call_i.module_id, reserved: submits, words: words, data: word_q};
+    case (state_q)
+      Open: begin
+        event_o.op   = EventBegin;
+        event_o.data = header;
+      end
+      Shut: event_o.op = EventEnd;
+      Undo: event_o.op = EventUndo;
+      default: ;
+    endcase
+  end
+  assign told_o = told_q && !fault_q;
+  assign room_o = room_q;
 
   // ---------------------------------------------------------------------------------------------------------------
 
@@ -333,6 +473,7 @@ module sluice_xdp_bytes
           bounds: call_i.bounds,
           low: call_i.low,
           redirects: 1'b0,
+          record: record_q,
           written: stack_q
       };
 

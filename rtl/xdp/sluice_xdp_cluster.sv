@@ -112,6 +112,14 @@ module sluice_xdp_cluster
     output logic                           pass_valid_o,
     output xdp_spent_t                     pass_o,
 
+    // Events, and room for one that nobody makes any more.
+    output logic       event_valid_o,
+    input  logic       event_ready_i,
+    output xdp_event_t event_o,
+    input  logic       event_room_i,
+    output logic       abandon_valid_o,
+    output xdp_event_t abandon_o,
+
     // Trace: a packet's slot is written; a context takes one.
     output logic                   slot_valid_o,
     output logic [   SlotBits-1:0] slot_o,
@@ -148,7 +156,8 @@ module sluice_xdp_cluster
   xdp_start_t start;
   // verilator lint_on UNUSEDSIGNAL
   xdp_end_t finished;
-  logic call_valid, call_ready, return_valid, random;
+  logic call_valid, call_ready, return_valid, told;
+  logic [31:0] told_number;
   logic [ContextBits-1:0] called_q;
   xdp_call_t call;
   xdp_return_t returned;
@@ -293,6 +302,8 @@ module sluice_xdp_cluster
       .map_answer_i,
       .pass_valid_o,
       .pass_o,
+      .abandon_valid_o,
+      .abandon_o,
       .end_valid_o   (end_valid),
       .end_o         (finished),
       .idle_o        (idle)
@@ -308,7 +319,12 @@ module sluice_xdp_cluster
       .call_i         (call),
       .done_o         (return_valid),
       .return_o       (returned),
-      .random_o       (random),
+      .told_o         (told),
+      .number_o       (told_number),
+      .event_valid_o,
+      .event_ready_i,
+      .event_o,
+      .event_room_i,
       .read_valid_o   (helper_read),
       .read_ready_i   (!core_read),
       .read_place_o   (helper_read_place),
@@ -374,9 +390,9 @@ module sluice_xdp_cluster
   );
 
   always_ff @(posedge clk_i) if (call_valid && call_ready) called_q <= ContextBits'(call.processor);
-  assign number_valid_o = random;
+  assign number_valid_o = told;
   assign number_context_o = called_q;
-  assign number_o = returned.value;
+  assign number_o = 64'(told_number);
   assign slot_id_o = slot_data.side.id;
   assign start_valid_o = start_valid && start_ready;
   assign start_slot_o = start.slot[SlotBits-1:0];

@@ -100,6 +100,10 @@ module sluice_xdp_core
     output logic       pass_valid_o,
     output xdp_spent_t pass_o,
 
+    // A program has ended while it held a record, whose event's room is free again.
+    output logic       abandon_valid_o,
+    output xdp_event_t abandon_o,
+
     output logic     end_valid_o,
     output xdp_end_t end_o,
 
@@ -262,7 +266,10 @@ module sluice_xdp_core
 
   typedef struct packed {
     logic [7:0]            slot;
+    logic [RowBits-1:0]    place;
     logic [RowBits-1:0]    base;
+    logic [1:0]            records;
+    logic                  generation;
     logic [ModuleBits-1:0] module_id;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
@@ -289,7 +296,10 @@ module sluice_xdp_core
 
   assign taken_fixed = '{
           slot: taken_q.slot,
+          place: taken_q.place,
           base: taken_q.base,
+          records: taken_q.records,
+          generation: taken_q.generation,
           module_id: taken_q.module_id,
           ifindex: taken_q.ifindex,
           regions: taken_q.regions,
@@ -329,6 +339,7 @@ module sluice_xdp_core
     logic [OffsetBits-1:0] low;
     logic [WorkBits-1:0]   work;
     logic [5:0]            tails;       // tail calls so far
+    xdp_record_t           record;      // that is reserved
     logic                  redirected;
     logic                  to_host;     // the redirect is to a destination
     logic [31:0]           redirect;
@@ -369,6 +380,7 @@ module sluice_xdp_core
           low: OffsetBits'(Headroom),
           work: d_work_q,
           tails: '0,
+          record: '0,
           redirected: 1'b0,
           to_host: 1'b0,
           redirect: '0,
@@ -619,7 +631,7 @@ module sluice_xdp_core
   // verilator lint_off UNUSEDSIGNAL
   xdp_lane_t y_access_q, y_muldiv_q;
   // verilator lint_on UNUSEDSIGNAL
-  logic [RowBits-1:0] y_base_q;
+  logic [RowBits-1:0] y_base_q, y_record_q;
   logic [31:0] y_ifindex_q;
   logic [3:0] x_bytes, y_bytes_q;
   logic signed [OffsetBits+1:0] y_last_q;
@@ -649,6 +661,7 @@ module sluice_xdp_core
     y_muldiv_q      <= x_muldiv;
     y_kept_q        <= x_kept_q;
     y_base_q        <= x_fixed.base;
+    y_record_q      <= x_fixed.place;
     y_ifindex_q     <= x_fixed.ifindex;
     y_frames_q      <= x_fixed.frames;
     y_bytes_q       <= x_bytes;
@@ -690,6 +703,8 @@ module sluice_xdp_core
       y_in_context,
       y_in_packet,
       y_in_stack,
+      y_in_record,
+      y_holds_record,
       y_in_first,
       y_allowed,
       y_access_faults;
@@ -727,22 +742,27 @@ module sluice_xdp_core
   assign y_in_stack = !y_high && on_stack(
       y_address_q[31:0], y_turn_q.depth
   ) && {1'b0, y_stack_offset} + 10'(y_bytes_q) <= 10'd512;
+  assign y_in_record = !y_high && y_kept_q.record.held && y_address_q[31:RecordBits] == RecordAddress[31:RecordBits] &&
+      {1'b0, y_address_q[RecordBits-1:0]} + (RecordBits + 1)'(y_bytes_q) <= {1'b0, y_kept_q.record.bytes};
   // Frames of functions have no unwritten words: they are cleared when they are entered.
   assign y_in_first = y_in_stack && frame_of(y_address_q[31:0]) == '0;
   assign y_in_values = !y_high && y_address_q[31:28] inside {[4'd4 : 4'd8]};
   assign y_misaligned = y_is_atomic && (y_address_q[1:0] != '0 || (y_access_q.op[3] && y_address_q[2]));
   // Where it lies in values their unit judges it.
-  assign y_allowed = (y_in_packet && !y_is_atomic) || y_in_stack || y_in_context || (y_in_values && !y_is_lookup);
+  assign y_allowed = (y_in_packet && !y_is_atomic) || y_in_stack || y_in_record || y_in_context || (y_in_values && !y_is_lookup);
   assign y_access_faults = y_is_access && (!y_allowed || y_misaligned);
-  // The stack lies before the buffer.
-  assign y_place = y_in_stack ?
-      '{row: stack_row(y_base_q, y_address_q[31:0]), word: y_stack_offset[5:3]}
-      : place_of(
-          y_base_q, y_offset
-      );
+  // The record lies before the stack, which lies before the buffer.
+  always_comb begin
+    y_place = place_of(y_base_q, y_offset);
+    if (y_in_stack) y_place = '{row: stack_row(y_base_q, y_address_q[31:0]), word: y_stack_offset[5:3]};
+    if (y_in_record) y_place = '{row: y_record_q + RowBits'(y_address_q[RecordBits-1:6]), word: y_address_q[5:3]};
+  end
 
   // The access is asked of the unit of values: those that lie there, lookups, and the read of an atomic operation on the stack.
   assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_reference || y_is_atomic;
+
+  // A program's end, by exit or tail call, with a record that it still holds is a fault.
+  assign y_holds_record = y_kept_q.record.held && y_turn_q.depth == '0;
 
   // Lanes in their order: what each does to those behind it.
   logic [Lanes-1:0] y_active, y_faults, y_takes, y_exits, y_stops, y_longs;
@@ -759,7 +779,8 @@ module sluice_xdp_core
       y_longs[l] = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}));
       y_faults[l] = (y_access_lane_q[l] && !(y_is_load && y_lane_q[l].wide) &&
                      (y_access_faults || (y_is_tail && y_third_q != 64'(ContextAddress)) ||
-                      (y_longs[l] && y_resume_q && y_result_fault))) ||
+                      (y_longs[l] && y_resume_q && y_result_fault) || (y_tail && y_kept_q.record.held))) ||
+          (y_exits[l] && y_holds_record) ||
           (y_lane_q[l].op == XdpOpCall && (l != 0 || y_turn_q.depth == y_frames_q ||
                                            (y_lane_q[l].wide && y_third_q[63:CodeBits] != 51'(FunctionAddress[31:CodeBits])))) ||
           ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}) &&
@@ -1019,6 +1040,7 @@ module sluice_xdp_core
     if (m_helped) begin
       m_kept.bounds = return_q.bounds;
       m_kept.low = return_q.low;
+      m_kept.record = return_q.record;
       if (return_q.redirects) begin
         m_kept.redirected = 1'b1;
         m_kept.to_host    = 1'b0;
@@ -1123,6 +1145,22 @@ module sluice_xdp_core
     };
   end
 
+  // Room of a record's event. A helper may have changed what is held.
+  logic m_holds;
+  logic [RecordBits-1:0] m_record_bytes;
+  assign m_holds = m_helped ? return_q.record.held : m_kept_q.record.held;
+  assign m_record_bytes = m_helped ? return_q.record.bytes : m_kept_q.record.bytes;
+  always_ff @(posedge clk_i) begin
+    abandon_valid_o <= m_ends && m_holds && rst_ni;
+    abandon_o <= '{
+        op: EventReturn,
+        module_id: m_fixed.module_id,
+        reserved: 1'b0,
+        words: record_words(m_record_bytes),
+        data: '0
+    };
+  end
+
   // Of the bundle that was launched last: where its late result faults, and as what.
   xdp_outcome_t m_launching, m_launched;
   logic m_late_fault_q, m_long_behind_q;
@@ -1140,7 +1178,7 @@ module sluice_xdp_core
   );
 
   // What a fault was. Of a bundle's lanes the one that stopped it has faulted.
-  logic m_foreign_q, m_helps_q, m_behind_q, m_frames_q, m_wrong_q;
+  logic m_foreign_q, m_helps_q, m_behind_q, m_frames_q, m_holds_q, m_wrong_q;
   xdp_fault_e m_fault;
   always_ff @(posedge clk_i) begin
     m_foreign_q <= y_foreign_q;
@@ -1150,6 +1188,7 @@ module sluice_xdp_core
     m_behind_q <= !y_stops[0] && !y_foreign_q;
     // Only a call in the first lane may be one too many.
     m_frames_q <= y_lane_q[0].op == XdpOpCall;
+    m_holds_q <= ((y_exits & y_active & y_faults) != '0 && y_holds_record) || (y_tail && y_kept_q.record.held && (y_access_lane_q & y_active) != '0);
     // Something of which a bundle has one: the lane that stops it is not the one that has it, or wants it together with another.
     m_wrong_q   <= (y_access_lane_q & y_active & y_faults) == '0 || (y_muldiv_lane_q != '0 && (y_access_lane_q & y_longs) != '0);
   end
@@ -1159,6 +1198,7 @@ module sluice_xdp_core
     if (m_fault_q) begin
       if (m_foreign_q) m_fault = XdpFaultBundle;
       else if (m_frames_q) m_fault = XdpFaultDepth;
+      else if (m_holds_q) m_fault = XdpFaultLock;
       else if (m_wrong_q) m_fault = XdpFaultBundle;
       else m_fault = m_helps_q ? XdpFaultArgument : XdpFaultAccess;
     end
@@ -1263,6 +1303,10 @@ module sluice_xdp_core
           written: m_stack_q,
           processor: 5'(Core * Contexts) + 5'(m_context_q),
           stamp: m_stamp,
+          place: m_fixed.place,
+          records: m_fixed.records,
+          record: m_kept_q.record,
+          generation: m_fixed.generation,
           depth: (m_turn_q.pass == PassClear) ? m_turn_q.depth - depth_t'(1) : m_turn_q.depth,
           enters: m_enters_q
       };

@@ -9,8 +9,10 @@ sluice_xdp_atomic.sv
 sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
 sluice_xdp_cluster.sv
+sluice_xdp_events.sv
 sluice_xdp_frame.sv
 sluice_xdp_random.sv
+sluice_xdp_records.sv
 sluice_xdp_jiffies.sv
 sluice_xdp_core.sv
 sluice_xdp_hash.sv

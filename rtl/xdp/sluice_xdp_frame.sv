@@ -55,6 +55,7 @@ module sluice_xdp_frame
           bounds: call_i.bounds,
           low: call_i.low,
           redirects: 1'b0,
+          record: call_i.record,
           written: call_i.written
       };
 

@@ -4,14 +4,15 @@
 /// | family | helpers |
 /// | --- | --- |
 /// | sluice_xdp_bounds | those that need the packet's bounds only, redirect, time, random and other numbers |
-/// | sluice_xdp_bytes | csum_diff, xdp_load_bytes, xdp_store_bytes |
+/// | sluice_xdp_bytes | csum_diff, xdp_load_bytes, xdp_store_bytes, trace_printk, perf_event_output, ringbuf_output, ringbuf_submit |
+/// | sluice_xdp_records | ringbuf_reserve, ringbuf_discard |
 /// | sluice_xdp_jiffies | jiffies64 |
 /// | sluice_xdp_frame | none: a function is entered |
 ///
 /// `valid_i` with `ready_o` takes a call; `done_o` is high for one cycle with the answer. A number that is no helper here faults.
 ///
 /// Latency: 1 cycle and the family's. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o` and
-/// `request_valid_o` hold with their values until taken.
+/// `request_valid_o` and `event_valid_o` hold with their values until taken.
 module sluice_xdp_helper
   import sluice_xdp_pkg::*;
 #(
@@ -27,8 +28,14 @@ module sluice_xdp_helper
 
     output logic        done_o,
     output xdp_return_t return_o,
-    // Of `return_o`: a number that no program knows.
-    output logic        random_o,
+    // A number that no program knows: the random one, or whether an event has found room.
+    output logic        told_o,
+    output logic [31:0] number_o,
+
+    output logic       event_valid_o,
+    input  logic       event_ready_i,
+    output xdp_event_t event_o,
+    input  logic       event_room_i,
 
     // Memory; data come in the cycle behind a read that was taken. The place's word and the one behind it; the words that are
     // written repeat themselves in the row.
@@ -51,12 +58,14 @@ module sluice_xdp_helper
     input  logic         [63:0] found_value_i
 );
 
-  logic busy_q, start_q, is_bytes, is_jiffies, is_frame;
+  logic busy_q, start_q, is_bytes, is_jiffies, is_records, is_frame;
   xdp_call_t call_q;
 
   assign ready_o = !busy_q;
   assign is_frame = call_q.enters;
-  assign is_bytes = !is_frame && call_q.number inside {HelperChecksum, HelperLoadBytes, HelperStoreBytes};
+  assign is_bytes = !is_frame && (call_q.number inside {HelperChecksum, HelperLoadBytes, HelperStoreBytes} ||
+                                  call_q.number[7:0] inside {HelperPrint, HelperPerf, HelperRingOutput, HelperRingSubmit});
+  assign is_records = !is_frame && call_q.number[7:0] inside {HelperRingReserve, HelperRingDiscard};
 
   assign is_jiffies = !is_frame && call_q.number == HelperJiffies;
 
@@ -80,10 +89,18 @@ module sluice_xdp_helper
       bytes_read,
       bytes_write,
       jiffies_done,
+      bytes_told,
+      bytes_room,
+      bytes_event,
+      records_done,
+      records_told,
+      records_event,
+      records_write,
       frame_done,
       frame_write;
-  xdp_return_t bounds_return, bytes_return, jiffies_return, frame_return;
-  xdp_place_t bounds_read_place, bounds_write_place, bytes_read_place, bytes_write_place, frame_write_place;
+  xdp_return_t bounds_return, bytes_return, jiffies_return, records_return, frame_return;
+  xdp_event_t bytes_event_data, records_event_data;
+  xdp_place_t bounds_read_place, bounds_write_place, bytes_read_place, bytes_write_place, records_write_place, frame_write_place;
   logic [7:0][7:0] bounds_write_enable;
   logic [1:0][7:0] bytes_write_enable;
   logic [63:0] bounds_write_data;
@@ -97,13 +114,24 @@ module sluice_xdp_helper
       .rst_ni,
       .number_o(random)
   );
-  assign random_o = bounds_done && call_q.number == HelperRandom && !call_q.enters;
+  always_comb begin
+    told_o   = bounds_done && call_q.number == HelperRandom && !call_q.enters;
+    number_o = bounds_return.value[31:0];
+    if (bytes_done) begin
+      told_o   = bytes_told;
+      number_o = 32'(bytes_room);
+    end
+    if (records_done) begin
+      told_o   = records_told;
+      number_o = 32'(records_return.value != '0);
+    end
+  end
 
   sluice_xdp_bounds u_bounds (
       .clk_i,
       .rst_ni,
       .random_i      (random),
-      .start_i       (start_q && !is_bytes && !is_jiffies && !is_frame),
+      .start_i       (start_q && !is_bytes && !is_jiffies && !is_records && !is_frame),
       .call_i        (call_q),
       .done_o        (bounds_done),
       .return_o      (bounds_return),
@@ -125,6 +153,12 @@ module sluice_xdp_helper
       .call_i        (call_q),
       .done_o        (bytes_done),
       .return_o      (bytes_return),
+      .told_o        (bytes_told),
+      .room_o        (bytes_room),
+      .event_valid_o (bytes_event),
+      .event_ready_i,
+      .event_o       (bytes_event_data),
+      .event_room_i,
       .read_valid_o  (bytes_read),
       .read_ready_i,
       .read_place_o  (bytes_read_place),
@@ -151,6 +185,23 @@ module sluice_xdp_helper
       .return_o(jiffies_return)
   );
 
+  sluice_xdp_records u_records (
+      .clk_i,
+      .rst_ni,
+      .start_i      (start_q && is_records),
+      .call_i       (call_q),
+      .done_o       (records_done),
+      .return_o     (records_return),
+      .told_o       (records_told),
+      .event_valid_o(records_event),
+      .event_ready_i,
+      .event_o      (records_event_data),
+      .event_room_i,
+      .write_valid_o(records_write),
+      .write_ready_i,
+      .write_place_o(records_write_place)
+  );
+
   sluice_xdp_frame u_frame (
       .clk_i,
       .rst_ni,
@@ -163,13 +214,34 @@ module sluice_xdp_helper
       .write_place_o(frame_write_place)
   );
 
-  assign done_o = bounds_done || bytes_done || jiffies_done || frame_done;
-  assign return_o = bytes_done ? bytes_return : jiffies_done ? jiffies_return : frame_done ? frame_return : bounds_return;
+  assign done_o = bounds_done || bytes_done || jiffies_done || records_done || frame_done;
+  always_comb begin
+    return_o = bounds_return;
+    if (bytes_done) return_o = bytes_return;
+    if (jiffies_done) return_o = jiffies_return;
+    if (records_done) return_o = records_return;
+    if (frame_done) return_o = frame_return;
+  end
+  assign event_valid_o = bytes_event || records_event;
+  assign event_o = records_event ? records_event_data : bytes_event_data;
   assign read_valid_o = bounds_read || bytes_read;
   assign read_place_o = bytes_read ? bytes_read_place : bounds_read_place;
-  assign write_valid_o = bounds_write || bytes_write || frame_write;
-  assign write_place_o = bytes_write ? bytes_write_place : frame_write ? frame_write_place : bounds_write_place;
-  assign write_enable_o = bytes_write ? {48'd0, bytes_write_enable} : frame_write ? '1 : bounds_write_enable;
-  assign write_data_o = bytes_write ? bytes_write_data : frame_write ? '0 : {2{bounds_write_data}};
+  assign write_valid_o = bounds_write || bytes_write || records_write || frame_write;
+  // Records and frames have rows of zeros.
+  always_comb begin
+    write_place_o  = bounds_write_place;
+    write_enable_o = bounds_write_enable;
+    write_data_o   = {2{bounds_write_data}};
+    if (bytes_write) begin
+      write_place_o  = bytes_write_place;
+      write_enable_o = {48'd0, bytes_write_enable};
+      write_data_o   = bytes_write_data;
+    end
+    if (records_write || frame_write) begin
+      write_place_o  = frame_write ? frame_write_place : records_write_place;
+      write_enable_o = '1;
+      write_data_o   = '0;
+    end
+  end
 
 endmodule

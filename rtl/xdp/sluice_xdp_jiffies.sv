@@ -58,6 +58,7 @@ module sluice_xdp_jiffies
           bounds: call_i.bounds,
           low: call_i.low,
           redirects: 1'b0,
+          record: call_i.record,
           written: call_i.written
       };
 

@@ -73,7 +73,9 @@ module sluice_xdp_load
   localparam int unsigned FrameRow = StackRows + Headroom / 64;
   // Rows of a packet that may grow to 3,520 bytes.
   localparam int unsigned GrownRows = FrameRow + MostGrown / 64;
-  localparam int unsigned MostRows = FrameRow + (MaxFrameBytes + 63) / 64 + (2 ** DepthBits - 1) * StackRows;
+  localparam int unsigned MostRecordRows = 3 * XdpRecordUnit / 64;
+  localparam int unsigned MostRows = FrameRow + (MaxFrameBytes + 63) / 64 + (2 ** DepthBits - 1) * StackRows + MostRecordRows;
+  localparam int unsigned RecordRows = XdpRecordUnit / 64;
   localparam int unsigned Units = Rows / UnitRows;
   localparam int unsigned UnitBits = $clog2(Units);
   localparam int unsigned CountBits = $clog2(Units + 1);
@@ -100,7 +102,7 @@ module sluice_xdp_load
   logic [31:0] ifindex, ifindex_q;
 
   logic go, found;
-  logic [8:0] frame_rows, need, function_rows, row_q, row, rows_q, rows;
+  logic [8:0] frame_rows, need, front_rows, row_q, row, rows_q, rows;
   logic [CountBits-1:0] need_units;
   logic [ UnitBits-1:0] unit;
   logic [RowBits-1:0] base, place, place_q;
@@ -168,12 +170,12 @@ module sluice_xdp_load
   always_comb begin
     need = 9'(FrameRow) + frame_rows;
     if (has_program && program_row.grows && need < 9'(GrownRows)) need = 9'(GrownRows);
-    need = need + function_rows;
+    need = need + front_rows;
     // No frame is longer; one whose sideband says so is broken.
     if (need > 9'(MostRows)) need = 9'(MostRows);
   end
-  // A packet's base is behind the frames of functions.
-  assign function_rows = has_program ? 9'(StackRows) * 9'(program_row.frames) : '0;
+  // A packet's base is behind its record and the frames of functions.
+  assign front_rows = has_program ? 9'(StackRows) * 9'(program_row.frames) + 9'(RecordRows) * 9'(program_row.records) : '0;
   assign need_units = CountBits'(units_of(need));
 
   sluice_xdp_places #(
@@ -194,8 +196,8 @@ module sluice_xdp_load
 
   assign go = beat_valid_q && (!first_q || found);
   assign place = first_q ? RowBits'({unit, 4'd0}) : place_q;
-  assign base = place + RowBits'(function_rows);
-  assign row = first_q ? 9'(FrameRow) + function_rows : row_q;
+  assign base = place + RowBits'(front_rows);
+  assign row = first_q ? 9'(FrameRow) + front_rows : row_q;
   assign rows = first_q ? need : rows_q;
   assign beyond = row >= rows;
   assign broken = (!first_q && broken_q) || beyond || too_long_q;
@@ -223,7 +225,7 @@ module sluice_xdp_load
   always_comb begin
     last_bytes = '0;
     for (int unsigned i = 0; i < 64; i++) if (beat_keep_q[i]) last_bytes = 7'(i + 1);
-    past = OffsetBits'({row - function_rows - 9'(StackRows), 6'd0}) + OffsetBits'(last_bytes);
+    past = OffsetBits'({row - front_rows - 9'(StackRows), 6'd0}) + OffsetBits'(last_bytes);
   end
 
   assign slot_valid_o = ends;
@@ -251,7 +253,10 @@ module sluice_xdp_load
   xdp_start_t start;
   assign start = '{
           slot: 8'(slot_q),
+          place: place,
           base: base,
+          records: program_row.records,
+          generation: side_q.generation,
           past: past,
           start: program_row.start,
           module_id: side_q.module_id,

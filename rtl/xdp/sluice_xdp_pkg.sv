@@ -32,6 +32,7 @@ package sluice_xdp_pkg;
   localparam logic [31:0] ContextAddress = 32'h1000_0000;
   localparam logic [31:0] PacketAddress = 32'h2000_0000;
   localparam logic [31:0] StackAddress = 32'h3000_0200;
+  localparam logic [31:0] RecordAddress = 32'h9000_0000;
   localparam logic [31:0] HandleAddress = 32'ha000_0000;
   localparam logic [31:0] FunctionAddress = 32'hb000_0000;
   localparam logic [31:0] FrameAddress = 32'h3000_0400;
@@ -125,15 +126,17 @@ package sluice_xdp_pkg;
     logic [15:0]           map;
   } xdp_request_t;
 
-  // Helpers, by number (linux/bpf.h).
+  // Helpers, by number (linux/bpf.h). Those of events have a number of 8 bits; above it stands which of the program's maps or formats.
   localparam logic [15:0] HelperLookup = 16'd1;
   localparam logic [15:0] HelperUpdate = 16'd2;
   localparam logic [15:0] HelperDelete = 16'd3;
   localparam logic [15:0] HelperTime = 16'd5;
+  localparam logic [7:0] HelperPrint = 8'd6;
   localparam logic [15:0] HelperRandom = 16'd7;
   localparam logic [15:0] HelperProcessor = 16'd8;
   localparam logic [15:0] HelperTailCall = 16'd12;
   localparam logic [15:0] HelperRedirect = 16'd23;
+  localparam logic [7:0] HelperPerf = 8'd25;
   localparam logic [15:0] HelperChecksum = 16'd28;
   localparam logic [15:0] HelperNode = 16'd42;
   localparam logic [15:0] HelperAdjustHead = 16'd44;
@@ -141,6 +144,10 @@ package sluice_xdp_pkg;
   localparam logic [15:0] HelperAdjustMeta = 16'd54;
   localparam logic [15:0] HelperAdjustTail = 16'd65;
   localparam logic [15:0] HelperJiffies = 16'd118;
+  localparam logic [7:0] HelperRingOutput = 8'd130;
+  localparam logic [7:0] HelperRingReserve = 8'd131;
+  localparam logic [7:0] HelperRingSubmit = 8'd132;
+  localparam logic [7:0] HelperRingDiscard = 8'd133;
   localparam logic [15:0] HelperLength = 16'd188;
   localparam logic [15:0] HelperLoadBytes = 16'd189;
   localparam logic [15:0] HelperStoreBytes = 16'd190;
@@ -153,11 +160,14 @@ package sluice_xdp_pkg;
   localparam logic [63:0] ErrorPermission = -64'd1;
   localparam logic [63:0] ErrorNoEntry = -64'd2;
   localparam logic [63:0] ErrorTooBig = -64'd7;
+  localparam logic [63:0] ErrorAgain = -64'd11;
   localparam logic [63:0] ErrorNoMemory = -64'd12;
   localparam logic [63:0] ErrorAccess = -64'd13;
   localparam logic [63:0] ErrorFault = -64'd14;
   localparam logic [63:0] ErrorExists = -64'd17;
   localparam logic [63:0] ErrorInvalid = -64'd22;
+  localparam logic [63:0] ErrorNoSpace = -64'd28;
+  localparam logic [63:0] ErrorNotSupported = -64'd95;
 
   // Offsets in the buffer: metadata, frame, one past the frame.
   typedef struct packed {
@@ -166,10 +176,44 @@ package sluice_xdp_pkg;
     logic [OffsetBits-1:0] past;
   } xdp_bounds_t;
 
+  // The record that a packet's program has reserved.
+  localparam int unsigned RecordBits = 11;
+  typedef struct packed {
+    logic                  held;
+    logic [7:0]            channel;    // which of the program's ring buffers
+    logic [RecordBits-1:0] bytes;
+  } xdp_record_t;
+
+  // Words of an event, its header among them; more than there can be have no room.
+  typedef logic [8:0] xdp_words_t;
+  function automatic xdp_words_t record_words(logic [RecordBits-1:0] bytes);
+    return xdp_words_t'((12'(bytes) + 12'd7) >> 3) + xdp_words_t'(1);
+  endfunction
+
+  typedef enum logic [2:0] {
+    EventReserve,
+    EventReturn,
+    EventBegin,
+    EventWord,
+    EventEnd,
+    EventUndo
+  } xdp_event_op_e;
+
+  typedef struct packed {
+    xdp_event_op_e         op;
+    logic [ModuleBits-1:0] module_id;
+    logic                  reserved;   // of a begin: its room was set aside
+    xdp_words_t            words;      // of all but words and ends
+    logic [63:0]           data;       // of a begin the header
+  } xdp_event_t;
+
   // A packet for a context.
   typedef struct packed {
     logic [7:0]            slot;
+    logic [RowBits-1:0]    place;      // first row of its record
     logic [RowBits-1:0]    base;       // first row of its stack
+    logic [1:0]            records;    // room for a record, in 512 bytes
+    logic                  generation;
     logic [OffsetBits-1:0] past;       // one past its frame
     logic [CodeBits-1:0]   start;
     logic [ModuleBits-1:0] module_id;
@@ -232,6 +276,10 @@ package sluice_xdp_pkg;
     logic [StackWords-1:0] written;    // words of the stack
     logic [4:0]            processor;
     logic [StampBits-1:0]  stamp;
+    logic [RowBits-1:0]    place;      // of its record
+    logic [1:0]            records;
+    xdp_record_t           record;
+    logic                  generation;
     depth_t                depth;      // of a frame that is cleared the one before it
     logic                  enters;     // a function, in place of a helper: its frame is cleared
   } xdp_call_t;
@@ -243,6 +291,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t           bounds;
     logic [OffsetBits-1:0] low;
     logic                  redirects;  // to the interface that was the first argument
+    xdp_record_t           record;
     logic [StackWords-1:0] written;    // words of the stack
   } xdp_return_t;
 

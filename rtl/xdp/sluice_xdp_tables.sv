@@ -90,9 +90,10 @@ module sluice_xdp_tables
   assign is_interfaces = cfg_req_i.tab == TableXdpInterfaces;
   assign is_page = cfg_req_i.tab == TableXdpPage;
   assign is_code = cfg_req_i.tab == TableXdpCode;
-  // Maps, values, accounts and queues answer for their own tables.
+  // Maps, values, accounts, events and queues answer for their own tables.
   assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue, TableXdpSearch, TableXdpHost,
-                                           TableXdpHostData, TableXdpPasses, TableXdpEnds, TableXdpFault, TableXdpShare};
+                                           TableXdpHostData, TableXdpPasses, TableXdpEnds, TableXdpFault, TableXdpEvents,
+                                           TableXdpEventsTaken, TableXdpEventData, TableXdpShare};
   assign row_req = is_drops ? cfg_counter(cfg_req_i) : cfg_req_i;
   assign clears = cfg_req_i.clear;
   assign writes_row = (cfg_req_i.write && status == StatusOk) || clears;

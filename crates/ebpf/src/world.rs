@@ -17,7 +17,8 @@ pub struct World {
     pub now_ns: u64,
     /// `get_prandom_u32`, where nothing is `given`.
     pub random: Rng,
-    /// Random numbers that somebody else has drawn for the next packet, the first one first.
+    /// Numbers that somebody else has drawn for the next packet, the first one first: random ones, and for each event whether there
+    /// was room for it (0 is no).
     pub given: VecDeque<u32>,
     /// `get_smp_processor_id`: the hardware context.
     pub cpu: u32,
@@ -75,6 +76,11 @@ impl World {
     /// The next random number.
     pub fn draw(&mut self) -> u32 {
         self.given.pop_front().unwrap_or_else(|| self.random.next_u32())
+    }
+
+    /// Whether somebody else had room for the event that comes next; none where nothing is `given`.
+    pub fn given_room(&mut self) -> Option<bool> {
+        self.given.pop_front().map(|room| room != 0)
     }
 
     /// Keeps an event, or counts it as lost.

@@ -1,5 +1,6 @@
 //! From a validated program to bundles.
 
+use crate::events::Events;
 use crate::pass::liveness::Liveness;
 use crate::pass::set::{Pass, Passes};
 use crate::pass::{self, Code, Maps};
@@ -20,6 +21,8 @@ pub struct Compiled {
     pub flow_serial: bool,
     /// Slots of these reads and writes, where they are known.
     pub serial: Vec<(u32, u32)>,
+    /// Its events, as the engine in hardware tells them.
+    pub events: Events,
 }
 
 /// Compiles one program of an image for a core.
@@ -35,7 +38,7 @@ pub fn compile_with(
     passes: Passes,
 ) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
-    finish(stages(image, program, passes), program, target)
+    finish(stages(image, program, passes), image, program, target)
 }
 
 /// The same where likely is what the profile's packets did.
@@ -47,7 +50,7 @@ pub fn compile_profiled(
     profile: &Profile,
 ) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
-    finish(staged(image, program, passes, Some(profile)), program, target)
+    finish(staged(image, program, passes, Some(profile)), image, program, target)
 }
 
 /// The same for a program that begins with other registers than r1 = context: nothing is known of any.
@@ -61,10 +64,10 @@ pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> 
         steps: 0,
         summary: Summary::default(),
     };
-    finish(run(program, nothing, Maps::default(), Passes::ALL, None), program, target)
+    finish(run(program, nothing, Maps::default(), Passes::ALL, None), image, program, target)
 }
 
-fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+fn finish(stages: Vec<Stage>, image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
     for stage in &stages {
         verify::traces(&stage.code).map_err(|what| CompileError::Broken {
             program: program.name.clone(),
@@ -74,7 +77,8 @@ fn finish(stages: Vec<Stage>, program: &Program, target: &Target) -> Result<Comp
     let code = last(stages);
     let bundles = schedule(&code, target)?;
     let serial = if code.flow_serial { pass::adds::serial(&code) } else { Vec::new() };
-    Ok(Compiled { bundles, instructions: program.instructions().count(), flow_serial: code.flow_serial, serial })
+    let (instructions, flow_serial) = (program.instructions().count(), code.flow_serial);
+    Ok(Compiled { bundles, instructions, flow_serial, serial, events: Events::of(image, program, &code) })
 }
 
 /// The traces that are scheduled, after all passes before that.

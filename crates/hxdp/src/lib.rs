@@ -11,6 +11,7 @@ pub mod cycles;
 pub mod effect;
 pub mod encode;
 pub mod error;
+pub mod events;
 pub mod frames;
 pub mod gain;
 pub mod listing;

@@ -386,7 +386,7 @@ fn searches(cpu: &Cpu<'_>, id: i32, handle: Option<u64>) -> bool {
     MAP_HELPERS.contains(&id) && !array
 }
 
-/// Whether an access goes to a map's value or a record.
+/// Whether an access goes to a map's value.
 fn is_shared(before: &Before, op: &Op) -> bool {
     let address = match *op {
         Op::Load { base, off, .. } | Op::Store { base, off, .. } | Op::Atomic { base, off, .. } => {
@@ -394,5 +394,5 @@ fn is_shared(before: &Before, op: &Op) -> bool {
         }
         _ => return false,
     };
-    (u64::from(address::MAP_VALUES)..u64::from(address::MAP_HANDLES)).contains(&address)
+    (u64::from(address::MAP_VALUES)..u64::from(address::RECORDS)).contains(&address)
 }

@@ -1,6 +1,7 @@
 //! Compiled programs as rows of the XDP engine's instruction memory: docs/design/hxdp-core.md.
 
 use crate::encode::lane;
+use crate::events::{self, Events};
 use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
 use crate::loops::{self, LOOP};
 use crate::op::{LOOKUP, Op, TAIL_CALL};
@@ -54,7 +55,7 @@ pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
     for program in &image.programs {
         let compiled = Target::new(LANES).and_then(|target| compile(&image, program, &target));
         let compiled = compiled.map_err(|e: CompileError| refused(e.code(), e.to_string()))?;
-        let code = code(&compiled.bundles, &image.maps).map_err(|e| XdpRefusal {
+        let code = code(&compiled.bundles, &image.maps, &compiled.events).map_err(|e| XdpRefusal {
             code: "E0805",
             what: e.to_string(),
             slot: Some(e.slot),
@@ -70,12 +71,12 @@ pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
 }
 
 /// The rows of a program with these maps, its start first.
-pub fn code(bundles: &Bundles, maps: &[MapSpec]) -> Result<XdpCode, Unsupported> {
+pub fn code(bundles: &Bundles, maps: &[MapSpec], events: &Events) -> Result<XdpCode, Unsupported> {
     let without = |what: String| Err(Unsupported { program: bundles.program.clone(), slot: 0, what });
     if bundles.target.lanes > LANES {
         return without(format!("{} lanes, its bundles have {LANES}", bundles.target.lanes));
     }
-    let mut code = XdpCode { starts: vec![0], frames: frames(bundles), ..XdpCode::default() };
+    let mut code = XdpCode { starts: vec![0], frames: frames(bundles), records: events.records, ..XdpCode::default() };
     let loops = bundles.rows.len() as u32;
     let slot = bundles.rows.iter().flat_map(|row| &row.lanes).find_map(|step| match step.op {
         Op::Helper { id: LOOP, .. } => Some(step.slot),
@@ -83,7 +84,7 @@ pub fn code(bundles: &Bundles, maps: &[MapSpec]) -> Result<XdpCode, Unsupported>
     });
     let added = slot.map(|slot| loops::rows(loops, slot)).unwrap_or_default();
     for (number, bundle) in (0..).zip(bundles.rows.iter().chain(&added)) {
-        let mut row = Row { bundles, maps, number, loops, fixes: &mut code.fixes };
+        let mut row = Row { bundles, maps, events, number, loops, fixes: &mut code.fixes };
         let mut filled = row.fill(bundle)?;
         if slot.is_some() && number == loops + loops::CALL {
             // Where it goes is in r8.
@@ -101,6 +102,7 @@ pub fn code(bundles: &Bundles, maps: &[MapSpec]) -> Result<XdpCode, Unsupported>
 struct Row<'a> {
     bundles: &'a Bundles,
     maps: &'a [MapSpec],
+    events: &'a Events,
     number: u32,
     /// First row of the loop's own ones.
     loops: u32,
@@ -118,6 +120,12 @@ impl Row<'_> {
         }
     }
 
+    /// Whether a map takes events.
+    fn tells(&self, map: u32) -> bool {
+        let kind = self.maps.get(map as usize).map(|spec| spec.kind);
+        matches!(kind, Some(MapType::Ringbuf | MapType::PerfEventArray))
+    }
+
     /// Says what an operation would do that the engine leaves to the host.
     fn changes(&self, map: u32, id: i32) -> Result<(), String> {
         match self.maps.get(map as usize) {
@@ -132,6 +140,9 @@ impl Row<'_> {
         let mut row = XdpCodeRow::default();
         for (at, (step, part)) in (0..).zip(bundle.lanes.iter().zip(&mut row.lanes)) {
             let wrong = |what: String| Unsupported { program: self.bundles.program.clone(), slot: step.slot, what };
+            if let (Op::Helper { .. }, Some(what)) = (step.op, self.events.given.get(&step.slot)) {
+                return Err(wrong(what.clone()));
+            }
             let (mut op, mut put) = (step.op, None);
             if op.target_mut().is_some() {
                 put = Some(XdpPut::Row(0));
@@ -144,6 +155,8 @@ impl Row<'_> {
                     *part = constant(dst);
                     put = Some(XdpPut::Value { map, offset });
                 }
+                // Calls name such a map by a number of their own.
+                Op::Constant { dst, value: WideValue::Map(map) } if self.tells(map) => *part = constant(dst),
                 Op::Constant { dst, value: WideValue::Map(map) } => {
                     self.has(map).map_err(wrong)?;
                     *part = constant(dst);
@@ -175,6 +188,13 @@ impl Row<'_> {
                         ..XdpLanePart::default()
                     };
                     put = Some(XdpPut::Row(0));
+                }
+                Op::Helper { id, second, .. } if events::HELPERS.contains(&id) => {
+                    let channel = self.events.channel(step.slot).map_err(wrong)?;
+                    (part.b, part.imm) = (1, id as u32 | u32::from(channel) << 8);
+                    if second.is_none() {
+                        part.a = 2;
+                    }
                 }
                 // Its map and index; the context is read by the last lane.
                 Op::Helper { id: TAIL_CALL, .. } => (part.a, part.b) = (3, 2),

@@ -13,6 +13,7 @@ mod engine_counts;
 mod engine_maps;
 pub mod error;
 pub mod event;
+pub mod events;
 pub mod fault;
 pub mod follow;
 pub mod host_maps;

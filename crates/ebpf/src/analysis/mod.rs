@@ -11,6 +11,7 @@ mod call;
 mod fixpoint;
 mod graph;
 pub mod num;
+mod prints;
 pub mod range;
 mod regions;
 mod report;
@@ -25,6 +26,7 @@ mod warn;
 #[cfg(test)]
 mod testing;
 
+pub use prints::{print_format, print_formats, print_slots, written};
 pub use regions::{Access, AccessKind, At, Call, MAX_SLOTS, Regions, analyze, operands};
 pub use report::Listing;
 pub use summary::{MapUse, Summary};

@@ -71,6 +71,10 @@ fn output(cpu: &mut Cpu<'_>, [handle, data, size, flags, _]: [u64; 5]) -> Result
     if flags & !WAKEUP != 0 {
         return Ok(Errno::INVAL.result());
     }
+    if cpu.world.given_room() == Some(false) {
+        cpu.world.lost_events += 1;
+        return Ok(Errno::AGAIN.result());
+    }
     let world = &mut *cpu.world;
     let mut deliver = |data| world.emit(Event::Ring { map, data });
     Ok(match cpu.maps.ring_output(map, data.bytes(), &mut deliver) {
@@ -82,6 +86,10 @@ fn output(cpu: &mut Cpu<'_>, [handle, data, size, flags, _]: [u64; 5]) -> Result
 fn reserve(cpu: &mut Cpu<'_>, [handle, size, flags, ..]: [u64; 5]) -> Result<u64, FaultReason> {
     let map = ring(cpu, RESERVE.name, handle)?;
     if flags != 0 {
+        return Ok(0);
+    }
+    if cpu.world.given_room() == Some(false) {
+        cpu.world.lost_events += 1;
         return Ok(0);
     }
     let Some(position) = cpu.maps.ring_reserve(map, size) else {

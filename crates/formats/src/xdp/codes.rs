@@ -183,7 +183,7 @@ codes! {
         Value "value" = 2,
         /// An operation on a map has ended.
         Map "map" = 3,
-        /// A helper has given a number that no program knows: the time, a random one.
+        /// A helper has given a number that no program knows: a random one, or whether an event has found room.
         Number "number" = 4,
     }
 }
@@ -211,6 +211,18 @@ codes! {
 }
 
 codes! {
+    /// What an event is.
+    XdpEventKind, "xdp_event_kind", "XdpEventOf", 2 {
+        /// Three numbers for a format of `trace_printk`.
+        Print "print" = 0,
+        /// Of `perf_event_output`.
+        Perf "perf" = 1,
+        /// A record of a ring buffer.
+        Ring "ring" = 2,
+    }
+}
+
+codes! {
     /// How a packet's program has ended.
     XdpFault, "xdp_fault", "XdpFault", 3 {
         /// With a verdict.
@@ -223,7 +235,7 @@ codes! {
         Work "work" = 3,
         /// A call beyond its frames.
         Depth "depth" = 4,
-        /// A lock that it holds where it may not.
+        /// Its end while it holds a record.
         Lock "lock" = 5,
         /// A bundle that is not its module's, or that no core can do.
         Bundle "bundle" = 6,

@@ -20,6 +20,8 @@ pub(super) fn package() -> String {
         ("Steps", target::STEPS),
         ("KeyBytes", target::KEY_BYTES),
         ("ValueBytes", target::VALUE_BYTES),
+        ("EventWords", target::EVENT_WORDS),
+        ("RecordUnit", target::RECORD_UNIT),
     ];
     for (name, value) in sizes {
         p.constant(&format!("Xdp{name}"), value as u32);

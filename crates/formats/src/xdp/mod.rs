@@ -10,7 +10,7 @@ use crate::address::{Table, counter, nodes, read_row, row, tables};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
 use rows::{
-    XdpCodeRow, XdpFaultRow, XdpHostRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow,
+    XdpCodeRow, XdpEventDataRow, XdpEventsRow, XdpEventsTakenRow, XdpFaultRow, XdpHostRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow,
     XdpSearchRow, XdpShareRow, XdpSpentRow, XdpValueRow,
 };
 use target::Target as XdpTarget;
@@ -55,6 +55,12 @@ tables! { Some(EngineId::XDP);
         XdpEnds "xdp_ends" = 12: read_row::<XdpSpentRow>(), |t| t.modules * 8, "`xdp_spent_row`, by module * 8 + `xdp_fault`";
         /// The last fault of each module.
         XdpFault "xdp_fault" = 13: read_row::<XdpFaultRow>(), |t| t.modules, "`xdp_fault_row`, by module";
+        /// How much of events is there.
+        XdpEvents "xdp_events" = 14: read_row::<XdpEventsRow>(), |t| t.modules, "`xdp_events_row`, by module";
+        /// How much of it the host has read.
+        XdpEventsTaken "xdp_events_taken" = 15: row::<XdpEventsTakenRow>(), |t| t.modules, "`xdp_events_taken_row`, by module";
+        /// Events.
+        XdpEventData "xdp_event_data" = 17: read_row::<XdpEventDataRow>(), |t| t.modules * target::EVENT_WORDS as u32, "`xdp_event_data_row`, by 256 * module + place";
         /// Weights and reserved rows of modules in the queues in front of the cores.
         XdpShare "xdp_share" = 16: row::<XdpShareRow>(), |t| t.modules, "`xdp_share_row`, by module";
     }
@@ -90,6 +96,7 @@ pub(crate) static FOLDER: Folder = Folder {
         codes::XdpMapOp::LIST,
         codes::XdpStep::LIST,
         codes::XdpPass::LIST,
+        codes::XdpEventKind::LIST,
         codes::XdpFault::LIST,
     ],
     generated: || {

@@ -80,6 +80,8 @@ row! {
         serial: bool = 1,
         /// Frames of functions that the packet's memory has room for.
         frames: u8 = 3,
+        /// Room for a record of a ring buffer that the packet's memory has, in 512 bytes.
+        records: u8 = 2,
     }
 }
 
@@ -255,6 +257,58 @@ row! {
 }
 
 row! {
+    /// Where a module's events are. Index: module. Places are counted in words, and wrap.
+    #[derive(Copy, Hash)]
+    XdpEventsRow, "xdp_events_row" {
+        /// One past the last word that is there.
+        produced: u16 = 9,
+        /// Words of records that programs have reserved.
+        reserved: u16 = 9,
+        /// Events that found no room.
+        lost: u32 = 32,
+    }
+}
+
+row! {
+    /// How far the host has read a module's events. Index: module.
+    #[derive(Copy, Hash)]
+    XdpEventsTakenRow, "xdp_events_taken_row" {
+        /// One past the last word that it has read: its room is free.
+        taken: u16 = 9,
+    }
+}
+
+row! {
+    /// A word of events, its first byte in bits 7:0. Index: 256 * module + place.
+    #[derive(Copy, Hash)]
+    XdpEventDataRow, "xdp_event_data_row" {
+        /// A header (`xdp_event_header`), or data.
+        word: u64 = 64,
+    }
+}
+
+row! {
+    /// What goes before an event's data, in a word. Both parts of the data fill whole words.
+    #[derive(Copy, Hash)]
+    XdpEventHeader, "xdp_event_header" {
+        /// What it is (`xdp_event_kind`).
+        kind: u8 = 2,
+        /// The packet's generation.
+        generation: u8 = 1,
+        /// The context that it was executed by.
+        processor: u8 = 5,
+        /// Which of the program's maps, or of its formats.
+        channel: u8 = 8,
+        /// Bytes of the data.
+        bytes: u16 = 16,
+        /// Bytes of the packet behind it.
+        packet: u16 = 16,
+        /// Zero.
+        reserved: u16 = 16,
+    }
+}
+
+row! {
     /// Trace of the XDP engine: in which order packets reach what they share. What a row is, its channel says (`xdp_step`).
     #[derive(Copy, Hash)]
     XdpStepTraceRow, "xdp_step_trace_row" {
@@ -284,5 +338,9 @@ pub(super) const ROWS: &[RowInfo] = rows![
     XdpValueRow,
     XdpSpentRow,
     XdpFaultRow,
+    XdpEventsRow,
+    XdpEventsTakenRow,
+    XdpEventDataRow,
+    XdpEventHeader,
     XdpStepTraceRow,
 ];

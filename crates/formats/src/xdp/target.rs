@@ -21,6 +21,13 @@ pub const VALUE_BYTES: usize = 512;
 /// Rows of 32 bytes with key and value of the host's operation.
 pub const HOST_ROWS: usize = (KEY_BYTES + VALUE_BYTES) / 32;
 
+/// Words of 8 bytes of events that a module's programs may have on their way to the host.
+pub const EVENT_WORDS: usize = 256;
+/// Bytes in which room for a packet's record is given.
+pub const RECORD_UNIT: usize = 512;
+/// Most bytes of a packet's record.
+pub const RECORD_BYTES: usize = 3 * RECORD_UNIT;
+
 /// Resources of one XDP engine; RTL parameters, models, linker and compilers take them from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Target {

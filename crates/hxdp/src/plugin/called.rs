@@ -61,8 +61,8 @@ pub fn called(request: &Request, input: &str) -> Result<Called, String> {
     let target = Target::new(LANES).map_err(|e| e.to_string())?;
     // r1 is the memory, which the analysis takes for the context.
     let compiled = if request.xdp { compile } else { compile_unanalysed };
-    let bundles = compiled(&image, &image.programs[0], &target).map_err(failure)?.bundles;
-    let code = code(&bundles, &image.maps).map_err(|mut e| {
+    let made = compiled(&image, &image.programs[0], &target).map_err(failure)?;
+    let code = code(&made.bundles, &image.maps, &made.events).map_err(|mut e| {
         e.slot = e.slot.saturating_sub(shift as u32);
         format!("[E0805] {e}")
     })?;

@@ -25,6 +25,8 @@ pub struct XdpCode {
     pub serial: bool,
     /// Frames of functions of the longest chain of calls.
     pub frames: u8,
+    /// Room for a record, in 512 bytes.
+    pub records: u8,
 }
 
 /// A lane that depends on where things lie.
@@ -121,6 +123,7 @@ impl XdpCode {
         self.grows |= other.grows;
         self.serial |= other.serial;
         self.frames = self.frames.max(other.frames);
+        self.records = self.records.max(other.records);
     }
 
     /// First row of a program in these pages; none if there is no such program.

@@ -250,6 +250,7 @@ impl Hardware {
             writable: layout.pages[0] as u16,
             read_only: layout.pages[1] as u16,
             frames: code.frames,
+            records: code.records,
         };
         rows.rows.push(write(Table::XdpProgram, bank, &program));
         rows.starts = starts;

@@ -12,7 +12,7 @@ use sluice_formats::xdp::rows::{
 use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Message, Node, Op, Status, Table, Target, target};
 use sluice_hxdp::rows::{Unsupported, code};
-use sluice_hxdp::{Bundles, Target as LaneTarget, compile};
+use sluice_hxdp::{Compiled, Target as LaneTarget, compile};
 use sluice_object::xdp::XdpMapPlace;
 use sluice_rtlsim::event::{What, decode};
 use sluice_rtlsim::options::Ready;
@@ -42,6 +42,7 @@ pub struct Rows {
     /// Packets of a flow are not executed at the same time.
     pub serial: bool,
     pub frames: u8,
+    pub records: u8,
 }
 
 impl Rows {
@@ -50,17 +51,17 @@ impl Rows {
         let image = super::pair::image(text);
         let compiled =
             compile(&image, &image.programs[0], &LaneTarget::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
-        Self::new(&compiled.bundles, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
+        Self::new(&compiled, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
     }
 
     /// The rows of a program whose first one is `start`, the first of a page.
     pub fn new(
-        bundles: &Bundles,
+        compiled: &Compiled,
         start: u16,
         maps: &[MapSpec],
         map: impl Fn(u32) -> Option<XdpMapPlace>,
     ) -> Result<Self, Unsupported> {
-        let code = code(bundles, maps)?;
+        let code = code(&compiled.bundles, maps, &compiled.events)?;
         let first = u32::from(start) / PAGE_ROWS as u32;
         let numbers: Vec<u32> = (first..).take(code.pages()).collect();
         let pages = numbers.iter().enumerate().map(|(i, page)| {
@@ -73,6 +74,7 @@ impl Rows {
             pages,
             grows: code.grows,
             frames: code.frames,
+            records: code.records,
             serial: false,
         })
     }
@@ -315,6 +317,7 @@ impl Engine {
             read_only: 8,
             serial: rows.serial,
             frames: rows.frames,
+            records: rows.records,
         }
     }
 

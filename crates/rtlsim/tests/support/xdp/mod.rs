@@ -4,5 +4,6 @@
 pub mod accounts;
 pub mod device;
 pub mod engine;
+pub mod events;
 pub mod pair;
 pub mod together;

@@ -1,15 +1,15 @@
 //! The engine and the interpreter with the same program and maps.
 
-use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WORK};
+use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WORK, value_row};
 use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
 use sluice_ebpf::tenant::plain_map;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{Fault, Image, Packet, Program, Redirect, Runtime, Verdict};
+use sluice_ebpf::{Fault, Image, MapId, MapType, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
 use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
-use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow, XdpValueRow};
+use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
 use sluice_hxdp::{Bundles, Target, compile};
@@ -66,6 +66,11 @@ impl Pair {
         let mut maps = Vec::new();
         let (mut base, mut search) = (1, 0);
         for (index, map) in image.maps.iter().enumerate() {
+            // Maps of events have no values: they stand behind the others.
+            if matches!(map.kind, MapType::Ringbuf | MapType::PerfEventArray) {
+                continue;
+            }
+            assert_eq!(maps.len(), index, "maps of events are the last ones");
             let shape = shape(&plain_map(map), contexts)?;
             let first = runtime.map(installed, index).and_then(|map| runtime.maps.values(map)).expect("its values");
             let placement = MapPlacement { module: MODULE, first, base, search, seed: 0x1234_5678 + index as u32 };
@@ -73,7 +78,7 @@ impl Pair {
             search += shape.search_rows() as u16;
             maps.push((shape, placement));
         }
-        let (bundles, packet) = (compiled.bundles, Packet::new(&[]));
+        let (bundles, packet) = (compiled.bundles.clone(), Packet::new(&[]));
         let pair = Self { image, bundles, runtime, installed, maps, tries: BTreeMap::new(), packet, sent: Vec::new() };
         let start = PAGE_ROWS as u16;
         let known = |index: u32| {
@@ -81,7 +86,7 @@ impl Pair {
             let copies = if shape.per_cpu { shape.slots() } else { 0 };
             Some(XdpMapPlace { number: index as u16 + FIRST_MAP, first: placement.first, shift: shape.shift(), copies })
         };
-        let rows = Rows::new(&pair.bundles, start, &pair.image.maps, known).ok()?;
+        let rows = Rows::new(&compiled, start, &pair.image.maps, known).ok()?;
         if rows.code.len() > 512 {
             return None;
         }
@@ -134,6 +139,11 @@ impl Pair {
         Fate::To(sideband.destinations, bytes)
     }
 
+    /// The interpreter's number of a map.
+    pub fn map(&self, index: usize) -> MapId {
+        self.runtime.map(self.installed, index).expect("a map")
+    }
+
     /// A map's row.
     pub fn row(&self, index: usize) -> XdpMapRow {
         let (shape, placement) = &self.maps[index];
@@ -174,8 +184,11 @@ impl Pair {
                 engine.write(Table::XdpSearch, row, &empty);
             }
             let bytes = shape.value_memory() as u32;
+            let contents = self.image.maps[usize::from(number - FIRST_MAP)].contents.clone().unwrap_or_default();
+            let mut begins = contents.chunks(32);
             for row in 0..bytes.div_ceil(32) {
-                engine.write(Table::XdpValue, u32::from(placement.base) * 128 + row, &XdpValueRow::default());
+                let value = value_row(begins.next().unwrap_or_default());
+                engine.write(Table::XdpValue, u32::from(placement.base) * 128 + row, &value);
             }
             engine.write(Table::XdpMap, number.into(), &shape.row(placement));
             let devices = matches!(shape.kind, XdpMapKind::Devices | XdpMapKind::KeyedReferences);
