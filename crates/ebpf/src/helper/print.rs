@@ -91,7 +91,11 @@ fn trace(cpu: &mut Cpu<'_>, text: &[u8], arguments: &[u64]) -> u64 {
         Err(errno) => errno.result(),
         Ok(mut made) => {
             made.text.truncate(LINE - 1);
-            cpu.world.emit(Event::Trace(String::from_utf8_lossy(&made.text).into_owned()));
+            if cpu.world.given_room() == Some(false) {
+                cpu.world.lost_events += 1;
+            } else {
+                cpu.world.emit(Event::Trace(String::from_utf8_lossy(&made.text).into_owned()));
+            }
             length(made.len)
         }
     }

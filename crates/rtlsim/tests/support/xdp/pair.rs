@@ -101,12 +101,21 @@ impl Pair {
         format!("{:?}\n{}\n{bundles}", self.maps, sluice_ebpf::insn::listing(program, &self.image.maps))
     }
 
-    /// Runs the interpreter, and gives the packet to the engine.
-    pub fn send(&mut self, engine: &mut Engine, port: u8, number: u32, frame: &[u8]) {
+    fn execute(&mut self, port: u8, frame: &[u8]) -> (Fate, Outcome) {
         self.packet.set(frame);
         let ingress = Ingress { ifindex: INTERFACES[usize::from(port)], queue: 0 };
         let outcome = self.runtime.run(self.installed, 0, &mut self.packet, ingress);
-        let fate = fate(&outcome, self.packet.frame(), port);
+        (fate(&outcome, self.packet.frame(), port), outcome)
+    }
+
+    /// Runs the interpreter alone.
+    pub fn interpret(&mut self, port: u8, frame: &[u8]) -> Fate {
+        self.execute(port, frame).0
+    }
+
+    /// Runs the interpreter, and gives the packet to the engine.
+    pub fn send(&mut self, engine: &mut Engine, port: u8, number: u32, frame: &[u8]) {
+        let (fate, outcome) = self.execute(port, frame);
         let id = packet_id(port, number);
         engine.offer(id, MODULE, frame);
         self.sent.push((id, frame.to_vec(), fate, outcome));
