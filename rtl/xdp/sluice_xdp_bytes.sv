@@ -337,7 +337,7 @@ module sluice_xdp_bytes
       Open: begin
         if (event_ready_i) begin
           room_q <= event_room_i;
-          told_q <= 1'b1;
+          told_q <= !submits;
           if (!event_room_i) value_q <= outputs ? ErrorAgain : perfs ? ErrorNoSpace : '0;
         end
       end
