@@ -24,9 +24,6 @@ pub const DISCARD: i32 = 133;
 /// Helpers that tell of events.
 pub const HELPERS: [i32; 6] = [PRINT, PERF, OUTPUT, RESERVE, SUBMIT, DISCARD];
 
-/// Contexts of the largest engine: a perf event array has a buffer for each.
-const MOST_PROCESSORS: u32 = 32;
-
 /// What is known of a program's calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Events {
@@ -65,13 +62,7 @@ impl Events {
                     let number = prints.iter().position(|print| *print == slot).map(|at| before + at);
                     print(image, code, slot, number, used.contains(&slot))
                 }
-                PERF => map(image, call, MapType::PerfEventArray).and_then(|channel| {
-                    let entries = image.maps[usize::from(channel)].max_entries;
-                    if entries != 0 && entries < MOST_PROCESSORS {
-                        return Err(format!("perf event arrays of {entries} entries, it has up to {MOST_PROCESSORS} processors"));
-                    }
-                    Ok(channel)
-                }),
+                PERF => map(image, call, MapType::PerfEventArray),
                 OUTPUT => map(image, call, MapType::Ringbuf),
                 RESERVE => map(image, call, MapType::Ringbuf).and_then(|channel| {
                     let bytes = call.args.get(1).and_then(|(_, bytes)| bytes.as_constant());

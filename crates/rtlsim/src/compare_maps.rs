@@ -94,8 +94,25 @@ fn different(rtl: &RtlNic, mismatch: Mismatch) -> Halt {
     Difference { tick: rtl.now(), mismatch }.into()
 }
 
-/// Every value of every map that the device holds is the model's.
+/// What programs told is what the model's told, whatever its order: packets end in the order of their flows only.
+fn compare_events(rtl: &mut RtlNic, follower: &mut Follower) -> Result<(), Halt> {
+    for module in rtl.host().modules() {
+        let told = rtl.told(module)?;
+        follower.told(module, &told, 1);
+        follower.follow(rtl.take_tapped())?;
+        let Some(model) = follower.maps() else { continue };
+        let expected = model.take_events(module);
+        follower.told(module, &expected, -1);
+    }
+    match follower.untold() {
+        None => Ok(()),
+        Some((model, device)) => Err(different(rtl, Mismatch { packet: None, at: "events", model, device })),
+    }
+}
+
+/// Every value of every map that the device holds is the model's, and every event.
 pub(crate) fn compare_all(rtl: &mut RtlNic, follower: &mut Follower) -> Result<(), Halt> {
+    compare_events(rtl, follower)?;
     for module in rtl.host().modules() {
         let Ok(maps) = rtl.host().list(module) else { continue };
         for Map { id, declared } in maps {
@@ -218,9 +235,11 @@ impl Maps for Comparison {
         self.map(module, MapOp::Routes(routes.to_owned())).map(drop)
     }
 
-    /// The model's: none, for no program that the device runs tells any.
+    /// The device's. The model's are compared with them when both are at rest.
     fn take_events(&mut self, module: u8) -> Vec<ProgramEvent> {
-        self.follower_mut().maps().map(|maps| maps.take_events(module)).unwrap_or_default()
+        let told = self.rtl_mut().take_events(module);
+        self.follower_mut().told(module, &told, 1);
+        told
     }
 
     /// The device's: the model has no cores.

@@ -1,6 +1,7 @@
 //! The RTL as a device: packets and configuration go in and out while the caller advances time.
 
 use crate::around::Around;
+use crate::device_events::HostEvents;
 use crate::config_driver::{ConfigDriver, Done, RowWrite};
 use crate::error::RtlError;
 use crate::event::{self, RtlEvent, What};
@@ -16,6 +17,7 @@ use crate::track::Tracker;
 use crate::turns::Turns;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, Rows, Waited};
+use sluice_ebpf::tenant;
 use sluice_formats::address::{Access, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
 use sluice_formats::xdp::target::Target as Engine;
@@ -77,6 +79,7 @@ pub struct RtlNic {
     counters: Option<Result<SnapshotCounters, String>>,
     tap: Option<VecDeque<Tapped>>,
     host: HostMaps,
+    events: HostEvents,
     failed: Option<DeviceError>,
 }
 
@@ -126,6 +129,7 @@ impl RtlNic {
             counters: None,
             tap: None,
             host: HostMaps::new(Engine::by_name(target.name).processors() as u32),
+            events: HostEvents::default(),
             failed: None,
             plugin,
             options,
@@ -247,7 +251,7 @@ impl RtlNic {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        let result = self.try_pump(ticks, quiet_cycles);
+        let result = self.look_at_events().and_then(|()| self.try_pump(ticks, quiet_cycles));
         if let Err(error) = &result {
             self.failed = Some(error.clone());
         }
@@ -370,6 +374,9 @@ impl RtlNic {
                     if let Err(what) = self.host.install(module, generation, placed) {
                         self.failed.get_or_insert(DeviceError::Unavailable(what));
                     }
+                    let image = placed.and_then(|placed| tenant::image(&placed.xdp).ok());
+                    let last = !self.host.modules().contains(&module);
+                    self.events.install(module, generation, image.as_ref(), last);
                     let in_turns = self.options.in_turns && self.host.any_sees_others();
                     match &mut self.around {
                         Some(around) => around.take_turns(in_turns),
@@ -395,6 +402,10 @@ impl RtlNic {
     /// Maps of programs as the host knows them.
     pub fn host(&self) -> &HostMaps {
         &self.host
+    }
+
+    pub(crate) fn events_mut(&mut self) -> &mut HostEvents {
+        &mut self.events
     }
 
     pub(crate) fn host_mut(&mut self) -> &mut HostMaps {

@@ -106,9 +106,9 @@ impl Maps for RtlNic {
         routes.map(drop).map_err(|e| DeviceError::Routes { what: e.to_string(), code: e.code() })
     }
 
-    /// No program here tells any.
-    fn take_events(&mut self, _: u8) -> Vec<ProgramEvent> {
-        Vec::new()
+    /// After a failure of the device those that came before it; the next operation says what it was.
+    fn take_events(&mut self, module: u8) -> Vec<ProgramEvent> {
+        self.told(module).unwrap_or_default()
     }
 
     fn counts(&mut self, module: u8) -> Result<ProgramCounts, DeviceError> {

@@ -2,7 +2,7 @@
 
 use crate::device::Tapped;
 use crate::event::{RtlEvent, What};
-use sluice_device::{Counters, Engines, Maps, ModuleCounters, Offer};
+use sluice_device::{Counters, Engines, Maps, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::rmt::target::PAGE_WORDS;
 use sluice_formats::xdp::codes::XdpStep;
 use sluice_formats::xdp::rows::XdpStepTraceRow;
@@ -53,6 +53,8 @@ pub struct Follower {
     /// Rows of engines that were written: the others are as the RAM came up.
     written: HashSet<(Node, Table, u32)>,
     compared: Compared,
+    /// Events that one side has told more often than the other: those of the device count up.
+    told: BTreeMap<String, i64>,
     tick: u64,
 }
 
@@ -67,6 +69,7 @@ impl Follower {
             running: BTreeMap::new(),
             written: HashSet::new(),
             compared: Compared::default(),
+            told: BTreeMap::new(),
             tick: 0,
         }
     }
@@ -79,6 +82,32 @@ impl Follower {
     /// Maps of the model's programs.
     pub fn maps(&mut self) -> Option<&mut dyn Maps> {
         self.model.maps()
+    }
+
+    /// Notes what a module's programs told, on the device (1) or in the model (-1). The model has another number of processors.
+    pub(crate) fn told(&mut self, module: u8, events: &[ProgramEvent], side: i64) {
+        for event in events {
+            let (name, count) = match event {
+                ProgramEvent::Perf { map, data, .. } => (format!("perf event of `{map}`: {data:02x?}"), 1),
+                ProgramEvent::Ring { map, data } => (format!("record of `{map}`: {data:02x?}"), 1),
+                ProgramEvent::Trace { line } => (format!("line `{line}`"), 1),
+                ProgramEvent::Lost { events } => ("lost event".to_owned(), *events as i64),
+            };
+            let name = format!("module {module}, {name}");
+            let sum = self.told.get(&name).copied().unwrap_or_default() + side * count;
+            if sum == 0 {
+                self.told.remove(&name);
+            } else {
+                self.told.insert(name, sum);
+            }
+        }
+    }
+
+    /// An event that only one side has told, as model and device show it; and it is forgotten.
+    pub(crate) fn untold(&mut self) -> Option<(String, String)> {
+        let (name, more) = std::mem::take(&mut self.told).into_iter().next()?;
+        let times = |n: i64| if n > 0 { format!("{n} more: {name}") } else { "none of them".to_owned() };
+        Some((times(-more), times(more)))
     }
 
     /// What has been compared so far.

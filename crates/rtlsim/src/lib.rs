@@ -8,6 +8,7 @@ pub mod compare;
 mod compare_maps;
 pub mod config_driver;
 pub mod device;
+mod device_events;
 mod device_maps;
 mod engine_counts;
 mod engine_maps;

@@ -383,8 +383,8 @@ fn a_processor_of_the_second_core_has_its_own_slot_aside_and_its_own_copy() {
     let start = 8 * PAGE_ROWS as u16;
     let round = sluice_ebpf::insn::assemble("round", "r0 = 1\nround:\nr2 += 1\nif r2 != 0 goto round\nexit\n", &[]);
     let round = Image { programs: vec![Program { section: "xdp".into(), ..round.unwrap() }], ..Image::default() };
-    let bundles = compile(&round, &round.programs[0], &Target::new(2).unwrap()).unwrap().bundles;
-    let rows = Rows::new(&bundles, start, &[], |_| None).unwrap();
+    let round = compile(&round, &round.programs[0], &Target::new(2).unwrap()).unwrap();
+    let rows = Rows::new(&round, start, &[], |_| None).unwrap();
     engine.load(MODULE + 1, 0, &rows, start);
     let program = XdpProgramRow { work: 20_000, ..Engine::program(&rows, start) };
     engine.write(Table::XdpProgram, 2 * u32::from(MODULE + 1), &program);

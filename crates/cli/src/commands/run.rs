@@ -118,11 +118,11 @@ impl Run {
             let what = "--top: the model is that of the whole NIC, expected --device rtl or both";
             return Err(Failure::input("E0502", what));
         }
-        if self.events.is_some() && self.device == Choice::Rtl {
-            let what = "--events: XDP programs tell them, and none does in the RTL; expected --device model";
+        let has_maps = self.top.top().engine_ids().contains(&EngineId::XDP);
+        if self.events.is_some() && self.device == Choice::Rtl && !has_maps {
+            let what = "--events: XDP programs tell them, and this top has no XDP engine; expected --top nic or xdp, or --device model";
             return Err(Failure::input("E0502", what));
         }
-        let has_maps = self.top.top().engine_ids().contains(&EngineId::XDP);
         if self.socket.is_some() && self.device == Choice::Rtl && !has_maps {
             let what = "--socket: this top has no XDP engine, whose maps it serves; expected --top nic or xdp, or --device model";
             return Err(Failure::input("E0502", what));
