@@ -56,6 +56,8 @@ module core
   xdp_end_t finished;
   logic unused_pass_valid;
   xdp_spent_t unused_pass;
+  logic unused_abandon_valid;
+  xdp_event_t unused_abandon;
 
   sluice_xdp_core #(
       .Contexts(2),
@@ -102,6 +104,8 @@ module core
       .map_answer_i,
       .pass_valid_o      (unused_pass_valid),
       .pass_o            (unused_pass),
+      .abandon_valid_o   (unused_abandon_valid),
+      .abandon_o         (unused_abandon),
       .end_valid_o       (end_valid),
       .end_o             (finished),
       .idle_o            (idle)

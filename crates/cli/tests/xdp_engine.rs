@@ -116,10 +116,10 @@ fn a_program_that_needs_more_is_refused_with_its_instruction_and_source_line() {
         return;
     }
     let folder = Folder::new();
-    let line = ["xdp", "run", "programs/xdp/sampler/sampler.o", "--in", MIXED, "--target", "tiny"];
+    let line = ["xdp", "run", &object("fib.o"), "--in", MIXED, "--target", "tiny"];
     let called = folder.sluice(&[&line[..], &["--device", "rtl"]].concat());
     assert_eq!(called.code, 2, "{}", called.err);
-    let said = ["error[E0805]", "program `sampler`, instruction ", "sampler.c:", "software NIC"];
+    let said = ["error[E0805]", "program `fib`, instruction ", "fib.c:", "software NIC"];
     assert!(said.iter().all(|words| called.err.contains(words)), "{}", called.err);
 }
 
