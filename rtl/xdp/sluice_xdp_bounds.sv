@@ -68,7 +68,7 @@ module sluice_xdp_bounds
         bounds: call_i.bounds,
         low: call_i.low,
         redirects: 1'b0,
-          record: call_i.record,
+        record: call_i.record,
         written: call_i.written
     };
     decided_from = '0;

@@ -71,6 +71,13 @@ module sluice_xdp_bytes
     Done
   } state_e;
 
+  logic wrong, refused, told_q, room_q;
+  logic [19:0] captured;
+  logic [63:0] answer;
+  xdp_record_t record_q;
+  xdp_event_header_t header;
+  xdp_words_t words;
+
   // Bytes of a packet's memory: its stack, then its buffer, and before both, below zero, frames of functions; or an address of a value.
   localparam int unsigned LineBits = OffsetBits + 2;
   typedef struct packed {
@@ -78,6 +85,7 @@ module sluice_xdp_bytes
     logic [31:0] at;
   } spot_t;
 
+  logic [LineBits-7:0] record_row;
   state_e state_q;
   logic fault_q, second_q, down_q, over;
   spot_t from_q, into_q, spot;
@@ -355,7 +363,13 @@ module sluice_xdp_bytes
     if (state_q == Judge) down_q <= 1'b0;
     if (state_q == Turn) down_q <= into_q.at > from_q.at;
     if (arrives) word_q <= arrived;
-    if (state_q == Step && prints) word_q <= (left_q == OffsetBits'(24)) ? call_i.third : (left_q == OffsetBits'(16)) ? call_i.fourth : call_i.fifth;
+    if (state_q == Step && prints) begin
+      case (left_q)
+        OffsetBits'(24): word_q <= call_i.third;
+        OffsetBits'(16): word_q <= call_i.fourth;
+        default: word_q <= call_i.fifth;
+      endcase
+    end
     // One piece further.
     if ((arrives && sums) || (state_q == Push && event_ready_i) || (state_q == Write && !into_q.in_value && write_ready_i) ||
         (state_q == Stored && found_valid_i)) begin
@@ -374,17 +388,9 @@ module sluice_xdp_bytes
   // ---------------------------------------------------------------------------------------------------------------
   // Events: which are refused, and why.
 
-  logic wrong, refused, told_q, room_q;
-  logic [19:0] captured;
-  logic [63:0] answer;
-  logic [LineBits-7:0] record_row;
-  xdp_record_t record_q;
-  xdp_event_header_t header;
-  xdp_words_t words;
-
   assign record_row = (LineBits - 6)'(call_i.place - call_i.base);
   // Of the packet, behind the data.
-  assign captured = call_i.third[51:32];
+  assign captured   = call_i.third[51:32];
   always_comb begin
     wrong  = 1'b0;
     answer = '0;
@@ -404,6 +410,8 @@ module sluice_xdp_bytes
 
   // What is longer than all words has no room.
   logic huge;
+  logic [7:0] channel;
+  xdp_event_kind_e event_kind;
   logic [9:0] all_words;
   assign huge = size[31:RecordBits] != '0 || (perfs && captured[19:RecordBits] != '0);
   always_comb begin
@@ -411,11 +419,17 @@ module sluice_xdp_bytes
     if (perfs) all_words = all_words + 10'(record_words(captured[RecordBits-1:0])) - 10'd1;
     words = (huge || all_words[9]) ? '1 : all_words[8:0];
   end
+  always_comb begin
+    event_kind = XdpEventOfRing;
+    if (prints) event_kind = XdpEventOfPrint;
+    if (perfs) event_kind = XdpEventOfPerf;
+    channel = submits ? call_i.record.channel : call_i.number[15:8];
+  end
   assign header = '{
-          kind: prints ? XdpEventOfPrint : perfs ? XdpEventOfPerf : XdpEventOfRing,
+          kind: event_kind,
           generation: call_i.generation,
           processor: call_i.processor,
-          channel: submits ? call_i.record.channel : call_i.number[15:8],
+          channel: channel,
           bytes: size[15:0],
           packet: perfs ? captured[15:0] : '0,
           reserved: '0

@@ -1125,26 +1125,6 @@ module sluice_xdp_core
       .rdata_o(x_stack)
   );
 
-  // End.
-  always_ff @(posedge clk_i) begin
-    end_valid_o <= m_ends && rst_ni;
-    end_o <= '{
-        slot: m_fixed.slot,
-        verdict: (m_fault_q || m_out_of_work || m_verdict_q > VerdictRedirect) ? 3'd0 : m_verdict_q[2:0],
-        bounds: m_kept_q.bounds,
-        redirected: m_kept_q.redirected,
-        to_host: m_kept_q.to_host,
-        ifindex: m_kept_q.redirect,
-        cost: m_cost_after,
-        outcome:
-        m_late_fault_q
-        ?
-        '{fault: m_launched.fault, row: m_launched.row, lane: m_launched.lane}
-        : '{fault: m_fault, row: m_row_q, lane: m_behind_q},
-        ended: now_i
-    };
-  end
-
   // Room of a record's event. A helper may have changed what is held.
   logic m_holds;
   logic [RecordBits-1:0] m_record_bytes;
@@ -1164,6 +1144,8 @@ module sluice_xdp_core
   // Of the bundle that was launched last: where its late result faults, and as what.
   xdp_outcome_t m_launching, m_launched;
   logic m_late_fault_q, m_long_behind_q;
+  logic m_foreign_q, m_helps_q, m_behind_q, m_frames_q, m_holds_q, m_wrong_q;
+  xdp_fault_e m_fault;
   assign m_launching = '{fault: m_helps_q ? XdpFaultArgument : XdpFaultAccess, row: m_row_q, lane: m_long_behind_q};
   sluice_ram_lut #(
       .Width($bits(xdp_outcome_t)),
@@ -1178,8 +1160,6 @@ module sluice_xdp_core
   );
 
   // What a fault was. Of a bundle's lanes the one that stopped it has faulted.
-  logic m_foreign_q, m_helps_q, m_behind_q, m_frames_q, m_holds_q, m_wrong_q;
-  xdp_fault_e m_fault;
   always_ff @(posedge clk_i) begin
     m_foreign_q <= y_foreign_q;
     m_late_fault_q <= y_late_fault_q;
@@ -1202,6 +1182,27 @@ module sluice_xdp_core
       else if (m_wrong_q) m_fault = XdpFaultBundle;
       else m_fault = m_helps_q ? XdpFaultArgument : XdpFaultAccess;
     end
+  end
+
+  // End.
+  xdp_outcome_t m_outcome;
+  always_comb begin
+    m_outcome = '{fault: m_fault, row: m_row_q, lane: m_behind_q};
+    if (m_late_fault_q) m_outcome = m_launched;
+  end
+  always_ff @(posedge clk_i) begin
+    end_valid_o <= m_ends && rst_ni;
+    end_o <= '{
+        slot: m_fixed.slot,
+        verdict: (m_fault_q || m_out_of_work || m_verdict_q > VerdictRedirect) ? 3'd0 : m_verdict_q[2:0],
+        bounds: m_kept_q.bounds,
+        redirected: m_kept_q.redirected,
+        to_host: m_kept_q.to_host,
+        ifindex: m_kept_q.redirect,
+        cost: m_cost_after,
+        outcome: m_outcome,
+        ended: now_i
+    };
   end
 
   // What the pass has cost.

@@ -106,7 +106,7 @@ module sluice_xdp_events
         picked = c;
       end
       if (abandoned_valid[c]) begin
-        picks_abandoned = 1'b1;
+        picks_abandoned  = 1'b1;
         picked_abandoned = c;
       end
     end
@@ -174,7 +174,7 @@ module sluice_xdp_events
   end
 
   assign writes_state = busy_q && event_q.op != EventWord && event_q.op != EventUndo;
-  assign writes_word = busy_q && ((event_q.op == EventBegin && room) || event_q.op == EventWord);
+  assign writes_word  = busy_q && ((event_q.op == EventBegin && room) || event_q.op == EventWord);
   assign event_room_o = room;
   always_comb begin
     event_ready_o = '0;
@@ -244,7 +244,8 @@ module sluice_xdp_events
     end
     case (cfg_req_i.tab)
       TableXdpEvents: cfg_rsp_o <= '{status: status, words: 4'(XdpEventsRowWords), data: 256'(cfg_state_q)};
-      TableXdpEventsTaken: cfg_rsp_o <= '{status: status, words: 4'(XdpEventsTakenRowWords), data: 256'(cfg_taken_q)};
+      TableXdpEventsTaken:
+      cfg_rsp_o <= '{status: status, words: 4'(XdpEventsTakenRowWords), data: 256'(cfg_taken_q)};
       default: cfg_rsp_o <= '{status: status, words: 4'(XdpEventDataRowWords), data: 256'(cfg_word)};
     endcase
   end

@@ -26,11 +26,11 @@ module sluice_xdp_helper
     output logic      ready_o,
     input  xdp_call_t call_i,
 
-    output logic        done_o,
-    output xdp_return_t return_o,
+    output logic               done_o,
+    output xdp_return_t        return_o,
     // A number that no program knows: the random one, or whether an event has found room.
-    output logic        told_o,
-    output logic [31:0] number_o,
+    output logic               told_o,
+    output logic        [31:0] number_o,
 
     output logic       event_valid_o,
     input  logic       event_ready_i,
@@ -100,7 +100,13 @@ module sluice_xdp_helper
       frame_write;
   xdp_return_t bounds_return, bytes_return, jiffies_return, records_return, frame_return;
   xdp_event_t bytes_event_data, records_event_data;
-  xdp_place_t bounds_read_place, bounds_write_place, bytes_read_place, bytes_write_place, records_write_place, frame_write_place;
+  xdp_place_t
+      bounds_read_place,
+      bounds_write_place,
+      bytes_read_place,
+      bytes_write_place,
+      records_write_place,
+      frame_write_place;
   logic [7:0][7:0] bounds_write_enable;
   logic [1:0][7:0] bytes_write_enable;
   logic [63:0] bounds_write_data;

@@ -180,7 +180,7 @@ package sluice_xdp_pkg;
   localparam int unsigned RecordBits = 11;
   typedef struct packed {
     logic                  held;
-    logic [7:0]            channel;    // which of the program's ring buffers
+    logic [7:0]            channel;  // which of the program's ring buffers
     logic [RecordBits-1:0] bytes;
   } xdp_record_t;
 
@@ -210,19 +210,19 @@ package sluice_xdp_pkg;
   // A packet for a context.
   typedef struct packed {
     logic [7:0]            slot;
-    logic [RowBits-1:0]    place;      // first row of its record
-    logic [RowBits-1:0]    base;       // first row of its stack
-    logic [1:0]            records;    // room for a record, in 512 bytes
+    logic [RowBits-1:0]    place;       // first row of its record
+    logic [RowBits-1:0]    base;        // first row of its stack
+    logic [1:0]            records;     // room for a record, in 512 bytes
     logic                  generation;
-    logic [OffsetBits-1:0] past;       // one past its frame
+    logic [OffsetBits-1:0] past;        // one past its frame
     logic [CodeBits-1:0]   start;
     logic [ModuleBits-1:0] module_id;
     logic [WorkBits-1:0]   work;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
-    depth_t                frames;     // of functions, before its stack
-    logic [StampBits-1:0]  stamp;      // ticks when it entered the pipeline
-    logic [ClockBits-1:0]  came;       // when it was whole in its queue
+    depth_t                frames;      // of functions, before its stack
+    logic [StampBits-1:0]  stamp;       // ticks when it entered the pipeline
+    logic [ClockBits-1:0]  came;        // when it was whole in its queue
   } xdp_start_t;
 
   // What a program said of its packet.
@@ -269,19 +269,19 @@ package sluice_xdp_pkg;
     logic [63:0]           fourth;
     logic [63:0]           fifth;
     xdp_bounds_t           bounds;
-    logic [OffsetBits-1:0] low;        // lowest metadata so far: bytes from there on are the program's
+    logic [OffsetBits-1:0] low;         // lowest metadata so far: bytes from there on are the program's
     logic [RowBits-1:0]    base;
     logic [ModuleBits-1:0] module_id;
     xdp_regions_t          regions;
-    logic [StackWords-1:0] written;    // words of the stack
+    logic [StackWords-1:0] written;     // words of the stack
     logic [4:0]            processor;
     logic [StampBits-1:0]  stamp;
-    logic [RowBits-1:0]    place;      // of its record
+    logic [RowBits-1:0]    place;       // of its record
     logic [1:0]            records;
     xdp_record_t           record;
     logic                  generation;
-    depth_t                depth;      // of a frame that is cleared the one before it
-    logic                  enters;     // a function, in place of a helper: its frame is cleared
+    depth_t                depth;       // of a frame that is cleared the one before it
+    logic                  enters;      // a function, in place of a helper: its frame is cleared
   } xdp_call_t;
 
   // What it answers.

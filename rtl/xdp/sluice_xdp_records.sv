@@ -85,7 +85,7 @@ module sluice_xdp_records
         end
         if (event_ready_i && !reserves) record_q.held <= 1'b0;
       end
-      Clear: if (write_ready_i) row_q <= row_q + CountBits'(1);
+      Clear:   if (write_ready_i) row_q <= row_q + CountBits'(1);
       default: ;
     endcase
   end

@@ -1,9 +1,9 @@
 //! Events that a program tells the host, as the engine in hardware has them: which map or format a call names, and room for a
 //! record. docs/design/hxdp-core.md, "Events".
 
+use crate::Op;
 use crate::pass::Code;
 use crate::pass::liveness::Liveness;
-use crate::Op;
 use sluice_ebpf::analysis::{Base, Call, MapRef, print_format, print_slots};
 use sluice_ebpf::{Image, MapType, Program};
 use sluice_formats::xdp::target::{RECORD_BYTES, RECORD_UNIT};

@@ -1,8 +1,8 @@
 //! The RTL as a device: packets and configuration go in and out while the caller advances time.
 
 use crate::around::Around;
-use crate::device_events::HostEvents;
 use crate::config_driver::{ConfigDriver, Done, RowWrite};
+use crate::device_events::HostEvents;
 use crate::error::RtlError;
 use crate::event::{self, RtlEvent, What};
 use crate::fault::{FaultCounts, FaultInjector, Transmission};

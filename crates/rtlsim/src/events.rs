@@ -22,7 +22,9 @@ pub struct Told {
 impl Told {
     /// The numbers of a call of `trace_printk`.
     pub fn numbers(&self) -> [u64; 3] {
-        let word = |at: usize| self.data.get(8 * at..8 * at + 8).map_or(0, |b| u64::from_le_bytes(b.try_into().unwrap_or_default()));
+        let word = |at: usize| {
+            self.data.get(8 * at..8 * at + 8).map_or(0, |b| u64::from_le_bytes(b.try_into().unwrap_or_default()))
+        };
         [word(0), word(1), word(2)]
     }
 }

@@ -222,7 +222,8 @@ fn what_finds_no_room_is_told_to_the_program_and_counted() {
     // 33 words each: 7 of them have room.
     let (lost, rooms) = unread(&mut engine, &record(256), 12, 64);
     assert_eq!((lost, rooms.iter().sum::<u64>()), (5, 7));
-    let output = format!("{LONG}r1 = map[ring]\nr2 = r6\nr3 = 64\nr4 = 0\ncall bpf_ringbuf_output\nr0 += 13\nend:\nexit\n");
+    let output =
+        format!("{LONG}r1 = map[ring]\nr2 = r6\nr3 = 64\nr4 = 0\ncall bpf_ringbuf_output\nr0 += 13\nend:\nexit\n");
     let (lost, rooms) = unread(&mut engine, &output, 40, 64);
     assert_eq!((lost, rooms.len()), (40 - 256 / 9, 40));
     let perf = format!(
@@ -280,7 +281,8 @@ fn a_fault_gives_the_record_back_and_an_end_with_one_is_a_fault() {
           r1 = map[ring]\nr2 = r0\nr2 += 60\nr3 = 5\nr4 = 0\ncall bpf_ringbuf_output\nr0 = 2\nend:\nexit\n".to_owned(), XdpFault::Argument),
     ];
     for (text, kind) in cases {
-        let mut pair = Pair::new(&mut engine, image(&format!("{LONG}{text}"))).unwrap_or_else(|| panic!("refused: {text}"));
+        let mut pair =
+            Pair::new(&mut engine, image(&format!("{LONG}{text}"))).unwrap_or_else(|| panic!("refused: {text}"));
         for number in 0..6 {
             pair.send(&mut engine, 0, number, &frames([64])[0]);
         }

@@ -13,9 +13,9 @@ const LINE: u64 = 1024;
 
 /// Slots of a program that call it, in rising order.
 pub fn print_slots(program: &Program) -> Vec<u32> {
-    let calls = (0..).zip(&program.insns).filter(|(_, insn)| {
-        (insn.op, insn.src, insn.imm) == (CALL, pseudo::HELPER, TRACE_PRINTK.id)
-    });
+    let calls = (0..)
+        .zip(&program.insns)
+        .filter(|(_, insn)| (insn.op, insn.src, insn.imm) == (CALL, pseudo::HELPER, TRACE_PRINTK.id));
     calls.map(|(slot, _)| slot).collect()
 }
 

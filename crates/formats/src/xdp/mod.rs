@@ -10,8 +10,8 @@ use crate::address::{Table, counter, nodes, read_row, row, tables};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
 use rows::{
-    XdpCodeRow, XdpEventDataRow, XdpEventsRow, XdpEventsTakenRow, XdpFaultRow, XdpHostRow, XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow,
-    XdpSearchRow, XdpShareRow, XdpSpentRow, XdpValueRow,
+    XdpCodeRow, XdpEventDataRow, XdpEventsRow, XdpEventsTakenRow, XdpFaultRow, XdpHostRow, XdpInterfacesRow, XdpMapRow,
+    XdpPageRow, XdpProgramRow, XdpRegionRow, XdpSearchRow, XdpShareRow, XdpSpentRow, XdpValueRow,
 };
 use target::Target as XdpTarget;
 
