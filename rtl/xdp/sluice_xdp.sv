@@ -698,8 +698,9 @@ module sluice_xdp
 
   // What programs tell the host.
   sluice_xdp_events #(
-      .Modules(Modules),
-      .Cores  (Cores)
+      .Modules (Modules),
+      .Cores   (Cores),
+      .Contexts(Contexts)
   ) u_events (
       .clk_i,
       .rst_ni,

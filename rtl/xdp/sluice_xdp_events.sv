@@ -21,6 +21,7 @@ module sluice_xdp_events
 #(
     parameter int unsigned Modules = 64,
     parameter int unsigned Cores = 2,
+    parameter int unsigned Contexts = 8,
     localparam int unsigned IndexBits = $clog2(Modules)
 ) (
     input logic clk_i,
@@ -57,15 +58,15 @@ module sluice_xdp_events
   typedef logic [CoreBits-1:0] core_t;
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Abandoned records: a core has one every few cycles at most, for each was reserved by its helper.
+  // Abandoned records: each context has one at most, for it reserves another one only when all that were abandoned are done.
 
   logic [Cores-1:0] abandoned_valid, abandoned_ready, unused_abandon_room;
   xdp_event_t [Cores-1:0] abandoned;
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_abandoned
-    logic [2:0] unused_level;
+    logic [$clog2(Contexts+1)-1:0] unused_level;
     sluice_fifo #(
         .Width($bits(xdp_event_t)),
-        .Depth(4)
+        .Depth(Contexts)
     ) u_abandoned (
         .clk_i,
         .rst_ni,

@@ -1,0 +1,214 @@
+/// Proof about sluice_xdp_events: no word is written where one lies that the host has not read, nor into room that a record has set aside, so an event that
+/// has found room is there whole; what is set aside is what records have.
+///
+/// Two modules, two cores with a record each. Who asks what and when is free, within what helpers do: between a begin that has found room and its
+/// end or undo only words, no more than were asked for; a record's room is given back, or begun with, once. The host frees only what is there.
+/// By k-induction, for runs of any length; a reset stands only at the start, behind it every ring is empty.
+module events
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+(
+    input logic             clk_i,
+    input logic             rst_ni,
+    input logic       [1:0] event_valid_i,
+    input xdp_event_t [1:0] event_i,
+    input logic       [1:0] abandon_valid_i,
+    input logic             cfg_valid_i,
+    input cfg_req_t         cfg_req_i
+);
+
+  typedef enum logic [1:0] {
+    None,
+    Held,
+    Queued,   // its program has ended
+    Flies     // it is given back in this cycle
+  } where_e;
+
+  where_e [1:0] where_q;
+  xdp_words_t [1:0] words_q;
+  logic [1:0] module_q;
+  logic [1:0] event_ready, room_asked;
+  logic event_room, cfg_valid;
+  cfg_rsp_t cfg_rsp;
+  xdp_event_t [1:0] abandon;
+
+  always_comb begin
+    for (int unsigned c = 0; c < 2; c++) begin
+      abandon[c] = '{op: EventReturn, module_id: ModuleBits'(module_q[c]), reserved: 1'b0, words: words_q[c], data: '0};
+    end
+  end
+
+  sluice_xdp_events #(
+      .Modules (2),
+      .Cores   (2),
+      .Contexts(2)
+  ) u_dut (
+      .clk_i,
+      .rst_ni,
+      .event_valid_i,
+      .event_ready_o(event_ready),
+      .event_i,
+      .event_room_o (event_room),
+      .abandon_valid_i,
+      .abandon_i    (abandon),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o  (cfg_valid),
+      .cfg_rsp_o    (cfg_rsp)
+  );
+
+  logic init_q = 1'b1;
+  logic [1:0] asked_q;
+  xdp_event_t [1:0] event_q;
+
+  // The event that is being written.
+  logic open_q, owner_q, of_q;
+  xdp_words_t granted_q, left_q;
+
+  logic [1:0] popped, begins, done;
+  always_comb begin
+    for (int unsigned c = 0; c < 2; c++) begin
+      popped[c] = u_dut.abandoned_valid[c] && u_dut.abandoned_ready[c];
+      done[c]   = event_valid_i[c] && event_ready[c];
+      begins[c] = done[c] && event_i[c].op == EventBegin && event_room;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    init_q  <= 1'b0;
+    asked_q <= event_valid_i & ~event_ready;
+    event_q <= event_i;
+    if (!rst_ni) begin
+      where_q <= '0;
+      open_q  <= 1'b0;
+      asked_q <= '0;
+    end else begin
+      for (int unsigned c = 0; c < 2; c++) begin
+        if (where_q[c] == Flies) where_q[c] <= None;
+        if (popped[c]) where_q[c] <= Flies;
+        if (abandon_valid_i[c]) where_q[c] <= Queued;
+        if (done[c]) begin
+          case (event_i[c].op)
+            EventReserve: begin
+              if (event_room) begin
+                where_q[c]  <= Held;
+                words_q[c]  <= event_i[c].words;
+                module_q[c] <= event_i[c].module_id[0];
+              end
+            end
+            EventReturn: where_q[c] <= None;
+            EventBegin: if (event_i[c].reserved) where_q[c] <= None;
+            EventWord: left_q <= left_q - xdp_words_t'(1);
+            default: open_q <= 1'b0;
+          endcase
+        end
+        if (begins[c]) begin
+          open_q    <= 1'b1;
+          owner_q   <= c[0];
+          of_q      <= event_i[c].module_id[0];
+          granted_q <= event_i[c].words;
+          left_q    <= event_i[c].words - xdp_words_t'(1);
+        end
+      end
+    end
+  end
+
+  always_comb begin
+    assume (rst_ni == !init_q);
+    // What is under way at a reset is cleared behind it.
+    assume (!init_q || (!u_dut.busy_q && !u_dut.taken_written));
+    assume (!cfg_req_i.clear);
+    for (int unsigned c = 0; c < 2; c++) begin
+      assume (!asked_q[c] || (event_valid_i[c] && event_i[c] == event_q[c]));
+      assume (event_i[c].module_id <= ModuleBits'(1));
+      assume (event_i[c].op <= EventUndo && event_i[c].words != '0);
+      if (open_q && owner_q == c[0]) begin
+        assume (event_i[c].op inside {EventWord, EventEnd, EventUndo} && event_i[c].module_id == ModuleBits'(of_q));
+        assume (event_i[c].op != EventWord || left_q != '0);
+      end else begin
+        assume (event_i[c].op inside {EventReserve, EventReturn, EventBegin});
+      end
+      assume (event_i[c].op != EventReserve || (where_q[c] != Held && !event_i[c].reserved));
+      if (event_i[c].op == EventReturn || (event_i[c].op == EventBegin && event_i[c].reserved)) begin
+        // Of the record that there is.
+        assume (where_q[c] == Held || !event_valid_i[c]);
+        assume (event_i[c].words == words_q[c] && event_i[c].module_id == ModuleBits'(module_q[c]));
+        assume (!abandon_valid_i[c] || !event_valid_i[c]);
+      end
+      assume (!abandon_valid_i[c] || where_q[c] == Held);
+      // A helper that was asked for an end is not asked for anything else before.
+      assume (!abandon_valid_i[c] || !event_valid_i[c]);
+    end
+  end
+
+  // What each module has: words there, set aside, of the event that is written.
+  xdp_words_t [1:0] there, aside, writes;
+  logic [1:0][10:0] sum;
+  always_comb begin
+    for (int unsigned m = 0; m < 2; m++) begin
+      there[m]  = u_dut.u_state.mem[m][8:0] - u_dut.u_taken.mem[m][8:0];
+      aside[m]  = u_dut.u_state.mem[m][17:9];
+      writes[m] = (open_q && of_q == m[0]) ? granted_q : '0;
+      sum[m]    = 11'(there[m]) + 11'(aside[m]) + 11'(writes[m]);
+    end
+  end
+
+  // The host frees what is there.
+  xdp_words_t freed;
+  assign freed = cfg_req_i.data[8:0] - u_dut.u_taken.mem[cfg_req_i.index[0]][8:0];
+  always_comb assume (!u_dut.taken_written || (freed <= there[cfg_req_i.index[0]] && cfg_req_i.index < 24'd2));
+
+  for (genvar m = 0; m < 2; m++) begin : gen_module
+    NoMoreThanAll_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || sum[m] <= 11'(XdpEventWords));
+    logic [10:0] held;
+    always_comb begin
+      held = '0;
+      for (int unsigned c = 0; c < 2; c++) if (where_q[c] != None && module_q[c] == m[0]) held += 11'(words_q[c]);
+    end
+    WhatIsAsideIsRecords_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || 11'(aside[m]) == held);
+  end
+
+  // A word is written behind all that is there, and in front of what the host has not read.
+  logic [7:0] distance;
+  assign distance = u_dut.u_words.wr_addr_i[7:0] - u_dut.taken.taken[7:0];
+  WordsTakeFreeRoom_A :
+  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.writes_word || 9'(distance) >= there[u_dut.index]);
+  WordsAreOfTheirModule_A :
+  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.writes_word || u_dut.u_words.wr_addr_i[8] == u_dut.event_q.module_id[0]);
+
+  AnotherCoreWaitsForAnEvent_C :
+  cover property (@(posedge clk_i) rst_ni && event_valid_i[0] && open_q && owner_q && done[1] && event_i[1].op == EventEnd);
+  ARingIsFull_C :
+  cover property (@(posedge clk_i) rst_ni && done[0] && event_i[0].op == EventBegin && !event_room);
+  ARecordIsAbandoned_C :
+  cover property (@(posedge clk_i) rst_ni && where_q[1] == Flies);
+
+  // Strengthening for the induction.
+  TheOpenEventIsTheSame_A :
+  assert property (@(posedge clk_i) init_q || !rst_ni || (u_dut.open_q == open_q && (!open_q || (u_dut.owner_q == owner_q &&
+      u_dut.cursor_q - u_dut.u_state.mem[of_q][8:0] == granted_q - left_q && left_q < granted_q && granted_q <= xdp_words_t'(XdpEventWords)))));
+  WhatIsDecidedIsAsked_A :
+  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.busy_q || !u_dut.is_core_q ||
+                   (asked_q[u_dut.core_q] && u_dut.event_q == event_q[u_dut.core_q]));
+  for (genvar c = 0; c < 2; c++) begin : gen_core
+    AbandonedIsOne_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || (u_dut.abandoned_valid[c] == (where_q[c] == Queued) &&
+        (where_q[c] != Queued || u_dut.abandoned[c] == abandon[c])));
+    ItFliesAlone_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || where_q[c] != Flies || (u_dut.busy_q && !u_dut.is_core_q && u_dut.event_q == abandon[c]));
+    logic [1:0] level;
+    assign level = 2'(u_dut.gen_abandoned[c].u_abandoned.level_q);
+    TheQueueHasOne_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || (level == 2'(u_dut.abandoned_valid[c]) && level < 2'd2 &&
+        (u_dut.gen_abandoned[c].u_abandoned.wr_ptr_q ^ u_dut.gen_abandoned[c].u_abandoned.rd_ptr_q) == level[0]));
+  end
+  NobodyElseFlies_A :
+  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.busy_q || u_dut.is_core_q || where_q[0] == Flies || where_q[1] == Flies);
+  OneFlies_A :
+  assert property (@(posedge clk_i) init_q || !rst_ni || where_q[0] != Flies || where_q[1] != Flies);
+
+endmodule
