@@ -22,8 +22,8 @@ module events
   typedef enum logic [1:0] {
     None,
     Held,
-    Queued,   // its program has ended
-    Flies     // it is given back in this cycle
+    Queued,  // its program has ended
+    Flies    // it is given back in this cycle
   } where_e;
 
   where_e [1:0] where_q;
@@ -36,7 +36,13 @@ module events
 
   always_comb begin
     for (int unsigned c = 0; c < 2; c++) begin
-      abandon[c] = '{op: EventReturn, module_id: ModuleBits'(module_q[c]), reserved: 1'b0, words: words_q[c], data: '0};
+      abandon[c] = '{
+          op: EventReturn,
+          module_id: ModuleBits'(module_q[c]),
+          reserved: 1'b0,
+          words: words_q[c],
+          data: '0
+      };
     end
   end
 

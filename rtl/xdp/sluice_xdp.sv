@@ -700,7 +700,7 @@ module sluice_xdp
   sluice_xdp_events #(
       .Modules (Modules),
       .Cores   (Cores),
-      .Contexts(Contexts)
+      .Contexts(Cfg.contexts)
   ) u_events (
       .clk_i,
       .rst_ni,

@@ -52,7 +52,7 @@ impl Events {
             let is_record = |(_, value): &&(_, sluice_ebpf::analysis::Value)| matches!(value.base, Base::Record(_));
             if !HELPERS.contains(&call.helper) {
                 let takes = [28, 189, 190].contains(&call.helper);
-                if let Some(_) = call.args.iter().find(is_record).filter(|_| !takes) {
+                if !takes && call.args.iter().any(|arg| is_record(&arg)) {
                     events.given.insert(slot, "records of ring buffers as arguments of other helpers".to_owned());
                 }
                 continue;
