@@ -183,6 +183,11 @@ module events
   assign distance = u_dut.u_words.wr_addr_i[7:0] - u_dut.taken.taken[7:0];
   WordsTakeFreeRoom_A :
   assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.writes_word || 9'(distance) >= there[u_dut.index]);
+  // Events follow each other, as do their words.
+  xdp_words_t behind;
+  assign behind = there[u_dut.index] + ((u_dut.event_q.op == EventBegin) ? '0 : granted_q - left_q);
+  NothingIsLeftOut_A :
+  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.writes_word || distance == behind[7:0]);
   WordsAreOfTheirModule_A :
   assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.writes_word || u_dut.u_words.wr_addr_i[8] == u_dut.event_q.module_id[0]);
 
