@@ -1,6 +1,6 @@
 //! Random programs that show what they have come to.
 
-use sluice_ebpf::Image;
+use sluice_ebpf::{Image, Insn};
 
 /// The program shows all its registers in the packet, where that is long enough, and lets it go on. None for one with callbacks.
 pub fn showing(mut image: Image, verdict: i32) -> Option<Image> {
@@ -36,4 +36,38 @@ pub fn showing(mut image: Image, verdict: i32) -> Option<Image> {
 /// Whether the program calls functions.
 pub fn calls(image: &Image) -> bool {
     image.programs[0].insns.iter().any(|i| (i.op, i.src) == (0x85, 1))
+}
+
+/// The program forgets r1 behind each lookup: it holds the map's handle there, whose number is each device's own.
+pub fn forgetting(mut image: Image) -> Image {
+    let program = &mut image.programs[0];
+    let is_lookup = |i: &Insn| (i.op, i.src, i.imm) == (0x85, 0, 1);
+    // Where each instruction comes to stand, the end too.
+    let mut places = vec![0];
+    for insn in &program.insns {
+        places.push(places[places.len() - 1] + 1 + i64::from(is_lookup(insn)));
+    }
+    let moved = |at: usize, by: i64| places[(at as i64 + 1 + by) as usize] - places[at] - 1;
+    let mut insns = Vec::new();
+    let mut second_half = false;
+    for (at, insn) in program.insns.iter().enumerate() {
+        let mut insn = *insn;
+        if !std::mem::replace(&mut second_half, insn.op == 0x18) {
+            match (insn.op & 7, insn.op) {
+                (_, 0x85) if insn.src == 1 => insn.imm = moved(at, insn.imm.into()) as i32,
+                (_, 0x85 | 0x95) => {}
+                (5 | 6, _) => insn.off = moved(at, insn.off.into()) as i16,
+                _ => {}
+            }
+        }
+        insns.push(insn);
+        if is_lookup(&insn) {
+            insns.push(Insn { op: 0xb7, dst: 1, src: 0, off: 0, imm: 0 });
+        }
+    }
+    for function in &mut program.functions {
+        function.start = places[function.start as usize] as u32;
+    }
+    program.insns = insns;
+    image
 }
