@@ -5,4 +5,5 @@ pub mod device;
 pub mod engine;
 pub mod pair;
 pub mod showing;
+pub mod tenants;
 pub mod together;
