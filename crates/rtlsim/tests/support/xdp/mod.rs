@@ -3,6 +3,7 @@
 
 pub mod device;
 pub mod engine;
+pub mod marks;
 pub mod pair;
 pub mod showing;
 pub mod tenants;
