@@ -43,6 +43,7 @@ struct Compared {
     /// Operations of the host, those among them that answered with an error number.
     host: u32,
     errors: u32,
+    cycles: u64,
 }
 
 /// Parts of a run until so many packets are compared.
@@ -50,7 +51,8 @@ fn parts(test: &str, target: &'static Target, wanted: u32, part: impl Fn(u64, u3
     if !support::has_top(&top::XDP, target.name, Variant::Test) {
         return None;
     }
-    let mut seeds = Rng::new(test_seed(test));
+    // Other programs on each target.
+    let mut seeds = Rng::new(test_seed(test) ^ u64::from(target.name == TINY.name));
     let mut compared = Compared::default();
     if let Some(seed) = std::env::var(PART_VARIABLE).ok().and_then(|seed| seed.parse().ok()) {
         part(seed, wanted.min(PART), &mut compared);
@@ -107,6 +109,7 @@ fn at_once(target: &'static Target, seed: u64, end: u32, compared: &mut Compared
             }
         }
     }
+    compared.cycles += engine.nic.cycles();
 }
 
 #[test]
@@ -190,6 +193,7 @@ fn replaced(target: &'static Target, seed: u64, end: u32, compared: &mut Compare
     let outcomes = nic.ended();
     compared.accesses += outcomes.iter().filter(left).count();
     nic.device.counters().unwrap_or_else(|e| panic!("{e}"));
+    compared.cycles += nic.device.now();
 }
 
 #[test]
