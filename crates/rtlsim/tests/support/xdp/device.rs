@@ -53,17 +53,22 @@ impl<D: Device> Nic<D> {
 
     /// The same, each with what `give` says beside.
     pub fn given(device: D, give: impl Fn(&mut TenantSpec)) -> Self {
+        Self::of(device, 4, give)
+    }
+
+    /// The same with so many tenants.
+    pub fn of(device: D, tenants: u16, give: impl Fn(&mut TenantSpec)) -> Self {
         let target = sluice_formats::Target::by_name(device.capabilities().target.name).unwrap();
         let linker = Linker::of(target, &device.capabilities().engines, Some(sluice_hxdp::rows::compiler));
         let mut nic = Self { device, linker, outcomes: Vec::new() };
         let load = nic.linker.nic(NicSettings::new(target)).unwrap();
         nic.run(&load).unwrap();
-        for id in 1..=4u16 {
+        for id in 1..=tenants {
             let mut spec = TenantSpec::new(id, format!("tenant{id}"));
             spec.vlans = vec![VlanGrant { port: None, vlan: id }];
             let ports = (0..target.ports as u8).map(Destination::Port);
             let all = ports.chain((0..target.hosts as u8).map(Destination::Host));
-            spec.queues = all.map(|d| (d, (target.cells / 50) as u16)).collect();
+            spec.queues = all.map(|d| (d, (target.cells / (2 + 12 * u32::from(tenants))) as u16)).collect();
             give(&mut spec);
             let load = nic.linker.admit(spec).unwrap();
             nic.run(&load).unwrap();

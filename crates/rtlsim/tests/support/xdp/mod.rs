@@ -5,5 +5,8 @@ pub mod accounts;
 pub mod device;
 pub mod engine;
 pub mod events;
+pub mod marks;
 pub mod pair;
+pub mod showing;
+pub mod tenants;
 pub mod together;
