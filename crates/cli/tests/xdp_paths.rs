@@ -68,6 +68,16 @@ fn a_trace_as_json_has_the_bundles_and_instructions_that_the_path_of_its_packet_
 }
 
 #[test]
+fn a_lane_behind_a_taken_branch_is_told_as_squashed() {
+    let folder = Folder::new();
+    // A frame to a group: the first branch of its bundle is taken.
+    let bundles =
+        json(&folder, SWAP, &["--device", "bundles", "--trace", "1"])["programs"][0]["trace"]["bundles"].clone();
+    let squashes = |bundle: &Value| bundle["lanes"].as_array().unwrap().iter().any(|lane| lane["squashed"] == true);
+    assert!(bundles.as_array().unwrap().iter().any(squashes), "{bundles}");
+}
+
+#[test]
 fn traces_that_cannot_be_are_refused() {
     let folder = Folder::new();
     let refused = |code: &str, more: &[&str]| {
