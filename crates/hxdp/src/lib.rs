@@ -24,6 +24,7 @@ pub mod profile;
 pub mod rows;
 pub mod target;
 pub mod verify;
+pub mod visits;
 
 pub use bundle::{Bundle, Bundles};
 pub use codes::codes;
@@ -35,3 +36,4 @@ pub use op::{Op, Step};
 pub use pass::set::{Pass, Passes};
 pub use profile::Profile;
 pub use target::Target;
+pub use visits::Visit;

@@ -4,6 +4,7 @@ use crate::alu::{alu, extend, holds, swap};
 use crate::cycles::{Issue, Recorder};
 use crate::op::LOOKUP;
 use crate::rows::MAP_HELPERS;
+use crate::visits::Visits;
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
@@ -26,6 +27,7 @@ pub struct Cores {
     programs: BTreeMap<u32, Loaded>,
     executed: Cell<Executed>,
     recorder: Recorder,
+    pub(crate) visits: Visits,
     gate: Option<Box<dyn Gate + Send>>,
 }
 
@@ -117,6 +119,11 @@ impl Cores {
         self.recorder.take()
     }
 
+    /// The bundles of the program with this number.
+    pub fn bundles(&self, number: u32) -> Option<&Bundles> {
+        self.programs.get(&number).map(|loaded| &loaded.bundles)
+    }
+
     fn rows(&self, number: u32) -> Result<&Loaded, FaultReason> {
         self.programs.get(&number).ok_or(FaultReason::NoInstruction(0))
     }
@@ -196,6 +203,7 @@ impl Cores {
             return Err(FaultReason::NoInstruction(row.into()));
         };
         let recorded = self.recorder.begin(bundle);
+        let visit = self.visits.begin(cpu.program(), row, cpu.frame());
         let before = Before(cpu.registers);
         let mut results = [None; 4];
         let mut taken = None;
@@ -265,6 +273,8 @@ impl Cores {
             }
             (None, None) => Ok(way),
         });
+        let why = result.as_ref().err().map(|(reason, _)| reason);
+        self.visits.end(visit, instructions, (&before.0, &cpu.registers), why);
         result.map_err(|(reason, slot)| {
             cpu.faulted_at(slot);
             reason

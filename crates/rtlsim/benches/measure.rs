@@ -38,7 +38,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 10] = [
+const SECTIONS: [Section; 12] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -47,6 +47,8 @@ const SECTIONS: [Section; 10] = [
     ("rmt-replacement", "A replacement in the rmt pipeline under full load", rmt::replacement),
     ("xdp", "The XDP engine", xdp::cycles),
     ("xdp-paths", "Shipped programs on the XDP engine", xdp::table),
+    ("xdp-sizes", "The XDP engine by size of packet", xdp::sizes),
+    ("xdp-modules", "The XDP engine with one module and with all", xdp::modules),
     ("packing", "How many modules there is room for", packing::packing),
     ("hitless", "Replacements under full load", hitless),
 ];
@@ -87,6 +89,7 @@ fn there(section: &str) -> bool {
         return true;
     }
     let configs: &[&str] = match section {
+        "xdp-paths" | "xdp-sizes" | "xdp-modules" => &["xdp_default"],
         _ if section.starts_with("xdp") => &["xdp_default", "xdp_tiny"],
         "rmt" => &["rmt_default", "rmt_tiny"],
         _ if section.starts_with("rmt") => &["rmt_default"],

@@ -36,6 +36,17 @@ pub struct Hardware {
     seen: Seen,
 }
 
+/// When a packet ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Its number among all packets, from 0.
+    pub packet: u64,
+    /// Whether its program ran; not those that found the queue full.
+    pub executed: bool,
+    /// Cycles from its first beat in to its first beat out, or to its drop.
+    pub cycles: u64,
+}
+
 /// What a run on the engine came to.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -95,7 +106,7 @@ impl Hardware {
     }
 
     /// Plays frames, one behind the other, and waits until all have their fate.
-    pub fn play<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Result<(), Failure> {
+    pub fn play<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Ended>, Failure> {
         let at = self.device.now();
         let mut offers = Vec::new();
         for bytes in frames {
@@ -112,12 +123,13 @@ impl Hardware {
         }
         self.device.offer_owned(offers).map_err(failed)?;
         self.device.quiesce().map_err(failed)?;
+        let mut ended = Vec::new();
         for event in self.device.poll(usize::MAX) {
             if let Event::Outcome(outcome) = event {
-                self.seen.take(&outcome);
+                ended.push(self.seen.take(&outcome));
             }
         }
-        Ok(())
+        Ok(ended)
     }
 
     /// After the last packet: the accounting closes, and with both devices all maps are alike.
@@ -153,16 +165,15 @@ fn refused_slot(error: &BringUpError) -> Option<u32> {
 }
 
 impl Seen {
-    fn take(&mut self, outcome: &Outcome) {
+    fn take(&mut self, outcome: &Outcome) -> Ended {
         let fate = match outcome.verdict {
             Verdict::Dropped { reason, .. } => format!("dropped, {}", reason.name()),
             Verdict::Delivered { .. } => "passed to host0".to_owned(),
             Verdict::Forwarded { port: 0 } => "sent back to port0".to_owned(),
             Verdict::Forwarded { port } => format!("sent to port{port}"),
         };
-        if matches!(outcome.verdict, Verdict::Dropped { reason: Reason::XdpQueue, .. }) {
-            self.not_run += 1;
-        }
+        let executed = !matches!(outcome.verdict, Verdict::Dropped { reason: Reason::XdpQueue, .. });
+        self.not_run += u64::from(!executed);
         let end = outcome.first_out.or(outcome.last_out).unwrap_or(0);
         let begin = outcome.first_in.unwrap_or(end);
         let cycles = end.saturating_sub(begin);
@@ -170,6 +181,13 @@ impl Seen {
         (*packets, *sum) = (*packets + 1, *sum + cycles);
         (*least, *most) = ((*least).min(cycles), (*most).max(cycles));
         self.tally.add(outcome);
+        // All frames come in on port 0, so that the number on the port is the packet's.
+        Ended { packet: u64::from(outcome.id & 0x0fff_ffff), executed, cycles }
+    }
+
+    /// Bundles that the engine has counted.
+    pub fn bundles(&self) -> u64 {
+        self.counts.bundles()
     }
 
     /// Cycles for each packet that the program ran on, gaps between batches included; none where packets went one at a time.

@@ -89,7 +89,7 @@ impl XdpRun {
         let events = device.maps().map_err(failed)?.take_events(module);
         let runtime = runtime_of(&state, events)?;
         let (name, section) = self.names(&image, &nic);
-        let runs = vec![Ran { name, section, counts, runtime }];
+        let runs = vec![Ran { name, section, counts, runtime, paths: None, traced: None }];
         let report = Report { object: &self.object, runs, written: None, state: self.state.as_deref() };
         if self.json {
             let mut value = report.json();

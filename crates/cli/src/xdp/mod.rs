@@ -1,5 +1,6 @@
 //! What `sluice xdp` and `sluice map` are made of.
 
+pub mod bundle_trace;
 pub mod check;
 pub mod compile;
 pub mod counts;
@@ -9,6 +10,7 @@ pub mod hardware;
 pub mod live;
 pub mod object;
 pub mod packets;
+pub mod paths;
 pub mod prepare;
 pub mod profile;
 pub mod report;

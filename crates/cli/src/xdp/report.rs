@@ -1,6 +1,7 @@
 //! What a run of programs came to, as text and as JSON.
 
 use super::counts::Counts;
+use super::paths::ByPath;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::{Table, group};
@@ -25,6 +26,10 @@ pub struct Ran {
     pub counts: Counts,
     /// Its maps and events.
     pub runtime: Runtime,
+    /// Paths of its packets, and the bundles that an engine has counted.
+    pub paths: Option<(ByPath, Option<u64>)>,
+    /// The packet of --trace, for --json.
+    pub traced: Option<Value>,
 }
 
 /// Runs of one object's programs.
@@ -97,6 +102,9 @@ impl Ran {
         if let Some(bundles) = self.counts.bundles_text() {
             out.line(bundles)?;
         }
+        if let Some((paths, counted)) = &self.paths {
+            paths.text(*counted, out)?;
+        }
         for (reason, packets) in self.counts.drops() {
             out.line(format!("lost: {packets} {reason}"))?;
         }
@@ -160,6 +168,12 @@ impl Ran {
         value["maps"] = json!(self.maps());
         value["events"] = self.runtime.world.events.iter().map(|event| self.event(event)).collect();
         value["lost_events"] = json!(self.runtime.world.lost_events);
+        if let Some((paths, _)) = &self.paths {
+            value["paths"] = paths.json();
+        }
+        if let Some(traced) = &self.traced {
+            value["trace"] = traced.clone();
+        }
         value
     }
 

@@ -1,14 +1,16 @@
 //! `sluice xdp run`: a capture through a program, packet by packet.
 
+use super::bundle_trace::BundleTrace;
 use super::counts::Counts;
 use super::hardware::{Hardware, Seen};
 use super::live;
 use super::object;
 use super::packets::{Arrived, PacketLog};
+use super::paths::ByPath;
 use super::prepare::{Prepare, named};
 use super::report::{Ran, Report};
 use super::sink::Sink;
-use super::trace::Trace;
+use super::trace::{Programs, Trace};
 use crate::apart;
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
@@ -49,6 +51,7 @@ const LANES: usize = 2;
   sluice xdp run programs/xdp/rate_limit/rate_limit.o --in programs/xdp/mixed.pcap --json \\
     --map classes=programs/xdp/rate_limit/classes.map --state out/maps.json
   sluice xdp run programs/xdp/swap/swap.o --in programs/nic/mixed.pcapng --device bundles --lanes 4
+  sluice xdp run programs/xdp/swap/swap.o --in programs/nic/mixed.pcapng --device bundles --trace 0
   sluice xdp run programs/xdp/drop/drop.o --in programs/xdp/mixed.pcap --device both --target tiny --limit 100
   sluice xdp run programs/xdp/redirect_map/redirect_map.o --iface eth1,eth2 --seconds 60 \\
     --map patches=patches.txt --map ports=ports.txt")]
@@ -118,7 +121,7 @@ pub struct XdpRun {
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
     /// What carries the program out
-    #[arg(long, value_enum, default_value_t = Executor::Interpreter, conflicts_with_all = ["iface", "trace"])]
+    #[arg(long, value_enum, default_value_t = Executor::Interpreter, conflicts_with = "iface")]
     device: Executor,
     /// Target of the engine, default or tiny, with --device rtl or both
     #[arg(long, value_parser = target, default_value = "default")]
@@ -126,12 +129,22 @@ pub struct XdpRun {
     /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
     #[arg(long, value_name = "N")]
     lanes: Option<usize>,
-    /// Prints every instruction of every packet, with its registers
-    #[arg(long, conflicts_with = "json")]
-    trace: bool,
+    /// Prints every instruction, or bundle, of every packet or of one, with its registers; the first packet is 0
+    #[arg(long, value_name = "PACKET", num_args = 0..=1)]
+    trace: Option<Option<u64>>,
+    /// Prints packets, bundles and cycles of each path that packets went
+    #[arg(long, conflicts_with = "iface")]
+    by_path: bool,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     pub(super) json: bool,
+}
+
+/// What is looked at beside a run.
+struct Watching {
+    by_path: Option<ByPath>,
+    /// The packet of --trace, for --json.
+    traced: Option<Value>,
 }
 
 /// What carries a program out.
@@ -182,6 +195,14 @@ impl XdpRun {
                 if self.device == Executor::Interpreter { "the interpreter has none" } else { "the engine has 2" };
             return Err(Failure::input("E0490", format!("--lanes: {has}, expected --device bundles with it")));
         }
+        if self.trace == Some(None) && self.json {
+            let what = "--trace: with --json it is of one packet, expected --trace PACKET".to_owned();
+            return Err(Failure::input("E0490", what));
+        }
+        if self.trace.is_some() && matches!(self.device, Executor::Rtl | Executor::Both) {
+            let what = "--trace: the engine in hardware does not tell its bundles, expected --device bundles or model";
+            return Err(Failure::input("E0821", what));
+        }
         let by_model = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
         if let Some((option, _)) = by_model.iter().find(|(_, file)| self.device == Executor::Rtl && file.is_some()) {
             let what = format!("{option}: the interpreter writes it, expected --device both or model with it");
@@ -220,7 +241,7 @@ impl XdpRun {
         let mut log = None;
         let written = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
         let standard = written.into_iter().find(|(_, file)| file.as_deref().is_some_and(captures::is_standard));
-        if let Some((option, _)) = standard.filter(|_| self.trace) {
+        if let Some((option, _)) = standard.filter(|_| self.trace.is_some()) {
             let what = format!("{option} -: --trace writes to standard output too, expected a file or no --trace");
             return Err(Failure::input("E0490", what));
         }
@@ -240,21 +261,31 @@ impl XdpRun {
                 log = self.packets.as_deref().map(PacketLog::create).transpose()?;
             }
             let sink = self.output.as_deref().map(Sink::create).transpose()?;
+            let by_path = self.by_path(&image, program)?;
+            let mut watching = Watching { by_path, traced: None };
             let (counts, sink) = self.play(
                 &mut runtime,
                 installed,
                 (&image, program, cores, engine.as_mut()),
-                (sink, &mut log),
+                (sink, &mut log, &mut watching),
                 packets,
                 out,
             )?;
-            on_engine.extend(engine.map(Hardware::finish).transpose()?);
+            if let Some(only) = self.trace.flatten().filter(|only| *only >= counts.packets && !interrupt::asked()) {
+                let what = format!("--trace {only}: --in has {} packets, the first is 0", counts.packets);
+                return Err(Failure::input("E0502", what));
+            }
+            let seen = engine.map(Hardware::finish).transpose()?;
+            let counted = seen.as_ref().map(Seen::bundles);
+            on_engine.extend(seen);
             written = sink.map(Sink::finish).transpose()?;
             if let Some(path) = &self.state {
                 object::save_state(&runtime.maps, path)?;
             }
             let (name, section) = (image.programs[program].name.clone(), image.programs[program].section.clone());
-            runs.push(Ran { name, section, counts, runtime });
+            let Watching { by_path, traced } = watching;
+            let paths = by_path.map(|by_path| (by_path, counted));
+            runs.push(Ran { name, section, counts, runtime, paths, traced });
         }
         let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
         let mut beside = standard.is_some().then(Output::stderr);
@@ -274,15 +305,34 @@ impl XdpRun {
         Ok(interrupt::exit_code(ExitCode::SUCCESS))
     }
 
+    /// The models that tell paths apart, where they are asked for.
+    fn by_path(&self, image: &Image, program: usize) -> Result<Option<ByPath>, Failure> {
+        if !self.by_path {
+            return Ok(None);
+        }
+        let model = || {
+            let mut runtime = Runtime::new(self.cpus, self.seed);
+            let installed = self.install(&mut runtime, image)?;
+            Ok::<_, Failure>((runtime, installed))
+        };
+        let (interpreter, bundles) = (model()?, model()?);
+        let mut cores = self.compiled(image, &bundles.0, bundles.1)?;
+        cores.tell_paths();
+        let ingress = Ingress { ifindex: self.ifindex, queue: self.queue };
+        Ok(Some(ByPath::new((interpreter, bundles), cores, program, ingress)))
+    }
+
     /// The engine alone: what became of packets, and their cycles.
     fn run_rtl(&self, image: &Image, programs: &[usize], out: &mut Output) -> Result<ExitCode, Failure> {
         let mut all = Vec::new();
         let mut batch: Vec<capture::Packet> = vec![capture::Packet::default(); BATCH];
-        for program in programs.iter().map(|program| &image.programs[*program]) {
+        for index in programs {
+            let program = &image.programs[*index];
             if interrupt::asked() && !all.is_empty() {
                 break;
             }
             let mut engine = Hardware::open(self, image, program, false)?;
+            let mut by_path = self.by_path(image, *index)?;
             let mut left = self.limit.unwrap_or(u64::MAX);
             for path in &self.inputs {
                 let mut reader = Capture::open(path)?;
@@ -293,19 +343,31 @@ impl XdpRun {
                         break;
                     }
                     left -= read as u64;
-                    engine.play(batch[..read].iter().map(|packet| packet.bytes.as_slice()))?;
+                    let ended = engine.play(batch[..read].iter().map(|packet| packet.bytes.as_slice()))?;
+                    if let Some(by_path) = &mut by_path {
+                        batch[..read].iter().for_each(|packet| by_path.take(&packet.bytes, packet.stamp));
+                        by_path.ended(&ended);
+                    }
                 }
             }
-            all.push((program, engine.finish()?));
+            all.push((program, engine.finish()?, by_path));
         }
         if self.json {
-            let value = |(program, seen): &(&sluice_ebpf::Program, Seen)| json!({ "program": program.name, "section": program.section, "engine": seen.json(self.target) });
+            let value = |(program, seen, by_path): &(&sluice_ebpf::Program, Seen, Option<ByPath>)| {
+                let mut value =
+                    json!({ "program": program.name, "section": program.section, "engine": seen.json(self.target) });
+                if let Some(by_path) = by_path {
+                    value["paths"] = by_path.json();
+                }
+                value
+            };
             let programs: Vec<Value> = all.iter().map(value).collect();
             out.json(&json!({ "object": self.object.display().to_string(), "device": "rtl", "programs": programs }))?;
         } else {
-            for (program, seen) in &all {
+            for (program, seen, by_path) in &all {
                 out.line(format!("program {} ({})", program.name, program.section))?;
                 seen.text(self.target, out)?;
+                by_path.iter().try_for_each(|by_path| by_path.text(Some(seen.bundles()), out))?;
             }
         }
         out.flush()?;
@@ -338,7 +400,7 @@ impl XdpRun {
 
     fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
         runtime.world.cpu = self.cpu;
-        let usual = if self.device == Executor::Both { u64::from(WORK) } else { WORK_LIMIT };
+        let usual = if matches!(self.device, Executor::Rtl | Executor::Both) { u64::from(WORK) } else { WORK_LIMIT };
         runtime.work_limit = self.work.map_or(usual, u64::from);
         if let Some(path) = &self.routes {
             (_, runtime.world.routes) = object::routes(path)?;
@@ -361,9 +423,11 @@ impl XdpRun {
 
     /// The cores with the object's programs, where they are asked for.
     fn cores(&self, image: &Image, runtime: &Runtime, installed: Installed) -> Result<Option<Cores>, Failure> {
-        if self.device != Executor::Bundles {
-            return Ok(None);
-        }
+        (self.device == Executor::Bundles).then(|| self.compiled(image, runtime, installed)).transpose()
+    }
+
+    /// Cores with the object's programs, which record what they execute.
+    fn compiled(&self, image: &Image, runtime: &Runtime, installed: Installed) -> Result<Cores, Failure> {
         let lanes = self.lanes.unwrap_or(LANES);
         let failure =
             |e: sluice_hxdp::CompileError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
@@ -371,7 +435,7 @@ impl XdpRun {
         cores.record();
         let target = Target::new(lanes).map_err(failure)?;
         cores.add(image, &target, runtime, installed).map_err(failure)?;
-        Ok(Some(cores))
+        Ok(cores)
     }
 
     /// Packets that will be played, where somebody asks. Files are read to their end before an output changes: what
@@ -402,7 +466,7 @@ impl XdpRun {
         runtime: &mut Runtime,
         installed: Installed,
         (image, program, cores, mut engine): (&Image, usize, Option<Cores>, Option<&mut Hardware>),
-        (mut sink, log): (Option<Sink>, &mut Option<PacketLog>),
+        (mut sink, log, watching): (Option<Sink>, &mut Option<PacketLog>, &mut Watching),
         packets: Option<u64>,
         out: &mut Output,
     ) -> Result<(Counts, Option<Sink>), Failure> {
@@ -427,23 +491,37 @@ impl XdpRun {
                 for arrival in &batch[..read] {
                     runtime.world.now_ns = arrival.stamp;
                     packet.set(&arrival.bytes);
-                    let outcome = match self.trace {
-                        true => {
-                            let trace = Trace::of(runtime, installed, image);
-                            let outcome = runtime.run_traced(installed, program, &mut packet, ingress, &trace);
-                            out.text(&trace.text(counts.packets, &outcome))?;
+                    let number = counts.packets;
+                    let traced = self.trace.is_some_and(|only| only.is_none_or(|only| only == number));
+                    let outcome = match &cores {
+                        Some(cores) => {
+                            cores.keep_visits(traced);
+                            let outcome = runtime.run_on(cores, installed, program, &mut packet, ingress);
+                            if traced {
+                                let trace = BundleTrace::of(Programs::of(runtime, installed, image), cores);
+                                match self.json {
+                                    true => watching.traced = Some(trace.json(number, &outcome)),
+                                    false => out.text(&trace.text(number, &outcome))?,
+                                }
+                            }
                             outcome
                         }
-                        false => match &cores {
-                            Some(cores) => runtime.run_on(cores, installed, program, &mut packet, ingress),
-                            None => runtime.run(installed, program, &mut packet, ingress),
-                        },
+                        None if traced => {
+                            let trace = Trace::of(runtime, installed, image);
+                            let outcome = runtime.run_traced(installed, program, &mut packet, ingress, &trace);
+                            match self.json {
+                                true => watching.traced = Some(trace.json(number, &outcome)),
+                                false => out.text(&trace.text(number, &outcome))?,
+                            }
+                            outcome
+                        }
+                        None => runtime.run(installed, program, &mut packet, ingress),
                     };
                     if sink.is_some() {
                         after.push((outcome.verdict, packet.frame().to_vec()));
                     }
                     if let Some(log) = log {
-                        let (number, time_ns, length) = (counts.packets, arrival.stamp, arrival.bytes.len());
+                        let (time_ns, length) = (arrival.stamp, arrival.bytes.len());
                         let arrived = Arrived { number, capture: path, time_ns, length };
                         let left = (&outcome, packet.frame().len());
                         log.take(&arrived, (image, program), (runtime, installed), left, out)?;
@@ -456,8 +534,12 @@ impl XdpRun {
                     counts.add(&outcome, image);
                 }
                 counts.wall += start.elapsed();
+                if let Some(by_path) = &mut watching.by_path {
+                    batch[..read].iter().for_each(|arrival| by_path.take(&arrival.bytes, arrival.stamp));
+                }
                 if let Some(engine) = &mut engine {
-                    engine.play(batch[..read].iter().map(|arrival| arrival.bytes.as_slice()))?;
+                    let ended = engine.play(batch[..read].iter().map(|arrival| arrival.bytes.as_slice()))?;
+                    watching.by_path.iter_mut().for_each(|by_path| by_path.ended(&ended));
                 }
                 if let Some(cores) = &cores {
                     counts.add_bundles(self.lanes.unwrap_or(LANES), cores.take_executed());

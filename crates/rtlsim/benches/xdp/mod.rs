@@ -1,6 +1,7 @@
 //! Cycles of the XDP engine alone: small programs that it has all of, written in assembly.
 
 mod paths;
+mod sizes;
 #[path = "../../tests/support/xdp/mod.rs"]
 mod support;
 
@@ -126,6 +127,7 @@ fn alone(engine: &mut Engine, frame: &[u8]) -> u64 {
 }
 
 pub use paths::table;
+pub use sizes::{modules, table as sizes};
 
 /// The section of docs/measurements.md.
 pub fn cycles(seed: u64) -> String {

@@ -29,11 +29,35 @@ const MOST_ENTRIES: u32 = 1024;
 /// Tenant, and his VLAN.
 const TENANT: u16 = 1;
 
+/// LUT of the engine and the day of their sum (docs/design/hxdp-core.md, "Area"), and of the published core.
+const LUT: (f64, &str) = (67_609.0, "2026-11-25");
+const PUBLISHED_LUT: f64 = 42_000.0;
+/// A lone packet takes at most so many times the published cycles, on the first paths.
+const ALONE: (usize, f64) = (7, 4.0);
+
 /// A path's engine, and what a packet of it is.
-struct Ready {
-    nic: Nic<RtlNic>,
+pub struct Ready {
+    /// The engine, loaded.
+    pub nic: Nic<RtlNic>,
     /// Frames as they come to the NIC, tag included.
-    frames: Vec<Vec<u8>>,
+    pub frames: Vec<Vec<u8>>,
+}
+
+/// How packets are offered.
+pub struct Flood {
+    /// Most that wait.
+    pub waiting: usize,
+}
+
+impl Default for Flood {
+    fn default() -> Self {
+        Self { waiting: WAITING }
+    }
+}
+
+/// The path with this name.
+pub fn named(what: &str) -> &'static Path {
+    PATHS.iter().find(|path| path.what == what).unwrap_or_else(|| panic!("no path {what}"))
 }
 
 /// The section of docs/measurements.md.
@@ -42,16 +66,33 @@ pub fn table(seed: u64) -> String {
         "The [paths of the aims](hxdp-cycles.md#the-paths-of-the-aims) on the engine alone, default target, from the shipped objects on \
          through the linker.\nFrames of 64 bytes back to back, the path's packets in turns: cycles from an end to the next, the mean of \
          1,000 behind 200 others, all\nmaps with at most 1,024 entries. *Alone*: cycles from a packet's first beat in to its first beat \
-         out, or to its drop. The published core is one\npacket at a time of 42 k LUT.\n\n\
-         | path | program | published | aim | cycles | reached | alone |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+         out, or to its drop. The published core is one\npacket at a time of 42 k LUT. *Of 4 times*: 4 times the published cycles, where that is the aim of a packet alone. *Density*: packets in 1,000 \
+         cycles for each 10,000 LUT,\nof the published core and of this one",
     );
-    for path in &PATHS {
-        let measured = ready(path, seed).map(|mut ready| (alone(&mut ready), interval(&mut ready, path)));
+    let _ = write!(
+        out,
+        ", whose LUT are the sum of its blocks, {:.0} ([area](design/hxdp-core.md#area), {}).\n\n\
+         | path | program | published | aim | cycles | reached | alone | of 4 times | reached | density, published | density |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        LUT.0, LUT.1
+    );
+    for (at, path) in PATHS.iter().enumerate() {
+        let yes = |reached: bool| if reached { "yes" } else { "no" };
+        let density = |cycles: f64, lut: f64| 1e7 / cycles / lut;
+        let measured =
+            ready(path, seed).map(|mut ready| (alone(&mut ready), interval(&mut ready, path, &Flood::default())));
         let fields = match measured {
             Ok((alone, cycles)) => {
-                format!("{cycles:.1} | {} | {alone:.0}", if cycles <= path.aim { "yes" } else { "no" })
+                let most = ALONE.1 * path.published;
+                let of = if at < ALONE.0 { format!("{most:.0} | {}", yes(alone <= most)) } else { "- | -".to_owned() };
+                format!(
+                    "{cycles:.1} | {} | {alone:.0} | {of} | {:.2} | {:.2}",
+                    yes(cycles <= path.aim),
+                    density(path.published, PUBLISHED_LUT),
+                    density(cycles, LUT.0)
+                )
             }
-            Err(why) => format!("{why} | - | -"),
+            Err(why) => format!("{why} | - | - | - | - | - | -"),
         };
         let _ = writeln!(out, "| {} | {} | {} | {} | {fields} |", path.what, path.program, path.published, path.aim);
     }
@@ -59,7 +100,7 @@ pub fn table(seed: u64) -> String {
 }
 
 /// Loads the path's program and sets its maps; its other packets have passed.
-fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
+pub fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
     let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
     let mut nic = Nic::new(RtlNic::open("default", options).map_err(|e| e.to_string())?);
     let bare = match path.program {
@@ -97,7 +138,7 @@ fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
     let others: Vec<Vec<u8>> =
         (0..frames.len()).filter(|n| !path.packets.contains(n)).map(|n| frames[n].clone()).collect();
     for frame in if new_flows(path) { Vec::new() } else { others } {
-        run(&mut nic, &mut std::iter::once(frame));
+        run(&mut nic, &mut std::iter::once(frame), &Flood::default());
     }
     let frames = path.packets.iter().map(|n| frames[*n].clone()).collect();
     Ok(Ready { nic, frames })
@@ -123,16 +164,16 @@ fn new_flows(path: &Path) -> bool {
 }
 
 /// Plays frames, and gives what became of them in the order in which they ended.
-fn run(nic: &mut Nic<RtlNic>, frames: &mut dyn Iterator<Item = Vec<u8>>) -> Vec<Outcome> {
+fn run(nic: &mut Nic<RtlNic>, frames: &mut dyn Iterator<Item = Vec<u8>>, flood: &Flood) -> Vec<Outcome> {
     let (mut offered, mut ended) = (0, Vec::new());
     let mut more = true;
     while more || ended.len() < offered {
         let at = nic.device.now();
         let offers: Vec<Offer> = frames
-            .take(WAITING.saturating_sub(offered - ended.len()))
+            .take(flood.waiting.saturating_sub(offered - ended.len()))
             .map(|bytes| Offer { port: 0, bytes, at, bad: false })
             .collect();
-        more = !offers.is_empty() || ended.len() + WAITING <= offered;
+        more = !offers.is_empty() || ended.len() + flood.waiting <= offered;
         offered += offers.len();
         nic.device.offer_owned(offers).unwrap_or_else(|e| panic!("{e}"));
         nic.device.advance(50).unwrap_or_else(|e| panic!("{e}"));
@@ -149,17 +190,17 @@ fn end(outcome: &Outcome) -> u64 {
 }
 
 /// Mean of the path's packets, each alone in the engine.
-fn alone(ready: &mut Ready) -> f64 {
+pub fn alone(ready: &mut Ready) -> f64 {
     let mut sum = 0;
     for frame in ready.frames.clone() {
-        let outcomes = run(&mut ready.nic, &mut std::iter::once(frame));
+        let outcomes = run(&mut ready.nic, &mut std::iter::once(frame), &Flood::default());
         sum += end(&outcomes[0]) - outcomes[0].first_in.unwrap_or_default();
     }
     sum as f64 / ready.frames.len() as f64
 }
 
 /// Cycles from the end of a packet to the next one's, back to back.
-fn interval(ready: &mut Ready, path: &Path) -> f64 {
+pub fn interval(ready: &mut Ready, path: &Path, flood: &Flood) -> f64 {
     let frames = ready.frames.clone();
     let numbered = |number: usize| {
         let mut frame = frames[number % frames.len()].clone();
@@ -169,7 +210,7 @@ fn interval(ready: &mut Ready, path: &Path) -> f64 {
         }
         frame
     };
-    let outcomes = run(&mut ready.nic, &mut (0..2 * WARM + MEASURED).map(numbered));
+    let outcomes = run(&mut ready.nic, &mut (0..2 * WARM + MEASURED).map(numbered), flood);
     let lost = outcomes.iter().filter(|o| matches!(o.verdict, sluice_device::Verdict::Dropped { reason, .. } if reason == sluice_formats::Reason::XdpQueue));
     assert_eq!(lost.count(), 0, "{}: the queue was full", path.what);
     let mut ends: Vec<u64> = outcomes.iter().map(end).collect();
