@@ -1062,10 +1062,42 @@ module sluice_xdp_core
   end
   assign m_write_kept = m_valid_q && (m_start_q || (m_completes && ((m_taken_q && m_back_q) || m_helped || m_referred)));
 
-  // What a packet costs: its bundles, and once more each that has two passes. Being sent back costs nothing.
+  // What a packet costs: its bundles, once more each that has two passes or launches what comes late, and the cycles of the map engine, with the
+  // pass behind them. Being sent back costs nothing.
   cost_t m_cost, m_cost_before, m_cost_after;
+  logic [CostBits:0] m_cost_sum;
+  logic [1:0] m_passes;
+  logic [Contexts-1:0] stepped_q;
+  steps_t m_steps;
+  logic map_answered;
+  assign map_answered = map_answer_valid_i && map_answer_ready_o;
   assign m_cost_before = m_start_q ? '0 : m_cost;
-  assign m_cost_after  = (m_retries || m_cost_before == '1) ? m_cost_before : m_cost_before + CostBits'(1);
+  // What a bundle launches late holds its context for as long again.
+  assign m_passes = m_retries ? 2'd0 : (m_commits && m_launch_q) ? 2'd2 : 2'd1;
+  assign m_cost_sum = {1'b0, m_cost_before} + (stepped_q[m_context_q] ? (CostBits + 1)'(m_steps) : '0) + (CostBits + 1)'(m_passes);
+  assign m_cost_after = m_cost_sum[CostBits] ? '1 : m_cost_sum[CostBits-1:0];
+
+  // A context has no pass between its operation's launch and its answer.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      stepped_q <= '0;
+    end else begin
+      if (m_valid_q) stepped_q[m_context_q] <= 1'b0;
+      if (map_answered) stepped_q[map_answer_context_i] <= 1'b1;
+    end
+  end
+
+  sluice_ram_lut #(
+      .Width(StepBits),
+      .Depth(Contexts)
+  ) u_steps (
+      .clk_i,
+      .we_i   (map_answered),
+      .waddr_i(map_answer_context_i),
+      .wdata_i(map_answer_i.steps),
+      .raddr_i(m_context_q),
+      .rdata_o(m_steps)
+  );
 
   sluice_ram_lut #(
       .Width(CostBits),
@@ -1341,7 +1373,7 @@ module sluice_xdp_core
   always_comb begin
     done_result = muldiv_result_q;
     if (helper_waits_q) done_result = '{fault: return_q.fault, value: return_q.value, default: '0};
-    if (map_answer_valid_i) done_result = {1'b0, map_answer_i};
+    if (map_answer_valid_i) done_result = {1'b0, map_answer_i[$bits(xdp_map_answer_t)-1:StepBits]};
     if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
     // The lowest two bits of the flags are the verdict where there is no entry; of the others none is known here.
     if (done_valid_i && waits_value.refers) begin

@@ -162,6 +162,7 @@ module sluice_xdp_maps_back
   logic [ProcessorBits-1:0] zero_q;
   slot_t zero_copy_q;  // slots of the copies before it
   xdp_map_answer_t answer_q;
+  steps_t spent_q;
   logic [63:0] error_q;
   logic [7:0] host_error_q;
   logic [23:0] host_slot_q, host_chain_q;
@@ -466,12 +467,21 @@ module sluice_xdp_maps_back
     if (!rst_ni || state_q inside {Idle, Clock}) locked_q <= 1'b0;
     else if (state_q inside {Zero, Value}) locked_q <= 1'b1;
   end
-  assign answer_valid_o = state_q == Answer && !host_q;
+  assign answer_valid_o   = state_q == Answer && !host_q;
   assign answer_context_o = context_q;
-  assign answer_o = answer_q;
-  assign host_done_o = state_q == Answer && host_q;
+  always_comb begin
+    answer_o = answer_q;
+    answer_o.steps = spent_q;
+  end
+
+  // What an operation takes of the engine.
+  always_ff @(posedge clk_i) begin
+    if (state_q == Idle) spent_q <= '0;
+    else if (spent_q != '1) spent_q <= spent_q + steps_t'(1);
+  end
+  assign host_done_o  = state_q == Answer && host_q;
   assign host_error_o = host_error_q;
-  assign host_slot_o = host_slot_q;
+  assign host_slot_o  = host_slot_q;
   assign host_chain_o = host_chain_q;
 
   always_ff @(posedge clk_i) begin

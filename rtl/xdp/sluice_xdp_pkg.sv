@@ -318,6 +318,10 @@ package sluice_xdp_pkg;
     depth_t                depth;
   } xdp_map_call_t;
 
+  // Cycles of the map engine; as many as fit stand for more.
+  localparam int unsigned StepBits = 12;
+  typedef logic [StepBits-1:0] steps_t;
+
   // What it answers.
   typedef struct packed {
     logic        fault;
@@ -326,6 +330,7 @@ package sluice_xdp_pkg;
     logic        refers;    // to `referent`
     logic        to_host;   // which is a destination
     logic [31:0] referent;
+    steps_t      steps;     // cycles that the engine was busy with it
   } xdp_map_answer_t;
 
   // Where a block of a packet's bytes lies that a unit reads.
