@@ -82,13 +82,11 @@ fn others_keep_their_share_beside_one_that_hammers_on_a_word() {
 }
 
 #[test]
-#[ignore = "not held: on tiny the others have 86 %: their contexts wait, and shares are counted in bundles (docs/design/hxdp-core.md, Missing)"]
 fn others_keep_their_share_where_contexts_are_few_beside_one_that_hammers_on_a_word() {
     keep_their_share("others_keep_their_share_where_contexts_are_few", &TINY, &[Does::Hammers]);
 }
 
 #[test]
-#[ignore = "not held: on default the others have 7 to 10 %: the map engine's time is not charged (docs/design/hxdp-core.md, Missing)"]
 fn others_keep_their_share_beside_one_whose_keys_collide() {
     for target in [&DEFAULT, &TINY] {
         keep_their_share("others_keep_their_share_beside_one_whose_keys_collide", target, &[Does::Collides]);
