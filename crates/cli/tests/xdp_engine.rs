@@ -60,7 +60,7 @@ fn the_engine_says_what_became_of_packets_and_in_how_many_cycles() {
     let both: Value = serde_json::from_str(&run("both", &["--json"])).unwrap();
     assert_eq!((&both["engine"][0]["packets"], &both["engine"][0]["differences"]), (&60.into(), &0.into()));
     let text = run("both", &[]);
-    assert!(text.contains("60 packets, verdicts, bytes and maps as in the interpreter"), "{text}");
+    assert!(text.contains("60 packets, verdicts, bytes, maps and events as in the interpreter"), "{text}");
 }
 
 #[test]
@@ -175,5 +175,30 @@ fn a_packet_works_to_the_limit_that_is_given_on_every_device() {
         let fate = aborted(&run(&["--device", "rtl", "--target", "tiny", "--work", work]));
         assert_eq!(fate["packets"], 2);
         assert!(most.contains(&fate["latency_most"].as_u64().unwrap()), "{fate}");
+    }
+}
+
+#[test]
+fn what_a_program_tells_is_shown_whatever_the_device() {
+    if !has_plugin("xdp_tiny") {
+        return;
+    }
+    let folder = Folder::new();
+    let config = "config=programs/xdp/sampler/config.map";
+    let run = |device: &str, more: &[&str]| {
+        let line = ["xdp", "run", "programs/xdp/sampler/sampler.o", "--map", config, "--in", MIXED, "--limit", "60"];
+        folder.sluice(&[&line[..], &["--target", "tiny", "--device", device], more].concat()).ok()
+    };
+    // What is random is drawn by the engine, so the number of samples is its own.
+    for device in ["rtl", "both"] {
+        let text = run(device, &[]);
+        assert!(text.contains(", and 0 lost") && text.contains("  samples: "), "{device}: {text}");
+    }
+    let alone: Value = serde_json::from_str(&run("rtl", &["--json"])).unwrap();
+    let engine = &alone["programs"][0]["engine"];
+    let events = engine["events"].as_array().unwrap();
+    assert!(!events.is_empty() && engine["lost_events"] == 0, "{alone}");
+    for event in events {
+        assert_eq!((&event["map"], event["data"].as_str().unwrap().len()), (&"samples".into(), 2 * 152), "{event}");
     }
 }

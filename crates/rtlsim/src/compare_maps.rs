@@ -99,6 +99,7 @@ fn compare_events(rtl: &mut RtlNic, follower: &mut Follower) -> Result<(), Halt>
     for module in rtl.host().modules() {
         let told = rtl.told(module)?;
         follower.told(module, &told, 1);
+        follower.keep(module, told);
         follower.follow(rtl.take_tapped())?;
         let Some(model) = follower.maps() else { continue };
         let expected = model.take_events(module);
@@ -238,8 +239,10 @@ impl Maps for Comparison {
     /// The device's. The model's are compared with them when both are at rest.
     fn take_events(&mut self, module: u8) -> Vec<ProgramEvent> {
         let told = self.rtl_mut().take_events(module);
+        let mut all = self.follower_mut().take_kept(module);
         self.follower_mut().told(module, &told, 1);
-        told
+        all.extend(told);
+        all
     }
 
     /// The device's: the model has no cores.

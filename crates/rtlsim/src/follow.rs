@@ -55,6 +55,8 @@ pub struct Follower {
     compared: Compared,
     /// Events that one side has told more often than the other: those of the device count up.
     told: BTreeMap<String, i64>,
+    /// The device's, by module, which were compared before anybody took them.
+    kept: BTreeMap<u8, Vec<ProgramEvent>>,
     tick: u64,
 }
 
@@ -70,6 +72,7 @@ impl Follower {
             written: HashSet::new(),
             compared: Compared::default(),
             told: BTreeMap::new(),
+            kept: BTreeMap::new(),
             tick: 0,
         }
     }
@@ -101,6 +104,16 @@ impl Follower {
                 self.told.insert(name, sum);
             }
         }
+    }
+
+    /// Keeps events that were compared for whoever takes them.
+    pub(crate) fn keep(&mut self, module: u8, events: Vec<ProgramEvent>) {
+        self.kept.entry(module).or_default().extend(events);
+    }
+
+    /// What was kept.
+    pub(crate) fn take_kept(&mut self, module: u8) -> Vec<ProgramEvent> {
+        self.kept.remove(&module).unwrap_or_default()
     }
 
     /// An event that only one side has told, as model and device show it; and it is forgotten.

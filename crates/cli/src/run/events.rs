@@ -52,7 +52,8 @@ impl Events {
     }
 }
 
-fn line(event: &ProgramEvent) -> Value {
+/// One event as JSON.
+pub fn line(event: &ProgramEvent) -> Value {
     match event {
         ProgramEvent::Trace { line } => json!({ "trace": line }),
         ProgramEvent::Perf { map, cpu, data } => json!({ "map": map, "cpu": cpu, "data": to_hex(data) }),

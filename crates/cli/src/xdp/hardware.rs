@@ -3,6 +3,7 @@
 //! A NIC with one tenant, who gets every frame as it is. Frames come in on port 0; `XDP_PASS` goes to host queue 0.
 
 use super::engine_counts;
+use super::engine_events;
 use super::object;
 use super::run::XdpRun;
 use crate::failure::Failure;
@@ -13,7 +14,7 @@ use crate::run::play::failed;
 use crate::run::tally::Tally;
 use serde_json::{Value, json};
 use sluice_control::config::{self, BringUpError, NicConfig, TenantConfig};
-use sluice_device::{Device, EngineCounts, Event, Offer, Outcome, Verdict};
+use sluice_device::{Device, EngineCounts, Event, Offer, Outcome, ProgramEvent, Verdict};
 use sluice_ebpf::tenant::{self, Options};
 use sluice_ebpf::{Image, Program};
 use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, VLAN_ROWS};
@@ -59,6 +60,8 @@ pub struct Seen {
     compared: bool,
     /// What the engine has counted.
     counts: EngineCounts,
+    /// What the program told.
+    events: Vec<ProgramEvent>,
     /// The program as the engine has it.
     compiled: Option<(Bundles, Program)>,
 }
@@ -137,6 +140,7 @@ impl Hardware {
         let counters = self.device.counters().map_err(failed)?;
         let counted = self.device.maps().and_then(|maps| maps.engine_counts(self.module)).map_err(failed)?;
         self.seen.counts = counted.unwrap_or_default();
+        self.seen.events = self.device.maps().map_err(failed)?.take_events(self.module);
         let closes = self.seen.tally.audit(&counters, self.seen.packets);
         closes.map(|()| self.seen).map_err(|open| Failure::difference("E0506", open))
     }
@@ -209,14 +213,15 @@ impl Seen {
                     "latency_least": least, "latency_most": most })
         };
         let fates: Vec<Value> = self.fates.iter().map(fate).collect();
-        json!({ "target": target.name, "packets": self.packets, "differences": if self.compared { Some(0) } else { None },
+        let (events, lost) = engine_events::value(&self.events);
+        json!({ "events": events, "lost_events": lost, "target": target.name, "packets": self.packets, "differences": if self.compared { Some(0) } else { None },
                 "cycles_a_packet": self.cycles(), "fates": fates,
                 "counters": engine_counts::value(&self.counts, self.compiled()) })
     }
 
     /// Lines of text.
     pub fn text(&self, target: &Target, out: &mut Output) -> Result<(), Failure> {
-        let equal = if self.compared { ", verdicts, bytes and maps as in the interpreter" } else { "" };
+        let equal = if self.compared { ", verdicts, bytes, maps and events as in the interpreter" } else { "" };
         out.line(format!("XDP engine in simulation ({}): {} packets{equal}", target.name, self.packets))?;
         if let Some(cycles) = self.cycles() {
             out.line(format!("  {cycles:.1} cycles for each packet that the program ran on"))?;
@@ -225,7 +230,9 @@ impl Seen {
             let mean = *sum as f64 / *packets as f64;
             out.line(format!("  {packets} {fate}: {mean:.0} cycles from in to out ({least} to {most})"))?;
         }
-        let lines = engine_counts::text(&self.counts, self.compiled());
+        // With both they stand in the interpreter's report.
+        let events = if self.compared { Vec::new() } else { engine_events::text(&self.events) };
+        let lines = engine_counts::text(&self.counts, self.compiled()).into_iter().chain(events);
         lines.into_iter().try_for_each(|line| out.line(format!("  {line}")))
     }
 }

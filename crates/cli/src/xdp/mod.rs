@@ -6,6 +6,7 @@ pub mod compile;
 pub mod counts;
 pub mod disasm;
 pub mod engine_counts;
+pub mod engine_events;
 pub mod hardware;
 pub mod live;
 pub mod object;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Entries of a map that the text shows; --json, --state and sluice map have all.
 const SHOWN_ENTRIES: usize = 8;
 /// Events that the text shows.
-const SHOWN_EVENTS: usize = 8;
+pub const SHOWN_EVENTS: usize = 8;
 
 /// The run of one program.
 pub struct Ran {
@@ -198,6 +198,7 @@ impl Ran {
     }
 }
 
-fn spaced(bytes: &[u8]) -> String {
+/// Bytes with spaces between them.
+pub fn spaced(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
 }
