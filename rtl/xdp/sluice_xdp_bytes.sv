@@ -98,8 +98,8 @@ module sluice_xdp_bytes
   // The range in memory, and of a copy the one in the frame.
 
   logic sums, loads, prints, perfs, outputs, submits, emits;
-  logic [63:0] address;
-  logic [31:0] size;
+  logic [63:0] asked, address_q;
+  logic [31:0] asked_size, size_q;
   logic [OffsetBits:0] end_q;
   logic [OffsetBits-1:0] frame_size_q, frame_at_q;
   logic [16:0] frame_end_q;
@@ -113,54 +113,56 @@ module sluice_xdp_bytes
   assign submits = call_i.number[7:0] == HelperRingSubmit;
   assign emits   = prints || perfs || outputs || submits;
   always_comb begin
-    address = call_i.third;
-    size    = call_i.fourth[31:0];
+    asked = call_i.third;
+    asked_size = call_i.fourth[31:0];
     if ((sums && !second_q) || submits) begin
-      address = call_i.first;
-      size    = call_i.second[31:0];
+      asked = call_i.first;
+      asked_size = call_i.second[31:0];
     end
-    if (submits) size = 32'(call_i.record.bytes);
+    if (submits) asked_size = 32'(call_i.record.bytes);
     if (outputs) begin
-      address = call_i.second;
-      size    = call_i.third[31:0];
+      asked = call_i.second;
+      asked_size = call_i.third[31:0];
     end
     if (perfs) begin
-      address = call_i.fourth;
-      size    = call_i.fifth[31:0];
+      asked = call_i.fourth;
+      asked_size = call_i.fifth[31:0];
     end
-    if (prints) size = 32'd24;
+    if (prints) asked_size = 32'd24;
   end
 
   always_ff @(posedge clk_i) begin
-    end_q        <= (OffsetBits + 1)'(address[OffsetBits-1:0]) + (OffsetBits + 1)'(size[OffsetBits-1:0]);
+    address_q    <= asked;
+    size_q       <= asked_size;
+    end_q        <= (OffsetBits + 1)'(asked[OffsetBits-1:0]) + (OffsetBits + 1)'(asked_size[OffsetBits-1:0]);
     frame_size_q <= call_i.bounds.past - call_i.bounds.data;
     frame_at_q   <= call_i.bounds.data + call_i.second[OffsetBits-1:0];
-    frame_end_q  <= 17'(call_i.second[15:0]) + 17'(size[15:0]);
+    frame_end_q  <= 17'(call_i.second[15:0]) + 17'(asked_size[15:0]);
   end
 
   logic fits;
-  assign fits = address[63:32] == '0 && size[31:OffsetBits] == '0;
-  assign in_packet = fits && address[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
-      address[OffsetBits-1:0] >= call_i.bounds.meta && end_q <= {1'b0, call_i.bounds.past};
+  assign fits = address_q[63:32] == '0 && size_q[31:OffsetBits] == '0;
+  assign in_packet = fits && address_q[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
+      address_q[OffsetBits-1:0] >= call_i.bounds.meta && end_q <= {1'b0, call_i.bounds.past};
   // From bit 9 of an address on the stack: its last byte is the frame's last.
   assign in_stack = fits && on_stack(
-      address[31:0], call_i.depth
+      address_q[31:0], call_i.depth
   ) && end_q <= (OffsetBits + 1)'({(DepthBits + 1)'(frame_of(
-      address[31:0]
+      address_q[31:0]
   )) + (DepthBits + 1)'(1), 10'd0});
-  assign in_record = fits && call_i.record.held && address[31:RecordBits] == RecordAddress[31:RecordBits] &&
+  assign in_record = fits && call_i.record.held && address_q[31:RecordBits] == RecordAddress[31:RecordBits] &&
       end_q <= (OffsetBits + 1)'(call_i.record.bytes);
   assign in_memory = in_packet || in_stack || in_record || in_values;
-  assign in_values = fits && size[OffsetBits-1:10] == '0 && address[31:28] inside {[4'd4 : 4'd8]};
-  assign too_large = call_i.second[31:16] != '0 || size[31:16] != '0;
+  assign in_values = fits && size_q[OffsetBits-1:10] == '0 && address_q[31:28] inside {[4'd4 : 4'd8]};
+  assign too_large = call_i.second[31:16] != '0 || size_q[31:16] != '0;
   assign beyond = frame_end_q > 17'(frame_size_q);
 
   always_comb begin
-    spot = '{in_value: 1'b1, at: address[31:0]};
-    if (in_packet) spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(address[OffsetBits-1:0]))};
+    spot = '{in_value: 1'b1, at: address_q[31:0]};
+    if (in_packet) spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(address_q[OffsetBits-1:0]))};
     // Its rows are numbered from the packet's base on, as all others.
-    if (in_record) spot = '{in_value: 1'b0, at: 32'({record_row, 6'd0} + LineBits'(address[RecordBits-1:0]))};
-    if (in_stack) spot = '{in_value: 1'b0, at: 32'($signed({-{1'b0, frame_of(address[31:0])}, address[8:0]}))};
+    if (in_record) spot = '{in_value: 1'b0, at: 32'({record_row, 6'd0} + LineBits'(address_q[RecordBits-1:0]))};
+    if (in_stack) spot = '{in_value: 1'b0, at: 32'($signed({-{1'b0, frame_of(address_q[31:0])}, address_q[8:0]}))};
   end
 
   spot_t frame_spot;
@@ -179,7 +181,7 @@ module sluice_xdp_bytes
   // States.
 
   logic empty;
-  assign empty = size == '0;
+  assign empty = size_q == '0;
   assign bytes = (left_q < OffsetBits'(8)) ? left_q[3:0] : 4'd8;
 
   always_ff @(posedge clk_i) begin
@@ -244,7 +246,7 @@ module sluice_xdp_bytes
   // ---------------------------------------------------------------------------------------------------------------
   // What is read.
 
-  logic [1:0] unset_from, unset_into;
+  logic [1:0] unset_from, unset_from_q, unset_into;
   logic [127:0] two;
   logic [63:0] aligned, arrived;
   logic arrives;
@@ -255,7 +257,9 @@ module sluice_xdp_bytes
   assign unset_into = {
     may_be_unset(into_q) && !stack_q[6'(into_q.at[8:3]+6'd1)], may_be_unset(into_q) && !stack_q[into_q.at[8:3]]
   };
-  assign two = {unset_from[1] ? 64'd0 : read_data_i[1], unset_from[0] ? 64'd0 : read_data_i[0]};
+  // The piece stays where it is between its read and its data.
+  always_ff @(posedge clk_i) unset_from_q <= unset_from;
+  assign two = {unset_from_q[1] ? 64'd0 : read_data_i[1], unset_from_q[0] ? 64'd0 : read_data_i[0]};
   assign aligned = 64'(two >> {from_q.at[2:0], 3'd0}) & bit_mask(bytes_q);
   assign arrived = (state_q == Data) ? aligned : found_value_i;
   assign arrives = state_q == Data || (state_q == Found && found_valid_i && !found_fault_i);
@@ -263,6 +267,7 @@ module sluice_xdp_bytes
   // ---------------------------------------------------------------------------------------------------------------
   // Sums: of 32-bit words with their carries. What is subtracted is the complement of a sum.
 
+  logic adds_q;
   logic [47:0] sum_q;
   logic [31:0] first_q, total;
   logic [32:0] both;
@@ -293,8 +298,10 @@ module sluice_xdp_bytes
       Judge: sum_q <= second_q ? 48'(call_i.fifth[31:0]) : to_empty ? 48'(32'(~call_i.fifth[31:0])) : '0;
       Fold: sum_q <= 48'(sum_q[31:0]) + 48'(sum_q[47:32]);
       Refold: sum_q <= 48'(32'(sum_q[31:0] + 32'(sum_q[32])));
-      default: if (arrives) sum_q <= sum_q + 48'(arrived[31:0]) + 48'(arrived[63:32]);
+      // What has arrived is added in the step to the next piece.
+      default: if (adds_q) sum_q <= sum_q + 48'(word_q[31:0]) + 48'(word_q[63:32]);
     endcase
+    adds_q <= arrives && sums;
     if (state_q == Refold && !second_q) first_q <= ~(sum_q[31:0] + 32'(sum_q[32]));
   end
 
@@ -311,7 +318,7 @@ module sluice_xdp_bytes
         stack_q  <= call_i.written;
       end
       Judge: begin
-        left_q <= OffsetBits'(size);
+        left_q <= OffsetBits'(size_q);
         from_q <= loads ? frame_spot : spot;
         into_q <= loads ? spot : frame_spot;
         if (sums) begin
@@ -413,9 +420,9 @@ module sluice_xdp_bytes
   logic [7:0] channel;
   xdp_event_kind_e event_kind;
   logic [9:0] all_words;
-  assign huge = size[31:RecordBits] != '0 || (perfs && captured[19:RecordBits] != '0);
+  assign huge = size_q[31:RecordBits] != '0 || (perfs && captured[19:RecordBits] != '0);
   always_comb begin
-    all_words = 10'(record_words(size[RecordBits-1:0]));
+    all_words = 10'(record_words(size_q[RecordBits-1:0]));
     if (perfs) all_words = all_words + 10'(record_words(captured[RecordBits-1:0])) - 10'd1;
     words = (huge || all_words[9]) ? '1 : all_words[8:0];
   end
@@ -430,7 +437,7 @@ module sluice_xdp_bytes
           generation: call_i.generation,
           processor: call_i.processor,
           channel: channel,
-          bytes: size[15:0],
+          bytes: size_q[15:0],
           packet: perfs ? captured[15:0] : '0,
           reserved: '0
       };

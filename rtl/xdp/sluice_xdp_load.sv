@@ -74,14 +74,22 @@ module sluice_xdp_load
   // Rows of a packet that may grow to 3,520 bytes.
   localparam int unsigned GrownRows = FrameRow + MostGrown / 64;
   localparam int unsigned MostRecordRows = 3 * XdpRecordUnit / 64;
-  localparam int unsigned MostRows = FrameRow + (MaxFrameBytes + 63) / 64 + (2 ** DepthBits - 1) * StackRows + MostRecordRows;
-  localparam int unsigned RecordRows = XdpRecordUnit / 64;
+  localparam int unsigned MostFrameRows = (MaxFrameBytes + 63) / 64;
+  localparam int unsigned MostRows = FrameRow + MostFrameRows + (2 ** DepthBits - 1) * StackRows + MostRecordRows;
   localparam int unsigned Units = Rows / UnitRows;
   localparam int unsigned UnitBits = $clog2(Units);
   localparam int unsigned CountBits = $clog2(Units + 1);
 
   if (Rows < MostRows || 2 ** $clog2(Rows) != Rows) begin : gen_bad_rows
     $fatal(1, "xdp_load: Rows is %0d, expected a power of two from %0d on (%m)", Rows, MostRows);
+  end
+  if (StackRows != 8 || XdpRecordUnit != 64 * StackRows || 2 ** $clog2(UnitRows) != UnitRows) begin : gen_bad_units
+    $fatal(
+        1,
+        "xdp_load: a frame has %0d rows and a record's unit %0d bytes, expected 8 and 512 (%m)",
+        StackRows,
+        XdpRecordUnit
+    );
   end
   if (Slots < 2 || 2 ** SlotBits != Slots || Slots > 256) begin : gen_bad_slots
     $fatal(1, "xdp_load: Slots is %0d, expected a power of two from 2 to 256 (%m)", Slots);
@@ -102,7 +110,9 @@ module sluice_xdp_load
   logic [31:0] ifindex, ifindex_q;
 
   logic go, found;
-  logic [8:0] frame_rows, need, front_rows, row_q, row, rows_q, rows;
+  logic grows, none_q, beyond_q;
+  logic [8:0] rows_in, plain, grown, plain_q, grown_q, plain_up_q, grown_up_q;
+  logic [8:0] need, need_up, front_rows, row_q, row, rows_q, rows;
   logic [CountBits-1:0] need_units;
   logic [ UnitBits-1:0] unit;
   logic [RowBits-1:0] base, place, place_q;
@@ -163,20 +173,28 @@ module sluice_xdp_load
   assign program_row = looked_q ? program_i : program_q;
   assign ifindex = looked_q ? ifindex_i : ifindex_q;
 
-  // Its place.
-  assign frame_rows = 9'((15'(side_q.length) + 15'd63) >> 6);
+  // Its place. What its length asks for is counted as it comes, what its program asks for when that is known.
+  // No frame has more rows; one whose sideband says so is broken.
+  assign rows_in = 9'((15'(s_axis_side.length) + 15'd63) >> 6);
+  assign plain = 9'(FrameRow) + ((rows_in > 9'(MostFrameRows)) ? 9'(MostFrameRows) : rows_in);
+  assign grown = (plain < 9'(GrownRows)) ? 9'(GrownRows) : plain;
+  always_ff @(posedge clk_i) begin
+    if (take && first_in_q) begin
+      none_q     <= rows_in == '0;
+      plain_q    <= plain;
+      grown_q    <= grown;
+      plain_up_q <= plain + 9'(UnitRows - 1);
+      grown_up_q <= grown + 9'(UnitRows - 1);
+    end
+  end
   // Modules that this target does not have, have no program.
   assign has_program = program_row.valid && 32'(side_q.module_id) < Modules;
-  always_comb begin
-    need = 9'(FrameRow) + frame_rows;
-    if (has_program && program_row.grows && need < 9'(GrownRows)) need = 9'(GrownRows);
-    need = need + front_rows;
-    // No frame is longer; one whose sideband says so is broken.
-    if (need > 9'(MostRows)) need = 9'(MostRows);
-  end
-  // A packet's base is behind its record and the frames of functions.
-  assign front_rows = has_program ? 9'(StackRows) * 9'(program_row.frames) + 9'(RecordRows) * 9'(program_row.records) : '0;
-  assign need_units = CountBits'(units_of(need));
+  assign grows = has_program && program_row.grows;
+  // A packet's base is behind its record and the frames of functions: 8 rows for each frame, and for each unit of its record.
+  assign front_rows = has_program ? 9'({4'(program_row.frames) + 4'(program_row.records), 3'd0}) : '0;
+  assign need = (grows ? grown_q : plain_q) + front_rows;
+  assign need_up = (grows ? grown_up_q : plain_up_q) + front_rows;
+  assign need_units = CountBits'(need_up / 9'(UnitRows));
 
   sluice_xdp_places #(
       .Units(Units),
@@ -199,7 +217,8 @@ module sluice_xdp_load
   assign base = place + RowBits'(front_rows);
   assign row = first_q ? 9'(FrameRow) + front_rows : row_q;
   assign rows = first_q ? need : rows_q;
-  assign beyond = row >= rows;
+  // Whether a beat has no row any more: a first one if its sideband says that there are no bytes.
+  assign beyond = first_q ? none_q && !grows : beyond_q;
   assign broken = (!first_q && broken_q) || beyond || too_long_q;
 
   assign write_valid_o = go && !beyond;
@@ -215,6 +234,7 @@ module sluice_xdp_load
       place_q  <= place;
       row_q    <= row + 9'd1;
       rows_q   <= rows;
+      beyond_q <= row + 9'd1 >= rows;
       broken_q <= broken;
     end
   end
