@@ -176,6 +176,10 @@ impl RtlNic {
         map: &Placed,
         (key, value, flags): (&[u8], &[u8], u64),
     ) -> Result<Result<(), Errno>, DeviceError> {
+        if value.len() != map.spec.value_size as usize {
+            // No entry at all: the shadow says why, and takes none.
+            return Ok(self.host_mut().shadow(module)?.user_update(id, key, value, flags).and(Err(Errno::INVAL)));
+        }
         let Some(word) = self.host().word(module, map, key, value, self.nic_target()) else {
             return Ok(Err(Errno::BADF));
         };

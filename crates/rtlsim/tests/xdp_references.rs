@@ -228,9 +228,11 @@ fn maps_in_maps_are_found_and_put_in_others_places() {
     for _ in 0..rounds() {
         let outer = ids[4 + rng.below(2) as usize];
         // Now and then one that does not fit.
-        let inner = ids[rng.below(6) as usize].0;
+        let inner = ids[rng.below(6) as usize].0.to_le_bytes();
         let key = (rng.below(7) as u32).to_le_bytes();
-        changed += u32::from(change(&mut nic, &mut rng, outer, &key, &inner.to_le_bytes()));
+        // And one that is too short.
+        let bytes = if rng.below(8) == 0 { 3 } else { 4 };
+        changed += u32::from(change(&mut nic, &mut rng, outer, &key, &inner[..bytes]));
         offer(&mut nic, &mut rng, 10, &[2, 7, 6]);
         nic.device.quiesce().unwrap();
     }
