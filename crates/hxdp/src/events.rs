@@ -5,7 +5,7 @@ use crate::Op;
 use crate::pass::Code;
 use crate::pass::liveness::Liveness;
 use sluice_ebpf::analysis::{Base, Call, MapRef, print_format, print_slots};
-use sluice_ebpf::{Image, MapType, Program};
+use sluice_ebpf::{Image, MapType, Program, helper};
 use sluice_formats::xdp::target::{RECORD_BYTES, RECORD_UNIT};
 use std::collections::BTreeMap;
 
@@ -81,9 +81,11 @@ impl Events {
         events
     }
 
-    /// The number of a call's map or format.
-    pub fn channel(&self, slot: u32) -> Result<u8, String> {
-        self.channels.get(&slot).cloned().unwrap_or_else(|| Err("events of a program that was not analysed".to_owned()))
+    /// The number of the map or format that a call of this helper names.
+    pub fn channel(&self, slot: u32, id: i32) -> Result<u8, String> {
+        let name = helper::find(id).map_or("", |helper| helper.name);
+        let unknown = || Err(format!("helper `{name}` in a program of which nothing is known"));
+        self.channels.get(&slot).cloned().unwrap_or_else(unknown)
     }
 }
 

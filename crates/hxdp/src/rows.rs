@@ -190,7 +190,7 @@ impl Row<'_> {
                     put = Some(XdpPut::Row(0));
                 }
                 Op::Helper { id, second, .. } if events::HELPERS.contains(&id) => {
-                    let channel = self.events.channel(step.slot).map_err(wrong)?;
+                    let channel = self.events.channel(step.slot, id).map_err(wrong)?;
                     (part.b, part.imm) = (1, id as u32 | u32::from(channel) << 8);
                     if second.is_none() {
                         part.a = 2;

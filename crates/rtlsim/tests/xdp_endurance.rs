@@ -368,7 +368,7 @@ impl Endurance {
 #[test]
 fn programs_that_come_go_and_change_lose_nothing_and_see_nothing_of_others() {
     let test = "programs_that_come_go_and_change_lose_nothing_and_see_nothing_of_others";
-    let all = if support::long() { [(&TINY, 10_000), (&DEFAULT, 10_000)] } else { [(&TINY, 800), (&DEFAULT, 300)] };
+    let all = if support::long() { vec![(&TINY, 10_000), (&DEFAULT, 10_000)] } else { vec![(&TINY, 800)] };
     for (target, operations) in all {
         if !support::has_top(&top::XDP, target.name, Variant::Test) {
             continue;

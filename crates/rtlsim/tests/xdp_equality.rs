@@ -115,8 +115,7 @@ fn at_once(target: &'static Target, seed: u64, end: u32, compared: &mut Compared
 #[test]
 fn random_programs_stay_equal_in_all_contexts() {
     let test = "random_programs_stay_equal_in_all_contexts";
-    let all =
-        if support::long() { [(&DEFAULT, 1_000_000), (&TINY, 100_000)] } else { [(&DEFAULT, 6_000), (&TINY, 6_000)] };
+    let all = if support::long() { vec![(&DEFAULT, 1_000_000), (&TINY, 100_000)] } else { vec![(&TINY, 12_000)] };
     for (target, wanted) in all {
         let part = |seed, end, compared: &mut Compared| at_once(target, seed, end, compared);
         let Some(compared) = parts(test, target, wanted, part) else { continue };
@@ -201,8 +200,7 @@ fn replaced(target: &'static Target, with_maps: bool, seed: u64, end: u32, compa
 }
 
 fn stay_equal_when_replaced(test: &str, with_maps: bool) {
-    let all =
-        if support::long() { [(&DEFAULT, 100_000), (&TINY, 100_000)] } else { [(&DEFAULT, 1_000), (&TINY, 2_000)] };
+    let all = if support::long() { vec![(&DEFAULT, 100_000), (&TINY, 100_000)] } else { vec![(&TINY, 3_000)] };
     for (target, wanted) in all {
         let part = |seed, end, compared: &mut Compared| replaced(target, with_maps, seed, end, compared);
         let Some(compared) = parts(test, target, wanted, part) else { continue };
