@@ -63,7 +63,7 @@ mod tests {
         let found = told(&all).unwrap();
         assert_eq!(found[0].data, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
         assert_eq!((found.len(), found[0].kind, found[0].processor), (1, XdpEventKind::Perf, 3));
-        assert!(told(&all[..3]).unwrap_err().contains("word 1"));
+        assert!(told(&all[..3]).unwrap_err().contains("word 0 of 3"));
         assert!(told(&[3]).is_err());
     }
 }

@@ -88,8 +88,9 @@ fn every_row_reads_back_as_the_model_has_it() {
         support::set_up(&mut nic);
         let rows = nic.snapshot().unwrap();
         let port = 4096 + 1 + 8 + 1; // VLANs, policy, shares, excess
-        // Programs, interfaces, pages, code, regions, maps, values, search memory, the host's operation and data, shares.
-        let xdp = 16 + 16 + 16 + 1024 + 32 + 16 + 1024 + 1024 + 1 + 18 + 8;
+        // Programs, interfaces, pages, code, regions, maps, values, search memory, the host's operation and data, how far events are read,
+        // shares.
+        let xdp = 16 + 16 + 16 + 1024 + 32 + 16 + 1024 + 1024 + 1 + 18 + 8 + 8;
         let xdp = if top.engine_ids().contains(&EngineId::XDP) { xdp } else { 0 };
         assert_eq!(rows.len(), 4 * port + 2 * 8 + 64 + 8 + 3 + pipeline(3) + xdp);
     }
