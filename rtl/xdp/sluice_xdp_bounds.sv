@@ -62,15 +62,7 @@ module sluice_xdp_bounds
 
   // What the call comes to. [decided_from, decided_to) becomes zero, decided_count bytes of metadata move.
   always_comb begin
-    decided = '{
-        fault: 1'b0,
-        value: '0,
-        bounds: call_i.bounds,
-        low: call_i.low,
-        redirects: 1'b0,
-        record: call_i.record,
-        written: call_i.written
-    };
+    decided = unchanged(call_i);
     decided_from = '0;
     decided_to = '0;
     decided_count = '0;

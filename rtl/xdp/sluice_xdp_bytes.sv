@@ -488,14 +488,12 @@ module sluice_xdp_bytes
   end
 
   assign done_o = state_q == Done;
-  assign return_o = '{
-          fault: fault_q,
-          value: value_q,
-          bounds: call_i.bounds,
-          low: call_i.low,
-          redirects: 1'b0,
-          record: record_q,
-          written: stack_q
-      };
+  always_comb begin
+    return_o = unchanged(call_i);
+    return_o.fault = fault_q;
+    return_o.value = value_q;
+    return_o.record = record_q;
+    return_o.written = stack_q;
+  end
 
 endmodule

@@ -49,14 +49,6 @@ module sluice_xdp_frame
   assign write_valid_o = busy_q;
   assign write_place_o = '{row: stack_row(call_i.base, address) + RowBits'(row_q), word: 3'd0};
 
-  assign return_o = '{
-          fault: 1'b0,
-          value: '0,
-          bounds: call_i.bounds,
-          low: call_i.low,
-          redirects: 1'b0,
-          record: call_i.record,
-          written: call_i.written
-      };
+  assign return_o = unchanged(call_i);
 
 endmodule

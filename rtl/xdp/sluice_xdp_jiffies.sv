@@ -52,14 +52,9 @@ module sluice_xdp_jiffies
     end
   end
 
-  assign return_o = '{
-          fault: 1'b0,
-          value: 64'(quotient_q),
-          bounds: call_i.bounds,
-          low: call_i.low,
-          redirects: 1'b0,
-          record: call_i.record,
-          written: call_i.written
-      };
+  always_comb begin
+    return_o = unchanged(call_i);
+    return_o.value = 64'(quotient_q);
+  end
 
 endmodule

@@ -103,14 +103,11 @@ module sluice_xdp_records
 
   assign done_o = state_q == Done;
   assign told_o = told_q;
-  assign return_o = '{
-          fault: fault_q,
-          value: value_q,
-          bounds: call_i.bounds,
-          low: call_i.low,
-          redirects: 1'b0,
-          record: record_q,
-          written: call_i.written
-      };
+  always_comb begin
+    return_o = unchanged(call_i);
+    return_o.fault = fault_q;
+    return_o.value = value_q;
+    return_o.record = record_q;
+  end
 
 endmodule

@@ -3,7 +3,7 @@
 use crate::helper::routes::{Routes, RoutesError};
 use crate::map::file::{explain, explain_entry};
 use crate::vm::{Ingress, Installed, WORK_LIMIT};
-use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant, world};
+use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant};
 use sluice_device::{
     Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Route,
 };
@@ -311,14 +311,8 @@ impl Maps for XdpEngine {
         let Some(slot) = self.modules.get_mut(&module) else { return Vec::new() };
         let lost = std::mem::take(&mut slot.runtime.world.lost_events);
         let name = |map: MapId| slot.names.get(&map).cloned().unwrap_or_default();
-        let mut events: Vec<ProgramEvent> = std::mem::take(&mut slot.runtime.world.events)
-            .into_iter()
-            .map(|event| match event {
-                world::Event::Trace(line) => ProgramEvent::Trace { line },
-                world::Event::Perf { map, cpu, data } => ProgramEvent::Perf { map: name(map), cpu, data },
-                world::Event::Ring { map, data } => ProgramEvent::Ring { map: name(map), data },
-            })
-            .collect();
+        let mut events: Vec<ProgramEvent> =
+            std::mem::take(&mut slot.runtime.world.events).into_iter().map(|event| event.named(name)).collect();
         if lost > 0 {
             events.push(ProgramEvent::Lost { events: lost });
         }

@@ -214,6 +214,11 @@ impl Program {
         let functions = starts.into_iter().map(function).collect();
         Self { name: name.to_owned(), insns, functions, ..Self::default() }
     }
+
+    /// The source line that a slot is from, where BTF has lines.
+    pub fn line_of(&self, slot: u32) -> Option<&Line> {
+        self.lines.range(..=slot).next_back().map(|(_, line)| line)
+    }
 }
 
 /// A function of a program.
@@ -314,6 +319,11 @@ impl MapType {
     /// Whether maps of this type hold maps.
     pub fn holds_maps(self) -> bool {
         matches!(self, Self::ArrayOfMaps | Self::HashOfMaps)
+    }
+
+    /// Whether programs tell the host through it, and it holds no entries that the host reads.
+    pub fn takes_events(self) -> bool {
+        matches!(self, Self::Ringbuf | Self::PerfEventArray)
     }
 
     /// One value a CPU.

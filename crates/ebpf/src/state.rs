@@ -74,7 +74,7 @@ impl StateError {
 
 /// Maps that hold entries a user may list.
 pub fn has_entries(kind: MapType) -> bool {
-    !matches!(kind, MapType::Ringbuf | MapType::PerfEventArray)
+    !kind.takes_events()
 }
 
 /// Entries of a map that hold something: of an array those that are not zero.

@@ -2,6 +2,7 @@
 
 use crate::MapId;
 use crate::helper::routes::Routes;
+use sluice_device::ProgramEvent;
 use sluice_formats::random::Rng;
 use std::collections::VecDeque;
 
@@ -78,9 +79,11 @@ impl World {
         self.given.pop_front().unwrap_or_else(|| self.random.next_u32())
     }
 
-    /// Whether somebody else had room for the event that comes next; none where nothing is `given`.
-    pub fn given_room(&mut self) -> Option<bool> {
-        self.given.pop_front().map(|room| room != 0)
+    /// Whether somebody else had room for the event that comes next, which is lost if not; always where nothing is `given`.
+    pub fn finds_room(&mut self) -> bool {
+        let room = self.given.pop_front() != Some(0);
+        self.lost_events += u64::from(!room);
+        room
     }
 
     /// Keeps an event, or counts it as lost.
@@ -105,6 +108,15 @@ impl World {
 }
 
 impl Event {
+    /// The same as hosts have it, with its map's name.
+    pub fn named(self, name: impl FnOnce(MapId) -> String) -> ProgramEvent {
+        match self {
+            Self::Trace(line) => ProgramEvent::Trace { line },
+            Self::Perf { map, cpu, data } => ProgramEvent::Perf { map: name(map), cpu, data },
+            Self::Ring { map, data } => ProgramEvent::Ring { map: name(map), data },
+        }
+    }
+
     /// Bytes that it keeps.
     fn bytes(&self) -> usize {
         match self {

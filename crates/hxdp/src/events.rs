@@ -24,6 +24,9 @@ pub const DISCARD: i32 = 133;
 /// Helpers that tell of events.
 pub const HELPERS: [i32; 6] = [PRINT, PERF, OUTPUT, RESERVE, SUBMIT, DISCARD];
 
+/// `csum_diff`, `xdp_load_bytes`, `xdp_store_bytes`: what they read or write may be a record.
+const TAKE_RECORDS: [i32; 3] = [28, 189, 190];
+
 /// What is known of a program's calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Events {
@@ -46,13 +49,12 @@ impl Events {
             .map(|other| print_slots(other).len())
             .sum();
         let prints = print_slots(program);
-        let used = used_results(code);
+        let used = if prints.is_empty() { Vec::new() } else { used_results(code) };
         for (slot, at) in (0u32..).zip(&code.regions.slots) {
             let Some(call) = &at.call else { continue };
             let is_record = |(_, value): &&(_, sluice_ebpf::analysis::Value)| matches!(value.base, Base::Record(_));
             if !HELPERS.contains(&call.helper) {
-                let takes = [28, 189, 190].contains(&call.helper);
-                if !takes && call.args.iter().any(|arg| is_record(&arg)) {
+                if !TAKE_RECORDS.contains(&call.helper) && call.args.iter().any(|arg| is_record(&arg)) {
                     events.given.insert(slot, "records of ring buffers as arguments of other helpers".to_owned());
                 }
                 continue;

@@ -16,8 +16,8 @@ pub fn listing(bundles: &Bundles, program: &Program, maps: &[MapSpec]) -> String
         }
         for (lane, step) in bundle.lanes.iter().enumerate() {
             let number = if lane == 0 { format!("{row:5}") } else { " ".repeat(5) };
-            let line = program.lines.range(..=step.slot).next_back();
-            let place = line.map_or_else(String::new, |(_, line)| format!("  ; {}:{}", line.file, line.line));
+            let line = program.line_of(step.slot);
+            let place = line.map_or_else(String::new, |line| format!("  ; {}:{}", line.file, line.line));
             let text = text(&step.op, &map);
             let _ = writeln!(out, "{number} .{lane}  {text:40} [{}]{place}", step.slot);
         }

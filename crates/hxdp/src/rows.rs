@@ -122,8 +122,7 @@ impl Row<'_> {
 
     /// Whether a map takes events.
     fn tells(&self, map: u32) -> bool {
-        let kind = self.maps.get(map as usize).map(|spec| spec.kind);
-        matches!(kind, Some(MapType::Ringbuf | MapType::PerfEventArray))
+        self.maps.get(map as usize).is_some_and(|spec| spec.kind.takes_events())
     }
 
     /// Says what an operation would do that the engine leaves to the host.

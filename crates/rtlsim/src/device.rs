@@ -17,7 +17,6 @@ use crate::track::Tracker;
 use crate::turns::Turns;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, Rows, Waited};
-use sluice_ebpf::tenant;
 use sluice_formats::address::{Access, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
 use sluice_formats::xdp::target::Target as Engine;
@@ -371,10 +370,10 @@ impl RtlNic {
                 Done::Installed { module, generation, install } => {
                     let placed = install.as_ref().map(|Install::Xdp(placed)| &**placed);
                     // A program whose maps cannot be made is no program of the linker's.
-                    if let Err(what) = self.host.install(module, generation, placed) {
+                    let image = self.host.install(module, generation, placed).unwrap_or_else(|what| {
                         self.failed.get_or_insert(DeviceError::Unavailable(what));
-                    }
-                    let image = placed.and_then(|placed| tenant::image(&placed.xdp).ok());
+                        None
+                    });
                     let last = !self.host.modules().contains(&module);
                     self.events.install(module, generation, image.as_ref(), last);
                     let in_turns = self.options.in_turns && self.host.any_sees_others();

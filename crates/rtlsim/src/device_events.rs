@@ -3,8 +3,8 @@
 use crate::device::RtlNic;
 use crate::events::{Told, told};
 use sluice_device::{DeviceError, ProgramEvent};
+use sluice_ebpf::Image;
 use sluice_ebpf::analysis::{print_formats, written};
-use sluice_ebpf::{Image, MapType};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::XdpEventKind;
 use sluice_formats::xdp::rows::{XdpEventsRow, XdpEventsTakenRow};
@@ -27,9 +27,8 @@ struct Teller {
 impl Teller {
     /// Of a program that tells events; none of others.
     fn of(image: &Image) -> Option<Self> {
-        let tells = |kind| matches!(kind, MapType::Ringbuf | MapType::PerfEventArray);
         let formats = print_formats(image);
-        let any = !formats.is_empty() || image.maps.iter().any(|map| tells(map.kind));
+        let any = !formats.is_empty() || image.maps.iter().any(|map| map.kind.takes_events());
         any.then(|| Self { maps: image.maps.iter().map(|map| map.name.clone()).collect(), formats })
     }
 

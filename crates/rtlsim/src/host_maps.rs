@@ -5,7 +5,7 @@
 
 use crate::trie::Trie;
 use sluice_ebpf::insn::{CALL, pseudo};
-use sluice_ebpf::{MapSpace, MapSpec, helper, tenant};
+use sluice_ebpf::{Image, MapSpace, MapSpec, helper, tenant};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
@@ -92,8 +92,8 @@ impl HostMaps {
         }
     }
 
-    /// A load has come to a program of a generation, or takes it away.
-    pub fn install(&mut self, module: u8, generation: u8, placed: Option<&PlacedXdp>) -> Result<(), String> {
+    /// A load has come to a program of a generation, which is given as an image, or takes it away.
+    pub fn install(&mut self, module: u8, generation: u8, placed: Option<&PlacedXdp>) -> Result<Option<Image>, String> {
         let generation = usize::from(generation & 1);
         let Some(placed) = placed else {
             if let Some(known) = self.modules.get_mut(&module) {
@@ -106,7 +106,7 @@ impl HostMaps {
                     self.modules.remove(&module);
                 }
             }
-            return Ok(());
+            return Ok(None);
         };
         let image = tenant::image(&placed.xdp).map_err(|e| e.to_string())?;
         let layout = Layout::of(&placed.xdp.maps, self.contexts);
@@ -143,13 +143,12 @@ impl HostMaps {
             }
         }
         let starts = placed.starts.clone();
-        let mut insns = image.programs.iter().flat_map(|program| program.instructions());
-        let asks_processor = insns.any(|insn| {
+        let asks_processor = image.programs.iter().flat_map(|program| program.instructions()).any(|insn| {
             (insn.op, insn.src) == (CALL, pseudo::HELPER)
                 && helper::find(insn.imm).is_some_and(|helper| helper.name == "get_smp_processor_id")
         });
         known.generations[generation] = Some(Program { maps, starts, layout, asks_processor });
-        Ok(())
+        Ok(Some(image))
     }
 
     /// Cycles that a packet may take between two things that the host sees: programs that go round work to their limit, and tell

@@ -37,7 +37,7 @@ impl<'a> BundleTrace<'a> {
         for visit in &self.visits {
             let Some((program, bundle)) = self.found(visit) else { continue };
             for (lane, step) in bundle.lanes.iter().enumerate() {
-                let line = program.lines.range(..=step.slot).next_back().map(|(_, line)| line);
+                let line = program.line_of(step.slot);
                 if let Some(line) = line.filter(|line| last != Some((&line.file, line.line))) {
                     let _ = writeln!(text, "; {}:{}: {}", line.file, line.line, line.text.trim());
                     last = Some((&line.file, line.line));
@@ -60,7 +60,7 @@ impl<'a> BundleTrace<'a> {
         let bundle = |visit: &Visit| {
             let (program, bundle) = self.found(visit)?;
             let lane = |(lane, step): (usize, &Step)| {
-                let line = program.lines.range(..=step.slot).next_back().map(|(_, line)| line);
+                let line = program.line_of(step.slot);
                 json!({ "does": self.does(step), "slot": step.slot, "file": line.map(|line| &line.file),
                         "line": line.map(|line| line.line), "squashed": lane >= visit.lanes })
             };

@@ -195,7 +195,7 @@ impl Counts {
 /// File and line of the fault's instruction, where the object has them.
 fn source(image: &Image, fault: &Fault) -> Option<String> {
     let program = image.programs.iter().find(|p| p.name == fault.program)?;
-    let (_, line) = program.lines.range(..=fault.pc).next_back()?;
+    let line = program.line_of(fault.pc)?;
     Some(format!("{}:{}", line.file, line.line))
 }
 

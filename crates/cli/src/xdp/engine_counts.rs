@@ -69,8 +69,7 @@ fn located(fault: &EngineFault, compiled: Compiled) -> Option<Located> {
     let (bundles, program) = compiled?;
     let slot = bundles.rows.get(fault.row? as usize)?.lanes.get(usize::from(fault.lane))?.slot;
     let function = program.functions.iter().rev().find(|f| f.start <= slot).map_or(&program.name, |f| &f.name);
-    let line = program.lines.range(..=slot).next_back();
-    let line = line.map(|(_, line)| format!("{}:{}", line.file, line.line));
+    let line = program.line_of(slot).map(|line| format!("{}:{}", line.file, line.line));
     Some(Located { slot, function: function.clone(), line })
 }
 

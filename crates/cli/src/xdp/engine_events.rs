@@ -11,19 +11,24 @@ fn parts(events: &[ProgramEvent]) -> (Vec<&ProgramEvent>, u64) {
     (events.iter().filter(|event| !matches!(event, ProgramEvent::Lost { .. })).collect(), lost.sum())
 }
 
+/// One event as a line of text.
+pub fn shown(event: &ProgramEvent) -> String {
+    match event {
+        ProgramEvent::Trace { line } => format!("  trace: {}", line.trim_end()),
+        ProgramEvent::Perf { map, cpu, data } => format!("  {map} (cpu {cpu}): {}", spaced(data)),
+        ProgramEvent::Ring { map, data } => format!("  {map}: {}", spaced(data)),
+        ProgramEvent::Lost { events } => format!("  {events} lost"),
+    }
+}
+
 /// Lines of text: how many, and the first ones.
 pub fn text(events: &[ProgramEvent]) -> Vec<String> {
     let (told, lost) = parts(events);
     if told.is_empty() && lost == 0 {
         return Vec::new();
     }
-    let shown = told.iter().take(SHOWN_EVENTS).map(|event| match event {
-        ProgramEvent::Trace { line } => format!("  trace: {}", line.trim_end()),
-        ProgramEvent::Perf { map, cpu, data } => format!("  {map} (cpu {cpu}): {}", spaced(data)),
-        ProgramEvent::Ring { map, data } => format!("  {map}: {}", spaced(data)),
-        ProgramEvent::Lost { events } => format!("  {events} lost"),
-    });
-    std::iter::once(format!("events: {}, and {lost} lost", told.len())).chain(shown).collect()
+    let lines = told.iter().take(SHOWN_EVENTS).map(|event| shown(event));
+    std::iter::once(format!("events: {}, and {lost} lost", told.len())).chain(lines).collect()
 }
 
 /// All of them, and how many were lost.

@@ -157,8 +157,8 @@ fn compiled(object: &Object, program: &Program) -> Option<(Bundles, Program)> {
 
 /// Why the program was not loaded, with the source line of the instruction that the engine has not.
 fn refused(error: BringUpError, program: &Program) -> Failure {
-    let line = refused_slot(&error).and_then(|slot| program.lines.range(..=slot).next_back());
-    let help = line.map(|(_, line)| format!("{}:{}: {}", line.file, line.line, line.text.trim()));
+    let line = refused_slot(&error).and_then(|slot| program.line_of(slot));
+    let help = line.map(|line| format!("{}:{}: {}", line.file, line.line, line.text.trim()));
     let help = help.or_else(|| bring_up::fit(&error).map(|(map, entries)| format!("--max-entries {map}={entries}")));
     bring_up::failed(error).help_if(help)
 }

@@ -1,11 +1,14 @@
 //! What a run of programs came to, as text and as JSON.
 
 use super::counts::Counts;
+use super::engine_events;
 use super::paths::ByPath;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::run::events::line;
 use crate::table::{Table, group};
 use serde_json::{Value, json};
+use sluice_device::ProgramEvent;
 use sluice_ebpf::state::{Entry, MapState};
 use sluice_ebpf::world::Event;
 use sluice_ebpf::{Errno, MapId, MapType, Runtime, state};
@@ -148,11 +151,7 @@ impl Ran {
             out.line(format!("events: {}, and {lost} lost", world.events.len()))?;
         }
         for event in world.events.iter().take(SHOWN_EVENTS) {
-            out.line(match event {
-                Event::Trace(text) => format!("  trace: {}", text.trim_end()),
-                Event::Perf { map, cpu, data } => format!("  {} (cpu {cpu}): {}", self.map_name(*map), spaced(data)),
-                Event::Ring { map, data } => format!("  {}: {}", self.map_name(*map), spaced(data)),
-            })?;
+            out.line(engine_events::shown(&self.told(event)))?;
         }
         Ok(())
     }
@@ -166,7 +165,7 @@ impl Ran {
         value["name"] = json!(self.name);
         value["section"] = json!(self.section);
         value["maps"] = json!(self.maps());
-        value["events"] = self.runtime.world.events.iter().map(|event| self.event(event)).collect();
+        value["events"] = self.runtime.world.events.iter().map(|event| line(&self.told(event))).collect();
         value["lost_events"] = json!(self.runtime.world.lost_events);
         if let Some((paths, _)) = &self.paths {
             value["paths"] = paths.json();
@@ -187,14 +186,8 @@ impl Ran {
         maps
     }
 
-    fn event(&self, event: &Event) -> Value {
-        match event {
-            Event::Trace(text) => json!({ "trace": text }),
-            Event::Perf { map, cpu, data } => {
-                json!({ "map": self.map_name(*map), "cpu": cpu, "data": state::to_hex(data) })
-            }
-            Event::Ring { map, data } => json!({ "map": self.map_name(*map), "data": state::to_hex(data) }),
-        }
+    fn told(&self, event: &Event) -> ProgramEvent {
+        event.clone().named(|map| self.map_name(map).to_owned())
     }
 }
 

@@ -88,7 +88,7 @@ fn instruction(image: &Image, program: &Program, slot: u32) -> String {
 
 /// File and line of a slot; line 0 is clang's own code.
 fn place(program: &Program, slot: u32) -> Option<String> {
-    let (_, line) = program.lines.range(..=slot).next_back()?;
+    let line = program.line_of(slot)?;
     (line.line > 0).then(|| format!("{}:{}", line.file, line.line))
 }
 
@@ -134,7 +134,7 @@ fn text(image: &Image, program: &Program, compiled: &Compiled) -> String {
     let mut last = None;
     for (row, bundle) in rows.iter().enumerate() {
         for (lane, step) in bundle.lanes.iter().enumerate() {
-            let line = program.lines.range(..=step.slot).next_back().map(|(_, line)| line);
+            let line = program.line_of(step.slot);
             if let Some(line) = line.filter(|line| last != Some((&line.file, line.line))) {
                 let _ = writeln!(out, "; {} @ {}:{}", line.text.trim(), line.file, line.line);
                 last = Some((&line.file, line.line));
@@ -151,7 +151,7 @@ fn text(image: &Image, program: &Program, compiled: &Compiled) -> String {
 
 fn entry(image: &Image, program: &Program, compiled: &Compiled) -> Value {
     let lane = |step: &sluice_hxdp::Step| {
-        let line = program.lines.range(..=step.slot).next_back().map(|(_, line)| line);
+        let line = program.line_of(step.slot);
         json!({
             "does": listing::text(&step.op, &|index| map_name(image, index)),
             "slot": step.slot,

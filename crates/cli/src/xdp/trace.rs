@@ -101,12 +101,12 @@ impl<'a> Trace<'a> {
     pub fn json(&self, packet: u64, outcome: &Outcome) -> Value {
         let step = |step: &Step| {
             let program = self.programs.get(step.at.program);
-            let line = program.and_then(|program| program.lines.range(..=step.at.pc).next_back());
+            let line = program.and_then(|program| program.line_of(step.at.pc));
             let access = |(kind, address, bytes): &(Access, u64, u32)| json!({ "kind": format!("{kind:?}").to_lowercase(), "address": format!("{address:#x}"), "bytes": bytes });
             json!({
                 "program": program.map(|program| &program.name), "slot": step.at.pc, "frame": step.at.frame,
                 "ebpf": program.map(|program| self.instruction(step.at, program)),
-                "file": line.map(|(_, line)| &line.file), "line": line.map(|(_, line)| line.line),
+                "file": line.map(|line| &line.file), "line": line.map(|line| line.line),
                 "accesses": step.accesses.iter().map(access).collect::<Vec<_>>(),
                 "registers": registers(&step.changed),
             })

@@ -62,11 +62,11 @@ pub fn may_be_null(image: &Image, program: &Program, regions: &Regions) -> Vec<M
                 _ => continue,
             };
             let instruction = slot as u32;
-            let line = program.lines.range(..=instruction).next_back();
+            let line = program.line_of(instruction);
             found.push(MayBeNull {
                 program: program.name.clone(),
                 instruction,
-                source: line.map(|(_, line)| format!("{}:{}", line.file, line.line)),
+                source: line.map(|line| format!("{}:{}", line.file, line.line)),
                 helper: helper::find(call.helper).map_or("helper", |helper| helper.name),
                 register: index as u8 + 1,
                 of,

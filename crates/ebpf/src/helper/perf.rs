@@ -51,8 +51,7 @@ fn perf_event_output(cpu: &mut Cpu<'_>, [ctx, handle, flags, data, size]: [u64; 
         return Ok(Errno::OPNOTSUPP.result());
     }
     let data = [data, packet].concat();
-    if cpu.world.given_room() == Some(false) {
-        cpu.world.lost_events += 1;
+    if !cpu.world.finds_room() {
         return Ok(Errno::NOSPC.result());
     }
     cpu.world.emit(Event::Perf { map, cpu: index, data });

@@ -71,8 +71,7 @@ fn output(cpu: &mut Cpu<'_>, [handle, data, size, flags, _]: [u64; 5]) -> Result
     if flags & !WAKEUP != 0 {
         return Ok(Errno::INVAL.result());
     }
-    if cpu.world.given_room() == Some(false) {
-        cpu.world.lost_events += 1;
+    if !cpu.world.finds_room() {
         return Ok(Errno::AGAIN.result());
     }
     let world = &mut *cpu.world;
@@ -88,8 +87,7 @@ fn reserve(cpu: &mut Cpu<'_>, [handle, size, flags, ..]: [u64; 5]) -> Result<u64
     if flags != 0 {
         return Ok(0);
     }
-    if cpu.world.given_room() == Some(false) {
-        cpu.world.lost_events += 1;
+    if !cpu.world.finds_room() {
         return Ok(0);
     }
     let Some(position) = cpu.maps.ring_reserve(map, size) else {

@@ -18,8 +18,7 @@ pub struct Refusal {
 
 impl Refusal {
     pub(super) fn new(program: &Program, slot: u32, reason: Reason) -> Self {
-        let line = program.lines.range(..=slot).next_back();
-        let line = line.map(|(_, l)| format!("{}:{}: {}", l.file, l.line, l.text.trim()));
+        let line = program.line_of(slot).map(|l| format!("{}:{}: {}", l.file, l.line, l.text.trim()));
         Self { program: program.name.clone(), slot, line, reason: Box::new(reason) }
     }
 

@@ -4,7 +4,7 @@ use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WO
 use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
 use sluice_ebpf::tenant::plain_map;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{Fault, Image, MapId, MapType, Packet, Program, Redirect, Runtime, Verdict};
+use sluice_ebpf::{Fault, Image, MapId, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
 use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
@@ -67,7 +67,7 @@ impl Pair {
         let (mut base, mut search) = (1, 0);
         for (index, map) in image.maps.iter().enumerate() {
             // Maps of events have no values: they stand behind the others.
-            if matches!(map.kind, MapType::Ringbuf | MapType::PerfEventArray) {
+            if map.kind.takes_events() {
                 continue;
             }
             assert_eq!(maps.len(), index, "maps of events are the last ones");
