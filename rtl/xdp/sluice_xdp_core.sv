@@ -112,6 +112,9 @@ module sluice_xdp_core
 
   typedef logic [ContextBits-1:0] context_t;
 
+  // Reads as the address of the frame's first byte.
+  localparam logic [3:0] StartRegister = 4'd15;
+
   // Who executes a lane's instruction.
   typedef enum logic [2:0] {
     UnitNone,
@@ -479,8 +482,9 @@ module sluice_xdp_core
   assign d_foreign = !page_i.valid || page_i.module_id != d_module_q;
 
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_registers
-    assign d_registers[2*l]   = code_i.lanes[l].a;
+    assign d_registers[2*l] = code_i.lanes[l].a;
     assign d_registers[2*l+1] = code_i.lanes[l].b;
+    assign d_from_start[l]    = code_i.lanes[l].a == StartRegister || (code_i.lanes[l].op == XdpOpLength && code_i.lanes[l].spare);
   end
 
   sluice_xdp_registers #(
@@ -508,8 +512,12 @@ module sluice_xdp_core
   logic [6:0] x_next_page_q;
   xdp_lane_t [Lanes-1:0] x_lane_q;
   logic [Lanes-1:0][63:0] x_a_q, x_b_q;
-  // Of its operation: whether arithmetic subtracts, has 64 bits, begins at the frame's start.
-  logic [Lanes-1:0] x_subtracts_q, x_wide_q, x_from_data_q;
+  // Of its operation: whether arithmetic subtracts, has 64 bits.
+  logic [Lanes-1:0] x_subtracts_q, x_wide_q;
+  // Register 15 reads as the address of the frame's first byte, and so does a length branch that names none.
+  logic [63:0] d_start;
+  logic [Lanes-1:0] d_from_start;
+  assign d_start = 64'(PacketAddress | 32'(d_start_q ? OffsetBits'(Headroom) : d_kept.bounds.data));
 
   always_ff @(posedge clk_i) begin
     // A pass that restores registers has no bundle.
@@ -519,9 +527,9 @@ module sluice_xdp_core
       x_lane_q[l] <= (d_turn_q.pass == PassBundle) ? code_i.lanes[l] : '0;
       x_subtracts_q[l] <= !(code_i.lanes[l].op inside {XdpOpAdd, XdpOpLength});
       x_wide_q[l] <= code_i.lanes[l].wide || code_i.lanes[l].op == XdpOpLength;
-      x_from_data_q[l] <= code_i.lanes[l].op == XdpOpLength && code_i.lanes[l].spare;
-      x_a_q[l] <= d_values[2*l];
-      x_b_q[l] <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} : d_values[2*l+1];
+      x_a_q[l] <= d_from_start[l] ? d_start : d_values[2*l];
+      x_b_q[l] <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} :
+          (code_i.lanes[l].b == StartRegister) ? d_start : d_values[2*l+1];
     end
   end
 
@@ -559,7 +567,7 @@ module sluice_xdp_core
         .op_i       (x_lane_q[l].op),
         .subtracts_i(x_subtracts_q[l]),
         .wide_i     (x_wide_q[l]),
-        .a_i        (x_from_data_q[l] ? 64'(PacketAddress | 32'(x_kept_q.bounds.data)) : x_a_q[l]),
+        .a_i        (x_a_q[l]),
         .b_i        (x_b_q[l]),
         .constant_i (x_constant[l]),
         .sum_o      (y_sum[l]),
@@ -799,7 +807,10 @@ module sluice_xdp_core
     for (int unsigned l = 0; l < Lanes; l++) begin
       y_active[l] = !y_stopped && !y_foreign_q;
       if (y_active[l]) begin
-        if (y_faults[l]) y_fault = 1'b1;
+        if (y_faults[l]) begin
+          y_fault = 1'b1;
+          y_back  = y_exits[l] && y_lane_q[l].extra;
+        end
         else if (y_takes[l]) begin
           y_taken = 1'b1;
           y_back = y_lane_q[l].extra || (y_lane_q[l].op == XdpOpCall && !y_lane_q[l].spare) || (y_tail && y_access_lane_q[l]);
@@ -807,6 +818,7 @@ module sluice_xdp_core
               (y_lane_q[l].op == XdpOpCall && y_lane_q[l].wide) ? y_third_q[CodeBits-1:0] : y_lane_q[l].off[CodeBits-1:0];
         end else if (y_exits[l]) begin
           y_exit = 1'b1;
+          y_back = y_lane_q[l].extra;
           y_verdict = y_low_q[l];
         end
         if (y_longs[l]) y_long = 1'b1;
@@ -999,7 +1011,8 @@ module sluice_xdp_core
   end
   assign m_retries = m_launches && !m_unit_ready;
   assign m_parks = m_launches && !m_retries;
-  assign m_out_of_work = m_taken_q && m_back_q && m_workless_q;
+  // An exit in the place of a jump back counts as work, before what it still holds is looked at.
+  assign m_out_of_work = (m_taken_q || m_exit_q || m_holds_q) && m_back_q && m_workless_q;
   // The bundle is over, but for what it launched; and altogether.
   assign m_commits = m_valid_q && (!m_launch_q || (m_late_q && m_unit_ready));
   assign m_completes = m_valid_q && !m_launch_q;
@@ -1210,7 +1223,7 @@ module sluice_xdp_core
     if (m_fault_q) begin
       if (m_foreign_q) m_fault = XdpFaultBundle;
       else if (m_frames_q) m_fault = XdpFaultDepth;
-      else if (m_holds_q) m_fault = XdpFaultLock;
+      else if (m_holds_q) m_fault = m_out_of_work ? XdpFaultWork : XdpFaultLock;
       else if (m_wrong_q) m_fault = XdpFaultBundle;
       else m_fault = m_helps_q ? XdpFaultArgument : XdpFaultAccess;
     end

@@ -170,6 +170,9 @@ fn attempt(
     if passes.has(Pass::Lengths) {
         pass::lengths::lengths(&mut steps, &regions);
     }
+    if passes.has(Pass::Starts) {
+        pass::starts::starts(&mut steps, &regions);
+    }
     let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict).then_some(profile));
     code.maps = maps;
     let mut stages = vec![Stage { name: "traces", code: code.clone() }];

@@ -1,7 +1,7 @@
 //! What an instruction touches beside registers, and what can go wrong: the ground of every order.
 
 use crate::Step;
-use crate::op::{Op, Registers};
+use crate::op::{Op, Registers, TAIL_CALL};
 use sluice_ebpf::address::{Region, STACK_BYTES};
 use sluice_ebpf::analysis::{Base, Regions};
 use sluice_ebpf::helper::{self, Arg};
@@ -140,6 +140,11 @@ fn helper_spaces(id: i32) -> (Spaces, Spaces) {
             Arg::Number => {}
             Arg::Map => stores |= SHARED,
             Arg::Key | Arg::Value => loads = ANY,
+            // It may move the frame's bounds, clear bytes of it and move its metadata.
+            Arg::Context if id != TAIL_CALL => {
+                loads |= PACKET | CONTEXT;
+                stores |= PACKET | CONTEXT;
+            }
             _ => return (ANY, ANY),
         }
     }
@@ -157,6 +162,9 @@ mod tests {
         assert_eq!(helper_spaces(23), (0, 0));
         assert_eq!(helper_spaces(51), (0, SHARED));
         assert_eq!(helper_spaces(1), (ANY, SHARED));
-        assert_eq!(helper_spaces(44), (ANY, ANY));
+        let bounds = PACKET | CONTEXT;
+        assert_eq!(helper_spaces(44), (bounds, bounds));
+        // tail_call, perf_event_output, csum_diff.
+        assert_eq!([12, 25, 28].map(helper_spaces), [(ANY, ANY); 3]);
     }
 }

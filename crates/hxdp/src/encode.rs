@@ -171,8 +171,10 @@ pub fn lane(op: &Op) -> u128 {
             lane.extra(handle.is_some()).wide(second.is_some())
         }
         Op::Call { to } => Lane { number: number::CALL, off: to as u16, ..zero },
-        Op::Exit { value: None } => Lane { number: number::EXIT, ..zero },
-        Op::Exit { value: Some(value) } => Lane { number: number::EXIT_VALUE, ..zero }.second(value),
+        Op::Exit { value: None, back } => Lane { number: number::EXIT, ..zero }.extra(back),
+        Op::Exit { value: Some(value), back } => {
+            Lane { number: number::EXIT_VALUE, ..zero }.second(value).extra(back)
+        }
     };
     lane.bits()
 }
@@ -194,8 +196,8 @@ pub fn op(bits: u128) -> Option<Op> {
             let handle = extra.then_some((lane.imm as u32) >> 16);
             Op::Helper { id: lane.imm & 0xffff, handle, second: wide.then_some((a, signed_off)) }
         }
-        number::EXIT => Op::Exit { value: None },
-        number::EXIT_VALUE => Op::Exit { value: Some(lane.operand()) },
+        number::EXIT => Op::Exit { value: None, back: extra },
+        number::EXIT_VALUE => Op::Exit { value: Some(lane.operand()), back: extra },
         number::EXTEND..number::CONSTANT => Op::Extend { wide, bits: *BITS.get(entry(number::EXTEND))?, dst, src: a },
         number::CONSTANT..number::COND => {
             let number64 = (bits >> 16) as u64;

@@ -96,7 +96,7 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
             format!("call bpf_{}{args}", helper_name(id).unwrap_or("unknown"))
         }
         Op::Call { to } => format!("call {to}"),
-        Op::Exit { value: None } => "exit".to_owned(),
-        Op::Exit { value: Some(value) } => format!("exit {}", operand(true, value)),
+        Op::Exit { value: None, .. } => "exit".to_owned(),
+        Op::Exit { value: Some(value), .. } => format!("exit {}", operand(true, value)),
     }
 }

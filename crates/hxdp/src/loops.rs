@@ -21,7 +21,7 @@ pub fn rows(first: u32, slot: u32) -> Vec<Bundle> {
     let row = |lanes: &[Op]| Bundle { lanes: lanes.iter().map(|op| Step { slot, op: *op }).collect() };
     let set = |dst, src| Op::Move { wide: true, dst, src };
     let branch = |cond, a, b, to: u32| Op::Branch { cond, wide: true, a, b, to: first + to, back: false };
-    let gives = |value| Op::Exit { value: Some(value) };
+    let gives = |value| Op::Exit { value: Some(value), back: false };
     let error = |errno: Errno| gives(Operand::Imm(errno.result() as i32));
     let (reg, number) = (Operand::Reg, Operand::Imm);
     vec![

@@ -2,7 +2,7 @@
 
 use crate::alu::{alu, extend, holds, swap};
 use crate::cycles::{Issue, Recorder};
-use crate::op::LOOKUP;
+use crate::op::{LOOKUP, START};
 use crate::rows::MAP_HELPERS;
 use crate::visits::Visits;
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
@@ -180,6 +180,12 @@ fn scribble(cpu: &mut Cpu<'_>) {
 struct Before([u64; 16]);
 
 impl Before {
+    /// The frame's start is in a register that nobody writes.
+    fn of(cpu: &mut Cpu<'_>) -> Result<Self, FaultReason> {
+        cpu.registers[usize::from(START)] = cpu.load_bytes((address::CONTEXT + DATA).into(), 4)?;
+        Ok(Self(cpu.registers))
+    }
+
     fn reg(&self, r: u8) -> u64 {
         self.0[usize::from(r & 15)]
     }
@@ -204,7 +210,7 @@ impl Cores {
         };
         let recorded = self.recorder.begin(bundle);
         let visit = self.visits.begin(cpu.program(), row, cpu.frame());
-        let before = Before(cpu.registers);
+        let before = Before::of(cpu)?;
         let mut results = [None; 4];
         let mut taken = None;
         let mut fault = None;
@@ -318,7 +324,7 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
         }
         Op::Length { base, bytes, within, to, back } => {
             let field = |offset: u32| cpu.load_bytes((address::CONTEXT + offset).into(), 4);
-            let from = base.map_or_else(|| field(DATA), |base| Ok(before.reg(base)))?;
+            let from = before.reg(base.unwrap_or(START));
             let beyond = from.wrapping_add(bytes as i64 as u64) > field(DATA_END)?;
             if beyond != within { Seen::Taken(to, back) } else { Seen::Nothing }
         }
@@ -374,7 +380,10 @@ fn write(
             }
             return Ok(Way::Row(to));
         }
-        Op::Exit { value } => {
+        Op::Exit { value, back } => {
+            if back {
+                cpu.count_work()?;
+            }
             if let Some(value) = value {
                 cpu.registers[0] = before.operand(value);
             }

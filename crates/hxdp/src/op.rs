@@ -169,6 +169,8 @@ pub enum Op {
     Exit {
         /// For r0.
         value: Option<Operand>,
+        /// Counts as work: it stands in the place of a jump back to an exit. Of the program's own frame only.
+        back: bool,
     },
 }
 
@@ -193,6 +195,9 @@ pub const CORE: usize = 16;
 
 /// r0 to r9.
 pub const ALL: Registers = 0x3ff;
+
+/// The register that reads as the address of the frame's first byte, as the packet's bounds are now. It is never written.
+pub const START: u8 = 15;
 
 /// r11 and all behind it: the compiler's own.
 pub const OWN: Registers = !0x7ff;
@@ -225,7 +230,7 @@ impl Op {
                 ((1 << args) - 1) << 1 & !given | second.map_or(0, |(base, _)| 1 << base)
             }
             Self::Call { .. } => ALL,
-            Self::Exit { value } => value.map_or(1, of),
+            Self::Exit { value, .. } => value.map_or(1, of),
         }
     }
 
@@ -242,6 +247,8 @@ impl Op {
             | Self::Load { dst, .. } => 1 << dst,
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
             Self::Atomic { fetch: true, src, .. } => of(src),
+            // The frame begins elsewhere.
+            Self::Helper { id: ADJUST_HEAD, .. } => 1 | 1 << START,
             // A function leaves in r0 to r5 what it likes.
             Self::Helper { .. } | Self::Call { .. } if self.is_barrier() => 0x3f,
             Self::Helper { .. } => 1,
@@ -253,8 +260,11 @@ impl Op {
     pub fn fixed(&self) -> Registers {
         match *self {
             Self::Helper { .. } | Self::Call { .. } if self.is_barrier() => ALL,
-            Self::Helper { id, handle, .. } => Self::Helper { id, handle, second: None }.reads() | 1,
-            Self::Exit { value: None } => 1,
+            Self::Helper { id, handle, .. } => {
+                let moved = self.writes() & 1 << START;
+                Self::Helper { id, handle, second: None }.reads() | 1 | moved
+            }
+            Self::Exit { value: None, .. } => 1,
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
             Self::Atomic { fetch: true, src, .. } => of(src),
             _ => 0,
@@ -291,7 +301,7 @@ impl Op {
             Self::Helper { id, handle, second } => {
                 Self::Helper { id, handle, second: second.map(|(base, more)| (read(base), more)) }
             }
-            Self::Exit { value } => Self::Exit { value: value.map(operand) },
+            Self::Exit { value, back } => Self::Exit { value: value.map(operand), back },
             Self::Jump { .. } | Self::Call { .. } => self,
         }
     }
@@ -390,5 +400,7 @@ impl Op {
 
 /// Number of the helper `map_lookup_elem`.
 pub const LOOKUP: i32 = 1;
+/// Number of the helper `xdp_adjust_head`.
+pub const ADJUST_HEAD: i32 = 44;
 /// Number of the helper `tail_call`.
 pub const TAIL_CALL: i32 = 12;

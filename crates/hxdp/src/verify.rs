@@ -1,7 +1,7 @@
 //! Checks bundles against the rules of docs/design/hxdp.md. It knows nothing of the scheduler.
 
 use crate::effect::{Effect, SHARED};
-use crate::op::{CORE, OWN};
+use crate::op::{CORE, OWN, START};
 use crate::pass::liveness::Liveness;
 use crate::pass::{Code, Trace};
 use crate::{Bundle, Bundles, Op, Step, Target};
@@ -52,7 +52,8 @@ pub fn traces(code: &Code) -> Result<(), String> {
     }
     for (label, trace) in &code.traces {
         let broken = |index: usize, rule: &str| Err(format!("trace {label}, instruction {index}: {rule}"));
-        let mut undefined = OWN;
+        let own = OWN & !(1 << START);
+        let mut undefined = own;
         for (index, Step { op, .. }) in trace.steps.iter().enumerate() {
             if op.ends() && (index + 1 < trace.steps.len() || trace.next.is_some()) {
                 return broken(index, "nothing follows a jump or exit");
@@ -72,7 +73,7 @@ pub fn traces(code: &Code) -> Result<(), String> {
                     "r11 and those behind it are read behind what writes them in the same trace, and no call between",
                 );
             }
-            undefined = if op.is_barrier() { OWN } else { undefined & !op.writes() };
+            undefined = if op.is_barrier() { own } else { undefined & !op.writes() };
         }
         let ends = trace.steps.last().is_some_and(|step| step.op.ends());
         if !ends && trace.next.is_none_or(|next| !code.traces.contains_key(&next)) {
@@ -84,8 +85,9 @@ pub fn traces(code: &Code) -> Result<(), String> {
 
 /// Checks the form of one instruction.
 fn alone(op: &Op) -> Result<(), &'static str> {
-    if op.writes() >> 10 & 1 == 1 {
-        return Err("r10 is not written");
+    let written = op.writes() & !if matches!(op, Op::Helper { .. }) { 1 << START } else { 0 };
+    if written & (1 << 10 | 1 << START) != 0 {
+        return Err("r10 and r15 are not written");
     }
     if matches!(op, Op::Load { bytes, .. } | Op::Store { bytes, .. } if !matches!(bytes, 1 | 2 | 4 | 6 | 8)) {
         return Err("accesses have 1, 2, 4, 6 or 8 bytes");

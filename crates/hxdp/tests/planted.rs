@@ -138,8 +138,8 @@ fn traces_rule(op: Op) -> String {
 #[test]
 fn every_rule_between_passes_has_a_program_that_breaks_it() {
     let constant = |dst| Op::Move { wide: true, dst, src: Operand::Imm(1) };
-    assert!(traces_rule(constant(10)).contains("r10 is not written"));
-    assert!(traces_rule(Op::Exit { value: None }).contains("nothing follows"));
+    assert!(traces_rule(constant(10)).contains("r10 and r15 are not written"));
+    assert!(traces_rule(Op::Exit { value: None, back: false }).contains("nothing follows"));
     assert!(
         traces_rule(Op::Jump { to: 0, back: false }).contains("leads on")
             || traces_rule(Op::Jump { to: 0, back: false }).contains("nothing follows")
@@ -209,10 +209,10 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
         structure(&bundles).unwrap();
     }
     assert!(
-        rule(&|b| b.rows[0].lanes.insert(0, sluice_hxdp::Step { slot: 0, op: Op::Exit { value: None } }))
+        rule(&|b| b.rows[0].lanes.insert(0, sluice_hxdp::Step { slot: 0, op: Op::Exit { value: None, back: false } }))
             .contains("last lane")
     );
-    assert!(rule(&with(Op::Move { wide: true, dst: 10, src: Operand::Imm(0) })).contains("r10 is not written"));
+    assert!(rule(&with(Op::Move { wide: true, dst: 10, src: Operand::Imm(0) })).contains("r10 and r15 are not written"));
     assert!(rule(&with(Op::Move { wide: true, dst: 16, src: Operand::Imm(0) })).contains("r0 to r15"));
     assert!(rule(&with(Op::Move { wide: true, dst: 0, src: Operand::Reg(40) })).contains("r0 to r15"));
     assert!(

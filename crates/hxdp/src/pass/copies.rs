@@ -6,7 +6,7 @@
 use super::Code;
 use crate::Op;
 use crate::alu::alu;
-use crate::op::{NAMES, OWN, Registers};
+use crate::op::{NAMES, OWN, Registers, START};
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.
@@ -32,7 +32,7 @@ pub struct Facts {
 
 impl Default for Facts {
     fn default() -> Self {
-        Self { known: [None; NAMES], short: 0 }
+        Self { known: [None; NAMES], short: 1 << START }
     }
 }
 
@@ -110,7 +110,7 @@ impl Facts {
                 *known = None;
             }
         }
-        self.short = if is_short { self.short | written } else { self.short & !written };
+        self.short = (if is_short { self.short | written } else { self.short & !written }) | 1 << START;
         // A fact about the register itself, as of `r1 += 4`, says nothing of its new value.
         let dst = written.trailing_zeros() as usize;
         if written.count_ones() == 1 && !matches!(fact, Some(Fact::Sum(of, _)) if usize::from(of) == dst) {
@@ -183,7 +183,7 @@ impl Facts {
                 let (base, bytes) = folded.unwrap_or((base, bytes));
                 Op::Length { base: Some(base), bytes, within, to, back }
             }
-            Op::Exit { value: Some(value) } => Op::Exit { value: Some(self.operand(value)) },
+            Op::Exit { value: Some(value), back } => Op::Exit { value: Some(self.operand(value)), back },
             // What a barrier is given stays in its registers: others see them.
             Op::Helper { id, handle: None, second: None } if !op.is_barrier() => {
                 let reads = |r: u8| op.reads() >> r & 1 == 1;

@@ -34,7 +34,7 @@ fn op(kind: Kind, slot: u32) -> Op {
         Kind::Branch { cond, wide, dst, src, .. } => Op::Branch { cond, wide, a: dst, b: src, to, back },
         Kind::CallHelper { id } => Op::Helper { id, handle: None, second: None },
         Kind::CallLocal { .. } => Op::Call { to },
-        Kind::Exit => Op::Exit { value: None },
+        Kind::Exit => Op::Exit { value: None, back: false },
         Kind::Load { size, signed, dst, src, off } => {
             Op::Load { bytes: size, signed, dst, base: src, off, quiet: false }
         }

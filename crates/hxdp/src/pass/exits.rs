@@ -1,21 +1,61 @@
-//! Exits with a value.
+//! Exits where they are led to, with the value that they give.
 //!
-//! Before: `r0 = 2; exit`. After: `r0 = 2; exit 2`, and `dead` removes the first. Needs: `copies` for what r0 is.
+//! Before: `w0 = w6; goto L`, and `L: exit`, often before it. After: `exit w6` in the place of the jump, which counts as work if the
+//! jump did, and `dead` removes what wrote r0. Needs: `copies` for what r0 is. Leaves alone: exits of functions that are jumped
+//! back to; their callers may look at all of r0.
 
-use super::Code;
 use super::copies::Facts;
-use crate::Op;
+use super::{Code, Trace};
+use crate::{Op, Step};
 use sluice_ebpf::insn::Operand;
+use std::collections::BTreeMap;
 
-/// Gives exits the value that r0 is known to have.
+/// Most instructions of a trace that is put in the place of a jump back to it.
+const SHORT: usize = 4;
+
+/// Puts exits in the place of jumps to them, and gives them the value that r0 is known to have.
 pub fn exits(code: &mut Code) {
-    for trace in code.traces.values_mut() {
+    jumped_to(code);
+    let main: Vec<bool> = code.traces.keys().map(|label| code.is_main(*label)).collect();
+    for (trace, is_main) in code.traces.values_mut().zip(main) {
         let mut facts = Facts::default();
-        for step in &mut trace.steps {
-            if let Op::Exit { value: value @ None } = &mut step.op {
-                *value = Some(facts.operand(Operand::Reg(0))).filter(|found| *found != Operand::Reg(0));
+        for index in 0..trace.steps.len() {
+            let narrow = is_main.then(|| narrow(&trace.steps[..index])).flatten();
+            let step = &mut trace.steps[index];
+            if let Op::Exit { value: value @ None, .. } = &mut step.op {
+                let known = Some(facts.operand(Operand::Reg(0))).filter(|found| *found != Operand::Reg(0));
+                *value = known.or(narrow);
             }
             facts.pass(&step.op);
+        }
+    }
+}
+
+/// The register whose lower half r0 has, all that a verdict is.
+fn narrow(before: &[Step]) -> Option<Operand> {
+    let writer = before.iter().rposition(|step| step.op.writes() & 1 == 1)?;
+    let Op::Move { src: Operand::Reg(src), .. } = before[writer].op else { return None };
+    let stays = before[writer + 1..].iter().all(|step| step.op.writes() >> src & 1 == 0 && !step.op.is_barrier());
+    (stays && src != 0).then_some(Operand::Reg(src))
+}
+
+/// What only gives a value and ends is copied to where it is jumped back to.
+fn jumped_to(code: &mut Code) {
+    let ends = |trace: &Trace| {
+        let (last, before) = trace.steps.split_last()?;
+        let plain = trace.steps.len() <= SHORT && before.iter().all(|step| step.op.is_pure());
+        (plain && matches!(last.op, Op::Exit { back: false, .. })).then(|| trace.steps.clone())
+    };
+    let main = |label: &u32| code.is_main(*label);
+    let ending: BTreeMap<u32, Vec<Step>> =
+        code.traces.iter().filter(|(label, _)| main(label)).filter_map(|(l, t)| Some((*l, ends(t)?))).collect();
+    for trace in code.traces.values_mut() {
+        let Some(Op::Jump { to, back: true }) = trace.steps.last().map(|step| step.op) else { continue };
+        let Some(more) = ending.get(&to) else { continue };
+        trace.steps.pop();
+        trace.steps.extend(more);
+        if let Some(Op::Exit { back, .. }) = trace.steps.last_mut().map(|step| &mut step.op) {
+            *back = true;
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod quiet;
 pub mod rename;
 pub mod schedule;
 pub mod set;
+pub mod starts;
 pub mod stores;
 pub mod superblocks;
 pub mod values;

@@ -150,7 +150,7 @@ mod tests {
         // Two ways out; what the second waits for is a chain, and the first waits for nothing.
         let number = |dst| Op::Move { wide: true, dst, src: Operand::Imm(1) };
         let branch = |a| Op::Branch { cond: Cond::Eq, wide: true, a, b: Operand::Imm(0), to: 9, back: false };
-        let ops = [number(1), number(2), number(3), branch(1), branch(3), Op::Exit { value: None }];
+        let ops = [number(1), number(2), number(3), branch(1), branch(3), Op::Exit { value: None, back: false }];
         let steps = ops.map(|op| Step { slot: 0, op });
         let edge = |from, to, order| Edge { from, to, order };
         let edges = [

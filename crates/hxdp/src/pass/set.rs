@@ -11,6 +11,8 @@ pub enum Pass {
     Plain,
     /// [`super::lengths`].
     Lengths,
+    /// [`super::starts`].
+    Starts,
     /// [`super::predict`].
     Predict,
     /// [`super::superblocks`].
@@ -49,10 +51,11 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Decided,
         Self::Plain,
         Self::Lengths,
+        Self::Starts,
         Self::Predict,
         Self::Superblocks,
         Self::Short,
@@ -78,6 +81,7 @@ impl Pass {
             Self::Decided => "decided",
             Self::Plain => "plain",
             Self::Lengths => "lengths",
+            Self::Starts => "starts",
             Self::Predict => "predict",
             Self::Superblocks => "superblocks",
             Self::Short => "short",

@@ -5,7 +5,7 @@
 use super::Trace;
 use super::liveness::Liveness;
 use crate::Op;
-use crate::op::{CORE, NAMES, OWN, Registers};
+use crate::op::{CORE, NAMES, OWN, Registers, START};
 
 /// A value: where it is written and read for the last time.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl Webs {
 
     /// A register of the core for each value, or the value for which there is none.
     pub fn names(&self, trace: &Trace, live: &Liveness) -> Result<Vec<u8>, usize> {
-        self.names_of(trace, live, |register| register < CORE as u8 && register != 10)
+        self.names_of(trace, live, |register| register < CORE as u8 && !matches!(register, 10 | START))
     }
 
     /// The same with registers that no core has.
