@@ -1,4 +1,4 @@
-//! What bundles cost in time: a model, which no RTL has shown yet.
+//! What bundles cost in time: a model, which is held to the RTL on twelve paths (docs/hxdp-cycles.md).
 //!
 //! The bundle model records what each bundle of a packet takes ([`Trace`]). [`simulate()`] plays such packets on an
 //! [`Engine`]: cores with contexts, their memories, the map engine that they share, and the order in which packets leave.
@@ -6,14 +6,17 @@
 pub mod area;
 mod core;
 pub mod engine;
+mod late;
 mod order;
+pub mod search;
 pub mod simulate;
 pub mod trace;
 
 pub use area::lut;
 pub use engine::{Dispatch, Engine, Memory, Order};
+pub use search::{MapEngine, Search};
 pub use simulate::{Arrivals, Load, Timing, alone, loaded, mean_alone, saturated, simulate};
-pub use trace::{Issue, Recorder, Trace};
+pub use trace::{Done, Issue, Recorder, Trace};
 
 /// What one packet, or several, executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -1,14 +1,14 @@
 //! The bundle model: executes bundles on the interpreter's state.
 
 use crate::alu::{alu, extend, holds, swap};
-use crate::cycles::{Issue, Recorder};
-use crate::op::{LOOKUP, START};
+use crate::cycles::{Done, Issue, Recorder};
+use crate::op::{LOOKUP, START, TAIL_CALL};
 use crate::rows::MAP_HELPERS;
 use crate::visits::Visits;
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
-use sluice_ebpf::{FaultReason, Image, MapId, MapSpace, MapType, Runtime, address, helper};
+use sluice_ebpf::{FaultReason, Image, MapId, MapSpace, MapSpec, MapType, Runtime, address, helper};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -246,8 +246,12 @@ impl Cores {
             executed.helpers += u64::from(matches!(step.op, Op::Helper { .. }));
             let shared = is_shared(&before, &step.op);
             executed.map_accesses += u64::from(shared);
-            self.recorder.executed(recorded, &step.op, shared);
             let constant = || loaded.constants.get(&(row, lane)).copied().unwrap_or_default();
+            if recorded.is_some() {
+                let (map, named) = map_of(cpu, &before, &step.op, constant);
+                let last = lane as usize + 1 == loaded.bundles.target.lanes;
+                self.recorder.executed(recorded, Done { op: &step.op, last, shared, map, named });
+            }
             let writes = match step.op {
                 Op::Load { .. } => false,
                 Op::Helper { id, handle, .. } => self.gate.is_some() && searches(cpu, id, handle.map(|_| constant())),
@@ -262,6 +266,8 @@ impl Cores {
                 }
             }
         }
+        let back = taken.is_some_and(|(_, back, _)| back) || matches!(way, Way::Program);
+        self.recorder.over(recorded, bundle, back);
         let ended = taken.is_some() || fault.is_some();
         let instructions = done + u64::from(ended && written.is_ok());
         executed.instructions += instructions;
@@ -395,6 +401,15 @@ fn write(
         _ => {}
     }
     Ok(Way::Next)
+}
+
+/// The map that a helper is given, and whether the call names it.
+fn map_of<'a>(cpu: &'a Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> (Option<&'a MapSpec>, bool) {
+    let Op::Helper { id, handle, .. } = *op else { return (None, false) };
+    let argument = if id == TAIL_CALL { 2 } else { 1 };
+    let given = handle.map_or_else(|| before.reg(argument), |_| constant());
+    let number = (given as u32).wrapping_sub(address::MAP_HANDLES);
+    (cpu.maps.spec(MapId(number)), handle.is_some())
 }
 
 /// Whether a call is an operation of the map engine: a lookup in an array that the call names is none.

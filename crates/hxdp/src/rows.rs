@@ -41,7 +41,7 @@ const TIME: i32 = 5;
 /// `map_lookup_percpu_elem`.
 pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, 51, 195];
 /// The one that sends to what a map's entry refers to.
-const REDIRECT_MAP: i32 = 51;
+pub const REDIRECT_MAP: i32 = 51;
 /// The one that makes frames longer.
 const ADJUST_TAIL: i32 = 65;
 

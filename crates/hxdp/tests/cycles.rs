@@ -1,6 +1,7 @@
 //! The cycle model against cases that were computed by hand.
 
-use sluice_hxdp::cycles::{Arrivals, Dispatch, Load, Memory, Order, alone, loaded, saturated, simulate};
+use sluice_hxdp::cycles::search::What;
+use sluice_hxdp::cycles::{Arrivals, Dispatch, Load, Memory, Order, Search, alone, loaded, saturated, simulate};
 use sluice_hxdp::{Engine, Trace, cycles::Issue};
 
 const ALU: Issue = Issue {
@@ -8,23 +9,33 @@ const ALU: Issue = Issue {
     stores: 0,
     multiplies: 0,
     divides: 0,
+    half_divides: 0,
     values: 0,
     posted: 0,
-    lookups: 0,
-    quick: 0,
+    elements: 0,
+    search: None,
     helpers: 0,
+    calls: 0,
     results: 0,
+    last_lane: false,
+    late: false,
+    twice: false,
     exit: false,
 };
 const EXIT: Issue = Issue { exit: true, ..ALU };
 const LOAD: Issue = Issue { loads: 1, ..ALU };
 const STORE: Issue = Issue { stores: 1, ..ALU };
-const MULTIPLY: Issue = Issue { multiplies: 1, ..ALU };
-const DIVIDE: Issue = Issue { divides: 1, ..ALU };
-const VALUE: Issue = Issue { values: 1, ..ALU };
+const MULTIPLY: Issue = Issue { multiplies: 1, late: true, ..ALU };
+const DIVIDE: Issue = Issue { divides: 1, late: true, ..ALU };
+const VALUE: Issue = Issue { values: 1, late: true, ..ALU };
 const POSTED: Issue = Issue { posted: 1, ..ALU };
-const LOOKUP: Issue = Issue { lookups: 1, ..ALU };
-const QUICK: Issue = Issue { quick: 1, ..ALU };
+const HELPER: Issue = Issue { helpers: 1, twice: true, ..ALU };
+/// A key of 8 bytes in a hash map.
+const LOOKUP: Issue = Issue {
+    search: Some(Search { what: What::Lookup, keyed: true, trie: false, lru: false, key: 1, value: 1 }),
+    late: true,
+    ..ALU
+};
 
 /// One core, nothing reserved, no order.
 fn core(contexts: usize) -> Engine {
@@ -53,38 +64,41 @@ fn near(found: f64, expected: f64) -> bool {
 
 #[test]
 fn one_packet_alone_takes_the_sum_of_its_parts() {
-    // Cycle 0 writes the row, 1 gives it a context, 3 issues, 8 ends.
-    assert_eq!(alone(&core(1), &dropped(&[EXIT])), 8);
-    // Its row is read in cycle 8, and is on the output 2 cycles after 9.
-    assert_eq!(alone(&core(1), &sent(&[EXIT], 1)), 11);
-    assert_eq!(alone(&core(1), &sent(&[EXIT], 24)), 11 + 23 + 23);
-    assert_eq!(alone(&core(1), &dropped(&[ALU, ALU, EXIT])), 8 + 10);
+    // Cycle 0 writes the row, 11 picks the exit with the packet, 17 ends, 20 has the verdict.
+    assert_eq!(alone(&core(1), &dropped(&[EXIT])), 20);
+    // Its row is read in cycle 17, and is on the output 6 cycles after 18.
+    assert_eq!(alone(&core(1), &sent(&[EXIT], 1)), 24);
+    assert_eq!(alone(&core(1), &sent(&[EXIT], 24)), 24 + 23 + 23);
+    assert_eq!(alone(&core(1), &dropped(&[ALU, ALU, EXIT])), 20 + 10);
 }
 
 #[test]
 fn each_class_has_its_interval() {
     let core = core(1);
-    let all = [(ALU, 5), (LOAD, 6), (STORE, 5), (MULTIPLY, 7), (DIVIDE, 40)];
+    let all = [(ALU, 5), (LOAD, 5), (STORE, 5), (MULTIPLY, 11), (DIVIDE, 74)];
     for (issue, cycles) in all {
         assert_eq!(beyond_exit(&core, &[issue]), cycles, "{issue:?}");
     }
-    // Launched after 5, answered after 8, the next bundle 6 after the second issue.
-    for issue in [VALUE, POSTED, LOOKUP, QUICK] {
-        assert_eq!(beyond_exit(&core, &[issue]), 5 + 8 + 6, "{issue:?}");
-    }
-    let faster = Engine { posted: true, quick: true, alu: 4, ..core };
-    assert_eq!([POSTED, QUICK, ALU].map(|issue| beyond_exit(&faster, &[issue])), [5, 7, 4]);
-    let both = Issue { multiplies: 1, ..LOAD };
-    assert_eq!(beyond_exit(&core, &[both]), 7, "the slowest lane counts");
-    assert_eq!(beyond_exit(&core, &[Issue { values: 2, ..ALU }]), 5 + 8 + 1 + 6, "two accesses, one port");
+    // Launched after 5, answered after 5; a register is written a cycle later.
+    assert_eq!([VALUE, POSTED].map(|issue| beyond_exit(&core, &[issue])), [11, 10]);
+    // Taken in the cycle behind its launch, 9 for the key, 6 for the entry, picked behind the answer and its writing.
+    assert_eq!(beyond_exit(&core, &[LOOKUP]), 5 + 1 + 9 + 6 + 1 + 1);
+    // Two passes around 4 cycles.
+    assert_eq!(beyond_exit(&core, &[HELPER]), 5 + 4 + 5);
+    assert_eq!(beyond_exit(&core, &[Issue { twice: true, late: false, ..VALUE }]), 5 + 5 + 5);
+    let call = Issue { calls: 1, twice: true, ..ALU };
+    assert_eq!(beyond_exit(&core, &[call, EXIT]), 5 + 17 + 5 + 15, "a call and its return");
+    assert_eq!(beyond_exit(&Engine { late: false, ..core }, &[VALUE]), 5 + 5 + 5);
+    assert_eq!(beyond_exit(&Engine { posted: true, ..core }, &[POSTED]), 5);
+    assert_eq!(beyond_exit(&core, &[Issue { values: 2, ..VALUE }]), 5 + 5 + 1 + 1, "two accesses, one port");
 }
 
 #[test]
 fn a_context_alone_waits_and_enough_contexts_fill_the_issue() {
     let packet = [dropped(&[[ALU; 19].as_slice(), &[EXIT]].concat())];
-    // 20 bundles, 5 cycles each, 2 to start the next one.
-    assert_eq!(saturated(&core(1), &packet).cycles_per_packet(), 102.0);
-    assert_eq!(saturated(&core(2), &packet).cycles_per_packet(), 51.0);
+    // 20 bundles, 5 cycles each, and one behind the exit.
+    assert_eq!(saturated(&core(1), &packet).cycles_per_packet(), 101.0);
+    assert_eq!(saturated(&core(2), &packet).cycles_per_packet(), 50.5);
     let full = saturated(&core(8), &packet);
     assert!(near(full.cycles_per_packet(), 20.0) && full.issue > 0.999, "{full:?}");
     let two = saturated(&Engine { cores: 2, ..core(8) }, &packet);
@@ -92,36 +106,51 @@ fn a_context_alone_waits_and_enough_contexts_fill_the_issue() {
 }
 
 #[test]
-fn a_map_access_issues_twice() {
+fn a_late_result_is_picked_once_and_a_second_pass_twice() {
     let packet = [dropped(&[[VALUE; 9].as_slice(), &[EXIT]].concat())];
-    assert!(near(saturated(&core(16), &packet).cycles_per_packet(), 19.0));
-    let once = saturated(&Engine { reissue: false, ..core(32) }, &packet);
-    assert!(near(once.cycles_per_packet(), 10.0), "{once:?}");
-    let posted = [dropped(&[[POSTED; 9].as_slice(), &[EXIT]].concat())];
-    assert!(near(saturated(&Engine { posted: true, ..core(16) }, &posted).cycles_per_packet(), 10.0));
+    assert!(near(saturated(&core(16), &packet).cycles_per_packet(), 10.0));
+    let twice = saturated(&Engine { late: false, ..core(16) }, &packet);
+    assert!(near(twice.cycles_per_packet(), 19.0), "{twice:?}");
+}
+
+#[test]
+fn a_late_result_waits_for_the_last_lane() {
+    // All bundles write by the last lane, so each result waits for four cycles, and its write for the pick that is left out.
+    let writes = Issue { last_lane: true, ..ALU };
+    let packet = [dropped(&[[VALUE].as_slice(), &[writes; 30], &[EXIT]].concat())];
+    let shared = saturated(&core(16), &packet).cycles_per_packet();
+    let own = saturated(&Engine { late_port: true, ..core(16) }, &packet).cycles_per_packet();
+    assert!(near(own, 32.0), "{own}");
+    assert!((32.5..34.0).contains(&shared), "a cycle is kept free for it: {shared}");
 }
 
 #[test]
 fn all_cores_share_the_value_port() {
-    // 4 cores have 19 accesses a packet, the port answers one a cycle, waited for or not.
-    let packet = [dropped(&[[POSTED; 19].as_slice(), &[EXIT]].concat())];
-    let timing = saturated(&Engine { cores: 4, posted: true, ..core(16) }, &packet);
-    assert!((18.0..20.0).contains(&timing.cycles_per_packet()), "{timing:?}");
+    // 4 cores have 19 accesses a packet, the port takes one a cycle.
     let packet = [dropped(&[[VALUE; 19].as_slice(), &[EXIT]].concat())];
     let timing = saturated(&Engine { cores: 4, ..core(16) }, &packet);
-    assert!((18.0..20.0).contains(&timing.cycles_per_packet()), "{timing:?}");
-    assert!(timing.value_port > 0.99, "{timing:?}");
+    assert!((18.0..21.0).contains(&timing.cycles_per_packet()), "{timing:?}");
+    assert!(timing.value_port > 0.9, "{timing:?}");
+}
+
+#[test]
+fn all_cores_share_the_second_half_of_the_map_engine() {
+    let packet = [dropped(&[LOOKUP, LOOKUP, EXIT])];
+    // The first half takes 9 cycles of each and one to hand over; the second one 6.
+    assert!(near(saturated(&core(8), &packet).cycles_per_packet(), 20.0));
+    let four = saturated(&Engine { cores: 4, ..core(8) }, &packet).cycles_per_packet();
+    assert!((12.0..13.0).contains(&four), "{four}");
 }
 
 #[test]
 fn two_divisions_at_once_wait_for_the_one_divider() {
-    // 40 for the division, 5 to exit, 2 to begin. 2 contexts would do 23.5, the divider does 34.
+    // 74 for the division, 6 to exit. 2 contexts would do 40, the divider does 67 and is asked every 5 cycles.
     let packet = [dropped(&[DIVIDE, EXIT])];
-    assert_eq!(saturated(&core(1), &packet).cycles_per_packet(), 47.0);
-    assert_eq!(saturated(&core(2), &packet).cycles_per_packet(), 34.0);
-    assert_eq!(saturated(&core(8), &packet).cycles_per_packet(), 34.0);
-    assert_eq!(saturated(&Engine { cores: 2, ..core(8) }, &packet).cycles_per_packet(), 17.0, "each core has one");
-    assert_eq!(beyond_exit(&core(1), &[Issue { divides: 2, ..ALU }]), 74);
+    assert_eq!(saturated(&core(1), &packet).cycles_per_packet(), 80.0);
+    let two = saturated(&core(2), &packet).cycles_per_packet();
+    assert!((67.0..72.0).contains(&two), "{two}");
+    let cores = saturated(&Engine { cores: 2, ..core(8) }, &packet).cycles_per_packet();
+    assert!((33.5..36.0).contains(&cores), "each core has one: {cores}");
 }
 
 #[test]
@@ -131,10 +160,11 @@ fn accesses_beyond_the_ports_take_the_issue_longer() {
     let with = |memory| saturated(&Engine { memory, ..core(16) }, &packet).cycles_per_packet();
     // The row of the next packet takes the one free cycle, that of the exit.
     assert!((20.0..20.2).contains(&with(Memory::READ_AND_WRITE)));
-    assert!((39.0..39.2).contains(&with(Memory::ONE)));
-    assert_eq!(beyond_exit(&Engine { memory: Memory::ONE, ..core(1) }, &[both]), 7);
-    assert_eq!(beyond_exit(&core(1), &[Issue { loads: 2, ..ALU }]), 7);
-    assert_eq!(beyond_exit(&Engine { memory: Memory::TWO, ..core(1) }, &[Issue { loads: 2, ..ALU }]), 6);
+    let one = with(Memory::ONE);
+    assert!(near(one, 39.0), "{one}");
+    assert_eq!(beyond_exit(&Engine { memory: Memory::ONE, ..core(1) }, &[both]), 6);
+    assert_eq!(beyond_exit(&core(1), &[Issue { loads: 2, ..ALU }]), 6);
+    assert_eq!(beyond_exit(&Engine { memory: Memory::TWO, ..core(1) }, &[Issue { loads: 2, ..ALU }]), 5);
 }
 
 #[test]
@@ -189,17 +219,17 @@ fn what_is_dropped_waits_for_nobody() {
 #[test]
 fn a_serial_flow_is_executed_one_packet_at_a_time() {
     let packet = [Trace { serial: true, ..dropped(&[ALU, EXIT]) }];
-    // Row, context, start, two bundles: the next is dispatched in the cycle in which this one ends.
-    assert_eq!(saturated(&core(8), &packet).cycles_per_packet(), 13.0);
+    // Row and start, two bundles: the next is dispatched in the cycle in which this one ends.
+    assert_eq!(saturated(&core(8), &packet).cycles_per_packet(), 11.0 + 5.0 + 6.0);
 }
 
 #[test]
 fn a_stack_that_is_cleared_takes_the_write_port() {
     let engine = Engine { stack_rows: 8, ..core(1) };
-    assert_eq!(alone(&engine, &dropped(&[EXIT])), 16);
+    assert_eq!(alone(&engine, &dropped(&[EXIT])), 20 + 8);
     let packet = [dropped(&[EXIT])];
     let timing = saturated(&Engine { stack_rows: 8, ..core(16) }, &packet);
-    assert_eq!(timing.cycles_per_packet(), 9.0, "8 rows of stack and one of packet");
+    assert!(near(timing.cycles_per_packet(), 9.0), "8 rows of stack and one of packet: {timing:?}");
     assert_eq!(saturated(&core(16), &packet).cycles_per_packet(), 1.0);
 }
 
@@ -216,7 +246,7 @@ fn what_comes_faster_than_it_is_carried_out_is_lost() {
     let every = |period| loaded(&core(8), &packet, Arrivals::Every { period, queue: 8 });
     let slow = every(60_000);
     assert_eq!((slow.lost, slow.cycles_per_packet()), (0, 60.0));
-    assert_eq!(slow.latency, 8.0 + 45.0);
+    assert_eq!(slow.latency, 20.0 + 45.0);
     let fast = every(5_000);
     assert_eq!(fast.cycles_per_packet(), 10.0);
     let share = fast.lost as f64 / fast.came as f64;

@@ -31,13 +31,13 @@ fn each_kind_of_instruction_is_recorded_as_such() {
     let none = Issue::default();
     let one = Issue { results: 1, ..none };
     let expected = [
-        Issue { loads: 1, ..one },
+        Issue { loads: 1, last_lane: true, ..one },
         Issue { stores: 1, ..none },
-        Issue { loads: 1, ..one },
-        Issue { multiplies: 1, ..one },
-        Issue { divides: 1, ..one },
-        Issue { quick: 1, ..one },
-        one,
+        Issue { loads: 1, last_lane: true, ..one },
+        Issue { multiplies: 1, late: true, ..one },
+        Issue { divides: 1, late: true, ..one },
+        Issue { helpers: 1, twice: true, ..one },
+        Issue { last_lane: true, ..one },
         Issue { exit: true, ..none },
     ];
     assert_eq!(recorded(text, 1, Passes::NONE), expected);

@@ -54,7 +54,7 @@ const SECTIONS: [Section; 12] = [
 ];
 
 /// Sections that others write, kept as they are.
-const OTHERS: [&str; 1] = ["fast"];
+const OTHERS: [&str; 2] = ["fast", "xdp-linux"];
 
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();

@@ -132,6 +132,11 @@ impl KernelProgram {
         Ok(TestOutput { r0: tested.r0, frame, metadata: out })
     }
 
+    /// Bytes of machine code that the kernel's JIT has made of it; 0 where it interprets it.
+    pub fn machine_code_bytes(&self) -> Result<u32, KernelError> {
+        sys::machine_code_bytes(&self.fd).map_err(|e| KernelError::new(format!("asking about `{}`", self.name), e))
+    }
+
     /// Nanoseconds a run takes, over `repeat` runs on this frame (each on what the run before left).
     pub fn time(&self, frame: &[u8], repeat: u32) -> Result<u32, KernelError> {
         let mut context = sys::XdpMd { data_end: frame.len() as u32, ..sys::XdpMd::default() };

@@ -362,6 +362,44 @@ pub fn test_run(program: &OwnedFd, data: &[u8], context: &mut XdpMd, out: &mut [
     Ok(Tested { r0: attr.retval, bytes: attr.data_size_out as usize, nanoseconds: attr.duration })
 }
 
+/// What `BPF_OBJ_GET_INFO_BY_FD` is asked: the first fields of what the kernel knows of a program.
+#[repr(C)]
+#[derive(Default)]
+struct AskInfo {
+    fd: u32,
+    info_len: u32,
+    info: u64,
+}
+// SAFETY: see the type.
+unsafe impl Attr for AskInfo {}
+
+/// The first fields of the kernel's `struct bpf_prog_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct ProgramInfo {
+    kind: u32,
+    id: u32,
+    tag: [u8; 8],
+    jited_len: u32,
+    xlated_len: u32,
+    // Where the kernel would write both programs: nowhere, for no buffer is given.
+    jited: u64,
+    xlated: u64,
+}
+
+/// Bytes of machine code that the kernel has made of a program; 0 where it interprets it, or may not say so.
+pub fn machine_code_bytes(program: &OwnedFd) -> Result<u32> {
+    let mut info = [ProgramInfo::default()];
+    let mut attr = AskInfo {
+        fd: program.as_raw_fd() as u32,
+        info_len: size_of::<ProgramInfo>() as u32,
+        info: address_mut(&mut info),
+    };
+    // SAFETY: `info` is live and as long as said, and asks for no code, so the kernel writes nowhere else.
+    unsafe { bpf(15, &mut attr) }?;
+    Ok(info[0].jited_len)
+}
+
 /// Processors a thread may run on.
 #[cfg(target_os = "linux")]
 pub struct CpuSet(libc::cpu_set_t);

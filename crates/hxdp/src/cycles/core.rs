@@ -1,5 +1,6 @@
-//! One core: contexts that issue bundles in turn, and ports of the packet memory.
+//! One core: contexts whose bundles are picked in turn, and ports of the packet memory.
 
+use super::late::{Cycle, Late};
 use super::{Engine, Issue, Trace};
 use std::collections::VecDeque;
 
@@ -21,8 +22,10 @@ struct Running {
     at: usize,
     /// First cycle in which that bundle can issue, or the packet ends.
     ready: u64,
-    /// The bundle takes the result of its first issue.
+    /// The bundle's first pass has launched what it takes.
     second: bool,
+    /// Passes without a bundle that come next.
+    passes: u64,
 }
 
 /// A unit that begins one thing, or one in several cycles.
@@ -43,22 +46,24 @@ impl Unit {
     }
 }
 
-/// What units said to a bundle.
-#[derive(Clone, Copy, Debug, Default)]
-struct Asked {
-    /// When the last answer is there, of those that are waited for.
-    answered: Option<u64>,
-    /// When the last thing was begun: nobody posts into a unit that is busy.
-    taken: u64,
-}
-
 /// Units that all cores share.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shared {
     /// Loads, stores and atomics of map values.
     pub value_port: Unit,
-    /// Searches and changes of maps.
+    /// Second half of the map engine.
     pub map_engine: Unit,
+}
+
+/// What a bundle that launches something waits for: until when, and whether the map engine has it.
+#[derive(Clone, Copy, Debug)]
+enum Launched {
+    /// A unit is busy: the context is picked again.
+    Busy,
+    /// Nothing.
+    Nothing,
+    /// First cycle of the next pick, of a second pass or of the next bundle.
+    Until(u64),
 }
 
 /// What waits for the memory of a core.
@@ -80,18 +85,21 @@ pub struct Core {
     busy: usize,
     ending: usize,
     to_clear: u32,
-    /// Packets that wait for a context, with their traces.
-    waiting: VecDeque<(usize, usize)>,
+    /// Packets that wait for a context, with their traces, and when they may have one.
+    waiting: VecDeque<(usize, usize, u64)>,
     /// Slots of packet memory that are taken.
     pub slots: usize,
     /// Packets that are not finished.
     pub work: usize,
-    /// First cycles in which the divider, the issue, and the memory for rows are free.
-    divider: u64,
+    /// First cycles in which the issue, and the memory for rows are free.
     issue: u64,
     reads: u64,
     writes: u64,
+    /// Multiplier and divider, helper, and first half of the map engine.
+    muldiv: Unit,
     helper: Unit,
+    front: Unit,
+    late: Late,
     /// Cycles in which something issued, or a bundle before took the issue for longer.
     pub issued: u64,
 }
@@ -108,18 +116,20 @@ impl Core {
             waiting: VecDeque::new(),
             slots: 0,
             work: 0,
-            divider: 0,
             issue: 0,
             reads: 0,
             writes: 0,
+            muldiv: Unit::default(),
             helper: Unit::default(),
+            front: Unit::default(),
+            late: Late::default(),
             issued: 0,
         }
     }
 
     /// A packet is in the memory.
-    pub fn loaded(&mut self, packet: usize, trace: usize) {
-        self.waiting.push_back((packet, trace));
+    pub fn loaded(&mut self, now: u64, engine: &Engine, packet: usize, trace: usize) {
+        self.waiting.push_back((packet, trace, now + engine.start));
     }
 
     /// Packets that end in this cycle; their contexts are free.
@@ -137,20 +147,18 @@ impl Core {
         ended
     }
 
-    /// Free contexts take packets that wait.
-    pub fn begin(&mut self, now: u64, engine: &Engine, traces: &[Trace]) {
-        if self.waiting.is_empty() || self.busy == self.contexts.len() {
-            return;
-        }
-        for context in self.contexts.iter_mut().filter(|context| context.packet.is_none()) {
-            let Some((packet, trace)) = self.waiting.pop_front() else { break };
-            let ready = now + engine.start;
-            let to_clear = engine.stack_rows;
-            context.packet = Some(Running { packet, trace, to_clear, at: 0, ready, second: false });
-            self.busy += 1;
-            self.ending += usize::from(traces[trace].issues.is_empty());
-            self.to_clear += to_clear;
-        }
+    /// A free context takes a packet that waits, and gives its place; the packet's first bundle is picked with it.
+    fn begin(&mut self, now: u64, engine: &Engine, traces: &[Trace]) -> Option<usize> {
+        let (packet, trace, _) = self.waiting.front().copied().filter(|(.., from)| *from <= now)?;
+        let place = self.contexts.iter().position(|context| context.packet.is_none())?;
+        self.waiting.pop_front();
+        let running =
+            Running { packet, trace, to_clear: engine.stack_rows, at: 0, ready: now, second: false, passes: 0 };
+        self.contexts[place].packet = Some(running);
+        self.busy += 1;
+        self.ending += usize::from(traces[trace].issues.is_empty());
+        self.to_clear += engine.stack_rows;
+        Some(place)
     }
 
     /// Whether a stack is being cleared.
@@ -158,24 +166,37 @@ impl Core {
         self.to_clear > 0
     }
 
-    /// Issues a bundle, if one can. `wanted` are rows that this cycle is reserved for.
+    /// Writes a late result, and picks a bundle, if there is one. `wanted` are rows that this cycle is reserved for.
     pub fn issue(&mut self, now: u64, engine: &Engine, traces: &[Trace], shared: &mut Shared, wanted: Wanted) {
+        match self.late.cycle(now, engine.late_port, engine.late_patience) {
+            Cycle::Hold => return,
+            Cycle::Written(context) => {
+                if let Some(running) = &mut self.contexts[context].packet {
+                    running.ready = now + 1;
+                }
+            }
+            Cycle::Nothing => {}
+        }
         if now < self.issue {
             self.issued += 1;
             return;
         }
         let contexts = self.contexts.len();
-        for place in (1..=contexts).map(|n| (self.last + n) % contexts) {
+        let begun = self.begin(now, engine, traces);
+        for place in begun.into_iter().chain((1..=contexts).map(|n| (self.last + n) % contexts)) {
             let Some(running) = self.contexts[place].packet else { continue };
             let Some(issue) = traces[running.trace].issues.get(running.at) else { continue };
             if running.ready > now || running.to_clear > 0 || !self.can(now, engine, issue, running.second, wanted) {
                 continue;
             }
             let last = running.at + 1 == traces[running.trace].issues.len();
-            let running = self.issued_by(now, engine, running, (issue, last), shared);
-            self.ending += usize::from(last && !running.second);
+            let before = running.at;
+            let running = self.picked(now, engine, running, place, (issue, last), shared);
+            self.ending += usize::from(last && running.at > before);
             self.contexts[place].packet = Some(running);
-            self.last = place;
+            if begun != Some(place) {
+                self.last = place;
+            }
             self.issued += 1;
             return;
         }
@@ -185,23 +206,33 @@ impl Core {
         let (loads, stores) = if second { (0, 0) } else { accesses(issue) };
         let read = loads > 0 || (engine.memory.shared && stores > 0);
         let write = stores > 0 || (engine.memory.shared && loads > 0);
-        let divides = issue.divides > 0 && !second;
-        !(read && wanted.read || write && wanted.write || divides && now < self.divider)
+        !(read && wanted.read || write && wanted.write) && now >= self.issue
     }
 
-    /// What becomes of a context that issues this bundle, the packet's last or not.
-    fn issued_by(
+    /// What becomes of a context whose bundle is picked, the packet's last or not.
+    fn picked(
         &mut self,
         now: u64,
         engine: &Engine,
         running: Running,
+        place: usize,
         (issue, last): (&Issue, bool),
         shared: &mut Shared,
     ) -> Running {
-        let next = Running { at: running.at + 1, second: false, ..running };
+        if running.passes > 0 {
+            return Running { passes: running.passes - 1, ready: now + engine.interval, ..running };
+        }
+        let restores = if issue.exit && !last { engine.restores } else { 0 };
+        let after = if last { engine.exit } else { engine.interval };
+        let next = Running { at: running.at + 1, second: false, passes: restores, ready: now + after, ..running };
+        let at_memory = now + engine.interval;
         if running.second {
-            let after = if last { engine.exit } else { engine.result };
-            return Running { ready: now + after, ..next };
+            self.lane_writes(at_memory, issue);
+            return next;
+        }
+        let launched = self.launch(at_memory, engine, issue, shared);
+        if matches!(launched, Launched::Busy) {
+            return Running { ready: at_memory, ..running };
         }
         let (loads, stores) = accesses(issue);
         let memory = engine.memory;
@@ -214,39 +245,76 @@ impl Core {
         if both.is_some_and(|both| both >= memory.reads) || (both.is_none() && stores >= memory.writes) {
             self.writes = now + cycles;
         }
-        let divides = u64::from(issue.divides) * engine.divider;
-        if divides > 0 {
-            self.divider = now + divides;
+        let more = cycles - 1;
+        match launched {
+            Launched::Until(at) if issue.twice || !engine.late => Running { second: true, ready: at, ..running },
+            Launched::Until(at) => {
+                self.lane_writes(at_memory, issue);
+                if !issue.late {
+                    return Running { ready: at, ..next };
+                }
+                self.late.comes(at + engine.late_write - 1, place);
+                Running { ready: u64::MAX, ..next }
+            }
+            _ => {
+                self.lane_writes(at_memory, issue);
+                Running { ready: next.ready + more, ..next }
+            }
         }
-        let asked = self.ask(now, engine, issue, shared);
-        match asked.answered {
-            Some(answered) if engine.reissue => return Running { ready: answered, second: true, ..running },
-            Some(answered) => return Running { ready: answered + engine.result, ..next },
-            None => {}
-        }
-        let after = if last { engine.exit } else { interval(engine, issue) };
-        Running { ready: (now + after + cycles - 1).max(asked.taken), ..next }
     }
 
-    /// Asks the units that a bundle needs.
-    fn ask(&mut self, now: u64, engine: &Engine, issue: &Issue, shared: &mut Shared) -> Asked {
-        let mut arrives = now + engine.launch;
-        let mut asked = Asked::default();
-        let mut ask = |unit: &mut Unit, number: u8, (latency, every): (u64, u64), waits: bool| {
-            for _ in 0..number {
-                let begins = unit.begin(arrives, every);
-                arrives += 1;
-                asked.taken = asked.taken.max(begins);
-                asked.answered = if waits { asked.answered.max(Some(begins + latency)) } else { asked.answered };
+    fn lane_writes(&mut self, at: u64, issue: &Issue) {
+        if issue.last_lane || (issue.twice && issue.results > 1) {
+            self.late.lane_writes(at);
+        }
+    }
+
+    /// Asks the units that a bundle needs, at its memory stage.
+    fn launch(&mut self, at: u64, engine: &Engine, issue: &Issue, shared: &mut Shared) -> Launched {
+        let values = u64::from(issue.at_values());
+        let muldiv = self.muldiv_cycles(engine, issue);
+        let busy = (values > 0 && shared.value_port.free > at)
+            || (muldiv > 0 && self.muldiv.free > at)
+            || (issue.helpers + issue.calls > 0 && self.helper.free > at);
+        if busy {
+            return Launched::Busy;
+        }
+        let mut until = None;
+        for _ in 0..values {
+            let begins = shared.value_port.begin(at, engine.value_every);
+            until = until.max(Some(begins + engine.value_port));
+        }
+        if engine.posted && values == u64::from(issue.posted) {
+            until = None;
+        }
+        if muldiv > 0 {
+            let begins = self.muldiv.begin(at, muldiv - engine.muldiv_behind);
+            until = until.max(Some(begins + muldiv));
+        }
+        let helper = u64::from(issue.helpers) * engine.helper + u64::from(issue.calls) * engine.call;
+        if helper > 0 {
+            until = until.max(Some(self.helper.begin(at, helper) + helper));
+        }
+        if let Some(search) = issue.search {
+            let front = engine.maps.front(search);
+            let found = self.front.begin(at + 1, front) + front;
+            let back = engine.maps.back(search);
+            let begins = shared.map_engine.begin(found, back);
+            // The first half holds what it found until the second one takes it.
+            self.front.free = begins + 1;
+            let locked = engine.maps.locked(search);
+            if locked > 0 {
+                shared.value_port.free = shared.value_port.free.max(begins + back - locked);
             }
-        };
-        let value_port = (engine.value_port, engine.value_every);
-        ask(&mut shared.value_port, issue.values, value_port, true);
-        ask(&mut shared.value_port, issue.posted, value_port, !engine.posted);
-        ask(&mut shared.map_engine, issue.lookups, (engine.map_engine, engine.map_every), true);
-        let quick = if engine.quick { 0 } else { issue.quick };
-        ask(&mut self.helper, issue.helpers + quick, (engine.helper, 1), true);
-        asked
+            until = until.max(Some(begins + back + engine.map_answer));
+        }
+        until.map_or(Launched::Nothing, Launched::Until)
+    }
+
+    fn muldiv_cycles(&self, engine: &Engine, issue: &Issue) -> u64 {
+        u64::from(issue.multiplies) * engine.multiply
+            + u64::from(issue.divides) * engine.divide
+            + u64::from(issue.half_divides) * engine.divide_half
     }
 
     /// Takes the read port for a row, if it is free.
@@ -268,7 +336,7 @@ impl Core {
     }
 
     /// Clears a row of a stack, if the write port is free.
-    pub fn clear_row(&mut self, now: u64, engine: &Engine) {
+    pub fn clear_row(&mut self, now: u64) {
         if self.to_clear == 0 {
             return;
         }
@@ -276,25 +344,13 @@ impl Core {
         if let Some(running) = context.filter(|_| now >= self.writes) {
             running.to_clear -= 1;
             self.to_clear -= 1;
-            running.ready = now + 1 + engine.start;
+            running.ready = now + 1;
             self.writes = now + 1;
         }
     }
 }
 
-/// Loads and stores of a bundle. The map engine reads a key in one row.
+/// Loads and stores of a bundle. A lookup in an array reads its key.
 fn accesses(issue: &Issue) -> (u8, u8) {
-    (issue.loads + issue.lookups, issue.stores)
-}
-
-/// From issue to issue of a bundle that waits for nothing.
-fn interval(engine: &Engine, issue: &Issue) -> u64 {
-    let mut cycles = engine.alu;
-    let mut at_least = |has: bool, least: u64| cycles = if has { cycles.max(least) } else { cycles };
-    at_least(issue.loads > 0, engine.load);
-    at_least(issue.stores + issue.posted > 0, engine.store);
-    at_least(issue.multiplies > 0 || issue.quick > 0, engine.multiply);
-    let more = u64::from(issue.divides.saturating_sub(1)) * engine.divider;
-    at_least(issue.divides > 0, engine.divide + more);
-    cycles
+    (issue.loads + issue.elements.min(1), issue.stores)
 }

@@ -1,10 +1,9 @@
 //! Parameters of an engine.
 
-/// An engine. Times are cycles; *from issue to issue* is from the cycle in which a context issues a bundle to the
-/// first in which it can issue its next.
-///
-/// The pipeline is: pick a context, fetch, decode and read registers, execute 1, execute 2 (branches, faults and
-/// squash are decided), read memory, align, write back.
+use super::search::MapEngine;
+
+/// An engine. Times are cycles. A context's bundle is picked, and comes to the memory stage `interval` cycles later, where it launches
+/// what takes longer; then, if it waits for nothing, it is picked again (docs/design/hxdp-core.md, "Core").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Engine {
     /// Cores.
@@ -13,49 +12,52 @@ pub struct Engine {
     pub contexts: usize,
     /// Frames that the packet memory of a core holds: those that are loaded, executed, and wait to leave.
     pub slots: usize,
-    /// From issue to issue of a bundle with arithmetic and branches only.
-    pub alu: u64,
-    /// Of one with a load of packet, stack or context.
-    pub load: u64,
-    /// Of one with a store to packet or stack.
-    pub store: u64,
-    /// Of one with a multiplication.
-    pub multiply: u64,
-    /// Of one with a division.
-    pub divide: u64,
-    /// Cycles that a division occupies the one divider of its core.
-    pub divider: u64,
-    /// From the issue of the exit to the end of the packet, when the context is free.
+    /// From a pick to the next, and to the memory stage.
+    pub interval: u64,
+    /// From the pick of the exit to the end of the packet, when the context is free.
     pub exit: u64,
-    /// From the first issue of a bundle with a map access or helper to its arrival at the unit.
-    pub launch: u64,
-    /// From its second issue, which takes the result, to the next bundle's.
-    pub result: u64,
-    /// Answer of the value port: loads, stores and atomics of map values. All cores share it.
+    /// What takes longer and gives a register at most is done with its launch. Without, every such bundle has two passes.
+    pub late: bool,
+    /// Cycles that a late result takes more than one that a second pass takes.
+    pub late_write: u64,
+    /// Late results have a write port of their own, else they share the last lane's.
+    pub late_port: bool,
+    /// Cycles that a late result waits for the port before nobody is picked for it.
+    pub late_patience: u64,
+    /// From launch to the next pick: loads, stores and atomics of values, lookups in arrays that the call names. All cores share the port.
     pub value_port: u64,
     /// Cycles from one access there to the next.
     pub value_every: u64,
-    /// Answer of the map engine: helpers with a map. All cores share it.
-    pub map_engine: u64,
-    /// Cycles from one search there to the next.
-    pub map_every: u64,
-    /// Answer of the unit for other helpers, one a core, one begins a cycle.
-    pub helper: u64,
-    /// What was waited for is written by a second issue of its bundle. Without, it is written when it comes, by ports of its
-    /// own, and the bundle takes the issue once.
-    pub reissue: bool,
-    /// Stores to values, and atomics that give nothing, are issued once and not waited for.
+    /// Stores to values, and atomics that give nothing, are not waited for.
     pub posted: bool,
-    /// Helpers that no unit is needed for are issued once; they take as long as a multiplication.
-    pub quick: bool,
+    /// The map engine, which all cores share but for its first half.
+    pub maps: MapEngine,
+    /// From the map engine's answer to the next pick.
+    pub map_answer: u64,
+    /// From launch to the next pick, of one operation at a time in a core: multiplication, division of 64 and of 32 bits.
+    pub multiply: u64,
+    /// Division and remainder of 64 bits.
+    pub divide: u64,
+    /// Of 32 bits.
+    pub divide_half: u64,
+    /// Cycles less that an operation keeps the unit.
+    pub muldiv_behind: u64,
+    /// From launch to the next pick of other helpers, one at a time in a core.
+    pub helper: u64,
+    /// The same of a call of a function, which clears its frame.
+    pub call: u64,
+    /// Passes behind the exit of a function, which restore registers.
+    pub restores: u64,
     /// Packet and stack memory of a core.
     pub memory: Memory,
     /// One cycle of so many is for loading and unloading, if they wait for the memory; 0 is never.
     pub reserve: u64,
-    /// From the last row in memory, or a context's becoming free, to the first issue.
+    /// From a packet's last row in memory to the first cycle in which a context may take it, which picks its first bundle.
     pub start: u64,
     /// From the last row read to the last beat on the output.
     pub leave: u64,
+    /// From the end of a packet's program to its verdict, where it is dropped.
+    pub verdict: u64,
     /// Rows of stack that are written with zeros before a packet begins.
     pub stack_rows: u32,
     /// When packets may leave.
@@ -120,29 +122,31 @@ impl Default for Engine {
             cores: 2,
             contexts: 8,
             slots: 16,
-            alu: 5,
-            load: 6,
-            store: 5,
-            multiply: 7,
-            divide: 40,
-            divider: 34,
-            exit: 5,
-            launch: 5,
-            result: 6,
-            value_port: 8,
+            interval: 5,
+            exit: 6,
+            late: true,
+            late_write: 1,
+            late_port: false,
+            late_patience: 3,
+            value_port: 5,
             value_every: 1,
-            map_engine: 8,
-            map_every: 1,
-            helper: 8,
-            reissue: true,
             posted: false,
-            quick: false,
+            maps: MapEngine::default(),
+            map_answer: 1,
+            multiply: 5,
+            divide: 68,
+            divide_half: 36,
+            muldiv_behind: 1,
+            helper: 4,
+            call: 17,
+            restores: 2,
             memory: Memory::READ_AND_WRITE,
             reserve: 8,
-            start: 2,
-            leave: 2,
+            start: 11,
+            leave: 6,
+            verdict: 3,
             stack_rows: 0,
-            order: Order::Tickets(256),
+            order: Order::Tickets(16),
             dispatch: Dispatch::LeastWork,
         }
     }
@@ -154,8 +158,9 @@ impl Engine {
         Self { contexts, slots: 2 * contexts, ..self }
     }
 
-    /// One whose map engine and value port answer after so many cycles.
+    /// One whose value port answers, and whose map engine finds an entry, after so many cycles.
     pub fn with_map_latency(self, cycles: u64) -> Self {
-        Self { value_port: cycles, map_engine: cycles, ..self }
+        let maps = MapEngine { index: cycles, lookup: cycles, ..self.maps };
+        Self { value_port: cycles, maps, ..self }
     }
 }

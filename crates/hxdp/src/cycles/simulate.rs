@@ -1,7 +1,7 @@
 //! Plays recorded packets on an engine, cycle by cycle.
 //!
 //! A beat of 64 bytes a cycle comes in, and one goes out; all cores share both. A row is written in the cycle in which its
-//! beat comes; a packet whose rows are all there waits for a context. In a cycle each core first issues, then a row is
+//! beat comes; a packet whose rows are all there waits for a context. In a cycle each core first picks a bundle, then a row is
 //! read and one is written where the ports are free. A packet that ends frees its context; it keeps its slot until its
 //! last row is read, which begins when its order allows. What is dropped keeps nothing.
 
@@ -224,14 +224,15 @@ impl Simulation<'_> {
             for packet in self.cores[core].ended(now, traces) {
                 self.end(now, packet);
             }
-            self.cores[core].begin(now, engine, traces);
         }
         self.choose_to_drain();
         self.choose_to_fill(now);
-        for core in 0..self.cores.len() {
+        // Units that all cores share take them in turns.
+        let cores = self.cores.len();
+        for core in (0..cores).map(|n| (n + now as usize) % cores) {
             let wanted = self.wanted(now, core);
             self.cores[core].issue(now, engine, traces, &mut self.shared, wanted);
-            self.cores[core].clear_row(now, engine);
+            self.cores[core].clear_row(now);
         }
         self.drain(now);
         self.fill(now);
@@ -269,7 +270,7 @@ impl Simulation<'_> {
         self.cores[core].work -= 1;
         *self.running.entry(flow).or_default() -= 1;
         if rows == 0 {
-            self.leave(now, packet);
+            self.leave(now + self.engine.verdict, packet);
         } else {
             self.finished.push_back(packet);
             self.may_leave = true;
@@ -358,7 +359,7 @@ impl Simulation<'_> {
         moving.rows -= 1;
         self.filling = Some(moving).filter(|moving| moving.rows > 0);
         if moving.rows == 0 {
-            self.cores[core].loaded(moving.packet, trace);
+            self.cores[core].loaded(now, self.engine, moving.packet, trace);
         }
     }
 }

@@ -1,13 +1,15 @@
 //! What the bundles of one packet take of a core.
 
+use super::search::Search;
+use crate::op::{LOOKUP, TAIL_CALL};
+use crate::rows::{MAP_HELPERS, REDIRECT_MAP};
 use crate::{Bundle, Op};
-use sluice_ebpf::helper::{self, Arg};
 use sluice_ebpf::insn::AluOp;
-use sluice_ebpf::{Packet, Verdict};
+use sluice_ebpf::{MapSpec, MapType, Packet, Verdict};
 use std::cell::RefCell;
 
-/// One executed bundle. Loads and multiplications count where the row has them, squashed or not: the core decides by
-/// the row how long a context waits. All else counts where it was carried out.
+/// One executed bundle. Multiplications count where the row has them, squashed or not, and loads too: the core decides by
+/// the row. All else counts where it was carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Issue {
     /// Loads of packet, stack and context.
@@ -16,27 +18,48 @@ pub struct Issue {
     pub stores: u8,
     /// Multiplications.
     pub multiplies: u8,
-    /// Divisions and remainders.
+    /// Divisions and remainders of 64 bits.
     pub divides: u8,
+    /// And of 32 bits.
+    pub half_divides: u8,
     /// Loads of map values and records, and atomics that give the old value.
     pub values: u8,
     /// Stores to map values and records, and atomics that give nothing.
     pub posted: u8,
-    /// Helpers that search, change or redirect by a map.
-    pub lookups: u8,
-    /// Helpers that read a register of the core or set one: clock, processor, random number, redirect, ends of the packet.
-    pub quick: u8,
+    /// Lookups in arrays and references in devmaps that the call names: the value port's.
+    pub elements: u8,
+    /// Operation of the map engine.
+    pub search: Option<Search>,
     /// Other helpers.
     pub helpers: u8,
+    /// Calls of functions.
+    pub calls: u8,
     /// Registers that it writes.
     pub results: u8,
+    /// Of them one by the last lane, with the bundle.
+    pub last_lane: bool,
+    /// And one that comes later than the bundle.
+    pub late: bool,
+    /// It launches something and has a second pass, for it ends, goes back, or changes more than a register.
+    pub twice: bool,
     /// A frame ends, which of the last bundle is the packet's end.
     pub exit: bool,
 }
 
-/// Helpers that no unit is needed for: ktime_get_ns, get_prandom_u32, get_smp_processor_id, redirect, adjust_head,
-/// adjust_meta.
-const QUICK: [i32; 6] = [5, 7, 8, 23, 44, 54];
+/// An instruction that was not squashed, and what is known of it where it was executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Done<'a> {
+    /// What it is.
+    pub op: &'a Op,
+    /// Its lane is the row's last.
+    pub last: bool,
+    /// It went to a map's value or a record.
+    pub shared: bool,
+    /// The map that a helper was given.
+    pub map: Option<&'a MapSpec>,
+    /// The call names the map.
+    pub named: bool,
+}
 
 impl Issue {
     /// Of a row, before anything of it is executed.
@@ -49,43 +72,86 @@ impl Issue {
         issue
     }
 
-    /// Adds an instruction that was not squashed; `shared` is whether it went to a map's value or a record.
-    fn executed(&mut self, op: &Op, shared: bool) {
-        self.results += u8::from(op.writes() != 0);
-        match *op {
-            Op::Load { .. } if shared => {
+    /// Adds an instruction that was not squashed.
+    fn executed(&mut self, done: Done<'_>) {
+        let before = self.launched();
+        let results = done.op.writes().count_ones().min(1) as u8;
+        self.results += results;
+        match *done.op {
+            Op::Load { .. } if done.shared => {
                 self.loads -= 1;
                 self.values += 1;
             }
-            Op::Store { .. } if shared => self.posted += 1,
+            Op::Store { .. } if done.shared => self.posted += 1,
             Op::Store { .. } => self.stores += 1,
-            Op::Atomic { fetch, op, .. } if shared => {
+            Op::Atomic { fetch, op, .. } if done.shared => {
                 let awaited = fetch || op == sluice_ebpf::insn::AtomicOp::Cmpxchg;
                 *(if awaited { &mut self.values } else { &mut self.posted }) += 1;
             }
             Op::Atomic { .. } => {
                 self.loads += 1;
                 self.stores += 1;
+                self.elements += 1;
+                self.twice = true;
             }
-            Op::Alu { op: AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod, .. } => self.divides += 1,
-            Op::Helper { id, .. } => {
-                let by_map = helper::find(id).is_some_and(|helper| helper.args.contains(&Arg::Map));
-                *(if QUICK.contains(&id) {
-                    &mut self.quick
-                } else if by_map {
-                    &mut self.lookups
-                } else {
-                    &mut self.helpers
-                }) += 1;
+            Op::Alu { op: AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod, wide, .. } => {
+                *(if wide { &mut self.divides } else { &mut self.half_divides }) += 1;
+            }
+            Op::Helper { id, .. } => self.called(id, &done),
+            Op::Call { .. } => {
+                self.calls += 1;
+                self.twice = true;
             }
             Op::Exit { .. } => self.exit = true,
             _ => {}
         }
+        let launches = self.launched() > before || matches!(done.op, Op::Alu { op: AluOp::Mul, .. });
+        self.late |= launches && results > 0;
+        self.last_lane |= !launches && results > 0 && done.last;
+    }
+
+    fn called(&mut self, id: i32, done: &Done<'_>) {
+        match done.map.filter(|_| MAP_HELPERS.contains(&id)) {
+            Some(map)
+                if done.named
+                    && [(LOOKUP, MapType::Array), (REDIRECT_MAP, MapType::Devmap)].contains(&(id, map.kind)) =>
+            {
+                self.elements += 1;
+                self.twice |= id == REDIRECT_MAP;
+            }
+            Some(map) => {
+                self.search = Some(Search::new(id, map));
+                self.twice |= [REDIRECT_MAP, TAIL_CALL].contains(&id);
+            }
+            None => {
+                self.helpers += 1;
+                self.twice = true;
+            }
+        }
+    }
+
+    /// All of it was executed; `back` is whether it went back, or to another program.
+    fn over(&mut self, bundle: &Bundle, back: bool) {
+        let access = |op: &Op| matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } | Op::Helper { .. });
+        let arithmetic = self.multiplies + self.divides + self.half_divides > 0;
+        self.twice |= self.launched() > 0 && (self.exit || back);
+        self.twice |= arithmetic && bundle.lanes.iter().any(|step| access(&step.op));
+        self.late &= !self.twice;
+    }
+
+    /// Things that take longer than the bundle.
+    pub fn launched(&self) -> u8 {
+        self.shared() + self.multiplies + self.divides + self.half_divides + self.calls
     }
 
     /// Accesses and helpers that a context may have to wait for.
     pub fn shared(&self) -> u8 {
-        self.values + self.posted + self.lookups + self.quick + self.helpers
+        self.values + self.posted + self.elements + u8::from(self.search.is_some()) + self.helpers
+    }
+
+    /// Accesses of the value port.
+    pub fn at_values(&self) -> u8 {
+        self.values + self.posted + self.elements
     }
 }
 
@@ -118,9 +184,16 @@ impl Recorder {
     }
 
     /// An instruction of it was not squashed.
-    pub fn executed(&self, recorded: Option<Recorded>, op: &Op, shared: bool) {
+    pub fn executed(&self, recorded: Option<Recorded>, done: Done<'_>) {
         if let Some(Recorded(at)) = recorded {
-            self.issues.borrow_mut()[at].executed(op, shared);
+            self.issues.borrow_mut()[at].executed(done);
+        }
+    }
+
+    /// All of it was; `back` is whether it went back, or to another program.
+    pub fn over(&self, recorded: Option<Recorded>, bundle: &Bundle, back: bool) {
+        if let Some(Recorded(at)) = recorded {
+            self.issues.borrow_mut()[at].over(bundle, back);
         }
     }
 

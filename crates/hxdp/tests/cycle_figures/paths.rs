@@ -18,6 +18,8 @@ const PUBLISHED_LUT: f64 = 42e3;
 
 /// A lone packet's latency is at most so many times the published cycles.
 const ALONE: f64 = 4.0;
+/// How far the model may be from the RTL, on each path.
+const FROM_RTL: f64 = 0.1;
 /// Paths that this is asked of, from the first on.
 const ALONE_OF: usize = 7;
 
@@ -42,13 +44,25 @@ fn cycles(mix: &Mix, engine: &Engine) -> f64 {
     simulate(engine, &load).cycles_per_packet()
 }
 
+/// Cycles a packet and cycles alone of the engine in RTL, as docs/measurements.md has them.
+fn of_rtl(what: &str) -> (f64, f64) {
+    let path = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/measurements.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let table = page.split("<!-- xdp-paths -->").nth(1).expect("a section xdp-paths");
+    let line =
+        table.lines().find(|line| line.starts_with(&format!("| {what} |"))).unwrap_or_else(|| panic!("no {what}"));
+    let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+    let number = |at: usize| fields[at].parse().unwrap_or_else(|_| panic!("{what}: {} is no number", fields[at]));
+    (number(5), number(7))
+}
+
 /// What each path takes of the default engine. A path that is no longer as long as the published one fails.
 pub fn table() -> String {
     let mut out = String::from(
         "| path | program | insns, published | insns | bundles 1 / 2 / 4 lanes | issues, 2 lanes | published | aim | cycles | one core | \
-         reached | alone | at most | packets a cycle and 10 k LUT | published |\n|",
+         reached | RTL | off | alone | RTL | at most | packets a cycle and 10 k LUT | published |\n|",
     );
-    out.push_str(&" --- |".repeat(15));
+    out.push_str(&" --- |".repeat(18));
     out.push('\n');
     let engine = Engine::default();
     for (index, path) in PATHS.iter().enumerate() {
@@ -60,15 +74,22 @@ pub fn table() -> String {
             assert!(off.abs() <= 0.1, "{}: {insns:.1} instructions, {published} are published", path.what);
         }
         let bundles = DEFAULT_ENGINE.map(|shape| packets(path, shape).mean_bundles());
-        let twice = mix.traces.iter().flat_map(|t| &t.issues).filter(|issue| issue.shared() > 0).count();
+        let twice = mix.traces.iter().flat_map(|t| &t.issues).filter(|issue| issue.twice).count();
         let issues = bundles[1] + twice as f64 / mix.traces.len() as f64;
         let measured = cycles(&mix, &engine);
         let core = cycles(&mix, &Engine { cores: 1, ..engine });
         let alone = mean_alone(&engine, &mix.traces);
+        for (what, model, rtl) in
+            [("cycles a packet", measured, of_rtl(path.what).0), ("cycles alone", alone, of_rtl(path.what).1)]
+        {
+            let off = model / rtl - 1.0;
+            assert!(off.abs() <= FROM_RTL, "{}: {model:.2} {what} on the model, {rtl} on the RTL", path.what);
+        }
+        let (rtl, rtl_alone) = of_rtl(path.what);
         let most = if index < ALONE_OF { format!("{:.0}", ALONE * path.published) } else { String::from("-") };
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {insns:.1} | {:.1} / {:.1} / {:.1} | {issues:.1} | {} | {} | {measured:.1} | {core:.1} | {} | {alone:.0} | \
+            "| {} | {} | {} | {insns:.1} | {:.1} / {:.1} / {:.1} | {issues:.1} | {} | {} | {measured:.1} | {core:.1} | {} | {rtl} | {:+.0} % | {alone:.0} | {rtl_alone} | \
              {most} | {:.4} | {:.4} |",
             path.what,
             path.program,
@@ -79,6 +100,7 @@ pub fn table() -> String {
             path.published,
             path.aim,
             if measured <= path.aim { "yes" } else { "no" },
+            (measured / rtl - 1.0) * 100.0,
             1e4 / measured / lut(2, 2, 8, 1),
             1e4 / path.published / PUBLISHED_LUT,
         );

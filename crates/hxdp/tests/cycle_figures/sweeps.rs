@@ -3,7 +3,7 @@
 use crate::mixes::{ALL, Mix, Mixes, geometric};
 use crate::plot::{Axis, Look, Plot, Scale, Series};
 use crate::{DEFAULT, Shape, aims};
-use sluice_hxdp::cycles::{Arrivals, Dispatch, Memory, Order, loaded, lut};
+use sluice_hxdp::cycles::{Arrivals, Dispatch, MapEngine, Memory, Order, loaded, lut};
 use sluice_hxdp::{Engine, Trace};
 use std::fmt::Write;
 use std::path::Path;
@@ -50,7 +50,7 @@ pub fn objects(mixes: &Mixes) -> String {
         let cycles = crate::mixes::DEFAULT_ENGINE
             .map(|shape| mixes.on(shape)[name].saturated(&engine_of(shape)).cycles_per_packet());
         let shared = mix.traces.iter().flat_map(|trace| &trace.issues).map(|issue| u64::from(issue.shared()));
-        let twice = mix.traces.iter().flat_map(|trace| &trace.issues).filter(|issue| issue.shared() > 0).count();
+        let twice = mix.traces.iter().flat_map(|trace| &trace.issues).filter(|issue| issue.twice).count();
         let mean = |sum: u64| sum as f64 / mix.traces.len() as f64;
         let _ = writeln!(
             out,
@@ -208,7 +208,7 @@ fn results(mixes: &Mixes) -> String {
         let issues = mixes.on(shape).values().flat_map(|mix| &mix.traces).flat_map(|trace| &trace.issues);
         let (mut all, mut later, mut kinds) = (0u64, 0u64, [0u64; 4]);
         for issue in issues {
-            let late = (issue.values + issue.lookups + issue.quick + issue.helpers).min(issue.results);
+            let late = u8::from(issue.late || issue.twice).min(issue.results);
             kinds[usize::from(issue.results - late).min(3)] += 1;
             later += u64::from(late);
             all += 1;
@@ -222,27 +222,26 @@ fn results(mixes: &Mixes) -> String {
 fn pipeline(mixes: &Mixes) -> String {
     let mut out = head(&["change", "4 contexts", "6", "8", "12", "best object at 8", "alone"]);
     let base = Engine::default();
-    let faster = Engine { alu: 4, load: 5, store: 4, multiply: 6, exit: 4, ..base };
+    let posted = Engine { posted: true, ..base };
+    let maps = |change: fn(MapEngine) -> MapEngine| Engine { maps: change(base.maps), ..base };
     let changes = [
         ("none", base),
-        ("arithmetic and branches 4", Engine { alu: 4, ..base }),
-        ("all classes one less", faster),
-        ("arithmetic and branches 6, all one more", Engine { alu: 6, load: 7, store: 6, multiply: 8, exit: 6, ..base }),
-        ("results by ports of their own: one issue", Engine { reissue: false, ..base }),
-        ("map stores posted", Engine { posted: true, ..base }),
-        ("helpers without a unit in the pipeline", Engine { quick: true, ..base }),
-        ("both", Engine { posted: true, quick: true, ..base }),
-        ("both, and arithmetic 4", Engine { posted: true, quick: true, alu: 4, ..base }),
-        ("both, and one issue", Engine { posted: true, quick: true, reissue: false, ..base }),
+        ("a bundle in 4 cycles", Engine { interval: 4, exit: 5, ..base }),
+        ("a bundle in 6 cycles", Engine { interval: 6, exit: 7, ..base }),
+        ("two passes for all that takes longer", Engine { late: false, ..base }),
+        ("late results by a port of their own", Engine { late_port: true, ..base }),
+        ("map stores posted", posted),
+        ("both of these", Engine { late_port: true, ..posted }),
         ("8 rows of stack cleared", Engine { stack_rows: 8, ..base }),
         ("no reserved cycle", Engine { reserve: 0, ..base }),
         ("packets to cores in turns", Engine { dispatch: Dispatch::RoundRobin, ..base }),
-        ("map engine begins one in 4 cycles", Engine { map_every: 4, ..base }),
-        ("map engine begins one in 8 cycles", Engine { map_every: 8, ..base }),
+        ("map engine, no hash to wait for", maps(|maps| MapEngine { hash: 0, ..maps })),
+        ("map engine, at least 8 cycles each", maps(|maps| MapEngine { least: 8, ..maps })),
+        ("map engine, at least 16 cycles each", maps(|maps| MapEngine { least: 16, ..maps })),
         ("value port begins one in 2 cycles", Engine { value_every: 2, ..base }),
         ("value port begins one in 4 cycles", Engine { value_every: 4, ..base }),
         ("other helpers answer after 24", Engine { helper: 24, ..base }),
-        ("divide 70", Engine { divide: 70, divider: 64, ..base }),
+        ("multiply 2 less", Engine { multiply: 3, ..base }),
     ];
     for (what, engine) in changes {
         let mut row = format!("| {what} |");
