@@ -29,6 +29,9 @@ module core
     input logic                                  done_context_i,
     input logic                                  done_fault_i,
     input logic            [         63:0]       done_value_i,
+    input logic                                  lock_valid_i,
+    input logic                                  lock_context_i,
+    input xdp_lock_answer_t                      lock_i,
     input logic                                  map_answer_valid_i,
     input logic                                  map_answer_context_i,
     input xdp_map_answer_t                       map_answer_i
@@ -55,6 +58,7 @@ module core
   xdp_map_call_t map_call;
   xdp_end_t finished;
   logic unused_pass_valid;
+  logic unused_lock_ready, unused_free_valid, unused_free_context;
   xdp_spent_t unused_pass;
   logic unused_abandon_valid;
   xdp_event_t unused_abandon;
@@ -95,6 +99,12 @@ module core
       .done_context_i,
       .done_fault_i,
       .done_value_i,
+      .lock_valid_i,
+      .lock_ready_o      (unused_lock_ready),
+      .lock_context_i,
+      .lock_i,
+      .free_valid_o      (unused_free_valid),
+      .free_context_o    (unused_free_context),
       .map_call_valid_o  (map_call_valid),
       .map_call_o        (map_call),
       .map_context_o     (map_context),

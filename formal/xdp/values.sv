@@ -26,6 +26,9 @@ module values
   logic ready, done_valid, done_fault, cfg_valid;
   logic [1:0] done_context;
   logic [63:0] done_value;
+  logic unused_lock_valid, unused_lock_unlocks, unused_lock_fault;
+  logic [1:0] unused_lock_context;
+  logic [$clog2(Bytes/4)-1:0] unused_lock_place;
   cfg_rsp_t cfg_rsp;
 
   sluice_xdp_values #(
@@ -45,6 +48,11 @@ module values
       .done_context_o(done_context),
       .done_fault_o  (done_fault),
       .done_value_o  (done_value),
+      .lock_valid_o  (unused_lock_valid),
+      .lock_context_o(unused_lock_context),
+      .lock_place_o  (unused_lock_place),
+      .lock_unlocks_o(unused_lock_unlocks),
+      .lock_fault_o  (unused_lock_fault),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o   (cfg_valid),

@@ -83,6 +83,7 @@ package sluice_xdp_rows_pkg;
 
   // A page of 64 KiB of a module's addresses of map values. Index: row of the region table.
   typedef struct packed {
+    logic [7:0]  lock;
     logic [9:0]  writable;
     logic [9:0]  readable;
     logic [3:0]  shift;
@@ -91,11 +92,12 @@ package sluice_xdp_rows_pkg;
     logic [5:0]  module_id;
     logic        valid;
   } xdp_region_row_t;
-  localparam int unsigned XdpRegionRowBits = 60;
-  localparam int unsigned XdpRegionRowWords = 2;
+  localparam int unsigned XdpRegionRowBits = 68;
+  localparam int unsigned XdpRegionRowWords = 3;
 
   // A map. Index: number of the map. Places in search memory are its rows.
   typedef struct packed {
+    logic [7:0]  lock;
     logic [31:0] seed;
     logic [1:0]  entry_shift;
     logic [15:0] entry;
@@ -117,7 +119,7 @@ package sluice_xdp_rows_pkg;
     logic [5:0]  module_id;
     logic        valid;
   } xdp_map_row_t;
-  localparam int unsigned XdpMapRowBits = 237;
+  localparam int unsigned XdpMapRowBits = 245;
   localparam int unsigned XdpMapRowWords = 8;
 
   // State of a map with keys: a row of search memory.

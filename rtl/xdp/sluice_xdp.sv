@@ -414,6 +414,14 @@ module sluice_xdp
   processor_t [Cores-1:0] map_call_processor;
   xdp_request_t map_request;
 
+  // Locks in values.
+  logic asked_valid, asked_unlocks, asked_fault;
+  logic [ProcessorBits+1:0] asked_context;
+  logic [$clog2(Cfg.values/4)-1:0] asked_place;
+  logic [Cores-1:0] lock_valid, lock_ready, lock_free;
+  logic [Cores-1:0][ContextBits-1:0] lock_context, lock_free_context;
+  xdp_lock_answer_t [Cores-1:0] lock_answer;
+
   function automatic core_t core_of(processor_t processor);
     return core_t'(32'(processor) >> ContextBits);
   endfunction
@@ -546,6 +554,12 @@ module sluice_xdp
         .done_context_i      (done_context[ContextBits-1:0]),
         .done_fault_i        (done_fault),
         .done_value_i        (done_value),
+        .lock_valid_i        (lock_valid[c]),
+        .lock_ready_o        (lock_ready[c]),
+        .lock_context_i      (lock_context[c]),
+        .lock_i              (lock_answer[c]),
+        .lock_free_o         (lock_free[c]),
+        .lock_free_context_o (lock_free_context[c]),
         .map_call_valid_o    (map_call_valid[c]),
         .map_call_o          (map_call[c]),
         .map_context_o       (map_call_context[c]),
@@ -788,10 +802,41 @@ module sluice_xdp
       .done_context_o(done_context),
       .done_fault_o(done_fault),
       .done_value_o(done_value),
+      .lock_valid_o(asked_valid),
+      .lock_context_o(asked_context),
+      .lock_place_o(asked_place),
+      .lock_unlocks_o(asked_unlocks),
+      .lock_fault_o(asked_fault),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o(values_cfg_valid),
       .cfg_rsp_o(values_cfg_rsp)
+  );
+
+  // "Bits of signal are not used": only contexts ask for locks.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [1:0] unused_asked;
+  // verilator lint_on UNUSEDSIGNAL
+  assign unused_asked = asked_context[ProcessorBits+1-:2];
+  sluice_xdp_locks #(
+      .Cores    (Cores),
+      .Contexts (Cfg.contexts),
+      .PlaceBits($clog2(Cfg.values / 4))
+  ) u_locks (
+      .clk_i,
+      .rst_ni,
+      .now_i           (now_q),
+      .ask_valid_i     (asked_valid),
+      .ask_context_i   (asked_context[ProcessorBits-1:0]),
+      .ask_place_i     (asked_place),
+      .ask_unlocks_i   (asked_unlocks),
+      .ask_fault_i     (asked_fault),
+      .free_valid_i    (lock_free),
+      .free_context_i  (lock_free_context),
+      .answer_valid_o  (lock_valid),
+      .answer_ready_i  (lock_ready),
+      .answer_context_o(lock_context),
+      .answer_o        (lock_answer)
   );
 
   // ---------------------------------------------------------------------------------------------------------------

@@ -84,6 +84,14 @@ module sluice_xdp_cluster
     input  logic                           done_fault_i,
     input  logic         [           63:0] done_value_i,
 
+    // Locks.
+    input  logic                               lock_valid_i,
+    output logic                               lock_ready_o,
+    input  logic             [ContextBits-1:0] lock_context_i,
+    input  xdp_lock_answer_t                   lock_i,
+    output logic                               lock_free_o,
+    output logic             [ContextBits-1:0] lock_free_context_o,
+
     // The map engine.
     output logic                                    map_call_valid_o,
     output xdp_map_call_t                           map_call_o,
@@ -293,6 +301,12 @@ module sluice_xdp_cluster
       .done_context_i,
       .done_fault_i,
       .done_value_i,
+      .lock_valid_i,
+      .lock_ready_o,
+      .lock_context_i,
+      .lock_i,
+      .free_valid_o  (lock_free_o),
+      .free_context_o(lock_free_context_o),
       .map_call_valid_o,
       .map_call_o,
       .map_context_o,

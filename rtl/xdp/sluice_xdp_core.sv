@@ -87,6 +87,14 @@ module sluice_xdp_core
     input  logic                           done_fault_i,
     input  logic         [           63:0] done_value_i,
 
+    // Of a lock that it asked for; and whose packet has ended, with which its lock is free.
+    input  logic                               lock_valid_i,
+    output logic                               lock_ready_o,
+    input  logic             [ContextBits-1:0] lock_context_i,
+    input  xdp_lock_answer_t                   lock_i,
+    output logic                               free_valid_o,
+    output logic             [ContextBits-1:0] free_context_o,
+
     // The map engine takes each call, and answers it once.
     output logic                              map_call_valid_o,
     output xdp_map_call_t                     map_call_o,
@@ -343,6 +351,7 @@ module sluice_xdp_core
     logic [WorkBits-1:0]   work;
     logic [5:0]            tails;       // tail calls so far
     xdp_record_t           record;      // that is reserved
+    logic                  locked;      // it holds a spin lock
     logic                  redirected;
     logic                  to_host;     // the redirect is to a destination
     logic [31:0]           redirect;
@@ -384,6 +393,7 @@ module sluice_xdp_core
           work: d_work_q,
           tails: '0,
           record: '0,
+          locked: 1'b0,
           redirected: 1'b0,
           to_host: 1'b0,
           redirect: '0,
@@ -694,6 +704,7 @@ module sluice_xdp_core
   logic
       y_redirects,
       y_is_reference,
+      y_is_lock,
       y_is_lookup,
       y_is_map,
       y_is_tail,
@@ -712,7 +723,7 @@ module sluice_xdp_core
       y_in_packet,
       y_in_stack,
       y_in_record,
-      y_holds_record,
+      y_keeps,
       y_in_first,
       y_allowed,
       y_access_faults;
@@ -728,6 +739,7 @@ module sluice_xdp_core
   assign y_redirects = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperRedirectMap;
   assign y_is_reference = y_redirects && y_access_q.spare;
   assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup && y_access_q.spare;
+  assign y_is_lock = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] inside {HelperLock, HelperUnlock};
   assign y_is_map = y_access_q.op == XdpOpHelper && !y_is_lookup && !y_is_reference && y_access_q.imm[15:0] inside {HelperLookup, HelperUpdate,
       HelperDelete, HelperTailCall, HelperRedirectMap, HelperLookupPercpu};
   // A tail call, which has found a program and may still go there.
@@ -758,7 +770,7 @@ module sluice_xdp_core
   assign y_misaligned = y_is_atomic && (y_address_q[1:0] != '0 || (y_access_q.op[3] && y_address_q[2]));
   // Where it lies in values their unit judges it.
   assign y_allowed = (y_in_packet && !y_is_atomic) || y_in_stack || y_in_record || y_in_context || (y_in_values && !y_is_lookup);
-  assign y_access_faults = y_is_access && (!y_allowed || y_misaligned);
+  assign y_access_faults = (y_is_access && (!y_allowed || y_misaligned)) || (y_is_lock && !y_in_values);
   // The record lies before the stack, which lies before the buffer.
   always_comb begin
     y_place = place_of(y_base_q, y_offset);
@@ -767,10 +779,10 @@ module sluice_xdp_core
   end
 
   // The access is asked of the unit of values: those that lie there, lookups, and the read of an atomic operation on the stack.
-  assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_reference || y_is_atomic;
+  assign y_waits = (y_is_access && y_in_values) || y_is_lookup || y_is_reference || y_is_lock || y_is_atomic;
 
-  // A program's end, by exit or tail call, with a record that it still holds is a fault.
-  assign y_holds_record = y_kept_q.record.held && y_turn_q.depth == '0;
+  // A program's end, by exit or tail call, with a record or lock that it still holds is a fault.
+  assign y_keeps = y_kept_q.record.held || y_kept_q.locked;
 
   // Lanes in their order: what each does to those behind it.
   logic [Lanes-1:0] y_active, y_faults, y_takes, y_exits, y_stops, y_longs;
@@ -787,8 +799,8 @@ module sluice_xdp_core
       y_longs[l] = y_muldiv_lane_q[l] || (y_access_lane_q[l] && (y_waits || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}));
       y_faults[l] = (y_access_lane_q[l] && !(y_is_load && y_lane_q[l].wide) &&
                      (y_access_faults || (y_is_tail && y_third_q != 64'(ContextAddress)) ||
-                      (y_longs[l] && y_resume_q && y_result_fault) || (y_tail && y_kept_q.record.held))) ||
-          (y_exits[l] && y_holds_record) ||
+                      (y_longs[l] && y_resume_q && y_result_fault) || (y_tail && y_keeps))) ||
+          (y_exits[l] && y_keeps && y_turn_q.depth == '0) ||
           (y_lane_q[l].op == XdpOpCall && (l != 0 || y_turn_q.depth == y_frames_q ||
                                            (y_lane_q[l].wide && y_third_q[63:CodeBits] != 51'(FunctionAddress[31:CodeBits])))) ||
           ((is_access(y_lane_q[l].op) || is_atomic(y_lane_q[l].op) || y_lane_q[l].op inside {XdpOpHelper, XdpOpCall}) &&
@@ -843,7 +855,7 @@ module sluice_xdp_core
   logic [3:0] y_late_register;
   always_comb begin
     case (y_unit)
-      UnitValues: y_late = (y_in_values || y_is_lookup) && !y_is_reference;
+      UnitValues: y_late = (y_in_values || y_is_lookup) && !y_is_reference && !y_is_lock;
       UnitMaps: y_late = !y_redirects && !y_is_tail;
       UnitMuldiv: y_late = y_access_lane_q == '0;
       default: y_late = 1'b0;
@@ -912,7 +924,7 @@ module sluice_xdp_core
   logic [7:0] m_muldiv_op_q;
   logic m_muldiv_wide_q;
   logic [15:0] m_helper_q;
-  logic m_commits, m_completes, m_reads_late_q, m_enters_q, m_tail_q;
+  logic m_commits, m_completes, m_reads_late_q, m_enters_q, m_tail_q, m_locks_q;
   logic m_late_q, m_late_writes_q, m_redirects_q;
   logic [3:0] m_late_register_q;
   xdp_request_e m_kind_q;
@@ -927,6 +939,7 @@ module sluice_xdp_core
     m_taken_q <= y_taken || y_turn_q.pass == PassUpper;
     m_enters_q <= (y_lane_q[0].op == XdpOpCall && !y_fault) || y_turn_q.pass == PassClear;
     m_tail_q <= y_tail && !y_fault;
+    m_locks_q <= y_is_lock && y_resume_q && (y_access_lane_q & y_active) != '0 && !y_fault;
     m_back_q <= y_back;
     m_exit_q <= y_exit;
     m_unit_q <= y_unit;
@@ -939,7 +952,7 @@ module sluice_xdp_core
     m_redirects_q <= y_redirects;
     m_late_writes_q <= y_late_writes;
     m_late_register_q <= y_late_register;
-    m_kind_q       <= y_is_reference ? RequestReference : y_is_lookup ? RequestLookup : !y_in_values ? RequestEcho : y_is_atomic ? RequestAtomic :
+    m_kind_q       <= y_is_lock ? ((y_access_q.imm[15:0] == HelperLock) ? RequestLock : RequestUnlock) : y_is_reference ? RequestReference : y_is_lookup ? RequestLookup : !y_in_values ? RequestEcho : y_is_atomic ? RequestAtomic :
         y_is_store ? RequestStore : RequestLoad;
     m_code_q <= y_access_q.op[2:0];
     m_map_q <= y_access_q.imm[31:16];
@@ -1049,6 +1062,7 @@ module sluice_xdp_core
     m_kept = m_kept_q;
     if (m_completes && m_taken_q && m_back_q) m_kept.work = m_kept_q.work - WorkBits'(1);
     if (m_completes && m_tail_q) m_kept.tails = m_kept_q.tails + 6'd1;
+    if (m_completes && m_locks_q) m_kept.locked = m_kind_q == RequestLock;
     // The second pass of a helper's bundle brings the bounds that it left.
     if (m_helped) begin
       m_kept.bounds = return_q.bounds;
@@ -1073,7 +1087,7 @@ module sluice_xdp_core
       m_kept.redirect = m_kept_q.aim;
     end
   end
-  assign m_write_kept = m_valid_q && (m_start_q || (m_completes && ((m_taken_q && m_back_q) || m_helped || m_referred)));
+  assign m_write_kept = m_valid_q && (m_start_q || (m_completes && ((m_taken_q && m_back_q) || m_helped || m_referred || m_locks_q)));
 
   // What a packet costs: its bundles, once more each that has two passes or launches what comes late, and the cycles of the map engine, with the
   // pass behind them. Being sent back costs nothing.
@@ -1082,7 +1096,8 @@ module sluice_xdp_core
   logic [1:0] m_passes;
   logic [Contexts-1:0] stepped_q;
   steps_t m_steps;
-  logic map_answered;
+  logic map_answered, lock_answered;
+  assign lock_answered = lock_valid_i && lock_ready_o;
   assign map_answered = map_answer_valid_i && map_answer_ready_o;
   assign m_cost_before = m_start_q ? '0 : m_cost;
   // What a bundle launches late holds its context for as long again.
@@ -1097,6 +1112,7 @@ module sluice_xdp_core
     end else begin
       if (m_valid_q) stepped_q[m_context_q] <= 1'b0;
       if (map_answered) stepped_q[map_answer_context_i] <= 1'b1;
+      if (lock_answered) stepped_q[lock_context_i] <= 1'b1;
     end
   end
 
@@ -1105,9 +1121,9 @@ module sluice_xdp_core
       .Depth(Contexts)
   ) u_steps (
       .clk_i,
-      .we_i   (map_answered),
-      .waddr_i(map_answer_context_i),
-      .wdata_i(map_answer_i.steps),
+      .we_i   (map_answered || lock_answered),
+      .waddr_i(lock_answered ? lock_context_i : map_answer_context_i),
+      .wdata_i(lock_answered ? lock_i.steps : map_answer_i.steps),
       .raddr_i(m_context_q),
       .rdata_o(m_steps)
   );
@@ -1170,6 +1186,12 @@ module sluice_xdp_core
       .rdata_o(x_stack)
   );
 
+  // A lock that its packet has left is free.
+  always_ff @(posedge clk_i) begin
+    free_valid_o   <= m_ends && rst_ni;
+    free_context_o <= m_context_q;
+  end
+
   // Room of a record's event. A helper may have changed what is held.
   logic m_holds;
   logic [RecordBits-1:0] m_record_bytes;
@@ -1213,7 +1235,8 @@ module sluice_xdp_core
     m_behind_q <= !y_stops[0] && !y_foreign_q;
     // Only a call in the first lane may be one too many.
     m_frames_q <= y_lane_q[0].op == XdpOpCall;
-    m_holds_q <= ((y_exits & y_active & y_faults) != '0 && y_holds_record) || (y_tail && y_kept_q.record.held && (y_access_lane_q & y_active) != '0);
+    m_holds_q <= ((y_exits & y_active & y_faults) != '0 && y_keeps) || (y_tail && y_keeps && (y_access_lane_q & y_active) != '0) ||
+        (y_is_lock && y_resume_q && y_result_fault && y_unit_result_q.value[0] && (y_access_lane_q & y_active) != '0);
     // Something of which a bundle has one: the lane that stops it is not the one that has it, or wants it together with another.
     m_wrong_q   <= (y_access_lane_q & y_active & y_faults) == '0 || (y_muldiv_lane_q != '0 && (y_access_lane_q & y_longs) != '0);
   end
@@ -1380,11 +1403,13 @@ module sluice_xdp_core
   assign m_referred = m_completes && m_unit_q inside {UnitMaps, UnitValues} && m_redirects_q;
   assign answered = done_valid_i || map_answer_valid_i;
   assign map_answer_ready_o = !done_valid_i;
-  assign unit_done = answered || helper_waits_q || muldiv_waits_q;
+  // Contexts are fewer than the cycles that each takes from one answer to the next: a cycle for locks is always near.
+  assign lock_ready_o = !answered && !helper_waits_q && !muldiv_waits_q;
+  assign unit_done = answered || helper_waits_q || muldiv_waits_q || lock_valid_i;
   assign done_context = done_valid_i ? done_context_i : map_answer_valid_i ? map_answer_context_i :
-      helper_waits_q ? helper_context_q : muldiv_context_q;
+      helper_waits_q ? helper_context_q : muldiv_waits_q ? muldiv_context_q : lock_context_i;
   always_comb begin
-    done_result = muldiv_result_q;
+    done_result = muldiv_waits_q ? muldiv_result_q : '{fault: lock_i.fault, value: 64'(lock_i.misused), default: '0};
     if (helper_waits_q) done_result = '{fault: return_q.fault, value: return_q.value, default: '0};
     if (map_answer_valid_i) done_result = {1'b0, map_answer_i[$bits(xdp_map_answer_t)-1:StepBits]};
     if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
@@ -1424,10 +1449,10 @@ module sluice_xdp_core
       .raddr_i({late_context, muldiv_context_q, map_answer_context_i, done_context_i}),
       .rdata_o({written_late, waits_muldiv, waits_map, waits_value})
   );
-  // A helper has two passes.
+  // A helper has two passes, and so has a lock.
   always_comb begin
     waits_late = done_valid_i ? waits_value : map_answer_valid_i ? waits_map : waits_muldiv;
-    if (!answered && helper_waits_q) waits_late = '0;
+    if (!answered && (helper_waits_q || !muldiv_waits_q)) waits_late = '0;
   end
   assign m_waits = '{
           late: m_late_q,

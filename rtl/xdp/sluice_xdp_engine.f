@@ -18,6 +18,7 @@ sluice_xdp_core.sv
 sluice_xdp_hash.sv
 sluice_xdp_helper.sv
 sluice_xdp_load.sv
+sluice_xdp_locks.sv
 sluice_xdp_maps.sv
 sluice_xdp_maps_back.sv
 sluice_xdp_maps_front.sv

@@ -439,6 +439,8 @@ module sluice_xdp_maps_back
   );
 
   slot_t put_slot;
+  logic [7:0] lock_word;
+  assign lock_word = map_q.lock - 8'd1;
   logic  put_last;
   assign put_slot = (state_q == Zero) ? slot_q + zero_copy_q : slot_q + copy_q;
   assign last_word = word_q[5:0] == words;
@@ -451,6 +453,14 @@ module sluice_xdp_maps_back
     own_request.address = {8'd0, map_q.base, 12'd0} + 32'({15'd0, put_slot} << map_q.shift) + {22'd0, word_q, 3'd0};
     own_request.bytes = 4'd8;
     own_request.data = (state_q == Zero) ? '0 : word;
+    // A spin lock keeps its word.
+    if (state_q == Value && map_q.lock != '0 && word_q == lock_word[7:1]) begin
+      own_request.bytes = 4'd4;
+      if (!lock_word[0]) begin
+        own_request.address[2] = 1'b1;
+        own_request.data = {32'd0, word[63:32]};
+      end
+    end
   end
   assign request_valid_o = own_request_valid || reader_request_valid;
   assign request_o = own_request_valid ? own_request : reader_request;

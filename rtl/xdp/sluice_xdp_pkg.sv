@@ -101,7 +101,7 @@ package sluice_xdp_pkg;
   } xdp_regions_t;
 
   // What a context asks of the values.
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     RequestLoad,
     RequestStore,
     RequestAtomic,
@@ -109,7 +109,9 @@ package sluice_xdp_pkg;
     RequestEcho,    // gives back what comes a cycle later
     RequestGet,     // a load from a place in value memory, for the map engine
     RequestPut,     // a store to one
-    RequestReference  // what an entry of a devmap refers to, `address` being its index; 0 is no entry
+    RequestReference,  // what an entry of a devmap refers to, `address` being its index; 0 is no entry
+    RequestLock,    // whether there is a spin lock; locks answer
+    RequestUnlock
   } xdp_request_e;
 
   typedef struct packed {
@@ -143,6 +145,8 @@ package sluice_xdp_pkg;
   localparam logic [15:0] HelperRedirectMap = 16'd51;
   localparam logic [15:0] HelperAdjustMeta = 16'd54;
   localparam logic [15:0] HelperAdjustTail = 16'd65;
+  localparam logic [15:0] HelperLock = 16'd93;
+  localparam logic [15:0] HelperUnlock = 16'd94;
   localparam logic [15:0] HelperJiffies = 16'd118;
   localparam logic [7:0] HelperRingOutput = 8'd130;
   localparam logic [7:0] HelperRingReserve = 8'd131;
@@ -350,6 +354,13 @@ package sluice_xdp_pkg;
     logic [31:0] referent;
     steps_t      steps;     // cycles that the engine was busy with it
   } xdp_map_answer_t;
+
+  // What a context is told of a lock.
+  typedef struct packed {
+    logic   fault;
+    logic   misused;  // it is a lock, but not one that may be taken or given back now
+    steps_t steps;    // what the wait counts
+  } xdp_lock_answer_t;
 
   // Where a block of a packet's bytes lies that a unit reads.
   typedef struct packed {

@@ -40,6 +40,13 @@ module sluice_xdp_values
     output logic                   done_fault_o,
     output logic [           63:0] done_value_o,
 
+    // In place of an answer: whose lock it is, where it lies in words of 4 bytes, whether it is given back, whether there is none.
+    output logic                        lock_valid_o,
+    output logic [     ContextBits-1:0] lock_context_o,
+    output logic [$clog2(Bytes/4)-1:0] lock_place_o,
+    output logic                        lock_unlocks_o,
+    output logic                        lock_fault_o,
+
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
     output logic     cfg_valid_o,
@@ -142,7 +149,7 @@ module sluice_xdp_values
   // verilator lint_off UNUSEDSIGNAL
   xdp_request_t one_q, two_q, three_q;
   // verilator lint_on UNUSEDSIGNAL
-  logic one_known_q, one_allowed, one_found, one_placed, one_devices, one_refers, taken;
+  logic one_known_q, one_is_lock, one_allowed, one_found, one_placed, one_devices, one_refers, taken;
   logic [9:0] one_within, one_limit;
   logic [63:0] one_value;
   // "Bits of signal are not used": entries lie in words of 8 bytes.
@@ -164,7 +171,7 @@ module sluice_xdp_values
       one_valid_q   <= taken;
       two_valid_q   <= one_valid_q;
       three_valid_q <= two_valid_q;
-      four_valid_q  <= three_valid_q && three_q.kind != RequestPut;
+      four_valid_q  <= three_valid_q && !(three_q.kind inside {RequestPut, RequestLock, RequestUnlock});
     end
     one_context_q   <= context_i;
     two_context_q   <= one_context_q;
@@ -186,6 +193,7 @@ module sluice_xdp_values
   assign one_limit = (one_q.kind == RequestLoad) ? region.readable : region.writable;
   assign one_allowed = one_known_q && region.valid && region.module_id == one_q.module_id &&
       17'(one_q.address[15:0]) < region.bytes && 11'(one_within) + 11'(one_q.span) <= 11'(one_limit);
+  assign one_is_lock = region.lock != '0 && one_within[1:0] == '0 && 9'(one_within[9:2]) + 9'd1 == 9'(region.lock);
   assign one_placed = one_q.kind inside {RequestGet, RequestPut};
   assign one_devices = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapDevices && 32'(one_q.map) < Maps;
   assign one_refers = one_q.address < map.entries;
@@ -213,7 +221,7 @@ module sluice_xdp_values
 
   always_ff @(posedge clk_i) begin
     two_fault_q   <= (one_q.kind inside {RequestLoad, RequestStore, RequestAtomic} && !one_allowed) ||
-        (one_q.kind == RequestReference && !one_devices);
+        (one_q.kind == RequestReference && !one_devices) || (one_q.kind inside {RequestLock, RequestUnlock} && !(one_allowed && one_is_lock));
     two_value_q <= one_value;
     two_word_q <= one_word;
     three_fault_q <= two_fault_q;
@@ -370,6 +378,19 @@ module sluice_xdp_values
     four_bytes_q  <= three_q.bytes;
     four_writes_q <= three_valid_q && three_q.kind == RequestAtomic && !three_fault_q && rst_ni;
   end
+
+  // Locks answer by themselves, in the same cycle.
+  logic four_lock_q, four_unlocks_q, four_upper_q;
+  always_ff @(posedge clk_i) begin
+    four_lock_q    <= three_valid_q && three_q.kind inside {RequestLock, RequestUnlock} && rst_ni;
+    four_unlocks_q <= three_q.kind == RequestUnlock;
+    four_upper_q   <= three_q.address[2];
+  end
+  assign lock_valid_o   = four_lock_q;
+  assign lock_context_o = four_context_q;
+  assign lock_place_o   = {four_word_q, four_upper_q};
+  assign lock_unlocks_o = four_unlocks_q;
+  assign lock_fault_o   = four_fault_q;
 
   assign done_valid_o   = four_valid_q;
   assign done_context_o = four_context_q;

@@ -172,9 +172,7 @@ pub fn lane(op: &Op) -> u128 {
         }
         Op::Call { to } => Lane { number: number::CALL, off: to as u16, ..zero },
         Op::Exit { value: None, back } => Lane { number: number::EXIT, ..zero }.extra(back),
-        Op::Exit { value: Some(value), back } => {
-            Lane { number: number::EXIT_VALUE, ..zero }.second(value).extra(back)
-        }
+        Op::Exit { value: Some(value), back } => Lane { number: number::EXIT_VALUE, ..zero }.second(value).extra(back),
     };
     lane.bits()
 }

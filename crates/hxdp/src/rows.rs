@@ -40,6 +40,8 @@ const TIME: i32 = 5;
 /// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `tail_call`, `redirect_map`,
 /// `map_lookup_percpu_elem`.
 pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, 51, 195];
+/// `spin_lock` and `spin_unlock`.
+const LOCKS: [i32; 2] = [93, 94];
 /// The one that sends to what a map's entry refers to.
 pub const REDIRECT_MAP: i32 = 51;
 /// The one that makes frames longer.
@@ -113,7 +115,6 @@ impl Row<'_> {
     /// Says what stands in for a map that the engine has.
     fn has(&self, map: u32) -> Result<(), String> {
         match self.maps.get(map as usize) {
-            Some(spec) if spec.spin_lock.is_some() => Err(format!("spin locks, as in map `{}`", spec.name)),
             Some(spec) if has_kind(spec.kind as u32) => Ok(()),
             Some(spec) => Err(format!("maps like `{}` ({})", spec.name, spec.kind.name())),
             None => Err(format!("map {map} of the program's")),
@@ -212,6 +213,8 @@ impl Row<'_> {
                         part.a = 2;
                     }
                 }
+                // The lock's address is that of an access.
+                Op::Helper { id, .. } if LOCKS.contains(&id) => (part.a, part.b) = (1, 1),
                 Op::Helper { id, .. } if CLOCKS.contains(&id) => part.imm = TIME as u32,
                 Op::Helper { id, handle, second } => {
                     if !HELPERS.contains(&id) || handle.is_some() {

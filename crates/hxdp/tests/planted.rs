@@ -212,7 +212,9 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
         rule(&|b| b.rows[0].lanes.insert(0, sluice_hxdp::Step { slot: 0, op: Op::Exit { value: None, back: false } }))
             .contains("last lane")
     );
-    assert!(rule(&with(Op::Move { wide: true, dst: 10, src: Operand::Imm(0) })).contains("r10 and r15 are not written"));
+    assert!(
+        rule(&with(Op::Move { wide: true, dst: 10, src: Operand::Imm(0) })).contains("r10 and r15 are not written")
+    );
     assert!(rule(&with(Op::Move { wide: true, dst: 16, src: Operand::Imm(0) })).contains("r0 to r15"));
     assert!(rule(&with(Op::Move { wide: true, dst: 0, src: Operand::Reg(40) })).contains("r0 to r15"));
     assert!(

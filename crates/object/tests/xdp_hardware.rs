@@ -343,7 +343,8 @@ fn a_load_that_names_what_is_anothers_or_what_runs_is_refused() {
     let page = XdpPageRow { valid: true, module_id: red, next: 0 }.pack().unwrap();
     let own = before.tenant(8).unwrap().module;
     let next = XdpPageRow { valid: true, module_id: own, next: 0 }.pack().unwrap();
-    let region = XdpRegionRow { valid: true, module_id: own, base: 1, bytes: 8, shift: 3, readable: 8, writable: 8 };
+    let region =
+        XdpRegionRow { valid: true, module_id: own, base: 1, bytes: 8, shift: 3, readable: 8, writable: 8, lock: 0 };
     let region = region.pack().unwrap();
     let map = XdpMapRow { valid: true, module_id: red, first: 0x4000_0000, ..XdpMapRow::default() }.pack().unwrap();
     let start = XdpProgramRow { valid: true, start: 64, ..XdpProgramRow::default() }.pack().unwrap();

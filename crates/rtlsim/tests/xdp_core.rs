@@ -320,8 +320,16 @@ fn a_packet_without_a_program_goes_on_and_foreign_rows_end_it() {
 fn a_program_reaches_only_values_of_its_own_module() {
     let Some((mut engine, _)) = open_tiny("a_program_reaches_only_values_of_its_own_module") else { return };
     let start = PAGE_ROWS as u16;
-    let region =
-        XdpRegionRow { valid: true, module_id: MODULE, base: 3, bytes: 64, shift: 4, readable: 12, writable: 8 };
+    let region = XdpRegionRow {
+        valid: true,
+        module_id: MODULE,
+        base: 3,
+        bytes: 64,
+        shift: 4,
+        readable: 12,
+        writable: 8,
+        lock: 0,
+    };
     let row = u32::from(REGIONS);
     engine.write(Table::XdpRegion, row, &region);
     let mut number = 0;

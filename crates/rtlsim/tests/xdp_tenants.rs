@@ -96,6 +96,13 @@ fn others_keep_their_share_beside_one_whose_keys_collide() {
 }
 
 #[test]
+fn others_keep_their_share_beside_one_whose_packets_fight_for_a_lock() {
+    for target in targets() {
+        keep_their_share("others_keep_their_share_beside_one_whose_packets_fight_for_a_lock", target, &[Does::Fights]);
+    }
+}
+
+#[test]
 fn others_keep_their_share_beside_two_that_make_trouble() {
     let trouble = [Does::Endless, Does::Hammers];
     for target in targets() {
@@ -108,6 +115,7 @@ fn others_keep_their_share_beside_two_that_make_trouble() {
 /// - A context has a bundle each 5 cycles, or as many as there are contexts in its core; up to three more are kept free for a late result, and the
 ///   packet's own late result takes 6 more. A bundle that reaches values or the map engine waits for each context of both cores once, for a cycle or for
 ///   the longest operation of the map engine. So T, the longest time of a packet in its context.
+/// - Who wants a lock waits for each other context once, for as long as that one's whole packet takes.
 /// - Slots have no parts by module: all of the packet's core may hold packets of the longest kind, and contexts take them one after the other: T times
 ///   slots by contexts.
 /// - In the queues each other module may have its turn before: 16 bundles for each of its weight of 16, and what its last packet has more. That are at
@@ -118,8 +126,9 @@ fn bound(target: &Target, does: &[Does], victim: Does) -> u64 {
     let (contexts, slots, all) = (xdp.contexts as u64, xdp.packets as u64, (xdp.cores * xdp.contexts) as u64);
     let operation = does.iter().map(|d| d.longest_operation()).max().unwrap_or(0);
     let bundle = 5.max(contexts) + 3;
-    let time =
+    let alone =
         |d: &Does| d.bundles(work()) * bundle + d.accesses() * (6 + all) + d.operations() * (6 + all * operation) + 16;
+    let time = |d: &Does| alone(d) * if d.waits() { all } else { 1 };
     let longest = does.iter().map(time).max().unwrap_or(0);
     let turn = |d: &Does| (256u64.div_ceil(d.bundles(work()).min(256)) + 1) * time(d);
     let turns: u64 = does.iter().map(turn).sum();
@@ -155,7 +164,7 @@ fn wait_within_the_bound(test: &str, target: &'static Target, trouble: &[Does]) 
 #[test]
 fn a_packet_waits_for_no_longer_than_the_turns_and_slots_of_others() {
     for target in targets() {
-        for trouble in [Does::Endless, Does::Collides, Does::Hammers] {
+        for trouble in [Does::Endless, Does::Collides, Does::Hammers, Does::Fights] {
             wait_within_the_bound("a_packet_waits_for_no_longer", target, &[trouble]);
         }
     }

@@ -36,6 +36,8 @@ pub struct MapShape {
     pub entries: u32,
     /// Contexts of the engine.
     pub contexts: u32,
+    /// Offset of the spin lock in a value.
+    pub lock: Option<u32>,
 }
 
 /// Where a map is put.
@@ -116,6 +118,11 @@ impl MapShape {
         self.entries.saturating_add(spare)
     }
 
+    /// The spin lock as rows say it: its word of 4 bytes in a value, and 1; 0 is none.
+    pub fn lock_word(&self) -> u8 {
+        self.lock.map_or(0, |offset| u8::try_from(offset / 4 + 1).unwrap_or(0))
+    }
+
     /// Values lie every 2^shift bytes.
     pub fn shift(&self) -> u8 {
         u64::from(self.value_bytes.max(8)).next_power_of_two().trailing_zeros() as u8
@@ -184,6 +191,7 @@ impl MapShape {
             entry: place.search + entry as u16,
             entry_shift: self.entry_shift(),
             seed: place.seed,
+            lock: self.lock_word(),
         }
     }
 
@@ -275,7 +283,17 @@ mod tests {
     use super::*;
 
     fn shape(kind: XdpMapKind, key_bytes: u32, entries: u32) -> MapShape {
-        MapShape { kind, per_cpu: false, lru: false, constant: false, key_bytes, value_bytes: 12, entries, contexts: 8 }
+        MapShape {
+            kind,
+            per_cpu: false,
+            lru: false,
+            constant: false,
+            key_bytes,
+            value_bytes: 12,
+            entries,
+            contexts: 8,
+            lock: None,
+        }
     }
 
     #[test]

@@ -123,6 +123,8 @@ row! {
         readable: u16 = 10,
         /// Bytes of a value that programs may write.
         writable: u16 = 10,
+        /// Word of 4 bytes of a value that is its spin lock, and 1; 0 is none.
+        lock: u8 = 8,
     }
 }
 
@@ -170,6 +172,8 @@ row! {
         entry_shift: u8 = 2,
         /// What the chains' hash begins with.
         seed: u32 = 32,
+        /// Word of 4 bytes of a value that is its spin lock, and 1, which updates leave as it is; 0 is none.
+        lock: u8 = 8,
     }
 }
 

@@ -22,7 +22,9 @@ pub fn starts(steps: &mut [Step], regions: &Regions) {
         };
         let from_start = access.region == Some(Region::Packet) && access.address.base == Base::Packet(now);
         match &mut step.op {
-            Op::Load { bytes: 4, signed: false, dst, .. } if distance == i64::from(CONTEXT) && access.region == Some(Region::Context) => {
+            Op::Load { bytes: 4, signed: false, dst, .. }
+                if distance == i64::from(CONTEXT) && access.region == Some(Region::Context) =>
+            {
                 step.op = Op::Move { wide: true, dst: *dst, src: Operand::Reg(START) };
             }
             Op::Load { base, off, .. } | Op::Store { base, off, .. } if from_start => {

@@ -55,6 +55,7 @@ pub fn shape(map: &XdpMap, contexts: u32) -> Option<MapShape> {
         value_bytes: if entry::is_host_kept(map.kind) { entry::BYTES } else { map.value_size },
         entries: map.max_entries,
         contexts,
+        lock: map.spin_lock,
     })
 }
 

@@ -34,8 +34,14 @@ pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
         MapLimit::Value(found) => ("value size", found.to_string(), hardware(&format!("1 to {VALUE_BYTES} bytes"))),
         MapLimit::Slots(found) => ("slots of values", found.to_string(), hardware(&format!("at most {MOST_SLOTS}"))),
     })?;
-    if map.spin_lock.is_some() {
-        return Err(("spin lock", "one in its values".to_owned(), hardware("none")));
+    if let Some(offset) = map.spin_lock {
+        let plain =
+            matches!(laid.shape.kind, XdpMapKind::Array | XdpMapKind::Hash) && !laid.shape.per_cpu && !laid.shape.lru;
+        let fits = offset % 4 == 0 && u64::from(offset) + 4 <= laid.writable.into();
+        if !plain || !fits || laid.readable != laid.writable {
+            let found = format!("one at byte {offset} of {}", map.value_size);
+            return Err(("spin lock", found, hardware("4 aligned bytes in values of hash and array maps")));
+        }
     }
     let indexed = !laid.shape.searched();
     let key = if laid.shape.kind == XdpMapKind::Trie { 5 } else { 1 };
@@ -191,7 +197,9 @@ pub(super) fn region_rows(module: u8, laid: &LaidMap, pieces: &Pieces, first: u3
     let row = |(at, (base, _)): (u32, &(u32, u32))| {
         let bytes = (laid.bytes() - u64::from(at) * REGION_BYTES).min(REGION_BYTES) as u32;
         let LaidMap { shift, readable, writable, .. } = *laid;
-        let row = XdpRegionRow { valid: true, module_id: module, base: *base as u16, bytes, shift, readable, writable };
+        let lock = laid.shape.lock_word();
+        let row =
+            XdpRegionRow { valid: true, module_id: module, base: *base as u16, bytes, shift, readable, writable, lock };
         write(Table::XdpRegion, first + at, &row)
     };
     (0..).zip(pieces).map(row).collect()

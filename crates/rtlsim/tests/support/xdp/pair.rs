@@ -208,7 +208,8 @@ impl Pair {
                 None => u32::from(REGIONS) + (placement.first - MAP_VALUES) / PAGE_BYTES,
             };
             let (valid, base, shift) = (true, placement.base, shape.shift());
-            let region = XdpRegionRow { valid, module_id: MODULE, base, bytes, shift, readable: size, writable };
+            let lock = shape.lock_word();
+            let region = XdpRegionRow { valid, module_id: MODULE, base, bytes, shift, readable: size, writable, lock };
             engine.write(Table::XdpRegion, page, &region);
         }
     }

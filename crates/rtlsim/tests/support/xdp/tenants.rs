@@ -17,6 +17,9 @@ pub const WALKS: u32 = 4;
 /// Atomic operations of a packet that does little else.
 pub const BLOWS: u32 = 64;
 
+/// Rounds of a packet while it holds the one lock that all want.
+pub const FIGHT: u32 = 40;
+
 /// What a tenant's program does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
@@ -32,6 +35,8 @@ pub enum Does {
     Collides,
     /// Adds to one word again and again.
     Hammers,
+    /// Takes the same lock as all others of its packets, and goes round while it holds it.
+    Fights,
 }
 
 impl Does {
@@ -60,6 +65,14 @@ impl Does {
                 let blows = "lock *(u64 *)(r0 +0) += r1\n".repeat(BLOWS as usize);
                 (format!("{begin}{blows}out:\n"), vec![array("word", 8, 1)])
             }
+            Self::Fights => {
+                let text = format!(
+                    "r1 = 0\n*(u32 *)(r10 -4) = r1\nr2 = r10\nr2 += -4\nr1 = map[word]\ncall bpf_map_lookup_elem\nif r0 == 0 goto out\n\
+                     r7 = r0\nr1 = r7\ncall bpf_spin_lock\nr6 = 0\nround:\nr6 += 1\nif r6 < {FIGHT} goto round\n\
+                     r1 = *(u64 *)(r7 +8)\nr1 += 1\n*(u64 *)(r7 +8) = r1\nr1 = r7\ncall bpf_spin_unlock\nout:\n"
+                );
+                (text, vec![MapSpec { spin_lock: Some(0), ..array("word", 16, 1) }])
+            }
         };
         object("program", &format!("{text}r0 = 3\nexit\n"), maps, &[])
     }
@@ -74,6 +87,7 @@ impl Does {
             Self::Looks => 7,
             Self::Collides => 12 + 4 * WALKS,
             Self::Hammers => 10 + BLOWS,
+            Self::Fights => 18 + 2 * FIGHT,
         })
     }
 
@@ -82,9 +96,15 @@ impl Does {
         match self {
             Self::Counts => 2,
             Self::Collides => 2,
+            Self::Fights => 5,
             Self::Hammers => 1 + u64::from(BLOWS),
             _ => 0,
         }
+    }
+
+    /// Whether its packets wait for each other.
+    pub fn waits(self) -> bool {
+        self == Self::Fights
     }
 
     /// Operations of the map engine.

@@ -1,0 +1,142 @@
+/// Spin locks in values of maps: who holds one, and who waits (docs/design/hxdp-core.md, "Locks").
+///
+/// `ask_*` is a context that wants the lock at `ask_place_i`, or gives it back; values have judged whether there is one. Each is answered once. A
+/// context that waits has no answer until the lock is its own. Contexts get a lock in the order in which they asked: each waits for those that
+/// had asked for it before and have not left it. A packet's end (`free_*`) gives back what its context holds.
+///
+/// A context that holds a lock and asks for one, or gives one back that it does not hold, is told a fault (`misused`). A wait counts as a step for
+/// each 4 cycles, about what a bundle takes of a context.
+///
+/// Latency: 1 cycle where nobody is before, 2 behind the one that leaves. Throughput: an ask a cycle. Stall behaviour: answers hold until taken;
+/// asks never wait, for each context has its own place here.
+module sluice_xdp_locks
+  import sluice_xdp_pkg::*;
+#(
+    parameter int unsigned Cores = 2,
+    parameter int unsigned Contexts = 8,
+    parameter int unsigned PlaceBits = 18,
+    localparam int unsigned ContextBits = $clog2(Contexts),
+    localparam int unsigned Processors = Cores * Contexts,
+    localparam int unsigned ProcessorBits = $clog2(Processors)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // "Bits of signal are not used": a wait is told up to what steps hold.
+    // verilator lint_off UNUSEDSIGNAL
+    input logic [ClockBits-1:0] now_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    input logic                     ask_valid_i,
+    input logic [ProcessorBits-1:0] ask_context_i,
+    input logic [    PlaceBits-1:0] ask_place_i,
+    input logic                     ask_unlocks_i,
+    input logic                     ask_fault_i,
+
+    input logic [Cores-1:0]                  free_valid_i,
+    input logic [Cores-1:0][ContextBits-1:0] free_context_i,
+
+    output logic             [Cores-1:0]                  answer_valid_o,
+    input  logic             [Cores-1:0]                  answer_ready_i,
+    output logic             [Cores-1:0][ContextBits-1:0] answer_context_o,
+    output xdp_lock_answer_t [Cores-1:0]                  answer_o
+);
+
+  // Cycles of a step, as a power of two; cycles of a wait that are told.
+  localparam int unsigned StepShift = 2;
+  localparam int unsigned WaitBits = StepBits + StepShift + 1;
+
+  typedef logic [Processors-1:0] set_t;
+
+  set_t waits_q, holds_q, answers_q, fault_q, misused_q;
+  set_t leaves, granted, same, taken;
+  set_t [Processors-1:0] before_q;  // those that a waiting context waits for
+  logic [Processors-1:0][PlaceBits-1:0] place_q;
+  logic [Processors-1:0][WaitBits-1:0] since_q;
+  logic [Processors-1:0][StepBits-1:0] steps_q;
+  logic own, enters, gives_back;
+
+  always_comb begin
+    for (int unsigned p = 0; p < Processors; p++) same[p] = place_q[p] == ask_place_i;
+  end
+  assign own = holds_q[ask_context_i] && same[ask_context_i];
+  assign enters = ask_valid_i && !ask_unlocks_i && !ask_fault_i && !holds_q[ask_context_i];
+  assign gives_back = ask_valid_i && ask_unlocks_i && !ask_fault_i && own;
+
+  // Who leaves its lock in this cycle, and who gets one.
+  always_comb begin
+    leaves = '0;
+    for (int unsigned c = 0; c < Cores; c++) begin
+      for (int unsigned i = 0; i < Contexts; i++) begin
+        if (free_valid_i[c] && 32'(free_context_i[c]) == i) leaves[c*Contexts+i] = 1'b1;
+      end
+    end
+    if (gives_back) leaves[ask_context_i] = 1'b1;
+    for (int unsigned p = 0; p < Processors; p++) granted[p] = waits_q[p] && before_q[p] == '0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      waits_q   <= '0;
+      holds_q   <= '0;
+      answers_q <= '0;
+    end else begin
+      waits_q   <= waits_q & ~granted;
+      holds_q   <= (holds_q | granted) & ~leaves;
+      answers_q <= (answers_q & ~taken) | granted;
+      if (enters) waits_q[ask_context_i] <= 1'b1;
+      else if (ask_valid_i) answers_q[ask_context_i] <= 1'b1;
+    end
+    for (int unsigned p = 0; p < Processors; p++) begin
+      before_q[p] <= before_q[p] & ~leaves;
+      if (granted[p]) begin
+        steps_q[p] <= StepBits'((WaitBits'(now_i[WaitBits-1:0] - since_q[p])) >> StepShift);
+      end
+    end
+    if (ask_valid_i) begin
+      fault_q[ask_context_i]   <= ask_fault_i || (ask_unlocks_i ? !own : holds_q[ask_context_i]);
+      misused_q[ask_context_i] <= !ask_fault_i;
+      steps_q[ask_context_i]   <= '0;
+      since_q[ask_context_i]   <= now_i[WaitBits-1:0];
+    end
+    if (enters) begin
+      place_q[ask_context_i]  <= ask_place_i;
+      before_q[ask_context_i] <= (waits_q | holds_q) & same & ~leaves;
+    end
+  end
+
+  // Answers, of the lowest context of each core first: each context has one at most, and asks again only behind it.
+  for (genvar c = 0; c < int'(Cores); c++) begin : gen_answer
+    logic [Contexts-1:0] onehot;
+    logic [ProcessorBits-1:0] processor;
+    sluice_prio_enc #(
+        .Width(Contexts)
+    ) u_first (
+        .req_i   (answers_q[c*Contexts+:Contexts]),
+        .valid_o (answer_valid_o[c]),
+        .index_o (answer_context_o[c]),
+        .onehot_o(onehot)
+    );
+    assign processor = ProcessorBits'(c * Contexts) + ProcessorBits'(answer_context_o[c]);
+    assign taken[c*Contexts+:Contexts] = answer_ready_i[c] ? onehot : '0;
+    assign answer_o[c] = '{
+            fault: fault_q[processor],
+            misused: fault_q[processor] && misused_q[processor],
+            steps: steps_q[processor]
+        };
+  end
+
+`ifndef SYNTHESIS
+  for (genvar p = 0; p < int'(Processors); p++) begin : gen_claims
+    for (genvar r = 0; r < p; r++) begin : gen_others
+      OneHolderOfALock_A :
+      assert property (@(posedge clk_i) disable iff (!rst_ni) !(holds_q[p] && holds_q[r] && place_q[p] == place_q[r]));
+    end
+    NobodyWaitsForItself_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) !(waits_q[p] && before_q[p][p]));
+    NobodyAsksTwice_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) !(ask_valid_i && 32'(ask_context_i) == p && (waits_q[p] || answers_q[p])));
+  end
+`endif
+
+endmodule
