@@ -18,7 +18,7 @@ use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Node, Op, Reason, Status, Table};
-use xdp::engine::{Engine, GRANTED, MODULE, PASS, REGIONS, Rows, open_tiny};
+use xdp::engine::{Engine, GRANTED, MODULE, PASS, REGIONS, Rows, WORK, open_tiny};
 use xdp::pair::{Pair, image};
 use xdp::showing::{calls, showing};
 use xdp::together::together;
@@ -530,6 +530,29 @@ fn a_load_that_may_not_fault_sees_nothing_of_another_packet() {
     engine.quiesce();
     let (_, bytes) = engine.routed.remove(&packet_id(0, 31)).expect("it goes on");
     assert_eq!(bytes[..8], [0; 8], "where there is nothing, there are zeros");
+}
+
+#[test]
+fn an_exit_in_the_place_of_a_jump_back_counts_as_work() {
+    let Some((mut engine, _)) = open_tiny("an_exit_in_the_place_of_a_jump_back_counts_as_work") else { return };
+    // As many jumps back as the frame's first bytes say, and one more, to the exit.
+    let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 14\nr0 = 1\nif r3 > r2 goto out\n\
+                r7 = *(u16 *)(r6 +0)\ngoto round\nout:\nexit\nround:\nif r7 == 0 goto done\nr7 += -1\ngoto round\n\
+                done:\nr8 = *(u8 *)(r6 +2)\nw0 = w8\ngoto out\n";
+    let program = sluice_ebpf::insn::assemble("rounds", text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let program = sluice_ebpf::Program { section: "xdp".into(), ..program };
+    let image = Image { programs: vec![program], ..Image::default() };
+    let mut pair = Pair::new(&mut engine, image).expect("the engine has all of it");
+    let listing = pair.listing();
+    assert!(listing.contains("exit r"), "{listing}");
+    for (n, rounds) in (0..).zip([0, 1, WORK as u16 - 2, WORK as u16 - 1, WORK as u16, WORK as u16 + 1]) {
+        let mut frame = [0; 64];
+        frame[..2].copy_from_slice(&rounds.to_le_bytes());
+        frame[2] = 3;
+        pair.send(&mut engine, 0, n, &frame);
+    }
+    assert_eq!(pair.faults(), 2);
+    pair.compare(&mut engine);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! Before: `w0 = w6; goto L`, and `L: exit`, often before it. After: `exit w6` in the place of the jump, which counts as work if the
 //! jump did, and `dead` removes what wrote r0. Needs: `copies` for what r0 is. Leaves alone: exits of functions that are jumped
-//! back to; their callers may look at all of r0.
+//! back to; their callers may look at
+//! all of r0. So may whoever runs a program that is none of XDP.
 
 use super::copies::Facts;
 use super::{Code, Trace};
@@ -16,11 +17,13 @@ const SHORT: usize = 4;
 /// Puts exits in the place of jumps to them, and gives them the value that r0 is known to have.
 pub fn exits(code: &mut Code) {
     jumped_to(code);
+    // Only a program that begins as one of XDP gives a verdict.
+    let verdicts = code.regions.complete;
     let main: Vec<bool> = code.traces.keys().map(|label| code.is_main(*label)).collect();
     for (trace, is_main) in code.traces.values_mut().zip(main) {
         let mut facts = Facts::default();
         for index in 0..trace.steps.len() {
-            let narrow = is_main.then(|| narrow(&trace.steps[..index])).flatten();
+            let narrow = (verdicts && is_main).then(|| narrow(&trace.steps[..index])).flatten();
             let step = &mut trace.steps[index];
             if let Op::Exit { value: value @ None, .. } = &mut step.op {
                 let known = Some(facts.operand(Operand::Reg(0))).filter(|found| *found != Operand::Reg(0));
