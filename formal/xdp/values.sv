@@ -24,7 +24,7 @@ module values
   localparam int unsigned WordBits = $clog2(Bytes / 8);
 
   logic ready, done_valid, done_fault, cfg_valid;
-  logic [1:0] done_context;
+  logic [ 1:0] done_context;
   logic [63:0] done_value;
   logic unused_lock_valid, unused_lock_unlocks, unused_lock_fault;
   logic [1:0] unused_lock_context;

@@ -491,6 +491,11 @@ module sluice_xdp_core
 
   assign d_foreign = !page_i.valid || page_i.module_id != d_module_q;
 
+  // Register 15 reads as the address of the frame's first byte, and so does a length branch that names none.
+  logic [63:0] d_start;
+  logic [Lanes-1:0] d_from_start;
+  assign d_start = 64'(PacketAddress | 32'(d_start_q ? OffsetBits'(Headroom) : d_kept.bounds.data));
+
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_registers
     assign d_registers[2*l] = code_i.lanes[l].a;
     assign d_registers[2*l+1] = code_i.lanes[l].b;
@@ -524,10 +529,6 @@ module sluice_xdp_core
   logic [Lanes-1:0][63:0] x_a_q, x_b_q;
   // Of its operation: whether arithmetic subtracts, has 64 bits.
   logic [Lanes-1:0] x_subtracts_q, x_wide_q;
-  // Register 15 reads as the address of the frame's first byte, and so does a length branch that names none.
-  logic [63:0] d_start;
-  logic [Lanes-1:0] d_from_start;
-  assign d_start = 64'(PacketAddress | 32'(d_start_q ? OffsetBits'(Headroom) : d_kept.bounds.data));
 
   always_ff @(posedge clk_i) begin
     // A pass that restores registers has no bundle.
@@ -822,8 +823,7 @@ module sluice_xdp_core
         if (y_faults[l]) begin
           y_fault = 1'b1;
           y_back  = y_exits[l] && y_lane_q[l].extra;
-        end
-        else if (y_takes[l]) begin
+        end else if (y_takes[l]) begin
           y_taken = 1'b1;
           y_back = y_lane_q[l].extra || (y_lane_q[l].op == XdpOpCall && !y_lane_q[l].spare) || (y_tail && y_access_lane_q[l]);
           y_target = (y_tail && y_access_lane_q[l]) ? y_unit_result_q.referent[CodeBits-1:0] :
@@ -1011,7 +1011,7 @@ module sluice_xdp_core
   end
 
   // The first of two passes does nothing but launch.
-  logic m_out_of_work, m_store, m_launches, m_unit_ready;
+  logic m_out_of_work, m_holds_q, m_store, m_launches, m_unit_ready;
   logic [CodeBits-1:0] m_row_behind;
   assign m_launches = m_valid_q && m_launch_q;
   always_comb begin
@@ -1211,7 +1211,7 @@ module sluice_xdp_core
   // Of the bundle that was launched last: where its late result faults, and as what.
   xdp_outcome_t m_launching, m_launched;
   logic m_late_fault_q, m_long_behind_q;
-  logic m_foreign_q, m_helps_q, m_behind_q, m_frames_q, m_holds_q, m_wrong_q;
+  logic m_foreign_q, m_helps_q, m_behind_q, m_frames_q, m_wrong_q;
   xdp_fault_e m_fault;
   assign m_launching = '{fault: m_helps_q ? XdpFaultArgument : XdpFaultAccess, row: m_row_q, lane: m_long_behind_q};
   sluice_ram_lut #(

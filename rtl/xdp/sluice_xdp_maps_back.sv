@@ -441,7 +441,7 @@ module sluice_xdp_maps_back
   slot_t put_slot;
   logic [7:0] lock_word;
   assign lock_word = map_q.lock - 8'd1;
-  logic  put_last;
+  logic put_last;
   assign put_slot = (state_q == Zero) ? slot_q + zero_copy_q : slot_q + copy_q;
   assign last_word = word_q[5:0] == words;
   assign own_request_valid = (state_q == Zero && map_q.per_cpu) || state_q == Get || (state_q == Value && word_valid);

@@ -41,11 +41,11 @@ module sluice_xdp_values
     output logic [           63:0] done_value_o,
 
     // In place of an answer: whose lock it is, where it lies in words of 4 bytes, whether it is given back, whether there is none.
-    output logic                        lock_valid_o,
-    output logic [     ContextBits-1:0] lock_context_o,
+    output logic                       lock_valid_o,
+    output logic [    ContextBits-1:0] lock_context_o,
     output logic [$clog2(Bytes/4)-1:0] lock_place_o,
-    output logic                        lock_unlocks_o,
-    output logic                        lock_fault_o,
+    output logic                       lock_unlocks_o,
+    output logic                       lock_fault_o,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,

@@ -171,7 +171,7 @@ impl Machine for Cores {
     }
 }
 
-/// Leaves in r11 to r15 what no program can want: they hold nothing where a program, function or row behind a call begins.
+/// Leaves in r11 to r14 what no program can want: they hold nothing where a program, function or row behind a call begins.
 fn scribble(cpu: &mut Cpu<'_>) {
     cpu.registers[11..].fill(0x5c21_bb1e_5c21_bb1e);
 }

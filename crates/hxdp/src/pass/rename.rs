@@ -2,7 +2,7 @@
 //!
 //! Before: clang takes the same few registers again and again, so that the second writer waits for the readers of the
 //! first, and nothing that is written passes a branch behind which the old value is read. After: such a value is in that
-//! register, of r0 to r9 and the compiler's own r11 to r15, that is free for longest around it. r11 to r15 hold nothing where
+//! register, of r0 to r9 and the compiler's own r11 to r14, that is free for longest around it. r11 to r14 hold nothing where
 //! a trace or function begins, nor behind a call of a function. Needs: `liveness`. Leaves alone: what another
 //! trace, a helper or a function is given or gives, by its register. Ensures: no register but those of a core.
 
