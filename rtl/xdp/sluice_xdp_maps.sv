@@ -135,6 +135,8 @@ module sluice_xdp_maps
   logic [63:0] host_word, host_written;
   logic [7:0] host_error;
   logic [23:0] host_slot, host_chain;
+  // Declared in front of the copies of map rows: a name that a generate block finds undeclared is a net of its own to Yosys, without driver.
+  logic is_map, map_ok, clears;
   logic search_read;
   // "Bits of signal are not used": smaller memories have fewer rows.
   // verilator lint_off UNUSEDSIGNAL
@@ -338,7 +340,7 @@ module sluice_xdp_maps
     HostDone
   } host_e;
   host_e host_q;
-  logic is_map, is_search, is_host, is_data, here, clears, takes_search, host_reads_data;
+  logic is_search, is_host, is_data, here, takes_search, host_reads_data;
   cfg_status_e status;
   logic [3:0][31:0] search_kept_q;
   logic [3:0][63:0] data_row;
@@ -352,7 +354,6 @@ module sluice_xdp_maps
   assign here = is_search || is_host || is_data;
   assign clears = cfg_req_i.clear;
 
-  logic map_ok;
   assign map_ok = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Maps), 4'(XdpMapRowWords)) == StatusOk;
   always_comb begin
     case (cfg_req_i.tab)
