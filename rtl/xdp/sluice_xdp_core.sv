@@ -491,15 +491,13 @@ module sluice_xdp_core
 
   assign d_foreign = !page_i.valid || page_i.module_id != d_module_q;
 
-  // Register 15 reads as the address of the frame's first byte, and so does a length branch that names none.
+  // Register 15 reads as the address of the frame's first byte.
   logic [63:0] d_start;
-  logic [Lanes-1:0] d_from_start;
   assign d_start = 64'(PacketAddress | 32'(d_start_q ? OffsetBits'(Headroom) : d_kept.bounds.data));
 
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_registers
-    assign d_registers[2*l] = code_i.lanes[l].a;
+    assign d_registers[2*l]   = code_i.lanes[l].a;
     assign d_registers[2*l+1] = code_i.lanes[l].b;
-    assign d_from_start[l]    = code_i.lanes[l].a == StartRegister || (code_i.lanes[l].op == XdpOpLength && code_i.lanes[l].spare);
   end
 
   sluice_xdp_registers #(
@@ -538,7 +536,7 @@ module sluice_xdp_core
       x_lane_q[l] <= (d_turn_q.pass == PassBundle) ? code_i.lanes[l] : '0;
       x_subtracts_q[l] <= !(code_i.lanes[l].op inside {XdpOpAdd, XdpOpLength});
       x_wide_q[l] <= code_i.lanes[l].wide || code_i.lanes[l].op == XdpOpLength;
-      x_a_q[l] <= d_from_start[l] ? d_start : d_values[2*l];
+      x_a_q[l] <= (code_i.lanes[l].a == StartRegister) ? d_start : d_values[2*l];
       x_b_q[l] <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} :
           (code_i.lanes[l].b == StartRegister) ? d_start : d_values[2*l+1];
     end

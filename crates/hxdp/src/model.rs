@@ -408,15 +408,18 @@ fn map_of<'a>(cpu: &'a Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() ->
     let Op::Helper { id, handle, .. } = *op else { return (None, false) };
     let argument = if id == TAIL_CALL { 2 } else { 1 };
     let given = handle.map_or_else(|| before.reg(argument), |_| constant());
-    let number = (given as u32).wrapping_sub(address::MAP_HANDLES);
-    (cpu.maps.spec(MapId(number)), handle.is_some())
+    (map_at(cpu, given), handle.is_some())
+}
+
+/// The map with this handle.
+fn map_at<'a>(cpu: &'a Cpu<'_>, handle: u64) -> Option<&'a MapSpec> {
+    cpu.maps.spec(MapId((handle as u32).wrapping_sub(address::MAP_HANDLES)))
 }
 
 /// Whether a call is an operation of the map engine: a lookup in an array that the call names is none.
 fn searches(cpu: &Cpu<'_>, id: i32, handle: Option<u64>) -> bool {
-    let kind =
-        |handle: u64| cpu.maps.spec(MapId((handle as u32).wrapping_sub(address::MAP_HANDLES))).map(|map| map.kind);
-    let array = id == LOOKUP && handle.and_then(kind) == Some(MapType::Array);
+    let map = handle.and_then(|handle| map_at(cpu, handle));
+    let array = id == LOOKUP && map.is_some_and(|map| map.kind == MapType::Array);
     MAP_HELPERS.contains(&id) && !array
 }
 

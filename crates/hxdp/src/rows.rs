@@ -4,7 +4,7 @@ use crate::encode::lane;
 use crate::events::{self, Events};
 use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
 use crate::loops::{self, LOOP};
-use crate::op::{LOOKUP, Op, TAIL_CALL};
+use crate::op::{LOOKUP, Op, START, TAIL_CALL};
 use crate::{Bundle, Bundles, CompileError, Target, compile};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
@@ -44,6 +44,12 @@ pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, 51, 195];
 const LOCKS: [i32; 2] = [93, 94];
 /// The one that sends to what a map's entry refers to.
 pub const REDIRECT_MAP: i32 = 51;
+
+/// Whether a call that names a map of this kind is done by the unit of values: a lookup in an array, and a reference in a devmap.
+pub const fn needs_no_search(id: i32, kind: MapType) -> bool {
+    matches!((id, kind), (LOOKUP, MapType::Array) | (REDIRECT_MAP, MapType::Devmap))
+}
+
 /// The one that makes frames longer.
 const ADJUST_TAIL: i32 = 65;
 
@@ -174,7 +180,7 @@ impl Row<'_> {
                     put = Some(XdpPut::Element { map, index });
                 }
                 // What is added is the immediate in any case.
-                Op::Length { base, .. } => (part.immediate, part.spare) = (true, base.is_none()),
+                Op::Length { base, .. } => (part.immediate, part.a) = (true, base.unwrap_or(START)),
                 // The old value goes to the operand's register, of compare-and-exchange to r0.
                 Op::Atomic { op: AtomicOp::Cmpxchg, .. } => part.dst = 0,
                 Op::Atomic { src: Operand::Reg(src), .. } => part.dst = src,
@@ -199,14 +205,13 @@ impl Row<'_> {
                 // Its map and index; the context is read by the last lane.
                 Op::Helper { id: TAIL_CALL, .. } => (part.a, part.b) = (3, 2),
                 Op::Helper { id, handle, second } if MAP_HELPERS.contains(&id) => {
-                    // A handle in a register is the second source. A lookup in an array, and a reference in a devmap, need no search.
+                    // A handle in a register is the second source.
                     part.b = 1;
                     if let Some(map) = handle {
                         self.has(map).map_err(&wrong)?;
                         self.changes(map, id).map_err(wrong)?;
                         part.imm = id as u32;
-                        part.spare = [(LOOKUP, MapType::Array), (REDIRECT_MAP, MapType::Devmap)]
-                            .contains(&(id, self.maps[map as usize].kind));
+                        part.spare = needs_no_search(id, self.maps[map as usize].kind);
                         put = Some(XdpPut::Map { map });
                     }
                     if second.is_none() {

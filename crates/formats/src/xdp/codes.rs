@@ -43,9 +43,9 @@ codes! {
         Call "call" = 0x13,
         /// Calls a helper.
         Helper "helper" = 0x14,
-        /// The frame ends.
+        /// The frame ends; `extra`: it counts as work, in the place of a jump back.
         Exit "exit" = 0x15,
-        /// The frame ends; r0 becomes b.
+        /// The frame ends; r0 becomes b; `extra`: as of `exit`.
         ExitValue "exit_value" = 0x16,
         /// a, sign-extended from 8 bits.
         Extend8 "extend8" = 0x18,
@@ -77,7 +77,7 @@ codes! {
         Slt "slt" = 0x29,
         /// Branch if a <= b, signed.
         Sle "sle" = 0x2a,
-        /// Branch if a (with `spare` the frame's start) and the immediate lead beyond the frame's end; `wide`: if not.
+        /// Branch if a and the immediate lead beyond the frame's end; `wide`: if not.
         Length "length" = 0x2c,
         /// Address of a per-CPU array's value: bits 47:16 of the lane, and bits 79:48 for each context before its own.
         Element "element" = 0x2d,

@@ -10,7 +10,7 @@ row! {
         op: u8 = 8,
         /// Destination register.
         dst: u8 = 4,
-        /// First source; base of an access.
+        /// First source; base of an access. 15 is the address of the frame's first byte, in both sources.
         a: u8 = 4,
         /// Second source; what is stored.
         b: u8 = 4,
@@ -18,9 +18,9 @@ row! {
         immediate: bool = 1,
         /// 64 bits wide; of a load: gives 0 where it may not read; of a helper: it has its second argument; of a call: its function is in r8.
         wide: bool = 1,
-        /// Sign-extended load; old value fetched; back edge; of a helper: it has its map.
+        /// Sign-extended load; old value fetched; back edge, or an exit in the place of one; of a helper: it has its map.
         extra: bool = 1,
-        /// Of a call: it is no work. Of a lookup or a redirect: no search is needed. Of a length branch: from the frame's start.
+        /// Of a call: it is no work. Of a lookup or a redirect: no search is needed.
         spare: bool = 1,
         /// Signed offset of an access; row of a branch, jump or call.
         off: u16 = 16,

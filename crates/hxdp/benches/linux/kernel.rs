@@ -49,9 +49,8 @@ pub fn empty() -> Result<f64, String> {
 /// Measures a path. `empty` is taken off where each run has a frame of its own.
 pub fn measure(path: &Path, empty: f64) -> Result<Found, String> {
     let ready = ready(path)?;
-    let new_flows = path.what.ends_with("new flow");
-    let again = !new_flows && stays(&ready)?;
-    let nanoseconds = if again { repeated(&ready)? } else { fresh(&ready, new_flows)? - empty };
+    let again = !path.begins_flows() && stays(&ready)?;
+    let nanoseconds = if again { repeated(&ready)? } else { fresh(&ready, path.begins_flows())? - empty };
     let (mut machine_code, mut rows) = (0, 0);
     for program in &ready.kernel.programs {
         machine_code += program.machine_code_bytes().map_err(|e| e.to_string())?;
@@ -136,7 +135,7 @@ fn ready(path: &Path) -> Result<Ready, String> {
     }
     let (kernel, image, entry) = made.ok_or("no program")?;
     // Those that are not the path's begin its flows.
-    if !path.what.ends_with("new flow") {
+    if !path.begins_flows() {
         for (_, frame) in (0..frames.len()).filter(|n| !path.packets.contains(n)).map(|n| &frames[n]) {
             kernel.programs[entry].test_run(&TestInput::frame(frame)).map_err(|e| e.to_string())?;
         }

@@ -31,13 +31,6 @@ fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/measurements.md")
 }
 
-/// Cycles a packet of the engine in RTL.
-fn of_rtl(page: &str, what: &str) -> f64 {
-    let table = page.split("<!-- xdp-paths -->").nth(1).expect("a section xdp-paths");
-    let line = table.lines().find(|line| line.starts_with(&format!("| {what} |"))).expect("a line of the path");
-    line.split('|').nth(5).and_then(|field| field.trim().parse().ok()).expect("cycles")
-}
-
 fn command(program: &str, arguments: &[&str]) -> String {
     let run = std::process::Command::new(program).args(arguments).output();
     run.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned()).unwrap_or_default()
@@ -78,7 +71,7 @@ fn main() {
     let empty = kernel::empty().unwrap_or_else(|e| panic!("{e}"));
     let mut series = ["Linux JIT", "engine, 156.25 MHz", "engine, 250 MHz"].map(|name| (name, Vec::new()));
     for (at, path) in (1..).zip(&PATHS) {
-        let cycles = of_rtl(&old, path.what);
+        let (cycles, _) = path.of_rtl();
         let [slow, fast] = CLOCKS.map(|mhz| mhz / cycles);
         let fields = match kernel::measure(path, empty) {
             Ok(found) => {

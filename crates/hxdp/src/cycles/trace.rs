@@ -1,11 +1,11 @@
 //! What the bundles of one packet take of a core.
 
 use super::search::Search;
-use crate::op::{LOOKUP, TAIL_CALL};
-use crate::rows::{MAP_HELPERS, REDIRECT_MAP};
+use crate::op::TAIL_CALL;
+use crate::rows::{MAP_HELPERS, REDIRECT_MAP, needs_no_search};
 use crate::{Bundle, Op};
 use sluice_ebpf::insn::AluOp;
-use sluice_ebpf::{MapSpec, MapType, Packet, Verdict};
+use sluice_ebpf::{MapSpec, Packet, Verdict};
 use std::cell::RefCell;
 
 /// One executed bundle. Multiplications count where the row has them, squashed or not, and loads too: the core decides by
@@ -75,7 +75,7 @@ impl Issue {
     /// Adds an instruction that was not squashed.
     fn executed(&mut self, done: Done<'_>) {
         let before = self.launched();
-        let results = done.op.writes().count_ones().min(1) as u8;
+        let results = u8::from(done.op.writes() != 0);
         self.results += results;
         match *done.op {
             Op::Load { .. } if done.shared => {
@@ -112,10 +112,7 @@ impl Issue {
 
     fn called(&mut self, id: i32, done: &Done<'_>) {
         match done.map.filter(|_| MAP_HELPERS.contains(&id)) {
-            Some(map)
-                if done.named
-                    && [(LOOKUP, MapType::Array), (REDIRECT_MAP, MapType::Devmap)].contains(&(id, map.kind)) =>
-            {
+            Some(map) if done.named && needs_no_search(id, map.kind) => {
                 self.elements += 1;
                 self.twice |= id == REDIRECT_MAP;
             }

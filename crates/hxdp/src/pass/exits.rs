@@ -1,9 +1,8 @@
 //! Exits where they are led to, with the value that they give.
 //!
 //! Before: `w0 = w6; goto L`, and `L: exit`, often before it. After: `exit w6` in the place of the jump, which counts as work if the
-//! jump did, and `dead` removes what wrote r0. Needs: `copies` for what r0 is. Leaves alone: exits of functions that are jumped
-//! back to; their callers may look at
-//! all of r0. So may whoever runs a program that is none of XDP.
+//! jump did, and `dead` removes what wrote r0. Needs: `copies` for what r0 is. Leaves alone: exits of functions that are
+//! jumped back to: their callers may look at all of r0, and so may whoever runs a program that is none of XDP.
 
 use super::copies::Facts;
 use super::{Code, Trace};
@@ -21,16 +20,12 @@ pub fn exits(code: &mut Code) {
     let verdicts = code.regions.complete;
     let main: Vec<bool> = code.traces.keys().map(|label| code.is_main(*label)).collect();
     for (trace, is_main) in code.traces.values_mut().zip(main) {
+        let Some((last, before)) = trace.steps.split_last_mut() else { continue };
+        let Op::Exit { value: value @ None, .. } = &mut last.op else { continue };
         let mut facts = Facts::default();
-        for index in 0..trace.steps.len() {
-            let narrow = (verdicts && is_main).then(|| narrow(&trace.steps[..index])).flatten();
-            let step = &mut trace.steps[index];
-            if let Op::Exit { value: value @ None, .. } = &mut step.op {
-                let known = Some(facts.operand(Operand::Reg(0))).filter(|found| *found != Operand::Reg(0));
-                *value = known.or(narrow);
-            }
-            facts.pass(&step.op);
-        }
+        before.iter().for_each(|step| facts.pass(&step.op));
+        let known = Some(facts.operand(Operand::Reg(0))).filter(|found| *found != Operand::Reg(0));
+        *value = known.or_else(|| narrow(before).filter(|_| verdicts && is_main));
     }
 }
 

@@ -10,6 +10,7 @@ mod support;
 
 mod aims;
 mod mixes;
+#[allow(dead_code)] // Benches use more of it.
 mod path_list;
 mod paths;
 mod sweeps;

@@ -36,6 +36,25 @@ pub struct Path {
     pub aim: f64,
 }
 
+impl Path {
+    /// Whether each of its packets begins a flow.
+    pub fn begins_flows(&self) -> bool {
+        self.what.ends_with("new flow")
+    }
+
+    /// Cycles a packet and cycles alone of the engine in RTL, as docs/measurements.md has them.
+    pub fn of_rtl(&self) -> (f64, f64) {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/measurements.md");
+        let page = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let table = page.split("<!-- xdp-paths -->").nth(1).expect("a section xdp-paths");
+        let begins = format!("| {} |", self.what);
+        let line = table.lines().find(|line| line.starts_with(&begins)).unwrap_or_else(|| panic!("no {}", self.what));
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let number = |at: usize| fields[at].parse().unwrap_or_else(|_| panic!("{}: {}", self.what, fields[at]));
+        (number(5), number(7))
+    }
+}
+
 const fn path(
     what: &'static str,
     program: &'static str,

@@ -47,18 +47,6 @@ fn cycles(mix: &Mix, engine: &Engine) -> f64 {
     simulate(engine, &load).cycles_per_packet()
 }
 
-/// Cycles a packet and cycles alone of the engine in RTL, as docs/measurements.md has them.
-fn of_rtl(what: &str) -> (f64, f64) {
-    let path = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/measurements.md");
-    let page = std::fs::read_to_string(&path).unwrap();
-    let table = page.split("<!-- xdp-paths -->").nth(1).expect("a section xdp-paths");
-    let line =
-        table.lines().find(|line| line.starts_with(&format!("| {what} |"))).unwrap_or_else(|| panic!("no {what}"));
-    let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-    let number = |at: usize| fields[at].parse().unwrap_or_else(|_| panic!("{what}: {} is no number", fields[at]));
-    (number(5), number(7))
-}
-
 /// What each path takes of the default engine. A path that is no longer as long as the published one fails.
 pub fn table() -> String {
     let mut out = String::from(
@@ -82,14 +70,12 @@ pub fn table() -> String {
         let measured = cycles(&mix, &engine);
         let core = cycles(&mix, &Engine { cores: 1, ..engine });
         let alone = mean_alone(&engine, &mix.traces);
-        for (what, model, rtl) in
-            [("cycles a packet", measured, of_rtl(path.what).0), ("cycles alone", alone, of_rtl(path.what).1)]
-        {
+        let (rtl, rtl_alone) = path.of_rtl();
+        for (what, model, rtl) in [("cycles a packet", measured, rtl), ("cycles alone", alone, rtl_alone)] {
             let off = model / rtl - 1.0;
             let held = what == "cycles alone" || !NOT_FOLLOWED.contains(&path.what);
             assert!(!held || off.abs() <= FROM_RTL, "{}: {model:.2} {what} on the model, {rtl} on the RTL", path.what);
         }
-        let (rtl, rtl_alone) = of_rtl(path.what);
         let most = if index < ALONE_OF { format!("{:.0}", ALONE * path.published) } else { String::from("-") };
         let _ = writeln!(
             out,

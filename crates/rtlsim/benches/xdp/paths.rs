@@ -137,7 +137,7 @@ pub fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
     // Those that are not the path's begin its flows.
     let others: Vec<Vec<u8>> =
         (0..frames.len()).filter(|n| !path.packets.contains(n)).map(|n| frames[n].clone()).collect();
-    for frame in if new_flows(path) { Vec::new() } else { others } {
+    for frame in if path.begins_flows() { Vec::new() } else { others } {
         run(&mut nic, &mut std::iter::once(frame), &Flood::default());
     }
     let frames = path.packets.iter().map(|n| frames[*n].clone()).collect();
@@ -156,11 +156,6 @@ fn loaded(load: &Load) -> Object {
         ..tenant::Options::default()
     };
     tenant::object("path", &image, &options).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
-}
-
-/// Whether each packet begins a flow.
-fn new_flows(path: &Path) -> bool {
-    path.what.ends_with("new flow")
 }
 
 /// Plays frames, and gives what became of them in the order in which they ended.
@@ -204,7 +199,7 @@ pub fn interval(ready: &mut Ready, path: &Path, flood: &Flood) -> f64 {
     let frames = ready.frames.clone();
     let numbered = |number: usize| {
         let mut frame = frames[number % frames.len()].clone();
-        if new_flows(path) {
+        if path.begins_flows() {
             // The source port.
             frame[38..40].copy_from_slice(&(10_000 + number as u16).to_be_bytes());
         }
