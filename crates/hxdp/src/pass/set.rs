@@ -37,12 +37,12 @@ pub enum Pass {
     Bytes,
     /// [`super::dead`].
     Dead,
-    /// [`super::join`].
-    Join,
     /// [`super::forward`].
     Forward,
     /// [`super::stores`].
     Stores,
+    /// [`super::join`].
+    Join,
     /// [`super::quiet`].
     Quiet,
     /// [`super::rename`].
@@ -68,9 +68,9 @@ impl Pass {
         Self::Adds,
         Self::Bytes,
         Self::Dead,
-        Self::Join,
         Self::Forward,
         Self::Stores,
+        Self::Join,
         Self::Quiet,
         Self::Rename,
     ];
@@ -94,9 +94,9 @@ impl Pass {
             Self::Adds => "adds",
             Self::Bytes => "bytes",
             Self::Dead => "dead",
-            Self::Join => "join",
             Self::Forward => "forward",
             Self::Stores => "stores",
+            Self::Join => "join",
             Self::Quiet => "quiet",
             Self::Rename => "rename",
         }
