@@ -189,7 +189,7 @@ fn attempt(
     }
     let values = |code: &mut Code| pass::values::values(code, crowded);
     // Behind `forward` values share registers of the core, which `join` could not tell from uses of its own.
-    let on_values: [(Pass, &dyn Fn(&mut Code)); 14] = [
+    let on_values: [(Pass, &dyn Fn(&mut Code)); 15] = [
         (Pass::Values, &values),
         (Pass::Copies, &pass::copies::copies),
         (Pass::Elements, &pass::elements::elements),
@@ -197,6 +197,7 @@ fn attempt(
         (Pass::Exits, &pass::exits::exits),
         (Pass::Zeroing, &pass::zeroing::zeroing),
         (Pass::Adds, &pass::adds::adds),
+        (Pass::Rotates, &pass::rotates::rotates),
         (Pass::Bytes, &pass::bytes::bytes),
         (Pass::Dead, &pass::dead::dead),
         (Pass::Forward, &pass::forward::forward),

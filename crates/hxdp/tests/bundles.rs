@@ -305,6 +305,14 @@ fn bytes_that_are_put_together_are_loaded_at_once() {
 }
 
 #[test]
+fn shifts_that_turn_a_value_are_one_rotation() {
+    let source = "r9 = r1\ncall bpf_get_prandom_u32\nr6 = r0\nw6 >>= 19\nw0 <<= 13\nw0 |= w6\nexit";
+    let rows = rows_by("all", 1, source);
+    assert_eq!(rows.iter().filter(|row| row.contains("ror 19")).count(), 1, "{rows:#?}");
+    assert!(rows.iter().all(|row| !row.contains("<<") && !row.contains(">>")), "{rows:#?}");
+}
+
+#[test]
 fn the_longer_way_goes_on_and_the_short_one_is_branched_to() {
     let source = "
         r2 = *(u32 *)(r1 +12)

@@ -121,7 +121,10 @@ impl Facts {
     /// Whether the upper half of what an instruction writes is surely zero.
     fn gives_short(&self, op: &Op) -> bool {
         match *op {
-            Op::Alu { wide, .. } | Op::Negate { wide, .. } | Op::Extend { wide, .. } => !wide,
+            Op::Alu { wide, .. }
+            | Op::Negate { wide, .. }
+            | Op::Rotate { wide, .. }
+            | Op::Extend { wide, .. } => !wide,
             Op::Move { wide: false, .. } => true,
             Op::Move { src: Operand::Reg(r), .. } => self.short >> r & 1 == 1,
             Op::Move { src: Operand::Imm(number), .. } => number >= 0,
@@ -157,6 +160,7 @@ impl Facts {
             }
             Op::Extend { wide, bits, dst, src } => Op::Extend { wide, bits, dst, src: self.register(src) },
             Op::Negate { wide, dst, src } => Op::Negate { wide, dst, src: self.register(src) },
+            Op::Rotate { wide, dst, src, right } => Op::Rotate { wide, dst, src: self.register(src), right },
             Op::Swap { order, bits, dst, src } => Op::Swap { order, bits, dst, src: self.register(src) },
             Op::Load { bytes, signed, dst, base, off, quiet } => {
                 let (base, off) = self.address(base, off);

@@ -21,6 +21,7 @@ pub mod plain;
 pub mod predict;
 pub mod quiet;
 pub mod rename;
+pub mod rotates;
 pub mod schedule;
 pub mod set;
 pub mod starts;

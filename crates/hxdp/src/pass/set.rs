@@ -33,6 +33,8 @@ pub enum Pass {
     Zeroing,
     /// [`super::adds`].
     Adds,
+    /// [`super::rotates`].
+    Rotates,
     /// [`super::bytes`].
     Bytes,
     /// [`super::dead`].
@@ -51,7 +53,7 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Decided,
         Self::Plain,
         Self::Lengths,
@@ -66,6 +68,7 @@ impl Pass {
         Self::Exits,
         Self::Zeroing,
         Self::Adds,
+        Self::Rotates,
         Self::Bytes,
         Self::Dead,
         Self::Forward,
@@ -92,6 +95,7 @@ impl Pass {
             Self::Exits => "exits",
             Self::Zeroing => "zeroing",
             Self::Adds => "adds",
+            Self::Rotates => "rotates",
             Self::Bytes => "bytes",
             Self::Dead => "dead",
             Self::Forward => "forward",
