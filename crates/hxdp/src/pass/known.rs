@@ -6,6 +6,7 @@
 //! numbers and older registers into comparisons; the region analysis. Leaves alone: taken back edges, which count as work.
 
 use super::copies::Facts;
+use super::entries::entries;
 use super::{Code, Trace};
 use crate::effect::{CONTEXT, Effect};
 use crate::{Op, Step};
@@ -27,9 +28,10 @@ struct Compared {
 
 /// Decides in every trace.
 pub fn known(code: &mut Code) {
+    let entries = entries(code);
     let known = Known { regions: &code.regions, branches: &code.branches };
-    for trace in code.traces.values_mut() {
-        decide(trace, &known);
+    for (label, trace) in &mut code.traces {
+        decide(trace, entries.get(label).copied().unwrap_or_default(), &known);
     }
 }
 
@@ -64,10 +66,9 @@ impl Known<'_> {
     }
 }
 
-fn decide(trace: &mut Trace, known: &Known<'_>) {
+fn decide(trace: &mut Trace, mut facts: Facts, known: &Known<'_>) {
     let regions = known.regions;
     let mut compared: Vec<Compared> = Vec::new();
-    let mut facts = Facts::default();
     let mut refined = Refined::new();
     let mut index = 0;
     while let Some(step) = trace.steps.get(index) {

@@ -10,6 +10,7 @@ pub mod copies;
 pub mod dead;
 pub mod dependence;
 pub mod elements;
+pub mod entries;
 pub mod exits;
 pub mod forward;
 pub mod join;
