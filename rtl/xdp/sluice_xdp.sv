@@ -607,7 +607,7 @@ module sluice_xdp
 
   core_t verdict_core, out_core;
   logic out_known, out_room;
-  logic [$clog2(2*Cores+1)-1:0] unused_out_level;
+  logic [$clog2(Sending*Cores+1)-1:0] unused_out_level;
 
   sluice_arb_rr #(
       .Requests(Cores)
@@ -627,7 +627,7 @@ module sluice_xdp
 
   sluice_fifo #(
       .Width(CoreBits),
-      .Depth(2 * Cores)
+      .Depth(Sending * Cores)
   ) u_sent (
       .clk_i,
       .rst_ni,

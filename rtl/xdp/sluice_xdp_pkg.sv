@@ -25,6 +25,8 @@ package sluice_xdp_pkg;
   localparam int unsigned CodeBits = 13;
   localparam int unsigned DepthBits = 3;
   localparam int unsigned StampBits = 48;
+  // Packets of a core between their verdict and their last beat out: with fewer the shortest ones wait for each other.
+  localparam int unsigned Sending = 4;
   // Nanoseconds of a tick, as a power of two.
   localparam int unsigned TickShift = 2;
 

@@ -350,7 +350,7 @@ module sluice_xdp_unload
   sideband_t side;
   route_t route;
   logic unused_meta_valid;
-  logic [1:0] meta_level;
+  logic [$clog2(Sending+1)-1:0] meta_level;
   always_comb begin
     side = slot_q.side;
     side.length = length;
@@ -365,7 +365,7 @@ module sluice_xdp_unload
 
   sluice_fifo #(
       .Width($bits(sideband_t) + $bits(route_t)),
-      .Depth(2)
+      .Depth(Sending)
   ) u_meta (
       .clk_i,
       .rst_ni,

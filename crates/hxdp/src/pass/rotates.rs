@@ -17,6 +17,7 @@ struct Shifted {
     version: u32,
     wide: bool,
     right: bool,
+    /// 1 to 63.
     bits: i32,
 }
 
@@ -34,7 +35,7 @@ fn rewrite(trace: &mut Trace) {
         }
         let op = step.op;
         let found = match op {
-            Op::Alu { op: op @ (AluOp::Lsh | AluOp::Rsh), wide, a, b: Operand::Imm(bits), .. } => {
+            Op::Alu { op: op @ (AluOp::Lsh | AluOp::Rsh), wide, a, b: Operand::Imm(bits @ 1..64), .. } => {
                 Some(Shifted { of: a, version: versions[usize::from(a)], wide, right: op == AluOp::Rsh, bits })
             }
             _ => None,
@@ -54,7 +55,7 @@ fn rotated(op: &Op, known: &[Option<Shifted>; NAMES], versions: &[u32; NAMES]) -
     let (right, left) = if a.right { (a, b) } else { (b, a) };
     let is_turned = right.right && !left.right && right.wide == left.wide;
     let one_value = (right.of, right.version) == (left.of, left.version) && versions[usize::from(right.of)] == right.version;
-    let whole = right.bits > 0 && left.bits > 0 && right.bits + left.bits == if right.wide { 64 } else { 32 };
+    let whole = right.bits + left.bits == if right.wide { 64 } else { 32 };
     // Narrow parts have no upper half, so that their wide sum has none; of wide parts a narrow sum keeps a half.
     let is_kept = wide || !right.wide;
     (is_turned && one_value && whole && is_kept)
@@ -104,6 +105,7 @@ mod tests {
         stays(&[wide[0], wide[1], or(false, 4, 3, 2)]);
         // By 32 in 32 bits a count is none.
         stays(&[shift(AluOp::Rsh, false, 2, 1, 32), shift(AluOp::Lsh, false, 3, 1, 0), or(false, 4, 3, 2)]);
+        stays(&[shift(AluOp::Rsh, false, 2, 1, i32::MAX), shift(AluOp::Lsh, false, 3, 1, 33), or(false, 4, 3, 2)]);
     }
 
     #[test]
