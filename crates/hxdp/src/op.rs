@@ -228,10 +228,9 @@ impl Op {
         match *self {
             Self::Alu { a, b, .. } | Self::Branch { a, b, .. } => 1 << a | of(b),
             Self::Move { src, .. } => of(src),
-            Self::Extend { src, .. }
-            | Self::Negate { src, .. }
-            | Self::Rotate { src, .. }
-            | Self::Swap { src, .. } => 1 << src,
+            Self::Extend { src, .. } | Self::Negate { src, .. } | Self::Rotate { src, .. } | Self::Swap { src, .. } => {
+                1 << src
+            }
             Self::Constant { .. } | Self::Element { .. } | Self::Jump { .. } => 0,
             Self::Length { base, .. } => base.map_or(0, |base| 1 << base),
             Self::Load { base, .. } => 1 << base,

@@ -5,7 +5,7 @@ mod support;
 use sluice_ebpf::vm::Ingress;
 use sluice_formats::random::{Rng, test_seed};
 use std::time::{Duration, Instant};
-use support::{LANES, Replay, Twins, fill, image, objects, packets, programs, scripts, steps, target};
+use support::{LANES, Replay, Twins, fill, image, objects, packets, programs, scripts, showing, steps, target};
 
 #[test]
 fn every_script_does_the_same_with_every_number_of_lanes() {
@@ -47,7 +47,7 @@ fn fuzz_random_programs_do_the_same() {
     let (mut run, mut faults, mut ended) = (0u64, 0u64, 0u64);
     while began.elapsed() < Duration::from_secs(seconds) {
         let statements = 1 + rng.below(60) as u32;
-        let image = programs::random(&mut rng, statements);
+        let image = showing::maybe(programs::random(&mut rng, statements), &mut rng);
         let lanes = LANES[rng.index(3)];
         let work = [None, Some(3), Some(20)][rng.index(3)].or(Some(2000));
         let listing = sluice_ebpf::insn::listing(&image.programs[0], &image.maps);

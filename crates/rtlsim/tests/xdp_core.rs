@@ -134,7 +134,8 @@ fn every_operation_does_the_same_at_its_edges() {
         for (n, turn) in turns.iter().enumerate() {
             let left = bits - turn;
             let at = 16 + 8 * n;
-            text += &format!("r1 = r7\n{r}1 >>= {turn}\nr2 = r7\n{r}2 <<= {left}\n{r}1 |= {r}2\n*(u64 *)(r6 +{at}) = r1\n");
+            text +=
+                &format!("r1 = r7\n{r}1 >>= {turn}\nr2 = r7\n{r}2 <<= {left}\n{r}1 |= {r}2\n*(u64 *)(r6 +{at}) = r1\n");
         }
         text += "end:\nr0 = 3\nexit\n";
         assert_eq!(rotations(&image(&text)), turns.len(), "both shifts are one instruction");

@@ -38,11 +38,12 @@ impl Default for Facts {
 }
 
 impl Facts {
-    /// What of them holds for another trace too: the compiler's own registers hold nothing there.
+    /// What of them may be used in another trace. The compiler's own registers hold nothing there; nor may a register be read
+    /// there that eBPF does not read: it may hold what eBPF has overwritten, of which the region analysis says something else.
     pub fn across(mut self) -> Self {
-        let is_own = |r: u8| OWN >> r & 1 == 1 && r != START;
-        for (r, known) in (0..).zip(&mut self.known) {
-            if is_own(r) || matches!(known, Some(Fact::Sum(of, _)) if is_own(*of)) {
+        for (r, known) in (0..NAMES as u8).zip(&mut self.known) {
+            let is_read = matches!(known, Some(Fact::Sum(of, _)) if !matches!(*of, 10 | START));
+            if OWN >> r & 1 == 1 || is_read {
                 *known = None;
             }
         }
@@ -148,10 +149,7 @@ impl Facts {
     /// Whether the upper half of what an instruction writes is surely zero.
     fn gives_short(&self, op: &Op) -> bool {
         match *op {
-            Op::Alu { wide, .. }
-            | Op::Negate { wide, .. }
-            | Op::Rotate { wide, .. }
-            | Op::Extend { wide, .. } => !wide,
+            Op::Alu { wide, .. } | Op::Negate { wide, .. } | Op::Rotate { wide, .. } | Op::Extend { wide, .. } => !wide,
             Op::Move { wide: false, .. } => true,
             Op::Move { src: Operand::Reg(r), .. } => self.short >> r & 1 == 1,
             Op::Move { src: Operand::Imm(number), .. } => number >= 0,

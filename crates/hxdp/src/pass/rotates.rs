@@ -50,16 +50,23 @@ fn rewrite(trace: &mut Trace) {
 
 /// The rotation that an instruction does, if its operands are what two shifts of one value gave.
 fn rotated(op: &Op, known: &[Option<Shifted>; NAMES], versions: &[u32; NAMES]) -> Option<Op> {
-    let Op::Alu { op: AluOp::Or | AluOp::Xor | AluOp::Add, wide, dst, a, b: Operand::Reg(b) } = *op else { return None };
+    let Op::Alu { op: AluOp::Or | AluOp::Xor | AluOp::Add, wide, dst, a, b: Operand::Reg(b) } = *op else {
+        return None;
+    };
     let (a, b) = (known[usize::from(a)]?, known[usize::from(b)]?);
     let (right, left) = if a.right { (a, b) } else { (b, a) };
     let is_turned = right.right && !left.right && right.wide == left.wide;
-    let one_value = (right.of, right.version) == (left.of, left.version) && versions[usize::from(right.of)] == right.version;
+    let one_value =
+        (right.of, right.version) == (left.of, left.version) && versions[usize::from(right.of)] == right.version;
     let whole = right.bits + left.bits == if right.wide { 64 } else { 32 };
     // Narrow parts have no upper half, so that their wide sum has none; of wide parts a narrow sum keeps a half.
     let is_kept = wide || !right.wide;
-    (is_turned && one_value && whole && is_kept)
-        .then_some(Op::Rotate { wide: right.wide, dst, src: right.of, right: right.bits as u8 })
+    (is_turned && one_value && whole && is_kept).then_some(Op::Rotate {
+        wide: right.wide,
+        dst,
+        src: right.of,
+        right: right.bits as u8,
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,9 @@
 pub mod packets;
 #[path = "../../../ebpf/tests/analysis_support/programs.rs"]
 pub mod programs;
+#[path = "../../../rtlsim/tests/support/xdp/showing.rs"]
+#[allow(dead_code)]
+pub mod showing;
 #[path = "../../../ebpf/tests/kernel_programs/steps.rs"]
 pub mod steps;
 

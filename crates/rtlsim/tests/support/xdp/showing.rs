@@ -33,6 +33,11 @@ pub fn showing(mut image: Image, verdict: i32) -> Option<Image> {
     Some(image)
 }
 
+/// The same for every second program that has no callbacks.
+pub fn maybe(image: Image, rng: &mut sluice_formats::random::Rng) -> Image {
+    if rng.chance(1, 2) { showing(image.clone(), 2).unwrap_or(image) } else { image }
+}
+
 /// Whether the program calls functions.
 pub fn calls(image: &Image) -> bool {
     image.programs[0].insns.iter().any(|i| (i.op, i.src) == (0x85, 1))
