@@ -29,7 +29,6 @@ def keep_sum(design: Design) -> None:
     sums[design.whole.name] = {
         "day": str(date.today()),
         "lut": design.sum(everything, "lut"),
-        "limit": design.whole.limit,
     }
     text = "# Sums of docs/synth.md. Written by tools/synth.py; do not edit.\n"
     for name, fields in sums.items():
