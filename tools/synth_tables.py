@@ -13,7 +13,9 @@ SUMS = ROOT / "synth" / "sums.toml"
 
 def _figures(design: Design, pieces: Counter) -> str:
     figures = [f"{design.sum(pieces, figure):,}" for figure in ("lut", "lutram", "ff")]
-    return " | ".join([*figures, f"{design.sum(pieces, 'bram'):g}", f"{design.sum(pieces, 'dsp')}"])
+    return " | ".join(
+        [*figures, f"{design.sum(pieces, 'bram'):g}", *(f"{design.sum(pieces, n)}" for n in ("uram", "dsp"))]
+    )
 
 
 def _number(budget: int) -> str:
@@ -49,9 +51,9 @@ def budget_table(design: Design) -> str:
         "is what stands between the blocks. **Depth** is that of the block with all that is in it. The list is the\n"
         "elaborated design's, and the mapped one has to have the same instances; there are no other black boxes.\n"
         + (f"The budget is that of [the decision page]({whole.page}).\n\n" if whole.limit else "\n")
-        + "| block | parameters | instances | LUT each | LUT | LUTRAM | FF | BRAM | DSP | budget | depth |"
-        " with ports |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        + "| block | parameters | instances | LUT each | LUT | LUTRAM | FF | BRAM | URAM | DSP | budget |"
+        " depth | with ports |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     )
     everything = Counter()
     for part, pieces in design.lines():
