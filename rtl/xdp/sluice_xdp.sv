@@ -257,7 +257,9 @@ module sluice_xdp
   route_t back_route;
 
   if (Bytes == 64) begin : gen_wide_out
-    assign {back_data, back_keep, back_last, back_route, back_side} = {out_data, out_keep, out_last, out_route, out_side};
+    assign {back_data, back_keep, back_last, back_route, back_side} = {
+      out_data, out_keep, out_last, out_route, out_side
+    };
     assign back_valid = out_valid;
     assign out_ready = back_ready;
   end else begin : gen_narrow

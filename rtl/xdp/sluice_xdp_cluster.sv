@@ -178,7 +178,7 @@ module sluice_xdp_cluster
     if (map_read_valid_i) read_place = map_read_place_i;
     if (helper_read) read_place = helper_read_place;
     if (core_read) read_place = core_read_place;
-    write_place  = load_write_place;
+    write_place = load_write_place;
     write_enable = '1;
     two = helper_write_data;
     if (helper_write) begin
@@ -186,7 +186,7 @@ module sluice_xdp_cluster
       write_enable = helper_write_enable;
     end
     if (core_write) begin
-      write_place  = core_write_place;
+      write_place = core_write_place;
       write_enable = core_write_enable;
       two = core_write_data;
     end
