@@ -7,8 +7,8 @@ mod path_list;
 #[allow(dead_code)]
 mod steps;
 
-use super::{VARIANT, area};
 use super::support::device::{Nic, object};
+use super::{VARIANT, area};
 use crate::traffic::frames::with_tag;
 use path_list::{DROP, PATHS, PUBLISHED_LUT, Path, SWAP};
 use sluice_device::{Device, Event, Offer, Outcome};
