@@ -1,11 +1,16 @@
 """`make synth`: area, depth and ECP5 clock of the blocks in synth/blocks.toml, into docs/synth.md.
 
-    .venv/bin/python tools/synth.py [NAME ...]     # a name is part of a block's; docs only when all ran
+    .venv/bin/python tools/synth.py [--jobs N] [--section TEXT ...] [NAME ...]
+
+Without names each section of the document is measured and written that has one of the texts in its name, or all of
+them: a section keeps the day of its own measurement. With names only what has one of these in its name is measured,
+and printed.
 
 Blocks are synthesized one by one, two at a time. A result is kept in .cache/synth as long as
 the block's sources, its parameters, these scripts and the pinned tools stay the same.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -16,8 +21,10 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
+import beside
 import ecp5
 import netlist
+import synth_tables
 import whole
 from project import (
     CACHE,
@@ -35,7 +42,6 @@ from project import (
     write_atomically,
 )
 
-JOBS = 2
 LIMIT_SECONDS = 1800
 # What ABC9 counts for the wire behind a LUT. With its own 300 ps a long carry chain is as long as several LUTs, and
 # paths beside it are mapped for area, not for levels.
@@ -44,10 +50,10 @@ DOC = ROOT / "docs" / "synth.md"
 
 INTRODUCTION = """# Area, depth and clock of the blocks
 
-Written by `make synth` on {date}; do not edit. Yosys 0.70 (`read_slang`, `synth_xilinx -family xcup -flatten
--noiopad`), each block alone with the parameters given, which stand in `synth/blocks.toml`. ABC9 counts {wire} ps for
-the wire behind a LUT, so that it weighs levels as they are counted here. These are figures of Yosys and not of Vivado:
-good for comparing blocks and versions of a block.
+Written by `make synth`, each section on the day that it says; do not edit. Yosys 0.70 (`read_slang`,
+`synth_xilinx -family xcup -flatten -noiopad`), each block alone with the parameters given, which stand in
+`synth/blocks.toml`. ABC9 counts {wire} ps for the wire behind a LUT, so that it weighs levels as they are counted here.
+These are figures of Yosys and not of Vivado: good for comparing blocks and versions of a block.
 
 - **LUT** is the number of LUT1 to LUT6 and INV cells, and of the LUTs that distributed RAM occupies
   (also given alone as **LUTRAM**): RAM32M16, RAM64M8 and RAM256X1D 8, RAM32M, RAM64M and RAM128X1D 4,
@@ -59,7 +65,8 @@ good for comparing blocks and versions of a block.
 - **ECP5 clock**: placed and routed by nextpnr on an {device}, one seed, with a register at
   every port, aiming at {target} MHz. A slow part: a proxy for timing. Where ABC9 failed on the
   netlist as it is, the option of `synth_ecp5` with which it did not is given.
-
+"""
+BLOCKS_HEAD = """
 | block | parameters | LUT | LUTRAM | FF | BRAM | URAM | DSP | depth | with ports | ECP5 clock |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
@@ -168,21 +175,6 @@ def map_piece(piece: whole.Piece, boxes: Sequence[str]) -> whole.Mapped:
     return whole.Mapped(area, inside, json.loads((folder / "netlist").read_text()), None)
 
 
-def whole_tables(names: Sequence[str]) -> tuple[str, bool]:
-    """Text of all tables about whole tops whose name contains one of the names, and whether all were made."""
-    text, good = "", True
-    for entry in whole.wholes():
-        if names and not any(name in entry.name for name in names):
-            continue
-        try:
-            many, one = (whole.Design(entry, change, map_piece, JOBS) for change in ({}, entry.compare))
-            text += whole.budget_table(many) + whole.compare_table(many, one)
-        except (RuntimeError, ValueError) as problem:
-            print(f"synth: {entry.name}: FAILED\n{problem}", flush=True)
-            good = False
-    return text, good
-
-
 def ecp5_clock(block: Block, files: list[Path], ports: dict) -> dict:
     """The clock on an ECP5."""
     names = [str(path.relative_to(ROOT)) for path in files]
@@ -226,23 +218,91 @@ def row(block: Block, result: Result) -> str:
     )
 
 
-def main() -> None:
-    names = sys.argv[1:]
-    wanted = [block for block in blocks() if not names or any(name in block.name for name in names)]
-    with ThreadPoolExecutor(JOBS) as pool:
+def blocks_table(wanted: Sequence[Block], jobs: int) -> str | None:
+    """A line for each block; None when a tool failed."""
+    with ThreadPoolExecutor(jobs) as pool:
         results = list(pool.map(measure, wanted))
-    tables, good = whole_tables(names)
-    if not wanted and not tables and good:
-        fail(f"nothing in synth/blocks.toml and synth/whole.toml matches {' '.join(names)}")
-    failed = sum(result is None for result in results)
-    if not names and not failed and good:
-        text = INTRODUCTION.format(date=date.today(), wire=WIRE_PS, device=ecp5.DEVICE_NAME, target=ecp5.TARGET_MHZ)
-        write_atomically(DOC, text + "".join(map(row, wanted, results)) + tables)
-        print(f"synth: wrote {DOC.relative_to(ROOT)}")
-    elif tables:
-        print(tables)
-    print(f"synth: {len(results) - failed} passed, {failed} failed")
-    sys.exit(1 if failed or not good else 0)
+    return None if None in results else BLOCKS_HEAD + "".join(map(row, wanted, results))
+
+
+def whole_table(entry: whole.Whole, jobs: int) -> str | None:
+    """The tables about one whole top, whose sum is kept for others; None when a tool failed."""
+    try:
+        many = whole.Design(entry, {}, map_piece, jobs)
+        text = synth_tables.budget_table(many)
+        if entry.compare:
+            text += synth_tables.compare_table(many, whole.Design(entry, entry.compare, map_piece, jobs))
+    except (RuntimeError, ValueError) as problem:
+        print(f"synth: {entry.name}: FAILED\n{problem}", flush=True)
+        return None
+    synth_tables.keep_sum(many)
+    return text
+
+
+def beside_table() -> str | None:
+    """Published blocks beside ours; None when a tool failed."""
+    try:
+        return beside.table(lambda top, values, files: mapped(top, values, files)[0], closure)
+    except (RuntimeError, ValueError) as problem:
+        print(f"synth: beside: FAILED\n{problem}", flush=True)
+        return None
+
+
+def sections(names: Sequence[str], jobs: int) -> dict[str, Callable[[], str | None]]:
+    """What the document has, in its order; with names, what these concern."""
+
+    def wanted(name: str) -> bool:
+        return not names or any(text in name for text in names)
+
+    def some(prefix: str, mine: bool) -> Sequence[Block]:
+        return [block for block in blocks() if wanted(block.name) and block.name.startswith(prefix) == mine]
+
+    result: dict[str, Callable[[], str | None]] = {}
+    for name, group in (("Blocks", some("xdp_", False)), ("Blocks of the XDP engine", some("xdp_", True))):
+        if group:
+            result[name] = lambda group=group: blocks_table(group, jobs)
+    for entry in whole.wholes():
+        if wanted(entry.name):
+            result[entry.name[0].upper() + entry.name[1:]] = lambda entry=entry: whole_table(entry, jobs)
+    if wanted(beside.NAME):
+        result[beside.NAME] = beside_table
+    return result
+
+
+def written(document: str, made: Mapping[str, str], order: Sequence[str]) -> str:
+    """The document with sections made anew; others stay as they are, with their day."""
+    kept = dict(re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", document, re.M | re.S))
+    for name, text in made.items():
+        kept[name] = f"\nMeasured on {date.today()}.\n{text}\n"
+    text = INTRODUCTION.format(wire=WIRE_PS, device=ecp5.DEVICE_NAME, target=ecp5.TARGET_MHZ)
+    return text + "".join(f"\n## {name}\n{kept[name].rstrip()}\n" for name in order if name in kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--section", action="append", default=[], metavar="TEXT")
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    every = sections(given.names, given.jobs)
+    chosen = {name: make for name, make in every.items()
+              if not given.section or any(text in name for text in given.section)}  # fmt: skip
+    if not chosen:
+        fail(f"nothing below synth/ matches {' '.join(given.names + given.section)}")
+    made, failed = {}, []
+    for name, make in chosen.items():
+        text = make()
+        if text is None:
+            failed.append(name)
+            continue
+        made[name] = text
+        if given.names:
+            print(text)
+        else:
+            write_atomically(DOC, written(DOC.read_text(), {name: text}, list(every)))
+            print(f"synth: wrote {name} into {DOC.relative_to(ROOT)}", flush=True)
+    print(f"synth: {len(made)} sections passed, {len(failed)} failed")
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import netlist
 from project import ROOT, fail, find_module
@@ -37,9 +37,11 @@ class Whole:
     name: str
     top: str
     limit: int
+    page: str  # the decision page of its budget
     inner: Sequence[str]
-    compare: Change
     parts: Sequence[Part]
+    parameters: Mapping[str, int] = field(default_factory=dict)  # of the top, numbers of 32 bits
+    compare: Change = field(default_factory=dict)
 
     @property
     def boxes(self) -> list[str]:
@@ -72,11 +74,11 @@ class Piece:
 
 def wholes() -> list[Whole]:
     """The table, checked."""
-    known = {"name", "top", "limit", "inner", "compare", "part"}
+    needed, allowed = {"name", "top", "limit", "page", "inner", "part"}, {"parameters", "compare"}
     result = []
     for entry in tomllib.loads(TABLE.read_text()).get("whole", []):
-        if wrong := entry.keys() ^ known:
-            fail(f"{TABLE.name}: {entry.get('name')!r}: {sorted(wrong)} unknown or missing, expected {sorted(known)}")
+        if wrong := (needed - entry.keys()) | (entry.keys() - needed - allowed):
+            fail(f"{TABLE.name}: {entry.get('name')!r}: {sorted(wrong)} unknown or missing, expected {sorted(needed)}")
         parts = [Part(**part) for part in entry.pop("part")]
         result.append(Whole(parts=parts, **entry))
     return result
@@ -127,9 +129,10 @@ def with_variants(rtlil: str, elaborated: dict, top: str, found: Mapping[str, Pi
     return modules + re.sub(rf"  cell \\({tops}) \\(\S+)\n(?:    parameter .*\n)*", renamed, rtlil)
 
 
-def config_fields(name: str) -> list[str]:
-    """Fields of the rmt pipeline's configuration, first one highest, 32 bits each."""
-    text = find_module("sluice_rmt_rows_pkg").read_text()
+def config_fields(engine: str) -> list[str]:
+    """Fields of an engine's configuration, first one highest, 32 bits each."""
+    name = f"{engine}_cfg_t"
+    text = find_module(f"sluice_{engine}_rows_pkg").read_text()
     body = re.search(rf"typedef struct packed \{{([^}}]*)\}} {name};", text)[1]
     fields = re.findall(r"(\w[\w ]*?) (\w+);", body)
     if any(kind != "int unsigned" for kind, _ in fields):
@@ -139,13 +142,13 @@ def config_fields(name: str) -> list[str]:
 
 def changed(piece: Piece, change: Change) -> Piece:
     """The piece with parameters set, a configuration by its fields: `{"Modules": 1, "Cfg": {"modules": 1}}`."""
-    values = dict(piece.values)
+    values, engine = dict(piece.values), piece.top.split("_")[1]
     for parameter in values.keys() & change.keys():
         bits = values[parameter]
         if isinstance(change[parameter], int):
             values[parameter] = f"{change[parameter]:0{len(bits)}b}"
             continue
-        words = {field: bits[32 * i : 32 * i + 32] for i, field in enumerate(config_fields("rmt_cfg_t"))}
+        words = {field: bits[32 * i : 32 * i + 32] for i, field in enumerate(config_fields(engine))}
         words |= {field: f"{number:032b}" for field, number in change[parameter].items()}
         values[parameter] = "".join(words.values())
     return Piece(piece.top, tuple(sorted(values.items())))
@@ -168,7 +171,7 @@ class Design:
         self.whole, self.change = whole, change
         self.mapped: dict[Piece, Mapped] = {}
         self.timings: dict[Piece, netlist.Timing] = {}
-        self.top = Piece(whole.top)
+        self.top = Piece(whole.top, tuple((name, f"{value:032b}") for name, value in sorted(whole.parameters.items())))
         wanted = [self.top]
         with ThreadPoolExecutor(jobs) as pool:
             while wanted:
@@ -210,72 +213,3 @@ class Design:
     def sum(self, pieces: Counter, figure: str) -> float:
         """A figure over instances."""
         return sum(number * getattr(self.mapped[piece].area, figure) for piece, number in pieces.items())
-
-
-def _figures(design: Design, pieces: Counter) -> str:
-    figures = [f"{design.sum(pieces, figure):,}" for figure in ("lut", "lutram", "ff")]
-    return " | ".join([*figures, f"{design.sum(pieces, 'bram'):g}", f"{design.sum(pieces, 'dsp')}"])
-
-
-def budget_table(design: Design) -> str:
-    """Every piece, the sums of the parts beside their budget, the sum of all."""
-    whole = design.whole
-    text = (
-        f"\n## {whole.name[0].upper()}{whole.name[1:]} against its budget\n\n"
-        f"`{whole.top}` at its default parameters: every instance in it, each mapped alone; figures are those of all\n"
-        "instances of a line together. A block that holds others of the table is counted without them; the last line\n"
-        "is what stands between the blocks. **Depth** is that of the block with all that is in it. The list is the\n"
-        "elaborated design's, and the mapped one has to have the same instances; there are no other black boxes.\n"
-        "The budget is that of [the decision page](decisions/rmt-isolation-and-budget.md).\n\n"
-        "| block | parameters | instances | LUT each | LUT | LUTRAM | FF | BRAM | DSP | budget | depth | with ports |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-    )
-    everything = Counter()
-    for part, pieces in design.lines():
-        for piece, number in sorted(pieces.items(), key=lambda item: (item[0].top, len(item[0].text), item[0].text)):
-            timing = design.timing(piece)
-            one = Counter({piece: number})
-            text += (
-                f"| {piece.name} | {piece.text} | {number} | {design.mapped[piece].area.lut:,} |"
-                f" {_figures(design, one)} | | {timing.depth} | {timing.depth_ports} |\n"
-            )
-        text += f"| **{part.name}** | | {pieces.total()} | | {_figures(design, pieces)} | {part.budget:,} | | |\n"
-        everything.update(pieces)
-    timing = design.timing(design.top)
-    text += (
-        f"| **sum** | | {everything.total()} | | {_figures(design, everything)} | {whole.limit:,} | {timing.depth} |"
-        f" {timing.depth_ports} |\n"
-    )
-    begin, end, levels = timing.longest
-    text += (
-        f"\nNo path from register to register, in a block or across blocks, has more than {timing.depth} levels. The\n"
-        f"longest across blocks begins in `{begin}`, ends in `{end}` and has {levels}.\n"
-    )
-    return text
-
-
-def compare_table(many: Design, one: Design) -> str:
-    """The same blocks with the configuration changed."""
-    fields = dict(pair for value in one.change.values() if isinstance(value, Mapping) for pair in value.items())
-    change = ", ".join(f"{field} = {number}" for field, number in fields.items())
-    text = (
-        f"\n## The cost of isolation\n\nThe same with `{change}` in place of the default. A block whose figures do not"
-        " depend on it is left out;\nthe sum has all. LUT with LUTRAM.\n\n"
-        f"| block | parameters | instances | LUT | {change} | more | FF | {change} | more | BRAM | {change} | more |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-    )
-
-    def line(name: str, parameters: str, left: Counter, right: Counter) -> str:
-        cells = []
-        for figure in ("lut", "ff", "bram"):
-            a, b = many.sum(left, figure), one.sum(right, figure)
-            cells += [f"{a:,g}" if figure == "bram" else f"{a:,}", f"{b:,g}" if figure == "bram" else f"{b:,}",
-                      f"{a - b:,g}" if figure == "bram" else f"{a - b:,}"]  # fmt: skip
-        return f"| {name} | {parameters} | {left.total()} | {' | '.join(cells)} |\n"
-
-    left_all, right_all = many.counts(many.top), one.counts(one.top)
-    for piece, number in sorted(left_all.items(), key=lambda item: (item[0].top, len(item[0].text), item[0].text)):
-        other = changed(piece, one.change)
-        if other != piece:
-            text += line(piece.name, piece.text, Counter({piece: number}), Counter({other: number}))
-    return text + line("**sum**", "", left_all, right_all)

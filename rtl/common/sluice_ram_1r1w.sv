@@ -8,7 +8,8 @@
 /// An address that is not below `Depth` (possible when `Depth` is no power of two) reads an
 /// unspecified word; a write to it changes no word below `Depth`.
 ///
-/// `Style` is what synthesis is told of the memory: "block" keeps a shallow and wide one out of LUTs.
+/// `Style` is what synthesis is told of the memory: "block" keeps a shallow and wide one out of LUTs, "ultra" puts a deep one
+/// into UltraRAM, which cannot begin with zeros.
 ///
 /// Latency: 1 cycle, fixed. Throughput: 1 read and 1 write per cycle. Never stalls.
 module sluice_ram_1r1w #(
@@ -38,8 +39,8 @@ module sluice_ram_1r1w #(
     $fatal(1, "ram_1r1w: Lanes is %0d, expected a divisor of Width, which is %0d (%m)", Lanes, Width);
   end
 
-  if (40'(Style) != 40'("auto") && 40'(Style) != 40'("block")) begin : gen_bad_style
-    $fatal(1, "ram_1r1w: Style is %s, expected auto or block (%m)", Style);
+  if (40'(Style) != 40'("auto") && 40'(Style) != 40'("block") && 40'(Style) != 40'("ultra")) begin : gen_bad_style
+    $fatal(1, "ram_1r1w: Style is %s, expected auto, block or ultra (%m)", Style);
   end
 
   localparam int unsigned LaneWidth = Width / Lanes;

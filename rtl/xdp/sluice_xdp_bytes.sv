@@ -103,7 +103,10 @@ module sluice_xdp_bytes
   logic [OffsetBits:0] end_q;
   logic [OffsetBits-1:0] frame_size_q, frame_at_q;
   logic [16:0] frame_end_q;
-  logic in_packet, in_stack, in_record, in_values, in_memory, too_large, beyond;
+  // Of the address that was asked for a cycle ago.
+  logic in_packet, in_stack, in_record, in_values;
+  // The same a cycle later, when it is judged.
+  logic in_packet_q, in_stack_q, in_record_q, in_memory_q, too_large_q, beyond_q;
 
   assign sums    = call_i.number == HelperChecksum;
   assign loads   = call_i.number == HelperLoadBytes;
@@ -115,7 +118,8 @@ module sluice_xdp_bytes
   always_comb begin
     asked = call_i.third;
     asked_size = call_i.fourth[31:0];
-    if ((sums && !second_q) || submits) begin
+    // The second range is asked for as soon as the first one is summed.
+    if ((sums && !second_q && state_q != Refold) || submits) begin
       asked = call_i.first;
       asked_size = call_i.second[31:0];
     end
@@ -152,17 +156,22 @@ module sluice_xdp_bytes
   )) + (DepthBits + 1)'(1), 10'd0});
   assign in_record = fits && call_i.record.held && address_q[31:RecordBits] == RecordAddress[31:RecordBits] &&
       end_q <= (OffsetBits + 1)'(call_i.record.bytes);
-  assign in_memory = in_packet || in_stack || in_record || in_values;
   assign in_values = fits && size_q[OffsetBits-1:10] == '0 && address_q[31:28] inside {[4'd4 : 4'd8]};
-  assign too_large = call_i.second[31:16] != '0 || size_q[31:16] != '0;
-  assign beyond = frame_end_q > 17'(frame_size_q);
+  always_ff @(posedge clk_i) begin
+    in_packet_q <= in_packet;
+    in_stack_q  <= in_stack;
+    in_record_q <= in_record;
+    in_memory_q <= in_packet || in_stack || in_record || in_values;
+    too_large_q <= call_i.second[31:16] != '0 || size_q[31:16] != '0;
+    beyond_q    <= frame_end_q > 17'(frame_size_q);
+  end
 
   always_comb begin
     spot = '{in_value: 1'b1, at: address_q[31:0]};
-    if (in_packet) spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(address_q[OffsetBits-1:0]))};
+    if (in_packet_q) spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(address_q[OffsetBits-1:0]))};
     // Its rows are numbered from the packet's base on, as all others.
-    if (in_record) spot = '{in_value: 1'b0, at: 32'({record_row, 6'd0} + LineBits'(address_q[RecordBits-1:0]))};
-    if (in_stack) spot = '{in_value: 1'b0, at: 32'($signed({-{1'b0, frame_of(address_q[31:0])}, address_q[8:0]}))};
+    if (in_record_q) spot = '{in_value: 1'b0, at: 32'({record_row, 6'd0} + LineBits'(address_q[RecordBits-1:0]))};
+    if (in_stack_q) spot = '{in_value: 1'b0, at: 32'($signed({-{1'b0, frame_of(address_q[31:0])}, address_q[8:0]}))};
   end
 
   spot_t frame_spot;
@@ -194,13 +203,13 @@ module sluice_xdp_bytes
         Judge: begin
           if (sums) begin
             if (empty) state_q <= Fold;
-            else state_q <= in_memory ? Step : Done;
+            else state_q <= in_memory_q ? Step : Done;
           end else if (emits) begin
             state_q <= refused ? Done : Open;
-          end else if (call_i.first != 64'(ContextAddress) || too_large || beyond || empty) begin
+          end else if (call_i.first != 64'(ContextAddress) || too_large_q || beyond_q || empty) begin
             state_q <= Done;
           end else begin
-            state_q <= !in_memory ? Done : in_packet ? Turn : Step;
+            state_q <= !in_memory_q ? Done : in_packet_q ? Turn : Step;
           end
         end
         Turn: state_q <= Step;
@@ -322,18 +331,18 @@ module sluice_xdp_bytes
         from_q <= loads ? frame_spot : spot;
         into_q <= loads ? spot : frame_spot;
         if (sums) begin
-          fault_q <= !empty && !in_memory;
+          fault_q <= !empty && !in_memory_q;
         end else if (emits) begin
           fault_q <= wrong;
           value_q <= wrong ? '0 : answer;
         end else if (call_i.first != 64'(ContextAddress)) begin
           fault_q <= 1'b1;
-        end else if (too_large) begin
+        end else if (too_large_q) begin
           value_q <= ErrorFault;
-        end else if (beyond) begin
+        end else if (beyond_q) begin
           value_q <= ErrorInvalid;
         end else if (!empty) begin
-          fault_q <= !in_memory;
+          fault_q <= !in_memory_q;
         end
       end
       Turn: begin
@@ -402,13 +411,13 @@ module sluice_xdp_bytes
     wrong  = 1'b0;
     answer = '0;
     if (perfs) begin
-      wrong = call_i.first != 64'(ContextAddress) || (!empty && !in_memory);
+      wrong = call_i.first != 64'(ContextAddress) || (!empty && !in_memory_q);
       if (call_i.third[63:52] != '0) answer = ErrorInvalid;
       else if (captured > 20'(frame_size_q)) answer = ErrorFault;
       else if (call_i.third[31:0] != '1 && call_i.third[31:0] != 32'(call_i.processor)) answer = ErrorNotSupported;
     end
     if (outputs) begin
-      wrong = !empty && !in_memory;
+      wrong = !empty && !in_memory_q;
       if (call_i.fourth[63:2] != '0) answer = ErrorInvalid;
     end
     if (submits) wrong = !call_i.record.held || call_i.first != 64'(RecordAddress);

@@ -151,7 +151,7 @@ module sluice_xdp_cluster
   xdp_place_t core_write_place, helper_write_place, load_write_place, write_place;
   logic [7:0][63:0] read_data, load_write_data, write_data;
   logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
-  logic [1:0][63:0] core_write_data, helper_write_data;
+  logic [1:0][63:0] core_write_data, helper_write_data, two;
   logic [2:0] read_wait_q, write_wait_q;
 
   logic start_valid, start_ready, end_valid, free_valid, idle, load_waiting, unload_waiting;
@@ -178,19 +178,20 @@ module sluice_xdp_cluster
     if (map_read_valid_i) read_place = map_read_place_i;
     if (helper_read) read_place = helper_read_place;
     if (core_read) read_place = core_read_place;
-    write_place  = load_write_place;
-    write_data   = load_write_data;
+    write_place = load_write_place;
     write_enable = '1;
+    two = helper_write_data;
     if (helper_write) begin
       write_place  = helper_write_place;
-      write_data   = {4{helper_write_data}};
       write_enable = helper_write_enable;
     end
     if (core_write) begin
-      write_place  = core_write_place;
-      write_data   = {4{core_write_data}};
+      write_place = core_write_place;
       write_enable = core_write_enable;
+      two = core_write_data;
     end
+    // Load writes whole rows from their first word on, the others two words, which repeat themselves: no column chooses from eight.
+    write_data = (core_write || helper_write) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
   end
 
   // Who waits gets a cycle after at most `Patience`.
@@ -411,5 +412,10 @@ module sluice_xdp_cluster
   assign start_valid_o = start_valid && start_ready;
   assign start_slot_o = start.slot[SlotBits-1:0];
   assign waiting_o = load_waiting || unload_waiting || !idle;
+
+`ifndef SYNTHESIS
+  LoadWritesWholeRows_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !load_write || load_write_place.word == '0);
+`endif
 
 endmodule

@@ -550,7 +550,8 @@ module sluice_xdp_core
 
   // A 64-bit constant; of a per-CPU array's value the distance of copies is above its address.
   logic [Lanes-1:0][63:0] x_constant;
-  logic [Lanes-1:0][31:0] x_copies;
+  logic [4:0] x_processor;
+  assign x_processor = 5'(Core * Contexts) + 5'(x_context_q);
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
       x_constant[l] = {
@@ -563,10 +564,6 @@ module sluice_xdp_core
         x_lane_q[l].immediate,
         x_lane_q[l].b
       };
-      x_copies[l] = 32'(Core * Contexts) * x_constant[l][63:32];
-      for (int unsigned i = 0; i < ContextBits; i++) begin
-        if (x_context_q[i]) x_copies[l] = x_copies[l] + (x_constant[l][63:32] << i);
-      end
     end
   end
 
@@ -640,7 +637,7 @@ module sluice_xdp_core
   logic y_foreign_q, y_late_fault_q;
   logic [6:0] y_next_page_q;
   xdp_lane_t [Lanes-1:0] y_lane_q;
-  logic [Lanes-1:0][31:0] y_low_q, y_first_q, y_copies_q;
+  logic [Lanes-1:0][31:0] y_low_q, y_copy_q;
   logic [Lanes-1:0] y_element_q;
   logic [Lanes-1:0] y_access_lane_q, y_muldiv_lane_q;
   logic [63:0] y_address_q, y_data_q, y_left_q, y_right_q;
@@ -691,8 +688,7 @@ module sluice_xdp_core
     y_last_q        <= $signed({2'd0, x_kept_q.bounds.past}) - $signed({12'd0, x_bytes});
     for (int unsigned l = 0; l < Lanes; l++) begin
       y_low_q[l]     <= x_b_q[l][31:0];
-      y_first_q[l]   <= x_constant[l][31:0];
-      y_copies_q[l]  <= x_copies[l];
+      y_copy_q[l]    <= x_constant[l][31:0] + x_constant[l][63:32] * 32'(x_processor);
       y_element_q[l] <= x_lane_q[l].op == XdpOpElement;
     end
   end
@@ -999,7 +995,7 @@ module sluice_xdp_core
       m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
       m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value :
-          y_element_q[l] ? 64'(y_first_q[l] + y_copies_q[l]) : y_result[l];
+          y_element_q[l] ? 64'(y_copy_q[l]) : y_result[l];
       if (y_turn_q.pass inside {PassLower, PassUpper} && l < 2) begin
         m_write_q[l]    <= 1'b1;
         m_register_q[l] <= ((y_turn_q.pass == PassLower) ? 4'd6 : 4'd8) + 4'(l);

@@ -2,7 +2,7 @@
 ///
 /// A place is a word of eight bytes in a row. An access takes eight words from there on, the last of them in the next
 /// row when the first is not the row's first; behind the last row comes row 0. `read_data_o` has the place's word
-/// lowest. `write_enable_i` has a bit a byte, in the order of `write_data_i`.
+/// lowest, and so has `write_enable_i`, a bit a byte. `write_data_i` goes by columns: word c of a row is its word c.
 ///
 /// A read of a word that is written in the same cycle gets the old one. Contents are not touched by a reset.
 ///
@@ -27,7 +27,6 @@ module sluice_xdp_memory
     input xdp_place_t             write_place_i,
     // verilator lint_on UNUSEDSIGNAL
     input logic       [7:0][ 7:0] write_enable_i,
-    // Where the place is not a row's first word: two words, four times.
     input logic       [7:0][63:0] write_data_i
 );
 
@@ -51,7 +50,6 @@ module sluice_xdp_memory
     logic write_wraps, read_wraps;
     assign from = 3'(c) - write_place_i.word;
     // Words before the place's own are those of the next row.
-    // From a row's beginning on, or two words again and again: so that no column chooses from eight.
     assign write_wraps = 4'(c) < 4'(write_place_i.word);
     assign read_wraps = 4'(c) < 4'(read_place_i.word);
     sluice_ram_1r1w #(
@@ -64,7 +62,7 @@ module sluice_xdp_memory
         .clk_i,
         .wr_en_i  (write_valid_i ? write_enable_i[from] : 8'd0),
         .wr_addr_i(write_wraps ? write_next : write_row),
-        .wr_data_i(write_place_i.word[0] ? write_data_i[3'(c)-3'd1] : write_data_i[c]),
+        .wr_data_i(write_data_i[c]),
         .rd_en_i  (read_valid_i),
         .rd_addr_i(read_wraps ? read_next : read_row),
         .rd_data_o(columns[c])
@@ -74,10 +72,5 @@ module sluice_xdp_memory
   for (genvar c = 0; c < 8; c++) begin : gen_rotated
     assign read_data_o[c] = columns[3'(c)+word_q];
   end
-
-`ifndef SYNTHESIS
-  WordsRepeat_A :
-  assert property (@(posedge clk_i) !write_valid_i || write_place_i.word == '0 || write_data_i == {4{write_data_i[1:0]}});
-`endif
 
 endmodule

@@ -58,6 +58,8 @@ module sluice_xdp_values
   // Words of 8 bytes, of which even and odd ones lie in a bank each.
   localparam int unsigned WordBits = $clog2(Bytes / 8);
   localparam int unsigned BankBits = WordBits - 1;
+  // UltraRAM has 4,096 words.
+  localparam BankStyle = (BankBits < 12) ? "block" : "ultra";
   localparam int unsigned AnswerCycles = 4;
 
   if (2 ** RegionBits != Regions || Regions > 512) begin : gen_bad_regions
@@ -308,7 +310,7 @@ module sluice_xdp_values
         .Depth   (2 ** BankBits),
         .Lanes   (8),
         .InitZero(1'b0),
-        .Style   ("block")
+        .Style   (BankStyle)
     ) u_ram (
         .clk_i,
         .wr_en_i  (write_enable[b]),

@@ -1,5 +1,8 @@
 //! The paths of the aims, and what is published of each.
 
+/// LUT of the published core.
+pub const PUBLISHED_LUT: f64 = 42e3;
+
 /// Not shipped: drops.
 pub const DROP: &str = "r0 = 1\nexit";
 /// Not shipped: swaps the MAC addresses and sends the frame back.

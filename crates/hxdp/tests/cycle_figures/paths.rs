@@ -3,7 +3,7 @@
 use crate::DEFAULT;
 use crate::aims::bare;
 use crate::mixes::{DEFAULT_ENGINE, Mix};
-use crate::path_list::{DROP, PATHS, Path, SWAP};
+use crate::path_list::{DROP, PATHS, PUBLISHED_LUT, Path, SWAP};
 use crate::support::{Replay, steps};
 use sluice_ebpf::Verdict;
 use sluice_hxdp::cycles::{Arrivals, Load, lut, mean_alone, simulate};
@@ -13,8 +13,6 @@ use std::path::Path as FilePath;
 
 /// Packets that are measured, behind those that fill the engine.
 const MEASURED: usize = 1000;
-/// LUT of the published core.
-const PUBLISHED_LUT: f64 = 42e3;
 
 /// A lone packet's latency is at most so many times the published cycles.
 const ALONE: f64 = 4.0;

@@ -1,5 +1,6 @@
 //! Cycles of the XDP engine alone: small programs that it has all of, written in assembly.
 
+mod area;
 mod paths;
 mod sizes;
 #[path = "../../tests/support/xdp/mod.rs"]

@@ -7,10 +7,10 @@ mod path_list;
 #[allow(dead_code)]
 mod steps;
 
-use super::VARIANT;
 use super::support::device::{Nic, object};
+use super::{VARIANT, area};
 use crate::traffic::frames::with_tag;
-use path_list::{DROP, PATHS, Path, SWAP};
+use path_list::{DROP, PATHS, PUBLISHED_LUT, Path, SWAP};
 use sluice_device::{Device, Event, Offer, Outcome};
 use sluice_ebpf::{MapType, load, tenant};
 use sluice_object::Object;
@@ -29,9 +29,6 @@ const MOST_ENTRIES: u32 = 1024;
 /// Tenant, and his VLAN.
 const TENANT: u16 = 1;
 
-/// LUT of the engine and the day of their sum (docs/design/hxdp-core.md, "Area"), and of the published core.
-const LUT: (f64, &str) = (67_609.0, "2026-11-25");
-const PUBLISHED_LUT: f64 = 42_000.0;
 /// A lone packet takes at most so many times the published cycles, on the first paths.
 const ALONE: (usize, f64) = (7, 4.0);
 
@@ -69,12 +66,12 @@ pub fn table(seed: u64) -> String {
          out, or to its drop. The published core is one\npacket at a time of 42 k LUT. *Of 4 times*: 4 times the published cycles, where that is the aim of a packet alone. *Density*: packets in 1,000 \
          cycles for each 10,000 LUT,\nof the published core and of this one",
     );
+    let (lut, day) = area::engine();
     let _ = write!(
         out,
-        ", whose LUT are the sum of its blocks, {:.0} ([area](design/hxdp-core.md#area), {}).\n\n\
+        ", whose LUT are the sum of its blocks, {lut:.0} ([area](synth.md#the-xdp-engine), {day}).\n\n\
          | path | program | published | aim | cycles | reached | alone | of 4 times | reached | density, published | density |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        LUT.0, LUT.1
     );
     for (at, path) in PATHS.iter().enumerate() {
         let yes = |reached: bool| if reached { "yes" } else { "no" };
@@ -89,7 +86,7 @@ pub fn table(seed: u64) -> String {
                     "{cycles:.1} | {} | {alone:.0} | {of} | {:.2} | {:.2}",
                     yes(cycles <= path.aim),
                     density(path.published, PUBLISHED_LUT),
-                    density(cycles, LUT.0)
+                    density(cycles, lut)
                 )
             }
             Err(why) => format!("{why} | - | - | - | - | - | -"),
