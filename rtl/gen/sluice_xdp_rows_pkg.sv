@@ -250,6 +250,7 @@ package sluice_xdp_rows_pkg;
     XdpOpArsh = 8'd11,
     XdpOpSdiv = 8'd12,
     XdpOpSmod = 8'd13,
+    XdpOpRotate = 8'd14,
     XdpOpMove = 8'd16,
     XdpOpNegate = 8'd17,
     XdpOpJump = 8'd18,

@@ -24,13 +24,15 @@ module sluice_xdp_alu
     output logic        holds_o
 );
 
-  logic signed_op, left, narrow;
+  logic signed_op, left, turns, narrow;
   logic [63:0] a, b, lhs, rhs, logical, misc, shifted;
   logic [64:0] sum;
 
   // Operands of 32-bit operations, extended as the operation wants them.
   assign signed_op = op_i inside {XdpOpArsh, XdpOpSgt, XdpOpSge, XdpOpSlt, XdpOpSle};
-  assign a = wide_i ? a_i : {{32{signed_op && a_i[31]}}, a_i[31:0]};
+  // 32 bits turn as 64 that hold them twice.
+  assign turns = op_i == XdpOpRotate;
+  assign a = wide_i ? a_i : {turns ? a_i[31:0] : {32{signed_op && a_i[31]}}, a_i[31:0]};
   assign b = wide_i ? b_i : {{32{signed_op && b_i[31]}}, b_i[31:0]};
 
   // Sum, difference, and the difference that conditions look at.
@@ -72,7 +74,8 @@ module sluice_xdp_alu
     endcase
   end
 
-  // Shifts go right; to the left on the bits the other way round. Counts of 0 to 15 here, the rest behind the register.
+  // Shifts go right; to the left on the bits the other way round. What is turned comes in again above. Counts of 0 to 15 here,
+  // the rest behind the register.
   logic fill;
   logic [5:0] count;
   logic [63:0] from;
@@ -81,14 +84,14 @@ module sluice_xdp_alu
   assign fill  = op_i == XdpOpArsh && a[63];
   always_comb begin
     for (int unsigned i = 0; i < 64; i++) from[i] = left ? a[63-i] : a[i];
-    shifted = 64'($signed({fill, from}) >>> count[3:0]);
+    shifted = 64'({turns ? from[14:0] : {15{fill}}, from} >> count[3:0]);
   end
 
   // What narrow results lose: those of arithmetic, moves and extensions.
   assign narrow = !wide_i && (op_i[7:4] == 4'h0 || op_i inside {XdpOpMove, XdpOpNegate} || op_i[7:2] == 6'b000110);
 
   logic [7:0] op_q;
-  logic narrow_q, fill_q, carry_q, a_sign_q, b_sign_q;
+  logic narrow_q, fill_q, turns_q, carry_q, a_sign_q, b_sign_q;
   logic [1:0] count_q;
   logic [63:0] sum_q, logical_q, misc_q, shifted_q;
 
@@ -96,6 +99,7 @@ module sluice_xdp_alu
     op_q      <= op_i;
     narrow_q  <= narrow;
     fill_q    <= fill;
+    turns_q   <= turns;
     count_q   <= count[5:4];
     carry_q   <= sum[64];
     a_sign_q  <= a[63];
@@ -108,11 +112,11 @@ module sluice_xdp_alu
 
   logic [63:0] far, result;
   always_comb begin
-    far = 64'($signed({fill_q, shifted_q}) >>> {count_q, 4'd0});
+    far = 64'({turns_q ? shifted_q[47:0] : {48{fill_q}}, shifted_q} >> {count_q, 4'd0});
     case (op_q)
       XdpOpAdd, XdpOpSub, XdpOpNegate: result = sum_q;
       XdpOpOr, XdpOpAnd, XdpOpXor: result = logical_q;
-      XdpOpRsh, XdpOpArsh: result = far;
+      XdpOpRsh, XdpOpArsh, XdpOpRotate: result = far;
       XdpOpLsh: for (int unsigned i = 0; i < 64; i++) result[i] = far[63-i];
       default: result = misc_q;
     endcase

@@ -33,6 +33,11 @@ pub fn extend(wide: bool, bits: u8, x: u64) -> u64 {
     if wide { extended } else { u64::from(extended as u32) }
 }
 
+/// Rotation to the right in 64 bits or of the low half, zero-extended.
+pub fn rotate(wide: bool, right: u8, x: u64) -> u64 {
+    if wide { x.rotate_right(right.into()) } else { (x as u32).rotate_right(right.into()).into() }
+}
+
 /// Byte swap of the low `bits`; to little endian it only cuts.
 pub fn swap(order: Order, bits: u8, x: u64) -> u64 {
     match (order, bits) {

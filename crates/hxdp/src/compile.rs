@@ -110,9 +110,6 @@ impl Stage {
     }
 }
 
-/// A pass on traces.
-type Change = fn(&mut Code);
-
 /// A program behind each of these passes, `traces` first.
 pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
     staged(image, program, passes, None)
@@ -190,23 +187,24 @@ fn attempt(
         pass::traces::copy_short(&mut code);
         stages.push(changed(Pass::Short.name(), &mut code));
     }
-    if passes.has(Pass::Values) {
-        pass::values::values(&mut code, crowded);
-        stages.push(changed(Pass::Values.name(), &mut code));
-    }
-    let on_values: [(Pass, Change); 12] = [
-        (Pass::Copies, pass::copies::copies),
-        (Pass::Elements, pass::elements::elements),
-        (Pass::Known, pass::known::known),
-        (Pass::Exits, pass::exits::exits),
-        (Pass::Zeroing, pass::zeroing::zeroing),
-        (Pass::Adds, pass::adds::adds),
-        (Pass::Bytes, pass::bytes::bytes),
-        (Pass::Dead, pass::dead::dead),
-        (Pass::Join, pass::join::join),
-        (Pass::Forward, pass::forward::forward),
-        (Pass::Stores, pass::stores::stores),
-        (Pass::Quiet, pass::quiet::quiet),
+    let values = |code: &mut Code| pass::values::values(code, crowded);
+    // Behind `forward` values share registers of the core, which `join` could not tell from uses of its own.
+    let on_values: [(Pass, &dyn Fn(&mut Code)); 15] = [
+        (Pass::Values, &values),
+        (Pass::Copies, &pass::copies::copies),
+        (Pass::Elements, &pass::elements::elements),
+        (Pass::Known, &pass::known::known),
+        (Pass::Exits, &pass::exits::exits),
+        (Pass::Zeroing, &pass::zeroing::zeroing),
+        (Pass::Adds, &pass::adds::adds),
+        (Pass::Rotates, &pass::rotates::rotates),
+        (Pass::Bytes, &pass::bytes::bytes),
+        (Pass::Dead, &pass::dead::dead),
+        (Pass::Forward, &pass::forward::forward),
+        (Pass::Stores, &pass::stores::stores),
+        (Pass::Values, &values),
+        (Pass::Join, &pass::join::join),
+        (Pass::Quiet, &pass::quiet::quiet),
     ];
     for (pass, change) in on_values.into_iter().filter(|(pass, _)| passes.has(*pass)) {
         change(&mut code);

@@ -38,6 +38,7 @@ mod number {
     use sluice_formats::xdp::codes::XdpOp;
 
     pub const ALU: u8 = XdpOp::Add.code();
+    pub const ROTATE: u8 = XdpOp::Rotate.code();
     pub const MOVE: u8 = XdpOp::Move.code();
     pub const NEGATE: u8 = XdpOp::Negate.code();
     pub const JUMP: u8 = XdpOp::Jump.code();
@@ -128,6 +129,9 @@ pub fn lane(op: &Op) -> u128 {
         Op::Extend { wide, bits, dst, src } => {
             Lane { number: number::EXTEND + at(&BITS, &bits), dst, a: src, ..zero }.wide(wide)
         }
+        Op::Rotate { wide, dst, src, right } => {
+            Lane { number: number::ROTATE, dst, a: src, ..zero }.wide(wide).second(Operand::Imm(right.into()))
+        }
         Op::Swap { order, bits, dst, src } => {
             Lane { number: number::SWAP + at(&ORDERS, &order) * 4 + at(&BITS, &bits), dst, a: src, ..zero }
         }
@@ -185,6 +189,11 @@ pub fn op(bits: u128) -> Option<Op> {
     let entry = |first: u8| usize::from(number - first);
     let (signed_off, to) = (off as i16, u32::from(off));
     Some(match number {
+        number::ROTATE => {
+            let Operand::Imm(right) = lane.operand() else { return None };
+            let right = u8::try_from(right).ok().filter(|right| (1..if wide { 64 } else { 32 }).contains(right))?;
+            Op::Rotate { wide, dst, src: a, right }
+        }
         number::ALU..number::MOVE => Op::Alu { op: *ALU.get(entry(number::ALU))?, wide, dst, a, b: lane.operand() },
         number::MOVE => Op::Move { wide, dst, src: lane.operand() },
         number::NEGATE => Op::Negate { wide, dst, src: a },

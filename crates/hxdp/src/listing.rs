@@ -46,6 +46,7 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         Op::Move { wide, dst, src } => format!("{}{dst} = {}", letter(wide), operand(wide, src)),
         Op::Extend { wide, bits, dst, src } => format!("{0}{dst} = (s{bits}){0}{src}", letter(wide)),
         Op::Negate { wide, dst, src } => format!("{0}{dst} = -{0}{src}", letter(wide)),
+        Op::Rotate { wide, dst, src, right } => format!("{0}{dst} = {0}{src} ror {right}", letter(wide)),
         Op::Swap { order, bits, dst, src } => {
             let name = match order {
                 Order::Little => "le",

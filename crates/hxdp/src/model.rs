@@ -1,6 +1,6 @@
 //! The bundle model: executes bundles on the interpreter's state.
 
-use crate::alu::{alu, extend, holds, swap};
+use crate::alu::{alu, extend, holds, rotate, swap};
 use crate::cycles::{Done, Issue, Recorder};
 use crate::op::{LOOKUP, START, TAIL_CALL};
 use crate::rows::MAP_HELPERS;
@@ -316,6 +316,7 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
         Op::Extend { wide, bits, dst, src } => Seen::Value(dst, extend(wide, bits, before.reg(src))),
         Op::Negate { wide: true, dst, src } => Seen::Value(dst, before.reg(src).wrapping_neg()),
         Op::Negate { wide: false, dst, src } => Seen::Value(dst, (before.reg(src) as u32).wrapping_neg().into()),
+        Op::Rotate { wide, dst, src, right } => Seen::Value(dst, rotate(wide, right, before.reg(src))),
         Op::Swap { order, bits, dst, src } => Seen::Value(dst, swap(order, bits, before.reg(src))),
         Op::Constant { dst, .. } => Seen::Value(dst, constant()),
         Op::Load { bytes, signed, dst, base, off, quiet } => {

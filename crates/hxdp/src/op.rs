@@ -47,6 +47,17 @@ pub enum Op {
         /// Source.
         src: u8,
     },
+    /// Rotation to the right, in 64 or 32 bits; 32-bit results are zero-extended.
+    Rotate {
+        /// 64 bits.
+        wide: bool,
+        /// Destination.
+        dst: u8,
+        /// Source.
+        src: u8,
+        /// How far: 1 to 63 or 31.
+        right: u8,
+    },
     /// Byte swap of the low `bits`, zero-extended.
     Swap {
         /// Which.
@@ -217,7 +228,10 @@ impl Op {
         match *self {
             Self::Alu { a, b, .. } | Self::Branch { a, b, .. } => 1 << a | of(b),
             Self::Move { src, .. } => of(src),
-            Self::Extend { src, .. } | Self::Negate { src, .. } | Self::Swap { src, .. } => 1 << src,
+            Self::Extend { src, .. }
+            | Self::Negate { src, .. }
+            | Self::Rotate { src, .. }
+            | Self::Swap { src, .. } => 1 << src,
             Self::Constant { .. } | Self::Element { .. } | Self::Jump { .. } => 0,
             Self::Length { base, .. } => base.map_or(0, |base| 1 << base),
             Self::Load { base, .. } => 1 << base,
@@ -241,6 +255,7 @@ impl Op {
             | Self::Move { dst, .. }
             | Self::Extend { dst, .. }
             | Self::Negate { dst, .. }
+            | Self::Rotate { dst, .. }
             | Self::Swap { dst, .. }
             | Self::Constant { dst, .. }
             | Self::Element { dst, .. }
@@ -282,6 +297,7 @@ impl Op {
             Self::Move { wide, dst, src } => Self::Move { wide, dst: write(dst), src: operand(src) },
             Self::Extend { wide, bits, dst, src } => Self::Extend { wide, bits, dst: write(dst), src: read(src) },
             Self::Negate { wide, dst, src } => Self::Negate { wide, dst: write(dst), src: read(src) },
+            Self::Rotate { wide, dst, src, right } => Self::Rotate { wide, dst: write(dst), src: read(src), right },
             Self::Swap { order, bits, dst, src } => Self::Swap { order, bits, dst: write(dst), src: read(src) },
             Self::Constant { dst, value } => Self::Constant { dst: write(dst), value },
             Self::Element { dst, map, index } => Self::Element { dst: write(dst), map, index },
@@ -314,6 +330,7 @@ impl Op {
                 | Self::Move { .. }
                 | Self::Extend { .. }
                 | Self::Negate { .. }
+                | Self::Rotate { .. }
                 | Self::Swap { .. }
                 | Self::Constant { .. }
                 | Self::Element { .. }

@@ -97,7 +97,8 @@ fn two_copies_of_neighbouring_bytes_are_one_of_six() {
     let loads = "r2 = *(u32 *)(r10 -32)\nr3 = *(u16 *)(r10 -28)\n";
     let first = "*(u64 *)(r10 -32) = r1\n";
     let expected = [
-        "*(u64 *)(r10 -32) = r1",
+        // The context's address is a number.
+        "*(u64 *)(r10 -32) = 268435456",
         "r2 = ?*(u48 *)(r10 -32)",
         "*(u48 *)(r10 -16) = r2",
         "r0 = ?*(u64 *)(r10 -16)",
@@ -302,6 +303,14 @@ fn bytes_that_are_put_together_are_loaded_at_once() {
     // A shift that is not by whole bytes, and parts that overlap.
     assert_eq!(has(&checked("r0 = *(u8 *)(r6 +3)\nr3 = *(u8 *)(r6 +4)\nr3 <<= 7\nr0 |= r3"), "u16"), 0);
     assert_eq!(has(&checked("r0 = *(u16 *)(r6 +3)\nr3 = *(u8 *)(r6 +4)\nr3 <<= 8\nr0 |= r3"), "u16 *)(r15 +3)"), 1);
+}
+
+#[test]
+fn shifts_that_turn_a_value_are_one_rotation() {
+    let source = "r9 = r1\ncall bpf_get_prandom_u32\nr6 = r0\nw6 >>= 19\nw0 <<= 13\nw0 |= w6\nexit";
+    let rows = rows_by("all", 1, source);
+    assert_eq!(rows.iter().filter(|row| row.contains("ror 19")).count(), 1, "{rows:#?}");
+    assert!(rows.iter().all(|row| !row.contains("<<") && !row.contains(">>")), "{rows:#?}");
 }
 
 #[test]
@@ -552,18 +561,20 @@ fn a_value_of_an_array_needs_no_call_and_no_check() {
             .0
     };
     let store = "*(u32 *)(r10 -4) = 3";
+    let joined = "r2 = 3\nr3 = *(u32 *)(r6 +12)\n*(u32 *)(r10 -4) = r2\nif r3 == 7 goto pc+1\n*(u32 *)(r10 -8) = r3";
+    assert!(found("-rename", joined).iter().any(|row| row == "r0 = map[0][3]"), "{:#?}", found("-rename", joined));
     assert_eq!(found("-rename", store), ["r0 = map[0][3]", "add((u64 *)(r0 +8), 1)", "exit 1"]);
     assert!(found("-rename,-elements", store).iter().any(|row| row.starts_with("call bpf_map_lookup_elem")));
     for (why, store) in [
         ("there is no such value", "*(u32 *)(r10 -4) = 4"),
         ("the key is not known", "r2 = *(u32 *)(r1 +12)\n*(u32 *)(r10 -4) = r2"),
-        ("a byte of it is written", "*(u32 *)(r10 -4) = 3\n*(u8 *)(r10 -2) = 0"),
+        ("a byte of it is written", "*(u32 *)(r10 -4) = 3\n*(u8 *)(r10 -2) = 7"),
         ("a byte somewhere is written", "*(u32 *)(r10 -4) = 3\nr3 = *(u32 *)(r1 +12)\nr3 += r10\n*(u8 *)(r3 -64) = r1"),
         ("it lies elsewhere", "*(u32 *)(r10 -8) = 3"),
         ("a function may write it", "*(u32 *)(r10 -4) = 3\nr1 = r10\ncall f"),
     ] {
         let source = format!(
-            "r6 = r1\n{store}\n{}\nf:\nr2 = 1\n*(u32 *)(r1 -4) = r2\nr0 = 0\nexit",
+            "r6 = r1\n{store}\n{}\nf:\nr2 = *(u32 *)(r1 -64)\n*(u32 *)(r1 -4) = r2\nr0 = 0\nexit",
             lookup("r1 = *(u64 *)(r0 +8)")
         );
         let source = if store.contains("call f") { source } else { source.split("\nf:").next().unwrap().to_owned() };

@@ -82,6 +82,14 @@ fn random_programs_do_the_same_at_the_same_time() {
     assert!(accesses > sent as usize / 2);
 }
 
+/// Rotations of a compiled program.
+fn rotations(image: &Image) -> usize {
+    let target = sluice_hxdp::Target::new(1).expect("one lane is a target");
+    let compiled = sluice_hxdp::compile(image, &image.programs[0], &target).expect("it compiles");
+    let steps = compiled.bundles.rows.iter().flat_map(|row| &row.lanes);
+    steps.filter(|step| matches!(step.op, sluice_hxdp::Op::Rotate { .. })).count()
+}
+
 #[test]
 fn every_operation_does_the_same_at_its_edges() {
     let Some((mut engine, mut rng)) = open_tiny("every_operation_does_the_same_at_its_edges") else { return };
@@ -119,6 +127,19 @@ fn every_operation_does_the_same_at_its_edges() {
         text += &format!("{cast}\n*(u64 *)(r6 +{}) = r1\n", 88 + 8 * n);
     }
     texts.push(text + "end:\nr0 = 3\nexit\n");
+    for (r, bits, turns) in
+        [("r", 64, &[1, 4, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63][..]), ("w", 32, &[1, 4, 15, 16, 17, 30, 31][..])]
+    {
+        let mut text = load.to_owned();
+        for (n, turn) in turns.iter().enumerate() {
+            let left = bits - turn;
+            let at = 16 + 8 * n;
+            text += &format!("r1 = r7\n{r}1 >>= {turn}\nr2 = r7\n{r}2 <<= {left}\n{r}1 |= {r}2\n*(u64 *)(r6 +{at}) = r1\n");
+        }
+        text += "end:\nr0 = 3\nexit\n";
+        assert_eq!(rotations(&image(&text)), turns.len(), "both shifts are one instruction");
+        texts.push(text);
+    }
 
     let edges: [u64; 12] = [
         0,

@@ -3,6 +3,7 @@
 use super::call::map_argument;
 use super::fixpoint::{Solver, Stop};
 use super::graph::Graph;
+use super::stack;
 use super::state::State;
 use super::summary::Summary;
 use super::transfer::{Code, proven_in_packet};
@@ -70,6 +71,8 @@ pub struct Call {
     pub map: Option<MapRef>,
     /// What r1 and the following hold.
     pub args: Vec<(Arg, Value)>,
+    /// The number that stands in a stack frame as its key of 4 bytes, if it is always one.
+    pub key: Option<u32>,
 }
 
 /// What is known of one slot. All of it holds whenever the instruction is executed.
@@ -183,6 +186,7 @@ fn see(code: &Code<'_>, at: &mut At, pc: u32, state: &State) {
     if let (Some(a), Some(b)) = (&mut at.call, call) {
         a.map = a.map.filter(|m| b.map == Some(*m));
         a.args = arguments(a.helper, before);
+        a.key = a.key.filter(|key| b.key == Some(*key));
     }
 }
 
@@ -246,7 +250,17 @@ fn context_field(address: &Value, kind: AccessKind, width: u32) -> bool {
 fn call(code: &Code<'_>, s: &State, pc: u32) -> Option<Call> {
     let Kind::CallHelper { id } = code.kind(pc)? else { return None };
     let map = helper::find(id).and_then(|helper| map_argument(s, helper));
-    Some(Call { helper: id, map, args: arguments(id, &s.regs) })
+    Some(Call { helper: id, map, args: arguments(id, &s.regs), key: key(code, s, map, id) })
+}
+
+fn key(code: &Code<'_>, s: &State, map: Option<MapRef>, id: i32) -> Option<u32> {
+    map.filter(|map| map.all(code.image, |spec| spec.key_size == 4))?;
+    let position = helper::find(id)?.args.iter().position(|arg| *arg == Arg::Key)?;
+    let address = s.regs.get(1 + position).filter(|address| !address.nullable)?;
+    let (Base::Stack(level), Some(offset)) = (address.base, address.offset.as_constant()) else { return None };
+    let offset = offset as i64;
+    let frame = s.frames.get(usize::from(level)).filter(|_| (-512..=-4).contains(&offset))?;
+    stack::load(frame, offset, 4).as_constant().and_then(|key| u32::try_from(key).ok())
 }
 
 fn arguments(id: i32, regs: &[Value; 11]) -> Vec<(Arg, Value)> {

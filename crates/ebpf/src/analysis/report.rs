@@ -214,11 +214,12 @@ impl Serialize for Access {
 
 impl Serialize for Call {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let mut out = s.serialize_struct("Call", 3)?;
+        let mut out = s.serialize_struct("Call", 4)?;
         out.serialize_field("helper", &helper::find(self.helper).map_or("unknown", |h| h.name))?;
         out.serialize_field("map", &self.map)?;
         let args: Vec<&Value> = self.args.iter().map(|(_, v)| v).collect();
         out.serialize_field("args", &args)?;
+        out.serialize_field("key", &self.key)?;
         out.end()
     }
 }

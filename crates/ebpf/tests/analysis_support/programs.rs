@@ -49,7 +49,17 @@ impl Writer<'_> {
     fn alu(&mut self) {
         let (dst, src, imm) = (self.scratch(), self.scratch(), self.number());
         let class = [4, 7][self.rng.index(2)];
-        match self.rng.below(14) {
+        match self.rng.below(15) {
+            14 if dst != src => {
+                // Both parts of a value that is turned; now and then a bit is lost or doubled.
+                let width = if class == 7 { 64 } else { 32 };
+                let right = 1 + self.rng.below(width - 1) as i32;
+                let left = width as i32 - right - i32::from(self.rng.chance(1, 8));
+                put!(self, class | 0xb8, dst, src, 0, 0);
+                put!(self, class | 0x70, dst, 0, 0, right);
+                put!(self, class | 0x60, src, 0, 0, left);
+                put!(self, [0x4f, 0x4c, 0x0f, 0xaf][self.rng.index(4)], src, dst, 0, 0);
+            }
             0 => put!(self, class | 0x80, dst, 0, 0, 0),
             1 => put!(self, [0xd4, 0xdc, 0xd7][self.rng.index(3)], dst, 0, 0, [16, 32, 64][self.rng.index(3)]),
             2 => {

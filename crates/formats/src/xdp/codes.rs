@@ -33,6 +33,8 @@ codes! {
         Sdiv "sdiv" = 0x0c,
         /// Signed remainder.
         Smod "smod" = 0x0d,
+        /// a, rotated to the right by the low bits of b.
+        Rotate "rotate" = 0x0e,
         /// b.
         Move "move" = 0x10,
         /// -a.

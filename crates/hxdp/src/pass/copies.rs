@@ -4,6 +4,7 @@
 //! and helpers that are given a map and an address without r1 and r2. `dead` removes the instructions that nobody reads any more. Leaves alone: control flow, every register's value.
 
 use super::Code;
+use super::entries::entries;
 use crate::Op;
 use crate::alu::alu;
 use crate::op::{NAMES, OWN, Registers, START};
@@ -23,7 +24,7 @@ pub enum Fact {
 }
 
 /// Facts of all registers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     known: [Option<Fact>; NAMES],
     /// Registers whose upper half is zero: a 32-bit move of one is a copy.
@@ -37,6 +38,32 @@ impl Default for Facts {
 }
 
 impl Facts {
+    /// What of them holds for another trace too: the compiler's own registers hold nothing there.
+    pub fn across(mut self) -> Self {
+        let is_own = |r: u8| OWN >> r & 1 == 1 && r != START;
+        for (r, known) in (0..).zip(&mut self.known) {
+            if is_own(r) || matches!(known, Some(Fact::Sum(of, _)) if is_own(*of)) {
+                *known = None;
+            }
+        }
+        self.short &= !OWN | 1 << START;
+        self
+    }
+
+    /// What holds on both of two ways.
+    pub fn both(mut self, other: &Self) -> Self {
+        for (known, other) in self.known.iter_mut().zip(other.known) {
+            *known = known.filter(|fact| other == Some(*fact));
+        }
+        self.short &= other.short;
+        self
+    }
+
+    /// Adds what is known from elsewhere of a register.
+    pub fn learn(&mut self, r: u8, fact: Fact) {
+        self.known[usize::from(r)].get_or_insert(fact);
+    }
+
     fn of(&self, r: u8) -> Option<Fact> {
         self.known[usize::from(r)]
     }
@@ -121,7 +148,10 @@ impl Facts {
     /// Whether the upper half of what an instruction writes is surely zero.
     fn gives_short(&self, op: &Op) -> bool {
         match *op {
-            Op::Alu { wide, .. } | Op::Negate { wide, .. } | Op::Extend { wide, .. } => !wide,
+            Op::Alu { wide, .. }
+            | Op::Negate { wide, .. }
+            | Op::Rotate { wide, .. }
+            | Op::Extend { wide, .. } => !wide,
             Op::Move { wide: false, .. } => true,
             Op::Move { src: Operand::Reg(r), .. } => self.short >> r & 1 == 1,
             Op::Move { src: Operand::Imm(number), .. } => number >= 0,
@@ -157,6 +187,7 @@ impl Facts {
             }
             Op::Extend { wide, bits, dst, src } => Op::Extend { wide, bits, dst, src: self.register(src) },
             Op::Negate { wide, dst, src } => Op::Negate { wide, dst, src: self.register(src) },
+            Op::Rotate { wide, dst, src, right } => Op::Rotate { wide, dst, src: self.register(src), right },
             Op::Swap { order, bits, dst, src } => Op::Swap { order, bits, dst, src: self.register(src) },
             Op::Load { bytes, signed, dst, base, off, quiet } => {
                 let (base, off) = self.address(base, off);
@@ -204,8 +235,9 @@ impl Facts {
 
 /// Rewrites every trace.
 pub fn copies(code: &mut Code) {
-    for trace in code.traces.values_mut() {
-        let mut facts = Facts::default();
+    let entries = entries(code);
+    for (label, trace) in &mut code.traces {
+        let mut facts = entries.get(label).copied().unwrap_or_default();
         for step in &mut trace.steps {
             step.op = facts.rewrite(step.op);
             facts.pass(&step.op);

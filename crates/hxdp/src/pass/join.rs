@@ -13,7 +13,7 @@ use sluice_ebpf::analysis::Regions;
 use sluice_ebpf::insn::Operand;
 
 /// Most instructions from the first to the last of the four accesses.
-const WINDOW: usize = 16;
+const WINDOW: usize = 40;
 
 /// A load and the store of what it loaded.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,11 @@ fn is_possible(steps: &[Step], regions: &Regions, behind: &[Registers], first: &
         return false;
     }
     let effect = |index: usize| Effect::of(&steps[index], regions);
-    let apart = |a: usize, b: usize| !effect(a).conflicts(&effect(b));
+    // What others may see keeps its order, loads too.
+    let apart = |a: usize, b: usize| {
+        let (a, b) = (effect(a), effect(b));
+        !a.conflicts(&b) && !(a.shared && b.shared)
+    };
     // Fields of the context are loaded one by one.
     let joinable = |e: &Effect| !e.may_fault && matches!(e.loads | e.stores, STACK | PACKET | SHARED);
     let own = four.iter().all(|index| joinable(&effect(*index)));

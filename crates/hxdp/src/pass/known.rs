@@ -1,10 +1,12 @@
 //! Decides branches by what is known on the way of one trace.
 //!
-//! Before: a trace that compares the frame's length again, or a register that is known where this trace came from. After: a
+//! Before: a trace that compares the frame's length again, or a register that is known where this trace came from, be it by
+//! a branch before that was not taken. After: a
 //! branch that is never taken is gone; one that always is ends the trace, which goes on there. Needs: `copies`, which puts
 //! numbers and older registers into comparisons; the region analysis. Leaves alone: taken back edges, which count as work.
 
 use super::copies::Facts;
+use super::entries::entries;
 use super::{Code, Trace};
 use crate::effect::{CONTEXT, Effect};
 use crate::{Op, Step};
@@ -26,9 +28,10 @@ struct Compared {
 
 /// Decides in every trace.
 pub fn known(code: &mut Code) {
+    let entries = entries(code);
     let known = Known { regions: &code.regions, branches: &code.branches };
-    for trace in code.traces.values_mut() {
-        decide(trace, &known);
+    for (label, trace) in &mut code.traces {
+        decide(trace, entries.get(label).copied().unwrap_or_default(), &known);
     }
 }
 
@@ -63,14 +66,14 @@ impl Known<'_> {
     }
 }
 
-fn decide(trace: &mut Trace, known: &Known<'_>) {
+fn decide(trace: &mut Trace, mut facts: Facts, known: &Known<'_>) {
     let regions = known.regions;
     let mut compared: Vec<Compared> = Vec::new();
-    let mut facts = Facts::default();
+    let mut refined = Refined::new();
     let mut index = 0;
     while let Some(step) = trace.steps.get(index) {
         let (op, effect) = (step.op, Effect::of(step, regions));
-        match outcome(step, &compared, &facts, known) {
+        match outcome(step, &compared, (&facts, &refined), known) {
             Some(false) => {
                 trace.steps.remove(index);
                 continue;
@@ -84,6 +87,10 @@ fn decide(trace: &mut Trace, known: &Known<'_>) {
         if let Op::Length { base, bytes, within, .. } = op {
             compared.push(Compared { base, bytes, beyond: within });
         }
+        if let Some((a, number)) = not_taken(step, (&facts, &refined), known) {
+            refined.insert(a, number);
+        }
+        refined.retain(|register, _| effect.writes >> register & 1 == 0);
         // Helpers that move the frame's bounds write the context.
         let moved = effect.stores & CONTEXT != 0;
         compared.retain(|c| !moved && c.base.is_none_or(|base| effect.writes >> base & 1 == 0));
@@ -92,22 +99,42 @@ fn decide(trace: &mut Trace, known: &Known<'_>) {
     }
 }
 
-/// Whether a branch is taken, if that is known.
-fn outcome(step: &Step, compared: &[Compared], facts: &Facts, known: &Known<'_>) -> Option<bool> {
-    let number = |r: u8, found: Option<Num>| match facts.number(r) {
-        Some(number) => Num::constant(number as i64 as u64),
-        None if facts.is_element(r) => Num::unsigned(MAP_VALUES.into(), u64::from(RECORDS) - 1),
-        None => found.unwrap_or_else(Num::unknown),
+/// What branches that were not taken say of registers.
+type Refined = BTreeMap<u8, Num>;
+
+/// What is known of the operands of a comparison.
+fn operands(step: &Step, (facts, refined): (&Facts, &Refined), known: &Known<'_>) -> Option<(Test, u32, Num, Num)> {
+    let Op::Branch { cond, wide, a, b, .. } = step.op else { return None };
+    let number = |r: u8, found: Option<Num>| {
+        let found = match facts.number(r) {
+            Some(number) => Num::constant(number as i64 as u64),
+            None if facts.is_element(r) => Num::unsigned(MAP_VALUES.into(), u64::from(RECORDS) - 1),
+            None => found.unwrap_or_else(Num::unknown),
+        };
+        refined.get(&r).and_then(|number| found.meet(*number)).unwrap_or(found)
     };
+    let (first, second) = known.compared(step.slot).unzip();
+    let right = match b {
+        Operand::Reg(b) => number(b, second.flatten()),
+        Operand::Imm(b) => Num::constant(b as i64 as u64),
+    };
+    Some((Test::of(cond), if wide { 64 } else { 32 }, number(a, first), right))
+}
+
+/// The first operand of a branch, and what it is where the branch is not taken.
+fn not_taken(step: &Step, facts: (&Facts, &Refined), known: &Known<'_>) -> Option<(u8, Num)> {
+    let Op::Branch { a, .. } = step.op else { return None };
+    let (test, width, left, right) = operands(step, facts, known)?;
+    test.negated().refine(width, left, right).map(|(left, _)| (a, left))
+}
+
+/// Whether a branch is taken, if that is known.
+fn outcome(step: &Step, compared: &[Compared], facts: (&Facts, &Refined), known: &Known<'_>) -> Option<bool> {
     match step.op {
-        Op::Branch { cond, wide, a, b, .. } => {
-            let (first, second) = known.compared(step.slot).unzip();
-            let right = match b {
-                Operand::Reg(b) => number(b, second.flatten()),
-                Operand::Imm(b) => Num::constant(b as i64 as u64),
-            };
-            let possible = |test: Test| test.refine(if wide { 64 } else { 32 }, number(a, first), right).is_some();
-            match (possible(Test::of(cond)), possible(Test::of(cond).negated())) {
+        Op::Branch { .. } => {
+            let (test, width, left, right) = operands(step, facts, known)?;
+            let possible = |test: Test| test.refine(width, left, right).is_some();
+            match (possible(test), possible(test.negated())) {
                 (true, false) => Some(true),
                 (false, true) => Some(false),
                 _ => None,

@@ -33,16 +33,18 @@ pub enum Pass {
     Zeroing,
     /// [`super::adds`].
     Adds,
+    /// [`super::rotates`].
+    Rotates,
     /// [`super::bytes`].
     Bytes,
     /// [`super::dead`].
     Dead,
-    /// [`super::join`].
-    Join,
     /// [`super::forward`].
     Forward,
     /// [`super::stores`].
     Stores,
+    /// [`super::join`].
+    Join,
     /// [`super::quiet`].
     Quiet,
     /// [`super::rename`].
@@ -51,7 +53,7 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Decided,
         Self::Plain,
         Self::Lengths,
@@ -66,11 +68,12 @@ impl Pass {
         Self::Exits,
         Self::Zeroing,
         Self::Adds,
+        Self::Rotates,
         Self::Bytes,
         Self::Dead,
-        Self::Join,
         Self::Forward,
         Self::Stores,
+        Self::Join,
         Self::Quiet,
         Self::Rename,
     ];
@@ -92,11 +95,12 @@ impl Pass {
             Self::Exits => "exits",
             Self::Zeroing => "zeroing",
             Self::Adds => "adds",
+            Self::Rotates => "rotates",
             Self::Bytes => "bytes",
             Self::Dead => "dead",
-            Self::Join => "join",
             Self::Forward => "forward",
             Self::Stores => "stores",
+            Self::Join => "join",
             Self::Quiet => "quiet",
             Self::Rename => "rename",
         }
