@@ -146,15 +146,12 @@ module sluice_xdp_core
   logic hold, late_wants;
   assign hold = hold_i || late_wants;
 
-  // In turns: the first ready one behind the last that was picked, else the first of all. One whose bundle launches something, or ends, in this cycle is
-  // ready only if it is sent back: it waits a cycle, for a pick of it would mostly be lost.
-  logic [Contexts-1:0] behind_q, m_hot_q, picks;
-  logic m_valid_q, m_launch_q, m_last_q;
-  assign picks = ready_q & ~((m_valid_q && (m_launch_q || m_last_q)) ? m_hot_q : '0);
+  // In turns: the first ready one behind the last that was picked, else the first of all.
+  logic [Contexts-1:0] behind_q;
   sluice_prio_enc #(
       .Width(Contexts)
   ) u_behind (
-      .req_i   (picks & behind_q),
+      .req_i   (ready_q & behind_q),
       .valid_o (behind_valid),
       .index_o (behind_context),
       .onehot_o(unused_behind_onehot)
@@ -162,7 +159,7 @@ module sluice_xdp_core
   sluice_prio_enc #(
       .Width(Contexts)
   ) u_first (
-      .req_i   (picks),
+      .req_i   (ready_q),
       .valid_o (pick_valid),
       .index_o (first_context),
       .onehot_o(unused_first_onehot)
@@ -192,7 +189,7 @@ module sluice_xdp_core
   assign idle_o = used_q == '0;
 
   // Stages: whose bundle is there.
-  logic f_valid_q, d_valid_q, x_valid_q, y_valid_q;
+  logic f_valid_q, d_valid_q, x_valid_q, y_valid_q, m_valid_q;
   logic f_start_q, d_start_q, x_start_q, y_start_q, m_start_q;
   logic d_resume_q, x_resume_q, y_resume_q;
   context_t f_context_q, d_context_q, x_context_q, y_context_q, m_context_q, w_context_q;
@@ -271,7 +268,6 @@ module sluice_xdp_core
     y_start_q   <= x_start_q;
     y_resume_q  <= x_resume_q;
     m_context_q <= y_context_q;
-    m_hot_q     <= Contexts'(1) << y_context_q;
     m_start_q   <= y_start_q;
     w_context_q <= m_context_q;
   end
@@ -906,7 +902,7 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // Memory.
 
-  logic m_fault_q, m_taken_q, m_back_q, m_exit_q, m_load_q, m_store_q, m_in_first_q, m_in_context_q;
+  logic m_fault_q, m_taken_q, m_back_q, m_exit_q, m_launch_q, m_load_q, m_store_q, m_in_first_q, m_in_context_q;
   unit_e m_unit_q;
   logic [6:0] m_next_page_q;
   logic [CodeBits-1:0] m_target_q;
@@ -944,7 +940,6 @@ module sluice_xdp_core
     m_locks_q <= y_is_lock && y_resume_q && (y_access_lane_q & y_active) != '0 && !y_fault;
     m_back_q <= y_back;
     m_exit_q <= y_exit;
-    m_last_q <= y_exit && y_turn_q.depth == '0;
     m_unit_q <= y_unit;
     m_launch_q <= y_long && !y_resume_q && !y_fault;
     m_load_q <= y_is_load && (y_access_lane_q & y_active) != '0 && !y_in_values;

@@ -508,9 +508,7 @@ module sluice_xdp_maps_back
           depth: found_i.depth
       };
 
-  sluice_xdp_reader #(
-      .Early(1'b1)
-  ) u_reader (
+  sluice_xdp_reader u_reader (
       .clk_i,
       .rst_ni,
       .start_i        (reader_start),

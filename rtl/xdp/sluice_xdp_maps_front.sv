@@ -187,9 +187,7 @@ module sluice_xdp_maps_front
     if (state_q == Hash) hash_left_q <= hash_left_q - 3'd1;
   end
 
-  sluice_xdp_reader #(
-      .Early(1'b1)
-  ) u_reader (
+  sluice_xdp_reader u_reader (
       .clk_i,
       .rst_ni,
       .start_i     (reader_start),

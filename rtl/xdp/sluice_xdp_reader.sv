@@ -9,10 +9,7 @@
 /// Stall behaviour: requests hold until taken; no more words are asked for than there is room for.
 module sluice_xdp_reader
   import sluice_xdp_pkg::*;
-#(
-    // Where a block lies is looked at in the cycle in which it is taken, not in the next one.
-    parameter bit Early = 1'b0
-) (
+(
     input logic clk_i,
     input logic rst_ni,
 
@@ -60,28 +57,26 @@ module sluice_xdp_reader
   } state_e;
 
   state_e state_q;
-  xdp_block_t block_q, judged;
+  xdp_block_t block_q;
   logic [9:0] left_q;  // bytes that were not asked for
   logic [18:0] place_q;
   logic [6:0] host_q;
   logic [31:0] address_q;
-  logic first_q, answered_q, judges, refused;
+  logic first_q, judged_q, refused;
   logic in_stack, in_first_q, in_packet, in_values, high;
   logic [OffsetBits-1:0] offset;
   logic [9:0] stack_end;
   logic [OffsetBits:0] packet_end;
 
   assign idle_o = state_q == Idle;
-  assign judged = Early ? block_i : block_q;
-  assign judges = Early ? state_q == Idle && start_i : state_q == Check;
-  assign high = judged.address[63:32] != '0;
-  assign offset = judged.address[OffsetBits-1:0];
-  assign packet_end = (OffsetBits + 1)'(offset) + (OffsetBits + 1)'(judged.bytes);
-  assign stack_end = {1'b0, judged.address[8:0]} + judged.bytes;
-  assign in_packet = !high && judged.address[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
-      offset >= judged.bounds.meta && packet_end <= (OffsetBits + 1)'(judged.bounds.past);
-  assign in_stack = !high && on_stack(judged.address[31:0], judged.depth) && stack_end <= 10'd512;
-  assign in_values = !high && judged.address[31:28] inside {[4'd4 : 4'd8]};
+  assign high = block_q.address[63:32] != '0;
+  assign offset = block_q.address[OffsetBits-1:0];
+  assign packet_end = (OffsetBits + 1)'(offset) + (OffsetBits + 1)'(block_q.bytes);
+  assign stack_end = {1'b0, block_q.address[8:0]} + block_q.bytes;
+  assign in_packet = !high && block_q.address[31:OffsetBits] == PacketAddress[31:OffsetBits] &&
+      offset >= block_q.bounds.meta && packet_end <= (OffsetBits + 1)'(block_q.bounds.past);
+  assign in_stack = !high && on_stack(block_q.address[31:0], block_q.depth) && stack_end <= 10'd512;
+  assign in_values = !high && block_q.address[31:28] inside {[4'd4 : 4'd8]};
 
   // A word under way from packet memory or the host, with what it is made of.
   logic asks, pending_q, pending_host_q, pending_last_q, room;
@@ -127,7 +122,15 @@ module sluice_xdp_reader
       pending_q <= asks;
       case (state_q)
         Idle: if (start_i) state_q <= Check;
-        Check: ;
+        Check: begin
+          if (block_q.host) state_q <= Host;
+          else if (in_stack || in_packet) state_q <= Packet;
+          else if (in_values) state_q <= Values;
+          else begin
+            state_q <= Idle;
+            fault_o <= 1'b1;
+          end
+        end
         Packet, Host: if (asks && left_q <= 10'd8) state_q <= Drain;
         Values: if (request_valid_o && request_ready_i) state_q <= Answer;
         Answer:
@@ -140,23 +143,14 @@ module sluice_xdp_reader
         end
         default: if (word_valid_o && word_ready_i && last_o) state_q <= Idle;
       endcase
-      if (judges) begin
-        if (judged.host) state_q <= Host;
-        else if (in_stack || in_packet) state_q <= Packet;
-        else if (in_values) state_q <= Values;
-        else begin
-          state_q <= Idle;
-          fault_o <= 1'b1;
-        end
-      end
     end
   end
 
   // The first answer is about the whole block.
-  assign refused = done_fault_i && !answered_q;
+  assign refused = done_fault_i && !judged_q;
   always_ff @(posedge clk_i) begin
-    if (state_q == Idle) answered_q <= 1'b0;
-    else if (state_q == Answer && done_valid_i) answered_q <= 1'b1;
+    if (state_q == Idle) judged_q <= 1'b0;
+    else if (state_q == Answer && done_valid_i) judged_q <= 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -166,16 +160,16 @@ module sluice_xdp_reader
       host_q  <= block_i.address[6:0];
       first_q <= 1'b1;
     end
-    if (judges) begin
+    if (state_q == Check) begin
       // Frames of functions are cleared when they are entered.
-      in_first_q <= in_stack && frame_of(judged.address[31:0]) == '0;
+      in_first_q <= in_stack && frame_of(block_q.address[31:0]) == '0;
       // The stack lies before the buffer.
       place_q <= in_stack ? {stack_row(
-          judged.base, judged.address[31:0]
-      ), judged.address[5:3]} : place_of(
-          judged.base, offset
+          block_q.base, block_q.address[31:0]
+      ), block_q.address[5:3]} : place_of(
+          block_q.base, offset
       );
-      address_q <= judged.address[31:0];
+      address_q <= block_q.address[31:0];
     end
     if (asks || (request_valid_o && request_ready_i)) begin
       place_q   <= place_q + 19'd1;
