@@ -132,8 +132,7 @@ module maps_front
   always_comb begin
     case (call_q.op)
       XdpMapOpLookup: has = row.kind <= 3'd5;
-      XdpMapOpUpdate, XdpMapOpDelete:
-      has = host_q ? row.kind != XdpMapTrie : row.kind inside {XdpMapArray, XdpMapHash};
+      XdpMapOpUpdate, XdpMapOpDelete: has = host_q ? row.kind != XdpMapTrie : row.kind inside {XdpMapArray, XdpMapHash};
       XdpMapOpReference: has = row.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
       XdpMapOpLookupPercpu: has = row.per_cpu;
       XdpMapOpNext: has = host_q && keyed;
@@ -194,7 +193,7 @@ module maps_front
   logic [2:0] state;
   assign state = u_dut.state_q;
   StateIsThatOfTheCall_A :
-  assert property (@(posedge clk_i) !rst_ni || (state <= Found && (state == Idle) == !inside_q && (!looked_q || state == Begin) &&
+  assert property (@(posedge clk_i) !rst_ni || (state <= Found && (state == Idle) == !inside_q && (!(looked_q && inside_q) || state == Begin) &&
       (state == Idle || (u_dut.call_q == call_q && u_dut.context_q == context_q && u_dut.host_q == host_q)) &&
       (state inside {Idle, Begin} || u_dut.map_q == row_q) && (begun_q == (state == Key)) &&
       (!(state inside {Key, Hash}) || (owned && fits && has && !u_dut.fault_q)) && (state != Hash || u_dut.hash_left_q <= 3'd2) && (state != Key || u_dut.hash_left_q == 3'd2) &&

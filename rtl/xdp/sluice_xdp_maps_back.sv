@@ -166,10 +166,24 @@ module sluice_xdp_maps_back
   logic [23:0] host_slot_q, host_chain_q;
 
   write_e write_q, write_next;
-  logic writes, write_last, sure;
+  logic writing, write_last, sure;
   logic [2:0] rest_next;
 
-  logic indexed, keyed, too_far, in_place, last_word, program_lookup, found_trie, quick, quick_index, changes, changes_slot, takes, ends, leaves;
+  logic
+      indexed,
+      keyed,
+      too_far,
+      in_place,
+      last_word,
+      program_lookup,
+      found_trie,
+      quick,
+      quick_index,
+      changes,
+      changes_slot,
+      takes,
+      ends,
+      leaves;
   logic [63:0] flags;
   logic [2:0] rests;  // rows of an entry behind its first
   logic [5:0] words;  // of a value, less 1
@@ -335,7 +349,7 @@ module sluice_xdp_maps_back
       end
       // A victim's slot is used, and the hand has seen that it is not touched.
       Zero, Value, Links: begin
-        mark_valid = map_q.lru && inserts_q && !full_q && writes && write_q == WriteLink;
+        mark_valid = map_q.lru && inserts_q && !full_q && writing && write_q == WriteLink;
         mark = MarkNew;
       end
       Mark: mark_valid = marks_idle;
@@ -369,12 +383,12 @@ module sluice_xdp_maps_back
 
   link_t write_hook;
   logic  at_bucket;
-  assign writes = write_q != WriteNone && (sure || written_q || deletes_q) && !(exchanges_q && write_q == WriteEntry && marked_valid && state_q inside {Value, Mark});
+  assign writing = write_q != WriteNone && (sure || written_q || deletes_q) && !(exchanges_q && write_q == WriteEntry && marked_valid && state_q inside {Value, Mark});
   assign write_last = rest_q == rests;
-  assign rest_next = (write_q != WriteEntry || !writes) ? rest_q : write_last ? '0 : rest_q + 3'd1;
+  assign rest_next = (write_q != WriteEntry || !writing) ? rest_q : write_last ? '0 : rest_q + 3'd1;
   always_comb begin
     write_next = write_q;
-    if (writes) begin
+    if (writing) begin
       case (write_q)
         WriteUnhook, WriteCounts: write_next = WriteLink;
         WriteLink: write_next = deletes_q ? WriteFree : WriteEntry;
@@ -393,7 +407,7 @@ module sluice_xdp_maps_back
     search_write_row_o = entry_row;
     search_o = entry_data;
     marked_ready = 1'b0;
-    if (writes) begin
+    if (writing) begin
       case (write_q)
         WriteCounts: begin
           search_write_o = '1;
@@ -599,7 +613,7 @@ module sluice_xdp_maps_back
       write_q <= WriteNone;
     end else begin
       write_q <= write_next;
-      if (writes) begin
+      if (writing) begin
         written_q <= 1'b1;
         rest_q    <= rest_next;
       end
@@ -812,7 +826,7 @@ module sluice_xdp_maps_back
         end
 
         // ---- A slot for a new entry, of those that were given back.
-        Free:   state_q <= FreeRow;
+        Free: state_q <= FreeRow;
         FreeRow: begin
           counts_q.free <= 32'(entry_link);
           write_q       <= WriteCounts;
@@ -903,7 +917,7 @@ module sluice_xdp_maps_back
             end
           end
         end
-        Mark: if (marks_idle) state_q <= leaves ? Answer : Links;
+        Mark:  if (marks_idle) state_q <= leaves ? Answer : Links;
         Links: if (leaves) state_q <= Answer;
 
         // ---- What an entry holds.

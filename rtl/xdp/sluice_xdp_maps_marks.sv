@@ -16,16 +16,16 @@ module sluice_xdp_maps_marks
 
     input logic [3:0][31:0] search_i,
 
-    input  logic                      mark_valid_i,
-    input  logic     [SearchBits-1:0] mark_row_i,
-    input  logic     [           5:0] mark_slot_i,
-    input  map_mark_e                 mark_i,
-    output logic                      idle_o,
+    input  logic                       mark_valid_i,
+    input  logic      [SearchBits-1:0] mark_row_i,
+    input  logic      [           5:0] mark_slot_i,
+    input  map_mark_e                  mark_i,
+    output logic                       idle_o,
 
-    output logic                  write_valid_o,
-    input  logic                  write_ready_i,
-    output logic [SearchBits-1:0] write_row_o,
-    output logic [     3:0][31:0] write_o,
+    output logic                        write_valid_o,
+    input  logic                        write_ready_i,
+    output logic [SearchBits-1:0]       write_row_o,
+    output logic [           3:0][31:0] write_o,
 
     input  logic        scan_i,
     input  logic [ 5:0] hand_i,
