@@ -128,12 +128,13 @@ module maps_front
   logic owned, fits, keyed, has;
   assign owned = row.valid && 32'(call_q.map) < 4 && (host_q || row.module_id == call_q.module_id[5:0]);
   assign fits  = row.key_bytes inside {[7'd1 : 7'd64]} && row.value_bytes inside {[10'd1 : 10'd512]};
-  assign keyed = row.kind inside {XdpMapHash, XdpMapKeyedReferences};
+  assign keyed = row.kind inside {XdpMapHash, XdpMapKeyedReferences, XdpMapKeyedMaps};
   always_comb begin
     case (call_q.op)
-      XdpMapOpLookup: has = row.kind <= 3'd5;
+      XdpMapOpLookup: has = row.kind <= XdpMapKeyedMaps;
       XdpMapOpUpdate, XdpMapOpDelete: has = host_q ? row.kind != XdpMapTrie : row.kind inside {XdpMapArray, XdpMapHash};
       XdpMapOpReference: has = row.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
+      XdpMapOpProgram: has = row.kind == XdpMapPrograms;
       XdpMapOpLookupPercpu: has = row.per_cpu;
       XdpMapOpNext: has = host_q && keyed;
       XdpMapOpPut: has = host_q;
