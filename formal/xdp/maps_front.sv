@@ -89,7 +89,7 @@ module maps_front
   // The call that is inside, and the row that its map's number gave.
   logic inside_q, looked_q, take;
   xdp_map_call_t call_q;
-  xdp_map_row_t  row_q;
+  xdp_map_row_t row_q, row;
   logic context_q, host_q;
   assign take = call_valid_i && call_ready;
   always_ff @(posedge clk_i) begin
@@ -100,6 +100,9 @@ module maps_front
     if (take) {call_q, context_q, host_q} <= {call_i, context_i, host_i};
     if (looked_q) row_q <= map_i;
   end
+  // The row stays until the next is asked for.
+  assign row = looked_q ? map_i : row_q;
+  always_comb assume (!inside_q || map_i == row);
 
   // A block that was begun is answered: by words, the last of which says so, or by a fault before any.
   logic begun_q, starts, idle, refused, word_valid, word_last, word_ready;
@@ -123,16 +126,16 @@ module maps_front
   end
 
   logic owned, fits, keyed, has;
-  assign owned = row_q.valid && 32'(call_q.map) < 4 && (host_q || row_q.module_id == call_q.module_id[5:0]);
-  assign fits  = row_q.key_bytes inside {[7'd1 : 7'd64]} && row_q.value_bytes inside {[10'd1 : 10'd512]};
-  assign keyed = row_q.kind inside {XdpMapHash, XdpMapKeyedReferences};
+  assign owned = row.valid && 32'(call_q.map) < 4 && (host_q || row.module_id == call_q.module_id[5:0]);
+  assign fits  = row.key_bytes inside {[7'd1 : 7'd64]} && row.value_bytes inside {[10'd1 : 10'd512]};
+  assign keyed = row.kind inside {XdpMapHash, XdpMapKeyedReferences, XdpMapKeyedMaps};
   always_comb begin
     case (call_q.op)
-      XdpMapOpLookup: has = row_q.kind <= 3'd5;
-      XdpMapOpUpdate, XdpMapOpDelete:
-      has = host_q ? row_q.kind != XdpMapTrie : row_q.kind inside {XdpMapArray, XdpMapHash};
-      XdpMapOpReference: has = row_q.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
-      XdpMapOpLookupPercpu: has = row_q.per_cpu;
+      XdpMapOpLookup: has = row.kind <= XdpMapKeyedMaps;
+      XdpMapOpUpdate, XdpMapOpDelete: has = host_q ? row.kind != XdpMapTrie : row.kind inside {XdpMapArray, XdpMapHash};
+      XdpMapOpReference: has = row.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
+      XdpMapOpProgram: has = row.kind == XdpMapPrograms;
+      XdpMapOpLookupPercpu: has = row.per_cpu;
       XdpMapOpNext: has = host_q && keyed;
       XdpMapOpPut: has = host_q;
       default: has = 1'b0;
@@ -142,20 +145,20 @@ module maps_front
   OnlyOwnMapsGoOn_A :
   assert property (@(posedge clk_i) !rst_ni || !found_valid || found_fault || (owned && fits && has));
   WhatIsFoundWasAsked_A :
-  assert property (@(posedge clk_i) !rst_ni || !found_valid || (inside_q && found == call_q && found_map == row_q && found_host == host_q &&
+  assert property (@(posedge clk_i) !rst_ni || !found_valid || (inside_q && found == call_q && found_map == row && found_host == host_q &&
       found_context == context_q));
   OneAtATime_A :
-  assert property (@(posedge clk_i) !rst_ni || call_ready == !inside_q);
+  assert property (@(posedge clk_i) !rst_ni || call_ready == (!inside_q || (found_valid && found_ready_i)));
   BlocksAreOfTheCall_A :
-  assert property (@(posedge clk_i) !rst_ni || !starts || (inside_q && owned && fits && has && block.host == host_q && block.bytes == 10'(row_q.key_bytes) &&
+  assert property (@(posedge clk_i) !rst_ni || !starts || (inside_q && owned && fits && has && block.host == host_q && block.bytes == 10'(row.key_bytes) &&
       (host_q ? block.address == '0 : block.address == call_q.key) && block.module_id == call_q.module_id && block.regions == call_q.regions && block.bounds == call_q.bounds &&
       block.base == call_q.base && block.written == call_q.written && block.depth == call_q.depth));
   AValueIsReadBehindTheOneBefore_A :
   assert property (@(posedge clk_i) !rst_ni || !starts || !busy_i || block.host || !(block.address[63:32] == '0 && block.address[31:28] inside {[4'd4 : 4'd8]}));
   CopiesAreOfPerCpuMaps_A :
-  assert property (@(posedge clk_i) !rst_ni || !found_valid || row_q.per_cpu || found_copy == '0);
+  assert property (@(posedge clk_i) !rst_ni || !found_valid || row.per_cpu || found_copy == '0);
   ChainsAreOfTheMap_A :
-  assert property (@(posedge clk_i) !rst_ni || !found_valid || 32'(found_chain) < (32'd1 << row_q.bucket_bits));
+  assert property (@(posedge clk_i) !rst_ni || !found_valid || 32'(found_chain) < (32'd1 << row.bucket_bits));
   FoundHoldsUntilReady_A :
   assert property (@(posedge clk_i) !rst_ni || init_q || !$past(
       rst_ni
@@ -180,24 +183,24 @@ module maps_front
   assert property (@(posedge clk_i) !rst_ni || waited_q <= 4'd7);
 
   AKeyIsRead_C :
-  cover property (@(posedge clk_i) rst_ni && found_valid && !found_fault && !found_host && found.op == XdpMapOpUpdate && row_q.key_bytes == 7'd20);
+  cover property (@(posedge clk_i) rst_ni && found_valid && !found_fault && !found_host && found.op == XdpMapOpUpdate && row.key_bytes == 7'd20);
   AMapOfAnotherFaults_C :
-  cover property (@(posedge clk_i) rst_ni && found_valid && found_fault && row_q.valid && row_q.module_id != call_q.module_id[5:0]);
+  cover property (@(posedge clk_i) rst_ni && found_valid && found_fault && row.valid && row.module_id != call_q.module_id[5:0]);
   TheHostWalks_C :
   cover property (@(posedge clk_i) rst_ni && found_valid && !found_fault && found_host && found.op == XdpMapOpNext);
 
   // Strengthening for the induction.
-  localparam logic [2:0] Idle = 3'd0, Map = 3'd1, Begin = 3'd2, Key = 3'd3, Hash = 3'd4, Found = 3'd5;
+  localparam logic [2:0] Idle = 3'd0, Begin = 3'd1, Key = 3'd2, Hash = 3'd3, Found = 3'd4;
   logic [2:0] state;
   assign state = u_dut.state_q;
   StateIsThatOfTheCall_A :
-  assert property (@(posedge clk_i) !rst_ni || (state <= Found && (state == Idle) == !inside_q && (state == Map) == (looked_q && inside_q) &&
+  assert property (@(posedge clk_i) !rst_ni || (state <= Found && (state == Idle) == !inside_q && (!(looked_q && inside_q) || state == Begin) &&
       (state == Idle || (u_dut.call_q == call_q && u_dut.context_q == context_q && u_dut.host_q == host_q)) &&
-      (state inside {Idle, Map} || u_dut.map_q == row_q) && (begun_q == (state == Key)) &&
+      (state inside {Idle, Begin} || u_dut.map_q == row_q) && (begun_q == (state == Key)) &&
       (!(state inside {Key, Hash}) || (owned && fits && has && !u_dut.fault_q)) && (state != Hash || u_dut.hash_left_q <= 3'd2) && (state != Key || u_dut.hash_left_q == 3'd2) &&
-      (state != Found || u_dut.fault_q || (owned && fits && has)) && (state inside {Idle, Map, Begin} || row_q.per_cpu || u_dut.copy_q == '0)));
+      (state != Found || u_dut.fault_q || (owned && fits && has)) && (state inside {Idle, Begin} || row_q.per_cpu || u_dut.copy_q == '0)));
   WaitedIsShort_A :
-  assert property (@(posedge clk_i) !rst_ni || (state == Idle || state == Map || state == Found || state == Key || waited_q <= ((state == Hash) ? 4'd6 - 4'(u_dut.hash_left_q) : 4'd2)) &&
-      (state != Map || waited_q == '0) && (state != Idle || waited_q <= 4'd7) && (state != Found || waited_q <= 4'd7) && (state != Key || waited_q <= 4'd4) && (state != Begin || waited_q <= 4'd1 || u_dut.busy_i));
+  assert property (@(posedge clk_i) !rst_ni || (state == Idle || state == Found || state == Key || waited_q <= ((state == Hash) ? 4'd6 - 4'(u_dut.hash_left_q) : 4'd2)) &&
+      (state != Idle || waited_q <= 4'd7) && (state != Found || waited_q <= 4'd7) && (state != Key || waited_q <= 4'd4) && (state != Begin || waited_q <= 4'd1 || u_dut.busy_i));
 
 endmodule

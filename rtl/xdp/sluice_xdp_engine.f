@@ -22,6 +22,7 @@ sluice_xdp_locks.sv
 sluice_xdp_maps.sv
 sluice_xdp_maps_back.sv
 sluice_xdp_maps_front.sv
+sluice_xdp_maps_marks.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
 sluice_xdp_order.sv

@@ -119,7 +119,7 @@ module sluice_xdp_maps
   logic host_pending_q, host_turn, context_last_q;
   xdp_map_call_t host_call;
 
-  logic back_read, back_read_ready, back_request, back_idle;
+  logic back_read, back_read_ready, back_request, back_idle, back_quiet;
   xdp_place_t   back_place;
   xdp_request_t back_asked;
   logic found_valid, found_host, found_fault, found_take;
@@ -144,6 +144,15 @@ module sluice_xdp_maps
   // verilator lint_on UNUSEDSIGNAL
   logic [3:0] search_write;
   logic [3:0][31:0] search_data, search_written;
+
+  typedef enum logic [2:0] {
+    HostIdle,
+    HostSearch,  // waits for search memory
+    HostLate,    // a row arrives
+    HostRuns,    // its operation
+    HostDone
+  } host_e;
+  host_e host_q;
 
   assign host_turn = host_pending_q && (context_last_q || !queue_valid[0]);
   assign turn = Cores'(host_turn);
@@ -279,6 +288,8 @@ module sluice_xdp_maps
       .rst_ni,
       .found_valid_i     (found_valid),
       .found_ready_o     (back_idle),
+      .host_waits_i      (host_q == HostSearch),
+      .quiet_o           (back_quiet),
       .found_i           (found),
       .found_context_i   (found_context),
       .found_host_i      (found_host),
@@ -332,14 +343,6 @@ module sluice_xdp_maps
   // ---------------------------------------------------------------------------------------------------------------
   // Memories and the host.
 
-  typedef enum logic [2:0] {
-    HostIdle,
-    HostSearch,  // waits for search memory
-    HostLate,    // a row arrives
-    HostRuns,    // its operation
-    HostDone
-  } host_e;
-  host_e host_q;
   logic is_search, is_host, is_data, here, takes_search, host_reads_data;
   cfg_status_e status;
   logic [3:0][31:0] search_kept_q;
@@ -364,7 +367,7 @@ module sluice_xdp_maps
   end
 
   // Search memory: the host's row in a cycle without an operation's; a write between two operations.
-  assign takes_search = host_q == HostSearch && !search_read && search_write == '0 && (back_idle || !cfg_req_i.write);
+  assign takes_search = host_q == HostSearch && !search_read && search_write == '0 && (back_quiet || !cfg_req_i.write);
   sluice_ram_1r1w #(
       .Width   (128),
       .Depth   (Rows),

@@ -25,6 +25,9 @@ module sluice_xdp_maps_back
 
     input  logic                                     found_valid_i,
     output logic                                     found_ready_o,
+    // The host waits for search memory: nothing is taken. Nothing is under way, and nothing is left to be written.
+    input  logic                                     host_waits_i,
+    output logic                                     quiet_o,
     input  xdp_map_call_t                            found_i,
     input  logic          [ ProcessorBits-1:0]       found_context_i,
     input  logic                                     found_host_i,
@@ -84,8 +87,6 @@ module sluice_xdp_maps_back
 
   typedef enum logic [5:0] {
     Idle,
-    Begin,         // of what writes a value
-    Wait,          // for the value's first word
     Decide,
     Bucket,
     BucketRow,
@@ -94,31 +95,20 @@ module sluice_xdp_maps_back
     RestRow,
     Found,
     Miss,
-    Counts,
-    CountsRow,
     Free,
     FreeRow,
     Scan,
     ScanRow,
     ScanPick,
     ScanWrite,
-    Victim,
     VictimRow,
-    Seek,
     SeekRow,
-    SeekEntry,
     SeekEntryRow,
-    Unhook,
-    Aside,
     AsideRow,
     Zero,
     Value,
-    Head,
-    HeadRow,
-    PutEntry,
-    Link,
-    PutFree,
-    PutCounts,
+    Mark,          // the slot that an exchange took
+    Links,         // waits until its rows are written, but for the last
     Get,
     GetWait,
     Root,
@@ -131,10 +121,18 @@ module sluice_xdp_maps_back
     ChainsRow,
     Fail,
     Drain,
-    Answer,
-    Clock,
-    ClockRow
+    Answer
   } state_e;
+
+  // Rows that a change writes, in this order.
+  typedef enum logic [2:0] {
+    WriteNone,
+    WriteUnhook,  // what leads to the victim
+    WriteCounts,
+    WriteLink,
+    WriteEntry,
+    WriteFree     // the slot that is given back, before the one given back last
+  } write_e;
 
   typedef logic [SlotNumberBits-1:0] slot_t;
   typedef logic [LinkBits-1:0] link_t;
@@ -152,9 +150,9 @@ module sluice_xdp_maps_back
   logic [511:0] key;
   logic [ChainBits-1:0] chain_q, victim_chain_q;
   logic [ChainBits:0] scan_q;
-  slot_t copy_q, slot_q, at_q, prev_q, old_q;
-  link_t next_q, hook_q;
-  logic prev_bucket_q, exchanges_q, inserts_q, deletes_q;
+  slot_t copy_q, slot_q, at_q, prev_q;
+  link_t next_q, hook_q, head_q;
+  logic prev_bucket_q, exchanges_q, inserts_q, deletes_q, full_q, no_slot_q, takes_free_q, refused_q, written_q;
   logic [2:0] rest_q;
   xdp_map_state_t counts_q;
   logic [SlotNumberBits:0] steps_q;
@@ -167,11 +165,25 @@ module sluice_xdp_maps_back
   logic [7:0] host_error_q;
   logic [23:0] host_slot_q, host_chain_q;
 
-  // What becomes of used and touched bits behind an operation.
-  logic release_q, occupy_q, touch_q, occupy_touched_q;
-  slot_t release_slot_q, occupy_slot_q;
+  write_e write_q, write_next;
+  logic writing, write_last, sure;
+  logic [2:0] rest_next;
 
-  logic indexed, keyed, too_far, in_place, last_word, program_lookup, found_trie, quick, quick_index;
+  logic
+      indexed,
+      keyed,
+      too_far,
+      in_place,
+      last_word,
+      program_lookup,
+      found_trie,
+      quick,
+      quick_index,
+      changes,
+      changes_slot,
+      takes,
+      ends,
+      leaves;
   logic [63:0] flags;
   logic [2:0] rests;  // rows of an entry behind its first
   logic [5:0] words;  // of a value, less 1
@@ -183,6 +195,7 @@ module sluice_xdp_maps_back
   assign keyed = is_keyed(map_q.kind);
   assign flags = call_q.flags;
   assign in_place = map_q.per_cpu;
+  assign changes_slot = call_q.op == XdpMapOpUpdate && !in_place;
   assign rests = (map_q.key_bytes <= 7'd12) ? 3'd0 : 3'((map_q.key_bytes + 7'd3) >> 4);
   assign words = 6'((map_q.value_bytes - 10'd1) >> 3);
   assign index = slot_t'(key_q[0]);
@@ -191,7 +204,9 @@ module sluice_xdp_maps_back
   // Of a lookup by key or prefix nothing is to be decided before its chain's beginning, or its trie's root, is read; of a reference by
   // index with plain flags nothing but whether there is such an entry.
   assign found_trie = found_map_i.kind == XdpMapTrie;
-  assign quick = found_i.op == XdpMapOpLookup && (is_keyed(found_map_i.kind) || found_trie);
+  // A change begins with the map's state.
+  assign changes = found_i.op inside {XdpMapOpUpdate, XdpMapOpDelete} && is_keyed(found_map_i.kind);
+  assign quick = (found_i.op == XdpMapOpLookup && (is_keyed(found_map_i.kind) || found_trie)) || changes;
   assign quick_index = ((found_i.op == XdpMapOpReference && found_map_i.kind inside {XdpMapDevices, XdpMapReferences} &&
                          found_i.value[63:2] == '0) || found_i.op == XdpMapOpProgram) && found_key_i[0][31:0] < found_map_i.entries;
   assign program_lookup = !host_q && call_q.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
@@ -202,25 +217,56 @@ module sluice_xdp_maps_back
   assign flag_new   = flags == 64'd1;
   assign flag_there = flags inside {64'd2, 64'd3};
 
+  // What comes behind a chain in which the entry is not: of an update its slot is known, if it is none that has been given back.
+  state_e missed;
+  write_e missed_write;
+  always_comb begin
+    missed = program_lookup ? Answer : Miss;
+    missed_write = WriteNone;
+    if (inserts_q && !flag_there) begin
+      if (full_q) missed = map_q.lru ? Scan : Miss;
+      else if (takes_free_q) missed = Free;
+      else if (!no_slot_q) begin
+        missed = map_q.per_cpu ? Zero : Value;
+        missed_write = WriteCounts;
+      end
+    end
+  end
+
   // ---------------------------------------------------------------------------------------------------------------
   // Rows of search memory.
 
-  row_t bucket_row, entry_row, clock_row, aside_row;
+  // An operation is taken in the cycle in which the one before is answered, so the last row that this one writes may stand beside the first one that
+  // the next one reads: that is a chain's beginning or a map's state, and both were written before.
+  row_t bucket_row, entry_row, walk_row, mark_row, aside_row;
   logic [ChainBits-1:0] of_chain;
+  logic [1:0] of_chain_q;
   slot_t of_entry;
-  logic [SlotNumberBits-1:6] of_clock;
+  logic [SlotNumberBits-1:6] of_mark;
+  logic picked_valid, mark_valid;
+  logic [5:0] picked;
+  link_t walk, chain_word, entry_link;
+
+  // The entry that a chain's beginning or an entry, as it comes, leads to.
+  assign walk = (state_q inside {BucketRow, SeekRow}) ? chain_word : entry_link;
+  assign walk_row = row_t'(map_q.entry) - row_t'(19'd1 << map_q.entry_shift) + row_t'({15'd0, walk} << map_q.entry_shift);
 
   always_comb begin
-    of_chain = (state_q inside {Seek, Unhook}) ? victim_chain_q : (state_q == Chains) ? scan_q[ChainBits-1:0] : chain_q;
-    if (state_q == Idle) of_chain = found_chain_i;
+    of_chain = chain_q;
+    if (state_q inside {Idle, Answer}) of_chain = found_chain_i;
+    if (state_q == Chains) of_chain = scan_q[ChainBits-1:0];
+    if (state_q == VictimRow) of_chain = search_i[0][31:LinkBits];
+    if (write_q == WriteUnhook) of_chain = victim_chain_q;
     of_entry = at_q;
-    if (state_q inside {Free, Victim, PutEntry, PutFree}) of_entry = slot_q;
-    if (state_q inside {Unhook, Link}) of_entry = prev_q;
-    of_clock = (state_q inside {Scan, ScanWrite}) ? counts_q.hand[SlotNumberBits-1:6] :
-        release_q ? release_slot_q[SlotNumberBits-1:6] : occupy_slot_q[SlotNumberBits-1:6];
-    bucket_row = row_t'((state_q == Idle) ? found_map_i.bucket : map_q.bucket) + row_t'(of_chain[ChainBits-1:2]);
+    if (state_q == Free || write_q == WriteEntry) of_entry = slot_q;
+    if (state_q == ScanWrite) of_entry = slot_t'({counts_q.hand[31:6], picked});
+    if (write_q inside {WriteUnhook, WriteLink}) of_entry = prev_q;
+    of_mark = at_q[SlotNumberBits-1:6];
+    if (state_q inside {Scan, ScanWrite}) of_mark = counts_q.hand[SlotNumberBits-1:6];
+    if (state_q inside {Zero, Value, Mark, Links}) of_mark = slot_q[SlotNumberBits-1:6];
+    bucket_row = row_t'((state_q inside {Idle, Answer}) ? found_map_i.bucket : map_q.bucket) + row_t'(of_chain[ChainBits-1:2]);
     entry_row = row_t'(map_q.entry) + row_t'({15'd0, of_entry} << map_q.entry_shift) + row_t'(rest_q);
-    clock_row = row_t'(map_q.clock) + row_t'(of_clock);
+    mark_row = row_t'(map_q.clock) + row_t'(of_mark);
     aside_row = row_t'(map_q.state) + row_t'(1) + row_t'(processor[3:2]);
   end
 
@@ -228,23 +274,35 @@ module sluice_xdp_maps_back
     search_read_o = 1'b0;
     search_row_o  = entry_row;
     case (state_q)
-      Idle, Bucket, Seek, Head, Chains: begin
-        search_read_o = state_q != Idle || (found_valid_i && quick && !found_fault_i);
-        search_row_o  = (state_q == Idle && found_trie) ? row_t'(found_map_i.state) : bucket_row;
+      Idle, Answer: begin
+        search_read_o = found_valid_i && quick && !found_fault_i && !host_waits_i;
+        search_row_o  = (found_trie || changes) ? row_t'(found_map_i.state) : bucket_row;
       end
-      Entry, Free, Victim, SeekEntry, Node: search_read_o = 1'b1;
-      EntryRow, RestRow: search_read_o = 1'b1;
-      Counts, Root: begin
+      Bucket, VictimRow, Chains: begin
+        search_read_o = 1'b1;
+        search_row_o  = bucket_row;
+      end
+      // Where they lead to nothing nobody looks at what comes.
+      BucketRow, SeekRow, SeekEntryRow: begin
+        search_read_o = 1'b1;
+        search_row_o  = walk_row;
+      end
+      Entry, RestRow, Free, ScanWrite, Node: search_read_o = 1'b1;
+      EntryRow: begin
+        search_read_o = 1'b1;
+        if (rests == '0) search_row_o = walk_row;
+      end
+      Found: begin
+        search_read_o = changes_slot || mark_valid;
+        search_row_o  = changes_slot ? aside_row : mark_row;
+      end
+      Root: begin
         search_read_o = 1'b1;
         search_row_o  = row_t'(map_q.state);
       end
-      Scan, Clock: begin
-        search_read_o = 1'b1;
-        search_row_o  = clock_row;
-      end
-      Aside: begin
-        search_read_o = 1'b1;
-        search_row_o  = aside_row;
+      Scan, AsideRow, Zero, Value, Mark, Links: begin
+        search_read_o = state_q == Scan || mark_valid;
+        search_row_o  = mark_row;
       end
       default: ;
     endcase
@@ -260,80 +318,132 @@ module sluice_xdp_maps_back
       3'd3: rest_key = key[479:352];
       default: rest_key = 128'(key[511:480]);
     endcase
-    entry_data = (rest_q == '0) ? {key[95:0], chain_q, next_q} : rest_key;
+    entry_data = (rest_q == '0) ? {key[95:0], chain_q, exchanges_q ? next_q : head_q} : rest_key;
   end
 
-  // 64 used and 64 touched bits.
-  logic [63:0] used, touched, release_bit, occupy_bit, behind;
-  logic [63:0] candidates_q, passed_q, touched_q;
-  logic [5:0] picked_q, pick;
-  logic pick_valid, picked_valid_q;
-  logic [63:0] unused_onehot, passed;
+  // ---------------------------------------------------------------------------------------------------------------
+  // Used and touched bits. A change is written in a cycle in which nothing else is.
 
-  assign used = search_i[1:0];
-  assign touched = search_i[3:2];
-  assign release_bit = 64'd1 << release_slot_q[5:0];
-  assign occupy_bit = 64'd1 << occupy_slot_q[5:0];
-  assign behind = 64'hffff_ffff_ffff_ffff << counts_q.hand[5:0];
+  logic marks_idle, marked_valid, marked_ready;
+  map_mark_e mark;
+  row_t marked_row;
+  logic [3:0][31:0] marked;
+  logic [63:0] passed;
 
-  sluice_prio_enc #(
-      .Width(64)
-  ) u_pick (
-      .req_i   (candidates_q),
-      .valid_o (pick_valid),
-      .index_o (pick),
-      .onehot_o(unused_onehot)
+  always_comb begin
+    mark_valid = 1'b0;
+    mark = MarkTouched;
+    case (state_q)
+      // The host's 3 touches nothing.
+      Found: begin
+        mark_valid = map_q.lru && keyed && (program_lookup || (call_q.op == XdpMapOpReference && !host_q));
+        if (call_q.op == XdpMapOpUpdate) mark_valid = map_q.lru && sure && in_place && !flag_new && flags != 64'd3;
+        if (call_q.op == XdpMapOpDelete) begin
+          mark_valid = map_q.lru;
+          mark = MarkFree;
+        end
+      end
+      AsideRow: begin
+        mark_valid = map_q.lru;
+        mark = MarkFree;
+      end
+      // A victim's slot is used, and the hand has seen that it is not touched.
+      Zero, Value, Links: begin
+        mark_valid = map_q.lru && inserts_q && !full_q && writing && write_q == WriteLink;
+        mark = MarkNew;
+      end
+      Mark: mark_valid = marks_idle;
+      default: ;
+    endcase
+  end
+
+  sluice_xdp_maps_marks u_marks (
+      .clk_i,
+      .rst_ni,
+      .search_i,
+      .mark_valid_i (mark_valid),
+      .mark_row_i   (mark_row),
+      .mark_slot_i  ((state_q inside {Zero, Value, Mark, Links}) ? slot_q[5:0] : at_q[5:0]),
+      .mark_i       (mark),
+      .idle_o       (marks_idle),
+      .write_valid_o(marked_valid),
+      .write_ready_i(marked_ready),
+      .write_row_o  (marked_row),
+      .write_o      (marked),
+      .scan_i       (state_q == ScanRow),
+      .hand_i       (counts_q.hand[5:0]),
+      .pick_valid_o (picked_valid),
+      .pick_o       (picked),
+      .passed_o     (passed)
   );
-  // Bits that the hand passes: from where it stands to in front of what it picks.
-  assign passed = picked_valid_q ? passed_q & ~(64'hffff_ffff_ffff_ffff << picked_q) : passed_q;
 
+  // ---------------------------------------------------------------------------------------------------------------
+  // What a change writes, one row a cycle, from the cycle on in which its value is known to come. An exchange's slot that goes has its bits
+  // written before its entry is, so that those of the one that comes may be read beside it.
+
+  link_t write_hook;
+  logic  at_bucket;
+  assign writing = write_q != WriteNone && (sure || written_q || deletes_q) && !(exchanges_q && write_q == WriteEntry && marked_valid && state_q inside {Value, Mark});
+  assign write_last = rest_q == rests;
+  assign rest_next = (write_q != WriteEntry || !writing) ? rest_q : write_last ? '0 : rest_q + 3'd1;
+  always_comb begin
+    write_next = write_q;
+    if (writing) begin
+      case (write_q)
+        WriteUnhook, WriteCounts: write_next = WriteLink;
+        WriteLink: write_next = deletes_q ? WriteFree : WriteEntry;
+        WriteEntry: write_next = write_last ? WriteNone : WriteEntry;
+        default: write_next = WriteNone;
+      endcase
+    end
+  end
+  // What is left for the cycle behind this one is one row at most.
+  assign leaves = write_next inside {WriteNone, WriteFree} || (write_next == WriteEntry && rest_next == rests);
+
+  assign write_hook = (write_q == WriteUnhook) ? hook_q : deletes_q ? next_q : link_t'(slot_q) + link_t'(1);
+  assign at_bucket = prev_bucket_q || (inserts_q && write_q == WriteLink);
   always_comb begin
     search_write_o = '0;
     search_write_row_o = entry_row;
     search_o = entry_data;
-    case (state_q)
-      Unhook, Link: begin
-        search_write_o = 4'b0001;
-        search_o[0] = {of_chain, hook_q};
-        if (prev_bucket_q) begin
-          search_write_o = 4'b0001 << of_chain[1:0];
-          search_write_row_o = bucket_row;
-          search_o = {4{32'(hook_q)}};
+    marked_ready = 1'b0;
+    if (writing) begin
+      case (write_q)
+        WriteCounts: begin
+          search_write_o = '1;
+          search_write_row_o = row_t'(map_q.state);
+          search_o = counts_q;
         end
-      end
-      AsideRow: begin
-        search_write_o = 4'b0001 << processor[1:0];
-        search_write_row_o = aside_row;
-        search_o = {4{32'(at_q)}};
-      end
-      PutEntry: search_write_o = '1;
-      PutFree: begin
-        search_write_o = 4'b0001;
-        search_o[0] = {chain_q, link_t'(counts_q.free)};
-      end
-      PutCounts: begin
-        search_write_o = '1;
-        search_write_row_o = row_t'(map_q.state);
-        search_o = counts_q;
-      end
-      ScanWrite: begin
-        search_write_o = 4'b1100;
-        search_write_row_o = clock_row;
-        search_o[3:2] = touched_q & ~passed;
-      end
-      ClockRow: begin
-        search_write_o = '1;
-        search_write_row_o = clock_row;
-        search_o = {touched & ~release_bit, used & ~release_bit};
-        if (!release_q) begin
-          search_o = {
-            touch_q ? touched | occupy_bit : occupy_touched_q ? touched | occupy_bit : touched & ~occupy_bit,
-            touch_q ? used : used | occupy_bit
-          };
+        WriteEntry: search_write_o = '1;
+        WriteFree:  search_write_o = 4'b0001;
+        default: begin
+          search_write_o = 4'b0001;
+          search_o[0] = {of_chain, write_hook};
+          if (at_bucket) begin
+            search_write_o = 4'b0001 << of_chain[1:0];
+            search_write_row_o = bucket_row;
+            search_o = {4{32'(write_hook)}};
+          end
         end
-      end
-      default:  ;
-    endcase
+      endcase
+    end else if (state_q == AsideRow) begin
+      search_write_o = 4'b0001 << processor[1:0];
+      search_write_row_o = aside_row;
+      search_o = {4{32'(at_q)}};
+    end else if (state_q == ScanWrite) begin
+      search_write_o = 4'b1100;
+      search_write_row_o = mark_row;
+      search_o[3:2] = passed;
+    end else if (state_q == VictimRow) begin
+      search_write_o = '1;
+      search_write_row_o = row_t'(map_q.state);
+      search_o = counts_q;
+    end else if (marked_valid) begin
+      marked_ready = 1'b1;
+      search_write_o = '1;
+      search_write_row_o = marked_row;
+      search_o = marked;
+    end
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -372,9 +482,7 @@ module sluice_xdp_maps_back
   // What is said of an operation.
 
   logic [63:0] value_address;
-  link_t chain_word, entry_link;
   logic entry_same;
-  logic [1:0] of_chain_q;
   logic [2:0] rest_compared_q;
   logic [127:0] compared_q;
 
@@ -385,7 +493,7 @@ module sluice_xdp_maps_back
 
   always_ff @(posedge clk_i) begin
     of_chain_q      <= of_chain[1:0];
-    rest_compared_q <= rest_q;
+    rest_compared_q <= (state_q == BucketRow) ? '0 : rest_q;
     compared_q      <= rest_key;
   end
 
@@ -399,17 +507,19 @@ module sluice_xdp_maps_back
   logic reader_request_valid, own_request_valid;
 
   assign writes_value = call_q.op inside {XdpMapOpUpdate, XdpMapOpPut};
-  assign reader_start = state_q == Begin;
+  assign reader_start = takes && !found_fault_i && found_i.op inside {XdpMapOpUpdate, XdpMapOpPut};
+  // What has a word has all: the block may be read.
+  assign sure = word_valid;
   assign block = '{
-          address: host_q ? 64'(HostValue) : call_q.value,
-          bytes: map_q.value_bytes,
-          host: host_q,
-          module_id: call_q.module_id,
-          regions: call_q.regions,
-          bounds: call_q.bounds,
-          base: call_q.base,
-          written: call_q.written,
-          depth: call_q.depth
+          address: found_host_i ? 64'(HostValue) : found_i.value,
+          bytes: found_map_i.value_bytes,
+          host: found_host_i,
+          module_id: found_i.module_id,
+          regions: found_i.regions,
+          bounds: found_i.bounds,
+          base: found_i.base,
+          written: found_i.written,
+          depth: found_i.depth
       };
 
   sluice_xdp_reader u_reader (
@@ -444,9 +554,9 @@ module sluice_xdp_maps_back
   logic put_last;
   assign put_slot = (state_q == Zero) ? slot_q + zero_copy_q : slot_q + copy_q;
   assign last_word = word_q[5:0] == words;
-  assign own_request_valid = (state_q == Zero && map_q.per_cpu) || state_q == Get || (state_q == Value && word_valid);
+  assign own_request_valid = state_q == Get || (state_q inside {Zero, Value} && word_valid);
   assign word_ready = (state_q == Value && request_ready_i) || state_q == Drain;
-  assign put_last = state_q == Zero && last_word && request_ready_i;
+  assign put_last = last_word && request_ready_i;
   always_comb begin
     own_request = '0;
     own_request.kind = (state_q == Get) ? RequestGet : RequestPut;
@@ -471,11 +581,14 @@ module sluice_xdp_maps_back
 
   // ---------------------------------------------------------------------------------------------------------------
 
-  assign found_ready_o = state_q == Idle;
+  assign ends = state_q == Answer && (host_q || answer_ready_i);
+  assign found_ready_o = (state_q == Idle || ends) && !host_waits_i;
+  assign takes = found_valid_i && found_ready_o;
+  assign quiet_o = state_q == Idle && write_q == WriteNone && marks_idle;
   assign locks_o = locked_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || state_q inside {Idle, Clock}) locked_q <= 1'b0;
-    else if (state_q inside {Zero, Value}) locked_q <= 1'b1;
+    if (!rst_ni || state_q == Idle || ends) locked_q <= 1'b0;
+    else if (state_q inside {Zero, Value} && word_valid) locked_q <= 1'b1;
   end
   assign answer_valid_o   = state_q == Answer && !host_q;
   assign answer_context_o = context_q;
@@ -486,7 +599,7 @@ module sluice_xdp_maps_back
 
   // What an operation takes of the engine.
   always_ff @(posedge clk_i) begin
-    if (state_q == Idle) spent_q <= '0;
+    if (state_q == Idle || ends) spent_q <= '0;
     else if (spent_q != '1) spent_q <= spent_q + steps_t'(1);
   end
   assign host_done_o  = state_q == Answer && host_q;
@@ -497,54 +610,17 @@ module sluice_xdp_maps_back
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Idle;
+      write_q <= WriteNone;
     end else begin
-      case (state_q)
-        Idle: begin
-          if (found_valid_i) begin
-            state_q <= !quick ? Decide : found_trie ? RootRow : BucketRow;
-            if (quick_index) state_q <= Get;
-            if (found_i.op inside {XdpMapOpUpdate, XdpMapOpPut}) state_q <= Begin;
-            if (found_fault_i) state_q <= Answer;
-          end
-          call_q         <= found_i;
-          context_q      <= found_host_i ? '0 : found_context_i;
-          host_q         <= found_host_i;
-          map_q          <= found_map_i;
-          key_q          <= found_key_i;
-          chain_q        <= found_chain_i;
-          copy_q         <= found_copy_i;
-          answer_q       <= '0;
-          answer_q.fault <= found_fault_i;
-          // Of a reference by index.
-          slot_q         <= slot_t'(found_key_i[0]);
-          if (quick_index) answer_q.value <= 64'(found_i.value[1:0]);
-          // Where there is no program.
-          if (found_i.op == XdpMapOpProgram) answer_q.value <= ErrorNoEntry;
-          host_error_q <= found_fault_i ? 8'(64'd0 - ErrorInvalid) : '0;
-          host_slot_q  <= '0;
-          host_chain_q <= '0;
-          steps_q      <= '0;
-          rest_q       <= '0;
-          word_q       <= '0;
-          zero_q       <= '0;
-          zero_copy_q  <= '0;
-          release_q    <= 1'b0;
-          occupy_q     <= 1'b0;
-          touch_q      <= 1'b0;
-          exchanges_q  <= 1'b0;
-          inserts_q    <= 1'b0;
-          deletes_q    <= 1'b0;
-          best_valid_q <= 1'b0;
-        end
-        Begin: state_q <= Wait;
-        Wait: begin
-          if (word_valid) state_q <= Decide;
-          if (reader_fault) begin
-            answer_q.fault <= 1'b1;
-            state_q        <= Answer;
-          end
-        end
+      write_q <= write_next;
+      if (writing) begin
+        written_q <= 1'b1;
+        rest_q    <= rest_next;
+      end
+      if (reader_fault) refused_q <= 1'b1;
 
+      case (state_q)
+        Idle: ;
         // What is decided without the entry.
         Decide: begin
           state_q <= (keyed || call_q.op == XdpMapOpNext) ? Bucket : Root;
@@ -587,19 +663,6 @@ module sluice_xdp_maps_back
               end
             endcase
           end
-          if (call_q.op == XdpMapOpUpdate && !indexed) begin
-            if (map_q.constant && !host_q) begin
-              error_q <= ErrorPermission;
-              state_q <= Fail;
-            end else if (flags_bad) begin
-              error_q <= ErrorInvalid;
-              state_q <= Fail;
-            end
-          end
-          if (call_q.op == XdpMapOpDelete && !indexed && map_q.constant && !host_q) begin
-            error_q <= ErrorPermission;
-            state_q <= Fail;
-          end
           if (call_q.op == XdpMapOpReference) begin
             // The lowest two bits are the verdict where there is no entry. Of the others none is known here.
             answer_q.value <= 64'(call_q.value[1:0]);
@@ -620,34 +683,70 @@ module sluice_xdp_maps_back
           if (call_q.op == XdpMapOpLookupPercpu && call_q.value[31:0] >= 32'(Processors)) state_q <= Answer;
         end
 
-        // ---- A chain.
-        Bucket: state_q <= BucketRow;
+        // ---- A chain. Of a change the map's state comes with it: the slot of a new entry is known before there is none.
+        Bucket: begin
+          state_q   <= BucketRow;
+          counts_q  <= search_i;
+          inserts_q <= call_q.op == XdpMapOpUpdate;
+          deletes_q <= call_q.op == XdpMapOpDelete;
+          full_q    <= search_i[0] >= map_q.entries;
+          if (call_q.op == XdpMapOpUpdate && search_i[0] < map_q.entries) begin
+            counts_q.count <= search_i[0] + 32'd1;
+            takes_free_q   <= search_i[2] != '0;
+            if (search_i[2] == '0) begin
+              counts_q.fresh <= search_i[1] + 32'd1;
+              no_slot_q      <= search_i[1] >= 32'(map_q.slots);
+            end
+          end
+          slot_q <= (search_i[2] != '0) ? slot_t'(search_i[2] - 32'd1) : slot_t'(search_i[1]);
+          if (call_q.op inside {XdpMapOpUpdate, XdpMapOpDelete} && map_q.constant && !host_q) begin
+            error_q <= ErrorPermission;
+            state_q <= Fail;
+          end else if (call_q.op == XdpMapOpUpdate && flags_bad) begin
+            error_q <= ErrorInvalid;
+            state_q <= Fail;
+          end
+        end
         BucketRow: begin
           prev_bucket_q <= 1'b1;
+          head_q        <= chain_word;
           at_q          <= slot_t'(chain_word - link_t'(1));
-          state_q       <= (chain_word == '0) ? Miss : Entry;
+          rest_q        <= (chain_word != '0 && rests != '0) ? 3'd1 : 3'd0;
+          state_q       <= EntryRow;
+          if (chain_word == '0) begin
+            state_q <= missed;
+            write_q <= missed_write;
+          end
         end
         Entry: begin
           state_q <= EntryRow;
           rest_q  <= 3'd1;
-          steps_q <= steps_q + (SlotNumberBits + 1)'(1);
         end
         EntryRow: begin
-          // The row behind it is read in any case.
-          next_q <= entry_link;
-          rest_q <= 3'd2;
-          if (entry_same && rests != '0) state_q <= RestRow;
-          else if (entry_same) state_q <= Found;
-          else begin
-            prev_bucket_q <= 1'b0;
-            prev_q        <= at_q;
-            at_q          <= slot_t'(entry_link - link_t'(1));
-            state_q       <= (entry_link == '0) ? Miss : Entry;
+          // The row behind it is read in any case, or the next entry, if it has one row.
+          steps_q <= steps_q + (SlotNumberBits + 1)'(1);
+          next_q  <= entry_link;
+          if (entry_same && rests != '0) begin
+            rest_q  <= 3'd2;
+            state_q <= RestRow;
+          end else begin
+            rest_q <= '0;
+            if (entry_same) state_q <= Found;
+            else begin
+              prev_bucket_q <= 1'b0;
+              prev_q        <= at_q;
+              at_q          <= slot_t'(entry_link - link_t'(1));
+              state_q       <= (rests == '0) ? EntryRow : Entry;
+              if (entry_link == '0) begin
+                state_q <= missed;
+                write_q <= missed_write;
+              end
+            end
           end
-          if (!entry_same || rests == '0) rest_q <= '0;
           if (too_far) begin
             answer_q.fault <= 1'b1;
             host_error_q   <= 8'(64'd0 - ErrorNoMemory);
+            write_q        <= WriteNone;
             state_q        <= writes_value ? Drain : Answer;
           end
         end
@@ -660,8 +759,12 @@ module sluice_xdp_maps_back
             prev_bucket_q <= 1'b0;
             prev_q        <= at_q;
             at_q          <= slot_t'(next_q - link_t'(1));
-            state_q       <= (next_q == '0) ? Miss : Entry;
+            state_q       <= Entry;
             rest_q        <= '0;
+            if (next_q == '0) begin
+              state_q <= missed;
+              write_q <= missed_write;
+            end
           end
         end
 
@@ -670,43 +773,31 @@ module sluice_xdp_maps_back
           slot_q      <= at_q;
           host_slot_q <= 24'(at_q) + 24'd1;
           if (program_lookup) answer_q.value <= 64'(32'(map_q.first + 32'({15'd0, copy_q + at_q} << map_q.shift)));
-          touch_q       <= map_q.lru && keyed && !host_q;
-          occupy_q      <= map_q.lru && keyed && !host_q;
-          occupy_slot_q <= at_q;
-          state_q       <= Answer;
+          inserts_q <= 1'b0;
+          state_q   <= Answer;
           case (call_q.op)
             XdpMapOpLookup, XdpMapOpLookupPercpu: if (host_q || map_q.kind == XdpMapKeyedMaps) state_q <= Get;
             XdpMapOpReference: state_q <= Get;
             XdpMapOpUpdate: begin
-              touch_q  <= map_q.lru && flags != 64'd3;
-              occupy_q <= map_q.lru && flags != 64'd3;
-              if (flag_new) begin
-                touch_q  <= 1'b0;
-                occupy_q <= 1'b0;
-                begin
-                  error_q <= ErrorExists;
-                  state_q <= Fail;
-                end
+              if (!sure) state_q <= Found;
+              else if (flag_new) begin
+                error_q <= ErrorExists;
+                state_q <= Fail;
               end else if (in_place) state_q <= Value;
               else begin
                 exchanges_q <= 1'b1;
-                old_q       <= at_q;
-                state_q     <= Aside;
+                state_q     <= AsideRow;
               end
             end
             XdpMapOpDelete: begin
-              touch_q        <= 1'b0;
-              occupy_q       <= 1'b0;
-              release_q      <= map_q.lru;
-              release_slot_q <= at_q;
-              deletes_q      <= 1'b1;
-              hook_q         <= next_q;
-              state_q        <= Link;
+              head_q         <= link_t'(counts_q.free);
+              counts_q.free  <= 32'(at_q) + 32'd1;
+              counts_q.count <= counts_q.count - 32'd1;
+              write_q        <= WriteCounts;
+              state_q        <= Links;
             end
             // Next.
             default: begin
-              touch_q  <= 1'b0;
-              occupy_q <= 1'b0;
               if (next_q != '0) host_slot_q <= 24'(next_q);
               else begin
                 scan_q  <= {1'b0, chain_q} + (ChainBits + 1)'(1);
@@ -715,19 +806,13 @@ module sluice_xdp_maps_back
             end
           endcase
         end
+        // What is missed, and no new entry is made.
         Miss: begin
+          state_q <= Fail;
+          error_q <= ErrorNoEntry;
           case (call_q.op)
-            XdpMapOpUpdate: begin
-              inserts_q <= 1'b1;
-              if (flag_there) begin
-                error_q <= ErrorNoEntry;
-                state_q <= Fail;
-              end else state_q <= Counts;
-            end
-            XdpMapOpDelete: begin
-              error_q <= ErrorNoEntry;
-              state_q <= Fail;
-            end
+            XdpMapOpUpdate: if (!flag_there) error_q <= full_q ? ErrorTooBig : ErrorNoMemory;
+            XdpMapOpDelete: ;
             XdpMapOpNext: begin
               scan_q  <= '0;
               state_q <= Chains;
@@ -740,63 +825,27 @@ module sluice_xdp_maps_back
           endcase
         end
 
-        // ---- A slot for a new entry.
-        Counts: state_q <= CountsRow;
-        CountsRow: begin
-          counts_q <= search_i;
-          if (deletes_q) begin
-            // Of an entry that goes.
-            slot_q  <= at_q;
-            state_q <= PutFree;
-          end else if (search_i[0] >= map_q.entries) begin
-            if (map_q.lru) state_q <= Scan;
-            else begin
-              error_q <= ErrorTooBig;
-              state_q <= Fail;
-            end
-          end else if (search_i[2] != '0) begin
-            slot_q  <= slot_t'(search_i[2] - 32'd1);
-            state_q <= Free;
-          end else begin
-            slot_q         <= slot_t'(search_i[1]);
-            counts_q.fresh <= search_i[1] + 32'd1;
-            counts_q.count <= search_i[0] + 32'd1;
-            state_q        <= Zero;
-            if (search_i[1] >= 32'(map_q.slots)) begin
-              error_q <= ErrorNoMemory;
-              state_q <= Fail;
-            end
-          end
-          steps_q <= '0;
-        end
-        Free:   state_q <= FreeRow;
+        // ---- A slot for a new entry, of those that were given back.
+        Free: state_q <= FreeRow;
         FreeRow: begin
-          counts_q.free  <= 32'(entry_link);
-          counts_q.count <= counts_q.count + 32'd1;
-          state_q        <= Zero;
+          counts_q.free <= 32'(entry_link);
+          write_q       <= WriteCounts;
+          state_q       <= map_q.per_cpu ? Zero : Value;
         end
 
         // ---- The entry that goes, of a full LRU map.
-        Scan: begin
+        Scan:
+        if (sure) begin
           state_q <= ScanRow;
           steps_q <= steps_q + (SlotNumberBits + 1)'(1);
         end
-        ScanRow: begin
-          candidates_q <= used & ~touched & behind;
-          passed_q     <= behind;
-          touched_q    <= touched;
-          state_q      <= ScanPick;
-        end
-        ScanPick: begin
-          picked_q       <= pick;
-          picked_valid_q <= pick_valid;
-          state_q        <= ScanWrite;
-        end
+        ScanRow:  state_q <= ScanPick;
+        ScanPick: state_q <= ScanWrite;
         ScanWrite: begin
-          if (picked_valid_q) begin
-            slot_q <= slot_t'({counts_q.hand[31:6], picked_q});
-            counts_q.hand <= ({counts_q.hand[31:6], picked_q} + 32'd1 == 32'(map_q.slots)) ? '0 : {counts_q.hand[31:6], picked_q} + 32'd1;
-            state_q <= Victim;
+          if (picked_valid) begin
+            slot_q <= slot_t'({counts_q.hand[31:6], picked});
+            counts_q.hand <= ({counts_q.hand[31:6], picked} + 32'd1 == 32'(map_q.slots)) ? '0 : {counts_q.hand[31:6], picked} + 32'd1;
+            state_q <= VictimRow;
           end else begin
             counts_q.hand <= ({counts_q.hand[31:6], 6'd0} + 32'd64 >= 32'(map_q.slots)) ? '0 : {counts_q.hand[31:6], 6'd0} + 32'd64;
             state_q <= Scan;
@@ -807,102 +856,69 @@ module sluice_xdp_maps_back
             end
           end
         end
-        Victim: begin
-          state_q <= VictimRow;
-          steps_q <= '0;
-        end
         VictimRow: begin
           victim_chain_q <= search_i[0][31:LinkBits];
           hook_q         <= entry_link;
-          state_q        <= Seek;
+          steps_q        <= '0;
+          state_q        <= SeekRow;
         end
-        Seek:   state_q <= SeekRow;
         SeekRow: begin
           prev_bucket_q <= 1'b1;
           at_q          <= slot_t'(chain_word - link_t'(1));
-          state_q       <= (chain_word == link_t'(slot_q) + link_t'(1)) ? Unhook : SeekEntry;
+          state_q       <= SeekEntryRow;
+          if (chain_word == link_t'(slot_q) + link_t'(1)) begin
+            // What the new entry leads to may be what goes.
+            if (victim_chain_q == chain_q) head_q <= hook_q;
+            write_q <= WriteUnhook;
+            state_q <= map_q.per_cpu ? Zero : Value;
+          end
           if (chain_word == '0) begin
             error_q <= ErrorNoMemory;
             state_q <= Fail;
           end
         end
-        SeekEntry: begin
-          state_q <= SeekEntryRow;
-          steps_q <= steps_q + (SlotNumberBits + 1)'(1);
-        end
         SeekEntryRow: begin
+          steps_q       <= steps_q + (SlotNumberBits + 1)'(1);
           prev_bucket_q <= 1'b0;
           prev_q        <= at_q;
           at_q          <= slot_t'(entry_link - link_t'(1));
-          state_q       <= (entry_link == link_t'(slot_q) + link_t'(1)) ? Unhook : SeekEntry;
+          if (entry_link == link_t'(slot_q) + link_t'(1)) begin
+            write_q <= WriteUnhook;
+            state_q <= map_q.per_cpu ? Zero : Value;
+          end
           if (entry_link == '0 || too_far) begin
             error_q <= ErrorNoMemory;
+            write_q <= WriteNone;
             state_q <= Fail;
           end
         end
-        Unhook: state_q <= Zero;
 
         // ---- The slot that a change writes.
-        Aside: state_q <= AsideRow;
         AsideRow: begin
           slot_q  <= slot_t'(search_i[processor[1:0]]);
+          write_q <= WriteLink;
           state_q <= Value;
         end
 
         // ---- The value: other copies of a new entry are zero.
-        Zero: begin
-          if (!map_q.per_cpu) state_q <= Value;
-          else if (put_last) begin
-            word_q <= '0;
-            zero_q <= zero_q + ProcessorBits'(1);
-            zero_copy_q <= zero_copy_q + slot_t'(map_q.slots);
-            if (32'(zero_q) == Processors - 1) state_q <= Value;
-          end else if (request_ready_i) word_q <= word_q + 7'd1;
-        end
+        Zero:
+        if (put_last && word_valid) begin
+          word_q <= '0;
+          zero_q <= zero_q + ProcessorBits'(1);
+          zero_copy_q <= zero_copy_q + slot_t'(map_q.slots);
+          if (32'(zero_q) == Processors - 1) state_q <= Value;
+        end else if (word_valid && request_ready_i) word_q <= word_q + 7'd1;
         Value: begin
           if (word_valid && request_ready_i) begin
             word_q <= word_q + 7'd1;
             if (word_last) begin
               host_slot_q <= 24'(slot_q) + 24'd1;
-              state_q     <= exchanges_q ? PutEntry : inserts_q ? Head : Answer;
+              state_q     <= (exchanges_q && map_q.lru) ? Mark : leaves ? Answer : Links;
             end
           end
         end
-        Head:      state_q <= HeadRow;
-        HeadRow: begin
-          next_q        <= chain_word;
-          prev_bucket_q <= 1'b1;
-          state_q       <= PutEntry;
-        end
-        PutEntry: begin
-          rest_q <= rest_q + 3'd1;
-          hook_q <= link_t'(slot_q) + link_t'(1);
-          if (rest_q == rests) begin
-            rest_q  <= '0;
-            state_q <= Link;
-          end
-          if (inserts_q) begin
-            occupy_q         <= map_q.lru;
-            touch_q          <= 1'b0;
-            occupy_touched_q <= 1'b0;
-            occupy_slot_q    <= slot_q;
-          end
-          if (exchanges_q) begin
-            release_q        <= map_q.lru;
-            release_slot_q   <= old_q;
-            occupy_q         <= map_q.lru;
-            touch_q          <= 1'b0;
-            occupy_touched_q <= 1'b1;
-            occupy_slot_q    <= slot_q;
-          end
-        end
-        Link:      state_q <= deletes_q ? Counts : inserts_q ? PutCounts : Answer;
-        PutFree: begin
-          counts_q.free  <= 32'(slot_q) + 32'd1;
-          counts_q.count <= counts_q.count - 32'd1;
-          state_q        <= PutCounts;
-        end
-        PutCounts: state_q <= Answer;
+        Mark:  if (marks_idle) state_q <= leaves ? Answer : Links;
+        Links: if (leaves) state_q <= Answer;
 
         // ---- What an entry holds.
         Get: if (request_ready_i) state_q <= GetWait;
@@ -1001,16 +1017,63 @@ module sluice_xdp_maps_back
           state_q        <= writes_value ? Drain : Answer;
         end
         Drain:   if (word_valid && word_last) state_q <= Answer;
-        Answer:  if (host_q || answer_ready_i) state_q <= (release_q || occupy_q) ? Clock : Idle;
-        Clock:   state_q <= ClockRow;
-        ClockRow: begin
-          release_q <= 1'b0;
-          if (!release_q) occupy_q <= 1'b0;
-          state_q <= (release_q && occupy_q) ? Clock : Idle;
-        end
+        Answer:  if (ends) state_q <= Idle;
         default: state_q <= Idle;
       endcase
+
+      // An update whose value may not be read changes nothing.
+      if (refused_q && state_q inside {Found, Scan, Zero, Value, Drain}) begin
+        answer_q.value <= '0;
+        answer_q.fault <= 1'b1;
+        write_q        <= WriteNone;
+        state_q        <= Answer;
+      end
+
+      if (takes) begin
+        state_q <= !quick ? Decide : changes ? Bucket : found_trie ? RootRow : BucketRow;
+        if (quick_index) state_q <= Get;
+        if (found_fault_i) state_q <= Answer;
+        call_q         <= found_i;
+        context_q      <= found_host_i ? '0 : found_context_i;
+        host_q         <= found_host_i;
+        map_q          <= found_map_i;
+        key_q          <= found_key_i;
+        chain_q        <= found_chain_i;
+        copy_q         <= found_copy_i;
+        answer_q       <= '0;
+        answer_q.fault <= found_fault_i;
+        // Of a reference by index.
+        slot_q         <= slot_t'(found_key_i[0]);
+        if (quick_index) answer_q.value <= 64'(found_i.value[1:0]);
+        // Where there is no program.
+        if (found_i.op == XdpMapOpProgram) answer_q.value <= ErrorNoEntry;
+        host_error_q <= found_fault_i ? 8'(64'd0 - ErrorInvalid) : '0;
+        host_slot_q  <= '0;
+        host_chain_q <= '0;
+        steps_q      <= '0;
+        rest_q       <= '0;
+        word_q       <= '0;
+        zero_q       <= '0;
+        zero_copy_q  <= '0;
+        exchanges_q  <= 1'b0;
+        inserts_q    <= 1'b0;
+        deletes_q    <= 1'b0;
+        full_q       <= 1'b0;
+        takes_free_q <= 1'b0;
+        no_slot_q    <= 1'b0;
+        refused_q    <= 1'b0;
+        written_q    <= 1'b0;
+        best_valid_q <= 1'b0;
+      end
     end
   end
+
+`ifndef SYNTHESIS
+  // What the next operation reads first was written before it was taken, and bits of a change before others are read.
+  LinksAreWrittenBeforeTheNext_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) takes |-> write_next == WriteNone && write_q inside {WriteNone, WriteEntry, WriteFree});
+  MarksAreWrittenBeforeTheHand_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) state_q == Scan |-> marks_idle);
+`endif
 
 endmodule

@@ -6,8 +6,8 @@
 /// `busy_i` says that another operation is still under way: a key in a map's value waits for it (`wants_o`). `reads_o` is high from then on until the
 /// operation is taken.
 ///
-/// Latency: 3 cycles to the key's first word's request, and 5 behind its last word. Throughput: one operation at a time. Stall behaviour: holds
-/// what it found until taken.
+/// Latency: 3 cycles to the request for the key's first word, and 4 behind its last word to what was found. Throughput: one operation at a time; the
+/// next is taken in the cycle in which this one is. Stall behaviour: holds what it found until taken.
 module sluice_xdp_maps_front
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
@@ -30,7 +30,7 @@ module sluice_xdp_maps_front
     output logic                              wants_o,
     output logic                              reads_o,
 
-    // The map's row comes in the cycle behind its number.
+    // The map's row comes in the cycle behind its number, and stays until the next one's.
     output logic                       map_valid_o,
     output logic         [MapBits-1:0] map_index_o,
     input  xdp_map_row_t               map_i,
@@ -66,7 +66,6 @@ module sluice_xdp_maps_front
 
   typedef enum logic [2:0] {
     Idle,
-    Map,
     Begin,
     Key,
     Hash,
@@ -87,25 +86,26 @@ module sluice_xdp_maps_front
   logic [63:0] word;
   xdp_block_t block;
 
-  assign call_ready_o = state_q == Idle;
-  assign map_valid_o = state_q == Idle && call_valid_i;
+  // The next one is taken in the cycle in which this one is.
+  assign call_ready_o = state_q == Idle || (state_q == Found && found_ready_i);
+  assign map_valid_o = call_ready_o && call_valid_i;
   assign map_index_o = call_i.map[MapBits-1:0];
 
-  // What its kind allows.
-  assign indexed = is_indexed(map_q.kind);
-  assign keyed = is_keyed(map_q.kind);
+  // What its kind allows. The row is there from the cycle behind its number on, until the next one's.
+  assign indexed = is_indexed(map_i.kind);
+  assign keyed = is_keyed(map_i.kind);
   always_comb begin
-    allowed = map_q.valid && 32'(call_q.map) < Maps && (host_q || map_q.module_id == call_q.module_id[5:0]) &&
-        map_q.key_bytes != '0 && 32'(map_q.key_bytes) <= 8 * KeyWords && 32'(map_q.value_bytes) <= 512 &&
-        map_q.value_bytes != '0 && (!indexed || map_q.key_bytes == 7'd4);
+    allowed = map_i.valid && 32'(call_q.map) < Maps && (host_q || map_i.module_id == call_q.module_id[5:0]) &&
+        map_i.key_bytes != '0 && 32'(map_i.key_bytes) <= 8 * KeyWords && 32'(map_i.value_bytes) <= 512 &&
+        map_i.value_bytes != '0 && (!indexed || map_i.key_bytes == 7'd4);
     case (call_q.op)
-      XdpMapOpLookup: allowed = allowed && map_q.kind <= XdpMapKeyedMaps;
+      XdpMapOpLookup: allowed = allowed && map_i.kind <= XdpMapKeyedMaps;
       XdpMapOpUpdate, XdpMapOpDelete:
-      allowed = allowed && map_q.kind != XdpMapTrie && (host_q || map_q.kind <= XdpMapHash);
+      allowed = allowed && map_i.kind != XdpMapTrie && (host_q || map_i.kind <= XdpMapHash);
       XdpMapOpReference:
-      allowed = allowed && map_q.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
-      XdpMapOpProgram: allowed = allowed && map_q.kind == XdpMapPrograms;
-      XdpMapOpLookupPercpu: allowed = allowed && map_q.per_cpu;
+      allowed = allowed && map_i.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
+      XdpMapOpProgram: allowed = allowed && map_i.kind == XdpMapPrograms;
+      XdpMapOpLookupPercpu: allowed = allowed && map_i.per_cpu;
       XdpMapOpNext: allowed = allowed && host_q && keyed;
       XdpMapOpPut: allowed = allowed && host_q;
       default: allowed = 1'b0;
@@ -122,7 +122,7 @@ module sluice_xdp_maps_front
   end
   assign block = '{
           address: host_q ? '0 : call_q.key,
-          bytes: 10'(map_q.key_bytes),
+          bytes: 10'(map_i.key_bytes),
           host: host_q,
           module_id: call_q.module_id,
           regions: call_q.regions,
@@ -137,7 +137,7 @@ module sluice_xdp_maps_front
   always_comb begin
     copy = '0;
     for (int unsigned i = 0; i < ProcessorBits; i++) begin
-      if (copy_of[i]) copy = copy + SlotNumberBits'(map_q.slots << i);
+      if (copy_of[i]) copy = copy + SlotNumberBits'(map_i.slots << i);
     end
   end
 
@@ -146,8 +146,7 @@ module sluice_xdp_maps_front
       state_q <= Idle;
     end else begin
       case (state_q)
-        Idle: if (call_valid_i) state_q <= Map;
-        Map: state_q <= Begin;
+        Idle: if (call_valid_i) state_q <= Begin;
         Begin: begin
           if (!allowed || !reads) state_q <= (allowed && call_q.op == XdpMapOpReference && keyed) ? Hash : Found;
           else if (reader_start) state_q <= Key;
@@ -157,21 +156,21 @@ module sluice_xdp_maps_front
           else if (word_valid && word_last) state_q <= keyed ? Hash : Found;
         end
         Hash: if (hash_left_q == '0) state_q <= Found;
-        default: if (found_ready_i) state_q <= Idle;
+        default: if (found_ready_i) state_q <= call_valid_i ? Begin : Idle;
       endcase
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (state_q == Idle) begin
+    if (call_ready_o) begin
       call_q    <= call_i;
       context_q <= context_i;
       host_q    <= host_i;
     end
-    if (state_q == Map) map_q <= map_i;
     if (state_q == Begin) begin
+      map_q       <= map_i;
       fault_q     <= !allowed;
-      copy_q      <= map_q.per_cpu ? copy : '0;
+      copy_q      <= map_i.per_cpu ? copy : '0;
       word_q      <= '0;
       key_q       <= '0;
       hash_left_q <= 3'd2;
@@ -222,7 +221,7 @@ module sluice_xdp_maps_front
       .valid_i(hash_valid),
       .first_i(word_q == '0 || hash_index_key),
       .index_i(hash_index_key ? '0 : word_q),
-      .seed_i (map_q.seed),
+      .seed_i (map_i.seed),
       .word_i (hash_index_key ? 64'(call_q.key[31:0]) : word),
       .hash_o (hash)
   );

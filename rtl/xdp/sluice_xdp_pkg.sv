@@ -327,6 +327,13 @@ package sluice_xdp_pkg;
   // Words of 8 bytes of the longest key.
   localparam int unsigned KeyWords = 8;
 
+  // What becomes of a slot of an LRU map.
+  typedef enum logic [1:0] {
+    MarkFree,
+    MarkNew,     // used, and not touched
+    MarkTouched  // both
+  } map_mark_e;
+
   // What a context asks of the map engine.
   typedef struct packed {
     xdp_map_op_e           op;
