@@ -10,6 +10,7 @@ use sluice_device::{
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES, TICK_PS};
 use sluice_formats::{EngineId, Node, Reason, Status, Table, Target};
+use sluice_object::xdp::interfaces::{ifindex_of, port_of};
 use sluice_object::{Destination, Install, PlacedXdp};
 use std::collections::BTreeMap;
 
@@ -397,17 +398,12 @@ impl Program {
 
     /// Interface index of a port, as programs see it.
     fn interface_of(&self, port: u8) -> u32 {
-        let named = self.interfaces.iter().find(|(_, p)| **p == port).map(|(interface, _)| *interface);
-        named.unwrap_or(u32::from(port) + 1)
+        ifindex_of(port, &self.interfaces)
     }
 
     /// Port of an interface index, as a mask, if there is one and it is the tenant's.
     fn interface(&self, interface: u32, target: &Target) -> Option<u8> {
-        let port = match self.interfaces.get(&interface) {
-            Some(port) => u32::from(*port),
-            None => interface.checked_sub(1)?,
-        };
-        self.granted(Destination::Port(u8::try_from(port).ok()?).number(target)?)
+        self.granted(port_of(interface, &self.interfaces, target)?.number(target)?)
     }
 
     fn host(&self, queue: u32, target: &Target) -> Option<u8> {

@@ -77,9 +77,14 @@ pub struct LaidMap {
 }
 
 impl LaidMap {
-    /// Bytes of all values with what lies between them.
+    /// Bytes of value memory: all values with what lies between them, and what the engine keeps behind them.
     pub fn bytes(&self) -> u64 {
         self.shape.value_memory()
+    }
+
+    /// Bytes that have an address.
+    pub fn addressed(&self) -> u64 {
+        self.shape.all_values()
     }
 
     /// Pages of 64 KiB.

@@ -12,6 +12,7 @@ use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
 use crate::linker::spaces::Holder;
 use crate::object::Object;
+use crate::xdp::interfaces::ifindex_of;
 use crate::xdp::layout::VALUE_PAGE_BYTES;
 use crate::xdp::{LaidMap, Layout, PlacedXdp, Xdp, XdpCompiler, XdpMap, XdpMapPlace};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
@@ -44,6 +45,8 @@ struct Held {
     /// First row of the region table, and how many.
     regions: (u32, u32),
     maps: Vec<u32>,
+    /// Ports of interface indices.
+    interfaces: BTreeMap<u32, u8>,
     /// By position of the map; of a kept one the same as in the other generation.
     values: BTreeMap<u32, Pieces>,
     /// Search memory, by position of the map; of a kept one the same as in the other generation.
@@ -165,7 +168,7 @@ impl Hardware {
         };
         let code = (self.compile)(xdp).map_err(refused)?;
 
-        let mut held = Held::default();
+        let mut held = Held { interfaces: xdp.interfaces.clone(), ..Held::default() };
         let mut rows = HardwareRows::default();
         held.pages = self.take_pages(at, object, code.pages() as u32, code.rows.len())?;
         held.regions = self.take_regions(at, object, xdp, &layout)?;
@@ -194,6 +197,16 @@ impl Hardware {
                     "what it keeps",
                     "maps of the program before".to_owned(),
                     "no map of maps that is kept in hardware".to_owned(),
+                );
+                return Err(wrong(map, what));
+            }
+            // Where a redirect to all of its entries goes was made with the interfaces of the program before.
+            let interfaces = old.as_ref().filter(|_| laid.shape.sent_to_slot().is_some() && kept.contains_key(&index));
+            if interfaces.is_some_and(|old| old.interfaces != xdp.interfaces) {
+                let what = (
+                    "interfaces of a devmap that is kept",
+                    "others than those of the program before".to_owned(),
+                    "the same in hardware, or a devmap that begins anew".to_owned(),
                 );
                 return Err(wrong(map, what));
             }
@@ -508,8 +521,7 @@ fn holds_maps(map: &XdpMap) -> bool {
 fn interfaces(xdp: &Xdp, target: &Target) -> XdpInterfacesRow {
     let mut row = XdpInterfacesRow::default();
     for port in 0..target.ports as u8 {
-        let named = xdp.interfaces.iter().find(|(_, named)| **named == port).map(|(index, _)| *index);
-        row.ifindex[usize::from(port)] = named.unwrap_or(u32::from(port) + 1);
+        row.ifindex[usize::from(port)] = ifindex_of(port, &xdp.interfaces);
     }
     row
 }
