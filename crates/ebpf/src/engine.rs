@@ -26,7 +26,7 @@ pub struct XdpEngine {
     modules: BTreeMap<u8, Module>,
     /// Generation that new packets of a module have; 0 for those that are not in it.
     current: BTreeMap<u8, u8>,
-    /// By module and kind: now, and at the last snapshot.
+    /// Drops and copies by module and kind: now, and at the last snapshot.
     drops: Vec<u64>,
     snapshot: Vec<u64>,
     /// Rows that an engine in hardware has; programs here are installed.
@@ -241,9 +241,24 @@ impl Engine for XdpEngine {
         self.drops[usize::from(module) * KINDS + reason.kind() as usize]
     }
 
+    fn count_copies(&mut self, module: u8, copies: u64) -> bool {
+        let row = copies_row(module);
+        self.drops[row] += copies;
+        true
+    }
+
+    fn copies(&self, module: u8) -> u64 {
+        self.drops[copies_row(module)]
+    }
+
     fn maps(&mut self) -> Option<&mut dyn Maps> {
         Some(self)
     }
+}
+
+/// Where a module's copies beyond the first are counted.
+fn copies_row(module: u8) -> usize {
+    EngineId::XDP.copies(module.into()).map_or(0, |(_, row)| row as usize)
 }
 
 impl Maps for XdpEngine {
