@@ -5,7 +5,8 @@ use crate::map::file::{explain, explain_entry};
 use crate::vm::{Ingress, Installed, WORK_LIMIT};
 use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant};
 use sluice_device::{
-    Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Route,
+    Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Resumed,
+    Route,
 };
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES, TICK_PS};
@@ -307,6 +308,10 @@ impl Maps for XdpEngine {
 
     fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError> {
         self.module(module)?.runtime.maps.order_behind(map, key).map_err(failed("next key", map))
+    }
+
+    fn resume(&mut self, module: u8, map: MapId, key: Option<&[u8]>, order: u64) -> Result<Resumed, DeviceError> {
+        self.module(module)?.runtime.maps.resume(map, key, order).map_err(failed("next key", map))
     }
 
     fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
