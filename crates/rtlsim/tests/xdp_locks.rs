@@ -203,6 +203,46 @@ fn a_function_takes_a_lock_that_its_caller_gives_back() {
     assert_eq!(word(&pair.memory(&mut engine, 0), PACKETS), 120);
 }
 
+/// Rounds between one ask for the lock and the next; those of the first one while it holds it.
+const APART: u16 = 40;
+const HELD: u16 = 250;
+
+#[test]
+fn a_lock_is_given_in_the_order_in_which_it_was_asked_for() {
+    let Some((mut engine, mut rng)) = open_tiny("a_lock_is_given_in_the_order_in_which_it_was_asked_for") else {
+        return;
+    };
+    // A packet goes round as often as its bytes 4 and 5 say, notes its number under the lock, and goes round there as bytes 6 and 7 say.
+    let text = format!(
+        "{BEGIN}{FIRST}r8 = *(u16 *)(r6 +4)\nbefore:\nr8 += -1\nif r8 != 0 goto before\n{}r2 = *(u64 *)(r7 +8)\nr2 += 1\n*(u64 *)(r7 +8) = r2\n\
+         r3 = *(u64 *)(r7 +16)\nr3 <<= 4\nr4 = *(u8 *)(r6 +1)\nr3 |= r4\n*(u64 *)(r7 +16) = r3\n\
+         r8 = *(u16 *)(r6 +6)\nheld:\nr8 += -1\nif r8 != 0 goto held\n{}{END}",
+        take("r7", 4),
+        give("r7", 4)
+    );
+    let mut number = 0;
+    for _ in 0..if support::long() { 100 } else { 12 } {
+        // As many packets as there are contexts, in any order of places and asks.
+        let mut pair = Pair::new(&mut engine, image(MapType::Array, &text)).expect("the engine has locks");
+        let mut ranks: Vec<u16> = (0..pair.contexts() as u16).collect();
+        rng.shuffle(&mut ranks);
+        let frame = |rank: &u16| {
+            let mut frame = vec![0; 64];
+            frame[1] = *rank as u8 + 1;
+            frame[4..6].copy_from_slice(&(1 + rank * APART).to_le_bytes());
+            frame[6..8].copy_from_slice(&(if *rank == 0 { HELD } else { 1 }).to_le_bytes());
+            (0, frame)
+        };
+        let frames: Vec<(u8, Vec<u8>)> = ranks.iter().map(frame).collect();
+        engine.steps.clear();
+        together(&mut engine, &mut pair, &frames, number);
+        number += frames.len() as u32;
+        let asked = (1..=ranks.len() as u64).fold(0, |all, rank| all << 4 | rank);
+        let given = word(&pair.memory(&mut engine, 0), SUM);
+        assert_eq!(given, asked, "{given:x} in place of {asked:x}, packets came as {ranks:?}");
+    }
+}
+
 #[test]
 fn an_update_leaves_the_lock_alone() {
     let Some((mut engine, mut rng)) = open_tiny("an_update_leaves_the_lock_alone") else { return };
