@@ -112,13 +112,14 @@ impl HostMaps {
             return Ok(None);
         };
         let image = tenant::image(&placed.xdp).map_err(|e| e.to_string())?;
-        let layout = Layout::of(&placed.xdp.maps, self.contexts);
         let contexts = self.contexts;
         let known = self.modules.entry(module).or_insert_with(|| Module {
             shadow: MapSpace::with_workers(contexts, tenant::CPUS),
             tries: BTreeMap::new(),
             generations: [None, None],
         });
+        let before = known.generations[1 - generation].as_ref().map(|program| &program.layout);
+        let layout = Layout::of(&placed.xdp.maps, contexts, before, &placed.kept);
         let mut maps = Vec::new();
         for (index, spec) in image.maps.iter().enumerate() {
             let old = placed.kept.get(&(index as u32)).and_then(|old| {

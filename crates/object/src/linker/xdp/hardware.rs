@@ -45,6 +45,8 @@ struct Held {
     /// First row of the region table, and how many.
     regions: (u32, u32),
     maps: Vec<u32>,
+    /// Where its maps have their addresses.
+    layout: Layout,
     /// Ports of interface indices.
     interfaces: BTreeMap<u32, u8>,
     /// By position of the map; of a kept one the same as in the other generation.
@@ -154,7 +156,9 @@ impl Hardware {
         let PlacedXdp { xdp, kept, .. } = placed;
         let (module, tenant) = (at.tenant.module, at.tenant.spec.name.clone());
         self.names.insert(module, tenant.clone());
-        let layout = Layout::of(&xdp.maps, self.engine.processors() as u32);
+        let old = self.held.get(&module).and_then(|held| held[usize::from(1 - at.generation)].clone());
+        let before = old.as_ref().map(|old| &old.layout);
+        let layout = Layout::of(&xdp.maps, self.engine.processors() as u32, before, kept);
         let wrong = |map: &XdpMap, (what, found, allowed)| {
             let (tenant, object, map) = (tenant.clone(), object.name.clone(), map.name.clone());
             LinkError::from(XdpError::Map { tenant, object, map, what, found, allowed })
@@ -168,11 +172,10 @@ impl Hardware {
         };
         let code = (self.compile)(xdp).map_err(refused)?;
 
-        let mut held = Held { interfaces: xdp.interfaces.clone(), ..Held::default() };
+        let mut held = Held { interfaces: xdp.interfaces.clone(), layout: layout.clone(), ..Held::default() };
         let mut rows = HardwareRows::default();
         held.pages = self.take_pages(at, object, code.pages() as u32, code.rows.len())?;
         held.regions = self.take_regions(at, object, xdp, &layout)?;
-        let old = self.held.get(&module).and_then(|held| held[usize::from(1 - at.generation)].clone());
         let mut places = BTreeMap::new();
         let begins_anew = |index: u32| old.is_none() || !kept.contains_key(&index);
         let others = |index: u32| Others::of(&layout, index, &begins_anew);

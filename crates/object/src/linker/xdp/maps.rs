@@ -209,7 +209,7 @@ pub(super) fn region_rows(module: u8, laid: &LaidMap, pieces: &Pieces, first: u3
             XdpRegionRow { valid: true, module_id: module, base: *base as u16, bytes, shift, readable, writable, lock };
         write(Table::XdpRegion, first + at, &row)
     };
-    (0..).zip(pieces).map(row).collect()
+    (0..laid.pages()).zip(pieces).map(row).collect()
 }
 
 /// The row of a map.
