@@ -397,3 +397,42 @@ fn a_map_of_maps_is_not_kept_in_hardware() {
     assert_eq!(error.code(), "E0808");
     assert!(error.to_string().contains("map `outer`: what it keeps: found maps of the program before"), "{error}");
 }
+
+#[test]
+fn values_have_the_addresses_of_the_model_over_replacements_and_kept_ones_keep_theirs() {
+    let name = "values_have_the_addresses_of_the_model_over_replacements_and_kept_ones_keep_theirs";
+    let Some((mut nic, mut rng)) = lockstep(name) else { return };
+    let mut seen = std::collections::BTreeSet::new();
+    for round in 0..rounds() {
+        // Maps in any order, some of which are kept: those that are written, those that are only read, one that has no addresses.
+        let mut maps = vec![
+            array("first", 8, 1),
+            MapSpec::new("ports", MapType::Devmap, 4, 4, 1),
+            MapSpec { flags: sluice_ebpf::image::map_flags::RDONLY_PROG, ..array("constant", 8, 1) },
+        ];
+        maps.push(match rng.chance(1, 2) {
+            true => array("extra", 8, 2),
+            false => MapSpec::new("workers", MapType::Cpumap, 4, 8, 1),
+        });
+        rng.shuffle(&mut maps);
+        let keep: &[&str] = [&[] as &[&str], &["first"], &["constant", "ports"], &["first", "constant"]][rng.index(4)];
+        let value = |map: &str, at: i32| format!("r3 = map[{map}][0]+0\n*(u64 *)(r6 +{at}) = r3\n");
+        let text = format!(
+            "{BEGIN}{}{}r3 = 0\n*(u32 *)(r10 -4) = r3\nr2 = r10\nr2 += -4\nr1 = map[ports]\ncall bpf_map_lookup_elem\n\
+             *(u64 *)(r6 +40) = r0\nr0 = 3\n{END}",
+            value("first", 16),
+            value("constant", 32),
+        );
+        if round % 9 == 8 {
+            nic.unload(1);
+        }
+        let object = object("addresses", &text, maps, keep);
+        nic.put(1, &object).unwrap();
+        let (ports, module) = (nic.map(1, "ports"), nic.module(1));
+        nic.device.maps().unwrap().update(module, ports, &[0; 4], &1u32.to_le_bytes(), 0).unwrap();
+        offer(&mut nic, &mut rng, 3, &[7]);
+        let ended = nic.ended();
+        seen.extend(ended.iter().filter_map(|o| Some((o.bytes.get(20..28)?.to_vec(), o.bytes.get(44..52)?.to_vec()))));
+    }
+    assert!(seen.len() > 5, "{seen:?}");
+}
