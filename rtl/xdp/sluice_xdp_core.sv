@@ -1384,9 +1384,9 @@ module sluice_xdp_core
     logic       writes;
     logic [3:0] target;
     logic       refers;
-    logic       plain;    // flags that lead to one entry
-    logic       several;  // flags that lead to all
-    logic       excludes; // but not back
+    logic       plain;     // flags that lead to one entry
+    logic       several;   // flags that lead to all
+    logic       excludes;  // but not back
     logic [1:0] verdict;
   } waits_t;
   // "Bits of signal are not used": each reader takes what concerns it.

@@ -423,7 +423,7 @@ package sluice_xdp_pkg;
   localparam int unsigned FlagExclude = 4;
 
   function automatic logic takes_flags(logic [63:0] flags, logic names_interfaces);
-    return flags[63:5] == '0 && !flags[2] && (names_interfaces || flags[4:3] == '0);
+    return (flags & ~(names_interfaces ? 64'h1b : 64'h3)) == '0;
   endfunction
 
   // The destination of a redirect to several: this bit, behind it whether the port it came from is left out, and a mask. Of one it is a number.
