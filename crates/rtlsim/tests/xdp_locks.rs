@@ -325,10 +325,7 @@ fn the_device_does_with_locks_what_the_software_nic_does_over_tail_calls_and_rep
     let outcomes = nic.ended();
     let aborted = |o: &&Outcome| matches!(o.verdict, Verdict::Dropped { .. });
     let faults = outcomes.iter().filter(aborted).count();
-    assert!(
-        outcomes.len() == sent && faults > sent / 8 && faults < sent / 2,
-        "{faults} of {sent} ended with a lock"
-    );
+    assert!(outcomes.len() == sent && faults > sent / 8 && faults < sent / 2, "{faults} of {sent} ended with a lock");
     nic.device.counters().unwrap();
 }
 
