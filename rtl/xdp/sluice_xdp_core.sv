@@ -1380,8 +1380,9 @@ module sluice_xdp_core
     logic       writes;
     logic [3:0] target;
     logic       refers;
-    logic       plain;    // flags that name a verdict at most
-    logic       trap;     // flags that only other devices have
+    logic       plain;     // flags that lead to one entry
+    logic       several;   // flags that lead to all
+    logic       excludes;  // but not back
     logic [1:0] verdict;
   } waits_t;
   // "Bits of signal are not used": each reader takes what concerns it.
@@ -1407,19 +1408,19 @@ module sluice_xdp_core
     if (helper_waits_q) done_result = '{fault: return_q.fault, value: return_q.value, default: '0};
     if (map_answer_valid_i) done_result = {1'b0, map_answer_i[$bits(xdp_map_answer_t)-1:StepBits]};
     if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
-    // The lowest two bits of the flags are the verdict where there is no entry; of the others none is known here.
+    // The lowest two bits of the flags are the verdict where there is no entry.
     if (done_valid_i && waits_value.refers) begin
       done_result = '{
           late: 1'b0,
-          fault: done_fault_i || waits_value.trap,
+          fault: done_fault_i,
           value: 64'(waits_value.verdict),
           failed: waits_value.plain && done_value_i[31:0] == '0,
-          refers: waits_value.plain && done_value_i[31:0] != '0,
-          to_host: 1'b0,
-          referent: done_value_i[31:0]
+          refers: waits_value.several || (waits_value.plain && done_value_i[31:0] != '0),
+          to_host: waits_value.several,
+          referent: waits_value.several ? to_several(done_value_i[7:0], waits_value.excludes) : done_value_i[31:0]
       };
-      if (!waits_value.plain) done_result.value = '0;
-      else if (done_value_i[31:0] != '0) done_result.value = 64'(VerdictRedirect);
+      if (done_result.refers) done_result.value = 64'(VerdictRedirect);
+      else if (!waits_value.plain) done_result.value = '0;
     end
     done_result.late = waits_late.late;
   end
@@ -1453,8 +1454,9 @@ module sluice_xdp_core
           writes: m_late_writes_q,
           target: m_late_register_q,
           refers: m_kind_q == RequestReference && m_unit_q == UnitValues,
-          plain: m_third_q[63:2] == '0,
-          trap: m_third_q[63:5] == '0 && m_third_q[3],
+          plain: takes_flags(m_third_q, 1'b1) && !m_third_q[FlagBroadcast],
+          several: takes_flags(m_third_q, 1'b1) && m_third_q[FlagBroadcast],
+          excludes: m_third_q[FlagExclude],
           verdict: m_third_q[1:0]
       };
   assign done_late = waits_late.late && waits_late.writes && !done_result.fault;
@@ -1498,7 +1500,7 @@ module sluice_xdp_core
           address: m_address_q[31:0],
           bytes: m_bytes_q,
           span: 10'(m_bytes_q),
-          sign: m_signed_q,
+          sign: (m_kind_q == RequestReference) ? m_waits.several : m_signed_q,
           code: m_code_q,
           data: m_data_q,
           expected: m_third_q,

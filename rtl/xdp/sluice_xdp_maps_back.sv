@@ -664,18 +664,23 @@ module sluice_xdp_maps_back
             endcase
           end
           if (call_q.op == XdpMapOpReference) begin
-            // The lowest two bits are the verdict where there is no entry. Of the others none is known here.
+            // The lowest two bits are the verdict where there is no entry.
             answer_q.value <= 64'(call_q.value[1:0]);
-            if (call_q.value[63:2] != '0) begin
-              answer_q.value <= '0;
-              answer_q.fault <= map_q.kind != XdpMapReferences && call_q.value[63:5] == '0 && call_q.value[3];
-              state_q        <= Answer;
+            if (!takes_flags(call_q.value, map_q.kind != XdpMapReferences)) begin
+              answer_q.value  <= '0;
+              answer_q.failed <= 1'b0;
+              state_q         <= Answer;
+            end else if (call_q.value[FlagBroadcast]) begin
+              // Where all entries lead to lies behind the last slot.
+              answer_q.failed <= 1'b0;
+              slot_q          <= slot_t'(map_q.slots);
+              state_q         <= Get;
             end
           end
           if (call_q.op == XdpMapOpPut) begin
             slot_q  <= slot_t'(call_q.value[63:32]);
             state_q <= Value;
-            if (call_q.value[63:32] >= 32'(map_q.slots)) begin
+            if (call_q.value[63:32] >= 32'(map_q.slots) + 32'(map_q.kind inside {XdpMapDevices, XdpMapKeyedReferences})) begin
               error_q <= ErrorTooBig;
               state_q <= Fail;
             end
@@ -940,6 +945,13 @@ module sluice_xdp_maps_back
             answer_q.to_host  <= map_q.kind == XdpMapReferences;
             answer_q.referent <= done_value_i[31:0];
             if (call_q.op == XdpMapOpReference && done_value_i[31:0] != '0) answer_q.value <= 64'(VerdictRedirect);
+            if (call_q.op == XdpMapOpReference && call_q.value[FlagBroadcast]) begin
+              answer_q.refers   <= 1'b1;
+              answer_q.failed   <= 1'b0;
+              answer_q.to_host  <= 1'b1;
+              answer_q.referent <= to_several(done_value_i[7:0], call_q.value[FlagExclude]);
+              answer_q.value    <= 64'(VerdictRedirect);
+            end
           end else if (map_q.kind == XdpMapDevices) begin
             answer_q.value <= (done_value_i[31:0] != '0) ? value_address : '0;
           end else begin

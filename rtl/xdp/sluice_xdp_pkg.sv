@@ -123,7 +123,7 @@ package sluice_xdp_pkg;
     logic [31:0]           address;
     logic [3:0]            bytes;
     logic [9:0]            span;       // bytes from the address on that have to lie in its value
-    logic                  sign;       // of a load
+    logic                  sign;       // of a load; of a reference: where all entries lead to
     logic [2:0]            code;       // of an atomic operation
     logic [63:0]           data;
     logic [63:0]           expected;
@@ -238,7 +238,7 @@ package sluice_xdp_pkg;
     xdp_bounds_t          bounds;
     logic                 redirected;
     logic                 to_host;     // the redirect is to a destination, not to an interface
-    logic [31:0]          ifindex;     // of the redirect; in its lowest bits the destination
+    logic [31:0]          ifindex;     // of the redirect; in its lowest bits the destination, or several (`to_several`)
     cost_t                cost;        // what it has taken of the core
     xdp_outcome_t         outcome;
     logic [ClockBits-1:0] ended;
@@ -425,6 +425,21 @@ package sluice_xdp_pkg;
   endfunction
 
   // verilator lint_on UNUSEDSIGNAL
+
+  // Flags of redirect_map: the lowest two bits are the verdict where there is no entry. Of devmaps two more say that it goes to all entries, and that
+  // the port it came from is left out.
+  localparam int unsigned FlagBroadcast = 3;
+  localparam int unsigned FlagExclude = 4;
+
+  function automatic logic takes_flags(logic [63:0] flags, logic names_interfaces);
+    return (flags & ~(names_interfaces ? 64'h1b : 64'h3)) == '0;
+  endfunction
+
+  // The destination of a redirect to several: this bit, behind it whether the port it came from is left out, and a mask. Of one it is a number.
+  localparam int unsigned ToSeveral = 4;
+  function automatic logic [31:0] to_several(logic [7:0] mask, logic excludes);
+    return {16'd0, mask, 2'd0, excludes, 1'b1, 4'd0};
+  endfunction
 
   // Kinds of maps: found by index, by key in chains.
   function automatic logic is_indexed(logic [3:0] kind);

@@ -11,7 +11,7 @@
 /// | drop | dropped, `xdp_drop` |
 /// | pass | where its program's row says, else where the engine before has sent it |
 /// | transmit | to the port that it came from |
-/// | redirect | to the destination of that interface, or to the one that a map names |
+/// | redirect | to the destination of that interface, or to the one or several that a map names |
 ///
 /// What goes where its module may not send is dropped as `no_destination`; a frame that has become longer than the NIC takes as
 /// `xdp_too_long`. Verdict, token and cost come once a packet (`verdict_valid_o` holds), before its first beat.
@@ -184,6 +184,10 @@ module sluice_xdp_unload
         end
         // The lowest one.
         wanted = wanted & (~wanted + DestBits'(1));
+        if (end_q.redirected && end_q.to_host && end_q.ifindex[ToSeveral]) begin
+          wanted = end_q.ifindex[15:8];
+          if (end_q.ifindex[ToSeveral+1]) wanted = wanted & ~DestBits'(9'd1 << slot_q.side.id[31:28]);
+        end
       end
     endcase
     mask = wanted & slot_q.granted;

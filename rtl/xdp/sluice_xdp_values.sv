@@ -198,8 +198,9 @@ module sluice_xdp_values
   assign one_is_lock = region.lock != '0 && one_within[1:0] == '0 && 9'(one_within[9:2]) + 9'd1 == 9'(region.lock);
   assign one_placed = one_q.kind inside {RequestGet, RequestPut};
   assign one_devices = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapDevices && 32'(one_q.map) < Maps;
-  assign one_refers = one_q.address < map.entries;
-  assign one_entry = {8'd0, map.base, 12'd0} + (one_q.address << map.shift);
+  // Behind a devmap's last slot lies where all entries lead to.
+  assign one_refers = one_q.address < map.entries || one_q.sign;
+  assign one_entry = {8'd0, map.base, 12'd0} + ((one_q.sign ? 32'(map.slots) : one_q.address) << map.shift);
   assign one_word = (one_q.kind == RequestReference) ? WordBits'(one_entry[31:3]) :
       one_placed ? WordBits'(one_q.address[31:3]) : WordBits'({region.base, 9'd0}) + WordBits'(one_q.address[15:3]);
   assign one_found = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapArray && !map.per_cpu && late_i[31:0] < map.entries &&

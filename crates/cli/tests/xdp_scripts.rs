@@ -39,8 +39,6 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Scripts that the engine runs and that fail all the same, with what they end with.
 const FAILING: &[(&str, &str)] = &[
-    // A broadcast is a fault there.
-    ("scripts/xdp_verdicts.pkt", "no_destination, the device has module 1, xdp_aborted"),
     // Its packets of 3,000 bytes are larger than a queue of `tiny`, in the model too.
     ("icmp_too_big/icmp_too_big.pkt", "[E0311] expected packet 1 of 1 at host0: eth/ipv4(df=1)/udp/payload(len=3000)"),
 ];

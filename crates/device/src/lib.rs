@@ -24,6 +24,6 @@ pub use engine_counts::{EngineCounts, EngineFault, Spent};
 pub use engines::{Engines, Late, Passed};
 pub use error::{DeviceError, ReadError, StepError, Waited};
 pub use frame::Frame;
-pub use maps::{Map, MapId, Maps, ProgramEvent};
+pub use maps::{Map, MapId, Maps, ProgramEvent, Resumed};
 pub use outcome::{Event, Offer, OpId, Outcome, Verdict};
 pub use program_counts::ProgramCounts;

@@ -52,6 +52,17 @@ pub enum ProgramEvent {
     },
 }
 
+/// Where a walk through a map's keys goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resumed {
+    /// Behind this key; without one with the first.
+    Behind(Option<Vec<u8>>),
+    /// The key is not there any more.
+    Gone,
+    /// Entries have changed their order.
+    Moved,
+}
+
 /// The maps of all modules of one engine. A module that runs no program there answers `NoProgram`.
 pub trait Maps {
     /// Copies of each value of a per-CPU map: what the host reads and writes has them one behind the other.
@@ -72,9 +83,18 @@ pub trait Maps {
     /// `BPF_MAP_GET_NEXT_KEY` of bpf(2); without a key the first one, at the end none.
     fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError>;
 
-    /// Whether [`Maps::next_key`] goes on behind this key: a number that is another one when entries have changed their
-    /// order, so that some may be skipped or repeated. None when the key is not there any more.
+    /// Where [`Maps::next_key`] goes on behind this key, as a number for [`Maps::resume`]. None when the key is not there any more.
     fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError>;
+
+    /// Where a walk goes on that stood behind this key when [`Maps::order_behind`] told this number, so that no entry that stayed since is
+    /// skipped or repeated. The key may have gone meanwhile, or have come again at another place.
+    fn resume(&mut self, module: u8, map: MapId, key: Option<&[u8]>, order: u64) -> Result<Resumed, DeviceError> {
+        Ok(match self.order_behind(module, map, key)? {
+            None => Resumed::Gone,
+            Some(found) if found != order => Resumed::Moved,
+            Some(_) => Resumed::Behind(key.map(<[u8]>::to_vec)),
+        })
+    }
 
     /// The same as the next key, where zeros of arrays and places that hold nothing may be left out: what a map of millions is listed by.
     fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError>;

@@ -5,11 +5,13 @@ use crate::map::file::{explain, explain_entry};
 use crate::vm::{Ingress, Installed, WORK_LIMIT};
 use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant};
 use sluice_device::{
-    Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Route,
+    Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Resumed,
+    Route,
 };
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES, TICK_PS};
 use sluice_formats::{EngineId, Node, Reason, Status, Table, Target};
+use sluice_object::xdp::interfaces::{ifindex_of, port_of};
 use sluice_object::{Destination, Install, PlacedXdp};
 use std::collections::BTreeMap;
 
@@ -25,7 +27,7 @@ pub struct XdpEngine {
     modules: BTreeMap<u8, Module>,
     /// Generation that new packets of a module have; 0 for those that are not in it.
     current: BTreeMap<u8, u8>,
-    /// By module and kind: now, and at the last snapshot.
+    /// Drops and copies by module and kind: now, and at the last snapshot.
     drops: Vec<u64>,
     snapshot: Vec<u64>,
     /// Rows that an engine in hardware has; programs here are installed.
@@ -240,9 +242,24 @@ impl Engine for XdpEngine {
         self.drops[usize::from(module) * KINDS + reason.kind() as usize]
     }
 
+    fn count_copies(&mut self, module: u8, copies: u64) -> bool {
+        let row = copies_row(module);
+        self.drops[row] += copies;
+        true
+    }
+
+    fn copies(&self, module: u8) -> u64 {
+        self.drops[copies_row(module)]
+    }
+
     fn maps(&mut self) -> Option<&mut dyn Maps> {
         Some(self)
     }
+}
+
+/// Where a module's copies beyond the first are counted.
+fn copies_row(module: u8) -> usize {
+    EngineId::XDP.copies(module.into()).map_or(0, |(_, row)| row as usize)
 }
 
 impl Maps for XdpEngine {
@@ -291,6 +308,10 @@ impl Maps for XdpEngine {
 
     fn order_behind(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, DeviceError> {
         self.module(module)?.runtime.maps.order_behind(map, key).map_err(failed("next key", map))
+    }
+
+    fn resume(&mut self, module: u8, map: MapId, key: Option<&[u8]>, order: u64) -> Result<Resumed, DeviceError> {
+        self.module(module)?.runtime.maps.resume(map, key, order).map_err(failed("next key", map))
     }
 
     fn next_held_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
@@ -397,17 +418,12 @@ impl Program {
 
     /// Interface index of a port, as programs see it.
     fn interface_of(&self, port: u8) -> u32 {
-        let named = self.interfaces.iter().find(|(_, p)| **p == port).map(|(interface, _)| *interface);
-        named.unwrap_or(u32::from(port) + 1)
+        ifindex_of(port, &self.interfaces)
     }
 
     /// Port of an interface index, as a mask, if there is one and it is the tenant's.
     fn interface(&self, interface: u32, target: &Target) -> Option<u8> {
-        let port = match self.interfaces.get(&interface) {
-            Some(port) => u32::from(*port),
-            None => interface.checked_sub(1)?,
-        };
-        self.granted(Destination::Port(u8::try_from(port).ok()?).number(target)?)
+        self.granted(port_of(interface, &self.interfaces, target)?.number(target)?)
     }
 
     fn host(&self, queue: u32, target: &Target) -> Option<u8> {

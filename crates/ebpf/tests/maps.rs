@@ -1,5 +1,6 @@
 //! What programs see of maps: values behind addresses, per CPU, after changes; and LRU maps.
 
+use sluice_device::Resumed;
 use sluice_ebpf::address::{MAP_HANDLES, READ_ONLY};
 use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG, WRONLY_PROG};
 use sluice_ebpf::{Errno, MapId, MapSpace, MapSpec, MapType};
@@ -348,4 +349,39 @@ fn random_operations_of_wrong_sizes_and_places_are_answered() {
             }
         }
     }
+}
+
+#[test]
+fn a_walk_skips_and_repeats_nothing_that_stays_when_the_key_behind_which_it_stands_comes_again_elsewhere() {
+    const COUNT: u32 = 100;
+    let mut elsewhere = 0;
+    for steps in 1..COUNT as usize {
+        let mut maps = MapSpace::new(1);
+        let map = maps.create(&MapSpec::new("map", MapType::Hash, 4, 4, 2 * COUNT)).unwrap();
+        for key in 0..COUNT {
+            maps.user_update(map, &key.to_le_bytes(), &[0; 4], 0).unwrap();
+        }
+        let (mut met, mut key) = (Vec::new(), None);
+        for _ in 0..steps {
+            key = maps.next_key(map, key.as_deref()).unwrap();
+            met.extend(key.clone());
+        }
+        let told = maps.order_behind(map, key.as_deref()).unwrap().unwrap();
+        // All even keys and that one go, and come again in another order.
+        let last = u32::from_le_bytes(key.clone().unwrap().try_into().unwrap());
+        let going: Vec<u32> = (0..COUNT).filter(|key| key % 2 == 0 || *key == last).collect();
+        going.iter().for_each(|key| maps.user_delete(map, &key.to_le_bytes()).unwrap());
+        going.iter().rev().for_each(|key| maps.user_update(map, &key.to_le_bytes(), &[0; 4], 0).unwrap());
+        elsewhere += u32::from(maps.order_behind(map, key.as_deref()).unwrap() != Some(told));
+        let Resumed::Behind(mut key) = maps.resume(map, key.as_deref(), told).unwrap() else { panic!("no order") };
+        while let Some(next) = maps.next_key(map, key.as_deref()).unwrap() {
+            met.push(next.clone());
+            key = Some(next);
+        }
+        let mut stayed: Vec<u32> = met.iter().map(|key| u32::from_le_bytes(key[..].try_into().unwrap())).collect();
+        stayed.retain(|key| key % 2 == 1 && *key != last);
+        stayed.sort_unstable();
+        assert!(stayed.into_iter().eq((0..COUNT).filter(|key| key % 2 == 1 && *key != last)), "after {steps} steps");
+    }
+    assert!(elsewhere > 5, "{elsewhere} keys came again at another place");
 }

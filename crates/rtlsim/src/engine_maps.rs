@@ -136,7 +136,22 @@ impl RtlNic {
                 return Ok(Err(errno));
             }
         }
+        if shape.sent_to_slot().is_some() {
+            let known = self.host_mut().shadow(module)?.user_update(id, key, value, 0);
+            known.map_err(|errno| DeviceError::Unavailable(format!("an entry that the engine took: {errno:?}")))?;
+            return self.write_sent_to(module, id, map).map(Ok);
+        }
         Ok(Ok(()))
+    }
+
+    /// Tells the engine where a redirect to all entries of a devmap goes now: one operation behind that on the entry.
+    fn write_sent_to(&mut self, module: u8, id: MapId, map: &Placed) -> Result<(), DeviceError> {
+        let Some(slot) = map.laid.shape.sent_to_slot() else { return Ok(()) };
+        let mut value = vec![0; map.spec.value_size as usize];
+        value[0] = self.host().sent_to(module, id, self.nic_target())?;
+        let with = XdpHostRow { chain: slot, ..self.asked(module, map, XdpMapOp::Put)? };
+        let done = answer(self.operate(with, &[], &value)?);
+        done.map(drop).map_err(|errno| DeviceError::Unavailable(format!("destinations of a devmap: {errno:?}")))
     }
 
     /// Takes an entry out.
@@ -153,19 +168,25 @@ impl RtlNic {
         if key.len() != map.spec.key_size as usize {
             return Ok(Err(Errno::INVAL));
         }
-        match map.laid.shape.kind {
-            XdpMapKind::Trie => self.trie_delete(module, id, map, key),
+        let done = match map.laid.shape.kind {
+            XdpMapKind::Trie => return self.trie_delete(module, id, map, key),
             XdpMapKind::Devices => {
                 let zero = vec![0; map.spec.value_size as usize];
                 let with = self.asked(module, map, XdpMapOp::Update)?;
                 // An index beyond the end is EINVAL here, as in the kernel.
-                Ok(answer(self.operate(with, key, &zero)?).map(drop).map_err(|_| Errno::INVAL))
+                answer(self.operate(with, key, &zero)?).map(drop).map_err(|_| Errno::INVAL)
             }
             _ => {
                 let with = self.asked(module, map, XdpMapOp::Delete)?;
-                Ok(answer(self.operate(with, key, &[])?).map(drop))
+                answer(self.operate(with, key, &[])?).map(drop)
             }
+        };
+        if done.is_ok() && map.laid.shape.sent_to_slot().is_some() {
+            // An index that has no entry is taken out all the same.
+            let _ = self.host_mut().shadow(module)?.user_delete(id, key);
+            self.write_sent_to(module, id, map)?;
         }
+        Ok(done)
     }
 
     /// Makes or changes an entry that only the host changes: what bpf(2) says of it the shadow knows.

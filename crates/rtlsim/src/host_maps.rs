@@ -12,6 +12,7 @@ use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Table, Target};
 use sluice_object::PlacedXdp;
 use sluice_object::xdp::entry::{self, Word, first_entries};
+use sluice_object::xdp::interfaces::sent_to;
 use sluice_object::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
 use sluice_object::xdp::{LaidMap, Layout};
 use std::collections::{BTreeMap, HashMap};
@@ -52,6 +53,8 @@ struct Program {
     /// First rows of programs, by position.
     starts: Vec<u16>,
     layout: Layout,
+    /// Ports of interface indices.
+    interfaces: BTreeMap<u32, u8>,
     /// It asks for the number of its processor.
     asks_processor: bool,
 }
@@ -109,13 +112,14 @@ impl HostMaps {
             return Ok(None);
         };
         let image = tenant::image(&placed.xdp).map_err(|e| e.to_string())?;
-        let layout = Layout::of(&placed.xdp.maps, self.contexts);
         let contexts = self.contexts;
         let known = self.modules.entry(module).or_insert_with(|| Module {
             shadow: MapSpace::with_workers(contexts, tenant::CPUS),
             tries: BTreeMap::new(),
             generations: [None, None],
         });
+        let before = known.generations[1 - generation].as_ref().map(|program| &program.layout);
+        let layout = Layout::of(&placed.xdp.maps, contexts, before, &placed.kept);
         let mut maps = Vec::new();
         for (index, spec) in image.maps.iter().enumerate() {
             let old = placed.kept.get(&(index as u32)).and_then(|old| {
@@ -131,7 +135,8 @@ impl HostMaps {
         // What only the host changes is known here as the device has it.
         let ids: Vec<MapId> = maps.iter().map(|(id, ..)| *id).collect();
         for (index, map) in (0..).zip(&placed.xdp.maps) {
-            if !entry::is_host_kept(map.kind) || placed.kept.contains_key(&index) {
+            let names = maps[index as usize].2.is_some_and(|laid| laid.shape.sent_to_slot().is_some());
+            if !(entry::is_host_kept(map.kind) || names) || placed.kept.contains_key(&index) {
                 continue;
             }
             let holds_maps = map.inner.is_some();
@@ -147,7 +152,8 @@ impl HostMaps {
             (insn.op, insn.src) == (CALL, pseudo::HELPER)
                 && helper::find(insn.imm).is_some_and(|helper| helper.name == "get_smp_processor_id")
         });
-        known.generations[generation] = Some(Program { maps, starts, layout, asks_processor });
+        known.generations[generation] =
+            Some(Program { maps, starts, layout, interfaces: placed.xdp.interfaces.clone(), asks_processor });
         Ok(Some(image))
     }
 
@@ -227,6 +233,19 @@ impl HostMaps {
             Some(self.engine_map(module, &inner).ok()?.0)
         };
         entry::word(map.spec.kind as u32, (key, value), target, program, inner).ok()
+    }
+
+    /// Where a redirect to all entries of a devmap goes.
+    pub fn sent_to(&self, module: u8, map: MapId, target: &Target) -> Result<u8, DeviceError> {
+        let (_, program) = self.program(module)?;
+        let shadow = &self.modules.get(&module).ok_or(DeviceError::NoProgram { module })?.shadow;
+        let (mut named, mut key) = (Vec::new(), None);
+        while let Ok(Some(next)) = shadow.next_held_key(map, key.as_deref()) {
+            let value = shadow.user_lookup(map, &next).unwrap_or_default();
+            named.extend(value.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)));
+            key = Some(next);
+        }
+        Ok(sent_to(named, &program.interfaces, target))
     }
 
     /// Number of a map in the engine, and its row.

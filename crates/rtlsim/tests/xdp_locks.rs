@@ -5,10 +5,15 @@ mod support;
 #[path = "support/xdp/mod.rs"]
 mod xdp;
 
+use sluice_device::{Device, Outcome, Verdict};
+use sluice_ebpf::image::Initial;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
-use sluice_formats::random::Rng;
+use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::target::TINY;
 use sluice_formats::xdp::codes::XdpFault;
+use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant, top};
 use xdp::accounts::last_fault;
+use xdp::device::{Nic, frame, object_of};
 use xdp::engine::{Engine, MODULE, open_tiny};
 use xdp::pair::Pair;
 use xdp::together::together;
@@ -203,6 +208,46 @@ fn a_function_takes_a_lock_that_its_caller_gives_back() {
     assert_eq!(word(&pair.memory(&mut engine, 0), PACKETS), 120);
 }
 
+/// Rounds between one ask for the lock and the next; those of the first one while it holds it.
+const APART: u16 = 40;
+const HELD: u16 = 250;
+
+#[test]
+fn a_lock_is_given_in_the_order_in_which_it_was_asked_for() {
+    let Some((mut engine, mut rng)) = open_tiny("a_lock_is_given_in_the_order_in_which_it_was_asked_for") else {
+        return;
+    };
+    // A packet goes round as often as its bytes 4 and 5 say, notes its number under the lock, and goes round there as bytes 6 and 7 say.
+    let text = format!(
+        "{BEGIN}{FIRST}r8 = *(u16 *)(r6 +4)\nbefore:\nr8 += -1\nif r8 != 0 goto before\n{}r2 = *(u64 *)(r7 +8)\nr2 += 1\n*(u64 *)(r7 +8) = r2\n\
+         r3 = *(u64 *)(r7 +16)\nr3 <<= 4\nr4 = *(u8 *)(r6 +1)\nr3 |= r4\n*(u64 *)(r7 +16) = r3\n\
+         r8 = *(u16 *)(r6 +6)\nheld:\nr8 += -1\nif r8 != 0 goto held\n{}{END}",
+        take("r7", 4),
+        give("r7", 4)
+    );
+    let mut number = 0;
+    for _ in 0..if support::long() { 100 } else { 12 } {
+        // As many packets as there are contexts, in any order of places and asks.
+        let mut pair = Pair::new(&mut engine, image(MapType::Array, &text)).expect("the engine has locks");
+        let mut ranks: Vec<u16> = (0..pair.contexts() as u16).collect();
+        rng.shuffle(&mut ranks);
+        let frame = |rank: &u16| {
+            let mut frame = vec![0; 64];
+            frame[1] = *rank as u8 + 1;
+            frame[4..6].copy_from_slice(&(1 + rank * APART).to_le_bytes());
+            frame[6..8].copy_from_slice(&(if *rank == 0 { HELD } else { 1 }).to_le_bytes());
+            (0, frame)
+        };
+        let frames: Vec<(u8, Vec<u8>)> = ranks.iter().map(frame).collect();
+        engine.steps.clear();
+        together(&mut engine, &mut pair, &frames, number);
+        number += frames.len() as u32;
+        let asked = (1..=ranks.len() as u64).fold(0, |all, rank| all << 4 | rank);
+        let given = word(&pair.memory(&mut engine, 0), SUM);
+        assert_eq!(given, asked, "{given:x} in place of {asked:x}, packets came as {ranks:?}");
+    }
+}
+
 #[test]
 fn an_update_leaves_the_lock_alone() {
     let Some((mut engine, mut rng)) = open_tiny("an_update_leaves_the_lock_alone") else { return };
@@ -220,4 +265,91 @@ fn an_update_leaves_the_lock_alone() {
         }
         assert_eq!(pair.compare(&mut engine), 40);
     }
+}
+
+/// Bytes of a frame on the device, behind the type: which way, the number that is added, rounds with the lock.
+const WAY: usize = 14;
+
+/// A program on the device that counts under the lock of a map that is kept; and one for its place that does the same.
+fn on_device(rounds: bool) -> sluice_object::Object {
+    let begin = BEGIN.replace("r0 = 1", "r0 = 2");
+    let round = "r8 = *(u8 *)(r6 +16)\nround:\nr8 += -1\nif r8 s> 0 goto round\n";
+    // COUNT notes what it found in bytes 8 to 23 of the frame; here that is behind the address.
+    let count = COUNT.replace("(r6 +1)", "(r6 +15)").replace("(r6 +8)", "(r6 +24)").replace("(r6 +16)", "(r6 +32)");
+    let counted = format!("{}{count}{}{}", take("r7", 4), if rounds { round } else { "" }, give("r7", 4));
+    let tail = |index: u32| format!("r1 = r9\nr2 = map[jumps]\nr3 = {index}\ncall bpf_tail_call\n");
+    let main = format!(
+        "{begin}{FIRST}r5 = *(u8 *)(r6 +{WAY})\nif r5 == 1 goto held\nif r5 == 2 goto empty\nif r5 == 3 goto tail\n{counted}r0 = 3\nexit\n\
+         held:\n{}{}r0 = 3\nexit\nempty:\n{}{}{}r0 = 3\nexit\ntail:\n{}{END}",
+        take("r7", 4),
+        tail(0),
+        take("r7", 4),
+        tail(1),
+        give("r7", 4),
+        tail(0)
+    );
+    let other = format!("{begin}{FIRST}{counted}{END}");
+    let values = MapSpec { spin_lock: Some(LOCK), ..MapSpec::new("values", MapType::Array, 4, VALUE, 4) };
+    let initial = vec![(0, Initial::Program("other".to_owned()))];
+    let jumps = MapSpec { initial, ..MapSpec::new("jumps", MapType::ProgArray, 4, 4, 2) };
+    object_of("locks", &[("main", &main), ("other", &other)], vec![values, jumps], &["values"])
+}
+
+fn on_tiny(name: &str) -> Option<(RtlOptions, Rng)> {
+    let seed = test_seed(name);
+    let there = support::has_top(&top::XDP, TINY.name, Variant::Test);
+    there
+        .then(|| (RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() }, Rng::new(seed)))
+}
+
+/// Frames of tenant 1 of these ways.
+fn device_frames(rng: &mut Rng, count: usize, ways: u64) -> Vec<Vec<u8>> {
+    let one = |rng: &mut Rng| {
+        frame(1, rng.below(ways) as u8, &[&[rng.next_u32() as u8, 1 + rng.below(200) as u8], &[0; 60][..]].concat())
+    };
+    (0..count).map(|_| one(rng)).collect()
+}
+
+#[test]
+fn the_device_does_with_locks_what_the_software_nic_does_over_tail_calls_and_replacements() {
+    let name = "the_device_does_with_locks_what_the_software_nic_does_over_tail_calls_and_replacements";
+    let Some((options, mut rng)) = on_tiny(name) else { return };
+    let mut nic = Nic::new(Comparison::open(TINY.name, options, support::waves_folder()).unwrap());
+    let mut sent = 0;
+    for round in 0..12 {
+        nic.put(1, &on_device(round % 2 == 0)).unwrap();
+        let frames = device_frames(&mut rng, 20, 4);
+        sent += frames.len();
+        nic.offer(rng.below(4) as u8, frames);
+    }
+    let outcomes = nic.ended();
+    let aborted = |o: &&Outcome| matches!(o.verdict, Verdict::Dropped { .. });
+    let faults = outcomes.iter().filter(aborted).count();
+    assert!(outcomes.len() == sent && faults > sent / 8 && faults < sent / 2, "{faults} of {sent} ended with a lock");
+    nic.device.counters().unwrap();
+}
+
+#[test]
+fn a_program_that_is_replaced_while_its_lock_is_held_and_waited_for_loses_no_change() {
+    let name = "a_program_that_is_replaced_while_its_lock_is_held_and_waited_for_loses_no_change";
+    let Some((options, mut rng)) = on_tiny(name) else { return };
+    let mut nic = Nic::new(RtlNic::open(TINY.name, options).unwrap());
+    nic.put(1, &on_device(true)).unwrap();
+    let (mut packets, mut sum) = (0, 0);
+    for round in 0..if support::long() { 100 } else { 10 } {
+        // They wait for one lock when the next program comes; some end with it, by a fault.
+        let frames = device_frames(&mut rng, 16, 2);
+        let counted: Vec<_> = frames.iter().filter(|frame| frame[WAY + 4] == 0).collect();
+        packets += counted.len() as u64;
+        sum += counted.iter().map(|frame| u64::from(frame[WAY + 5])).sum::<u64>();
+        for (port, frames) in (0..).zip(frames.chunks(4)) {
+            nic.offer(port, frames.to_vec());
+        }
+        nic.device.advance(rng.below(1500)).unwrap();
+        nic.put(1, &on_device(round % 3 != 0)).unwrap();
+    }
+    nic.device.quiesce().unwrap();
+    let (module, map) = (nic.module(1), nic.map(1, "values"));
+    let value = nic.device.maps().unwrap().lookup(module, map, &[0; 4]).unwrap();
+    assert_eq!((word(&value, PACKETS), word(&value, SUM)), (packets, sum), "changes were lost");
 }

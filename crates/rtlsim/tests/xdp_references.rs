@@ -13,6 +13,7 @@ use sluice_formats::target::TINY;
 use sluice_formats::{Reason, limits};
 use sluice_object::Object;
 use sluice_rtlsim::{Comparison, Ready, RtlOptions, Stalls, Variant, top};
+use std::collections::BTreeMap;
 use xdp::device::{Nic, array, frame, object, object_of};
 
 /// r6 is the frame, of which 60 bytes are there.
@@ -123,6 +124,83 @@ fn processors_and_sockets_lead_to_host_queues() {
     assert!(counts.0 > 30 && counts.1 > 20 && counts.2 > 40, "{counts:?}");
     let hosts = (0..4).filter(|h| outcomes.iter().any(|o| o.verdict == Verdict::Delivered { queue: *h }));
     assert_eq!(hosts.count(), TINY.hosts as usize, "to every host queue");
+}
+
+/// Redirects to an entry or to all of a devmap, by bytes of the frame: which map, index, flags, an index in `workers` that is asked for first.
+fn several(keep: &[&str], ports: BTreeMap<u32, u8>) -> Object {
+    let maps = vec![
+        MapSpec::new("ports", MapType::Devmap, 4, 4, 6),
+        MapSpec::new("keyed", MapType::DevmapHash, 4, 8, 6),
+        MapSpec::new("workers", MapType::Cpumap, 4, 8, 2),
+        array("behind", 8, 64),
+    ];
+    // Of the first two the call names the map; of the others it has a handle.
+    let call = |map: &str| {
+        format!("{map}\nr2 = *(u8 *)(r6 +{})\nr3 = *(u8 *)(r6 +{})\ncall bpf_redirect_map\n", FIRST + 1, FIRST + 2)
+    };
+    let text = format!(
+        "{BEGIN}r8 = *(u8 *)(r6 +{})\nif r8 == 0 goto first\nr1 = map[workers]\nr2 = r8\nr3 = 2\ncall bpf_redirect_map\n\
+         first:\nr7 = *(u8 *)(r6 +{FIRST})\nif r7 == 0 goto ports\nif r7 == 1 goto keyed\nr1 = map[ports]\nif r7 == 2 goto any\nr1 = map[keyed]\n\
+         any:\n{}goto show\nports:\n{}goto show\nkeyed:\n{}show:\n*(u8 *)(r6 +40) = r0\nif r8 == 0 goto out\nr0 = 4\n{END}",
+        FIRST + 3,
+        call("r4 = 0"),
+        call("r1 = map[ports]"),
+        call("r1 = map[keyed]"),
+    );
+    let mut object = object("several", &text, maps, keep);
+    object.parts.xdp.as_mut().unwrap().interfaces = ports;
+    object
+}
+
+#[test]
+fn a_packet_goes_to_all_entries_of_a_devmap_and_not_back_where_that_is_asked_for() {
+    let name = "a_packet_goes_to_all_entries_of_a_devmap_and_not_back_where_that_is_asked_for";
+    let Some((mut nic, mut rng)) = lockstep(name) else { return };
+    let ports = || BTreeMap::from([(40, 2), (3, 3)]);
+    nic.put(1, &several(&["ports", "keyed"], ports())).unwrap();
+    let module = nic.module(1);
+    let mut maps = ["ports", "keyed"].map(|name| nic.map(1, name));
+    // What would be a mask.
+    let behind = nic.map(1, "behind");
+    for index in 0..64u32 {
+        nic.device.maps().unwrap().update(module, behind, &index.to_le_bytes(), &[0xff; 8], 0).unwrap();
+    }
+    let mut changed = 0;
+    for round in 0..rounds() {
+        // What is kept over a replacement goes where it went.
+        if round % 10 == 9 {
+            nic.put(1, &several(if round % 20 == 9 { &["ports", "keyed"] } else { &["keyed"] }, ports())).unwrap();
+            maps = ["ports", "keyed"].map(|name| nic.map(1, name));
+        }
+        for _ in 0..2 {
+            let at = rng.index(2);
+            let mut value = ([1, 2, 3, 40, 4, 900][rng.index(6)] as u32).to_le_bytes().to_vec();
+            value.resize([4, 8][at], 0);
+            let key = (rng.below(8) as u32).to_le_bytes();
+            changed += u32::from(change(&mut nic, &mut rng, maps[at], &key, &value));
+        }
+        offer(&mut nic, &mut rng, 16, &[4, 8, 34, 3]);
+    }
+    let outcomes = nic.ended();
+    let mut left: BTreeMap<u32, usize> = BTreeMap::new();
+    for outcome in outcomes.iter().filter(|o| matches!(o.verdict, Verdict::Forwarded { .. })) {
+        *left.entry(outcome.id).or_default() += 1;
+    }
+    let copies = |n: usize| left.values().filter(|copies| **copies == n).count();
+    let lost = outcomes.iter().filter(|o| matches!(o.verdict, Verdict::Dropped { reason: Reason::NoDestination, .. }));
+    let seen = ([1, 2, 3].map(copies), lost.count(), changed);
+    assert!(seen.0.iter().all(|n| *n > 5) && seen.1 > 15 && seen.2 > 40, "{seen:?}");
+}
+
+#[test]
+fn a_devmap_is_kept_in_hardware_only_with_the_interfaces_of_the_program_before() {
+    let name = "a_devmap_is_kept_in_hardware_only_with_the_interfaces_of_the_program_before";
+    let Some((mut nic, _)) = lockstep(name) else { return };
+    nic.put(1, &several(&["ports"], BTreeMap::from([(40, 2)]))).unwrap();
+    let error = nic.put(1, &several(&["ports"], BTreeMap::from([(40, 1)]))).unwrap_err();
+    assert_eq!(error.code(), "E0808");
+    assert!(error.to_string().contains("map `ports`: interfaces of a devmap that is kept"), "{error}");
+    nic.put(1, &several(&[], BTreeMap::from([(40, 1)]))).unwrap();
 }
 
 /// An array of programs that hold these at their indices.
@@ -318,4 +396,43 @@ fn a_map_of_maps_is_not_kept_in_hardware() {
     let error = nic.put(1, &program()).unwrap_err();
     assert_eq!(error.code(), "E0808");
     assert!(error.to_string().contains("map `outer`: what it keeps: found maps of the program before"), "{error}");
+}
+
+#[test]
+fn values_have_the_addresses_of_the_model_over_replacements_and_kept_ones_keep_theirs() {
+    let name = "values_have_the_addresses_of_the_model_over_replacements_and_kept_ones_keep_theirs";
+    let Some((mut nic, mut rng)) = lockstep(name) else { return };
+    let mut seen = std::collections::BTreeSet::new();
+    for round in 0..rounds() {
+        // Maps in any order, some of which are kept: those that are written, those that are only read, one that has no addresses.
+        let mut maps = vec![
+            array("first", 8, 1),
+            MapSpec::new("ports", MapType::Devmap, 4, 4, 1),
+            MapSpec { flags: sluice_ebpf::image::map_flags::RDONLY_PROG, ..array("constant", 8, 1) },
+        ];
+        maps.push(match rng.chance(1, 2) {
+            true => array("extra", 8, 2),
+            false => MapSpec::new("workers", MapType::Cpumap, 4, 8, 1),
+        });
+        rng.shuffle(&mut maps);
+        let keep: &[&str] = [&[] as &[&str], &["first"], &["constant", "ports"], &["first", "constant"]][rng.index(4)];
+        let value = |map: &str, at: i32| format!("r3 = map[{map}][0]+0\n*(u64 *)(r6 +{at}) = r3\n");
+        let text = format!(
+            "{BEGIN}{}{}r3 = 0\n*(u32 *)(r10 -4) = r3\nr2 = r10\nr2 += -4\nr1 = map[ports]\ncall bpf_map_lookup_elem\n\
+             *(u64 *)(r6 +40) = r0\nr0 = 3\n{END}",
+            value("first", 16),
+            value("constant", 32),
+        );
+        if round % 9 == 8 {
+            nic.unload(1);
+        }
+        let object = object("addresses", &text, maps, keep);
+        nic.put(1, &object).unwrap();
+        let (ports, module) = (nic.map(1, "ports"), nic.module(1));
+        nic.device.maps().unwrap().update(module, ports, &[0; 4], &1u32.to_le_bytes(), 0).unwrap();
+        offer(&mut nic, &mut rng, 3, &[7]);
+        let ended = nic.ended();
+        seen.extend(ended.iter().filter_map(|o| Some((o.bytes.get(20..28)?.to_vec(), o.bytes.get(44..52)?.to_vec()))));
+    }
+    assert!(seen.len() > 5, "{seen:?}");
 }

@@ -80,7 +80,7 @@ pub enum Reply {
     Page {
         /// In the map's order.
         entries: Vec<(String, String)>,
-        /// Another number when the map has changed its order.
+        /// Where there are more, for the next request: a key that went and came again may be at another place.
         order: u64,
         /// The key behind which there are more; none at the end. Its place may hold nothing.
         behind: Option<String>,

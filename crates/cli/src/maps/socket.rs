@@ -9,6 +9,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect as connect_
 use sluice_ebpf::Errno;
 use sluice_ebpf::map::file::explain;
 use sluice_ebpf::state::{from_hex, has_entries, to_hex};
+use std::collections::HashSet;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -127,14 +128,14 @@ impl Socket {
                         all.push((self.bytes(key)?, self.bytes(value)?));
                     }
                     if behind.is_none() {
-                        return Ok(Some(all));
+                        return Ok(Some(last_of_each(all)));
                     }
                     (after, order, back) = (behind, Some(found), 1);
                 }
                 // Behind an entry before it, one that is still there; what came after that one comes again.
                 Reply::Gone if back < all.len() => {
                     all.truncate(all.len() - back);
-                    after = all.last().map(|(key, _)| to_hex(key));
+                    (after, order) = (all.last().map(|(key, _)| to_hex(key)), None);
                     back *= 2;
                 }
                 Reply::Gone | Reply::Moved => return Ok(None),
@@ -154,6 +155,14 @@ impl Socket {
     fn bytes(&self, hex: &str) -> Result<Vec<u8>, Failure> {
         from_hex(hex, "answer").map_err(|e| Failure::input("E0492", format!("{}: {e}", self.path.display())))
     }
+}
+
+/// Entries with each key once: one that went and came again behind where the walk stood was met twice, and the last of them is there.
+fn last_of_each(all: Vec<Entry>) -> Vec<Entry> {
+    let mut met = HashSet::new();
+    let mut kept: Vec<Entry> = all.into_iter().rev().filter(|(key, _)| met.insert(key.clone())).collect();
+    kept.reverse();
+    kept
 }
 
 impl MapAccess for Socket {

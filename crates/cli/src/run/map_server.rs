@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::maps::MapInfo;
 use crate::maps::protocol::{PAGE_BYTES, Reply, Request};
 use crate::maps::socket::connect;
-use sluice_device::{Device, DeviceError, Map, Maps};
+use sluice_device::{Device, DeviceError, Map, Maps, Resumed};
 use sluice_ebpf::MapId;
 use sluice_ebpf::state::{from_hex, to_hex};
 use sluice_ebpf::tenant::map_spec;
@@ -151,15 +151,24 @@ fn page(
     after: Option<Vec<u8>>,
     order: Option<u64>,
 ) -> Result<Reply, DeviceError> {
-    let found = match maps.order_behind(module, id, after.as_deref())? {
-        None => return Ok(Reply::Gone),
-        Some(found) if order.is_some_and(|order| order != found) => return Ok(Reply::Moved),
-        Some(found) => found,
+    // Without a number the key is taken to be where it is now.
+    let order = match order {
+        Some(order) => order,
+        None => match maps.order_behind(module, id, after.as_deref())? {
+            Some(order) => order,
+            None => return Ok(Reply::Gone),
+        },
+    };
+    let after = match maps.resume(module, id, after.as_deref(), order)? {
+        Resumed::Behind(key) => key,
+        Resumed::Gone => return Ok(Reply::Gone),
+        Resumed::Moved => return Ok(Reply::Moved),
     };
     let (mut entries, mut bytes, mut key) = (Vec::new(), 0, after);
     while let Some(next) = maps.next_key(module, id, key.as_deref())? {
         if bytes >= PAGE_BYTES {
-            return Ok(Reply::Page { entries, order: found, behind: key.map(|key| to_hex(&key)) });
+            let order = maps.order_behind(module, id, key.as_deref())?.unwrap_or_default();
+            return Ok(Reply::Page { entries, order, behind: key.map(|key| to_hex(&key)) });
         }
         // A place of an array that holds nothing is none of the entries, but an answer of places has its end, too.
         bytes += next.len();
@@ -169,7 +178,7 @@ fn page(
         }
         key = Some(next);
     }
-    Ok(Reply::Page { entries, order: found, behind: None })
+    Ok(Reply::Page { entries, order, behind: None })
 }
 
 /// Tenants without a program have no maps.

@@ -166,6 +166,13 @@ impl Table {
         Some((at + 1, self.positions[at] as u32 - 1))
     }
 
+    /// The last key in front of a table position.
+    pub fn before(&self, position: usize) -> Option<&[u8]> {
+        let taken = |&e: &u64| e != EMPTY && e != GONE;
+        let at = self.positions.get(..position)?.iter().rposition(taken)?;
+        Some(self.key(self.positions[at] as u32 - 1))
+    }
+
     /// Table position behind a key.
     pub fn behind(&self, key: &[u8]) -> Option<usize> {
         self.position(key).map(|p| p + 1)

@@ -1,10 +1,12 @@
 //! What the host does with maps, as bpf(2) does: lookup, update, delete, next key.
 
 use super::pages::Pages;
+use super::table::Table;
 use super::update_flags::{ANY, EXIST, LOCK, NOEXIST};
 use super::{Map, MapId, MapSpace, Store, attributes, put};
 use crate::image::map_flags::{RDONLY, WRONLY};
 use crate::{Errno, MapType};
+use sluice_device::Resumed;
 
 /// `EBADF`: no such map or program.
 const BAD_REFERENCE: Errno = Errno::BADF;
@@ -168,18 +170,31 @@ impl MapSpace {
         Ok(table.next(from).map(|(_, slot)| table.key(slot).to_vec()))
     }
 
-    /// User side: whether [`MapSpace::next_key`] goes on behind a key, and a number that is another one when entries have
-    /// changed their order. `None`: the key is not there any more, and the first one would come.
+    /// User side: where [`MapSpace::next_key`] goes on behind a key, as a number for [`MapSpace::resume`]: the place in the table, and above it
+    /// how often entries have changed their order. `None`: the key is not there any more, and the first one would come.
     pub fn order_behind(&self, map: MapId, key: Option<&[u8]>) -> Result<Option<u64>, Errno> {
         let m = self.get(map).ok_or(BAD_REFERENCE)?;
-        let table = match &m.store {
-            Store::Keyed(keyed) => Some(&keyed.table),
-            Store::Slots(slots) => slots.keys.as_ref(),
-            Store::Trie(trie) => return Ok(key.is_none_or(|key| trie.has(key)).then_some(0)),
-            Store::Array | Store::Ring(_) => None,
-        };
-        let Some(table) = table else { return Ok(Some(0)) };
-        Ok(key.is_none_or(|key| table.behind(key).is_some()).then(|| table.order()))
+        if let Store::Trie(trie) = &m.store {
+            return Ok(key.is_none_or(|key| trie.has(key)).then_some(0));
+        }
+        let Some(table) = m.table() else { return Ok(Some(0)) };
+        let behind = key.map_or(Some(0), |key| table.behind(key));
+        Ok(behind.map(|behind| table.order() << 32 | behind as u64))
+    }
+
+    /// User side: the key behind which a walk goes on that stood behind this one when [`MapSpace::order_behind`] told this number. Entries keep
+    /// their places, but a key that went and came again may have another one.
+    pub fn resume(&self, map: MapId, key: Option<&[u8]>, order: u64) -> Result<Resumed, Errno> {
+        let m = self.get(map).ok_or(BAD_REFERENCE)?;
+        if let Some(table) = m.table() {
+            return Ok(match order >> 32 == table.order() {
+                true => Resumed::Behind(table.before(order as u32 as usize).map(<[u8]>::to_vec)),
+                false => Resumed::Moved,
+            });
+        }
+        // Tries have the order of their keys, arrays that of their indices.
+        let there = self.order_behind(map, key)?.is_some();
+        Ok(if there { Resumed::Behind(key.map(<[u8]>::to_vec)) } else { Resumed::Gone })
     }
 
     /// Puts a map into a map of maps.
@@ -223,6 +238,15 @@ fn number(value: &[u8], index: usize) -> u32 {
 }
 
 impl Map {
+    /// The table of keys, of those that have one.
+    fn table(&self) -> Option<&Table> {
+        match &self.store {
+            Store::Keyed(keyed) => Some(&keyed.table),
+            Store::Slots(slots) => slots.keys.as_ref(),
+            Store::Array | Store::Ring(_) | Store::Trie(_) => None,
+        }
+    }
+
     fn readable(&self) -> Result<(), Errno> {
         if self.spec.flags & WRONLY != 0 { Err(Errno::PERM) } else { Ok(()) }
     }

@@ -74,6 +74,11 @@ impl XdpMapKind {
     pub fn has_chains(self) -> bool {
         matches!(self, Self::Hash | Self::KeyedReferences | Self::KeyedMaps)
     }
+
+    /// Whether an entry names an interface.
+    pub fn names_interfaces(self) -> bool {
+        matches!(self, Self::Devices | Self::KeyedReferences)
+    }
 }
 
 impl MapShape {
@@ -86,7 +91,7 @@ impl MapShape {
         if value == 0 || value > VALUE_BYTES {
             return Err(MapLimit::Value(self.value_bytes));
         }
-        match u64::from(self.slots()) * u64::from(self.copies()) {
+        match (u64::from(self.slots()) + u64::from(self.sent_to_slot().is_some())) * u64::from(self.copies()) {
             slots if slots > MOST_SLOTS => Err(MapLimit::Slots(slots)),
             _ => Ok(()),
         }
@@ -128,9 +133,19 @@ impl MapShape {
         u64::from(self.value_bytes.max(8)).next_power_of_two().trailing_zeros() as u8
     }
 
+    /// Where a devmap keeps the destinations that its entries name: behind its last slot.
+    pub fn sent_to_slot(&self) -> Option<u32> {
+        self.kind.names_interfaces().then(|| self.slots())
+    }
+
+    /// Bytes of all values, with what lies between them.
+    pub fn all_values(&self) -> u64 {
+        (u64::from(self.slots()) * u64::from(self.copies())).saturating_mul(1 << self.shift())
+    }
+
     /// Bytes of value memory.
     pub fn value_memory(&self) -> u64 {
-        (u64::from(self.slots()) * u64::from(self.copies())).saturating_mul(1 << self.shift())
+        self.all_values().saturating_add(self.sent_to_slot().map_or(0, |_| 1 << self.shift()))
     }
 
     fn entry_rows(&self) -> u32 {
@@ -318,6 +333,15 @@ mod tests {
         assert_eq!(MapShape { kind: XdpMapKind::Array, ..large }.check(), Err(MapLimit::Value(513)));
         assert_eq!(shape(XdpMapKind::Hash, 4, 1 << 17).check(), Err(MapLimit::Slots((1 << 17) + 8)));
         assert_eq!(shape(XdpMapKind::Array, 4, 1 << 17).check(), Ok(()));
+    }
+
+    #[test]
+    fn a_devmap_has_a_word_behind_its_last_slot() {
+        let devices = MapShape { value_bytes: 4, ..shape(XdpMapKind::Devices, 4, 6) };
+        assert_eq!((devices.sent_to_slot(), devices.all_values(), devices.value_memory()), (Some(6), 48, 56));
+        let keyed = MapShape { kind: XdpMapKind::KeyedReferences, ..devices };
+        assert_eq!((keyed.sent_to_slot(), keyed.value_memory()), (Some(14), 120));
+        assert_eq!(shape(XdpMapKind::Devices, 4, 1 << 17).check(), Err(MapLimit::Slots((1 << 17) + 1)));
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Where the values of a part's maps lie in its module's addresses, on a device whose XDP engine is hardware.
 //!
-//! Linker and device both count on it: pages of 64 KiB in the order of the maps, those that programs write from
-//! 0x4000_0000 on, those that they only read from 0x8000_0000 on.
+//! Linker and device both count on it: pages of 64 KiB, those that programs write from 0x4000_0000 on, those that they only read from
+//! 0x8000_0000 on.
 
 use super::{XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::map::MapShape;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a page of addresses.
 pub const REGION_BYTES: u64 = 1 << 16;
@@ -66,6 +67,8 @@ pub struct LaidMap {
     pub shape: MapShape,
     /// Programs only read them.
     pub read_only: bool,
+    /// Programs have no address of them.
+    pub hidden: bool,
     /// First page of 64 KiB among those of its kind.
     pub page: u32,
     /// Values lie every 2^shift bytes.
@@ -77,14 +80,19 @@ pub struct LaidMap {
 }
 
 impl LaidMap {
-    /// Bytes of all values with what lies between them.
+    /// Bytes of value memory: all values with what lies between them, and what the engine keeps behind them.
     pub fn bytes(&self) -> u64 {
         self.shape.value_memory()
     }
 
+    /// Bytes that have an address.
+    pub fn addressed(&self) -> u64 {
+        self.shape.all_values()
+    }
+
     /// Pages of 64 KiB.
     pub fn pages(&self) -> u32 {
-        u32::try_from(self.bytes().div_ceil(REGION_BYTES)).unwrap_or(u32::MAX)
+        u32::try_from(self.addressed().div_ceil(REGION_BYTES)).unwrap_or(u32::MAX)
     }
 
     /// Pages of value memory.
@@ -98,6 +106,29 @@ impl LaidMap {
     }
 }
 
+/// A map that has no page yet.
+fn laid(map: &XdpMap, contexts: u32) -> Option<LaidMap> {
+    let shape = shape(map, contexts)?;
+    let hidden = entry::is_host_kept(map.kind);
+    let read_only = shape.constant || hidden || shape.kind.names_interfaces();
+    let size = map.value_size as u16;
+    let readable = if map.flags & WRONLY_PROG == 0 && !hidden { size } else { 0 };
+    let writable = if read_only { 0 } else { size };
+    Some(LaidMap { shape, read_only, hidden, page: 0, shift: shape.shift(), readable, writable })
+}
+
+/// The first of so many free pages in a row. None begins beyond those that are used, whatever its length.
+fn first_fit(used: &BTreeSet<u32>, pages: u32) -> u32 {
+    let mut first = 0;
+    for page in used {
+        if page.saturating_sub(first) >= pages {
+            break;
+        }
+        first = page + 1;
+    }
+    first
+}
+
 /// All maps of a part by position; none for those of kinds that the engine has not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
@@ -108,25 +139,29 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays the maps of a part, for an engine of so many contexts.
-    pub fn of(maps: &[XdpMap], contexts: u32) -> Self {
-        let mut layout = Self::default();
-        for map in maps {
-            let laid = shape(map, contexts).map(|shape| {
-                let devices = matches!(shape.kind, XdpMapKind::Devices | XdpMapKind::KeyedReferences);
-                let hidden = entry::is_host_kept(map.kind);
-                let read_only = shape.constant || devices || hidden;
-                let page = layout.pages[usize::from(read_only)];
-                let size = map.value_size as u16;
-                let readable = if map.flags & WRONLY_PROG == 0 && !hidden { size } else { 0 };
-                let writable = if read_only { 0 } else { size };
-                LaidMap { shape, read_only, page, shift: shape.shift(), readable, writable }
-            });
-            if let Some(laid) = laid {
-                let pages = &mut layout.pages[usize::from(laid.read_only)];
-                *pages = pages.saturating_add(laid.pages());
-            }
-            layout.maps.push(laid);
+    /// Lays the maps of a part, for an engine of so many contexts: beside those of the program before, of which it keeps some, by position.
+    ///
+    /// As in the interpreter a map takes its pages where they first fit among those that its module has in use, and a kept one has those that it
+    /// had. Maps that programs have no address of come behind, on pages that nobody else of this layout has.
+    pub fn of(maps: &[XdpMap], contexts: u32, before: Option<&Self>, kept: &BTreeMap<u32, u32>) -> Self {
+        let mut used: [BTreeSet<u32>; 2] = Default::default();
+        for old in before.iter().flat_map(|before| before.maps.iter().flatten()).filter(|old| !old.hidden) {
+            used[usize::from(old.read_only)].extend(old.page..old.page.saturating_add(old.pages()));
+        }
+        let mut layout = Self { maps: maps.iter().map(|map| laid(map, contexts)).collect(), pages: [0; 2] };
+        let old = |index: u32| (*before?.maps.get(*kept.get(&index)? as usize)?).filter(|old| !old.hidden);
+        for (index, map) in (0..).zip(&mut layout.maps) {
+            let Some(map) = map.as_mut().filter(|map| !map.hidden) else { continue };
+            let used = &mut used[usize::from(map.read_only)];
+            map.page = old(index).map_or_else(|| first_fit(used, map.pages()), |old| old.page);
+            used.extend(map.page..map.page.saturating_add(map.pages()));
+            let pages = &mut layout.pages[usize::from(map.read_only)];
+            *pages = (*pages).max(map.page.saturating_add(map.pages()));
+        }
+        for map in layout.maps.iter_mut().flatten().filter(|map| map.hidden) {
+            let pages = &mut layout.pages[usize::from(map.read_only)];
+            map.page = *pages;
+            *pages = pages.saturating_add(map.pages());
         }
         layout
     }
@@ -152,7 +187,7 @@ mod tests {
     fn maps_that_are_written_come_first_and_each_begins_a_page_of_its_own() {
         let ring = XdpMap { kind: 27, ..array(8, 4, 0) };
         let maps = [array(4, 1, RDONLY_PROG), array(12, 8192, 0), ring, array(1, 1, 0), array(8, 1, WRONLY_PROG)];
-        let layout = Layout::of(&maps, 8);
+        let layout = Layout::of(&maps, 8, None, &BTreeMap::new());
         assert_eq!(layout.pages, [4, 1]);
         let laid: Vec<_> = layout.maps.iter().flatten().collect();
         let firsts: Vec<u32> = laid.iter().map(|map| map.first()).collect();
@@ -161,5 +196,23 @@ mod tests {
         assert_eq!((regions, layout.maps[2]), (vec![4, 0, 2, 3], None));
         assert_eq!((laid[1].shift, laid[1].pages(), laid[1].value_pages()), (4, 2, 32));
         assert_eq!((laid[0].readable, laid[0].writable, laid[3].readable, laid[3].writable), (4, 0, 0, 8));
+    }
+
+    #[test]
+    fn a_kept_map_keeps_its_page_and_others_take_the_first_that_the_module_has_not_in_use() {
+        let pages =
+            |layout: &Layout| layout.maps.iter().flatten().map(|map| (map.page, map.read_only)).collect::<Vec<_>>();
+        let programs = XdpMap { kind: entry::PROG_ARRAY, ..array(4, 4, 0) };
+        let maps = [programs.clone(), array(8, 8192, 0), array(8, 1, 0), array(4, 1, RDONLY_PROG)];
+        let first = Layout::of(&maps, 8, None, &BTreeMap::new());
+        assert_eq!((pages(&first), first.pages), (vec![(1, true), (0, false), (1, false), (0, true)], [2, 2]));
+        // The second array is kept, as the first map.
+        let maps = [array(8, 1, 0), array(8, 1, 0), array(8, 16384, 0), array(4, 1, RDONLY_PROG), programs];
+        let second = Layout::of(&maps, 8, Some(&first), &BTreeMap::from([(0, 2)]));
+        assert_eq!(pages(&second), [(1, false), (2, false), (3, false), (1, true), (2, true)]);
+        assert_eq!(second.pages, [5, 3]);
+        // The first program has gone: its pages are free again.
+        let third = Layout::of(&maps, 8, Some(&second), &BTreeMap::from([(0, 0), (2, 2)]));
+        assert_eq!(pages(&third), [(1, false), (0, false), (3, false), (0, true), (1, true)]);
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod binary;
 mod code;
 pub mod entry;
+pub mod interfaces;
 pub mod layout;
 pub mod part;
 mod placed;

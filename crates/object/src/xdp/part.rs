@@ -44,7 +44,7 @@ pub struct Xdp {
     /// Entries that user space gives to maps when they are made, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<XdpEntry>,
-    /// Port of an interface index; without an entry, interface N is port N - 1.
+    /// Port of an interface index, the lowest index of each port; a port without one has its number and 1, unless another port has that.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub interfaces: BTreeMap<u32, u8>,
 }

@@ -121,7 +121,8 @@ impl Own<'_> {
         }
         let copies = if row.per_cpu { processors } else { 1 };
         // By index entries count, by key slots do.
-        let values = u64::from(row.slots.max(row.entries)) * copies;
+        let kept = XdpMapKind::from_code(row.kind).is_some_and(XdpMapKind::names_interfaces);
+        let values = (u64::from(row.slots.max(row.entries)) + u64::from(kept)) * copies;
         let pages = (u128::from(values) << row.shift).div_ceil(VALUE_PAGE_BYTES.into());
         let all = self.hardware.value_pages();
         if pages + u128::from(row.base) > u128::from(all) {

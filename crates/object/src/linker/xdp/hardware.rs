@@ -12,6 +12,7 @@ use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
 use crate::linker::spaces::Holder;
 use crate::object::Object;
+use crate::xdp::interfaces::ifindex_of;
 use crate::xdp::layout::VALUE_PAGE_BYTES;
 use crate::xdp::{LaidMap, Layout, PlacedXdp, Xdp, XdpCompiler, XdpMap, XdpMapPlace};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
@@ -44,6 +45,10 @@ struct Held {
     /// First row of the region table, and how many.
     regions: (u32, u32),
     maps: Vec<u32>,
+    /// Where its maps have their addresses.
+    layout: Layout,
+    /// Ports of interface indices.
+    interfaces: BTreeMap<u32, u8>,
     /// By position of the map; of a kept one the same as in the other generation.
     values: BTreeMap<u32, Pieces>,
     /// Search memory, by position of the map; of a kept one the same as in the other generation.
@@ -151,7 +156,9 @@ impl Hardware {
         let PlacedXdp { xdp, kept, .. } = placed;
         let (module, tenant) = (at.tenant.module, at.tenant.spec.name.clone());
         self.names.insert(module, tenant.clone());
-        let layout = Layout::of(&xdp.maps, self.engine.processors() as u32);
+        let old = self.held.get(&module).and_then(|held| held[usize::from(1 - at.generation)].clone());
+        let before = old.as_ref().map(|old| &old.layout);
+        let layout = Layout::of(&xdp.maps, self.engine.processors() as u32, before, kept);
         let wrong = |map: &XdpMap, (what, found, allowed)| {
             let (tenant, object, map) = (tenant.clone(), object.name.clone(), map.name.clone());
             LinkError::from(XdpError::Map { tenant, object, map, what, found, allowed })
@@ -165,11 +172,10 @@ impl Hardware {
         };
         let code = (self.compile)(xdp).map_err(refused)?;
 
-        let mut held = Held::default();
+        let mut held = Held { interfaces: xdp.interfaces.clone(), layout: layout.clone(), ..Held::default() };
         let mut rows = HardwareRows::default();
         held.pages = self.take_pages(at, object, code.pages() as u32, code.rows.len())?;
         held.regions = self.take_regions(at, object, xdp, &layout)?;
-        let old = self.held.get(&module).and_then(|held| held[usize::from(1 - at.generation)].clone());
         let mut places = BTreeMap::new();
         let begins_anew = |index: u32| old.is_none() || !kept.contains_key(&index);
         let others = |index: u32| Others::of(&layout, index, &begins_anew);
@@ -194,6 +200,16 @@ impl Hardware {
                     "what it keeps",
                     "maps of the program before".to_owned(),
                     "no map of maps that is kept in hardware".to_owned(),
+                );
+                return Err(wrong(map, what));
+            }
+            // Where a redirect to all of its entries goes was made with the interfaces of the program before.
+            let interfaces = old.as_ref().filter(|_| laid.shape.sent_to_slot().is_some() && kept.contains_key(&index));
+            if interfaces.is_some_and(|old| old.interfaces != xdp.interfaces) {
+                let what = (
+                    "interfaces of a devmap that is kept",
+                    "others than those of the program before".to_owned(),
+                    "the same in hardware, or a devmap that begins anew".to_owned(),
                 );
                 return Err(wrong(map, what));
             }
@@ -508,8 +524,7 @@ fn holds_maps(map: &XdpMap) -> bool {
 fn interfaces(xdp: &Xdp, target: &Target) -> XdpInterfacesRow {
     let mut row = XdpInterfacesRow::default();
     for port in 0..target.ports as u8 {
-        let named = xdp.interfaces.iter().find(|(_, named)| **named == port).map(|(index, _)| *index);
-        row.ifindex[usize::from(port)] = named.unwrap_or(u32::from(port) + 1);
+        row.ifindex[usize::from(port)] = ifindex_of(port, &xdp.interfaces);
     }
     row
 }

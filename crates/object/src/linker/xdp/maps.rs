@@ -4,6 +4,7 @@ use super::error::Fit;
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
 use crate::xdp::entry::NoWord;
+use crate::xdp::interfaces::sent_to;
 use crate::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
 use crate::xdp::{LaidMap, Xdp, XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
@@ -163,6 +164,12 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, referents: &Referents) -> Res
             bytes[at..at + size].copy_from_slice(&value[..size]);
         }
     }
+    if let Some(slot) = shape.sent_to_slot() {
+        let first = |value: &[u8]| u32::from_le_bytes([value[0], value[1], value[2], value[3]]);
+        let named = bytes.chunks_exact(1 << laid.shift).take(slot as usize).map(first);
+        let all = sent_to(named, &xdp.interfaces, referents.target);
+        bytes[(slot as usize) << laid.shift] = all;
+    }
     Ok((bytes, keys))
 }
 
@@ -195,14 +202,14 @@ pub(super) fn value_rows(
 /// Rows of the region table of a map, from this one on.
 pub(super) fn region_rows(module: u8, laid: &LaidMap, pieces: &Pieces, first: u32) -> Vec<RowWrite> {
     let row = |(at, (base, _)): (u32, &(u32, u32))| {
-        let bytes = (laid.bytes() - u64::from(at) * REGION_BYTES).min(REGION_BYTES) as u32;
+        let bytes = laid.addressed().saturating_sub(u64::from(at) * REGION_BYTES).min(REGION_BYTES) as u32;
         let LaidMap { shift, readable, writable, .. } = *laid;
         let lock = laid.shape.lock_word();
         let row =
             XdpRegionRow { valid: true, module_id: module, base: *base as u16, bytes, shift, readable, writable, lock };
         write(Table::XdpRegion, first + at, &row)
     };
-    (0..).zip(pieces).map(row).collect()
+    (0..laid.pages()).zip(pieces).map(row).collect()
 }
 
 /// The row of a map.

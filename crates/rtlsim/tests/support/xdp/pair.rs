@@ -209,6 +209,7 @@ impl Pair {
             };
             let (valid, base, shift) = (true, placement.base, shape.shift());
             let lock = shape.lock_word();
+            let bytes = shape.all_values() as u32;
             let region = XdpRegionRow { valid, module_id: MODULE, base, bytes, shift, readable: size, writable, lock };
             engine.write(Table::XdpRegion, page, &region);
         }
