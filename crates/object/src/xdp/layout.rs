@@ -6,7 +6,7 @@
 use super::{XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::map::MapShape;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Bytes of a page of addresses.
 pub const REGION_BYTES: u64 = 1 << 16;
@@ -117,14 +117,15 @@ fn laid(map: &XdpMap, contexts: u32) -> Option<LaidMap> {
     Some(LaidMap { shape, read_only, hidden, page: 0, shift: shape.shift(), readable, writable })
 }
 
-/// The first of so many free pages in a row. None begins beyond those that are used, whatever its length.
-fn first_fit(used: &BTreeSet<u32>, pages: u32) -> u32 {
+/// The first of so many free pages in a row, beside those that are used: as first ones and ends.
+fn first_fit(used: &mut [(u32, u32)], pages: u32) -> u32 {
+    used.sort_unstable();
     let mut first = 0;
-    for page in used {
-        if page.saturating_sub(first) >= pages {
+    for (begin, end) in used {
+        if begin.saturating_sub(first) >= pages {
             break;
         }
-        first = page + 1;
+        first = first.max(*end);
     }
     first
 }
@@ -144,9 +145,9 @@ impl Layout {
     /// As in the interpreter a map takes its pages where they first fit among those that its module has in use, and a kept one has those that it
     /// had. Maps that programs have no address of come behind, on pages that nobody else of this layout has.
     pub fn of(maps: &[XdpMap], contexts: u32, before: Option<&Self>, kept: &BTreeMap<u32, u32>) -> Self {
-        let mut used: [BTreeSet<u32>; 2] = Default::default();
+        let mut used: [Vec<(u32, u32)>; 2] = Default::default();
         for old in before.iter().flat_map(|before| before.maps.iter().flatten()).filter(|old| !old.hidden) {
-            used[usize::from(old.read_only)].extend(old.page..old.page.saturating_add(old.pages()));
+            used[usize::from(old.read_only)].push((old.page, old.page.saturating_add(old.pages())));
         }
         let mut layout = Self { maps: maps.iter().map(|map| laid(map, contexts)).collect(), pages: [0; 2] };
         let old = |index: u32| (*before?.maps.get(*kept.get(&index)? as usize)?).filter(|old| !old.hidden);
@@ -154,7 +155,7 @@ impl Layout {
             let Some(map) = map.as_mut().filter(|map| !map.hidden) else { continue };
             let used = &mut used[usize::from(map.read_only)];
             map.page = old(index).map_or_else(|| first_fit(used, map.pages()), |old| old.page);
-            used.extend(map.page..map.page.saturating_add(map.pages()));
+            used.push((map.page, map.page.saturating_add(map.pages())));
             let pages = &mut layout.pages[usize::from(map.read_only)];
             *pages = (*pages).max(map.page.saturating_add(map.pages()));
         }
