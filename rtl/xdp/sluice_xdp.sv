@@ -6,7 +6,7 @@
 /// program leave in their order, those of a module with one in the order of their flow. Their verdict and token come when the
 /// program has ended and nobody of their flow is before them.
 ///
-/// Latency: without a program 1 cycle. With one, of a packet alone, 24 cycles and 5 a bundle, from a frame's last beat in to its first
+/// Latency: without a program 1 cycle. With one, of a packet alone, 25 cycles and 5 a bundle, from a frame's last beat in to its first
 /// beat out, and 2 more where the bus has 32 bytes. Throughput: without a program a beat a cycle; with one docs/measurements.md.
 /// Stall behaviour: the input stalls for packets without a program, while the output stalls or has one with a program; in
 /// addition for a cycle a packet of these.
@@ -220,10 +220,24 @@ module sluice_xdp
 
   // What belongs to a packet is the same in all its beats.
   if (Bytes == 64) begin : gen_wide_in
-    assign {in_data, in_keep, in_last, in_came} = {queued_data, queued_keep, queued_last, queued_came};
-    assign {in_broken, in_token, in_route, in_side} = {queued_broken, queued_token, queued_route, queued_side};
-    assign in_valid = queued_valid;
-    assign queued_ready = in_ready;
+    // Two beats in front of the cores: a cycle in which they take none costs the queues more than that one.
+    logic [$clog2(3)-1:0] unused_in_level;
+    sluice_fifo #(
+        .Width(512 + 64 + 1 + UserBits + $bits(token_t) + 1 + ClockBits),
+        .Depth(2)
+    ) u_in (
+        .clk_i,
+        .rst_ni,
+        .valid_i(queued_valid),
+        .ready_o(queued_ready),
+        .data_i({
+          queued_data, queued_keep, queued_last, queued_came, queued_broken, queued_token, queued_route, queued_side
+        }),
+        .valid_o(in_valid),
+        .ready_i(in_ready),
+        .data_o({in_data, in_keep, in_last, in_came, in_broken, in_token, in_route, in_side}),
+        .level_o(unused_in_level)
+    );
   end else begin : gen_widen
     sluice_axis_width #(
         .InBytes  (Bytes),
