@@ -4,6 +4,7 @@
 //! [`Engine`]: cores with contexts, their memories, the map engine that they share, and the order in which packets leave.
 
 pub mod area;
+mod calendar;
 mod core;
 pub mod engine;
 mod late;

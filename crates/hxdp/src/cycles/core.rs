@@ -1,5 +1,6 @@
 //! One core: contexts whose bundles are picked in turn, and ports of the packet memory.
 
+use super::calendar::Calendar;
 use super::late::{Cycle, Late};
 use super::{Engine, Issue, Trace};
 use std::collections::VecDeque;
@@ -47,12 +48,12 @@ impl Unit {
 }
 
 /// Units that all cores share.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Shared {
     /// Loads, stores and atomics of map values.
-    pub value_port: Unit,
-    /// Second half of the map engine.
-    pub map_engine: Unit,
+    pub value_port: Calendar,
+    /// Second half of the map engine: who has found his key first goes first.
+    pub map_engine: Calendar,
 }
 
 /// What a bundle that launches something waits for: until when, and whether the map engine has it.
@@ -271,9 +272,11 @@ impl Core {
 
     /// Asks the units that a bundle needs, at its memory stage.
     fn launch(&mut self, at: u64, engine: &Engine, issue: &Issue, shared: &mut Shared) -> Launched {
+        shared.value_port.forget(at);
+        shared.map_engine.forget(at);
         let values = u64::from(issue.at_values());
         let muldiv = self.muldiv_cycles(engine, issue);
-        let busy = (values > 0 && shared.value_port.free > at)
+        let busy = (values > 0 && shared.value_port.is_taken(at))
             || (muldiv > 0 && self.muldiv.free > at)
             || (issue.helpers + issue.calls > 0 && self.helper.free > at);
         if busy {
@@ -304,7 +307,7 @@ impl Core {
             self.front.free = begins + 1;
             let locked = engine.maps.locked(search);
             if locked > 0 {
-                shared.value_port.free = shared.value_port.free.max(begins + back - locked);
+                shared.value_port.take(begins + back - locked, locked);
             }
             until = until.max(Some(begins + back + engine.map_answer));
         }

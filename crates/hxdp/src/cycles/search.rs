@@ -24,8 +24,6 @@ pub struct Search {
     pub keyed: bool,
     /// A trie, whose walk is taken to be of two nodes.
     pub trie: bool,
-    /// Has used bits.
-    pub lru: bool,
     /// Words of 8 bytes of its key.
     pub key: u8,
     /// And of its value.
@@ -56,7 +54,6 @@ impl Search {
             what,
             keyed: !indexed.contains(&map.kind) && !trie,
             trie,
-            lru: [MapType::LruHash, MapType::LruPercpuHash].contains(&map.kind),
             key: words(map.key_size).max(1),
             value: words(map.value_size).max(1),
         }
@@ -80,11 +77,9 @@ pub struct MapEngine {
     pub lookup: u64,
     /// Each 16 bytes of the key behind the first.
     pub rest: u64,
-    /// The used bit of an LRU map.
-    pub used: u64,
     /// Lookup in a trie.
     pub trie: u64,
-    /// Slot, chain and state of an update, besides its lookup and a cycle for each word of its value.
+    /// What an update takes besides its lookup and a cycle for each word of its value.
     pub change: u64,
     /// The same of a delete.
     pub delete: u64,
@@ -100,12 +95,11 @@ impl Default for MapEngine {
             key_word: 1,
             hash: 3,
             index: 5,
-            lookup: 6,
+            lookup: 4,
             rest: 1,
-            used: 2,
             trie: 12,
-            change: 9,
-            delete: 8,
+            change: 1,
+            delete: 3,
             least: 1,
         }
     }
@@ -128,10 +122,9 @@ impl MapEngine {
             (_, true) => self.trie,
             _ => self.index,
         };
-        let used = if search.lru { self.used } else { 0 };
         let cycles = match search.what {
-            What::Lookup | What::Reference => found + used,
-            What::Update if search.keyed => found + used + self.change + u64::from(search.value),
+            What::Lookup | What::Reference => found,
+            What::Update if search.keyed => found + self.change + u64::from(search.value),
             What::Update => found + u64::from(search.value),
             What::Delete => found + self.delete,
         };

@@ -18,9 +18,6 @@ const MEASURED: usize = 1000;
 const ALONE: f64 = 4.0;
 /// How far the model may be from the RTL, on each path.
 const FROM_RTL: f64 = 0.1;
-/// Paths whose cycles from a packet to the next the model does not follow, as its table says: bound by the map engine's second half, which the
-/// model gives away in order of launch and the RTL in order of keys that are read.
-const NOT_FOLLOWED: [&str; 2] = ["L2 ACL #1", "firewall, new flow"];
 /// Paths that this is asked of, from the first on.
 const ALONE_OF: usize = 7;
 
@@ -71,8 +68,7 @@ pub fn table() -> String {
         let (rtl, rtl_alone) = path.of_rtl();
         for (what, model, rtl) in [("cycles a packet", measured, rtl), ("cycles alone", alone, rtl_alone)] {
             let off = model / rtl - 1.0;
-            let held = what == "cycles alone" || !NOT_FOLLOWED.contains(&path.what);
-            assert!(!held || off.abs() <= FROM_RTL, "{}: {model:.2} {what} on the model, {rtl} on the RTL", path.what);
+            assert!(off.abs() <= FROM_RTL, "{}: {model:.2} {what} on the model, {rtl} on the RTL", path.what);
         }
         let most = if index < ALONE_OF { format!("{:.0}", ALONE * path.published) } else { String::from("-") };
         let _ = writeln!(
