@@ -110,6 +110,9 @@ impl Stage {
     }
 }
 
+/// A pass on traces.
+type Change<'a> = &'a dyn Fn(&mut Code);
+
 /// A program behind each of these passes, `traces` first.
 pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
     staged(image, program, passes, None)
@@ -189,7 +192,7 @@ fn attempt(
     }
     let values = |code: &mut Code| pass::values::values(code, crowded);
     // Behind `forward` values share registers of the core, which `join` could not tell from uses of its own.
-    let on_values: [(Pass, &dyn Fn(&mut Code)); 15] = [
+    let on_values: [(Pass, Change<'_>); 15] = [
         (Pass::Values, &values),
         (Pass::Copies, &pass::copies::copies),
         (Pass::Elements, &pass::elements::elements),

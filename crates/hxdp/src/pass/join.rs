@@ -83,7 +83,7 @@ fn is_possible(steps: &[Step], regions: &Regions, behind: &[Registers], first: &
     // What others may see keeps its order, loads too.
     let apart = |a: usize, b: usize| {
         let (a, b) = (effect(a), effect(b));
-        !a.conflicts(&b) && !(a.shared && b.shared)
+        !(a.conflicts(&b) || a.shared && b.shared)
     };
     // Fields of the context are loaded one by one.
     let joinable = |e: &Effect| !e.may_fault && matches!(e.loads | e.stores, STACK | PACKET | SHARED);
