@@ -156,7 +156,7 @@ def test_parameters_and_instances_are_those_of_the_elaborated_design():
 
 
 def test_a_field_of_the_configuration_is_changed_alone():
-    fields = whole.config_fields("rmt_cfg_t")
+    fields = whole.config_fields("rmt")
     bits = "".join(f"{number:032b}" for number in range(1, len(fields) + 1))
     piece = whole.Piece("sluice_rmt_match", (("Cfg", bits), ("Stage", "1")))
     after = whole.changed(piece, {"Cfg": {"modules": 64}})

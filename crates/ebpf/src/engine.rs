@@ -243,8 +243,11 @@ impl Engine for XdpEngine {
     }
 
     fn count_copies(&mut self, module: u8, copies: u64) -> bool {
-        let row = copies_row(module);
-        self.drops[row] += copies;
+        // Copies of who has no program here are those of the engine before.
+        if !self.modules.contains_key(&module) {
+            return false;
+        }
+        self.drops[copies_row(module)] += copies;
         true
     }
 
