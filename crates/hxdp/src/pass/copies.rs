@@ -4,7 +4,7 @@
 //! and helpers that are given a map and an address without r1 and r2. `dead` removes the instructions that nobody reads any more. Leaves alone: control flow, every register's value.
 
 use super::Code;
-use super::entries::entries;
+use super::entries::Entries;
 use crate::Op;
 use crate::alu::alu;
 use crate::op::{NAMES, OWN, Registers, START};
@@ -233,9 +233,9 @@ impl Facts {
 
 /// Rewrites every trace.
 pub fn copies(code: &mut Code) {
-    let entries = entries(code);
+    let entries = Entries::of(code);
     for (label, trace) in &mut code.traces {
-        let mut facts = entries.get(label).copied().unwrap_or_default();
+        let mut facts = entries.at(*label);
         for step in &mut trace.steps {
             step.op = facts.rewrite(step.op);
             facts.pass(&step.op);

@@ -3,43 +3,34 @@
 //! Used by passes that follow facts along a trace. A fact holds at an entry when it holds at the end of each way that leads
 //! there, or when the region analysis knows it of that slot. A function is entered with what nobody knows.
 
-use super::Code;
 use super::copies::{Fact, Facts};
+use super::{Code, flow};
 use crate::op::START;
 use sluice_ebpf::analysis::{Base, Regions, Value};
 use std::collections::BTreeMap;
 
 /// Facts at the entry of each trace.
-pub fn entries(code: &Code) -> BTreeMap<u32, Facts> {
-    let mut entries: BTreeMap<u32, Facts> =
-        code.functions.iter().map(|function| (*function, Facts::default())).collect();
-    let mut open: Vec<u32> = code.functions.clone();
-    while let Some(label) = open.pop() {
-        let Some(trace) = code.traces.get(&label) else { continue };
-        let mut facts = entries[&label];
-        let mut ways = Vec::new();
-        for step in &trace.steps {
-            // A called function is none of the ways: nothing is known there.
-            if let Some(to) = step.op.target().filter(|_| !step.op.is_barrier()) {
-                ways.push((to, facts));
-            }
-            facts.pass(&step.op);
+#[derive(Clone, Debug)]
+pub struct Entries(BTreeMap<u32, Facts>);
+
+impl Entries {
+    /// Of all traces.
+    pub fn of(code: &Code) -> Self {
+        let join = |before: Option<&Facts>, way: &Facts| {
+            let way = way.across();
+            before.map_or(way, |before| before.both(&way))
+        };
+        let mut entries = flow::entries(code, &Facts::default(), |step, facts: &mut Facts| facts.pass(&step.op), join);
+        for (label, facts) in &mut entries {
+            analysed(*label, &code.regions, facts);
         }
-        ways.extend(trace.next.map(|next| (next, facts)));
-        for (to, facts) in ways {
-            let facts = facts.across();
-            let before = entries.get(&to).copied();
-            let joined = before.map_or(facts, |before| before.both(&facts));
-            if before != Some(joined) {
-                entries.insert(to, joined);
-                open.push(to);
-            }
-        }
+        Self(entries)
     }
-    for (label, facts) in &mut entries {
-        analysed(*label, &code.regions, facts);
+
+    /// At the entry of one.
+    pub fn at(&self, label: u32) -> Facts {
+        self.0.get(&label).copied().unwrap_or_default()
     }
-    entries
 }
 
 /// Adds what the region analysis knows of a slot: numbers, and addresses at a known distance from the frame's start.

@@ -4,7 +4,7 @@
 //! jump did, and `dead` removes what wrote r0. Needs: `copies` for what r0 is. Leaves alone: exits of functions that are
 //! jumped back to: their callers may look at all of r0, and so may whoever runs a program that is none of XDP.
 
-use super::entries::entries;
+use super::entries::Entries;
 use super::{Code, Trace};
 use crate::{Op, Step};
 use sluice_ebpf::insn::Operand;
@@ -19,11 +19,11 @@ pub fn exits(code: &mut Code) {
     // Only a program that begins as one of XDP gives a verdict.
     let verdicts = code.regions.complete;
     let main: Vec<bool> = code.traces.keys().map(|label| code.is_main(*label)).collect();
-    let entries = entries(code);
+    let entries = Entries::of(code);
     for ((label, trace), is_main) in code.traces.iter_mut().zip(main) {
         let Some((last, before)) = trace.steps.split_last_mut() else { continue };
         let Op::Exit { value: value @ None, .. } = &mut last.op else { continue };
-        let mut facts = entries.get(label).copied().unwrap_or_default();
+        let mut facts = entries.at(*label);
         before.iter().for_each(|step| facts.pass(&step.op));
         let known = Some(facts.operand(Operand::Reg(0))).filter(|found| *found != Operand::Reg(0));
         *value = known.or_else(|| narrow(before).filter(|_| verdicts && is_main));

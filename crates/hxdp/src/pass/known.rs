@@ -6,7 +6,7 @@
 //! numbers and older registers into comparisons; the region analysis. Leaves alone: taken back edges, which count as work.
 
 use super::copies::Facts;
-use super::entries::entries;
+use super::entries::Entries;
 use super::{Code, Trace};
 use crate::effect::{CONTEXT, Effect};
 use crate::{Op, Step};
@@ -28,10 +28,10 @@ struct Compared {
 
 /// Decides in every trace.
 pub fn known(code: &mut Code) {
-    let entries = entries(code);
+    let entries = Entries::of(code);
     let known = Known { regions: &code.regions, branches: &code.branches };
     for (label, trace) in &mut code.traces {
-        decide(trace, entries.get(label).copied().unwrap_or_default(), &known);
+        decide(trace, entries.at(*label), &known);
     }
 }
 
@@ -74,21 +74,21 @@ fn decide(trace: &mut Trace, mut facts: Facts, known: &Known<'_>) {
     while let Some(step) = trace.steps.get(index) {
         let (op, effect) = (step.op, Effect::of(step, regions));
         match outcome(step, &compared, (&facts, &refined), known) {
-            Some(false) => {
+            Outcome::Never => {
                 trace.steps.remove(index);
                 continue;
             }
-            Some(true) => {
+            Outcome::Always => {
                 always(trace, index);
                 return;
             }
-            None => {}
+            Outcome::Refined(register, number) => {
+                refined.insert(register, number);
+            }
+            Outcome::Unknown => {}
         }
         if let Op::Length { base, bytes, within, .. } = op {
             compared.push(Compared { base, bytes, beyond: within });
-        }
-        if let Some((a, number)) = not_taken(step, (&facts, &refined), known) {
-            refined.insert(a, number);
         }
         refined.retain(|register, _| effect.writes >> register & 1 == 0);
         // Helpers that move the frame's bounds write the context.
@@ -102,9 +102,20 @@ fn decide(trace: &mut Trace, mut facts: Facts, known: &Known<'_>) {
 /// What branches that were not taken say of registers.
 type Refined = BTreeMap<u8, Num>;
 
-/// What is known of the operands of a comparison.
-fn operands(step: &Step, (facts, refined): (&Facts, &Refined), known: &Known<'_>) -> Option<(Test, u32, Num, Num)> {
-    let Op::Branch { cond, wide, a, b, .. } = step.op else { return None };
+/// What becomes of a branch.
+enum Outcome {
+    /// It is never taken.
+    Never,
+    /// It is taken each time.
+    Always,
+    /// Where it is not taken, its first operand holds one of these.
+    Refined(u8, Num),
+    /// Nothing is known, or it is no branch.
+    Unknown,
+}
+
+/// What is known of a branch.
+fn outcome(step: &Step, compared: &[Compared], (facts, refined): (&Facts, &Refined), known: &Known<'_>) -> Outcome {
     let number = |r: u8, found: Option<Num>| {
         let found = match facts.number(r) {
             Some(number) => Num::constant(number as i64 as u64),
@@ -113,31 +124,20 @@ fn operands(step: &Step, (facts, refined): (&Facts, &Refined), known: &Known<'_>
         };
         refined.get(&r).and_then(|number| found.meet(*number)).unwrap_or(found)
     };
-    let (first, second) = known.compared(step.slot).unzip();
-    let right = match b {
-        Operand::Reg(b) => number(b, second.flatten()),
-        Operand::Imm(b) => Num::constant(b as i64 as u64),
-    };
-    Some((Test::of(cond), if wide { 64 } else { 32 }, number(a, first), right))
-}
-
-/// The first operand of a branch, and what it is where the branch is not taken.
-fn not_taken(step: &Step, facts: (&Facts, &Refined), known: &Known<'_>) -> Option<(u8, Num)> {
-    let Op::Branch { a, .. } = step.op else { return None };
-    let (test, width, left, right) = operands(step, facts, known)?;
-    test.negated().refine(width, left, right).map(|(left, _)| (a, left))
-}
-
-/// Whether a branch is taken, if that is known.
-fn outcome(step: &Step, compared: &[Compared], facts: (&Facts, &Refined), known: &Known<'_>) -> Option<bool> {
     match step.op {
-        Op::Branch { .. } => {
-            let (test, width, left, right) = operands(step, facts, known)?;
-            let possible = |test: Test| test.refine(width, left, right).is_some();
-            match (possible(test), possible(test.negated())) {
-                (true, false) => Some(true),
-                (false, true) => Some(false),
-                _ => None,
+        Op::Branch { cond, wide, a, b, .. } => {
+            let (first, second) = known.compared(step.slot).unzip();
+            let right = match b {
+                Operand::Reg(b) => number(b, second.flatten()),
+                Operand::Imm(b) => Num::constant(b as i64 as u64),
+            };
+            let left = number(a, first);
+            let refine = |test: Test| test.refine(if wide { 64 } else { 32 }, left, right);
+            match (refine(Test::of(cond)), refine(Test::of(cond).negated())) {
+                (Some(_), None) => Outcome::Always,
+                (None, Some(_)) => Outcome::Never,
+                (Some(_), Some((left, _))) => Outcome::Refined(a, left),
+                (None, None) => Outcome::Unknown,
             }
         }
         Op::Length { base, bytes, within, .. } => {
@@ -150,9 +150,13 @@ fn outcome(step: &Step, compared: &[Compared], facts: (&Facts, &Refined), known:
                 true if c.bytes == bytes || is_ordered(c) && bytes > c.bytes => Some(true),
                 _ => None,
             });
-            beyond.map(|beyond| beyond != within)
+            match beyond {
+                Some(beyond) if beyond != within => Outcome::Always,
+                Some(_) => Outcome::Never,
+                None => Outcome::Unknown,
+            }
         }
-        _ => None,
+        _ => Outcome::Unknown,
     }
 }
 

@@ -12,6 +12,7 @@ pub mod dependence;
 pub mod elements;
 pub mod entries;
 pub mod exits;
+pub mod flow;
 pub mod forward;
 pub mod join;
 pub mod known;

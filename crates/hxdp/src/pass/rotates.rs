@@ -9,12 +9,10 @@ use crate::Op;
 use crate::op::{NAMES, OWN};
 use sluice_ebpf::insn::{AluOp, Operand};
 
-/// What a register holds: another one's value, shifted.
+/// What a register holds: what another one still has, shifted.
 #[derive(Clone, Copy, Debug)]
 struct Shifted {
     of: u8,
-    /// How often that register had been written before.
-    version: u32,
     wide: bool,
     right: bool,
     /// 1 to 63.
@@ -28,40 +26,39 @@ pub fn rotates(code: &mut Code) {
 
 fn rewrite(trace: &mut Trace) {
     let mut known: [Option<Shifted>; NAMES] = [None; NAMES];
-    let mut versions = [0; NAMES];
     for step in &mut trace.steps {
-        if let Some(rotate) = rotated(&step.op, &known, &versions) {
+        if let Some(rotate) = rotated(&step.op, &known) {
             step.op = rotate;
         }
         let op = step.op;
         let found = match op {
             Op::Alu { op: op @ (AluOp::Lsh | AluOp::Rsh), wide, a, b: Operand::Imm(bits @ 1..64), .. } => {
-                Some(Shifted { of: a, version: versions[usize::from(a)], wide, right: op == AluOp::Rsh, bits })
+                Some(Shifted { of: a, wide, right: op == AluOp::Rsh, bits })
             }
             _ => None,
         };
         let written = op.writes() | if op.is_barrier() { OWN } else { 0 };
-        for register in (0..NAMES).filter(|register| written >> register & 1 == 1) {
-            versions[register] += 1;
-            known[register] = found;
+        for (register, shifted) in known.iter_mut().enumerate() {
+            if written >> register & 1 == 1 {
+                *shifted = found;
+            }
+            *shifted = shifted.filter(|shifted| written >> shifted.of & 1 == 0);
         }
     }
 }
 
 /// The rotation that an instruction does, if its operands are what two shifts of one value gave.
-fn rotated(op: &Op, known: &[Option<Shifted>; NAMES], versions: &[u32; NAMES]) -> Option<Op> {
+fn rotated(op: &Op, known: &[Option<Shifted>; NAMES]) -> Option<Op> {
     let Op::Alu { op: AluOp::Or | AluOp::Xor | AluOp::Add, wide, dst, a, b: Operand::Reg(b) } = *op else {
         return None;
     };
     let (a, b) = (known[usize::from(a)]?, known[usize::from(b)]?);
     let (right, left) = if a.right { (a, b) } else { (b, a) };
-    let is_turned = right.right && !left.right && right.wide == left.wide;
-    let one_value =
-        (right.of, right.version) == (left.of, left.version) && versions[usize::from(right.of)] == right.version;
+    let is_turned = right.right && !left.right && (right.of, right.wide) == (left.of, left.wide);
     let whole = right.bits + left.bits == if right.wide { 64 } else { 32 };
     // Narrow parts have no upper half, so that their wide sum has none; of wide parts a narrow sum keeps a half.
     let is_kept = wide || !right.wide;
-    (is_turned && one_value && whole && is_kept).then_some(Op::Rotate {
+    (is_turned && whole && is_kept).then_some(Op::Rotate {
         wide: right.wide,
         dst,
         src: right.of,

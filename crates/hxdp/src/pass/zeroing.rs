@@ -3,14 +3,13 @@
 //! Every frame begins with zeros, a tail call's too. Before: stores of 0 to bytes of the own frame that nothing on any
 //! way to them has written. After: none. Needs: `copies`, so that a zero is a number. Leaves alone: every other store.
 
-use super::{Code, Trace};
+use super::{Code, Trace, flow};
 use crate::Op;
 use crate::effect::{Effect, STACK};
 use crate::op::TAIL_CALL;
 use sluice_ebpf::analysis::Regions;
 use sluice_ebpf::helper::{Arg, find};
 use sluice_ebpf::insn::Operand;
-use std::collections::BTreeMap;
 
 /// Bytes of the own frame that may not be zero, lowest first.
 type Written = [u64; 8];
@@ -48,29 +47,12 @@ fn pass(step: &crate::Step, regions: &Regions, written: &mut Written) {
 /// Removes them.
 pub fn zeroing(code: &mut Code) {
     let regions = &code.regions;
-    let mut entries: BTreeMap<u32, Written> = code.functions.iter().map(|f| (*f, [0; 8])).collect();
-    let mut open: Vec<u32> = code.functions.clone();
-    while let Some(label) = open.pop() {
-        let Some(trace) = code.traces.get(&label) else { continue };
-        let mut written = entries[&label];
-        let mut ways = Vec::new();
-        for step in &trace.steps {
-            if let Op::Branch { to, .. } | Op::Length { to, .. } | Op::Jump { to, .. } = step.op {
-                ways.push((to, written));
-            }
-            pass(step, regions, &mut written);
-        }
-        ways.extend(trace.next.map(|next| (next, written)));
-        for (to, written) in ways {
-            let before = entries.get(&to).copied();
-            let mut joined = before.unwrap_or_default();
-            joined.iter_mut().zip(written).for_each(|(a, b)| *a |= b);
-            if before != Some(joined) {
-                entries.insert(to, joined);
-                open.push(to);
-            }
-        }
-    }
+    let join = |before: Option<&Written>, way: &Written| {
+        let mut joined = before.copied().unwrap_or_default();
+        joined.iter_mut().zip(way).for_each(|(a, b)| *a |= b);
+        joined
+    };
+    let entries = flow::entries(code, &[0; 8], |step, written| pass(step, regions, written), join);
     for (label, trace) in &mut code.traces {
         let mut written = entries.get(label).copied().unwrap_or([u64::MAX; 8]);
         remove(trace, regions, &mut written);
