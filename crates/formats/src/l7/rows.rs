@@ -1,0 +1,134 @@
+//! Rows of the l7 engine: docs/design/l7.md.
+
+use crate::row::{RowInfo, row, rows};
+
+row! {
+    /// Where a step goes. Zero is the application's default.
+    #[derive(Copy, Hash)]
+    L7TargetPart, "l7_target" {
+        /// What it is (`l7_goal`).
+        kind: u8 = 3,
+        /// Queue, group or row; first one of wide rows.
+        number: u16 = 12,
+        /// Wide rows: there are 2^log of them.
+        log: u8 = 4,
+        /// Wide rows: bits that the hash is rotated to the right by.
+        turn: u8 = 5,
+        /// Wide rows: bytes that they compare and that are hashed.
+        length: u8 = 4,
+    }
+}
+
+row! {
+    /// How the position moves: to a field, over bytes, behind a stop byte, in this order.
+    #[derive(Copy, Hash)]
+    L7MovePart, "l7_move" {
+        /// Field whose first byte it goes to; 0 stays in this one.
+        field: u8 = 4,
+        /// Bytes that it passes.
+        skip: u8 = 8,
+        /// Stop byte that it goes behind: the application's first (1) or second (2); 0 is none.
+        until: u8 = 2,
+    }
+}
+
+row! {
+    /// One alternative of a compare. Zero is none.
+    #[derive(Copy, Hash)]
+    L7AlternativePart, "l7_alternative" {
+        /// It is there.
+        valid: bool = 1,
+        /// The field has to end behind it.
+        end: bool = 1,
+        /// The bytes, the first in the lowest bits; those beyond the row's length are zero.
+        bytes: u64 = 64,
+        /// Where a hit goes.
+        target: L7TargetPart = 0,
+    }
+}
+
+row! {
+    /// A row of the matchers. Index: row. Zero belongs to module 0 and misses to the default.
+    #[derive(Copy, Hash)]
+    L7MatchRow, "l7_match_row" {
+        /// Whose it is; a message of another module faults here.
+        module_id: u8 = 6,
+        /// Bytes that are compared, 0 to 8.
+        length: u8 = 4,
+        /// How the position moves behind a hit.
+        step: L7MovePart = 0,
+        /// Where a miss goes.
+        miss: L7TargetPart = 0,
+        /// Alternatives; the first hit counts.
+        alternatives: [L7AlternativePart; 4] = 0,
+    }
+}
+
+row! {
+    /// Where messages of a type begin. Index: the application's base plus the type.
+    #[derive(Copy, Hash)]
+    L7StartRow, "l7_start_row" {
+        /// Whose it is; a message of another module faults here.
+        module_id: u8 = 6,
+        /// The first move.
+        step: L7MovePart = 0,
+        /// The first target.
+        target: L7TargetPart = 0,
+    }
+}
+
+row! {
+    /// A UDP port of a module: an application, an endpoint or a raw application. Index: any; keys are there once.
+    #[derive(Copy, Hash)]
+    L7PortRow, "l7_port_row" {
+        /// There is one.
+        valid: bool = 1,
+        /// Whose it is.
+        module_id: u8 = 6,
+        /// In which of its generations.
+        generation: bool = 1,
+        /// UDP destination port.
+        port: u16 = 16,
+        /// What it is (`l7_port_kind`).
+        kind: u8 = 2,
+        /// Of an application: its ID in the header. Otherwise 0.
+        id: u8 = 8,
+        /// Its rules change: packets are dropped (`l7_updating`).
+        updating: bool = 1,
+        /// Stop bytes.
+        stops: [u8; 2] = 8,
+        /// How many of them there are.
+        stop_count: u8 = 2,
+        /// Default of an application; an endpoint's queue.
+        otherwise: L7TargetPart = 0,
+        /// Start row of message type 0; of a raw application its only one.
+        start: u16 = 12,
+        /// Message types that have a start row; those beyond go to the default.
+        types: u16 = 9,
+        /// Ticks of 256 ns after a message's last packet when it is given up; 0: 1 s.
+        expiry: u32 = 24,
+    }
+}
+
+row! {
+    /// A group of queues. Index: group.
+    #[derive(Copy, Hash)]
+    L7GroupRow, "l7_group_row" {
+        /// Whose it is; a message of another module faults here.
+        module_id: u8 = 6,
+        /// Field whose value chooses the slot; 0: session and message ID.
+        field: u8 = 4,
+        /// Queue of each slot.
+        slots: [u8; 16] = 8,
+    }
+}
+
+pub(super) const ROWS: &[RowInfo] = rows![
+    L7TargetPart,
+    L7MovePart,
+    L7AlternativePart,
+    L7MatchRow,
+    L7StartRow,
+    L7PortRow,
+    L7GroupRow,
+];

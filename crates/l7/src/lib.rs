@@ -1,0 +1,4 @@
+//! Message dispatch: rules as tenants write them, what the NIC sees of a message, matcher programs and their models.
+//! `docs/design/l7.md` is the specification.
+
+pub mod rules;
