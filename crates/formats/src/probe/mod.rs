@@ -38,7 +38,7 @@ tables! { Some(EngineId::PROBE);
     }
 }
 
-events! { EVENTS: Table::ProbeEvents, 44, 16;
+events! { EVENTS: Table::ProbeEvents, 60, 16;
     /// Above the module's limit of bytes.
     ProbeLimit "probe_limit" = 0, drop, "above the module's limit of bytes";
     /// Copies beyond the first; no drop.
