@@ -2,3 +2,6 @@
 //! `docs/design/l7.md` is the specification.
 
 pub mod rules;
+pub mod step;
+pub mod tables;
+pub mod view;
