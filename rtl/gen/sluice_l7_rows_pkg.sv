@@ -30,7 +30,7 @@ package sluice_l7_rows_pkg;
 
   // How the position moves: to a field, over bytes, behind a stop byte, in this order.
   typedef struct packed {
-    logic [1:0] until;
+    logic [1:0] stop;
     logic [7:0] skip;
     logic [3:0] field;
   } l7_move_t;
@@ -41,7 +41,7 @@ package sluice_l7_rows_pkg;
   typedef struct packed {
     l7_target_t  target;
     logic [63:0] bytes;
-    logic        end;
+    logic        ends;
     logic        valid;
   } l7_alternative_t;
   localparam int unsigned L7AlternativeBits = 94;

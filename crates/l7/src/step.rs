@@ -159,7 +159,7 @@ impl Matcher<'_> {
         }
         let bytes = masked(self.ahead(), row.length);
         let at_end = behind == self.end && !self.view.is_open();
-        row.alternatives.iter().position(|a| a.valid && a.bytes == bytes && (!a.end || at_end))
+        row.alternatives.iter().position(|a| a.valid && a.bytes == bytes && (!a.ends || at_end))
     }
 
     /// A move behind `compared` bytes.
@@ -174,7 +174,7 @@ impl Matcher<'_> {
             self.past = false;
         }
         position += usize::from(step.skip);
-        let stop = match step.until {
+        let stop = match step.stop {
             0 => None,
             n => Some(self.port.stops.get(usize::from(n) - 1).filter(|_| n <= self.port.stop_count).copied()),
         };

@@ -28,7 +28,7 @@ row! {
         /// Bytes that it passes.
         skip: u8 = 8,
         /// Stop byte that it goes behind: the application's first (1) or second (2); 0 is none.
-        until: u8 = 2,
+        stop: u8 = 2,
     }
 }
 
@@ -39,7 +39,7 @@ row! {
         /// It is there.
         valid: bool = 1,
         /// The field has to end behind it.
-        end: bool = 1,
+        ends: bool = 1,
         /// The bytes, the first in the lowest bits; those beyond the row's length are zero.
         bytes: u64 = 64,
         /// Where a hit goes.
