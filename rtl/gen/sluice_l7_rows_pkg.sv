@@ -41,10 +41,11 @@ package sluice_l7_rows_pkg;
   typedef struct packed {
     l7_target_t  target;
     logic [63:0] bytes;
+    logic        always;
     logic        ends;
     logic        valid;
   } l7_alternative_t;
-  localparam int unsigned L7AlternativeBits = 94;
+  localparam int unsigned L7AlternativeBits = 95;
   localparam int unsigned L7AlternativeWords = 3;
 
   // A row of the matchers. Index: row. Zero belongs to module 0 and misses to the default.
@@ -55,7 +56,7 @@ package sluice_l7_rows_pkg;
     logic [3:0]            length;
     logic [5:0]            module_id;
   } l7_match_row_t;
-  localparam int unsigned L7MatchRowBits = 428;
+  localparam int unsigned L7MatchRowBits = 432;
   localparam int unsigned L7MatchRowWords = 14;
 
   // Where messages of a type begin. Index: the application's base plus the type.

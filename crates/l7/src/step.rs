@@ -5,7 +5,7 @@ use crate::view::View;
 use serde::Serialize;
 use sluice_formats::hash::crc32c;
 use sluice_formats::l7::codes::L7Goal;
-use sluice_formats::l7::rows::{L7MatchRow, L7MovePart, L7PortRow, L7TargetPart};
+use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7TargetPart};
 use sluice_formats::l7::target::{HASH_BYTES, MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SLOTS};
 
 /// Bytes that a stop byte is looked for in at a time.
@@ -115,7 +115,6 @@ impl Matcher<'_> {
                     row.alternatives[n].target
                 }
                 None => {
-                    self.past = false;
                     if matches!(L7Goal::from_code(row.miss.kind), Some(L7Goal::Row | L7Goal::Rows)) {
                         self.cycles += 2;
                     }
@@ -154,16 +153,19 @@ impl Matcher<'_> {
 
     fn compare(&self, row: &L7MatchRow) -> Option<usize> {
         let behind = self.position + usize::from(row.length);
-        if self.past || behind > self.end {
-            return None;
-        }
+        let inside = !self.past && behind <= self.end;
         let bytes = masked(self.ahead(), row.length);
         let at_end = behind == self.end && !self.view.is_open();
-        row.alternatives.iter().position(|a| a.valid && a.bytes == bytes && (!a.ends || at_end))
+        let hit = |a: &L7AlternativePart| a.always || inside && a.bytes == bytes && (!a.ends || at_end);
+        row.alternatives.iter().position(|a| a.valid && hit(a))
     }
 
     /// A move behind `compared` bytes.
     fn go(&mut self, step: L7MovePart, compared: usize) {
+        // Past, there is nothing to move over before the next field.
+        if self.past && step.field == 0 {
+            return;
+        }
         let mut position = self.position + compared;
         if step.field != 0 {
             let Some(field) = self.view.field(step.field) else {
