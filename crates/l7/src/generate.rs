@@ -1,6 +1,8 @@
 //! Random rules and messages that often meet them, for tests and benches of everything that dispatches.
 
 use crate::rules::{Application, FieldMatch, Goal, Group, Kind, MessageType, Pattern, Rule, Rules, Step};
+use crate::tables::Tables;
+use sluice_formats::l7::rows::{L7PortRow, L7TargetPart};
 use sluice_formats::random::Rng;
 
 /// Words that rules and messages are made of: some begin alike, some are longer than a row compares.
@@ -158,4 +160,88 @@ pub fn fields(rng: &mut Rng, message: &MessageType) -> Vec<(u8, Vec<u8>)> {
 /// Fields as they stand on the wire.
 pub fn on_the_wire(fields: &[(u8, Vec<u8>)]) -> Vec<u8> {
     fields.iter().flat_map(|(index, value)| [&[*index, value.len() as u8], &value[..]].concat()).collect()
+}
+
+/// The published set-up (figures 4.16 and 4.17): rules whose field has a stop byte and is matched behind it in `compares` pieces of 4 bytes, one
+/// byte apart, the last of which is another one for each rule. Rule n sends to queue n.
+pub fn ping_pong(compares: usize, rules: u8) -> Rules {
+    let rule = |number: u8| {
+        let mut steps = vec![Step::Until(b'/')];
+        for piece in ping_pong_pieces(compares, number) {
+            steps.extend([Step::Text(piece), Step::Skip(1)]);
+        }
+        steps.pop();
+        let matches = vec![FieldMatch { field: 1, patterns: vec![Pattern { steps, end: false }] }];
+        Rule { name: number.to_string(), matches, goal: Goal::Queue(number), line: 1 }
+    };
+    let fields = vec![("field".into(), 1)];
+    let message = MessageType { name: "ping".into(), number: 0, fields, rules: (0..rules).map(rule).collect() };
+    let application = Application {
+        name: "ping_pong".into(),
+        port: 9000,
+        kind: Kind::Application(1),
+        stops: vec![b'/'],
+        default: Goal::Drop,
+        discard_while_updating: false,
+        expiry_ns: None,
+        types: vec![message],
+        line: 1,
+    };
+    Rules { applications: vec![application], groups: vec![] }
+}
+
+fn ping_pong_pieces(compares: usize, number: u8) -> Vec<Vec<u8>> {
+    let common = (1..compares).map(|n| format!("p{n:03}").into_bytes());
+    common.chain([format!("r{number:03}").into_bytes()]).collect()
+}
+
+/// Payload of a message for a rule of [`ping_pong`]; 48 compares take 246 bytes.
+pub fn ping_pong_payload(compares: usize, number: u8) -> Vec<u8> {
+    let value = [&b"host/"[..], &ping_pong_pieces(compares, number).join(&b'-')].concat();
+    on_the_wire(&[(1, value)])
+}
+
+/// Changes tables at random in so many places: rows of others, targets that are none, loops.
+pub fn break_tables(rng: &mut Rng, tables: &mut Tables, ports: &mut [L7PortRow], places: u64) {
+    for _ in 0..places {
+        let logs = if rng.chance(1, 4) { 16 } else { 3 };
+        let target = L7TargetPart {
+            kind: rng.below(8) as u8,
+            number: rng.below(tables.rows.len() as u64 + 4) as u16,
+            log: rng.below(logs) as u8,
+            turn: rng.below(32) as u8,
+            length: rng.below(16) as u8,
+        };
+        let at = rng.index(tables.rows.len().max(1));
+        let choice = rng.below(10);
+        if let Some(row) = tables.rows.get_mut(at) {
+            let alternative = &mut row.alternatives[rng.index(4)];
+            match choice {
+                0 => row.module_id = rng.below(64) as u8,
+                1 => row.length = rng.below(16) as u8,
+                2 => row.miss = target,
+                3 => row.step.stop = rng.below(4) as u8,
+                4 => row.step.field = rng.below(16) as u8,
+                5 => (alternative.valid, alternative.always) = (true, rng.chance(1, 2)),
+                6 => alternative.ends = !alternative.ends,
+                _ => alternative.target = target,
+            }
+        }
+        if choice == 7 {
+            let at = rng.index(tables.starts.len());
+            tables.starts[at].target = target;
+        }
+        if choice == 8 {
+            let at = rng.index(tables.groups.len());
+            tables.groups[at].module_id ^= rng.below(2) as u8;
+        }
+        if choice == 9 {
+            let at = rng.index(ports.len());
+            match rng.below(3) {
+                0 => ports[at].otherwise = target,
+                1 => ports[at].types = rng.below(512) as u16,
+                _ => ports[at].stop_count = rng.below(4) as u8,
+            }
+        }
+    }
 }

@@ -5,9 +5,10 @@ use sluice_formats::hash::crc32c;
 use sluice_formats::l7::target::SLOTS;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_l7::compile::{Options, compile};
+use sluice_l7::fast::Fast;
 use sluice_l7::generate;
 use sluice_l7::rules::{Application, Goal, Kind, MessageType, Pattern, Rules, Step};
-use sluice_l7::step::{Decision, Identity, of_message, run};
+use sluice_l7::step::{Decision, Identity, Verdict, of_message, run};
 use sluice_l7::view::View;
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,7 @@ fn programs_do_what_their_rules_say() {
         assert!(program.rows.len() <= options.rows);
         files += 1;
         let (tables, ports) = program.tables(&rules, 5);
+        let fast: Vec<Fast> = ports.iter().map(|port| Fast::new(&tables, port)).collect();
         for (n, application) in rules.applications.iter().enumerate() {
             for _ in 0..40 {
                 let message = &application.types[rng.index(application.types.len())];
@@ -82,6 +84,8 @@ fn programs_do_what_their_rules_say() {
                 let wanted = wanted(&rules, application, message, &view, identity);
                 let got = run(&tables, &ports[n], if raw { 0 } else { number }, identity, &view, |_| {});
                 assert!(!got.fault);
+                let fast = fast[n].run(if raw { 0 } else { number }, identity, &view);
+                assert_eq!(fast, Verdict { cycles: 0, ..got });
                 assert!(got.steps <= program.applications[n].steps + 64, "{got:?} of {:?}", program.applications[n]);
                 assert_eq!(got.decision, wanted, "file {files}, {application:#?}\n{fields:?}\n{program:#?}");
                 messages += 1;
@@ -93,46 +97,43 @@ fn programs_do_what_their_rules_say() {
     assert!(hits > messages / 4);
 }
 
-/// 32 rules whose field is a stop byte away and is then matched in `n` compares: the published set-up of figure 4.16.
-fn published(n: usize) -> Rules {
-    let rule = |number: u8| {
-        let mut text: Vec<u8> = (0..8 * (n - 1)).map(|at| b'a' + (at % 26) as u8).collect();
-        text.extend(format!("rule{number:02}zz").bytes());
-        let steps = vec![Step::Until(b'/'), Step::Text(text)];
-        let matches = vec![sluice_l7::rules::FieldMatch { field: 1, patterns: vec![Pattern { steps, end: false }] }];
-        sluice_l7::rules::Rule { name: number.to_string(), matches, goal: Goal::Queue(number), line: 1 }
-    };
-    let message = MessageType {
-        name: "ping".into(),
-        number: 0,
-        fields: vec![("field".into(), 1)],
-        rules: (0..32).map(rule).collect(),
-    };
-    let application = Application {
-        name: "ping".into(),
-        port: 9000,
-        kind: Kind::Raw,
-        stops: vec![b'/'],
-        default: Goal::Drop,
-        discard_while_updating: false,
-        expiry_ns: None,
-        types: vec![message],
-        line: 1,
-    };
-    Rules { applications: vec![application], groups: vec![] }
-}
-
 #[test]
 fn as_many_steps_as_the_rules_have_compares() {
     for n in [1, 2, 4, 8, 16, 32, 48] {
-        let rules = published(n);
+        let rules = generate::ping_pong(n, 32);
         let program = compile(&rules, &Options::default()).unwrap();
         let (tables, ports) = program.tables(&rules, 1);
-        let Step::Text(text) = &rules.applications[0].types[0].rules[17].matches[0].patterns[0].steps[1] else { panic!() };
-        let payload = [&b"host/"[..], text].concat();
-        let got = run(&tables, &ports[0], 0, Identity::default(), &View::of_raw(&payload), |_| {});
+        let payload = generate::ping_pong_payload(n, 17);
+        let got = run(&tables, &ports[0], 0, Identity::default(), &View::of_message(&payload, 0).unwrap(), |_| {});
         assert_eq!((got.decision, got.steps), (Decision::Queue(17), n as u32));
         // A move to a stop byte, and the last compare chooses among 32 alternatives.
         assert_eq!(got.cycles, 2 * n as u32 + 2 + 1);
     }
+}
+
+#[test]
+fn both_models_say_the_same_of_broken_tables() {
+    let mut rng = Rng::new(test_seed("both_models_say_the_same_of_broken_tables"));
+    let (mut faults, mut all) = (0, 0);
+    for _ in 0..300 {
+        let rules = generate::rules(&mut rng);
+        let Ok(program) = compile(&rules, &Options { rows: 300 }) else { continue };
+        let (mut tables, mut ports) = program.tables(&rules, 5);
+        let harm = rng.range(1, 12);
+        generate::break_tables(&mut rng, &mut tables, &mut ports, harm);
+        for (port, application) in ports.iter().zip(&rules.applications) {
+            let fast = Fast::new(&tables, port);
+            for _ in 0..20 {
+                let message = &application.types[rng.index(application.types.len())];
+                let payload = generate::on_the_wire(&generate::fields(&mut rng, message));
+                let view = View::of_message(&payload, 0).unwrap();
+                let identity = Identity { session: rng.next_u32(), message: rng.next_u32() };
+                let got = run(&tables, port, message.number, identity, &view, |_| {});
+                assert_eq!(fast.run(message.number, identity, &view), Verdict { cycles: 0, ..got });
+                faults += usize::from(got.fault);
+                all += 1;
+            }
+        }
+    }
+    assert!(faults > all / 50 && faults < all, "{faults} of {all}");
 }
