@@ -43,7 +43,8 @@ pub(super) fn check(file: &File<'_>, notes: &mut Notes) -> Rules {
     let groups = groups.resolve(&applications, notes);
     if applications.is_empty() && notes.found.is_empty() {
         let expected = "`application`, `raw` or `endpoint`, one at least";
-        notes.push((Span::default(), Problem::Missing { owner: "the file".to_string(), part: "application", expected }));
+        notes
+            .push((Span::default(), Problem::Missing { owner: "the file".to_string(), part: "application", expected }));
     }
     Rules { applications, groups }
 }
@@ -82,6 +83,14 @@ pub(super) fn number(what: &str, number: Number, allowed: RangeInclusive<u64>) -
         let allowed = format!("{} to {}", allowed.start(), allowed.end());
         value(number.span, what, number.value, allowed)
     })
+}
+
+/// Fields of a message type.
+struct Fields<'t> {
+    /// Their indices; 0 where that is a mistake already.
+    by_name: HashMap<&'t str, u8>,
+    /// There may be more, in what could not be read.
+    broken: bool,
 }
 
 struct Checker<'n> {
@@ -147,7 +156,9 @@ impl Checker<'_> {
         let missing = |part, expected| (name.span, Problem::Missing { owner: owner(), part, expected });
         // One mistake a place: the first part that is missing.
         let said = |word| written.settings.iter().any(|setting| setting.word.text == word);
-        if !said("port") {
+        if written.broken {
+            // What seems to be missing may be in what could not be read.
+        } else if !said("port") {
             self.notes.push(missing("port", "`port N`"));
         } else if !written.raw && !said("id") {
             self.notes.push(missing("ID", "`id N`"));
@@ -155,8 +166,8 @@ impl Checker<'_> {
             self.notes.push(missing("default", "`default queue N`, `default group NAME` or `default drop`"));
         }
         let types = if written.raw {
-            let fields = HashMap::from([(RAW_FIELD, 1)]);
-            let rules = self.rules(&written.rules, &fields, &settings.stops, VIEW_BYTES);
+            let by_name = HashMap::from([(RAW_FIELD, 1)]);
+            let rules = self.rules(&written.rules, &Fields { by_name, broken: false }, &settings.stops, VIEW_BYTES);
             vec![MessageType { name: RAW_TYPE.into(), number: 0, fields: vec![(RAW_FIELD.into(), 1)], rules }]
         } else {
             self.messages(&written.messages, &settings.stops)
@@ -237,7 +248,8 @@ impl Checker<'_> {
             }
             let fields = self.fields(message);
             let rules = self.rules(&message.rules, &fields, stops, MOST_VALUE);
-            let mut fields: Vec<_> = fields.into_iter().map(|(name, index)| (name.to_string(), index)).collect();
+            let mut fields: Vec<_> =
+                fields.by_name.into_iter().map(|(name, index)| (name.to_string(), index)).collect();
             fields.sort_by_key(|(_, index)| *index);
             all.push(MessageType {
                 name: message.name.text.to_string(),
@@ -251,7 +263,7 @@ impl Checker<'_> {
     }
 
     /// Indices of a message type's fields by their names.
-    fn fields<'t>(&mut self, message: &Message<'t>) -> HashMap<&'t str, u8> {
+    fn fields<'t>(&mut self, message: &Message<'t>) -> Fields<'t> {
         let (mut names, mut indices) = (Seen::default(), Seen::default());
         let mut all = HashMap::new();
         for (name, index) in &message.fields {
@@ -266,16 +278,10 @@ impl Checker<'_> {
                 all.insert(name.text, n as u8);
             }
         }
-        all
+        Fields { by_name: all, broken: message.broken }
     }
 
-    fn rules(
-        &mut self,
-        written: &[Rule<'_>],
-        fields: &HashMap<&str, u8>,
-        stops: &[u8],
-        most: usize,
-    ) -> Vec<ast::Rule> {
+    fn rules(&mut self, written: &[Rule<'_>], fields: &Fields<'_>, stops: &[u8], most: usize) -> Vec<ast::Rule> {
         let mut names = Seen::default();
         let mut all = Vec::new();
         for (number, rule) in written.iter().enumerate() {
@@ -292,9 +298,9 @@ impl Checker<'_> {
                     None => Some(1),
                     Some(name) => {
                         seen.note(name.text, "field", *name, self.notes);
-                        let found = fields.get(name.text).copied();
-                        if found.is_none() {
-                            let mut names: Vec<_> = fields.iter().map(|(name, index)| (index, *name)).collect();
+                        let found = fields.by_name.get(name.text).copied();
+                        if found.is_none() && !fields.broken {
+                            let mut names: Vec<_> = fields.by_name.iter().map(|(name, index)| (index, *name)).collect();
                             names.sort_unstable();
                             self.notes.push(unknown(name.span, "field", name.text, names.into_iter().map(|n| n.1)));
                         }
@@ -306,8 +312,8 @@ impl Checker<'_> {
             }
             let goal = self.goal(rule.goal);
             let name = rule.name.map_or_else(|| number.to_string(), |name| name.text.to_string());
-            if let Some(ast::Goal::Group(group)) = goal {
-                self.groups.used(group, fields, &rule.goal, self.notes);
+            if let (Some(ast::Goal::Group(group)), false) = (goal, fields.broken) {
+                self.groups.used(group, &fields.by_name, &rule.goal, self.notes);
             }
             all.extend(goal.map(|goal| ast::Rule { name, matches, goal, line: rule.line }));
         }

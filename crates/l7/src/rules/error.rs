@@ -149,7 +149,9 @@ pub enum Problem {
         most: usize,
     },
     /// A field of a group that is not the same one, or is not there, for all whose messages go to it.
-    #[error("group `{group}` by {field}: {found}; expected one index of it in all message types whose messages go there")]
+    #[error(
+        "group `{group}` by {field}: {found}; expected one index of it in all message types whose messages go there"
+    )]
     GroupField {
         /// The group.
         group: String,

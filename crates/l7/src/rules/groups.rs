@@ -47,9 +47,10 @@ impl Groups {
                 let what = format!("queues of group `{}`", name.text);
                 notes.push((queue.span, Problem::Size { what, found: group.queues.len(), most: SLOTS }));
             }
-            if group.queues.is_empty() {
+            if group.queues.is_empty() && !group.broken {
                 let owner = format!("group `{}`", name.text);
-                notes.push((name.span, Problem::Missing { owner, part: "queue", expected: "`queue N`, 1 to 16 times" }));
+                notes
+                    .push((name.span, Problem::Missing { owner, part: "queue", expected: "`queue N`, 1 to 16 times" }));
             }
             let (field, by) = match group.by {
                 By::Message => (None, None),

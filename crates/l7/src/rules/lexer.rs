@@ -115,6 +115,12 @@ fn mark(rest: &str) -> Lexed<'_> {
     if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark)) {
         return Ok((Token::Mark(mark), mark.len()));
     }
+    if rest.starts_with('\'') {
+        // All of it, so that nothing inside is read as words.
+        let line = rest.lines().next().unwrap_or(rest);
+        let length = line[1..].find('\'').map_or(line.len(), |at| at + 2);
+        return Err((wrong(&rest[..length], "text in double quotes"), length));
+    }
     let length = rest.chars().next().map_or(1, char::len_utf8);
     Err((wrong(&rest[..length], format!("a name, a number, text in quotes or one of {}", MARKS.join(" "))), length))
 }

@@ -128,25 +128,27 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `{ statement ... }`; `begins` are words that a statement begins with.
-    fn block(&mut self, begins: &[&str], mut statement: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
+    /// `{ statement ... }`; `begins` are words that a statement begins with. Says whether one could not be read.
+    fn block(&mut self, begins: &[&str], mut statement: impl FnMut(&mut Self) -> Read<()>) -> Read<bool> {
         self.need("{")?;
+        let mut broken = false;
         loop {
             if self.notes.full() {
                 // Nothing more is reported.
                 self.at = self.words.len() - 1;
-                return Ok(());
+                return Ok(true);
             }
             if self.mark("}") {
-                return Ok(());
+                return Ok(broken);
             }
             if self.token() == Token::End || self.at_outer() {
                 let problem = self.expected("`}`");
                 self.notes.push(problem);
-                return Ok(());
+                return Ok(true);
             }
             let before = self.at;
             if let Err(e) = statement(self) {
+                broken = true;
                 // A word that does not stand here may begin a line with what does.
                 if self.at == before && matches!(self.token(), Token::Name(_)) {
                     self.advance();
@@ -200,10 +202,11 @@ impl<'t> Parser<'t, '_> {
 
     fn application(&mut self, raw: bool) -> Read<Application<'t>> {
         let name = self.name("the application's name")?;
-        let mut found = Application { raw, name, settings: Vec::new(), messages: Vec::new(), rules: Vec::new() };
+        let mut found =
+            Application { raw, name, settings: Vec::new(), messages: Vec::new(), rules: Vec::new(), broken: false };
         let own = if raw { "rule" } else { "message" };
         let begins: Vec<&str> = SETTINGS.into_iter().chain([own]).collect();
-        self.block(&begins, |p| {
+        found.broken = self.block(&begins, |p| {
             let expected = if raw {
                 "`port`, `stop`, `default`, `update`, `rule` or `}`: a raw application has no ID, types and expiry"
             } else {
@@ -261,8 +264,8 @@ impl<'t> Parser<'t, '_> {
         let name = self.name("the name of the message type")?;
         self.need("=")?;
         let number = self.number("the number of the message type")?;
-        let mut found = Message { name, number, fields: Vec::new(), rules: Vec::new() };
-        self.block(&["field", "rule"], |p| {
+        let mut found = Message { name, number, fields: Vec::new(), rules: Vec::new(), broken: false };
+        found.broken = self.block(&["field", "rule"], |p| {
             if p.take("field") {
                 let name = p.name("the name of the field")?;
                 p.need("=")?;
@@ -340,13 +343,13 @@ impl<'t> Parser<'t, '_> {
             };
         }
         let mut queues = Vec::new();
-        self.block(&["queue"], |p| {
+        let broken = self.block(&["queue"], |p| {
             if !p.take("queue") {
                 return Err(p.expected("`queue N` or `}`"));
             }
             queues.push(p.number("the number of a queue")?);
             Ok(())
         })?;
-        Ok(Group { name, by, queues })
+        Ok(Group { name, by, queues, broken })
     }
 }

@@ -64,7 +64,10 @@ pub(super) fn pattern(text: Text<'_>, stops: &[u8], most: usize, notes: &mut Not
                             format!("a stop byte, {}, or the end of the pattern", all.join(" or "))
                         }
                     };
-                    notes.push((Span { start: span.start, end: behind.end }, Problem::Star { found: quote(written(*behind)), allowed }));
+                    notes.push((
+                        Span { start: span.start, end: behind.end },
+                        Problem::Star { found: quote(written(*behind)), allowed },
+                    ));
                     // What stands behind it is no further mistake.
                     at += 1;
                 }

@@ -35,7 +35,9 @@ fn by(group: &Group, number: u8, users: &Users<'_>) -> String {
     let names = |message: &MessageType| message.fields.iter().find(|(_, i)| *i == field).map(|(name, _)| name.clone());
     let name = users.of_group(number).next().and_then(names).filter(|name| name != "message");
     match name {
-        Some(name) if users.of_group(number).all(|message| index(message, &name) == Some(field)) => format!(" by {name}"),
+        Some(name) if users.of_group(number).all(|message| index(message, &name) == Some(field)) => {
+            format!(" by {name}")
+        }
         _ => format!(" by {field}"),
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct Application<'t> {
     pub messages: Vec<Message<'t>>,
     /// Of a raw application.
     pub rules: Vec<Rule<'t>>,
+    /// A statement could not be read, so that something may only seem to be missing.
+    pub broken: bool,
 }
 
 /// A setting of an application, at its word.
@@ -75,6 +77,8 @@ pub(super) struct Message<'t> {
     pub number: Number,
     pub fields: Vec<(Name<'t>, Number)>,
     pub rules: Vec<Rule<'t>>,
+    /// As of an application.
+    pub broken: bool,
 }
 
 /// `rule NAME: FIELD ~ "..." | "..." and ... -> GOAL`
@@ -100,6 +104,8 @@ pub(super) struct Group<'t> {
     pub name: Name<'t>,
     pub by: By<'t>,
     pub queues: Vec<Number>,
+    /// As of an application.
+    pub broken: bool,
 }
 
 /// What chooses the slot of a group.
