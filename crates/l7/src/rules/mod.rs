@@ -14,7 +14,7 @@ mod syntax;
 pub use ast::{Application, FieldMatch, Goal, Group, Kind, MessageType, Pattern, Rule, Rules, Step};
 pub use error::{MOST_ERRORS, Problem, RulesError, RulesErrors};
 pub use lexer::{MOST_BYTES, MOST_NAME};
-pub use pattern::unescape;
+pub use pattern::{literal as escape, unescape};
 
 use error::Notes;
 use sluice_packet::text::Span;

@@ -198,7 +198,7 @@ fn count(written: &str) -> Result<u16, Problem> {
 }
 
 /// Bytes as a pattern has them.
-pub(super) fn literal(bytes: &[u8]) -> String {
+pub fn literal(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
