@@ -7,4 +7,5 @@ pub mod oracle;
 pub mod rules;
 pub mod step;
 pub mod tables;
+pub mod testing;
 pub mod view;
