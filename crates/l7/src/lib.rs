@@ -1,7 +1,9 @@
 //! Message dispatch: rules as tenants write them, what the NIC sees of a message, matcher programs and their models.
 //! `docs/design/l7.md` is the specification.
 
+pub mod compile;
 pub mod explain;
+pub mod generate;
 pub mod message;
 pub mod oracle;
 pub mod rules;
