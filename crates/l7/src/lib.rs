@@ -2,9 +2,13 @@
 //! `docs/design/l7.md` is the specification.
 
 pub mod compile;
+pub mod explain;
 pub mod fast;
 pub mod generate;
+pub mod message;
+pub mod oracle;
 pub mod rules;
 pub mod step;
 pub mod tables;
+pub mod testing;
 pub mod view;

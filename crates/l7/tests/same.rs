@@ -29,7 +29,13 @@ fn matches(pattern: &Pattern, value: &[u8], open: bool) -> bool {
     !pattern.end || rest.is_empty() && !open
 }
 
-fn wanted(rules: &Rules, application: &Application, message: Option<&MessageType>, view: &View, identity: Identity) -> Decision {
+fn wanted(
+    rules: &Rules,
+    application: &Application,
+    message: Option<&MessageType>,
+    view: &View,
+    identity: Identity,
+) -> Decision {
     let rule = message.and_then(|m| {
         m.rules.iter().find(|rule| {
             rule.matches.iter().all(|m| {

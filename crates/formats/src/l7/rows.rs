@@ -125,12 +125,5 @@ row! {
     }
 }
 
-pub(super) const ROWS: &[RowInfo] = rows![
-    L7TargetPart,
-    L7MovePart,
-    L7AlternativePart,
-    L7MatchRow,
-    L7StartRow,
-    L7PortRow,
-    L7GroupRow,
-];
+pub(super) const ROWS: &[RowInfo] =
+    rows![L7TargetPart, L7MovePart, L7AlternativePart, L7MatchRow, L7StartRow, L7PortRow, L7GroupRow,];
