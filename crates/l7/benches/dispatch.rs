@@ -5,8 +5,8 @@
 
 use sluice_l7::compile::{Options, compile};
 use sluice_l7::fast::Fast;
-use sluice_l7::generate;
 use sluice_l7::step::{Decision, Identity, run};
+use sluice_l7::testing;
 use sluice_l7::view::View;
 use std::hint::black_box;
 use std::time::Instant;
@@ -33,10 +33,10 @@ fn main() {
     println!("| compares | rules | program model, M/s | fast model, M/s |");
     println!("| --- | --- | --- | --- |");
     for compares in [1, 2, 4, 8, 16, 32, 48] {
-        let rules = generate::ping_pong(compares, 32);
+        let rules = testing::ping_pong(compares, 32);
         let program = compile(&rules, &Options::default()).expect("it fits");
         let (tables, ports) = program.tables(&rules, 1);
-        let payloads: Vec<Vec<u8>> = (0..32).map(|n| generate::ping_pong_payload(compares, n)).collect();
+        let payloads: Vec<Vec<u8>> = (0..32).map(|n| testing::ping_pong_payload(compares, n)).collect();
         let fast = Fast::new(&tables, &ports[0]);
         let identity = |n: usize| Identity { session: 1, message: n as u32 };
         let model = timed(|n| {

@@ -105,7 +105,7 @@ impl Fast {
                     miss: next(row.miss, otherwise),
                 };
                 for (n, a) in there.into_iter().enumerate() {
-                    (fast.bytes[n], fast.ends[n], fast.always[n]) = (a.bytes, a.ends, a.always);
+                    (fast.bytes[n], fast.ends[n], fast.always[n]) = (a.bytes, a.ends, a.anyway);
                     fast.next[n] = next(a.target, otherwise);
                 }
                 fast

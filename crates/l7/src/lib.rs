@@ -4,7 +4,6 @@
 pub mod compile;
 pub mod explain;
 pub mod fast;
-pub mod generate;
 pub mod message;
 pub mod oracle;
 pub mod rules;

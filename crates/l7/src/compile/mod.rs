@@ -222,7 +222,7 @@ impl Builder<'_> {
                 Plan::Begin { row, go, state } => {
                     let target = self.target(state)?;
                     let alternative =
-                        L7AlternativePart { valid: true, always: true, target, ..L7AlternativePart::default() };
+                        L7AlternativePart { valid: true, anyway: true, target, ..L7AlternativePart::default() };
                     self.rows[row] = L7MatchRow { step: go, ..L7MatchRow::default() };
                     self.rows[row].alternatives[0] = alternative;
                 }
@@ -277,14 +277,14 @@ impl Builder<'_> {
         let miss = self.target(State { live: later.clone(), rest: state.rest.clone(), won: state.won })?;
         let pattern = L7MatchRow { length: length as u8, step: choice.go, miss, ..L7MatchRow::default() };
         for (n, row) in placed.rows.iter().enumerate() {
-            self.rows[first + n] = pattern.clone();
+            self.rows[first + n] = pattern;
             for (at, &k) in row.iter().enumerate() {
                 let target = self.target(self.behind(state, choice, &later, &keys[k]))?;
                 let mut bytes = [0; 8];
                 bytes[..length].copy_from_slice(&keys[k].0);
                 let bytes = u64::from_le_bytes(bytes);
                 self.rows[first + n].alternatives[at] =
-                    L7AlternativePart { valid: true, ends: keys[k].1, always: false, bytes, target };
+                    L7AlternativePart { valid: true, ends: keys[k].1, anyway: false, bytes, target };
             }
         }
         Some(())
