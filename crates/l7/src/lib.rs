@@ -4,6 +4,7 @@
 pub mod compile;
 pub mod explain;
 pub mod fast;
+pub mod listing;
 pub mod message;
 pub mod oracle;
 pub mod rules;
