@@ -7,6 +7,7 @@ pub mod fast;
 pub mod listing;
 pub mod message;
 pub mod oracle;
+pub mod published;
 pub mod rules;
 pub mod step;
 pub mod tables;

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 use sluice_formats::l7::target::DEFAULT;
 use sluice_l7::compile::{CompileError, MOST_ROWS, Options, compile};
-use sluice_l7::listing;
+use sluice_l7::{listing, published};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,7 +19,8 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   sluice l7 compile programs/l7/kv_prefix.l7
   sluice l7 compile programs/l7/course_reviews.l7 --show
-  sluice l7 compile programs/l7/urls.l7 --rows 16")]
+  sluice l7 compile programs/l7/urls.l7 --rows 100
+  sluice l7 compile programs/l7/ping_pong_2.l7 --words")]
 pub struct CompileArgs {
     /// Rules, *.l7
     rules: PathBuf,
@@ -29,6 +30,9 @@ pub struct CompileArgs {
     /// Prints every row
     #[arg(long, conflicts_with = "json")]
     show: bool,
+    /// Prints the words of the published matcher (dissertation, 4.5.1) in place of rows: `ram` and `cam`, each in hexadecimal
+    #[arg(long, conflicts_with_all = ["show", "json"])]
+    words: bool,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     json: bool,
@@ -53,6 +57,13 @@ impl CompileArgs {
                 return Ok(ExitCode::from(1));
             }
         };
+        if self.words {
+            let words = published::write(&program, &rules)
+                .map_err(|e| Failure::input(e.code(), format!("{}: {e}", self.rules.display())))?;
+            words.ram.iter().try_for_each(|word| out.line(format!("ram {:08x}", word.bits())))?;
+            words.cam.iter().try_for_each(|word| out.line(format!("cam {:024x}", word.bits())))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let applications: Vec<_> = rules.applications.iter().zip(&program.applications).collect();
         if self.json {
             let all = applications.iter().map(|(application, compiled)| {
