@@ -62,7 +62,10 @@ fn a_message_is_explained_rule_by_rule() {
     let json = explain(&["programs/l7/kv_prefix.l7", "type=get", "key=no\\x2a", "--json"]).ok();
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&value["rule"], &value["goal"]), (&serde_json::Value::Null, &"group others".into()));
-    assert_eq!((&value["rules"][0]["fields"][0]["value"], &value["rules"][0]["matched"]), (&"no\\*".into(), &false.into()));
+    assert_eq!(
+        (&value["rules"][0]["fields"][0]["value"], &value["rules"][0]["matched"]),
+        (&"no\\*".into(), &false.into())
+    );
     let slot = value["slot"].as_u64().unwrap();
     assert_eq!(value["queue"], 2 + slot % 2);
     let raw = explain(&["programs/l7/lines.l7", "payload=version\\r\\n"]).ok();
@@ -70,7 +73,10 @@ fn a_message_is_explained_rule_by_rule() {
     let endpoint = explain(&["programs/l7/course_reviews.l7", "application=endpoint 9001"]).ok();
     assert!(endpoint.ends_with("-> queue 3, no rule takes it\n"), "{endpoint}");
     let unlisted = explain(&["programs/l7/course_reviews.l7", "type=7", "1=/CA/2024"]).ok();
-    assert!(unlisted.contains("no message type with rules") && unlisted.ends_with("queue 0, no rule takes it\n"), "{unlisted}");
+    assert!(
+        unlisted.contains("no message type with rules") && unlisted.ends_with("queue 0, no rule takes it\n"),
+        "{unlisted}"
+    );
 }
 
 #[test]
@@ -110,7 +116,10 @@ fn a_message_that_the_rules_cannot_have_is_refused_with_what_they_can() {
     let long = format!("student={}", "x".repeat(256));
     let halves = ["student=".to_string() + &"x".repeat(255), "course=".to_string() + &"x".repeat(254)];
     for (words, expected) in [
-        (&[reviews, "studnet=/CA"][..], "`studnet=/CA`: expected a field by its number, 1 to 15, or one of student (1), course (2)"),
+        (
+            &[reviews, "studnet=/CA"][..],
+            "`studnet=/CA`: expected a field by its number, 1 to 15, or one of student (1), course (2)",
+        ),
         (&[reviews, "student"], "`student`: expected NAME=VALUE, as in"),
         (&[reviews, "student=a", "student=b"], "expected `student=` once"),
         (&[reviews, "student=a", "1=b"], "field 1 is given twice"),
