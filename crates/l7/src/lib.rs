@@ -3,7 +3,7 @@
 
 pub mod compile;
 pub mod explain;
-pub mod generate;
+pub mod fast;
 pub mod message;
 pub mod oracle;
 pub mod rules;

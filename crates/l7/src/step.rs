@@ -102,13 +102,18 @@ impl Matcher<'_> {
         while let Some(number) = self.row(target)? {
             let row = self.tables.rows.get(number).ok_or(Fault)?;
             self.owned(row.module_id)?;
-            self.compares += 1;
-            if self.compares > MOST_STEPS || usize::from(row.length) > MATCH_BYTES {
+            if self.compares == MOST_STEPS || usize::from(row.length) > MATCH_BYTES {
                 return Err(Fault);
             }
+            self.compares += 1;
             self.cycles += 2;
             let hit = self.compare(row);
-            seen(Step { row: number as u16, position: self.position as u16, past: self.past, hit: hit.map(|n| n as u8) });
+            seen(Step {
+                row: number as u16,
+                position: self.position as u16,
+                past: self.past,
+                hit: hit.map(|n| n as u8),
+            });
             target = match hit {
                 Some(n) => {
                     self.go(row.step, usize::from(row.length));
@@ -156,7 +161,7 @@ impl Matcher<'_> {
         let inside = !self.past && behind <= self.end;
         let bytes = masked(self.ahead(), row.length);
         let at_end = behind == self.end && !self.view.is_open();
-        let hit = |a: &L7AlternativePart| a.always || inside && a.bytes == bytes && (!a.ends || at_end);
+        let hit = |a: &L7AlternativePart| a.anyway || inside && a.bytes == bytes && (!a.ends || at_end);
         row.alternatives.iter().position(|a| a.valid && hit(a))
     }
 

@@ -47,12 +47,30 @@ pub struct Target {
 }
 
 /// The configuration to build on.
-pub const DEFAULT: Target =
-    Target { name: "default", bus_bytes: 64, modules: 64, matchers: 4, places: 4, rows: 512, starts: 1024, ports: 64, groups: 64 };
+pub const DEFAULT: Target = Target {
+    name: "default",
+    bus_bytes: 64,
+    modules: 64,
+    matchers: 4,
+    places: 4,
+    rows: 512,
+    starts: 1024,
+    ports: 64,
+    groups: 64,
+};
 
 /// A small one that reaches every corner soon.
-pub const TINY: Target =
-    Target { name: "tiny", bus_bytes: 32, modules: 8, matchers: 2, places: 4, rows: 64, starts: 64, ports: 16, groups: 8 };
+pub const TINY: Target = Target {
+    name: "tiny",
+    bus_bytes: 32,
+    modules: 8,
+    matchers: 2,
+    places: 4,
+    rows: 64,
+    starts: 64,
+    ports: 16,
+    groups: 8,
+};
 
 /// All targets. The position is the `Target` parameter of the RTL top.
 pub const ALL: [Target; 2] = [DEFAULT, TINY];
