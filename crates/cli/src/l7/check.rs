@@ -20,7 +20,7 @@ pub struct Check {
     /// Rules, *.l7
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Print the rules in one form in place of what they say: fields and types by number, one pattern form
+    /// Print the rules as a file instead, in one form and without comments
     #[arg(long, conflicts_with = "json")]
     print: bool,
     /// One JSON document instead of text
