@@ -69,7 +69,7 @@ module sluice_l7_classify
     logic [7:0] msg_type;
     logic [31:0] msg_id;
     logic [7:0] packets;
-    logic [7:0] sequence;
+    logic [7:0] number;
     logic [7:0] flag;
     logic [7:0] segments;
     logic [31:0] session;
@@ -100,7 +100,7 @@ module sluice_l7_classify
     fields.msg_type = header_i[43];
     fields.msg_id = long(header_i[44+:4]);
     fields.packets = header_i[52];
-    fields.sequence = header_i[53];
+    fields.number = header_i[53];
     fields.flag = header_i[54];
     fields.segments = header_i[55];
     fields.session = long(header_i[56+:4]);
@@ -151,7 +151,7 @@ module sluice_l7_classify
   assign endpoint = row.kind == L7PortKindEndpoint;
   assign cut = fields_q.udp_length < 16'(UdpBytes + QnpBytes);
   assign contradicts = cut || fields_q.packets == '0 || fields_q.packets > 8'(L7MostPackets) ||
-      fields_q.sequence >= fields_q.packets || fields_q.flag > 8'd1;
+      fields_q.number >= fields_q.packets || fields_q.flag > 8'd1;
 
   always_comb begin
     message_o = fields_q.udp && known;
@@ -165,7 +165,7 @@ module sluice_l7_classify
 
   // What is known without looking at the content: acknowledgements go to the default, and packets of an endpoint to its queue.
   assign plain = !raw && (endpoint || fields_q.flag[0]);
-  assign first = fields_q.sequence == '0;
+  assign first = fields_q.number == '0;
   assign payload = raw ? fields_q.udp_length - 16'(UdpBytes) : fields_q.udp_length - 16'(UdpBytes + QnpBytes);
   assign limit = (raw || fields_q.segments == '0 || fields_q.segments >= 8'(L7ViewBytes / L7SegmentBytes)) ?
       PositionBits'(L7ViewBytes) : PositionBits'(fields_q.segments) << $clog2(L7SegmentBytes);
@@ -188,7 +188,7 @@ module sluice_l7_classify
         message: fields_q.msg_id
     };
     packet_o.packets = fields_q.packets[6:0];
-    packet_o.sequence = fields_q.sequence[5:0];
+    packet_o.number = fields_q.number[5:0];
   end
 
   logic [12:0] start;

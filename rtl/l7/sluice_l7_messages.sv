@@ -256,7 +256,7 @@ module sluice_l7_messages
     needs_q    <= walk_step ? (job_q[walk_slot_q] && !got_q[walk_slot_q]) : (job_q[found_slot] && !found_got);
     owner_q    <= walk_first_q;
     packets_q  <= found.packet.packets;
-    sequence_q <= found.packet.sequence;
+    sequence_q <= found.packet.number;
     module_q   <= found.packet.key.module_id;
     mark_q     <= mark;
     if (found_valid) begin

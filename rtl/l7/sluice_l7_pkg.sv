@@ -86,7 +86,7 @@ package sluice_l7_pkg;
     l7_key_t key;
     /// Packets of its message, 1 to 64, and which of them it is.
     logic [6:0] packets;
-    logic [5:0] sequence;
+    logic [5:0] number;
   } l7_packet_t;
 
   /// A packet whose last beat has come. `bad`: its UDP checksum is wrong.
