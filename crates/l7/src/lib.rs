@@ -1,6 +1,8 @@
 //! Message dispatch: rules as tenants write them, what the NIC sees of a message, matcher programs and their models.
 //! `docs/design/l7.md` is the specification.
 
+pub mod compile;
+pub mod generate;
 pub mod rules;
 pub mod step;
 pub mod tables;
