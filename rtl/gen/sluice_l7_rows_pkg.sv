@@ -123,7 +123,7 @@ package sluice_l7_rows_pkg;
   // Trace of the engine's decisions: a packet leaves, or is dropped. Counted in the same cycle.
   typedef struct packed {
     logic        fault;
-    logic [7:0]  queue;
+    logic [7:0]  queue_id;
     logic [3:0]  kind;
     logic        dropped;
     logic        message;

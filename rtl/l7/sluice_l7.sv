@@ -61,7 +61,7 @@ module sluice_l7
 
   typedef struct packed {
     logic message;
-    logic [7:0] queue;
+    logic [7:0] queue_id;
     sideband_t side;
     logic [Bytes-1:0] keep;
     logic [8*Bytes-1:0] data;
@@ -327,7 +327,7 @@ module sluice_l7
       .m_keep_o       (out_beat[1].keep),
       .m_last_o       (out_last[1]),
       .m_side_o       (staged_side),
-      .m_queue_o      (out_beat[1].queue),
+      .m_queue_o      (out_beat[1].queue_id),
       .record_valid_o (record_valid[1]),
       .record_ready_i (record_ready[1]),
       .record_o       (record[1]),
@@ -343,7 +343,7 @@ module sluice_l7
   // ---------------------------------------------------------------------------------------------------------------
   // Out.
 
-  assign out_beat[0] = '{message: 1'b0, queue: '0, side: side.side, keep: keep, data: data};
+  assign out_beat[0] = '{message: 1'b0, queue_id: '0, side: side.side, keep: keep, data: data};
   assign out_last[0] = last;
 
   sluice_l7_exit #(
@@ -364,7 +364,7 @@ module sluice_l7
   assign m_axis_tkeep = beat.keep;
   assign m_axis_side = beat.side;
   assign m_axis_message = beat.message;
-  assign m_axis_queue = beat.queue;
+  assign m_axis_queue = beat.queue_id;
 
   sluice_l7_accounts #(
       .Modules(Cfg.modules)

@@ -17,21 +17,21 @@ module sluice_l7_classify
     input logic clk_i,
     input logic rst_ni,
 
-    input logic             look_i,
+    input logic                  look_i,
     // "Bits of signal are not used": a frame has bytes that nobody asks for, and so has a sideband.
     // verilator lint_off UNUSEDSIGNAL
-    input logic [63:0][7:0] header_i,
-    input sideband_t        side_i,
+    input logic      [63:0][7:0] header_i,
+    input sideband_t             side_i,
     // verilator lint_on UNUSEDSIGNAL
 
-    output logic       message_o,        // none: it leaves as a frame
-    output logic       drop_o,           // for `kind_o`
-    output l7_event_e  kind_o,
-    output l7_packet_t packet_o,         // of what is a message and is not dropped
-    output logic       has_job_o,
-    output l7_job_t    job_o,            // without its tag
-    output logic [15:0] udp_length_o,
-    output logic        no_checksum_o,   // its UDP checksum is 0
+    output logic              message_o,     // none: it leaves as a frame
+    output logic              drop_o,        // for `kind_o`
+    output l7_event_e         kind_o,
+    output l7_packet_t        packet_o,      // of what is a message and is not dropped
+    output logic              has_job_o,
+    output l7_job_t           job_o,         // without its tag
+    output logic       [15:0] udp_length_o,
+    output logic              no_checksum_o, // its UDP checksum is 0
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -60,7 +60,7 @@ module sluice_l7_classify
 
   typedef struct packed {
     logic udp;
-    logic [1:0][18:0] sum;  // of the IPv4 header's halves
+    logic [1:0][18:0] sums;  // of the IPv4 header's halves
     logic [15:0] udp_length;
     logic [15:0] udp_checksum;
     logic [31:0] source;
@@ -83,14 +83,13 @@ module sluice_l7_classify
   assign udp_length  = word(header_i[38+:2]);
 
   always_comb begin
-    fields.sum = '0;
+    fields.sums = '0;
     for (int unsigned w = 0; w < Ipv4Bytes / 2; w++) begin
-      fields.sum[w%2] += 19'(word(header_i[EthernetBytes+2*w+:2]));
+      fields.sums[w%2] += 19'(word(header_i[EthernetBytes+2*w+:2]));
     end
     fields.udp = word(header_i[12+:2]) == EthertypeIpv4 && header_i[14] == VersionAndLength &&
         (word(header_i[20+:2]) & 16'h3fff) == '0 && header_i[23] == ProtocolUdp &&
-        ipv4_length >= 16'(Ipv4Bytes + UdpBytes) &&
-        17'(ipv4_length) + 17'(EthernetBytes) <= 17'(side_i.length) &&
+        ipv4_length >= 16'(Ipv4Bytes + UdpBytes) && 17'(ipv4_length) + 17'(EthernetBytes) <= 17'(side_i.length) &&
         udp_length >= 16'(UdpBytes) && 17'(udp_length) + 17'(Ipv4Bytes) <= 17'(ipv4_length);
     fields.udp_length = udp_length;
     fields.udp_checksum = word(header_i[40+:2]);
@@ -140,13 +139,13 @@ module sluice_l7_classify
   // Second cycle: class.
 
   logic bad_sum, raw, endpoint, cut, contradicts, first, plain;
-  logic [19:0] sum;
+  logic [19:0] total;
   logic [15:0] payload;
   logic [PositionBits-1:0] limit;
 
-  assign sum = 20'(fields_q.sum[0]) + 20'(fields_q.sum[1]);
+  assign total = 20'(fields_q.sums[0]) + 20'(fields_q.sums[1]);
   // Ten words: the carries are at most 9, so one end-around addition tells.
-  assign bad_sum = 17'(sum[15:0]) + 17'(sum[19:16]) != 17'h0ffff;
+  assign bad_sum = 17'(total[15:0]) + 17'(total[19:16]) != 17'h0ffff;
   assign raw = row.kind == L7PortKindRaw;
   assign endpoint = row.kind == L7PortKindEndpoint;
   assign cut = fields_q.udp_length < 16'(UdpBytes + QnpBytes);
@@ -168,7 +167,9 @@ module sluice_l7_classify
   assign first = fields_q.number == '0;
   assign payload = raw ? fields_q.udp_length - 16'(UdpBytes) : fields_q.udp_length - 16'(UdpBytes + QnpBytes);
   assign limit = (raw || fields_q.segments == '0 || fields_q.segments >= 8'(L7ViewBytes / L7SegmentBytes)) ?
-      PositionBits'(L7ViewBytes) : PositionBits'(fields_q.segments) << $clog2(L7SegmentBytes);
+      PositionBits'(L7ViewBytes) : PositionBits'(fields_q.segments) << $clog2(
+      L7SegmentBytes
+  );
 
   always_comb begin
     packet_o = '0;
@@ -178,8 +179,9 @@ module sluice_l7_classify
       packet_o.way = (row.otherwise.kind == L7GoalGroup || row.otherwise.kind > L7GoalRows) ? L7WayAlone : L7WayDirect;
     end
     packet_o.decision = (row.otherwise.kind == L7GoalQueue) ?
-        '{drop: 1'b0, kind: L7EventL7Rule, queue: row.otherwise.number[7:0]} :
-        '{drop: 1'b1, kind: L7EventL7Rule, queue: '0};
+    '{drop: 1'b0, kind: L7EventL7Rule, queue_id: row.otherwise.number[7:0]}
+    :
+    '{drop: 1'b1, kind: L7EventL7Rule, queue_id: '0};
     packet_o.key = '{
         module_id: fields_q.module_id,
         source: fields_q.source,

@@ -35,7 +35,7 @@ module sluice_l7_feeder
   localparam int unsigned Pieces = L7SegmentBytes / Bytes;
 
   // `left`: bytes of the view that have not left in a piece. A piece is as long as a beat.
-  logic raw, raw_q, has_tail, has_tail_q, flush_q, odd_q;
+  logic raw, raw_q, has_tail, has_tail_q, flush_q;
   logic [1:0] skip, skip_q;
   logic [PositionBits-1:0] left, left_q, left_after;
   logic [ 8*Tail-1:0] tail_q;
@@ -86,11 +86,11 @@ module sluice_l7_feeder
     assign segment_valid_o = piece_valid;
     assign segment_data_o  = piece;
     assign piece_taken     = piece_valid && segment_ready_i;
-    assign odd_q           = 1'b0;
     logic unused;
     assign unused = piece_last;
   end else begin : gen_halves
     // The lower piece waits for the upper one, unless there is none.
+    logic odd_q;
     logic [8*Bytes-1:0] low_q;
 
     assign segment_valid_o = piece_valid && (odd_q || piece_last);

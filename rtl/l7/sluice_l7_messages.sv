@@ -87,10 +87,10 @@ module sluice_l7_messages
     l7_decision_t decision;
   } meaning_t;
 
-  localparam l7_decision_t BadChecksum = '{drop: 1'b1, kind: L7EventL7Checksum, queue: '0};
-  localparam l7_decision_t NoFirst = '{drop: 1'b1, kind: L7EventL7NoFirst, queue: '0};
-  localparam l7_decision_t NoState = '{drop: 1'b1, kind: L7EventL7NoState, queue: '0};
-  localparam l7_decision_t Malformed = '{drop: 1'b1, kind: L7EventL7Malformed, queue: '0};
+  localparam l7_decision_t BadChecksum = '{drop: 1'b1, kind: L7EventL7Checksum, queue_id: '0};
+  localparam l7_decision_t NoFirst = '{drop: 1'b1, kind: L7EventL7NoFirst, queue_id: '0};
+  localparam l7_decision_t NoState = '{drop: 1'b1, kind: L7EventL7NoState, queue_id: '0};
+  localparam l7_decision_t Malformed = '{drop: 1'b1, kind: L7EventL7Malformed, queue_id: '0};
 
   // What a verdict decides, and whether it counts as a fault.
   typedef struct packed {
@@ -103,7 +103,7 @@ module sluice_l7_messages
     ruling.decision = verdict_i.malformed ? Malformed : '{
         drop: verdict_i.drop,
         kind: L7EventL7Rule,
-        queue: verdict_i.drop ? 8'd0 : verdict_i.queue
+        queue_id: verdict_i.drop ? 8'd0 : verdict_i.queue
     };
   end
 

@@ -54,10 +54,10 @@ package sluice_l7_pkg;
 
   /// What is decided of a packet.
   typedef struct packed {
-    /// It is dropped for `kind`; otherwise it goes to `queue`.
+    /// It is dropped for `kind`; otherwise it goes to `queue_id`.
     logic drop;
     l7_event_e kind;
-    logic [7:0] queue;
+    logic [7:0] queue_id;
   } l7_decision_t;
 
   /// Which message a packet belongs to.

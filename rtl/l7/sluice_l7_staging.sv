@@ -91,6 +91,10 @@ module sluice_l7_staging
   logic [SlotBits-1:0] free_slot, slot_q, slot;
   cell_t free_cell, before_q;
   packet_t packet_in, packet_out;
+  // "Bits of signal are not used": the first cell is known when it is read.
+  // verilator lint_off UNUSEDSIGNAL
+  packet_t packet_q;
+  // verilator lint_on UNUSEDSIGNAL
 
   assign beats = BeatBits'((15'(side_i.side.length) + 15'(Bytes - 1)) >> ByteBits);
   assign room_o = want_i && fits && slot_valid;
@@ -110,7 +114,6 @@ module sluice_l7_staging
 
   logic leave;
   logic [SlotBits-1:0] leave_slot;
-  packet_t leaving;
 
   sluice_l7_shares #(
       .Modules(Modules),
@@ -125,9 +128,9 @@ module sluice_l7_staging
       .shared_o     (shared),
       .take_i       (admit_i),
       .back_valid_i (leave),
-      .back_module_i(leaving.side.side.module_id[IndexBits-1:0]),
-      .back_beats_i (leaving.beats),
-      .back_shared_i(leaving.shared),
+      .back_module_i(packet_q.side.side.module_id[IndexBits-1:0]),
+      .back_beats_i (packet_q.beats),
+      .back_shared_i(packet_q.shared),
       .empty_o,
       .cfg_valid_i,
       .cfg_req_i,
@@ -180,9 +183,9 @@ module sluice_l7_staging
   l7_decision_t decision_q;
   logic fault_q;
   logic [BeatBits-1:0] left_q;
-  packet_t packet_q;
   logic [SlotBits-1:0] slot_out_q, fetched_slot_q;
-  l7_decided_t fetched_now_q;
+  l7_decision_t fetched_decision_q;
+  logic fetched_fault_q;
 
   assign turn = !busy_q || (step && last);
   assign fetch = decided_valid_i && (!fetched_q || turn);
@@ -197,12 +200,13 @@ module sluice_l7_staging
       if (turn) busy_q <= fetched_q;
     end
     if (fetch) begin
-      fetched_now_q  <= decided_i;
+      fetched_decision_q <= decided_i.decision;
+      fetched_fault_q <= decided_i.fault;
       fetched_slot_q <= decided_i.slot[SlotBits-1:0];
     end
     if (turn) begin
-      decision_q <= fetched_now_q.decision;
-      fault_q    <= fetched_now_q.fault;
+      decision_q <= fetched_decision_q;
+      fault_q    <= fetched_fault_q;
       slot_out_q <= fetched_slot_q;
       packet_q   <= packet_out;
       cell_q     <= packet_out.head;
@@ -235,7 +239,6 @@ module sluice_l7_staging
   assign back = step;
   assign leave = step && last;
   assign leave_slot = slot_out_q;
-  assign leaving = packet_q;
 
   sluice_ram_1r1w #(
       .Width   (9 * Bytes),
@@ -257,7 +260,7 @@ module sluice_l7_staging
     if (step && sends) begin
       m_last_o  <= last;
       m_side_o  <= packet_q.side;
-      m_queue_o <= decision_q.queue;
+      m_queue_o <= decision_q.queue_id;
     end
   end
   assign m_valid_o = beat_valid_q;
@@ -271,7 +274,7 @@ module sluice_l7_staging
         message: 1'b1,
         dropped: decision_q.drop,
         kind: decision_q.drop ? decision_q.kind : L7EventL7Malformed,
-        queue: decision_q.drop ? '0 : decision_q.queue,
+        queue_id: decision_q.drop ? '0 : decision_q.queue_id,
         fault: fault_q
     };
   end

@@ -5,5 +5,6 @@ pub mod compile;
 pub mod generate;
 pub mod rules;
 pub mod step;
+pub mod table;
 pub mod tables;
 pub mod view;

@@ -108,7 +108,12 @@ impl Matcher<'_> {
             }
             self.cycles += 2;
             let hit = self.compare(row);
-            seen(Step { row: number as u16, position: self.position as u16, past: self.past, hit: hit.map(|n| n as u8) });
+            seen(Step {
+                row: number as u16,
+                position: self.position as u16,
+                past: self.past,
+                hit: hit.map(|n| n as u8),
+            });
             target = match hit {
                 Some(n) => {
                     self.go(row.step, usize::from(row.length));

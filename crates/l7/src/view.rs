@@ -35,7 +35,11 @@ impl<'a> View<'a> {
                 break;
             }
             if index <= last {
-                let what = if index == 0 { "a field has index 0" } else { "a field does not have a higher index than the one before" };
+                let what = if index == 0 {
+                    "a field has index 0"
+                } else {
+                    "a field does not have a higher index than the one before"
+                };
                 return Err(Malformed { at, what });
             }
             let length = *bytes.get(at + 1).ok_or(Malformed { at, what: "a field's length is not there" })?;
@@ -98,7 +102,9 @@ mod tests {
         assert_eq!(View::of_message(&payload, 0).unwrap().value(2), Some(&[9][..]));
         payload[1] = 63;
         assert_eq!(View::of_message(&payload, 1).unwrap_err().at, 0);
-        for (payload, at) in [(&b"\x00"[..], 0), (b"\x02\x01a\x02\x00", 3), (b"\x01\x01a\x02", 3), (b"\x01", 0), (b"\x01\x02a", 0)] {
+        for (payload, at) in
+            [(&b"\x00"[..], 0), (b"\x02\x01a\x02\x00", 3), (b"\x01\x01a\x02", 3), (b"\x01", 0), (b"\x01\x02a", 0)]
+        {
             assert_eq!(View::of_message(payload, 0).unwrap_err().at, at, "{payload:?}");
         }
     }

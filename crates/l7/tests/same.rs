@@ -28,7 +28,13 @@ fn matches(pattern: &Pattern, value: &[u8], open: bool) -> bool {
     !pattern.end || rest.is_empty() && !open
 }
 
-fn wanted(rules: &Rules, application: &Application, message: Option<&MessageType>, view: &View, identity: Identity) -> Decision {
+fn wanted(
+    rules: &Rules,
+    application: &Application,
+    message: Option<&MessageType>,
+    view: &View,
+    identity: Identity,
+) -> Decision {
     let rule = message.and_then(|m| {
         m.rules.iter().find(|rule| {
             rule.matches.iter().all(|m| {
@@ -128,7 +134,9 @@ fn as_many_steps_as_the_rules_have_compares() {
         let rules = published(n);
         let program = compile(&rules, &Options::default()).unwrap();
         let (tables, ports) = program.tables(&rules, 1);
-        let Step::Text(text) = &rules.applications[0].types[0].rules[17].matches[0].patterns[0].steps[1] else { panic!() };
+        let Step::Text(text) = &rules.applications[0].types[0].rules[17].matches[0].patterns[0].steps[1] else {
+            panic!()
+        };
         let payload = [&b"host/"[..], text].concat();
         let got = run(&tables, &ports[0], 0, Identity::default(), &View::of_raw(&payload), |_| {});
         assert_eq!((got.decision, got.steps), (Decision::Queue(17), n as u32));

@@ -2,6 +2,7 @@
 ///
 /// Not for synthesis. Queue: the first byte of the view xor the last one, or 255 without a view; from a first byte of 200 on it drops, from 230
 /// on it is malformed, from 245 on a fault that goes to queue 1. A verdict comes some cycles after its last segment, out of order.
+// verilator lint_off UNUSEDSIGNAL
 module sluice_l7_matchers
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -71,17 +72,17 @@ module sluice_l7_matchers
   assign head = (left_q == job_q.bytes) ? segment_data_i[7:0] : head_q;
   assign tail = segment_data_i[8*6'(left_q-1)+:8];
 
-  function automatic l7_verdict_t verdict(l7_job_t job, logic [7:0] head, logic [7:0] queue);
+  function automatic l7_verdict_t verdict(l7_job_t job, logic [7:0] first, logic [7:0] to);
     l7_verdict_t v;
     v = '0;
     v.tag = job.tag;
     v.module_id = job.module_id;
-    v.queue = queue;
+    v.queue = to;
     v.steps = 10'd1;
     if (job.bytes != '0) begin
-      v.drop = head >= 8'd200 && head < 8'd230;
-      v.malformed = head >= 8'd230 && head < 8'd245;
-      v.fault = head >= 8'd245;
+      v.drop = first >= 8'd200 && first < 8'd230;
+      v.malformed = first >= 8'd230 && first < 8'd245;
+      v.fault = first >= 8'd245;
       if (v.fault) v.queue = 8'd1;
     end
     return v;

@@ -169,7 +169,7 @@ row! {
         /// Why, as in `l7_drops`.
         kind: u8 = 4,
         /// Queue that it goes to.
-        queue: u8 = 8,
+        queue_id: u8 = 8,
         /// The program of its message was a fault.
         fault: bool = 1,
     }

@@ -41,7 +41,8 @@ pub(super) fn paths(message: &MessageType, stops: &[u8], most: usize) -> Result<
     for (number, rule) in message.rules.iter().enumerate() {
         let mut begun = vec![Vec::new()];
         for (field, patterns) in in_order(rule) {
-            begun = begun.iter().flat_map(|pieces| patterns.iter().map(move |p| with(pieces, field, p, stops))).collect();
+            begun =
+                begun.iter().flat_map(|pieces| patterns.iter().map(move |p| with(pieces, field, p, stops))).collect();
         }
         all.extend(begun.into_iter().map(|pieces| Path { pieces, rule: number }));
     }
