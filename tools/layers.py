@@ -23,7 +23,7 @@ CRATES = (
     ("packet",),
     ("object",),
     ("device",),
-    ("ebpf", "rmt"),
+    ("ebpf", "l7", "rmt"),
     ("hxdp",),
     ("frontends",),
     ("nic",),

@@ -9,4 +9,5 @@
 ../common/sluice_ram_1r1w.sv
 ../common/sluice_ram_prefetch.sv
 -F sluice_l7_engine.f
+../../tb/l7/standin/sluice_l7_matchers.sv
 sluice_l7_top.sv

@@ -2,6 +2,7 @@
 //! `docs/design/l7.md` is the specification.
 
 pub mod compile;
+pub mod engine;
 pub mod generate;
 pub mod rules;
 pub mod step;

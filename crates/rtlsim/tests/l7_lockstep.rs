@@ -1,0 +1,204 @@
+//! The l7 engine on its own top does what its model does: filter, staging buffer, message table.
+
+#[path = "support/l7/mod.rs"]
+mod l7;
+
+use l7::bench::Bench;
+use l7::frames::{self, Flow};
+use l7::traffic::{Traffic, goal};
+use sluice_formats::Table;
+use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::qnp::Header;
+use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
+use sluice_formats::l7::target::{Target, VIEW_BYTES};
+use sluice_formats::random::{Rng, test_seed};
+use sluice_l7::engine::{Fate, Job};
+use sluice_l7::step::{Decision, Verdict};
+use sluice_rtlsim::Ready;
+use sluice_rtlsim::plugin::Until;
+
+/// What the stand-in of the matchers says.
+fn stand_in(job: &Job) -> Option<Verdict> {
+    let cap = if job.is_raw() || job.seg_cnt == 0 { VIEW_BYTES } else { 64 * usize::from(job.seg_cnt) };
+    let view = &job.payload[..job.payload.len().min(cap).min(VIEW_BYTES)];
+    let to = |decision, fault| Some(Verdict { decision, steps: 1, cycles: 1, fault });
+    if job.message_type.is_none() {
+        return match L7Goal::from_code(job.port.otherwise.kind) {
+            Some(L7Goal::Queue) => to(Decision::Queue(job.port.otherwise.number as u8), false),
+            Some(L7Goal::Group) => to(Decision::Queue(255), false),
+            _ => to(Decision::Drop, false),
+        };
+    }
+    let [first, .., last] = (match view {
+        [] => return to(Decision::Queue(255), false),
+        [one] => [*one, *one],
+        _ => [view[0], view[view.len() - 1]],
+    });
+    match first {
+        200..230 => to(Decision::Drop, false),
+        230..245 => None,
+        245.. => to(Decision::Queue(1), true),
+        _ => to(Decision::Queue(first ^ last), false),
+    }
+}
+
+/// Ports of some modules.
+fn ports(target: &Target, rng: &mut Rng) -> Vec<L7PortRow> {
+    let mut rows = Vec::new();
+    for n in 0..target.ports as u16 {
+        let kind = *rng
+            .choose(&[L7PortKind::Application, L7PortKind::Application, L7PortKind::Endpoint, L7PortKind::Raw])
+            .unwrap();
+        let otherwise = match kind {
+            L7PortKind::Endpoint => goal(L7Goal::Queue, n),
+            _ => *rng.choose(&[goal(L7Goal::Queue, 100 + n), goal(L7Goal::Drop, 0), goal(L7Goal::Group, 0)]).unwrap(),
+        };
+        rows.push(L7PortRow {
+            valid: !rng.chance(1, 20),
+            module_id: (n % 7 + 1) as u8,
+            generation: rng.chance(1, 16),
+            // Applications of a module share ports.
+            port: match kind {
+                L7PortKind::Application => 9000 + n / 14,
+                _ => 9100 + n,
+            },
+            kind: kind.code(),
+            id: if kind == L7PortKind::Application { n as u8 } else { 0 },
+            updating: rng.chance(1, 12),
+            otherwise,
+            types: 4,
+            ..L7PortRow::default()
+        });
+    }
+    rows
+}
+
+fn set_up(bench: &mut Bench, target: &Target, rng: &mut Rng) -> Vec<L7PortRow> {
+    let rows = ports(target, rng);
+    for (index, row) in (0..).zip(&rows) {
+        bench.write(Table::L7Port, index, row);
+        assert_eq!(bench.read(Table::L7Port, index).len(), 4);
+    }
+    for module in 0..target.modules as u32 {
+        let quota = L7QuotaRow { messages: target.messages as u16 };
+        bench.write(Table::L7Quota, module, &quota);
+        bench.model.table.set_quota(module as u8, quota.messages);
+    }
+    for hash in 0..2 {
+        let row = L7SecretRow { words: std::array::from_fn(|_| rng.next_u32()) };
+        bench.write(Table::L7Secret, hash, &row);
+        bench.model.table.set_secret(hash as usize, &row);
+    }
+    let share = L7ShareRow { packets: 2, beats: 24 };
+    (1..4).for_each(|module| bench.write(Table::L7Share, module, &share));
+    bench.model.ports = rows.clone();
+    rows
+}
+
+fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
+    let mut rng = Rng::new(test_seed(name));
+    let mut counts = std::collections::BTreeMap::<String, u64>::new();
+    for round in 0..rounds {
+        let Some(mut bench) = Bench::open(target, rng.next_u64()) else { return };
+        let sizes = Target::by_name(target);
+        let rows = set_up(&mut bench, sizes, &mut rng);
+        let mut traffic = Traffic::new(rng.fork(), rows);
+        let gaps = *rng.choose(&[0, 0, 40, 150]).unwrap();
+        bench.rtl.set_gaps(0, gaps).unwrap();
+        let ready = [Ready::Always, Ready::Random { chance: 150 }, Ready::Bursts { chance: 100, longest: 80 }];
+        bench.rtl.set_ready(0, ready[round % 3]).unwrap();
+        // A tiny table forgets finished messages, in an order that depends on time: few messages, then a new engine.
+        for _ in 0..packets {
+            let (module, frame) = traffic.next();
+            bench.send(module, frame, 0, stand_in);
+            if bench.waiting() > 400 {
+                bench.run(&Until { max_cycles: 2_000, ..Until::default() }, &mut None);
+            }
+        }
+        bench.settle();
+        assert_eq!(bench.model.table.evicted, 0, "more messages than the test is made for");
+        bench.rtl.set_ready(0, Ready::Always).unwrap();
+        bench.compare_counters(sizes.modules.min(8) as u32);
+        for (name, count) in &bench.counts {
+            *counts.entry(name.clone()).or_default() += count;
+        }
+    }
+    println!("{target}: {counts:?}");
+    let names = [
+        "frame",
+        "queue",
+        "fault",
+        "l7_malformed",
+        "l7_checksum",
+        "l7_no_first",
+        "l7_no_app",
+        "l7_updating",
+        "l7_rule",
+    ];
+    for name in names {
+        assert!(counts.get(name).is_some_and(|count| *count > 10), "too few: {name}: {counts:?}");
+    }
+}
+
+#[test]
+fn tiny_engine_in_lockstep() {
+    in_lockstep("tiny", "l7_tiny_lockstep", 30, 150);
+}
+
+#[test]
+fn default_engine_in_lockstep() {
+    in_lockstep("default", "l7_default_lockstep", 6, 1_000);
+}
+
+/// What is no message leaves at most 3 cycles after it came (256 bit: 5).
+#[test]
+fn a_frame_that_is_no_message_leaves_soon() {
+    for (target, most) in [("default", 3), ("tiny", 5)] {
+        let Some(mut bench) = Bench::open(target, 7) else { continue };
+        let now = bench.rtl.now();
+        let flow = Flow { source: 1, from: 2, to: 3 };
+        for n in 0..20 {
+            let length = [0, 18, 22, 100, 1400][n as usize % 5];
+            bench.send(1, frames::raw(flow, &vec![0; length]), now + 1_000 + 500 * n, stand_in);
+        }
+        bench.settle();
+        assert_eq!(bench.passed.len(), 20);
+        let worst = bench.passed.iter().map(|(came, left)| left - came).max().unwrap();
+        println!("{target}: {worst} cycles");
+        assert!(worst <= most, "{target}: {worst} cycles");
+    }
+}
+
+/// A message's packets wait for it, and others do not wait for them; later ones of a message that nobody began are dropped.
+#[test]
+fn messages_beyond_the_quota_have_no_state() {
+    for target in ["tiny", "default"] {
+        let Some(mut bench) = Bench::open(target, 9) else { continue };
+        let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, types: 1, ..L7PortRow::default() };
+        bench.write(Table::L7Port, 3, &row);
+        bench.model.ports = vec![row];
+        bench.write(Table::L7Quota, 2, &L7QuotaRow { messages: 5 });
+        bench.model.table.set_quota(2, 5);
+        let flow = Flow { source: 1, from: 2, to: 9000 };
+        let packet = |message, number| {
+            let header = Header {
+                app_id: 7,
+                msg_id: message,
+                msg_len_in_pkts: 2,
+                pkt_seq_num_in_msg: number,
+                ..Header::default()
+            };
+            frames::packet(flow, header, b"abcdef")
+        };
+        let sent: Vec<_> = (0..8).map(|message| bench.send(2, packet(message, 0), 0, stand_in).fate).collect();
+        assert_eq!(sent.iter().filter(|fate| matches!(fate, Fate::Queue(_))).count(), 5);
+        for message in [0, 6] {
+            bench.send(2, packet(message, 1), 0, stand_in);
+        }
+        bench.settle();
+        bench.send(2, packet(7, 0), 0, stand_in);
+        bench.settle();
+        assert_eq!(bench.counts["l7_no_state"], 3);
+        bench.compare_counters(4);
+    }
+}

@@ -1,0 +1,5 @@
+//! The l7 engine's own top beside its model.
+
+pub mod bench;
+pub mod frames;
+pub mod traffic;
