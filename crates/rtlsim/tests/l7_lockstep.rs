@@ -29,11 +29,11 @@ fn stand_in(job: &Job) -> Option<Verdict> {
             _ => to(Decision::Drop, false),
         };
     }
-    let [first, .., last] = (match view {
+    let [first, last] = match view {
         [] => return to(Decision::Queue(255), false),
         [one] => [*one, *one],
-        _ => [view[0], view[view.len() - 1]],
-    });
+        [first, .., last] => [*first, *last],
+    };
     match first {
         200..230 => to(Decision::Drop, false),
         230..245 => None,

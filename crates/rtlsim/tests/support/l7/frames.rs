@@ -39,10 +39,13 @@ pub fn raw(flow: Flow, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Writes both checksums of a UDP packet whose lengths are right.
+/// Writes both checksums of a UDP packet, that of UDP where its length is a frame's.
 pub fn seal(frame: &mut [u8]) {
     seal_ipv4(frame);
     let length = usize::from(frame[38]) << 8 | usize::from(frame[39]);
+    if length < 8 || UDP + length > frame.len() {
+        return;
+    }
     frame[UDP + 6..UDP + 8].fill(0);
     let pseudo = ones(&frame[IPV4 + 12..UDP]) + 17 + length as u32;
     let sum = !fold(pseudo + ones(&frame[UDP..UDP + length]));
@@ -82,7 +85,7 @@ pub fn broken(rng: &mut Rng, mut frame: Vec<u8>) -> Vec<u8> {
             };
             frame[at..at + 2].copy_from_slice(&other.to_be_bytes());
             seal_ipv4(&mut frame);
-            if rng.chance(1, 2) && usize::from(u16::from_be_bytes([frame[38], frame[39]])) + UDP <= frame.len() {
+            if rng.chance(1, 2) {
                 seal(&mut frame);
             }
         }
