@@ -70,6 +70,9 @@ module sluice_l7
   // ---------------------------------------------------------------------------------------------------------------
   // Tables: each block has its own.
 
+  // Beats of frames that are no messages in front of the output.
+  localparam int unsigned PassBeats = 32;
+
   localparam int unsigned Tables = 5;
   localparam int unsigned AtDrops = 0;
   localparam int unsigned AtMatchers = 1;
@@ -134,6 +137,7 @@ module sluice_l7
   logic job_valid, job_ready, segment_valid, segment_ready;
   l7_job_t job;
   logic [8*L7SegmentBytes-1:0] segment;
+  logic pass_valid, pass_ready;
   logic [1:0] out_valid, out_ready, record_valid, record_ready;
   beat_t [1:0] out_beat;
   logic [1:0] out_last;
@@ -157,8 +161,8 @@ module sluice_l7
       .first_o        (first),
       .last_o         (last),
       .side_o         (side),
-      .pass_valid_o   (out_valid[0]),
-      .pass_ready_i   (out_ready[0]),
+      .pass_valid_o   (pass_valid),
+      .pass_ready_i   (pass_ready),
       .record_valid_o (record_valid[0]),
       .record_ready_i (record_ready[0]),
       .record_o       (record[0]),
@@ -343,8 +347,23 @@ module sluice_l7
   // ---------------------------------------------------------------------------------------------------------------
   // Out.
 
-  assign out_beat[0] = '{message: 1'b0, queue_id: '0, side: side.side, keep: keep, data: data};
-  assign out_last[0] = last;
+  beat_t pass_beat;
+  assign pass_beat = '{message: 1'b0, queue_id: '0, side: side.side, keep: keep, data: data};
+
+  // What is no message does not stop the input while a packet of the staging buffer leaves.
+  sluice_l7_detour #(
+      .Width($bits(beat_t) + 1),
+      .Depth(PassBeats)
+  ) u_detour (
+      .clk_i,
+      .rst_ni,
+      .s_valid_i(pass_valid),
+      .s_ready_o(pass_ready),
+      .s_data_i ({last, pass_beat}),
+      .m_valid_o(out_valid[0]),
+      .m_ready_i(out_ready[0]),
+      .m_data_o ({out_last[0], out_beat[0]})
+  );
 
   sluice_l7_exit #(
       .Width($bits(beat_t))

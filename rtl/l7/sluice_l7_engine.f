@@ -6,6 +6,7 @@ sluice_l7.sv
 sluice_l7_accounts.sv
 sluice_l7_checksum.sv
 sluice_l7_classify.sv
+sluice_l7_detour.sv
 sluice_l7_exit.sv
 sluice_l7_feeder.sv
 sluice_l7_filter.sv

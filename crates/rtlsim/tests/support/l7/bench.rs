@@ -37,6 +37,8 @@ pub struct Bench {
     pub passed: Vec<(u64, u64)>,
     arrived: Vec<(u32, u64)>,
     order: Vec<u32>,
+    /// Ticks of the first beat in and the last beat out.
+    pub span: Option<(u64, u64)>,
 }
 
 impl Bench {
@@ -62,6 +64,7 @@ impl Bench {
             passed: Vec::new(),
             arrived: Vec::new(),
             order: Vec::new(),
+            span: None,
         })
     }
 
@@ -162,8 +165,16 @@ impl Bench {
         for event in all {
             match event.what {
                 What::Dispatched(row) => self.decided(&row),
-                What::Arrived { first, number, .. } => self.arrived.push((number, first)),
-                What::Routed { first, sideband, tags, bytes } => self.left(first, &sideband, tags[0], &bytes),
+                What::Arrived { first, number, .. } => {
+                    self.arrived.push((number, first));
+                    self.span.get_or_insert((first, first));
+                }
+                What::Routed { first, sideband, tags, bytes } => {
+                    if let Some((_, last)) = &mut self.span {
+                        *last = event.tick;
+                    }
+                    self.left(first, &sideband, tags[0], &bytes);
+                }
                 What::Reply(words) => *answer = Some(words),
                 _ => {}
             }
