@@ -265,3 +265,63 @@ fn a_beat_a_cycle_goes_through() {
         });
     }
 }
+
+/// One packet after the other, so that the order of everything is known: entries are given out, kept, and lost by
+/// finished messages exactly as in the model.
+#[test]
+fn entries_come_and_go_as_in_the_model() {
+    let Some(mut bench) = Bench::open("tiny", 13) else { return };
+    let mut rng = Rng::new(test_seed("l7_entries"));
+    let sizes = Target::by_name("tiny");
+    for module in 1..7u8 {
+        let row = L7PortRow { valid: true, module_id: module, port: 9000, id: 7, types: 1, ..L7PortRow::default() };
+        bench.write(Table::L7Port, module.into(), &row);
+        bench.model.ports.push(row);
+        let quota = [4, 6, 8, 16, 20, 32][usize::from(module) - 1];
+        bench.write(Table::L7Quota, module.into(), &L7QuotaRow { messages: quota });
+        bench.model.table.set_quota(module, quota);
+    }
+    for hash in 0..2 {
+        let row = L7SecretRow { words: std::array::from_fn(|_| rng.next_u32()) };
+        bench.write(Table::L7Secret, hash, &row);
+        bench.model.table.set_secret(hash as usize, &row);
+    }
+    let (mut messages, mut open, mut full) = (Vec::<(u8, u32, u8)>::new(), Vec::<(usize, u8)>::new(), 0);
+    for _ in 0..4_000 {
+        let turn = rng.below(10);
+        let (module, message, packets, number) = if messages.is_empty() || turn < 4 && open.len() < 40 {
+            let (module, packets) = (1 + rng.below(6) as u8, 1 + rng.below(3) as u8);
+            // The same identity in several modules.
+            let message = messages.len() as u32 / 2;
+            open.push((messages.len(), 1));
+            messages.push((module, message, packets));
+            (module, message, packets, 0)
+        } else if turn < 9 && !open.is_empty() {
+            let at = rng.index(open.len());
+            let (which, number) = open[at];
+            let (module, message, packets) = messages[which];
+            if number + 1 >= packets {
+                open.swap_remove(at);
+            } else {
+                open[at].1 += 1;
+            }
+            (module, message, packets, number % packets)
+        } else {
+            let back = if rng.chance(1, 4) { 400 } else { 30 };
+            let at = messages.len() - 1 - rng.index(messages.len().min(back));
+            let (module, message, packets) = messages[at];
+            (module, message, packets, rng.below(packets.into()) as u8)
+        };
+        let header = Header { app_id: 7, msg_id: message, msg_len_in_pkts: packets, ..Header::default() };
+        let header = Header { pkt_seq_num_in_msg: number, ..header };
+        let body = [1 + rng.below(15) as u8, rng.next_u32() as u8];
+        bench.send(module, frames::packet(FLOW, header, &body), 0, stand_in);
+        while bench.waiting() > 0 {
+            bench.run(&Until { max_cycles: 40, ..Until::default() }, &mut None);
+        }
+        full += usize::from(bench.model.table.live(None) == sizes.messages);
+    }
+    println!("{:?}, {} evicted, {full} times full", bench.counts, bench.model.table.evicted);
+    assert!(bench.model.table.evicted > 100 && full > 10 && bench.counts["l7_no_state"] > 100);
+    bench.compare_counters(8);
+}
