@@ -41,7 +41,7 @@ package sluice_l7_rows_pkg;
   typedef struct packed {
     l7_target_t  target;
     logic [63:0] bytes;
-    logic        always;
+    logic        anyway;
     logic        ends;
     logic        valid;
   } l7_alternative_t;

@@ -156,7 +156,7 @@ impl Matcher<'_> {
         let inside = !self.past && behind <= self.end;
         let bytes = masked(self.ahead(), row.length);
         let at_end = behind == self.end && !self.view.is_open();
-        let hit = |a: &L7AlternativePart| a.always || inside && a.bytes == bytes && (!a.ends || at_end);
+        let hit = |a: &L7AlternativePart| a.anyway || inside && a.bytes == bytes && (!a.ends || at_end);
         row.alternatives.iter().position(|a| a.valid && hit(a))
     }
 

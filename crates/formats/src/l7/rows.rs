@@ -41,7 +41,7 @@ row! {
         /// The field has to end behind it.
         ends: bool = 1,
         /// It is hit wherever the position is, past too, and whatever the bytes.
-        always: bool = 1,
+        anyway: bool = 1,
         /// The bytes, the first in the lowest bits; those beyond the row's length are zero.
         bytes: u64 = 64,
         /// Where a hit goes.

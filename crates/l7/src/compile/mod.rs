@@ -214,7 +214,7 @@ impl Builder<'_> {
             match plan {
                 Plan::Begin { row, go, state } => {
                     let target = self.target(state)?;
-                    let alternative = L7AlternativePart { valid: true, always: true, target, ..L7AlternativePart::default() };
+                    let alternative = L7AlternativePart { valid: true, anyway: true, target, ..L7AlternativePart::default() };
                     self.rows[row] = L7MatchRow { step: go, ..L7MatchRow::default() };
                     self.rows[row].alternatives[0] = alternative;
                 }
@@ -269,7 +269,7 @@ impl Builder<'_> {
                 bytes[..length].copy_from_slice(&keys[k].0);
                 let bytes = u64::from_le_bytes(bytes);
                 self.rows[first + n].alternatives[at] =
-                    L7AlternativePart { valid: true, ends: keys[k].1, always: false, bytes, target };
+                    L7AlternativePart { valid: true, ends: keys[k].1, anyway: false, bytes, target };
             }
         }
         Some(())
