@@ -10,12 +10,12 @@ module sluice_l7_hash
     /// The bytes, the first one lowest.
     input  logic [L7MatchBytes-1:0][7:0] bytes_i,
     /// How many there are, 0 to 8; 8 unless it is the beginning.
-    input  logic [                  3:0] count_i,
+    input  logic [             3:0]      count_i,
     /// How many are not beyond the view, 0 to 8; those beyond are zero.
-    input  logic [                  3:0] rest_i,
+    input  logic [             3:0]      rest_i,
     input  logic                         begin_i,
-    input  logic [                 31:0] register_i,
-    output logic [                 31:0] register_o
+    input  logic [            31:0]      register_i,
+    output logic [            31:0]      register_o
 );
 
   localparam int unsigned Bytes = L7MatchBytes;
@@ -35,9 +35,9 @@ module sluice_l7_hash
   for (genvar j = 0; j < int'(Bytes); j++) begin : gen_byte
     // The byte that comes last for a count stands at j = 7.
     logic [3:0] source;
-    assign source = 4'(j) + count_i - 4'(Bytes);
+    assign source   = 4'(j) + count_i - 4'(Bytes);
     assign there[j] = count_i >= 4'(int'(Bytes) - j) && rest_i > source;
-    assign word[j] = there[j] ? bytes_i[source[2:0]] : 8'h0;
+    assign word[j]  = there[j] ? bytes_i[source[2:0]] : 8'h0;
   end
 
   always_comb begin

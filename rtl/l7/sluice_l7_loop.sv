@@ -33,10 +33,10 @@ module sluice_l7_loop
     input  l7_entry_t entry_i,
 
     // What belongs to the message in B, in the same cycle.
-    output place_t                   place_o,
-    input  l7_context_t              context_i,
-    output logic        [       3:0] field_o,
-    input  l7_field_t                field_i,
+    output place_t            place_o,
+    input  l7_context_t       context_i,
+    output logic        [3:0] field_o,
+    input  l7_field_t         field_i,
 
     // Segments that have come, with the one that comes now; all of them.
     input logic [Places-1:0][SegmentCountBits-1:0] loaded_i,
@@ -48,13 +48,13 @@ module sluice_l7_loop
     input  l7_match_row_t               row_i,
 
     // sluice_l7_window.
-    output logic                              look_o,
-    output place_t                            look_place_o,
-    output position_t                         look_at_o,
-    output logic      [                  7:0] look_stop_o,
-    input  logic      [L7MatchBytes-1:0][7:0] lanes_i,
-    input  logic      [   L7SegmentBytes-1:0] ahead_i,
-    input  logic      [   L7SegmentBytes-1:0] behind_i,
+    output logic                                look_o,
+    output place_t                              look_place_o,
+    output position_t                           look_at_o,
+    output logic      [               7:0]      look_stop_o,
+    input  logic      [  L7MatchBytes-1:0][7:0] lanes_i,
+    input  logic      [L7SegmentBytes-1:0]      ahead_i,
+    input  logic      [L7SegmentBytes-1:0]      behind_i,
 
     output logic     exit_valid_o,
     output l7_exit_t exit_o
@@ -165,7 +165,7 @@ module sluice_l7_loop
   // --- Phase B -------------------------------------------------------------------------------------------------------------
 
   logic goes_on, enters, has_row, has_wide, moves, to_field, absent, beyond;
-  l7_move_t step;
+  l7_move_t   step;
   l7_target_t held;
   position_t begin_at, advance, moved, stop_at, behind, found_at;
   logic [L7MatchBytes-1:0][7:0] window;
@@ -262,9 +262,10 @@ module sluice_l7_loop
     a_d.long = row_i.length > 4'(L7MatchBytes);
     a_d.hashed = has_wide;
     a_d.alternatives = row_i.alternatives;
-    for (int unsigned i = 0; i < L7Alternatives; i++) a_d.classes[i] = l7_class(row_i.alternatives[i].target);
+    for (int unsigned i = 0; i < L7Alternatives; i++)
+    a_d.classes[i] = l7_class(row_i.alternatives[i].target.kind, row_i.alternatives[i].target.log);
     a_d.miss = has_row ? row_i.miss : held;
-    a_d.miss_class = has_row ? l7_class(row_i.miss) : l7_class(held);
+    a_d.miss_class = has_row ? l7_class(row_i.miss.kind, row_i.miss.log) : l7_class(held.kind, held.log);
     for (int unsigned i = 0; i < L7MatchBytes; i++) a_d.mask[i] = row_i.length > 4'(i);
     a_d.window = window;
     a_d.in_field = has_row && !b_q.past && behind <= b_q.stop_at;
@@ -290,7 +291,7 @@ module sluice_l7_loop
     a_d.complete = 1'b0;
     for (int unsigned p = 0; p < Places; p++) begin
       if (place_o == place_t'(p)) begin
-        a_d.loaded = loaded_i[p];
+        a_d.loaded   = loaded_i[p];
         a_d.complete = complete_i[p];
       end
     end
@@ -301,7 +302,7 @@ module sluice_l7_loop
 
   logic hit, takes, misses, late, in_view, at_stop, got, again, spent, fault, leaves_hash;
   l7_target_t target;
-  l7_class_t target_class;
+  l7_class_t  target_class;
   position_t look, hash_left;
   logic [31:0] turned;
   logic [NumberBits-1:0] number;
@@ -360,7 +361,7 @@ module sluice_l7_loop
 
   always_comb begin
     b_d.place = a_q.place;
-    b_d.does = '0;
+    b_d.does  = '0;
     if (a_q.does.move && a_q.awaits) b_d.does.move = 1'b1;
     else if (hit && a_q.awaits) b_d.does.move = 1'b1;
     else if (misses) b_d.does.fetch = 1'b1;
@@ -394,8 +395,8 @@ module sluice_l7_loop
     end
     if (spent) b_d.past = 1'b1;
     if (a_q.does.hash) b_d.position = look;
-    b_d.look = look;
-    b_d.step = a_q.step;
+    b_d.look  = look;
+    b_d.step  = a_q.step;
     b_d.steps = a_q.steps + steps_t'((a_q.does.compare && !a_q.bad) || a_q.does.hash);
   end
 

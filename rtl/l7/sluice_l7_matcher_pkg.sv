@@ -76,12 +76,10 @@ package sluice_l7_matcher_pkg;
     logic bad;
   } l7_class_t;
 
-  function automatic l7_class_t l7_class(l7_target_t target);
-    logic rows_kind;
-    rows_kind = target.kind == L7GoalRows;
-    l7_class.wide = rows_kind;
-    l7_class.goes = target.kind == L7GoalRow || (rows_kind && target.log <= 4'(MostWideLog));
-    l7_class.bad = target.kind > L7GoalRows || (rows_kind && target.log > 4'(MostWideLog));
+  function automatic l7_class_t l7_class(logic [2:0] kind, logic [3:0] log);
+    l7_class.wide = kind == L7GoalRows;
+    l7_class.goes = kind == L7GoalRow || (kind == L7GoalRows && log <= 4'(MostWideLog));
+    l7_class.bad  = kind > L7GoalRows || (kind == L7GoalRows && log > 4'(MostWideLog));
   endfunction
 
 endpackage

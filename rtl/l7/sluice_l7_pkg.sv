@@ -44,7 +44,7 @@ package sluice_l7_pkg;
     /// A rule or the default says drop.
     logic drop;
     /// Queue otherwise.
-    logic [7:0] queue;
+    logic [7:0] queue_id;
     /// Steps that are charged.
     logic [9:0] steps;
   } l7_verdict_t;

@@ -37,7 +37,9 @@ module sluice_l7_until
     assign any[g] = |of;
     // Only of use where one is set.
     assign lane[g] = {
-      !(|of[3:0]), !(|of[1:0]) && ((|of[3:2]) || !(|of[5:4])), !of[0] && (of[1] || (!of[2] && (of[3] || (!of[4] && (of[5] || !of[6])))))
+      !(|of[3:0]),
+      !(|of[1:0]) && ((|of[3:2]) || !(|of[5:4])),
+      !of[0] && (of[1] || (!of[2] && (of[3] || (!of[4] && (of[5] || !of[6])))))
     };
     if (g == 0) begin : gen_first
       assign first[g] = any[g];

@@ -20,18 +20,18 @@ module sluice_l7_window
 ) (
     input logic clk_i,
 
-    input logic                             write_i,
-    input place_t                           write_place_i,
-    input logic      [     SegmentBits-1:0] write_segment_i,
-    input logic      [L7SegmentBytes*8-1:0] write_data_i,
+    input logic                          write_i,
+    input place_t                        write_place_i,
+    input logic   [     SegmentBits-1:0] write_segment_i,
+    input logic   [L7SegmentBytes*8-1:0] write_data_i,
 
     input  logic                                look_i,
     input  place_t                              look_place_i,
     input  position_t                           look_at_i,
-    input  logic      [                    7:0] stop_i,
-    output logic      [L7MatchBytes-1:0][  7:0] lanes_o,
-    output logic      [     L7SegmentBytes-1:0] ahead_o,
-    output logic      [     L7SegmentBytes-1:0] behind_o
+    input  logic      [               7:0]      stop_i,
+    output logic      [  L7MatchBytes-1:0][7:0] lanes_o,
+    output logic      [L7SegmentBytes-1:0]      ahead_o,
+    output logic      [L7SegmentBytes-1:0]      behind_o
 );
 
   localparam int unsigned Columns = L7SegmentBytes;
@@ -74,8 +74,15 @@ module sluice_l7_window
   for (genvar l = 0; l < int'(L7MatchBytes); l++) begin : gen_lane
     logic [Groups-1:0][7:0] of_group;
     logic [$clog2(Groups)-1:0] group;
-    assign group = column[ColumnBits-1:$clog2(L7MatchBytes)]
-        + $clog2(Groups)'($clog2(L7MatchBytes)'(l) < column[$clog2(L7MatchBytes)-1:0]);
+    assign group = column[ColumnBits-1:$clog2(
+        L7MatchBytes
+    )] + $clog2(
+        Groups
+    )'($clog2(
+        L7MatchBytes
+    )'(l) < column[$clog2(
+        L7MatchBytes
+    )-1:0]);
     for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
       assign of_group[g] = bytes[g*L7MatchBytes+l];
     end
