@@ -24,11 +24,12 @@ module sluice_l7_goal
     input l7_exit_t exit_i,
 
     // What belongs to the message, in the same cycle.
-    output place_t                      place_o,
-    input  logic       [ModuleBits-1:0] module_id_i,
-    input  l7_target_t                  otherwise_i,
+    output place_t                  place_o,
+    input  logic   [ModuleBits-1:0] module_id_i,
+    input  logic   [           2:0] otherwise_kind_i,
+    input  logic   [          11:0] otherwise_number_i,
     // Of session and message ID.
-    input  logic       [  SlotBits-1:0] identity_hash_i,
+    input  logic   [  SlotBits-1:0] identity_hash_i,
 
     // The group RAM, with a registered read.
     output logic                          group_read_o,
@@ -81,10 +82,10 @@ module sluice_l7_goal
   assign hashed = exit_valid_i && exit_i.hashed;
   assign fault = exit_valid_i ? !exit_i.hashed && exit_i.fault : 1'b1;
   assign to_otherwise = fault || (exit_i.kind == L7GoalDefault);
-  assign kind = to_otherwise ? otherwise_i.kind : exit_i.kind;
+  assign kind = to_otherwise ? otherwise_kind_i : exit_i.kind;
   always_comb begin
     mine   = '0;
-    number = to_otherwise ? otherwise_i.number : exit_i.number;
+    number = to_otherwise ? otherwise_number_i : exit_i.number;
     for (int unsigned p = 0; p < Places; p++) begin
       if (place_o == place_t'(p)) begin
         mine[p] = valid;

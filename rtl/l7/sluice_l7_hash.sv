@@ -22,9 +22,9 @@ module sluice_l7_hash
   localparam logic [31:0] ReflectedPolynomial = 32'h82F6_3B78;
 
   // Ones in the register, moved on by a number of bytes of zeros.
-  function automatic logic [31:0] ones_after(int unsigned count);
+  function automatic logic [31:0] ones_after(int unsigned zeros);
     logic [31:0] crc = '1;
-    for (int unsigned i = 0; i < 8 * count; i++) crc = (crc >> 1) ^ (crc[0] ? ReflectedPolynomial : 32'h0);
+    for (int unsigned i = 0; i < 8 * zeros; i++) crc = (crc >> 1) ^ (crc[0] ? ReflectedPolynomial : 32'h0);
     return crc;
   endfunction
 

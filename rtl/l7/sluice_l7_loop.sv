@@ -53,8 +53,7 @@ module sluice_l7_loop
     output position_t                           look_at_o,
     output logic      [               7:0]      look_stop_o,
     input  logic      [  L7MatchBytes-1:0][7:0] lanes_i,
-    input  logic      [L7SegmentBytes-1:0]      ahead_i,
-    input  logic      [L7SegmentBytes-1:0]      behind_i,
+    input  logic      [L7SegmentBytes-1:0]      stops_i,
 
     output logic     exit_valid_o,
     output l7_exit_t exit_o
@@ -102,7 +101,7 @@ module sluice_l7_loop
     // The row, or the message itself, is not to be trusted.
     logic bad;
     // The row compares more than there is.
-    logic long;
+    logic too_long;
     // The target's wide row is known.
     logic hashed;
     l7_alternative_t [L7Alternatives-1:0] alternatives;
@@ -188,7 +187,7 @@ module sluice_l7_loop
           hash: ~b_q.crc[SlotBits-1:0]
       };
 
-  assign has_wide = b_q.does.row && b_q.wide && !b_q.hashed;
+  assign has_wide = goes_on && b_q.does.row && b_q.wide && !b_q.hashed;
   assign has_row = goes_on && b_q.does.row && !(b_q.wide && !b_q.hashed);
   assign moves = !goes_on || has_row || b_q.does.move;
 
@@ -235,8 +234,7 @@ module sluice_l7_loop
   );
 
   sluice_l7_until u_until (
-      .ahead_i(ahead_i),
-      .behind_i(behind_i),
+      .stops_i(stops_i),
       .at_i(b_q.look),
       .found_o(found),
       .at_o(found_at)
@@ -259,7 +257,7 @@ module sluice_l7_loop
     a_d.begins = !goes_on || (b_q.begins && !b_q.does.hash);
     a_d.crc = b_q.does.hash || has_wide ? crc : b_q.crc;
     a_d.bad = goes_on ? has_row && (row_i.module_id != context_i.module_id || b_q.row >= NumberBits'(Rows)) : entry_i.bad;
-    a_d.long = row_i.length > 4'(L7MatchBytes);
+    a_d.too_long = row_i.length > 4'(L7MatchBytes);
     a_d.hashed = has_wide;
     a_d.alternatives = row_i.alternatives;
     for (int unsigned i = 0; i < L7Alternatives; i++)
@@ -347,14 +345,14 @@ module sluice_l7_loop
     end
   end
 
-  function automatic logic [MostWideLog-1:0] wide_bits(logic [31:0] crc, logic [4:0] turn, logic [3:0] log);
+  function automatic logic [MostWideLog-1:0] wide_bits(logic [31:0] of, logic [4:0] turn, logic [3:0] log);
     for (int unsigned i = 0; i < MostWideLog; i++) begin
-      wide_bits[i] = crc[5'(i)+turn] && log > 4'(i);
+      wide_bits[i] = of[5'(i)+turn] && log > 4'(i);
     end
   endfunction
 
   assign fault = a_q.hash ? 1'b0
-      : a_q.bad || (a_q.does.compare && (a_q.long || a_q.steps >= steps_t'(L7MostSteps))) || target_class.bad;
+      : a_q.bad || (a_q.does.compare && (a_q.too_long || a_q.steps >= steps_t'(L7MostSteps))) || target_class.bad;
 
   assign hash_left = a_q.moved_stop_at - look;
   assign leaves_hash = a_q.does.hash && at_stop;
@@ -423,6 +421,42 @@ module sluice_l7_loop
   end
 
 `ifndef SYNTHESIS
+  // TRACE
+  always @(posedge clk_i)
+    if (rst_ni && $test$plusargs("l7trace")) begin
+      if (a_valid_q)
+        $display(
+            "%0t A p%0d %b hit %b kind %0d num %0d late %b fault %b bad %b too_long %b look %0d pos %0d past %b await %b search %b steps %0d row %0d",
+            $time,
+            a_q.place,
+            a_q.does,
+            hit,
+            target.kind,
+            target.number,
+            late,
+            fault,
+            a_q.bad,
+            a_q.too_long,
+            look,
+            a_q.position,
+            a_q.past,
+            a_q.awaits,
+            a_q.search,
+            a_q.steps,
+            number
+        );
+      if (exit_valid_o)
+        $display(
+            "%0t exit p%0d kind %0d num %0d fault %b steps %0d",
+            $time,
+            exit_o.place,
+            exit_o.kind,
+            exit_o.number,
+            exit_o.fault,
+            exit_o.steps
+        );
+    end
+  // TRACE END
   always_ff @(posedge clk_i) begin
     if (rst_ni && a_valid_q) begin
       AMessageDoesOneThing_A : assert ($onehot(a_q.does));

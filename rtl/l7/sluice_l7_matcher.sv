@@ -77,7 +77,8 @@ module sluice_l7_matcher
 
   typedef struct packed {
     logic [ModuleBits-1:0] module_id;
-    l7_target_t otherwise;
+    logic [2:0] otherwise_kind;
+    logic [11:0] otherwise_number;
     logic [SlotBits-1:0] identity_hash;
   } goal_context_t;
 
@@ -306,7 +307,7 @@ module sluice_l7_matcher
   position_t look_at;
   logic [7:0] look_stop;
   logic [L7MatchBytes-1:0][7:0] lanes;
-  logic [L7SegmentBytes-1:0] ahead, behind;
+  logic [L7SegmentBytes-1:0] stops;
   logic exit_valid;
   l7_exit_t leaves;
 
@@ -355,8 +356,7 @@ module sluice_l7_matcher
       .look_at_o(look_at),
       .look_stop_o(look_stop),
       .lanes_i(lanes),
-      .ahead_i(ahead),
-      .behind_i(behind),
+      .stops_i(stops),
       .exit_valid_o(exit_valid),
       .exit_o(leaves)
   );
@@ -371,11 +371,10 @@ module sluice_l7_matcher
       .write_data_i(segment_i),
       .look_i(look),
       .look_place_i(look_place),
-      .look_at_i(look_at),
+      .look_at_i(look_at[PositionBits-2:0]),
       .stop_i(look_stop),
       .lanes_o(lanes),
-      .ahead_o(ahead),
-      .behind_o(behind)
+      .stops_o(stops)
   );
 
   assign row_read_done_o = row_read_i && !row_slot_taken;
@@ -405,7 +404,12 @@ module sluice_l7_matcher
   logic [Places-1:0][7:0] queue;
   logic [Places-1:0][StepBits-1:0] steps_q;
 
-  assign goal_written = '{module_id: job_i.module_id, otherwise: job_i.otherwise, identity_hash: identity_hash_i};
+  assign goal_written = '{
+          module_id: job_i.module_id,
+          otherwise_kind: job_i.otherwise.kind,
+          otherwise_number: job_i.otherwise.number,
+          identity_hash: identity_hash_i
+      };
 
   sluice_ram_lut #(
       .Width($bits(goal_context_t)),
@@ -430,7 +434,8 @@ module sluice_l7_matcher
       .exit_i(leaves),
       .place_o(goal_place),
       .module_id_i(goal_read.module_id),
-      .otherwise_i(goal_read.otherwise),
+      .otherwise_kind_i(goal_read.otherwise_kind),
+      .otherwise_number_i(goal_read.otherwise_number),
       .identity_hash_i(goal_read.identity_hash),
       .group_read_o(group_read),
       .group_index_o(group_index),

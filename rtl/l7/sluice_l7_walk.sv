@@ -58,7 +58,7 @@ module sluice_l7_walk
   // The field that is looked at.
   logic first, looks;
   logic [7:0] index, length, first_byte;
-  position_t at, value, stop, bytes;
+  position_t value, stop, bytes;
   logic half, last_byte;
   logic [3:0] last;
 
@@ -69,7 +69,6 @@ module sluice_l7_walk
   assign half = !first && half_q;
   assign index = first ? data_i[0] : half_q ? {4'h0, half_index_q} : first_byte;
   assign length = first ? data_i[1] : half_q ? data_q[0] : data_q[behind_q[OffsetBits-1:0]];
-  assign at = first ? '0 : at_q;
   assign value = first ? position_t'(2) : value_q;
   assign bytes = begin_i ? bytes_i : bytes_q;
   assign last = first ? '0 : last_q;
