@@ -8,6 +8,6 @@
 ../common/sluice_prio_enc.sv
 ../common/sluice_ram_1r1w.sv
 ../common/sluice_ram_prefetch.sv
+../common/sluice_ram_1r1w_clear.sv
 -F sluice_l7_engine.f
-../../tb/l7/standin/sluice_l7_matchers.sv
 sluice_l7_top.sv

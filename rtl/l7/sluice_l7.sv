@@ -239,6 +239,10 @@ module sluice_l7
   // ---------------------------------------------------------------------------------------------------------------
   // Matchers, messages, staging buffer.
 
+  logic table_valid, table_ready, table_write, table_answer_valid;
+  logic [ 7:0] table_number;
+  logic [11:0] table_index;
+  logic [L7MatchRowBits-1:0] table_row, table_answer;
   logic ruled_valid, ruled_ready, decided_valid, decided_ready, empty;
   // "Bits of signal are not used": steps are for the scheduler in front, which this engine's own top lacks.
   // verilator lint_off UNUSEDSIGNAL
@@ -251,25 +255,47 @@ module sluice_l7
       .Places  (Cfg.places),
       .Rows    (Cfg.rows),
       .Starts  (Cfg.starts),
-      .Groups  (Cfg.groups),
-      .Modules (Cfg.modules)
+      .Groups  (Cfg.groups)
   ) u_matchers (
       .clk_i,
       .rst_ni,
-      .job_valid_i    (job_valid),
-      .job_ready_o    (job_ready),
-      .job_i          (job),
-      .segment_valid_i(segment_valid),
-      .segment_ready_o(segment_ready),
-      .segment_data_i (segment),
-      .verdict_valid_o(ruled_valid),
-      .verdict_ready_i(ruled_ready),
-      .verdict_o      (ruled),
-      .cfg_valid_i    (tab_valid[AtMatchers]),
+      .job_valid_i         (job_valid),
+      .job_ready_o         (job_ready),
+      .job_i               (job),
+      .segment_valid_i     (segment_valid),
+      .segment_ready_o     (segment_ready),
+      .segment_i           (segment),
+      .verdict_valid_o     (ruled_valid),
+      .verdict_ready_i     (ruled_ready),
+      .verdict_o           (ruled),
+      .table_valid_i       (table_valid),
+      .table_ready_o       (table_ready),
+      .table_write_i       (table_write),
+      .table_i             (table_number),
+      .table_index_i       (table_index),
+      .table_row_i         (table_row),
+      .table_answer_valid_o(table_answer_valid),
+      .table_answer_o      (table_answer)
+  );
+
+  sluice_l7_rules #(
+      .Cfg(Cfg)
+  ) u_rules (
+      .clk_i,
+      .rst_ni,
+      .cfg_valid_i         (tab_valid[AtMatchers]),
       .cfg_req_i,
       .cfg_row_i,
-      .cfg_valid_o    (answered[AtMatchers]),
-      .cfg_rsp_o      (answer[AtMatchers])
+      .cfg_valid_o         (answered[AtMatchers]),
+      .cfg_rsp_o           (answer[AtMatchers]),
+      .table_valid_o       (table_valid),
+      .table_ready_i       (table_ready),
+      .table_write_o       (table_write),
+      .table_o             (table_number),
+      .table_index_o       (table_index),
+      .table_row_o         (table_row),
+      .table_answer_valid_i(table_answer_valid),
+      .table_answer_i      (table_answer)
   );
 
   sluice_l7_messages #(

@@ -103,7 +103,7 @@ module sluice_l7_messages
     ruling.decision = verdict_i.malformed ? Malformed : '{
         drop: verdict_i.drop,
         kind: L7EventL7Rule,
-        queue_id: verdict_i.drop ? 8'd0 : verdict_i.queue
+        queue_id: verdict_i.drop ? 8'd0 : verdict_i.queue_id
     };
   end
 

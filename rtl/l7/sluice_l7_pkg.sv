@@ -47,7 +47,7 @@ package sluice_l7_pkg;
     /// A rule or the default says drop.
     logic drop;
     /// Queue otherwise.
-    logic [7:0] queue;
+    logic [7:0] queue_id;
     /// Steps that are charged.
     logic [9:0] steps;
   } l7_verdict_t;
@@ -122,11 +122,10 @@ package sluice_l7_pkg;
   function automatic int unsigned l7_clear_rows(l7_cfg_t cfg);
     // verilator lint_on UNUSEDSIGNAL
     int unsigned rows;
-    rows = cfg.modules;
-    if (rows < cfg.rows) rows = cfg.rows;
-    if (rows < cfg.starts) rows = cfg.starts;
+    // Those of the matchers are cleared one behind the other, a row in 2 cycles.
+    rows = 2 * (cfg.rows + cfg.starts + cfg.groups);
+    if (rows < cfg.modules) rows = cfg.modules;
     if (rows < cfg.ports) rows = cfg.ports;
-    if (rows < cfg.groups) rows = cfg.groups;
     if (rows < cfg.entries / L7TableHashes / L7TableWays) rows = cfg.entries / L7TableHashes / L7TableWays;
     return rows;
   endfunction
