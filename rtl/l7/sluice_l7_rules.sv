@@ -60,9 +60,12 @@ module sluice_l7_rules
   // ---------------------------------------------------------------------------------------------------------------
   // Behind a reset: rows, starts, groups, one behind the other.
 
-  logic [22:0] cleared;
   logic [ 7:0] clear_table;
+  logic [22:0] cleared;
+  // "Bits of signal are not used": a sweep has an index of its own width.
+  // verilator lint_off UNUSEDSIGNAL
   logic [22:0] clear_index;
+  // verilator lint_on UNUSEDSIGNAL
   always_comb begin
     cleared = cfg_req_i.index[23:1];
     if (cleared < 23'(Cfg.rows)) begin

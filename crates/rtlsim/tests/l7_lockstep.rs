@@ -5,94 +5,23 @@ mod l7;
 
 use l7::bench::Bench;
 use l7::frames::{self, Flow};
-use l7::traffic::{Traffic, goal};
+use l7::tenants::{Tenants, goal, quota, secrets};
+use l7::traffic::Traffic;
 use sluice_formats::Table;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
 use sluice_formats::l7::qnp::Header;
-use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
-use sluice_formats::l7::target::{Target, VIEW_BYTES};
+use sluice_formats::l7::rows::{L7GroupRow, L7PortRow};
+use sluice_formats::l7::target::Target;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_l7::engine::{Fate, Job};
-use sluice_l7::step::{Decision, Verdict};
+use sluice_l7::step::Verdict;
+use sluice_l7::tables::Tables;
 use sluice_rtlsim::Ready;
 use sluice_rtlsim::plugin::Until;
 
-/// What the stand-in of the matchers says.
-fn stand_in(job: &Job) -> Option<Verdict> {
-    let cap = if job.is_raw() || job.seg_cnt == 0 { VIEW_BYTES } else { 64 * usize::from(job.seg_cnt) };
-    let view = &job.payload[..job.payload.len().min(cap).min(VIEW_BYTES)];
-    let to = |decision, fault| Some(Verdict { decision, steps: 1, cycles: 1, fault });
-    if job.message_type.is_none() {
-        return match L7Goal::from_code(job.port.otherwise.kind) {
-            Some(L7Goal::Queue) => to(Decision::Queue(job.port.otherwise.number as u8), false),
-            Some(L7Goal::Group) => to(Decision::Queue(255), false),
-            _ => to(Decision::Drop, false),
-        };
-    }
-    let [first, last] = match view {
-        [] => return to(Decision::Queue(255), false),
-        [one] => [*one, *one],
-        [first, .., last] => [*first, *last],
-    };
-    match first {
-        200..230 => to(Decision::Drop, false),
-        230..245 => None,
-        245.. => to(Decision::Queue(1), true),
-        _ => to(Decision::Queue(first ^ last), false),
-    }
-}
-
-/// Ports of some modules.
-fn ports(target: &Target, rng: &mut Rng) -> Vec<L7PortRow> {
-    let mut rows = Vec::new();
-    for n in 0..target.ports as u16 {
-        let kind = *rng
-            .choose(&[L7PortKind::Application, L7PortKind::Application, L7PortKind::Endpoint, L7PortKind::Raw])
-            .unwrap();
-        let otherwise = match kind {
-            L7PortKind::Endpoint => goal(L7Goal::Queue, n),
-            _ => *rng.choose(&[goal(L7Goal::Queue, 100 + n), goal(L7Goal::Drop, 0), goal(L7Goal::Group, 0)]).unwrap(),
-        };
-        rows.push(L7PortRow {
-            valid: !rng.chance(1, 20),
-            module_id: (n % 7 + 1) as u8,
-            generation: rng.chance(1, 16),
-            // Applications of a module share ports.
-            port: match kind {
-                L7PortKind::Application => 9000 + n / 14,
-                _ => 9100 + n,
-            },
-            kind: kind.code(),
-            id: if kind == L7PortKind::Application { n as u8 } else { 0 },
-            updating: rng.chance(1, 12),
-            otherwise,
-            types: 4,
-            ..L7PortRow::default()
-        });
-    }
-    rows
-}
-
-fn set_up(bench: &mut Bench, target: &Target, rng: &mut Rng) -> Vec<L7PortRow> {
-    let rows = ports(target, rng);
-    for (index, row) in (0..).zip(&rows) {
-        bench.write(Table::L7Port, index, row);
-        assert_eq!(bench.read(Table::L7Port, index).len(), 4);
-    }
-    for module in 0..target.modules as u32 {
-        let quota = L7QuotaRow { messages: target.messages as u16 };
-        bench.write(Table::L7Quota, module, &quota);
-        bench.model.table.set_quota(module as u8, quota.messages);
-    }
-    for hash in 0..2 {
-        let row = L7SecretRow { words: std::array::from_fn(|_| rng.next_u32()) };
-        bench.write(Table::L7Secret, hash, &row);
-        bench.model.table.set_secret(hash as usize, &row);
-    }
-    let share = L7ShareRow { packets: 2, beats: 24 };
-    (1..4).for_each(|module| bench.write(Table::L7Share, module, &share));
-    bench.model.ports = rows.clone();
-    rows
+/// Of engines whose programs are not asked.
+fn no_rules(job: &Job) -> Option<Verdict> {
+    job.run(&Tables::default())
 }
 
 fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
@@ -101,8 +30,9 @@ fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
     for round in 0..rounds {
         let Some(mut bench) = Bench::open(target, rng.next_u64()) else { return };
         let sizes = Target::by_name(target);
-        let rows = set_up(&mut bench, sizes, &mut rng);
-        let mut traffic = Traffic::new(rng.fork(), rows);
+        let tenants = Tenants::random(sizes, &mut rng);
+        tenants.write(&mut bench, sizes, &mut rng);
+        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone());
         let gaps = *rng.choose(&[0, 0, 40, 150]).unwrap();
         bench.rtl.set_gaps(0, gaps).unwrap();
         let ready = [Ready::Always, Ready::Random { chance: 150 }, Ready::Bursts { chance: 100, longest: 80 }];
@@ -110,7 +40,7 @@ fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
         // A tiny table forgets finished messages, in an order that depends on time: few messages, then a new engine.
         for _ in 0..packets {
             let (module, frame) = traffic.next();
-            bench.send(module, frame, 0, stand_in);
+            bench.send(module, frame, 0, |job| job.run(&tenants.tables));
             if bench.waiting() > 400 {
                 bench.run(&Until { max_cycles: 2_000, ..Until::default() }, &mut None);
             }
@@ -159,7 +89,7 @@ fn a_frame_that_is_no_message_leaves_soon() {
         let flow = Flow { source: 1, from: 2, to: 3 };
         for n in 0..20 {
             let length = [0, 18, 22, 100, 1400][n as usize % 5];
-            bench.send(1, frames::raw(flow, &vec![0; length]), now + 1_000 + 500 * n, stand_in);
+            bench.send(1, frames::raw(flow, &vec![0; length]), now + 1_000 + 500 * n, no_rules);
         }
         bench.settle();
         assert_eq!(bench.passed.len(), 20);
@@ -174,11 +104,11 @@ fn a_frame_that_is_no_message_leaves_soon() {
 fn messages_beyond_the_quota_have_no_state() {
     for target in ["tiny", "default"] {
         let Some(mut bench) = Bench::open(target, 9) else { continue };
-        let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, types: 1, ..L7PortRow::default() };
+        let otherwise = goal(L7Goal::Queue, 9);
+        let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
         bench.write(Table::L7Port, 3, &row);
         bench.model.ports = vec![row];
-        bench.write(Table::L7Quota, 2, &L7QuotaRow { messages: 5 });
-        bench.model.table.set_quota(2, 5);
+        quota(&mut bench, 2, 5);
         let flow = Flow { source: 1, from: 2, to: 9000 };
         let packet = |message, number| {
             let header = Header {
@@ -190,13 +120,13 @@ fn messages_beyond_the_quota_have_no_state() {
             };
             frames::packet(flow, header, b"abcdef")
         };
-        let sent: Vec<_> = (0..8).map(|message| bench.send(2, packet(message, 0), 0, stand_in).fate).collect();
+        let sent: Vec<_> = (0..8).map(|message| bench.send(2, packet(message, 0), 0, no_rules).fate).collect();
         assert_eq!(sent.iter().filter(|fate| matches!(fate, Fate::Queue(_))).count(), 5);
         for message in [0, 6] {
-            bench.send(2, packet(message, 1), 0, stand_in);
+            bench.send(2, packet(message, 1), 0, no_rules);
         }
         bench.settle();
-        bench.send(2, packet(7, 0), 0, stand_in);
+        bench.send(2, packet(7, 0), 0, no_rules);
         bench.settle();
         assert_eq!(bench.counts["l7_no_state"], 3);
         bench.compare_counters(4);
@@ -207,16 +137,15 @@ fn messages_beyond_the_quota_have_no_state() {
 fn rate(target: &str, what: &str, least: f64, make: impl Fn(u32) -> Vec<u8>) {
     let Some(mut bench) = Bench::open(target, 11) else { return };
     let otherwise = goal(L7Goal::Queue, 3);
-    let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, types: 1, otherwise, ..L7PortRow::default() };
+    let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
     let raw = L7PortRow { port: 9001, kind: L7PortKind::Raw.code(), ..row };
     (0..).zip([row, raw]).for_each(|(index, row)| bench.write(Table::L7Port, index, &row));
     bench.model.ports = vec![row, raw];
-    bench.write(Table::L7Quota, 2, &L7QuotaRow { messages: 32 });
-    bench.model.table.set_quota(2, 32);
+    quota(&mut bench, 2, 32);
     let header = Header { app_id: 7, msg_len_in_pkts: 64, ..Header::default() };
     // Messages that are decided when the others come.
     for message in 0..8 {
-        bench.send(2, frames::packet(FLOW, Header { msg_id: message, ..header }, b"abcdef"), 0, stand_in);
+        bench.send(2, frames::packet(FLOW, Header { msg_id: message, ..header }, b"abcdef"), 0, no_rules);
     }
     bench.settle();
     (bench.span, _) = (None, bench.rtl.set_gaps(0, 0).unwrap());
@@ -224,7 +153,7 @@ fn rate(target: &str, what: &str, least: f64, make: impl Fn(u32) -> Vec<u8>) {
     for number in 0..400 {
         let frame = make(number);
         beats += frame.len().div_ceil(bytes);
-        bench.send(2, frame, 0, stand_in);
+        bench.send(2, frame, 0, no_rules);
     }
     bench.settle();
     let (first, last) = bench.span.unwrap();
@@ -273,19 +202,18 @@ fn entries_come_and_go_as_in_the_model() {
     let Some(mut bench) = Bench::open("tiny", 13) else { return };
     let mut rng = Rng::new(test_seed("l7_entries"));
     let sizes = Target::by_name("tiny");
+    // The queue says which message it was.
+    let group = |module| L7GroupRow { module_id: module, field: 0, slots: std::array::from_fn(|n| n as u8) };
+    let tables = Tables { groups: (0..7).map(group).collect(), ..Tables::default() };
+    (0..).zip(&tables.groups).for_each(|(index, row)| bench.write(Table::L7Group, index, row));
     for module in 1..7u8 {
-        let row = L7PortRow { valid: true, module_id: module, port: 9000, id: 7, types: 1, ..L7PortRow::default() };
+        let otherwise = goal(L7Goal::Group, module.into());
+        let row = L7PortRow { valid: true, module_id: module, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
         bench.write(Table::L7Port, module.into(), &row);
         bench.model.ports.push(row);
-        let quota = [4, 6, 8, 16, 20, 32][usize::from(module) - 1];
-        bench.write(Table::L7Quota, module.into(), &L7QuotaRow { messages: quota });
-        bench.model.table.set_quota(module, quota);
+        quota(&mut bench, module, [4, 6, 8, 16, 20, 32][usize::from(module) - 1]);
     }
-    for hash in 0..2 {
-        let row = L7SecretRow { words: std::array::from_fn(|_| rng.next_u32()) };
-        bench.write(Table::L7Secret, hash, &row);
-        bench.model.table.set_secret(hash as usize, &row);
-    }
+    secrets(&mut bench, &mut rng);
     let (mut messages, mut open, mut full) = (Vec::<(u8, u32, u8)>::new(), Vec::<(usize, u8)>::new(), 0);
     for _ in 0..4_000 {
         let turn = rng.below(10);
@@ -314,8 +242,9 @@ fn entries_come_and_go_as_in_the_model() {
         };
         let header = Header { app_id: 7, msg_id: message, msg_len_in_pkts: packets, ..Header::default() };
         let header = Header { pkt_seq_num_in_msg: number, ..header };
-        let body = [1 + rng.below(15) as u8, rng.next_u32() as u8];
-        bench.send(module, frames::packet(FLOW, header, &body), 0, stand_in);
+        // Some of them are malformed.
+        let body = [1 + rng.below(100) as u8, rng.next_u32() as u8];
+        bench.send(module, frames::packet(FLOW, header, &body), 0, |job| job.run(&tables));
         while bench.waiting() > 0 {
             bench.run(&Until { max_cycles: 40, ..Until::default() }, &mut None);
         }

@@ -2,4 +2,5 @@
 
 pub mod bench;
 pub mod frames;
+pub mod tenants;
 pub mod traffic;

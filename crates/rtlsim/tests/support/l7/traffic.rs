@@ -1,10 +1,12 @@
 //! Random tenants, their messages, and everything that is none.
 
 use super::frames::{self, Flow};
-use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::codes::L7PortKind;
 use sluice_formats::l7::qnp::{Header, MOST_PACKETS};
-use sluice_formats::l7::rows::{L7PortRow, L7TargetPart};
+use sluice_formats::l7::rows::L7PortRow;
 use sluice_formats::random::Rng;
+use sluice_l7::generate;
+use sluice_l7::rules::Application;
 
 /// A message of which some packets are still to be sent.
 #[derive(Clone, Debug)]
@@ -20,7 +22,7 @@ struct Sending {
 /// What makes packets.
 pub struct Traffic {
     pub rng: Rng,
-    pub ports: Vec<L7PortRow>,
+    pub ports: Vec<(L7PortRow, Option<Application>)>,
     sending: Vec<Sending>,
     sent: Vec<Sending>,
     message: u32,
@@ -28,14 +30,9 @@ pub struct Traffic {
     pub begun: u64,
 }
 
-/// A target.
-pub fn goal(kind: L7Goal, number: u16) -> L7TargetPart {
-    L7TargetPart { kind: kind.code(), number, ..L7TargetPart::default() }
-}
-
 impl Traffic {
     /// Of these ports.
-    pub fn new(rng: Rng, ports: Vec<L7PortRow>) -> Self {
+    pub fn new(rng: Rng, ports: Vec<(L7PortRow, Option<Application>)>) -> Self {
         Self { rng, ports, sending: Vec::new(), sent: Vec::new(), message: 0, begun: 0 }
     }
 
@@ -54,17 +51,33 @@ impl Traffic {
         }
     }
 
-    fn begin(&mut self, row: L7PortRow) {
-        let rng = &mut self.rng;
-        let packets = match rng.below(8) {
+    fn begin(&mut self, row: L7PortRow, application: &Application) {
+        let message = self.rng.choose(&application.types).unwrap().clone();
+        let msg_type = if self.rng.chance(1, 12) { self.rng.below(9) as u8 } else { message.number };
+        let fields = generate::on_the_wire(&generate::fields(&mut self.rng, &message));
+        let packets = match self.rng.below(8) {
             0..=2 => 1,
-            3..=6 => 1 + rng.below(6) as u8,
-            _ => 1 + rng.below(MOST_PACKETS as u64) as u8,
+            3..=6 => 1 + self.rng.below(6) as u8,
+            _ => 1 + self.rng.below(MOST_PACKETS as u64) as u8,
         };
-        let seg_cnt = *rng.choose(&[0, 0, 1, 2, 3, 8, 9, 255]).unwrap();
-        let msg_type = rng.below(6) as u8;
-        let chunk = if packets > 8 { 1 + self.rng.index(100) } else { 1 + self.length() };
-        let last = self.rng.index(chunk + 1);
+        // Mostly all fields are in the first packet, and the header says how many segments they are.
+        let sound = !self.rng.chance(1, 10);
+        let seg_cnt = match self.rng.below(4) {
+            0 => 0,
+            1 if !sound => self.rng.below(10) as u8,
+            _ => fields.len().div_ceil(64) as u8 + u8::from(self.rng.chance(1, 4)),
+        };
+        let most = if packets > 8 { 1 + self.rng.index(100) } else { 1 + self.length() };
+        let chunk = if sound { most.max(fields.len()).max(1) } else { most };
+        let last = if packets == 1 && sound { chunk } else { self.rng.index(chunk + 1) };
+        let mut body = fields;
+        let length = usize::from(packets - 1) * chunk + last;
+        if body.len() < length {
+            body.push(16 + self.rng.below(200) as u8);
+            let more = self.rng.bytes(length);
+            body.extend(more);
+        }
+        body.truncate(length);
         let flow = self.flow(row.port);
         self.message += 1;
         let header = Header {
@@ -76,7 +89,6 @@ impl Traffic {
             session: self.rng.below(2) as u32,
             ..Header::default()
         };
-        let body = self.body(usize::from(packets - 1) * chunk + last);
         let mut left: Vec<u8> = (0..packets).collect();
         // The first comes first, mostly; the others in any order.
         self.rng.shuffle(&mut left[1..]);
@@ -88,12 +100,12 @@ impl Traffic {
         self.sending.push(Sending { module: row.module_id, flow, header, chunk, body, left });
     }
 
-    /// Fields, and what the stand-in of the matchers takes for something else.
-    fn body(&mut self, length: usize) -> Vec<u8> {
-        let rng = &mut self.rng;
-        let mut body = rng.bytes(length);
-        if let (Some(first), true) = (body.first_mut(), rng.chance(2, 3)) {
-            *first = 1 + rng.below(15) as u8;
+    fn raw_body(&mut self, application: &Application) -> Vec<u8> {
+        let message = self.rng.choose(&application.types).unwrap().clone();
+        let mut body = generate::fields(&mut self.rng, &message).first().map_or(vec![], |field| field.1.clone());
+        if self.rng.chance(1, 3) {
+            let length = self.length();
+            body.extend(self.rng.bytes(length));
         }
         body
     }
@@ -118,39 +130,39 @@ impl Traffic {
     }
 
     fn sound(&mut self) -> (u8, Vec<u8>) {
-        let row = *self.rng.choose(&self.ports).unwrap();
+        let (row, application) = self.rng.choose(&self.ports).unwrap().clone();
         let kind = L7PortKind::from_code(row.kind).unwrap();
-        match (self.rng.below(20), kind) {
-            (0, _) => {
+        match (self.rng.below(20), kind, application) {
+            (0, _, _) => {
                 let length = 14 + self.rng.index(200);
                 (row.module_id, self.rng.bytes(length))
             }
             // A late repeat.
-            (1, _) if !self.sent.is_empty() => {
+            (1, _, _) if !self.sent.is_empty() => {
                 let at = self.sent.len() - 1 - self.rng.index(self.sent.len().min(6));
                 let sent = self.sent[at].clone();
                 let number = self.rng.below(sent.header.msg_len_in_pkts.into()) as u8;
                 (sent.module, Self::part(&sent, number))
             }
-            (2, L7PortKind::Application) => {
+            (2, L7PortKind::Application, _) => {
                 let header = Header { app_id: 200, msg_len_in_pkts: 1, ..Header::default() };
                 let flow = self.flow(row.port);
                 (row.module_id, frames::packet(flow, header, b"nobody"))
             }
-            (3..=4, L7PortKind::Application) | (_, L7PortKind::Endpoint) => {
+            (3..=4, L7PortKind::Application, _) | (_, L7PortKind::Endpoint, _) | (_, _, None) => {
                 let header = Header { app_id: row.id, msg_len_in_pkts: 1, pkt_flag: 1, ..Header::default() };
                 let (flow, length) = (self.flow(row.port), self.rng.index(100));
                 let header = Header { msg_id: self.rng.next_u32(), ..header };
                 (row.module_id, frames::packet(flow, header, &self.rng.bytes(length)))
             }
-            (_, L7PortKind::Raw) => {
-                let (flow, length) = (self.flow(row.port), self.length());
-                let body = self.body(length);
+            (_, L7PortKind::Raw, Some(application)) => {
+                let flow = self.flow(row.port);
+                let body = self.raw_body(&application);
                 (row.module_id, frames::raw(flow, &body))
             }
-            (_, L7PortKind::Application) => {
+            (_, L7PortKind::Application, Some(application)) => {
                 if self.sending.len() < 6 && self.rng.chance(1, 2) || self.sending.is_empty() {
-                    self.begin(row);
+                    self.begin(row, &application);
                 }
                 let at = self.rng.index(self.sending.len());
                 let number = self.sending[at].left.pop().unwrap();
