@@ -9,6 +9,7 @@ pub mod generate;
 pub mod listing;
 pub mod message;
 pub mod oracle;
+pub mod placed;
 pub mod published;
 pub mod rules;
 pub mod step;

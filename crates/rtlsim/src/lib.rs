@@ -10,6 +10,7 @@ pub mod config_driver;
 pub mod device;
 mod device_events;
 mod device_maps;
+pub mod dispatch;
 mod engine_counts;
 mod engine_maps;
 pub mod error;

@@ -4,11 +4,12 @@ use crate::failure::Failure;
 use crate::l7::check::Check;
 use crate::l7::compile::CompileArgs;
 use crate::l7::explain_match::ExplainMatch;
+use crate::l7::run::RunArgs;
 use crate::output::Output;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Checks and compiles rules of message dispatch, and says which of them takes a message and why
+/// Checks, compiles and runs rules of message dispatch, and says which of them takes a message and why
 #[derive(Args, Debug)]
 pub struct L7Args {
     #[command(subcommand)]
@@ -20,6 +21,7 @@ enum Command {
     Check(Check),
     Compile(CompileArgs),
     ExplainMatch(ExplainMatch),
+    Run(RunArgs),
 }
 
 impl L7Args {
@@ -29,6 +31,7 @@ impl L7Args {
             Command::Check(check) => check.run(out),
             Command::Compile(compile) => compile.run(out),
             Command::ExplainMatch(explain) => explain.run(out),
+            Command::Run(run) => run.run(out),
         }
     }
 }

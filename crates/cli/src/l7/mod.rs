@@ -4,6 +4,7 @@ pub mod check;
 pub mod compile;
 pub mod explain_match;
 mod message;
+pub mod run;
 
 use crate::failure::Failure;
 use crate::files;
