@@ -162,7 +162,8 @@ fn same(engine: &mut Engine, rng: &mut Rng, map: MapSpec, key_in: KeyIn, operati
         if devices {
             value = (1 + rng.below(8) as u32).to_le_bytes().into();
         }
-        let flags = rng.below(if devices { 3 } else { 4 }) as u8;
+        // `BPF_F_LOCK` (4) among them, on maps without locks.
+        let flags = rng.below(if devices { 3 } else { 8 }) as u8;
         match rng.below(8) {
             0 | 1 if flags < 3 && (devices || map.kind == MapType::LpmTrie) => {
                 let flags = if map.kind == MapType::DevmapHash { flags & 1 } else { flags };
@@ -282,7 +283,7 @@ fn operations_of_all_contexts_have_one_order() {
             let frame = |_| {
                 let key = key(&mut rng, &map);
                 let value: Vec<u8> = (0..map.value_size).map(|_| rng.below(256) as u8).collect();
-                let (op, flags) = ([0, 0, 1, 1, 2, 3, 4][rng.index(7)], rng.below(4) as u8);
+                let (op, flags) = ([0, 0, 1, 1, 2, 3, 4][rng.index(7)], rng.below(8) as u8);
                 (rng.below(4) as u8 % engine.target.ports as u8, packet(&map, op, flags, &key, &value))
             };
             let frames: Vec<_> = (0..30).map(frame).collect();
