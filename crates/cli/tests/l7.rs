@@ -140,3 +140,18 @@ fn a_message_that_the_rules_cannot_have_is_refused_with_what_they_can() {
         assert!(called.err.contains(expected), "{expected}: {}", called.err);
     }
 }
+
+#[test]
+fn rules_become_rows_and_what_does_not_fit_is_refused() {
+    let f = Folder::new();
+    let text = f.sluice(&["l7", "compile", "programs/l7/ping_pong_2.l7", "--show"]).ok();
+    assert!(text.starts_with("programs/l7/ping_pong_2.l7: rows 2, start rows 1, groups 0\n"), "{text}");
+    assert!(text.contains("ping_pong_2, ") && text.contains("  0  "), "{text}");
+    let json = f.sluice(&["l7", "compile", "programs/l7/ping_pong_48.l7", "--json"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&value["rows"], &value["applications"][0]["most_steps"]), (&48.into(), &48.into()));
+    let refused = f.sluice(&["l7", "compile", "programs/l7/ping_pong_48.l7", "--rows", "16"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("error[E0871]") && refused.err.contains("more than the 16 rows"), "{}", refused.err);
+    assert_eq!(f.sluice(&["l7", "compile", "programs/l7/urls.l7", "--rows", "0"]).code, 2);
+}

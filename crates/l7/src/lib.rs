@@ -4,8 +4,10 @@
 pub mod compile;
 pub mod explain;
 pub mod fast;
+pub mod listing;
 pub mod message;
 pub mod oracle;
+pub mod published;
 pub mod rules;
 pub mod step;
 pub mod tables;

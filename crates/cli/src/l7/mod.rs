@@ -1,6 +1,7 @@
 //! What `sluice l7` is made of.
 
 pub mod check;
+pub mod compile;
 pub mod explain_match;
 mod message;
 

@@ -5,7 +5,7 @@
 //! rules, same rows.
 
 mod path;
-mod place;
+pub(crate) mod place;
 mod state;
 
 use crate::rules::{Application, Goal, Kind, MessageType, Rules};
