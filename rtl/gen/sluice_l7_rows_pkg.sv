@@ -16,6 +16,8 @@ package sluice_l7_rows_pkg;
   localparam int unsigned L7HeaderBytes = 64;
   localparam int unsigned L7RawHeaderBytes = 42;
   localparam int unsigned L7MostPackets = 64;
+  localparam int unsigned L7TableHashes = 2;
+  localparam int unsigned L7TableWays = 4;
 
   // Where a step goes. Zero is the application's default.
   typedef struct packed {
@@ -96,6 +98,41 @@ package sluice_l7_rows_pkg;
   localparam int unsigned L7GroupRowBits = 138;
   localparam int unsigned L7GroupRowWords = 5;
 
+  // What a module may have of the staging buffer for itself. Index: module. What nobody has reserved is everybody's.
+  typedef struct packed {
+    logic [15:0] beats;
+    logic [15:0] packets;
+  } l7_share_row_t;
+  localparam int unsigned L7ShareRowBits = 32;
+  localparam int unsigned L7ShareRowWords = 1;
+
+  // Most messages of a module that are on their way: begun and not whole. Index: module.
+  typedef struct packed {
+    logic [15:0] messages;
+  } l7_quota_row_t;
+  localparam int unsigned L7QuotaRowBits = 16;
+  localparam int unsigned L7QuotaRowWords = 1;
+
+  // A secret of the message table's hashes. Index: hash. It is changed while no message is there.
+  typedef struct packed {
+    logic [3:0][31:0] words;
+  } l7_secret_row_t;
+  localparam int unsigned L7SecretRowBits = 128;
+  localparam int unsigned L7SecretRowWords = 4;
+
+  // Trace of the engine's decisions: a packet leaves, or is dropped. Counted in the same cycle.
+  typedef struct packed {
+    logic        fault;
+    logic [7:0]  queue_id;
+    logic [3:0]  kind;
+    logic        dropped;
+    logic        message;
+    logic [5:0]  module_id;
+    logic [31:0] id;
+  } l7_trace_row_t;
+  localparam int unsigned L7TraceRowBits = 53;
+  localparam int unsigned L7TraceRowWords = 2;
+
   // Kinds of the drop counters.
   typedef enum logic [3:0] {
     L7EventL7Malformed = 4'd0,
@@ -134,6 +171,9 @@ package sluice_l7_rows_pkg;
   localparam logic [7:0] TableL7Start = 8'd2;
   localparam logic [7:0] TableL7Port = 8'd3;
   localparam logic [7:0] TableL7Group = 8'd4;
+  localparam logic [7:0] TableL7Share = 8'd5;
+  localparam logic [7:0] TableL7Quota = 8'd6;
+  localparam logic [7:0] TableL7Secret = 8'd7;
 
   // Resources of one configuration.
   typedef struct packed {
@@ -145,6 +185,10 @@ package sluice_l7_rows_pkg;
     int unsigned starts;
     int unsigned ports;
     int unsigned groups;
+    int unsigned packets;
+    int unsigned beats;
+    int unsigned messages;
+    int unsigned entries;
     int unsigned target_hash;
   } l7_cfg_t;
 
@@ -157,6 +201,10 @@ package sluice_l7_rows_pkg;
       starts: 1024,
       ports: 64,
       groups: 64,
+      packets: 256,
+      beats: 1024,
+      messages: 512,
+      entries: 2048,
       target_hash: 32'hec87cfee
   };
   localparam l7_cfg_t L7CfgTiny = '{
@@ -168,6 +216,10 @@ package sluice_l7_rows_pkg;
       starts: 64,
       ports: 16,
       groups: 8,
+      packets: 32,
+      beats: 512,
+      messages: 32,
+      entries: 128,
       target_hash: 32'hb64e0a7d
   };
 

@@ -2,14 +2,17 @@
 //! `docs/design/l7.md` is the specification.
 
 pub mod compile;
+pub mod engine;
 pub mod explain;
 pub mod fast;
+pub mod generate;
 pub mod listing;
 pub mod message;
 pub mod oracle;
 pub mod published;
 pub mod rules;
 pub mod step;
+pub mod table;
 pub mod tables;
 pub mod testing;
 pub mod view;

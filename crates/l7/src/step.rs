@@ -70,6 +70,8 @@ struct Matcher<'a> {
     compares: u32,
     hashed: u32,
     cycles: u32,
+    /// The last move looked for a stop byte that is not there.
+    looked_in_vain: bool,
 }
 
 /// Dispatches a message that came to `port`. `message_type` is 0 for a raw application.
@@ -81,8 +83,19 @@ pub fn run(
     view: &View,
     mut seen: impl FnMut(Step),
 ) -> Verdict {
-    let mut matcher =
-        Matcher { tables, port, view, identity, position: 0, end: 0, past: true, compares: 0, hashed: 0, cycles: 0 };
+    let mut matcher = Matcher {
+        tables,
+        port,
+        view,
+        identity,
+        position: 0,
+        end: 0,
+        past: true,
+        compares: 0,
+        hashed: 0,
+        cycles: 0,
+        looked_in_vain: false,
+    };
     let (decision, fault) = match matcher.walk(message_type, &mut seen) {
         Ok(decision) => (decision, false),
         Err(Fault) => (matcher.goal(port.otherwise).unwrap_or(Decision::Drop), true),
@@ -97,8 +110,8 @@ impl Matcher<'_> {
         }
         let start = self.tables.starts.get(usize::from(self.port.start) + usize::from(message_type)).ok_or(Fault)?;
         self.owned(start.module_id)?;
-        self.go(start.step, 0);
         let mut target = start.target;
+        self.go_on(target, start.step, 0);
         while let Some(number) = self.row(target)? {
             let row = self.tables.rows.get(number).ok_or(Fault)?;
             self.owned(row.module_id)?;
@@ -107,6 +120,7 @@ impl Matcher<'_> {
             }
             self.compares += 1;
             self.cycles += 2;
+            self.looked_in_vain = false;
             let hit = self.compare(row);
             seen(Step {
                 row: number as u16,
@@ -116,11 +130,12 @@ impl Matcher<'_> {
             });
             target = match hit {
                 Some(n) => {
-                    self.go(row.step, usize::from(row.length));
-                    row.alternatives[n].target
+                    let target = row.alternatives[n].target;
+                    self.go_on(target, row.step, usize::from(row.length));
+                    target
                 }
                 None => {
-                    if matches!(L7Goal::from_code(row.miss.kind), Some(L7Goal::Row | L7Goal::Rows)) {
+                    if is_row(row.miss) {
                         self.cycles += 2;
                     }
                     row.miss
@@ -139,7 +154,8 @@ impl Matcher<'_> {
         match L7Goal::from_code(target.kind).ok_or(Fault)? {
             L7Goal::Row => Ok(Some(usize::from(target.number))),
             L7Goal::Rows if u32::from(target.log) <= MOST_WIDE_LOG => {
-                self.cycles += 1;
+                // The window that was looked through is not the one to hash.
+                self.cycles += if self.looked_in_vain { 4 } else { 2 };
                 Ok(Some(usize::from(target.number) + wide_row(self.ahead(), target)))
             }
             L7Goal::Rows => Err(Fault),
@@ -165,7 +181,13 @@ impl Matcher<'_> {
         row.alternatives.iter().position(|a| a.valid && hit(a))
     }
 
-    /// A move behind `compared` bytes.
+    /// A move behind `compared` bytes, where a row comes next: nothing looks at the position otherwise.
+    fn go_on(&mut self, target: L7TargetPart, step: L7MovePart, compared: usize) {
+        if is_row(target) {
+            self.go(step, compared);
+        }
+    }
+
     fn go(&mut self, step: L7MovePart, compared: usize) {
         // Past, there is nothing to move over before the next field.
         if self.past && step.field == 0 {
@@ -192,7 +214,7 @@ impl Matcher<'_> {
             self.cycles += 2 * looked.div_ceil(WINDOW).max(1) as u32;
             match found {
                 Some(at) => position += at + 1,
-                None => self.past = true,
+                None => (self.past, self.looked_in_vain) = (true, true),
             }
         }
         if position > self.end {
@@ -226,6 +248,11 @@ impl Matcher<'_> {
             _ => Ok(Decision::Drop),
         }
     }
+}
+
+/// Whether a target goes on with a row.
+fn is_row(target: L7TargetPart) -> bool {
+    matches!(L7Goal::from_code(target.kind), Some(L7Goal::Row | L7Goal::Rows))
 }
 
 /// The number of a row among wide ones, from the 8 bytes at the position.

@@ -81,7 +81,7 @@ fn as_many_steps_as_the_rules_have_compares() {
         let got = run(&tables, &ports[0], 0, Identity::default(), &View::of_message(&payload, 0).unwrap(), |_| {});
         assert_eq!((got.decision, got.steps), (Decision::Queue(17), n as u32));
         // A move to a stop byte, and the last compare chooses among 32 alternatives.
-        assert_eq!(got.cycles, 2 * n as u32 + 2 + 1);
+        assert_eq!(got.cycles, 2 * n as u32 + 2 + 2);
     }
 }
 

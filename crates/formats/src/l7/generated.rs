@@ -24,6 +24,8 @@ pub(super) fn package() -> String {
         ("HeaderBytes", qnp::HEADER_BYTES),
         ("RawHeaderBytes", qnp::RAW_HEADER_BYTES),
         ("MostPackets", qnp::MOST_PACKETS),
+        ("TableHashes", target::TABLE_HASHES),
+        ("TableWays", target::TABLE_WAYS),
     ];
     for (name, value) in sizes {
         p.constant(&format!("L7{name}"), value as u32);

@@ -9,7 +9,7 @@ pub mod target;
 use crate::address::{Table, counter, nodes, row, tables};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
-use rows::{L7GroupRow, L7MatchRow, L7PortRow, L7StartRow};
+use rows::{L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7StartRow};
 use target::Target as L7Target;
 
 impl EngineId {
@@ -34,6 +34,12 @@ tables! { Some(EngineId::L7);
         L7Port "l7_port" = 3: row::<L7PortRow>(), |t| L7Target::by_name(t.name).ports as u32, "`l7_port_row`; keys are there once";
         /// Groups of queues.
         L7Group "l7_group" = 4: row::<L7GroupRow>(), |t| L7Target::by_name(t.name).groups as u32, "`l7_group_row`, by group";
+        /// What modules have of the staging buffer for themselves.
+        L7Share "l7_share" = 5: row::<L7ShareRow>(), |t| t.modules, "`l7_share_row`, by module";
+        /// Most messages of modules.
+        L7Quota "l7_quota" = 6: row::<L7QuotaRow>(), |t| t.modules, "`l7_quota_row`, by module";
+        /// Secrets of the message table.
+        L7Secret "l7_secret" = 7: row::<L7SecretRow>(), |_| target::TABLE_HASHES as u32, "`l7_secret_row`, by hash";
     }
 }
 

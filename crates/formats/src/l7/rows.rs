@@ -125,5 +125,66 @@ row! {
     }
 }
 
-pub(super) const ROWS: &[RowInfo] =
-    rows![L7TargetPart, L7MovePart, L7AlternativePart, L7MatchRow, L7StartRow, L7PortRow, L7GroupRow,];
+row! {
+    /// What a module may have of the staging buffer for itself. Index: module. What nobody has reserved is everybody's.
+    #[derive(Copy, Hash)]
+    L7ShareRow, "l7_share_row" {
+        /// Packets that are reserved.
+        packets: u16 = 16,
+        /// Beats that are reserved.
+        beats: u16 = 16,
+    }
+}
+
+row! {
+    /// Most messages of a module that are on their way: begun and not whole. Index: module.
+    #[derive(Copy, Hash)]
+    L7QuotaRow, "l7_quota_row" {
+        /// So many.
+        messages: u16 = 16,
+    }
+}
+
+row! {
+    /// A secret of the message table's hashes. Index: hash. It is changed while no message is there.
+    #[derive(Copy, Hash)]
+    L7SecretRow, "l7_secret_row" {
+        /// Bits of the Toeplitz hash, the first in the lowest.
+        words: [u32; 4] = 32,
+    }
+}
+
+row! {
+    /// Trace of the engine's decisions: a packet leaves, or is dropped. Counted in the same cycle.
+    #[derive(Copy, Hash)]
+    L7TraceRow, "l7_trace_row" {
+        /// Packet.
+        id: u32 = 32,
+        /// Whose it is.
+        module_id: u8 = 6,
+        /// It belongs to a message, an acknowledgement or a raw application; otherwise it leaves as a frame.
+        message: bool = 1,
+        /// It is dropped.
+        dropped: bool = 1,
+        /// Why, as in `l7_drops`.
+        kind: u8 = 4,
+        /// Queue that it goes to.
+        queue_id: u8 = 8,
+        /// The program of its message was a fault.
+        fault: bool = 1,
+    }
+}
+
+pub(super) const ROWS: &[RowInfo] = rows![
+    L7TargetPart,
+    L7MovePart,
+    L7AlternativePart,
+    L7MatchRow,
+    L7StartRow,
+    L7PortRow,
+    L7GroupRow,
+    L7ShareRow,
+    L7QuotaRow,
+    L7SecretRow,
+    L7TraceRow,
+];

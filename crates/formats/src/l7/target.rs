@@ -18,6 +18,10 @@ pub const MOST_STEPS: u32 = 255;
 pub const MOST_WIDE_LOG: u32 = 9;
 /// Bytes of a field's value that a group hashes in a step.
 pub const HASH_BYTES: usize = 8;
+/// Hashes of the message table; each has its own half of the entries.
+pub const TABLE_HASHES: usize = 2;
+/// Entries of a half with one hash value.
+pub const TABLE_WAYS: usize = 4;
 /// Expiry of a message where its application says none, in nanoseconds.
 pub const EXPIRY_NS: u64 = 1_000_000_000;
 /// A tick of a message's age in nanoseconds.
@@ -44,6 +48,14 @@ pub struct Target {
     pub ports: usize,
     /// Groups.
     pub groups: usize,
+    /// Packets in the staging buffer.
+    pub packets: usize,
+    /// Beats in the staging buffer.
+    pub beats: usize,
+    /// Messages that are on their way.
+    pub messages: usize,
+    /// Entries of the message table.
+    pub entries: usize,
 }
 
 /// The configuration to build on.
@@ -57,6 +69,10 @@ pub const DEFAULT: Target = Target {
     starts: 1024,
     ports: 64,
     groups: 64,
+    packets: 256,
+    beats: 1024,
+    messages: 512,
+    entries: 2048,
 };
 
 /// A small one that reaches every corner soon.
@@ -70,6 +86,10 @@ pub const TINY: Target = Target {
     starts: 64,
     ports: 16,
     groups: 8,
+    packets: 32,
+    beats: 512,
+    messages: 32,
+    entries: 128,
 };
 
 /// All targets. The position is the `Target` parameter of the RTL top.
@@ -82,7 +102,7 @@ impl Target {
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 8] {
+    pub fn resources(&self) -> [(&'static str, u32); 12] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -92,6 +112,10 @@ impl Target {
             ("starts", self.starts as u32),
             ("ports", self.ports as u32),
             ("groups", self.groups as u32),
+            ("packets", self.packets as u32),
+            ("beats", self.beats as u32),
+            ("messages", self.messages as u32),
+            ("entries", self.entries as u32),
         ]
     }
 
