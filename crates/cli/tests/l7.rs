@@ -51,7 +51,7 @@ fn mistakes_of_all_files_are_shown_with_their_lines_and_exit_code_2() {
 fn a_message_is_explained_rule_by_rule() {
     let f = Folder::new();
     let explain = |words: &[&str]| f.sluice(&[&["l7", "explain-match"], words].concat());
-    let text = explain(&["programs/l7/course_reviews.l7", "student=/CA/20230117", "course=/CS/Math"]).ok();
+    let text = explain(&["programs/l7/course_reviews.l7", "course=/CS/Math", "student=/CA/20230117"]).ok();
     let expected = "reviews, message type review\n  rule a (line 11): does not match\n    student is \"/CA/20230117\"\n      \
                     \"/*/2024\" does not match: byte 7 is not that of \"2024\"\n  rule b (line 12): takes the message\n    \
                     student is \"/CA/20230117\"\n      \"/CA/\" matches its first 4 bytes\n    course is \"/CS/Math\"\n      \

@@ -143,6 +143,22 @@ fn each_check_has_its_answer_and_of_two_the_first_one_counts() {
 }
 
 #[test]
+fn a_message_has_1_to_64_packets_and_the_last_ones_number_is_one_less() {
+    let ports = Ports::of(&known());
+    for (count, number, expected) in [
+        (1, 0, Short::Packet(0)),
+        (1, 1, Short::Dropped(Dropped::Sequence)),
+        (64, 63, Short::Packet(0)),
+        (64, 64, Short::Dropped(Dropped::Sequence)),
+        (65, 0, Short::Dropped(Dropped::Count)),
+        (255, 255, Short::Dropped(Dropped::Count)),
+    ] {
+        let header = Header { msg_len_in_pkts: count, pkt_seq_num_in_msg: number, ..header() };
+        assert_eq!(sort(&frame(&Addresses::to_port(9000), header, b""), &ports), expected, "{number} of {count}");
+    }
+}
+
+#[test]
 fn what_is_dropped_counts_for_its_reason() {
     let reasons = DAMAGES.iter().filter_map(|(_, short)| match short {
         Short::Dropped(why) => Some(why.reason()),

@@ -129,6 +129,8 @@ fn a_mistake_is_shown_with_its_line_and_what_is_allowed() {
 fn each_mistake_has_its_code_and_its_place() {
     let long = "x".repeat(256);
     let skips = ".{255}.";
+    let stops = format!("{}*/*/", "x".repeat(254));
+    let stops = &stops[..];
     let name = "n".repeat(64);
     for (line, code, column) in [
         ("rule a ~ \"*x\" -> drop", "E0856", 11),
@@ -149,6 +151,7 @@ fn each_mistake_has_its_code_and_its_place() {
         ("rule a ~ \".{1\" -> drop", "E0857", 11),
         (&format!("rule a ~ \"{long}\" -> drop"), "E0858", 10),
         (&format!("rule a ~ \"{skips}\" -> drop"), "E0858", 10),
+        (&format!("rule a ~ \"{stops}\" -> drop"), "E0858", 10),
         ("rule a ~ \"a\0b\" -> drop", "E0850", 10),
         ("rule a ~ \"a -> drop", "E0850", 10),
         ("rule a ~ 'a' -> drop", "E0850", 10),
@@ -270,6 +273,14 @@ fn mistakes_are_found_all_at_once_and_reading_goes_on_behind_each() {
         ("E0851", 22),
     ];
     assert_eq!(lines, expected.map(|(code, line)| (code.to_string(), line)));
+}
+
+#[test]
+fn blocks_in_what_cannot_be_read_are_passed_with_it() {
+    let text = "application a {\n  port 1 id 1 default drop\n  mesage m = 1 {\n    field f = 1\n    rule f ~ \"x\" -> drop\n  }\n  \
+                idd 2\n  message n = 2 { fild f = 1 }\n}\n";
+    let lines: Vec<_> = errors(text).into_iter().map(|(code, line, _)| (code, line)).collect();
+    assert_eq!(lines, [3, 7, 8].map(|line| ("E0851".to_string(), line)));
 }
 
 #[test]

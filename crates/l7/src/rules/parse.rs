@@ -110,7 +110,8 @@ impl<'t> Parser<'t, '_> {
         self.next().first && OUTER.iter().any(|word| self.is(word))
     }
 
-    /// Notes the mistake and goes on to a line that one of these words or an outer statement begins, or to the block's end.
+    /// Notes the mistake and goes on to a line that one of these words or an outer statement begins, behind a block, or to the
+    /// end of this one.
     fn skip(&mut self, problem: Located, begins: &[&str]) {
         self.notes.push(problem);
         let mut open = 0usize;
@@ -118,7 +119,14 @@ impl<'t> Parser<'t, '_> {
             match self.token() {
                 Token::End => return,
                 Token::Mark("}") if open == 0 => return,
-                Token::Mark("}") => open -= 1,
+                Token::Mark("}") => {
+                    open -= 1;
+                    if open == 0 {
+                        // A block is a statement's end.
+                        self.advance();
+                        return;
+                    }
+                }
                 Token::Mark("{") => open += 1,
                 _ if self.at_outer() => return,
                 Token::Name(name) if open == 0 && self.next().first && begins.contains(&name) => return,

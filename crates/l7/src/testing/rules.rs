@@ -87,9 +87,11 @@ fn application(rng: &mut Rng, limits: &Limits, number: u64, port: u16, kind: Kin
             for _ in 0..rng.below(limits.types as u64 + 1) {
                 number += rng.range(1, 3) as u8;
                 let mut fields = Vec::new();
+                // The same name is another index's in some types.
+                let shift = u8::from(rng.chance(1, 4));
                 for index in 1..=FIELDS as u8 {
                     if rng.chance(1, 5) {
-                        fields.push((format!("f{index}"), index));
+                        fields.push((format!("f{}", index + shift), index));
                     }
                 }
                 types.push(message_type(rng, limits, format!("m{number}"), number, fields, (&stops, 255, groups)));
@@ -176,12 +178,11 @@ fn group(rng: &mut Rng, number: u8, rules: &Rules) -> Group {
     let users: Vec<_> = types.filter(|t| t.rules.iter().any(|rule| rule.goal == Goal::Group(number))).collect();
     let has = |t: &&MessageType, field| t.fields.iter().any(|(_, index)| *index == field);
     let fields: Vec<u8> = (1..=FIELDS as u8).filter(|field| users.iter().all(|t| has(t, *field))).collect();
-    let queues = rng.range(1, 16) as usize;
-    let first = rng.below(8) as u8;
+    let queues: Vec<u8> = (0..rng.range(1, 16)).map(|_| rng.below(8) as u8).collect();
     Group {
         name: format!("g{number}"),
         field: if rng.chance(1, 2) { rng.choose(&fields).copied() } else { None },
-        slots: std::array::from_fn(|slot| first + (slot % queues) as u8),
+        slots: std::array::from_fn(|slot| queues[slot % queues.len()]),
         line: 0,
     }
 }
