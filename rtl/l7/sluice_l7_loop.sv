@@ -13,7 +13,10 @@
 /// A message enters in B when there is none to go on. One that ends leaves in the B behind its last A, where another one
 /// enters at once. So of messages of one step each one leaves every other cycle.
 ///
-/// `exit_valid_o` is not to be stalled. With `pause_i` none enters, which makes slots for reading the row RAM from outside.
+/// An entry that is urgent makes a message leave that has had `Slice` rounds: `save_o` says where it is, and it comes again as
+/// an entry that resumes, which costs a round. So a short program does not wait for long ones.
+///
+/// `exit_valid_o` and `save_valid_o` are not to be stalled. With `pause_i` none enters, which makes slots for reading the row RAM from outside.
 module sluice_l7_loop
   import sluice_pkg::*;
   import sluice_l7_rows_pkg::*;
@@ -56,12 +59,18 @@ module sluice_l7_loop
     input  logic      [L7SegmentBytes-1:0]      stops_i,
 
     output logic     exit_valid_o,
-    output l7_exit_t exit_o
+    output l7_exit_t exit_o,
+
+    output logic      save_valid_o,
+    output place_t    save_place_o,
+    output l7_saved_t save_o
 );
 
   localparam int unsigned LookColumnBits = $clog2(L7SegmentBytes);
   localparam int unsigned LaneBits = $clog2(L7MatchBytes);
   localparam int unsigned NumberBits = 13;
+  localparam int unsigned Slice = 4;
+  localparam int unsigned RoundBits = $clog2(Slice);
 
   // What A does.
   typedef struct packed {
@@ -133,6 +142,8 @@ module sluice_l7_loop
     logic [SegmentCountBits-1:0] loaded;
     logic complete;
     steps_t steps;
+    // Rounds since it entered, up to the slice.
+    logic [RoundBits-1:0] rounds;
   } a_t;
 
   typedef struct packed {
@@ -155,6 +166,9 @@ module sluice_l7_loop
     position_t look;
     l7_move_t step;
     steps_t steps;
+    logic [RoundBits-1:0] rounds;
+    // Its state is what is saved, and its slice is over.
+    logic yields;
   } b_t;
 
   logic a_valid_q, b_valid_q;
@@ -166,14 +180,23 @@ module sluice_l7_loop
   logic goes_on, enters, has_row, has_wide, moves, to_field, absent, beyond;
   l7_move_t   step;
   l7_target_t held;
-  position_t begin_at, advance, moved, stop_at, behind, found_at;
+  position_t begin_at, position, advance, moved, stop_at, behind, found_at;
   logic [L7MatchBytes-1:0][7:0] window;
   logic [31:0] crc;
   logic [3:0] rest, hash_count;
   position_t bytes_left;
   logic found, past, stop_known;
 
-  assign goes_on = b_valid_q && b_q.goes;
+  assign save_valid_o = b_valid_q && b_q.goes && b_q.yields && entry_valid_i && entry_i.urgent && !pause_i;
+  assign save_place_o = b_q.place;
+  assign save_o = '{
+          target: b_q.target,
+          position: b_q.position,
+          stop_at: b_q.stop_at,
+          past: b_q.past,
+          steps: b_q.steps
+      };
+  assign goes_on = b_valid_q && b_q.goes && !save_valid_o;
   assign enters = entry_valid_i && !pause_i && !goes_on;
   assign entry_ready_o = !goes_on && !pause_i;
   assign exit_valid_o = b_valid_q && !b_q.goes;
@@ -189,26 +212,27 @@ module sluice_l7_loop
 
   assign has_wide = goes_on && b_q.does.row && b_q.wide && !b_q.hashed;
   assign has_row = goes_on && b_q.does.row && !(b_q.wide && !b_q.hashed);
-  assign moves = !goes_on || has_row || b_q.does.move;
+  assign moves = goes_on ? has_row || b_q.does.move : !entry_i.resumed;
 
   assign place_o = goes_on ? b_q.place : entry_i.place;
   assign step = !goes_on ? entry_i.step : b_q.does.row ? row_i.step : b_q.step;
-  assign held = goes_on ? b_q.target : entry_i.target;
+  assign held = goes_on ? b_q.target : entry_i.state.target;
+  assign position = goes_on ? b_q.position : entry_i.state.position;
   assign field_o = step.field;
 
   // The move.
   assign to_field = moves && step.field != '0;
   assign absent = to_field && !field_i.present;
-  assign begin_at = to_field ? field_i.start : !goes_on ? '0 : b_q.does.search ? b_q.look : b_q.position;
+  assign begin_at = to_field ? field_i.start : goes_on && b_q.does.search ? b_q.look : position;
   always_comb begin
     advance = '0;
     if (has_row && !to_field) advance = position_t'(row_i.length) + position_t'(step.skip);
     else if (moves) advance = position_t'(step.skip);
-    else if (b_q.does.hash) advance = position_t'(b_q.count);
+    else if (goes_on && b_q.does.hash) advance = position_t'(b_q.count);
   end
   assign moved = begin_at + advance;
-  assign stop_at = to_field ? field_i.stop : goes_on ? b_q.stop_at : '0;
-  assign past = !goes_on || b_q.past;
+  assign stop_at = to_field ? field_i.stop : goes_on ? b_q.stop_at : entry_i.state.stop_at;
+  assign past = goes_on ? b_q.past : entry_i.state.past;
   assign beyond = absent || moved > stop_at || (!to_field && past);
   assign behind = b_q.position + position_t'(row_i.length);
 
@@ -247,8 +271,8 @@ module sluice_l7_loop
     a_d.place = place_o;
     a_d.does = '{
         compare: has_row,
-        move: !goes_on || b_q.does.move,
-        fetch: goes_on && (b_q.does.fetch || has_wide),
+        move: goes_on ? b_q.does.move : !entry_i.resumed,
+        fetch: goes_on ? b_q.does.fetch || has_wide : entry_i.resumed,
         settle: goes_on && b_q.does.settle,
         search: goes_on && b_q.does.search,
         hash: goes_on && b_q.does.hash
@@ -278,8 +302,8 @@ module sluice_l7_loop
     a_d.one = goes_on && b_q.does.settle && found;
     a_d.segment = goes_on && b_q.does.settle && !found;
     a_d.stop = step.stop[1] ? context_i.stops[1] : context_i.stops[0];
-    a_d.position = goes_on ? b_q.position : '0;
-    a_d.stop_at = goes_on ? b_q.stop_at : '0;
+    a_d.position = position;
+    a_d.stop_at = goes_on ? b_q.stop_at : entry_i.state.stop_at;
     a_d.past = past;
     a_d.moved = (beyond || a_d.search) ? begin_at : moved;
     a_d.moved_stop_at = stop_at;
@@ -293,7 +317,8 @@ module sluice_l7_loop
         a_d.complete = complete_i[p];
       end
     end
-    a_d.steps = goes_on ? b_q.steps : '0;
+    a_d.steps  = goes_on ? b_q.steps : entry_i.state.steps;
+    a_d.rounds = goes_on ? b_q.rounds : '0;
   end
 
   // --- Phase A -------------------------------------------------------------------------------------------------------------
@@ -393,9 +418,11 @@ module sluice_l7_loop
     end
     if (spent) b_d.past = 1'b1;
     if (a_q.does.hash) b_d.position = look;
-    b_d.look  = look;
-    b_d.step  = a_q.step;
-    b_d.steps = a_q.steps + steps_t'((a_q.does.compare && !a_q.bad) || a_q.does.hash);
+    b_d.look   = look;
+    b_d.step   = a_q.step;
+    b_d.rounds = a_q.rounds == RoundBits'(Slice - 1) ? a_q.rounds : a_q.rounds + 1'b1;
+    b_d.yields = b_d.does.row && !a_q.hashed && a_q.rounds == RoundBits'(Slice - 1);
+    b_d.steps  = a_q.steps + steps_t'((a_q.does.compare && !a_q.bad) || a_q.does.hash);
   end
 
   assign row_read_o = a_valid_q;

@@ -211,7 +211,11 @@ module sluice_l7_matcher
   // --- Who enters the loop ------------------------------------------------------------------------------------------------
 
   // Waiting with its start row, or with a field to hash.
-  logic [Places-1:0] starts_q, starts, hashes_q, hashes, picked, pick;
+  // Having left the loop; and another one was let in before.
+  logic [Places-1:0] starts_q, starts, hashes_q, hashes, resumes_q, resumes, passed_q, passed, picked, pick;
+  logic saves, put_back;
+  place_t save_place;
+  l7_saved_t save, saved;
   logic [Places-1:0][3:0] hash_field_q;
   logic hash_valid;
   place_t hash_place;
@@ -225,15 +229,24 @@ module sluice_l7_matcher
   assign starting = first_segment || (begin_q && job_i.bytes == '0);
 
   always_comb begin
-    starts = starts_q;
-    hashes = hashes_q;
+    starts  = starts_q;
+    hashes  = hashes_q;
+    resumes = resumes_q;
+    passed  = passed_q;
     for (int unsigned p = 0; p < Places; p++) begin
       if (mine[p] && starting) starts[p] = 1'b1;
       if (hash_valid && hash_place == place_t'(p)) hashes[p] = 1'b1;
+      // What another message is let in before comes again, and does not wait then.
+      if (put_back && entry_q.place == place_t'(p)) begin
+        resumes[p] = 1'b1;
+        passed[p]  = 1'b1;
+      end
     end
   end
 
-  assign picks  = !entry_valid_q || entry_ready;
+  // A message that goes on waits for one to end; one that has not been in the loop comes before it.
+  assign put_back = entry_valid_q && !entry_ready && !entry_q.urgent && |(starts | hashes);
+  assign picks = !entry_valid_q || entry_ready || put_back;
   assign picked = picks ? pick : '0;
 
   sluice_arb_rr #(
@@ -241,7 +254,7 @@ module sluice_l7_matcher
   ) u_pick (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .req_i(starts | hashes),
+      .req_i(starts | hashes | (put_back ? '0 : resumes_q)),
       .advance_i(picks),
       .grant_o(pick),
       .index_o(pick_index),
@@ -267,14 +280,34 @@ module sluice_l7_matcher
       .rdata_o(kept_start)
   );
 
+  sluice_ram_lut #(
+      .Width($bits(l7_saved_t)),
+      .Depth(Places),
+      .InitZero(1'b0)
+  ) u_saved (
+      .clk_i(clk_i),
+      .we_i(saves),
+      .waddr_i(PlaceIndexBits'(save_place)),
+      .wdata_i(save),
+      .raddr_i(pick_index),
+      .rdata_o(saved)
+  );
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       starts_q <= '0;
       hashes_q <= '0;
+      resumes_q <= '0;
+      passed_q <= '0;
       entry_valid_q <= 1'b0;
     end else begin
       starts_q <= starts & ~picked;
       hashes_q <= hashes & ~picked;
+      for (int unsigned p = 0; p < Places; p++) begin
+        resumes_q[p] <= (resumes[p] && !picked[p]) || (saves && save_place == place_t'(p));
+        // Of a message that enters.
+        passed_q[p]  <= passed[p] && !(entry_valid_q && entry_ready && entry_q.place == place_t'(p));
+      end
       if (picks) entry_valid_q <= picks_any;
     end
   end
@@ -286,9 +319,17 @@ module sluice_l7_matcher
     if (picks) begin
       entry_q.place <= place_t'(pick_index);
       entry_q.step <= start.step;
-      entry_q.target <= start.target;
+      entry_q.state <= '{target: start.target, past: 1'b1, default: '0};
       entry_q.bad <= start.bad;
       entry_q.hash <= 1'b0;
+      entry_q.resumed <= 1'b0;
+      entry_q.urgent <= 1'b1;
+      if (|(resumes_q & pick)) begin
+        entry_q.state <= saved;
+        entry_q.bad <= 1'b0;
+        entry_q.resumed <= 1'b1;
+        entry_q.urgent <= |(passed_q & pick);
+      end
       if (|(hashes & pick)) begin
         entry_q.step <= '{field: |(hashes_q & pick) ? hash_field_q[pick_index] : hash_field, default: '0};
         entry_q.hash <= 1'b1;
@@ -358,7 +399,10 @@ module sluice_l7_matcher
       .lanes_i(lanes),
       .stops_i(stops),
       .exit_valid_o(exit_valid),
-      .exit_o(leaves)
+      .exit_o(leaves),
+      .save_valid_o(saves),
+      .save_place_o(save_place),
+      .save_o(save)
   );
 
   sluice_l7_window #(
