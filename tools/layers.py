@@ -23,7 +23,7 @@ CRATES = (
     ("packet",),
     ("object",),
     ("device",),
-    ("ebpf", "l7", "rmt"),
+    ("ebpf", "rmt", "l7"),
     ("hxdp",),
     ("frontends",),
     ("nic",),

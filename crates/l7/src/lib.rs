@@ -3,9 +3,15 @@
 
 pub mod compile;
 pub mod engine;
-pub mod generate;
+pub mod explain;
+pub mod fast;
+pub mod listing;
+pub mod message;
+pub mod oracle;
+pub mod published;
 pub mod rules;
 pub mod step;
 pub mod table;
 pub mod tables;
+pub mod testing;
 pub mod view;

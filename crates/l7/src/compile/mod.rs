@@ -5,7 +5,7 @@
 //! rules, same rows.
 
 mod path;
-mod place;
+pub(crate) mod place;
 mod state;
 
 use crate::rules::{Application, Goal, Kind, MessageType, Rules};
@@ -65,7 +65,9 @@ pub struct Compiled {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
     /// Alternatives of several fields multiply.
-    #[error("message `{message}` of `{application}`: its rules are {found} combinations of alternatives, at most {allowed} are allowed")]
+    #[error(
+        "message `{message}` of `{application}`: its rules are {found} combinations of alternatives, at most {allowed} are allowed"
+    )]
     Paths {
         /// Application.
         application: String,
@@ -77,7 +79,9 @@ pub enum CompileError {
         allowed: usize,
     },
     /// Too many rows.
-    #[error("message `{message}` of `{application}`: its rules take more than the {allowed} rows that are left of {all}")]
+    #[error(
+        "message `{message}` of `{application}`: its rules take more than the {allowed} rows that are left of {all}"
+    )]
     Rows {
         /// Application.
         application: String,
@@ -89,7 +93,9 @@ pub enum CompileError {
         all: usize,
     },
     /// A message could take too many steps.
-    #[error("message `{message}` of `{application}`: a message could take {found} steps, at most {allowed} are allowed")]
+    #[error(
+        "message `{message}` of `{application}`: a message could take {found} steps, at most {allowed} are allowed"
+    )]
     Steps {
         /// Application.
         application: String,
@@ -162,7 +168,8 @@ fn one_type(
     let first = rows.len();
     let mut together = paths.len().max(1);
     loop {
-        let mut builder = Builder { paths: &paths, message, together, room, rows, known: HashMap::new(), queue: VecDeque::new() };
+        let mut builder =
+            Builder { paths: &paths, message, together, room, rows, known: HashMap::new(), queue: VecDeque::new() };
         if let Some(start) = builder.all() {
             let found = longest(rows, start.target);
             if found > MOST_STEPS {
@@ -214,11 +221,14 @@ impl Builder<'_> {
             match plan {
                 Plan::Begin { row, go, state } => {
                     let target = self.target(state)?;
-                    let alternative = L7AlternativePart { valid: true, anyway: true, target, ..L7AlternativePart::default() };
+                    let alternative =
+                        L7AlternativePart { valid: true, anyway: true, target, ..L7AlternativePart::default() };
                     self.rows[row] = L7MatchRow { step: go, ..L7MatchRow::default() };
                     self.rows[row].alternatives[0] = alternative;
                 }
-                Plan::Compare { first, choice, keys, placed } => self.compare(&state, first, &choice, &keys, &placed)?,
+                Plan::Compare { first, choice, keys, placed } => {
+                    self.compare(&state, first, &choice, &keys, &placed)?
+                }
             }
         }
         Some(L7StartRow { module_id: 0, step, target })
@@ -227,7 +237,11 @@ impl Builder<'_> {
     /// The target of a state, with rows for it if it is new. None if there is no room.
     fn target(&mut self, state: State) -> Option<L7TargetPart> {
         if state.live.is_empty() && state.rest.is_empty() {
-            return Some(state.won.map_or(L7TargetPart::default(), |path| target(self.message.rules[self.paths[path].rule].goal)));
+            return Some(
+                state
+                    .won
+                    .map_or(L7TargetPart::default(), |path| target(self.message.rules[self.paths[path].rule].goal)),
+            );
         }
         if let Some(&target) = self.known.get(&state) {
             return Some(target);
@@ -258,11 +272,12 @@ impl Builder<'_> {
     fn compare(&mut self, state: &State, first: usize, choice: &Choice, keys: &[Key], placed: &Placed) -> Option<()> {
         let length = choice.length;
         let over = |item: &Item| placed.over.iter().any(|&k| key(self.paths, item, length) == keys[k]);
-        let later: Vec<Item> = state.live.iter().copied().filter(|item| !choice.taken.contains(item) || over(item)).collect();
+        let later: Vec<Item> =
+            state.live.iter().copied().filter(|item| !choice.taken.contains(item) || over(item)).collect();
         let miss = self.target(State { live: later.clone(), rest: state.rest.clone(), won: state.won })?;
         let pattern = L7MatchRow { length: length as u8, step: choice.go, miss, ..L7MatchRow::default() };
         for (n, row) in placed.rows.iter().enumerate() {
-            self.rows[first + n] = pattern.clone();
+            self.rows[first + n] = pattern;
             for (at, &k) in row.iter().enumerate() {
                 let target = self.target(self.behind(state, choice, &later, &keys[k]))?;
                 let mut bytes = [0; 8];
@@ -290,11 +305,16 @@ impl Builder<'_> {
             }
         }
         // Those that are tried in turn begin again, unless these bytes are not theirs.
-        next.rest.extend(later.iter().filter(|item| {
-            let text = item.text(self.paths);
-            let common = text.len().min(length);
-            text[..common] == bytes[..common]
-        }).map(|item| item.path));
+        next.rest.extend(
+            later
+                .iter()
+                .filter(|item| {
+                    let text = item.text(self.paths);
+                    let common = text.len().min(length);
+                    text[..common] == bytes[..common]
+                })
+                .map(|item| item.path),
+        );
         next.rest.sort_unstable();
         next.trimmed(self.paths)
     }
@@ -344,14 +364,15 @@ fn longest(rows: &[L7MatchRow], from: L7TargetPart) -> u32 {
 
 impl Program {
     /// The tables that an engine would have with this program alone, rows of `module`, and the UDP ports.
-    pub fn tables(&self, rules: &Rules, module: u8) -> (crate::tables::Tables, Vec<sluice_formats::l7::rows::L7PortRow>) {
+    pub fn tables(
+        &self,
+        rules: &Rules,
+        module: u8,
+    ) -> (crate::tables::Tables, Vec<sluice_formats::l7::rows::L7PortRow>) {
         use sluice_formats::l7::codes::L7PortKind;
         use sluice_formats::l7::rows::L7PortRow;
-        let mut tables = crate::tables::Tables {
-            rows: self.rows.clone(),
-            starts: self.starts.clone(),
-            groups: self.groups.clone(),
-        };
+        let mut tables =
+            crate::tables::Tables { rows: self.rows.clone(), starts: self.starts.clone(), groups: self.groups.clone() };
         tables.rows.iter_mut().for_each(|row| row.module_id = module);
         tables.starts.iter_mut().for_each(|row| row.module_id = module);
         tables.groups.iter_mut().for_each(|row| row.module_id = module);

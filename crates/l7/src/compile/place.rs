@@ -6,11 +6,11 @@ use sluice_formats::l7::rows::L7TargetPart;
 use sluice_formats::l7::target::{ALTERNATIVES, MATCH_BYTES, MOST_WIDE_LOG};
 
 /// What is compared: bytes, and whether the field has to end behind them.
-pub(super) type Key = (Vec<u8>, bool);
+pub(crate) type Key = (Vec<u8>, bool);
 
 /// Alternatives by row. Those that have no place are tried when the others have missed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     /// The target that leads here, for a first row 0.
     pub target: L7TargetPart,
     /// Rows with the numbers of their alternatives.
@@ -20,7 +20,7 @@ pub(super) struct Placed {
 }
 
 /// Places alternatives of one length, all different, in at most `room` rows; one row is always there.
-pub(super) fn place(keys: &[Key], length: usize, room: usize) -> Placed {
+pub(crate) fn place(keys: &[Key], length: usize, room: usize) -> Placed {
     let one = || Placed {
         target: L7TargetPart { kind: L7Goal::Row.code(), ..L7TargetPart::default() },
         rows: vec![(0..keys.len().min(ALTERNATIVES)).collect()],
