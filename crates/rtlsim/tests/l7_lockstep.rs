@@ -139,8 +139,9 @@ fn rate(target: &str, what: &str, least: f64, make: impl Fn(u32) -> Vec<u8>) {
     let otherwise = goal(L7Goal::Queue, 3);
     let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
     let raw = L7PortRow { port: 9001, kind: L7PortKind::Raw.code(), ..row };
-    (0..).zip([row, raw]).for_each(|(index, row)| bench.write(Table::L7Port, index, &row));
-    bench.model.ports = vec![row, raw];
+    let endpoint = L7PortRow { port: 9002, kind: L7PortKind::Endpoint.code(), ..row };
+    (0..).zip([row, raw, endpoint]).for_each(|(index, row)| bench.write(Table::L7Port, index, &row));
+    bench.model.ports = vec![row, raw, endpoint];
     quota(&mut bench, 2, 32);
     let header = Header { app_id: 7, msg_len_in_pkts: 64, ..Header::default() };
     // Messages that are decided when the others come.
@@ -184,7 +185,10 @@ fn a_beat_a_cycle_goes_through() {
         let ack = Header { app_id: 7, msg_len_in_pkts: 1, pkt_flag: 1, ..Header::default() };
         rate(target, "no messages, 60 bytes", 0.95, |_| frames::raw(other, &[0; 18]));
         rate(target, "no messages, 1,500 bytes", 0.99, |_| frames::raw(other, &[0; 1458]));
-        rate(target, "acknowledgements, 64 bytes", 0.95, |n| frames::packet(FLOW, Header { msg_id: n, ..ack }, &[]));
+        let endpoint = Flow { to: 9002, ..FLOW };
+        rate(target, "acknowledgements, 64 bytes", 0.95, |n| {
+            frames::packet(endpoint, Header { msg_id: n, ..ack }, &[])
+        });
         rate(target, "later packets, 65 bytes", 0.95, |n| later(n, 1));
         rate(target, "later packets, 128 bytes", 0.95, |n| later(n, 64));
         rate(target, "later packets, 1,500 bytes", 0.99, |n| later(n, 1436));
