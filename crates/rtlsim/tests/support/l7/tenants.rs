@@ -33,8 +33,8 @@ impl Tenants {
     pub fn random(target: &Target, rng: &mut Rng) -> Self {
         let mut all = Self::default();
         for module in 1..=MODULES {
-            let rules = testing::rules(rng, &Limits::default());
-            let room = target.rows / usize::from(MODULES);
+            let rules = testing::rules(rng, &Limits { types: 2, rules: 4, steps: 4, ..Limits::default() });
+            let room = target.rows - all.tables.rows.len();
             let Ok(program) = compile(&rules, &Options { rows: room }) else { continue };
             let (tables, ports) = program.tables(&rules, module);
             let fits = all.tables.starts.len() + tables.starts.len() <= target.starts
