@@ -21,7 +21,11 @@ module sluice_l7_goal
     input logic rst_ni,
 
     input logic     exit_valid_i,
+    // "Bits of signal are not used": its steps are kept by the matcher.
+    // verilator lint_off UNUSEDSIGNAL
     input l7_exit_t exit_i,
+    // verilator lint_on UNUSEDSIGNAL
+
 
     // What belongs to the message, in the same cycle.
     output place_t                  place_o,

@@ -51,12 +51,12 @@ module sluice_l7_loop
     input  l7_match_row_t               row_i,
 
     // sluice_l7_window.
-    output logic                                look_o,
-    output place_t                              look_place_o,
-    output position_t                           look_at_o,
-    output logic      [               7:0]      look_stop_o,
-    input  logic      [  L7MatchBytes-1:0][7:0] lanes_i,
-    input  logic      [L7SegmentBytes-1:0]      stops_i,
+    output logic                             look_o,
+    output place_t                           look_place_o,
+    output logic   [  PositionBits-2:0]      look_at_o,
+    output logic   [               7:0]      look_stop_o,
+    input  logic   [  L7MatchBytes-1:0][7:0] lanes_i,
+    input  logic   [L7SegmentBytes-1:0]      stops_i,
 
     output logic     exit_valid_o,
     output l7_exit_t exit_o,
@@ -429,7 +429,7 @@ module sluice_l7_loop
   assign row_index_o = number[RowBits-1:0];
   assign look_o = a_valid_q;
   assign look_place_o = a_q.place;
-  assign look_at_o = look;
+  assign look_at_o = look[PositionBits-2:0];
   assign look_stop_o = a_q.stop;
 
   always_ff @(posedge clk_i) begin
@@ -448,42 +448,6 @@ module sluice_l7_loop
   end
 
 `ifndef SYNTHESIS
-  // TRACE
-  always @(posedge clk_i)
-    if (rst_ni && $test$plusargs("l7trace")) begin
-      if (a_valid_q)
-        $display(
-            "%0t A p%0d %b hit %b kind %0d num %0d late %b fault %b bad %b too_long %b look %0d pos %0d past %b await %b search %b steps %0d row %0d",
-            $time,
-            a_q.place,
-            a_q.does,
-            hit,
-            target.kind,
-            target.number,
-            late,
-            fault,
-            a_q.bad,
-            a_q.too_long,
-            look,
-            a_q.position,
-            a_q.past,
-            a_q.awaits,
-            a_q.search,
-            a_q.steps,
-            number
-        );
-      if (exit_valid_o)
-        $display(
-            "%0t exit p%0d kind %0d num %0d fault %b steps %0d",
-            $time,
-            exit_o.place,
-            exit_o.kind,
-            exit_o.number,
-            exit_o.fault,
-            exit_o.steps
-        );
-    end
-  // TRACE END
   always_ff @(posedge clk_i) begin
     if (rst_ni && a_valid_q) begin
       AMessageDoesOneThing_A : assert ($onehot(a_q.does));

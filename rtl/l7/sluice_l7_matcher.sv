@@ -34,7 +34,11 @@ module sluice_l7_matcher
     input  logic [ModuleBits-1:0]                 take_module_i,
 
     // In the cycle behind `take_i`; the job also for as long as its segments come.
-    input l7_job_t                   job_i,
+    // "Bits of signal are not used": the job comes whole; session and message are in the hash beside it.
+    // verilator lint_off UNUSEDSIGNAL
+    input l7_job_t job_i,
+    // verilator lint_on UNUSEDSIGNAL
+
     input logic                      start_bad_i,
     input l7_move_t                  start_step_i,
     input l7_target_t                start_target_i,
@@ -345,7 +349,7 @@ module sluice_l7_matcher
   logic [RowBits-1:0] row_index;
   l7_match_row_t row;
   place_t look_place;
-  position_t look_at;
+  logic [PositionBits-2:0] look_at;
   logic [7:0] look_stop;
   logic [L7MatchBytes-1:0][7:0] lanes;
   logic [L7SegmentBytes-1:0] stops;
@@ -415,7 +419,7 @@ module sluice_l7_matcher
       .write_data_i(segment_i),
       .look_i(look),
       .look_place_i(look_place),
-      .look_at_i(look_at[PositionBits-2:0]),
+      .look_at_i(look_at),
       .stop_i(look_stop),
       .lanes_o(lanes),
       .stops_o(stops)
@@ -440,7 +444,10 @@ module sluice_l7_matcher
   // --- What it comes to ---------------------------------------------------------------------------------------------------
 
   goal_context_t goal_written, goal_read;
+  // "Bits of signal are not used": there may be fewer places than the type has.
+  // verilator lint_off UNUSEDSIGNAL
   place_t goal_place;
+  // verilator lint_on UNUSEDSIGNAL
   logic group_read;
   logic [GroupBits-1:0] group_index;
   l7_group_row_t group;

@@ -149,9 +149,12 @@ module sluice_l7_matchers
   logic [11:0] index_q;
   logic [L7MatchRowBits-1:0] row_q;
   logic of_match, of_start, of_group, in_table, writes, reads, read_done;
+  // "Bits of signal are not used": all matchers have the same tables, and the first one's are read.
+  // verilator lint_off UNUSEDSIGNAL
   logic [Matchers-1:0] row_done, group_done;
   l7_match_row_t [Matchers-1:0] row_read;
   l7_group_row_t [Matchers-1:0] group_read;
+  // verilator lint_on UNUSEDSIGNAL
   l7_start_row_t start_row;
 
   assign of_match = table_q == TableL7Match;
@@ -205,7 +208,10 @@ module sluice_l7_matchers
   assign start_bad = start_row.module_id != job_q.module_id || 13'(job_q.start) >= 13'(Starts);
 
   // The slot of groups that are chosen in by message.
+  // "Bits of signal are not used": as many as choose a slot.
+  // verilator lint_off UNUSEDSIGNAL
   logic [31:0] identity_crc;
+  // verilator lint_on UNUSEDSIGNAL
   logic [7:0][7:0] identity;
   for (genvar i = 0; i < 4; i++) begin : gen_identity
     assign identity[i]   = job_q.session[8*(3-i)+:8];

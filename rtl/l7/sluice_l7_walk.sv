@@ -13,6 +13,7 @@
 module sluice_l7_walk
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
+  import sluice_l7_matcher_pkg::*;
 (
     input logic clk_i,
     input logic rst_ni,
@@ -38,8 +39,6 @@ module sluice_l7_walk
     output logic over_o,
     output logic malformed_o
 );
-
-  import sluice_l7_matcher_pkg::*;
 
   localparam int unsigned OffsetBits = $clog2(L7SegmentBytes);
   localparam int unsigned SegmentWidth = PositionBits - OffsetBits;
