@@ -103,7 +103,7 @@ module sluice_l7_matchers
   // --- The job under way ---------------------------------------------------------------------------------------------------
 
   // Its job comes to its matcher; segments are to come.
-  logic begins_q, loading_q, loading;
+  logic begins_q, loading_q;
   logic [Matchers-1:0] mine_q;
   l7_job_t job_q;
   logic [SegmentCountBits-1:0] left_q, left;
@@ -115,8 +115,7 @@ module sluice_l7_matchers
   assign takes = job_valid_i && job_ready_o;
   assign take = takes ? chosen : '0;
 
-  assign loading = begins_q ? job_q.bytes != '0 : loading_q;
-  assign segment_ready_o = loading && |(segment_ready & mine_q);
+  assign segment_ready_o = loading_q && |(segment_ready & mine_q);
   assign segment = segment_valid_i && segment_ready_o;
   assign left = begins_q ? SegmentCountBits'((job_q.bytes + position_t'(L7SegmentBytes - 1)) >> $clog2(
       L7SegmentBytes
@@ -129,7 +128,7 @@ module sluice_l7_matchers
       loading_q <= 1'b0;
     end else begin
       begins_q  <= takes;
-      loading_q <= loading && !(segment && last_segment);
+      loading_q <= takes ? job_i.bytes != '0 : loading_q && !(segment && last_segment);
     end
   end
 
@@ -244,12 +243,13 @@ module sluice_l7_matchers
         .modules_o(modules[m]),
         .take_i(take[m]),
         .take_module_i(job_i.module_id),
+        .take_bytes_i(job_i.bytes != '0),
         .job_i(job_q),
         .start_bad_i(start_bad),
         .start_step_i(start_row.step),
         .start_target_i(start_row.target),
         .identity_hash_i(identity_crc[SlotBits-1:0]),
-        .segment_valid_i(segment_valid_i && loading && mine_q[m]),
+        .segment_valid_i(segment_valid_i && loading_q && mine_q[m]),
         .segment_ready_o(segment_ready[m]),
         .segment_last_i(last_segment),
         .segment_i(segment_i),

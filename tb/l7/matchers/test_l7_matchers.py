@@ -30,7 +30,7 @@ MATCH, START, GROUP = 1, 2, 4
 SEGMENT = 64
 TAGS = 512
 # Cycles from a message's first segment to its verdict, beside those of the loop.
-FIXED, FIXED_GROUP, FIXED_HASH = 4, 5, 9
+FIXED, FIXED_GROUP, FIXED_HASH = 4, 5, 10
 
 JOB = [("tag", 9), ("module", 6), ("raw", 1), ("open", 1), ("bytes", 10), ("started", 1), ("start", 12), ("stop1", 8),
        ("stop0", 8), ("stop_count", 2), ("otherwise", 28), ("session", 32), ("message", 32)]  # fmt: skip
