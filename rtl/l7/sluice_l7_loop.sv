@@ -109,6 +109,11 @@ module sluice_l7_loop
     logic hash;
     logic begins;
     logic [31:0] crc;
+    // What comes into the CRC: 8 bytes, where it does; the beginning, of so many bytes.
+    logic mixes;
+    logic begun;
+    logic [3:0] count;
+    logic [L7MatchBytes-1:0][7:0] word;
     // The row, or the message itself, is not to be trusted.
     logic bad;
     // The row compares more than there is.
@@ -189,9 +194,9 @@ module sluice_l7_loop
   l7_target_t held;
   l7_context_t about;
   position_t begin_at, position, here, moved_here, stop_here, advance, moved, stop_at, behind, found_at;
-  logic [L7MatchBytes-1:0][7:0] window;
+  logic [L7MatchBytes-1:0][7:0] window, word;
   logic [31:0] crc;
-  logic [3:0] hash_count;
+  logic [ 3:0] hash_count;
   logic found, past, stop_known;
 
   assign save_valid_o = b_valid_q && b_q.goes && b_q.yields && entry_valid_i && entry_i.urgent && !pause_i;
@@ -259,11 +264,16 @@ module sluice_l7_loop
       : b_q.target.length > 4'(L7MatchBytes) ? 4'(L7MatchBytes) : b_q.target.length;
 
   sluice_l7_hash u_hash (
-      .bytes_i(window),
+      .lanes_i(lanes_i),
+      .lane_i(b_q.position[LaneBits-1:0]),
       .count_i(hash_count),
       .rest_i(b_q.rest),
       .begin_i(!b_q.does.hash || b_q.begins),
       .register_i(b_q.crc),
+      .word_o(word),
+      .word_i(a_q.word),
+      .begun_i(a_q.begun),
+      .begun_count_i(a_q.count),
       .register_o(crc)
   );
 
@@ -290,7 +300,11 @@ module sluice_l7_loop
     };
     a_d.hash = goes_on ? b_q.hash : entry_i.hash;
     a_d.begins = !goes_on || (b_q.begins && !b_q.does.hash);
-    a_d.crc = b_q.does.hash || has_wide ? crc : b_q.crc;
+    a_d.crc = b_q.crc;
+    a_d.word = word;
+    a_d.mixes = goes_on && (b_q.does.hash || has_wide);
+    a_d.begun = !b_q.does.hash || b_q.begins;
+    a_d.count = hash_count;
     a_d.bad = goes_on ? has_row && (row_i.module_id != about.module_id || b_q.row >= NumberBits'(Rows)) : entry_i.bad;
     a_d.too_long = row_i.length > 4'(L7MatchBytes);
     a_d.hashed = has_wide;
@@ -371,7 +385,7 @@ module sluice_l7_loop
   assign spent = a_q.does.settle && !got && !again;
 
   // Wide rows.
-  assign turned = ~a_q.crc;
+  assign turned = ~crc;
   always_comb begin
     number = NumberBits'(target.number);
     if (a_q.hashed) begin
@@ -416,7 +430,7 @@ module sluice_l7_loop
     b_d.hash = a_q.hash;
     b_d.begins = a_q.begins;
     b_d.count = !a_q.begins ? 4'(L7HashBytes) : hash_left == '0 ? 4'd0 : {1'b0, hash_left[2:0] - 3'd1} + 4'd1;
-    b_d.crc = a_q.crc;
+    b_d.crc = a_q.mixes ? crc : a_q.crc;
     b_d.hashed = a_q.hashed;
     b_d.target = target;
     b_d.row = number;

@@ -241,6 +241,7 @@ module sluice_l7_matcher
 
   // A message that begins while nobody waits goes to the loop at once.
   assign waits = |(starts_q | hashes_q | resumes_q);
+  // While one that goes on is next, only others are looked at: so that the choice does not wait for the loop.
   assign at_once = starting && !waits && (!entry_valid_q || entry_ready);
   assign entry_index = waits ? pick_index : PlaceIndexBits'(place_q);
 
@@ -271,7 +272,7 @@ module sluice_l7_matcher
   ) u_pick (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .req_i(starts_q | hashes_q | (put_back ? '0 : resumes_q)),
+      .req_i(starts_q | hashes_q | ((entry_valid_q && !entry_q.urgent) ? '0 : resumes_q)),
       .advance_i(picks),
       .grant_o(pick),
       .index_o(pick_index),
