@@ -36,10 +36,9 @@ module sluice_l7_loop
     input  l7_entry_t entry_i,
 
     // What belongs to the message in B, in the same cycle.
-    output place_t            place_o,
-    input  l7_context_t       context_i,
-    output logic        [3:0] field_o,
-    input  l7_field_t         field_i,
+    output place_t          place_o,
+    output logic      [3:0] field_o,
+    input  l7_field_t       field_i,
 
     // Segments that have come, with the one that comes now; all of them.
     input logic [Places-1:0][SegmentCountBits-1:0] loaded_i,
@@ -51,12 +50,14 @@ module sluice_l7_loop
     input  l7_match_row_t               row_i,
 
     // sluice_l7_window.
-    output logic                                look_o,
-    output place_t                              look_place_o,
-    output position_t                           look_at_o,
-    output logic      [               7:0]      look_stop_o,
-    input  logic      [  L7MatchBytes-1:0][7:0] lanes_i,
-    input  logic      [L7SegmentBytes-1:0]      stops_i,
+    output logic                             look_o,
+    output place_t                           look_place_o,
+    output logic                             look_one_o,
+    output logic                             look_segment_o,
+    output logic   [  PositionBits-2:0]      look_at_o,
+    output logic   [               7:0]      look_stop_o,
+    input  logic   [  L7MatchBytes-1:0][7:0] lanes_i,
+    input  logic   [L7SegmentBytes-1:0]      stops_i,
 
     output logic     exit_valid_o,
     output l7_exit_t exit_o,
@@ -102,11 +103,17 @@ module sluice_l7_loop
 
   typedef struct packed {
     place_t place;
+    l7_context_t about;
     a_does_t does;
     // A field is hashed; there is no target.
     logic hash;
     logic begins;
     logic [31:0] crc;
+    // What comes into the CRC: 8 bytes, where it does; the beginning, of so many bytes.
+    logic mixes;
+    logic begun;
+    logic [3:0] count;
+    logic [L7MatchBytes-1:0][7:0] word;
     // The row, or the message itself, is not to be trusted.
     logic bad;
     // The row compares more than there is.
@@ -148,6 +155,11 @@ module sluice_l7_loop
 
   typedef struct packed {
     place_t place;
+    l7_context_t about;
+    // Bytes of the view from the position on, 8 at most.
+    logic [3:0] rest;
+    // The window was read for the position as it is.
+    logic fetched;
     b_does_t does;
     // It ends here if not.
     logic goes;
@@ -177,14 +189,14 @@ module sluice_l7_loop
 
   // --- Phase B -------------------------------------------------------------------------------------------------------------
 
-  logic goes_on, enters, has_row, has_wide, moves, to_field, absent, beyond;
-  l7_move_t   step;
+  logic goes_on, enters, has_row, wide_row, has_wide, moves, to_field, absent, beyond;
+  l7_move_t step;
   l7_target_t held;
-  position_t begin_at, position, advance, moved, stop_at, behind, found_at;
-  logic [L7MatchBytes-1:0][7:0] window;
+  l7_context_t about;
+  position_t begin_at, position, here, moved_here, stop_here, advance, moved, stop_at, behind, found_at;
+  logic [L7MatchBytes-1:0][7:0] window, word;
   logic [31:0] crc;
-  logic [3:0] rest, hash_count;
-  position_t bytes_left;
+  logic [ 3:0] hash_count;
   logic found, past, stop_known;
 
   assign save_valid_o = b_valid_q && b_q.goes && b_q.yields && entry_valid_i && entry_i.urgent && !pause_i;
@@ -210,12 +222,15 @@ module sluice_l7_loop
           hash: ~b_q.crc[SlotBits-1:0]
       };
 
-  assign has_wide = goes_on && b_q.does.row && b_q.wide && !b_q.hashed;
+  // The hash needs the window at the position; behind a move that made it past, another one was read.
+  assign wide_row = goes_on && b_q.does.row && b_q.wide && !b_q.hashed;
+  assign has_wide = wide_row && (b_q.fetched || !b_q.past);
   assign has_row = goes_on && b_q.does.row && !(b_q.wide && !b_q.hashed);
   assign moves = goes_on ? has_row || b_q.does.move : !entry_i.resumed;
 
   assign place_o = goes_on ? b_q.place : entry_i.place;
   assign step = !goes_on ? entry_i.step : b_q.does.row ? row_i.step : b_q.step;
+  assign about = goes_on ? b_q.about : entry_i.about;
   assign held = goes_on ? b_q.target : entry_i.state.target;
   assign position = goes_on ? b_q.position : entry_i.state.position;
   assign field_o = step.field;
@@ -223,17 +238,20 @@ module sluice_l7_loop
   // The move.
   assign to_field = moves && step.field != '0;
   assign absent = to_field && !field_i.present;
-  assign begin_at = to_field ? field_i.start : goes_on && b_q.does.search ? b_q.look : position;
+  assign here = goes_on && b_q.does.search ? b_q.look : position;
+  assign begin_at = to_field ? field_i.start : here;
   always_comb begin
     advance = '0;
-    if (has_row && !to_field) advance = position_t'(row_i.length) + position_t'(step.skip);
+    if (has_row) advance = position_t'(row_i.length) + position_t'(step.skip);
     else if (moves) advance = position_t'(step.skip);
     else if (goes_on && b_q.does.hash) advance = position_t'(b_q.count);
   end
-  assign moved = begin_at + advance;
-  assign stop_at = to_field ? field_i.stop : goes_on ? b_q.stop_at : entry_i.state.stop_at;
+  assign moved_here = here + advance;
+  assign stop_here = goes_on ? b_q.stop_at : entry_i.state.stop_at;
   assign past = goes_on ? b_q.past : entry_i.state.past;
-  assign beyond = absent || moved > stop_at || (!to_field && past);
+  assign moved = to_field ? field_i.start + position_t'(step.skip) : moved_here;
+  assign stop_at = to_field ? field_i.stop : stop_here;
+  assign beyond = to_field ? !field_i.present || position_t'(step.skip) > field_i.size : moved_here > stop_here || past;
   assign behind = b_q.position + position_t'(row_i.length);
 
   // The window: its bytes in order.
@@ -241,19 +259,21 @@ module sluice_l7_loop
     assign window[i] = lanes_i[LaneBits'(i)+b_q.position[LaneBits-1:0]];
   end
 
-  // Beyond the view there are zeros.
-  assign bytes_left = context_i.bytes - b_q.position;
-  assign rest = b_q.position >= context_i.bytes ? 4'd0
-      : bytes_left >= position_t'(L7MatchBytes) ? 4'(L7MatchBytes) : bytes_left[3:0];
+
   assign hash_count = b_q.does.hash ? b_q.count
       : b_q.target.length > 4'(L7MatchBytes) ? 4'(L7MatchBytes) : b_q.target.length;
 
   sluice_l7_hash u_hash (
-      .bytes_i(window),
+      .lanes_i(lanes_i),
+      .lane_i(b_q.position[LaneBits-1:0]),
       .count_i(hash_count),
-      .rest_i(rest),
+      .rest_i(b_q.rest),
       .begin_i(!b_q.does.hash || b_q.begins),
       .register_i(b_q.crc),
+      .word_o(word),
+      .word_i(a_q.word),
+      .begun_i(a_q.begun),
+      .begun_count_i(a_q.count),
       .register_o(crc)
   );
 
@@ -265,22 +285,27 @@ module sluice_l7_loop
   );
 
   // A stop byte that the application does not have is found nowhere.
-  assign stop_known = step.stop != 2'd3 && step.stop <= context_i.stop_count;
+  assign stop_known = step.stop != 2'd3 && step.stop <= about.stop_count;
 
   always_comb begin
     a_d.place = place_o;
+    a_d.about = about;
     a_d.does = '{
         compare: has_row,
         move: goes_on ? b_q.does.move : !entry_i.resumed,
-        fetch: goes_on ? b_q.does.fetch || has_wide : entry_i.resumed,
+        fetch: goes_on ? b_q.does.fetch || wide_row : entry_i.resumed,
         settle: goes_on && b_q.does.settle,
         search: goes_on && b_q.does.search,
         hash: goes_on && b_q.does.hash
     };
     a_d.hash = goes_on ? b_q.hash : entry_i.hash;
     a_d.begins = !goes_on || (b_q.begins && !b_q.does.hash);
-    a_d.crc = b_q.does.hash || has_wide ? crc : b_q.crc;
-    a_d.bad = goes_on ? has_row && (row_i.module_id != context_i.module_id || b_q.row >= NumberBits'(Rows)) : entry_i.bad;
+    a_d.crc = b_q.crc;
+    a_d.word = word;
+    a_d.mixes = goes_on && (b_q.does.hash || has_wide);
+    a_d.begun = !b_q.does.hash || b_q.begins;
+    a_d.count = hash_count;
+    a_d.bad = goes_on ? has_row && (row_i.module_id != about.module_id || b_q.row >= NumberBits'(Rows)) : entry_i.bad;
     a_d.too_long = row_i.length > 4'(L7MatchBytes);
     a_d.hashed = has_wide;
     a_d.alternatives = row_i.alternatives;
@@ -291,17 +316,16 @@ module sluice_l7_loop
     for (int unsigned i = 0; i < L7MatchBytes; i++) a_d.mask[i] = row_i.length > 4'(i);
     a_d.window = window;
     a_d.in_field = has_row && !b_q.past && behind <= b_q.stop_at;
-    a_d.at_end = behind == b_q.stop_at && !context_i.open;
+    a_d.at_end = behind == b_q.stop_at && !about.open;
     // Past, there is nothing to move over before the next field.
     a_d.search = moves && step.stop != '0 && !absent && !(past && !to_field);
     a_d.awaits = to_field && !field_i.known;
     a_d.look = moved;
     if (b_q.does.settle && goes_on) a_d.look = found ? found_at : b_q.look;
-    else if (moves && beyond && !a_d.search) a_d.look = begin_at;
     a_d.found = found && stop_known;
     a_d.one = goes_on && b_q.does.settle && found;
     a_d.segment = goes_on && b_q.does.settle && !found;
-    a_d.stop = step.stop[1] ? context_i.stops[1] : context_i.stops[0];
+    a_d.stop = step.stop[1] ? about.stops[1] : about.stops[0];
     a_d.position = position;
     a_d.stop_at = goes_on ? b_q.stop_at : entry_i.state.stop_at;
     a_d.past = past;
@@ -326,7 +350,7 @@ module sluice_l7_loop
   logic hit, takes, misses, late, in_view, at_stop, got, again, spent, fault, leaves_hash;
   l7_target_t target;
   l7_class_t  target_class;
-  position_t look, hash_left;
+  position_t look, hash_left, bytes_left;
   logic [31:0] turned;
   logic [NumberBits-1:0] number;
 
@@ -361,7 +385,7 @@ module sluice_l7_loop
   assign spent = a_q.does.settle && !got && !again;
 
   // Wide rows.
-  assign turned = ~a_q.crc;
+  assign turned = ~crc;
   always_comb begin
     number = NumberBits'(target.number);
     if (a_q.hashed) begin
@@ -379,19 +403,25 @@ module sluice_l7_loop
   assign fault = a_q.hash ? 1'b0
       : a_q.bad || (a_q.does.compare && (a_q.too_long || a_q.steps >= steps_t'(L7MostSteps))) || target_class.bad;
 
+  // Beyond the view there are zeros.
+  assign bytes_left = a_q.about.bytes - look;
   assign hash_left = a_q.moved_stop_at - look;
   assign leaves_hash = a_q.does.hash && at_stop;
 
   always_comb begin
     b_d.place = a_q.place;
-    b_d.does  = '0;
+    b_d.about = a_q.about;
+    b_d.rest = look >= a_q.about.bytes ? 4'd0
+        : bytes_left >= position_t'(L7MatchBytes) ? 4'(L7MatchBytes) : bytes_left[3:0];
+    b_d.fetched = a_q.does.fetch;
+    b_d.does = '0;
     if (a_q.does.move && a_q.awaits) b_d.does.move = 1'b1;
     else if (hit && a_q.awaits) b_d.does.move = 1'b1;
     else if (misses) b_d.does.fetch = 1'b1;
     else if ((takes && a_q.search) || a_q.does.search || again) begin
       b_d.does.search = late;
       b_d.does.settle = !late;
-    end else if (late || (spent && a_q.miss_class.wide)) b_d.does.fetch = 1'b1;
+    end else if (late) b_d.does.fetch = 1'b1;
     else if (a_q.hash) b_d.does.hash = 1'b1;
     else b_d.does.row = 1'b1;
     b_d.goes = a_q.hash ? !leaves_hash : target_class.goes && !fault;
@@ -400,7 +430,7 @@ module sluice_l7_loop
     b_d.hash = a_q.hash;
     b_d.begins = a_q.begins;
     b_d.count = !a_q.begins ? 4'(L7HashBytes) : hash_left == '0 ? 4'd0 : {1'b0, hash_left[2:0] - 3'd1} + 4'd1;
-    b_d.crc = a_q.crc;
+    b_d.crc = a_q.mixes ? crc : a_q.crc;
     b_d.hashed = a_q.hashed;
     b_d.target = target;
     b_d.row = number;
@@ -429,7 +459,9 @@ module sluice_l7_loop
   assign row_index_o = number[RowBits-1:0];
   assign look_o = a_valid_q;
   assign look_place_o = a_q.place;
-  assign look_at_o = look;
+  assign look_at_o = a_q.look[PositionBits-2:0];
+  assign look_one_o = a_q.one;
+  assign look_segment_o = a_q.segment;
   assign look_stop_o = a_q.stop;
 
   always_ff @(posedge clk_i) begin

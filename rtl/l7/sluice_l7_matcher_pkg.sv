@@ -25,6 +25,15 @@ package sluice_l7_matcher_pkg;
   typedef logic [PositionBits-1:0] position_t;
   typedef logic [StepBits-1:0] steps_t;
 
+  /// What the loop needs to know of a message.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    logic open;
+    position_t bytes;
+    logic [1:0][7:0] stops;
+    logic [1:0] stop_count;
+  } l7_context_t;
+
   /// A message that left the loop for another one, between two steps.
   typedef struct packed {
     l7_target_t target;
@@ -37,6 +46,7 @@ package sluice_l7_matcher_pkg;
   /// A message that enters the loop: with its first move, with the field that a group hashes, or where it left.
   typedef struct packed {
     place_t place;
+    l7_context_t about;
     l7_move_t step;
     // Of one that has not been there before: at 0, past, no steps.
     l7_saved_t state;
@@ -50,22 +60,14 @@ package sluice_l7_matcher_pkg;
     logic bad;
   } l7_entry_t;
 
-  /// What the loop needs to know of a message.
-  typedef struct packed {
-    logic [ModuleBits-1:0] module_id;
-    logic open;
-    position_t bytes;
-    logic [1:0][7:0] stops;
-    logic [1:0] stop_count;
-  } l7_context_t;
-
-  /// A field as the walk found it. `start` and `stop` are zero when it is absent.
+  /// A field as the walk found it. Start, end and size are zero when it is absent.
   typedef struct packed {
     /// The walk has passed the place where it would stand.
     logic known;
     logic present;
     position_t start;
     position_t stop;
+    position_t size;
   } l7_field_t;
 
   /// A message that leaves the loop.

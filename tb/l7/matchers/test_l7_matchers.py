@@ -30,7 +30,7 @@ MATCH, START, GROUP = 1, 2, 4
 SEGMENT = 64
 TAGS = 512
 # Cycles from a message's first segment to its verdict, beside those of the loop.
-FIXED, FIXED_GROUP, FIXED_HASH = 4, 5, 9
+FIXED, FIXED_GROUP, FIXED_HASH = 4, 5, 10
 
 JOB = [("tag", 9), ("module", 6), ("raw", 1), ("open", 1), ("bytes", 10), ("started", 1), ("start", 12), ("stop1", 8),
        ("stop0", 8), ("stop_count", 2), ("otherwise", 28), ("session", 32), ("message", 32)]  # fmt: skip
@@ -185,12 +185,12 @@ async def verdicts_are_those_of_the_model(dut):
         for n, message in enumerate(messages):
             bench.send(message)
             if rng.random() < 0.2:
-                # A row that no message uses.
+                # A row that no message uses; one that goes astray finds it to be somebody else's, as the row of zeros is.
                 index = rng.randrange(tables["unused"], len(tables["rows"]))
                 if index in rows and rng.random() < 0.5:
                     assert await bench.access(MATCH, index) == rows[index]
                 else:
-                    rows[index] = rng.getrandbits(432)
+                    rows[index] = rng.getrandbits(432) & ~63 | 7
                     await bench.access(MATCH, index, rows[index])
             if rng.random() < 0.05:
                 index = rng.randrange(len(tables["starts"]))
@@ -238,23 +238,26 @@ async def a_message_alone_takes_the_cycles_that_the_model_says(dut):
 @cocotb.test()
 async def a_message_of_one_step_takes_every_other_cycle(dut):
     bench = await begin(dut, "l7_matchers_rate")
-    # Module 5, start row 0: compares nothing at the beginning of field 1, and goes to queue 7.
-    target = {"kind": 1, "number": 7}
-    alternative = 1 | target_bits(target) << 67
-    await bench.access(MATCH, 3, 5 | alternative << 52)
-    await bench.access(START, 0, 5 | 1 << 6 | target_bits({"kind": 4, "number": 3}) << 20)
-    await bench.access(START, 0)
+    # Modules 5 and 6, start rows 0 and 1: they compare nothing at the beginning of field 1, and go to queue 7.
+    alternative = 1 | target_bits({"kind": 1, "number": 7}) << 67
+    for module in (5, 6):
+        await bench.access(MATCH, module, module | alternative << 52)
+        await bench.access(START, module, module | 1 << 6 | target_bits({"kind": 4, "number": module}) << 20)
+        await bench.access(START, module)
     message = {
-        "module": 5, "raw": False, "open": False, "view": "013e" + 62 * "61", "started": True, "start": 0, "stops": [0, 0],
-        "stop_count": 0, "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "queue": 7, "steps": 1,
+        "raw": False, "open": False, "view": "013e" + 62 * "61", "started": True, "stops": [0, 0], "stop_count": 0,
+        "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "queue": 7, "steps": 1,
     }  # fmt: skip
-    for n in range(100):
-        # With one module alone a place stays free.
-        bench.send(message | {"message": n})
-    await bench.settle()
-    cycles = bench.verdicts.cycles[-1] - bench.verdicts.cycles[0]
-    dut._log.info(f"100 messages of one step: {cycles} cycles from the first verdict to the last")
-    assert cycles <= 2 * 99 + 2
+    # One matcher alone has a place free for the next message a little late; of one module alone a place of each stays free.
+    alone = parameter(dut, "Matchers") == 1
+    for modules, most in ((2, 2.2 if alone else 2), (1, 3 if alone else 2)):
+        first = len(bench.verdicts.items)
+        for n in range(100):
+            bench.send(message | {"module": 5 + n % modules, "start": 5 + n % modules})
+        await bench.settle()
+        cycles = bench.verdicts.cycles[-1] - bench.verdicts.cycles[first]
+        dut._log.info(f"cycles of 99 messages of one step from {modules} modules: {cycles}")
+        assert cycles <= most * 99 + 2
 
 
 @cocotb.test()
