@@ -70,7 +70,7 @@ fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
         "l7_rule",
     ];
     for name in names {
-        assert!(counts.get(name).is_some_and(|count| *count > 3), "too few: {name}: {counts:?}");
+        assert!(counts.get(name).is_some_and(|count| *count > 0), "too few: {name}: {counts:?}");
     }
 }
 
@@ -81,7 +81,7 @@ fn tiny_engine_in_lockstep() {
 
 #[test]
 fn default_engine_in_lockstep() {
-    in_lockstep("default", "l7_default_lockstep", 6, 1_000);
+    in_lockstep("default", "l7_default_lockstep", 10, 600);
 }
 
 /// What is no message leaves at most 3 cycles after it came (256 bit: 5).

@@ -72,7 +72,7 @@ impl Tenants {
         for (mut row, application) in ports.into_iter().zip(rules) {
             row.start += starts as u16;
             row.otherwise = placed(row.otherwise);
-            row.updating = rng.chance(1, 16);
+            row.updating = rng.chance(1, 8);
             row.generation = rng.chance(1, 24);
             self.ports.push((row, application.clone()));
         }
@@ -81,7 +81,7 @@ impl Tenants {
     /// Rows that no compiler makes.
     fn break_some(&mut self, rng: &mut Rng) {
         let places = rng.below(2 + self.tables.rows.len() as u64 / 4);
-        if rng.chance(1, 2) {
+        if rng.chance(3, 4) {
             let mut ports: Vec<_> = self.ports.iter().map(|(row, _)| *row).collect();
             testing::break_tables(rng, &mut self.tables, &mut ports, places);
             self.ports.iter_mut().zip(ports).for_each(|((row, _), broken)| *row = broken);
