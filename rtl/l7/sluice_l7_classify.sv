@@ -1,8 +1,6 @@
 /// What a frame is, from its first 64 bytes (docs/design/l7.md, "Messages on the wire").
 ///
-/// In order: no message (not IPv4 without options and fragments, not UDP, lengths that do not fit into each other, a port that the module
-/// does not have), a wrong IPv4 checksum, an application under update, an application that is not there, a header that contradicts itself;
-/// then how the packet comes to its decision.
+/// The checks come in the order of that page's table, "What a frame is", up to `l7_updating`; then how the packet comes to its decision.
 ///
 /// `look_i` takes a header; its class stands from the next cycle on until the next look. Latency: 1 cycle. Throughput: a header a
 /// cycle. Never stalls. Configuration: as sluice_l7_ports.
@@ -59,20 +57,21 @@ module sluice_l7_classify
   // First cycle: fields.
 
   typedef struct packed {
-    logic udp;
-    logic [1:0][18:0] sums;  // of the IPv4 header's halves
-    logic [15:0] udp_length;
-    logic [15:0] udp_checksum;
-    logic [31:0] source;
-    logic [15:0] port;
-    logic [15:0] to_port;
-    logic [7:0] msg_type;
-    logic [31:0] msg_id;
-    logic [7:0] packets;
-    logic [7:0] number;
-    logic [7:0] flag;
-    logic [7:0] segments;
-    logic [31:0] session;
+    logic                  udp;
+    logic                  lengths;       // they fit into each other
+    logic [1:0][18:0]      sums;          // of the IPv4 header's halves
+    logic [15:0]           udp_length;
+    logic [15:0]           udp_checksum;
+    logic [31:0]           source;
+    logic [15:0]           port;
+    logic [15:0]           to_port;
+    logic [7:0]            msg_type;
+    logic [31:0]           msg_id;
+    logic [7:0]            packets;
+    logic [7:0]            number;
+    logic [7:0]            flag;
+    logic [7:0]            segments;
+    logic [31:0]           session;
     logic [ModuleBits-1:0] module_id;
   } fields_t;
 
@@ -87,10 +86,10 @@ module sluice_l7_classify
     for (int unsigned w = 0; w < Ipv4Bytes / 2; w++) begin
       fields.sums[w%2] += 19'(word(header_i[EthernetBytes+2*w+:2]));
     end
-    fields.udp = word(header_i[12+:2]) == EthertypeIpv4 && header_i[14] == VersionAndLength &&
-        (word(header_i[20+:2]) & 16'h3fff) == '0 && header_i[23] == ProtocolUdp &&
-        ipv4_length >= 16'(Ipv4Bytes + UdpBytes) && 17'(ipv4_length) + 17'(EthernetBytes) <= 17'(side_i.length) &&
-        udp_length >= 16'(UdpBytes) && 17'(udp_length) + 17'(Ipv4Bytes) <= 17'(ipv4_length);
+    fields.udp = side_i.length >= 14'(L7RawHeaderBytes) && word(header_i[12+:2]) == EthertypeIpv4 &&
+        header_i[14] == VersionAndLength && (word(header_i[20+:2]) & 16'h3fff) == '0 && header_i[23] == ProtocolUdp;
+    fields.lengths = 17'(ipv4_length) + 17'(EthernetBytes) <= 17'(side_i.length) && udp_length >= 16'(UdpBytes) &&
+        17'(udp_length) + 17'(Ipv4Bytes) == 17'(ipv4_length);
     fields.udp_length = udp_length;
     fields.udp_checksum = word(header_i[40+:2]);
     fields.source = long(header_i[26+:4]);
@@ -138,7 +137,7 @@ module sluice_l7_classify
   // ---------------------------------------------------------------------------------------------------------------
   // Second cycle: class.
 
-  logic bad_sum, raw, endpoint, cut, contradicts, first, plain;
+  logic bad_sum, raw, endpoint, cut, contradicts, first;
   logic [19:0] total;
   logic [15:0] payload;
   logic [PositionBits-1:0] limit;
@@ -146,24 +145,24 @@ module sluice_l7_classify
   assign total = 20'(fields_q.sums[0]) + 20'(fields_q.sums[1]);
   // Ten words: the carries are at most 9, so one end-around addition tells.
   assign bad_sum = 17'(total[15:0]) + 17'(total[19:16]) != 17'h0ffff;
-  assign raw = row.kind == L7PortKindRaw;
-  assign endpoint = row.kind == L7PortKindEndpoint;
+  // Where none is found the port has applications, of other IDs.
+  assign raw = found && row.kind == L7PortKindRaw;
+  assign endpoint = found && row.kind == L7PortKindEndpoint;
   assign cut = fields_q.udp_length < 16'(UdpBytes + QnpBytes);
   assign contradicts = cut || fields_q.packets == '0 || fields_q.packets > 8'(L7MostPackets) ||
-      fields_q.number >= fields_q.packets || fields_q.flag > 8'd1;
+      fields_q.number >= fields_q.packets || fields_q.flag > 8'(endpoint);
 
   always_comb begin
     message_o = fields_q.udp && known;
     drop_o = 1'b1;
     kind_o = L7EventL7Malformed;
     if (bad_sum) kind_o = L7EventL7Checksum;
-    else if (found && row.updating) kind_o = L7EventL7Updating;
+    else if (!fields_q.lengths || (!raw && contradicts)) kind_o = L7EventL7Malformed;
     else if (!found) kind_o = L7EventL7NoApp;
-    else if (raw || !contradicts) drop_o = 1'b0;
+    else if (row.updating) kind_o = L7EventL7Updating;
+    else drop_o = 1'b0;
   end
 
-  // What is known without looking at the content: acknowledgements go to the default, and packets of an endpoint to its queue.
-  assign plain = !raw && (endpoint || fields_q.flag[0]);
   assign first = fields_q.number == '0;
   assign payload = raw ? fields_q.udp_length - 16'(UdpBytes) : fields_q.udp_length - 16'(UdpBytes + QnpBytes);
   assign limit = (raw || fields_q.segments == '0 || fields_q.segments >= 8'(L7ViewBytes / L7SegmentBytes)) ?
@@ -174,8 +173,8 @@ module sluice_l7_classify
   always_comb begin
     packet_o = '0;
     packet_o.way = raw ? L7WayAlone : first ? L7WayFirst : L7WayLater;
-    if (plain) begin
-      // A group needs a hash, and what is no goal is a fault: matchers do both.
+    if (endpoint) begin
+      // Its queue is known without looking at the content. A group needs a hash, and what is no goal is a fault: matchers do both.
       packet_o.way = (row.otherwise.kind == L7GoalGroup || row.otherwise.kind > L7GoalRows) ? L7WayAlone : L7WayDirect;
     end
     packet_o.decision = (row.otherwise.kind == L7GoalQueue) ?
@@ -212,7 +211,7 @@ module sluice_l7_classify
       job_o.started = row.types != '0;
       job_o.start   = row.start;
     end
-    if (plain) begin
+    if (endpoint) begin
       job_o.bytes   = '0;
       job_o.started = 1'b0;
     end

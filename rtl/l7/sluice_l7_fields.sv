@@ -22,6 +22,7 @@ module sluice_l7_fields
     input logic      [3:0] index_i,
     input position_t       start_i,
     input position_t       stop_i,
+    input position_t       size_i,
 
     input  place_t          read_place_i,
     input  logic      [3:0] read_index_i,
@@ -35,19 +36,19 @@ module sluice_l7_fields
   logic [Places-1:0][3:0] last_q;
   logic [Places-1:0] over_q;
 
-  position_t start, stop;
+  position_t start, stop, size;
 
   sluice_ram_lut #(
-      .Width(2 * PositionBits),
+      .Width(3 * PositionBits),
       .Depth(Depth),
       .InitZero(1'b0)
   ) u_lies (
       .clk_i(clk_i),
       .we_i(write_i),
       .waddr_i(AddrWidth'({place_i, index_i})),
-      .wdata_i({start_i, stop_i}),
+      .wdata_i({start_i, stop_i, size_i}),
       .raddr_i(AddrWidth'({read_place_i, read_index_i})),
-      .rdata_o({start, stop})
+      .rdata_o({start, stop, size})
   );
 
   always_ff @(posedge clk_i) begin
@@ -87,5 +88,6 @@ module sluice_l7_fields
   assign field_o.known = over || last >= read_index_i;
   assign field_o.start = field_o.present ? start : '0;
   assign field_o.stop = field_o.present ? stop : '0;
+  assign field_o.size = field_o.present ? size : '0;
 
 endmodule

@@ -21,7 +21,11 @@ module sluice_l7_goal
     input logic rst_ni,
 
     input logic     exit_valid_i,
+    // "Bits of signal are not used": its steps are kept by the matcher.
+    // verilator lint_off UNUSEDSIGNAL
     input l7_exit_t exit_i,
+    // verilator lint_on UNUSEDSIGNAL
+
 
     // What belongs to the message, in the same cycle.
     output place_t                  place_o,
@@ -59,13 +63,15 @@ module sluice_l7_goal
   // --- Where it goes ---
   logic valid, hashed, fault, to_otherwise, is_group, is_queue, is_wrong;
   logic [Places-1:0] again, mine;
-  place_t again_place;
-  logic [2:0] kind;
+  logic [ 2:0] kind;
   logic [11:0] number;
 
   localparam int unsigned PlaceIndexBits = (Places > 1) ? $clog2(Places) : 1;
   logic any_again;
   logic [PlaceIndexBits-1:0] again_index;
+  // The one that comes next.
+  logic next_valid_q;
+  place_t next_place_q;
 
   sluice_prio_enc #(
       .Width(Places)
@@ -75,10 +81,9 @@ module sluice_l7_goal
       .index_o(again_index),
       .onehot_o(again)
   );
-  assign again_place = place_t'(again_index);
 
-  assign valid = exit_valid_i || any_again;
-  assign place_o = exit_valid_i ? exit_i.place : again_place;
+  assign valid = exit_valid_i || next_valid_q;
+  assign place_o = exit_valid_i ? exit_i.place : next_place_q;
   assign hashed = exit_valid_i && exit_i.hashed;
   assign fault = exit_valid_i ? !exit_i.hashed && exit_i.fault : 1'b1;
   assign to_otherwise = fault || (exit_i.kind == L7GoalDefault);
@@ -129,12 +134,14 @@ module sluice_l7_goal
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       again_q <= '0;
+      next_valid_q <= 1'b0;
       group_valid_q <= 1'b0;
     end else begin
       group_valid_q <= group_read_o;
+      next_valid_q  <= next_valid_q ? exit_valid_i : any_again;
       for (int unsigned p = 0; p < Places; p++) begin
         if (group_mine[p] && group_fails && !otherwise_q[p]) again_q[p] <= 1'b1;
-        else if (!exit_valid_i && again[p]) again_q[p] <= 1'b0;
+        else if (!next_valid_q && again[p]) again_q[p] <= 1'b0;
       end
     end
   end
@@ -142,6 +149,7 @@ module sluice_l7_goal
   always_ff @(posedge clk_i) begin
     group_there_q  <= 13'(number) < 13'(Groups);
     group_hashed_q <= hashed;
+    if (!next_valid_q) next_place_q <= place_t'(again_index);
     group_place_q  <= place_o;
     group_module_q <= module_id_i;
     group_hash_q   <= hashed ? exit_i.hash : identity_hash_i;

@@ -13,7 +13,10 @@
 /// A message enters in B when there is none to go on. One that ends leaves in the B behind its last A, where another one
 /// enters at once. So of messages of one step each one leaves every other cycle.
 ///
-/// `exit_valid_o` is not to be stalled. With `pause_i` none enters, which makes slots for reading the row RAM from outside.
+/// An entry that is urgent makes a message leave that has had `Slice` rounds: `save_o` says where it is, and it comes again as
+/// an entry that resumes, which costs a round. So a short program does not wait for long ones.
+///
+/// `exit_valid_o` and `save_valid_o` are not to be stalled. With `pause_i` none enters, which makes slots for reading the row RAM from outside.
 module sluice_l7_loop
   import sluice_pkg::*;
   import sluice_l7_rows_pkg::*;
@@ -33,10 +36,9 @@ module sluice_l7_loop
     input  l7_entry_t entry_i,
 
     // What belongs to the message in B, in the same cycle.
-    output place_t            place_o,
-    input  l7_context_t       context_i,
-    output logic        [3:0] field_o,
-    input  l7_field_t         field_i,
+    output place_t          place_o,
+    output logic      [3:0] field_o,
+    input  l7_field_t       field_i,
 
     // Segments that have come, with the one that comes now; all of them.
     input logic [Places-1:0][SegmentCountBits-1:0] loaded_i,
@@ -48,20 +50,28 @@ module sluice_l7_loop
     input  l7_match_row_t               row_i,
 
     // sluice_l7_window.
-    output logic                                look_o,
-    output place_t                              look_place_o,
-    output position_t                           look_at_o,
-    output logic      [               7:0]      look_stop_o,
-    input  logic      [  L7MatchBytes-1:0][7:0] lanes_i,
-    input  logic      [L7SegmentBytes-1:0]      stops_i,
+    output logic                             look_o,
+    output place_t                           look_place_o,
+    output logic                             look_one_o,
+    output logic                             look_segment_o,
+    output logic   [  PositionBits-2:0]      look_at_o,
+    output logic   [               7:0]      look_stop_o,
+    input  logic   [  L7MatchBytes-1:0][7:0] lanes_i,
+    input  logic   [L7SegmentBytes-1:0]      stops_i,
 
     output logic     exit_valid_o,
-    output l7_exit_t exit_o
+    output l7_exit_t exit_o,
+
+    output logic      save_valid_o,
+    output place_t    save_place_o,
+    output l7_saved_t save_o
 );
 
   localparam int unsigned LookColumnBits = $clog2(L7SegmentBytes);
   localparam int unsigned LaneBits = $clog2(L7MatchBytes);
   localparam int unsigned NumberBits = 13;
+  localparam int unsigned Slice = 4;
+  localparam int unsigned RoundBits = $clog2(Slice);
 
   // What A does.
   typedef struct packed {
@@ -93,11 +103,17 @@ module sluice_l7_loop
 
   typedef struct packed {
     place_t place;
+    l7_context_t about;
     a_does_t does;
     // A field is hashed; there is no target.
     logic hash;
     logic begins;
     logic [31:0] crc;
+    // What comes into the CRC: 8 bytes, where it does; the beginning, of so many bytes.
+    logic mixes;
+    logic begun;
+    logic [3:0] count;
+    logic [L7MatchBytes-1:0][7:0] word;
     // The row, or the message itself, is not to be trusted.
     logic bad;
     // The row compares more than there is.
@@ -133,10 +149,17 @@ module sluice_l7_loop
     logic [SegmentCountBits-1:0] loaded;
     logic complete;
     steps_t steps;
+    // Rounds since it entered, up to the slice.
+    logic [RoundBits-1:0] rounds;
   } a_t;
 
   typedef struct packed {
     place_t place;
+    l7_context_t about;
+    // Bytes of the view from the position on, 8 at most.
+    logic [3:0] rest;
+    // The window was read for the position as it is.
+    logic fetched;
     b_does_t does;
     // It ends here if not.
     logic goes;
@@ -155,6 +178,9 @@ module sluice_l7_loop
     position_t look;
     l7_move_t step;
     steps_t steps;
+    logic [RoundBits-1:0] rounds;
+    // Its state is what is saved, and its slice is over.
+    logic yields;
   } b_t;
 
   logic a_valid_q, b_valid_q;
@@ -163,17 +189,26 @@ module sluice_l7_loop
 
   // --- Phase B -------------------------------------------------------------------------------------------------------------
 
-  logic goes_on, enters, has_row, has_wide, moves, to_field, absent, beyond;
-  l7_move_t   step;
+  logic goes_on, enters, has_row, wide_row, has_wide, moves, to_field, absent, beyond;
+  l7_move_t step;
   l7_target_t held;
-  position_t begin_at, advance, moved, stop_at, behind, found_at;
-  logic [L7MatchBytes-1:0][7:0] window;
+  l7_context_t about;
+  position_t begin_at, position, here, moved_here, stop_here, advance, moved, stop_at, behind, found_at;
+  logic [L7MatchBytes-1:0][7:0] window, word;
   logic [31:0] crc;
-  logic [3:0] rest, hash_count;
-  position_t bytes_left;
+  logic [ 3:0] hash_count;
   logic found, past, stop_known;
 
-  assign goes_on = b_valid_q && b_q.goes;
+  assign save_valid_o = b_valid_q && b_q.goes && b_q.yields && entry_valid_i && entry_i.urgent && !pause_i;
+  assign save_place_o = b_q.place;
+  assign save_o = '{
+          target: b_q.target,
+          position: b_q.position,
+          stop_at: b_q.stop_at,
+          past: b_q.past,
+          steps: b_q.steps
+      };
+  assign goes_on = b_valid_q && b_q.goes && !save_valid_o;
   assign enters = entry_valid_i && !pause_i && !goes_on;
   assign entry_ready_o = !goes_on && !pause_i;
   assign exit_valid_o = b_valid_q && !b_q.goes;
@@ -187,29 +222,36 @@ module sluice_l7_loop
           hash: ~b_q.crc[SlotBits-1:0]
       };
 
-  assign has_wide = goes_on && b_q.does.row && b_q.wide && !b_q.hashed;
+  // The hash needs the window at the position; behind a move that made it past, another one was read.
+  assign wide_row = goes_on && b_q.does.row && b_q.wide && !b_q.hashed;
+  assign has_wide = wide_row && (b_q.fetched || !b_q.past);
   assign has_row = goes_on && b_q.does.row && !(b_q.wide && !b_q.hashed);
-  assign moves = !goes_on || has_row || b_q.does.move;
+  assign moves = goes_on ? has_row || b_q.does.move : !entry_i.resumed;
 
   assign place_o = goes_on ? b_q.place : entry_i.place;
   assign step = !goes_on ? entry_i.step : b_q.does.row ? row_i.step : b_q.step;
-  assign held = goes_on ? b_q.target : entry_i.target;
+  assign about = goes_on ? b_q.about : entry_i.about;
+  assign held = goes_on ? b_q.target : entry_i.state.target;
+  assign position = goes_on ? b_q.position : entry_i.state.position;
   assign field_o = step.field;
 
   // The move.
   assign to_field = moves && step.field != '0;
   assign absent = to_field && !field_i.present;
-  assign begin_at = to_field ? field_i.start : !goes_on ? '0 : b_q.does.search ? b_q.look : b_q.position;
+  assign here = goes_on && b_q.does.search ? b_q.look : position;
+  assign begin_at = to_field ? field_i.start : here;
   always_comb begin
     advance = '0;
-    if (has_row && !to_field) advance = position_t'(row_i.length) + position_t'(step.skip);
+    if (has_row) advance = position_t'(row_i.length) + position_t'(step.skip);
     else if (moves) advance = position_t'(step.skip);
-    else if (b_q.does.hash) advance = position_t'(b_q.count);
+    else if (goes_on && b_q.does.hash) advance = position_t'(b_q.count);
   end
-  assign moved = begin_at + advance;
-  assign stop_at = to_field ? field_i.stop : goes_on ? b_q.stop_at : '0;
-  assign past = !goes_on || b_q.past;
-  assign beyond = absent || moved > stop_at || (!to_field && past);
+  assign moved_here = here + advance;
+  assign stop_here = goes_on ? b_q.stop_at : entry_i.state.stop_at;
+  assign past = goes_on ? b_q.past : entry_i.state.past;
+  assign moved = to_field ? field_i.start + position_t'(step.skip) : moved_here;
+  assign stop_at = to_field ? field_i.stop : stop_here;
+  assign beyond = to_field ? !field_i.present || position_t'(step.skip) > field_i.size : moved_here > stop_here || past;
   assign behind = b_q.position + position_t'(row_i.length);
 
   // The window: its bytes in order.
@@ -217,19 +259,21 @@ module sluice_l7_loop
     assign window[i] = lanes_i[LaneBits'(i)+b_q.position[LaneBits-1:0]];
   end
 
-  // Beyond the view there are zeros.
-  assign bytes_left = context_i.bytes - b_q.position;
-  assign rest = b_q.position >= context_i.bytes ? 4'd0
-      : bytes_left >= position_t'(L7MatchBytes) ? 4'(L7MatchBytes) : bytes_left[3:0];
+
   assign hash_count = b_q.does.hash ? b_q.count
       : b_q.target.length > 4'(L7MatchBytes) ? 4'(L7MatchBytes) : b_q.target.length;
 
   sluice_l7_hash u_hash (
-      .bytes_i(window),
+      .lanes_i(lanes_i),
+      .lane_i(b_q.position[LaneBits-1:0]),
       .count_i(hash_count),
-      .rest_i(rest),
+      .rest_i(b_q.rest),
       .begin_i(!b_q.does.hash || b_q.begins),
       .register_i(b_q.crc),
+      .word_o(word),
+      .word_i(a_q.word),
+      .begun_i(a_q.begun),
+      .begun_count_i(a_q.count),
       .register_o(crc)
   );
 
@@ -241,22 +285,27 @@ module sluice_l7_loop
   );
 
   // A stop byte that the application does not have is found nowhere.
-  assign stop_known = step.stop != 2'd3 && step.stop <= context_i.stop_count;
+  assign stop_known = step.stop != 2'd3 && step.stop <= about.stop_count;
 
   always_comb begin
     a_d.place = place_o;
+    a_d.about = about;
     a_d.does = '{
         compare: has_row,
-        move: !goes_on || b_q.does.move,
-        fetch: goes_on && (b_q.does.fetch || has_wide),
+        move: goes_on ? b_q.does.move : !entry_i.resumed,
+        fetch: goes_on ? b_q.does.fetch || wide_row : entry_i.resumed,
         settle: goes_on && b_q.does.settle,
         search: goes_on && b_q.does.search,
         hash: goes_on && b_q.does.hash
     };
     a_d.hash = goes_on ? b_q.hash : entry_i.hash;
     a_d.begins = !goes_on || (b_q.begins && !b_q.does.hash);
-    a_d.crc = b_q.does.hash || has_wide ? crc : b_q.crc;
-    a_d.bad = goes_on ? has_row && (row_i.module_id != context_i.module_id || b_q.row >= NumberBits'(Rows)) : entry_i.bad;
+    a_d.crc = b_q.crc;
+    a_d.word = word;
+    a_d.mixes = goes_on && (b_q.does.hash || has_wide);
+    a_d.begun = !b_q.does.hash || b_q.begins;
+    a_d.count = hash_count;
+    a_d.bad = goes_on ? has_row && (row_i.module_id != about.module_id || b_q.row >= NumberBits'(Rows)) : entry_i.bad;
     a_d.too_long = row_i.length > 4'(L7MatchBytes);
     a_d.hashed = has_wide;
     a_d.alternatives = row_i.alternatives;
@@ -267,19 +316,18 @@ module sluice_l7_loop
     for (int unsigned i = 0; i < L7MatchBytes; i++) a_d.mask[i] = row_i.length > 4'(i);
     a_d.window = window;
     a_d.in_field = has_row && !b_q.past && behind <= b_q.stop_at;
-    a_d.at_end = behind == b_q.stop_at && !context_i.open;
+    a_d.at_end = behind == b_q.stop_at && !about.open;
     // Past, there is nothing to move over before the next field.
     a_d.search = moves && step.stop != '0 && !absent && !(past && !to_field);
     a_d.awaits = to_field && !field_i.known;
     a_d.look = moved;
     if (b_q.does.settle && goes_on) a_d.look = found ? found_at : b_q.look;
-    else if (moves && beyond && !a_d.search) a_d.look = begin_at;
     a_d.found = found && stop_known;
     a_d.one = goes_on && b_q.does.settle && found;
     a_d.segment = goes_on && b_q.does.settle && !found;
-    a_d.stop = step.stop[1] ? context_i.stops[1] : context_i.stops[0];
-    a_d.position = goes_on ? b_q.position : '0;
-    a_d.stop_at = goes_on ? b_q.stop_at : '0;
+    a_d.stop = step.stop[1] ? about.stops[1] : about.stops[0];
+    a_d.position = position;
+    a_d.stop_at = goes_on ? b_q.stop_at : entry_i.state.stop_at;
     a_d.past = past;
     a_d.moved = (beyond || a_d.search) ? begin_at : moved;
     a_d.moved_stop_at = stop_at;
@@ -293,7 +341,8 @@ module sluice_l7_loop
         a_d.complete = complete_i[p];
       end
     end
-    a_d.steps = goes_on ? b_q.steps : '0;
+    a_d.steps  = goes_on ? b_q.steps : entry_i.state.steps;
+    a_d.rounds = goes_on ? b_q.rounds : '0;
   end
 
   // --- Phase A -------------------------------------------------------------------------------------------------------------
@@ -301,7 +350,7 @@ module sluice_l7_loop
   logic hit, takes, misses, late, in_view, at_stop, got, again, spent, fault, leaves_hash;
   l7_target_t target;
   l7_class_t  target_class;
-  position_t look, hash_left;
+  position_t look, hash_left, bytes_left;
   logic [31:0] turned;
   logic [NumberBits-1:0] number;
 
@@ -336,7 +385,7 @@ module sluice_l7_loop
   assign spent = a_q.does.settle && !got && !again;
 
   // Wide rows.
-  assign turned = ~a_q.crc;
+  assign turned = ~crc;
   always_comb begin
     number = NumberBits'(target.number);
     if (a_q.hashed) begin
@@ -354,19 +403,25 @@ module sluice_l7_loop
   assign fault = a_q.hash ? 1'b0
       : a_q.bad || (a_q.does.compare && (a_q.too_long || a_q.steps >= steps_t'(L7MostSteps))) || target_class.bad;
 
+  // Beyond the view there are zeros.
+  assign bytes_left = a_q.about.bytes - look;
   assign hash_left = a_q.moved_stop_at - look;
   assign leaves_hash = a_q.does.hash && at_stop;
 
   always_comb begin
     b_d.place = a_q.place;
-    b_d.does  = '0;
+    b_d.about = a_q.about;
+    b_d.rest = look >= a_q.about.bytes ? 4'd0
+        : bytes_left >= position_t'(L7MatchBytes) ? 4'(L7MatchBytes) : bytes_left[3:0];
+    b_d.fetched = a_q.does.fetch;
+    b_d.does = '0;
     if (a_q.does.move && a_q.awaits) b_d.does.move = 1'b1;
     else if (hit && a_q.awaits) b_d.does.move = 1'b1;
     else if (misses) b_d.does.fetch = 1'b1;
     else if ((takes && a_q.search) || a_q.does.search || again) begin
       b_d.does.search = late;
       b_d.does.settle = !late;
-    end else if (late || (spent && a_q.miss_class.wide)) b_d.does.fetch = 1'b1;
+    end else if (late) b_d.does.fetch = 1'b1;
     else if (a_q.hash) b_d.does.hash = 1'b1;
     else b_d.does.row = 1'b1;
     b_d.goes = a_q.hash ? !leaves_hash : target_class.goes && !fault;
@@ -375,7 +430,7 @@ module sluice_l7_loop
     b_d.hash = a_q.hash;
     b_d.begins = a_q.begins;
     b_d.count = !a_q.begins ? 4'(L7HashBytes) : hash_left == '0 ? 4'd0 : {1'b0, hash_left[2:0] - 3'd1} + 4'd1;
-    b_d.crc = a_q.crc;
+    b_d.crc = a_q.mixes ? crc : a_q.crc;
     b_d.hashed = a_q.hashed;
     b_d.target = target;
     b_d.row = number;
@@ -393,16 +448,20 @@ module sluice_l7_loop
     end
     if (spent) b_d.past = 1'b1;
     if (a_q.does.hash) b_d.position = look;
-    b_d.look  = look;
-    b_d.step  = a_q.step;
-    b_d.steps = a_q.steps + steps_t'((a_q.does.compare && !a_q.bad) || a_q.does.hash);
+    b_d.look   = look;
+    b_d.step   = a_q.step;
+    b_d.rounds = a_q.rounds == RoundBits'(Slice - 1) ? a_q.rounds : a_q.rounds + 1'b1;
+    b_d.yields = b_d.does.row && !a_q.hashed && a_q.rounds == RoundBits'(Slice - 1);
+    b_d.steps  = a_q.steps + steps_t'((a_q.does.compare && !a_q.bad) || a_q.does.hash);
   end
 
   assign row_read_o = a_valid_q;
   assign row_index_o = number[RowBits-1:0];
   assign look_o = a_valid_q;
   assign look_place_o = a_q.place;
-  assign look_at_o = look;
+  assign look_at_o = a_q.look[PositionBits-2:0];
+  assign look_one_o = a_q.one;
+  assign look_segment_o = a_q.segment;
   assign look_stop_o = a_q.stop;
 
   always_ff @(posedge clk_i) begin
@@ -421,42 +480,6 @@ module sluice_l7_loop
   end
 
 `ifndef SYNTHESIS
-  // TRACE
-  always @(posedge clk_i)
-    if (rst_ni && $test$plusargs("l7trace")) begin
-      if (a_valid_q)
-        $display(
-            "%0t A p%0d %b hit %b kind %0d num %0d late %b fault %b bad %b too_long %b look %0d pos %0d past %b await %b search %b steps %0d row %0d",
-            $time,
-            a_q.place,
-            a_q.does,
-            hit,
-            target.kind,
-            target.number,
-            late,
-            fault,
-            a_q.bad,
-            a_q.too_long,
-            look,
-            a_q.position,
-            a_q.past,
-            a_q.awaits,
-            a_q.search,
-            a_q.steps,
-            number
-        );
-      if (exit_valid_o)
-        $display(
-            "%0t exit p%0d kind %0d num %0d fault %b steps %0d",
-            $time,
-            exit_o.place,
-            exit_o.kind,
-            exit_o.number,
-            exit_o.fault,
-            exit_o.steps
-        );
-    end
-  // TRACE END
   always_ff @(posedge clk_i) begin
     if (rst_ni && a_valid_q) begin
       AMessageDoesOneThing_A : assert ($onehot(a_q.does));

@@ -32,9 +32,15 @@ module sluice_l7_matcher
     output logic [    Places-1:0][ModuleBits-1:0] modules_o,
     input  logic                                  take_i,
     input  logic [ModuleBits-1:0]                 take_module_i,
+    // It has a view.
+    input  logic                                  take_bytes_i,
 
     // In the cycle behind `take_i`; the job also for as long as its segments come.
-    input l7_job_t                   job_i,
+    // "Bits of signal are not used": the job comes whole; session and message are in the hash beside it.
+    // verilator lint_off UNUSEDSIGNAL
+    input l7_job_t job_i,
+    // verilator lint_on UNUSEDSIGNAL
+
     input logic                      start_bad_i,
     input l7_move_t                  start_step_i,
     input l7_target_t                start_target_i,
@@ -120,7 +126,7 @@ module sluice_l7_matcher
   logic [Places-1:0][SegmentCountBits-1:0] loaded_q, loaded;
   logic [Places-1:0] complete_q, complete, mine;
 
-  assign loading = begin_q ? job_i.bytes != '0 : loading_q;
+  assign loading = loading_q;
   assign segment_ready_o = loading && walk_ready;
   assign segment = segment_valid_i && segment_ready_o;
   assign last_segment = segment && segment_last_i;
@@ -136,7 +142,7 @@ module sluice_l7_matcher
       if (mine[p]) begin
         if (begin_q) begin
           loaded[p]   = '0;
-          complete[p] = job_i.bytes == '0;
+          complete[p] = !loading_q;
         end
         if (segment) loaded[p] = count + 1'b1;
         if (last_segment) complete[p] = 1'b1;
@@ -152,7 +158,7 @@ module sluice_l7_matcher
     end else begin
       taken_q   <= (taken_q & ~released) | (take_i ? free_onehot : '0);
       begin_q   <= take_i;
-      loading_q <= loading && !last_segment;
+      loading_q <= take_i ? take_bytes_i : loading_q && !last_segment;
     end
   end
 
@@ -170,7 +176,7 @@ module sluice_l7_matcher
 
   logic walk_write, walk_over, walk_malformed;
   logic [3:0] walk_index, field_index;
-  position_t walk_start, walk_stop;
+  position_t walk_start, walk_stop, walk_size;
   l7_field_t field;
   place_t loop_place;
 
@@ -188,6 +194,7 @@ module sluice_l7_matcher
       .index_o(walk_index),
       .start_o(walk_start),
       .stop_o(walk_stop),
+      .size_o(walk_size),
       .over_o(walk_over),
       .malformed_o(walk_malformed)
   );
@@ -203,6 +210,7 @@ module sluice_l7_matcher
       .index_i(walk_index),
       .start_i(walk_start),
       .stop_i(walk_stop),
+      .size_i(walk_size),
       .read_place_i(loop_place),
       .read_index_i(field_index),
       .field_o(field)
@@ -211,7 +219,11 @@ module sluice_l7_matcher
   // --- Who enters the loop ------------------------------------------------------------------------------------------------
 
   // Waiting with its start row, or with a field to hash.
-  logic [Places-1:0] starts_q, starts, hashes_q, hashes, picked, pick;
+  // Having left the loop; and another one was let in before.
+  logic [Places-1:0] starts_q, starts, hashes_q, hashes, resumes_q, resumes, passed_q, passed, picked, pick;
+  logic saves, put_back;
+  place_t save_place;
+  l7_saved_t save, saved;
   logic [Places-1:0][3:0] hash_field_q;
   logic hash_valid;
   place_t hash_place;
@@ -220,28 +232,47 @@ module sluice_l7_matcher
   logic [PlaceIndexBits-1:0] pick_index;
   l7_entry_t entry_q;
   start_t start, coming_start, kept_start;
+  l7_context_t context_written, kept_context, kept_or_coming;
+  logic waits, at_once;
+  logic [PlaceIndexBits-1:0] entry_index;
   logic starting;
 
-  assign starting = first_segment || (begin_q && job_i.bytes == '0);
+  assign starting = first_segment || (begin_q && !loading_q);
+
+  // A message that begins while nobody waits goes to the loop at once.
+  assign waits = |(starts_q | hashes_q | resumes_q);
+  // While one that goes on is next, only others are looked at: so that the choice does not wait for the loop.
+  assign at_once = starting && !waits && (!entry_valid_q || entry_ready);
+  assign entry_index = waits ? pick_index : PlaceIndexBits'(place_q);
+
+  // A message that goes on waits for one to end; one that has not been in the loop comes before it, once.
+  assign put_back = entry_valid_q && !entry_ready && !entry_q.urgent && |(starts_q | hashes_q);
+  assign picks = !entry_valid_q || entry_ready || put_back;
+  assign picked = picks ? pick : '0;
 
   always_comb begin
-    starts = starts_q;
-    hashes = hashes_q;
     for (int unsigned p = 0; p < Places; p++) begin
-      if (mine[p] && starting) starts[p] = 1'b1;
-      if (hash_valid && hash_place == place_t'(p)) hashes[p] = 1'b1;
+      starts[p]  = (starts_q[p] && !picked[p]) || (mine[p] && starting && !at_once);
+      hashes[p]  = (hashes_q[p] && !picked[p]) || (hash_valid && hash_place == place_t'(p));
+      resumes[p] = (resumes_q[p] && !picked[p]) || (saves && save_place == place_t'(p));
+      passed[p]  = passed_q[p];
+      if (entry_valid_q && entry_q.place == place_t'(p)) begin
+        if (put_back) begin
+          resumes[p] = 1'b1;
+          passed[p]  = 1'b1;
+        end else if (entry_ready) begin
+          passed[p] = 1'b0;
+        end
+      end
     end
   end
-
-  assign picks  = !entry_valid_q || entry_ready;
-  assign picked = picks ? pick : '0;
 
   sluice_arb_rr #(
       .Requests(Places)
   ) u_pick (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .req_i(starts | hashes),
+      .req_i(starts_q | hashes_q | ((entry_valid_q && !entry_q.urgent) ? '0 : resumes_q)),
       .advance_i(picks),
       .grant_o(pick),
       .index_o(pick_index),
@@ -252,64 +283,8 @@ module sluice_l7_matcher
   assign coming_start.step = job_i.started ? start_step_i : '0;
   assign coming_start.target = job_i.started ? start_target_i : '0;
   assign coming_start.bad = job_i.started && start_bad_i;
-  assign start = begin_q && place_t'(pick_index) == place_q ? coming_start : kept_start;
-
-  sluice_ram_lut #(
-      .Width($bits(start_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_starts (
-      .clk_i(clk_i),
-      .we_i(begin_q),
-      .waddr_i(PlaceIndexBits'(place_q)),
-      .wdata_i(coming_start),
-      .raddr_i(pick_index),
-      .rdata_o(kept_start)
-  );
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      starts_q <= '0;
-      hashes_q <= '0;
-      entry_valid_q <= 1'b0;
-    end else begin
-      starts_q <= starts & ~picked;
-      hashes_q <= hashes & ~picked;
-      if (picks) entry_valid_q <= picks_any;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    for (int unsigned p = 0; p < Places; p++) begin
-      if (hash_valid && hash_place == place_t'(p)) hash_field_q[p] <= hash_field;
-    end
-    if (picks) begin
-      entry_q.place <= place_t'(pick_index);
-      entry_q.step <= start.step;
-      entry_q.target <= start.target;
-      entry_q.bad <= start.bad;
-      entry_q.hash <= 1'b0;
-      if (|(hashes & pick)) begin
-        entry_q.step <= '{field: |(hashes_q & pick) ? hash_field_q[pick_index] : hash_field, default: '0};
-        entry_q.hash <= 1'b1;
-        entry_q.bad  <= 1'b0;
-      end
-    end
-  end
-
-  // --- The loop -----------------------------------------------------------------------------------------------------------
-
-  l7_context_t context_written, context_read;
-  logic row_slot_taken, look;
-  logic [RowBits-1:0] row_index;
-  l7_match_row_t row;
-  place_t look_place;
-  position_t look_at;
-  logic [7:0] look_stop;
-  logic [L7MatchBytes-1:0][7:0] lanes;
-  logic [L7SegmentBytes-1:0] stops;
-  logic exit_valid;
-  l7_exit_t leaves;
+  assign start = begin_q && at_once ? coming_start : kept_start;
+  assign kept_or_coming = begin_q && at_once ? context_written : kept_context;
 
   assign context_written = '{
           module_id: job_i.module_id,
@@ -328,9 +303,91 @@ module sluice_l7_matcher
       .we_i(begin_q),
       .waddr_i(PlaceIndexBits'(place_q)),
       .wdata_i(context_written),
-      .raddr_i(PlaceIndexBits'(loop_place)),
-      .rdata_o(context_read)
+      .raddr_i(entry_index),
+      .rdata_o(kept_context)
   );
+
+  sluice_ram_lut #(
+      .Width($bits(start_t)),
+      .Depth(Places),
+      .InitZero(1'b0)
+  ) u_starts (
+      .clk_i(clk_i),
+      .we_i(begin_q),
+      .waddr_i(PlaceIndexBits'(place_q)),
+      .wdata_i(coming_start),
+      .raddr_i(entry_index),
+      .rdata_o(kept_start)
+  );
+
+  sluice_ram_lut #(
+      .Width($bits(l7_saved_t)),
+      .Depth(Places),
+      .InitZero(1'b0)
+  ) u_saved (
+      .clk_i(clk_i),
+      .we_i(saves),
+      .waddr_i(PlaceIndexBits'(save_place)),
+      .wdata_i(save),
+      .raddr_i(entry_index),
+      .rdata_o(saved)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      starts_q <= '0;
+      hashes_q <= '0;
+      resumes_q <= '0;
+      passed_q <= '0;
+      entry_valid_q <= 1'b0;
+    end else begin
+      starts_q  <= starts;
+      hashes_q  <= hashes;
+      resumes_q <= resumes;
+      passed_q  <= passed;
+      if (picks) entry_valid_q <= picks_any || at_once;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned p = 0; p < Places; p++) begin
+      if (hash_valid && hash_place == place_t'(p)) hash_field_q[p] <= hash_field;
+    end
+    if (picks) begin
+      entry_q.place <= place_t'(entry_index);
+      entry_q.about <= kept_or_coming;
+      entry_q.step <= start.step;
+      entry_q.state <= '{target: start.target, past: 1'b1, default: '0};
+      entry_q.bad <= start.bad;
+      entry_q.hash <= 1'b0;
+      entry_q.resumed <= 1'b0;
+      entry_q.urgent <= 1'b1;
+      if (|(resumes_q & pick)) begin
+        entry_q.state <= saved;
+        entry_q.bad <= 1'b0;
+        entry_q.resumed <= 1'b1;
+        entry_q.urgent <= |(passed_q & pick);
+      end
+      if (|(hashes_q & pick)) begin
+        entry_q.step <= '{field: hash_field_q[pick_index], default: '0};
+        entry_q.hash <= 1'b1;
+        entry_q.bad  <= 1'b0;
+      end
+    end
+  end
+
+  // --- The loop -----------------------------------------------------------------------------------------------------------
+
+  logic row_slot_taken, look, look_one, look_segment;
+  logic [RowBits-1:0] row_index;
+  l7_match_row_t row;
+  place_t look_place;
+  logic [PositionBits-2:0] look_at;
+  logic [7:0] look_stop;
+  logic [L7MatchBytes-1:0][7:0] lanes;
+  logic [L7SegmentBytes-1:0] stops;
+  logic exit_valid;
+  l7_exit_t leaves;
 
   sluice_l7_loop #(
       .Places(Places),
@@ -343,7 +400,6 @@ module sluice_l7_matcher
       .entry_ready_o(entry_ready),
       .entry_i(entry_q),
       .place_o(loop_place),
-      .context_i(context_read),
       .field_o(field_index),
       .field_i(field),
       .loaded_i(loaded),
@@ -354,11 +410,16 @@ module sluice_l7_matcher
       .look_o(look),
       .look_place_o(look_place),
       .look_at_o(look_at),
+      .look_one_o(look_one),
+      .look_segment_o(look_segment),
       .look_stop_o(look_stop),
       .lanes_i(lanes),
       .stops_i(stops),
       .exit_valid_o(exit_valid),
-      .exit_o(leaves)
+      .exit_o(leaves),
+      .save_valid_o(saves),
+      .save_place_o(save_place),
+      .save_o(save)
   );
 
   sluice_l7_window #(
@@ -371,7 +432,9 @@ module sluice_l7_matcher
       .write_data_i(segment_i),
       .look_i(look),
       .look_place_i(look_place),
-      .look_at_i(look_at[PositionBits-2:0]),
+      .look_at_i(look_at),
+      .one_i(look_one),
+      .segment_i(look_segment),
       .stop_i(look_stop),
       .lanes_o(lanes),
       .stops_o(stops)
@@ -396,7 +459,10 @@ module sluice_l7_matcher
   // --- What it comes to ---------------------------------------------------------------------------------------------------
 
   goal_context_t goal_written, goal_read;
+  // "Bits of signal are not used": there may be fewer places than the type has.
+  // verilator lint_off UNUSEDSIGNAL
   place_t goal_place;
+  // verilator lint_on UNUSEDSIGNAL
   logic group_read;
   logic [GroupBits-1:0] group_index;
   l7_group_row_t group;
@@ -454,7 +520,8 @@ module sluice_l7_matcher
 
   sluice_ram_1r1w #(
       .Width(L7GroupRowBits),
-      .Depth(Groups)
+      .Depth(Groups),
+      .Style("block")
   ) u_groups (
       .clk_i(clk_i),
       .wr_en_i(group_write_i),

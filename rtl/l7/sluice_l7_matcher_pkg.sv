@@ -25,17 +25,6 @@ package sluice_l7_matcher_pkg;
   typedef logic [PositionBits-1:0] position_t;
   typedef logic [StepBits-1:0] steps_t;
 
-  /// A message that begins in the loop: with its first move, or with the field that a group hashes.
-  typedef struct packed {
-    place_t place;
-    l7_move_t step;
-    l7_target_t target;
-    /// Hash the field of the move; there is no target.
-    logic hash;
-    /// There is no such start row, or it is another module's.
-    logic bad;
-  } l7_entry_t;
-
   /// What the loop needs to know of a message.
   typedef struct packed {
     logic [ModuleBits-1:0] module_id;
@@ -45,13 +34,40 @@ package sluice_l7_matcher_pkg;
     logic [1:0] stop_count;
   } l7_context_t;
 
-  /// A field as the walk found it. `start` and `stop` are zero when it is absent.
+  /// A message that left the loop for another one, between two steps.
+  typedef struct packed {
+    l7_target_t target;
+    position_t position;
+    position_t stop_at;
+    logic past;
+    steps_t steps;
+  } l7_saved_t;
+
+  /// A message that enters the loop: with its first move, with the field that a group hashes, or where it left.
+  typedef struct packed {
+    place_t place;
+    l7_context_t about;
+    l7_move_t step;
+    // Of one that has not been there before: at 0, past, no steps.
+    l7_saved_t state;
+    /// It goes on where it left; there is no move.
+    logic resumed;
+    /// It need not wait until another one has ended.
+    logic urgent;
+    /// Hash the field of the move; there is no target.
+    logic hash;
+    /// There is no such start row, or it is another module's.
+    logic bad;
+  } l7_entry_t;
+
+  /// A field as the walk found it. Start, end and size are zero when it is absent.
   typedef struct packed {
     /// The walk has passed the place where it would stand.
     logic known;
     logic present;
     position_t start;
     position_t stop;
+    position_t size;
   } l7_field_t;
 
   /// A message that leaves the loop.

@@ -103,7 +103,7 @@ module sluice_l7_matchers
   // --- The job under way ---------------------------------------------------------------------------------------------------
 
   // Its job comes to its matcher; segments are to come.
-  logic begins_q, loading_q, loading;
+  logic begins_q, loading_q;
   logic [Matchers-1:0] mine_q;
   l7_job_t job_q;
   logic [SegmentCountBits-1:0] left_q, left;
@@ -115,8 +115,7 @@ module sluice_l7_matchers
   assign takes = job_valid_i && job_ready_o;
   assign take = takes ? chosen : '0;
 
-  assign loading = begins_q ? job_q.bytes != '0 : loading_q;
-  assign segment_ready_o = loading && |(segment_ready & mine_q);
+  assign segment_ready_o = loading_q && |(segment_ready & mine_q);
   assign segment = segment_valid_i && segment_ready_o;
   assign left = begins_q ? SegmentCountBits'((job_q.bytes + position_t'(L7SegmentBytes - 1)) >> $clog2(
       L7SegmentBytes
@@ -129,7 +128,7 @@ module sluice_l7_matchers
       loading_q <= 1'b0;
     end else begin
       begins_q  <= takes;
-      loading_q <= loading && !(segment && last_segment);
+      loading_q <= takes ? job_i.bytes != '0 : loading_q && !(segment && last_segment);
     end
   end
 
@@ -149,9 +148,12 @@ module sluice_l7_matchers
   logic [11:0] index_q;
   logic [L7MatchRowBits-1:0] row_q;
   logic of_match, of_start, of_group, in_table, writes, reads, read_done;
+  // "Bits of signal are not used": all matchers have the same tables, and the first one's are read.
+  // verilator lint_off UNUSEDSIGNAL
   logic [Matchers-1:0] row_done, group_done;
   l7_match_row_t [Matchers-1:0] row_read;
   l7_group_row_t [Matchers-1:0] group_read;
+  // verilator lint_on UNUSEDSIGNAL
   l7_start_row_t start_row;
 
   assign of_match = table_q == TableL7Match;
@@ -205,7 +207,10 @@ module sluice_l7_matchers
   assign start_bad = start_row.module_id != job_q.module_id || 13'(job_q.start) >= 13'(Starts);
 
   // The slot of groups that are chosen in by message.
+  // "Bits of signal are not used": as many as choose a slot.
+  // verilator lint_off UNUSEDSIGNAL
   logic [31:0] identity_crc;
+  // verilator lint_on UNUSEDSIGNAL
   logic [7:0][7:0] identity;
   for (genvar i = 0; i < 4; i++) begin : gen_identity
     assign identity[i]   = job_q.session[8*(3-i)+:8];
@@ -238,12 +243,13 @@ module sluice_l7_matchers
         .modules_o(modules[m]),
         .take_i(take[m]),
         .take_module_i(job_i.module_id),
+        .take_bytes_i(job_i.bytes != '0),
         .job_i(job_q),
         .start_bad_i(start_bad),
         .start_step_i(start_row.step),
         .start_target_i(start_row.target),
         .identity_hash_i(identity_crc[SlotBits-1:0]),
-        .segment_valid_i(segment_valid_i && loading && mine_q[m]),
+        .segment_valid_i(segment_valid_i && loading_q && mine_q[m]),
         .segment_ready_o(segment_ready[m]),
         .segment_last_i(last_segment),
         .segment_i(segment_i),

@@ -73,7 +73,7 @@ package sluice_l7_pkg;
   /// How a packet in the staging buffer comes to its decision.
   typedef enum logic [1:0] {
     L7WayDirect,  // it has one
-    L7WayAlone,   // by its own verdict: raw applications, groups of acknowledgements
+    L7WayAlone,   // by its own verdict: raw applications
     L7WayFirst,   // by its verdict, or by its message's entry where there is one
     L7WayLater    // by its message's entry
   } l7_way_e;

@@ -34,7 +34,8 @@ module sluice_l7_until
   logic [Groups-1:0][LaneBits-1:0] lanes;
   logic [ColumnBits-LaneBits-1:0] own_group, group;
   logic [LaneBits-1:0] lane;
-  logic [GroupColumns-1:0] own, from_look, own_ahead, own_behind;
+  logic [GroupColumns-1:0] own, from_look, own_ahead;
+  logic [GroupColumns-2:0] own_behind;
   logic [SegmentWidth-1:0] segment;
   logic in_segment;
 
@@ -42,7 +43,7 @@ module sluice_l7_until
   assign own = stops_i[own_group*GroupColumns+:GroupColumns];
   assign from_look = {GroupColumns{1'b1}} << at_i[LaneBits-1:0];
   assign own_ahead = own & from_look;
-  assign own_behind = own & ~from_look;
+  assign own_behind = own[GroupColumns-2:0] & ~from_look[GroupColumns-2:0];
 
   // Groups in front of the look's own.
   assign behind_look = ~({Groups{1'b1}} << own_group);
@@ -61,7 +62,7 @@ module sluice_l7_until
   always_comb begin
     lane = lanes[group];
     if (|own_ahead) lane = lowest(own_ahead[GroupColumns-2:0]);
-    else if (!(|ahead) && !(|behind)) lane = lowest(own_behind[GroupColumns-2:0]);
+    else if (!(|ahead) && !(|behind)) lane = lowest(own_behind);
   end
 
   assign segment = at_i[PositionBits-1:ColumnBits] + SegmentWidth'(!in_segment);

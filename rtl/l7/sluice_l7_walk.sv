@@ -13,6 +13,7 @@
 module sluice_l7_walk
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
+  import sluice_l7_matcher_pkg::*;
 (
     input logic clk_i,
     input logic rst_ni,
@@ -33,13 +34,12 @@ module sluice_l7_walk
     output logic      [3:0] index_o,
     output position_t       start_o,
     output position_t       stop_o,
+    output position_t       size_o,
 
     // The walk is over; only once a message.
     output logic over_o,
     output logic malformed_o
 );
-
-  import sluice_l7_matcher_pkg::*;
 
   localparam int unsigned OffsetBits = $clog2(L7SegmentBytes);
   localparam int unsigned SegmentWidth = PositionBits - OffsetBits;
@@ -94,6 +94,7 @@ module sluice_l7_walk
   assign index_o = begin_i && raw_i ? 4'd1 : index[3:0];
   assign start_o = begin_i && raw_i ? '0 : value;
   assign stop_o = begin_i && raw_i ? bytes_i : stop;
+  assign size_o = begin_i && raw_i ? bytes_i : position_t'(length);
 
   assign segment_ready_o = !held_q;
   assign busy_o = walking_q;

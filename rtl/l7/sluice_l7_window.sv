@@ -29,6 +29,9 @@ module sluice_l7_window
     input  place_t                                               look_place_i,
     // Modulo the view's size: behind its end there is nothing of use.
     input  logic   [SegmentBits+$clog2(L7SegmentBytes)-1:0]      look_at_i,
+    // One byte or 64 behind it.
+    input  logic                                                 one_i,
+    input  logic                                                 segment_i,
     input  logic   [                                   7:0]      stop_i,
     output logic   [                      L7MatchBytes-1:0][7:0] lanes_o,
     output logic   [                    L7SegmentBytes-1:0]      stops_o
@@ -45,21 +48,27 @@ module sluice_l7_window
   logic [ColumnBits-LaneBits-1:0] own_group;
   logic [ColumnBits-1:0] column;
   logic [Columns-1:0] wrapped;
+  logic last_column;
   logic [Columns-1:0][7:0] bytes;
   logic [L7MatchBytes-1:0][7:0] lanes;
   logic [Columns-1:0] stops;
 
-  assign segment = look_at_i[ColumnBits+:SegmentBits];
+  // The column is at most one on: so what is behind it needs no adder.
+  assign last_column = one_i && (&look_at_i[ColumnBits-1:0]);
+  assign segment = look_at_i[ColumnBits+:SegmentBits] + SegmentBits'(segment_i || last_column);
   assign next_segment = segment + 1'b1;
-  assign column = look_at_i[ColumnBits-1:0];
+  assign column = look_at_i[ColumnBits-1:0] + ColumnBits'(one_i);
   assign own_group = column[ColumnBits-1:LaneBits];
 
   for (genvar c = 0; c < int'(Columns); c++) begin : gen_column
-    // The last one is never behind.
-    if (c == Columns - 1) begin : gen_last
+    // The first one is behind unless the position is its own, the last one never.
+    if (c == 0) begin : gen_first
+      assign wrapped[c] = one_i ? !last_column : |look_at_i[ColumnBits-1:0];
+    end else if (c == Columns - 1) begin : gen_last
       assign wrapped[c] = 1'b0;
     end else begin : gen_other
-      assign wrapped[c] = ColumnBits'(c) < column;
+      assign wrapped[c] = one_i ? ColumnBits'(c) <= look_at_i[ColumnBits-1:0] && !last_column
+          : ColumnBits'(c) < look_at_i[ColumnBits-1:0];
     end
 
     sluice_ram_lut #(

@@ -5,7 +5,6 @@ pub mod compile;
 pub mod engine;
 pub mod explain;
 pub mod fast;
-pub mod generate;
 pub mod listing;
 pub mod message;
 pub mod oracle;

@@ -70,8 +70,8 @@ struct Matcher<'a> {
     compares: u32,
     hashed: u32,
     cycles: u32,
-    /// The last move looked for a stop byte that is not there.
-    looked_in_vain: bool,
+    /// The position is past behind the last move: its window has not been read.
+    unread: bool,
 }
 
 /// Dispatches a message that came to `port`. `message_type` is 0 for a raw application.
@@ -94,7 +94,7 @@ pub fn run(
         compares: 0,
         hashed: 0,
         cycles: 0,
-        looked_in_vain: false,
+        unread: false,
     };
     let (decision, fault) = match matcher.walk(message_type, &mut seen) {
         Ok(decision) => (decision, false),
@@ -120,7 +120,6 @@ impl Matcher<'_> {
             }
             self.compares += 1;
             self.cycles += 2;
-            self.looked_in_vain = false;
             let hit = self.compare(row);
             seen(Step {
                 row: number as u16,
@@ -137,6 +136,7 @@ impl Matcher<'_> {
                 None => {
                     if is_row(row.miss) {
                         self.cycles += 2;
+                        self.unread = false;
                     }
                     row.miss
                 }
@@ -154,8 +154,8 @@ impl Matcher<'_> {
         match L7Goal::from_code(target.kind).ok_or(Fault)? {
             L7Goal::Row => Ok(Some(usize::from(target.number))),
             L7Goal::Rows if u32::from(target.log) <= MOST_WIDE_LOG => {
-                // The window that was looked through is not the one to hash.
-                self.cycles += if self.looked_in_vain { 4 } else { 2 };
+                // The window that was read for the move is not the one to hash.
+                self.cycles += if self.unread { 4 } else { 2 };
                 Ok(Some(usize::from(target.number) + wide_row(self.ahead(), target)))
             }
             L7Goal::Rows => Err(Fault),
@@ -185,6 +185,7 @@ impl Matcher<'_> {
     fn go_on(&mut self, target: L7TargetPart, step: L7MovePart, compared: usize) {
         if is_row(target) {
             self.go(step, compared);
+            self.unread = self.past;
         }
     }
 
@@ -214,7 +215,7 @@ impl Matcher<'_> {
             self.cycles += 2 * looked.div_ceil(WINDOW).max(1) as u32;
             match found {
                 Some(at) => position += at + 1,
-                None => (self.past, self.looked_in_vain) = (true, true),
+                None => self.past = true,
             }
         }
         if position > self.end {

@@ -31,7 +31,11 @@ impl Ports {
             application,
             updating: false,
         };
-        let mut all: Vec<_> = rules.applications.iter().enumerate().map(known).collect();
+        Self::new(rules.applications.iter().enumerate().map(known).collect())
+    }
+
+    /// These.
+    pub fn new(mut all: Vec<Known>) -> Self {
         all.sort_by_key(|known| known.port);
         Self { all }
     }

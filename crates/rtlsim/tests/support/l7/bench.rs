@@ -98,7 +98,7 @@ impl Bench {
     }
 
     /// Sends a packet of a module, now or at a tick.
-    pub fn send(&mut self, module: u8, frame: Vec<u8>, at: u64, rule: impl FnMut(&Job) -> Option<Verdict>) -> Outcome {
+    pub fn send(&mut self, module: u8, frame: Vec<u8>, at: u64, rule: impl FnOnce(&Job) -> Option<Verdict>) -> Outcome {
         let id = self.sent;
         self.sent += 1;
         let sideband = SidebandRow { id, module_id: module, length: frame.len() as u16, ..SidebandRow::default() };

@@ -2,14 +2,14 @@
 
 use super::bench::Bench;
 use sluice_formats::Table;
-use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7TargetPart};
 use sluice_formats::l7::target::Target;
 use sluice_formats::random::Rng;
 use sluice_l7::compile::{Options, compile};
-use sluice_l7::generate;
 use sluice_l7::rules::Application;
 use sluice_l7::tables::Tables;
+use sluice_l7::testing::{self, Limits};
 
 /// Modules that have rules, from 1 on.
 const MODULES: u8 = 4;
@@ -17,8 +17,8 @@ const MODULES: u8 = 4;
 /// What tenants have.
 #[derive(Clone, Debug, Default)]
 pub struct Tenants {
-    /// Ports, with the rules behind them; endpoints have none.
-    pub ports: Vec<(L7PortRow, Option<Application>)>,
+    /// Ports, with the rules behind them.
+    pub ports: Vec<(L7PortRow, Application)>,
     /// The engine's tables.
     pub tables: Tables,
 }
@@ -33,22 +33,22 @@ impl Tenants {
     pub fn random(target: &Target, rng: &mut Rng) -> Self {
         let mut all = Self::default();
         for module in 1..=MODULES {
-            let rules = generate::rules(rng);
-            let room = target.rows / usize::from(MODULES);
+            let rules = testing::rules(rng, &Limits { types: 2, rules: 4, steps: 4, ..Limits::default() });
+            let room = target.rows - all.tables.rows.len();
             let Ok(program) = compile(&rules, &Options { rows: room }) else { continue };
             let (tables, ports) = program.tables(&rules, module);
             let fits = all.tables.starts.len() + tables.starts.len() <= target.starts
                 && all.tables.groups.len() + tables.groups.len() <= target.groups
-                && all.ports.len() + ports.len() + 1 < target.ports;
+                && all.ports.len() + ports.len() <= target.ports;
             if fits {
-                all.place(module, tables, ports, &rules.applications, rng);
+                all.place(tables, ports, &rules.applications, rng);
             }
         }
         all.break_some(rng);
         all
     }
 
-    fn place(&mut self, module: u8, tables: Tables, ports: Vec<L7PortRow>, rules: &[Application], rng: &mut Rng) {
+    fn place(&mut self, tables: Tables, ports: Vec<L7PortRow>, rules: &[Application], rng: &mut Rng) {
         let (rows, starts, groups) = (self.tables.rows.len(), self.tables.starts.len(), self.tables.groups.len());
         let placed = |mut target: L7TargetPart| {
             let base = match L7Goal::from_code(target.kind) {
@@ -72,36 +72,19 @@ impl Tenants {
         for (mut row, application) in ports.into_iter().zip(rules) {
             row.start += starts as u16;
             row.otherwise = placed(row.otherwise);
-            row.updating = rng.chance(1, 16);
+            row.updating = rng.chance(1, 8);
             row.generation = rng.chance(1, 24);
-            self.ports.push((row, Some(application.clone())));
+            self.ports.push((row, application.clone()));
         }
-        let endpoint = L7PortRow {
-            valid: true,
-            module_id: module,
-            port: 8000,
-            kind: L7PortKind::Endpoint.code(),
-            otherwise: goal(L7Goal::Queue, 200 + u16::from(module)),
-            ..L7PortRow::default()
-        };
-        self.ports.push((endpoint, None));
     }
 
-    /// Rows that no compiler makes: another module's, beyond all, of no meaning.
+    /// Rows that no compiler makes.
     fn break_some(&mut self, rng: &mut Rng) {
-        let rows = self.tables.rows.len();
-        if rows == 0 || rng.chance(1, 2) {
-            return;
-        }
-        for _ in 0..1 + rows / 12 {
-            let at = rng.index(rows);
-            let number = rng.index(rows + 3) as u16;
-            match rng.below(4) {
-                0 => self.tables.rows[at].miss = goal(L7Goal::Row, number),
-                1 => self.tables.rows[at].alternatives[0].target = goal(L7Goal::Row, number),
-                2 => self.tables.rows[at].alternatives[0].target.kind = 6,
-                _ => self.tables.rows[at].module_id ^= 1,
-            }
+        let places = rng.below(2 + self.tables.rows.len() as u64 / 4);
+        if rng.chance(3, 4) {
+            let mut ports: Vec<_> = self.ports.iter().map(|(row, _)| *row).collect();
+            testing::break_tables(rng, &mut self.tables, &mut ports, places);
+            self.ports.iter_mut().zip(ports).for_each(|((row, _), broken)| *row = broken);
         }
     }
 

@@ -5,8 +5,9 @@ use sluice_formats::l7::codes::L7PortKind;
 use sluice_formats::l7::qnp::{Header, MOST_PACKETS};
 use sluice_formats::l7::rows::L7PortRow;
 use sluice_formats::random::Rng;
-use sluice_l7::generate;
+use sluice_l7::message::encode;
 use sluice_l7::rules::Application;
+use sluice_l7::testing::{field_values, value_for};
 
 /// A message of which some packets are still to be sent.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ struct Sending {
 /// What makes packets.
 pub struct Traffic {
     pub rng: Rng,
-    pub ports: Vec<(L7PortRow, Option<Application>)>,
+    pub ports: Vec<(L7PortRow, Application)>,
     sending: Vec<Sending>,
     sent: Vec<Sending>,
     message: u32,
@@ -32,7 +33,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// Of these ports.
-    pub fn new(rng: Rng, ports: Vec<(L7PortRow, Option<Application>)>) -> Self {
+    pub fn new(rng: Rng, ports: Vec<(L7PortRow, Application)>) -> Self {
         Self { rng, ports, sending: Vec::new(), sent: Vec::new(), message: 0, begun: 0 }
     }
 
@@ -52,9 +53,9 @@ impl Traffic {
     }
 
     fn begin(&mut self, row: L7PortRow, application: &Application) {
-        let message = self.rng.choose(&application.types).unwrap().clone();
-        let msg_type = if self.rng.chance(1, 12) { self.rng.below(9) as u8 } else { message.number };
-        let fields = generate::on_the_wire(&generate::fields(&mut self.rng, &message));
+        let number = self.rng.choose(&application.types).map_or(0, |t| t.number);
+        let msg_type = if self.rng.chance(1, 12) { self.rng.below(9) as u8 } else { number };
+        let fields = encode(&field_values(&mut self.rng, application, msg_type));
         let packets = match self.rng.below(8) {
             0..=2 => 1,
             3..=6 => 1 + self.rng.below(6) as u8,
@@ -65,7 +66,7 @@ impl Traffic {
         let seg_cnt = match self.rng.below(4) {
             0 => 0,
             1 if !sound => self.rng.below(10) as u8,
-            _ => fields.len().div_ceil(64) as u8 + u8::from(self.rng.chance(1, 4)),
+            _ => fields.len().div_ceil(64).min(200) as u8 + u8::from(self.rng.chance(1, 4)),
         };
         let most = if packets > 8 { 1 + self.rng.index(100) } else { 1 + self.length() };
         let chunk = if sound { most.max(fields.len()).max(1) } else { most };
@@ -101,8 +102,10 @@ impl Traffic {
     }
 
     fn raw_body(&mut self, application: &Application) -> Vec<u8> {
-        let message = self.rng.choose(&application.types).unwrap().clone();
-        let mut body = generate::fields(&mut self.rng, &message).first().map_or(vec![], |field| field.1.clone());
+        let patterns: Vec<_> =
+            application.types.iter().flat_map(|t| &t.rules).flat_map(|r| &r.matches[0].patterns).cloned().collect();
+        let pattern = self.rng.choose(&patterns).cloned();
+        let mut body = pattern.map_or(vec![], |pattern| value_for(&mut self.rng, &pattern, 600));
         if self.rng.chance(1, 3) {
             let length = self.length();
             body.extend(self.rng.bytes(length));
@@ -149,18 +152,18 @@ impl Traffic {
                 let flow = self.flow(row.port);
                 (row.module_id, frames::packet(flow, header, b"nobody"))
             }
-            (3..=4, L7PortKind::Application, _) | (_, L7PortKind::Endpoint, _) | (_, _, None) => {
+            (3, L7PortKind::Application, _) | (_, L7PortKind::Endpoint, _) => {
                 let header = Header { app_id: row.id, msg_len_in_pkts: 1, pkt_flag: 1, ..Header::default() };
                 let (flow, length) = (self.flow(row.port), self.rng.index(100));
                 let header = Header { msg_id: self.rng.next_u32(), ..header };
                 (row.module_id, frames::packet(flow, header, &self.rng.bytes(length)))
             }
-            (_, L7PortKind::Raw, Some(application)) => {
+            (_, L7PortKind::Raw, application) => {
                 let flow = self.flow(row.port);
                 let body = self.raw_body(&application);
                 (row.module_id, frames::raw(flow, &body))
             }
-            (_, L7PortKind::Application, Some(application)) => {
+            (_, L7PortKind::Application, application) => {
                 if self.sending.len() < 6 && self.rng.chance(1, 2) || self.sending.is_empty() {
                     self.begin(row, &application);
                 }
