@@ -9,10 +9,11 @@ use sluice_formats::l7::rows::{
 use sluice_formats::random::Rng;
 use sluice_formats::row::Row;
 use sluice_l7::compile::{Options, compile};
-use sluice_l7::generate;
+use sluice_l7::message::{Field, encode};
 use sluice_l7::rules::Kind;
 use sluice_l7::step::{Decision, Identity, run};
 use sluice_l7::tables::Tables;
+use sluice_l7::testing::{self, Limits};
 use sluice_l7::view::View;
 
 /// Bytes that rows compare and messages have, so that they often meet.
@@ -47,7 +48,10 @@ impl Case {
         // Half of the rows for compiled rules, a quarter for random ones.
         let (half, quarter) = (rows / 2, rows / 4);
         let (rules, program) = loop {
-            let rules = generate::rules(rng);
+            let rules = testing::rules(rng, &Limits::default());
+            if rules.applications.iter().all(|a| a.types.is_empty()) {
+                continue;
+            }
             match compile(&rules, &Options { rows: half }) {
                 Ok(program) if program.starts.len() <= starts / 2 && program.groups.len() <= groups / 2 => {
                     break (rules, program);
@@ -71,7 +75,11 @@ impl Case {
             field: if rng.chance(1, 3) { 0 } else { rng.range(1, 4) as u8 },
             slots: std::array::from_fn(|_| rng.below(256) as u8),
         }));
-        Self { tables, compiled: ports.into_iter().zip(rules.applications).collect(), unused: half + quarter }
+        Self {
+            tables,
+            compiled: ports.into_iter().zip(rules.applications).filter(|(_, a)| !a.types.is_empty()).collect(),
+            unused: half + quarter,
+        }
     }
 
     fn tables(&self) -> Value {
@@ -127,9 +135,13 @@ impl Case {
     fn of_rules(&self, rng: &mut Rng) -> (L7PortRow, u8, Vec<u8>, bool) {
         let (port, application) = rng.choose(&self.compiled).expect("an application");
         let message = rng.choose(&application.types).expect("a type");
-        let fields = generate::fields(rng, message);
+        let mut fields = testing::field_values(rng, application, message.number);
+        // All of them lie in the view.
+        while fields.iter().map(|field| 2 + field.value.len()).sum::<usize>() > 500 {
+            fields.pop();
+        }
         if matches!(application.kind, Kind::Raw) {
-            let mut payload = fields.first().map_or(vec![], |f| f.1.clone());
+            let mut payload = fields.first().map_or(vec![], |f| f.value.clone());
             if rng.chance(1, 8) {
                 let more = rng.range(250, 600) as usize;
                 payload.extend(rng.bytes(more));
@@ -137,7 +149,7 @@ impl Case {
             return (port.clone(), 0, payload, true);
         }
         let number = if rng.chance(1, 16) { rng.below(9) as u8 } else { message.number };
-        let mut payload = generate::on_the_wire(&fields);
+        let mut payload = encode(&fields);
         if rng.chance(1, 4) {
             payload.extend([16, 3, 1, 2, 3]);
         }
@@ -179,9 +191,9 @@ impl Case {
                 break;
             }
             left -= value.len() + 2;
-            fields.push((index, value));
+            fields.push(Field { index, value });
         }
-        let mut payload = generate::on_the_wire(&fields);
+        let mut payload = encode(&fields);
         if rng.chance(1, 3) {
             payload.extend([rng.range(16, 255) as u8; 9]);
         }

@@ -242,7 +242,7 @@ fn model(target: &Target, placed: &Placed, frames: &[(u8, Vec<u8>)]) -> Vec<Seen
         let mut steps = None;
         let Outcome { fate, fault } = engine.packet(frame, *module, false, |job| {
             let verdict = job.run(&placed.tables);
-            steps = verdict.filter(|_| job.message_type.is_some()).map(|v| v.steps);
+            steps = verdict.filter(|_| u16::from(job.message_type) < job.port.types).map(|v| v.steps);
             verdict
         });
         Seen { module: *module, fate, fault, steps, latency: None }
