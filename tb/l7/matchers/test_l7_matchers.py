@@ -296,6 +296,25 @@ async def a_light_module_is_not_shut_out_by_a_heavy_one(dut):
     await bench.settle()
 
 
+@cocotb.test()
+async def a_view_that_is_open_has_no_end(dut):
+    bench = await begin(dut, "l7_matchers_open")
+    # 255 bytes, then another 255 behind the hit of nothing, then the last two: with the field's end behind them to queue 1.
+    skip = target_bits({"kind": 4, "number": 4}) << 20 | 255 << 10 | 1 << 6 | 5
+    await bench.access(MATCH, 4, (1 | target_bits({"kind": 4, "number": 5}) << 67) << 52 | 255 << 14 | 5)
+    ends = 1 | 1 << 1 | 0x6161 << 3 | target_bits({"kind": 1, "number": 1}) << 67
+    await bench.access(MATCH, 5, ends << 52 | target_bits({"kind": 1, "number": 2}) << 24 | 2 << 6 | 5)
+    await bench.access(START, 0, skip)
+    await bench.access(START, 0)
+    message = {
+        "module": 5, "raw": True, "view": 512 * "61", "started": True, "start": 0, "stops": [0, 0], "stop_count": 0,
+        "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "steps": 2,
+    }  # fmt: skip
+    bench.send(message | {"open": True, "queue": 2})
+    bench.send(message | {"open": False, "queue": 1})
+    await bench.settle()
+
+
 @pytest.fixture(scope="session")
 def model():
     command = ["cargo", "build", "--quiet", "--package", "sluice-l7", "--example", "vectors"]
