@@ -3,7 +3,9 @@
 //! `vectors SEED CASES MESSAGES ROWS STARTS GROUPS` prints JSON lines: of each case one with its tables, then one a message.
 
 use serde_json::{Value, json};
-use sluice_formats::l7::rows::{L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart};
+use sluice_formats::l7::rows::{
+    L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart,
+};
 use sluice_formats::random::Rng;
 use sluice_formats::row::Row;
 use sluice_l7::compile::{Options, compile};
@@ -47,7 +49,9 @@ impl Case {
         let (rules, program) = loop {
             let rules = generate::rules(rng);
             match compile(&rules, &Options { rows: half }) {
-                Ok(program) if program.starts.len() <= starts / 2 && program.groups.len() <= groups / 2 => break (rules, program),
+                Ok(program) if program.starts.len() <= starts / 2 && program.groups.len() <= groups / 2 => {
+                    break (rules, program);
+                }
                 _ => {}
             }
         };
@@ -86,13 +90,15 @@ impl Case {
         let view = if raw { Ok(View::of_raw(&payload)) } else { View::of_message(&payload, seg_cnt) };
         let bytes = match &view {
             Ok(view) => view.bytes().to_vec(),
-            Err(_) => payload[..payload.len().min(512).min(if seg_cnt == 0 { 512 } else { 64 * usize::from(seg_cnt) })].to_vec(),
+            Err(_) => payload[..payload.len().min(512).min(if seg_cnt == 0 { 512 } else { 64 * usize::from(seg_cnt) })]
+                .to_vec(),
         };
         let identity = Identity { session: rng.next_u32(), message: rng.next_u32() };
         let open = view.as_ref().is_ok_and(View::is_open);
         let fields = view.as_ref().map_or(0, |v| (1..16).filter(|&f| v.field(f).is_some()).count());
         let mut trace = Vec::new();
-        let verdict = view.as_ref().ok().map(|view| run(&self.tables, &port, kind, identity, view, |step| trace.push(step)));
+        let verdict =
+            view.as_ref().ok().map(|view| run(&self.tables, &port, kind, identity, view, |step| trace.push(step)));
         // For whoever looks into a failure.
         trace.truncate(12);
         json!({
@@ -235,7 +241,9 @@ fn random_target(rng: &mut Rng, first: usize, count: usize, rows: usize, groups:
 
 fn random_row(rng: &mut Rng, first: usize, count: usize, rows: usize, groups: usize) -> L7MatchRow {
     // Rows of one module in four places of five: else programs would end at once.
-    let length = if rng.chance(1, 40) { rng.range(9, 15) } else { *rng.choose(&[0, 1, 1, 1, 2, 2, 3, 8]).expect("a length") } as u8;
+    let length =
+        if rng.chance(1, 40) { rng.range(9, 15) } else { *rng.choose(&[0, 1, 1, 1, 2, 2, 3, 8]).expect("a length") }
+            as u8;
     let alternatives = std::array::from_fn(|_| {
         let mut bytes = [0; 8];
         for byte in bytes.iter_mut().take(usize::from(length)) {

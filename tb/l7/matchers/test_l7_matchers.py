@@ -23,7 +23,18 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
 from common.lookup_bench import parameter
-from sluice_tb import StreamMonitor, StreamSink, StreamSource, base_seed, bench_rng, burst_stalls, never, random_stalls, run_bench, start
+from sluice_tb import (
+    StreamMonitor,
+    StreamSink,
+    StreamSource,
+    base_seed,
+    bench_rng,
+    burst_stalls,
+    never,
+    random_stalls,
+    run_bench,
+    start,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 MATCH, START, GROUP = 1, 2, 4
@@ -104,7 +115,12 @@ class Bench:
             clk, valid=dut.segment_valid_i, ready=dut.segment_ready_o, data=dut.segment_i, stalls=stalls()
         )
         self.verdicts = StreamSink(
-            clk, valid=dut.verdict_valid_o, ready=dut.verdict_ready_i, data=dut.verdict_o, stalls=stalls(), name="verdict"
+            clk,
+            valid=dut.verdict_valid_o,
+            ready=dut.verdict_ready_i,
+            data=dut.verdict_o,
+            stalls=stalls(),
+            name="verdict",
         )
         self.free, self.waiting, self.seen = deque(range(TAGS)), {}, 0
         self.kinds = Counter()
@@ -299,7 +315,7 @@ async def a_light_module_is_not_shut_out_by_a_heavy_one(dut):
 @cocotb.test()
 async def a_view_that_is_open_has_no_end(dut):
     bench = await begin(dut, "l7_matchers_open")
-    # 255 bytes, then another 255 behind the hit of nothing, then the last two: with the field's end behind them to queue 1.
+    # 255 bytes, then another 255 behind the hit of nothing, then the last two.
     skip = target_bits({"kind": 4, "number": 4}) << 20 | 255 << 10 | 1 << 6 | 5
     await bench.access(MATCH, 4, (1 | target_bits({"kind": 4, "number": 5}) << 67) << 52 | 255 << 14 | 5)
     ends = 1 | 1 << 1 | 0x6161 << 3 | target_bits({"kind": 1, "number": 1}) << 67
@@ -325,6 +341,8 @@ def model():
 TINY = {"Places": 4, "Rows": 64, "Starts": 64, "Groups": 8}
 DEFAULT = {"Places": 4, "Rows": 512, "Starts": 1024, "Groups": 64}
 
+PACKAGES = ["gen/sluice", "gen/sluice_l7_rows", "l7/sluice_l7", "l7/sluice_l7_matcher"]
+
 
 @pytest.mark.parametrize("matchers", [1, 2, 4])
 def test_l7_matchers(matchers, model):
@@ -332,6 +350,6 @@ def test_l7_matchers(matchers, model):
     env = {"L7_VECTORS": str(model)} | {f"L7_{name.upper()}": str(sizes[name]) for name in ("Rows", "Starts", "Groups")}
     run_bench(
         "sluice_l7_matchers", parameters={"Matchers": matchers, **sizes},
-        packages=["rtl/gen/sluice_pkg.sv", "rtl/gen/sluice_l7_rows_pkg.sv", "rtl/l7/sluice_l7_pkg.sv", "rtl/l7/sluice_l7_matcher_pkg.sv"],
+        packages=[f"rtl/{name}_pkg.sv" for name in PACKAGES],
         env=env,
     )  # fmt: skip
