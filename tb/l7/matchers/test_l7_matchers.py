@@ -285,8 +285,8 @@ async def a_light_module_is_not_shut_out_by_a_heavy_one(dut):
     await bench.access(START, 0)
     heavy = {
         "module": 5, "raw": True, "open": False, "view": "61", "started": True, "start": 0, "stops": [0, 0],
-        "stop_count": 0, "otherwise": target_bits({"kind": 1, "number": 1}), "session": 0, "message": 0, "malformed": False,
-        "fault": True, "queue": 1, "steps": 256,
+        "stop_count": 0, "otherwise": target_bits({"kind": 1, "number": 1}), "session": 0, "message": 0,
+        "malformed": False, "fault": True, "queue": 1, "steps": 256,
     }  # fmt: skip
     light = heavy | {"module": 6, "started": False, "fault": False, "steps": 0}
     places, matchers = parameter(dut, "Places"), parameter(dut, "Matchers")
