@@ -264,7 +264,7 @@ async def a_message_of_one_step_takes_every_other_cycle(dut):
         "raw": False, "open": False, "view": "013e" + 62 * "61", "started": True, "stops": [0, 0], "stop_count": 0,
         "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "queue": 7, "steps": 1,
     }  # fmt: skip
-    # One matcher alone has a place free for the next message a little late; of one module alone a place of each stays free.
+    # One matcher alone frees places a little late; of one module alone a place of each matcher stays free.
     alone = parameter(dut, "Matchers") == 1
     for modules, most in ((2, 2.2 if alone else 2), (1, 3 if alone else 2)):
         first = len(bench.verdicts.items)
