@@ -8,7 +8,8 @@ Claims
 - of messages of one step one matcher dispatches one in two cycles
 - no module holds all places of a matcher
 
-The reference is the Rust model: crates/l7/examples/vectors.rs makes tables, messages and verdicts. `SLUICE_SEED` repeats a run,
+The reference is the Rust model: crates/l7/examples/vectors.rs makes tables, messages and verdicts.
+`SLUICE_SEED` repeats a run,
 `SLUICE_L7_CASES` says how many tables there are.
 """
 
@@ -201,7 +202,7 @@ async def verdicts_are_those_of_the_model(dut):
         for n, message in enumerate(messages):
             bench.send(message)
             if rng.random() < 0.2:
-                # A row that no message uses; one that goes astray finds it to be somebody else's, as the row of zeros is.
+                # A row that no message uses; one that goes astray finds it to be somebody else's.
                 index = rng.randrange(tables["unused"], len(tables["rows"]))
                 if index in rows and rng.random() < 0.5:
                     assert await bench.access(MATCH, index) == rows[index]
