@@ -12,8 +12,8 @@
 /// cycle in which no message reads, for which no message enters the first matcher's loop. Indices beyond a table: writes do
 /// nothing, reads answer with anything. Rows that messages under way use may be written: a step has the old row or the new.
 ///
-/// Latency, of a message alone, from its first segment to its verdict: 4 + the loop's cycles, 1 or 2 more through a group
-/// that hashes no field. Throughput: a message every other cycle; in each matcher a step a cycle.
+/// Latency, of a message alone, from its first segment to its verdict: 4 + the loop's cycles; 1 more through a group, 6 more
+/// through one that hashes a field. Throughput: a message every other cycle; in each matcher a step a cycle.
 module sluice_l7_matchers
   import sluice_pkg::*;
   import sluice_l7_rows_pkg::*;

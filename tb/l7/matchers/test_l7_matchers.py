@@ -8,7 +8,8 @@ Claims
 - of messages of one step one matcher dispatches one in two cycles
 - no module holds all places of a matcher
 
-The reference is the Rust model: crates/l7/examples/vectors.rs makes tables, messages and verdicts. `SLUICE_SEED` repeats a run,
+The reference is the Rust model: crates/l7/examples/vectors.rs makes tables, messages and verdicts.
+`SLUICE_SEED` repeats a run,
 `SLUICE_L7_CASES` says how many tables there are.
 """
 
@@ -23,7 +24,18 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
 from common.lookup_bench import parameter
-from sluice_tb import StreamMonitor, StreamSink, StreamSource, base_seed, bench_rng, burst_stalls, never, random_stalls, run_bench, start
+from sluice_tb import (
+    StreamMonitor,
+    StreamSink,
+    StreamSource,
+    base_seed,
+    bench_rng,
+    burst_stalls,
+    never,
+    random_stalls,
+    run_bench,
+    start,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 MATCH, START, GROUP = 1, 2, 4
@@ -104,7 +116,12 @@ class Bench:
             clk, valid=dut.segment_valid_i, ready=dut.segment_ready_o, data=dut.segment_i, stalls=stalls()
         )
         self.verdicts = StreamSink(
-            clk, valid=dut.verdict_valid_o, ready=dut.verdict_ready_i, data=dut.verdict_o, stalls=stalls(), name="verdict"
+            clk,
+            valid=dut.verdict_valid_o,
+            ready=dut.verdict_ready_i,
+            data=dut.verdict_o,
+            stalls=stalls(),
+            name="verdict",
         )
         self.free, self.waiting, self.seen = deque(range(TAGS)), {}, 0
         self.kinds = Counter()
@@ -185,7 +202,7 @@ async def verdicts_are_those_of_the_model(dut):
         for n, message in enumerate(messages):
             bench.send(message)
             if rng.random() < 0.2:
-                # A row that no message uses; one that goes astray finds it to be somebody else's, as the row of zeros is.
+                # A row that no message uses; one that goes astray finds it to be somebody else's.
                 index = rng.randrange(tables["unused"], len(tables["rows"]))
                 if index in rows and rng.random() < 0.5:
                     assert await bench.access(MATCH, index) == rows[index]
@@ -248,7 +265,7 @@ async def a_message_of_one_step_takes_every_other_cycle(dut):
         "raw": False, "open": False, "view": "013e" + 62 * "61", "started": True, "stops": [0, 0], "stop_count": 0,
         "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "queue": 7, "steps": 1,
     }  # fmt: skip
-    # One matcher alone has a place free for the next message a little late; of one module alone a place of each stays free.
+    # One matcher alone frees places a little late; of one module alone a place of each matcher stays free.
     alone = parameter(dut, "Matchers") == 1
     for modules, most in ((2, 2.2 if alone else 2), (1, 3 if alone else 2)):
         first = len(bench.verdicts.items)
@@ -268,9 +285,9 @@ async def a_light_module_is_not_shut_out_by_a_heavy_one(dut):
     await bench.access(START, 0, 5 | target_bits({"kind": 4, "number": 3}) << 20)
     await bench.access(START, 0)
     heavy = {
-        "module": 5, "raw": True, "open": False, "view": "61", "started": True, "start": 0, "stops": [0, 0], "stop_count": 0,
-        "otherwise": target_bits({"kind": 1, "number": 1}), "session": 0, "message": 0, "malformed": False, "fault": True,
-        "queue": 1, "steps": 256,
+        "module": 5, "raw": True, "open": False, "view": "61", "started": True, "start": 0, "stops": [0, 0],
+        "stop_count": 0, "otherwise": target_bits({"kind": 1, "number": 1}), "session": 0, "message": 0,
+        "malformed": False, "fault": True, "queue": 1, "steps": 256,
     }  # fmt: skip
     light = heavy | {"module": 6, "started": False, "fault": False, "steps": 0}
     places, matchers = parameter(dut, "Places"), parameter(dut, "Matchers")
@@ -296,6 +313,25 @@ async def a_light_module_is_not_shut_out_by_a_heavy_one(dut):
     await bench.settle()
 
 
+@cocotb.test()
+async def a_view_that_is_open_has_no_end(dut):
+    bench = await begin(dut, "l7_matchers_open")
+    # 255 bytes, then another 255 behind the hit of nothing, then the last two.
+    skip = target_bits({"kind": 4, "number": 4}) << 20 | 255 << 10 | 1 << 6 | 5
+    await bench.access(MATCH, 4, (1 | target_bits({"kind": 4, "number": 5}) << 67) << 52 | 255 << 14 | 5)
+    ends = 1 | 1 << 1 | 0x6161 << 3 | target_bits({"kind": 1, "number": 1}) << 67
+    await bench.access(MATCH, 5, ends << 52 | target_bits({"kind": 1, "number": 2}) << 24 | 2 << 6 | 5)
+    await bench.access(START, 0, skip)
+    await bench.access(START, 0)
+    message = {
+        "module": 5, "raw": True, "view": 512 * "61", "started": True, "start": 0, "stops": [0, 0], "stop_count": 0,
+        "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "steps": 2,
+    }  # fmt: skip
+    bench.send(message | {"open": True, "queue": 2})
+    bench.send(message | {"open": False, "queue": 1})
+    await bench.settle()
+
+
 @pytest.fixture(scope="session")
 def model():
     command = ["cargo", "build", "--quiet", "--package", "sluice-l7", "--example", "vectors"]
@@ -306,6 +342,8 @@ def model():
 TINY = {"Places": 4, "Rows": 64, "Starts": 64, "Groups": 8}
 DEFAULT = {"Places": 4, "Rows": 512, "Starts": 1024, "Groups": 64}
 
+PACKAGES = ["gen/sluice", "gen/sluice_l7_rows", "l7/sluice_l7", "l7/sluice_l7_matcher"]
+
 
 @pytest.mark.parametrize("matchers", [1, 2, 4])
 def test_l7_matchers(matchers, model):
@@ -313,6 +351,6 @@ def test_l7_matchers(matchers, model):
     env = {"L7_VECTORS": str(model)} | {f"L7_{name.upper()}": str(sizes[name]) for name in ("Rows", "Starts", "Groups")}
     run_bench(
         "sluice_l7_matchers", parameters={"Matchers": matchers, **sizes},
-        packages=["rtl/gen/sluice_pkg.sv", "rtl/shell/sluice_engine_pkg.sv", "rtl/gen/sluice_l7_rows_pkg.sv", "rtl/l7/sluice_l7_pkg.sv", "rtl/l7/sluice_l7_matcher_pkg.sv"],
+        packages=[f"rtl/{name}_pkg.sv" for name in PACKAGES],
         env=env,
     )  # fmt: skip
