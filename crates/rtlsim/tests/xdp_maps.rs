@@ -443,15 +443,13 @@ fn a_value_that_may_not_be_read_changes_nothing_and_stops_nothing() {
         let image = Image { programs: vec![Program { section: "xdp".into(), ..program }], maps, ..Image::default() };
         let mut pair = Pair::new(&mut engine, image).expect("the engine has all of it");
         // Of a new entry first, then of one that is there.
-        let mut number = 0;
-        for from in [1, 2, 3, 4, 5, 6, 0, 1, 0, 2, 3, 0, 4, 5, 6, 0] {
+        for (number, from) in (0..).zip([1, 2, 3, 4, 5, 6, 0, 1, 0, 2, 3, 0, 4, 5, 6, 0]) {
             let mut frame = rng.bytes(64 + rng.clone().index(16));
             frame[0] = from;
             pair.send(&mut engine, 0, number, &frame);
             assert_eq!(pair.last_fault().is_some(), from != 0, "{kind:?}, value {from}");
             engine.end(pair.waiting());
             assert_eq!(pair.compare(&mut engine), usize::from(from == 0), "{kind:?}, value {from}");
-            number += 1;
         }
     }
 }

@@ -109,13 +109,16 @@ fn step(word: RamWord, field: u8) -> L7MovePart {
 /// What is looked up, with which a row is the same: field, bytes, state.
 type Look = (u8, u8, u8);
 
+/// CAM words of a state with their numbers.
+type Found = Vec<(usize, CamWord)>;
+
 struct Reader<'a> {
     words: &'a Words,
     of: (u8, u8),
     rows: &'a mut Vec<L7MatchRow>,
     room: usize,
     known: HashMap<Look, L7TargetPart>,
-    queue: VecDeque<(Look, usize, Vec<(usize, CamWord)>, place::Placed)>,
+    queue: VecDeque<(Look, usize, Found, place::Placed)>,
 }
 
 impl Reader<'_> {
@@ -135,7 +138,7 @@ impl Reader<'_> {
             return Ok(target);
         }
         let mut keys = Vec::new();
-        let mut found: Vec<(usize, CamWord)> = Vec::new();
+        let mut found = Found::new();
         for (number, cam) in self.words.cam.iter().enumerate() {
             let here = (cam.app_id, cam.msg_type) == self.of && (cam.field, cam.state) == (word.field, word.state);
             let (bytes, beyond) = cam.bytes.split_at(usize::from(word.length));
