@@ -146,7 +146,7 @@ impl Case {
                 let more = rng.range(250, 600) as usize;
                 payload.extend(rng.bytes(more));
             }
-            return (port.clone(), 0, payload, true);
+            return (*port, 0, payload, true);
         }
         let number = if rng.chance(1, 16) { rng.below(9) as u8 } else { message.number };
         let mut payload = encode(&fields);
@@ -154,7 +154,7 @@ impl Case {
             payload.extend([16, 3, 1, 2, 3]);
         }
         spoil(rng, &mut payload);
-        (port.clone(), number, payload, false)
+        (*port, number, payload, false)
     }
 
     /// A message for random rows.
