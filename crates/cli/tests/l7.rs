@@ -155,3 +155,58 @@ fn rules_become_rows_and_what_does_not_fit_is_refused() {
     assert!(refused.err.contains("error[E0871]") && refused.err.contains("more than the 16 rows"), "{}", refused.err);
     assert_eq!(f.sluice(&["l7", "compile", "programs/l7/urls.l7", "--rows", "0"]).code, 2);
 }
+
+const REVIEWS: &str = "programs/l7/course_reviews.l7";
+const CAPTURE: &str = "programs/l7/course_reviews.pcap";
+
+#[test]
+fn packets_go_to_the_queues_of_their_rules() {
+    let f = Folder::new();
+    let text = f.sluice(&["l7", "run", REVIEWS, "--in", CAPTURE, "--packets"]).ok();
+    for line in [
+        "packet 0: queue 1, steps 2\n",
+        "packet 1: queue 2, steps 6\n",
+        "packet 6: queue 3\n",
+        "packet 8: dropped, l7_no_app\n",
+        "packet 9: goes on as a frame\n",
+        "messages 4, steps 14\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    let json = f.sluice(&["l7", "run", REVIEWS, "--in", CAPTURE, "--limit", "2", "--packets", "--json"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&value["packets"], &value["each"][1]["to"]), (&2.into(), &"queue 2".into()));
+}
+
+#[test]
+fn what_no_tenant_has_and_what_does_not_fit_is_refused() {
+    let f = Folder::new();
+    let refused = |words: &[&str], what: &[&str]| {
+        let called = f.sluice(&[&["l7", "run"], words].concat());
+        assert_eq!(called.code, 2, "{}", called.err);
+        what.iter().for_each(|word| assert!(called.err.contains(word), "{word}: {}", called.err));
+    };
+    refused(&[REVIEWS, "--in", CAPTURE, "--target", "huge"], &["--target huge", "default, tiny"]);
+    refused(
+        &["programs/l7/ping_pong_48.l7", "programs/l7/urls.l7", "--in", CAPTURE, "--target", "tiny"],
+        &["error[E0871]: programs/l7/urls.l7", "more than the 16 rows"],
+    );
+    // A frame with VLAN ID 2, and one file of rules.
+    let mut capture = std::fs::read(common::root().join(CAPTURE)).unwrap();
+    let ethertype = 24 + 16 + 12;
+    capture[ethertype..ethertype + 4].copy_from_slice(&[0x81, 0x00, 0x00, 0x02]);
+    f.write("tagged.pcap", capture);
+    refused(&[REVIEWS, "--in", "tagged.pcap"], &["packet 0: VLAN ID 2, expected 1 to 1"]);
+}
+
+#[test]
+fn the_engine_in_rtl_and_the_model_agree() {
+    for target in ["tiny", "default"] {
+        if !common::has_plugin(&format!("l7_{target}")) {
+            continue;
+        }
+        let f = Folder::new();
+        let text = f.sluice(&["l7", "run", REVIEWS, "--in", CAPTURE, "--target", target, "--device", "both"]).ok();
+        assert!(text.contains("model and RTL agree\n") && text.contains("decided after "), "{text}");
+    }
+}

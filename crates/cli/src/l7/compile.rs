@@ -9,7 +9,7 @@ use serde_json::json;
 use sluice_formats::l7::target::DEFAULT;
 use sluice_l7::compile::{CompileError, MOST_ROWS, Options, compile};
 use sluice_l7::{listing, published};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Makes programs of the NIC's matchers of rules
@@ -39,8 +39,8 @@ pub struct CompileArgs {
 }
 
 /// What a program that does not fit is told.
-pub fn misfit(error: &CompileError) -> Failure {
-    Failure::input(error.code(), error.to_string())
+pub fn misfit(path: &Path, error: &CompileError) -> Failure {
+    Failure::input(error.code(), format!("{}: {error}", path.display()))
 }
 
 impl CompileArgs {
@@ -53,7 +53,7 @@ impl CompileArgs {
         let program = match compile(&rules, &Options { rows: self.rows }) {
             Ok(program) => program,
             Err(error) => {
-                crate::printable::tell(misfit(&error));
+                crate::printable::tell(misfit(&self.rules, &error));
                 return Ok(ExitCode::from(1));
             }
         };

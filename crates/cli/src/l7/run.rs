@@ -98,7 +98,7 @@ impl RunArgs {
         let mut placed = Placed::new(target);
         for (module, path) in (1..).zip(&self.rules) {
             let rules = read(path)?.map_err(|errors| failure(&errors))?;
-            let program = compile(&rules, &Options { rows: placed.room() }).map_err(|e| misfit(&e))?;
+            let program = compile(&rules, &Options { rows: placed.room() }).map_err(|e| misfit(path, &e))?;
             let add = placed.add(module, &program, &rules);
             add.map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))?;
         }
