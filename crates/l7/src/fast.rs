@@ -90,13 +90,15 @@ impl Fast {
         };
         let own = |module: u8| module == port.module_id;
         let rows = tables.rows.iter().map(|row| {
-            let sound = own(row.module_id) && usize::from(row.length) <= MATCH_BYTES;
-            sound.then(|| {
+            own(row.module_id).then(|| {
                 let there: Vec<_> = row.alternatives.iter().filter(|a| a.valid).collect();
                 let mut fast = Row {
                     length: row.length,
                     count: there.len() as u8,
-                    mask: if row.length == 0 { 0 } else { u64::MAX >> (64 - 8 * u32::from(row.length)) },
+                    mask: match 8 * u32::from(row.length) {
+                        0 => 0,
+                        bits => u64::MAX >> 64_u32.saturating_sub(bits),
+                    },
                     bytes: [0; ALTERNATIVES],
                     ends: [false; ALTERNATIVES],
                     always: [false; ALTERNATIVES],
@@ -145,10 +147,10 @@ impl Fast {
                 Next::Fault => return None,
             };
             let row = self.rows.get(number)?.as_ref()?;
-            if *steps == MOST_STEPS {
+            *steps += 1;
+            if *steps > MOST_STEPS || usize::from(row.length) > MATCH_BYTES {
                 return None;
             }
-            *steps += 1;
             let behind = place.position + usize::from(row.length);
             let inside = !place.past && behind <= place.end;
             let at_end = behind == place.end && !view.is_open();

@@ -115,10 +115,10 @@ impl Matcher<'_> {
         while let Some(number) = self.row(target)? {
             let row = self.tables.rows.get(number).ok_or(Fault)?;
             self.owned(row.module_id)?;
-            if self.compares == MOST_STEPS || usize::from(row.length) > MATCH_BYTES {
+            self.compares += 1;
+            if self.compares > MOST_STEPS || usize::from(row.length) > MATCH_BYTES {
                 return Err(Fault);
             }
-            self.compares += 1;
             self.cycles += 2;
             let hit = self.compare(row);
             seen(Step {
