@@ -244,7 +244,8 @@ async def a_message_alone_takes_the_cycles_that_the_model_says(dut):
             beside = bench.verdicts.cycles[-1] - came.cycles[before] - message["cycles"]
             exact[beside] += 1
             # A segment that is still to come, or a field that the walk has not come to, can cost a round.
-            # Of messages of one segment and one field nearly all take just these; a few take a round more, and why is not known yet.
+            # Of messages of one segment and one field nearly all take just these; a few take a round more.
+            # Why is not known yet.
             if len(message["view"]) <= 2 * SEGMENT and message["fields"] <= 1:
                 short[beside in (FIXED, FIXED_GROUP, FIXED_HASH)] += 1
                 assert beside <= FIXED_HASH, f"{beside} {message}"
