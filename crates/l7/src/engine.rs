@@ -166,7 +166,7 @@ fn first_packet<'a>(frame: &'a [u8], ports: &Ports) -> Packet<'a> {
 
 /// A packet of an endpoint goes to its queue; a group of its needs the matchers' hash.
 fn endpoint(port: &L7PortRow, rule: impl FnOnce(&Job) -> Option<Verdict>, identity: Identity) -> Outcome {
-    let fate = match L7Goal::from_code(port.otherwise.kind) {
+    let fate = match port.otherwise.goal() {
         Some(L7Goal::Queue) => Fate::Queue(port.otherwise.number as u8),
         Some(L7Goal::Default | L7Goal::Drop | L7Goal::Row | L7Goal::Rows) => Fate::Dropped(Reason::L7Rule),
         Some(L7Goal::Group) | None => {

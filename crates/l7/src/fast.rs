@@ -57,8 +57,8 @@ enum Stop {
 #[derive(Clone, Debug)]
 pub struct Fast {
     rows: Vec<Option<Row>>,
+    /// By message type.
     starts: Vec<Option<(Go, Next)>>,
-    types: u16,
     groups: Vec<Option<L7GroupRow>>,
     otherwise: Option<End>,
 }
@@ -73,7 +73,7 @@ impl Fast {
     /// Prepares a port's program. Rows of other modules are faults, as in the tables.
     pub fn new(tables: &Tables, port: &L7PortRow) -> Self {
         // A default that is a row, or the default again, drops.
-        let otherwise = match L7Goal::from_code(port.otherwise.kind) {
+        let otherwise = match port.otherwise.goal() {
             None => None,
             Some(L7Goal::Queue) => Some(End::Queue(port.otherwise.number as u8)),
             Some(L7Goal::Group) => Some(End::Group(port.otherwise.number)),
@@ -118,16 +118,15 @@ impl Fast {
             own(row.module_id).then(|| (go(row.step), next(row.target, otherwise)))
         });
         let groups = tables.groups.iter().map(|g| own(g.module_id).then_some(*g));
-        Self { rows: rows.collect(), starts: starts.collect(), types: port.types, groups: groups.collect(), otherwise }
+        Self { rows: rows.collect(), starts: starts.collect(), groups: groups.collect(), otherwise }
     }
 
     /// Dispatches a message; cycles are 0.
     pub fn run(&self, message_type: u8, identity: Identity, view: &View) -> Verdict {
         let (mut steps, mut hashed) = (0, 0);
-        let end = if u16::from(message_type) < self.types {
-            self.walk(self.starts[usize::from(message_type)], view, &mut steps)
-        } else {
-            self.otherwise
+        let end = match self.starts.get(usize::from(message_type)) {
+            Some(start) => self.walk(*start, view, &mut steps),
+            None => self.otherwise,
         };
         let decided = end.and_then(|end| self.decision(end, identity, view, &mut hashed));
         let decision = decided.or_else(|| self.decision(self.otherwise?, identity, view, &mut hashed));
@@ -187,7 +186,7 @@ impl Fast {
 
 /// What a target stands for, once. `otherwise` is the default; none where the default itself is at fault.
 fn next(target: L7TargetPart, otherwise: Option<End>) -> Next {
-    match L7Goal::from_code(target.kind) {
+    match target.goal() {
         Some(L7Goal::Default) => otherwise.map_or(Next::Fault, Next::Done),
         Some(L7Goal::Queue) => Next::Done(End::Queue(target.number as u8)),
         Some(L7Goal::Group) => Next::Done(End::Group(target.number)),

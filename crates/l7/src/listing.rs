@@ -41,7 +41,7 @@ fn wanted(row: &L7MatchRow, alternative: &L7AlternativePart) -> String {
 /// A move and where it leads; without a move where it leads.
 fn onward(step: L7MovePart, target: L7TargetPart, rules: &Rules) -> String {
     let mut words = Vec::new();
-    if is_row(target) {
+    if target.is_row() {
         if step.field != 0 {
             words.push(format!("to field {}", step.field));
         }
@@ -56,14 +56,10 @@ fn onward(step: L7MovePart, target: L7TargetPart, rules: &Rules) -> String {
     words.join(", ")
 }
 
-fn is_row(target: L7TargetPart) -> bool {
-    matches!(L7Goal::from_code(target.kind), Some(L7Goal::Row | L7Goal::Rows))
-}
-
 /// A target.
 fn goal(target: L7TargetPart, rules: &Rules) -> String {
     let number = target.number;
-    match L7Goal::from_code(target.kind) {
+    match target.goal() {
         Some(L7Goal::Default) => "default".to_string(),
         Some(L7Goal::Queue) => format!("queue {number}"),
         Some(L7Goal::Group) => {
@@ -72,7 +68,7 @@ fn goal(target: L7TargetPart, rules: &Rules) -> String {
         Some(L7Goal::Drop) => "drop".to_string(),
         Some(L7Goal::Row) => format!("row {number}"),
         Some(L7Goal::Rows) => {
-            format!("one of rows {number} to {} by {} bytes", u32::from(number) + (1 << target.log) - 1, target.length)
+            format!("one of rows {number} to {} by {} bytes", target.rows().end - 1, target.length)
         }
         None => format!("target {}", target.kind),
     }

@@ -3,7 +3,6 @@
 use crate::compile::Program;
 use crate::rules::Rules;
 use crate::tables::Tables;
-use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7PortRow, L7TargetPart};
 use sluice_formats::l7::target::Target;
 
@@ -54,8 +53,8 @@ impl Placed {
     /// Puts a module's program behind those that are there, or leaves all as it was.
     pub fn add(&mut self, module: u8, program: &Program, rules: &Rules) -> Result<(), NoRoom> {
         let (tables, ports) = program.tables(rules, module);
-        let [rows, starts, groups] =
-            [&self.tables.rows.len(), &self.tables.starts.len(), &self.tables.groups.len()].map(|n| *n);
+        let have = &self.tables;
+        let (rows, starts, groups) = (have.rows.len(), have.starts.len(), have.groups.len());
         let fits = |what, wanted, used, all| {
             let error = NoRoom { what, wanted, left: all - used, all, target: self.target.name };
             if wanted > all - used { Err(error) } else { Ok(()) }
@@ -64,14 +63,7 @@ impl Placed {
         fits("start rows", tables.starts.len(), starts, self.target.starts)?;
         fits("groups", tables.groups.len(), groups, self.target.groups)?;
         fits("UDP ports", ports.len(), self.ports.len(), self.target.ports)?;
-        let placed = |mut target: L7TargetPart| {
-            target.number += match L7Goal::from_code(target.kind) {
-                Some(L7Goal::Row | L7Goal::Rows) => rows as u16,
-                Some(L7Goal::Group) => groups as u16,
-                _ => 0,
-            };
-            target
-        };
+        let placed = |target: L7TargetPart| target.moved(rows as u16, groups as u16);
         self.tables.rows.extend(tables.rows.into_iter().map(|mut row| {
             row.miss = placed(row.miss);
             row.alternatives.iter_mut().for_each(|a| a.target = placed(a.target));

@@ -134,7 +134,7 @@ impl Matcher<'_> {
                     target
                 }
                 None => {
-                    if is_row(row.miss) {
+                    if row.miss.is_row() {
                         self.cycles += 2;
                         self.unread = false;
                     }
@@ -151,7 +151,7 @@ impl Matcher<'_> {
 
     /// The row that a target names; none for one that ends the walk.
     fn row(&mut self, target: L7TargetPart) -> Result<Option<usize>, Fault> {
-        match L7Goal::from_code(target.kind).ok_or(Fault)? {
+        match target.goal().ok_or(Fault)? {
             L7Goal::Row => Ok(Some(usize::from(target.number))),
             L7Goal::Rows if u32::from(target.log) <= MOST_WIDE_LOG => {
                 // The window that was read for the move is not the one to hash.
@@ -183,7 +183,7 @@ impl Matcher<'_> {
 
     /// A move behind `compared` bytes, where a row comes next: nothing looks at the position otherwise.
     fn go_on(&mut self, target: L7TargetPart, step: L7MovePart, compared: usize) {
-        if is_row(target) {
+        if target.is_row() {
             self.go(step, compared);
             self.unread = self.past;
         }
@@ -228,8 +228,8 @@ impl Matcher<'_> {
 
     /// What a target that ends the walk stands for.
     fn goal(&mut self, target: L7TargetPart) -> Result<Decision, Fault> {
-        let target = if target.kind == L7Goal::Default.code() { self.port.otherwise } else { target };
-        match L7Goal::from_code(target.kind).ok_or(Fault)? {
+        let target = if target.goal() == Some(L7Goal::Default) { self.port.otherwise } else { target };
+        match target.goal().ok_or(Fault)? {
             L7Goal::Queue => Ok(Decision::Queue(target.number as u8)),
             L7Goal::Group => {
                 let group = self.tables.groups.get(usize::from(target.number)).ok_or(Fault)?;
@@ -249,11 +249,6 @@ impl Matcher<'_> {
             _ => Ok(Decision::Drop),
         }
     }
-}
-
-/// Whether a target goes on with a row.
-fn is_row(target: L7TargetPart) -> bool {
-    matches!(L7Goal::from_code(target.kind), Some(L7Goal::Row | L7Goal::Rows))
 }
 
 /// The number of a row among wide ones, from the 8 bytes at the position.

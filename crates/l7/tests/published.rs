@@ -14,7 +14,7 @@ use sluice_l7::view::View;
 
 /// A port whose default is this queue, with types from a start row on.
 fn port(types: u16, default: u8) -> L7PortRow {
-    let otherwise = L7TargetPart { kind: L7Goal::Queue.code(), number: default.into(), ..L7TargetPart::default() };
+    let otherwise = L7TargetPart::new(L7Goal::Queue, default.into());
     let kind = L7PortKind::Application.code();
     L7PortRow { valid: true, kind, stops: [STOP, 0], stop_count: 1, otherwise, types, ..L7PortRow::default() }
 }

@@ -1,6 +1,8 @@
 //! Rows of the l7 engine: docs/design/l7.md.
 
+use super::codes::L7Goal;
 use crate::row::{RowInfo, row, rows};
+use std::ops::Range;
 
 row! {
     /// Where a step goes. Zero is the application's default.
@@ -16,6 +18,44 @@ row! {
         turn: u8 = 5,
         /// Wide rows: bytes that they compare and that are hashed.
         length: u8 = 4,
+    }
+}
+
+impl L7TargetPart {
+    /// A target that is no wide rows.
+    pub fn new(goal: L7Goal, number: u16) -> Self {
+        Self { kind: goal.code(), number, ..Self::default() }
+    }
+
+    /// What it is; none for a code that means nothing.
+    pub fn goal(self) -> Option<L7Goal> {
+        L7Goal::from_code(self.kind)
+    }
+
+    /// Rows that it leads to: one, some by a hash, or none.
+    pub fn rows(self) -> Range<usize> {
+        let first = usize::from(self.number);
+        match self.goal() {
+            Some(L7Goal::Row) => first..first + 1,
+            Some(L7Goal::Rows) => first..first + (1 << self.log),
+            _ => 0..0,
+        }
+    }
+
+    /// Whether it leads to rows.
+    pub fn is_row(self) -> bool {
+        !self.rows().is_empty()
+    }
+
+    /// The same among rows that lie `rows` further on, and groups that lie `groups` further on.
+    #[must_use]
+    pub fn moved(self, rows: u16, groups: u16) -> Self {
+        let by = match self.goal() {
+            Some(L7Goal::Row | L7Goal::Rows) => rows,
+            Some(L7Goal::Group) => groups,
+            _ => 0,
+        };
+        Self { number: self.number + by, ..self }
     }
 }
 

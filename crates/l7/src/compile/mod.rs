@@ -146,7 +146,7 @@ fn target(goal: Goal) -> L7TargetPart {
         Goal::Queue(queue) => (L7Goal::Queue, queue),
         Goal::Group(group) => (L7Goal::Group, group),
     };
-    L7TargetPart { kind: kind.code(), number: number.into(), ..L7TargetPart::default() }
+    L7TargetPart::new(kind, number.into())
 }
 
 fn group(group: &crate::rules::Group) -> L7GroupRow {
@@ -249,7 +249,7 @@ impl Builder<'_> {
         let first = self.rows.len();
         let (plan, mut target, count) = if state.live.is_empty() {
             let (go, begun) = State::begun(self.paths, state.rest.clone(), state.won, self.together);
-            let target = L7TargetPart { kind: L7Goal::Row.code(), ..L7TargetPart::default() };
+            let target = L7TargetPart::new(L7Goal::Row, 0);
             (Plan::Begin { row: first, go, state: begun }, target, 1)
         } else {
             let choice = choose(self.paths, &state.live);
@@ -335,20 +335,12 @@ fn keys(paths: &[Path], choice: &Choice) -> Vec<Key> {
 
 /// Most compares from a target on. Rows of a program lead to later states only, so there is an end.
 fn longest(rows: &[L7MatchRow], from: L7TargetPart) -> u32 {
-    let range = |target: L7TargetPart| {
-        let first = usize::from(target.number);
-        match L7Goal::from_code(target.kind) {
-            Some(L7Goal::Row) => first..first + 1,
-            Some(L7Goal::Rows) => first..first + (1 << target.log),
-            _ => 0..0,
-        }
-    };
     let next = |row: &L7MatchRow| {
         let hits = row.alternatives.iter().filter(|a| a.valid).map(|a| a.target);
-        hits.chain([row.miss]).flat_map(range).collect::<Vec<_>>()
+        hits.chain([row.miss]).flat_map(L7TargetPart::rows).collect::<Vec<_>>()
     };
     let mut most: HashMap<usize, u32> = HashMap::new();
-    let mut stack: Vec<usize> = range(from).collect();
+    let mut stack: Vec<usize> = from.rows().collect();
     while let Some(&row) = stack.last() {
         let waiting: Vec<usize> = next(&rows[row]).into_iter().filter(|n| !most.contains_key(n)).collect();
         if waiting.is_empty() {
@@ -359,7 +351,7 @@ fn longest(rows: &[L7MatchRow], from: L7TargetPart) -> u32 {
             stack.extend(waiting);
         }
     }
-    range(from).map(|row| most[&row]).max().unwrap_or(0)
+    from.rows().map(|row| most[&row]).max().unwrap_or(0)
 }
 
 impl Program {

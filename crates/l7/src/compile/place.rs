@@ -22,7 +22,7 @@ pub(crate) struct Placed {
 /// Places alternatives of one length, all different, in at most `room` rows; one row is always there.
 pub(crate) fn place(keys: &[Key], length: usize, room: usize) -> Placed {
     let one = || Placed {
-        target: L7TargetPart { kind: L7Goal::Row.code(), ..L7TargetPart::default() },
+        target: L7TargetPart::new(L7Goal::Row, 0),
         rows: vec![(0..keys.len().min(ALTERNATIVES)).collect()],
         over: (ALTERNATIVES.min(keys.len())..keys.len()).collect(),
     };

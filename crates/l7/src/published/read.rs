@@ -126,11 +126,7 @@ impl Reader<'_> {
     fn target(&mut self, number: usize, field: u8) -> Result<L7TargetPart, ReadError> {
         let word = self.words.ram[number];
         if word.ends() {
-            return Ok(L7TargetPart {
-                kind: L7Goal::Queue.code(),
-                number: word.state.into(),
-                ..L7TargetPart::default()
-            });
+            return Ok(L7TargetPart::new(L7Goal::Queue, word.state.into()));
         }
         debug_assert_eq!(word.field, field);
         let look = (word.field, word.length, word.state);
@@ -220,6 +216,6 @@ impl Reader<'_> {
         row.alternatives[0] = alternative;
         self.rows.push(row);
         let number = (self.rows.len() - 1) as u16;
-        Ok(L7TargetPart { kind: L7Goal::Row.code(), number, ..L7TargetPart::default() })
+        Ok(L7TargetPart::new(L7Goal::Row, number))
     }
 }

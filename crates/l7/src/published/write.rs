@@ -103,7 +103,7 @@ impl Writer<'_> {
     /// The RAM word of a move that leads to a target; the position is then in `field`.
     fn word(&mut self, step: L7MovePart, field: u8, target: L7TargetPart, place: &str) -> Result<RamWord, WriteError> {
         let no = |what: &str| Err(WriteError::new(place, what));
-        let rows = match L7Goal::from_code(target.kind) {
+        let rows = match target.goal() {
             Some(L7Goal::Queue) => return Ok(RamWord { field, skip: 0, length: 0, state: target.number as u8 }),
             Some(L7Goal::Default) => match self.application.default {
                 Goal::Queue(queue) => return Ok(RamWord { field, skip: 0, length: 0, state: queue }),
@@ -147,15 +147,14 @@ impl Writer<'_> {
             let state = self.states[&(rows.number, field)];
             let mut at = rows;
             loop {
-                let first = usize::from(at.number);
-                let count = if at.kind == L7Goal::Rows.code() { 1 << at.log } else { 1 };
-                for (n, row) in self.program.rows[first..first + count].iter().enumerate() {
-                    self.row(first + n, row, state, field)?;
+                let first = at.rows().start;
+                for n in at.rows() {
+                    self.row(n, &self.program.rows[n], state, field)?;
                 }
                 let row = &self.program.rows[first];
                 // What is tried in turn at the same place are more words of the state.
                 let length = row.length;
-                at = match L7Goal::from_code(row.miss.kind) {
+                at = match row.miss.goal() {
                     Some(L7Goal::Default) => break,
                     Some(L7Goal::Row | L7Goal::Rows) => row.miss,
                     _ => return Err(WriteError::row(first, "a miss that goes on, not to the default")),
