@@ -5,12 +5,12 @@ mod l7;
 
 use l7::bench::Bench;
 use l7::frames::{self, Flow};
-use l7::tenants::{Tenants, goal, quota, secrets};
+use l7::tenants::{Tenants, quota, secrets};
 use l7::traffic::Traffic;
 use sluice_formats::Table;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
 use sluice_formats::l7::qnp::Header;
-use sluice_formats::l7::rows::{L7GroupRow, L7PortRow};
+use sluice_formats::l7::rows::{L7GroupRow, L7PortRow, L7TargetPart};
 use sluice_formats::l7::target::Target;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_l7::engine::{Fate, Job};
@@ -108,7 +108,7 @@ fn a_frame_that_is_no_message_leaves_soon() {
 fn messages_beyond_the_quota_have_no_state() {
     for target in ["tiny", "default"] {
         let Some(mut bench) = Bench::open(target, 9) else { continue };
-        let otherwise = goal(L7Goal::Queue, 9);
+        let otherwise = L7TargetPart::new(L7Goal::Queue, 9);
         let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
         bench.write(Table::L7Port, 3, &row);
         bench.model.ports = vec![row];
@@ -140,7 +140,7 @@ fn messages_beyond_the_quota_have_no_state() {
 /// Packets one behind the other: how many beats a cycle go in and out.
 fn rate(target: &str, what: &str, least: f64, make: impl Fn(u32) -> Vec<u8>) {
     let Some(mut bench) = Bench::open(target, 11) else { return };
-    let otherwise = goal(L7Goal::Queue, 3);
+    let otherwise = L7TargetPart::new(L7Goal::Queue, 3);
     let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
     let raw = L7PortRow { port: 9001, kind: L7PortKind::Raw.code(), ..row };
     let endpoint = L7PortRow { port: 9002, kind: L7PortKind::Endpoint.code(), ..row };
@@ -215,7 +215,7 @@ fn entries_come_and_go_as_in_the_model() {
     let tables = Tables { groups: (0..7).map(group).collect(), ..Tables::default() };
     (0..).zip(&tables.groups).for_each(|(index, row)| bench.write(Table::L7Group, index, row));
     for module in 1..7u8 {
-        let otherwise = goal(L7Goal::Group, module.into());
+        let otherwise = L7TargetPart::new(L7Goal::Group, module.into());
         let row = L7PortRow { valid: true, module_id: module, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
         bench.write(Table::L7Port, module.into(), &row);
         bench.model.ports.push(row);

@@ -12,11 +12,12 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::l7::target::{ALL, Target};
-use sluice_formats::limits::{TAG_BYTES, VLAN_ETHERTYPE};
+use sluice_formats::limits::TAG_BYTES;
 use sluice_formats::{EngineId, Reason};
 use sluice_l7::compile::{Options, compile};
 use sluice_l7::engine::{Engine, Fate, Outcome};
 use sluice_l7::placed::Placed;
+use sluice_packet::flow::vlan_id;
 use sluice_rtlsim::Variant;
 use sluice_rtlsim::dispatch::{Dispatched, Dispatcher};
 use std::collections::BTreeMap;
@@ -131,10 +132,9 @@ impl RunArgs {
         let mut all = Vec::new();
         while all.len() < self.limit.unwrap_or(usize::MAX) && !interrupt::asked() && capture.read(&mut packet)? {
             let bytes = &packet.bytes;
-            let word = |at: usize| bytes.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
-            let (module, frame) = match (word(12), word(14)) {
-                (Some(VLAN_ETHERTYPE), Some(tci)) => (tci & 0xfff, [&bytes[..12], &bytes[12 + TAG_BYTES..]].concat()),
-                _ => (1, bytes.clone()),
+            let (module, frame) = match vlan_id(bytes) {
+                Some(vid) => (vid, [&bytes[..12], &bytes[12 + TAG_BYTES..]].concat()),
+                None => (1, bytes.clone()),
             };
             if module == 0 || usize::from(module) > self.rules.len() {
                 let what = format!(

@@ -2,6 +2,8 @@
 
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::random::Rng;
+use sluice_l7::message::{self, Addresses};
+use sluice_packet::checksum::{Sum, checksum};
 
 const IPV4: usize = 14;
 const UDP: usize = 34;
@@ -17,26 +19,20 @@ pub struct Flow {
     pub to: u16,
 }
 
+impl Flow {
+    fn addresses(self) -> Addresses {
+        Addresses { from: self.source.into(), port_from: self.from, ..Addresses::to_port(self.to) }
+    }
+}
+
 /// A packet of a message.
 pub fn packet(flow: Flow, header: Header, part: &[u8]) -> Vec<u8> {
-    raw(flow, &[&header.to_bytes()[..], part].concat())
+    message::frame(&flow.addresses(), header, part)
 }
 
 /// A UDP packet.
 pub fn raw(flow: Flow, payload: &[u8]) -> Vec<u8> {
-    let length = 8 + payload.len() as u16;
-    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
-    frame.extend([0x45, 0]);
-    frame.extend((length + 20).to_be_bytes());
-    frame.extend([0, 1, 0x40, 0, 64, 17, 0, 0]);
-    frame.extend(flow.source.to_be_bytes());
-    frame.extend([10, 9, 8, 7]);
-    for word in [flow.from, flow.to, length, 0] {
-        frame.extend(word.to_be_bytes());
-    }
-    frame.extend(payload);
-    seal(&mut frame);
-    frame
+    message::raw_frame(&flow.addresses(), payload)
 }
 
 /// Writes both checksums of a UDP packet, that of UDP where its length is a frame's.
@@ -47,16 +43,18 @@ pub fn seal(frame: &mut [u8]) {
         return;
     }
     frame[UDP + 6..UDP + 8].fill(0);
-    let pseudo = ones(&frame[IPV4 + 12..UDP]) + 17 + length as u32;
-    let sum = !fold(pseudo + ones(&frame[UDP..UDP + length]));
-    let sum = if sum == 0 { 0xffff } else { sum };
+    let pseudo = Sum::new().add_bytes(&frame[IPV4 + 12..UDP]).add_word(17).add_word(length as u16);
+    let sum = match pseudo.add_bytes(&frame[UDP..UDP + length]).checksum() {
+        0 => u16::MAX,
+        sum => sum,
+    };
     frame[UDP + 6..UDP + 8].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// Writes the checksum of the IPv4 header.
 pub fn seal_ipv4(frame: &mut [u8]) {
     frame[IPV4 + 10..IPV4 + 12].fill(0);
-    let sum = !fold(ones(&frame[IPV4..UDP]));
+    let sum = checksum(&frame[IPV4..UDP]);
     frame[IPV4 + 10..IPV4 + 12].copy_from_slice(&sum.to_be_bytes());
 }
 
@@ -111,15 +109,4 @@ pub fn broken(rng: &mut Rng, mut frame: Vec<u8>) -> Vec<u8> {
         }
     }
     frame
-}
-
-fn ones(bytes: &[u8]) -> u32 {
-    bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0))).sum()
-}
-
-fn fold(mut sum: u32) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
 }

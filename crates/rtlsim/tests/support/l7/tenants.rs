@@ -2,11 +2,11 @@
 
 use super::bench::Bench;
 use sluice_formats::Table;
-use sluice_formats::l7::codes::L7Goal;
-use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7TargetPart};
+use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
 use sluice_formats::l7::target::Target;
 use sluice_formats::random::Rng;
 use sluice_l7::compile::{Options, compile};
+use sluice_l7::placed::Placed;
 use sluice_l7::rules::Application;
 use sluice_l7::tables::Tables;
 use sluice_l7::testing::{self, Limits};
@@ -23,59 +23,27 @@ pub struct Tenants {
     pub tables: Tables,
 }
 
-/// A target.
-pub fn goal(kind: L7Goal, number: u16) -> L7TargetPart {
-    L7TargetPart { kind: kind.code(), number, ..L7TargetPart::default() }
-}
-
 impl Tenants {
     /// Rules of several modules, as many as there is room for.
-    pub fn random(target: &Target, rng: &mut Rng) -> Self {
-        let mut all = Self::default();
+    pub fn random(target: &'static Target, rng: &mut Rng) -> Self {
+        let mut placed = Placed::new(target);
+        let mut applications = Vec::new();
         for module in 1..=MODULES {
             let rules = testing::rules(rng, &Limits { types: 2, rules: 4, steps: 4, ..Limits::default() });
-            let room = target.rows - all.tables.rows.len();
-            let Ok(program) = compile(&rules, &Options { rows: room }) else { continue };
-            let (tables, ports) = program.tables(&rules, module);
-            let fits = all.tables.starts.len() + tables.starts.len() <= target.starts
-                && all.tables.groups.len() + tables.groups.len() <= target.groups
-                && all.ports.len() + ports.len() <= target.ports;
-            if fits {
-                all.place(tables, ports, &rules.applications, rng);
+            let Ok(program) = compile(&rules, &Options { rows: placed.room() }) else { continue };
+            let first = placed.ports.len();
+            if placed.add(module, &program, &rules).is_err() {
+                continue;
             }
+            for row in &mut placed.ports[first..] {
+                row.updating = rng.chance(1, 8);
+                row.generation = rng.chance(1, 24);
+            }
+            applications.extend(rules.applications);
         }
+        let mut all = Self { ports: placed.ports.into_iter().zip(applications).collect(), tables: placed.tables };
         all.break_some(rng);
         all
-    }
-
-    fn place(&mut self, tables: Tables, ports: Vec<L7PortRow>, rules: &[Application], rng: &mut Rng) {
-        let (rows, starts, groups) = (self.tables.rows.len(), self.tables.starts.len(), self.tables.groups.len());
-        let placed = |mut target: L7TargetPart| {
-            let base = match L7Goal::from_code(target.kind) {
-                Some(L7Goal::Row | L7Goal::Rows) => rows,
-                Some(L7Goal::Group) => groups,
-                _ => 0,
-            };
-            target.number += base as u16;
-            target
-        };
-        for mut row in tables.rows {
-            row.miss = placed(row.miss);
-            row.alternatives.iter_mut().for_each(|a| a.target = placed(a.target));
-            self.tables.rows.push(row);
-        }
-        for mut row in tables.starts {
-            row.target = placed(row.target);
-            self.tables.starts.push(row);
-        }
-        self.tables.groups.extend(tables.groups);
-        for (mut row, application) in ports.into_iter().zip(rules) {
-            row.start += starts as u16;
-            row.otherwise = placed(row.otherwise);
-            row.updating = rng.chance(1, 8);
-            row.generation = rng.chance(1, 24);
-            self.ports.push((row, application.clone()));
-        }
     }
 
     /// Rows that no compiler makes.
