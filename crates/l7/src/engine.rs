@@ -1,6 +1,6 @@
 //! The model of the engine as its rows configure it: what becomes of each packet.
 
-use crate::message::{Dropped, Known, Packet, Ports, Sender, Sort, filter};
+use crate::message::{Known, Ports, Sender, Sort, by_headers};
 use crate::rules::Kind;
 use crate::step::{self, Identity, Verdict};
 use crate::table::{Begun, Key, Place, Table};
@@ -8,7 +8,7 @@ use crate::tables::Tables;
 use crate::view::View;
 use sluice_formats::Reason;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
-use sluice_formats::l7::qnp::{HEADER_BYTES, Header, QNP};
+use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::L7PortRow;
 use sluice_formats::l7::target::Target;
 
@@ -92,10 +92,9 @@ impl Engine {
         rule: impl FnOnce(&Job) -> Option<Verdict>,
     ) -> Outcome {
         let ports = self.known(module, generation);
-        let packet = match filter(frame, &ports) {
+        // Its fields are looked at when it has its entry.
+        let packet = match by_headers(frame, &ports) {
             Sort::Frame(_) => return Outcome { fate: Fate::Frame, fault: false },
-            // Its fields are looked at when it has its entry.
-            Sort::Dropped(Dropped::Fields(_)) => first_packet(frame, &ports),
             Sort::Dropped(dropped) => return Outcome { fate: Fate::Dropped(dropped.reason()), fault: false },
             Sort::Packet(packet) => packet,
         };
@@ -103,8 +102,9 @@ impl Engine {
         let header = packet.header;
         let identity = Identity { session: header.session, message: header.msg_id };
         let message_type = if packet.kind == Kind::Raw { 0 } else { header.msg_type };
+        let view = || packet.seen().and_then(Result::ok);
         match packet.kind {
-            Kind::Raw => ruled(rule(&Job { port: &port, message_type, identity, view: packet.view })),
+            Kind::Raw => ruled(rule(&Job { port: &port, message_type, identity, view: view() })),
             Kind::Endpoint => endpoint(&port, rule, identity),
             Kind::Application(_) => {
                 let Sender { address, port: from } = packet.sender;
@@ -116,7 +116,7 @@ impl Engine {
                 };
                 match place {
                     Begun::Entered(place) => {
-                        let ruled = ruled(rule(&Job { port: &port, message_type, identity, view: packet.view }));
+                        let ruled = ruled(rule(&Job { port: &port, message_type, identity, view: view() }));
                         self.table.decide(place, ruled.fate);
                         ruled
                     }
@@ -141,26 +141,6 @@ impl Engine {
             // Entries of this model are decided at once.
             Ok(None) | Err(_) => dropped(Reason::L7Malformed),
         }
-    }
-}
-
-/// A message's first packet whose fields are malformed, and which is right otherwise.
-fn first_packet<'a>(frame: &'a [u8], ports: &Ports) -> Packet<'a> {
-    let mut bytes = [0; HEADER_BYTES - QNP];
-    bytes.copy_from_slice(&frame[QNP..HEADER_BYTES]);
-    let header = Header::from_bytes(&bytes);
-    let known = ports.at(u16::from_be_bytes([frame[36], frame[37]]));
-    let taker = known.iter().find(|known| known.kind == Kind::Application(header.app_id));
-    Packet {
-        application: taker.map_or(0, |known| known.application),
-        kind: Kind::Application(header.app_id),
-        sender: Sender {
-            address: [frame[26], frame[27], frame[28], frame[29]],
-            port: u16::from_be_bytes([frame[34], frame[35]]),
-        },
-        header,
-        payload: &[],
-        view: None,
     }
 }
 

@@ -122,6 +122,17 @@ pub struct Packet<'a> {
 
 /// What a frame, from its Ethernet header on, is at these ports.
 pub fn filter<'a>(frame: &'a [u8], ports: &Ports) -> Sort<'a> {
+    match by_headers(frame, ports) {
+        Sort::Packet(packet) => match packet.seen().transpose() {
+            Ok(view) => Sort::Packet(Packet { view, ..packet }),
+            Err(malformed) => Sort::Dropped(Dropped::Fields(malformed)),
+        },
+        other => other,
+    }
+}
+
+/// The same before its fields are looked at: a packet has no view yet.
+pub fn by_headers<'a>(frame: &'a [u8], ports: &Ports) -> Sort<'a> {
     let known = match candidates(frame, ports) {
         Ok(known) => known,
         Err(no_message) => return Sort::Frame(no_message),
@@ -129,6 +140,19 @@ pub fn filter<'a>(frame: &'a [u8], ports: &Ports) -> Sort<'a> {
     match packet(frame, known) {
         Ok(packet) => Sort::Packet(packet),
         Err(dropped) => Sort::Dropped(dropped),
+    }
+}
+
+impl<'a> Packet<'a> {
+    /// What rules see of it, if they see anything and its fields can be told apart.
+    pub fn seen(&self) -> Option<Result<View<'a>, Malformed>> {
+        match self.kind {
+            Kind::Raw => Some(Ok(View::of_raw(self.payload))),
+            Kind::Application(_) if self.header.pkt_seq_num_in_msg == 0 => {
+                Some(View::of_message(self.payload, self.header.seg_cnt))
+            }
+            Kind::Application(_) | Kind::Endpoint => None,
+        }
     }
 }
 
@@ -189,14 +213,7 @@ fn packet<'a>(frame: &'a [u8], known: &[Known]) -> Result<Packet<'a>, Dropped> {
         return Err(Dropped::UdpChecksum);
     }
     let payload = &udp[if has_header { HEADER_BYTES } else { RAW_HEADER_BYTES } - UDP..];
-    let view = match taker.kind {
-        Kind::Raw => Some(View::of_raw(payload)),
-        Kind::Application(_) if header.pkt_seq_num_in_msg == 0 => {
-            Some(View::of_message(payload, header.seg_cnt).map_err(Dropped::Fields)?)
-        }
-        Kind::Application(_) | Kind::Endpoint => None,
-    };
-    Ok(Packet { application: taker.application, kind: taker.kind, sender, header, payload, view })
+    Ok(Packet { application: taker.application, kind: taker.kind, sender, header, payload, view: None })
 }
 
 /// The QNP header, where it does not contradict itself.

@@ -5,5 +5,5 @@ mod filter;
 mod ports;
 
 pub use build::{Addresses, BuildError, Field, MOST_PAYLOAD, encode, frame, raw_frame, segments};
-pub use filter::{Dropped, NoMessage, Packet, Sender, Sort, filter};
+pub use filter::{Dropped, NoMessage, Packet, Sender, Sort, by_headers, filter};
 pub use ports::{Known, Ports};
