@@ -1,68 +1,15 @@
 //! What can be wrong with a file of rules. The pages of the codes are docs/errors/E085x.md.
 
-use sluice_packet::text::{Position, Span, line_at, position, quote, write_excerpt};
-use std::fmt;
+use sluice_packet::mistake::{self, Mistake, Mistakes};
+use sluice_packet::text::{Span, quote};
 
 /// Mistakes of a file that are shown; behind them reading ends.
 pub const MOST_ERRORS: usize = 20;
 
 /// One mistake, and where it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RulesError {
-    /// Name of the file.
-    pub file: String,
-    /// Line and column, from 1.
-    pub position: Position,
-    /// The line, and how many characters of it are meant.
-    pub excerpt: (String, usize),
-    /// What is wrong.
-    pub problem: Problem,
-}
-
-impl RulesError {
-    pub(super) fn new(file: &str, text: &str, (span, problem): Located) -> Self {
-        let shown = text.get(span.start..span.end).unwrap_or_default();
-        let width = shown.lines().next().unwrap_or_default().chars().count();
-        let excerpt = (line_at(text, span.start).to_string(), width);
-        Self { file: file.to_string(), position: position(text, span.start), excerpt, problem }
-    }
-
-    /// Code by which the mistake is explained.
-    pub fn code(&self) -> &'static str {
-        self.problem.code()
-    }
-}
-
-impl std::error::Error for RulesError {}
-
-impl fmt::Display for RulesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error[{}]: {}", self.code(), self.problem)?;
-        write_excerpt(f, &self.file, self.position, Some((&self.excerpt.0, self.excerpt.1)))
-    }
-}
-
+pub type RulesError = Mistake<Problem>;
 /// All mistakes of a file that were found by their places, at least one and at most [`MOST_ERRORS`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RulesErrors(pub Vec<RulesError>);
-
-impl RulesErrors {
-    /// Code of the first one.
-    pub fn code(&self) -> &'static str {
-        self.0.first().map_or("E0851", RulesError::code)
-    }
-}
-
-impl std::error::Error for RulesErrors {}
-
-impl fmt::Display for RulesErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, error) in self.0.iter().enumerate() {
-            write!(f, "{}{error}", if i > 0 { "\n\n" } else { "" })?;
-        }
-        Ok(())
-    }
-}
+pub type RulesErrors = Mistakes<Problem>;
 
 /// What is wrong, without the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -162,9 +109,10 @@ pub enum Problem {
     },
 }
 
-impl Problem {
-    /// Code by which the mistake is explained.
-    pub fn code(&self) -> &'static str {
+impl mistake::Problem for Problem {
+    const CODE: &'static str = "E0851";
+
+    fn code(&self) -> &'static str {
         match self {
             Self::Word { .. } => "E0850",
             Self::Expected { .. } => "E0851",

@@ -175,6 +175,7 @@ fn word(rest: &str) -> Lexed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sluice_packet::mistake::Problem as _;
 
     fn tokens(text: &str) -> Vec<Token<'_>> {
         let mut notes = Notes::default();

@@ -17,6 +17,7 @@ pub use lexer::{MOST_BYTES, MOST_NAME};
 pub use pattern::{literal as escape, unescape};
 
 use error::Notes;
+use sluice_packet::mistake::Mistakes;
 use sluice_packet::text::Span;
 
 /// Reads and checks rules; `file` names them in errors.
@@ -28,7 +29,8 @@ pub fn read(file: &str, text: &str) -> Result<Rules, RulesErrors> {
         return Ok(rules);
     }
     notes.found.sort_by_key(|(span, _)| span.start);
-    Err(RulesErrors(notes.found.into_iter().map(|located| RulesError::new(file, text, located)).collect()))
+    let mistakes = notes.found.into_iter().map(|(span, problem)| RulesError::new(file, text, span, problem));
+    Err(Mistakes(mistakes.collect()))
 }
 
 /// Reads the bytes of a file, which are UTF-8.
@@ -42,7 +44,7 @@ pub fn read_bytes(file: &str, bytes: &[u8]) -> Result<Rules, RulesErrors> {
                 found: format!("byte {:#04x}, with which the file is no UTF-8", bytes[at]),
                 expected: "text; a pattern has other bytes as \\xHH".into(),
             };
-            Err(RulesErrors(vec![RulesError::new(file, &good, (Span { start: at, end: at }, problem))]))
+            Err(Mistakes(vec![RulesError::new(file, &good, Span { start: at, end: at }, problem)]))
         }
     }
 }
