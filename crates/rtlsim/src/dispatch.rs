@@ -4,11 +4,12 @@ use crate::error::RtlError;
 use crate::event::{What, decode};
 use crate::locate::Variant;
 use crate::plugin::{Instance, Plugin, Until};
+use crate::row_write::{RowWriter, WriteError};
 use crate::top;
 use sluice_formats::l7::rows::{L7QuotaRow, L7TraceRow};
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
-use sluice_formats::{Message, Node, Op, Status, Table};
+use sluice_formats::{Node, Table};
 use sluice_l7::placed::Placed;
 use std::collections::HashMap;
 
@@ -29,7 +30,7 @@ pub struct Dispatched {
 /// An engine with rules.
 pub struct Dispatcher {
     rtl: Instance,
-    sequence: u16,
+    rows: RowWriter,
 }
 
 fn failed(what: impl Into<String>) -> RtlError {
@@ -41,53 +42,31 @@ impl Dispatcher {
     pub fn open(target: &str, variant: Variant, seed: u64, placed: &Placed) -> Result<Self, RtlError> {
         let rtl = Plugin::find(&top::L7, target, variant)?.open(seed)?;
         let sizes = sluice_formats::l7::target::Target::by_name(target);
-        let mut dispatcher = Self { rtl, sequence: 0 };
-        let rows = |index: usize| index as u32;
-        for (index, row) in placed.tables.rows.iter().enumerate() {
-            dispatcher.write(Table::L7Match, rows(index), row)?;
+        let mut dispatcher = Self { rtl, rows: RowWriter::new(&top::L7, Node::L7) };
+        for (index, row) in (0..).zip(&placed.tables.rows) {
+            dispatcher.write(Table::L7Match, index, row)?;
         }
-        for (index, row) in placed.tables.starts.iter().enumerate() {
-            dispatcher.write(Table::L7Start, rows(index), row)?;
+        for (index, row) in (0..).zip(&placed.tables.starts) {
+            dispatcher.write(Table::L7Start, index, row)?;
         }
-        for (index, row) in placed.tables.groups.iter().enumerate() {
-            dispatcher.write(Table::L7Group, rows(index), row)?;
+        for (index, row) in (0..).zip(&placed.tables.groups) {
+            dispatcher.write(Table::L7Group, index, row)?;
         }
         for module in 1..sizes.modules as u32 {
             dispatcher.write(Table::L7Quota, module, &L7QuotaRow { messages: sizes.messages as u16 })?;
         }
         // Ports last: nothing comes to rules that are not there.
-        for (index, row) in placed.ports.iter().enumerate() {
-            dispatcher.write(Table::L7Port, rows(index), row)?;
+        for (index, row) in (0..).zip(&placed.ports) {
+            dispatcher.write(Table::L7Port, index, row)?;
         }
         Ok(dispatcher)
     }
 
     fn write(&mut self, table: Table, index: u32, row: &impl Row) -> Result<(), RtlError> {
-        self.sequence = self.sequence.wrapping_add(1);
-        let data = row.pack().map_err(|e| failed(e.to_string()))?;
-        let message = Message {
-            op: Op::Write,
-            status: Status::Ok,
-            node: Node::L7.number(),
-            sequence: self.sequence,
-            table: table.number(),
-            index,
-            data,
-        };
-        self.rtl.send(&message.encode(), true);
-        for _ in 0..200 {
-            self.rtl.run(&Until { replies: 1, max_cycles: 1_000, ..Until::default() })?;
-            for event in self.events()? {
-                if let What::Reply(words) = event.1 {
-                    let answer = Message::decode(&words).map_err(|e| failed(e.to_string()))?;
-                    return match answer.status {
-                        Status::Ok => Ok(()),
-                        status => Err(failed(format!("{} {index}: {}", table.name(), status.name()))),
-                    };
-                }
-            }
-        }
-        Err(failed(format!("{} {index}: no answer", table.name())))
+        self.rows.write(&mut self.rtl, table, index, row).map_err(|e| match e {
+            WriteError::Rtl(error) => error,
+            other => failed(other.to_string()),
+        })
     }
 
     fn events(&mut self) -> Result<Vec<(u64, What)>, RtlError> {

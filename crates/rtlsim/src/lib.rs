@@ -25,6 +25,7 @@ pub mod options;
 pub mod plugin;
 pub mod recount;
 pub mod requester;
+pub mod row_write;
 pub mod snapshot_read;
 pub mod top;
 pub mod track;
