@@ -7,6 +7,7 @@ pub mod explain;
 pub mod fast;
 pub mod listing;
 pub mod message;
+pub mod object;
 pub mod oracle;
 pub mod placed;
 pub mod published;
