@@ -2,6 +2,7 @@
 //! `docs/design/l7.md` is the specification.
 
 pub mod compile;
+pub mod device;
 pub mod engine;
 pub mod explain;
 pub mod fast;

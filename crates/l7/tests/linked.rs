@@ -337,7 +337,9 @@ fn what_does_not_fit_is_told_with_what_is_left_and_who_holds_it() {
 
 #[test]
 fn rows_that_are_not_the_tenants_or_that_packets_use_are_refused() {
-    let rules = read("a.l7", &format!("{DISCARDED}group g {{ queue 0 queue 1 }}\nraw r {{ port 9003 default group g }}\n")).unwrap();
+    let rules =
+        read("a.l7", &format!("{DISCARDED}group g {{ queue 0 queue 1 }}\nraw r {{ port 9003 default group g }}\n"))
+            .unwrap();
     let mut linker = Linker::of(&DEFAULT, &[EngineId::RMT, EngineId::L7], None);
     let object = object("rules", &rules, &DEFAULT).unwrap();
     for (id, name) in [(2, "blue"), (3, "red")] {
