@@ -197,6 +197,18 @@ impl Updates {
         Ok(())
     }
 
+    /// Rules stand beside whatever runs.
+    pub fn rules(&mut self, tenant: &str, span: Span) -> Located<()> {
+        if self.open.contains_key(tenant) {
+            let problem = ScriptProblem::Update {
+                found: format!("`rules {tenant}` within an update"),
+                expected: format!("`commit {tenant}` before: rules are an update of their own"),
+            };
+            return Err((span, problem));
+        }
+        Ok(())
+    }
+
     /// That the tenant has an XDP program.
     pub fn check_program(&self, tenant: &str, span: Span) -> Located<()> {
         if self.programs.contains(tenant) {
