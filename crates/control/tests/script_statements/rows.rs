@@ -422,7 +422,7 @@ pub const ROWS: &[Row] = &[
         1,
         &["E0311", "host3, queue 4", "found queue 5"],
     ),
-    Row(TABLE, "expect host 3 queue=256 eth", 2, &["E0112", "the queue", "0 to 255"]),
+    Row(TABLE, "expect host 3 queue=256 eth", 2, &["E0114", "the queue", "0 to 255"]),
     // rmt
     Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
     Row(TENANT, "load red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
