@@ -309,9 +309,9 @@ fn mistakes_about_rules_are_answered_at_their_place() {
     refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nrows = 3\n", "E0223", "match rows of l7, tenant `red` was given 3");
     refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nrows = 33\n", "E0226", "at most 32");
     refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nmessages = 33\n", "E0226", "at most 32");
-    refused("[tenant.l7]\nqueues = 3\n", "E0302", "unknown field `queues`");
+    refused("[tenant.l7]\nqueues = 3\n", "E0303", "unknown field `queues`");
     // Behind an XDP program, what that passes is dispatched if nothing else is said.
     let xdp = "rules = \"L7/lines.l7\"\nxdp = \"L7/../xdp/swap/swap.o\"\n";
     let config = parse(&text(&xdp.replace("xdp = ", "keep_tag = true\nxdp = "))).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(config.tenants[0].object.as_ref().unwrap().default.to_string(), "host3");
+    assert_eq!(config.tenants[0].object.as_ref().unwrap().default.to_string(), "to host3");
 }
