@@ -455,6 +455,15 @@ package sluice_xdp_pkg;
     return op inside {XdpOpMul, XdpOpDiv, XdpOpMod, XdpOpSdiv, XdpOpSmod};
   endfunction
 
+  // Whether an instruction is arithmetic, a move or a condition of 32 bits.
+  // "Bits of function variable are not used": the function takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic takes_halves(xdp_lane_t lane);
+    // verilator lint_on UNUSEDSIGNAL
+    return !lane.wide && ((lane.op[7:4] == 4'h0 && lane.op != XdpOpNone) || lane.op inside {XdpOpMove, XdpOpNegate} ||
+        (lane.op[7:4] == 4'h2 && lane.op[3:2] != 2'b11));
+  endfunction
+
   // Whether an instruction writes its destination. An atomic operation does when it fetches.
   // "Bits of function variable are not used": the function takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
