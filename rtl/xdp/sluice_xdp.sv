@@ -384,11 +384,10 @@ module sluice_xdp
   // Cores.
 
   // Of each core.
-  logic [Cores-1:0] core_valid, core_ready, sent_valid, sent_ready, sent_last, enter_valid, fetch_valid, look_valid;
-  logic [Cores-1:0][511:0] sent_data;
-  logic [Cores-1:0][63:0] sent_keep;
-  sideband_t [Cores-1:0] sent_side;
-  route_t [Cores-1:0] sent_route;
+  logic [Cores-1:0]
+      core_valid, core_ready, window_valid, window_ready, window_last, enter_valid, fetch_valid, look_valid;
+  logic [Cores-1:0][511:0] window;
+  xdp_leaving_t [Cores-1:0] leaving;
   logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, slot, start_slot;
   logic [Cores-1:0][SlotBits:0] level;
   logic [Cores-1:0][LookBits-1:0] program_index, look_index;
@@ -546,13 +545,10 @@ module sluice_xdp
         .s_axis_broken       (in_broken),
         .s_axis_came         (in_came),
         .now_i               (now_q),
-        .m_axis_tvalid       (sent_valid[c]),
-        .m_axis_tready       (sent_ready[c]),
-        .m_axis_tdata        (sent_data[c]),
-        .m_axis_tkeep        (sent_keep[c]),
-        .m_axis_tlast        (sent_last[c]),
-        .m_axis_side         (sent_side[c]),
-        .m_axis_route        (sent_route[c]),
+        .window_valid_o      (window_valid[c]),
+        .window_ready_i      (window_ready[c]),
+        .window_last_o       (window_last[c]),
+        .window_o            (window[c]),
         .enter_valid_o       (enter_valid[c]),
         .enter_slot_o        (enter_slot[c]),
         .look_index_o        (program_index[c]),
@@ -607,6 +603,7 @@ module sluice_xdp
         .leave_o             (verdict_token[c]),
         .verdict_o           (verdict[c]),
         .cost_o              (cost[c]),
+        .leaving_o           (leaving[c]),
         .ran_o               (ran[c]),
         .outcome_o           (outcome[c]),
         .generation_o        (verdict_generation[c]),
@@ -636,7 +633,8 @@ module sluice_xdp
   // Out: a verdict a cycle, and frames in the order of verdicts.
 
   core_t verdict_core, out_core;
-  logic out_known, out_room;
+  logic out_known, out_room, out_done, sending;
+  xdp_leaving_t out_frame;
   logic [$clog2(Sending*Cores+1)-1:0] unused_out_level;
 
   sluice_arb_rr #(
@@ -656,29 +654,41 @@ module sluice_xdp
   assign left = slot_of(verdict_core, verdict_slot[verdict_core]);
 
   sluice_fifo #(
-      .Width(CoreBits),
+      .Width(CoreBits + $bits(xdp_leaving_t)),
       .Depth(Sending * Cores)
   ) u_sent (
       .clk_i,
       .rst_ni,
       .valid_i(charge_valid && !unload_verdict_data.dropped),
       .ready_o(out_room),
-      .data_i (verdict_core),
+      .data_i ({verdict_core, leaving[verdict_core]}),
       .valid_o(out_known),
-      .ready_i(out_valid && out_ready && out_last),
-      .data_o (out_core),
+      .ready_i(out_done),
+      .data_o ({out_core, out_frame}),
       .level_o(unused_out_level)
   );
-  assign out_valid = out_known && sent_valid[out_core];
-  assign out_data  = sent_data[out_core];
-  assign out_keep  = sent_keep[out_core];
-  assign out_last  = sent_last[out_core];
-  assign out_side  = sent_side[out_core];
-  assign out_route = sent_route[out_core];
-  always_comb begin
-    sent_ready = '0;
-    sent_ready[out_core] = out_known && out_ready;
-  end
+  sluice_xdp_sender #(
+      .Cores(Cores)
+  ) u_sender (
+      .clk_i,
+      .rst_ni,
+      .core_valid_i  (out_known),
+      .core_i        (out_core),
+      .frame_i       (out_frame),
+      .core_done_o   (out_done),
+      .window_valid_i(window_valid),
+      .window_ready_o(window_ready),
+      .window_last_i (window_last),
+      .window_i      (window),
+      .m_axis_tvalid (out_valid),
+      .m_axis_tready (out_ready),
+      .m_axis_tdata  (out_data),
+      .m_axis_tkeep  (out_keep),
+      .m_axis_tlast  (out_last),
+      .m_axis_side   (out_side),
+      .m_axis_route  (out_route),
+      .waiting_o     (sending)
+  );
 
   // ---------------------------------------------------------------------------------------------------------------
   // Programs and instructions.
@@ -965,7 +975,7 @@ module sluice_xdp
   assert property (@(posedge clk_i) disable iff (!rst_ni) enters == (enter_valid != '0));
 `endif
 
-  assign waiting_o = (beat_valid || queues_waiting || core_waiting != '0) && !(m_axis_tvalid && !m_axis_tready);
+  assign waiting_o = (beat_valid || queues_waiting || core_waiting != '0 || sending) && !(m_axis_tvalid && !m_axis_tready);
   assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || fetch_valid != '0 || verdict_valid_o;
 
 endmodule

@@ -260,6 +260,14 @@ package sluice_xdp_pkg;
     logic [7:0]            granted;
   } xdp_slot_t;
 
+  // A frame that leaves.
+  typedef struct packed {
+    sideband_t  side;
+    route_t     route;
+    logic [5:0] turn;   // bytes in front of its first one in the first one's row of memory
+    logic [5:0] tail;   // bytes of its last beat; 0 is all
+  } xdp_leaving_t;
+
   // A request to memory: eight columns of eight bytes from word `word` of row `row` on.
   typedef struct packed {
     logic [RowBits-1:0] row;
