@@ -132,8 +132,10 @@ module sluice_xdp
     else if (front_take) front_first_q <= s_axis_tlast;
   end
 
-  sluice_skid #(
-      .Width($bits(beat_t))
+  logic [$clog2(3)-1:0] unused_front_level;
+  sluice_fifo #(
+      .Width($bits(beat_t)),
+      .Depth(2)
   ) u_front (
       .clk_i,
       .rst_ni,
@@ -142,7 +144,8 @@ module sluice_xdp
       .data_i (front),
       .valid_o(beat_valid),
       .ready_i(beat_ready),
-      .data_o (beat)
+      .data_o (beat),
+      .level_o(unused_front_level)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -389,8 +392,8 @@ module sluice_xdp
   logic [Cores-1:0][511:0] window;
   xdp_leaving_t [Cores-1:0] leaving;
   logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, slot, start_slot;
-  logic [Cores-1:0][SlotBits:0] level;
-  logic [Cores-1:0][LookBits-1:0] program_index, look_index;
+  logic [Cores-1:0][  SlotBits:0] level;
+  logic [Cores-1:0][LookBits-1:0] look_index;
   logic [Cores-1:0][Slots-1:0] waits, soon;
   logic [Cores-1:0] near_valid;
   logic [Cores-1:0][SlotBits-1:0] near_slot;
@@ -468,7 +471,10 @@ module sluice_xdp
 
   logic in_first_q, enters;
   core_t least, in_core, in_core_q;
-  logic [AllSlotBits-1:0] entered, left;
+  logic enters_q;
+  logic [AllSlotBits-1:0] entered_q, left;
+  logic [ModuleBits-1:0] entered_module_q;
+  logic [$clog2(Buckets)-1:0] entered_hash_q;
   logic [AllSlots-1:0] all_waits, all_soon;
   logic [Cores-1:0][AllSlotBits-1:0] all_near;
 
@@ -493,7 +499,14 @@ module sluice_xdp
     if (enters) arrival_port_q <= in_side.id[30:28];
   end
 
-  assign entered = slot_of(in_core, enter_slot[in_core]);
+  // The order hears of it a cycle later: before the packet is whole in memory.
+  always_ff @(posedge clk_i) begin
+    enters_q         <= enters && rst_ni;
+    entered_q        <= slot_of(in_core, enter_slot[in_core]);
+    entered_module_q <= in_side.module_id;
+    entered_hash_q   <= in_side.flow_hash[$clog2(Buckets)-1:0];
+  end
+
   sluice_xdp_order #(
       .Slots  (AllSlots),
       .Modules(Modules),
@@ -502,10 +515,10 @@ module sluice_xdp
   ) u_order (
       .clk_i,
       .rst_ni,
-      .enter_valid_i (enters),
-      .enter_slot_i  (entered),
-      .enter_module_i(in_side.module_id),
-      .enter_hash_i  (in_side.flow_hash[$clog2(Buckets)-1:0]),
+      .enter_valid_i (enters_q),
+      .enter_slot_i  (entered_q),
+      .enter_module_i(entered_module_q),
+      .enter_hash_i  (entered_hash_q),
       .leave_valid_i (charge_valid),
       .leave_slot_i  (left),
       .near_valid_i  (near_valid),
@@ -551,7 +564,6 @@ module sluice_xdp
         .window_o            (window[c]),
         .enter_valid_o       (enter_valid[c]),
         .enter_slot_o        (enter_slot[c]),
-        .look_index_o        (program_index[c]),
         .level_o             (level[c]),
         .program_i           (program_row),
         .ifindex_i           (arrival_row.ifindex[arrival_port_q]),
@@ -703,8 +715,9 @@ module sluice_xdp
       .epoch_i,
       .known_index_i     (known_index),
       .known_o           (known_row),
-      .program_valid_i   (enters),
-      .program_index_i   (program_index[in_core]),
+      // Read as long as it waits: it is looked at behind its first beat.
+      .program_valid_i   (in_valid),
+      .program_index_i   ({in_side.module_id[LookBits-2:0], in_side.generation}),
       .program_o         (program_row),
       .arrival_o         (arrival_row),
       .interfaces_valid_i(look_valid),
@@ -770,15 +783,20 @@ module sluice_xdp
       .cfg_rsp_o      (events_cfg_rsp)
   );
 
-  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid ||
-      events_cfg_valid;
+  // Of the short rows only the words that they have.
+  cfg_rsp_t cfg_rsp;
   always_comb begin
-    cfg_rsp_o = tables_cfg_rsp;
-    if (accounts_cfg_valid) cfg_rsp_o = accounts_cfg_rsp;
-    if (events_cfg_valid) cfg_rsp_o = events_cfg_rsp;
-    if (values_cfg_valid) cfg_rsp_o = values_cfg_rsp;
-    if (maps_cfg_valid) cfg_rsp_o = maps_cfg_rsp;
-    if (queues_cfg_valid) cfg_rsp_o = queues_cfg_rsp;
+    cfg_rsp = tables_cfg_rsp;
+    if (accounts_cfg_valid) cfg_rsp = narrow_rsp(accounts_cfg_rsp, XdpSpentRowWords);
+    if (events_cfg_valid) cfg_rsp = narrow_rsp(events_cfg_rsp, XdpEventsRowWords);
+    if (values_cfg_valid) cfg_rsp = values_cfg_rsp;
+    if (maps_cfg_valid) cfg_rsp = maps_cfg_rsp;
+    if (queues_cfg_valid) cfg_rsp = narrow_rsp(queues_cfg_rsp, 1);
+  end
+  always_ff @(posedge clk_i) begin
+    cfg_valid_o <= (tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid ||
+                    events_cfg_valid) && rst_ni;
+    cfg_rsp_o <= cfg_rsp;
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -802,7 +820,7 @@ module sluice_xdp
       .clk_i,
       .rst_ni,
       .locks_i         (locks),
-      .stores_i        (values_ready),
+      .stores_i        (atomic_q == '0),
       .context_valid_i (request_valid),
       .context_store_i (request_store),
       .context_atomic_i(request_atomic),
@@ -819,7 +837,6 @@ module sluice_xdp
       .is_engine_o     (asks_engine),
       .helper_core_o   (helps_core)
   );
-  always_ff @(posedge clk_i) late_core_q <= asks_core;
 
   // Atomic operations, and what names a map by its number, are asked by contexts alone.
   xdp_request_t values_request;
@@ -830,6 +847,26 @@ module sluice_xdp
     values_request.map = request[asks_core].map;
   end
 
+  // Values have it a cycle later, and what belongs to it too. No store comes when the memory is an atomic operation's.
+  typedef logic [ProcessorBits+1:0] asker_t;
+  logic asked_q;
+  logic [1:0] atomic_q;
+  asker_t asker_q;
+  xdp_request_t asked_request_q;
+  logic [63:0] late_q;
+  always_ff @(posedge clk_i) begin
+    asked_q <= values_valid && rst_ni;
+    atomic_q <= rst_ni ? {atomic_q[0], values_valid && values_request.kind == RequestAtomic} : '0;
+    asked_request_q <= values_request;
+    asker_q <= {
+      !asks_any,
+      !asks_any && !asks_engine,
+      asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
+    };
+    late_core_q <= asks_core;
+    late_q <= late[late_core_q];
+  end
+
   sluice_xdp_values #(
       .Regions (Cfg.regions),
       .Maps    (Cfg.maps),
@@ -838,15 +875,11 @@ module sluice_xdp
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i(values_valid),
+      .valid_i(asked_q),
       .ready_o(values_ready),
-      .request_i(values_request),
-      .context_i({
-        !asks_any,
-        !asks_any && !asks_engine,
-        asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
-      }),
-      .late_i(late[late_core_q]),
+      .request_i(asked_request_q),
+      .context_i(asker_q),
+      .late_i(late_q),
       .done_valid_o(done_valid),
       .done_context_o(done_context),
       .done_fault_o(done_fault),
@@ -971,6 +1004,8 @@ module sluice_xdp
 `ifndef SYNTHESIS
   FramesHaveRoomInTheOrder_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(charge_valid && !unload_verdict_data.dropped) || out_room);
+  ValuesTakeWhatIsOffered_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !asked_q || values_ready || !(asked_request_q.kind inside {RequestStore, RequestPut}));
   OneCoreIsEntered_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) enters == (enter_valid != '0));
 `endif

@@ -45,10 +45,9 @@ module sluice_xdp_cluster
     output logic         window_last_o,
     output logic [511:0] window_o,
 
-    // A packet has come: its slot, and its program's row and its port's interface, which are there in the next cycle.
+    // A packet has come: its slot; its program's row and its port's interface are there in the next cycle.
     output logic                            enter_valid_o,
     output logic             [SlotBits-1:0] enter_slot_o,
-    output logic             [LookBits-1:0] look_index_o,
     output logic             [  SlotBits:0] level_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
@@ -194,6 +193,18 @@ module sluice_xdp_cluster
     write_data = (core_write || helper_write) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
   end
 
+  // Written a cycle later: whoever reads what he has written, or what was written for him, does so later still.
+  logic write_valid_q;
+  xdp_place_t write_place_q;
+  logic [7:0][7:0] write_enable_q;
+  logic [7:0][63:0] write_data_q;
+  always_ff @(posedge clk_i) begin
+    write_valid_q  <= core_write || helper_write || load_write;
+    write_place_q  <= write_place;
+    write_enable_q <= write_enable;
+    write_data_q   <= write_data;
+  end
+
   // Who waits gets a cycle after at most `Patience`.
   assign hold = read_wait_q == 3'(Patience) || write_wait_q == 3'(Patience);
   always_ff @(posedge clk_i) begin
@@ -214,10 +225,10 @@ module sluice_xdp_cluster
       .read_place_i  (read_place),
       .read_data_o   (read_data),
       .columns_o     (columns),
-      .write_valid_i (core_write || helper_write || load_write),
-      .write_place_i (write_place),
-      .write_enable_i(write_enable),
-      .write_data_i  (write_data)
+      .write_valid_i (write_valid_q),
+      .write_place_i (write_place_q),
+      .write_enable_i(write_enable_q),
+      .write_data_i  (write_data_q)
   );
   assign map_read_ready_o = !core_read && !helper_read;
   assign map_read_data_o  = read_data;
@@ -244,7 +255,6 @@ module sluice_xdp_cluster
       .look_valid_o (enter_valid_o),
       .enter_slot_o,
       .level_o,
-      .look_index_o,
       .program_i,
       .ifindex_i,
       .write_valid_o(load_write),

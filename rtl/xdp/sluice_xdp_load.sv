@@ -20,8 +20,7 @@ module sluice_xdp_load
     parameter int unsigned Rows = 1024,
     parameter int unsigned Slots = 32,
     parameter int unsigned Modules = 64,
-    localparam int unsigned SlotBits = $clog2(Slots),
-    localparam int unsigned LookBits = $clog2(2 * Modules)
+    localparam int unsigned SlotBits = $clog2(Slots)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -42,7 +41,6 @@ module sluice_xdp_load
     output logic             [SlotBits-1:0] enter_slot_o,
     // Slots that are taken.
     output logic             [  SlotBits:0] level_o,
-    output logic             [LookBits-1:0] look_index_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
 
@@ -135,7 +133,6 @@ module sluice_xdp_load
   assign s_axis_tready = (!beat_valid_q || advance) && (!first_in_q || slot_free);
   assign take = s_axis_tvalid && s_axis_tready;
   assign look_valid_o = take && first_in_q;
-  assign look_index_o = {s_axis_side.module_id[LookBits-2:0], s_axis_side.generation};
   assign enter_slot_o = free_slot;
 
   always_ff @(posedge clk_i) begin

@@ -36,7 +36,7 @@ module sluice_xdp_memory
     $fatal(1, "xdp_memory: Rows is %0d, expected a power of two from 2 to %0d (%m)", Rows, 2 ** RowBits);
   end
 
-  logic [2:0] word_q;
+  logic [1:0][ 2:0] word_q;
   logic [7:0][63:0] columns;
   logic [AddressBits-1:0] read_row, read_next, write_row, write_next;
 
@@ -45,7 +45,7 @@ module sluice_xdp_memory
   assign write_row  = write_place_i.row[AddressBits-1:0];
   assign write_next = write_row + AddressBits'(1);
 
-  always_ff @(posedge clk_i) if (read_valid_i) word_q <= read_place_i.word;
+  always_ff @(posedge clk_i) if (read_valid_i) word_q <= {read_place_i.word + 3'd1, read_place_i.word};
 
   for (genvar c = 0; c < 8; c++) begin : gen_column
     logic [2:0] from;
@@ -72,7 +72,7 @@ module sluice_xdp_memory
   end
 
   for (genvar c = 0; c < 2; c++) begin : gen_rotated
-    assign read_data_o[c] = columns[3'(c)+word_q];
+    assign read_data_o[c] = columns[word_q[c]];
   end
   assign columns_o = columns;
 

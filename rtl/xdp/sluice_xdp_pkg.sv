@@ -95,6 +95,14 @@ package sluice_xdp_pkg;
     return rows;
   endfunction
 
+  // An answer of which only the first words are anything.
+  function automatic cfg_rsp_t narrow_rsp(cfg_rsp_t rsp, int unsigned words);
+    cfg_rsp_t narrow;
+    narrow = rsp;
+    for (int unsigned w = 0; w < MessageDataWords; w++) if (w >= words) narrow.data[32*w+:32] = '0;
+    return narrow;
+  endfunction
+
   // A module's pages of map values in the region table.
   typedef struct packed {
     logic [8:0] base;

@@ -264,7 +264,8 @@ module sluice_xdp_unload
   logic [$clog2(Windows+1)-1:0] window_level;
 
   assign windows = 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0);
-  assign sender_ready = windows_q == '0 || sent;
+  // Not in the last one's read, which is known late: another packet is looked at meanwhile.
+  assign sender_ready = windows_q == '0;
   assign read_valid_o = windows_q != '0 && window_room;
   assign read_place_o = place_of(sent_base_q, offset_q);
   assign granted = read_valid_o && read_ready_i;
@@ -273,11 +274,13 @@ module sluice_xdp_unload
   // One may be under way.
   assign window_room = window_level < ($clog2(Windows + 1))'(Windows - 1);
 
-  // A dropped packet's place comes back in its verdict's cycle; a sent one's behind its last window, and a cycle later if the other's does.
-  assign free_valid_o = sent_q || (judged && drops);
-  assign free_slot_o = (judged && drops) ? head_q : done_slot_q;
-  assign free_place_o = (judged && drops) ? slot_q.place : done_place_q;
-  assign free_rows_o = (judged && drops) ? slot_q.rows : done_rows_q;
+  // A dropped packet's place comes back behind its verdict; a sent one's behind its last window, and a cycle later if the other's does.
+  always_ff @(posedge clk_i) begin
+    free_valid_o <= (sent_q || (judged && drops)) && rst_ni;
+    free_slot_o  <= (judged && drops) ? head_q : done_slot_q;
+    free_place_o <= (judged && drops) ? slot_q.place : done_place_q;
+    free_rows_o  <= (judged && drops) ? slot_q.rows : done_rows_q;
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
