@@ -153,8 +153,8 @@ module sluice_xdp_cluster
   logic [1:0][63:0] core_write_data, helper_write_data, two;
   logic [2:0] read_wait_q, write_wait_q;
 
-  logic start_valid, start_ready, end_valid, free_valid, idle, load_waiting, unload_waiting;
-  logic [SlotBits-1:0] free_slot;
+  logic start_valid, start_ready, end_valid, left_valid, free_valid, idle, load_waiting, unload_waiting;
+  logic [SlotBits-1:0] left_slot;
   logic [RowBits-1:0] free_place;
   logic [8:0] free_rows;
   xdp_slot_t slot_data;
@@ -269,7 +269,8 @@ module sluice_xdp_cluster
       .start_o      (start),
       .waits_i,
       .free_valid_i (free_valid),
-      .free_slot_i  (free_slot),
+      .left_valid_i (left_valid),
+      .left_slot_i  (left_slot),
       .free_place_i (free_place),
       .free_rows_i  (free_rows),
       .waiting_o    (load_waiting)
@@ -395,7 +396,8 @@ module sluice_xdp_cluster
       .window_last_o,
       .window_o,
       .free_valid_o(free_valid),
-      .free_slot_o (free_slot),
+      .left_valid_o(left_valid),
+      .left_slot_o (left_slot),
       .free_place_o(free_place),
       .free_rows_o (free_rows),
       .verdict_valid_o,

@@ -1,7 +1,7 @@
 /// Puts packets into a core's memory, and hands them to its contexts.
 ///
 /// A packet takes a slot with its first beat, if one is free, and a place for its stack, headroom and frame, for frames of functions
-/// before them, and for what its program may add. Both come back in any order (`free_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
+/// before them, and for what its program may add. Both come back in any order: the slot with the packet's verdict (`left_*`), the place when its frame was read (`free_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
 /// beat its slot is written (`slot_*`); a packet without a program is ready to go at once. The others wait for a
 /// context (`start_*`) in order; one whose program is flow-serial waits until nobody before it in its bucket is left (`waits_i`), while
 /// others are started. Which packet is offered may change until one is taken.
@@ -60,8 +60,9 @@ module sluice_xdp_load
     // Slots whose packets wait for others of their flow.
     input logic [Slots-1:0] waits_i,
 
+    input logic                left_valid_i,
+    input logic [SlotBits-1:0] left_slot_i,
     input logic                free_valid_i,
-    input logic [SlotBits-1:0] free_slot_i,
     input logic [ RowBits-1:0] free_place_i,
     input logic [         8:0] free_rows_i,
 
@@ -149,8 +150,8 @@ module sluice_xdp_load
         beat_valid_q <= 1'b0;
       end
       if (look_valid_o) taken_q[free_slot] <= 1'b1;
-      if (free_valid_i) taken_q[free_slot_i] <= 1'b0;
-      level_o <= level_o + (SlotBits + 1)'(look_valid_o) - (SlotBits + 1)'(free_valid_i);
+      if (left_valid_i) taken_q[left_slot_i] <= 1'b0;
+      level_o <= level_o + (SlotBits + 1)'(look_valid_o) - (SlotBits + 1)'(left_valid_i);
     end
     if (take) begin
       beat_data_q <= s_axis_tdata;
@@ -346,7 +347,7 @@ module sluice_xdp_load
 
 `ifndef SYNTHESIS
   SlotsComeBackOnce_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !free_valid_i || taken_q[free_slot_i]);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !left_valid_i || taken_q[left_slot_i]);
 `endif
 
 endmodule

@@ -64,8 +64,10 @@ module sluice_xdp_unload
     output logic         window_last_o,
     output logic [511:0] window_o,
 
+    // A slot that is free again, and a place.
+    output logic                left_valid_o,
+    output logic [SlotBits-1:0] left_slot_o,
     output logic                free_valid_o,
-    output logic [SlotBits-1:0] free_slot_o,
     output logic [ RowBits-1:0] free_place_o,
     output logic [         8:0] free_rows_o,
 
@@ -254,58 +256,71 @@ module sluice_xdp_unload
           id: slot_q.side.id
       };
 
-  // Sending: windows of 64 bytes from the frame's first word on.
-  logic [OffsetBits-1:0] offset_q;
-  logic [8:0] windows_q, windows;
-  logic [SlotBits-1:0] sent_slot_q, done_slot_q;
-  logic [RowBits-1:0] sent_base_q, sent_place_q, done_place_q;
-  logic [8:0] sent_rows_q, done_rows_q;
-  logic granted, sent, sent_q, arrives_q, last_arrives_q, window_room, windows_ready;
+  // Sending: windows of 64 bytes from the frame's first word on. One frame more may wait for the read port, so that whether the last
+  // window of the one before is read now decides nothing.
+  typedef struct packed {
+    logic [RowBits-1:0]    base;
+    logic [RowBits-1:0]    place;
+    logic [8:0]            rows;
+    logic [OffsetBits-1:0] offset;
+    logic [8:0]            windows;
+  } sent_t;
+
+  sent_t judged_frame, next_q, sent_frame_q;
+  logic next_valid_q;
+  logic [RowBits-1:0] done_place_q;
+  logic [8:0] done_rows_q;
+  logic granted, sent, sent_q, idle, arrives_q, last_arrives_q, window_room, windows_ready;
   logic [$clog2(Windows+1)-1:0] window_level;
 
-  assign windows = 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0);
-  // Not in the last one's read, which is known late: another packet is looked at meanwhile.
-  assign sender_ready = windows_q == '0;
-  assign read_valid_o = windows_q != '0 && window_room;
-  assign read_place_o = place_of(sent_base_q, offset_q);
+  assign judged_frame = '{
+          base: slot_q.base,
+          place: slot_q.place,
+          rows: slot_q.rows,
+          offset: {bounds.data[OffsetBits-1:3], 3'd0},
+          windows: 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0)
+      };
+  assign sender_ready = !next_valid_q;
+  // One whose place has not come back yet has its registers: places of sent frames are two cycles apart at least.
+  assign read_valid_o = sent_frame_q.windows != '0 && window_room && !(sent_q && sent_frame_q.windows == 9'd1);
+  assign read_place_o = place_of(sent_frame_q.base, sent_frame_q.offset);
   assign granted = read_valid_o && read_ready_i;
   // The last window is read.
-  assign sent = granted && windows_q == 9'd1;
+  assign sent = granted && sent_frame_q.windows == 9'd1;
+  assign idle = sent_frame_q.windows == '0 || sent;
   // One may be under way.
   assign window_room = window_level < ($clog2(Windows + 1))'(Windows - 1);
 
-  // A dropped packet's place comes back behind its verdict; a sent one's behind its last window, and a cycle later if the other's does.
+  // A slot comes back behind its verdict, and a dropped packet's place; a sent one's behind its last window, and a cycle later if the other's does.
   always_ff @(posedge clk_i) begin
+    left_valid_o <= judged && rst_ni;
+    left_slot_o  <= head_q;
     free_valid_o <= (sent_q || (judged && drops)) && rst_ni;
-    free_slot_o  <= (judged && drops) ? head_q : done_slot_q;
     free_place_o <= (judged && drops) ? slot_q.place : done_place_q;
     free_rows_o  <= (judged && drops) ? slot_q.rows : done_rows_q;
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      windows_q <= '0;
-      sent_q    <= 1'b0;
-      arrives_q <= 1'b0;
-    end else begin
-      sent_q <= sent || (sent_q && judged && drops);
-      if (granted) windows_q <= windows_q - 9'd1;
-      if (judged && !drops) windows_q <= windows;
-      arrives_q <= granted;
+    if (granted) begin
+      sent_frame_q.offset  <= sent_frame_q.offset + OffsetBits'(64);
+      sent_frame_q.windows <= sent_frame_q.windows - 9'd1;
     end
-    last_arrives_q <= windows_q == 9'd1;
-    if (granted) offset_q <= offset_q + OffsetBits'(64);
+    if (idle && (next_valid_q || (judged && !drops))) sent_frame_q <= next_valid_q ? next_q : judged_frame;
+    if (!next_valid_q) next_q <= judged_frame;
     if (sent) begin
-      done_slot_q  <= sent_slot_q;
-      done_place_q <= sent_place_q;
-      done_rows_q  <= sent_rows_q;
+      done_place_q <= sent_frame_q.place;
+      done_rows_q  <= sent_frame_q.rows;
     end
-    if (judged && !drops) begin
-      offset_q <= {bounds.data[OffsetBits-1:3], 3'd0};
-      sent_slot_q <= head_q;
-      sent_base_q <= slot_q.base;
-      sent_place_q <= slot_q.place;
-      sent_rows_q <= slot_q.rows;
+    last_arrives_q <= sent_frame_q.windows == 9'd1;
+    if (!rst_ni) begin
+      sent_frame_q.windows <= '0;
+      next_valid_q         <= 1'b0;
+      sent_q               <= 1'b0;
+      arrives_q            <= 1'b0;
+    end else begin
+      next_valid_q <= !idle && (next_valid_q || (judged && !drops));
+      sent_q       <= sent || (sent_q && judged && drops);
+      arrives_q    <= granted;
     end
   end
 
