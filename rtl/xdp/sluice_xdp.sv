@@ -804,6 +804,13 @@ module sluice_xdp
 
   core_t asks_core, helps_core, late_core_q;
   logic asks_any, asks_engine, engine_ready, values_valid;
+  // What values have a cycle later.
+  typedef logic [ProcessorBits+1:0] asker_t;
+  logic asked_q;
+  logic [1:0] atomic_q;
+  asker_t asker_q;
+  xdp_request_t asked_request_q;
+  logic [63:0] late_q;
   logic [Cores-1:0] request_store, request_atomic, helper_store;
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
@@ -848,12 +855,6 @@ module sluice_xdp
   end
 
   // Values have it a cycle later, and what belongs to it too. No store comes when the memory is an atomic operation's.
-  typedef logic [ProcessorBits+1:0] asker_t;
-  logic asked_q;
-  logic [1:0] atomic_q;
-  asker_t asker_q;
-  xdp_request_t asked_request_q;
-  logic [63:0] late_q;
   always_ff @(posedge clk_i) begin
     asked_q <= values_valid && rst_ni;
     atomic_q <= rst_ni ? {atomic_q[0], values_valid && values_request.kind == RequestAtomic} : '0;
