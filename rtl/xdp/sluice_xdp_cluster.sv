@@ -6,7 +6,7 @@
 /// shares with others (programs, instructions, values, the map engine) is asked for outside; answers say to which context they are.
 ///
 /// In packet memory the core goes first, then its helper, the map engine, and packets that come and go; who waits gets the next cycle
-/// after 7.
+/// after 15.
 ///
 /// Latency and stalls: those of its blocks.
 module sluice_xdp_cluster
@@ -142,7 +142,7 @@ module sluice_xdp_cluster
 );
 
   // Cycles that the others wait for the memory before the core leaves one out.
-  localparam int unsigned Patience = 7;
+  localparam int unsigned Patience = 15;
 
   logic core_read, helper_read, unload_read, core_write, helper_write, load_write, hold;
   xdp_place_t core_read_place, helper_read_place, unload_read_place, read_place;
@@ -151,7 +151,7 @@ module sluice_xdp_cluster
   logic [7:0][63:0] columns, load_write_data, write_data;
   logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
   logic [1:0][63:0] core_write_data, helper_write_data, two;
-  logic [2:0] read_wait_q, write_wait_q;
+  logic [3:0] read_wait_q, write_wait_q;
 
   logic start_valid, start_ready, end_valid, left_valid, free_valid, idle, load_waiting, unload_waiting;
   logic [SlotBits-1:0] left_slot;
@@ -206,14 +206,14 @@ module sluice_xdp_cluster
   end
 
   // Who waits gets a cycle after at most `Patience`.
-  assign hold = read_wait_q == 3'(Patience) || write_wait_q == 3'(Patience);
+  assign hold = read_wait_q == 4'(Patience) || write_wait_q == 4'(Patience);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       read_wait_q  <= '0;
       write_wait_q <= '0;
     end else begin
-      read_wait_q <= (core_read && (helper_read || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
-      write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 3'd1 : '0;
+      read_wait_q <= (core_read && (helper_read || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 4'd1 : '0;
+      write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
     end
   end
 
