@@ -31,11 +31,12 @@ PLUGINS = {
     "rmt": ("plugin rmt_default", "plugin rmt_tiny"),
     "probe": ("plugin probe_default", "plugin probe_tiny"),
     "xdp": ("plugin xdp_tiny",),
+    "l7": ("plugin l7_default", "plugin l7_tiny"),
 }
 # Packages whose tests open plug-ins, and which.
 OPENS_PLUGINS = {
-    "sluice-rtlsim": (*PLUGINS["nic"], *PLUGINS["rmt"], *PLUGINS["xdp"]),
-    "sluice-cli": (*PLUGINS["nic"], *PLUGINS["rmt"]),
+    "sluice-rtlsim": (*PLUGINS["nic"], *PLUGINS["rmt"], *PLUGINS["xdp"], *PLUGINS["l7"]),
+    "sluice-cli": (*PLUGINS["nic"], *PLUGINS["rmt"], *PLUGINS["l7"]),
     "sluice-probe": PLUGINS["probe"],
 }
 ENGINES = {
@@ -143,7 +144,7 @@ def _rust_test(folder: Path, target: dict, executable: Path) -> Job:
     needs: Sequence[str] = OPENS_PLUGINS.get(package, ())
     engine = ENGINES.get(package, "host")
     if package == "sluice-rtlsim" and target["kind"] == ["test"]:
-        engine = next((engine for engine in ("rmt", "xdp") if name.startswith(f"{engine}_")), "nic")
+        engine = next((engine for engine in ("rmt", "xdp", "l7") if name.startswith(f"{engine}_")), "nic")
         needs = PLUGINS[engine]
     what = name if target["kind"] == ["test"] else f"{name} (unit tests)"
     return Job(

@@ -23,7 +23,7 @@ CRATES = (
     ("packet",),
     ("object",),
     ("device",),
-    ("ebpf", "rmt"),
+    ("ebpf", "rmt", "l7"),
     ("hxdp",),
     ("frontends",),
     ("nic",),

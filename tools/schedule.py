@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -117,16 +118,13 @@ class Schedule:
             if unknown := set(job.needs) - self._jobs.keys():
                 raise ValueError(f"job {job.name!r} needs {sorted(unknown)}, which do not exist")
         self._skip = skip
-        threads = [threading.Thread(target=self._work) for _ in range(self._workers)]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.5)
-        except BaseException:
-            self._stop()
-            raise
+        # Not Thread.join: a signal that comes in it makes the thread look ended, and what it runs is left behind.
+        with ThreadPoolExecutor(self._workers) as pool:
+            try:
+                wait([pool.submit(self._work) for _ in range(self._workers)])
+            except BaseException:
+                self._stop()
+                raise
         if self._error:
             raise self._error
         return list(self._done.values())

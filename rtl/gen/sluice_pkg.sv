@@ -200,10 +200,20 @@ package sluice_pkg;
     ReasonDeparseReject = 6'd40,
     ReasonDeparseShort = 6'd41,
     ReasonDeparseLong = 6'd42,
-    ReasonBadLength = 6'd43
+    ReasonBadLength = 6'd43,
+    ReasonL7Malformed = 6'd48,
+    ReasonL7Checksum = 6'd49,
+    ReasonL7NoFirst = 6'd50,
+    ReasonL7NoState = 6'd51,
+    ReasonL7NoDescriptor = 6'd52,
+    ReasonL7Duplicate = 6'd53,
+    ReasonL7NoApp = 6'd54,
+    ReasonL7Updating = 6'd55,
+    ReasonL7Rule = 6'd56
   } reason_e;
   localparam int unsigned FirstXdpReason = 24;
   localparam int unsigned FirstRmtReason = 32;
+  localparam int unsigned FirstL7Reason = 48;
 
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeSystem = 8'd0;

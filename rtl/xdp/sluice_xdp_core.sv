@@ -1004,7 +1004,8 @@ module sluice_xdp_core
     m_place_q <= y_place;
     m_byte_q <= y_address_q[2:0];
     m_bytes_q <= y_bytes_q;
-    m_signed_q <= y_access_q.extra;
+    // Of an atomic operation this flag is that the old value is fetched, which has no sign.
+    m_signed_q <= y_access_q.extra && !y_is_atomic;
     m_nothing_q <= !y_allowed;
     m_data_q <= (y_is_atomic && !y_in_values && y_resume_q) ? y_atomic : y_data_q;
     m_left_q <= y_left_q;

@@ -211,11 +211,19 @@ module sluice_xdp_maps_back
                          found_i.value[63:2] == '0) || found_i.op == XdpMapOpProgram) && found_key_i[0][31:0] < found_map_i.entries;
   assign program_lookup = !host_q && call_q.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
 
-  // Flags of an update that its kind does not take, and what the others come to. The host's 3 is 2 that touches nothing.
-  logic flags_bad, flag_new, flag_there;
-  assign flags_bad  = flags > (host_q ? 64'd3 : 64'd2);
-  assign flag_new   = flags == 64'd1;
-  assign flag_there = flags inside {64'd2, 64'd3};
+  // Flags of an update that no kind takes, and what the others come to. The host's 3 is 2 that touches nothing.
+  logic flags_bad, flag_new, flag_there, flag_lock;
+  logic [63:0] plain_flags;  // without `BPF_F_LOCK`
+  localparam logic [63:0] FlagLock = 64'd4;
+  assign plain_flags = flags & ~FlagLock;
+  assign flags_bad   = plain_flags > (host_q ? 64'd3 : 64'd2);
+  assign flag_new    = plain_flags == 64'd1;
+  assign flag_there  = plain_flags inside {64'd2, 64'd3};
+  assign flag_lock   = (flags & FlagLock) != '0;
+  // Nobody has the lock of an entry that is not there. The engine takes no lock itself, so what would change an entry under its lock
+  // the compiler refuses.
+  logic lock_bad;
+  assign lock_bad = flag_lock && (map_q.lock == '0 || !flag_new);
 
   // What comes behind a chain in which the entry is not: of an update its slot is known, if it is none that has been given back.
   state_e missed;
@@ -337,7 +345,8 @@ module sluice_xdp_maps_back
       // The host's 3 touches nothing.
       Found: begin
         mark_valid = map_q.lru && keyed && (program_lookup || (call_q.op == XdpMapOpReference && !host_q));
-        if (call_q.op == XdpMapOpUpdate) mark_valid = map_q.lru && sure && in_place && !flag_new && flags != 64'd3;
+        if (call_q.op == XdpMapOpUpdate)
+          mark_valid = map_q.lru && sure && in_place && !flag_new && plain_flags != 64'd3;
         if (call_q.op == XdpMapOpDelete) begin
           mark_valid = map_q.lru;
           mark = MarkFree;
@@ -660,6 +669,9 @@ module sluice_xdp_maps_back
                 end else if (flag_new) begin
                   error_q <= ErrorExists;
                   state_q <= Fail;
+                end else if (flag_lock) begin
+                  error_q <= ErrorInvalid;
+                  state_q <= Fail;
                 end else state_q <= Value;
               end
               XdpMapOpDelete: begin
@@ -721,7 +733,7 @@ module sluice_xdp_maps_back
           if (call_q.op inside {XdpMapOpUpdate, XdpMapOpDelete} && map_q.constant && !host_q) begin
             error_q <= ErrorPermission;
             state_q <= Fail;
-          end else if (call_q.op == XdpMapOpUpdate && flags_bad) begin
+          end else if (call_q.op == XdpMapOpUpdate && (flags_bad || lock_bad)) begin
             error_q <= ErrorInvalid;
             state_q <= Fail;
           end

@@ -56,3 +56,12 @@ class Reason(IntEnum):
     DEPARSE_SHORT = 41
     DEPARSE_LONG = 42
     BAD_LENGTH = 43
+    L7_MALFORMED = 48
+    L7_CHECKSUM = 49
+    L7_NO_FIRST = 50
+    L7_NO_STATE = 51
+    L7_NO_DESCRIPTOR = 52
+    L7_DUPLICATE = 53
+    L7_NO_APP = 54
+    L7_UPDATING = 55
+    L7_RULE = 56

@@ -5,6 +5,7 @@ mod captures;
 mod commands;
 mod failure;
 mod files;
+mod l7;
 mod maps;
 mod output;
 mod printable;
@@ -18,7 +19,8 @@ mod xdp;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{
-    completions, explain, generate, map, object, rmt as rmt_command, run as run_command, script, xdp as xdp_command,
+    completions, explain, generate, l7 as l7_command, map, object, rmt as rmt_command, run as run_command, script,
+    xdp as xdp_command,
 };
 use failure::Failure;
 use output::Output;
@@ -48,6 +50,7 @@ enum Command {
     Map(map::MapArgs),
     Object(object::ObjectArgs),
     Rmt(rmt_command::RmtArgs),
+    L7(l7_command::L7Args),
     Generate(generate::Generate),
     Explain(explain::Explain),
     Completions(completions::Completions),
@@ -145,6 +148,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Script(command) => return command.run(out),
         Command::Xdp(command) => return command.run(out),
         Command::Rmt(command) => return command.run(out),
+        Command::L7(command) => return command.run(out),
         Command::Map(command) => return command.run(out),
         Command::Object(command) => command.run(out)?,
         Command::Generate(command) => return command.run(out),

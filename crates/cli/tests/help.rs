@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 19] = [
+const COMMANDS: [&[&str]; 21] = [
     &[],
     &["run"],
     &["script"],
@@ -24,6 +24,8 @@ const COMMANDS: [&[&str]; 19] = [
     &["rmt", "check"],
     &["rmt", "build"],
     &["rmt", "show"],
+    &["l7", "check"],
+    &["l7", "explain-match"],
 ];
 
 /// Lines behind "Example:", with continued lines joined.

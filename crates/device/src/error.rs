@@ -191,6 +191,14 @@ pub enum DeviceError {
         /// Linux' error number, positive.
         errno: i32,
     },
+    /// An operation on a map that the engine in hardware has not.
+    #[error("map {map}: the XDP engine in hardware has no {what}; the software NIC does it")]
+    MapLacks {
+        /// Its ID.
+        map: u32,
+        /// What it has not.
+        what: &'static str,
+    },
     /// The device is not there.
     #[error("{0}")]
     Unavailable(String),
@@ -202,6 +210,7 @@ impl DeviceError {
         match self {
             Self::Routes { code, .. } => code,
             Self::Step { error: StepError::Install(refused), .. } => refused.code.unwrap_or("E0307"),
+            Self::MapLacks { .. } => "E0805",
             _ => "E0307",
         }
     }
@@ -219,6 +228,7 @@ impl DeviceError {
             | Self::NoEngine { .. }
             | Self::NoMaps { .. }
             | Self::NoProgram { .. }
+            | Self::MapLacks { .. }
             | Self::Step { error: StepError::Install(_), .. } => true,
             Self::Step { .. } | Self::Read { .. } | Self::Timeout { .. } | Self::Map { .. } | Self::Unavailable(_) => {
                 false

@@ -52,6 +52,7 @@ pub static FOLDERS: &[&Folder] = &[
     &crate::nic::FOLDER,
     &crate::xdp::FOLDER,
     &crate::rmt::FOLDER,
+    &crate::l7::FOLDER,
     #[cfg(feature = "probe")]
     &crate::probe::FOLDER,
 ];

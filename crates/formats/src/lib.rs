@@ -9,6 +9,7 @@ pub mod codes;
 mod docgen;
 pub mod engine;
 pub mod hash;
+pub mod l7;
 pub mod limits;
 pub mod message;
 mod named;

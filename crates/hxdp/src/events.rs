@@ -1,9 +1,9 @@
 //! Events that a program tells the host, as the engine in hardware has them: which map or format a call names, and room for a
 //! record. docs/design/hxdp-core.md, "Events".
 
-use crate::Op;
 use crate::pass::Code;
 use crate::pass::liveness::Liveness;
+use crate::{Op, locked};
 use sluice_ebpf::analysis::{Base, Call, MapRef, print_format, print_slots};
 use sluice_ebpf::{Image, MapType, Program, helper};
 use sluice_formats::xdp::target::{RECORD_BYTES, RECORD_UNIT};
@@ -32,8 +32,8 @@ const TAKE_RECORDS: [i32; 3] = [28, 189, 190];
 pub struct Events {
     /// Which map or format it is, by slot; or what the engine has not.
     pub channels: BTreeMap<u32, Result<u8, String>>,
-    /// Calls of other helpers that are given a record, which only the software NIC takes.
-    pub given: BTreeMap<u32, String>,
+    /// Calls of other helpers that only the software NIC makes, and why: they are given a record, or change a value under its lock.
+    pub refused: BTreeMap<u32, String>,
     /// Room for a record, in units of the program's row.
     pub records: u8,
 }
@@ -55,7 +55,10 @@ impl Events {
             let is_record = |(_, value): &&(_, sluice_ebpf::analysis::Value)| matches!(value.base, Base::Record(_));
             if !HELPERS.contains(&call.helper) {
                 if !TAKE_RECORDS.contains(&call.helper) && call.args.iter().any(|arg| is_record(&arg)) {
-                    events.given.insert(slot, "records of ring buffers as arguments of other helpers".to_owned());
+                    events.refused.insert(slot, "records of ring buffers as arguments of other helpers".to_owned());
+                }
+                if let Some(why) = locked::refused(image, at) {
+                    events.refused.insert(slot, why);
                 }
                 continue;
             }

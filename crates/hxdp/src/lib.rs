@@ -15,6 +15,7 @@ pub mod events;
 pub mod frames;
 pub mod gain;
 pub mod listing;
+pub mod locked;
 pub mod loops;
 pub mod model;
 pub mod op;

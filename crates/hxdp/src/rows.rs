@@ -146,7 +146,7 @@ impl Row<'_> {
         let mut row = XdpCodeRow::default();
         for (at, (step, part)) in (0..).zip(bundle.lanes.iter().zip(&mut row.lanes)) {
             let wrong = |what: String| Unsupported { program: self.bundles.program.clone(), slot: step.slot, what };
-            if let (Op::Helper { .. }, Some(what)) = (step.op, self.events.given.get(&step.slot)) {
+            if let (Op::Helper { .. }, Some(what)) = (step.op, self.events.refused.get(&step.slot)) {
                 return Err(wrong(what.clone()));
             }
             let (mut op, mut put) = (step.op, None);

@@ -20,6 +20,7 @@ pub mod generate;
 pub mod headers;
 pub mod layers;
 pub mod mac;
+pub mod mistake;
 pub mod notation;
 pub mod script;
 pub mod text;

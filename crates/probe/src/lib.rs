@@ -16,4 +16,10 @@ use sluice_rtlsim::Top;
 pub static PROBE: Model = Model { id: EngineId::PROBE, new: |target| Box::new(Probe::new(target)) };
 
 /// The pipeline and the probe behind it, `sluice_probe_top`.
-pub static TOP: Top = Top { prefix: "probe_", engines: &[&engines::RMT, &PROBE], is_nic: false, tells_steps: false };
+pub static TOP: Top = Top {
+    prefix: "probe_",
+    engines: &[&engines::RMT, &PROBE],
+    is_nic: false,
+    tells_steps: false,
+    tells_decisions: false,
+};

@@ -2,6 +2,9 @@
 //!
 //! SLUICE_FUZZ_SECONDS (1) is the time, SLUICE_SEED repeats a run.
 
+#[path = "../../packet/tests/support/damaged_text.rs"]
+mod damaged_text;
+
 use sluice_formats::random::{Rng, test_seed};
 use sluice_rmt::target::{DEFAULT, TINY};
 use sluice_rmt::text::{MOST_ERRORS, print, read_bytes};
@@ -16,40 +19,8 @@ fn modules() -> Vec<Vec<u8>> {
     files.iter().map(|f| std::fs::read(f).unwrap()).collect()
 }
 
-/// Words of a text, with what stands between them.
-fn words(text: &[u8]) -> Vec<Vec<u8>> {
-    let mut all: Vec<Vec<u8>> = Vec::new();
-    for &b in text {
-        let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
-        match all.last_mut() {
-            Some(last) if last.last().is_some_and(|l| word(*l) && word(b)) => last.push(b),
-            _ => all.push(vec![b]),
-        }
-    }
-    all
-}
-
 fn damaged(rng: &mut Rng, all: &[Vec<u8>]) -> Vec<u8> {
-    let mut pieces = words(&all[rng.index(all.len())]);
-    let others = words(&all[rng.index(all.len())]);
-    for _ in 0..rng.range(1, 4) {
-        let at = rng.index(pieces.len());
-        match rng.below(6) {
-            0 => pieces.truncate(at + 1),
-            1 => drop(pieces.remove(at)),
-            2 => pieces[at] = others[rng.index(others.len())].clone(),
-            3 => pieces.insert(at, others[rng.index(others.len())].clone()),
-            4 => pieces[at] = format!("{}", rng.next_u64() >> rng.below(64)).into_bytes(),
-            _ => {
-                let bytes = rng.range(1, 4) as usize;
-                pieces[at] = rng.bytes(bytes);
-            }
-        }
-        if pieces.is_empty() {
-            break;
-        }
-    }
-    pieces.concat()
+    damaged_text::damaged(rng, all, |b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
 }
 
 #[test]

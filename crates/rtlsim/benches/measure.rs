@@ -38,7 +38,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 12] = [
+const SECTIONS: [Section; 13] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -49,12 +49,13 @@ const SECTIONS: [Section; 12] = [
     ("xdp-paths", "Shipped programs on the XDP engine", xdp::table),
     ("xdp-sizes", "The XDP engine by size of packet", xdp::sizes),
     ("xdp-modules", "The XDP engine with one module and with all", xdp::modules),
+    ("xdp-rates", "Rates of the XDP engine", xdp::rates),
     ("packing", "How many modules there is room for", packing::packing),
     ("hitless", "Replacements under full load", hitless),
 ];
 
 /// Sections that others write, kept as they are.
-const OTHERS: [&str; 2] = ["fast", "xdp-linux"];
+const OTHERS: [&str; 3] = ["fast", "xdp-linux", "xdp-linux-rates"];
 
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
@@ -89,7 +90,7 @@ fn there(section: &str) -> bool {
         return true;
     }
     let configs: &[&str] = match section {
-        "xdp-paths" | "xdp-sizes" | "xdp-modules" => &["xdp_default"],
+        "xdp-paths" | "xdp-sizes" | "xdp-modules" | "xdp-rates" => &["xdp_default"],
         _ if section.starts_with("xdp") => &["xdp_default", "xdp_tiny"],
         "rmt" => &["rmt_default", "rmt_tiny"],
         _ if section.starts_with("rmt") => &["rmt_default"],

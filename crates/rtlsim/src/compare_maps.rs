@@ -60,8 +60,13 @@ impl MapOp {
     /// On both, which answer alike.
     pub fn on_both(&self, rtl: &mut RtlNic, follower: &mut Follower, module: u8) -> Result<MapAnswer, Halt> {
         let device = self.carry_out(rtl, module);
-        if let Err(error @ (DeviceError::Unavailable(_) | DeviceError::Timeout { .. } | DeviceError::Read { .. })) =
-            device
+        // What the engine has not is not done at all: the model does not do it either.
+        if let Err(
+            error @ (DeviceError::Unavailable(_)
+            | DeviceError::Timeout { .. }
+            | DeviceError::Read { .. }
+            | DeviceError::MapLacks { .. }),
+        ) = device
         {
             return Err(error.into());
         }

@@ -5,6 +5,7 @@ use crate::host_maps::Placed;
 use sluice_device::{DeviceError, MapId};
 use sluice_ebpf::image::map_flags::{RDONLY, WRONLY};
 use sluice_ebpf::map::TrieNode;
+use sluice_ebpf::map::update_flags::{LOCK, NOEXIST};
 use sluice_ebpf::{Errno, MapType};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
@@ -104,9 +105,17 @@ impl RtlNic {
         if map.spec.flags & RDONLY != 0 || map.spec.frozen {
             return Ok(Err(Errno::PERM));
         }
+        let (flags, locked) = (flags & !LOCK, flags & LOCK != 0);
+        if locked && map.spec.spin_lock.is_none() {
+            return Ok(Err(Errno::INVAL));
+        }
         let each = if shape.per_cpu { size.next_multiple_of(8) } else { size };
         if key.len() != map.spec.key_size as usize || value.len() != each * shape.copies() as usize || flags > 2 {
             return Ok(Err(Errno::INVAL));
+        }
+        // Nobody has the lock of an entry that is not there; for that of one that is there the map engine cannot wait.
+        if locked && flags != NOEXIST {
+            return Err(DeviceError::MapLacks { map: id.0, what: "updates under the value's lock (`BPF_F_LOCK`)" });
         }
         let mut flags = flags as u8;
         match shape.kind {

@@ -1,6 +1,7 @@
 //! What the shim reports, cycle by cycle: traces of the RTL, frames in and out, replies.
 
 use crate::top::{TAGS_BITS, Top};
+use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
@@ -74,6 +75,8 @@ pub enum What {
         /// Whose.
         row: XdpStepTraceRow,
     },
+    /// Trace of the l7 engine: a packet leaves, or is dropped.
+    Dispatched(L7TraceRow),
 }
 
 /// Bytes that are no events: a plug-in and a program that do not belong together.
@@ -154,6 +157,7 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         }
         8 => Ok(What::Queue(row(payload, at)?)),
         9 => Ok(What::Leave(row(payload, at)?)),
+        10 if top.tells_decisions => Ok(What::Dispatched(row(payload, at)?)),
         10 => {
             // Each core has channels of its own; the row says whose context or slot it is.
             let step = XdpStep::from_code(source % CORE_STEPS as u8).ok_or(EventError::Kind { at, found: kind })?;

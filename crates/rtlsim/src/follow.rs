@@ -207,7 +207,7 @@ impl Follower {
                 self.step(step, &row);
                 Ok(())
             }
-            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } => Ok(()),
+            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } | What::Dispatched(_) => Ok(()),
         }
     }
 

@@ -3,27 +3,26 @@
 use crate::error::RtlError;
 use crate::event::{What, decode};
 use crate::plugin::{Instance, Until};
+use crate::row_write::{RowWriter, WriteError};
 use crate::{Plugin, Variant, top};
 use sluice_formats::limits::packet_id;
-use sluice_formats::row::{Row, RowError};
+use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
-use sluice_formats::{Message, Node, Op, Reason, Status, Table, Target};
+use sluice_formats::{Node, Reason, Table, Target};
 use sluice_object::XdpCode;
 
 /// Most cycles that a packet is waited for.
 const PATIENCE: u64 = 1 << 28;
 /// Cycles of a bundle that waits for a unit, with those behind which the unit is busy.
 const BUNDLE: u64 = 1_000;
-/// Cycles for an answer of the ring.
-const ANSWER: u64 = 50_000;
 
 /// The engine with one program, of module 0.
 pub struct Lone {
     nic: Instance,
     target: &'static Target,
-    sequence: u16,
+    rows: RowWriter,
     packets: u32,
     /// Cycles that a packet of the program may take.
     patience: u64,
@@ -44,9 +43,9 @@ pub enum LoneError {
     /// The plug-in.
     #[error(transparent)]
     Rtl(#[from] RtlError),
-    /// A row that does not fit its layout.
+    /// A row that was not written.
     #[error(transparent)]
-    Row(#[from] RowError),
+    Write(#[from] WriteError),
     /// More rows than the engine has.
     #[error("the program has {found} bundles, the engine of {target} holds {max}")]
     TooLong {
@@ -60,16 +59,6 @@ pub enum LoneError {
     /// Rows that name maps.
     #[error("the program needs maps; a program alone has none")]
     Maps,
-    /// A row was refused, or not answered.
-    #[error("row {index} of {table}: {what}")]
-    Refused {
-        /// Table.
-        table: &'static str,
-        /// Row.
-        index: u32,
-        /// The answer.
-        what: String,
-    },
     /// The packet did not end.
     #[error("the packet did not end within {0} cycles")]
     NoEnd(u64),
@@ -79,7 +68,8 @@ impl Lone {
     /// Starts the engine of a target; none where there is no plug-in.
     pub fn open(target: &'static Target, seed: u64) -> Result<Self, LoneError> {
         let nic = Plugin::find(&top::XDP, target.name, Variant::Test)?.open(seed)?;
-        Ok(Self { nic, target, sequence: 0, packets: 0, patience: PATIENCE })
+        let rows = RowWriter::new(&top::XDP, Node::Xdp);
+        Ok(Self { nic, target, rows, packets: 0, patience: PATIENCE })
     }
 
     /// Puts a program in the place of the one before, of whose packets each may take so many back edges and calls.
@@ -132,22 +122,7 @@ impl Lone {
     }
 
     fn write(&mut self, table: Table, index: u32, row: &impl Row) -> Result<(), LoneError> {
-        let refused = |what: String| LoneError::Refused { table: table.name(), index, what };
-        self.sequence = self.sequence.wrapping_add(1);
-        let (op, status, node) = (Op::Write, Status::Ok, Node::Xdp.number());
-        let message =
-            Message { op, status, node, sequence: self.sequence, table: table.number(), index, data: row.pack()? };
-        self.nic.send(&message.encode(), true);
-        let mut answer = None;
-        self.events(&Until { replies: 1, max_cycles: ANSWER, ..Until::default() }, |what| {
-            if let What::Reply(words) = what {
-                answer = Some(Message::decode(&words).map_err(|e| e.to_string()));
-            }
-        })?;
-        match answer.ok_or_else(|| refused("no answer".into()))?.map_err(refused)? {
-            Message { status: Status::Ok, .. } => Ok(()),
-            Message { status, .. } => Err(refused(format!("{status:?}"))),
-        }
+        Ok(self.rows.write(&mut self.nic, table, index, row)?)
     }
 
     /// Runs, and gives what has happened.

@@ -1,5 +1,6 @@
 //! The tops of the RTL: what of a NIC each of them has.
 
+use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
@@ -22,16 +23,29 @@ pub struct Top {
     pub is_nic: bool,
     /// It tells the steps of its XDP engine: in which order packets reach what they share.
     pub tells_steps: bool,
+    /// It tells the decisions of its l7 engine.
+    pub tells_decisions: bool,
 }
 
 /// The whole NIC, `sluice_nic_top`.
-pub static NIC: Top = Top { prefix: "", engines: &[&engines::RMT, &engines::XDP], is_nic: true, tells_steps: false };
+pub static NIC: Top = Top {
+    prefix: "",
+    engines: &[&engines::RMT, &engines::XDP],
+    is_nic: true,
+    tells_steps: false,
+    tells_decisions: false,
+};
 
 /// The match-action pipeline alone, `sluice_rmt_top`.
-pub static RMT: Top = Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false, tells_steps: false };
+pub static RMT: Top =
+    Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false, tells_steps: false, tells_decisions: false };
 
 /// The XDP engine alone, `sluice_xdp_top`.
-pub static XDP: Top = Top { prefix: "xdp_", engines: &[&engines::XDP], is_nic: false, tells_steps: true };
+pub static XDP: Top =
+    Top { prefix: "xdp_", engines: &[&engines::XDP], is_nic: false, tells_steps: true, tells_decisions: false };
+
+/// The l7 engine alone, `sluice_l7_top`. It has no model yet that the software NIC could run.
+pub static L7: Top = Top { prefix: "l7_", engines: &[], is_nic: false, tells_steps: false, tells_decisions: true };
 
 /// Bits of the tags of all destinations, above the sideband of what leaves an engine.
 pub(crate) const TAGS_BITS: u32 = 16 * DESTINATIONS;
@@ -59,9 +73,9 @@ impl Top {
             bus_bytes: target.bus_bytes,
             merge_trace_bits: MergeTraceRow::width(),
             verdict_trace_bits: VerdictTraceRow::width(),
-            engines: self.engines.len() as u32,
-            steps: if self.tells_steps { STEPS as u32 } else { 0 },
-            step_trace_bits: XdpStepTraceRow::width(),
+            engines: self.engines.len().max(1) as u32,
+            steps: if self.tells_steps { STEPS as u32 } else { u32::from(self.tells_decisions) },
+            step_trace_bits: if self.tells_decisions { L7TraceRow::width() } else { XdpStepTraceRow::width() },
             ..RawLayout::default()
         };
         if !self.is_nic {

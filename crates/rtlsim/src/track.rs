@@ -133,7 +133,7 @@ impl Tracker {
                 }))
             }
             What::Passed(_) | What::Leave(_) | What::Epoch(_) => Ok(None),
-            What::Reply(_) | What::Routed { .. } | What::Step { .. } => Ok(None),
+            What::Reply(_) | What::Routed { .. } | What::Step { .. } | What::Dispatched(_) => Ok(None),
         }
     }
 

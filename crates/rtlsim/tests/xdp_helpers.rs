@@ -124,3 +124,27 @@ fn bytes_of_the_frame_are_loaded_the_same() {
 fn bytes_of_the_frame_are_stored_the_same() {
     run("bytes_of_the_frame_are_stored_the_same", |rng| copies(rng, "store"));
 }
+
+#[test]
+fn packets_come_in_whole_while_helpers_write() {
+    let Some((mut engine, mut rng)) = open_tiny("packets_come_in_whole_while_helpers_write") else { return };
+    let mut text =
+        String::from("r6 = r1\nr7 = *(u32 *)(r6 +0)\nr8 = *(u32 *)(r6 +4)\nr0 = r7\nr0 += 400\nif r0 > r8 goto end\n");
+    for word in 0..32 {
+        text += &format!("r1 = *(u64 *)(r7 +{})\n*(u64 *)(r10 -{}) = r1\n", 8 * word + 3, 256 - 8 * word);
+    }
+    for at in [14, 101, 140] {
+        text += &format!("r1 = r6\nr2 = {at}\nr3 = r10\nr3 += -256\nr4 = 256\ncall bpf_xdp_store_bytes\n");
+    }
+    text += "r0 = 3\nexit\nend:\nr0 = 1\nexit\n";
+    let mut pair = Pair::new(&mut engine, image(&text)).expect("the engine has all of it");
+    let mut number = 0;
+    for _ in 0..if crate::support::long() { 100 } else { 6 } {
+        for _ in 0..40 {
+            let length = 400 + rng.index(1100);
+            pair.send(&mut engine, 0, number, &rng.bytes(length));
+            number += 1;
+        }
+        assert_eq!(pair.compare(&mut engine), 40);
+    }
+}

@@ -162,7 +162,8 @@ fn same(engine: &mut Engine, rng: &mut Rng, map: MapSpec, key_in: KeyIn, operati
         if devices {
             value = (1 + rng.below(8) as u32).to_le_bytes().into();
         }
-        let flags = rng.below(if devices { 3 } else { 4 }) as u8;
+        // `BPF_F_LOCK` (4) among them, on maps without locks.
+        let flags = rng.below(if devices { 3 } else { 8 }) as u8;
         match rng.below(8) {
             0 | 1 if flags < 3 && (devices || map.kind == MapType::LpmTrie) => {
                 let flags = if map.kind == MapType::DevmapHash { flags & 1 } else { flags };
@@ -282,7 +283,7 @@ fn operations_of_all_contexts_have_one_order() {
             let frame = |_| {
                 let key = key(&mut rng, &map);
                 let value: Vec<u8> = (0..map.value_size).map(|_| rng.below(256) as u8).collect();
-                let (op, flags) = ([0, 0, 1, 1, 2, 3, 4][rng.index(7)], rng.below(4) as u8);
+                let (op, flags) = ([0, 0, 1, 1, 2, 3, 4][rng.index(7)], rng.below(8) as u8);
                 (rng.below(4) as u8 % engine.target.ports as u8, packet(&map, op, flags, &key, &value))
             };
             let frames: Vec<_> = (0..30).map(frame).collect();
@@ -413,6 +414,42 @@ fn a_processor_of_the_second_core_has_its_own_slot_aside_and_its_own_copy() {
         } else {
             let copies: Vec<bool> = values[..16].chunks(4).map(|copy| copy[0]).collect();
             assert_eq!(copies, [false, false, true, false], "the third copy");
+        }
+    }
+}
+
+/// An update whose value does not lie in one piece of memory: with byte 0 it is there, else as its number says. The answer goes into the frame.
+fn update_from(kind: MapType) -> String {
+    let key = "*(u64 *)(r10 -8) = 1\nr2 = r10\nr2 += -8\n";
+    format!(
+        "r9 = r1\nr6 = *(u32 *)(r1 +0)\nr8 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 64\nr0 = 1\nif r3 > r8 goto out\nr5 = *(u8 *)(r6 +0)\nr3 = r6\nr3 += 8\n\
+         if r5 == 0 goto call\nr3 = 0\nif r5 == 1 goto call\nr3 = r8\nr3 += -23\nif r5 == 2 goto call\nr3 = r10\nr3 += -16\nif r5 == 3 goto call\n\
+         r3 = r9\nif r5 == 4 goto call\nr3 = map[keys][0]+48\nif r5 == 5 goto call\nr3 = r8\ncall:\n{key}r1 = map[map]\nr4 = 0\n{}\
+         *(u64 *)(r6 +40) = r0\nr0 = 3\nout:\nexit\n",
+        if kind == MapType::LpmTrie { "r0 = 0\n" } else { "call bpf_map_update_elem\n" }
+    )
+}
+
+#[test]
+fn a_value_that_may_not_be_read_changes_nothing_and_stops_nothing() {
+    let name = "a_value_that_may_not_be_read_changes_nothing_and_stops_nothing";
+    let Some((mut engine, mut rng)) = open_tiny(name) else { return };
+    for kind in [MapType::Array, MapType::Hash, MapType::LruHash, MapType::PercpuHash, MapType::PercpuArray] {
+        let key_size = if matches!(kind, MapType::Array | MapType::PercpuArray) { 4 } else { 8 };
+        let text = update_from(kind);
+        let program =
+            sluice_ebpf::insn::assemble("from", &text, &["map", "keys"]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let maps = vec![MapSpec::new("map", kind, key_size, 24, 2), MapSpec::new("keys", MapType::Array, 4, 64, 1)];
+        let image = Image { programs: vec![Program { section: "xdp".into(), ..program }], maps, ..Image::default() };
+        let mut pair = Pair::new(&mut engine, image).expect("the engine has all of it");
+        // Of a new entry first, then of one that is there.
+        for (number, from) in (0..).zip([1, 2, 3, 4, 5, 6, 0, 1, 0, 2, 3, 0, 4, 5, 6, 0]) {
+            let mut frame = rng.bytes(64 + rng.clone().index(16));
+            frame[0] = from;
+            pair.send(&mut engine, 0, number, &frame);
+            assert_eq!(pair.last_fault().is_some(), from != 0, "{kind:?}, value {from}");
+            engine.end(pair.waiting());
+            assert_eq!(pair.compare(&mut engine), usize::from(from == 0), "{kind:?}, value {from}");
         }
     }
 }

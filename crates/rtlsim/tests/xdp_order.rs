@@ -173,3 +173,26 @@ fn a_held_packet_lets_those_of_other_flows_begin() {
         engine.verdict_ticks
     );
 }
+
+#[test]
+fn places_come_back_where_a_packet_is_dropped_as_another_has_been_sent() {
+    let name = "places_come_back_where_a_packet_is_dropped_as_another_has_been_sent";
+    let Some((mut engine, mut rng)) = open_tiny(name) else { return };
+    load(&mut engine, 1, ROUNDS, false);
+    let mut number = 0;
+    // Short packets of many flows, half of them dropped, at full load; then as long ones as there are.
+    for round in 0..12 {
+        let (count, long) = if round % 4 == 3 { (6, true) } else { (400, false) };
+        for _ in 0..count {
+            let bytes = if long { 9216 } else { 20 + rng.index(200) };
+            let frame = frame(bytes, 1, 1 + rng.below(2) as u8, number);
+            engine.offer_flow(packet_id((number % 4) as u8, number), 1, rng.next_u32(), &frame);
+            number += 1;
+        }
+        engine.end(count);
+        assert_eq!(engine.verdicts.len(), count, "round {round}: packet memory is lost");
+        engine.quiesce();
+        engine.forget();
+        engine.steps.clear();
+    }
+}

@@ -17,7 +17,7 @@ package sluice_probe_rows_pkg;
     ProbeEventProbeLimit = 4'd0,
     ProbeEventCopies = 4'd15
   } probe_event_e;
-  localparam int unsigned FirstProbeReason = 48;
+  localparam int unsigned FirstProbeReason = 60;
 
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeProbe = 8'd7;

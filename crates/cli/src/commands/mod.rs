@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod explain;
 pub mod generate;
+pub mod l7;
 pub mod map;
 pub mod object;
 pub mod ring;

@@ -76,7 +76,7 @@ pub fn rtl(
     })
 }
 
-fn unavailable(error: RtlError) -> Failure {
+pub(crate) fn unavailable(error: RtlError) -> Failure {
     match error {
         RtlError::Missing { .. } => Failure::input("E0503", error)
             .help("`make plugins` builds them; SLUICE_PLUGIN_DIR names another folder; --device model needs none"),

@@ -10,7 +10,7 @@ use crate::svgen::Package;
 
 impl EngineId {
     /// Counts bytes, drops above a limit, holds packets.
-    pub const PROBE: EngineId = EngineId::new(2);
+    pub const PROBE: EngineId = EngineId::new(3);
 }
 
 nodes! { Some(EngineId::PROBE);
@@ -38,7 +38,7 @@ tables! { Some(EngineId::PROBE);
     }
 }
 
-events! { EVENTS: Table::ProbeEvents, 48, 16;
+events! { EVENTS: Table::ProbeEvents, 60, 16;
     /// Above the module's limit of bytes.
     ProbeLimit "probe_limit" = 0, drop, "above the module's limit of bytes";
     /// Copies beyond the first; no drop.

@@ -1,8 +1,10 @@
-//! Shipped programs by the kernel's JIT, beside the engine in RTL: the section `xdp-linux` of docs/measurements.md.
+//! Shipped and generated programs by the kernel's JIT, beside the engine in RTL: the sections `xdp-linux` and
+//! `xdp-linux-rates` of docs/measurements.md.
 //!
-//!     cargo bench -p sluice-hxdp --bench linux        # as root
+//!     cargo bench -p sluice-hxdp --bench linux                  # as root; both
+//!     cargo bench -p sluice-hxdp --bench linux -- rates         # or `paths`: one
 //!
-//! The RTL's cycles are those that docs/measurements.md has from `measure -- xdp-paths`.
+//! The RTL's cycles are those that docs/measurements.md has from `measure -- xdp-paths` and `xdp-rates`.
 
 mod kernel;
 #[path = "../../tests/cycle_figures/path_list.rs"]
@@ -11,6 +13,9 @@ mod path_list;
 #[path = "../../../rtlsim/benches/plot/mod.rs"]
 #[allow(dead_code)] // This one draws lines only.
 mod plot;
+#[path = "../../tests/cycle_figures/rate_list.rs"]
+mod rate_list;
+mod rates;
 #[path = "../../../ebpf/tests/kernel_programs/steps.rs"]
 #[allow(dead_code)]
 mod steps;
@@ -25,7 +30,8 @@ use std::path::{Path, PathBuf};
 const INTERFACES: u32 = 64;
 /// Clocks that cycles are turned into time by: assumed, no synthesis has shown either.
 const CLOCKS: [f64; 2] = [156.25, 250.0];
-const MARKS: [&str; 2] = ["<!-- xdp-linux -->\n", "<!-- end of xdp-linux -->\n"];
+/// Its parts, and the section that each writes.
+const PARTS: [(&str, &str); 2] = [("paths", "xdp-linux"), ("rates", "xdp-linux-rates")];
 
 fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/measurements.md")
@@ -44,6 +50,11 @@ fn clock() -> f64 {
 }
 
 fn main() {
+    let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    if let Some(unknown) = named.iter().find(|n| PARTS.iter().all(|(name, _)| name != n)) {
+        eprintln!("linux: no part `{unknown}`; there are paths, rates");
+        std::process::exit(2);
+    }
     if let Err(why) = available() {
         return println!("linux: skipped: {why}");
     }
@@ -53,20 +64,30 @@ fn main() {
     }
     let _pinned = Pinned::to(0).expect("processor 0 is there");
     let _sandbox = Sandbox::enter(INTERFACES).unwrap_or_else(|e| panic!("{e}"));
-    let old = std::fs::read_to_string(page()).expect("docs/measurements.md");
+    let head = format!(
+        "{}, Linux {}, one processor of {:.2} GHz, others at work on the machine, net.core.bpf_jit_enable {}.",
+        command("date", &["-u", "+%F"]),
+        command("uname", &["-r"]),
+        clock(),
+        jit.trim(),
+    );
+    for (name, section) in PARTS.iter().filter(|(name, _)| named.is_empty() || named.iter().any(|n| n == name)) {
+        let body = if *name == "paths" { paths(&head) } else { rates::section(&head) };
+        println!("{body}");
+        put(section, &body);
+    }
+}
+
+/// The section of the paths, and its plot.
+fn paths(head: &str) -> String {
     let mut body = format!(
-        "## Shipped programs by the Linux JIT, beside the engine\n\n`cargo bench -p sluice-hxdp --bench linux`, {}, Linux {}, one processor of {:.2} GHz, others \
-         at work on the machine, net.core.bpf_jit_enable {}.\n\n\
+        "## Shipped programs by the Linux JIT, beside the engine\n\n`cargo bench -p sluice-hxdp --bench linux -- paths`, {head}\n\n\
          The [paths of the aims](hxdp-cycles.md#the-paths-of-the-aims), as in hXDP's figures 4.5 and 4.7. *ns*: of the program alone, by `BPF_PROG_TEST_RUN`, without driver, PCIe and what a redirect \
          costs behind the verdict,\nall of which the published figures have; so Linux looks better here than on a wire. The median of the rounds. *again*: each run on what the one before left, where \
          that takes the\nsame path; *fresh*: one run a call on a fresh frame, less what `bare drop` takes that way, of which the timer is the most; both to a nanosecond only. In *again* the loop around the runs counts too: it is most of what `bare drop` takes. *Engine*: cycles of the RTL, at clocks that are \
          **assumed**: no synthesis has shown one.\n*Bytes*: machine code of the JIT, and rows of the engine's instruction memory, of all programs of the object. ([plot](plots/xdp_linux.svg))\n\n\
          | path | program | JIT, ns | how | million packets/s | engine, cycles | at 156.25 MHz | at 250 MHz | 250 MHz beside the JIT | JIT, bytes | rows, bytes |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        command("date", &["-u", "+%F"]),
-        command("uname", &["-r"]),
-        clock(),
-        jit.trim(),
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     );
     let empty = kernel::empty().unwrap_or_else(|e| panic!("{e}"));
     let mut series = ["Linux JIT", "engine, 156.25 MHz", "engine, 250 MHz"].map(|name| (name, Vec::new()));
@@ -92,7 +113,6 @@ fn main() {
         series[2].1.push((f64::from(at), fast));
         let _ = writeln!(body, "| {} | {} | {fields} |", path.what, path.program);
     }
-    println!("{body}");
     Plot {
         title: "Paths in the order of the table: million packets a second".to_owned(),
         x: Axis { title: "path", scale: Scale::Linear, ticks: (1..=PATHS.len()).map(|n| n as f64).collect() },
@@ -101,19 +121,20 @@ fn main() {
         marks: Vec::new(),
     }
     .write("xdp_linux");
-    put(&old, &body);
+    body
 }
 
-/// Puts the section in the place of the old one, or at the end.
-fn put(page_text: &str, body: &str) {
-    let [begin, end] = MARKS;
+/// Puts a section of the page in the place of the old one, or at the end.
+fn put(name: &str, body: &str) {
+    let old = std::fs::read_to_string(page()).expect("docs/measurements.md");
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
     let section = format!("{begin}{body}{end}");
-    let new = match page_text.split_once(begin) {
+    let new = match old.split_once(&begin) {
         Some((before, rest)) => {
-            let (_, after) = rest.split_once(end).expect("a section that ends");
+            let (_, after) = rest.split_once(&end).expect("a section that ends");
             format!("{before}{section}{after}")
         }
-        None => format!("{page_text}\n{section}"),
+        None => format!("{old}\n{section}"),
     };
     std::fs::write(page(), new).expect("docs/measurements.md can be written");
 }

@@ -1,69 +1,16 @@
 //! What can be wrong with a module's text.
 
 use crate::check;
-use sluice_packet::text::{Position, Span, line_at, position, write_excerpt};
-use std::fmt;
+use sluice_packet::mistake::{self, Mistake, Mistakes};
+use sluice_packet::text::Span;
 
 /// Mistakes of a file that are shown; behind them reading ends.
 pub const MOST_ERRORS: usize = 20;
 
 /// One mistake, and where it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextError {
-    /// Name of the file.
-    pub file: String,
-    /// Line and column, from 1.
-    pub position: Position,
-    /// The line, and how many characters of it are meant.
-    pub excerpt: (String, usize),
-    /// What is wrong.
-    pub problem: TextProblem,
-}
-
-impl TextError {
-    pub(super) fn new(file: &str, text: &str, span: Span, problem: TextProblem) -> Self {
-        let shown = text.get(span.start..span.end).unwrap_or_default();
-        let width = shown.lines().next().unwrap_or_default().chars().count();
-        let excerpt = (line_at(text, span.start).to_string(), width);
-        Self { file: file.to_string(), position: position(text, span.start), excerpt, problem }
-    }
-
-    /// Code by which the mistake is explained.
-    pub fn code(&self) -> &'static str {
-        self.problem.code()
-    }
-}
-
-impl std::error::Error for TextError {}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error[{}]: {}", self.code(), self.problem)?;
-        write_excerpt(f, &self.file, self.position, Some((&self.excerpt.0, self.excerpt.1)))
-    }
-}
-
+pub type TextError = Mistake<TextProblem>;
 /// All mistakes of a file that were found, at least one and at most [`MOST_ERRORS`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextErrors(pub Vec<TextError>);
-
-impl TextErrors {
-    /// Code of the first one.
-    pub fn code(&self) -> &'static str {
-        self.0.first().map_or("E0602", TextError::code)
-    }
-}
-
-impl std::error::Error for TextErrors {}
-
-impl fmt::Display for TextErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, error) in self.0.iter().enumerate() {
-            write!(f, "{}{error}", if i > 0 { "\n\n" } else { "" })?;
-        }
-        Ok(())
-    }
-}
+pub type TextErrors = Mistakes<TextProblem>;
 
 /// What is wrong, without the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -225,9 +172,10 @@ pub enum TextProblem {
     Rule(#[from] check::Problem),
 }
 
-impl TextProblem {
-    /// Code by which the mistake is explained.
-    pub fn code(&self) -> &'static str {
+impl mistake::Problem for TextProblem {
+    const CODE: &'static str = "E0602";
+
+    fn code(&self) -> &'static str {
         match self {
             Self::Character { .. } => "E0601",
             Self::Expected { .. } => "E0602",

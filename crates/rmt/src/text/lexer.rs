@@ -203,6 +203,7 @@ fn mac(rest: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sluice_packet::mistake::Problem as _;
 
     fn tokens(text: &str) -> Vec<Token> {
         let mut notes = Diagnostics::default();

@@ -24,6 +24,7 @@ use crate::program::Program;
 use crate::target::Target;
 use error::Diagnostics;
 use sluice_object::{Demands, RmtGroup, RmtPart};
+use sluice_packet::mistake::Mistakes;
 use std::collections::BTreeMap;
 
 /// A module: its program, and what goes with it.
@@ -127,7 +128,7 @@ pub fn read_warned(file: &str, text: &str, target: &Target) -> Result<(Unit, Vec
         all.sort_by_key(|(span, _)| span.start);
         all.into_iter().map(|(span, problem)| TextError::new(file, text, span, problem)).collect()
     };
-    if notes.found.is_empty() { Ok((unit, shown(notes.warnings))) } else { Err(TextErrors(shown(notes.found))) }
+    if notes.found.is_empty() { Ok((unit, shown(notes.warnings))) } else { Err(Mistakes(shown(notes.found))) }
 }
 
 /// Reads the bytes of a file.
@@ -147,7 +148,7 @@ pub fn read_bytes_warned(file: &str, bytes: &[u8], target: &Target) -> Result<(U
                 expected: "text".into(),
             };
             let span = sluice_packet::text::Span { start: at, end: at };
-            Err(TextErrors(vec![TextError::new(file, &good, span, problem)]))
+            Err(Mistakes(vec![TextError::new(file, &good, span, problem)]))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod area;
 mod paths;
+mod rates;
 mod sizes;
 #[path = "../../tests/support/xdp/mod.rs"]
 mod support;
@@ -128,6 +129,7 @@ fn alone(engine: &mut Engine, frame: &[u8]) -> u64 {
 }
 
 pub use paths::table;
+pub use rates::table as rates;
 pub use sizes::{modules, table as sizes};
 
 /// The section of docs/measurements.md.

@@ -1,0 +1,50 @@
+//! `rtl/gen/sluice_l7_rows_pkg.sv` and `docs/design/l7-rows.md`.
+
+use super::{EVENTS, FOLDER, qnp, target};
+use crate::docgen::Page;
+use crate::svgen::Package;
+use crate::target::Sizes;
+
+fn targets() -> Vec<Sizes> {
+    target::ALL.iter().map(|t| Sizes { name: t.name, resources: t.resources().to_vec(), hash: t.hash() }).collect()
+}
+
+/// The package as text.
+pub(super) fn package() -> String {
+    let mut p = Package::new("sluice_l7_rows_pkg", "Rows, tables and targets of the l7 engine (docs/design/l7.md).");
+    let sizes = [
+        ("Alternatives", target::ALTERNATIVES),
+        ("MatchBytes", target::MATCH_BYTES),
+        ("ViewBytes", target::VIEW_BYTES),
+        ("SegmentBytes", target::SEGMENT_BYTES),
+        ("Fields", target::FIELDS),
+        ("Slots", target::SLOTS),
+        ("MostSteps", target::MOST_STEPS as usize),
+        ("HashBytes", target::HASH_BYTES),
+        ("HeaderBytes", qnp::HEADER_BYTES),
+        ("RawHeaderBytes", qnp::RAW_HEADER_BYTES),
+        ("MostPackets", qnp::MOST_PACKETS),
+        ("TableHashes", target::TABLE_HASHES),
+        ("TableWays", target::TABLE_WAYS),
+    ];
+    for (name, value) in sizes {
+        p.constant(&format!("L7{name}"), value as u32);
+    }
+    p.text("\n");
+    p.rows(FOLDER.rows);
+    let kinds: Vec<_> = EVENTS.all.iter().map(|e| (e.name, e.kind)).collect();
+    p.enumeration("Kinds of the drop counters.", "l7_event", 4, "L7Event", &kinds);
+    for codes in FOLDER.codes {
+        p.text("\n");
+        p.codes(codes);
+    }
+    p.address_map(&[&FOLDER], "");
+    p.text("\n");
+    p.targets("l7_cfg", &targets());
+    p.finish()
+}
+
+/// The page as text.
+pub(super) fn page() -> String {
+    Page::of_engine(&FOLDER, "l7.md", &targets())
+}

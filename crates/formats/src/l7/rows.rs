@@ -1,0 +1,230 @@
+//! Rows of the l7 engine: docs/design/l7.md.
+
+use super::codes::L7Goal;
+use crate::row::{RowInfo, row, rows};
+use std::ops::Range;
+
+row! {
+    /// Where a step goes. Zero is the application's default.
+    #[derive(Copy, Hash)]
+    L7TargetPart, "l7_target" {
+        /// What it is (`l7_goal`).
+        kind: u8 = 3,
+        /// Queue, group or row; first one of wide rows.
+        number: u16 = 12,
+        /// Wide rows: there are 2^log of them.
+        log: u8 = 4,
+        /// Wide rows: bits that the hash is rotated to the right by.
+        turn: u8 = 5,
+        /// Wide rows: bytes that they compare and that are hashed.
+        length: u8 = 4,
+    }
+}
+
+impl L7TargetPart {
+    /// A target that is no wide rows.
+    pub fn new(goal: L7Goal, number: u16) -> Self {
+        Self { kind: goal.code(), number, ..Self::default() }
+    }
+
+    /// What it is; none for a code that means nothing.
+    pub fn goal(self) -> Option<L7Goal> {
+        L7Goal::from_code(self.kind)
+    }
+
+    /// Rows that it leads to: one, some by a hash, or none.
+    pub fn rows(self) -> Range<usize> {
+        let first = usize::from(self.number);
+        match self.goal() {
+            Some(L7Goal::Row) => first..first + 1,
+            Some(L7Goal::Rows) => first..first + (1 << self.log),
+            _ => 0..0,
+        }
+    }
+
+    /// Whether it leads to rows.
+    pub fn is_row(self) -> bool {
+        !self.rows().is_empty()
+    }
+
+    /// The same among rows that lie `rows` further on, and groups that lie `groups` further on.
+    #[must_use]
+    pub fn moved(self, rows: u16, groups: u16) -> Self {
+        let by = match self.goal() {
+            Some(L7Goal::Row | L7Goal::Rows) => rows,
+            Some(L7Goal::Group) => groups,
+            _ => 0,
+        };
+        Self { number: self.number + by, ..self }
+    }
+}
+
+row! {
+    /// How the position moves: to a field, over bytes, behind a stop byte, in this order.
+    #[derive(Copy, Hash)]
+    L7MovePart, "l7_move" {
+        /// Field whose first byte it goes to; 0 stays in this one.
+        field: u8 = 4,
+        /// Bytes that it passes.
+        skip: u8 = 8,
+        /// Stop byte that it goes behind: the application's first (1) or second (2); 0 is none.
+        stop: u8 = 2,
+    }
+}
+
+row! {
+    /// One alternative of a compare. Zero is none.
+    #[derive(Copy, Hash)]
+    L7AlternativePart, "l7_alternative" {
+        /// It is there.
+        valid: bool = 1,
+        /// The field has to end behind it.
+        ends: bool = 1,
+        /// It is hit wherever the position is, past too, and whatever the bytes.
+        anyway: bool = 1,
+        /// The bytes, the first in the lowest bits; those beyond the row's length are zero.
+        bytes: u64 = 64,
+        /// Where a hit goes.
+        target: L7TargetPart = 0,
+    }
+}
+
+row! {
+    /// A row of the matchers. Index: row. Zero belongs to module 0 and misses to the default.
+    #[derive(Copy, Hash)]
+    L7MatchRow, "l7_match_row" {
+        /// Whose it is; a message of another module faults here.
+        module_id: u8 = 6,
+        /// Bytes that are compared, 0 to 8.
+        length: u8 = 4,
+        /// How the position moves behind a hit.
+        step: L7MovePart = 0,
+        /// Where a miss goes.
+        miss: L7TargetPart = 0,
+        /// Alternatives; the first hit counts.
+        alternatives: [L7AlternativePart; 4] = 0,
+    }
+}
+
+row! {
+    /// Where messages of a type begin. Index: the application's base plus the type.
+    #[derive(Copy, Hash)]
+    L7StartRow, "l7_start_row" {
+        /// Whose it is; a message of another module faults here.
+        module_id: u8 = 6,
+        /// The first move.
+        step: L7MovePart = 0,
+        /// The first target.
+        target: L7TargetPart = 0,
+    }
+}
+
+row! {
+    /// A UDP port of a module: an application, an endpoint or a raw application. Index: any; keys are there once.
+    #[derive(Copy, Hash)]
+    L7PortRow, "l7_port_row" {
+        /// There is one.
+        valid: bool = 1,
+        /// Whose it is.
+        module_id: u8 = 6,
+        /// In which of its generations.
+        generation: bool = 1,
+        /// UDP destination port.
+        port: u16 = 16,
+        /// What it is (`l7_port_kind`).
+        kind: u8 = 2,
+        /// Of an application: its ID in the header. Otherwise 0.
+        id: u8 = 8,
+        /// Its rules change: packets are dropped (`l7_updating`).
+        updating: bool = 1,
+        /// Stop bytes.
+        stops: [u8; 2] = 8,
+        /// How many of them there are.
+        stop_count: u8 = 2,
+        /// Default of an application; an endpoint's queue.
+        otherwise: L7TargetPart = 0,
+        /// Start row of message type 0; of a raw application its only one.
+        start: u16 = 12,
+        /// Message types that have a start row; those beyond go to the default.
+        types: u16 = 9,
+        /// Ticks of 256 ns after a message's last packet when it is given up; 0: 1 s.
+        expiry: u32 = 24,
+    }
+}
+
+row! {
+    /// A group of queues. Index: group.
+    #[derive(Copy, Hash)]
+    L7GroupRow, "l7_group_row" {
+        /// Whose it is; a message of another module faults here.
+        module_id: u8 = 6,
+        /// Field whose value chooses the slot; 0: session and message ID.
+        field: u8 = 4,
+        /// Queue of each slot.
+        slots: [u8; 16] = 8,
+    }
+}
+
+row! {
+    /// What a module may have of the staging buffer for itself. Index: module. What nobody has reserved is everybody's.
+    #[derive(Copy, Hash)]
+    L7ShareRow, "l7_share_row" {
+        /// Packets that are reserved.
+        packets: u16 = 16,
+        /// Beats that are reserved.
+        beats: u16 = 16,
+    }
+}
+
+row! {
+    /// Most messages of a module that are on their way: begun and not whole. Index: module.
+    #[derive(Copy, Hash)]
+    L7QuotaRow, "l7_quota_row" {
+        /// So many.
+        messages: u16 = 16,
+    }
+}
+
+row! {
+    /// A secret of the message table's hashes. Index: hash. It is changed while no message is there.
+    #[derive(Copy, Hash)]
+    L7SecretRow, "l7_secret_row" {
+        /// Bits of the Toeplitz hash, the first in the lowest.
+        words: [u32; 4] = 32,
+    }
+}
+
+row! {
+    /// Trace of the engine's decisions: a packet leaves, or is dropped. Counted in the same cycle.
+    #[derive(Copy, Hash)]
+    L7TraceRow, "l7_trace_row" {
+        /// Packet.
+        id: u32 = 32,
+        /// Whose it is.
+        module_id: u8 = 6,
+        /// It belongs to a message, an acknowledgement or a raw application; otherwise it leaves as a frame.
+        message: bool = 1,
+        /// It is dropped.
+        dropped: bool = 1,
+        /// Why, as in `l7_drops`.
+        kind: u8 = 4,
+        /// Queue that it goes to.
+        queue_id: u8 = 8,
+        /// The program of its message was a fault.
+        fault: bool = 1,
+    }
+}
+
+pub(super) const ROWS: &[RowInfo] = rows![
+    L7TargetPart,
+    L7MovePart,
+    L7AlternativePart,
+    L7MatchRow,
+    L7StartRow,
+    L7PortRow,
+    L7GroupRow,
+    L7ShareRow,
+    L7QuotaRow,
+    L7SecretRow,
+    L7TraceRow,
+];

@@ -1,0 +1,126 @@
+//! Sizes of the l7 engine.
+
+/// Alternatives of a row.
+pub const ALTERNATIVES: usize = 4;
+/// Most bytes that a row compares.
+pub const MATCH_BYTES: usize = 8;
+/// Most bytes of a message that rules see.
+pub const VIEW_BYTES: usize = 512;
+/// Bytes of a segment, which `seg_cnt` counts.
+pub const SEGMENT_BYTES: usize = 64;
+/// Fields that rules may look at: indices 1 to this.
+pub const FIELDS: usize = 15;
+/// Slots of a group.
+pub const SLOTS: usize = 16;
+/// Steps after which a message is a fault.
+pub const MOST_STEPS: u32 = 255;
+/// Most rows of a state with many alternatives, as a power of two.
+pub const MOST_WIDE_LOG: u32 = 9;
+/// Bytes of a field's value that a group hashes in a step.
+pub const HASH_BYTES: usize = 8;
+/// Hashes of the message table; each has its own half of the entries.
+pub const TABLE_HASHES: usize = 2;
+/// Entries of a half with one hash value.
+pub const TABLE_WAYS: usize = 4;
+/// Expiry of a message where its application says none, in nanoseconds.
+pub const EXPIRY_NS: u64 = 1_000_000_000;
+/// A tick of a message's age in nanoseconds.
+pub const EXPIRY_TICK_NS: u64 = 256;
+
+/// Resources of one l7 engine; RTL parameters, models, linker and compiler take them from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Target {
+    /// Name of the NIC's target.
+    pub name: &'static str,
+    /// Bytes of one beat.
+    pub bus_bytes: usize,
+    /// Modules, the system module 0 included.
+    pub modules: usize,
+    /// Matchers.
+    pub matchers: usize,
+    /// Messages that a matcher has at a time.
+    pub places: usize,
+    /// Match rows.
+    pub rows: usize,
+    /// Start rows.
+    pub starts: usize,
+    /// UDP ports of all modules' generations.
+    pub ports: usize,
+    /// Groups.
+    pub groups: usize,
+    /// Packets in the staging buffer.
+    pub packets: usize,
+    /// Beats in the staging buffer.
+    pub beats: usize,
+    /// Messages that are on their way.
+    pub messages: usize,
+    /// Entries of the message table.
+    pub entries: usize,
+}
+
+/// The configuration to build on.
+pub const DEFAULT: Target = Target {
+    name: "default",
+    bus_bytes: 64,
+    modules: 64,
+    matchers: 4,
+    places: 4,
+    rows: 512,
+    starts: 1024,
+    ports: 64,
+    groups: 64,
+    packets: 256,
+    beats: 1024,
+    messages: 512,
+    entries: 2048,
+};
+
+/// A small one that reaches every corner soon.
+pub const TINY: Target = Target {
+    name: "tiny",
+    bus_bytes: 32,
+    modules: 8,
+    matchers: 2,
+    places: 4,
+    rows: 64,
+    starts: 64,
+    ports: 16,
+    groups: 8,
+    packets: 32,
+    beats: 512,
+    messages: 32,
+    entries: 128,
+};
+
+/// All targets. The position is the `Target` parameter of the RTL top.
+pub const ALL: [Target; 2] = [DEFAULT, TINY];
+
+impl Target {
+    /// The target of this name; the first one where there is none.
+    pub fn by_name(name: &str) -> &'static Target {
+        ALL.iter().find(|t| t.name == name).unwrap_or(&ALL[0])
+    }
+
+    /// Every resource by name, in the order of the RTL's configuration struct.
+    pub fn resources(&self) -> [(&'static str, u32); 12] {
+        [
+            ("bus_bytes", self.bus_bytes as u32),
+            ("modules", self.modules as u32),
+            ("matchers", self.matchers as u32),
+            ("places", self.places as u32),
+            ("rows", self.rows as u32),
+            ("starts", self.starts as u32),
+            ("ports", self.ports as u32),
+            ("groups", self.groups as u32),
+            ("packets", self.packets as u32),
+            ("beats", self.beats as u32),
+            ("messages", self.messages as u32),
+            ("entries", self.entries as u32),
+        ]
+    }
+
+    /// Hash of the NIC's target of the same name; objects, loads and plug-ins carry it.
+    pub fn hash(&self) -> u32 {
+        crate::target::Target::by_name(self.name).unwrap_or(&crate::target::DEFAULT).hash()
+    }
+}

@@ -1,0 +1,18 @@
+//! Message dispatch: rules as tenants write them, what the NIC sees of a message, matcher programs and their models.
+//! `docs/design/l7.md` is the specification.
+
+pub mod compile;
+pub mod engine;
+pub mod explain;
+pub mod fast;
+pub mod listing;
+pub mod message;
+pub mod oracle;
+pub mod placed;
+pub mod published;
+pub mod rules;
+pub mod step;
+pub mod table;
+pub mod tables;
+pub mod testing;
+pub mod view;

@@ -1,0 +1,120 @@
+//! The l7 engine's own top as a dispatcher of messages: rows in, packets in, decisions with their ticks out.
+
+use crate::error::RtlError;
+use crate::event::{What, decode};
+use crate::locate::Variant;
+use crate::plugin::{Instance, Plugin, Until};
+use crate::row_write::{RowWriter, WriteError};
+use crate::top;
+use sluice_formats::l7::rows::{L7QuotaRow, L7TraceRow};
+use sluice_formats::row::Row;
+use sluice_formats::rows::SidebandRow;
+use sluice_formats::{Node, Table};
+use sluice_l7::placed::Placed;
+use std::collections::HashMap;
+
+/// Cycles without an event after which nothing more is expected.
+const QUIET_CYCLES: u32 = 2_000;
+
+/// What became of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatched {
+    /// The decision as the engine told it.
+    pub decision: L7TraceRow,
+    /// Tick of its first beat at the engine.
+    pub came: u64,
+    /// Tick of its decision.
+    pub decided: u64,
+}
+
+/// An engine with rules.
+pub struct Dispatcher {
+    rtl: Instance,
+    rows: RowWriter,
+}
+
+fn failed(what: impl Into<String>) -> RtlError {
+    RtlError::Failed { what: what.into() }
+}
+
+impl Dispatcher {
+    /// Opens the plug-in of a target and writes the rows of all modules. A module may have as many messages on their way as all together.
+    pub fn open(target: &str, variant: Variant, seed: u64, placed: &Placed) -> Result<Self, RtlError> {
+        let rtl = Plugin::find(&top::L7, target, variant)?.open(seed)?;
+        let sizes = sluice_formats::l7::target::Target::by_name(target);
+        let mut dispatcher = Self { rtl, rows: RowWriter::new(&top::L7, Node::L7) };
+        for (index, row) in (0..).zip(&placed.tables.rows) {
+            dispatcher.write(Table::L7Match, index, row)?;
+        }
+        for (index, row) in (0..).zip(&placed.tables.starts) {
+            dispatcher.write(Table::L7Start, index, row)?;
+        }
+        for (index, row) in (0..).zip(&placed.tables.groups) {
+            dispatcher.write(Table::L7Group, index, row)?;
+        }
+        for module in 1..sizes.modules as u32 {
+            dispatcher.write(Table::L7Quota, module, &L7QuotaRow { messages: sizes.messages as u16 })?;
+        }
+        // Ports last: nothing comes to rules that are not there.
+        for (index, row) in (0..).zip(&placed.ports) {
+            dispatcher.write(Table::L7Port, index, row)?;
+        }
+        Ok(dispatcher)
+    }
+
+    fn write(&mut self, table: Table, index: u32, row: &impl Row) -> Result<(), RtlError> {
+        self.rows.write(&mut self.rtl, table, index, row).map_err(|e| match e {
+            WriteError::Rtl(error) => error,
+            other => failed(other.to_string()),
+        })
+    }
+
+    fn events(&mut self) -> Result<Vec<(u64, What)>, RtlError> {
+        let bytes = self.rtl.take_events().to_vec();
+        let mut all = Vec::new();
+        decode(&top::L7, &bytes, |event| all.push((event.tick, event.what))).map_err(|e| failed(e.to_string()))?;
+        Ok(all)
+    }
+
+    /// Packets of modules, back to back or with so many ticks from one's begin to the next's, and what became of each.
+    pub fn run(&mut self, packets: &[(u8, Vec<u8>)], gap: u64) -> Result<Vec<Dispatched>, RtlError> {
+        let begin = self.rtl.now();
+        for (number, (module, frame)) in packets.iter().enumerate() {
+            let sideband = SidebandRow {
+                id: number as u32,
+                module_id: *module,
+                length: frame.len() as u16,
+                ..SidebandRow::default()
+            };
+            self.rtl.offer_with(&sideband, begin + gap * number as u64, frame)?;
+        }
+        let mut came: Vec<u64> = Vec::new();
+        let mut decided: HashMap<u32, (L7TraceRow, u64)> = HashMap::new();
+        loop {
+            let before = (came.len(), decided.len());
+            self.rtl.run(&Until { quiet_cycles: QUIET_CYCLES, max_cycles: 100_000, ..Until::default() })?;
+            for (tick, what) in self.events()? {
+                match what {
+                    What::Arrived { first, .. } => came.push(first),
+                    What::Dispatched(row) => drop(decided.insert(row.id, (row, tick))),
+                    _ => {}
+                }
+            }
+            let waits = self.rtl.now() < begin + gap * packets.len() as u64;
+            if decided.len() == packets.len() || (before == (came.len(), decided.len()) && !waits) {
+                break;
+            }
+        }
+        (0..packets.len())
+            .map(|number| match (decided.remove(&(number as u32)), came.get(number)) {
+                (Some((decision, decided)), Some(&came)) => Ok(Dispatched { decision, came, decided }),
+                _ => Err(failed(format!("packet {number}: the engine has not decided"))),
+            })
+            .collect()
+    }
+
+    /// Cycles of the engine so far.
+    pub fn cycles(&self) -> u64 {
+        self.rtl.cycles()
+    }
+}

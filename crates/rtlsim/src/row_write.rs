@@ -1,0 +1,70 @@
+//! Rows written to a top that is driven by one owner alone: one after the other, each answered before the next.
+
+use crate::error::RtlError;
+use crate::event::{What, decode};
+use crate::plugin::{Instance, Until};
+use crate::top::Top;
+use sluice_formats::row::{Row, RowError};
+use sluice_formats::{Message, Node, Op, Status, Table};
+
+/// Cycles for an answer of the ring.
+const ANSWER: u64 = 50_000;
+
+/// Why a row was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The simulation.
+    #[error(transparent)]
+    Rtl(#[from] RtlError),
+    /// A row that does not fit its layout.
+    #[error(transparent)]
+    Row(#[from] RowError),
+    /// It was refused, or not answered.
+    #[error("row {index} of {table}: {what}")]
+    Refused {
+        /// Table.
+        table: &'static str,
+        /// Row.
+        index: u32,
+        /// The answer.
+        what: String,
+    },
+}
+
+/// Writes rows of one node.
+#[derive(Debug)]
+pub(crate) struct RowWriter {
+    top: &'static Top,
+    node: Node,
+    sequence: u16,
+}
+
+impl RowWriter {
+    /// Of a top to which nobody else sends.
+    pub fn new(top: &'static Top, node: Node) -> Self {
+        Self { top, node, sequence: 0 }
+    }
+
+    /// Writes a row and waits for the answer. What else happens meanwhile is not told.
+    pub fn write(&mut self, rtl: &mut Instance, table: Table, index: u32, row: &impl Row) -> Result<(), WriteError> {
+        let refused = |what: String| WriteError::Refused { table: table.name(), index, what };
+        self.sequence = self.sequence.wrapping_add(1);
+        let (op, status, node) = (Op::Write, Status::Ok, self.node.number());
+        let message =
+            Message { op, status, node, sequence: self.sequence, table: table.number(), index, data: row.pack()? };
+        rtl.send(&message.encode(), true);
+        rtl.run(&Until { replies: 1, max_cycles: ANSWER, ..Until::default() })?;
+        let mut answer = None;
+        let events = rtl.take_events().to_vec();
+        decode(self.top, &events, |event| {
+            if let What::Reply(words) = event.what {
+                answer = Some(Message::decode(&words).map_err(|e| e.to_string()));
+            }
+        })
+        .map_err(|e| RtlError::Failed { what: e.to_string() })?;
+        match answer.ok_or_else(|| refused("no answer".into()))?.map_err(refused)? {
+            Message { status: Status::Ok, .. } => Ok(()),
+            Message { status, .. } => Err(refused(format!("{status:?}"))),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+/// Accounts of the engine: what is done with gives its token back, is traced and is counted.
+///
+/// Records come from two sources and take turns. In one cycle a record's token leaves, its trace and verdict stand, and its drop is counted;
+/// a fault is counted in the same cycle, of a dropped message in the cycle before.
+///
+/// Configuration: `l7_drops`, answered 3 cycles after `cfg_valid_i`. Latency: 1 cycle. Throughput: a record a cycle, one that is
+/// fault and drop takes 2. Stall behaviour: a source waits for its turn only.
+module sluice_l7_accounts
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_l7_rows_pkg::*;
+  import sluice_l7_pkg::*;
+#(
+    parameter int unsigned Modules = 64
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic [31:0] epoch_i,
+
+    input  logic       [1:0] record_valid_i,
+    output logic       [1:0] record_ready_o,
+    input  l7_record_t [1:0] record_i,
+
+    output logic           leave_valid_o,
+    output token_t         leave_o,
+    output logic           verdict_valid_o,
+    output verdict_trace_t verdict_o,
+    output l7_trace_row_t  trace_o,
+
+    input  logic     cfg_valid_i,
+    // "Bits of signal are not used": a counter has an index and no row.
+    // verilator lint_off UNUSEDSIGNAL
+    input  cfg_req_t cfg_req_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output logic     cfg_valid_o,
+    output cfg_rsp_t cfg_rsp_o
+);
+
+  localparam int unsigned IndexBits = $clog2(Modules);
+
+  logic [1:0] grant;
+  logic valid, twice, taken, second_q, count_q, unused_index;
+  l7_record_t record;
+  l7_event_e kind_q;
+  logic [IndexBits-1:0] module_q;
+
+  assign record = grant[1] ? record_i[1] : record_i[0];
+  assign twice = record.trace.fault && record.trace.dropped && !second_q;
+  assign taken = valid && !twice;
+  assign record_ready_o = grant & {2{taken}};
+
+  sluice_arb_rr #(
+      .Requests(2)
+  ) u_turn (
+      .clk_i,
+      .rst_ni,
+      .req_i    (record_valid_i),
+      .advance_i(!twice),
+      .grant_o  (grant),
+      .index_o  (unused_index),
+      .valid_o  (valid)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      second_q        <= 1'b0;
+      count_q         <= 1'b0;
+      leave_valid_o   <= 1'b0;
+      verdict_valid_o <= 1'b0;
+    end else begin
+      second_q        <= valid && twice;
+      count_q         <= valid && (record.trace.dropped || record.trace.fault);
+      leave_valid_o   <= taken;
+      verdict_valid_o <= taken;
+    end
+    kind_q <= (twice || !record.trace.dropped) ? L7EventFaults : l7_event_e'(record.trace.kind);
+    module_q <= record.trace.module_id[IndexBits-1:0];
+    leave_o <= record.token;
+    trace_o <= record.trace;
+    verdict_o <= '{
+        destinations: '0,
+        reason: record.trace.dropped ? 6'(FirstL7Reason) + 6'(record.trace.kind) : '0,
+        dropped: record.trace.dropped,
+        module_id: record.trace.module_id,
+        id: record.trace.id
+    };
+  end
+
+  logic counted_valid, refused_q;
+  cfg_status_e status, status_q;
+  logic [CounterBits-1:0] counted;
+
+  assign status = cfg_check(cfg_counter(cfg_req_i), 1'b1, 1'b0, 24'(16 * Modules), 4'd2);
+
+  sluice_counter_bank #(
+      .Entries (16 * Modules),
+      .Width   (CounterBits),
+      .IncWidth(1)
+  ) u_drops (
+      .clk_i,
+      .rst_ni,
+      .epoch_i,
+      .inc_valid_i  (count_q),
+      .inc_index_i  ({module_q, kind_q}),
+      .inc_amount_i (1'b1),
+      .rd_valid_i   (cfg_valid_i && status == StatusOk),
+      .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
+      .rd_index_i   (cfg_req_i.index[IndexBits+3:0]),
+      .rd_valid_o   (counted_valid),
+      .rd_data_o    (counted)
+  );
+
+  always_ff @(posedge clk_i) begin
+    refused_q <= rst_ni && cfg_valid_i && status != StatusOk;
+    status_q  <= status;
+  end
+  assign cfg_valid_o = counted_valid || refused_q;
+  assign cfg_rsp_o   = '{status: refused_q ? status_q : StatusOk, words: 4'd2, data: 256'(counted)};
+
+endmodule

@@ -1,0 +1,32 @@
+// The l7 engine, sluice_l7: its folder alone. A top reads rtl/shell/sluice_shell.f and what it has of rtl/common
+// first. Paths are relative to this file: read it with -F.
+../gen/sluice_l7_rows_pkg.sv
+sluice_l7_pkg.sv
+sluice_l7_matcher_pkg.sv
+sluice_l7.sv
+sluice_l7_accounts.sv
+sluice_l7_checksum.sv
+sluice_l7_classify.sv
+sluice_l7_compare.sv
+sluice_l7_detour.sv
+sluice_l7_exit.sv
+sluice_l7_feeder.sv
+sluice_l7_fields.sv
+sluice_l7_filter.sv
+sluice_l7_goal.sv
+sluice_l7_hash.sv
+sluice_l7_header.sv
+sluice_l7_loop.sv
+sluice_l7_matcher.sv
+sluice_l7_matchers.sv
+sluice_l7_messages.sv
+sluice_l7_places.sv
+sluice_l7_ports.sv
+sluice_l7_rules.sv
+sluice_l7_shares.sv
+sluice_l7_slots.sv
+sluice_l7_staging.sv
+sluice_l7_toeplitz.sv
+sluice_l7_until.sv
+sluice_l7_walk.sv
+sluice_l7_window.sv

@@ -1,0 +1,609 @@
+/// One matcher: some messages in places, two of them in turn in the loop (docs/design/l7.md, "Matcher programs").
+///
+/// A message is taken (`take_i`, only with `free_o`) a cycle before its job and start row are given (`job_i`, `start_i`); its
+/// segments follow from then on. It waits for the loop once its first segment is there, walks over its fields beside it,
+/// and its verdict comes when both are over.
+///
+/// The row RAM has a write port of its own. Reads from outside take a slot that the loop leaves; while one waits, no message
+/// enters the loop.
+///
+/// Latency, of a message alone whose first segment comes in cycle 0: its verdict is there in cycle 4 + the loop's cycles
+/// (docs/design/l7.md, "What a step costs in cycles"), one or two later from a group.
+/// Throughput: a step a cycle, a message of one step every other cycle. A verdict that is not taken keeps its place.
+module sluice_l7_matcher
+  import sluice_pkg::*;
+  import sluice_l7_rows_pkg::*;
+  import sluice_l7_pkg::*;
+  import sluice_l7_matcher_pkg::*;
+#(
+    parameter int unsigned Places = 4,
+    parameter int unsigned Rows = 512,
+    parameter int unsigned Groups = 64,
+    localparam int unsigned RowBits = $clog2(Rows),
+    localparam int unsigned GroupBits = (Groups > 1) ? $clog2(Groups) : 1
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // A place is free, and the one before has been loaded.
+    output logic                                  free_o,
+    // Places that are taken, and whose.
+    output logic [    Places-1:0]                 taken_o,
+    output logic [    Places-1:0][ModuleBits-1:0] modules_o,
+    input  logic                                  take_i,
+    input  logic [ModuleBits-1:0]                 take_module_i,
+    // It has a view.
+    input  logic                                  take_bytes_i,
+
+    // In the cycle behind `take_i`; the job also for as long as its segments come.
+    // "Bits of signal are not used": the job comes whole; session and message are in the hash beside it.
+    // verilator lint_off UNUSEDSIGNAL
+    input l7_job_t job_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    input logic                      start_bad_i,
+    input l7_move_t                  start_step_i,
+    input l7_target_t                start_target_i,
+    input logic       [SlotBits-1:0] identity_hash_i,
+
+    input  logic                        segment_valid_i,
+    output logic                        segment_ready_o,
+    input  logic                        segment_last_i,
+    input  logic [L7SegmentBytes*8-1:0] segment_i,
+
+    output logic        verdict_valid_o,
+    input  logic        verdict_ready_i,
+    output l7_verdict_t verdict_o,
+
+    // Tables, written at any time.
+    input  logic                          row_write_i,
+    input  logic          [  RowBits-1:0] row_write_index_i,
+    input  l7_match_row_t                 row_write_row_i,
+    // A read is under way from the cycle with `row_read_done_o` on; its row is there one cycle later.
+    input  logic                          row_read_i,
+    input  logic          [  RowBits-1:0] row_read_index_i,
+    output logic                          row_read_done_o,
+    output l7_match_row_t                 row_o,
+    input  logic                          group_write_i,
+    input  logic          [GroupBits-1:0] group_write_index_i,
+    input  l7_group_row_t                 group_write_row_i,
+    input  logic                          group_read_i,
+    input  logic          [GroupBits-1:0] group_read_index_i,
+    output logic                          group_read_done_o,
+    output l7_group_row_t                 group_o
+);
+
+  localparam int unsigned PlaceIndexBits = (Places > 1) ? $clog2(Places) : 1;
+
+  typedef struct packed {
+    l7_move_t step;
+    l7_target_t target;
+    logic bad;
+  } start_t;
+
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    logic [2:0] otherwise_kind;
+    logic [11:0] otherwise_number;
+    logic [SlotBits-1:0] identity_hash;
+  } goal_context_t;
+
+  typedef struct packed {
+    logic [TagBits-1:0] tag;
+    logic [ModuleBits-1:0] module_id;
+  } name_t;
+
+  // --- Places ----------------------------------------------------------------------------------------------------------
+
+  logic [Places-1:0] taken_q, free_onehot, released;
+  logic [Places-1:0][ModuleBits-1:0] modules_q;
+  logic any_free;
+  logic [PlaceIndexBits-1:0] free_index;
+
+  // The message that is being loaded: its place, whether its job comes now, and whether segments are to come.
+  place_t place_q;
+  logic begin_q, loading_q;
+  logic segment, last_segment, first_segment;
+  logic walking;
+
+  sluice_prio_enc #(
+      .Width(Places)
+  ) u_free (
+      .req_i(~taken_q),
+      .valid_o(any_free),
+      .index_o(free_index),
+      .onehot_o(free_onehot)
+  );
+
+  assign free_o = any_free && !begin_q && !loading_q && !walking;
+  assign taken_o = taken_q;
+  assign modules_o = modules_q;
+
+  // --- Loading ----------------------------------------------------------------------------------------------------------
+
+  logic [SegmentCountBits-1:0] count_q, count;
+  logic walk_ready, loading;
+  logic [Places-1:0][SegmentCountBits-1:0] loaded_q, loaded;
+  logic [Places-1:0] complete_q, complete, mine;
+
+  assign loading = loading_q;
+  assign segment_ready_o = loading && walk_ready;
+  assign segment = segment_valid_i && segment_ready_o;
+  assign last_segment = segment && segment_last_i;
+  assign count = begin_q ? '0 : count_q;
+  assign first_segment = segment && count == '0;
+
+  // What has come, with what comes: it can be read in the next cycle.
+  always_comb begin
+    for (int unsigned p = 0; p < Places; p++) begin
+      mine[p] = place_q == place_t'(p);
+      loaded[p] = loaded_q[p];
+      complete[p] = complete_q[p];
+      if (mine[p]) begin
+        if (begin_q) begin
+          loaded[p]   = '0;
+          complete[p] = !loading_q;
+        end
+        if (segment) loaded[p] = count + 1'b1;
+        if (last_segment) complete[p] = 1'b1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      taken_q   <= '0;
+      begin_q   <= 1'b0;
+      loading_q <= 1'b0;
+    end else begin
+      taken_q   <= (taken_q & ~released) | (take_i ? free_onehot : '0);
+      begin_q   <= take_i;
+      loading_q <= take_i ? take_bytes_i : loading_q && !last_segment;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take_i) place_q <= place_t'(free_index);
+    for (int unsigned p = 0; p < Places; p++) begin
+      if (take_i && free_onehot[p]) modules_q[p] <= take_module_i;
+    end
+    count_q <= count + SegmentCountBits'(segment);
+    loaded_q <= loaded;
+    complete_q <= complete;
+  end
+
+  // --- Fields -----------------------------------------------------------------------------------------------------------
+
+  logic walk_write, walk_over, walk_malformed;
+  logic [3:0] walk_index, field_index;
+  position_t walk_start, walk_stop, walk_size;
+  l7_field_t field;
+  place_t loop_place;
+
+  sluice_l7_walk u_walk (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .begin_i(begin_q),
+      .raw_i(job_i.raw),
+      .bytes_i(job_i.bytes),
+      .segment_i(segment),
+      .segment_ready_o(walk_ready),
+      .data_i(segment_i),
+      .busy_o(walking),
+      .write_o(walk_write),
+      .index_o(walk_index),
+      .start_o(walk_start),
+      .stop_o(walk_stop),
+      .size_o(walk_size),
+      .over_o(walk_over),
+      .malformed_o(walk_malformed)
+  );
+
+  sluice_l7_fields #(
+      .Places(Places)
+  ) u_fields (
+      .clk_i(clk_i),
+      .place_i(place_q),
+      .begin_i(begin_q),
+      .over_i(walk_over),
+      .write_i(walk_write),
+      .index_i(walk_index),
+      .start_i(walk_start),
+      .stop_i(walk_stop),
+      .size_i(walk_size),
+      .read_place_i(loop_place),
+      .read_index_i(field_index),
+      .field_o(field)
+  );
+
+  // --- Who enters the loop ------------------------------------------------------------------------------------------------
+
+  // Waiting with its start row, or with a field to hash.
+  // Having left the loop; and another one was let in before.
+  logic [Places-1:0] starts_q, starts, hashes_q, hashes, resumes_q, resumes, passed_q, passed, picked, pick;
+  logic saves, put_back;
+  place_t save_place;
+  l7_saved_t save, saved;
+  logic [Places-1:0][3:0] hash_field_q;
+  logic hash_valid;
+  place_t hash_place;
+  logic [3:0] hash_field;
+  logic picks, picks_any, entry_valid_q, entry_ready;
+  logic [PlaceIndexBits-1:0] pick_index;
+  l7_entry_t entry_q;
+  start_t start, coming_start, kept_start;
+  l7_context_t context_written, kept_context, kept_or_coming;
+  logic waits, at_once;
+  logic [PlaceIndexBits-1:0] entry_index;
+  logic starting;
+
+  assign starting = first_segment || (begin_q && !loading_q);
+
+  // A message that begins while nobody waits goes to the loop at once.
+  assign waits = |(starts_q | hashes_q | resumes_q);
+  // While one that goes on is next, only others are looked at: so that the choice does not wait for the loop.
+  assign at_once = starting && !waits && (!entry_valid_q || entry_ready);
+  assign entry_index = waits ? pick_index : PlaceIndexBits'(place_q);
+
+  // A message that goes on waits for one to end; one that has not been in the loop comes before it, once.
+  assign put_back = entry_valid_q && !entry_ready && !entry_q.urgent && |(starts_q | hashes_q);
+  assign picks = !entry_valid_q || entry_ready || put_back;
+  assign picked = picks ? pick : '0;
+
+  always_comb begin
+    for (int unsigned p = 0; p < Places; p++) begin
+      starts[p]  = (starts_q[p] && !picked[p]) || (mine[p] && starting && !at_once);
+      hashes[p]  = (hashes_q[p] && !picked[p]) || (hash_valid && hash_place == place_t'(p));
+      resumes[p] = (resumes_q[p] && !picked[p]) || (saves && save_place == place_t'(p));
+      passed[p]  = passed_q[p];
+      if (entry_valid_q && entry_q.place == place_t'(p)) begin
+        if (put_back) begin
+          resumes[p] = 1'b1;
+          passed[p]  = 1'b1;
+        end else if (entry_ready) begin
+          passed[p] = 1'b0;
+        end
+      end
+    end
+  end
+
+  sluice_arb_rr #(
+      .Requests(Places)
+  ) u_pick (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .req_i(starts_q | hashes_q | ((entry_valid_q && !entry_q.urgent) ? '0 : resumes_q)),
+      .advance_i(picks),
+      .grant_o(pick),
+      .index_o(pick_index),
+      .valid_o(picks_any)
+  );
+
+  // Without a start row the message goes to its default.
+  assign coming_start.step = job_i.started ? start_step_i : '0;
+  assign coming_start.target = job_i.started ? start_target_i : '0;
+  assign coming_start.bad = job_i.started && start_bad_i;
+  assign start = begin_q && at_once ? coming_start : kept_start;
+  assign kept_or_coming = begin_q && at_once ? context_written : kept_context;
+
+  assign context_written = '{
+          module_id: job_i.module_id,
+          open: job_i.open,
+          bytes: job_i.bytes,
+          stops: job_i.stops,
+          stop_count: job_i.stop_count
+      };
+
+  sluice_ram_lut #(
+      .Width($bits(l7_context_t)),
+      .Depth(Places),
+      .InitZero(1'b0)
+  ) u_contexts (
+      .clk_i(clk_i),
+      .we_i(begin_q),
+      .waddr_i(PlaceIndexBits'(place_q)),
+      .wdata_i(context_written),
+      .raddr_i(entry_index),
+      .rdata_o(kept_context)
+  );
+
+  sluice_ram_lut #(
+      .Width($bits(start_t)),
+      .Depth(Places),
+      .InitZero(1'b0)
+  ) u_starts (
+      .clk_i(clk_i),
+      .we_i(begin_q),
+      .waddr_i(PlaceIndexBits'(place_q)),
+      .wdata_i(coming_start),
+      .raddr_i(entry_index),
+      .rdata_o(kept_start)
+  );
+
+  sluice_ram_lut #(
+      .Width($bits(l7_saved_t)),
+      .Depth(Places),
+      .InitZero(1'b0)
+  ) u_saved (
+      .clk_i(clk_i),
+      .we_i(saves),
+      .waddr_i(PlaceIndexBits'(save_place)),
+      .wdata_i(save),
+      .raddr_i(entry_index),
+      .rdata_o(saved)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      starts_q <= '0;
+      hashes_q <= '0;
+      resumes_q <= '0;
+      passed_q <= '0;
+      entry_valid_q <= 1'b0;
+    end else begin
+      starts_q  <= starts;
+      hashes_q  <= hashes;
+      resumes_q <= resumes;
+      passed_q  <= passed;
+      if (picks) entry_valid_q <= picks_any || at_once;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned p = 0; p < Places; p++) begin
+      if (hash_valid && hash_place == place_t'(p)) hash_field_q[p] <= hash_field;
+    end
+    if (picks) begin
+      entry_q.place <= place_t'(entry_index);
+      entry_q.about <= kept_or_coming;
+      entry_q.step <= start.step;
+      entry_q.state <= '{target: start.target, past: 1'b1, default: '0};
+      entry_q.bad <= start.bad;
+      entry_q.hash <= 1'b0;
+      entry_q.resumed <= 1'b0;
+      entry_q.urgent <= 1'b1;
+      if (|(resumes_q & pick)) begin
+        entry_q.state <= saved;
+        entry_q.bad <= 1'b0;
+        entry_q.resumed <= 1'b1;
+        entry_q.urgent <= |(passed_q & pick);
+      end
+      if (|(hashes_q & pick)) begin
+        entry_q.step <= '{field: hash_field_q[pick_index], default: '0};
+        entry_q.hash <= 1'b1;
+        entry_q.bad  <= 1'b0;
+      end
+    end
+  end
+
+  // --- The loop -----------------------------------------------------------------------------------------------------------
+
+  logic row_slot_taken, look, look_one, look_segment;
+  logic [RowBits-1:0] row_index;
+  l7_match_row_t row;
+  place_t look_place;
+  logic [PositionBits-2:0] look_at;
+  logic [7:0] look_stop;
+  logic [L7MatchBytes-1:0][7:0] lanes;
+  logic [L7SegmentBytes-1:0] stops;
+  logic exit_valid;
+  l7_exit_t leaves;
+
+  sluice_l7_loop #(
+      .Places(Places),
+      .Rows  (Rows)
+  ) u_loop (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .pause_i(row_read_i),
+      .entry_valid_i(entry_valid_q),
+      .entry_ready_o(entry_ready),
+      .entry_i(entry_q),
+      .place_o(loop_place),
+      .field_o(field_index),
+      .field_i(field),
+      .loaded_i(loaded),
+      .complete_i(complete),
+      .row_read_o(row_slot_taken),
+      .row_index_o(row_index),
+      .row_i(row),
+      .look_o(look),
+      .look_place_o(look_place),
+      .look_at_o(look_at),
+      .look_one_o(look_one),
+      .look_segment_o(look_segment),
+      .look_stop_o(look_stop),
+      .lanes_i(lanes),
+      .stops_i(stops),
+      .exit_valid_o(exit_valid),
+      .exit_o(leaves),
+      .save_valid_o(saves),
+      .save_place_o(save_place),
+      .save_o(save)
+  );
+
+  sluice_l7_window #(
+      .Places(Places)
+  ) u_window (
+      .clk_i(clk_i),
+      .write_i(segment),
+      .write_place_i(place_q),
+      .write_segment_i(count[SegmentBits-1:0]),
+      .write_data_i(segment_i),
+      .look_i(look),
+      .look_place_i(look_place),
+      .look_at_i(look_at),
+      .one_i(look_one),
+      .segment_i(look_segment),
+      .stop_i(look_stop),
+      .lanes_o(lanes),
+      .stops_o(stops)
+  );
+
+  assign row_read_done_o = row_read_i && !row_slot_taken;
+  assign row_o = row;
+
+  sluice_ram_1r1w #(
+      .Width(L7MatchRowBits),
+      .Depth(Rows)
+  ) u_rows (
+      .clk_i(clk_i),
+      .wr_en_i(row_write_i),
+      .wr_addr_i(row_write_index_i),
+      .wr_data_i(row_write_row_i),
+      .rd_en_i(row_slot_taken || row_read_i),
+      .rd_addr_i(row_slot_taken ? row_index : row_read_index_i),
+      .rd_data_o(row)
+  );
+
+  // --- What it comes to ---------------------------------------------------------------------------------------------------
+
+  goal_context_t goal_written, goal_read;
+  // "Bits of signal are not used": there may be fewer places than the type has.
+  // verilator lint_off UNUSEDSIGNAL
+  place_t goal_place;
+  // verilator lint_on UNUSEDSIGNAL
+  logic group_read;
+  logic [GroupBits-1:0] group_index;
+  l7_group_row_t group;
+  logic [Places-1:0] settled, fault, drop;
+  logic [Places-1:0][7:0] queue;
+  logic [Places-1:0][StepBits-1:0] steps_q;
+
+  assign goal_written = '{
+          module_id: job_i.module_id,
+          otherwise_kind: job_i.otherwise.kind,
+          otherwise_number: job_i.otherwise.number,
+          identity_hash: identity_hash_i
+      };
+
+  sluice_ram_lut #(
+      .Width($bits(goal_context_t)),
+      .Depth(Places),
+      .InitZero(1'b0)
+  ) u_goals (
+      .clk_i(clk_i),
+      .we_i(begin_q),
+      .waddr_i(PlaceIndexBits'(place_q)),
+      .wdata_i(goal_written),
+      .raddr_i(PlaceIndexBits'(goal_place)),
+      .rdata_o(goal_read)
+  );
+
+  sluice_l7_goal #(
+      .Places(Places),
+      .Groups(Groups)
+  ) u_goal (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .exit_valid_i(exit_valid),
+      .exit_i(leaves),
+      .place_o(goal_place),
+      .module_id_i(goal_read.module_id),
+      .otherwise_kind_i(goal_read.otherwise_kind),
+      .otherwise_number_i(goal_read.otherwise_number),
+      .identity_hash_i(goal_read.identity_hash),
+      .group_read_o(group_read),
+      .group_index_o(group_index),
+      .group_i(group),
+      .hash_valid_o(hash_valid),
+      .hash_place_o(hash_place),
+      .hash_field_o(hash_field),
+      .settle_o(settled),
+      .fault_o(fault),
+      .drop_o(drop),
+      .queue_o(queue)
+  );
+
+  assign group_read_done_o = group_read_i && !group_read;
+  assign group_o = group;
+
+  sluice_ram_1r1w #(
+      .Width(L7GroupRowBits),
+      .Depth(Groups),
+      .Style("block")
+  ) u_groups (
+      .clk_i(clk_i),
+      .wr_en_i(group_write_i),
+      .wr_addr_i(group_write_index_i),
+      .wr_data_i(group_write_row_i),
+      .rd_en_i(group_read || group_read_i),
+      .rd_addr_i(group_read ? group_index : group_read_index_i),
+      .rd_data_o(group)
+  );
+
+  // --- Verdicts -----------------------------------------------------------------------------------------------------------
+
+  // Settled, walked over; its fields were malformed.
+  logic [Places-1:0] settled_q, over_q, malformed_q, verdict;
+  logic [PlaceIndexBits-1:0] verdict_index;
+  name_t name_written, name;
+
+  assign name_written = '{tag: job_i.tag, module_id: job_i.module_id};
+
+  sluice_arb_rr #(
+      .Requests(Places)
+  ) u_verdict (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .req_i(settled_q & over_q),
+      .advance_i(verdict_ready_i),
+      .grant_o(verdict),
+      .index_o(verdict_index),
+      .valid_o(verdict_valid_o)
+  );
+
+  sluice_ram_lut #(
+      .Width($bits(name_t)),
+      .Depth(Places),
+      .InitZero(1'b0)
+  ) u_names (
+      .clk_i(clk_i),
+      .we_i(begin_q),
+      .waddr_i(PlaceIndexBits'(place_q)),
+      .wdata_i(name_written),
+      .raddr_i(verdict_index),
+      .rdata_o(name)
+  );
+
+  assign released = verdict_ready_i ? verdict : '0;
+  assign verdict_o = '{
+          tag: name.tag,
+          module_id: name.module_id,
+          malformed: malformed_q[verdict_index],
+          fault: fault[verdict_index],
+          drop: drop[verdict_index],
+          queue_id: queue[verdict_index],
+          steps: 10'(steps_q[verdict_index])
+      };
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      settled_q <= '0;
+      over_q <= '0;
+    end else begin
+      settled_q <= (settled_q & ~released) | settled;
+      over_q <= (over_q & ~released) | (walk_over ? mine : '0);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned p = 0; p < Places; p++) begin
+      if (mine[p] && walk_over) malformed_q[p] <= walk_malformed;
+      if (exit_valid && leaves.place == place_t'(p)) begin
+        steps_q[p] <= leaves.hashed ? steps_q[p] + leaves.steps : leaves.steps;
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      OnlyAFreePlaceIsTaken_A : assert (!take_i || free_o);
+      OnlyTakenPlacesAreSettled_A : assert ((settled & ~taken_q) == '0 && (settled & settled_q) == '0);
+      OnlyTakenPlacesAreWalkedOver_A : assert (!walk_over || ((mine & ~taken_q) == '0 && (mine & over_q) == '0));
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,523 @@
+/// The message table: a message keeps the decision of its first packet, and its later packets follow it.
+///
+/// Packets end here (`end_*`) in the order in which they came; verdicts of the matchers come in any order, also before their packet's end.
+/// - `L7WayDirect`: it has its decision.
+/// - `L7WayAlone`: its verdict decides.
+/// - `L7WayFirst`: it begins a message, and its verdict decides for the message; where the message has an entry it follows that. Its own
+///   verdict is waited for in any case, for its slot is the matchers' until then.
+/// - `L7WayLater`: it follows its message's entry, and waits for it; without an entry it is dropped (`l7_no_first`).
+/// A wrong UDP checksum drops a packet, and the table does not see it. A message that finds no entry is dropped (`l7_no_state`), and a packet
+/// that says another number of packets than its message's first (`l7_malformed`). A message is finished when it is decided and
+/// all its packets have come; entries: sluice_l7_places.
+///
+/// `begin_*`, one cycle, before a packet's end and its verdict: a slot gets a packet. Packets that wait for a message are a list that begins
+/// with its first one; they are decided in their order, one in 2 cycles.
+///
+/// Latency: 1 cycle for direct ones, 5 from the end of the others; 2 from a verdict to the decision of its packet. Throughput: a packet a
+/// cycle; of messages one in 2 cycles; a verdict a cycle, of messages one in 2 cycles. Stall behaviour: `end_ready_o` and
+/// `verdict_ready_o` wait for nothing outside, for every slot has its place in the queue of decisions.
+module sluice_l7_messages
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_l7_rows_pkg::*;
+  import sluice_l7_pkg::*;
+#(
+    parameter int unsigned Modules  = 64,
+    parameter int unsigned Packets  = 256,
+    parameter int unsigned Messages = 512,
+    parameter int unsigned Entries  = 2048
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    // "Bits of signal are not used": slots are numbered as for the largest target.
+    // verilator lint_off UNUSEDSIGNAL
+    input logic               begin_valid_i,
+    input logic [TagBits-1:0] begin_slot_i,
+    input logic               begin_job_i,
+    input logic               begin_alone_i,
+
+    input  logic    end_valid_i,
+    output logic    end_ready_o,
+    input  l7_end_t end_i,
+
+    input  logic        verdict_valid_i,
+    output logic        verdict_ready_o,
+    input  l7_verdict_t verdict_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    output logic        decided_valid_o,
+    input  logic        decided_ready_i,
+    output l7_decided_t decided_o,
+
+    input  logic     cfg_valid_i,
+    input  cfg_req_t cfg_req_i,
+    output logic     cfg_valid_o,
+    output cfg_rsp_t cfg_rsp_o
+);
+
+  localparam int unsigned SlotBits = $clog2(Packets);
+  localparam int unsigned PlaceBits = $clog2(Entries);
+  localparam int unsigned DecisionBits = $bits(l7_decision_t);
+
+  typedef logic [SlotBits-1:0] slot_t;
+  typedef logic [PlaceBits-1:0] place_t;
+
+  // A message, by the place of its entry.
+  typedef struct packed {
+    logic [ModuleBits-1:0]    module_id;
+    logic                     mark;
+    logic [6:0]               packets;
+    logic [L7MostPackets-1:0] came;
+    logic                     decided;
+    logic                     finished;
+    l7_decision_t             decision;
+    slot_t                    tail;       // of those that wait
+  } message_t;
+
+  // What a verdict means for its slot, once the packet has ended and is in the table.
+  typedef enum logic [1:0] {
+    Owner,    // it decides for the message at `place`
+    Chained,  // nothing: the packet waits for its message
+    Settled   // the packet goes now, by `decision`
+  } meaning_e;
+  typedef struct packed {
+    meaning_e meaning;
+    place_t place;
+    l7_decision_t decision;
+  } meaning_t;
+
+  localparam l7_decision_t BadChecksum = '{drop: 1'b1, kind: L7EventL7Checksum, queue_id: '0};
+  localparam l7_decision_t NoFirst = '{drop: 1'b1, kind: L7EventL7NoFirst, queue_id: '0};
+  localparam l7_decision_t NoState = '{drop: 1'b1, kind: L7EventL7NoState, queue_id: '0};
+  localparam l7_decision_t Malformed = '{drop: 1'b1, kind: L7EventL7Malformed, queue_id: '0};
+
+  // What a verdict decides, and whether it counts as a fault.
+  typedef struct packed {
+    logic fault;
+    l7_decision_t decision;
+  } ruling_t;
+  ruling_t ruling;
+  always_comb begin
+    ruling.fault = verdict_i.fault && !verdict_i.malformed;
+    ruling.decision = verdict_i.malformed ? Malformed : '{
+        drop: verdict_i.drop,
+        kind: L7EventL7Rule,
+        queue_id: verdict_i.drop ? 8'd0 : verdict_i.queue_id
+    };
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // What is known of slots. `got`: the verdict is here. `ended`: the packet is, and has not gone yet.
+
+  logic [Packets-1:0] job_q, alone_q, got_q, ended_q, bad_q;
+  slot_t begin_slot, end_slot, verdict_slot;
+
+  assign begin_slot   = begin_slot_i[SlotBits-1:0];
+  assign end_slot     = end_i.slot[SlotBits-1:0];
+  assign verdict_slot = verdict_i.tag[SlotBits-1:0];
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Packets that end. Those of messages search for their entry, the others go at once, or when their verdict comes.
+
+  logic end_alone, end_table, end_bad_job, op_valid, op_ready, direct_valid, end_joins, end_taken;
+  l7_decided_t direct;
+  ruling_t end_ruling;
+
+  assign end_bad_job = end_i.bad && job_q[end_slot];
+  assign end_alone   = end_i.packet.way == L7WayAlone || end_bad_job;
+  assign end_table   = !end_i.bad && (end_i.packet.way == L7WayFirst || end_i.packet.way == L7WayLater);
+  assign op_valid    = end_valid_i && end_table;
+  assign end_ready_o = !end_table || op_ready;
+  assign end_taken   = end_valid_i && end_ready_o;
+  assign end_joins   = end_taken && end_alone && !got_q[end_slot];
+  assign direct_valid = end_taken && !end_table && (!end_alone || got_q[end_slot]);
+
+  always_comb begin
+    direct = '{slot: end_i.slot, decision: end_i.packet.decision, fault: 1'b0};
+    if (end_alone) {direct.fault, direct.decision} = end_ruling;
+    if (end_i.bad) {direct.fault, direct.decision} = {1'b0, BadChecksum};
+  end
+
+  logic found_valid, hit, placed, mark;
+  // "Bits of signal are not used": an operation travels whole.
+  // verilator lint_off UNUSEDSIGNAL
+  l7_end_t found;
+  // verilator lint_on UNUSEDSIGNAL
+  place_t found_place;
+  slot_t found_slot;
+  logic done_valid;
+  place_t done_place;
+  message_t message_now;
+
+  sluice_l7_places #(
+      .Modules (Modules),
+      .Messages(Messages),
+      .Entries (Entries)
+  ) u_places (
+      .clk_i,
+      .rst_ni,
+      .op_valid_i   (op_valid),
+      .op_ready_o   (op_ready),
+      .op_i         (end_i),
+      .found_valid_o(found_valid),
+      .found_op_o   (found),
+      .hit_o        (hit),
+      .placed_o     (placed),
+      .place_o      (found_place),
+      .mark_o       (mark),
+      .done_valid_i (done_valid),
+      .done_place_i (done_place),
+      .done_mark_i  (message_now.mark),
+      .done_module_i(message_now.module_id),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o,
+      .cfg_rsp_o
+  );
+  assign found_slot = found.slot[SlotBits-1:0];
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // One operation a cycle: a packet that has searched, else a step of a list of waiting packets, else a verdict.
+
+  typedef enum logic [1:0] {
+    Nothing,
+    Follow,  // a packet joins a message that is there
+    Enter,   // a message begins
+    Walk     // the next of those that wait is decided
+  } act_e;
+
+  // The second half of an operation.
+  act_e act_q;
+  logic second_q, push_q, first_q, needs_q, owner_q;
+  slot_t slot_q;
+  place_t place_q;
+  logic [6:0] packets_q;
+  logic [5:0] sequence_q;
+  logic [ModuleBits-1:0] module_q;
+  logic mark_q;
+  ruling_t ruling_q;
+
+  // A list that is walked.
+  logic walk_q, walk_first_q, walk_goes;
+  slot_t walk_slot_q;
+  place_t walk_place_q;
+  ruling_t walk_ruling_q;
+
+  meaning_t meaning;
+  ruling_t found_ruling;
+  logic verdict_waits, verdict_taken, verdict_early, verdict_bad, verdict_alone, starts_walk, verdict_settled;
+  logic walk_step, found_got;
+
+  // What the operation before has not written yet is waited for, and so is a packet's end in this cycle.
+  assign verdict_waits = found_valid || walk_q || (second_q && slot_q == verdict_slot) ||
+      (end_valid_i && end_slot == verdict_slot);
+  assign verdict_ready_o = !verdict_waits;
+  assign verdict_taken = verdict_valid_i && !verdict_waits;
+  assign verdict_early = verdict_taken && !ended_q[verdict_slot];
+  assign verdict_bad = verdict_taken && ended_q[verdict_slot] && bad_q[verdict_slot];
+  assign verdict_alone = verdict_taken && ended_q[verdict_slot] && !bad_q[verdict_slot] && alone_q[verdict_slot];
+  assign verdict_settled = verdict_taken && ended_q[verdict_slot] && !bad_q[verdict_slot] && !alone_q[verdict_slot] &&
+      meaning.meaning == Settled;
+  assign starts_walk = verdict_taken && ended_q[verdict_slot] && !bad_q[verdict_slot] && !alone_q[verdict_slot] &&
+      meaning.meaning == Owner;
+  // Each step waits for the one before, which says who is next.
+  assign walk_step = walk_q && !found_valid && !(second_q && act_q == Walk);
+  assign found_got = got_q[found_slot];
+
+  place_t read_place;
+  assign read_place = found_valid ? found_place : walk_place_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      second_q <= 1'b0;
+      push_q   <= 1'b0;
+      act_q    <= Nothing;
+    end else begin
+      second_q <= found_valid || walk_step || verdict_bad || verdict_alone || verdict_settled;
+      push_q   <= 1'b0;
+      act_q    <= Nothing;
+      if (found_valid) begin
+        if (hit) act_q <= Follow;
+        else if (placed) act_q <= Enter;
+        // Without an entry it goes now, or when its verdict is there.
+        else
+          push_q <= !job_q[found_slot] || found_got;
+      end else if (walk_step) begin
+        act_q <= Walk;
+      end else begin
+        push_q <= verdict_bad || verdict_alone || verdict_settled;
+      end
+    end
+    slot_q     <= found_valid ? found_slot : walk_step ? walk_slot_q : verdict_slot;
+    place_q    <= read_place;
+    first_q    <= found.packet.way == L7WayFirst;
+    // Its verdict has not come: it keeps its slot.
+    needs_q    <= walk_step ? (job_q[walk_slot_q] && !got_q[walk_slot_q]) : (job_q[found_slot] && !found_got);
+    owner_q    <= walk_first_q;
+    packets_q  <= found.packet.packets;
+    sequence_q <= found.packet.number;
+    module_q   <= found.packet.key.module_id;
+    mark_q     <= mark;
+    if (found_valid) begin
+      ruling_q <= (hit || placed) ? found_ruling : '{
+          fault: 1'b0,
+          decision: (found.packet.way == L7WayFirst) ? NoState : NoFirst
+      };
+    end else if (walk_step) begin
+      ruling_q <= '{fault: walk_ruling_q.fault && walk_first_q, decision: walk_ruling_q.decision};
+    end else begin
+      ruling_q <= verdict_bad ?
+      '{fault: 1'b0, decision: BadChecksum}
+      : verdict_settled ?
+      '{fault: 1'b0, decision: meaning.decision}
+      : ruling;
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Second half: the message is read, changed and written.
+
+  message_t read, message, written_q, message_next;
+  logic written_again_q, write, complete, rejects, pushes, chains, settles, last_of_list;
+  place_t written_place_q;
+  logic [L7MostPackets-1:0] all_packets;
+  l7_decided_t pushed;
+  logic fault;
+
+  sluice_ram_1r1w #(
+      .Width   ($bits(message_t)),
+      .Depth   (Entries),
+      .InitZero(1'b0),
+      .Style   ("block")
+  ) u_messages (
+      .clk_i,
+      .wr_en_i  (write),
+      .wr_addr_i(place_q),
+      .wr_data_i(message_now),
+      .rd_en_i  (found_valid || walk_step),
+      .rd_addr_i(read_place),
+      .rd_data_o(read)
+  );
+  // A read in the cycle of a write has the word as it was.
+  assign message = (written_again_q && written_place_q == place_q) ? written_q : read;
+  always_ff @(posedge clk_i) begin
+    written_again_q <= write;
+    written_place_q <= place_q;
+    written_q       <= message_now;
+  end
+
+  assign rejects = act_q == Follow && message.packets != packets_q;
+  assign last_of_list = slot_q == message.tail;
+  assign all_packets = {L7MostPackets{1'b1}} >> (7'(L7MostPackets) - message_next.packets);
+  assign complete = message_next.came == all_packets;
+
+  always_comb begin
+    message_next = message;
+    unique case (act_q)
+      Enter: begin
+        message_next = '0;
+        message_next.module_id = module_q;
+        message_next.mark = mark_q;
+        message_next.packets = packets_q;
+        message_next.came[sequence_q] = 1'b1;
+        message_next.decided = !needs_q;
+        message_next.decision = ruling_q.decision;
+        message_next.tail = slot_q;
+      end
+      Follow:
+      if (!rejects) begin
+        message_next.came[sequence_q] = 1'b1;
+        if (!message.decided) message_next.tail = slot_q;
+      end
+      Walk:
+      if (last_of_list) begin
+        message_next.decided  = 1'b1;
+        message_next.decision = ruling_q.decision;
+      end
+      default: ;
+    endcase
+  end
+  always_comb begin
+    message_now = message_next;
+    message_now.finished = message_next.finished || (message_next.decided && complete);
+  end
+
+  assign write = second_q && (act_q == Enter || act_q == Walk || (act_q == Follow && !rejects));
+  assign done_valid = write && message_now.finished && !message_next.finished;
+  assign done_place = place_q;
+  // A packet behind the message's first waits while that is not decided.
+  assign chains = second_q && act_q == Follow && !rejects && !message.decided;
+  assign walk_goes = second_q && act_q == Walk && !last_of_list;
+
+  // Who goes, and who goes when his verdict is there.
+  always_comb begin
+    pushes  = push_q;
+    settles = second_q && act_q == Nothing && !push_q;
+    fault   = ruling_q.fault;
+    pushed  = '{slot: TagBits'(slot_q), decision: ruling_q.decision, fault: 1'b0};
+    unique case (act_q)
+      Enter:   pushes = !needs_q;
+      Follow: begin
+        fault = 1'b0;
+        pushed.decision = rejects ? Malformed : message.decision;
+        pushes = !needs_q && (rejects || message.decided);
+        settles = needs_q && (rejects || message.decided);
+      end
+      Walk: begin
+        pushes  = !needs_q || owner_q;
+        settles = needs_q && !owner_q;
+      end
+      default: ;
+    endcase
+    pushed.fault = fault;
+    if (!second_q) {pushes, settles} = '0;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Lists, meanings, verdicts that came early.
+
+  slot_t next;
+  sluice_ram_lut #(
+      .Width   (SlotBits),
+      .Depth   (Packets),
+      .InitZero(1'b0)
+  ) u_links (
+      .clk_i,
+      .we_i   (chains),
+      .waddr_i(message.tail),
+      .wdata_i(slot_q),
+      .raddr_i(slot_q),
+      .rdata_o(next)
+  );
+
+  meaning_t meaning_in;
+  always_comb begin
+    meaning_in = '{meaning: Settled, place: place_q, decision: pushed.decision};
+    if (act_q == Enter) meaning_in.meaning = Owner;
+    if (chains) meaning_in.meaning = Chained;
+  end
+  sluice_ram_lut #(
+      .Width   ($bits(meaning_t)),
+      .Depth   (Packets),
+      .InitZero(1'b0)
+  ) u_meanings (
+      .clk_i,
+      .we_i   (second_q && (settles || chains || act_q == Enter)),
+      .waddr_i(slot_q),
+      .wdata_i(meaning_in),
+      .raddr_i(verdict_slot),
+      .rdata_o(meaning)
+  );
+
+  sluice_ram_lut #(
+      .Width    (1 + DecisionBits),
+      .Depth    (Packets),
+      .ReadPorts(2),
+      .InitZero (1'b0)
+  ) u_rulings (
+      .clk_i,
+      .we_i   (verdict_early),
+      .waddr_i(verdict_slot),
+      .wdata_i(ruling),
+      .raddr_i({found_slot, end_slot}),
+      .rdata_o({found_ruling, end_ruling})
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      walk_q <= 1'b0;
+    end else begin
+      if (starts_walk) walk_q <= 1'b1;
+      if (second_q && act_q == Walk && last_of_list) walk_q <= 1'b0;
+    end
+    if (starts_walk) begin
+      walk_first_q  <= 1'b1;
+      walk_slot_q   <= verdict_slot;
+      walk_place_q  <= meaning.place;
+      walk_ruling_q <= ruling;
+    end else if (walk_goes) begin
+      walk_first_q <= 1'b0;
+      walk_slot_q  <= next;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (verdict_taken) got_q[verdict_slot] <= 1'b1;
+    if (end_joins) begin
+      ended_q[end_slot] <= 1'b1;
+      bad_q[end_slot]   <= end_i.bad;
+    end
+    if (found_valid) ended_q[found_slot] <= 1'b1;
+    if (begin_valid_i) begin
+      job_q[begin_slot]   <= begin_job_i;
+      alone_q[begin_slot] <= begin_alone_i;
+      got_q[begin_slot]   <= 1'b0;
+      ended_q[begin_slot] <= 1'b0;
+      bad_q[begin_slot]   <= 1'b0;
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Decisions: two queues, each with a place for every slot, take turns.
+
+  logic [1:0] queue_valid, queue_grant;
+  l7_decided_t [1:0] queue_out;
+  logic [1:0] room;
+  logic [1:0][$clog2(Packets+1)-1:0] unused_level;
+  logic unused_index;
+  typedef struct packed {
+    slot_t slot;
+    l7_decision_t decision;
+    logic fault;
+  } short_t;
+  short_t [1:0] short_in, short_out;
+
+  assign short_in[0] = '{slot: direct.slot[SlotBits-1:0], decision: direct.decision, fault: direct.fault};
+  assign short_in[1] = '{slot: pushed.slot[SlotBits-1:0], decision: pushed.decision, fault: pushed.fault};
+
+  for (genvar q = 0; q < 2; q++) begin : gen_queue
+    sluice_fifo #(
+        .Width($bits(short_t)),
+        .Depth(Packets)
+    ) u_queue (
+        .clk_i,
+        .rst_ni,
+        .valid_i((q == 0) ? direct_valid : pushes),
+        .ready_o(room[q]),
+        .data_i (short_in[q]),
+        .valid_o(queue_valid[q]),
+        .ready_i(queue_grant[q] && decided_ready_i),
+        .data_o (short_out[q]),
+        .level_o(unused_level[q])
+    );
+    assign queue_out[q] = '{
+            slot: TagBits'(short_out[q].slot),
+            decision: short_out[q].decision,
+            fault: short_out[q].fault
+        };
+  end
+
+  sluice_arb_rr #(
+      .Requests(2)
+  ) u_turn (
+      .clk_i,
+      .rst_ni,
+      .req_i    (queue_valid),
+      .advance_i(decided_ready_i),
+      .grant_o  (queue_grant),
+      .index_o  (unused_index),
+      .valid_o  (decided_valid_o)
+  );
+  assign decided_o = queue_grant[1] ? queue_out[1] : queue_out[0];
+
+`ifndef SYNTHESIS
+  DecisionsHaveRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) (!direct_valid || room[0]) && (!pushes || room[1]));
+  AVerdictComesOnce_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !verdict_taken || (job_q[verdict_slot] && !got_q[verdict_slot]));
+  OnlyFirstPacketsHaveVerdictsToWaitFor_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(second_q && act_q == Enter) || first_q);
+`endif
+
+endmodule

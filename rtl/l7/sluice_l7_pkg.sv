@@ -1,0 +1,134 @@
+/// What passes between blocks of the l7 engine (docs/design/l7.md).
+package sluice_l7_pkg;
+
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_l7_rows_pkg::*;
+  // "Parameter is not used": a package serves several blocks, and each uses a part of it.
+  // verilator lint_off UNUSEDPARAM
+
+  /// Width of a position in a view: 0 to `L7ViewBytes`.
+  localparam int unsigned PositionBits = $clog2(L7ViewBytes + 1);
+  /// Width of a message's place in the engine, given back with its verdict. Enough for every target.
+  localparam int unsigned TagBits = 9;
+
+  /// A message on its way into a matcher. Its view follows in segments.
+  typedef struct packed {
+    /// Place in the engine.
+    logic [TagBits-1:0] tag;
+    /// Whose it is.
+    logic [ModuleBits-1:0] module_id;
+    /// All of the view is field 1.
+    logic raw;
+    /// The payload goes on behind the view.
+    logic open;
+    /// Bytes of the view, 0 to `L7ViewBytes`.
+    logic [PositionBits-1:0] bytes;
+    /// Start row; without `started` the message goes to `otherwise` at once.
+    logic started;
+    logic [11:0] start;
+    logic [1:0][7:0] stops;
+    logic [1:0] stop_count;
+    /// The application's default.
+    l7_target_t otherwise;
+    /// Session and message ID.
+    logic [31:0] session;
+    logic [31:0] message;
+  } l7_job_t;
+
+  /// What becomes of a message.
+  typedef struct packed {
+    logic [TagBits-1:0] tag;
+    logic [ModuleBits-1:0] module_id;
+    /// Fields cannot be told apart: dropped as `l7_malformed`; the rest but `steps` is void.
+    logic malformed;
+    /// Its program came to a row of another module or to no end.
+    logic fault;
+    /// A rule or the default says drop.
+    logic drop;
+    /// Queue otherwise.
+    logic [7:0] queue_id;
+    /// Steps that are charged.
+    logic [9:0] steps;
+  } l7_verdict_t;
+
+  /// What is decided of a packet.
+  typedef struct packed {
+    /// It is dropped for `kind`; otherwise it goes to `queue_id`.
+    logic drop;
+    l7_event_e kind;
+    logic [7:0] queue_id;
+  } l7_decision_t;
+
+  /// Which message a packet belongs to.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    logic [31:0] source;
+    logic [15:0] port;
+    logic [31:0] session;
+    logic [31:0] message;
+  } l7_key_t;
+  localparam int unsigned KeyBits = $bits(l7_key_t);
+
+  /// How a packet in the staging buffer comes to its decision.
+  typedef enum logic [1:0] {
+    L7WayDirect,  // it has one
+    L7WayAlone,   // by its own verdict: raw applications
+    L7WayFirst,   // by its verdict, or by its message's entry where there is one
+    L7WayLater    // by its message's entry
+  } l7_way_e;
+
+  /// What the filter found out about a packet that waits.
+  typedef struct packed {
+    l7_way_e way;
+    /// Of a direct one.
+    l7_decision_t decision;
+    l7_key_t key;
+    /// Packets of its message, 1 to 64, and which of them it is.
+    logic [6:0] packets;
+    logic [5:0] number;
+  } l7_packet_t;
+
+  /// A packet whose last beat has come. `bad`: its UDP checksum is wrong.
+  typedef struct packed {
+    logic [TagBits-1:0] slot;
+    logic bad;
+    l7_packet_t packet;
+  } l7_end_t;
+
+  /// A decided packet.
+  typedef struct packed {
+    logic [TagBits-1:0] slot;
+    l7_decision_t decision;
+    /// Its program was a fault.
+    logic fault;
+  } l7_decided_t;
+
+  /// A packet that is done with.
+  typedef struct packed {
+    token_t token;
+    l7_trace_row_t trace;
+  } l7_record_t;
+
+  /// What every beat carries inside of the engine.
+  typedef struct packed {
+    token_t token;
+    sideband_t side;
+  } l7_side_t;
+
+  // "Bits of function variable are not used": the function takes some fields of a whole configuration.
+  // verilator lint_off UNUSEDSIGNAL
+  /// Rows of the longest table: cycles of clearing them.
+  function automatic int unsigned l7_clear_rows(l7_cfg_t cfg);
+    // verilator lint_on UNUSEDSIGNAL
+    int unsigned rows;
+    // Those of the matchers are cleared one behind the other, a row in 2 cycles.
+    rows = 2 * (cfg.rows + cfg.starts + cfg.groups);
+    if (rows < cfg.modules) rows = cfg.modules;
+    if (rows < cfg.ports) rows = cfg.ports;
+    if (rows < cfg.entries / L7TableHashes / L7TableWays) rows = cfg.entries / L7TableHashes / L7TableWays;
+    return rows;
+  endfunction
+
+  // verilator lint_on UNUSEDPARAM
+endpackage

@@ -1,0 +1,331 @@
+/// Entries of the message table: where a message's entry is, or gets one.
+///
+/// An entry lies in one of `L7TableWays` ways of its set in each of two halves; a secret hash a half chooses the set (table `l7_secret`).
+/// An operation searches for its key. The first packet of a message that is not found gets a place: one that was never used, else one of a
+/// finished message of its module, else of any finished message; among several the first way of the first half. Messages that are on their
+/// way keep theirs. A module has at most as many of these as its quota says (table `l7_quota`), and all together `Messages`.
+///
+/// `op_valid_i` and `op_i` (valid and ready); 3 cycles later `found_valid_o` for one cycle, with `found_op_o`: `hit_o`, its entry is
+/// `place_o`; or `placed_o`, its new entry is `place_o`; or neither. `done_*` says that the message in an entry is finished; the
+/// entry counts as such for operations whose answer comes in later cycles.
+///
+/// Configuration: answered a cycle after `cfg_valid_i`. A clear empties the table.
+/// Latency: 3 cycles. Throughput: an operation in 2 cycles. Stall behaviour: `op_ready_o` does not depend on `op_valid_i`; answers never stall.
+module sluice_l7_places
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_l7_rows_pkg::*;
+  import sluice_l7_pkg::*;
+#(
+    parameter  int unsigned Modules   = 64,
+    parameter  int unsigned Messages  = 512,
+    parameter  int unsigned Entries   = 2048,
+    localparam int unsigned PlaceBits = $clog2(Entries)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic    op_valid_i,
+    output logic    op_ready_o,
+    input  l7_end_t op_i,
+
+    output logic                    found_valid_o,
+    output l7_end_t                 found_op_o,
+    output logic                    hit_o,
+    output logic                    placed_o,
+    output logic    [PlaceBits-1:0] place_o,
+    output logic                    mark_o,         // of a new entry: goes back with `done_mark_i`
+
+    input logic                  done_valid_i,
+    input logic [ PlaceBits-1:0] done_place_i,
+    input logic                  done_mark_i,
+    // "Bits of signal are not used": modules are numbered as for the largest target.
+    // verilator lint_off UNUSEDSIGNAL
+    input logic [ModuleBits-1:0] done_module_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    input  logic     cfg_valid_i,
+    // "Bits of signal are not used": a row has some of a message's.
+    // verilator lint_off UNUSEDSIGNAL
+    input  cfg_req_t cfg_req_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output logic     cfg_valid_o,
+    output cfg_rsp_t cfg_rsp_o
+);
+
+  localparam int unsigned Ways = L7TableWays;
+  localparam int unsigned Halves = L7TableHashes;
+  localparam int unsigned Sets = Entries / Halves / Ways;
+  localparam int unsigned SetBits = $clog2(Sets);
+  localparam int unsigned Choices = Halves * Ways;
+  localparam int unsigned ChoiceBits = $clog2(Choices);
+  localparam int unsigned IndexBits = $clog2(Modules);
+  localparam int unsigned CountBits = $clog2(Messages + 1);
+
+  typedef logic [SetBits-1:0] set_t;
+  typedef struct packed {
+    logic valid;
+    l7_key_t key;
+  } entry_t;
+
+  if (2 ** SetBits != Sets || Sets < 2) begin : gen_bad_entries
+    $fatal(1, "l7_places: Entries is %0d, expected a power of two from %0d (%m)", Entries, 2 * Choices);
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Configuration: secrets and quotas.
+
+  logic clear, is_secret, write;
+  cfg_status_e status;
+  logic [IndexBits-1:0] index;
+  logic [Halves-1:0][L7SecretRowBits-1:0] secrets_q;
+  l7_quota_row_t quota, quota_read;
+
+  assign clear = cfg_req_i.clear;
+  assign index = cfg_req_i.index[IndexBits-1:0];
+  assign is_secret = cfg_req_i.tab == TableL7Secret;
+  assign write = cfg_valid_i && cfg_req_i.write && status == StatusOk;
+  assign status = is_secret ? cfg_check(
+      cfg_req_i, 1'b1, 1'b1, 24'(Halves), 4'(L7SecretRowWords)
+  ) : cfg_check(
+      cfg_req_i, 1'b1, 1'b1, 24'(Modules), 4'(L7QuotaRowWords)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      // Of no meaning: some hash, until the host writes secrets.
+      secrets_q <= '{128'h6d5a_56da_255b_0ec2_4167_253d_43a3_8fb0, 128'hd0ca_2bcb_ae7b_30b4_77cb_2da3_8030_f20c};
+    end else if (write && is_secret) begin
+      secrets_q[cfg_req_i.index[0]] <= cfg_req_i.data[L7SecretRowBits-1:0];
+    end
+    cfg_valid_o <= cfg_valid_i && rst_ni;
+    cfg_rsp_o   <= '{status: status, words: 4'(L7QuotaRowWords), data: 256'(quota_read)};
+    if (is_secret)
+      cfg_rsp_o <= '{status: status, words: 4'(L7SecretRowWords), data: 256'(secrets_q[cfg_req_i.index[0]])};
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Hash; read; compare; choose.
+
+  logic hash_q, read_q, choose_q;
+  l7_end_t hash_op_q, read_op_q, choose_op_q;
+  set_t [Halves-1:0] set, set_q, read_set_q, choose_set_q;
+
+  // One operation in two cycles: what one writes the next one reads as it was, and is told (`wrote_q`).
+  assign op_ready_o = !hash_q;
+
+  for (genvar h = 0; h < int'(Halves); h++) begin : gen_hash
+    sluice_l7_toeplitz #(
+        .KeyBits   (KeyBits),
+        .HashBits  (SetBits),
+        .SecretBits(L7SecretRowBits)
+    ) u_hash (
+        .key_i   (op_i.packet.key),
+        .secret_i(secrets_q[h]),
+        .hash_o  (set[h])
+    );
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      hash_q   <= 1'b0;
+      read_q   <= 1'b0;
+      choose_q <= 1'b0;
+    end else begin
+      hash_q   <= op_valid_i && op_ready_o;
+      read_q   <= hash_q;
+      choose_q <= read_q;
+    end
+    if (op_ready_o) begin
+      hash_op_q <= op_i;
+      set_q     <= set;
+    end
+    if (hash_q) begin
+      read_op_q  <= hash_op_q;
+      read_set_q <= set_q;
+    end
+    if (read_q) begin
+      choose_op_q  <= read_op_q;
+      choose_set_q <= read_set_q;
+    end
+  end
+
+  entry_t [Choices-1:0] read, there;
+  logic [Choices-1:0] same, empty, own, same_q, empty_q, own_q, live;
+  logic places;
+  logic [ChoiceBits-1:0] chosen, wrote_choice_q;
+  logic wrote_q;
+  set_t wrote_set_q;
+  entry_t entry_in, wrote_entry_q;
+
+  assign entry_in = '{valid: !clear, key: clear ? '0 : choose_op_q.packet.key};
+
+  for (genvar c = 0; c < int'(Choices); c++) begin : gen_choice
+    localparam int unsigned Half = c / Ways;
+    set_t clear_set;
+    logic written, born_there, born_mark, dead_there, done_here;
+
+    assign clear_set = cfg_req_i.index[SetBits-1:0];
+    assign written   = places && chosen == ChoiceBits'(c);
+
+    sluice_ram_1r1w #(
+        .Width   ($bits(entry_t)),
+        .Depth   (Sets),
+        .InitZero(1'b0),
+        .Style   ("block")
+    ) u_entries (
+        .clk_i,
+        .wr_en_i  (written || clear),
+        .wr_addr_i(clear ? clear_set : choose_set_q[Half]),
+        .wr_data_i(entry_in),
+        .rd_en_i  (hash_q),
+        .rd_addr_i(set_q[Half]),
+        .rd_data_o(read[c])
+    );
+
+    assign there[c] = (wrote_q && wrote_choice_q == ChoiceBits'(c) && wrote_set_q == read_set_q[Half]) ? wrote_entry_q : read[c];
+    assign same[c] = there[c].valid && there[c].key == read_op_q.packet.key;
+    assign empty[c] = !there[c].valid;
+    assign own[c] = there[c].key.module_id == read_op_q.packet.key.module_id;
+
+    // On its way from its birth to its end: a bit for each, with one writer, and it is while they differ.
+    sluice_ram_lut #(
+        .Width   (1),
+        .Depth   (Sets),
+        .InitZero(1'b0)
+    ) u_born (
+        .clk_i,
+        .we_i   (written || clear),
+        .waddr_i(clear ? clear_set : choose_set_q[Half]),
+        .wdata_i(born_mark),
+        .raddr_i(choose_set_q[Half]),
+        .rdata_o(born_there)
+    );
+    assign done_here = done_valid_i && done_place_i[PlaceBits-1:SetBits] == ChoiceBits'(c);
+    sluice_ram_lut #(
+        .Width   (1),
+        .Depth   (Sets),
+        .InitZero(1'b0)
+    ) u_dead (
+        .clk_i,
+        .we_i   (done_here || clear),
+        .waddr_i(clear ? clear_set : done_place_i[SetBits-1:0]),
+        .wdata_i(clear ? 1'b0 : done_mark_i),
+        .raddr_i(choose_set_q[Half]),
+        .rdata_o(dead_there)
+    );
+    assign live[c]   = born_there != dead_there;
+    assign born_mark = !clear && !dead_there;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (read_q) {same_q, empty_q, own_q} <= {same, empty, own};
+  end
+
+  // The best of what may be taken.
+  logic [Choices-1:0] finished, candidates;
+  logic any_same, any, room;
+  logic [ChoiceBits-1:0] same_at, any_at;
+  logic [Choices-1:0] unused_same, unused_any;
+
+  assign finished = ~empty_q & ~live;
+  always_comb begin
+    candidates = finished;
+    if (|(finished & own_q)) candidates = finished & own_q;
+    if (|empty_q) candidates = empty_q;
+  end
+
+  sluice_prio_enc #(
+      .Width(Choices)
+  ) u_same (
+      .req_i   (same_q),
+      .valid_o (any_same),
+      .index_o (same_at),
+      .onehot_o(unused_same)
+  );
+  sluice_prio_enc #(
+      .Width(Choices)
+  ) u_any (
+      .req_i   (candidates),
+      .valid_o (any),
+      .index_o (any_at),
+      .onehot_o(unused_any)
+  );
+
+  assign chosen = any_same ? same_at : any_at;
+  assign places = choose_q && !any_same && any && room && choose_op_q.packet.way == L7WayFirst;
+  assign found_valid_o = choose_q;
+  assign found_op_o = choose_op_q;
+  assign hit_o = any_same;
+  assign placed_o = places;
+  assign place_o = {chosen, choose_set_q[chosen[ChoiceBits-1]]};
+  logic [Choices-1:0] marks;
+  for (genvar c = 0; c < int'(Choices); c++) begin : gen_mark
+    assign marks[c] = gen_choice[c].born_mark;
+  end
+  assign mark_o = marks[chosen];
+
+  always_ff @(posedge clk_i) begin
+    wrote_q        <= places;
+    wrote_choice_q <= chosen;
+    wrote_set_q    <= choose_set_q[chosen[ChoiceBits-1]];
+    wrote_entry_q  <= entry_in;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // How many are on their way: what has begun and what has ended of each module, and of all.
+
+  logic [IndexBits-1:0] module_at, done_module;
+  logic [CountBits-1:0] begun, ended, ended_there, all_q;
+
+  assign module_at = choose_op_q.packet.key.module_id[IndexBits-1:0];
+  assign done_module = done_module_i[IndexBits-1:0];
+  assign room = 16'(CountBits'(begun - ended)) < quota.messages && all_q < CountBits'(Messages);
+
+  sluice_ram_lut #(
+      .Width    (L7QuotaRowBits),
+      .Depth    (Modules),
+      .ReadPorts(2)
+  ) u_quota (
+      .clk_i,
+      .we_i   ((write && !is_secret) || clear),
+      .waddr_i(index),
+      .wdata_i(clear ? '0 : cfg_req_i.data[L7QuotaRowBits-1:0]),
+      .raddr_i({module_at, index}),
+      .rdata_o({quota, quota_read})
+  );
+  sluice_ram_lut #(
+      .Width(CountBits),
+      .Depth(Modules)
+  ) u_begun (
+      .clk_i,
+      .we_i   (places || clear),
+      .waddr_i(clear ? index : module_at),
+      .wdata_i(clear ? '0 : begun + CountBits'(1)),
+      .raddr_i(module_at),
+      .rdata_o(begun)
+  );
+  sluice_ram_lut #(
+      .Width    (CountBits),
+      .Depth    (Modules),
+      .ReadPorts(2)
+  ) u_ended (
+      .clk_i,
+      .we_i   (done_valid_i || clear),
+      .waddr_i(clear ? index : done_module),
+      .wdata_i(clear ? '0 : ended_there + CountBits'(1)),
+      .raddr_i({module_at, done_module}),
+      .rdata_o({ended, ended_there})
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear) all_q <= '0;
+    else all_q <= all_q + CountBits'(places) - CountBits'(done_valid_i);
+  end
+
+`ifndef SYNTHESIS
+  OneEntryAKey_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !choose_q || $onehot0(same_q));
+`endif
+
+endmodule

@@ -1,0 +1,190 @@
+/// The l7 engine alone, in the shell (docs/design/l7.md).
+///
+/// `Target` chooses the configuration (0 default, 1 tiny). Packets come with their sideband as `tuser`. They leave with it and 128 bits in
+/// front of it, as at the other tops: bits 7:0 of these are the queue, bit 8 says that the packet belongs to a message. The configuration
+/// ring is that of docs/design/nic.md; nodes in order: system, stamp, l7. Rates are not kept: only the rmt pipeline drops for them.
+///
+/// A reset empties the engine and makes all generations 0; behind it all tables but counters are cleared, while packets and messages wait.
+/// `trace_*` tell what happened in each cycle; they may be left open.
+///
+/// Latency, throughput and stalls: as sluice_l7, with a cycle of the entrance.
+// "Multiple top level modules": sluice_ram_1r1w_clear is in the list for synthesis; no simulated body needs it.
+// verilator lint_off MULTITOP
+module sluice_l7_top
+  // verilator lint_on MULTITOP
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_l7_rows_pkg::*;
+  import sluice_l7_pkg::*;
+#(
+    parameter int unsigned Target = 0,
+    localparam l7_cfg_t Cfg = l7_cfg(Target),
+    localparam int unsigned Bytes = Cfg.bus_bytes,
+    localparam int unsigned TagsBits = 16 * DestBits
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                    s_axis_tvalid,
+    output logic                    s_axis_tready,
+    input  logic [     8*Bytes-1:0] s_axis_tdata,
+    input  logic [       Bytes-1:0] s_axis_tkeep,
+    input  logic                    s_axis_tlast,
+    input  logic [SidebandBits-1:0] s_axis_tuser,
+
+    output logic                             m_axis_tvalid,
+    input  logic                             m_axis_tready,
+    output logic [              8*Bytes-1:0] m_axis_tdata,
+    output logic [                Bytes-1:0] m_axis_tkeep,
+    output logic                             m_axis_tlast,
+    output logic [TagsBits+SidebandBits-1:0] m_axis_tuser,
+
+    input  logic        s_axis_cfg_tvalid,
+    output logic        s_axis_cfg_tready,
+    input  logic [31:0] s_axis_cfg_tdata,
+    input  logic        s_axis_cfg_tlast,
+    output logic        m_axis_cfg_tvalid,
+    input  logic        m_axis_cfg_tready,
+    output logic [31:0] m_axis_cfg_tdata,
+    output logic        m_axis_cfg_tlast,
+
+    output logic [TickBits-1:0] ticks_o,
+    output logic [        31:0] trace_epoch_o,
+
+    output logic                        trace_stamp_valid_o,
+    output logic [  MergeTraceBits-1:0] trace_stamp_o,
+    output logic                        trace_verdict_valid_o,
+    output logic [VerdictTraceBits-1:0] trace_verdict_o,
+    output logic                        trace_step_valid_o,
+    output logic [  L7TraceRowBits-1:0] trace_step_o
+);
+
+  localparam node_list_t List = '{0: '{wide_words: 7'(L7MatchRowWords), number: NodeL7}, default: '0};
+
+  if (Target > 1) begin : gen_bad_target
+    $fatal(1, "l7_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
+  end
+
+  logic req_valid, rsp_valid, hold, waiting, progress;
+  cfg_req_t unused_req;
+  wide_req_t req;
+  logic [32*L7MatchRowWords-1:0] rows;
+  logic unused_conform;
+  cfg_rsp_t rsp;
+  logic enter_valid, generation, system_generation, leave_valid;
+  enter_t enter;
+  token_t token, leave;
+
+  sluice_shell #(
+      .TargetHash (Cfg.target_hash),
+      .Modules    (Cfg.modules),
+      .Nodes      (1),
+      .List       (List),
+      .ClearRows  (l7_clear_rows(Cfg)),
+      .MaxInFlight(Cfg.packets + 16)
+  ) u_shell (
+      .clk_i,
+      .rst_ni,
+      .s_axis_cfg_tvalid,
+      .s_axis_cfg_tready,
+      .s_axis_cfg_tdata,
+      .s_axis_cfg_tlast,
+      .m_axis_cfg_tvalid,
+      .m_axis_cfg_tready,
+      .m_axis_cfg_tdata,
+      .m_axis_cfg_tlast,
+      .req_valid_o        (req_valid),
+      .req_o              (unused_req),
+      .wide_req_o         (req),
+      .rows_o             (rows),
+      .rsp_valid_i        (rsp_valid),
+      .rsp_i              (rsp),
+      .ticks_o,
+      .epoch_o            (trace_epoch_o),
+      .hold_o             (hold),
+      .enter_valid_i      (enter_valid),
+      .enter_i            (enter),
+      .generation_o       (generation),
+      .system_generation_o(system_generation),
+      .conform_o          (unused_conform),
+      .leave_valid_i      (leave_valid),
+      .leave_i            (leave),
+      .waiting_i          (waiting),
+      .progress_i         (progress),
+      .trace_valid_o      (trace_stamp_valid_o),
+      .trace_o            (trace_stamp_o)
+  );
+
+  logic in_valid, in_ready, in_last;
+  logic [8*Bytes-1:0] in_data;
+  logic [Bytes-1:0] in_keep;
+  sideband_t in_side;
+
+  sluice_shell_entrance #(
+      .Bytes(Bytes)
+  ) u_entrance (
+      .clk_i,
+      .rst_ni,
+      .hold_i             (hold),
+      .ticks_i            (ticks_o),
+      .s_axis_tvalid,
+      .s_axis_tready,
+      .s_axis_tdata,
+      .s_axis_tkeep,
+      .s_axis_tlast,
+      .s_axis_tuser,
+      .m_axis_tvalid      (in_valid),
+      .m_axis_tready      (in_ready),
+      .m_axis_tdata       (in_data),
+      .m_axis_tkeep       (in_keep),
+      .m_axis_tlast       (in_last),
+      .m_axis_side        (in_side),
+      .token_o            (token),
+      .enter_valid_o      (enter_valid),
+      .enter_o            (enter),
+      .generation_i       (generation),
+      .system_generation_i(system_generation)
+  );
+
+  sideband_t m_axis_side;
+  logic m_axis_message;
+  logic [7:0] m_axis_queue;
+  assign m_axis_tuser = {TagsBits'({m_axis_message, m_axis_queue}), m_axis_side};
+
+  sluice_l7 #(
+      .Cfg(Cfg)
+  ) u_l7 (
+      .clk_i,
+      .rst_ni,
+      .epoch_i        (trace_epoch_o),
+      .s_axis_tvalid  (in_valid),
+      .s_axis_tready  (in_ready),
+      .s_axis_tdata   (in_data),
+      .s_axis_tkeep   (in_keep),
+      .s_axis_tlast   (in_last),
+      .s_axis_side    (in_side),
+      .token_i        (token),
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .m_axis_tdata,
+      .m_axis_tkeep,
+      .m_axis_tlast,
+      .m_axis_side,
+      .m_axis_message,
+      .m_axis_queue,
+      .leave_valid_o  (leave_valid),
+      .leave_o        (leave),
+      .verdict_valid_o(trace_verdict_valid_o),
+      .verdict_o      (trace_verdict_o),
+      .trace_o        (trace_step_o),
+      .cfg_valid_i    (req_valid),
+      .cfg_req_i      (req),
+      .cfg_row_i      (rows),
+      .cfg_valid_o    (rsp_valid),
+      .cfg_rsp_o      (rsp),
+      .waiting_o      (waiting),
+      .progress_o     (progress)
+  );
+  assign trace_step_valid_o = trace_verdict_valid_o;
+
+endmodule

@@ -1,0 +1,112 @@
+/// Views of a matcher's messages: 64 columns of bytes, read at any offset.
+///
+/// Byte p of a view stands in column p mod 64, at the address of its place and segment. A look at a position reads from every
+/// column the byte of the 64 from there on that it holds: columns in front of the position's have it one segment later. So
+/// a look sees 64 bytes for a stop byte, and 8 bytes for a compare. Bytes that were not written are those of older messages:
+/// whoever looks has to know where the view ends.
+///
+/// Writes take a cycle and are seen from the next one on. A look gives its results one cycle later; they then stay until the
+/// next look:
+/// - `lanes_o`: the 8 bytes from the position on, byte p in lane p mod 8;
+/// - `stops_o`: columns that hold the stop byte (sluice_l7_until finds the first one).
+///
+/// Latency: 1 cycle, fixed. Throughput: 1 write and 1 look per cycle. Never stalls.
+module sluice_l7_window
+  import sluice_l7_rows_pkg::*;
+  import sluice_l7_pkg::*;
+  import sluice_l7_matcher_pkg::*;
+#(
+    parameter int unsigned Places = 4
+) (
+    input logic clk_i,
+
+    input logic                          write_i,
+    input place_t                        write_place_i,
+    input logic   [     SegmentBits-1:0] write_segment_i,
+    input logic   [L7SegmentBytes*8-1:0] write_data_i,
+
+    input  logic                                                 look_i,
+    input  place_t                                               look_place_i,
+    // Modulo the view's size: behind its end there is nothing of use.
+    input  logic   [SegmentBits+$clog2(L7SegmentBytes)-1:0]      look_at_i,
+    // One byte or 64 behind it.
+    input  logic                                                 one_i,
+    input  logic                                                 segment_i,
+    input  logic   [                                   7:0]      stop_i,
+    output logic   [                      L7MatchBytes-1:0][7:0] lanes_o,
+    output logic   [                    L7SegmentBytes-1:0]      stops_o
+);
+
+  localparam int unsigned Columns = L7SegmentBytes;
+  localparam int unsigned Groups = Columns / L7MatchBytes;
+  localparam int unsigned ColumnBits = $clog2(Columns);
+  localparam int unsigned LaneBits = $clog2(L7MatchBytes);
+  localparam int unsigned Depth = Places * 2 ** SegmentBits;
+  localparam int unsigned AddrWidth = $clog2(Depth);
+
+  logic [SegmentBits-1:0] segment, next_segment;
+  logic [ColumnBits-LaneBits-1:0] own_group;
+  logic [ColumnBits-1:0] column;
+  logic [Columns-1:0] wrapped;
+  logic last_column;
+  logic [Columns-1:0][7:0] bytes;
+  logic [L7MatchBytes-1:0][7:0] lanes;
+  logic [Columns-1:0] stops;
+
+  // The column is at most one on: so what is behind it needs no adder.
+  assign last_column = one_i && (&look_at_i[ColumnBits-1:0]);
+  assign segment = look_at_i[ColumnBits+:SegmentBits] + SegmentBits'(segment_i || last_column);
+  assign next_segment = segment + 1'b1;
+  assign column = look_at_i[ColumnBits-1:0] + ColumnBits'(one_i);
+  assign own_group = column[ColumnBits-1:LaneBits];
+
+  for (genvar c = 0; c < int'(Columns); c++) begin : gen_column
+    // The first one is behind unless the position is its own, the last one never.
+    if (c == 0) begin : gen_first
+      assign wrapped[c] = one_i ? !last_column : |look_at_i[ColumnBits-1:0];
+    end else if (c == Columns - 1) begin : gen_last
+      assign wrapped[c] = 1'b0;
+    end else begin : gen_other
+      assign wrapped[c] = one_i ? ColumnBits'(c) <= look_at_i[ColumnBits-1:0] && !last_column
+          : ColumnBits'(c) < look_at_i[ColumnBits-1:0];
+    end
+
+    sluice_ram_lut #(
+        .Width(8),
+        .Depth(Depth),
+        .InitZero(1'b0)
+    ) u_bytes (
+        .clk_i(clk_i),
+        .we_i(write_i),
+        .waddr_i(AddrWidth'({write_place_i, write_segment_i})),
+        .wdata_i(write_data_i[8*c+:8]),
+        .raddr_i(AddrWidth'({look_place_i, wrapped[c] ? next_segment : segment})),
+        .rdata_o(bytes[c])
+    );
+
+    assign stops[c] = bytes[c] == stop_i;
+  end
+
+  // The group of 8 columns that a lane's byte is in: the position's, or the one behind it.
+  for (genvar l = 0; l < int'(L7MatchBytes); l++) begin : gen_lane
+    logic [Groups-1:0][7:0] of_group;
+    logic [ColumnBits-LaneBits-1:0] group;
+    if (l == L7MatchBytes - 1) begin : gen_last
+      assign group = own_group;
+    end else begin : gen_other
+      assign group = own_group + (ColumnBits - LaneBits)'(LaneBits'(l) < column[LaneBits-1:0]);
+    end
+    for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
+      assign of_group[g] = bytes[g*L7MatchBytes+l];
+    end
+    assign lanes[l] = of_group[group];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (look_i) begin
+      lanes_o <= lanes;
+      stops_o <= stops;
+    end
+  end
+
+endmodule
