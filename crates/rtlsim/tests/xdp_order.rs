@@ -90,6 +90,29 @@ fn packets_of_a_flow_leave_as_they_came_and_others_overtake_them() {
 }
 
 #[test]
+fn frames_that_nobody_takes_wait_and_leave_as_they_came() {
+    let Some((mut engine, _)) = open_tiny("frames_that_nobody_takes_wait") else { return };
+    load(&mut engine, 1, "r0 = 2\nexit\n", false);
+    // More than have room between verdict and output, each of a single beat of packet memory.
+    let frames: Vec<Vec<u8>> = (0..60).map(|number| frame(64, 0, 0, number)).collect();
+    engine.hold();
+    for (number, frame) in (0..).zip(&frames) {
+        engine.offer_flow(packet_id(0, number), 1, number, frame);
+    }
+    engine.run(Until { max_cycles: 3_000, ..Until::default() });
+    let told = engine.verdicts.len();
+    assert!((4..20).contains(&told), "{told} verdicts while nothing leaves");
+    engine.stall(0, 0);
+    engine.end(frames.len());
+    engine.quiesce();
+    let went: Vec<u32> = engine.verdicts.iter().map(|v| v.id).collect();
+    assert_eq!(std::mem::take(&mut engine.order), went, "frames leave in the order of verdicts");
+    for (id, (_, bytes)) in std::mem::take(&mut engine.routed) {
+        assert_eq!(bytes, frames[(id & 0x0fff_ffff) as usize], "packet {id:#x}");
+    }
+}
+
+#[test]
 fn a_long_packet_is_waited_for_by_its_own_flow_alone() {
     let Some((mut engine, _)) = open_tiny("a_long_packet_is_waited_for") else { return };
     load(&mut engine, 1, ROUNDS, false);
