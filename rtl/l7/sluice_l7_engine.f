@@ -3,11 +3,13 @@
 ../gen/sluice_l7_rows_pkg.sv
 sluice_l7_pkg.sv
 sluice_l7_matcher_pkg.sv
+sluice_l7_loop_pkg.sv
 sluice_l7.sv
 sluice_l7_accounts.sv
 sluice_l7_checksum.sv
 sluice_l7_classify.sv
 sluice_l7_compare.sv
+sluice_l7_decide.sv
 sluice_l7_detour.sv
 sluice_l7_exit.sv
 sluice_l7_feeder.sv
@@ -22,6 +24,7 @@ sluice_l7_matchers.sv
 sluice_l7_messages.sv
 sluice_l7_places.sv
 sluice_l7_ports.sv
+sluice_l7_prepare.sv
 sluice_l7_rules.sv
 sluice_l7_shares.sv
 sluice_l7_slots.sv

@@ -4,7 +4,7 @@
 /// what is written in the same cycle is kept. A read is of the same cycle; what is written in one cycle is read from the
 /// next one on.
 ///
-/// Latency: 0 cycles. Throughput: 1 write and 1 read per cycle. Never stalls.
+/// Latency: 0 cycles. Throughput: 1 write and 2 reads per cycle. Never stalls.
 module sluice_l7_fields
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
@@ -22,11 +22,11 @@ module sluice_l7_fields
     input logic      [3:0] index_i,
     input position_t       start_i,
     input position_t       stop_i,
-    input position_t       size_i,
 
-    input  place_t          read_place_i,
-    input  logic      [3:0] read_index_i,
-    output l7_field_t       field_o
+    // Two readers.
+    input  place_t    [1:0]      read_place_i,
+    input  logic      [1:0][3:0] read_index_i,
+    output l7_field_t [1:0]      field_o
 );
 
   localparam int unsigned Depth = Places * (L7Fields + 1);
@@ -36,19 +36,25 @@ module sluice_l7_fields
   logic [Places-1:0][3:0] last_q;
   logic [Places-1:0] over_q;
 
-  position_t start, stop, size;
+  logic [1:0][AddrWidth-1:0] read_at;
+  position_t [1:0] start, stop;
+
+  for (genvar r = 0; r < 2; r++) begin : gen_read_at
+    assign read_at[r] = AddrWidth'({read_place_i[r], read_index_i[r]});
+  end
 
   sluice_ram_lut #(
-      .Width(3 * PositionBits),
+      .Width(2 * PositionBits),
       .Depth(Depth),
+      .ReadPorts(2),
       .InitZero(1'b0)
   ) u_lies (
       .clk_i(clk_i),
       .we_i(write_i),
       .waddr_i(AddrWidth'({place_i, index_i})),
-      .wdata_i({start_i, stop_i, size_i}),
-      .raddr_i(AddrWidth'({read_place_i, read_index_i})),
-      .rdata_o({start, stop, size})
+      .wdata_i({start_i, stop_i}),
+      .raddr_i(read_at),
+      .rdata_o({{start[1], stop[1]}, {start[0], stop[0]}})
   );
 
   always_ff @(posedge clk_i) begin
@@ -68,26 +74,27 @@ module sluice_l7_fields
     end
   end
 
-  logic [L7Fields:0] present;
-  logic [3:0] last;
-  logic over;
-  always_comb begin
-    present = '0;
-    last = '0;
-    over = 1'b0;
-    for (int unsigned p = 0; p < Places; p++) begin
-      if (read_place_i == place_t'(p)) begin
-        present = present_q[p];
-        last = last_q[p];
-        over = over_q[p];
+  for (genvar r = 0; r < 2; r++) begin : gen_read
+    logic [L7Fields:0] present;
+    logic [3:0] last;
+    logic over;
+    always_comb begin
+      present = '0;
+      last = '0;
+      over = 1'b0;
+      for (int unsigned p = 0; p < Places; p++) begin
+        if (read_place_i[r] == place_t'(p)) begin
+          present = present_q[p];
+          last = last_q[p];
+          over = over_q[p];
+        end
       end
     end
-  end
 
-  assign field_o.present = present[read_index_i];
-  assign field_o.known = over || last >= read_index_i;
-  assign field_o.start = field_o.present ? start : '0;
-  assign field_o.stop = field_o.present ? stop : '0;
-  assign field_o.size = field_o.present ? size : '0;
+    assign field_o[r].present = present[read_index_i[r]];
+    assign field_o[r].known   = over || last >= read_index_i[r];
+    assign field_o[r].start   = start[r];
+    assign field_o[r].stop    = stop[r];
+  end
 
 endmodule

@@ -1,14 +1,14 @@
 /// CRC-32C of up to 8 bytes, or of 8 more: for wide rows and for fields of groups (docs/design/l7.md).
 ///
-/// The register of the CRC, without the inversion at its end, in two phases. Leading zeros change nothing in a register that
-/// is zero: so the first phase puts the bytes to the end of a word of 8, or adds the register to 8 more. The second one adds
-/// what initial ones become behind the bytes. The caller has registers between them.
+/// The register of the CRC, without the inversion at its end. Leading zeros change nothing in a register that is zero: so
+/// the bytes are put to the end of a word of 8, or the register is added to 8 more; then what initial ones become behind the
+/// bytes is added.
 ///
-/// Latency: 0 cycles each (combinational).
+/// Latency: 0 cycles (combinational).
 module sluice_l7_hash
   import sluice_l7_rows_pkg::*;
 (
-    // First phase. Byte p of a window in lane p mod 8, and the lane of the first one.
+    // Byte p of a window in lane p mod 8, and the lane of the first one.
     input logic [L7MatchBytes-1:0][7:0] lanes_i,
     input logic [$clog2(L7MatchBytes)-1:0] lane_i,
     // How many bytes there are, 0 to 8; 8 unless it is the beginning.
@@ -17,13 +17,7 @@ module sluice_l7_hash
     input logic [3:0] rest_i,
     input logic begin_i,
     input logic [31:0] register_i,
-    output logic [L7MatchBytes-1:0][7:0] word_o,
-
-    // Second phase, with the first one's word; the count where it is the beginning.
-    input  logic [L7MatchBytes-1:0][7:0] word_i,
-    input  logic                         begun_i,
-    input  logic [             3:0]      begun_count_i,
-    output logic [            31:0]      register_o
+    output logic [31:0] register_o
 );
 
   localparam int unsigned Bytes = L7MatchBytes;
@@ -39,7 +33,7 @@ module sluice_l7_hash
 
   logic [LaneBits-1:0] first;
   logic [Bytes-1:0] there;
-  logic [Bytes-1:0][7:0] added;
+  logic [Bytes-1:0][7:0] added, word;
   logic [31:0] of_word, ones;
 
   // The lane of the byte that stands at 0: the one behind the last, for there are 8 lanes.
@@ -51,20 +45,20 @@ module sluice_l7_hash
     logic [3:0] number;
     assign number = 4'(j) + count_i - 4'(Bytes);
     assign there[j] = count_i >= 4'(int'(Bytes) - j) && rest_i > number;
-    assign word_o[j] = (there[j] ? lanes_i[LaneBits'(j)+first] : 8'h0) ^ added[j];
+    assign word[j] = (there[j] ? lanes_i[LaneBits'(j)+first] : 8'h0) ^ added[j];
   end
 
   always_comb begin
     ones = '0;
     for (int unsigned n = 0; n <= Bytes; n++) begin
-      if (begun_i && begun_count_i == 4'(n)) ones = ones_after(n);
+      if (begin_i && count_i == 4'(n)) ones = ones_after(n);
     end
   end
 
   sluice_crc32c #(
       .Width(8 * Bytes)
   ) u_crc (
-      .data_i(word_i),
+      .data_i(word),
       .crc_o (of_word)
   );
 

@@ -15,6 +15,7 @@ module sluice_l7_matcher
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
+  import sluice_l7_loop_pkg::*;
 #(
     parameter int unsigned Places = 4,
     parameter int unsigned Rows = 512,
@@ -172,12 +173,14 @@ module sluice_l7_matcher
     complete_q <= complete;
   end
 
+  l7_entry_t entry_q;
+
   // --- Fields -----------------------------------------------------------------------------------------------------------
 
   logic walk_write, walk_over, walk_malformed;
   logic [3:0] walk_index, field_index;
-  position_t walk_start, walk_stop, walk_size;
-  l7_field_t field;
+  position_t walk_start, walk_stop;
+  l7_field_t field, entry_field;
   place_t loop_place;
 
   sluice_l7_walk u_walk (
@@ -194,7 +197,6 @@ module sluice_l7_matcher
       .index_o(walk_index),
       .start_o(walk_start),
       .stop_o(walk_stop),
-      .size_o(walk_size),
       .over_o(walk_over),
       .malformed_o(walk_malformed)
   );
@@ -210,10 +212,9 @@ module sluice_l7_matcher
       .index_i(walk_index),
       .start_i(walk_start),
       .stop_i(walk_stop),
-      .size_i(walk_size),
-      .read_place_i(loop_place),
-      .read_index_i(field_index),
-      .field_o(field)
+      .read_place_i({entry_q.place, loop_place}),
+      .read_index_i({entry_q.step.field, field_index}),
+      .field_o({entry_field, field})
   );
 
   // --- Who enters the loop ------------------------------------------------------------------------------------------------
@@ -230,7 +231,6 @@ module sluice_l7_matcher
   logic [3:0] hash_field;
   logic picks, picks_any, entry_valid_q, entry_ready;
   logic [PlaceIndexBits-1:0] pick_index;
-  l7_entry_t entry_q;
   start_t start, coming_start, kept_start;
   l7_context_t context_written, kept_context, kept_or_coming;
   logic waits, at_once;
@@ -366,6 +366,7 @@ module sluice_l7_matcher
         entry_q.state <= saved;
         entry_q.bad <= 1'b0;
         entry_q.resumed <= 1'b1;
+        entry_q.step <= '0;
         entry_q.urgent <= |(passed_q & pick);
       end
       if (|(hashes_q & pick)) begin
@@ -378,14 +379,14 @@ module sluice_l7_matcher
 
   // --- The loop -----------------------------------------------------------------------------------------------------------
 
-  logic row_slot_taken, look, look_one, look_segment;
+  logic row_slot_taken, look;
   logic [RowBits-1:0] row_index;
   l7_match_row_t row;
   place_t look_place;
   logic [PositionBits-2:0] look_at;
   logic [7:0] look_stop;
   logic [L7MatchBytes-1:0][7:0] lanes;
-  logic [L7SegmentBytes-1:0] stops;
+  l7_stops_t stops;
   logic exit_valid;
   l7_exit_t leaves;
 
@@ -402,6 +403,7 @@ module sluice_l7_matcher
       .place_o(loop_place),
       .field_o(field_index),
       .field_i(field),
+      .entry_field_i(entry_field),
       .loaded_i(loaded),
       .complete_i(complete),
       .row_read_o(row_slot_taken),
@@ -410,8 +412,6 @@ module sluice_l7_matcher
       .look_o(look),
       .look_place_o(look_place),
       .look_at_o(look_at),
-      .look_one_o(look_one),
-      .look_segment_o(look_segment),
       .look_stop_o(look_stop),
       .lanes_i(lanes),
       .stops_i(stops),
@@ -433,8 +433,6 @@ module sluice_l7_matcher
       .look_i(look),
       .look_place_i(look_place),
       .look_at_i(look_at),
-      .one_i(look_one),
-      .segment_i(look_segment),
       .stop_i(look_stop),
       .lanes_o(lanes),
       .stops_o(stops)

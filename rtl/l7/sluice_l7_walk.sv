@@ -34,7 +34,6 @@ module sluice_l7_walk
     output logic      [3:0] index_o,
     output position_t       start_o,
     output position_t       stop_o,
-    output position_t       size_o,
 
     // The walk is over; only once a message.
     output logic over_o,
@@ -94,7 +93,6 @@ module sluice_l7_walk
   assign index_o = begin_i && raw_i ? 4'd1 : index[3:0];
   assign start_o = begin_i && raw_i ? '0 : value;
   assign stop_o = begin_i && raw_i ? bytes_i : stop;
-  assign size_o = begin_i && raw_i ? bytes_i : position_t'(length);
 
   assign segment_ready_o = !held_q;
   assign busy_o = walking_q;

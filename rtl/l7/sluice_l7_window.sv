@@ -15,6 +15,7 @@ module sluice_l7_window
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
+  import sluice_l7_loop_pkg::*;
 #(
     parameter int unsigned Places = 4
 ) (
@@ -29,12 +30,9 @@ module sluice_l7_window
     input  place_t                                               look_place_i,
     // Modulo the view's size: behind its end there is nothing of use.
     input  logic   [SegmentBits+$clog2(L7SegmentBytes)-1:0]      look_at_i,
-    // One byte or 64 behind it.
-    input  logic                                                 one_i,
-    input  logic                                                 segment_i,
     input  logic   [                                   7:0]      stop_i,
     output logic   [                      L7MatchBytes-1:0][7:0] lanes_o,
-    output logic   [                    L7SegmentBytes-1:0]      stops_o
+    output l7_stops_t                                            stops_o
 );
 
   localparam int unsigned Columns = L7SegmentBytes;
@@ -44,32 +42,23 @@ module sluice_l7_window
   localparam int unsigned Depth = Places * 2 ** SegmentBits;
   localparam int unsigned AddrWidth = $clog2(Depth);
 
+  localparam int unsigned StopColumns = Columns / StopGroups;
+
   logic [SegmentBits-1:0] segment, next_segment;
   logic [ColumnBits-LaneBits-1:0] own_group;
   logic [ColumnBits-1:0] column;
   logic [Columns-1:0] wrapped;
-  logic last_column;
   logic [Columns-1:0][7:0] bytes;
   logic [L7MatchBytes-1:0][7:0] lanes;
-  logic [Columns-1:0] stops;
+  l7_stops_t stops;
 
-  // The column is at most one on: so what is behind it needs no adder.
-  assign last_column = one_i && (&look_at_i[ColumnBits-1:0]);
-  assign segment = look_at_i[ColumnBits+:SegmentBits] + SegmentBits'(segment_i || last_column);
+  assign segment = look_at_i[ColumnBits+:SegmentBits];
   assign next_segment = segment + 1'b1;
-  assign column = look_at_i[ColumnBits-1:0] + ColumnBits'(one_i);
+  assign column = look_at_i[ColumnBits-1:0];
   assign own_group = column[ColumnBits-1:LaneBits];
 
   for (genvar c = 0; c < int'(Columns); c++) begin : gen_column
-    // The first one is behind unless the position is its own, the last one never.
-    if (c == 0) begin : gen_first
-      assign wrapped[c] = one_i ? !last_column : |look_at_i[ColumnBits-1:0];
-    end else if (c == Columns - 1) begin : gen_last
-      assign wrapped[c] = 1'b0;
-    end else begin : gen_other
-      assign wrapped[c] = one_i ? ColumnBits'(c) <= look_at_i[ColumnBits-1:0] && !last_column
-          : ColumnBits'(c) < look_at_i[ColumnBits-1:0];
-    end
+    assign wrapped[c] = ColumnBits'(c) < column;
 
     sluice_ram_lut #(
         .Width(8),
@@ -84,7 +73,13 @@ module sluice_l7_window
         .rdata_o(bytes[c])
     );
 
-    assign stops[c] = bytes[c] == stop_i;
+    assign stops.ahead[c]  = bytes[c] == stop_i && !wrapped[c];
+    assign stops.behind[c] = bytes[c] == stop_i && wrapped[c];
+  end
+
+  for (genvar g = 0; g < int'(StopGroups); g++) begin : gen_stop_group
+    assign stops.ahead_groups[g]  = |stops.ahead[g*StopColumns+:StopColumns];
+    assign stops.behind_groups[g] = |stops.behind[g*StopColumns+:StopColumns];
   end
 
   // The group of 8 columns that a lane's byte is in: the position's, or the one behind it.

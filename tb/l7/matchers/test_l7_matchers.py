@@ -347,7 +347,8 @@ def model():
 TINY = {"Places": 4, "Rows": 64, "Starts": 64, "Groups": 8}
 DEFAULT = {"Places": 4, "Rows": 512, "Starts": 1024, "Groups": 64}
 
-PACKAGES = ["gen/sluice", "gen/sluice_l7_rows", "shell/sluice_engine", "l7/sluice_l7", "l7/sluice_l7_matcher"]
+PACKAGES = ["gen/sluice", "gen/sluice_l7_rows", "shell/sluice_engine", "l7/sluice_l7", "l7/sluice_l7_matcher",
+            "l7/sluice_l7_loop"]  # fmt: skip
 
 
 @pytest.mark.parametrize("matchers", [1, 2, 4])

@@ -1,0 +1,124 @@
+/// Phase A of the loop (sluice_l7_loop): compares, chooses the target and its row, and says what B has to do.
+///
+/// Latency: 0 cycles (combinational).
+module sluice_l7_decide
+  import sluice_l7_rows_pkg::*;
+  import sluice_l7_pkg::*;
+  import sluice_l7_matcher_pkg::*;
+  import sluice_l7_loop_pkg::*;
+(
+    input  l7_a_t                  a_i,
+    output l7_b_t                  b_o,
+    // The row of the target.
+    output logic  [NumberBits-1:0] row_o
+);
+
+  localparam int unsigned LookColumnBits = $clog2(L7SegmentBytes);
+
+  logic hit, takes, misses, late, in_view, at_stop, beyond, got, again, spent, fault, leaves_hash;
+  l7_target_t target;
+  l7_class_t  target_class;
+  position_t hash_left, bytes_left;
+  logic [31:0] turned;
+  logic [NumberBits-1:0] wide_number;
+
+  sluice_l7_compare u_compare (
+      .enabled_i(a_i.enabled),
+      .anyway_i(a_i.anyway),
+      .bytes_i(a_i.bytes),
+      .targets_i(a_i.targets),
+      .classes_i(a_i.classes),
+      .miss_i(a_i.miss),
+      .miss_class_i(a_i.miss_class),
+      .window_i(a_i.window),
+      .hit_o(hit),
+      .target_o(target),
+      .class_o(target_class)
+  );
+
+  // A look needs the segment of its position, and the one behind. Of a field that is not there it needs none.
+  assign late = !a_i.complete && !a_i.absent
+      && SegmentCountBits'(a_i.loaded) <= SegmentCountBits'(a_i.look[PositionBits-1:LookColumnBits]) + 1'b1;
+
+  assign takes = hit || a_i.does.move;
+  assign misses = a_i.does.compare && !hit;
+
+  // Of a move: the position that it leads to. Of a search: the stop byte's end, or behind what was looked through.
+  assign in_view = a_i.look <= a_i.next_stop_at;
+  assign at_stop = a_i.look == a_i.next_stop_at;
+  assign beyond = !in_view || a_i.stays_past || a_i.absent;
+  assign got = a_i.does.settle && a_i.found && in_view;
+  assign again = a_i.does.settle && !a_i.found && in_view && !at_stop;
+  assign spent = a_i.does.settle && !got && !again;
+
+  // Wide rows.
+  assign turned = ~a_i.crc;
+  assign wide_number = NumberBits'(a_i.miss.number) + NumberBits'(wide_bits(turned, a_i.miss.turn, a_i.miss.log));
+  assign row_o = a_i.hashed ? wide_number : NumberBits'(target.number);
+
+  function automatic logic [MostWideLog-1:0] wide_bits(logic [31:0] of, logic [4:0] turn, logic [3:0] log);
+    for (int unsigned i = 0; i < MostWideLog; i++) begin
+      wide_bits[i] = of[5'(i)+turn] && log > 4'(i);
+    end
+  endfunction
+
+  assign fault = !a_i.hash && (a_i.bad || a_i.broken || target_class.bad);
+
+  // Beyond the view there are zeros.
+  assign bytes_left = a_i.about.bytes - a_i.look;
+  assign hash_left = a_i.next_stop_at - a_i.look;
+  assign leaves_hash = a_i.does.hash && at_stop;
+
+  always_comb begin
+    b_o.place = a_i.place;
+    b_o.about = a_i.about;
+    b_o.rest = a_i.look >= a_i.about.bytes ? 4'd0
+        : bytes_left >= position_t'(L7MatchBytes) ? 4'(L7MatchBytes) : bytes_left[3:0];
+    b_o.fetched = a_i.does.fetch;
+    b_o.does = '0;
+    if (takes && a_i.awaits) b_o.does.move = 1'b1;
+    else if (misses) b_o.does.fetch = 1'b1;
+    else if ((takes && a_i.search) || a_i.does.search || again) begin
+      b_o.does.search = late;
+      b_o.does.settle = !late;
+    end else if (late) b_o.does.fetch = 1'b1;
+    else if (a_i.hash) b_o.does.hash = 1'b1;
+    else b_o.does.row = 1'b1;
+    b_o.goes = a_i.hash ? !leaves_hash : target_class.goes && !a_i.bad && !a_i.broken;
+    b_o.wide = target_class.wide;
+    b_o.fault = fault;
+    b_o.hash = a_i.hash;
+    b_o.begins = a_i.begins;
+    // The first bytes of a field are those that are too many for groups of 8.
+    b_o.count = !a_i.begins ? 4'(L7HashBytes)
+        : (hash_left == '0 || a_i.absent) ? 4'd0 : {1'b0, hash_left[2:0] - 3'd1} + 4'd1;
+    b_o.crc = a_i.crc;
+    b_o.hashed = a_i.hashed;
+    b_o.target = target;
+    b_o.row = row_o;
+    b_o.position = a_i.position;
+    b_o.stop_at = a_i.stop_at;
+    b_o.past = a_i.past;
+    if (takes && !a_i.awaits) begin
+      b_o.position = (beyond || a_i.search) ? a_i.begin_at : a_i.look;
+      b_o.stop_at = a_i.next_stop_at;
+      b_o.past = beyond;
+      if (a_i.absent) begin
+        b_o.position = '0;
+        b_o.stop_at  = '0;
+      end
+    end
+    if (got) begin
+      b_o.position = a_i.look;
+      b_o.past = 1'b0;
+    end
+    if (spent) b_o.past = 1'b1;
+    if (a_i.does.hash) b_o.position = a_i.look;
+    b_o.look   = a_i.look;
+    b_o.step   = a_i.step;
+    b_o.rounds = a_i.rounds == RoundBits'(Slice - 1) ? a_i.rounds : a_i.rounds + 1'b1;
+    b_o.yields = b_o.does.row && !a_i.hashed && a_i.rounds == RoundBits'(Slice - 1);
+    b_o.steps  = a_i.steps + steps_t'((a_i.does.compare && !a_i.bad) || a_i.does.hash);
+  end
+
+endmodule
