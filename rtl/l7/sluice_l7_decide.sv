@@ -31,7 +31,10 @@ module sluice_l7_decide
       .miss_i(a_i.miss),
       .miss_class_i(a_i.miss_class),
       .window_i(a_i.window),
+      .hashed_i(a_i.hashed),
+      .wide_number_i(wide_number),
       .hit_o(hit),
+      .row_o(row_o),
       .target_o(target),
       .class_o(target_class)
   );
@@ -54,7 +57,6 @@ module sluice_l7_decide
   // Wide rows.
   assign turned = ~a_i.crc;
   assign wide_number = NumberBits'(a_i.miss.number) + NumberBits'(wide_bits(turned, a_i.miss.turn, a_i.miss.log));
-  assign row_o = a_i.hashed ? wide_number : NumberBits'(target.number);
 
   function automatic logic [MostWideLog-1:0] wide_bits(logic [31:0] of, logic [4:0] turn, logic [3:0] log);
     for (int unsigned i = 0; i < MostWideLog; i++) begin
@@ -72,8 +74,9 @@ module sluice_l7_decide
   always_comb begin
     b_o.place = a_i.place;
     b_o.about = a_i.about;
-    b_o.rest = a_i.look >= a_i.about.bytes ? 4'd0
-        : bytes_left >= position_t'(L7MatchBytes) ? 4'(L7MatchBytes) : bytes_left[3:0];
+    for (int unsigned i = 0; i < L7MatchBytes; i++) begin
+      b_o.there[i] = a_i.look < a_i.about.bytes && ((|bytes_left[PositionBits-1:3]) || bytes_left[2:0] > 3'(i));
+    end
     b_o.fetched = a_i.does.fetch;
     b_o.does = '0;
     if (takes && a_i.awaits) b_o.does.move = 1'b1;
@@ -90,8 +93,12 @@ module sluice_l7_decide
     b_o.hash = a_i.hash;
     b_o.begins = a_i.begins;
     // The first bytes of a field are those that are too many for groups of 8.
-    b_o.count = !a_i.begins ? 4'(L7HashBytes)
-        : (hash_left == '0 || a_i.absent) ? 4'd0 : {1'b0, hash_left[2:0] - 3'd1} + 4'd1;
+    if (a_i.hash) begin
+      b_o.count = !a_i.begins ? 4'(L7HashBytes)
+          : (hash_left == '0 || a_i.absent) ? 4'd0 : {hash_left[2:0] == '0, hash_left[2:0]};
+    end else begin
+      b_o.count = {target.length[3], target.length[3] ? 3'd0 : target.length[2:0]};
+    end
     b_o.crc = a_i.crc;
     b_o.hashed = a_i.hashed;
     b_o.target = target;

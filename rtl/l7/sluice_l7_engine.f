@@ -11,6 +11,7 @@ sluice_l7_classify.sv
 sluice_l7_compare.sv
 sluice_l7_decide.sv
 sluice_l7_detour.sv
+sluice_l7_entries.sv
 sluice_l7_exit.sv
 sluice_l7_feeder.sv
 sluice_l7_fields.sv
@@ -18,6 +19,7 @@ sluice_l7_filter.sv
 sluice_l7_goal.sv
 sluice_l7_hash.sv
 sluice_l7_header.sv
+sluice_l7_line.sv
 sluice_l7_loop.sv
 sluice_l7_matcher.sv
 sluice_l7_matchers.sv

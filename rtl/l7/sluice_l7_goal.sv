@@ -164,10 +164,8 @@ module sluice_l7_goal
         queue_q[p] <= number[7:0];
       end
       if (group_mine[p] && group_valid_q) begin
-        if (group_done) begin
-          drop_q[p]  <= 1'b0;
-          queue_q[p] <= group_i.slots[group_hash_q];
-        end
+        if (group_done) drop_q[p] <= 1'b0;
+        queue_q[p] <= group_i.slots[group_hash_q];
         if (group_fails) fault_q[p] <= 1'b1;
       end
     end

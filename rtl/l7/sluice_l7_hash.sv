@@ -13,8 +13,8 @@ module sluice_l7_hash
     input logic [$clog2(L7MatchBytes)-1:0] lane_i,
     // How many bytes there are, 0 to 8; 8 unless it is the beginning.
     input logic [3:0] count_i,
-    // How many are not beyond the view, 0 to 8; those beyond are zero.
-    input logic [3:0] rest_i,
+    // Which are not beyond the view; those beyond are zero.
+    input logic [L7MatchBytes-1:0] there_i,
     input logic begin_i,
     input logic [31:0] register_i,
     output logic [31:0] register_o
@@ -40,11 +40,12 @@ module sluice_l7_hash
   assign first = lane_i + count_i[LaneBits-1:0];
   assign added = begin_i ? '0 : {32'h0, register_i};
 
+  // Byte j of the word is byte j + count - 8.
   for (genvar j = 0; j < int'(Bytes); j++) begin : gen_byte
-    // The byte's number.
-    logic [3:0] number;
-    assign number = 4'(j) + count_i - 4'(Bytes);
-    assign there[j] = count_i >= 4'(int'(Bytes) - j) && rest_i > number;
+    always_comb begin
+      there[j] = 1'b0;
+      for (int unsigned n = 0; n <= j; n++) if (count_i == 4'(Bytes - j + n)) there[j] = there_i[n];
+    end
     assign word[j] = (there[j] ? lanes_i[LaneBits'(j)+first] : 8'h0) ^ added[j];
   end
 

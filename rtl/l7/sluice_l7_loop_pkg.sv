@@ -106,8 +106,8 @@ package sluice_l7_loop_pkg;
   typedef struct packed {
     place_t place;
     l7_context_t about;
-    // Bytes of the view from the position on, 8 at most.
-    logic [3:0] rest;
+    // Which of 8 bytes from the position on are in the view.
+    logic [L7MatchBytes-1:0] there;
     // The window was read for the position as it is.
     logic fetched;
     l7_b_does_t does;
@@ -117,6 +117,7 @@ package sluice_l7_loop_pkg;
     logic fault;
     logic hash;
     logic begins;
+    // Bytes that are hashed next.
     logic [3:0] count;
     logic [31:0] crc;
     logic hashed;

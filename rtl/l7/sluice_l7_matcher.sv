@@ -77,12 +77,6 @@ module sluice_l7_matcher
   localparam int unsigned PlaceIndexBits = (Places > 1) ? $clog2(Places) : 1;
 
   typedef struct packed {
-    l7_move_t step;
-    l7_target_t target;
-    logic bad;
-  } start_t;
-
-  typedef struct packed {
     logic [ModuleBits-1:0] module_id;
     logic [2:0] otherwise_kind;
     logic [11:0] otherwise_number;
@@ -173,7 +167,7 @@ module sluice_l7_matcher
     complete_q <= complete;
   end
 
-  l7_entry_t entry_q;
+  l7_entry_t entry;
 
   // --- Fields -----------------------------------------------------------------------------------------------------------
 
@@ -212,81 +206,21 @@ module sluice_l7_matcher
       .index_i(walk_index),
       .start_i(walk_start),
       .stop_i(walk_stop),
-      .read_place_i({entry_q.place, loop_place}),
-      .read_index_i({entry_q.step.field, field_index}),
+      .read_place_i({entry.place, loop_place}),
+      .read_index_i({entry.step.field, field_index}),
       .field_o({entry_field, field})
   );
 
   // --- Who enters the loop ------------------------------------------------------------------------------------------------
 
-  // Waiting with its start row, or with a field to hash.
-  // Having left the loop; and another one was let in before.
-  logic [Places-1:0] starts_q, starts, hashes_q, hashes, resumes_q, resumes, passed_q, passed, picked, pick;
-  logic saves, put_back;
-  place_t save_place;
-  l7_saved_t save, saved;
-  logic [Places-1:0][3:0] hash_field_q;
-  logic hash_valid;
-  place_t hash_place;
+  logic saves, entry_valid, entry_ready, starting, hash_valid;
+  place_t save_place, hash_place;
   logic [3:0] hash_field;
-  logic picks, picks_any, entry_valid_q, entry_ready;
-  logic [PlaceIndexBits-1:0] pick_index;
-  start_t start, coming_start, kept_start;
-  l7_context_t context_written, kept_context, kept_or_coming;
-  logic waits, at_once;
-  logic [PlaceIndexBits-1:0] entry_index;
-  logic starting;
+  l7_saved_t save;
+  l7_context_t about;
 
   assign starting = first_segment || (begin_q && !loading_q);
-
-  // A message that begins while nobody waits goes to the loop at once.
-  assign waits = |(starts_q | hashes_q | resumes_q);
-  // While one that goes on is next, only others are looked at: so that the choice does not wait for the loop.
-  assign at_once = starting && !waits && (!entry_valid_q || entry_ready);
-  assign entry_index = waits ? pick_index : PlaceIndexBits'(place_q);
-
-  // A message that goes on waits for one to end; one that has not been in the loop comes before it, once.
-  assign put_back = entry_valid_q && !entry_ready && !entry_q.urgent && |(starts_q | hashes_q);
-  assign picks = !entry_valid_q || entry_ready || put_back;
-  assign picked = picks ? pick : '0;
-
-  always_comb begin
-    for (int unsigned p = 0; p < Places; p++) begin
-      starts[p]  = (starts_q[p] && !picked[p]) || (mine[p] && starting && !at_once);
-      hashes[p]  = (hashes_q[p] && !picked[p]) || (hash_valid && hash_place == place_t'(p));
-      resumes[p] = (resumes_q[p] && !picked[p]) || (saves && save_place == place_t'(p));
-      passed[p]  = passed_q[p];
-      if (entry_valid_q && entry_q.place == place_t'(p)) begin
-        if (put_back) begin
-          resumes[p] = 1'b1;
-          passed[p]  = 1'b1;
-        end else if (entry_ready) begin
-          passed[p] = 1'b0;
-        end
-      end
-    end
-  end
-
-  sluice_arb_rr #(
-      .Requests(Places)
-  ) u_pick (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .req_i(starts_q | hashes_q | ((entry_valid_q && !entry_q.urgent) ? '0 : resumes_q)),
-      .advance_i(picks),
-      .grant_o(pick),
-      .index_o(pick_index),
-      .valid_o(picks_any)
-  );
-
-  // Without a start row the message goes to its default.
-  assign coming_start.step = job_i.started ? start_step_i : '0;
-  assign coming_start.target = job_i.started ? start_target_i : '0;
-  assign coming_start.bad = job_i.started && start_bad_i;
-  assign start = begin_q && at_once ? coming_start : kept_start;
-  assign kept_or_coming = begin_q && at_once ? context_written : kept_context;
-
-  assign context_written = '{
+  assign about = '{
           module_id: job_i.module_id,
           open: job_i.open,
           bytes: job_i.bytes,
@@ -294,88 +228,29 @@ module sluice_l7_matcher
           stop_count: job_i.stop_count
       };
 
-  sluice_ram_lut #(
-      .Width($bits(l7_context_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_contexts (
+  // Without a start row the message goes to its default.
+  sluice_l7_entries #(
+      .Places(Places)
+  ) u_entries (
       .clk_i(clk_i),
-      .we_i(begin_q),
-      .waddr_i(PlaceIndexBits'(place_q)),
-      .wdata_i(context_written),
-      .raddr_i(entry_index),
-      .rdata_o(kept_context)
+      .rst_ni(rst_ni),
+      .place_i(place_q),
+      .begin_i(begin_q),
+      .start_i(starting),
+      .about_i(about),
+      .step_i(job_i.started ? start_step_i : '0),
+      .target_i(job_i.started ? start_target_i : '0),
+      .bad_i(job_i.started && start_bad_i),
+      .hash_valid_i(hash_valid),
+      .hash_place_i(hash_place),
+      .hash_field_i(hash_field),
+      .save_valid_i(saves),
+      .save_place_i(save_place),
+      .save_i(save),
+      .entry_valid_o(entry_valid),
+      .entry_ready_i(entry_ready),
+      .entry_o(entry)
   );
-
-  sluice_ram_lut #(
-      .Width($bits(start_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_starts (
-      .clk_i(clk_i),
-      .we_i(begin_q),
-      .waddr_i(PlaceIndexBits'(place_q)),
-      .wdata_i(coming_start),
-      .raddr_i(entry_index),
-      .rdata_o(kept_start)
-  );
-
-  sluice_ram_lut #(
-      .Width($bits(l7_saved_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_saved (
-      .clk_i(clk_i),
-      .we_i(saves),
-      .waddr_i(PlaceIndexBits'(save_place)),
-      .wdata_i(save),
-      .raddr_i(entry_index),
-      .rdata_o(saved)
-  );
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      starts_q <= '0;
-      hashes_q <= '0;
-      resumes_q <= '0;
-      passed_q <= '0;
-      entry_valid_q <= 1'b0;
-    end else begin
-      starts_q  <= starts;
-      hashes_q  <= hashes;
-      resumes_q <= resumes;
-      passed_q  <= passed;
-      if (picks) entry_valid_q <= picks_any || at_once;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    for (int unsigned p = 0; p < Places; p++) begin
-      if (hash_valid && hash_place == place_t'(p)) hash_field_q[p] <= hash_field;
-    end
-    if (picks) begin
-      entry_q.place <= place_t'(entry_index);
-      entry_q.about <= kept_or_coming;
-      entry_q.step <= start.step;
-      entry_q.state <= '{target: start.target, past: 1'b1, default: '0};
-      entry_q.bad <= start.bad;
-      entry_q.hash <= 1'b0;
-      entry_q.resumed <= 1'b0;
-      entry_q.urgent <= 1'b1;
-      if (|(resumes_q & pick)) begin
-        entry_q.state <= saved;
-        entry_q.bad <= 1'b0;
-        entry_q.resumed <= 1'b1;
-        entry_q.step <= '0;
-        entry_q.urgent <= |(passed_q & pick);
-      end
-      if (|(hashes_q & pick)) begin
-        entry_q.step <= '{field: hash_field_q[pick_index], default: '0};
-        entry_q.hash <= 1'b1;
-        entry_q.bad  <= 1'b0;
-      end
-    end
-  end
 
   // --- The loop -----------------------------------------------------------------------------------------------------------
 
@@ -397,9 +272,9 @@ module sluice_l7_matcher
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .pause_i(row_read_i),
-      .entry_valid_i(entry_valid_q),
+      .entry_valid_i(entry_valid),
       .entry_ready_o(entry_ready),
-      .entry_i(entry_q),
+      .entry_i(entry),
       .place_o(loop_place),
       .field_o(field_index),
       .field_i(field),

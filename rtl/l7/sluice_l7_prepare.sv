@@ -42,10 +42,9 @@ module sluice_l7_prepare
   l7_target_t held;
   l7_context_t about;
   l7_field_t field;
-  position_t position, here, advance, straight, to_its_field, entry_at, behind, behind_stop;
+  position_t position, here, advance, straight, to_its_field, entry_at, room, behind_stop;
   logic [L7MatchBytes-1:0][7:0] window;
   logic [31:0] crc;
-  logic [3:0] hash_count;
   logic found, past, in_field, at_end;
 
   // The hash needs the window at the position; behind a move that made it past, another one was read.
@@ -81,14 +80,11 @@ module sluice_l7_prepare
     assign window[i] = row_i.length > 4'(i) ? lanes_i[LaneBits'(i)+b_i.position[LaneBits-1:0]] : 8'h0;
   end
 
-  assign hash_count = b_i.does.hash ? b_i.count
-      : b_i.target.length > 4'(L7MatchBytes) ? 4'(L7MatchBytes) : b_i.target.length;
-
   sluice_l7_hash u_hash (
       .lanes_i(lanes_i),
       .lane_i(b_i.position[LaneBits-1:0]),
-      .count_i(hash_count),
-      .rest_i(b_i.rest),
+      .count_i(b_i.count),
+      .there_i(b_i.there),
       .begin_i(!b_i.does.hash || b_i.begins),
       .register_i(b_i.crc),
       .register_o(crc)
@@ -104,9 +100,10 @@ module sluice_l7_prepare
   // --- What A compares ---
   assign about = goes_on_i ? b_i.about : entry_i.about;
   assign held = goes_on_i ? b_i.target : entry_i.state.target;
-  assign behind = b_i.position + position_t'(row_i.length);
-  assign in_field = !b_i.past && behind <= b_i.stop_at;
-  assign at_end = behind == b_i.stop_at && !b_i.about.open;
+  // Not past, the end is not in front of the position.
+  assign room = b_i.stop_at - b_i.position;
+  assign in_field = !b_i.past && ((|room[PositionBits-1:4]) || row_i.length <= room[3:0]);
+  assign at_end = !(|room[PositionBits-1:4]) && row_i.length == room[3:0] && !b_i.about.open;
 
   always_comb begin
     a_o.place = goes_on_i ? b_i.place : entry_i.place;

@@ -57,8 +57,19 @@ module sluice_l7_window
   assign column = look_at_i[ColumnBits-1:0];
   assign own_group = column[ColumnBits-1:LaneBits];
 
+  // Columns in front of the position's, by groups of lanes: two LUTs deep.
+  logic [Groups-1:0] groups_before, own;
+  logic [L7MatchBytes-1:0] lanes_before;
+  for (genvar g = 0; g < int'(Groups); g++) begin : gen_before
+    assign groups_before[g] = own_group > (ColumnBits - LaneBits)'(g);
+    assign own[g] = own_group == (ColumnBits - LaneBits)'(g);
+  end
+  for (genvar l = 0; l < int'(L7MatchBytes); l++) begin : gen_lane_before
+    assign lanes_before[l] = column[LaneBits-1:0] > LaneBits'(l);
+  end
+
   for (genvar c = 0; c < int'(Columns); c++) begin : gen_column
-    assign wrapped[c] = ColumnBits'(c) < column;
+    assign wrapped[c] = groups_before[c/L7MatchBytes] || (own[c/L7MatchBytes] && lanes_before[c%L7MatchBytes]);
 
     sluice_ram_lut #(
         .Width(8),
@@ -89,7 +100,7 @@ module sluice_l7_window
     if (l == L7MatchBytes - 1) begin : gen_last
       assign group = own_group;
     end else begin : gen_other
-      assign group = own_group + (ColumnBits - LaneBits)'(LaneBits'(l) < column[LaneBits-1:0]);
+      assign group = lanes_before[l] ? own_group + 1'b1 : own_group;
     end
     for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
       assign of_group[g] = bytes[g*L7MatchBytes+l];
