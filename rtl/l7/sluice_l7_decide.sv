@@ -20,6 +20,7 @@ module sluice_l7_decide
   l7_class_t  target_class;
   position_t hash_left, bytes_left;
   logic [31:0] turned;
+  logic [2**SegmentBits:0] next_come;
   logic [NumberBits-1:0] wide_number;
 
   sluice_l7_compare u_compare (
@@ -40,8 +41,8 @@ module sluice_l7_decide
   );
 
   // A look needs the segment of its position, and the one behind. Of a field that is not there it needs none.
-  assign late = !a_i.complete && !a_i.absent
-      && SegmentCountBits'(a_i.loaded) <= SegmentCountBits'(a_i.look[PositionBits-1:LookColumnBits]) + 1'b1;
+  assign next_come = {2'b00, a_i.come[2**SegmentBits-1:1]};
+  assign late = !a_i.complete && !a_i.absent && !next_come[a_i.look[PositionBits-1:LookColumnBits]];
 
   assign takes = hit || a_i.does.move;
   assign misses = a_i.does.compare && !hit;
@@ -55,14 +56,8 @@ module sluice_l7_decide
   assign spent = a_i.does.settle && !got && !again;
 
   // Wide rows.
-  assign turned = ~a_i.crc;
-  assign wide_number = NumberBits'(a_i.miss.number) + NumberBits'(wide_bits(turned, a_i.miss.turn, a_i.miss.log));
-
-  function automatic logic [MostWideLog-1:0] wide_bits(logic [31:0] of, logic [4:0] turn, logic [3:0] log);
-    for (int unsigned i = 0; i < MostWideLog; i++) begin
-      wide_bits[i] = of[5'(i)+turn] && log > 4'(i);
-    end
-  endfunction
+  assign turned = 32'({~a_i.crc, ~a_i.crc} >> a_i.miss.turn);
+  assign wide_number = NumberBits'(a_i.miss.number) + NumberBits'(turned[MostWideLog-1:0] & ~({MostWideLog{1'b1}} << a_i.miss.log));
 
   assign fault = !a_i.hash && (a_i.bad || a_i.broken || target_class.bad);
 

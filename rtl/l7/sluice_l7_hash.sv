@@ -32,12 +32,18 @@ module sluice_l7_hash
   endfunction
 
   logic [LaneBits-1:0] first;
+  logic [Bytes-1:0][7:0] turned;
   logic [Bytes-1:0] there;
   logic [Bytes-1:0][7:0] added, word;
   logic [31:0] of_word, ones;
 
   // The lane of the byte that stands at 0: the one behind the last, for there are 8 lanes.
-  assign first = lane_i + count_i[LaneBits-1:0];
+  // Written out: an adder of a few bits is longer than a LUT.
+  assign first[0] = lane_i[0] ^ count_i[0];
+  assign first[1] = lane_i[1] ^ count_i[1] ^ (lane_i[0] & count_i[0]);
+  assign first[2] = lane_i[2] ^ count_i[2] ^
+      ((lane_i[1] & count_i[1]) | ((lane_i[1] ^ count_i[1]) & lane_i[0] & count_i[0]));
+  assign turned = (8 * Bytes)'({lanes_i, lanes_i} >> {first, 3'd0});
   assign added = begin_i ? '0 : {32'h0, register_i};
 
   // Byte j of the word is byte j + count - 8.
@@ -46,7 +52,7 @@ module sluice_l7_hash
       there[j] = 1'b0;
       for (int unsigned n = 0; n <= j; n++) if (count_i == 4'(Bytes - j + n)) there[j] = there_i[n];
     end
-    assign word[j] = (there[j] ? lanes_i[LaneBits'(j)+first] : 8'h0) ^ added[j];
+    assign word[j] = (there[j] ? turned[j] : 8'h0) ^ added[j];
   end
 
   always_comb begin

@@ -42,7 +42,7 @@ module sluice_l7_loop
     input  l7_field_t       entry_field_i,
 
     // Segments that have come, with the one that comes now; all of them.
-    input logic [Places-1:0][SegmentCountBits-1:0] loaded_i,
+    input logic [Places-1:0][2**SegmentBits-1:0] come_i,
     input logic [Places-1:0] complete_i,
 
     // The row RAM, with a registered read.
@@ -109,7 +109,7 @@ module sluice_l7_loop
       .field_o(field_o),
       .field_i(field_i),
       .entry_field_i(entry_field_i),
-      .loaded_i(loaded_i),
+      .come_i(come_i),
       .complete_i(complete_i),
       .a_o(a_d)
   );

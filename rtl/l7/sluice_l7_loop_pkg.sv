@@ -95,7 +95,8 @@ package sluice_l7_loop_pkg;
     l7_move_t step;
     logic search;
     logic awaits;
-    logic [SegmentCountBits-1:0] loaded;
+    // Segments that have come, and whether these are all.
+    logic [2**SegmentBits-1:0] come;
     logic complete;
     steps_t steps;
     // Rounds since it entered, up to the slice.

@@ -118,7 +118,7 @@ module sluice_l7_matcher
 
   logic [SegmentCountBits-1:0] count_q, count;
   logic walk_ready, loading;
-  logic [Places-1:0][SegmentCountBits-1:0] loaded_q, loaded;
+  logic [Places-1:0][2**SegmentBits-1:0] come_q, come;
   logic [Places-1:0] complete_q, complete, mine;
 
   assign loading = loading_q;
@@ -132,14 +132,14 @@ module sluice_l7_matcher
   always_comb begin
     for (int unsigned p = 0; p < Places; p++) begin
       mine[p] = place_q == place_t'(p);
-      loaded[p] = loaded_q[p];
+      come[p] = come_q[p];
       complete[p] = complete_q[p];
       if (mine[p]) begin
         if (begin_q) begin
-          loaded[p]   = '0;
+          come[p] = '0;
           complete[p] = !loading_q;
         end
-        if (segment) loaded[p] = count + 1'b1;
+        if (segment) come[p][count[SegmentBits-1:0]] = 1'b1;
         if (last_segment) complete[p] = 1'b1;
       end
     end
@@ -163,7 +163,7 @@ module sluice_l7_matcher
       if (take_i && free_onehot[p]) modules_q[p] <= take_module_i;
     end
     count_q <= count + SegmentCountBits'(segment);
-    loaded_q <= loaded;
+    come_q <= come;
     complete_q <= complete;
   end
 
@@ -279,7 +279,7 @@ module sluice_l7_matcher
       .field_o(field_index),
       .field_i(field),
       .entry_field_i(entry_field),
-      .loaded_i(loaded),
+      .come_i(come),
       .complete_i(complete),
       .row_read_o(row_slot_taken),
       .row_index_o(row_index),

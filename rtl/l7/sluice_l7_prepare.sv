@@ -29,8 +29,8 @@ module sluice_l7_prepare
     input  l7_field_t       field_i,
     input  l7_field_t       entry_field_i,
 
-    input logic [Places-1:0][SegmentCountBits-1:0] loaded_i,
-    input logic [Places-1:0]                       complete_i,
+    input logic [Places-1:0][2**SegmentBits-1:0] come_i,
+    input logic [Places-1:0]                     complete_i,
 
     output l7_a_t a_o
 );
@@ -43,7 +43,8 @@ module sluice_l7_prepare
   l7_context_t about;
   l7_field_t field;
   position_t position, here, advance, straight, to_its_field, entry_at, room, behind_stop;
-  logic [L7MatchBytes-1:0][7:0] window;
+  logic [L7MatchBytes-1:0][7:0] window, turned;
+  logic [L7MatchBytes-1:0] covered;
   logic [31:0] crc;
   logic found, past, in_field, at_end;
 
@@ -76,8 +77,10 @@ module sluice_l7_prepare
   assign past = goes_on_i ? b_i.past : entry_i.state.past;
 
   // --- The window: its bytes in order, and its hash ---
+  assign turned = (8 * L7MatchBytes)'({lanes_i, lanes_i} >> {b_i.position[LaneBits-1:0], 3'd0});
+  assign covered = row_i.length[3] ? '1 : ~({L7MatchBytes{1'b1}} << row_i.length[2:0]);
   for (genvar i = 0; i < int'(L7MatchBytes); i++) begin : gen_turn
-    assign window[i] = row_i.length > 4'(i) ? lanes_i[LaneBits'(i)+b_i.position[LaneBits-1:0]] : 8'h0;
+    assign window[i] = covered[i] ? turned[i] : 8'h0;
   end
 
   sluice_l7_hash u_hash (
@@ -120,7 +123,7 @@ module sluice_l7_prepare
     a_o.begins = !goes_on_i || (b_i.begins && !b_i.does.hash);
     a_o.crc = (b_i.does.hash || wide_row) ? crc : b_i.crc;
     a_o.bad = goes_on_i ? has_row && (row_i.module_id != b_i.about.module_id || b_i.row >= NumberBits'(Rows)) : entry_i.bad;
-    a_o.broken = has_row && (row_i.length > 4'(L7MatchBytes) || b_i.steps >= steps_t'(L7MostSteps));
+    a_o.broken = has_row && ((row_i.length[3] && (|row_i.length[2:0])) || b_i.steps[StepBits-1] || (&b_i.steps[StepBits-2:0]));
     a_o.hashed = has_wide;
     for (int unsigned i = 0; i < L7Alternatives; i++) begin
       a_o.anyway[i]  = has_row && row_i.alternatives[i].valid && row_i.alternatives[i].anyway;
@@ -154,11 +157,11 @@ module sluice_l7_prepare
     // Past, there is nothing to move over before the next field.
     a_o.search = moves && step.stop != '0 && !a_o.absent && !a_o.stays_past;
     a_o.step = step;
-    a_o.loaded = '0;
+    a_o.come = '0;
     a_o.complete = 1'b0;
     for (int unsigned p = 0; p < Places; p++) begin
       if (a_o.place == place_t'(p)) begin
-        a_o.loaded   = loaded_i[p];
+        a_o.come = come_i[p];
         a_o.complete = complete_i[p];
       end
     end

@@ -31,17 +31,24 @@ module sluice_l7_until
   logic [2*StopGroups-1:0][3:0] lanes;
   logic [ColumnBits:0] column;
   logic none, in_segment;
+  logic [2*StopGroups/4-1:0] fours;
 
   assign any = {stops_i.behind_groups, stops_i.ahead_groups};
-  assign none = any == '0;
-  assign in_segment = |stops_i.ahead_groups;
+  assign none = fours == '0;
+  assign in_segment = |fours[StopGroups/4-1:0];
+  for (genvar i = 0; i < int'(2 * StopGroups / 4); i++) begin : gen_four
+    assign fours[i] = |any[4*i+:4];
+  end
 
   for (genvar g = 0; g < int'(2 * StopGroups); g++) begin : gen_group
-    if (g == 0) begin : gen_first
-      assign first[g] = any[g];
-    end else begin : gen_other
-      assign first[g] = any[g] && !(|any[g-1:0]);
+    // By fours, so that it is two LUTs deep.
+    logic earlier;
+    always_comb begin
+      earlier = 1'b0;
+      for (int unsigned i = g / 4 * 4; i < g; i++) earlier |= any[i];
+      for (int unsigned i = 0; i < g / 4; i++) earlier |= fours[i];
     end
+    assign first[g] = any[g] && !earlier;
     if (g < int'(StopGroups)) begin : gen_ahead
       assign lanes[g] = behind_lowest(stops_i.ahead[g*Columns+:Columns]);
     end else begin : gen_behind

@@ -46,8 +46,8 @@ module sluice_l7_walk
 
   // Awaiting a segment or walking in one.
   logic walking_q;
-  // The segment that comes next.
-  logic [SegmentWidth-1:0] coming_q;
+  // The segment that comes next, and the one that is here.
+  logic [SegmentWidth-1:0] coming_q, here_q;
   logic [L7SegmentBytes-1:0][7:0] data_q;
   // Where the next field begins; with `half_q` its index was in the segment before, and its length is there.
   position_t at_q, bytes_q;
@@ -75,7 +75,7 @@ module sluice_l7_walk
   logic [7:0] byte_here, length;
   position_t value, stop;
 
-  assign held = walking_q && coming_q != '0 && at_q[PositionBits-1:OffsetBits] == coming_q - 1'b1;
+  assign held = walking_q && coming_q != '0 && at_q[PositionBits-1:OffsetBits] == here_q;
   assign looks = held && !finished;
   assign behind_data = {8'h0, data_q[L7SegmentBytes-1:1]};
   assign byte_here = data_q[at_q[OffsetBits-1:0]];
@@ -131,7 +131,10 @@ module sluice_l7_walk
   always_ff @(posedge clk_i) begin
     if (begin_i) bytes_q <= bytes_i;
     coming_q <= (begin_i ? '0 : coming_q) + SegmentWidth'(segment_i);
-    if (segment_i) data_q <= data_i;
+    if (segment_i) begin
+      data_q <= data_i;
+      here_q <= begin_i ? '0 : coming_q;
+    end
     if (first) at_q <= first_stop;
     else if (begin_i) at_q <= '0;
     else if (looks) at_q <= last_byte ? at_q + 1'b1 : stop;

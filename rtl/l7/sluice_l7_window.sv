@@ -53,20 +53,17 @@ module sluice_l7_window
   l7_stops_t stops;
 
   assign segment = look_at_i[ColumnBits+:SegmentBits];
-  assign next_segment = segment + 1'b1;
+  // Written out, here and below: an adder of a few bits is longer than LUTs.
+  assign next_segment = {segment[2] ^ (&segment[1:0]), segment[1] ^ segment[0], !segment[0]};
   assign column = look_at_i[ColumnBits-1:0];
   assign own_group = column[ColumnBits-1:LaneBits];
 
   // Columns in front of the position's, by groups of lanes: two LUTs deep.
   logic [Groups-1:0] groups_before, own;
   logic [L7MatchBytes-1:0] lanes_before;
-  for (genvar g = 0; g < int'(Groups); g++) begin : gen_before
-    assign groups_before[g] = own_group > (ColumnBits - LaneBits)'(g);
-    assign own[g] = own_group == (ColumnBits - LaneBits)'(g);
-  end
-  for (genvar l = 0; l < int'(L7MatchBytes); l++) begin : gen_lane_before
-    assign lanes_before[l] = column[LaneBits-1:0] > LaneBits'(l);
-  end
+  assign groups_before = ~({Groups{1'b1}} << own_group);
+  assign own = Groups'(1) << own_group;
+  assign lanes_before = ~({L7MatchBytes{1'b1}} << column[LaneBits-1:0]);
 
   for (genvar c = 0; c < int'(Columns); c++) begin : gen_column
     assign wrapped[c] = groups_before[c/L7MatchBytes] || (own[c/L7MatchBytes] && lanes_before[c%L7MatchBytes]);
@@ -84,14 +81,20 @@ module sluice_l7_window
         .rdata_o(bytes[c])
     );
 
-    assign stops.ahead[c]  = bytes[c] == stop_i && !wrapped[c];
-    assign stops.behind[c] = bytes[c] == stop_i && wrapped[c];
+    // By pieces of 3 bits, so that it is two LUTs deep.
+    logic [2:0] same;
+    assign same = {bytes[c][7:6] == stop_i[7:6], bytes[c][5:3] == stop_i[5:3], bytes[c][2:0] == stop_i[2:0]};
+    assign stops.ahead[c] = (&same) && !wrapped[c];
+    assign stops.behind[c] = (&same) && wrapped[c];
   end
 
   for (genvar g = 0; g < int'(StopGroups); g++) begin : gen_stop_group
     assign stops.ahead_groups[g]  = |stops.ahead[g*StopColumns+:StopColumns];
     assign stops.behind_groups[g] = |stops.behind[g*StopColumns+:StopColumns];
   end
+
+  logic [ColumnBits-LaneBits-1:0] next_group;
+  assign next_group = {own_group[2] ^ (&own_group[1:0]), own_group[1] ^ own_group[0], !own_group[0]};
 
   // The group of 8 columns that a lane's byte is in: the position's, or the one behind it.
   for (genvar l = 0; l < int'(L7MatchBytes); l++) begin : gen_lane
@@ -100,7 +103,7 @@ module sluice_l7_window
     if (l == L7MatchBytes - 1) begin : gen_last
       assign group = own_group;
     end else begin : gen_other
-      assign group = lanes_before[l] ? own_group + 1'b1 : own_group;
+      assign group = lanes_before[l] ? next_group : own_group;
     end
     for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
       assign of_group[g] = bytes[g*L7MatchBytes+l];
