@@ -6,8 +6,8 @@
 ///   window is read as if the row were hit: a row moves in one way, whatever is hit.
 /// - **B** (sluice_l7_prepare) gets the row, turns the window's bytes into order, and says where the next one would be.
 ///
-/// What cannot go on so takes another round of 2 cycles: a miss that goes on (the window is read again), each 64 bytes that
-/// are looked through for a stop byte, wide rows (their hash is made in B, their row read in A), a field that the walk has not
+/// What cannot go on so takes another round of 2 cycles: a miss that goes on (the window is read again), each segment
+/// that is looked through for a stop byte, wide rows (their hash is made in B, their row read in A), a field that the walk has not
 /// passed yet, and bytes that have not come yet. A field that a group hashes comes as a message of its own, 8 bytes a round.
 ///
 /// A message enters in B when there is none to go on. One that ends leaves in the B behind its last A, where another one

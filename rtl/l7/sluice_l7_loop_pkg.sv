@@ -16,12 +16,10 @@ package sluice_l7_loop_pkg;
   localparam int unsigned StopGroups = 8;
   // verilator lint_on UNUSEDPARAM
 
-  /// Columns that hold the stop byte: those in the look's own segment, and those one segment later. And groups that have such.
+  /// Columns of a look that hold the stop byte, and groups of them that have such.
   typedef struct packed {
-    logic [L7SegmentBytes-1:0] ahead;
-    logic [L7SegmentBytes-1:0] behind;
-    logic [StopGroups-1:0] ahead_groups;
-    logic [StopGroups-1:0] behind_groups;
+    logic [L7SegmentBytes-1:0] columns;
+    logic [StopGroups-1:0] groups;
   } l7_stops_t;
 
   /// What A does.
