@@ -18,7 +18,7 @@ module sluice_l7_decide
   logic hit, takes, misses, late, in_view, at_stop, beyond, got, again, spent, fault, leaves_hash;
   l7_target_t target;
   l7_class_t  target_class;
-  position_t hash_left, bytes_left;
+  logic [PositionBits:0] bytes_left;
   logic [31:0] turned;
   logic [2**SegmentBits:0] next_come;
   logic [NumberBits-1:0] wide_number;
@@ -61,17 +61,15 @@ module sluice_l7_decide
 
   assign fault = !a_i.hash && (a_i.bad || a_i.broken || target_class.bad);
 
-  // Beyond the view there are zeros.
-  assign bytes_left = a_i.about.bytes - a_i.look;
-  assign hash_left = a_i.next_stop_at - a_i.look;
+  // Beyond the view there are zeros, and beyond a field that is hashed.
+  assign bytes_left = {1'b0, a_i.hash ? a_i.next_stop_at : a_i.about.bytes} - {1'b0, a_i.look};
   assign leaves_hash = a_i.does.hash && at_stop;
 
   always_comb begin
     b_o.place = a_i.place;
     b_o.about = a_i.about;
-    for (int unsigned i = 0; i < L7MatchBytes; i++) begin
-      b_o.there[i] = a_i.look < a_i.about.bytes && ((|bytes_left[PositionBits-1:3]) || bytes_left[2:0] > 3'(i));
-    end
+    b_o.there = (bytes_left[PositionBits] || a_i.absent) ? '0
+        : (|bytes_left[PositionBits-1:3]) ? '1 : ~({L7MatchBytes{1'b1}} << bytes_left[2:0]);
     b_o.fetched = a_i.does.fetch;
     b_o.does = '0;
     if (takes && a_i.awaits) b_o.does.move = 1'b1;
@@ -86,14 +84,8 @@ module sluice_l7_decide
     b_o.wide = target_class.wide;
     b_o.fault = fault;
     b_o.hash = a_i.hash;
-    b_o.begins = a_i.begins;
     // The first bytes of a field are those that are too many for groups of 8.
-    if (a_i.hash) begin
-      b_o.count = !a_i.begins ? 4'(L7HashBytes)
-          : (hash_left == '0 || a_i.absent) ? 4'd0 : {hash_left[2:0] == '0, hash_left[2:0]};
-    end else begin
-      b_o.count = {target.length[3], target.length[3] ? 3'd0 : target.length[2:0]};
-    end
+    b_o.count = a_i.absent ? 4'd0 : (|bytes_left[PositionBits-1:3]) ? 4'(L7HashBytes) : {1'b0, bytes_left[2:0]};
     b_o.crc = a_i.crc;
     b_o.hashed = a_i.hashed;
     b_o.target = target;

@@ -57,7 +57,6 @@ package sluice_l7_loop_pkg;
     l7_a_does_t does;
     // A field is hashed; there is no target.
     logic hash;
-    logic begins;
     logic [31:0] crc;
     // The row, or the message itself, is not to be trusted.
     logic bad;
@@ -105,7 +104,7 @@ package sluice_l7_loop_pkg;
   typedef struct packed {
     place_t place;
     l7_context_t about;
-    // Which of 8 bytes from the position on are in the view.
+    // Which of 8 bytes from the position on are in the view, or in the field that is hashed.
     logic [L7MatchBytes-1:0] there;
     // The window was read for the position as it is.
     logic fetched;
@@ -115,7 +114,6 @@ package sluice_l7_loop_pkg;
     logic wide;
     logic fault;
     logic hash;
-    logic begins;
     // Bytes that are hashed next.
     logic [3:0] count;
     logic [31:0] crc;
@@ -132,5 +130,10 @@ package sluice_l7_loop_pkg;
     // Its state is what is saved, and its slice is over.
     logic yields;
   } l7_b_t;
+
+  /// Which of the bytes at a position a length covers.
+  function automatic logic [L7MatchBytes-1:0] l7_covered(logic [3:0] length);
+    return length[3] ? '1 : ~({L7MatchBytes{1'b1}} << length[2:0]);
+  endfunction
 
 endpackage

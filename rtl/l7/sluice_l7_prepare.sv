@@ -78,18 +78,15 @@ module sluice_l7_prepare
 
   // --- The window: its bytes in order, and its hash ---
   assign turned = (8 * L7MatchBytes)'({lanes_i, lanes_i} >> {b_i.position[LaneBits-1:0], 3'd0});
-  assign covered = row_i.length[3] ? '1 : ~({L7MatchBytes{1'b1}} << row_i.length[2:0]);
+  assign covered = l7_covered(row_i.length);
   for (genvar i = 0; i < int'(L7MatchBytes); i++) begin : gen_turn
     assign window[i] = covered[i] ? turned[i] : 8'h0;
   end
 
   sluice_l7_hash u_hash (
-      .lanes_i(lanes_i),
-      .lane_i(b_i.position[LaneBits-1:0]),
-      .count_i(b_i.count),
-      .there_i(b_i.there),
-      .begin_i(!b_i.does.hash || b_i.begins),
-      .register_i(b_i.crc),
+      .bytes_i(turned),
+      .there_i(b_i.there & (b_i.hash ? '1 : l7_covered(b_i.target.length))),
+      .register_i(b_i.hash ? b_i.crc : '1),
       .register_o(crc)
   );
 
@@ -120,8 +117,7 @@ module sluice_l7_prepare
         hash: goes_on_i && b_i.does.hash
     };
     a_o.hash = goes_on_i ? b_i.hash : entry_i.hash;
-    a_o.begins = !goes_on_i || (b_i.begins && !b_i.does.hash);
-    a_o.crc = (b_i.does.hash || wide_row) ? crc : b_i.crc;
+    a_o.crc = !goes_on_i ? '1 : (b_i.does.hash || wide_row) ? crc : b_i.crc;
     a_o.bad = goes_on_i ? has_row && (row_i.module_id != b_i.about.module_id || b_i.row >= NumberBits'(Rows)) : entry_i.bad;
     a_o.broken = has_row && ((row_i.length[3] && (|row_i.length[2:0])) || b_i.steps[StepBits-1] || (&b_i.steps[StepBits-2:0]));
     a_o.hashed = has_wide;

@@ -51,6 +51,8 @@ module sluice_l7_walk
   logic [L7SegmentBytes-1:0][7:0] data_q;
   // Where the next field begins; with `half_q` its index was in the segment before, and its length is there.
   position_t at_q, bytes_q;
+  // The even column at or behind `at_q`, halved.
+  logic [OffsetBits-2:0] even_q;
   logic half_q;
   logic [3:0] half_index_q, last_q;
 
@@ -60,29 +62,48 @@ module sluice_l7_walk
   // --- The first field, in its segment as it comes ---
   logic first_other, first_cut;
   position_t first_stop;
+  // "Bits of signal are not used": only the column's pair is.
+  // verilator lint_off UNUSEDSIGNAL
+  position_t first_even;
+  // verilator lint_on UNUSEDSIGNAL
 
   assign first = segment_i && (begin_i ? !raw_i : walking_q) && (begin_i || coming_q == '0);
   assign bytes = begin_i ? bytes_i : bytes_q;
   assign first_stop = position_t'(2) + position_t'(data_i[1]);
+  assign first_even = position_t'(3) + position_t'(data_i[1]);
   assign first_other = data_i[0] > 8'(L7Fields);
   assign first_cut = data_i[0] == '0 || bytes < position_t'(2) || first_stop > bytes;
   assign first_finished = first && (first_other || first_cut || first_stop == bytes);
 
   // --- A look at a further one: where it ends, and so where the next one begins ---
   // Of what is found out a cycle later the looks behind it know nothing: they are forgotten then.
-  logic [L7SegmentBytes-1:0][7:0] behind_data;
+  // Of a field's first two bytes one stands in an even column, the other one in an odd one.
+  localparam int unsigned Pairs = L7SegmentBytes / 2;
+  logic [Pairs-1:0][7:0] even_data, odd_data;
+  logic [7:0] even_byte, odd_byte;
   logic last_byte;
   logic [7:0] byte_here, length;
-  position_t value, stop;
+  position_t value, value_even, stop;
+  // "Bits of signal are not used": only the column's pair is.
+  // verilator lint_off UNUSEDSIGNAL
+  position_t stop_even;
+  // verilator lint_on UNUSEDSIGNAL
 
   assign held = walking_q && coming_q != '0 && at_q[PositionBits-1:OffsetBits] == here_q;
   assign looks = held && !finished;
-  assign behind_data = {8'h0, data_q[L7SegmentBytes-1:1]};
-  assign byte_here = data_q[at_q[OffsetBits-1:0]];
-  assign length = half_q ? data_q[0] : behind_data[at_q[OffsetBits-1:0]];
+  for (genvar i = 0; i < int'(Pairs); i++) begin : gen_pair
+    assign even_data[i] = data_q[2*i];
+    assign odd_data[i]  = data_q[2*i+1];
+  end
+  assign even_byte = even_data[even_q];
+  assign odd_byte = odd_data[at_q[OffsetBits-1:1]];
+  assign byte_here = at_q[0] ? odd_byte : even_byte;
+  assign length = (half_q || at_q[0]) ? even_byte : odd_byte;
   assign last_byte = !half_q && (&at_q[OffsetBits-1:0]);
   assign value = at_q + (half_q ? position_t'(1) : position_t'(2));
   assign stop = value + position_t'(length);
+  assign value_even = at_q + (half_q ? position_t'(2) : position_t'(3));
+  assign stop_even = value_even + position_t'(length);
 
   // --- What a look has found ---
   typedef struct packed {
@@ -135,9 +156,13 @@ module sluice_l7_walk
       data_q <= data_i;
       here_q <= begin_i ? '0 : coming_q;
     end
-    if (first) at_q <= first_stop;
-    else if (begin_i) at_q <= '0;
-    else if (looks) at_q <= last_byte ? at_q + 1'b1 : stop;
+    if (first) begin
+      at_q   <= first_stop;
+      even_q <= first_even[OffsetBits-1:1];
+    end else if (looks) begin
+      at_q   <= last_byte ? at_q + 1'b1 : stop;
+      even_q <= last_byte ? '0 : stop_even[OffsetBits-1:1];
+    end
     if (begin_i) half_q <= 1'b0;
     else if (looks) half_q <= last_byte;
     if (looks) half_index_q <= byte_here[3:0];
