@@ -6,7 +6,7 @@
 module sluice_l7_compare
   import sluice_l7_rows_pkg::*;
   import sluice_l7_matcher_pkg::*;
-  import sluice_l7_loop_pkg::*;
+  import sluice_l7_phase_pkg::*;
 (
     /// Those that are hit if the bytes are theirs, and those that are hit anyway.
     input  logic       [L7Alternatives-1:0]                     enabled_i,
@@ -20,11 +20,11 @@ module sluice_l7_compare
     input  logic       [  L7MatchBytes-1:0][               7:0] window_i,
     /// The row is this one, whatever the target says; there is no compare then.
     input  logic                                                hashed_i,
-    input  logic       [        NumberBits-1:0]                 wide_number_i,
+    input  logic       [    NumberBits-1:0]                     wide_number_i,
     output logic                                                hit_o,
     output l7_target_t                                          target_o,
     output l7_class_t                                           class_o,
-    output logic       [        NumberBits-1:0]                 row_o
+    output logic       [    NumberBits-1:0]                     row_o
 );
 
   logic [L7Alternatives-1:0] hits;

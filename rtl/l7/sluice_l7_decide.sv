@@ -5,9 +5,12 @@ module sluice_l7_decide
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
-  import sluice_l7_loop_pkg::*;
+  import sluice_l7_phase_pkg::*;
 (
+    // "Bits of signal are not used": the stop byte is for the window.
+    // verilator lint_off UNUSEDSIGNAL
     input  l7_a_t                  a_i,
+    // verilator lint_on UNUSEDSIGNAL
     output l7_b_t                  b_o,
     // The row of the target.
     output logic  [NumberBits-1:0] row_o
@@ -17,11 +20,11 @@ module sluice_l7_decide
 
   logic hit, takes, misses, late, in_view, at_stop, beyond, got, again, spent, fault, leaves_hash;
   l7_target_t target;
-  l7_class_t  target_class;
+  l7_class_t target_class;
   logic [PositionBits:0] bytes_left;
-  logic [31:0] turned;
+  logic [MostWideLog-1:0] turned, wide_mask;
   logic [2**SegmentBits:0] next_come;
-  logic [NumberBits-1:0] wide_number;
+  logic [  NumberBits-1:0] wide_number;
 
   sluice_l7_compare u_compare (
       .enabled_i(a_i.enabled),
@@ -56,8 +59,9 @@ module sluice_l7_decide
   assign spent = a_i.does.settle && !got && !again;
 
   // Wide rows.
-  assign turned = 32'({~a_i.crc, ~a_i.crc} >> a_i.miss.turn);
-  assign wide_number = NumberBits'(a_i.miss.number) + NumberBits'(turned[MostWideLog-1:0] & ~({MostWideLog{1'b1}} << a_i.miss.log));
+  assign turned = MostWideLog'({~a_i.crc, ~a_i.crc} >> a_i.miss.turn);
+  assign wide_mask = ~({MostWideLog{1'b1}} << a_i.miss.log);
+  assign wide_number = NumberBits'(a_i.miss.number) + NumberBits'(turned & wide_mask);
 
   assign fault = !a_i.hash && (a_i.bad || a_i.broken || target_class.bad);
 

@@ -3,7 +3,7 @@
 ../gen/sluice_l7_rows_pkg.sv
 sluice_l7_pkg.sv
 sluice_l7_matcher_pkg.sv
-sluice_l7_loop_pkg.sv
+sluice_l7_phase_pkg.sv
 sluice_l7.sv
 sluice_l7_accounts.sv
 sluice_l7_checksum.sv
@@ -33,5 +33,6 @@ sluice_l7_slots.sv
 sluice_l7_staging.sv
 sluice_l7_toeplitz.sv
 sluice_l7_until.sv
+sluice_l7_verdicts.sv
 sluice_l7_walk.sv
 sluice_l7_window.sv

@@ -45,10 +45,12 @@ module sluice_l7_goal
     output logic   [3:0] hash_field_o,
 
     // Results, by place; they stay until the next message has one there.
-    output logic [Places-1:0]      settle_o,
-    output logic [Places-1:0]      fault_o,
-    output logic [Places-1:0]      drop_o,
-    output logic [Places-1:0][7:0] queue_o
+    output logic        [Places-1:0] settle_o,
+    output l7_settled_t [Places-1:0] goals_o,
+
+    // Of an exit that is settled at once.
+    output logic        direct_o,
+    output l7_settled_t direct_goal_o
 );
 
   // A message waits for its default to be looked at.
@@ -63,7 +65,7 @@ module sluice_l7_goal
   // --- Where it goes ---
   logic valid, hashed, fault, to_otherwise, is_group, is_queue, is_wrong;
   logic [Places-1:0] again, mine;
-  logic [ 2:0] kind;
+  logic [2:0] kind;
   logic [11:0] number, group;
 
   localparam int unsigned PlaceIndexBits = (Places > 1) ? $clog2(Places) : 1;
@@ -115,7 +117,7 @@ module sluice_l7_goal
   logic [Places-1:0] group_mine_q;
   logic needs_no_field;
 
-  assign group_fits   = group_there_q && group_i.module_id == group_module_q;
+  assign group_fits = group_there_q && group_i.module_id == group_module_q;
   assign needs_no_field = group_hashed_q || group_i.field == '0;
   assign hash_valid_o = group_valid_q && group_fits && !needs_no_field;
   assign hash_place_o = group_place_q;
@@ -126,9 +128,11 @@ module sluice_l7_goal
     assign settle_o[p] = (mine[p] && !is_group) || (group_mine_q[p] && (group_fits ? needs_no_field : otherwise_q[p]));
   end
 
-  assign fault_o = fault_q;
-  assign drop_o  = drop_q;
-  assign queue_o = queue_q;
+  for (genvar p = 0; p < int'(Places); p++) begin : gen_goal
+    assign goals_o[p] = '{fault: fault_q[p], drop: drop_q[p], queue_id: queue_q[p]};
+  end
+  assign direct_o = exit_valid_i && !is_group;
+  assign direct_goal_o = '{fault: fault || is_wrong, drop: !is_queue, queue_id: number[7:0]};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -138,7 +142,7 @@ module sluice_l7_goal
       group_mine_q <= '0;
     end else begin
       group_valid_q <= group_read_o;
-      group_mine_q <= is_group ? mine : '0;
+      group_mine_q  <= is_group ? mine : '0;
       next_valid_q  <= next_valid_q ? exit_valid_i : any_again;
       for (int unsigned p = 0; p < Places; p++) begin
         if (group_mine_q[p] && !group_fits && !otherwise_q[p]) again_q[p] <= 1'b1;

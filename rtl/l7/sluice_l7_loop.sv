@@ -21,7 +21,7 @@ module sluice_l7_loop
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
-  import sluice_l7_loop_pkg::*;
+  import sluice_l7_phase_pkg::*;
 #(
     parameter int unsigned Places = 4,
     parameter int unsigned Rows = 512,
@@ -31,6 +31,8 @@ module sluice_l7_loop
     input logic rst_ni,
 
     input  logic      pause_i,
+    // `entry_i` is a message that waits, or (`direct_i`) one that begins in this cycle and enters.
+    input  logic      direct_i,
     input  logic      entry_valid_i,
     output logic      entry_ready_o,
     input  l7_entry_t entry_i,
@@ -51,12 +53,12 @@ module sluice_l7_loop
     input  l7_match_row_t               row_i,
 
     // sluice_l7_window.
-    output logic                             look_o,
-    output place_t                           look_place_o,
-    output logic   [  PositionBits-2:0]      look_at_o,
-    output logic   [               7:0]      look_stop_o,
-    input  logic   [  L7MatchBytes-1:0][7:0] lanes_i,
-    input  l7_stops_t                        stops_i,
+    output logic                              look_o,
+    output place_t                            look_place_o,
+    output logic      [PositionBits-2:0]      look_at_o,
+    output logic      [             7:0]      look_stop_o,
+    input  logic      [L7MatchBytes-1:0][7:0] lanes_i,
+    input  l7_stops_t                         stops_i,
 
     output logic     exit_valid_o,
     output l7_exit_t exit_o,
@@ -70,7 +72,10 @@ module sluice_l7_loop
   l7_a_t a_q, a_d;
   l7_b_t b_q, b_d;
   logic goes_on, enters;
+  // "Bits of signal are not used": there may be fewer rows than the number can say.
+  // verilator lint_off UNUSEDSIGNAL
   logic [NumberBits-1:0] row;
+  // verilator lint_on UNUSEDSIGNAL
 
   assign save_valid_o = goes_q && b_q.yields && entry_valid_i && entry_i.urgent && !pause_i;
   assign save_place_o = b_q.place;
@@ -82,7 +87,7 @@ module sluice_l7_loop
           steps: b_q.steps
       };
   assign goes_on = goes_q && !save_valid_o;
-  assign enters = entry_valid_i && !pause_i && !goes_on;
+  assign enters = (entry_valid_i || direct_i) && !pause_i && !goes_on;
   assign entry_ready_o = !goes_on && !pause_i;
   assign exit_valid_o = ends_q;
   assign exit_o = '{

@@ -15,7 +15,7 @@ module sluice_l7_matcher
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
-  import sluice_l7_loop_pkg::*;
+  import sluice_l7_phase_pkg::*;
 #(
     parameter int unsigned Places = 4,
     parameter int unsigned Rows = 512,
@@ -83,17 +83,15 @@ module sluice_l7_matcher
     logic [SlotBits-1:0] identity_hash;
   } goal_context_t;
 
-  typedef struct packed {
-    logic [TagBits-1:0] tag;
-    logic [ModuleBits-1:0] module_id;
-  } name_t;
-
   // --- Places ----------------------------------------------------------------------------------------------------------
 
   logic [Places-1:0] taken_q, free_onehot, released;
   logic [Places-1:0][ModuleBits-1:0] modules_q;
   logic any_free;
   logic [PlaceIndexBits-1:0] free_index;
+
+  logic exit_valid;
+  l7_exit_t leaves;
 
   // The message that is being loaded: its place, whether its job comes now, and whether segments are to come.
   place_t place_q;
@@ -111,7 +109,12 @@ module sluice_l7_matcher
   );
 
   assign free_o = any_free && !begin_q && !loading_q && !walking;
-  assign taken_o = taken_q;
+  // A message that leaves the loop for a queue or a drop is as good as gone.
+  for (genvar p = 0; p < int'(Places); p++) begin : gen_taken
+    assign taken_o[p] = taken_q[p] &&
+        !(exit_valid && !leaves.hashed && !leaves.fault && leaves.kind inside {L7GoalQueue, L7GoalDrop} &&
+          leaves.place == place_t'(p));
+  end
   assign modules_o = modules_q;
 
   // --- Loading ----------------------------------------------------------------------------------------------------------
@@ -174,7 +177,7 @@ module sluice_l7_matcher
   logic walk_write, walk_over, walk_malformed;
   logic [3:0] walk_index, field_index;
   position_t walk_start, walk_stop;
-  l7_field_t field, entry_field;
+  l7_field_t field, kept_field, entry_field;
   place_t loop_place;
 
   sluice_l7_walk u_walk (
@@ -208,12 +211,13 @@ module sluice_l7_matcher
       .stop_i(walk_stop),
       .read_place_i({entry.place, loop_place}),
       .read_index_i({entry.step.field, field_index}),
-      .field_o({entry_field, field})
+      .field_o({kept_field, field})
   );
 
   // --- Who enters the loop ------------------------------------------------------------------------------------------------
 
-  logic saves, entry_valid, entry_ready, starting, hash_valid;
+  logic saves, entry_valid, entry_ready, starting, hash_valid, direct_entry, idle;
+  l7_move_t start_step;
   place_t save_place, hash_place;
   logic [3:0] hash_field;
   l7_saved_t save;
@@ -229,6 +233,12 @@ module sluice_l7_matcher
       };
 
   // Without a start row the message goes to its default.
+  assign start_step = job_i.started ? start_step_i : '0;
+  // When nobody waits a message enters in the cycle of its first segment, if its program begins with the view's first field.
+  assign direct_entry = begin_q && starting && idle && entry_ready &&
+      (start_step.field == '0 || (walk_write && walk_index == start_step.field));
+  assign entry_field = entry_valid ? kept_field : '{known: 1'b1, present: 1'b1, start: walk_start, stop: walk_stop};
+
   sluice_l7_entries #(
       .Places(Places)
   ) u_entries (
@@ -238,7 +248,7 @@ module sluice_l7_matcher
       .begin_i(begin_q),
       .start_i(starting),
       .about_i(about),
-      .step_i(job_i.started ? start_step_i : '0),
+      .step_i(start_step),
       .target_i(job_i.started ? start_target_i : '0),
       .bad_i(job_i.started && start_bad_i),
       .hash_valid_i(hash_valid),
@@ -247,9 +257,11 @@ module sluice_l7_matcher
       .save_valid_i(saves),
       .save_place_i(save_place),
       .save_i(save),
+      .direct_i(direct_entry),
       .entry_valid_o(entry_valid),
       .entry_ready_i(entry_ready),
-      .entry_o(entry)
+      .entry_o(entry),
+      .idle_o(idle)
   );
 
   // --- The loop -----------------------------------------------------------------------------------------------------------
@@ -262,8 +274,6 @@ module sluice_l7_matcher
   logic [7:0] look_stop;
   logic [L7MatchBytes-1:0][7:0] lanes;
   l7_stops_t stops;
-  logic exit_valid;
-  l7_exit_t leaves;
 
   sluice_l7_loop #(
       .Places(Places),
@@ -272,6 +282,7 @@ module sluice_l7_matcher
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .pause_i(row_read_i),
+      .direct_i(direct_entry),
       .entry_valid_i(entry_valid),
       .entry_ready_o(entry_ready),
       .entry_i(entry),
@@ -339,9 +350,10 @@ module sluice_l7_matcher
   logic group_read;
   logic [GroupBits-1:0] group_index;
   l7_group_row_t group;
-  logic [Places-1:0] settled, fault, drop;
-  logic [Places-1:0][7:0] queue;
-  logic [Places-1:0][StepBits-1:0] steps_q;
+  logic [Places-1:0] settled;
+  l7_settled_t [Places-1:0] goals;
+  logic direct;
+  l7_settled_t direct_goal;
 
   assign goal_written = '{
           module_id: job_i.module_id,
@@ -383,9 +395,9 @@ module sluice_l7_matcher
       .hash_place_o(hash_place),
       .hash_field_o(hash_field),
       .settle_o(settled),
-      .fault_o(fault),
-      .drop_o(drop),
-      .queue_o(queue)
+      .goals_o(goals),
+      .direct_o(direct),
+      .direct_goal_o(direct_goal)
   );
 
   assign group_read_done_o = group_read_i && !group_read;
@@ -407,74 +419,35 @@ module sluice_l7_matcher
 
   // --- Verdicts -----------------------------------------------------------------------------------------------------------
 
-  // Settled, walked over; its fields were malformed.
-  logic [Places-1:0] settled_q, over_q, malformed_q, verdict;
-  logic [PlaceIndexBits-1:0] verdict_index;
-  name_t name_written, name;
-
-  assign name_written = '{tag: job_i.tag, module_id: job_i.module_id};
-
-  sluice_arb_rr #(
-      .Requests(Places)
-  ) u_verdict (
+  sluice_l7_verdicts #(
+      .Places(Places)
+  ) u_verdicts (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .req_i(settled_q & over_q),
-      .advance_i(verdict_ready_i),
-      .grant_o(verdict),
-      .index_o(verdict_index),
-      .valid_o(verdict_valid_o)
+      .place_i(place_q),
+      .begin_i(begin_q),
+      .tag_i(job_i.tag),
+      .module_i(job_i.module_id),
+      .over_i(walk_over),
+      .malformed_i(walk_malformed),
+      .exit_valid_i(exit_valid),
+      .exit_i(leaves),
+      .direct_i(direct),
+      .direct_goal_i(direct_goal),
+      .settle_i(settled),
+      .goals_i(goals),
+      .release_o(released),
+      .verdict_valid_o(verdict_valid_o),
+      .verdict_ready_i(verdict_ready_i),
+      .verdict_o(verdict_o)
   );
-
-  sluice_ram_lut #(
-      .Width($bits(name_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_names (
-      .clk_i(clk_i),
-      .we_i(begin_q),
-      .waddr_i(PlaceIndexBits'(place_q)),
-      .wdata_i(name_written),
-      .raddr_i(verdict_index),
-      .rdata_o(name)
-  );
-
-  assign released = verdict_ready_i ? verdict : '0;
-  assign verdict_o = '{
-          tag: name.tag,
-          module_id: name.module_id,
-          malformed: malformed_q[verdict_index],
-          fault: fault[verdict_index],
-          drop: drop[verdict_index],
-          queue_id: queue[verdict_index],
-          steps: 10'(steps_q[verdict_index])
-      };
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      settled_q <= '0;
-      over_q <= '0;
-    end else begin
-      settled_q <= (settled_q & ~released) | settled;
-      over_q <= (over_q & ~released) | (walk_over ? mine : '0);
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    for (int unsigned p = 0; p < Places; p++) begin
-      if (mine[p] && walk_over) malformed_q[p] <= walk_malformed;
-      if (exit_valid && leaves.place == place_t'(p)) begin
-        steps_q[p] <= leaves.hashed ? steps_q[p] + leaves.steps : leaves.steps;
-      end
-    end
-  end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       OnlyAFreePlaceIsTaken_A : assert (!take_i || free_o);
-      OnlyTakenPlacesAreSettled_A : assert ((settled & ~taken_q) == '0 && (settled & settled_q) == '0);
-      OnlyTakenPlacesAreWalkedOver_A : assert (!walk_over || ((mine & ~taken_q) == '0 && (mine & over_q) == '0));
+      OnlyTakenPlacesAreSettled_A : assert ((settled & ~taken_q) == '0);
+      OnlyTakenPlacesAreWalkedOver_A : assert (!walk_over || (mine & ~taken_q) == '0);
     end
   end
 `endif

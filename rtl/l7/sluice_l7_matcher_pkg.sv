@@ -81,6 +81,13 @@ package sluice_l7_matcher_pkg;
     logic [SlotBits-1:0] hash;
   } l7_exit_t;
 
+  /// What a message's goal has come to.
+  typedef struct packed {
+    logic fault;
+    logic drop;
+    logic [7:0] queue_id;
+  } l7_settled_t;
+
   /// What the target of a row is good for.
   typedef struct packed {
     /// It is a row.

@@ -9,20 +9,23 @@ module sluice_l7_prepare
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
-  import sluice_l7_loop_pkg::*;
+  import sluice_l7_phase_pkg::*;
 #(
     parameter int unsigned Places = 4,
-    parameter int unsigned Rows = 512
+    parameter int unsigned Rows   = 512
 ) (
     // The message in B goes on; the entry enters otherwise.
     input logic      goes_on_i,
+    // "Bits of signal are not used": some are for who leaves.
+    // verilator lint_off UNUSEDSIGNAL
     input l7_b_t     b_i,
     input l7_entry_t entry_i,
+    // verilator lint_on UNUSEDSIGNAL
 
     // What has been read for the message in B.
-    input l7_match_row_t                          row_i,
-    input logic          [L7MatchBytes-1:0][7:0]  lanes_i,
-    input l7_stops_t                              stops_i,
+    input l7_match_row_t                         row_i,
+    input logic          [L7MatchBytes-1:0][7:0] lanes_i,
+    input l7_stops_t                             stops_i,
 
     // The fields that both move to.
     output logic      [3:0] field_o,
@@ -39,9 +42,9 @@ module sluice_l7_prepare
 
   logic wide_row, has_wide, has_row, moves, to_field, entry_to_field;
   l7_move_t step, b_step;
-  l7_target_t held;
+  l7_target_t  held;
   l7_context_t about;
-  l7_field_t field;
+  l7_field_t   field;
   position_t position, here, advance, straight, to_its_field, entry_at, room, behind_stop;
   logic [L7MatchBytes-1:0][7:0] window, turned;
   logic [L7MatchBytes-1:0] covered;

@@ -6,11 +6,14 @@ module sluice_l7_until
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
-  import sluice_l7_loop_pkg::*;
+  import sluice_l7_phase_pkg::*;
 (
     input  l7_stops_t stops_i,
-    /// Where the look was.
+    /// Where the look was: of the position its segment.
+    // "Bits of signal are not used": so the column is not.
+    // verilator lint_off UNUSEDSIGNAL
     input  position_t at_i,
+    // verilator lint_on UNUSEDSIGNAL
     output logic      found_o,
     output position_t behind_o
 );
@@ -39,7 +42,7 @@ module sluice_l7_until
     end
   end
 
-  assign found_o = |stops_i.groups;
+  assign found_o  = |stops_i.groups;
   assign behind_o = {at_i[PositionBits-1:ColumnBits] + SegmentWidth'(column[ColumnBits]), column[ColumnBits-1:0]};
 
 endmodule

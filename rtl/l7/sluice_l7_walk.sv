@@ -89,7 +89,7 @@ module sluice_l7_walk
   position_t stop_even;
   // verilator lint_on UNUSEDSIGNAL
 
-  assign held = walking_q && coming_q != '0 && at_q[PositionBits-1:OffsetBits] == here_q;
+  assign held  = walking_q && coming_q != '0 && at_q[PositionBits-1:OffsetBits] == here_q;
   assign looks = held && !finished;
   for (genvar i = 0; i < int'(Pairs); i++) begin : gen_pair
     assign even_data[i] = data_q[2*i];

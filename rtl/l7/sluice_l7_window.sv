@@ -15,24 +15,24 @@ module sluice_l7_window
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
-  import sluice_l7_loop_pkg::*;
+  import sluice_l7_phase_pkg::*;
 #(
     parameter int unsigned Places = 4
 ) (
     input logic clk_i,
 
-    input logic                               write_i,
-    input place_t                             write_place_i,
-    input logic   [SegmentBits-1:0]           write_segment_i,
-    input logic   [ L7SegmentBytes-1:0][7:0] write_data_i,
+    input logic                             write_i,
+    input place_t                           write_place_i,
+    input logic   [   SegmentBits-1:0]      write_segment_i,
+    input logic   [L7SegmentBytes-1:0][7:0] write_data_i,
 
-    input  logic                                            look_i,
-    input  place_t                                          look_place_i,
+    input  logic                                                    look_i,
+    input  place_t                                                  look_place_i,
     // Modulo the view's size: behind its end there is nothing of use.
-    input  logic   [SegmentBits+$clog2(L7SegmentBytes)-1:0] look_at_i,
-    input  logic   [                                   7:0] stop_i,
-    output logic   [                      L7MatchBytes-1:0][7:0] lanes_o,
-    output l7_stops_t                                       stops_o
+    input  logic      [SegmentBits+$clog2(L7SegmentBytes)-1:0]      look_at_i,
+    input  logic      [                                   7:0]      stop_i,
+    output logic      [                      L7MatchBytes-1:0][7:0] lanes_o,
+    output l7_stops_t                                               stops_o
 );
 
   localparam int unsigned Columns = L7SegmentBytes;
@@ -46,7 +46,7 @@ module sluice_l7_window
   localparam int unsigned StopColumns = Columns / StopGroups;
 
   logic [ColumnBits-1:0] column;
-  logic [GroupBits-1:0] group;
+  logic [ GroupBits-1:0] group;
   logic [AddrWidth-1:0] write_at, write_before, look_at;
   logic [Groups:0][Lanes-1:0][7:0] bytes;
   logic [Lanes-1:0][7:0] lanes;

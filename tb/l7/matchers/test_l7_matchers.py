@@ -41,8 +41,9 @@ ROOT = Path(__file__).resolve().parents[3]
 MATCH, START, GROUP = 1, 2, 4
 SEGMENT = 64
 TAGS = 512
-# Cycles from a message's first segment to its verdict, beside those of the loop.
-FIXED, FIXED_GROUP, FIXED_HASH = 4, 5, 10
+# Cycles from a message's first segment to its verdict, beside those of the loop: to a queue or a drop, to a group, to one that
+# hashes a field. One more where the program does not begin with the view's first field.
+FIXED, FIXED_GROUP, FIXED_HASH = 3, 5, 10
 
 JOB = [("tag", 9), ("module", 6), ("raw", 1), ("open", 1), ("bytes", 10), ("started", 1), ("start", 12), ("stop1", 8),
        ("stop0", 8), ("stop_count", 2), ("otherwise", 28), ("session", 32), ("message", 32)]  # fmt: skip
@@ -242,19 +243,21 @@ async def a_message_alone_takes_the_cycles_that_the_model_says(dut):
             bench.send(message)
             await bench.settle()
             beside = bench.verdicts.cycles[-1] - came.cycles[before] - message["cycles"]
-            exact[beside] += 1
-            # A segment that is still to come, or a field that the walk has not come to, can cost a round.
-            # Of messages of one segment and one field nearly all take just these; a few take a round more.
-            # Why is not known yet.
-            if len(message["view"]) <= 2 * SEGMENT and message["fields"] <= 1:
-                short[beside in (FIXED, FIXED_GROUP, FIXED_HASH)] += 1
-                assert beside <= FIXED_HASH, f"{beside} {message}"
-            rounds = len(message["view"]) // (2 * SEGMENT) + message["fields"]
-            assert FIXED <= beside <= FIXED_HASH + 2 * rounds, f"{beside} {message}"
+            view = bytes.fromhex(message["view"])
+            first = 1 if message["raw"] else view[0]
+            field = int(tables["starts"][message["start"]], 16) >> 6 & 15 if message["started"] else 0
+            late = field not in (0, first)
+            exact[beside - late] += 1
+            # What the walk looks at: fields, and what comes behind them. The first look is made as the segment comes; a
+            # field behind it is known cycles later, and a segment that is still to come can cost a round as well.
+            if len(view) <= SEGMENT and (message["raw"] or first > 15 or 2 + view[1] == len(view)):
+                short[beside - late] += 1
+                assert beside - late in (FIXED, FIXED_GROUP, FIXED_HASH), f"{beside} {message}"
+            rounds = len(view) // (2 * SEGMENT) + message["fields"] + 1
+            assert FIXED <= beside - late <= FIXED_HASH + 2 * rounds, f"{beside} {message}"
     dut._log.info(f"cycles beside the loop's: {sorted(exact.items())}")
-    dut._log.info(f"of one segment and one field: {dict(short)} as the model says")
-    assert exact[FIXED] > 100 and exact[FIXED_GROUP] and exact[FIXED_HASH]
-    assert short[True] > 50 * short[False]
+    dut._log.info(f"cycles of those that are walked over at once: {sorted(short.items())}")
+    assert exact[FIXED] > 100 and all(short[fixed] > 5 for fixed in (FIXED, FIXED_GROUP, FIXED_HASH))
 
 
 @cocotb.test()
@@ -270,16 +273,14 @@ async def a_message_of_one_step_takes_every_other_cycle(dut):
         "raw": False, "open": False, "view": "013e" + 62 * "61", "started": True, "stops": [0, 0], "stop_count": 0,
         "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "queue": 7, "steps": 1,
     }  # fmt: skip
-    # One matcher alone frees places a little late; of one module alone a place of each matcher stays free.
-    alone = parameter(dut, "Matchers") == 1
-    for modules, most in ((2, 2.2 if alone else 2), (1, 3 if alone else 2)):
+    for modules in (2, 1):
         first = len(bench.verdicts.items)
         for n in range(100):
             bench.send(message | {"module": 5 + n % modules, "start": 5 + n % modules})
         await bench.settle()
         cycles = bench.verdicts.cycles[-1] - bench.verdicts.cycles[first]
         dut._log.info(f"cycles of 99 messages of one step from {modules} modules: {cycles}")
-        assert cycles <= most * 99 + 2
+        assert cycles <= 2 * 99 + 2
 
 
 @cocotb.test()
@@ -348,7 +349,7 @@ TINY = {"Places": 4, "Rows": 64, "Starts": 64, "Groups": 8}
 DEFAULT = {"Places": 4, "Rows": 512, "Starts": 1024, "Groups": 64}
 
 PACKAGES = ["gen/sluice", "gen/sluice_l7_rows", "shell/sluice_engine", "l7/sluice_l7", "l7/sluice_l7_matcher",
-            "l7/sluice_l7_loop"]  # fmt: skip
+            "l7/sluice_l7_phase"]  # fmt: skip
 
 
 @pytest.mark.parametrize("matchers", [1, 2, 4])

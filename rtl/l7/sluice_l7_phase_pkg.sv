@@ -1,5 +1,5 @@
 /// What a message of the matcher's loop has with it in each of its two phases (sluice_l7_loop).
-package sluice_l7_loop_pkg;
+package sluice_l7_phase_pkg;
 
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
