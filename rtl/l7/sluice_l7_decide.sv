@@ -23,6 +23,10 @@ module sluice_l7_decide
   l7_class_t target_class;
   logic [PositionBits:0] bytes_left;
   logic [MostWideLog-1:0] turned, wide_mask;
+  logic [31:0] by_ones;
+  logic [31:0][3:0] ones;
+  logic [MostWideLog+15:0] turned_part;
+  logic [MostWideLog+15:0][3:0] by_fours;
   logic [2**SegmentBits:0] next_come;
   logic [  NumberBits-1:0] wide_number;
 
@@ -59,7 +63,18 @@ module sluice_l7_decide
   assign spent = a_i.does.settle && !got && !again;
 
   // Wide rows.
-  assign turned = MostWideLog'({~a_i.crc, ~a_i.crc} >> a_i.miss.turn);
+  // A LUT for each stage: by 0 to 3, by fours, and by 16 with what the number of rows lets through.
+  always_comb begin
+    for (int unsigned i = 0; i < 32; i++) begin
+      for (int unsigned k = 0; k < 4; k++) ones[i][k] = !a_i.crc[(i+k)%32];
+      by_ones[i] = ones[i][a_i.miss.turn[1:0]];
+    end
+    for (int unsigned i = 0; i < MostWideLog + 16; i++) begin
+      for (int unsigned k = 0; k < 4; k++) by_fours[i][k] = by_ones[(i+4*k)%32];
+      turned_part[i] = by_fours[i][a_i.miss.turn[3:2]];
+    end
+  end
+  assign turned = a_i.miss.turn[4] ? turned_part[16+:MostWideLog] : turned_part[MostWideLog-1:0];
   assign wide_mask = ~({MostWideLog{1'b1}} << a_i.miss.log);
   assign wide_number = NumberBits'(a_i.miss.number) + NumberBits'(turned & wide_mask);
 

@@ -36,27 +36,6 @@ module sluice_l7_fields
   logic [Places-1:0][3:0] last_q;
   logic [Places-1:0] over_q;
 
-  logic [1:0][AddrWidth-1:0] read_at;
-  position_t [1:0] start, stop;
-
-  for (genvar r = 0; r < 2; r++) begin : gen_read_at
-    assign read_at[r] = AddrWidth'({read_place_i[r], read_index_i[r]});
-  end
-
-  sluice_ram_lut #(
-      .Width(2 * PositionBits),
-      .Depth(Depth),
-      .ReadPorts(2),
-      .InitZero(1'b0)
-  ) u_lies (
-      .clk_i(clk_i),
-      .we_i(write_i),
-      .waddr_i(AddrWidth'({place_i, index_i})),
-      .wdata_i({start_i, stop_i}),
-      .raddr_i(read_at),
-      .rdata_o({{start[1], stop[1]}, {start[0], stop[0]}})
-  );
-
   always_ff @(posedge clk_i) begin
     for (int unsigned p = 0; p < Places; p++) begin
       if (place_i == place_t'(p)) begin
@@ -75,6 +54,20 @@ module sluice_l7_fields
   end
 
   for (genvar r = 0; r < 2; r++) begin : gen_read
+    // A RAM for each reader: they are chosen among behind it, and one with two ports would be read at a chosen address.
+    sluice_ram_lut #(
+        .Width(2 * PositionBits),
+        .Depth(Depth),
+        .InitZero(1'b0)
+    ) u_lies (
+        .clk_i(clk_i),
+        .we_i(write_i),
+        .waddr_i(AddrWidth'({place_i, index_i})),
+        .wdata_i({start_i, stop_i}),
+        .raddr_i(AddrWidth'({read_place_i[r], read_index_i[r]})),
+        .rdata_o({field_o[r].start, field_o[r].stop})
+    );
+
     logic [L7Fields:0] present;
     logic [3:0] last;
     logic over;
@@ -93,8 +86,6 @@ module sluice_l7_fields
 
     assign field_o[r].present = present[read_index_i[r]];
     assign field_o[r].known   = over || last >= read_index_i[r];
-    assign field_o[r].start   = start[r];
-    assign field_o[r].stop    = stop[r];
   end
 
 endmodule

@@ -60,17 +60,19 @@ module sluice_l7_verdicts
   assign ready = settled_q & over_q;
   assign free  = !verdict_valid_o || verdict_ready_i;
 
-  sluice_arb_rr #(
-      .Requests(Places)
-  ) u_turn (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .req_i(ready),
-      .advance_i(free),
-      .grant_o(turn),
-      .index_o(turn_index),
-      .valid_o(waits)
-  );
+  // In turn, beginning behind the place that was last. Nothing holds here: who is chosen leaves in the same cycle.
+  logic [Places-1:0] behind_q, behind_turn, ahead, offered;
+  assign waits   = |ready;
+  assign ahead   = ready & behind_q;
+  assign offered = (|ahead) ? ahead : ready;
+  always_comb begin
+    turn_index = '0;
+    for (int unsigned p = 0; p < Places; p++) begin
+      turn[p] = offered[p] && (offered & Places'((1 << p) - 1)) == '0;
+      if (turn[p]) turn_index |= PlaceIndexBits'(p);
+      behind_turn[p] = |(turn & Places'((1 << p) - 1));
+    end
+  end
 
   for (genvar p = 0; p < int'(Places); p++) begin : gen_place
     assign mine[p]   = place_i == place_t'(p);
@@ -99,7 +101,9 @@ module sluice_l7_verdicts
       settled_q <= '0;
       over_q <= '0;
       verdict_valid_o <= 1'b0;
+      behind_q <= '0;
     end else begin
+      if (free && waits) behind_q <= behind_turn;
       settled_q <= (settled_q | settle_i) & ~release_o;
       over_q <= (over_q & ~release_o) | (over_i ? mine : '0);
       if (free) verdict_valid_o <= waits || direct;

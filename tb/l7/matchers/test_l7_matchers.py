@@ -341,8 +341,9 @@ async def a_view_that_is_open_has_no_end(dut):
 @pytest.fixture(scope="session")
 def model():
     command = ["cargo", "build", "--quiet", "--package", "sluice-l7", "--example", "vectors"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    return ROOT / "target" / "debug" / "examples" / "vectors"
+    tree = Path(os.environ.get("SLUICE_TREE", ROOT))
+    subprocess.run(command, cwd=tree, check=True)
+    return tree / "target" / "debug" / "examples" / "vectors"
 
 
 TINY = {"Places": 4, "Rows": 64, "Starts": 64, "Groups": 8}
