@@ -7,8 +7,9 @@
 /// The row RAM has a write port of its own. Reads from outside take a slot that the loop leaves; while one waits, no message
 /// enters the loop.
 ///
-/// Latency, of a message alone whose first segment comes in cycle 0: its verdict is there in cycle 4 + the loop's cycles
-/// (docs/design/l7.md, "What a step costs in cycles"), one or two later from a group.
+/// Latency, of a message alone whose first segment comes in cycle 0, with its job: its verdict is there in cycle 3 + the
+/// loop's cycles (docs/design/l7.md, "What a step costs in cycles"); one later where its program does not begin with the
+/// view's first field or the job came earlier, 2 from a group, 7 from one that hashes a field.
 /// Throughput: a step a cycle, a message of one step every other cycle. A verdict that is not taken keeps its place.
 module sluice_l7_matcher
   import sluice_pkg::*;
