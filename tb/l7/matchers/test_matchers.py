@@ -338,6 +338,33 @@ async def a_view_that_is_open_has_no_end(dut):
     await bench.settle()
 
 
+@cocotb.test()
+async def a_step_waits_for_the_segment_that_it_reads(dut):
+    bench = await begin(dut, "l7_matchers_late")
+    # From start row 0 over 200 bytes, from start row 1 behind a stop byte; then "b" goes to queue 1, all else to queue 2.
+    is_b = 1 | ord("b") << 3 | target_bits({"kind": 1, "number": 1}) << 67
+    await bench.access(MATCH, 4, is_b << 52 | target_bits({"kind": 1, "number": 2}) << 24 | 1 << 6 | 5)
+    await bench.access(START, 0, target_bits({"kind": 4, "number": 4}) << 20 | 200 << 10 | 1 << 6 | 5)
+    await bench.access(START, 1, target_bits({"kind": 4, "number": 4}) << 20 | 1 << 18 | 1 << 6 | 5)
+    await bench.access(START, 1)
+    message = {
+        "module": 5, "raw": True, "open": False, "started": True, "stops": [ord("/"), 0], "stop_count": 1,
+        "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "steps": 1,
+    }  # fmt: skip
+    for stall in (0.0, 0.8):
+        bench.segments.stalls = random_stalls(bench.rng, stall)
+        for n, letter in enumerate("babbaabab"):
+            # What the message before left in the window would lead elsewhere.
+            skipped = bytearray(512 * b"c")
+            skipped[200] = ord(letter)
+            found = bytearray(512 * b"c")
+            found[150 + n % 2 * 100] = ord("/")
+            found[151 + n % 2 * 100] = ord(letter)
+            for start_row, view in ((0, skipped), (1, found)):
+                bench.send(message | {"start": start_row, "view": view.hex(), "queue": 1 if letter == "b" else 2})
+                await bench.settle()
+
+
 @pytest.fixture(scope="session")
 def model():
     command = ["cargo", "build", "--quiet", "--package", "sluice-l7", "--example", "vectors"]
