@@ -6,7 +6,7 @@ Claims
 - rows can be written and read while messages are under way
 - a message alone takes the cycles that the model says, and a fixed number more
 - of messages of one step one matcher dispatches one in two cycles
-- no module holds all places of a matcher
+- no module holds all places of a matcher, and a message of many steps goes on beside those of one
 
 The reference is the Rust model: crates/l7/examples/vectors.rs makes tables, messages and verdicts.
 `SLUICE_SEED` repeats a run,
@@ -41,8 +41,8 @@ ROOT = Path(__file__).resolve().parents[3]
 MATCH, START, GROUP = 1, 2, 4
 SEGMENT = 64
 TAGS = 512
-# Cycles from a message's first segment to its verdict, beside those of the loop: to a queue or a drop, to a group, to one that
-# hashes a field. One more where the program does not begin with the view's first field.
+# Cycles from a message's first segment to its verdict, beside those of the loop: to a queue or a drop, to a group, to
+# one that hashes a field. One more where the program does not begin with the view's first field.
 FIXED, FIXED_GROUP, FIXED_HASH = 3, 5, 10
 
 JOB = [("tag", 9), ("module", 6), ("raw", 1), ("open", 1), ("bytes", 10), ("started", 1), ("start", 12), ("stop1", 8),
@@ -320,6 +320,35 @@ async def a_light_module_is_not_shut_out_by_a_heavy_one(dut):
 
 
 @cocotb.test()
+async def a_heavy_message_goes_on_beside_light_ones(dut):
+    bench = await begin(dut, "l7_matchers_heavy")
+    # Module 5 as above; messages of module 6 compare once and go to queue 7.
+    await bench.access(MATCH, 3, 5 | target_bits({"kind": 4, "number": 3}) << 24)
+    await bench.access(MATCH, 6, 6 | (1 | target_bits({"kind": 1, "number": 7}) << 67) << 52)
+    await bench.access(START, 0, 5 | target_bits({"kind": 4, "number": 3}) << 20)
+    await bench.access(START, 1, 6 | 1 << 6 | target_bits({"kind": 4, "number": 6}) << 20)
+    await bench.access(START, 1)
+    message = {
+        "raw": True, "open": False, "view": 62 * "61", "started": True, "stops": [0, 0], "stop_count": 0,
+        "otherwise": target_bits({"kind": 1, "number": 1}), "session": 0, "message": 0, "malformed": False,
+    }  # fmt: skip
+    matchers = parameter(dut, "Matchers")
+    heavy = {bench.send(message | {"module": 5, "start": 0, "fault": True, "queue": 1, "steps": 256})
+             for _ in range(matchers)}  # fmt: skip
+    await bench.jobs.drain()
+    light = 0
+    while heavy & bench.waiting.keys():
+        while len(bench.waiting) < 20 * matchers:
+            bench.send(message | {"module": 6, "start": 1, "fault": False, "queue": 7, "steps": 1})
+            light += 1
+        await RisingEdge(dut.clk_i)
+        bench.check()
+        assert light < 1000 * matchers, "the heavy ones never end"
+    dut._log.info(f"light messages beside heavy ones: {light}")
+    await bench.settle()
+
+
+@cocotb.test()
 async def a_view_that_is_open_has_no_end(dut):
     bench = await begin(dut, "l7_matchers_open")
     # 255 bytes, then another 255 behind the hit of nothing, then the last two.
@@ -341,7 +370,7 @@ async def a_view_that_is_open_has_no_end(dut):
 @cocotb.test()
 async def a_step_waits_for_the_segment_that_it_reads(dut):
     bench = await begin(dut, "l7_matchers_late")
-    # From start row 0 over 200 bytes, from start row 1 behind a stop byte; then "b" goes to queue 1, all else to queue 2.
+    # From start row 0 over 200 bytes, from row 1 behind a stop byte; then "b" goes to queue 1, all else to queue 2.
     is_b = 1 | ord("b") << 3 | target_bits({"kind": 1, "number": 1}) << 67
     await bench.access(MATCH, 4, is_b << 52 | target_bits({"kind": 1, "number": 2}) << 24 | 1 << 6 | 5)
     await bench.access(START, 0, target_bits({"kind": 4, "number": 4}) << 20 | 200 << 10 | 1 << 6 | 5)
