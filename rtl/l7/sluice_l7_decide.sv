@@ -28,7 +28,7 @@ module sluice_l7_decide
   logic [MostWideLog+15:0] turned_part;
   logic [MostWideLog+15:0][3:0] by_fours;
   logic [2**SegmentBits:0] next_come;
-  logic [  NumberBits-1:0] wide_number;
+  logic [NumberBits-1:0] wide_number;
 
   sluice_l7_compare u_compare (
       .enabled_i(a_i.enabled),
