@@ -25,8 +25,8 @@ module sluice_l7_decide
   logic [MostWideLog-1:0] turned, wide_mask;
   logic [31:0] by_ones;
   logic [31:0][3:0] ones;
-  logic [MostWideLog+15:0] turned_part;
-  logic [MostWideLog+15:0][3:0] by_fours;
+  logic [1:0][MostWideLog-1:0] half;
+  logic [1:0][MostWideLog-1:0][3:0] by_fours;
   logic [2**SegmentBits:0] next_come;
   logic [NumberBits-1:0] wide_number;
 
@@ -69,12 +69,14 @@ module sluice_l7_decide
       for (int unsigned k = 0; k < 4; k++) ones[i][k] = !a_i.crc[(i+k)%32];
       by_ones[i] = ones[i][a_i.miss.turn[1:0]];
     end
-    for (int unsigned i = 0; i < MostWideLog + 16; i++) begin
-      for (int unsigned k = 0; k < 4; k++) by_fours[i][k] = by_ones[(i+4*k)%32];
-      turned_part[i] = by_fours[i][a_i.miss.turn[3:2]];
+    for (int unsigned h = 0; h < 2; h++) begin
+      for (int unsigned i = 0; i < MostWideLog; i++) begin
+        for (int unsigned k = 0; k < 4; k++) by_fours[h][i][k] = by_ones[(16*h+i+4*k)%32];
+        half[h][i] = by_fours[h][i][a_i.miss.turn[3:2]];
+      end
     end
   end
-  assign turned = a_i.miss.turn[4] ? turned_part[16+:MostWideLog] : turned_part[MostWideLog-1:0];
+  assign turned = half[a_i.miss.turn[4]];
   assign wide_mask = ~({MostWideLog{1'b1}} << a_i.miss.log);
   assign wide_number = NumberBits'(a_i.miss.number) + NumberBits'(turned & wide_mask);
 
