@@ -190,7 +190,8 @@ def _names(mutant: Mutant) -> str:
 
 def _environment() -> dict[str, str]:
     once = {"SLUICE_BENCH_OPTIMIZE": "-O0", "PYTHONDONTWRITEBYTECODE": "1"}
-    return {**tool_environment(), **once, "SLUICE_SEED": "1"}
+    # A bench whose reference is a Rust model finds it in the tree that its copy is of.
+    return {**tool_environment(), **once, "SLUICE_SEED": "1", "SLUICE_TREE": str(ROOT)}
 
 
 def bounded(script: str, task: str, depth: int) -> str:

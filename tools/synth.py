@@ -254,11 +254,15 @@ def sections(names: Sequence[str], jobs: int) -> dict[str, Callable[[], str | No
     def wanted(name: str) -> bool:
         return not names or any(text in name for text in names)
 
-    def some(prefix: str, mine: bool) -> Sequence[Block]:
-        return [block for block in blocks() if wanted(block.name) and block.name.startswith(prefix) == mine]
+    engines = {"xdp_": "Blocks of the XDP engine", "l7_": "Blocks of the l7 engine"}
+
+    def some(prefix: str | None) -> Sequence[Block]:
+        """An engine's blocks, or those of none."""
+        by_engine = [(next((e for e in engines if block.name.startswith(e)), None), block) for block in blocks()]
+        return [block for engine, block in by_engine if wanted(block.name) and engine == prefix]
 
     result: dict[str, Callable[[], str | None]] = {}
-    for name, group in (("Blocks", some("xdp_", False)), ("Blocks of the XDP engine", some("xdp_", True))):
+    for name, group in [("Blocks", some(None)), *((name, some(prefix)) for prefix, name in engines.items())]:
         if group:
             result[name] = lambda group=group: blocks_table(group, jobs)
     for entry in whole.wholes():

@@ -4,7 +4,7 @@
 /// what is written in the same cycle is kept. A read is of the same cycle; what is written in one cycle is read from the
 /// next one on.
 ///
-/// Latency: 0 cycles. Throughput: 1 write and 1 read per cycle. Never stalls.
+/// Latency: 0 cycles. Throughput: 1 write and 2 reads per cycle. Never stalls.
 module sluice_l7_fields
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
@@ -22,11 +22,11 @@ module sluice_l7_fields
     input logic      [3:0] index_i,
     input position_t       start_i,
     input position_t       stop_i,
-    input position_t       size_i,
 
-    input  place_t          read_place_i,
-    input  logic      [3:0] read_index_i,
-    output l7_field_t       field_o
+    // Two readers.
+    input  place_t    [1:0]      read_place_i,
+    input  logic      [1:0][3:0] read_index_i,
+    output l7_field_t [1:0]      field_o
 );
 
   localparam int unsigned Depth = Places * (L7Fields + 1);
@@ -35,21 +35,6 @@ module sluice_l7_fields
   logic [Places-1:0][L7Fields:0] present_q;
   logic [Places-1:0][3:0] last_q;
   logic [Places-1:0] over_q;
-
-  position_t start, stop, size;
-
-  sluice_ram_lut #(
-      .Width(3 * PositionBits),
-      .Depth(Depth),
-      .InitZero(1'b0)
-  ) u_lies (
-      .clk_i(clk_i),
-      .we_i(write_i),
-      .waddr_i(AddrWidth'({place_i, index_i})),
-      .wdata_i({start_i, stop_i, size_i}),
-      .raddr_i(AddrWidth'({read_place_i, read_index_i})),
-      .rdata_o({start, stop, size})
-  );
 
   always_ff @(posedge clk_i) begin
     for (int unsigned p = 0; p < Places; p++) begin
@@ -68,26 +53,39 @@ module sluice_l7_fields
     end
   end
 
-  logic [L7Fields:0] present;
-  logic [3:0] last;
-  logic over;
-  always_comb begin
-    present = '0;
-    last = '0;
-    over = 1'b0;
-    for (int unsigned p = 0; p < Places; p++) begin
-      if (read_place_i == place_t'(p)) begin
-        present = present_q[p];
-        last = last_q[p];
-        over = over_q[p];
+  for (genvar r = 0; r < 2; r++) begin : gen_read
+    // A RAM for each reader: they are chosen among behind it, and one with two ports would be read at a chosen address.
+    sluice_ram_lut #(
+        .Width(2 * PositionBits),
+        .Depth(Depth),
+        .InitZero(1'b0)
+    ) u_lies (
+        .clk_i(clk_i),
+        .we_i(write_i),
+        .waddr_i(AddrWidth'({place_i, index_i})),
+        .wdata_i({start_i, stop_i}),
+        .raddr_i(AddrWidth'({read_place_i[r], read_index_i[r]})),
+        .rdata_o({field_o[r].start, field_o[r].stop})
+    );
+
+    logic [L7Fields:0] present;
+    logic [3:0] last;
+    logic over;
+    always_comb begin
+      present = '0;
+      last = '0;
+      over = 1'b0;
+      for (int unsigned p = 0; p < Places; p++) begin
+        if (read_place_i[r] == place_t'(p)) begin
+          present = present_q[p];
+          last = last_q[p];
+          over = over_q[p];
+        end
       end
     end
-  end
 
-  assign field_o.present = present[read_index_i];
-  assign field_o.known = over || last >= read_index_i;
-  assign field_o.start = field_o.present ? start : '0;
-  assign field_o.stop = field_o.present ? stop : '0;
-  assign field_o.size = field_o.present ? size : '0;
+    assign field_o[r].present = present[read_index_i[r]];
+    assign field_o[r].known   = over || last >= read_index_i[r];
+  end
 
 endmodule

@@ -45,10 +45,12 @@ module sluice_l7_goal
     output logic   [3:0] hash_field_o,
 
     // Results, by place; they stay until the next message has one there.
-    output logic [Places-1:0]      settle_o,
-    output logic [Places-1:0]      fault_o,
-    output logic [Places-1:0]      drop_o,
-    output logic [Places-1:0][7:0] queue_o
+    output logic        [Places-1:0] settle_o,
+    output l7_settled_t [Places-1:0] goals_o,
+
+    // Of an exit that is settled at once.
+    output logic        direct_o,
+    output l7_settled_t direct_goal_o
 );
 
   // A message waits for its default to be looked at.
@@ -63,8 +65,8 @@ module sluice_l7_goal
   // --- Where it goes ---
   logic valid, hashed, fault, to_otherwise, is_group, is_queue, is_wrong;
   logic [Places-1:0] again, mine;
-  logic [ 2:0] kind;
-  logic [11:0] number;
+  logic [2:0] kind;
+  logic [11:0] number, group;
 
   localparam int unsigned PlaceIndexBits = (Places > 1) ? $clog2(Places) : 1;
   logic any_again;
@@ -91,12 +93,12 @@ module sluice_l7_goal
   always_comb begin
     mine   = '0;
     number = to_otherwise ? otherwise_number_i : exit_i.number;
+    group  = '0;
     for (int unsigned p = 0; p < Places; p++) begin
-      if (place_o == place_t'(p)) begin
-        mine[p] = valid;
-        if (hashed) number = group_q[p];
-      end
+      mine[p] = valid && place_o == place_t'(p);
+      if (exit_i.place == place_t'(p)) group = group_q[p];
     end
+    if (!hashed) group = number;
   end
   assign is_group = hashed || kind == L7GoalGroup;
   assign is_queue = !hashed && kind == L7GoalQueue;
@@ -104,50 +106,53 @@ module sluice_l7_goal
   assign is_wrong = !hashed && kind > L7GoalRows;
 
   assign group_read_o = valid && is_group;
-  assign group_index_o = number[GroupBits-1:0];
+  assign group_index_o = group[GroupBits-1:0];
 
   // --- Groups, a cycle later ---
   logic group_valid_q, group_there_q, group_hashed_q;
   place_t group_place_q;
   logic [ModuleBits-1:0] group_module_q;
   logic [SlotBits-1:0] group_hash_q;
-  logic group_fits, group_done, group_fails;
-  logic [Places-1:0] group_mine;
+  logic group_fits;
+  logic [Places-1:0] group_mine_q;
+  logic needs_no_field;
 
-  assign group_fits   = group_there_q && group_i.module_id == group_module_q;
-  assign hash_valid_o = group_valid_q && group_fits && !group_hashed_q && group_i.field != '0;
+  assign group_fits = group_there_q && group_i.module_id == group_module_q;
+  assign needs_no_field = group_hashed_q || group_i.field == '0;
+  assign hash_valid_o = group_valid_q && group_fits && !needs_no_field;
   assign hash_place_o = group_place_q;
   assign hash_field_o = group_i.field;
-  assign group_done   = group_valid_q && group_fits && (group_hashed_q || group_i.field == '0);
-  assign group_fails  = group_valid_q && !group_fits;
 
   for (genvar p = 0; p < int'(Places); p++) begin : gen_place
-    assign group_mine[p] = group_place_q == place_t'(p);
     // A default that fails is dropped.
-    assign settle_o[p]   = (mine[p] && !is_group) || (group_mine[p] && (group_done || (group_fails && otherwise_q[p])));
+    assign settle_o[p] = (mine[p] && !is_group) || (group_mine_q[p] && (group_fits ? needs_no_field : otherwise_q[p]));
   end
 
-  assign fault_o = fault_q;
-  assign drop_o  = drop_q;
-  assign queue_o = queue_q;
+  for (genvar p = 0; p < int'(Places); p++) begin : gen_goal
+    assign goals_o[p] = '{fault: fault_q[p], drop: drop_q[p], queue_id: queue_q[p]};
+  end
+  assign direct_o = exit_valid_i && !is_group;
+  assign direct_goal_o = '{fault: fault || is_wrong, drop: !is_queue, queue_id: number[7:0]};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       again_q <= '0;
       next_valid_q <= 1'b0;
       group_valid_q <= 1'b0;
+      group_mine_q <= '0;
     end else begin
       group_valid_q <= group_read_o;
+      group_mine_q  <= is_group ? mine : '0;
       next_valid_q  <= next_valid_q ? exit_valid_i : any_again;
       for (int unsigned p = 0; p < Places; p++) begin
-        if (group_mine[p] && group_fails && !otherwise_q[p]) again_q[p] <= 1'b1;
+        if (group_mine_q[p] && !group_fits && !otherwise_q[p]) again_q[p] <= 1'b1;
         else if (!next_valid_q && again[p]) again_q[p] <= 1'b0;
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    group_there_q  <= 13'(number) < 13'(Groups);
+    group_there_q  <= 13'(group) < 13'(Groups);
     group_hashed_q <= hashed;
     if (!next_valid_q) next_place_q <= place_t'(again_index);
     group_place_q  <= place_o;
@@ -155,20 +160,18 @@ module sluice_l7_goal
     group_hash_q   <= hashed ? exit_i.hash : identity_hash_i;
     for (int unsigned p = 0; p < Places; p++) begin
       if (mine[p]) begin
-        group_q[p] <= number;
         if (!hashed) begin
+          group_q[p] <= number;
           fault_q[p] <= fault || is_wrong;
           otherwise_q[p] <= to_otherwise;
         end
         drop_q[p]  <= !is_queue;
         queue_q[p] <= number[7:0];
       end
-      if (group_mine[p] && group_valid_q) begin
-        if (group_done) begin
-          drop_q[p]  <= 1'b0;
-          queue_q[p] <= group_i.slots[group_hash_q];
-        end
-        if (group_fails) fault_q[p] <= 1'b1;
+      if (group_mine_q[p]) begin
+        if (group_fits) drop_q[p] <= 1'b0;
+        else fault_q[p] <= 1'b1;
+        queue_q[p] <= group_i.slots[group_hash_q];
       end
     end
   end

@@ -1,74 +1,46 @@
-/// CRC-32C of up to 8 bytes, or of 8 more: for wide rows and for fields of groups (docs/design/l7.md).
+/// CRC-32C of 8 bytes, or of 8 more: for wide rows and for fields of groups (docs/design/l7.md).
 ///
-/// The register of the CRC, without the inversion at its end, in two phases. Leading zeros change nothing in a register that
-/// is zero: so the first phase puts the bytes to the end of a word of 8, or adds the register to 8 more. The second one adds
-/// what initial ones become behind the bytes. The caller has registers between them.
+/// The register of the CRC, without the inversion at its end. All ones begin a CRC.
 ///
-/// Latency: 0 cycles each (combinational).
+/// Latency: 0 cycles (combinational).
 module sluice_l7_hash
   import sluice_l7_rows_pkg::*;
 (
-    // First phase. Byte p of a window in lane p mod 8, and the lane of the first one.
-    input logic [L7MatchBytes-1:0][7:0] lanes_i,
-    input logic [$clog2(L7MatchBytes)-1:0] lane_i,
-    // How many bytes there are, 0 to 8; 8 unless it is the beginning.
-    input logic [3:0] count_i,
-    // How many are not beyond the view, 0 to 8; those beyond are zero.
-    input logic [3:0] rest_i,
-    input logic begin_i,
-    input logic [31:0] register_i,
-    output logic [L7MatchBytes-1:0][7:0] word_o,
-
-    // Second phase, with the first one's word; the count where it is the beginning.
-    input  logic [L7MatchBytes-1:0][7:0] word_i,
-    input  logic                         begun_i,
-    input  logic [             3:0]      begun_count_i,
+    input  logic [L7MatchBytes-1:0][7:0] bytes_i,
+    // Bytes that count; others are zero.
+    input  logic [L7MatchBytes-1:0]      there_i,
+    input  logic [            31:0]      register_i,
     output logic [            31:0]      register_o
 );
 
   localparam int unsigned Bytes = L7MatchBytes;
-  localparam int unsigned LaneBits = $clog2(Bytes);
   localparam logic [31:0] ReflectedPolynomial = 32'h82F6_3B78;
 
-  // Ones in the register, moved on by a number of bytes of zeros.
-  function automatic logic [31:0] ones_after(int unsigned zeros);
+  // Ones in the register, moved on by a word of zeros.
+  function automatic logic [31:0] ones_behind();
     logic [31:0] crc = '1;
-    for (int unsigned i = 0; i < 8 * zeros; i++) crc = (crc >> 1) ^ (crc[0] ? ReflectedPolynomial : 32'h0);
+    for (int unsigned i = 0; i < 8 * Bytes; i++) crc = (crc >> 1) ^ (crc[0] ? ReflectedPolynomial : 32'h0);
     return crc;
   endfunction
+  localparam logic [31:0] OnesBehind = ones_behind();
 
-  logic [LaneBits-1:0] first;
-  logic [Bytes-1:0] there;
-  logic [Bytes-1:0][7:0] added;
-  logic [31:0] of_word, ones;
+  logic [Bytes-1:0][7:0] added, word;
+  logic [31:0] of_word;
 
-  // The lane of the byte that stands at 0: the one behind the last, for there are 8 lanes.
-  assign first = lane_i + count_i[LaneBits-1:0];
-  assign added = begin_i ? '0 : {32'h0, register_i};
-
-  for (genvar j = 0; j < int'(Bytes); j++) begin : gen_byte
-    // The byte's number.
-    logic [3:0] number;
-    assign number = 4'(j) + count_i - 4'(Bytes);
-    assign there[j] = count_i >= 4'(int'(Bytes) - j) && rest_i > number;
-    assign word_o[j] = (there[j] ? lanes_i[LaneBits'(j)+first] : 8'h0) ^ added[j];
-  end
-
-  always_comb begin
-    ones = '0;
-    for (int unsigned n = 0; n <= Bytes; n++) begin
-      if (begun_i && begun_count_i == 4'(n)) ones = ones_after(n);
-    end
+  // The register is added to the first bytes: it is moved on with them.
+  assign added = (8 * Bytes)'(register_i);
+  for (genvar i = 0; i < int'(Bytes); i++) begin : gen_byte
+    assign word[i] = (there_i[i] ? bytes_i[i] : 8'h0) ^ added[i];
   end
 
   sluice_crc32c #(
       .Width(8 * Bytes)
   ) u_crc (
-      .data_i(word_i),
+      .data_i(word),
       .crc_o (of_word)
   );
 
   // The block gives the inverse, from initial ones.
-  assign register_o = of_word ^ ~ones_after(Bytes) ^ ones;
+  assign register_o = ~(of_word ^ OnesBehind);
 
 endmodule

@@ -7,14 +7,16 @@
 /// The row RAM has a write port of its own. Reads from outside take a slot that the loop leaves; while one waits, no message
 /// enters the loop.
 ///
-/// Latency, of a message alone whose first segment comes in cycle 0: its verdict is there in cycle 4 + the loop's cycles
-/// (docs/design/l7.md, "What a step costs in cycles"), one or two later from a group.
+/// Latency, of a message alone whose first segment comes in cycle 0, with its job: its verdict is there in cycle 3 + the
+/// loop's cycles (docs/design/l7.md, "What a step costs in cycles"); one later where its program does not begin with the
+/// view's first field or the job came earlier, 2 from a group, 7 from one that hashes a field.
 /// Throughput: a step a cycle, a message of one step every other cycle. A verdict that is not taken keeps its place.
 module sluice_l7_matcher
   import sluice_pkg::*;
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
+  import sluice_l7_phase_pkg::*;
 #(
     parameter int unsigned Places = 4,
     parameter int unsigned Rows = 512,
@@ -76,22 +78,11 @@ module sluice_l7_matcher
   localparam int unsigned PlaceIndexBits = (Places > 1) ? $clog2(Places) : 1;
 
   typedef struct packed {
-    l7_move_t step;
-    l7_target_t target;
-    logic bad;
-  } start_t;
-
-  typedef struct packed {
     logic [ModuleBits-1:0] module_id;
     logic [2:0] otherwise_kind;
     logic [11:0] otherwise_number;
     logic [SlotBits-1:0] identity_hash;
   } goal_context_t;
-
-  typedef struct packed {
-    logic [TagBits-1:0] tag;
-    logic [ModuleBits-1:0] module_id;
-  } name_t;
 
   // --- Places ----------------------------------------------------------------------------------------------------------
 
@@ -99,6 +90,9 @@ module sluice_l7_matcher
   logic [Places-1:0][ModuleBits-1:0] modules_q;
   logic any_free;
   logic [PlaceIndexBits-1:0] free_index;
+
+  logic exit_valid;
+  l7_exit_t leaves;
 
   // The message that is being loaded: its place, whether its job comes now, and whether segments are to come.
   place_t place_q;
@@ -116,14 +110,19 @@ module sluice_l7_matcher
   );
 
   assign free_o = any_free && !begin_q && !loading_q && !walking;
-  assign taken_o = taken_q;
+  // A message that leaves the loop for a queue or a drop is as good as gone.
+  for (genvar p = 0; p < int'(Places); p++) begin : gen_taken
+    assign taken_o[p] = taken_q[p] &&
+        !(exit_valid && !leaves.hashed && !leaves.fault && leaves.kind inside {L7GoalQueue, L7GoalDrop} &&
+          leaves.place == place_t'(p));
+  end
   assign modules_o = modules_q;
 
   // --- Loading ----------------------------------------------------------------------------------------------------------
 
   logic [SegmentCountBits-1:0] count_q, count;
   logic walk_ready, loading;
-  logic [Places-1:0][SegmentCountBits-1:0] loaded_q, loaded;
+  logic [Places-1:0][2**SegmentBits-1:0] come_q, come;
   logic [Places-1:0] complete_q, complete, mine;
 
   assign loading = loading_q;
@@ -137,14 +136,14 @@ module sluice_l7_matcher
   always_comb begin
     for (int unsigned p = 0; p < Places; p++) begin
       mine[p] = place_q == place_t'(p);
-      loaded[p] = loaded_q[p];
+      come[p] = come_q[p];
       complete[p] = complete_q[p];
       if (mine[p]) begin
         if (begin_q) begin
-          loaded[p]   = '0;
+          come[p] = '0;
           complete[p] = !loading_q;
         end
-        if (segment) loaded[p] = count + 1'b1;
+        if (segment) come[p][count[SegmentBits-1:0]] = 1'b1;
         if (last_segment) complete[p] = 1'b1;
       end
     end
@@ -168,16 +167,18 @@ module sluice_l7_matcher
       if (take_i && free_onehot[p]) modules_q[p] <= take_module_i;
     end
     count_q <= count + SegmentCountBits'(segment);
-    loaded_q <= loaded;
+    come_q <= come;
     complete_q <= complete;
   end
+
+  l7_entry_t entry;
 
   // --- Fields -----------------------------------------------------------------------------------------------------------
 
   logic walk_write, walk_over, walk_malformed;
   logic [3:0] walk_index, field_index;
-  position_t walk_start, walk_stop, walk_size;
-  l7_field_t field;
+  position_t walk_start, walk_stop;
+  l7_field_t field, kept_field, entry_field;
   place_t loop_place;
 
   sluice_l7_walk u_walk (
@@ -194,7 +195,6 @@ module sluice_l7_matcher
       .index_o(walk_index),
       .start_o(walk_start),
       .stop_o(walk_stop),
-      .size_o(walk_size),
       .over_o(walk_over),
       .malformed_o(walk_malformed)
   );
@@ -210,83 +210,22 @@ module sluice_l7_matcher
       .index_i(walk_index),
       .start_i(walk_start),
       .stop_i(walk_stop),
-      .size_i(walk_size),
-      .read_place_i(loop_place),
-      .read_index_i(field_index),
-      .field_o(field)
+      .read_place_i({entry.place, loop_place}),
+      .read_index_i({entry.step.field, field_index}),
+      .field_o({kept_field, field})
   );
 
   // --- Who enters the loop ------------------------------------------------------------------------------------------------
 
-  // Waiting with its start row, or with a field to hash.
-  // Having left the loop; and another one was let in before.
-  logic [Places-1:0] starts_q, starts, hashes_q, hashes, resumes_q, resumes, passed_q, passed, picked, pick;
-  logic saves, put_back;
-  place_t save_place;
-  l7_saved_t save, saved;
-  logic [Places-1:0][3:0] hash_field_q;
-  logic hash_valid;
-  place_t hash_place;
+  logic saves, entry_valid, entry_ready, starting, hash_valid, direct_entry, idle;
+  l7_move_t start_step;
+  place_t save_place, hash_place;
   logic [3:0] hash_field;
-  logic picks, picks_any, entry_valid_q, entry_ready;
-  logic [PlaceIndexBits-1:0] pick_index;
-  l7_entry_t entry_q;
-  start_t start, coming_start, kept_start;
-  l7_context_t context_written, kept_context, kept_or_coming;
-  logic waits, at_once;
-  logic [PlaceIndexBits-1:0] entry_index;
-  logic starting;
+  l7_saved_t save;
+  l7_context_t about;
 
   assign starting = first_segment || (begin_q && !loading_q);
-
-  // A message that begins while nobody waits goes to the loop at once.
-  assign waits = |(starts_q | hashes_q | resumes_q);
-  // While one that goes on is next, only others are looked at: so that the choice does not wait for the loop.
-  assign at_once = starting && !waits && (!entry_valid_q || entry_ready);
-  assign entry_index = waits ? pick_index : PlaceIndexBits'(place_q);
-
-  // A message that goes on waits for one to end; one that has not been in the loop comes before it, once.
-  assign put_back = entry_valid_q && !entry_ready && !entry_q.urgent && |(starts_q | hashes_q);
-  assign picks = !entry_valid_q || entry_ready || put_back;
-  assign picked = picks ? pick : '0;
-
-  always_comb begin
-    for (int unsigned p = 0; p < Places; p++) begin
-      starts[p]  = (starts_q[p] && !picked[p]) || (mine[p] && starting && !at_once);
-      hashes[p]  = (hashes_q[p] && !picked[p]) || (hash_valid && hash_place == place_t'(p));
-      resumes[p] = (resumes_q[p] && !picked[p]) || (saves && save_place == place_t'(p));
-      passed[p]  = passed_q[p];
-      if (entry_valid_q && entry_q.place == place_t'(p)) begin
-        if (put_back) begin
-          resumes[p] = 1'b1;
-          passed[p]  = 1'b1;
-        end else if (entry_ready) begin
-          passed[p] = 1'b0;
-        end
-      end
-    end
-  end
-
-  sluice_arb_rr #(
-      .Requests(Places)
-  ) u_pick (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .req_i(starts_q | hashes_q | ((entry_valid_q && !entry_q.urgent) ? '0 : resumes_q)),
-      .advance_i(picks),
-      .grant_o(pick),
-      .index_o(pick_index),
-      .valid_o(picks_any)
-  );
-
-  // Without a start row the message goes to its default.
-  assign coming_start.step = job_i.started ? start_step_i : '0;
-  assign coming_start.target = job_i.started ? start_target_i : '0;
-  assign coming_start.bad = job_i.started && start_bad_i;
-  assign start = begin_q && at_once ? coming_start : kept_start;
-  assign kept_or_coming = begin_q && at_once ? context_written : kept_context;
-
-  assign context_written = '{
+  assign about = '{
           module_id: job_i.module_id,
           open: job_i.open,
           bytes: job_i.bytes,
@@ -294,100 +233,48 @@ module sluice_l7_matcher
           stop_count: job_i.stop_count
       };
 
-  sluice_ram_lut #(
-      .Width($bits(l7_context_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_contexts (
+  // Without a start row the message goes to its default.
+  assign start_step = job_i.started ? start_step_i : '0;
+  // When nobody waits a message enters in the cycle of its first segment, if its program begins with the view's first field.
+  assign direct_entry = begin_q && starting && idle && entry_ready &&
+      (start_step.field == '0 || (walk_write && walk_index == start_step.field));
+  assign entry_field = entry_valid ? kept_field : '{known: 1'b1, present: 1'b1, start: walk_start, stop: walk_stop};
+
+  sluice_l7_entries #(
+      .Places(Places)
+  ) u_entries (
       .clk_i(clk_i),
-      .we_i(begin_q),
-      .waddr_i(PlaceIndexBits'(place_q)),
-      .wdata_i(context_written),
-      .raddr_i(entry_index),
-      .rdata_o(kept_context)
+      .rst_ni(rst_ni),
+      .place_i(place_q),
+      .begin_i(begin_q),
+      .start_i(starting),
+      .about_i(about),
+      .step_i(start_step),
+      .target_i(job_i.started ? start_target_i : '0),
+      .bad_i(job_i.started && start_bad_i),
+      .hash_valid_i(hash_valid),
+      .hash_place_i(hash_place),
+      .hash_field_i(hash_field),
+      .save_valid_i(saves),
+      .save_place_i(save_place),
+      .save_i(save),
+      .direct_i(direct_entry),
+      .entry_valid_o(entry_valid),
+      .entry_ready_i(entry_ready),
+      .entry_o(entry),
+      .idle_o(idle)
   );
-
-  sluice_ram_lut #(
-      .Width($bits(start_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_starts (
-      .clk_i(clk_i),
-      .we_i(begin_q),
-      .waddr_i(PlaceIndexBits'(place_q)),
-      .wdata_i(coming_start),
-      .raddr_i(entry_index),
-      .rdata_o(kept_start)
-  );
-
-  sluice_ram_lut #(
-      .Width($bits(l7_saved_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_saved (
-      .clk_i(clk_i),
-      .we_i(saves),
-      .waddr_i(PlaceIndexBits'(save_place)),
-      .wdata_i(save),
-      .raddr_i(entry_index),
-      .rdata_o(saved)
-  );
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      starts_q <= '0;
-      hashes_q <= '0;
-      resumes_q <= '0;
-      passed_q <= '0;
-      entry_valid_q <= 1'b0;
-    end else begin
-      starts_q  <= starts;
-      hashes_q  <= hashes;
-      resumes_q <= resumes;
-      passed_q  <= passed;
-      if (picks) entry_valid_q <= picks_any || at_once;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    for (int unsigned p = 0; p < Places; p++) begin
-      if (hash_valid && hash_place == place_t'(p)) hash_field_q[p] <= hash_field;
-    end
-    if (picks) begin
-      entry_q.place <= place_t'(entry_index);
-      entry_q.about <= kept_or_coming;
-      entry_q.step <= start.step;
-      entry_q.state <= '{target: start.target, past: 1'b1, default: '0};
-      entry_q.bad <= start.bad;
-      entry_q.hash <= 1'b0;
-      entry_q.resumed <= 1'b0;
-      entry_q.urgent <= 1'b1;
-      if (|(resumes_q & pick)) begin
-        entry_q.state <= saved;
-        entry_q.bad <= 1'b0;
-        entry_q.resumed <= 1'b1;
-        entry_q.urgent <= |(passed_q & pick);
-      end
-      if (|(hashes_q & pick)) begin
-        entry_q.step <= '{field: hash_field_q[pick_index], default: '0};
-        entry_q.hash <= 1'b1;
-        entry_q.bad  <= 1'b0;
-      end
-    end
-  end
 
   // --- The loop -----------------------------------------------------------------------------------------------------------
 
-  logic row_slot_taken, look, look_one, look_segment;
+  logic row_slot_taken, look;
   logic [RowBits-1:0] row_index;
   l7_match_row_t row;
   place_t look_place;
   logic [PositionBits-2:0] look_at;
   logic [7:0] look_stop;
   logic [L7MatchBytes-1:0][7:0] lanes;
-  logic [L7SegmentBytes-1:0] stops;
-  logic exit_valid;
-  l7_exit_t leaves;
+  l7_stops_t stops;
 
   sluice_l7_loop #(
       .Places(Places),
@@ -396,13 +283,15 @@ module sluice_l7_matcher
       .clk_i(clk_i),
       .rst_ni(rst_ni),
       .pause_i(row_read_i),
-      .entry_valid_i(entry_valid_q),
+      .direct_i(direct_entry),
+      .entry_valid_i(entry_valid),
       .entry_ready_o(entry_ready),
-      .entry_i(entry_q),
+      .entry_i(entry),
       .place_o(loop_place),
       .field_o(field_index),
       .field_i(field),
-      .loaded_i(loaded),
+      .entry_field_i(entry_field),
+      .come_i(come),
       .complete_i(complete),
       .row_read_o(row_slot_taken),
       .row_index_o(row_index),
@@ -410,8 +299,6 @@ module sluice_l7_matcher
       .look_o(look),
       .look_place_o(look_place),
       .look_at_o(look_at),
-      .look_one_o(look_one),
-      .look_segment_o(look_segment),
       .look_stop_o(look_stop),
       .lanes_i(lanes),
       .stops_i(stops),
@@ -433,8 +320,6 @@ module sluice_l7_matcher
       .look_i(look),
       .look_place_i(look_place),
       .look_at_i(look_at),
-      .one_i(look_one),
-      .segment_i(look_segment),
       .stop_i(look_stop),
       .lanes_o(lanes),
       .stops_o(stops)
@@ -466,9 +351,10 @@ module sluice_l7_matcher
   logic group_read;
   logic [GroupBits-1:0] group_index;
   l7_group_row_t group;
-  logic [Places-1:0] settled, fault, drop;
-  logic [Places-1:0][7:0] queue;
-  logic [Places-1:0][StepBits-1:0] steps_q;
+  logic [Places-1:0] settled;
+  l7_settled_t [Places-1:0] goals;
+  logic direct;
+  l7_settled_t direct_goal;
 
   assign goal_written = '{
           module_id: job_i.module_id,
@@ -510,9 +396,9 @@ module sluice_l7_matcher
       .hash_place_o(hash_place),
       .hash_field_o(hash_field),
       .settle_o(settled),
-      .fault_o(fault),
-      .drop_o(drop),
-      .queue_o(queue)
+      .goals_o(goals),
+      .direct_o(direct),
+      .direct_goal_o(direct_goal)
   );
 
   assign group_read_done_o = group_read_i && !group_read;
@@ -534,74 +420,35 @@ module sluice_l7_matcher
 
   // --- Verdicts -----------------------------------------------------------------------------------------------------------
 
-  // Settled, walked over; its fields were malformed.
-  logic [Places-1:0] settled_q, over_q, malformed_q, verdict;
-  logic [PlaceIndexBits-1:0] verdict_index;
-  name_t name_written, name;
-
-  assign name_written = '{tag: job_i.tag, module_id: job_i.module_id};
-
-  sluice_arb_rr #(
-      .Requests(Places)
-  ) u_verdict (
+  sluice_l7_verdicts #(
+      .Places(Places)
+  ) u_verdicts (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .req_i(settled_q & over_q),
-      .advance_i(verdict_ready_i),
-      .grant_o(verdict),
-      .index_o(verdict_index),
-      .valid_o(verdict_valid_o)
+      .place_i(place_q),
+      .begin_i(begin_q),
+      .tag_i(job_i.tag),
+      .module_i(job_i.module_id),
+      .over_i(walk_over),
+      .malformed_i(walk_malformed),
+      .exit_valid_i(exit_valid),
+      .exit_i(leaves),
+      .direct_i(direct),
+      .direct_goal_i(direct_goal),
+      .settle_i(settled),
+      .goals_i(goals),
+      .release_o(released),
+      .verdict_valid_o(verdict_valid_o),
+      .verdict_ready_i(verdict_ready_i),
+      .verdict_o(verdict_o)
   );
-
-  sluice_ram_lut #(
-      .Width($bits(name_t)),
-      .Depth(Places),
-      .InitZero(1'b0)
-  ) u_names (
-      .clk_i(clk_i),
-      .we_i(begin_q),
-      .waddr_i(PlaceIndexBits'(place_q)),
-      .wdata_i(name_written),
-      .raddr_i(verdict_index),
-      .rdata_o(name)
-  );
-
-  assign released = verdict_ready_i ? verdict : '0;
-  assign verdict_o = '{
-          tag: name.tag,
-          module_id: name.module_id,
-          malformed: malformed_q[verdict_index],
-          fault: fault[verdict_index],
-          drop: drop[verdict_index],
-          queue_id: queue[verdict_index],
-          steps: 10'(steps_q[verdict_index])
-      };
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      settled_q <= '0;
-      over_q <= '0;
-    end else begin
-      settled_q <= (settled_q & ~released) | settled;
-      over_q <= (over_q & ~released) | (walk_over ? mine : '0);
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    for (int unsigned p = 0; p < Places; p++) begin
-      if (mine[p] && walk_over) malformed_q[p] <= walk_malformed;
-      if (exit_valid && leaves.place == place_t'(p)) begin
-        steps_q[p] <= leaves.hashed ? steps_q[p] + leaves.steps : leaves.steps;
-      end
-    end
-  end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       OnlyAFreePlaceIsTaken_A : assert (!take_i || free_o);
-      OnlyTakenPlacesAreSettled_A : assert ((settled & ~taken_q) == '0 && (settled & settled_q) == '0);
-      OnlyTakenPlacesAreWalkedOver_A : assert (!walk_over || ((mine & ~taken_q) == '0 && (mine & over_q) == '0));
+      OnlyTakenPlacesAreSettled_A : assert ((settled & ~taken_q) == '0);
+      OnlyTakenPlacesAreWalkedOver_A : assert (!walk_over || (mine & ~taken_q) == '0);
     end
   end
 `endif

@@ -60,14 +60,13 @@ package sluice_l7_matcher_pkg;
     logic bad;
   } l7_entry_t;
 
-  /// A field as the walk found it. Start, end and size are zero when it is absent.
+  /// A field as the walk found it. Start and end are void when it is absent.
   typedef struct packed {
     /// The walk has passed the place where it would stand.
     logic known;
     logic present;
     position_t start;
     position_t stop;
-    position_t size;
   } l7_field_t;
 
   /// A message that leaves the loop.
@@ -81,6 +80,13 @@ package sluice_l7_matcher_pkg;
     logic hashed;
     logic [SlotBits-1:0] hash;
   } l7_exit_t;
+
+  /// What a message's goal has come to.
+  typedef struct packed {
+    logic fault;
+    logic drop;
+    logic [7:0] queue_id;
+  } l7_settled_t;
 
   /// What the target of a row is good for.
   typedef struct packed {

@@ -2,8 +2,8 @@
 ///
 /// A job is taken, then its ceil(bytes / 64) segments, byte 0 lowest, before the next job: segments of several jobs do not
 /// interleave. Bytes beyond the view may hold anything. A message goes to the matcher that has the fewest, among those that
-/// have a free place, are not loading or walking over another one, and have no more than `Places` - 2 of its module: so no
-/// module holds all places of a matcher (unless there is only one).
+/// have a free place, are not loading or walking over another one, and have no more than `Places` - 2 of its module, without
+/// those that leave: so no module holds all places of a matcher (unless there is only one).
 ///
 /// Verdicts come in any order, each once; while one waits to be taken it holds.
 ///
@@ -12,8 +12,8 @@
 /// cycle in which no message reads, for which no message enters the first matcher's loop. Indices beyond a table: writes do
 /// nothing, reads answer with anything. Rows that messages under way use may be written: a step has the old row or the new.
 ///
-/// Latency, of a message alone, from its first segment to its verdict: 4 + the loop's cycles; 1 more through a group, 6 more
-/// through one that hashes a field. Throughput: a message every other cycle; in each matcher a step a cycle.
+/// Latency, of a message alone, from its first segment to its verdict: 3 + the loop's cycles; 1 more where its program does not
+/// begin with the view's first field, 2 more through a group, 7 more through one that hashes a field. Throughput: a message every other cycle; in each matcher a step a cycle.
 module sluice_l7_matchers
   import sluice_pkg::*;
   import sluice_l7_rows_pkg::*;

@@ -1,72 +1,48 @@
-/// Finds the first stop byte of a look (sluice_l7_window): columns from the look's own on are in its segment, those in front
-/// of it hold bytes of the segment after it.
+/// Finds the first stop byte of a look (sluice_l7_window), and the position behind it. Where there is none the position is
+/// the begin of the next segment.
 ///
 /// Latency: 0 cycles (combinational).
 module sluice_l7_until
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
+  import sluice_l7_phase_pkg::*;
 (
-    /// Columns that hold the stop byte.
-    input  logic      [L7SegmentBytes-1:0] stops_i,
-    /// Where the look was.
-    input  position_t                      at_i,
-    output logic                           found_o,
-    output position_t                      at_o
+    input  l7_stops_t stops_i,
+    /// Where the look was: of the position its segment.
+    // "Bits of signal are not used": so the column is not.
+    // verilator lint_off UNUSEDSIGNAL
+    input  position_t at_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output logic      found_o,
+    output position_t behind_o
 );
 
-  localparam int unsigned GroupColumns = 8;
-  localparam int unsigned Groups = L7SegmentBytes / GroupColumns;
+  localparam int unsigned Columns = L7SegmentBytes / StopGroups;
   localparam int unsigned ColumnBits = $clog2(L7SegmentBytes);
-  localparam int unsigned LaneBits = $clog2(GroupColumns);
   localparam int unsigned SegmentWidth = PositionBits - ColumnBits;
 
-  // Only of use where one is set.
-  function automatic logic [LaneBits-1:0] lowest(logic [GroupColumns-2:0] of);
-    return {
-      !(|of[3:0]),
-      !(|of[1:0]) && ((|of[3:2]) || !(|of[5:4])),
-      !of[0] && (of[1] || (!of[2] && (of[3] || (!of[4] && (of[5] || !of[6])))))
-    };
+  // The number of the lowest one and 1: 1 to 8. Only of use where one is set.
+  function automatic logic [3:0] behind_lowest(logic [Columns-1:0] of);
+    logic [3:0] number = 4'(Columns);
+    for (int i = int'(Columns) - 2; i >= 0; i--) if (of[i]) number = 4'(i + 1);
+    return number;
   endfunction
 
-  logic [Groups-1:0] any, ahead, behind, behind_look;
-  logic [Groups-1:0][LaneBits-1:0] lanes;
-  logic [ColumnBits-LaneBits-1:0] own_group, group;
-  logic [LaneBits-1:0] lane;
-  logic [GroupColumns-1:0] own, from_look, own_ahead;
-  logic [GroupColumns-2:0] own_behind;
-  logic [SegmentWidth-1:0] segment;
-  logic in_segment;
-
-  assign own_group = at_i[ColumnBits-1:LaneBits];
-  assign own = stops_i[own_group*GroupColumns+:GroupColumns];
-  assign from_look = {GroupColumns{1'b1}} << at_i[LaneBits-1:0];
-  assign own_ahead = own & from_look;
-  assign own_behind = own[GroupColumns-2:0] & ~from_look[GroupColumns-2:0];
-
-  // Groups in front of the look's own.
-  assign behind_look = ~({Groups{1'b1}} << own_group);
-
-  for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
-    assign any[g] = |stops_i[g*GroupColumns+:GroupColumns];
-    assign lanes[g] = lowest(stops_i[g*GroupColumns+:GroupColumns-1]);
-    assign ahead[g] = any[g] && own_group != (ColumnBits - LaneBits)'(g) && !behind_look[g];
-    assign behind[g] = any[g] && behind_look[g];
-  end
-
-  // The look's own group, those behind it, those of the segment after, and the rest of its own.
-  assign in_segment = (|own_ahead) || (|ahead);
-  assign group = lowest((|ahead) ? ahead[Groups-2:0] : behind[Groups-2:0]);
-
+  // A group's first column and the lane are at most 64 together, so there is nothing to add but a group's number and 1.
+  logic [ColumnBits:0] column;
+  logic [StopGroups-1:0][3:0] lanes;
   always_comb begin
-    lane = lanes[group];
-    if (|own_ahead) lane = lowest(own_ahead[GroupColumns-2:0]);
-    else if (!(|ahead) && !(|behind)) lane = lowest(own_behind);
+    column = found_o ? '0 : (ColumnBits + 1)'(L7SegmentBytes);
+    for (int unsigned g = 0; g < StopGroups; g++) begin
+      lanes[g] = behind_lowest(stops_i.columns[g*Columns+:Columns]);
+      if (stops_i.groups[g] && (stops_i.groups & StopGroups'((1 << g) - 1)) == '0) begin
+        column |= lanes[g][3] ? {4'(g) + 4'd1, 3'd0} : {4'(g), lanes[g][2:0]};
+      end
+    end
   end
 
-  assign segment = at_i[PositionBits-1:ColumnBits] + SegmentWidth'(!in_segment);
-  assign found_o = |stops_i;
-  assign at_o = {segment, ((|own_ahead) || (!(|ahead) && !(|behind))) ? own_group : group, lane};
+  assign found_o  = |stops_i.groups;
+  assign behind_o = {at_i[PositionBits-1:ColumnBits] + SegmentWidth'(column[ColumnBits]), column[ColumnBits-1:0]};
 
 endmodule

@@ -2,13 +2,14 @@
 /// message").
 ///
 /// The first field is looked at in the cycle in which the first segment comes: it begins at the first byte. Further ones are
-/// looked at one a cycle, in a copy of their segment; meanwhile no segment is taken. Segments in which no field begins pass.
+/// looked at one a cycle, in a copy of their segment, and written a cycle later; meanwhile no segment is taken. Segments in
+/// which no field begins pass.
 /// Of a raw message all is field 1, and there is nothing to walk over.
 ///
 /// `begin_i` announces a message, in the cycle of its first segment or before. `busy_o` says that the walk is not over; it
 /// is, at the latest, a number of cycles behind the last segment that the message's fields bound.
 ///
-/// Latency: a field that begins in a segment is written 0 (the first of a message) or 1 cycle and more behind it.
+/// Latency: a field that begins in a segment is written 0 (the first of a message) or 2 cycles and more behind it.
 /// Throughput: 1 field per cycle, 1 segment per cycle. Stalls segments while a field begins in the one that it has.
 module sluice_l7_walk
   import sluice_l7_rows_pkg::*;
@@ -34,7 +35,6 @@ module sluice_l7_walk
     output logic      [3:0] index_o,
     output position_t       start_o,
     output position_t       stop_o,
-    output position_t       size_o,
 
     // The walk is over; only once a message.
     output logic over_o,
@@ -45,93 +45,144 @@ module sluice_l7_walk
   localparam int unsigned SegmentWidth = PositionBits - OffsetBits;
 
   // Awaiting a segment or walking in one.
-  logic walking_q, held_q;
-  // The segment that comes next.
-  logic [SegmentWidth-1:0] coming_q;
+  logic walking_q;
+  // The segment that comes next, and the one that is here.
+  logic [SegmentWidth-1:0] coming_q, here_q;
   logic [L7SegmentBytes-1:0][7:0] data_q;
-  // Where the next field begins, the byte behind and the first one of its value; with `half_q` it has begun in the segment
-  // before, `at_q` is its length and `behind_q` is not of use.
-  position_t at_q, behind_q, value_q, bytes_q;
+  // Where the next field begins; with `half_q` its index was in the segment before, and its length is there.
+  position_t at_q, bytes_q;
+  // The even column at or behind `at_q`, halved.
+  logic [OffsetBits-2:0] even_q;
   logic half_q;
   logic [3:0] half_index_q, last_q;
 
-  // The field that is looked at.
-  logic first, looks;
-  logic [7:0] index, length, first_byte;
-  position_t value, stop, bytes;
-  logic half, last_byte;
-  logic [3:0] last;
+  logic first, looks, held, finished, first_finished;
+  position_t bytes;
+
+  // --- The first field, in its segment as it comes ---
+  logic first_other, first_cut;
+  position_t first_stop;
+  // "Bits of signal are not used": only the column's pair is.
+  // verilator lint_off UNUSEDSIGNAL
+  position_t first_even;
+  // verilator lint_on UNUSEDSIGNAL
 
   assign first = segment_i && (begin_i ? !raw_i : walking_q) && (begin_i || coming_q == '0);
-  assign looks = first || held_q;
-
-  assign first_byte = data_q[at_q[OffsetBits-1:0]];
-  assign half = !first && half_q;
-  assign index = first ? data_i[0] : half_q ? {4'h0, half_index_q} : first_byte;
-  assign length = first ? data_i[1] : half_q ? data_q[0] : data_q[behind_q[OffsetBits-1:0]];
-  assign value = first ? position_t'(2) : value_q;
   assign bytes = begin_i ? bytes_i : bytes_q;
-  assign last = first ? '0 : last_q;
-  assign stop = value + position_t'(length);
-  assign last_byte = !first && !half_q && (&at_q[OffsetBits-1:0]);
+  assign first_stop = position_t'(2) + position_t'(data_i[1]);
+  assign first_even = position_t'(3) + position_t'(data_i[1]);
+  assign first_other = data_i[0] > 8'(L7Fields);
+  assign first_cut = data_i[0] == '0 || bytes < position_t'(2) || first_stop > bytes;
+  assign first_finished = first && (first_other || first_cut || first_stop == bytes);
 
-  logic other, wrong, cut, ends, goes_on, finished, empty;
-  // The first one that is no dispatch field.
-  assign other = !half && index > 8'(L7Fields);
-  assign wrong = !half && index[3:0] <= last;
-  // Its length byte, or its value's end, lies beyond the view.
-  assign cut = half ? stop > bytes : (first ? bytes < position_t'(2) : behind_q >= bytes) || (!last_byte && stop > bytes);
-  assign ends = stop == bytes;
-  assign finished = looks && (other || wrong || cut || (ends && !last_byte));
-  assign goes_on = looks && !finished;
+  // --- A look at a further one: where it ends, and so where the next one begins ---
+  // Of what is found out a cycle later the looks behind it know nothing: they are forgotten then.
+  // Of a field's first two bytes one stands in an even column, the other one in an odd one.
+  localparam int unsigned Pairs = L7SegmentBytes / 2;
+  logic [Pairs-1:0][7:0] even_data, odd_data;
+  logic [7:0] even_byte, odd_byte;
+  logic last_byte;
+  logic [7:0] byte_here, length;
+  position_t value, value_even, stop;
+  // "Bits of signal are not used": only the column's pair is.
+  // verilator lint_off UNUSEDSIGNAL
+  position_t stop_even;
+  // verilator lint_on UNUSEDSIGNAL
+
+  assign held  = walking_q && coming_q != '0 && at_q[PositionBits-1:OffsetBits] == here_q;
+  assign looks = held && !finished;
+  for (genvar i = 0; i < int'(Pairs); i++) begin : gen_pair
+    assign even_data[i] = data_q[2*i];
+    assign odd_data[i]  = data_q[2*i+1];
+  end
+  assign even_byte = even_data[even_q];
+  assign odd_byte = odd_data[at_q[OffsetBits-1:1]];
+  assign byte_here = at_q[0] ? odd_byte : even_byte;
+  assign length = (half_q || at_q[0]) ? even_byte : odd_byte;
+  assign last_byte = !half_q && (&at_q[OffsetBits-1:0]);
+  assign value = at_q + (half_q ? position_t'(1) : position_t'(2));
+  assign stop = value + position_t'(length);
+  assign value_even = at_q + (half_q ? position_t'(2) : position_t'(3));
+  assign stop_even = value_even + position_t'(length);
+
+  // --- What a look has found ---
+  typedef struct packed {
+    logic [7:0] index;
+    logic half;
+    logic last_byte;
+    // Its length byte lies beyond the view.
+    logic no_length;
+    position_t start;
+    position_t stop;
+  } found_t;
+  logic found_valid_q, other, wrong, cut, found_field;
+  found_t found_q;
+
+  assign other = !found_q.half && found_q.index > 8'(L7Fields);
+  assign wrong = !found_q.half && found_q.index[3:0] <= last_q;
+  // Or its value's end does.
+  assign cut = found_q.no_length || (!found_q.last_byte && found_q.stop > bytes_q);
+  assign finished = found_valid_q && (other || wrong || cut || (found_q.stop == bytes_q && !found_q.last_byte));
+  assign found_field = found_valid_q && !found_q.last_byte && !other && !wrong && !cut;
 
   // A message without bytes, or raw.
+  logic empty;
   assign empty = begin_i && (raw_i || bytes_i == '0);
 
-  assign over_o = finished || empty;
-  assign malformed_o = finished && !other && (wrong || cut);
-  assign write_o = (goes_on && !last_byte) || (finished && !other && !wrong && !cut) || (begin_i && raw_i);
-  assign index_o = begin_i && raw_i ? 4'd1 : index[3:0];
-  assign start_o = begin_i && raw_i ? '0 : value;
-  assign stop_o = begin_i && raw_i ? bytes_i : stop;
-  assign size_o = begin_i && raw_i ? bytes_i : position_t'(length);
+  assign over_o = finished || first_finished || empty;
+  assign malformed_o = first_finished ? !first_other && first_cut : finished && !other && (wrong || cut);
+  assign write_o = found_field || (first && !first_other && !first_cut) || (begin_i && raw_i);
+  assign index_o = (begin_i && raw_i) ? 4'd1 : first ? data_i[0][3:0] : found_q.index[3:0];
+  assign start_o = (begin_i && raw_i) ? '0 : first ? position_t'(2) : found_q.start;
+  assign stop_o = (begin_i && raw_i) ? bytes_i : first ? first_stop : found_q.stop;
 
-  assign segment_ready_o = !held_q;
+  assign segment_ready_o = !held;
   assign busy_o = walking_q;
-
-  position_t at_d;
-  assign at_d = !looks ? at_q : last_byte ? at_q + 1'b1 : stop;
-
-  // Where a segment stands, and whether the next field begins there.
-  logic [SegmentWidth-1:0] coming, here;
-  logic begins_here;
-  assign coming = begin_i ? '0 : coming_q;
-  assign here = first ? '0 : held_q ? coming_q - 1'b1 : coming;
-  assign begins_here = at_d[PositionBits-1:OffsetBits] == here;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       walking_q <= 1'b0;
-      held_q <= 1'b0;
+      found_valid_q <= 1'b0;
     end else begin
       walking_q <= (walking_q || begin_i) && !over_o;
-      if (looks) held_q <= goes_on && begins_here;
-      else if (segment_i) held_q <= walking_q && begins_here;
+      found_valid_q <= looks;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (begin_i) bytes_q <= bytes_i;
-    coming_q <= coming + SegmentWidth'(segment_i);
-    if (segment_i) data_q <= data_i;
-    if (begin_i || looks) begin
-      at_q <= looks ? at_d : '0;
-      behind_q <= at_d + 1'b1;
-      value_q <= (looks && last_byte) ? at_q + position_t'(2) : at_d + position_t'(2);
-      half_q <= looks && goes_on && last_byte;
-      half_index_q <= index[3:0];
-      last_q <= looks && !last_byte ? index[3:0] : last;
+    coming_q <= (begin_i ? '0 : coming_q) + SegmentWidth'(segment_i);
+    if (segment_i) begin
+      data_q <= data_i;
+      here_q <= begin_i ? '0 : coming_q;
+    end
+    if (first) begin
+      at_q   <= first_stop;
+      even_q <= first_even[OffsetBits-1:1];
+    end else if (looks) begin
+      at_q   <= last_byte ? at_q + 1'b1 : stop;
+      even_q <= last_byte ? '0 : stop_even[OffsetBits-1:1];
+    end
+    if (begin_i) half_q <= 1'b0;
+    else if (looks) half_q <= last_byte;
+    if (looks) half_index_q <= byte_here[3:0];
+    if (write_o) last_q <= index_o;
+    found_q <= '{
+        index: half_q ? {4'h0, half_index_q} : byte_here,
+        half: half_q,
+        last_byte: last_byte,
+        no_length: !half_q && at_q >= bytes_q - 1'b1,
+        start: value,
+        stop: stop
+    };
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      OneFieldIsWritten_A : assert ($onehot0({found_field, first, begin_i && raw_i}));
     end
   end
+`endif
 
 endmodule

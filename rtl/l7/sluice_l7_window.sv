@@ -1,76 +1,64 @@
-/// Views of a matcher's messages: 64 columns of bytes, read at any offset.
+/// Views of a matcher's messages, read at any offset.
 ///
-/// Byte p of a view stands in column p mod 64, at the address of its place and segment. A look at a position reads from every
-/// column the byte of the 64 from there on that it holds: columns in front of the position's have it one segment later. So
-/// a look sees 64 bytes for a stop byte, and 8 bytes for a compare. Bytes that were not written are those of older messages:
-/// whoever looks has to know where the view ends.
+/// Byte p of a view stands in column p mod 64 of its segment. Behind these columns stand the first 7 bytes of the segment after, once
+/// more: so all columns are read at one address. A look at a position gives the 8 bytes from there on, and of its segment the
+/// bytes from there on that are the stop byte. Bytes that were not written are those of older messages: whoever looks has to
+/// know where the view ends.
 ///
 /// Writes take a cycle and are seen from the next one on. A look gives its results one cycle later; they then stay until the
 /// next look:
 /// - `lanes_o`: the 8 bytes from the position on, byte p in lane p mod 8;
-/// - `stops_o`: columns that hold the stop byte (sluice_l7_until finds the first one).
+/// - `stops_o`: columns from the position's on that hold the stop byte (sluice_l7_until finds the first one).
 ///
 /// Latency: 1 cycle, fixed. Throughput: 1 write and 1 look per cycle. Never stalls.
 module sluice_l7_window
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
   import sluice_l7_matcher_pkg::*;
+  import sluice_l7_phase_pkg::*;
 #(
     parameter int unsigned Places = 4
 ) (
     input logic clk_i,
 
-    input logic                          write_i,
-    input place_t                        write_place_i,
-    input logic   [     SegmentBits-1:0] write_segment_i,
-    input logic   [L7SegmentBytes*8-1:0] write_data_i,
+    input logic                             write_i,
+    input place_t                           write_place_i,
+    input logic   [   SegmentBits-1:0]      write_segment_i,
+    input logic   [L7SegmentBytes-1:0][7:0] write_data_i,
 
-    input  logic                                                 look_i,
-    input  place_t                                               look_place_i,
+    input  logic                                                    look_i,
+    input  place_t                                                  look_place_i,
     // Modulo the view's size: behind its end there is nothing of use.
-    input  logic   [SegmentBits+$clog2(L7SegmentBytes)-1:0]      look_at_i,
-    // One byte or 64 behind it.
-    input  logic                                                 one_i,
-    input  logic                                                 segment_i,
-    input  logic   [                                   7:0]      stop_i,
-    output logic   [                      L7MatchBytes-1:0][7:0] lanes_o,
-    output logic   [                    L7SegmentBytes-1:0]      stops_o
+    input  logic      [SegmentBits+$clog2(L7SegmentBytes)-1:0]      look_at_i,
+    input  logic      [                                   7:0]      stop_i,
+    output logic      [                      L7MatchBytes-1:0][7:0] lanes_o,
+    output l7_stops_t                                               stops_o
 );
 
   localparam int unsigned Columns = L7SegmentBytes;
-  localparam int unsigned Groups = Columns / L7MatchBytes;
+  localparam int unsigned Lanes = L7MatchBytes;
+  localparam int unsigned Groups = Columns / Lanes;
   localparam int unsigned ColumnBits = $clog2(Columns);
-  localparam int unsigned LaneBits = $clog2(L7MatchBytes);
+  localparam int unsigned LaneBits = $clog2(Lanes);
+  localparam int unsigned GroupBits = ColumnBits - LaneBits;
   localparam int unsigned Depth = Places * 2 ** SegmentBits;
   localparam int unsigned AddrWidth = $clog2(Depth);
+  localparam int unsigned StopColumns = Columns / StopGroups;
 
-  logic [SegmentBits-1:0] segment, next_segment;
-  logic [ColumnBits-LaneBits-1:0] own_group;
   logic [ColumnBits-1:0] column;
-  logic [Columns-1:0] wrapped;
-  logic last_column;
-  logic [Columns-1:0][7:0] bytes;
-  logic [L7MatchBytes-1:0][7:0] lanes;
-  logic [Columns-1:0] stops;
+  logic [ GroupBits-1:0] group;
+  logic [AddrWidth-1:0] write_at, write_before, look_at;
+  logic [Groups:0][Lanes-1:0][7:0] bytes;
+  logic [Lanes-1:0][7:0] lanes;
+  l7_stops_t stops;
 
-  // The column is at most one on: so what is behind it needs no adder.
-  assign last_column = one_i && (&look_at_i[ColumnBits-1:0]);
-  assign segment = look_at_i[ColumnBits+:SegmentBits] + SegmentBits'(segment_i || last_column);
-  assign next_segment = segment + 1'b1;
-  assign column = look_at_i[ColumnBits-1:0] + ColumnBits'(one_i);
-  assign own_group = column[ColumnBits-1:LaneBits];
+  assign write_at = AddrWidth'({write_place_i, write_segment_i});
+  assign write_before = AddrWidth'({write_place_i, SegmentBits'(write_segment_i - 1'b1)});
+  assign look_at = AddrWidth'({look_place_i, look_at_i[ColumnBits+:SegmentBits]});
+  assign column = look_at_i[ColumnBits-1:0];
+  assign group = column[ColumnBits-1:LaneBits];
 
-  for (genvar c = 0; c < int'(Columns); c++) begin : gen_column
-    // The first one is behind unless the position is its own, the last one never.
-    if (c == 0) begin : gen_first
-      assign wrapped[c] = one_i ? !last_column : |look_at_i[ColumnBits-1:0];
-    end else if (c == Columns - 1) begin : gen_last
-      assign wrapped[c] = 1'b0;
-    end else begin : gen_other
-      assign wrapped[c] = one_i ? ColumnBits'(c) <= look_at_i[ColumnBits-1:0] && !last_column
-          : ColumnBits'(c) < look_at_i[ColumnBits-1:0];
-    end
-
+  for (genvar c = 0; c < int'(Columns + Lanes - 1); c++) begin : gen_column
     sluice_ram_lut #(
         .Width(8),
         .Depth(Depth),
@@ -78,26 +66,39 @@ module sluice_l7_window
     ) u_bytes (
         .clk_i(clk_i),
         .we_i(write_i),
-        .waddr_i(AddrWidth'({write_place_i, write_segment_i})),
-        .wdata_i(write_data_i[8*c+:8]),
-        .raddr_i(AddrWidth'({look_place_i, wrapped[c] ? next_segment : segment})),
-        .rdata_o(bytes[c])
+        .waddr_i((c < int'(Columns)) ? write_at : write_before),
+        .wdata_i(write_data_i[c%Columns]),
+        .raddr_i(look_at),
+        .rdata_o(bytes[c/Lanes][c%Lanes])
     );
+  end
+  assign bytes[Groups][Lanes-1] = '0;
 
-    assign stops[c] = bytes[c] == stop_i;
+  // Columns in front of the position's: those of groups in front, and of the own group some lanes.
+  logic [Groups-1:0] groups_before, own;
+  logic [Lanes-1:0] lanes_before;
+  assign groups_before = ~({Groups{1'b1}} << group);
+  assign own = Groups'(1) << group;
+  assign lanes_before = ~({Lanes{1'b1}} << column[LaneBits-1:0]);
+
+  for (genvar c = 0; c < int'(Columns); c++) begin : gen_stop
+    // By pieces of 3 bits, so that it is two LUTs deep.
+    logic [7:0] here;
+    logic [2:0] same;
+    assign here = bytes[c/Lanes][c%Lanes];
+    assign same = {here[7:6] == stop_i[7:6], here[5:3] == stop_i[5:3], here[2:0] == stop_i[2:0]};
+    assign stops.columns[c] = (&same) && !groups_before[c/Lanes] && !(own[c/Lanes] && lanes_before[c%Lanes]);
   end
 
-  // The group of 8 columns that a lane's byte is in: the position's, or the one behind it.
-  for (genvar l = 0; l < int'(L7MatchBytes); l++) begin : gen_lane
+  for (genvar g = 0; g < int'(StopGroups); g++) begin : gen_stop_group
+    assign stops.groups[g] = |stops.columns[g*StopColumns+:StopColumns];
+  end
+
+  // A lane's byte is in the position's group, or in the one behind it.
+  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_lane
     logic [Groups-1:0][7:0] of_group;
-    logic [ColumnBits-LaneBits-1:0] group;
-    if (l == L7MatchBytes - 1) begin : gen_last
-      assign group = own_group;
-    end else begin : gen_other
-      assign group = own_group + (ColumnBits - LaneBits)'(LaneBits'(l) < column[LaneBits-1:0]);
-    end
     for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
-      assign of_group[g] = bytes[g*L7MatchBytes+l];
+      assign of_group[g] = lanes_before[l] ? bytes[g+1][l] : bytes[g][l];
     end
     assign lanes[l] = of_group[group];
   end

@@ -168,7 +168,7 @@ impl Case {
         let port = L7PortRow {
             module_id: if rng.chance(1, 16) { module(rng) } else { owner },
             stops: [b'/', b':'],
-            stop_count: if rng.chance(1, 8) { rng.below(4) as u8 } else { 2 },
+            stop_count: if rng.chance(1, 3) { rng.below(4) as u8 } else { 2 },
             otherwise: random_target(rng, rows / 2, rows / 4, rows, groups),
             start,
             types: u16::from(!rng.chance(1, 16)),

@@ -1,9 +1,8 @@
 //! The fast model: a port's program, prepared for dispatch in software. It gives what [`step::run`](crate::step::run) gives, but for cycles.
 
-use crate::step::{Decision, Identity, Verdict, of_message, wide_row};
+use crate::step::{Decision, Identity, Verdict, of_field, of_message, wide_row};
 use crate::tables::Tables;
 use crate::view::View;
-use sluice_formats::hash::crc32c;
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7GroupRow, L7MovePart, L7PortRow, L7TargetPart};
 use sluice_formats::l7::target::{ALTERNATIVES, HASH_BYTES, MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SLOTS};
@@ -177,7 +176,7 @@ impl Fast {
             field => {
                 let value = view.value(field).unwrap_or(&[]);
                 *hashed += value.len().div_ceil(HASH_BYTES).max(1) as u32;
-                crc32c(value)
+                of_field(value)
             }
         };
         Some(Decision::Queue(group.slots[hash as usize % SLOTS]))

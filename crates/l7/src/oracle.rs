@@ -73,7 +73,11 @@ pub fn queue(rules: &Rules, goal: Goal, message: &Message<'_>) -> Option<u8> {
 pub fn slot(group: &Group, message: &Message<'_>) -> usize {
     let hash = match group.field {
         None => crc32c(&(u64::from(message.session) << 32 | u64::from(message.msg_id)).to_be_bytes()),
-        Some(field) => crc32c(message.view.and_then(|view| view.value(field)).unwrap_or_default()),
+        Some(field) => {
+            let value = message.view.and_then(|view| view.value(field)).unwrap_or_default();
+            let words = value.chunks(8).map(|part| std::array::from_fn::<u8, 8, _>(|n| *part.get(n).unwrap_or(&0)));
+            crc32c(&if value.is_empty() { vec![0; 8] } else { words.flatten().collect::<Vec<_>>() })
+        }
     };
     (hash & 15) as usize
 }

@@ -8,8 +8,8 @@ use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7TargetPart};
 use sluice_formats::l7::target::{HASH_BYTES, MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SLOTS};
 
-/// Bytes that a stop byte is looked for in at a time.
-const WINDOW: usize = 64;
+/// Bytes of a segment, in which a stop byte is looked for at a time.
+const SEGMENT: usize = 64;
 
 /// Which message it is, for groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -212,7 +212,9 @@ impl Matcher<'_> {
             let rest = self.view.bytes().get(position..self.end).unwrap_or(&[]);
             let found = stop.and_then(|stop| rest.iter().position(|&b| b == stop));
             let looked = found.map_or(rest.len(), |at| at + 1);
-            self.cycles += 2 * looked.div_ceil(WINDOW).max(1) as u32;
+            // From the segment of the first byte that it looks at to that of the last one.
+            let last = position + looked.max(1) - 1;
+            self.cycles += 2 * (last / SEGMENT - position / SEGMENT + 1) as u32;
             match found {
                 Some(at) => position += at + 1,
                 None => self.past = true,
@@ -241,7 +243,7 @@ impl Matcher<'_> {
                         let steps = value.len().div_ceil(HASH_BYTES).max(1) as u32;
                         self.hashed += steps;
                         self.cycles += 2 * steps;
-                        crc32c(value)
+                        of_field(value)
                     }
                 };
                 Ok(Decision::Queue(group.slots[hash as usize % SLOTS]))
@@ -253,13 +255,21 @@ impl Matcher<'_> {
 
 /// The number of a row among wide ones, from the 8 bytes at the position.
 pub fn wide_row(ahead: [u8; MATCH_BYTES], target: L7TargetPart) -> usize {
-    let length = usize::from(target.length).min(MATCH_BYTES);
-    (crc32c(&ahead[..length]).rotate_right(target.turn.into()) & ((1 << target.log) - 1)) as usize
+    let mut bytes = ahead;
+    bytes[usize::from(target.length).min(MATCH_BYTES)..].fill(0);
+    (crc32c(&bytes).rotate_right(target.turn.into()) & ((1 << target.log) - 1)) as usize
 }
 
 /// Hash of a message's identity, as on the wire.
 pub fn of_message(identity: Identity) -> u32 {
     crc32c(&[identity.session.to_be_bytes(), identity.message.to_be_bytes()].concat())
+}
+
+/// Hash of a field's value for a group: filled up with zeros to a multiple of 8 bytes, at least 8.
+pub fn of_field(value: &[u8]) -> u32 {
+    let mut bytes = value.to_vec();
+    bytes.resize(value.len().div_ceil(HASH_BYTES).max(1) * HASH_BYTES, 0);
+    crc32c(&bytes)
 }
 
 /// The first bytes of a window as an alternative has them.

@@ -6,7 +6,7 @@ Claims
 - rows can be written and read while messages are under way
 - a message alone takes the cycles that the model says, and a fixed number more
 - of messages of one step one matcher dispatches one in two cycles
-- no module holds all places of a matcher
+- no module holds all places of a matcher, and a message of many steps goes on beside those of one
 
 The reference is the Rust model: crates/l7/examples/vectors.rs makes tables, messages and verdicts.
 `SLUICE_SEED` repeats a run,
@@ -41,8 +41,9 @@ ROOT = Path(__file__).resolve().parents[3]
 MATCH, START, GROUP = 1, 2, 4
 SEGMENT = 64
 TAGS = 512
-# Cycles from a message's first segment to its verdict, beside those of the loop.
-FIXED, FIXED_GROUP, FIXED_HASH = 4, 5, 10
+# Cycles from a message's first segment to its verdict, beside those of the loop: to a queue or a drop, to a group, to
+# one that hashes a field. One more where the program does not begin with the view's first field.
+FIXED, FIXED_GROUP, FIXED_HASH = 3, 5, 10
 
 JOB = [("tag", 9), ("module", 6), ("raw", 1), ("open", 1), ("bytes", 10), ("started", 1), ("start", 12), ("stop1", 8),
        ("stop0", 8), ("stop_count", 2), ("otherwise", 28), ("session", 32), ("message", 32)]  # fmt: skip
@@ -242,19 +243,21 @@ async def a_message_alone_takes_the_cycles_that_the_model_says(dut):
             bench.send(message)
             await bench.settle()
             beside = bench.verdicts.cycles[-1] - came.cycles[before] - message["cycles"]
-            exact[beside] += 1
-            # A segment that is still to come, or a field that the walk has not come to, can cost a round.
-            # Of messages of one segment and one field nearly all take just these; a few take a round more.
-            # Why is not known yet.
-            if len(message["view"]) <= 2 * SEGMENT and message["fields"] <= 1:
-                short[beside in (FIXED, FIXED_GROUP, FIXED_HASH)] += 1
-                assert beside <= FIXED_HASH, f"{beside} {message}"
-            rounds = len(message["view"]) // (2 * SEGMENT) + message["fields"]
-            assert FIXED <= beside <= FIXED_HASH + 2 * rounds, f"{beside} {message}"
+            view = bytes.fromhex(message["view"])
+            first = 1 if message["raw"] else view[0]
+            field = int(tables["starts"][message["start"]], 16) >> 6 & 15 if message["started"] else 0
+            late = field not in (0, first)
+            exact[beside - late] += 1
+            # What the walk looks at: fields, and what comes behind them. The first look is made as the segment comes; a
+            # field behind it is known cycles later, and a segment that is still to come can cost a round as well.
+            if len(view) <= SEGMENT and (message["raw"] or first > 15 or 2 + view[1] == len(view)):
+                short[beside - late] += 1
+                assert beside - late in (FIXED, FIXED_GROUP, FIXED_HASH), f"{beside} {message}"
+            rounds = len(view) // (2 * SEGMENT) + message["fields"] + 1
+            assert FIXED <= beside - late <= FIXED_HASH + 2 * rounds, f"{beside} {message}"
     dut._log.info(f"cycles beside the loop's: {sorted(exact.items())}")
-    dut._log.info(f"of one segment and one field: {dict(short)} as the model says")
-    assert exact[FIXED] > 100 and exact[FIXED_GROUP] and exact[FIXED_HASH]
-    assert short[True] > 50 * short[False]
+    dut._log.info(f"cycles of those that are walked over at once: {sorted(short.items())}")
+    assert exact[FIXED] > 100 and all(short[fixed] > 5 for fixed in (FIXED, FIXED_GROUP, FIXED_HASH))
 
 
 @cocotb.test()
@@ -270,16 +273,14 @@ async def a_message_of_one_step_takes_every_other_cycle(dut):
         "raw": False, "open": False, "view": "013e" + 62 * "61", "started": True, "stops": [0, 0], "stop_count": 0,
         "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "queue": 7, "steps": 1,
     }  # fmt: skip
-    # One matcher alone frees places a little late; of one module alone a place of each matcher stays free.
-    alone = parameter(dut, "Matchers") == 1
-    for modules, most in ((2, 2.2 if alone else 2), (1, 3 if alone else 2)):
+    for modules in (2, 1):
         first = len(bench.verdicts.items)
         for n in range(100):
             bench.send(message | {"module": 5 + n % modules, "start": 5 + n % modules})
         await bench.settle()
         cycles = bench.verdicts.cycles[-1] - bench.verdicts.cycles[first]
         dut._log.info(f"cycles of 99 messages of one step from {modules} modules: {cycles}")
-        assert cycles <= most * 99 + 2
+        assert cycles <= 2 * 99 + 2
 
 
 @cocotb.test()
@@ -319,6 +320,35 @@ async def a_light_module_is_not_shut_out_by_a_heavy_one(dut):
 
 
 @cocotb.test()
+async def a_heavy_message_goes_on_beside_light_ones(dut):
+    bench = await begin(dut, "l7_matchers_heavy")
+    # Module 5 as above; messages of module 6 compare once and go to queue 7.
+    await bench.access(MATCH, 3, 5 | target_bits({"kind": 4, "number": 3}) << 24)
+    await bench.access(MATCH, 6, 6 | (1 | target_bits({"kind": 1, "number": 7}) << 67) << 52)
+    await bench.access(START, 0, 5 | target_bits({"kind": 4, "number": 3}) << 20)
+    await bench.access(START, 1, 6 | 1 << 6 | target_bits({"kind": 4, "number": 6}) << 20)
+    await bench.access(START, 1)
+    message = {
+        "raw": True, "open": False, "view": 62 * "61", "started": True, "stops": [0, 0], "stop_count": 0,
+        "otherwise": target_bits({"kind": 1, "number": 1}), "session": 0, "message": 0, "malformed": False,
+    }  # fmt: skip
+    matchers = parameter(dut, "Matchers")
+    heavy = {bench.send(message | {"module": 5, "start": 0, "fault": True, "queue": 1, "steps": 256})
+             for _ in range(matchers)}  # fmt: skip
+    await bench.jobs.drain()
+    light = 0
+    while heavy & bench.waiting.keys():
+        while len(bench.waiting) < 20 * matchers:
+            bench.send(message | {"module": 6, "start": 1, "fault": False, "queue": 7, "steps": 1})
+            light += 1
+        await RisingEdge(dut.clk_i)
+        bench.check()
+        assert light < 1000 * matchers, "the heavy ones never end"
+    dut._log.info(f"light messages beside heavy ones: {light}")
+    await bench.settle()
+
+
+@cocotb.test()
 async def a_view_that_is_open_has_no_end(dut):
     bench = await begin(dut, "l7_matchers_open")
     # 255 bytes, then another 255 behind the hit of nothing, then the last two.
@@ -337,17 +367,46 @@ async def a_view_that_is_open_has_no_end(dut):
     await bench.settle()
 
 
+@cocotb.test()
+async def a_step_waits_for_the_segment_that_it_reads(dut):
+    bench = await begin(dut, "l7_matchers_late")
+    # From start row 0 over 200 bytes, from row 1 behind a stop byte; then "b" goes to queue 1, all else to queue 2.
+    is_b = 1 | ord("b") << 3 | target_bits({"kind": 1, "number": 1}) << 67
+    await bench.access(MATCH, 4, is_b << 52 | target_bits({"kind": 1, "number": 2}) << 24 | 1 << 6 | 5)
+    await bench.access(START, 0, target_bits({"kind": 4, "number": 4}) << 20 | 200 << 10 | 1 << 6 | 5)
+    await bench.access(START, 1, target_bits({"kind": 4, "number": 4}) << 20 | 1 << 18 | 1 << 6 | 5)
+    await bench.access(START, 1)
+    message = {
+        "module": 5, "raw": True, "open": False, "started": True, "stops": [ord("/"), 0], "stop_count": 1,
+        "otherwise": 0, "session": 0, "message": 0, "malformed": False, "fault": False, "steps": 1,
+    }  # fmt: skip
+    for stall in (0.0, 0.8):
+        bench.segments.stalls = random_stalls(bench.rng, stall)
+        for n, letter in enumerate("babbaabab"):
+            # What the message before left in the window would lead elsewhere.
+            skipped = bytearray(512 * b"c")
+            skipped[200] = ord(letter)
+            found = bytearray(512 * b"c")
+            found[150 + n % 2 * 100] = ord("/")
+            found[151 + n % 2 * 100] = ord(letter)
+            for start_row, view in ((0, skipped), (1, found)):
+                bench.send(message | {"start": start_row, "view": view.hex(), "queue": 1 if letter == "b" else 2})
+                await bench.settle()
+
+
 @pytest.fixture(scope="session")
 def model():
     command = ["cargo", "build", "--quiet", "--package", "sluice-l7", "--example", "vectors"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    return ROOT / "target" / "debug" / "examples" / "vectors"
+    tree = Path(os.environ.get("SLUICE_TREE", ROOT))
+    subprocess.run(command, cwd=tree, check=True)
+    return tree / "target" / "debug" / "examples" / "vectors"
 
 
 TINY = {"Places": 4, "Rows": 64, "Starts": 64, "Groups": 8}
 DEFAULT = {"Places": 4, "Rows": 512, "Starts": 1024, "Groups": 64}
 
-PACKAGES = ["gen/sluice", "gen/sluice_l7_rows", "shell/sluice_engine", "l7/sluice_l7", "l7/sluice_l7_matcher"]
+PACKAGES = ["gen/sluice", "gen/sluice_l7_rows", "shell/sluice_engine", "l7/sluice_l7", "l7/sluice_l7_matcher",
+            "l7/sluice_l7_phase"]  # fmt: skip
 
 
 @pytest.mark.parametrize("matchers", [1, 2, 4])
