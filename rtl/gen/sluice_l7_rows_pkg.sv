@@ -187,7 +187,7 @@ package sluice_l7_rows_pkg;
   typedef struct packed {
     logic [31:0] cookie;
     logic [7:0]  ring;
-    logic [1:0]  event;
+    logic [1:0]  kind;
   } l7_ring_trace_row_t;
   localparam int unsigned L7RingTraceRowBits = 42;
   localparam int unsigned L7RingTraceRowWords = 2;

@@ -286,7 +286,7 @@ row! {
     #[derive(Copy, Hash)]
     L7RingTraceRow, "l7_ring_trace_row" {
         /// What happened (`l7_ring_event`).
-        event: u8 = 2,
+        kind: u8 = 2,
         /// Where.
         ring: u8 = 8,
         /// Of the descriptor, if there is one.
