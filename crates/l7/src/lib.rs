@@ -10,6 +10,7 @@ pub mod message;
 pub mod oracle;
 pub mod placed;
 pub mod published;
+pub mod receive;
 pub mod rules;
 pub mod step;
 pub mod table;

@@ -2,8 +2,10 @@
 
 #[path = "support/l7/mod.rs"]
 mod l7;
+#[path = "support/l7/bench.rs"]
+mod bench;
 
-use l7::bench::Bench;
+use bench::Bench;
 use l7::frames::{self, Flow};
 use l7::tenants::{Tenants, quota, secrets};
 use l7::traffic::Traffic;

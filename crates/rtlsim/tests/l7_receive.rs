@@ -1,0 +1,180 @@
+//! The receive side of the l7 engine on its own top does what its model does: buffers and completions byte for byte, expiry, accounts.
+
+#[path = "support/l7/mod.rs"]
+mod l7;
+#[path = "support/l7/host.rs"]
+mod host;
+
+use host::HostBench;
+use l7::rows::Rows;
+use l7::frames::{self, Flow};
+use l7::tenants::{Tenants, quota};
+use l7::traffic::Traffic;
+use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::qnp::Header;
+use sluice_formats::l7::rows::{L7PortRow, L7TargetPart};
+use sluice_formats::l7::target::Target;
+use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::Table;
+use sluice_rtlsim::Ready;
+use sluice_rtlsim::plugin::Until;
+
+const FLOW: Flow = Flow { source: 0x0a00_0001, from: 2, to: 9000 };
+
+/// An engine where all messages of an application, an endpoint and a raw application of module 2 go to queue 3.
+fn one_queue(target: &str, seed: u64, expiry: u32) -> Option<HostBench> {
+    let mut bench = HostBench::open(target, seed)?;
+    let otherwise = L7TargetPart::new(L7Goal::Queue, 3);
+    let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, expiry, ..L7PortRow::default() };
+    let raw = L7PortRow { port: 9001, kind: L7PortKind::Raw.code(), id: 0, ..row };
+    let endpoint = L7PortRow { port: 9002, kind: L7PortKind::Endpoint.code(), id: 0, ..row };
+    (0..).zip([row, raw, endpoint]).for_each(|(index, row)| bench.write(Table::L7Port, index, &row));
+    bench.engine.ports = vec![row, raw, endpoint];
+    quota(&mut bench, 2, 32);
+    Some(bench)
+}
+
+/// Packet `number` of a message of `packets`.
+fn packet(message: u32, packets: u8, number: u8, payload: &[u8]) -> Vec<u8> {
+    let header = Header {
+        app_id: 7,
+        msg_type: 5,
+        msg_id: message,
+        msg_len_in_pkts: packets,
+        pkt_seq_num_in_msg: number,
+        session: 0x5e55,
+        ..Header::default()
+    };
+    frames::packet(FLOW, header, payload)
+}
+
+#[test]
+fn messages_of_one_packet_go_into_their_buffers() {
+    for target in ["tiny", "default"] {
+        let Some(mut bench) = one_queue(target, 3, 0) else { continue };
+        bench.ring(3, 2, 4);
+        bench.post(3, [2_000; 16]);
+        bench.pass(400);
+        for message in 0..4 {
+            bench.send(2, packet(message, 1, 0, &vec![message as u8; 100 * message as usize]), 0);
+        }
+        bench.send(2, frames::raw(Flow { to: 9001, ..FLOW }, b"get user:1"), 0);
+        let ack = Header { msg_len_in_pkts: 1, pkt_flag: 1, ..Header::default() };
+        bench.send(2, frames::packet(Flow { to: 9002, ..FLOW }, ack, b""), 0);
+        bench.settle();
+        assert_eq!((bench.counts["consumed"], bench.counts["whole"]), (6, 6));
+        bench.compare_counters();
+    }
+}
+
+fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
+    let mut rng = Rng::new(test_seed(name));
+    let mut counts = std::collections::BTreeMap::<String, u64>::new();
+    let mut early = 0;
+    for round in 0..rounds {
+        let seed = rng.next_u64();
+        let Some(mut bench) = HostBench::open(target, seed) else { return };
+        let sizes = Target::by_name(target);
+        let mut tenants = Tenants::random(sizes, &mut rng);
+        if tenants.ports.is_empty() {
+            continue;
+        }
+        for (row, _) in &mut tenants.ports {
+            row.expiry = 80 + rng.below(100) as u32;
+        }
+        tenants.write(&mut bench, sizes, &mut rng);
+        bench.tables = tenants.tables.clone();
+        let most = *rng.choose(&[30, 300, 1_500]).unwrap();
+        bench.rtl.set_memory(1..=most, *rng.choose(&[256, 256, 100]).unwrap()).unwrap();
+        // Rings of any module, some of nobody; some begin without buffers.
+        for ring in 0..sizes.rings.min(16) as u8 {
+            if rng.chance(1, 8) {
+                continue;
+            }
+            bench.ring(ring, 1 + rng.below(4) as u8, 2 + rng.below(4) as u8);
+            let count = rng.below(33) as usize;
+            let lengths = lengths(&mut rng, count);
+            bench.post(ring, lengths);
+        }
+        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone());
+        let gaps = *rng.choose(&[0, 0, 40, 150]).unwrap();
+        bench.rtl.set_gaps(0, gaps).unwrap();
+        let ready = [Ready::Always, Ready::Random { chance: 150 }, Ready::Bursts { chance: 100, longest: 80 }];
+        bench.rtl.set_ready(0, ready[round % 3]).unwrap();
+        for _ in 0..packets {
+            let (module, frame) = traffic.next();
+            match rng.below(24) {
+                // Loss, repeats, other lengths.
+                0 => {}
+                1 => (0..2).for_each(|_| bench.send(module, frame.clone(), 0)),
+                2 => bench.send(module, other_length(&mut rng, frame), 0),
+                _ => bench.send(module, frame, 0),
+            }
+            if rng.chance(1, 8) && !bench.hosts.is_empty() {
+                let rings: Vec<_> = bench.hosts.keys().copied().collect();
+                let ring = *rng.choose(&rings).unwrap();
+                let count = rng.index(8);
+                let lengths = lengths(&mut rng, count);
+                bench.post(ring, lengths);
+            }
+            if bench.waiting() > 60 || rng.chance(1, 30) {
+                bench.run(&Until { max_cycles: 1 + rng.below(2_500), ..Until::default() });
+            }
+        }
+        bench.settle();
+        assert_eq!(bench.engine.table.evicted, 0, "more messages than the test is made for");
+        bench.rtl.set_ready(0, Ready::Always).unwrap();
+        bench.compare_counters();
+        // What is not whole expires.
+        bench.pass(64 * (180 + 2 * sizes.entries as u64));
+        bench.settle();
+        bench.compare_counters();
+        assert!((0..sizes.rings).all(|ring| bench.receive.in_flight(ring as u8) == 0));
+        early += bench.early;
+        bench.counts.iter().for_each(|(name, count)| *counts.entry(name.clone()).or_default() += count);
+    }
+    println!("{target}: {counts:?}, {early} descriptors came late");
+    assert_eq!(counts.get("l7_no_state"), None, "more messages than the test is made for");
+    let names = ["frame", "queue", "consumed", "whole", "expired", "given up", "l7_no_first", "l7_no_descriptor"];
+    for name in names.into_iter().chain(["l7_duplicate", "l7_malformed", "l7_checksum", "l7_rule"]) {
+        assert!(counts.get(name).is_some_and(|count| *count > 0), "too few: {name}: {counts:?}");
+    }
+}
+
+/// A packet of a message with a payload of another length, and maybe of another number, that is sound otherwise.
+fn other_length(rng: &mut Rng, mut frame: Vec<u8>) -> Vec<u8> {
+    if frame.len() < 64 {
+        return frame;
+    }
+    let payload = match rng.below(3) {
+        0 => frame.len() - 64 + 1 + rng.index(3),
+        1 => (frame.len() - 64).saturating_sub(1 + rng.index(3)),
+        _ => rng.index(1_400),
+    };
+    frame.resize(64 + payload, 0x55);
+    frame[16..18].copy_from_slice(&(50 + payload as u16).to_be_bytes());
+    frame[38..40].copy_from_slice(&(30 + payload as u16).to_be_bytes());
+    frames::seal_ipv4(&mut frame);
+    frames::seal(&mut frame);
+    frame
+}
+
+/// Of buffers: large ones mostly.
+fn lengths(rng: &mut Rng, count: usize) -> Vec<u32> {
+    let length = |rng: &mut Rng| match rng.below(6) {
+        0 => rng.below(200) as u32,
+        1 => rng.below(2_000) as u32,
+        _ => 60_000 + rng.below(10) as u32,
+    };
+    (0..count).map(|_| length(rng)).collect()
+}
+
+#[test]
+fn tiny_engine_in_lockstep() {
+    in_lockstep("tiny", "l7_receive_tiny", 24, 150);
+}
+
+#[test]
+fn default_engine_in_lockstep() {
+    in_lockstep("default", "l7_receive_default", 6, 500);
+}
