@@ -1,8 +1,8 @@
 /// Time for the message table, and the pass over all of its entries.
 ///
 /// `now_o` counts ticks of `L7ExpiryTickCycles` cycles and wraps; behind a reset it stands shortly before. `sweep_*` offers the entries one behind the other:
-/// at most one in 4 cycles, and one that waits when a tick begins is urgent. So each entry has its turn within as many ticks as there are entries, if
-/// an urgent one is taken within a tick.
+/// at most one in 4 cycles, and one that waits when every fourth tick begins is urgent. So each entry has its turn within four times as many ticks as there
+/// are entries, if an urgent one is taken at once.
 ///
 /// Latency: none. Throughput: an entry in 4 cycles. Stall behaviour: what is offered holds.
 module sluice_l7_expiry
@@ -23,7 +23,7 @@ module sluice_l7_expiry
 
   localparam int unsigned TickBits = $clog2(L7ExpiryTickCycles);
 
-  if (2 ** TickBits != L7ExpiryTickCycles || 4 * Entries > 2 ** L7AgeBits - L7MostExpiry) begin : gen_bad_entries
+  if (2 ** TickBits != L7ExpiryTickCycles || 4 * Entries + 8 > 2 ** L7AgeBits - L7MostExpiry) begin : gen_bad_entries
     $fatal(1, "l7_expiry: Entries is %0d, too many for a pass before the count of ticks wraps (%m)", Entries);
   end
 
@@ -49,7 +49,7 @@ module sluice_l7_expiry
       end else if (&cycle_q[1:0]) begin
         sweep_valid_o <= 1'b1;
       end
-      sweep_urgent_o <= !passes && (sweep_urgent_o || (tick && sweep_valid_o));
+      sweep_urgent_o <= !passes && (sweep_urgent_o || (tick && &now_o[1:0] && sweep_valid_o));
     end
   end
 

@@ -88,7 +88,7 @@ module sluice_l7_host
 
   logic hold, receive_quiet, descriptors_quiet;
   logic [RingBits-1:0] look_ring, take_ring, fetch_ring, commit_ring, end_ring, wake_ring, descriptor_ring;
-  logic look_valid, look_free, take_valid, fetch_valid, ask_valid, commit_valid, end_valid, wake_valid;
+  logic look_now, look_valid, look_free, take_valid, fetch_valid, ask_valid, commit_valid, end_valid, wake_valid;
   logic [ModuleBits-1:0] look_module;
   logic [15:0] look_number, take_number, fetch_posted, fetch_asked, fetch_taken, ask_number, commit_number, end_number;
   logic [3:0] fetch_log, end_log;
@@ -107,6 +107,7 @@ module sluice_l7_host
       .hold_o         (hold),
       .quiet_i        (receive_quiet && descriptors_quiet),
       .look_ring_i    (look_ring),
+      .look_now_o     (look_now),
       .look_valid_o   (look_valid),
       .look_module_o  (look_module),
       .look_free_o    (look_free),
@@ -225,6 +226,7 @@ module sluice_l7_host
       .sweep_place_i    (sweep_place),
       .now_i            (now),
       .look_ring_o      (look_ring),
+      .look_now_i       (look_now),
       .look_valid_i     (look_valid),
       .look_module_i    (look_module),
       .look_free_i      (look_free),

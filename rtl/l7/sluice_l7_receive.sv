@@ -58,7 +58,8 @@ module sluice_l7_receive
     input  logic [L7AgeBits-1:0] now_i,
 
     output logic           [  RingBits-1:0] look_ring_o,
-    input  logic                            look_valid_i,
+    input  logic                            look_now_i,         // there is a ring
+    input  logic                            look_valid_i,       // a cycle later: there was one
     input  logic           [ModuleBits-1:0] look_module_i,
     input  logic                            look_free_i,
     input  logic           [          15:0] look_number_i,
@@ -175,7 +176,8 @@ module sluice_l7_receive
       op.kind = Packet;
       op.entry = decided_i.member.valid;
       op.place = decided_i.member.place[PlaceBits-1:0];
-      op.claims = !decided_drops && !decided_i.repeated && (!decided_i.member.valid || decided_i.member.begins) && op.ring_exists;
+      op.claims = !decided_drops && !decided_i.repeated && (!decided_i.member.valid || decided_i.member.begins) &&
+          op.ring_exists && look_now_i;
     end
   end
 

@@ -1,7 +1,7 @@
 /// Rings: their rows, doorbells and how far they are (docs/design/l7.md, "Receive").
 ///
-/// - `look_ring_i`: in the next cycle `look_*_o` say whether there is a ring, whose, whether it has a descriptor with a place for its completion, and
-///   the number of that descriptor. `take_*` takes it. Whoever looks at a ring again waits until it is taken or left.
+/// - `look_ring_i`: `look_now_o` says whether there is a ring, and in the next cycle `look_*_o` whether there was, whose, whether it has a descriptor
+///   with a place for its completion, and the number of that descriptor. `take_*` takes it. Whoever looks at a ring again waits until it is taken or left.
 /// - `fetch_ring_i`: `fetch_*_o` say in the same cycle what of the ring has been posted, asked for and taken; its address follows a cycle later.
 ///   `ask_*` says that descriptors up to a number have been asked for, `commit_*` that they are here.
 /// - `end_ring_i`: `end_*_o` say in the same cycle where its next completion lies, its address a cycle later. `end_valid_i` takes that place.
@@ -26,6 +26,7 @@ module sluice_l7_rings
     input  logic quiet_i,
 
     input  logic [  RingBits-1:0] look_ring_i,
+    output logic                  look_now_o,
     output logic                  look_valid_o,
     output logic [ModuleBits-1:0] look_module_o,
     output logic                  look_free_o,
@@ -156,7 +157,7 @@ module sluice_l7_rings
   // ---------------------------------------------------------------------------------------------------------------
   // Rows.
 
-  head_t look_head;
+  head_t look_now, look_head;
   // "Bits of signal are not used": each asks for a part.
   // verilator lint_off UNUSEDSIGNAL
   head_t fetch_head, end_head;
@@ -172,7 +173,10 @@ module sluice_l7_rings
   end
 
   logic [RingBits-1:0] look_ring_q;
-  always_ff @(posedge clk_i) look_ring_q <= look_ring_i;
+  always_ff @(posedge clk_i) begin
+    look_ring_q <= look_ring_i;
+    look_head   <= look_now;
+  end
 
   sluice_ram_lut #(
       .Width    ($bits(head_t)),
@@ -183,8 +187,8 @@ module sluice_l7_rings
       .we_i   (writes_row || unmakes),
       .waddr_i(index),
       .wdata_i(head_in),
-      .raddr_i({index, end_ring_i, fetch_ring_i, look_ring_q}),
-      .rdata_o({head_there, end_head, fetch_head, look_head})
+      .raddr_i({index, end_ring_i, fetch_ring_i, look_ring_i}),
+      .rdata_o({head_there, end_head, fetch_head, look_now})
   );
 
   // Of addresses the host reads a copy: each block RAM has one port to read.
@@ -301,6 +305,7 @@ module sluice_l7_rings
       .rdata_o({completed_there, end_number})
   );
 
+  assign look_now_o = look_now.valid;
   assign look_valid_o = look_head.valid;
   assign look_module_o = look_head.module_id;
   assign look_free_o = look_fetched != look_number_o && 17'(16'(look_number_o - look_seen)) < 17'd1 << look_head.log_size;

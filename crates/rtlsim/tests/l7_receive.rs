@@ -178,3 +178,149 @@ fn tiny_engine_in_lockstep() {
 fn default_engine_in_lockstep() {
     in_lockstep("default", "l7_receive_default", 6, 500);
 }
+
+/// Messages of so many packets of 1,500 bytes, one behind the other: every beat of their payload goes into host memory, and nothing is lost.
+#[test]
+fn a_beat_a_cycle_goes_into_host_memory() {
+    for (target, packets) in [("default", 4), ("default", 64), ("tiny", 4), ("tiny", 64)] {
+        let Some(mut bench) = one_queue(target, 5, 0) else { continue };
+        let bytes = bench.target.bus_bytes;
+        bench.rtl.set_memory(200..=500, 256).unwrap();
+        // A tiny engine's writes under way do not span that long.
+        if target == "tiny" {
+            bench.rtl.set_memory(20..=60, 256).unwrap();
+        }
+        bench.ring(3, 2, 5);
+        bench.post(3, [100_000; 32]);
+        bench.pass(2_000);
+        bench.rtl.set_gaps(0, 0).unwrap();
+        bench.span = None;
+        let payload = vec![0x5a; 1_500 - 64];
+        let (messages, mut beats) = (256 / u32::from(packets).max(16), 0);
+        for message in 0..messages {
+            for number in 0..packets {
+                let frame = packet(message, packets, number, &payload);
+                beats += frame.len().div_ceil(bytes);
+                bench.send(2, frame, 0);
+            }
+        }
+        bench.settle();
+        assert_eq!(bench.counts["whole"], u64::from(messages));
+        let (first, last) = bench.span.unwrap();
+        // The last write is in memory that much later.
+        let cycles = last - first + 1 - if target == "tiny" { 20 } else { 200 };
+        let (rate, into) = (beats as f64 / cycles as f64, bench.bytes as f64 / bytes as f64 / cycles as f64);
+        println!("{target}, {packets} packets: {rate:.3} beats a cycle come, {into:.3} go into host memory");
+        bench.compare_counters();
+    }
+}
+
+/// A message of which a packet does not come is given up after its application's time, to the tick, and its buffer comes back; then it may begin again.
+#[test]
+fn a_message_expires_after_its_time_and_may_begin_again() {
+    for target in ["tiny", "default"] {
+        let expiry = 150;
+        let Some(mut bench) = one_queue(target, 7, expiry) else { continue };
+        bench.ring(3, 2, 2);
+        bench.post(3, [4_000; 4]);
+        bench.pass(1_000);
+        // Behind a reset the count of ticks wraps after 100 ticks: the message waits across that.
+        assert!(bench.rtl.now() < 60 * 64, "{}", bench.rtl.now());
+        bench.send(2, packet(1, 2, 0, &[1; 100]), 0);
+        bench.settle();
+        let begun = bench.rtl.now();
+        bench.pass(64 * (u64::from(expiry) - 1) - 700);
+        assert_eq!(bench.counts.get("expired"), None, "{} cycles", bench.rtl.now() - begun);
+        // The later packet is counted; the message ends no earlier for it.
+        bench.pass(64 * (2 + bench.target.entries as u64) + 1_000);
+        bench.settle();
+        assert_eq!(bench.counts["expired"], 1);
+        // Too late.
+        bench.send(2, packet(1, 2, 1, &[2; 50]), 0);
+        bench.settle();
+        assert_eq!(bench.counts["l7_no_first"], 1);
+        // Once more, now whole, and the entry of the first attempt is not in its way.
+        bench.doorbell(3);
+        (0..2).for_each(|number| bench.send(2, packet(1, 2, number, &[3; 100]), 0));
+        bench.settle();
+        assert_eq!((bench.counts["whole"], bench.counts["consumed"]), (1, 3));
+        bench.compare_counters();
+    }
+}
+
+/// What fits is taken, what does not is not, and a sender that says too much takes nobody's buffer.
+#[test]
+fn buffers_that_are_too_short_and_rings_that_are_empty() {
+    let Some(mut bench) = one_queue("tiny", 9, 100) else { return };
+    bench.ring(3, 2, 3);
+    bench.post(3, [64 + 300, 64 + 300, 64 + 300]);
+    bench.pass(1_000);
+    // The first two of three fit, the last one does not; then a shorter last one comes.
+    for (number, length) in [(0, 100), (1, 100), (2, 101), (2, 100)] {
+        bench.send(2, packet(1, 3, number, &vec![number; length]), 0);
+    }
+    // Never.
+    for number in 0..3 {
+        bench.send(2, packet(2, 3, number, &[number; 200]), 0);
+    }
+    bench.send(2, packet(3, 1, 0, &[0; 301]), 0);
+    // Another length in the middle, then nothing; an empty last packet.
+    for (number, length) in [(0, 100), (1, 99), (2, 10)] {
+        bench.send(2, packet(4, 3, number, &vec![number; length]), 0);
+    }
+    for (number, length) in [(0, 300), (1, 0)] {
+        bench.send(2, packet(5, 2, number, &vec![number; length]), 0);
+    }
+    // No descriptor is left.
+    for number in 0..2 {
+        bench.send(2, packet(6, 2, number, &[number; 200]), 0);
+    }
+    bench.settle();
+    assert_eq!((bench.counts["whole"], bench.counts["l7_malformed"], bench.counts["l7_no_descriptor"]), (2, 6, 2));
+    assert_eq!(bench.early, 0);
+    // Which is forgotten, not expired: with a buffer it begins anew.
+    bench.post(3, [1_000]);
+    bench.pass(500);
+    (0..2).for_each(|number| bench.send(2, packet(6, 2, number, &[number; 200]), 0));
+    bench.settle();
+    assert_eq!(bench.counts["whole"], 3);
+    bench.pass(64 * (100 + 2 * 128));
+    bench.settle();
+    assert_eq!((bench.counts["expired"], bench.receive.in_flight(3)), (1, 0));
+    bench.compare_counters();
+}
+
+/// Completions of a ring whose host looks at none of them stop it; more than it has posted is never taken.
+#[test]
+fn a_ring_goes_round_and_stops_when_nobody_looks() {
+    for target in ["tiny", "default"] {
+        let Some(mut bench) = one_queue(target, 11, 0) else { continue };
+        bench.ring(3, 2, 2);
+        let mut message = 0;
+        for _ in 0..12 {
+            bench.post(3, [300; 4]);
+            bench.pass(800);
+            for _ in 0..6 {
+                bench.send(2, packet(message, 1, 0, &message.to_be_bytes()), 0);
+                message += 1;
+            }
+            bench.settle();
+        }
+        assert_eq!((bench.counts["whole"], bench.counts["l7_no_descriptor"], bench.early), (48, 24, 0));
+        // All are posted again, but the host does not say that it has seen the completions.
+        let seen = bench.hosts[&3].there;
+        bench.hosts.get_mut(&3).unwrap().there = seen - 4;
+        bench.receive.rings.get_mut(&3).unwrap().seen = seen - 4;
+        bench.post(3, [300; 4]);
+        bench.hosts.get_mut(&3).unwrap().there = seen;
+        bench.pass(800);
+        bench.send(2, packet(message, 1, 0, b"no place"), 0);
+        bench.settle();
+        assert_eq!(bench.counts["l7_no_descriptor"], 25);
+        bench.doorbell(3);
+        bench.send(2, packet(message + 1, 1, 0, b"a place"), 0);
+        bench.settle();
+        assert_eq!(bench.counts["whole"], 49);
+        bench.compare_counters();
+    }
+}

@@ -5,7 +5,7 @@ use sluice_formats::l7::qnp::HEADER_BYTES;
 use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
-use sluice_formats::{Message, Node, Op, Reason, Status, Table};
+use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_l7::engine::{Engine, Fate, Job, Outcome};
 use sluice_l7::step::Verdict;
 use sluice_rtlsim::event::{What, decode};

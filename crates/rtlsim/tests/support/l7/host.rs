@@ -417,7 +417,7 @@ impl HostBench {
     fn expired(&mut self, place: Place, tick: u64) {
         let Some((ended, last, expiry)) = self.receive.expire(place) else { panic!("{place:?} may not expire") };
         let (waited, expiry) = (tick - last, u64::from(expiry) * EXPIRY_TICK_CYCLES);
-        let most = expiry + (2 + self.target.entries as u64) * EXPIRY_TICK_CYCLES + LATE;
+        let most = expiry + (2 + 4 * self.target.entries as u64) * EXPIRY_TICK_CYCLES + LATE;
         assert!(waited + LATE > expiry && waited < most, "{waited} cycles, the expiry is {expiry}");
         self.engine.table.hold(place, false);
         self.ended.extend(ended);
