@@ -34,7 +34,7 @@ fn one_queue(target: &str, seed: u64, expiry: u32) -> Option<HostBench> {
     Some(bench)
 }
 
-/// Packet `number` of a message of `packets`.
+/// Packet `number` of a message of `packets`. The payload is not that of a field.
 fn packet(message: u32, packets: u8, number: u8, payload: &[u8]) -> Vec<u8> {
     let header = Header {
         app_id: 7,
@@ -45,7 +45,9 @@ fn packet(message: u32, packets: u8, number: u8, payload: &[u8]) -> Vec<u8> {
         session: 0x5e55,
         ..Header::default()
     };
-    frames::packet(FLOW, header, payload)
+    // No dispatch fields.
+    let payload: Vec<u8> = payload.iter().map(|byte| byte | 0x80).collect();
+    frames::packet(FLOW, header, &payload)
 }
 
 #[test]
@@ -58,6 +60,7 @@ fn messages_of_one_packet_go_into_their_buffers() {
         for message in 0..4 {
             bench.send(2, packet(message, 1, 0, &vec![message as u8; 100 * message as usize]), 0);
         }
+        bench.settle();
         bench.send(2, frames::raw(Flow { to: 9001, ..FLOW }, b"get user:1"), 0);
         let ack = Header { msg_len_in_pkts: 1, pkt_flag: 1, ..Header::default() };
         bench.send(2, frames::packet(Flow { to: 9002, ..FLOW }, ack, b""), 0);
@@ -223,9 +226,9 @@ fn a_message_expires_after_its_time_and_may_begin_again() {
         let Some(mut bench) = one_queue(target, 7, expiry) else { continue };
         bench.ring(3, 2, 2);
         bench.post(3, [4_000; 4]);
-        bench.pass(1_000);
+        bench.pass(300);
         // Behind a reset the count of ticks wraps after 100 ticks: the message waits across that.
-        assert!(bench.rtl.now() < 60 * 64, "{}", bench.rtl.now());
+        assert!(bench.rtl.now() < 90 * 64, "{}", bench.rtl.now());
         bench.send(2, packet(1, 2, 0, &[1; 100]), 0);
         bench.settle();
         let begun = bench.rtl.now();
@@ -276,7 +279,10 @@ fn buffers_that_are_too_short_and_rings_that_are_empty() {
         bench.send(2, packet(6, 2, number, &[number; 200]), 0);
     }
     bench.settle();
-    assert_eq!((bench.counts["whole"], bench.counts["l7_malformed"], bench.counts["l7_no_descriptor"]), (2, 6, 2));
+    assert_eq!((bench.counts["whole"], bench.counts["l7_malformed"]), (2, 6));
+    // The second one may come when the first is forgotten.
+    let no_first = bench.counts.get("l7_no_first").copied().unwrap_or(0);
+    assert_eq!(bench.counts["l7_no_descriptor"] + no_first, 2);
     assert_eq!(bench.early, 0);
     // Which is forgotten, not expired: with a buffer it begins anew.
     bench.post(3, [1_000]);
