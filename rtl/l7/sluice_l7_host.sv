@@ -88,7 +88,17 @@ module sluice_l7_host
 
   logic hold, receive_quiet, descriptors_quiet;
   logic [RingBits-1:0] look_ring, take_ring, fetch_ring, commit_ring, end_ring, wake_ring, descriptor_ring;
-  logic look_now, look_valid, look_free, take_valid, fetch_valid, ask_valid, commit_valid, end_valid, wake_valid;
+  logic
+      look_now,
+      look_valid,
+      look_free,
+      look_soon,
+      take_valid,
+      fetch_valid,
+      ask_valid,
+      commit_valid,
+      end_valid,
+      wake_valid;
   logic [ModuleBits-1:0] look_module;
   logic [15:0] look_number, take_number, fetch_posted, fetch_asked, fetch_taken, ask_number, commit_number, end_number;
   logic [3:0] fetch_log, end_log;
@@ -111,6 +121,7 @@ module sluice_l7_host
       .look_valid_o   (look_valid),
       .look_module_o  (look_module),
       .look_free_o    (look_free),
+      .look_soon_o    (look_soon),
       .look_number_o  (look_number),
       .take_valid_i   (take_valid),
       .take_ring_i    (take_ring),
@@ -230,6 +241,7 @@ module sluice_l7_host
       .look_valid_i     (look_valid),
       .look_module_i    (look_module),
       .look_free_i      (look_free),
+      .look_soon_i      (look_soon),
       .look_number_i    (look_number),
       .descriptor_ring_o(descriptor_ring),
       .descriptor_i     (descriptor),

@@ -4,6 +4,7 @@
 /// all entries (`sweep_*`). Each reads what is known of its message (`known_t`, and `place_t` of its buffer), decides and writes it back.
 /// 0: it is chosen, and memories are read; 1: the ring; 2: its descriptor, offsets; 3: verdict. An operation waits while one of the same message is in the
 /// pipeline, and one that takes a descriptor while another may take one of the same ring.
+/// A first packet whose ring has descriptors that have not been fetched yet waits aside, and so do later ones of its message; they are tried again in turn.
 ///
 /// Out: every packet on `sorted_*`, in their order, and for one that is consumed an order in a queue of its own (`order_*`), not later; ended messages
 /// with a buffer (`ended_*`); messages that are finished (`done_*`) or given up (`forget_*`); what counts for a ring (`event_*`), once.
@@ -62,6 +63,7 @@ module sluice_l7_receive
     input  logic                            look_valid_i,       // a cycle later: there was one
     input  logic           [ModuleBits-1:0] look_module_i,
     input  logic                            look_free_i,
+    input  logic                            look_soon_i,        // a descriptor has been posted and will be fetched
     input  logic           [          15:0] look_number_i,
     output logic           [  RingBits-1:0] descriptor_ring_o,  // with `look_number_i`
     input  l7_descriptor_t                  descriptor_i,       // a cycle later
@@ -98,10 +100,13 @@ module sluice_l7_receive
   // What may come into a queue from the pipeline behind an operation that is chosen.
   localparam int unsigned Steps = 4;
   localparam int unsigned LevelBits = $clog2(Depth + 1);
+  // A packet aside is tried in 2^AsideBits cycles.
+  localparam int unsigned AsideBits = 3;
 
   // What becomes of a message's packets.
   typedef enum logic [1:0] {
     Frames,   // they leave as they came
+    Waits,    // for a descriptor
     Dropped,  // for `kind`
     Buffer    // into its buffer
   } mode_e;
@@ -115,7 +120,7 @@ module sluice_l7_receive
     l7_event_e kind;
     logic [6:0] packets;
     logic [L7MostPackets-1:0] came;
-    logic [6:0] under_way;  // packets that host memory does not have yet
+    logic [TagBits:0] under_way;  // packets that wait aside, or that host memory does not have yet
     logic [LengthBits-1:0] chunk;
     logic [LengthBits-1:0] room;  // for the last packet
     logic [TotalBits-1:0] total;
@@ -144,6 +149,7 @@ module sluice_l7_receive
     logic claims;  // it may take a descriptor
     logic [RingBits-1:0] ring;
     logic ring_exists;
+    logic again;  // it has waited aside
     l7_decided_t decided;
   } op_t;
   op_t op, op1_q, op2_q;
@@ -154,29 +160,38 @@ module sluice_l7_receive
   // verilator lint_on UNUSEDSIGNAL
   logic valid, valid1_q, valid2_q, valid3_q, packet_turn_q;
   logic same_message, same_ring, room_ends, room_packet, takes_packet, takes_written, takes_sweep, packet_ok;
-  logic decided_drops;
   logic [4:0][LevelBits-1:0] level;
+  // "Bits of signal are not used": slots are numbered as for the largest target, and so are places.
+  // verilator lint_off UNUSEDSIGNAL
+  l7_decided_t packet, aside;
+  // verilator lint_on UNUSEDSIGNAL
+  logic aside_valid, aside_turn, takes_aside, packet_valid;
+  logic [AsideBits-1:0] aside_wait_q;
 
-  assign decided_drops = decided_i.decision.drop;
+  // Those aside are not tried all the time.
+  assign aside_turn = aside_valid && &aside_wait_q;
+  assign packet = aside_turn ? aside : decided_i;
+  assign packet_valid = aside_turn || decided_valid_i;
 
   always_comb begin
     op = '0;
-    op.decided = decided_i;
-    op.ring = decided_i.decision.queue_id[RingBits-1:0];
-    op.ring_exists = 9'(decided_i.decision.queue_id) < 9'(Rings);
-    if (sweep_valid_i && (sweep_urgent_i || (!decided_valid_i && !written_valid_i))) begin
+    op.decided = packet;
+    op.ring = packet.decision.queue_id[RingBits-1:0];
+    op.ring_exists = 9'(packet.decision.queue_id) < 9'(Rings);
+    if (sweep_valid_i && (sweep_urgent_i || (!packet_valid && !written_valid_i))) begin
       op.kind  = Sweep;
       op.entry = 1'b1;
       op.place = sweep_place_i;
-    end else if (written_valid_i && !(decided_valid_i && packet_turn_q && packet_ok)) begin
+    end else if (written_valid_i && !(packet_valid && packet_turn_q && packet_ok)) begin
       op.kind  = Written;
       op.entry = written_i.entry;
       op.place = written_i.place[PlaceBits-1:0];
     end else begin
       op.kind = Packet;
-      op.entry = decided_i.member.valid;
-      op.place = decided_i.member.place[PlaceBits-1:0];
-      op.claims = !decided_drops && !decided_i.repeated && (!decided_i.member.valid || decided_i.member.begins) &&
+      op.entry = packet.member.valid;
+      op.place = packet.member.place[PlaceBits-1:0];
+      op.again = aside_turn;
+      op.claims = !packet.decision.drop && !packet.repeated && (!packet.member.valid || packet.member.begins) &&
           op.ring_exists && look_now_i;
     end
   end
@@ -191,10 +206,11 @@ module sluice_l7_receive
   assign packet_ok = room_packet && !hold_i;
 
   assign valid = !same_message && !same_ring && room_ends && !clear_i;
-  assign takes_packet = valid && op.kind == Packet && decided_valid_i && packet_ok;
+  assign takes_packet = valid && op.kind == Packet && packet_valid && packet_ok;
+  assign takes_aside = takes_packet && aside_turn;
   assign takes_written = valid && op.kind == Written;
   assign takes_sweep = valid && op.kind == Sweep;
-  assign decided_ready_o = valid && op.kind == Packet && packet_ok;
+  assign decided_ready_o = valid && op.kind == Packet && packet_ok && !aside_turn;
   assign written_ready_o = takes_written;
   assign sweep_ready_o = takes_sweep;
   assign look_ring_o = op.ring;
@@ -206,7 +222,10 @@ module sluice_l7_receive
       valid2_q      <= 1'b0;
       valid3_q      <= 1'b0;
       packet_turn_q <= 1'b0;
+      aside_wait_q  <= '0;
     end else begin
+      if (takes_aside) aside_wait_q <= '0;
+      else if (!(&aside_wait_q)) aside_wait_q <= aside_wait_q + AsideBits'(1);
       valid1_q <= takes_packet || takes_written || takes_sweep;
       valid2_q <= valid1_q;
       valid3_q <= valid2_q;
@@ -235,7 +254,7 @@ module sluice_l7_receive
   logic write, write_buffer;
   logic [5:0] factor1;
   logic [LengthBits-1:0] chunk1;
-  logic mine2_q, ring2_q, free2_q, mine3_q, ring3_q, free3_q;
+  logic mine2_q, ring2_q, free2_q, soon2_q, mine3_q, ring3_q, free3_q, soon3_q;
   logic [15:0] number2_q, number3_q;
   logic [TotalBits-1:0] offset2_q, offset3_q;
 
@@ -250,7 +269,7 @@ module sluice_l7_receive
       .wr_addr_i(ticket_slot_i[SlotBits-1:0]),
       .wr_data_i(ticket_i),
       .rd_en_i  (1'b1),
-      .rd_addr_i(decided_i.slot[SlotBits-1:0]),
+      .rd_addr_i(packet.slot[SlotBits-1:0]),
       .rd_data_o(ticket1)
   );
   sluice_ram_1r1w #(
@@ -294,6 +313,7 @@ module sluice_l7_receive
     ring2_q   <= look_valid_i && op1_q.ring_exists;
     mine2_q   <= look_module_i == ticket1.module_id;
     free2_q   <= look_free_i;
+    soon2_q   <= look_soon_i;
     number2_q <= look_number_i;
   end
 
@@ -329,6 +349,7 @@ module sluice_l7_receive
     ring3_q <= ring2_q;
     mine3_q <= mine2_q;
     free3_q <= free2_q;
+    soon3_q <= soon2_q;
     number3_q <= number2_q;
     descriptor3_q <= descriptor_i;
     length3_q <= length2;
@@ -348,7 +369,8 @@ module sluice_l7_receive
   typedef enum logic [1:0] {
     AsFrame,
     AsDrop,
-    AsWrite
+    AsWrite,
+    AsWait
   } fate_e;
   fate_e fate;
   l7_event_e why;
@@ -365,7 +387,11 @@ module sluice_l7_receive
       later_ok,
       ends,
       expires,
-      finishes;
+      finishes,
+      forgets,
+      lost,
+      moves;
+  logic [TagBits:0] stays;
   logic [TotalBits-1:0] room;
   l7_sender_t sender;
   mode_e mode;
@@ -392,6 +418,7 @@ module sluice_l7_receive
     end else if (op3_q.entry && !begins) begin
       unique case (known3_q.mode)
         Frames:  fate = AsFrame;
+        Waits:   fate = AsWait;
         Dropped: {fate, why} = {AsDrop, known3_q.kind};
         default: begin
           fate = AsWrite;
@@ -400,7 +427,9 @@ module sluice_l7_receive
         end
       endcase
     end else if (ring3_q) begin
-      if (!mine3_q || !free3_q) begin
+      if (mine3_q && !free3_q && soon3_q) begin
+        fate = AsWait;
+      end else if (!mine3_q || !free3_q) begin
         {fate, why} = {AsDrop, L7EventL7NoDescriptor};
         none_free   = 1'b1;
       end else if (!fits) begin
@@ -412,16 +441,28 @@ module sluice_l7_receive
     end
   end
 
-  assign mode = (fate == AsFrame) ? Frames : (fate == AsWrite) ? Buffer : Dropped;
-  // It counts for its message.
-  assign counts = is_packet && op3_q.entry && (begins || (known3_q.live && (known3_q.mode != Buffer || fate == AsWrite)));
+  always_comb begin
+    unique case (fate)
+      AsFrame: mode = Frames;
+      AsWrite: mode = Buffer;
+      AsWait:  mode = Waits;
+      default: mode = Dropped;
+    endcase
+  end
+  // It counts for its message: not while it waits.
+  assign counts = is_packet && op3_q.entry && fate != AsWait &&
+      (begins || (known3_q.live && (known3_q.mode != Buffer || fate == AsWrite)));
+  // It is not aside any more, and maybe again, or on its way.
+  assign stays = known3_q.under_way - (TagBits + 1)'(op3_q.again);
+  assign moves = is_packet && op3_q.entry && (op3_q.again || fate == AsWait);
 
   always_comb begin
     known_next = known3_q;
     if (is_packet) begin
+      known_next.under_way = (begins && !op3_q.again) ? '0 : stays;
       if (begins) begin
-        known_next = '0;
         known_next.live = 1'b1;
+        known_next.came = '0;
         known_next.mark = op3_q.decided.member.mark;
         known_next.module_id = ticket3_q.module_id;
         known_next.mode = mode;
@@ -438,21 +479,24 @@ module sluice_l7_receive
       if (counts) begin
         known_next.came = came3_q;
         if (!dup3_q) known_next.last = now_i;
-        if (fate == AsWrite && !empty) known_next.under_way = known_next.under_way + 7'd1;
+        if (fate == AsWrite && !empty) known_next.under_way = known_next.under_way + (TagBits + 1)'(1);
       end
+      if (fate == AsWait) known_next.under_way = known_next.under_way + (TagBits + 1)'(1);
     end
-    if (is_written) known_next.under_way = known3_q.under_way - 7'd1;
+    if (is_written) known_next.under_way = known3_q.under_way - (TagBits + 1)'(1);
     // Whole, or a message that had no buffer.
-    finishes = known_next.live && all3_q && known_next.under_way == '0 && ((counts && !none_free) || (is_written && op3_q.entry));
+    lost = known_next.mode == Dropped && known_next.kind == L7EventL7NoDescriptor;
+    finishes = known_next.live && all3_q && known_next.under_way == '0 && !lost && (counts || (is_written && op3_q.entry));
     expires = is_sweep && known3_q.live && known3_q.under_way == '0 && aged3_q;
-    if (finishes) known_next.live = 1'b0;
-    if (expires || (counts && none_free)) begin
-      known_next.live = 1'b0;
+    // When none of its packets waits aside any more.
+    forgets = is_packet && op3_q.entry && known_next.live && known_next.under_way == '0 && lost;
+    if (finishes || forgets || expires) known_next.live = 1'b0;
+    if (expires) begin
       known_next.mode = Dropped;
-      known_next.kind = expires ? L7EventL7NoFirst : L7EventL7NoDescriptor;
+      known_next.kind = L7EventL7NoFirst;
     end
   end
-  assign write = counts || (is_written && op3_q.entry) || expires;
+  assign write = counts || moves || (is_written && op3_q.entry) || expires;
 
   always_comb begin
     sender = '{
@@ -518,7 +562,7 @@ module sluice_l7_receive
   assign put_order  = is_packet && consumes;
   assign put_ended  = ends || (expires && known3_q.mode == Buffer);
   assign put_done   = finishes;
-  assign put_forget = expires || (counts && none_free);
+  assign put_forget = expires || forgets;
 
   sluice_fifo #(
       .Width($bits(l7_sorted_t)),
@@ -526,7 +570,7 @@ module sluice_l7_receive
   ) u_sorted (
       .clk_i,
       .rst_ni,
-      .valid_i(is_packet),
+      .valid_i(is_packet && fate != AsWait),
       .ready_o(unused_ready[0]),
       .data_i (sorted),
       .valid_o(sorted_valid_o),
@@ -591,6 +635,24 @@ module sluice_l7_receive
       .level_o(level[4])
   );
 
+  // Every slot has a place.
+  logic aside_room;
+  logic [$clog2(Packets+1)-1:0] unused_aside;
+  sluice_fifo_ram #(
+      .Width($bits(l7_decided_t)),
+      .Depth(Packets)
+  ) u_aside (
+      .clk_i,
+      .rst_ni,
+      .valid_i(is_packet && fate == AsWait),
+      .ready_o(aside_room),
+      .data_i (op3_q.decided),
+      .valid_o(aside_valid),
+      .ready_i(takes_aside),
+      .data_o (aside),
+      .level_o(unused_aside)
+  );
+
   // An operation is one of these at most; a first packet is never whole at once.
   always_ff @(posedge clk_i) begin
     event_valid_o <= rst_ni && (put_ended || (is_packet && (starts || (none_free && mine3_q))));
@@ -603,7 +665,7 @@ module sluice_l7_receive
 `ifndef SYNTHESIS
   QueuesHaveRoom_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) (!is_packet || unused_ready[0]) && (!put_order || unused_ready[1]) &&
-      (!put_ended || unused_ready[2]) && (!put_done || unused_ready[3]) && (!put_forget || unused_ready[4]));
+      (!is_packet || aside_room) && (!put_ended || unused_ready[2]) && (!put_done || unused_ready[3]) && (!put_forget || unused_ready[4]));
   OneEventAnOperation_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(put_ended && is_packet && (starts || none_free)));
   AMessageThatIsWrittenIsThere_A :

@@ -1,7 +1,7 @@
 /// Rings: their rows, doorbells and how far they are (docs/design/l7.md, "Receive").
 ///
 /// - `look_ring_i`: `look_now_o` says whether there is a ring, and in the next cycle `look_*_o` whether there was, whose, whether it has a descriptor
-///   with a place for its completion, and the number of that descriptor. `take_*` takes it. Whoever looks at a ring again waits until it is taken or left.
+///   with a place for its completion (`look_free_o`), or will have one without the host's doing (`look_soon_o`), and the number of that descriptor. `take_*` takes it. Whoever looks at a ring again waits until it is taken or left.
 /// - `fetch_ring_i`: `fetch_*_o` say in the same cycle what of the ring has been posted, asked for and taken; its address follows a cycle later.
 ///   `ask_*` says that descriptors up to a number have been asked for, `commit_*` that they are here.
 /// - `end_ring_i`: `end_*_o` say in the same cycle where its next completion lies, its address a cycle later. `end_valid_i` takes that place.
@@ -30,6 +30,7 @@ module sluice_l7_rings
     output logic                  look_valid_o,
     output logic [ModuleBits-1:0] look_module_o,
     output logic                  look_free_o,
+    output logic                  look_soon_o,
     output logic [          15:0] look_number_o,
     input  logic                  take_valid_i,
     input  logic [  RingBits-1:0] take_ring_i,
@@ -229,19 +230,19 @@ module sluice_l7_rings
   // ---------------------------------------------------------------------------------------------------------------
   // Numbers, each with one who counts it. A new ring begins at 0, when nobody counts.
 
-  logic [15:0] look_fetched, look_seen, end_number, posted_there, seen_there;
+  logic [15:0] look_posted, look_fetched, look_seen, end_number, posted_there, seen_there;
 
   sluice_ram_lut #(
       .Width    (16),
       .Depth    (Rings),
-      .ReadPorts(2)
+      .ReadPorts(3)
   ) u_posted (
       .clk_i,
       .we_i   (rings_bell || writes_row),
       .waddr_i(index),
       .wdata_i(rings_bell ? bell_in.posted : '0),
-      .raddr_i({index, fetch_ring_i}),
-      .rdata_o({posted_there, fetch_posted_o})
+      .raddr_i({index, fetch_ring_i, look_ring_q}),
+      .rdata_o({posted_there, fetch_posted_o, look_posted})
   );
   sluice_ram_lut #(
       .Width    (16),
@@ -308,7 +309,10 @@ module sluice_l7_rings
   assign look_now_o = look_now.valid;
   assign look_valid_o = look_head.valid;
   assign look_module_o = look_head.module_id;
-  assign look_free_o = look_fetched != look_number_o && 17'(16'(look_number_o - look_seen)) < 17'd1 << look_head.log_size;
+  logic has_place;
+  assign has_place = 17'(16'(look_number_o - look_seen)) < 17'd1 << look_head.log_size;
+  assign look_free_o = look_fetched != look_number_o && has_place;
+  assign look_soon_o = look_posted != look_number_o && has_place;
   assign fetch_valid_o = fetch_head.valid;
   assign fetch_log_o = fetch_head.log_size;
   assign end_number_o = end_number;

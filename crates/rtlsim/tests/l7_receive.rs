@@ -70,6 +70,31 @@ fn messages_of_one_packet_go_into_their_buffers() {
     }
 }
 
+/// Many more messages than descriptors are fetched at a time, from a slow host, between those of another ring: none is lost, and none too many is taken.
+#[test]
+fn a_burst_waits_for_its_descriptors() {
+    for target in ["tiny", "default"] {
+        let Some(mut bench) = one_queue(target, 13, 0) else { continue };
+        bench.rtl.set_memory(300..=700, 256).unwrap();
+        bench.ring(3, 2, 6);
+        bench.post(3, [2_000; 50]);
+        bench.pass(3_000);
+        for message in 0..30 {
+            (0..1 + message % 2).for_each(|n| bench.send(2, packet(message, 1 + (message % 2) as u8, n as u8, &[1; 40]), 0));
+        }
+        bench.settle();
+        assert_eq!((bench.counts["whole"], bench.early, bench.counts.get("l7_no_descriptor")), (30, 0, None));
+        for message in 30..60 {
+            bench.send(2, packet(message, 2, 0, &[1; 40]), 0);
+            bench.send(2, packet(message, 2, 1, &[1; 50]), 0);
+        }
+        bench.settle();
+        assert_eq!((bench.counts["whole"], bench.early), (50, 0));
+        assert!(bench.counts["l7_no_descriptor"] >= 10);
+        bench.compare_counters();
+    }
+}
+
 fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
     let mut rng = Rng::new(test_seed(name));
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
