@@ -9,6 +9,8 @@ use sluice_formats::l7::target::{COMPLETION_BYTES, DESCRIPTOR_BYTES, EXPIRY_TICK
 use sluice_formats::random::Rng;
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
+use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control};
+
 use sluice_formats::{Message, Node, Op, Reason, Status, Table};
 use sluice_l7::engine::{Engine, Fate};
 use sluice_l7::receive::{Arrived, Delivery, Ended, Member, Receive, Ring, Write};
@@ -65,6 +67,7 @@ pub struct HostBench {
     rings: BTreeMap<u32, u64>,
     snapshot: BTreeMap<u32, u64>,
     started: VecDeque<(u8, u32)>,
+    epoch: u32,
     /// Messages that had no descriptor although one was posted: it had not been fetched.
     pub early: u64,
     /// Ticks of the first packet in and of the last write.
@@ -117,6 +120,7 @@ impl HostBench {
             rings: BTreeMap::new(),
             snapshot: BTreeMap::new(),
             started: VecDeque::new(),
+            epoch: 0,
             early: 0,
             span: None,
             bytes: 0,
@@ -432,7 +436,20 @@ impl HostBench {
         self.forgets.push_back(row);
     }
 
-    /// Compares all counters with what was told and decided, those of the rings in a snapshot too.
+    /// Takes a snapshot while all goes on, and compares the rings' counters in it with what had been told before.
+    pub fn compare_snapshot(&mut self) {
+        self.epoch += 1;
+        let answer = self.ask_node(Node::System, Op::Write, Table::Control.number(), control::EPOCH, vec![self.epoch]);
+        assert_eq!(answer.status, Status::Ok);
+        for row in 0..4 * self.target.rings as u32 {
+            let words = self.read(Table::L7Rings, row | 1 << SNAPSHOT_INDEX_BIT);
+            let counted = u64::from(words[0]) | u64::from(words[1]) << 32;
+            let told = self.snapshot.get(&row).copied().unwrap_or(0);
+            assert_eq!(counted, told, "ring {}, kind {} in the snapshot", row / 4, row % 4);
+        }
+    }
+
+    /// Compares all counters with what was told and decided.
     pub fn compare_counters(&mut self) {
         let number = |words: Vec<u32>| u64::from(words[0]) | u64::from(words[1]) << 32;
         for row in 0..self.target.modules as u32 * 16 {
