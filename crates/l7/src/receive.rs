@@ -253,8 +253,7 @@ impl Receive {
             }
             _ => Whose::Alone(ended),
         };
-        effects.write =
-            Some(Write { address: descriptor.address, bytes: frame[..ticket.length].to_vec(), whose });
+        effects.write = Some(Write { address: descriptor.address, bytes: frame[..ticket.length].to_vec(), whose });
         Delivery::Consumed(queue)
     }
 
@@ -362,8 +361,7 @@ impl Receive {
         message.live = false;
         let ended = match std::mem::replace(&mut message.mode, Mode::Dropped(Reason::L7NoFirst)) {
             Mode::Buffer { ended, .. } => {
-                let completion =
-                    L7CompletionRow { length: 0, status: L7Status::Expired.code(), ..ended.completion };
+                let completion = L7CompletionRow { length: 0, status: L7Status::Expired.code(), ..ended.completion };
                 Some(Ended { completion, ..ended })
             }
             Mode::Frames | Mode::Dropped(_) => None,

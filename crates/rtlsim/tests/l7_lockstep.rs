@@ -1,9 +1,9 @@
 //! The l7 engine on its own top does what its model does: filter, staging buffer, message table.
 
-#[path = "support/l7/mod.rs"]
-mod l7;
 #[path = "support/l7/bench.rs"]
 mod bench;
+#[path = "support/l7/mod.rs"]
+mod l7;
 
 use bench::Bench;
 use l7::frames::{self, Flow};

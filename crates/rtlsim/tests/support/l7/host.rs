@@ -1,6 +1,7 @@
 //! The engine with a host behind its DMA port: rings, buffers, completions. The model follows what the engine tells, event by event.
 
 use crate::l7::rows::{Rows, kind};
+use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control};
 use sluice_formats::l7::codes::{L7RingEvent, L7Status};
 use sluice_formats::l7::rows::{
     L7CompletionRow, L7DescriptorRow, L7DoorbellRow, L7ForgetTraceRow, L7RingRow, L7RingTraceRow, L7TraceRow,
@@ -9,7 +10,6 @@ use sluice_formats::l7::target::{COMPLETION_BYTES, DESCRIPTOR_BYTES, EXPIRY_TICK
 use sluice_formats::random::Rng;
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
-use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control};
 
 use sluice_formats::{Message, Node, Op, Reason, Status, Table};
 use sluice_l7::engine::{Engine, Fate};
@@ -156,7 +156,8 @@ impl HostBench {
     /// Makes a ring.
     pub fn ring(&mut self, ring: u8, module: u8, log_size: u8) {
         let base = 0x7000_0000_0000 + u64::from(ring) * 0x40_0000;
-        let row = L7RingRow { valid: true, module_id: module, log_size, descriptors: base, completions: base + 0x20_0000 };
+        let row =
+            L7RingRow { valid: true, module_id: module, log_size, descriptors: base, completions: base + 0x20_0000 };
         self.write(Table::L7Ring, ring.into(), &row);
         self.receive.rings.insert(ring, Ring { row, ..Ring::default() });
         self.hosts.insert(ring, HostRing::default());
@@ -299,7 +300,9 @@ impl HostBench {
         let (delivery, effects) = self.receive.take(&arrived, frame, !no_descriptor, tick);
         let expected = match delivery {
             Delivery::Left(Fate::Frame) => L7TraceRow { message: false, ..L7TraceRow::default() },
-            Delivery::Left(Fate::Queue(queue)) => L7TraceRow { message: true, queue_id: queue, ..L7TraceRow::default() },
+            Delivery::Left(Fate::Queue(queue)) => {
+                L7TraceRow { message: true, queue_id: queue, ..L7TraceRow::default() }
+            }
             Delivery::Consumed(ring) => {
                 L7TraceRow { message: true, consumed: true, queue_id: ring, ..L7TraceRow::default() }
             }
@@ -399,7 +402,8 @@ impl HostBench {
         let phase = number >> row.log_size & 1 == 0;
         let is_it = |e: &Ended| e.ring == ring && L7CompletionRow { phase, ..e.completion } == found;
         let at = self.ended.iter().position(is_it);
-        let at = at.unwrap_or_else(|| panic!("ring {ring}, tick {tick}: nobody ended with {found:?}: {:?}", self.ended));
+        let at =
+            at.unwrap_or_else(|| panic!("ring {ring}, tick {tick}: nobody ended with {found:?}: {:?}", self.ended));
         self.ended.swap_remove(at);
         let status = L7Status::from_code(found.status).unwrap();
         self.count(if status == L7Status::Whole { "whole" } else { "expired" });
@@ -461,7 +465,11 @@ impl HostBench {
             let told = std::array::from_fn(|kind| self.rings.get(&(at + kind as u32)).copied().unwrap_or(0));
             assert_eq!(counted, told, "ring {ring}");
             let in_flight = self.receive.in_flight(ring as u8) as u64;
-            assert_eq!(counted[0], counted[1] + counted[2] + in_flight, "ring {ring}: started = whole + expired + in flight");
+            assert_eq!(
+                counted[0],
+                counted[1] + counted[2] + in_flight,
+                "ring {ring}: started = whole + expired + in flight"
+            );
         }
     }
 }
