@@ -1,8 +1,8 @@
 /// Proof about sluice_l7_places: no two entries have one key, an operation finds its key's entry exactly if there is one, a message on its way keeps its entry until it is
 /// finished or given up, and what is given up is found no more.
 ///
-/// 16 entries, 2 modules, 4 messages; operations, keys and the order of everything are free, one key, chosen freely, is followed. What ends is assumed to be on
-/// its way.
+/// 16 entries, 2 modules; operations, keys and the order of everything are free, one key, chosen freely, is followed. Bounded, but from any state of the entries
+/// in which all this is so. What ends is assumed to be on its way.
 module entries
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -25,29 +25,26 @@ module entries
   localparam int unsigned Entries = 16;
   localparam int unsigned Choices = L7TableHashes * L7TableWays;
 
-  logic [2:0] clear_q = '0;
-  logic clear, op_ready, found_valid, hit, placed, mark, done_ready, forget_ready;
+  logic op_ready, found_valid, hit, placed, mark, done_ready, forget_ready;
   logic [3:0] place;
   l7_end_t found;
   cfg_req_t req;
-  assign clear = clear_q < 3'd2;
 
   always_comb begin
     req = quota_i;
     // No secret is changed while messages are there.
     req.tab = TableL7Quota;
-    req.clear = clear;
-    if (clear) req.index = 24'(clear_q);
+    req.clear = 1'b0;
   end
 
   sluice_l7_places #(
       .Modules (2),
-      .Messages(4),
+      .Messages(Entries),
       .Entries (Entries)
   ) u_dut (
       .clk_i,
       .rst_ni,
-      .op_valid_i    (op_valid_i && !clear),
+      .op_valid_i    (op_valid_i),
       .op_ready_o    (op_ready),
       .op_i,
       .found_valid_o (found_valid),
@@ -56,15 +53,15 @@ module entries
       .placed_o      (placed),
       .place_o       (place),
       .mark_o        (mark),
-      .done_valid_i  (done_valid_i && !clear),
+      .done_valid_i  (done_valid_i),
       .done_ready_o  (done_ready),
       .done_i,
-      .forget_valid_i(forget_valid_i && !clear),
+      .forget_valid_i(forget_valid_i),
       .forget_ready_o(forget_ready),
       .forget_i,
       .forgot_valid_o(),
       .forgot_o      (),
-      .cfg_valid_i   (quota_valid_i && !clear),
+      .cfg_valid_i   (quota_valid_i),
       .cfg_req_i     (req),
       .cfg_valid_o   (),
       .cfg_rsp_o     ()
@@ -78,12 +75,12 @@ module entries
   logic [3:0] at_q;
 
   logic init_q = 1'b1;
+  logic fresh_q = 1'b0;
   l7_key_t key_q;
   always_ff @(posedge clk_i) begin
     init_q <= 1'b0;
     key_q  <= key_i;
-    if (!rst_ni) clear_q <= '0;
-    else if (clear) clear_q <= clear_q + 3'd1;
+    fresh_q <= init_q;
   end
   always_comb begin
     assume (rst_ni == !init_q);
@@ -107,12 +104,10 @@ module entries
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      live_q   <= '0;
       ending_q <= '0;
-      has_q    <= 1'b0;
     end else begin
-      if (done_valid_i && done_ready && !clear) live_q[done_i.place[3:0]] <= 1'b0;
-      if (forget_valid_i && forget_ready && !clear) ending_q[forget_i.place[3:0]] <= 1'b1;
+      if (done_valid_i && done_ready) live_q[done_i.place[3:0]] <= 1'b0;
+      if (forget_valid_i && forget_ready) ending_q[forget_i.place[3:0]] <= 1'b1;
       if (forgets) begin
         live_q[forgotten]   <= 1'b0;
         ending_q[forgotten] <= 1'b0;
@@ -133,6 +128,42 @@ module entries
   end
 
   // ---------------------------------------------------------------------------------------------------------------
+  // Where it begins: behind the reset, with any entries.
+
+  localparam int unsigned Sets = Entries / Choices;
+  logic [Entries-1:0] same, wrong;
+  logic [L7TableHashes-1:0] set;
+  for (genvar h = 0; h < int'(L7TableHashes); h++) begin : gen_hash
+    sluice_l7_toeplitz #(
+        .KeyBits   (KeyBits),
+        .HashBits  (1),
+        .SecretBits(L7SecretRowBits)
+    ) u_hash (
+        .key_i,
+        .secret_i(u_dut.secrets_q[h]),
+        .hash_o  (set[h])
+    );
+  end
+  for (genvar c = 0; c < int'(Choices); c++) begin : gen_choice
+    for (genvar n = 0; n < int'(Sets); n++) begin : gen_set
+      localparam int unsigned At = Sets * c + n;
+      logic valid, born, dead;
+      l7_key_t key;
+      assign {valid, key} = u_dut.gen_choice[c].u_entries.mem[n];
+      assign born = u_dut.gen_choice[c].u_born.mem[n];
+      assign dead = u_dut.gen_choice[c].u_dead.mem[n];
+      assign same[At] = valid && key == key_i;
+      assign wrong[At] = live_q[At] != (valid && born != dead) || (!valid && born != dead) || mark_q[At] != born ||
+          whose_q[At] != key.module_id || (same[At] && set[c/int'(L7TableWays)] != 1'(n));
+    end
+  end
+  always_comb begin
+    // Of other keys as of this one.
+    assume (!found_valid || ours || $onehot0(u_dut.same_q));
+    if (fresh_q) assume (wrong == '0 && $onehot0(same) && has_q == (same != '0) && (!has_q || same[at_q]));
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
   // Claims.
 
   TheKeyIsFoundExactlyIfItIsThere_A :
@@ -143,9 +174,6 @@ module entries
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(ours && placed) || !has_q);
   OnesOnTheirWayKeepTheirPlace_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(found_valid && placed) || !live_q[place]);
-  NoMoreThanThereMayBe_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) $countones(live_q) <= 4);
-
   AKeyIsFoundAgain_C :
   cover property (@(posedge clk_i) rst_ni && ours && hit);
   AKeyIsForgottenAndBeginsAnew_C :
