@@ -9,6 +9,7 @@ sluice_l7_checksum.sv
 sluice_l7_classify.sv
 sluice_l7_compare.sv
 sluice_l7_completions.sv
+sluice_l7_decisions.sv
 sluice_l7_descriptors.sv
 sluice_l7_detour.sv
 sluice_l7_dma.sv

@@ -128,10 +128,7 @@ module sluice_l7_messages
   // Packets that end. Those of messages search for their entry, the others go at once, or when their verdict comes.
 
   logic end_alone, end_table, end_bad_job, op_valid, op_ready, direct_valid, end_joins, end_taken;
-  // "Bits of signal are not used": such a packet has no entry.
-  // verilator lint_off UNUSEDSIGNAL
   l7_decided_t direct;
-  // verilator lint_on UNUSEDSIGNAL
   ruling_t end_ruling;
 
   assign end_bad_job = end_i.bad && job_q[end_slot];
@@ -463,78 +460,21 @@ module sluice_l7_messages
     end
   end
 
-  // ---------------------------------------------------------------------------------------------------------------
-  // Decisions: two queues, each with a place for every slot, take turns.
-
-  logic [1:0] queue_valid, queue_grant;
-  l7_decided_t [1:0] queue_out;
-  logic [1:0] room;
-  logic [1:0][$clog2(Packets+1)-1:0] unused_level;
-  logic unused_index;
-  typedef struct packed {
-    slot_t slot;
-    l7_decision_t decision;
-    logic fault;
-    l7_member_t member;
-    logic repeated;
-  } short_t;
-  short_t [1:0] short_in, short_out;
-
-  assign short_in[0] = '{
-          slot: direct.slot[SlotBits-1:0],
-          decision: direct.decision,
-          fault: direct.fault,
-          member: '0,
-          repeated: 1'b0
-      };
-  assign short_in[1] = '{
-          slot: pushed.slot[SlotBits-1:0],
-          decision: pushed.decision,
-          fault: pushed.fault,
-          member: pushed.member,
-          repeated: pushed.repeated
-      };
-
-  for (genvar q = 0; q < 2; q++) begin : gen_queue
-    sluice_fifo #(
-        .Width($bits(short_t)),
-        .Depth(Packets)
-    ) u_queue (
-        .clk_i,
-        .rst_ni,
-        .valid_i((q == 0) ? direct_valid : pushes),
-        .ready_o(room[q]),
-        .data_i (short_in[q]),
-        .valid_o(queue_valid[q]),
-        .ready_i(queue_grant[q] && decided_ready_i),
-        .data_o (short_out[q]),
-        .level_o(unused_level[q])
-    );
-    assign queue_out[q] = '{
-            slot: TagBits'(short_out[q].slot),
-            decision: short_out[q].decision,
-            fault: short_out[q].fault,
-            member: short_out[q].member,
-            repeated: short_out[q].repeated
-        };
-  end
-
-  sluice_arb_rr #(
-      .Requests(2)
-  ) u_turn (
+  sluice_l7_decisions #(
+      .Packets(Packets)
+  ) u_decisions (
       .clk_i,
       .rst_ni,
-      .req_i    (queue_valid),
-      .advance_i(decided_ready_i),
-      .grant_o  (queue_grant),
-      .index_o  (unused_index),
-      .valid_o  (decided_valid_o)
+      .direct_valid_i(direct_valid),
+      .direct_i      (direct),
+      .table_valid_i (pushes),
+      .table_i       (pushed),
+      .m_valid_o     (decided_valid_o),
+      .m_ready_i     (decided_ready_i),
+      .m_o           (decided_o)
   );
-  assign decided_o = queue_grant[1] ? queue_out[1] : queue_out[0];
 
 `ifndef SYNTHESIS
-  DecisionsHaveRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) (!direct_valid || room[0]) && (!pushes || room[1]));
   AVerdictComesOnce_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !verdict_taken || (job_q[verdict_slot] && !got_q[verdict_slot]));
   OnlyFirstPacketsHaveVerdictsToWaitFor_A :
