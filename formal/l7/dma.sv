@@ -5,16 +5,16 @@
 module dma
   import sluice_l7_pkg::*;
 (
-    input logic              clk_i,
-    input logic              rst_ni,
-    input logic              choose_i,
-    input logic    [1:0]     valid_i,
-    input l7_dma_t [1:0]     desc_i,
-    input logic    [1:0]     last_i,
-    input logic    [1:0]     keep_i,
+    input logic               clk_i,
+    input logic               rst_ni,
+    input logic               choose_i,
+    input logic    [1:0]      valid_i,
+    input l7_dma_t [1:0]      desc_i,
+    input logic    [1:0]      last_i,
+    input logic    [1:0]      keep_i,
     input logic    [1:0][7:0] data_i,
-    input logic              desc_ready_i,
-    input logic              data_ready_i
+    input logic               desc_ready_i,
+    input logic               data_ready_i
 );
 
   localparam int unsigned Capacity = 6;
@@ -50,8 +50,8 @@ module dma
       .last_o      (last)
   );
 
-  assign put = valid_i & ready;
-  assign any = |put;
+  assign put   = valid_i & ready;
+  assign any   = |put;
   assign whose = put[1];
 
   logic init_q = 1'b1;
@@ -120,9 +120,15 @@ module dma
   NobodyComesBetween_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !any || !inside_q[!whose]);
   DescriptorsHold_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && desc_valid && !desc_ready_i) || (desc_valid && $stable(desc)));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(
+      rst_ni && desc_valid && !desc_ready_i
+  ) || (desc_valid && $stable(
+      desc
+  )));
   BeatsHold_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(rst_ni && data_valid && !data_ready_i) || (data_valid && $stable(
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(
+      rst_ni && data_valid && !data_ready_i
+  ) || (data_valid && $stable(
       data
   )));
 

@@ -78,8 +78,8 @@ module entries
   logic fresh_q = 1'b0;
   l7_key_t key_q;
   always_ff @(posedge clk_i) begin
-    init_q <= 1'b0;
-    key_q  <= key_i;
+    init_q  <= 1'b0;
+    key_q   <= key_i;
     fresh_q <= init_q;
   end
   always_comb begin
