@@ -41,3 +41,8 @@ fn buffers_that_are_too_short_and_rings_that_are_empty() {
 fn a_ring_goes_round_and_stops_when_nobody_looks() {
     receiving::a_ring_goes_round_and_stops_when_nobody_looks("tiny");
 }
+
+#[test]
+fn a_ring_is_unmade_and_made_again() {
+    receiving::a_ring_is_unmade_and_made_again("tiny");
+}

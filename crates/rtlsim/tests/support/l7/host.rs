@@ -287,10 +287,11 @@ impl HostBench {
         let told = |reason: Reason| row.dropped && row.kind == kind(reason);
         let no_descriptor = told(Reason::L7NoDescriptor);
         // A message without a buffer was given up; that is told later.
-        if let (Some((Member::Later(place), _)), true) = (arrived.member, told(Reason::L7NoFirst)) {
-            if self.receive.is_live(place) {
+        match arrived.member {
+            Some((Member::Later(place), _)) if told(Reason::L7NoFirst) && self.receive.is_live(place) => {
                 self.expired(place, tick);
             }
+            _ => {}
         }
         if let (true, Fate::Queue(queue)) = (no_descriptor, arrived.outcome.fate) {
             let begins = matches!(arrived.member, Some((Member::Begins(_) | Member::Alone, _)));

@@ -5,12 +5,13 @@ use crate::l7::frames::{self, Flow};
 use crate::l7::rows::Rows;
 use crate::l7::tenants::{Tenants, quota};
 use crate::l7::traffic::Traffic;
-use sluice_formats::Table;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
 use sluice_formats::l7::qnp::Header;
-use sluice_formats::l7::rows::{L7PortRow, L7TargetPart};
+use sluice_formats::l7::rows::{L7PortRow, L7RingRow, L7RingStateRow, L7TargetPart};
 use sluice_formats::l7::target::Target;
 use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::row::Row;
+use sluice_formats::{Op, Status, Table};
 use sluice_rtlsim::Ready;
 use sluice_rtlsim::plugin::Until;
 
@@ -328,5 +329,40 @@ pub fn a_ring_goes_round_and_stops_when_nobody_looks(target: &str) {
     bench.send(2, packet(message + 1, 1, 0, b"a place"), 0);
     bench.settle();
     assert_eq!(bench.counts["whole"], 49);
+    bench.compare_counters();
+}
+
+/// A ring that is in use stays as it is; without a row its queue gets frames, and what is on its way ends; then it is made anew.
+pub fn a_ring_is_unmade_and_made_again(target: &str) {
+    let Some(mut bench) = one_queue(target, 15, 0) else { return };
+    bench.ring(3, 2, 2);
+    bench.post(3, [2_000; 3]);
+    bench.pass(400);
+    bench.send(2, packet(1, 2, 0, &[1; 100]), 0);
+    bench.settle();
+    let row = bench.receive.rings[&3].row;
+    assert_eq!(L7RingRow::unpack(&bench.read(Table::L7Ring, 3)), Ok(row));
+    let make = |bench: &mut HostBench| bench.ask(Op::Write, Table::L7Ring, 3, row.pack().unwrap()).status;
+    assert_eq!(make(&mut bench), Status::Busy);
+    bench.write(Table::L7Ring, 3, &L7RingRow::default());
+    bench.receive.rings.get_mut(&3).unwrap().row.valid = false;
+    bench.send(2, packet(2, 1, 0, &[1; 100]), 0);
+    bench.settle();
+    assert_eq!(bench.counts["queue"], 1);
+    // The first message has its buffer.
+    assert_eq!(make(&mut bench), Status::Busy);
+    let state = L7RingStateRow::unpack(&bench.read(Table::L7RingState, 3));
+    assert_eq!(state, Ok(L7RingStateRow { fetched: 3, taken: 1, completed: 0 }));
+    bench.send(2, packet(1, 2, 1, &[1; 80]), 0);
+    bench.settle();
+    assert_eq!(bench.counts["whole"], 1);
+    // What was posted to it is gone with it; another module has it now.
+    bench.ring(3, 1, 3);
+    assert_eq!(L7RingStateRow::unpack(&bench.read(Table::L7RingState, 3)), Ok(L7RingStateRow::default()));
+    bench.post(3, [2_000; 3]);
+    bench.pass(400);
+    bench.send(2, packet(3, 1, 0, &[1; 100]), 0);
+    bench.settle();
+    assert_eq!(bench.counts["l7_no_descriptor"], 1);
     bench.compare_counters();
 }
