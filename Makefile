@@ -18,8 +18,8 @@ build: rust ## build target/release/sluice
 	@cargo build --release -p sluice-cli
 
 .PHONY: run
-run: build venv ## a capture through tables on model and RTL, and through XDP programs
-	@$(PYTHON) tools/plugin.py --variant test default
+run: build venv ## a capture through tables on model and RTL, XDP programs, and rules for messages on both
+	@$(PYTHON) tools/plugin.py --variant test default l7_default
 	@tools/run.sh
 
 # One recipe, so that `make lint test` is one schedule without phases.

@@ -171,12 +171,14 @@ def _rust_count(text: str, good: bool) -> Count:
 
 
 def script_jobs(sluice: Path) -> list[Job]:
-    """Every packet script on model and RTL in lockstep, the NIC's own also on the tiny target; XDP on the model."""
+    """Every packet script on model and RTL in lockstep, the NIC's own also on the tiny target; XDP and rules on the model."""
     nic = sorted(ROOT.glob("crates/nic/scripts/*.pkt"))
     every = nic + sorted(ROOT.glob("programs/**/*.pkt"))
     # The RTL has no XDP engine.
     xdp = [path for path in every if re.search(r"^xdp ", path.read_text(), re.MULTILINE)]
-    rest = [path for path in every if path not in xdp]
+    # Nor has it one for dispatch.
+    rules = [path for path in every if re.search(r"^rules ", path.read_text(), re.MULTILINE)]
+    rest = [path for path in every if path not in xdp + rules]
     only_default = [path for path in every if re.search(r"^device default", path.read_text(), re.MULTILINE)]
     tiny = [path for path in rest if path in nic and path not in only_default]
     tiny_xdp = [path for path in xdp if path in nic and path not in only_default]
@@ -201,6 +203,8 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("on both", "tiny", "both", tiny, "nic"),
         on_nic("xdp", "default", "model", xdp, "xdp"),
         on_nic("xdp", "tiny", "model", tiny_xdp, "xdp"),
+        on_nic("l7", "default", "model", rules, "l7"),
+        on_nic("l7", "tiny", "model", [path for path in rules if path not in only_default], "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
     ]
 

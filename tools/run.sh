@@ -1,7 +1,8 @@
 #!/bin/sh
 # `make run`: the shipped capture through three tenants' tables, on the model and on the RTL,
 # and through a firewall, an address translator and a load balancer, three XDP programs, on the model, and through
-# a router of the pipeline with an XDP program behind it.
+# a router of the pipeline with an XDP program behind it; and messages through rules, on one NIC with other tenants, and on the
+# dispatch engine's model and RTL.
 # Exit status 1 when the devices differ or the accounting does not close.
 set -eu
 cd "$(dirname "$0")/.."
@@ -36,6 +37,21 @@ cat <<COMMAND
 COMMAND
 target/release/sluice run --config $xdp/behind_rmt.toml --in $nic/mixed.pcapng
 
+l7=programs/l7
+cat <<COMMAND
+
+\$ target/release/sluice run --config $l7/nic.toml --in port0=$l7/course_reviews.pcap
+
+COMMAND
+target/release/sluice run --config $l7/nic.toml --in port0=$l7/course_reviews.pcap
+
+cat <<COMMAND
+
+\$ target/release/sluice l7 run $l7/course_reviews.l7 --in $l7/course_reviews.pcap --device both
+
+COMMAND
+target/release/sluice l7 run $l7/course_reviews.l7 --in $l7/course_reviews.pcap --device both
+
 cat <<NEXT
 
 What to try next, after  export PATH=\$PWD/target/release:\$PATH
@@ -43,6 +59,8 @@ What to try next, after  export PATH=\$PWD/target/release:\$PATH
   sluice object show $nic/green.json      the table behind one row above
   sluice xdp run $xdp/swap/swap.o --in $xdp/mixed.pcap
                                                    one XDP object over a capture; your own too
+  sluice l7 explain-match $l7/course_reviews.l7 student=/CA/2024 course=/CS/Math
+                                                   why a message goes where it goes
   sluice script $nic/*.pkt --device both  what each tenant's packets must do
   sluice run --config $nic/nic.toml --in $nic/mixed.pcapng --device both --gbps 400
                                                    press harder: overload and tail drops

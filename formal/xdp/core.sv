@@ -161,11 +161,23 @@ module core
     return lane.op inside {XdpOpJump, XdpOpExit, XdpOpExitValue} || (lane.immediate && lane.a == 4'd10 && taken);
   endfunction
 
-  // The register file's only promise that is used: r10 (rtl/xdp/sluice_xdp_registers.sv gives it without looking at memory).
+  // The register file's only promises that are used: r10, which rtl/xdp/sluice_xdp_registers.sv gives without looking at memory, and a port
+  // of which nothing is wanted.
+  logic [3:0] reads_none_q, reads_frame_q;
+  logic [DepthBits-1:0] read_depth_q;
+  always_ff @(posedge clk_i) begin
+    read_depth_q <= u_dut.u_registers.read_depth_i;
+    for (int unsigned p = 0; p < 4; p++) begin
+      reads_none_q[p]  <= u_dut.u_registers.read_none_i[p];
+      reads_frame_q[p] <= u_dut.u_registers.read_register_i[p] == 4'd10;
+    end
+  end
   always_comb begin
     for (int unsigned p = 0; p < 4; p++) begin
-      if (u_dut.u_registers.read_register_i[p] == 4'd10)
-        assume (u_dut.u_registers.read_o[p] == 64'(FrameAddress) + {51'd0, u_dut.u_registers.read_depth_i, 10'd0});
+      if (reads_none_q[p])
+        assume (u_dut.u_registers.read_o[p] == '0);
+        else if (reads_frame_q[p])
+          assume (u_dut.u_registers.read_o[p] == 64'(FrameAddress) + {51'd0, read_depth_q, 10'd0});
     end
   end
 

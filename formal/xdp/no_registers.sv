@@ -13,6 +13,8 @@ module sluice_xdp_registers
     input  logic                           read_fresh_i,
     input  depth_t                         read_depth_i,
     input  logic   [    2*Lanes-1:0][ 3:0] read_register_i,
+    input  logic   [    2*Lanes-1:0]       read_none_i,
+    input  logic   [    2*Lanes-1:0]       read_narrow_i,
     output logic   [    2*Lanes-1:0][63:0] read_o,
 
     input logic [ContextBits-1:0]       write_context_i,

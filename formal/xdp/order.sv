@@ -152,7 +152,7 @@ module order #(
     FollowedIsBefore_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || u_dut.followed_q[s] == (behind != '0));
     LastIsTheNewest_A :
-    assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || behind != '0 || u_dut.u_last.mem[place_q[s]] == SlotBits'(s));
+    assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || behind != '0 || u_dut.gen_last[0].u_last.mem[place_q[s]] == SlotBits'(s));
     SamePlace_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || u_dut.u_places.mem[s] == place_q[s]);
   end

@@ -6,7 +6,7 @@
 /// program leave in their order, those of a module with one in the order of their flow. Their verdict and token come when the
 /// program has ended and nobody of their flow is before them.
 ///
-/// Latency: without a program 1 cycle. With one, of a packet alone, 25 cycles and 5 a bundle, from a frame's last beat in to its first
+/// Latency: without a program 1 cycle. With one, of a packet alone, 26 cycles and 5 a bundle, from a frame's last beat in to its first
 /// beat out, and 2 more where the bus has 32 bytes. Throughput: without a program a beat a cycle; with one docs/measurements.md.
 /// Stall behaviour: the input stalls for packets without a program, while the output stalls or has one with a program; in
 /// addition for a cycle a packet of these.
@@ -132,8 +132,10 @@ module sluice_xdp
     else if (front_take) front_first_q <= s_axis_tlast;
   end
 
-  sluice_skid #(
-      .Width($bits(beat_t))
+  logic [$clog2(3)-1:0] unused_front_level;
+  sluice_fifo #(
+      .Width($bits(beat_t)),
+      .Depth(2)
   ) u_front (
       .clk_i,
       .rst_ni,
@@ -142,7 +144,8 @@ module sluice_xdp
       .data_i (front),
       .valid_o(beat_valid),
       .ready_i(beat_ready),
-      .data_o (beat)
+      .data_o (beat),
+      .level_o(unused_front_level)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -384,14 +387,13 @@ module sluice_xdp
   // Cores.
 
   // Of each core.
-  logic [Cores-1:0] core_valid, core_ready, sent_valid, sent_ready, sent_last, enter_valid, fetch_valid, look_valid;
-  logic [Cores-1:0][511:0] sent_data;
-  logic [Cores-1:0][63:0] sent_keep;
-  sideband_t [Cores-1:0] sent_side;
-  route_t [Cores-1:0] sent_route;
+  logic [Cores-1:0]
+      core_valid, core_ready, window_valid, window_ready, window_last, enter_valid, fetch_valid, look_valid;
+  logic [Cores-1:0][511:0] window;
+  xdp_leaving_t [Cores-1:0] leaving;
   logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, slot, start_slot;
-  logic [Cores-1:0][SlotBits:0] level;
-  logic [Cores-1:0][LookBits-1:0] program_index, look_index;
+  logic [Cores-1:0][  SlotBits:0] level;
+  logic [Cores-1:0][LookBits-1:0] look_index;
   logic [Cores-1:0][Slots-1:0] waits, soon;
   logic [Cores-1:0] near_valid;
   logic [Cores-1:0][SlotBits-1:0] near_slot;
@@ -469,7 +471,10 @@ module sluice_xdp
 
   logic in_first_q, enters;
   core_t least, in_core, in_core_q;
-  logic [AllSlotBits-1:0] entered, left;
+  logic enters_q;
+  logic [AllSlotBits-1:0] entered_q, left;
+  logic [ModuleBits-1:0] entered_module_q;
+  logic [$clog2(Buckets)-1:0] entered_hash_q;
   logic [AllSlots-1:0] all_waits, all_soon;
   logic [Cores-1:0][AllSlotBits-1:0] all_near;
 
@@ -494,7 +499,14 @@ module sluice_xdp
     if (enters) arrival_port_q <= in_side.id[30:28];
   end
 
-  assign entered = slot_of(in_core, enter_slot[in_core]);
+  // The order hears of it a cycle later: before the packet is whole in memory.
+  always_ff @(posedge clk_i) begin
+    enters_q         <= enters && rst_ni;
+    entered_q        <= slot_of(in_core, enter_slot[in_core]);
+    entered_module_q <= in_side.module_id;
+    entered_hash_q   <= in_side.flow_hash[$clog2(Buckets)-1:0];
+  end
+
   sluice_xdp_order #(
       .Slots  (AllSlots),
       .Modules(Modules),
@@ -503,10 +515,10 @@ module sluice_xdp
   ) u_order (
       .clk_i,
       .rst_ni,
-      .enter_valid_i (enters),
-      .enter_slot_i  (entered),
-      .enter_module_i(in_side.module_id),
-      .enter_hash_i  (in_side.flow_hash[$clog2(Buckets)-1:0]),
+      .enter_valid_i (enters_q),
+      .enter_slot_i  (entered_q),
+      .enter_module_i(entered_module_q),
+      .enter_hash_i  (entered_hash_q),
       .leave_valid_i (charge_valid),
       .leave_slot_i  (left),
       .near_valid_i  (near_valid),
@@ -546,16 +558,12 @@ module sluice_xdp
         .s_axis_broken       (in_broken),
         .s_axis_came         (in_came),
         .now_i               (now_q),
-        .m_axis_tvalid       (sent_valid[c]),
-        .m_axis_tready       (sent_ready[c]),
-        .m_axis_tdata        (sent_data[c]),
-        .m_axis_tkeep        (sent_keep[c]),
-        .m_axis_tlast        (sent_last[c]),
-        .m_axis_side         (sent_side[c]),
-        .m_axis_route        (sent_route[c]),
+        .window_valid_o      (window_valid[c]),
+        .window_ready_i      (window_ready[c]),
+        .window_last_o       (window_last[c]),
+        .window_o            (window[c]),
         .enter_valid_o       (enter_valid[c]),
         .enter_slot_o        (enter_slot[c]),
-        .look_index_o        (program_index[c]),
         .level_o             (level[c]),
         .program_i           (program_row),
         .ifindex_i           (arrival_row.ifindex[arrival_port_q]),
@@ -607,6 +615,7 @@ module sluice_xdp
         .leave_o             (verdict_token[c]),
         .verdict_o           (verdict[c]),
         .cost_o              (cost[c]),
+        .leaving_o           (leaving[c]),
         .ran_o               (ran[c]),
         .outcome_o           (outcome[c]),
         .generation_o        (verdict_generation[c]),
@@ -636,7 +645,8 @@ module sluice_xdp
   // Out: a verdict a cycle, and frames in the order of verdicts.
 
   core_t verdict_core, out_core;
-  logic out_known, out_room;
+  logic out_known, out_room, out_done, sending;
+  xdp_leaving_t out_frame;
   logic [$clog2(Sending*Cores+1)-1:0] unused_out_level;
 
   sluice_arb_rr #(
@@ -656,29 +666,41 @@ module sluice_xdp
   assign left = slot_of(verdict_core, verdict_slot[verdict_core]);
 
   sluice_fifo #(
-      .Width(CoreBits),
+      .Width(CoreBits + $bits(xdp_leaving_t)),
       .Depth(Sending * Cores)
   ) u_sent (
       .clk_i,
       .rst_ni,
       .valid_i(charge_valid && !unload_verdict_data.dropped),
       .ready_o(out_room),
-      .data_i (verdict_core),
+      .data_i ({verdict_core, leaving[verdict_core]}),
       .valid_o(out_known),
-      .ready_i(out_valid && out_ready && out_last),
-      .data_o (out_core),
+      .ready_i(out_done),
+      .data_o ({out_core, out_frame}),
       .level_o(unused_out_level)
   );
-  assign out_valid = out_known && sent_valid[out_core];
-  assign out_data  = sent_data[out_core];
-  assign out_keep  = sent_keep[out_core];
-  assign out_last  = sent_last[out_core];
-  assign out_side  = sent_side[out_core];
-  assign out_route = sent_route[out_core];
-  always_comb begin
-    sent_ready = '0;
-    sent_ready[out_core] = out_known && out_ready;
-  end
+  sluice_xdp_sender #(
+      .Cores(Cores)
+  ) u_sender (
+      .clk_i,
+      .rst_ni,
+      .core_valid_i  (out_known),
+      .core_i        (out_core),
+      .frame_i       (out_frame),
+      .core_done_o   (out_done),
+      .window_valid_i(window_valid),
+      .window_ready_o(window_ready),
+      .window_last_i (window_last),
+      .window_i      (window),
+      .m_axis_tvalid (out_valid),
+      .m_axis_tready (out_ready),
+      .m_axis_tdata  (out_data),
+      .m_axis_tkeep  (out_keep),
+      .m_axis_tlast  (out_last),
+      .m_axis_side   (out_side),
+      .m_axis_route  (out_route),
+      .waiting_o     (sending)
+  );
 
   // ---------------------------------------------------------------------------------------------------------------
   // Programs and instructions.
@@ -693,8 +715,9 @@ module sluice_xdp
       .epoch_i,
       .known_index_i     (known_index),
       .known_o           (known_row),
-      .program_valid_i   (enters),
-      .program_index_i   (program_index[in_core]),
+      // Read as long as it waits: it is looked at behind its first beat.
+      .program_valid_i   (in_valid),
+      .program_index_i   ({in_side.module_id[LookBits-2:0], in_side.generation}),
       .program_o         (program_row),
       .arrival_o         (arrival_row),
       .interfaces_valid_i(look_valid),
@@ -760,15 +783,20 @@ module sluice_xdp
       .cfg_rsp_o      (events_cfg_rsp)
   );
 
-  assign cfg_valid_o = tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid ||
-      events_cfg_valid;
+  // Of the short rows only the words that they have.
+  cfg_rsp_t cfg_rsp;
   always_comb begin
-    cfg_rsp_o = tables_cfg_rsp;
-    if (accounts_cfg_valid) cfg_rsp_o = accounts_cfg_rsp;
-    if (events_cfg_valid) cfg_rsp_o = events_cfg_rsp;
-    if (values_cfg_valid) cfg_rsp_o = values_cfg_rsp;
-    if (maps_cfg_valid) cfg_rsp_o = maps_cfg_rsp;
-    if (queues_cfg_valid) cfg_rsp_o = queues_cfg_rsp;
+    cfg_rsp = tables_cfg_rsp;
+    if (accounts_cfg_valid) cfg_rsp = narrow_rsp(accounts_cfg_rsp, XdpSpentRowWords);
+    if (events_cfg_valid) cfg_rsp = narrow_rsp(events_cfg_rsp, XdpEventsRowWords);
+    if (values_cfg_valid) cfg_rsp = values_cfg_rsp;
+    if (maps_cfg_valid) cfg_rsp = maps_cfg_rsp;
+    if (queues_cfg_valid) cfg_rsp = narrow_rsp(queues_cfg_rsp, 1);
+  end
+  always_ff @(posedge clk_i) begin
+    cfg_valid_o <= (tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid ||
+                    events_cfg_valid) && rst_ni;
+    cfg_rsp_o <= cfg_rsp;
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -776,6 +804,13 @@ module sluice_xdp
 
   core_t asks_core, helps_core, late_core_q;
   logic asks_any, asks_engine, engine_ready, values_valid;
+  // What values have a cycle later.
+  typedef logic [ProcessorBits+1:0] asker_t;
+  logic asked_q;
+  logic [1:0] atomic_q;
+  asker_t asker_q;
+  xdp_request_t asked_request_q;
+  logic [63:0] late_q;
   logic [Cores-1:0] request_store, request_atomic, helper_store;
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
@@ -792,7 +827,7 @@ module sluice_xdp
       .clk_i,
       .rst_ni,
       .locks_i         (locks),
-      .stores_i        (values_ready),
+      .stores_i        (atomic_q == '0),
       .context_valid_i (request_valid),
       .context_store_i (request_store),
       .context_atomic_i(request_atomic),
@@ -809,7 +844,6 @@ module sluice_xdp
       .is_engine_o     (asks_engine),
       .helper_core_o   (helps_core)
   );
-  always_ff @(posedge clk_i) late_core_q <= asks_core;
 
   // Atomic operations, and what names a map by its number, are asked by contexts alone.
   xdp_request_t values_request;
@@ -820,6 +854,20 @@ module sluice_xdp
     values_request.map = request[asks_core].map;
   end
 
+  // Values have it a cycle later, and what belongs to it too. No store comes when the memory is an atomic operation's.
+  always_ff @(posedge clk_i) begin
+    asked_q <= values_valid && rst_ni;
+    atomic_q <= rst_ni ? {atomic_q[0], values_valid && values_request.kind == RequestAtomic} : '0;
+    asked_request_q <= values_request;
+    asker_q <= {
+      !asks_any,
+      !asks_any && !asks_engine,
+      asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
+    };
+    late_core_q <= asks_core;
+    late_q <= late[late_core_q];
+  end
+
   sluice_xdp_values #(
       .Regions (Cfg.regions),
       .Maps    (Cfg.maps),
@@ -828,15 +876,11 @@ module sluice_xdp
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i(values_valid),
+      .valid_i(asked_q),
       .ready_o(values_ready),
-      .request_i(values_request),
-      .context_i({
-        !asks_any,
-        !asks_any && !asks_engine,
-        asks_any ? processor_of(asks_core, request_context[asks_core]) : processor_of(helps_core, '0)
-      }),
-      .late_i(late[late_core_q]),
+      .request_i(asked_request_q),
+      .context_i(asker_q),
+      .late_i(late_q),
       .done_valid_o(done_valid),
       .done_context_o(done_context),
       .done_fault_o(done_fault),
@@ -961,11 +1005,13 @@ module sluice_xdp
 `ifndef SYNTHESIS
   FramesHaveRoomInTheOrder_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(charge_valid && !unload_verdict_data.dropped) || out_room);
+  ValuesTakeWhatIsOffered_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !asked_q || values_ready || !(asked_request_q.kind inside {RequestStore, RequestPut}));
   OneCoreIsEntered_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) enters == (enter_valid != '0));
 `endif
 
-  assign waiting_o = (beat_valid || queues_waiting || core_waiting != '0) && !(m_axis_tvalid && !m_axis_tready);
+  assign waiting_o = (beat_valid || queues_waiting || core_waiting != '0 || sending) && !(m_axis_tvalid && !m_axis_tready);
   assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || fetch_valid != '0 || verdict_valid_o;
 
 endmodule

@@ -5,7 +5,7 @@
 /// its metadata, the stack, a record, or one value of a map; an argument that is not in one piece of it faults, before anything is
 /// written. A copy goes from the end that keeps the source whole, as if it had been read before.
 ///
-/// Latency: 4 cycles; each 8 bytes 3 more to sum, 4 to copy; those in a value 4 more for a load, 5 for a store; a
+/// Latency: 4 cycles; each 8 bytes 3 more to sum, 4 to copy; those in a value 5 more for a load, 6 for a store; a
 /// checksum 3 a range and 1; an event 4 and 2 more for each 8 bytes. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o`,
 /// `request_valid_o` and `event_valid_o` hold with their values until taken.
 module sluice_xdp_bytes

@@ -1,12 +1,12 @@
 /// A core with what belongs to it alone: packet memory, those who put packets there and take them out, and its helper
 /// (docs/design/hxdp-core.md).
 ///
-/// Packets come with their program's module, leave by `m_axis_*`, and say their verdict once, before their first beat. With `enter_valid_o` a packet
+/// Packets come with their program's module, leave by windows of memory, and say their verdict once, before their first beat. With `enter_valid_o` a packet
 /// has its slot; it leaves it in the order of flows with its verdict (`verdict_valid_o` with `verdict_ready_i`). What the core
 /// shares with others (programs, instructions, values, the map engine) is asked for outside; answers say to which context they are.
 ///
 /// In packet memory the core goes first, then its helper, the map engine, and packets that come and go; who waits gets the next cycle
-/// after 7.
+/// after 15.
 ///
 /// Latency and stalls: those of its blocks.
 module sluice_xdp_cluster
@@ -39,18 +39,15 @@ module sluice_xdp_cluster
     input  logic      [ClockBits-1:0] s_axis_came,
     input  logic      [ClockBits-1:0] now_i,
 
-    output logic              m_axis_tvalid,
-    input  logic              m_axis_tready,
-    output logic      [511:0] m_axis_tdata,
-    output logic      [ 63:0] m_axis_tkeep,
-    output logic              m_axis_tlast,
-    output sideband_t         m_axis_side,
-    output route_t            m_axis_route,
+    // Windows of frames, as sluice_xdp_sender takes them.
+    output logic         window_valid_o,
+    input  logic         window_ready_i,
+    output logic         window_last_o,
+    output logic [511:0] window_o,
 
-    // A packet has come: its slot, and its program's row and its port's interface, which are there in the next cycle.
+    // A packet has come: its slot; its program's row and its port's interface are there in the next cycle.
     output logic                            enter_valid_o,
     output logic             [SlotBits-1:0] enter_slot_o,
-    output logic             [LookBits-1:0] look_index_o,
     output logic             [  SlotBits:0] level_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
@@ -111,6 +108,7 @@ module sluice_xdp_cluster
     output token_t                         leave_o,
     output verdict_trace_t                 verdict_o,
     output cost_t                          cost_o,
+    output xdp_leaving_t                   leaving_o,
     // With the verdict: the packet's program has ended so, and waited so long for its turn.
     output logic                           ran_o,
     output xdp_outcome_t                   outcome_o,
@@ -144,18 +142,19 @@ module sluice_xdp_cluster
 );
 
   // Cycles that the others wait for the memory before the core leaves one out.
-  localparam int unsigned Patience = 7;
+  localparam int unsigned Patience = 15;
 
   logic core_read, helper_read, unload_read, core_write, helper_write, load_write, hold;
   xdp_place_t core_read_place, helper_read_place, unload_read_place, read_place;
   xdp_place_t core_write_place, helper_write_place, load_write_place, write_place;
-  logic [7:0][63:0] read_data, load_write_data, write_data;
+  logic [1:0][63:0] read_data;
+  logic [7:0][63:0] columns, load_write_data, write_data;
   logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
   logic [1:0][63:0] core_write_data, helper_write_data, two;
-  logic [2:0] read_wait_q, write_wait_q;
+  logic [3:0] read_wait_q, write_wait_q;
 
-  logic start_valid, start_ready, end_valid, free_valid, idle, load_waiting, unload_waiting;
-  logic [SlotBits-1:0] free_slot;
+  logic start_valid, start_ready, end_valid, left_valid, free_valid, idle, load_waiting, unload_waiting;
+  logic [SlotBits-1:0] left_slot;
   logic [RowBits-1:0] free_place;
   logic [8:0] free_rows;
   xdp_slot_t slot_data;
@@ -194,15 +193,27 @@ module sluice_xdp_cluster
     write_data = (core_write || helper_write) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
   end
 
+  // Written a cycle later: whoever reads what he has written, or what was written for him, does so later still.
+  logic write_valid_q;
+  xdp_place_t write_place_q;
+  logic [7:0][7:0] write_enable_q;
+  logic [7:0][63:0] write_data_q;
+  always_ff @(posedge clk_i) begin
+    write_valid_q  <= core_write || helper_write || load_write;
+    write_place_q  <= write_place;
+    write_enable_q <= write_enable;
+    write_data_q   <= write_data;
+  end
+
   // Who waits gets a cycle after at most `Patience`.
-  assign hold = read_wait_q == 3'(Patience) || write_wait_q == 3'(Patience);
+  assign hold = read_wait_q == 4'(Patience) || write_wait_q == 4'(Patience);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       read_wait_q  <= '0;
       write_wait_q <= '0;
     end else begin
-      read_wait_q <= (core_read && (helper_read || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 3'd1 : '0;
-      write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 3'd1 : '0;
+      read_wait_q <= (core_read && (helper_read || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 4'd1 : '0;
+      write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
     end
   end
 
@@ -213,13 +224,14 @@ module sluice_xdp_cluster
       .read_valid_i  (core_read || helper_read || map_read_valid_i || unload_read),
       .read_place_i  (read_place),
       .read_data_o   (read_data),
-      .write_valid_i (core_write || helper_write || load_write),
-      .write_place_i (write_place),
-      .write_enable_i(write_enable),
-      .write_data_i  (write_data)
+      .columns_o     (columns),
+      .write_valid_i (write_valid_q),
+      .write_place_i (write_place_q),
+      .write_enable_i(write_enable_q),
+      .write_data_i  (write_data_q)
   );
   assign map_read_ready_o = !core_read && !helper_read;
-  assign map_read_data_o  = read_data[1:0];
+  assign map_read_data_o  = read_data;
 
   // ---------------------------------------------------------------------------------------------------------------
 
@@ -243,7 +255,6 @@ module sluice_xdp_cluster
       .look_valid_o (enter_valid_o),
       .enter_slot_o,
       .level_o,
-      .look_index_o,
       .program_i,
       .ifindex_i,
       .write_valid_o(load_write),
@@ -258,7 +269,8 @@ module sluice_xdp_cluster
       .start_o      (start),
       .waits_i,
       .free_valid_i (free_valid),
-      .free_slot_i  (free_slot),
+      .left_valid_i (left_valid),
+      .left_slot_i  (left_slot),
       .free_place_i (free_place),
       .free_rows_i  (free_rows),
       .waiting_o    (load_waiting)
@@ -281,7 +293,7 @@ module sluice_xdp_cluster
       .page_i,
       .read_valid_o  (core_read),
       .read_place_o  (core_read_place),
-      .read_data_i   (read_data[1:0]),
+      .read_data_i   (read_data),
       .write_valid_o (core_write),
       .write_place_o (core_write_place),
       .write_enable_o(core_write_enable),
@@ -343,7 +355,7 @@ module sluice_xdp_cluster
       .read_valid_o   (helper_read),
       .read_ready_i   (!core_read),
       .read_place_o   (helper_read_place),
-      .read_data_i    (read_data[1:0]),
+      .read_data_i    (read_data),
       .write_valid_o  (helper_write),
       .write_ready_i  (!core_write),
       .write_place_o  (helper_write_place),
@@ -378,16 +390,14 @@ module sluice_xdp_cluster
       .read_valid_o(unload_read),
       .read_ready_i(!core_read && !helper_read && !map_read_valid_i),
       .read_place_o(unload_read_place),
-      .read_data_i (read_data),
-      .m_axis_tvalid,
-      .m_axis_tready,
-      .m_axis_tdata,
-      .m_axis_tkeep,
-      .m_axis_tlast,
-      .m_axis_side,
-      .m_axis_route,
+      .columns_i   (columns),
+      .window_valid_o,
+      .window_ready_i,
+      .window_last_o,
+      .window_o,
       .free_valid_o(free_valid),
-      .free_slot_o (free_slot),
+      .left_valid_o(left_valid),
+      .left_slot_o (left_slot),
       .free_place_o(free_place),
       .free_rows_o (free_rows),
       .verdict_valid_o,
@@ -396,6 +406,7 @@ module sluice_xdp_cluster
       .leave_o,
       .verdict_o,
       .cost_o,
+      .leaving_o,
       .now_i,
       .ran_o,
       .outcome_o,

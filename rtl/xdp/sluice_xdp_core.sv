@@ -440,18 +440,22 @@ module sluice_xdp_core
     logic [3:0][63:0]    registers;  // r6 to r9
   } caller_t;
 
-  caller_t m_caller, y_caller;
+  caller_t m_caller, x_caller;
+  logic [CodeBits-1:0] y_caller_row_q;
 
-  sluice_ram_lut #(
-      .Width($bits(caller_t)),
-      .Depth(Contexts * 2 ** DepthBits)
+  sluice_ram_1r1w #(
+      .Width   ($bits(caller_t)),
+      .Depth   (Contexts * 2 ** DepthBits),
+      .InitZero(1'b0),
+      .Style   ("block")
   ) u_caller (
       .clk_i,
-      .we_i   (m_calls),
-      .waddr_i({m_context_q, m_turn_q.depth}),
-      .wdata_i(m_caller),
-      .raddr_i({y_context_q, y_turn_q.depth}),
-      .rdata_o(y_caller)
+      .wr_en_i  (m_calls),
+      .wr_addr_i({m_context_q, m_turn_q.depth}),
+      .wr_data_i(m_caller),
+      .rd_en_i  (1'b1),
+      .rd_addr_i({d_context_q, d_turn_q.depth}),
+      .rd_data_o(x_caller)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -480,7 +484,7 @@ module sluice_xdp_core
 
   logic d_foreign;
   logic [2*Lanes-1:0][3:0] d_registers;
-  logic [2*Lanes-1:0][63:0] d_values;
+  logic [2*Lanes-1:0][63:0] x_values;
   logic [Lanes-1:0] w_write;
   logic [Lanes-1:0][3:0] w_register;
   logic [Lanes-1:0][63:0] w_value;
@@ -492,12 +496,21 @@ module sluice_xdp_core
   assign d_foreign = !page_i.valid || page_i.module_id != d_module_q;
 
   // Register 15 reads as the address of the frame's first byte.
-  logic [63:0] d_start;
-  assign d_start = 64'(PacketAddress | 32'(d_start_q ? OffsetBits'(Headroom) : d_kept.bounds.data));
+  logic [31:0] d_start;
+  assign d_start = PacketAddress | 32'(d_start_q ? OffsetBits'(Headroom) : d_kept.bounds.data);
 
-  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_registers
-    assign d_registers[2*l]   = code_i.lanes[l].a;
-    assign d_registers[2*l+1] = code_i.lanes[l].b;
+  // Operations of 32 bits take the lower halves. A negation subtracts what it negates from nothing.
+  logic [2*Lanes-1:0] d_none, d_narrow;
+  logic [Lanes-1:0] d_negates;
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      d_negates[l] = code_i.lanes[l].op == XdpOpNegate;
+      d_narrow[2*l+:2] = {2{takes_halves(code_i.lanes[l])}};
+      d_registers[2*l] = code_i.lanes[l].a;
+      d_registers[2*l+1] = d_negates[l] ? code_i.lanes[l].a : code_i.lanes[l].b;
+      d_none[2*l] = d_negates[l] || code_i.lanes[l].a == StartRegister;
+      d_none[2*l+1] = (code_i.lanes[l].immediate && !d_negates[l]) || d_registers[2*l+1] == StartRegister;
+    end
   end
 
   sluice_xdp_registers #(
@@ -509,7 +522,9 @@ module sluice_xdp_core
       .read_fresh_i    (d_start_q),
       .read_depth_i    (d_turn_q.depth),
       .read_register_i (d_registers),
-      .read_o          (d_values),
+      .read_none_i     (d_none),
+      .read_narrow_i   (d_narrow),
+      .read_o          (x_values),
       .write_context_i (w_context_q),
       .write_clear_i   (w_clear_q),
       .write_valid_i   (w_write),
@@ -524,7 +539,9 @@ module sluice_xdp_core
   logic x_foreign_q;
   logic [6:0] x_next_page_q;
   xdp_lane_t [Lanes-1:0] x_lane_q;
-  logic [Lanes-1:0][63:0] x_a_q, x_b_q;
+  // What comes in place of a register: the frame's start, a number.
+  logic [Lanes-1:0][31:0] x_start_a_q;
+  logic [Lanes-1:0][63:0] x_other_b_q, x_a, x_b;
   // Of its operation: whether arithmetic subtracts, has 64 bits.
   logic [Lanes-1:0] x_subtracts_q, x_wide_q;
 
@@ -536,9 +553,18 @@ module sluice_xdp_core
       x_lane_q[l] <= (d_turn_q.pass == PassBundle) ? code_i.lanes[l] : '0;
       x_subtracts_q[l] <= !(code_i.lanes[l].op inside {XdpOpAdd, XdpOpLength});
       x_wide_q[l] <= code_i.lanes[l].wide || code_i.lanes[l].op == XdpOpLength;
-      x_a_q[l] <= (code_i.lanes[l].a == StartRegister) ? d_start : d_values[2*l];
-      x_b_q[l] <= code_i.lanes[l].immediate ? {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm} :
-          (code_i.lanes[l].b == StartRegister) ? d_start : d_values[2*l+1];
+      x_start_a_q[l] <= (!d_negates[l] && code_i.lanes[l].a == StartRegister) ? d_start : '0;
+      x_other_b_q[l] <= '0;
+      if (code_i.lanes[l].immediate && !d_negates[l])
+        x_other_b_q[l] <= {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm};
+      else if (d_registers[2*l+1] == StartRegister) x_other_b_q[l] <= 64'(d_start);
+      if (d_narrow[2*l]) x_other_b_q[l][63:32] <= '0;
+    end
+  end
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      x_a[l] = x_values[2*l] | 64'(x_start_a_q[l]);
+      x_b[l] = x_values[2*l+1] | x_other_b_q[l];
     end
   end
 
@@ -567,15 +593,44 @@ module sluice_xdp_core
     end
   end
 
+  // Results of units, by context.
+  typedef struct packed {
+    logic        late;      // its bundle was done when it was launched
+    logic        fault;
+    logic [63:0] value;
+    logic        failed;    // of a reference to a map's entry
+    logic        refers;
+    logic        to_host;
+    logic [31:0] referent;
+  } result_t;
+
+  // "Bits of signal are not used": a late result is a value, another one was not late.
+  // verilator lint_off UNUSEDSIGNAL
+  result_t done_result, x_result, y_unit_result_q, late_result;
+  // verilator lint_on UNUSEDSIGNAL
+
+  // What others have made of a lane's register: its unit, or the function that it has called, behind whose exit it comes back.
+  logic [Lanes-1:0][63:0] x_given;
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      x_given[l] = x_result.fault ? '0 : x_result.value;
+      if (x_lane_q[l].op == XdpOpHelper && x_lane_q[l].imm[15:0] == HelperTailCall && x_kept_q.tails == MostTailCalls)
+        x_given[l] = ErrorPermission;
+      if (x_turn_q.pass inside {PassLower, PassUpper} && l < 2)
+        x_given[l] = x_caller.registers[((x_turn_q.pass==PassLower)?0 : 2)+l];
+    end
+  end
+
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
     sluice_xdp_alu u_alu (
         .clk_i,
         .op_i       (x_lane_q[l].op),
         .subtracts_i(x_subtracts_q[l]),
         .wide_i     (x_wide_q[l]),
-        .a_i        (x_a_q[l]),
-        .b_i        (x_b_q[l]),
+        .a_i        (x_a[l]),
+        .b_i        (x_b[l]),
         .constant_i (x_constant[l]),
+        .given_i    (x_given[l]),
         .sum_o      (y_sum[l]),
         .result_o   (y_result[l]),
         .holds_o    (y_holds[l])
@@ -604,41 +659,24 @@ module sluice_xdp_core
     x_muldiv_lane = x_muldivs & (~x_muldivs + Lanes'(1));
     for (int unsigned l = 0; l < Lanes; l++) begin
       if (x_access_lane[l]) begin
-        x_base   = x_base | x_a_q[l];
-        x_data   = x_data | x_b_q[l];
+        x_base   = x_base | x_a[l];
+        x_data   = x_data | x_b[l];
         x_access = x_access | x_lane_q[l];
       end
       // A call's lane reads r6 and r7.
       if (x_muldiv_lane[l] || x_lane_q[l].op == XdpOpCall) begin
-        x_left  = x_left | x_a_q[l];
-        x_right = x_right | x_b_q[l];
+        x_left  = x_left | x_a[l];
+        x_right = x_right | x_b[l];
       end
       if (x_muldiv_lane[l]) x_muldiv = x_muldiv | x_lane_q[l];
     end
     x_address = x_base + {{48{x_access.off[15]}}, x_access.off};
   end
 
-  // Results of units, by context.
-  typedef struct packed {
-    logic        late;      // its bundle was done when it was launched
-    logic        fault;
-    logic [63:0] value;
-    logic        failed;    // of a reference to a map's entry
-    logic        refers;
-    logic        to_host;
-    logic [31:0] referent;
-  } result_t;
-
-  // "Bits of signal are not used": a late result is a value, another one was not late.
-  // verilator lint_off UNUSEDSIGNAL
-  result_t done_result, x_result, y_unit_result_q, late_result;
-  // verilator lint_on UNUSEDSIGNAL
-
   logic y_foreign_q, y_late_fault_q;
   logic [6:0] y_next_page_q;
   xdp_lane_t [Lanes-1:0] y_lane_q;
   logic [Lanes-1:0][31:0] y_low_q, y_copy_q;
-  logic [Lanes-1:0] y_element_q;
   logic [Lanes-1:0] y_access_lane_q, y_muldiv_lane_q;
   logic [63:0] y_address_q, y_data_q, y_left_q, y_right_q;
   // "Bits of signal are not used": a whole lane travels, an access has no registers any more.
@@ -677,19 +715,20 @@ module sluice_xdp_core
     y_base_q        <= x_fixed.base;
     y_record_q      <= x_fixed.place;
     y_ifindex_q     <= x_fixed.ifindex;
+    y_caller_row_q  <= x_caller.row;
     y_frames_q      <= x_fixed.frames;
     y_bytes_q       <= x_bytes;
     y_stack_q       <= x_start_q ? '0 : x_stack;
     // A third and fourth argument, what compare-and-exchange expects, and r8 and r9 of a call are read by the last lane: nothing
     // else is in the bundle.
-    y_third_q       <= x_a_q[Lanes-1];
-    y_fourth_q      <= x_b_q[Lanes-1];
+    y_third_q       <= x_a[Lanes-1];
+    y_fourth_q      <= x_b[Lanes-1];
     // Offset of the last place where so many bytes fit in front of the frame's end.
     y_last_q        <= $signed({2'd0, x_kept_q.bounds.past}) - $signed({12'd0, x_bytes});
     for (int unsigned l = 0; l < Lanes; l++) begin
-      y_low_q[l]     <= x_b_q[l][31:0];
-      y_copy_q[l]    <= x_constant[l][31:0] + x_constant[l][63:32] * 32'(x_processor);
-      y_element_q[l] <= x_lane_q[l].op == XdpOpElement;
+      y_low_q[l]  <= x_b[l][31:0];
+      y_copy_q[l] <= x_constant[l][31:0] + x_constant[l][63:32] * 32'(x_processor);
+      if (x_lane_q[l].op != XdpOpElement) y_copy_q[l] <= '0;
     end
   end
 
@@ -960,7 +999,7 @@ module sluice_xdp_core
     m_in_first_q <= y_in_first;
     m_in_context_q <= y_in_context;
     m_next_page_q <= y_next_page_q;
-    m_target_q <= (y_turn_q.pass == PassUpper) ? y_caller.row : y_target;
+    m_target_q <= (y_turn_q.pass == PassUpper) ? y_caller_row_q : y_target;
     m_verdict_q <= y_verdict;
     m_place_q <= y_place;
     m_byte_q <= y_address_q[2:0];
@@ -995,12 +1034,10 @@ module sluice_xdp_core
       m_write_q[l] <= y_active[l] && !y_faults[l] && writes(y_lane_q[l]) && (!y_longs[l] || (y_resume_q && !y_tail));
       m_load_lane_q[l] <= y_access_lane_q[l] && y_is_load && !y_longs[l];
       m_register_q[l] <= y_lane_q[l].dst;
-      m_value_q[l] <= y_longs[l] ? (y_is_tail && y_spent) ? ErrorPermission : y_unit_value :
-          y_element_q[l] ? 64'(y_copy_q[l]) : y_result[l];
+      m_value_q[l] <= y_result[l] | 64'(y_copy_q[l]);
       if (y_turn_q.pass inside {PassLower, PassUpper} && l < 2) begin
         m_write_q[l]    <= 1'b1;
         m_register_q[l] <= ((y_turn_q.pass == PassLower) ? 4'd6 : 4'd8) + 4'(l);
-        m_value_q[l]    <= y_caller.registers[((y_turn_q.pass==PassLower)?0 : 2)+l];
       end
     end
   end

@@ -32,6 +32,7 @@ sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_registers.sv
 sluice_xdp_scheduler.sv
+sluice_xdp_sender.sv
 sluice_xdp_spent.sv
 sluice_xdp_tables.sv
 sluice_xdp_unload.sv

@@ -1,7 +1,7 @@
 /// Puts packets into a core's memory, and hands them to its contexts.
 ///
 /// A packet takes a slot with its first beat, if one is free, and a place for its stack, headroom and frame, for frames of functions
-/// before them, and for what its program may add. Both come back in any order (`free_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
+/// before them, and for what its program may add. Both come back in any order: the slot with the packet's verdict (`left_*`), the place when its frame was read (`free_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
 /// beat its slot is written (`slot_*`); a packet without a program is ready to go at once. The others wait for a
 /// context (`start_*`) in order; one whose program is flow-serial waits until nobody before it in its bucket is left (`waits_i`), while
 /// others are started. Which packet is offered may change until one is taken.
@@ -20,8 +20,7 @@ module sluice_xdp_load
     parameter int unsigned Rows = 1024,
     parameter int unsigned Slots = 32,
     parameter int unsigned Modules = 64,
-    localparam int unsigned SlotBits = $clog2(Slots),
-    localparam int unsigned LookBits = $clog2(2 * Modules)
+    localparam int unsigned SlotBits = $clog2(Slots)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -42,7 +41,6 @@ module sluice_xdp_load
     output logic             [SlotBits-1:0] enter_slot_o,
     // Slots that are taken.
     output logic             [  SlotBits:0] level_o,
-    output logic             [LookBits-1:0] look_index_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
 
@@ -62,8 +60,9 @@ module sluice_xdp_load
     // Slots whose packets wait for others of their flow.
     input logic [Slots-1:0] waits_i,
 
+    input logic                left_valid_i,
+    input logic [SlotBits-1:0] left_slot_i,
     input logic                free_valid_i,
-    input logic [SlotBits-1:0] free_slot_i,
     input logic [ RowBits-1:0] free_place_i,
     input logic [         8:0] free_rows_i,
 
@@ -135,7 +134,6 @@ module sluice_xdp_load
   assign s_axis_tready = (!beat_valid_q || advance) && (!first_in_q || slot_free);
   assign take = s_axis_tvalid && s_axis_tready;
   assign look_valid_o = take && first_in_q;
-  assign look_index_o = {s_axis_side.module_id[LookBits-2:0], s_axis_side.generation};
   assign enter_slot_o = free_slot;
 
   always_ff @(posedge clk_i) begin
@@ -152,8 +150,8 @@ module sluice_xdp_load
         beat_valid_q <= 1'b0;
       end
       if (look_valid_o) taken_q[free_slot] <= 1'b1;
-      if (free_valid_i) taken_q[free_slot_i] <= 1'b0;
-      level_o <= level_o + (SlotBits + 1)'(look_valid_o) - (SlotBits + 1)'(free_valid_i);
+      if (left_valid_i) taken_q[left_slot_i] <= 1'b0;
+      level_o <= level_o + (SlotBits + 1)'(look_valid_o) - (SlotBits + 1)'(left_valid_i);
     end
     if (take) begin
       beat_data_q <= s_axis_tdata;
@@ -349,7 +347,7 @@ module sluice_xdp_load
 
 `ifndef SYNTHESIS
   SlotsComeBackOnce_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !free_valid_i || taken_q[free_slot_i]);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !left_valid_i || taken_q[left_slot_i]);
 `endif
 
 endmodule

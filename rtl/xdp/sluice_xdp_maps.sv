@@ -259,11 +259,19 @@ module sluice_xdp_maps
       .valid_o  (found_valid)
   );
   assign found_take = found_valid && back_idle;
-  assign found = found_calls[found_core];
+  // What the first half has done with is not asked for any more.
+  always_comb begin
+    found     = found_calls[found_core];
+    found.key = '0;
+    found.map = '0;
+  end
   assign found_context = found_contexts[found_core];
   assign found_host = hosts[found_core];
   assign found_fault = faults[found_core];
-  assign found_map = found_maps[found_core];
+  always_comb begin
+    found_map      = found_maps[found_core];
+    found_map.seed = '0;
+  end
   assign found_key = found_keys[found_core];
   assign found_chain = found_chains[found_core];
   assign found_copy = found_copies[found_core];

@@ -557,19 +557,33 @@ module sluice_xdp_maps_back
       .host_data_i
   );
 
+  // Where the value lies, from the cycle on behind that in which its slot is known.
   slot_t put_slot;
+  logic [31:0] put_place_q;
+  logic put_known_q, put_zero_q, put_known, put_ready;
   logic [7:0] lock_word;
   assign lock_word = map_q.lock - 8'd1;
   logic put_last;
-  assign put_slot = (state_q == Zero) ? slot_q + zero_copy_q : slot_q + copy_q;
+  always_comb begin
+    put_slot = slot_q;
+    if (state_q == Found) put_slot = at_q;
+    if (state_q == AsideRow) put_slot = slot_t'(search_i[processor[1:0]]);
+  end
+  always_ff @(posedge clk_i) begin
+    put_place_q <= {8'd0, map_q.base, 12'd0} + ({15'd0, put_slot + ((state_q == Zero) ? zero_copy_q : copy_q)} << map_q.shift);
+    put_known_q <= !(takes || state_q == Decide || (state_q == Zero && put_last && word_valid));
+    put_zero_q <= state_q == Zero;
+  end
+  assign put_known = put_known_q && put_zero_q == (state_q == Zero);
+  assign put_ready = put_known && request_ready_i;
   assign last_word = word_q[5:0] == words;
-  assign own_request_valid = state_q == Get || (state_q inside {Zero, Value} && word_valid);
-  assign word_ready = (state_q == Value && request_ready_i) || state_q == Drain;
-  assign put_last = last_word && request_ready_i;
+  assign own_request_valid = put_known && (state_q == Get || (state_q inside {Zero, Value} && word_valid));
+  assign word_ready = (state_q == Value && put_ready) || state_q == Drain;
+  assign put_last = last_word && put_ready;
   always_comb begin
     own_request = '0;
     own_request.kind = (state_q == Get) ? RequestGet : RequestPut;
-    own_request.address = {8'd0, map_q.base, 12'd0} + 32'({15'd0, put_slot} << map_q.shift) + {22'd0, word_q, 3'd0};
+    own_request.address = put_place_q + {22'd0, word_q, 3'd0};
     own_request.bytes = 4'd8;
     own_request.data = (state_q == Zero) ? '0 : word;
     // A spin lock keeps its word.
@@ -924,9 +938,9 @@ module sluice_xdp_maps_back
           zero_q <= zero_q + ProcessorBits'(1);
           zero_copy_q <= zero_copy_q + slot_t'(map_q.slots);
           if (32'(zero_q) == Processors - 1) state_q <= Value;
-        end else if (word_valid && request_ready_i) word_q <= word_q + 7'd1;
+        end else if (word_valid && put_ready) word_q <= word_q + 7'd1;
         Value: begin
-          if (word_valid && request_ready_i) begin
+          if (word_valid && put_ready) begin
             word_q <= word_q + 7'd1;
             if (word_last) begin
               host_slot_q <= 24'(slot_q) + 24'd1;
@@ -938,7 +952,7 @@ module sluice_xdp_maps_back
         Links: if (leaves) state_q <= Answer;
 
         // ---- What an entry holds.
-        Get: if (request_ready_i) state_q <= GetWait;
+        Get: if (put_ready) state_q <= GetWait;
         GetWait:
         if (done_valid_i) begin
           state_q <= Answer;

@@ -112,9 +112,10 @@ module sluice_xdp_maps_front
     endcase
   end
   // A reference's index is in the call, and a walk of the host may begin without key.
-  assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut}) && !(call_q.op == XdpMapOpNext && call_q.flags == '0);
+  assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut}) && !(call_q.op == XdpMapOpNext && !call_q.flags[0]);
 
-  assign wants_o = state_q == Begin && reads && allowed && block.address[31:28] inside {[4'd4 : 4'd8]};
+  // Whether it may is known too late for those who wait, and it does not stay.
+  assign wants_o = state_q == Begin && reads && block.address[31:28] inside {[4'd4 : 4'd8]};
   assign reader_start = state_q == Begin && reads && reader_idle && allowed && !(wants_o && busy_i);
   always_ff @(posedge clk_i) begin
     if (!rst_ni || (found_valid_o && found_ready_i)) reads_o <= 1'b0;

@@ -1,8 +1,9 @@
 /// Packet memory of a core: rows of 64 bytes in eight columns, with stacks and whole frames.
 ///
 /// A place is a word of eight bytes in a row. An access takes eight words from there on, the last of them in the next
-/// row when the first is not the row's first; behind the last row comes row 0. `read_data_o` has the place's word
-/// lowest, and so has `write_enable_i`, a bit a byte. `write_data_i` goes by columns: word c of a row is its word c.
+/// row when the first is not the row's first; behind the last row comes row 0. `read_data_o` has the place's word and the one behind it,
+/// `columns_o` all words by columns: word c of a row is its word c. So has `write_data_i`; `write_enable_i` has the place's word lowest, a
+/// bit a byte.
 ///
 /// A read of a word that is written in the same cycle gets the old one. Contents are not touched by a reset.
 ///
@@ -20,7 +21,8 @@ module sluice_xdp_memory
     // verilator lint_off UNUSEDSIGNAL
     input  xdp_place_t             read_place_i,
     // verilator lint_on UNUSEDSIGNAL
-    output logic       [7:0][63:0] read_data_o,
+    output logic       [1:0][63:0] read_data_o,
+    output logic       [7:0][63:0] columns_o,
 
     input logic                   write_valid_i,
     // verilator lint_off UNUSEDSIGNAL
@@ -34,7 +36,7 @@ module sluice_xdp_memory
     $fatal(1, "xdp_memory: Rows is %0d, expected a power of two from 2 to %0d (%m)", Rows, 2 ** RowBits);
   end
 
-  logic [2:0] word_q;
+  logic [1:0][ 2:0] word_q;
   logic [7:0][63:0] columns;
   logic [AddressBits-1:0] read_row, read_next, write_row, write_next;
 
@@ -43,7 +45,7 @@ module sluice_xdp_memory
   assign write_row  = write_place_i.row[AddressBits-1:0];
   assign write_next = write_row + AddressBits'(1);
 
-  always_ff @(posedge clk_i) if (read_valid_i) word_q <= read_place_i.word;
+  always_ff @(posedge clk_i) if (read_valid_i) word_q <= {read_place_i.word + 3'd1, read_place_i.word};
 
   for (genvar c = 0; c < 8; c++) begin : gen_column
     logic [2:0] from;
@@ -69,8 +71,9 @@ module sluice_xdp_memory
     );
   end
 
-  for (genvar c = 0; c < 8; c++) begin : gen_rotated
-    assign read_data_o[c] = columns[3'(c)+word_q];
+  for (genvar c = 0; c < 2; c++) begin : gen_rotated
+    assign read_data_o[c] = columns[word_q[c]];
   end
+  assign columns_o = columns;
 
 endmodule

@@ -96,16 +96,20 @@ module sluice_xdp_muldiv
     return (is_signed && x[63]) ? -x : x;
   endfunction
 
-  logic [63:0] value;
+  // A product is not negated.
+  logic negates;
+  logic [63:0] found, value;
+  assign negates = negate_q && op_q != XdpOpMul;
   always_comb begin
     case (op_q)
-      XdpOpMul: value = product_q;
-      XdpOpDiv, XdpOpSdiv: value = negate_q ? -quotient_q : quotient_q;
-      default: value = negate_q ? -remainder_q : remainder_q;
+      XdpOpMul: found = product_q;
+      XdpOpDiv, XdpOpSdiv: found = quotient_q;
+      default: found = remainder_q;
     endcase
   end
+  assign value = (found ^ {64{negates}}) + 64'(negates);
 
-  assign done_o   = state_q == Done;
+  assign done_o = state_q == Done;
   assign result_o = {wide_q ? value[63:32] : 32'd0, value[31:0]};
 
 endmodule

@@ -95,6 +95,14 @@ package sluice_xdp_pkg;
     return rows;
   endfunction
 
+  // An answer of which only the first words are anything.
+  function automatic cfg_rsp_t narrow_rsp(cfg_rsp_t rsp, int unsigned words);
+    cfg_rsp_t narrow;
+    narrow = rsp;
+    for (int unsigned w = 0; w < MessageDataWords; w++) if (w >= words) narrow.data[32*w+:32] = '0;
+    return narrow;
+  endfunction
+
   // A module's pages of map values in the region table.
   typedef struct packed {
     logic [8:0] base;
@@ -259,6 +267,14 @@ package sluice_xdp_pkg;
     logic [2:0]            pass;
     logic [7:0]            granted;
   } xdp_slot_t;
+
+  // A frame that leaves.
+  typedef struct packed {
+    sideband_t  side;
+    route_t     route;
+    logic [5:0] turn;   // bytes in front of its first one in the first one's row of memory
+    logic [5:0] tail;   // bytes of its last beat; 0 is all
+  } xdp_leaving_t;
 
   // A request to memory: eight columns of eight bytes from word `word` of row `row` on.
   typedef struct packed {
@@ -453,6 +469,15 @@ package sluice_xdp_pkg;
   // Multiplication, division, remainder.
   function automatic logic is_muldiv(logic [7:0] op);
     return op inside {XdpOpMul, XdpOpDiv, XdpOpMod, XdpOpSdiv, XdpOpSmod};
+  endfunction
+
+  // Whether an instruction is arithmetic, a move or a condition of 32 bits.
+  // "Bits of function variable are not used": the function takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic takes_halves(xdp_lane_t lane);
+    // verilator lint_on UNUSEDSIGNAL
+    return !lane.wide && ((lane.op[7:4] == 4'h0 && lane.op != XdpOpNone) || lane.op inside {XdpOpMove, XdpOpNegate} ||
+        (lane.op[7:4] == 4'h2 && lane.op[3:2] != 2'b11));
   endfunction
 
   // Whether an instruction writes its destination. An atomic operation does when it fetches.

@@ -5,7 +5,7 @@
 /// program's memory gives `fault_o` for a cycle and no word. Pages that the host takes away while a block of theirs is read give zeros
 /// from there on: words come all or none, and nobody waits for the rest.
 ///
-/// Latency: 4 cycles to the first word from packet memory, 8 from values. Throughput: a word a cycle from packet memory, one in 6 from values.
+/// Latency: 4 cycles to the first word from packet memory, 9 from values. Throughput: a word a cycle from packet memory, one in 7 from values.
 /// Stall behaviour: requests hold until taken; no more words are asked for than there is room for.
 module sluice_xdp_reader
   import sluice_xdp_pkg::*;

@@ -1,4 +1,4 @@
-/// Registers of all contexts: LUT RAM, a bank for each lane that writes.
+/// Registers of all contexts: block RAM, a bank for each lane that writes, in a copy for each port that reads.
 ///
 /// `state_t` says of each register of a context whether it was written since the context began, and which lane wrote
 /// it last. A context has one bundle under way, so its state travels with that bundle: it is read with the bundle
@@ -9,9 +9,10 @@
 /// writes it in a later cycle in which the last lane writes nothing, by that lane's register and data.
 ///
 /// r10 is the frame's address, by depth; r1 that was not written is the address of the program's context; another register that
-/// was not written is 0.
+/// was not written is 0. A port of which nothing is wanted (`read_none_i`) reads 0, and so does the upper half of one that wants 32 bits
+/// (`read_narrow_i`).
 ///
-/// Latency: 0 cycles to read; what is written in a cycle is read from the next one on. Throughput: 2 reads and a write
+/// Latency: 1 cycle to read; what is written in a cycle is read from the next one on. Throughput: 2 reads and a write
 /// a lane and cycle. Never stalls.
 module sluice_xdp_registers
   import sluice_xdp_rows_pkg::*;
@@ -28,6 +29,8 @@ module sluice_xdp_registers
     input  logic                           read_fresh_i,
     input  depth_t                         read_depth_i,
     input  logic   [    2*Lanes-1:0][ 3:0] read_register_i,
+    input  logic   [    2*Lanes-1:0]       read_none_i,
+    input  logic   [    2*Lanes-1:0]       read_narrow_i,
     output logic   [    2*Lanes-1:0][63:0] read_o,
 
     input logic [ContextBits-1:0]       write_context_i,
@@ -58,38 +61,56 @@ module sluice_xdp_registers
   } state_t;
 
   state_t read_state, write_state, new_state;
-  logic [2*Lanes-1:0][ContextBits+3:0] read_address;
-  logic [Lanes-1:0][2*Lanes-1:0][63:0] banks;
+  logic [2*Lanes-1:0][Lanes-1:0][63:0] banks;
 
   for (genvar p = 0; p < int'(2 * Lanes); p++) begin : gen_read
     logic [3:0] register;
+    // Whose bank is read, for the lower and upper half; what no bank has: addresses, which are below 2^32.
+    logic is_frame, valid;
+    logic [1:0][Lanes-1:0] from, from_q;
+    logic [31:0] address, address_q;
     assign register = read_register_i[p];
-    assign read_address[p] = {read_context_i, register};
+    assign is_frame = register == 4'd10;
+    assign valid = read_state.valid[register] && !read_fresh_i;
     always_comb begin
-      read_o[p] = banks[0][p];
-      for (int unsigned l = 1; l < Lanes; l++) begin
-        if (read_state.bank[register] == BankBits'(l)) read_o[p] = banks[l][p];
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        from[0][l] = valid && !is_frame && !read_none_i[p] && read_state.bank[register] == BankBits'(l);
       end
-      if (!read_state.valid[register] || read_fresh_i) read_o[p] = (register == 4'd1) ? 64'(ContextAddress) : '0;
-      if (register == 4'd10) read_o[p] = 64'(FrameAddress) + {51'd0, read_depth_i, 10'd0};
+      from[1] = read_narrow_i[p] ? '0 : from[0];
+      address = '0;
+      if (is_frame) address = FrameAddress + {19'd0, read_depth_i, 10'd0};
+      else if (register == 4'd1 && !valid) address = ContextAddress;
+      if (read_none_i[p]) address = '0;
     end
-  end
+    always_ff @(posedge clk_i) begin
+      from_q    <= from;
+      address_q <= address;
+    end
+    always_comb begin
+      read_o[p] = 64'(address_q);
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        read_o[p] = read_o[p] | ({{32{from_q[1][l]}}, {32{from_q[0][l]}}} & banks[p][l]);
+      end
+    end
 
-  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_bank
-    logic late;
-    assign late = l == int'(Lanes) - 1 && late_valid_i;
-    sluice_ram_lut #(
-        .Width    (64),
-        .Depth    (Registers * Contexts),
-        .ReadPorts(2 * Lanes)
-    ) u_bank (
-        .clk_i,
-        .we_i   (write_valid_i[l] || late),
-        .waddr_i({late ? late_context_i : write_context_i, write_register_i[l]}),
-        .wdata_i(write_data_i[l]),
-        .raddr_i(read_address),
-        .rdata_o(banks[l])
-    );
+    for (genvar l = 0; l < int'(Lanes); l++) begin : gen_bank
+      logic late;
+      assign late = l == int'(Lanes) - 1 && late_valid_i;
+      sluice_ram_1r1w #(
+          .Width   (64),
+          .Depth   (Registers * Contexts),
+          .InitZero(1'b0),
+          .Style   ("block")
+      ) u_bank (
+          .clk_i,
+          .wr_en_i  (write_valid_i[l] || late),
+          .wr_addr_i({late ? late_context_i : write_context_i, write_register_i[l]}),
+          .wr_data_i(write_data_i[l]),
+          .rd_en_i  (1'b1),
+          .rd_addr_i({read_context_i, register}),
+          .rd_data_o(banks[p][l])
+      );
+    end
   end
 
   sluice_ram_lut #(

@@ -16,7 +16,7 @@
 /// What goes where its module may not send is dropped as `no_destination`; a frame that has become longer than the NIC takes as
 /// `xdp_too_long`. Verdict, token and cost come once a packet (`verdict_valid_o` holds), before its first beat.
 ///
-/// Latency: 8 cycles from the end of the program to the first beat out. Throughput: a packet in 2 cycles, or in as many as it has beats
+/// Latency: 7 cycles from the end of the program to the first window out. Throughput: a packet in 2 cycles, or in as many as it has beats
 /// while the read port is free, and one more where the program moved the frame's start off a word of 8 bytes. Stall behaviour: waits for the
 /// read port and its output; `read_valid_o` holds with its value.
 module sluice_xdp_unload
@@ -57,18 +57,17 @@ module sluice_xdp_unload
     output logic                   read_valid_o,
     input  logic                   read_ready_i,
     output xdp_place_t             read_place_o,
-    input  logic       [7:0][63:0] read_data_i,
+    input  logic       [7:0][63:0] columns_i,
 
-    output logic              m_axis_tvalid,
-    input  logic              m_axis_tready,
-    output logic      [511:0] m_axis_tdata,
-    output logic      [ 63:0] m_axis_tkeep,
-    output logic              m_axis_tlast,
-    output sideband_t         m_axis_side,
-    output route_t            m_axis_route,
+    output logic         window_valid_o,
+    input  logic         window_ready_i,
+    output logic         window_last_o,
+    output logic [511:0] window_o,
 
+    // A slot that is free again, and a place.
+    output logic                left_valid_o,
+    output logic [SlotBits-1:0] left_slot_o,
     output logic                free_valid_o,
-    output logic [SlotBits-1:0] free_slot_o,
     output logic [ RowBits-1:0] free_place_o,
     output logic [         8:0] free_rows_o,
 
@@ -78,6 +77,8 @@ module sluice_xdp_unload
     output token_t                         leave_o,
     output verdict_trace_t                 verdict_o,
     output cost_t                          cost_o,
+    // With the verdict: how its frame leaves, unless it is dropped.
+    output xdp_leaving_t                   leaving_o,
     input  logic           [ClockBits-1:0] now_i,
     output logic                           ran_o,
     output xdp_outcome_t                   outcome_o,
@@ -87,7 +88,8 @@ module sluice_xdp_unload
     output logic waiting_o
 );
 
-  localparam int unsigned Beats = 4;
+  // Windows that wait for their turn.
+  localparam int unsigned Windows = 4;
 
   typedef enum logic [1:0] {
     Idle,
@@ -163,7 +165,7 @@ module sluice_xdp_unload
   logic [DestBits-1:0] wanted, mask;
   logic goes_on, drops;
   reason_e reason;
-  logic meta_ready, sender_ready;
+  logic sending_ready, sender_ready;
 
   assign bounds = slot_q.has_program ? end_q.bounds : '{
           meta: OffsetBits'(Headroom),
@@ -233,7 +235,7 @@ module sluice_xdp_unload
 
   assign look_valid_o = state_q == Look;
   assign look_index_o = {slot_q.side.module_id[LookBits-2:0], slot_q.side.generation};
-  assign verdict_valid_o = state_q == Judge && !waits_i[head_q] && (drops || (meta_ready && sender_ready));
+  assign verdict_valid_o = state_q == Judge && !waits_i[head_q] && (drops || (sending_ready && sender_ready));
   assign judged = verdict_valid_o && verdict_ready_i;
   assign verdict_slot_o = head_q;
   assign near_valid_o = chooses && head_valid;
@@ -254,107 +256,93 @@ module sluice_xdp_unload
           id: slot_q.side.id
       };
 
-  // Sending: windows of 64 bytes from the frame's first word on; beats are put together of two where it begins within a word.
+  // Sending: windows of 64 bytes from the frame's first word on. One frame more may wait for the read port, so that whether the last
+  // window of the one before is read now decides nothing.
   typedef struct packed {
-    logic       first;
-    logic       last;
-    logic [2:0] shift;
-    logic [5:0] tail;   // bytes of the last beat; 0 is all
-  } window_t;
+    logic [RowBits-1:0]    base;
+    logic [RowBits-1:0]    place;
+    logic [8:0]            rows;
+    logic [OffsetBits-1:0] offset;
+    logic [8:0]            windows;
+  } sent_t;
 
-  logic [OffsetBits-1:0] offset_q;
-  logic [8:0] windows_q, windows;
-  window_t next_q, arrives_window_q, window_q;
-  logic [SlotBits-1:0] sent_slot_q, done_slot_q;
-  logic [RowBits-1:0] sent_base_q, sent_place_q, done_place_q;
-  logic [8:0] sent_rows_q, done_rows_q;
-  logic granted, sent, sent_q, arrives_q, window_valid_q, push, last_pushed, beat_room;
-  logic [511:0] data_q, before_q;
-  logic [$clog2(Beats+1)-1:0] beat_level;
+  sent_t judged_frame, next_q, sent_frame_q;
+  logic next_valid_q;
+  logic [RowBits-1:0] done_place_q;
+  logic [8:0] done_rows_q;
+  logic granted, sent, sent_q, idle, arrives_q, last_arrives_q, window_room, windows_ready;
+  logic [$clog2(Windows+1)-1:0] window_level;
 
-  assign windows = 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0);
-  assign sender_ready = windows_q == '0 || sent;
-  assign read_valid_o = windows_q != '0 && beat_room;
-  assign read_place_o = place_of(sent_base_q, offset_q);
+  assign judged_frame = '{
+          base: slot_q.base,
+          place: slot_q.place,
+          rows: slot_q.rows,
+          offset: {bounds.data[OffsetBits-1:3], 3'd0},
+          windows: 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0)
+      };
+  assign sender_ready = !next_valid_q;
+  // One whose place has not come back yet has its registers: places of sent frames are two cycles apart at least.
+  assign read_valid_o = sent_frame_q.windows != '0 && window_room && !(sent_q && sent_frame_q.windows == 9'd1);
+  assign read_place_o = place_of(sent_frame_q.base, sent_frame_q.offset);
   assign granted = read_valid_o && read_ready_i;
   // The last window is read.
-  assign sent = granted && windows_q == 9'd1;
-  // Two may be under way.
-  assign beat_room = beat_level < ($clog2(Beats + 1))'(Beats - 2);
+  assign sent = granted && sent_frame_q.windows == 9'd1;
+  assign idle = sent_frame_q.windows == '0 || sent;
+  // One may be under way.
+  assign window_room = window_level < ($clog2(Windows + 1))'(Windows - 1);
 
-  // A dropped packet's place comes back in its verdict's cycle; a sent one's behind its last window, and a cycle later if the other's does.
-  assign free_valid_o = sent_q || (judged && drops);
-  assign free_slot_o = (judged && drops) ? head_q : done_slot_q;
-  assign free_place_o = (judged && drops) ? slot_q.place : done_place_q;
-  assign free_rows_o = (judged && drops) ? slot_q.rows : done_rows_q;
-
+  // A slot comes back behind its verdict, and a dropped packet's place; a sent one's behind its last window, and a cycle later if the other's does.
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      windows_q      <= '0;
-      sent_q         <= 1'b0;
-      arrives_q      <= 1'b0;
-      window_valid_q <= 1'b0;
-    end else begin
-      sent_q <= sent || (sent_q && judged && drops);
-      if (granted) windows_q <= windows_q - 9'd1;
-      if (judged && !drops) windows_q <= windows;
-      arrives_q      <= granted;
-      window_valid_q <= arrives_q;
-    end
-    if (granted) begin
-      offset_q     <= offset_q + OffsetBits'(64);
-      next_q.first <= 1'b0;
-    end
-    if (sent) begin
-      done_slot_q  <= sent_slot_q;
-      done_place_q <= sent_place_q;
-      done_rows_q  <= sent_rows_q;
-    end
-    if (judged && !drops) begin
-      offset_q <= {bounds.data[OffsetBits-1:3], 3'd0};
-      next_q <= '{first: 1'b1, last: 1'b0, shift: bounds.data[2:0], tail: length[5:0]};
-      sent_slot_q <= head_q;
-      sent_base_q <= slot_q.base;
-      sent_place_q <= slot_q.place;
-      sent_rows_q <= slot_q.rows;
-    end
-    arrives_window_q <= next_q;
-    arrives_window_q.last <= windows_q == 9'd1;
-    if (arrives_q) begin
-      data_q   <= read_data_i;
-      window_q <= arrives_window_q;
-    end
-    if (window_valid_q) before_q <= data_q;
+    left_valid_o <= judged && rst_ni;
+    left_slot_o  <= head_q;
+    free_valid_o <= (sent_q || (judged && drops)) && rst_ni;
+    free_place_o <= (judged && drops) ? slot_q.place : done_place_q;
+    free_rows_o  <= (judged && drops) ? slot_q.rows : done_rows_q;
   end
 
-  assign push = window_valid_q && (window_q.shift == '0 || !window_q.first);
-  assign last_pushed = push && window_q.last;
+  always_ff @(posedge clk_i) begin
+    if (granted) begin
+      sent_frame_q.offset  <= sent_frame_q.offset + OffsetBits'(64);
+      sent_frame_q.windows <= sent_frame_q.windows - 9'd1;
+    end
+    if (idle && (next_valid_q || (judged && !drops))) sent_frame_q <= next_valid_q ? next_q : judged_frame;
+    if (!next_valid_q) next_q <= judged_frame;
+    if (sent) begin
+      done_place_q <= sent_frame_q.place;
+      done_rows_q  <= sent_frame_q.rows;
+    end
+    last_arrives_q <= sent_frame_q.windows == 9'd1;
+    if (!rst_ni) begin
+      sent_frame_q.windows <= '0;
+      next_valid_q         <= 1'b0;
+      sent_q               <= 1'b0;
+      arrives_q            <= 1'b0;
+    end else begin
+      next_valid_q <= !idle && (next_valid_q || (judged && !drops));
+      sent_q       <= sent || (sent_q && judged && drops);
+      arrives_q    <= granted;
+    end
+  end
 
-  logic [511:0] beat;
-  logic [ 63:0] keep;
-  assign beat = (window_q.shift == '0) ? data_q : 512'({data_q, before_q} >> {window_q.shift, 3'd0});
-  assign keep = (last_pushed && window_q.tail != '0) ? ~(64'hffff_ffff_ffff_ffff << window_q.tail) : '1;
-
-  logic beat_ready;
   sluice_fifo #(
-      .Width(512 + 64 + 1),
-      .Depth(Beats)
-  ) u_beats (
+      .Width(512 + 1),
+      .Depth(Windows)
+  ) u_windows (
       .clk_i,
       .rst_ni,
-      .valid_i(push),
-      .ready_o(beat_ready),
-      .data_i ({last_pushed, keep, beat}),
-      .valid_o(m_axis_tvalid),
-      .ready_i(m_axis_tready),
-      .data_o ({m_axis_tlast, m_axis_tkeep, m_axis_tdata}),
-      .level_o(beat_level)
+      .valid_i(arrives_q),
+      .ready_o(windows_ready),
+      .data_i ({last_arrives_q, columns_i}),
+      .valid_o(window_valid_o),
+      .ready_i(window_ready_i),
+      .data_o ({window_last_o, window_o}),
+      .level_o(window_level)
   );
 
   sideband_t side;
   route_t route;
-  logic unused_meta_valid;
-  logic [$clog2(Sending+1)-1:0] meta_level;
+  logic leaves_all;
+  logic [$clog2(Sending+1)-1:0] sending_q;
   always_comb begin
     side = slot_q.side;
     side.length = length;
@@ -366,28 +354,22 @@ module sluice_xdp_unload
     end
     side.destinations = route.destinations;
   end
+  assign leaving_o = '{side: side, route: route, turn: bounds.data[5:0], tail: length[5:0]};
 
-  sluice_fifo #(
-      .Width($bits(sideband_t) + $bits(route_t)),
-      .Depth(Sending)
-  ) u_meta (
-      .clk_i,
-      .rst_ni,
-      .valid_i(judged && !drops),
-      .ready_o(meta_ready),
-      .data_i ({route, side}),
-      .valid_o(unused_meta_valid),
-      .ready_i(m_axis_tvalid && m_axis_tready && m_axis_tlast),
-      .data_o ({m_axis_route, m_axis_side}),
-      .level_o(meta_level)
-  );
+  // Frames with a verdict that have not left.
+  assign leaves_all = window_valid_o && window_ready_i && window_last_o;
+  assign sending_ready = sending_q != ($clog2(Sending + 1))'(Sending);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) sending_q <= '0;
+    else sending_q <= sending_q + ($clog2(Sending + 1))'(judged && !drops) - ($clog2(Sending + 1))'(leaves_all);
+  end
 
   // What has a slot, its load knows.
-  assign waiting_o = meta_level != '0;
+  assign waiting_o = sending_q != '0;
 
 `ifndef SYNTHESIS
-  BeatsHaveRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !push || beat_ready);
+  WindowsHaveRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !arrives_q || windows_ready);
   ProgramsEndOnce_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !end_valid_i || !done_q[end_i.slot[SlotBits-1:0]]);
   PlacesComeBackOneByOne_A :

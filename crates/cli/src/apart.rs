@@ -42,7 +42,7 @@ pub fn of_script(script: &Script) -> Vec<PathBuf> {
     let mut all = vec![own];
     for statement in &script.statements {
         let named = match &statement.command {
-            Command::Load { file, .. } | Command::Routes { file, .. } => vec![file],
+            Command::Load { file, .. } | Command::Rules { file, .. } | Command::Routes { file, .. } => vec![file],
             Command::Rmt(rmt) => vec![&rmt.file],
             Command::Xdp(xdp) => [&xdp.file].into_iter().chain(xdp.rmt.as_ref().map(|rmt| &rmt.file)).collect(),
             _ => Vec::new(),

@@ -11,12 +11,16 @@ use sluice_device::Capabilities;
 use sluice_formats::{EngineId, Target};
 use sluice_object::Linker;
 
+/// The linker for a NIC that is not there: with every engine that one has, and l7 where a tenant of the file has a part of it.
+pub fn linker_of(config: &NicConfig) -> Linker {
+    let l7 = config.tenants.iter().any(|tenant| tenant.spec.l7.is_some());
+    let engines: Vec<EngineId> = EngineId::all().filter(|engine| l7 || *engine != EngineId::L7).collect();
+    Linker::of(config.target, &engines, None)
+}
+
 /// The linker for a device after reset. One with an XDP engine in hardware is given the compiler for its cores; others take
-/// XDP programs as they are, or refuse them.
+/// XDP programs as they are. A program for an engine that the device does not have is refused.
 pub fn linker(target: &'static Target, device: &Capabilities) -> Linker {
     let compile = device.xdp_in_hardware.then_some(sluice_hxdp::rows::compiler as _);
-    if compile.is_none() && device.engines.contains(&EngineId::RMT) {
-        return Linker::new(target);
-    }
     Linker::of(target, &device.engines, compile)
 }

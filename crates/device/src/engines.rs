@@ -1,4 +1,4 @@
-//! The engines in line of one NIC, and a packet's way through them.
+//! The engines of one NIC, and a packet's way through them: in line before the queues, and one behind a destination.
 
 use crate::engine::{Answer, Engine, InstallError, Packet};
 use crate::maps::Maps;
@@ -8,7 +8,10 @@ use sluice_object::Install;
 /// Engines in the order in which a packet meets them.
 #[derive(Debug)]
 pub struct Engines {
+    /// Those in line, before the queues.
     all: Vec<Box<dyn Engine>>,
+    /// The one behind the last host queue.
+    behind: Option<Box<dyn Engine>>,
 }
 
 /// How a packet's way through the engines ended, or was interrupted.
@@ -33,23 +36,54 @@ pub struct Late {
 }
 
 impl Engines {
-    /// These engines.
+    /// These engines, all in line.
     pub fn new(all: Vec<Box<dyn Engine>>) -> Self {
-        Self { all }
+        Self { all, behind: None }
+    }
+
+    /// With this one behind the last host queue.
+    #[must_use]
+    pub fn behind(self, engine: Box<dyn Engine>) -> Self {
+        Self { behind: Some(engine), ..self }
     }
 
     /// Which there are.
     pub fn ids(&self) -> Vec<EngineId> {
-        self.all.iter().map(|e| e.id()).collect()
+        self.each().map(|e| e.id()).collect()
+    }
+
+    /// Whether there is one behind the last host queue.
+    pub fn is_behind(&self) -> bool {
+        self.behind.is_some()
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Box<dyn Engine>> {
+        self.all.iter().chain(&self.behind)
+    }
+
+    fn each_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn Engine>> {
+        self.all.iter_mut().chain(&mut self.behind)
     }
 
     fn of(&self, id: Option<EngineId>) -> Option<&dyn Engine> {
-        let engine = self.all.iter().find(|e| Some(e.id()) == id)?;
+        let engine = self.each().find(|e| Some(e.id()) == id)?;
         Some(&**engine)
     }
 
     fn of_mut(&mut self, id: Option<EngineId>) -> Option<&mut Box<dyn Engine>> {
-        self.all.iter_mut().find(|e| Some(e.id()) == id)
+        self.each_mut().find(|e| Some(e.id()) == id)
+    }
+
+    /// A packet has left the last host queue: whether it reaches the host, and if not, why. A drop is counted.
+    pub fn dispatch(&mut self, packet: &mut Packet) -> Result<(), Reason> {
+        let Some(engine) = &mut self.behind else { return Ok(()) };
+        match engine.run(packet) {
+            Answer::Drop(reason) => {
+                engine.count(packet.module, reason);
+                Err(reason)
+            }
+            Answer::Next | Answer::To(_) | Answer::Held => Ok(()),
+        }
     }
 
     /// Sends a packet through all engines, until one drops or holds it, and counts what became of it.
@@ -192,12 +226,12 @@ impl Engines {
 
     /// Takes a snapshot of every engine's counters.
     pub fn snapshot(&mut self) {
-        self.all.iter_mut().for_each(|e| e.snapshot());
+        self.each_mut().for_each(|e| e.snapshot());
     }
 
     /// New packets of a module are stamped with this generation from now on.
     pub fn commit(&mut self, module: u8, generation: u8) {
-        self.all.iter_mut().for_each(|e| e.commit(module, generation));
+        self.each_mut().for_each(|e| e.commit(module, generation));
     }
 
     /// Puts a program into a generation of an engine, or takes it away.

@@ -5,13 +5,14 @@
 //! | object file of clang's with XDP programs | its first bytes, `7f 45 4c 46` |
 //! | binary object | its first bytes, `SLOB` |
 //! | text of an rmt module | the ending `.rmt` |
+//! | rules of message dispatch | the ending `.l7` |
 //! | object in JSON | anything else |
 //!
 //! `nic.toml`, `--replace`, packet scripts and commands read programs here and nowhere else. Devices do not know it.
 
 use sluice_ebpf::tenant;
 use sluice_formats::Target;
-use sluice_object::{Object, ObjectError};
+use sluice_object::{KeySpec, Object, ObjectError};
 use sluice_packet::bounded;
 use sluice_rmt::encode::object::object;
 use sluice_rmt::text;
@@ -19,6 +20,8 @@ use std::path::Path;
 
 /// Ending of files with the text of an rmt module.
 const MODULE_ENDING: &str = "rmt";
+/// Ending of files with rules of message dispatch.
+const RULES_ENDING: &str = "l7";
 /// First bytes of an ELF file.
 const ELF: &[u8] = b"\x7fELF";
 
@@ -27,6 +30,8 @@ const ELF: &[u8] = b"\x7fELF";
 pub enum Kind {
     /// The text of an rmt module.
     Module,
+    /// Rules of message dispatch.
+    Rules,
     /// An object file of clang's.
     Elf,
     /// An object in one of its forms.
@@ -36,10 +41,13 @@ pub enum Kind {
 impl Kind {
     /// What a file is by its name and its bytes.
     pub fn of(path: &Path, bytes: &[u8]) -> Self {
+        let ends = |with| path.extension().is_some_and(|ending| ending == with);
         if bytes.starts_with(ELF) {
             Self::Elf
-        } else if path.extension().is_some_and(|ending| ending == MODULE_ENDING) {
+        } else if ends(MODULE_ENDING) {
             Self::Module
+        } else if ends(RULES_ENDING) {
+            Self::Rules
         } else {
             Self::Object
         }
@@ -49,9 +57,9 @@ impl Kind {
 /// What is known beside the file.
 #[derive(Clone, Debug)]
 pub struct Reading<'a> {
-    /// The NIC's target: the text of a module becomes rows for it.
+    /// The NIC's target: the text of a module, and rules, become rows for it.
     pub target: &'a Target,
-    /// Name of the object that an object file of clang's becomes.
+    /// Name of the object that an object file of clang's, or a file of rules, becomes.
     pub name: &'a str,
     /// What is said about an XDP program; none is said about other files.
     pub xdp: tenant::Options,
@@ -94,11 +102,15 @@ pub fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, Pr
             said_nothing(&reading.xdp).map_err(|what| wrong("E0471", what))?;
             module(&file.to_string(), bytes, &reading.target.rmt)
         }
+        Kind::Rules => {
+            said_nothing(&reading.xdp).map_err(|what| wrong("E0471", what))?;
+            rules(&file.to_string(), bytes, reading)
+        }
     }
 }
 
 /// Reads a program that takes the place of a running one; of an XDP program the maps named in `keep` go on, as those do
-/// that are pinned. Of a tenant that runs programs of two engines it replaces its own engine's; the other one stays.
+/// that are pinned. What it has no program for stays, where a tenant runs several.
 pub fn successor(
     path: &Path,
     running: Option<&Object>,
@@ -116,17 +128,39 @@ pub fn successor(
             .map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })?,
         _ => decode(path, &bytes, &Reading::new(target, name))?,
     };
-    let both = |object: &Object| object.parts.rmt.is_some() && object.parts.xdp.is_some();
-    if !both(running) || both(&object) || object.parts.is_empty() {
-        return Ok(object);
+    let Some(stays) = what_stays(running, &object) else { return Ok(object) };
+    object.join(stays).map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })
+}
+
+/// What of a running program a new one does not replace. Rules stay beside a new table or new programs, and these beside
+/// new rules; of an rmt and an XDP program one stays beside the other's successor.
+fn what_stays(running: &Object, object: &Object) -> Option<Object> {
+    if running.is_rules() {
+        return None;
     }
     let mut stays = running.clone();
-    if object.parts.rmt.is_some() {
+    if object.parts.l7.is_some() {
+        stays.parts.l7 = None;
+    }
+    if object.is_rules() {
+        return running.parts.l7.is_some().then_some(stays);
+    }
+    let both = |object: &Object| object.parts.rmt.is_some() && object.parts.xdp.is_some();
+    let one = object.parts.rmt.is_some() != object.parts.xdp.is_some();
+    let (rmt, xdp) =
+        if both(running) && one { (object.parts.rmt.is_some(), object.parts.xdp.is_some()) } else { (true, true) };
+    if rmt {
         stays.parts.rmt = None;
-    } else {
+    }
+    if xdp {
         stays.parts.xdp = None;
     }
-    object.join(stays).map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })
+    match (stays.parts.is_empty(), stays.parts.l7.is_some() && stays.parts.engines().len() == 1) {
+        (true, _) => None,
+        // Without the table, if there was one.
+        (_, true) => Some(Object { parts: stays.parts, ..Object::new(&running.name, KeySpec::NONE, object.default) }),
+        _ => Some(stays),
+    }
 }
 
 /// The program of a tenant who ran none.
@@ -142,7 +176,8 @@ fn first(path: &Path, bytes: &[u8], sizes: &[(String, u32)], target: &Target) ->
 fn no_program(error: ObjectError) -> String {
     match error {
         ObjectError::Binary { offset: 0, found, .. } if found.starts_with("bytes") => {
-            let expected = "an object (`SLOB` or `{`), an object file of clang's (ELF), or a module (*.rmt)";
+            let expected =
+                "an object (`SLOB` or `{`), an object file of clang's (ELF), a module (*.rmt), or rules (*.l7)";
             format!("found {found}, expected {expected}")
         }
         error => error.to_string(),
@@ -155,6 +190,16 @@ fn said_nothing(options: &tenant::Options) -> Result<(), String> {
         return Ok(());
     }
     Err("options of an XDP program for a file that is no object file of clang's".to_owned())
+}
+
+fn rules(file: &str, bytes: &[u8], reading: &Reading) -> Result<Object, ProgramFileError> {
+    let rules = sluice_l7::rules::read_bytes(file, bytes)
+        .map_err(|e| ProgramFileError { code: e.code(), what: e.to_string() })?;
+    let wrong = |code, what: String| ProgramFileError { code, what: format!("{file}: {what}") };
+    let object =
+        sluice_l7::object::object(reading.name, &rules, reading.target).map_err(|e| wrong(e.code(), e.to_string()))?;
+    object.check().map_err(|e| wrong(e.code(), e.to_string()))?;
+    Ok(object)
 }
 
 fn module(file: &str, bytes: &[u8], target: &sluice_rmt::Target) -> Result<Object, ProgramFileError> {

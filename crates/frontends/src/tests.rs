@@ -95,3 +95,51 @@ fn what_does_not_go_together_is_refused_in_words() {
     let (one, another) = (module.clone().join(program.clone()).unwrap(), program.join(module).unwrap());
     assert_eq!((one.parts, one.demands, one.default), (another.parts, another.demands, another.default));
 }
+
+fn rules() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/l7/lines.l7")
+}
+
+#[test]
+fn rules_stay_beside_what_is_replaced_and_that_beside_new_rules() {
+    let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/l7/kv_prefix.l7");
+    let (module, program, lines, store) =
+        (object_of(calc()), object_of(swap()), object_of(rules()), object_of(other.clone()));
+    let mut table = Object::new("table", sluice_object::KeySpec::DMAC, sluice_object::Action::DROP);
+    table.push([0; sluice_formats::limits::KEY_BYTES], sluice_object::Action::DROP);
+    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &[], &TINY).unwrap();
+    assert_eq!((lines.name.as_str(), lines.is_rules(), table.is_rules()), ("red", true, false));
+    for first in [&module, &program, &table] {
+        // In either order rules leave the rest to the other one.
+        let running = lines.clone().join(first.clone()).unwrap();
+        assert_eq!(running.parts, first.clone().join(lines.clone()).unwrap().parts);
+        assert_eq!((running.default, &running.entries), (first.default, &first.entries));
+        let replaced = after(other.clone(), &running);
+        assert_eq!(replaced.parts.l7, store.parts.l7);
+        assert_eq!((&replaced.parts.rmt, &replaced.entries), (&running.parts.rmt, &running.entries));
+        assert_eq!(replaced.parts.xdp, running.parts.xdp);
+        let replaced = after(calc(), &running);
+        assert_eq!((&replaced.parts.rmt, &replaced.parts.l7), (&module.parts.rmt, &running.parts.l7));
+        assert!(replaced.entries.is_empty(), "the table is gone");
+        // Of a tenant with one of them, all is replaced.
+        assert!(after(other.clone(), first).is_rules());
+        assert_eq!(after(calc(), &lines).parts.l7, None);
+    }
+    let all = module.join(program.clone()).unwrap().join(lines.clone()).unwrap();
+    assert_eq!(after(other, &all).parts.engines().len(), 3);
+    assert!(after(swap(), &all).parts.l7.is_some_and(|part| Some(part) == lines.parts.l7));
+    assert!(store.join(lines).unwrap_err().to_string().contains("both for the engine l7"));
+}
+
+#[test]
+fn mistakes_of_rules_have_file_line_and_code() {
+    let error = decode(Path::new("x.l7"), b"application a {\n", &Reading::new(&TINY, "red")).unwrap_err();
+    assert!(error.code.starts_with("E085") && error.what.contains("x.l7:"), "{error}");
+    let urls = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/l7/ping_pong_48.l7");
+    let error = read(&urls, &Reading::new(&TINY, "red")).unwrap_err();
+    assert!(error.code == "E0871" && error.what.contains("more than the 32 rows"), "{error}");
+    assert!(read(&urls, &Reading::new(&DEFAULT, "red")).is_ok());
+    let xdp = tenant::Options { section: Some("xdp".to_owned()), ..tenant::Options::default() };
+    let error = read(&rules(), &Reading { xdp, ..Reading::new(&TINY, "red") }).unwrap_err();
+    assert_eq!(error.code, "E0471");
+}

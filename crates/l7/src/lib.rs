@@ -2,11 +2,13 @@
 //! `docs/design/l7.md` is the specification.
 
 pub mod compile;
+pub mod device;
 pub mod engine;
 pub mod explain;
 pub mod fast;
 pub mod listing;
 pub mod message;
+pub mod object;
 pub mod oracle;
 pub mod placed;
 pub mod published;

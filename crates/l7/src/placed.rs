@@ -63,7 +63,7 @@ impl Placed {
         fits("start rows", tables.starts.len(), starts, self.target.starts)?;
         fits("groups", tables.groups.len(), groups, self.target.groups)?;
         fits("UDP ports", ports.len(), self.ports.len(), self.target.ports)?;
-        let placed = |target: L7TargetPart| target.moved(rows as u16, groups as u16);
+        let placed = |target: L7TargetPart| target.moved(rows as u16, groups as u16, 0);
         self.tables.rows.extend(tables.rows.into_iter().map(|mut row| {
             row.miss = placed(row.miss);
             row.alternatives.iter_mut().for_each(|a| a.target = placed(a.target));

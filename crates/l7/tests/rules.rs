@@ -1,5 +1,6 @@
 //! Rules as files: the shipped ones and the pages' examples, what is read of them, mistakes and their places.
 
+use sluice_formats::random::{Rng, test_seed};
 use sluice_l7::rules::{Goal, Kind, Rules, Step, read, read_bytes};
 use std::path::{Path, PathBuf};
 
@@ -299,4 +300,80 @@ fn a_file_is_utf8_and_of_bounded_size_and_mistakes_are_at_most_twenty() {
     assert_eq!(error(&long).code(), "E0858");
     assert_eq!(error("endpoint x\n".repeat(10_000).as_bytes()).0.len(), 20);
     assert!(read("m.l7", &format!("\u{feff}{}", with("").replace('\n', "\r\n"))).is_ok());
+}
+
+/// Lines of rules that never win, each with the one in front of it.
+fn shadowed(rules: &str) -> Vec<(u32, u32)> {
+    let text = format!(
+        "application a {{\nport 9000 id 1 stop \"/\" default queue 0\nmessage m = 1 {{ field f = 1 field g = 2\n{rules}\n}}\n}}\n"
+    );
+    let rules = read("a.l7", &text).unwrap_or_else(|e| panic!("{e}"));
+    rules.shadowed().iter().map(|s| (s.line, s.by_line)).collect()
+}
+
+#[test]
+fn rules_that_can_never_win_are_told_and_no_others() {
+    let never = [
+        "rule x: f ~ \"ab\" -> queue 1\nrule y: f ~ \"abc\" -> queue 2",
+        "rule x: f ~ \"ab\" -> queue 1\nrule y: f ~ \"ab$\" -> queue 2",
+        "rule x: f ~ \".b\" -> queue 1\nrule y: f ~ \"ab\" | \"cb$\" -> queue 2",
+        "rule x: f ~ \"*/\" -> queue 1\nrule y: f ~ \"*/x\" and g ~ \"z\" -> queue 2",
+        "rule x: f ~ \"a\" | \"b\" -> queue 1\nrule y: f ~ \"bc\" -> queue 2",
+    ];
+    for rules in never {
+        assert_eq!(shadowed(rules), [(5, 4)], "{rules}");
+    }
+    let some = [
+        "rule x: f ~ \"abc\" -> queue 1\nrule y: f ~ \"ab\" -> queue 2",
+        "rule x: f ~ \"ab$\" -> queue 1\nrule y: f ~ \"ab\" -> queue 2",
+        "rule x: f ~ \"ab$\" -> queue 1\nrule y: f ~ \"abc$\" -> queue 2",
+        "rule x: f ~ \"ab\" and g ~ \"z\" -> queue 1\nrule y: f ~ \"ab\" -> queue 2",
+        "rule x: f ~ \"ab\" -> queue 1\nrule y: g ~ \"ab\" -> queue 2",
+        "rule x: f ~ \"a\" -> queue 1\nrule y: f ~ \"ab\" | \"c\" -> queue 2",
+        "rule x: f ~ \"a\" -> queue 1\nrule y: f ~ \".\" -> queue 2",
+        "rule x: f ~ \".\" -> queue 1\nrule y: f ~ \"*/\" -> queue 2",
+    ];
+    for rules in some {
+        assert_eq!(shadowed(rules), [], "{rules}");
+    }
+}
+
+#[test]
+fn what_is_told_to_never_win_never_does() {
+    let mut rng = Rng::new(test_seed("what_is_told_to_never_win_never_does"));
+    let (mut told, mut files) = (0, 0);
+    while told < 40 && files < 20_000 {
+        files += 1;
+        // As a file, so that rules have lines.
+        let rules = sluice_l7::testing::rules(&mut rng, &sluice_l7::testing::Limits::default()).to_string();
+        let rules = read("x.l7", &rules).unwrap();
+        let shadowed = rules.shadowed();
+        if shadowed.is_empty() {
+            continue;
+        }
+        told += shadowed.len();
+        let ports = sluice_l7::message::Ports::of(&rules);
+        for _ in 0..200 {
+            for frame in sluice_l7::testing::frames(&mut rng, &rules, Default::default()) {
+                let sluice_l7::message::Sort::Packet(packet) = sluice_l7::message::filter(&frame, &ports) else {
+                    continue;
+                };
+                let Some(view) = &packet.view else { continue };
+                let application = &rules.applications[packet.application];
+                let header = packet.header;
+                let message = sluice_l7::oracle::Message {
+                    msg_type: header.msg_type,
+                    session: header.session,
+                    msg_id: header.msg_id,
+                    view: Some(view),
+                };
+                let Some(won) = sluice_l7::oracle::decide(&rules, application, &message).rule else { continue };
+                let types =
+                    application.types.iter().filter(|t| t.number == header.msg_type || application.types.len() == 1);
+                let line = types.map(|t| t.rules[won].line).next();
+                assert!(shadowed.iter().all(|s| Some(s.line) != line), "{rules}");
+            }
+        }
+    }
+    assert!(told > 0, "{files} files");
 }

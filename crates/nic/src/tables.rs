@@ -6,11 +6,10 @@
 
 use crate::share::Bucket;
 use sluice_device::{Engines, Stamped};
-use sluice_formats::address::{Access, SLICE_INDEX_BIT, SNAPSHOT_INDEX_BIT, control};
+use sluice_formats::address::{Access, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT, control};
 use sluice_formats::limits::{MAX_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
 use sluice_formats::rows::{ExcessRow, GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VlanRow};
 use sluice_formats::{Node, Row, Status, Table, Target};
-use sluice_rmt::fast::SLICE_WORDS;
 
 /// Which generation a module's packets are stamped with, and how many of each are under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,17 +94,17 @@ impl Tables {
                     self.engines.snapshot();
                 }
             }
-            Table::Vlan => self.vlan[port * VLAN_ROWS as usize + i] = decode(words),
-            Table::PortPolicy => self.policy[port] = decode(words),
-            Table::Share => *self.share_mut(node.index(), i as u8) = Bucket::new(decode(words)),
-            Table::Excess => self.excess[port] = decode::<ExcessRow>(words).beats,
+            Table::Vlan => self.vlan[port * VLAN_ROWS as usize + i] = Row::of_words(words),
+            Table::PortPolicy => self.policy[port] = Row::of_words(words),
+            Table::Share => *self.share_mut(node.index(), i as u8) = Bucket::new(Row::of_words(words)),
+            Table::Excess => self.excess[port] = ExcessRow::of_words(words).beats,
             Table::Rate => {
-                self.rate[i] = decode(words);
+                self.rate[i] = Row::of_words(words);
                 self.rate_state[i] = RateState::default();
             }
             Table::Generation => return self.commit(i, (words[0] & 1) as u8),
-            Table::Limit => self.limit[i] = decode(words),
-            Table::Quantum => self.quantum[i] = decode::<QuantumRow>(words).bytes,
+            Table::Limit => self.limit[i] = Row::of_words(words),
+            Table::Quantum => self.quantum[i] = QuantumRow::of_words(words).bytes,
             _ => return Status::BadAddress,
         }
         Status::Ok
@@ -278,17 +277,6 @@ pub fn check_address(target: &Target, node: Node, table: Table, index: u32) -> R
     } else {
         Err(Status::BadAddress)
     }
-}
-
-/// A row from its words, which are as many as it has.
-pub(crate) fn decode<R: Row + Default>(words: &[u32]) -> R {
-    let mut words = words.to_vec();
-    let padding = words.len() as u32 * 32 - R::width();
-    if let Some(last) = words.last_mut() {
-        *last &= u32::MAX >> padding;
-    }
-    // Length and padding are right here, and those are all that `unpack` refuses.
-    R::unpack(&words).unwrap_or_default()
 }
 
 fn encode<R: Row>(row: &R) -> Vec<u32> {

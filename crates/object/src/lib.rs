@@ -14,6 +14,7 @@ mod hex;
 pub mod install;
 mod json;
 pub mod key;
+pub mod l7;
 pub mod linker;
 pub mod load;
 mod load_file;
@@ -24,6 +25,7 @@ pub mod part;
 pub mod probe;
 pub mod ring;
 pub mod rmt;
+mod rows;
 pub mod show;
 mod text;
 pub mod xdp;
@@ -35,7 +37,10 @@ pub use destination::{Destination, Destinations};
 pub use error::ObjectError;
 pub use install::Install;
 pub use key::{KeyBytes, KeyKind, KeySpec, Match};
-pub use linker::{LinkError, Linker, NicSettings, PortSettings, TenantSpec, VlanGrant, Warning, XDP_WEIGHT, XdpShare};
+pub use l7::{L7Application, L7Part};
+pub use linker::{
+    L7Given, LinkError, Linker, NicSettings, PortSettings, TenantSpec, VlanGrant, Warning, XDP_WEIGHT, XdpShare,
+};
 pub use load::{Load, Step};
 pub use object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
 pub use part::Parts;

@@ -3,6 +3,7 @@
 use crate::action::Action;
 use crate::bytes::{Reader, Writer};
 use crate::error::{ObjectError, bad};
+use crate::key::KeyKind;
 use crate::object::{Object, TargetNeed};
 use sluice_formats::EngineId;
 use std::fmt;
@@ -31,6 +32,8 @@ macro_rules! with_parts {
             xdp: crate::xdp::Xdp,
             /// Rows of a program of the rmt pipeline.
             rmt: crate::rmt::RmtPart,
+            /// Rows of a program of the l7 engine.
+            l7: crate::l7::L7Part,
             /// Limit of the probe, which tests of the seam have.
             #[cfg(feature = "probe")]
             probe: crate::probe::ProbePart,
@@ -51,6 +54,11 @@ macro_rules! parts {
                 let mut all = Vec::new();
                 $($(#[cfg($cfg)])? all.extend(self.$name.as_ref().map(|_| <$part as Part>::ENGINE));)*
                 all
+            }
+
+            /// Takes an engine's part away.
+            pub fn remove(&mut self, engine: EngineId) {
+                $($(#[cfg($cfg)])? if engine == <$part as Part>::ENGINE { self.$name = None; })*
             }
 
             /// Takes over the parts of another object; an engine that both have a part for is told.
@@ -108,12 +116,24 @@ impl Parts {
 }
 
 impl Object {
+    /// Whether it is rules for dispatch and nothing else, so that it may stand beside a table.
+    pub fn is_rules(&self) -> bool {
+        self.parts.engines() == [EngineId::L7] && self.key.kind == KeyKind::None
+    }
+
     /// One object with the parts of both: a tenant runs them together. It has this one's name; what both demand
-    /// is added up where it can be shared, and the larger of the two otherwise.
+    /// is added up where it can be shared, and the larger of the two otherwise. Rules for dispatch leave the default,
+    /// and the table, to the other one.
     pub fn join(mut self, mut other: Object) -> Result<Object, ObjectError> {
+        if self.is_rules() && !other.is_rules() {
+            let name = std::mem::replace(&mut self.name, other.name.clone());
+            std::mem::swap(&mut self, &mut other);
+            (other.name, self.name) = (self.name, name);
+        }
         let rmt = self.parts.rmt.is_some() || other.parts.rmt.is_some();
+        let beside_table = other.is_rules();
         for object in [&mut self, &mut other] {
-            if object.parts.is_empty() {
+            if object.parts.is_empty() && !beside_table {
                 let allowed = "programs for different engines: a table is a program of the rmt pipeline";
                 return Err(bad("parts", format!("`{}`, a table", object.name), allowed));
             }

@@ -1,6 +1,6 @@
 //! `sluice object show`: an object as people read it.
 
-use crate::key::describe;
+use crate::key::{KeyKind, describe};
 use crate::object::{Object, SymbolOf, TargetNeed};
 use std::fmt::Write;
 
@@ -53,8 +53,9 @@ fn render(object: &Object, out: &mut String) -> std::fmt::Result {
     for (name, value) in lines {
         writeln!(out, "{name:<9} {value}")?;
     }
-    if !object.parts.is_empty() {
-        return object.parts.show(out);
+    object.parts.show(out)?;
+    if object.key.kind == KeyKind::None && !object.parts.is_empty() {
+        return Ok(());
     }
     for symbol in &object.symbols {
         let of = match symbol.of {

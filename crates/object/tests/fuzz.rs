@@ -6,14 +6,18 @@ mod common;
 
 use arbtest::arbitrary::{Result, Unstructured};
 use common::*;
+use sluice_formats::l7::codes::L7Goal;
+use sluice_formats::l7::rows::{
+    L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart,
+};
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_formats::random::{Rng, SEED_VARIABLE};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Table, hash};
 use sluice_object::linker::Linker;
 use sluice_object::{
-    Action, Destination, KeyBytes, KeyKind, KeySpec, Load, NicSettings, Object, Step, Xdp, XdpEntry, XdpInitial,
-    XdpMap, XdpProgram,
+    Action, Destination, KeyBytes, KeyKind, KeySpec, L7Application, L7Part, Load, NicSettings, Object, Step, Xdp,
+    XdpEntry, XdpInitial, XdpMap, XdpProgram,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -54,9 +58,59 @@ fn some_object(u: &mut Unstructured<'_>) -> Result<Object> {
         object.parts.xdp = Some(Box::new(some_xdp(&mut rng)));
     }
     if spec == KeySpec::NONE && u.ratio(1, 3)? {
-        return Ok(rmt::object(rmt::part()));
+        object = rmt::object(rmt::part());
+    }
+    // Rules stand beside anything.
+    if u.ratio(1, 3)? {
+        object.parts.l7 = Some(Box::new(some_rules(&mut rng)));
     }
     Ok(object)
+}
+
+/// A program for dispatch with a few of everything, all of it within itself.
+fn some_rules(rng: &mut Rng) -> L7Part {
+    let (rows, starts, groups) = (rng.range(1, 4), rng.range(1, 3), rng.range(1, 2));
+    let target = |rng: &mut Rng| match rng.below(5) {
+        0 => L7TargetPart::new(L7Goal::Drop, 0),
+        1 => L7TargetPart::new(L7Goal::Queue, rng.below(256) as u16),
+        2 => L7TargetPart::new(L7Goal::Group, rng.below(groups) as u16),
+        3 => L7TargetPart::new(L7Goal::Row, rng.below(rows) as u16),
+        _ => L7TargetPart::default(),
+    };
+    let step =
+        |rng: &mut Rng| L7MovePart { field: rng.below(16) as u8, skip: rng.below(256) as u8, stop: rng.below(3) as u8 };
+    let alternative = |rng: &mut Rng| L7AlternativePart {
+        valid: true,
+        ends: rng.chance(1, 2),
+        anyway: rng.chance(1, 4),
+        bytes: rng.next_u64(),
+        target: target(rng),
+    };
+    let row = |rng: &mut Rng| {
+        let alternatives = std::array::from_fn(|_| alternative(rng));
+        L7MatchRow { module_id: 0, length: rng.below(9) as u8, step: step(rng), miss: target(rng), alternatives }
+    };
+    let application = |n: u64, rng: &mut Rng| {
+        let row = L7PortRow {
+            valid: true,
+            port: 9000 + n as u16,
+            stops: [b'/', b'?'],
+            stop_count: rng.below(3) as u8,
+            otherwise: L7TargetPart::new(L7Goal::Queue, 0),
+            types: starts as u16,
+            expiry: rng.below(1 << 24) as u32,
+            ..L7PortRow::default()
+        };
+        L7Application { name: format!("a{n}"), row, discard: rng.chance(1, 2) }
+    };
+    L7Part {
+        applications: (0..rng.range(1, 3)).map(|n| application(n, rng)).collect(),
+        starts: (0..starts).map(|_| L7StartRow { module_id: 0, step: step(rng), target: target(rng) }).collect(),
+        rows: (0..rows).map(|_| row(rng)).collect(),
+        groups: (0..groups)
+            .map(|_| L7GroupRow { module_id: 0, field: rng.below(16) as u8, slots: [rng.next_u64() as u8; 16] })
+            .collect(),
+    }
 }
 
 /// A program with a few of everything.

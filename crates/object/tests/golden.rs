@@ -5,11 +5,16 @@
 mod common;
 
 use common::tenant;
+use sluice_formats::EngineId;
+use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::rows::{
+    L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart,
+};
 use sluice_formats::target::TINY;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{
-    Action, Destination, KeyKind, KeySpec, Linker, Load, Match, Object, Rate, Symbol, SymbolOf, TenantSpec, Xdp,
-    XdpEntry, XdpInitial, XdpMap, XdpProgram,
+    Action, Destination, KeyKind, KeySpec, L7Application, L7Part, Linker, Load, Match, Object, Rate, Symbol, SymbolOf,
+    TenantSpec, Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram,
 };
 use std::path::PathBuf;
 
@@ -110,6 +115,76 @@ fn router() -> Object {
     common::rmt::object(common::rmt::part())
 }
 
+/// Uses every part of rules for dispatch, behind a table.
+fn rules() -> Object {
+    let target = |goal, number| L7TargetPart::new(goal, number);
+    let mut row = L7MatchRow {
+        length: 3,
+        step: L7MovePart { field: 2, skip: 1, stop: 1 },
+        miss: target(L7Goal::Row, 1),
+        ..L7MatchRow::default()
+    };
+    row.alternatives[0] = L7AlternativePart {
+        valid: true,
+        ends: true,
+        bytes: u64::from_le_bytes(*b"abc\0\0\0\0\0"),
+        target: target(L7Goal::Group, 0),
+        ..L7AlternativePart::default()
+    };
+    row.alternatives[1] = L7AlternativePart {
+        valid: true,
+        anyway: true,
+        target: target(L7Goal::Queue, 5),
+        ..L7AlternativePart::default()
+    };
+    let start = L7StartRow {
+        step: L7MovePart { field: 1, ..L7MovePart::default() },
+        target: target(L7Goal::Row, 0),
+        module_id: 0,
+    };
+    let port = L7PortRow {
+        valid: true,
+        port: 9000,
+        id: 7,
+        stops: [b'/', 0],
+        stop_count: 1,
+        otherwise: target(L7Goal::Drop, 0),
+        types: 2,
+        expiry: 1000,
+        ..L7PortRow::default()
+    };
+    let endpoint = L7PortRow {
+        valid: true,
+        port: 9001,
+        kind: L7PortKind::Endpoint.code(),
+        otherwise: target(L7Goal::Queue, 2),
+        ..L7PortRow::default()
+    };
+    let mut slots = [0; 16];
+    slots[3] = 4;
+    let mut object = Object::new("rules", KeySpec::whole(KeyKind::Dmac), Action::to([Destination::Host(3)]));
+    object.parts.l7 = Some(Box::new(L7Part {
+        applications: vec![
+            L7Application { name: "store".to_owned(), row: port, discard: true },
+            L7Application { name: "endpoint-9001".to_owned(), row: endpoint, discard: false },
+        ],
+        starts: vec![L7StartRow::default(), start],
+        rows: vec![row, L7MatchRow::default()],
+        groups: vec![L7GroupRow { module_id: 0, field: 1, slots }],
+    }));
+    object
+}
+
+/// The load that puts them in place of themselves.
+fn load_of_rules() -> Load {
+    let mut linker = Linker::of(&TINY, &[EngineId::RMT, EngineId::L7], None);
+    let mut spec = tenant(7, "red", 1, &TINY);
+    spec.make_room(&rules());
+    linker.admit(spec).unwrap();
+    linker.load(7, &rules()).unwrap();
+    linker.replace(7, &rules()).unwrap()
+}
+
 /// The load that puts it in place of itself, its state kept.
 fn load_of_router() -> Load {
     let mut linker = Linker::new(&TINY);
@@ -143,9 +218,13 @@ fn load_of_red() -> Load {
 
 #[test]
 fn objects_of_version_3() {
-    for (name, object) in
-        [("red.v3", red()), ("nothing.v3", nothing()), ("filter.v3", filter()), ("router.v3", router())]
-    {
+    for (name, object) in [
+        ("red.v3", red()),
+        ("nothing.v3", nothing()),
+        ("filter.v3", filter()),
+        ("router.v3", router()),
+        ("rules.v3", rules()),
+    ] {
         let binary = golden(&format!("{name}.slob"), &object.to_binary());
         assert_eq!(Object::decode(&binary).unwrap(), object);
         assert_eq!(object.to_binary(), binary);
@@ -157,7 +236,12 @@ fn objects_of_version_3() {
 
 #[test]
 fn loads_of_version_3() {
-    for (name, load) in [("red.v3", load_of_red()), ("filter.v3", load_of_filter()), ("router.v3", load_of_router())] {
+    for (name, load) in [
+        ("red.v3", load_of_red()),
+        ("filter.v3", load_of_filter()),
+        ("router.v3", load_of_router()),
+        ("rules.v3", load_of_rules()),
+    ] {
         let binary = golden(&format!("{name}.slld"), &load.to_binary());
         assert_eq!(Load::from_binary(&binary).unwrap(), load);
         assert_eq!(load.to_binary(), binary);
@@ -175,6 +259,8 @@ fn object_show() {
     assert_eq!(text.as_bytes(), golden("filter.v3.txt", text.as_bytes()));
     let text = sluice_object::show::table(&router());
     assert_eq!(text.as_bytes(), golden("router.v3.txt", text.as_bytes()));
+    let text = sluice_object::show::table(&rules());
+    assert_eq!(text.as_bytes(), golden("rules.v3.txt", text.as_bytes()));
     assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
 }
 

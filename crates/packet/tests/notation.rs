@@ -239,3 +239,31 @@ fn every_layer_survives_its_own_text() {
         assert_eq!(parse(&spec.to_string()).unwrap(), spec);
     }
 }
+
+#[test]
+fn messages_for_dispatch_are_written_by_their_fields() {
+    let text = "eth/ipv4/udp(dport=9000)/qnp(app=2, type=3, id=0x01020304, packets=2)/tlv(index=1, text=\"a b\")/tlv(index=2, opts=00ff)";
+    let packet = parse(text).unwrap();
+    let bytes = packet.build().unwrap();
+    assert_eq!(bytes[42..56], [2, 3, 1, 2, 3, 4, 0, 0, 0, 0, 2, 0, 0, 0]);
+    assert_eq!(bytes[64..], [1, 3, b'a', b' ', b'b', 2, 2, 0, 0xff]);
+    assert_eq!(parse(&packet.to_string()).unwrap(), packet);
+    // A quote and a backslash stand with a backslash.
+    let quoted = parse("raw(hex=00)").is_ok().then(|| parse("tlv(index=1, text=\"\\\"\\\\\")").unwrap()).unwrap();
+    assert_eq!(quoted.build().unwrap(), [1, 2, b'"', b'\\']);
+    assert_eq!(parse(&quoted.to_string()).unwrap(), quoted);
+    // A length that lies.
+    assert_eq!(parse("tlv(index=1, len=200, text=x)").unwrap().build().unwrap(), [1, 200, b'x']);
+    for (text, wrong) in [
+        ("tlv(index=256)", "255"),
+        ("tlv(value=1)", "index, len, opts, text"),
+        ("tlv(text=a, opts=00)", "`tlv.opts`"),
+        ("qnp(ids=1)", "acked_id"),
+        ("ipv4(text=abc)", "ttl"),
+    ] {
+        let error = parse(text).unwrap_err().to_string();
+        assert!(error.contains(wrong), "{text}: {error}");
+    }
+    let long = format!("tlv(text={})", "x".repeat(256));
+    assert!(parse(&long).unwrap_err().to_string().contains("at most 255 bytes"));
+}

@@ -94,7 +94,7 @@ fault config drop=20% corrupt=5%
 "
     );
     let commands = commands(&text);
-    let Command::Expect { destination, count, pattern } = &commands[1] else { panic!() };
+    let Command::Expect { destination, count, pattern, .. } = &commands[1] else { panic!() };
     assert_eq!((*destination, *count), (Destination::Port(2), 1));
     assert!(pattern.matches(&packet("eth/vlan(vid=7)/ipv4").unwrap()));
     assert!(!pattern.matches(&packet("eth/vlan(vid=8)/ipv4").unwrap()));

@@ -126,7 +126,7 @@ fn a_packet_alone_has_the_cycles_that_are_documented_for_what_it_waits_for() {
     assert_eq!(remainder.pass(XdpPass::Arithmetic), (1, 36 + 1 + 5));
     // Of two passes: the launch, which has its 5 too, and that which does the bundle.
     let stack = of("*(u64 *)(r10 -8) = r1\nlock *(u64 *)(r10 -8) += r1\nr0 = *(u64 *)(r10 -8)\nexit\n", 4);
-    assert_eq!(stack.pass(XdpPass::Values), (1, 10));
+    assert_eq!(stack.pass(XdpPass::Values), (1, 6 + 5));
     let call = of("call f\nexit\nf:\nr0 = 1\nexit\n", 5);
     // Its bundles are the call, launched with the packet, the function's exit and the program's; two passes bring registers back.
     assert_eq!((call.pass(XdpPass::Helper), call.pass(XdpPass::Launch)), ((1, 17), (2, 2 * 5)));

@@ -90,6 +90,29 @@ fn packets_of_a_flow_leave_as_they_came_and_others_overtake_them() {
 }
 
 #[test]
+fn frames_that_nobody_takes_wait_and_leave_as_they_came() {
+    let Some((mut engine, _)) = open_tiny("frames_that_nobody_takes_wait") else { return };
+    load(&mut engine, 1, "r0 = 2\nexit\n", false);
+    // More than have room between verdict and output, each of a single beat of packet memory.
+    let frames: Vec<Vec<u8>> = (0..60).map(|number| frame(64, 0, 0, number)).collect();
+    engine.hold();
+    for (number, frame) in (0..).zip(&frames) {
+        engine.offer_flow(packet_id(0, number), 1, number, frame);
+    }
+    engine.run(Until { max_cycles: 3_000, ..Until::default() });
+    let told = engine.verdicts.len();
+    assert!((4..20).contains(&told), "{told} verdicts while nothing leaves");
+    engine.stall(0, 0);
+    engine.end(frames.len());
+    engine.quiesce();
+    let went: Vec<u32> = engine.verdicts.iter().map(|v| v.id).collect();
+    assert_eq!(std::mem::take(&mut engine.order), went, "frames leave in the order of verdicts");
+    for (id, (_, bytes)) in std::mem::take(&mut engine.routed) {
+        assert_eq!(bytes, frames[(id & 0x0fff_ffff) as usize], "packet {id:#x}");
+    }
+}
+
+#[test]
 fn a_long_packet_is_waited_for_by_its_own_flow_alone() {
     let Some((mut engine, _)) = open_tiny("a_long_packet_is_waited_for") else { return };
     load(&mut engine, 1, ROUNDS, false);
@@ -180,11 +203,13 @@ fn places_come_back_where_a_packet_is_dropped_as_another_has_been_sent() {
     let Some((mut engine, mut rng)) = open_tiny(name) else { return };
     load(&mut engine, 1, ROUNDS, false);
     let mut number = 0;
-    // Short packets of many flows, half of them dropped, at full load; then as long ones as there are.
-    for round in 0..12 {
+    // Short packets of many flows, half of them dropped, at full load; then as long ones as there are. With an output that is about as
+    // fast as programs, frames wait behind each other for it, while packets end at any time.
+    for round in 0..20 {
         let (count, long) = if round % 4 == 3 { (6, true) } else { (400, false) };
+        engine.stall(if long { 0 } else { [0, 60, 80, 110][round % 4] }, 0);
         for _ in 0..count {
-            let bytes = if long { 9216 } else { 20 + rng.index(200) };
+            let bytes = if long { 9216 } else { 20 + rng.index([200, 100][round % 2]) };
             let frame = frame(bytes, 1, 1 + rng.below(2) as u8, number);
             engine.offer_flow(packet_id((number % 4) as u8, number), 1, rng.next_u32(), &frame);
             number += 1;

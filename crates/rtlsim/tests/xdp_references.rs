@@ -236,10 +236,10 @@ fn chain() -> Object {
          r8 = 200\nr7 = 9\n*(u64 *)(r10 -16) = r7\n*(u64 *)(r10 -512) = r7\n{}r0 = *(u64 *)(r10 -512)\nr4 = *(u64 *)(r10 -16)\nr0 += r4\nend:\nexit\n",
         jump(FIRST + 2)
     );
-    // Again and again, as often as may be.
+    // Again and again, as often as may be, and what the last call says.
     let again = format!(
         "r9 = r1\nr6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 60\nr0 = 0\nif r3 > r2 goto out\nr8 += 1\n\
-         *(u8 *)(r6 +31) = r8\nr2 = map[jumps]\nr3 = 3\nr1 = r9\ncall bpf_tail_call\nr0 = 3\n{END}"
+         *(u8 *)(r6 +31) = r8\nr2 = map[jumps]\nr3 = 3\nr1 = r9\ncall bpf_tail_call\n*(u32 *)(r6 +56) = r0\nr0 = 3\n{END}"
     );
     let maps = vec![programs("jumps", 6, &[(1, "seen"), (2, "deep"), (3, "again"), (4, "main")])];
     object_of("chain", &[("main", &main), ("seen", &seen), ("deep", &deep), ("again", &again)], maps, &[])
@@ -268,6 +268,7 @@ fn programs_take_each_others_places() {
     // 33 tail calls, the first to `deep`.
     let most = outcomes.iter().map(|o| mark(o, 31)).max();
     assert_eq!(most, Some(232), "32 times behind 200");
+    assert!(outcomes.iter().any(|o| mark(o, 31) == 232 && mark(o, 56) == 0xff), "one more has no permission");
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Ring {
 
     fn described(&self, path: &Path, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
         let nic = bring_up::read(path, self.target)?;
-        let mut linker = Linker::new(nic.target);
+        let mut linker = sluice_control::linker_of(&nic.config);
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];

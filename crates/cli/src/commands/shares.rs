@@ -64,7 +64,7 @@ impl Shares {
     /// Prints it.
     pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
         let nic = bring_up::read(&self.config, self.target)?;
-        let mut linker = Linker::new(nic.target);
+        let mut linker = sluice_control::linker_of(&nic.config);
         config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let all = nic.config.tenants.iter().map(|tenant| of(&linker, tenant.spec.id)).collect::<Result<Vec<_>, _>>()?;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// Says what rules of message dispatch take, or what is wrong with them
 ///
-/// Every mistake is shown with its line (docs/guide/l7.md). Exits with 0 when all files pass, 2 when one does not.
+/// Every mistake is shown with its line (docs/guide/l7.md), and as a warning every rule that can never win. Exits with 0 when all files pass, 2 when one does not.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice l7 check programs/l7/course_reviews.l7 programs/l7/lines.l7")]
 pub struct Check {
@@ -39,8 +39,20 @@ impl Check {
             passed &= result.is_ok();
             match result {
                 _ if self.json => reports.push(report_json(&name, &result)),
-                Ok(rules) if self.print => out.text(&rules.to_string())?,
-                Ok(rules) => text(&name, &rules, out)?,
+                Ok(rules) => {
+                    if self.print {
+                        out.text(&rules.to_string())?
+                    } else {
+                        text(&name, &rules, out)?
+                    }
+                    let shadowed = rules.shadowed();
+                    if !shadowed.is_empty() {
+                        out.flush()?;
+                    }
+                    for rule in shadowed {
+                        printable::tell(format!("warning[{}]: {name}: {rule}", rule.code()));
+                    }
+                }
                 Err(errors) => {
                     out.flush()?;
                     printable::tell(failure(&errors));
@@ -122,9 +134,14 @@ fn report_json(name: &str, result: &Result<Rules, RulesErrors>) -> Value {
     });
     let groups =
         rules.groups.iter().map(|g| json!({ "name": g.name, "field": g.field, "slots": g.slots, "line": g.line }));
+    let shadowed = rules.shadowed();
+    let warnings = shadowed
+        .iter()
+        .map(|s| json!({ "code": s.code(), "line": s.line, "by_line": s.by_line, "what": s.to_string() }));
     json!({
         "file": name,
         "passed": true,
+        "warnings": warnings.collect::<Vec<_>>(),
         "applications": applications.collect::<Vec<_>>(),
         "groups": groups.collect::<Vec<_>>(),
     })

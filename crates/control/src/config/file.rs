@@ -77,6 +77,8 @@ pub(super) struct TenantTable {
     pub object: Option<Spanned<PathBuf>>,
     pub table: Option<Spanned<TableTable>>,
     pub rmt: Option<Spanned<RmtTable>>,
+    pub rules: Option<Spanned<PathBuf>>,
+    pub l7: Option<Spanned<L7Table>>,
     pub xdp: Option<Spanned<PathBuf>>,
     pub section: Option<Spanned<String>>,
     pub program: Option<Spanned<String>>,
@@ -93,7 +95,10 @@ pub(super) struct TenantTable {
 impl TenantTable {
     /// Files that it names, all to be read.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let one = [&self.object, &self.xdp, &self.routes].into_iter().flatten().map(|path| path.get_ref().as_path());
+        let one = [&self.object, &self.xdp, &self.rules, &self.routes]
+            .into_iter()
+            .flatten()
+            .map(|path| path.get_ref().as_path());
         one.chain(self.maps.iter().flat_map(|maps| maps.get_ref().values().map(PathBuf::as_path)))
     }
 
@@ -153,6 +158,20 @@ pub(super) struct StageTable {
     pub pages: Option<u32>,
     pub fresh_pages: Option<bool>,
     pub numbers: Option<u32>,
+}
+
+/// What a tenant is given of the l7 engine.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct L7Table {
+    pub ports: Option<u32>,
+    pub starts: Option<u32>,
+    pub rows: Option<u32>,
+    pub groups: Option<u32>,
+    pub rings: Option<u32>,
+    pub messages: Option<u16>,
+    pub packets: Option<u16>,
+    pub beats: Option<u16>,
 }
 
 /// A VLAN on every port, or on one.

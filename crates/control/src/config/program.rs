@@ -5,7 +5,7 @@ use super::file::TenantTable;
 use super::resolve::Resolver;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::tenant::{Options, ambiguous_interface};
-use sluice_formats::Target;
+use sluice_formats::{Target, l7};
 use sluice_frontends::{self as frontends, ProgramFileError, Reading};
 use sluice_object::{Destination, Object};
 use sluice_packet::bounded;
@@ -67,6 +67,8 @@ impl Resolver<'_> {
         }
         if let Some(pass) = &table.pass {
             options.pass = destination(pass.get_ref(), pass.span(), "pass")?;
+        } else if table.rules.is_some() {
+            options.pass = Destination::Host(l7::target::host(target));
         }
         if let Some(sizes) = &table.map_sizes {
             options.max_entries = sizes.get_ref().clone().into_iter().collect();
@@ -118,7 +120,9 @@ impl Resolver<'_> {
     pub(super) fn named_files(&self, table: &TenantTable) -> Result<(), ConfigError> {
         let is_empty = |path: &Path| path.as_os_str().is_empty();
         let refused = |span, key: &str| Err(self.wrong(span, key, "``", "the name of a file"));
-        for (key, path) in [("object", &table.object), ("xdp", &table.xdp), ("routes", &table.routes)] {
+        for (key, path) in
+            [("object", &table.object), ("xdp", &table.xdp), ("rules", &table.rules), ("routes", &table.routes)]
+        {
             if let Some(path) = path.as_ref().filter(|path| is_empty(path.get_ref())) {
                 return refused(path.span(), key);
             }

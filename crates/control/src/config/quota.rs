@@ -1,11 +1,11 @@
-//! What a tenant is given of the rmt pipeline.
+//! What a tenant is given of the rmt pipeline and of the l7 engine.
 
 use super::error::ConfigError;
-use super::file::{RmtTable, StageTable};
+use super::file::{L7Table, RmtTable, StageTable};
 use super::resolve::Resolver;
 use sluice_formats::Target;
-use sluice_object::Object;
 use sluice_object::linker::rmt::{Quota, StageQuota};
+use sluice_object::{L7Given, L7Part, Object};
 use toml::Spanned;
 
 impl Resolver<'_> {
@@ -61,5 +61,21 @@ fn given(stage: &StageTable, needs: Option<&StageQuota>) -> StageQuota {
         pages: stage.pages.unwrap_or(needs.pages),
         fresh_pages: stage.fresh_pages.unwrap_or(needs.fresh_pages),
         numbers: stage.numbers.unwrap_or(numbers.max(needs.numbers)),
+    }
+}
+
+/// What `[tenant.l7]` says, and what the rules at hand need where it says nothing. Less than that the linker refuses; more is room
+/// for rules that replace them.
+pub(super) fn l7_given(table: &L7Table, part: Option<&L7Part>) -> L7Given {
+    let needs = part.map(|part| L7Given::default().or(part)).unwrap_or_default();
+    L7Given {
+        ports: table.ports.unwrap_or(needs.ports),
+        starts: table.starts.unwrap_or(needs.starts),
+        rows: table.rows.unwrap_or(needs.rows),
+        groups: table.groups.unwrap_or(needs.groups),
+        rings: table.rings.unwrap_or(needs.rings),
+        messages: table.messages,
+        packets: table.packets.unwrap_or(0),
+        beats: table.beats.unwrap_or(0),
     }
 }

@@ -3,12 +3,14 @@
 use super::error::{ConfigError, ConfigProblem};
 use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, TableTable, TenantTable};
 use super::grants::NOBODY;
+use super::quota::l7_given;
 use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
-use sluice_formats::{Target, target};
+use sluice_formats::{EngineId, Target, target};
 use sluice_frontends::{self as frontends, Reading};
 use sluice_object::linker::rmt::RmtError;
 use sluice_object::{
-    Destination, KeyKind, KeySpec, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec, XdpShare,
+    Destination, KeyKind, KeySpec, L7Given, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
+    XdpShare,
 };
 use sluice_packet::capture::Format;
 use std::ops::Range;
@@ -179,7 +181,8 @@ impl Resolver<'_> {
         target: &'static Target,
         settings: &NicSettings,
     ) -> Result<Vec<TenantConfig>, ConfigError> {
-        let mut linker = Linker::new(target);
+        let engines: Vec<EngineId> = EngineId::all().collect();
+        let mut linker = Linker::of(target, &engines, None);
         let mut tenants = Vec::new();
         for table in &file.tenant {
             let tenant = self.tenant(table, &file.port, target)?;
@@ -189,8 +192,8 @@ impl Resolver<'_> {
                 // The linker may say whose it is, too.
                 let what = what.strip_prefix(&format!("tenant `{name}`: ")).unwrap_or(&what).to_owned();
                 let problem = ConfigProblem::Object { tenant: name.clone(), what, code: Some(error.code()) };
-                let quota = table.rmt.as_ref().filter(|_| is_quota(&error));
-                let span = quota.map_or(table.name.span(), Spanned::span);
+                let quota = table.rmt.as_ref().filter(|_| is_quota(&error)).map(Spanned::span);
+                let span = quota.unwrap_or(table.name.span());
                 ConfigError::at(self.file, self.text, span, problem)
             };
             linker.admit(tenant.spec.clone()).map_err(&refused)?;
@@ -251,6 +254,9 @@ impl Resolver<'_> {
         }
         spec.rmt = table.rmt.as_ref().map(|rmt| self.quota(rmt, object.as_ref(), target)).transpose()?;
         if let Some(object) = &object {
+            if let Some(part) = &object.parts.l7 {
+                spec.l7 = Some(L7Given::default().or(part));
+            }
             // What is not said is what the first program needs; a table may get its first entry later.
             if spec.rmt.is_none() || object.parts.rmt.is_none() {
                 spec.make_room(object);
@@ -258,6 +264,10 @@ impl Resolver<'_> {
             // What is no module runs as a table, also where `[tenant.rmt]` gives room for a module beside it.
             let is_table = object.key.kind != KeyKind::None || (spec.rmt.is_some() && object.parts.rmt.is_none());
             spec.max_entries = spec.max_entries.max(u32::from(is_table));
+        }
+        if let Some(given) = &table.l7 {
+            let part = object.as_ref().and_then(|object| object.parts.l7.as_deref());
+            spec.l7 = Some(l7_given(given.get_ref(), part));
         }
         spec.max_entries = table.max_entries.as_ref().map_or(spec.max_entries, |n| *n.get_ref());
         Ok(TenantConfig { spec, object, routes })
@@ -275,7 +285,8 @@ impl Resolver<'_> {
                 return Err(self.wrong(path.span(), format!("tenant `{name}`"), found, "one of them"));
             }
             self.no_program_keys(table, name)?;
-            return inline_object(name, inline.get_ref()).map(Some).map_err(|e| bad(inline.span(), &e));
+            let object = inline_object(name, inline.get_ref()).map_err(|e| bad(inline.span(), &e))?;
+            return self.with_rules(table, name, target, Some(object));
         }
         let object = match &table.object {
             None => None,
@@ -294,9 +305,40 @@ impl Resolver<'_> {
                 Err(self.wrong(pass.span(), "pass", format!("`{}`", pass.get_ref().escape_default()), allowed))
             }
             (Some(object), Some(program), Some(path), None) => {
-                object.join(program).map(Some).map_err(|e| bad(path.span(), &e))
+                let object = object.join(program).map_err(|e| bad(path.span(), &e))?;
+                self.with_rules(table, name, target, Some(object))
             }
-            (object, program, ..) => Ok(object.or(program)),
+            (object, program, ..) => self.with_rules(table, name, target, object.or(program)),
+        }
+    }
+
+    /// The same with the tenant's rules for dispatch beside it.
+    fn with_rules(
+        &self,
+        table: &TenantTable,
+        name: &str,
+        target: &Target,
+        object: Option<Object>,
+    ) -> Result<Option<Object>, ConfigError> {
+        let Some(path) = &table.rules else { return Ok(object) };
+        let wrong = |what: String, code| {
+            let problem = ConfigProblem::Object { tenant: name.to_owned(), what, code: Some(code) };
+            ConfigError::at(self.file, self.text, path.span(), problem)
+        };
+        let file = self.folder.join(path.get_ref());
+        let rules = frontends::read(&file, &Reading::new(target, name)).map_err(|e| wrong(e.what, e.code))?;
+        if !rules.is_rules() {
+            let found = format!("`{}`", path.get_ref().display());
+            return Err(self.wrong(
+                path.span(),
+                "rules",
+                found,
+                "a file of rules (*.l7); other programs stand at `object`",
+            ));
+        }
+        match object {
+            None => Ok(Some(rules)),
+            Some(object) => object.join(rules).map(Some).map_err(|e| wrong(e.to_string(), e.code())),
         }
     }
 }

@@ -266,3 +266,52 @@ fn variables_and_templates_of_a_tenant_reach_its_object() {
         assert!(message.contains(part), "{message}");
     }
 }
+
+#[test]
+fn rules_stand_alone_or_beside_a_table_with_what_the_tenant_is_given() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/l7/nic.toml");
+    let config = NicConfig::read(&path).unwrap_or_else(|e| panic!("{e}"));
+    let [reviews, store, lines] = &config.tenants[..] else { panic!("three tenants") };
+    let given = |tenant: &super::TenantConfig| tenant.spec.l7.unwrap();
+    assert_eq!((given(reviews).rows, given(reviews).rings, given(reviews).messages), (32, 8, Some(128)));
+    assert_eq!((given(reviews).ports, given(store).rings, given(store).messages), (2, 4, None));
+    assert!(lines.object.as_ref().unwrap().is_rules());
+    let object = store.object.as_ref().unwrap();
+    assert!(object.parts.l7.is_some() && object.entries.len() == 1 && object.name == "store");
+    let mut device = SoftwareNic::new(*config.target);
+    let mut linker = crate::linker(config.target, device.capabilities());
+    bring_up(&config, &mut device, &mut linker).unwrap();
+    assert_eq!(linker.rings(1), Ok(0..8));
+    let mut without = Linker::new(config.target);
+    let error = bring_up(&config, &mut SoftwareNic::new(*config.target), &mut without).unwrap_err();
+    assert_eq!(error.code(), "E0238");
+}
+
+#[test]
+fn mistakes_about_rules_are_answered_at_their_place() {
+    let text = |more: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/l7").display().to_string();
+        format!(
+            "[device]\ntarget = \"tiny\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\nqueues = {{ host3 = 8 }}\n{}",
+            more.replace("L7", &folder)
+        )
+    };
+    let refused = |more: &str, code: &str, words: &str| {
+        let error = parse(&text(more)).unwrap_err();
+        let found = error.to_string();
+        assert!(error.code() == code && found.contains(words), "{more}\n{found}");
+    };
+    refused("rules = \"\"\n", "E0304", "the name of a file");
+    refused("rules = \"L7/none.l7\"\n", "E0305", "none.l7");
+    refused("rules = \"L7/../rmt/calc.rmt\"\n", "E0304", "a file of rules");
+    refused("rules = \"L7/ping_pong_48.l7\"\n", "E0871", "rows");
+    refused("rules = \"L7/lines.l7\"\nobject = \"L7/lines.l7\"\n", "E0205", "both for the engine l7");
+    refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nrows = 3\n", "E0223", "match rows of l7, tenant `red` was given 3");
+    refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nrows = 33\n", "E0226", "at most 32");
+    refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nmessages = 33\n", "E0226", "at most 32");
+    refused("[tenant.l7]\nqueues = 3\n", "E0303", "unknown field `queues`");
+    // Behind an XDP program, what that passes is dispatched if nothing else is said.
+    let xdp = "rules = \"L7/lines.l7\"\nxdp = \"L7/../xdp/swap/swap.o\"\n";
+    let config = parse(&text(&xdp.replace("xdp = ", "keep_tag = true\nxdp = "))).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(config.tenants[0].object.as_ref().unwrap().default.to_string(), "to host3");
+}

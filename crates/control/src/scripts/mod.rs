@@ -257,12 +257,17 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         return report;
     }
     let rmt = |s: &Statement| match &s.command {
-        Command::Rmt(_) | Command::Table(_) | Command::Load { .. } => true,
+        Command::Rmt(_) | Command::Table(_) | Command::Load { .. } | Command::Rules { .. } => true,
         Command::Xdp(xdp) => xdp.rmt.is_some(),
         _ => false,
     };
     if !device.capabilities().engines.contains(&EngineId::RMT) && script.statements.iter().any(rmt) {
         report.skipped = Some("the device has no rmt pipeline".to_owned());
+        return report;
+    }
+    let rules = |s: &Statement| matches!(s.command, Command::Rules { .. });
+    if !device.capabilities().engines.contains(&EngineId::L7) && script.statements.iter().any(rules) {
+        report.skipped = Some("the device has no l7 engine".to_owned());
         return report;
     }
     let blocks = |s: &Statement| matches!(s.command, Command::Block(_) | Command::Unblock(_));
@@ -282,7 +287,12 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         report.statements += 1;
         let places = matches!(
             statement.command,
-            Command::Tenant(_) | Command::Rmt(_) | Command::Load { .. } | Command::Xdp(_) | Command::Nic(_)
+            Command::Tenant(_)
+                | Command::Rmt(_)
+                | Command::Rules { .. }
+                | Command::Load { .. }
+                | Command::Xdp(_)
+                | Command::Nic(_)
         );
         if let Err(failure) = runner.run(&statement.command) {
             ended_early = !failure.is_expectation();

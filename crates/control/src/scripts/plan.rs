@@ -1,11 +1,11 @@
 //! What each tenant of a script needs, read from the whole script before it runs: the linker
 //! wants to know it at admission.
 
-use super::tables::{read_object, rmt_object};
+use super::tables::{read_object, read_rules, rmt_object};
 use super::{FailedStatement, ScriptFailure};
 use sluice_formats::Target;
 use sluice_object::linker::rmt::Quota;
-use sluice_object::{Destination, Linker, Object};
+use sluice_object::{Destination, L7Given, Linker, Object};
 use sluice_packet::script::{
     Action, Command, Destination as ScriptDestination, Forward, Key, SYSTEM, Script, Statement, Tenant,
 };
@@ -25,6 +25,8 @@ pub(super) struct Need {
     pub has_table: bool,
     /// What its rmt modules need of the pipeline, whichever runs.
     pub rmt: Option<Quota>,
+    /// What its rules need of the l7 engine, whichever run.
+    pub l7: Option<L7Given>,
     /// Cells of each of its queues.
     pub cells: u16,
 }
@@ -37,6 +39,9 @@ impl Need {
 
     /// Room for an object; a module that demands no destination may send everywhere.
     fn add_object(&mut self, object: &Object, target: &Target) {
+        if let Some(part) = &object.parts.l7 {
+            self.l7 = Some(self.l7.unwrap_or_default().or(part));
+        }
         let Some(part) = &object.parts.rmt else {
             self.has_table |= !object.entries.is_empty();
             self.loaded = self.loaded.max(object.demands.entries);
@@ -116,6 +121,10 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                     return Err(here(ScriptFailure::value(format!("rmt {}", rmt.tenant), found, allowed)));
                 }
                 needs.entry(rmt.tenant.clone()).or_default().add_object(&object, target);
+            }
+            Command::Rules { tenant, file } => {
+                let object = read_rules(&script.file, file, tenant, target).map_err(here)?;
+                needs.entry(tenant.clone()).or_default().add_object(&object, target);
             }
             // Where a program sends, it decides itself.
             Command::Xdp(xdp) => {

@@ -3,18 +3,20 @@
 use super::checks::{check_length, check_port, counter_of, no_table};
 use super::plan::{self, Need, destination};
 use super::programs;
-use super::tables::{TableState, action, read_object, rmt_object};
+use super::tables::{TableState, action, read_object, read_rules, rmt_object};
 use super::traffic::Seen;
 use super::{FailedStatement, ScriptFailure};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
-use sluice_formats::{Reason, Target, target};
+use sluice_formats::{Reason, Target, l7, target};
 use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant, Warning, XdpShare};
 use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
 };
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::path::Path;
 
 /// Most events taken at once.
 const POLL: usize = 4096;
@@ -29,6 +31,10 @@ pub(super) struct Runner<'a> {
     tables: BTreeMap<String, TableState>,
     /// Tables of updates that are not committed yet.
     updates: BTreeMap<String, Option<TableState>>,
+    /// Objects that were put beside rules, or could be; of a table what it began with.
+    programs: BTreeMap<String, Object>,
+    /// Rules for dispatch.
+    rules: BTreeMap<String, Object>,
     pub seen: Seen,
     /// What programs told and the script has not asked for, by module.
     events: BTreeMap<u8, VecDeque<ProgramEvent>>,
@@ -54,6 +60,8 @@ impl<'a> Runner<'a> {
             ids: BTreeMap::new(),
             tables: BTreeMap::new(),
             updates: BTreeMap::new(),
+            programs: BTreeMap::new(),
+            rules: BTreeMap::new(),
             seen: Seen::default(),
             events: BTreeMap::new(),
             seed: script.seed().unwrap_or(0),
@@ -143,6 +151,18 @@ impl<'a> Runner<'a> {
                 }
                 self.program(&rmt.tenant, &object)
             }
+            Command::Rules { tenant, file } => {
+                let rules = read_rules(&self.script.file, file, tenant, self.target)?;
+                let beside = match self.tables.get(tenant) {
+                    Some(table) => Some(table.object()),
+                    None => self.programs.get(tenant).cloned(),
+                };
+                self.rules.insert(tenant.clone(), rules.clone());
+                match beside {
+                    Some(object) => self.put(tenant, &object),
+                    None => self.load(tenant, &rules),
+                }
+            }
             Command::Map(given) => {
                 // What was sent before sees the map as it was.
                 self.rest()?;
@@ -164,11 +184,18 @@ impl<'a> Runner<'a> {
                 programs::event(waiting, map, bytes)
             }
             Command::Send(send) => self.send(send),
-            Command::Expect { destination: to, count, pattern } => {
+            Command::Expect { destination: to, queue, count, pattern } => {
                 let (number, name) = self.destination(destination(*to))?;
+                let name = queue.map_or(name.clone(), |queue| format!("{name}, queue {queue}"));
                 check_length("packet that is expected", pattern.bytes.len())?;
                 self.rest()?;
-                self.seen.expect(number, &name, *count, pattern)
+                let rings = self.rings(number);
+                let own = |module: u8, found: u8| match rings.get(&module) {
+                    Some(rings) if rings.contains(&found.into()) => found - rings.start as u8,
+                    _ => found,
+                };
+                let is_queue = |module: u8, found: u8| queue.is_none_or(|queue| own(module, found) == queue);
+                self.seen.expect(number, &name, *count, is_queue, pattern)
             }
             Command::ExpectNone => {
                 self.rest()?;
@@ -248,6 +275,7 @@ impl<'a> Runner<'a> {
         }
         spec.max_entries = need.entries();
         spec.rmt = need.rmt;
+        spec.l7 = need.l7;
         self.ids.insert(tenant.name.clone(), tenant.id);
         let load = self.linker.admit(spec)?;
         self.run_load(&load)
@@ -304,8 +332,27 @@ impl<'a> Runner<'a> {
         self.run_load(&load)
     }
 
-    /// Loads an object, or replaces the running one without a gap.
+    /// Loads an object, or replaces the running one without a gap. The tenant's rules stay beside it.
     fn put(&mut self, tenant: &str, object: &Object) -> Result<(), ScriptFailure> {
+        self.programs.insert(tenant.to_owned(), object.clone());
+        let rules = self.rules.get(tenant).filter(|_| object.parts.l7.is_none());
+        match rules.cloned() {
+            Some(rules) => {
+                let object = object.clone().join(rules).map_err(|e| ScriptFailure::object(Path::new(tenant), &e))?;
+                self.load(tenant, &object)
+            }
+            None => self.load(tenant, object),
+        }
+    }
+
+    /// Rings of modules, where the destination leads through dispatch.
+    fn rings(&self, destination: u8) -> BTreeMap<u8, Range<u32>> {
+        let behind = Destination::Host(l7::target::host(self.target)).number(self.target);
+        let tenants = self.linker.tenants().filter(|_| behind == Some(destination));
+        tenants.filter_map(|tenant| Some((tenant.module, self.linker.rings(tenant.spec.id).ok()?))).collect()
+    }
+
+    fn load(&mut self, tenant: &str, object: &Object) -> Result<(), ScriptFailure> {
         let id = self.id(tenant)?;
         let running = self.linker.tenant(id)?.running.is_some();
         let load = if running { self.linker.replace(id, object)? } else { self.linker.load(id, object)? };

@@ -69,6 +69,15 @@ pub(super) fn read_object(script: &str, file: &Path, name: &str, target: &Target
     Ok(frontends::read(&beside(script, file), &Reading::new(target, name))?)
 }
 
+/// Reads the file of a `rules` statement.
+pub(super) fn read_rules(script: &str, file: &Path, name: &str, target: &Target) -> Result<Object, ScriptFailure> {
+    let object = read_object(script, file, name, target)?;
+    if object.is_rules() {
+        return Ok(object);
+    }
+    Err(ScriptFailure::value("rules", file.display(), "a file of rules for dispatch, *.l7"))
+}
+
 /// Reads the module of an `rmt` statement.
 pub(super) fn rmt_object(script: &str, rmt: &script::Rmt, target: &Target) -> Result<Object, ScriptFailure> {
     let mut object = read_object(script, &rmt.file, &rmt.tenant, target)?;

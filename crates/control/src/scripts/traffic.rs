@@ -9,10 +9,18 @@ use std::collections::{BTreeMap, VecDeque};
 /// Packets of one port, module and destination, in the order in which they left: that in which they came, but for high ones.
 type Stream = (u8, u8, u8);
 
+/// A packet that came out.
+#[derive(Debug)]
+struct Packet {
+    bytes: Vec<u8>,
+    /// Queue that its program, or dispatch, chose.
+    queue: u8,
+}
+
 /// What has happened and was not asked for yet.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    streams: BTreeMap<Stream, VecDeque<Vec<u8>>>,
+    streams: BTreeMap<Stream, VecDeque<Packet>>,
     drops: Vec<(u8, Reason)>,
     pub sent: u64,
     received: u64,
@@ -32,7 +40,7 @@ impl Seen {
                 }
             };
             let stream = (destination, outcome.module, (outcome.id >> 28) as u8);
-            self.streams.entry(stream).or_default().push_back(outcome.bytes);
+            self.streams.entry(stream).or_default().push_back(Packet { bytes: outcome.bytes, queue: outcome.queue });
             self.received += 1;
         }
     }
@@ -42,13 +50,21 @@ impl Seen {
         (self.sent, self.received, self.dropped)
     }
 
-    /// Takes `count` packets at a destination that match, each the next of its stream.
-    pub fn expect(&mut self, destination: u8, name: &str, count: u64, pattern: &Pattern) -> Result<(), ScriptFailure> {
+    /// Takes `count` packets at a destination that match, each the next of its stream. `is_queue` says of a module's packet
+    /// whether its queue is the one that is expected.
+    pub fn expect(
+        &mut self,
+        destination: u8,
+        name: &str,
+        count: u64,
+        is_queue: impl Fn(u8, u8) -> bool,
+        pattern: &Pattern,
+    ) -> Result<(), ScriptFailure> {
         for i in 0..count {
-            let next = self
-                .streams
-                .iter_mut()
-                .find(|((d, ..), packets)| *d == destination && packets.front().is_some_and(|p| pattern.matches(p)));
+            let next = self.streams.iter_mut().find(|((d, module, _), packets)| {
+                let is_it = |p: &Packet| is_queue(*module, p.queue) && pattern.matches(&p.bytes);
+                *d == destination && packets.front().is_some_and(is_it)
+            });
             match next {
                 Some((_, packets)) => drop(packets.pop_front()),
                 None => {
@@ -85,7 +101,7 @@ impl Seen {
         let mut left = Vec::new();
         for ((destination, module, port), packets) in std::mem::take(&mut self.streams) {
             if let Some(first) = packets.front() {
-                let (count, first) = (packets.len(), print_packet(first));
+                let (count, first) = (packets.len(), print_packet(&first.bytes));
                 left.push(format!(
                     "{count} at destination {destination} (module {module}, from port {port}), first {first}"
                 ));
@@ -107,15 +123,19 @@ impl Seen {
 
     /// The next packet of each stream at a destination.
     fn heads(&self, destination: u8, pattern: &Pattern) -> String {
-        let heads: Vec<&Vec<u8>> =
+        let heads: Vec<&Packet> =
             self.streams.iter().filter(|((d, ..), _)| *d == destination).filter_map(|(_, p)| p.front()).collect();
         match heads.as_slice() {
             [] => "nothing".to_owned(),
             [one] => {
-                let diff = sluice_packet::notation::diff(&pattern.bytes, one);
-                format!("{}\n{diff}", print_packet(one))
+                let diff = sluice_packet::notation::diff(&pattern.bytes, &one.bytes);
+                format!("queue {}, {}\n{diff}", one.queue, print_packet(&one.bytes))
             }
-            many => many.iter().map(|p| print_packet(p)).collect::<Vec<_>>().join(" and "),
+            many => many
+                .iter()
+                .map(|p| format!("queue {}, {}", p.queue, print_packet(&p.bytes)))
+                .collect::<Vec<_>>()
+                .join(" and "),
         }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) use table::tables;
 pub const SNAPSHOT_INDEX_BIT: u32 = 23;
 /// First bit of an index that says which 8 words of a row are read.
 pub const SLICE_INDEX_BIT: u32 = 16;
+/// Words of a row that one read answers with.
+pub const SLICE_WORDS: usize = 8;
 
 #[cfg(test)]
 mod tests {

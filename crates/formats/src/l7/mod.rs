@@ -54,7 +54,9 @@ tables! { Some(EngineId::L7);
     }
 }
 
-events! { EVENTS: Table::L7Drops, 48, 16;
+events! { enum
+    /// Drops and other events, by module.
+    L7Event; EVENTS: Table::L7Drops, 48, 16;
     /// Truncated or unordered fields, or a header that contradicts itself.
     L7Malformed "l7_malformed" = 0, drop, "fields cut off or out of order, or a header that contradicts itself";
     /// IPv4 or UDP checksum.
@@ -74,7 +76,7 @@ events! { EVENTS: Table::L7Drops, 48, 16;
     /// A rule says drop.
     L7Rule "l7_rule" = 8, drop, "a rule or a default says drop";
     /// Matcher programs that came to a row of somebody else, or to no end.
-    L7Faults "faults" = 15, count, "messages whose program came to a row of another module or to no end";
+    Faults "faults" = 15, count, "messages whose program came to a row of another module or to no end";
 }
 
 /// The folder in the registry.

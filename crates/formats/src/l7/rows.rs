@@ -47,12 +47,13 @@ impl L7TargetPart {
         !self.rows().is_empty()
     }
 
-    /// The same among rows that lie `rows` further on, and groups that lie `groups` further on.
+    /// The same among rows, groups and queues that lie so many further on.
     #[must_use]
-    pub fn moved(self, rows: u16, groups: u16) -> Self {
+    pub fn moved(self, rows: u16, groups: u16, queues: u16) -> Self {
         let by = match self.goal() {
             Some(L7Goal::Row | L7Goal::Rows) => rows,
             Some(L7Goal::Group) => groups,
+            Some(L7Goal::Queue) => queues,
             _ => 0,
         };
         Self { number: self.number + by, ..self }

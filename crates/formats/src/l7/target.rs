@@ -22,6 +22,8 @@ pub const HASH_BYTES: usize = 8;
 pub const TABLE_HASHES: usize = 2;
 /// Entries of a half with one hash value.
 pub const TABLE_WAYS: usize = 4;
+/// Rings of a NIC, and so queues of all tenants: their numbers have 8 bits.
+pub const RINGS: usize = 256;
 /// Expiry of a message where its application says none, in nanoseconds.
 pub const EXPIRY_NS: u64 = 1_000_000_000;
 /// A tick of a message's age in nanoseconds.
@@ -122,6 +124,11 @@ pub const TINY: Target = Target {
 
 /// All targets. The position is the `Target` parameter of the RTL top.
 pub const ALL: [Target; 2] = [DEFAULT, TINY];
+
+/// The host queue of a NIC that leads through l7: the last one.
+pub fn host(nic: &crate::target::Target) -> u8 {
+    (nic.hosts - 1) as u8
+}
 
 impl Target {
     /// The target of this name; the first one where there is none.

@@ -86,6 +86,20 @@ pub trait Row: Bits + Clone + Default + PartialEq + fmt::Debug {
         Ok(to.finish(Self::words()))
     }
 
+    /// The row that a memory keeps of as many words as it has: without what stands beyond its width.
+    fn of_words(words: &[u32]) -> Self
+    where
+        Self: Default,
+    {
+        let mut words = words.to_vec();
+        let padding = words.len() as u32 * 32 - Self::width();
+        if let Some(last) = words.last_mut() {
+            *last &= u32::MAX >> padding;
+        }
+        // Length and padding are right here, and those are all that `unpack` refuses.
+        Self::unpack(&words).unwrap_or_default()
+    }
+
     /// Reads a row back from its words.
     fn unpack(words: &[u32]) -> Result<Self, RowError> {
         if words.len() != Self::words() {

@@ -13,7 +13,7 @@ use path::Path;
 use place::{Key, Placed, place};
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7StartRow, L7TargetPart};
-use sluice_formats::l7::target::MOST_STEPS;
+use sluice_formats::l7::target::{EXPIRY_TICK_NS, MOST_STEPS};
 use state::{Choice, Item, State, choose};
 use std::collections::{HashMap, VecDeque};
 
@@ -354,6 +354,11 @@ fn longest(rows: &[L7MatchRow], from: L7TargetPart) -> u32 {
     from.rows().map(|row| most[&row]).max().unwrap_or(0)
 }
 
+/// Ticks of an expiry, rounded up.
+fn ticks(ns: u64) -> u32 {
+    ns.div_ceil(EXPIRY_TICK_NS) as u32
+}
+
 impl Program {
     /// The tables that an engine would have with this program alone, rows of `module`, and the UDP ports.
     pub fn tables(
@@ -387,6 +392,7 @@ impl Program {
                 otherwise: compiled.otherwise,
                 start: compiled.start,
                 types: compiled.types,
+                expiry: application.expiry_ns.map_or(0, ticks),
                 ..L7PortRow::default()
             }
         });

@@ -9,12 +9,14 @@ mod lexer;
 mod parse;
 mod pattern;
 mod print;
+mod shadow;
 mod syntax;
 
 pub use ast::{Application, FieldMatch, Goal, Group, Kind, MessageType, Pattern, Rule, Rules, Step};
 pub use error::{MOST_ERRORS, Problem, RulesError, RulesErrors};
 pub use lexer::{MOST_BYTES, MOST_NAME};
 pub use pattern::{literal as escape, unescape};
+pub use shadow::Shadowed;
 
 use error::Notes;
 use sluice_packet::mistake::Mistakes;

@@ -3,7 +3,6 @@
 use super::Replay;
 use super::compare::{Mismatch, mismatch};
 use crate::forward::{self, Classified};
-use crate::tables;
 use sluice_device::{InstallError, Maps};
 use sluice_formats::rows::{LimitRow, ShareRow};
 use sluice_formats::{EngineId, Node, Row, Status, Table};
@@ -129,7 +128,7 @@ impl Replay {
     /// Rows of a module's share at a port that were asked for.
     pub(super) fn asked_shares(&self, port: u8, module: u8) -> Vec<ShareRow> {
         let of = |w: &&PendingWrite| (w.node, w.table, w.index) == (Node::Port(port), Table::Share, module.into());
-        self.announced.iter().filter(of).map(|w| tables::decode(&w.words)).collect()
+        self.announced.iter().filter(of).map(|w| Row::of_words(&w.words)).collect()
     }
 
     /// The smallest room for packets beyond their share that a port may have now.

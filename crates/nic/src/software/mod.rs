@@ -216,23 +216,46 @@ impl SoftwareNic {
             self.held.insert(packet.id, packet);
             return;
         }
-        self.tables.leave(packet.module, packet.stamped);
+        let (module, stamped) = (packet.module, packet.stamped);
+        // Behind its queue the engine there still reads rows for it.
+        let behind = self.behind();
+        let goes_there = |to: u8| behind == Some(to);
+        let mut waits = passed == Passed::Through && behind.is_some_and(|to| packet.route.destinations >> to & 1 == 1);
         match passed {
             Passed::Dropped(reason) => self.events.push_back(dropped(&packet, reason, None, self.now)),
             _ => {
                 let (bank, events, now) = (&mut self.bank, &mut self.events, self.now);
                 let destinations = packet.route.destinations;
                 self.egress.admit(&self.tables, packet, destinations, |packet, to, queue, reason| {
+                    waits &= !goes_there(to);
                     bank.dropped_at_queue(queue, reason);
                     events.push_back(dropped(packet, reason, Some(to), now));
                 });
             }
         }
+        if !waits {
+            self.tables.leave(module, stamped);
+        }
+    }
+
+    /// The destination that an engine stands behind.
+    #[inline]
+    fn behind(&self) -> Option<u8> {
+        self.tables.engines().is_behind().then(|| self.target().destinations() as u8 - 1)
     }
 
     fn finish_outputs(&mut self) {
-        let (bank, events, ports) = (&mut self.bank, &mut self.events, self.capabilities.target.ports);
-        self.egress.finish(self.now, |left| {
+        let (ports, behind, now) = (self.capabilities.target.ports, self.behind(), self.now);
+        let (bank, events, tables) = (&mut self.bank, &mut self.events, &mut self.tables);
+        self.egress.finish(now, |mut left| {
+            if behind == Some(left.destination) {
+                let sent = tables.engines_mut().dispatch(&mut left.packet);
+                tables.leave(left.packet.module, left.packet.stamped);
+                if let Err(reason) = sent {
+                    events.push_back(dropped(&left.packet, reason, None, now));
+                    return;
+                }
+            }
             bank.left(left.queue, left.packet.frame.bytes().len());
             events.push_back(Event::Outcome(outcome(left, ports)));
         });

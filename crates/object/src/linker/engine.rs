@@ -4,6 +4,7 @@
 
 use super::LinkError;
 use super::check::Refusal;
+use super::l7::L7Space;
 use super::rmt::{Placer, RowWrite};
 use super::tenants::{Tenant, TenantSpec};
 use super::xdp::XdpSpace;
@@ -97,25 +98,25 @@ macro_rules! spaces {
         /// The spaces of all engines.
         #[derive(Clone, Debug)]
         pub(super) struct Engines {
-            /// Those that the device has; without a list all.
-            present: Option<Vec<EngineId>>,
+            /// Those that the device has.
+            present: Vec<EngineId>,
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? pub $name: $space,)*
         }
 
         impl Engines {
-            pub fn new(target: &'static Target, present: Option<Vec<EngineId>>, compile: Option<XdpCompiler>) -> Self {
-                Self { present, $($(#[cfg($cfg)])? $name: $new(target, compile),)* }
+            pub fn new(target: &'static Target, present: &[EngineId], compile: Option<XdpCompiler>) -> Self {
+                Self { present: present.to_vec(), $($(#[cfg($cfg)])? $name: $new(target, compile),)* }
             }
 
             pub fn all(&self) -> impl Iterator<Item = &dyn Space> {
                 let all: Vec<&dyn Space> = vec![$($(#[cfg($cfg)])? &self.$name,)*];
-                all.into_iter().filter(|space| is_present(self.present.as_deref(), space.engine()))
+                all.into_iter().filter(|space| self.present.contains(&space.engine()))
             }
 
             pub fn all_mut(&mut self) -> impl Iterator<Item = &mut dyn Space> {
-                let present = self.present.as_deref();
+                let present = &self.present;
                 let all: Vec<&mut dyn Space> = vec![$($(#[cfg($cfg)])? &mut self.$name,)*];
-                all.into_iter().filter(move |space| is_present(present, space.engine()))
+                all.into_iter().filter(|space| present.contains(&space.engine()))
             }
         }
     };
@@ -125,19 +126,17 @@ spaces! {
     rmt: Placer = |target: &'static Target, _| Placer::new(target.rmt),
     /// The XDP engine's.
     xdp: XdpSpace = XdpSpace::new,
+    /// The l7 engine's.
+    l7: L7Space = |target: &'static Target, _: Option<XdpCompiler>| L7Space::new(target),
     /// The probe's.
     #[cfg(feature = "probe")]
     probe: super::probe::ProbeSpace = |_, _: Option<XdpCompiler>| super::probe::ProbeSpace::default(),
 }
 
-fn is_present(present: Option<&[EngineId]>, engine: EngineId) -> bool {
-    present.is_none_or(|present| present.contains(&engine))
-}
-
 impl Engines {
     /// Whether the device has an engine.
     pub fn has(&self, engine: EngineId) -> bool {
-        is_present(self.present.as_deref(), engine)
+        self.present.contains(&engine)
     }
 
     /// The space of an engine; none of one that this linker does not know.

@@ -11,6 +11,7 @@ mod engine;
 mod entries;
 pub mod error;
 mod grants;
+mod l7;
 mod loads;
 pub mod placement;
 #[cfg(feature = "probe")]
@@ -27,6 +28,7 @@ mod writer;
 mod xdp;
 
 pub use error::LinkError;
+pub use l7::L7Given;
 pub use settings::{NicSettings, PortSettings};
 pub use tenants::{Running, Tenant, TenantSpec, VlanGrant};
 pub use unsafe_order::{unsafe_live_bank, unsafe_order};
@@ -68,25 +70,22 @@ pub struct Left {
 }
 
 impl Linker {
-    /// A linker for a device of this target after reset.
+    /// A linker for a device of this target after reset, with every engine but l7, which not every NIC has.
     pub fn new(target: &'static Target) -> Self {
-        Self::with(target, None, None)
+        let engines: Vec<EngineId> = EngineId::all().filter(|engine| *engine != EngineId::L7).collect();
+        Self::of(target, &engines, None)
     }
 
     /// The same for a device that has only these engines. With a compiler its XDP engine is hardware: it takes programs as
     /// rows, and what it has not is refused.
     pub fn of(target: &'static Target, engines: &[EngineId], compile: Option<XdpCompiler>) -> Self {
-        Self::with(target, Some(engines.to_vec()), compile)
-    }
-
-    fn with(target: &'static Target, present: Option<Vec<EngineId>>, compile: Option<XdpCompiler>) -> Self {
         Self {
             target,
             settings: NicSettings::new(target),
             tenants: BTreeMap::new(),
             generations: vec![0; target.modules as usize],
             shares: vec![PortShares::default(); target.ports as usize],
-            engines: Engines::new(target, present, compile),
+            engines: Engines::new(target, engines, compile),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tenants: admission and removal.
 
+use super::l7::L7Given;
 use super::rmt::Quota;
 use super::writer::Writer;
 use super::xdp::XdpShare;
@@ -46,6 +47,8 @@ pub struct TenantSpec {
     pub xdp_work: Option<u32>,
     /// His part of the queues in front of an XDP engine in hardware; without it the usual weight and no rows of his own.
     pub xdp_share: Option<XdpShare>,
+    /// His part of the l7 engine; without it he runs no rules.
+    pub l7: Option<L7Given>,
 }
 
 /// One VLAN on one port, or on all.
@@ -98,6 +101,7 @@ impl TenantSpec {
             rmt: None,
             xdp_work: None,
             xdp_share: None,
+            l7: None,
         }
     }
 

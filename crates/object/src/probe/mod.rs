@@ -18,7 +18,7 @@ pub struct ProbePart {
 
 impl Part for ProbePart {
     const ENGINE: EngineId = EngineId::PROBE;
-    const SECTION: u32 = 10;
+    const SECTION: u32 = 11;
 
     fn check_in(&self, _: &Object) -> Result<(), ObjectError> {
         Ok(())

@@ -4,8 +4,9 @@ use super::part::{RmtData, RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};
 use crate::binary::read_flags;
 use crate::bytes::{Reader, Writer, wrong};
 use crate::error::ObjectError;
+use crate::rows::{bytes, read_row, read_rows, write_row, write_rows};
 use sluice_formats::rmt::rows::{ActionRow, DeparseRow, ExactRow, PathRow, SelectRow, TernaryRow};
-use sluice_formats::row::{Row, Wide};
+use sluice_formats::row::Wide;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
@@ -66,16 +67,6 @@ fn write_stage(w: &mut Writer, stage: &RmtStage) {
     write_rows(w, &stage.actions);
 }
 
-fn write_rows(w: &mut Writer, rows: &[impl Row]) {
-    w.u32(rows.len() as u32);
-    rows.iter().for_each(|row| write_row(w, row));
-}
-
-fn write_row(w: &mut Writer, row: &impl Row) {
-    // Objects that do not pass their check have no binary form that is read again.
-    row.pack().unwrap_or_default().iter().for_each(|word| w.u32(*word));
-}
-
 pub(crate) fn read_rmt(r: &mut Reader) -> Result<RmtPart, ObjectError> {
     let first = read_row(r)?;
     let nodes = read_rows::<SelectRow>(r)?;
@@ -116,21 +107,6 @@ fn read_stage(r: &mut Reader) -> Result<RmtStage, ObjectError> {
 
 fn read_data(r: &mut Reader) -> Result<RmtData, ObjectError> {
     r.array("action data").map(Wide)
-}
-
-/// Bytes of a row.
-fn bytes<L: Row>() -> usize {
-    4 * L::words()
-}
-
-fn read_rows<L: Row>(r: &mut Reader) -> Result<Vec<L>, ObjectError> {
-    (0..r.count(bytes::<L>(), L::NAME)?).map(|_| read_row(r)).collect()
-}
-
-fn read_row<L: Row>(r: &mut Reader) -> Result<L, ObjectError> {
-    let at = r.at();
-    let words = (0..L::words()).map(|_| r.u32(L::NAME)).collect::<Result<Vec<_>, _>>()?;
-    L::unpack(&words).map_err(|e| wrong(at, e, format!("a row {}", L::NAME)))
 }
 
 /// A map whose keys stand in rising order.

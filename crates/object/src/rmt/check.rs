@@ -9,10 +9,10 @@ use crate::error::{ObjectError, bad};
 use crate::key::KeySpec;
 use crate::object::{Object, TargetNeed, check_name};
 use crate::part::Part;
+use crate::rows::{at_most, below, packs};
 use sluice_formats::EngineId;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, KeyRow, SelectRow, TernaryRow};
 use sluice_formats::rmt::target::{CONTAINERS, MODULE_PAGES, NODES, NUMBERS, PATHS, PATTERNS, Target};
-use sluice_formats::row::Row;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -192,19 +192,7 @@ fn select(at: &str, row: &SelectRow, leads_to: usize) -> Result<(), ObjectError>
     Ok(())
 }
 
-fn packs(at: &str, row: &impl Row) -> Result<(), ObjectError> {
-    row.pack().map(drop).map_err(|e| bad(at, e, "values within their fields"))
-}
-
 fn virtual_only(at: &str, good: bool) -> Result<(), ObjectError> {
     let allowed = "0 in what the linker fills in: module, generations, owner, set_base, set_bits, hits_base";
     if good { Ok(()) } else { Err(bad(at, "a place", allowed)) }
-}
-
-fn at_most(at: &str, found: usize, most: usize) -> Result<(), ObjectError> {
-    if found <= most { Ok(()) } else { Err(bad(at, found, format!("at most {most}"))) }
-}
-
-fn below(at: &str, found: usize, limit: usize) -> Result<(), ObjectError> {
-    if found < limit { Ok(()) } else { Err(bad(at, found, format!("below {limit}"))) }
 }

@@ -35,6 +35,10 @@ pub enum LayerKind {
     Vxlan,
     /// GRE.
     Gre,
+    /// Packet of a message for dispatch.
+    Qnp,
+    /// Field of a message.
+    Tlv,
     /// Bytes that the layers before carry.
     Payload,
     /// Bytes as they are, whatever they mean.
@@ -45,7 +49,7 @@ pub enum LayerKind {
 
 impl LayerKind {
     /// Every kind, in the order of the reference.
-    pub const ALL: [LayerKind; 18] = [
+    pub const ALL: [LayerKind; 20] = [
         LayerKind::Eth,
         LayerKind::Vlan,
         LayerKind::ServiceVlan,
@@ -61,6 +65,8 @@ impl LayerKind {
         LayerKind::Icmp6,
         LayerKind::Vxlan,
         LayerKind::Gre,
+        LayerKind::Qnp,
+        LayerKind::Tlv,
         LayerKind::Payload,
         LayerKind::Raw,
         LayerKind::Pad,
@@ -84,6 +90,8 @@ impl LayerKind {
             LayerKind::Icmp6 => &headers::ICMP6,
             LayerKind::Vxlan => &headers::VXLAN,
             LayerKind::Gre => &headers::GRE,
+            LayerKind::Qnp => &headers::QNP,
+            LayerKind::Tlv => &headers::TLV,
             LayerKind::Payload | LayerKind::Raw | LayerKind::Pad => return None,
         })
     }

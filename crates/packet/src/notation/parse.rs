@@ -194,10 +194,14 @@ fn header_layer(
             problem: Problem::BadValue { field: path.clone(), found: quote(&argument.value), allowed },
         };
         let twice = NotationError { span: argument.name_span, problem: Problem::Twice { field: path.clone() } };
-        if argument.name == "opts" && header.options_unit != 0 {
+        let text = argument.name == "text" && header.options_unit == 1;
+        if text || argument.name == "opts" && header.options_unit != 0 {
             let max = header.options_max;
-            let allowed = || format!("pairs of hexadecimal digits, at most {max} bytes");
-            let options = value::read_hex(&argument.value).filter(|o| o.len() <= max);
+            let form = if text { "text" } else { "pairs of hexadecimal digits" };
+            let allowed = || format!("{form}, at most {max} bytes");
+            let options =
+                if text { Some(argument.value.clone().into_bytes()) } else { value::read_hex(&argument.value) };
+            let options = options.filter(|o| o.len() <= max);
             let options = options.ok_or_else(|| bad(allowed()))?;
             if layer.options.replace(options).is_some() {
                 return Err(twice);
@@ -225,6 +229,9 @@ fn field_names(header: &HeaderSpec) -> String {
     let mut names: Vec<&str> = header.fields.iter().map(|f| f.name).collect();
     if header.options_unit != 0 {
         names.push("opts");
+    }
+    if header.options_unit == 1 {
+        names.push("text");
     }
     names.join(", ")
 }

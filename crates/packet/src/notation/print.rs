@@ -27,7 +27,12 @@ impl fmt::Display for Layer {
             }
         }
         if let Some(options) = &self.options {
-            arguments.push(format!("opts={}", quoted_hex(options)));
+            let plain = |b: &u8| b.is_ascii_graphic() || *b == b' ';
+            let is_text = self.kind.header().is_some_and(|h| h.options_unit == 1) && options.iter().all(plain);
+            arguments.push(match is_text {
+                true => format!("text=\"{}\"", escape(&String::from_utf8_lossy(options))),
+                false => format!("opts={}", quoted_hex(options)),
+            });
         }
         match &self.content {
             None => {}

@@ -25,6 +25,9 @@ pub fn reference() -> String {
                 header.options_unit,
             );
         }
+        if header.options_unit == 1 {
+            text += "| `text` | | | the same as text in quotes |\n";
+        }
     }
     text
 }

@@ -89,6 +89,13 @@ pub enum Command {
     Xdp(Xdp),
     /// `rmt NAME FILE [keep]`: the tenant's module, hitlessly in the place of what runs.
     Rmt(Rmt),
+    /// `rules NAME FILE`: the tenant's rules for dispatch, hitlessly, beside what runs and in the place of rules before.
+    Rules {
+        /// The tenant.
+        tenant: String,
+        /// The file, relative to the script.
+        file: PathBuf,
+    },
     /// Reads, writes or deletes an entry of a map of the tenant's program.
     Map(MapStatement),
     /// Routes and neighbours of the tenant's program, from a file named relative to the script.
@@ -113,6 +120,8 @@ pub enum Command {
     Expect {
         /// Where.
         destination: Destination,
+        /// Queue that the program asked for; behind dispatch the tenant's queue. None is any.
+        queue: Option<u8>,
         /// How many, one after the other.
         count: u64,
         /// What they are.

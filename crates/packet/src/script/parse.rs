@@ -11,13 +11,14 @@ use crate::bounded;
 use crate::text::{Cursor, Lines, Span, line_at, position, quote};
 
 /// Every statement, in the order of the reference.
-pub const STATEMENTS: [&str; 25] = [
+pub const STATEMENTS: [&str; 26] = [
     "device", "seed", "nic", "tenant", "load", "table", "add", "del", "begin", "replace", "commit", "xdp", "rmt",
-    "map", "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock", "fault",
+    "rules", "map", "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock",
+    "fault",
 ];
 
 /// Options of the statements that have some; those of `nic` are the NIC's matter.
-pub const OPTIONS: [(&str, &[&str]); 7] = [
+pub const OPTIONS: [(&str, &[&str]); 8] = [
     (
         "tenant",
         &[
@@ -41,6 +42,7 @@ pub const OPTIONS: [(&str, &[&str]); 7] = [
     ("xdp", &["section=", "program=", "pass=", "rmt=", "keep=", "max_entries=", "interfaces="]),
     ("rmt", &["keep"]),
     ("send", &["gap=", "at="]),
+    ("expect", &["queue="]),
     ("drop", &["reason=", "tenant="]),
     ("fault", &["drop=", "corrupt="]),
 ];
@@ -161,6 +163,7 @@ impl Parser<'_> {
             "commit" => tables::commit(self, words),
             "xdp" => xdp::load(self, words),
             "rmt" => rmt::load(self, words),
+            "rules" => rmt::rules(self, words),
             "map" => xdp::map(self, words),
             "routes" => xdp::routes(self, words),
             "event" => xdp::event(self, words),

@@ -1,4 +1,4 @@
-//! Statements about rmt modules.
+//! Statements about rmt modules, and about rules for dispatch.
 
 use std::path::PathBuf;
 
@@ -21,4 +21,12 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
         }
     }
     Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), keep }))
+}
+
+pub(super) fn rules(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
+    let span = words.here();
+    let tenant = parser.declared(words.need("the name of a tenant")?)?;
+    let file = words.need("the file of rules")?;
+    parser.updates.rules(&tenant, span)?;
+    Ok(Command::Rules { tenant, file: PathBuf::from(file.text) })
 }

@@ -77,13 +77,20 @@ pub(super) fn expect(words: &mut Words<'_>) -> Located<Command> {
         return Err((here, words.expected("`port`, `host` or `none`")));
     }
     let destination = words.destination()?;
+    let queue = match words.peek().map(|word| word.option()) {
+        Some((name, Some(value))) if name.text == "queue" => {
+            words.next();
+            Some(value.number("the queue", 0, u8::MAX.into())? as u8)
+        }
+        _ => None,
+    };
     let count = words.repetition()?;
     let written = words.packet()?;
     let pattern = Pattern::from_written(&written).map_err(located)?;
     if pattern.bytes.is_empty() && !written.open {
         return Err((written.span, empty()));
     }
-    Ok(Command::Expect { destination, count, pattern })
+    Ok(Command::Expect { destination, queue, count, pattern })
 }
 
 pub(super) fn drop(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command> {

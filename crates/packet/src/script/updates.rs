@@ -156,28 +156,25 @@ impl Updates {
         Err((span, problem))
     }
 
+    /// Refuses a statement within the tenant's update.
+    fn alone(&self, statement: &str, tenant: &str, span: Span, why: &str) -> Located<()> {
+        if !self.open.contains_key(tenant) {
+            return Ok(());
+        }
+        let found = format!("`{statement} {tenant}` within an update");
+        Err((span, ScriptProblem::Update { found, expected: format!("`commit {tenant}` before: {why}") }))
+    }
+
     /// An object is loaded from a file.
     pub fn load(&mut self, tenant: &str, span: Span) -> Located<()> {
-        if self.open.contains_key(tenant) {
-            let problem = ScriptProblem::Update {
-                found: format!("`load {tenant}` within an update"),
-                expected: format!("`commit {tenant}` before: a load is an update of its own"),
-            };
-            return Err((span, problem));
-        }
+        self.alone("load", tenant, span, "a load is an update of its own")?;
         self.tables.insert(tenant.to_string(), TableKind::Loaded);
         Ok(())
     }
 
     /// An XDP program takes the place of the table.
     pub fn xdp(&mut self, tenant: &str, span: Span) -> Located<()> {
-        if self.open.contains_key(tenant) {
-            let problem = ScriptProblem::Update {
-                found: format!("`xdp {tenant}` within an update"),
-                expected: format!("`commit {tenant}` before: a program is an update of its own"),
-            };
-            return Err((span, problem));
-        }
+        self.alone("xdp", tenant, span, "a program is an update of its own")?;
         self.tables.remove(tenant);
         self.programs.insert(tenant.to_string());
         Ok(())
@@ -185,16 +182,15 @@ impl Updates {
 
     /// An rmt module takes the place of the table or program.
     pub fn rmt(&mut self, tenant: &str, span: Span) -> Located<()> {
-        if self.open.contains_key(tenant) {
-            let problem = ScriptProblem::Update {
-                found: format!("`rmt {tenant}` within an update"),
-                expected: format!("`commit {tenant}` before: a module is an update of its own"),
-            };
-            return Err((span, problem));
-        }
+        self.alone("rmt", tenant, span, "a module is an update of its own")?;
         self.tables.remove(tenant);
         self.programs.remove(tenant);
         Ok(())
+    }
+
+    /// Rules stand beside whatever runs.
+    pub fn rules(&mut self, tenant: &str, span: Span) -> Located<()> {
+        self.alone("rules", tenant, span, "rules are an update of their own")
     }
 
     /// That the tenant has an XDP program.

@@ -27,13 +27,10 @@ use deparser::DeparserNode;
 use frame::Frame;
 use parser::{ParserNode, Window};
 use sluice_formats::Status;
-use sluice_formats::address::{Access, SLICE_INDEX_BIT, SNAPSHOT_INDEX_BIT};
+use sluice_formats::address::{Access, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT};
 use sluice_formats::rmt::tables::Event;
 use sluice_formats::{EngineId, Node, Table};
 use stage::StageNode;
-
-/// Words of a row that one read answers with.
-pub const SLICE_WORDS: usize = 8;
 
 /// What a run needs and leaves behind; made once and used for many packets.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Rows as the host wrote them, and counters.
 
-use super::SLICE_WORDS;
+use sluice_formats::address::SLICE_WORDS;
 use sluice_formats::row::Row;
 use std::marker::PhantomData;
 

@@ -85,8 +85,11 @@ impl Placer {
 }
 
 impl TenantSpec {
-    /// Raises what the tenant is given of the pipeline to what the object needs.
+    /// Raises what the tenant is given of the pipeline, and of the l7 engine, to what the object needs.
     pub fn make_room(&mut self, object: &Object) {
+        if let Some(part) = &object.parts.l7 {
+            self.l7 = Some(self.l7.unwrap_or_default().or(part));
+        }
         match &object.parts.rmt {
             Some(part) => {
                 let needs = Quota::of(part, 0);

@@ -148,6 +148,11 @@ impl Engine {
         self.nic.set_gaps(0, gaps).unwrap();
     }
 
+    /// The output takes nothing, until `stall` says otherwise.
+    pub fn hold(&mut self) {
+        self.nic.set_ready(0, Ready::Never).unwrap();
+    }
+
     /// Writes a row of the engine and waits for the answer.
     pub fn write(&mut self, table: Table, index: u32, row: &impl Row) {
         let (status, _) = self.ask(Op::Write, Node::Xdp, table, index, row.pack().unwrap());
