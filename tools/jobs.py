@@ -171,7 +171,7 @@ def _rust_count(text: str, good: bool) -> Count:
 
 
 def script_jobs(sluice: Path) -> list[Job]:
-    """Every packet script on model and RTL in lockstep, the NIC's own also on the tiny target; XDP and rules on the model."""
+    """Every packet script on model and RTL in lockstep, the NIC's own on the tiny target too; XDP and rules on the model."""
     nic = sorted(ROOT.glob("crates/nic/scripts/*.pkt"))
     every = nic + sorted(ROOT.glob("programs/**/*.pkt"))
     # The RTL has no XDP engine.
