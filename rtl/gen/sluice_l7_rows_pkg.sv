@@ -18,6 +18,13 @@ package sluice_l7_rows_pkg;
   localparam int unsigned L7MostPackets = 64;
   localparam int unsigned L7TableHashes = 2;
   localparam int unsigned L7TableWays = 4;
+  localparam int unsigned L7DescriptorBytes = 16;
+  localparam int unsigned L7CompletionBytes = 32;
+  localparam int unsigned L7DefaultExpiry = 3906250;
+  localparam int unsigned L7ExpiryTickCycles = 64;
+  localparam int unsigned L7AgeBits = 24;
+  localparam int unsigned L7MostExpiry = 16760832;
+  localparam int unsigned L7FirstAge = 16777116;
 
   // Where a step goes. Zero is the application's default.
   typedef struct packed {
@@ -120,8 +127,83 @@ package sluice_l7_rows_pkg;
   localparam int unsigned L7SecretRowBits = 128;
   localparam int unsigned L7SecretRowWords = 4;
 
+  // A ring of buffers. Index: ring, which is the queue's number. Zero is none.
+  typedef struct packed {
+    logic [63:0] completions;
+    logic [63:0] descriptors;
+    logic [3:0]  log_size;
+    logic [5:0]  module_id;
+    logic        valid;
+  } l7_ring_row_t;
+  localparam int unsigned L7RingRowBits = 139;
+  localparam int unsigned L7RingRowWords = 5;
+
+  // Doorbell of a ring. Index: ring. Both numbers go on beyond the ring's size, modulo 2^16.
+  typedef struct packed {
+    logic [15:0] seen;
+    logic [15:0] posted;
+  } l7_doorbell_row_t;
+  localparam int unsigned L7DoorbellRowBits = 32;
+  localparam int unsigned L7DoorbellRowWords = 1;
+
+  // How far a ring is. Index: ring. Numbers are modulo 2^16.
+  typedef struct packed {
+    logic [15:0] completed;
+    logic [15:0] taken;
+    logic [15:0] fetched;
+  } l7_ring_state_row_t;
+  localparam int unsigned L7RingStateRowBits = 48;
+  localparam int unsigned L7RingStateRowWords = 2;
+
+  // A descriptor in host memory: a buffer.
+  typedef struct packed {
+    logic [31:0] cookie;
+    logic [31:0] length;
+    logic [63:0] address;
+  } l7_descriptor_t;
+  localparam int unsigned L7DescriptorBits = 128;
+  localparam int unsigned L7DescriptorWords = 4;
+
+  // A completion in host memory: what became of a descriptor.
+  typedef struct packed {
+    logic        phase;
+    logic [14:0] reserved_1;
+    logic [31:0] reserved_0;
+    logic [7:0]  status;
+    logic [7:0]  packets;
+    logic [7:0]  message_type;
+    logic [7:0]  application;
+    logic [15:0] port;
+    logic [31:0] source;
+    logic [31:0] session;
+    logic [31:0] message;
+    logic [31:0] length;
+    logic [31:0] cookie;
+  } l7_completion_t;
+  localparam int unsigned L7CompletionBits = 256;
+  localparam int unsigned L7CompletionWords = 8;
+
+  // Trace of rings. Counted in the same cycle.
+  typedef struct packed {
+    logic [31:0] cookie;
+    logic [7:0]  ring;
+    logic [1:0]  kind;
+  } l7_ring_trace_row_t;
+  localparam int unsigned L7RingTraceRowBits = 42;
+  localparam int unsigned L7RingTraceRowWords = 2;
+
+  // Trace of the message table: an entry is given back before its message was finished.
+  typedef struct packed {
+    logic [13:0] place;
+    logic [31:0] searches;
+    logic [5:0]  module_id;
+  } l7_forget_trace_row_t;
+  localparam int unsigned L7ForgetTraceRowBits = 52;
+  localparam int unsigned L7ForgetTraceRowWords = 2;
+
   // Trace of the engine's decisions: a packet leaves, or is dropped. Counted in the same cycle.
   typedef struct packed {
+    logic        consumed;
     logic        fault;
     logic [7:0]  queue_id;
     logic [3:0]  kind;
@@ -130,7 +212,7 @@ package sluice_l7_rows_pkg;
     logic [5:0]  module_id;
     logic [31:0] id;
   } l7_trace_row_t;
-  localparam int unsigned L7TraceRowBits = 53;
+  localparam int unsigned L7TraceRowBits = 54;
   localparam int unsigned L7TraceRowWords = 2;
 
   // Kinds of the drop counters.
@@ -164,6 +246,20 @@ package sluice_l7_rows_pkg;
     L7PortKindRaw = 2'd2
   } l7_port_kind_e;
 
+  // What becomes of the messages of a ring: kinds of its counters.
+  typedef enum logic [1:0] {
+    L7RingEventStarted = 2'd0,
+    L7RingEventWhole = 2'd1,
+    L7RingEventExpired = 2'd2,
+    L7RingEventNoDescriptor = 2'd3
+  } l7_ring_event_e;
+
+  // How a message ended, in its completion.
+  typedef enum logic [7:0] {
+    L7StatusWhole = 8'd0,
+    L7StatusExpired = 8'd1
+  } l7_status_e;
+
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeL7 = 8'd2;
   localparam logic [7:0] TableL7Drops = 8'd0;
@@ -174,6 +270,10 @@ package sluice_l7_rows_pkg;
   localparam logic [7:0] TableL7Share = 8'd5;
   localparam logic [7:0] TableL7Quota = 8'd6;
   localparam logic [7:0] TableL7Secret = 8'd7;
+  localparam logic [7:0] TableL7Ring = 8'd8;
+  localparam logic [7:0] TableL7Doorbell = 8'd9;
+  localparam logic [7:0] TableL7RingState = 8'd10;
+  localparam logic [7:0] TableL7Rings = 8'd11;
 
   // Resources of one configuration.
   typedef struct packed {
@@ -189,6 +289,10 @@ package sluice_l7_rows_pkg;
     int unsigned beats;
     int unsigned messages;
     int unsigned entries;
+    int unsigned rings;
+    int unsigned prefetch;
+    int unsigned reads;
+    int unsigned writes;
     int unsigned target_hash;
   } l7_cfg_t;
 
@@ -205,6 +309,10 @@ package sluice_l7_rows_pkg;
       beats: 1024,
       messages: 512,
       entries: 2048,
+      rings: 256,
+      prefetch: 8,
+      reads: 16,
+      writes: 64,
       target_hash: 32'hec87cfee
   };
   localparam l7_cfg_t L7CfgTiny = '{
@@ -220,6 +328,10 @@ package sluice_l7_rows_pkg;
       beats: 512,
       messages: 32,
       entries: 128,
+      rings: 16,
+      prefetch: 4,
+      reads: 4,
+      writes: 8,
       target_hash: 32'hb64e0a7d
   };
 

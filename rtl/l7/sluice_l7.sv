@@ -2,11 +2,11 @@
 /// (docs/design/l7.md).
 ///
 /// Boundary: sluice_engine_pkg, with `token_i` in place of the entrance. `m_axis_message` says that a packet is a message's, and
-/// `m_axis_queue` its queue; other frames leave as they came, with their route. The verdict comes with a packet's last beat, and so does
-/// its token.
+/// `m_axis_queue` its queue; other frames leave as they came, with their route. Packets whose queue has a ring go into host memory instead
+/// (`read_*`, `write_*`). The verdict comes with a packet's last beat, and so does its token.
 ///
 /// A packet goes through sluice_l7_filter; one of a message waits in sluice_l7_staging for what sluice_l7_messages says, to whom
-/// sluice_l7_matchers say what their rules say. sluice_l7_accounts counts.
+/// sluice_l7_matchers say what their rules say, and sluice_l7_host finds its buffer. sluice_l7_accounts counts.
 ///
 /// Latency: 2 cycles for what is no message (beats of 32 bytes: 3). Throughput: a beat a cycle. Stall behaviour: the input waits while the packet at its head
 /// waits for the output, for room in the staging buffer, or for a matcher; none of these waits for the input.
@@ -49,6 +49,28 @@ module sluice_l7
     output verdict_trace_t verdict_o,
     output l7_trace_row_t  trace_o,
 
+    output logic                     read_desc_valid_o,
+    input  logic                     read_desc_ready_i,
+    output l7_dma_t                  read_desc_o,
+    input  logic                     read_data_valid_i,
+    input  logic    [DmaTagBits-1:0] read_data_tag_i,
+    input  logic    [   8*Bytes-1:0] read_data_i,
+    output logic                     write_desc_valid_o,
+    input  logic                     write_desc_ready_i,
+    output l7_dma_t                  write_desc_o,
+    output logic                     write_data_valid_o,
+    input  logic                     write_data_ready_i,
+    output logic    [   8*Bytes-1:0] write_data_o,
+    output logic    [     Bytes-1:0] write_keep_o,
+    output logic                     write_last_o,
+    input  logic                     write_status_valid_i,
+    input  logic    [DmaTagBits-1:0] write_status_tag_i,
+
+    output logic                 event_valid_o,
+    output l7_ring_trace_row_t   event_o,
+    output logic                 forgot_valid_o,
+    output l7_forget_trace_row_t forgot_o,
+
     input  logic                    cfg_valid_i,
     input  wide_req_t               cfg_req_i,
     input  logic      [RowBits-1:0] cfg_row_i,
@@ -73,16 +95,17 @@ module sluice_l7
   // Beats of frames that are no messages in front of the output.
   localparam int unsigned PassBeats = 32;
 
-  localparam int unsigned Tables = 5;
+  localparam int unsigned Tables = 6;
   localparam int unsigned AtDrops = 0;
   localparam int unsigned AtMatchers = 1;
   localparam int unsigned AtPort = 2;
   localparam int unsigned AtShare = 3;
   localparam int unsigned AtMessages = 4;
+  localparam int unsigned AtHost = 5;
 
   logic [Tables-1:0] asked, tab_valid, answered;
   cfg_rsp_t [Tables-1:0] answer;
-  cfg_req_t req, port_req, share_req, messages_req;
+  cfg_req_t req, port_req, share_req, messages_req, host_req;
   logic unknown_q;
 
   // A row of n words stands in the upper 32 * n bits.
@@ -101,6 +124,7 @@ module sluice_l7
       TableL7Port: asked[AtPort] = 1'b1;
       TableL7Share: asked[AtShare] = 1'b1;
       TableL7Quota, TableL7Secret: asked[AtMessages] = 1'b1;
+      TableL7Ring, TableL7Doorbell, TableL7RingState, TableL7Rings: asked[AtHost] = 1'b1;
       default: ;
     endcase
     req = '{
@@ -113,6 +137,7 @@ module sluice_l7
     };
     port_req = with_row(req, cfg_row_i, L7PortRowWords);
     share_req = with_row(req, cfg_row_i, L7ShareRowWords);
+    host_req = with_row(req, cfg_row_i, (cfg_req_i.tab == TableL7Ring) ? L7RingRowWords : L7DoorbellRowWords);
     messages_req = with_row(req, cfg_row_i, (cfg_req_i.tab == TableL7Secret) ? L7SecretRowWords : L7QuotaRowWords);
   end
   assign tab_valid = asked & {Tables{cfg_valid_i}};
@@ -134,6 +159,7 @@ module sluice_l7
   l7_side_t side;
   logic [TagBits-1:0] slot;
   l7_packet_t packet;
+  l7_ticket_t ticket;
   logic job_valid, job_ready, segment_valid, segment_ready;
   l7_job_t job;
   logic [8*L7SegmentBytes-1:0] segment;
@@ -175,6 +201,7 @@ module sluice_l7
       .stage_valid_o  (put),
       .stage_ready_i  (put_ready),
       .packet_o       (packet),
+      .ticket_o       (ticket),
       .end_ready_i    (end_ready),
       .done_valid_o   (done_valid),
       .done_bad_o     (done_bad),
@@ -249,6 +276,10 @@ module sluice_l7
   l7_verdict_t ruled;
   // verilator lint_on UNUSEDSIGNAL
   l7_decided_t decided;
+  logic done_message_valid, done_message_ready, forget_valid, forget_ready, sorted_valid, sorted_ready;
+  l7_done_t done_message, forget;
+  l7_sorted_t sorted;
+  logic staged_valid, staged_ready, staged_last, staged_consumed, host_ready;
 
   sluice_l7_matchers #(
       .Matchers(Cfg.matchers),
@@ -319,6 +350,14 @@ module sluice_l7
       .decided_valid_o(decided_valid),
       .decided_ready_i(decided_ready),
       .decided_o      (decided),
+      .done_valid_i   (done_message_valid),
+      .done_ready_o   (done_message_ready),
+      .done_i         (done_message),
+      .forget_valid_i (forget_valid),
+      .forget_ready_o (forget_ready),
+      .forget_i       (forget),
+      .forgot_valid_o,
+      .forgot_o,
       .cfg_valid_i    (tab_valid[AtMessages]),
       .cfg_req_i      (messages_req),
       .cfg_valid_o    (answered[AtMessages]),
@@ -348,16 +387,17 @@ module sluice_l7
       .keep_i         (keep),
       .first_i        (first),
       .side_i         (side),
-      .decided_valid_i(decided_valid),
-      .decided_ready_o(decided_ready),
-      .decided_i      (decided),
-      .m_valid_o      (out_valid[1]),
-      .m_ready_i      (out_ready[1]),
+      .decided_valid_i(sorted_valid),
+      .decided_ready_o(sorted_ready),
+      .decided_i      (sorted),
+      .m_valid_o      (staged_valid),
+      .m_ready_i      (staged_ready),
       .m_data_o       (out_beat[1].data),
       .m_keep_o       (out_beat[1].keep),
-      .m_last_o       (out_last[1]),
+      .m_last_o       (staged_last),
       .m_side_o       (staged_side),
       .m_queue_o      (out_beat[1].queue_id),
+      .m_consumed_o   (staged_consumed),
       .record_valid_o (record_valid[1]),
       .record_ready_i (record_ready[1]),
       .record_o       (record[1]),
@@ -369,6 +409,61 @@ module sluice_l7
   );
   assign out_beat[1].message = 1'b1;
   assign out_beat[1].side = staged_side.side;
+  assign out_last[1] = staged_last;
+  assign out_valid[1] = staged_valid && !staged_consumed;
+  assign staged_ready = staged_consumed ? host_ready : out_ready[1];
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Host memory.
+
+  sluice_l7_host #(
+      .Cfg(Cfg)
+  ) u_host (
+      .clk_i,
+      .rst_ni,
+      .epoch_i,
+      .ticket_valid_i (admit),
+      .ticket_slot_i  (slot),
+      .ticket_i       (ticket),
+      .decided_valid_i(decided_valid),
+      .decided_ready_o(decided_ready),
+      .decided_i      (decided),
+      .sorted_valid_o (sorted_valid),
+      .sorted_ready_i (sorted_ready),
+      .sorted_o       (sorted),
+      .s_valid_i      (staged_valid && staged_consumed),
+      .s_ready_o      (host_ready),
+      .s_data_i       (out_beat[1].data),
+      .s_last_i       (staged_last),
+      .done_valid_o   (done_message_valid),
+      .done_ready_i   (done_message_ready),
+      .done_o         (done_message),
+      .forget_valid_o (forget_valid),
+      .forget_ready_i (forget_ready),
+      .forget_o       (forget),
+      .read_desc_valid_o,
+      .read_desc_ready_i,
+      .read_desc_o,
+      .read_data_valid_i,
+      .read_data_tag_i,
+      .read_data_i,
+      .write_desc_valid_o,
+      .write_desc_ready_i,
+      .write_desc_o,
+      .write_data_valid_o,
+      .write_data_ready_i,
+      .write_data_o,
+      .write_keep_o,
+      .write_last_o,
+      .write_status_valid_i,
+      .write_status_tag_i,
+      .event_valid_o,
+      .event_o,
+      .cfg_valid_i    (tab_valid[AtHost]),
+      .cfg_req_i      (host_req),
+      .cfg_valid_o    (answered[AtHost]),
+      .cfg_rsp_o      (answer[AtHost])
+  );
 
   // ---------------------------------------------------------------------------------------------------------------
   // Out.
@@ -431,8 +526,11 @@ module sluice_l7
       .cfg_rsp_o     (answer[AtDrops])
   );
 
-  assign waiting_o = (s_axis_tvalid || !empty) && !(m_axis_tvalid && !m_axis_tready);
-  assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || ruled_valid || verdict_valid_o;
+  logic host_waits;
+  assign host_waits = (write_desc_valid_o && !write_desc_ready_i) || (write_data_valid_o && !write_data_ready_i);
+  assign waiting_o = (s_axis_tvalid || !empty) && !(m_axis_tvalid && !m_axis_tready) && !host_waits;
+  assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || ruled_valid || verdict_valid_o ||
+      (write_data_valid_o && write_data_ready_i) || write_status_valid_i;
 
 `ifndef SYNTHESIS
   ChecksumsHaveRoom_A :

@@ -26,6 +26,7 @@ module sluice_l7_classify
     output logic              drop_o,        // for `kind_o`
     output l7_event_e         kind_o,
     output l7_packet_t        packet_o,      // of what is a message and is not dropped
+    output l7_ticket_t        ticket_o,
     output logic              has_job_o,
     output l7_job_t           job_o,         // without its tag
     output logic       [15:0] udp_length_o,
@@ -62,6 +63,7 @@ module sluice_l7_classify
     logic [1:0][18:0]      sums;          // of the IPv4 header's halves
     logic [15:0]           udp_length;
     logic [15:0]           udp_checksum;
+    logic [7:0]            app_id;
     logic [31:0]           source;
     logic [15:0]           port;
     logic [15:0]           to_port;
@@ -95,6 +97,7 @@ module sluice_l7_classify
     fields.source = long(header_i[26+:4]);
     fields.port = word(header_i[34+:2]);
     fields.to_port = word(header_i[36+:2]);
+    fields.app_id = header_i[42];
     fields.msg_type = header_i[43];
     fields.msg_id = long(header_i[44+:4]);
     fields.packets = header_i[52];
@@ -190,6 +193,27 @@ module sluice_l7_classify
     };
     packet_o.packets = fields_q.packets[6:0];
     packet_o.number = fields_q.number[5:0];
+  end
+
+  // Endpoints and raw applications: a packet is a message.
+  logic whole;
+  logic [L7AgeBits-1:0] expiry;
+  assign whole  = raw || endpoint;
+  assign expiry = (row.expiry == '0) ? L7AgeBits'(L7DefaultExpiry) : row.expiry;
+  always_comb begin
+    ticket_o = '0;
+    ticket_o.module_id = fields_q.module_id;
+    ticket_o.length = LengthBits'(fields_q.udp_length) + LengthBits'(EthernetBytes + Ipv4Bytes);
+    ticket_o.payload = payload[LengthBits-1:0];
+    ticket_o.packets = whole ? 7'd1 : fields_q.packets[6:0];
+    ticket_o.number = whole ? '0 : fields_q.number[5:0];
+    ticket_o.source = fields_q.source;
+    ticket_o.port = fields_q.port;
+    ticket_o.session = job_o.session;
+    ticket_o.message = job_o.message;
+    ticket_o.application = raw ? '0 : fields_q.app_id;
+    ticket_o.message_type = raw ? '0 : fields_q.msg_type;
+    ticket_o.expiry = (expiry > L7AgeBits'(L7MostExpiry)) ? L7AgeBits'(L7MostExpiry) : expiry;
   end
 
   logic [12:0] start;

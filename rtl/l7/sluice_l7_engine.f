@@ -9,16 +9,22 @@ sluice_l7_accounts.sv
 sluice_l7_checksum.sv
 sluice_l7_classify.sv
 sluice_l7_compare.sv
+sluice_l7_completions.sv
 sluice_l7_decide.sv
+sluice_l7_decisions.sv
+sluice_l7_descriptors.sv
 sluice_l7_detour.sv
+sluice_l7_dma.sv
 sluice_l7_entries.sv
 sluice_l7_exit.sv
+sluice_l7_expiry.sv
 sluice_l7_feeder.sv
 sluice_l7_fields.sv
 sluice_l7_filter.sv
 sluice_l7_goal.sv
 sluice_l7_hash.sv
 sluice_l7_header.sv
+sluice_l7_host.sv
 sluice_l7_line.sv
 sluice_l7_loop.sv
 sluice_l7_matcher.sv
@@ -27,6 +33,8 @@ sluice_l7_messages.sv
 sluice_l7_places.sv
 sluice_l7_ports.sv
 sluice_l7_prepare.sv
+sluice_l7_receive.sv
+sluice_l7_rings.sv
 sluice_l7_rules.sv
 sluice_l7_shares.sv
 sluice_l7_slots.sv
@@ -36,3 +44,4 @@ sluice_l7_until.sv
 sluice_l7_verdicts.sv
 sluice_l7_walk.sv
 sluice_l7_window.sv
+sluice_l7_writer.sv

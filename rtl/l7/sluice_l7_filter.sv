@@ -51,6 +51,7 @@ module sluice_l7_filter
     output logic                     stage_valid_o,
     input  logic                     stage_ready_i,  // there is a place for a beat; does not depend on what is offered
     output l7_packet_t               packet_o,
+    output l7_ticket_t               ticket_o,       // of the packet that is looked at
     input  logic                     end_ready_i,
     output logic                     done_valid_o,
     output logic                     done_bad_o,
@@ -137,6 +138,7 @@ module sluice_l7_filter
       .drop_o       (drop),
       .kind_o       (kind),
       .packet_o,
+      .ticket_o,
       .has_job_o    (has_job),
       .job_o        (job),
       .udp_length_o (udp_length),

@@ -7,8 +7,8 @@
 ///   verdict is waited for in any case, for its slot is the matchers' until then.
 /// - `L7WayLater`: it follows its message's entry, and waits for it; without an entry it is dropped (`l7_no_first`).
 /// A wrong UDP checksum drops a packet, and the table does not see it. A message that finds no entry is dropped (`l7_no_state`), and a packet
-/// that says another number of packets than its message's first (`l7_malformed`). A message is finished when it is decided and
-/// all its packets have come; entries: sluice_l7_places.
+/// that says another number of packets than its message's first (`l7_malformed`). What comes of a message's packets, and when it is
+/// finished (`done_*`) or given up (`forget_*`), says sluice_l7_receive; entries: sluice_l7_places.
 ///
 /// `begin_*`, one cycle, before a packet's end and its verdict: a slot gets a packet. Packets that wait for a message are a list that begins
 /// with its first one; they are decided in their order, one in 2 cycles.
@@ -50,6 +50,16 @@ module sluice_l7_messages
     input  logic        decided_ready_i,
     output l7_decided_t decided_o,
 
+    input  logic     done_valid_i,
+    output logic     done_ready_o,
+    input  l7_done_t done_i,
+    input  logic     forget_valid_i,
+    output logic     forget_ready_o,
+    input  l7_done_t forget_i,
+
+    output logic                 forgot_valid_o,
+    output l7_forget_trace_row_t forgot_o,
+
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
     output logic     cfg_valid_o,
@@ -65,14 +75,11 @@ module sluice_l7_messages
 
   // A message, by the place of its entry.
   typedef struct packed {
-    logic [ModuleBits-1:0]    module_id;
-    logic                     mark;
-    logic [6:0]               packets;
-    logic [L7MostPackets-1:0] came;
-    logic                     decided;
-    logic                     finished;
-    l7_decision_t             decision;
-    slot_t                    tail;       // of those that wait
+    logic         mark;
+    logic [6:0]   packets;
+    logic         decided;
+    l7_decision_t decision;
+    slot_t        tail;      // of those that wait
   } message_t;
 
   // What a verdict means for its slot, once the packet has ended and is in the table.
@@ -134,7 +141,7 @@ module sluice_l7_messages
   assign direct_valid = end_taken && !end_table && (!end_alone || got_q[end_slot]);
 
   always_comb begin
-    direct = '{slot: end_i.slot, decision: end_i.packet.decision, fault: 1'b0};
+    direct = '{slot: end_i.slot, decision: end_i.packet.decision, fault: 1'b0, member: '0, repeated: 1'b0};
     if (end_alone) {direct.fault, direct.decision} = end_ruling;
     if (end_i.bad) {direct.fault, direct.decision} = {1'b0, BadChecksum};
   end
@@ -144,11 +151,8 @@ module sluice_l7_messages
   // verilator lint_off UNUSEDSIGNAL
   l7_end_t found;
   // verilator lint_on UNUSEDSIGNAL
-  place_t found_place;
-  slot_t found_slot;
-  logic done_valid;
-  place_t done_place;
-  message_t message_now;
+  place_t  found_place;
+  slot_t   found_slot;
 
   sluice_l7_places #(
       .Modules (Modules),
@@ -166,10 +170,14 @@ module sluice_l7_messages
       .placed_o     (placed),
       .place_o      (found_place),
       .mark_o       (mark),
-      .done_valid_i (done_valid),
-      .done_place_i (done_place),
-      .done_mark_i  (message_now.mark),
-      .done_module_i(message_now.module_id),
+      .done_valid_i,
+      .done_ready_o,
+      .done_i,
+      .forget_valid_i,
+      .forget_ready_o,
+      .forget_i,
+      .forgot_valid_o,
+      .forgot_o,
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o,
@@ -189,12 +197,10 @@ module sluice_l7_messages
 
   // The second half of an operation.
   act_e act_q;
-  logic second_q, push_q, first_q, needs_q, owner_q;
+  logic second_q, push_q, first_q, needs_q, owner_q, repeat_q;
   slot_t slot_q;
   place_t place_q;
   logic [6:0] packets_q;
-  logic [5:0] sequence_q;
-  logic [ModuleBits-1:0] module_q;
   logic mark_q;
   ruling_t ruling_q;
 
@@ -249,16 +255,16 @@ module sluice_l7_messages
         push_q <= verdict_bad || verdict_alone || verdict_settled;
       end
     end
-    slot_q     <= found_valid ? found_slot : walk_step ? walk_slot_q : verdict_slot;
-    place_q    <= read_place;
-    first_q    <= found.packet.way == L7WayFirst;
+    slot_q    <= found_valid ? found_slot : walk_step ? walk_slot_q : verdict_slot;
+    place_q   <= read_place;
+    first_q   <= found.packet.way == L7WayFirst;
+    // Those of messages with an entry that have a verdict of their own.
+    repeat_q  <= found_valid ? found.packet.way == L7WayFirst : walk_step ? job_q[walk_slot_q] : verdict_settled;
     // Its verdict has not come: it keeps its slot.
-    needs_q    <= walk_step ? (job_q[walk_slot_q] && !got_q[walk_slot_q]) : (job_q[found_slot] && !found_got);
-    owner_q    <= walk_first_q;
-    packets_q  <= found.packet.packets;
-    sequence_q <= found.packet.number;
-    module_q   <= found.packet.key.module_id;
-    mark_q     <= mark;
+    needs_q   <= walk_step ? (job_q[walk_slot_q] && !got_q[walk_slot_q]) : (job_q[found_slot] && !found_got);
+    owner_q   <= walk_first_q;
+    packets_q <= found.packet.packets;
+    mark_q    <= mark;
     if (found_valid) begin
       ruling_q <= (hit || placed) ? found_ruling : '{
           fault: 1'b0,
@@ -278,10 +284,9 @@ module sluice_l7_messages
   // ---------------------------------------------------------------------------------------------------------------
   // Second half: the message is read, changed and written.
 
-  message_t read, message, written_q, message_next;
-  logic written_again_q, write, complete, rejects, pushes, chains, settles, last_of_list;
+  message_t read, message, written_q, message_now;
+  logic written_again_q, write, rejects, pushes, chains, settles, last_of_list;
   place_t written_place_q;
-  logic [L7MostPackets-1:0] all_packets;
   l7_decided_t pushed;
   logic fault;
 
@@ -309,63 +314,60 @@ module sluice_l7_messages
 
   assign rejects = act_q == Follow && message.packets != packets_q;
   assign last_of_list = slot_q == message.tail;
-  assign all_packets = {L7MostPackets{1'b1}} >> (7'(L7MostPackets) - message_next.packets);
-  assign complete = message_next.came == all_packets;
 
   always_comb begin
-    message_next = message;
+    message_now = message;
     unique case (act_q)
       Enter: begin
-        message_next = '0;
-        message_next.module_id = module_q;
-        message_next.mark = mark_q;
-        message_next.packets = packets_q;
-        message_next.came[sequence_q] = 1'b1;
-        message_next.decided = !needs_q;
-        message_next.decision = ruling_q.decision;
-        message_next.tail = slot_q;
+        message_now = '{
+            mark: mark_q,
+            packets: packets_q,
+            decided: !needs_q,
+            decision: ruling_q.decision,
+            tail: slot_q
+        };
       end
-      Follow:
-      if (!rejects) begin
-        message_next.came[sequence_q] = 1'b1;
-        if (!message.decided) message_next.tail = slot_q;
-      end
-      Walk:
-      if (last_of_list) begin
-        message_next.decided  = 1'b1;
-        message_next.decision = ruling_q.decision;
+      Follow:  message_now.tail = slot_q;
+      Walk: begin
+        message_now.decided  = 1'b1;
+        message_now.decision = ruling_q.decision;
       end
       default: ;
     endcase
   end
-  always_comb begin
-    message_now = message_next;
-    message_now.finished = message_next.finished || (message_next.decided && complete);
-  end
 
-  assign write = second_q && (act_q == Enter || act_q == Walk || (act_q == Follow && !rejects));
-  assign done_valid = write && message_now.finished && !message_next.finished;
-  assign done_place = place_q;
   // A packet behind the message's first waits while that is not decided.
   assign chains = second_q && act_q == Follow && !rejects && !message.decided;
+  assign write = (second_q && act_q == Enter) || chains || (second_q && act_q == Walk && last_of_list);
   assign walk_goes = second_q && act_q == Walk && !last_of_list;
 
   // Who goes, and who goes when his verdict is there.
   always_comb begin
-    pushes  = push_q;
+    pushes = push_q;
     settles = second_q && act_q == Nothing && !push_q;
-    fault   = ruling_q.fault;
-    pushed  = '{slot: TagBits'(slot_q), decision: ruling_q.decision, fault: 1'b0};
+    fault = ruling_q.fault;
+    pushed = '{slot: TagBits'(slot_q), decision: ruling_q.decision, fault: 1'b0, member: '0, repeated: repeat_q};
+    pushed.member.place = EntryBits'(place_q);
+    pushed.member.mark = message_now.mark;
     unique case (act_q)
-      Enter:   pushes = !needs_q;
+      Enter: begin
+        pushes = !needs_q;
+        pushed.member.valid = 1'b1;
+        pushed.member.begins = 1'b1;
+        pushed.repeated = 1'b0;
+      end
       Follow: begin
         fault = 1'b0;
         pushed.decision = rejects ? Malformed : message.decision;
+        pushed.member.valid = !rejects && !repeat_q;
         pushes = !needs_q && (rejects || message.decided);
         settles = needs_q && (rejects || message.decided);
       end
       Walk: begin
-        pushes  = !needs_q || owner_q;
+        pushed.member.valid = owner_q || !repeat_q;
+        pushed.member.begins = owner_q;
+        pushed.repeated = repeat_q && !owner_q;
+        pushes = !needs_q || owner_q;
         settles = needs_q && !owner_q;
       end
       default: ;
@@ -458,62 +460,21 @@ module sluice_l7_messages
     end
   end
 
-  // ---------------------------------------------------------------------------------------------------------------
-  // Decisions: two queues, each with a place for every slot, take turns.
-
-  logic [1:0] queue_valid, queue_grant;
-  l7_decided_t [1:0] queue_out;
-  logic [1:0] room;
-  logic [1:0][$clog2(Packets+1)-1:0] unused_level;
-  logic unused_index;
-  typedef struct packed {
-    slot_t slot;
-    l7_decision_t decision;
-    logic fault;
-  } short_t;
-  short_t [1:0] short_in, short_out;
-
-  assign short_in[0] = '{slot: direct.slot[SlotBits-1:0], decision: direct.decision, fault: direct.fault};
-  assign short_in[1] = '{slot: pushed.slot[SlotBits-1:0], decision: pushed.decision, fault: pushed.fault};
-
-  for (genvar q = 0; q < 2; q++) begin : gen_queue
-    sluice_fifo #(
-        .Width($bits(short_t)),
-        .Depth(Packets)
-    ) u_queue (
-        .clk_i,
-        .rst_ni,
-        .valid_i((q == 0) ? direct_valid : pushes),
-        .ready_o(room[q]),
-        .data_i (short_in[q]),
-        .valid_o(queue_valid[q]),
-        .ready_i(queue_grant[q] && decided_ready_i),
-        .data_o (short_out[q]),
-        .level_o(unused_level[q])
-    );
-    assign queue_out[q] = '{
-            slot: TagBits'(short_out[q].slot),
-            decision: short_out[q].decision,
-            fault: short_out[q].fault
-        };
-  end
-
-  sluice_arb_rr #(
-      .Requests(2)
-  ) u_turn (
+  sluice_l7_decisions #(
+      .Packets(Packets)
+  ) u_decisions (
       .clk_i,
       .rst_ni,
-      .req_i    (queue_valid),
-      .advance_i(decided_ready_i),
-      .grant_o  (queue_grant),
-      .index_o  (unused_index),
-      .valid_o  (decided_valid_o)
+      .direct_valid_i(direct_valid),
+      .direct_i      (direct),
+      .table_valid_i (pushes),
+      .table_i       (pushed),
+      .m_valid_o     (decided_valid_o),
+      .m_ready_i     (decided_ready_i),
+      .m_o           (decided_o)
   );
-  assign decided_o = queue_grant[1] ? queue_out[1] : queue_out[0];
 
 `ifndef SYNTHESIS
-  DecisionsHaveRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) (!direct_valid || room[0]) && (!pushes || room[1]));
   AVerdictComesOnce_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !verdict_taken || (job_q[verdict_slot] && !got_q[verdict_slot]));
   OnlyFirstPacketsHaveVerdictsToWaitFor_A :

@@ -96,13 +96,119 @@ package sluice_l7_pkg;
     l7_packet_t packet;
   } l7_end_t;
 
+  /// Width of an entry's place in the message table. Enough for every target.
+  localparam int unsigned EntryBits = 12;
+  /// Bytes of a packet, or of its part of a message.
+  localparam int unsigned LengthBits = 14;
+  /// Bytes of a message with its headers.
+  localparam int unsigned TotalBits = 20;
+
+  /// Which entry of the message table a packet belongs to.
+  typedef struct packed {
+    /// It has one.
+    logic valid;
+    logic [EntryBits-1:0] place;
+    /// Of this one of the place's messages: the next one has the other mark.
+    logic mark;
+    /// It is the packet that began the message.
+    logic begins;
+  } l7_member_t;
+
   /// A decided packet.
   typedef struct packed {
     logic [TagBits-1:0] slot;
     l7_decision_t decision;
     /// Its program was a fault.
     logic fault;
+    l7_member_t member;
+    /// A repeat of its message's first packet, which has no entry of its own here.
+    logic repeated;
   } l7_decided_t;
+
+  /// What the receive side has to know of a packet that waits.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    /// Bytes of headers and payload, and of the payload.
+    logic [LengthBits-1:0] length;
+    logic [LengthBits-1:0] payload;
+    logic [6:0] packets;
+    logic [5:0] number;
+    logic [31:0] source;
+    logic [15:0] port;
+    logic [31:0] session;
+    logic [31:0] message;
+    logic [7:0] application;
+    logic [7:0] message_type;
+    logic [L7AgeBits-1:0] expiry;
+  } l7_ticket_t;
+
+  /// Where a decided packet goes: as a frame, nowhere, or into host memory.
+  typedef struct packed {
+    logic [TagBits-1:0] slot;
+    l7_decision_t decision;
+    logic fault;
+    /// Into host memory; there is an order for it (`l7_order_t`).
+    logic consumed;
+  } l7_sorted_t;
+
+  /// What a completion says, but for its status and length.
+  typedef struct packed {
+    logic [7:0]  ring;
+    logic [31:0] cookie;
+    logic [31:0] source;
+    logic [15:0] port;
+    logic [31:0] session;
+    logic [31:0] message;
+    logic [7:0]  application;
+    logic [7:0]  message_type;
+    logic [6:0]  packets;
+  } l7_sender_t;
+
+  /// A packet's way into host memory.
+  typedef struct packed {
+    logic [63:0] address;
+    /// Bytes that are written; 0: none, and nobody waits for it.
+    logic [LengthBits-1:0] length;
+    /// They begin behind the header.
+    logic later;
+    /// Its message has an entry, at `place`. Otherwise it is a message of its own.
+    logic entry;
+    logic [EntryBits-1:0] place;
+    /// Of a message of its own.
+    l7_sender_t sender;
+  } l7_order_t;
+
+  /// Host memory has a packet.
+  typedef struct packed {
+    logic entry;
+    logic [EntryBits-1:0] place;
+    l7_sender_t sender;
+    logic [LengthBits-1:0] length;
+  } l7_written_t;
+
+  /// A message has ended.
+  typedef struct packed {
+    l7_sender_t sender;
+    logic [7:0] status;
+    logic [TotalBits-1:0] length;
+  } l7_ended_t;
+
+  /// A message's entry that is not needed any more.
+  typedef struct packed {
+    logic [EntryBits-1:0]  place;
+    logic                  mark;
+    logic [ModuleBits-1:0] module_id;
+  } l7_done_t;
+
+  /// Width of tags at the host-memory port: all ones is a completion.
+  localparam int unsigned DmaTagBits = 8;
+
+  /// A descriptor of a read or write of host memory.
+  typedef struct packed {
+    logic [DmaTagBits-1:0] tag;
+    logic [15:0] length;
+    logic [63:0] address;
+  } l7_dma_t;
 
   /// A packet that is done with.
   typedef struct packed {
@@ -125,6 +231,8 @@ package sluice_l7_pkg;
     // Those of the matchers are cleared one behind the other, a row in 2 cycles.
     rows = 2 * (cfg.rows + cfg.starts + cfg.groups);
     if (rows < cfg.modules) rows = cfg.modules;
+    if (rows < cfg.entries) rows = cfg.entries;
+    if (rows < cfg.rings) rows = cfg.rings;
     if (rows < cfg.ports) rows = cfg.ports;
     if (rows < cfg.entries / L7TableHashes / L7TableWays) rows = cfg.entries / L7TableHashes / L7TableWays;
     return rows;

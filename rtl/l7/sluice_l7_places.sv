@@ -7,7 +7,8 @@
 ///
 /// `op_valid_i` and `op_i` (valid and ready); 3 cycles later `found_valid_o` for one cycle, with `found_op_o`: `hit_o`, its entry is
 /// `place_o`; or `placed_o`, its new entry is `place_o`; or neither. `done_*` says that the message in an entry is finished; the
-/// entry counts as such for operations whose answer comes in later cycles.
+/// entry counts as such for operations whose answer comes in later cycles. `forget_*` gives an entry back whose message is on its way:
+/// an operation too, in front of others, behind which nobody finds it. `forgot_*` tells that it has happened.
 ///
 /// Configuration: answered a cycle after `cfg_valid_i`. A clear empties the table.
 /// Latency: 3 cycles. Throughput: an operation in 2 cycles. Stall behaviour: `op_ready_o` does not depend on `op_valid_i`; answers never stall.
@@ -36,13 +37,18 @@ module sluice_l7_places
     output logic    [PlaceBits-1:0] place_o,
     output logic                    mark_o,         // of a new entry: goes back with `done_mark_i`
 
-    input logic                  done_valid_i,
-    input logic [ PlaceBits-1:0] done_place_i,
-    input logic                  done_mark_i,
-    // "Bits of signal are not used": modules are numbered as for the largest target.
+    input  logic     done_valid_i,
+    output logic     done_ready_o,
+    // "Bits of signal are not used": modules and places are numbered as for the largest target.
     // verilator lint_off UNUSEDSIGNAL
-    input logic [ModuleBits-1:0] done_module_i,
+    input  l7_done_t done_i,
+    input  logic     forget_valid_i,
+    output logic     forget_ready_o,
+    input  l7_done_t forget_i,
     // verilator lint_on UNUSEDSIGNAL
+
+    output logic                 forgot_valid_o,
+    output l7_forget_trace_row_t forgot_o,
 
     input  logic     cfg_valid_i,
     // "Bits of signal are not used": a row has some of a message's.
@@ -107,12 +113,14 @@ module sluice_l7_places
   // ---------------------------------------------------------------------------------------------------------------
   // Hash; read; compare; choose.
 
-  logic hash_q, read_q, choose_q;
+  logic hash_q, read_q, choose_q, hash_forget_q, read_forget_q, forget_q;
+  l7_done_t hash_done_q, read_done_q, forget_done_q;
   l7_end_t hash_op_q, read_op_q, choose_op_q;
   set_t [Halves-1:0] set, set_q, read_set_q, choose_set_q;
 
   // One operation in two cycles: what one writes the next one reads as it was, and is told (`wrote_q`).
-  assign op_ready_o = !hash_q;
+  assign op_ready_o = !hash_q && !forget_valid_i;
+  assign forget_ready_o = !hash_q;
 
   for (genvar h = 0; h < int'(Halves); h++) begin : gen_hash
     sluice_l7_toeplitz #(
@@ -128,25 +136,34 @@ module sluice_l7_places
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      hash_q   <= 1'b0;
-      read_q   <= 1'b0;
-      choose_q <= 1'b0;
+      hash_q        <= 1'b0;
+      read_q        <= 1'b0;
+      choose_q      <= 1'b0;
+      hash_forget_q <= 1'b0;
+      read_forget_q <= 1'b0;
+      forget_q      <= 1'b0;
     end else begin
-      hash_q   <= op_valid_i && op_ready_o;
-      read_q   <= hash_q;
-      choose_q <= read_q;
+      hash_q        <= forget_valid_i ? forget_ready_o : (op_valid_i && op_ready_o);
+      read_q        <= hash_q;
+      choose_q      <= read_q && !read_forget_q;
+      hash_forget_q <= forget_valid_i;
+      read_forget_q <= hash_forget_q;
+      forget_q      <= read_q && read_forget_q;
     end
-    if (op_ready_o) begin
-      hash_op_q <= op_i;
-      set_q     <= set;
+    if (!hash_q) begin
+      hash_op_q   <= op_i;
+      hash_done_q <= forget_i;
+      set_q       <= forget_valid_i ? {Halves{forget_i.place[SetBits-1:0]}} : set;
     end
     if (hash_q) begin
-      read_op_q  <= hash_op_q;
-      read_set_q <= set_q;
+      read_op_q   <= hash_op_q;
+      read_done_q <= hash_done_q;
+      read_set_q  <= set_q;
     end
     if (read_q) begin
-      choose_op_q  <= read_op_q;
-      choose_set_q <= read_set_q;
+      choose_op_q   <= read_op_q;
+      forget_done_q <= read_done_q;
+      choose_set_q  <= read_set_q;
     end
   end
 
@@ -158,7 +175,17 @@ module sluice_l7_places
   set_t wrote_set_q;
   entry_t entry_in, wrote_entry_q;
 
-  assign entry_in = '{valid: !clear, key: clear ? '0 : choose_op_q.packet.key};
+  assign entry_in = '{valid: !clear && !forget_q, key: clear ? '0 : choose_op_q.packet.key};
+
+  // Of two who end a message in one cycle the one that forgets goes first.
+  logic done;
+  // "Bits of signal are not used": modules and places are numbered as for the largest target.
+  // verilator lint_off UNUSEDSIGNAL
+  l7_done_t done_now;
+  // verilator lint_on UNUSEDSIGNAL
+  assign done_ready_o = !forget_q;
+  assign done = done_valid_i || forget_q;
+  assign done_now = forget_q ? forget_done_q : done_i;
 
   for (genvar c = 0; c < int'(Choices); c++) begin : gen_choice
     localparam int unsigned Half = c / Ways;
@@ -166,7 +193,7 @@ module sluice_l7_places
     logic written, born_there, born_mark, dead_there, done_here;
 
     assign clear_set = cfg_req_i.index[SetBits-1:0];
-    assign written   = places && chosen == ChoiceBits'(c);
+    assign written   = (places || forget_q) && chosen == ChoiceBits'(c);
 
     sluice_ram_1r1w #(
         .Width   ($bits(entry_t)),
@@ -195,13 +222,13 @@ module sluice_l7_places
         .InitZero(1'b0)
     ) u_born (
         .clk_i,
-        .we_i   (written || clear),
+        .we_i   ((written && !forget_q) || clear),
         .waddr_i(clear ? clear_set : choose_set_q[Half]),
         .wdata_i(born_mark),
         .raddr_i(choose_set_q[Half]),
         .rdata_o(born_there)
     );
-    assign done_here = done_valid_i && done_place_i[PlaceBits-1:SetBits] == ChoiceBits'(c);
+    assign done_here = done && done_now.place[PlaceBits-1:SetBits] == ChoiceBits'(c);
     sluice_ram_lut #(
         .Width   (1),
         .Depth   (Sets),
@@ -209,8 +236,8 @@ module sluice_l7_places
     ) u_dead (
         .clk_i,
         .we_i   (done_here || clear),
-        .waddr_i(clear ? clear_set : done_place_i[SetBits-1:0]),
-        .wdata_i(clear ? 1'b0 : done_mark_i),
+        .waddr_i(clear ? clear_set : done_now.place[SetBits-1:0]),
+        .wdata_i(clear ? 1'b0 : done_now.mark),
         .raddr_i(choose_set_q[Half]),
         .rdata_o(dead_there)
     );
@@ -252,7 +279,7 @@ module sluice_l7_places
       .onehot_o(unused_any)
   );
 
-  assign chosen = any_same ? same_at : any_at;
+  assign chosen = forget_q ? forget_done_q.place[PlaceBits-1:SetBits] : any_same ? same_at : any_at;
   assign places = choose_q && !any_same && any && room && choose_op_q.packet.way == L7WayFirst;
   assign found_valid_o = choose_q;
   assign found_op_o = choose_op_q;
@@ -266,7 +293,7 @@ module sluice_l7_places
   assign mark_o = marks[chosen];
 
   always_ff @(posedge clk_i) begin
-    wrote_q        <= places;
+    wrote_q        <= places || forget_q;
     wrote_choice_q <= chosen;
     wrote_set_q    <= choose_set_q[chosen[ChoiceBits-1]];
     wrote_entry_q  <= entry_in;
@@ -279,7 +306,7 @@ module sluice_l7_places
   logic [CountBits-1:0] begun, ended, ended_there, all_q;
 
   assign module_at = choose_op_q.packet.key.module_id[IndexBits-1:0];
-  assign done_module = done_module_i[IndexBits-1:0];
+  assign done_module = done_now.module_id[IndexBits-1:0];
   assign room = 16'(CountBits'(begun - ended)) < quota.messages && all_q < CountBits'(Messages);
 
   sluice_ram_lut #(
@@ -311,7 +338,7 @@ module sluice_l7_places
       .ReadPorts(2)
   ) u_ended (
       .clk_i,
-      .we_i   (done_valid_i || clear),
+      .we_i   (done || clear),
       .waddr_i(clear ? index : done_module),
       .wdata_i(clear ? '0 : ended_there + CountBits'(1)),
       .raddr_i({module_at, done_module}),
@@ -320,8 +347,17 @@ module sluice_l7_places
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear) all_q <= '0;
-    else all_q <= all_q + CountBits'(places) - CountBits'(done_valid_i);
+    else all_q <= all_q + CountBits'(places) - CountBits'(done);
   end
+
+  // How many have searched before: for traces.
+  logic [31:0] searches_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) searches_q <= '0;
+    else searches_q <= searches_q + 32'(choose_q);
+  end
+  assign forgot_valid_o = forget_q;
+  assign forgot_o = '{place: 14'(forget_done_q.place), searches: searches_q, module_id: forget_done_q.module_id};
 
 `ifndef SYNTHESIS
   OneEntryAKey_A :

@@ -3,7 +3,8 @@
 /// In: `want_i` asks for room for the packet of `side_i`; in a cycle with `room_o`, `admit_i` gives it the room that its length asks
 /// for, and the slot `slot_o`, which stands until the next admission. Its beats come with `put_i` in cycles with `ready_o`; the last
 /// one has to be there before the packet is decided.
-/// Out: `decided_*` says what becomes of the packet in a slot. One that is not dropped leaves on `m_*`, with its queue. Each has a record, with
+/// Out: `decided_*` says what becomes of the packet in a slot. One that is not dropped leaves on `m_*`, with its queue, or for host memory
+/// (`m_consumed_o`). Each has a record, with
 /// its last beat to `m_*` or when it is thrown away; then its slot is free.
 /// Which modules have room of their own: sluice_l7_shares.
 ///
@@ -34,11 +35,11 @@ module sluice_l7_staging
     input  logic                   first_i,
     input  l7_side_t               side_i,
 
-    input  logic        decided_valid_i,
-    output logic        decided_ready_o,
+    input  logic       decided_valid_i,
+    output logic       decided_ready_o,
     // "Bits of signal are not used": slots are numbered as for the largest target.
     // verilator lint_off UNUSEDSIGNAL
-    input  l7_decided_t decided_i,
+    input  l7_sorted_t decided_i,
     // verilator lint_on UNUSEDSIGNAL
 
     output logic                   m_valid_o,
@@ -48,6 +49,7 @@ module sluice_l7_staging
     output logic                   m_last_o,
     output l7_side_t               m_side_o,
     output logic     [        7:0] m_queue_o,
+    output logic                   m_consumed_o,
 
     output logic       record_valid_o,
     input  logic       record_ready_i,
@@ -181,7 +183,7 @@ module sluice_l7_staging
 
   logic fetched_q, fetch, turn, busy_q, sends, last, step, beat_valid_q, beat_room;
   l7_decision_t decision_q;
-  logic fault_q;
+  logic fault_q, consumed_q, fetched_consumed_q;
   logic [BeatBits-1:0] left_q;
   logic [SlotBits-1:0] slot_out_q, fetched_slot_q;
   l7_decision_t fetched_decision_q;
@@ -202,11 +204,13 @@ module sluice_l7_staging
     if (fetch) begin
       fetched_decision_q <= decided_i.decision;
       fetched_fault_q <= decided_i.fault;
+      fetched_consumed_q <= decided_i.consumed;
       fetched_slot_q <= decided_i.slot[SlotBits-1:0];
     end
     if (turn) begin
       decision_q <= fetched_decision_q;
       fault_q    <= fetched_fault_q;
+      consumed_q <= fetched_consumed_q;
       slot_out_q <= fetched_slot_q;
       packet_q   <= packet_out;
       cell_q     <= packet_out.head;
@@ -258,9 +262,10 @@ module sluice_l7_staging
     if (!rst_ni) beat_valid_q <= 1'b0;
     else if (beat_room) beat_valid_q <= step && sends;
     if (step && sends) begin
-      m_last_o  <= last;
-      m_side_o  <= packet_q.side;
+      m_last_o <= last;
+      m_side_o <= packet_q.side;
       m_queue_o <= decision_q.queue_id;
+      m_consumed_o <= consumed_q;
     end
   end
   assign m_valid_o = beat_valid_q;
@@ -275,7 +280,8 @@ module sluice_l7_staging
         dropped: decision_q.drop,
         kind: decision_q.drop ? decision_q.kind : L7EventL7Malformed,
         queue_id: decision_q.drop ? '0 : decision_q.queue_id,
-        fault: fault_q
+        fault: fault_q,
+        consumed: consumed_q
     };
   end
 

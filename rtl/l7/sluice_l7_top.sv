@@ -5,7 +5,7 @@
 /// ring is that of docs/design/nic.md; nodes in order: system, stamp, l7. Rates are not kept: only the rmt pipeline drops for them.
 ///
 /// A reset empties the engine and makes all generations 0; behind it all tables but counters are cleared, while packets and messages wait.
-/// `trace_*` tell what happened in each cycle; they may be left open.
+/// `*_axis_dma_*`: host memory ("Receive"). `trace_*` tell what happened in each cycle; they may be left open.
 ///
 /// Latency, throughput and stalls: as sluice_l7, with a cycle of the entrance.
 // "Multiple top level modules": sluice_ram_1r1w_clear is in the list for synthesis; no simulated body needs it.
@@ -48,6 +48,27 @@ module sluice_l7_top
     output logic [31:0] m_axis_cfg_tdata,
     output logic        m_axis_cfg_tlast,
 
+    output logic                  m_axis_dma_read_desc_tvalid,
+    input  logic                  m_axis_dma_read_desc_tready,
+    output logic [          63:0] m_axis_dma_read_desc_addr,
+    output logic [          15:0] m_axis_dma_read_desc_len,
+    output logic [DmaTagBits-1:0] m_axis_dma_read_desc_tag,
+    input  logic                  s_axis_dma_read_data_tvalid,
+    input  logic [DmaTagBits-1:0] s_axis_dma_read_data_tag,
+    input  logic [   8*Bytes-1:0] s_axis_dma_read_data_tdata,
+    output logic                  m_axis_dma_write_desc_tvalid,
+    input  logic                  m_axis_dma_write_desc_tready,
+    output logic [          63:0] m_axis_dma_write_desc_addr,
+    output logic [          15:0] m_axis_dma_write_desc_len,
+    output logic [DmaTagBits-1:0] m_axis_dma_write_desc_tag,
+    output logic                  m_axis_dma_write_data_tvalid,
+    input  logic                  m_axis_dma_write_data_tready,
+    output logic [   8*Bytes-1:0] m_axis_dma_write_data_tdata,
+    output logic [     Bytes-1:0] m_axis_dma_write_data_tkeep,
+    output logic                  m_axis_dma_write_data_tlast,
+    input  logic                  s_axis_dma_write_status_tvalid,
+    input  logic [DmaTagBits-1:0] s_axis_dma_write_status_tag,
+
     output logic [TickBits-1:0] ticks_o,
     output logic [        31:0] trace_epoch_o,
 
@@ -55,8 +76,9 @@ module sluice_l7_top
     output logic [  MergeTraceBits-1:0] trace_stamp_o,
     output logic                        trace_verdict_valid_o,
     output logic [VerdictTraceBits-1:0] trace_verdict_o,
-    output logic                        trace_step_valid_o,
-    output logic [  L7TraceRowBits-1:0] trace_step_o
+    // Decisions, what happens at rings, and what the message table forgets.
+    output logic [                 2:0] trace_step_valid_o,
+    output logic [3*L7TraceRowBits-1:0] trace_step_o
 );
 
   localparam node_list_t List = '{0: '{wide_words: 7'(L7MatchRowWords), number: NodeL7}, default: '0};
@@ -146,6 +168,17 @@ module sluice_l7_top
       .system_generation_i(system_generation)
   );
 
+  l7_dma_t read_desc, write_desc;
+  assign {m_axis_dma_read_desc_tag, m_axis_dma_read_desc_len, m_axis_dma_read_desc_addr} = read_desc;
+  assign {m_axis_dma_write_desc_tag, m_axis_dma_write_desc_len, m_axis_dma_write_desc_addr} = write_desc;
+
+  logic event_valid, forgot_valid;
+  l7_trace_row_t trace;
+  l7_ring_trace_row_t ring_event;
+  l7_forget_trace_row_t forgot;
+  assign trace_step_valid_o = {forgot_valid, event_valid, trace_verdict_valid_o};
+  assign trace_step_o = {L7TraceRowBits'(forgot), L7TraceRowBits'(ring_event), trace};
+
   sideband_t m_axis_side;
   logic m_axis_message;
   logic [7:0] m_axis_queue;
@@ -156,14 +189,14 @@ module sluice_l7_top
   ) u_l7 (
       .clk_i,
       .rst_ni,
-      .epoch_i        (trace_epoch_o),
-      .s_axis_tvalid  (in_valid),
-      .s_axis_tready  (in_ready),
-      .s_axis_tdata   (in_data),
-      .s_axis_tkeep   (in_keep),
-      .s_axis_tlast   (in_last),
-      .s_axis_side    (in_side),
-      .token_i        (token),
+      .epoch_i             (trace_epoch_o),
+      .s_axis_tvalid       (in_valid),
+      .s_axis_tready       (in_ready),
+      .s_axis_tdata        (in_data),
+      .s_axis_tkeep        (in_keep),
+      .s_axis_tlast        (in_last),
+      .s_axis_side         (in_side),
+      .token_i             (token),
       .m_axis_tvalid,
       .m_axis_tready,
       .m_axis_tdata,
@@ -172,19 +205,37 @@ module sluice_l7_top
       .m_axis_side,
       .m_axis_message,
       .m_axis_queue,
-      .leave_valid_o  (leave_valid),
-      .leave_o        (leave),
-      .verdict_valid_o(trace_verdict_valid_o),
-      .verdict_o      (trace_verdict_o),
-      .trace_o        (trace_step_o),
-      .cfg_valid_i    (req_valid),
-      .cfg_req_i      (req),
-      .cfg_row_i      (rows),
-      .cfg_valid_o    (rsp_valid),
-      .cfg_rsp_o      (rsp),
-      .waiting_o      (waiting),
-      .progress_o     (progress)
+      .leave_valid_o       (leave_valid),
+      .leave_o             (leave),
+      .verdict_valid_o     (trace_verdict_valid_o),
+      .verdict_o           (trace_verdict_o),
+      .trace_o             (trace),
+      .read_desc_valid_o   (m_axis_dma_read_desc_tvalid),
+      .read_desc_ready_i   (m_axis_dma_read_desc_tready),
+      .read_desc_o         (read_desc),
+      .read_data_valid_i   (s_axis_dma_read_data_tvalid),
+      .read_data_tag_i     (s_axis_dma_read_data_tag),
+      .read_data_i         (s_axis_dma_read_data_tdata),
+      .write_desc_valid_o  (m_axis_dma_write_desc_tvalid),
+      .write_desc_ready_i  (m_axis_dma_write_desc_tready),
+      .write_desc_o        (write_desc),
+      .write_data_valid_o  (m_axis_dma_write_data_tvalid),
+      .write_data_ready_i  (m_axis_dma_write_data_tready),
+      .write_data_o        (m_axis_dma_write_data_tdata),
+      .write_keep_o        (m_axis_dma_write_data_tkeep),
+      .write_last_o        (m_axis_dma_write_data_tlast),
+      .write_status_valid_i(s_axis_dma_write_status_tvalid),
+      .write_status_tag_i  (s_axis_dma_write_status_tag),
+      .event_valid_o       (event_valid),
+      .event_o             (ring_event),
+      .forgot_valid_o      (forgot_valid),
+      .forgot_o            (forgot),
+      .cfg_valid_i         (req_valid),
+      .cfg_req_i           (req),
+      .cfg_row_i           (rows),
+      .cfg_valid_o         (rsp_valid),
+      .cfg_rsp_o           (rsp),
+      .waiting_o           (waiting),
+      .progress_o          (progress)
   );
-  assign trace_step_valid_o = trace_verdict_valid_o;
-
 endmodule

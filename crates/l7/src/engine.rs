@@ -1,6 +1,7 @@
 //! The model of the engine as its rows configure it: what becomes of each packet.
 
-use crate::message::{Known, Ports, Sender, Sort, by_headers};
+use crate::message::{Known, Packet, Ports, Sender, Sort, by_headers};
+use crate::receive::{Arrived, Member, Ticket};
 use crate::rules::Kind;
 use crate::step::{self, Identity, Verdict};
 use crate::table::{Begun, Key, Place, Table};
@@ -8,9 +9,9 @@ use crate::tables::Tables;
 use crate::view::View;
 use sluice_formats::Reason;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
-use sluice_formats::l7::qnp::Header;
+use sluice_formats::l7::qnp::{Header, UDP};
 use sluice_formats::l7::rows::L7PortRow;
-use sluice_formats::l7::target::Target;
+use sluice_formats::l7::target::{EXPIRY_NS, EXPIRY_TICK_NS, MOST_EXPIRY, Target};
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,12 +61,14 @@ pub struct Engine {
     pub ports: Vec<L7PortRow>,
     /// The message table.
     pub table: Table<Fate>,
+    /// Packets that have searched for their entries.
+    pub searches: u32,
 }
 
 impl Engine {
     /// After a reset.
     pub fn new(target: &Target) -> Self {
-        Self { ports: Vec::new(), table: Table::new(target) }
+        Self { ports: Vec::new(), table: Table::new(target), searches: 0 }
     }
 
     /// The ports of a module in one of its generations; `application` is the number of the row.
@@ -83,7 +86,7 @@ impl Engine {
         Ports::new(known.collect())
     }
 
-    /// A packet of a module comes; `rule` is asked for verdicts, and gives none for malformed messages.
+    /// A packet of a module comes; `rule` is asked for verdicts, and gives none for malformed messages. No queue has a ring.
     pub fn packet(
         &mut self,
         frame: &[u8],
@@ -91,11 +94,23 @@ impl Engine {
         generation: bool,
         rule: impl FnOnce(&Job) -> Option<Verdict>,
     ) -> Outcome {
+        self.arrive(frame, module, generation, rule).outcome
+    }
+
+    /// The same, up to what the message table says: [`crate::receive::Receive::take`] knows of rings.
+    pub fn arrive(
+        &mut self,
+        frame: &[u8],
+        module: u8,
+        generation: bool,
+        rule: impl FnOnce(&Job) -> Option<Verdict>,
+    ) -> Arrived {
+        let only = |outcome| Arrived { outcome, member: None };
         let ports = self.known(module, generation);
         // Its fields are looked at when it has its entry.
         let packet = match by_headers(frame, &ports) {
-            Sort::Frame(_) => return Outcome { fate: Fate::Frame, fault: false },
-            Sort::Dropped(dropped) => return Outcome { fate: Fate::Dropped(dropped.reason()), fault: false },
+            Sort::Frame(_) => return only(Outcome { fate: Fate::Frame, fault: false }),
+            Sort::Dropped(reason) => return only(dropped(reason.reason())),
             Sort::Packet(packet) => packet,
         };
         let port = self.ports[packet.application];
@@ -103,25 +118,31 @@ impl Engine {
         let identity = Identity { session: header.session, message: header.msg_id };
         let message_type = if packet.kind == Kind::Raw { 0 } else { header.msg_type };
         let view = || packet.seen().and_then(Result::ok);
+        let ticket = ticket(frame, &packet, module, &port);
+        let with = |outcome, member| Arrived { outcome, member: Some((member, ticket)) };
         match packet.kind {
-            Kind::Raw => ruled(rule(&Job { port: &port, message_type, identity, view: view() })),
-            Kind::Endpoint => endpoint(&port, rule, identity),
+            Kind::Raw => with(ruled(rule(&Job { port: &port, message_type, identity, view: view() })), Member::Alone),
+            Kind::Endpoint => with(endpoint(&port, rule, identity), Member::Alone),
             Kind::Application(_) => {
                 let Sender { address, port: from } = packet.sender;
                 let source = u32::from_be_bytes(address);
                 let key = Key { module, source, port: from, session: header.session, message: header.msg_id };
                 let place = match self.entry(key, &header) {
                     Ok(place) => place,
-                    Err(outcome) => return outcome,
+                    Err(outcome) => return only(outcome),
                 };
                 match place {
                     Begun::Entered(place) => {
                         let ruled = ruled(rule(&Job { port: &port, message_type, identity, view: view() }));
                         self.table.decide(place, ruled.fate);
-                        ruled
+                        with(ruled, Member::Begins(place))
                     }
-                    Begun::Known(place) => self.follow(place, &header),
-                    Begun::NoState => dropped(Reason::L7NoState),
+                    Begun::Known(place) => match self.follow(place, &header) {
+                        Err(outcome) => only(outcome),
+                        Ok(outcome) if header.pkt_seq_num_in_msg == 0 => with(outcome, Member::Repeated),
+                        Ok(outcome) => with(outcome, Member::Later(place)),
+                    },
+                    Begun::NoState => only(dropped(Reason::L7NoState)),
                 }
             }
         }
@@ -129,18 +150,43 @@ impl Engine {
 
     /// The entry of a packet's message.
     fn entry(&mut self, key: Key, header: &Header) -> Result<Begun, Outcome> {
+        self.searches += 1;
         if header.pkt_seq_num_in_msg == 0 {
             return Ok(self.table.begin(key, header.msg_len_in_pkts));
         }
         self.table.find(key).map(Begun::Known).ok_or(dropped(Reason::L7NoFirst))
     }
 
-    fn follow(&mut self, place: Place, header: &Header) -> Outcome {
+    fn follow(&mut self, place: Place, header: &Header) -> Result<Outcome, Outcome> {
         match self.table.join(place, header.msg_len_in_pkts, header.pkt_seq_num_in_msg) {
-            Ok(Some(fate)) => Outcome { fate, fault: false },
+            Ok(Some(fate)) => Ok(Outcome { fate, fault: false }),
             // Entries of this model are decided at once.
-            Ok(None) | Err(_) => dropped(Reason::L7Malformed),
+            Ok(None) | Err(_) => Err(dropped(Reason::L7Malformed)),
         }
+    }
+}
+
+/// What the receive side knows of a packet.
+fn ticket(frame: &[u8], packet: &Packet, module: u8, port: &L7PortRow) -> Ticket {
+    let (header, is_raw) = (packet.header, packet.kind == Kind::Raw);
+    let is_alone = !matches!(packet.kind, Kind::Application(_));
+    let udp = usize::from(u16::from_be_bytes([frame[38], frame[39]]));
+    Ticket {
+        module,
+        length: UDP + udp,
+        payload: packet.payload.len(),
+        packets: if is_alone { 1 } else { header.msg_len_in_pkts },
+        number: if is_alone { 0 } else { header.pkt_seq_num_in_msg },
+        source: u32::from_be_bytes(packet.sender.address),
+        port: packet.sender.port,
+        session: header.session,
+        message: header.msg_id,
+        application: if is_raw { 0 } else { header.app_id },
+        message_type: if is_raw { 0 } else { header.msg_type },
+        expiry: match port.expiry {
+            0 => (EXPIRY_NS / EXPIRY_TICK_NS) as u32,
+            ticks => ticks.min(MOST_EXPIRY),
+        },
     }
 }
 

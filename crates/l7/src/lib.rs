@@ -12,6 +12,7 @@ pub mod object;
 pub mod oracle;
 pub mod placed;
 pub mod published;
+pub mod receive;
 pub mod rules;
 pub mod step;
 pub mod table;

@@ -37,7 +37,7 @@ pub fn toeplitz(key: u128, secret: u128, bits: u32) -> usize {
 
 /// The number of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place(usize);
+pub struct Place(pub usize);
 
 /// What becomes of a message's first packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,11 +66,13 @@ struct Entry<D> {
     packets: u8,
     came: u64,
     decision: Option<D>,
+    /// It has a buffer that is in use.
+    held: bool,
 }
 
 impl<D> Entry<D> {
     fn is_finished(&self) -> bool {
-        self.decision.is_some() && self.came == u64::MAX >> (64 - u32::from(self.packets))
+        !self.held && self.decision.is_some() && self.came == u64::MAX >> (64 - u32::from(self.packets))
     }
 }
 
@@ -147,7 +149,7 @@ impl<D: Copy> Table<D> {
         let Some(place) = self.places(key).filter(|place| rank(place) < 3).min_by_key(rank) else {
             return Begun::NoState;
         };
-        let before = self.entries[place.0].replace(Entry { key, packets, came: 1, decision: None });
+        let before = self.entries[place.0].replace(Entry { key, packets, came: 1, decision: None, held: false });
         self.evicted += u64::from(before.is_some());
         Begun::Entered(place)
     }
@@ -160,6 +162,18 @@ impl<D: Copy> Table<D> {
         }
         entry.came |= 1 << number;
         Ok(entry.decision)
+    }
+
+    /// A message has a buffer, or has one no more.
+    pub fn hold(&mut self, place: Place, held: bool) {
+        if let Some(entry) = &mut self.entries[place.0] {
+            entry.held = held;
+        }
+    }
+
+    /// An entry is given back: nobody finds it any more.
+    pub fn forget(&mut self, place: Place) {
+        self.entries[place.0] = None;
     }
 
     /// A message is decided.

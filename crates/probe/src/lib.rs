@@ -13,7 +13,7 @@ use sluice_nic::engines::{self, Model};
 use sluice_rtlsim::Top;
 
 /// The probe's model.
-pub static PROBE: Model = Model { id: EngineId::PROBE, new: |target| Box::new(Probe::new(target)) };
+pub static PROBE: Model = Model { id: EngineId::PROBE, new: |target| Box::new(Probe::new(target)), behind: false };
 
 /// The pipeline and the probe behind it, `sluice_probe_top`.
 pub static TOP: Top = Top {

@@ -20,7 +20,10 @@ std::string Instance::misfit(const sluice_rtl_layout &layout) {
 }
 
 Instance::Instance(const sluice_rtl_layout &layout, uint64_t seed)
-    : layout_(layout), seed_(seed), context_(std::make_unique<VerilatedContext>()) {
+    : layout_(layout),
+      seed_(seed),
+      context_(std::make_unique<VerilatedContext>()),
+      host_(layout.bus_bytes, derived_seed(seed, 97)) {
   const Entered entered(*this);
   context_->randReset(2);
   // 0 would ask for a seed from the clock.
@@ -43,7 +46,8 @@ Instance::~Instance() {
 void Instance::reset() {
   const Entered entered(*this);
   // Nothing of what was on the wires is left; what comes next is drawn anew.
-  pins_ = std::make_unique<Pins>(*top_, layout_, seed_ + resets_++, events_, failure_);
+  host_.reset();
+  pins_ = std::make_unique<Pins>(*top_, layout_, seed_ + resets_++, events_, failure_, host_);
   pins_->idle();
   top_->rst_ni = 0;
   for (uint32_t i = 0; i < kResetCycles && !failure_.stopped(); ++i) {

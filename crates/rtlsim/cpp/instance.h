@@ -9,6 +9,7 @@
 #include "Vsluice_top.h"
 #include "event_buffer.h"
 #include "failure.h"
+#include "host_memory.h"
 #include "pins.h"
 #include "sluice_rtl.h"
 #if VM_TRACE_FST
@@ -37,6 +38,7 @@ class Instance {
   const Failure &failure() const { return failure_; }
   EventBuffer &events() { return events_; }
   Pins &pins() { return *pins_; }
+  HostMemory &host() { return host_; }
 
  private:
   /// Makes this instance the one that Verilator's runtime and messages belong to.
@@ -56,6 +58,7 @@ class Instance {
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Vsluice_top> top_;
   EventBuffer events_;
+  HostMemory host_;
   std::unique_ptr<Pins> pins_;
   uint64_t cycles_ = 0;
   uint32_t epoch_ = 0;

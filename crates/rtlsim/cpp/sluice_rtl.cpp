@@ -102,6 +102,28 @@ void sluice_rtl_set_config_stalls(sluice_rtl *nic, uint32_t gap, uint32_t stall)
   nic->instance.pins().config().set_stalls(gap > 255 ? 255 : gap, stall > 255 ? 255 : stall);
 }
 
+void sluice_rtl_memory_write(sluice_rtl *nic, uint64_t address, const uint8_t *bytes, size_t count) {
+  try {
+    nic->instance.host().memory().write(address, bytes, count);
+  } catch (const std::exception &exception) {
+    nic->instance.failure().stop(exception.what());
+  }
+}
+
+void sluice_rtl_memory_read(sluice_rtl *nic, uint64_t address, uint8_t *bytes, size_t count) {
+  try {
+    nic->instance.host().memory().read(address, bytes, count);
+  } catch (const std::exception &exception) {
+    nic->instance.failure().stop(exception.what());
+  }
+}
+
+int sluice_rtl_set_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready) {
+  if (least > most || ready == 0) return -1;
+  nic->instance.host().set_pace({least, most, ready});
+  return 0;
+}
+
 uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until) {
   try {
     return nic->instance.run(*until);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLUICE_RTL_ABI 5u
+#define SLUICE_RTL_ABI 6u
 #define SLUICE_RTL_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// What the plug-in was built with.
@@ -75,6 +75,7 @@ enum {
   SLUICE_RTL_EVENT_QUEUE = 8,
   SLUICE_RTL_EVENT_LEAVE = 9,
   SLUICE_RTL_EVENT_STEP = 10,
+  SLUICE_RTL_EVENT_WROTE = 11,   // a write is in host memory. Payload: u64 address, bytes
 };
 
 /// Head of each frame in `sluice_rtl_offer`; its bytes follow, padded to 8.
@@ -114,6 +115,13 @@ SLUICE_RTL_EXPORT int sluice_rtl_set_ready(sluice_rtl *nic, uint32_t destination
 SLUICE_RTL_EXPORT int sluice_rtl_set_gaps(sluice_rtl *nic, uint32_t port, uint32_t chance);
 /// Chances in 256ths of a gap before a configuration word in, and of a stall of one out.
 SLUICE_RTL_EXPORT void sluice_rtl_set_config_stalls(sluice_rtl *nic, uint32_t gap, uint32_t stall);
+
+/// Writes to, and reads from, the host memory behind the top's DMA port. A top without one has a memory that nobody else sees.
+SLUICE_RTL_EXPORT void sluice_rtl_memory_write(sluice_rtl *nic, uint64_t address, const uint8_t *bytes, size_t count);
+SLUICE_RTL_EXPORT void sluice_rtl_memory_read(sluice_rtl *nic, uint64_t address, uint8_t *bytes, size_t count);
+/// Cycles until a read or write is done, drawn for each, and the chance in 256ths that what is offered is taken.
+/// Returns 0, or -1 where least is above most or nothing would be taken.
+SLUICE_RTL_EXPORT int sluice_rtl_set_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready);
 
 /// Runs; events are appended to the buffer. Returns SLUICE_RTL_STOP_* bits.
 SLUICE_RTL_EXPORT uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until);

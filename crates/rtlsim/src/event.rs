@@ -1,7 +1,7 @@
 //! What the shim reports, cycle by cycle: traces of the RTL, frames in and out, replies.
 
 use crate::top::{TAGS_BITS, Top};
-use sluice_formats::l7::rows::L7TraceRow;
+use sluice_formats::l7::rows::{L7ForgetTraceRow, L7RingTraceRow, L7TraceRow};
 use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
@@ -77,6 +77,17 @@ pub enum What {
     },
     /// Trace of the l7 engine: a packet leaves, or is dropped.
     Dispatched(L7TraceRow),
+    /// Trace of the l7 engine: what happens at a ring.
+    Ring(L7RingTraceRow),
+    /// Trace of the l7 engine: an entry of the message table is given back.
+    Forgot(L7ForgetTraceRow),
+    /// A write is in host memory.
+    Wrote {
+        /// Where it begins.
+        address: u64,
+        /// What was written.
+        bytes: Vec<u8>,
+    },
 }
 
 /// Bytes that are no events: a plug-in and a program that do not belong together.
@@ -157,7 +168,15 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         }
         8 => Ok(What::Queue(row(payload, at)?)),
         9 => Ok(What::Leave(row(payload, at)?)),
-        10 if top.tells_decisions => Ok(What::Dispatched(row(payload, at)?)),
+        10 if top.tells_decisions => match source {
+            0 => Ok(What::Dispatched(row(payload, at)?)),
+            1 => Ok(What::Ring(narrow(payload, at)?)),
+            _ => Ok(What::Forgot(narrow(payload, at)?)),
+        },
+        11 => {
+            let (address, bytes) = payload.split_at_checked(8).ok_or(short)?;
+            Ok(What::Wrote { address: le64(address), bytes: bytes.to_vec() })
+        }
         10 => {
             // Each core has channels of its own; the row says whose context or slot it is.
             let step = XdpStep::from_code(source % CORE_STEPS as u8).ok_or(EventError::Kind { at, found: kind })?;
@@ -181,6 +200,11 @@ fn tags(words: &[u32], low: u32) -> [u16; DESTINATIONS as usize] {
 
 fn row<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
     R::unpack(&words(bytes)).map_err(|error| EventError::Row { at, error })
+}
+
+/// A row in a channel that is wider.
+fn narrow<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
+    R::unpack(words(bytes).get(..R::words()).unwrap_or_default()).map_err(|error| EventError::Row { at, error })
 }
 
 fn words(bytes: &[u8]) -> Vec<u32> {

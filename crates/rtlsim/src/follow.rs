@@ -208,6 +208,7 @@ impl Follower {
                 Ok(())
             }
             What::Arrived { .. } | What::Reply(_) | What::Routed { .. } | What::Dispatched(_) => Ok(()),
+            What::Ring(_) | What::Forgot(_) | What::Wrote { .. } => Ok(()),
         }
     }
 

@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Version of the C interface, `SLUICE_RTL_ABI`.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 #[repr(C)]
 struct RawInfo {
@@ -107,6 +107,9 @@ struct Api {
     set_ready: unsafe extern "C" fn(*mut RawNic, u32, u32, u32) -> c_int,
     set_gaps: unsafe extern "C" fn(*mut RawNic, u32, u32) -> c_int,
     set_config_stalls: unsafe extern "C" fn(*mut RawNic, u32, u32),
+    memory_write: unsafe extern "C" fn(*mut RawNic, u64, *const u8, usize),
+    memory_read: unsafe extern "C" fn(*mut RawNic, u64, *mut u8, usize),
+    set_memory: unsafe extern "C" fn(*mut RawNic, u32, u32, u32) -> c_int,
     run: unsafe extern "C" fn(*mut RawNic, *const Until) -> u32,
     take_events: unsafe extern "C" fn(*mut RawNic, *mut *const u8) -> usize,
     waves: unsafe extern "C" fn(*mut RawNic, *const c_char, u64, u64) -> c_int,
@@ -133,6 +136,9 @@ impl Api {
                 set_ready: *library.get(b"sluice_rtl_set_ready\0")?,
                 set_gaps: *library.get(b"sluice_rtl_set_gaps\0")?,
                 set_config_stalls: *library.get(b"sluice_rtl_set_config_stalls\0")?,
+                memory_write: *library.get(b"sluice_rtl_memory_write\0")?,
+                memory_read: *library.get(b"sluice_rtl_memory_read\0")?,
+                set_memory: *library.get(b"sluice_rtl_set_memory\0")?,
                 run: *library.get(b"sluice_rtl_run\0")?,
                 take_events: *library.get(b"sluice_rtl_take_events\0")?,
                 waves: *library.get(b"sluice_rtl_waves\0")?,
@@ -341,6 +347,33 @@ impl Instance {
     pub fn set_config_stalls(&mut self, gap: u8, stall: u8) {
         // SAFETY: plain values and a live handle.
         unsafe { (self.api.set_config_stalls)(self.nic.as_ptr(), gap.into(), stall.into()) }
+    }
+
+    /// Writes to the host memory behind the top's DMA port.
+    pub fn memory_write(&mut self, address: u64, bytes: &[u8]) {
+        // SAFETY: pointer and length are those of a live slice that the shim only reads.
+        unsafe { (self.api.memory_write)(self.nic.as_ptr(), address, bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// Reads from the host memory behind the top's DMA port; what nobody wrote is zero.
+    pub fn memory_read(&mut self, address: u64, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        // SAFETY: the shim writes as many bytes as the buffer has.
+        unsafe { (self.api.memory_read)(self.nic.as_ptr(), address, bytes.as_mut_ptr(), count) }
+        bytes
+    }
+
+    /// Cycles until a read or write of host memory is done, drawn for each, and the chance in 256ths that what is offered is taken.
+    pub fn set_memory(&mut self, cycles: std::ops::RangeInclusive<u32>, ready: u32) -> Result<(), RtlError> {
+        // SAFETY: plain values and a live handle; the shim checks them.
+        match unsafe { (self.api.set_memory)(self.nic.as_ptr(), *cycles.start(), *cycles.end(), ready) } {
+            0 => Ok(()),
+            _ => Err(RtlError::Parameter {
+                what: "memory",
+                found: format!("{cycles:?} cycles, ready {ready}"),
+                allowed: "least up to most, ready above 0".into(),
+            }),
+        }
     }
 
     /// Runs until a condition holds.

@@ -74,7 +74,7 @@ impl Top {
             merge_trace_bits: MergeTraceRow::width(),
             verdict_trace_bits: VerdictTraceRow::width(),
             engines: self.engines.len().max(1) as u32,
-            steps: if self.tells_steps { STEPS as u32 } else { u32::from(self.tells_decisions) },
+            steps: if self.tells_steps { STEPS as u32 } else { 3 * u32::from(self.tells_decisions) },
             step_trace_bits: if self.tells_decisions { L7TraceRow::width() } else { XdpStepTraceRow::width() },
             ..RawLayout::default()
         };

@@ -134,6 +134,7 @@ impl Tracker {
             }
             What::Passed(_) | What::Leave(_) | What::Epoch(_) => Ok(None),
             What::Reply(_) | What::Routed { .. } | What::Step { .. } | What::Dispatched(_) => Ok(None),
+            What::Ring(_) | What::Forgot(_) | What::Wrote { .. } => Ok(None),
         }
     }
 

@@ -1,9 +1,11 @@
 //! The l7 engine on its own top does what its model does: filter, staging buffer, message table.
 
+#[path = "support/l7/bench.rs"]
+mod bench;
 #[path = "support/l7/mod.rs"]
 mod l7;
 
-use l7::bench::Bench;
+use bench::Bench;
 use l7::frames::{self, Flow};
 use l7::tenants::{Tenants, quota, secrets};
 use l7::traffic::Traffic;

@@ -21,6 +21,30 @@ codes! {
 }
 
 codes! {
+    /// What becomes of the messages of a ring: kinds of its counters.
+    L7RingEvent, "l7_ring_event", "L7RingEvent", 2 {
+        /// It took a descriptor.
+        Started "started" = 0,
+        /// All of its packets are in memory; its completion is on its way.
+        Whole "whole" = 1,
+        /// A packet did not come in time; its completion is on its way.
+        Expired "expired" = 2,
+        /// There was no descriptor for it.
+        NoDescriptor "no_descriptor" = 3,
+    }
+}
+
+codes! {
+    /// How a message ended, in its completion.
+    L7Status, "l7_status", "L7Status", 8 {
+        /// It is in its buffer.
+        Whole "whole" = 0,
+        /// A packet did not come in time. The buffer has parts of it.
+        Expired "expired" = 1,
+    }
+}
+
+codes! {
     /// What a UDP port is.
     L7PortKind, "l7_port_kind", "L7PortKind", 2 {
         /// An application whose messages have QNP headers and fields.

@@ -26,6 +26,13 @@ pub(super) fn package() -> String {
         ("MostPackets", qnp::MOST_PACKETS),
         ("TableHashes", target::TABLE_HASHES),
         ("TableWays", target::TABLE_WAYS),
+        ("DescriptorBytes", target::DESCRIPTOR_BYTES),
+        ("CompletionBytes", target::COMPLETION_BYTES),
+        ("DefaultExpiry", (target::EXPIRY_NS / target::EXPIRY_TICK_NS) as usize),
+        ("ExpiryTickCycles", target::EXPIRY_TICK_CYCLES as usize),
+        ("AgeBits", target::AGE_BITS as usize),
+        ("MostExpiry", target::MOST_EXPIRY as usize),
+        ("FirstAge", target::FIRST_AGE as usize),
     ];
     for (name, value) in sizes {
         p.constant(&format!("L7{name}"), value as u32);

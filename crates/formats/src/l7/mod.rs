@@ -6,10 +6,13 @@ pub mod qnp;
 pub mod rows;
 pub mod target;
 
-use crate::address::{Table, counter, nodes, row, tables};
+use crate::address::{Table, counter, nodes, read_row, row, tables};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
-use rows::{L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7StartRow};
+use rows::{
+    L7DoorbellRow, L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7RingRow, L7RingStateRow, L7SecretRow, L7ShareRow,
+    L7StartRow,
+};
 use target::Target as L7Target;
 
 impl EngineId {
@@ -40,6 +43,14 @@ tables! { Some(EngineId::L7);
         L7Quota "l7_quota" = 6: row::<L7QuotaRow>(), |t| t.modules, "`l7_quota_row`, by module";
         /// Secrets of the message table.
         L7Secret "l7_secret" = 7: row::<L7SecretRow>(), |_| target::TABLE_HASHES as u32, "`l7_secret_row`, by hash";
+        /// Rings.
+        L7Ring "l7_ring" = 8: row::<L7RingRow>(), |t| L7Target::by_name(t.name).rings as u32, "`l7_ring_row`, by ring";
+        /// Doorbells of rings.
+        L7Doorbell "l7_doorbell" = 9: row::<L7DoorbellRow>(), |t| L7Target::by_name(t.name).rings as u32, "`l7_doorbell_row`, by ring";
+        /// How far rings are.
+        L7RingState "l7_ring_state" = 10: read_row::<L7RingStateRow>(), |t| L7Target::by_name(t.name).rings as u32, "`l7_ring_state_row`, by ring";
+        /// Messages of rings.
+        L7Rings "l7_rings" = 11: counter(), |t| 4 * L7Target::by_name(t.name).rings as u32, "messages, by ring * 4 + `l7_ring_event`";
     }
 }
 
@@ -79,7 +90,7 @@ pub(crate) static FOLDER: Folder = Folder {
     tables: TABLES,
     events: &[EVENTS],
     rows: rows::ROWS,
-    codes: &[codes::L7Goal::LIST, codes::L7PortKind::LIST],
+    codes: &[codes::L7Goal::LIST, codes::L7PortKind::LIST, codes::L7RingEvent::LIST, codes::L7Status::LIST],
     generated: || {
         vec![("rtl/gen/sluice_l7_rows_pkg.sv", generated::package()), ("docs/design/l7-rows.md", generated::page())]
     },

@@ -196,6 +196,119 @@ row! {
 }
 
 row! {
+    /// A ring of buffers. Index: ring, which is the queue's number. Zero is none.
+    #[derive(Copy, Hash)]
+    L7RingRow, "l7_ring_row" {
+        /// There is one: messages for its queue go into its buffers.
+        valid: bool = 1,
+        /// Whose it is.
+        module_id: u8 = 6,
+        /// It has 2^log_size descriptors, and as many completions; 2 to 15.
+        log_size: u8 = 4,
+        /// Address of the descriptors; the 6 lowest bits count as 0.
+        descriptors: u64 = 64,
+        /// Address of the completions; the 6 lowest bits count as 0.
+        completions: u64 = 64,
+    }
+}
+
+row! {
+    /// Doorbell of a ring. Index: ring. Both numbers go on beyond the ring's size, modulo 2^16.
+    #[derive(Copy, Hash)]
+    L7DoorbellRow, "l7_doorbell_row" {
+        /// Descriptors that the host has posted.
+        posted: u16 = 16,
+        /// Completions that the host has taken.
+        seen: u16 = 16,
+    }
+}
+
+row! {
+    /// How far a ring is. Index: ring. Numbers are modulo 2^16.
+    #[derive(Copy, Hash)]
+    L7RingStateRow, "l7_ring_state_row" {
+        /// Descriptors that have been fetched.
+        fetched: u16 = 16,
+        /// Descriptors that messages have taken.
+        taken: u16 = 16,
+        /// Completions that are written or on their way. As many as taken: no message has a buffer.
+        completed: u16 = 16,
+    }
+}
+
+row! {
+    /// A descriptor in host memory: a buffer.
+    #[derive(Copy, Hash)]
+    L7DescriptorRow, "l7_descriptor" {
+        /// Where it is. Any byte.
+        address: u64 = 64,
+        /// Its bytes.
+        length: u32 = 32,
+        /// What its completion says of it.
+        cookie: u32 = 32,
+    }
+}
+
+row! {
+    /// A completion in host memory: what became of a descriptor.
+    #[derive(Copy, Hash)]
+    L7CompletionRow, "l7_completion" {
+        /// Of the descriptor.
+        cookie: u32 = 32,
+        /// Bytes from the buffer's begin to the message's end; 0 where it is not whole.
+        length: u32 = 32,
+        /// Message ID, or what stands for it.
+        message: u32 = 32,
+        /// Session, or what stands for it.
+        session: u32 = 32,
+        /// IPv4 address of the sender.
+        source: u32 = 32,
+        /// UDP port of the sender.
+        port: u16 = 16,
+        /// Application, as the header says; 0 of a raw application.
+        application: u8 = 8,
+        /// Message type, as the header says; 0 of a raw application.
+        message_type: u8 = 8,
+        /// Packets of the message.
+        packets: u8 = 8,
+        /// How it ended (`l7_status`).
+        status: u8 = 8,
+        /// Zero.
+        reserved_0: u32 = 32,
+        /// Zero.
+        reserved_1: u16 = 15,
+        /// 1 in the ring's first turn, 0 in its second, and so on.
+        phase: bool = 1,
+    }
+}
+
+row! {
+    /// Trace of rings. Counted in the same cycle.
+    #[derive(Copy, Hash)]
+    L7RingTraceRow, "l7_ring_trace_row" {
+        /// What happened (`l7_ring_event`).
+        kind: u8 = 2,
+        /// Where.
+        ring: u8 = 8,
+        /// Of the descriptor, if there is one.
+        cookie: u32 = 32,
+    }
+}
+
+row! {
+    /// Trace of the message table: an entry is given back before its message was finished.
+    #[derive(Copy, Hash)]
+    L7ForgetTraceRow, "l7_forget_trace_row" {
+        /// Whose it was.
+        module_id: u8 = 6,
+        /// So many packets had searched for their entries before, modulo 2^32.
+        searches: u32 = 32,
+        /// Place of the entry.
+        place: u16 = 14,
+    }
+}
+
+row! {
     /// Trace of the engine's decisions: a packet leaves, or is dropped. Counted in the same cycle.
     #[derive(Copy, Hash)]
     L7TraceRow, "l7_trace_row" {
@@ -213,6 +326,8 @@ row! {
         queue_id: u8 = 8,
         /// The program of its message was a fault.
         fault: bool = 1,
+        /// It went into a buffer of its queue's ring.
+        consumed: bool = 1,
     }
 }
 
@@ -227,5 +342,12 @@ pub(super) const ROWS: &[RowInfo] = rows![
     L7ShareRow,
     L7QuotaRow,
     L7SecretRow,
+    L7RingRow,
+    L7DoorbellRow,
+    L7RingStateRow,
+    L7DescriptorRow,
+    L7CompletionRow,
+    L7RingTraceRow,
+    L7ForgetTraceRow,
     L7TraceRow,
 ];

@@ -28,6 +28,18 @@ pub const RINGS: usize = 256;
 pub const EXPIRY_NS: u64 = 1_000_000_000;
 /// A tick of a message's age in nanoseconds.
 pub const EXPIRY_TICK_NS: u64 = 256;
+/// Cycles of such a tick.
+pub const EXPIRY_TICK_CYCLES: u64 = 64;
+/// Bits of the engine's count of ticks, which wraps.
+pub const AGE_BITS: u32 = 24;
+/// Most ticks of an expiry: a longer one counts as so much. What is left up to the wrap is time for the pass over all entries.
+pub const MOST_EXPIRY: u32 = (1 << AGE_BITS) - (1 << 14);
+/// The count of ticks behind a reset: the first wrap comes soon, so that every test passes it.
+pub const FIRST_AGE: u32 = (1 << AGE_BITS) - 100;
+/// Bytes of a descriptor.
+pub const DESCRIPTOR_BYTES: usize = 16;
+/// Bytes of a completion.
+pub const COMPLETION_BYTES: usize = 32;
 
 /// Resources of one l7 engine; RTL parameters, models, linker and compiler take them from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -58,6 +70,14 @@ pub struct Target {
     pub messages: usize,
     /// Entries of the message table.
     pub entries: usize,
+    /// Rings; their numbers are those of queues.
+    pub rings: usize,
+    /// Descriptors of a ring that are fetched before they are needed.
+    pub prefetch: usize,
+    /// Reads of descriptors that are on their way.
+    pub reads: usize,
+    /// Packets on their way into host memory.
+    pub writes: usize,
 }
 
 /// The configuration to build on.
@@ -75,6 +95,10 @@ pub const DEFAULT: Target = Target {
     beats: 1024,
     messages: 512,
     entries: 2048,
+    rings: 256,
+    prefetch: 8,
+    reads: 16,
+    writes: 64,
 };
 
 /// A small one that reaches every corner soon.
@@ -92,6 +116,10 @@ pub const TINY: Target = Target {
     beats: 512,
     messages: 32,
     entries: 128,
+    rings: 16,
+    prefetch: 4,
+    reads: 4,
+    writes: 8,
 };
 
 /// All targets. The position is the `Target` parameter of the RTL top.
@@ -109,7 +137,7 @@ impl Target {
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 12] {
+    pub fn resources(&self) -> [(&'static str, u32); 16] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -123,6 +151,10 @@ impl Target {
             ("beats", self.beats as u32),
             ("messages", self.messages as u32),
             ("entries", self.entries as u32),
+            ("rings", self.rings as u32),
+            ("prefetch", self.prefetch as u32),
+            ("reads", self.reads as u32),
+            ("writes", self.writes as u32),
         ]
     }
 

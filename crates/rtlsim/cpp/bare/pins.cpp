@@ -21,10 +21,12 @@ std::string Pins::misfit(Vsluice_top &top, const sluice_rtl_layout &layout) {
   return fit.found;
 }
 
-Pins::Pins(Vsluice_top &top, const sluice_rtl_layout &layout, uint64_t seed, EventBuffer &events, Failure &failure)
+Pins::Pins(Vsluice_top &top, const sluice_rtl_layout &layout, uint64_t seed, EventBuffer &events, Failure &failure,
+           HostMemory &host)
     : PinsBase(top, seed, events, failure),
       layout_(layout),
-      sink_(0, layout.bus_bytes, (layout.sideband_bits + 31) / 32) {
+      sink_(0, layout.bus_bytes, (layout.sideband_bits + 31) / 32),
+      dma_(host) {
   sources_.emplace_back(0, layout.bus_bytes, derived_seed(seed, 0));
   stalls_.emplace_back(derived_seed(seed, 16));
 }
@@ -33,6 +35,7 @@ void Pins::idle() {
   top_.s_axis_tvalid = 0;
   top_.s_axis_tlast = 0;
   top_.m_axis_tready = 0;
+  dma_.idle(top_);
   idle_config();
 }
 
@@ -52,6 +55,7 @@ void Pins::drive() {
   top_.s_axis_tlast = last;
   ready_ = stalls_[0].draw();
   top_.m_axis_tready = ready_;
+  dma_.drive(top_, events_);
   drive_config();
 }
 
@@ -69,6 +73,7 @@ Counted Pins::sample() {
     beat.data = bytes_at(top_.m_axis_tdata, 0);
     get_bits(beat.user, top_.m_axis_tuser, 0, layout_.sideband_bits);
   }
+  if (const char *rule = dma_.sample(top_, layout_.bus_bytes)) return broken("host memory", rule), counted;
   bool left = false;
   if (const char *rule = sink_.sample(beat, ready_, now(), events_, left)) return broken("m_axis", rule), counted;
   counted.frames += left;

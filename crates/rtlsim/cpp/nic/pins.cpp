@@ -26,7 +26,8 @@ std::string Pins::misfit(Vsluice_top &top, const sluice_rtl_layout &layout) {
   return fit.found;
 }
 
-Pins::Pins(Vsluice_top &top, const sluice_rtl_layout &layout, uint64_t seed, EventBuffer &events, Failure &failure)
+Pins::Pins(Vsluice_top &top, const sluice_rtl_layout &layout, uint64_t seed, EventBuffer &events, Failure &failure,
+           HostMemory &)
     : PinsBase(top, seed, events, failure), layout_(layout) {
   for (uint32_t p = 0; p < layout.ports; ++p) sources_.emplace_back(p, layout.bus_bytes, derived_seed(seed, p));
   for (uint32_t d = 0; d < layout.destinations; ++d) {

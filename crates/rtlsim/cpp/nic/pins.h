@@ -3,6 +3,7 @@
 
 #include "frame_sink.h"
 #include "frame_source.h"
+#include "host_memory.h"
 #include "pins_base.h"
 #include "stalls.h"
 
@@ -12,7 +13,9 @@ class Pins : public PinsBase {
  public:
   static std::string misfit(Vsluice_top &top, const sluice_rtl_layout &layout);
 
-  Pins(Vsluice_top &top, const sluice_rtl_layout &layout, uint64_t seed, EventBuffer &events, Failure &failure);
+  /// The NIC has no DMA port yet.
+  Pins(Vsluice_top &top, const sluice_rtl_layout &layout, uint64_t seed, EventBuffer &events, Failure &failure,
+       HostMemory &);
 
   void idle();
   void drive();

@@ -1,10 +1,11 @@
 //! The engine: rows in, packets in, decisions and frames out.
 
+use crate::l7::rows::{Rows, kind};
 use sluice_formats::l7::qnp::HEADER_BYTES;
 use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
-use sluice_formats::{Message, Node, Op, Reason, Status, Table};
+use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_l7::engine::{Engine, Fate, Job, Outcome};
 use sluice_l7::step::Verdict;
 use sluice_rtlsim::event::{What, decode};
@@ -20,6 +21,16 @@ struct Expected {
     outcome: Outcome,
     decided: bool,
     left: bool,
+}
+
+impl Rows for Bench {
+    fn write(&mut self, table: Table, index: u32, row: &impl Row) {
+        Bench::write(self, table, index, row);
+    }
+
+    fn engine(&mut self) -> &mut Engine {
+        &mut self.model
+    }
 }
 
 /// The engine's top beside its model.
@@ -229,9 +240,4 @@ impl Bench {
             self.expected.remove(&sideband.id);
         }
     }
-}
-
-/// The kind of a reason in `l7_drops`.
-pub fn kind(reason: Reason) -> u8 {
-    (reason.row(0) % 16) as u8
 }

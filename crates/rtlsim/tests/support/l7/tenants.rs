@@ -1,6 +1,6 @@
 //! Random tenants: rules, their programs in the engine's tables, ports.
 
-use super::bench::Bench;
+use super::rows::Rows;
 use sluice_formats::Table;
 use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
 use sluice_formats::l7::target::Target;
@@ -57,13 +57,13 @@ impl Tenants {
     }
 
     /// Writes everything, and quotas, secrets and shares.
-    pub fn write(&self, bench: &mut Bench, target: &Target, rng: &mut Rng) {
+    pub fn write(&self, bench: &mut impl Rows, target: &Target, rng: &mut Rng) {
         (0..).zip(&self.tables.rows).for_each(|(index, row)| bench.write(Table::L7Match, index, row));
         (0..).zip(&self.tables.starts).for_each(|(index, row)| bench.write(Table::L7Start, index, row));
         (0..).zip(&self.tables.groups).for_each(|(index, row)| bench.write(Table::L7Group, index, row));
         for (index, (row, _)) in (0..).zip(&self.ports) {
             bench.write(Table::L7Port, index, row);
-            bench.model.ports.push(*row);
+            bench.engine().ports.push(*row);
         }
         for module in 0..target.modules as u32 {
             quota(bench, module as u8, target.messages as u16);
@@ -75,16 +75,16 @@ impl Tenants {
 }
 
 /// How many messages of a module may be on their way.
-pub fn quota(bench: &mut Bench, module: u8, messages: u16) {
+pub fn quota(bench: &mut impl Rows, module: u8, messages: u16) {
     bench.write(Table::L7Quota, module.into(), &L7QuotaRow { messages });
-    bench.model.table.set_quota(module, messages);
+    bench.engine().table.set_quota(module, messages);
 }
 
 /// New secrets.
-pub fn secrets(bench: &mut Bench, rng: &mut Rng) {
+pub fn secrets(bench: &mut impl Rows, rng: &mut Rng) {
     for hash in 0..2 {
         let row = L7SecretRow { words: std::array::from_fn(|_| rng.next_u32()) };
         bench.write(Table::L7Secret, hash, &row);
-        bench.model.table.set_secret(hash as usize, &row);
+        bench.engine().table.set_secret(hash as usize, &row);
     }
 }
