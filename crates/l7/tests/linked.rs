@@ -175,7 +175,7 @@ impl World {
                 starts: wide * part(engine.starts),
                 rows: wide * part(engine.rows),
                 groups: wide * part(engine.groups),
-                rings: 16 * wide,
+                rings: 7 * (wide - 1) + 1,
                 ..L7Given::default()
             };
             let mut spec = TenantSpec { l7: Some(given), ..TenantSpec::new(id, format!("t{id}")) };
@@ -310,14 +310,14 @@ fn packets_are_discarded_during_an_update_only_where_it_was_asked_for() {
 fn what_does_not_fit_is_told_with_what_is_left_and_who_holds_it() {
     let mut linker = Linker::of(&TINY, &[EngineId::RMT, EngineId::L7], None);
     let tenant = |id: u16, given: L7Given| TenantSpec { l7: Some(given), ..TenantSpec::new(id, format!("t{id}")) };
-    linker.admit(tenant(1, L7Given { rows: 20, rings: 250, ..L7Given::default() })).unwrap();
+    linker.admit(tenant(1, L7Given { rows: 20, rings: 10, ..L7Given::default() })).unwrap();
     let refused = |linker: &mut Linker, given| linker.admit(tenant(2, given)).unwrap_err().to_string();
     let rows = refused(&mut linker, L7Given { rows: 20, ..L7Given::default() });
     assert_eq!(rows, "40 match rows of l7 asked for, 24 left; held by t1 40");
     let all = refused(&mut linker, L7Given { rows: 33, ..L7Given::default() });
     assert!(all.contains("33 match rows of l7") && all.contains("at most 32"), "{all}");
     let rings = refused(&mut linker, L7Given { rings: 7, ..L7Given::default() });
-    assert!(rings.contains("7 rings") && rings.contains("6 left") && rings.contains("t1 250"), "{rings}");
+    assert!(rings.contains("7 rings") && rings.contains("6 left") && rings.contains("t1 10"), "{rings}");
     let messages = refused(&mut linker, L7Given { messages: Some(29), ..L7Given::default() });
     assert!(messages.contains("29 messages") && messages.contains("28 left"), "{messages}");
     let beats = refused(&mut linker, L7Given { beats: 513, ..L7Given::default() });

@@ -22,7 +22,7 @@ pub const HASH_BYTES: usize = 8;
 pub const TABLE_HASHES: usize = 2;
 /// Entries of a half with one hash value.
 pub const TABLE_WAYS: usize = 4;
-/// Rings of a NIC, and so queues of all tenants: their numbers have 8 bits.
+/// Most rings of an engine, and so queues of all tenants: their numbers have 8 bits.
 pub const RINGS: usize = 256;
 /// Expiry of a message where its application says none, in nanoseconds.
 pub const EXPIRY_NS: u64 = 1_000_000_000;

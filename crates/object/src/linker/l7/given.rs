@@ -85,7 +85,7 @@ pub(super) const RESOURCES: [Resource; 5] = [
         name: "rings",
         given: |given| given.rings,
         taken: L7Part::queues,
-        all: |_| sluice_formats::l7::target::RINGS as u32,
+        all: |target| target.rings as u32,
         copies: 1,
     },
 ];
