@@ -165,17 +165,19 @@ impl World {
     }
 
     fn operation(&mut self) -> Result<(), LinkError> {
-        let id = self.rng.range(1, 5) as u16;
+        // The small target has rings for few.
+        let tiny = self.target.name == "tiny";
+        let id = self.rng.range(1, if tiny { 2 } else { 5 }) as u16;
         let Some(tenant) = self.tenants.get(&id) else {
             let part = |all: usize| (all / 16).max(2) as u32;
             let engine = Engine::by_name(self.target.name);
-            let wide = 1 + self.rng.below(3) as u32;
+            let wide = if tiny { 2 } else { 1 + self.rng.below(3) as u32 };
             let given = L7Given {
                 ports: wide * part(engine.ports),
                 starts: wide * part(engine.starts),
                 rows: wide * part(engine.rows),
-                groups: wide * part(engine.groups),
-                rings: 7 * (wide - 1) + 1,
+                groups: if tiny { 1 } else { wide * part(engine.groups) },
+                rings: if tiny { 7 } else { 12 * wide },
                 ..L7Given::default()
             };
             let mut spec = TenantSpec { l7: Some(given), ..TenantSpec::new(id, format!("t{id}")) };
@@ -199,7 +201,13 @@ impl World {
             self.run(&load, id, Some(None));
             return Ok(());
         }
-        let rules = testing::rules(&mut self.rng, &Limits { rules: 3, ..Limits::default() });
+        let mut rules = testing::rules(&mut self.rng, &Limits { applications: 2, rules: 3, ..Limits::default() });
+        // Few rings are given.
+        for application in &mut rules.applications {
+            if let Goal::Queue(queue) = &mut application.default {
+                *queue %= 7;
+            }
+        }
         let Ok(object) = object("rules", &rules, self.target) else { return Ok(()) };
         // As a file has it.
         let object = match self.rng.chance(1, 2) {
