@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .build import ROOT
 
-ABI = 5
+ABI = 6
 ARRIVED, LEFT, REPLY, EPOCH, PORT, MERGE, VERDICT, QUEUE, LEAVE = range(1, 10)
 # Why a run ended.
 CYCLES, FRAMES, REPLIES, QUIET, BUFFER, ERROR = (1 << i for i in range(6))
