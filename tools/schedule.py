@@ -253,6 +253,6 @@ def _kill(process: subprocess.Popen) -> None:
 
 
 def end_with_what_runs() -> None:
-    """A signal that ends this process ends its jobs, too, as Ctrl-C does; also where a shell in the background ignores that."""
+    """A signal that ends this process ends its jobs, too, as Ctrl-C does; also where a shell ignores that."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.default_int_handler)
