@@ -13,9 +13,10 @@ use sluice_object::Linker;
 
 /// The linker for a NIC that is not there: with every engine that one has, and l7 where a tenant of the file has a part of it.
 pub fn linker_of(config: &NicConfig) -> Linker {
-    let l7 = config.tenants.iter().any(|tenant| tenant.spec.l7.is_some());
-    let engines: Vec<EngineId> = EngineId::all().filter(|engine| l7 || *engine != EngineId::L7).collect();
-    Linker::of(config.target, &engines, None)
+    if config.tenants.iter().all(|tenant| tenant.spec.l7.is_none()) {
+        return Linker::new(config.target);
+    }
+    Linker::of(config.target, &EngineId::all().collect::<Vec<_>>(), None)
 }
 
 /// The linker for a device after reset. One with an XDP engine in hardware is given the compiler for its cores; others take

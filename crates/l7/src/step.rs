@@ -6,10 +6,7 @@ use serde::Serialize;
 use sluice_formats::hash::crc32c;
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7TargetPart};
-use sluice_formats::l7::target::{HASH_BYTES, MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SLOTS};
-
-/// Bytes of a segment, in which a stop byte is looked for at a time.
-const SEGMENT: usize = 64;
+use sluice_formats::l7::target::{HASH_BYTES, MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SEGMENT_BYTES, SLOTS};
 
 /// Which message it is, for groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -212,9 +209,9 @@ impl Matcher<'_> {
             let rest = self.view.bytes().get(position..self.end).unwrap_or(&[]);
             let found = stop.and_then(|stop| rest.iter().position(|&b| b == stop));
             let looked = found.map_or(rest.len(), |at| at + 1);
-            // From the segment of the first byte that it looks at to that of the last one.
+            // A segment at a time, from that of the first byte that it looks at to that of the last one.
             let last = position + looked.max(1) - 1;
-            self.cycles += 2 * (last / SEGMENT - position / SEGMENT + 1) as u32;
+            self.cycles += 2 * (last / SEGMENT_BYTES - position / SEGMENT_BYTES + 1) as u32;
             match found {
                 Some(at) => position += at + 1,
                 None => self.past = true,

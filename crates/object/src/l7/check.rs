@@ -141,7 +141,7 @@ impl L7Part {
 }
 
 /// Whether two rows would have one key: an endpoint or a raw application has its port alone.
-pub(crate) fn clash(a: &L7PortRow, b: &L7PortRow) -> bool {
+fn clash(a: &L7PortRow, b: &L7PortRow) -> bool {
     let application = |row: &L7PortRow| row.kind == L7PortKind::Application.code();
     a.port == b.port && (!application(a) || !application(b) || a.id == b.id)
 }

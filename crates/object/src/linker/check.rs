@@ -279,7 +279,8 @@ pub(super) fn system_only(tenant: Option<&Tenant>, what: &str) -> Result<(), Ref
     }
 }
 
-fn unpack<R: Row>(words: &[u32]) -> Result<R, Refusal> {
+/// The row that words stand for.
+pub(super) fn unpack<R: Row>(words: &[u32]) -> Result<R, Refusal> {
     R::unpack(words).map_err(|e| Space(e.to_string()))
 }
 

@@ -145,8 +145,6 @@ impl Linker {
     /// Who holds how much of a resource, most first.
     fn holders(&self, amount: impl Fn(&Tenant) -> u32) -> Vec<Holder> {
         let holder = |t: &Tenant| Holder { tenant: t.spec.name.clone(), amount: amount(t) };
-        let mut all: Vec<Holder> = self.tenants.values().map(holder).filter(|h| h.amount > 0).collect();
-        all.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.tenant.cmp(&b.tenant)));
-        all
+        Holder::most_first(self.tenants.values().map(holder))
     }
 }

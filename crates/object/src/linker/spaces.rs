@@ -13,6 +13,15 @@ pub struct Holder {
     pub amount: u32,
 }
 
+impl Holder {
+    /// Those that hold something, most first.
+    pub(super) fn most_first(all: impl Iterator<Item = Self>) -> Vec<Self> {
+        let mut some: Vec<Self> = all.filter(|h| h.amount > 0).collect();
+        some.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.tenant.cmp(&b.tenant)));
+        some
+    }
+}
+
 /// A tenant's match sets: `1 << bits` of them from `base` on, a multiple of their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Region {

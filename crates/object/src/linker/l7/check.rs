@@ -3,7 +3,7 @@
 use super::given::{GROUPS, PORTS, RINGS, ROWS, STARTS};
 use super::place::{Bases, within};
 use super::space::{Holding, L7Space};
-use crate::linker::check::{Refusal, no_module, system_only};
+use crate::linker::check::{Refusal, no_module, system_only, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
 use sluice_formats::l7::rows::{
@@ -161,10 +161,6 @@ impl Owner<'_> {
         }
         Ok(generation)
     }
-}
-
-fn unpack<R: Row>(words: &[u32]) -> Result<R, Refusal> {
-    R::unpack(words).map_err(|e| Space(e.to_string()))
 }
 
 /// What is granted, or nothing.

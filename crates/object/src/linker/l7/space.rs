@@ -88,11 +88,8 @@ impl L7Space {
 
     /// Who holds how much, most first.
     fn held_by(&self, amount: impl Fn(&Holding) -> u32) -> Vec<Holder> {
-        let holders = self.holders.values();
-        let mut all: Vec<Holder> =
-            holders.map(|h| Holder { tenant: h.name.clone(), amount: amount(h) }).filter(|h| h.amount > 0).collect();
-        all.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.tenant.cmp(&b.tenant)));
-        all
+        let holder = |h: &Holding| Holder { tenant: h.name.clone(), amount: amount(h) };
+        Holder::most_first(self.holders.values().map(holder))
     }
 
     /// Refuses more than there is in all, and what others hold.

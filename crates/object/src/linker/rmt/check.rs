@@ -2,10 +2,9 @@
 //! the loads only what each tenant holds.
 
 use super::placer::Holding;
-use crate::linker::check::Refusal;
+use crate::linker::check::{Refusal, unpack};
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, GroupRow, KeyRow, PageRow, TernaryRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS, Target};
-use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
 
 use Refusal::{Order, Space};
@@ -150,8 +149,4 @@ impl RmtOwner<'_> {
         };
         if own.is_some() { Ok(None) } else { foreign(format!("action data {index}")) }
     }
-}
-
-fn unpack<L: Row>(words: &[u32]) -> Result<L, Refusal> {
-    L::unpack(words).map_err(|e| Space(e.to_string()))
 }

@@ -267,8 +267,7 @@ impl Placer {
         amount: impl Fn(&Holding) -> u32,
     ) -> RmtError {
         let holder = |h: &Holding| Holder { tenant: h.name.clone(), amount: amount(h) };
-        let mut holders: Vec<Holder> = self.holders.values().map(holder).filter(|h| h.amount > 0).collect();
-        holders.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.tenant.cmp(&b.tenant)));
+        let holders = Holder::most_first(self.holders.values().map(holder));
         let (place, tenant) = (format!("stage {stage}"), tenant.to_owned());
         RmtError::NoRoom { place, resource, tenant, asked, left, holders }
     }

@@ -2,14 +2,14 @@
 
 use super::hardware::Hardware;
 use super::maps::PAGE_VALUE_ROWS;
-use crate::linker::check::{Refusal, no_module};
+use crate::linker::check::{Refusal, no_module, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
 use crate::xdp::layout::VALUE_PAGE_BYTES;
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpShareRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
-use sluice_formats::{Row, Table, Target};
+use sluice_formats::{Table, Target};
 
 /// Refuses a row that is another's, or that leads to what is another's. The generation that the row is of; none if it is free.
 pub(super) fn check(
@@ -170,8 +170,4 @@ impl Own<'_> {
         }
         Ok(())
     }
-}
-
-fn unpack<R: Row>(words: &[u32]) -> Result<R, Refusal> {
-    R::unpack(words).map_err(|e| Refusal::Space(e.to_string()))
 }

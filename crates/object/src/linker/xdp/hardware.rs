@@ -507,8 +507,7 @@ impl Hardware {
             tenant: self.names.get(module).cloned().unwrap_or_default(),
             amount: both.iter().flatten().map(amount).sum::<u64>() as u32,
         };
-        let mut holders: Vec<Holder> = self.held.iter().map(holder).filter(|h| h.amount > 0).collect();
-        holders.sort_by(|a, b| b.amount.cmp(&a.amount).then_with(|| a.tenant.cmp(&b.tenant)));
+        let holders = Holder::most_first(self.held.iter().map(holder));
         let others: u64 = holders.iter().map(|holder| u64::from(holder.amount)).sum();
         let own = all.saturating_sub(free + others);
         Err(XdpError::NoRoom { tenant, object, resource, asked, left, all, own, holders, fit }.into())
