@@ -226,6 +226,8 @@ package sluice_l7_rows_pkg;
     L7EventL7NoApp = 4'd6,
     L7EventL7Updating = 4'd7,
     L7EventL7Rule = 4'd8,
+    L7EventLeft = 4'd13,
+    L7EventConsumed = 4'd14,
     L7EventFaults = 4'd15
   } l7_event_e;
 
@@ -274,6 +276,7 @@ package sluice_l7_rows_pkg;
   localparam logic [7:0] TableL7Doorbell = 8'd9;
   localparam logic [7:0] TableL7RingState = 8'd10;
   localparam logic [7:0] TableL7Rings = 8'd11;
+  localparam logic [7:0] TableL7Bytes = 8'd12;
 
   // Resources of one configuration.
   typedef struct packed {

@@ -119,7 +119,7 @@ module sluice_l7
   always_comb begin
     asked = '0;
     unique case (cfg_req_i.tab)
-      TableL7Drops: asked[AtDrops] = 1'b1;
+      TableL7Drops, TableL7Bytes: asked[AtDrops] = 1'b1;
       TableL7Match, TableL7Start, TableL7Group: asked[AtMatchers] = 1'b1;
       TableL7Port: asked[AtPort] = 1'b1;
       TableL7Share: asked[AtShare] = 1'b1;

@@ -1,10 +1,10 @@
 /// Accounts of the engine: what is done with gives its token back, is traced and is counted.
 ///
-/// Records come from two sources and take turns. In one cycle a record's token leaves, its trace and verdict stand, and its drop is counted;
-/// a fault is counted in the same cycle, of a dropped message in the cycle before.
+/// Records come from two sources and take turns. In one cycle a record's token leaves, its trace and verdict stand, and it is counted: as dropped for
+/// its reason, as left or as consumed, and the bytes of what was not dropped. A fault is counted in the cycle before.
 ///
-/// Configuration: `l7_drops`, answered 3 cycles after `cfg_valid_i`. Latency: 1 cycle. Throughput: a record a cycle, one that is
-/// fault and drop takes 2. Stall behaviour: a source waits for its turn only.
+/// Configuration: `l7_drops` and `l7_bytes`, answered 3 cycles after `cfg_valid_i`. Latency: 1 cycle. Throughput: a record a cycle, a
+/// fault takes 2. Stall behaviour: a source waits for its turn only.
 module sluice_l7_accounts
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -40,13 +40,14 @@ module sluice_l7_accounts
   localparam int unsigned IndexBits = $clog2(Modules);
 
   logic [1:0] grant;
-  logic valid, twice, taken, second_q, count_q, unused_index;
+  logic valid, twice, taken, second_q, count_q, bytes_q, consumed_q, unused_index;
   l7_record_t record;
   l7_event_e kind_q;
   logic [IndexBits-1:0] module_q;
+  logic [LengthBits-1:0] length_q;
 
   assign record = grant[1] ? record_i[1] : record_i[0];
-  assign twice = record.trace.fault && record.trace.dropped && !second_q;
+  assign twice = record.trace.fault && !second_q;
   assign taken = valid && !twice;
   assign record_ready_o = grant & {2{taken}};
 
@@ -66,16 +67,22 @@ module sluice_l7_accounts
     if (!rst_ni) begin
       second_q        <= 1'b0;
       count_q         <= 1'b0;
+      bytes_q         <= 1'b0;
       leave_valid_o   <= 1'b0;
       verdict_valid_o <= 1'b0;
     end else begin
       second_q        <= valid && twice;
-      count_q         <= valid && (record.trace.dropped || record.trace.fault);
+      count_q         <= valid;
+      bytes_q         <= taken && !record.trace.dropped;
       leave_valid_o   <= taken;
       verdict_valid_o <= taken;
     end
-    kind_q <= (twice || !record.trace.dropped) ? L7EventFaults : l7_event_e'(record.trace.kind);
+    if (twice) kind_q <= L7EventFaults;
+    else if (record.trace.dropped) kind_q <= l7_event_e'(record.trace.kind);
+    else kind_q <= record.trace.consumed ? L7EventConsumed : L7EventLeft;
     module_q <= record.trace.module_id[IndexBits-1:0];
+    consumed_q <= record.trace.consumed;
+    length_q <= record.length;
     leave_o <= record.token;
     trace_o <= record.trace;
     verdict_o <= '{
@@ -87,11 +94,13 @@ module sluice_l7_accounts
     };
   end
 
-  logic counted_valid, refused_q;
+  logic is_bytes, refused_q;
+  logic [1:0] counted_valid;
   cfg_status_e status, status_q;
-  logic [CounterBits-1:0] counted;
+  logic [1:0][CounterBits-1:0] counted;
 
-  assign status = cfg_check(cfg_counter(cfg_req_i), 1'b1, 1'b0, 24'(16 * Modules), 4'd2);
+  assign is_bytes = cfg_req_i.tab == TableL7Bytes;
+  assign status   = cfg_check(cfg_counter(cfg_req_i), 1'b1, 1'b0, 24'((is_bytes ? 2 : 16) * Modules), 4'd2);
 
   sluice_counter_bank #(
       .Entries (16 * Modules),
@@ -104,18 +113,39 @@ module sluice_l7_accounts
       .inc_valid_i  (count_q),
       .inc_index_i  ({module_q, kind_q}),
       .inc_amount_i (1'b1),
-      .rd_valid_i   (cfg_valid_i && status == StatusOk),
+      .rd_valid_i   (cfg_valid_i && !is_bytes && status == StatusOk),
       .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
       .rd_index_i   (cfg_req_i.index[IndexBits+3:0]),
-      .rd_valid_o   (counted_valid),
-      .rd_data_o    (counted)
+      .rd_valid_o   (counted_valid[0]),
+      .rd_data_o    (counted[0])
+  );
+  sluice_counter_bank #(
+      .Entries (2 * Modules),
+      .Width   (CounterBits),
+      .IncWidth(LengthBits)
+  ) u_bytes (
+      .clk_i,
+      .rst_ni,
+      .epoch_i,
+      .inc_valid_i  (bytes_q),
+      .inc_index_i  ({module_q, consumed_q}),
+      .inc_amount_i (length_q),
+      .rd_valid_i   (cfg_valid_i && is_bytes && status == StatusOk),
+      .rd_snapshot_i(cfg_req_i.index[SnapshotIndexBit]),
+      .rd_index_i   (cfg_req_i.index[IndexBits:0]),
+      .rd_valid_o   (counted_valid[1]),
+      .rd_data_o    (counted[1])
   );
 
   always_ff @(posedge clk_i) begin
     refused_q <= rst_ni && cfg_valid_i && status != StatusOk;
     status_q  <= status;
   end
-  assign cfg_valid_o = counted_valid || refused_q;
-  assign cfg_rsp_o   = '{status: refused_q ? status_q : StatusOk, words: 4'd2, data: 256'(counted)};
+  assign cfg_valid_o = counted_valid != '0 || refused_q;
+  assign cfg_rsp_o   = '{
+          status: refused_q ? status_q : StatusOk,
+          words: 4'd2,
+          data: 256'(counted_valid[1] ? counted[1] : counted[0])
+      };
 
 endmodule

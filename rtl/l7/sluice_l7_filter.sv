@@ -164,6 +164,7 @@ module sluice_l7_filter
   always_comb begin
     record = '0;
     record.token = side_o.token;
+    record.length = side_o.side.length;
     record.trace.id = side_o.side.id;
     record.trace.module_id = side_o.side.module_id;
     record.trace.message = message;

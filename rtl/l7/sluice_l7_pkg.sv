@@ -213,6 +213,8 @@ package sluice_l7_pkg;
   /// A packet that is done with.
   typedef struct packed {
     token_t token;
+    /// Bytes of the frame.
+    logic [LengthBits-1:0] length;
     l7_trace_row_t trace;
   } l7_record_t;
 

@@ -273,6 +273,7 @@ module sluice_l7_staging
   assign record_valid_o = busy_q && last && (!sends || beat_room);
   always_comb begin
     record_o.token = packet_q.side.token;
+    record_o.length = packet_q.side.side.length;
     record_o.trace = '{
         id: packet_q.side.side.id,
         module_id: packet_q.side.side.module_id,

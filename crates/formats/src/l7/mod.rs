@@ -51,6 +51,8 @@ tables! { Some(EngineId::L7);
         L7RingState "l7_ring_state" = 10: read_row::<L7RingStateRow>(), |t| L7Target::by_name(t.name).rings as u32, "`l7_ring_state_row`, by ring";
         /// Messages of rings.
         L7Rings "l7_rings" = 11: counter(), |t| 4 * L7Target::by_name(t.name).rings as u32, "messages, by ring * 4 + `l7_ring_event`";
+        /// Bytes that left on the stream (0) or went into messages (1), by module * 2 + which.
+        L7Bytes "l7_bytes" = 12: counter(), |t| t.modules * 2, "bytes, by module * 2 + 0 (left on the stream) or 1 (consumed)";
     }
 }
 
@@ -75,6 +77,10 @@ events! { enum
     L7Updating "l7_updating" = 7, drop, "its application's rules were being changed";
     /// A rule says drop.
     L7Rule "l7_rule" = 8, drop, "a rule or a default says drop";
+    /// Packets that left on the stream, as frames or with a queue.
+    Left "left" = 13, count, "packets that left on the host's stream";
+    /// Packets that went into a message's buffer.
+    Consumed "consumed" = 14, count, "packets that went into a buffer of a ring";
     /// Matcher programs that came to a row of somebody else, or to no end.
     Faults "faults" = 15, count, "messages whose program came to a row of another module or to no end";
 }

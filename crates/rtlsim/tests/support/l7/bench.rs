@@ -1,6 +1,7 @@
 //! The engine: rows in, packets in, decisions and frames out.
 
 use crate::l7::rows::{Rows, kind};
+use sluice_formats::l7::L7Event;
 use sluice_formats::l7::qnp::HEADER_BYTES;
 use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::row::Row;
@@ -122,11 +123,13 @@ impl Bench {
         };
         *self.counts.entry(name).or_default() += 1;
         let row = |kind: u8| u32::from(module) * 16 + u32::from(kind);
-        if let Fate::Dropped(reason) = outcome.fate {
-            *self.drops.entry(row(kind(reason))).or_default() += 1;
-        }
+        let end = match outcome.fate {
+            Fate::Dropped(reason) => kind(reason),
+            Fate::Frame | Fate::Queue(_) => L7Event::Left as u8,
+        };
+        *self.drops.entry(row(end)).or_default() += 1;
         if outcome.fault {
-            *self.drops.entry(row(15)).or_default() += 1;
+            *self.drops.entry(row(L7Event::Faults as u8)).or_default() += 1;
             *self.counts.entry("fault".to_owned()).or_default() += 1;
         }
         self.expected.insert(id, Expected { module, frame, outcome, decided: false, left: false });

@@ -2,6 +2,7 @@
 
 use crate::l7::rows::{Rows, kind};
 use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control};
+use sluice_formats::l7::L7Event;
 use sluice_formats::l7::codes::{L7RingEvent, L7Status};
 use sluice_formats::l7::rows::{
     L7CompletionRow, L7DescriptorRow, L7DoorbellRow, L7ForgetTraceRow, L7RingRow, L7RingTraceRow, L7TraceRow,
@@ -64,6 +65,8 @@ pub struct HostBench {
     /// By what became of packets and messages.
     pub counts: BTreeMap<String, u64>,
     drops: BTreeMap<u32, u64>,
+    /// Bytes that left (0) or were consumed (1), by module * 2 + which.
+    kept_bytes: BTreeMap<u32, u64>,
     rings: BTreeMap<u32, u64>,
     snapshot: BTreeMap<u32, u64>,
     started: VecDeque<(u8, u32)>,
@@ -117,6 +120,7 @@ impl HostBench {
             sequence: 0,
             counts: BTreeMap::new(),
             drops: BTreeMap::new(),
+            kept_bytes: BTreeMap::new(),
             rings: BTreeMap::new(),
             snapshot: BTreeMap::new(),
             started: VecDeque::new(),
@@ -339,9 +343,18 @@ impl HostBench {
         };
         self.count(name);
         if arrived.outcome.fault {
-            *self.drops.entry(row(15)).or_default() += 1;
+            *self.drops.entry(row(L7Event::Faults as u8)).or_default() += 1;
         }
+        let kept = match delivery {
+            Delivery::Left(_) => Some((L7Event::Left, 0)),
+            Delivery::Consumed(_) => Some((L7Event::Consumed, 1)),
+            Delivery::Dropped(_) => None,
+        };
         let sent = &mut self.sent[id];
+        if let Some((event, which)) = kept {
+            *self.drops.entry(row(event as u8)).or_default() += 1;
+            *self.kept_bytes.entry(2 * u32::from(module) + which).or_default() += sent.frame.len() as u64;
+        }
         sent.delivery = Some(delivery);
         if !matches!(delivery, Delivery::Left(_)) || std::mem::replace(&mut sent.is_done, true) {
             sent.is_done = true;
@@ -460,6 +473,11 @@ impl HostBench {
         for row in 0..self.target.modules as u32 * 16 {
             let counted = number(self.read(Table::L7Drops, row));
             assert_eq!(counted, self.drops.get(&row).copied().unwrap_or(0), "module {}, kind {}", row / 16, row % 16);
+        }
+        for row in 0..self.target.modules as u32 * 2 {
+            let counted = number(self.read(Table::L7Bytes, row));
+            let kept = self.kept_bytes.get(&row).copied().unwrap_or(0);
+            assert_eq!(counted, kept, "bytes of module {}, kind {}", row / 2, row % 2);
         }
         for (ring, at) in (0..self.target.rings as u32).map(|ring| (ring, ring * 4)) {
             let counted: [u64; 4] = std::array::from_fn(|kind| number(self.read(Table::L7Rings, at + kind as u32)));
