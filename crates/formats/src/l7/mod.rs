@@ -75,6 +75,10 @@ events! { enum
     L7Updating "l7_updating" = 7, drop, "its application's rules were being changed";
     /// A rule says drop.
     L7Rule "l7_rule" = 8, drop, "a rule or a default says drop";
+    /// Packets that left the engine on its stream.
+    Passed "passed" = 13, count, "packets that went on to the host as frames";
+    /// Packets that are in buffers of rings.
+    Consumed "consumed" = 14, count, "packets that went into a buffer of a ring, once they are written";
     /// Matcher programs that came to a row of somebody else, or to no end.
     Faults "faults" = 15, count, "messages whose program came to a row of another module or to no end";
 }
