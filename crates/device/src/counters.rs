@@ -16,11 +16,11 @@ pub struct ModuleCounters {
     pub forwarded: u64,
     /// Their bytes, without the tag.
     pub forwarded_bytes: u64,
-    /// Copies that reached host queues.
+    /// Copies that reached the host as frames.
     pub delivered: u64,
-    /// Their bytes.
+    /// Bytes of copies that left host queues: also of those that dispatch behind the last one dropped or wrote into buffers.
     pub delivered_bytes: u64,
-    /// Packets that an engine behind a destination took into messages. No engine does yet.
+    /// Copies that are in buffers of rings.
     pub consumed: u64,
     /// Drops by reason; reasons that never happened are absent.
     pub dropped: BTreeMap<Reason, u64>,

@@ -9,6 +9,7 @@ use crate::counters::Counters;
 use crate::error::DeviceError;
 use crate::maps::Maps;
 use crate::outcome::{Event, Offer, OpId};
+use crate::rings::Rings;
 use sluice_formats::address::Access;
 use sluice_formats::{EngineId, Node, Table, Target};
 use sluice_object::{Load, Step};
@@ -137,6 +138,11 @@ pub trait Device {
     /// Host operations on maps, on a device with an engine that has some.
     fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
         Err(DeviceError::NoMaps { device: self.capabilities().kind })
+    }
+
+    /// Rings of message dispatch, on a device with an engine that writes into host memory.
+    fn rings(&mut self) -> Result<&mut dyn Rings, DeviceError> {
+        Err(DeviceError::NoRings { device: self.capabilities().kind })
     }
 
     /// All that can be read from the device, to compare devices and to save a state: every

@@ -2,6 +2,7 @@
 
 use crate::frame::Frame;
 use crate::maps::Maps;
+use crate::rings::Rings;
 use sluice_formats::{EngineId, Node, Reason, Status, Table};
 use sluice_object::Install;
 use std::fmt;
@@ -75,6 +76,17 @@ pub enum Answer {
     To(Route),
     /// The engine keeps it: [`Engine::late`] answers.
     Held,
+    /// It is in a buffer of this ring. Only an engine behind a destination says so.
+    Consumed(u8),
+}
+
+/// What an engine behind a destination has counted of a module, beside drops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// Packets that went on to the host.
+    pub passed: u64,
+    /// Packets that are in buffers of rings.
+    pub consumed: u64,
 }
 
 /// Why an engine does not take a program.
@@ -150,9 +162,14 @@ pub trait Engine: fmt::Debug {
         None
     }
 
-    /// The tick of the next such answer.
+    /// The tick of the next such answer, or of what [`Engine::elapse`] does next.
     fn next_event(&self) -> Option<u64> {
         None
+    }
+
+    /// Time has come to this tick: does what no packet causes.
+    fn elapse(&mut self, now: u64) {
+        let _ = now;
     }
 
     /// Counts a drop by a reason whose table is the engine's.
@@ -171,6 +188,17 @@ pub trait Engine: fmt::Debug {
     fn copies(&self, module: u8) -> u64 {
         let _ = module;
         0
+    }
+
+    /// What it has counted of packets that came to it behind a destination.
+    fn behind(&self, module: u8) -> Behind {
+        let _ = module;
+        Behind::default()
+    }
+
+    /// Host operations on its rings, if it has some.
+    fn rings(&mut self) -> Option<&mut dyn Rings> {
+        None
     }
 
     /// Host operations on its programs' maps, if it has some.

@@ -1,7 +1,8 @@
 //! The engines of one NIC, and a packet's way through them: in line before the queues, and one behind a destination.
 
-use crate::engine::{Answer, Engine, InstallError, Packet};
+use crate::engine::{Answer, Behind, Engine, InstallError, Packet};
 use crate::maps::Maps;
+use crate::rings::Rings;
 use sluice_formats::{EngineId, Node, Reason, Status, Table};
 use sluice_object::Install;
 
@@ -23,6 +24,17 @@ pub enum Passed {
     Dropped(Reason),
     /// An engine holds it: [`Engines::late`] tells when it goes on.
     Held,
+}
+
+/// What became of a packet behind the last host queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// It reaches the host.
+    Delivered,
+    /// It is in a buffer of this ring.
+    Consumed(u8),
+    /// It ended.
+    Dropped(Reason),
 }
 
 /// A held packet whose engine has answered.
@@ -74,16 +86,34 @@ impl Engines {
         self.each_mut().find(|e| Some(e.id()) == id)
     }
 
-    /// A packet has left the last host queue: whether it reaches the host, and if not, why. A drop is counted.
-    pub fn dispatch(&mut self, packet: &mut Packet) -> Result<(), Reason> {
-        let Some(engine) = &mut self.behind else { return Ok(()) };
+    /// A packet has left the last host queue. A drop is counted.
+    pub fn dispatch(&mut self, packet: &mut Packet) -> Sent {
+        let Some(engine) = &mut self.behind else { return Sent::Delivered };
         match engine.run(packet) {
             Answer::Drop(reason) => {
                 engine.count(packet.module, reason);
-                Err(reason)
+                Sent::Dropped(reason)
             }
-            Answer::Next | Answer::To(_) | Answer::Held => Ok(()),
+            Answer::Consumed(ring) => Sent::Consumed(ring),
+            Answer::Next | Answer::To(_) | Answer::Held => Sent::Delivered,
         }
+    }
+
+    /// Time has come to this tick.
+    pub fn elapse(&mut self, now: u64) {
+        if let Some(engine) = &mut self.behind {
+            engine.elapse(now);
+        }
+    }
+
+    /// The tick of what the engine behind the last host queue does next without a packet.
+    pub fn next_behind(&self) -> Option<u64> {
+        self.behind.as_ref()?.next_event()
+    }
+
+    /// What it has counted of a module; none where there is none.
+    pub fn counted_behind(&self, module: u8) -> Option<Behind> {
+        self.behind.as_ref().map(|engine| engine.behind(module))
     }
 
     /// Sends a packet through all engines, until one drops or holds it, and counts what became of it.
@@ -140,6 +170,8 @@ impl Engines {
             }
             Answer::Drop(reason) => Some(Passed::Dropped(reason)),
             Answer::Held => Some(Passed::Held),
+            // In line there are no rings.
+            Answer::Consumed(_) => None,
         }
     }
 
@@ -203,7 +235,7 @@ impl Engines {
                 packet.route = route;
                 self.decide_from(late.at + 1, packet)
             }
-            Answer::Next | Answer::Held => self.decide_from(late.at + 1, packet),
+            Answer::Next | Answer::Held | Answer::Consumed(_) => self.decide_from(late.at + 1, packet),
         };
         self.settle(packet, passed);
         passed
@@ -263,6 +295,11 @@ impl Engines {
     /// Copies beyond the first.
     pub fn copies(&self, module: u8) -> u64 {
         self.all.iter().map(|e| e.copies(module)).sum()
+    }
+
+    /// Rings of the engine that has some.
+    pub fn rings(&mut self) -> Option<&mut dyn Rings> {
+        self.each_mut().find_map(|e| e.rings())
     }
 
     /// Maps of the engine that has some.

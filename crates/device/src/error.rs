@@ -175,6 +175,15 @@ pub enum DeviceError {
         /// Kind of the device.
         device: &'static str,
     },
+    /// No engine of the device has rings.
+    #[error("the device `{device}` has no rings: no engine of it writes messages into host memory")]
+    NoRings {
+        /// Kind of the device.
+        device: &'static str,
+    },
+    /// A ring that cannot be used so.
+    #[error(transparent)]
+    Ring(#[from] crate::rings::RingError),
     /// A map or routes of a module that runs no program with maps.
     #[error("module {module} runs no XDP program")]
     NoProgram {
@@ -211,6 +220,7 @@ impl DeviceError {
             Self::Routes { code, .. } => code,
             Self::Step { error: StepError::Install(refused), .. } => refused.code.unwrap_or("E0307"),
             Self::MapLacks { .. } => "E0805",
+            Self::Ring(error) => error.code(),
             _ => "E0307",
         }
     }
@@ -227,9 +237,11 @@ impl DeviceError {
             | Self::Routes { .. }
             | Self::NoEngine { .. }
             | Self::NoMaps { .. }
+            | Self::NoRings { .. }
             | Self::NoProgram { .. }
             | Self::MapLacks { .. }
             | Self::Step { error: StepError::Install(_), .. } => true,
+            Self::Ring(error) => error.is_refusal(),
             Self::Step { .. } | Self::Read { .. } | Self::Timeout { .. } | Self::Map { .. } | Self::Unavailable(_) => {
                 false
             }

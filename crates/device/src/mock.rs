@@ -9,6 +9,7 @@ use crate::device::{Capabilities, Device, check_engines, check_load};
 use crate::error::DeviceError;
 use crate::maps::Maps;
 use crate::outcome::{Event, Offer, OpId, Outcome, Verdict};
+use crate::rings::Rings;
 use sluice_formats::random::Rng;
 use sluice_formats::{Node, Table};
 use sluice_object::Load;
@@ -101,7 +102,8 @@ fn lane(outcome: &Outcome) -> Lane {
     match outcome.verdict {
         Verdict::Forwarded { port } => Lane::Queue(port, outcome.module),
         Verdict::Delivered { queue } => Lane::Queue(queue | 0x80, outcome.module),
-        Verdict::Dropped { .. } => Lane::Alone,
+        // Messages end in an order of their own, so their packets have none among others.
+        Verdict::Consumed { .. } | Verdict::Dropped { .. } => Lane::Alone,
     }
 }
 
@@ -183,5 +185,9 @@ impl<D: Device> Device for MockDevice<D> {
 
     fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
         self.inner.maps()
+    }
+
+    fn rings(&mut self) -> Result<&mut dyn Rings, DeviceError> {
+        self.inner.rings()
     }
 }

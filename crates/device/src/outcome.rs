@@ -34,6 +34,11 @@ pub enum Verdict {
         /// Host queue.
         queue: u8,
     },
+    /// Went into a buffer of a ring, and is written there.
+    Consumed {
+        /// Ring.
+        ring: u8,
+    },
     /// Dropped.
     Dropped {
         /// Why.
@@ -58,9 +63,9 @@ pub struct Outcome {
     pub generation: Option<u8>,
     /// Tick at which it entered the pipeline and got its generation; None for packets dropped at ingress.
     pub stamp: Option<u64>,
-    /// Bytes as they left; empty for drops.
+    /// Bytes as they left; empty for drops and for what is in a buffer.
     pub bytes: Vec<u8>,
-    /// Queue that the program asked for; 0 for drops.
+    /// Queue that the program asked for, behind dispatch that of its message; 0 for drops.
     pub queue: u8,
     /// Tag of this copy in the program's multicast group; 0 without a group.
     pub tag: u16,

@@ -23,15 +23,17 @@ const TABLE: [u32; 256] = {
 
 /// CRC-32C of `bytes`.
 pub fn crc32c(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, &b| (crc >> 8) ^ TABLE[((crc ^ u32::from(b)) & 0xff) as usize])
+    crc32c_of(bytes.iter().copied())
+}
+
+/// The same of bytes that do not lie in one place.
+pub fn crc32c_of(bytes: impl Iterator<Item = u8>) -> u32 {
+    !bytes.fold(u32::MAX, |crc, b| (crc >> 8) ^ TABLE[((crc ^ u32::from(b)) & 0xff) as usize])
 }
 
 /// CRC-32C over 32-bit words, each taken least significant byte first.
 pub fn crc32c_words(words: &[u32]) -> u32 {
-    !words
-        .iter()
-        .flat_map(|w| w.to_le_bytes())
-        .fold(u32::MAX, |crc, b| (crc >> 8) ^ TABLE[((crc ^ u32::from(b)) & 0xff) as usize])
+    crc32c_of(words.iter().flat_map(|w| w.to_le_bytes()))
 }
 
 /// The two set hashes of a masked match key: `(ways 0 and 1, ways 2 and 3)`.

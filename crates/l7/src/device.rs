@@ -1,11 +1,13 @@
 //! The engine in a NIC's model: its rows and counters, and what becomes of packets that come to it behind the queues.
 
 use crate::engine::{self, Fate};
+use crate::host::Host;
+use crate::receive::Delivery;
 use crate::tables::Tables;
-use sluice_device::{Answer, Engine, Packet};
-use sluice_formats::address::{SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT};
+use sluice_device::{Answer, Behind, DeviceError, Engine, Packet, RingDriver, RingError, RingHost, Rings};
+use sluice_formats::address::{Access, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT};
 use sluice_formats::l7::L7Event;
-use sluice_formats::l7::rows::{L7QuotaRow, L7SecretRow, L7ShareRow};
+use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
 use sluice_formats::l7::target::{TABLE_HASHES, Target as Sizes};
 use sluice_formats::{EngineId, Node, Reason, Row, Status, Table, Target};
 
@@ -24,6 +26,8 @@ pub struct L7Engine {
     counts: Vec<u64>,
     /// The same at the last snapshot.
     frozen: Vec<u64>,
+    host: Host,
+    now: u64,
 }
 
 impl L7Engine {
@@ -31,7 +35,7 @@ impl L7Engine {
     pub fn new(target: &Target) -> Self {
         let (sizes, modules) = (Sizes::by_name(target.name), target.modules as usize);
         let mut engine = engine::Engine::new(sizes);
-        engine.ports = vec![Default::default(); sizes.ports];
+        engine.ports = vec![L7PortRow::default(); sizes.ports].into();
         let counts = vec![0; Table::L7Drops.rows(target) as usize];
         Self {
             tables: Tables {
@@ -45,6 +49,8 @@ impl L7Engine {
             secrets: vec![L7SecretRow::default(); TABLE_HASHES],
             frozen: counts.clone(),
             counts,
+            host: Host::new(sizes),
+            now: 0,
         }
     }
 
@@ -60,8 +66,12 @@ impl L7Engine {
             Table::L7Share => packed(&self.shares, i),
             Table::L7Quota => packed(&self.quotas, i),
             Table::L7Secret => packed(&self.secrets, i),
-            _ => None,
+            _ => self.host.read(table, i, false),
         }
+    }
+
+    fn event(&self, module: u8, event: L7Event) -> usize {
+        usize::from(module) * KINDS + event as usize
     }
 
     fn counter(&self, module: u8, reason: Reason) -> usize {
@@ -85,7 +95,7 @@ impl Engine for L7Engine {
             Table::L7Match => store(&mut self.tables.rows, i, words),
             Table::L7Start => store(&mut self.tables.starts, i, words),
             Table::L7Group => store(&mut self.tables.groups, i, words),
-            Table::L7Port => store(&mut self.engine.ports, i, words),
+            Table::L7Port => self.engine.ports.set(i, L7PortRow::of_words(words)),
             Table::L7Share => store(&mut self.shares, i, words),
             Table::L7Quota => store(&mut self.quotas, i, words).map(|()| {
                 self.engine.table.set_quota(index as u8, self.quotas[i].messages);
@@ -93,15 +103,19 @@ impl Engine for L7Engine {
             Table::L7Secret => store(&mut self.secrets, i, words).map(|()| {
                 self.engine.table.set_secret(i, &self.secrets[i]);
             }),
+            Table::L7Ring | Table::L7Doorbell => return self.host.write(table, i, words),
             _ => None,
         };
         stored.map_or(Status::BadAddress, |()| Status::Ok)
     }
 
     fn read(&self, _: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
-        if table == Table::L7Drops {
-            let counts = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.frozen } else { &self.counts };
-            let value = counts.get((index & !(1 << SNAPSHOT_INDEX_BIT)) as usize).ok_or(Status::BadAddress)?;
+        if table.access() == Access::Counter {
+            let (snapshot, i) = (index >> SNAPSHOT_INDEX_BIT & 1 == 1, (index & !(1 << SNAPSHOT_INDEX_BIT)) as usize);
+            if table == Table::L7Rings {
+                return self.host.read(table, i, snapshot).ok_or(Status::BadAddress);
+            }
+            let value = if snapshot { &self.frozen } else { &self.counts }.get(i).ok_or(Status::BadAddress)?;
             return Ok(vec![*value as u32, (*value >> 32) as u32]);
         }
         let slice = (index >> SLICE_INDEX_BIT) as usize;
@@ -111,24 +125,48 @@ impl Engine for L7Engine {
 
     fn snapshot(&mut self) {
         self.frozen.clone_from(&self.counts);
+        self.host.snapshot();
     }
 
     /// The queue of the route is the ring that its message goes to; that of a frame stays.
     fn run(&mut self, packet: &mut Packet) -> Answer {
         let (module, generation) = (packet.module, packet.stamped.generation == 1);
-        let tables = &self.tables;
-        let outcome = self.engine.packet(packet.frame.bytes(), module, generation, |job| job.run(tables));
-        if outcome.fault {
-            self.counts[usize::from(module) * KINDS + L7Event::Faults as usize] += 1;
+        let (tables, frame) = (&self.tables, packet.frame.bytes());
+        let arrived = self.engine.arrive(frame, module, generation, |job| job.run(tables));
+        if arrived.outcome.fault {
+            let at = self.event(module, L7Event::Faults);
+            self.counts[at] += 1;
         }
-        match outcome.fate {
-            Fate::Frame => Answer::Next,
-            Fate::Queue(ring) => {
+        let (event, answer) = match self.host.take(&mut self.engine, &arrived, frame, self.now) {
+            Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => return Answer::Drop(reason),
+            Delivery::Consumed(ring) => (L7Event::Consumed, Answer::Consumed(ring)),
+            Delivery::Left(Fate::Frame) => (L7Event::Left, Answer::Next),
+            Delivery::Left(Fate::Queue(ring)) => {
                 packet.route.queue = ring;
-                Answer::Next
+                (L7Event::Left, Answer::Next)
             }
-            Fate::Dropped(reason) => Answer::Drop(reason),
-        }
+        };
+        let at = self.event(module, event);
+        self.counts[at] += 1;
+        answer
+    }
+
+    fn elapse(&mut self, now: u64) {
+        self.now = now;
+        self.host.elapse(&mut self.engine, now);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.host.next_event()
+    }
+
+    fn behind(&self, module: u8) -> Behind {
+        let of = |event| self.counts[self.event(module, event)];
+        Behind { passed: of(L7Event::Left), consumed: of(L7Event::Consumed) }
+    }
+
+    fn rings(&mut self) -> Option<&mut dyn Rings> {
+        Some(self)
     }
 
     fn count(&mut self, module: u8, reason: Reason) {
@@ -138,5 +176,32 @@ impl Engine for L7Engine {
 
     fn counted(&self, module: u8, reason: Reason) -> u64 {
         self.counts[self.counter(module, reason)]
+    }
+}
+
+impl RingHost for L7Engine {
+    fn ring_driver(&mut self) -> &mut RingDriver {
+        &mut self.host.driver
+    }
+
+    fn write_row(&mut self, table: Table, index: u32, words: &[u32]) -> Result<(), DeviceError> {
+        match self.write(Node::L7, table, index, words) {
+            Status::Ok => Ok(()),
+            status => Err(RingError::Row { table, index, status }.into()),
+        }
+    }
+
+    fn row(&mut self, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
+        let row = self.host.read(table, index as usize, false);
+        row.ok_or_else(|| RingError::Row { table, index, status: Status::BadAddress }.into())
+    }
+
+    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.host.memory.write(address, bytes);
+        Ok(())
+    }
+
+    fn read_memory(&mut self, address: u64, count: usize) -> Result<Vec<u8>, DeviceError> {
+        Ok(self.host.memory.read(address, count))
     }
 }

@@ -1,6 +1,7 @@
 //! The model of the engine as its rows configure it: what becomes of each packet.
 
-use crate::message::{Known, Packet, Ports, Sender, Sort, by_headers};
+use crate::message::{Packet, Sender, Sort, by_headers};
+use crate::port_rows::PortRows;
 use crate::receive::{Arrived, Member, Ticket};
 use crate::rules::Kind;
 use crate::step::{self, Identity, Verdict};
@@ -8,7 +9,7 @@ use crate::table::{Begun, Key, Place, Table};
 use crate::tables::Tables;
 use crate::view::View;
 use sluice_formats::Reason;
-use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::qnp::{Header, UDP};
 use sluice_formats::l7::rows::L7PortRow;
 use sluice_formats::l7::target::{EXPIRY_NS, EXPIRY_TICK_NS, MOST_EXPIRY, Target};
@@ -58,7 +59,7 @@ impl Job<'_> {
 #[derive(Clone, Debug)]
 pub struct Engine {
     /// Port rows of all modules.
-    pub ports: Vec<L7PortRow>,
+    pub ports: PortRows,
     /// The message table.
     pub table: Table<Fate>,
     /// Packets that have searched for their entries.
@@ -68,22 +69,7 @@ pub struct Engine {
 impl Engine {
     /// After a reset.
     pub fn new(target: &Target) -> Self {
-        Self { ports: Vec::new(), table: Table::new(target), searches: 0 }
-    }
-
-    /// The ports of a module in one of its generations; `application` is the number of the row.
-    fn known(&self, module: u8, generation: bool) -> Ports {
-        let rows = self.ports.iter().enumerate();
-        let own = rows.filter(|(_, row)| row.valid && (row.module_id, row.generation) == (module, generation));
-        let known = own.filter_map(|(application, row)| {
-            let kind = match L7PortKind::from_code(row.kind)? {
-                L7PortKind::Application => Kind::Application(row.id),
-                L7PortKind::Endpoint => Kind::Endpoint,
-                L7PortKind::Raw => Kind::Raw,
-            };
-            Some(Known { port: row.port, kind, application, updating: row.updating })
-        });
-        Ports::new(known.collect())
+        Self { ports: PortRows::default(), table: Table::new(target), searches: 0 }
     }
 
     /// A packet of a module comes; `rule` is asked for verdicts, and gives none for malformed messages. No queue has a ring.
@@ -106,9 +92,8 @@ impl Engine {
         rule: impl FnOnce(&Job) -> Option<Verdict>,
     ) -> Arrived {
         let only = |outcome| Arrived { outcome, member: None };
-        let ports = self.known(module, generation);
         // Its fields are looked at when it has its entry.
-        let packet = match by_headers(frame, &ports) {
+        let packet = match by_headers(frame, self.ports.of(module, generation)) {
             Sort::Frame(_) => return only(Outcome { fate: Fate::Frame, fault: false }),
             Sort::Dropped(reason) => return only(dropped(reason.reason())),
             Sort::Packet(packet) => packet,

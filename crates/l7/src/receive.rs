@@ -9,6 +9,7 @@ use sluice_formats::Reason;
 use sluice_formats::l7::codes::L7Status;
 use sluice_formats::l7::qnp::HEADER_BYTES;
 use sluice_formats::l7::rows::{L7CompletionRow, L7DescriptorRow, L7RingRow};
+use sluice_formats::l7::target::EXPIRY_TICK_CYCLES;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What the receive side knows of a packet.
@@ -118,7 +119,8 @@ pub struct Ring {
 impl Ring {
     /// Whether a message of a module could take a descriptor.
     pub fn is_free(&self, module: u8) -> bool {
-        let has_place = self.taken - self.seen < 1 << self.row.log_size;
+        // The host says how many it has seen, in 16 bits: it may say nonsense.
+        let has_place = self.taken.wrapping_sub(self.seen) & 0xffff < 1 << self.row.log_size;
         self.row.module_id == module && has_place && !self.posted.is_empty()
     }
 }
@@ -367,6 +369,20 @@ impl Receive {
             Mode::Frames | Mode::Dropped(_) => None,
         };
         Some((ended, last, expiry))
+    }
+
+    /// Messages that have waited for longer than they may by this tick, and the first tick at which others will have.
+    pub fn overdue(&self, now: u64) -> (Vec<Place>, Option<u64>) {
+        let (mut overdue, mut next) = (Vec::new(), None);
+        for (place, message) in self.messages.iter().filter(|(_, message)| message.live && message.under_way == 0) {
+            let due = message.last + u64::from(message.expiry) * EXPIRY_TICK_CYCLES + 1;
+            if due <= now {
+                overdue.push(Place(*place));
+            } else {
+                next = Some(next.map_or(due, |next: u64| next.min(due)));
+            }
+        }
+        (overdue, next)
     }
 
     /// Messages that have a buffer of a ring.

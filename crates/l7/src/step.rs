@@ -3,7 +3,7 @@
 use crate::tables::Tables;
 use crate::view::View;
 use serde::Serialize;
-use sluice_formats::hash::crc32c;
+use sluice_formats::hash::{crc32c, crc32c_of};
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7TargetPart};
 use sluice_formats::l7::target::{HASH_BYTES, MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SEGMENT_BYTES, SLOTS};
@@ -259,14 +259,13 @@ pub fn wide_row(ahead: [u8; MATCH_BYTES], target: L7TargetPart) -> usize {
 
 /// Hash of a message's identity, as on the wire.
 pub fn of_message(identity: Identity) -> u32 {
-    crc32c(&[identity.session.to_be_bytes(), identity.message.to_be_bytes()].concat())
+    crc32c(&(u64::from(identity.session) << 32 | u64::from(identity.message)).to_be_bytes())
 }
 
 /// Hash of a field's value for a group: filled up with zeros to a multiple of 8 bytes, at least 8.
 pub fn of_field(value: &[u8]) -> u32 {
-    let mut bytes = value.to_vec();
-    bytes.resize(value.len().div_ceil(HASH_BYTES).max(1) * HASH_BYTES, 0);
-    crc32c(&bytes)
+    let bytes = value.len().div_ceil(HASH_BYTES).max(1) * HASH_BYTES;
+    crc32c_of(value.iter().copied().chain(std::iter::repeat(0)).take(bytes))
 }
 
 /// The first bytes of a window as an alternative has them.

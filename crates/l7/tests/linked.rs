@@ -114,7 +114,7 @@ impl World {
             let module = self.linker.tenant(*id).unwrap().module;
             let generation = self.rows.generations.get(&module) == Some(&1);
             let mut engine = engine::Engine::new(Engine::by_name(self.target.name));
-            engine.ports = ports.clone();
+            engine.ports = ports.clone().into();
             let quotas: Vec<L7QuotaRow> = self.rows.all(Table::L7Quota, self.target.modules as usize);
             engine.table.set_quota(module, quotas[usize::from(module)].messages);
             let rings = self.linker.rings(*id).unwrap();

@@ -111,6 +111,12 @@ impl CounterBank {
             *packets += self.queue_packets[queue];
             *bytes += self.queue_bytes[queue];
         }
+        // What has left the last host queue has come to the engine behind it, and to the host only from there.
+        if let Some(behind) = engines.counted_behind(module) {
+            let last = (self.target.destinations() as usize - 1) * modules + m;
+            c.delivered = c.delivered - self.queue_packets[last] + behind.passed;
+            c.consumed = behind.consumed;
+        }
         for reason in Reason::ALL {
             let kind = reason.kind() as usize;
             let count: u64 = match reason.table() {

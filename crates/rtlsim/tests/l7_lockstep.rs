@@ -113,7 +113,7 @@ fn messages_beyond_the_quota_have_no_state() {
         let otherwise = L7TargetPart::new(L7Goal::Queue, 9);
         let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
         bench.write(Table::L7Port, 3, &row);
-        bench.model.ports = vec![row];
+        bench.model.ports = vec![row].into();
         quota(&mut bench, 2, 5);
         let flow = Flow { source: 1, from: 2, to: 9000 };
         let packet = |message, number| {
@@ -147,7 +147,7 @@ fn rate(target: &str, what: &str, least: f64, make: impl Fn(u32) -> Vec<u8>) {
     let raw = L7PortRow { port: 9001, kind: L7PortKind::Raw.code(), ..row };
     let endpoint = L7PortRow { port: 9002, kind: L7PortKind::Endpoint.code(), ..row };
     (0..).zip([row, raw, endpoint]).for_each(|(index, row)| bench.write(Table::L7Port, index, &row));
-    bench.model.ports = vec![row, raw, endpoint];
+    bench.model.ports = vec![row, raw, endpoint].into();
     quota(&mut bench, 2, 32);
     let header = Header { app_id: 7, msg_len_in_pkts: 64, ..Header::default() };
     // Messages that are decided when the others come.

@@ -236,7 +236,7 @@ impl RunArgs {
 /// What the model says of all packets.
 fn model(target: &Target, placed: &Placed, frames: &[(u8, Vec<u8>)]) -> Vec<Seen> {
     let mut engine = Engine::new(target);
-    engine.ports = placed.ports.clone();
+    engine.ports = placed.ports.clone().into();
     (1..target.modules).for_each(|module| engine.table.set_quota(module as u8, target.messages as u16));
     let one = |(module, frame): &(u8, Vec<u8>)| {
         let mut steps = None;

@@ -33,6 +33,7 @@ impl Seen {
             let destination = match outcome.verdict {
                 Verdict::Forwarded { port } => port,
                 Verdict::Delivered { queue } => target.ports as u8 + queue,
+                Verdict::Consumed { .. } => continue,
                 Verdict::Dropped { reason, .. } => {
                     self.drops.push((outcome.module, reason));
                     self.dropped += 1;

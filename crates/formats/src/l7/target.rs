@@ -36,6 +36,10 @@ pub const AGE_BITS: u32 = 24;
 pub const MOST_EXPIRY: u32 = (1 << AGE_BITS) - (1 << 14);
 /// The count of ticks behind a reset: the first wrap comes soon, so that every test passes it.
 pub const FIRST_AGE: u32 = (1 << AGE_BITS) - 100;
+/// Fewest descriptors of a ring, as a power of two.
+pub const LEAST_RING_LOG: u8 = 2;
+/// Most of them.
+pub const MOST_RING_LOG: u8 = 15;
 /// Bytes of a descriptor.
 pub const DESCRIPTOR_BYTES: usize = 16;
 /// Bytes of a completion.

@@ -90,7 +90,7 @@ fn deliver(
         let destination = match outcome.verdict {
             Verdict::Forwarded { port } => port,
             Verdict::Delivered { queue } => ports + queue,
-            Verdict::Dropped { .. } => continue,
+            Verdict::Consumed { .. } | Verdict::Dropped { .. } => continue,
         };
         if let Some(Some(sink)) = bindings.sinks.get_mut(usize::from(destination)) {
             let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -32,6 +32,8 @@ pub(super) struct Loads {
     next: u64,
     queue: VecDeque<(OpId, Load, usize)>,
     ready_at: u64,
+    /// A write was answered with `busy`: only what happens elsewhere lets it go on.
+    busy: bool,
 }
 
 impl Loads {
@@ -67,16 +69,21 @@ impl Loads {
             return Progress::Ended(op, Ok(()));
         };
         let done = match carry_out(step, tables, is_inside) {
-            Ok(Done::NotYet) => return Progress::Waits,
+            Ok(Done::NotYet) => {
+                self.busy = matches!(step, Step::Write { .. });
+                return Progress::Waits;
+            }
             Ok(done) => done,
             Err(error) => {
                 let failed = DeviceError::Step { label: load.label.clone(), step: *at, error };
                 let op = *op;
+                self.busy = false;
                 self.queue.pop_front();
                 return Progress::Ended(op, Err(failed));
             }
         };
         *at += 1;
+        self.busy = false;
         self.ready_at = now + step_ticks.max(1);
         Progress::Stepped(done)
     }
@@ -91,6 +98,7 @@ impl Loads {
                 wanted && !drained(tables, *module, *generation)
             }
             Some(Step::WaitQueuesEmpty { module }) => is_inside(*module),
+            Some(Step::Write { .. }) => self.busy,
             _ => false,
         };
         (!waits).then_some(self.ready_at)

@@ -22,7 +22,7 @@ use loads::{Done, Loads, Progress};
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
     Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Outcome, Packet, Passed,
-    ReadError, Route, Stamped, Verdict, Waited,
+    ReadError, Rings, Route, Sent, Stamped, Verdict, Waited,
 };
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
@@ -247,16 +247,18 @@ impl SoftwareNic {
     fn finish_outputs(&mut self) {
         let (ports, behind, now) = (self.capabilities.target.ports, self.behind(), self.now);
         let (bank, events, tables) = (&mut self.bank, &mut self.events, &mut self.tables);
+        tables.engines_mut().elapse(now);
         self.egress.finish(now, |mut left| {
+            bank.left(left.queue, left.packet.frame.bytes().len());
             if behind == Some(left.destination) {
                 let sent = tables.engines_mut().dispatch(&mut left.packet);
                 tables.leave(left.packet.module, left.packet.stamped);
-                if let Err(reason) = sent {
-                    events.push_back(dropped(&left.packet, reason, None, now));
-                    return;
+                match sent {
+                    Sent::Delivered => {}
+                    Sent::Dropped(reason) => return events.push_back(dropped(&left.packet, reason, None, now)),
+                    Sent::Consumed(ring) => return events.push_back(consumed(&left, ring)),
                 }
             }
-            bank.left(left.queue, left.packet.frame.bytes().len());
             events.push_back(Event::Outcome(outcome(left, ports)));
         });
     }
@@ -293,6 +295,7 @@ impl SoftwareNic {
             self.pipeline.front().map(|(due, _)| *due),
             if self.held.is_empty() { None } else { self.tables.engines().next_event() },
             self.egress.next_event(self.now),
+            self.tables.engines().next_behind(),
             loads,
         ]
         .into_iter()
@@ -364,6 +367,25 @@ fn outcome(left: Left, ports: u32) -> Outcome {
         first_out: Some(first_out),
         last_out: Some(last_out),
     }
+}
+
+/// Of a packet that is in a buffer.
+fn consumed(left: &Left, ring: u8) -> Event {
+    let Left { packet, first_out, last_out, .. } = left;
+    Event::Outcome(Outcome {
+        id: packet.id,
+        verdict: Verdict::Consumed { ring },
+        module: packet.module,
+        tenant: Some(packet.tenant),
+        generation: Some(packet.stamped.generation),
+        stamp: Some(packet.stamp),
+        bytes: Vec::new(),
+        queue: ring,
+        tag: 0,
+        first_in: Some(packet.first_in),
+        first_out: Some(*first_out),
+        last_out: Some(*last_out),
+    })
 }
 
 fn dropped(packet: &Packet, reason: Reason, destination: Option<u8>, now: u64) -> Event {
@@ -475,6 +497,11 @@ impl Device for SoftwareNic {
             }
         });
         row.map_err(|status| DeviceError::Read { node, table: table.name(), index, error: ReadError::Status(status) })
+    }
+
+    fn rings(&mut self) -> Result<&mut dyn Rings, DeviceError> {
+        let device = self.capabilities.kind;
+        self.tables.engines_mut().rings().ok_or(DeviceError::NoRings { device })
     }
 
     fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {

@@ -28,7 +28,7 @@ mod writer;
 mod xdp;
 
 pub use error::LinkError;
-pub use l7::L7Given;
+pub use l7::{L7Given, RingMemory};
 pub use settings::{NicSettings, PortSettings};
 pub use tenants::{Running, Tenant, TenantSpec, VlanGrant};
 pub use unsafe_order::{unsafe_live_bank, unsafe_order};

@@ -2,12 +2,13 @@
 
 use super::given::{GROUPS, PORTS, RINGS, ROWS, STARTS};
 use super::place::{Bases, within};
+use super::ring::RingMemory;
 use super::space::{Holding, L7Space};
 use crate::linker::check::{Refusal, no_module, system_only, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
 use sluice_formats::l7::rows::{
-    L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7StartRow, L7TargetPart,
+    L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7RingRow, L7SecretRow, L7ShareRow, L7StartRow, L7TargetPart,
 };
 use sluice_formats::{Row, Table};
 
@@ -46,6 +47,7 @@ impl L7Space {
             Table::L7Start => owner.start(row).map(Some),
             Table::L7Match => owner.matched(row).map(Some),
             Table::L7Group => owner.group(row).map(Some),
+            Table::L7Ring => owner.ring(row).map(|()| None),
             table => Err(Space(format!("table {} is not written", table.name()))),
         }
     }
@@ -143,6 +145,30 @@ impl Owner<'_> {
             valid.map(|a| a.target).try_for_each(|target| self.leads(generation, target))?;
         }
         Ok(generation)
+    }
+
+    /// A ring is of both generations. Where it lies the host's IOMMU judges.
+    fn ring(&self, row: CheckedRow) -> Result<(), Refusal> {
+        let (first, end) = (self.holding.bases[RINGS], self.holding.bases[RINGS] + self.holding.count(RINGS));
+        if !(first..end).contains(&row.index) {
+            return Err(Space(format!(
+                "ring {}, tenant `{}` has rings {first} to {end}, the last one not",
+                row.index, self.name
+            )));
+        }
+        let new: L7RingRow = unpack(row.words)?;
+        if new == L7RingRow::default() {
+            return Ok(());
+        }
+        self.owned(new.module_id)?;
+        let L7RingRow { log_size, descriptors, completions, .. } = new;
+        if !new.valid {
+            return Err(Space(format!("a ring that is not valid and not zero: {new:?}")));
+        }
+        match (RingMemory { log_size, descriptors, completions }).mistake() {
+            Some((what, found, allowed)) => Err(Space(format!("{what}: found {found}, allowed {allowed}"))),
+            None => Ok(()),
+        }
     }
 
     fn group(&self, row: CheckedRow) -> Result<u8, Refusal> {

@@ -3,7 +3,9 @@
 mod check;
 mod given;
 mod place;
+mod ring;
 mod space;
 
 pub use given::L7Given;
+pub use ring::RingMemory;
 pub(in crate::linker) use space::L7Space;

@@ -1,6 +1,6 @@
 //! The engine's space on a NIC: each tenant has ranges of rows, one half for each generation.
 
-use super::given::{L7Given, PORTS, RESOURCES, RINGS, Resource};
+use super::given::{L7Given, PORTS, RESOURCES, Resource};
 use super::place::{Bases, Place, write, zero};
 use crate::l7::L7Part;
 use crate::linker::check::Refusal;
@@ -9,13 +9,12 @@ use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
 use crate::linker::spaces::Holder;
 use crate::linker::tenants::{Tenant, TenantSpec};
-use crate::linker::{LinkError, Linker};
+use crate::linker::LinkError;
 use crate::object::Object;
-use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
+use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7RingRow, L7SecretRow, L7ShareRow};
 use sluice_formats::l7::target::{TABLE_HASHES, Target as L7Target};
 use sluice_formats::{EngineId, Table, Target};
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Secrets of the message table where nobody gives others: the first words of Pi's fraction.
 const SECRETS: [[u32; 4]; TABLE_HASHES] =
@@ -32,6 +31,8 @@ pub(super) struct Holding {
     pub bases: Bases,
     /// Programs by generation.
     pub banks: [Option<L7Part>; 2],
+    /// Rings that are open.
+    pub open: BTreeSet<u32>,
 }
 
 impl Holding {
@@ -154,7 +155,7 @@ impl Space for L7Space {
         for (i, base) in bases.iter_mut().enumerate() {
             *base = self.take(i, spec, &given)?;
         }
-        let holding = Holding { name: spec.name.clone(), given, bases, banks: [None, None] };
+        let holding = Holding { name: spec.name.clone(), given, bases, banks: [None, None], open: BTreeSet::new() };
         self.holders.insert(module, holding);
         let share = L7ShareRow { packets: given.packets, beats: given.beats };
         let quota = L7QuotaRow { messages: given.most_messages(self.target) };
@@ -167,7 +168,10 @@ impl Space for L7Space {
             space.give_back(holding.bases[i], RESOURCES[i].copies * holding.count(i));
         }
         let index = module.into();
-        Ok(vec![zero::<L7ShareRow>(Table::L7Share, index), zero::<L7QuotaRow>(Table::L7Quota, index)])
+        let mut rows: Vec<RowWrite> =
+            holding.open.iter().map(|ring| zero::<L7RingRow>(Table::L7Ring, *ring)).collect();
+        rows.extend([zero::<L7ShareRow>(Table::L7Share, index), zero::<L7QuotaRow>(Table::L7Quota, index)]);
+        Ok(rows)
     }
 
     fn place(&mut self, at: &At, object: &Object) -> Result<Placed, LinkError> {
@@ -194,13 +198,5 @@ impl Space for L7Space {
 
     fn check_row(&self, tenant: Option<&Tenant>, live: Option<u8>, row: CheckedRow) -> Result<Option<u8>, Refusal> {
         self.row(tenant, live, row)
-    }
-}
-
-impl Linker {
-    /// Rings of a tenant: the first one is queue 0 of his rules.
-    pub fn rings(&self, id: u16) -> Result<Range<u32>, LinkError> {
-        let holding = self.engines.l7.holders.get(&self.tenant(id)?.module);
-        Ok(holding.map_or(0..0, |holding| holding.bases[RINGS]..holding.bases[RINGS] + holding.count(RINGS)))
     }
 }

@@ -25,7 +25,7 @@ fn one_queue(target: &str, seed: u64, expiry: u32) -> Option<HostBench> {
     let raw = L7PortRow { port: 9001, kind: L7PortKind::Raw.code(), id: 0, ..row };
     let endpoint = L7PortRow { port: 9002, kind: L7PortKind::Endpoint.code(), id: 0, ..row };
     (0..).zip([row, raw, endpoint]).for_each(|(index, row)| bench.write(Table::L7Port, index, &row));
-    bench.engine.ports = vec![row, raw, endpoint];
+    bench.engine.ports = vec![row, raw, endpoint].into();
     quota(&mut bench, 2, 32);
     Some(bench)
 }
