@@ -62,6 +62,7 @@ module generation #(
         .commit_valid_i           (commit_valid_i[looks_i?2 : k]),
         .commit_module_i          (looks_i ? chosen : commit_module_i[k]),
         .commit_generation_i      (commit_generation_i[looks_i?2 : k]),
+        .commit_some_i            ('0),
         .commit_busy_o            (busy[k]),
         .current_o                (current[k]),
         .in_flight_0_o            (count[k][0]),

@@ -19,6 +19,7 @@
 ../common/sluice_packet_fifo.sv
 -F ../rmt/sluice_rmt_engine.f
 -F ../xdp/sluice_xdp_engine.f
+-F ../l7/sluice_l7_engine.f
 -F ../shell/sluice_shell_inline.f
 sluice_nic_pkg.sv
 sluice_nic_admit.sv

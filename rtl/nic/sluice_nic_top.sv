@@ -1,11 +1,15 @@
-/// The NIC: ports, one shared match-action pipeline, the XDP engine, egress queues, configuration ring.
+/// The NIC: ports, one shared match-action pipeline, the XDP engine, egress queues, the l7 engine behind the last of them, configuration ring.
 ///
-/// docs/design/nic.md, rmt.md and hxdp-core.md say what it does. `Target` chooses the configurations of all (0 default, 1
+/// docs/design/nic.md, rmt.md, hxdp-core.md and l7.md say what it does. `Target` chooses the configurations of all (0 default, 1
 /// tiny, crates/formats/src/target.rs). Port p, destination d and trace p are the p-th or d-th
 /// part of their flat buses, lowest bits first; destinations are the ports, then host queues.
 ///
 /// Ports are never stalled (`s_axis_port_tready` is always 1). `s_axis_port_tuser` marks a bad
 /// frame with its last beat. Every output beat carries the sideband as `tuser`.
+///
+/// What the queues send to the last destination goes through the l7 engine. Packets of messages whose queue has a ring go into host memory
+/// (`*_axis_dma_*`: docs/design/l7.md, "Receive"); the others leave there, with `m_axis_message_o` and their queue on `m_axis_queue_o` beside
+/// every beat of the last destination.
 ///
 /// A reset empties the NIC and closes its ports (port policy 0); behind it all tables but state words are
 /// cleared, a row of each a cycle, while packets and messages wait (docs/design/nic.md, "Reset"). So the host writes
@@ -23,11 +27,14 @@ module sluice_nic_top
   import sluice_rmt_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_l7_rows_pkg::*;
+  import sluice_l7_pkg::*;
 #(
     parameter int unsigned Target = 0,
     localparam nic_cfg_t Cfg = nic_cfg(Target),
     localparam rmt_cfg_t RmtCfg = rmt_cfg(Target),
     localparam xdp_cfg_t XdpCfg = xdp_cfg(Target),
+    localparam l7_cfg_t L7Cfg = l7_cfg(Target),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Ports = Cfg.ports,
     localparam int unsigned Dests = Cfg.ports + Cfg.hosts
@@ -48,6 +55,8 @@ module sluice_nic_top
     output logic [       Dests*Bytes-1:0] m_axis_tkeep,
     output logic [             Dests-1:0] m_axis_tlast,
     output logic [Dests*SidebandBits-1:0] m_axis_tuser,
+    output logic                          m_axis_message_o,
+    output logic [                   7:0] m_axis_queue_o,
 
     input  logic        s_axis_cfg_tvalid,
     output logic        s_axis_cfg_tready,
@@ -57,6 +66,27 @@ module sluice_nic_top
     input  logic        m_axis_cfg_tready,
     output logic [31:0] m_axis_cfg_tdata,
     output logic        m_axis_cfg_tlast,
+
+    output logic                  m_axis_dma_read_desc_tvalid,
+    input  logic                  m_axis_dma_read_desc_tready,
+    output logic [          63:0] m_axis_dma_read_desc_addr,
+    output logic [          15:0] m_axis_dma_read_desc_len,
+    output logic [DmaTagBits-1:0] m_axis_dma_read_desc_tag,
+    input  logic                  s_axis_dma_read_data_tvalid,
+    input  logic [DmaTagBits-1:0] s_axis_dma_read_data_tag,
+    input  logic [   8*Bytes-1:0] s_axis_dma_read_data_tdata,
+    output logic                  m_axis_dma_write_desc_tvalid,
+    input  logic                  m_axis_dma_write_desc_tready,
+    output logic [          63:0] m_axis_dma_write_desc_addr,
+    output logic [          15:0] m_axis_dma_write_desc_len,
+    output logic [DmaTagBits-1:0] m_axis_dma_write_desc_tag,
+    output logic                  m_axis_dma_write_data_tvalid,
+    input  logic                  m_axis_dma_write_data_tready,
+    output logic [   8*Bytes-1:0] m_axis_dma_write_data_tdata,
+    output logic [     Bytes-1:0] m_axis_dma_write_data_tkeep,
+    output logic                  m_axis_dma_write_data_tlast,
+    input  logic                  s_axis_dma_write_status_tvalid,
+    input  logic [DmaTagBits-1:0] s_axis_dma_write_status_tag,
 
     output logic [TickBits-1:0] ticks_o,
     output logic [        31:0] trace_epoch_o,
@@ -71,7 +101,10 @@ module sluice_nic_top
     output logic [               Dests-1:0] trace_queue_valid_o,
     output logic [Dests*QueueTraceBits-1:0] trace_queue_o,
     output logic                            trace_leave_valid_o,
-    output logic [      LeaveTraceBits-1:0] trace_leave_o
+    output logic [      LeaveTraceBits-1:0] trace_leave_o,
+    // Of the l7 engine: decisions, what happens at rings, and what the message table forgets.
+    output logic [                     2:0] trace_step_valid_o,
+    output logic [    3*L7TraceRowBits-1:0] trace_step_o
 );
 
   localparam int unsigned Engines = 2;
@@ -84,22 +117,25 @@ module sluice_nic_top
   localparam int unsigned AtPort0 = 1;
   localparam int unsigned AtPipeline = AtPort0 + Ports;
   localparam int unsigned AtXdp = AtPipeline + 2 + RmtCfg.stages;
-  localparam int unsigned Nodes = AtXdp + 1;
+  localparam int unsigned AtL7 = AtXdp + 1;
+  localparam int unsigned Nodes = AtL7 + 1;
+  // The destination that the l7 engine stands behind.
+  localparam int unsigned L7Dest = Dests - 1;
 
   // Cycles of clearing the tables behind a reset: the rows of the longest one.
-  localparam int unsigned EngineRows = (rmt_clear_rows(
-      RmtCfg
-  ) > xdp_clear_rows(
-      XdpCfg
-  )) ? rmt_clear_rows(
-      RmtCfg
-  ) : xdp_clear_rows(
-      XdpCfg
-  );
-  localparam int unsigned ClearRows = (EngineRows > VlanRows) ? EngineRows : VlanRows;
+  function automatic int unsigned clear_rows();
+    int unsigned rows;
+    rows = VlanRows;
+    if (rows < rmt_clear_rows(RmtCfg)) rows = rmt_clear_rows(RmtCfg);
+    if (rows < xdp_clear_rows(XdpCfg)) rows = xdp_clear_rows(XdpCfg);
+    if (rows < l7_clear_rows(L7Cfg)) rows = l7_clear_rows(L7Cfg);
+    return rows;
+  endfunction
 
   // Packets that have a token: those of the pipeline, a few on their way, and what the XDP engine holds.
   localparam int unsigned InFlight = 255 + XdpCfg.queue_rows + XdpCfg.cores * XdpCfg.packets;
+  // Packets for the l7 engine: a cell each, in its staging buffer, or between these.
+  localparam int unsigned Behind = Cfg.cells + L7Cfg.packets + 255;
 
   function automatic node_list_t node_list();
     node_list_t list;
@@ -108,6 +144,7 @@ module sluice_nic_top
     for (int unsigned p = 0; p < Ports; p++) list[AtPort0+p].number = NodePort0 + 8'(p);
     for (int unsigned n = 0; n < AtXdp - AtPipeline; n++) list[AtPipeline+n] = rmt_node(n, RmtCfg.stages);
     list[AtXdp].number = NodeXdp;
+    list[AtL7] = '{wide_words: 7'(L7MatchRowWords), number: NodeL7};
     return list;
   endfunction
 
@@ -137,20 +174,38 @@ module sluice_nic_top
     );
   end
 
+  if (L7Cfg.bus_bytes != Cfg.bus_bytes || L7Cfg.modules != Cfg.modules) begin : gen_bad_l7
+    $fatal(
+        1,
+        "nic_top: the l7 engine has a bus of %0d bytes and %0d modules, expected %0d and %0d (%m)",
+        L7Cfg.bus_bytes,
+        L7Cfg.modules,
+        Cfg.bus_bytes,
+        Cfg.modules
+    );
+  end
+
   logic [Nodes-1:0] req_valid, rsp_valid;
   // "Bits of signal are not used": a node has one of both.
   // verilator lint_off UNUSEDSIGNAL
-  cfg_req_t [Nodes-1:0] req;
+  cfg_req_t  [Nodes-1:0] req;
   wide_req_t [Nodes-1:0] wide_req;
   // verilator lint_on UNUSEDSIGNAL
-  logic [rmt_wide_bits(RmtCfg.stages)-1:0] rows;
+  localparam int unsigned RmtRowsBits = rmt_wide_bits(RmtCfg.stages);
+  localparam int unsigned L7RowBits = 32 * L7MatchRowWords;
+  logic [RmtRowsBits+L7RowBits-1:0] rows;
   cfg_rsp_t [Nodes-1:0] rsp;
   logic [31:0] epoch;
   logic hold, clearing, waiting;
   logic merge_waiting, flow_waiting, rmt_waiting, rmt_progress, xdp_waiting, xdp_progress, egress_progress;
+  logic l7_waiting, l7_progress, l7_leave_valid, xdp_generation;
   logic enter_valid, generation, system_generation, conform, leave_valid, rmt_leave_valid, xdp_leave_valid;
   enter_t enter;
-  token_t leave, rmt_leave, xdp_token, xdp_leave;
+  token_t leave, rmt_leave, xdp_token, xdp_leave, l7_leave;
+  logic behind_enter_valid;
+  token_t behind_enter;
+  logic [1:0] behind_leave_valid;
+  token_t [1:0] behind_leave;
   logic [Engines-1:0] verdict_valid_of;
   verdict_trace_t [Engines-1:0] verdict_of;
   assign trace_epoch_o = epoch;
@@ -160,8 +215,9 @@ module sluice_nic_top
       .Modules    (Cfg.modules),
       .Nodes      (Nodes),
       .List       (node_list()),
-      .ClearRows  (ClearRows),
-      .MaxInFlight(InFlight)
+      .ClearRows  (clear_rows()),
+      .MaxInFlight(InFlight),
+      .Behind     (Behind)
   ) u_shell (
       .clk_i,
       .rst_ni,
@@ -173,27 +229,31 @@ module sluice_nic_top
       .m_axis_cfg_tready,
       .m_axis_cfg_tdata,
       .m_axis_cfg_tlast,
-      .req_valid_o        (req_valid),
-      .req_o              (req),
-      .wide_req_o         (wide_req),
-      .rows_o             (rows),
-      .rsp_valid_i        (rsp_valid),
-      .rsp_i              (rsp),
+      .req_valid_o         (req_valid),
+      .req_o               (req),
+      .wide_req_o          (wide_req),
+      .rows_o              (rows),
+      .rsp_valid_i         (rsp_valid),
+      .rsp_i               (rsp),
       .ticks_o,
-      .epoch_o            (epoch),
-      .hold_o             (hold),
-      .enter_valid_i      (enter_valid),
-      .enter_i            (enter),
-      .generation_o       (generation),
-      .system_generation_o(system_generation),
-      .conform_o          (conform),
-      .leave_valid_i      (leave_valid),
-      .leave_i            (leave),
+      .epoch_o             (epoch),
+      .hold_o              (hold),
+      .enter_valid_i       (enter_valid),
+      .enter_i             (enter),
+      .generation_o        (generation),
+      .system_generation_o (system_generation),
+      .conform_o           (conform),
+      .leave_valid_i       (leave_valid),
+      .leave_i             (leave),
+      .behind_enter_valid_i(behind_enter_valid),
+      .behind_enter_i      (behind_enter),
+      .behind_leave_valid_i(behind_leave_valid),
+      .behind_leave_i      (behind_leave),
       // What waits behind a reset until the queues' tables are clear is no fault.
-      .waiting_i          (waiting && !clearing),
-      .progress_i         (rmt_progress || xdp_progress || egress_progress),
-      .trace_valid_o      (trace_merge_valid_o),
-      .trace_o            (trace_merge_o)
+      .waiting_i           (waiting && !clearing),
+      .progress_i          (rmt_progress || xdp_progress || egress_progress || l7_progress),
+      .trace_valid_o       (trace_merge_valid_o),
+      .trace_o             (trace_merge_o)
   );
 
   // Ports.
@@ -334,7 +394,7 @@ module sluice_nic_top
       .verdict_o          (verdict_of[0]),
       .cfg_valid_i        (req_valid[AtXdp-1:AtPipeline]),
       .cfg_req_i          (wide_req[AtXdp-1:AtPipeline]),
-      .cfg_rows_i         (rows),
+      .cfg_rows_i         (rows[RmtRowsBits-1:0]),
       .cfg_valid_o        (rsp_valid[AtXdp-1:AtPipeline]),
       .cfg_rsp_o          (rsp[AtXdp-1:AtPipeline]),
       .waiting_o          (rmt_waiting),
@@ -370,34 +430,35 @@ module sluice_nic_top
   ) u_xdp (
       .clk_i,
       .rst_ni,
-      .epoch_i        (epoch),
-      .s_axis_tvalid  (xdp_tvalid),
-      .s_axis_tready  (xdp_tready),
-      .s_axis_tdata   (xdp_tdata),
-      .s_axis_tkeep   (xdp_tkeep),
-      .s_axis_tlast   (xdp_tlast),
-      .s_axis_side    (xdp_side),
-      .s_axis_route   (xdp_route),
-      .token_i        (xdp_token),
-      .m_axis_tvalid  (source_valid[0]),
-      .m_axis_tready  (source_ready[0]),
-      .m_axis_tdata   (source_data[0]),
-      .m_axis_tkeep   (unused_out_keep),
-      .m_axis_tlast   (source_last[0]),
-      .m_axis_side    (out_side),
-      .m_axis_route   (out_route),
-      .leave_valid_o  (xdp_leave_valid),
-      .leave_o        (xdp_leave),
-      .verdict_valid_o(verdict_valid_of[1]),
-      .verdict_o      (verdict_of[1]),
-      .cfg_valid_i    (req_valid[AtXdp]),
-      .cfg_req_i      (req[AtXdp]),
-      .cfg_valid_o    (rsp_valid[AtXdp]),
-      .cfg_rsp_o      (rsp[AtXdp]),
-      .step_valid_o   (unused_step_valid),
-      .step_o         (unused_step),
-      .waiting_o      (xdp_waiting),
-      .progress_o     (xdp_progress)
+      .epoch_i             (epoch),
+      .s_axis_tvalid       (xdp_tvalid),
+      .s_axis_tready       (xdp_tready),
+      .s_axis_tdata        (xdp_tdata),
+      .s_axis_tkeep        (xdp_tkeep),
+      .s_axis_tlast        (xdp_tlast),
+      .s_axis_side         (xdp_side),
+      .s_axis_route        (xdp_route),
+      .token_i             (xdp_token),
+      .m_axis_tvalid       (source_valid[0]),
+      .m_axis_tready       (source_ready[0]),
+      .m_axis_tdata        (source_data[0]),
+      .m_axis_tkeep        (unused_out_keep),
+      .m_axis_tlast        (source_last[0]),
+      .m_axis_side         (out_side),
+      .m_axis_route        (out_route),
+      .leave_valid_o       (xdp_leave_valid),
+      .leave_o             (xdp_leave),
+      .verdict_valid_o     (verdict_valid_of[1]),
+      .verdict_o           (verdict_of[1]),
+      .verdict_generation_o(xdp_generation),
+      .cfg_valid_i         (req_valid[AtXdp]),
+      .cfg_req_i           (req[AtXdp]),
+      .cfg_valid_o         (rsp_valid[AtXdp]),
+      .cfg_rsp_o           (rsp[AtXdp]),
+      .step_valid_o        (unused_step_valid),
+      .step_o              (unused_step),
+      .waiting_o           (xdp_waiting),
+      .progress_o          (xdp_progress)
   );
   assign source_verdict[0] = '{tags: out_route.tags, sideband: out_side};
 
@@ -472,6 +533,16 @@ module sluice_nic_top
       .level_o(unused_data_level)
   );
 
+  logic [Dests-1:0] egress_tvalid, egress_tready, egress_tlast;
+  logic [Dests-1:0][8*Bytes-1:0] egress_tdata;
+  logic [Dests-1:0][Bytes-1:0] egress_tkeep;
+  sideband_t [Dests-1:0] egress_tuser;
+  // "Bits of signal are not used": the l7 engine's destination alone is looked at here.
+  // verilator lint_off UNUSEDSIGNAL
+  queue_trace_t [Dests-1:0] queue_trace;
+  // verilator lint_on UNUSEDSIGNAL
+  assign trace_queue_o = queue_trace;
+
   sluice_nic_egress #(
       .Cfg(Cfg)
   ) u_egress (
@@ -486,24 +557,122 @@ module sluice_nic_top
       .ready_o            (data_ready),
       .data_i             (data),
       .last_i             (data_last),
-      .m_axis_tvalid,
-      .m_axis_tready,
-      .m_axis_tdata,
-      .m_axis_tkeep,
-      .m_axis_tlast,
-      .m_axis_tuser,
+      .m_axis_tvalid      (egress_tvalid),
+      .m_axis_tready      (egress_tready),
+      .m_axis_tdata       (egress_tdata),
+      .m_axis_tkeep       (egress_tkeep),
+      .m_axis_tlast       (egress_tlast),
+      .m_axis_tuser       (egress_tuser),
       .epoch_i            (epoch),
       .cfg_valid_i        (req_valid[AtEgress]),
       .cfg_req_i          (req[AtEgress]),
       .cfg_valid_o        (rsp_valid[AtEgress]),
       .cfg_rsp_o          (rsp[AtEgress]),
       .queue_trace_valid_o(trace_queue_valid_o),
-      .queue_trace_o      (trace_queue_o),
+      .queue_trace_o      (queue_trace),
       .leave_trace_valid_o(trace_leave_valid_o),
       .leave_trace_o      (trace_leave_o),
       .progress_o         (egress_progress)
   );
 
-  assign waiting = merge_waiting || flow_waiting || rmt_waiting || xdp_waiting || verdict_valid || data_valid;
+  // Destinations without the l7 engine.
+  assign m_axis_tvalid[L7Dest-1:0] = egress_tvalid[L7Dest-1:0];
+  assign egress_tready[L7Dest-1:0] = m_axis_tready[L7Dest-1:0];
+  assign m_axis_tdata[L7Dest*8*Bytes-1:0] = egress_tdata[L7Dest-1:0];
+  assign m_axis_tkeep[L7Dest*Bytes-1:0] = egress_tkeep[L7Dest-1:0];
+  assign m_axis_tlast[L7Dest-1:0] = egress_tlast[L7Dest-1:0];
+  assign m_axis_tuser[L7Dest*SidebandBits-1:0] = egress_tuser[L7Dest-1:0];
+
+  // A packet for the l7 engine keeps its module's generation in use from its verdict on, until it is dispatched or dropped at its queue.
+  // "Bits of signal are not used": whose and where to is what counts here.
+  // verilator lint_off UNUSEDSIGNAL
+  verdict_trace_t xdp_verdict;
+  // verilator lint_on UNUSEDSIGNAL
+  assign xdp_verdict = verdict_of[1];
+  assign behind_enter_valid = verdict_valid_of[1] && !xdp_verdict.dropped && xdp_verdict.destinations[L7Dest];
+  assign behind_enter = '{module_id: xdp_verdict.module_id, generation: xdp_generation, system_generation: 1'b0};
+  assign behind_leave_valid = {trace_queue_valid_o[L7Dest] && queue_trace[L7Dest].dropped, l7_leave_valid};
+  assign behind_leave[0] = l7_leave;
+  assign behind_leave[1] = '{
+          module_id: verdict.sideband.module_id,
+          generation: verdict.sideband.generation,
+          system_generation: 1'b0
+      };
+
+  // Messages. The order of decisions is in the trace.
+  l7_dma_t read_desc, write_desc;
+  assign {m_axis_dma_read_desc_tag, m_axis_dma_read_desc_len, m_axis_dma_read_desc_addr} = read_desc;
+  assign {m_axis_dma_write_desc_tag, m_axis_dma_write_desc_len, m_axis_dma_write_desc_addr} = write_desc;
+
+  logic decision_valid, ring_event_valid, forgot_valid;
+  l7_trace_row_t decision;
+  l7_ring_trace_row_t ring_event;
+  l7_forget_trace_row_t forgot;
+  verdict_trace_t unused_l7_verdict;
+  assign trace_step_valid_o = {forgot_valid, ring_event_valid, decision_valid};
+  assign trace_step_o = {L7TraceRowBits'(forgot), L7TraceRowBits'(ring_event), decision};
+
+  sluice_l7 #(
+      .Cfg(L7Cfg)
+  ) u_l7 (
+      .clk_i,
+      .rst_ni,
+      .epoch_i(epoch),
+      .s_axis_tvalid(egress_tvalid[L7Dest]),
+      .s_axis_tready(egress_tready[L7Dest]),
+      .s_axis_tdata(egress_tdata[L7Dest]),
+      .s_axis_tkeep(egress_tkeep[L7Dest]),
+      .s_axis_tlast(egress_tlast[L7Dest]),
+      .s_axis_side(egress_tuser[L7Dest]),
+      .token_i(
+      '{
+          module_id: egress_tuser[L7Dest].module_id,
+          generation: egress_tuser[L7Dest].generation,
+          system_generation: 1'b0
+      }
+      ),
+      .m_axis_tvalid(m_axis_tvalid[L7Dest]),
+      .m_axis_tready(m_axis_tready[L7Dest]),
+      .m_axis_tdata(m_axis_tdata[L7Dest*8*Bytes+:8*Bytes]),
+      .m_axis_tkeep(m_axis_tkeep[L7Dest*Bytes+:Bytes]),
+      .m_axis_tlast(m_axis_tlast[L7Dest]),
+      .m_axis_side(m_axis_tuser[L7Dest*SidebandBits+:SidebandBits]),
+      .m_axis_message(m_axis_message_o),
+      .m_axis_queue(m_axis_queue_o),
+      .leave_valid_o(l7_leave_valid),
+      .leave_o(l7_leave),
+      .verdict_valid_o(decision_valid),
+      .verdict_o(unused_l7_verdict),
+      .trace_o(decision),
+      .read_desc_valid_o(m_axis_dma_read_desc_tvalid),
+      .read_desc_ready_i(m_axis_dma_read_desc_tready),
+      .read_desc_o(read_desc),
+      .read_data_valid_i(s_axis_dma_read_data_tvalid),
+      .read_data_tag_i(s_axis_dma_read_data_tag),
+      .read_data_i(s_axis_dma_read_data_tdata),
+      .write_desc_valid_o(m_axis_dma_write_desc_tvalid),
+      .write_desc_ready_i(m_axis_dma_write_desc_tready),
+      .write_desc_o(write_desc),
+      .write_data_valid_o(m_axis_dma_write_data_tvalid),
+      .write_data_ready_i(m_axis_dma_write_data_tready),
+      .write_data_o(m_axis_dma_write_data_tdata),
+      .write_keep_o(m_axis_dma_write_data_tkeep),
+      .write_last_o(m_axis_dma_write_data_tlast),
+      .write_status_valid_i(s_axis_dma_write_status_tvalid),
+      .write_status_tag_i(s_axis_dma_write_status_tag),
+      .event_valid_o(ring_event_valid),
+      .event_o(ring_event),
+      .forgot_valid_o(forgot_valid),
+      .forgot_o(forgot),
+      .cfg_valid_i(req_valid[AtL7]),
+      .cfg_req_i(wide_req[AtL7]),
+      .cfg_row_i(rows[RmtRowsBits+:L7RowBits]),
+      .cfg_valid_o(rsp_valid[AtL7]),
+      .cfg_rsp_o(rsp[AtL7]),
+      .waiting_o(l7_waiting),
+      .progress_o(l7_progress)
+  );
+
+  assign waiting = merge_waiting || flow_waiting || rmt_waiting || xdp_waiting || l7_waiting || verdict_valid || data_valid;
 
 endmodule

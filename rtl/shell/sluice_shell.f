@@ -13,6 +13,7 @@ sluice_shell.sv
 sluice_shell_cfg_node.sv
 sluice_shell_clear.sv
 sluice_shell_extract.sv
+sluice_shell_behind.sv
 sluice_shell_generation.sv
 sluice_shell_ring.sv
 sluice_shell_stamp.sv

@@ -17,6 +17,7 @@ module sluice_shell
     parameter node_list_t List = '{0: '{wide_words: '0, number: NodeEgress}, default: '0},
     parameter int unsigned ClearRows = Modules,
     parameter int unsigned MaxInFlight = 255,  // packets with a token
+    parameter int unsigned Behind = 0,  // packets for an engine behind the queues
     localparam int unsigned WideBits = (wide_bits(List, Nodes) == 0) ? 1 : wide_bits(List, Nodes)
 ) (
     input logic clk_i,
@@ -49,6 +50,11 @@ module sluice_shell
     output logic   conform_o,
     input  logic   leave_valid_i,
     input  token_t leave_i,
+
+    input logic         behind_enter_valid_i,
+    input token_t       behind_enter_i,
+    input logic   [1:0] behind_leave_valid_i,
+    input token_t [1:0] behind_leave_i,
 
     input logic waiting_i,
     input logic progress_i,
@@ -140,7 +146,8 @@ module sluice_shell
 
   sluice_shell_stamp #(
       .Modules    (Modules),
-      .MaxInFlight(MaxInFlight)
+      .MaxInFlight(MaxInFlight),
+      .Behind     (Behind)
   ) u_stamp (
       .clk_i,
       .rst_ni,
@@ -152,6 +159,10 @@ module sluice_shell
       .conform_o,
       .leave_valid_i,
       .leave_i,
+      .behind_enter_valid_i,
+      .behind_enter_i,
+      .behind_leave_valid_i,
+      .behind_leave_i,
       .cfg_valid_i(req_valid[AtStamp]),
       .cfg_req_i  (req[AtStamp]),
       .cfg_valid_o(rsp_valid[AtStamp]),

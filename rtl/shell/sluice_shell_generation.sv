@@ -4,8 +4,8 @@
 /// cycle, and the packet counts until `leave_*` gives it back behind the last table that reads
 /// its generation. A commit (`commit_valid_i`) to the current generation changes nothing; to
 /// the other one it takes effect for the next cycle's packets, unless packets of that
-/// generation were in flight in this cycle or the one before: then `commit_busy_o` is set in the same cycle and
-/// nothing changes. At most `MaxInFlight` packets may be in flight.
+/// generation were in flight in this cycle or the one before, or `commit_some_i` says that it is read elsewhere: then
+/// `commit_busy_o` is set in the same cycle and nothing changes. At most `MaxInFlight` packets may be in flight.
 ///
 /// With `System` each packet also gets the present generation of module 0, the system module, and module 0's
 /// counts are those of all packets by that generation.
@@ -35,6 +35,8 @@ module sluice_shell_generation #(
     input  logic                  commit_valid_i,
     input  logic [IndexWidth-1:0] commit_module_i,
     input  logic                  commit_generation_i,
+    // Generations of `commit_module_i` that somebody reads elsewhere.
+    input  logic [           1:0] commit_some_i,
     output logic                  commit_busy_o,
     // State of the module `commit_module_i`; the counts a cycle later.
     output logic                  current_o,
@@ -225,7 +227,8 @@ module sluice_shell_generation #(
       some_in_flight = system_some[commit_generation_i];
     end
   end
-  assign commit_busy_o = commit_generation_i != current_o && (some_in_flight || pending);
+  assign commit_busy_o = commit_generation_i != current_o &&
+      (some_in_flight || pending || commit_some_i[commit_generation_i]);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) current_q <= '0;

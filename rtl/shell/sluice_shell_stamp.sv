@@ -5,7 +5,10 @@
 /// until `leave_*` gives the token back: no commit to a generation while a packet of it is in flight. A packet of the
 /// system module itself counts once.
 ///
-/// Latency and stalls: as above; never stalls. At most `MaxInFlight` packets may be in flight; the row shows 255
+/// With `Behind` an engine stands behind queues (sluice_shell_behind): a packet that goes there counts for its module from `behind_enter_*` on,
+/// in the cycle of its `leave_*` or before, until `behind_leave_*`; for the system module only until its `leave_*`.
+///
+/// Latency and stalls: as above; never stalls. At most `MaxInFlight` packets may be in flight, and `Behind` there; the row shows 255
 /// for more.
 /// Configuration: answered 4 cycles after the access; the commit takes effect in its cycle.
 module sluice_shell_stamp
@@ -13,7 +16,8 @@ module sluice_shell_stamp
   import sluice_engine_pkg::*;
 #(
     parameter int unsigned Modules = 64,
-    parameter int unsigned MaxInFlight = 255
+    parameter int unsigned MaxInFlight = 255,
+    parameter int unsigned Behind = 0
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -28,6 +32,14 @@ module sluice_shell_stamp
 
     input logic   leave_valid_i,
     input token_t leave_i,
+
+    // "Bits of signal are not used": a token's system half goes back before; without `Behind` nothing comes.
+    // verilator lint_off UNUSEDSIGNAL
+    input logic         behind_enter_valid_i,
+    input token_t       behind_enter_i,
+    input logic   [1:0] behind_leave_valid_i,
+    input token_t [1:0] behind_leave_i,
+    // verilator lint_on UNUSEDSIGNAL
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -49,6 +61,8 @@ module sluice_shell_stamp
   rate_row_t rate, rate_write;
   generation_row_t generation;
   logic [1:0][$clog2(MaxInFlight+1)-1:0] in_flight;
+  logic [1:0] behind_some;
+  logic [1:0][15:0] behind;
   logic [IndexBits-1:0] cfg_module;
 
   assign is_rate = cfg_req_i.tab == TableRate;
@@ -81,14 +95,47 @@ module sluice_shell_stamp
       .commit_valid_i           (cfg_valid_i && cfg_req_i.write && is_generation && checked == StatusOk),
       .commit_module_i          (cfg_module),
       .commit_generation_i      (cfg_req_i.data[0]),
+      .commit_some_i            (behind_some),
       .commit_busy_o            (commit_busy),
       .current_o                (generation.current),
       .in_flight_0_o            (in_flight[0]),
       .in_flight_1_o            (in_flight[1])
   );
 
-  assign generation.in_flight_0 = (32'(in_flight[0]) > 32'd255) ? 8'd255 : 8'(in_flight[0]);
-  assign generation.in_flight_1 = (32'(in_flight[1]) > 32'd255) ? 8'd255 : 8'(in_flight[1]);
+  if (Behind >= 2 ** 16) begin : gen_bad_behind
+    $fatal(1, "shell_stamp: Behind is %0d, expected below %0d (%m)", Behind, 2 ** 16);
+  end
+  if (Behind != 0) begin : gen_behind
+    logic [1:0][$clog2(Behind+1)-1:0] counts;
+    sluice_shell_behind #(
+        .Modules   (Modules),
+        .MaxPackets(Behind)
+    ) u_behind (
+        .clk_i,
+        .rst_ni,
+        .enter_valid_i     (behind_enter_valid_i),
+        .enter_module_i    (behind_enter_i.module_id[IndexBits-1:0]),
+        .enter_generation_i(behind_enter_i.generation),
+        .leave_valid_i     (behind_leave_valid_i),
+        .leave_module_i    ({behind_leave_i[1].module_id[IndexBits-1:0], behind_leave_i[0].module_id[IndexBits-1:0]}),
+        .leave_generation_i({behind_leave_i[1].generation, behind_leave_i[0].generation}),
+        .look_module_i     (cfg_module),
+        .some_o            (behind_some),
+        .count_0_o         (counts[0]),
+        .count_1_o         (counts[1])
+    );
+    assign behind = {16'(counts[1]), 16'(counts[0])};
+  end else begin : gen_no_behind
+    assign behind_some = '0;
+    assign behind = '0;
+  end
+
+  // A packet whose token comes back later than it enters behind counts twice meanwhile: it is shown once or twice, and never not at all.
+  function automatic logic [7:0] shown(logic [31:0] packets);
+    return (packets > 32'd255) ? 8'd255 : packets[7:0];
+  endfunction
+  assign generation.in_flight_0 = shown(32'(in_flight[0]) + 32'(behind[0]));
+  assign generation.in_flight_1 = shown(32'(in_flight[1]) + 32'(behind[1]));
 
   sluice_token_bucket #(
       .Buckets     (Modules),

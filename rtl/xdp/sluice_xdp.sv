@@ -46,6 +46,7 @@ module sluice_xdp
 
     output logic           verdict_valid_o,
     output verdict_trace_t verdict_o,
+    output logic           verdict_generation_o, // that its packet reads
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -362,6 +363,7 @@ module sluice_xdp
     verdict_valid_o <= (front_verdict || charge_valid || dropped_take) && rst_ni;
     leave_valid_o <= (front_leave || charge_valid || dropped_take) && rst_ni;
     leave_o <= front_leave ? token_i : charge_valid ? unload_token : dropped.token;
+    verdict_generation_o <= front_verdict ? s_axis_side.generation : unload_token.generation;
     if (front_verdict) begin
       verdict_o <= '{
           destinations: s_axis_route.destinations,

@@ -18,7 +18,7 @@ pub struct ModuleCounters {
     pub forwarded_bytes: u64,
     /// Copies that reached the host as frames.
     pub delivered: u64,
-    /// Bytes of copies that left host queues: also of those that dispatch behind the last one dropped or wrote into buffers.
+    /// Their bytes.
     pub delivered_bytes: u64,
     /// Copies that are in buffers of rings.
     pub consumed: u64,

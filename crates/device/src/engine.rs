@@ -1,5 +1,6 @@
 //! What an engine of a model is: the seam of `docs/decisions/engine-seam.md` in Rust.
 
+use crate::followed::Followed;
 use crate::frame::Frame;
 use crate::maps::Maps;
 use crate::rings::Rings;
@@ -84,7 +85,9 @@ pub enum Answer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Behind {
     /// Packets that went on to the host.
-    pub passed: u64,
+    pub left: u64,
+    /// Their bytes.
+    pub left_bytes: u64,
     /// Packets that are in buffers of rings.
     pub consumed: u64,
 }
@@ -194,6 +197,11 @@ pub trait Engine: fmt::Debug {
     fn behind(&self, module: u8) -> Behind {
         let _ = module;
         Behind::default()
+    }
+
+    /// The same engine where it follows a device, if it can.
+    fn followed(&mut self) -> Option<&mut dyn Followed> {
+        None
     }
 
     /// Host operations on its rings, if it has some.

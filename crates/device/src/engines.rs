@@ -1,6 +1,7 @@
 //! The engines of one NIC, and a packet's way through them: in line before the queues, and one behind a destination.
 
 use crate::engine::{Answer, Behind, Engine, InstallError, Packet};
+use crate::followed::Followed;
 use crate::maps::Maps;
 use crate::rings::Rings;
 use sluice_formats::{EngineId, Node, Reason, Status, Table};
@@ -97,6 +98,11 @@ impl Engines {
             Answer::Consumed(ring) => Sent::Consumed(ring),
             Answer::Next | Answer::To(_) | Answer::Held => Sent::Delivered,
         }
+    }
+
+    /// The engine behind the last host queue, where it follows a device.
+    pub fn followed(&mut self) -> Option<&mut dyn Followed> {
+        self.behind.as_mut()?.followed()
     }
 
     /// Time has come to this tick.

@@ -1,10 +1,11 @@
 //! The engine in a NIC's model: its rows and counters, and what becomes of packets that come to it behind the queues.
 
 use crate::engine::{self, Fate};
+use crate::follow::Following;
 use crate::host::Host;
 use crate::receive::Delivery;
 use crate::tables::Tables;
-use sluice_device::{Answer, Behind, DeviceError, Engine, Packet, RingDriver, RingError, RingHost, Rings};
+use sluice_device::{Answer, Behind, DeviceError, Engine, Followed, Packet, RingDriver, RingError, RingHost, Rings};
 use sluice_formats::address::{Access, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT};
 use sluice_formats::l7::L7Event;
 use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
@@ -17,17 +18,20 @@ const KINDS: usize = 16;
 /// The l7 engine of a NIC's model, as after a reset. It has no staging buffer: a packet's message is decided at once.
 #[derive(Debug)]
 pub struct L7Engine {
-    tables: Tables,
-    engine: engine::Engine,
+    pub(crate) tables: Tables,
+    pub(crate) engine: engine::Engine,
     shares: Vec<L7ShareRow>,
     quotas: Vec<L7QuotaRow>,
     secrets: Vec<L7SecretRow>,
     /// Drops and events by module and kind.
     counts: Vec<u64>,
-    /// The same at the last snapshot.
-    frozen: Vec<u64>,
-    host: Host,
+    /// Bytes that left (0) or went into buffers (1), by module * 2 + which.
+    bytes: Vec<u64>,
+    /// Both at the last snapshot.
+    frozen: [Vec<u64>; 2],
+    pub(crate) host: Host,
     now: u64,
+    pub(crate) following: Following,
 }
 
 impl L7Engine {
@@ -36,7 +40,7 @@ impl L7Engine {
         let (sizes, modules) = (Sizes::by_name(target.name), target.modules as usize);
         let mut engine = engine::Engine::new(sizes);
         engine.ports = vec![L7PortRow::default(); sizes.ports].into();
-        let counts = vec![0; Table::L7Drops.rows(target) as usize];
+        let [counts, bytes] = [Table::L7Drops, Table::L7Bytes].map(|table| vec![0; table.rows(target) as usize]);
         Self {
             tables: Tables {
                 rows: vec![Default::default(); sizes.rows],
@@ -47,10 +51,12 @@ impl L7Engine {
             shares: vec![L7ShareRow::default(); modules],
             quotas: vec![L7QuotaRow::default(); modules],
             secrets: vec![L7SecretRow::default(); TABLE_HASHES],
-            frozen: counts.clone(),
+            frozen: [counts.clone(), bytes.clone()],
             counts,
+            bytes,
             host: Host::new(sizes),
             now: 0,
+            following: Following::default(),
         }
     }
 
@@ -72,6 +78,22 @@ impl L7Engine {
 
     fn event(&self, module: u8, event: L7Event) -> usize {
         usize::from(module) * KINDS + event as usize
+    }
+
+    /// Counts what became of a packet, but for its drop.
+    pub(crate) fn count_decided(&mut self, module: u8, delivery: Delivery, fault: bool, length: usize) {
+        if fault {
+            let at = self.event(module, L7Event::Faults);
+            self.counts[at] += 1;
+        }
+        let (event, which) = match delivery {
+            Delivery::Dropped(_) | Delivery::Left(Fate::Dropped(_)) => return,
+            Delivery::Consumed(_) => (L7Event::Consumed, 1),
+            Delivery::Left(_) => (L7Event::Left, 0),
+        };
+        let at = self.event(module, event);
+        self.counts[at] += 1;
+        self.bytes[2 * usize::from(module) + which] += length as u64;
     }
 
     fn counter(&self, module: u8, reason: Reason) -> usize {
@@ -103,7 +125,13 @@ impl Engine for L7Engine {
             Table::L7Secret => store(&mut self.secrets, i, words).map(|()| {
                 self.engine.table.set_secret(i, &self.secrets[i]);
             }),
-            Table::L7Ring | Table::L7Doorbell => return self.host.write(table, i, words),
+            Table::L7Ring | Table::L7Doorbell => {
+                let status = self.host.write(table, i, words);
+                if (table, status) == (Table::L7Ring, Status::Ok) {
+                    self.following.opened(index as u8);
+                }
+                return status;
+            }
             _ => None,
         };
         stored.map_or(Status::BadAddress, |()| Status::Ok)
@@ -115,7 +143,13 @@ impl Engine for L7Engine {
             if table == Table::L7Rings {
                 return self.host.read(table, i, snapshot).ok_or(Status::BadAddress);
             }
-            let value = if snapshot { &self.frozen } else { &self.counts }.get(i).ok_or(Status::BadAddress)?;
+            let counts = match (table, snapshot) {
+                (Table::L7Bytes, false) => &self.bytes,
+                (Table::L7Bytes, true) => &self.frozen[1],
+                (_, false) => &self.counts,
+                (_, true) => &self.frozen[0],
+            };
+            let value = counts.get(i).ok_or(Status::BadAddress)?;
             return Ok(vec![*value as u32, (*value >> 32) as u32]);
         }
         let slice = (index >> SLICE_INDEX_BIT) as usize;
@@ -124,7 +158,8 @@ impl Engine for L7Engine {
     }
 
     fn snapshot(&mut self) {
-        self.frozen.clone_from(&self.counts);
+        self.frozen[0].clone_from(&self.counts);
+        self.frozen[1].clone_from(&self.bytes);
         self.host.snapshot();
     }
 
@@ -133,22 +168,17 @@ impl Engine for L7Engine {
         let (module, generation) = (packet.module, packet.stamped.generation == 1);
         let (tables, frame) = (&self.tables, packet.frame.bytes());
         let arrived = self.engine.arrive(frame, module, generation, |job| job.run(tables));
-        if arrived.outcome.fault {
-            let at = self.event(module, L7Event::Faults);
-            self.counts[at] += 1;
-        }
-        let (event, answer) = match self.host.take(&mut self.engine, &arrived, frame, self.now) {
-            Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => return Answer::Drop(reason),
-            Delivery::Consumed(ring) => (L7Event::Consumed, Answer::Consumed(ring)),
-            Delivery::Left(Fate::Frame) => (L7Event::Left, Answer::Next),
+        let delivery = self.host.take(&mut self.engine, &arrived, frame, self.now);
+        self.count_decided(module, delivery, arrived.outcome.fault, packet.frame.bytes().len());
+        match delivery {
+            Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => Answer::Drop(reason),
+            Delivery::Consumed(ring) => Answer::Consumed(ring),
+            Delivery::Left(Fate::Frame) => Answer::Next,
             Delivery::Left(Fate::Queue(ring)) => {
                 packet.route.queue = ring;
-                (L7Event::Left, Answer::Next)
+                Answer::Next
             }
-        };
-        let at = self.event(module, event);
-        self.counts[at] += 1;
-        answer
+        }
     }
 
     fn elapse(&mut self, now: u64) {
@@ -162,7 +192,12 @@ impl Engine for L7Engine {
 
     fn behind(&self, module: u8) -> Behind {
         let of = |event| self.counts[self.event(module, event)];
-        Behind { passed: of(L7Event::Left), consumed: of(L7Event::Consumed) }
+        let left_bytes = self.bytes[2 * usize::from(module)];
+        Behind { left: of(L7Event::Left), left_bytes, consumed: of(L7Event::Consumed) }
+    }
+
+    fn followed(&mut self) -> Option<&mut dyn Followed> {
+        Some(self)
     }
 
     fn rings(&mut self) -> Option<&mut dyn Rings> {

@@ -133,6 +133,12 @@ impl Engine {
         }
     }
 
+    /// Whether a packet searches the message table for its message.
+    pub fn searches_for(&mut self, frame: &[u8], module: u8, generation: bool) -> bool {
+        let sort = by_headers(frame, self.ports.of(module, generation));
+        matches!(sort, Sort::Packet(packet) if matches!(packet.kind, Kind::Application(_)))
+    }
+
     /// The entry of a packet's message.
     fn entry(&mut self, key: Key, header: &Header) -> Result<Begun, Outcome> {
         self.searches += 1;

@@ -6,9 +6,7 @@ use crate::engine::Engine;
 use crate::receive::{Arrived, Delivery, Ended, Member, Receive, Ring, Whose};
 use sluice_device::{HostMemory, RingDriver};
 use sluice_formats::l7::codes::{L7RingEvent, L7Status};
-use sluice_formats::l7::rows::{
-    L7CompletionRow, L7DescriptorRow, L7DoorbellRow, L7RingRow, L7RingStateRow,
-};
+use sluice_formats::l7::rows::{L7CompletionRow, L7DescriptorRow, L7DoorbellRow, L7RingRow, L7RingStateRow};
 use sluice_formats::l7::target::{COMPLETION_BYTES, DESCRIPTOR_BYTES, EXPIRY_TICK_CYCLES, LEAST_RING_LOG, Target};
 use sluice_formats::{Reason, Row, Status, Table};
 
@@ -24,7 +22,7 @@ pub struct Host {
     pub memory: HostMemory,
     /// The host's driver.
     pub driver: RingDriver,
-    receive: Receive,
+    pub(crate) receive: Receive,
     /// Rows as they are read.
     rows: Vec<L7RingRow>,
     bells: Vec<L7DoorbellRow>,
@@ -135,8 +133,14 @@ impl Host {
         self.frozen.clone_from(&self.counts);
     }
 
-    fn count(&mut self, ring: u8, event: L7RingEvent) {
+    /// Counts an event of a ring.
+    pub(crate) fn count(&mut self, ring: u8, event: L7RingEvent) {
         self.counts[usize::from(ring) * EVENTS + usize::from(event.code())] += 1;
+    }
+
+    /// A device that is followed has written a completion.
+    pub(crate) fn completed(&mut self, ring: u8) {
+        self.completed[usize::from(ring)] += 1;
     }
 
     /// A packet's decision is known; it is written and done with.

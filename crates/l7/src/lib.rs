@@ -6,6 +6,7 @@ pub mod device;
 pub mod engine;
 pub mod explain;
 pub mod fast;
+pub mod follow;
 pub mod host;
 pub mod listing;
 pub mod message;

@@ -116,6 +116,11 @@ impl<D: Copy> Table<D> {
         entries.filter(|e| !e.is_finished() && module.is_none_or(|module| e.key.module == module)).count()
     }
 
+    /// How many entries there are.
+    pub fn entries(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The places that a key may have, in the order of their choice.
     fn places(&self, key: Key) -> impl Iterator<Item = Place> + use<D> {
         let sets = self.entries.len() / TABLE_HASHES / TABLE_WAYS;

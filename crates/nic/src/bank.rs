@@ -114,7 +114,8 @@ impl CounterBank {
         // What has left the last host queue has come to the engine behind it, and to the host only from there.
         if let Some(behind) = engines.counted_behind(module) {
             let last = (self.target.destinations() as usize - 1) * modules + m;
-            c.delivered = c.delivered - self.queue_packets[last] + behind.passed;
+            c.delivered = c.delivered - self.queue_packets[last] + behind.left;
+            c.delivered_bytes = c.delivered_bytes - self.queue_bytes[last] + behind.left_bytes;
             c.consumed = behind.consumed;
         }
         for reason in Reason::ALL {

@@ -182,8 +182,27 @@ impl Tables {
         self.under_way(module, stamped, |count| *count -= 1);
     }
 
+    /// It has left the engines in line, and goes to one behind a queue: the system module's generation is not read any more.
+    pub fn leave_line(&mut self, module: u8, stamped: Stamped) {
+        self.of_system(module, stamped, |count| *count -= 1);
+    }
+
+    /// It has left that one too, or was dropped at its queue.
+    pub fn leave_behind(&mut self, module: u8, stamped: Stamped) {
+        self.of_module(module, stamped, |count| *count -= 1);
+    }
+
     fn under_way(&mut self, module: u8, stamped: Stamped, change: impl Fn(&mut u32)) {
+        self.of_module(module, stamped, &change);
+        self.of_system(module, stamped, &change);
+    }
+
+    fn of_module(&mut self, module: u8, stamped: Stamped, change: impl Fn(&mut u32)) {
         change(&mut self.generation[usize::from(module)].in_flight[usize::from(stamped.generation & 1)]);
+    }
+
+    /// A packet of the system module itself counts once.
+    fn of_system(&mut self, module: u8, stamped: Stamped, change: impl Fn(&mut u32)) {
         if module != SYSTEM_MODULE {
             let system = &mut self.generation[usize::from(SYSTEM_MODULE)];
             change(&mut system.in_flight[usize::from(stamped.system_generation & 1)]);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLUICE_RTL_ABI 6u
+#define SLUICE_RTL_ABI 7u
 #define SLUICE_RTL_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// What the plug-in was built with.
@@ -66,7 +66,7 @@ struct sluice_rtl_event {
 
 enum {
   SLUICE_RTL_EVENT_ARRIVED = 1,  // last beat in. Payload: u64 tick of the first beat, u64 frames before it
-  SLUICE_RTL_EVENT_LEFT = 2,     // last beat out. Payload: u64 tick of the first beat, sideband words, frame
+  SLUICE_RTL_EVENT_LEFT = 2,     // last beat out. Payload: u64 tick of the first beat, sideband words, frame. The last destination of a NIC has above the sideband a message's queue (8 bits) and whether it is one (1)
   SLUICE_RTL_EVENT_REPLY = 3,    // last word of a configuration message. Payload: words
   SLUICE_RTL_EVENT_EPOCH = 4,    // the snapshot epoch changed before this cycle's events. Payload: u32
   SLUICE_RTL_EVENT_PORT = 5,     // trace rows, as words

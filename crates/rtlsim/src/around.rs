@@ -224,7 +224,7 @@ impl Around {
             let is_port = u32::from(destination) < self.target.ports;
             let bytes = if is_port { frame.into_port(sideband.tci) } else { frame.into_host() };
             let sideband = SidebandRow { tag: tags[usize::from(destination)], ..sideband };
-            happened(RtlEvent { tick, what: What::Left { destination, first, sideband, bytes } });
+            happened(RtlEvent { tick, what: What::Left { destination, first, sideband, queue: None, bytes } });
         }
     }
 

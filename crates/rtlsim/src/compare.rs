@@ -18,8 +18,13 @@ use crate::locate::Variant;
 use crate::options::{RtlOptions, Stalls, Waves};
 use crate::plugin::Plugin;
 use sluice_device::Rows;
-use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId};
+use sluice_device::{
+    Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, RingDriver, RingHost, Rings,
+};
+use sluice_formats::Row;
 use sluice_formats::address::Access;
+use sluice_formats::l7::rows::L7PortRow;
+use sluice_formats::l7::target::Target as L7Target;
 use sluice_formats::{EngineId, Node, Status, Table};
 use sluice_nic::engines;
 use sluice_object::{Load, Step};
@@ -42,6 +47,8 @@ pub(crate) enum Input {
     ReadRow(Node, Table, u32),
     Snapshot,
     Map(u8, MapOp),
+    RingRow(Table, u32, Vec<u32>),
+    Memory(u64, Vec<u8>),
 }
 
 /// RTL and model in lockstep.
@@ -52,6 +59,7 @@ pub struct Comparison {
     /// All inputs since the start; a simulation has no other way back.
     journal: Vec<Input>,
     waves_folder: PathBuf,
+    rings: RingDriver,
     failed: Option<DeviceError>,
 }
 
@@ -64,7 +72,8 @@ impl Comparison {
         let engines = engines::these(rtl.plugin().top().engines, &capabilities.target);
         let follower = Follower::new(capabilities.target, engines);
         let (journal, waves_folder) = (Vec::new(), waves_folder.into());
-        Ok(Self { capabilities, rtl, follower, journal, waves_folder, failed: None })
+        let rings = RingDriver::new(L7Target::by_name(capabilities.target.name).rings);
+        Ok(Self { capabilities, rtl, follower, journal, waves_folder, rings, failed: None })
     }
 
     /// What has been compared so far.
@@ -75,6 +84,10 @@ impl Comparison {
     /// The simulated NIC.
     pub fn rtl(&self) -> &RtlNic {
         &self.rtl
+    }
+
+    pub(crate) fn rings_mut(&mut self) -> &mut RingDriver {
+        &mut self.rings
     }
 
     pub(crate) fn rtl_mut(&mut self) -> &mut RtlNic {
@@ -258,6 +271,8 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
         Input::Snapshot => {
             let _ = rtl.snapshot()?;
         }
+        Input::RingRow(table, index, words) => RingHost::write_row(rtl, *table, *index, words)?,
+        Input::Memory(address, bytes) => RingHost::write_memory(rtl, *address, bytes)?,
         Input::Map(module, op) => {
             if let Err(Halt::Different(difference)) = op.on_both(rtl, follower, *module) {
                 return Err(difference.into());
@@ -273,9 +288,15 @@ fn acts_at_once(load: &Load) -> bool {
     // Groups and grants are the same for both generations.
     let guarded = |table: &Table| match table.engine() {
         Some(EngineId::RMT) => !matches!(*table, Table::Group | Table::Granted),
+        Some(EngineId::L7) => {
+            matches!(*table, Table::L7Match | Table::L7Start | Table::L7Group | Table::L7Port)
+        }
         engine => engine == Some(EngineId::XDP),
     };
-    let plain = load.steps.iter().any(|s| matches!(s, Step::Write { table, .. } if !guarded(table)));
+    // A mark on a live port row is seen at once.
+    let marks = |table: &Table, words: &[u32]| *table == Table::L7Port && L7PortRow::of_words(words).updating;
+    let at_once = |s: &Step| matches!(s, Step::Write { table, words, .. } if !guarded(table) || marks(table, words));
+    let plain = load.steps.iter().any(at_once);
     plain || !commits
 }
 
@@ -358,6 +379,11 @@ impl Device for Comparison {
 
     fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
         self.rtl.maps()?;
+        Ok(self)
+    }
+
+    fn rings(&mut self) -> Result<&mut dyn Rings, DeviceError> {
+        self.rtl.rings()?;
         Ok(self)
     }
 

@@ -16,8 +16,11 @@ use crate::snapshot_read::SnapshotCounters;
 use crate::track::Tracker;
 use crate::turns::Turns;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
-use sluice_device::{Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, Rows, Waited};
+use sluice_device::{
+    Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, RingDriver, Rings, Rows, Waited,
+};
 use sluice_formats::address::{Access, info};
+use sluice_formats::l7::target::Target as L7Target;
 use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
 use sluice_formats::xdp::target::Target as Engine;
 use sluice_formats::{EngineId, Message, Node, Table};
@@ -29,6 +32,8 @@ const STRETCH: u64 = 16_384;
 const EVENT_BYTES: u32 = 1 << 20;
 /// Cycles without an event after which `quiesce` looks whether it is done.
 const QUIET: u32 = 16;
+/// The same where messages may be on their way into host memory: an engine does nothing for so long between a packet and its completion.
+const MEMORY_QUIET: u32 = 64;
 /// Cycles without any progress after which `quiesce` gives up, beside those that a program may work without a word, and a
 /// synchronous read too.
 const PATIENCE: u64 = 500_000;
@@ -45,6 +50,10 @@ pub enum Tapped {
     Announced(RowWrite),
     /// It has been acknowledged.
     Applied(RowWrite),
+    /// The host's driver of rings is about to write a row.
+    Asked(RowWrite),
+    /// The host has written to its memory.
+    Memory(u64, Vec<u8>),
     /// A load has come to a program of an engine: module, generation, program.
     Installed(EngineId, u8, u8, Option<Install>),
 }
@@ -79,6 +88,9 @@ pub struct RtlNic {
     tap: Option<VecDeque<Tapped>>,
     host: HostMaps,
     events: HostEvents,
+    rings: RingDriver,
+    /// The l7 engine has told something since the device was at rest: host memory may be busy.
+    memory_busy: bool,
     failed: Option<DeviceError>,
 }
 
@@ -116,7 +128,7 @@ impl RtlNic {
             driver: ConfigDriver::new(target, plugin.top().engine_ids()),
             faults: FaultInjector::new(options.faults, options.seed),
             tracker: Tracker::new(target),
-            recount: Recount::new(target),
+            recount: Recount::new(target, plugin.top().is_behind()),
             stalls: Stalls::default(),
             happened: VecDeque::new(),
             blocked: vec![false; target.destinations() as usize],
@@ -129,6 +141,8 @@ impl RtlNic {
             tap: None,
             host: HostMaps::new(Engine::by_name(target.name).processors() as u32),
             events: HostEvents::default(),
+            rings: RingDriver::new(L7Target::by_name(target.name).rings),
+            memory_busy: false,
             failed: None,
             plugin,
             options,
@@ -211,8 +225,12 @@ impl RtlNic {
         mut look: impl FnMut(&mut Self) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
         let (mut seen, mut since) = (self.progress, self.now());
-        while !self.at_rest() {
-            self.pump(u64::MAX, QUIET)?;
+        while !self.at_rest() || self.memory_busy {
+            let busy = std::mem::replace(&mut self.memory_busy, false);
+            // Host memory is idle when nothing was told for a while.
+            let quiet = if busy { MEMORY_QUIET } else { QUIET };
+            let stop = self.pump(u64::MAX, quiet)?;
+            self.memory_busy |= busy && !stop.quiet();
             look(self)?;
             if self.progress != seen || self.now() <= self.latest_offer {
                 (seen, since) = (self.progress, self.now());
@@ -348,6 +366,8 @@ impl RtlNic {
             return Ok(());
         }
         self.progress += 1;
+        self.memory_busy |=
+            matches!(event.what, What::Dispatched(row) if row.consumed) || matches!(event.what, What::Ring(_));
         self.recount.count(&event).map_err(DeviceError::Unavailable)?;
         let outcome = self.tracker.take(&event).map_err(|e| DeviceError::Unavailable(e.to_string()))?;
         if let Some(tap) = self.tap.as_mut() {
@@ -392,7 +412,7 @@ impl RtlNic {
         }
     }
 
-    fn tap_push(&mut self, item: Tapped) {
+    pub(crate) fn tap_push(&mut self, item: Tapped) {
         if let Some(tap) = self.tap.as_mut() {
             tap.push_back(item);
         }
@@ -401,6 +421,14 @@ impl RtlNic {
     /// Maps of programs as the host knows them.
     pub fn host(&self) -> &HostMaps {
         &self.host
+    }
+
+    pub(crate) fn rings_mut(&mut self) -> &mut RingDriver {
+        &mut self.rings
+    }
+
+    pub(crate) fn instance_mut(&mut self) -> &mut Instance {
+        &mut self.instance
     }
 
     pub(crate) fn events_mut(&mut self) -> &mut HostEvents {
@@ -566,6 +594,13 @@ impl Device for RtlNic {
     fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
         if !self.capabilities.engines.contains(&EngineId::XDP) {
             return Err(DeviceError::NoMaps { device: self.capabilities.kind });
+        }
+        Ok(self)
+    }
+
+    fn rings(&mut self) -> Result<&mut dyn Rings, DeviceError> {
+        if !self.capabilities.engines.contains(&EngineId::L7) {
+            return Err(DeviceError::NoRings { device: self.capabilities.kind });
         }
         Ok(self)
     }

@@ -38,6 +38,8 @@ pub enum What {
         first: u64,
         /// Sideband.
         sideband: SidebandRow,
+        /// Of a message's packet: its queue.
+        queue: Option<u8>,
         /// Frame.
         bytes: Vec<u8>,
     },
@@ -119,6 +121,9 @@ pub enum EventError {
 
 const HEAD_BYTES: usize = 16;
 
+/// Bits above the sideband of what leaves a NIC: a message's queue, and whether the frame is a message's.
+const MESSAGE_BITS: u32 = 9;
+
 /// Calls `take` with every event of the buffer that `Instance::take_events` of a top gave.
 pub fn decode(top: &Top, buffer: &[u8], mut take: impl FnMut(RtlEvent)) -> Result<(), EventError> {
     let mut at = 0;
@@ -140,11 +145,7 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
             let user = (SidebandRow::width() + TAGS_BITS).div_ceil(32) as usize;
             let (fixed, bytes) = payload.split_at_checked(8 + 4 * user).ok_or(short)?;
             let user = words(&fixed[8..]);
-            let mut own = user[..SidebandRow::words()].to_vec();
-            if let (Some(last), rest @ 1..) = (own.last_mut(), SidebandRow::width() % 32) {
-                *last &= (1 << rest) - 1;
-            }
-            let sideband = SidebandRow::unpack(&own).map_err(|error| EventError::Row { at, error })?;
+            let sideband = sideband(&user, at)?;
             let tags = tags(&user, SidebandRow::width());
             Ok(What::Routed { first: le64(fixed), sideband, tags, bytes: bytes.to_vec() })
         }
@@ -152,10 +153,13 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
             Ok(What::Arrived { port: source, first: le64(payload), number: le64(&payload[8..]) as u32 })
         }
         2 => {
-            let frame = 8 + 4 * SidebandRow::words();
-            let (fixed, bytes) = payload.split_at_checked(frame).ok_or(short)?;
-            let (first, sideband) = (le64(fixed), row(&fixed[8..], at)?);
-            Ok(What::Left { destination: source, first, sideband, bytes: bytes.to_vec() })
+            let beside = (SidebandRow::width() + MESSAGE_BITS).div_ceil(32) as usize;
+            let (fixed, bytes) = payload.split_at_checked(8 + 4 * beside).ok_or(short)?;
+            let beside = words(&fixed[8..]);
+            let sideband = sideband(&beside, at)?;
+            let message = bits(&beside, SidebandRow::width(), MESSAGE_BITS);
+            let queue = (message >> 8 == 1).then_some(message as u8);
+            Ok(What::Left { destination: source, first: le64(fixed), sideband, queue, bytes: bytes.to_vec() })
         }
         3 => Ok(What::Reply(words(payload))),
         4 if payload.len() == 4 => Ok(What::Epoch(le32(payload))),
@@ -163,7 +167,7 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         6 => Ok(What::Merge(row(payload, at)?)),
         7 => {
             let verdict: VerdictTraceRow = row(payload, at)?;
-            let goes_on = usize::from(source) + 1 < top.engines.len() && !verdict.dropped;
+            let goes_on = usize::from(source) + 1 < top.in_line() && !verdict.dropped;
             Ok(if goes_on { What::Passed(verdict) } else { What::Verdict(verdict) })
         }
         8 => Ok(What::Queue(row(payload, at)?)),
@@ -185,6 +189,15 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         1 | 4 => Err(short),
         found => Err(EventError::Kind { at, found }),
     }
+}
+
+/// The sideband in the lowest bits of words.
+fn sideband(beside: &[u32], at: usize) -> Result<SidebandRow, EventError> {
+    let mut own = beside[..SidebandRow::words()].to_vec();
+    if let (Some(last), rest @ 1..) = (own.last_mut(), SidebandRow::width() % 32) {
+        *last &= (1 << rest) - 1;
+    }
+    SidebandRow::unpack(&own).map_err(|error| EventError::Row { at, error })
 }
 
 /// Bits [low, low + width) of words, at most 64.
@@ -241,15 +254,23 @@ mod tests {
     #[test]
     fn events_come_out_in_the_order_written() {
         let sideband = SidebandRow { id: 0x2000_0005, length: 3, ..SidebandRow::default() };
+        let mut beside = sideband.pack().unwrap();
+        beside.resize((SidebandRow::width() + MESSAGE_BITS).div_ceil(32) as usize, 0);
+        for i in [0, 4, 8].map(|i| SidebandRow::width() + i) {
+            beside[(i / 32) as usize] |= 1 << (i % 32);
+        }
         let mut left = 77u64.to_le_bytes().to_vec();
-        left.extend(sideband.pack().unwrap().iter().flat_map(|w| w.to_le_bytes()));
+        left.extend(beside.iter().flat_map(|w| w.to_le_bytes()));
         left.extend([1, 2, 3]);
         let mut buffer = record(4, 0, 5, &9u32.to_le_bytes());
         buffer.extend(record(2, 6, 80, &left));
         buffer.extend(record(3, 0, 81, &[1, 0, 0, 0, 2, 0, 0, 0]));
         let expected = [
             RtlEvent { tick: 5, what: What::Epoch(9) },
-            RtlEvent { tick: 80, what: What::Left { destination: 6, first: 77, sideband, bytes: vec![1, 2, 3] } },
+            RtlEvent {
+                tick: 80,
+                what: What::Left { destination: 6, first: 77, sideband, queue: Some(0x11), bytes: vec![1, 2, 3] },
+            },
             RtlEvent { tick: 81, what: What::Reply(vec![1, 2]) },
         ];
         assert_eq!(all(&buffer).unwrap(), expected);

@@ -153,6 +153,15 @@ impl Follower {
                     self.model.announce_write(write.node, write.table, write.index, &write.words);
                     Ok(())
                 }
+                Tapped::Asked(write) => {
+                    self.compared.writes += 1;
+                    self.note(write.node, write.table, write.index);
+                    self.model.apply_write(write.node, write.table, write.index, &write.words)
+                }
+                Tapped::Memory(address, bytes) => {
+                    self.model.host_wrote(address, &bytes);
+                    Ok(())
+                }
                 Tapped::Installed(engine, module, generation, install) => {
                     self.model.install(engine, module, generation, install.as_ref())
                 }
@@ -192,10 +201,14 @@ impl Follower {
                 self.model.queue(&row)
             }
             What::Leave(row) => self.model.leave(&row),
-            What::Left { destination, sideband, bytes, .. } => {
+            What::Left { destination, sideband, queue, bytes, .. } => {
                 self.compared.outputs += 1;
-                self.model.output(destination, &bytes, &sideband)
+                self.model.output(destination, &bytes, &sideband, queue)
             }
+            What::Dispatched(row) => self.model.dispatched(&row, event.tick),
+            What::Ring(row) => self.model.ring_event(&row, event.tick),
+            What::Forgot(row) => self.model.forgot(&row, event.tick),
+            What::Wrote { address, bytes } => self.model.wrote(address, &bytes),
             What::Epoch(_) => {
                 if self.snapshots.len() == SNAPSHOTS_KEPT {
                     self.snapshots.pop_front();
@@ -207,8 +220,7 @@ impl Follower {
                 self.step(step, &row);
                 Ok(())
             }
-            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } | What::Dispatched(_) => Ok(()),
-            What::Ring(_) | What::Forgot(_) | What::Wrote { .. } => Ok(()),
+            What::Arrived { .. } | What::Reply(_) | What::Routed { .. } => Ok(()),
         }
     }
 

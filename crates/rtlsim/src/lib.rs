@@ -6,10 +6,12 @@
 mod around;
 pub mod compare;
 mod compare_maps;
+mod compare_rings;
 pub mod config_driver;
 pub mod device;
 mod device_events;
 mod device_maps;
+mod device_rings;
 pub mod dispatch;
 mod engine_counts;
 mod engine_maps;

@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Version of the C interface, `SLUICE_RTL_ABI`.
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;
 
 #[repr(C)]
 struct RawInfo {

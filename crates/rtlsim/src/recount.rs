@@ -2,8 +2,10 @@
 
 use crate::event::{RtlEvent, What};
 use sluice_device::ModuleCounters;
+use sluice_formats::l7::L7Event;
+use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::{Reason, Target};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Frozen counts that are kept; a snapshot is read before so many others are taken.
 const KEPT: usize = 8;
@@ -23,13 +25,16 @@ pub struct Frozen {
 pub struct Recount {
     target: Target,
     modules: BTreeMap<u8, ModuleCounters>,
+    /// An engine stands behind the last host queue; lengths of the packets that are there.
+    behind: Option<HashMap<u32, u64>>,
     frozen: VecDeque<Frozen>,
 }
 
 impl Recount {
-    /// Counts of a NIC after its reset.
-    pub fn new(target: Target) -> Self {
-        Self { target, modules: BTreeMap::new(), frozen: VecDeque::new() }
+    /// Counts of a NIC after its reset, with or without an engine behind its last host queue.
+    pub fn new(target: Target, is_behind: bool) -> Self {
+        let behind = is_behind.then(HashMap::new);
+        Self { target, modules: BTreeMap::new(), behind, frozen: VecDeque::new() }
     }
 
     /// The counts so far.
@@ -71,6 +76,13 @@ impl Recount {
                 }
             }
             What::Queue(row) if row.dropped => drop_one(self.module(row.module_id), row.reason)?,
+            What::Leave(row)
+                if u32::from(row.destination) + 1 == self.target.destinations() && self.behind.is_some() =>
+            {
+                let behind = self.behind.get_or_insert_default();
+                behind.insert(row.id, row.length.into());
+            }
+            What::Dispatched(row) if self.behind.is_some() => self.dispatched(row)?,
             What::Leave(row) => {
                 let is_port = u32::from(row.destination) < self.target.ports;
                 let module = self.module(row.module_id);
@@ -86,6 +98,25 @@ impl Recount {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A packet is done with behind the last host queue.
+    fn dispatched(&mut self, row: &L7TraceRow) -> Result<(), String> {
+        let length = self.behind.as_mut().and_then(|behind| behind.remove(&row.id));
+        let length = length.ok_or("trace: a packet was dispatched that has not left its queue")?;
+        let module = self.module(row.module_id);
+        if row.dropped {
+            let reason = L7Event::from_code(row.kind).and_then(L7Event::reason);
+            let reason = reason.ok_or_else(|| format!("trace: unknown kind {} of a dispatched packet", row.kind))?;
+            return drop_one(module, reason.code());
+        }
+        if row.consumed {
+            module.consumed += 1;
+        } else {
+            module.delivered += 1;
+            module.delivered_bytes += length;
+        }
+        leave(module)
     }
 
     fn module(&mut self, module: u8) -> &mut ModuleCounters {
@@ -116,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_multicast_packet_closes_the_equation_at_every_step() {
-        let mut recount = Recount::new(target::TINY);
+        let mut recount = Recount::new(target::TINY, false);
         let steps = [
             What::Port(PortTraceRow { module_id: 3, length: 64, ..PortTraceRow::default() }),
             What::Verdict(VerdictTraceRow { module_id: 3, destinations: 0x13, ..VerdictTraceRow::default() }),
@@ -139,7 +170,41 @@ mod tests {
 
     #[test]
     fn a_packet_that_leaves_without_having_come_is_told() {
-        let mut recount = Recount::new(target::TINY);
+        let mut recount = Recount::new(target::TINY, false);
         assert!(recount.count(&event(0, What::Leave(LeaveTraceRow::default()))).is_err());
+        let mut recount = Recount::new(target::TINY, true);
+        assert!(recount.count(&event(0, What::Dispatched(L7TraceRow::default()))).is_err());
+    }
+
+    #[test]
+    fn what_waits_behind_the_last_queue_is_in_flight_until_it_is_dispatched() {
+        let mut recount = Recount::new(target::TINY, true);
+        let host = LeaveTraceRow { module_id: 3, destination: 7, length: 60, ..LeaveTraceRow::default() };
+        let decided = L7TraceRow { module_id: 3, message: true, ..L7TraceRow::default() };
+        for id in 0..3 {
+            let steps = [
+                What::Port(PortTraceRow { id, module_id: 3, length: 64, ..PortTraceRow::default() }),
+                What::Verdict(VerdictTraceRow { id, module_id: 3, destinations: 0x80, ..VerdictTraceRow::default() }),
+                What::Queue(QueueTraceRow { id, module_id: 3, destination: 7, ..QueueTraceRow::default() }),
+                What::Leave(LeaveTraceRow { id, ..host }),
+            ];
+            for (tick, what) in steps.into_iter().enumerate() {
+                recount.count(&event(tick as u64, what)).unwrap();
+                assert!(recount.modules()[&3].closes());
+            }
+        }
+        assert_eq!(recount.modules()[&3].in_flight, 3);
+        let ends = [
+            L7TraceRow { id: 0, ..decided },
+            L7TraceRow { id: 1, consumed: true, ..decided },
+            L7TraceRow { id: 2, dropped: true, kind: L7Event::L7NoFirst as u8, ..decided },
+        ];
+        for row in ends {
+            recount.count(&event(9, What::Dispatched(row))).unwrap();
+            assert!(recount.modules()[&3].closes());
+        }
+        let end = &recount.modules()[&3];
+        assert_eq!((end.delivered, end.delivered_bytes, end.consumed, end.in_flight), (1, 60, 1, 0));
+        assert_eq!(end.dropped[&Reason::L7NoFirst], 1);
     }
 }

@@ -6,6 +6,7 @@
 use crate::requester::{Place, Request, RequestId};
 use sluice_device::ModuleCounters;
 use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control, info};
+use sluice_formats::l7::L7Event;
 use sluice_formats::{EngineId, Node, Reason, Table, Target};
 use std::collections::{BTreeMap, HashMap};
 
@@ -130,12 +131,27 @@ impl SnapshotRead {
         }
         places.extend(self.copies_places(module));
         for destination in 0..self.target.destinations() {
-            let queue = destination * self.target.modules + module;
-            places.push((Node::Egress, Table::QueuePackets, queue));
-            places.push((Node::Egress, Table::QueueBytes, queue));
+            places.extend(self.left_places(destination, module));
         }
+        places.extend(self.consumed_place(module));
         places.extend(Reason::ALL.into_iter().flat_map(|r| self.drop_places(module, r)));
         places
+    }
+
+    /// Where a module's packets and bytes that left through a destination are counted: behind the last one by the l7 engine, where
+    /// there is one.
+    fn left_places(&self, destination: u32, module: u32) -> [Place; 2] {
+        if destination + 1 == self.target.destinations() && self.engines.contains(&EngineId::L7) {
+            let left = 16 * module + L7Event::Left as u32;
+            return [(Node::L7, Table::L7Drops, left), (Node::L7, Table::L7Bytes, 2 * module)];
+        }
+        let queue = destination * self.target.modules + module;
+        [(Node::Egress, Table::QueuePackets, queue), (Node::Egress, Table::QueueBytes, queue)]
+    }
+
+    fn consumed_place(&self, module: u32) -> Option<Place> {
+        let row = 16 * module + L7Event::Consumed as u32;
+        self.engines.contains(&EngineId::L7).then_some((Node::L7, Table::L7Drops, row))
     }
 
     /// Every counter of one module's copies.
@@ -187,9 +203,7 @@ impl SnapshotRead {
             c.offered_bytes += self.at((port, Table::PortBytes, module));
         }
         for destination in 0..self.target.destinations() {
-            let queue = destination * self.target.modules + module;
-            let packets = self.at((Node::Egress, Table::QueuePackets, queue));
-            let bytes = self.at((Node::Egress, Table::QueueBytes, queue));
+            let [packets, bytes] = self.left_places(destination, module).map(|place| self.at(place));
             let is_port = destination < self.target.ports;
             let (p, b) = if is_port {
                 (&mut c.forwarded, &mut c.forwarded_bytes)
@@ -198,6 +212,7 @@ impl SnapshotRead {
             };
             (*p, *b) = (*p + packets, *b + bytes);
         }
+        c.consumed = self.consumed_place(module).map_or(0, |place| self.at(place));
         for reason in Reason::ALL {
             let count: u64 = self.drop_places(module, reason).into_iter().map(|p| self.at(p)).sum();
             if count != 0 {
@@ -205,7 +220,7 @@ impl SnapshotRead {
             }
         }
         let came = c.offered + c.copies;
-        let went = c.forwarded + c.delivered + c.dropped.values().sum::<u64>();
+        let went = c.forwarded + c.delivered + c.consumed + c.dropped.values().sum::<u64>();
         c.in_flight = came.checked_sub(went).ok_or_else(|| {
             format!("accounting of module {module} does not close: {came} offered and copied, {went} accounted for")
         })?;

@@ -30,10 +30,10 @@ pub struct Top {
 /// The whole NIC, `sluice_nic_top`.
 pub static NIC: Top = Top {
     prefix: "",
-    engines: &[&engines::RMT, &engines::XDP],
+    engines: &[&engines::RMT, &engines::XDP, &engines::L7],
     is_nic: true,
     tells_steps: false,
-    tells_decisions: false,
+    tells_decisions: true,
 };
 
 /// The match-action pipeline alone, `sluice_rmt_top`.
@@ -61,6 +61,16 @@ impl Top {
         self.engines.iter().map(|model| model.id).collect()
     }
 
+    /// How many of its engines packets meet one behind the other, before the queues.
+    pub fn in_line(&self) -> usize {
+        self.engines.iter().filter(|model| !model.behind).count()
+    }
+
+    /// Whether an engine stands behind its last host queue.
+    pub fn is_behind(&self) -> bool {
+        self.in_line() < self.engines.len()
+    }
+
     /// Whether a node is on its ring.
     pub fn has(&self, node: Node) -> bool {
         let engine = node.engine().is_none_or(|engine| self.engine_ids().contains(&engine));
@@ -73,7 +83,7 @@ impl Top {
             bus_bytes: target.bus_bytes,
             merge_trace_bits: MergeTraceRow::width(),
             verdict_trace_bits: VerdictTraceRow::width(),
-            engines: self.engines.len().max(1) as u32,
+            engines: self.in_line().max(1) as u32,
             steps: if self.tells_steps { STEPS as u32 } else { 3 * u32::from(self.tells_decisions) },
             step_trace_bits: if self.tells_decisions { L7TraceRow::width() } else { XdpStepTraceRow::width() },
             ..RawLayout::default()

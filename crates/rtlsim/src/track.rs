@@ -2,6 +2,8 @@
 
 use crate::event::{RtlEvent, What};
 use sluice_device::{Outcome, Verdict};
+use sluice_formats::l7::L7Event;
+use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::limits::packet_id;
 use sluice_formats::{Reason, Target};
 use std::collections::HashMap;
@@ -113,7 +115,8 @@ impl Tracker {
                 *self.queue(row.destination, row.id, tick)? += 1;
                 Ok(None)
             }
-            What::Left { destination, first, sideband, bytes } => {
+            What::Left { destination, first, sideband, queue, bytes } => {
+                let (own, message) = (sideband.egress_queue, *queue);
                 let queue = self.queue(*destination, sideband.id, tick)?;
                 *queue = queue.checked_sub(1).ok_or_else(|| error(sideband.id, tick, "left a queue it was not in"))?;
                 let packet = self.finish_copy(sideband.id, tick)?;
@@ -125,17 +128,48 @@ impl Tracker {
                     generation: Some(sideband.generation.into()),
                     stamp: packet.stamp,
                     bytes: bytes.clone(),
-                    queue: sideband.egress_queue,
+                    queue: message.unwrap_or(own),
                     tag: sideband.tag,
                     first_in: packet.first_in,
                     first_out: Some(*first),
                     last_out: Some(tick),
                 }))
             }
+            What::Dispatched(row) => self.dispatched(row, tick),
             What::Passed(_) | What::Leave(_) | What::Epoch(_) => Ok(None),
-            What::Reply(_) | What::Routed { .. } | What::Step { .. } | What::Dispatched(_) => Ok(None),
+            What::Reply(_) | What::Routed { .. } | What::Step { .. } => Ok(None),
             What::Ring(_) | What::Forgot(_) | What::Wrote { .. } => Ok(None),
         }
+    }
+
+    /// A packet behind the last host queue is done with, or will be when its last beat leaves.
+    fn dispatched(&mut self, row: &L7TraceRow, tick: u64) -> Result<Option<Outcome>, TraceError> {
+        if !row.dropped && !row.consumed {
+            return Ok(None);
+        }
+        let last = self.target.destinations() as u8 - 1;
+        let queue = self.queue(last, row.id, tick)?;
+        *queue =
+            queue.checked_sub(1).ok_or_else(|| error(row.id, tick, "was dispatched from a queue it was not in"))?;
+        let packet = self.finish_copy(row.id, tick)?;
+        if row.dropped {
+            let code = L7Event::from_code(row.kind).and_then(L7Event::reason).map_or(u8::MAX, Reason::code);
+            return dropped(row.id, row.module_id, code, None, packet, tick).map(Some);
+        }
+        Ok(Some(Outcome {
+            id: row.id,
+            verdict: Verdict::Consumed { ring: row.queue_id },
+            module: row.module_id,
+            tenant: None,
+            generation: packet.generation,
+            stamp: packet.stamp,
+            bytes: Vec::new(),
+            queue: row.queue_id,
+            tag: 0,
+            first_in: packet.first_in,
+            first_out: None,
+            last_out: Some(tick),
+        }))
     }
 
     fn departure(&self, destination: u8) -> Verdict {

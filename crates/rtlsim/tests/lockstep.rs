@@ -92,6 +92,9 @@ fn every_row_reads_back_as_the_model_has_it() {
         // shares.
         let xdp = 16 + 16 + 16 + 1024 + 32 + 16 + 1024 + 1024 + 1 + 18 + 8 + 8;
         let xdp = if top.engine_ids().contains(&EngineId::XDP) { xdp } else { 0 };
-        assert_eq!(rows.len(), 4 * port + 2 * 8 + 64 + 8 + 3 + pipeline(3) + xdp);
+        // Match, start, port and group rows, shares, quotas, secrets, rings, doorbells.
+        let l7 = 64 + 64 + 16 + 8 + 8 + 8 + 2 + 16 + 16;
+        let l7 = if top.engine_ids().contains(&EngineId::L7) { l7 } else { 0 };
+        assert_eq!(rows.len(), 4 * port + 2 * 8 + 64 + 8 + 3 + pipeline(3) + xdp + l7);
     }
 }

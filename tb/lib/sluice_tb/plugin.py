@@ -13,7 +13,8 @@ from pathlib import Path
 
 from .build import ROOT
 
-ABI = 6
+ABI = 7
+MESSAGE_BITS = 9
 ARRIVED, LEFT, REPLY, EPOCH, PORT, MERGE, VERDICT, QUEUE, LEAVE = range(1, 10)
 # Why a run ended.
 CYCLES, FRAMES, REPLIES, QUIET, BUFFER, ERROR = (1 << i for i in range(6))
@@ -75,7 +76,9 @@ class PluginTop:
         if not path.exists():
             raise FileNotFoundError(f"{path} is not there; `make plugins` builds it")
         self._c, self._on_event = _library(path), on_event
-        self._user_words = -(-layout["sideband_bits"] // 32)
+        # The last destination of a NIC has a message's queue above the sideband, with a bit that says whether it is one.
+        is_nic = layout["input_user_bits"] == 0
+        self._user_words = -(-(layout["sideband_bits"] + (MESSAGE_BITS if is_nic else 0)) // 32)
         error = ctypes.create_string_buffer(512)
         self._nic = self._c.sluice_rtl_open(ctypes.byref(_Layout(**layout)), seed, error, len(error))
         if not self._nic:

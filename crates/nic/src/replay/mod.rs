@@ -30,6 +30,8 @@ use crate::tables::Tables;
 use compare::{check, describe_bytes, mismatch};
 use shares::Shares;
 use sluice_device::{Counters, Engines, Frame, Passed, Route, Stamped, engine as device, headers};
+use sluice_device::{Decided, Followed, Sent};
+use sluice_formats::l7::rows::{L7ForgetTraceRow, L7RingTraceRow, L7TraceRow};
 use sluice_formats::limits::{COPIES_AHEAD, SEQUENCE_MASK, SYSTEM_MODULE, TAG_BYTES, TICK_BITS, packet_id};
 use sluice_formats::rows::{
     LeaveTraceRow, LimitRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow,
@@ -61,6 +63,19 @@ struct Packet {
     copies: u32,
     /// Copies admitted that have not been seen at the output yet.
     unseen: u32,
+    /// It is behind the last host queue, and may have been decided there.
+    behind: Option<Behind>,
+}
+
+/// Where a packet is that an engine behind the last host queue has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Behind {
+    /// It has left the queue.
+    Waits,
+    /// Its last beat has left as one of a message for this queue, and it is told later that it is decided.
+    Left(Option<u8>),
+    /// It is decided and leaves so.
+    Leaves(Option<u8>),
 }
 
 /// The two queues of a module at a destination.
@@ -102,6 +117,8 @@ pub struct Replay {
     /// The latest of these of which a copy has left: those before it are stored.
     stored_up_to: u64,
     queues: Vec<Queue>,
+    /// The destination that an engine stands behind.
+    behind: Option<u8>,
     /// A packet's last copy left since the last admission was judged.
     cell_on_its_way: bool,
     announced: Vec<PendingWrite>,
@@ -113,6 +130,7 @@ impl Replay {
     pub fn new(target: Target, engines: Engines) -> Self {
         let ports = target.ports as usize;
         let queues = (target.destinations() * target.modules) as usize;
+        let behind = engines.is_behind().then(|| target.destinations() as u8 - 1);
         Self {
             target,
             tables: Tables::new(target, engines),
@@ -132,6 +150,7 @@ impl Replay {
             through: 0,
             stored_up_to: 0,
             queues: (0..queues).map(|_| Queue::default()).collect(),
+            behind,
             cell_on_its_way: false,
             announced: Vec::new(),
             superseded: Vec::new(),
@@ -214,6 +233,7 @@ impl Replay {
                     stored: false,
                     copies: 0,
                     unseen: 0,
+                    behind: None,
                 };
                 self.packets.insert(row.id, packet);
                 self.stored[usize::from(port)].push_back((row.id, cost));
@@ -383,9 +403,13 @@ impl Replay {
             engines.settle(&packet.inside, passed);
         }
         let device::Packet { module, stamped, .. } = packet.inside;
-        self.tables.leave(module, stamped);
         packet.decided = true;
         let destinations = packet.inside.route.destinations;
+        self.tables.leave_line(module, stamped);
+        let goes_behind = self.behind.is_some_and(|last| passed == Passed::Through && destinations >> last & 1 == 1);
+        if !goes_behind {
+            self.tables.leave_behind(module, stamped);
+        }
         let device = if row.dropped {
             format!(
                 "module {}, {}",
@@ -474,6 +498,9 @@ impl Replay {
             }
             Err(reason) => {
                 self.bank.dropped_at_queue(queue, reason.unwrap_or(Reason::TailBuffer));
+                if self.behind == Some(destination) {
+                    self.tables.leave_behind(module, packet.inside.stamped);
+                }
             }
         }
         if packet.unjudged == 0 {
@@ -512,8 +539,74 @@ impl Replay {
         self.cell_on_its_way |= last;
         self.room.give_back(queue, asked, last);
         self.bank.left(queue, length);
-        self.queues[queue].left.push_back(row.id);
+        if self.behind != Some(row.destination) {
+            self.queues[queue].left.push_back(row.id);
+            return Ok(());
+        }
+        packet.behind = Some(Behind::Waits);
+        let inside = packet.inside.clone();
+        Self::followed(&mut self.tables, row.id)?.came(&inside);
         Ok(())
+    }
+
+    fn followed(tables: &mut Tables, id: u32) -> Result<&mut dyn Followed, Mismatch> {
+        let none = || mismatch(id, "l7", "no engine behind the queues".to_owned(), "one".to_owned());
+        tables.engines_mut().followed().ok_or_else(none)
+    }
+
+    /// The engine behind the last host queue has decided about a packet at this tick.
+    pub fn dispatched(&mut self, row: &L7TraceRow, tick: u64) -> Result<(), Mismatch> {
+        let at = "l7";
+        let waits = |packet: &&mut Packet| matches!(packet.behind, Some(Behind::Waits | Behind::Left(_)));
+        let packet = self.packets.get_mut(&row.id).filter(waits).ok_or_else(|| unknown(row.id, at))?;
+        let device::Packet { module, stamped, .. } = packet.inside;
+        let decided = Self::followed(&mut self.tables, row.id)?.decided(row, tick);
+        let told = |model| mismatch(row.id, at, model, format!("{row:?}"));
+        let Decided { sent, queue } = decided.map_err(told)?;
+        self.tables.leave_behind(module, stamped);
+        let before = packet.behind.take();
+        match (sent, before) {
+            (Sent::Delivered, Some(Behind::Left(left))) => {
+                check(left == queue, row.id, at, || (format!("queue {queue:?}"), format!("left with {left:?}")))?;
+            }
+            (Sent::Delivered, _) => {
+                packet.behind = Some(Behind::Leaves(queue));
+                return Ok(());
+            }
+            (Sent::Dropped(_) | Sent::Consumed(_), Some(Behind::Left(_))) => {
+                return Err(mismatch(row.id, at, format!("{sent:?}"), "left".to_owned()));
+            }
+            (Sent::Dropped(_) | Sent::Consumed(_), _) => {}
+        }
+        packet.unseen -= 1;
+        self.forget_if_done(row.id);
+        Ok(())
+    }
+
+    /// Something has happened at a ring.
+    pub fn ring_event(&mut self, row: &L7RingTraceRow, tick: u64) -> Result<(), Mismatch> {
+        let result = self.tables.engines_mut().followed().map_or(Ok(()), |engine| engine.ring_event(row, tick));
+        result.map_err(|model| Mismatch { packet: None, at: "ring", model, device: format!("{row:?}") })
+    }
+
+    /// An entry of the message table is given back.
+    pub fn forgot(&mut self, row: &L7ForgetTraceRow, tick: u64) -> Result<(), Mismatch> {
+        let result = self.tables.engines_mut().followed().map_or(Ok(()), |engine| engine.forgot(row, tick));
+        result.map_err(|model| Mismatch { packet: None, at: "message table", model, device: format!("{row:?}") })
+    }
+
+    /// The host has written to its memory.
+    pub fn host_wrote(&mut self, address: u64, bytes: &[u8]) {
+        if let Some(engine) = self.tables.engines_mut().followed() {
+            engine.host_wrote(address, bytes);
+        }
+    }
+
+    /// The device has written to host memory.
+    pub fn wrote(&mut self, address: u64, bytes: &[u8]) -> Result<(), Mismatch> {
+        let result = self.tables.engines_mut().followed().map_or(Ok(()), |engine| engine.wrote(address, bytes));
+        let device = || format!("{} bytes at {address:#x}: {bytes:02x?}", bytes.len());
+        result.map_err(|model| Mismatch { packet: None, at: "host memory", model, device: device() })
     }
 
     /// Whether a low copy may leave while its module has high ones at the destination: not if the first of them came
@@ -541,12 +634,30 @@ impl Replay {
     }
 
     /// A frame came out of a destination: the head of its queue, with equal bytes and sideband.
-    pub fn output(&mut self, destination: u8, bytes: &[u8], sideband: &SidebandRow) -> Result<(), Mismatch> {
+    ///
+    /// Behind the last host queue packets may leave a cycle before they are told to be decided, and those of messages in the order of
+    /// decisions: there `queue` is that of a message's packet.
+    pub fn output(
+        &mut self,
+        destination: u8,
+        bytes: &[u8],
+        sideband: &SidebandRow,
+        queue: Option<u8>,
+    ) -> Result<(), Mismatch> {
         let (at, id) = ("output", sideband.id);
-        let queue = self.queue_of(id, at, destination, sideband.module_id)?;
-        let head = self.queues[queue].left.pop_front();
-        check(head == Some(id), id, at, || (next_packet(head), format!("packet {id:#010x}")))?;
+        let place = self.queue_of(id, at, destination, sideband.module_id)?;
+        if self.behind != Some(destination) {
+            let head = self.queues[place].left.pop_front();
+            check(head == Some(id), id, at, || (next_packet(head), format!("packet {id:#010x}")))?;
+        }
         let packet = self.packets.get_mut(&id).ok_or_else(|| unknown(id, at))?;
+        if self.behind == Some(destination) {
+            packet.behind = match packet.behind {
+                Some(Behind::Waits) => Some(Behind::Left(queue)),
+                Some(Behind::Leaves(decided)) if decided == queue => None,
+                other => return Err(mismatch(id, at, format!("{other:?}"), format!("left with queue {queue:?}"))),
+            };
+        }
         let device::Packet { tenant, module, tci, stamped, arrival, route, .. } = packet.inside;
         let model = SidebandRow {
             id,
@@ -567,7 +678,10 @@ impl Replay {
         let expected =
             if u32::from(destination) < self.target.ports { frame.into_port(tci) } else { frame.into_host() };
         check(expected == bytes, id, at, || describe_bytes(&expected, bytes))?;
-        packet.unseen -= 1;
+        // Who has left before he is told to be decided is done with then.
+        if self.behind != Some(destination) || packet.behind.is_none() {
+            packet.unseen -= 1;
+        }
         self.forget_if_done(id);
         Ok(())
     }
@@ -577,7 +691,8 @@ impl Replay {
         let mut in_flight = BTreeMap::new();
         for packet in self.packets.values() {
             // Before its verdict a packet is one; afterwards each of its copies is.
-            let copies = packet.copies + packet.unjudged.count_ones();
+            let behind = u32::from(matches!(packet.behind, Some(Behind::Waits | Behind::Left(_))));
+            let copies = packet.copies + packet.unjudged.count_ones() + behind;
             *in_flight.entry(packet.inside.module).or_insert(0) += u64::from(copies + u32::from(!packet.decided));
         }
         Counters { tick, modules: self.bank.modules(&in_flight, self.tables.engines()), wedges: 0 }

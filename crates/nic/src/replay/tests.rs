@@ -122,7 +122,7 @@ fn a_right_trace_passes_and_the_accounting_closes_at_every_event() {
     for (destination, bytes) in [(4, host_bytes()), (1, port_bytes())] {
         replay.leave(&leave_row(0, destination)).unwrap();
         close(&replay);
-        replay.output(destination, &bytes, &sideband(0)).unwrap();
+        replay.output(destination, &bytes, &sideband(0), None).unwrap();
     }
     assert_eq!(replay.outstanding(), [] as [u32; 0]);
     let c = &replay.counters(0).modules[&MODULE];
@@ -273,8 +273,8 @@ fn a_high_copy_may_leave_first_and_each_queue_keeps_its_order() {
         right.leave(&leave_row(id, 1)).unwrap();
     }
     let side = SidebandRow { egress_queue: 5, ..sideband(2) };
-    right.output(1, &port_bytes(), &side).unwrap();
-    assert!(right.output(1, &port_bytes(), &sideband(0)).is_err(), "packet 3 is before it");
+    right.output(1, &port_bytes(), &side, None).unwrap();
+    assert!(right.output(1, &port_bytes(), &sideband(0), None).is_err(), "packet 3 is before it");
     // Chosen before the high ones came.
     with_three().leave(&leave_row(0, 1)).unwrap();
     assert!(with_three().leave(&leave_row(1, 1)).is_err(), "low packet 0 is before it");
@@ -349,20 +349,20 @@ fn wrong_bytes_sideband_or_order_at_the_output_are_found() {
         replay.leave(&leave_row(0, 1)).unwrap();
         replay
     };
-    assert!(with_two().output(1, &port_bytes(), &sideband(0)).is_ok());
-    assert!(with_two().output(1, &port_bytes(), &sideband(1)).is_err());
-    assert!(with_two().output(4, &host_bytes(), &sideband(0)).is_err(), "it has not left queue 4");
+    assert!(with_two().output(1, &port_bytes(), &sideband(0), None).is_ok());
+    assert!(with_two().output(1, &port_bytes(), &sideband(1), None).is_err());
+    assert!(with_two().output(4, &host_bytes(), &sideband(0), None).is_err(), "it has not left queue 4");
     for wrong in [
         SidebandRow { tci: 7, ..sideband(0) },
         SidebandRow { stamp: 1000, ..sideband(0) },
         SidebandRow { egress_queue: 1, ..sideband(0) },
         SidebandRow { tag: 1, ..sideband(0) },
     ] {
-        assert!(with_two().output(1, &port_bytes(), &wrong).is_err());
+        assert!(with_two().output(1, &port_bytes(), &wrong, None).is_err());
     }
     let mut bytes = port_bytes();
     bytes[20] ^= 1;
-    let text = with_two().output(1, &bytes, &sideband(0)).unwrap_err().to_string();
+    let text = with_two().output(1, &bytes, &sideband(0), None).unwrap_err().to_string();
     assert!(text.contains("from byte 12: 81 00 20 07"), "{text}");
     assert!(with_two().leave(&leave_row(1, 4)).is_err(), "packet 0 is before it");
 }

@@ -233,8 +233,9 @@ impl SoftwareNic {
                 });
             }
         }
+        self.tables.leave_line(module, stamped);
         if !waits {
-            self.tables.leave(module, stamped);
+            self.tables.leave_behind(module, stamped);
         }
     }
 
@@ -252,7 +253,7 @@ impl SoftwareNic {
             bank.left(left.queue, left.packet.frame.bytes().len());
             if behind == Some(left.destination) {
                 let sent = tables.engines_mut().dispatch(&mut left.packet);
-                tables.leave(left.packet.module, left.packet.stamped);
+                tables.leave_behind(left.packet.module, left.packet.stamped);
                 match sent {
                     Sent::Delivered => {}
                     Sent::Dropped(reason) => return events.push_back(dropped(&left.packet, reason, None, now)),

@@ -6,7 +6,7 @@ std::string Pins::misfit(Vsluice_top &top, const sluice_rtl_layout &layout) {
   const uint64_t bus = layout.bus_bytes, ports = layout.ports, destinations = layout.destinations;
   if (bus != 8 && bus != 16 && bus != 32 && bus != 64) return "a bus of " + std::to_string(bus) + " bytes";
   if (ports < 1 || ports > 8 || destinations < 1 || destinations > 8) return "1 to 8 ports and destinations are possible";
-  if (layout.sideband_bits > 32 * kSidebandWords) return "the sideband is too wide";
+  if (layout.sideband_bits + kMessageBits > 32 * kSidebandWords) return "the sideband is too wide";
   if (layout.input_user_bits != 0) return "frames come without a sideband";
   Fit fit;
   fit.check("s_axis_port_tdata", top.s_axis_port_tdata, 8 * bus * ports);
@@ -27,11 +27,11 @@ std::string Pins::misfit(Vsluice_top &top, const sluice_rtl_layout &layout) {
 }
 
 Pins::Pins(Vsluice_top &top, const sluice_rtl_layout &layout, uint64_t seed, EventBuffer &events, Failure &failure,
-           HostMemory &)
-    : PinsBase(top, seed, events, failure), layout_(layout) {
+           HostMemory &host)
+    : PinsBase(top, seed, events, failure), layout_(layout), dma_(host) {
   for (uint32_t p = 0; p < layout.ports; ++p) sources_.emplace_back(p, layout.bus_bytes, derived_seed(seed, p));
   for (uint32_t d = 0; d < layout.destinations; ++d) {
-    sinks_.emplace_back(d, layout.bus_bytes, (layout.sideband_bits + 31) / 32);
+    sinks_.emplace_back(d, layout.bus_bytes, (user_bits() + 31) / 32);
     stalls_.emplace_back(derived_seed(seed, 16 + d));
   }
 }
@@ -41,6 +41,7 @@ void Pins::idle() {
   top_.s_axis_port_tlast = 0;
   top_.s_axis_port_tuser = 0;
   top_.m_axis_tready = 0;
+  dma_.idle(top_);
   idle_config();
 }
 
@@ -63,6 +64,7 @@ void Pins::drive() {
   ready_ = 0;
   for (uint32_t d = 0; d < layout_.destinations; ++d) ready_ |= uint32_t{stalls_[d].draw()} << d;
   top_.m_axis_tready = ready_;
+  dma_.drive(top_, events_);
   drive_config();
 }
 
@@ -73,6 +75,7 @@ Counted Pins::sample() {
     if (bit_of(top_.s_axis_port_tvalid, p)) sources_[p].advance(now(), events_);
   }
   sample_traces();
+  if (const char *rule = dma_.sample(top_, layout_.bus_bytes)) return broken("host memory", rule), counted;
   sample_outputs(counted);
   sample_config(counted);
   return counted;
@@ -93,6 +96,13 @@ void Pins::sample_traces() {
   if (top_.trace_leave_valid_o) trace_row(SLUICE_RTL_EVENT_LEAVE, 0, top_.trace_leave_o, 0, layout_.leave_trace_bits);
 }
 
+void Pins::put_message(uint32_t *user) const {
+  const uint64_t message = uint64_t{top_.m_axis_queue_o} | uint64_t{top_.m_axis_message_o} << 8;
+  const uint32_t word = layout_.sideband_bits / 32, low = layout_.sideband_bits % 32;
+  user[word] |= uint32_t(message << low);
+  if (low + kMessageBits > 32) user[word + 1] |= uint32_t(message << low >> 32);
+}
+
 void Pins::sample_outputs(Counted &counted) {
   const uint32_t bus = layout_.bus_bytes;
   for (uint32_t d = 0; d < layout_.destinations; ++d) {
@@ -103,6 +113,7 @@ void Pins::sample_outputs(Counted &counted) {
       std::memcpy(&beat.keep, bytes_at(top_.m_axis_tkeep, d * bus / 8), bus / 8);
       beat.data = bytes_at(top_.m_axis_tdata, d * bus);
       get_bits(beat.user, top_.m_axis_tuser, d * layout_.sideband_bits, layout_.sideband_bits);
+      if (d + 1 == layout_.destinations) put_message(beat.user);
     }
     bool left = false;
     const char *rule = sinks_[d].sample(beat, ready_ >> d & 1, now(), events_, left);
@@ -115,7 +126,7 @@ bool Pins::inputs_sent() const {
   for (const auto &source : sources_) {
     if (!source.empty()) return false;
   }
-  return config_.empty();
+  return config_.empty() && dma_.idle();
 }
 
 }  // namespace sluice
