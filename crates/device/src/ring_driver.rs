@@ -130,11 +130,8 @@ impl RingDriver {
         }
         self.forget(ring);
         let [descriptors, completions] = sizes(log_size);
-        let memory = RingMemory {
-            log_size,
-            descriptors: self.allocate(descriptors),
-            completions: self.allocate(completions),
-        };
+        let memory =
+            RingMemory { log_size, descriptors: self.allocate(descriptors), completions: self.allocate(completions) };
         // What was there before is no completion of this ring.
         host.write_memory(memory.completions, &vec![0; completions as usize])?;
         let (open, buffers) = (false, BTreeMap::new());
@@ -151,13 +148,7 @@ impl RingDriver {
         if own.open { Ok(()) } else { Err(RingError::Closed { ring, module }.into()) }
     }
 
-    fn post(
-        &mut self,
-        host: &mut impl RingHost,
-        module: u8,
-        ring: u8,
-        lengths: &[u32],
-    ) -> Result<(), DeviceError> {
+    fn post(&mut self, host: &mut impl RingHost, module: u8, ring: u8, lengths: &[u32]) -> Result<(), DeviceError> {
         if let Some(found) = lengths.iter().copied().find(|length| !(LEAST_BUFFER..=MOST_BUFFER).contains(length)) {
             return Err(RingError::Length { ring, found }.into());
         }

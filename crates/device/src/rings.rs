@@ -76,7 +76,9 @@ pub enum RingError {
         module: u8,
     },
     /// More buffers than it has places for.
-    #[error("ring {ring}: {asked} buffers, it has room for {left} of {size}: completions that were not taken keep their places")]
+    #[error(
+        "ring {ring}: {asked} buffers, it has room for {left} of {size}: completions that were not taken keep their places"
+    )]
     Full {
         /// The ring.
         ring: u8,

@@ -6,9 +6,7 @@ use crate::engine::Engine;
 use crate::receive::{Arrived, Delivery, Ended, Member, Receive, Ring, Whose};
 use sluice_device::{HostMemory, RingDriver};
 use sluice_formats::l7::codes::{L7RingEvent, L7Status};
-use sluice_formats::l7::rows::{
-    L7CompletionRow, L7DescriptorRow, L7DoorbellRow, L7RingRow, L7RingStateRow,
-};
+use sluice_formats::l7::rows::{L7CompletionRow, L7DescriptorRow, L7DoorbellRow, L7RingRow, L7RingStateRow};
 use sluice_formats::l7::target::{COMPLETION_BYTES, DESCRIPTOR_BYTES, EXPIRY_TICK_CYCLES, LEAST_RING_LOG, Target};
 use sluice_formats::{Reason, Row, Status, Table};
 

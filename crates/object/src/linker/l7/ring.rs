@@ -109,7 +109,11 @@ impl Linker {
         }
         let mut next = self.clone();
         if let Some(holding) = next.engines.l7.holders.get_mut(&module) {
-            if is_open { holding.open.remove(&ring) } else { holding.open.insert(ring) };
+            if is_open {
+                holding.open.remove(&ring)
+            } else {
+                holding.open.insert(ring)
+            };
         }
         let row = match memory {
             Some(memory) => write(Table::L7Ring, ring, &memory.row(module)),

@@ -3,13 +3,13 @@
 use super::given::{L7Given, PORTS, RESOURCES, Resource};
 use super::place::{Bases, Place, write, zero};
 use crate::l7::L7Part;
+use crate::linker::LinkError;
 use crate::linker::check::Refusal;
 use crate::linker::engine::{At, CheckedRow, Cleared, Placed, Space};
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
 use crate::linker::spaces::Holder;
 use crate::linker::tenants::{Tenant, TenantSpec};
-use crate::linker::LinkError;
 use crate::object::Object;
 use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7RingRow, L7SecretRow, L7ShareRow};
 use sluice_formats::l7::target::{TABLE_HASHES, Target as L7Target};
@@ -168,8 +168,7 @@ impl Space for L7Space {
             space.give_back(holding.bases[i], RESOURCES[i].copies * holding.count(i));
         }
         let index = module.into();
-        let mut rows: Vec<RowWrite> =
-            holding.open.iter().map(|ring| zero::<L7RingRow>(Table::L7Ring, *ring)).collect();
+        let mut rows: Vec<RowWrite> = holding.open.iter().map(|ring| zero::<L7RingRow>(Table::L7Ring, *ring)).collect();
         rows.extend([zero::<L7ShareRow>(Table::L7Share, index), zero::<L7QuotaRow>(Table::L7Quota, index)]);
         Ok(rows)
     }
