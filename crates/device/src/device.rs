@@ -148,9 +148,14 @@ pub trait Device {
     /// All that can be read from the device, to compare devices and to save a state: every
     /// configuration row by address. Counters are not part of it.
     fn snapshot(&mut self) -> Result<Rows, DeviceError> {
-        let target = self.capabilities().target;
+        let (target, has) = (self.capabilities().target, self.capabilities().clone());
+        // XDP programs in software are no rows.
+        let has_rows = |node: &Node| match node.engine() {
+            Some(EngineId::XDP) => has.xdp_in_hardware,
+            engine => engine.is_none_or(|engine| has.engines.contains(&engine)),
+        };
         let mut rows = BTreeMap::new();
-        for node in Node::all(&target) {
+        for node in Node::every(&target).into_iter().filter(has_rows) {
             for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && t.access() == Access::ReadWrite) {
                 for index in 0..table.rows(&target) {
                     rows.insert((node.number(), table.number(), index), self.read_row(node, table, index)?);

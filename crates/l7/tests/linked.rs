@@ -3,7 +3,7 @@
 
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::{
-    L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7StartRow, L7TargetPart,
+    L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7RingRow, L7SecretRow, L7ShareRow, L7StartRow, L7TargetPart,
 };
 use sluice_formats::l7::target::Target as Engine;
 use sluice_formats::random::{Rng, test_seed};
@@ -17,7 +17,7 @@ use sluice_l7::rules::{Goal, Kind, Rules, read};
 use sluice_l7::tables::Tables;
 use sluice_l7::testing::{self, Limits};
 use sluice_object::linker::unsafe_order;
-use sluice_object::{Destination, L7Given, LinkError, Linker, Load, Object, Step, TenantSpec};
+use sluice_object::{Destination, L7Given, LinkError, Linker, Load, Object, RingMemory, Step, TenantSpec};
 use std::collections::BTreeMap;
 
 const HOST: Destination = Destination::Host(3);
@@ -408,8 +408,55 @@ fn rows_that_are_not_the_tenants_or_that_packets_use_are_refused() {
     refused((Table::L7Share, 2), share.pack().unwrap(), space);
     refused((Table::L7Quota, 2), L7QuotaRow { messages: 65 }.pack().unwrap(), space);
     refused((Table::L7Quota, 1), L7QuotaRow { messages: 64 }.pack().unwrap(), space);
+    // Rings: his own only, whole, and where descriptors can lie. Doorbells are the driver's.
+    let rings = linker.rings(3).unwrap();
+    let ring = |change: fn(&mut L7RingRow)| {
+        let mut row = RingMemory { log_size: 4, descriptors: 0x1000, completions: 0x2000 }.row(2);
+        change(&mut row);
+        row.pack().unwrap()
+    };
+    linker.check(&one((Table::L7Ring, rings.end - 1), ring(|_| {}))).unwrap();
+    linker.check(&one((Table::L7Ring, rings.end - 1), vec![0; 5])).unwrap();
+    let other = refused((Table::L7Ring, rings.start - 1), ring(|_| {}), space);
+    assert!(other.contains("ring 2, tenant `red` has rings 3 to 6, the last one not"), "{other}");
+    refused((Table::L7Ring, rings.end), vec![0; 5], space);
+    let at = (Table::L7Ring, rings.start);
+    refused(at, ring(|row| row.module_id = 1), space);
+    refused(at, ring(|row| row.valid = false), space);
+    refused(at, ring(|row| row.log_size = 1), space);
+    refused(at, ring(|row| row.descriptors += 8), space);
+    refused(at, ring(|row| row.completions += 32), space);
+    refused((Table::L7Doorbell, rings.start), vec![1], space);
     refused((Table::L7Secret, 1), vec![0; 4], space);
     refused((Table::L7Secret, 0), L7SecretRow { words: [1; 4] }.pack().unwrap(), space);
+}
+
+#[test]
+fn rings_are_opened_and_closed_once_and_what_cannot_be_is_refused() {
+    let mut linker = Linker::of(&TINY, &[EngineId::RMT, EngineId::L7], None);
+    let given = L7Given { rings: 4, ..L7Given::default() };
+    for id in [1, 2] {
+        linker.admit(TenantSpec { l7: Some(given), ..TenantSpec::new(id, format!("t{id}")) }).unwrap();
+    }
+    let memory = RingMemory { log_size: 4, descriptors: 0x1000, completions: 0x2000 };
+    let load = linker.open_ring(2, 1, memory).unwrap();
+    let ring = linker.rings(2).unwrap().start + 1;
+    let words = memory.row(2).pack().unwrap();
+    assert_eq!(load.steps, [Step::Write { node: Node::L7, table: Table::L7Ring, index: ring, words }]);
+    let said = |result: Result<Load, LinkError>| result.map(|_| ()).unwrap_err().to_string();
+    assert!(said(linker.open_ring(2, 1, memory)).contains("it is open"));
+    assert!(said(linker.close_ring(2, 0)).contains("it is closed"));
+    assert!(said(linker.open_ring(2, 4, memory)).contains("queues 0 to 3"));
+    assert!(said(linker.open_ring(2, 0, RingMemory { log_size: 16, ..memory })).contains("2^2 to 2^15"));
+    assert!(said(linker.open_ring(2, 0, RingMemory { completions: 0x2010, ..memory })).contains("multiples of 64"));
+    linker.admit(TenantSpec::new(3, "t3")).unwrap();
+    assert!(said(linker.open_ring(3, 0, memory)).contains("was given no rings"));
+    linker.close_ring(2, 1).unwrap();
+    linker.open_ring(2, 1, memory).unwrap();
+    linker.open_ring(2, 3, memory).unwrap();
+    let zero = |index| Step::Write { node: Node::L7, table: Table::L7Ring, index, words: vec![0; 5] };
+    let gone = linker.remove(2).unwrap().steps;
+    assert!(gone.contains(&zero(ring)) && gone.contains(&zero(ring + 2)) && !gone.contains(&zero(ring + 1)));
 }
 
 fn port(rows: &Rows, number: u16) -> ((Table, u32), L7PortRow) {

@@ -91,7 +91,7 @@ impl Bench {
             if spec.l7.is_none_or(|given| given.rings > 5) {
                 continue;
             }
-            let Ok(load) = self.linker.admit(spec) else { continue };
+            let load = match self.linker.admit(spec) { Ok(load) => load, Err(error) => { println!("{error}"); continue } };
             self.run(&load);
             let load = self.linker.load(id, &object).unwrap();
             self.run(&load);

@@ -303,7 +303,7 @@ impl Order {
         let (place, host) = match outcome.verdict {
             Verdict::Forwarded { port } => (port, false),
             Verdict::Delivered { queue } => (queue, true),
-            Verdict::Dropped { .. } => return,
+            Verdict::Consumed { .. } | Verdict::Dropped { .. } => return,
         };
         let flow = (outcome.id >> 28, outcome.module, place, host, Urgency::of(outcome.queue));
         if let Some(before) = self.latest.insert(flow, outcome.id) {

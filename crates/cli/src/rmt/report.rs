@@ -71,6 +71,7 @@ impl Tally {
             }
             Verdict::Forwarded { port } => format!("port{port}"),
             Verdict::Delivered { queue } => format!("host{queue}"),
+            Verdict::Consumed { ring } => format!("ring {ring}"),
         };
         *counts.copies.entry(to).or_default() += 1;
         if let (Some(first_in), Some(first_out), Some(last_out)) =

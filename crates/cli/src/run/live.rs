@@ -214,7 +214,7 @@ fn deliver_rest(device: &mut dyn Device, bindings: &mut Bindings, counts: &mut L
         let destination = match outcome.verdict {
             Verdict::Forwarded { port } => usize::from(port),
             Verdict::Delivered { queue } => ports + usize::from(queue),
-            Verdict::Dropped { .. } => continue,
+            Verdict::Consumed { .. } | Verdict::Dropped { .. } => continue,
         };
         if let Some(Some(sink)) = bindings.sinks.get_mut(destination) {
             let taken = sink.send(&outcome.bytes, now).map_err(port)?;

@@ -218,6 +218,7 @@ fn add(total: &mut ModuleCounters, one: &ModuleCounters) {
     total.forwarded_bytes += one.forwarded_bytes;
     total.delivered += one.delivered;
     total.delivered_bytes += one.delivered_bytes;
+    total.consumed += one.consumed;
     total.in_flight += one.in_flight;
     for (reason, count) in &one.dropped {
         *total.dropped.entry(*reason).or_default() += count;

@@ -77,7 +77,7 @@ impl Sinks {
         let from = match outcome.verdict {
             Verdict::Forwarded { port } => Destination::Port(port),
             Verdict::Delivered { queue } => Destination::Host(queue),
-            Verdict::Dropped { .. } => return Ok(()),
+            Verdict::Consumed { .. } | Verdict::Dropped { .. } => return Ok(()),
         };
         let Some(sink) = self.files.get_mut(&from) else { return Ok(()) };
         let tick = outcome.first_out.or(outcome.stamp).unwrap_or(0);

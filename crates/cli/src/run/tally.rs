@@ -16,6 +16,7 @@ pub struct Tally {
 pub struct Sums {
     forwarded: u64,
     delivered: u64,
+    consumed: u64,
     dropped: BTreeMap<Reason, u64>,
     /// Ticks from first beat in to last beat out, of packets that left, where there are cycles.
     ticks: u64,
@@ -38,6 +39,7 @@ impl Tally {
         match outcome.verdict {
             Verdict::Forwarded { .. } => sums.forwarded += 1,
             Verdict::Delivered { .. } => sums.delivered += 1,
+            Verdict::Consumed { .. } => sums.consumed += 1,
             Verdict::Dropped { reason, .. } => *sums.dropped.entry(reason).or_default() += 1,
         }
         let (Some(first), Some(last)) = (outcome.first_in, outcome.last_out) else { return };
@@ -59,6 +61,7 @@ impl Tally {
         self.modules.values().fold(Sums::default(), |mut all, one| {
             all.forwarded += one.forwarded;
             all.delivered += one.delivered;
+            all.consumed += one.consumed;
             for (reason, count) in &one.dropped {
                 *all.dropped.entry(*reason).or_default() += count;
             }
@@ -83,11 +86,11 @@ impl Tally {
             }
             let sums = self.module(*module);
             let dropped: BTreeMap<Reason, u64> = c.dropped.iter().filter(|d| *d.1 > 0).map(|(r, n)| (*r, *n)).collect();
-            let counted = (c.forwarded, c.delivered, dropped);
-            let seen = (sums.forwarded, sums.delivered, sums.dropped);
+            let counted = (c.forwarded, c.delivered, c.consumed, dropped);
+            let seen = (sums.forwarded, sums.delivered, sums.consumed, sums.dropped);
             if counted != seen {
                 return Err(format!(
-                    "module {module}: (forwarded, delivered, dropped) counted are {counted:?}, seen were {seen:?}"
+                    "module {module}: (forwarded, delivered, consumed, dropped) counted are {counted:?}, seen were {seen:?}"
                 ));
             }
         }
@@ -105,8 +108,8 @@ impl Tally {
 fn equation(c: &ModuleCounters) -> String {
     let dropped: u64 = c.dropped.values().sum();
     format!(
-        "offered {} + copies {} is not forwarded {} + delivered {} + dropped {dropped} + in flight {}",
-        c.offered, c.copies, c.forwarded, c.delivered, c.in_flight
+        "offered {} + copies {} is not forwarded {} + delivered {} + consumed {} + dropped {dropped} + in flight {}",
+        c.offered, c.copies, c.forwarded, c.delivered, c.consumed, c.in_flight
     )
 }
 

@@ -173,6 +173,7 @@ impl Seen {
         let fate = match outcome.verdict {
             Verdict::Dropped { reason, .. } => format!("dropped, {}", reason.name()),
             Verdict::Delivered { .. } => "passed to host0".to_owned(),
+            Verdict::Consumed { ring } => format!("in a buffer of ring {ring}"),
             Verdict::Forwarded { port: 0 } => "sent back to port0".to_owned(),
             Verdict::Forwarded { port } => format!("sent to port{port}"),
         };

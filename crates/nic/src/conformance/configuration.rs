@@ -6,7 +6,7 @@ use sluice_formats::address::Access;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow};
 use sluice_formats::row::Wide;
 use sluice_formats::rows::{GenerationRow, QuantumRow, VlanRow};
-use sluice_formats::{Node, Row, Table};
+use sluice_formats::{EngineId, Node, Row, Table};
 use sluice_object::Step;
 use sluice_rmt::programs::send::Send;
 
@@ -145,11 +145,10 @@ pub(super) fn snapshot_holds_every_row(device: &mut dyn Device) {
     let bench = Bench::with_tenants(device);
     let target = bench.target();
     let rows = bench.device.snapshot().unwrap_or_else(|e| panic!("{e}"));
-    // An engine in hardware has its tables as rows.
     let has = bench.device.capabilities().clone();
     let nodes = Node::every(&target).into_iter().filter(|node| match node.engine() {
-        Some(engine) if has.has_cycles => has.engines.contains(&engine),
-        _ => Node::all(&target).contains(node),
+        Some(EngineId::XDP) => has.xdp_in_hardware,
+        engine => engine.is_none_or(|engine| has.engines.contains(&engine)),
     });
     let count: u32 = nodes
         .flat_map(|node| Table::ALL.into_iter().filter(move |t| t.is_of(node) && t.access() == Access::ReadWrite))

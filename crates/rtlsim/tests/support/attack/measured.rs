@@ -188,7 +188,9 @@ impl Record {
         let destination = match verdict {
             Verdict::Forwarded { port } => port,
             Verdict::Delivered { queue } => self.target.ports as u8 + queue,
-            Verdict::Dropped { .. } => return self.seen.arrivals[number] = self.arrival(outcome),
+            Verdict::Consumed { .. } | Verdict::Dropped { .. } => {
+                return self.seen.arrivals[number] = self.arrival(outcome);
+            }
         };
         self.seen.order.entry(destination).or_default().push(number);
         self.seen.arrivals[number] = self.arrival(outcome);
@@ -218,6 +220,7 @@ impl Record {
                 Verdict::Forwarded { port } => (0, port),
                 Verdict::Delivered { queue } => (1, queue),
                 Verdict::Dropped { destination, .. } => (2, destination.unwrap_or(u8::MAX)),
+                Verdict::Consumed { ring } => (3, ring),
             });
         }
         self.latencies.sort_unstable();

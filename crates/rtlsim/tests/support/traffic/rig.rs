@@ -214,6 +214,7 @@ impl Rig {
                 *self.dropped.entry((outcome.module, reason)).or_default() += 1;
                 return;
             }
+            Verdict::Consumed { .. } => return,
             Verdict::Forwarded { port } => port,
             Verdict::Delivered { queue } => self.target.ports as u8 + queue,
         };

@@ -200,7 +200,7 @@ impl Witness {
         match verdict {
             Verdict::Forwarded { port } => Some(port),
             Verdict::Delivered { queue } => Some(self.target.ports as u8 + queue),
-            Verdict::Dropped { .. } => None,
+            Verdict::Consumed { .. } | Verdict::Dropped { .. } => None,
         }
     }
 
