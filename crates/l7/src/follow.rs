@@ -5,7 +5,7 @@
 //! is given up.
 
 use crate::device::L7Engine;
-use crate::engine::Fate;
+use crate::engine::{Fate, Outcome};
 use crate::receive::{Arrived, Delivery, Ended, Member, Whose, Write};
 use crate::table::Place;
 use sluice_device::{Decided, Engine, Followed, Packet, Sent};
@@ -15,6 +15,8 @@ use sluice_formats::l7::target::{COMPLETION_BYTES, EXPIRY_TICK_CYCLES};
 use sluice_formats::{Reason, Row};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+/// Cycles after a packet's decision in which its message may still count as one on its way.
+const HEARD: u64 = 256;
 /// Cycles that a message may be given up later than a pass over all entries needs, and than its last packet is told.
 const LATE: u64 = 4096;
 
@@ -42,6 +44,8 @@ pub struct Following {
     ended: Vec<Ended>,
     /// Descriptors that were taken, and by whom is not known yet.
     started: VecDeque<(u8, u32)>,
+    /// When messages of modules were told to be finished, the last ones: the table takes some cycles to hear of it.
+    finished: VecDeque<(u64, u8)>,
     /// Of each ring: how many completions are there without a gap, and those behind it.
     there: BTreeMap<u8, (u64, BTreeSet<u64>)>,
 }
@@ -77,6 +81,24 @@ impl L7Engine {
             let arrived = self.engine.arrive(&came.frame, came.module, came.generation, |job| job.run(tables));
             came.arrived = Some(arrived);
         }
+    }
+
+    /// A message that the model has let in had no room in the device's table: only right where that may have been full.
+    fn no_state(&mut self, arrived: Arrived, module: u8, tick: u64) -> Result<Arrived, String> {
+        let Some((Member::Begins(place), _)) = arrived.member else { return Ok(arrived) };
+        let following = &mut self.following;
+        while following.finished.pop_front_if(|(at, _)| *at + HEARD < tick).is_some() {}
+        let undecided = following.packets.values().filter(|came| came.arrived.is_some());
+        let late = undecided.map(|came| came.module).chain(following.finished.iter().map(|(_, module)| *module));
+        let late: Vec<u8> = late.collect();
+        let own = late.iter().filter(|other| **other == module).count();
+        if !self.engine.table.may_be_full(place, (own, late.len())) {
+            return Err("its message has room in the table".into());
+        }
+        self.engine.table.forget(place);
+        self.host.receive.forget(place);
+        let outcome = Outcome { fate: Fate::Dropped(Reason::L7NoState), fault: false };
+        Ok(Arrived { outcome, member: None })
     }
 
     /// A message is given up, told at this tick.
@@ -138,6 +160,8 @@ impl Followed for L7Engine {
         let Came { module, frame, .. } = self.following.packets.remove(&row.id).ok_or("no such packet")?;
         let told = |reason: Reason| row.dropped && row.kind == kind(reason);
         let no_descriptor = told(Reason::L7NoDescriptor);
+        let arrived = if told(Reason::L7NoState) { self.no_state(arrived, module, tick)? } else { arrived };
+        self.following.finished.push_back((tick, module));
         // A message without a buffer was given up; that is told later.
         match arrived.member {
             Some((Member::Later(place), _)) if told(Reason::L7NoFirst) && self.host.receive.is_live(place) => {

@@ -385,6 +385,11 @@ impl Receive {
         (overdue, next)
     }
 
+    /// Nothing is known of an entry's message any more.
+    pub fn forget(&mut self, place: Place) {
+        self.messages.remove(&place.0);
+    }
+
     /// Messages that have a buffer of a ring.
     pub fn in_flight(&self, ring: u8) -> usize {
         let is_one = |m: &&Message| matches!(&m.mode, Mode::Buffer { ended, .. } if m.live && ended.ring == ring);

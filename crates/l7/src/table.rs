@@ -181,6 +181,18 @@ impl<D: Copy> Table<D> {
         self.entries[place.0] = None;
     }
 
+    /// Whether a message's entry may have found no room: with so many messages of its module, and of all, that are finished here and may not
+    /// be where the table is. Its own entry does not count.
+    pub fn may_be_full(&self, place: Place, late: (usize, usize)) -> bool {
+        let Some(entry) = &self.entries[place.0] else { return true };
+        let own = usize::from(!entry.is_finished());
+        let live = |module| self.live(module) - own;
+        let quota = usize::from(self.quotas[usize::from(entry.key.module)]);
+        live(Some(entry.key.module)) + late.0 >= quota
+            || live(None) + late.1 >= self.messages
+            || self.places(entry.key).all(|place| self.entries[place.0].is_some())
+    }
+
     /// A message is decided.
     pub fn decide(&mut self, place: Place, decision: D) {
         if let Some(entry) = &mut self.entries[place.0] {
