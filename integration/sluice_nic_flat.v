@@ -16,6 +16,8 @@ module sluice_nic_flat (
     m_axis_tkeep,
     m_axis_tlast,
     m_axis_tuser,
+    m_axis_message_o,
+    m_axis_queue_o,
     s_axis_cfg_tvalid,
     s_axis_cfg_tready,
     s_axis_cfg_tdata,
@@ -24,6 +26,26 @@ module sluice_nic_flat (
     m_axis_cfg_tready,
     m_axis_cfg_tdata,
     m_axis_cfg_tlast,
+    m_axis_dma_read_desc_tvalid,
+    m_axis_dma_read_desc_tready,
+    m_axis_dma_read_desc_addr,
+    m_axis_dma_read_desc_len,
+    m_axis_dma_read_desc_tag,
+    s_axis_dma_read_data_tvalid,
+    s_axis_dma_read_data_tag,
+    s_axis_dma_read_data_tdata,
+    m_axis_dma_write_desc_tvalid,
+    m_axis_dma_write_desc_tready,
+    m_axis_dma_write_desc_addr,
+    m_axis_dma_write_desc_len,
+    m_axis_dma_write_desc_tag,
+    m_axis_dma_write_data_tvalid,
+    m_axis_dma_write_data_tready,
+    m_axis_dma_write_data_tdata,
+    m_axis_dma_write_data_tkeep,
+    m_axis_dma_write_data_tlast,
+    s_axis_dma_write_status_tvalid,
+    s_axis_dma_write_status_tag,
     ticks_o,
     trace_epoch_o,
     trace_port_valid_o,
@@ -35,7 +57,9 @@ module sluice_nic_flat (
     trace_queue_valid_o,
     trace_queue_o,
     trace_leave_valid_o,
-    trace_leave_o
+    trace_leave_o,
+    trace_step_valid_o,
+    trace_step_o
 );
 
     parameter TARGET = 0;
@@ -43,6 +67,8 @@ module sluice_nic_flat (
     localparam BYTES = (TARGET == 1) ? 32 : 64;
     localparam PORTS = 4;
     localparam DESTS = 8;
+    localparam L7_TRACE_ROW_BITS = 54;
+    localparam DMA_TAG_BITS = 8;
     localparam TICK_BITS = 48;
     localparam SIDEBAND_BITS = 189;
     localparam PORT_TRACE_BITS = 110;
@@ -65,6 +91,8 @@ module sluice_nic_flat (
     output [DESTS*BYTES-1:0] m_axis_tkeep;
     output [DESTS-1:0] m_axis_tlast;
     output [DESTS*SIDEBAND_BITS-1:0] m_axis_tuser;
+    output m_axis_message_o;
+    output [8-1:0] m_axis_queue_o;
     input s_axis_cfg_tvalid;
     output s_axis_cfg_tready;
     input [32-1:0] s_axis_cfg_tdata;
@@ -73,6 +101,26 @@ module sluice_nic_flat (
     input m_axis_cfg_tready;
     output [32-1:0] m_axis_cfg_tdata;
     output m_axis_cfg_tlast;
+    output m_axis_dma_read_desc_tvalid;
+    input m_axis_dma_read_desc_tready;
+    output [64-1:0] m_axis_dma_read_desc_addr;
+    output [16-1:0] m_axis_dma_read_desc_len;
+    output [DMA_TAG_BITS-1:0] m_axis_dma_read_desc_tag;
+    input s_axis_dma_read_data_tvalid;
+    input [DMA_TAG_BITS-1:0] s_axis_dma_read_data_tag;
+    input [8*BYTES-1:0] s_axis_dma_read_data_tdata;
+    output m_axis_dma_write_desc_tvalid;
+    input m_axis_dma_write_desc_tready;
+    output [64-1:0] m_axis_dma_write_desc_addr;
+    output [16-1:0] m_axis_dma_write_desc_len;
+    output [DMA_TAG_BITS-1:0] m_axis_dma_write_desc_tag;
+    output m_axis_dma_write_data_tvalid;
+    input m_axis_dma_write_data_tready;
+    output [8*BYTES-1:0] m_axis_dma_write_data_tdata;
+    output [BYTES-1:0] m_axis_dma_write_data_tkeep;
+    output m_axis_dma_write_data_tlast;
+    input s_axis_dma_write_status_tvalid;
+    input [DMA_TAG_BITS-1:0] s_axis_dma_write_status_tag;
     output [TICK_BITS-1:0] ticks_o;
     output [32-1:0] trace_epoch_o;
     output [PORTS-1:0] trace_port_valid_o;
@@ -85,6 +133,8 @@ module sluice_nic_flat (
     output [DESTS*QUEUE_TRACE_BITS-1:0] trace_queue_o;
     output trace_leave_valid_o;
     output [LEAVE_TRACE_BITS-1:0] trace_leave_o;
+    output [3-1:0] trace_step_valid_o;
+    output [3*L7_TRACE_ROW_BITS-1:0] trace_step_o;
 
     sluice_nic_top #(
         .Target(TARGET)
@@ -103,6 +153,8 @@ module sluice_nic_flat (
         .m_axis_tkeep(m_axis_tkeep),
         .m_axis_tlast(m_axis_tlast),
         .m_axis_tuser(m_axis_tuser),
+        .m_axis_message_o(m_axis_message_o),
+        .m_axis_queue_o(m_axis_queue_o),
         .s_axis_cfg_tvalid(s_axis_cfg_tvalid),
         .s_axis_cfg_tready(s_axis_cfg_tready),
         .s_axis_cfg_tdata(s_axis_cfg_tdata),
@@ -111,6 +163,26 @@ module sluice_nic_flat (
         .m_axis_cfg_tready(m_axis_cfg_tready),
         .m_axis_cfg_tdata(m_axis_cfg_tdata),
         .m_axis_cfg_tlast(m_axis_cfg_tlast),
+        .m_axis_dma_read_desc_tvalid(m_axis_dma_read_desc_tvalid),
+        .m_axis_dma_read_desc_tready(m_axis_dma_read_desc_tready),
+        .m_axis_dma_read_desc_addr(m_axis_dma_read_desc_addr),
+        .m_axis_dma_read_desc_len(m_axis_dma_read_desc_len),
+        .m_axis_dma_read_desc_tag(m_axis_dma_read_desc_tag),
+        .s_axis_dma_read_data_tvalid(s_axis_dma_read_data_tvalid),
+        .s_axis_dma_read_data_tag(s_axis_dma_read_data_tag),
+        .s_axis_dma_read_data_tdata(s_axis_dma_read_data_tdata),
+        .m_axis_dma_write_desc_tvalid(m_axis_dma_write_desc_tvalid),
+        .m_axis_dma_write_desc_tready(m_axis_dma_write_desc_tready),
+        .m_axis_dma_write_desc_addr(m_axis_dma_write_desc_addr),
+        .m_axis_dma_write_desc_len(m_axis_dma_write_desc_len),
+        .m_axis_dma_write_desc_tag(m_axis_dma_write_desc_tag),
+        .m_axis_dma_write_data_tvalid(m_axis_dma_write_data_tvalid),
+        .m_axis_dma_write_data_tready(m_axis_dma_write_data_tready),
+        .m_axis_dma_write_data_tdata(m_axis_dma_write_data_tdata),
+        .m_axis_dma_write_data_tkeep(m_axis_dma_write_data_tkeep),
+        .m_axis_dma_write_data_tlast(m_axis_dma_write_data_tlast),
+        .s_axis_dma_write_status_tvalid(s_axis_dma_write_status_tvalid),
+        .s_axis_dma_write_status_tag(s_axis_dma_write_status_tag),
         .ticks_o(ticks_o),
         .trace_epoch_o(trace_epoch_o),
         .trace_port_valid_o(trace_port_valid_o),
@@ -122,7 +194,9 @@ module sluice_nic_flat (
         .trace_queue_valid_o(trace_queue_valid_o),
         .trace_queue_o(trace_queue_o),
         .trace_leave_valid_o(trace_leave_valid_o),
-        .trace_leave_o(trace_leave_o)
+        .trace_leave_o(trace_leave_o),
+        .trace_step_valid_o(trace_step_valid_o),
+        .trace_step_o(trace_step_o)
     );
 
 endmodule

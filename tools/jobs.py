@@ -203,8 +203,8 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("on both", "tiny", "both", tiny, "nic"),
         on_nic("xdp", "default", "model", xdp, "xdp"),
         on_nic("xdp", "tiny", "model", tiny_xdp, "xdp"),
-        on_nic("l7", "default", "model", rules, "l7"),
-        on_nic("l7", "tiny", "model", [path for path in rules if path not in only_default], "l7"),
+        on_nic("l7", "default", "both", rules, "l7"),
+        on_nic("l7", "tiny", "both", [path for path in rules if path not in only_default], "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
     ]
 

@@ -11,7 +11,7 @@ PORT = re.compile(r"^\s*(input|output)\s+logic\s*(?:\[\s*(.+?)\s*-1:0\]|\[\s*(\d
 
 @dataclass(frozen=True)
 class Port:
-    """A port; `width` is an expression over parameters and constants of sluice_pkg."""
+    """A port; `width` is an expression over parameters and constants of packages."""
 
     name: str
     direction: str
@@ -52,8 +52,9 @@ def ports_of(top: str) -> list[Port]:
 
 
 def constants() -> dict[str, int]:
-    """The numbers of sluice_pkg."""
-    text = (ROOT / "rtl" / "gen" / "sluice_pkg.sv").read_text()
+    """The numbers of sluice_pkg and of the l7 engine's packages."""
+    packages = [ROOT / "rtl" / path for path in ("gen/sluice_l7_rows_pkg.sv", "l7/sluice_l7_pkg.sv", "gen/sluice_pkg.sv")]
+    text = "".join(package.read_text() for package in packages)
     values = {name: int(value) for name, value in re.findall(r"localparam int unsigned (\w+) = (\d+);", text)}
     return {**values, "TagsBits": 16 * values["DestBits"]}
 

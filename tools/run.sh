@@ -40,10 +40,10 @@ target/release/sluice run --config $xdp/behind_rmt.toml --in $nic/mixed.pcapng
 l7=programs/l7
 cat <<COMMAND
 
-\$ target/release/sluice run --config $l7/nic.toml --in port0=$l7/course_reviews.pcap
+\$ target/release/sluice run --config $l7/nic.toml --in port0=$l7/course_reviews.pcap --device both
 
 COMMAND
-target/release/sluice run --config $l7/nic.toml --in port0=$l7/course_reviews.pcap
+target/release/sluice run --config $l7/nic.toml --in port0=$l7/course_reviews.pcap --device both
 
 cat <<COMMAND
 

@@ -84,6 +84,8 @@ pub struct Table<D> {
     secrets: [u128; TABLE_HASHES],
     quotas: Vec<u16>,
     messages: usize,
+    /// Messages on their way by module.
+    live: Vec<usize>,
     /// Entries of finished messages that others got.
     pub evicted: u64,
 }
@@ -96,6 +98,7 @@ impl<D: Copy> Table<D> {
             secrets: [0xd0ca_2bcb_ae7b_30b4_77cb_2da3_8030_f20c, 0x6d5a_56da_255b_0ec2_4167_253d_43a3_8fb0],
             quotas: vec![0; target.modules],
             messages: target.messages,
+            live: vec![0; target.modules],
             evicted: 0,
         }
     }
@@ -112,8 +115,23 @@ impl<D: Copy> Table<D> {
 
     /// Messages that are on their way, of a module or of all.
     pub fn live(&self, module: Option<u8>) -> usize {
-        let entries = self.entries.iter().flatten();
-        entries.filter(|e| !e.is_finished() && module.is_none_or(|module| e.key.module == module)).count()
+        module.map_or_else(|| self.live.iter().sum(), |module| self.live[usize::from(module)])
+    }
+
+    /// Changes an entry, and counts its message where it is on its way.
+    fn change<T>(&mut self, place: Place, change: impl FnOnce(&mut Option<Entry<D>>) -> T) -> T {
+        let count =
+            |entry: &Option<Entry<D>>| entry.as_ref().filter(|e| !e.is_finished()).map(|e| usize::from(e.key.module));
+        let before = count(&self.entries[place.0]);
+        let changed = change(&mut self.entries[place.0]);
+        let after = count(&self.entries[place.0]);
+        if let Some(module) = before {
+            self.live[module] -= 1;
+        }
+        if let Some(module) = after {
+            self.live[module] += 1;
+        }
+        changed
     }
 
     /// How many entries there are.
@@ -154,31 +172,36 @@ impl<D: Copy> Table<D> {
         let Some(place) = self.places(key).filter(|place| rank(place) < 3).min_by_key(rank) else {
             return Begun::NoState;
         };
-        let before = self.entries[place.0].replace(Entry { key, packets, came: 1, decision: None, held: false });
+        let entry = Entry { key, packets, came: 1, decision: None, held: false };
+        let before = self.change(place, |place| place.replace(entry));
         self.evicted += u64::from(before.is_some());
         Begun::Entered(place)
     }
 
     /// A packet of a message that has an entry comes; gives what has been decided of it.
     pub fn join(&mut self, place: Place, packets: u8, number: u8) -> Result<Option<D>, Contradicts> {
-        let Some(entry) = &mut self.entries[place.0] else { return Ok(None) };
-        if entry.packets != packets {
-            return Err(Contradicts { message: entry.packets, packet: packets });
-        }
-        entry.came |= 1 << number;
-        Ok(entry.decision)
+        self.change(place, |entry| {
+            let Some(entry) = entry else { return Ok(None) };
+            if entry.packets != packets {
+                return Err(Contradicts { message: entry.packets, packet: packets });
+            }
+            entry.came |= 1 << number;
+            Ok(entry.decision)
+        })
     }
 
     /// A message has a buffer, or has one no more.
     pub fn hold(&mut self, place: Place, held: bool) {
-        if let Some(entry) = &mut self.entries[place.0] {
-            entry.held = held;
-        }
+        self.change(place, |entry| {
+            if let Some(entry) = entry {
+                entry.held = held;
+            }
+        });
     }
 
     /// An entry is given back: nobody finds it any more.
     pub fn forget(&mut self, place: Place) {
-        self.entries[place.0] = None;
+        self.change(place, |entry| *entry = None);
     }
 
     /// Whether a message's entry may have found no room: with so many messages of its module, and of all, that are finished here and may not
@@ -195,9 +218,11 @@ impl<D: Copy> Table<D> {
 
     /// A message is decided.
     pub fn decide(&mut self, place: Place, decision: D) {
-        if let Some(entry) = &mut self.entries[place.0] {
-            entry.decision = Some(decision);
-        }
+        self.change(place, |entry| {
+            if let Some(entry) = entry {
+                entry.decision = Some(decision);
+            }
+        });
     }
 }
 
