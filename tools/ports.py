@@ -53,7 +53,9 @@ def ports_of(top: str) -> list[Port]:
 
 def constants() -> dict[str, int]:
     """The numbers of sluice_pkg and of the l7 engine's packages."""
-    packages = [ROOT / "rtl" / path for path in ("gen/sluice_l7_rows_pkg.sv", "l7/sluice_l7_pkg.sv", "gen/sluice_pkg.sv")]
+    packages = [
+        ROOT / "rtl" / path for path in ("gen/sluice_l7_rows_pkg.sv", "l7/sluice_l7_pkg.sv", "gen/sluice_pkg.sv")
+    ]
     text = "".join(package.read_text() for package in packages)
     values = {name: int(value) for name, value in re.findall(r"localparam int unsigned (\w+) = (\d+);", text)}
     return {**values, "TagsBits": 16 * values["DestBits"]}

@@ -142,7 +142,7 @@ module sluice_l7_accounts
     status_q  <= status;
   end
   assign cfg_valid_o = counted_valid != '0 || refused_q;
-  assign cfg_rsp_o   = '{
+  assign cfg_rsp_o = '{
           status: refused_q ? status_q : StatusOk,
           words: 4'd2,
           data: 256'(counted_valid[1] ? counted[1] : counted[0])
