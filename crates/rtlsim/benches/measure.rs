@@ -40,7 +40,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 16] = [
+const SECTIONS: [Section; 17] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -55,6 +55,7 @@ const SECTIONS: [Section; 16] = [
     ("l7", "Dispatch latency of the l7 engine", l7::latency),
     ("l7-rates", "Rates of the l7 engine", l7::rates),
     ("l7-shares", "Short programs beside long ones on the l7 engine", l7::shares),
+    ("l7-attack", "Floods on the l7 engine", l7::attack),
     ("packing", "How many modules there is room for", packing::packing),
     ("hitless", "Replacements under full load", hitless),
 ];

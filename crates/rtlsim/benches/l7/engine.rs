@@ -92,8 +92,14 @@ impl Engine {
         engine
     }
 
-    fn write(&mut self, table: Table, rows: &[impl Row]) {
-        for (index, row) in (0..).zip(rows) {
+    /// Writes rows of a table from the first one on.
+    pub fn write(&mut self, table: Table, rows: &[impl Row]) {
+        self.write_from(table, 0, rows);
+    }
+
+    /// Writes rows of a table from an index on.
+    pub fn write_from(&mut self, table: Table, first: u32, rows: &[impl Row]) {
+        for (index, row) in (first..).zip(rows) {
             self.sequence = self.sequence.wrapping_add(1);
             let (node, status, data) = (Node::L7.number(), Status::Ok, row.pack().expect("a row packs"));
             let sequence = self.sequence;

@@ -20,7 +20,7 @@ fn alone(build: Build, shape: Shape, seed: u64) -> (u64, u64) {
         engine.offer(1, at, &shape.frame(message as u32, message % shape.rules, 128, false));
         engine.settle();
         let decided = engine.decided[message].expect("it is decided");
-        assert_eq!((decided.row.dropped, decided.row.queue_id), (false, shape.queue(message % shape.rules)));
+        assert_eq!((decided.row.dropped, decided.row.queue_id), (false, shape.queue_of(message % shape.rules)));
     }
     let all: Vec<u64> = (0..MESSAGES).map(|message| engine.latency(message)).collect();
     (*all.iter().min().expect("there are some"), *all.iter().max().expect("there are some"))

@@ -24,11 +24,13 @@ pub struct Shape {
     pub until: bool,
     /// UDP port.
     pub port: u16,
+    /// Queue of the first rule.
+    pub queue: usize,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { compares: 1, rules: 32, length: 4, until: true, port: 9000 }
+        Self { compares: 1, rules: 32, length: 4, until: true, port: 9000, queue: 0 }
     }
 }
 
@@ -57,7 +59,8 @@ impl Shape {
         for rule in 0..self.rules {
             let until = if self.until { "*/" } else { "" };
             let texts = self.texts(rule).join(".");
-            writeln!(text, " rule r{rule}: route ~ \"{until}{texts}\" -> queue {}", rule % QUEUES).expect("text grows");
+            writeln!(text, " rule r{rule}: route ~ \"{until}{texts}\" -> queue {}", self.queue_of(rule))
+                .expect("text grows");
         }
         text += " }\n}\n";
         read("measured.l7", &text).unwrap_or_else(|e| panic!("{e}\n{text}"))
@@ -85,8 +88,8 @@ impl Shape {
     }
 
     /// Queue of a rule.
-    pub fn queue(self, rule: usize) -> u8 {
-        (rule % QUEUES) as u8
+    pub fn queue_of(self, rule: usize) -> u8 {
+        ((self.queue + rule) % QUEUES) as u8
     }
 }
 

@@ -1,11 +1,13 @@
 //! The l7 engine alone: how long a decision takes, how many there are, and who waits for whom.
 
+mod attack;
 mod engine;
 mod latency;
 mod messages;
 mod rates;
 mod shares;
 
+pub use attack::table as attack;
 pub use engine::Build;
 pub use latency::table as latency;
 pub use rates::{MATCHERS, table as rates};

@@ -41,7 +41,7 @@ pub fn rate(build: Build, load: Load, seed: u64) -> Result<f64, String> {
     let mut ends = Vec::new();
     for (message, decided) in engine.decided.iter().enumerate() {
         let decided = decided.expect("all are decided");
-        let wanted = load.shape.queue(rule(message));
+        let wanted = load.shape.queue_of(rule(message));
         assert!(!decided.row.dropped && decided.row.queue_id == wanted, "message {message}: {decided:?}");
         ends.push(decided.at);
     }

@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 /// Millions of messages a second of the light module, and of the heavy one.
-const LIGHT: f64 = 7.0;
+pub const LIGHT: f64 = 7.0;
 const HEAVY: [f64; 9] = [0.0, 1.0, 2.5, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0];
 /// Cycles that are measured, behind some others.
-const CYCLES: u64 = 60_000;
+pub const CYCLES: u64 = 60_000;
 const WARM: u64 = 5_000;
 /// Packets that a module's queue holds.
 const QUEUE: usize = 64;
@@ -22,7 +22,7 @@ const QUANTUM: i64 = 48;
 
 /// What stands in front of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Front {
+pub enum Front {
     /// One queue for both.
     OneQueue,
     /// A queue for each, in turn by the steps that the engine has charged.
@@ -31,11 +31,20 @@ enum Front {
     Credits,
 }
 
+/// What a module sends.
+pub struct Load {
+    /// Millions of packets a second.
+    pub rate: f64,
+    /// Steps of each.
+    pub steps: i64,
+    /// The frame of a packet, by its number.
+    pub frame: Box<dyn FnMut(u32) -> Vec<u8>>,
+}
+
 /// A module of the run.
 struct Module {
-    shape: Shape,
-    steps: i64,
-    /// Cycles from a message to the next.
+    load: Load,
+    /// Cycles from a packet to the next.
     apart: f64,
     next: f64,
     /// Ticks at which those that wait came.
@@ -44,27 +53,31 @@ struct Module {
     inside: usize,
     sent: u32,
     lost: u64,
+    dropped: u64,
     latencies: Vec<u64>,
 }
 
 impl Module {
-    fn new(compares: usize, port: u16, rate: f64, steps: i64) -> Self {
-        let apart = if rate > 0.0 { CLOCK / 1e6 / rate } else { f64::INFINITY };
-        let shape = Shape { compares, port, ..Shape::default() };
+    fn new(load: Load) -> Self {
+        let apart = if load.rate > 0.0 { CLOCK / 1e6 / load.rate } else { f64::INFINITY };
         let (queue, latencies) = (VecDeque::new(), Vec::new());
-        Self { shape, steps, apart, next: apart, queue, deficit: 0, inside: 0, sent: 0, lost: 0, latencies }
+        let (deficit, inside, sent, lost, dropped) = (0, 0, 0, 0, 0);
+        Self { load, apart, next: apart, queue, deficit, inside, sent, lost, dropped, latencies }
     }
 }
 
 /// What has been seen of a module.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
-    /// Millions of messages a second.
-    rate: f64,
-    lost: u64,
-    /// Median and 99 % of the cycles from a message's coming to its queue to its decision's row.
-    median: u64,
-    most_of: u64,
+pub struct Seen {
+    /// Millions of packets that were decided a second.
+    pub rate: f64,
+    /// Those for which the queue had no room.
+    pub lost: u64,
+    /// Those that the engine dropped.
+    pub dropped: u64,
+    /// Median and 99 % of the cycles from a packet's coming to its queue to its decision's row.
+    pub median: u64,
+    pub most_of: u64,
 }
 
 /// Which module the next packet is of.
@@ -90,15 +103,13 @@ fn choose(front: Front, modules: &mut [Module; 2], turn: &mut usize, places: usi
     None
 }
 
-fn run(front: Front, heavy: f64, seed: u64) -> [Seen; 2] {
-    let build = Build::Matchers(4);
-    let mut modules = [Module::new(2, 9000, LIGHT, 2), Module::new(48, 9001, heavy, 48)];
-    let shapes = [modules[0].shape, modules[1].shape];
-    let tables = placed(build.target(), &shapes).unwrap_or_else(|e| panic!("{e}"));
-    let mut engine = Engine::open(build, seed, &tables);
-    let places = build.target().matchers * (build.target().places - 1);
+/// Two modules, 1 and 2, whose packets go through queues and a scheduler to the engine.
+pub fn share(front: Front, engine: &mut Engine, loads: [Load; 2]) -> [Seen; 2] {
+    let target = Build::Matchers(4).target();
+    let places = target.matchers * (target.places - 1);
+    let mut modules = loads.map(Module::new);
     let begin = engine.now();
-    let (mut turn, mut looked) = (0, 0);
+    let (mut turn, mut looked, before) = (0, engine.done, engine.decided.len());
     // Of each packet in the engine: its module, and when it came to its queue.
     let mut offered: Vec<(usize, u64)> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -114,11 +125,11 @@ fn run(front: Front, heavy: f64, seed: u64) -> [Seen; 2] {
                 }
             }
         }
-        if engine.came.len() == offered.len()
+        if engine.came.len() == before + offered.len()
             && let Some(chosen) = choose(front, &mut modules, &mut turn, places)
         {
             let module = &mut modules[chosen];
-            let frame = module.shape.frame(module.sent, module.sent as usize % 32, 128, false);
+            let frame = (module.load.frame)(module.sent);
             let came = module.queue.pop_front().expect("it waits");
             (module.sent, module.inside) = (module.sent + 1, module.inside + 1);
             engine.offer(1 + chosen as u8, 0, &frame);
@@ -129,13 +140,13 @@ fn run(front: Front, heavy: f64, seed: u64) -> [Seen; 2] {
         if looked != engine.done {
             looked = engine.done;
             open.retain(|&packet| {
-                let Some(decided) = engine.decided[packet] else { return true };
-                assert!(!decided.row.dropped, "{decided:?}");
+                let Some(decided) = engine.decided[before + packet] else { return true };
                 let (chosen, came) = offered[packet];
                 let module = &mut modules[chosen];
                 module.inside -= 1;
-                module.deficit -= module.steps;
+                module.deficit -= module.load.steps;
                 if came >= begin + WARM {
+                    module.dropped += u64::from(decided.row.dropped);
                     module.latencies.push(decided.at - came);
                 }
                 false
@@ -149,8 +160,25 @@ fn run(front: Front, heavy: f64, seed: u64) -> [Seen; 2] {
             module.latencies.get((part * last as f64).ceil() as usize).copied().unwrap_or(0)
         };
         let rate = module.latencies.len() as f64 * CLOCK / 1e6 / CYCLES as f64;
-        Seen { rate, lost: module.lost, median: at(0.5), most_of: at(0.99) }
+        Seen { rate, lost: module.lost, dropped: module.dropped, median: at(0.5), most_of: at(0.99) }
     })
+}
+
+/// Messages of a shape, its rules in turn.
+pub fn messages(shape: Shape, rate: f64) -> Load {
+    let frame = move |number: u32| shape.frame(number, number as usize % shape.rules, 128, false);
+    Load { rate, steps: shape.compares as i64, frame: Box::new(frame) }
+}
+
+/// The light module beside the heavy one.
+fn run(front: Front, heavy: f64, seed: u64) -> [Seen; 2] {
+    let build = Build::Matchers(4);
+    let shapes = [(2, 9000), (48, 9001)].map(|(compares, port)| Shape { compares, port, ..Shape::default() });
+    let tables = placed(build.target(), &shapes).unwrap_or_else(|e| panic!("{e}"));
+    let mut engine = Engine::open(build, seed, &tables);
+    let seen = share(front, &mut engine, [messages(shapes[0], LIGHT), messages(shapes[1], heavy)]);
+    assert!(seen.iter().all(|module| module.dropped == 0), "{seen:?}");
+    seen
 }
 
 /// The section of docs/measurements.md.
