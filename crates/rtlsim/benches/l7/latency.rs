@@ -1,7 +1,7 @@
 //! Dispatch latency of a message alone (table 4.2 of QingNiao's text).
 
 use super::engine::{Build, Engine};
-use super::messages::{Shape, placed};
+use super::messages::{Fill, Shape, placed};
 use crate::plot::{Axis, Look, Plot, Scale, Series};
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ fn alone(build: Build, shape: Shape, seed: u64) -> (u64, u64) {
     for message in 0..MESSAGES {
         // Each takes another place of the table, and another tick.
         let at = engine.now() + APART + message as u64 % 7;
-        engine.offer(1, at, &shape.frame(message as u32, message % shape.rules, 128, false));
+        engine.offer(1, at, &shape.frame(message as u32, message % shape.rules, 128, Fill::Other));
         engine.settle();
         let decided = engine.decided[message].expect("it is decided");
         assert_eq!((decided.row.dropped, decided.row.queue_id), (false, shape.queue_of(message % shape.rules)));

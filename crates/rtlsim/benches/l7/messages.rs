@@ -34,6 +34,17 @@ impl Default for Shape {
     }
 }
 
+/// What fills a message up to its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// The field that the rules look at.
+    Field,
+    /// Another one.
+    Other,
+    /// Another one, and `seg_cnt` says how many segments the first one takes.
+    Counted,
+}
+
 /// A number as so many letters, 32 of them.
 fn letters(mut number: usize, length: usize) -> String {
     let mut text = vec![b'k'; length];
@@ -66,10 +77,13 @@ impl Shape {
         read("measured.l7", &text).unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
 
-    /// A frame of a message for a rule, filled up to a length that it has not; `seg_cnt` says as many segments as its field has, or nothing.
-    pub fn frame(self, message: u32, rule: usize, length: usize, seg_cnt: bool) -> Vec<u8> {
+    /// A frame of a message for a rule, filled up to a length that it has not.
+    pub fn frame(self, message: u32, rule: usize, length: usize, fill: Fill) -> Vec<u8> {
         let start = if self.until { "host/" } else { "" };
-        let value = format!("{start}{}", self.texts(rule).join("-")).into_bytes();
+        let mut value = format!("{start}{}", self.texts(rule).join("-")).into_bytes();
+        if fill == Fill::Field {
+            value.resize(value.len().max(length - HEADER_BYTES - 2), b'z');
+        }
         let mut part = encode(&[Field { index: 1, value }]);
         let segments = part.len().div_ceil(64);
         if HEADER_BYTES + part.len() < length {
@@ -81,7 +95,7 @@ impl Shape {
             app_id: 1,
             msg_id: message,
             msg_len_in_pkts: 1,
-            seg_cnt: if seg_cnt { segments as u8 } else { 0 },
+            seg_cnt: if fill == Fill::Counted { segments as u8 } else { 0 },
             ..Header::default()
         };
         frame(&Addresses::to_port(self.port), header, &part)

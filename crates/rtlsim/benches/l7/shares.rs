@@ -4,7 +4,7 @@
 //! their module's queue at their rate, and one goes to the engine when the one before has gone in.
 
 use super::engine::{Build, CLOCK, Engine};
-use super::messages::{Shape, placed};
+use super::messages::{Fill, Shape, placed};
 use crate::plot::{Axis, Look, Plot, Scale, Series};
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -166,7 +166,7 @@ pub fn share(front: Front, engine: &mut Engine, loads: [Load; 2]) -> [Seen; 2] {
 
 /// Messages of a shape, its rules in turn.
 pub fn messages(shape: Shape, rate: f64) -> Load {
-    let frame = move |number: u32| shape.frame(number, number as usize % shape.rules, 128, false);
+    let frame = move |number: u32| shape.frame(number, number as usize % shape.rules, 128, Fill::Other);
     Load { rate, steps: shape.compares as i64, frame: Box::new(frame) }
 }
 
