@@ -29,7 +29,8 @@ module sluice_l7_decide
   logic [1:0][MostWideLog-1:0] half;
   logic [1:0][MostWideLog-1:0][3:0] by_fours;
   logic in_both;
-  logic [2**SegmentBits:0] here_come, next_come;
+  logic [SegmentBits-1:0] needed;
+  logic [2**SegmentBits-1:0] here_come, next_come;
   logic [NumberBits-1:0] wide_number;
 
   sluice_l7_compare u_compare (
@@ -51,11 +52,12 @@ module sluice_l7_decide
 
   // A look needs the segment of its position, and the one behind where its 8 bytes lie in both. Of a field that is not there it
   // needs none.
-  assign here_come = {1'b0, a_i.come};
-  assign next_come = {2'b00, a_i.come[2**SegmentBits-1:1]};
+  assign here_come = a_i.come;
+  assign next_come = {1'b0, a_i.come[2**SegmentBits-1:1]};
   assign in_both = (&a_i.look[LookColumnBits-1:LaneBits]) && (|a_i.look[LaneBits-1:0]);
-  assign late = !a_i.complete && !a_i.absent &&
-      !(in_both ? next_come[a_i.look[PositionBits-1:LookColumnBits]] : here_come[a_i.look[PositionBits-1:LookColumnBits]]);
+  // At the end of a whole view there is nothing to come.
+  assign needed = a_i.look[LookColumnBits+:SegmentBits];
+  assign late = !a_i.complete && !a_i.absent && !(next_come[needed] || (here_come[needed] && !in_both));
 
   assign takes = hit || a_i.does.move;
   assign misses = a_i.does.compare && !hit;
