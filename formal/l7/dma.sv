@@ -170,17 +170,16 @@ module dma
   BeatsAreCounted_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) beats == beat_level + 3'(has_front) + 3'(has_second));
   DescriptorsAreCounted_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   descs == desc_level + 3'(front_begins) + 3'(second_begins));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) descs == desc_level + 3'(front_begins) + 3'(second_begins));
 
   logic [BeatBits-1:0] beat_there;
   logic [DescBits-1:0] desc_there;
   always_comb begin
     beat_there = {second.last, second.keep, second.data};
-    if (beats_ahead < beat_level) beat_there = u_dut.u_data.mem[2'(u_dut.u_data.rd_ptr_q + beats_ahead[1:0])];
+    if (beats_ahead < beat_level) beat_there = u_dut.u_data.mem[2'(u_dut.u_data.rd_ptr_q+beats_ahead[1:0])];
     else if (beats_ahead == beat_level) beat_there = {front.last, front.keep, front.data};
     desc_there = second.desc;
-    if (descs_ahead < desc_level) desc_there = u_dut.u_descs.mem[2'(u_dut.u_descs.rd_ptr_q + descs_ahead[1:0])];
+    if (descs_ahead < desc_level) desc_there = u_dut.u_descs.mem[2'(u_dut.u_descs.rd_ptr_q+descs_ahead[1:0])];
     else if (descs_ahead == desc_level && front_begins) desc_there = front.desc;
   end
   ChosenBeatIsInItsPlace_A :
