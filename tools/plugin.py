@@ -1,11 +1,12 @@
 """Builds the Verilated tops as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
 
-    .venv/bin/python tools/plugin.py [--variant test|trace|bench|synthesized] [--jobs N] [CONFIG ...]
+    .venv/bin/python tools/plugin.py [--variant test|trace|bench|synthesized] [--set NAME=VALUE] [--jobs N] [CONFIG ...]
 
 Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
 FST waves), `bench` (for speed; two-state zero start, no assertions) and `synthesized` (as `test`, with the bodies that
 synthesis gets, and so without assertions: docs/decisions/simulated-bodies.md). The last has the file names of `test`
-in build/plugins/synthesized, so that any test takes it with SLUICE_PLUGIN_DIR.
+in build/plugins/synthesized, so that any test takes it with SLUICE_PLUGIN_DIR. So has what is built with `--set`, a
+parameter of the top with another value (`--set Matchers=1`): it lies in build/plugins/Matchers-1.
 
 A plug-in is current while its stamp stays the same: the hash of all sources and options, and the compiler
 (tools/compiler.py).
@@ -23,7 +24,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import compiler
@@ -87,8 +88,7 @@ VARIANTS = {
     "test": Variant("", CHECKED, "-O1"),
     "trace": Variant("_trace", (*CHECKED, "--trace-fst", "--trace-structs"), "-O1", trace=True),
     "bench": Variant("_bench", ("--no-assert", "--x-assign", "fast", "--x-initial", "fast"), "-O3"),
-    # The suffix is that of the work folder only.
-    "synthesized": Variant("_synthesized", ("-DSYNTHESIS", *CHECKED), "-O1", folder=PLUGINS / "synthesized"),
+    "synthesized": Variant("", ("-DSYNTHESIS", *CHECKED), "-O1", folder=PLUGINS / "synthesized"),
 }
 
 
@@ -157,18 +157,22 @@ def locked(name: str) -> Iterator[None]:
         yield
 
 
+def work_name(config: Configuration, variant: Variant) -> str:
+    """Of the work folder; plug-ins of one name in several folders have one each."""
+    return "_".join([config.name + variant.suffix, *variant.folder.relative_to(PLUGINS).parts])
+
+
 def build(config: Configuration, variant: Variant) -> None:
     """Builds one plug-in unless it is current."""
     with locked("runtime"):
         runtime = runtime_archive(variant)
-    with locked(f"{config.name}{variant.suffix}"):
+    with locked(work_name(config, variant)):
         _build(config, variant, runtime)
 
 
 def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     name = config.name
-    suffix = variant.suffix if variant.folder == PLUGINS else ""
-    plugin = variant.folder / f"libsluice_rtl_{name}{suffix}.so"
+    plugin = variant.folder / f"libsluice_rtl_{name}{variant.suffix}.so"
     own_shim = SHIM / ("nic" if config.area == "nic" else "bare")
     shim_sources = sorted([*SHIM.glob("*.cpp"), *own_shim.glob("*.cpp")])
     shim = [*shim_sources, *sorted([*SHIM.glob("*.h"), *own_shim.glob("*.h")])]
@@ -184,7 +188,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
         fail(f"no C++ shim in {SHIM.relative_to(ROOT)} (*.cpp and {HOOKS.name})")
     begin = time.monotonic()
     print(f"plugin: building {plugin.relative_to(ROOT)} with {cxx.command} ({cxx.version})", flush=True)
-    folder = CACHE / "rtl" / f"{name}{variant.suffix}"
+    folder = CACHE / "rtl" / work_name(config, variant)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     model = verilate(config, variant, folder)
@@ -211,6 +215,14 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     print(f"plugin: {plugin.relative_to(ROOT)} ready in {time.monotonic() - begin:.0f} s", flush=True)
 
 
+def with_parameter(config: Configuration, setting: str) -> Configuration:
+    """The configuration with `NAME=VALUE` for one of its top's parameters."""
+    name, _, value = setting.partition("=")
+    if not name.isidentifier() or not value.isdecimal():
+        fail(f"--set {setting!r}: expected NAME=VALUE with a number, as Matchers=1")
+    return replace(config, parameters={**config.parameters, name: int(value)})
+
+
 def prerequisites_met(variant: Variant) -> bool:
     """A compiler is a must; without lz4 only the waves are off."""
     script = str(ROOT / "tools" / "prerequisites.sh")
@@ -225,6 +237,7 @@ def prerequisites_met(variant: Variant) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Builds the Verilated tops as run-time plug-ins.")
     parser.add_argument("--variant", choices=VARIANTS, default="test")
+    parser.add_argument("--set", metavar="NAME=VALUE", help="a parameter of the top with another value")
     parser.add_argument("--jobs", type=int, default=JOBS, help=f"most tools at a time (default: {JOBS})")
     parser.add_argument("config", nargs="*", help="configurations of tools/configs.toml; all by default")
     arguments = parser.parse_args()
@@ -232,6 +245,9 @@ def main() -> None:
     if unknown := [name for name in arguments.config if name not in known]:
         fail(f"configuration {unknown[0]!r} is not in tools/configs.toml; allowed: {', '.join(known)}")
     variant = VARIANTS[arguments.variant]
+    if arguments.set:
+        known = {name: with_parameter(known[name], arguments.set) for name in arguments.config or known}
+        variant = replace(variant, folder=variant.folder / arguments.set.replace("=", "-"))
     if prerequisites_met(variant):
         for _ in range(JOBS - max(1, min(arguments.jobs, JOBS))):
             SLOTS.acquire()

@@ -19,6 +19,8 @@ module dma
 
   localparam int unsigned Capacity = 6;
   localparam int unsigned DescBits = $bits(l7_dma_t);
+  // Last, keep, a byte.
+  localparam int unsigned BeatBits = 10;
 
   logic [1:0] ready, inside_q, held_q, put;
   l7_dma_t [1:0] desc_q;
@@ -78,8 +80,13 @@ module dma
     end
   end
 
+  logic [2:0] beats, beats_ahead, descs, descs_ahead;
+  logic beat_followed, desc_followed;
+  logic [BeatBits-1:0] beat_word;
+  logic [DescBits-1:0] desc_word;
+
   word_follower #(
-      .Width   (10),
+      .Width   (BeatBits),
       .Capacity(Capacity)
   ) u_beats (
       .clk_i,
@@ -90,10 +97,10 @@ module dma
       .valid_i    (data_valid),
       .take_i     (data_valid && data_ready_i),
       .take_data_i({last, keep, data}),
-      .filling_o  (),
-      .followed_o (),
-      .ahead_o    (),
-      .word_o     (),
+      .filling_o  (beats),
+      .followed_o (beat_followed),
+      .ahead_o    (beats_ahead),
+      .word_o     (beat_word),
       .age_o      ()
   );
   word_follower #(
@@ -108,10 +115,10 @@ module dma
       .valid_i    (desc_valid),
       .take_i     (desc_valid && desc_ready_i),
       .take_data_i(desc),
-      .filling_o  (),
-      .followed_o (),
-      .ahead_o    (),
-      .word_o     (),
+      .filling_o  (descs),
+      .followed_o (desc_followed),
+      .ahead_o    (descs_ahead),
+      .word_o     (desc_word),
       .age_o      ()
   );
 
@@ -131,5 +138,53 @@ module dma
   ) || (data_valid && $stable(
       data
   )));
+
+  // Strengthening for the induction: where the words lie. Two in the register behind the turn, the others in the queues.
+  typedef struct packed {
+    logic last;
+    l7_dma_t desc;
+    logic first;
+    logic keep;
+    logic [7:0] data;
+  } held_t;
+  held_t front, second;
+  logic has_front, has_second, front_begins, second_begins;
+  logic [2:0] beat_level, desc_level;
+
+  assign front = u_dut.u_turn.u_skid.data_q;
+  assign second = u_dut.u_turn.u_skid.skid_q;
+  assign has_front = u_dut.u_turn.u_skid.valid_q;
+  assign has_second = !u_dut.u_turn.u_skid.ready_q;
+  assign front_begins = has_front && front.first;
+  assign second_begins = has_second && second.first;
+  assign beat_level = u_dut.u_data.level_q;
+  assign desc_level = u_dut.u_descs.level_q;
+
+  TheTurnIsWhoIsInside_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+                   inside_q == (u_dut.u_turn.inside_q ? 2'b01 << u_dut.u_turn.whose_q : 2'b00));
+  PointersSpanTheWords_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+                   u_dut.u_data.wr_ptr_q == 2'(u_dut.u_data.rd_ptr_q + beat_level[1:0]) &&
+                   u_dut.u_descs.wr_ptr_q == 2'(u_dut.u_descs.rd_ptr_q + desc_level[1:0]));
+  BeatsAreCounted_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) beats == beat_level + 3'(has_front) + 3'(has_second));
+  DescriptorsAreCounted_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) descs == desc_level + 3'(front_begins) + 3'(second_begins));
+
+  logic [BeatBits-1:0] beat_there;
+  logic [DescBits-1:0] desc_there;
+  always_comb begin
+    beat_there = {second.last, second.keep, second.data};
+    if (beats_ahead < beat_level) beat_there = u_dut.u_data.mem[2'(u_dut.u_data.rd_ptr_q+beats_ahead[1:0])];
+    else if (beats_ahead == beat_level) beat_there = {front.last, front.keep, front.data};
+    desc_there = second.desc;
+    if (descs_ahead < desc_level) desc_there = u_dut.u_descs.mem[2'(u_dut.u_descs.rd_ptr_q+descs_ahead[1:0])];
+    else if (descs_ahead == desc_level && front_begins) desc_there = front.desc;
+  end
+  ChosenBeatIsInItsPlace_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !beat_followed || beat_there == beat_word);
+  ChosenDescriptorIsInItsPlace_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !desc_followed || desc_there == desc_word);
 
 endmodule

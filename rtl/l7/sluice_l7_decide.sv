@@ -17,6 +17,7 @@ module sluice_l7_decide
 );
 
   localparam int unsigned LookColumnBits = $clog2(L7SegmentBytes);
+  localparam int unsigned LaneBits = $clog2(L7MatchBytes);
 
   logic hit, takes, misses, late, in_view, at_stop, beyond, got, again, spent, fault, leaves_hash;
   l7_target_t target;
@@ -27,7 +28,9 @@ module sluice_l7_decide
   logic [31:0][3:0] ones;
   logic [1:0][MostWideLog-1:0] half;
   logic [1:0][MostWideLog-1:0][3:0] by_fours;
-  logic [2**SegmentBits:0] next_come;
+  logic in_both;
+  logic [SegmentBits-1:0] needed;
+  logic [2**SegmentBits-1:0] here_come, next_come;
   logic [NumberBits-1:0] wide_number;
 
   sluice_l7_compare u_compare (
@@ -47,9 +50,14 @@ module sluice_l7_decide
       .class_o(target_class)
   );
 
-  // A look needs the segment of its position, and the one behind. Of a field that is not there it needs none.
-  assign next_come = {2'b00, a_i.come[2**SegmentBits-1:1]};
-  assign late = !a_i.complete && !a_i.absent && !next_come[a_i.look[PositionBits-1:LookColumnBits]];
+  // A look needs the segment of its position, and the one behind where its 8 bytes lie in both. Of a field that is not there it
+  // needs none.
+  assign here_come = a_i.come;
+  assign next_come = {1'b0, a_i.come[2**SegmentBits-1:1]};
+  assign in_both = (&a_i.look[LookColumnBits-1:LaneBits]) && (|a_i.look[LaneBits-1:0]);
+  // At the end of a whole view there is nothing to come.
+  assign needed = a_i.look[LookColumnBits+:SegmentBits];
+  assign late = !a_i.complete && !a_i.absent && !(next_come[needed] || (here_come[needed] && !in_both));
 
   assign takes = hit || a_i.does.move;
   assign misses = a_i.does.compare && !hit;

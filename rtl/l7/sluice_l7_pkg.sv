@@ -224,6 +224,14 @@ package sluice_l7_pkg;
     sideband_t side;
   } l7_side_t;
 
+  /// A target's configuration, with another number of matchers where that is not 0.
+  function automatic l7_cfg_t l7_cfg_of(int unsigned target, int unsigned matchers);
+    l7_cfg_t cfg;
+    cfg = l7_cfg(target);
+    if (matchers != 0) cfg.matchers = matchers;
+    return cfg;
+  endfunction
+
   // "Bits of function variable are not used": the function takes some fields of a whole configuration.
   // verilator lint_off UNUSEDSIGNAL
   /// Rows of the longest table: cycles of clearing them.

@@ -2,8 +2,8 @@
 ///
 /// An entry lies in one of `L7TableWays` ways of its set in each of two halves; a secret hash a half chooses the set (table `l7_secret`).
 /// An operation searches for its key. The first packet of a message that is not found gets a place: one that was never used, else one of a
-/// finished message of its module, else of any finished message; among several the first way of the first half. Messages that are on their
-/// way keep theirs. A module has at most as many of these as its quota says (table `l7_quota`), and all together `Messages`.
+/// finished message of its module, else of any finished message; among several one of the half whose set has more that were never used, or in
+/// which fewer messages are on their way, and the first way of it. Messages that are on their way keep theirs. A module has at most as many of these as its quota says (table `l7_quota`), and all together `Messages`.
 ///
 /// `op_valid_i` and `op_i` (valid and ready); 3 cycles later `found_valid_o` for one cycle, with `found_op_o`: `hit_o`, its entry is
 /// `place_o`; or `placed_o`, its new entry is `place_o`; or neither. `done_*` says that the message in an entry is finished; the
@@ -74,6 +74,9 @@ module sluice_l7_places
     l7_key_t key;
   } entry_t;
 
+  if (Halves != 2) begin : gen_bad_halves
+    $fatal(1, "l7_places: there are %0d hashes, expected 2 (%m)", Halves);
+  end
   if (2 ** SetBits != Sets || Sets < 2) begin : gen_bad_entries
     $fatal(1, "l7_places: Entries is %0d, expected a power of two from %0d (%m)", Entries, 2 * Choices);
   end
@@ -250,7 +253,8 @@ module sluice_l7_places
   end
 
   // The best of what may be taken.
-  logic [Choices-1:0] finished, candidates;
+  logic [Choices-1:0] finished, candidates, counts, lighter;
+  logic [Halves-1:0][$clog2(Ways+1)-1:0] taken;
   logic any_same, any, room;
   logic [ChoiceBits-1:0] same_at, any_at;
   logic [Choices-1:0] unused_same, unused_any;
@@ -260,6 +264,14 @@ module sluice_l7_places
     candidates = finished;
     if (|(finished & own_q)) candidates = finished & own_q;
     if (|empty_q) candidates = empty_q;
+    // Both halves fill alike, so that sets of full ones are rare.
+    counts = (|empty_q) ? ~empty_q : live;
+    for (int unsigned h = 0; h < Halves; h++) begin
+      taken[h] = '0;
+      for (int unsigned w = 0; w < Ways; w++) taken[h] += $bits(taken[h])'(counts[h*Ways+w]);
+    end
+    lighter = candidates & ((taken[1] < taken[0]) ? {{Ways{1'b1}}, {Ways{1'b0}}} : {{Ways{1'b0}}, {Ways{1'b1}}});
+    if (|lighter) candidates = lighter;
   end
 
   sluice_prio_enc #(

@@ -18,7 +18,8 @@ module sluice_l7_top
   import sluice_l7_pkg::*;
 #(
     parameter int unsigned Target = 0,
-    localparam l7_cfg_t Cfg = l7_cfg(Target),
+    parameter int unsigned Matchers = 0,  // 0: as many as the target has
+    localparam l7_cfg_t Cfg = l7_cfg_of(Target, Matchers),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned TagsBits = 16 * DestBits
 ) (

@@ -2,7 +2,8 @@
 //!
 //! An entry lies in one of 4 ways of a set in each of two halves; a secret Toeplitz hash a half chooses the set. A message that begins gets
 //! a place that was never used, else one of a finished message of its module, else of any finished message; among several
-//! the first way of the first half. Messages that are on their way keep theirs.
+//! one of the half whose set has more that were never used, or in which fewer messages are on their way, and the first way of it. Messages that
+//! are on their way keep theirs.
 
 use sluice_formats::l7::rows::L7SecretRow;
 use sluice_formats::l7::target::{TABLE_HASHES, TABLE_WAYS, Target};
@@ -168,8 +169,17 @@ impl<D: Copy> Table<D> {
             Some(entry) if entry.key.module == key.module => 1,
             Some(_) => 2,
         };
+        let choices: Vec<Place> = self.places(key).collect();
+        let unused = choices.iter().any(|place| rank(place) == 0);
+        // What a half's set has of those that do not count as free: both halves fill alike.
+        let taken = |half: &[Place]| half.iter().filter(|place| rank(place) >= if unused { 1 } else { 3 }).count();
+        let mut free: Vec<(u8, usize, Place)> = Vec::new();
+        for half in choices.chunks(TABLE_WAYS) {
+            free.extend(half.iter().map(|place| (rank(place), taken(half), *place)));
+        }
+        free.retain(|(rank, ..)| *rank < 3);
         // The first of the least: `min_by_key` gives that.
-        let Some(place) = self.places(key).filter(|place| rank(place) < 3).min_by_key(rank) else {
+        let Some(&(_, _, place)) = free.iter().min_by_key(|(rank, taken, _)| (*rank, *taken)) else {
             return Begun::NoState;
         };
         let entry = Entry { key, packets, came: 1, decision: None, held: false };

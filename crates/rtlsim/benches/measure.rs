@@ -5,6 +5,8 @@
 //!
 //! `SLUICE_SEED` fixes the seed. Each section says with which one it was measured.
 
+#[path = "l7/mod.rs"]
+mod l7;
 mod packing;
 #[path = "../tests/support/pipeline.rs"]
 mod pipeline;
@@ -38,7 +40,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 13] = [
+const SECTIONS: [Section; 17] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -50,6 +52,10 @@ const SECTIONS: [Section; 13] = [
     ("xdp-sizes", "The XDP engine by size of packet", xdp::sizes),
     ("xdp-modules", "The XDP engine with one module and with all", xdp::modules),
     ("xdp-rates", "Rates of the XDP engine", xdp::rates),
+    ("l7", "Dispatch latency of the l7 engine", l7::latency),
+    ("l7-rates", "Rates of the l7 engine", l7::rates),
+    ("l7-shares", "Short programs beside long ones on the l7 engine", l7::shares),
+    ("l7-attack", "Floods on the l7 engine", l7::attack),
     ("packing", "How many modules there is room for", packing::packing),
     ("hitless", "Replacements under full load", hitless),
 ];
@@ -89,6 +95,9 @@ fn there(section: &str) -> bool {
     if section == "packing" {
         return true;
     }
+    if section.starts_with("l7") {
+        return there_with_matchers(section);
+    }
     let configs: &[&str] = match section {
         "xdp-paths" | "xdp-sizes" | "xdp-modules" | "xdp-rates" => &["xdp_default"],
         _ if section.starts_with("xdp") => &["xdp_default", "xdp_tiny"],
@@ -101,6 +110,20 @@ fn there(section: &str) -> bool {
     if let Some(config) = missing {
         let (file, recipe) = (locate::file_name(config, variant), variant.recipe(config));
         println!("{section}: no plug-in {file}, so it is skipped: {recipe}");
+    }
+    missing.is_none()
+}
+
+/// The same for the l7 engine, which `l7-rates` measures with other numbers of matchers too.
+fn there_with_matchers(section: &str) -> bool {
+    let builds = match section {
+        "l7" => vec![l7::Build::Matchers(4), l7::Build::Tiny],
+        "l7-rates" => l7::MATCHERS.map(l7::Build::Matchers).to_vec(),
+        _ => vec![l7::Build::Matchers(4)],
+    };
+    let missing = builds.iter().find(|build| build.find().is_none());
+    if let Some(build) = missing {
+        println!("{section}: no plug-in, so it is skipped: {}", build.recipe());
     }
     missing.is_none()
 }

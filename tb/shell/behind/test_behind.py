@@ -3,8 +3,10 @@
 Every test compares all outputs with plain counters in every cycle.
 
 Claims
-- a module's generation is in use from the cycle after a packet of it enters, through the cycle after its last one leaves, on either way
-- packets enter and leave on both ways in the same cycle, also all of one module and generation, and the last two at once
+- a module's generation is in use from the cycle after a packet of it enters, through the cycle after its last one
+  leaves, on either way
+- packets enter and leave on both ways in the same cycle, also all of one module and generation, and the last two at
+  once
 - the counts of the module asked for a cycle ago follow two cycles behind
 - MaxPackets packets of one module fit into its count; numbers wrap
 - a reset forgets all packets

@@ -1,0 +1,38 @@
+//! The l7 engine on its own top does what its model does, on the target `default`: filter, staging buffer, message table.
+
+#[path = "support/l7/bench.rs"]
+mod bench;
+#[path = "support/l7/dispatching.rs"]
+mod dispatching;
+#[path = "support/l7/mod.rs"]
+mod l7;
+
+#[test]
+fn engine_and_model_in_lockstep() {
+    dispatching::in_lockstep("default", "l7_default_lockstep", 10, 600);
+}
+
+#[test]
+fn a_frame_that_is_no_message_leaves_soon() {
+    dispatching::a_frame_that_is_no_message_leaves_soon("default", 3);
+}
+
+#[test]
+fn messages_beyond_the_quota_have_no_state() {
+    dispatching::messages_beyond_the_quota_have_no_state("default");
+}
+
+#[test]
+fn a_beat_a_cycle_goes_through() {
+    dispatching::a_beat_a_cycle_goes_through("default");
+}
+
+#[test]
+fn a_stop_byte_that_the_application_has_not_is_found_nowhere() {
+    dispatching::a_stop_byte_that_the_application_has_not_is_found_nowhere("default");
+}
+
+#[test]
+fn a_packet_keeps_the_row_that_it_came_with() {
+    dispatching::a_packet_keeps_the_row_that_it_came_with("default");
+}

@@ -1,0 +1,246 @@
+//! What is asked of the engine without rings, on any target.
+
+use crate::bench::Bench;
+use crate::l7::frames::{self, Flow};
+use crate::l7::tenants::{Tenants, quota};
+use crate::l7::traffic::Traffic;
+use sluice_formats::Table;
+use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::qnp::Header;
+use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart};
+use sluice_formats::l7::target::Target;
+use sluice_formats::random::{Rng, test_seed};
+use sluice_l7::engine::{Fate, Job};
+use sluice_l7::step::Verdict;
+use sluice_l7::tables::Tables;
+use sluice_rtlsim::Ready;
+use sluice_rtlsim::plugin::Until;
+
+/// Of engines whose programs are not asked.
+fn no_rules(job: &Job) -> Option<Verdict> {
+    job.run(&Tables::default())
+}
+
+pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
+    let mut rng = Rng::new(test_seed(name));
+    let mut counts = std::collections::BTreeMap::<String, u64>::new();
+    for round in 0..rounds {
+        let Some(mut bench) = Bench::open(target, rng.next_u64()) else { return };
+        let sizes = Target::by_name(target);
+        let tenants = Tenants::random(sizes, &mut rng);
+        // Not all rules fit into a tiny engine.
+        if tenants.ports.is_empty() {
+            continue;
+        }
+        tenants.write(&mut bench, sizes, &mut rng);
+        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone());
+        let gaps = *rng.choose(&[0, 0, 40, 150]).unwrap();
+        bench.rtl.set_gaps(0, gaps).unwrap();
+        let ready = [Ready::Always, Ready::Random { chance: 150 }, Ready::Bursts { chance: 100, longest: 80 }];
+        bench.rtl.set_ready(0, ready[round % 3]).unwrap();
+        // A tiny table forgets finished messages, in an order that depends on time: few messages, then a new engine.
+        for _ in 0..packets {
+            let (module, frame) = traffic.next();
+            bench.send(module, frame, 0, |job| job.run(&tenants.tables));
+            if bench.waiting() > 400 {
+                bench.run(&Until { max_cycles: 2_000, ..Until::default() }, &mut None);
+            }
+        }
+        bench.settle();
+        assert_eq!(bench.model.table.evicted, 0, "more messages than the test is made for");
+        bench.rtl.set_ready(0, Ready::Always).unwrap();
+        bench.compare_counters(sizes.modules.min(8) as u32);
+        for (name, count) in &bench.counts {
+            *counts.entry(name.clone()).or_default() += count;
+        }
+    }
+    println!("{target}: {counts:?}");
+    let names = [
+        "frame",
+        "queue",
+        "fault",
+        "l7_malformed",
+        "l7_checksum",
+        "l7_no_first",
+        "l7_no_app",
+        "l7_updating",
+        "l7_rule",
+    ];
+    for name in names {
+        assert!(counts.get(name).is_some_and(|count| *count > 0), "too few: {name}: {counts:?}");
+    }
+}
+
+/// What is no message leaves at most 3 cycles after it came (256 bit: 5).
+pub fn a_frame_that_is_no_message_leaves_soon(target: &str, most: u64) {
+    let Some(mut bench) = Bench::open(target, 7) else { return };
+    let now = bench.rtl.now();
+    let flow = Flow { source: 1, from: 2, to: 3 };
+    for n in 0..20 {
+        let length = [0, 18, 22, 100, 1400][n as usize % 5];
+        bench.send(1, frames::raw(flow, &vec![0; length]), now + 1_000 + 500 * n, no_rules);
+    }
+    bench.settle();
+    assert_eq!(bench.passed.len(), 20);
+    let worst = bench.passed.iter().map(|(came, left)| left - came).max().unwrap();
+    println!("{target}: {worst} cycles");
+    assert!(worst <= most, "{target}: {worst} cycles");
+}
+
+/// A message's packets wait for it, and others do not wait for them; later ones of a message that nobody began are dropped.
+pub fn messages_beyond_the_quota_have_no_state(target: &str) {
+    let Some(mut bench) = Bench::open(target, 9) else { return };
+    let otherwise = L7TargetPart::new(L7Goal::Queue, 9);
+    let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
+    bench.write(Table::L7Port, 3, &row);
+    bench.model.ports = vec![row].into();
+    quota(&mut bench, 2, 5);
+    let flow = Flow { source: 1, from: 2, to: 9000 };
+    let packet = |message, number| {
+        let header =
+            Header { app_id: 7, msg_id: message, msg_len_in_pkts: 2, pkt_seq_num_in_msg: number, ..Header::default() };
+        frames::packet(flow, header, b"abcdef")
+    };
+    let sent: Vec<_> = (0..8).map(|message| bench.send(2, packet(message, 0), 0, no_rules).fate).collect();
+    assert_eq!(sent.iter().filter(|fate| matches!(fate, Fate::Queue(_))).count(), 5);
+    for message in [0, 6] {
+        bench.send(2, packet(message, 1), 0, no_rules);
+    }
+    bench.settle();
+    bench.send(2, packet(7, 0), 0, no_rules);
+    bench.settle();
+    assert_eq!(bench.counts["l7_no_state"], 3);
+    bench.compare_counters(4);
+}
+
+/// Packets one behind the other: how many beats a cycle go in and out.
+fn rate(target: &str, what: &str, least: f64, make: impl Fn(u32) -> Vec<u8>) {
+    let Some(mut bench) = Bench::open(target, 11) else { return };
+    let otherwise = L7TargetPart::new(L7Goal::Queue, 3);
+    let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, ..L7PortRow::default() };
+    let raw = L7PortRow { port: 9001, kind: L7PortKind::Raw.code(), ..row };
+    let endpoint = L7PortRow { port: 9002, kind: L7PortKind::Endpoint.code(), ..row };
+    (0..).zip([row, raw, endpoint]).for_each(|(index, row)| bench.write(Table::L7Port, index, &row));
+    bench.model.ports = vec![row, raw, endpoint].into();
+    quota(&mut bench, 2, 32);
+    let header = Header { app_id: 7, msg_len_in_pkts: 64, ..Header::default() };
+    // Messages that are decided when the others come.
+    for message in 0..8 {
+        bench.send(2, frames::packet(FLOW, Header { msg_id: message, ..header }, b"abcdef"), 0, no_rules);
+    }
+    bench.settle();
+    (bench.span, _) = (None, bench.rtl.set_gaps(0, 0).unwrap());
+    let (bytes, mut beats) = (Target::by_name(target).bus_bytes, 0);
+    for number in 0..400 {
+        let frame = make(number);
+        beats += frame.len().div_ceil(bytes);
+        bench.send(2, frame, 0, no_rules);
+    }
+    bench.settle();
+    let (first, last) = bench.span.unwrap();
+    let rate = beats as f64 / (last - first + 1) as f64;
+    println!("{target}, {what}: {rate:.3} beats a cycle");
+    assert!(rate >= least, "{target}, {what}: {rate:.3} beats a cycle");
+}
+
+/// Of packets that a test makes by hand.
+pub const FLOW: Flow = Flow { source: 0x0a00_0001, from: 2, to: 9000 };
+
+/// A later packet of one of eight messages.
+fn later(number: u32, payload: usize) -> Vec<u8> {
+    let number_in_message = 1 + (number / 8 % 63) as u8;
+    let header = Header {
+        app_id: 7,
+        msg_id: number % 8,
+        msg_len_in_pkts: 64,
+        pkt_seq_num_in_msg: number_in_message,
+        ..Header::default()
+    };
+    frames::packet(FLOW, header, &vec![number as u8; payload])
+}
+
+pub fn a_beat_a_cycle_goes_through(target: &str) {
+    let other = Flow { to: 1, ..FLOW };
+    let ack = Header { app_id: 7, msg_len_in_pkts: 1, pkt_flag: 1, ..Header::default() };
+    rate(target, "no messages, 60 bytes", 0.95, |_| frames::raw(other, &[0; 18]));
+    rate(target, "no messages, 1,500 bytes", 0.99, |_| frames::raw(other, &[0; 1458]));
+    let endpoint = Flow { to: 9002, ..FLOW };
+    rate(target, "acknowledgements, 64 bytes", 0.95, |n| frames::packet(endpoint, Header { msg_id: n, ..ack }, &[]));
+    rate(target, "later packets, 65 bytes", 0.95, |n| later(n, 1));
+    rate(target, "later packets, 128 bytes", 0.95, |n| later(n, 64));
+    rate(target, "later packets, 1,500 bytes", 0.99, |n| later(n, 1436));
+    rate(target, "both by turns, 64 and 129 bytes", 0.95, |n| match n % 2 {
+        0 => frames::raw(other, &[0; 22]),
+        _ => later(n, 65),
+    });
+}
+
+/// A move to a stop byte that the application has not finds it nowhere, whatever its port row has in the byte's place.
+pub fn a_stop_byte_that_the_application_has_not_is_found_nowhere(target: &str) {
+    for stop_count in 0..4 {
+        let Some(mut bench) = Bench::open(target, 17) else { return };
+        // Message type s moves behind stop byte s, then compares an x there: queue 1, else 2.
+        let row = |miss| {
+            let goal = L7TargetPart::new(L7Goal::Queue, 1);
+            let x = L7AlternativePart { valid: true, bytes: b'x'.into(), target: goal, ..L7AlternativePart::default() };
+            let mut row = L7MatchRow { module_id: 2, length: 1, miss, ..L7MatchRow::default() };
+            row.alternatives[0] = x;
+            row
+        };
+        let rows = vec![L7MatchRow::default(), row(L7TargetPart::new(L7Goal::Queue, 2))];
+        let start = |stop| {
+            let step = L7MovePart { field: 1, skip: 0, stop };
+            L7StartRow { module_id: 2, step, target: L7TargetPart::new(L7Goal::Row, 1) }
+        };
+        let tables = Tables { rows, starts: (0..4).map(start).collect(), ..Tables::default() };
+        (0..).zip(&tables.rows).for_each(|(index, row)| bench.write(Table::L7Match, index, row));
+        (0..).zip(&tables.starts).for_each(|(index, row)| bench.write(Table::L7Start, index, row));
+        let otherwise = L7TargetPart::new(L7Goal::Queue, 9);
+        let stops = [b'a', b'b'];
+        let row = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, ..L7PortRow::default() };
+        let row = L7PortRow { stops, stop_count, otherwise, types: 4, ..row };
+        bench.write(Table::L7Port, 0, &row);
+        bench.model.ports = vec![row].into();
+        quota(&mut bench, 2, 32);
+        let mut queues = Vec::new();
+        for stop in 0..4u8 {
+            let header =
+                Header { app_id: 7, msg_type: stop, msg_id: stop.into(), msg_len_in_pkts: 1, ..Header::default() };
+            let frame = frames::packet(FLOW, header, b"\x01\x08..ax..bx");
+            let Fate::Queue(queue) = bench.send(2, frame, 0, |job| job.run(&tables)).fate else {
+                panic!("it goes to a queue")
+            };
+            queues.push(queue);
+        }
+        bench.settle();
+        let found = |stop: u8| if (1..3).contains(&stop) && stop <= stop_count { 1 } else { 2 };
+        assert_eq!(queues, (0..4).map(found).collect::<Vec<u8>>(), "{stop_count} stop bytes");
+    }
+}
+
+/// A port row that is written while a packet comes counts for the packets behind it.
+pub fn a_packet_keeps_the_row_that_it_came_with(target: &str) {
+    let Some(mut bench) = Bench::open(target, 19) else { return };
+    let row = |queue| L7PortRow {
+        valid: true,
+        module_id: 2,
+        port: 9002,
+        kind: L7PortKind::Endpoint.code(),
+        otherwise: L7TargetPart::new(L7Goal::Queue, queue),
+        ..L7PortRow::default()
+    };
+    bench.write(Table::L7Port, 0, &row(3));
+    bench.model.ports = vec![row(3)].into();
+    // Long enough for the answer to come before its end.
+    bench.rtl.set_gaps(0, 220).unwrap();
+    let header = Header { app_id: 7, msg_len_in_pkts: 1, pkt_flag: 1, ..Header::default() };
+    let frame = frames::packet(Flow { to: 9002, ..FLOW }, header, &[0x55; 8_000]);
+    bench.send(2, frame.clone(), 0, no_rules);
+    bench.run(&Until { max_cycles: 100, ..Until::default() }, &mut None);
+    bench.write(Table::L7Port, 0, &row(4));
+    assert_eq!(bench.waiting(), 1, "it has ended before the row was written");
+    bench.settle();
+    bench.model.ports = vec![row(4)].into();
+    assert_eq!(bench.send(2, frame, 0, no_rules).fate, Fate::Queue(4));
+    bench.settle();
+}
