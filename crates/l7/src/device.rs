@@ -30,6 +30,17 @@ pub struct L7Engine {
     now: u64,
 }
 
+/// What the engine says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// What becomes of it.
+    pub delivery: Delivery,
+    /// Its message's program was a fault.
+    pub fault: bool,
+    /// Steps that its rules were charged, where it begins a message whose type has some.
+    pub steps: Option<u32>,
+}
+
 impl L7Engine {
     /// As after a reset.
     pub fn new(target: &Target) -> Self {
@@ -52,6 +63,28 @@ impl L7Engine {
             host: Host::new(sizes),
             now: 0,
         }
+    }
+
+    /// What becomes of a packet, without the NIC around. All but a drop is counted.
+    pub fn judge(&mut self, module: u8, generation: bool, frame: &[u8]) -> Judged {
+        let (tables, mut steps) = (&self.tables, None);
+        let arrived = self.engine.arrive(frame, module, generation, |job| {
+            let verdict = job.run(tables);
+            steps = verdict.filter(|_| u16::from(job.message_type) < job.port.types).map(|verdict| verdict.steps);
+            verdict
+        });
+        let fault = arrived.outcome.fault;
+        let delivery = self.host.take(&mut self.engine, &arrived, frame, self.now);
+        let event = match delivery {
+            Delivery::Dropped(_) | Delivery::Left(Fate::Dropped(_)) => None,
+            Delivery::Consumed(_) => Some(L7Event::Consumed),
+            Delivery::Left(_) => Some(L7Event::Passed),
+        };
+        for event in event.into_iter().chain(fault.then_some(L7Event::Faults)) {
+            let at = self.event(module, event);
+            self.counts[at] += 1;
+        }
+        Judged { delivery, fault, steps }
     }
 
     fn row(&self, table: Table, i: usize) -> Option<Vec<u32>> {
@@ -130,25 +163,16 @@ impl Engine for L7Engine {
 
     /// The queue of the route is the ring that its message goes to; that of a frame stays.
     fn run(&mut self, packet: &mut Packet) -> Answer {
-        let (module, generation) = (packet.module, packet.stamped.generation == 1);
-        let (tables, frame) = (&self.tables, packet.frame.bytes());
-        let arrived = self.engine.arrive(frame, module, generation, |job| job.run(tables));
-        if arrived.outcome.fault {
-            let at = self.event(module, L7Event::Faults);
-            self.counts[at] += 1;
-        }
-        let (event, answer) = match self.host.take(&mut self.engine, &arrived, frame, self.now) {
-            Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => return Answer::Drop(reason),
-            Delivery::Consumed(ring) => (L7Event::Consumed, Answer::Consumed(ring)),
-            Delivery::Left(Fate::Frame) => (L7Event::Passed, Answer::Next),
+        let generation = packet.stamped.generation == 1;
+        match self.judge(packet.module, generation, packet.frame.bytes()).delivery {
+            Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => Answer::Drop(reason),
+            Delivery::Consumed(ring) => Answer::Consumed(ring),
+            Delivery::Left(Fate::Frame) => Answer::Next,
             Delivery::Left(Fate::Queue(ring)) => {
                 packet.route.queue = ring;
-                (L7Event::Passed, Answer::Next)
+                Answer::Next
             }
-        };
-        let at = self.event(module, event);
-        self.counts[at] += 1;
-        answer
+        }
     }
 
     fn elapse(&mut self, now: u64) {
