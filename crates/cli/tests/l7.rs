@@ -179,6 +179,49 @@ fn packets_go_to_the_queues_of_their_rules() {
 }
 
 #[test]
+fn messages_are_in_the_rings_of_their_queues() {
+    let f = Folder::new();
+    let text = f.sluice(&["l7", "run", REVIEWS, "--in", CAPTURE, "--packets", "--rings"]).ok();
+    for line in
+        ["packet 0: ring 1, steps 2\n", "packet 9: goes on as a frame\n", "in ring 3 of programs/l7/course_reviews.l7"]
+    {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    let json = f.sluice(&["l7", "run", REVIEWS, "--in", CAPTURE, "--rings", "--json"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let rings = value["rings"].as_array().unwrap();
+    assert!(rings.iter().any(|m| m["packets"] == 3 && m["bytes"].as_u64() > Some(64)), "{json}");
+    let refused = f.sluice(&["l7", "run", REVIEWS, "--in", CAPTURE, "--rings", "--device", "rtl"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("--rings: only the model has them here"), "{}", refused.err);
+}
+
+#[test]
+fn a_nic_keeps_messages_in_rings_and_says_how_many() {
+    let f = Folder::new();
+    let root = common::root().join("programs/l7");
+    std::fs::copy(root.join("course_reviews.l7"), f.path("course_reviews.l7")).unwrap();
+    let nic = "[device]\ntarget = \"default\"\n[[port]]\nnumber = 0\nuntagged = \"reviews\"\n[[tenant]]\nname = \"reviews\"\nid = 1\nvlans = [10]\n\
+               object = \"course_reviews.l7\"\nqueues = { host3 = 128 }\n[[tenant.l7.ring]]\nqueue = 1\nbuffers = BUFFERS\nbytes = 4096\n";
+    f.write("nic.toml", nic.replace("BUFFERS", "64"));
+    let run = ["run", "--config", "nic.toml", "--in", &format!("port0={}", common::root().join(CAPTURE).display())];
+    let text = f.sluice(&run).ok();
+    assert!(text.contains("ring 1 of reviews: ") && text.contains("delivered + consumed + dropped"), "{text}");
+    let json = f.sluice(&[&run[..], &["--json"]].concat()).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(value["rings"][0]["messages"].as_u64() > Some(0), "{json}");
+    assert!(value["tenants"][1]["consumed"].as_u64() > Some(0), "{json}");
+    f.write("nic.toml", nic.replace("BUFFERS", "65"));
+    let refused = f.sluice(&run);
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.err.contains("buffers") && refused.err.contains("a power of two from 4 to 32768"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
 fn what_no_tenant_has_and_what_does_not_fit_is_refused() {
     let f = Folder::new();
     let refused = |words: &[&str], what: &[&str]| {
@@ -189,7 +232,7 @@ fn what_no_tenant_has_and_what_does_not_fit_is_refused() {
     refused(&[REVIEWS, "--in", CAPTURE, "--target", "huge"], &["--target huge", "default, tiny"]);
     refused(
         &["programs/l7/ping_pong_48.l7", "programs/l7/urls.l7", "--in", CAPTURE, "--target", "tiny"],
-        &["error[E0871]: programs/l7/urls.l7", "more than the 16 rows"],
+        &["error[E0871]: programs/l7/ping_pong_48.l7", "more than the 32 rows"],
     );
     // A frame with VLAN ID 2, and one file of rules.
     let mut capture = std::fs::read(common::root().join(CAPTURE)).unwrap();

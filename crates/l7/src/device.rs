@@ -34,6 +34,17 @@ pub struct L7Engine {
     pub(crate) following: Following,
 }
 
+/// What the engine says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// What becomes of it.
+    pub delivery: Delivery,
+    /// Its message's program was a fault.
+    pub fault: bool,
+    /// Steps that its rules were charged, where it begins a message whose type has some.
+    pub steps: Option<u32>,
+}
+
 impl L7Engine {
     /// As after a reset.
     pub fn new(target: &Target) -> Self {
@@ -58,6 +69,20 @@ impl L7Engine {
             now: 0,
             following: Following::default(),
         }
+    }
+
+    /// What becomes of a packet, without the NIC around. All but a drop is counted.
+    pub fn judge(&mut self, module: u8, generation: bool, frame: &[u8]) -> Judged {
+        let (tables, mut steps) = (&self.tables, None);
+        let arrived = self.engine.arrive(frame, module, generation, |job| {
+            let verdict = job.run(tables);
+            steps = verdict.filter(|_| u16::from(job.message_type) < job.port.types).map(|verdict| verdict.steps);
+            verdict
+        });
+        let fault = arrived.outcome.fault;
+        let delivery = self.host.take(&mut self.engine, &arrived, frame, self.now);
+        self.count_decided(module, delivery, fault, frame.len());
+        Judged { delivery, fault, steps }
     }
 
     fn row(&self, table: Table, i: usize) -> Option<Vec<u32>> {
@@ -165,12 +190,8 @@ impl Engine for L7Engine {
 
     /// The queue of the route is the ring that its message goes to; that of a frame stays.
     fn run(&mut self, packet: &mut Packet) -> Answer {
-        let (module, generation) = (packet.module, packet.stamped.generation == 1);
-        let (tables, frame) = (&self.tables, packet.frame.bytes());
-        let arrived = self.engine.arrive(frame, module, generation, |job| job.run(tables));
-        let delivery = self.host.take(&mut self.engine, &arrived, frame, self.now);
-        self.count_decided(module, delivery, arrived.outcome.fault, packet.frame.bytes().len());
-        match delivery {
+        let generation = packet.stamped.generation == 1;
+        match self.judge(packet.module, generation, packet.frame.bytes()).delivery {
             Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => Answer::Drop(reason),
             Delivery::Consumed(ring) => Answer::Consumed(ring),
             Delivery::Left(Fate::Frame) => Answer::Next,

@@ -2,7 +2,7 @@
 //!
 //! Host memory answers at once, and all descriptors that are posted have been fetched.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Fate};
 use crate::receive::{Arrived, Delivery, Ended, Member, Receive, Ring, Whose};
 use sluice_device::{HostMemory, RingDriver};
 use sluice_formats::l7::codes::{L7RingEvent, L7Status};
@@ -149,20 +149,15 @@ impl Host {
         if let Some((ring, _)) = effects.started {
             self.count(ring, L7RingEvent::Started);
         }
-        match arrived.member {
-            Some((member @ (Member::Begins(_) | Member::Alone), ticket)) => {
-                if let (Delivery::Dropped(Reason::L7NoDescriptor), crate::engine::Fate::Queue(ring)) =
-                    (delivery, arrived.outcome.fate)
-                {
-                    self.count(ring, L7RingEvent::NoDescriptor);
-                }
-                if let Member::Begins(place) = member {
-                    engine.table.hold(place, matches!(delivery, Delivery::Consumed(_)));
-                    let due = now + u64::from(ticket.expiry) * EXPIRY_TICK_CYCLES + 1;
-                    self.next_expiry = Some(self.next_expiry.map_or(due, |next| next.min(due)));
-                }
+        if let Some((member @ (Member::Begins(_) | Member::Alone), ticket)) = arrived.member {
+            if let (Delivery::Dropped(Reason::L7NoDescriptor), Fate::Queue(ring)) = (delivery, arrived.outcome.fate) {
+                self.count(ring, L7RingEvent::NoDescriptor);
             }
-            _ => {}
+            if let Member::Begins(place) = member {
+                engine.table.hold(place, matches!(delivery, Delivery::Consumed(_)));
+                let due = now + u64::from(ticket.expiry) * EXPIRY_TICK_CYCLES + 1;
+                self.next_expiry = Some(self.next_expiry.map_or(due, |next| next.min(due)));
+            }
         }
         if let Some(place) = effects.forgets {
             engine.table.forget(place);

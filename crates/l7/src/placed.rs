@@ -32,13 +32,6 @@ pub struct NoRoom {
     pub target: &'static str,
 }
 
-impl NoRoom {
-    /// Code for `sluice explain`.
-    pub fn code(&self) -> &'static str {
-        "E0875"
-    }
-}
-
 impl Placed {
     /// An engine without programs.
     pub fn new(target: &'static Target) -> Self {

@@ -6,11 +6,12 @@ use crate::locate::Variant;
 use crate::plugin::{Instance, Plugin, Until};
 use crate::row_write::{RowWriter, WriteError};
 use crate::top;
-use sluice_formats::l7::rows::{L7QuotaRow, L7TraceRow};
+use sluice_formats::l7::rows::{
+    L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7StartRow, L7TraceRow,
+};
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
 use sluice_formats::{Node, Table};
-use sluice_l7::placed::Placed;
 use std::collections::HashMap;
 
 /// Cycles without an event after which nothing more is expected.
@@ -38,26 +39,22 @@ fn failed(what: impl Into<String>) -> RtlError {
 }
 
 impl Dispatcher {
-    /// Opens the plug-in of a target and writes the rows of all modules. A module may have as many messages on their way as all together.
-    pub fn open(target: &str, variant: Variant, seed: u64, placed: &Placed) -> Result<Self, RtlError> {
+    /// Opens the plug-in of a target and writes the engine's rows, in their order.
+    pub fn open(target: &str, variant: Variant, seed: u64, rows: &[(Table, u32, Vec<u32>)]) -> Result<Self, RtlError> {
         let rtl = Plugin::find(&top::L7, target, variant)?.open(seed)?;
-        let sizes = sluice_formats::l7::target::Target::by_name(target);
         let mut dispatcher = Self { rtl, rows: RowWriter::new(&top::L7, Node::L7) };
-        for (index, row) in (0..).zip(&placed.tables.rows) {
-            dispatcher.write(Table::L7Match, index, row)?;
-        }
-        for (index, row) in (0..).zip(&placed.tables.starts) {
-            dispatcher.write(Table::L7Start, index, row)?;
-        }
-        for (index, row) in (0..).zip(&placed.tables.groups) {
-            dispatcher.write(Table::L7Group, index, row)?;
-        }
-        for module in 1..sizes.modules as u32 {
-            dispatcher.write(Table::L7Quota, module, &L7QuotaRow { messages: sizes.messages as u16 })?;
-        }
-        // Ports last: nothing comes to rules that are not there.
-        for (index, row) in (0..).zip(&placed.ports) {
-            dispatcher.write(Table::L7Port, index, row)?;
+        for (table, index, words) in rows {
+            let index = *index;
+            match *table {
+                Table::L7Match => dispatcher.write(*table, index, &L7MatchRow::of_words(words)),
+                Table::L7Start => dispatcher.write(*table, index, &L7StartRow::of_words(words)),
+                Table::L7Port => dispatcher.write(*table, index, &L7PortRow::of_words(words)),
+                Table::L7Group => dispatcher.write(*table, index, &L7GroupRow::of_words(words)),
+                Table::L7Share => dispatcher.write(*table, index, &L7ShareRow::of_words(words)),
+                Table::L7Quota => dispatcher.write(*table, index, &L7QuotaRow::of_words(words)),
+                Table::L7Secret => dispatcher.write(*table, index, &L7SecretRow::of_words(words)),
+                other => Err(failed(format!("a row of {}, which a dispatcher has no use for", other.name()))),
+            }?;
         }
         Ok(dispatcher)
     }
@@ -76,13 +73,14 @@ impl Dispatcher {
         Ok(all)
     }
 
-    /// Packets of modules, back to back or with so many ticks from one's begin to the next's, and what became of each.
-    pub fn run(&mut self, packets: &[(u8, Vec<u8>)], gap: u64) -> Result<Vec<Dispatched>, RtlError> {
+    /// Packets of modules in a generation, back to back or with so many ticks from one's begin to the next's, and what became of each.
+    pub fn run(&mut self, packets: &[(u8, Vec<u8>)], generation: bool, gap: u64) -> Result<Vec<Dispatched>, RtlError> {
         let begin = self.rtl.now();
         for (number, (module, frame)) in packets.iter().enumerate() {
             let sideband = SidebandRow {
                 id: number as u32,
                 module_id: *module,
+                generation,
                 length: frame.len() as u16,
                 ..SidebandRow::default()
             };

@@ -15,6 +15,7 @@ use crate::run::play::{Change, Play, Played, not_reached};
 use crate::run::progress::Progress;
 use crate::run::rehearse::rehearse;
 use crate::run::report::Report;
+use crate::run::rings;
 use crate::run::sink::{self, Sinks, Written};
 use crate::run::source::Source;
 use crate::xdp::prepare::named_number;
@@ -189,15 +190,14 @@ impl Run {
         if let Some(started) = model {
             // With both, the RTL's outputs are kept: they are the same, and have its stamps.
             let own = if rtl.is_none() { sinks.take().unwrap_or_default() } else { Sinks::default() };
-            let (played, files, used) = self.play(nic.target, started, source(&mut first)?, &changes, packets, own)?;
+            let (played, files, used) = self.play(&nic, started, source(&mut first)?, &changes, packets, own)?;
             model_run = Some(played);
             written.extend(files);
             linker = Some(used);
         }
         if let Some(started) = rtl {
             let sinks = sinks.take().unwrap_or_default();
-            let (played, files, used) =
-                self.play(nic.target, started, source(&mut first)?, &changes, packets, sinks)?;
+            let (played, files, used) = self.play(&nic, started, source(&mut first)?, &changes, packets, sinks)?;
             rtl_run = Some(played);
             written.extend(files);
             linker = Some(used);
@@ -245,7 +245,7 @@ impl Run {
         nic.warn(&linker, &[]);
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
         let progress = Progress::new("live", None);
-        let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref())?;
+        let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref(), rings::of(nic, &linker)?)?;
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
         let (played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
         drop(progress);
@@ -312,7 +312,7 @@ impl Run {
 
     fn play(
         &self,
-        target: &Target,
+        nic: &Nic,
         (mut linker, mut device): (Linker, Box<dyn Device>),
         mut source: Source,
         changes: &[Change],
@@ -323,7 +323,8 @@ impl Run {
         let start = device.now();
         // The model alone runs what tells events; with both devices there is one list.
         let tells = device.capabilities().engines.contains(&EngineId::XDP);
-        let mut host = Host::open(&linker, self.events.as_deref().filter(|_| tells), self.socket.as_deref())?;
+        let events = self.events.as_deref().filter(|_| tells);
+        let mut host = Host::open(&linker, events, self.socket.as_deref(), rings::of(nic, &linker)?)?;
         let stamp = loop {
             match source.first_stamp()? {
                 Some(stamp) => break stamp,
@@ -332,7 +333,7 @@ impl Run {
         };
         sinks.start(stamp, start);
         let played = Play {
-            clock: Clock::new(pace, target.ports as usize, start),
+            clock: Clock::new(pace, nic.target.ports as usize, start),
             limit: self.limit.unwrap_or(u64::MAX),
             changes: changes.to_vec(),
             sinks: &mut sinks,

@@ -124,6 +124,7 @@ fn report_json(report: &Report) -> Value {
         "skipped": report.skipped,
         "sent": report.sent,
         "received": report.received,
+        "messages": report.messages,
         "dropped": report.dropped,
         "failures": report.failures.iter().map(failure).collect::<Vec<_>>(),
     })

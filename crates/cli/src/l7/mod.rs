@@ -4,6 +4,7 @@ pub mod check;
 pub mod compile;
 pub mod explain_match;
 mod message;
+mod placed;
 pub mod run;
 
 use crate::failure::Failure;

@@ -1,7 +1,6 @@
 //! `sluice l7 run`: packets of a capture through rules, on the model or on the engine in RTL.
 
-use super::compile::misfit;
-use super::{failure, read};
+use super::placed::Placed;
 use crate::captures::Capture;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -10,13 +9,14 @@ use crate::run::interrupt;
 use crate::table::Table;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use sluice_device::Message;
 use sluice_formats::l7::rows::L7TraceRow;
-use sluice_formats::l7::target::{ALL, Target};
 use sluice_formats::limits::TAG_BYTES;
-use sluice_formats::{EngineId, Reason};
-use sluice_l7::compile::{Options, compile};
-use sluice_l7::engine::{Engine, Fate, Outcome};
-use sluice_l7::placed::Placed;
+use sluice_formats::target::ALL;
+use sluice_formats::{EngineId, Reason, Target};
+use sluice_l7::device::L7Engine;
+use sluice_l7::engine::Fate;
+use sluice_l7::receive::Delivery;
 use sluice_packet::flow::vlan_id;
 use sluice_rtlsim::Variant;
 use sluice_rtlsim::dispatch::{Dispatched, Dispatcher};
@@ -39,11 +39,13 @@ enum Device {
 ///
 /// Each file of rules is a tenant's. A frame with VLAN ID n is for the n-th one, and its tag is taken off; one without a tag is for the first. Prints what
 /// becomes of packets by queue and reason; on the RTL also cycles a message and the latency of decisions, in cycles from a packet's
-/// first beat. Exits with 0; with 1 when --device both finds a difference.
+/// first beat. With --rings each queue has a ring with buffers in host memory, and the messages in them are shown. Exits with 0; with 1 when --device both finds a
+/// difference.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice l7 run programs/l7/course_reviews.l7 --in programs/l7/course_reviews.pcap
   sluice l7 run programs/l7/course_reviews.l7 --in programs/l7/course_reviews.pcap --device both --packets
+  sluice l7 run programs/l7/course_reviews.l7 --in programs/l7/course_reviews.pcap --rings
   sluice l7 run programs/l7/course_reviews.l7 programs/l7/urls.l7 --in programs/l7/course_reviews.pcap --device rtl --gap 200 --json")]
 pub struct RunArgs {
     /// Rules, *.l7, one file a tenant
@@ -64,6 +66,9 @@ pub struct RunArgs {
     /// Packets at most
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// Messages go into rings of their queues; prints each. Only on the model
+    #[arg(long)]
+    rings: bool,
     /// Prints what becomes of each packet
     #[arg(long)]
     packets: bool,
@@ -75,7 +80,8 @@ pub struct RunArgs {
 /// What is known of a packet.
 struct Seen {
     module: u8,
-    fate: Fate,
+    /// Queues are the tenant's.
+    delivery: Delivery,
     fault: bool,
     /// Steps that its rules were charged.
     steps: Option<u32>,
@@ -91,36 +97,40 @@ impl RunArgs {
             .iter()
             .find(|t| t.name == self.target)
             .ok_or_else(|| Failure::input("E0502", format!("--target {}: expected one of {}", self.target, names())))?;
-        let most = target.modules - 1;
+        if self.rings && self.device != Device::Model {
+            return Err(Failure::input("E0502", "--rings: only the model has them here, expected --device model"));
+        }
+        let most = target.modules as usize - 1;
         if self.rules.len() > most {
             let what = format!("{} files of rules, the target {} has {most} tenants", self.rules.len(), target.name);
             return Err(Failure::input("E0875", what));
         }
-        let mut placed = Placed::new(target);
-        for (module, path) in (1..).zip(&self.rules) {
-            let rules = read(path)?.map_err(|errors| failure(&errors))?;
-            let program = compile(&rules, &Options { rows: placed.room() }).map_err(|e| misfit(path, &e))?;
-            let add = placed.add(module, &program, &rules);
-            add.map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))?;
-        }
+        let mut placed = Placed::new(target, &self.rules)?;
         let frames = self.frames()?;
-        let mut seen = model(target, &placed, &frames);
+        let mut engine = placed.engine(self.rings)?;
+        let mut messages = Vec::new();
+        let mut seen = Vec::with_capacity(frames.len());
+        for (module, frame) in &frames {
+            seen.push(model(&placed, &mut engine, *module, frame));
+            messages.extend(placed.take(&mut engine)?);
+        }
         let (mut differences, mut cycles) = (Vec::new(), None);
         if self.device != Device::Model {
-            let mut rtl = Dispatcher::open(target.name, Variant::Test, 0, &placed).map_err(unavailable)?;
+            let mut rtl = Dispatcher::open(target.name, Variant::Test, 0, &placed.rows).map_err(unavailable)?;
             let before = rtl.cycles();
-            let decided = rtl.run(&frames, self.gap).map_err(unavailable)?;
+            let decided = rtl.run(&frames, true, self.gap).map_err(unavailable)?;
             let (first, last) = (decided.first().map(|d| d.came), decided.iter().map(|d| d.decided).max());
             cycles = first.zip(last).map(|(first, last)| last - first + 1).or(Some(rtl.cycles() - before));
             for (number, (packet, rtl)) in seen.iter_mut().zip(&decided).enumerate() {
-                let fate = fate(&rtl.decision);
-                if self.device == Device::Both && (fate, rtl.decision.fault) != (Some(packet.fate), packet.fault) {
-                    differences.push((number, text(packet.fate), fate.map_or("an unknown reason".to_string(), text)));
+                let told = told(&rtl.decision).map(|told| placed.own(packet.module, told));
+                if self.device == Device::Both && (told, rtl.decision.fault) != (Some(packet.delivery), packet.fault) {
+                    let rtl = told.map_or("an unknown reason".to_string(), text);
+                    differences.push((number, text(packet.delivery), rtl));
                 }
-                took(packet, rtl, fate);
+                took(packet, rtl, told);
             }
         }
-        self.report(&seen, cycles, &differences, out)?;
+        self.report(&seen, &messages, cycles, &differences, out)?;
         Ok(ExitCode::from(u8::from(!differences.is_empty())))
     }
 
@@ -157,6 +167,7 @@ impl RunArgs {
     fn report(
         &self,
         seen: &[Seen],
+        messages: &[(u8, u8, Message)],
         cycles: Option<u64>,
         differences: &[(usize, String, String)],
         out: &mut Output,
@@ -165,16 +176,16 @@ impl RunArgs {
         let mut latencies: Vec<u64> = seen.iter().filter(|s| s.steps.is_some()).filter_map(|s| s.latency).collect();
         latencies.sort_unstable();
         let mut fates: BTreeMap<(u8, String), u64> = BTreeMap::new();
-        seen.iter().for_each(|s| *fates.entry((s.module, text(s.fate))).or_default() += 1);
+        seen.iter().for_each(|s| *fates.entry((s.module, text(s.delivery))).or_default() += 1);
         if self.json {
-            return out.json(&self.value(seen, &fates, &steps, &latencies, cycles, differences));
+            return out.json(&self.value(seen, messages, &fates, &steps, &latencies, cycles, differences));
         }
         if self.packets {
             for (number, packet) in seen.iter().enumerate() {
                 let fault = if packet.fault { ", a fault" } else { "" };
                 let steps = packet.steps.map_or(String::new(), |n| format!(", steps {n}"));
                 let latency = packet.latency.map_or(String::new(), |n| format!(", after {n} cycles"));
-                out.line(format!("packet {number}: {}{fault}{steps}{latency}", text(packet.fate)))?;
+                out.line(format!("packet {number}: {}{fault}{steps}{latency}", text(packet.delivery)))?;
             }
         }
         let mut table = Table::new(["rules", "goes to", "packets"]).left(1);
@@ -183,6 +194,16 @@ impl RunArgs {
             table.row([file, fate.clone(), count.to_string()]);
         }
         out.text(&table.to_string())?;
+        for (module, queue, message) in messages {
+            let file = self.rules[usize::from(*module) - 1].display();
+            let c = &message.completion;
+            out.line(format!(
+                "message {} in ring {queue} of {file}: {} bytes, {} packets",
+                c.message,
+                message.bytes.len(),
+                c.packets
+            ))?;
+        }
         out.line(format!("messages {}, steps {}", steps.len(), steps.iter().sum::<u64>()))?;
         if let Some(cycles) = cycles {
             let each = cycles as f64 / seen.len().max(1) as f64;
@@ -204,6 +225,7 @@ impl RunArgs {
     fn value(
         &self,
         seen: &[Seen],
+        messages: &[(u8, u8, Message)],
         fates: &BTreeMap<(u8, String), u64>,
         steps: &[u64],
         latencies: &[u64],
@@ -211,7 +233,7 @@ impl RunArgs {
         differences: &[(usize, String, String)],
     ) -> Value {
         let packets = seen.iter().map(|s| {
-            json!({ "module": s.module, "to": text(s.fate), "fault": s.fault, "steps": s.steps, "latency": s.latency })
+            json!({ "module": s.module, "to": text(s.delivery), "fault": s.fault, "steps": s.steps, "latency": s.latency })
         });
         json!({
             "target": self.target,
@@ -227,50 +249,50 @@ impl RunArgs {
             "goes_to": fates.iter().map(|((module, to), count)| json!({
                 "rules": self.rules[usize::from(*module) - 1].display().to_string(), "to": to, "packets": count,
             })).collect::<Vec<_>>(),
+            "rings": messages.iter().map(|(module, queue, message)| json!({
+                "rules": self.rules[usize::from(*module) - 1].display().to_string(),
+                "queue": queue,
+                "message": message.completion.message,
+                "session": message.completion.session,
+                "packets": message.completion.packets,
+                "bytes": message.bytes.len(),
+            })).collect::<Vec<_>>(),
             "each": if self.packets { packets.collect() } else { Vec::new() },
             "differences": differences.iter().map(|(number, model, rtl)| json!({ "packet": number, "model": model, "rtl": rtl })).collect::<Vec<_>>(),
         })
     }
 }
 
-/// What the model says of all packets.
-fn model(target: &Target, placed: &Placed, frames: &[(u8, Vec<u8>)]) -> Vec<Seen> {
-    let mut engine = Engine::new(target);
-    engine.ports = placed.ports.clone().into();
-    (1..target.modules).for_each(|module| engine.table.set_quota(module as u8, target.messages as u16));
-    let one = |(module, frame): &(u8, Vec<u8>)| {
-        let mut steps = None;
-        let Outcome { fate, fault } = engine.packet(frame, *module, false, |job| {
-            let verdict = job.run(&placed.tables);
-            steps = verdict.filter(|_| u16::from(job.message_type) < job.port.types).map(|v| v.steps);
-            verdict
-        });
-        Seen { module: *module, fate, fault, steps, latency: None }
-    };
-    frames.iter().map(one).collect()
+/// What the model says of a packet.
+fn model(placed: &Placed, engine: &mut L7Engine, module: u8, frame: &[u8]) -> Seen {
+    let judged = engine.judge(module, true, frame);
+    let delivery = placed.own(module, judged.delivery);
+    Seen { module, delivery, fault: judged.fault, steps: judged.steps, latency: None }
 }
 
 /// What the engine told; none for a reason that is none.
-fn fate(decision: &L7TraceRow) -> Option<Fate> {
+fn told(decision: &L7TraceRow) -> Option<Delivery> {
     if decision.dropped {
         let of = |r: &Reason| r.engine() == Some(EngineId::L7) && r.kind() == u32::from(decision.kind);
-        return Reason::ALL.into_iter().find(of).map(Fate::Dropped);
+        return Reason::ALL.into_iter().find(of).map(Delivery::Dropped);
     }
-    Some(if decision.message { Fate::Queue(decision.queue_id) } else { Fate::Frame })
+    let fate = if decision.message { Fate::Queue(decision.queue_id) } else { Fate::Frame };
+    Some(Delivery::Left(fate))
 }
 
-fn took(packet: &mut Seen, rtl: &Dispatched, fate: Option<Fate>) {
+fn took(packet: &mut Seen, rtl: &Dispatched, told: Option<Delivery>) {
     packet.latency = Some(rtl.decided - rtl.came);
     packet.fault = rtl.decision.fault;
-    if let Some(fate) = fate {
-        packet.fate = fate;
+    if let Some(told) = told {
+        packet.delivery = told;
     }
 }
 
-fn text(fate: Fate) -> String {
-    match fate {
-        Fate::Frame => "goes on as a frame".to_string(),
-        Fate::Queue(queue) => format!("queue {queue}"),
-        Fate::Dropped(reason) => format!("dropped, {}", reason.name()),
+fn text(delivery: Delivery) -> String {
+    match delivery {
+        Delivery::Left(Fate::Frame) => "goes on as a frame".to_string(),
+        Delivery::Left(Fate::Queue(queue)) => format!("queue {queue}"),
+        Delivery::Consumed(queue) => format!("ring {queue}"),
+        Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => format!("dropped, {}", reason.name()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::events::Events;
 use super::map_server::MapServer;
+use super::rings::RunRing;
 use crate::failure::Failure;
 use sluice_device::Device;
 use sluice_object::Linker;
@@ -12,15 +13,23 @@ use std::path::Path;
 pub struct Host {
     events: Option<Events>,
     server: Option<MapServer>,
+    /// Rings whose messages it takes.
+    pub rings: Vec<RunRing>,
 }
 
 impl Host {
-    /// With a file for events and a socket for `sluice map`, where they are wanted.
-    pub fn open(linker: &Linker, events: Option<&Path>, socket: Option<&Path>) -> Result<Self, Failure> {
+    /// With a file for events and a socket for `sluice map`, where they are wanted, and with rings.
+    pub fn open(
+        linker: &Linker,
+        events: Option<&Path>,
+        socket: Option<&Path>,
+        rings: Vec<RunRing>,
+    ) -> Result<Self, Failure> {
         let tenants: Vec<(u8, String)> = linker.tenants().map(|t| (t.module, t.spec.name.clone())).collect();
         Ok(Self {
             events: events.map(|path| Events::create(path, tenants.clone())).transpose()?,
             server: socket.map(|path| MapServer::open(path, tenants)).transpose()?,
+            rings,
         })
     }
 
@@ -32,11 +41,12 @@ impl Host {
         if let Some(server) = &mut self.server {
             server.serve(device);
         }
-        Ok(())
+        self.rings.iter_mut().try_for_each(|ring| ring.serve(device))
     }
 
     /// After the last packet.
     pub fn finish(&mut self, device: &mut dyn Device) -> Result<(), Failure> {
+        self.rings.iter_mut().try_for_each(|ring| ring.serve(device))?;
         match &mut self.events {
             Some(events) => events.take(device).and_then(|()| events.finish()),
             None => Ok(()),

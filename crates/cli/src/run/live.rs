@@ -185,6 +185,7 @@ pub fn run(
         engine,
         wall,
         changes: Vec::new(),
+        rings: host.rings.clone(),
         interrupted: interrupt::asked(),
         has_cycles: device.capabilities().has_cycles,
     };

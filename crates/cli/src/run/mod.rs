@@ -14,6 +14,7 @@ pub mod play;
 pub mod progress;
 pub mod rehearse;
 pub mod report;
+pub mod rings;
 pub mod sink;
 pub mod source;
 pub mod tally;

@@ -4,6 +4,7 @@ use super::host::Host;
 use super::interrupt;
 use super::pace::Clock;
 use super::progress::Progress;
+use super::rings::RunRing;
 use super::sink::Sinks;
 use super::source::{Arrival, Source};
 use super::tally::Tally;
@@ -63,6 +64,8 @@ pub struct Played {
     pub changes: Vec<Changed>,
     /// What the counters do not add up to, if they do not.
     pub open_account: Option<String>,
+    /// Rings and what came of them.
+    pub rings: Vec<RunRing>,
     /// It was ended by Ctrl-C.
     pub interrupted: bool,
     /// It has hardware cycles.
@@ -157,6 +160,7 @@ impl Play<'_> {
             counters,
             wall,
             changes: state.changed,
+            rings: self.host.rings.clone(),
             interrupted,
             has_cycles: self.device.capabilities().has_cycles,
         })

@@ -2,6 +2,7 @@
 
 use super::live::Seen;
 use super::play::Played;
+use super::rings::RunRing;
 use super::sink::Written;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -68,7 +69,11 @@ impl Report<'_> {
 
     /// Prints the table.
     pub fn text(&self, out: &mut Output) -> Result<(), Failure> {
-        let mut headings = vec!["tenant", "offered", "copies", "forwarded", "delivered", "dropped"];
+        // Without rings nothing is in buffers.
+        let has_rings = self.shown().is_some_and(|played| !played.rings.is_empty());
+        let mut headings = vec!["tenant", "offered", "copies", "forwarded", "delivered"];
+        headings.extend(has_rings.then_some("consumed"));
+        headings.push("dropped");
         headings.extend(self.model.map(|_| "packets/s"));
         headings.extend(self.rtl.map(|_| "cycles/packet"));
         headings.push("dropped by reason");
@@ -78,7 +83,9 @@ impl Report<'_> {
             let c = &row.counters;
             let dropped: u64 = c.dropped.values().sum();
             let mut cells = vec![row.name.clone()];
-            cells.extend([c.offered, c.copies, c.forwarded, c.delivered, dropped].map(group));
+            cells.extend([c.offered, c.copies, c.forwarded, c.delivered].map(group));
+            cells.extend(has_rings.then(|| group(c.consumed)));
+            cells.push(group(dropped));
             cells.extend(self.model.map(|played| self.packets_per_second(&row, played).map_or("-".to_owned(), group)));
             cells.extend(self.rtl.map(|played| cycles(&row, played).map_or("-".to_owned(), |c| format!("{c:.1}"))));
             let reasons: Vec<String> =
@@ -95,6 +102,9 @@ impl Report<'_> {
         for row in self.rows() {
             let lines = self.engine(&row).map(|counts| engine_counts::text(counts, None));
             lines.into_iter().flatten().try_for_each(|line| out.line(format!("engine, {}: {line}", row.name)))?;
+        }
+        for ring in self.shown().map(|played| &played.rings).into_iter().flatten() {
+            out.line(ring.text())?;
         }
         if let Some(model) = self.model {
             let seconds = model.wall.as_secs_f64();
@@ -131,7 +141,11 @@ impl Report<'_> {
             out.line("interrupted: what was in flight has been finished")?;
         }
         if self.open_account().is_none() {
-            out.line("accounting: closed; offered + copies = forwarded + delivered + dropped for every tenant")?;
+            let has_rings = self.shown().is_some_and(|played| !played.rings.is_empty());
+            let consumed = if has_rings { " + consumed" } else { "" };
+            out.line(format!(
+                "accounting: closed; offered + copies = forwarded + delivered{consumed} + dropped for every tenant"
+            ))?;
         }
         for w in self.written {
             out.line(format!("wrote {}: {} packets of {}", w.path.display(), w.packets, w.from))?;
@@ -164,6 +178,7 @@ impl Report<'_> {
             "compared": self.compared,
             "live": self.live.map(Seen::json),
             "accounting_closed": self.open_account().is_none(),
+            "rings": self.shown().map(|played| played.rings.iter().map(RunRing::json).collect::<Vec<_>>()),
             "tenants": tenants,
             "total": total.first(),
             "outputs": self.written.iter().map(|w| json!({

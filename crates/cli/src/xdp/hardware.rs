@@ -97,7 +97,7 @@ impl Hardware {
             file: run.object.display().to_string(),
             target,
             settings,
-            tenants: vec![TenantConfig { spec, object: Some(object), routes: None }],
+            tenants: vec![TenantConfig { spec, object: Some(object), routes: None, rings: Vec::new() }],
             ports: vec![PortBinding::default(); target.ports as usize],
             hosts: vec![HostBinding::default(); target.hosts as usize],
         };

@@ -76,7 +76,7 @@ impl XdpRun {
         interrupt::listen();
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: self.seconds.map(Duration::from_secs) };
         let progress = Progress::new("live", None);
-        let mut host = Host::open(&linker, None, self.socket.as_deref())?;
+        let mut host = Host::open(&linker, None, self.socket.as_deref(), Vec::new())?;
         let (played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
         drop(progress);
         drop(host);
@@ -168,7 +168,7 @@ impl XdpRun {
         let object = tenant::object(&spec.name, image, &options)
             .map_err(|e| Failure::input(e.code(), format!("{}: {e}", self.object.display())))?;
         let routes = self.routes.as_deref().map(object::routes).transpose()?.map(|(text, _)| text);
-        config.tenants.push(TenantConfig { spec, object: Some(object), routes });
+        config.tenants.push(TenantConfig { spec, object: Some(object), routes, rings: Vec::new() });
         Ok(Nic { config, target })
     }
 

@@ -65,6 +65,18 @@ pub fn bring_up(config: &NicConfig, device: &mut dyn Device, linker: &mut Linker
             device.maps().and_then(|maps| maps.set_routes(module, routes)).map_err(failed)?;
         }
     }
+    for tenant in &config.tenants {
+        let id = tenant.spec.id;
+        let module = linker.tenant(id).map_err(|e| refused(config, e))?.module;
+        for ring in &tenant.rings {
+            let number = linker.rings(id).map_err(|e| refused(config, e))?.start as u8 + ring.queue;
+            let memory = device.rings().and_then(|rings| rings.give_memory(module, number, ring.log_size));
+            let open = linker.open_ring(id, ring.queue, memory.map_err(failed)?);
+            run(device, &open.map_err(|e| refused(config, e))?)?;
+            let lengths = vec![ring.bytes; 1 << ring.log_size];
+            device.rings().and_then(|rings| rings.post(module, number, &lengths)).map_err(failed)?;
+        }
+    }
     ports.iter().try_for_each(|load| run(device, load))
 }
 

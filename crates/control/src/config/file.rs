@@ -172,6 +172,16 @@ pub(super) struct L7Table {
     pub messages: Option<u16>,
     pub packets: Option<u16>,
     pub beats: Option<u16>,
+    pub ring: Option<Vec<Spanned<RingTable>>>,
+}
+
+/// The ring of a queue, and the buffers that the host keeps in it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RingTable {
+    pub queue: u8,
+    pub buffers: u32,
+    pub bytes: u32,
 }
 
 /// A VLAN on every port, or on one.

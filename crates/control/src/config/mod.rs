@@ -48,6 +48,19 @@ pub struct TenantConfig {
     pub object: Option<Object>,
     /// Routes and neighbours that its XDP program sees.
     pub routes: Option<String>,
+    /// Rings of its queues that are open from the beginning.
+    pub rings: Vec<RingConfig>,
+}
+
+/// The ring of a tenant's queue, full of buffers from the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingConfig {
+    /// The queue.
+    pub queue: u8,
+    /// Buffers that it has, as a power of two.
+    pub log_size: u8,
+    /// Bytes of each.
+    pub bytes: u32,
 }
 
 impl NicConfig {

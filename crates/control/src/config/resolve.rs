@@ -1,10 +1,12 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, TableTable, TenantTable};
+use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RingTable, TableTable, TenantTable};
 use super::grants::NOBODY;
 use super::quota::l7_given;
-use super::{HostBinding, NicConfig, PortBinding, TenantConfig};
+use super::{HostBinding, NicConfig, PortBinding, RingConfig, TenantConfig};
+use sluice_device::rings::{LEAST_BUFFER, MOST_BUFFER};
+use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
 use sluice_formats::{EngineId, Target, target};
 use sluice_frontends::{self as frontends, Reading};
 use sluice_object::linker::rmt::RmtError;
@@ -269,8 +271,39 @@ impl Resolver<'_> {
             let part = object.as_ref().and_then(|object| object.parts.l7.as_deref());
             spec.l7 = Some(l7_given(given.get_ref(), part));
         }
+        let rings = self.rings(table, &spec)?;
         spec.max_entries = table.max_entries.as_ref().map_or(spec.max_entries, |n| *n.get_ref());
-        Ok(TenantConfig { spec, object, routes })
+        Ok(TenantConfig { spec, object, routes, rings })
+    }
+
+    /// Rings of `[[tenant.l7.ring]]`.
+    fn rings(&self, table: &TenantTable, spec: &TenantSpec) -> Result<Vec<RingConfig>, ConfigError> {
+        let given = table.l7.iter().flat_map(|l7| l7.get_ref().ring.iter().flatten());
+        let has = spec.l7.map_or(0, |given| given.rings);
+        let mut rings: Vec<RingConfig> = Vec::new();
+        for ring in given {
+            let RingTable { queue, buffers, bytes } = *ring.get_ref();
+            let wrong = |what: &str, found: u32, allowed: String| {
+                Err(self.wrong(ring.span(), format!("l7.ring of queue {queue}: {what}"), found, &allowed))
+            };
+            if u32::from(queue) >= has {
+                let allowed =
+                    if has == 0 { "none: there are no rules".to_owned() } else { format!("0 to {}", has - 1) };
+                return wrong("queue", queue.into(), allowed);
+            }
+            if rings.iter().any(|ring| ring.queue == queue) {
+                return wrong("queue", queue.into(), "each queue once".to_owned());
+            }
+            let (least, most) = (1u32 << LEAST_RING_LOG, 1u32 << MOST_RING_LOG);
+            if !buffers.is_power_of_two() || !(least..=most).contains(&buffers) {
+                return wrong("buffers", buffers, format!("a power of two from {least} to {most}"));
+            }
+            if !(LEAST_BUFFER..=MOST_BUFFER).contains(&bytes) {
+                return wrong("bytes", bytes, format!("{LEAST_BUFFER} to {MOST_BUFFER}"));
+            }
+            rings.push(RingConfig { queue, log_size: buffers.ilog2() as u8, bytes });
+        }
+        Ok(rings)
     }
 
     fn object(&self, table: &TenantTable, name: &str, target: &Target) -> Result<Option<Object>, ConfigError> {

@@ -35,11 +35,12 @@ pub(super) fn counter_of(counters: &ModuleCounters, name: &str) -> Result<u64, S
         "forwarded_bytes" => counters.forwarded_bytes,
         "delivered" => counters.delivered,
         "delivered_bytes" => counters.delivered_bytes,
+        "consumed" => counters.consumed,
         "in_flight" => counters.in_flight,
         "dropped" => counters.dropped.values().sum(),
         reason => {
             let allowed = "offered, offered_bytes, copies, forwarded, forwarded_bytes, delivered, delivered_bytes, \
-                           in_flight, dropped, or a reason";
+                           consumed, in_flight, dropped, or a reason";
             let reason =
                 Reason::by_name(reason).ok_or_else(|| ScriptFailure::value("counter", format!("`{name}`"), allowed))?;
             counters.dropped.get(&reason).copied().unwrap_or(0)

@@ -6,6 +6,7 @@
 mod checks;
 mod plan;
 mod programs;
+mod rings;
 mod runner;
 mod settings;
 mod tables;
@@ -169,6 +170,8 @@ pub struct Report {
     pub sent: u64,
     /// Packets and copies that came out.
     pub received: u64,
+    /// Messages taken out of rings.
+    pub messages: u64,
     /// Packets and copies dropped.
     pub dropped: u64,
     /// What failed.
@@ -215,7 +218,8 @@ impl fmt::Display for Report {
             f,
             "{}: {verdict} on {} ({}): {} statements, {} packets sent, {} came out, {} dropped",
             self.file, self.device, self.target, self.statements, self.sent, self.received, self.dropped
-        )
+        )?;
+        if self.messages > 0 { write!(f, ", {} messages in rings", self.messages) } else { Ok(()) }
     }
 }
 
@@ -243,6 +247,7 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         statements: 0,
         sent: 0,
         received: 0,
+        messages: 0,
         dropped: 0,
         failures: Vec::new(),
         warnings: Vec::new(),
@@ -265,7 +270,7 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         report.skipped = Some("the device has no rmt pipeline".to_owned());
         return report;
     }
-    let rules = |s: &Statement| matches!(s.command, Command::Rules { .. });
+    let rules = |s: &Statement| matches!(s.command, Command::Rules { .. } | Command::Ring { .. });
     if !device.capabilities().engines.contains(&EngineId::L7) && script.statements.iter().any(rules) {
         report.skipped = Some("the device has no l7 engine".to_owned());
         return report;
@@ -311,6 +316,7 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         report.failures.extend(left);
     }
     (report.sent, report.received, report.dropped) = runner.seen.totals();
+    report.messages = runner.messages.taken;
     report
 }
 

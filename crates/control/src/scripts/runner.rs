@@ -3,6 +3,7 @@
 use super::checks::{check_length, check_port, counter_of, no_table};
 use super::plan::{self, Need, destination};
 use super::programs;
+use super::rings::Rings;
 use super::tables::{TableState, action, read_object, read_rules, rmt_object};
 use super::traffic::Seen;
 use super::{FailedStatement, ScriptFailure};
@@ -22,9 +23,9 @@ use std::path::Path;
 const POLL: usize = 4096;
 
 pub(super) struct Runner<'a> {
-    device: &'a mut dyn Device,
+    pub device: &'a mut dyn Device,
     script: &'a Script,
-    linker: Linker,
+    pub linker: Linker,
     target: &'static Target,
     needs: BTreeMap<String, Need>,
     ids: BTreeMap<String, u16>,
@@ -36,6 +37,7 @@ pub(super) struct Runner<'a> {
     /// Rules for dispatch.
     rules: BTreeMap<String, Object>,
     pub seen: Seen,
+    pub messages: Rings,
     /// What programs told and the script has not asked for, by module.
     events: BTreeMap<u8, VecDeque<ProgramEvent>>,
     seed: u64,
@@ -63,6 +65,7 @@ impl<'a> Runner<'a> {
             programs: BTreeMap::new(),
             rules: BTreeMap::new(),
             seen: Seen::default(),
+            messages: Rings::default(),
             events: BTreeMap::new(),
             seed: script.seed().unwrap_or(0),
             begun_at: device.now(),
@@ -197,9 +200,13 @@ impl<'a> Runner<'a> {
                 let is_queue = |module: u8, found: u8| queue.is_none_or(|queue| own(module, found) == queue);
                 self.seen.expect(number, &name, *count, is_queue, pattern)
             }
+            Command::Ring { tenant, queue, operation } => self.ring(tenant, *queue, *operation),
+            Command::ExpectMessage { tenant, queue, count, pattern } => {
+                self.expect_messages(tenant, *queue, *count, pattern.as_ref())
+            }
             Command::ExpectNone => {
                 self.rest()?;
-                self.seen.expect_none()
+                self.expect_none()
             }
             Command::Drop { count, reason, tenant } => self.expect_drops(*count, reason, tenant.as_deref()),
             Command::Counter { tenant, name, relation, value } => {
@@ -234,12 +241,18 @@ impl<'a> Runner<'a> {
     /// What is left after the last statement.
     pub fn finish(&mut self) -> Vec<ScriptFailure> {
         let rest = self.rest();
-        let none = rest.and_then(|()| self.seen.expect_none()).err();
+        let none = rest.and_then(|()| self.expect_none()).err();
         let accounting = self.device.counters().map_err(ScriptFailure::from).and_then(|counters| {
             let open = counters.modules.iter().find(|(_, c)| !c.closes());
             open.map_or(Ok(()), |(m, c)| Err(ScriptFailure::Accounting { module: *m, counters: format!("{c:?}") }))
         });
         none.into_iter().chain(accounting.err()).collect()
+    }
+
+    /// That everything was asked for.
+    fn expect_none(&mut self) -> Result<(), ScriptFailure> {
+        let messages = self.messages_left();
+        self.seen.expect_none(messages)
     }
 
     fn admit(&mut self, tenant: &Tenant) -> Result<(), ScriptFailure> {
@@ -301,7 +314,7 @@ impl<'a> Runner<'a> {
         Ok(object)
     }
 
-    fn id(&self, tenant: &str) -> Result<u16, ScriptFailure> {
+    pub fn id(&self, tenant: &str) -> Result<u16, ScriptFailure> {
         self.ids.get(tenant).copied().ok_or_else(|| {
             let declared: Vec<&str> = self.ids.keys().map(String::as_str).collect();
             ScriptFailure::value("tenant with a table", format!("`{tenant}`"), declared.join(", "))
@@ -427,7 +440,7 @@ impl<'a> Runner<'a> {
     }
 
     /// The module of a tenant; that of `system` is 0 whether it was admitted or not.
-    fn module(&self, tenant: &str) -> Result<u8, ScriptFailure> {
+    pub fn module(&self, tenant: &str) -> Result<u8, ScriptFailure> {
         match self.ids.get(tenant) {
             Some(id) => Ok(self.linker.tenant(*id)?.module),
             None => Ok(sluice_formats::limits::SYSTEM_MODULE),
@@ -458,7 +471,7 @@ impl<'a> Runner<'a> {
         Ok(self.device.set_blocked(number, blocked)?)
     }
 
-    fn run_load(&mut self, load: &Load) -> Result<(), ScriptFailure> {
+    pub fn run_load(&mut self, load: &Load) -> Result<(), ScriptFailure> {
         let mut outcomes = Vec::new();
         let result = run_load(self.device, load, &mut outcomes);
         self.seen.take(outcomes, self.target);
@@ -466,10 +479,10 @@ impl<'a> Runner<'a> {
     }
 
     /// Everything offered has come out, been dropped, or stands behind a blocked destination.
-    fn rest(&mut self) -> Result<(), ScriptFailure> {
+    pub fn rest(&mut self) -> Result<(), ScriptFailure> {
         self.device.quiesce()?;
         self.poll();
-        Ok(())
+        self.take_messages()
     }
 
     fn poll(&mut self) {

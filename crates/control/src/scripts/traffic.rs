@@ -97,8 +97,8 @@ impl Seen {
         })
     }
 
-    /// Everything that nobody asked for, and forgets it.
-    pub fn expect_none(&mut self) -> Result<(), ScriptFailure> {
+    /// Everything that nobody asked for, with messages of which that is known, and forgets it.
+    pub fn expect_none(&mut self, messages: Vec<String>) -> Result<(), ScriptFailure> {
         let mut left = Vec::new();
         for ((destination, module, port), packets) in std::mem::take(&mut self.streams) {
             if let Some(first) = packets.front() {
@@ -113,6 +113,7 @@ impl Seen {
             *drops.entry(drop).or_default() += 1;
         }
         left.extend(drops.iter().map(|((m, reason), n)| format!("{n} dropped of module {m} ({})", reason.name())));
+        left.extend(messages);
         if left.is_empty() {
             return Ok(());
         }

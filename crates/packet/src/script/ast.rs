@@ -127,7 +127,27 @@ pub enum Command {
         /// What they are.
         pattern: Pattern,
     },
-    /// Expects that nothing is left: no packet and no drop that was not expected.
+    /// Opens or closes the ring of a tenant's queue, or posts buffers to it.
+    Ring {
+        /// The tenant.
+        tenant: String,
+        /// His queue.
+        queue: u8,
+        /// What is done.
+        operation: RingOperation,
+    },
+    /// Expects messages in buffers of a ring.
+    ExpectMessage {
+        /// The tenant.
+        tenant: String,
+        /// His queue.
+        queue: u8,
+        /// How many, one after the other.
+        count: u64,
+        /// What they are; None: they were given up.
+        pattern: Option<Pattern>,
+    },
+    /// Expects that nothing is left: no packet, no message and no drop that was not expected.
     ExpectNone,
     /// Expects dropped packets.
     Drop {
@@ -167,6 +187,25 @@ pub enum Command {
         /// Share of messages that are corrupted, in percent.
         corrupt: u8,
     },
+}
+
+/// What is done with a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RingOperation {
+    /// Messages of its queue go into buffers from now on.
+    Open {
+        /// Buffers that it can have, a power of two.
+        size: u32,
+    },
+    /// Posts buffers.
+    Post {
+        /// How many.
+        count: u64,
+        /// Bytes of each.
+        bytes: u32,
+    },
+    /// New messages of its queue are frames again.
+    Close,
 }
 
 /// Which target a script is for.

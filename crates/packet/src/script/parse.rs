@@ -6,19 +6,19 @@ use super::ast::{Command, Script, Statement, Tenant};
 use super::error::{ScriptError, ScriptProblem};
 use super::updates::Updates;
 use super::words::{Located, Word, Words};
-use super::{rmt, setup, tables, traffic, xdp};
+use super::{ring, rmt, setup, tables, traffic, xdp};
 use crate::bounded;
 use crate::text::{Cursor, Lines, Span, line_at, position, quote};
 
 /// Every statement, in the order of the reference.
-pub const STATEMENTS: [&str; 26] = [
+pub const STATEMENTS: [&str; 27] = [
     "device", "seed", "nic", "tenant", "load", "table", "add", "del", "begin", "replace", "commit", "xdp", "rmt",
-    "rules", "map", "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock",
+    "rules", "ring", "map", "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock",
     "fault",
 ];
 
 /// Options of the statements that have some; those of `nic` are the NIC's matter.
-pub const OPTIONS: [(&str, &[&str]); 8] = [
+pub const OPTIONS: [(&str, &[&str]); 9] = [
     (
         "tenant",
         &[
@@ -41,6 +41,7 @@ pub const OPTIONS: [(&str, &[&str]); 8] = [
     ("table", &["key=", "mask=", "default="]),
     ("xdp", &["section=", "program=", "pass=", "rmt=", "keep=", "max_entries=", "interfaces="]),
     ("rmt", &["keep"]),
+    ("ring", &["size="]),
     ("send", &["gap=", "at="]),
     ("expect", &["queue="]),
     ("drop", &["reason=", "tenant="]),
@@ -164,11 +165,12 @@ impl Parser<'_> {
             "xdp" => xdp::load(self, words),
             "rmt" => rmt::load(self, words),
             "rules" => rmt::rules(self, words),
+            "ring" => ring::ring(self, words),
             "map" => xdp::map(self, words),
             "routes" => xdp::routes(self, words),
             "event" => xdp::event(self, words),
             "send" => traffic::send(words),
-            "expect" => traffic::expect(words),
+            "expect" => traffic::expect(self, words),
             "drop" => traffic::drop(self, words),
             "counter" => traffic::counter(self, words),
             "wait" => traffic::wait(words),

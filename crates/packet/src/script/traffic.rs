@@ -3,9 +3,10 @@
 use super::ast::{Command, Relation, Send, Timing};
 use super::error::ScriptProblem;
 use super::parse::{Parser, TOTAL};
+use super::ring;
 use super::setup::{twice, unknown_option};
 use super::words::{Located, MAX_DESTINATION, Word, Words, located};
-use crate::notation::{NotationError, Pattern, Problem};
+use crate::notation::{NotationError, Problem};
 use crate::text::number;
 
 pub(super) fn send(words: &mut Words<'_>) -> Located<Command> {
@@ -55,7 +56,7 @@ pub(super) fn send(words: &mut Words<'_>) -> Located<Command> {
 /// Most bytes that a statement sends: a device holds the packets until their time has come.
 const MOST_SENT: u64 = 256 << 20;
 
-fn empty() -> ScriptProblem {
+pub(super) fn empty() -> ScriptProblem {
     ScriptProblem::BadValue {
         what: "the packet".to_string(),
         found: "empty".to_string(),
@@ -68,13 +69,16 @@ fn cycles(word: Word<'_>, what: &str, min: u128) -> Located<u64> {
     Ok(word.number(what, min, 1_000_000_000)? as u64)
 }
 
-pub(super) fn expect(words: &mut Words<'_>) -> Located<Command> {
+pub(super) fn expect(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     if words.take("none") {
         return Ok(Command::ExpectNone);
     }
+    if words.take("ring") {
+        return ring::expect(parser, words);
+    }
     let here = words.here();
     if words.peek().is_none_or(|w| !matches!(w.text, "port" | "host")) {
-        return Err((here, words.expected("`port`, `host` or `none`")));
+        return Err((here, words.expected("`port`, `host`, `ring` or `none`")));
     }
     let destination = words.destination()?;
     let queue = match words.peek().map(|word| word.option()) {
@@ -85,11 +89,7 @@ pub(super) fn expect(words: &mut Words<'_>) -> Located<Command> {
         _ => None,
     };
     let count = words.repetition()?;
-    let written = words.packet()?;
-    let pattern = Pattern::from_written(&written).map_err(located)?;
-    if pattern.bytes.is_empty() && !written.open {
-        return Err((written.span, empty()));
-    }
+    let pattern = words.pattern()?;
     Ok(Command::Expect { destination, queue, count, pattern })
 }
 

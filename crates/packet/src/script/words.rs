@@ -4,9 +4,10 @@ use std::net::Ipv4Addr;
 
 use super::ast::{Destination, Tuple};
 use super::error::ScriptProblem;
+use super::traffic::empty;
 use crate::headers::protocol;
 use crate::mac::MacAddr;
-use crate::notation::{NotationError, Problem, Written, parse_at};
+use crate::notation::{NotationError, Pattern, Problem, Written, parse_at};
 use crate::text::{Cursor, Span, number, quote};
 
 /// A problem and the piece of the script that it is about.
@@ -103,6 +104,16 @@ impl<'a> Words<'a> {
         let padding = written.packet.check_padding();
         padding.map_err(|error| located(NotationError { span: written.span, problem: Problem::Build(error) }))?;
         Ok(written)
+    }
+
+    /// What a packet that is expected looks like.
+    pub fn pattern(&mut self) -> Located<Pattern> {
+        let written = self.packet()?;
+        let pattern = Pattern::from_written(&written).map_err(located)?;
+        if pattern.bytes.is_empty() && !written.open {
+            return Err((written.span, empty()));
+        }
+        Ok(pattern)
     }
 
     /// `*N` if it comes next, else 1.
