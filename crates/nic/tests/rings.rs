@@ -375,6 +375,8 @@ fn what_cannot_be_done_with_rings_is_refused_in_words() {
     let short = "E0877 ring 0: a buffer of 41 bytes, 42 to 1048576 are possible";
     assert_eq!(said(bench.post(0, &[100, 41]).unwrap_err()), short);
     assert_eq!(bench.nic.read_row(Node::L7, Table::L7Doorbell, ring.into()).unwrap(), [0], "nothing was posted");
+    bench.post(0, &[100; 3]).unwrap();
+    assert!(bench.post(0, &[100; 2]).unwrap_err().to_string().contains("2 buffers, it has room for 1 of 4"));
     let rings = bench.nic.rings().unwrap();
     assert_eq!(said(rings.post(2, ring, &[100]).unwrap_err()), "E0876 ring 0 is none of module 2, which has none");
     assert_eq!(said(rings.take(1, 3, 1).unwrap_err()), "E0876 ring 3 is none of module 1, which has 0");

@@ -178,7 +178,7 @@ impl RunArgs {
         let mut fates: BTreeMap<(u8, String), u64> = BTreeMap::new();
         seen.iter().for_each(|s| *fates.entry((s.module, text(s.delivery))).or_default() += 1);
         if self.json {
-            return out.json(&self.value(seen, messages, &fates, &steps, &latencies, cycles, differences));
+            return out.json(&self.value(seen, messages, &fates, (&steps, &latencies), cycles, differences));
         }
         if self.packets {
             for (number, packet) in seen.iter().enumerate() {
@@ -227,8 +227,7 @@ impl RunArgs {
         seen: &[Seen],
         messages: &[(u8, u8, Message)],
         fates: &BTreeMap<(u8, String), u64>,
-        steps: &[u64],
-        latencies: &[u64],
+        (steps, latencies): (&[u64], &[u64]),
         cycles: Option<u64>,
         differences: &[(usize, String, String)],
     ) -> Value {
