@@ -1,0 +1,219 @@
+//! Parsers and controls.
+
+use super::definitions::Kind;
+use super::types::Type;
+use super::{Checker, Place, Problem};
+use crate::source::Span;
+use crate::syntax::ast::{Block, BlockKind, Body, Expr, ExprKind, Fields, Name, SelectCase, State, Transition};
+
+impl Checker<'_> {
+    pub(super) fn block(&mut self, block: &Block) {
+        let (types, parameters, constructor) = self.scoped(|c| {
+            let types = c.type_names(&block.types);
+            let parameters = c.parameters(&block.parameters, false);
+            let constructor = c.parameters(block.constructor.as_deref().unwrap_or_default(), false);
+            c.without_direction(&constructor, block.name.span);
+            (types, parameters, constructor)
+        });
+        if block.body.is_some() && !types.is_empty() {
+            let what = "a parser or control with a body has no type parameters".to_string();
+            self.note(block.name.span, Problem::TypeArguments { name: format!("`{}`", block.name.text), what });
+        }
+        let id = self.define_named(
+            &block.name,
+            Kind::Block {
+                kind: block.kind,
+                types: types.clone(),
+                parameters: parameters.clone(),
+                constructor: constructor.clone(),
+                has_body: block.body.is_some(),
+            },
+        );
+        let Some(body) = &block.body else { return };
+        let both = block.parameters.iter().chain(block.constructor.iter().flatten());
+        self.distinct(both.map(|p| &p.name));
+        let place = match block.kind {
+            BlockKind::Parser => Place::ParserLocals,
+            BlockKind::Control => Place::ControlLocals,
+        };
+        self.body_of(id, place, Type::Void, |c| {
+            for (name, id) in block.types.iter().zip(&types) {
+                c.scopes.declare(&name.text, *id);
+            }
+            c.declare_parameters(&block.parameters, &parameters, false);
+            if let Some(written) = &block.constructor {
+                c.declare_parameters(written, &constructor, false);
+            }
+            c.scoped(|c| match block.kind {
+                BlockKind::Parser => c.parser_body(&block.name, body),
+                BlockKind::Control => c.control_body(body),
+            });
+        });
+    }
+
+    fn control_body(&mut self, body: &Body) {
+        for local in &body.locals {
+            self.declaration(local);
+        }
+        self.within(Place::Apply, |c| c.scoped(|c| c.statements(&body.apply)));
+    }
+
+    fn parser_body(&mut self, parser: &Name, body: &Body) {
+        for local in &body.locals {
+            self.declaration(local);
+        }
+        let before = std::mem::take(&mut self.states);
+        self.states = body.states.iter().map(|state| state.name.text.clone()).collect();
+        for state in &body.states {
+            if matches!(&*state.name.text, "accept" | "reject") {
+                let what = format!("state `{}` is there by itself", state.name.text);
+                self.note(state.name.span, Problem::State { parser: parser.text.to_string(), what });
+            }
+            self.define_named(&state.name, Kind::State);
+        }
+        if !self.states.iter().any(|name| &**name == "start") {
+            let what = "it has no state `start`".to_string();
+            self.note(parser.span, Problem::State { parser: parser.text.to_string(), what });
+        }
+        for state in &body.states {
+            self.state(parser, state);
+        }
+        self.states = before;
+    }
+
+    fn state(&mut self, parser: &Name, state: &State) {
+        self.within(Place::State, |c| {
+            c.scoped(|c| {
+                c.statements(&state.statements);
+                match &state.transition {
+                    None => {}
+                    Some(Transition::Direct(name)) => c.state_name(parser, name),
+                    Some(Transition::Select { keys, cases, span }) => {
+                        c.select(keys, cases, *span);
+                        cases.iter().for_each(|case| c.state_name(parser, &case.state));
+                    }
+                }
+            });
+        });
+    }
+
+    fn state_name(&mut self, parser: &Name, name: &Name) {
+        let known = matches!(&*name.text, "accept" | "reject") || self.states.contains(&name.text);
+        if !known {
+            let what = format!("it has no state `{}`", name.text);
+            self.note(name.span, Problem::State { parser: parser.text.to_string(), what });
+        }
+    }
+
+    fn select(&mut self, keys: &[Expr], cases: &[SelectCase], span: Span) {
+        if keys.is_empty() {
+            self.note(span, Problem::Key { what: "select".into(), why: "it has nothing to select by".into() });
+        }
+        let mut types: Vec<Type> = Vec::new();
+        for key in keys {
+            let mut ty = self.infer(key);
+            // A list in parentheses of its own is the keys, too.
+            if let (Type::Braces(all), [_]) = (&ty, keys) {
+                types = all.to_vec();
+                break;
+            }
+            if !self.is_key(&ty) {
+                self.mismatch(key.at.span, "what is selected by", &ty, "a number, bool, enum or error");
+                ty = Type::Unknown;
+            }
+            if ty == Type::Int {
+                self.mismatch(key.at.span, "what is selected by", &ty, "a number with a width, as 8w1");
+                ty = Type::Unknown;
+            }
+            types.push(ty);
+        }
+        for case in cases {
+            self.key_set(&case.values, &types, "select");
+        }
+    }
+
+    /// Whether values of a type can be compared with a set.
+    pub(super) fn is_key(&self, ty: &Type) -> bool {
+        match self.base(ty) {
+            Type::Unknown | Type::Bool | Type::Bit(_) | Type::Signed(_) | Type::Int | Type::Error => true,
+            Type::Varbit(_) | Type::Parameter(_) | Type::MatchKind => true,
+            Type::Named(id, _) => match &self.definition(id).kind {
+                Kind::New(of) => self.is_key(of),
+                kind => matches!(kind, Kind::Enum { .. }),
+            },
+            _ => false,
+        }
+    }
+
+    /// Checks what keys are compared with: one value for each, or one for all.
+    pub(super) fn key_set(&mut self, values: &[Expr], keys: &[Type], of: &str) {
+        if let ([value], true) = (values, keys.len() != 1) {
+            let any = matches!(value.kind, ExprKind::Any | ExprKind::Default);
+            if any {
+                self.set(value, Type::Any);
+                return;
+            }
+            let ty = self.infer(value);
+            let each: Option<Vec<Type>> = match &ty {
+                Type::Set(element) => match (&**element, self.fields(element)) {
+                    (_, Some((Fields::Struct, fields))) => Some(fields.into_iter().map(|(_, ty)| ty).collect()),
+                    (Type::Tuple(all), _) => Some(all.to_vec()),
+                    _ => None,
+                },
+                Type::Braces(all) => Some(all.to_vec()),
+                Type::Unknown => return,
+                _ => None,
+            };
+            let same = each.is_some_and(|each| {
+                each.len() == keys.len() && each.iter().zip(keys).all(|(value, key)| self.fits(value, key))
+            });
+            if !same {
+                let expected = format!("{} values, one for each key", keys.len());
+                self.mismatch(value.at.span, format!("what the keys of {of} are compared with"), &ty, expected);
+            }
+            return;
+        }
+        if values.len() != keys.len() {
+            let (found, expected) = (values.len(), keys.len());
+            let what = format!("{found} values for {expected} keys");
+            let span = values.first().map_or(Span::default(), |value| value.at.span);
+            self.note(span, Problem::Key { what, why: format!("{of} compares each of its keys") });
+            return;
+        }
+        for (value, key) in values.iter().zip(keys) {
+            self.key_value(value, key, of);
+        }
+    }
+
+    fn key_value(&mut self, value: &Expr, key: &Type, of: &str) {
+        if matches!(value.kind, ExprKind::Any | ExprKind::Default) {
+            self.set(value, Type::Any);
+            return;
+        }
+        let found = self.infer(value);
+        let what = format!("what a key of {of} is compared with");
+        match &found {
+            Type::Set(element) => {
+                let element = match self.fields(element) {
+                    // A set of structs with one field is one of that field.
+                    Some((Fields::Struct, fields)) if fields.len() == 1 => fields[0].1.clone(),
+                    _ => Type::clone(element),
+                };
+                let numeric = |ty: &Type| matches!(ty, Type::Bit(_) | Type::Signed(_) | Type::Int);
+                let renamed = self.renamed(key).unwrap_or_else(|| key.clone());
+                let is_pair = matches!(value.kind, ExprKind::Mask(..) | ExprKind::Range(..));
+                let by_number = is_pair && numeric(&element) && {
+                    let base = self.base(&renamed);
+                    self.fits(&element, &base)
+                };
+                if !by_number && !self.fits(&element, key) {
+                    let expected = self.show(key);
+                    self.mismatch(value.at.span, what, &element, expected);
+                }
+            }
+            _ => {
+                self.expect_type(value, &found, key, &what);
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Tables: keys, actions, entries and other properties.
+
+use super::calls::{Call, Called};
+use super::definitions::{DefId, Kind, Param, Signature, Table};
+use super::types::Type;
+use super::{Checker, Place, Problem};
+use crate::syntax::ast::{
+    ActionRef, Argument, Direction, Entry, Expr, ExprKind, KeyElement, Name, Property, PropertyValue,
+};
+use std::rc::Rc;
+
+/// An action of a table as its list of actions names it.
+struct Listed<'e> {
+    name: Rc<str>,
+    signature: Rc<Signature>,
+    arguments: &'e [Argument],
+    default_only: bool,
+    table_only: bool,
+}
+
+impl Checker<'_> {
+    pub(super) fn table(&mut self, name: &Name, properties: &[Property]) {
+        self.distinct(properties.iter().map(|p| &p.name));
+        let wrong = |checker: &mut Self, span, what: &str| {
+            checker.note(span, Problem::Table { table: name.text.to_string(), what: what.to_string() });
+        };
+        let mut keys: Option<Vec<(Type, Name)>> = None;
+        let mut listed: Option<Vec<Listed<'_>>> = None;
+        for property in properties {
+            match &property.value {
+                PropertyValue::Key(elements) => keys = Some(self.keys(elements)),
+                PropertyValue::Actions(actions) => listed = Some(self.listed(actions)),
+                PropertyValue::Entries(_) | PropertyValue::Value(_) => {}
+            }
+            if property.constant && matches!(&*property.name.text, "key" | "actions") {
+                wrong(self, property.name.span, &format!("`{}` is constant by itself", property.name.text));
+            }
+        }
+        if listed.is_none() {
+            wrong(self, name.span, "it has no `actions`");
+        }
+        let listed = listed.unwrap_or_default();
+        for property in properties {
+            match (&property.value, &*property.name.text) {
+                (PropertyValue::Value(value), "default_action") => self.default_action(value, &listed),
+                (PropertyValue::Value(value), "size") => self.size(value),
+                (PropertyValue::Value(value), _) => {
+                    self.property(value);
+                }
+                (PropertyValue::Entries(entries), _) => match &keys {
+                    Some(keys) if !keys.is_empty() => self.entries(entries, keys, &listed, property.constant, name),
+                    _ if entries.is_empty() => {}
+                    _ => wrong(self, property.name.span, "it has entries, but no key"),
+                },
+                _ => {}
+            }
+        }
+        let actions = listed.into_iter().map(|action| action.name).collect();
+        self.define_named(name, Kind::Table(Table { actions }));
+    }
+
+    fn keys(&mut self, elements: &[KeyElement]) -> Vec<(Type, Name)> {
+        let mut all = Vec::with_capacity(elements.len());
+        for element in elements {
+            let mut ty = self.within(Place::Key, |c| c.infer(&element.value));
+            if !self.is_key(&ty) {
+                self.mismatch(element.value.at.span, "a key", &ty, "a number, bool, enum or error");
+                ty = Type::Unknown;
+            }
+            if !self.match_kinds.contains_key(&element.kind.text) {
+                let mut kinds: Vec<&str> = self.match_kinds.keys().map(|kind| &**kind).collect();
+                kinds.sort_unstable();
+                let why = format!("it is no match kind; there are: {}", kinds.join(", "));
+                self.note(element.kind.span, Problem::Key { what: format!("`{}`", element.kind.text), why });
+            }
+            all.push((ty, element.kind.clone()));
+        }
+        all
+    }
+
+    /// Actions that a table may run.
+    fn listed<'e>(&mut self, actions: &'e [ActionRef]) -> Vec<Listed<'e>> {
+        let mut all: Vec<Listed<'e>> = Vec::new();
+        for action in actions {
+            let Some((id, arguments)) = self.action_named(&action.value) else { continue };
+            let Kind::Action(signature) = self.definition(id).kind.clone() else { continue };
+            if all.iter().any(|other| other.name == signature.name) {
+                let what = "it stands twice among the actions".to_string();
+                self.note(action.value.at.span, Problem::TableAction { action: format!("`{}`", signature.name), what });
+            }
+            let given: Vec<Param> =
+                signature.parameters.iter().filter(|p| p.direction != Direction::None).cloned().collect();
+            let call = Call { name: signature.name.clone(), types: &[], arguments, span: action.value.at.span };
+            self.bind(&given, &[], &call, Called::Action);
+            let marked = |word: &str| action.annotations.iter().any(|a| &*a.name.text == word);
+            all.push(Listed {
+                name: signature.name.clone(),
+                signature,
+                arguments,
+                default_only: marked("defaultonly"),
+                table_only: marked("tableonly"),
+            });
+        }
+        all
+    }
+
+    /// The action that is named, with its arguments.
+    fn action_named<'e>(&mut self, value: &'e Expr) -> Option<(DefId, &'e [Argument])> {
+        let (callee, arguments): (&Expr, &[Argument]) = match &value.kind {
+            ExprKind::Call(callee, types, arguments) if types.is_empty() => (callee, arguments),
+            _ => (value, &[]),
+        };
+        let ExprKind::Name { global, name } = &callee.kind else {
+            let action = sluice_packet::text::quote(self.sources.slice(value.at.span));
+            self.note(value.at.span, Problem::TableAction { action, what: "it is no action".to_string() });
+            return None;
+        };
+        let id = self.lookup(name, *global)?;
+        if !matches!(self.definition(id).kind, Kind::Action(_)) {
+            let what = format!("it is {}, no action", self.definition(id).kind.text());
+            self.note(name.span, Problem::TableAction { action: format!("`{}`", name.text), what });
+            return None;
+        }
+        Some((id, arguments))
+    }
+
+    fn default_action(&mut self, value: &Expr, listed: &[Listed<'_>]) {
+        let Some((id, arguments)) = self.action_named(value) else { return };
+        let name = self.definition(id).name.clone();
+        let wrong = |checker: &mut Self, what: &str| {
+            let what = what.to_string();
+            checker.note(value.at.span, Problem::TableAction { action: format!("`{name}`"), what });
+        };
+        match listed.iter().find(|action| action.name == name) {
+            None => wrong(self, "it is the default action, but not among the actions of the table"),
+            Some(action) if action.table_only => wrong(self, "it is the default action, but marked @tableonly"),
+            Some(action) => self.action_data(action, arguments, value),
+        }
+    }
+
+    /// Arguments of a default action or entry: those of the list again, and then the data.
+    fn action_data(&mut self, action: &Listed<'_>, arguments: &[Argument], value: &Expr) {
+        let directed = action.signature.parameters.iter().filter(|p| p.direction != Direction::None).count();
+        let call = Call { name: action.name.clone(), types: &[], arguments, span: value.at.span };
+        self.bind(&action.signature.parameters, &[], &call, Called::Action);
+        let wrong = |checker: &mut Self, what: &str| {
+            let what = what.to_string();
+            checker.note(value.at.span, Problem::TableAction { action: format!("`{}`", action.name), what });
+        };
+        let same = arguments.iter().zip(action.arguments).all(|(one, two)| one.value == two.value);
+        if directed > 0 && arguments.iter().all(|a| a.name.is_none()) && !same {
+            wrong(self, "its arguments with a direction are not those that stand among the actions");
+        }
+        for (i, argument) in arguments.iter().enumerate() {
+            let at = match &argument.name {
+                Some(name) => action.signature.parameters.iter().find(|p| p.name == name.text),
+                None => action.signature.parameters.get(i),
+            };
+            let data = at.is_some_and(|p| p.direction == Direction::None);
+            if data && self.type_of(&argument.value) != Type::Unknown && !self.is_known_before(&argument.value) {
+                let what = "data of an action".to_string();
+                self.note(argument.value.at.span, Problem::Constant { what, why: "as a table needs it".to_string() });
+            }
+        }
+    }
+
+    fn size(&mut self, value: &Expr) {
+        let ty = self.infer(value);
+        if !matches!(self.base(&ty), Type::Int | Type::Bit(_) | Type::Signed(_) | Type::Unknown) {
+            return self.mismatch(value.at.span, "the size of a table", &ty, "a number");
+        }
+        if ty != Type::Unknown && !self.is_known_before(value) {
+            let what = "the size of a table".to_string();
+            self.note(value.at.span, Problem::Constant { what, why: "which is needed here".to_string() });
+        }
+    }
+
+    /// A property that belongs to the architecture.
+    fn property(&mut self, value: &Expr) {
+        let is_action = match &value.kind {
+            ExprKind::Name { global, name } => self.scopes.find(&name.text, *global).last().copied(),
+            ExprKind::Call(callee, _, _) => match &callee.kind {
+                ExprKind::Name { global, name } => self.scopes.find(&name.text, *global).last().copied(),
+                _ => None,
+            },
+            _ => None,
+        };
+        if is_action.is_some_and(|id| matches!(self.definition(id).kind, Kind::Action(_))) {
+            return;
+        }
+        self.infer(value);
+    }
+
+    fn entries(&mut self, all: &[Entry], keys: &[(Type, Name)], listed: &[Listed<'_>], constant: bool, table: &Name) {
+        let types: Vec<Type> = keys.iter().map(|(ty, _)| ty.clone()).collect();
+        for entry in all {
+            if self.notes.full() {
+                return;
+            }
+            if constant && entry.constant {
+                let what = "all of its entries are constant: `const` stands once, before `entries`".to_string();
+                self.note(entry.span, Problem::Table { table: table.text.to_string(), what });
+            }
+            if let Some(priority) = &entry.priority {
+                let ty = self.infer(priority);
+                if self.fits(&ty, &Type::Int) || matches!(self.base(&ty), Type::Bit(_) | Type::Signed(_)) {
+                    if let Some(number) = self.constant_number(priority, "a priority") {
+                        self.within_range(priority.at.span, "a priority", &number, 0, i32::MAX as u32);
+                    }
+                } else {
+                    self.mismatch(priority.at.span, "a priority", &ty, "a number");
+                }
+            }
+            self.key_set(&entry.values, &types, &format!("table `{}`", table.text));
+            for (value, (_, kind)) in entry.values.iter().zip(keys) {
+                let pair = matches!(value.kind, ExprKind::Mask(..) | ExprKind::Range(..));
+                if pair && &*kind.text == "exact" {
+                    let why = "an exact key is compared with one value".to_string();
+                    self.note(value.at.span, Problem::Key { what: "an entry".to_string(), why });
+                }
+            }
+            let Some((id, arguments)) = self.action_named(&entry.action.value) else { continue };
+            let name = self.definition(id).name.clone();
+            let what = match listed.iter().find(|action| action.name == name) {
+                Some(action) if action.default_only => "an entry runs it, but it is marked @defaultonly",
+                Some(action) => {
+                    self.action_data(action, arguments, &entry.action.value);
+                    continue;
+                }
+                None => "an entry runs it, but it is not among the actions of the table",
+            };
+            let (action, what) = (format!("`{name}`"), what.to_string());
+            self.note(entry.action.value.at.span, Problem::TableAction { action, what });
+        }
+    }
+}
