@@ -97,14 +97,10 @@ problems! {
     Range "E0741" "{what} is {found}, allowed: {allowed}" { what, found, allowed }
     /// A constant too large to compute with.
     Huge "E0742" "{what} has {found} bits, at most {most} are computed" { what, found, most }
-    /// A block that does not fit the architecture.
-    Architecture "E0743" "{what}: {why}" { what, why }
     /// `static_assert`.
     Assertion "E0744" "static_assert does not hold{text}" { text }
     /// Two with one name for the control plane.
     ControlName "E0745" "{what}: {why}" { what, why }
-    /// An annotation that cannot be as it is.
-    Annotation "E0746" "@{name}: {what}" { name, what }
 }
 
 /// One mistake, where it is, and how the text there came into the program.

@@ -155,10 +155,9 @@ impl Checker<'_> {
             }
             let ty = self.infer(value);
             let each: Option<Vec<Type>> = match &ty {
-                Type::Set(element) => match (&**element, self.fields(element)) {
-                    (_, Some((Fields::Struct, fields))) => Some(fields.into_iter().map(|(_, ty)| ty).collect()),
-                    (Type::Tuple(all), _) => Some(all.to_vec()),
-                    _ => None,
+                Type::Set(element) => match &**element {
+                    Type::Tuple(all) => Some(all.to_vec()),
+                    element => self.fields(element).is_some().then(|| self.flattened(element, 8)),
                 },
                 Type::Braces(all) => Some(all.to_vec()),
                 Type::Unknown => return,
@@ -185,6 +184,16 @@ impl Checker<'_> {
         }
     }
 
+    /// Types of a struct's fields, and of those of structs in it.
+    fn flattened(&self, ty: &Type, depth: usize) -> Vec<Type> {
+        match self.fields(ty) {
+            Some((Fields::Struct, fields)) if depth > 0 && self.step() => {
+                fields.iter().flat_map(|(_, ty)| self.flattened(ty, depth - 1)).collect()
+            }
+            _ => vec![ty.clone()],
+        }
+    }
+
     fn key_value(&mut self, value: &Expr, key: &Type, of: &str) {
         if matches!(value.kind, ExprKind::Any | ExprKind::Default) {
             self.set(value, Type::Any);
@@ -194,9 +203,9 @@ impl Checker<'_> {
         let what = format!("what a key of {of} is compared with");
         match &found {
             Type::Set(element) => {
-                let element = match self.fields(element) {
-                    // A set of structs with one field is one of that field.
-                    Some((Fields::Struct, fields)) if fields.len() == 1 => fields[0].1.clone(),
+                // A set of structs with one field is one of that field.
+                let element = match &self.flattened(element, 8)[..] {
+                    [one] => one.clone(),
                     _ => Type::clone(element),
                 };
                 let numeric = |ty: &Type| matches!(ty, Type::Bit(_) | Type::Signed(_) | Type::Int);

@@ -417,7 +417,8 @@ impl Checker<'_> {
         use crate::syntax::ast::Fields;
         let fields = self.fields(ty).map(|(kind, _)| kind);
         let is_stack = matches!(ty, Type::Stack(element, _) if self.fields(element).is_some());
-        let number = Param { name: "count".into(), ty: Type::Int, direction: Direction::None, optional: false };
+        let number =
+            Param { name: "count".into(), ty: Type::Int, direction: Direction::None, optional: false, absent: false };
         let (parameters, result) = match &*member.text {
             "isValid" if matches!(fields, Some(Fields::Header | Fields::Union)) => (vec![], Type::Bool),
             "setValid" | "setInvalid" if fields == Some(Fields::Header) => (vec![], Type::Void),

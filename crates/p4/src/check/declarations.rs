@@ -73,6 +73,13 @@ impl Checker<'_> {
 
     /// Declares type parameters in this scope.
     pub(super) fn type_names(&mut self, names: &[Name]) -> Vec<DefId> {
+        for name in names {
+            let outer = self.scopes.find(&name.text, false).last().map(|id| self.definition(*id));
+            if let Some(outer) = outer.filter(|outer| matches!(outer.kind, Kind::TypeParameter)) {
+                let first = crate::error::place(outer.span, self.sources);
+                self.note(name.span, Problem::Twice { what: format!("type parameter `{}`", name.text), first });
+            }
+        }
         names.iter().map(|name| self.define_named(name, Kind::TypeParameter)).collect()
     }
 
@@ -115,8 +122,9 @@ impl Checker<'_> {
                     self.needs_constant(default, "a default");
                 }
             }
-            let optional = p.default.is_some() || p.annotations.iter().any(|a| &*a.name.text == "optional");
-            out.push(Param { name: p.name.text.clone(), ty, direction: p.direction, optional });
+            let absent = p.annotations.iter().any(|a| &*a.name.text == "optional");
+            let optional = absent || p.default.is_some();
+            out.push(Param { name: p.name.text.clone(), ty, direction: p.direction, optional, absent });
         }
         out
     }

@@ -37,6 +37,8 @@ pub(crate) struct Param {
     pub direction: Direction,
     /// It may be left out: it has a default, or is marked `@optional`.
     pub optional: bool,
+    /// It is marked `@optional`: a parser or control may lack it.
+    pub absent: bool,
 }
 
 /// What can be called, and how.

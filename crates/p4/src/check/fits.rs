@@ -120,7 +120,8 @@ impl Checker<'_> {
         else {
             return false;
         };
-        if kind != other || these.len() < those.iter().filter(|p| !p.optional).count() || these.len() > those.len() {
+        let least = those.iter().filter(|p| !p.absent).count();
+        if kind != other || !(least..=those.len()).contains(&these.len()) {
             return false;
         }
         these.iter().zip(&those).all(|(a, b)| a.direction == b.direction && self.unify(&a.ty, &b.ty))

@@ -164,7 +164,15 @@ impl Checker<'_> {
         if let Type::Pairs(..) | Type::Invalid = one {
             return false;
         }
-        self.is_comparable(one) && (self.fits(two, one) || self.fits(one, two))
+        if !self.is_comparable(one) {
+            return false;
+        }
+        if self.fits(two, one) || self.fits(one, two) {
+            return true;
+        }
+        // A serializable enum is compared with numbers as the number that it is.
+        let by_number = self.underlying(one).is_some() != self.underlying(two).is_some();
+        by_number && numbers(&self.base(one), &self.base(two)).is_some()
     }
 
     fn is_comparable(&self, ty: &Type) -> bool {

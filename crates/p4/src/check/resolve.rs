@@ -55,7 +55,8 @@ impl Checker<'_> {
     /// Notes a type that lacks arguments, or that no value has.
     fn complete(&mut self, ty: &Type, span: Span, role: &str) -> Type {
         let allowed = match ty {
-            Type::Void | Type::Any => "a type that values have",
+            Type::Void => "a type that values have",
+            _ if ty.holds_any() => "a type that is told whole",
             Type::Named(id, arguments) if arguments.len() != self.type_parameters(*id).len() => {
                 let count = self.type_parameters(*id).len();
                 let name = self.definition(*id).name.to_string();
@@ -165,6 +166,16 @@ impl Checker<'_> {
 }
 
 impl Type {
+    /// Whether `_` stands in it.
+    fn holds_any(&self) -> bool {
+        match self {
+            Type::Any => true,
+            Type::Named(_, all) | Type::Tuple(all) => all.iter().any(Type::holds_any),
+            Type::Stack(element, _) | Type::List(element) => element.holds_any(),
+            _ => false,
+        }
+    }
+
     /// Whether a mistake in a part of it was noted.
     fn is_unknown_in(&self) -> bool {
         match self {

@@ -92,6 +92,7 @@ impl Checker<'_> {
                 signature.parameters.iter().filter(|p| p.direction != Direction::None).cloned().collect();
             let call = Call { name: signature.name.clone(), types: &[], arguments, span: action.value.at.span };
             self.bind(&given, &[], &call, Called::Action);
+            self.action_data_types(&signature, action);
             let marked = |word: &str| action.annotations.iter().any(|a| &*a.name.text == word);
             all.push(Listed {
                 name: signature.name.clone(),
@@ -102,6 +103,15 @@ impl Checker<'_> {
             });
         }
         all
+    }
+
+    /// The control plane gives single values, no structs.
+    fn action_data_types(&mut self, signature: &Signature, action: &ActionRef) {
+        let data = signature.parameters.iter().filter(|p| p.direction == Direction::None);
+        if let Some(p) = data.into_iter().find(|p| !self.is_key(&p.ty)) {
+            let what = format!("its data `{}` is of {}, which no table entry holds", p.name, self.show(&p.ty));
+            self.note(action.value.at.span, Problem::TableAction { action: format!("`{}`", signature.name), what });
+        }
     }
 
     /// The action that is named, with its arguments.

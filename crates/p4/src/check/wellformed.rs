@@ -17,7 +17,7 @@ impl Checker<'_> {
         };
         match ty {
             Type::Tuple(all) => all.iter().find_map(|element| match element {
-                Type::Void => wrong(element, "an element of a tuple", "types of values"),
+                Type::Void | Type::List(_) => wrong(element, "an element of a tuple", "types of a fixed size"),
                 _ if self.is_object(element) => wrong(element, "an element of a tuple", "types of values"),
                 _ => self.ill_formed(element),
             }),

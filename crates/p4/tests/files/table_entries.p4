@@ -1,0 +1,17 @@
+match_kind { exact, ternary }
+action n() { }
+action d(bit<8> v) { }
+action o() { }
+control c(inout bit<8> x, inout bit<16> y) {
+    table count { key = { x: exact; y: exact; } actions = { n; } const entries = { (1): n(); } } // error: [E0723]
+    table width { key = { x: exact; } actions = { n; } const entries = { 16w1: n(); } } // error: [E0723]
+    table nokey { actions = { n; } const entries = { 1: n(); } } // error: [E0732] no key
+    table masks { key = { x: exact; } actions = { n; } const entries = { 1 &&& 3: n(); } } // error: [E0734] exact
+    table which { key = { x: exact; } actions = { n; } const entries = { 1: d(3); } } // error: [E0733] not among
+    table data { key = { x: exact; } actions = { d; } const entries = { 1: d(); } } // error: [E0726] `v`
+    table marked { key = { x: exact; } actions = { @defaultonly n; o; } const entries = { 1: n(); } } // error: [E0733] @defaultonly
+    table only { actions = { @tableonly n; } default_action = n(); } // error: [E0733] @tableonly
+    table sized { actions = { n; } size = x; } // error: [E0740]
+    table three { key = { x: exact; y: exact; } actions = { n; } const entries = { (1, 2, 3): n(); } } // error: [E0734]
+    apply { }
+}
