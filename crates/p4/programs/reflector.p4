@@ -42,7 +42,7 @@ control Reflect(inout headers_t headers, inout metadata_t metadata, inout standa
     }
 }
 
-control Egress(inout headers_t headers, inout metadata_t metadata, inout standard_metadata_t standard) {
+control Leave(inout headers_t headers, inout metadata_t metadata, inout standard_metadata_t standard) {
     apply {}
 }
 
@@ -56,4 +56,4 @@ control Writer(packet_out packet, in headers_t headers) {
     }
 }
 
-V1Switch(Reader(), Verify(), Reflect(), Egress(), Compute(), Writer()) main;
+V1Switch(Reader(), Verify(), Reflect(), Leave(), Compute(), Writer()) main;

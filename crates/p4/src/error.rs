@@ -172,6 +172,11 @@ impl Notes {
         self.found.is_empty()
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.found.len()
+    }
+
     /// Whether no more will be taken.
     pub fn full(&self) -> bool {
         self.found.len() >= MOST_ERRORS

@@ -62,8 +62,8 @@ fn types_that_double_with_each_name_are_refused() {
     for i in 0..60 {
         text += &format!("struct s{} {{ s{i} a; s{i} b; }}\n", i + 1);
     }
-    text += "control c(in s60 x, in s60 y, out bool b) { apply { b = x == y; } }\n";
     check(&text).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(code(&(text + "control c(in s60 x, in s60 y, out bool b) { apply { b = x == y; } }\n")), "E0708");
 }
 
 #[test]

@@ -183,6 +183,7 @@ impl Checker<'_> {
         called: Called,
     ) -> Option<Vec<Type>> {
         let types = self.type_arguments(generic, call)?;
+        let noted = self.notes.count();
         let types_put = |checker: &Self, ty: &Type| checker.substitute(ty, generic, &types);
         let pairs = self.assign(parameters, call);
         let mut inferred = Vec::with_capacity(pairs.len());
@@ -218,7 +219,7 @@ impl Checker<'_> {
         let mut known = Vec::with_capacity(types.len());
         for (id, ty) in generic.iter().zip(&types) {
             let ty = self.known(ty);
-            if matches!(ty, Type::Infer(_)) && called == Called::Function && pairs.len() == call.arguments.len() {
+            if matches!(ty, Type::Infer(_)) && called == Called::Function && self.notes.count() == noted {
                 let what = format!("its type parameter `{}` is not told by the arguments", self.definition(*id).name);
                 self.note(call.span, Problem::TypeArguments { name: format!("`{}`", call.name), what });
             }
@@ -312,10 +313,10 @@ impl Checker<'_> {
         if !self.expect_type(value, ty, wanted, &what) {
             return;
         }
-        let constant = called != Called::Action && parameter.direction == Direction::None;
-        if constant && *ty != Type::Unknown && !self.is_object(&self.known(ty)) && !self.is_known_before(value) {
+        let constant = called == Called::Constructor && *ty != Type::Unknown;
+        if constant && !self.is_object(&self.known(ty)) && !self.is_known_before(value) {
             let shown = sluice_packet::text::quote(self.sources.slice(value.at.span));
-            let why = format!("which `{}` needs, for it has no direction", parameter.name);
+            let why = format!("which `{}` of a constructor needs", parameter.name);
             self.note(value.at.span, Problem::Constant { what: shown, why });
         }
     }
@@ -354,7 +355,7 @@ impl Checker<'_> {
                     return self.apply_block(id, &[], &call);
                 }
             }
-            return self.method_of_value(&ty, member, &call);
+            return self.method_of_value(owner, &ty, member, &call);
         }
         let ty = self.infer(owner);
         match (&ty, &*member.text) {
@@ -380,14 +381,9 @@ impl Checker<'_> {
                     result
                 }
                 Kind::Block { .. } if name == "apply" => self.apply_block(*id, given, &call),
-                _ => self.method_of_value(&ty, member, &call),
+                _ => self.method_of_value(owner, &ty, member, &call),
             },
-            _ => {
-                if matches!(&*member.text, "setValid" | "setInvalid" | "push_front" | "pop_front") {
-                    self.place_written(owner);
-                }
-                self.method_of_value(&ty, member, &call)
-            }
+            _ => self.method_of_value(owner, &ty, member, &call),
         }
     }
 
@@ -413,7 +409,7 @@ impl Checker<'_> {
     }
 
     /// Methods that values of the language have by themselves.
-    fn method_of_value(&mut self, ty: &Type, member: &Name, call: &Call<'_>) -> Type {
+    fn method_of_value(&mut self, owner: &Expr, ty: &Type, member: &Name, call: &Call<'_>) -> Type {
         use crate::syntax::ast::Fields;
         let fields = self.fields(ty).map(|(kind, _)| kind);
         let is_stack = matches!(ty, Type::Stack(element, _) if self.fields(element).is_some());
@@ -433,6 +429,9 @@ impl Checker<'_> {
                 return self.arguments_alone(call.arguments);
             }
         };
+        if result == Type::Void {
+            self.place_written(owner);
+        }
         self.bind(&parameters, &[], call, Called::Function);
         result
     }

@@ -13,6 +13,10 @@ impl Checker<'_> {
     /// The value of an expression; `None` where it is none that is known before the program runs.
     pub(super) fn constant(&mut self, expression: &Expr) -> Option<Value> {
         let ty = self.type_of(expression);
+        if ty == Type::Unknown {
+            // What is wrong with it was said.
+            return Some(Value::Known);
+        }
         let value = match &expression.kind {
             ExprKind::Bool(value) => Value::Bool(*value),
             ExprKind::Number(number) => Value::Number(number.value.clone()),

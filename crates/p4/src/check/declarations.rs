@@ -351,6 +351,9 @@ impl Checker<'_> {
                 }
                 (Some(ty), Some(value)) => {
                     self.expect(value, ty, "the value of a member");
+                    if *ty == Type::Unknown {
+                        continue;
+                    }
                     match self.constant_number(value, "the value of a member") {
                         Some(number) => match self.cast_value(Value::Number(number), ty) {
                             Value::Number(number) => Some(number),

@@ -122,8 +122,9 @@ impl Checker<'_> {
                         continue;
                     };
                     let signature = Rc::new(c.signature(prototype, false));
-                    let wanted =
-                        missing.iter().position(|m| m.name == signature.name && !super::scope::differ(m, &signature));
+                    let wanted = missing
+                        .iter()
+                        .position(|m| m.name == signature.name && m.parameters.len() == signature.parameters.len());
                     match wanted {
                         Some(at) => {
                             let wanted = missing.remove(at);

@@ -112,7 +112,7 @@ struct Checker<'a> {
 }
 
 /// Most steps into types in a program.
-const MOST_STEPS: u32 = 10_000_000;
+const MOST_STEPS: u32 = 1_000_000;
 
 impl Checker<'_> {
     fn note(&mut self, span: Span, problem: Problem) {
@@ -125,6 +125,10 @@ impl Checker<'_> {
                 return;
             }
             self.declaration(declaration);
+            if self.steps.get() == 0 {
+                let what = format!("the structs of this program have more than {MOST_STEPS} fields, one in the other");
+                return self.note(declaration.span, Problem::Nested { what });
+            }
         }
         if self.notes.is_empty() {
             self.control_names(program);

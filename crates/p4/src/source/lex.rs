@@ -73,10 +73,11 @@ impl Lexer {
         }
     }
 
+    /// Text in quotes, in one line; a backslash takes the next character with it.
     fn quoted(&mut self, rest: &str) -> (Kind, usize) {
         let bytes = rest.as_bytes();
         let mut at = 1;
-        while at < bytes.len() {
+        while at < bytes.len() && bytes[at] != b'\n' {
             match bytes[at] {
                 b'\\' => at += 1,
                 b'"' => return (Kind::Text(self.intern(&rest[1..at])), at + 1),

@@ -1,7 +1,7 @@
 extern E { E(); abstract bit<8> f(in bit<8> x); bit<8> run(in bit<8> x); }
 control c(inout bit<8> x) {
     bit<8> more = 1;
-    E() good = { bit<8> f(in bit<8> v) { return v + more; } }; // error: [E0738] no abstract method
+    E() good = { bit<8> f(in bit<8> v) { return v + more; } };
     E() named = { bit<8> f(in bit<8> x) { return this.run(x) + more; } };
     E() none; // error: [E0738] does not implement f
     E() types = { bit<16> f(in bit<8> x) { return 1; } }; // error: [E0738] other types

@@ -7,6 +7,5 @@ control c(inout bit<8> x, in bit<8> y, out bit<16> z) {
         x = z; // error: [E0723] found bit<16>, expected bit<8>
         y = 1; // error: [E0727] `in` parameter
         K = 1; // error: [E0727] a constant
-        x + 1 = 3; // error: [E0707]
     }
 }

@@ -8,6 +8,5 @@ control c(inout bit<8> x, R<bit<8>> given) {
         given.run(); // error: [E0729] `run`
         given.wirte(1); // error: [E0729] did you mean `write`
         s.write(x); // error: [E0723] expected bit<16>
-        R<bit<8>>() q; // error: [E0707]
     }
 }

@@ -6,7 +6,7 @@ control c() {
     inner() i;
     P(inner()) p; // error: [E0739]
     action a() { bit<8> x; }
-    apply { i.apply(); X() bad; } // error: [E0707] an instance is declared before
+    apply { i.apply(); }
 }
 parser q() { inner() i; state start { } } // error: [E0739] among the declarations of a parser
 X() top;

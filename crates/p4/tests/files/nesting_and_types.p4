@@ -11,7 +11,8 @@ typedef int<0> zero_t; // error: [E0741]
 typedef bit<0> allowed_t;
 typedef missing_t there_t; // error: [E0720]
 const S notype = missing; // error: [E0720]
-control c(in int whole, X x, in X y) { apply { } } // error: [E0731]
+control c(in int whole, X x) { apply { } } // error: [E0731]
+control c2(in X y) { apply { } } // error: [E0731]
 control d() {
     int n = 5; // error: [E0730] bit<32>
     string s; // error: [E0730]
