@@ -9,7 +9,7 @@ use std::time::Instant;
 const ROUNDS: usize = 21;
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/p4");
     let mut paths: Vec<_> = std::fs::read_dir(&folder).expect("it is there").flatten().map(|e| e.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "p4"));
     paths.sort();

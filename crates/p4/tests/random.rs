@@ -17,7 +17,7 @@ fn seconds() -> f64 {
 fn texts() -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = Vec::new();
-    for folder in ["tests/files", "programs", "include"] {
+    for folder in ["tests/files", "../../programs/p4", "include"] {
         let mut paths: Vec<_> = std::fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|e| e == "p4"));
         paths.sort();

@@ -15,9 +15,9 @@ use std::process::ExitCode;
 /// Every mistake is shown with its line, the includes and macros it came by, and a code that `sluice explain` explains. core.p4, v1model.p4 and sluice.p4 are always there; other architectures are found with -I. Exits with 0 when all programs pass, 2 when one does not.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  sluice p4 check crates/p4/programs/reflector.p4
-  sluice p4 check -I crates/p4/programs/include -D WIDTH=16 crates/p4/programs/own_architecture.p4
-  sluice p4 check --json crates/p4/programs/reflector.p4")]
+  sluice p4 check programs/p4/reflector.p4
+  sluice p4 check -I programs/p4/include -D WIDTH=16 programs/p4/own_architecture.p4
+  sluice p4 check --json programs/p4/reflector.p4")]
 pub struct Check {
     /// Programs, *.p4
     #[arg(required = true)]

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 ///
 /// What is printed reads back as the same program. Names and types are not checked.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  sluice p4 print crates/p4/programs/reflector.p4")]
+#[command(after_help = "Example:\n  sluice p4 print programs/p4/reflector.p4")]
 pub struct Print {
     /// Program, *.p4
     file: PathBuf,

@@ -117,7 +117,8 @@ impl Checker<'_> {
                 types = all.to_vec();
                 break;
             }
-            if !self.is_key(&ty) {
+            let is_list = matches!(&ty, Type::Braces(all) if all.iter().all(|ty| self.is_key(ty)));
+            if !is_list && !self.is_key(&ty) {
                 self.mismatch(key.at.span, "what is selected by", &ty, "a number, bool, enum or error");
                 ty = Type::Unknown;
             }

@@ -117,7 +117,8 @@ impl Checker<'_> {
                 if matches!(p.direction, Direction::Out | Direction::InOut) {
                     wrong(self, "only one without direction, or of `in`, has a default");
                 }
-                self.expect(default, &ty, "a default");
+                let open = self.opened(&ty);
+                self.expect(default, &open, "a default");
                 if !self.is_object(&ty) {
                     self.needs_constant(default, "a default");
                 }
@@ -317,7 +318,10 @@ impl Checker<'_> {
             }
             (types, fields)
         });
-        self.define_named(name, Kind::Fields { kind, types, fields });
+        let id = self.define_named(name, Kind::Fields { kind, types, fields });
+        if written.iter().flat_map(|field| &field.annotations).any(|a| &*a.name.text == "length") {
+            self.measured.insert(id);
+        }
     }
 
     fn enumeration(&mut self, ty: Option<&TypeExpr>, name: &Name, members: &[(Name, Option<Expr>)]) {

@@ -63,7 +63,7 @@ impl Checker<'_> {
             let (what, expected) =
                 ("what is extracted with a size".to_string(), "a header with one of them".to_string());
             self.note(header.at.span, Problem::Mismatch { what, found, expected });
-        } else if !sized && varying > 0 {
+        } else if !sized && varying > 0 && !matches!(&ty, Type::Named(id, _) if self.measured.contains(id)) {
             let found = format!("{} with a field of varbit", self.show(&ty));
             let what = "what is extracted without a size".to_string();
             let expected = "a header of fixed size; give the field's size in bits as a second argument".to_string();

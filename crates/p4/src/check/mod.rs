@@ -26,7 +26,7 @@ use crate::syntax::ast::{Expr, Name, Program};
 use definitions::{DefId, Definition};
 use scope::Scopes;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use types::Type;
 use value::Value;
@@ -48,6 +48,7 @@ pub(crate) fn check(program: &Program, sources: &Sources, notes: &mut Notes) {
         loops: 0,
         states: Vec::new(),
         inside: Vec::new(),
+        measured: HashSet::new(),
         steps: Cell::new(MOST_STEPS),
     };
     checker.program(program);
@@ -107,6 +108,8 @@ struct Checker<'a> {
     states: Vec<Rc<str>>,
     /// Functions, actions and blocks that are being checked: they cannot call themselves.
     inside: Vec<DefId>,
+    /// Headers whose varbit has its length from an expression, by `@length`.
+    measured: HashSet<DefId>,
     /// Steps into types that are left.
     steps: Cell<u32>,
 }

@@ -56,7 +56,7 @@ impl Checker<'_> {
     fn complete(&mut self, ty: &Type, span: Span, role: &str) -> Type {
         let allowed = match ty {
             Type::Void => "a type that values have",
-            _ if ty.holds_any() => "a type that is told whole",
+            _ if ty.holds_any() && !self.is_object(ty) => "a type that is told whole",
             Type::Named(id, arguments) if arguments.len() != self.type_parameters(*id).len() => {
                 let count = self.type_parameters(*id).len();
                 let name = self.definition(*id).name.to_string();

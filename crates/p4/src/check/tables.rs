@@ -3,6 +3,7 @@
 use super::calls::{Call, Called};
 use super::definitions::{DefId, Kind, Param, Signature, Table};
 use super::types::Type;
+use super::value::{Value, wrap};
 use super::{Checker, Place, Problem};
 use crate::syntax::ast::{
     ActionRef, Argument, Direction, Entry, Expr, ExprKind, KeyElement, Name, Property, PropertyValue,
@@ -201,6 +202,18 @@ impl Checker<'_> {
         self.infer(value);
     }
 
+    /// Notes a mask of a longest prefix that is no prefix.
+    fn prefix(&mut self, value: &Expr, key: &Type) {
+        let ExprKind::Mask(_, mask) = &value.kind else { return };
+        let (Type::Bit(width), Some(Value::Number(mask))) = (self.base(key), self.constant(mask)) else { return };
+        let rest = wrap(-wrap(mask, &Type::Bit(width)) - 1, &Type::Bit(width));
+        let is_prefix = (&rest & (&rest + 1)) == num_bigint::BigInt::from(0);
+        if !is_prefix {
+            let (what, why) = ("a mask of lpm".to_string(), "its ones stand before all of its zeros".to_string());
+            self.note(value.at.span, Problem::Key { what, why });
+        }
+    }
+
     fn entries(&mut self, all: &[Entry], keys: &[(Type, Name)], listed: &[Listed<'_>], constant: bool, table: &Name) {
         let types: Vec<Type> = keys.iter().map(|(ty, _)| ty.clone()).collect();
         for entry in all {
@@ -227,6 +240,11 @@ impl Checker<'_> {
                 if pair && &*kind.text == "exact" {
                     let why = "an exact key is compared with one value".to_string();
                     self.note(value.at.span, Problem::Key { what: "an entry".to_string(), why });
+                }
+            }
+            for (value, (ty, kind)) in entry.values.iter().zip(keys) {
+                if &*kind.text == "lpm" {
+                    self.prefix(value, ty);
                 }
             }
             let Some((id, arguments)) = self.action_named(&entry.action.value) else { continue };

@@ -3,6 +3,7 @@
 use super::definitions::{DefId, Kind};
 use super::{Checker, Problem};
 use crate::source::Span;
+use crate::syntax::ast::Fields;
 use std::rc::Rc;
 
 /// A type. The lower half are types of expressions only, which nobody can write.
@@ -48,6 +49,9 @@ pub(crate) enum Type {
     ActionRun(DefId),
 }
 
+/// Fields with their types.
+type NamedTypes = Vec<(Rc<str>, Type)>;
+
 /// Most parts of a type.
 const MOST_PARTS: usize = 1 << 16;
 
@@ -60,6 +64,16 @@ fn parts(ty: &Type, left: usize) -> usize {
         Type::Stack(element, _) | Type::List(element) | Type::Set(element) => parts(element, left),
         Type::Pairs(pairs, _) => pairs.iter().fold(left, |left, (_, ty)| if left == 0 { 0 } else { parts(ty, left) }),
         _ => left,
+    }
+}
+
+/// Type parameters that stand in a type.
+fn parameters(ty: &Type, all: &mut Vec<DefId>) {
+    match ty {
+        Type::Parameter(id) if !all.contains(id) => all.push(*id),
+        Type::Named(_, types) | Type::Tuple(types) => types.iter().for_each(|ty| parameters(ty, all)),
+        Type::Stack(element, _) | Type::List(element) => parameters(element, all),
+        _ => {}
     }
 }
 
@@ -99,6 +113,14 @@ impl Checker<'_> {
     pub(super) fn fresh(&mut self) -> Type {
         self.found.push(None);
         Type::Infer(self.found.len() as u32 - 1)
+    }
+
+    /// A type with something to be found for each of its type parameters.
+    pub(super) fn opened(&mut self, ty: &Type) -> Type {
+        let mut all = Vec::new();
+        parameters(ty, &mut all);
+        let fresh: Vec<Type> = all.iter().map(|_| self.fresh()).collect();
+        self.substitute(ty, &all, &fresh)
     }
 
     /// A type with type arguments in the places of its parameters.
@@ -191,7 +213,7 @@ impl Checker<'_> {
     }
 
     /// Fields of a struct, header or union with their types.
-    pub(super) fn fields(&self, ty: &Type) -> Option<(crate::syntax::ast::Fields, Vec<(Rc<str>, Type)>)> {
+    pub(super) fn fields(&self, ty: &Type) -> Option<(Fields, NamedTypes)> {
         let Type::Named(id, arguments) = ty else { return None };
         let Kind::Fields { kind, types, fields } = &self.definition(*id).kind else { return None };
         let put = |(name, ty): &(Rc<str>, Type)| (name.clone(), self.substitute(ty, types, arguments));

@@ -18,3 +18,12 @@ P(good()) p5; // error: [E0726] `b`
 C() c1; // error: [E0722] without body
 good() c2; // error: [E0739] outside of parsers and controls
 control generic<X>(inout X x) { apply { } } // error: [E0728] no type parameters
+package R<H>(C<H> c = good());
+R<_>() r1;
+R() r2;
+package V<H>(C<H> c = other(), bit<8> n = 3 + 4);
+V(good(), n = 4) v1; // error: [E0726] all arguments have names or none
+V(c = good(), n = 4) v2;
+V(n = 4) v3;
+package W<H>(P<H> p, Q<_> q);
+W(p1, q1) w1;

@@ -25,3 +25,5 @@ control d(packet_out b, in S s, in E e) {
         verify(true, error.NoError); // error: [E0739]
     }
 }
+header L { bit<8> size; @length((bit<32>)size * 8) varbit<64> rest; }
+parser measured(packet_in b, out L l) { state start { b.extract(l); transition accept; } }

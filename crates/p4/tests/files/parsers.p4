@@ -14,3 +14,4 @@ parser typed(in H h) { state start { transition select(h) { _: accept; } } } // 
 parser bool_key(in H h) { state start { transition select(h.a == 1) { true: accept; 1: reject; } } } // error: [E0723]
 parser switches(in H h) { state start { switch (h.a) { 1: {} } transition accept; } } // error: [E0709] in a state
 parser exits() { state start { exit; } } // error: [E0709] in a state
+parser lists(in bit<8> x, in bit<8> y) { state start { transition select(x, { x, y }) { (1, { 2, y }): accept; (_, default): accept; } } }

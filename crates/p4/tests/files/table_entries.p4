@@ -1,4 +1,4 @@
-match_kind { exact, ternary }
+match_kind { exact, ternary, lpm }
 action n() { }
 action d(bit<8> v) { }
 action o() { }
@@ -13,5 +13,7 @@ control c(inout bit<8> x, inout bit<16> y) {
     table only { actions = { @tableonly n; } default_action = n(); } // error: [E0733] @tableonly
     table sized { actions = { n; } size = x; } // error: [E0740]
     table three { key = { x: exact; y: exact; } actions = { n; } const entries = { (1, 2, 3): n(); } } // error: [E0734]
+    table prefixes { key = { x: lpm; } actions = { n; } const entries = { 0x10 &&& 0xf0: n(); 0 &&& 0: n(); 3 &&& 0xff: n(); } }
+    table nopre { key = { x: lpm; } actions = { n; } const entries = { 0x10 &&& 0x0f: n(); } } // error: [E0734] ones
     apply { }
 }

@@ -1,4 +1,4 @@
-// A program for an architecture that -I finds: programs/include/bump.p4.
+// A program for an architecture that -I finds: programs/p4/include/bump.p4.
 
 #include <bump.p4>
 
