@@ -15,10 +15,6 @@ impl Checker<'_> {
             c.without_direction(&constructor, block.name.span);
             (types, parameters, constructor)
         });
-        if block.body.is_some() && !types.is_empty() {
-            let what = "a parser or control with a body has no type parameters".to_string();
-            self.note(block.name.span, Problem::TypeArguments { name: format!("`{}`", block.name.text), what });
-        }
         let id = self.define_named(
             &block.name,
             Kind::Block {

@@ -324,6 +324,7 @@ impl Checker<'_> {
     /// Whether a value is known before the program runs.
     pub(super) fn is_known_before(&mut self, value: &Expr) -> bool {
         match &value.kind {
+            ExprKind::Name { global, name } if self.is_match_kind(name, *global) => true,
             ExprKind::Name { global, name } => match self.scopes.find(&name.text, *global).last() {
                 Some(id) => match &self.definition(*id).kind {
                     Kind::Variable { read_only: Some(why), .. } => *why == super::declarations::WITHOUT_DIRECTION,
@@ -344,15 +345,19 @@ impl Checker<'_> {
         span: Span,
     ) -> Type {
         let call = Call { name: member.text.clone(), types, arguments, span };
-        if let Some(ty) = self.denotes_type(owner) {
-            if let (Type::Named(id, _), "apply") = (&ty, &*member.text) {
+        let written = match &owner.kind {
+            ExprKind::Type(ty) if matches!(ty.kind, TypeKind::Named { .. }) => Some(self.ty(ty)),
+            _ => self.denotes_type(owner),
+        };
+        if let Some(ty) = written {
+            if let (Type::Named(id, given), "apply") = (&ty, &*member.text) {
                 let id = *id;
                 if let Kind::Block { constructor, has_body: true, .. } = &self.definition(id).kind {
                     if constructor.iter().any(|p| !p.optional) {
                         let what = "its constructor has parameters: it is applied by way of an instance".to_string();
                         self.note(span, Problem::Arguments { callee: self.show(&ty), what });
                     }
-                    return self.apply_block(id, &[], &call);
+                    return self.apply_block(id, given, &call);
                 }
             }
             return self.method_of_value(owner, &ty, member, &call);

@@ -21,6 +21,7 @@ impl Checker<'_> {
             ExprKind::Bool(value) => Value::Bool(*value),
             ExprKind::Number(number) => Value::Number(number.value.clone()),
             ExprKind::Text(text) => Value::Text(text.clone()),
+            ExprKind::Name { global, name } if self.is_match_kind(name, *global) => Value::Known,
             ExprKind::Name { global, name } => {
                 let id = *self.scopes.find(&name.text, *global).last()?;
                 match &self.definition(id).kind {

@@ -109,8 +109,8 @@ impl Checker<'_> {
                 } else if of_action && without {
                     wrong(self, "those of an action without direction stand behind those with one");
                 }
-            } else if of_action && self.is_object(&ty) {
-                wrong(self, "an action takes no objects");
+            } else if of_action && (self.is_object(&ty) || matches!(ty, Type::Int | Type::Text)) {
+                wrong(self, "the data of an action is of a type with a size");
             }
             without |= p.direction == Direction::None;
             if let Some(default) = &p.default {
@@ -199,6 +199,7 @@ impl Checker<'_> {
             parameters: parameters.clone(),
             result: Type::Void,
             is_abstract: false,
+            optional: false,
             external: false,
         };
         let id = self.define_named(name, Kind::Action(Rc::new(signature)));
@@ -264,7 +265,8 @@ impl Checker<'_> {
             }
             let parameters = c.parameters(&prototype.parameters, false);
             let name = prototype.name.text.clone();
-            Signature { name, types, parameters, result, is_abstract: prototype.is_abstract, external }
+            let optional = prototype.annotations.iter().any(|a| &*a.name.text == "optional");
+            Signature { name, types, parameters, result, is_abstract: prototype.is_abstract, optional, external }
         })
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Signature {
     pub parameters: Vec<Param>,
     pub result: Type,
     pub is_abstract: bool,
+    /// An abstract one that need not be implemented.
+    pub optional: bool,
     /// It has no body here.
     pub external: bool,
 }

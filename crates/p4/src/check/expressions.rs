@@ -4,7 +4,7 @@ use super::definitions::Kind;
 use super::types::Type;
 use super::{Checker, Problem};
 use crate::source::Span;
-use crate::syntax::ast::{Expr, ExprKind, TypeKind};
+use crate::syntax::ast::{Expr, ExprKind, Name, TypeKind};
 use std::rc::Rc;
 
 impl Checker<'_> {
@@ -84,6 +84,9 @@ impl Checker<'_> {
             },
             ExprKind::Text(_) => Type::Text,
             ExprKind::Name { global, name } => {
+                if self.is_match_kind(name, *global) {
+                    return Type::MatchKind;
+                }
                 let Some(id) = self.lookup(name, *global) else { return Type::Unknown };
                 self.value_of(id, span)
             }
@@ -160,6 +163,11 @@ impl Checker<'_> {
                 self.mismatch(value.at.span, "an element", ty, "a value");
             }
         }
+    }
+
+    /// Whether a name is that of a match kind, which stands for itself where nothing else has the name.
+    pub(super) fn is_match_kind(&self, name: &Name, global: bool) -> bool {
+        self.match_kinds.contains_key(&name.text) && self.scopes.find(&name.text, global).is_empty()
     }
 
     /// The type of what a name stands for, where a value is needed.

@@ -142,6 +142,7 @@ impl Checker<'_> {
             });
         });
         self.this = before;
+        missing.retain(|method| !method.optional);
         if !missing.is_empty() {
             let names: Vec<&str> = missing.iter().map(|m| &*m.name).collect();
             let what = format!("it does not implement {}", names.join(", "));

@@ -158,7 +158,7 @@ impl Checker<'_> {
             let what = what.to_string();
             checker.note(value.at.span, Problem::TableAction { action: format!("`{}`", action.name), what });
         };
-        let same = arguments.iter().zip(action.arguments).all(|(one, two)| one.value == two.value);
+        let same = arguments.iter().zip(action.arguments).all(|(one, two)| says_the_same(&one.value, &two.value));
         if directed > 0 && arguments.iter().all(|a| a.name.is_none()) && !same {
             wrong(self, "its arguments with a direction are not those that stand among the actions");
         }
@@ -260,5 +260,15 @@ impl Checker<'_> {
             let (action, what) = (format!("`{name}`"), what.to_string());
             self.note(entry.action.value.at.span, Problem::TableAction { action, what });
         }
+    }
+}
+
+/// Whether two arguments are the same; fields of a struct may stand in another order.
+fn says_the_same(one: &Expr, two: &Expr) -> bool {
+    match (&one.kind, &two.kind) {
+        (ExprKind::Struct(these, a), ExprKind::Struct(those, b)) => {
+            a == b && these.len() == those.len() && these.iter().all(|field| those.contains(field))
+        }
+        _ => one == two,
     }
 }

@@ -1,4 +1,6 @@
 extern E { E(); abstract bit<8> f(in bit<8> x); bit<8> run(in bit<8> x); }
+extern O { O(); @optional abstract bit<8> f(in bit<8> x); }
+control d() { O() without; apply { } }
 control c(inout bit<8> x) {
     bit<8> more = 1;
     E() good = { bit<8> f(in bit<8> v) { return v + more; } };

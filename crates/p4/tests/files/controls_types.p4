@@ -17,7 +17,18 @@ P(fewer(), good()) p4; // error: [E0723] argument for `a`
 P(good()) p5; // error: [E0726] `b`
 C() c1; // error: [E0722] without body
 good() c2; // error: [E0739] outside of parsers and controls
-control generic<X>(inout X x) { apply { } } // error: [E0728] no type parameters
+control generic<X>(inout X x) { apply { } }
+control user(inout bit<8> x, inout bool y) {
+    generic<bit<8>>() g;
+    apply { g.apply(x); generic<bool>.apply(y); generic.apply(x); }
+}
+control bad(inout bit<8> x) {
+    generic<bool>() g;
+    apply { g.apply(x); } // error: [E0723]
+}
+control any<H>(inout H h, in bit<8> x) { apply { } }
+package X<H>(C<H> c = any<H>(), C<H> d);
+X(d = good()) x1;
 package R<H>(C<H> c = good());
 R<_>() r1;
 R() r2;

@@ -11,3 +11,5 @@ control c(inout tuple<bit<8>, bool> t, out bit<8> x) {
 }
 typedef list<bit<8>> bytes_t;
 typedef tuple<bytes_t, bit<8>> bad_t; // error: [E0730] list<bit<8>>
+match_kind { exact, ternary }
+const tuple<match_kind, match_kind> KINDS = { exact, match_kind.ternary };
