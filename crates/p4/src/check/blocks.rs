@@ -13,6 +13,8 @@ impl Checker<'_> {
             let parameters = c.parameters(&block.parameters, false);
             let constructor = c.parameters(block.constructor.as_deref().unwrap_or_default(), false);
             c.without_direction(&constructor, block.name.span);
+            c.without_blocks(&parameters, false, block.name.span);
+            c.without_blocks(&constructor, true, block.name.span);
             (types, parameters, constructor)
         });
         let id = self.define_named(
@@ -50,6 +52,7 @@ impl Checker<'_> {
     fn control_body(&mut self, body: &Body) {
         for local in &body.locals {
             self.declaration(local);
+            self.annotations(&local.annotations);
         }
         self.within(Place::Apply, |c| c.scoped(|c| c.statements(&body.apply)));
     }
@@ -73,6 +76,10 @@ impl Checker<'_> {
         }
         for state in &body.states {
             self.state(parser, state);
+        }
+        if self.states.iter().any(|name| &**name == "start") && !ends(&body.states) {
+            let what = "no way from `start` ends in `accept` or `reject`".to_string();
+            self.note(parser.span, Problem::State { parser: parser.text.to_string(), what });
         }
         self.states = before;
     }
@@ -161,7 +168,7 @@ impl Checker<'_> {
                 _ => None,
             };
             let same = each.is_some_and(|each| {
-                each.len() == keys.len() && each.iter().zip(keys).all(|(value, key)| self.fits(value, key))
+                each.len() == keys.len() && each.iter().zip(keys).all(|(value, key)| self.set_fits(value, key))
             });
             if !same {
                 let expected = format!("{} values, one for each key", keys.len());
@@ -191,6 +198,12 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether a set of one type is one of another: values of both are alike.
+    fn set_fits(&mut self, element: &Type, key: &Type) -> bool {
+        let alike = |checker: &Self, ty: &Type| checker.base(&checker.renamed(ty).unwrap_or_else(|| ty.clone()));
+        self.fits(element, key) || alike(self, element) == alike(self, key)
+    }
+
     fn key_value(&mut self, value: &Expr, key: &Type, of: &str) {
         if matches!(value.kind, ExprKind::Any | ExprKind::Default) {
             self.set(value, Type::Any);
@@ -212,7 +225,7 @@ impl Checker<'_> {
                     let base = self.base(&renamed);
                     self.fits(&element, &base)
                 };
-                if !by_number && !self.fits(&element, key) {
+                if !by_number && !self.set_fits(&element, key) {
                     let expected = self.show(key);
                     self.mismatch(value.at.span, what, &element, expected);
                 }
@@ -222,4 +235,29 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// Whether a way from `start` ends: in a final state, without a transition, or where no case fits.
+fn ends(states: &[State]) -> bool {
+    let mut left = vec!["start"];
+    let mut seen: Vec<&str> = Vec::new();
+    while let Some(name) = left.pop() {
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        let Some(state) = states.iter().find(|state| &*state.name.text == name) else { return true };
+        match &state.transition {
+            None => return true,
+            Some(Transition::Direct(next)) => left.push(&next.text),
+            Some(Transition::Select { cases, .. }) => {
+                let any = |value: &Expr| matches!(value.kind, ExprKind::Any | ExprKind::Default);
+                if !cases.iter().any(|case| case.values.iter().all(any)) {
+                    return true;
+                }
+                left.extend(cases.iter().map(|case| &*case.state.text));
+            }
+        }
+    }
+    false
 }

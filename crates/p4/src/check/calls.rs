@@ -51,7 +51,7 @@ impl Checker<'_> {
                             Kind::Alias(ty) => ty.clone(),
                             _ => Type::Named(*id, Rc::from([])),
                         };
-                        self.construct(&ty, arguments, span)
+                        self.construct_value(&ty, arguments, span)
                     }
                     Some((_, kind)) => {
                         let (name, found) = (format!("`{}`", name.text), kind.text().to_string());
@@ -62,7 +62,7 @@ impl Checker<'_> {
             }
             ExprKind::Type(ty) if matches!(ty.kind, TypeKind::Named { .. }) => {
                 let ty = self.ty(ty);
-                self.construct(&ty, arguments, span)
+                self.construct_value(&ty, arguments, span)
             }
             ExprKind::Member(owner, member) => self.call_member(owner, member, types, arguments, span),
             _ => {
@@ -93,7 +93,7 @@ impl Checker<'_> {
             self.misplaced(&format!("action `{}`", call.name), "called", call.span);
         }
         self.not_itself(id, call);
-        self.bind(&signature.parameters, &[], call, Called::Action);
+        self.within(Place::Argument, |c| c.bind(&signature.parameters, &[], call, Called::Action));
         Type::Void
     }
 
@@ -159,11 +159,24 @@ impl Checker<'_> {
         let put = |checker: &Self, ty: &Type| checker.substitute(ty, outer, given);
         let parameters: Vec<Param> =
             signature.parameters.iter().map(|p| Param { ty: put(self, &p.ty), ..p.clone() }).collect();
+        let noted = self.notes.count();
         let Some(types) = self.bind(&parameters, &signature.types, call, Called::Function) else {
             return put(self, &signature.result);
         };
         let result = self.substitute(&put(self, &signature.result), &signature.types, &types);
         let result = self.known(&result);
+        if result == Type::Int && signature.result != Type::Int {
+            if self.notes.count() > noted {
+                return Type::Unknown;
+            }
+            self.mismatch(
+                call.span,
+                "the result of a call",
+                &result,
+                "one with a width: give the arguments one, as 8w1",
+            );
+            return Type::Unknown;
+        }
         if let Some(problem) = self.ill_formed(&result) {
             self.note(call.span, problem);
             return Type::Unknown;
@@ -214,6 +227,12 @@ impl Checker<'_> {
             }
             if let Some(problem) = self.ill_formed(&ty) {
                 self.note(argument.value.at.span, problem);
+            }
+            let generic = matches!(parameter.ty, Type::Parameter(_)) && called == Called::Function;
+            if generic
+                && matches!(&ty, Type::Named(id, _) if matches!(self.definition(*id).kind, Kind::Block { .. } | Kind::Package { .. }))
+            {
+                self.mismatch(argument.value.at.span, "an argument", &ty, "a value");
             }
         }
         let mut known = Vec::with_capacity(types.len());

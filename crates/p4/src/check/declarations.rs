@@ -91,6 +91,22 @@ impl Checker<'_> {
         }
     }
 
+    /// Notes parameters that are parsers, controls or packages where none may be; constructors take the former two.
+    pub(super) fn without_blocks(&mut self, parameters: &[Param], packages_only: bool, span: Span) {
+        let is_block = |checker: &Self, ty: &Type| match ty {
+            Type::Named(id, _) => match checker.definition(*id).kind {
+                Kind::Package { .. } => true,
+                Kind::Block { .. } => !packages_only,
+                _ => false,
+            },
+            _ => false,
+        };
+        if let Some(p) = parameters.iter().find(|p| is_block(self, &p.ty)) {
+            let what = format!("it cannot be a {}, which is passed to constructors", self.show(&p.ty));
+            self.note(span, Problem::Parameter { name: p.name.to_string(), what });
+        }
+    }
+
     /// Types and defaults of parameters.
     pub(super) fn parameters(&mut self, all: &[Parameter], of_action: bool) -> Vec<Param> {
         self.distinct(all.iter().map(|p| &p.name));
@@ -146,7 +162,7 @@ impl Checker<'_> {
                 Direction::None => Some(WITHOUT_DIRECTION),
                 Direction::Out | Direction::InOut => None,
             };
-            let kind = Kind::Variable { ty: p.ty.clone(), read_only };
+            let kind = Kind::Variable { ty: p.ty.clone(), read_only, parameter: true };
             // Two of one name are noted by `parameters`.
             if self.scopes.innermost(&p.name).iter().all(|id| self.definition(*id).kind.is_type()) {
                 self.define_named(&name.name, kind);
@@ -188,7 +204,13 @@ impl Checker<'_> {
         if let Some(value) = value {
             self.expect(value, &declared, &format!("the value of `{}`", name.text));
         }
-        self.define_named(name, Kind::Variable { ty: declared, read_only: None });
+        let outer = self.scopes.find(&name.text, false).last().map(|id| self.definition(*id));
+        let inside = !matches!(self.place, Place::ParserLocals | Place::ControlLocals);
+        if let Some(Definition { kind: Kind::Variable { parameter: true, .. }, span, .. }) = outer.filter(|_| inside) {
+            let first = crate::error::place(*span, self.sources);
+            self.note(name.span, Problem::Twice { what: format!("parameter `{}`", name.text), first });
+        }
+        self.define_named(name, Kind::Variable { ty: declared, read_only: None, parameter: false });
     }
 
     fn action(&mut self, name: &Name, written: &[Parameter], body: &[Statement]) {
@@ -222,6 +244,7 @@ impl Checker<'_> {
 
     fn function(&mut self, prototype: &Prototype, body: &[Statement]) {
         let signature = Rc::new(self.signature(prototype, false));
+        self.without_blocks(&signature.parameters, false, prototype.name.span);
         let id = self.define_named(&prototype.name, Kind::Function(signature.clone()));
         self.function_body(id, Place::Function, &signature, prototype, body);
     }
@@ -258,7 +281,7 @@ impl Checker<'_> {
                 Some(ty) => c.ty(ty),
                 None => Type::Void,
             };
-            if c.is_object(&result) && !external {
+            if (c.is_object(&result) && !external) || (result == Type::Int && prototype.result.is_some()) {
                 let found = c.show(&result);
                 let (role, allowed) = ("the result of a function".to_string(), "a type that values have".to_string());
                 c.note(prototype.name.span, Problem::TypeUse { found, role, allowed });
@@ -339,13 +362,23 @@ impl Checker<'_> {
                 }
             }
         });
-        let mut all = Vec::with_capacity(members.len());
+        let all = self.scoped(|c| c.enum_members(underlying.as_ref(), members));
+        self.define_named(name, Kind::Enum { underlying, members: all });
+    }
+
+    /// Members of an enum with their numbers; each may name those before it.
+    fn enum_members(
+        &mut self,
+        underlying: Option<&Type>,
+        members: &[(Name, Option<Expr>)],
+    ) -> Vec<(Rc<str>, Option<num_bigint::BigInt>)> {
+        let mut all: Vec<(Rc<str>, Option<num_bigint::BigInt>)> = Vec::with_capacity(members.len());
         for (member, value) in members {
             let wrong = |checker: &mut Self, found: &str, expected: &str| {
                 let (found, expected) = (format!("`{}` {found}", member.text), expected.to_string());
                 checker.note(member.span, Problem::Expected { found, expected });
             };
-            let number = match (&underlying, value) {
+            let number = match (underlying, value) {
                 (None, None) => None,
                 (None, Some(_)) => {
                     wrong(self, "with a value", "a member without value: this enum has no type");
@@ -369,9 +402,15 @@ impl Checker<'_> {
                     }
                 }
             };
+            if let (Some(ty), Some(number)) = (underlying, &number) {
+                let value = Some(Value::Number(number.clone()));
+                if all.iter().all(|(other, _)| *other != member.text) {
+                    self.define_named(member, Kind::Constant { ty: ty.clone(), value });
+                }
+            }
             all.push((member.text.clone(), number));
         }
-        self.define_named(name, Kind::Enum { underlying, members: all });
+        all
     }
 
     fn alias(&mut self, new: bool, of: &AliasOf, name: &Name) {
@@ -424,6 +463,37 @@ impl Checker<'_> {
             self.needs_constant(size, "the size of a value set");
         }
         self.define_named(name, Kind::ValueSet(found));
+    }
+
+    /// Checks annotations in so far as the language gives them a meaning.
+    pub(super) fn annotations(&mut self, all: &[Annotation]) {
+        use crate::syntax::ast::AnnotationBody;
+        for annotation in all {
+            match &annotation.body {
+                Some(AnnotationBody::List(values)) => values.iter().for_each(|value| self.annotated(value)),
+                Some(AnnotationBody::Pairs(pairs)) => {
+                    self.distinct(pairs.iter().map(|(name, _)| name));
+                    pairs.iter().for_each(|(_, value)| self.annotated(value));
+                }
+                Some(AnnotationBody::Words(words)) if &*annotation.name.text == "name" => {
+                    let is_text = |word: &Rc<str>| word.starts_with('"');
+                    if words.is_empty() || !words.iter().all(is_text) {
+                        let found = format!("`@name({})`", words.join(" "));
+                        let expected = "a name in quotes".to_string();
+                        self.note(annotation.name.span, Problem::Expected { found, expected });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn annotated(&mut self, value: &Expr) {
+        let ty = self.infer(value);
+        if ty != Type::Unknown && !self.is_known_before(value) {
+            let what = "a value of an annotation".to_string();
+            self.note(value.at.span, Problem::Constant { what, why: "which is needed here".to_string() });
+        }
     }
 
     /// The name in `@name("...")`.

@@ -72,7 +72,7 @@ pub(crate) enum Kind {
     Block { kind: BlockKind, types: Vec<DefId>, parameters: Vec<Param>, constructor: Vec<Param>, has_body: bool },
     Package { types: Vec<DefId>, parameters: Vec<Param> },
     Constant { ty: Type, value: Option<Value> },
-    Variable { ty: Type, read_only: Option<&'static str> },
+    Variable { ty: Type, read_only: Option<&'static str>, parameter: bool },
     Instance(Type),
     Action(Rc<Signature>),
     Function(Rc<Signature>),

@@ -22,6 +22,10 @@ impl Checker<'_> {
 
     /// Whether an expression of type `found` fits; it then has the type that is wanted.
     pub(super) fn expect_type(&mut self, expression: &Expr, found: &Type, wanted: &Type, what: &str) -> bool {
+        let number = matches!(self.base(found), Type::Bit(_) | Type::Signed(_));
+        if number && self.known(wanted) == Type::Int && self.constant(expression).is_some() {
+            return true;
+        }
         if self.fits(found, wanted) {
             if !matches!(found, Type::Unknown) && !matches!(self.known(wanted), Type::Infer(_) | Type::Any) {
                 self.settle(expression, wanted);
@@ -343,6 +347,25 @@ impl Checker<'_> {
                 Type::Unknown
             }
         };
+        self.key_pair_values(operator, left, right);
         Type::Set(Rc::new(ty))
+    }
+
+    /// Notes what is not known before the program runs, and a range that ends before it begins.
+    fn key_pair_values(&mut self, operator: &str, left: &Expr, right: &Expr) {
+        for side in [left, right] {
+            if self.type_of(side) != Type::Unknown && !self.is_known_before(side) {
+                let what = sluice_packet::text::quote(self.sources.slice(side.at.span));
+                let why = format!("which `{operator}` needs");
+                return self.note(side.at.span, Problem::Constant { what, why });
+            }
+        }
+        let ends = (self.constant(left), self.constant(right));
+        if let ("..", (Some(super::Value::Number(low)), Some(super::Value::Number(high)))) = (operator, ends) {
+            if low > high {
+                let (what, found) = ("the end of a range".to_string(), high.to_string());
+                self.note(right.at.span, Problem::Range { what, found, allowed: format!("{low} and more") });
+            }
+        }
     }
 }

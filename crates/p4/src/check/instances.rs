@@ -22,7 +22,10 @@ impl Checker<'_> {
         };
         let definition = self.definition(*id).clone();
         let call = Call { name: definition.name.clone(), types: &[], arguments, span };
-        if matches!(self.place, Place::Apply | Place::Action | Place::State | Place::Function | Place::Key) {
+        if matches!(
+            self.place,
+            Place::Apply | Place::Action | Place::State | Place::Function | Place::Key | Place::Argument
+        ) {
             self.misplaced(&format!("an instance of `{}`", definition.name), "made", span);
         }
         let generic = self.type_parameters(*id).to_vec();
@@ -70,12 +73,31 @@ impl Checker<'_> {
         made
     }
 
+    /// What a constructor makes that has no name, and so implements nothing.
+    pub(super) fn construct_value(&mut self, ty: &Type, arguments: &[Argument], span: Span) -> Type {
+        let made = self.construct(ty, arguments, span);
+        let Type::Named(id, _) = &made else { return made };
+        let Kind::Extern { methods, .. } = &self.definition(*id).kind else { return made };
+        if let Some(method) = methods.iter().find(|m| m.is_abstract && !m.optional) {
+            let (object, what) = (self.show(&made), format!("it does not implement {}", method.name));
+            self.note(span, Problem::Abstract { object, what });
+        }
+        made
+    }
+
     pub(super) fn instance(&mut self, instance: &Instance) {
         let span = instance.ty.span.to(instance.name.span);
         let ty = self.ty(&instance.ty);
         let made = self.construct(&ty, &instance.arguments, span);
         if let Type::Named(id, _) = &made {
             self.instance_place(*id, span);
+            if &*instance.name.text == "main" && self.place == Place::Top {
+                let kind = &self.definition(*id).kind;
+                if !matches!(kind, Kind::Package { .. }) {
+                    let (name, found) = ("`main`".to_string(), format!("an instance of {}", kind.text()));
+                    self.note(span, Problem::Kind { name, found, expected: "one of a package".to_string() });
+                }
+            }
             self.implementations(instance, *id, &made);
         }
         self.define_named(&instance.name, Kind::Instance(made));

@@ -105,7 +105,7 @@ impl Checker<'_> {
             ExprKind::Name { global, name } => {
                 let Some(id) = self.scopes.find(&name.text, *global).last() else { return Ok(()) };
                 match &self.definition(*id).kind {
-                    Kind::Variable { read_only: None, ty } if !self.is_object(ty) => Ok(()),
+                    Kind::Variable { read_only: None, ty, .. } if !self.is_object(ty) => Ok(()),
                     Kind::Variable { read_only: Some(why), .. } => Err((*why).to_string()),
                     kind => Err(format!("it is {}", kind.text())),
                 }

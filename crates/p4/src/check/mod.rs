@@ -67,6 +67,8 @@ enum Place {
     /// The body of an abstract method.
     Method,
     Key,
+    /// In an argument of an action.
+    Argument,
 }
 
 impl Place {
@@ -82,6 +84,7 @@ impl Place {
             Place::Function => "in a function",
             Place::Method => "in a method",
             Place::Key => "in a key",
+            Place::Argument => "in an argument of an action",
         }
     }
 }
@@ -128,6 +131,7 @@ impl Checker<'_> {
                 return;
             }
             self.declaration(declaration);
+            self.annotations(&declaration.annotations);
             if self.steps.get() == 0 {
                 let what = format!("the structs of this program have more than {MOST_STEPS} fields, one in the other");
                 return self.note(declaration.span, Problem::Nested { what });

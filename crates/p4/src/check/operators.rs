@@ -65,7 +65,7 @@ impl Checker<'_> {
             B::Equal | B::NotEqual => {
                 let same = self.comparable(&one, &two);
                 if !same {
-                    wrong(self, "it compares values of one type, which is no type parameter");
+                    wrong(self, "it compares values of one type, and no two lists");
                 }
                 Type::Bool
             }
@@ -130,11 +130,20 @@ impl Checker<'_> {
         if !matches!(low, Type::Bit(_) | Type::Signed(_) | Type::Int) {
             return self.operator(operator.text(), self.show(left.1), "it shifts numbers", span);
         }
-        if !matches!(high, Type::Bit(_) | Type::Int) {
+        let distance = self.constant(right.0);
+        // A constant has no sign that matters, whatever its type.
+        let known = matches!(distance, Some(Value::Number(_))) && matches!(high, Type::Signed(_));
+        if !known && !matches!(high, Type::Bit(_) | Type::Int) {
             let found = format!("a distance of {}", self.show(right.1));
             return self.operator(operator.text(), found, "it shifts by numbers without sign", right.0.at.span);
         }
-        match self.constant(right.0) {
+        match distance {
+            Some(Value::Number(number)) if low == Type::Int && number.bits() > 16 => {
+                let what = "the result of this operator".to_string();
+                let most = super::value::MOST_BITS.to_string();
+                self.note(span, Problem::Huge { what, found: "too many".to_string(), most });
+                Type::Unknown
+            }
             Some(Value::Number(number)) if number.sign() == Sign::Minus => {
                 let (what, found) = ("a distance".to_string(), number.to_string());
                 self.note(right.0.at.span, Problem::Range { what, found, allowed: "0 and more".to_string() });
@@ -161,7 +170,7 @@ impl Checker<'_> {
         }
         let literal = |ty: &Type| matches!(ty, Type::Braces(_) | Type::Pairs(..) | Type::Invalid | Type::Int);
         let (one, two) = if literal(one) { (two, one) } else { (one, two) };
-        if let Type::Pairs(..) | Type::Invalid = one {
+        if let Type::Braces(_) | Type::Pairs(..) | Type::Invalid = one {
             return false;
         }
         if !self.is_comparable(one) {
@@ -180,9 +189,7 @@ impl Checker<'_> {
             return true;
         }
         match self.known(ty) {
-            Type::Parameter(_) | Type::Void | Type::Set(_) | Type::Applied(_) | Type::ActionRun(_) | Type::Table(_) => {
-                false
-            }
+            Type::Void | Type::Set(_) | Type::Applied(_) | Type::ActionRun(_) | Type::Table(_) => false,
             Type::Tuple(all) | Type::Braces(all) => all.iter().all(|ty| self.is_comparable(ty)),
             Type::Stack(element, _) | Type::List(element) => self.is_comparable(&element),
             ty => match self.fields(&ty) {
@@ -216,15 +223,20 @@ impl Checker<'_> {
         if self.is_object(wanted) || *wanted == Type::Text && *found != Type::Text {
             return false;
         }
+        let (from, to) = (self.known(found), self.known(wanted));
+        if self.fields(&from).is_some() {
+            // What has fields is made of lists of them, not of others.
+            return false;
+        }
         if self.fits(found, wanted) {
             return true;
         }
-        let (from, to) = (self.known(found), self.known(wanted));
+        // A new type is cast to what it is made of and from it, no step further.
         if let Some(of) = self.renamed(&to) {
-            return self.castable(&from, &of, value);
+            return self.fits(&from, &of);
         }
         if let Some(of) = self.renamed(&from) {
-            return self.castable(&of, &to, value);
+            return self.unify(&of, &to);
         }
         if let Some(underlying) = self.underlying(&to) {
             // An enum becomes another one by way of its number only if both are represented alike.

@@ -83,7 +83,7 @@ impl Checker<'_> {
                 }
             }
             StatementKind::Switch(value, cases) => {
-                if self.place == Place::State {
+                if matches!(self.place, Place::State | Place::Action) {
                     self.not_here("`switch`", span);
                 }
                 self.switch(value, cases);
@@ -180,7 +180,7 @@ impl Checker<'_> {
                 return;
             }
         };
-        let kind = Kind::Variable { ty, read_only: None };
+        let kind = Kind::Variable { ty, read_only: None, parameter: false };
         self.define(Definition { name: variable.text.clone(), span: variable.span, kind });
     }
 

@@ -6,7 +6,7 @@ use super::types::Type;
 use super::value::{Value, wrap};
 use super::{Checker, Place, Problem};
 use crate::syntax::ast::{
-    ActionRef, Argument, Direction, Entry, Expr, ExprKind, KeyElement, Name, Property, PropertyValue,
+    ActionRef, Argument, Binary, Direction, Entry, Expr, ExprKind, KeyElement, Name, Property, PropertyValue,
 };
 use std::rc::Rc;
 
@@ -41,6 +41,14 @@ impl Checker<'_> {
             wrong(self, name.span, "it has no `actions`");
         }
         let listed = listed.unwrap_or_default();
+        let place = |wanted: &str| properties.iter().position(|p| &*p.name.text == wanted);
+        match (place("default_action"), place("actions")) {
+            (Some(default), Some(actions)) if default < actions => {
+                wrong(self, properties[default].name.span, "`default_action` stands behind `actions`");
+            }
+            (None, _) => self.implicit_default(name),
+            _ => {}
+        }
         for property in properties {
             match (&property.value, &*property.name.text) {
                 (PropertyValue::Value(value), "default_action") => self.default_action(value, &listed),
@@ -73,6 +81,12 @@ impl Checker<'_> {
                 kinds.sort_unstable();
                 let why = format!("it is no match kind; there are: {}", kinds.join(", "));
                 self.note(element.kind.span, Problem::Key { what: format!("`{}`", element.kind.text), why });
+            }
+            let named = element.annotations.iter().any(|a| &*a.name.text == "name");
+            if !named && !has_name(&element.value) {
+                let what = sluice_packet::text::quote(self.sources.slice(element.value.at.span));
+                let why = "a key that is computed has no name: give it one with @name(\"...\")".to_string();
+                self.note(element.value.at.span, Problem::Key { what, why });
             }
             all.push((ty, element.kind.clone()));
         }
@@ -133,6 +147,19 @@ impl Checker<'_> {
             return None;
         }
         Some((id, arguments))
+    }
+
+    /// A table without default action runs `NoAction`.
+    fn implicit_default(&mut self, table: &Name) {
+        let Some(id) = self.scopes.find("NoAction", true).last() else { return };
+        let plain = match &self.definition(*id).kind {
+            Kind::Action(signature) => signature.parameters.is_empty(),
+            _ => false,
+        };
+        if !plain {
+            let what = "it has no default action, and `NoAction` is no action without parameters".to_string();
+            self.note(table.span, Problem::Table { table: table.text.to_string(), what });
+        }
     }
 
     fn default_action(&mut self, value: &Expr, listed: &[Listed<'_>]) {
@@ -202,14 +229,28 @@ impl Checker<'_> {
         self.infer(value);
     }
 
-    /// Notes a mask of a longest prefix that is no prefix.
+    /// Notes what is no prefix of a key: a mask with a hole, or bits that the key has not.
     fn prefix(&mut self, value: &Expr, key: &Type) {
-        let ExprKind::Mask(_, mask) = &value.kind else { return };
-        let (Type::Bit(width), Some(Value::Number(mask))) = (self.base(key), self.constant(mask)) else { return };
-        let rest = wrap(-wrap(mask, &Type::Bit(width)) - 1, &Type::Bit(width));
-        let is_prefix = (&rest & (&rest + 1)) == num_bigint::BigInt::from(0);
-        if !is_prefix {
-            let (what, why) = ("a mask of lpm".to_string(), "its ones stand before all of its zeros".to_string());
+        let Type::Bit(width) = self.base(key) else { return };
+        let (prefix, mask) = match &value.kind {
+            ExprKind::Mask(prefix, mask) => (&**prefix, Some(&**mask)),
+            _ => (value, None),
+        };
+        let mut wrong = None;
+        if matches!(self.constant(prefix), Some(Value::Number(n)) if wrap(n.clone(), &Type::Bit(width)) != n) {
+            wrong = Some("its value has more bits than the key");
+        }
+        if let Some(Value::Number(mask)) = mask.and_then(|mask| self.constant(mask)) {
+            let low = wrap(mask.clone(), &Type::Bit(width));
+            let rest = wrap(-&low - 1, &Type::Bit(width));
+            if low != mask {
+                wrong = Some("its mask has more bits than the key");
+            } else if (&rest & (&rest + 1)) != num_bigint::BigInt::from(0) {
+                wrong = Some("its mask has ones behind zeros");
+            }
+        }
+        if let Some(why) = wrong {
+            let (what, why) = ("an entry of lpm".to_string(), why.to_string());
             self.note(value.at.span, Problem::Key { what, why });
         }
     }
@@ -235,11 +276,12 @@ impl Checker<'_> {
                 }
             }
             self.key_set(&entry.values, &types, &format!("table `{}`", table.text));
-            for (value, (_, kind)) in entry.values.iter().zip(keys) {
-                let pair = matches!(value.kind, ExprKind::Mask(..) | ExprKind::Range(..));
-                if pair && &*kind.text == "exact" {
-                    let why = "an exact key is compared with one value".to_string();
-                    self.note(value.at.span, Problem::Key { what: "an entry".to_string(), why });
+            for value in &entry.values {
+                let any =
+                    matches!(value.kind, ExprKind::Any | ExprKind::Default | ExprKind::Mask(..) | ExprKind::Range(..));
+                if !any && self.type_of(value) != Type::Unknown && !self.is_known_before(value) {
+                    let what = "what a key is compared with".to_string();
+                    self.note(value.at.span, Problem::Constant { what, why: "as entries need it".to_string() });
                 }
             }
             for (value, (ty, kind)) in entry.values.iter().zip(keys) {
@@ -270,5 +312,19 @@ fn says_the_same(one: &Expr, two: &Expr) -> bool {
             a == b && these.len() == those.len() && these.iter().all(|field| those.contains(field))
         }
         _ => one == two,
+    }
+}
+
+/// Whether the control plane has a name for a key by itself: section 18.3.2 of the specification.
+fn has_name(key: &Expr) -> bool {
+    match &key.kind {
+        ExprKind::Binary(Binary::BitAnd, left, right) => has_name(left) && has_name(right),
+        ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Choice(..) => false,
+        ExprKind::Member(owner, _) | ExprKind::Slice(owner, ..) | ExprKind::Index(owner, _) => has_name(owner),
+        ExprKind::Call(callee, _, _) => match &callee.kind {
+            ExprKind::Member(owner, member) => &*member.text == "isValid" && has_name(owner),
+            _ => false,
+        },
+        _ => true,
     }
 }

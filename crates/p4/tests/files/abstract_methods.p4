@@ -10,3 +10,5 @@ control c(inout bit<8> x) {
     E() other = { bit<8> f(in bit<8> x) { return x; } bit<8> run(in bit<8> x) { return x; } }; // error: [E0738] no abstract method `run`
     apply { x = named.run(x); }
 }
+package P(E e);
+P(E()) p; // error: [E0738] does not implement f

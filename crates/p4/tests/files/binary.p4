@@ -12,10 +12,12 @@ control c(inout bit<8> a, in bit<4> b, in int<8> i, in bool t, in S s, in H h) {
         r = s == h; // error: [E0724]
         r = !a; // error: [E0724]
         r = -t; // error: [E0724]
-        a = a << i; // error: [E0724] without sign
+        a = a << 8s2; a = a << i; // error: [E0724] without sign
         a = 1 << b; // error: [E0724] give the number a width
         a = a ++ 3; // error: [E0724] ++
         bool i2 = (i / 2) == i; // error: [E0724] /
         bool i3 = i == a; // error: [E0724]
     }
 }
+const bool lists = { 1, 2 } == { 1, 2 }; // error: [E0724]
+const bool plus = +false; // error: [E0724]

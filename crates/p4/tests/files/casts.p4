@@ -17,3 +17,4 @@ control c(inout bit<8> a, in int<8> i, in bool t, in E e, in F f, in P p, in H h
         a = (void)a; // error: [E0730] void
     }
 }
+S again(in S s) { return (S)s; } // error: [E0725]

@@ -23,3 +23,5 @@ control c(in bit<8> x) {
     const bit<8> y = x; // error: [E0740]
     apply { }
 }
+const int K = 2w1;
+const bool L = static_assert(K + 1 == 2, "int of bits");

@@ -1,5 +1,6 @@
 enum E { A, B }
 enum bit<4> F { A = 1, B = 2, C = 3 }
+enum bit<4> Ref { a = 1, b = a, c = (bit<4>)b + 1 }
 enum bit<4> G { A } // error: [E0707] a value
 enum H { A = 1 } // error: [E0707] without value
 enum bool I { A = true } // error: [E0730] bit<W>

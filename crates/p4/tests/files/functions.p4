@@ -17,3 +17,6 @@ control c(inout bit<8> x) {
         x = same(3); // error: [E0723] with a width
     }
 }
+int whole() { return 1; } // error: [E0730] a function
+extern T given<T>(T x);
+bit<8> literal() { return given(255); } // error: [E0723] with a width

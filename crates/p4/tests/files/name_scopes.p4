@@ -14,3 +14,8 @@ control c(out bit<8> y) {
     }
 }
 const bit<8> later = 1;
+control shadow(inout bit<8> p) {
+    action a() { bit<8> p = 1; } // error: [E0721] parameter `p`
+    apply { bit<8> p = 1; } // error: [E0721] parameter `p`
+}
+control level(inout bit<8> p) { bit<8> p = 1; action a() { bit<8> p = 1; } apply { } }

@@ -14,3 +14,7 @@ control c(inout port_t p, inout plain_t q) {
         q = p; // error: [E0723]
     }
 }
+typedef bit<2> two_t;
+type bit<1> one_t;
+one_t narrowed(in two_t x) { return (one_t)x; } // error: [E0725]
+bit<16> widened(in port_t x) { return (bit<16>)x; } // error: [E0725]

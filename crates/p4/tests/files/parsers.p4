@@ -15,3 +15,7 @@ parser bool_key(in H h) { state start { transition select(h.a == 1) { true: acce
 parser switches(in H h) { state start { switch (h.a) { 1: {} } transition accept; } } // error: [E0709] in a state
 parser exits() { state start { exit; } } // error: [E0709] in a state
 parser lists(in bit<8> x, in bit<8> y) { state start { transition select(x, { x, y }) { (1, { 2, y }): accept; (_, default): accept; } } }
+parser circle() { state start { transition one; } state one { transition two; } state two { transition one; } } // error: [E0735] no way
+parser open_select(in bit<8> x) { state start { transition select(x) { 1: start; } } }
+parser masks(in bit<8> x, in bit<8> y) { state start { transition select(x) { y &&& 3: accept; } } } // error: [E0740] needs
+parser ranges(in bit<8> x) { state start { transition select(x) { 6 .. 5: accept; } } } // error: [E0741] 6 and more

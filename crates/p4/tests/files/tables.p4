@@ -17,6 +17,7 @@ control c(inout bit<8> x, inout bit<16> y) {
     table unlisted { actions = { n; } default_action = d(1); } // error: [E0733] not among
     table data { actions = { d; } default_action = d(); } // error: [E0726] `v`
     table running { actions = { d; } default_action = d(x); } // error: [E0740] data of an action
+    table before { default_action = n(); actions = { n; } } // error: [E0732] stands behind
     table listed { actions = { d(3); } } // error: [E0726] found 1 arguments
     table directed { actions = { m; } } // error: [E0726] `x`
     table again { actions = { n; n; } } // error: [E0733] twice
