@@ -151,6 +151,11 @@ impl Checker<'_> {
 
     /// Checks what keys are compared with: one value for each, or one for all.
     pub(super) fn key_set(&mut self, values: &[Expr], keys: &[Type], of: &str) {
+        if let [Expr { kind: ExprKind::List(values), .. }] = values
+            && !matches!(keys, [Type::Braces(_)])
+        {
+            return self.key_set(values, keys, of);
+        }
         if let ([value], true) = (values, keys.len() != 1) {
             let any = matches!(value.kind, ExprKind::Any | ExprKind::Default);
             if any {

@@ -118,20 +118,7 @@ impl Checker<'_> {
         if all.len() == 1 {
             return Some(0);
         }
-        let takes = |signature: &Signature| {
-            let parameters = &signature.parameters;
-            let given = |p: &Param, i: usize| match call.arguments.iter().any(|a| a.name.is_some()) {
-                true => call.arguments.iter().any(|a| a.name.as_ref().is_some_and(|name| name.text == p.name)),
-                false => i < call.arguments.len(),
-            };
-            let named = |argument: &Argument| {
-                argument.name.as_ref().is_none_or(|name| parameters.iter().any(|p| p.name == name.text))
-            };
-            call.arguments.len() <= parameters.len()
-                && call.arguments.iter().all(named)
-                && parameters.iter().enumerate().all(|(i, p)| p.optional || given(p, i))
-        };
-        let fitting: Vec<usize> = (0..all.len()).filter(|i| takes(&all[*i])).collect();
+        let fitting: Vec<usize> = (0..all.len()).filter(|i| takes(&all[*i].parameters, call.arguments)).collect();
         match fitting[..] {
             [one] => Some(one),
             [] => {
@@ -333,11 +320,20 @@ impl Checker<'_> {
             return;
         }
         let constant = called == Called::Constructor && *ty != Type::Unknown;
-        if constant && !self.is_object(&self.known(ty)) && !self.is_known_before(value) {
+        if constant && !self.is_object(&self.known(ty)) && !self.is_known_before(value) && !self.is_pure(value) {
             let shown = sluice_packet::text::quote(self.sources.slice(value.at.span));
             let why = format!("which `{}` of a constructor needs", parameter.name);
             self.note(value.at.span, Problem::Constant { what: shown, why });
         }
+    }
+
+    /// Whether a value is what an extern function makes of what is known; the architecture knows it then.
+    fn is_pure(&mut self, value: &Expr) -> bool {
+        let ExprKind::Call(callee, _, arguments) = &value.kind else { return false };
+        let ExprKind::Name { global, name } = &callee.kind else { return false };
+        let found = self.scopes.find(&name.text, *global).last().map(|id| &self.definition(*id).kind);
+        let external = matches!(found, Some(Kind::Function(signature)) if signature.external);
+        external && arguments.iter().all(|argument| self.is_known_before(&argument.value))
     }
 
     /// Whether a value is known before the program runs.
@@ -459,4 +455,17 @@ impl Checker<'_> {
         self.bind(&parameters, &[], call, Called::Function);
         result
     }
+}
+
+/// Whether parameters take so many arguments with these names.
+pub(super) fn takes(parameters: &[Param], arguments: &[Argument]) -> bool {
+    let given = |p: &Param, i: usize| match arguments.iter().any(|a| a.name.is_some()) {
+        true => arguments.iter().any(|a| a.name.as_ref().is_some_and(|name| name.text == p.name)),
+        false => i < arguments.len(),
+    };
+    let named =
+        |argument: &Argument| argument.name.as_ref().is_none_or(|name| parameters.iter().any(|p| p.name == name.text));
+    arguments.len() <= parameters.len()
+        && arguments.iter().all(named)
+        && parameters.iter().enumerate().all(|(i, p)| p.optional || given(p, i))
 }

@@ -309,7 +309,9 @@ impl Checker<'_> {
         let (mut constructors, mut named): (Vec<Rc<Signature>>, Vec<Rc<Signature>>) = (Vec::new(), Vec::new());
         for ((is_constructor, signature), method) in all.into_iter().zip(methods) {
             let into = if is_constructor { &mut constructors } else { &mut named };
-            let twice = into.iter().any(|other| other.name == signature.name && !differ(other, &signature));
+            let twice = into
+                .iter()
+                .any(|other| other.name == signature.name && !differ(&other.parameters, &signature.parameters));
             into.push(Rc::new(signature));
             let parameters = into.last().map(|s| s.parameters.clone()).unwrap_or_default();
             if is_constructor {

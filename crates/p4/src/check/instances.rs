@@ -20,12 +20,17 @@ impl Checker<'_> {
             }
             return self.arguments_alone(arguments);
         };
+        let id = &self.constructed(*id, arguments);
         let definition = self.definition(*id).clone();
         let call = Call { name: definition.name.clone(), types: &[], arguments, span };
-        if matches!(
-            self.place,
-            Place::Apply | Place::Action | Place::State | Place::Function | Place::Key | Place::Argument
-        ) {
+        // An extern that lives as long as the call that uses it is no instance with a name.
+        let is_block = !matches!(definition.kind, Kind::Extern { .. });
+        if is_block
+            && matches!(
+                self.place,
+                Place::Apply | Place::Action | Place::State | Place::Function | Place::Key | Place::Argument
+            )
+        {
             self.misplaced(&format!("an instance of `{}`", definition.name), "made", span);
         }
         let generic = self.type_parameters(*id).to_vec();
@@ -71,6 +76,20 @@ impl Checker<'_> {
             self.note(span, problem);
         }
         made
+    }
+
+    /// Of parsers, controls or packages with one name, the one whose constructor takes the arguments.
+    fn constructed(&self, id: DefId, arguments: &[Argument]) -> DefId {
+        let all = self.scopes.find(&self.definition(id).name, false);
+        let fits = |id: &&DefId| match &self.definition(**id).kind {
+            Kind::Block { constructor, .. } => super::calls::takes(constructor, arguments),
+            Kind::Package { parameters, .. } => super::calls::takes(parameters, arguments),
+            _ => false,
+        };
+        match all.contains(&id) {
+            true => all.iter().find(fits).copied().unwrap_or(id),
+            false => id,
+        }
     }
 
     /// What a constructor makes that has no name, and so implements nothing.

@@ -1,7 +1,7 @@
 //! Which names are there, from the innermost scope outwards.
 
 use super::Checker;
-use super::definitions::{DefId, Definition, Kind};
+use super::definitions::{DefId, Definition, Kind, Param};
 use crate::error::Problem;
 use crate::syntax::ast::Name;
 use std::collections::HashMap;
@@ -68,20 +68,25 @@ impl Checker<'_> {
     /// Whether two definitions may have one name: functions that take different arguments.
     pub(super) fn overloads(&self, other: DefId, new: &Definition) -> bool {
         match (&self.definition(other).kind, &new.kind) {
-            (Kind::Function(one), Kind::Function(two)) => differ(one, two),
+            (Kind::Function(one), Kind::Function(two)) => differ(&one.parameters, &two.parameters),
+            (Kind::Package { parameters: one, .. }, Kind::Package { parameters: two, .. }) => differ(one, two),
+            (
+                Kind::Block { has_body: true, constructor: one, kind, .. },
+                Kind::Block { has_body: true, constructor: two, kind: other, .. },
+            ) => kind == other && differ(one, two),
             _ => false,
         }
     }
 }
 
-/// Whether arguments tell two functions apart: by their number or their names.
-pub(super) fn differ(one: &super::definitions::Signature, two: &super::definitions::Signature) -> bool {
-    let names = |signature: &super::definitions::Signature| {
-        let mut names: Vec<Rc<str>> = signature.parameters.iter().map(|p| p.name.clone()).collect();
+/// Whether arguments tell two functions or constructors apart: by their number or their names.
+pub(super) fn differ(one: &[Param], two: &[Param]) -> bool {
+    let names = |parameters: &[Param]| {
+        let mut names: Vec<Rc<str>> = parameters.iter().map(|p| p.name.clone()).collect();
         names.sort();
         names
     };
-    one.parameters.len() != two.parameters.len() || names(one) != names(two)
+    one.len() != two.len() || names(one) != names(two)
 }
 
 /// Most names that are looked at for one that is nearly the same.

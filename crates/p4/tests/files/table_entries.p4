@@ -3,6 +3,8 @@ action n() { }
 action d(bit<8> v) { }
 action o() { }
 control c(inout bit<8> x, inout bit<16> y) {
+    table braces { key = { x: exact; } actions = { n; } const entries = { { 4w1 ++ 4w2 }: n(); } }
+    table braced { key = { x: exact; y: exact; } actions = { n; } const entries = { { 1, _ }: n(); } }
     table count { key = { x: exact; y: exact; } actions = { n; } const entries = { (1): n(); } } // error: [E0723]
     table width { key = { x: exact; } actions = { n; } const entries = { 16w1: n(); } } // error: [E0723]
     table nokey { actions = { n; } const entries = { 1: n(); } } // error: [E0732] no key
