@@ -237,6 +237,14 @@ impl Checker<'_> {
             }
             _ => {
                 self.expect_type(value, &found, key, &what);
+                let call = matches!(value.kind, ExprKind::Call(..)) && found != Type::Unknown;
+                if call && self.constant(value).is_none() {
+                    let shown = sluice_packet::text::quote(self.sources.slice(value.at.span));
+                    self.note(
+                        value.at.span,
+                        Problem::Constant { what: shown, why: "as a value of a key is".to_string() },
+                    );
+                }
             }
         }
     }

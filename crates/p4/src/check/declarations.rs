@@ -102,7 +102,7 @@ impl Checker<'_> {
             _ => false,
         };
         if let Some(p) = parameters.iter().find(|p| is_block(self, &p.ty)) {
-            let what = format!("it cannot be a {}, which is passed to constructors", self.show(&p.ty));
+            let what = format!("it cannot be a {}: those are passed to constructors of their kind", self.show(&p.ty));
             self.note(span, Problem::Parameter { name: p.name.to_string(), what });
         }
     }
@@ -138,6 +138,9 @@ impl Checker<'_> {
                 if !self.is_object(&ty) {
                     self.needs_constant(default, "a default");
                 }
+            }
+            if p.default.is_some() && p.annotations.iter().any(|a| &*a.name.text == "optional") {
+                wrong(self, "one that is @optional has no default");
             }
             let absent = p.annotations.iter().any(|a| &*a.name.text == "optional");
             let optional = absent || p.default.is_some();
@@ -317,6 +320,7 @@ impl Checker<'_> {
             if is_constructor {
                 self.without_direction(&parameters, method.name.span);
             }
+            self.without_blocks(&parameters, false, method.name.span);
             if !is_constructor && method.name.text == name.text {
                 let what = "a method has another name than its extern".to_string();
                 self.note(method.name.span, Problem::Parameter { name: name.text.to_string(), what });
@@ -341,6 +345,7 @@ impl Checker<'_> {
                     c.note(field.ty.span, Problem::TypeUse { found, role, allowed: allowed.to_string() });
                     ty = Type::Unknown;
                 }
+                c.match_annotation(&field.annotations);
                 fields.push((field.name.text.clone(), ty));
             }
             (types, fields)
@@ -470,7 +475,14 @@ impl Checker<'_> {
     /// Checks annotations in so far as the language gives them a meaning.
     pub(super) fn annotations(&mut self, all: &[Annotation]) {
         use crate::syntax::ast::AnnotationBody;
-        for annotation in all {
+        for (i, annotation) in all.iter().enumerate() {
+            let structured =
+                |a: &Annotation| matches!(a.body, Some(AnnotationBody::List(_) | AnnotationBody::Pairs(_)));
+            let other = all[..i].iter().find(|a| a.name.text == annotation.name.text);
+            if let Some(other) = other.filter(|other| structured(other) || structured(annotation)) {
+                let first = crate::error::place(other.name.span, self.sources);
+                self.note(annotation.name.span, Problem::Twice { what: format!("@{}", other.name.text), first });
+            }
             match &annotation.body {
                 Some(AnnotationBody::List(values)) => values.iter().for_each(|value| self.annotated(value)),
                 Some(AnnotationBody::Pairs(pairs)) => {
@@ -490,8 +502,29 @@ impl Checker<'_> {
         }
     }
 
+    /// `@match(KIND)` of a field, which says how a value set compares it.
+    fn match_annotation(&mut self, all: &[Annotation]) {
+        use crate::syntax::ast::AnnotationBody;
+        for annotation in all.iter().filter(|a| &*a.name.text == "match") {
+            let known = match &annotation.body {
+                Some(AnnotationBody::Words(words)) => match &words[..] {
+                    [kind] => self.match_kinds.contains_key(kind),
+                    _ => false,
+                },
+                _ => false,
+            };
+            if !known {
+                let why = "a match kind is expected in parentheses".to_string();
+                self.note(annotation.name.span, Problem::Key { what: "@match".to_string(), why });
+            }
+        }
+    }
+
     fn annotated(&mut self, value: &Expr) {
         let ty = self.infer(value);
+        if !matches!(ty, Type::Unknown | Type::Bool | Type::Int | Type::Bit(_) | Type::Signed(_) | Type::Text) {
+            return self.mismatch(value.at.span, "a value of an annotation", &ty, "a number, bool or string");
+        }
         if ty != Type::Unknown && !self.is_known_before(value) {
             let what = "a value of an annotation".to_string();
             self.note(value.at.span, Problem::Constant { what, why: "which is needed here".to_string() });

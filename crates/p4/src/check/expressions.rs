@@ -361,11 +361,11 @@ impl Checker<'_> {
             }
         }
         let ends = (self.constant(left), self.constant(right));
-        if let ("..", (Some(super::Value::Number(low)), Some(super::Value::Number(high)))) = (operator, ends) {
-            if low > high {
-                let (what, found) = ("the end of a range".to_string(), high.to_string());
-                self.note(right.at.span, Problem::Range { what, found, allowed: format!("{low} and more") });
-            }
+        if let ("..", (Some(super::Value::Number(low)), Some(super::Value::Number(high)))) = (operator, ends)
+            && low > high
+        {
+            let (what, found) = ("the end of a range".to_string(), high.to_string());
+            self.note(right.at.span, Problem::Range { what, found, allowed: format!("{low} and more") });
         }
     }
 }

@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 /// An action of a table as its list of actions names it.
 struct Listed<'e> {
+    id: DefId,
     name: Rc<str>,
     signature: Rc<Signature>,
     arguments: &'e [Argument],
@@ -99,7 +100,7 @@ impl Checker<'_> {
         for action in actions {
             let Some((id, arguments)) = self.action_named(&action.value) else { continue };
             let Kind::Action(signature) = self.definition(id).kind.clone() else { continue };
-            if all.iter().any(|other| other.name == signature.name) {
+            if all.iter().any(|other| other.id == id) {
                 let what = "it stands twice among the actions".to_string();
                 self.note(action.value.at.span, Problem::TableAction { action: format!("`{}`", signature.name), what });
             }
@@ -110,6 +111,7 @@ impl Checker<'_> {
             self.action_data_types(&signature, action);
             let marked = |word: &str| action.annotations.iter().any(|a| &*a.name.text == word);
             all.push(Listed {
+                id,
                 name: signature.name.clone(),
                 signature,
                 arguments,
@@ -169,7 +171,7 @@ impl Checker<'_> {
             let what = what.to_string();
             checker.note(value.at.span, Problem::TableAction { action: format!("`{name}`"), what });
         };
-        match listed.iter().find(|action| action.name == name) {
+        match listed.iter().find(|action| action.id == id) {
             None => wrong(self, "it is the default action, but not among the actions of the table"),
             Some(action) if action.table_only => wrong(self, "it is the default action, but marked @tableonly"),
             Some(action) => self.action_data(action, arguments, value),
@@ -291,7 +293,7 @@ impl Checker<'_> {
             }
             let Some((id, arguments)) = self.action_named(&entry.action.value) else { continue };
             let name = self.definition(id).name.clone();
-            let what = match listed.iter().find(|action| action.name == name) {
+            let what = match listed.iter().find(|action| action.id == id) {
                 Some(action) if action.default_only => "an entry runs it, but it is marked @defaultonly",
                 Some(action) => {
                     self.action_data(action, arguments, &entry.action.value);

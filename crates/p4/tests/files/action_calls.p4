@@ -10,3 +10,8 @@ control d(inout bit<8> x) {
     action y(in bit<8> v) { }
     apply { y(t.apply().hit ? x : 8w1); } // error: [E0739] in an argument of an action
 }
+control names(inout bit<8> x) {
+    action b(inout bit<8> y) { y = 1; }
+    table t { actions = { b(x); } default_action = .b(x); } // error: [E0733] not among
+    apply { t.apply(); }
+}

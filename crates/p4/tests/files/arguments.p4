@@ -18,3 +18,4 @@ control c(inout bit<8> x) {
         x(1); // error: [E0722] a variable
     }
 }
+extern void both(@optional in bit<8> x = 0); // error: [E0731] @optional

@@ -11,3 +11,4 @@ control d() {
     good(p) q;
     apply { q.apply(); g(p); } // error: [E0723] a value
 }
+extern W { W(C c); } // error: [E0731] cannot be
