@@ -128,3 +128,28 @@ fn long_programs_take_no_longer_by_the_line() {
     check(&text).unwrap_or_else(|e| panic!("{e}"));
     assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
 }
+
+#[test]
+fn chains_of_declarations_do_not_go_down_without_end() {
+    let chain = |first: &str, next: &dyn Fn(usize) -> String| {
+        let mut text = first.to_string();
+        for i in 0..5000 {
+            text += &next(i);
+        }
+        text
+    };
+    let tuples = chain("typedef bit<8> t0;\n", &|i| format!("typedef tuple<t{i}> t{};\n", i + 1));
+    assert_eq!(code(&tuples), "E0708");
+    let structs = chain("struct s0 { bit<8> a; }\n", &|i| format!("struct s{} {{ s{i} a; }}\n", i + 1));
+    let compared = structs + "control c(in s5000 x, in s5000 y, out bool b) { apply { b = x == y; } }\n";
+    assert_eq!(code(&compared), "E0708");
+    let types = chain("type bit<8> n0;\n", &|i| format!("type n{i} n{};\n", i + 1));
+    let keyed = types + "parser p(in n5000 x) { state start { transition select(x) { _: accept; } } }\n";
+    assert_eq!(code(&keyed), "E0708");
+    let constants = chain("const int c0 = 1;\n", &|i| format!("const int c{} = c{i} + 1;\n", i + 1));
+    check(&constants).unwrap_or_else(|e| panic!("{e}"));
+    let calls = chain("bit<8> f0(in bit<8> x) { return x; }\n", &|i| {
+        format!("bit<8> f{}(in bit<8> x) {{ return f{i}(x); }}\n", i + 1)
+    });
+    check(&calls).unwrap_or_else(|e| panic!("{e}"));
+}

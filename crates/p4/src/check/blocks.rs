@@ -138,6 +138,10 @@ impl Checker<'_> {
 
     /// Whether values of a type can be compared with a set.
     pub(super) fn is_key(&self, ty: &Type) -> bool {
+        self.look_into(true, || self.is_key_in(ty))
+    }
+
+    fn is_key_in(&self, ty: &Type) -> bool {
         match self.base(ty) {
             Type::Unknown | Type::Bool | Type::Bit(_) | Type::Signed(_) | Type::Int | Type::Error => true,
             Type::Varbit(_) | Type::Parameter(_) | Type::MatchKind => true,
@@ -195,8 +199,12 @@ impl Checker<'_> {
 
     /// Types of a struct's fields, and of those of structs in it.
     fn flattened(&self, ty: &Type, depth: usize) -> Vec<Type> {
+        self.look_into(Vec::new(), || self.flattened_in(ty, depth))
+    }
+
+    fn flattened_in(&self, ty: &Type, depth: usize) -> Vec<Type> {
         match self.fields(ty) {
-            Some((Fields::Struct, fields)) if depth > 0 && self.step() => {
+            Some((Fields::Struct, fields)) if depth > 0 => {
                 fields.iter().flat_map(|(_, ty)| self.flattened(ty, depth - 1)).collect()
             }
             _ => vec![ty.clone()],

@@ -152,9 +152,10 @@ impl Checker<'_> {
 
     /// Bits of a value of that type: the least or the most.
     pub(super) fn bits(&self, ty: &Type, maximal: bool) -> Option<u64> {
-        if !self.step() {
-            return None;
-        }
+        self.look_into(None, || self.bits_in(ty, maximal))
+    }
+
+    fn bits_in(&self, ty: &Type, maximal: bool) -> Option<u64> {
         if let Some(ty) = self.underlying(ty).or_else(|| self.renamed(ty)) {
             return self.bits(&ty, maximal);
         }

@@ -72,9 +72,10 @@ impl Checker<'_> {
     }
 
     fn is_emitted(&self, ty: &Type) -> bool {
-        if !self.step() {
-            return true;
-        }
+        self.look_into(true, || self.is_emitted_in(ty))
+    }
+
+    fn is_emitted_in(&self, ty: &Type) -> bool {
         match ty {
             Type::Unknown | Type::Parameter(_) | Type::Any | Type::Invalid => true,
             Type::Stack(element, _) => self.is_emitted(element),

@@ -50,6 +50,7 @@ pub(crate) fn check(program: &Program, sources: &Sources, notes: &mut Notes) {
         inside: Vec::new(),
         measured: HashSet::new(),
         steps: Cell::new(MOST_STEPS),
+        deep: Cell::new(0),
     };
     checker.program(program);
 }
@@ -115,10 +116,14 @@ struct Checker<'a> {
     measured: HashSet<DefId>,
     /// Steps into types that are left.
     steps: Cell<u32>,
+    /// Levels of a type that are being looked at.
+    deep: Cell<u32>,
 }
 
 /// Most steps into types in a program.
 const MOST_STEPS: u32 = 1_000_000;
+/// Deepest nesting of structs that is looked into.
+const DEEPEST: u32 = 512;
 
 impl Checker<'_> {
     fn note(&mut self, span: Span, problem: Problem) {
@@ -133,7 +138,9 @@ impl Checker<'_> {
             self.declaration(declaration);
             self.annotations(&declaration.annotations);
             if self.steps.get() == 0 {
-                let what = format!("the structs of this program have more than {MOST_STEPS} fields, one in the other");
+                let what = format!(
+                    "its structs are nested more than {DEEPEST} deep, or have more than {MOST_STEPS} fields, one in the other"
+                );
                 return self.note(declaration.span, Problem::Nested { what });
             }
         }
@@ -171,11 +178,18 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a step may still be done that follows types into their fields; it ends for types that are huge by nesting.
-    fn step(&self) -> bool {
-        let left = self.steps.get();
-        self.steps.set(left.saturating_sub(1));
-        left > 0
+    /// Looks into a type, unless too many steps were done or this is too deep in it: then `otherwise`, and the program is refused.
+    fn look_into<T>(&self, otherwise: T, look: impl FnOnce() -> T) -> T {
+        let (left, deep) = (self.steps.get(), self.deep.get());
+        if left == 0 || deep == DEEPEST {
+            self.steps.set(0);
+            return otherwise;
+        }
+        self.steps.set(left - 1);
+        self.deep.set(deep + 1);
+        let result = look();
+        self.deep.set(deep);
+        result
     }
 
     /// Takes note of an expression's type.

@@ -185,9 +185,10 @@ impl Checker<'_> {
     }
 
     fn is_comparable(&self, ty: &Type) -> bool {
-        if !self.step() {
-            return true;
-        }
+        self.look_into(true, || self.is_comparable_in(ty))
+    }
+
+    fn is_comparable_in(&self, ty: &Type) -> bool {
         match self.known(ty) {
             Type::Void | Type::Set(_) | Type::Applied(_) | Type::ActionRun(_) | Type::Table(_) => false,
             Type::Tuple(all) | Type::Braces(all) => all.iter().all(|ty| self.is_comparable(ty)),

@@ -55,14 +55,20 @@ type NamedTypes = Vec<(Rc<str>, Type)>;
 /// Most parts of a type.
 const MOST_PARTS: usize = 1 << 16;
 
-/// How many of so many parts a type leaves; 0 if it has as many or more.
-fn parts(ty: &Type, left: usize) -> usize {
-    let left = left.saturating_sub(1);
-    let all = |all: &[Type]| all.iter().fold(left, |left, ty| if left == 0 { 0 } else { parts(ty, left) });
+/// Deepest nesting of a type.
+const DEEPEST: usize = 256;
+
+/// How many of so many parts a type leaves; 0 if it has as many or more, or is nested deeper than is left.
+fn parts(ty: &Type, left: usize, deep: usize) -> usize {
+    let left = if deep == 0 { 0 } else { left.saturating_sub(1) };
+    let all = |all: &[Type]| all.iter().fold(left, |left, ty| if left == 0 { 0 } else { parts(ty, left, deep - 1) });
     match ty {
+        _ if left == 0 => 0,
         Type::Named(_, types) | Type::Tuple(types) | Type::Braces(types) => all(types),
-        Type::Stack(element, _) | Type::List(element) | Type::Set(element) => parts(element, left),
-        Type::Pairs(pairs, _) => pairs.iter().fold(left, |left, (_, ty)| if left == 0 { 0 } else { parts(ty, left) }),
+        Type::Stack(element, _) | Type::List(element) | Type::Set(element) => parts(element, left, deep - 1),
+        Type::Pairs(pairs, _) => {
+            pairs.iter().fold(left, |left, (_, ty)| if left == 0 { 0 } else { parts(ty, left, deep - 1) })
+        }
         _ => left,
     }
 }
@@ -102,10 +108,11 @@ impl Checker<'_> {
 
     /// The type, unless it has too many parts.
     pub(super) fn of_size(&mut self, ty: Type, span: Span) -> Type {
-        if parts(&ty, MOST_PARTS) > 0 {
+        if parts(&ty, MOST_PARTS, DEEPEST) > 0 {
             return ty;
         }
-        self.note(span, Problem::Nested { what: format!("the type of this has more than {MOST_PARTS} parts") });
+        let what = format!("the type of this has more than {MOST_PARTS} parts, or is nested more than {DEEPEST} deep");
+        self.note(span, Problem::Nested { what });
         Type::Unknown
     }
 

@@ -72,7 +72,11 @@ impl Checker<'_> {
 
     /// Whether a field may have that type, or what is allowed.
     pub(super) fn may_stand_in(&self, kind: Fields, field: &Type, depth: usize) -> Result<(), &'static str> {
-        if depth == 0 || !self.step() || matches!(field, Type::Unknown | Type::Parameter(_) | Type::Infer(_)) {
+        self.look_into(Ok(()), || self.may_stand_in_it(kind, field, depth))
+    }
+
+    fn may_stand_in_it(&self, kind: Fields, field: &Type, depth: usize) -> Result<(), &'static str> {
+        if depth == 0 || matches!(field, Type::Unknown | Type::Parameter(_) | Type::Infer(_)) {
             return Ok(());
         }
         let named = match field {
