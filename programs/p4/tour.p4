@@ -51,9 +51,13 @@ parser P(packet_in b, out Hd h, inout M m, inout standard_metadata_t s) {
     state next {
         transition select(h.h.e, h.f.b) { (E.A, true): more; (E.B, _): accept; }
     }
-    state more { transition select(h.f.a) { one: accept; (8w5): accept; 8w1 &&& 8w3 : accept; (8w1 .. 8w4): accept; _: reject; } }
+    state more {
+        transition select(h.f.a) { one: accept; (8w5): accept; 8w1 &&& 8w3: accept; (8w1 .. 8w4): accept; _: reject; }
+    }
 }
-control VC(inout Hd h, inout M m) { apply { verify_checksum(true, { h.f.a, 8w0 }, m.inner.p ++ m.inner.q, HashAlgorithm.csum16); } }
+control VC(inout Hd h, inout M m) {
+    apply { verify_checksum(true, { h.f.a, 8w0 }, m.inner.p ++ m.inner.q, HashAlgorithm.csum16); }
+}
 control Other(inout bit<8> a, out bit<16> o)(bit<8> init, Virtual v) { apply { o = 0; v.run(16w1); a = init; } }
 control I(inout Hd h, inout M m, inout standard_metadata_t s) {
     bit<16> local = 3;

@@ -1,5 +1,5 @@
-// The interface of the v1model architecture, in both of its public versions: 20180101, and 20200408, in which ports have a
-// type of their own and indices of counters, meters and registers may have any width. V1MODEL_VERSION says which.
+// The interface of the v1model architecture, in both of its public versions: 20180101, and 20200408, in which ports
+// have a type of their own and indices of counters, meters and registers any width. V1MODEL_VERSION says which.
 
 #ifndef _V1_MODEL_P4_
 #define _V1_MODEL_P4_

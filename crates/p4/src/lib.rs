@@ -1,7 +1,7 @@
 //! P4-16 programs: what they are made of, whether they are P4, and how they are printed.
 //!
-//! A program goes through `source` (files, directives, macros: words), `syntax` (a tree) and `check` (names, types, constants).
-//! What the choices were: docs/decisions/p4-front-end.md.
+//! A program goes through `source` (files, directives, macros: words), `syntax` (a tree) and `check` (names, types,
+//! constants). What the choices were: docs/decisions/p4-front-end.md.
 
 mod check;
 mod error;

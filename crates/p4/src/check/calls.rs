@@ -216,9 +216,11 @@ impl Checker<'_> {
                 self.note(argument.value.at.span, problem);
             }
             let generic = matches!(parameter.ty, Type::Parameter(_)) && called == Called::Function;
-            if generic
-                && matches!(&ty, Type::Named(id, _) if matches!(self.definition(*id).kind, Kind::Block { .. } | Kind::Package { .. }))
-            {
+            let kind = match &ty {
+                Type::Named(id, _) => Some(&self.definition(*id).kind),
+                _ => None,
+            };
+            if generic && matches!(kind, Some(Kind::Block { .. } | Kind::Package { .. })) {
                 self.mismatch(argument.value.at.span, "an argument", &ty, "a value");
             }
         }

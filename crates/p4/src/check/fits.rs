@@ -1,5 +1,5 @@
-//! Whether a value of one type can stand for another one: the same type, or one of the implicit casts. What was not known
-//! of either is found on the way.
+//! Whether a value of one type can stand for another one: the same type, or one of the implicit casts.
+//! What was not known of either is found on the way.
 
 use super::Checker;
 use super::definitions::{Kind, Param};

@@ -163,9 +163,7 @@ impl Checker<'_> {
                         continue;
                     };
                     let signature = Rc::new(c.signature(prototype, false));
-                    let wanted = missing
-                        .iter()
-                        .position(|m| m.name == signature.name && m.parameters.len() == signature.parameters.len());
+                    let wanted = missing.iter().position(|m| is_named_alike(m, &signature));
                     match wanted {
                         Some(at) => {
                             let wanted = missing.remove(at);
@@ -210,4 +208,10 @@ impl Checker<'_> {
             self.note(at.name.span, Problem::Abstract { object: format!("`{}`", found.name), what });
         }
     }
+}
+
+/// Whether an implementation is of that abstract method: it has the name, and all parameters that are not optional.
+fn is_named_alike(wanted: &Signature, found: &Signature) -> bool {
+    let least = wanted.parameters.iter().filter(|p| !p.absent).count();
+    wanted.name == found.name && (least..=wanted.parameters.len()).contains(&found.parameters.len())
 }

@@ -138,9 +138,8 @@ impl Checker<'_> {
             self.declaration(declaration);
             self.annotations(&declaration.annotations);
             if self.steps.get() == 0 {
-                let what = format!(
-                    "its structs are nested more than {DEEPEST} deep, or have more than {MOST_STEPS} fields, one in the other"
-                );
+                let what =
+                    format!("structs are nested more than {DEEPEST} deep, or have more than {MOST_STEPS} fields");
                 return self.note(declaration.span, Problem::Nested { what });
             }
         }
@@ -178,7 +177,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Looks into a type, unless too many steps were done or this is too deep in it: then `otherwise`, and the program is refused.
+    /// Looks into a type, unless too many steps were done or this is too deep in it: then the answer is `otherwise`,
+    /// and the program is refused.
     fn look_into<T>(&self, otherwise: T, look: impl FnOnce() -> T) -> T {
         let (left, deep) = (self.steps.get(), self.deep.get());
         if left == 0 || deep == DEEPEST {

@@ -1,6 +1,13 @@
 extern E { E(); abstract bit<8> f(in bit<8> x); bit<8> run(in bit<8> x); }
 extern O { O(); @optional abstract bit<8> f(in bit<8> x); }
 control d() { O() without; apply { } }
+extern Q { Q(); abstract void f(inout bit<8> x, @optional out bit<8> y); }
+control e() {
+    Q() one = { void f(inout bit<8> x) { x = 1; } };
+    Q() both = { void f(inout bit<8> x, out bit<8> y) { y = x; } };
+    Q() three = { void f(inout bit<8> x, out bit<8> y, in bit<8> z) { y = x; } }; // error: [E0738] no abstract method
+    apply { }
+}
 control c(inout bit<8> x) {
     bit<8> more = 1;
     E() good = { bit<8> f(in bit<8> v) { return v + more; } };
