@@ -126,7 +126,9 @@ impl Checker<'_> {
     }
 
     fn shift(&mut self, operator: Binary, left: (&Expr, &Type), right: (&Expr, &Type), span: Span) -> Type {
-        let (low, high) = (self.base(left.1), self.base(right.1));
+        let low = self.base(left.1);
+        // A distance may be of a new type, too: the result does not depend on it.
+        let high = self.base(&self.renamed(right.1).unwrap_or_else(|| right.1.clone()));
         if !matches!(low, Type::Bit(_) | Type::Signed(_) | Type::Int) {
             return self.operator(operator.text(), self.show(left.1), "it shifts numbers", span);
         }

@@ -5,7 +5,9 @@ extern Q { Q(); abstract void f(inout bit<8> x, @optional out bit<8> y); }
 control e() {
     Q() one = { void f(inout bit<8> x) { x = 1; } };
     Q() both = { void f(inout bit<8> x, out bit<8> y) { y = x; } };
-    Q() three = { void f(inout bit<8> x, out bit<8> y, in bit<8> z) { y = x; } }; // error: [E0738] no abstract method
+    Q() three = { // error: [E0738] does not implement f
+        void f(inout bit<8> x, out bit<8> y, in bit<8> z) { y = x; } // error: [E0738] no abstract method
+    };
     apply { }
 }
 control c(inout bit<8> x) {

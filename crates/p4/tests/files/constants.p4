@@ -25,3 +25,5 @@ control c(in bit<8> x) {
 }
 const int K = 2w1;
 const bool L = static_assert(K + 1 == 2, "int of bits");
+const bool M = static_assert(10 - 3 - 2 == 5 && 64 >> 2 >> 1 == 8 && 100 / 10 / 5 == 2, "from the left");
+const bool O = static_assert(2 + 3 * 4 == 14 && (1 | 2 ^ 3 & 1) == 3 && 1 << 2 + 1 == 8, "what binds more");

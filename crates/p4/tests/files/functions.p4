@@ -19,4 +19,7 @@ control c(inout bit<8> x) {
 }
 int whole() { return 1; } // error: [E0730] a function
 extern T given<T>(T x);
+extern T both<T>(in T x, in T y);
+bit<8> from_second(in bit<8> x) { return both(1, x) + both(x, 2); }
+bit<8> differ(in bit<8> x, in bit<16> y) { return both(x, y); } // error: [E0723] bit<16>
 bit<8> literal() { return given(255); } // error: [E0723] with a width

@@ -8,7 +8,7 @@ type int whole_t; // error: [E0730]
 control c(inout port_t p, inout plain_t q) {
     apply {
         q = (bit<9>)p; p = (port_t)q; p = (port_t)3; bool t = p == (port_t)4;
-        p = q; // error: [E0723]
+        q = q << p; p = q; // error: [E0723]
         p = 3; // error: [E0723]
         p = p + p; // error: [E0724]
         q = p; // error: [E0723]

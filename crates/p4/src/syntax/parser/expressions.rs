@@ -156,8 +156,7 @@ impl Parser<'_> {
                 Kind::Mark(Mark::LeftParen) => {
                     value = self.call(value, Vec::new(), begin)?;
                 }
-                Kind::Mark(Mark::Less) if !self.no_types_at.contains(&self.at) => {
-                    let at = self.at;
+                Kind::Mark(Mark::Less) => {
                     let types = self.attempt(|p| {
                         p.at += 1;
                         let types = p.type_arguments()?;
@@ -165,10 +164,7 @@ impl Parser<'_> {
                     });
                     match types {
                         Some(types) => value = self.call(value, types, begin)?,
-                        None => {
-                            self.no_types_at.insert(at);
-                            return Ok(value);
-                        }
+                        None => return Ok(value),
                     }
                 }
                 _ => return Ok(value),
@@ -268,8 +264,7 @@ impl Parser<'_> {
 
     /// A name; that of a type may have arguments, as in a constructor.
     fn named(&mut self, global: bool, name: Name, begin: Span) -> Read<Expr> {
-        if self.is(Mark::Less) && self.scopes.is_type(&name.text) && !self.no_types_at.contains(&self.at) {
-            let less = self.at;
+        if self.is(Mark::Less) && self.scopes.is_type(&name.text) {
             let arguments = self.attempt(|p| {
                 p.at += 1;
                 p.type_arguments()
@@ -279,7 +274,6 @@ impl Parser<'_> {
                 let ty = TypeExpr { kind: TypeKind::Named { global, name, arguments }, span };
                 return self.leaf(ExprKind::Type(Box::new(ty)), begin);
             }
-            self.no_types_at.insert(less);
         }
         self.leaf(ExprKind::Name { global, name }, begin)
     }

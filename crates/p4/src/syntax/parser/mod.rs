@@ -11,7 +11,6 @@ use super::ast::{Annotation, AnnotationBody, Argument, Name, Program};
 use crate::error::{Notes, Problem, Read};
 use crate::source::{Kind, Mark, Span, Token};
 use scope::Scopes;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 /// Deepest nesting of what is read.
@@ -19,8 +18,7 @@ const DEEPEST: usize = 256;
 
 /// Makes a tree of words; the last one is the end.
 pub(crate) fn parse(words: Vec<Token>, notes: &mut Notes) -> Program {
-    let mut parser =
-        Parser { words, at: 0, notes, scopes: Scopes::default(), depth: 0, ids: 0, no_types_at: HashSet::new() };
+    let mut parser = Parser { words, at: 0, notes, scopes: Scopes::default(), depth: 0, ids: 0 };
     let mut declarations = Vec::new();
     while !parser.at_end() && !parser.notes.full() {
         let before = parser.at;
@@ -48,8 +46,6 @@ struct Parser<'a> {
     depth: usize,
     /// Expressions so far.
     ids: u32,
-    /// `<` that begin no type arguments, which was found out by trying.
-    no_types_at: HashSet<usize>,
 }
 
 impl Parser<'_> {
