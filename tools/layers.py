@@ -23,7 +23,7 @@ CRATES = (
     ("packet",),
     ("object",),
     ("device",),
-    ("ebpf", "rmt", "l7"),
+    ("ebpf", "rmt", "l7", "p4"),
     ("hxdp",),
     ("frontends",),
     ("nic",),

@@ -8,6 +8,7 @@ mod files;
 mod l7;
 mod maps;
 mod output;
+mod p4;
 mod printable;
 mod ring_text;
 mod rmt;
@@ -19,8 +20,8 @@ mod xdp;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{
-    completions, explain, generate, l7 as l7_command, map, object, rmt as rmt_command, run as run_command, script,
-    xdp as xdp_command,
+    completions, explain, generate, l7 as l7_command, map, object, p4 as p4_command, rmt as rmt_command,
+    run as run_command, script, xdp as xdp_command,
 };
 use failure::Failure;
 use output::Output;
@@ -51,6 +52,7 @@ enum Command {
     Object(object::ObjectArgs),
     Rmt(rmt_command::RmtArgs),
     L7(l7_command::L7Args),
+    P4(p4_command::P4Args),
     Generate(generate::Generate),
     Explain(explain::Explain),
     Completions(completions::Completions),
@@ -149,6 +151,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Xdp(command) => return command.run(out),
         Command::Rmt(command) => return command.run(out),
         Command::L7(command) => return command.run(out),
+        Command::P4(command) => return command.run(out),
         Command::Map(command) => return command.run(out),
         Command::Object(command) => command.run(out)?,
         Command::Generate(command) => return command.run(out),

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 21] = [
+const COMMANDS: [&[&str]; 23] = [
     &[],
     &["run"],
     &["script"],
@@ -26,6 +26,8 @@ const COMMANDS: [&[&str]; 21] = [
     &["rmt", "show"],
     &["l7", "check"],
     &["l7", "explain-match"],
+    &["p4", "check"],
+    &["p4", "print"],
 ];
 
 /// Lines behind "Example:", with continued lines joined.

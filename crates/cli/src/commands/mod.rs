@@ -6,6 +6,7 @@ pub mod generate;
 pub mod l7;
 pub mod map;
 pub mod object;
+pub mod p4;
 pub mod ring;
 pub mod rmt;
 pub mod run;

@@ -1,0 +1,56 @@
+//! `sluice p4`: programs are checked and printed.
+
+mod common;
+
+use common::Folder;
+
+#[test]
+fn check_says_what_programs_have_and_print_prints_what_reads_back() {
+    let f = Folder::new();
+    let text = f.sluice(&["p4", "check", "programs/p4/reflector.p4"]).ok();
+    assert_eq!(text, "programs/p4/reflector.p4: OK, parsers 1, controls 5, tables 0, actions 1, types 8\n");
+    let printed = f.sluice(&["p4", "print", "programs/p4/reflector.p4"]).ok();
+    f.write("again.p4", &printed);
+    assert_eq!(f.sluice(&["p4", "print", "again.p4"]).ok(), printed);
+    let json = f.sluice(&["p4", "check", "again.p4", "--json"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&value["passed"], &value["files"][0]["controls"]), (&true.into(), &5.into()));
+    assert_eq!(value["files"][0]["main"], true);
+}
+
+#[test]
+fn architectures_are_found_with_folders_and_macros_are_defined() {
+    let f = Folder::new();
+    let own = "programs/p4/own_architecture.p4";
+    let folder = ["-I", "programs/p4/include"];
+    f.sluice(&[&["p4", "check", "-D", "WIDTH=16"], &folder[..], &[own]].concat()).ok();
+    let called = f.sluice(&[&["p4", "check", own], &folder[..]].concat());
+    assert!(called.code == 2 && called.err.contains("error[E0703]"), "{}", called.err);
+    assert!(called.err.contains("included at programs/p4/own_architecture.p4:3:1"), "{}", called.err);
+    let called = f.sluice(&["p4", "check", own]);
+    assert!(called.code == 2 && called.err.contains("error[E0700]"), "{}", called.err);
+    let called = f.sluice(&["p4", "check", own, "-D", "1X=3"]);
+    assert!(called.code == 2 && called.err.contains("letters, digits"), "{}", called.err);
+}
+
+#[test]
+fn mistakes_of_all_programs_are_shown_with_their_lines_and_exit_code_2() {
+    let f = Folder::new();
+    f.write("a.p4", "#define BAD true\nconst bit<8> x = BAD;\nconst bit<8> y = z;\n");
+    f.write("b.p4", "const bit<8> = 3;\n");
+    f.write("c.p4", [0x6d, 0xff]);
+    let called = f.sluice(&["p4", "check", "a.p4", "programs/p4/reflector.p4", "b.p4", "c.p4", "no.p4"]);
+    assert_eq!(called.code, 2);
+    assert!(called.out.starts_with("programs/p4/reflector.p4: OK"), "{}", called.out);
+    for words in
+        ["error[E0723]", "in macro `BAD`, used at a.p4:2:18", "error[E0720]", "a.p4:3:18", "b.p4:1:14", "c.p4", "no.p4"]
+    {
+        assert!(called.err.contains(words), "{words}:\n{}", called.err);
+    }
+    let called = f.sluice(&["p4", "check", "a.p4", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&called.out).unwrap();
+    let all = value["files"][0]["errors"].as_array().unwrap();
+    assert_eq!((called.code, all.len()), (2, 2));
+    assert!(all.iter().any(|e| e["line"] == 3 && e["code"] == "E0720"), "{}", called.out);
+    assert_eq!(f.sluice(&["p4", "print", "b.p4"]).code, 2);
+}

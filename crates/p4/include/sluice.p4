@@ -1,0 +1,58 @@
+// What the pipeline has beside what v1model declares. A program that names these runs nowhere else.
+//
+// docs/design/rmt.md says what each does, and with which words.
+
+#ifndef _SLUICE_P4_
+#define _SLUICE_P4_
+
+#include <v1model.p4>
+
+// CRC-32C of the data in their order: the hash that the stages compute of their keys.
+@pure
+extern void crc32c<D>(out bit<32> result, in D data);
+
+// What an atom may write: the word, the word and an operand, the operand alone.
+enum AtomValue {
+    old,
+    old_plus_operand,
+    old_minus_operand,
+    operand,
+    minus_operand
+}
+
+// Words of a stage's memory, a power of two. An action makes one access, and packets see each other's in their order.
+extern atom {
+    atom(bit<32> words);
+    void read(in bit<32> index, out bit<32> old);
+    void write(in bit<32> index, in bit<32> value, out bit<32> old);
+    void add(in bit<32> index, in bit<32> value, out bit<32> old, out bit<32> now);
+    // `old >= limit ? yes : no`.
+    void choose(in bit<32> index,
+                in bit<32> limit,
+                AtomValue yes,
+                in bit<32> yes_operand,
+                AtomValue no,
+                in bit<32> no_operand,
+                out bit<32> old,
+                out bit<32> now);
+}
+
+// Meters of two colours, which have one rate: `rate` packets or bits a second. 0 is green, 1 red.
+extern police {
+    police(bit<32> meters, MeterType type, bit<64> rate, bit<32> burst);
+    void execute(in bit<32> index, out bit<1> color);
+}
+
+// A copy to each destination of a group, which the host has set. A copy carries the tag that its destination has in the
+// group (egress_rid); no stage sees it, for the copies are made behind the last one.
+extern void multicast(in bit<16> group, bool except_ingress);
+
+// What the system program says of the link that the packet leaves by.
+struct link_statistics_t {
+    bit<16> queue_depth;
+    bit<16> use;
+}
+
+extern void link_statistics(out link_statistics_t statistics);
+
+#endif

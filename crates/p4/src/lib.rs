@@ -1,0 +1,135 @@
+//! P4-16 programs: what they are made of, whether they are P4, and how they are printed.
+//!
+//! A program goes through `source` (files, directives, macros: words), `syntax` (a tree) and `check` (names, types,
+//! constants). What the choices were: docs/decisions/p4-front-end.md.
+
+mod check;
+mod error;
+mod source;
+mod syntax;
+
+pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
+
+use error::Notes;
+use source::{Define, Settings, Sources};
+use std::path::{Path, PathBuf};
+use syntax::ast::{self, DeclarationKind};
+
+/// How programs are read: where `#include` looks, and which macros are there from the beginning.
+#[derive(Clone, Debug, Default)]
+pub struct Reader {
+    settings: Settings,
+}
+
+impl Reader {
+    /// One that knows core.p4, v1model.p4 and sluice.p4, and no folder.
+    pub fn new() -> Reader {
+        Reader::default()
+    }
+
+    /// Looks in this folder, too, behind those that were named before.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Reader {
+        self.settings.library.folders.push(folder.into());
+        self
+    }
+
+    /// Defines a macro.
+    #[must_use]
+    pub fn define(mut self, name: impl Into<String>, value: impl Into<String>) -> Reader {
+        self.settings.defines.push(Define { name: name.into(), value: value.into() });
+        self
+    }
+
+    /// Has a text stand for a file, whatever is on the disk.
+    #[must_use]
+    pub fn text(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Reader {
+        self.settings.library.texts.insert(path.into(), text.into());
+        self
+    }
+
+    /// Reads and checks a program.
+    pub fn check(&self, path: &Path) -> Result<Program, P4Errors> {
+        self.read(path, true)
+    }
+
+    /// Reads a program, and no more: its names and types may be wrong.
+    pub fn parse(&self, path: &Path) -> Result<Program, P4Errors> {
+        self.read(path, false)
+    }
+
+    fn read(&self, path: &Path, check: bool) -> Result<Program, P4Errors> {
+        let (mut sources, mut notes) = (Sources::default(), Notes::default());
+        let words = source::preprocess(path, &self.settings, &mut sources, &mut notes);
+        let mut tree = ast::Program::default();
+        if notes.is_empty() {
+            tree = syntax::parse(words, &mut notes);
+        }
+        if check && notes.is_empty() {
+            check::check(&tree, &sources, &mut notes);
+        }
+        if notes.is_empty() { Ok(Program { tree }) } else { Err(notes.into_errors(&sources)) }
+    }
+}
+
+/// A program that was read. Two are equal if they say the same, wherever it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    tree: ast::Program,
+}
+
+/// What a program has, by kinds, with what it includes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Headers, structs, unions, enums and names of types.
+    pub types: usize,
+    /// Parsers with a body.
+    pub parsers: usize,
+    /// Controls with a body.
+    pub controls: usize,
+    /// Tables.
+    pub tables: usize,
+    /// Actions.
+    pub actions: usize,
+}
+
+impl Program {
+    /// What the program has.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for declaration in &self.tree.declarations {
+            count(declaration, &mut counts);
+        }
+        counts
+    }
+
+    /// Whether it has a package of the name `main`, as a program that runs has.
+    pub fn has_main(&self) -> bool {
+        let is_main = |kind: &DeclarationKind| matches!(kind, DeclarationKind::Instance(i) if &*i.name.text == "main");
+        self.tree.declarations.iter().any(|declaration| is_main(&declaration.kind))
+    }
+}
+
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&syntax::print(&self.tree))
+    }
+}
+
+fn count(declaration: &ast::Declaration, counts: &mut Counts) {
+    match &declaration.kind {
+        DeclarationKind::Fields { .. } | DeclarationKind::Enum { .. } | DeclarationKind::Alias { .. } => {
+            counts.types += 1
+        }
+        DeclarationKind::Action { .. } => counts.actions += 1,
+        DeclarationKind::Table { .. } => counts.tables += 1,
+        DeclarationKind::Block(ast::Block { body: Some(body), kind, .. }) => {
+            match kind {
+                ast::BlockKind::Parser => counts.parsers += 1,
+                ast::BlockKind::Control => counts.controls += 1,
+            }
+            body.locals.iter().for_each(|local| count(local, counts));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,9 @@
+//! From words to a tree, and back to text.
+
+pub(crate) mod ast;
+mod number;
+mod parser;
+mod print;
+
+pub(crate) use parser::parse;
+pub(crate) use print::print;

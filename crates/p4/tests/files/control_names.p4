@@ -1,0 +1,15 @@
+// Names for the control plane are told apart.
+@name(".one") action a() { }
+@name(".one") action b() { } // error: [E0745] action `one`
+@name("two") action c() { }
+control inner() {
+    @name(".whole") table t { actions = { c; } } // error: [E0745] several instances
+    table u { actions = { c; } }
+    apply { t.apply(); u.apply(); }
+}
+control outer() {
+    inner() i;
+    inner() j;
+    @name(".two") action d() { } // error: [E0745] action `two`
+    apply { i.apply(); j.apply(); d(); }
+}

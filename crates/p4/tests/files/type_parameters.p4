@@ -1,0 +1,16 @@
+extern X<D> { void f<D>(in D d); } // error: [E0721] type parameter `D`
+package S<T, T>(); // error: [E0721] `T`
+extern void g<T>(in T t);
+struct P<T> { T a; }
+extern N<T> { N(); T get(); }
+control c(in N<bit<8>> n) { apply { } } // error: [E0731] no direction
+control d(N n) { apply { } } // error: [E0728] takes 1
+typedef P<bit<8>> p_t;
+const P<_> q = { 1 }; // error: [E0730] told whole
+extern void two<T>(in tuple<T> t);
+control e() {
+    apply {
+        two<bit<8>>({ 1 });
+        two<void>({ 1 }); // error: [E0723]
+    }
+}
