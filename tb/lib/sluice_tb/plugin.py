@@ -77,7 +77,7 @@ class PluginTop:
             raise FileNotFoundError(f"{path} is not there; `make plugins` builds it")
         self._c, self._on_event = _library(path), on_event
         # The last destination of a NIC has a message's queue above the sideband, and a bit that says whether it is one.
-        is_nic = layout["input_user_bits"] == 0
+        is_nic = layout.get("input_user_bits", 0) == 0
         self._user_words = -(-(layout["sideband_bits"] + (MESSAGE_BITS if is_nic else 0)) // 32)
         error = ctypes.create_string_buffer(512)
         self._nic = self._c.sluice_rtl_open(ctypes.byref(_Layout(**layout)), seed, error, len(error))

@@ -55,6 +55,9 @@ PROGRAMS = {p.module: p for p in (PLAIN, TAGGER, SPREAD, ONE)}
 VLANS = {10: (1, 0), 11: (1, 1), 20: (2, 0), 30: (3, 0), 40: (4, 0), 50: (5, 0)}
 UNTAGGED = 3
 
+# l7_trace_row: docs/design/l7-rows.md.
+DISPATCH_TRACE_BITS = 54
+
 
 def width_of(layout):
     return sum(layout.values())
@@ -76,6 +79,9 @@ class Bench:
             "queue_trace_bits": width_of(QUEUE_TRACE),
             "leave_trace_bits": width_of(LEAVE_TRACE),
             "engines": 2,
+            # Decisions of message dispatch, events of rings, entries that are given back.
+            "steps": 3,
+            "step_trace_bits": DISPATCH_TRACE_BITS,
         }
         self.top = PluginTop(CONFIGS[target], layout, self.rng.getrandbits(32), self._event)
         self.ring = Ring(self.top)

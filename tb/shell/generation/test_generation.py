@@ -7,7 +7,7 @@ Claims
 - the counts of both generations follow enters and leaves, also when both fall into one cycle; they are shown three
   cycles after the packet, for the module asked for a cycle ago
 - a commit to the other generation while one of its packets is in flight answers busy and changes nothing, in
-  the cycle of the last leave and the next one too; without one it is never busy
+  the cycle of the last leave and the next one too; without one it is busy only where the generation is read elsewhere
 - a commit to the current generation is never busy and changes nothing
 - MaxInFlight packets of one module fit into its count
 - with System each packet has module 0's generation too, and counts for module 0 by it, its own ones once
@@ -30,6 +30,7 @@ INPUTS = [
     "commit_valid_i",
     "commit_module_i",
     "commit_generation_i",
+    "commit_some_i",
 ]
 
 
@@ -68,8 +69,9 @@ class Bench:
         if self.system and module != 0:
             self.count[0][system] += amount
 
-    async def cycle(self, enter=None, leave=False, commit=None, look=None):
-        """`enter`: module; `leave`: the oldest packet; `commit`: (module, generation); `look`: module to read."""
+    async def cycle(self, enter=None, leave=False, commit=None, look=None, elsewhere=0):
+        """`enter`: module; `leave`: the oldest packet; `commit`: (module, generation); `look`: module to read;
+        `elsewhere`: generations that are read elsewhere."""
         dut, rng = self.dut, self.rng
         leaving = self.flying.popleft() if leave else None
         noise = rng.randrange(self.modules)
@@ -81,6 +83,7 @@ class Bench:
         shown, to = commit or (noise if look is None else look, rng.getrandbits(1))
         dut.commit_valid_i.value = commit is not None
         dut.commit_module_i.value, dut.commit_generation_i.value = shown, to
+        dut.commit_some_i.value = elsewhere
         await FallingEdge(dut.clk_i)
         current, count = self.current[shown], self.count[shown]
         assert int(dut.current_o.value) == current
@@ -93,7 +96,7 @@ class Bench:
             assert int(dut.generation_o.value) == self.current[enter]
             assert int(dut.system_generation_o.value) == self.current[0]
         flying = count[to] != 0 or self.counts(self.left, shown, to)
-        busy = commit is not None and to != current and flying
+        busy = commit is not None and to != current and (flying or bool(elsewhere >> to & 1))
         if commit is not None:
             assert int(dut.commit_busy_o.value) == busy
             self.seen["busy" if busy else "same" if to == current else "done"] += 1
@@ -125,7 +128,7 @@ async def random_packets_and_commits_obey_the_rules(dut):
             room = len(bench.flying) - leave < bench.most
             enter = rng.choice(few) if room and rng.random() < enters else None
             commit = (rng.choice(few), rng.getrandbits(1)) if rng.random() < commits else None
-            await bench.cycle(enter, leave, commit)
+            await bench.cycle(enter, leave, commit, elsewhere=rng.choice((0, 0, 0, rng.randrange(4))))
     assert min(bench.seen.values()) > 20, bench.seen
 
 
