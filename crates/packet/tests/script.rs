@@ -298,7 +298,7 @@ fn mistakes_are_answered_with_what_was_found_and_what_is_allowed() {
         ("send 0 eth later", "E0115", "`send` has no option `later`, expected one of gap=, at="),
         ("send 0 eth/ipv5", "E0101", "unknown layer `ipv5`"),
         ("expect port 1", "E0113", "a packet such as"),
-        ("expect", "E0113", "`port`, `host` or `none`"),
+        ("expect", "E0113", "`port`, `host`, `ring` or `none`"),
         ("drop", "E0116", "no `reason=`"),
         ("drop reason=Runt", "E0114", "a lower-case letter"),
         ("counter total offered == 1", "E0113", "=, >= or <="),
