@@ -214,7 +214,8 @@ impl Checker<'_> {
 
     /// A constant number, or a mistake that says what it should be.
     fn constant_number(&mut self, expression: &Expr, what: &str) -> Option<num_bigint::BigInt> {
-        match self.constant(expression) {
+        let base = self.base(&self.type_of(expression));
+        match self.constant(expression).map(|value| self.cast_value(value, &base)) {
             Some(Value::Number(number)) => Some(number),
             Some(Value::Known) => None,
             _ => {
