@@ -23,7 +23,7 @@ mod wellformed;
 use crate::error::{Notes, Problem, place};
 use crate::source::{Sources, Span};
 use crate::syntax::ast::{Expr, Name, Program};
-use definitions::{DefId, Definition};
+use definitions::{DefId, Definition, Kind};
 use scope::Scopes;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -141,6 +141,13 @@ impl Checker<'_> {
                 let what =
                     format!("structs are nested more than {DEEPEST} deep, or have more than {MOST_STEPS} fields");
                 return self.note(declaration.span, Problem::Nested { what });
+            }
+        }
+        if let Some(id) = self.scopes.find("main", true).last().copied() {
+            let Definition { kind, span, .. } = self.definition(id);
+            if !matches!(kind, Kind::Instance(_)) {
+                let (span, name, found) = (*span, "`main`".to_string(), kind.text().to_string());
+                self.note(span, Problem::Kind { name, found, expected: "an instance of a package".to_string() });
             }
         }
         if self.notes.is_empty() {
