@@ -209,8 +209,10 @@ impl Checker<'_> {
         for (at, argument) in &pairs {
             let parameter = &parameters[*at];
             let ty = self.known(&types_put(self, &parameter.ty));
-            if ty == Type::Int && parameter.direction != Direction::None && parameter.ty != Type::Int {
-                self.mismatch(argument.value.at.span, "an argument that is computed", &ty, "one with a width, as 8w1");
+            let computed = parameter.direction != Direction::None && ty != parameter.ty;
+            if computed && matches!(ty, Type::Int | Type::Text) {
+                let expected = if ty == Type::Int { "one with a width, as 8w1" } else { "a type with a size" };
+                self.mismatch(argument.value.at.span, "an argument that is computed", &ty, expected);
             }
             if let Some(problem) = self.ill_formed(&ty) {
                 self.note(argument.value.at.span, problem);

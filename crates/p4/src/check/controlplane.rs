@@ -1,4 +1,4 @@
-//! Names by which the control plane knows tables and actions: no two alike.
+//! Names by which the control plane knows tables and actions: no two alike. Actions that do the same may share one.
 
 use super::{Checker, Problem};
 use crate::error::place;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 impl Checker<'_> {
     /// Notes tables and actions that have one name.
     pub(super) fn control_names(&mut self, program: &Program) {
-        let mut seen: HashMap<(&'static str, String), Span> = HashMap::new();
+        let mut seen = Seen::new();
         let instances = instances(program);
         for declaration in &program.declarations {
             self.control_name("", declaration, &mut seen);
@@ -35,23 +35,31 @@ impl Checker<'_> {
         }
     }
 
-    fn control_name(
-        &mut self,
-        outer: &str,
-        declaration: &Declaration,
-        seen: &mut HashMap<(&'static str, String), Span>,
-    ) {
+    fn control_name<'p>(&mut self, outer: &str, declaration: &'p Declaration, seen: &mut Seen<'p>) {
         let (what, name): (&'static str, &Name) = match &declaration.kind {
             DeclarationKind::Action { name, .. } => ("action", name),
             DeclarationKind::Table { name, .. } => ("table", name),
             _ => return,
         };
         let full = full_name(outer, &declaration.annotations, name);
-        if let Some(first) = seen.insert((what, full.clone()), name.span) {
+        let other = seen.insert((what, full.clone()), (name.span, &declaration.kind));
+        if let Some((first, _)) = other.filter(|(_, other)| !do_the_same(other, &declaration.kind)) {
             let why =
                 format!("{what} `{full}` is known to the control plane already, from {}", place(first, self.sources));
             self.note(name.span, Problem::ControlName { what: format!("`{}`", name.text), why });
         }
+    }
+}
+
+/// What has a name: where it is, and what it is.
+type Seen<'p> = HashMap<(&'static str, String), (Span, &'p DeclarationKind)>;
+
+/// Whether two are actions with equal parameters and bodies.
+fn do_the_same(one: &DeclarationKind, two: &DeclarationKind) -> bool {
+    use DeclarationKind::Action;
+    match (one, two) {
+        (Action { parameters: a, body: b, .. }, Action { parameters: c, body: d, .. }) => a == c && b == d,
+        _ => false,
     }
 }
 

@@ -23,7 +23,7 @@ mod wellformed;
 use crate::error::{Notes, Problem, place};
 use crate::source::{Sources, Span};
 use crate::syntax::ast::{Expr, Name, Program};
-use definitions::{DefId, Definition};
+use definitions::{DefId, Definition, Kind};
 use scope::Scopes;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -143,6 +143,13 @@ impl Checker<'_> {
                 return self.note(declaration.span, Problem::Nested { what });
             }
         }
+        if let Some(id) = self.scopes.find("main", true).last().copied() {
+            let Definition { kind, span, .. } = self.definition(id);
+            if !matches!(kind, Kind::Instance(_)) {
+                let (span, name, found) = (*span, "`main`".to_string(), kind.text().to_string());
+                self.note(span, Problem::Kind { name, found, expected: "an instance of a package".to_string() });
+            }
+        }
         if self.notes.is_empty() {
             self.control_names(program);
         }
@@ -214,7 +221,8 @@ impl Checker<'_> {
 
     /// A constant number, or a mistake that says what it should be.
     fn constant_number(&mut self, expression: &Expr, what: &str) -> Option<num_bigint::BigInt> {
-        match self.constant(expression) {
+        let base = self.base(&self.type_of(expression));
+        match self.constant(expression).map(|value| self.cast_value(value, &base)) {
             Some(Value::Number(number)) => Some(number),
             Some(Value::Known) => None,
             _ => {

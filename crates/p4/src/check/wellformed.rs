@@ -96,7 +96,7 @@ impl Checker<'_> {
                         Type::Bit(_) | Type::Signed(_) | Type::Bool | Type::Stack(..) => {
                             self.may_stand_in(kind, element, depth - 1).map_err(|_| allowed)
                         }
-                        Type::Named(..) if self.underlying(element).is_some() => Ok(()),
+                        Type::Named(..) => self.may_stand_in(kind, element, depth - 1).map_err(|_| allowed),
                         _ => Err(allowed),
                     },
                     _ => match named {

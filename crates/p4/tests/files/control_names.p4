@@ -1,6 +1,7 @@
 // Names for the control plane are told apart.
 @name(".one") action a() { }
-@name(".one") action b() { } // error: [E0745] action `one`
+@name(".one") action b() { }
+@name(".one") action e(bit<8> x) { } // error: [E0745] action `one`
 @name("two") action c() { }
 control inner() {
     @name(".whole") table t { actions = { c; } } // error: [E0745] several instances
@@ -10,6 +11,7 @@ control inner() {
 control outer() {
     inner() i;
     inner() j;
-    @name(".two") action d() { } // error: [E0745] action `two`
+    @name(".two") action d() { }
+    @name(".two") action f() { return; } // error: [E0745] action `two`
     apply { i.apply(); j.apply(); d(); }
 }

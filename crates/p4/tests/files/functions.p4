@@ -19,6 +19,8 @@ control c(inout bit<8> x) {
 }
 int whole() { return 1; } // error: [E0730] a function
 extern T given<T>(T x);
+extern void texts<T>(in T data, string s);
+void text() { texts(8w1, "a"); texts("b", "c"); } // error: [E0723] a type with a size
 extern T both<T>(in T x, in T y);
 bit<8> from_second(in bit<8> x) { return both(1, x) + both(x, 2); }
 bit<8> differ(in bit<8> x, in bit<16> y) { return both(x, y); } // error: [E0723] bit<16>

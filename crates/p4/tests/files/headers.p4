@@ -4,6 +4,8 @@ enum F { A }
 type bit<8> N;
 header Inner { bit<8> a; }
 header Good { bit<8> a; int<8> b; bool c; E d; varbit<32> v; Flat f; N n; bit<8>[4] arr; }
+struct Many { bit<16> a; bit<8>[4] b; }
+header Arrays { Many[2] m; E[3] e; bit<8>[2][2] two; }
 header Int { int a; } // error: [E0730]
 header Enum { F a; } // error: [E0730]
 header Nested { Inner a; } // error: [E0730]

@@ -1,0 +1,1 @@
+extern main { } // error: [E0722] an instance of a package
