@@ -178,6 +178,8 @@ def script_jobs(sluice: Path) -> list[Job]:
     xdp = [path for path in every if re.search(r"^xdp ", path.read_text(), re.MULTILINE)]
     # Nor has it one for dispatch.
     rules = [path for path in every if re.search(r"^rules ", path.read_text(), re.MULTILINE)]
+    # What waits so long would take hours on the RTL.
+    slow = [path for path in rules if re.search(r"^wait \d{8}", path.read_text(), re.MULTILINE)]
     rest = [path for path in every if path not in xdp + rules]
     only_default = [path for path in every if re.search(r"^device default", path.read_text(), re.MULTILINE)]
     tiny = [path for path in rest if path in nic and path not in only_default]
@@ -203,8 +205,9 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("on both", "tiny", "both", tiny, "nic"),
         on_nic("xdp", "default", "model", xdp, "xdp"),
         on_nic("xdp", "tiny", "model", tiny_xdp, "xdp"),
-        on_nic("l7", "default", "both", rules, "l7"),
-        on_nic("l7", "tiny", "both", [path for path in rules if path not in only_default], "l7"),
+        on_nic("l7", "default", "both", [path for path in rules if path not in slow], "l7"),
+        on_nic("l7", "tiny", "both", [path for path in rules if path not in only_default + slow], "l7"),
+        on_nic("l7, seconds", "default", "model", slow, "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
     ]
 
