@@ -10,9 +10,9 @@ use sluice_formats::l7::rows::{
     L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7StartRow, L7TraceRow,
 };
 use sluice_formats::row::Row;
-use sluice_formats::rows::SidebandRow;
+use sluice_formats::rows::{GenerationRow, SidebandRow};
 use sluice_formats::{Node, Table};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Cycles without an event after which nothing more is expected.
 const QUIET_CYCLES: u32 = 2_000;
@@ -32,6 +32,7 @@ pub struct Dispatched {
 pub struct Dispatcher {
     rtl: Instance,
     rows: RowWriter,
+    stamps: RowWriter,
 }
 
 fn failed(what: impl Into<String>) -> RtlError {
@@ -42,7 +43,8 @@ impl Dispatcher {
     /// Opens the plug-in of a target and writes the engine's rows, in their order.
     pub fn open(target: &str, variant: Variant, seed: u64, rows: &[(Table, u32, Vec<u32>)]) -> Result<Self, RtlError> {
         let rtl = Plugin::find(&top::L7, target, variant)?.open(seed)?;
-        let mut dispatcher = Self { rtl, rows: RowWriter::new(&top::L7, Node::L7) };
+        let writer = |node| RowWriter::new(&top::L7, node);
+        let mut dispatcher = Self { rtl, rows: writer(Node::L7), stamps: writer(Node::Stamp) };
         for (table, index, words) in rows {
             let index = *index;
             match *table {
@@ -75,6 +77,13 @@ impl Dispatcher {
 
     /// Packets of modules in a generation, back to back or with so many ticks from one's begin to the next's, and what became of each.
     pub fn run(&mut self, packets: &[(u8, Vec<u8>)], generation: bool, gap: u64) -> Result<Vec<Dispatched>, RtlError> {
+        // The entrance of the top stamps packets.
+        let modules: BTreeSet<u8> = packets.iter().map(|(module, _)| *module).collect();
+        for module in modules {
+            let row = GenerationRow { current: generation, ..GenerationRow::default() };
+            let written = self.stamps.write(&mut self.rtl, Table::Generation, module.into(), &row);
+            written.map_err(|e| failed(e.to_string()))?;
+        }
         let begin = self.rtl.now();
         for (number, (module, frame)) in packets.iter().enumerate() {
             let sideband = SidebandRow {
