@@ -8,6 +8,7 @@ use crate::rings::{LEAST_BUFFER, MOST_BUFFER, Message, RingError, RingList, Ring
 use sluice_formats::l7::codes::L7Status;
 use sluice_formats::l7::rows::{L7CompletionRow, L7DescriptorRow, L7DoorbellRow, L7RingRow, L7RingStateRow};
 use sluice_formats::l7::target::{COMPLETION_BYTES, DESCRIPTOR_BYTES, LEAST_RING_LOG, MOST_RING_LOG};
+use sluice_formats::row::{bytes_of_words, words_of_bytes};
 use sluice_formats::{Row, Table};
 use sluice_object::RingMemory;
 use std::collections::BTreeMap;
@@ -166,7 +167,10 @@ impl RingDriver {
             own.buffers.insert(cookie, Buffer { address, length: *length });
             let place = own.memory.descriptors + own.posted % size * DESCRIPTOR_BYTES as u64;
             own.posted += 1;
-            host.write_memory(place, &bytes_of(&L7DescriptorRow { address, length: *length, cookie }))?;
+            host.write_memory(
+                place,
+                &bytes_of_words(&words_of(&L7DescriptorRow { address, length: *length, cookie })),
+            )?;
         }
         self.ring_the_bell(host, module, ring)
     }
@@ -190,8 +194,7 @@ impl RingDriver {
             let number = own.seen;
             let place = own.memory.completions + number % own.size() * COMPLETION_BYTES as u64;
             let bytes = host.read_memory(place, COMPLETION_BYTES)?;
-            let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-            let completion = L7CompletionRow::of_words(&words);
+            let completion = L7CompletionRow::of_words(&words_of_bytes(&bytes));
             if completion.phase != (number >> own.memory.log_size & 1 == 0) {
                 break;
             }
@@ -228,10 +231,6 @@ fn sizes(log_size: u8) -> [u32; 2] {
 
 fn words_of(row: &impl Row) -> Vec<u32> {
     row.pack().expect("each field holds what its type does")
-}
-
-fn bytes_of(row: &impl Row) -> Vec<u8> {
-    words_of(row).into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
 /// Lets the driver work on its device.

@@ -12,6 +12,7 @@ use sluice_device::{Decided, Engine, Followed, Packet, Sent};
 use sluice_formats::l7::codes::L7RingEvent;
 use sluice_formats::l7::rows::{L7CompletionRow, L7ForgetTraceRow, L7RingRow, L7RingTraceRow, L7TraceRow};
 use sluice_formats::l7::target::{COMPLETION_BYTES, EXPIRY_TICK_CYCLES};
+use sluice_formats::row::words_of_bytes;
 use sluice_formats::{Reason, Row};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -57,10 +58,6 @@ impl Following {
     }
 }
 
-fn kind(reason: Reason) -> u8 {
-    (reason.row(0) % 16) as u8
-}
-
 impl L7Engine {
     /// Packets up to this one have come to the message table.
     fn arrive_to(&mut self, id: u32) -> Result<Arrived, String> {
@@ -86,11 +83,10 @@ impl L7Engine {
     /// A message that the model has let in had no room in the device's table: only right where that may have been full.
     fn no_state(&mut self, arrived: Arrived, module: u8, tick: u64) -> Result<Arrived, String> {
         let Some((Member::Begins(place), _)) = arrived.member else { return Ok(arrived) };
-        let following = &mut self.following;
-        while following.finished.pop_front_if(|(at, _)| *at + HEARD < tick).is_some() {}
+        let following = &self.following;
         let undecided = following.packets.values().filter(|came| came.arrived.is_some());
-        let late = undecided.map(|came| came.module).chain(following.finished.iter().map(|(_, module)| *module));
-        let late: Vec<u8> = late.collect();
+        let heard = following.finished.iter().filter(|(at, _)| *at + HEARD >= tick).map(|(_, module)| *module);
+        let late: Vec<u8> = undecided.map(|came| came.module).chain(heard).collect();
         let own = late.iter().filter(|other| **other == module).count();
         if !self.engine.table.may_be_full(place, (own, late.len())) {
             return Err("its message has room in the table".into());
@@ -117,8 +113,7 @@ impl L7Engine {
     }
 
     fn completed(&mut self, ring: u8, row: L7RingRow, address: u64, bytes: &[u8]) -> Result<(), String> {
-        let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        let found = L7CompletionRow::unpack(&words).map_err(|error| error.to_string())?;
+        let found = L7CompletionRow::unpack(&words_of_bytes(bytes)).map_err(|error| error.to_string())?;
         let size = 1u64 << row.log_size;
         let place = (address - row.completions) / COMPLETION_BYTES as u64;
         let (there, written) = self.following.there.entry(ring).or_default();
@@ -158,10 +153,12 @@ impl Followed for L7Engine {
     fn decided(&mut self, row: &L7TraceRow, tick: u64) -> Result<Decided, String> {
         let arrived = self.arrive_to(row.id)?;
         let Came { module, frame, .. } = self.following.packets.remove(&row.id).ok_or("no such packet")?;
-        let told = |reason: Reason| row.dropped && row.kind == kind(reason);
+        let told = |reason: Reason| row.dropped && u32::from(row.kind) == reason.kind();
         let no_descriptor = told(Reason::L7NoDescriptor);
         let arrived = if told(Reason::L7NoState) { self.no_state(arrived, module, tick)? } else { arrived };
-        self.following.finished.push_back((tick, module));
+        let finished = &mut self.following.finished;
+        while finished.pop_front_if(|(at, _)| *at + HEARD < tick).is_some() {}
+        finished.push_back((tick, module));
         // A message without a buffer was given up; that is told later.
         match arrived.member {
             Some((Member::Later(place), _)) if told(Reason::L7NoFirst) && self.host.receive.is_live(place) => {
@@ -170,17 +167,7 @@ impl Followed for L7Engine {
             _ => {}
         }
         let (delivery, effects) = self.host.receive.take(&arrived, &frame, !no_descriptor, tick);
-        let expected = match delivery {
-            Delivery::Left(Fate::Frame) => L7TraceRow { message: false, ..L7TraceRow::default() },
-            Delivery::Left(Fate::Queue(queue_id)) => L7TraceRow { message: true, queue_id, ..L7TraceRow::default() },
-            Delivery::Consumed(queue_id) => {
-                L7TraceRow { message: true, consumed: true, queue_id, ..L7TraceRow::default() }
-            }
-            Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => {
-                L7TraceRow { message: true, dropped: true, kind: kind(reason), ..L7TraceRow::default() }
-            }
-        };
-        let expected = L7TraceRow { id: row.id, module_id: module, fault: arrived.outcome.fault, ..expected };
+        let expected = L7TraceRow { id: row.id, module_id: module, fault: arrived.outcome.fault, ..delivery.traced() };
         // Of what is not dropped the kind says nothing.
         let found = L7TraceRow { kind: if row.dropped { row.kind } else { 0 }, ..*row };
         if found != expected {

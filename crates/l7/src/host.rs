@@ -8,6 +8,7 @@ use sluice_device::{HostMemory, RingDriver};
 use sluice_formats::l7::codes::{L7RingEvent, L7Status};
 use sluice_formats::l7::rows::{L7CompletionRow, L7DescriptorRow, L7DoorbellRow, L7RingRow, L7RingStateRow};
 use sluice_formats::l7::target::{COMPLETION_BYTES, DESCRIPTOR_BYTES, EXPIRY_TICK_CYCLES, LEAST_RING_LOG, Target};
+use sluice_formats::row::{bytes_of_words, words_of_bytes};
 use sluice_formats::{Reason, Row, Status, Table};
 
 /// Counters of a ring.
@@ -99,8 +100,7 @@ impl Host {
         while ring.posted.len() < wanted {
             let place = (ring.taken + ring.posted.len() as u64) % (1 << ring.row.log_size);
             let bytes = self.memory.read(ring.row.descriptors + place * DESCRIPTOR_BYTES as u64, DESCRIPTOR_BYTES);
-            let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-            ring.posted.push_back(L7DescriptorRow::of_words(&words));
+            ring.posted.push_back(L7DescriptorRow::of_words(&words_of_bytes(&bytes)));
         }
     }
 
@@ -191,9 +191,8 @@ impl Host {
         *completed += 1;
         let completion = L7CompletionRow { phase: number >> log_size & 1 == 0, ..ended.completion };
         let words = completion.pack().expect("its fields are those of packets");
-        let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
         let place = number % (1 << log_size) * COMPLETION_BYTES as u64;
-        self.memory.write(row.completions + place, &bytes);
+        self.memory.write(row.completions + place, &bytes_of_words(&words));
         let is_whole = completion.status == L7Status::Whole.code();
         self.count(ended.ring, if is_whole { L7RingEvent::Whole } else { L7RingEvent::Expired });
     }

@@ -8,7 +8,7 @@ use crate::table::Place;
 use sluice_formats::Reason;
 use sluice_formats::l7::codes::L7Status;
 use sluice_formats::l7::qnp::HEADER_BYTES;
-use sluice_formats::l7::rows::{L7CompletionRow, L7DescriptorRow, L7RingRow};
+use sluice_formats::l7::rows::{L7CompletionRow, L7DescriptorRow, L7RingRow, L7TraceRow};
 use sluice_formats::l7::target::EXPIRY_TICK_CYCLES;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -72,6 +72,22 @@ pub enum Delivery {
     Consumed(u8),
     /// It is dropped.
     Dropped(Reason),
+}
+
+impl Delivery {
+    /// What the trace tells of it, but for packet, module and fault.
+    pub fn traced(self) -> L7TraceRow {
+        let message = |row| L7TraceRow { message: true, ..row };
+        let row = L7TraceRow::default();
+        match self {
+            Self::Left(Fate::Frame) => row,
+            Self::Left(Fate::Queue(queue_id)) => message(L7TraceRow { queue_id, ..row }),
+            Self::Consumed(queue_id) => message(L7TraceRow { consumed: true, queue_id, ..row }),
+            Self::Dropped(reason) | Self::Left(Fate::Dropped(reason)) => {
+                message(L7TraceRow { dropped: true, kind: reason.kind() as u8, ..row })
+            }
+        }
+    }
 }
 
 /// Whose write it is.

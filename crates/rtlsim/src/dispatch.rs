@@ -6,12 +6,9 @@ use crate::locate::Variant;
 use crate::plugin::{Instance, Plugin, Until};
 use crate::row_write::{RowWriter, WriteError};
 use crate::top;
-use sluice_formats::l7::rows::{
-    L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow, L7StartRow, L7TraceRow,
-};
-use sluice_formats::row::Row;
+use sluice_formats::Table;
+use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::rows::{GenerationRow, SidebandRow};
-use sluice_formats::{Node, Table};
 use std::collections::{BTreeSet, HashMap};
 
 /// Cycles without an event after which nothing more is expected.
@@ -32,40 +29,42 @@ pub struct Dispatched {
 pub struct Dispatcher {
     rtl: Instance,
     rows: RowWriter,
-    stamps: RowWriter,
 }
 
 fn failed(what: impl Into<String>) -> RtlError {
     RtlError::Failed { what: what.into() }
 }
 
+fn unwritten(error: WriteError) -> RtlError {
+    match error {
+        WriteError::Rtl(error) => error,
+        other => failed(other.to_string()),
+    }
+}
+
 impl Dispatcher {
     /// Opens the plug-in of a target and writes the engine's rows, in their order.
     pub fn open(target: &str, variant: Variant, seed: u64, rows: &[(Table, u32, Vec<u32>)]) -> Result<Self, RtlError> {
         let rtl = Plugin::find(&top::L7, target, variant)?.open(seed)?;
-        let writer = |node| RowWriter::new(&top::L7, node);
-        let mut dispatcher = Self { rtl, rows: writer(Node::L7), stamps: writer(Node::Stamp) };
+        let mut dispatcher = Self { rtl, rows: RowWriter::new(&top::L7) };
         for (table, index, words) in rows {
-            let index = *index;
-            match *table {
-                Table::L7Match => dispatcher.write(*table, index, &L7MatchRow::of_words(words)),
-                Table::L7Start => dispatcher.write(*table, index, &L7StartRow::of_words(words)),
-                Table::L7Port => dispatcher.write(*table, index, &L7PortRow::of_words(words)),
-                Table::L7Group => dispatcher.write(*table, index, &L7GroupRow::of_words(words)),
-                Table::L7Share => dispatcher.write(*table, index, &L7ShareRow::of_words(words)),
-                Table::L7Quota => dispatcher.write(*table, index, &L7QuotaRow::of_words(words)),
-                Table::L7Secret => dispatcher.write(*table, index, &L7SecretRow::of_words(words)),
-                other => Err(failed(format!("a row of {}, which a dispatcher has no use for", other.name()))),
-            }?;
+            let is_of_rules = matches!(
+                *table,
+                Table::L7Match
+                    | Table::L7Start
+                    | Table::L7Port
+                    | Table::L7Group
+                    | Table::L7Share
+                    | Table::L7Quota
+                    | Table::L7Secret
+            );
+            if !is_of_rules {
+                return Err(failed(format!("a row of {}, which a dispatcher has no use for", table.name())));
+            }
+            let written = dispatcher.rows.write_words(&mut dispatcher.rtl, *table, *index, words.clone());
+            written.map_err(unwritten)?;
         }
         Ok(dispatcher)
-    }
-
-    fn write(&mut self, table: Table, index: u32, row: &impl Row) -> Result<(), RtlError> {
-        self.rows.write(&mut self.rtl, table, index, row).map_err(|e| match e {
-            WriteError::Rtl(error) => error,
-            other => failed(other.to_string()),
-        })
     }
 
     fn events(&mut self) -> Result<Vec<(u64, What)>, RtlError> {
@@ -81,8 +80,7 @@ impl Dispatcher {
         let modules: BTreeSet<u8> = packets.iter().map(|(module, _)| *module).collect();
         for module in modules {
             let row = GenerationRow { current: generation, ..GenerationRow::default() };
-            let written = self.stamps.write(&mut self.rtl, Table::Generation, module.into(), &row);
-            written.map_err(|e| failed(e.to_string()))?;
+            self.rows.write(&mut self.rtl, Table::Generation, module.into(), &row).map_err(unwritten)?;
         }
         let begin = self.rtl.now();
         for (number, (module, frame)) in packets.iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::top::{TAGS_BITS, Top};
 use sluice_formats::l7::rows::{L7ForgetTraceRow, L7RingTraceRow, L7TraceRow};
 use sluice_formats::limits::DESTINATIONS;
-use sluice_formats::row::{Row, RowError};
+use sluice_formats::row::{Row, RowError, words_of_bytes};
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::xdp::codes::XdpStep;
 use sluice_formats::xdp::rows::XdpStepTraceRow;
@@ -144,8 +144,8 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         2 if !top.is_nic => {
             let user = (SidebandRow::width() + TAGS_BITS).div_ceil(32) as usize;
             let (fixed, bytes) = payload.split_at_checked(8 + 4 * user).ok_or(short)?;
-            let user = words(&fixed[8..]);
-            let sideband = sideband(&user, at)?;
+            let user = words_of_bytes(&fixed[8..]);
+            let sideband = SidebandRow::of_words(&user[..SidebandRow::words()]);
             let tags = tags(&user, SidebandRow::width());
             Ok(What::Routed { first: le64(fixed), sideband, tags, bytes: bytes.to_vec() })
         }
@@ -155,13 +155,13 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
         2 => {
             let beside = (SidebandRow::width() + MESSAGE_BITS).div_ceil(32) as usize;
             let (fixed, bytes) = payload.split_at_checked(8 + 4 * beside).ok_or(short)?;
-            let beside = words(&fixed[8..]);
-            let sideband = sideband(&beside, at)?;
+            let beside = words_of_bytes(&fixed[8..]);
+            let sideband = SidebandRow::of_words(&beside[..SidebandRow::words()]);
             let message = bits(&beside, SidebandRow::width(), MESSAGE_BITS);
             let queue = (message >> 8 == 1).then_some(message as u8);
             Ok(What::Left { destination: source, first: le64(fixed), sideband, queue, bytes: bytes.to_vec() })
         }
-        3 => Ok(What::Reply(words(payload))),
+        3 => Ok(What::Reply(words_of_bytes(payload))),
         4 if payload.len() == 4 => Ok(What::Epoch(le32(payload))),
         5 => Ok(What::Port(row(payload, at)?)),
         6 => Ok(What::Merge(row(payload, at)?)),
@@ -191,15 +191,6 @@ fn decode_one(top: &Top, kind: u8, source: u8, payload: &[u8], at: usize) -> Res
     }
 }
 
-/// The sideband in the lowest bits of words.
-fn sideband(beside: &[u32], at: usize) -> Result<SidebandRow, EventError> {
-    let mut own = beside[..SidebandRow::words()].to_vec();
-    if let (Some(last), rest @ 1..) = (own.last_mut(), SidebandRow::width() % 32) {
-        *last &= (1 << rest) - 1;
-    }
-    SidebandRow::unpack(&own).map_err(|error| EventError::Row { at, error })
-}
-
 /// Bits [low, low + width) of words, at most 64.
 fn bits(words: &[u32], low: u32, width: u32) -> u64 {
     let bit = |i: u32| u64::from(words.get((i / 32) as usize).map_or(0, |w| w >> (i % 32) & 1));
@@ -212,16 +203,13 @@ fn tags(words: &[u32], low: u32) -> [u16; DESTINATIONS as usize] {
 }
 
 fn row<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
-    R::unpack(&words(bytes)).map_err(|error| EventError::Row { at, error })
+    R::unpack(&words_of_bytes(bytes)).map_err(|error| EventError::Row { at, error })
 }
 
 /// A row in a channel that is wider.
 fn narrow<R: Row>(bytes: &[u8], at: usize) -> Result<R, EventError> {
-    R::unpack(words(bytes).get(..R::words()).unwrap_or_default()).map_err(|error| EventError::Row { at, error })
-}
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(le32).collect()
+    R::unpack(words_of_bytes(bytes).get(..R::words()).unwrap_or_default())
+        .map_err(|error| EventError::Row { at, error })
 }
 
 fn le32(bytes: &[u8]) -> u32 {

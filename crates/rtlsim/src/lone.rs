@@ -10,7 +10,7 @@ use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
-use sluice_formats::{Node, Reason, Table, Target};
+use sluice_formats::{Reason, Table, Target};
 use sluice_object::XdpCode;
 
 /// Most cycles that a packet is waited for.
@@ -68,7 +68,7 @@ impl Lone {
     /// Starts the engine of a target; none where there is no plug-in.
     pub fn open(target: &'static Target, seed: u64) -> Result<Self, LoneError> {
         let nic = Plugin::find(&top::XDP, target.name, Variant::Test)?.open(seed)?;
-        let rows = RowWriter::new(&top::XDP, Node::Xdp);
+        let rows = RowWriter::new(&top::XDP);
         Ok(Self { nic, target, rows, packets: 0, patience: PATIENCE })
     }
 

@@ -76,14 +76,13 @@ impl Recount {
                 }
             }
             What::Queue(row) if row.dropped => drop_one(self.module(row.module_id), row.reason)?,
-            What::Leave(row)
-                if u32::from(row.destination) + 1 == self.target.destinations() && self.behind.is_some() =>
-            {
-                let behind = self.behind.get_or_insert_default();
-                behind.insert(row.id, row.length.into());
-            }
             What::Dispatched(row) if self.behind.is_some() => self.dispatched(row)?,
             What::Leave(row) => {
+                let is_last = u32::from(row.destination) + 1 == self.target.destinations();
+                if let Some(behind) = self.behind.as_mut().filter(|_| is_last) {
+                    behind.insert(row.id, row.length.into());
+                    return Ok(());
+                }
                 let is_port = u32::from(row.destination) < self.target.ports;
                 let module = self.module(row.module_id);
                 if is_port {

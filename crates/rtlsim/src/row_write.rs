@@ -5,7 +5,7 @@ use crate::event::{What, decode};
 use crate::plugin::{Instance, Until};
 use crate::top::Top;
 use sluice_formats::row::{Row, RowError};
-use sluice_formats::{Message, Node, Op, Status, Table};
+use sluice_formats::{Message, Op, Status, Table};
 
 /// Cycles for an answer of the ring.
 const ANSWER: u64 = 50_000;
@@ -31,27 +31,36 @@ pub enum WriteError {
     },
 }
 
-/// Writes rows of one node.
+/// Writes rows, each to the node that holds its table.
 #[derive(Debug)]
 pub(crate) struct RowWriter {
     top: &'static Top,
-    node: Node,
     sequence: u16,
 }
 
 impl RowWriter {
     /// Of a top to which nobody else sends.
-    pub fn new(top: &'static Top, node: Node) -> Self {
-        Self { top, node, sequence: 0 }
+    pub fn new(top: &'static Top) -> Self {
+        Self { top, sequence: 0 }
     }
 
     /// Writes a row and waits for the answer. What else happens meanwhile is not told.
     pub fn write(&mut self, rtl: &mut Instance, table: Table, index: u32, row: &impl Row) -> Result<(), WriteError> {
+        self.write_words(rtl, table, index, row.pack()?)
+    }
+
+    /// The same of a row's words.
+    pub fn write_words(
+        &mut self,
+        rtl: &mut Instance,
+        table: Table,
+        index: u32,
+        data: Vec<u32>,
+    ) -> Result<(), WriteError> {
         let refused = |what: String| WriteError::Refused { table: table.name(), index, what };
         self.sequence = self.sequence.wrapping_add(1);
-        let (op, status, node) = (Op::Write, Status::Ok, self.node.number());
-        let message =
-            Message { op, status, node, sequence: self.sequence, table: table.number(), index, data: row.pack()? };
+        let (op, status, node) = (Op::Write, Status::Ok, table.node().number());
+        let message = Message { op, status, node, sequence: self.sequence, table: table.number(), index, data };
         rtl.send(&message.encode(), true);
         rtl.run(&Until { replies: 1, max_cycles: ANSWER, ..Until::default() })?;
         let mut answer = None;

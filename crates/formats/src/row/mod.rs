@@ -113,6 +113,16 @@ pub trait Row: Bits + Clone + Default + PartialEq + fmt::Debug {
     }
 }
 
+/// Words of bytes in host memory or in a plug-in's events, little-endian; bytes behind the last whole word are left out.
+pub fn words_of_bytes(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// The same the other way.
+pub fn bytes_of_words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
 /// What the generators know of a row.
 pub struct RowInfo {
     /// Name; in SystemVerilog with `_t`.

@@ -17,6 +17,7 @@
 //! are written while their module is idle. What packets see at once (entries of a running table,
 //! state words) is for the caller to write while nothing is on its way.
 
+mod behind;
 mod compare;
 mod shares;
 mod writes;
@@ -27,11 +28,10 @@ use crate::bank::CounterBank;
 use crate::forward::{self, Accepted, Classified};
 use crate::room::{Asked, Room, Urgency};
 use crate::tables::Tables;
+use behind::Behind;
 use compare::{check, describe_bytes, mismatch};
 use shares::Shares;
 use sluice_device::{Counters, Engines, Frame, Passed, Route, Stamped, engine as device, headers};
-use sluice_device::{Decided, Followed, Sent};
-use sluice_formats::l7::rows::{L7ForgetTraceRow, L7RingTraceRow, L7TraceRow};
 use sluice_formats::limits::{COPIES_AHEAD, SEQUENCE_MASK, SYSTEM_MODULE, TAG_BYTES, TICK_BITS, packet_id};
 use sluice_formats::rows::{
     LeaveTraceRow, LimitRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow,
@@ -65,17 +65,6 @@ struct Packet {
     unseen: u32,
     /// It is behind the last host queue, and may have been decided there.
     behind: Option<Behind>,
-}
-
-/// Where a packet is that an engine behind the last host queue has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Behind {
-    /// It has left the queue.
-    Waits,
-    /// Its last beat has left as one of a message for this queue, and it is told later that it is decided.
-    Left(Option<u8>),
-    /// It is decided and leaves so.
-    Leaves(Option<u8>),
 }
 
 /// The two queues of a module at a destination.
@@ -539,74 +528,11 @@ impl Replay {
         self.cell_on_its_way |= last;
         self.room.give_back(queue, asked, last);
         self.bank.left(queue, length);
-        if self.behind != Some(row.destination) {
-            self.queues[queue].left.push_back(row.id);
-            return Ok(());
+        if self.behind == Some(row.destination) {
+            return self.came_behind(row.id);
         }
-        packet.behind = Some(Behind::Waits);
-        let inside = packet.inside.clone();
-        Self::followed(&mut self.tables, row.id)?.came(&inside);
+        self.queues[queue].left.push_back(row.id);
         Ok(())
-    }
-
-    fn followed(tables: &mut Tables, id: u32) -> Result<&mut dyn Followed, Mismatch> {
-        let none = || mismatch(id, "l7", "no engine behind the queues".to_owned(), "one".to_owned());
-        tables.engines_mut().followed().ok_or_else(none)
-    }
-
-    /// The engine behind the last host queue has decided about a packet at this tick.
-    pub fn dispatched(&mut self, row: &L7TraceRow, tick: u64) -> Result<(), Mismatch> {
-        let at = "l7";
-        let waits = |packet: &&mut Packet| matches!(packet.behind, Some(Behind::Waits | Behind::Left(_)));
-        let packet = self.packets.get_mut(&row.id).filter(waits).ok_or_else(|| unknown(row.id, at))?;
-        let device::Packet { module, stamped, .. } = packet.inside;
-        let decided = Self::followed(&mut self.tables, row.id)?.decided(row, tick);
-        let told = |model| mismatch(row.id, at, model, format!("{row:?}"));
-        let Decided { sent, queue } = decided.map_err(told)?;
-        self.tables.leave_behind(module, stamped);
-        let before = packet.behind.take();
-        match (sent, before) {
-            (Sent::Delivered, Some(Behind::Left(left))) => {
-                check(left == queue, row.id, at, || (format!("queue {queue:?}"), format!("left with {left:?}")))?;
-            }
-            (Sent::Delivered, _) => {
-                packet.behind = Some(Behind::Leaves(queue));
-                return Ok(());
-            }
-            (Sent::Dropped(_) | Sent::Consumed(_), Some(Behind::Left(_))) => {
-                return Err(mismatch(row.id, at, format!("{sent:?}"), "left".to_owned()));
-            }
-            (Sent::Dropped(_) | Sent::Consumed(_), _) => {}
-        }
-        packet.unseen -= 1;
-        self.forget_if_done(row.id);
-        Ok(())
-    }
-
-    /// Something has happened at a ring.
-    pub fn ring_event(&mut self, row: &L7RingTraceRow, tick: u64) -> Result<(), Mismatch> {
-        let result = self.tables.engines_mut().followed().map_or(Ok(()), |engine| engine.ring_event(row, tick));
-        result.map_err(|model| Mismatch { packet: None, at: "ring", model, device: format!("{row:?}") })
-    }
-
-    /// An entry of the message table is given back.
-    pub fn forgot(&mut self, row: &L7ForgetTraceRow, tick: u64) -> Result<(), Mismatch> {
-        let result = self.tables.engines_mut().followed().map_or(Ok(()), |engine| engine.forgot(row, tick));
-        result.map_err(|model| Mismatch { packet: None, at: "message table", model, device: format!("{row:?}") })
-    }
-
-    /// The host has written to its memory.
-    pub fn host_wrote(&mut self, address: u64, bytes: &[u8]) {
-        if let Some(engine) = self.tables.engines_mut().followed() {
-            engine.host_wrote(address, bytes);
-        }
-    }
-
-    /// The device has written to host memory.
-    pub fn wrote(&mut self, address: u64, bytes: &[u8]) -> Result<(), Mismatch> {
-        let result = self.tables.engines_mut().followed().map_or(Ok(()), |engine| engine.wrote(address, bytes));
-        let device = || format!("{} bytes at {address:#x}: {bytes:02x?}", bytes.len());
-        result.map_err(|model| Mismatch { packet: None, at: "host memory", model, device: device() })
     }
 
     /// Whether a low copy may leave while its module has high ones at the destination: not if the first of them came
@@ -652,11 +578,8 @@ impl Replay {
         }
         let packet = self.packets.get_mut(&id).ok_or_else(|| unknown(id, at))?;
         if self.behind == Some(destination) {
-            packet.behind = match packet.behind {
-                Some(Behind::Waits) => Some(Behind::Left(queue)),
-                Some(Behind::Leaves(decided)) if decided == queue => None,
-                other => return Err(mismatch(id, at, format!("{other:?}"), format!("left with queue {queue:?}"))),
-            };
+            packet.behind = Behind::left(packet.behind, queue)
+                .map_err(|model| mismatch(id, at, model, format!("left with queue {queue:?}")))?;
         }
         let device::Packet { tenant, module, tci, stamped, arrival, route, .. } = packet.inside;
         let model = SidebandRow {
@@ -691,7 +614,7 @@ impl Replay {
         let mut in_flight = BTreeMap::new();
         for packet in self.packets.values() {
             // Before its verdict a packet is one; afterwards each of its copies is.
-            let behind = u32::from(matches!(packet.behind, Some(Behind::Waits | Behind::Left(_))));
+            let behind = u32::from(packet.behind.is_some_and(Behind::is_undecided));
             let copies = packet.copies + packet.unjudged.count_ones() + behind;
             *in_flight.entry(packet.inside.module).or_insert(0) += u64::from(copies + u32::from(!packet.decided));
         }

@@ -18,6 +18,8 @@ pub const MATCHERS: [usize; 4] = [1, 2, 4, 8];
 const ALTERNATIVES: [usize; 11] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 1536, 2048];
 const LENGTHS: [usize; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
 const BYTES: [usize; 5] = [128, 256, 512, 1024, 1500];
+/// Rates at the plots' side, in millions a second.
+const TICKS: [f64; 6] = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 /// What is published for 1 compare, bound by DMA, and for 48 with 4 matchers (4.6.2), in messages a second.
 const PUBLISHED: [(f64, f64); 2] = [(1.0, 16.06), (48.0, 3.37)];
 
@@ -92,49 +94,72 @@ fn one(out: &mut String, seed: u64) {
     out.push_str("\nThe bus takes a message of 128 bytes in 2 cycles: 125 M/s.\n");
 }
 
+/// A column: messages of a load that depends on the row's value.
+struct Case<'a> {
+    name: String,
+    look: Look,
+    matchers: usize,
+    load: Box<dyn Fn(usize) -> Load + 'a>,
+}
+
+/// Rows of a table over values, each with a column a case and what `last` says of it behind them. Gives the cases as series.
+fn sweep(
+    out: &mut String,
+    values: &[usize],
+    cases: Vec<Case>,
+    seed: u64,
+    last: impl Fn(usize) -> Option<String>,
+) -> Vec<Series> {
+    let mut series: Vec<Series> =
+        cases.iter().map(|c| Series { name: c.name.clone(), look: c.look, points: Vec::new() }).collect();
+    for &value in values {
+        let _ = write!(out, "| {value} |");
+        for (case, series) in cases.iter().zip(&mut series) {
+            let got = rate(Build::Matchers(case.matchers), (case.load)(value), seed);
+            let _ = write!(out, " {} |", text(&got));
+            series.points.extend(got.map(|got| (value as f64, got)));
+        }
+        out.push_str(&last(value).map_or("\n".into(), |last| format!(" {last} |\n")));
+    }
+    series
+}
+
+/// Draws series over values of a size.
+fn draw(name: &str, title: &str, size: &'static str, values: &[usize], ticks: &[f64], series: Vec<Series>) {
+    Plot {
+        title: title.into(),
+        x: Axis { title: size, scale: Scale::Log, ticks: values.iter().map(|n| *n as f64).collect() },
+        y: Axis { title: "million messages a second", scale: Scale::Log, ticks: ticks.to_vec() },
+        series,
+        marks: Vec::new(),
+    }
+    .write(name);
+}
+
 /// Over matchers and compares (figure 4.18), in messages of 128 bytes or as few as they need.
 fn compares(out: &mut String, seed: u64) {
     let columns: Vec<String> = MATCHERS.map(matchers_text).to_vec();
     let with_stop: Vec<String> = columns.iter().map(|c| format!("{c}, with stop")).collect();
-    out.push_str(&head("compares", &[columns.clone(), with_stop, vec!["published, 4 matchers".into()]].concat()));
-    let mut series: Vec<Series> = Vec::new();
-    for matchers in MATCHERS {
-        series.push(Series { name: matchers_text(matchers), look: Look::Line, points: Vec::new() });
-    }
-    for n in COMPARES {
-        let _ = write!(out, "| {n} |");
-        for until in [false, true] {
-            for (at, matchers) in MATCHERS.into_iter().enumerate() {
-                // Alone in its row, so that a message of one compare is one step.
-                let rules = if until { 32 } else { 4 };
-                let shape = Shape { compares: n, rules, until, ..Shape::default() };
-                let got = rate(Build::Matchers(matchers), Load { shape, bytes: 128, fill: Fill::Other }, seed);
-                let _ = write!(out, " {} |", text(&got));
-                if let (Ok(got), true) = (got, until) {
-                    series[at].points.push((n as f64, got));
-                }
-            }
-        }
-        let published = PUBLISHED.iter().find(|p| p.0 == n as f64).map_or(String::new(), |p| format!("{}", p.1));
-        let _ = writeln!(out, " {published} |");
-    }
+    out.push_str(&head("compares", &[columns, with_stop, vec!["published, 4 matchers".into()]].concat()));
+    let case = |until, matchers| Case {
+        name: matchers_text(matchers),
+        look: Look::Line,
+        matchers,
+        load: Box::new(move |compares| {
+            // Alone in its row, so that a message of one compare is one step.
+            let rules = if until { 32 } else { 4 };
+            Load { shape: Shape { compares, rules, until, ..Shape::default() }, bytes: 128, fill: Fill::Other }
+        }),
+    };
+    let cases = [false, true].into_iter().flat_map(|until| MATCHERS.map(|matchers| case(until, matchers))).collect();
+    let published = |n| PUBLISHED.iter().find(|p| p.0 == n as f64).map_or(String::new(), |p| format!("{}", p.1));
+    let mut series = sweep(out, &COMPARES, cases, seed, |n| Some(published(n))).split_off(MATCHERS.len());
     out.push_str(
         "\nWithout a stop byte there are 4 rules, so that a message of one compare is one step; with it there are 32.\n\n![Messages a second over compares](plots/l7_compares.svg)\n",
     );
-    let published = Series { name: "published, 4".into(), look: Look::Points, points: PUBLISHED.to_vec() };
-    series.push(published);
-    Plot {
-        title: "l7: messages a second by compares, one stop byte, 32 rules".into(),
-        x: Axis { title: "compares of a message", scale: Scale::Log, ticks: COMPARES.map(|n| n as f64).to_vec() },
-        y: Axis {
-            title: "million messages a second",
-            scale: Scale::Log,
-            ticks: vec![2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0],
-        },
-        series,
-        marks: Vec::new(),
-    }
-    .write("l7_compares");
+    series.push(Series { name: "published, 4".into(), look: Look::Points, points: PUBLISHED.to_vec() });
+    let (title, ticks) = ("l7: messages a second by compares, one stop byte, 32 rules", [&[2.0], &TICKS[..]].concat());
+    draw("l7_compares", title, "compares of a message", &COMPARES, &ticks, series);
 }
 
 /// Over alternatives of the last compare, 8 bytes each.
@@ -142,79 +167,43 @@ fn alternatives(out: &mut String, seed: u64) {
     let columns: Vec<String> = ["1 compare", "4 compares"].iter().map(|n| format!("{n}, 4 matchers")).collect();
     let one: Vec<String> = ["1 compare", "4 compares"].iter().map(|n| format!("{n}, 1 matcher")).collect();
     out.push_str(&head("alternatives", &[columns, one].concat()));
-    let mut series: Vec<Series> = Vec::new();
-    for rules in ALTERNATIVES {
-        let _ = write!(out, "| {rules} |");
-        let mut at = 0;
-        for matchers in [4, 1] {
-            for n in [1, 4] {
-                let shape = Shape { compares: n, rules, length: 8, until: false, ..Shape::default() };
-                let got = rate(Build::Matchers(matchers), Load { shape, bytes: 128, fill: Fill::Other }, seed);
-                let _ = write!(out, " {} |", text(&got));
-                if series.len() <= at {
-                    let name = format!("{n} compares, {}", matchers_text(matchers));
-                    series.push(Series { name, look: Look::Line, points: Vec::new() });
-                }
-                if let Ok(got) = got {
-                    series[at].points.push((rules as f64, got));
-                }
-                at += 1;
-            }
-        }
-        out.push('\n');
-    }
+    let case = |matchers, compares| Case {
+        name: format!("{compares} compares, {}", matchers_text(matchers)),
+        look: Look::Line,
+        matchers,
+        load: Box::new(move |rules| {
+            let shape = Shape { compares, rules, length: 8, until: false, ..Shape::default() };
+            Load { shape, bytes: 128, fill: Fill::Other }
+        }),
+    };
+    let cases = [4, 1].into_iter().flat_map(|matchers| [1, 4].map(|compares| case(matchers, compares))).collect();
+    let series = sweep(out, &ALTERNATIVES, cases, seed, |_| None);
     out.push_str(
         "\nAlternatives of 8 bytes, without a stop byte, 128 bytes a message. *No room*: they take more than the engine's 512 rows of 4, for a hash does not fill all.\n\n![Messages a second over alternatives](plots/l7_alternatives.svg)\n",
     );
-    Plot {
-        title: "l7: messages a second by alternatives of the last compare".into(),
-        x: Axis { title: "alternatives", scale: Scale::Log, ticks: ALTERNATIVES.map(|n| n as f64).to_vec() },
-        y: Axis {
-            title: "million messages a second",
-            scale: Scale::Log,
-            ticks: vec![4.0, 8.0, 16.0, 32.0, 64.0, 128.0],
-        },
-        series,
-        marks: Vec::new(),
-    }
-    .write("l7_alternatives");
+    let title = "l7: messages a second by alternatives of the last compare";
+    draw("l7_alternatives", title, "alternatives", &ALTERNATIVES, &TICKS, series);
 }
 
 /// Over bytes of a compare (figure 4.23), in messages of 256 bytes; more than 8 are several steps.
 fn lengths(out: &mut String, seed: u64) {
     out.push_str(&head("bytes of a compare", &MATCHERS.map(matchers_text)));
-    let mut series = MATCHERS
-        .map(|m| Series { name: matchers_text(m), look: Look::Line, points: Vec::new() })
-        .into_iter()
-        .collect::<Vec<_>>();
-    for length in LENGTHS {
-        let _ = write!(out, "| {length} |");
-        for (at, matchers) in MATCHERS.into_iter().enumerate() {
+    let case = |matchers| Case {
+        name: matchers_text(matchers),
+        look: Look::Line,
+        matchers,
+        load: Box::new(|length| {
             let shape = Shape { compares: 4, rules: 32, length, ..Shape::default() };
-            let got = rate(Build::Matchers(matchers), Load { shape, bytes: 256, fill: Fill::Other }, seed);
-            let _ = write!(out, " {} |", text(&got));
-            if let Ok(got) = got {
-                series[at].points.push((length as f64, got));
-            }
-        }
-        out.push('\n');
-    }
+            Load { shape, bytes: 256, fill: Fill::Other }
+        }),
+    };
+    let series = sweep(out, &LENGTHS, MATCHERS.map(case).into(), seed, |_| None);
     out.push_str(
         "\n4 compares with one stop byte, 32 rules, 256 bytes a message, which are 4 beats: 62.5 M/s at most. A compare of more than 8 bytes is a step for each 8. The published one stays the same up to 32 bytes, \
          with fewer entries for them.\n\n![Messages a second over bytes of a compare](plots/l7_lengths.svg)\n",
     );
-    Plot {
-        title: "l7: messages a second by bytes of a compare, 4 compares".into(),
-        x: Axis { title: "bytes of a compare", scale: Scale::Log, ticks: LENGTHS.map(|n| n as f64).to_vec() },
-        y: Axis {
-            title: "million messages a second",
-            scale: Scale::Log,
-            ticks: vec![4.0, 8.0, 16.0, 32.0, 64.0, 128.0],
-        },
-        series,
-        marks: Vec::new(),
-    }
-    .write("l7_lengths");
+    let title = "l7: messages a second by bytes of a compare, 4 compares";
+    draw("l7_lengths", title, "bytes of a compare", &LENGTHS, &TICKS, series);
 }
 
 /// Over bytes of a message, with and without `seg_cnt` (figure 4.19).
@@ -224,34 +213,17 @@ fn bytes(out: &mut String, seed: u64) {
         format!("{}, {}", matchers_text(matchers), if fill == Fill::Counted { "with seg_cnt" } else { "without" })
     };
     out.push_str(&head("bytes", &[cases.map(name).to_vec(), vec!["bus".into()]].concat()));
-    let mut series: Vec<Series> = cases
-        .iter()
-        .map(|&case| {
-            let look = if case.1 == Fill::Counted { Look::Line } else { Look::Dashed };
-            Series { name: name(case), look, points: Vec::new() }
-        })
-        .collect();
-    for bytes in BYTES {
-        let _ = write!(out, "| {bytes} |");
-        for (at, (matchers, fill)) in cases.into_iter().enumerate() {
-            let shape = Shape { compares: 2, ..Shape::default() };
-            let got = rate(Build::Matchers(matchers), Load { shape, bytes, fill }, seed);
-            let _ = write!(out, " {} |", text(&got));
-            if let Ok(got) = got {
-                series[at].points.push((bytes as f64, got));
-            }
-        }
-        let _ = writeln!(out, " {:.2} |", CLOCK / 1e6 / bytes.div_ceil(64) as f64);
-    }
+    let case = |(matchers, fill): (usize, Fill)| Case {
+        name: name((matchers, fill)),
+        look: if fill == Fill::Counted { Look::Line } else { Look::Dashed },
+        matchers,
+        load: Box::new(move |bytes| Load { shape: Shape { compares: 2, ..Shape::default() }, bytes, fill }),
+    };
+    let bus = |bytes: usize| Some(format!("{:.2}", CLOCK / 1e6 / bytes.div_ceil(64) as f64));
+    let series = sweep(out, &BYTES, cases.map(case).into(), seed, bus);
     out.push_str(
         "\n2 compares with one stop byte, 32 rules. *Bus*: one beat of 64 bytes a cycle. With `seg_cnt` one segment goes to the matchers, without it up to 8.\n\n![Messages a second over bytes of a message](plots/l7_bytes.svg)\n",
     );
-    Plot {
-        title: "l7: messages a second by bytes of a message, 2 compares".into(),
-        x: Axis { title: "bytes of a message", scale: Scale::Log, ticks: BYTES.map(|n| n as f64).to_vec() },
-        y: Axis { title: "million messages a second", scale: Scale::Log, ticks: vec![8.0, 16.0, 32.0, 64.0, 128.0] },
-        series,
-        marks: Vec::new(),
-    }
-    .write("l7_bytes");
+    let title = "l7: messages a second by bytes of a message, 2 compares";
+    draw("l7_bytes", title, "bytes of a message", &BYTES, &TICKS[1..], series);
 }

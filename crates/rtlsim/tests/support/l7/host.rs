@@ -9,7 +9,7 @@ use sluice_formats::l7::rows::{
 };
 use sluice_formats::l7::target::{COMPLETION_BYTES, DESCRIPTOR_BYTES, EXPIRY_TICK_CYCLES, Target};
 use sluice_formats::random::Rng;
-use sluice_formats::row::Row;
+use sluice_formats::row::{Row, bytes_of_words, words_of_bytes};
 use sluice_formats::rows::SidebandRow;
 
 use sluice_formats::{Message, Node, Op, Reason, Status, Table};
@@ -181,8 +181,7 @@ impl HostBench {
             self.buffers += u64::from(length) + 256;
             let cookie = self.rng.next_u32();
             let row = L7DescriptorRow { address, length, cookie };
-            let words = row.pack().unwrap();
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let bytes = bytes_of_words(&row.pack().unwrap());
             let place = host.posted % size * DESCRIPTOR_BYTES as u64;
             self.rtl.memory_write(model.row.descriptors + place, &bytes);
             model.posted.push_back(row);
@@ -205,9 +204,8 @@ impl HostBench {
         let sideband = SidebandRow { id, module_id: module, length: frame.len() as u16, ..SidebandRow::default() };
         self.rtl.offer_with(&sideband, at, &frame).unwrap();
         // What does not search for an entry is known at once, and told before what came earlier and searches.
-        let mut nothing = Engine { ports: self.engine.ports.clone(), ..Engine::new(self.target) };
-        let arrived = nothing.arrive(&frame, module, false, |job| job.run(&self.tables));
-        let arrived = (nothing.searches == 0).then_some(arrived);
+        let arrived = (!self.engine.searches_for(&frame, module, false))
+            .then(|| self.engine.arrive(&frame, module, false, |job| job.run(&self.tables)));
         self.sent.push(Sent { module, frame, arrived, delivery: None, is_done: false });
     }
 
@@ -303,19 +301,7 @@ impl HostBench {
         }
         let frame = &self.sent[id].frame;
         let (delivery, effects) = self.receive.take(&arrived, frame, !no_descriptor, tick);
-        let expected = match delivery {
-            Delivery::Left(Fate::Frame) => L7TraceRow { message: false, ..L7TraceRow::default() },
-            Delivery::Left(Fate::Queue(queue)) => {
-                L7TraceRow { message: true, queue_id: queue, ..L7TraceRow::default() }
-            }
-            Delivery::Consumed(ring) => {
-                L7TraceRow { message: true, consumed: true, queue_id: ring, ..L7TraceRow::default() }
-            }
-            Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => {
-                L7TraceRow { message: true, dropped: true, kind: kind(reason), ..L7TraceRow::default() }
-            }
-        };
-        let expected = L7TraceRow { id: row.id, module_id: module, fault: arrived.outcome.fault, ..expected };
+        let expected = L7TraceRow { id: row.id, module_id: module, fault: arrived.outcome.fault, ..delivery.traced() };
         // Of what is not dropped the kind says nothing.
         let found = L7TraceRow { kind: if row.dropped { row.kind } else { 0 }, ..*row };
         assert_eq!(found, expected, "packet {id}, tick {tick}: {arrived:?}, {:02x?}", &frame[..frame.len().min(72)]);
@@ -404,8 +390,7 @@ impl HostBench {
     }
 
     fn completion(&mut self, ring: u8, row: L7RingRow, address: u64, bytes: &[u8], tick: u64) {
-        let words: Vec<u32> = bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
-        let found = L7CompletionRow::unpack(&words).unwrap();
+        let found = L7CompletionRow::unpack(&words_of_bytes(bytes)).unwrap();
         let (host, size) = (self.hosts.get_mut(&ring).unwrap(), 1u64 << row.log_size);
         let place = (address - row.completions) / COMPLETION_BYTES as u64;
         let number = host.there + (place + size - host.there % size) % size;

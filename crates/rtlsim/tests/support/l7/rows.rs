@@ -14,5 +14,5 @@ pub trait Rows {
 
 /// The kind of a reason in `l7_drops`.
 pub fn kind(reason: Reason) -> u8 {
-    (reason.row(0) % 16) as u8
+    reason.kind() as u8
 }
