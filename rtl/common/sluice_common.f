@@ -12,6 +12,7 @@ sluice_counter_bank.sv
 sluice_crc32c.sv
 sluice_fifo.sv
 sluice_fifo_ram.sv
+sluice_late_drr.sv
 sluice_mux.sv
 sluice_packet_fifo.sv
 sluice_prio_enc.sv

@@ -107,11 +107,12 @@ package sluice_l7_rows_pkg;
 
   // What a module may have of the staging buffer for itself. Index: module. What nobody has reserved is everybody's.
   typedef struct packed {
+    logic [15:0] weight;
     logic [15:0] beats;
     logic [15:0] packets;
   } l7_share_row_t;
-  localparam int unsigned L7ShareRowBits = 32;
-  localparam int unsigned L7ShareRowWords = 1;
+  localparam int unsigned L7ShareRowBits = 48;
+  localparam int unsigned L7ShareRowWords = 2;
 
   // Most messages of a module that are on their way: begun and not whole. Index: module.
   typedef struct packed {

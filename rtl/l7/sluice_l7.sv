@@ -6,7 +6,8 @@
 /// (`read_*`, `write_*`). The verdict comes with a packet's last beat, and so does its token.
 ///
 /// A packet goes through sluice_l7_filter; one of a message waits in sluice_l7_staging for what sluice_l7_messages says, to whom
-/// sluice_l7_matchers say what their rules say, and sluice_l7_host finds its buffer. sluice_l7_accounts counts.
+/// sluice_l7_matchers say what their rules say, and sluice_l7_host finds its buffer. sluice_l7_accounts counts. sluice_l7_charges tells the
+/// scheduler in front what each packet costs, once for each.
 ///
 /// Latency: 2 cycles for what is no message (beats of 32 bytes: 3). Throughput: a beat a cycle. Stall behaviour: the input waits while the packet at its head
 /// waits for the output, for room in the staging buffer, or for a matcher; none of these waits for the input.
@@ -18,6 +19,7 @@ module sluice_l7
 #(
     parameter l7_cfg_t Cfg = L7CfgDefault,
     localparam int unsigned Bytes = Cfg.bus_bytes,
+    localparam int unsigned IndexBits = $clog2(Cfg.modules),
     localparam int unsigned RowBits = 32 * L7MatchRowWords
 ) (
     input logic clk_i,
@@ -44,6 +46,13 @@ module sluice_l7
 
     output logic   leave_valid_o,
     output token_t leave_o,
+
+    // For the scheduler in front: what each packet costs, and the weights of modules, answered in the same cycle.
+    output logic                  charge_valid_o,
+    output logic [ModuleBits-1:0] charge_module_o,
+    output logic [           9:0] charge_o,
+    input  logic [ IndexBits-1:0] weight_index_i,
+    output logic [          15:0] weight_o,
 
     output logic           verdict_valid_o,
     output verdict_trace_t verdict_o,
@@ -155,7 +164,7 @@ module sluice_l7
 
   logic [8*Bytes-1:0] data;
   logic [  Bytes-1:0] keep;
-  logic first, last, want, room, admit, has_job, alone, put, put_ready, end_ready, done_valid, done_bad;
+  logic first, last, want, room, admit, has_job, alone, idle, put, put_ready, end_ready, done_valid, done_bad;
   l7_side_t side;
   logic [TagBits-1:0] slot;
   l7_packet_t packet;
@@ -205,6 +214,7 @@ module sluice_l7
       .end_ready_i    (end_ready),
       .done_valid_o   (done_valid),
       .done_bad_o     (done_bad),
+      .idle_valid_o   (idle),
       .job_valid_o    (job_valid),
       .job_ready_i    (job_ready),
       .job_o          (job),
@@ -271,10 +281,7 @@ module sluice_l7
   logic [11:0] table_index;
   logic [L7MatchRowBits-1:0] table_row, table_answer;
   logic ruled_valid, ruled_ready, decided_valid, decided_ready, empty;
-  // "Bits of signal are not used": steps are for the scheduler in front, which this engine's own top lacks.
-  // verilator lint_off UNUSEDSIGNAL
   l7_verdict_t ruled;
-  // verilator lint_on UNUSEDSIGNAL
   l7_decided_t decided;
   logic done_message_valid, done_message_ready, forget_valid, forget_ready, sorted_valid, sorted_ready;
   l7_done_t done_message, forget;
@@ -307,6 +314,27 @@ module sluice_l7
       .table_row_i         (table_row),
       .table_answer_valid_o(table_answer_valid),
       .table_answer_o      (table_answer)
+  );
+
+  sluice_l7_charges #(
+      .Bytes  (Bytes),
+      .Packets(Cfg.packets),
+      .Jobs   (Cfg.matchers * Cfg.places)
+  ) u_charges (
+      .clk_i,
+      .rst_ni,
+      .module_i        (side.side.module_id),
+      .length_i        (side.side.length),
+      .idle_valid_i    (idle),
+      .job_valid_i     (admit && has_job),
+      .job_tag_i       (slot),
+      .verdict_valid_i (ruled_valid && ruled_ready),
+      .verdict_tag_i   (ruled.tag),
+      .verdict_module_i(ruled.module_id),
+      .verdict_steps_i (ruled.steps),
+      .charge_valid_o,
+      .charge_module_o,
+      .charge_o
   );
 
   sluice_l7_rules #(
@@ -402,6 +430,8 @@ module sluice_l7
       .record_ready_i (record_ready[1]),
       .record_o       (record[1]),
       .empty_o        (empty),
+      .weight_index_i,
+      .weight_o,
       .cfg_valid_i    (tab_valid[AtShare]),
       .cfg_req_i      (share_req),
       .cfg_valid_o    (answered[AtShare]),

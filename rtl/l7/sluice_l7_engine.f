@@ -7,6 +7,7 @@ sluice_l7_phase_pkg.sv
 sluice_l7.sv
 sluice_l7_accounts.sv
 sluice_l7_checksum.sv
+sluice_l7_charges.sv
 sluice_l7_classify.sv
 sluice_l7_compare.sv
 sluice_l7_completions.sv

@@ -55,6 +55,7 @@ module sluice_l7_filter
     input  logic                     end_ready_i,
     output logic                     done_valid_o,
     output logic                     done_bad_o,
+    output logic                     idle_valid_o,   // a packet without a job goes its way
 
     output logic    job_valid_o,
     input  logic    job_ready_i,
@@ -209,6 +210,8 @@ module sluice_l7_filter
   assign stage_valid_o = moves;
 
   assign advance = (pass_valid_o && pass_ready_i) || (drops && (!last_o || record_room)) || moves;
+
+  assign idle_valid_o = advance && first_o && !(stages && has_job);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

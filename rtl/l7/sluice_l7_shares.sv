@@ -1,4 +1,4 @@
-/// Room of the staging buffer: packets and beats, of which modules have some for themselves (table `l7_share`).
+/// Room of the staging buffer: packets and beats, of which modules have some for themselves (table `l7_share`, which has weights too).
 ///
 /// A packet of `beats_i` beats fits when the module has both left of its own, or when both are left of what nobody has
 /// reserved (`shared_o`): so a module with a share waits for no other one. `take_i` gives the packet its room, in a cycle with `fits_o`;
@@ -34,6 +34,10 @@ module sluice_l7_shares
 
     output logic empty_o,
 
+    // Of the scheduler in front, answered in the same cycle.
+    input  logic [IndexBits-1:0] weight_index_i,
+    output logic [         15:0] weight_o,
+
     input  logic     cfg_valid_i,
     // "Bits of signal are not used": a row has some of a message's.
     // verilator lint_off UNUSEDSIGNAL
@@ -51,7 +55,10 @@ module sluice_l7_shares
   logic clear, write;
   logic [IndexBits-1:0] index;
   cfg_status_e status;
-  l7_share_row_t row_in, row_read, row;
+  // "Bits of signal are not used": the weight is not for what is done here, and the rest not for the scheduler.
+  // verilator lint_off UNUSEDSIGNAL
+  l7_share_row_t row_in, row_read, row, weight_row;
+  // verilator lint_on UNUSEDSIGNAL
 
   assign clear  = cfg_req_i.clear;
   assign index  = cfg_req_i.index[IndexBits-1:0];
@@ -62,15 +69,17 @@ module sluice_l7_shares
   sluice_ram_lut #(
       .Width    (L7ShareRowBits),
       .Depth    (Modules),
-      .ReadPorts(2)
+      .ReadPorts(3)
   ) u_rows (
       .clk_i,
       .we_i   (write || clear),
       .waddr_i(index),
       .wdata_i(row_in),
-      .raddr_i({module_i, index}),
-      .rdata_o({row, row_read})
+      .raddr_i({weight_index_i, module_i, index}),
+      .rdata_o({weight_row, row, row_read})
   );
+
+  assign weight_o = weight_row.weight;
 
   always_ff @(posedge clk_i) begin
     cfg_valid_o <= cfg_valid_i && rst_ni;

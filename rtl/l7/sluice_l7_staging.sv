@@ -57,6 +57,9 @@ module sluice_l7_staging
 
     output logic empty_o,
 
+    input  logic [$clog2(Modules)-1:0] weight_index_i,
+    output logic [               15:0] weight_o,
+
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
     output logic     cfg_valid_o,
@@ -134,6 +137,8 @@ module sluice_l7_staging
       .back_beats_i (packet_q.beats),
       .back_shared_i(packet_q.shared),
       .empty_o,
+      .weight_index_i,
+      .weight_o,
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o,

@@ -189,6 +189,11 @@ module sluice_l7_top
   logic [7:0] m_axis_queue;
   assign m_axis_tuser = {TagsBits'({m_axis_message, m_axis_queue}), m_axis_side};
 
+  logic unused_charge_valid;
+  logic [ModuleBits-1:0] unused_charge_module;
+  logic [9:0] unused_charge;
+  logic [15:0] unused_weight;
+
   sluice_l7 #(
       .Cfg(Cfg)
   ) u_l7 (
@@ -212,6 +217,12 @@ module sluice_l7_top
       .m_axis_queue,
       .leave_valid_o       (leave_valid),
       .leave_o             (leave),
+      // One input has no order to choose.
+      .charge_valid_o      (unused_charge_valid),
+      .charge_module_o     (unused_charge_module),
+      .charge_o            (unused_charge),
+      .weight_index_i      ('0),
+      .weight_o            (unused_weight),
       .verdict_valid_o     (trace_verdict_valid_o),
       .verdict_o           (trace_verdict_o),
       .trace_o             (trace),

@@ -13,6 +13,11 @@ module sluice_nic_egress
   import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault,
+    // As of sluice_nic_queues.
+    parameter int unsigned Late = 8,
+    parameter int unsigned Places = 12,
+    parameter int unsigned Spare = 4,
+    localparam int unsigned IndexBits = $clog2(Cfg.modules),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Dests = Cfg.ports + Cfg.hosts
 ) (
@@ -37,6 +42,12 @@ module sluice_nic_egress
     output logic      [Dests-1:0][  Bytes-1:0] m_axis_tkeep,
     output logic      [Dests-1:0]              m_axis_tlast,
     output sideband_t [Dests-1:0]              m_axis_tuser,
+
+    input  logic                 charge_valid_i,
+    input  logic [IndexBits-1:0] charge_module_i,
+    input  logic [          9:0] charge_i,
+    output logic [IndexBits-1:0] weight_index_o,
+    input  logic [         15:0] weight_i,
 
     input  logic     [31:0] epoch_i,
     input  logic            cfg_valid_i,
@@ -244,7 +255,10 @@ module sluice_nic_egress
   logic [Dests-1:0][ByteCountBits-1:0] beat_bytes;
 
   sluice_nic_queues #(
-      .Cfg(Cfg)
+      .Cfg   (Cfg),
+      .Late  (Late),
+      .Places(Places),
+      .Spare (Spare)
   ) u_queues (
       .clk_i,
       .rst_ni,
@@ -262,6 +276,11 @@ module sluice_nic_egress
       .copy_ready_i   (copy_ready),
       .copy_cell_o    (copy_cell),
       .copy_meta_o    (copy_meta),
+      .charge_valid_i,
+      .charge_module_i,
+      .charge_i,
+      .weight_index_o,
+      .weight_i,
       .quantum_write_i((write && is_quantum) || cfg_req_i.clear),
       .quantum_index_i(cfg_req_i.index[ModuleIndexBits-1:0]),
       .quantum_i      (cfg_req_i.data[15:0]),

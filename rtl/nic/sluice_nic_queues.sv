@@ -3,7 +3,8 @@
 /// `stored_*` puts a packet's first cell into the queues of all its destinations in one
 /// cycle. A queue is a ring of `queue_packets` cell numbers; admission made room for them.
 /// Per destination a `sluice_nic_drr` chooses the module, whichever of its queues have packets, and is told what was
-/// served of either; of that module the high queue goes first. Chosen copies wait in a short queue
+/// served of either; of that module the high queue goes first. At destination `Late` it is a `sluice_late_drr`, and what stands
+/// behind it says what a packet has cost (`charge_*`), once for each. Chosen copies wait in a short queue
 /// (`copy_*`) for the reader, with their sideband and in it their destination's tag.
 ///
 /// Latency: 7 cycles from stored to copy when idle. Throughput: one packet a cycle in, one copy out.
@@ -13,6 +14,11 @@ module sluice_nic_queues
   import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault,
+    // The destination whose packets are charged by what is behind it; none at 8. It has room for `Places` packets that are not
+    // charged, and for `Spare` more of modules that have none there.
+    parameter int unsigned Late = 8,
+    parameter int unsigned Places = 12,
+    parameter int unsigned Spare = 4,
     localparam int unsigned Dests = Cfg.ports + Cfg.hosts,
     localparam int unsigned CellBits = $clog2(Cfg.cells),
     localparam int unsigned ModuleIndexBits = $clog2(Cfg.modules)
@@ -40,6 +46,13 @@ module sluice_nic_queues
     output logic      [Dests-1:0][CellBits-1:0] copy_cell_o,
     output sideband_t [Dests-1:0]               copy_meta_o,
 
+    // Of destination `Late`: what packets cost, and weights, answered in the same cycle.
+    input  logic                       charge_valid_i,
+    input  logic [ModuleIndexBits-1:0] charge_module_i,
+    input  logic [                9:0] charge_i,
+    output logic [ModuleIndexBits-1:0] weight_index_o,
+    input  logic [               15:0] weight_i,
+
     // Quantum rows, read back at `quantum_index_i`.
     input  logic                       quantum_write_i,
     input  logic [ModuleIndexBits-1:0] quantum_index_i,
@@ -51,6 +64,15 @@ module sluice_nic_queues
   localparam int unsigned SlotBits = $clog2(Cfg.queue_packets);
   localparam int unsigned PacketBits = SlotBits + 1;
   localparam int unsigned CopyDepth = CopiesAhead;
+
+  if (Late >= Dests) begin : gen_no_late
+    assign weight_index_o = '0;
+    // "Signal is not used": there is none such destination.
+    // verilator lint_off UNUSEDSIGNAL
+    logic unused_late;
+    // verilator lint_on UNUSEDSIGNAL
+    assign unused_late = &{charge_valid_i, charge_module_i, charge_i, weight_i};
+  end
 
   // Packets of the low queue and, above, of the high one: running counts.
   typedef logic [1:0][PacketBits-1:0] packets_t;
@@ -91,7 +113,10 @@ module sluice_nic_queues
   logic [Dests-1:0] choice_valid, choice_ready, choose;
   logic [Dests-1:0][ModuleIndexBits-1:0] choice_module;
   logic [Dests-1:0][ModuleIndexBits-1:0] drr_quantum_index;
+  // "Bits of signal are not used": destination `Late` has weights.
+  // verilator lint_off UNUSEDSIGNAL
   logic [Dests-1:0][15:0] drr_quantum;
+  // verilator lint_on UNUSEDSIGNAL
   logic [Dests-1:0][Cfg.modules-1:0] queued_q;
   logic [DestIndexBits-1:0] choice_dest;
   logic [Dests-1:0] last_of_module;
@@ -214,21 +239,48 @@ module sluice_nic_queues
       else on_the_way_q <= on_the_way_q + LevelBits'(choose[d]) - LevelBits'(arrives);
     end
 
-    sluice_nic_drr #(
-        .Modules(Cfg.modules)
-    ) u_drr (
-        .clk_i,
-        .rst_ni,
-        .queued_i       (queued_q[d]),
-        .valid_o        (choice_valid[d]),
-        .module_o       (choice_module[d]),
-        .take_i         (choose[d]),
-        .charge_valid_i (arrives),
-        .charge_module_i(meta.module_id[ModuleIndexBits-1:0]),
-        .charge_bytes_i (meta.length),
-        .quantum_index_o(drr_quantum_index[d]),
-        .quantum_i      (drr_quantum[d])
-    );
+    if (d == Late) begin : gen_late
+      // Weights stand with what is behind it.
+      assign drr_quantum_index[d] = '0;
+
+      sluice_late_drr #(
+          .Modules   (Cfg.modules),
+          .CostBits  (10),
+          .QuantumLog(2),
+          .Places    (Places),
+          .Spare     (Spare)
+      ) u_drr (
+          .clk_i,
+          .rst_ni,
+          .queued_i(queued_q[d]),
+          .valid_o (choice_valid[d]),
+          .module_o(choice_module[d]),
+          .take_i  (choose[d]),
+          .charge_valid_i,
+          .charge_module_i,
+          .charge_i,
+          .weight_index_o,
+          .weight_i,
+          .clear_i,
+          .clear_index_i
+      );
+    end else begin : gen_early
+      sluice_nic_drr #(
+          .Modules(Cfg.modules)
+      ) u_drr (
+          .clk_i,
+          .rst_ni,
+          .queued_i       (queued_q[d]),
+          .valid_o        (choice_valid[d]),
+          .module_o       (choice_module[d]),
+          .take_i         (choose[d]),
+          .charge_valid_i (arrives),
+          .charge_module_i(meta.module_id[ModuleIndexBits-1:0]),
+          .charge_bytes_i (meta.length),
+          .quantum_index_o(drr_quantum_index[d]),
+          .quantum_i      (drr_quantum[d])
+      );
+    end
 
     sluice_fifo #(
         .Width(CellBits + SidebandBits),

@@ -543,8 +543,22 @@ module sluice_nic_top
   // verilator lint_on UNUSEDSIGNAL
   assign trace_queue_o = queue_trace;
 
+  // No module has all places of a matcher: what it sends finds one when it gets there.
+  localparam int unsigned IndexBits = $clog2(Cfg.modules);
+  logic charge_valid;
+  // "Bits of signal are not used": modules are numbered as for the largest target.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [ModuleBits-1:0] charge_module;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [9:0] charge;
+  logic [IndexBits-1:0] weight_index;
+  logic [15:0] weight;
+
   sluice_nic_egress #(
-      .Cfg(Cfg)
+      .Cfg   (Cfg),
+      .Late  (L7Dest),
+      .Places(L7Cfg.matchers * (L7Cfg.places - 1)),
+      .Spare (L7Cfg.matchers)
   ) u_egress (
       .clk_i,
       .rst_ni,
@@ -563,6 +577,11 @@ module sluice_nic_top
       .m_axis_tkeep       (egress_tkeep),
       .m_axis_tlast       (egress_tlast),
       .m_axis_tuser       (egress_tuser),
+      .charge_valid_i     (charge_valid),
+      .charge_module_i    (charge_module[IndexBits-1:0]),
+      .charge_i           (charge),
+      .weight_index_o     (weight_index),
+      .weight_i           (weight),
       .epoch_i            (epoch),
       .cfg_valid_i        (req_valid[AtEgress]),
       .cfg_req_i          (req[AtEgress]),
@@ -641,6 +660,11 @@ module sluice_nic_top
       .m_axis_queue(m_axis_queue_o),
       .leave_valid_o(l7_leave_valid),
       .leave_o(l7_leave),
+      .charge_valid_o(charge_valid),
+      .charge_module_o(charge_module),
+      .charge_o(charge),
+      .weight_index_i(weight_index),
+      .weight_o(weight),
       .verdict_valid_o(decision_valid),
       .verdict_o(unused_l7_verdict),
       .trace_o(decision),

@@ -9,6 +9,7 @@
 ../common/sluice_counter_bank.sv
 ../common/sluice_fifo.sv
 ../common/sluice_fifo_ram.sv
+../common/sluice_late_drr.sv
 ../common/sluice_prio_enc.sv
 ../common/sluice_ram_1r1w.sv
 ../common/sluice_ram_prefetch.sv

@@ -31,7 +31,6 @@ sluice_xdp_places.sv
 sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_registers.sv
-sluice_xdp_scheduler.sv
 sluice_xdp_sender.sv
 sluice_xdp_spent.sv
 sluice_xdp_tables.sv

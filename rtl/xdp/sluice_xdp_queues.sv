@@ -5,7 +5,7 @@
 /// take them of the module's own rows (`xdp_share_row`), if they are enough for all of it, else of those that nobody has reserved, else
 /// it is dropped whole: `drop_valid_o` with its last beat. Beats beyond the length are thrown away, and `m_axis_broken` says so. The host reserves no more than `Rows - Modules` rows, or nobody is sure to find his.
 ///
-/// Which module's packet leaves next says sluice_xdp_scheduler; a module's packets leave in their order. `charge_*` once for
+/// Which module's packet leaves next says sluice_late_drr; a module's packets leave in their order. `charge_*` once for
 /// each packet that has left, when it has ended.
 ///
 /// Configuration: `xdp_share`, answered a cycle after `cfg_valid_i`. A clear empties a module's counts and rows; no packet is there
@@ -352,8 +352,10 @@ module sluice_xdp_queues
 
   logic chosen_valid, beat_valid_q;
 
-  sluice_xdp_scheduler #(
-      .Modules(Modules)
+  sluice_late_drr #(
+      .Modules   (Modules),
+      .CostBits  (CostBits),
+      .QuantumLog(4)
   ) u_scheduler (
       .clk_i,
       .rst_ni,

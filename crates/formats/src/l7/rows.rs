@@ -174,6 +174,8 @@ row! {
         packets: u16 = 16,
         /// Beats that are reserved.
         beats: u16 = 16,
+        /// Weight among those whose packets wait for the engine, in 4 steps a turn; 0 is as 16.
+        weight: u16 = 16,
     }
 }
 
