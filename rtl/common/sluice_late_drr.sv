@@ -160,7 +160,8 @@ module sluice_late_drr #(
 
   always_comb begin
     charge_log = (charged_log == '0) ? '0 : charged_log - LogBits'(1);
-    for (int unsigned b = 0; b < CostBits; b++) if (charge_i[b] && charge_log < LogBits'(b + 1)) charge_log = LogBits'(b + 1);
+    for (int unsigned b = 0; b < CostBits; b++)
+    if (charge_i[b] && charge_log < LogBits'(b + 1)) charge_log = LogBits'(b + 1);
   end
 
   assign weight_index_o = look_q;

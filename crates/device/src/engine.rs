@@ -199,6 +199,17 @@ pub trait Engine: fmt::Debug {
         Behind::default()
     }
 
+    /// What the last packet that came to it behind a destination cost, where that is more than its beats: steps.
+    fn cost(&self) -> u32 {
+        0
+    }
+
+    /// A module's weight among those whose packets wait for it there.
+    fn weight(&self, module: u8) -> u16 {
+        let _ = module;
+        1
+    }
+
     /// The same engine where it follows a device, if it can.
     fn followed(&mut self) -> Option<&mut dyn Followed> {
         None

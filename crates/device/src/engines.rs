@@ -100,6 +100,16 @@ impl Engines {
         }
     }
 
+    /// What the last packet that was dispatched has cost, where that is more than its beats: steps.
+    pub fn cost(&self) -> u32 {
+        self.behind.as_ref().map_or(0, |engine| engine.cost())
+    }
+
+    /// A module's weight in the last host queues, where an engine stands behind them.
+    pub fn weight(&self, module: u8) -> Option<u16> {
+        self.behind.as_ref().map(|engine| engine.weight(module))
+    }
+
     /// The engine behind the last host queue, where it follows a device.
     pub fn followed(&mut self) -> Option<&mut dyn Followed> {
         self.behind.as_mut()?.followed()

@@ -9,7 +9,7 @@ use sluice_device::{Answer, Behind, DeviceError, Engine, Followed, Packet, RingD
 use sluice_formats::address::{Access, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT};
 use sluice_formats::l7::L7Event;
 use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
-use sluice_formats::l7::target::{TABLE_HASHES, Target as Sizes};
+use sluice_formats::l7::target::{TABLE_HASHES, Target as Sizes, WEIGHT};
 use sluice_formats::{EngineId, Node, Reason, Row, Status, Table, Target};
 
 /// Kinds of events of a module.
@@ -31,6 +31,8 @@ pub struct L7Engine {
     frozen: [Vec<u64>; 2],
     pub(crate) host: Host,
     now: u64,
+    /// Steps of the last packet.
+    cost: u32,
     pub(crate) following: Following,
 }
 
@@ -67,6 +69,7 @@ impl L7Engine {
             bytes,
             host: Host::new(sizes),
             now: 0,
+            cost: 0,
             following: Following::default(),
         }
     }
@@ -191,7 +194,9 @@ impl Engine for L7Engine {
     /// The queue of the route is the ring that its message goes to; that of a frame stays.
     fn run(&mut self, packet: &mut Packet) -> Answer {
         let generation = packet.stamped.generation == 1;
-        match self.judge(packet.module, generation, packet.frame.bytes()).delivery {
+        let judged = self.judge(packet.module, generation, packet.frame.bytes());
+        self.cost = judged.steps.unwrap_or(0);
+        match judged.delivery {
             Delivery::Dropped(reason) | Delivery::Left(Fate::Dropped(reason)) => Answer::Drop(reason),
             Delivery::Consumed(ring) => Answer::Consumed(ring),
             Delivery::Left(Fate::Frame) => Answer::Next,
@@ -215,6 +220,17 @@ impl Engine for L7Engine {
         let of = |event| self.counts[self.event(module, event)];
         let left_bytes = self.bytes[2 * usize::from(module)];
         Behind { left: of(L7Event::Left), left_bytes, consumed: of(L7Event::Consumed) }
+    }
+
+    fn cost(&self) -> u32 {
+        self.cost
+    }
+
+    fn weight(&self, module: u8) -> u16 {
+        match self.shares.get(usize::from(module)).map_or(0, |share| share.weight) {
+            0 => WEIGHT,
+            weight => weight,
+        }
     }
 
     fn followed(&mut self) -> Option<&mut dyn Followed> {

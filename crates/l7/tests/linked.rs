@@ -404,7 +404,7 @@ fn rows_that_are_not_the_tenants_or_that_packets_use_are_refused() {
     let mut group = L7GroupRow::unpack(group).unwrap();
     group.slots[5] = 255;
     refused((table, index), group.pack().unwrap(), space);
-    let share = L7ShareRow { packets: 1, beats: 0 };
+    let share = L7ShareRow { packets: 1, beats: 0, weight: 0 };
     refused((Table::L7Share, 2), share.pack().unwrap(), space);
     refused((Table::L7Quota, 2), L7QuotaRow { messages: 65 }.pack().unwrap(), space);
     refused((Table::L7Quota, 1), L7QuotaRow { messages: 64 }.pack().unwrap(), space);

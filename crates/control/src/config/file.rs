@@ -172,6 +172,7 @@ pub(super) struct L7Table {
     pub messages: Option<u16>,
     pub packets: Option<u16>,
     pub beats: Option<u16>,
+    pub weight: Option<u16>,
     pub ring: Option<Vec<Spanned<RingTable>>>,
 }
 

@@ -77,5 +77,6 @@ pub(super) fn l7_given(table: &L7Table, part: Option<&L7Part>) -> L7Given {
         messages: table.messages,
         packets: table.packets.unwrap_or(0),
         beats: table.beats.unwrap_or(0),
+        weight: table.weight,
     }
 }

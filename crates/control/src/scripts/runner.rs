@@ -11,7 +11,7 @@ use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, l7, target};
-use sluice_object::{Destination, Linker, Load, Object, TenantSpec, VlanGrant, Warning, XdpShare};
+use sluice_object::{Destination, L7Given, Linker, Load, Object, TenantSpec, VlanGrant, Warning, XdpShare};
 use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
 };
@@ -288,7 +288,7 @@ impl<'a> Runner<'a> {
         }
         spec.max_entries = need.entries();
         spec.rmt = need.rmt;
-        spec.l7 = need.l7;
+        spec.l7 = need.l7.map(|given| L7Given { weight: tenant.l7_weight, ..given });
         self.ids.insert(tenant.name.clone(), tenant.id);
         let load = self.linker.admit(spec)?;
         self.run_load(&load)

@@ -14,6 +14,10 @@ pub const FIELDS: usize = 15;
 pub const SLOTS: usize = 16;
 /// Steps after which a message is a fault.
 pub const MOST_STEPS: u32 = 255;
+/// Weight of a tenant who has none, among those whose packets wait for the engine.
+pub const WEIGHT: u16 = 16;
+/// Steps of a turn for each of a tenant's weight.
+pub const STEPS_A_TURN: u32 = 4;
 /// Most rows of a state with many alternatives, as a power of two.
 pub const MOST_WIDE_LOG: u32 = 9;
 /// Bytes of a field's value that a group hashes in a step.

@@ -7,6 +7,7 @@ use crate::forward;
 use crate::room::{Asked, Room, Urgency};
 use crate::tables::Tables;
 use sluice_device::Packet;
+use sluice_formats::l7::target::STEPS_A_TURN;
 use sluice_formats::{Reason, Target};
 use std::collections::VecDeque;
 
@@ -45,12 +46,15 @@ pub(super) struct Egress {
     active: Vec<u64>,
     schedulers: Vec<Drr>,
     blocked: u8,
+    /// The destination whose packets are charged by the engine behind it.
+    late: Option<u8>,
     reader: Reader<Chosen>,
     waiting: u32,
 }
 
 impl Egress {
-    pub fn new(target: Target, service: Service) -> Self {
+    /// `late`: the destination that an engine stands behind.
+    pub fn new(target: Target, service: Service, late: Option<u8>) -> Self {
         let destinations = target.destinations() as usize;
         Self {
             target,
@@ -62,6 +66,7 @@ impl Egress {
             active: vec![0; destinations],
             schedulers: (0..destinations).map(|_| Drr::new(target.modules as usize)).collect(),
             blocked: 0,
+            late,
             reader: Reader::new(service, destinations),
             waiting: 0,
         }
@@ -129,7 +134,12 @@ impl Egress {
     /// goes first.
     fn choose(&mut self, destination: u8, tables: &Tables) -> Option<()> {
         let d = usize::from(destination);
-        let module = self.schedulers[d].next(self.active[d], |m| tables.quantum(m as u8))? as u8;
+        let late = self.late == Some(destination);
+        let quantum = |m: usize| match tables.engines().weight(m as u8) {
+            Some(weight) if late => STEPS_A_TURN * u32::from(weight),
+            _ => tables.quantum(m as u8),
+        };
+        let module = self.schedulers[d].next(self.active[d], quantum)? as u8;
         let [low, high] = &mut self.queues[self.room.queue(destination, module)];
         let urgency = if high.is_empty() { Urgency::Low } else { Urgency::High };
         let slot = if high.is_empty() { low.pop_front() } else { high.pop_front() }?;
@@ -138,7 +148,7 @@ impl Egress {
             self.active[d] &= !(1 << module);
         }
         let length = self.slots[slot as usize].as_ref()?.packet.frame.bytes().len() as u32;
-        self.schedulers[d].charge(usize::from(module), length, empty);
+        self.schedulers[d].charge(usize::from(module), if late { 0 } else { length }, empty);
         let ticks = match self.service {
             Service::Shared => self.target.beats(length),
             Service::PerDestination { bytes_per_tick } => length.div_ceil(bytes_per_tick.max(1)).max(1),
@@ -148,8 +158,9 @@ impl Egress {
         Some(())
     }
 
-    /// Copies whose last beat has been read by now.
-    pub fn finish(&mut self, now: u64, mut left: impl FnMut(Left)) {
+    /// Copies whose last beat has been read by now. `left` says what one for the engine behind its destination has cost there in steps;
+    /// its beats count where they are more.
+    pub fn finish(&mut self, now: u64, mut left: impl FnMut(Left) -> u32) {
         self.reader.read_to(now);
         for destination in 0..self.target.destinations() as u8 {
             let Some(read) = self.reader.take(destination.into()) else { continue };
@@ -167,7 +178,10 @@ impl Egress {
             self.waiting -= 1;
             let (first_out, last_out) = (read.first, read.last);
             if let Some(packet) = packet {
-                left(Left { packet, destination, queue, first_out, last_out });
+                let cost = left(Left { packet, destination, queue, first_out, last_out }).max(asked.cells);
+                if self.late == Some(destination) {
+                    self.schedulers[usize::from(destination)].charge(asked.module.into(), cost, false);
+                }
             }
         }
     }
@@ -222,7 +236,7 @@ mod tests {
         (0..target.destinations() * target.modules).for_each(|queue| {
             tables.write(Node::Egress, Table::Limit, queue, &[target.cells]);
         });
-        let mut egress = Egress::new(target, Service::Shared);
+        let mut egress = Egress::new(target, Service::Shared, None);
         let none = |_: &Packet, _, _, reason| panic!("{reason:?}");
         for id in 0..3 {
             egress.admit(&tables, packet(id, 2, MAX_FRAME_BYTES), 0b1111_1110, none);
@@ -237,6 +251,7 @@ mod tests {
                 if left.destination == 0 {
                     short.push((left.packet.id, left.last_out));
                 }
+                0
             });
             egress.start(now, &tables);
             now = egress.next_event(now).unwrap_or(now + 1);

@@ -66,6 +66,7 @@ impl SoftwareNic {
     /// The same with engines that are given, in the order in which a packet meets them.
     pub fn with_engines(target: Target, options: Options, engines: Engines) -> Self {
         let ids = engines.ids();
+        let late = engines.is_behind().then(|| target.destinations() as u8 - 1);
         Self {
             capabilities: Capabilities {
                 kind: "model",
@@ -86,7 +87,7 @@ impl SoftwareNic {
             merge_free_at: 0,
             pipeline: VecDeque::new(),
             held: HashMap::new(),
-            egress: Egress::new(target, options.service),
+            egress: Egress::new(target, options.service, late),
             loads: Loads::default(),
             events: VecDeque::new(),
         }
@@ -251,16 +252,23 @@ impl SoftwareNic {
         tables.engines_mut().elapse(now);
         self.egress.finish(now, |mut left| {
             bank.left(left.queue, left.packet.frame.bytes().len());
+            let mut steps = 0;
             if behind == Some(left.destination) {
                 let sent = tables.engines_mut().dispatch(&mut left.packet);
                 tables.leave_behind(left.packet.module, left.packet.stamped);
-                match sent {
-                    Sent::Delivered => {}
-                    Sent::Dropped(reason) => return events.push_back(dropped(&left.packet, reason, None, now)),
-                    Sent::Consumed(ring) => return events.push_back(consumed(&left, ring)),
+                steps = tables.engines().cost();
+                let ended = match sent {
+                    Sent::Delivered => None,
+                    Sent::Dropped(reason) => Some(dropped(&left.packet, reason, None, now)),
+                    Sent::Consumed(ring) => Some(consumed(&left, ring)),
+                };
+                if let Some(ended) = ended {
+                    events.push_back(ended);
+                    return steps;
                 }
             }
             events.push_back(Event::Outcome(outcome(left, ports)));
+            steps
         });
     }
 

@@ -257,6 +257,8 @@ pub struct Tenant {
     pub xdp_weight: Option<u16>,
     /// Rows of the bus in these that are its own.
     pub xdp_rows: Option<u16>,
+    /// Weight in the queues in front of the l7 engine.
+    pub l7_weight: Option<u16>,
     /// Destinations that it may use; without them those that its tables name, and all when it
     /// runs an XDP program.
     pub to: Option<Vec<Destination>>,

@@ -35,6 +35,7 @@ pub const OPTIONS: [(&str, &[&str]); 9] = [
             "xdp_work=",
             "xdp_weight=",
             "xdp_rows=",
+            "l7_weight=",
             "to=",
         ],
     ),

@@ -62,7 +62,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     let mut keep_tag = None;
     let (mut rate, mut burst, mut weight, mut to) = (None, None, None, None);
     let (mut share, mut share_burst, mut limit, mut reserve) = (None, None, None, None);
-    let (mut xdp_work, mut xdp_weight, mut xdp_rows) = (None, None, None);
+    let (mut xdp_work, mut xdp_weight, mut xdp_rows, mut l7_weight) = (None, None, None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -103,6 +103,10 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
                 let n = value.number("the rows at the XDP engine", 1, u128::from(u16::MAX))?;
                 xdp_rows.replace(n as u16).is_none()
             }
+            ("l7_weight", Some(value)) => {
+                let n = value.number("the weight at the l7 engine", 1, u128::from(u16::MAX))?;
+                l7_weight.replace(n as u16).is_none()
+            }
             ("to", Some(value)) => to.replace(destinations(value)?).is_none(),
             _ => return Err(unknown_option("tenant", option)),
         };
@@ -141,6 +145,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         xdp_work,
         xdp_weight,
         xdp_rows,
+        l7_weight,
         to,
     };
     parser.tenants.push((tenant.clone(), word.span));

@@ -37,7 +37,7 @@ fn run(flood: Flood, seed: u64) -> [Seen; 2] {
     let mut engine = Engine::open(build, seed, &tables);
     let quota = |messages| L7QuotaRow { messages };
     engine.write_from(Table::L7Quota, 1, &[quota(build.target().messages as u16 - QUOTA), quota(QUOTA)]);
-    engine.write_from(Table::L7Share, 1, &[L7ShareRow { packets: 64, beats: 256 }; 2]);
+    engine.write_from(Table::L7Share, 1, &[L7ShareRow { packets: 64, beats: 256, weight: 0 }; 2]);
     let mut other = messages(shapes[1], if flood == Flood::Nothing { 0.0 } else { FLOOD });
     if flood == Flood::DeadRing {
         let row = L7RingRow { valid: true, module_id: 2, log_size: 4, ..L7RingRow::default() };

@@ -8,7 +8,7 @@ use crate::linker::check::{Refusal, no_module, system_only, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
 use sluice_formats::l7::rows::{
-    L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7RingRow, L7SecretRow, L7ShareRow, L7StartRow, L7TargetPart,
+    L7GroupRow, L7MatchRow, L7PortRow, L7QuotaRow, L7RingRow, L7SecretRow, L7StartRow, L7TargetPart,
 };
 use sluice_formats::{Row, Table};
 
@@ -34,8 +34,7 @@ impl L7Space {
         match row.table {
             Table::L7Share => {
                 owner.own_module(row)?;
-                let given = &holding.given;
-                granted(&unpack(row.words)?, &L7ShareRow { packets: given.packets, beats: given.beats })?;
+                granted(&unpack(row.words)?, &holding.given.share_row())?;
                 Ok(None)
             }
             Table::L7Quota => {

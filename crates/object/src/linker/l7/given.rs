@@ -3,7 +3,8 @@
 use crate::l7::L7Part;
 use crate::linker::LinkError;
 use crate::linker::tenants::TenantSpec;
-use sluice_formats::l7::target::Target;
+use sluice_formats::l7::rows::L7ShareRow;
+use sluice_formats::l7::target::{Target, WEIGHT};
 
 /// A tenant without a number of messages gets this part of those that may be on their way.
 const MESSAGES_PART: usize = 8;
@@ -27,6 +28,8 @@ pub struct L7Given {
     pub packets: u16,
     /// Beats of the staging buffer that only he has.
     pub beats: u16,
+    /// His part of the matchers' steps when others want them too, beside theirs; without it as one of 16.
+    pub weight: Option<u16>,
 }
 
 /// A resource of the engine that tenants are given numbers of, in rows that lie side by side.
@@ -103,6 +106,11 @@ impl L7Given {
             rings: most(self.rings, RINGS),
             ..self
         }
+    }
+
+    /// His row of the staging buffer and the scheduler in front.
+    pub(super) fn share_row(&self) -> L7ShareRow {
+        L7ShareRow { packets: self.packets, beats: self.beats, weight: self.weight.unwrap_or(WEIGHT) }
     }
 
     /// Most messages on their way.

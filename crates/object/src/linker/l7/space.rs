@@ -12,7 +12,7 @@ use crate::linker::spaces::Holder;
 use crate::linker::tenants::{Tenant, TenantSpec};
 use crate::object::Object;
 use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7RingRow, L7SecretRow, L7ShareRow};
-use sluice_formats::l7::target::{TABLE_HASHES, Target as L7Target};
+use sluice_formats::l7::target::{TABLE_HASHES, Target as L7Target, WEIGHT};
 use sluice_formats::{EngineId, Table, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,6 +103,9 @@ impl L7Space {
             ("packets of the staging buffer", "l7.packets", &|given| given.packets.into(), target.packets),
             ("beats of the staging buffer", "l7.beats", &|given| given.beats.into(), target.beats),
         ];
+        if given.weight == Some(0) {
+            return Err(spec.wrong("l7.weight", 0, format!("1 to 65535, or no weight for {WEIGHT}")));
+        }
         for (resource, key, amount, all) in sums {
             let (asked, all) = (amount(given), all as u32);
             if asked > all {
@@ -157,7 +160,7 @@ impl Space for L7Space {
         }
         let holding = Holding { name: spec.name.clone(), given, bases, banks: [None, None], open: BTreeSet::new() };
         self.holders.insert(module, holding);
-        let share = L7ShareRow { packets: given.packets, beats: given.beats };
+        let share = given.share_row();
         let quota = L7QuotaRow { messages: given.most_messages(self.target) };
         Ok(vec![write(Table::L7Share, module.into(), &share), write(Table::L7Quota, module.into(), &quota)])
     }

@@ -69,7 +69,7 @@ impl Tenants {
             quota(bench, module as u8, target.messages as u16);
         }
         secrets(bench, rng);
-        let share = L7ShareRow { packets: 2, beats: 24 };
+        let share = L7ShareRow { packets: 2, beats: 24, weight: 0 };
         (1..4).for_each(|module| bench.write(Table::L7Share, module, &share));
     }
 }
