@@ -6,7 +6,7 @@ use sluice_formats::l7::qnp::Header;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::DEFAULT;
 use sluice_formats::{EngineId, Reason};
-use sluice_l7::message::{Addresses, frame};
+use sluice_l7::message::{Addresses, Field, encode, frame};
 use sluice_l7::object::object;
 use sluice_l7::rules::read;
 use sluice_nic::SoftwareNic;
@@ -214,4 +214,62 @@ fn tail_drops_and_drops_of_dispatch_give_their_generation_back() {
     }
     let load = bench.linker.remove(1).unwrap();
     run_load(&mut bench.nic, &load, &mut Vec::new()).unwrap();
+}
+
+/// Who waits in front of the engine goes in turns of the steps that his messages cost.
+#[test]
+fn steps_are_shared_by_weight() {
+    let (steps, weights) = ([48u32, 24], [16u16, 48]);
+    let mut nic = SoftwareNic::new(DEFAULT);
+    let mut linker = Linker::of(&DEFAULT, &nic.capabilities().engines, None);
+    let mut settings = linker.settings().clone();
+    let mut loads = Vec::new();
+    let hops = |steps: u32, between: &str| {
+        let hops: Vec<String> = (0..steps).map(|hop| format!("{hop:02}")).collect();
+        hops.join(between)
+    };
+    for number in 0..2u16 {
+        let at = usize::from(number);
+        let pattern = hops(steps[at], ".");
+        let text = format!(
+            "application a {{ port 9000 id 1 default drop message m = 1 {{ field f = 1 rule r: f ~ \"{pattern}\" -> queue 0 }} }}\n"
+        );
+        let object = object("rules", &read("a.l7", &text).unwrap(), &DEFAULT).unwrap();
+        let mut spec = TenantSpec::new(number + 1, format!("tenant{number}"));
+        spec.queues.insert(HOST, 900);
+        spec.make_room(&object);
+        let given = spec.l7.as_mut().unwrap();
+        (given.weight, given.messages) = (Some(weights[at]), Some(200));
+        loads.push(linker.admit(spec).unwrap());
+        loads.push(linker.load(number + 1, &object).unwrap());
+        settings.ports[at] = PortSettings { untagged: Some(number + 1), ..PortSettings::default() };
+    }
+    loads.push(linker.nic(settings).unwrap());
+    loads.iter().for_each(|load| run_load(&mut nic, load, &mut Vec::new()).unwrap());
+    nic.set_blocked(DESTINATION, true).unwrap();
+    for id in 0..60u32 {
+        let offer = |number: usize| {
+            let body = encode(&[Field { index: 1, value: hops(steps[number], "-").into_bytes() }]);
+            let header = Header { app_id: 1, msg_type: 1, msg_id: id, msg_len_in_pkts: 1, ..Header::default() };
+            let bytes = frame(&Addresses::to_port(9000), header, &body);
+            Offer { port: number as u8, bytes, at: 0, bad: false }
+        };
+        nic.offer(&[offer(0), offer(1)]).unwrap();
+    }
+    nic.advance(20_000).unwrap();
+    nic.set_blocked(DESTINATION, false).unwrap();
+    nic.quiesce().unwrap();
+    let mut done = [0u32; 2];
+    for event in nic.poll(usize::MAX) {
+        let Event::Outcome(outcome) = event else { panic!("{event:?}") };
+        assert_eq!(outcome.verdict, Verdict::Delivered { queue: 3 });
+        // As long as both have packets.
+        if done[1] < 56 * steps[1] {
+            let number = (outcome.id >> 28) as usize;
+            done[number] += steps[number];
+        }
+    }
+    // A turn is 4 steps for each of the weight, and a message that does not fit any more goes all the same.
+    let turns = [0, 1].map(|n| f64::from(done[n]) / f64::from(4 * weights[n]));
+    assert!((turns[0] - turns[1]).abs() <= 2.0, "{done:?}: {turns:?} turns");
 }

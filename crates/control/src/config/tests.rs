@@ -116,6 +116,7 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
             4,
             "xdp_share.rows: found 505, allowed: at most 504",
         ),
+        (format!("{tenant}[tenant.l7]\nweight = 0\n"), "E0226", 4, "l7.weight: found 0, allowed: 1 to 65535"),
         (format!("{tenant}xdp_share = {{ room = 5 }}\n"), "E0303", 7, "unknown field `room`"),
         (
             format!(

@@ -87,6 +87,7 @@ pub fn a_burst_waits_for_its_descriptors(target: &str) {
 }
 
 pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
+    let rounds = if std::env::var_os("SLUICE_LONG").is_some() { 100 * rounds } else { rounds };
     let mut rng = Rng::new(test_seed(name));
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
     let mut early = 0;
