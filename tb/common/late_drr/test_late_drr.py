@@ -222,6 +222,6 @@ async def a_module_alone_has_a_packet_a_cycle(dut):
     assert taken == (8 if not bench.places else min(8, 8 * bench.spare)), taken
 
 
-@pytest.mark.parametrize("places, spare", [(12, 4), (6, 2), (0, 0)])
+@pytest.mark.parametrize("places, spare", [(12, 4), pytest.param(6, 2, marks=pytest.mark.long), (0, 0)])
 def test_late_drr(places, spare):
     run_bench("sluice_late_drr", parameters={"Modules": 8, "Places": places, "Spare": spare})
