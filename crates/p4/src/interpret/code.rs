@@ -283,7 +283,6 @@ pub(crate) struct Table {
     /// Direct counter and meter.
     pub direct: Vec<usize>,
     pub has_selector: bool,
-    pub span: Span,
 }
 
 /// An extern that keeps something from packet to packet.

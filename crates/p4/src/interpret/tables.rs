@@ -137,6 +137,12 @@ impl Rows {
         self.rows.len() < before
     }
 
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.index();
+    }
+
     /// The index of the entry that a packet finds.
     pub fn find(&self, keys: &[Value], table: &Table) -> Option<usize> {
         if let Some(exact) = &self.exact {

@@ -136,14 +136,20 @@ fn matched(pair: &Pair, key: &Key) -> Result<Match, Wrong> {
         MatchKind::Exact | MatchKind::Optional => Ok(Match::Exact(one(text)?)),
         MatchKind::Lpm => {
             let (text, length) = match text.split_once('/') {
-                Some((text, length)) => (text, length.parse::<u32>().ok().filter(|length| *length <= width)),
-                None => (text, Some(width)),
+                Some((text, length)) => (text.to_string(), length.parse::<u32>().ok().filter(|l| *l <= width)),
+                None => {
+                    // Digits that do not count, at the end, shorten the prefix.
+                    let stars = (text.len() - text.trim_end_matches('*').len()) as u32;
+                    let bits = if radix(text).1 == 2 { 1 } else { 4 };
+                    let zeros = "0".repeat(stars as usize);
+                    (format!("{}{zeros}", text.trim_end_matches('*')), width.checked_sub(stars.saturating_mul(bits)))
+                }
             };
             let Some(length) = length else { return wrong(word, format!("a prefix has 0 to {width} bits")) };
             let ones = (BigUint::from(1u8) << width) - 1u8;
             let low = (BigUint::from(1u8) << (width - length)) - 1u8;
             let mask = ones ^ low;
-            let value = one(text)?.big() & &mask;
+            let value = one(&text)?.big() & &mask;
             Ok(Match::Prefix(Value::of_big(value, width), Value::of_big(mask, width), length))
         }
         MatchKind::Ternary => match text.split_once("&&&") {
@@ -164,8 +170,8 @@ fn matched(pair: &Pair, key: &Key) -> Result<Match, Wrong> {
     }
 }
 
-/// Keys of an entry, in the order of the table; one that is left out is any, unless it is exact.
-pub(super) fn matches(table_name: &Word, keys: &[Pair], table: &Table) -> Result<Vec<Match>, Wrong> {
+/// Keys of an entry, in the order of the table; one that is left out is any, or zero where it is exact.
+pub(super) fn matches(keys: &[Pair], table: &Table) -> Result<Vec<Match>, Wrong> {
     let mut all: Vec<Option<Match>> = table.keys.iter().map(|_| None).collect();
     for pair in keys {
         let name = names::key(&pair.name);
@@ -181,10 +187,7 @@ pub(super) fn matches(table_name: &Word, keys: &[Pair], table: &Table) -> Result
     for (given, key) in all.into_iter().zip(&table.keys) {
         out.push(match (given, key.kind) {
             (Some(given), _) => given,
-            (None, MatchKind::Exact) => {
-                let (name, why) = (table_name.text.clone(), format!("its exact key `{}` has no value", key.name));
-                return Err((table_name.span, StfProblem::Name { what: "table", name, why }));
-            }
+            (None, MatchKind::Exact) => Match::Exact(key.shape.zero()),
             (None, MatchKind::Lpm) => {
                 let zero = Value::of_big(BigUint::default(), key.shape.number().width);
                 Match::Prefix(zero.clone(), zero, 0)
@@ -223,17 +226,23 @@ pub(super) fn action(call: &ActionCall, table: &Table, code: &Code) -> Result<(u
     Ok((at, out))
 }
 
-/// An entry as a script gives it; the smallest priority wins.
+/// What a priority of a script is among the ranks of entries, of which the smallest wins: the largest priority wins,
+/// but entries that the program itself has, in their order, come before.
+pub(super) fn rank(priority: Option<i64>) -> i64 {
+    const ABOVE: i64 = 1 << 40;
+    ABOVE - priority.unwrap_or(0)
+}
+
+/// An entry as a script gives it.
 pub(super) fn entry(
-    name: &Word,
     priority: Option<i64>,
     keys: &[Pair],
     call: &ActionCall,
     table: &Table,
     code: &Code,
 ) -> Result<Entry, Wrong> {
-    let matches = matches(name, keys, table)?;
+    let matches = matches(keys, table)?;
     let (action, data) = action(call, table, code)?;
-    let rank = rank_of(&table.keys, &matches, priority.unwrap_or(0));
+    let rank = rank_of(&table.keys, &matches, rank(priority));
     Ok(Entry { matches, rank, action, data })
 }

@@ -15,7 +15,11 @@ pub(super) fn find<'n>(
         return Ok(at);
     }
     let suffix = format!(".{wanted}");
-    let found: Vec<(usize, &str)> = all.clone().filter(|(_, name)| name.ends_with(&suffix)).collect();
+    let mut found: Vec<(usize, &str)> = all.clone().filter(|(_, name)| name.ends_with(&suffix)).collect();
+    if found.is_empty() && !wanted.is_empty() {
+        // Public scripts name things by less than their last part, too.
+        found = all.clone().filter(|(_, name)| name.ends_with(wanted)).collect();
+    }
     let names = |all: &mut dyn Iterator<Item = &str>| all.take(8).collect::<Vec<_>>().join(", ");
     let why = match found[..] {
         [(at, _)] => return Ok(at),

@@ -28,14 +28,14 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Vec<Command>, StfErrors> {
     if mistakes.is_empty() { Ok(commands) } else { Err(Mistakes(mistakes)) }
 }
 
-const COMMANDS: &str = "a command: packet, expect, add, setdefault, remove, wait, mirroring_add, mirroring_add_mc, \
+const COMMANDS: &str = "a command: packet, expect, no_packet, add, setdefault, remove, wait, mirroring_add, mirroring_add_mc, \
                         mirroring_delete, mc_mgrp_create, mc_node_create, mc_node_associate, register_read, \
-                        register_write, register_reset, check_counter, counter_read, meter_set_rates or \
+                        register_write, register_reset, check_counter, counter_read, pvs_add, pvs_clear, meter_set_rates or \
                         meter_array_set_rates";
 
 fn command(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
     let word = line.word();
-    let kind = match word.text.as_str() {
+    let kind = match word.text.to_ascii_lowercase().as_str() {
         "packet" => {
             let port = line.number("the number of a port")?;
             CommandKind::Packet { port, bytes: bytes(line)? }
@@ -47,10 +47,14 @@ fn command(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
         "add" => add(line)?,
         "setdefault" => CommandKind::SetDefault { table: name(line, "a table")?, action: action(line)? },
         "remove" => {
-            let table = name(line, "a table")?;
+            let table = name(line, "a table, or `all`")?;
             let (priority, keys) = (priority(line)?, keys(line)?);
-            CommandKind::Remove { table, priority, keys, id: id(line)? }
+            match table.text.eq_ignore_ascii_case("all") && priority.is_none() && keys.is_empty() && line.is_empty() {
+                true => CommandKind::RemoveAll,
+                false => CommandKind::Remove { table, priority, keys, id: id(line)? },
+            }
         }
+        "no_packet" => CommandKind::NoPacket,
         "wait" => CommandKind::Wait { seconds: if line.is_empty() { 1.0 } else { seconds(line)? } },
         "mirroring_add" => {
             let session = line.number("the number of a session")?;
@@ -88,6 +92,15 @@ fn command(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
             CommandKind::RegisterWrite { name, index, value: line.value() }
         }
         "register_reset" => CommandKind::RegisterReset { name: name(line, "a register")? },
+        "pvs_add" => {
+            let name = name(line, "a value set")?;
+            let mut values = vec![line.number("a value")?];
+            while !line.is_empty() {
+                values.push(line.number("a value")?);
+            }
+            CommandKind::ValueSetAdd { name, values }
+        }
+        "pvs_clear" => CommandKind::ValueSetClear { name: name(line, "a value set")? },
         "check_counter" => check_counter(line)?,
         "counter_read" => CommandKind::CounterRead { name: name(line, "a counter")?, index: line.number("an index")? },
         "meter_set_rates" => {
@@ -267,7 +280,7 @@ fn rate(line: &mut Line<'_>) -> Result<Rate, Wrong> {
     }
 }
 
-/// `check_counter NAME(INDEX) [packets|bytes] == NUMBER`.
+/// `check_counter NAME(INDEX) [packets|bytes] == NUMBER`; without a number it says only that the counter is there.
 fn check_counter(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
     let name = name(line, "a counter")?;
     let mut index = None;
@@ -276,6 +289,9 @@ fn check_counter(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
         if !line.take(")") {
             return line.expected("`)`");
         }
+    }
+    if line.is_empty() {
+        return Ok(CommandKind::CheckCounter { name, index, bytes: false, check: None });
     }
     let bytes = line.take("bytes");
     if !bytes {
@@ -291,7 +307,8 @@ fn check_counter(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
     ];
     for (mark, compare) in marks {
         if line.take(mark) {
-            return Ok(CommandKind::CheckCounter { name, index, bytes, compare, value: line.number("a number")? });
+            let check = Some((compare, line.number("a number")?));
+            return Ok(CommandKind::CheckCounter { name, index, bytes, check });
         }
     }
     line.expected("`==`, `!=`, `<`, `<=`, `>` or `>=`")

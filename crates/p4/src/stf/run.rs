@@ -87,7 +87,7 @@ impl Running<'_> {
                 if described.constant {
                     return state(&format!("table `{}`", described.name), "its entries are const");
                 }
-                let entry = entries::entry(table, *priority, keys, action, described, &switch.code)?;
+                let entry = entries::entry(*priority, keys, action, described, &switch.code)?;
                 let listed = &described.actions[entry.action];
                 if listed.default_only {
                     return state(&format!("action `{}`", action.name.text), "it is marked @defaultonly");
@@ -95,7 +95,7 @@ impl Running<'_> {
                 match switch.machine.tables[at].add(described, entry) {
                     Ok(handle) => {
                         if let Some(id) = id {
-                            self.ids.insert(id.text.clone(), (at, handle));
+                            self.ids.insert(id.text.trim_start_matches('$').to_string(), (at, handle));
                         }
                     }
                     Err(EntryRefused::Twice) => {
@@ -117,6 +117,13 @@ impl Running<'_> {
                 }
                 switch.machine.tables[at].default = (action_at, data);
             }
+            CommandKind::RemoveAll => {
+                let switch = &mut self.reference.switch;
+                let changed = switch.code.tables.iter().zip(&mut switch.machine.tables);
+                changed.filter(|(table, _)| !table.constant).for_each(|(_, rows)| rows.clear());
+                self.ids.clear();
+            }
+            CommandKind::NoPacket => {}
             CommandKind::Remove { table, priority, keys, id } => {
                 let at = self.table(table)?;
                 let switch = &mut self.reference.switch;
@@ -126,13 +133,14 @@ impl Running<'_> {
                 }
                 let rows = &mut switch.machine.tables[at];
                 let removed = match id {
-                    Some(id) => match self.ids.remove(&id.text) {
+                    Some(id) => match self.ids.remove(id.text.trim_start_matches('$')) {
                         Some((of, handle)) if of == at => rows.remove(|row| row.handle == handle),
                         _ => false,
                     },
                     None => {
-                        let matches = entries::matches(table, keys, described)?;
-                        let rank = priority.map(|p| crate::interpret::rank_of(&described.keys, &matches, p));
+                        let matches = entries::matches(keys, described)?;
+                        let rank = priority
+                            .map(|p| crate::interpret::rank_of(&described.keys, &matches, entries::rank(Some(p))));
                         rows.remove(|row| row.entry.matches == matches && rank.is_none_or(|r| r == row.entry.rank))
                     }
                 };
@@ -193,8 +201,9 @@ impl Running<'_> {
                     cells.fill(shape.zero());
                 }
             }
-            CommandKind::CheckCounter { name, index, bytes, compare, value } => {
+            CommandKind::CheckCounter { name, index, bytes, check } => {
                 let (packets, all) = self.counter(name, index.as_ref())?;
+                let Some((compare, value)) = check else { return Ok(()) };
                 let found = if *bytes { all } else { packets };
                 self.report.expected += 1;
                 if !compare.holds(found, *value) {
@@ -220,6 +229,14 @@ impl Running<'_> {
                     return state(&format!("meter `{}`", name.text), "it has no cell of that index");
                 }
             }
+            CommandKind::ValueSetAdd { name, values } => {
+                let at = self.value_set(name)?;
+                self.reference.switch.machine.value_sets[at].push(values.clone());
+            }
+            CommandKind::ValueSetClear { name } => {
+                let at = self.value_set(name)?;
+                self.reference.switch.machine.value_sets[at].clear();
+            }
             CommandKind::Wait { seconds } => switch.machine.time += (seconds * 1e9) as u64,
         }
         Ok(())
@@ -244,6 +261,11 @@ impl Running<'_> {
     fn table(&self, word: &Word) -> Result<usize, Wrong> {
         let tables = &self.reference.switch.code.tables;
         names::find("table", word, tables.iter().enumerate().map(|(at, table)| (at, table.name.as_str())))
+    }
+
+    fn value_set(&self, word: &Word) -> Result<usize, Wrong> {
+        let sets = &self.reference.switch.code.value_sets;
+        names::find("value set", word, sets.iter().map(String::as_str).enumerate())
     }
 
     fn object(&self, word: &Word, what: &'static str, is: impl Fn(&ObjectKind) -> bool) -> Result<usize, Wrong> {
@@ -286,7 +308,7 @@ impl Running<'_> {
         };
         if let (ObjectKind::Counter { direct: true, .. }, Some(word)) = (&switch.code.objects[at].kind, index) {
             let table = switch.code.tables.iter().position(|table| table.direct.contains(&at));
-            let handle = match self.ids.get(&word.text) {
+            let handle = match self.ids.get(word.text.trim_start_matches('$')) {
                 Some((of, handle)) if Some(*of) == table => Some(*handle),
                 Some(_) => None,
                 None => word.text.parse::<u64>().ok(),

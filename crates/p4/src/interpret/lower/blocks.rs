@@ -70,7 +70,7 @@ impl<'p> Lowerer<'p> {
                 self.bind(id, Binding::Action(self.code.actions.len() - 1));
             }
             DeclarationKind::Table { name, properties } => {
-                self.table(name, properties, &declaration.annotations, declaration.span)?;
+                self.table(name, properties, &declaration.annotations)?;
             }
             DeclarationKind::ValueSet { name, .. } => {
                 let id = self.declared(name)?;

@@ -18,7 +18,6 @@ impl<'p> Lowerer<'p> {
         name: &'p Name,
         properties: &'p [Property],
         annotations: &[Annotation],
-        span: Span,
     ) -> Lowered<()> {
         let id = self.declared(name)?;
         let mut table = Table {
@@ -32,7 +31,6 @@ impl<'p> Lowerer<'p> {
             size: None,
             direct: Vec::new(),
             has_selector: false,
-            span,
         };
         let mut types = Vec::new();
         for property in properties {
@@ -257,7 +255,9 @@ impl<'p> Lowerer<'p> {
             let counted = last.map_or(first, |last: i64| if largest { last - delta } else { last + delta });
             let priority = given.unwrap_or(counted);
             last = Some(priority);
+            let annotated = annotated_priority(&entry.action.annotations);
             let rank = match (explicit, largest) {
+                (false, _) if annotated.is_some() => annotated.unwrap_or(0),
                 (false, _) => at as i64 + 1,
                 (true, true) => i64::from(i32::MAX) - priority,
                 (true, false) => priority,
@@ -288,6 +288,15 @@ impl<'p> Lowerer<'p> {
             (Set::Range(Ex::Constant(low), Ex::Constant(high), _), _) => Match::Range(low, high),
             _ => return self.refuse(span, "an entry that is not known before the program runs"),
         })
+    }
+}
+
+/// `@priority(N)` behind an entry, which was there before priorities were a part of the language: the smallest wins.
+fn annotated_priority(annotations: &[Annotation]) -> Option<i64> {
+    let found = annotations.iter().find(|a| &*a.name.text == "priority")?;
+    match &found.body {
+        Some(ast::AnnotationBody::Words(words)) => words.first()?.parse().ok(),
+        _ => None,
     }
 }
 

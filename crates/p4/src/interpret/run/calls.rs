@@ -1,7 +1,8 @@
-//! Calls: arguments are copied in, in their order, and out again when the callee ends, in whatever way.
+//! Calls: arguments are copied in, in their order, and out again when the callee ends, in whatever way but an error of a
+//! parser.
 
 use super::places::Found;
-use super::{Flow, Machine, Run};
+use super::{Flow, Machine, Run, Stop};
 use crate::interpret::code::{Argument, Call, Callee, Code, Parameter};
 use crate::interpret::value::Value;
 use crate::syntax::ast::Direction;
@@ -76,6 +77,10 @@ impl Machine {
             };
         }
         let result = run(self);
+        // What rejects ends the parsers around it at once.
+        if let Err(Stop::Parser(_)) = result {
+            return result.map(drop);
+        }
         for ((parameter, argument), found) in parameters.iter().zip(arguments).zip(&targets) {
             if let (Argument::Out(target) | Argument::InOut(target), Some(found)) = (argument, found)
                 && matches!(parameter.direction, Direction::Out | Direction::InOut)

@@ -71,6 +71,8 @@ pub(crate) struct Machine {
     pub slots: Vec<Value>,
     pub tables: Vec<Rows>,
     pub objects: Vec<Cells>,
+    /// What value sets hold: for each a list of values, one for each key.
+    pub value_sets: Vec<Vec<Vec<u128>>>,
     pub packet: Packet,
     /// What a packet asks of the architecture.
     pub requests: Requests,
@@ -91,6 +93,7 @@ impl Machine {
             slots: vec![Value::None; code.slots],
             tables: code.tables.iter().map(Rows::new).collect(),
             objects: code.objects.iter().map(|object| cells(&object.kind)).collect(),
+            value_sets: vec![Vec::new(); code.value_sets.len()],
             packet: Packet::default(),
             requests: Requests::default(),
             errors: CoreErrors::new(code),

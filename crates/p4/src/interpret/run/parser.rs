@@ -37,8 +37,15 @@ impl Machine {
     fn select(&mut self, code: &Code, keys: &[Value], cases: &[(Vec<Set>, Next)]) -> Run<Next> {
         for (sets, next) in cases {
             let mut holds = true;
-            for (set, key) in sets.iter().zip(keys) {
-                holds = holds && self.holds(code, set, key)?;
+            for (at, (set, key)) in sets.iter().zip(keys).enumerate() {
+                holds = holds
+                    && match set {
+                        Set::ValueSet(set) => self.value_sets[*set].iter().any(|values| {
+                            let these = if sets.len() == 1 { keys } else { &keys[at..=at] };
+                            values.len() == these.len() && values.iter().zip(these).all(|(v, k)| *v == k.bits())
+                        }),
+                        set => self.holds(code, set, key)?,
+                    };
             }
             if holds {
                 return Ok(*next);
@@ -63,7 +70,7 @@ impl Machine {
                 let most = numbers::binary(Binary::LessEqual, *number, key, &high);
                 least.is_some_and(|value| value.is_true()) && most.is_some_and(|value| value.is_true())
             }
-            // Value sets are filled by the control plane; scripts have no word for it.
+            // It may look at all keys, and is looked at before.
             Set::ValueSet(_) => false,
         })
     }
