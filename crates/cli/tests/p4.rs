@@ -60,7 +60,10 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     let f = Folder::new();
     let basic = "programs/p4/basic.p4";
     let called = f.sluice(&["p4", "test", basic]);
-    assert_eq!((called.code, called.out.as_str()), (0, "programs/p4/basic.stf: passed, packets in 7, out 2, expectations 2\n"));
+    assert_eq!(
+        (called.code, called.out.as_str()),
+        (0, "programs/p4/basic.stf: passed, packets in 7, out 2, expectations 2\n")
+    );
     f.write("wrong.stf", "packet 0 00\nexpect 1 01\n");
     let called = f.sluice(&["p4", "test", basic, "wrong.stf"]);
     assert!(called.code == 1 && called.out.contains("wrong.stf:2: port 1: no packet, expected 01"), "{}", called.out);
@@ -69,7 +72,11 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     assert_eq!((called.code, &value["passed"], &value["failures"][0]["line"]), (1, &false.into(), &2.into()));
     f.write("bad.stf", "packet 0 00\nadd nothing x()\n");
     let called = f.sluice(&["p4", "test", basic, "bad.stf"]);
-    assert!(called.code == 2 && called.err.contains("error[E0791]") && called.err.contains("bad.stf:2:5"), "{}", called.err);
+    assert!(
+        called.code == 2 && called.err.contains("error[E0791]") && called.err.contains("bad.stf:2:5"),
+        "{}",
+        called.err
+    );
     f.write("noise.stf", [0xff, 0xfe]);
     assert_eq!(f.sluice(&["p4", "test", basic, "noise.stf"]).code, 2);
     assert_eq!(f.sluice(&["p4", "test", basic, "no.stf"]).code, 2);

@@ -124,7 +124,8 @@ fn fuzz_programs_that_run() {
     while begin.elapsed().as_secs_f64() < seconds() {
         let bytes = damaged_text::damaged(&mut rng, &texts, word);
         let text = String::from_utf8_lossy(&bytes);
-        let reader = Reader::new().text("damaged.p4", text.as_ref()).define("LOCALS", "").define("APPLY", "hdr.h.a = 1;");
+        let reader =
+            Reader::new().text("damaged.p4", text.as_ref()).define("LOCALS", "").define("APPLY", "hdr.h.a = 1;");
         let Ok(program) = reader.check(Path::new("damaged.p4")) else { continue };
         let Ok(mut reference) = program.reference(Undefined::Random, rng.next_u64()) else { continue };
         for _ in 0..4 {

@@ -52,7 +52,7 @@ impl Facts {
     }
 
     /// Fields of a struct, header or union with their types.
-    pub fn fields(&self, ty: &Type) -> Option<(Fields, Vec<(Rc<str>, Type)>)> {
+    pub fn fields(&self, ty: &Type) -> Option<(Fields, types::NamedTypes)> {
         types::fields(&self.definitions, ty)
     }
 

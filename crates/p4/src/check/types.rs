@@ -50,7 +50,7 @@ pub(crate) enum Type {
 }
 
 /// Fields with their types.
-type NamedTypes = Vec<(Rc<str>, Type)>;
+pub(crate) type NamedTypes = Vec<(Rc<str>, Type)>;
 
 /// Most parts of a type.
 const MOST_PARTS: usize = 1 << 16;

@@ -56,7 +56,7 @@ impl Bits {
 
     /// Appends bytes behind whole ones.
     pub fn push_bytes(&mut self, bytes: &[u8]) {
-        if self.length % 8 == 0 {
+        if self.length.is_multiple_of(8) {
             self.bytes.extend_from_slice(bytes);
             self.length += 8 * bytes.len();
         } else {

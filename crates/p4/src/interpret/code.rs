@@ -211,8 +211,8 @@ pub(crate) enum Set {
     Value(Ex),
     Mask(Ex, Ex),
     Range(Ex, Ex, Number),
-    /// A value set, which looks at this key and those behind it.
-    ValueSet(usize),
+    /// A value set, which looks at this key, or at all where it stands alone.
+    Named(usize),
 }
 
 /// How a key is compared.

@@ -71,7 +71,7 @@ impl Pattern {
     /// Whether a packet is as the pattern says, or begins like that.
     fn holds(&self, bytes: &[u8]) -> bool {
         let digits = 2 * bytes.len();
-        let digit = |at: usize| if at % 2 == 0 { bytes[at / 2] >> 4 } else { bytes[at / 2] & 15 };
+        let digit = |at: usize| if at.is_multiple_of(2) { bytes[at / 2] >> 4 } else { bytes[at / 2] & 15 };
         let enough = digits >= self.digits.len() && !(self.whole && digits > self.digits.len());
         enough && self.digits.iter().enumerate().all(|(at, wanted)| wanted.is_none_or(|wanted| wanted == digit(at)))
     }

@@ -63,7 +63,7 @@ pub(super) fn value(word: &Word, text: &str, shape: &Shape) -> Result<Value, Wro
             Some(positive) => {
                 let width = shape.number().width;
                 let number = number(word, positive)?;
-                if number.bits() >= u64::from(width.max(1)) + 1 {
+                if number.bits() > u64::from(width.max(1)) {
                     return wrong(word, format!("here are {width} bits"));
                 }
                 Ok(Value::of_int(&-num_bigint::BigInt::from(number), width))

@@ -99,7 +99,7 @@ impl<'p> Lowerer<'p> {
             ExprKind::Name { .. } => {
                 let binding = self.facts.name(value).and_then(|id| self.binding(id)).cloned();
                 match binding {
-                    Some(Binding::ValueSet(at)) => Set::ValueSet(at),
+                    Some(Binding::ValueSet(at)) => Set::Named(at),
                     _ => Set::Value(self.value(value, Some(key))?),
                 }
             }

@@ -67,7 +67,7 @@ impl Machine {
                 Shape::Varbit(most) if size > u128::from(*most) => {
                     return Err(Stop::Parser(self.errors.header_too_short));
                 }
-                Shape::Varbit(_) if size % 8 != 0 => return Err(Stop::Parser(self.errors.invalid_argument)),
+                Shape::Varbit(_) if !size.is_multiple_of(8) => return Err(Stop::Parser(self.errors.invalid_argument)),
                 Shape::Varbit(_) => size as usize,
                 other => other.bits().unwrap_or(0) as usize,
             };

@@ -40,7 +40,7 @@ impl Machine {
             for (at, (set, key)) in sets.iter().zip(keys).enumerate() {
                 holds = holds
                     && match set {
-                        Set::ValueSet(set) => self.value_sets[*set].iter().any(|values| {
+                        Set::Named(set) => self.value_sets[*set].iter().any(|values| {
                             let these = if sets.len() == 1 { keys } else { &keys[at..=at] };
                             values.len() == these.len() && values.iter().zip(these).all(|(v, k)| *v == k.bits())
                         }),
@@ -71,7 +71,7 @@ impl Machine {
                 least.is_some_and(|value| value.is_true()) && most.is_some_and(|value| value.is_true())
             }
             // It may look at all keys, and is looked at before.
-            Set::ValueSet(_) => false,
+            Set::Named(_) => false,
         })
     }
 }

@@ -231,7 +231,7 @@ impl Switch {
                 // The clone is the packet as it came in.
                 let headers = self.parse(&bytes, &mut kept, &mut fresh)?;
                 let (bytes, parsed) = (bytes.clone(), self.machine.packet.at);
-                self.to_egress(
+                self.forward(
                     Job {
                         stage: Stage::Egress { headers, parsed, truncate: requests.truncate },
                         bytes,
@@ -257,7 +257,7 @@ impl Switch {
                 let stage = Stage::Egress { headers: headers.clone(), parsed, truncate: requests.truncate };
                 let (meta, standard) = (meta.clone(), standard.clone());
                 let job = Job { stage, bytes: bytes.clone(), meta, standard, rounds };
-                self.to_egress(job, port, rid, instance::REPLICATION)?;
+                self.forward(job, port, rid, instance::REPLICATION)?;
             }
             return Ok(());
         }
@@ -266,10 +266,10 @@ impl Switch {
             return Ok(());
         }
         let stage = Stage::Egress { headers, parsed, truncate: requests.truncate };
-        self.to_egress(Job { stage, bytes, meta, standard, rounds }, spec as u16, 0, instance::NORMAL)
+        self.forward(Job { stage, bytes, meta, standard, rounds }, spec as u16, 0, instance::NORMAL)
     }
 
-    fn to_egress(&mut self, mut job: Job, port: u16, rid: u16, instance: u128) -> Run<()> {
+    fn forward(&mut self, mut job: Job, port: u16, rid: u16, instance: u128) -> Run<()> {
         self.set(&mut job.standard, "egress_port", u128::from(port));
         self.set(&mut job.standard, "egress_rid", u128::from(rid));
         self.set(&mut job.standard, "instance_type", instance);
@@ -294,7 +294,7 @@ impl Switch {
                 self.set(&mut fresh, "packet_length", bytes.len() as u128);
                 let stage = Stage::Egress { headers: headers.clone(), parsed, truncate: requests.truncate };
                 let job = Job { stage, bytes: bytes.clone(), meta: kept, standard: fresh, rounds: rounds + 1 };
-                self.to_egress(job, port, rid, instance::EGRESS_CLONE)?;
+                self.forward(job, port, rid, instance::EGRESS_CLONE)?;
             }
         }
         if requests.drop || self.get(&standard, "egress_spec") == DROP {
