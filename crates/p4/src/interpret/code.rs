@@ -110,6 +110,8 @@ pub(crate) struct Parameter {
     pub slot: usize,
     pub direction: Direction,
     pub shape: Shape,
+    /// Its value where a call or an entry gives none.
+    pub default: Option<Value>,
 }
 
 #[derive(Debug)]

@@ -215,7 +215,7 @@ pub(super) fn action(call: &ActionCall, table: &Table, code: &Code) -> Result<(u
     }
     let mut out = Vec::with_capacity(values.len());
     for (value, parameter) in values.into_iter().zip(data) {
-        match value {
+        match value.or_else(|| parameter.default.clone()) {
             Some(value) => out.push(value),
             None => {
                 let (name, why) = (call.name.text.clone(), format!("its parameter `{}` has no value", parameter.name));

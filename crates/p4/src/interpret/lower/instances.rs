@@ -143,7 +143,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// Parameters of a function, action or block, each with a slot.
-    pub(super) fn parameters(&mut self, written: &[ast::Parameter]) -> Lowered<Vec<Parameter>> {
+    pub(super) fn parameters(&mut self, written: &'p [ast::Parameter]) -> Lowered<Vec<Parameter>> {
         let mut all = Vec::with_capacity(written.len());
         for parameter in written {
             let id = self.declared(&parameter.name)?;
@@ -156,7 +156,14 @@ impl<'p> Lowerer<'p> {
             let binding = if is_packet { Binding::Packet } else { Binding::Slot(slot, shape.clone()) };
             self.bind(id, binding);
             let name = parameter.name.text.clone();
-            all.push(Parameter { name, slot, direction: parameter.direction, shape });
+            let default = match &parameter.default {
+                Some(value) => match self.value(value, Some(&ty))? {
+                    Ex::Constant(value) => Some(value),
+                    _ => None,
+                },
+                None => None,
+            };
+            all.push(Parameter { name, slot, direction: parameter.direction, shape, default });
         }
         Ok(all)
     }

@@ -149,13 +149,13 @@ impl<'p> Lowerer<'p> {
     /// Which of the table's actions a default action or entry names, with its data.
     fn run_by(&mut self, value: &'p Expr, table: &Table) -> Lowered<(usize, Vec<Value>)> {
         let (id, action, arguments) = self.action_of(value)?;
-        let Some(at) = table.actions.iter().position(|a| a.action == action) else {
+        let Some(listed) = table.actions.iter().position(|a| a.action == action) else {
             return self.refuse(value.at.span, "an action that the table does not list");
         };
         let Kind::Action(signature) = &self.facts.definition(id).kind else {
             return self.refuse(value.at.span, "this action here");
         };
-        let directed = table.actions[at].bound.len();
+        let directed = table.actions[listed].bound.len();
         let data = &signature.parameters[directed..];
         // The arguments with a direction may be left out.
         let skipped = if arguments.len() == signature.parameters.len() { directed } else { 0 };
@@ -165,7 +165,8 @@ impl<'p> Lowerer<'p> {
         let mut values = Vec::with_capacity(data.len());
         for (at, parameter) in data.iter().enumerate() {
             let Some(value) = given.of(at, &parameter.name) else {
-                values.push(self.shape(&parameter.ty).zero());
+                let default = self.code.actions[action].parameters[directed + at].default.clone();
+                values.push(default.unwrap_or_else(|| self.shape(&parameter.ty).zero()));
                 continue;
             };
             match self.argument(parameter, value, true)? {
@@ -173,7 +174,7 @@ impl<'p> Lowerer<'p> {
                 _ => return self.refuse(value.at.span, "data of an action that are not known before"),
             }
         }
-        Ok((at, values))
+        Ok((listed, values))
     }
 
     fn no_action(&mut self, table: &mut Table, span: Span) -> Lowered<usize> {

@@ -73,7 +73,10 @@ impl Machine {
         for (parameter, value) in parameters.iter().zip(values) {
             self.slots[parameter.slot] = match (value, parameter.direction) {
                 (Some(value), _) => value,
-                (None, _) => parameter.shape.fresh(&mut self.noise),
+                (None, _) => match &parameter.default {
+                    Some(value) => value.clone(),
+                    None => parameter.shape.fresh(&mut self.noise),
+                },
             };
         }
         let result = run(self);
