@@ -82,7 +82,8 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     assert_eq!(f.sluice(&["p4", "test", basic, "no.stf"]).code, 2);
     let called = f.sluice(&["p4", "test", basic, "--device", "model"]);
     assert!(called.code == 3 && called.err.contains("not compiled to the pipeline yet"), "{}", called.err);
-    let called = f.sluice(&["p4", "test", "programs/p4/own_architecture.p4", "wrong.stf", "-D", "WIDTH=16"]);
+    let folder = ["-I", "programs/p4/include", "-D", "WIDTH=16"];
+    let called = f.sluice(&[&["p4", "test", "programs/p4/own_architecture.p4", "wrong.stf"], &folder[..]].concat());
     assert!(called.code == 3 && called.err.contains("E0794"), "{}", called.err);
     let called = f.sluice(&["p4", "test", basic, "--undefined", "random", "--seed", "3"]);
     assert!(called.code == 0 && called.out.starts_with("seed: 3\n"), "{}", called.out);
