@@ -210,7 +210,17 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("l7", "tiny", "both", [path for path in rules if path not in only_default + slow], "l7"),
         on_nic("l7, seconds", "default", "model", slow, "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
+        *(_p4_job(sluice, path) for path in sorted(ROOT.glob("programs/p4/*.stf"))),
     ]
+
+
+def _p4_job(sluice: Path, script: Path) -> Job:
+    """A program of P4 with its script, on the reference."""
+    program = str(script.with_suffix(".p4").relative_to(ROOT))
+    return Job(
+        f"scripts p4 {script.stem}", "scripts", "p4", [str(sluice), "p4", "test", program],
+        count=lambda text, good: Count(int(good), int(not good)), inputs=_inputs(_is_data, sluice),
+    )  # fmt: skip
 
 
 def _script_count(files: int) -> Callable[[str, bool], Count]:

@@ -1,4 +1,4 @@
-//! `sluice p4`: programs are checked and printed.
+//! `sluice p4`: programs are checked, printed and run with scripts.
 
 mod common;
 
@@ -53,4 +53,38 @@ fn mistakes_of_all_programs_are_shown_with_their_lines_and_exit_code_2() {
     assert_eq!((called.code, all.len()), (2, 2));
     assert!(all.iter().any(|e| e["line"] == 3 && e["code"] == "E0720"), "{}", called.out);
     assert_eq!(f.sluice(&["p4", "print", "b.p4"]).code, 2);
+}
+
+#[test]
+fn test_tells_by_its_exit_code_what_became_of_the_script() {
+    let f = Folder::new();
+    let basic = "programs/p4/basic.p4";
+    let called = f.sluice(&["p4", "test", basic]);
+    assert_eq!(
+        (called.code, called.out.as_str()),
+        (0, "programs/p4/basic.stf: passed, packets in 7, out 2, expectations 2\n")
+    );
+    f.write("wrong.stf", "packet 0 00\nexpect 1 01\n");
+    let called = f.sluice(&["p4", "test", basic, "wrong.stf"]);
+    assert!(called.code == 1 && called.out.contains("wrong.stf:2: port 1: no packet, expected 01"), "{}", called.out);
+    let called = f.sluice(&["p4", "test", basic, "wrong.stf", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&called.out).unwrap();
+    assert_eq!((called.code, &value["passed"], &value["failures"][0]["line"]), (1, &false.into(), &2.into()));
+    f.write("bad.stf", "packet 0 00\nadd nothing x()\n");
+    let called = f.sluice(&["p4", "test", basic, "bad.stf"]);
+    assert!(
+        called.code == 2 && called.err.contains("error[E0791]") && called.err.contains("bad.stf:2:5"),
+        "{}",
+        called.err
+    );
+    f.write("noise.stf", [0xff, 0xfe]);
+    assert_eq!(f.sluice(&["p4", "test", basic, "noise.stf"]).code, 2);
+    assert_eq!(f.sluice(&["p4", "test", basic, "no.stf"]).code, 2);
+    let called = f.sluice(&["p4", "test", basic, "--device", "model"]);
+    assert!(called.code == 3 && called.err.contains("not compiled to the pipeline yet"), "{}", called.err);
+    let folder = ["-I", "programs/p4/include", "-D", "WIDTH=16"];
+    let called = f.sluice(&[&["p4", "test", "programs/p4/own_architecture.p4", "wrong.stf"], &folder[..]].concat());
+    assert!(called.code == 3 && called.err.contains("E0794"), "{}", called.err);
+    let called = f.sluice(&["p4", "test", basic, "--undefined", "random", "--seed", "3"]);
+    assert!(called.code == 0 && called.out.starts_with("seed: 3\n"), "{}", called.out);
 }

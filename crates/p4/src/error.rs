@@ -101,6 +101,8 @@ problems! {
     Assertion "E0744" "static_assert does not hold{text}" { text }
     /// Two with one name for the control plane.
     ControlName "E0745" "{what}: {why}" { what, why }
+    /// What the reference does not run.
+    Reference "E0794" "the reference does not run {what}" { what }
 }
 
 /// One mistake, where it is, and how the text there came into the program.

@@ -1,14 +1,19 @@
 //! P4-16 programs: what they are made of, whether they are P4, and how they are printed.
 //!
 //! A program goes through `source` (files, directives, macros: words), `syntax` (a tree) and `check` (names, types,
-//! constants). What the choices were: docs/decisions/p4-front-end.md.
+//! constants). What the choices were: docs/decisions/p4-front-end.md. `interpret` runs what is checked; `stf` are scripts
+//! of packets for it.
 
 mod check;
 mod error;
+mod interpret;
+mod reference;
 mod source;
+pub mod stf;
 mod syntax;
 
 pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
+pub use reference::{Reference, Sent, Undefined};
 
 use error::Notes;
 use source::{Define, Settings, Sources};
@@ -65,17 +70,27 @@ impl Reader {
         if notes.is_empty() {
             tree = syntax::parse(words, &mut notes);
         }
+        let mut facts = None;
         if check && notes.is_empty() {
-            check::check(&tree, &sources, &mut notes);
+            facts = Some(check::check(&tree, &sources, &mut notes));
         }
-        if notes.is_empty() { Ok(Program { tree }) } else { Err(notes.into_errors(&sources)) }
+        if notes.is_empty() { Ok(Program { tree, facts, sources }) } else { Err(notes.into_errors(&sources)) }
     }
 }
 
 /// A program that was read. Two are equal if they say the same, wherever it is written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Program {
     tree: ast::Program,
+    /// What the checker found; nothing of a program that was only parsed.
+    facts: Option<check::Facts>,
+    sources: Sources,
+}
+
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        self.tree == other.tree
+    }
 }
 
 /// What a program has, by kinds, with what it includes.

@@ -4,10 +4,11 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::p4::check::Check;
 use crate::p4::print::Print;
+use crate::p4::test::Test;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Checks P4-16 programs and prints them in one form
+/// Checks P4-16 programs, prints them in one form, and runs them with scripts of packets
 #[derive(Args, Debug)]
 pub struct P4Args {
     #[command(subcommand)]
@@ -18,6 +19,7 @@ pub struct P4Args {
 enum Command {
     Check(Check),
     Print(Print),
+    Test(Test),
 }
 
 impl P4Args {
@@ -26,6 +28,7 @@ impl P4Args {
         match &self.command {
             Command::Check(check) => check.run(out),
             Command::Print(print) => print.run(out),
+            Command::Test(test) => test.run(out),
         }
     }
 }

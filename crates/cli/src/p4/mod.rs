@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod print;
+pub mod test;
 
 use crate::failure::Failure;
 use clap::Args;

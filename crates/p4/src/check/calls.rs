@@ -21,13 +21,15 @@ pub(super) struct Call<'e> {
     pub types: &'e [TypeExpr],
     pub arguments: &'e [Argument],
     pub span: Span,
+    /// The number of what is called, if it is an expression.
+    pub id: Option<u32>,
 }
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, callee: &Expr, types: &[TypeExpr], arguments: &[Argument], span: Span) -> Type {
         match &callee.kind {
             ExprKind::Name { global, name } => {
-                let call = Call { name: name.text.clone(), types, arguments, span };
+                let call = Call { name: name.text.clone(), types, arguments, span, id: Some(callee.at.id) };
                 let all = self.scopes.find(&name.text, *global).to_vec();
                 match all.last().map(|id| (id, &self.definition(*id).kind)) {
                     None => {
@@ -36,6 +38,7 @@ impl Checker<'_> {
                     }
                     Some((id, Kind::Action(signature))) => {
                         let (id, signature) = (*id, signature.clone());
+                        self.names(callee, id);
                         self.call_action(id, &signature, &call)
                     }
                     Some((_, Kind::Function(_))) => {
@@ -44,7 +47,7 @@ impl Checker<'_> {
                             _ => None,
                         });
                         let signatures: Vec<(DefId, Rc<Signature>)> = signatures.collect();
-                        self.call_function(signatures, &call)
+                        self.call_function(callee, signatures, &call)
                     }
                     Some((id, kind)) if kind.is_type() => {
                         let ty = match kind {
@@ -64,7 +67,7 @@ impl Checker<'_> {
                 let ty = self.ty(ty);
                 self.construct_value(&ty, arguments, span)
             }
-            ExprKind::Member(owner, member) => self.call_member(owner, member, types, arguments, span),
+            ExprKind::Member(..) => self.call_member(callee, types, arguments, span),
             _ => {
                 let ty = self.infer(callee);
                 self.mismatch(callee.at.span, "what is called", &ty, "a function, action or method");
@@ -105,10 +108,11 @@ impl Checker<'_> {
         }
     }
 
-    fn call_function(&mut self, all: Vec<(DefId, Rc<Signature>)>, call: &Call<'_>) -> Type {
+    fn call_function(&mut self, callee: &Expr, all: Vec<(DefId, Rc<Signature>)>, call: &Call<'_>) -> Type {
         let signatures: Vec<Rc<Signature>> = all.iter().map(|(_, signature)| signature.clone()).collect();
         let Some(at) = self.overload(&signatures, call) else { return self.arguments_alone(call.arguments) };
         let (id, signature) = &all[at];
+        self.names(callee, *id);
         self.not_itself(*id, call);
         self.call_signature(signature, &[], &[], call)
     }
@@ -150,6 +154,9 @@ impl Checker<'_> {
         let Some(types) = self.bind(&parameters, &signature.types, call, Called::Function) else {
             return put(self, &signature.result);
         };
+        if let Some(id) = call.id {
+            self.facts.arguments.insert(id, types.iter().cloned().collect());
+        }
         let result = self.substitute(&put(self, &signature.result), &signature.types, &types);
         let result = self.known(&result);
         if result == Type::Int && signature.result != Type::Int {
@@ -355,20 +362,15 @@ impl Checker<'_> {
         }
     }
 
-    fn call_member(
-        &mut self,
-        owner: &Expr,
-        member: &Name,
-        types: &[TypeExpr],
-        arguments: &[Argument],
-        span: Span,
-    ) -> Type {
-        let call = Call { name: member.text.clone(), types, arguments, span };
+    fn call_member(&mut self, callee: &Expr, types: &[TypeExpr], arguments: &[Argument], span: Span) -> Type {
+        let ExprKind::Member(owner, member) = &callee.kind else { return Type::Unknown };
+        let call = Call { name: member.text.clone(), types, arguments, span, id: Some(callee.at.id) };
         let written = match &owner.kind {
             ExprKind::Type(ty) if matches!(ty.kind, TypeKind::Named { .. }) => Some(self.ty(ty)),
             _ => self.denotes_type(owner),
         };
         if let Some(ty) = written {
+            self.types[owner.at.id as usize] = ty.clone();
             if let (Type::Named(id, given), "apply") = (&ty, &*member.text) {
                 let id = *id;
                 if let Kind::Block { constructor, has_body: true, .. } = &self.definition(id).kind {
@@ -429,6 +431,9 @@ impl Checker<'_> {
         let put = |checker: &Self, p: &Param| Param { ty: checker.substitute(&p.ty, &types, &given), ..p.clone() };
         let parameters: Vec<Param> = parameters.iter().map(|p| put(self, p)).collect();
         self.bind(&parameters, &[], call, Called::Function);
+        if let Some(id) = call.id {
+            self.facts.arguments.insert(id, given.into());
+        }
         Type::Void
     }
 

@@ -3,7 +3,7 @@
 use super::{Checker, Problem};
 use crate::error::place;
 use crate::source::Span;
-use crate::syntax::ast::{Annotation, Block, Declaration, DeclarationKind, Name, Program, TypeKind};
+use crate::syntax::ast::{Annotation, Block, Declaration, DeclarationKind, Name, Program, TypeKind, given_name};
 use std::collections::HashMap;
 
 impl Checker<'_> {
@@ -18,7 +18,7 @@ impl Checker<'_> {
                 for table in block.body.iter().flat_map(|body| &body.locals).filter(|_| several) {
                     self.several_tables(table);
                 }
-                let outer = Self::given_name(&declaration.annotations).unwrap_or(&block.name.text);
+                let outer = given_name(&declaration.annotations).unwrap_or(&block.name.text);
                 for local in block.body.iter().flat_map(|body| &body.locals) {
                     self.control_name(&format!("{outer}."), local, &mut seen);
                 }
@@ -29,7 +29,7 @@ impl Checker<'_> {
     /// A table with a whole name is one table; its control has one instance.
     fn several_tables(&mut self, declaration: &Declaration) {
         let DeclarationKind::Table { name, .. } = &declaration.kind else { return };
-        if Self::given_name(&declaration.annotations).is_some_and(|given| given.starts_with('.')) {
+        if given_name(&declaration.annotations).is_some_and(|given| given.starts_with('.')) {
             let why = "its name for the control plane is whole, but its control has several instances".to_string();
             self.note(name.span, Problem::ControlName { what: format!("table `{}`", name.text), why });
         }
@@ -80,7 +80,7 @@ fn instances(program: &Program) -> HashMap<&str, usize> {
 
 /// The name of the control plane: one that begins with a dot is whole.
 fn full_name(outer: &str, annotations: &[Annotation], name: &Name) -> String {
-    let given = Checker::given_name(annotations).unwrap_or(&name.text);
+    let given = given_name(annotations).unwrap_or(&name.text);
     match given.strip_prefix('.') {
         Some(whole) => whole.to_string(),
         None => format!("{outer}{given}"),

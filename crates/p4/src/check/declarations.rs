@@ -38,6 +38,7 @@ impl Checker<'_> {
             DeclarationKind::Enum { ty, name, members } => self.enumeration(ty.as_ref(), name, members),
             DeclarationKind::Error(names) => {
                 for name in names {
+                    self.facts.errors.push(name.text.clone());
                     if let Some(first) = self.errors.insert(name.text.clone(), name.span) {
                         let first = crate::error::place(first, self.sources);
                         self.note(name.span, Problem::Twice { what: format!("error `{}`", name.text), first });
@@ -528,19 +529,6 @@ impl Checker<'_> {
         if ty != Type::Unknown && !self.is_known_before(value) {
             let what = "a value of an annotation".to_string();
             self.note(value.at.span, Problem::Constant { what, why: "which is needed here".to_string() });
-        }
-    }
-
-    /// The name in `@name("...")`.
-    pub(super) fn given_name(annotations: &[Annotation]) -> Option<&str> {
-        use crate::syntax::ast::AnnotationBody;
-        let found = annotations.iter().find(|a| &*a.name.text == "name")?;
-        match &found.body {
-            Some(AnnotationBody::Words(words)) => match &words[..] {
-                [text] => text.strip_prefix('"')?.strip_suffix('"'),
-                _ => None,
-            },
-            _ => None,
         }
     }
 }

@@ -92,6 +92,7 @@ impl Checker<'_> {
                     return Type::MatchKind;
                 }
                 let Some(id) = self.lookup(name, *global) else { return Type::Unknown };
+                self.names(expression, id);
                 self.value_of(id, span)
             }
             ExprKind::This => match &self.this {

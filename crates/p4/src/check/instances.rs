@@ -22,7 +22,7 @@ impl Checker<'_> {
         };
         let id = &self.constructed(*id, arguments);
         let definition = self.definition(*id).clone();
-        let call = Call { name: definition.name.clone(), types: &[], arguments, span };
+        let call = Call { name: definition.name.clone(), types: &[], arguments, span, id: None };
         // An extern that lives as long as the call that uses it is no instance with a name.
         let is_block = !matches!(definition.kind, Kind::Extern { .. });
         if is_block

@@ -12,6 +12,7 @@ impl Checker<'_> {
     /// The type of `owner.member`, which is no call.
     pub(super) fn member(&mut self, owner: &Expr, member: &Name, span: Span) -> Type {
         if let Some(ty) = self.denotes_type(owner) {
+            self.types[owner.at.id as usize] = ty.clone();
             return self.member_of_type(&ty, member);
         }
         let ty = self.infer(owner);

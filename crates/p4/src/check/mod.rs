@@ -7,6 +7,7 @@ mod controlplane;
 mod declarations;
 mod definitions;
 mod expressions;
+mod facts;
 mod fits;
 mod instances;
 mod library;
@@ -23,22 +24,24 @@ mod wellformed;
 use crate::error::{Notes, Problem, place};
 use crate::source::{Sources, Span};
 use crate::syntax::ast::{Expr, Name, Program};
-use definitions::{DefId, Definition, Kind};
+pub(crate) use definitions::{DefId, Definition, Kind, Param, Signature};
+pub(crate) use facts::Facts;
 use scope::Scopes;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use types::Type;
-use value::Value;
+pub(crate) use types::{Type, substitute};
+pub(crate) use value::{Value, saturate};
 
-/// Checks a program; what is wrong is noted.
-pub(crate) fn check(program: &Program, sources: &Sources, notes: &mut Notes) {
+/// Checks a program; what is wrong is noted. What was found is complete where nothing is wrong.
+pub(crate) fn check(program: &Program, sources: &Sources, notes: &mut Notes) -> Facts {
     let mut checker = Checker {
         sources,
         notes,
         definitions: Vec::new(),
         scopes: Scopes::default(),
         types: vec![Type::Unknown; program.expressions as usize],
+        facts: Facts::new(program.expressions as usize),
         found: Vec::new(),
         errors: HashMap::new(),
         match_kinds: HashMap::new(),
@@ -53,6 +56,7 @@ pub(crate) fn check(program: &Program, sources: &Sources, notes: &mut Notes) {
         deep: Cell::new(0),
     };
     checker.program(program);
+    checker.facts()
 }
 
 /// Where a statement or expression stands.
@@ -97,6 +101,8 @@ struct Checker<'a> {
     scopes: Scopes,
     /// Types of expressions by their numbers.
     types: Vec<Type>,
+    /// What is kept beside the types.
+    facts: Facts,
     /// What unknown types were found to be.
     found: Vec<Option<Type>>,
     errors: HashMap<Rc<str>, Span>,
@@ -155,6 +161,22 @@ impl Checker<'_> {
         }
     }
 
+    /// What was found, with nothing left to be found in its types.
+    fn facts(mut self) -> Facts {
+        let mut facts = std::mem::take(&mut self.facts);
+        facts.types = self.types.iter().map(|ty| self.known(ty)).collect();
+        for types in facts.arguments.values_mut() {
+            *types = types.iter().map(|ty| self.known(ty)).collect();
+        }
+        facts.definitions = self.definitions;
+        facts
+    }
+
+    /// Takes note of what a name stands for.
+    fn names(&mut self, expression: &Expr, id: DefId) {
+        self.facts.names[expression.at.id as usize] = Some(id);
+    }
+
     fn definition(&self, id: DefId) -> &Definition {
         &self.definitions[id.index()]
     }
@@ -168,6 +190,7 @@ impl Checker<'_> {
             let first = place(self.definition(other).span, self.sources);
             self.note(span, Problem::Twice { what: format!("`{name}`"), first });
         }
+        self.facts.declare(&name, span, id);
         self.definitions.push(definition);
         self.scopes.declare(&name, id);
         id

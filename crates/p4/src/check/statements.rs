@@ -172,6 +172,7 @@ impl Checker<'_> {
             }
             None => {
                 let Some(id) = self.lookup(variable, false) else { return };
+                self.facts.declare(&variable.text, variable.span, id);
                 let ty = self.value_of(id, variable.span);
                 if !self.fits(&element, &ty) {
                     let expected = self.show(&ty);

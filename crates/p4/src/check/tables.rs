@@ -106,7 +106,8 @@ impl Checker<'_> {
             }
             let given: Vec<Param> =
                 signature.parameters.iter().filter(|p| p.direction != Direction::None).cloned().collect();
-            let call = Call { name: signature.name.clone(), types: &[], arguments, span: action.value.at.span };
+            let call =
+                Call { name: signature.name.clone(), types: &[], arguments, span: action.value.at.span, id: None };
             self.bind(&given, &[], &call, Called::Action);
             self.action_data_types(&signature, action);
             let marked = |word: &str| action.annotations.iter().any(|a| &*a.name.text == word);
@@ -148,6 +149,7 @@ impl Checker<'_> {
             self.note(name.span, Problem::TableAction { action: format!("`{}`", name.text), what });
             return None;
         }
+        self.names(callee, id);
         Some((id, arguments))
     }
 
@@ -181,7 +183,7 @@ impl Checker<'_> {
     /// Arguments of a default action or entry: those of the list again, and then the data.
     fn action_data(&mut self, action: &Listed<'_>, arguments: &[Argument], value: &Expr) {
         let directed = action.signature.parameters.iter().filter(|p| p.direction != Direction::None).count();
-        let call = Call { name: action.name.clone(), types: &[], arguments, span: value.at.span };
+        let call = Call { name: action.name.clone(), types: &[], arguments, span: value.at.span, id: None };
         self.bind(&action.signature.parameters, &[], &call, Called::Action);
         let wrong = |checker: &mut Self, what: &str| {
             let what = what.to_string();

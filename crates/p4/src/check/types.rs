@@ -1,6 +1,6 @@
 //! Types of values.
 
-use super::definitions::{DefId, Kind};
+use super::definitions::{DefId, Definition, Kind};
 use super::{Checker, Problem};
 use crate::source::Span;
 use crate::syntax::ast::Fields;
@@ -50,7 +50,7 @@ pub(crate) enum Type {
 }
 
 /// Fields with their types.
-type NamedTypes = Vec<(Rc<str>, Type)>;
+pub(crate) type NamedTypes = Vec<(Rc<str>, Type)>;
 
 /// Most parts of a type.
 const MOST_PARTS: usize = 1 << 16;
@@ -81,6 +81,34 @@ fn parameters(ty: &Type, all: &mut Vec<DefId>) {
         Type::Stack(element, _) | Type::List(element) => parameters(element, all),
         _ => {}
     }
+}
+
+/// A type with type arguments in the places of its parameters.
+pub(crate) fn substitute(ty: &Type, parameters: &[DefId], arguments: &[Type]) -> Type {
+    if parameters.is_empty() {
+        return ty.clone();
+    }
+    let put = |ty: &Type| substitute(ty, parameters, arguments);
+    match ty {
+        Type::Parameter(id) => match parameters.iter().position(|p| p == id) {
+            Some(at) => arguments.get(at).cloned().unwrap_or(Type::Unknown),
+            None => ty.clone(),
+        },
+        Type::Named(id, all) => Type::Named(*id, all.iter().map(put).collect()),
+        Type::Stack(element, size) => Type::Stack(Rc::new(put(element)), *size),
+        Type::Tuple(all) => Type::Tuple(all.iter().map(put).collect()),
+        Type::List(element) => Type::List(Rc::new(put(element))),
+        Type::Set(element) => Type::Set(Rc::new(put(element))),
+        _ => ty.clone(),
+    }
+}
+
+/// Fields of a struct, header or union with their types.
+pub(super) fn fields(definitions: &[Definition], ty: &Type) -> Option<(Fields, NamedTypes)> {
+    let Type::Named(id, arguments) = ty else { return None };
+    let Kind::Fields { kind, types, fields } = &definitions[id.index()].kind else { return None };
+    let put = |(name, ty): &(Rc<str>, Type)| (name.clone(), substitute(ty, types, arguments));
+    Some((*kind, fields.iter().map(put).collect()))
 }
 
 impl Checker<'_> {
@@ -132,22 +160,7 @@ impl Checker<'_> {
 
     /// A type with type arguments in the places of its parameters.
     pub(super) fn substitute(&self, ty: &Type, parameters: &[DefId], arguments: &[Type]) -> Type {
-        if parameters.is_empty() {
-            return ty.clone();
-        }
-        let put = |ty: &Type| self.substitute(ty, parameters, arguments);
-        match ty {
-            Type::Parameter(id) => match parameters.iter().position(|p| p == id) {
-                Some(at) => arguments.get(at).cloned().unwrap_or(Type::Unknown),
-                None => ty.clone(),
-            },
-            Type::Named(id, all) => Type::Named(*id, all.iter().map(put).collect()),
-            Type::Stack(element, size) => Type::Stack(Rc::new(put(element)), *size),
-            Type::Tuple(all) => Type::Tuple(all.iter().map(put).collect()),
-            Type::List(element) => Type::List(Rc::new(put(element))),
-            Type::Set(element) => Type::Set(Rc::new(put(element))),
-            _ => ty.clone(),
-        }
+        substitute(ty, parameters, arguments)
     }
 
     /// A type as a message shows it.
@@ -221,10 +234,7 @@ impl Checker<'_> {
 
     /// Fields of a struct, header or union with their types.
     pub(super) fn fields(&self, ty: &Type) -> Option<(Fields, NamedTypes)> {
-        let Type::Named(id, arguments) = ty else { return None };
-        let Kind::Fields { kind, types, fields } = &self.definition(*id).kind else { return None };
-        let put = |(name, ty): &(Rc<str>, Type)| (name.clone(), self.substitute(ty, types, arguments));
-        Some((*kind, fields.iter().map(put).collect()))
+        fields(&self.definitions, ty)
     }
 
     /// A type where another one is needed.

@@ -23,7 +23,7 @@ pub(crate) enum Value {
 }
 
 /// A number as a type holds it: its low bits.
-pub(super) fn wrap(number: BigInt, ty: &Type) -> BigInt {
+pub(crate) fn wrap(number: BigInt, ty: &Type) -> BigInt {
     match ty {
         Type::Bit(width) => low_bits(number, *width),
         Type::Signed(width) if *width > 0 => {
@@ -45,7 +45,7 @@ fn low_bits(number: BigInt, width: u32) -> BigInt {
 }
 
 /// A number at the ends of what a type holds.
-pub(super) fn saturate(number: BigInt, ty: &Type) -> BigInt {
+pub(crate) fn saturate(number: BigInt, ty: &Type) -> BigInt {
     let one = || BigInt::from(1);
     let (low, high) = match ty {
         Type::Bit(width) => (BigInt::from(0), (one() << *width) - 1),

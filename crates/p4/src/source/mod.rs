@@ -62,7 +62,7 @@ pub(crate) struct Text {
 }
 
 /// All texts of a program.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     texts: Vec<Text>,
 }

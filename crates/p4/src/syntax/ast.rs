@@ -443,3 +443,15 @@ pub(crate) struct Program {
     /// Expressions have numbers below this one.
     pub expressions: u32,
 }
+
+/// The name in `@name("...")`.
+pub(crate) fn given_name(annotations: &[Annotation]) -> Option<&str> {
+    let found = annotations.iter().find(|a| &*a.name.text == "name")?;
+    match &found.body {
+        Some(AnnotationBody::Words(words)) => match &words[..] {
+            [text] => text.strip_prefix('"')?.strip_suffix('"'),
+            _ => None,
+        },
+        _ => None,
+    }
+}

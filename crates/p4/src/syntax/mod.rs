@@ -5,5 +5,6 @@ mod number;
 mod parser;
 mod print;
 
+pub(crate) use number::number;
 pub(crate) use parser::parse;
 pub(crate) use print::print;

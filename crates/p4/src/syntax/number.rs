@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 const MOST_DIGITS: usize = 4096;
 
 /// Reads a number as it is written, or says what is wrong.
-pub(super) fn number(text: &str) -> Result<Number, String> {
+pub(crate) fn number(text: &str) -> Result<Number, String> {
     if text.len() > MOST_DIGITS {
         return Err(format!("it has more than {MOST_DIGITS} characters"));
     }

@@ -1,0 +1,158 @@
+//! `sluice p4 test`: programs with their scripts.
+
+use super::{ReadArgs, failure};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::printable;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use sluice_p4::stf::{Report, Script};
+use sluice_p4::{Program, Undefined};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs a P4-16 program for v1model with a script of packets (STF)
+///
+/// The script says which packets go in, which entries tables have, and which packets come out. The reference runs the program as the specification says, without the limits of a target. Exits with 0 when all went as the script says, 1 when it did not, 2 when program or script cannot be read, 3 when the device does not run the program.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sluice p4 test programs/p4/basic.p4 programs/p4/basic.stf
+  sluice p4 test programs/p4/basic.p4                        the script beside it, basic.stf
+  sluice p4 test --undefined random programs/p4/basic.p4     what is undefined is noise
+
+A script, line by line:
+  add routes hdr.ipv4.dst:0x0a000000/8 forward(next_hop:0x020000000008, port:1)
+  packet 0 0200000000fe 0200000000aa 0800 ...
+  expect 1 020000000008 0200000000fe 0800 45** ...           * is any digit, $ the end")]
+pub struct Test {
+    /// Program, *.p4
+    program: PathBuf,
+    /// Script, *.stf; without one that beside the program
+    script: Option<PathBuf>,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// What runs the program
+    #[arg(long, value_enum, default_value = "reference")]
+    device: Device,
+    /// What is read that the specification leaves undefined
+    #[arg(long, value_enum, default_value = "zero")]
+    undefined: UndefinedArg,
+    /// Seed of `random` and of noise; without one it is drawn for noise, and printed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// One JSON document instead of text
+    #[arg(short = 'j', long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Device {
+    /// The interpreter
+    Reference,
+    /// The pipeline's model: not built yet
+    Model,
+    /// The pipeline in RTL: not built yet
+    Rtl,
+    /// Model and RTL in lockstep: not built yet
+    Both,
+    /// All of them: not built yet
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum UndefinedArg {
+    Zero,
+    Random,
+}
+
+/// Exit code of a program that the device does not run.
+const REFUSED: u8 = 3;
+
+impl Test {
+    /// Reads, runs and reports.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
+        let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
+        let script = read_script(&path)?;
+        if self.device != Device::Reference {
+            let what = "P4 is not compiled to the pipeline yet";
+            return self.refused(out, &Failure::input("E0794", what).help("--device reference runs it"));
+        }
+        let random = self.undefined == UndefinedArg::Random;
+        let seed = self.seed.unwrap_or_else(|| if random { drawn() } else { 1 });
+        if random && !self.json {
+            out.line(format!("seed: {seed}"))?;
+        }
+        self.report(out, &program, &script, seed, &path)
+    }
+
+    fn report(
+        &self,
+        out: &mut Output,
+        program: &Program,
+        script: &Script,
+        seed: u64,
+        path: &Path,
+    ) -> Result<ExitCode, Failure> {
+        let undefined = match self.undefined {
+            UndefinedArg::Zero => Undefined::Zero,
+            UndefinedArg::Random => Undefined::Random,
+        };
+        let mut reference = match program.reference(undefined, seed) {
+            Ok(reference) => reference,
+            Err(errors) => return self.refused(out, &failure(&errors)),
+        };
+        let report = script.run(&mut reference).map_err(|errors| Failure::input(errors.code(), errors))?;
+        let name = path.display().to_string();
+        if self.json {
+            out.json(&report_json(&name, &report, seed))?;
+        } else {
+            for failure in &report.failures {
+                out.line(format!("{name}:{}: {}", failure.line, failure.what))?;
+            }
+            let word = if report.passed() { "passed" } else { "failed" };
+            let Report { packets, sent, expected, .. } = &report;
+            out.line(format!("{name}: {word}, packets in {packets}, out {sent}, expectations {expected}"))?;
+        }
+        Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+
+    fn refused(&self, out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {
+        if self.json {
+            out.json(&json!({ "passed": false, "refused": why.to_string() }))?;
+        } else {
+            out.flush()?;
+            printable::tell(why);
+        }
+        Ok(ExitCode::from(REFUSED))
+    }
+}
+
+fn read_script(path: &Path) -> Result<Script, Failure> {
+    let bytes = std::fs::read(path).map_err(|error| Failure::file(path, "read", &error))?;
+    let name = path.display().to_string();
+    match String::from_utf8(bytes) {
+        Ok(text) => Script::parse(&name, &text).map_err(|errors| Failure::input(errors.code(), errors)),
+        Err(_) => Err(Failure::input("E0790", format!("{name}: the script is no UTF-8"))),
+    }
+}
+
+/// A seed out of the time.
+fn drawn() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(1, |since| since.as_nanos() as u64)
+}
+
+fn report_json(name: &str, report: &Report, seed: u64) -> Value {
+    let failures: Vec<Value> =
+        report.failures.iter().map(|failure| json!({ "line": failure.line, "what": failure.what })).collect();
+    json!({
+        "script": name,
+        "passed": report.passed(),
+        "seed": seed,
+        "packets": report.packets,
+        "sent": report.sent,
+        "expectations": report.expected,
+        "failures": failures,
+    })
+}

@@ -1,0 +1,20 @@
+//! The reference: what a checked program does, as the specification and the documents of v1model say, without a target's
+//! limits. `lower` makes of the tree what runs, `run` runs it, `v1model` is the architecture around it.
+
+mod bits;
+mod code;
+mod lower;
+mod native;
+mod numbers;
+mod run;
+mod shape;
+mod tables;
+mod v1model;
+mod value;
+
+pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, Table};
+pub(crate) use lower::lower;
+pub(crate) use shape::Shape;
+pub(crate) use tables::{EntryRefused, rank_of};
+pub(crate) use v1model::{Cells, MeterRates, Node, Session, Switch};
+pub(crate) use value::Value;

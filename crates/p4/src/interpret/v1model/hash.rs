@@ -1,0 +1,66 @@
+//! Hashes and checksums of v1model, over bytes.
+
+use num_bigint::BigUint;
+
+/// CRC-32 as Ethernet has it.
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
+    })
+}
+
+/// CRC-16 with the polynomial x^16 + x^15 + x^2 + 1, reflected, beginning with 0.
+pub(crate) fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc, byte| {
+        (0..8).fold(crc ^ u16::from(*byte), |crc, _| (crc >> 1) ^ if crc & 1 == 1 { 0xa001 } else { 0 })
+    })
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
+    bytes.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
+}
+
+/// The complement of the sum of words in ones' complement: the checksum of IPv4, TCP and UDP.
+pub(crate) fn csum16(bytes: &[u8]) -> u16 {
+    let mut sum: u64 = words(bytes).map(u64::from).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+/// The words, one over the other.
+pub(crate) fn xor16(bytes: &[u8]) -> u16 {
+    words(bytes).fold(0, |all, word| all ^ word)
+}
+
+/// The value of an algorithm of fixed width by its name.
+pub(crate) fn by_name(algorithm: &str, bytes: &[u8]) -> BigUint {
+    match algorithm {
+        "crc32" | "crc32_custom" => crc32(bytes).into(),
+        "crc16" | "crc16_custom" => crc16(bytes).into(),
+        "xor16" => xor16(bytes).into(),
+        _ => csum16(bytes).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The check values that catalogues of CRCs give for these nine digits.
+    #[test]
+    fn crcs_of_nine_digits_are_those_of_the_catalogues() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(crc16(b"123456789"), 0xbb3d);
+    }
+
+    /// The example of RFC 1071, section 3.
+    #[test]
+    fn the_checksum_is_that_of_rfc_1071() {
+        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(csum16(&bytes), !0xddf2);
+        assert_eq!(csum16(&bytes[..7]), !0xdcfb);
+        assert_eq!(xor16(&[1, 2, 3]), 0x0202);
+    }
+}

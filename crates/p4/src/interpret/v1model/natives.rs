@@ -1,0 +1,149 @@
+//! Functions and methods of v1model.
+
+use super::hash;
+use super::{Cells, DROP, Keep};
+use crate::interpret::bits::Bits;
+use crate::interpret::code::NativeCall;
+use crate::interpret::native::Native;
+use crate::interpret::run::Machine;
+use crate::interpret::shape::Shape;
+use crate::interpret::value::{Value, ones};
+use num_bigint::BigUint;
+
+impl Machine {
+    /// Does what it is, on values in the order of the parameters; those that are written are changed in place.
+    pub fn v1model(&mut self, native: &NativeCall, values: &mut [Value], shapes: &[&Shape]) -> Value {
+        match native.what {
+            Native::MarkToDrop => {
+                set(&mut values[0], shapes[0], "egress_spec", DROP);
+                set(&mut values[0], shapes[0], "mcast_grp", 0);
+            }
+            Native::MarkToDropOld => self.requests.drop = true,
+            Native::Hash => {
+                let hash = self.hash(&values[1], shapes[1], &values[3], shapes[3], false);
+                let (base, max) = (values[2].big(), values[4].big());
+                let within = if max == BigUint::default() { max } else { hash % max };
+                values[0] = Value::of_big(base + within, shapes[0].number().width);
+            }
+            Native::Random => {
+                let (low, high) = (values[1].bits(), values[2].bits());
+                let count = high.wrapping_sub(low).wrapping_add(1);
+                let drawn = self.random.bits(128);
+                let within = if count == 0 { drawn } else { drawn % count };
+                values[0] = Value::Bits(low.wrapping_add(within) & ones(shapes[0].number().width));
+            }
+            Native::Truncate => self.requests.truncate = Some(values[0].bits()),
+            Native::VerifyChecksum | Native::VerifyChecksumPayload => {
+                let payload = native.what == Native::VerifyChecksumPayload;
+                if values[0].is_true() {
+                    let hash = self.hash(&values[3], shapes[3], &values[1], shapes[1], payload);
+                    let found = Value::of_big(hash, shapes[2].number().width);
+                    self.requests.checksum_error |= found.big() != values[2].big();
+                }
+            }
+            Native::UpdateChecksum | Native::UpdateChecksumPayload => {
+                let payload = native.what == Native::UpdateChecksumPayload;
+                if values[0].is_true() {
+                    let hash = self.hash(&values[3], shapes[3], &values[1], shapes[1], payload);
+                    values[2] = Value::of_big(hash, shapes[2].number().width);
+                }
+            }
+            Native::Checksum16Get => {
+                let mut bits = Bits::default();
+                shapes[0].pack(&values[0], &mut bits);
+                return Value::Bits(u128::from(hash::csum16(bits.bytes())));
+            }
+            Native::Clone | Native::CloneData | Native::CloneKeep => {
+                let keep = match native.what {
+                    Native::CloneKeep => Keep::List(values[2].bits() as u8),
+                    _ => self.kept(native),
+                };
+                let session = values[1].bits() as u32;
+                self.requests.clone = Some((session, keep));
+            }
+            Native::ResubmitData => self.requests.resubmit = Some(self.kept(native)),
+            Native::ResubmitKeep => self.requests.resubmit = Some(Keep::List(values[0].bits() as u8)),
+            Native::RecirculateData => self.requests.recirculate = Some(self.kept(native)),
+            Native::RecirculateKeep => self.requests.recirculate = Some(Keep::List(values[0].bits() as u8)),
+            Native::Count => self.counted(native, &values[0]),
+            Native::MeterExecute => values[1] = Value::Bits(self.color(native, index(&values[0]))),
+            Native::MeterRead => {
+                // Without an entry there is no meter.
+                let row = self.requests.row;
+                values[0] = Value::Bits(row.map_or(0, |row| self.color(native, row as usize)));
+            }
+            Native::RegisterRead => {
+                let cell = match native.object.map(|at| &self.objects[at]) {
+                    Some(Cells::Register(cells)) => cells.get(index(&values[1])).cloned(),
+                    _ => None,
+                };
+                values[0] = cell.unwrap_or_else(|| shapes[0].fresh(&mut self.noise));
+            }
+            Native::RegisterWrite => {
+                if let Some(Cells::Register(cells)) = native.object.map(|at| &mut self.objects[at])
+                    && let Some(cell) = cells.get_mut(index(&values[0]))
+                {
+                    *cell = std::mem::replace(&mut values[1], Value::None);
+                }
+            }
+            // Digests and messages go to nobody, direct counters count by themselves, and what is assumed is.
+            _ => {}
+        }
+        Value::None
+    }
+
+    /// Places whose values go with a copy.
+    fn kept(&mut self, native: &NativeCall) -> Keep {
+        let place = |place: &crate::interpret::code::Place| Some((place.slot, place.fixed.clone()?));
+        Keep::Places(native.kept.iter().filter_map(place).collect())
+    }
+
+    fn hash(&mut self, algorithm: &Value, names: &Shape, data: &Value, shape: &Shape, payload: bool) -> BigUint {
+        let mut bits = Bits::default();
+        shape.pack(data, &mut bits);
+        if payload {
+            bits.push_bytes(self.packet.payload());
+        }
+        let name = match names {
+            Shape::Enum(names) => names.get(algorithm.bits() as usize).map_or("", |name| name),
+            _ => "",
+        };
+        // A number of bits that is no whole number of bytes is a number all the same.
+        let unused = (8 - bits.len() % 8) % 8;
+        match name {
+            "identity" => BigUint::from_bytes_be(bits.bytes()) >> unused,
+            "random" => self.random.next().into(),
+            _ => hash::by_name(name, bits.bytes()),
+        }
+    }
+
+    fn counted(&mut self, native: &NativeCall, at: &Value) {
+        let bytes = self.packet.length() as u64;
+        if let Some(Cells::Counter(cells)) = native.object.map(|at| &mut self.objects[at])
+            && let Some((packets, all)) = cells.get_mut(index(at))
+        {
+            *packets += 1;
+            *all += bytes;
+        }
+    }
+
+    fn color(&mut self, native: &NativeCall, at: usize) -> u128 {
+        let (bytes, time) = (self.packet.length(), self.time);
+        match native.object.map(|at| &mut self.objects[at]) {
+            Some(Cells::Meter(meters)) => meters.color(at, bytes, time),
+            _ => 0,
+        }
+    }
+}
+
+fn index(value: &Value) -> usize {
+    usize::try_from(value.bits()).unwrap_or(usize::MAX)
+}
+
+/// Sets a field of a struct by its name.
+pub(super) fn set(value: &mut Value, shape: &Shape, name: &str, number: u128) {
+    let at = shape.fields().and_then(|fields| fields.names.iter().position(|field| &**field == name));
+    if let Some(field) = at.and_then(|at| value.parts_mut().get_mut(at)) {
+        *field = Value::Bits(number);
+    }
+}

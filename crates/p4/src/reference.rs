@@ -1,0 +1,69 @@
+//! The reference as others use it: a program that packets go through.
+
+use crate::error::{Notes, P4Errors, Problem, place};
+use crate::interpret::{Switch, lower};
+use crate::source::{Sources, Span};
+use crate::{Program, check};
+
+/// What is read that the specification leaves undefined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Undefined {
+    /// Zero.
+    #[default]
+    Zero,
+    /// Noise.
+    Random,
+}
+
+/// A program on v1model, with what it keeps from packet to packet.
+#[derive(Debug)]
+pub struct Reference {
+    pub(crate) switch: Switch,
+    sources: Sources,
+}
+
+/// A packet that left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Number of the port.
+    pub port: u16,
+    /// The packet.
+    pub bytes: Vec<u8>,
+}
+
+impl Program {
+    /// Makes a program run; `seed` is that of `random` and of noise. One that v1model cannot run is refused.
+    pub fn reference(&self, undefined: Undefined, seed: u64) -> Result<Reference, P4Errors> {
+        let nothing = check::Facts::default();
+        let facts = self.facts.as_ref().unwrap_or(&nothing);
+        match lower(&self.tree, facts) {
+            Ok(code) => {
+                let switch = Switch::new(code, seed, undefined == Undefined::Random);
+                Ok(Reference { switch, sources: self.sources.clone() })
+            }
+            Err(refused) => {
+                let mut notes = Notes::default();
+                notes.push(refused.span, Problem::Reference { what: refused.what });
+                Err(notes.into_errors(&self.sources))
+            }
+        }
+    }
+}
+
+impl Reference {
+    /// Carries a packet through the program; what comes back are the packets that leave, in their order, or why it was
+    /// not carried to its end.
+    pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, String> {
+        let sent = self.switch.packet(port, bytes);
+        let sent = sent.map_err(|stopped| format!("{}{}", stopped.what, self.place(stopped.span)))?;
+        Ok(sent.into_iter().map(|sent| Sent { port: sent.port, bytes: sent.bytes }).collect())
+    }
+
+    /// ` at FILE:LINE:COLUMN`, if a place is known.
+    pub(crate) fn place(&self, span: Span) -> String {
+        match span.end {
+            0 => String::new(),
+            _ => format!(", at {}", place(span, &self.sources)),
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Runs a script on the reference.
+
+use super::Script;
+use super::command::{Command, CommandKind, Compare, Word};
+use super::compare::{Expected, Failure};
+use super::entries;
+use super::error::{StfErrors, StfProblem};
+use super::line::Wrong;
+use super::names;
+use crate::Reference;
+use crate::interpret::{Cells, EntryRefused, MeterRates, Node, ObjectKind, Session};
+use sluice_packet::mistake::{Mistake, Mistakes};
+use sluice_packet::text;
+use std::collections::{BTreeMap, HashMap};
+
+/// What a script showed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Packets that went in.
+    pub packets: usize,
+    /// Packets that left.
+    pub sent: usize,
+    /// Expectations of packets, registers and counters.
+    pub expected: usize,
+    /// What went otherwise, in the order of the lines.
+    pub failures: Vec<Failure>,
+}
+
+impl Report {
+    /// Whether all went as the script says.
+    pub fn passed(&self) -> bool {
+        self.failures.is_empty()
+    }
+}
+
+/// A script while it runs.
+struct Running<'r> {
+    reference: &'r mut Reference,
+    expected: Expected,
+    sent: BTreeMap<u16, Vec<(usize, Vec<u8>)>>,
+    report: Report,
+    /// Entries that have a name: their tables and numbers.
+    ids: HashMap<String, (usize, u64)>,
+    line: usize,
+}
+
+impl Script {
+    /// Runs the script; what is wrong with it is an error, what goes otherwise than it says stands in the report.
+    pub fn run(&self, reference: &mut Reference) -> Result<Report, StfErrors> {
+        let mut running = Running {
+            reference,
+            expected: Expected::default(),
+            sent: BTreeMap::new(),
+            report: Report::default(),
+            ids: HashMap::new(),
+            line: 0,
+        };
+        for command in &self.commands {
+            running.line = text::position(&self.text, command.span.start).line;
+            let done = running.command(command);
+            done.map_err(|(span, problem)| Mistakes(vec![Mistake::new(&self.name, &self.text, span, problem)]))?;
+        }
+        let mut report = running.report;
+        report.failures.extend(running.expected.compare(&running.sent));
+        report.failures.sort_by_key(|failure| failure.line);
+        Ok(report)
+    }
+}
+
+impl Running<'_> {
+    fn command(&mut self, command: &Command) -> Result<(), Wrong> {
+        let state = |what: &str, why: &str| {
+            let (what, why) = (what.to_string(), why.to_string());
+            Err((command.span, StfProblem::State { what, why }))
+        };
+        let switch = &mut self.reference.switch;
+        match &command.kind {
+            CommandKind::Packet { port, bytes } => self.packet(*port, bytes),
+            CommandKind::Expect { port, pattern } => {
+                self.report.expected += 1;
+                self.expected.add(*port, pattern.clone(), self.line);
+            }
+            CommandKind::Add { table, priority, keys, action, id } => {
+                let at = self.table(table)?;
+                let switch = &mut self.reference.switch;
+                let described = &switch.code.tables[at];
+                if described.constant {
+                    return state(&format!("table `{}`", described.name), "its entries are const");
+                }
+                let entry = entries::entry(*priority, keys, action, described, &switch.code)?;
+                let listed = &described.actions[entry.action];
+                if listed.default_only {
+                    return state(&format!("action `{}`", action.name.text), "it is marked @defaultonly");
+                }
+                match switch.machine.tables[at].add(described, entry) {
+                    Ok(handle) => {
+                        if let Some(id) = id {
+                            self.ids.insert(id.text.trim_start_matches('$').to_string(), (at, handle));
+                        }
+                    }
+                    Err(EntryRefused::Twice) => {
+                        return state(&format!("table `{}`", described.name), "it has an entry with these keys");
+                    }
+                    Err(EntryRefused::Full) => return state(&format!("table `{}`", described.name), "it is full"),
+                }
+            }
+            CommandKind::SetDefault { table, action } => {
+                let at = self.table(table)?;
+                let switch = &mut self.reference.switch;
+                let described = &switch.code.tables[at];
+                if described.default_constant {
+                    return state(&format!("table `{}`", described.name), "its default action is const");
+                }
+                let (action_at, data) = entries::action(action, described, &switch.code)?;
+                if described.actions[action_at].table_only {
+                    return state(&format!("action `{}`", action.name.text), "it is marked @tableonly");
+                }
+                switch.machine.tables[at].default = (action_at, data);
+            }
+            CommandKind::RemoveAll => {
+                let switch = &mut self.reference.switch;
+                let changed = switch.code.tables.iter().zip(&mut switch.machine.tables);
+                changed.filter(|(table, _)| !table.constant).for_each(|(_, rows)| rows.clear());
+                self.ids.clear();
+            }
+            CommandKind::NoPacket => {}
+            CommandKind::Remove { table, priority, keys, id } => {
+                let at = self.table(table)?;
+                let switch = &mut self.reference.switch;
+                let described = &switch.code.tables[at];
+                if described.constant {
+                    return state(&format!("table `{}`", described.name), "its entries are const");
+                }
+                let rows = &mut switch.machine.tables[at];
+                let removed = match id {
+                    Some(id) => match self.ids.remove(id.text.trim_start_matches('$')) {
+                        Some((of, handle)) if of == at => rows.remove(|row| row.handle == handle),
+                        _ => false,
+                    },
+                    None => {
+                        let matches = entries::matches(keys, described)?;
+                        let rank = priority
+                            .map(|p| crate::interpret::rank_of(&described.keys, &matches, entries::rank(Some(p))));
+                        rows.remove(|row| row.entry.matches == matches && rank.is_none_or(|r| r == row.entry.rank))
+                    }
+                };
+                if !removed {
+                    return state(&format!("table `{}`", described.name), "it has no entry like that");
+                }
+            }
+            CommandKind::MirroringAdd { session, port } => {
+                switch.replication.sessions.insert(*session, Session::Port(*port));
+            }
+            CommandKind::MirroringAddGroup { session, group } => {
+                switch.replication.sessions.insert(*session, Session::Group(*group));
+            }
+            CommandKind::MirroringDelete { session } => {
+                if switch.replication.sessions.remove(session).is_none() {
+                    return state(&format!("session {session}"), "it is not there");
+                }
+            }
+            CommandKind::GroupCreate { group } => {
+                if switch.replication.groups.insert(*group, Vec::new()).is_some() {
+                    return state(&format!("group {group}"), "it is there already");
+                }
+            }
+            CommandKind::NodeCreate { rid, ports } => {
+                switch.replication.nodes.push(Node { rid: *rid, ports: ports.clone() });
+            }
+            CommandKind::NodeAssociate { group, node } => {
+                if *node >= switch.replication.nodes.len() {
+                    return state(&format!("node {node}"), "it is not there; nodes are numbered from 0");
+                }
+                match switch.replication.groups.get_mut(group) {
+                    Some(nodes) if nodes.contains(node) => {
+                        return state(&format!("node {node}"), "it is in this group already");
+                    }
+                    Some(nodes) => nodes.push(*node),
+                    None => return state(&format!("group {group}"), "it is not there: mc_mgrp_create comes first"),
+                }
+            }
+            CommandKind::RegisterRead { name, index, expected } => {
+                self.register_read(name, *index, expected.as_ref())?
+            }
+            CommandKind::RegisterWrite { name, index, value } => {
+                let at = self.object(name, "register", |kind| matches!(kind, ObjectKind::Register { .. }))?;
+                let switch = &mut self.reference.switch;
+                let ObjectKind::Register { shape, .. } = &switch.code.objects[at].kind else { return Ok(()) };
+                let value = entries::value(value, &value.text, shape)?;
+                match &mut switch.machine.objects[at] {
+                    Cells::Register(cells) if *index < cells.len() => cells[*index] = value,
+                    _ => return state(&format!("register `{}`", name.text), &format!("it has no cell {index}")),
+                }
+            }
+            CommandKind::RegisterReset { name } => {
+                let at = self.object(name, "register", |kind| matches!(kind, ObjectKind::Register { .. }))?;
+                let switch = &mut self.reference.switch;
+                if let (ObjectKind::Register { shape, .. }, Cells::Register(cells)) =
+                    (&switch.code.objects[at].kind, &mut switch.machine.objects[at])
+                {
+                    cells.fill(shape.zero());
+                }
+            }
+            CommandKind::CheckCounter { name, index, bytes, check } => {
+                let (packets, all) = self.counter(name, index.as_ref())?;
+                let Some((compare, value)) = check else { return Ok(()) };
+                let found = if *bytes { all } else { packets };
+                self.report.expected += 1;
+                if !compare.holds(found, *value) {
+                    let of = if *bytes { "bytes" } else { "packets" };
+                    let what = format!("counter {}: {found} {of}, expected {} {value}", name.text, compare.text());
+                    self.report.failures.push(Failure { line: self.line, what });
+                }
+            }
+            CommandKind::CounterRead { name, index } => {
+                let index = Word { text: index.to_string(), span: command.span };
+                self.counter(name, Some(&index))?;
+            }
+            CommandKind::MeterRates { name, index, rates } => {
+                let at = self.object(name, "meter", |kind| matches!(kind, ObjectKind::Meter { .. }))?;
+                let machine = &mut self.reference.switch.machine;
+                let rates = MeterRates { committed: rates[0], peak: rates[1] };
+                let time = machine.time;
+                let done = match &mut machine.objects[at] {
+                    Cells::Meter(meters) => meters.set(*index, rates, time),
+                    _ => false,
+                };
+                if !done {
+                    return state(&format!("meter `{}`", name.text), "it has no cell of that index");
+                }
+            }
+            CommandKind::ValueSetAdd { name, values } => {
+                let at = self.value_set(name)?;
+                self.reference.switch.machine.value_sets[at].push(values.clone());
+            }
+            CommandKind::ValueSetClear { name } => {
+                let at = self.value_set(name)?;
+                self.reference.switch.machine.value_sets[at].clear();
+            }
+            CommandKind::Wait { seconds } => switch.machine.time += (seconds * 1e9) as u64,
+        }
+        Ok(())
+    }
+
+    fn packet(&mut self, port: u16, bytes: &[u8]) {
+        self.report.packets += 1;
+        match self.reference.switch.packet(port, bytes) {
+            Ok(all) => {
+                self.report.sent += all.len();
+                for sent in all {
+                    self.sent.entry(sent.port).or_default().push((self.line, sent.bytes));
+                }
+            }
+            Err(stopped) => {
+                let what = format!("error[E0795]: {}{}", stopped.what, self.reference.place(stopped.span));
+                self.report.failures.push(Failure { line: self.line, what });
+            }
+        }
+    }
+
+    fn table(&self, word: &Word) -> Result<usize, Wrong> {
+        let tables = &self.reference.switch.code.tables;
+        names::find("table", word, tables.iter().enumerate().map(|(at, table)| (at, table.name.as_str())))
+    }
+
+    fn value_set(&self, word: &Word) -> Result<usize, Wrong> {
+        let sets = &self.reference.switch.code.value_sets;
+        names::find("value set", word, sets.iter().map(String::as_str).enumerate())
+    }
+
+    fn object(&self, word: &Word, what: &'static str, is: impl Fn(&ObjectKind) -> bool) -> Result<usize, Wrong> {
+        let objects = self.reference.switch.code.objects.iter().enumerate();
+        let fitting: Vec<(usize, &str)> =
+            objects.filter(|(_, object)| is(&object.kind)).map(|(at, object)| (at, object.name.as_str())).collect();
+        names::find(what, word, fitting.into_iter())
+    }
+
+    fn register_read(&mut self, name: &Word, index: Option<usize>, expected: Option<&Word>) -> Result<(), Wrong> {
+        let at = self.object(name, "register", |kind| matches!(kind, ObjectKind::Register { .. }))?;
+        let switch = &self.reference.switch;
+        let (ObjectKind::Register { shape, .. }, Cells::Register(cells)) =
+            (&switch.code.objects[at].kind, &switch.machine.objects[at])
+        else {
+            return Ok(());
+        };
+        let Some(index) = index else { return Ok(()) };
+        let Some(found) = cells.get(index) else {
+            let (what, why) = (format!("register `{}`", name.text), format!("it has no cell {index}"));
+            return Err((name.span, StfProblem::State { what, why }));
+        };
+        let Some(word) = expected else { return Ok(()) };
+        let wanted = entries::value(word, &word.text, shape)?;
+        self.report.expected += 1;
+        if *found != wanted {
+            let what = format!("register {}[{index}]: 0x{:x}, expected {}", name.text, found.big(), word.text);
+            self.report.failures.push(Failure { line: self.line, what });
+        }
+        Ok(())
+    }
+
+    /// Packets and bytes of a counter; of a direct one by its table's entry.
+    fn counter(&self, name: &Word, index: Option<&Word>) -> Result<(u64, u64), Wrong> {
+        let at = self.object(name, "counter", |kind| matches!(kind, ObjectKind::Counter { .. }))?;
+        let switch = &self.reference.switch;
+        let wrong = |why: String| {
+            let what = format!("counter `{}`", name.text);
+            Err((index.map_or(name.span, |index| index.span), StfProblem::State { what, why }))
+        };
+        if let (ObjectKind::Counter { direct: true, .. }, Some(word)) = (&switch.code.objects[at].kind, index) {
+            let table = switch.code.tables.iter().position(|table| table.direct.contains(&at));
+            let handle = match self.ids.get(word.text.trim_start_matches('$')) {
+                Some((of, handle)) if Some(*of) == table => Some(*handle),
+                Some(_) => None,
+                None => word.text.parse::<u64>().ok(),
+            };
+            let rows = table.map_or(&[][..], |table| switch.machine.tables[table].all());
+            return match rows.iter().find(|row| Some(row.handle) == handle) {
+                Some(row) => Ok((row.packets, row.bytes)),
+                None => wrong(format!("its table has no entry `{}`", word.text)),
+            };
+        }
+        let Cells::Counter(cells) = &switch.machine.objects[at] else { return wrong("it has no cells".to_string()) };
+        let number = match index {
+            Some(word) => text::number(&word.text).and_then(|number| usize::try_from(number).ok()),
+            None => return wrong("it needs an index, as NAME(0)".to_string()),
+        };
+        match number.and_then(|at| cells.get(at)) {
+            Some(counts) => Ok(*counts),
+            None => wrong(format!("it has {} cells, numbered from 0", cells.len())),
+        }
+    }
+}
+
+impl Compare {
+    fn holds(self, found: u64, wanted: u64) -> bool {
+        match self {
+            Compare::Equal => found == wanted,
+            Compare::NotEqual => found != wanted,
+            Compare::Less => found < wanted,
+            Compare::LessEqual => found <= wanted,
+            Compare::Greater => found > wanted,
+            Compare::GreaterEqual => found >= wanted,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Compare::Equal => "",
+            Compare::NotEqual => "other than",
+            Compare::Less => "less than",
+            Compare::LessEqual => "at most",
+            Compare::Greater => "more than",
+            Compare::GreaterEqual => "at least",
+        }
+    }
+}

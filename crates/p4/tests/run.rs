@@ -1,0 +1,181 @@
+//! Programs with scripts: those of programs/p4, and one file a rule of the language or a feature of v1model.
+
+use sluice_p4::stf::{Report, Script};
+use sluice_p4::{Program, Reader, Undefined};
+use std::path::{Path, PathBuf};
+
+fn scripts(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut all: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    all.retain(|path| path.extension().is_some_and(|e| e == "stf"));
+    all.sort();
+    assert!(!all.is_empty());
+    all
+}
+
+fn program(text: &str) -> Program {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
+    let reader = Reader::new().folder(folder).text("p.p4", text);
+    reader.check(Path::new("p.p4")).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// A program whose ingress is this, on packets of three bytes `hdr.h.a`, `b` and `c`.
+fn ingress(locals: &str, apply: &str) -> Program {
+    program(&format!("#define LOCALS {locals}\n#define APPLY {apply}\n#include <bytes.p4>\n"))
+}
+
+fn run(program: &Program, script: &str) -> Report {
+    let mut reference = program.reference(Undefined::Zero, 1).unwrap_or_else(|errors| panic!("{errors}"));
+    let script = Script::parse("s.stf", script).unwrap_or_else(|errors| panic!("{errors}"));
+    script.run(&mut reference).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn every_script_beside_a_program_passes() {
+    for path in scripts("../../programs/p4").into_iter().chain(scripts("tests/run")) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
+        let checked = Reader::new().folder(folder).check(&path.with_extension("p4"));
+        let report =
+            run(&checked.unwrap_or_else(|errors| panic!("{errors}")), &std::fs::read_to_string(&path).unwrap());
+        assert!(report.passed() && report.expected > 0, "{}: {:#?}", path.display(), report.failures);
+    }
+}
+
+/// What passes on zeros and on noise does not depend on what is undefined.
+#[test]
+fn scripts_of_programs_pass_on_noise_too() {
+    for path in scripts("../../programs/p4") {
+        let program = Reader::new().check(&path.with_extension("p4")).unwrap_or_else(|errors| panic!("{errors}"));
+        let script = Script::parse("s.stf", &std::fs::read_to_string(&path).unwrap()).unwrap();
+        let mut reference = program.reference(Undefined::Random, 7).unwrap();
+        let report = script.run(&mut reference).unwrap();
+        assert!(report.passed(), "{}: {:#?}", path.display(), report.failures);
+    }
+}
+
+#[test]
+fn noise_shows_what_depends_on_a_variable_that_was_not_written() {
+    let program = ingress("", "bit<8> x; hdr.h.a = x;");
+    let script = Script::parse("s.stf", "packet 0 112233\nexpect 0 002233$\n").unwrap();
+    assert!(script.run(&mut program.reference(Undefined::Zero, 1).unwrap()).unwrap().passed());
+    assert!(!script.run(&mut program.reference(Undefined::Random, 1).unwrap()).unwrap().passed());
+}
+
+#[test]
+fn what_goes_otherwise_is_told_with_its_line() {
+    let program = ingress("", "");
+    let report = run(&program, "packet 0 112233\npacket 0 aabbcc\nexpect 0 11**34\nexpect 1 00\n");
+    let told: Vec<(usize, &str)> = report.failures.iter().map(|f| (f.line, f.what.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (2, "port 0: packet aabbcc, which nobody expects"),
+            (3, "port 0: packet 112233, expected 11**34"),
+            (4, "port 1: no packet, expected 00"),
+        ]
+    );
+    // Without `$` a packet may be longer; with it not; without a pattern any number may come.
+    assert!(run(&program, "packet 0 112233\nexpect 0 1122\n").passed());
+    assert!(!run(&program, "packet 0 112233\nexpect 0 1122$\n").passed());
+    assert!(!run(&program, "packet 0 112233\nexpect 0 11223344\n").passed());
+    assert!(run(&program, "packet 0 112233\npacket 0 445566\nexpect 0\n").passed());
+    // The order counts within a port.
+    assert!(!run(&program, "packet 0 112233\npacket 0 445566\nexpect 0 44\nexpect 0 11\n").passed());
+}
+
+#[test]
+fn loops_and_packets_without_end_are_given_up() {
+    for (apply, words) in [
+        ("for (bit<8> i = 0; i < 2; i = i & 1) {}", "steps"),
+        ("resubmit_preserving_field_list(0);", "more than 1000 times"),
+        ("assert(hdr.h.a == 0);", "`assert` does not hold, at p.p4:2:"),
+    ] {
+        let report = run(&ingress("", apply), "packet 0 112233\n");
+        let told = &report.failures[0].what;
+        assert!(told.starts_with("error[E0795]") && told.contains(words), "{told}");
+    }
+}
+
+#[test]
+fn other_architectures_and_externs_are_refused_with_their_line() {
+    let refused = |text: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
+        let program = Reader::new().folder(folder).text("p.p4", text).check(Path::new("p.p4")).unwrap();
+        program.reference(Undefined::Zero, 1).unwrap_err()
+    };
+    let errors = refused("#include <core.p4>\ncontrol C();\npackage P(C c);\ncontrol M() { apply {} }\nP(M()) main;\n");
+    assert!(errors.code() == "E0794" && errors.to_string().contains("package `P`"), "{errors}");
+    let errors =
+        refused("extern void f(in bit<8> x);\n#define LOCALS\n#define APPLY f(hdr.h.a);\n#include <bytes.p4>\n");
+    assert!(errors.code() == "E0794" && errors.to_string().contains("`f`, which v1model has not"), "{errors}");
+    assert_eq!(refused("#include <core.p4>\n").code(), "E0794");
+}
+
+#[test]
+fn bad_scripts_are_refused_with_code_and_line() {
+    let locals = "action set(bit<8> x) { hdr.h.b = x; } @defaultonly action no() {} register<bit<8>>(4) r; \
+                  counter(4, CounterType.packets) c; \
+                  table t { key = { hdr.h.a: exact; } actions = { set; NoAction; } size = 1; } \
+                  table u { key = { hdr.h.a: lpm; hdr.h.c: ternary; } actions = { set; } const default_action = set(1); } \
+                  table k { key = { hdr.h.a: exact; } actions = { set; } const entries = { 1: set(2); } }";
+    let program = ingress(locals, "t.apply(); u.apply(); k.apply(); r.write(32w0, 1); c.count(32w0);");
+    for (line, code, words) in [
+        ("paket 0 00", "E0790", "expected a command"),
+        ("packet x 00", "E0790", "the number of a port"),
+        ("packet 0 0", "E0790", "two digits for each byte"),
+        ("packet 0 0g", "E0790", "found `g`"),
+        ("expect 0 0g", "E0790", "`*` for any digit"),
+        ("add t", "E0790", "a key, as NAME:VALUE"),
+        ("add t hdr.h.a:", "E0790", "a value"),
+        ("add t hdr.h.a:1 set(x:1", "E0790", "`,` or `)`"),
+        ("add t hdr.h.a:1 set(x:1) more", "E0790", "the end of the line"),
+        ("wait long", "E0790", "seconds"),
+        ("check_counter c(0) 3", "E0790", "`==`"),
+        ("meter_set_rates m 0 1", "E0790", "RATE:BURST"),
+        ("mc_node_associate 1", "E0790", "the end of the line"),
+        ("add v hdr.h.a:1 set(x:1)", "E0791", "none of that name, but"),
+        ("add t hdr.h.x:1 set(x:1)", "E0791", "hdr.h.a"),
+        ("add t hdr.h.a:1 hdr.h.a:1 set(x:1)", "E0791", "twice"),
+        ("add t hdr.h.a:1 drop()", "E0791", "action `drop`"),
+        ("add t hdr.h.a:1 set()", "E0791", "parameter `x` has no value"),
+        ("add t hdr.h.a:1 set(y:1)", "E0791", "parameter `y`"),
+        ("register_read q 0", "E0791", "register `q`"),
+        ("meter_set_rates m 0 1:1 1:1", "E0791", "the program has none"),
+        ("add t hdr.h.a:0x100 set(x:1)", "E0792", "9 bits, here are 8"),
+        ("add t hdr.h.a:x set(x:1)", "E0792", "no number"),
+        ("add t hdr.h.a:1 set(1, 2)", "E0792", "takes 1 values"),
+        ("add u hdr.h.a:1/9 set(x:1)", "E0792", "0 to 8 bits"),
+        ("add u 1 hdr.h.c:1* set(x:1)", "E0792", "hexadecimal or binary"),
+        ("add k hdr.h.a:3 set(x:1)", "E0793", "const"),
+        ("setdefault u set(x:2)", "E0793", "const"),
+        ("add t hdr.h.a:1 set(x:1)\nadd t hdr.h.a:1 set(x:1)", "E0793", "these keys"),
+        ("add t hdr.h.a:1 set(x:1)\nadd t hdr.h.a:2 set(x:1)", "E0793", "full"),
+        ("remove t hdr.h.a:1", "E0793", "no entry"),
+        ("register_write r 4 0", "E0793", "no cell 4"),
+        ("check_counter c(4) == 0", "E0793", "4 cells"),
+        ("mc_node_create 0 1\nmc_node_associate 3 0", "E0793", "mc_mgrp_create comes first"),
+        ("mc_mgrp_create 3\nmc_node_associate 3 0", "E0793", "numbered from 0"),
+        ("mirroring_delete 9", "E0793", "not there"),
+    ] {
+        let text = format!("# a comment\n\n{line}\n");
+        let errors = match Script::parse("s.stf", &text) {
+            Ok(script) => script.run(&mut program.reference(Undefined::Zero, 1).unwrap()).unwrap_err(),
+            Err(errors) => errors,
+        };
+        let told = errors.to_string();
+        assert!(errors.code() == code && told.contains(words) && told.contains("s.stf:"), "{line}:\n{told}");
+        let last = 2 + line.lines().count();
+        assert!(told.contains(&format!("s.stf:{last}:")), "{line}:\n{told}");
+    }
+}
+
+#[test]
+fn the_rates_of_meters_colour_packets_and_time_passes_with_wait() {
+    let program =
+        ingress("meter(2, MeterType.packets) m;", "bit<8> color; m.execute_meter(32w1, color); hdr.h.a = color;");
+    let script = "packet 0 ff0000\nexpect 0 000000\nmeter_set_rates m 1 0.000001:1 0.000001:2\n\
+                  packet 0 ff0000\nexpect 0 000000\npacket 0 ff0000\nexpect 0 010000\npacket 0 ff0000\nexpect 0 020000\n\
+                  wait 1\npacket 0 ff0000\nexpect 0 000000\n";
+    let report = run(&program, script);
+    assert!(report.passed(), "{:#?}", report.failures);
+}
