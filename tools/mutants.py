@@ -274,7 +274,7 @@ def _tests(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
     code, log = captured([*LIMITED, *command], cwd=root, env=_environment())
     if code != 0:
         return "ERROR", (), log
-    plugins = {"SLUICE_PLUGIN_DIR": str(root / "build" / "plugins"), "SLUICE_REQUIRE_PLUGINS": "1"}
+    plugins = {"SLUICE_PLUGIN_DIR": str(root / "build" / "plugins"), "SLUICE_REQUIRE_PLUGINS": mutant.test}
     tests = str(WORK / mutant.of.split()[0])
     code, log = captured([*TESTS_LIMITED, tests], cwd=(ROOT / mutant.block).parent.parent, env=_environment() | plugins)
     if code == 0:

@@ -12,7 +12,7 @@ use sluice_l7::message::{Addresses, frame};
 use sluice_l7::object::object;
 use sluice_l7::rules::read;
 use sluice_object::linker::unsafe_order;
-use sluice_object::{Destination, Linker, Load, Object, PortSettings, TenantSpec};
+use sluice_object::{Destination, Linker, Load, Object, PortSettings, Step, TenantSpec};
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant};
 use std::collections::BTreeMap;
 
@@ -169,6 +169,30 @@ fn a_generation_is_in_use_until_its_packets_are_dispatched() {
         bench.nic.quiesce().unwrap();
         assert_eq!(bench.poll(), 1);
         assert_eq!(bench.wrong(), 0);
+    }
+}
+
+/// A commit that nobody made safe waits for them all the same.
+#[test]
+fn a_commit_waits_for_packets_that_are_not_dispatched() {
+    for target in [&TINY, &DEFAULT].into_iter().filter(|target| is_there(target)) {
+        let mut bench = Bench::open(target, 9);
+        let (destination, module) = (target.destinations() as u8 - 1, bench.linker.tenant(1).unwrap().module);
+        let load = bench.linker.replace(1, &all_to(0, target)).unwrap();
+        // The first load is in generation 1, of which packets wait.
+        let commit = |generation| Load { steps: vec![Step::Commit { module, generation }], ..load.clone() };
+        bench.nic.set_blocked(destination, true).unwrap();
+        bench.messages(12, 8);
+        bench.nic.advance(10_000).unwrap();
+        bench.nic.submit(&commit(0)).unwrap();
+        bench.nic.advance(10_000).unwrap();
+        assert_eq!(bench.poll(), 1, "{}: nobody uses generation 0", target.name);
+        bench.nic.submit(&commit(1)).unwrap();
+        bench.nic.advance(20_000).unwrap();
+        assert_eq!(bench.poll(), 0, "{}: generation 1 is in use", target.name);
+        bench.nic.set_blocked(destination, false).unwrap();
+        bench.nic.quiesce().unwrap();
+        assert_eq!(bench.poll(), 1);
     }
 }
 
