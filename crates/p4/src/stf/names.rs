@@ -10,7 +10,8 @@ pub(super) fn find<'n>(
     word: &Word,
     all: impl Iterator<Item = (usize, &'n str)> + Clone,
 ) -> Result<usize, Wrong> {
-    let wanted = word.text.as_str();
+    // A dot in front says that the name is whole, which all of them are here.
+    let wanted = word.text.trim_start_matches('.');
     if let Some((at, _)) = all.clone().find(|(_, name)| *name == wanted) {
         return Ok(at);
     }
@@ -50,8 +51,43 @@ pub(super) fn key(word: &Word) -> Word {
         }
     }
     text.push_str(rest);
-    if let Some(owner) = text.strip_suffix(".valid").or_else(|| text.strip_suffix(".isValid()")) {
+    if let Some(owner) = [".valid", ".$valid", ".isValid()"].iter().find_map(|end| text.strip_suffix(end)) {
         text = format!("{owner}.$valid$");
     }
     Word { text, span: word.span }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(text: &str) -> Word {
+        Word { text: text.to_string(), span: sluice_packet::text::Span { start: 0, end: text.len() } }
+    }
+
+    #[test]
+    fn keys_of_stacks_and_validity_are_written_in_several_ways() {
+        for (written, meant) in [
+            ("extra$0.h", "extra[0].h"),
+            ("hdr.a$12.b$3", "hdr.a[12].b[3]"),
+            ("data.valid", "data.$valid$"),
+            ("data.$valid", "data.$valid$"),
+            ("data.$valid$", "data.$valid$"),
+            ("hdr.x.isValid()", "hdr.x.$valid$"),
+            ("valid.f", "valid.f"),
+        ] {
+            assert_eq!(key(&word(written)).text, meant);
+        }
+    }
+
+    #[test]
+    fn a_name_is_whole_or_the_end_of_one_and_never_of_two() {
+        let names = ["in.t", "in.sub.t", "out.next_t", "out.u"];
+        let found = |text: &str| find("table", &word(text), names.iter().copied().enumerate()).ok();
+        assert_eq!(found("in.t"), Some(0));
+        assert_eq!(found("sub.t"), Some(1));
+        assert_eq!(found(".out.u"), Some(3));
+        assert_eq!(found("xt_t"), Some(2));
+        assert_eq!((found("t"), found("v"), found("")), (None, None, None));
+    }
 }

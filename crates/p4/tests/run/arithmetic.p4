@@ -14,5 +14,7 @@
     if (hdr.h.c == 9) { bit<200> w = (bit<200>) hdr.h.a << 190; hdr.h.b = (bit<8>) (w >> 192); } \
     if (hdr.h.c == 10) { hdr.h.b -= hdr.h.a; } \
     if (hdr.h.c == 11) { hdr.h.b = -hdr.h.a; } \
+    if (hdr.h.c == 13) { hdr.h.b = hdr.h.a |-| hdr.h.b; } \
+    if (hdr.h.c == 14) { hdr.h.b = hdr.h.b > 3 && hdr.h.a > 3 ? 8w1 : 0; } \
     if (hdr.h.c == 12) { hdr.h.b = ~hdr.h.a; }
 #include <bytes.p4>

@@ -74,6 +74,9 @@ control In(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sta
             7: { hdr.h.one = (bit<8>) standard.checksum_error; }
             8: { mark_to_drop(standard); standard.egress_spec = 3; }
             9: { clone3(CloneType.I2E, 5, { meta.inner.lost }); mark_to_drop(standard); }
+            13: { clone_preserving_field_list(CloneType.I2E, 5, 3); }
+            14: { mark_to_drop(); }
+            15: { standard.egress_spec = 511; standard.mcast_grp = 9; }
             10: { clone(CloneType.I2E, 6); exit; }
         }
     }

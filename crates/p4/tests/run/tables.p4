@@ -8,7 +8,9 @@
     table given { key = { hdr.h.a: ternary; } actions = { set; NoAction; } \
         entries = { priority = 5: 0x10 &&& 0xf0: set(5); priority = 9: 0x11: set(9); } } \
     table in_order { key = { hdr.h.a: ternary; } actions = { set; NoAction; } \
-        const entries = { 0x20 &&& 0xf0: set(1); 0x21: set(2); _: NoAction(); } }
+        const entries = { 0x20 &&& 0xf0: set(1); 0x21: set(2); _: NoAction(); } } \
+    table older { key = { hdr.h.a: ternary; } actions = { set; NoAction; } \
+        const entries = { 0x20 &&& 0xf0: set(1) @priority(3); 0x21: set(2); 0x22: set(4) @priority(5); } }
 #define APPLY \
     if (hdr.h.c == 0) { \
         switch (exactly.apply().action_run) { set: { hdr.h.c = 0xa0; } other: default: { hdr.h.c = 0xa1; } } \
@@ -18,6 +20,8 @@
         several.apply(); \
     } else if (hdr.h.c == 0x20) { \
         given.apply(); \
+    } else if (hdr.h.c == 0x40) { \
+        older.apply(); \
     } else { \
         if (in_order.apply().hit) { hdr.h.c = 0xa3; } \
     }
