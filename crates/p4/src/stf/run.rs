@@ -13,6 +13,9 @@ use sluice_packet::mistake::{Mistake, Mistakes};
 use sluice_packet::text;
 use std::collections::{BTreeMap, HashMap};
 
+/// Code of a packet that is not carried to its end; its line in the script fails.
+const GIVEN_UP: &str = "E0795";
+
 /// What a script showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -252,7 +255,8 @@ impl Running<'_> {
                 }
             }
             Err(stopped) => {
-                let what = format!("error[E0795]: {}{}", stopped.what, self.reference.place(stopped.span));
+                let place = self.reference.place(stopped.span);
+                let what = format!("error[{GIVEN_UP}]: {}{place}", stopped.what);
                 self.report.failures.push(Failure { line: self.line, what });
             }
         }
