@@ -1,11 +1,12 @@
 """sluice_late_drr, in front of servers that know what a packet costs when it has ended.
 
 Claims
-- modules that always have packets share what is done in proportion to their weights, within 0.5 %, in whatever order they
-  end; a weight of 0 counts as 16. Where places are counted, also if what their packets cost differs from one to the next
-- also with guests that come and go among them, and guests are charged: one that wants more than its share gets its share
+- modules that always have packets share what is done in proportion to their weights, within 0.5 %, in whatever order
+  they end; a weight of 0 counts as 16. Where places are counted, also if what their packets cost differs
+- also with guests that come and go among them, and guests are charged: one that wants more than its share gets that
 - servers of dear packets always have some
-- a guest waits for nobody's packets: its choice comes within 20 cycles, and 8 for each guest before it, however dear the packets of the others are
+- a guest waits for nobody's packets: its choice comes within 20 cycles, and 8 for each guest before it, however dear
+  the packets of the others are
 - no more than Places packets are taken and not charged, and Spare more of modules that have none
 - a choice has a packet, holds until it is taken, and everything that is queued is served
 - a module alone has a packet a cycle while there are places
@@ -121,8 +122,10 @@ class Bench:
             await self.cycle()
 
     def check_shares(self, modules, before):
-        """Of what was done since `before`, each of `modules` has its weight's part but for 0.5 % and 4 turns, which is where the
-        first and the last packets of the time lie."""
+        """Of what was done since `before`, each of `modules` has its weight's part, but for 0.5 % and 4 turns.
+
+        The turns are for the first and the last packets of the time.
+        """
         done = {m: self.served[m] - before[m] for m in modules}
         weights = {m: self.weights[m] or 16 for m in modules}
         whole, weight = sum(done.values()), sum(weights.values())
