@@ -141,6 +141,7 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
         needs.entry(name).or_default().destinations = to;
     }
     limited.into_iter().try_for_each(|statement| check_limit(statement, &needs))?;
+    script.statements.iter().try_for_each(|statement| check_l7_weight(statement, &needs))?;
     share_cells(&mut needs, &limits, target)
         .map_err(|failure| Box::new(FailedStatement { statement: None, failure }))?;
     Ok(needs)
@@ -156,6 +157,17 @@ fn check_limit(statement: &Statement, needs: &BTreeMap<String, Need>) -> Result<
     }
     let allowed = "one with `to=`, or of a tenant whose table or program sends somewhere";
     let failure = ScriptFailure::value(format!("{what} of `{name}`"), format!("{cells} cells and no queue"), allowed);
+    Err(Box::new(FailedStatement { statement: Some(statement.clone()), failure }))
+}
+
+/// That a tenant with a weight at the l7 engine has rules there.
+fn check_l7_weight(statement: &Statement, needs: &BTreeMap<String, Need>) -> Result<(), Box<FailedStatement>> {
+    let Command::Tenant(Tenant { name, l7_weight: Some(weight), .. }) = &statement.command else { return Ok(()) };
+    if needs.get(name).is_some_and(|need| need.l7.is_some()) {
+        return Ok(());
+    }
+    let found = format!("{weight} and no rules");
+    let failure = ScriptFailure::value(format!("l7_weight of `{name}`"), found, "one of a tenant with `rules`");
     Err(Box::new(FailedStatement { statement: Some(statement.clone()), failure }))
 }
 

@@ -208,6 +208,10 @@ pub const ROWS: &[Row] = &[
     Row("", "tenant red id=3 vlan=3 xdp_weight=0", 2, &["E0114", "weight at the XDP engine is `0`", "1 to 65535"]),
     Row("", "tenant red id=3 vlan=3 xdp_rows=0", 2, &["E0114", "rows at the XDP engine is `0`", "1 to 65535"]),
     Row("", "tenant red id=3 vlan=3 xdp_rows=65535", 2, &["E0226", "xdp_share.rows: found 65535", "at most"]),
+    Row("", "tenant red id=3 vlan=3 l7_weight=65535 to=host3\nrules red ../../../programs/l7/lines.l7", 0, &[]),
+    Row("", "tenant red id=3 vlan=3 l7_weight=0", 2, &["E0114", "weight at the l7 engine is `0`", "1 to 65535"]),
+    Row("", "tenant red id=3 vlan=3 l7_weight=9 l7_weight=9", 2, &["E0116", "twice"]),
+    Row("", "tenant red id=3 vlan=3 l7_weight=9", 2, &["E0310", "l7_weight of `red`: found 9 and no rules", "`rules`"]),
     Row("", "tenant red id=3 vlan=3 reserve=5", 2, &["E0310", "reserve of `red`: found 5 cells and no queue", "to="]),
     Row("", "tenant red id=3 vlan=3 limit=5", 2, &["E0310", "limit of `red`: found 5 cells and no queue", "to="]),
     Row(
