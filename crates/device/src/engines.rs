@@ -105,9 +105,9 @@ impl Engines {
         self.behind.as_ref().map_or(0, |engine| engine.cost())
     }
 
-    /// A module's weight in the last host queues, where an engine stands behind them.
-    pub fn weight(&self, module: u8) -> Option<u16> {
-        self.behind.as_ref().map(|engine| engine.weight(module))
+    /// A module's weight among those whose packets wait for the engine behind the last host queue.
+    pub fn weight(&self, module: u8) -> u16 {
+        self.behind.as_ref().map_or(1, |engine| engine.weight(module))
     }
 
     /// The engine behind the last host queue, where it follows a device.

@@ -123,6 +123,11 @@ impl Rng {
     }
 }
 
+/// Whether tests run at full length: `SLUICE_LONG` is set.
+pub fn test_is_long() -> bool {
+    std::env::var_os("SLUICE_LONG").is_some()
+}
+
 /// The seed of a random test: `SLUICE_SEED` (decimal or 0x...), one from the clock if that is
 /// `random`, and one of the test's own, always the same, without it (docs/decisions/seeds.md).
 ///

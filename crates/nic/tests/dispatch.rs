@@ -6,9 +6,10 @@ use sluice_formats::l7::qnp::Header;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::DEFAULT;
 use sluice_formats::{EngineId, Reason};
-use sluice_l7::message::{Addresses, Field, encode, frame};
+use sluice_l7::message::{Addresses, frame};
 use sluice_l7::object::object;
 use sluice_l7::rules::read;
+use sluice_l7::testing::{ping_pong, ping_pong_payload};
 use sluice_nic::SoftwareNic;
 use sluice_object::linker::unsafe_order;
 use sluice_object::{Destination, Linker, Object, PortSettings, TenantSpec};
@@ -224,17 +225,9 @@ fn steps_are_shared_by_weight() {
     let mut linker = Linker::of(&DEFAULT, &nic.capabilities().engines, None);
     let mut settings = linker.settings().clone();
     let mut loads = Vec::new();
-    let hops = |steps: u32, between: &str| {
-        let hops: Vec<String> = (0..steps).map(|hop| format!("{hop:02}")).collect();
-        hops.join(between)
-    };
     for number in 0..2u16 {
         let at = usize::from(number);
-        let pattern = hops(steps[at], ".");
-        let text = format!(
-            "application a {{ port 9000 id 1 default drop message m = 1 {{ field f = 1 rule r: f ~ \"{pattern}\" -> queue 0 }} }}\n"
-        );
-        let object = object("rules", &read("a.l7", &text).unwrap(), &DEFAULT).unwrap();
+        let object = object("rules", &ping_pong(steps[at] as usize, 1), &DEFAULT).unwrap();
         let mut spec = TenantSpec::new(number + 1, format!("tenant{number}"));
         spec.queues.insert(HOST, 900);
         spec.make_room(&object);
@@ -249,8 +242,8 @@ fn steps_are_shared_by_weight() {
     nic.set_blocked(DESTINATION, true).unwrap();
     for id in 0..60u32 {
         let offer = |number: usize| {
-            let body = encode(&[Field { index: 1, value: hops(steps[number], "-").into_bytes() }]);
-            let header = Header { app_id: 1, msg_type: 1, msg_id: id, msg_len_in_pkts: 1, ..Header::default() };
+            let body = ping_pong_payload(steps[number] as usize, 0);
+            let header = Header { app_id: 1, msg_id: id, msg_len_in_pkts: 1, ..Header::default() };
             let bytes = frame(&Addresses::to_port(9000), header, &body);
             Offer { port: number as u8, bytes, at: 0, bad: false }
         };

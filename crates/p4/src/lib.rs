@@ -13,7 +13,8 @@ pub mod stf;
 mod syntax;
 
 pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
-pub use reference::{Reference, Sent, Undefined};
+pub use interpret::Sent;
+pub use reference::{Reference, Undefined};
 
 use error::Notes;
 use source::{Define, Settings, Sources};

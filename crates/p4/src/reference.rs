@@ -1,7 +1,7 @@
 //! The reference as others use it: a program that packets go through.
 
 use crate::error::{Notes, P4Errors, Problem, place};
-use crate::interpret::{Switch, lower};
+use crate::interpret::{Sent, Switch, lower};
 use crate::source::{Sources, Span};
 use crate::{Program, check};
 
@@ -20,15 +20,6 @@ pub enum Undefined {
 pub struct Reference {
     pub(crate) switch: Switch,
     sources: Sources,
-}
-
-/// A packet that left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// Number of the port.
-    pub port: u16,
-    /// The packet.
-    pub bytes: Vec<u8>,
 }
 
 impl Program {
@@ -55,8 +46,7 @@ impl Reference {
     /// not carried to its end.
     pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, String> {
         let sent = self.switch.packet(port, bytes);
-        let sent = sent.map_err(|stopped| format!("{}{}", stopped.what, self.place(stopped.span)))?;
-        Ok(sent.into_iter().map(|sent| Sent { port: sent.port, bytes: sent.bytes }).collect())
+        sent.map_err(|stopped| format!("{}{}", stopped.what, self.place(stopped.span)))
     }
 
     /// ` at FILE:LINE:COLUMN`, if a place is known.

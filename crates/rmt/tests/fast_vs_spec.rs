@@ -5,7 +5,7 @@
 //! and again and again all state words, hits and counters. 50,000 packets; `SLUICE_LONG=1` makes 1,000,000.
 
 use sluice_formats::Status;
-use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_formats::rmt::rows::{GrantedRow, GroupRow, KeyRow, PageRow};
 use sluice_formats::rmt::tables::Event;
 use sluice_formats::row::Row;
@@ -29,7 +29,7 @@ const ROUND: usize = 2_500;
 const COMPARED: usize = 500;
 
 fn packets() -> usize {
-    if std::env::var_os("SLUICE_LONG").is_some() { 1_000_000 } else { 50_000 }
+    if test_is_long() { 1_000_000 } else { 50_000 }
 }
 
 /// What was seen over all rounds, so that a test that looks at nothing fails.

@@ -8,9 +8,9 @@ use sluice_formats::Target;
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::random::test_seed;
 use sluice_formats::target::{DEFAULT, TINY};
-use sluice_l7::message::{Addresses, Field, encode, frame};
+use sluice_l7::message::{Addresses, frame};
 use sluice_l7::object::object;
-use sluice_l7::rules::read;
+use sluice_l7::testing::{ping_pong, ping_pong_payload};
 use sluice_object::{Destination, Linker, Object, PortSettings, TenantSpec};
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant};
 use std::fmt::Write;
@@ -47,18 +47,8 @@ impl Seen {
     }
 }
 
-/// The pattern of messages of so many compares, and the field that it matches.
-fn route(steps: u32) -> (String, String) {
-    let hops: Vec<String> = (0..steps).map(|hop| format!("{hop:02}")).collect();
-    (hops.join("."), hops.join("-"))
-}
-
 fn rules(steps: u32, target: &'static Target) -> Object {
-    let pattern = route(steps).0;
-    let text = format!(
-        "application a {{ port 9000 id 1 default drop message m = 1 {{ field route = 1 rule there: route ~ \"{pattern}\" -> queue 0 }} }}\n"
-    );
-    object("rules", &read("a.l7", &text).unwrap(), target).unwrap()
+    object("rules", &ping_pong(steps as usize, 1), target).unwrap()
 }
 
 /// Lets the tenants send for so many ticks, and waits for what is on its way.
@@ -87,18 +77,13 @@ fn run(target: &'static Target, seed: u64, senders: &[Sender], ticks: u64) -> Ve
         let to = nic.now() + 1_000;
         let mut offers = Vec::new();
         for (number, sender) in senders.iter().enumerate() {
-            let body = encode(&[Field { index: 1, value: route(sender.steps).1.into_bytes() }]);
+            let body = ping_pong_payload(sender.steps as usize, 0);
             let next = |seen: &Seen| begin + (f64::from(seen.offered) * sender.apart) as u64;
             while sender.apart > 0.0 && next(&seen[number]) < to {
                 let at = next(&seen[number]);
                 seen[number].offered += 1;
-                let header = Header {
-                    app_id: 1,
-                    msg_type: 1,
-                    msg_id: seen[number].offered,
-                    msg_len_in_pkts: 1,
-                    ..Header::default()
-                };
+                let header =
+                    Header { app_id: 1, msg_id: seen[number].offered, msg_len_in_pkts: 1, ..Header::default() };
                 let bytes = frame(&Addresses::to_port(9000), header, &body);
                 offers.push(Offer { port: number as u8, bytes, at, bad: false });
             }
@@ -176,7 +161,8 @@ fn short_programs_do_not_wait_for_long_ones() {
 #[test]
 fn steps_are_shared_by_weight() {
     let ticks = if support::long() { 1_000_000 } else { 120_000 };
-    for (target, weights, steps) in [(&DEFAULT, [16, 48], [48, 24]), (&TINY, [40, 16], [16, 10])] {
+    // On tiny, packets that both ports take at this rate: where one loses some of them, its queue is empty at times.
+    for (target, weights, steps) in [(&DEFAULT, [16, 48], [48, 24]), (&TINY, [40, 16], [11, 8])] {
         if !is_there(target) {
             continue;
         }

@@ -3,12 +3,12 @@
 
 use sluice_formats::l7::rows::L7SecretRow;
 use sluice_formats::l7::target::{DEFAULT, Target};
-use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_l7::table::{Begun, Key, Place, Table};
 
 /// Messages that begin while all others are on their way; a run of full length has a million of them.
 fn tries() -> u32 {
-    if std::env::var_os("SLUICE_LONG").is_some() { 1_000_000 } else { 20_000 }
+    if test_is_long() { 1_000_000 } else { 20_000 }
 }
 
 /// Messages that found no place, of so many that begin while `live` others are on their way.

@@ -47,7 +47,7 @@ pub(super) struct Egress {
     schedulers: Vec<Drr>,
     blocked: u8,
     /// The destination whose packets are charged by the engine behind it.
-    late: Option<u8>,
+    pub late: Option<u8>,
     reader: Reader<Chosen>,
     waiting: u32,
 }
@@ -135,9 +135,9 @@ impl Egress {
     fn choose(&mut self, destination: u8, tables: &Tables) -> Option<()> {
         let d = usize::from(destination);
         let late = self.late == Some(destination);
-        let quantum = |m: usize| match tables.engines().weight(m as u8) {
-            Some(weight) if late => STEPS_A_TURN * u32::from(weight),
-            _ => tables.quantum(m as u8),
+        let quantum = |m: usize| match late {
+            true => STEPS_A_TURN * u32::from(tables.engines().weight(m as u8)),
+            false => tables.quantum(m as u8),
         };
         let module = self.schedulers[d].next(self.active[d], quantum)? as u8;
         let [low, high] = &mut self.queues[self.room.queue(destination, module)];

@@ -243,7 +243,7 @@ impl SoftwareNic {
     /// The destination that an engine stands behind.
     #[inline]
     fn behind(&self) -> Option<u8> {
-        self.tables.engines().is_behind().then(|| self.target().destinations() as u8 - 1)
+        self.egress.late
     }
 
     fn finish_outputs(&mut self) {

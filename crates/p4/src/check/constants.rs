@@ -2,7 +2,7 @@
 
 use super::definitions::Kind;
 use super::types::Type;
-use super::value::{MOST_BITS, Value, saturate, wrap};
+use super::value::{MOST_BITS, Value, compare, saturate, wrap};
 use super::{Checker, Problem};
 use crate::source::Span;
 use crate::syntax::ast::{Binary, Expr, ExprKind, Fields, Unary};
@@ -227,16 +227,7 @@ impl Checker<'_> {
                 };
             }
         };
-        let compared = match operator {
-            B::Equal => Some(one == two),
-            B::NotEqual => Some(one != two),
-            B::Less => Some(one < two),
-            B::LessEqual => Some(one <= two),
-            B::Greater => Some(one > two),
-            B::GreaterEqual => Some(one >= two),
-            _ => None,
-        };
-        if let Some(compared) = compared {
+        if let Some(compared) = compare(operator, &one, &two) {
             return Some(Value::Bool(compared));
         }
         let bits = match operator {

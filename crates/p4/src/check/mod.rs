@@ -31,7 +31,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 pub(crate) use types::{Type, substitute};
-pub(crate) use value::{Value, saturate};
+pub(crate) use value::{Value, compare, saturate};
 
 /// Checks a program; what is wrong is noted. What was found is complete where nothing is wrong.
 pub(crate) fn check(program: &Program, sources: &Sources, notes: &mut Notes) -> Facts {

@@ -2,6 +2,7 @@
 
 use super::definitions::DefId;
 use super::types::Type;
+use crate::syntax::ast::Binary;
 use num_bigint::{BigInt, Sign};
 use std::rc::Rc;
 
@@ -42,6 +43,19 @@ fn low_bits(number: BigInt, width: u32) -> BigInt {
     let all = BigInt::from(1) << width;
     let rest = number % &all;
     if rest.sign() == Sign::Minus { rest + all } else { rest }
+}
+
+/// Whether a comparison holds; `None` of an operator that compares nothing.
+pub(crate) fn compare<T: PartialOrd>(operator: Binary, one: &T, two: &T) -> Option<bool> {
+    Some(match operator {
+        Binary::Equal => one == two,
+        Binary::NotEqual => one != two,
+        Binary::Less => one < two,
+        Binary::LessEqual => one <= two,
+        Binary::Greater => one > two,
+        Binary::GreaterEqual => one >= two,
+        _ => return None,
+    })
 }
 
 /// A number at the ends of what a type holds.

@@ -16,5 +16,6 @@ pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, Table};
 pub(crate) use lower::lower;
 pub(crate) use shape::Shape;
 pub(crate) use tables::{EntryRefused, rank_of};
+pub use v1model::Sent;
 pub(crate) use v1model::{Cells, MeterRates, Node, Session, Switch};
 pub(crate) use value::Value;

@@ -1,7 +1,7 @@
 //! Arithmetic as section 8 of the specification says: in a width, with or without sign.
 
 use super::value::{Number, Value, low_bits, ones};
-use crate::check::{Type, saturate};
+use crate::check::{Type, compare, saturate};
 use crate::syntax::ast::{Binary, Unary};
 use num_bigint::{BigInt, BigUint, Sign};
 
@@ -20,12 +20,6 @@ fn short(operator: Binary, width: u32, a: u128, b: u128) -> Option<Value> {
     use Binary as B;
     let all = ones(width);
     Some(Value::Bits(match operator {
-        B::Equal => return Some(Value::Bool(a == b)),
-        B::NotEqual => return Some(Value::Bool(a != b)),
-        B::Less => return Some(Value::Bool(a < b)),
-        B::LessEqual => return Some(Value::Bool(a <= b)),
-        B::Greater => return Some(Value::Bool(a > b)),
-        B::GreaterEqual => return Some(Value::Bool(a >= b)),
         B::Add => a.wrapping_add(b) & all,
         B::Subtract => a.wrapping_sub(b) & all,
         B::Multiply => a.wrapping_mul(b) & all,
@@ -38,7 +32,7 @@ fn short(operator: Binary, width: u32, a: u128, b: u128) -> Option<Value> {
         B::ShiftLeft => (a << b as u32) & all,
         B::ShiftRight if b >= u128::from(width) => 0,
         B::ShiftRight => a >> b as u32,
-        _ => return None,
+        _ => return compare(operator, &a, &b).map(Value::Bool),
     }))
 }
 
@@ -59,16 +53,7 @@ fn long(operator: Binary, ty: Number, left: &Value, right: &Value) -> Option<Val
         });
     }
     let two = right.number(ty);
-    let compared = match operator {
-        B::Equal => Some(one == two),
-        B::NotEqual => Some(one != two),
-        B::Less => Some(one < two),
-        B::LessEqual => Some(one <= two),
-        B::Greater => Some(one > two),
-        B::GreaterEqual => Some(one >= two),
-        _ => None,
-    };
-    if let Some(compared) = compared {
+    if let Some(compared) = compare(operator, &one, &two) {
         return Some(Value::Bool(compared));
     }
     let limits = match ty.signed {

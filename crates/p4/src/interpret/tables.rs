@@ -101,30 +101,35 @@ impl Rows {
         self.next += 1;
         let at = self.rows.partition_point(|row| row.entry.rank <= entry.rank);
         self.rows.insert(at, Row { entry, more: Vec::new(), handle, packets: 0, bytes: 0 });
-        self.index();
+        match at + 1 == self.rows.len() {
+            true => self.index(at),
+            false => self.index_all(),
+        }
         Ok(handle)
     }
 
-    /// Finds rows by their keys again.
-    fn index(&mut self) {
+    /// Finds a row by its keys.
+    fn index(&mut self, at: usize) {
         let Some(exact) = &mut self.exact else { return };
-        exact.clear();
-        for (at, row) in self.rows.iter().enumerate() {
-            let values = row.entry.matches.iter().map(|m| match m {
-                Match::Exact(value) => Some(value.clone()),
-                _ => None,
-            });
-            match values.collect::<Option<Box<[Value]>>>() {
-                Some(values) => {
-                    exact.insert(values, at);
-                }
-                None => {
-                    // An entry of the program with `_` for an exact key: all are looked at.
-                    self.exact = None;
-                    return;
-                }
+        let values = self.rows[at].entry.matches.iter().map(|m| match m {
+            Match::Exact(value) => Some(value.clone()),
+            _ => None,
+        });
+        match values.collect::<Option<Box<[Value]>>>() {
+            Some(values) => {
+                exact.insert(values, at);
             }
+            // An entry of the program with `_` for an exact key: all are looked at.
+            None => self.exact = None,
         }
+    }
+
+    /// Finds all rows by their keys again.
+    fn index_all(&mut self) {
+        if let Some(exact) = &mut self.exact {
+            exact.clear();
+        }
+        (0..self.rows.len()).for_each(|at| self.index(at));
     }
 
     /// Removes the entry of that number, or one with these keys.
@@ -133,14 +138,14 @@ impl Rows {
         if let Some(at) = self.rows.iter().position(wanted) {
             self.rows.remove(at);
         }
-        self.index();
+        self.index_all();
         self.rows.len() < before
     }
 
     /// Removes all entries.
     pub fn clear(&mut self) {
         self.rows.clear();
-        self.index();
+        self.index_all();
     }
 
     /// The index of the entry that a packet finds.

@@ -3,7 +3,7 @@
 
 use sluice_device::{Device, DeviceError, Event, Offer};
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_formats::random::Rng;
+use sluice_formats::random::{Rng, test_is_long};
 use sluice_formats::row::Row;
 use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
 use sluice_formats::{Node, Table, Target};
@@ -37,7 +37,7 @@ pub fn has_top(top: &'static Top, config: &str, variant: Variant) -> bool {
 
 /// Whether this is a run at full length, as `make long` makes it.
 pub fn long() -> bool {
-    std::env::var_os("SLUICE_LONG").is_some()
+    test_is_long()
 }
 
 /// A NIC, or None (with a message) where there is no plug-in.

@@ -23,11 +23,11 @@ impl Machine {
         }
         let rows = &self.tables[at];
         let (action, data) = match row.map(|row| rows.row(row)) {
-            Some(row) if choice > 0 => &row.more[choice - 1],
-            Some(row) => &(row.entry.action, row.entry.data.clone()),
-            None => &rows.default,
+            Some(row) if choice > 0 => (row.more[choice - 1].0, &row.more[choice - 1].1),
+            Some(row) => (row.entry.action, &row.entry.data),
+            None => (rows.default.0, &rows.default.1),
         };
-        let (action, data) = (*action, data.clone());
+        let data = data.clone();
         self.requests.row = row.map(|at_row| self.tables[at].row(at_row).handle);
         self.run_action(code, table, action, data)?;
         Ok(Value::Struct(Box::new([Value::Bool(row.is_some()), Value::Bits(action as u128)])))

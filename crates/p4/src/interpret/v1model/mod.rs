@@ -52,8 +52,10 @@ pub(crate) struct Requests {
 
 /// A packet that left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sent {
+pub struct Sent {
+    /// Number of the port.
     pub port: u16,
+    /// The packet.
     pub bytes: Vec<u8>,
 }
 
@@ -65,6 +67,7 @@ pub(crate) struct Stopped {
 }
 
 /// A packet before ingress, or before egress.
+#[derive(Debug)]
 struct Job {
     stage: Stage,
     bytes: Rc<[u8]>,
@@ -74,6 +77,7 @@ struct Job {
     rounds: u32,
 }
 
+#[derive(Debug)]
 enum Stage {
     Ingress,
     /// Headers, bits that were parsed, and how long the packet may be.
@@ -90,17 +94,8 @@ pub(crate) struct Switch {
     pub code: Code,
     pub machine: Machine,
     pub replication: Replication,
-    jobs: VecDeque<JobBox>,
+    jobs: VecDeque<Job>,
     copies: usize,
-}
-
-/// Jobs have no words for `Debug`.
-struct JobBox(Job);
-
-impl std::fmt::Debug for JobBox {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a packet")
-    }
 }
 
 impl Switch {
@@ -119,7 +114,7 @@ impl Switch {
         let meta = self.meta().zero();
         self.push(Job { stage: Stage::Ingress, bytes: bytes.into(), meta, standard, rounds: 0 })?;
         let mut sent = Vec::new();
-        while let Some(JobBox(job)) = self.jobs.pop_front() {
+        while let Some(job) = self.jobs.pop_front() {
             let done = match job.stage {
                 Stage::Ingress => self.ingress(job),
                 Stage::Egress { .. } => self.egress(job, &mut sent),
@@ -140,7 +135,7 @@ impl Switch {
             (true, _) => format!("a packet is resubmitted, recirculated or cloned more than {MOST_ROUNDS} times"),
             (_, true) => format!("a packet has more than {MOST_COPIES} copies"),
             _ => {
-                self.jobs.push_back(JobBox(job));
+                self.jobs.push_back(job);
                 return Ok(());
             }
         };

@@ -51,7 +51,7 @@ impl Machine {
             Native::Checksum16Get => {
                 let mut bits = Bits::default();
                 shapes[0].pack(&values[0], &mut bits);
-                return Value::Bits(u128::from(hash::csum16(bits.bytes())));
+                return Value::Bits(u128::from(sluice_packet::checksum::checksum(bits.bytes())));
             }
             Native::Clone | Native::CloneData | Native::CloneKeep => {
                 let keep = match native.what {

@@ -9,7 +9,7 @@ use sluice_formats::l7::codes::{L7Goal, L7PortKind};
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart};
 use sluice_formats::l7::target::Target;
-use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_l7::engine::{Fate, Job};
 use sluice_l7::step::Verdict;
 use sluice_l7::tables::Tables;
@@ -22,7 +22,7 @@ fn no_rules(job: &Job) -> Option<Verdict> {
 }
 
 pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
-    let rounds = if std::env::var_os("SLUICE_LONG").is_some() { 220 * rounds } else { rounds };
+    let rounds = if test_is_long() { 220 * rounds } else { rounds };
     let mut rng = Rng::new(test_seed(name));
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
     for round in 0..rounds {

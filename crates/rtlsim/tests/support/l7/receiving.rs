@@ -9,7 +9,7 @@ use sluice_formats::l7::codes::{L7Goal, L7PortKind};
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::{L7PortRow, L7RingRow, L7RingStateRow, L7TargetPart};
 use sluice_formats::l7::target::Target;
-use sluice_formats::random::{Rng, test_seed};
+use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_formats::row::Row;
 use sluice_formats::{Op, Status, Table};
 use sluice_rtlsim::Ready;
@@ -87,7 +87,7 @@ pub fn a_burst_waits_for_its_descriptors(target: &str) {
 }
 
 pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
-    let rounds = if std::env::var_os("SLUICE_LONG").is_some() { 100 * rounds } else { rounds };
+    let rounds = if test_is_long() { 100 * rounds } else { rounds };
     let mut rng = Rng::new(test_seed(name));
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
     let mut early = 0;
