@@ -101,6 +101,10 @@ problems! {
     Assertion "E0744" "static_assert does not hold{text}" { text }
     /// Two with one name for the control plane.
     ControlName "E0745" "{what}: {why}" { what, why }
+    /// What the pipeline does not have.
+    NotThere "E0750" "not on the pipeline: {what}" { what }
+    /// What does not fit.
+    TooMuch "E0770" "does not fit the pipeline: {what}" { what }
     /// What the reference does not run.
     Reference "E0794" "the reference does not run {what}" { what }
 }

@@ -5,13 +5,18 @@
 //! of packets for it.
 
 mod check;
+mod compile;
 mod error;
+mod back;
 mod interpret;
+mod ir;
+mod middle;
 mod reference;
 mod source;
 pub mod stf;
 mod syntax;
 
+pub use compile::{Compiled, Model};
 pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
 pub use interpret::Sent;
 pub use reference::{Reference, Undefined};

@@ -27,7 +27,7 @@ impl Program {
     pub fn reference(&self, undefined: Undefined, seed: u64) -> Result<Reference, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
-        match lower(&self.tree, facts) {
+        match lower(&self.tree, facts, false) {
             Ok(code) => {
                 let switch = Switch::new(code, seed, undefined == Undefined::Random);
                 Ok(Reference { switch, sources: self.sources.clone() })

@@ -116,6 +116,8 @@ pub(crate) struct Parameter {
 
 #[derive(Debug)]
 pub(crate) enum St {
+    /// Where the next statement stands, for the compiler's messages.
+    Mark(Span),
     Evaluate(Ex),
     Assign(Target, Ex),
     /// A variable without value.

@@ -2,19 +2,19 @@
 //! limits. `lower` makes of the tree what runs, `run` runs it, `v1model` is the architecture around it.
 
 mod bits;
-mod code;
+pub(crate) mod code;
 mod lower;
-mod native;
-mod numbers;
+pub(crate) mod native;
+pub(crate) mod numbers;
 mod run;
 mod shape;
-mod tables;
+pub(crate) mod tables;
 mod v1model;
-mod value;
+pub(crate) mod value;
 
 pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, Table};
 pub(crate) use lower::lower;
-pub(crate) use shape::Shape;
+pub(crate) use shape::{Fields, Shape};
 pub(crate) use tables::{EntryRefused, rank_of};
 pub use v1model::Sent;
 pub(crate) use v1model::{Cells, MeterRates, Node, Session, Switch};

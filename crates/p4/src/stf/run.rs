@@ -7,7 +7,7 @@ use super::entries;
 use super::error::{StfErrors, StfProblem};
 use super::line::Wrong;
 use super::names;
-use crate::Reference;
+use crate::{Model, Reference};
 use crate::interpret::{Cells, EntryRefused, MeterRates, Node, ObjectKind, Session};
 use sluice_packet::mistake::{Mistake, Mistakes};
 use sluice_packet::text;
@@ -39,6 +39,10 @@ impl Report {
 /// A script while it runs.
 struct Running<'r> {
     reference: &'r mut Reference,
+    /// What carries the packets, if it is not the reference.
+    model: Option<&'r mut Model>,
+    /// Whether it has the entries of now.
+    is_loaded: bool,
     expected: Expected,
     sent: BTreeMap<u16, Vec<(usize, Vec<u8>)>>,
     report: Report,
@@ -48,10 +52,21 @@ struct Running<'r> {
 }
 
 impl Script {
+    /// Runs the script with packets through the model of the pipeline, and entries as the reference keeps them.
+    pub fn run_on(&self, reference: &mut Reference, model: &mut Model) -> Result<Report, StfErrors> {
+        self.run_with(reference, Some(model))
+    }
+
     /// Runs the script; what is wrong with it is an error, what goes otherwise than it says stands in the report.
     pub fn run(&self, reference: &mut Reference) -> Result<Report, StfErrors> {
+        self.run_with(reference, None)
+    }
+
+    fn run_with(&self, reference: &mut Reference, model: Option<&mut Model>) -> Result<Report, StfErrors> {
         let mut running = Running {
             reference,
+            model,
+            is_loaded: false,
             expected: Expected::default(),
             sent: BTreeMap::new(),
             report: Report::default(),
@@ -76,6 +91,7 @@ impl Running<'_> {
             let (what, why) = (what.to_string(), why.to_string());
             Err((command.span, StfProblem::State { what, why }))
         };
+        self.is_loaded &= matches!(command.kind, CommandKind::Packet { .. } | CommandKind::Expect { .. });
         let switch = &mut self.reference.switch;
         match &command.kind {
             CommandKind::Packet { port, bytes } => self.packet(*port, bytes),
@@ -245,8 +261,35 @@ impl Running<'_> {
         Ok(())
     }
 
+    /// Carries a packet through the model.
+    fn on_model(&mut self, port: u16, bytes: &[u8]) -> Option<Result<Vec<crate::Sent>, String>> {
+        let model = self.model.as_mut()?;
+        if !self.is_loaded
+            && let Err(why) = model.load(self.reference)
+        {
+            return Some(Err(why));
+        }
+        self.is_loaded = true;
+        Some(model.packet(port, bytes))
+    }
+
     fn packet(&mut self, port: u16, bytes: &[u8]) {
         self.report.packets += 1;
+        if let Some(done) = self.on_model(port, bytes) {
+            match done {
+                Ok(all) => {
+                    self.report.sent += all.len();
+                    for sent in all {
+                        self.sent.entry(sent.port).or_default().push((self.line, sent.bytes));
+                    }
+                }
+                Err(why) => {
+                    let what = format!("error[{GIVEN_UP}]: {why}");
+                    self.report.failures.push(Failure { line: self.line, what });
+                }
+            }
+            return;
+        }
         match self.reference.switch.packet(port, bytes) {
             Ok(all) => {
                 self.report.sent += all.len();

@@ -70,10 +70,12 @@ struct Lowerer<'p> {
     made: Vec<(DefId, Vec<Type>, usize)>,
     /// What the functions that are being lowered return.
     results: Vec<Type>,
+    /// Whether statements say where they stand.
+    marks: bool,
 }
 
-/// Lowers a program for `V1Switch`.
-pub(crate) fn lower(tree: &Program, facts: &Facts) -> Lowered<Code> {
+/// Lowers a program for `V1Switch`; with `marks`, statements say where they stand.
+pub(crate) fn lower(tree: &Program, facts: &Facts, marks: bool) -> Lowered<Code> {
     let mut lowerer = Lowerer {
         facts,
         code: Code { errors: facts.errors.clone(), ..Code::default() },
@@ -84,6 +86,7 @@ pub(crate) fn lower(tree: &Program, facts: &Facts) -> Lowered<Code> {
         fields: HashMap::new(),
         made: Vec::new(),
         results: Vec::new(),
+        marks,
     };
     lowerer.program(tree)?;
     Ok(lowerer.code)

@@ -13,6 +13,9 @@ impl<'p> Lowerer<'p> {
     pub(super) fn statements(&mut self, all: &'p [Statement]) -> Lowered<Vec<St>> {
         let mut out = Vec::with_capacity(all.len());
         for statement in all {
+            if self.marks && !matches!(statement.kind, StatementKind::Block(..) | StatementKind::Empty) {
+                out.push(St::Mark(statement.span));
+            }
             self.statement(statement, &mut out)?;
         }
         Ok(out)

@@ -20,6 +20,7 @@ impl Machine {
     fn statement(&mut self, code: &Code, statement: &St) -> Run<Flow> {
         self.step()?;
         match statement {
+            St::Mark(_) => {}
             St::Evaluate(ex) => {
                 self.value(code, ex)?;
             }

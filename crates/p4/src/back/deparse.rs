@@ -1,0 +1,119 @@
+//! Rows of the deparser: what of the outgoing headers is still where it was, and what containers bring.
+
+use super::{homes::Homes, too_much};
+use crate::ir::{Deparse, Loc, Out};
+use crate::middle::Refusal;
+use crate::source::Span;
+use sluice_rmt::deparser::{DeparseRow, Update};
+use std::collections::BTreeSet;
+
+/// Bytes of the shortest packet that the pipeline sends.
+const LEAST: u32 = 12;
+
+/// A row without containers yet.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    delta: i32,
+    split: u32,
+    /// For each outgoing byte, whether a container brings it.
+    bytes: Vec<bool>,
+    outs: Vec<Out>,
+    pub carried: BTreeSet<Loc>,
+    sums: Vec<(u32, u32, u32)>,
+}
+
+/// How the row of an end looks, where these variables are written somewhere.
+pub(crate) fn shape(end: &Deparse, written: &BTreeSet<Loc>) -> Result<Shape, Refusal> {
+    let length = end.outs.iter().map(|out| out.width).sum::<u32>() / 8;
+    let delta = length as i32 - end.parsed as i32;
+    if delta % 2 != 0 || delta.abs() > 64 {
+        let what = format!("packets that grow or shrink by {delta} bytes; an even number up to 64 is possible");
+        return too_much(Span::default(), what);
+    }
+    // For each byte where it comes from, if nothing of it is written anywhere.
+    let summed = |byte: u32| end.sums.iter().any(|(_, _, at)| byte == *at || byte == at + 1);
+    let mut from: Vec<Option<Option<u32>>> = vec![None; length as usize];
+    let mut bit = 0;
+    for out in &end.outs {
+        for i in 0..out.width {
+            let byte = ((bit + i) / 8) as usize;
+            let here = match out.from {
+                Some(first) if !written.contains(&out.loc) && (first + i) % 8 == (bit + i) % 8 => Some((first + i) / 8),
+                _ => None,
+            };
+            from[byte] = match from[byte] {
+                None => Some(here),
+                Some(before) if before == here => Some(here),
+                Some(_) => Some(None),
+            };
+        }
+        bit += out.width;
+    }
+    let brought = |split: u32| -> Vec<bool> {
+        (0..length)
+            .map(|at| {
+                let grows = delta > 0 && at >= split && (at as i32) < split as i32 + delta;
+                let source = if at < split || delta == 0 { at as i32 } else { at as i32 - delta };
+                let stays = from[at as usize] == Some(Some(source as u32)) && source >= 0;
+                grows || !(stays || summed(at))
+            })
+            .collect()
+    };
+    let most = if delta == 0 { 0 } else { length.min(end.parsed) };
+    let count = |split: u32| brought(split).iter().filter(|brought| **brought).count();
+    let split = (0..=most).rev().min_by_key(|split| count(*split)).unwrap_or(0);
+    let bytes = brought(split);
+    let mut carried = BTreeSet::new();
+    let mut bit = 0;
+    for out in &end.outs {
+        if (bit / 8..(bit + out.width).div_ceil(8)).any(|byte| bytes[byte as usize]) {
+            carried.insert(out.loc);
+        }
+        bit += out.width;
+    }
+    Ok(Shape { delta, split, bytes, outs: end.outs.clone(), carried, sums: end.sums.clone() })
+}
+
+impl Shape {
+    pub fn row(&self, homes: &Homes) -> Result<DeparseRow, Refusal> {
+        let mut row = DeparseRow { delta: self.delta as i8, split: self.split as u8, ..DeparseRow::default() };
+        let mut least = LEAST.max(self.split + self.delta.max(0) as u32);
+        let mut bit = 0;
+        for out in &self.outs {
+            for piece in homes.of(out.loc, 0, out.width) {
+                // From the highest bit of the piece down.
+                for i in (0..piece.width).rev() {
+                    let outgoing = bit + out.width - 1 - (piece.low + i);
+                    let (byte, in_byte) = (outgoing / 8, 7 - outgoing % 8);
+                    if !self.bytes[byte as usize] {
+                        continue;
+                    }
+                    let at = piece.at + i;
+                    if at % 8 != in_byte {
+                        return too_much(Span::default(), "a field that goes out at another bit of a byte than it is kept");
+                    }
+                    let lane = (piece.container, (piece.container.bytes() as u32 - 1 - at / 8) as u8);
+                    match row.lanes[byte as usize] {
+                        Some(other) if other != lane => {
+                            return too_much(Span::default(), "fields of one outgoing byte that are kept apart");
+                        }
+                        _ => row.lanes[byte as usize] = Some(lane),
+                    }
+                    least = least.max(byte + 1);
+                }
+            }
+            bit += out.width;
+        }
+        for (at, brought) in self.bytes.iter().enumerate() {
+            if *brought && row.lanes[at].is_none() {
+                return too_much(Span::default(), "an outgoing byte that nothing holds");
+            }
+        }
+        for (slot, (start, words, at)) in row.checksums.iter_mut().zip(&self.sums) {
+            *slot = Some(Update { start: *start as u8, words: *words as u8, at: *at as u8 });
+            least = least.max(start + 2 * words);
+        }
+        row.least = least as u8;
+        Ok(row)
+    }
+}

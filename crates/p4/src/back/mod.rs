@@ -1,0 +1,208 @@
+//! From the graph to rows of the pipeline. A node is a visit to a stage: which node is next stands in one 2-byte container, a key of every
+//! stage, so that what is known on a way (validity of headers, what was hit, constants) is part of it. At the end the word `headers`
+//! says how the packet is put together.
+
+mod action;
+mod deparse;
+mod homes;
+mod parser;
+mod rows;
+
+use crate::interpret::code::Code;
+use crate::interpret::tables::Rows;
+use crate::ir::{Deparse, Graph, Leaf, Loc, Next, Tree};
+use crate::middle::{Refusal, RefusalKind};
+use crate::source::Span;
+use action::Made;
+use homes::Homes;
+use sluice_rmt::Program;
+use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
+use sluice_rmt::target::Target;
+use std::collections::{BTreeSet, HashMap};
+
+/// Value of the word `headers` that no row of the deparser takes.
+const NOWHERE: u16 = 0xffff;
+
+/// A program with a place for each of its parts, which entries are put into.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub graph: Graph,
+    homes: Homes,
+    /// Stage of each node.
+    pub stages: Vec<usize>,
+    made: HashMap<Leaf, Made>,
+    ends: Vec<Deparse>,
+    rows: Vec<DeparseRow>,
+    parser: sluice_rmt::parser::Parser,
+    keys: Vec<rows::StageKey>,
+    target: Target,
+}
+
+pub(super) fn too_much<T>(span: Span, what: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal { span, kind: RefusalKind::TooMuch, what: what.into() })
+}
+
+/// Places a graph in stages `first` to `last`.
+pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+    let levels = levels(&graph);
+    let deepest = levels.iter().copied().max().map_or(0, |level| level + 1);
+    let there = stages.1 + 1 - stages.0;
+    if deepest > there {
+        let at = levels.iter().position(|level| level + 1 == deepest).map_or(Span::default(), |at| graph.spans[at]);
+        return too_much(at, format!("a chain of {deepest} stages up to here, and there are {there}"));
+    }
+    let ends = ends(&graph);
+    let written = written(&graph);
+    let shapes: Vec<_> = ends.iter().map(|end| deparse::shape(end, &written)).collect::<Result<_, _>>()?;
+    let mut wanted = read(&graph);
+    wanted.extend(written.iter().copied());
+    shapes.iter().for_each(|shape| wanted.extend(shape.carried.iter().copied()));
+    for loc in &wanted {
+        if let crate::ir::LocInfo::Opaque(name) = graph.locs.info(*loc) {
+            let kind = RefusalKind::NotThere;
+            return Err(Refusal { span: Span::default(), kind, what: format!("a program that reads {name}") });
+        }
+    }
+    let mut larger: BTreeSet<Loc> = BTreeSet::new();
+    let stage_of: Vec<usize> = levels.iter().map(|level| stages.0 + level).collect();
+    for _ in 0..24 {
+        let homes = Homes::new(code, &graph, &wanted, &larger)?;
+        match rows::keys(&graph, &homes, &stage_of, target) {
+            Ok(keys) => {
+                let mut plan = Plan {
+                    homes,
+                    stages: stage_of,
+                    made: HashMap::new(),
+                    ends,
+                    rows: Vec::new(),
+                    parser: sluice_rmt::parser::Parser::default(),
+                    keys,
+                    target: *target,
+                    graph,
+                };
+                plan.fill(&shapes)?;
+                return Ok(plan);
+            }
+            Err(rows::KeyRefused::Move(loc)) if larger.insert(loc) => {}
+            Err(rows::KeyRefused::Move(_)) => break,
+            Err(rows::KeyRefused::Refused(refusal)) => return Err(refusal),
+        }
+    }
+    too_much(Span::default(), "a stage whose keys lie in more containers than it looks at")
+}
+
+impl Plan {
+    fn fill(&mut self, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
+        for (at, node) in self.graph.nodes.iter().enumerate() {
+            let mut leaves = Vec::new();
+            leaves_of(&node.tree, &mut leaves);
+            for leaf in leaves {
+                let made = action::make(&leaf, &self.homes, &self.graph, &self.ends, self.graph.spans[at])?;
+                self.made.insert(leaf, made);
+            }
+        }
+        for shape in shapes {
+            self.rows.push(shape.row(&self.homes)?);
+        }
+        self.parser = parser::build(&self.graph, &self.homes, &self.ends)?;
+        Ok(())
+    }
+
+    /// The program with these entries.
+    pub fn program(&self, code: &Code, tables: &[Rows]) -> Result<Program, Refusal> {
+        let patterns = (0..self.rows.len()).map(|row| Pattern {
+            value: (row as u32 + 1) << 4,
+            mask: 0xf_fff0,
+            row: row as u8,
+        });
+        let deparser = Deparser { patterns: patterns.collect(), rows: self.rows.clone() };
+        let mut program = Program { parser: self.parser.clone(), stages: Vec::new(), deparser };
+        for stage in 0..self.target.stages {
+            program.stages.push(self.stage(stage, code, tables)?);
+        }
+        Ok(program)
+    }
+}
+
+/// How far each node is from the parser, at most.
+fn levels(graph: &Graph) -> Vec<usize> {
+    let mut levels = vec![0; graph.nodes.len()];
+    // What a node leads to stands before it.
+    for at in (0..graph.nodes.len()).rev() {
+        let mut leaves = Vec::new();
+        leaves_of(&graph.nodes[at].tree, &mut leaves);
+        for leaf in leaves {
+            if let Next::Node(next) = leaf.next {
+                levels[next] = levels[next].max(levels[at] + 1);
+            }
+        }
+    }
+    levels
+}
+
+pub(super) fn leaves_of(tree: &Tree, into: &mut Vec<Leaf>) {
+    match tree {
+        Tree::Test(_, yes, no) => {
+            leaves_of(yes, into);
+            leaves_of(no, into);
+        }
+        Tree::Table(_, _, all) => all.iter().for_each(|(_, tree)| leaves_of(tree, into)),
+        Tree::Leaf(leaf) => into.push(leaf.clone()),
+    }
+}
+
+fn all_leaves(graph: &Graph) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    graph.nodes.iter().for_each(|node| leaves_of(&node.tree, &mut leaves));
+    leaves
+}
+
+/// All ways in which packets are put together.
+fn ends(graph: &Graph) -> Vec<Deparse> {
+    let mut ends = Vec::new();
+    let mut see = |next: &Next| {
+        if let Next::End(end) = next
+            && !ends.contains(&end.deparse)
+        {
+            ends.push(end.deparse.clone());
+        }
+    };
+    graph.paths.iter().for_each(|path| see(&path.next));
+    all_leaves(graph).iter().for_each(|leaf| see(&leaf.next));
+    ends
+}
+
+fn written(graph: &Graph) -> BTreeSet<Loc> {
+    all_leaves(graph).iter().flat_map(|leaf| leaf.assigns.keys().copied()).collect()
+}
+
+/// What is looked at, or computed with.
+fn read(graph: &Graph) -> BTreeSet<Loc> {
+    let mut all = BTreeSet::new();
+    fn walk(tree: &Tree, all: &mut BTreeSet<Loc>) {
+        let mut see = |loc| {
+            all.insert(loc);
+        };
+        match tree {
+            Tree::Test(test, yes, no) => {
+                let (crate::ir::Test::Is(a, b) | crate::ir::Test::Compare { a, b, .. }) = test;
+                a.locs(&mut see);
+                b.locs(&mut see);
+                walk(yes, all);
+                walk(no, all);
+            }
+            Tree::Table(_, keys, trees) => {
+                keys.iter().for_each(|key| key.locs(&mut see));
+                trees.iter().for_each(|(_, tree)| walk(tree, all));
+            }
+            Tree::Leaf(leaf) => {
+                leaf.assigns.values().for_each(|bits| bits.locs(&mut see));
+                if let Next::End(end) = &leaf.next {
+                    end.port.locs(&mut see);
+                }
+            }
+        }
+    }
+    graph.nodes.iter().for_each(|node| walk(&node.tree, &mut all));
+    all
+}

@@ -1,0 +1,160 @@
+//! Programs on the pipeline: compiled once, with entries as they come and go.
+
+use crate::back::{Plan, plan};
+use crate::error::{Notes, P4Errors, Problem};
+use crate::interpret::{Sent, lower};
+use crate::middle::{Refusal, RefusalKind, explore};
+use crate::source::Sources;
+use crate::{Program, Reference, check};
+use sluice_formats::Status;
+use sluice_object::linker::rmt::{Placer, Quota};
+use sluice_rmt::fast::{Buffers, Fast};
+use sluice_rmt::text::Unit;
+use sluice_rmt::{Arrival, Pipeline, Role, Target};
+
+/// A program that fits the pipeline.
+#[derive(Debug)]
+pub struct Compiled {
+    plan: Plan,
+    sources: Sources,
+    role: Role,
+    target: Target,
+}
+
+fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
+    let mut notes = Notes::default();
+    let what = refusal.what;
+    notes.push(refusal.span, match refusal.kind {
+        RefusalKind::NotThere => Problem::NotThere { what },
+        RefusalKind::TooMuch => Problem::TooMuch { what },
+    });
+    notes.into_errors(sources)
+}
+
+impl Program {
+    /// Compiles a program for stages of a target; those of the system module only where it is alone.
+    pub fn compile(&self, target: &Target, first: usize, last: usize) -> Result<Compiled, P4Errors> {
+        let nothing = check::Facts::default();
+        let facts = self.facts.as_ref().unwrap_or(&nothing);
+        let refused = |span, what: String| {
+            errors(Refusal { span, kind: RefusalKind::NotThere, what }, &self.sources)
+        };
+        let code = lower(&self.tree, facts, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
+        let all = explore(&code).and_then(|graph| plan(&code, graph, target, (first, last)));
+        let plan = all.map_err(|refusal| errors(refusal, &self.sources))?;
+        let system = (first..=last).any(|stage| target.is_system(stage));
+        let role = if system { Role::System } else { Role::Tenant };
+        let compiled = Compiled { plan, sources: self.sources.clone(), role, target: *target };
+        // The entries of the program itself have to fit.
+        compiled.unit(&self.reference(crate::Undefined::Zero, 1)?)?;
+        Ok(compiled)
+    }
+}
+
+impl Compiled {
+    /// How many stages it needs, one behind the other.
+    pub fn stages(&self) -> usize {
+        let mut all = self.plan.stages.clone();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    }
+
+    /// The module with the entries that a reference has.
+    pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
+        let switch = &entries.switch;
+        let program = self.plan.program(&switch.code, &switch.machine.tables);
+        let program = program.map_err(|refusal| errors(refusal, &self.sources))?;
+        if let Err(problem) = sluice_rmt::check::check(&program, &self.target, self.role) {
+            let refusal = Refusal {
+                span: crate::source::Span::default(),
+                kind: RefusalKind::TooMuch,
+                what: format!("what the pipeline's checker refuses: {problem}"),
+            };
+            return Err(errors(refusal, &self.sources));
+        }
+        let mut unit = Unit::of(program, self.role);
+        unit.names.module = "program".into();
+        Ok(unit)
+    }
+}
+
+/// A compiled program on the fast model of the pipeline, and beside it on the pipeline's own specification.
+#[derive(Debug)]
+pub struct Model {
+    compiled: Compiled,
+    fast: Fast,
+    spec: Pipeline,
+    buffers: Buffers,
+}
+
+impl Model {
+    /// A model without entries yet.
+    pub fn new(compiled: Compiled) -> Model {
+        let target = compiled.target;
+        Model { compiled, fast: Fast::new(target), spec: Pipeline::new(target), buffers: Buffers::default() }
+    }
+
+    fn module(&self) -> u8 {
+        u8::from(self.compiled.role == Role::Tenant)
+    }
+
+    /// Has the pipeline run with the entries of a reference.
+    pub fn load(&mut self, entries: &Reference) -> Result<(), String> {
+        let unit = self.compiled.unit(entries).map_err(|errors| errors.to_string())?;
+        let (target, module) = (self.compiled.target, self.module());
+        let part = unit.part(&target).map_err(|problem| problem.to_string())?;
+        let mut placer = Placer::new(target);
+        let mut writes = placer.stage_owners();
+        let name = "program";
+        writes.extend(placer.admit(module, name, Quota::of(&part, 0xff)).map_err(|error| error.to_string())?);
+        self.fast = Fast::new(target);
+        let placed = placer.place(module, 0, &part).map_err(|error| error.to_string())?;
+        writes.extend(placed.writes);
+        for write in &writes {
+            if self.fast.write(write.node, write.table, write.index, &write.words) != Status::Ok {
+                return Err(format!("row {:?} {:?} {} is not written", write.node, write.table, write.index));
+            }
+        }
+        self.spec = Pipeline::new(target);
+        let loaded = self.spec.load(module, 0, unit.program, unit.memory);
+        loaded.map_err(|error| error.to_string())?;
+        self.spec.grant(module, 0xff);
+        Ok(())
+    }
+
+    /// Carries a packet through; the fast model and the specification have to agree.
+    pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, String> {
+        let Some(port) = u8::try_from(port).ok().filter(|port| *port < 8) else {
+            return Err(format!("port {port}; the pipeline has ports 0 to 7"));
+        };
+        let arrival = Arrival {
+            packet: bytes,
+            module: self.module(),
+            generation: 0,
+            system_generation: 0,
+            tenant: 1,
+            port,
+            arrival: 0,
+            queueing: 0,
+        };
+        let sent = match self.fast.run_into(&arrival, &mut self.buffers) {
+            Err(_) => Vec::new(),
+            Ok(()) => {
+                let bytes = &self.buffers.packet;
+                let copies = self.buffers.copies.iter();
+                copies.map(|copy| Sent { port: copy.destination.into(), bytes: bytes.clone() }).collect()
+            }
+        };
+        let same: Vec<Sent> = match self.spec.run(&arrival) {
+            sluice_rmt::Outcome::Dropped(_) => Vec::new(),
+            sluice_rmt::Outcome::Sent { packet, copies } => {
+                copies.iter().map(|copy| Sent { port: copy.destination.into(), bytes: packet.clone() }).collect()
+            }
+        };
+        if same != sent {
+            return Err("the fast model and the pipeline's specification differ".to_string());
+        }
+        Ok(sent)
+    }
+}

@@ -1,0 +1,151 @@
+//! The graph: what each visit to a stage looks at and does, and where it leads.
+
+use super::Bits;
+use crate::source::Span;
+use std::collections::{BTreeMap, HashMap};
+
+/// A variable that is kept from stage to stage: a field, a local variable, something that the hardware knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Loc(pub u32);
+
+/// What a variable is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum LocInfo {
+    /// A part of a slot of the program.
+    Leaf(usize, Vec<u32>),
+    /// Bits of the packet that no header took.
+    Look(u32, u32),
+    /// A value that waits for the next stage.
+    Temp(u32),
+    Port,
+    Length,
+    /// What the pipeline does not know as the program means it.
+    Opaque(&'static str),
+}
+
+/// All variables, with their widths.
+#[derive(Debug, Default)]
+pub(crate) struct Locs {
+    pub all: Vec<(LocInfo, u32)>,
+    by: HashMap<LocInfo, Loc>,
+}
+
+impl Locs {
+    pub fn of(&mut self, info: LocInfo, width: u32) -> Loc {
+        if let Some(loc) = self.by.get(&info) {
+            return *loc;
+        }
+        let loc = Loc(self.all.len() as u32);
+        self.all.push((info.clone(), width));
+        self.by.insert(info, loc);
+        loc
+    }
+
+    pub fn info(&self, loc: Loc) -> &LocInfo {
+        &self.all[loc.0 as usize].0
+    }
+
+    pub fn width(&self, loc: Loc) -> u32 {
+        self.all[loc.0 as usize].1
+    }
+}
+
+/// What is looked at beside a table's keys.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Test {
+    /// Bits that are kept have these values.
+    Is(Bits, Bits),
+    /// `a < b`, or `a == b` with `equal`, without sign.
+    Compare { equal: bool, a: Bits, b: Bits },
+}
+
+/// A key of a table, as it is when the table is applied.
+pub(crate) type Key = Bits;
+
+/// Which entry was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Alt {
+    pub hit: bool,
+    /// Number of the action among those of the table.
+    pub action: usize,
+}
+
+/// What a visit decides, in its order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Tree {
+    Test(Test, Box<Tree>, Box<Tree>),
+    Table(usize, Vec<Key>, Vec<(Alt, Tree)>),
+    Leaf(Leaf),
+}
+
+/// What is done, at once, and what comes next.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Leaf {
+    pub assigns: BTreeMap<Loc, Bits>,
+    pub next: Next,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Next {
+    Node(usize),
+    Drop,
+    End(Box<End>),
+}
+
+/// A packet that leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct End {
+    /// Port, 9 bits.
+    pub port: Bits,
+    /// Multicast group, 16 bits; 0 is none.
+    pub group: Bits,
+    pub deparse: Deparse,
+}
+
+/// How the packet is put together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Deparse {
+    /// Bytes of the packet that were parsed.
+    pub parsed: u32,
+    pub outs: Vec<Out>,
+    /// Internet checksums: first byte, words, byte of the sum, in the outgoing packet.
+    pub sums: Vec<(u32, u32, u32)>,
+}
+
+/// A field that goes out, and where it was in the packet as it came, if it was there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Out {
+    pub loc: Loc,
+    pub width: u32,
+    pub from: Option<u32>,
+}
+
+/// One visit to a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Node {
+    pub tree: Tree,
+    /// What has to be kept up to it.
+    pub needs: Vec<Loc>,
+}
+
+/// A way through the parser.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ParserPath {
+    /// Byte of the packet: mask and value.
+    pub bytes: BTreeMap<u32, (u8, u8)>,
+    /// Shorter packets do not take it.
+    pub least: u32,
+    /// Where variables stand in the packet, by their first bit.
+    pub taken: BTreeMap<Loc, u32>,
+    pub next: Next,
+}
+
+/// A program as the back end takes it.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    pub locs: Locs,
+    pub paths: Vec<ParserPath>,
+    pub nodes: Vec<Node>,
+    /// Where in the program a node is, for messages.
+    pub spans: Vec<Span>,
+}

@@ -1,0 +1,8 @@
+//! What the compiler works on between the tree and the pipeline's rows: bits of which it is known where they come from, and a graph
+//! of visits to stages. Its root is a state of the parser, each of its nodes one visit, its ends are how packets leave.
+
+mod bits;
+mod graph;
+
+pub(crate) use bits::{Bits, Op, Operation, Seg, Src};
+pub(crate) use graph::{Alt, Deparse, End, Graph, Key, Leaf, Loc, LocInfo, Locs, Next, Node, Out, ParserPath, Test, Tree};

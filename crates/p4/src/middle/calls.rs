@@ -1,0 +1,199 @@
+//! Calls and tables.
+
+use super::expressions::truth_of;
+use super::follow::{Event, Flow, Follower, Need, Stop, Way};
+use super::value::V;
+use crate::interpret::code::{Argument, Call, Callee, Parameter};
+use crate::interpret::value::Value;
+use crate::ir::{Alt, Bits, Src};
+use crate::syntax::ast::Direction;
+
+impl<'c> Follower<'c, '_> {
+    pub fn call(&mut self, call: &'c Call) -> Way<V> {
+        let code = self.code;
+        match &call.callee {
+            Callee::Native(native) => self.native(native, call),
+            Callee::Function(at) => {
+                let function = &code.functions[*at];
+                self.invoke(&function.parameters, &call.arguments, |follower| {
+                    follower.returned = V::Fixed(Value::None);
+                    follower.statements(&function.body)
+                })?;
+                Ok(std::mem::replace(&mut self.returned, V::Fixed(Value::None)))
+            }
+            Callee::Action(at) => {
+                let action = &code.actions[*at];
+                self.invoke(&action.parameters, &call.arguments, |follower| follower.statements(&action.body))?;
+                Ok(V::Fixed(Value::None))
+            }
+            Callee::Control(at) => {
+                let control = &code.controls[*at];
+                self.within(&control.parameters, &call.arguments, |follower| {
+                    follower.statements(&control.locals)?;
+                    follower.statements(&control.body)
+                })?;
+                Ok(V::Fixed(Value::None))
+            }
+            Callee::Parser(at) => {
+                let at = *at;
+                self.within(&code.parsers[at].parameters, &call.arguments, |follower| {
+                    follower.states(at).map(|()| Flow::Next)
+                })?;
+                Ok(V::Fixed(Value::None))
+            }
+        }
+    }
+
+    /// A block, whose parameters are the places of its caller where they are apart from each other.
+    fn within(
+        &mut self,
+        parameters: &'c [Parameter],
+        arguments: &'c [Argument],
+        run: impl FnOnce(&mut Self) -> Way<Flow>,
+    ) -> Way<()> {
+        let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
+        let mut refs = Vec::new();
+        for (parameter, argument) in parameters.iter().zip(arguments) {
+            match argument {
+                Argument::In(ex, shape) => {
+                    let value = self.value(ex)?;
+                    self.slots[parameter.slot] = self.shaped(value, shape);
+                }
+                Argument::Out(target) | Argument::InOut(target) => {
+                    let (slot, path, _) = self.find(target)?;
+                    if target.slice.is_some() {
+                        return self.refuse_at(self.span, "a slice as argument of a block");
+                    }
+                    let apart = |other: &(usize, Vec<u32>)| {
+                        other.0 != slot || !(path.starts_with(&other.1) || other.1.starts_with(&path))
+                    };
+                    if !places.iter().all(apart) {
+                        return self.refuse("two arguments of a block that are one variable");
+                    }
+                    if parameter.direction == Direction::Out
+                        && let Some(value) = self.slots[slot].part_mut(&path)
+                    {
+                        *value = V::fresh(&parameter.shape);
+                    }
+                    places.push((slot, path.clone()));
+                    refs.push((parameter.slot, (slot, path)));
+                }
+                Argument::Absent => {}
+            }
+        }
+        for (slot, place) in &refs {
+            self.refs.insert(*slot, place.clone());
+        }
+        let result = run(self);
+        if matches!(result, Ok(_) | Err(Stop::Exit)) {
+            refs.iter().for_each(|(slot, _)| {
+                self.refs.remove(slot);
+            });
+        }
+        result.map(drop)
+    }
+
+    /// Copies in, runs, copies out, also when the callee exits.
+    fn invoke(
+        &mut self,
+        parameters: &'c [Parameter],
+        arguments: &'c [Argument],
+        run: impl FnOnce(&mut Self) -> Way<Flow>,
+    ) -> Way<()> {
+        let mut values = Vec::with_capacity(arguments.len());
+        let mut targets = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let cuts = self.cuts;
+            let (value, target) = match argument {
+                Argument::In(ex, shape) => {
+                    let value = self.value(ex)?;
+                    (Some(self.shaped(value, shape)), None)
+                }
+                Argument::InOut(target) => {
+                    let (slot, path, low) = self.find(target)?;
+                    (Some(self.current(target, slot, &path, low)?), Some((target, slot, path, low)))
+                }
+                Argument::Out(target) => {
+                    let (slot, path, low) = self.find(target)?;
+                    (None, Some((target, slot, path, low)))
+                }
+                Argument::Absent => (None, None),
+            };
+            if !values.is_empty() {
+                self.unmoved(cuts)?;
+            }
+            values.push(value);
+            targets.push(target);
+        }
+        for (parameter, value) in parameters.iter().zip(values) {
+            self.slots[parameter.slot] = match (value, &parameter.default) {
+                (Some(value), _) => value,
+                (None, Some(value)) => V::of(value, &parameter.shape),
+                (None, None) => V::fresh(&parameter.shape),
+            };
+        }
+        let result = run(self);
+        if !matches!(result, Ok(_) | Err(Stop::Exit)) {
+            return result.map(drop);
+        }
+        for (parameter, target) in parameters.iter().zip(targets) {
+            if let Some((target, slot, path, low)) = target
+                && matches!(parameter.direction, Direction::Out | Direction::InOut)
+            {
+                let value = self.slots[parameter.slot].clone();
+                self.write(target, slot, &path, low, value)?;
+            }
+        }
+        result.map(drop)
+    }
+
+    /// A table: a visit looks into one at most, by keys that are there when it begins.
+    pub fn apply(&mut self, at: usize) -> Way<V> {
+        let code = self.code;
+        let table = &code.tables[at];
+        if table.has_selector {
+            return self.refuse("an action selector");
+        }
+        if table.direct.iter().any(|object| self.keeps(*object)) {
+            return self.refuse("a direct meter");
+        }
+        let before = self.pending.len();
+        for key in &table.keys {
+            let value = self.value(&key.value)?;
+            match self.shaped(value, &key.shape) {
+                V::Bits(bits) => self.pending.push((bits, false)),
+                _ => return self.refuse("a key that is no number"),
+            }
+        }
+        if self.has_table || self.pending[before..].iter().any(|(bits, _)| bits.is_made()) {
+            self.cut()?;
+        }
+        let keys: Vec<Bits> = self.pending.drain(before..).map(|(bits, _)| bits).collect();
+        self.has_table = true;
+        let alt = match self.event(|_| Ok(Need::Table(at, keys)))? {
+            Event::Alt(alt) => alt,
+            other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
+        };
+        let listed = &table.actions[alt.action];
+        let action = &code.actions[listed.action];
+        let data = &action.parameters[listed.bound.len()..];
+        self.trail.push(u32::from(alt.hit));
+        self.trail.push(alt.action as u32);
+        self.invoke(&action.parameters, &listed.bound, |follower| {
+            for (number, parameter) in data.iter().enumerate() {
+                follower.slots[parameter.slot] = follower.entry_value(parameter, number as u32)?;
+            }
+            follower.statements(&action.body)
+        })?;
+        self.trail.truncate(self.trail.len().saturating_sub(2));
+        Ok(V::Parts(vec![truth_of(alt.hit), V::Bits(Bits::constant(32, alt.action as u128))]))
+    }
+
+    /// What an entry gives for a parameter.
+    fn entry_value(&mut self, parameter: &Parameter, number: u32) -> Way<V> {
+        match V::fresh(&parameter.shape) {
+            V::Bits(bits) => Ok(V::Bits(Bits::of(bits.width(), Src::Param(number, 0)))),
+            _ => self.refuse("an action whose data are no numbers"),
+        }
+    }
+}

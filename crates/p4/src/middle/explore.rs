@@ -1,0 +1,301 @@
+//! All ways through a program, as a graph.
+//!
+//! A way is followed from its beginning each time, by the list of what was decided on it; what is asked next makes two ways of it, or
+//! one for each action of a table. Ways that are at the same place with the same values are one from there on, and so are visits that
+//! do the same: what nobody reads any more is left out before they are compared.
+
+use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop};
+use super::value::V;
+use crate::interpret::code::{Code, Table};
+use crate::ir::{Alt, Bits, Graph, Leaf, Loc, Next, Node, ParserPath, Test, Tree};
+use crate::source::Span;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Most ways that are followed.
+const MOST_WAYS: usize = 6_000;
+/// Most nested decisions, so that a program of a thousand conditions is refused in words.
+const MOST_DEPTH: usize = 400;
+
+/// What a way is at the end of a visit.
+#[derive(PartialEq, Eq, Hash)]
+struct Place {
+    trail: Vec<u32>,
+    slots: Vec<V>,
+    pending: Vec<(Bits, bool)>,
+    sums: Vec<super::follow::Sum>,
+    refs: BTreeMap<usize, (usize, Vec<u32>)>,
+    returned: V,
+    taken: BTreeMap<Loc, u32>,
+    at: u32,
+    drop: bool,
+    out: Vec<(usize, Vec<u32>)>,
+}
+
+struct Explorer<'c> {
+    code: &'c Code,
+    graph: Graph,
+    known: HashMap<Node, usize>,
+    memo: HashMap<Place, Next>,
+    ways: usize,
+}
+
+/// What following came to.
+enum Came {
+    Need(Need, Box<Place>, Span),
+    Leaf(Leaf),
+}
+
+/// The graph of a program, or why there is none.
+pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
+    let mut explorer =
+        Explorer { code, graph: Graph::default(), known: HashMap::new(), memo: HashMap::new(), ways: 0 };
+    explorer.parser(&mut Vec::new(), BTreeMap::new(), 0, BTreeMap::new())?;
+    Ok(explorer.graph)
+}
+
+impl Explorer<'_> {
+    fn follow(&mut self, script: &[Event]) -> Result<(Came, u32, BTreeMap<Loc, u32>), Refusal> {
+        self.ways += 1;
+        let mut follower = Follower::new(self.code, &mut self.graph.locs, script);
+        if self.ways > MOST_WAYS || script.len() > MOST_DEPTH {
+            let what = format!("a program with more than {MOST_WAYS} ways through it, or {MOST_DEPTH} decisions on one");
+            return Err(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what });
+        }
+        let ended = follower.packet();
+        let span = follower.span;
+        let place = Place {
+            trail: follower.trail,
+            slots: follower.slots,
+            pending: follower.pending,
+            sums: follower.sums,
+            refs: follower.refs.into_iter().collect(),
+            returned: follower.returned,
+            taken: follower.taken.clone(),
+            at: follower.at,
+            drop: follower.drop,
+            out: follower.out,
+        };
+        let came = match ended {
+            Ok(leaf) => Came::Leaf(leaf),
+            Err(Stop::Need(need)) => Came::Need(*need, Box::new(place), span),
+            Err(Stop::Refused(refusal)) => return Err(*refusal),
+            Err(Stop::Exit | Stop::Parser(_)) => {
+                let what = "a block that ends in a way that it cannot".to_string();
+                return Err(Refusal { span, kind: RefusalKind::NotThere, what });
+            }
+        };
+        Ok((came, follower.least, follower.taken))
+    }
+
+    /// The parser's ways, in the order in which they are tried.
+    fn parser(
+        &mut self,
+        script: &mut Vec<Event>,
+        bytes: BTreeMap<u32, (u8, u8)>,
+        _least: u32,
+        _taken: BTreeMap<Loc, u32>,
+    ) -> Result<(), Refusal> {
+        let (came, least, taken) = self.follow(script)?;
+        let Came::Need(need, _, _) = came else { return Ok(()) };
+        match need {
+            Need::Packet(wanted) => {
+                let with = with(&bytes, &wanted);
+                if let Some(with) = &with {
+                    script.push(Event::Yes);
+                    self.parser(script, with.clone(), least, taken.clone())?;
+                    script.pop();
+                }
+                if with.as_ref() != Some(&bytes) {
+                    script.push(Event::No);
+                    self.parser(script, bytes, least, taken)?;
+                    script.pop();
+                }
+            }
+            Need::Least(_) => {
+                for event in [Event::Yes, Event::No] {
+                    script.push(event);
+                    self.parser(script, bytes.clone(), least, taken.clone())?;
+                    script.pop();
+                }
+            }
+            Need::Parsed => {
+                script.push(Event::Parsed);
+                let next = self.visit(script)?;
+                script.pop();
+                self.graph.paths.push(ParserPath { bytes, least, taken, next });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The visit that a way begins.
+    fn visit(&mut self, script: &mut Vec<Event>) -> Result<Next, Refusal> {
+        let mut span = Span::default();
+        let tree = self.tree(script, &mut span)?;
+        if let Tree::Leaf(leaf) = &tree
+            && leaf.assigns.is_empty()
+        {
+            match &leaf.next {
+                Next::End(end) if end.port.known() != Some(0) => {}
+                next => return Ok(next.clone()),
+            }
+        }
+        let mut needs = BTreeSet::new();
+        self.needs(&tree, &mut needs);
+        let node = Node { tree, needs: needs.into_iter().collect() };
+        if let Some(at) = self.known.get(&node) {
+            return Ok(Next::Node(*at));
+        }
+        let at = self.graph.nodes.len();
+        self.graph.nodes.push(node.clone());
+        self.graph.spans.push(span);
+        self.known.insert(node, at);
+        Ok(Next::Node(at))
+    }
+
+    fn tree(&mut self, script: &mut Vec<Event>, span: &mut Span) -> Result<Tree, Refusal> {
+        let (came, _, _) = self.follow(script)?;
+        match came {
+            Came::Leaf(leaf) => Ok(Tree::Leaf(leaf)),
+            Came::Need(Need::Test(test), _, at) => {
+                *span = at;
+                script.push(Event::Yes);
+                let yes = self.tree(script, span)?;
+                script.pop();
+                script.push(Event::No);
+                let no = self.tree(script, span)?;
+                script.pop();
+                *span = at;
+                Ok(if yes == no { yes } else { Tree::Test(test, Box::new(yes), Box::new(no)) })
+            }
+            Came::Need(Need::Table(table, keys), _, at) => {
+                let mut all = Vec::new();
+                for alt in alternatives(&self.code.tables[table]) {
+                    script.push(Event::Alt(alt));
+                    all.push((alt, self.tree(script, span)?));
+                    script.pop();
+                }
+                *span = at;
+                Ok(Tree::Table(table, keys, all))
+            }
+            Came::Need(Need::Cut(mut assigns), place, at) => {
+                *span = at;
+                let next = match self.memo.get(&*place) {
+                    Some(next) => next.clone(),
+                    None => {
+                        script.push(Event::Cut);
+                        let next = self.visit(script)?;
+                        script.pop();
+                        self.memo.insert(*place, next.clone());
+                        next
+                    }
+                };
+                let mut live = BTreeSet::new();
+                self.live(&next, &mut live);
+                assigns.retain(|loc, _| live.contains(loc));
+                Ok(Tree::Leaf(Leaf { assigns, next }))
+            }
+            Came::Need(..) => Ok(Tree::Leaf(Leaf { assigns: BTreeMap::new(), next: Next::Drop })),
+        }
+    }
+
+    /// What has to be kept for what comes next.
+    fn live(&self, next: &Next, into: &mut BTreeSet<Loc>) {
+        match next {
+            Next::Node(at) => into.extend(self.graph.nodes[*at].needs.iter().copied()),
+            Next::Drop => {}
+            Next::End(end) => {
+                end.port.locs(&mut |loc| {
+                    into.insert(loc);
+                });
+                into.extend(end.deparse.outs.iter().map(|out| out.loc));
+            }
+        }
+    }
+
+    fn needs(&self, tree: &Tree, into: &mut BTreeSet<Loc>) {
+        match tree {
+            Tree::Test(test, yes, no) => {
+                let (a, b) = match test {
+                    Test::Is(a, b) | Test::Compare { a, b, .. } => (a, b),
+                };
+                for bits in [a, b] {
+                    bits.locs(&mut |loc| {
+                        into.insert(loc);
+                    });
+                }
+                self.needs(yes, into);
+                self.needs(no, into);
+            }
+            Tree::Table(_, keys, all) => {
+                for bits in keys {
+                    bits.locs(&mut |loc| {
+                        into.insert(loc);
+                    });
+                }
+                all.iter().for_each(|(_, tree)| self.needs(tree, into));
+            }
+            Tree::Leaf(leaf) => {
+                let mut live = BTreeSet::new();
+                self.live(&leaf.next, &mut live);
+                live.retain(|loc| !leaf.assigns.contains_key(loc));
+                into.extend(live);
+                for bits in leaf.assigns.values() {
+                    bits.locs(&mut |loc| {
+                        into.insert(loc);
+                    });
+                }
+                if let Next::End(end) = &leaf.next {
+                    end.port.locs(&mut |loc| {
+                        into.insert(loc);
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// What a table may come to.
+fn alternatives(table: &Table) -> Vec<Alt> {
+    let mut all = Vec::new();
+    let listed = table.actions.iter().enumerate();
+    if !table.keys.is_empty() {
+        for (action, listed) in listed.clone() {
+            let used = !table.constant || table.entries.iter().any(|entry| entry.action == action);
+            if used && !listed.default_only || table.entries.iter().any(|entry| entry.action == action) {
+                all.push(Alt { hit: true, action });
+            }
+        }
+    }
+    for (action, listed) in listed {
+        let possible = !table.default_constant && !listed.table_only;
+        if possible || table.default.0 == action {
+            all.push(Alt { hit: false, action });
+        }
+    }
+    all
+}
+
+/// The packet's bytes with what is wanted of them; nothing if they have something else.
+fn with(bytes: &BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> Option<BTreeMap<u32, (u8, u8)>> {
+    let mut all = bytes.clone();
+    for (first, mask, value) in wanted {
+        let width = mask.width();
+        for i in 0..width {
+            let low = width - 1 - i;
+            if mask.slice(low, 1).known() == Some(0) {
+                continue;
+            }
+            let wanted = value.slice(low, 1).known().unwrap_or(0) as u8;
+            let (byte, bit) = ((first + i) / 8, 7 - (first + i) % 8);
+            let (mask, value) = all.entry(byte).or_default();
+            if *mask >> bit & 1 == 1 && *value >> bit & 1 != wanted {
+                return None;
+            }
+            *mask |= 1 << bit;
+            *value |= wanted << bit;
+        }
+    }
+    Some(all)
+}

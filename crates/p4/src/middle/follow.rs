@@ -1,0 +1,460 @@
+//! Following a program: statements, and the state on the way.
+
+use super::value::V;
+use crate::interpret::code::{Case, Code, Ex, Place, St, Step, Target};
+use crate::interpret::numbers;
+use crate::interpret::value::{Number, Value};
+use crate::ir::{Alt, Bits, Loc, LocInfo, Locs, Seg, Src, Test};
+use crate::source::Span;
+use crate::syntax::ast::Binary;
+use std::collections::{BTreeMap, HashMap};
+
+/// Why a program does not run on the pipeline, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    pub span: Span,
+    pub kind: RefusalKind,
+    pub what: String,
+}
+
+/// The kinds of refusals, each with its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefusalKind {
+    /// Something that the pipeline does not have.
+    NotThere,
+    /// Something that is there, but not enough of it.
+    TooMuch,
+}
+
+/// What was decided on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Event {
+    Yes,
+    No,
+    Alt(Alt),
+    Cut,
+    Parsed,
+}
+
+/// What has to be decided to go on.
+#[derive(Debug)]
+pub(super) enum Need {
+    /// Bits of the packet have these values: first bit, mask and value.
+    Packet(Vec<(u32, Bits, Bits)>),
+    /// The packet has so many bytes.
+    Least(u32),
+    Parsed,
+    Test(Test),
+    Table(usize, Vec<Bits>),
+    Cut(BTreeMap<Loc, Bits>),
+}
+
+/// Why following ends.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Need(Box<Need>),
+    Exit,
+    Parser(u32),
+    Refused(Box<Refusal>),
+}
+
+pub(super) type Way<T> = Result<T, Stop>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    Next,
+    Return,
+    Break,
+    Continue,
+}
+
+/// Most statements on one way.
+const MOST_STEPS: u32 = 20_000;
+
+/// A checksum that the deparser computes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sum {
+    pub data: Bits,
+    pub slot: usize,
+    pub path: Vec<u32>,
+}
+
+/// One way through a program.
+pub(super) struct Follower<'c, 'l> {
+    pub code: &'c Code,
+    pub locs: &'l mut Locs,
+    pub script: &'l [Event],
+    pub done: usize,
+    pub slots: Vec<V>,
+    /// Parameters that are places of the caller.
+    pub refs: HashMap<usize, (usize, Vec<u32>)>,
+    /// Where in the program, statement by statement from outside in.
+    pub trail: Vec<u32>,
+    pub span: Span,
+    /// Values that are being computed with, which a cut has to keep; those with `true` in one piece.
+    pub pending: Vec<(Bits, bool)>,
+    pub sums: Vec<Sum>,
+    /// What is known of the packet at this stage.
+    pub facts: Vec<(Test, bool)>,
+    pub comparisons: u32,
+    pub has_table: bool,
+    pub temps: u32,
+    pub returned: V,
+    pub drop: bool,
+    pub mark: Option<u64>,
+    pub at: u32,
+    pub least: u32,
+    pub taken: BTreeMap<Loc, u32>,
+    pub out: Vec<(usize, Vec<u32>)>,
+    pub steps: u32,
+    pub cuts: u32,
+    pub in_parser: bool,
+}
+
+impl<'c, 'l> Follower<'c, 'l> {
+    pub fn new(code: &'c Code, locs: &'l mut Locs, script: &'l [Event]) -> Self {
+        Follower {
+            code,
+            locs,
+            script,
+            done: 0,
+            slots: vec![V::Fixed(Value::None); code.slots],
+            refs: HashMap::new(),
+            trail: Vec::new(),
+            span: Span::default(),
+            pending: Vec::new(),
+            sums: Vec::new(),
+            facts: Vec::new(),
+            comparisons: 0,
+            has_table: false,
+            temps: 0,
+            returned: V::Fixed(Value::None),
+            drop: false,
+            mark: None,
+            at: 0,
+            least: 0,
+            taken: BTreeMap::new(),
+            out: Vec::new(),
+            steps: 0,
+            cuts: 0,
+            in_parser: false,
+        }
+    }
+
+    pub fn refuse<T>(&self, what: impl Into<String>) -> Way<T> {
+        self.refuse_at(self.span, what)
+    }
+
+    pub fn refuse_at<T>(&self, span: Span, what: impl Into<String>) -> Way<T> {
+        let kind = RefusalKind::NotThere;
+        Err(Stop::Refused(Box::new(Refusal { span, kind, what: what.into() })))
+    }
+
+    /// The next event of the script, or a stop that asks for it.
+    pub fn event(&mut self, need: impl FnOnce(&mut Self) -> Way<Need>) -> Way<Event> {
+        match self.script.get(self.done) {
+            Some(event) => {
+                self.done += 1;
+                Ok(*event)
+            }
+            None => Err(Stop::Need(Box::new(need(self)?))),
+        }
+    }
+
+    pub fn statements(&mut self, all: &'c [St]) -> Way<Flow> {
+        for (at, statement) in all.iter().enumerate() {
+            self.steps += 1;
+            if self.steps > MOST_STEPS {
+                return self.refuse(format!("more than {MOST_STEPS} statements for one packet"));
+            }
+            self.trail.push(at as u32);
+            let flow = self.statement(statement)?;
+            self.trail.pop();
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, statement: &'c St) -> Way<Flow> {
+        match statement {
+            St::Mark(span) => self.span = *span,
+            St::Evaluate(ex) => {
+                self.value(ex)?;
+            }
+            St::Assign(target, ex) => {
+                let (slot, path, low) = self.find(target)?;
+                let value = self.value(ex)?;
+                self.write(target, slot, &path, low, value)?;
+            }
+            St::Fresh(slot, shape) => self.slots[*slot] = V::fresh(shape),
+            St::Set(slot, ex) => self.slots[*slot] = self.value(ex)?,
+            St::If(condition, yes, no) => {
+                let holds = self.truth(condition)?;
+                self.trail.push(u32::from(holds));
+                let flow = self.statements(if holds { yes } else { no })?;
+                self.trail.pop();
+                return Ok(flow);
+            }
+            St::Block(all) => return self.statements(all),
+            St::Return(value) => {
+                self.returned = match value {
+                    Some(value) => self.value(value)?,
+                    None => V::Fixed(Value::None),
+                };
+                return Ok(Flow::Return);
+            }
+            St::Exit => return Err(Stop::Exit),
+            St::Break => return Ok(Flow::Break),
+            St::Continue => return Ok(Flow::Continue),
+            St::Switch(value, cases) => return self.switch(value, cases),
+            St::For { init, condition, update, body } => {
+                self.statements(init)?;
+                let mut round = 0;
+                while self.truth(condition)? {
+                    round += 1;
+                    self.steps += 1;
+                    self.trail.push(round);
+                    let flow = self.statements(body)?;
+                    match flow {
+                        Flow::Return => return Ok(Flow::Return),
+                        Flow::Break => {
+                            self.trail.pop();
+                            break;
+                        }
+                        Flow::Next | Flow::Continue => {}
+                    }
+                    self.statements(update)?;
+                    self.trail.pop();
+                    if self.steps > MOST_STEPS {
+                        return self.refuse(format!("a loop of more than {MOST_STEPS} steps"));
+                    }
+                }
+            }
+            St::ForRange { slot, number, ends, body } => return self.range(*slot, *number, ends, body),
+            St::ForEach { slot, list, body } => {
+                let list = self.value(list)?;
+                for (round, value) in list.parts().iter().enumerate() {
+                    self.slots[*slot] = value.clone();
+                    self.trail.push(round as u32);
+                    let flow = self.statements(body)?;
+                    self.trail.pop();
+                    match flow {
+                        Flow::Return => return Ok(Flow::Return),
+                        Flow::Break => break,
+                        Flow::Next | Flow::Continue => {}
+                    }
+                }
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn range(&mut self, slot: usize, number: Number, ends: &'c (Ex, Ex), body: &'c [St]) -> Way<Flow> {
+        let (low, high) = (self.value(&ends.0)?, self.value(&ends.1)?);
+        let (Some(mut at), Some(last)) = (low.known(number), high.known(number)) else {
+            return self.refuse("a loop whose ends are not known before the program runs");
+        };
+        let mut round = 0;
+        while numbers::binary(Binary::LessEqual, number, &at, &last).is_some_and(|value| value.is_true()) {
+            round += 1;
+            self.steps += 1;
+            self.slots[slot] = match low {
+                V::Fixed(_) => V::Fixed(at.clone()),
+                _ => V::Bits(super::value::bits_of(&at, number.width)),
+            };
+            self.trail.push(round);
+            let flow = self.statements(body)?;
+            self.trail.pop();
+            match flow {
+                Flow::Return => return Ok(Flow::Return),
+                Flow::Break => break,
+                Flow::Next | Flow::Continue => {}
+            }
+            if at == last {
+                break;
+            }
+            at = numbers::binary(Binary::Add, number, &at, &Value::Bits(1)).unwrap_or(Value::None);
+        }
+        Ok(Flow::Next)
+    }
+
+    fn switch(&mut self, value: &'c Ex, cases: &'c [Case]) -> Way<Flow> {
+        let mut value = self.value(value)?;
+        if let V::Bits(bits) = &value {
+            value = V::Bits(self.settled(bits.clone())?);
+        }
+        let mut chosen = None;
+        'cases: for (at, case) in cases.iter().enumerate() {
+            for label in &case.labels {
+                let same = match &value {
+                    V::Fixed(fixed) => fixed.equals(label),
+                    V::Bits(bits) => {
+                        let label = super::value::bits_of(label, bits.width());
+                        self.equal_bits(bits.clone(), label)?
+                    }
+                    _ => return self.refuse("a switch over a value that is no number"),
+                };
+                if same {
+                    chosen = Some(at);
+                    break 'cases;
+                }
+            }
+        }
+        let Some(at) = chosen.or_else(|| cases.iter().position(|case| case.is_default)) else { return Ok(Flow::Next) };
+        self.trail.push(at as u32);
+        let flow = self.statements(&cases[at].body)?;
+        self.trail.pop();
+        Ok(flow)
+    }
+
+    /// The slot that holds a parameter's value.
+    pub fn slot_of(&self, slot: usize) -> (usize, Vec<u32>) {
+        let (mut slot, mut path) = (slot, Vec::new());
+        while let Some((outer, prefix)) = self.refs.get(&slot) {
+            path.splice(0..0, prefix.iter().copied());
+            slot = *outer;
+        }
+        (slot, path)
+    }
+
+    pub fn path(&mut self, place: &'c Place) -> Way<(usize, Vec<u32>)> {
+        let (slot, mut path) = self.slot_of(place.slot);
+        if let Some(fixed) = &place.fixed {
+            path.extend_from_slice(fixed);
+            return Ok((slot, path));
+        }
+        for step in &place.steps {
+            let at = match step {
+                Step::Part(at) => *at,
+                Step::Index(index) => {
+                    let index = self.value(index)?;
+                    self.index(&index, &self.slots[slot].clone(), &path)?
+                }
+                Step::Next | Step::Last => {
+                    let (next, size) = match self.slots[slot].part_mut(&path) {
+                        Some(V::Stack(next, elements)) => (*next, elements.len() as u32),
+                        _ => (0, 0),
+                    };
+                    let at = if matches!(step, Step::Next) { Some(next) } else { next.checked_sub(1) };
+                    match at.filter(|at| *at < size) {
+                        Some(at) => at,
+                        None if self.in_parser => return Err(self.parser_error("StackOutOfBounds")),
+                        None => return self.refuse("an element of a stack outside of the parser that may not be there"),
+                    }
+                }
+            };
+            path.push(at);
+        }
+        Ok((slot, path))
+    }
+
+    /// An index of which each value is a way of its own.
+    pub fn index(&mut self, index: &V, whole: &V, path: &[u32]) -> Way<u32> {
+        let size = whole.part(path).map_or(0, |stack| stack.parts().len() as u32);
+        match index {
+            V::Fixed(value) => Ok(u32::try_from(value.bits()).unwrap_or(u32::MAX)),
+            V::Bits(bits) => {
+                if let Some(at) = bits.known() {
+                    return Ok(u32::try_from(at).unwrap_or(u32::MAX));
+                }
+                let bits = self.settled(bits.clone())?;
+                for at in 0..size {
+                    if self.equal_bits(bits.clone(), Bits::constant(bits.width(), u128::from(at)))? {
+                        return Ok(at);
+                    }
+                }
+                Ok(u32::MAX)
+            }
+            _ => self.refuse("an index that is no number"),
+        }
+    }
+
+    pub fn parser_error(&self, name: &str) -> Stop {
+        let at = self.code.errors.iter().position(|error| &**error == name);
+        Stop::Parser(at.unwrap_or(0) as u32)
+    }
+
+    pub fn read(&mut self, place: &'c Place) -> Way<V> {
+        let (slot, path) = self.path(place)?;
+        let value = match self.slots[slot].part(&path) {
+            Some(value) => value.clone(),
+            None => V::fresh(&place.shape),
+        };
+        Ok(value)
+    }
+
+    pub fn find(&mut self, target: &'c Target) -> Way<(usize, Vec<u32>, u32)> {
+        let (slot, path) = self.path(&target.place)?;
+        let low = match &target.slice {
+            Some((low, _)) => match self.value(low)? {
+                V::Fixed(value) => value.bits() as u32,
+                V::Bits(bits) => match bits.known() {
+                    Some(low) => low as u32,
+                    None => return self.refuse("a slice whose place is not known before the program runs"),
+                },
+                _ => return self.refuse("a slice of this form"),
+            },
+            None => 0,
+        };
+        Ok((slot, path, low))
+    }
+
+    pub fn current(&mut self, target: &Target, slot: usize, path: &[u32], low: u32) -> Way<V> {
+        let whole = match self.slots[slot].part(path) {
+            Some(value) => value.clone(),
+            None => V::fresh(&target.place.shape),
+        };
+        match (&target.slice, whole) {
+            (None, whole) => Ok(whole),
+            (Some((_, width)), V::Bits(bits)) => Ok(V::Bits(self.slice(bits, low, *width)?)),
+            _ => self.refuse("a slice of what is no number"),
+        }
+    }
+
+    pub fn write(&mut self, target: &Target, slot: usize, path: &[u32], low: u32, value: V) -> Way<()> {
+        if let V::Bits(bits) = &value
+            && bits.has_high()
+        {
+            return self.refuse("upper bits of a sum");
+        }
+        let is_header = matches!(value, V::Header(..));
+        let Some(into) = self.slots[slot].part_mut(path) else { return Ok(()) };
+        match (&target.slice, &mut *into, value) {
+            (None, into, value) => *into = value,
+            (Some(_), V::Bits(whole), V::Bits(part)) => *whole = whole.put(low, &part),
+            _ => return self.refuse("a slice of what is no number"),
+        }
+        if is_header && !path.is_empty() {
+            self.only_one(slot, path);
+        }
+        Ok(())
+    }
+
+    /// Where a header of a union became valid, the others are not.
+    pub fn only_one(&mut self, slot: usize, path: &[u32]) {
+        let mut value = &mut self.slots[slot];
+        for at in path {
+            if let V::Union(all) = value
+                && all.get(*at as usize).is_some_and(V::is_valid)
+            {
+                let others = all.iter_mut().enumerate().filter(|(other, _)| *other != *at as usize);
+                others.for_each(|(_, header)| header.set_valid(false));
+            }
+            match value.parts_mut().get_mut(*at as usize) {
+                Some(part) => value = part,
+                None => return,
+            }
+        }
+    }
+
+    /// The variable of a leaf.
+    pub fn leaf(&mut self, slot: usize, path: &[u32], width: u32) -> Loc {
+        self.locs.of(LocInfo::Leaf(slot, path.to_vec()), width)
+    }
+
+    pub fn loc_bits(&self, loc: Loc) -> Bits {
+        Bits { segs: vec![Seg { width: self.locs.width(loc), src: Src::Loc(loc, 0) }] }
+    }
+}

@@ -1,0 +1,17 @@
+//! From a checked program to the graph: the program is followed from its parser to its deparser along every way that is possible, with
+//! values that are known in part (`follow`). What is decided by the packet splits the way (`tests`); a table, or a value that has to be
+//! computed before it is looked at, ends a visit to a stage (`cut`). Visits that do the same are one (`explore`).
+
+mod calls;
+mod cut;
+mod explore;
+mod expressions;
+mod follow;
+mod natives;
+mod packet;
+mod parser;
+mod tests;
+pub(crate) mod value;
+
+pub(crate) use explore::explore;
+pub(crate) use follow::{Refusal, RefusalKind};

@@ -1,0 +1,183 @@
+//! Functions and methods of the language and of v1model.
+
+use super::expressions::truth_of;
+use super::follow::{Follower, Stop, Sum, Way};
+use super::value::V;
+use crate::interpret::code::{Argument, Call, NativeCall, ObjectKind};
+use crate::interpret::native::Native;
+use crate::interpret::value::Value;
+use crate::ir::{Bits, LocInfo};
+
+/// `egress_spec` of a packet that is dropped.
+pub(super) const DROP: u128 = 511;
+
+impl<'c> Follower<'c, '_> {
+    pub fn native(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<V> {
+        let nothing = V::Fixed(Value::None);
+        match native.what {
+            Native::Extract => self.extract(call)?,
+            Native::Lookahead => return self.lookahead(&native.result),
+            Native::Advance => self.advance(call)?,
+            Native::Emit => self.emit(call)?,
+            Native::Verify => {
+                let holds = self.argument(call, 0)?;
+                let Some(holds) = holds.bits().cloned() else { return self.refuse("a condition of this form") };
+                if !self.equal_bits(holds, Bits::constant(1, 1))? {
+                    let error = self.argument(call, 1)?;
+                    let known = error.bits().and_then(Bits::known);
+                    return Err(Stop::Parser(known.unwrap_or(0) as u32));
+                }
+            }
+            Native::SetValid | Native::SetInvalid | Native::PushFront | Native::PopFront => {
+                self.change(native.what, call)?;
+            }
+            Native::StaticAssert | Native::StaticAssertOnly => return Ok(truth_of(true)),
+            Native::MarkToDrop => {
+                let Some(Argument::InOut(target)) = call.arguments.first() else {
+                    return self.refuse("`mark_to_drop` of this form");
+                };
+                let (slot, path, _) = self.find(target)?;
+                for (name, width, value) in [("egress_spec", 9, DROP), ("mcast_grp", 16, 0)] {
+                    let field = target.place.shape.fields().and_then(|f| f.names.iter().position(|n| &**n == name));
+                    if let Some(at) = field
+                        && let Some(part) = self.slots[slot].part_mut(&path)
+                        && let Some(part) = part.parts_mut().get_mut(at)
+                    {
+                        *part = V::Bits(Bits::constant(width, value));
+                    }
+                }
+            }
+            Native::MarkToDropOld => self.drop = true,
+            Native::Log | Native::LogData => {}
+            Native::VerifyChecksum => {
+                let condition = self.argument(call, 0)?;
+                let Some(condition) = condition.bits().cloned() else { return self.refuse("this condition") };
+                if self.equal_bits(condition, Bits::constant(1, 1))? {
+                    let loc = self.locs.of(LocInfo::Opaque("checksum_error"), 1);
+                    let bits = self.loc_bits(loc);
+                    self.set_standard("checksum_error", bits);
+                }
+            }
+            Native::UpdateChecksum => self.update_checksum(call)?,
+            Native::Assert | Native::Assume => return self.refuse_at(call.span, "`assert` and `assume`"),
+            other => return self.refuse_at(call.span, format!("{}", word(other))),
+        }
+        Ok(nothing)
+    }
+
+    pub fn argument(&mut self, call: &'c Call, at: usize) -> Way<V> {
+        match call.arguments.get(at) {
+            Some(Argument::In(ex, shape)) => {
+                let value = self.value(ex)?;
+                Ok(self.shaped(value, shape))
+            }
+            _ => self.refuse_at(call.span, "an argument of this form"),
+        }
+    }
+
+    /// Whether an object keeps something that the pipeline would have to keep.
+    pub fn keeps(&self, object: usize) -> bool {
+        !matches!(self.code.objects[object].kind, ObjectKind::Plain | ObjectKind::Profile { selects: false })
+    }
+
+    fn update_checksum(&mut self, call: &'c Call) -> Way<()> {
+        let condition = self.argument(call, 0)?;
+        let Some(condition) = condition.bits().cloned() else { return self.refuse("this condition") };
+        if !self.equal_bits(condition, Bits::constant(1, 1))? {
+            return Ok(());
+        }
+        let is_internet = match call.arguments.get(3) {
+            Some(Argument::In(crate::interpret::code::Ex::Constant(value), crate::interpret::Shape::Enum(names))) => {
+                names.get(value.bits() as usize).is_some_and(|name| &**name == "csum16")
+            }
+            _ => false,
+        };
+        if !is_internet {
+            return self.refuse_at(call.span, "a checksum of another algorithm than csum16");
+        }
+        let mut value = self.argument(call, 1)?;
+        let mut data = Bits::default();
+        value.leaves(&mut Vec::new(), &mut |_, bits| data = std::mem::take(&mut data).concat(bits.clone()));
+        let Some(Argument::InOut(target)) = call.arguments.get(2) else {
+            return self.refuse_at(call.span, "a checksum that goes nowhere");
+        };
+        let (slot, path, _) = self.find(target)?;
+        if target.slice.is_some() || target.place.shape.number().width != 16 {
+            return self.refuse_at(call.span, "a checksum that is no field of 16 bits");
+        }
+        if self.sums.iter().any(|sum| sum.slot == slot && sum.path == path) {
+            return self.refuse_at(call.span, "a checksum that is computed twice");
+        }
+        let loc = self.locs.of(LocInfo::Opaque("a checksum that the deparser computes"), 16);
+        let bits = self.loc_bits(loc);
+        let written = slot;
+        if let Some(V::Bits(field)) = self.slots[slot].part_mut(&path) {
+            *field = bits;
+        }
+        self.sums.push(Sum { data, slot: written, path });
+        Ok(())
+    }
+
+    fn change(&mut self, what: Native, call: &'c Call) -> Way<()> {
+        let Some(Argument::InOut(target)) = call.arguments.first() else { return Ok(()) };
+        let (slot, path, _) = self.find(target)?;
+        let count = match call.arguments.get(1) {
+            Some(_) => {
+                let count = self.argument(call, 1)?;
+                let known = match &count {
+                    V::Bits(bits) => bits.known(),
+                    V::Fixed(value) => Some(value.bits()),
+                    _ => None,
+                };
+                known.map_or(usize::MAX, |count| usize::try_from(count).unwrap_or(usize::MAX))
+            }
+            None => 0,
+        };
+        let shape = &target.place.shape;
+        let Some(value) = self.slots[slot].part_mut(&path) else { return Ok(()) };
+        match (what, value) {
+            (Native::SetValid, value) => {
+                value.set_valid(true);
+                self.only_one(slot, &path);
+            }
+            (Native::SetInvalid, value) => value.set_valid(false),
+            (what, V::Stack(next, elements)) => {
+                let size = elements.len();
+                let count = count.min(size);
+                let is_push = what == Native::PushFront;
+                if is_push {
+                    elements.rotate_right(count);
+                } else {
+                    elements.rotate_left(count);
+                }
+                for at in if is_push { 0..count } else { size - count..size } {
+                    elements[at] = V::fresh(shape.part(0));
+                }
+                let at = *next as usize;
+                *next = if is_push { (at + count).min(size) } else { at.saturating_sub(count) } as u32;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn word(native: Native) -> &'static str {
+    match native {
+        Native::ExtractSized => "headers of a length that the packet says (varbit)",
+        Native::Length => "`length` of a packet",
+        Native::Hash => "`hash`",
+        Native::Random => "`random`",
+        Native::Digest => "`digest`",
+        Native::Truncate => "`truncate`",
+        Native::VerifyChecksumPayload | Native::UpdateChecksumPayload => "a checksum over the payload",
+        Native::Clone | Native::CloneData | Native::CloneKeep => "clones",
+        Native::ResubmitData | Native::ResubmitKeep => "`resubmit`",
+        Native::RecirculateData | Native::RecirculateKeep => "`recirculate`",
+        Native::Count | Native::CountDirect => "counters",
+        Native::MeterExecute | Native::MeterRead => "meters",
+        Native::RegisterRead | Native::RegisterWrite => "registers",
+        Native::Checksum16Get => "`Checksum16`",
+        _ => "this function",
+    }
+}

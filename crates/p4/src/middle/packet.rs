@@ -1,0 +1,293 @@
+//! The way of a packet through the blocks of v1model, and how it is put together at its end. Egress is folded behind ingress.
+
+use super::follow::{Event, Flow, Follower, Need, Stop, Way};
+use super::natives::DROP;
+use super::value::V;
+use crate::interpret::code::{Argument, Call, Ex};
+use crate::ir::{Bits, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes that the deparser sees.
+const WINDOW: u32 = 128;
+/// Metadata that the pipeline does not know as v1model means them.
+const UNKNOWN: [&str; 6] = [
+    "ingress_global_timestamp",
+    "egress_global_timestamp",
+    "enq_timestamp",
+    "enq_qdepth",
+    "deq_timedelta",
+    "deq_qdepth",
+];
+
+impl<'c> Follower<'c, '_> {
+    /// Follows the packet to its end.
+    pub fn packet(&mut self) -> Way<Leaf> {
+        let pipeline = self.code.pipeline;
+        let code = self.code;
+        let [hdr, meta, standard] = [1, 2, 3].map(|at| code.parsers[pipeline.parser].parameters[at].slot);
+        for at in 1..4 {
+            let parameter = &code.parsers[pipeline.parser].parameters[at];
+            self.slots[parameter.slot] = V::fresh(&parameter.shape);
+        }
+        let port = self.locs.of(LocInfo::Port, 9);
+        let length = self.locs.of(LocInfo::Length, 16);
+        let bits = self.loc_bits(port);
+        self.set_standard("ingress_port", bits);
+        let bits = Bits::constant(16, 0).concat(self.loc_bits(length));
+        self.set_standard("packet_length", bits);
+        for name in UNKNOWN {
+            let width = self.standard(name).width();
+            if width > 0 {
+                let loc = self.locs.of(LocInfo::Opaque(name), width);
+                let bits = self.loc_bits(loc);
+                self.set_standard(name, bits);
+            }
+        }
+        self.in_parser = true;
+        match self.states(pipeline.parser) {
+            Ok(()) | Err(Stop::Exit) => {}
+            Err(Stop::Parser(error)) => self.set_standard("parser_error", Bits::constant(32, u128::from(error))),
+            Err(stop) => return Err(stop),
+        }
+        self.in_parser = false;
+        self.trail.clear();
+        self.refs.clear();
+        match self.event(|_| Ok(Need::Parsed))? {
+            Event::Parsed => {}
+            other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
+        }
+        let slots = [hdr, meta, standard];
+        self.block(pipeline.verify, &slots, 0)?;
+        self.block(pipeline.ingress, &slots, 1)?;
+        if self.drop {
+            return Ok(leave(Next::Drop));
+        }
+        if self.standard("mcast_grp").known() != Some(0) {
+            return self.refuse("multicast groups");
+        }
+        let port = self.standard("egress_spec");
+        if port.known() == Some(DROP) {
+            return Ok(leave(Next::Drop));
+        }
+        if let Some(port) = port.known()
+            && port > 7
+        {
+            return self.refuse(format!("port {port}; the pipeline has ports 0 to 7"));
+        }
+        self.set_standard("egress_port", port.clone());
+        self.set_standard("egress_spec", Bits::constant(9, 0));
+        self.pending.push((port, false));
+        self.block(pipeline.egress, &slots, 2)?;
+        let spec = self.standard("egress_spec");
+        if self.drop || spec.known() == Some(DROP) {
+            return Ok(leave(Next::Drop));
+        }
+        if !spec.is_known() && self.equal_bits(spec, Bits::constant(9, DROP))? {
+            return Ok(leave(Next::Drop));
+        }
+        self.block(pipeline.compute, &slots, 3)?;
+        let deparser = &code.controls[pipeline.deparser];
+        self.refs.insert(deparser.parameters[1].slot, (hdr, Vec::new()));
+        self.trail.push(4);
+        match self.statements(&deparser.locals).and_then(|_| self.statements(&deparser.body)) {
+            Ok(_) | Err(Stop::Exit) => {}
+            Err(stop) => return Err(stop),
+        }
+        self.end()
+    }
+
+    /// A control on the packet's own places.
+    fn block(&mut self, at: usize, slots: &[usize; 3], number: u32) -> Way<()> {
+        let control = &self.code.controls[at];
+        let depth = self.pending.len();
+        self.refs.clear();
+        for (parameter, slot) in control.parameters.iter().zip(slots) {
+            self.refs.insert(parameter.slot, (*slot, Vec::new()));
+        }
+        self.trail.clear();
+        self.trail.push(number);
+        self.returned = V::Fixed(crate::interpret::value::Value::None);
+        let ended = self.statements(&control.locals).and_then(|_| self.statements(&control.body));
+        self.pending.truncate(depth);
+        match ended {
+            Ok(Flow::Next | Flow::Return | Flow::Break | Flow::Continue) | Err(Stop::Exit) => Ok(()),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn field(&self, name: &str) -> Option<(usize, usize)> {
+        let parameter = &self.code.parsers[self.code.pipeline.parser].parameters[3];
+        let at = parameter.shape.fields()?.names.iter().position(|field| &**field == name)?;
+        Some((parameter.slot, at))
+    }
+
+    pub fn standard(&self, name: &str) -> Bits {
+        let found = self.field(name).and_then(|(slot, at)| self.slots[slot].parts().get(at));
+        found.and_then(V::bits).cloned().unwrap_or_default()
+    }
+
+    pub fn set_standard(&mut self, name: &str, bits: Bits) {
+        if let Some((slot, at)) = self.field(name)
+            && let Some(part) = self.slots[slot].parts_mut().get_mut(at)
+        {
+            *part = V::Bits(bits);
+        }
+    }
+
+    pub fn emit(&mut self, call: &'c Call) -> Way<()> {
+        let Some(Argument::In(Ex::Read(place), _)) = call.arguments.first() else {
+            return self.refuse_at(call.span, "`emit` of this form");
+        };
+        let (slot, path) = self.path(place)?;
+        let mut found = Vec::new();
+        if let Some(value) = self.slots[slot].part(&path) {
+            headers(value, &mut path.clone(), &mut found);
+        }
+        self.out.extend(found.into_iter().map(|path| (slot, path)));
+        Ok(())
+    }
+
+    /// The fields that go out, and what is written for that.
+    fn end(&mut self) -> Way<Leaf> {
+        let port = self.pending.pop().map_or_else(Bits::default, |(bits, _)| bits);
+        let mut fields: Vec<(Loc, Bits)> = Vec::new();
+        let emitted = std::mem::take(&mut self.out);
+        let mut whole = emitted.clone();
+        whole.sort();
+        whole.dedup();
+        if whole.len() != emitted.len() {
+            return self.refuse("a header that is emitted twice");
+        }
+        for (slot, path) in &emitted {
+            let Some(header) = self.slots[*slot].part(path) else { continue };
+            let mut header = header.clone();
+            let mut varied = false;
+            varied |= header.parts().iter().any(|part| matches!(part, V::Fixed(_)));
+            let locs = &mut self.locs;
+            header.leaves(&mut path.clone(), &mut |path, bits| {
+                let loc = locs.of(LocInfo::Leaf(*slot, path.to_vec()), bits.width());
+                fields.push((loc, bits.clone()));
+            });
+            if varied {
+                return self.refuse("headers of a length that the packet says (varbit)");
+            }
+        }
+        let sums = self.found_sums(&fields)?;
+        let summed: BTreeSet<Loc> = sums.iter().map(|(loc, _)| *loc).collect();
+        let mut assigns: BTreeMap<Loc, Bits> = BTreeMap::new();
+        let own = |loc: Loc, bits: &Bits| *bits == Bits::of(bits.width(), Src::Loc(loc, 0));
+        loop {
+            let before = assigns.len();
+            for (loc, bits) in &fields {
+                if own(*loc, bits) || summed.contains(loc) {
+                    continue;
+                }
+                let named = self.named(bits).filter(|other| !assigns.contains_key(other));
+                if named.is_none() {
+                    assigns.insert(*loc, bits.clone());
+                }
+            }
+            if assigns.len() == before {
+                break;
+            }
+        }
+        let mut outs = Vec::new();
+        for (loc, bits) in &fields {
+            let named = if assigns.contains_key(loc) || summed.contains(loc) { None } else { self.named(bits) };
+            let shown = named.unwrap_or(*loc);
+            let from = if assigns.contains_key(&shown) { None } else { self.taken.get(&shown).copied() };
+            outs.push(Out { loc: shown, width: bits.width(), from });
+        }
+        let mut deparse = Deparse { parsed: self.at / 8, outs, sums: sums.into_iter().map(|(_, sum)| sum).collect() };
+        deparse.sums.sort_unstable();
+        if !self.at.is_multiple_of(8) {
+            return self.refuse("a parser that ends within a byte");
+        }
+        let bits: u32 = deparse.outs.iter().map(|out| out.width).sum();
+        if !bits.is_multiple_of(8) || bits > 8 * WINDOW {
+            return self.refuse(format!("outgoing headers of {bits} bits; whole bytes, and {WINDOW} of them at most"));
+        }
+        let end = End { port, group: Bits::constant(16, 0), deparse };
+        Ok(Leaf { assigns, next: Next::End(Box::new(end)) })
+    }
+
+    /// The variable whose value bits are, if they are that of one.
+    fn named(&self, bits: &Bits) -> Option<Loc> {
+        match &bits.segs[..] {
+            [seg] => match seg.src {
+                Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
+                    LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length => None,
+                    _ => Some(loc),
+                },
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Where the checksums stand: what each covers has to be bytes in a row, with the sum among them.
+    fn found_sums(&mut self, fields: &[(Loc, Bits)]) -> Way<Vec<(Loc, (u32, u32, u32))>> {
+        let mut found = Vec::new();
+        for sum in self.sums.clone() {
+            let loc = self.leaf(sum.slot, &sum.path, 16);
+            let Some(at) = fields.iter().position(|(field, _)| *field == loc) else { continue };
+            let place = |at: usize| fields[..at].iter().map(|(_, bits)| bits.width()).sum::<u32>();
+            let mut answer = None;
+            // The first field that it covers is that of the sum, or one before it.
+            for first in 0..=at {
+                let before = fields[first..at].iter().fold(Bits::default(), |all, (_, bits)| all.concat(bits.clone()));
+                let mut last = at + 1;
+                let mut all = before.clone();
+                while all.width() < sum.data.width() && last < fields.len() {
+                    all = all.concat(fields[last].1.clone());
+                    last += 1;
+                }
+                let with_zero = before.concat(Bits::constant(16, 0));
+                let mut zeroed = with_zero;
+                let mut end = at + 1;
+                while zeroed.width() < sum.data.width() && end < fields.len() {
+                    zeroed = zeroed.concat(fields[end].1.clone());
+                    end += 1;
+                }
+                let start = place(first);
+                let bits = match (all == sum.data, zeroed == sum.data) {
+                    (true, _) => all.width() + 16,
+                    (_, true) => zeroed.width(),
+                    _ => continue,
+                };
+                if start % 8 == 0 && bits % 16 == 0 && place(at) % 8 == 0 && (place(at) - start) % 16 == 0 {
+                    answer = Some((start / 8, bits / 16, place(at) / 8));
+                }
+            }
+            match answer {
+                Some(answer) => found.push((loc, answer)),
+                None => {
+                    return self.refuse("a checksum over other bytes than those of a header in their order");
+                }
+            }
+        }
+        if found.len() > 2 {
+            return self.refuse("more than two checksums in a packet");
+        }
+        Ok(found)
+    }
+}
+
+fn leave(next: Next) -> Leaf {
+    Leaf { assigns: BTreeMap::new(), next }
+}
+
+/// Valid headers in a value, in the order in which they are emitted.
+fn headers(value: &V, path: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
+    match value {
+        V::Header(true, _) => found.push(path.clone()),
+        V::Header(false, _) | V::Bits(_) | V::Fixed(_) => {}
+        _ => {
+            for (at, part) in value.parts().iter().enumerate() {
+                path.push(at as u32);
+                headers(part, path, found);
+                path.pop();
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Parsers: the packet's bytes and its length decide which way is taken.
+
+use super::follow::{Event, Follower, Need, Stop, Way};
+use super::value::V;
+use crate::interpret::Shape;
+use crate::interpret::code::{Argument, Call, Next, Set, Transition};
+use crate::ir::{Bits, LocInfo, Src};
+
+/// Bytes of a packet that the parser sees.
+const WINDOW: u32 = 128;
+
+impl<'c> Follower<'c, '_> {
+    /// Runs a parser up to `accept`.
+    pub fn states(&mut self, at: usize) -> Way<()> {
+        let parser = &self.code.parsers[at];
+        self.statements(&parser.locals)?;
+        let mut next = parser.start;
+        loop {
+            let state = match next {
+                Next::Accept => return Ok(()),
+                Next::Reject => return Err(Stop::Parser(0)),
+                Next::State(at) => &parser.states[at],
+            };
+            self.steps += 1;
+            if self.steps > 2_000 {
+                return self.refuse("a parser that goes through more than 2,000 states");
+            }
+            self.statements(&state.body)?;
+            next = match &state.transition {
+                Transition::Direct(next) => *next,
+                Transition::Select(keys, cases) => {
+                    let mut values = Vec::with_capacity(keys.len());
+                    for key in keys {
+                        values.push(self.value(key)?);
+                    }
+                    self.select(&values, cases)?
+                }
+            };
+        }
+    }
+
+    fn select(&mut self, keys: &[V], cases: &'c [(Vec<Set>, Next)]) -> Way<Next> {
+        for (sets, next) in cases {
+            let mut wanted = Some(Vec::new());
+            for (set, key) in sets.iter().zip(keys) {
+                let found = self.wanted(set, key)?;
+                wanted = match (wanted, found) {
+                    (Some(mut all), Some(more)) => {
+                        all.extend(more);
+                        Some(all)
+                    }
+                    _ => None,
+                };
+            }
+            let Some(wanted) = wanted else { continue };
+            if self.packet_has(wanted)? {
+                return Ok(*next);
+            }
+        }
+        Err(self.parser_error("NoMatch"))
+    }
+
+    /// What the packet has to have where a key is in a set; nothing where it never is.
+    fn wanted(&mut self, set: &'c Set, key: &V) -> Way<Option<Vec<(u32, Bits, Bits)>>> {
+        let V::Bits(key) = key else { return self.refuse("a key that is no number") };
+        let width = key.width();
+        let (value, mask) = match set {
+            Set::Any => return Ok(Some(Vec::new())),
+            Set::Value(value) => {
+                let value = self.value(value)?;
+                (value, Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize]))
+            }
+            Set::Mask(value, mask) => {
+                let value = self.value(value)?;
+                let mask = self.value(mask)?;
+                let number = Shape::Number(crate::interpret::value::Number { width, signed: false });
+                match self.shaped(mask, &number) {
+                    V::Bits(mask) if mask.is_known() => (value, mask),
+                    _ => return self.refuse("a mask that is not known before the program runs"),
+                }
+            }
+            Set::Range(..) => return self.refuse("a range in a parser"),
+            Set::Named(_) => return self.refuse("a value set"),
+        };
+        let number = Shape::Number(crate::interpret::value::Number { width, signed: false });
+        let V::Bits(value) = self.shaped(value, &number) else { return self.refuse("a value of this form") };
+        if value.width() != width || !value.is_known() {
+            return self.refuse("a case whose value is not known before the program runs");
+        }
+        let mut out = Vec::new();
+        for low in 0..width {
+            let at = width - 1 - low;
+            let (v, m, k) = (value.slice(at, 1), mask.slice(at, 1), key.slice(at, 1));
+            if m.known() == Some(0) {
+                continue;
+            }
+            match k.known() {
+                Some(bit) if Some(bit) == v.known() => {}
+                Some(_) => return Ok(None),
+                None => {
+                    let (at, mask, _) = self.in_packet(&k, v.clone())?;
+                    out.push((at, mask, v));
+                }
+            }
+        }
+        Ok(Some(out))
+    }
+
+    /// The packet has so many bits more.
+    fn has(&mut self, bits: u32) -> Way<()> {
+        let bytes = (self.at + bits).div_ceil(8);
+        if bytes > WINDOW {
+            return self.refuse(format!("a packet of which more than {WINDOW} bytes are parsed"));
+        }
+        if bytes <= self.least {
+            return Ok(());
+        }
+        match self.event(|_| Ok(Need::Least(bytes)))? {
+            Event::Yes => {
+                self.least = bytes;
+                Ok(())
+            }
+            _ => Err(self.parser_error("PacketTooShort")),
+        }
+    }
+
+    pub fn extract(&mut self, call: &'c Call) -> Way<()> {
+        let Some(Argument::Out(target) | Argument::InOut(target)) = call.arguments.first() else {
+            return self.refuse_at(call.span, "`extract` of this form");
+        };
+        let (slot, path, _) = self.find(target)?;
+        let Some(bits) = target.place.shape.bits() else {
+            return self.refuse_at(call.span, "headers of a length that the packet says (varbit)");
+        };
+        if !bits.is_multiple_of(8) || !self.at.is_multiple_of(8) {
+            return self.refuse_at(call.span, "a header that is no whole number of bytes");
+        }
+        let Shape::Header(_) = &target.place.shape else { return self.refuse_at(call.span, "`extract` of this form") };
+        self.has(bits)?;
+        let mut header = V::fresh(&target.place.shape);
+        header.set_valid(true);
+        let mut at = self.at;
+        let mut new = Vec::new();
+        let locs = &mut self.locs;
+        header.leaves(&mut path.clone(), &mut |path, bits| {
+            let width = bits.width();
+            let loc = locs.of(LocInfo::Leaf(slot, path.to_vec()), width);
+            *bits = Bits::of(width, Src::Loc(loc, 0));
+            new.push((loc, at));
+            at += width;
+        });
+        self.at = at;
+        if let Some(value) = self.slots[slot].part_mut(&path) {
+            *value = V::Fixed(crate::interpret::value::Value::None);
+        }
+        // A header that is extracted again has other bytes: nobody may still mean those of before.
+        let mut again = false;
+        for (loc, _) in &new {
+            again |= self.taken.contains_key(loc);
+        }
+        if again {
+            for value in &mut self.slots {
+                value.leaves(&mut Vec::new(), &mut |_, bits| bits.locs(&mut |loc| {
+                    again &= !new.iter().any(|(other, _)| *other == loc);
+                }));
+            }
+            if !again {
+                return self.refuse_at(call.span, "a header that is extracted again while its old fields are in use");
+            }
+        }
+        self.taken.extend(new);
+        if let Some(value) = self.slots[slot].part_mut(&path) {
+            *value = header;
+        }
+        self.only_one(slot, &path);
+        for (at, step) in target.place.steps.iter().enumerate() {
+            if matches!(step, crate::interpret::code::Step::Next) {
+                let outer = path.len() - target.place.steps.len() + at;
+                let next = path[outer] + 1;
+                if let Some(V::Stack(at, _)) = self.slots[slot].part_mut(&path[..outer]) {
+                    *at = next;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn lookahead(&mut self, shape: &Shape) -> Way<V> {
+        let Some(bits) = shape.bits() else { return self.refuse("`lookahead` of this form") };
+        self.has(bits)?;
+        let mut value = V::fresh(shape);
+        value.set_valid(true);
+        let mut at = self.at;
+        let locs = &mut self.locs;
+        let mut new = Vec::new();
+        value.leaves(&mut Vec::new(), &mut |_, bits| {
+            let width = bits.width();
+            let loc = locs.of(LocInfo::Look(at, width), width);
+            *bits = Bits::of(width, Src::Loc(loc, 0));
+            new.push((loc, at));
+            at += width;
+        });
+        self.taken.extend(new);
+        Ok(value)
+    }
+
+    pub fn advance(&mut self, call: &'c Call) -> Way<()> {
+        let bits = self.argument(call, 0)?;
+        match bits.bits().and_then(Bits::known) {
+            Some(bits) if bits <= u128::from(WINDOW * 8) => {
+                self.has(bits as u32)?;
+                self.at += bits as u32;
+                Ok(())
+            }
+            _ => self.refuse_at(call.span, "`advance` by what is not known before the program runs"),
+        }
+    }
+}

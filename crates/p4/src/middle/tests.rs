@@ -1,0 +1,231 @@
+//! What is decided by the packet: both ways are followed, and the visit's key tells them apart.
+
+use super::follow::{Event, Follower, Need, Way};
+use crate::ir::{Bits, LocInfo, Src, Test};
+
+/// Comparisons that a stage has.
+const MOST_COMPARISONS: u32 = 2;
+/// Parts of a range that the key tells apart one by one.
+const MOST_PREFIXES: u32 = 4;
+
+impl Follower<'_, '_> {
+    /// Whether a test holds.
+    fn decide(&mut self, test: Test) -> Way<bool> {
+        if let Some((_, holds)) = self.facts.iter().find(|(known, _)| *known == test) {
+            return Ok(*holds);
+        }
+        if let Test::Is(bits, _) = &test
+            && self.facts.iter().any(|(known, holds)| *holds && matches!(known, Test::Is(other, _) if other == bits))
+        {
+            // It has another value.
+            return Ok(false);
+        }
+        let asked = test.clone();
+        let holds = match self.event(|_| Ok(Need::Test(asked)))? {
+            Event::Yes => true,
+            Event::No => false,
+            other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
+        };
+        if matches!(test, Test::Compare { .. }) {
+            self.comparisons += 1;
+        }
+        self.facts.push((test, holds));
+        Ok(holds)
+    }
+
+    /// Values that can be looked at: those that are computed, or come from an entry, are kept first.
+    fn shown(&mut self, a: Bits, b: Bits, whole: bool) -> Way<(Bits, Bits)> {
+        let compound = |bits: &Bits| whole && bits.segs.len() > 1 && !bits.is_known();
+        if a.is_made() || b.is_made() || compound(&a) || compound(&b) {
+            if self.in_parser {
+                return self.refuse("a parser that looks at a value which it computes");
+            }
+            self.pending.push((a, whole));
+            self.pending.push((b, whole));
+            self.cut()?;
+            return self.popped();
+        }
+        Ok((a, b))
+    }
+
+    pub fn popped(&mut self) -> Way<(Bits, Bits)> {
+        match (self.pending.pop(), self.pending.pop()) {
+            (Some((b, _)), Some((a, _))) => Ok((a, b)),
+            _ => self.refuse("a way that cannot be followed again"),
+        }
+    }
+
+    pub fn equal_bits(&mut self, a: Bits, b: Bits) -> Way<bool> {
+        if a == b {
+            return Ok(true);
+        }
+        if differ(&a, &b) {
+            return Ok(false);
+        }
+        let (a, b) = self.shown(a, b, false)?;
+        if self.in_parser {
+            return self.equal_in_packet(a, b);
+        }
+        // What is constant on both sides is decided, what is constant on one is a key.
+        let (mut keys, mut values, mut others) = (Bits::default(), Bits::default(), Vec::new());
+        for (x, y) in pieces(&a, &b) {
+            match (x.known(), y.known()) {
+                (Some(p), Some(q)) if p == q => {}
+                (Some(_), Some(_)) => return Ok(false),
+                (Some(_), None) => (keys, values) = (keys.concat(y), values.concat(x)),
+                (None, Some(_)) => (keys, values) = (keys.concat(x), values.concat(y)),
+                (None, None) if x == y => {}
+                (None, None) => others.push((x, y)),
+            }
+        }
+        if keys.width() > 0 && !self.decide(Test::Is(keys, values))? {
+            return Ok(false);
+        }
+        for (at, (a, b)) in others.iter().enumerate() {
+            let (mut a, mut b) = (a.clone(), b.clone());
+            if self.comparisons >= MOST_COMPARISONS {
+                if at > 0 {
+                    return self.refuse("a comparison of values that lie in too many pieces");
+                }
+                self.pending.push((a, false));
+                self.pending.push((b, false));
+                self.cut()?;
+                (a, b) = self.popped()?;
+                if others.len() > 1 {
+                    return self.refuse("a comparison of values that lie in too many pieces");
+                }
+            }
+            if !self.decide(Test::Compare { equal: true, a, b })? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// `a < b`, without sign.
+    pub fn less(&mut self, a: Bits, b: Bits) -> Way<bool> {
+        if let (Some(a), Some(b)) = (a.known(), b.known()) {
+            return Ok(a < b);
+        }
+        if a == b || b.known() == Some(0) {
+            return Ok(false);
+        }
+        if self.in_parser {
+            return self.refuse("a parser that compares by more or less");
+        }
+        let (a, b) = self.shown(a, b, true)?;
+        let width = a.width();
+        if let Some(limit) = b.known()
+            && width <= 64
+            && limit.count_ones() <= MOST_PREFIXES
+        {
+            return self.below(&a, limit, width);
+        }
+        if let Some(limit) = a.known()
+            && width <= 64
+        {
+            // k < b: not b < k + 1.
+            let limit = limit + 1;
+            if limit >> width != 0 {
+                return Ok(false);
+            }
+            if limit.count_ones() <= MOST_PREFIXES {
+                return Ok(!self.below(&b, limit, width)?);
+            }
+        }
+        if width > 48 {
+            return self.refuse("a comparison of more than 48 bits");
+        }
+        let (mut a, mut b) = (a, b);
+        if self.comparisons >= MOST_COMPARISONS {
+            self.pending.push((a, true));
+            self.pending.push((b, true));
+            self.cut()?;
+            (a, b) = self.popped()?;
+        }
+        self.decide(Test::Compare { equal: false, a, b })
+    }
+
+    /// Whether a value is below a constant: prefix by prefix.
+    fn below(&mut self, a: &Bits, limit: u128, width: u32) -> Way<bool> {
+        let mut prefix = 0u128;
+        for bit in (0..width).rev() {
+            if (limit >> bit) & 1 == 1 {
+                let high = a.slice(bit, width - bit);
+                if self.equal_bits(high, Bits::constant(width - bit, prefix >> bit))? {
+                    return Ok(true);
+                }
+                prefix |= 1 << bit;
+            }
+        }
+        Ok(false)
+    }
+
+    /// In the parser the packet's bytes tell ways apart.
+    fn equal_in_packet(&mut self, a: Bits, b: Bits) -> Way<bool> {
+        let mut wanted = Vec::new();
+        for (x, y) in pieces(&a, &b) {
+            let (bits, value) = match (x.known(), y.known()) {
+                (Some(p), Some(q)) if p == q => continue,
+                (Some(_), Some(_)) => return Ok(false),
+                (Some(_), None) => (y, x),
+                (None, Some(_)) => (x, y),
+                (None, None) if x == y => continue,
+                _ => return self.refuse("a parser that compares two parts of the packet"),
+            };
+            wanted.push(self.in_packet(&bits, value)?);
+        }
+        self.packet_has(wanted)
+    }
+
+    /// Where bits stand in the packet.
+    pub fn in_packet(&mut self, bits: &Bits, value: Bits) -> Way<(u32, Bits, Bits)> {
+        let [seg] = &bits.segs[..] else { return self.refuse("a parser that looks at a value of this form") };
+        let Src::Loc(loc, low) = seg.src else {
+            return self.refuse("a parser that looks at a value which it computes");
+        };
+        let first = match self.locs.info(loc) {
+            LocInfo::Leaf(..) => self.taken.get(&loc).copied(),
+            LocInfo::Look(at, _) => Some(*at),
+            _ => None,
+        };
+        let Some(first) = first else { return self.refuse("a parser that looks at what is not in the packet") };
+        let at = first + self.locs.width(loc) - low - seg.width;
+        Ok((at, Bits::constant_of(seg.width, &vec![0xff; seg.width.div_ceil(8) as usize]), value))
+    }
+
+    pub fn packet_has(&mut self, wanted: Vec<(u32, Bits, Bits)>) -> Way<bool> {
+        if wanted.is_empty() {
+            return Ok(true);
+        }
+        match self.event(|_| Ok(Need::Packet(wanted)))? {
+            Event::Yes => Ok(true),
+            Event::No => Ok(false),
+            other => self.refuse(format!("a way that cannot be followed again ({other:?})")),
+        }
+    }
+}
+
+/// Both cut where either has a joint.
+pub(super) fn pieces(a: &Bits, b: &Bits) -> Vec<(Bits, Bits)> {
+    let width = a.width();
+    let mut cuts = vec![0, width];
+    for bits in [a, b] {
+        let mut top = width;
+        for seg in &bits.segs {
+            top -= seg.width.min(top);
+            cuts.push(top);
+        }
+    }
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts.windows(2).rev().map(|w| (a.slice(w[0], w[1] - w[0]), b.slice(w[0], w[1] - w[0]))).collect()
+}
+
+/// Whether a constant bit of one is another one of the other.
+fn differ(a: &Bits, b: &Bits) -> bool {
+    if a.has_op() || b.has_op() {
+        return false;
+    }
+    pieces(a, b).iter().any(|(x, y)| matches!((x.known(), y.known()), (Some(p), Some(q)) if p != q))
+}
