@@ -109,8 +109,9 @@ impl Model {
         let name = "program";
         writes.extend(placer.admit(module, name, Quota::of(&part, 0xff)).map_err(|error| error.to_string())?);
         self.fast = Fast::new(target);
-        let placed = placer.place(module, 0, &part).map_err(|error| error.to_string())?;
-        writes.extend(placed.writes);
+        let placed = placer.place(module, 0, &std::sync::Arc::new(part)).map_err(|error| error.to_string())?;
+        writes.extend(placed.zero);
+        writes.extend(placed.rows);
         for write in &writes {
             if self.fast.write(write.node, write.table, write.index, &write.words) != Status::Ok {
                 return Err(format!("row {:?} {:?} {} is not written", write.node, write.table, write.index));

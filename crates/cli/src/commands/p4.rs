@@ -3,13 +3,12 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::p4::check::Check;
-use crate::p4::compile::Compile;
 use crate::p4::print::Print;
 use crate::p4::test::Test;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Checks P4-16 programs, prints them in one form, compiles them to the pipeline, and runs them with scripts of packets
+/// Checks P4-16 programs, prints them in one form, and runs them with scripts of packets
 #[derive(Args, Debug)]
 pub struct P4Args {
     #[command(subcommand)]
@@ -19,7 +18,6 @@ pub struct P4Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(Check),
-    Compile(Compile),
     Print(Print),
     Test(Test),
 }
@@ -29,7 +27,6 @@ impl P4Args {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         match &self.command {
             Command::Check(check) => check.run(out),
-            Command::Compile(compile) => compile.run(out),
             Command::Print(print) => print.run(out),
             Command::Test(test) => test.run(out),
         }

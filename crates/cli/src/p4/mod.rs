@@ -1,14 +1,12 @@
 //! What `sluice p4` is made of.
 
 pub mod check;
-pub mod compile;
 pub mod print;
 pub mod test;
 
 use crate::failure::Failure;
 use clap::Args;
-use sluice_formats::Target;
-use sluice_p4::{Compiled, P4Errors, Program, Reader};
+use sluice_p4::{P4Errors, Reader};
 use std::path::PathBuf;
 
 /// How a program is read
@@ -27,33 +25,6 @@ impl ReadArgs {
     pub fn reader(&self) -> Reader {
         let reader = self.folders.iter().fold(Reader::new(), |reader, folder| reader.folder(folder));
         self.defines.iter().fold(reader, |reader, (name, value)| reader.define(name, value))
-    }
-}
-
-/// Where on the pipeline a program runs
-#[derive(Args, Debug)]
-pub struct PlaceArgs {
-    /// Target, default or tiny
-    #[arg(long, value_parser = crate::run::device::target, default_value = "default")]
-    pub target: &'static Target,
-    /// First and last stage; with one of the system module's, the program is alone
-    #[arg(long, value_name = "FIRST-LAST", default_value = "1-3", value_parser = stages_of)]
-    pub stages: (usize, usize),
-}
-
-impl PlaceArgs {
-    /// Compiles a program for this place.
-    pub fn compile(&self, program: &Program) -> Result<Compiled, P4Errors> {
-        let last = self.target.rmt.stages - 1;
-        program.compile(&self.target.rmt, self.stages.0.min(last), self.stages.1.min(last))
-    }
-}
-
-fn stages_of(text: &str) -> Result<(usize, usize), String> {
-    let found = text.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
-    match found {
-        Some((first, last)) if first <= last => Ok((first, last)),
-        _ => Err("stages are FIRST-LAST, as in 1-3 or 0-4".to_string()),
     }
 }
 

@@ -1,13 +1,13 @@
 //! `sluice p4 test`: programs with their scripts.
 
-use super::{PlaceArgs, ReadArgs, failure};
+use super::{ReadArgs, failure};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sluice_p4::stf::{Report, Script};
-use sluice_p4::{Model, Program, Undefined};
+use sluice_p4::{Program, Undefined};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -34,8 +34,6 @@ pub struct Test {
     /// What runs the program
     #[arg(long, value_enum, default_value = "reference")]
     device: Device,
-    #[command(flatten)]
-    place: PlaceArgs,
     /// What is read that the specification leaves undefined
     #[arg(long, value_enum, default_value = "zero")]
     undefined: UndefinedArg,
@@ -51,7 +49,7 @@ pub struct Test {
 enum Device {
     /// The interpreter
     Reference,
-    /// The pipeline's fast model, whose packets its specification has to have, too
+    /// The pipeline's model: not built yet
     Model,
     /// The pipeline in RTL: not built yet
     Rtl,
@@ -76,9 +74,9 @@ impl Test {
         let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
         let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
         let script = read_script(&path)?;
-        if !matches!(self.device, Device::Reference | Device::Model) {
-            let what = "P4 does not run on this device yet";
-            return self.refused(out, &Failure::input("E0794", what).help("--device reference or model runs it"));
+        if self.device != Device::Reference {
+            let what = "P4 is not compiled to the pipeline yet";
+            return self.refused(out, &Failure::input("E0794", what).help("--device reference runs it"));
         }
         let random = self.undefined == UndefinedArg::Random;
         let seed = self.seed.unwrap_or_else(|| if random { drawn() } else { 1 });
@@ -104,18 +102,7 @@ impl Test {
             Ok(reference) => reference,
             Err(errors) => return self.refused(out, &failure(&errors)),
         };
-        let mut model = None;
-        if self.device == Device::Model {
-            match self.place.compile(program) {
-                Ok(compiled) => model = Some(Model::new(compiled)),
-                Err(errors) => return self.refused(out, &failure(&errors)),
-            }
-        }
-        let ran = match &mut model {
-            Some(model) => script.run_on(&mut reference, model),
-            None => script.run(&mut reference),
-        };
-        let report = ran.map_err(|errors| Failure::input(errors.code(), errors))?;
+        let report = script.run(&mut reference).map_err(|errors| Failure::input(errors.code(), errors))?;
         let name = path.display().to_string();
         if self.json {
             out.json(&report_json(&name, &report, seed))?;

@@ -324,7 +324,7 @@ impl Maker<'_> {
             Operand::B(B::X) => Some(A::X),
             Operand::B(_) => None,
         };
-        let mut as_b = |maker: &mut Self, operand: &Operand| match operand {
+        let as_b = |maker: &mut Self, operand: &Operand| match operand {
             Operand::B(b) => Some(*b),
             Operand::A(A::Own) => maker.pick(own).map(|i| [B::P0, B::P1][i]),
             Operand::A(_) => None,

@@ -7,8 +7,10 @@ use crate::source::Span;
 use sluice_rmt::deparser::{DeparseRow, Update};
 use std::collections::BTreeSet;
 
+/// Bytes of the shortest packet that leaves through a row that shrinks packets.
+const SHRUNK: u32 = 12;
 /// Bytes of the shortest packet that the pipeline sends.
-const LEAST: u32 = 12;
+const LEAST: u32 = 1;
 
 /// A row without containers yet.
 #[derive(Debug)]
@@ -77,7 +79,8 @@ pub(crate) fn shape(end: &Deparse, written: &BTreeSet<Loc>) -> Result<Shape, Ref
 impl Shape {
     pub fn row(&self, homes: &Homes) -> Result<DeparseRow, Refusal> {
         let mut row = DeparseRow { delta: self.delta as i8, split: self.split as u8, ..DeparseRow::default() };
-        let mut least = LEAST.max(self.split + self.delta.max(0) as u32);
+        let shortest = if self.delta < 0 { SHRUNK } else { LEAST };
+        let mut least = shortest.max(self.split + self.delta.max(0) as u32);
         let mut bit = 0;
         for out in &self.outs {
             for piece in homes.of(out.loc, 0, out.width) {

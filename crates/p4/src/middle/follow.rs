@@ -101,7 +101,6 @@ pub(super) struct Follower<'c, 'l> {
     pub temps: u32,
     pub returned: V,
     pub drop: bool,
-    pub mark: Option<u64>,
     pub at: u32,
     pub least: u32,
     pub taken: BTreeMap<Loc, u32>,
@@ -130,7 +129,6 @@ impl<'c, 'l> Follower<'c, 'l> {
             temps: 0,
             returned: V::Fixed(Value::None),
             drop: false,
-            mark: None,
             at: 0,
             least: 0,
             taken: BTreeMap::new(),
@@ -419,6 +417,11 @@ impl<'c, 'l> Follower<'c, 'l> {
         {
             return self.refuse("upper bits of a sum");
         }
+        let number = target.slice.as_ref().map(|(_, width)| Number { width: *width, signed: false });
+        let value = match number {
+            Some(number) => self.shaped(value, &crate::interpret::Shape::Number(number)),
+            None => self.shaped(value, &target.place.shape),
+        };
         let is_header = matches!(value, V::Header(..));
         let Some(into) = self.slots[slot].part_mut(path) else { return Ok(()) };
         match (&target.slice, &mut *into, value) {

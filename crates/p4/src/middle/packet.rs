@@ -62,10 +62,13 @@ impl<'c> Follower<'c, '_> {
         if self.drop {
             return Ok(leave(Next::Drop));
         }
-        if self.standard("mcast_grp").known() != Some(0) {
+        if self.standard("mcast_grp") != Bits::constant(16, 0) {
             return self.refuse("multicast groups");
         }
         let port = self.standard("egress_spec");
+        if port.width() != 9 {
+            return self.refuse("a port that is no number of 9 bits");
+        }
         if port.known() == Some(DROP) {
             return Ok(leave(Next::Drop));
         }
