@@ -24,10 +24,13 @@ pub struct Compiled {
 fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
     let mut notes = Notes::default();
     let what = refusal.what;
-    notes.push(refusal.span, match refusal.kind {
-        RefusalKind::NotThere => Problem::NotThere { what },
-        RefusalKind::TooMuch => Problem::TooMuch { what },
-    });
+    notes.push(
+        refusal.span,
+        match refusal.kind {
+            RefusalKind::NotThere => Problem::NotThere { what },
+            RefusalKind::TooMuch => Problem::TooMuch { what },
+        },
+    );
     notes.into_errors(sources)
 }
 
@@ -36,9 +39,7 @@ impl Program {
     pub fn compile(&self, target: &Target, first: usize, last: usize) -> Result<Compiled, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
-        let refused = |span, what: String| {
-            errors(Refusal { span, kind: RefusalKind::NotThere, what }, &self.sources)
-        };
+        let refused = |span, what: String| errors(Refusal { span, kind: RefusalKind::NotThere, what }, &self.sources);
         let code = lower(&self.tree, facts, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
         let all = explore(&code).and_then(|graph| plan(&code, graph, target, (first, last)));
         let plan = all.map_err(|refusal| errors(refusal, &self.sources))?;

@@ -4,10 +4,10 @@
 //! constants). What the choices were: docs/decisions/p4-front-end.md. `interpret` runs what is checked; `stf` are scripts
 //! of packets for it.
 
+mod back;
 mod check;
 mod compile;
 mod error;
-mod back;
 mod interpret;
 mod ir;
 mod middle;

@@ -47,13 +47,7 @@ fn ones(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-pub(crate) fn make(
-    leaf: &Leaf,
-    homes: &Homes,
-    _graph: &Graph,
-    ends: &[Deparse],
-    span: Span,
-) -> Result<Made, Refusal> {
+pub(crate) fn make(leaf: &Leaf, homes: &Homes, _graph: &Graph, ends: &[Deparse], span: Span) -> Result<Made, Refusal> {
     let mut maker = Maker {
         homes,
         span,

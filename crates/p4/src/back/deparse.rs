@@ -93,7 +93,10 @@ impl Shape {
                     }
                     let at = piece.at + i;
                     if at % 8 != in_byte {
-                        return too_much(Span::default(), "a field that goes out at another bit of a byte than it is kept");
+                        return too_much(
+                            Span::default(),
+                            "a field that goes out at another bit of a byte than it is kept",
+                        );
                     }
                     let lane = (piece.container, (piece.container.bytes() as u32 - 1 - at / 8) as u8);
                     match row.lanes[byte as usize] {

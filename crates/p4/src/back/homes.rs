@@ -20,11 +20,10 @@ pub(crate) struct Piece {
     pub at: u32,
 }
 
-/// Bytes of a header that a container holds at its upper end.
+/// A container that holds bytes of a header at its upper end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk {
     pub container: Container,
-    pub bytes: u32,
     /// A variable in it, by which the header is found in a packet, and the bits between the chunk's begin and its own.
     pub by: Loc,
     pub before: i32,
@@ -131,16 +130,12 @@ impl Homes {
             let container = self.take(bytes, up)?;
             let size = container.bytes() as u32;
             let before = first.0 as i32 - 8 * at as i32;
-            self.chunks.push(Chunk { container, bytes, by: first.2, before });
+            self.chunks.push(Chunk { container, by: first.2, before });
             for (bit, width, loc) in fields {
                 let (from, to) = ((*bit).max(8 * at), (bit + width).min(8 * (at + bytes)));
                 if from < to {
-                    let piece = Piece {
-                        low: bit + width - to,
-                        width: to - from,
-                        container,
-                        at: 8 * size - (to - 8 * at),
-                    };
+                    let piece =
+                        Piece { low: bit + width - to, width: to - from, container, at: 8 * size - (to - 8 * at) };
                     self.pieces.entry(*loc).or_default().push(piece);
                 }
             }

@@ -110,11 +110,8 @@ impl Plan {
 
     /// The program with these entries.
     pub fn program(&self, code: &Code, tables: &[Rows]) -> Result<Program, Refusal> {
-        let patterns = (0..self.rows.len()).map(|row| Pattern {
-            value: (row as u32 + 1) << 4,
-            mask: 0xf_fff0,
-            row: row as u8,
-        });
+        let patterns =
+            (0..self.rows.len()).map(|row| Pattern { value: (row as u32 + 1) << 4, mask: 0xf_fff0, row: row as u8 });
         let deparser = Deparser { patterns: patterns.collect(), rows: self.rows.clone() };
         let mut program = Program { parser: self.parser.clone(), stages: Vec::new(), deparser };
         for stage in 0..self.target.stages {

@@ -41,7 +41,8 @@ pub(crate) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse]) -> Result<Pa
             return Ok(Parser { first, nodes, paths, port_numbers: true });
         }
     }
-    let what = format!("a parser of {} ways, which two selections of 8 bytes and 8 cases do not tell apart", ways.len());
+    let what =
+        format!("a parser of {} ways, which two selections of 8 bytes and 8 cases do not tell apart", ways.len());
     too_much(Span::default(), what)
 }
 

@@ -286,11 +286,7 @@ fn patterns(found: &Match, width: u32, signed: bool) -> Vec<(Bits, Bits)> {
                 while low + (1u128 << size) - 1 > high {
                     size -= 1;
                 }
-                let mask = Bits::operate(
-                    crate::ir::Op::Xor,
-                    &ones(width),
-                    &Bits::constant(width, (1u128 << size) - 1),
-                );
+                let mask = Bits::operate(crate::ir::Op::Xor, &ones(width), &Bits::constant(width, (1u128 << size) - 1));
                 all.push((Bits::constant(width, low), mask));
                 low += 1u128 << size;
             }

@@ -228,9 +228,7 @@ fn cut(seg: &Seg, low: u32, width: u32) -> Bits {
         Src::Op(_) if low == 0 && width == seg.width => Bits::of(width, seg.src.clone()),
         Src::Op(op) => match op.op {
             // The low bits of a sum are the sum of the low bits.
-            Op::Add | Op::Sub if low == 0 => {
-                Bits::operate(op.op, &op.a.slice(0, width), &op.b.slice(0, width))
-            }
+            Op::Add | Op::Sub if low == 0 => Bits::operate(op.op, &op.a.slice(0, width), &op.b.slice(0, width)),
             // The lower bits are computed, too, for their carry, and go nowhere.
             Op::Add | Op::Sub => {
                 let all = Operation { op: op.op, a: op.a.slice(0, low + width), b: op.b.slice(0, low + width) };

@@ -5,4 +5,4 @@ mod bits;
 mod graph;
 
 pub(crate) use bits::{Bits, Op, Operation, Seg, Src};
-pub(crate) use graph::{Alt, Deparse, End, Graph, Key, Leaf, Loc, LocInfo, Locs, Next, Node, Out, ParserPath, Test, Tree};
+pub(crate) use graph::{Alt, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs, Next, Node, Out, ParserPath, Test, Tree};

@@ -5,7 +5,7 @@ use super::follow::{Event, Flow, Follower, Need, Stop, Way};
 use super::value::V;
 use crate::interpret::code::{Argument, Call, Callee, Parameter};
 use crate::interpret::value::Value;
-use crate::ir::{Alt, Bits, Src};
+use crate::ir::{Bits, Src};
 use crate::syntax::ast::Direction;
 
 impl<'c> Follower<'c, '_> {

@@ -47,8 +47,7 @@ enum Came {
 
 /// The graph of a program, or why there is none.
 pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
-    let mut explorer =
-        Explorer { code, graph: Graph::default(), known: HashMap::new(), memo: HashMap::new(), ways: 0 };
+    let mut explorer = Explorer { code, graph: Graph::default(), known: HashMap::new(), memo: HashMap::new(), ways: 0 };
     explorer.parser(&mut Vec::new(), BTreeMap::new(), 0, BTreeMap::new())?;
     Ok(explorer.graph)
 }
@@ -58,7 +57,8 @@ impl Explorer<'_> {
         self.ways += 1;
         let mut follower = Follower::new(self.code, &mut self.graph.locs, script);
         if self.ways > MOST_WAYS || script.len() > MOST_DEPTH {
-            let what = format!("a program with more than {MOST_WAYS} ways through it, or {MOST_DEPTH} decisions on one");
+            let what =
+                format!("a program with more than {MOST_WAYS} ways through it, or {MOST_DEPTH} decisions on one");
             return Err(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what });
         }
         let ended = follower.packet();
@@ -111,7 +111,7 @@ impl Explorer<'_> {
                     script.pop();
                 }
             }
-            Need::Least(_) => {
+            Need::Least => {
                 for event in [Event::Yes, Event::No] {
                     script.push(event);
                     self.parser(script, bytes.clone(), least, taken.clone())?;

@@ -157,9 +157,7 @@ impl<'c> Follower<'c, '_> {
             Ex::LastIndex(place) => {
                 let (slot, path) = self.path(place)?;
                 match self.slots[slot].part(&path) {
-                    Some(V::Stack(next, _)) => {
-                        V::Bits(Bits::constant(32, u128::from(next.wrapping_sub(1))))
-                    }
+                    Some(V::Stack(next, _)) => V::Bits(Bits::constant(32, u128::from(next.wrapping_sub(1)))),
                     _ => V::Bits(Bits::constant(32, 0)),
                 }
             }

@@ -42,7 +42,7 @@ pub(super) enum Need {
     /// Bits of the packet have these values: first bit, mask and value.
     Packet(Vec<(u32, Bits, Bits)>),
     /// The packet has so many bytes.
-    Least(u32),
+    Least,
     Parsed,
     Test(Test),
     Table(usize, Vec<Bits>),
@@ -339,7 +339,9 @@ impl<'c, 'l> Follower<'c, 'l> {
                     match at.filter(|at| *at < size) {
                         Some(at) => at,
                         None if self.in_parser => return Err(self.parser_error("StackOutOfBounds")),
-                        None => return self.refuse("an element of a stack outside of the parser that may not be there"),
+                        None => {
+                            return self.refuse("an element of a stack outside of the parser that may not be there");
+                        }
                     }
                 }
             };

@@ -115,7 +115,7 @@ impl<'c> Follower<'c, '_> {
         if bytes <= self.least {
             return Ok(());
         }
-        match self.event(|_| Ok(Need::Least(bytes)))? {
+        match self.event(|_| Ok(Need::Least))? {
             Event::Yes => {
                 self.least = bytes;
                 Ok(())
@@ -160,9 +160,11 @@ impl<'c> Follower<'c, '_> {
         }
         if again {
             for value in &mut self.slots {
-                value.leaves(&mut Vec::new(), &mut |_, bits| bits.locs(&mut |loc| {
-                    again &= !new.iter().any(|(other, _)| *other == loc);
-                }));
+                value.leaves(&mut Vec::new(), &mut |_, bits| {
+                    bits.locs(&mut |loc| {
+                        again &= !new.iter().any(|(other, _)| *other == loc);
+                    })
+                });
             }
             if !again {
                 return self.refuse_at(call.span, "a header that is extracted again while its old fields are in use");
