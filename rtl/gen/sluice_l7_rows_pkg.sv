@@ -329,7 +329,7 @@ package sluice_l7_rows_pkg;
       ports: 16,
       groups: 8,
       packets: 32,
-      beats: 512,
+      beats: 1024,
       messages: 32,
       entries: 128,
       rings: 16,

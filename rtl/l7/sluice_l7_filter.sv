@@ -42,7 +42,7 @@ module sluice_l7_filter
     input  logic       record_ready_i,
     output l7_record_t record_o,
 
-    output logic                     want_o,         // a packet waits for room and a slot
+    output logic                     want_o,         // a packet waits for a slot
     input  logic                     room_i,
     output logic                     admit_o,
     output logic                     has_job_o,
@@ -56,6 +56,7 @@ module sluice_l7_filter
     output logic                     done_valid_o,
     output logic                     done_bad_o,
     output logic                     idle_valid_o,   // a packet without a job goes its way
+    output logic                     unstaged_o,     // a packet goes past the staging buffer
 
     output logic    job_valid_o,
     input  logic    job_ready_i,
@@ -212,6 +213,7 @@ module sluice_l7_filter
   assign advance = (pass_valid_o && pass_ready_i) || (drops && (!last_o || record_room)) || moves;
 
   assign idle_valid_o = advance && first_o && !(stages && has_job);
+  assign unstaged_o = advance && first_o && !stages;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -121,7 +121,7 @@ pub const TINY: Target = Target {
     ports: 16,
     groups: 8,
     packets: 32,
-    beats: 512,
+    beats: 1024,
     messages: 32,
     entries: 128,
     rings: 16,
