@@ -18,6 +18,7 @@ package sluice_l7_rows_pkg;
   localparam int unsigned L7MostPackets = 64;
   localparam int unsigned L7TableHashes = 2;
   localparam int unsigned L7TableWays = 4;
+  localparam int unsigned L7SharedPackets = 2;
   localparam int unsigned L7DescriptorBytes = 16;
   localparam int unsigned L7CompletionBytes = 32;
   localparam int unsigned L7DefaultExpiry = 3906250;

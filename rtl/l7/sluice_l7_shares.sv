@@ -57,9 +57,9 @@ module sluice_l7_shares
     logic [BeatBits-1:0]   beats;
   } count_t;
 
-  // Two packets of any length.
-  localparam int unsigned PlentyPackets = 2;
-  localparam int unsigned PlentyBeats = 2 * MostBeats;
+  // Packets of any length: one that is taken in this cycle, and the next.
+  localparam int unsigned PlentyPackets = L7SharedPackets;
+  localparam int unsigned PlentyBeats = PlentyPackets * MostBeats;
 
   if (Packets < PlentyPackets || Beats < PlentyBeats || BeatBits > 16) begin : gen_bad_room
     $fatal(

@@ -1,5 +1,7 @@
 //! Sizes of the l7 engine.
 
+use crate::limits::MAX_FRAME_BYTES;
+
 /// Alternatives of a row.
 pub const ALTERNATIVES: usize = 4;
 /// Most bytes that a row compares.
@@ -16,6 +18,8 @@ pub const SLOTS: usize = 16;
 pub const MOST_STEPS: u32 = 255;
 /// Weight of a tenant who has none, among those whose packets wait for the engine.
 pub const WEIGHT: u16 = 16;
+/// Longest packets whose room in the staging buffer nobody has for himself.
+pub const SHARED_PACKETS: usize = 2;
 /// Steps of a turn for each of a tenant's weight.
 pub const STEPS_A_TURN: u32 = 4;
 /// Most rows of a state with many alternatives, as a power of two.
@@ -142,6 +146,16 @@ impl Target {
     /// The target of this name; the first one where there is none.
     pub fn by_name(name: &str) -> &'static Target {
         ALL.iter().find(|t| t.name == name).unwrap_or(&ALL[0])
+    }
+
+    /// Packets of the staging buffer that tenants may have for themselves.
+    pub fn own_packets(&self) -> usize {
+        self.packets - SHARED_PACKETS
+    }
+
+    /// Beats of the staging buffer that tenants may have for themselves.
+    pub fn own_beats(&self) -> usize {
+        self.beats - SHARED_PACKETS * (MAX_FRAME_BYTES as usize).div_ceil(self.bus_bytes)
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
