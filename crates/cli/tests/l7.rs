@@ -211,6 +211,22 @@ fn a_nic_keeps_messages_in_rings_and_says_how_many() {
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(value["rings"][0]["messages"].as_u64() > Some(0), "{json}");
     assert!(value["tenants"][1]["consumed"].as_u64() > Some(0), "{json}");
+    // Messages of a packet, many more than buffers: each is posted again in time.
+    let capture = std::fs::read(common::root().join(CAPTURE)).unwrap();
+    let (head, first) = (&capture[..24], &capture[24..]);
+    let length = u32::from_le_bytes(first[8..12].try_into().unwrap()) as usize;
+    let mut many = head.to_vec();
+    for id in 0..300u32 {
+        let mut record = first[..16 + length].to_vec();
+        record[16 + 40..16 + 42].fill(0);
+        record[16 + 44..16 + 48].copy_from_slice(&id.to_be_bytes());
+        many.extend(record);
+    }
+    f.write("many.pcap", many);
+    f.write("nic.toml", nic.replace("BUFFERS", "4"));
+    let json = f.sluice(&["run", "--config", "nic.toml", "--in", "port0=many.pcap", "--json"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["rings"][0]["messages"].as_u64(), Some(300), "{json}");
     f.write("nic.toml", nic.replace("BUFFERS", "65"));
     let refused = f.sluice(&run);
     assert_eq!(refused.code, 2);
