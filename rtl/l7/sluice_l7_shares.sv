@@ -236,8 +236,18 @@ module sluice_l7_shares
   assign empty_o = all_q.packets == '0;
 
 `ifndef SYNTHESIS
+  // Rows that change may take room away that was answered before.
+  logic [2:0] written_q;
+  always_ff @(posedge clk_i) written_q <= rst_ni ? {written_q[1:0], write || clear} : '0;
+
   NoMoreThanThereIs_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(all_q.packets) <= Packets && 32'(all_q.beats) <= Beats);
+  OnlyWhereThereIsRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni || written_q != '0) !take_i.valid ||
+                   (take_i.own ? fits_own : fits_shared || plenty_q));
+  WithoutPacketsNothingIsTaken_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) all_q.packets == '0 && back_all_q == '0 && back_all == '0 |->
+                   all_q == '0 && shared_used_q == '0);
 `endif
 
 endmodule
