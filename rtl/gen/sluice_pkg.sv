@@ -5,7 +5,7 @@ package sluice_pkg;
 
   // "Parameter is not used": a package serves all blocks; each uses a part of it.
   // verilator lint_off UNUSEDPARAM
-  localparam int unsigned FormatVersion = 3;
+  localparam int unsigned FormatVersion = 4;
   localparam int unsigned TenantBits = 12;
   localparam int unsigned ModuleBits = 6;
   localparam int unsigned SystemModule = 0;
@@ -287,7 +287,7 @@ package sluice_pkg;
       queue_packets: 64,
       port_beats: 512,
       port_packets: 512,
-      target_hash: 32'hec87cfee
+      target_hash: 32'h41bdd20c
   };
   localparam nic_cfg_t NicCfgTiny = '{
       bus_bytes: 32,
@@ -298,7 +298,7 @@ package sluice_pkg;
       queue_packets: 16,
       port_beats: 512,
       port_packets: 512,
-      target_hash: 32'hb64e0a7d
+      target_hash: 32'h1b74179f
   };
 
   // Configuration by the number that the top takes as its parameter.

@@ -33,12 +33,13 @@ package sluice_rmt_rows_pkg;
 
   // A selection of the parser. First rows: 2 * module + generation; node rows: 4 * that + node.
   typedef struct packed {
+    logic [7:0][7:0]        leasts;
     rmt_alternative_t [7:0] alternatives;
     logic [7:0][6:0]        offsets;
     logic                   valid;
   } rmt_select_row_t;
-  localparam int unsigned RmtSelectRowBits = 1121;
-  localparam int unsigned RmtSelectRowWords = 36;
+  localparam int unsigned RmtSelectRowBits = 1185;
+  localparam int unsigned RmtSelectRowWords = 38;
 
   // Extraction of one container.
   typedef struct packed {
@@ -59,12 +60,14 @@ package sluice_rmt_rows_pkg;
 
   // A parse path. Index: 16 * (2 * module + generation) + path.
   typedef struct packed {
+    logic                port_numbers;
+    logic [15:0]         constant;
     rmt_verify_t         verify;
     logic [7:0]          least;
     logic [15:0]         headers;
     rmt_extract_t [23:0] extract;
   } rmt_path_row_t;
-  localparam int unsigned RmtPathRowBits = 230;
+  localparam int unsigned RmtPathRowBits = 247;
   localparam int unsigned RmtPathRowWords = 8;
 
   // A deparse pattern.
@@ -270,6 +273,7 @@ package sluice_rmt_rows_pkg;
 
   // An action. Index: action row.
   typedef struct packed {
+    logic [1:0]            cross_cut;
     rmt_word_write_t [6:0] words;
     logic [7:0][47:0]      mask6;
     logic [7:0][31:0]      mask4;
@@ -286,7 +290,7 @@ package sluice_rmt_rows_pkg;
     rmt_class2_t           class2;
     logic [5:0]            owner;
   } rmt_action_row_t;
-  localparam int unsigned RmtActionRowBits = 2438;
+  localparam int unsigned RmtActionRowBits = 2440;
   localparam int unsigned RmtActionRowWords = 77;
 
   // A page of state. Index: 64 * (2 * module + generation) + page of the module.
@@ -344,6 +348,14 @@ package sluice_rmt_rows_pkg;
     RmtEventMisfit = 4'd12,
     RmtEventCopies = 4'd15
   } rmt_event_e;
+
+  // What a 2-byte container holds that a path does not take from the packet.
+  typedef enum logic [1:0] {
+    RmtKnownZero = 2'd0,
+    RmtKnownConstant = 2'd1,
+    RmtKnownPort = 2'd2,
+    RmtKnownLength = 2'd3
+  } rmt_known_e;
 
   // Where a byte of the outgoing header comes from.
   typedef enum logic [1:0] {
@@ -508,7 +520,7 @@ package sluice_rmt_rows_pkg;
       actions: 512,
       words: 4096,
       groups: 256,
-      target_hash: 32'hec87cfee
+      target_hash: 32'h41bdd20c
   };
   localparam rmt_cfg_t RmtCfgTiny = '{
       bus_bytes: 32,
@@ -520,7 +532,7 @@ package sluice_rmt_rows_pkg;
       actions: 32,
       words: 512,
       groups: 16,
-      target_hash: 32'hb64e0a7d
+      target_hash: 32'h1b74179f
   };
 
   // Configuration by the number that the top takes as its parameter.

@@ -202,6 +202,7 @@ module sluice_rmt_act
       .number_i(number4_q),
       .source_i(pick.cross_source),
       .shift_i (pick.cross_shift),
+      .cut_i   (pick.cross_cut),
       .nearly_o(nearly),
       .x_o     (x)
   );

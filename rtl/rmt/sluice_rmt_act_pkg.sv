@@ -12,6 +12,7 @@ package sluice_rmt_act_pkg;
     logic [2:0][1:0][2:0] data;
     logic [5:0]           cross_source;
     logic [1:0]           cross_shift;
+    logic [1:0]           cross_cut;
     logic [1:0]           kind;
     logic [2:0]           when;
     logic [1:0]           source;
@@ -86,6 +87,7 @@ package sluice_rmt_act_pkg;
         data: {row.class6.data, row.class4.data, row.class2.data},
         cross_source: row.cross_source,
         cross_shift: row.cross_shift,
+        cross_cut: row.cross_cut,
         kind: row.state.kind,
         when: row.state.when,
         source: row.state.source,
@@ -168,6 +170,7 @@ package sluice_rmt_act_pkg;
         },
         cross_source: pick.cross_source,
         cross_shift: pick.cross_shift,
+        cross_cut: pick.cross_cut,
         state: '{
             kind: pick.kind,
             when: pick.when,

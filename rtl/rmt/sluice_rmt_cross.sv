@@ -1,8 +1,9 @@
-/// The cross value X: a container, three metadata words, the hash or the entry's number, shifted right
-/// (docs/design/rmt.md, "Operands").
+/// The cross value X: a container, three metadata words, the hash or the entry's number, without its upper words, shifted
+/// right (docs/design/rmt.md, "Operands").
 ///
 /// Three lanes of 16 bits, chosen in three steps of four by the source's own bits, so that nothing is decoded before
-/// (c4); the shift comes a cycle later, beside the rotators. A source without a meaning, and a shift of 3, give zero.
+/// (c4); what is cut off and the shift come a cycle later, beside the rotators. A source without a meaning, a shift of 3
+/// and a cut of 3 give zero.
 ///
 /// Latency: `nearly_o` in c4, `x_o` two cycles later, in c6. Throughput: a packet a cycle. Never stalls.
 module sluice_rmt_cross
@@ -19,6 +20,7 @@ module sluice_rmt_cross
     input  logic     [10:0]            number_i,
     input  logic     [ 5:0]            source_i,
     input  logic     [ 1:0]            shift_i,
+    input  logic     [ 1:0]            cut_i,     // 16-bit words that are cleared, the highest first
     output logic     [ 2:0][2:0][15:0] nearly_o,  // lanes, before the last step by source_i[5:4]; 3 gives zero
     output logic     [47:0]            x_o
 );
@@ -26,8 +28,8 @@ module sluice_rmt_cross
   logic [2:0][63:0][15:0] sources;
   (* keep *) logic [2:0][15:0] lanes;
   logic [2:0][15:0] lanes_q;
-  logic [1:0] shift_q;
-  logic [47:0] x_d;
+  logic [2:0][1:0] from_d, from_q;  // lane that goes to each of X's; 3: none
+  logic [2:0][15:0] x_d;
 
   function automatic logic [15:0] choose(logic [3:0][15:0] of, logic [1:0] which);
     return which[1] ? (which[0] ? of[3] : of[2]) : (which[0] ? of[1] : of[0]);
@@ -72,18 +74,19 @@ module sluice_rmt_cross
   end
 
   always_comb begin
-    case (shift_q)
-      2'd0: x_d = lanes_q;
-      2'd1: x_d = {16'd0, lanes_q[2], lanes_q[1]};
-      2'd2: x_d = {32'd0, lanes_q[2]};
-      default: x_d = '0;
-    endcase
+    for (int unsigned l = 0; l < 3; l++) begin
+      from_d[l] = 2'd3;
+      for (int unsigned i = l; i < 3; i++) begin
+        if (32'(shift_i) == i - l && 32'(cut_i) + i < 3) from_d[l] = 2'(i);
+      end
+      x_d[l] = choose({16'd0, lanes_q}, from_q[l]);
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (valid_i[4]) begin
       lanes_q <= lanes;
-      shift_q <= shift_i;
+      from_q  <= from_d;
     end
     if (valid_i[5]) x_o <= x_d;
   end

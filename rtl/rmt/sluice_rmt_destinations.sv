@@ -113,7 +113,9 @@ module sluice_rmt_destinations
   egress_t egress0, egress;
   // verilator lint_on UNUSEDSIGNAL
   logic grouped0, grouped_q, unknown_q, gone_q, foreign, pass;
-  logic [DestBits-1:0] open_q, asked, left;
+  logic by_number0, drop_number_q;
+  logic [8:0] number0;
+  logic [DestBits-1:0] open_q, own_q, asked, left;
   rmt_ctl_t ctl;
   route_t   route;
 
@@ -149,30 +151,35 @@ module sluice_rmt_destinations
       .b_rdata_o(granted)
   );
 
-  // c0: what the metadata alone says.
-  assign egress0  = phv_i.words[WordEgress];
+  // c0: what the metadata alone says. In programs that have numbers of destinations, bits 8:0 of scratch1 are one; 511
+  // drops what goes nowhere else.
+  assign by_number0 = phv_i.words[WordStatus][8];
+  assign number0 = phv_i.words[WordScratch1][8:0];
+  assign egress0 = phv_i.words[WordEgress];
   assign grouped0 = phv_i.words[WordGroup] != '0;
   always_ff @(posedge clk_i) begin
     for (int unsigned d = 0; d < DestBits; d++) begin
       open_q[d] <= !(egress0.except_ingress && 32'(phv_i.words[WordIngressPort]) == d);
+      own_q[d]  <= egress0.destinations[d] || (by_number0 && 32'(number0) == d);
     end
     grouped_q <= grouped0;
     unknown_q <= grouped0 && 32'(phv_i.words[WordGroup]) >= Cfg.groups;
     gone_q    <= ctl0_q.dropped || egress0.discard;
+    drop_number_q <= by_number0 && number0 == '1 && !grouped0 && egress0.destinations == '0;
   end
 
   // c1.
   assign egress = phv1_q.words[WordEgress];
   // Another's group leads nowhere, as one that nobody has: a packet learns no difference.
   assign foreign = grouped_q && group.owner != '0 && group.owner != ctl1_q.module_id;
-  assign asked = foreign ? '0 : grouped_q ? group.destinations : egress.destinations;
+  assign asked = foreign ? '0 : grouped_q ? group.destinations : own_q;
   assign left = asked & granted.destinations & open_q;
   assign pass = !gone_q && !unknown_q && left != '0;
   always_comb begin
     ctl = ctl1_q;
     ctl.dropped = !pass;
     if (!ctl1_q.dropped) begin
-      if (egress.discard) ctl.reason = RmtEventDiscard;
+      if (egress.discard || drop_number_q) ctl.reason = RmtEventDiscard;
       else if (unknown_q) ctl.reason = RmtEventRmtFault;
       else ctl.reason = RmtEventNoDestination;
     end

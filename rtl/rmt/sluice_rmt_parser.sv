@@ -77,6 +77,7 @@ module sluice_rmt_parser
     logic                has_program;
     logic                hit;
     logic [NodeBits-1:0] node;
+    logic [7:0]          length;
   } at_node_t;
   typedef struct packed {
     bank_t               bank;
@@ -153,18 +154,21 @@ module sluice_rmt_parser
   logic [BeatBits-1:0] beat1_q;
   logic [ 8*Bytes-1:0] data1_q;
   bank_t bank1_q, bank2_q;
+  logic [7:0] length1_q, length2_q;  // 255 stands for more, too
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid1_q <= 1'b0;
     else valid1_q <= slot_valid_i;
   end
   always_ff @(posedge clk_i) begin
-    first1_q <= slot_first_i;
-    last1_q  <= slot_last_i;
-    beat1_q  <= slot_first_i ? '0 : beat1_q + 1'b1;
-    data1_q  <= slot_data_i;
-    bank1_q  <= bank0;
-    bank2_q  <= bank1_q;
+    first1_q  <= slot_first_i;
+    last1_q   <= slot_last_i;
+    beat1_q   <= slot_first_i ? '0 : beat1_q + 1'b1;
+    data1_q   <= slot_data_i;
+    bank1_q   <= bank0;
+    bank2_q   <= bank1_q;
+    length1_q <= (desc_i.length[13:8] != '0) ? 8'd255 : desc_i.length[7:0];
+    length2_q <= length1_q;
   end
 
   // 2: compare.
@@ -190,6 +194,7 @@ module sluice_rmt_parser
       .beat_i    (beat1_q),
       .data_i    (data1_q),
       .row_i     (first_row),
+      .length_i  (length1_q),
       .valid_o   (valid2),
       .program_o (program2),
       .hit_o     (hit2),
@@ -198,7 +203,7 @@ module sluice_rmt_parser
       .other_to_i(4'(early_node.node)),
       .address_o (address2)
   );
-  assign at_node = '{bank: bank2_q, has_program: program2, hit: hit2, node: to2[NodeBits-1:0]};
+  assign at_node = '{bank: bank2_q, has_program: program2, hit: hit2, node: to2[NodeBits-1:0], length: length2_q};
 
   at_node_t other_node;
   assign other_node = '{
@@ -276,6 +281,7 @@ module sluice_rmt_parser
       .beat_i    (beat3),
       .data_i    (data3),
       .row_i     (node_row),
+      .length_i  (started_node_q.length),
       .valid_o   (valid4),
       .program_o (unused_program4),
       .hit_o     (hit4),
@@ -449,7 +455,9 @@ module sluice_rmt_parser
     end
   end
 
-  logic [15:0] headers_q;
+  logic [15:0] headers_q, constant_q;
+  logic [7:0][1:0] known_q;
+  logic port_numbers_q;
   logic [PathBits-1:0] path_q;
   logic verify_q;
 
@@ -458,17 +466,34 @@ module sluice_rmt_parser
     else ctl_valid_o <= valid5 && last5;
   end
   always_ff @(posedge clk_i) begin
-    ctl_q         <= desc5_q.ctl;
-    ctl_q.dropped <= dropped;
-    ctl_q.reason  <= dropped ? reason : desc5_q.ctl.reason;
-    desc6_q       <= desc5_q;
-    headers_q     <= path_row.headers;
-    path_q        <= started_path_q.path;
-    verify_q      <= path_row.verify.valid;
+    ctl_q          <= desc5_q.ctl;
+    ctl_q.dropped  <= dropped;
+    ctl_q.reason   <= dropped ? reason : desc5_q.ctl.reason;
+    desc6_q        <= desc5_q;
+    headers_q      <= path_row.headers;
+    path_q         <= started_path_q.path;
+    verify_q       <= path_row.verify.valid;
+    constant_q     <= path_row.constant;
+    port_numbers_q <= path_row.port_numbers;
+    for (int unsigned n = 0; n < 8; n++) begin
+      known_q[n] <= path_row.extract[n].taken ? RmtKnownZero : path_row.extract[n].offset[1:0];
+    end
   end
   assign ctl_o = ctl_q;
 
-  // 6: checksum.
+  // 6: checksum, and what is known without the packet's bytes: containers that are not taken are zero.
+  logic [7:0][15:0] known;
+  always_comb begin
+    for (int unsigned n = 0; n < 8; n++) begin
+      unique case (known_q[n])
+        RmtKnownConstant: known[n] = constant_q;
+        RmtKnownPort: known[n] = 16'(desc6_q.port);
+        RmtKnownLength: known[n] = 16'(desc6_q.length);
+        default: known[n] = '0;
+      endcase
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     phv_o.words <= '0;
     phv_o.words[WordIngressPort] <= 16'(desc6_q.port);
@@ -480,9 +505,10 @@ module sluice_rmt_parser
     if (ctl_q.dropped) begin
       phv_o.c <= '0;
     end else begin
-      phv_o.words[WordStatus] <= {8'd0, path_q, 3'd0, verify_q && wrong};
+      phv_o.words[WordStatus] <= {7'd0, port_numbers_q, path_q, 3'd0, verify_q && wrong};
       phv_o.words[WordHeaders] <= headers_q;
-      phv_o.c <= containers;
+      phv_o.c    <= containers;
+      phv_o.c.c2 <= containers.c2 | known;
     end
   end
 

@@ -31,6 +31,7 @@ package sluice_rmt_pkg;
   localparam int unsigned WordEgress = 11;
   localparam int unsigned WordGroup = 12;
   localparam int unsigned WordHeaders = 13;
+  localparam int unsigned WordScratch1 = 15;
   localparam int unsigned WordFirstWritable = 9;
 
   // What a packet is to the tables; leads its PHV by one cycle everywhere in the pipeline.

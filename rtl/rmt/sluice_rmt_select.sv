@@ -1,8 +1,9 @@
-/// One selection of the parser: 8 bytes of the window against 8 ternary alternatives; the lowest that matches counts.
+/// One selection of the parser: 8 bytes of the window against 8 ternary alternatives; the lowest that matches, and that
+/// takes packets of this length, counts.
 ///
 /// docs/design/rmt.md, "Parser", `select(row)`. The window comes by slots, one a cycle without gaps; each
 /// selector byte is taken from the slot that it lies in and is zero where the packet has no such slot.
-/// `row_i` has to hold from the packet's first slot to its last.
+/// `row_i` and `length_i` have to hold from the packet's first slot to its last.
 ///
 /// Latency: 1 cycle from the last slot to `valid_o` and the result, which is combinational behind the compared
 /// bytes. Throughput: 1 slot a cycle. Never stalls.
@@ -21,6 +22,7 @@ module sluice_rmt_select
     input logic            [BeatBits-1:0]      beat_i,
     input logic            [   Bytes-1:0][7:0] data_i,
     input rmt_select_row_t                     row_i,
+    input logic            [         7:0]      length_i, // bytes of the packet; 255 stands for more, too
 
     output logic       valid_o,
     output logic       program_o,  // row_i.valid
@@ -63,6 +65,9 @@ module sluice_rmt_select
   always_ff @(posedge clk_i) begin
     program_q <= row_i.valid;
     alternatives_q <= row_i.alternatives;
+    for (int unsigned i = 0; i < 8; i++) begin
+      alternatives_q[i].valid <= row_i.alternatives[i].valid && length_i >= row_i.leasts[i];
+    end
   end
 
   logic [7:0] match;

@@ -119,7 +119,9 @@ module sluice_rmt_state
     near = ({12{pick_i.source == RmtIndexSourceP2}} & p2_i) | ({12{pick_i.source == RmtIndexSourceDataA}} & da_i);
     for (int unsigned l = 0; l < 3; l++) begin
       for (int unsigned i = 0; i < 3; i++) begin
-        taken[l][i] = pick_i.source == RmtIndexSourceX && pick_i.cross_shift == 2'(l) && pick_i.cross_source[5:4] == 2'(i);
+        // Lane l is there if so many words are cut off the top.
+        taken[l][i] = pick_i.source == RmtIndexSourceX && pick_i.cross_shift == 2'(l) &&
+            3'(pick_i.cross_cut) + 3'(l) < 3'd3 && pick_i.cross_source[5:4] == 2'(i);
       end
       far[l] = ({12{taken[l][0]}} & nearly_i[l][0][11:0]) | ({12{taken[l][1]}} & nearly_i[l][1][11:0]) |
           ({12{taken[l][2]}} & nearly_i[l][2][11:0]);

@@ -217,13 +217,13 @@ fn load_of_red() -> Load {
 }
 
 #[test]
-fn objects_of_version_3() {
+fn objects_of_version_4() {
     for (name, object) in [
-        ("red.v3", red()),
-        ("nothing.v3", nothing()),
-        ("filter.v3", filter()),
-        ("router.v3", router()),
-        ("rules.v3", rules()),
+        ("red.v4", red()),
+        ("nothing.v4", nothing()),
+        ("filter.v4", filter()),
+        ("router.v4", router()),
+        ("rules.v4", rules()),
     ] {
         let binary = golden(&format!("{name}.slob"), &object.to_binary());
         assert_eq!(Object::decode(&binary).unwrap(), object);
@@ -235,12 +235,12 @@ fn objects_of_version_3() {
 }
 
 #[test]
-fn loads_of_version_3() {
+fn loads_of_version_4() {
     for (name, load) in [
-        ("red.v3", load_of_red()),
-        ("filter.v3", load_of_filter()),
-        ("router.v3", load_of_router()),
-        ("rules.v3", load_of_rules()),
+        ("red.v4", load_of_red()),
+        ("filter.v4", load_of_filter()),
+        ("router.v4", load_of_router()),
+        ("rules.v4", load_of_rules()),
     ] {
         let binary = golden(&format!("{name}.slld"), &load.to_binary());
         assert_eq!(Load::from_binary(&binary).unwrap(), load);
@@ -254,13 +254,13 @@ fn loads_of_version_3() {
 #[test]
 fn object_show() {
     let text = sluice_object::show::table(&red());
-    assert_eq!(text.into_bytes(), golden("red.v3.txt", sluice_object::show::table(&red()).as_bytes()));
+    assert_eq!(text.into_bytes(), golden("red.v4.txt", sluice_object::show::table(&red()).as_bytes()));
     let text = sluice_object::show::table(&filter());
-    assert_eq!(text.as_bytes(), golden("filter.v3.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("filter.v4.txt", text.as_bytes()));
     let text = sluice_object::show::table(&router());
-    assert_eq!(text.as_bytes(), golden("router.v3.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("router.v4.txt", text.as_bytes()));
     let text = sluice_object::show::table(&rules());
-    assert_eq!(text.as_bytes(), golden("rules.v3.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("rules.v4.txt", text.as_bytes()));
     assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
 }
 
@@ -287,9 +287,9 @@ fn other_versions_are_refused_in_both_forms() {
     let mut bytes = red().to_binary();
     bytes[4] = 1;
     assert_eq!(Object::from_binary(&bytes).unwrap_err().code(), "E0202");
-    let text = red().to_json().replace("\"sluice_object\": 3", "\"sluice_object\": 0");
+    let text = red().to_json().replace("\"sluice_object\": 4", "\"sluice_object\": 0");
     assert_eq!(Object::from_json(&text).unwrap_err().code(), "E0202");
-    let text = load_of_red().to_json().replace("\"format_version\": 3", "\"format_version\": 4");
+    let text = load_of_red().to_json().replace("\"format_version\": 4", "\"format_version\": 5");
     assert_eq!(Load::from_json(&text).unwrap_err().code(), "E0202");
 }
 
@@ -309,13 +309,15 @@ fn except_ingress_needs_a_port() {
 fn files_of_earlier_versions_are_refused() {
     let refused = |name: &str, code: Option<&str>| assert_eq!(code, Some("E0202"), "{name}");
     let read = |name: &str| std::fs::read(path(name)).unwrap();
-    for version in ["v1", "v2"] {
-        for name in ["red", "nothing", "filter", "router"] {
+    // Rules came with version 3.
+    let rules: [(&str, &[&str]); 3] = [("v1", &[]), ("v2", &[]), ("v3", &["rules"])];
+    for (version, since) in rules {
+        for name in ["red", "nothing", "filter", "router"].iter().chain(since) {
             for name in [format!("{name}.{version}.slob"), format!("{name}.{version}.json")] {
                 refused(&name, Object::decode(&read(&name)).err().map(|e| e.code()));
             }
         }
-        for name in ["red", "filter", "router"] {
+        for name in ["red", "filter", "router"].iter().chain(since) {
             let (binary, json) = (format!("{name}.{version}.slld"), format!("{name}.{version}.load.json"));
             refused(&binary, Load::from_binary(&read(&binary)).err().map(|e| e.code()));
             let text = String::from_utf8(read(&json)).unwrap();

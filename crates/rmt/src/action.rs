@@ -176,6 +176,8 @@ pub struct Action {
     pub cross: Cross,
     /// The cross value is shifted right by 16 times this, 0 to 2.
     pub cross_shift: u8,
+    /// Of its three 16-bit words so many are cleared before, the highest first: 0 to 2.
+    pub cross_cut: u8,
     /// At most one for each container.
     pub alus: Vec<Alu>,
     /// At most one for each word from 9 on.
@@ -243,7 +245,8 @@ impl Operands {
                 rotate_left(of(c, picks.container[2]), picks.amount, c.bits()) & picks.rotate_mask
             }),
             data: Class::ALL.map(|c| per_class(c).data.map(|at| data_value(context.data, at, c.bytes()))),
-            cross: cross >> (16 * u32::from(action.cross_shift)),
+            cross: (cross & u64::MAX >> (16 + 16 * u32::from(action.cross_cut)))
+                >> (16 * u32::from(action.cross_shift)),
         }
     }
 
@@ -471,6 +474,18 @@ mod tests {
         assert_eq!(x(Cross::Words(15), 0), 0x5555);
         assert_eq!(x(Cross::Hash, 1), 0xdead);
         assert_eq!(x(Cross::Number, 0), 77);
+    }
+
+    #[test]
+    fn words_that_are_cut_off_the_cross_value_are_zero_before_the_shift() {
+        let p = phv(&[(c6(5), 0x1122_3344_5566)]);
+        let x = |cross_cut, cross_shift| {
+            let alus = vec![Alu::whole(c6(0), Op::Move, B::X)];
+            let action = Action { cross: Cross::Container(c6(5)), cross_shift, cross_cut, alus, ..Action::default() };
+            run(&action, &p, [false; 2], &[0; DATA], false).get(c6(0))
+        };
+        assert_eq!([x(0, 0), x(1, 0), x(2, 0)], [0x1122_3344_5566, 0x3344_5566, 0x5566]);
+        assert_eq!([x(0, 1), x(1, 1), x(2, 1), x(0, 2), x(1, 2)], [0x1122_3344, 0x3344, 0, 0x1122, 0]);
     }
 
     #[test]

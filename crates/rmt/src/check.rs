@@ -7,7 +7,7 @@ mod actions;
 mod deparse;
 mod tables;
 
-use crate::parser::{Parser, Select};
+use crate::parser::{Known, Parser, Select};
 use crate::phv::{CONTAINERS, Container};
 use crate::program::Program;
 use crate::target::{MODULE_PAGES, NODES, PAGE_WORDS, PATHS, SELECTORS, Target, WINDOW};
@@ -86,6 +86,7 @@ fn select(at: &str, row: &Select, leads_to: usize) -> Checked {
         ensure(inside, format!("{at}.value"), "bits outside the mask", "values within the mask")?;
         let there = usize::from(a.to) < leads_to;
         ensure(there, format!("{at}.to"), a.to, format!("below {leads_to}, what the parser has"))?;
+        at_most(format!("{at}.least"), a.least.into(), WINDOW)?;
     }
     Ok(())
 }
@@ -105,6 +106,12 @@ fn parser(parser: &Parser) -> Checked {
             let end = usize::from(offset) + Container(n as u8).bytes();
             ensure(end <= WINDOW, format!("{at}.extract[{n}]"), format!("an end at {end}"), "at most 128")?;
         }
+        for (i, known) in path.known.iter().enumerate() {
+            let free = known.is_none() || path.extract[i].is_none();
+            ensure(free, format!("{at}.known[{i}]"), "a container that is taken too", "one of both")?;
+        }
+        let used = path.constant == 0 || path.known.contains(&Some(Known::Constant));
+        ensure(used, format!("{at}.constant"), format!("{:#x}, which no container holds", path.constant), "0 there")?;
         if let Some(span) = path.verify {
             let end = usize::from(span.start) + 2 * usize::from(span.words);
             let good = end <= WINDOW && (1..=63).contains(&span.words);
@@ -159,6 +166,15 @@ mod tests {
         let verify = Some(Span { start: 109, words: 10 });
         assert!(of_parser(single(Path { verify, ..Path::default() })).starts_with("parser.paths[0].verify"));
         assert!(of_parser(single(Path { least: 129, ..Path::default() })).contains("least"));
+        let mut p = single(Path::default());
+        p.nodes[0].alternatives[0].least = 129;
+        assert_eq!(of_parser(p), "parser.nodes[0].alternatives[0].least: found 129, allowed: at most 128");
+        let mut path = Path { constant: 0x12, ..Path::default() };
+        let found = "parser.paths[0].constant: found 0x12, which no container holds, allowed: 0 there";
+        assert_eq!(of_parser(single(path.clone())), found);
+        (path.known[3], path.extract[3]) = (Some(Known::Constant), Some(0));
+        let found = "parser.paths[0].known[3]: found a container that is taken too, allowed: one of both";
+        assert_eq!(of_parser(single(path)), found);
         let p = Parser { paths: vec![Path::default(); 17], ..Parser::default() };
         assert_eq!(of_parser(p), "parser.paths: found 17, allowed: at most 16");
     }

@@ -83,7 +83,7 @@ pub enum Word {
     Queueing = 5,
     /// Tenant.
     Tenant = 7,
-    /// Bit 0: checksum wrong; bits 7:4: path.
+    /// Bit 0: checksum wrong; bits 7:4: path; bit 8: [`PORT_NUMBERS`].
     Status = 8,
     /// Written by the system module.
     QueueDepth = 9,
@@ -101,6 +101,12 @@ pub enum Word {
     Scratch1 = 15,
 }
 
+/// Bit of [`Word::Status`]: [`EGRESS_PORT`] is the number of a destination.
+pub const PORT_NUMBERS: u16 = 1 << 8;
+/// Bits of [`Word::Scratch1`] that are the number of a destination in programs that ask for it.
+pub const EGRESS_PORT: u16 = 0x1ff;
+/// [`EGRESS_PORT`] of a packet that is dropped.
+pub const DROP_PORT: u16 = 0x1ff;
 /// Bit of [`Word::Egress`]: not to the port of arrival.
 pub const EXCEPT_INGRESS: u16 = 1 << 11;
 /// Bit of [`Word::Egress`]: drop the packet.

@@ -2,7 +2,7 @@
 
 use crate::action::{Context, Operands};
 use crate::check::{Problem, Role, check};
-use crate::phv::{DISCARD, EXCEPT_INGRESS, Phv, Word};
+use crate::phv::{DISCARD, DROP_PORT, EGRESS_PORT, EXCEPT_INGRESS, PORT_NUMBERS, Phv, Word};
 use crate::program::{Program, Stage};
 use crate::reason::Reason;
 use crate::stage::{Hit, Key};
@@ -299,7 +299,7 @@ impl Pipeline {
         };
         let program = program(self).ok_or(Reason::NoModule)?;
         let mut phv = Phv::default();
-        let path = program.parser.parse(arrival.packet, &mut phv)?;
+        let path = program.parser.parse(arrival.packet, arrival.port, &mut phv)?;
         set_hardware_words(&mut phv, arrival);
         for stage in 0..self.target.stages {
             let system = self.target.is_system(stage);
@@ -352,6 +352,13 @@ impl Pipeline {
         }
         let (mut mask, mut tags) = (egress as u8, [0; 8]);
         let number = usize::from(phv.word(Word::Group));
+        if number == 0 && phv.word(Word::Status) & PORT_NUMBERS != 0 {
+            match phv.word(Word::Scratch1) & EGRESS_PORT {
+                port @ ..8 => mask |= 1 << port,
+                DROP_PORT if mask == 0 => return Err(Reason::Discard),
+                _ => {}
+            }
+        }
         if number != 0 {
             let group = self.groups.get(number).ok_or(Reason::RmtFault)?;
             // Another's group leads nowhere, as one that nobody has: a packet learns no difference.

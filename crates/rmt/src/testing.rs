@@ -7,8 +7,8 @@ pub mod device;
 use crate::action::{A, Action, Alu, B, Cross, Op, Picks, When, WordOp, WordSource};
 use crate::check::{Role, check};
 use crate::deparser::{Adjust, DeparseRow, Deparser, Pattern, Update};
-use crate::parser::{Alternative, Parser, Path, Select, Span};
-use crate::phv::{Class, Container};
+use crate::parser::{Alternative, Known, Parser, Path, Select, Span};
+use crate::phv::{Class, Container, DROP_PORT, EGRESS_PORT};
 use crate::program::{Program, Stage};
 use crate::stage::{Exact, Key, KeySpec, Leads, Left, Order, Predicate, Right, Tables, Ternary};
 use crate::state::{Access, Choice, IndexSource, Operand, Relation, StateOp, Update as Word};
@@ -100,6 +100,7 @@ fn select(rng: &mut Rng, leads_to: u64) -> Select {
     let last = Alternative { to: below(rng, leads_to), ..Alternative::default() };
     for _ in 0..rng.below(8) {
         let mut a = Alternative { to: nearly(rng, leads_to), ..Alternative::default() };
+        a.least = if rng.chance(1, 4) { nearly(rng, WINDOW as u64) } else { 0 };
         if rng.chance(9, 10) {
             let k = rng.index(8);
             a.mask[k] = 1 << rng.below(8);
@@ -119,6 +120,13 @@ fn parser(rng: &mut Rng) -> Parser {
             let last = WINDOW - Container(n as u8).bytes();
             *offset = rng.chance(1, 2).then(|| nearly(rng, last as u64 + 1));
         }
+        for (known, taken) in path.known.iter_mut().zip(&path.extract) {
+            // A container that is taken too, now and then: the checker refuses it.
+            if rng.chance(1, 3) && (taken.is_none() || rng.chance(1, 2000)) {
+                *known = Some([Known::Constant, Known::Port, Known::Length][rng.index(3)]);
+            }
+        }
+        path.constant = if path.known.contains(&Some(Known::Constant)) { rng.next_u32() as u16 } else { 0 };
         path.verify = rng.chance(1, 2).then(|| Span { start: below(rng, 100), words: rng.range(1, 14) as u8 });
         path
     };
@@ -126,6 +134,7 @@ fn parser(rng: &mut Rng) -> Parser {
         first: select(rng, nodes),
         nodes: (0..nodes).map(|_| select(rng, paths)).collect(),
         paths: (0..paths).map(|_| path(rng)).collect(),
+        port_numbers: rng.chance(1, 3),
     }
 }
 
@@ -260,14 +269,20 @@ fn action(rng: &mut Rng) -> Action {
             [WordSource::Imm(rng.next_u32() as u16), WordSource::Data, WordSource::P0, WordSource::X][rng.index(4)];
         // Rather no discard and no group.
         let mask = if word == 12 { 0 } else { rng.next_u32() as u16 & 0x7fff };
-        words.push(WordOp { word, source, mask, when: when(rng) });
+        let mut op = WordOp { word, source, mask, when: when(rng) };
+        if word == 15 && rng.chance(1, 2) {
+            // Numbers of destinations, where the program has them, one behind the last, and the one that drops.
+            op.source = WordSource::Imm(if rng.chance(1, 10) { DROP_PORT } else { rng.below(9) as u16 });
+            op.mask = EGRESS_PORT;
+        }
+        words.push(op);
     }
     words.retain(|w| w.word != 11 || rng.chance(1, 4));
     if words.iter().all(|w| w.word != 11) {
         words.push(WordOp { word: 11, source: WordSource::Imm(0b110), mask: 0xff, when: When::Always });
     }
     let state = rng.chance(1, 2).then(|| state(rng));
-    Action { picks, cross, cross_shift: nearly(rng, 3), alus, words, state }
+    Action { picks, cross, cross_shift: nearly(rng, 3), cross_cut: nearly(rng, 3), alus, words, state }
 }
 
 fn stage(rng: &mut Rng, shape: &Shape) -> Stage {

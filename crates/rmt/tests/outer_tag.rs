@@ -6,6 +6,7 @@ use sluice_object::{Demands, Destination, Linker, Rate, TenantSpec, VlanGrant, W
 use sluice_rmt::action::{A, Alu, B, Op, When};
 use sluice_rmt::deparser::DeparseRow;
 use sluice_rmt::encode::object::object;
+use sluice_rmt::parser::Known;
 use sluice_rmt::phv::{c2, c4};
 use sluice_rmt::pipeline::Memory;
 use sluice_rmt::target::{DEFAULT, TINY};
@@ -203,6 +204,15 @@ fn tagging(rng: &mut Rng, program: &mut Program) {
         path.extract[usize::from(c2(0).0)] = rng.chance(1, 2).then_some(14);
         path.extract[usize::from(c4(0).0)] = rng.chance(1, 2).then_some(12);
         path.least = path.least.max(16);
+        // A port or a length is any value: rather a constant.
+        if path.extract[0].is_some() {
+            path.known[0] = None;
+        } else if path.known[0].is_some() && rng.chance(3, 4) {
+            (path.known[0], path.constant) = (Some(Known::Constant), rng.next_u32() as u16);
+        }
+        if !path.known.contains(&Some(Known::Constant)) {
+            path.constant = 0;
+        }
     }
     for row in &mut program.deparser.rows {
         *row = DeparseRow { least: 64, ..DeparseRow::default() };

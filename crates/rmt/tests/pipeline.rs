@@ -3,7 +3,7 @@
 use sluice_rmt::action::{Action, Alu, B, Op, When, WordOp, WordSource};
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
 use sluice_rmt::parser::{Parser, Path};
-use sluice_rmt::phv::{DISCARD, EXCEPT_INGRESS, Word, c2, c4};
+use sluice_rmt::phv::{DISCARD, EGRESS_PORT, EXCEPT_INGRESS, Word, c2, c4};
 use sluice_rmt::pipeline::{LoadError, Memory};
 use sluice_rmt::program::Stage;
 use sluice_rmt::stage::{Exact, Hit, Key, Leads, Tables};
@@ -269,4 +269,42 @@ fn pages_that_two_generations_share_count_once() {
     p.load(2, 0, pages(3), Memory::Zeroed).unwrap();
     let refused = p.load(1, 1, pages(5), Memory::Zeroed).unwrap_err();
     assert_eq!(refused.to_string(), "stage 1: 13 pages with this program, the target has 8");
+}
+
+/// Where a packet goes whose program has numbers of destinations and writes these words.
+fn by_number(port_numbers: bool, words: &[(Word, u16)], granted: u8) -> Result<Vec<u8>, Reason> {
+    let ops = words.iter().map(|&(w, value)| word(w, value)).collect();
+    let mut number = program(Action { words: ops, ..Action::default() }, 0);
+    number.parser.port_numbers = port_numbers;
+    // Of what `program` writes too, the words here count.
+    let own = words.len();
+    number.stages[1].as_mut().unwrap().actions[0].words.truncate(own);
+    let mut p = with(TINY, &[(1, 0, number)]);
+    p.grant(1, granted);
+    p.set_group(2, Group { owner: 1, destinations: 0b1_0000, tags: [0; 8] });
+    match p.run(&arrival(1, 0)) {
+        Outcome::Sent { copies, .. } => Ok(copies.iter().map(|c| c.destination).collect()),
+        Outcome::Dropped(reason) => Err(reason),
+    }
+}
+
+#[test]
+fn a_destination_may_be_a_number_beside_those_of_the_mask() {
+    let number = |n| by_number(true, &[(Word::Scratch1, n)], 0xff);
+    assert_eq!([0, 3, 7].map(number), [Ok(vec![0]), Ok(vec![3]), Ok(vec![7])]);
+    assert!([8, 256, 510].map(number).iter().all(|n| *n == Err(Reason::NoDestination)));
+    assert_eq!(number(511), Err(Reason::Discard));
+    // Bits above the number mean nothing.
+    assert_eq!(number(!EGRESS_PORT | 5), Ok(vec![5]));
+    assert_eq!(by_number(true, &[], 0xff), Ok(vec![0]));
+    assert_eq!(by_number(true, &[], 0xfe), Err(Reason::NoDestination));
+    assert_eq!(by_number(false, &[(Word::Scratch1, 3)], 0xff), Err(Reason::NoDestination));
+    let both = |n| by_number(true, &[(Word::Egress, 0b10), (Word::Scratch1, n)], 0xff);
+    assert_eq!([4, 511, 9].map(both), [Ok(vec![1, 4]), Ok(vec![1]), Ok(vec![1])]);
+    assert_eq!(by_number(true, &[(Word::Egress, 0b10), (Word::Scratch1, 511)], 0xfd), Err(Reason::NoDestination));
+    let group = |n| by_number(true, &[(Word::Group, 2), (Word::Scratch1, n)], 0xff);
+    assert_eq!([3, 511].map(group), [Ok(vec![4]), Ok(vec![4])]);
+    let not_back = |n| by_number(true, &[(Word::Egress, EXCEPT_INGRESS), (Word::Scratch1, n)], 0xff);
+    assert_eq!([3, 2].map(not_back), [Err(Reason::NoDestination), Ok(vec![2])]);
+    assert_eq!(by_number(true, &[(Word::Egress, DISCARD), (Word::Scratch1, 2)], 0xff), Err(Reason::Discard));
 }

@@ -1,12 +1,15 @@
 //! The text form: the shipped programs and the guide, mistakes and their places.
 
 use sluice_rmt::Program;
+use sluice_rmt::action::{Cross, When, WordOp, WordSource};
 use sluice_rmt::deparser::{Adjust, DeparseRow, Update};
+use sluice_rmt::parser::Known;
+use sluice_rmt::phv::{c4, c6};
 use sluice_rmt::programs::l3_router::Route;
 use sluice_rmt::programs::tunnel::{Ends, Entry};
 use sluice_rmt::programs::{calc, l3_router, tunnel};
 use sluice_rmt::target::DEFAULT;
-use sluice_rmt::text::{Unit, read, read_warned};
+use sluice_rmt::text::{Unit, print, read, read_warned};
 use std::path::{Path, PathBuf};
 
 fn project() -> PathBuf {
@@ -300,4 +303,92 @@ fn what_counts_once_and_is_said_again_names_the_first_line() {
     }
     let (code, error) = said("module m\ndemands {\n quantum 0\n}\n");
     assert!(code == "E0603" && error.contains("expected 1 to 65535"), "{error}");
+}
+
+/// A module with what P4 programs ask for; `ACTION` stands in its action.
+fn by_number(action: &str) -> String {
+    format!(
+        "module m\nport_numbers\ncontainer kind = c2[0], from = c2[1], bytes = c2[2]\nparser {{\n    select 12:2 {{\n        \
+         0x0800 least 34 -> ip\n        * -> other\n    }}\n    path ip {{ set kind = 0x12, from = ingress_port }}\n    \
+         path other {{ set bytes = length }}\n}}\nstage 1 {{\n    key kind, from\n    default go\n    action go {{ {action} }}\n}}\n"
+    )
+}
+
+#[test]
+fn paths_know_constant_port_and_length_and_alternatives_ask_for_a_length() {
+    let unit = read("m.rmt", &by_number("egress_port = from"), &DEFAULT).unwrap_or_else(|e| panic!("{e}"));
+    let parser = &unit.program.parser;
+    assert_eq!(parser.first.alternatives.iter().map(|a| a.least).collect::<Vec<_>>(), [34, 0]);
+    let mut known = [None; 8];
+    (known[0], known[1]) = (Some(Known::Constant), Some(Known::Port));
+    assert_eq!((parser.paths[0].known, parser.paths[0].constant), (known, 0x12));
+    assert_eq!(parser.paths[1].known[2], Some(Known::Length));
+    assert!(parser.port_numbers);
+    let action = &unit.program.stages[1].as_ref().unwrap().actions[0];
+    let word = WordOp { word: 15, source: WordSource::P0, mask: 0x1ff, when: When::Always };
+    assert_eq!((&action.words[..], action.picks[0].container[0]), (&[word][..], 1));
+    let text = print(&unit, &DEFAULT);
+    for line in
+        ["port_numbers", "0x0800 least 34 -> ip", "set kind = 18", "set from = ingress_port", "egress_port = from"]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert_same(&read("m.rmt", &text, &DEFAULT).unwrap_or_else(|e| panic!("{e}")).program, &unit.program);
+}
+
+#[test]
+fn words_of_the_cross_value_are_cut_where_zeros_stand_above_what_is_read() {
+    let action = |text: &str| {
+        let unit = read("m.rmt", &by_number(text), &DEFAULT).unwrap_or_else(|e| panic!("{e}"));
+        unit.program.stages[1].as_ref().unwrap().actions[0].clone()
+    };
+    let cross = |text: &str| {
+        let a = action(text);
+        (a.cross, a.cross_shift, a.cross_cut)
+    };
+    assert_eq!(cross("c4[0] = length"), (Cross::Words(1), 0, 2));
+    assert_eq!(cross("c4[0] = length; c2[7] = length"), (Cross::Words(1), 0, 2));
+    assert_eq!(cross("c2[7] = length"), (Cross::Words(1), 0, 0));
+    assert_eq!(cross("c6[0] = queueing"), (Cross::Words(5), 0, 1));
+    assert_eq!(cross("c6[0] = c4[1][15:0]"), (Cross::Container(c4(1)), 0, 2));
+    assert_eq!(cross("c4[0] = c6[1][31:16]"), (Cross::Container(c6(1)), 1, 1));
+    assert_eq!(cross("cross words[3] >> 16 cut 2"), (Cross::Words(3), 1, 2));
+    let found = errors(&by_number("c4[0] = length; c4[1] = words[1][31:0]"));
+    assert!(found.contains("a second cross value is read, `words[1][31:0]`"), "{found}");
+    let found = errors(&by_number("c4[0] = length[7:0]"));
+    assert!(found.contains("comes with other bits of its word above its 8 bits"), "{found}");
+}
+
+#[test]
+fn what_a_path_cannot_know_and_what_is_no_number_is_said_where_it_stands() {
+    let path = |text: &str| errors(&by_number("discard").replace("set bytes = length", text));
+    let found = path("set bytes = tenant");
+    assert!(found.contains("expected a value, ingress_port or length"), "{found}");
+    assert!(path("set c4[0] = 5").contains("a container of another size"));
+    assert!(path("set bytes = 0x10000").contains("0x10000"));
+    assert!(path("set bytes = 1, kind = 2").contains("one for all its containers"));
+    assert!(path("set bytes = 1; take bytes @0").contains("this container of path `other`"));
+    let found = errors("module m\nstage 1 { action a { egress_port = 1 } }");
+    assert!(found.contains("`egress_port` in a module without `port_numbers`"), "{found}");
+    let found = errors("module m\nport_numbers\nport_numbers\nstage 1 { action a { } }");
+    assert!(found.contains("port_numbers"), "{found}");
+    let found = errors(&by_number("discard").replace("least 34", "least 129"));
+    assert!(found.contains("the least length is 129"), "{found}");
+}
+
+#[test]
+fn an_alternative_of_long_packets_takes_nothing_from_one_of_shorter_ones() {
+    let warned = |least: &str| {
+        let text = by_number("discard")
+            .replace("        * -> other", &format!("        0x0800{least} -> other\n        * -> other"));
+        read_warned("m.rmt", &text, &DEFAULT)
+            .unwrap_or_else(|e| panic!("{e}"))
+            .1
+            .iter()
+            .map(ToString::to_string)
+            .collect::<String>()
+    };
+    assert!(!warned("").contains("no packet meets"));
+    assert!(!warned(" least 33").contains("no packet meets"));
+    assert!(warned(" least 34").contains("an alternative that no packet meets: line 6 takes all of it"));
 }

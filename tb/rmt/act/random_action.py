@@ -74,6 +74,7 @@ def any_action(rng, owner: int, noise: bool = False) -> Action:
         (rng.randrange(LAST + 1), rng.randrange(LAST + 1), Cross.HASH - 2, Cross.HASH - 1, Cross.HASH, LAST)
     )
     action.cross_shift = rng.randrange(3)
+    action.cross_cut = rng.choice((0, 0, 1, 2))
     action.state = any_state(rng)
     action.alus = [
         Alu(rng.randrange(len(AluOp)), rng.randrange(len(AluA)), rng.randrange(len(AluB)), rng.choice((ALWAYS, *When)),

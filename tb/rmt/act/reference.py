@@ -70,6 +70,7 @@ class Action:
     picks: list[Picks] = field(default_factory=lambda: [Picks([0] * 3, [0] * 2, 0, 0) for _ in range(3)])
     cross_source: int = Cross.ZERO
     cross_shift: int = 0
+    cross_cut: int = 0
     state: State = field(default_factory=State)
     alus: list[Alu] = field(default_factory=lambda: [Alu() for _ in range(24)])
     words: list[WordWrite] = field(default_factory=lambda: [WordWrite() for _ in range(7)])
@@ -92,12 +93,13 @@ class Action:
         parts += [(alu.mask, BITS[n]) for n, alu in enumerate(self.alus)]
         for w in self.words:
             parts += [(w.source, 2), (w.mask, 16), (w.immediate, 16), (w.when, 3)]
+        parts += [(self.cross_cut, 2)]
         row, at = 0, 0
         for value, width in parts:
             assert 0 <= value < 1 << width
             row |= value << at
             at += width
-        assert at == 2438
+        assert at == 2440
         return row
 
 
@@ -155,7 +157,7 @@ class Operands:
             x = digest
         elif source == Cross.NUMBER:
             x = number
-        self.x = x >> 16 * action.cross_shift
+        self.x = (x & (1 << 16 * (3 - action.cross_cut)) - 1) >> 16 * action.cross_shift
 
 
 def run_alu(alu: Alu, n: int, ops: Operands, phv: Phv, conditions: list[int]) -> int:

@@ -16,6 +16,8 @@ module rmt_destinations_target
     input logic [                       15:0] port_i,
     input logic [                       15:0] egress_i,
     input logic [                       15:0] group_i,
+    input logic [                       15:0] status_i,
+    input logic [                       15:0] scratch1_i,
     input logic [$bits(rmt_containers_t)-1:0] containers_i,
 
     output logic                               valid_o,
@@ -46,6 +48,8 @@ module rmt_destinations_target
     phv_in.words[WordIngressPort] = port_i;
     phv_in.words[WordEgress] = egress_i;
     phv_in.words[WordGroup] = group_i;
+    phv_in.words[WordStatus] = status_i;
+    phv_in.words[WordScratch1] = scratch1_i;
   end
   assign containers_o = phv_out.c;
 

@@ -3,6 +3,7 @@
 Claims (docs/design/rmt.md, "After the stages" and "Rows")
 - of any packets, one a cycle or not, each leaves two cycles behind its `ctl_i`, with the route, the reason and the
   PHV that the rules give; one that comes dropped keeps its reason and has no route
+- destinations are those of the mask and, in programs that have numbers, that of scratch1; 511 drops what has no other
 - rows of groups and grants count from the cycle after their write, and are read back, under packets
 - events are counted by module and kind; misfits beside them, none lost; a snapshot holds what was before
 - accesses that are wrong are answered with their status; tables of others are not answered
@@ -21,7 +22,8 @@ GROUP, GRANTED, EVENT_TABLE = 2, 3, 4
 ROW_WORDS = 23
 LATENCY = 2
 INPUTS = [
-    *("ctl_valid_i", "ctl_i", "port_i", "egress_i", "group_i", "containers_i", "epoch_i", "event_valid_i"),
+    *("ctl_valid_i", "ctl_i", "port_i", "egress_i", "group_i", "status_i", "scratch1_i", "containers_i", "epoch_i"),
+    "event_valid_i",
     *("event_module_i", "event_kind_i", "event_amount_i", "misfit_valid_i", "misfit_module_i", "cfg_valid_i"),
     *("cfg_req_i", "cfg_row_i"),
 ]
@@ -34,7 +36,7 @@ class Rules:
         self.groups = [0] * target["groups"]
         self.granted = [0] * target["modules"]
 
-    def judge(self, ctl, port, egress, group):
+    def judge(self, ctl, port, egress, group, status, scratch1):
         """(ctl, route) behind the block."""
         if ctl["dropped"]:
             return ctl, 0
@@ -45,6 +47,11 @@ class Rules:
         if egress >> 15 & 1:
             return drop("discard")
         mask, tags = egress & 0xFF, 0
+        number = scratch1 & 0x1FF
+        if not group and status >> 8 & 1:
+            if number == 511 and not mask:
+                return drop("discard")
+            mask |= 1 << number if number < 8 else 0
         if group:
             if group >= len(self.groups):
                 return drop("rmt_fault")
@@ -80,8 +87,11 @@ class Bench:
         # The code of no reason is not looked at, but it is one of them.
         ctl["reason"] = rng.choice(list(EVENTS.values()))
         group = rng.choice((0, 0, rng.randrange(groups), rng.randrange(4), groups, rng.getrandbits(16)))
-        egress = rng.getrandbits(15) | (rng.random() < 0.1) << 15
-        return ctl, rng.choice((rng.randrange(10), rng.getrandbits(16))), egress, group, rng.getrandbits(768)
+        egress = (rng.getrandbits(7) << 8 | rng.choice((0, rng.getrandbits(8)))) | (rng.random() < 0.1) << 15
+        port = rng.choice((rng.randrange(10), rng.getrandbits(16)))
+        number = rng.choice((rng.randrange(8), rng.randrange(8), 8, 256, 511, 511, rng.getrandbits(9)))
+        scratch1 = rng.getrandbits(7) << 9 | number
+        return ctl, port, egress, group, rng.getrandbits(16), scratch1, rng.getrandbits(768)
 
     async def cycle(self, packet=None, **inputs):
         """One cycle: shows a packet's ctl, the PHV of the one before, and any other inputs; checks what comes out."""
@@ -90,13 +100,14 @@ class Bench:
             "ctl_valid_i": int(packet is not None),
             "ctl_i": pack_fields(CTL, **packet[0]) if packet else rng.getrandbits(13),
         }
-        body = self.body or (None, rng.getrandbits(16), rng.getrandbits(16), rng.getrandbits(16), rng.getrandbits(768))
-        values |= {"port_i": body[1], "egress_i": body[2], "group_i": body[3], "containers_i": body[4]}
+        body = self.body or (None, *(rng.getrandbits(16) for _ in range(5)), rng.getrandbits(768))
+        values |= {"port_i": body[1], "egress_i": body[2], "group_i": body[3], "status_i": body[4]}
+        values |= {"scratch1_i": body[5], "containers_i": body[6]}
         values |= {"event_valid_i": 0, "misfit_valid_i": 0, "cfg_valid_i": 0} | inputs
         for name, value in values.items():
             getattr(dut, name).value = value
         if self.body:
-            self.due.append((*self.rules.judge(*self.body[:4]), self.body[4]))
+            self.due.append((*self.rules.judge(*self.body[:6]), self.body[6]))
         else:
             self.due.append(None)
         self.body = packet

@@ -102,7 +102,7 @@ class Bench:
         dut.cfg_valid_i.value = 0
         if self.open is None and self.accesses:
             access = self.open = self.accesses.popleft()
-            words = WORDS.get(access.table, rng.randrange(37))
+            words = WORDS.get(access.table, rng.randrange(1, SELECT_WORDS + 1))
             if access.words is None:
                 access.words = words if access.write else 0
             request = {

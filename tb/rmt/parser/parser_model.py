@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from rmt.codes import Event
+from rmt.codes import Event, Known
 
 WINDOW, SELECTORS, ALTERNATIVES, NODES, PATHS = 128, 8, 8, 4, 16
 SIZES = [2] * 8 + [4] * 8 + [6] * 8
 NO_MODULE, PARSE_REJECT, PARSE_SHORT = Event.NO_MODULE, Event.PARSE_REJECT, Event.PARSE_SHORT
-SELECT_WORDS, PATH_WORDS = 36, 8
+SELECT_WORDS, PATH_WORDS = 38, 8
 
 
 @dataclass
@@ -18,6 +18,7 @@ class Alternative:
     mask: list[int] = field(default_factory=lambda: [0] * SELECTORS)
     to: int = 0
     valid: int = 1
+    least: int = 0
 
     def word(self) -> int:
         value = int.from_bytes(bytes(self.value), "little")
@@ -39,35 +40,43 @@ class Select:
             word |= offset << 1 + 7 * k
         for i, alternative in enumerate(self.alternatives):
             word |= alternative.word() << 57 + 133 * i
+            word |= alternative.least << 1121 + 8 * i
         return word
 
-    def select(self, window: bytes) -> int | None:
+    def select(self, window: bytes, length: int) -> int | None:
         picked = [window[offset] for offset in self.offsets]
         for alternative in self.alternatives:
             tests = zip(picked, alternative.value, alternative.mask, strict=True)
-            if alternative.valid and all((byte ^ value) & mask == 0 for byte, value, mask in tests):
+            takes = alternative.valid and length >= alternative.least
+            if takes and all((byte ^ value) & mask == 0 for byte, value, mask in tests):
                 return alternative.to
         return None
 
 
 @dataclass
 class Path:
-    """`extract`: offset by container, None if it is not taken; `verify`: (start, words) or None."""
+    """`extract`: offset by container, None if it is not taken; `verify`: (start, words) or None; `known`: codes of
+    2-byte containers, which count where they are not taken."""
 
     extract: list[int | None] = field(default_factory=lambda: [None] * len(SIZES))
     headers: int = 0
     least: int = 0
     verify: tuple[int, int] | None = None
+    known: list[int] = field(default_factory=lambda: [Known.ZERO] * 8)
+    constant: int = 0
+    port_numbers: int = 0
 
     def word(self) -> int:
         word = 0
         for n, offset in enumerate(self.extract):
             if offset is not None:
                 word |= (1 | offset << 1) << 8 * n
+            elif n < 8:
+                word |= self.known[n] << 8 * n + 1
         word |= self.headers << 192 | self.least << 208
         if self.verify is not None:
             word |= (1 | self.verify[0] << 1 | self.verify[1] << 8) << 216
-        return word
+        return word | self.constant << 230 | self.port_numbers << 246
 
     def wrong(self, window: bytes) -> bool:
         if self.verify is None:
@@ -88,9 +97,10 @@ class Program:
     nodes: list[Select] = field(default_factory=lambda: [Select() for _ in range(NODES)])
     paths: list[Path] = field(default_factory=lambda: [Path() for _ in range(PATHS)])
 
-    def path_of(self, window: bytes) -> int | None:
-        node = self.first.select(window)
-        return None if node is None else self.nodes[node].select(window)
+    def path_of(self, packet: bytes) -> int | None:
+        window, length = window_of(packet), len(packet)
+        node = self.first.select(window, length)
+        return None if node is None else self.nodes[node].select(window, length)
 
 
 def window_of(packet: bytes) -> bytes:
@@ -119,7 +129,7 @@ def parse(program: Program, packet: bytes, desc: dict) -> Expected:
     if not program.first.valid:
         return Expected(1, NO_MODULE, containers, words)
     window = window_of(packet)
-    number = program.path_of(window)
+    number = program.path_of(packet)
     if number is None:
         return Expected(1, PARSE_REJECT, containers, words)
     path = program.paths[number]
@@ -129,7 +139,11 @@ def parse(program: Program, packet: bytes, desc: dict) -> Expected:
         if offset is not None:
             # What lies behind the window is zero; the checker lets no program ask for it.
             containers[n] = int.from_bytes((window + bytes(8))[offset : offset + SIZES[n]], "big")
-    words[8] = number << 4 | path.wrong(window)
+    known = {Known.CONSTANT: path.constant, Known.PORT: desc["port"], Known.LENGTH: desc["length"]}
+    for n, code in enumerate(path.known):
+        if path.extract[n] is None:
+            containers[n] = known.get(code, 0)
+    words[8] = path.port_numbers << 8 | number << 4 | path.wrong(window)
     words[13] = path.headers
     return Expected(0, 0, containers, words)
 
@@ -141,9 +155,10 @@ def random_select(rng, leads: int, most_valid: float = 1.0) -> Select:
     for _ in range(rng.choice((0, 1, 3, 8, 8, 8))):
         mask = [rng.choice((0, 0, 0, 0, 1, 2, 3, 0xFC, rng.getrandbits(8))) for _ in range(SELECTORS)]
         value = [rng.choice((0, rng.getrandbits(2), rng.getrandbits(8))) for _ in range(SELECTORS)]
-        alternatives.append(Alternative(value, mask, rng.randrange(leads), int(rng.random() < 0.9)))
+        least = rng.choice((0, 0, 0, rng.randint(0, WINDOW), rng.randint(0, 255), 255))
+        alternatives.append(Alternative(value, mask, rng.randrange(leads), int(rng.random() < 0.9), least))
     if rng.random() < 0.6 and alternatives:
-        alternatives[-1].mask = [0] * SELECTORS
+        alternatives[-1].mask, alternatives[-1].least = [0] * SELECTORS, 0
     return Select(offsets, alternatives, int(rng.random() < most_valid))
 
 
@@ -159,7 +174,8 @@ def random_path(rng) -> Path:
         most = (WINDOW - start) // 2 if rng.random() < 0.95 else 63
         verify = start, rng.randint(0, min(63, most))
     least = rng.choice((0, 0, 1, 14, rng.randint(0, WINDOW), rng.randint(0, 255)))
-    return Path(extract, rng.getrandbits(16), least, verify)
+    known = [rng.choice(list(Known)) for _ in range(8)]
+    return Path(extract, rng.getrandbits(16), least, verify, known, rng.getrandbits(16), rng.getrandbits(1))
 
 
 def random_program(rng) -> Program:
@@ -171,7 +187,7 @@ def random_packet(rng, program: Program, length: int) -> bytes:
     """Bytes of few values; half of those with a checksum have a right one."""
     packet = bytearray(rng.choice((rng.randrange(4), rng.getrandbits(8))) for _ in range(min(length, WINDOW + 64)))
     packet += bytes(length - len(packet))
-    number = program.path_of(window_of(packet))
+    number = program.path_of(packet)
     if number is not None and program.paths[number].verify is not None and rng.random() < 0.6:
         start, words = program.paths[number].verify
         at = start + 2 * rng.randrange(words) if words else WINDOW

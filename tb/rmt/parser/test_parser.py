@@ -12,6 +12,8 @@ Claims
   give what was written, at full load within the bubbles that are asked for
 - a selector byte of either level, a container's bytes and a checksum's span may lie anywhere in the window
 - at the window's edges nothing is lost or seen twice; bytes behind a packet's end are zero, also behind a long packet
+- an alternative takes packets of its least length and longer, of either level and at any length; a path says constant,
+  port and length in containers that it does not take
 - a span adds up with odd starts too; zeros only, or no words at all, are wrong
 - the highest module and generation has rows of its own; a generation without a program is no_module
 - wrong accesses are refused and change nothing
@@ -26,6 +28,8 @@ from parser_model import (
     NO_MODULE,
     PARSE_REJECT,
     PARSE_SHORT,
+    PATH_WORDS,
+    SELECT_WORDS,
     SIZES,
     WINDOW,
     Alternative,
@@ -226,6 +230,31 @@ async def a_short_packet_shows_nothing_of_the_long_one_before(dut):
 
 
 @cocotb.test()
+async def an_alternative_takes_packets_of_its_least_length_and_longer(dut):
+    bench = await Bench().begin(dut, "parser_leasts")
+    rng = bench.rng
+    leasts = (1, 2, 14, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 254, 255)
+    for at in range(0, len(leasts), 5):
+        for g, levels in enumerate(((0, 1), (1, 0))):
+            for module, least in enumerate(leasts[at : at + 5]):
+                here = Select(alternatives=[Alternative(to=1, least=least), Alternative(to=2)])
+                every = Select(alternatives=[Alternative(to=1)])
+                first, node = (here, every) if levels[0] else (every, here)
+                program = Program(first=first, nodes=[Select(alternatives=[Alternative(to=n)]) for n in range(4)])
+                program.nodes[1] = node if levels[1] else Select(alternatives=[Alternative(to=1)])
+                program.paths[1:3] = Path(headers=1, known=[2] * 8), Path(headers=2, known=[3, 1] * 4, constant=0xA55A)
+                bench.load(module, g, program)
+        await bench.settle()
+        for module, least in enumerate(leasts[at : at + 5]):
+            for length in (least - 1, least, least + 1, 256, 257, 300, 1, 9216):
+                for g in range(2):
+                    if length:
+                        await bench.send(rng.randbytes(min(length, 300)).ljust(length, b"\0"), module, g)
+        await bench.drain()
+    assert bench.seen["reasons"].keys() == {None}
+
+
+@cocotb.test()
 async def spans_add_up_wherever_they_start(dut):
     bench = await Bench().begin(dut, "parser_checksum")
     rng = bench.rng
@@ -279,7 +308,7 @@ async def wrong_accesses_are_refused_and_change_nothing(dut):
     bench.load(1, 0, program)
     rows = {FIRST: 2 * bench.modules, NODE: 8 * bench.modules, PATH: 32 * bench.modules}
     for table, count in rows.items():
-        words = 8 if table == PATH else 36
+        words = PATH_WORDS if table == PATH else SELECT_WORDS
         for wrong in (0, 1, words - 1, words + 1, 127):
             bench.write(table, (2, 8, 32)[table], rng.getrandbits(200), words=wrong)
         for index in (count, count + 2, 0xFFFF):

@@ -109,6 +109,20 @@ codes! {
 }
 
 codes! {
+    /// What a 2-byte container holds that a path does not take from the packet.
+    Known, "rmt_known", "RmtKnown", 2 {
+        /// Zero.
+        Zero "zero" = 0,
+        /// The path's constant.
+        Constant "constant" = 1,
+        /// The port of arrival.
+        Port "port" = 2,
+        /// Bytes of the packet.
+        Length "length" = 3,
+    }
+}
+
+codes! {
     /// Source of the cross value.
     Cross, "rmt_cross", "RmtCross", 6 {
         /// This and the 23 codes behind it: the containers.
@@ -202,6 +216,7 @@ codes! {
 
 /// All of them, in the order of the rows that have them.
 pub(crate) const CODES: &[CodeList] = &[
+    Known::LIST,
     LaneSize::LIST,
     PredicateOperand::LIST,
     Relation::LIST,

@@ -70,6 +70,6 @@ mod tests {
 
     #[test]
     fn the_action_row_has_the_width_that_the_design_page_says() {
-        assert_eq!(ActionRow::width(), 2438);
+        assert_eq!(ActionRow::width(), 2440);
     }
 }

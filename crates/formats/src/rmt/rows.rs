@@ -26,6 +26,8 @@ row! {
         offsets: [u8; 8] = 7,
         /// Alternatives; the lowest that matches counts.
         alternatives: [AlternativePart; 8] = 0,
+        /// Fewest bytes of a packet that each of them takes.
+        leasts: [u8; 8] = 8,
     }
 }
 
@@ -34,7 +36,7 @@ row! {
     ExtractPart, "rmt_extract" {
         /// The container is taken from the packet.
         taken: bool = 1,
-        /// Offset of its first byte in the window.
+        /// Offset of its first byte in the window. Of a 2-byte container that is not taken: `rmt_known`.
         offset: u8 = 7,
     }
 }
@@ -62,6 +64,10 @@ row! {
         least: u8 = 8,
         /// Header checksum to verify.
         verify: VerifyPart = 0,
+        /// Value of the containers that are `constant`.
+        constant: u16 = 16,
+        /// Bits 8:0 of scratch1 are the number of a destination; alike in all paths of a program.
+        port_numbers: bool = 1,
     }
 }
 
@@ -382,6 +388,8 @@ row! {
         mask6: [u64; 8] = 48,
         /// Writes of metadata words 9 to 15; the first two only in system stages.
         words: [WordPart; 7] = 0,
+        /// Words of X that are cleared, the highest first and before the shift: 0 to 2.
+        cross_cut: u8 = 2,
     }
 }
 

@@ -6,7 +6,7 @@
 //! tell, [`Outer::Any`] stands for. Where the value of a container depends on the packet, all its values are looked at.
 
 use super::part::{RmtData, RmtPart, RmtStage};
-use sluice_formats::rmt::codes::{AluA, AluB, AluOp, Cross, LaneSize, StateKind, When};
+use sluice_formats::rmt::codes::{self, AluA, AluB, AluOp, Cross, LaneSize, StateKind, When};
 use sluice_formats::rmt::rows::{ActionRow, DeparseRow, PathRow, SelectRow};
 use sluice_formats::rmt::target::{CONTAINERS, DATA};
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,10 +158,11 @@ fn picked(before: &Containers, container: usize, pick: u8) -> Values {
 
 fn crossed(before: &Containers, action: &ActionRow) -> Values {
     let (source, shift) = (usize::from(action.cross_source), 16 * u32::from(action.cross_shift));
+    let kept = u64::MAX >> (16 + 16 * u32::from(action.cross_cut.min(2)));
     match before.get(source) {
         Some(values) => {
             let shifted = |v: &Known| {
-                let v = v.over(Known::constant(0), ones(source));
+                let v = v.over(Known::constant(0), ones(source) & kept);
                 Known { bits: v.bits >> shift | !(u64::MAX >> shift), value: v.value >> shift, taken: 0 }
             };
             values.iter().map(shifted).collect()
@@ -258,7 +259,12 @@ fn behind_stages(part: &RmtPart, path: &PathRow) -> (Containers, u16) {
         .iter()
         .filter_map(|beats| beats.first())
         .any(|row| (12..16).any(|at| matches!(source(row, at), Source::Container(..))));
-    let first = |n: usize| if path.extract[n].taken { Known::taken() } else { Known::constant(0) };
+    let first = |n: usize| match (path.extract[n].taken, codes::Known::from_code(path.extract[n].offset)) {
+        (true, _) => Known::taken(),
+        (false, Some(codes::Known::Constant)) if n < 8 => Known::constant(path.constant.into()),
+        (false, Some(codes::Known::Port | codes::Known::Length)) if n < 8 => Known::ANY,
+        (false, _) => Known::constant(0),
+    };
     let mut values: Containers = (0..CONTAINERS).map(|n| Values::from([first(n)])).collect();
     for &container in part.shared.values() {
         if let Some(shared) = values.get_mut(usize::from(container)) {

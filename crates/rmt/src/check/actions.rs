@@ -21,6 +21,7 @@ pub(super) fn check(at: &str, action: &Action, system_stage: bool) -> Checked {
         Cross::None | Cross::Hash | Cross::Number => {}
     }
     at_most(format!("{at}.cross_shift"), action.cross_shift.into(), 2)?;
+    at_most(format!("{at}.cross_cut"), action.cross_cut.into(), 2)?;
     let mut seen = [false; 24];
     for (i, alu) in action.alus.iter().enumerate() {
         let at = format!("{at}.alus[{i}]");

@@ -65,6 +65,7 @@ pub(super) fn encode(action: &Action) -> ActionRow {
         class6,
         cross_source,
         cross_shift: action.cross_shift,
+        cross_cut: action.cross_cut,
         state: action.state.as_ref().map(state::encode).unwrap_or_default(),
         ..ActionRow::default()
     };
@@ -127,6 +128,7 @@ pub(super) fn decode(at: &str, row: &ActionRow) -> Result<Action, Problem> {
         picks: [p2, p4, p6],
         cross: known(&format!("{at}.cross"), row.cross_source, cross)?,
         cross_shift: row.cross_shift,
+        cross_cut: row.cross_cut,
         alus: alus(at, row)?,
         words: words(at, row)?,
         state: state::decode(&format!("{at}.state"), &row.state)?,

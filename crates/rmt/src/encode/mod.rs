@@ -25,7 +25,7 @@ pub fn encode(program: &Program, target: &Target) -> Result<RmtPart, Problem> {
     Ok(RmtPart {
         first: parser::encode_select(&program.parser.first),
         nodes: program.parser.nodes.iter().map(parser::encode_select).collect(),
-        paths: program.parser.paths.iter().map(parser::encode_path).collect(),
+        paths: parser::encode_paths(&program.parser),
         patterns: deparser::encode_patterns(&program.deparser.patterns),
         deparse: program.deparser.rows.iter().map(|r| deparser::encode_row(r, target)).collect(),
         stages: stages.collect(),
@@ -46,11 +46,13 @@ pub fn decode(part: &RmtPart, target: &Target, role: Role) -> Result<Program, Pr
     for (&number, rows) in &part.stages {
         stages[usize::from(number)] = Some(stage::decode(&format!("stages[{number}]"), rows)?);
     }
+    let (paths, port_numbers) = parser::decode_paths(&part.paths)?;
     let program = Program {
         parser: crate::parser::Parser {
             first: parser::decode_select(&part.first),
             nodes: part.nodes.iter().map(parser::decode_select).collect(),
-            paths: part.paths.iter().map(parser::decode_path).collect(),
+            paths,
+            port_numbers,
         },
         stages,
         deparser: crate::deparser::Deparser {

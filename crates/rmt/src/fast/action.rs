@@ -131,6 +131,7 @@ pub struct Action {
     rotated: Vec<Rotated>,
     cross: Cross,
     cross_shift: u32,
+    cross_mask: u64,
     /// The system's words last.
     writes: Vec<Write>,
     /// Writes of stages that are not the system module's.
@@ -221,6 +222,7 @@ impl Action {
             rotated: rotated.collect(),
             cross,
             cross_shift: 16 * u32::from(row.cross_shift),
+            cross_mask: (1 << (48 - 16 * u32::from(row.cross_cut))) - 1,
             tenant_writes: writes.iter().filter(|w| !(WORD + 9..WORD + 11).contains(&w.to)).count(),
             writes,
         }
@@ -244,7 +246,7 @@ impl Action {
             Cross::Number => context.number.into(),
             Cross::Zero => 0,
         };
-        frame.set(X, cross >> self.cross_shift);
+        frame.set(X, (cross & self.cross_mask) >> self.cross_shift);
     }
 
     /// ALUs and metadata writes; all operands are of the frame as it came in.

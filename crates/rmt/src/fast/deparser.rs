@@ -3,7 +3,7 @@
 use super::frame::{Frame, WORD};
 use super::parser::{fold, raw_sum};
 use super::store::{Counters, Store};
-use crate::phv::{DISCARD, EXCEPT_INGRESS, Word};
+use crate::phv::{DISCARD, DROP_PORT, EGRESS_PORT, EXCEPT_INGRESS, PORT_NUMBERS, Word};
 use crate::pipeline::Copy;
 use crate::reason::Reason;
 use crate::target::{PATTERNS, Target, WINDOW};
@@ -275,7 +275,15 @@ impl DeparserNode {
         };
         // Another's group leads nowhere, as one that nobody has.
         let of_group = |g: &GroupRow| if g.owner == 0 || g.owner == module { g.destinations } else { 0 };
-        let mut mask = group.map_or(egress as u8, of_group) & self.granted[usize::from(module)];
+        let mut mask = group.map_or(egress as u8, of_group);
+        let by_number = group.is_none() && frame.word(Word::Status as usize) & PORT_NUMBERS != 0;
+        let port_number = frame.word(Word::Scratch1 as usize) & EGRESS_PORT;
+        if by_number && port_number < 8 {
+            mask |= 1 << port_number;
+        } else if by_number && port_number == DROP_PORT && mask == 0 {
+            return Err(Reason::Discard);
+        }
+        mask &= self.granted[usize::from(module)];
         if egress & EXCEPT_INGRESS != 0 && port < 8 {
             mask &= !(1 << port);
         }

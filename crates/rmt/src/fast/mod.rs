@@ -205,7 +205,7 @@ impl Fast {
         let bank = 2 * module + usize::from(arrival.generation & 1);
         let Buffers { packet, copies, frame, window } = buffers;
         frame.clear();
-        let path = self.parser.parse(bank, arrival.packet, window, frame)?;
+        let path = self.parser.parse(bank, (arrival.packet, arrival.port), window, frame)?;
         stamp(frame, arrival);
         let system = usize::from(arrival.system_generation & 1);
         for stage in &mut self.stages {

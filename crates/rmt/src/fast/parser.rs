@@ -2,10 +2,11 @@
 
 use super::frame::{Frame, bits};
 use super::store::Store;
-use crate::phv::Word;
+use crate::phv::{PORT_NUMBERS, Word};
 use crate::reason::Reason;
 use crate::target::{NODES, PATHS, Target, WINDOW};
 use sluice_formats::Table;
+use sluice_formats::rmt::codes::Known;
 use sluice_formats::rmt::rows::{PathRow, SelectRow};
 
 /// Zeros behind the window, so that any eight bytes from it can be loaded at once.
@@ -70,6 +71,7 @@ pub fn fold(mut sum: u64) -> u16 {
 struct Alternative {
     value: u64,
     mask: u64,
+    least: usize,
     to: u8,
 }
 
@@ -86,8 +88,14 @@ impl Select {
         let alternatives: Vec<_> = row
             .alternatives
             .iter()
-            .filter(|a| a.valid)
-            .map(|a| Alternative { value: u64::from_le_bytes(a.value.0), mask: u64::from_le_bytes(a.mask.0), to: a.to })
+            .zip(&row.leasts)
+            .filter(|(a, _)| a.valid)
+            .map(|(a, &least)| Alternative {
+                value: u64::from_le_bytes(a.value.0),
+                mask: u64::from_le_bytes(a.mask.0),
+                least: least.into(),
+                to: a.to,
+            })
             .collect();
         let looked_at = alternatives.iter().fold(0, |m, a| m | a.mask);
         let places = row.offsets.iter().enumerate().map(|(k, &offset)| (offset, 8 * k as u32));
@@ -96,11 +104,11 @@ impl Select {
     }
 
     #[inline]
-    fn select(&self, window: &Window) -> Option<u8> {
+    fn select(&self, window: &Window, length: usize) -> Option<u8> {
         let gather =
             |v, &(offset, shift): &(u8, u32)| v | u64::from(window.bytes[usize::from(offset) % WINDOW]) << shift;
         let bytes = self.bytes.iter().fold(0, gather);
-        self.alternatives.iter().find(|a| (bytes ^ a.value) & a.mask == 0).map(|a| a.to)
+        self.alternatives.iter().find(|a| (bytes ^ a.value) & a.mask == 0 && length >= a.least).map(|a| a.to)
     }
 }
 
@@ -109,6 +117,10 @@ impl Select {
 struct Path {
     /// Container, offset, and how far its first byte is shifted down from the top of 64 bits.
     extract: Vec<(u8, u8, u32)>,
+    /// Containers with what is known without the packet's bytes.
+    known: Vec<(u8, Known)>,
+    constant: u16,
+    port_numbers: bool,
     headers: u16,
     least: usize,
     verify: Option<(u8, u8)>,
@@ -117,7 +129,13 @@ struct Path {
 impl Path {
     fn compile(row: &PathRow) -> Self {
         let taken = row.extract.iter().enumerate().filter(|(_, e)| e.taken);
+        // Of the code two bits are looked at.
+        let known = |(n, offset): (usize, u8)| Some((n as u8, Known::from_code(offset & 3)?));
+        let free = row.extract[..8].iter().enumerate().filter(|(_, e)| !e.taken);
         Self {
+            known: free.filter_map(|(n, e)| known((n, e.offset))).filter(|k| k.1 != Known::Zero).collect(),
+            constant: row.constant,
+            port_numbers: row.port_numbers,
             extract: taken.map(|(n, e)| (n as u8, e.offset, 64 - bits(n as u8))).collect(),
             headers: row.headers,
             least: row.least.into(),
@@ -179,15 +197,21 @@ impl ParserNode {
     }
 
     /// Fills the frame from a packet; gives the path's number.
-    pub fn parse(&mut self, bank: usize, packet: &[u8], window: &mut Window, frame: &mut Frame) -> Result<u8, Reason> {
+    pub fn parse(
+        &mut self,
+        bank: usize,
+        (packet, port): (&[u8], u8),
+        window: &mut Window,
+        frame: &mut Frame,
+    ) -> Result<u8, Reason> {
         let first = self.first[bank].get_or_insert_with(|| Select::compile(&self.first_rows.row(bank)));
         if !first.valid {
             return Err(Reason::NoModule);
         }
         window.fill(packet);
-        let node = NODES * bank + usize::from(first.select(window).ok_or(Reason::ParseReject)?) % NODES;
+        let node = NODES * bank + usize::from(first.select(window, packet.len()).ok_or(Reason::ParseReject)?) % NODES;
         let second = self.nodes[node].get_or_insert_with(|| Select::compile(&self.node_rows.row(node)));
-        let number = second.select(window).ok_or(Reason::ParseReject)?;
+        let number = second.select(window, packet.len()).ok_or(Reason::ParseReject)?;
         let at = PATHS * bank + usize::from(number) % PATHS;
         let path = self.paths[at].get_or_insert_with(|| Path::compile(&self.path_rows.row(at)));
         if packet.len() < path.least {
@@ -196,9 +220,19 @@ impl ParserNode {
         for &(container, offset, down) in &path.extract {
             frame.set(container, window.load(offset) >> down);
         }
+        for &(container, known) in &path.known {
+            let value = match known {
+                Known::Constant => path.constant,
+                Known::Port => port.into(),
+                Known::Length => packet.len() as u16,
+                Known::Zero => 0,
+            };
+            frame.set(container, value.into());
+        }
         let wrong = path.verify.is_some_and(|(start, words)| fold(raw_sum(window.span(start, words))) != 0xffff);
         frame.set_word(Word::Headers as usize, path.headers);
-        frame.set_word(Word::Status as usize, u16::from(number) << 4 | u16::from(wrong));
+        let numbers = if path.port_numbers { PORT_NUMBERS } else { 0 };
+        frame.set_word(Word::Status as usize, numbers | u16::from(number) << 4 | u16::from(wrong));
         Ok(number)
     }
 }

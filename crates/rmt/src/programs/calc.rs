@@ -31,6 +31,7 @@ pub fn program(stage: usize) -> Program {
         alternatives: vec![Alternative {
             value: [0x12, 0x34, b'P', b'4', 1, 0, 0, 0],
             mask: [0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0],
+            least: 0,
             to: 0,
         }],
     };
@@ -44,7 +45,11 @@ pub fn program(stage: usize) -> Program {
 
     let mut stages = vec![None; stage];
     stages.push(Some(calculate()));
-    Program { parser: Parser { first, nodes: vec![any], paths: vec![path] }, stages, deparser: Deparser::single(row) }
+    Program {
+        parser: Parser { first, nodes: vec![any], paths: vec![path], port_numbers: false },
+        stages,
+        deparser: Deparser::single(row),
+    }
 }
 
 fn calculate() -> Stage {

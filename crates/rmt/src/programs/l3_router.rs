@@ -43,6 +43,7 @@ pub fn program(stage: usize, routes: &[Route]) -> Program {
         alternatives: vec![Alternative {
             value: [0x08, 0x00, 0x45, 0, 0, 0, 0, 0],
             mask: [0xff, 0xff, 0xff, 0, 0, 0, 0, 0],
+            least: 0,
             to: 0,
         }],
     };
@@ -58,7 +59,11 @@ pub fn program(stage: usize, routes: &[Route]) -> Program {
 
     let mut stages = vec![None; stage];
     stages.push(Some(route(routes)));
-    Program { parser: Parser { first, nodes: vec![any], paths: vec![path] }, stages, deparser: Deparser::single(row) }
+    Program {
+        parser: Parser { first, nodes: vec![any], paths: vec![path], port_numbers: false },
+        stages,
+        deparser: Deparser::single(row),
+    }
 }
 
 fn route(routes: &[Route]) -> Stage {

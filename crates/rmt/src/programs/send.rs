@@ -42,7 +42,7 @@ impl Send {
         let tables = Tables { default, ..Tables::default() };
         stages.push(Some(Stage { tables, actions: vec![self.action()], ..Stage::default() }));
         Program {
-            parser: Parser { first: every(), nodes: vec![every()], paths: vec![path] },
+            parser: Parser { first: every(), nodes: vec![every()], paths: vec![path], port_numbers: false },
             stages,
             deparser: Deparser::single(row),
         }

@@ -53,9 +53,15 @@ pub struct Ends {
 
 /// The program, on one stage of the target.
 pub fn program(stage: usize, ends: Ends, into: &[Entry], out_to: u8) -> Program {
-    let ipv4 = Alternative { value: [0x08, 0x00, 0x45, 0, 0, 0, 0, 0], mask: [0xff, 0xff, 0xff, 0, 0, 0, 0, 0], to: 0 };
+    let ipv4 = Alternative {
+        value: [0x08, 0x00, 0x45, 0, 0, 0, 0, 0],
+        mask: [0xff, 0xff, 0xff, 0, 0, 0, 0, 0],
+        least: 0,
+        to: 0,
+    };
     // Protocol and the inner header's first byte decide between the paths.
-    let in_ip = Alternative { value: [4, 0x45, 0, 0, 0, 0, 0, 0], mask: [0xff, 0xff, 0, 0, 0, 0, 0, 0], to: 1 };
+    let in_ip =
+        Alternative { value: [4, 0x45, 0, 0, 0, 0, 0, 0], mask: [0xff, 0xff, 0, 0, 0, 0, 0, 0], least: 0, to: 1 };
     let node = Select { offsets: [23, 34, 0, 0, 0, 0, 0, 0], alternatives: vec![in_ip, Alternative::default()] };
     let path = |headers, least| {
         let verify = Some(Span { start: 14, words: 10 });
@@ -71,6 +77,7 @@ pub fn program(stage: usize, ends: Ends, into: &[Entry], out_to: u8) -> Program 
             first: Select { offsets: [12, 13, 14, 0, 0, 0, 0, 0], alternatives: vec![ipv4] },
             nodes: vec![node],
             paths: vec![path(ETHERNET | INNER, 34), path(ETHERNET | OUTER | INNER, 54)],
+            port_numbers: false,
         },
         stages,
         deparser: deparser(),

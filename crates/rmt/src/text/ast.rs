@@ -28,6 +28,7 @@ pub(super) enum Item {
     Group(GroupItem),
     Share(Vec<Place>),
     State { keep: bool, span: Span },
+    PortNumbers(Span),
     Demands { items: Vec<Demand>, span: Span },
     Parser(ParserItem),
     Stage(StageItem),
@@ -151,6 +152,7 @@ pub(super) struct SelectItem {
 #[derive(Debug)]
 pub(super) struct AlternativeItem {
     pub patterns: Vec<Pattern>,
+    pub least: Option<Expr>,
     pub to: Name,
     pub span: Span,
 }
@@ -167,6 +169,8 @@ pub(super) struct Pattern {
 pub(super) struct PathItem {
     pub name: Name,
     pub takes: Vec<(Place, Expr)>,
+    /// `set c2[0] = 5`
+    pub sets: Vec<(Place, Expr)>,
     pub headers: Vec<HeaderRef>,
     pub verify: Option<(Expr, Expr, Span)>,
     pub least: Option<Expr>,
@@ -252,16 +256,29 @@ pub(super) struct Statement {
 
 #[derive(Debug)]
 pub(super) enum StatementKind {
-    Assign { to: Place, op: Option<AssignOp>, value: Option<Box<AssignValue>>, results: Box<Results> },
+    Assign {
+        to: Place,
+        op: Option<AssignOp>,
+        value: Option<Box<AssignValue>>,
+        results: Box<Results>,
+    },
     Send(Vec<Expr>),
     Queue(Expr),
     Group(Expr),
     ExceptIngress,
     Discard,
-    Headers { valid: bool, headers: Vec<HeaderRef> },
-    If { condition: Bool, then: Vec<Statement>, otherwise: Vec<Statement> },
+    Headers {
+        valid: bool,
+        headers: Vec<HeaderRef>,
+    },
+    If {
+        condition: Bool,
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    },
     Picks(Box<RawPicks>),
-    Cross(Expr),
+    /// And `cut 1`.
+    Cross(Expr, Option<Expr>),
     Alu(Box<RawAlu>),
     Word(Box<RawWord>),
     Access(Box<RawAccess>),

@@ -2,7 +2,7 @@
 
 use super::Lower;
 use super::action::{AluWork, Work};
-use super::operands::{Allotment, Need, Source};
+use super::operands::{Allotment, Cut, Need, Source, whole};
 use crate::action::{A, Action, Alu, B, WordOp, WordSource};
 use crate::phv::{Class, Container};
 use crate::text::error::Read;
@@ -25,14 +25,15 @@ impl Lower<'_> {
             self.places.put(format!("{at}.words[{i}]"), *span);
         }
         if work.fixed_cross {
-            let _ = shared.cross(action.cross, action.cross_shift, Need { span: Span::default() });
+            let fixed = (action.cross, action.cross_shift, Cut::Exactly(action.cross_cut));
+            let _ = shared.cross(fixed, Need { span: Span::default() });
         }
         // Operands that can be in one place only come first, first operands next.
         for alu in &work.alus {
             for (source, span) in alu.a.iter().chain([&alu.b]) {
                 let need = Need { span: *span };
                 let result = match *source {
-                    Source::Cross(from, shift) => shared.cross(from, shift, need),
+                    Source::Cross(from, shift, cut) => shared.cross((from, shift, cut), need),
                     Source::Rotated(c, amount, mask) => shared.rotated(c, amount, mask, need),
                     _ => Ok(()),
                 };
@@ -50,12 +51,10 @@ impl Lower<'_> {
                 Source::Imm(v) => Ok(WordSource::Imm(v as u16)),
                 Source::Pick(c) => match shared.fixed(c, 0, need) {
                     Ok(()) => Ok(WordSource::P0),
-                    Err(e) => {
-                        shared.cross(crate::action::Cross::Container(c), 0, need).map(|()| WordSource::X).map_err(|_| e)
-                    }
+                    Err(e) => shared.cross(whole(c), need).map(|()| WordSource::X).map_err(|_| e),
                 },
                 Source::Data(position) => shared.fixed_data(Class::C2, 0, position, need).map(|()| WordSource::Data),
-                Source::Cross(from, shift) => shared.cross(from, shift, need).map(|()| WordSource::X),
+                Source::Cross(from, shift, cut) => shared.cross((from, shift, cut), need).map(|()| WordSource::X),
                 Source::Rotated(..) => continue,
             };
             let Some(source) = self.notes.ok(source) else { continue };
@@ -85,7 +84,7 @@ impl Lower<'_> {
             self.places.put(format!("{at}.alus[{}]", action.alus.len()), alu.span);
             action.alus.push(Alu { own: alu.own, op: alu.op, a, b, mask: alu.mask, when: alu.when });
         }
-        (action.picks, action.cross, action.cross_shift) = shared.rows();
+        (action.picks, action.cross, action.cross_shift, action.cross_cut) = shared.rows();
         action
     }
 

@@ -17,7 +17,7 @@ mod words;
 
 pub(super) use meter::row as meter_row;
 pub(super) use raw::OPS;
-pub(super) use scope::{WORDS, reserved};
+pub(super) use scope::{EGRESS_PORT, WORDS, reserved};
 
 use super::Unit;
 use super::ast::*;
@@ -66,7 +66,8 @@ pub(super) struct Lower<'a> {
 
 /// The unit of a file, and where its parts stand. With mistakes noted the unit is of no use.
 pub(super) fn lower(file: &File, text: &str, target: &'static Target, notes: &mut Diagnostics) -> (Unit, Places) {
-    let scope = Scope { text, target, names: HashMap::new(), headers: HashMap::new() };
+    let port_numbers = file.items.iter().any(|item| matches!(item, Item::PortNumbers(_)));
+    let scope = Scope { text, target, names: HashMap::new(), headers: HashMap::new(), port_numbers };
     let names = Names { module: file.name.text.clone(), ..Names::default() };
     let mut lower = Lower { scope, notes, places: Places::default(), names };
     lower.places.put("", file.name.span);
@@ -90,6 +91,7 @@ pub(super) fn lower(file: &File, text: &str, target: &'static Target, notes: &mu
             Item::Deparser(d) => ("the deparser".to_string(), d.span),
             Item::Demands { span, .. } => ("demands".to_string(), *span),
             Item::State { span, .. } => ("state".to_string(), *span),
+            Item::PortNumbers(span) => ("port_numbers".to_string(), *span),
             _ => continue,
         };
         if let Some(first) = once.get(&what) {
@@ -203,7 +205,7 @@ impl Lower<'_> {
                     self.notes.ok(result);
                 }
             }
-            Item::Parser(_) | Item::Stage(_) | Item::Deparser(_) => {}
+            Item::PortNumbers(_) | Item::Parser(_) | Item::Stage(_) | Item::Deparser(_) => {}
         }
     }
 

@@ -36,7 +36,35 @@ pub(super) enum Source {
     /// Action data from this 2-byte position.
     Data(u8),
     /// Cross value, shifted right by 16 times this.
-    Cross(Cross, u8),
+    Cross(Cross, u8, Cut),
+}
+
+/// Words of the cross value that are cleared before the shift, the highest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// So many at most: the others are read.
+    Most(u8),
+    /// So many: the next lower one is read, and zeros above it.
+    Exactly(u8),
+}
+
+impl Cut {
+    /// Of a source of which bits below `end` are read, and, if `clean`, zeros above.
+    pub fn behind(end: u8, clean: bool) -> Self {
+        let words = 3 - end.div_ceil(16).min(3);
+        if clean { Self::Exactly(words) } else { Self::Most(words) }
+    }
+
+    /// What is both.
+    fn and(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Most(a), Self::Most(b)) => Some(Self::Most(a.min(b))),
+            (Self::Most(most), Self::Exactly(n)) | (Self::Exactly(n), Self::Most(most)) => {
+                (n <= most).then_some(Self::Exactly(n))
+            }
+            (Self::Exactly(a), Self::Exactly(b)) => (a == b).then_some(self),
+        }
+    }
 }
 
 /// Brings a thing to its slot. `shown` is what stands in the text.
@@ -83,28 +111,25 @@ pub(super) fn bring(thing: Thing, slot: Slot, span: Span, shown: &str) -> Read<S
             // Word whose bit 0 is bit 0 of the result.
             let first = i32::from(word) + i32::from(lo / 16) - i32::from(slot.lo / 16);
             let end = slot.lo + width;
-            let (first, shift) = if same || first * 16 + i32::from(end) >= 256 {
-                (first, 0)
-            } else {
-                let shift = i32::from(48u8.saturating_sub(end).div_ceil(16));
-                if !end.is_multiple_of(16) || shift > 2 {
-                    return unclean("other words");
-                }
-                (first - shift, shift)
-            };
             if !(0..=15).contains(&first) {
-                return if same { unmet("cannot be moved there") } else { unclean("other words") };
+                return unmet("cannot be moved there");
             }
-            return Ok(Source::Cross(Cross::Words(first as u8), shift as u8));
+            // Behind the last word there are zeros.
+            let clean = !same && first * 16 + i32::from(end) < 256;
+            if clean && !end.is_multiple_of(16) {
+                return unclean("other bits of its word");
+            }
+            return Ok(Source::Cross(Cross::Words(first as u8), 0, Cut::behind(end, clean)));
         }
     };
     let Some(distance) = lo.checked_sub(slot.lo).filter(|d| d % 16 == 0 && *d <= 32) else {
         return unmet("cannot be moved there");
     };
-    if !same && lo + width < total {
+    let clean = !same && lo + width < total;
+    if clean && !(lo + width).is_multiple_of(16) {
         return unclean("other bits of it");
     }
-    Ok(Source::Cross(from, distance / 16))
+    Ok(Source::Cross(from, distance / 16, Cut::behind(lo + width, clean)))
 }
 
 /// Bits of a container of the same class.
@@ -115,6 +140,11 @@ fn within_class(b: Bits, slot: Slot, same: bool) -> Source {
         return Source::Pick(b.container);
     }
     Source::Rotated(b.container, amount, ((1u64 << b.width) - 1) << slot.lo)
+}
+
+/// All of a container as the cross value.
+pub(super) fn whole(container: Container) -> (Cross, u8, Cut) {
+    (Cross::Container(container), 0, Cut::behind(container.class().bits() as u8, false))
 }
 
 /// Who reads what, for messages.
@@ -133,7 +163,7 @@ pub(super) struct Allotment<'t> {
     /// Amount and mask of R, once something reads it.
     rotation: [Option<(u8, u64)>; 3],
     data: [[Option<u8>; 2]; 3],
-    cross: Option<(Cross, u8)>,
+    cross: Option<(Cross, u8, Cut)>,
     /// Containers and places that are read, for messages.
     readers: [Vec<String>; 3],
 }
@@ -178,14 +208,18 @@ impl<'t> Allotment<'t> {
     }
 
     /// The cross value.
-    pub fn cross(&mut self, from: Cross, shift: u8, need: Need) -> Read<()> {
-        match self.cross {
-            None => {
-                self.cross = Some((from, shift));
+    pub fn cross(&mut self, (from, shift, cut): (Cross, u8, Cut), need: Need) -> Read<()> {
+        let both = match self.cross {
+            None => Some(cut),
+            Some((f, s, before)) if (f, s) == (from, shift) => before.and(cut),
+            Some(_) => None,
+        };
+        match both {
+            Some(cut) => {
+                self.cross = Some((from, shift, cut));
                 Ok(())
             }
-            Some(same) if same == (from, shift) => Ok(()),
-            Some(_) => {
+            None => {
                 let found = format!("a second cross value is read, `{}`", self.shown(need.span));
                 Err(self.fail(
                     need.span,
@@ -239,7 +273,7 @@ impl<'t> Allotment<'t> {
             picks[i] = Some(container);
             return Ok([A::P0, A::P1][i]);
         }
-        self.cross(Cross::Container(container), 0, need).map(|()| A::X).map_err(|_| self.no_pick(class, need))
+        self.cross(whole(container), need).map(|()| A::X).map_err(|_| self.no_pick(class, need))
     }
 
     /// A second operand: pick 0 or 1, the rotator, or the cross value.
@@ -259,7 +293,7 @@ impl<'t> Allotment<'t> {
         if self.rotated(container, 0, class.ones(), need).is_ok() {
             return Ok(B::R);
         }
-        self.cross(Cross::Container(container), 0, need).map(|()| B::X).map_err(|_| self.no_pick(class, need))
+        self.cross(whole(container), need).map(|()| B::X).map_err(|_| self.no_pick(class, need))
     }
 
     fn no_pick(&self, class: Class, need: Need) -> Located {
@@ -297,7 +331,7 @@ impl<'t> Allotment<'t> {
     }
 
     /// What the rows hold.
-    pub fn rows(&self) -> ([Picks; 3], Cross, u8) {
+    pub fn rows(&self) -> ([Picks; 3], Cross, u8, u8) {
         let picks = Class::ALL.map(|class| {
             let c = class as usize;
             let (amount, rotate_mask) = self.rotation[c].unwrap_or_default();
@@ -308,7 +342,8 @@ impl<'t> Allotment<'t> {
                 data: self.data[c].map(Option::unwrap_or_default),
             }
         });
-        let (cross, shift) = self.cross.unwrap_or_default();
-        (picks, cross, shift)
+        let (cross, shift, cut) = self.cross.unwrap_or((Cross::None, 0, Cut::Most(0)));
+        let cut = if let Cut::Exactly(words) = cut { words } else { 0 };
+        (picks, cross, shift, cut)
     }
 }

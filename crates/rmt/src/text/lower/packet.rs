@@ -2,12 +2,14 @@
 
 use super::Lower;
 use super::covered::Taken;
-use super::scope::list;
+use super::scope::{Thing, list};
 use crate::deparser::{Adjust, DeparseRow, Deparser, Pattern as Row, Update};
-use crate::parser::{Alternative, Parser, Path, Select, Span as Verify};
+use crate::parser::{Alternative, Known, Parser, Path, Select, Span as Verify};
+use crate::phv::{Class, Word};
 use crate::target::SELECTORS;
 use crate::text::ast::*;
 use crate::text::error::{Read, bits, place, unknown, value};
+use sluice_packet::text::Span;
 use std::collections::{HashMap, HashSet};
 
 /// Where an alternative of the first selection leads.
@@ -28,7 +30,7 @@ impl Lower<'_> {
             let fresh = self.scope.fresh(name, before);
             self.notes.ok(fresh);
         }
-        let mut parser = Parser::default();
+        let mut parser = Parser { port_numbers: self.scope.port_numbers, ..Parser::default() };
         self.names.nodes = item.nodes.iter().map(|n| Some(n.0.text.clone())).collect();
         self.names.paths = item.paths.iter().map(|p| p.name.text.clone()).collect();
         for (i, (_, select)) in item.nodes.iter().enumerate() {
@@ -120,8 +122,12 @@ impl Lower<'_> {
             self.places.put(format!("{at}.alternatives[{}]", row.alternatives.len()), alternative.span);
             let lowered =
                 self.alternative(alternative, &pieces).and_then(|a| Ok(Alternative { to: to(&alternative.to)?, ..a }));
-            if let Some(a) = self.notes.ok(lowered) {
-                let before = taken.by(&a.value, &a.mask, alternative.span, false);
+            if let Some(mut a) = self.notes.ok(lowered) {
+                if let Some(least) = &alternative.least {
+                    let read = self.scope.number(least, "the least length", 1, 128);
+                    a.least = self.notes.ok(read).unwrap_or(0) as u8;
+                }
+                let before = taken.by_length(&a.value, &a.mask, a.least, alternative.span);
                 self.never(alternative.span, before, "an alternative");
                 row.alternatives.push(a);
             }
@@ -185,6 +191,7 @@ impl Lower<'_> {
             end = end.max(offset as usize + c.bytes());
             self.places.put(format!("{at}.extract[{n}]"), container.span);
         }
+        self.sets(item, &mut path, &mut taken, at);
         for header in &item.headers {
             let n = self.scope.header(header);
             if let Some(n) = self.notes.ok(n) {
@@ -206,6 +213,51 @@ impl Lower<'_> {
             self.places.put(format!("{at}.least"), least.span);
         }
         path
+    }
+
+    /// What is known of a packet without its bytes, into 2-byte containers.
+    fn sets(&mut self, item: &PathItem, path: &mut Path, taken: &mut HashMap<usize, Span>, at: &str) {
+        let mut constant: Option<Span> = None;
+        for (container, expr) in &item.sets {
+            let read = self.scope.container(container).and_then(|c| match c.class() {
+                Class::C2 => Ok(usize::from(c.0)),
+                _ => Err(place(container.span, "a container of another size", "one of 2 bytes")),
+            });
+            let known = self.known(expr);
+            let (Some(n), Some((known, value))) = (self.notes.ok(read), self.notes.ok(known)) else { continue };
+            if let Some(first) = taken.insert(n, container.span) {
+                let e = self.scope.twice(container.span, format!("this container of path `{}`", item.name.text), first);
+                self.notes.push(e);
+            }
+            if known == Known::Constant {
+                if let Some(first) = constant.filter(|_| path.constant != value) {
+                    let what = format!("a value of path `{}`, and one for all its containers", item.name.text);
+                    let e = self.scope.twice(expr.span, what, first);
+                    self.notes.push(e);
+                }
+                (path.constant, constant) = (value, Some(expr.span));
+            }
+            path.known[n] = Some(known);
+            self.places.put(format!("{at}.known[{n}]"), container.span);
+        }
+    }
+
+    /// A constant, `ingress_port` or `length`.
+    fn known(&self, expr: &Expr) -> Read<(Known, u16)> {
+        if let Expr {
+            first: Term { kind: TermKind::Place(p), inverted: false, negated: false, shift: None, .. },
+            rest,
+            ..
+        } = expr
+            && let ([], Ok(Thing::Word { word, lo: 0, width: 16 })) = (&rest[..], self.scope.thing(p, &[]))
+        {
+            return match word {
+                w if w == Word::IngressPort as u8 => Ok((Known::Port, 0)),
+                w if w == Word::Length as u8 => Ok((Known::Length, 0)),
+                _ => Err(place(expr.span, self.scope.shown(expr.span), "a value, ingress_port or length")),
+            };
+        }
+        self.scope.bits_value(expr, "the value", 16).map(|v| (Known::Constant, v as u16))
     }
 
     /// Start and number of 16-bit words of `14:20`.
@@ -308,7 +360,7 @@ impl Lower<'_> {
         let mut put = HashMap::new();
         for (what, offset) in &item.puts {
             let thing = self.scope.thing(what, &[]).and_then(|t| match t {
-                super::Thing::Bits(b) if b.lo % 8 == 0 && b.width % 8 == 0 => Ok(b),
+                Thing::Bits(b) if b.lo % 8 == 0 && b.width % 8 == 0 => Ok(b),
                 _ => Err(bits(
                     what.span,
                     format!("{} is put", self.scope.shown(what.span)),

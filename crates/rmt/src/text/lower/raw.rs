@@ -47,7 +47,12 @@ impl Lower<'_> {
     pub(super) fn raw(&mut self, work: &mut Work, kind: &StatementKind, when: When, span: Span) -> Read<()> {
         match kind {
             StatementKind::Picks(raw) => self.raw_picks(work, raw, span),
-            StatementKind::Cross(expr) => self.raw_cross(work, expr),
+            StatementKind::Cross(expr, cut) => {
+                if let Some(cut) = cut {
+                    work.raw.cross_cut = self.scope.number(cut, "the words cut off", 0, 2)? as u8;
+                }
+                self.raw_cross(work, expr)
+            }
             StatementKind::Alu(raw) => {
                 let own = self.scope.container(&raw.own)?;
                 if let Some(i) = work.raw.alus.iter().position(|a| a.own == own) {

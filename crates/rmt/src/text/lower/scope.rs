@@ -61,8 +61,11 @@ impl Thing {
     }
 }
 
+/// Name of the bits that are the number of a destination, in modules with `port_numbers`.
+pub(in crate::text) const EGRESS_PORT: &str = "egress_port";
+
 /// Metadata words and parts of them: name, word, lowest bit, bits.
-pub(in crate::text) const WORDS: [(&str, Word, u8, u8); 20] = [
+pub(in crate::text) const WORDS: [(&str, Word, u8, u8); 22] = [
     ("ingress_port", Word::IngressPort, 0, 16),
     ("length", Word::Length, 0, 16),
     ("arrival", Word::Arrival, 0, 48),
@@ -71,6 +74,7 @@ pub(in crate::text) const WORDS: [(&str, Word, u8, u8); 20] = [
     ("status", Word::Status, 0, 16),
     ("status.bad", Word::Status, 0, 1),
     ("status.path", Word::Status, 4, 4),
+    ("status.port_numbers", Word::Status, 8, 1),
     ("queue_depth", Word::QueueDepth, 0, 16),
     ("link_use", Word::LinkUse, 0, 16),
     ("egress", Word::Egress, 0, 16),
@@ -82,6 +86,7 @@ pub(in crate::text) const WORDS: [(&str, Word, u8, u8); 20] = [
     ("headers", Word::Headers, 0, 16),
     ("scratch0", Word::Scratch0, 0, 16),
     ("scratch1", Word::Scratch1, 0, 16),
+    (EGRESS_PORT, Word::Scratch1, 0, 9),
     ("words", Word::IngressPort, 0, 48),
 ];
 
@@ -103,6 +108,8 @@ pub(super) struct Scope<'a> {
     pub target: &'static Target,
     pub names: HashMap<String, (Thing, Span)>,
     pub headers: HashMap<String, (u8, Span)>,
+    /// Destinations may be numbers.
+    pub port_numbers: bool,
 }
 
 impl Scope<'_> {
@@ -287,6 +294,14 @@ impl Scope<'_> {
                 return Ok(Some((Thing::Word { word, lo: 0, width: 48 }, 1)));
             }
             _ => {}
+        }
+        if name == EGRESS_PORT && !self.port_numbers {
+            let found = "`egress_port` in a module without `port_numbers`";
+            return Err(crate::text::error::place(
+                place.span,
+                found,
+                "`port_numbers` in a line of its own, or scratch1",
+            ));
         }
         let word = WORDS.iter().find(|w| w.0 == name);
         Ok(word.map(|&(_, word, lo, width)| (Thing::Word { word: word as u8, lo, width }, 0)))

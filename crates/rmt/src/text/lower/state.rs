@@ -3,7 +3,7 @@
 use super::Lower;
 use super::action::Work;
 use super::factors::{Factor, What};
-use super::operands::{Allotment, Need, Slot, Source, bring};
+use super::operands::{Allotment, Cut, Need, Slot, Source, bring, whole};
 use super::scope::Thing;
 use crate::action::{Cross, When};
 use crate::phv::{Class, Container};
@@ -30,7 +30,7 @@ pub(super) enum Index {
     None,
     Pick(Container),
     Data(u8),
-    Cross(Cross, u8),
+    Cross(Cross, u8, Cut),
 }
 
 type Value = (Source, Span);
@@ -152,12 +152,12 @@ impl Lower<'_> {
             }
             Thing::Bits(b) if b.container.class() == Class::C2 && b.lo == 0 => Index::Pick(b.container),
             Thing::Bits(Bits { container, lo, .. }) => match lo {
-                0 | 16 | 32 => Index::Cross(Cross::Container(container), lo / 16),
+                0 | 16 | 32 => Index::Cross(Cross::Container(container), lo / 16, Cut::behind(lo + width, false)),
                 _ => return Err(bits(span, format!("{shown} begins at bit {lo}"), "bits from 0, 16 or 32 on")),
             },
             other => match bring(other.slice(0, width), slot, span, &shown)? {
                 Source::Data(at) => Index::Data(at),
-                Source::Cross(from, shift) => Index::Cross(from, shift),
+                Source::Cross(from, shift, cut) => Index::Cross(from, shift, cut),
                 _ => return Err(operation(span, shown, "a container, a parameter, a word, `hash` or `number`")),
             },
         };
@@ -218,10 +218,10 @@ impl Lower<'_> {
         let source = match work.index.0 {
             Index::None => IndexSource::None,
             Index::Data(at) => shared.fixed_data(Class::C2, 0, at, need).map(|()| IndexSource::Data)?,
-            Index::Cross(from, shift) => shared.cross(from, shift, need).map(|()| IndexSource::X)?,
+            Index::Cross(from, shift, cut) => shared.cross((from, shift, cut), need).map(|()| IndexSource::X)?,
             Index::Pick(c) => match shared.fixed(c, 2, need) {
                 Ok(()) => IndexSource::P2,
-                Err(e) => shared.cross(Cross::Container(c), 0, need).map(|()| IndexSource::X).map_err(|_| e)?,
+                Err(e) => shared.cross(whole(c), need).map(|()| IndexSource::X).map_err(|_| e)?,
             },
         };
         let mut operand = |(source, span): Value| -> Read<Operand> {
@@ -229,10 +229,10 @@ impl Lower<'_> {
             match source {
                 Source::Imm(v) => Ok(Operand::Imm(v as u32)),
                 Source::Data(at) => shared.fixed_data(Class::C4, 1, at, need).map(|()| Operand::DataB),
-                Source::Cross(from, shift) => shared.cross(from, shift, need).map(|()| Operand::X),
+                Source::Cross(from, shift, cut) => shared.cross((from, shift, cut), need).map(|()| Operand::X),
                 Source::Pick(c) => match shared.fixed(c, 1, need) {
                     Ok(()) => Ok(Operand::P1),
-                    Err(e) => shared.cross(Cross::Container(c), 0, need).map(|()| Operand::X).map_err(|_| e),
+                    Err(e) => shared.cross(whole(c), need).map(|()| Operand::X).map_err(|_| e),
                 },
                 Source::Rotated(..) => Err(bits(
                     span,

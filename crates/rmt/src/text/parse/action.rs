@@ -59,7 +59,10 @@ impl Parser<'_> {
                 StatementKind::If { condition, then, otherwise }
             }
             "picks" => StatementKind::Picks(Box::new(self.picks()?)),
-            "cross" => StatementKind::Cross(self.expr()?),
+            "cross" => {
+                let from = self.expr()?;
+                StatementKind::Cross(from, if self.take("cut") { Some(self.expr()?) } else { None })
+            }
             "alu" => StatementKind::Alu(Box::new(RawAlu {
                 own: self.place()?,
                 op: self.name("an operation")?,

@@ -58,7 +58,7 @@ pub(super) fn file(text: &str, notes: &mut Diagnostics) -> File {
     File { role, name, items }
 }
 
-const ITEMS: &str = "const, container, header, share, group, state, demands, parser, stage or deparser";
+const ITEMS: &str = "const, container, header, share, group, state, port_numbers, demands, parser, stage or deparser";
 
 impl Parser<'_> {
     fn token(&self) -> &Token {
@@ -232,6 +232,7 @@ impl Parser<'_> {
                 }
                 Ok(Item::State { keep, span: self.since(start) })
             }
+            "port_numbers" => Ok(Item::PortNumbers(start)),
             "demands" => {
                 let mut items = Vec::new();
                 self.block(|p| p.demand().map(|d| items.push(d)))?;

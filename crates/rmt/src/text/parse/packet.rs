@@ -40,9 +40,10 @@ impl Parser<'_> {
         self.block(|p| {
             let start = p.span();
             let patterns = p.list(Self::pattern)?;
+            let least = if p.take("least") { Some(p.expr()?) } else { None };
             p.need("->")?;
             let to = p.name("a node, a path or `reject`")?;
-            item.alternatives.push(AlternativeItem { patterns, to, span: p.since(start) });
+            item.alternatives.push(AlternativeItem { patterns, least, to, span: p.since(start) });
             Ok(())
         })?;
         Ok(item)
@@ -60,14 +61,20 @@ impl Parser<'_> {
     }
 
     fn path(&mut self) -> Read<PathItem> {
-        const PARTS: &str = "take, headers, verify or least";
+        const PARTS: &str = "take, set, headers, verify or least";
         let name = self.name("the name of the path")?;
-        let mut item = PathItem { name, takes: Vec::new(), headers: Vec::new(), verify: None, least: None };
+        let mut item =
+            PathItem { name, takes: Vec::new(), sets: Vec::new(), headers: Vec::new(), verify: None, least: None };
         self.block(|p| {
             let start = p.span();
             let word = p.name(PARTS)?;
             match word.text.as_str() {
                 "take" => item.takes.extend(p.list(|p| Ok((p.place()?, p.at_byte()?)))?),
+                "set" => item.sets.extend(p.list(|p| {
+                    let container = p.place()?;
+                    p.need("=")?;
+                    Ok((container, p.expr()?))
+                })?),
                 "headers" => item.headers.extend(p.list(Self::header)?),
                 "verify" => {
                     let (from, length) = p.range()?;

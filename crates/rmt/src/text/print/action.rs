@@ -6,7 +6,7 @@ use super::{Page, Printer};
 use crate::action::{A, Action, Alu, B, Cross, Op, Picks, When, WordOp, WordSource};
 use crate::phv::{Class, Container, EXCEPT_INGRESS, Word};
 use crate::state::{Access, Choice, IndexSource, Operand, StateOp, Update};
-use crate::text::lower::meter_row;
+use crate::text::lower::{EGRESS_PORT, meter_row};
 use crate::text::names::{Bits, MemoryName, Parameter};
 
 /// What an action is written with.
@@ -136,6 +136,7 @@ impl Printer<'_> {
         let name = word(op.word);
         Some(vec![match (op.word, lo, width) {
             (11, 0, 8) => format!("send {value}{guard}"),
+            (15, 0, 9) if self.port_numbers() => format!("{EGRESS_PORT} = {value}{guard}"),
             (_, 0, 16) => format!("{name} = {value}{guard}"),
             _ => format!("{name}{} = {value}{guard}", range(lo, width)),
         }])
@@ -294,10 +295,13 @@ impl Printer<'_> {
             Cross::Hash => "hash".into(),
             Cross::Number => "number".into(),
         };
-        match (action.cross, action.cross_shift) {
-            (Cross::None, 0) => {}
-            (_, 0) => lines.push(format!("cross {cross}")),
-            (_, shift) => lines.push(format!("cross {cross} >> {}", 16 * u32::from(shift))),
+        let shift = match action.cross_shift {
+            0 => String::new(),
+            shift => format!(" >> {}", 16 * u32::from(shift)),
+        };
+        let cut = if action.cross_cut == 0 { String::new() } else { format!(" cut {}", action.cross_cut) };
+        if (action.cross, action.cross_shift, action.cross_cut) != (Cross::None, 0, 0) {
+            lines.push(format!("cross {cross}{shift}{cut}"));
         }
         for alu in &action.alus {
             let op = crate::text::lower::OPS.iter().find(|o| o.1 == alu.op).map_or("move", |o| o.0);

@@ -183,6 +183,10 @@ impl Printer<'_> {
             page.line("");
             page.line("state keep");
         }
+        if unit.program.parser.port_numbers {
+            page.line("");
+            page.line("port_numbers");
+        }
         let demands = &unit.demands;
         if demands.quantum != 0 || demands.rate.is_some() || !demands.queues.is_empty() {
             page.line("");

@@ -4,7 +4,7 @@ use super::Printer;
 use crate::action::{Action, Cross, Picks};
 use crate::phv::{Class, Container};
 use crate::text::lexer::mac_text;
-use crate::text::lower::WORDS;
+use crate::text::lower::{EGRESS_PORT, WORDS};
 use crate::text::names::{Bits, Parameter};
 
 /// `c4[0]`, `c2[1][7:0]`
@@ -50,18 +50,23 @@ pub(super) fn word(n: u8) -> String {
     named.map_or_else(|| format!("words[{n}][15:0]"), |w| w.0.to_string())
 }
 
-/// Bits of a metadata word.
-pub(super) fn word_bits(n: u8, lo: u8, width: u8) -> String {
-    let part = WORDS.iter().find(|w| w.1 as u8 == n && w.2 == lo && w.3 == width);
-    match part {
-        Some(part) => part.0.to_string(),
-        None if (lo, width) == (0, 16) => word(n),
-        None if WORDS.iter().any(|w| w.1 as u8 == n && w.3 == 16) => format!("{}{}", word(n), range(lo, width)),
-        None => format!("words[{n}]{}", range(lo, width)),
-    }
-}
-
 impl Printer<'_> {
+    pub(super) fn port_numbers(&self) -> bool {
+        self.unit.program.parser.port_numbers
+    }
+
+    /// Bits of a metadata word.
+    pub(super) fn word_bits(&self, n: u8, lo: u8, width: u8) -> String {
+        let known = |name: &str| name != EGRESS_PORT || self.port_numbers();
+        let part = WORDS.iter().find(|w| w.1 as u8 == n && w.2 == lo && w.3 == width && known(w.0));
+        match part {
+            Some(part) => part.0.to_string(),
+            None if (lo, width) == (0, 16) => word(n),
+            None if WORDS.iter().any(|w| w.1 as u8 == n && w.3 == 16) => format!("{}{}", word(n), range(lo, width)),
+            None => format!("words[{n}]{}", range(lo, width)),
+        }
+    }
+
     /// A container or bits of it, by name if there is one.
     pub(super) fn bits(&self, bits: Bits) -> String {
         let named = |wanted: Bits| self.names.containers.iter().find(|c| c.1 == wanted).map(|c| c.0.clone());
@@ -106,6 +111,8 @@ impl Printer<'_> {
     /// Bits `lo` and up of the cross value.
     pub(super) fn cross(&self, action: &Action, lo: u8, width: u8) -> Option<String> {
         let at = 16 * action.cross_shift + lo;
+        let kept = (16 * 3u8.saturating_sub(action.cross_cut)).checked_sub(at).filter(|bits| *bits > 0)?;
+        let width = width.min(kept);
         match action.cross {
             Cross::None => None,
             Cross::Container(c) => {
@@ -119,15 +126,12 @@ impl Printer<'_> {
                 if n > 15 {
                     return None;
                 }
-                // The highest of the three words has nothing above it.
-                let alone = at / 16 == 2 || n == 15;
-                if lo + width <= 16 {
-                    return Some(word_bits(n, lo, width));
-                }
-                Some(if alone {
-                    word_bits(n, lo, 16 - lo)
+                // The last word has nothing above it.
+                let width = if n == 15 { width.min(16 - lo) } else { width };
+                Some(if lo + width <= 16 {
+                    self.word_bits(n, lo, width)
                 } else {
-                    format!("words[{n}]{}", range(lo, width.min(48 - lo)))
+                    format!("words[{n}]{}", range(lo, width))
                 })
             }
         }

@@ -3,7 +3,7 @@
 use super::operand::number;
 use super::{Page, Printer};
 use crate::deparser::{DeparseRow, Pattern};
-use crate::parser::{Alternative, Path, Select};
+use crate::parser::{Alternative, Known, Path, Select};
 use crate::phv::Container;
 use crate::target::{SELECTORS, WINDOW};
 use crate::text::names::Bits;
@@ -49,7 +49,7 @@ impl Printer<'_> {
         let select = self.unit.program.parser.nodes.get(node)?;
         let [only] = &select.alternatives[..] else { return None };
         let plain = self.style.nodes && self.names.nodes[node].is_none();
-        let any = select.offsets == [0; SELECTORS] && only.mask == [0; SELECTORS];
+        let any = select.offsets == [0; SELECTORS] && only.mask == [0; SELECTORS] && only.least == 0;
         (plain && any).then_some(only.to.into())
     }
 
@@ -95,7 +95,8 @@ impl Printer<'_> {
         let head = if bytes.is_empty() { head.to_string() } else { format!("{head} {}", bytes.join(", ")) };
         page.block(head, |page| {
             for a in &select.alternatives {
-                page.line(format!("{} -> {}", values(a, &pieces), to(a.to.into())));
+                let least = if a.least == 0 { String::new() } else { format!(" least {}", a.least) };
+                page.line(format!("{}{least} -> {}", values(a, &pieces), to(a.to.into())));
             }
         });
     }
@@ -110,6 +111,15 @@ impl Printer<'_> {
         for some in taken.chunks(4) {
             let all: Vec<String> = some.iter().map(|(c, o)| format!("{} @{o}", self.container(*c))).collect();
             page.line(format!("take {}", all.join(", ")));
+        }
+        for (i, known) in path.known.iter().enumerate() {
+            let value = match known {
+                None => continue,
+                Some(Known::Constant) => number(path.constant.into()),
+                Some(Known::Port) => "ingress_port".into(),
+                Some(Known::Length) => "length".into(),
+            };
+            page.line(format!("set {} = {value}", self.container(Container(i as u8))));
         }
         let mut end = taken.iter().map(|(c, o)| usize::from(*o) + c.bytes()).max().unwrap_or(0);
         if let Some(span) = &path.verify {

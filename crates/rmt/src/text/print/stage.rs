@@ -1,6 +1,6 @@
 //! Stages as text.
 
-use super::operand::{number, range, run, value, word_bits};
+use super::operand::{number, range, run, value};
 use super::{Page, Printer};
 use crate::action::WordSource;
 use crate::phv::{Class, Container};
@@ -106,7 +106,7 @@ impl Printer<'_> {
     fn comparison(&self, p: &Predicate) -> String {
         let field = |lo, width| match p.a {
             Left::Container(c) => self.bits(Bits { container: c, lo, width }),
-            Left::Word(w) => word_bits(w, lo, width),
+            Left::Word(w) => self.word_bits(w, lo, width),
         };
         let whole = match p.a {
             Left::Container(c) => c.class().bits() as u8,
