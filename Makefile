@@ -69,6 +69,8 @@ long: rust venv plugins plugins-synthesized ## the random and hitless runs at fu
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 $(PYTHON) -m pytest -q -n 2 tb
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test conformance --test endurance --test attack --test xdp_endurance --test xdp_equality --test xdp_tenants --test l7_places --test l7_lockstep --test l7_receive --test l7_update --test l7_nic_shares -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test random_lockstep --test conformance --test hitless -- --nocapture $(SYNTHESIZED_TESTS)
+	@$(PYTHON) tools/plugin.py rmt_wide
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=wide cargo test -p sluice-rtlsim --test random_lockstep wide -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test fast_vs_spec -- --nocapture
 
 .PHONY: gen

@@ -534,11 +534,24 @@ package sluice_rmt_rows_pkg;
       groups: 16,
       target_hash: 32'h1b74179f
   };
+  localparam rmt_cfg_t RmtCfgWide = '{
+      bus_bytes: 64,
+      modules: 64,
+      stages: 12,
+      system_stages: 2049,
+      sets: 256,
+      ternary: 64,
+      actions: 512,
+      words: 4096,
+      groups: 256,
+      target_hash: 32'hc459b305
+  };
 
   // Configuration by the number that the top takes as its parameter.
   function automatic rmt_cfg_t rmt_cfg(int unsigned target);
     case (target)
       1: return RmtCfgTiny;
+      2: return RmtCfgWide;
       default: return RmtCfgDefault;
     endcase
   endfunction

@@ -1,6 +1,6 @@
 /// The match-action pipeline alone, in the shell (docs/design/rmt.md).
 ///
-/// `Target` chooses the configuration (0 default, 1 tiny). Packets come with their sideband as `tuser` (id, arrival
+/// `Target` chooses the configuration (0 default, 1 tiny, 2 wide). Packets come with their sideband as `tuser` (id, arrival
 /// as stamp, tenant, module, length, tci, tag_off, flow_hash; the rest is not looked at) and leave with it in
 /// the lower bits of `m_axis_tuser` (new length, generation, destinations, queue; tag 0), above it the tags of all
 /// destinations, lowest first.
@@ -63,8 +63,8 @@ module sluice_rmt_top
 
   localparam int unsigned Nodes = 2 + Cfg.stages;
 
-  if (Target > 1) begin : gen_bad_target
-    $fatal(1, "rmt_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
+  if (Target > 2) begin : gen_bad_target
+    $fatal(1, "rmt_top: Target is %0d, expected 0 (default), 1 (tiny) or 2 (wide) (%m)", Target);
   end
 
   function automatic node_list_t node_list();

@@ -67,13 +67,24 @@ pub const TINY: Target = Target {
     rmt: rmt::TINY,
 };
 
-/// All targets. The position is the `Target` parameter of the RTL top.
+/// What stands around a pipeline of 12 stages that is alone: as the default one.
+pub const WIDE: Target = Target { name: "wide", rmt: rmt::WIDE, ..DEFAULT };
+
+/// All targets of the NIC. The position is the `Target` parameter of the RTL top.
 pub const ALL: [Target; 2] = [DEFAULT, TINY];
+
+/// Targets of the rmt pipeline alone. No NIC in RTL has them.
+pub const ALONE: [Target; 1] = [WIDE];
 
 impl Target {
     /// The target of this name.
     pub fn by_name(name: &str) -> Option<&'static Target> {
-        ALL.iter().find(|t| t.name == name)
+        Target::every().find(|t| t.name == name)
+    }
+
+    /// Those of the NIC, then those of the rmt pipeline alone.
+    pub fn every() -> impl Iterator<Item = &'static Target> {
+        ALL.iter().chain(&ALONE)
     }
 
     /// Ports and host queues.
@@ -122,7 +133,7 @@ mod tests {
     fn targets_have_names_and_hashes_of_their_own() {
         assert_ne!(DEFAULT.hash(), TINY.hash());
         assert_eq!(Target::by_name("tiny"), Some(&TINY));
-        assert_eq!(Target::by_name("huge"), None);
+        assert_eq!((Target::by_name("wide"), Target::by_name("huge")), (Some(&WIDE), None));
     }
 
     #[test]
@@ -135,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_target_and_its_rmt_pipeline_belong_together() {
-        for t in ALL {
+        for t in Target::every() {
             assert_eq!((t.rmt.name, t.rmt.bus_bytes as u32, t.rmt.modules as u32), (t.name, t.bus_bytes, t.modules));
             assert_eq!((t.rmt.nic(), t.rmt.hash()), (Target::by_name(t.name).unwrap(), t.hash()));
             assert!(t.destinations() as usize <= rmt::DESTINATIONS);

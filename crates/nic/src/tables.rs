@@ -7,7 +7,7 @@
 use crate::share::Bucket;
 use sluice_device::{Engines, Stamped};
 use sluice_formats::address::{Access, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT, control};
-use sluice_formats::limits::{MAX_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
+use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
 use sluice_formats::rows::{ExcessRow, GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VlanRow};
 use sluice_formats::{Node, Row, Status, Table, Target};
 
@@ -32,6 +32,8 @@ pub struct RateState {
 #[derive(Debug)]
 pub struct Tables {
     target: Target,
+    /// Bytes of the shortest frame that ports take, unless their policy says more.
+    shortest: u32,
     control: [u32; control::ROWS as usize],
     vlan: Vec<VlanRow>,
     policy: Vec<PortPolicyRow>,
@@ -46,11 +48,17 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Tables of ports that take frames from this length on, as those around an engine alone.
+    pub fn taking(self, shortest: u32) -> Self {
+        Self { shortest, ..self }
+    }
+
     /// The tables after reset: every row zero, so nothing is mapped and every queue is closed.
     pub fn new(target: Target, engines: Engines) -> Self {
         let (modules, ports) = (target.modules as usize, target.ports as usize);
         Self {
             target,
+            shortest: MIN_FRAME_BYTES,
             control: Default::default(),
             vlan: vec![VlanRow::default(); ports * VLAN_ROWS as usize],
             policy: vec![PortPolicyRow::default(); ports],
@@ -277,7 +285,8 @@ impl Tables {
     /// Shortest and longest frame a port takes.
     pub fn frame_bounds(&self, port: u8) -> (u32, u32) {
         let policy = self.policy(port);
-        (u32::from(policy.min_frame).max(14), u32::from(policy.max_frame).min(MAX_FRAME_BYTES))
+        let least = Some(u32::from(policy.min_frame)).filter(|least| *least > MIN_FRAME_BYTES);
+        (least.unwrap_or(self.shortest), u32::from(policy.max_frame).min(MAX_FRAME_BYTES))
     }
 }
 

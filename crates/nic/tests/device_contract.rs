@@ -20,6 +20,7 @@ fn the_software_nic_keeps_the_contract_with_other_options() {
         limit_port_fifos: true,
         pipeline_ticks: 1,
         step_ticks: 1,
+        ..Options::default()
     };
     conformance::run_all(|| Box::new(SoftwareNic::with_options(target::TINY, options)));
 }

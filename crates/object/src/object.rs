@@ -6,7 +6,7 @@ use crate::destination::Destination;
 use crate::error::{ObjectError, bad};
 use crate::key::{KeyBytes, KeyKind, KeySpec};
 use crate::part::Parts;
-use sluice_formats::{Target, target};
+use sluice_formats::Target;
 use std::collections::{HashMap, HashSet};
 
 /// Longest name of an object, a symbol or a target.
@@ -139,7 +139,7 @@ impl Object {
     /// A hash is of one target: under another name it would run where its name says that it does not.
     fn check_target(&self) -> Result<(), ObjectError> {
         let TargetNeed::Exact { name, hash } = &self.target else { return Ok(()) };
-        match target::ALL.iter().find(|target| target.hash() == *hash && target.name != name) {
+        match Target::every().find(|target| target.hash() == *hash && target.name != name) {
             Some(other) => {
                 let found = format!("{hash:08x} for target {}", name.escape_debug());
                 Err(bad("target.hash", found, format!("that for target {} only", other.name)))

@@ -165,6 +165,15 @@ pub fn deparse_row(rng: &mut Rng, target: &Target) -> DeparseRow {
         *sum = rng.chance(1, 3).then_some(Update { start, words, at });
     }
     adjust(rng, &mut row);
+    if rng.chance(1, 4) {
+        // Short packets, too.
+        row.lanes[20..].fill(None);
+        row.checksums = [None; 2];
+        row.adjust = None;
+        (row.delta, row.split) = (row.delta.min(0), row.split.min(20));
+        let end = row.lanes.iter().rposition(Option::is_some).map_or(0, |last| last as u8 + 1);
+        row.least = end.max(row.split).max(if row.delta < 0 { 12 } else { 1 });
+    }
     row
 }
 

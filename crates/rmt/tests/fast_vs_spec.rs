@@ -17,7 +17,7 @@ use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::phv::{DISCARD, EXCEPT_INGRESS};
 use sluice_rmt::pipeline::Memory;
 use sluice_rmt::stage::{Exact, Hit, Leads, Ternary};
-use sluice_rmt::target::{DATA, DEFAULT, MODULE_PAGES, NUMBERS, PAGE_WORDS, TINY, Target};
+use sluice_rmt::target::{DATA, DEFAULT, MODULE_PAGES, NUMBERS, PAGE_WORDS, TINY, Target, WIDE};
 use sluice_rmt::testing::{Shape, checked_program};
 use sluice_rmt::{Arrival, Group, Outcome, Pipeline, Program, Reason, Role, check, encode};
 use std::collections::BTreeMap;
@@ -467,7 +467,7 @@ fn random_programs_do_the_same_to_every_packet_on_rows_and_in_the_specification(
     let mut seen = Seen::default();
     let all = packets();
     for round in 0..all.div_ceil(ROUND) {
-        let (target, most) = if round % 2 == 0 { (DEFAULT, 64) } else { (TINY, 8) };
+        let (target, most) = [(DEFAULT, 64), (TINY, 8), (WIDE, 64), (TINY, 8)][round % 4];
         // Few tenants have the room for many entries each.
         let tenants = match round {
             0 => most,

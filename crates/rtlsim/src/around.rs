@@ -47,12 +47,12 @@ pub struct Around {
 }
 
 impl Around {
-    /// After a reset.
-    pub fn new(target: Target) -> Self {
+    /// After a reset, with ports that take frames from `shortest` bytes on.
+    pub fn new(target: Target, shortest: u32) -> Self {
         let bank = CounterBank::new(target);
         Self {
             target,
-            tables: Tables::new(target, engines::these(&[], &target)),
+            tables: Tables::new(target, engines::these(&[], &target)).taking(shortest),
             frozen: bank.clone(),
             bank,
             room: Room::new(&target),

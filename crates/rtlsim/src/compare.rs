@@ -26,7 +26,6 @@ use sluice_formats::address::Access;
 use sluice_formats::l7::rows::L7PortRow;
 use sluice_formats::l7::target::Target as L7Target;
 use sluice_formats::{EngineId, Node, Status, Table};
-use sluice_nic::engines;
 use sluice_object::{Load, Step};
 use std::path::{Path, PathBuf};
 
@@ -69,8 +68,7 @@ impl Comparison {
         let mut rtl = RtlNic::open(config, RtlOptions { in_turns: true, ..options })?;
         rtl.start_tap();
         let capabilities = Capabilities { kind: "compare", ..rtl.capabilities().clone() };
-        let engines = engines::these(rtl.plugin().top().engines, &capabilities.target);
-        let follower = Follower::new(capabilities.target, engines);
+        let follower = Follower::new(capabilities.target, rtl.plugin().top());
         let (journal, waves_folder) = (Vec::new(), waves_folder.into());
         let rings = RingDriver::new(L7Target::by_name(capabilities.target.name).rings);
         Ok(Self { capabilities, rtl, follower, journal, waves_folder, rings, failed: None })
@@ -172,7 +170,7 @@ impl Comparison {
         let options = RtlOptions { waves: Some(waves), ..self.rtl.options().clone() };
         let mut rtl = RtlNic::start(plugin, options)?;
         rtl.start_tap();
-        let mut follower = Follower::new(target, engines::these(rtl.plugin().top().engines, &target));
+        let mut follower = Follower::new(target, rtl.plugin().top());
         let mut found = None;
         for input in &self.journal {
             // The first difference is looked for again, but the run goes on behind it.

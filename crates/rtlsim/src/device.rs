@@ -124,7 +124,7 @@ impl RtlNic {
                 xdp_in_hardware: plugin.top().engine_ids().contains(&EngineId::XDP),
             },
             instance,
-            around: (!plugin.top().is_nic).then(|| Around::new(target)),
+            around: (!plugin.top().is_nic).then(|| Around::new(target, plugin.top().shortest_frame)),
             driver: ConfigDriver::new(target, plugin.top().engine_ids()),
             faults: FaultInjector::new(options.faults, options.seed),
             tracker: Tracker::new(target),

@@ -2,12 +2,13 @@
 
 use crate::device::Tapped;
 use crate::event::{RtlEvent, What};
-use sluice_device::{Counters, Engines, Maps, ModuleCounters, Offer, ProgramEvent};
+use crate::top::Top;
+use sluice_device::{Counters, Maps, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::rmt::target::PAGE_WORDS;
 use sluice_formats::xdp::codes::XdpStep;
 use sluice_formats::xdp::rows::XdpStepTraceRow;
 use sluice_formats::{Node, Table, Target};
-use sluice_nic::{Mismatch, Replay};
+use sluice_nic::{Mismatch, Replay, engines};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// Model counters kept for snapshots whose reads are on their way.
@@ -61,10 +62,10 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// The model of a NIC with these engines after its reset.
-    pub fn new(target: Target, engines: Engines) -> Self {
+    /// The model of a top after its reset, with what is around it.
+    pub fn new(target: Target, top: &Top) -> Self {
         Self {
-            model: Replay::new(target, engines),
+            model: Replay::new(target, engines::these(top.engines, &target)).taking(top.shortest_frame),
             sent: vec![VecDeque::new(); target.ports as usize],
             snapshots: VecDeque::new(),
             slots: BTreeMap::new(),

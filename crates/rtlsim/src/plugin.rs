@@ -8,9 +8,9 @@ use crate::locate::{self, Variant};
 use crate::top::Top;
 use libloading::Library;
 use sluice_device::Offer;
+use sluice_formats::Target;
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
-use sluice_formats::{Target, target};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
@@ -195,8 +195,8 @@ impl Plugin {
         if let Some(wanted) = wanted.filter(|wanted| *wanted != config) {
             return Err(mismatch(wanted));
         }
-        let Some(target) = target::ALL.iter().find(|t| top.config(t.name) == config) else {
-            return Err(mismatch(target::ALL.map(|t| top.config(t.name)).join(", ")));
+        let Some(target) = Target::every().find(|t| top.config(t.name) == config) else {
+            return Err(mismatch(Target::every().map(|t| top.config(t.name)).collect::<Vec<_>>().join(", ")));
         };
         Ok(Self { api: Arc::new(api), path: path.to_path_buf(), top, target: *target })
     }

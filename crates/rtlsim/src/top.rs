@@ -1,7 +1,7 @@
 //! The tops of the RTL: what of a NIC each of them has.
 
 use sluice_formats::l7::rows::L7TraceRow;
-use sluice_formats::limits::DESTINATIONS;
+use sluice_formats::limits::{DESTINATIONS, MIN_FRAME_BYTES};
 use sluice_formats::row::Row;
 use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::xdp::rows::XdpStepTraceRow;
@@ -25,6 +25,8 @@ pub struct Top {
     pub tells_steps: bool,
     /// It tells the decisions of its l7 engine.
     pub tells_decisions: bool,
+    /// Bytes of the shortest frame that its ports take, in it or around it.
+    pub shortest_frame: u32,
 }
 
 /// The whole NIC, `sluice_nic_top`.
@@ -34,18 +36,38 @@ pub static NIC: Top = Top {
     is_nic: true,
     tells_steps: false,
     tells_decisions: true,
+    shortest_frame: MIN_FRAME_BYTES,
 };
 
 /// The match-action pipeline alone, `sluice_rmt_top`.
-pub static RMT: Top =
-    Top { prefix: "rmt_", engines: &[&engines::RMT], is_nic: false, tells_steps: false, tells_decisions: false };
+pub static RMT: Top = Top {
+    prefix: "rmt_",
+    engines: &[&engines::RMT],
+    is_nic: false,
+    tells_steps: false,
+    tells_decisions: false,
+    shortest_frame: 1,
+};
 
 /// The XDP engine alone, `sluice_xdp_top`.
-pub static XDP: Top =
-    Top { prefix: "xdp_", engines: &[&engines::XDP], is_nic: false, tells_steps: true, tells_decisions: false };
+pub static XDP: Top = Top {
+    prefix: "xdp_",
+    engines: &[&engines::XDP],
+    is_nic: false,
+    tells_steps: true,
+    tells_decisions: false,
+    shortest_frame: MIN_FRAME_BYTES,
+};
 
 /// The l7 engine alone, `sluice_l7_top`. It has no model yet that the software NIC could run.
-pub static L7: Top = Top { prefix: "l7_", engines: &[], is_nic: false, tells_steps: false, tells_decisions: true };
+pub static L7: Top = Top {
+    prefix: "l7_",
+    engines: &[],
+    is_nic: false,
+    tells_steps: false,
+    tells_decisions: true,
+    shortest_frame: MIN_FRAME_BYTES,
+};
 
 /// Bits of the tags of all destinations, above the sideband of what leaves an engine.
 pub(crate) const TAGS_BITS: u32 = 16 * DESTINATIONS;

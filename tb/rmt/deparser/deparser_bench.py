@@ -212,7 +212,7 @@ class Bench:
             return max(14, least + rng.randrange(0, 9))
         if kind < 6:
             return max(least, rng.choice(near))
-        return max(least, rng.randint(14, 300) if kind == 6 else rng.randint(14, 1000))
+        return max(least, rng.randint(1, 300) if kind == 6 else rng.randint(1, 1000))
 
     def send_any(self):
         """A packet of any program that is loaded."""
@@ -224,7 +224,7 @@ class Bench:
             key = (path | headers << 4) & ~mask | value
             path, headers = key & 15, key >> 4
         row = program.pick(path, headers)
-        length = self.length_for(row) if row else rng.randint(14, 200)
+        length = self.length_for(row) if row else rng.randint(1, 200)
         dropped = rng.choice((0, 3, 5, 6, 7, 11)) if rng.random() < 0.1 else None
         return self.send(length, module, generation, path, headers, dropped)
 

@@ -36,7 +36,7 @@ class Row:
 
     delta: int = 0
     split: int = 0
-    least: int = 14
+    least: int = 1
     lanes: list = field(default_factory=lambda: [None] * WINDOW)
     rotations: dict = field(default_factory=dict)
     updates: list = field(default_factory=list)
@@ -51,7 +51,7 @@ class Row:
 
     def settle(self, slack=0):
         """The smallest `least` that the checker allows, or more."""
-        ends = [14, self.split + max(self.delta, 0)]
+        ends = [12 if self.delta < 0 else 1, self.split + max(self.delta, 0)]
         ends += [i + 1 for i, lane in enumerate(self.lanes) if lane is not None]
         ends += [u.start + 2 * u.words for u in self.updates]
         if self.adjust is not None:

@@ -23,7 +23,7 @@ pub struct Build {
     /// File to write
     #[arg(short, long)]
     output: PathBuf,
-    /// Target, default or tiny
+    /// Target, default, tiny or wide
     #[arg(long, value_parser = target, default_value = "default")]
     target: Target,
     /// Writes the JSON form instead of the binary one

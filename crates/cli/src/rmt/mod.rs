@@ -18,10 +18,8 @@ use std::path::Path;
 
 /// The pipeline of this name.
 pub fn target(name: &str) -> Result<Target, String> {
-    let all = [target::DEFAULT, target::TINY];
-    all.into_iter()
-        .find(|t| t.name == name)
-        .ok_or_else(|| format!("expected one of {}", all.map(|t| t.name).join(", ")))
+    let known = || format!("expected one of {}", target::ALL.map(|t| t.name).join(", "));
+    Target::by_name(name).copied().ok_or_else(known)
 }
 
 /// A module that passes the checker with what has no effect in it, or what is wrong with it.

@@ -13,6 +13,7 @@ use sluice_nic::{SoftwareNic, engines};
 use sluice_object::{Destination, Linker, Load, NicSettings, Object, RmtPart, Step, TenantSpec, VlanGrant};
 use sluice_rmt::Program;
 use sluice_rmt::encode::object::program_of;
+use sluice_rtlsim::top;
 use std::path::Path;
 
 /// A program with its module.
@@ -63,7 +64,8 @@ pub fn numbered(mut modules: Vec<Module>) -> Vec<Module> {
 
 /// The model: every destination takes a packet a tick, so that none waits, as around the RTL's pipeline alone.
 pub fn model(target: &Target) -> Box<dyn Device> {
-    let options = Options { service: Service::PerDestination { bytes_per_tick: u32::MAX }, ..Options::default() };
+    let service = Service::PerDestination { bytes_per_tick: u32::MAX };
+    let options = Options { service, shortest_frame: top::RMT.shortest_frame, ..Options::default() };
     Box::new(SoftwareNic::with_engines(*target, options, engines::these(&[&engines::RMT], target)))
 }
 

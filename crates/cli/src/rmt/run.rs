@@ -44,8 +44,8 @@ pub struct RmtRun {
     /// Which device
     #[arg(long, value_enum, default_value = "model")]
     device: Choice,
-    /// Target, default or tiny
-    #[arg(long, value_parser = device::target, default_value = "default")]
+    /// Target, default, tiny or wide
+    #[arg(long, value_parser = device::pipeline_target, default_value = "default")]
     target: &'static Target,
     /// Plays the capture so many times, as fast as the pipeline takes it
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..),

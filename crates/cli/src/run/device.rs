@@ -47,9 +47,17 @@ pub const WAVES_FOLDER: &str = "out";
 
 /// The target of this name.
 pub fn target(name: &str) -> Result<&'static Target, String> {
-    Target::by_name(name).ok_or_else(|| {
+    sluice_formats::target::ALL.iter().find(|t| t.name == name).ok_or_else(|| {
         let names: Vec<&str> = sluice_formats::target::ALL.iter().map(|t| t.name).collect();
         format!("expected {}", names.join(" or "))
+    })
+}
+
+/// The target of the rmt pipeline of this name.
+pub fn pipeline_target(name: &str) -> Result<&'static Target, String> {
+    Target::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Target::every().map(|t| t.name).collect();
+        format!("expected {}", names.join(", "))
     })
 }
 

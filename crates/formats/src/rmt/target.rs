@@ -86,8 +86,11 @@ pub const TINY: Target = Target {
     groups: 16,
 };
 
+/// A long one, of the pipeline alone: ten stages for tenants.
+pub const WIDE: Target = Target { name: "wide", stages: 12, system_stages: 1 << 11 | 1, ..DEFAULT };
+
 /// All targets. The position is the `Target` parameter of the RTL top.
-pub const ALL: [Target; 2] = [DEFAULT, TINY];
+pub const ALL: [Target; 3] = [DEFAULT, TINY, WIDE];
 
 impl Target {
     /// The target of this name.

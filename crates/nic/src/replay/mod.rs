@@ -145,6 +145,10 @@ impl Replay {
             superseded: Vec::new(),
         }
     }
+    /// A NIC whose ports take frames from this length on.
+    pub fn taking(self, shortest: u32) -> Self {
+        Self { tables: self.tables.taking(shortest), ..self }
+    }
 
     /// The model's tables.
     pub fn tables(&self) -> &Tables {

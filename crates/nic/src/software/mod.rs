@@ -78,7 +78,7 @@ impl SoftwareNic {
                 xdp_in_hardware: false,
             },
             options,
-            tables: Tables::new(target, engines),
+            tables: Tables::new(target, engines).taking(options.shortest_frame),
             bank: CounterBank::new(target),
             last_snapshot: CounterBank::new(target),
             now: 0,

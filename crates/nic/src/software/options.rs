@@ -1,4 +1,6 @@
-//! How the software NIC spends time.
+//! How the software NIC spends time, and what it takes.
+
+use sluice_formats::limits::MIN_FRAME_BYTES;
 
 /// How the buffer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +27,18 @@ pub struct Options {
     pub pipeline_ticks: u64,
     /// Ticks one step of a load takes; at least 1.
     pub step_ticks: u64,
+    /// Bytes of the shortest frame that the ports take, unless their policy says more; at least 1.
+    pub shortest_frame: u32,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { service: Service::Shared, limit_port_fifos: false, pipeline_ticks: 12, step_ticks: 4 }
+        Self {
+            service: Service::Shared,
+            limit_port_fifos: false,
+            pipeline_ticks: 12,
+            step_ticks: 4,
+            shortest_frame: MIN_FRAME_BYTES,
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::load::{Load, Step};
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS};
 use sluice_formats::row::Row;
-use sluice_formats::{Table, target};
+use sluice_formats::{Table, Target};
 
 /// The load with its commit before the writes that the commit should make visible; a load
 /// without a commit in reverse order, so that moves delete before they copy.
@@ -27,7 +27,7 @@ pub fn unsafe_order(load: &Load) -> Load {
 /// The load with all that comes before its commit written into the live generation.
 pub fn unsafe_live_bank(load: &Load) -> Load {
     let mut load = Load { label: format!("unsafe {}", load.label), ..load.clone() };
-    let Some(target) = target::ALL.iter().find(|t| t.hash() == load.target_hash) else { return load };
+    let Some(target) = Target::every().find(|t| t.hash() == load.target_hash) else { return load };
     let defaults = (target.rmt.exact + target.rmt.ternary) as u32;
     let commit = load.steps.iter().position(|s| matches!(s, Step::Commit { .. })).unwrap_or(0);
     for step in &mut load.steps[..commit] {

@@ -5,7 +5,8 @@ use crate::deparser::{Adjust, DeparseRow, Deparser, Update};
 use crate::parser::Parser;
 use crate::target::{DELTA, PATTERNS, Target, WINDOW};
 
-/// Bytes of the shortest packet: a frame of 16 bytes whose tag came off.
+/// Bytes of the shortest packet in a NIC: a frame of 16 bytes whose tag came off, and goes on again at byte 12. The
+/// pipeline alone takes shorter ones, which may not be made of longer ones.
 const LEAST_PACKET: usize = 12;
 
 pub(super) fn check(deparser: &Deparser, parser: &Parser, target: &Target) -> Checked {
@@ -38,7 +39,8 @@ fn row(at: &str, row: &DeparseRow, target: &Target) -> Checked {
     let good = delta % 2 == 0 && delta.abs() <= DELTA;
     ensure(good, format!("{at}.delta"), delta, "even, -64 to 64")?;
     at_most(format!("{at}.split"), row.split.into(), WINDOW)?;
-    let mut needed = LEAST_PACKET.max(usize::from(row.split) + delta.max(0) as usize);
+    let shortest = if delta < 0 { LEAST_PACKET } else { 1 };
+    let mut needed = shortest.max(usize::from(row.split) + delta.max(0) as usize);
     for (i, lane) in row.lanes.iter().enumerate() {
         let Some((c, b)) = *lane else { continue };
         container(format!("{at}.lanes[{i}]"), c)?;
@@ -141,6 +143,15 @@ mod tests {
         grow.put(c6(0), 12);
         assert_eq!(row("row", &grow, &DEFAULT), Ok(()));
         assert_eq!(row("row", &DeparseRow { delta: -64, split: 14, ..DeparseRow::default() }, &DEFAULT), Ok(()));
+    }
+
+    #[test]
+    fn only_rows_that_remove_bytes_ask_for_a_frame_of_twelve() {
+        let of = |delta, least| row("row", &DeparseRow { delta, least, ..DeparseRow::default() }, &DEFAULT);
+        assert_eq!((of(0, 1), of(-2, 12)), (Ok(()), Ok(())));
+        assert_eq!(of_row(DeparseRow { least: 0, ..DeparseRow::default() }), "row.least: found 0, allowed: at least 1");
+        let found = of_row(DeparseRow { delta: -2, least: 11, ..DeparseRow::default() });
+        assert_eq!(found, "row.least: found 11, allowed: at least 12");
     }
 
     #[test]

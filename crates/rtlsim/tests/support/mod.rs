@@ -14,7 +14,7 @@ use sluice_rmt::programs::send::Send;
 use sluice_rtlsim::{Plugin, Ready, RtlNic, RtlOptions, Stalls, Top, Variant, top};
 
 /// Makes a missing plug-in a failure: any at `1`, which `make test` sets it to, or that of a configuration.
-const REQUIRED_VARIABLE: &str = "SLUICE_REQUIRE_PLUGINS";
+pub const REQUIRED_VARIABLE: &str = "SLUICE_REQUIRE_PLUGINS";
 
 /// Whether a plug-in is there. Says so when it is not.
 pub fn has(config: &str, variant: Variant) -> bool {
