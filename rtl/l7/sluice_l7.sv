@@ -185,8 +185,9 @@ module sluice_l7
   l7_record_t [1:0] record;
 
   sluice_l7_filter #(
-      .Bytes(Bytes),
-      .Ports(Cfg.ports)
+      .Bytes         (Bytes),
+      .Ports         (Cfg.ports),
+      .MessagePackets(Cfg.message_packets)
   ) u_filter (
       .clk_i,
       .rst_ni,

@@ -16,7 +16,8 @@ module sluice_l7_filter
   import sluice_l7_pkg::*;
 #(
     parameter int unsigned Bytes = 64,
-    parameter int unsigned Ports = 64
+    parameter int unsigned Ports = 64,
+    parameter int unsigned MessagePackets = 64
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -129,7 +130,8 @@ module sluice_l7_filter
   l7_job_t job;
 
   sluice_l7_classify #(
-      .Ports(Ports)
+      .Ports         (Ports),
+      .MessagePackets(MessagePackets)
   ) u_classify (
       .clk_i,
       .rst_ni,

@@ -19,7 +19,8 @@ module sluice_l7_top
 #(
     parameter int unsigned Target = 0,
     parameter int unsigned Matchers = 0,  // 0: as many as the target has
-    localparam l7_cfg_t Cfg = l7_cfg_of(Target, Matchers),
+    parameter int unsigned MessagePackets = 0,  // of a message at most; 0: as many as the target has
+    localparam l7_cfg_t Cfg = l7_cfg_of(Target, Matchers, MessagePackets),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned TagsBits = 16 * DestBits
 ) (

@@ -84,6 +84,8 @@ pub struct Target {
     pub entries: usize,
     /// Rings; their numbers are those of queues.
     pub rings: usize,
+    /// Packets of a message at most, up to [`super::qnp::MOST_PACKETS`].
+    pub message_packets: usize,
     /// Descriptors of a ring that are fetched before they are needed.
     pub prefetch: usize,
     /// Reads of descriptors that are on their way.
@@ -108,6 +110,7 @@ pub const DEFAULT: Target = Target {
     messages: 512,
     entries: 2048,
     rings: 256,
+    message_packets: 64,
     prefetch: 8,
     reads: 16,
     writes: 64,
@@ -129,6 +132,7 @@ pub const TINY: Target = Target {
     messages: 32,
     entries: 128,
     rings: 16,
+    message_packets: 64,
     prefetch: 4,
     reads: 4,
     writes: 8,
@@ -159,7 +163,7 @@ impl Target {
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 16] {
+    pub fn resources(&self) -> [(&'static str, u32); 17] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -174,6 +178,7 @@ impl Target {
             ("messages", self.messages as u32),
             ("entries", self.entries as u32),
             ("rings", self.rings as u32),
+            ("message_packets", self.message_packets as u32),
             ("prefetch", self.prefetch as u32),
             ("reads", self.reads as u32),
             ("writes", self.writes as u32),
