@@ -46,7 +46,7 @@ synth: venv ## area, depth and ECP5 clock of the blocks, into docs/synth.md
 	@$(PYTHON) tools/synth.py
 
 .PHONY: synth-asic
-synth-asic: venv ## area in standard cells (osu018), into docs/asic.md
+synth-asic: venv ## area in standard cells (osu018), into docs/asic.md and docs/asic-l7.md
 	@$(PYTHON) tools/asic.py
 
 .PHONY: formal
