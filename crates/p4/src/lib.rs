@@ -2,10 +2,11 @@
 //!
 //! A program goes through `source` (files, directives, macros: words), `syntax` (a tree) and `check` (names, types,
 //! constants). What the choices were: docs/decisions/p4-front-end.md. `interpret` runs what is checked; `stf` are scripts
-//! of packets for it.
+//! of packets for it; `info` is what the control plane is told.
 
 mod check;
 mod error;
+mod info;
 mod interpret;
 mod reference;
 mod source;
@@ -13,6 +14,7 @@ pub mod stf;
 mod syntax;
 
 pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
+pub use info::Info;
 pub use interpret::Sent;
 pub use reference::{Reference, Undefined};
 

@@ -102,7 +102,7 @@ impl Test {
             Ok(reference) => reference,
             Err(errors) => return self.refused(out, &failure(&errors)),
         };
-        let report = script.run(&mut reference).map_err(|errors| Failure::input(errors.code(), errors))?;
+        let report = script.run(&mut reference);
         let name = path.display().to_string();
         if self.json {
             out.json(&report_json(&name, &report, seed))?;

@@ -9,6 +9,7 @@ mod numbers;
 mod run;
 mod shape;
 mod tables;
+mod told;
 mod v1model;
 mod value;
 
@@ -16,6 +17,7 @@ pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, Table};
 pub(crate) use lower::lower;
 pub(crate) use shape::Shape;
 pub(crate) use tables::{EntryRefused, rank_of};
+pub(crate) use told::ToldParameter;
 pub use v1model::Sent;
 pub(crate) use v1model::{Cells, MeterRates, Node, Session, Switch};
 pub(crate) use value::Value;

@@ -4,12 +4,12 @@ use super::Script;
 use super::command::{Command, CommandKind, Compare, Word};
 use super::compare::{Expected, Failure};
 use super::entries;
-use super::error::{StfErrors, StfProblem};
+use super::error::StfProblem;
 use super::line::Wrong;
 use super::names;
 use crate::Reference;
 use crate::interpret::{Cells, EntryRefused, MeterRates, Node, ObjectKind, Session};
-use sluice_packet::mistake::{Mistake, Mistakes};
+use sluice_packet::mistake::Problem as _;
 use sluice_packet::text;
 use std::collections::{BTreeMap, HashMap};
 
@@ -48,8 +48,8 @@ struct Running<'r> {
 }
 
 impl Script {
-    /// Runs the script; what is wrong with it is an error, what goes otherwise than it says stands in the report.
-    pub fn run(&self, reference: &mut Reference) -> Result<Report, StfErrors> {
+    /// Runs the script; what cannot be done or goes otherwise than it says stands in the report with its line.
+    pub fn run(&self, reference: &mut Reference) -> Report {
         let mut running = Running {
             reference,
             expected: Expected::default(),
@@ -60,13 +60,15 @@ impl Script {
         };
         for command in &self.commands {
             running.line = text::position(&self.text, command.span.start).line;
-            let done = running.command(command);
-            done.map_err(|(span, problem)| Mistakes(vec![Mistake::new(&self.name, &self.text, span, problem)]))?;
+            if let Err((_, problem)) = running.command(command) {
+                let what = format!("error[{}]: {problem}", problem.code());
+                running.report.failures.push(Failure { line: running.line, what });
+            }
         }
         let mut report = running.report;
         report.failures.extend(running.expected.compare(&running.sent));
         report.failures.sort_by_key(|failure| failure.line);
-        Ok(report)
+        report
     }
 }
 

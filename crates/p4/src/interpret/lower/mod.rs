@@ -12,6 +12,7 @@ mod places;
 mod shapes;
 mod statements;
 mod tables;
+mod tell;
 
 use super::code::{Code, Ex};
 use super::shape::Shape;
@@ -37,6 +38,8 @@ enum Binding {
     Slot(usize, Shape),
     Value(Value),
     Object(usize),
+    /// A parameter that is an object: its number is in the slot.
+    ObjectSlot(usize),
     Control(usize),
     Parser(usize),
     Table(usize),

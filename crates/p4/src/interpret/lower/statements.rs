@@ -3,7 +3,7 @@
 use super::constants::fold;
 use super::{Binding, Lowered, Lowerer};
 use crate::check::{Kind, Type};
-use crate::interpret::code::{Case, Ex, St};
+use crate::interpret::code::{Case, Ex, Place, St};
 use crate::interpret::value::Value;
 use crate::syntax::ast::{
     Binary, Declaration, DeclarationKind, Expr, ExprKind, ForOver, Name, Statement, StatementKind, SwitchCase,
@@ -68,7 +68,9 @@ impl<'p> Lowerer<'p> {
         let target = self.target(left)?;
         let Some(operator) = operator else { return Ok(St::Assign(target, self.value(right, Some(&ty))?)) };
         let shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
-        let both = (self.value(left, None)?, self.value(right, if shift { None } else { Some(&ty) })?);
+        let (slot, shape) = (self.slot(), self.shape(&ty));
+        let old = Ex::Read(Place { slot, steps: Vec::new(), fixed: Some(Box::default()), shape });
+        let both = (old, self.value(right, if shift { None } else { Some(&ty) })?);
         let number = self.number(&ty);
         let computed = match operator {
             Binary::Concat => {
@@ -77,7 +79,7 @@ impl<'p> Lowerer<'p> {
             }
             _ => Ex::Binary(operator, number, statement.span, Box::new(both)),
         };
-        Ok(St::Assign(target, fold(computed)))
+        Ok(St::Update(target, slot, fold(computed)))
     }
 
     /// A variable or constant among statements, or among the declarations of a block.

@@ -28,6 +28,12 @@ impl Machine {
                 let value = self.value(code, ex)?;
                 self.write(target, &found, value);
             }
+            St::Update(target, slot, ex) => {
+                let found = self.find(code, target)?;
+                self.slots[*slot] = self.current(target, &found);
+                let value = self.value(code, ex)?;
+                self.write(target, &found, value);
+            }
             St::Fresh(slot, shape) => self.slots[*slot] = shape.fresh(&mut self.noise),
             St::Set(slot, ex) => self.slots[*slot] = self.value(code, ex)?,
             St::If(condition, yes, no) => {
