@@ -1,7 +1,8 @@
 //! P4Info: what the control plane may name in a program, with numbers, as `p4.config.v1` of P4Runtime has it.
 //!
-//! `build` makes the message, `ids` the numbers and aliases, `types` what is said of types. A message is a tree of numbered
-//! fields, and `text`, `binary` and `json` each write any such tree. What the choices were: docs/decisions/p4-info.md.
+//! `build` makes the message, `ids` the numbers and aliases, `types` what is said of types. A message is a tree of
+//! numbered fields, and `text`, `binary` and `json` each write any such tree. What the choices were:
+//! docs/decisions/p4-info.md.
 
 mod annotations;
 mod binary;
