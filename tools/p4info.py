@@ -6,12 +6,10 @@
 Shares nothing with crates/p4/src/info but P4Runtime's specification. The definitions are the package `p4runtime`.
 """
 
-import os
+import ast
+import importlib.util
 import sys
 from pathlib import Path
-
-# The package's code was generated for an older protobuf; the reader in Python takes it.
-os.environ.setdefault("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")
 
 KINDS = {
     "actions": 0x01,
@@ -63,13 +61,31 @@ def alias(name: str, names: list[str]) -> str:
     return name
 
 
+def message_class():
+    """The class of the message, from the definitions that the package carries.
+
+    Its generated code is for a protobuf of years ago; what it was generated from stands in it as bytes.
+    """
+    from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory
+
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
+    folder = Path(importlib.util.find_spec("p4.config.v1").submodule_search_locations[0])
+    for name in ("p4types", "p4info"):
+        tree = ast.parse((folder / f"{name}_pb2.py").read_text())
+        keywords = (word for node in ast.walk(tree) if isinstance(node, ast.Call) for word in node.keywords)
+        definitions = next(word.value.value for word in keywords if word.arg == "serialized_pb")
+        pool.Add(descriptor_pb2.FileDescriptorProto.FromString(definitions))
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("p4.config.v1.P4Info"))
+
+
 def read(text: str, binary: bytes):
     """The message, which both forms have to be."""
     from google.protobuf import text_format
-    from p4.config.v1 import p4info_pb2
 
-    one = text_format.Parse(text, p4info_pb2.P4Info())
-    other = p4info_pb2.P4Info.FromString(binary)
+    message = message_class()
+    one = text_format.Parse(text, message())
+    other = message.FromString(binary)
     if one != other:
         raise SystemExit("text and binary form are not the same message")
     if other.SerializeToString(deterministic=True) != binary:

@@ -76,6 +76,8 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     f.write("none.stf", "paket 0 00\n");
     let called = f.sluice(&["p4", "test", basic, "none.stf"]);
     assert!(called.code == 2 && called.err.contains("error[E0790]") && called.err.contains("none.stf:1:1"));
+    let called = f.sluice(&["p4", "test", basic, "--trace"]);
+    assert!(called.code == 0 && called.out.contains("    table Forward.routes: hit, Forward."), "{}", called.out);
     f.write("noise.stf", [0xff, 0xfe]);
     assert_eq!(f.sluice(&["p4", "test", basic, "noise.stf"]).code, 2);
     assert_eq!(f.sluice(&["p4", "test", basic, "no.stf"]).code, 2);

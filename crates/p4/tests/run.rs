@@ -179,6 +179,30 @@ fn a_script_goes_on_behind_a_command_that_cannot_be_done() {
     assert_eq!((lines, report.sent), (vec![1, 5], 1), "{:?}", report.failures);
 }
 
+#[test]
+fn a_trace_says_which_lines_ran_what_they_wrote_and_what_tables_found() {
+    let locals =
+        "action set(bit<8> x) { hdr.h.b = x; } table t { key = { hdr.h.a: exact; } actions = { set; NoAction; } }";
+    let program = ingress(locals, "if (hdr.h.c == 0) { t.apply(); }");
+    let script =
+        Script::parse("s.stf", "add t hdr.h.a:1 set(x:7)\npacket 0 010200\npacket 0 020001\nexpect 0\n").unwrap();
+    let report = script.run(&mut program.traced(Undefined::Zero, 1).unwrap());
+    let [(2, hit), (3, other)] = &report.traces[..] else { panic!("{:?}", report.traces) };
+    let told = |events: &[String], words: &str| events.iter().any(|event| event.contains(words));
+    for words in [
+        "bytes.p4:20:9: packet.extract(hdr.h);",
+        "hdr.h = {a 0x1, b 0x2, c 0x0}",
+        "table In.t: hit, In.set",
+        "hdr.h.b = 0x7",
+        "p.p4:1:",
+    ] {
+        assert!(told(hit, words), "{words}: {hit:#?}");
+    }
+    assert!(!told(other, "table In.t") && told(other, "hdr.h = {a 0x2, b 0x0, c 0x1}"), "{other:#?}");
+    // Who does not ask is told nothing.
+    assert!(script.run(&mut program.reference(Undefined::Zero, 1).unwrap()).traces.is_empty());
+}
+
 /// As the public driver has it: a decimal number counts whole, of other digits those that are written.
 #[test]
 fn of_a_ternary_key_count_the_digits_that_are_written() {

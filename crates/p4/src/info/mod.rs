@@ -1,7 +1,8 @@
 //! P4Info: what the control plane may name in a program, with numbers, as `p4.config.v1` of P4Runtime has it.
 //!
-//! `build` makes the message, `ids` the numbers and aliases, `types` what is said of types. A message is a tree of numbered
-//! fields, and `text`, `binary` and `json` each write any such tree. What the choices were: docs/decisions/p4-info.md.
+//! `build` makes the message, `ids` the numbers and aliases, `types` what is said of types. A message is a tree of
+//! numbered fields, and `text`, `binary` and `json` each write any such tree. What the choices were:
+//! docs/decisions/p4-info.md.
 
 mod annotations;
 mod binary;
@@ -36,7 +37,7 @@ impl Program {
     pub fn info(&self) -> Result<Info, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
-        let told = match lower(&self.tree, facts) {
+        let told = match lower(&self.tree, facts, false) {
             Ok(code) => build::message(&self.tree, facts, &code),
             Err(why) => Err((why.span, Problem::Reference { what: why.what })),
         };

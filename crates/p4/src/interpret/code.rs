@@ -129,6 +129,10 @@ pub(crate) struct Parameter {
 #[derive(Debug)]
 pub(crate) enum St {
     Evaluate(Ex),
+    /// For a trace: a statement begins here.
+    Here(Span),
+    /// For a trace: what a place holds that is written there.
+    Show(Span, Place),
     Assign(Target, Ex),
     /// What the target has goes to a slot, the value is computed with it.
     Update(Target, usize, Ex),

@@ -15,6 +15,7 @@ mod value;
 
 pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, Table};
 pub(crate) use lower::lower;
+pub(crate) use run::Event;
 pub(crate) use shape::Shape;
 pub(crate) use tables::{EntryRefused, rank_of};
 pub(crate) use told::ToldParameter;

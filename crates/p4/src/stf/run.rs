@@ -27,6 +27,8 @@ pub struct Report {
     pub expected: usize,
     /// What went otherwise, in the order of the lines.
     pub failures: Vec<Failure>,
+    /// Lines of the script that sent packets in, and what each packet did, if the program is traced.
+    pub traces: Vec<(usize, Vec<String>)>,
 }
 
 impl Report {
@@ -261,6 +263,15 @@ impl Running<'_> {
                 let what = format!("error[{GIVEN_UP}]: {}{place}", stopped.what);
                 self.report.failures.push(Failure { line: self.line, what });
             }
+        }
+        self.traced();
+    }
+
+    /// Takes what the packet of this line did.
+    fn traced(&mut self) {
+        let events = self.reference.events();
+        if !events.is_empty() {
+            self.report.traces.push((self.line, events));
         }
     }
 

@@ -73,10 +73,12 @@ struct Lowerer<'p> {
     made: Vec<(DefId, Vec<Type>, usize)>,
     /// What the functions that are being lowered return.
     results: Vec<Type>,
+    /// Whether statements say where they are and what they wrote.
+    traced: bool,
 }
 
-/// Lowers a program for `V1Switch`.
-pub(crate) fn lower(tree: &Program, facts: &Facts) -> Lowered<Code> {
+/// Lowers a program for `V1Switch`; one that is traced can tell what its packets do.
+pub(crate) fn lower(tree: &Program, facts: &Facts, traced: bool) -> Lowered<Code> {
     let mut lowerer = Lowerer {
         facts,
         code: Code { errors: facts.errors.clone(), ..Code::default() },
@@ -87,6 +89,7 @@ pub(crate) fn lower(tree: &Program, facts: &Facts) -> Lowered<Code> {
         fields: HashMap::new(),
         made: Vec::new(),
         results: Vec::new(),
+        traced,
     };
     lowerer.program(tree)?;
     Ok(lowerer.code)

@@ -19,6 +19,9 @@ impl<'p> Lowerer<'p> {
     }
 
     fn statement(&mut self, statement: &'p Statement, out: &mut Vec<St>) -> Lowered<()> {
+        if self.traced && !matches!(statement.kind, StatementKind::Empty | StatementKind::Block(..)) {
+            out.push(St::Here(statement.span));
+        }
         let one = |lowerer: &mut Self, statement: &'p Statement| lowerer.statements(std::slice::from_ref(statement));
         out.push(match &statement.kind {
             StatementKind::Empty => return Ok(()),
@@ -54,6 +57,20 @@ impl<'p> Lowerer<'p> {
             }
             StatementKind::Declaration(declaration) => return self.variable(declaration, out),
         });
+        let written = match &statement.kind {
+            StatementKind::Assign(left, ..) => Some(left),
+            StatementKind::Call(Expr { kind: ExprKind::Call(callee, _, arguments), .. }) => match &callee.kind {
+                ExprKind::Member(_, member) if &*member.text == "extract" => arguments.first().map(|a| &a.value),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(written) = written.filter(|_| self.traced)
+            && let Some(place) = self.place(written)?
+            && place.fixed.is_some()
+        {
+            out.push(St::Show(written.at.span, place));
+        }
         Ok(())
     }
 

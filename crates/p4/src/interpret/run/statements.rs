@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Flow, Machine, Run};
+use super::{Event, Flow, Machine, Run};
 use crate::interpret::code::{Code, St};
 use crate::interpret::numbers;
 use crate::interpret::value::Value;
@@ -23,6 +23,8 @@ impl Machine {
             St::Evaluate(ex) => {
                 self.value(code, ex)?;
             }
+            St::Here(span) => self.event(|| Event::Statement(*span)),
+            St::Show(span, place) => self.show(code, *span, place)?,
             St::Assign(target, ex) => {
                 let found = self.find(code, target)?;
                 let value = self.value(code, ex)?;
