@@ -27,6 +27,7 @@ import synth
 
 LIBRARY = Path(os.environ.get("SLUICE_LIBERTY", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"))
 LIMIT_SECONDS = 3600
+JOBS = 2  # blocks at a time
 DOC = ROOT / "docs" / "asic.md"
 L7_DOC = ROOT / "docs" / "asic-l7.md"
 # Published (Menshen, NSDI 2022, section 5.2): more area than for one module, in percent.
@@ -233,14 +234,14 @@ def main() -> None:
     try:
         if "rmt" in asked:
             entry = entries["sluice_rmt_top"]
-            many, one = (whole.Design(entry, change, map_piece, synth.JOBS) for change in ({}, entry.compare))
+            many, one = (whole.Design(entry, change, map_piece, JOBS) for change in ({}, entry.compare))
             made = table(many, one, areas[FLIP_FLOP])
             text = INTRODUCTION.format(date=date.today(), top=entry.top) + made + LIMITS.format(flop=areas[FLIP_FLOP])
             write_atomically(DOC, text)
             print(f"asic: wrote {DOC.relative_to(ROOT)}")
         if "l7" in asked:
             entry = entries["sluice_l7_top"]
-            made, cells = l7_table(whole.Design(entry, {}, map_piece, synth.JOBS))
+            made, cells = l7_table(whole.Design(entry, {}, map_piece, JOBS))
             text = L7_PAGE.format(date=date.today(), top=entry.top, table=made, scaled=cells / 16)
             write_atomically(L7_DOC, text)
             print(f"asic: wrote {L7_DOC.relative_to(ROOT)}")
